@@ -252,23 +252,27 @@ $(BUILD)/tests/bench_%: tests/bench/bench_%.c $(REF) $(LIB) Makefile
 bench-io: $(BUILD)/tests/bench_io
 	$< $(or $(THREADS),0) $(IMAGES)
 
-# Any bytes as an image file, through the encoder of ZIP, and as calls of the library, by libFuzzer (clang):
-# make fuzz [FUZZ_SECONDS=n]. What it finds is left in the folder that it starts in; add files of
-# images to testdata/corpus.
+# Any bytes as what the readers take, and as calls of the library, by libFuzzer (clang): make fuzz
+# [FUZZ_SECONDS=n] runs each target for that long, a third of it with inputs of up to 64 kB. What it finds is left in the folder
+# that it starts in; add it to testdata/corpus.
 FUZZ_SECONDS ?= 60
+FUZZERS := image zip text spectrum lib
 FUZZ_OPT := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=vptr,function -fno-sanitize-recover=undefined
-$(BUILD)/fuzz_%: tests/fuzz/fuzz_%.c $(LIB)
+$(BUILD)/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/fuzz.h $(LIB)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(C_FLAGS) $< $(LIB) $(LD_FLAGS) -fsanitize=fuzzer -o $@ $(LIBS)
+	$(Q)$(CC) $(C_FLAGS) -Itests $< $(LIB) $(LD_FLAGS) -fsanitize=fuzzer -o $@ $(LIBS)
 .PHONY: fuzz
 fuzz:
-	@$(MAKE) --no-print-directory CC=clang BUILD=build-fuzz OPT='$(FUZZ_OPT)' build-fuzz/fuzz_image build-fuzz/fuzz_zip build-fuzz/fuzz_lib
-	@mkdir -p build-fuzz/found build-fuzz/found_zip build-fuzz/found_lib
-	build-fuzz/fuzz_image -max_len=4096 -timeout=20 -max_total_time=$(FUZZ_SECONDS) \
-	    build-fuzz/found testdata/corpus
-	build-fuzz/fuzz_zip -max_len=4096 -timeout=20 -max_total_time=$(FUZZ_SECONDS) \
-	    build-fuzz/found_zip testdata/corpus
-	build-fuzz/fuzz_lib -max_len=4096 -timeout=60 -max_total_time=$(FUZZ_SECONDS) build-fuzz/found_lib
+	@$(MAKE) --no-print-directory CC=clang BUILD=build-fuzz OPT='$(FUZZ_OPT)' $(FUZZERS:%=build-fuzz/fuzz_%)
+	@for t in $(FUZZERS); do \
+	    seeds=testdata/corpus/$$t; [ -d $$seeds ] || seeds=testdata/corpus/image; \
+	    mkdir -p build-fuzz/found/$$t; \
+	    for l in "4096 $$(($(FUZZ_SECONDS) * 2 / 3 + 1))" "65536 $$(($(FUZZ_SECONDS) / 3 + 1))"; do \
+	        echo "fuzz_$$t: inputs of up to $${l% *} bytes for $${l#* } s"; \
+	        build-fuzz/fuzz_$$t -max_len=$${l% *} -max_total_time=$${l#* } -timeout=60 -verbosity=0 \
+	            -print_final_stats=1 build-fuzz/found/$$t $$seeds || exit 1; \
+	    done; \
+	done
 
 # Preloaded into the program by bats files.
 FAULTS := $(BUILD)/tests/faults.so
@@ -422,7 +426,7 @@ DEST := $(DESTDIR)$(PREFIX)
 
 # Each entry is a folder and the files that go into it.
 SHARE := man/man1:docs/man/*.1 fftbloom/kernels:kernels/*.exr fftbloom/kernels:kernels/*.json \
-         doc/fftbloom:README.md doc/fftbloom:CHANGELOG.md doc/fftbloom:LICENSE \
+         doc/fftbloom:README.md doc/fftbloom:CHANGELOG.md doc/fftbloom:LICENSE doc/fftbloom:SECURITY.md \
          doc/fftbloom/docs:docs/*.* doc/fftbloom/docs/images:docs/images/*.* \
          doc/fftbloom/docs/images/gallery:docs/images/gallery/* \
          doc/fftbloom/docs/farm:docs/farm/* doc/fftbloom/docs/recipes:docs/recipes/*

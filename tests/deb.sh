@@ -19,6 +19,8 @@ mkdir -p "$out" "$work/debian"
 find "$root/usr" -name fftbloom -path '*/bin/*' -o -name 'lib*.so.*' -type f | xargs strip --remove-section=.comment --remove-section=.note
 find "$root/usr/share/man" -name '*.[13]' -exec gzip -9n {} +
 rm -f "$root/usr/share/doc/fftbloom/LICENSE"
+# Beside the kernels and not among the documents, which slim containers leave out.
+tests/spdx.sh "$root/usr/bin/fftbloom" >"$root/usr/share/fftbloom/fftbloom.spdx"
 
 # Moves files into the tree of another package.
 move() { # PACKAGE FILES, from $root

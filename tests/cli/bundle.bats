@@ -18,6 +18,7 @@ bundle() { # FOLDER
     [ "${SAN:-0}" = 0 ] || skip "a sanitizer's program is not bundled"
     bundle "$TEST_TMP/b"
     mv "$TEST_TMP/b" "$TEST_TMP/moved"
+    check_spdx "$TEST_TMP/moved"
     cd /
     [ -s "$TEST_TMP/moved/share/bash-completion/completions/fftbloom" ]
     run env -i "$TEST_TMP/moved/bin/fftbloom" --version
@@ -63,11 +64,65 @@ bundle() { # FOLDER
     bundle "$bare/b"
     cp testdata/small.exr "$bare/in.exr"
     cp testdata/kernel.exr "$bare/kernel.exr"
-    run unshare -m sh -c "mount -t proc proc '$bare/proc' && exec env -i $(command -v chroot) '$bare' /b/bin/fftbloom /in.exr /kernel.exr -o /out.exr --device cpu"
+    # As the container runs: a user without rights, a root that cannot be written, one folder that can.
+    mkdir "$TEST_TMP/work" "$bare/work"
+    chmod 777 "$TEST_TMP/work"
+    chmod 755 "$bare"
+    run unshare -m sh -c "mount --bind '$bare' '$bare' && mount -t proc proc '$bare/proc' && mount --bind '$TEST_TMP/work' '$bare/work' &&
+        mount -o remount,bind,ro '$bare' &&
+        exec env -i FFTBLOOM_CACHE_DIR=/work/cache $(command -v chroot) --userspec=65534:65534 '$bare' /b/bin/fftbloom /in.exr /kernel.exr -o /work/out.exr --device cpu"
     echo "$output"
     [ "$status" -eq 0 ]
     FFTBLOOM_CACHE_DIR= "$FFTBLOOM" "$bare/in.exr" "$bare/kernel.exr" -o "$TEST_TMP/here.exr" --device cpu --cache-dir "$TEST_TMP/none"
-    cmp "$bare/out.exr" "$TEST_TMP/here.exr"
+    cmp "$TEST_TMP/work/out.exr" "$TEST_TMP/here.exr"
+}
+
+# Every library of the bundle is in its SPDX list with the checksum it has, a version and a licence.
+check_spdx() { # FOLDER
+    python3 - "$1" <<'PY'
+import hashlib, os, sys
+folder = sys.argv[1]
+packages, at = {}, None
+for line in open(folder + "/fftbloom.spdx"):
+    key, _, value = line.rstrip("\n").partition(": ")
+    if key == "PackageName":
+        at = packages.setdefault(value, {})
+        assert not at, value
+    elif at is not None:
+        at[key] = value
+files = {f: os.path.join(folder, "lib", f) for f in os.listdir(folder + "/lib")}
+files["fftbloom"] = folder + "/bin/fftbloom"
+for name, path in files.items():
+    p = packages[name]
+    assert p["PackageChecksum"] == "SHA256: " + hashlib.sha256(open(path, "rb").read()).hexdigest(), name
+for name, p in packages.items():
+    assert p["PackageVersion"] and p["PackageLicenseDeclared"] not in ("", "NOASSERTION"), name
+    assert p["SPDXID"].startswith("SPDXRef-") and len(p["SPDXID"]) > 8
+assert len({p["SPDXID"] for p in packages.values()}) == len(packages)
+for name in ("libstb-dev", "libtinyexr-dev", "libxxhash-dev", "libc6"): assert name in packages, name
+assert len(os.listdir(folder + "/licenses")) >= 10
+PY
+}
+
+@test "what the VEX file says is so: which of OpenEXR's libraries and classes are used" {
+    [ "${SAN:-0}" = 0 ] || skip "a sanitizer's program links more"
+    readelf -d "$FFTBLOOM" | grep -q 'NEEDED.*libOpenEXR-' || skip "built without OpenEXR"
+    run bash -c "ldd '$FFTBLOOM' | grep -E 'OpenEXR(Core|Util)'"
+    [ "$status" -eq 1 ]
+    run bash -c "nm -D --undefined-only '$FFTBLOOM' | grep -E 'Imf.*(Deep|Composite|Rgba|[mM]ultiView|viewFrom)'"
+    [ "$status" -eq 1 ]
+    python3 - <<'PY'
+import json
+vex = json.load(open("docs/openexr.vex.json"))
+kinds = {"component_not_present", "vulnerable_code_not_present", "vulnerable_code_not_in_execute_path"}
+names = [s["vulnerability"]["name"] for s in vex["statements"]]
+assert len(names) == len(set(names)) == 15
+for s in vex["statements"]:
+    assert s["status"] == "not_affected" and s["justification"] in kinds and s["impact_statement"]
+PY
+    # It is about the version that is linked here.
+    v=$(dpkg-query -W -f '${Version}' libopenexr-3-1-30 2>/dev/null) || skip "another version of OpenEXR"
+    grep -q "libopenexr-3-1-30@$v\"" docs/openexr.vex.json
 }
 
 @test "make install puts program, pages and completions under PREFIX, uninstall takes them away" {
@@ -111,7 +166,7 @@ deb() { # FOLDER: makes a package in it
     done
     dpkg-deb --info "$file" | grep -q 'Depends:.*libvulkan1'
     for f in bin/fftbloom share/man/man1/fftbloom.1.gz share/doc/fftbloom/copyright share/fftbloom/kernels/star.exr \
-        share/bash-completion/completions/fftbloom; do
+        share/bash-completion/completions/fftbloom share/fftbloom/fftbloom.spdx; do
         dpkg-deb --contents "$file" | grep -q " ./usr/$f\$"
     done
     dpkg-deb --contents "$(echo "$TEST_TMP"/deb/libfftbloom0_*.deb)" | grep -q '/libfftbloom.so.0$'

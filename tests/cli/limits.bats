@@ -6,7 +6,7 @@ load files
 
 setup() {
     cd "$(mktemp -d "$TEST_TMP/XXXXXX")"
-    corpus=$FFTBLOOM_ROOT/testdata/corpus
+    corpus=$FFTBLOOM_ROOT/testdata/corpus/image
     kernel=$FFTBLOOM_ROOT/kernels/star.exr
 }
 

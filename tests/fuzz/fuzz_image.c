@@ -2,17 +2,10 @@
  * attributes. The format follows from the bytes, so one target does for all of them.
  *
  * `make fuzz` builds it with libFuzzer; tests/unit/test_corpus.c runs the corpus through it. */
-#include "base/log.h"
+#include "fuzz/fuzz.h"
 #include "image/exr/exr_attr.h"
 #include "image/format.h"
 #include "image/layers.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 static void show(const image_header *h) {
     for (int i = 0; i < h->parts; i++) {
@@ -29,20 +22,12 @@ static void show(const image_header *h) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
-    static int fd = -1;
     static par *one;
-    static char path[64];
     err e = {0};
-    if (fd < 0) {
-        log_set_level(LOG_ERROR);
-        fd = memfd_create("fuzz", MFD_CLOEXEC);
-        one = par_open(1, &e);
-        if (fd < 0 || !one) abort();
-        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    }
-    if (ftruncate(fd, (off_t)n) != 0 || (n && pwrite(fd, data, n, 0) != (ssize_t)n)) abort();
+    if (!one) one = par_open(1, &e);
+    if (!one) abort();
     image_limits limits = {.samples = 1 << 18, .side = 4096, .channels = 64, .parts = 16};
-    image *img = image_load(path, &limits, one, &e);
+    image *img = image_load(fuzz_file(data, n), &limits, one, &e);
     if (img) show(&img->head);
     if (!img && e.code == ERR_INTERNAL) abort();
     image_free(&img);

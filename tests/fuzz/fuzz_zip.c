@@ -2,14 +2,11 @@
  * bytes stand one after the other, so that small inputs make chunks of several blocks.
  *
  * `make fuzz` builds it with libFuzzer. */
-#include "base/mem.h"
+#include "fuzz/fuzz.h"
 #include "image/exr/exr_zip.h"
 
 #include <libdeflate.h>
-#include <stdlib.h>
 #include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     static exr_zip *zip;
