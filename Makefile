@@ -276,10 +276,10 @@ fuzz:
 
 # Preloaded into the program by bats files.
 FAULTS := $(BUILD)/tests/faults.so
-$(FAULTS): tests/faults/faults.c Makefile
+$(FAULTS): tests/faults/faults.c tests/faults/faults_vulkan.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) -std=c11 -O1 $(WARN) $(DEFS) -shared -fPIC $< -o $@ -ldl
+	$(Q)$(CC) -std=c11 -O1 $(WARN) $(DEFS) -shared -fPIC $(filter %.c,$^) -o $@ -ldl
 
 # Sums of what the CPU engine makes, which tests/cli/arm.bats compares between processors.
 SUMS := $(BUILD)/tests/sums

@@ -351,7 +351,7 @@ assert set(v["libraries"]) == {"vulkan", "openexr", "opencolorio"}'
     [[ "$output" != *"--tolerance"* ]]
     run "$FFTBLOOM" help apply
     [[ "$output" == *"The options that matter most:"*"--amount"*"Layers and pixels:"*"For experts:"*"--tolerance"* ]]
-    [ "$(grep -cE '^ +(-., )?--' <<<"$output")" -le 56 ] # with --help
+    [ "$(grep -cE '^ +(-., )?--' <<<"$output")" -le 57 ] # with --help
     for o in padding --padding; do
         run "$FFTBLOOM" help $o
         [[ "$status" -eq 0 && "$output" == *"--padding"*"mirrored"*"For: apply, "*"also a key of config files" ]]

@@ -6,6 +6,8 @@
  *   FAULT_INTERRUPT=name   every second call of open, fsync or close fails with EINTR
  *   FAULT_WAIT=file        the first fsync makes the file and waits until it is gone, at most 20 s
  *   FAULT_SLOW=name        to open a path that ends like this takes three seconds
+ *   FAULT_TRY=file         at the first fsync, tries what a sandbox forbids, and says on standard
+ *                          error what was possible: to read the file, to make FILE.new, and so on
  *   FAULT_DEVICE=1         no Vulkan device can be opened
  *   FAULT_THREADS=n        the program, but no library, cannot begin its n-th thread, nor any after
  */
@@ -13,12 +15,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -104,6 +109,23 @@ int openat(int folder, const char *path, int flags, ...) {
     return interrupt("open") ? -1 : real(folder, path, flags, mode);
 }
 
+/* What code that a hostile file has brought in would try. */
+static void try_all(const char *path) {
+    char other[4096], *no[] = {NULL};
+    snprintf(other, sizeof other, "%s.new", path);
+    int in = open(path, O_RDONLY), out = open(other, O_WRONLY | O_CREAT, 0666);
+    int net = socket(AF_INET, SOCK_STREAM, 0), local = socket(AF_UNIX, SOCK_STREAM, 0);
+    pid_t child = fork();
+    if (child == 0) _exit(0);
+    int ran = execve("/nowhere", no, no) < 0 && errno != EPERM;
+    int traced = ptrace(PTRACE_CONT, 0, NULL, NULL) < 0 &&
+                 errno != EPERM; /* there is no process 0 */
+    int killed = kill(getppid(), 0) == 0;
+    fprintf(stderr, "possible:%s%s%s%s%s%s%s\n", in >= 0 ? " read" : "", out >= 0 ? " write" : "",
+            net >= 0 || local >= 0 ? " socket" : "", child >= 0 ? " fork" : "", ran ? " exec" : "",
+            traced ? " ptrace" : "", killed ? " kill" : "");
+}
+
 int fsync(int fd) {
     static int (*real)(int);
     if (!real) real = (int (*)(int))dlsym(RTLD_NEXT, "fsync");
@@ -111,6 +133,7 @@ int fsync(int fd) {
         close(open(wait_for, O_WRONLY | O_CREAT, 0666));
         for (int i = 0; i < 10000 && access(wait_for, F_OK) == 0; i++) usleep(2000);
     }
+    if (getenv("FAULT_TRY") && !atomic_exchange(&waited, 1)) try_all(getenv("FAULT_TRY"));
     return interrupt("fsync") ? -1 : real(fd);
 }
 

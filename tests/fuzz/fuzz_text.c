@@ -4,13 +4,13 @@
  * `make fuzz` builds it with libFuzzer; tests/unit/test_corpus.c runs the corpus through it. */
 #include "app/check/suite.h"
 #include "app/cli/config.h"
-#include "app/cli/kernel_recipe.h"
 #include "app/cli/keys_file.h"
 #include "app/farm/farm.h"
 #include "app/run/frame_pattern.h"
 #include "app/run/stream.h"
 #include "base/mem.h"
 #include "fuzz/fuzz.h"
+#include "kernel/make/kernel_recipe.h"
 
 #include <string.h>
 

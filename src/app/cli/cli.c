@@ -6,11 +6,13 @@
 #include "app/cli/library.h"
 #include "app/cli/option_rules.h"
 #include "app/cli/other_words.h"
+#include "app/cli/rights.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "kernel/make/model.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -320,9 +322,12 @@ int cli_run(const command *cmd, int argc, char **argv, err *e) {
     cli c = {.cmd = cmd, .e = e};
     text out = {0};
     int status = 0;
-    if (prepare(&c, argc, argv, &out, e) &&
-        (!option_find("jobs", cmd->bit) || (c.threads = par_open((int)c.s.jobs, e))))
+    bool ready = prepare(&c, argc, argv, &out, e), bound = ready && rights_give_up(&c);
+    if (ready && (!option_find("jobs", cmd->bit) || (c.threads = par_open((int)c.s.jobs, e))))
         status = (c.action ? c.action->run : cmd->run)(&c, &out, e);
+    if (bound && strstr(e->msg, strerror(EACCES)))
+        log_note("the sandbox may have refused a file outside of the folders that the command "
+                 "names; --sandbox off allows it");
     if (out.s && !e->code) fputs(out.s, stdout);
     if (e->code && !c.answered && wants_json(&c, argc, argv)) print_failure(e);
     text_free(&out);

@@ -296,6 +296,11 @@ const option OPTIONS[] = {
     {"cache_size", OPTION_SIZE, SECTION_DEVICE, IMAGE | FOR_PRECOMPUTE | FOR_CHECK | FOR_CACHE,
      AT(bloom.cache_size), .rank = RANK_EXPERT, .value = "SIZE", .preset = "2GB",
      .help = "Maximum size of the spectrum cache; 0 turns it off."},
+    {"sandbox", OPTION_ENUM, SECTION_DEVICE,
+     IMAGE | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF | FOR_INFO | FOR_CHECK, AT(sandbox),
+     .words = WORDS("auto", "off"), .preset = "auto", .rank = RANK_EXPERT, .flag_only = true,
+     .help = "auto gives up all rights that the run does not need, where the kernel can and no GPU "
+             "is to be opened; off keeps them (docs/security.md)."},
 
     /* --- bench --- */
     {"size", OPTION_STRING, SECTION_BENCH, FOR_BENCH, AT(size), .value = "WxH",

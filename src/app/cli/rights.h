@@ -1,0 +1,17 @@
+/* rights.h - the sandbox of a command: which folders its run may read and write.
+ *
+ * A command that takes --sandbox gives up its rights before it reads any image. It keeps those on
+ * the folders of its inputs (to read), of its outputs and the cache (to write), and on the
+ * system's. Where a GPU may do the work there is no sandbox: drivers start helpers and open what
+ * they like. A suite names its files itself, so for `check` only seccomp is in force.
+ * docs/security.md says what this covers. */
+#ifndef APP_RIGHTS_H
+#define APP_RIGHTS_H
+
+#include "app/cli/cli.h"
+
+/* Enters the sandbox, unless the settings or the device forbid it, and says at LOG_INFO which.
+ * Returns whether files outside of those folders are out of reach. */
+bool rights_give_up(const cli *c);
+
+#endif

@@ -1,0 +1,27 @@
+/* sandbox.h - gives up rights of this process that it does not need, by Landlock and seccomp.
+ *
+ * Afterwards only the folders and files that were named can be read or written, with all that is
+ * below them, and there are no sockets, no other programs, no new processes, and no looking into
+ * other processes: these calls fail with EPERM. Files that are open stay open. Rights never come
+ * back. The module does not know what the program needs. */
+#ifndef BASE_SANDBOX_H
+#define BASE_SANDBOX_H
+
+#include <stdbool.h>
+
+typedef struct {
+    int rules; /* Landlock's rules, or -1: the kernel has none */
+    int version;
+    bool filtered; /* by seccomp */
+} sandbox;
+
+/* Begins a set of rules. Where the kernel has no Landlock, the two calls below do nothing. */
+sandbox sandbox_open(void);
+/* Allow what is below a folder, or one file; a path that is not there is left out. */
+void sandbox_read(sandbox *s, const char *path);
+void sandbox_write(sandbox *s, const char *path); /* reading, too */
+/* Gives up all other rights, and closes the rules. Call it while there is one thread: those that it
+ * begins later have no more rights than it. */
+void sandbox_enter(sandbox *s);
+
+#endif

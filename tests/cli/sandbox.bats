@@ -1,0 +1,74 @@
+#!/usr/bin/env bats
+# The sandbox: what a run can still do once it reads images, and what works in it all the same.
+
+bats_require_minimum_version 1.5.0
+load files
+
+setup() {
+    own_folder
+    export FFTBLOOM_DEVICE=cpu
+    [ ! "$SAN" = 1 ] || skip "a build with sanitizers has no sandbox"
+    mkdir in out elsewhere
+    cp "$FFTBLOOM_ROOT"/testdata/small.exr in/a.exr
+    cp "$FFTBLOOM_ROOT"/testdata/kernel.exr in/k.exr
+    echo secret >elsewhere/secret
+    faults=$(dirname "$FFTBLOOM")/tests/faults.so
+    "$FFTBLOOM" in/a.exr in/k.exr -o out/want.exr -v 2>said
+    grep -q 'sandbox: Landlock and seccomp' said || skip "this kernel has no Landlock or no seccomp"
+}
+
+possible() { # command...: what code in the process could do
+    FAULT_TRY="$PWD/elsewhere/secret" timeout 60 env LD_PRELOAD=$faults "$@" 2>&1 | grep '^possible'
+}
+
+@test "files elsewhere, sockets, processes, programs: nothing of these can be had" {
+    [ "$(possible "$FFTBLOOM" in/a.exr in/k.exr -o out/a.exr)" = possible: ]
+    [ "$(possible "$FFTBLOOM" precompute in/k.exr -o out/k.spectrum)" = possible: ]
+    [ "$(possible "$FFTBLOOM" kernel convert in/k.exr --to oiio -o out/t.exr)" = possible: ]
+    [ ! -e elsewhere/secret.new ]
+    cmp out/a.exr out/want.exr
+    [ "$(possible "$FFTBLOOM" in/a.exr in/k.exr -o out/b.exr --sandbox off)" = "possible: read write socket fork exec ptrace kill" ]
+}
+
+@test "a suite may name any file, but starts nothing" {
+    echo '{"version": 1, "cases": [{"name": "a", "config": {"input": "in/a.exr", "kernel": "in/k.exr"}, "reference": "out/new.exr"}]}' >s.json
+    [ "$(possible "$FFTBLOOM" check s.json --bless)" = "possible: read write" ]
+    "$FFTBLOOM" check s.json
+}
+
+@test "links: of an input, of an output, of frames, and of a folder" {
+    mkdir real seq
+    mv in/a.exr real/a.exr
+    ln -s ../real/a.exr in/a.exr
+    echo old >real/o.exr
+    ln -s ../real/o.exr out/o.exr
+    ln -s real/none.exr out.exr
+    "$FFTBLOOM" in/a.exr in/k.exr -o out/o.exr
+    "$FFTBLOOM" in/a.exr in/k.exr -o out.exr
+    cmp real/o.exr out/want.exr
+    cmp real/none.exr out/want.exr
+    for i in 1 2 3; do cp real/a.exr real/f$i.exr; ln -s ../real/f$i.exr seq/a.000$i.exr; done
+    ln -s out linked
+    "$FFTBLOOM" seq/a.####.exr in/k.exr -o linked/a.####.exr
+    for i in 1 2 3; do cmp out/a.000$i.exr out/want.exr; done
+}
+
+@test "pipes, pictures, glare, reports and a first cache work in it" {
+    export FFTBLOOM_CACHE_DIR=$PWD/new/cache
+    "$FFTBLOOM" in/a.exr in/k.exr -o out/p.png --before elsewhere/before.png --emit-file out/g.exr --report elsewhere/r.json
+    [ -s new/cache/spectra/* ]
+    "$FFTBLOOM" - in/k.exr -o exr:- <in/a.exr >out/pipe.exr
+    "$FFTBLOOM" diff out/pipe.exr out/want.exr
+    "$FFTBLOOM" in/a.exr sunstar -o out/s.exr
+}
+
+@test "a file out of reach is said to be one" {
+    mkdir -p in/0001
+    ln -s "$PWD/elsewhere/deep.exr" in/0001/a.exr
+    cp in/a.exr elsewhere/deep.exr
+    run --separate-stderr "$FFTBLOOM" 'in/####/a.exr' in/k.exr -o 'out/a.####.exr' --frames 1
+    echo "$stderr"
+    [ "$status" -eq 66 ]
+    [[ "$stderr" == *"--sandbox off"* ]]
+    "$FFTBLOOM" 'in/####/a.exr' in/k.exr -o 'out/a.####.exr' --frames 1 --sandbox off
+}

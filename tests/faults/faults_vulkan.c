@@ -1,0 +1,104 @@
+/* faults_vulkan.c - lets a Vulkan driver fail, for tests that preload it with faults.c.
+ *
+ *   FAULT_VK=alloc:n    the n-th allocation of device memory fails
+ *   FAULT_VK=submit:n   the n-th submission fails
+ *   FAULT_VK=wait:n     the n-th wait finds the device lost
+ *   FAULT_VK=lost:n     from the n-th submission on the device is lost: all calls say so
+ *   FAULT_VK=hang:n     the n-th fence waited for, and all that follow, never come
+ *   FAULT_VK_COUNT=file the numbers of allocations, submissions and waits are written there
+ *   FAULT_VK_HIDE=words of "float64 subgroups timestamps": the device has none
+ *   FAULT_VK_TYPE=gpu   a software device claims to be a GPU
+ *
+ * The waits of a fence that never comes return at once, so that half an hour passes quickly. */
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <vulkan/vulkan.h>
+
+enum { ALLOC, SUBMIT, WAIT, KINDS };
+static atomic_long count[KINDS];
+static atomic_bool lost;
+
+__attribute__((destructor)) static void say_counts(void) {
+    const char *path = getenv("FAULT_VK_COUNT");
+    FILE *f = path ? fopen(path, "w") : NULL;
+    if (!f) return;
+    fprintf(f, "%ld %ld %ld\n", count[ALLOC], count[SUBMIT], count[WAIT]);
+    fclose(f);
+}
+
+/* Returns true where this call, the n-th of its kind, is the one of FAULT_VK=`name`:n. */
+static int is_at(const char *name, long n, int all) {
+    const char *at = getenv("FAULT_VK");
+    size_t k = strlen(name);
+    if (!at || strncmp(at, name, k) != 0 || at[k] != ':') return 0;
+    long want = atol(at + k + 1);
+    return n == want || (all && n > want);
+}
+
+static long next(int kind) {
+    return atomic_fetch_add(&count[kind], 1) + 1;
+}
+
+static int hidden(const char *what) {
+    const char *list = getenv("FAULT_VK_HIDE");
+    return list && strstr(list, what);
+}
+
+#define REAL(name) ((PFN_##name)dlsym(RTLD_NEXT, #name))
+
+VKAPI_ATTR VkResult VKAPI_CALL vkAllocateMemory(VkDevice d, const VkMemoryAllocateInfo *a,
+                                                const VkAllocationCallbacks *c, VkDeviceMemory *m) {
+    if (is_at("alloc", next(ALLOC), 0)) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    return lost ? VK_ERROR_DEVICE_LOST : REAL(vkAllocateMemory)(d, a, c, m);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL vkQueueSubmit(VkQueue q, uint32_t n, const VkSubmitInfo *s,
+                                             VkFence f) {
+    long i = next(SUBMIT);
+    if (is_at("submit", i, 0)) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
+    if (is_at("lost", i, 0)) atomic_store(&lost, 1);
+    return lost ? VK_ERROR_DEVICE_LOST : REAL(vkQueueSubmit)(q, n, s, f);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL vkWaitForFences(VkDevice d, uint32_t n, const VkFence *f,
+                                               VkBool32 all, uint64_t ns) {
+    long i = next(WAIT);
+    if (is_at("hang", i, 1)) return VK_TIMEOUT;
+    if (lost || is_at("wait", i, 0)) return VK_ERROR_DEVICE_LOST;
+    return REAL(vkWaitForFences)(d, n, f, all, ns);
+}
+
+VKAPI_ATTR void VKAPI_CALL vkGetPhysicalDeviceFeatures(VkPhysicalDevice d,
+                                                       VkPhysicalDeviceFeatures *to) {
+    REAL(vkGetPhysicalDeviceFeatures)(d, to);
+    if (hidden("float64")) to->shaderFloat64 = VK_FALSE;
+}
+
+static void disguise(VkPhysicalDeviceProperties *p) {
+    if (getenv("FAULT_VK_TYPE")) p->deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+}
+
+VKAPI_ATTR void VKAPI_CALL vkGetPhysicalDeviceProperties(VkPhysicalDevice d,
+                                                         VkPhysicalDeviceProperties *to) {
+    REAL(vkGetPhysicalDeviceProperties)(d, to);
+    disguise(to);
+}
+
+VKAPI_ATTR void VKAPI_CALL vkGetPhysicalDeviceProperties2(VkPhysicalDevice d,
+                                                          VkPhysicalDeviceProperties2 *to) {
+    REAL(vkGetPhysicalDeviceProperties2)(d, to);
+    disguise(&to->properties);
+    for (VkBaseOutStructure *s = (void *)to; s; s = s->pNext)
+        if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES &&
+            hidden("subgroups"))
+            ((VkPhysicalDeviceSubgroupProperties *)(void *)s)->supportedOperations = 0;
+}
+
+VKAPI_ATTR void VKAPI_CALL vkGetPhysicalDeviceQueueFamilyProperties(VkPhysicalDevice d, uint32_t *n,
+                                                                    VkQueueFamilyProperties *to) {
+    REAL(vkGetPhysicalDeviceQueueFamilyProperties)(d, n, to);
+    for (uint32_t i = 0; to && i < *n && hidden("timestamps"); i++) to[i].timestampValidBits = 0;
+}
