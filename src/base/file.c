@@ -492,7 +492,9 @@ static bool send_out(const file_out *f, err *e) {
     bool ok = some != NULL;
     ssize_t n = 1;
     for (off_t at = 0; ok && n > 0; at += n > 0 ? n : 0) {
-        n = pread(f->fd, some, SOME, at);
+        do n = pread(f->fd, some, SOME, at);
+        while (n < 0 && errno == EINTR);
+        if (n < 0) ok = err_errno(e, ERR_IO, "cannot read what goes to standard output");
         for (ssize_t done = 0, k; ok && done<n; done += k> 0 ? k : 0) {
             k = write(STDOUT_FILENO, some + done, (size_t)(n - done));
             if (k < 0 && errno != EINTR)

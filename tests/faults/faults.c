@@ -4,12 +4,15 @@
  *   FAULT_ALLOC=n-         ... and all that follow
  *   FAULT_COUNT=file       the number of allocations is written there at the end
  *   FAULT_INTERRUPT=name   every second call of open, fsync or close fails with EINTR
- *   FAULT_WAIT=file        the first fsync makes the file and waits until it is gone, at most 20 s
- *   FAULT_SLOW=name        to open a path that ends like this takes three seconds
- *   FAULT_TRY=file         at the first fsync, tries what a sandbox forbids, and says on standard
- *                          error what was possible: to read the file, to make FILE.new, and so on
- *   FAULT_DEVICE=1         no Vulkan device can be opened
- *   FAULT_THREADS=n        the program, but no library, cannot begin its n-th thread, nor any after
+ *   FAULT_CALL=name:n      the n-th call of open, read, write, fsync or rename fails with EIO
+ *   FAULT_CALLS=file       the number of these calls is written there at the end
+ *   FAULT_SHORT=1          read and write do half of what they are asked for, and every fifth call
+ * of them fails with EINTR FAULT_WAIT=file        the first fsync makes the file and waits until it
+ * is gone, at most 20 s FAULT_SLOW=name        to open a path that ends like this takes three
+ * seconds FAULT_TRY=file         at the first fsync, tries what a sandbox forbids, and says on
+ * standard error what was possible: to read the file, to make FILE.new, and so on FAULT_DEVICE=1 no
+ * Vulkan device can be opened FAULT_THREADS=n        the program, but no library, cannot begin its
+ * n-th thread, nor any after
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,6 +28,7 @@
 #include <sys/ptrace.h>
 #include <sys/socket.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static atomic_long allocations, calls, threads;
@@ -42,13 +46,20 @@ __attribute__((constructor)) static void begin(void) {
     ready = 1;
 }
 
+static atomic_long called, short_calls;
+
+static void write_number(const char *path, long n) {
+    FILE *f = path ? fopen(path, "w") : NULL;
+    if (!f) return;
+    fprintf(f, "%ld\n", n);
+    fclose(f);
+}
+
 __attribute__((destructor)) static void end(void) {
     const char *path = getenv("FAULT_COUNT");
     ready = 0;
-    FILE *f = path ? fopen(path, "w") : NULL;
-    if (!f) return;
-    fprintf(f, "%ld\n", atomic_load(&allocations));
-    fclose(f);
+    write_number(path, atomic_load(&allocations));
+    write_number(getenv("FAULT_CALLS"), atomic_load(&called));
 }
 
 /* --- memory ---------------------------------------------------------------------------------- */
@@ -98,6 +109,63 @@ static void be_slow(const char *path) {
     if (n && all >= n && strcmp(path + all - n, slow) == 0) sleep(3);
 }
 
+/* Returns true where this call is the one that is to fail. */
+static int fails(const char *name) {
+    const char *at = getenv("FAULT_CALL");
+    size_t n = strlen(name);
+    if (!ready || !at || strncmp(at, name, n) != 0 || at[n] != ':') return 0;
+    if (atomic_fetch_add(&called, 1) + 1 != atol(at + n + 1)) return 0;
+    errno = EIO;
+    return 1;
+}
+
+static int is_short(void) {
+    return ready && getenv("FAULT_SHORT");
+}
+
+static int is_interrupted(void) {
+    if (!is_short() || atomic_fetch_add(&short_calls, 1) % 5) return 0;
+    errno = EINTR;
+    return 1;
+}
+
+static size_t less(size_t n) {
+    return is_short() && n > 1 ? n / 2 : n;
+}
+
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+ssize_t read(int fd, void *to, size_t n) {
+    if (fails("read") || is_interrupted()) return -1;
+    return REAL(read)(fd, to, less(n));
+}
+ssize_t pread(int fd, void *to, size_t n, off_t at) {
+    if (fails("read") || is_interrupted()) return -1;
+    return REAL(pread)(fd, to, less(n), at);
+}
+ssize_t preadv(int fd, const struct iovec *v, int n, off_t at) {
+    if (fails("read") || is_interrupted()) return -1;
+    return REAL(preadv)(fd, v, is_short() ? (n + 1) / 2 : n, at);
+}
+ssize_t write(int fd, const void *from, size_t n) {
+    if (fd > 2 && (fails("write") || is_interrupted())) return -1;
+    return REAL(write)(fd, from, fd > 2 ? less(n) : n);
+}
+ssize_t pwrite(int fd, const void *from, size_t n, off_t at) {
+    if (fails("write") || is_interrupted()) return -1;
+    return REAL(pwrite)(fd, from, less(n), at);
+}
+ssize_t pwritev(int fd, const struct iovec *v, int n, off_t at) {
+    if (fails("write") || is_interrupted()) return -1;
+    return REAL(pwritev)(fd, v, is_short() ? (n + 1) / 2 : n, at);
+}
+int rename(const char *from, const char *to) {
+    return fails("rename") ? -1 : REAL(rename)(from, to);
+}
+int renameat2(int a, const char *from, int b, const char *to, unsigned flags) {
+    return fails("rename") ? -1 : REAL(renameat2)(a, from, b, to, flags);
+}
+
 int openat(int folder, const char *path, int flags, ...) {
     static int (*real)(int, const char *, int, ...);
     va_list list;
@@ -106,7 +174,7 @@ int openat(int folder, const char *path, int flags, ...) {
     va_end(list);
     if (!real) real = (int (*)(int, const char *, int, ...))dlsym(RTLD_NEXT, "openat");
     be_slow(path);
-    return interrupt("open") ? -1 : real(folder, path, flags, mode);
+    return interrupt("open") || fails("open") ? -1 : real(folder, path, flags, mode);
 }
 
 /* What code that a hostile file has brought in would try. */
@@ -134,7 +202,7 @@ int fsync(int fd) {
         for (int i = 0; i < 10000 && access(wait_for, F_OK) == 0; i++) usleep(2000);
     }
     if (getenv("FAULT_TRY") && !atomic_exchange(&waited, 1)) try_all(getenv("FAULT_TRY"));
-    return interrupt("fsync") ? -1 : real(fd);
+    return interrupt("fsync") || fails("fsync") ? -1 : real(fd);
 }
 
 int open(const char *path, int flags, ...) {
@@ -145,7 +213,7 @@ int open(const char *path, int flags, ...) {
     va_end(list);
     if (!real) real = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open");
     be_slow(path);
-    return interrupt("open") ? -1 : real(path, flags, mode);
+    return interrupt("open") || fails("open") ? -1 : real(path, flags, mode);
 }
 
 /* An interrupted close has closed the file all the same. */

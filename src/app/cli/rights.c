@@ -66,21 +66,20 @@ static void grant_links(sandbox *s, grant *give, const char *folder) {
  * folders reach as far as they have no field. */
 static void grant_path(sandbox *s, grant *give, const char *path) {
     struct stat st;
-    char folder[PATH_MAX];
+    char plain[PATH_MAX], folder[PATH_MAX];
     if (!path || strcmp(path, "-") == 0) return;
     if (stat(path, &st) == 0) {
         if (S_ISDIR(st.st_mode)) give(s, path);
         grant_file(s, give, path);
         return;
     }
-    snprintf(folder, sizeof folder, "%s", path);
-    size_t plain = strcspn(folder, "#%$@");
-    if (plain == strlen(folder)) {
+    size_t n = strcspn(path, "#%$@");
+    if (!path[n]) {
         grant_file(s, give, path);
         return;
     }
-    folder[plain] = 0;
-    rights_folder(folder, folder);
+    snprintf(plain, sizeof plain, "%.*s", (int)n, path);
+    rights_folder(plain, folder);
     give(s, folder);
     grant_links(s, give, folder);
 }
@@ -118,7 +117,7 @@ static void grant_reading(sandbox *s, const cli *c) {
     grant_path(s, sandbox_read, c->s.kernel);
     grant_path(s, sandbox_read, c->s.image);
     grant_path(s, sandbox_read, c->s.plate);
-    for (int i = 0; i < c->words; i++) grant_path(s, sandbox_read, c->word[i]);
+    for (int i = c->action != NULL; i < c->words; i++) grant_path(s, sandbox_read, c->word[i]);
 }
 
 static void grant_writing(sandbox *s, const cli *c) {
@@ -167,6 +166,7 @@ bool rights_give_up(const cli *c) {
         grant_writing(&s, c);
     }
     sandbox_enter(&s);
+    if (c->cmd->bit == FOR_DIFF) return s.version > 0; /* its words are those of idiff */
     if (!s.version && !s.filtered)
         log_info("no sandbox: this kernel has neither Landlock nor seccomp, or refuses them");
     else

@@ -1,0 +1,59 @@
+#!/usr/bin/env bats
+# A driver that fails, loses its device, never comes back or lacks something: a device that was named
+# ends with 69 or 75 and a sentence, `auto` and `all` go on, and no picture is wrong.
+
+bats_require_minimum_version 1.5.0
+load files
+
+setup() {
+    own_folder
+    [ ! "$SAN" = 1 ] || skip "the sanitizers' allocator cannot be preloaded"
+    "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
+    for i in 1 2 3 4; do cp "$FFTBLOOM_ROOT"/testdata/small.exr in.000$i.exr; done
+    cp "$FFTBLOOM_ROOT"/testdata/kernel.exr kernel.exr
+    faults=$(dirname "$FFTBLOOM")/tests/faults.so
+}
+
+bloom() { # DEVICE FAULT: four frames, some at a time
+    rm -f out.*
+    status=0
+    timeout 120 env FAULT_VK="$2" LD_PRELOAD="$faults" "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --device "$1" 2>said || status=$?
+    echo "$1 $2: $status $(head -c 300 said)"
+    for f in out.*; do [ ! -e "$f" ] || "$FFTBLOOM" diff $f want.exr --fail 0.02 || return 1; done
+    [ -z "$(find . -name '*.tmp')" ]
+}
+
+@test "allocations, submissions and waits that fail, a lost device, a fence that never comes" {
+    "$FFTBLOOM" in.0001.exr kernel.exr -o want.exr --device cpu
+    FAULT_VK_COUNT=$dir/count bloom software none:0
+    [ "$status" -eq 0 ]
+    read -r allocs submits waits <count
+    echo "$allocs allocations, $submits submissions, $waits waits"
+    [ "$allocs" -gt 0 ]
+    [ "$submits" -gt 1 ]
+    for kind in "alloc $allocs" "submit $submits" "lost $submits" "wait $waits" "hang $waits"; do
+        set -- $kind
+        for n in $(seq $((FAULT_ALL ? 1 : RANDOM % $2 + 1)) $((FAULT_ALL ? 1 : $2)) "$2"); do
+            bloom software "$1:$n"
+            case $status in 0 | 69 | 75) ;; *) false ;; esac
+            if [ "$status" -ne 0 ]; then [ -s said ]; else [ -e out.0004.exr ]; fi
+        done
+    done
+}
+
+@test "one of several devices is lost or hangs: the frames are made, or the status is 75" {
+    "$FFTBLOOM" in.0001.exr kernel.exr -o want.exr --device cpu
+    for fault in lost:2 hang:1; do
+        bloom all $fault
+        case $status in 0) [ -e out.0004.exr ] ;; 75) [ -s said ] ;; *) false ;; esac
+    done
+}
+
+@test "a device without 64-bit floats, subgroups or timestamps" {
+    "$FFTBLOOM" in.0001.exr kernel.exr -o want.exr --device cpu
+    for hide in float64 subgroups timestamps "float64 subgroups timestamps"; do
+        rm -rf "$FFTBLOOM_CACHE_DIR"
+        FAULT_VK_HIDE=$hide bloom software none:0
+        case $status in 0) [ -e out.0004.exr ] ;; 69) [ -s said ] ;; *) false ;; esac
+    done
+}
