@@ -39,7 +39,7 @@ sweep() { # OUTPUT WANTED command...
             rm -rf "$FFTBLOOM_CACHE_DIR"
             echo old >"$out"
             status=0 step="$kind $n of $total"
-            timeout 60 env FAULT_CALL=$kind:$n LD_PRELOAD=$faults "$@" >/dev/null 2>said || status=$?
+            timeout 60 env FAULT_CALL=$kind:$n LD_PRELOAD=$faults "$@" >said 2>&1 || status=$?
             settled $status "$out" "$want" || return 1
         done
     done
@@ -65,7 +65,9 @@ sweep() { # OUTPUT WANTED command...
     "$FFTBLOOM" kernel convert kernel.exr --to oiio -o wanted.exr
     sweep out.exr wanted.exr "$FFTBLOOM" kernel convert kernel.exr --to oiio -o out.exr --jobs 1
     echo '{"version": 1, "cases": [{"name": "a", "config": {"input": "in.exr", "kernel": "kernel.exr"}, "reference": "ref.exr"}]}' >s.json
-    sweep ref.exr want.exr "$FFTBLOOM" check s.json --bless --jobs 1
+    "$FFTBLOOM" check s.json --bless >/dev/null
+    cp ref.exr blessed.exr
+    sweep ref.exr blessed.exr "$FFTBLOOM" check s.json --bless --jobs 1
 }
 
 @test "reads and writes of half of what is asked for, and interrupted ones" {
@@ -96,16 +98,18 @@ sweep() { # OUTPUT WANTED command...
         done
         "$FFTBLOOM" in.exr kernel.exr -o out.exr
         cmp out.exr want.exr
-        [ -z "$(find . -name '*.tmp')" ]
+        find . -name '*.tmp'
+        # What KILL leaves in a folder goes with the next run that writes into it.
+        [ -z "$(find . -name '*.tmp' -not -path './cache/*')" ]
     done
 }
 
 @test "many processes warm one cache and write one output" {
-    "$FFTBLOOM" kernel make disc --taps 60 --param radius=9 -o in.exr
-    "$FFTBLOOM" in.exr kernel.exr -o want.exr
+    local k=$FFTBLOOM_ROOT/kernels/star.exr
+    "$FFTBLOOM" in.exr "$k" -o want.exr
     rm -rf "$FFTBLOOM_CACHE_DIR"
     for i in $(seq $((FAULT_ALL ? 200 : 20))); do
-        { "$FFTBLOOM" in.exr kernel.exr -o out.exr --jobs 1 2>said.$i || echo "$i: $?" >>failed; } &
+        { "$FFTBLOOM" in.exr "$k" -o out.exr 2>said.$i || echo "$i: $?" >>failed; } &
         pids="$pids $!"
     done
     wait $pids

@@ -9,15 +9,15 @@ setup() {
     own_folder
     [ ! "$SAN" = 1 ] || skip "the sanitizers' allocator cannot be preloaded"
     "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
-    for i in 1 2 3 4; do cp "$FFTBLOOM_ROOT"/testdata/small.exr in.000$i.exr; done
+    for i in 1 2; do cp "$FFTBLOOM_ROOT"/testdata/small.exr in.000$i.exr; done
     cp "$FFTBLOOM_ROOT"/testdata/kernel.exr kernel.exr
     faults=$(dirname "$FFTBLOOM")/tests/faults.so
 }
 
-bloom() { # DEVICE FAULT: four frames, some at a time
+bloom() { # DEVICE FAULT: two frames at a time
     rm -f out.*
     status=0
-    timeout 120 env FAULT_VK="$2" LD_PRELOAD="$faults" "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --device "$1" 2>said || status=$?
+    timeout 400 env FAULT_VK="$2" LD_PRELOAD="$faults" "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --device "$1" 2>said || status=$?
     echo "$1 $2: $status $(head -c 300 said)"
     for f in out.*; do [ ! -e "$f" ] || "$FFTBLOOM" diff $f want.exr --fail 0.02 || return 1; done
     [ -z "$(find . -name '*.tmp')" ]
@@ -31,29 +31,35 @@ bloom() { # DEVICE FAULT: four frames, some at a time
     echo "$allocs allocations, $submits submissions, $waits waits"
     [ "$allocs" -gt 0 ]
     [ "$submits" -gt 1 ]
-    for kind in "alloc $allocs" "submit $submits" "lost $submits" "wait $waits" "hang $waits"; do
+    kinds=("alloc $allocs" "submit $submits" "lost $submits" "wait $waits" "hang $waits")
+    [ "$FAULT_ALL" ] || kinds=("${kinds[RANDOM % 2]}" "${kinds[RANDOM % 3 + 2]}")
+    for kind in "${kinds[@]}"; do
         set -- $kind
         for n in $(seq $((FAULT_ALL ? 1 : RANDOM % $2 + 1)) $((FAULT_ALL ? 1 : $2)) "$2"); do
             bloom software "$1:$n"
             case $status in 0 | 69 | 75) ;; *) false ;; esac
-            if [ "$status" -ne 0 ]; then [ -s said ]; else [ -e out.0004.exr ]; fi
+            if [ "$status" -ne 0 ]; then [ -s said ]; else [ -e out.0002.exr ]; fi
         done
     done
 }
 
 @test "one of several devices is lost or hangs: the frames are made, or the status is 75" {
     "$FFTBLOOM" in.0001.exr kernel.exr -o want.exr --device cpu
-    for fault in lost:2 hang:1; do
+    faults_of_all=(lost:2 hang:1)
+    [ "$FAULT_ALL" ] || faults_of_all=("${faults_of_all[RANDOM % 2]}")
+    for fault in "${faults_of_all[@]}"; do
         bloom all $fault
-        case $status in 0) [ -e out.0004.exr ] ;; 75) [ -s said ] ;; *) false ;; esac
+        case $status in 0) [ -e out.0002.exr ] ;; 75) [ -s said ] ;; *) false ;; esac
     done
 }
 
 @test "a device without 64-bit floats, subgroups or timestamps" {
     "$FFTBLOOM" in.0001.exr kernel.exr -o want.exr --device cpu
-    for hide in float64 subgroups timestamps "float64 subgroups timestamps"; do
+    words=("float64 subgroups timestamps" float64 subgroups timestamps)
+    [ "$FAULT_ALL" ] || words=("${words[0]}")
+    for hide in "${words[@]}"; do
         rm -rf "$FFTBLOOM_CACHE_DIR"
         FAULT_VK_HIDE=$hide bloom software none:0
-        case $status in 0) [ -e out.0004.exr ] ;; 69) [ -s said ] ;; *) false ;; esac
+        case $status in 0) [ -e out.0002.exr ] ;; 69) [ -s said ] ;; *) false ;; esac
     done
 }

@@ -9,7 +9,8 @@
  *   FAULT_VK_HIDE=words of "float64 subgroups timestamps": the device has none
  *   FAULT_VK_TYPE=gpu   a software device claims to be a GPU
  *
- * The waits of a fence that never comes return at once, so that half an hour passes quickly. */
+ * The waits of a fence that never comes return when its work is done, so that half an hour passes
+ * quickly. */
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -66,7 +67,10 @@ VKAPI_ATTR VkResult VKAPI_CALL vkQueueSubmit(VkQueue q, uint32_t n, const VkSubm
 VKAPI_ATTR VkResult VKAPI_CALL vkWaitForFences(VkDevice d, uint32_t n, const VkFence *f,
                                                VkBool32 all, uint64_t ns) {
     long i = next(WAIT);
-    if (is_at("hang", i, 1)) return VK_TIMEOUT;
+    if (is_at("hang", i, 1)) {
+        REAL(vkWaitForFences)(d, n, f, all, UINT64_MAX); /* the driver still uses the memory */
+        return VK_TIMEOUT;
+    }
     if (lost || is_at("wait", i, 0)) return VK_ERROR_DEVICE_LOST;
     return REAL(vkWaitForFences)(d, n, f, all, ns);
 }
