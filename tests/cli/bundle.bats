@@ -68,8 +68,8 @@ bundle() { # FOLDER
     mkdir "$TEST_TMP/work" "$bare/work"
     chmod 777 "$TEST_TMP/work"
     chmod 755 "$bare"
-    run unshare -m sh -c "mount --bind '$bare' '$bare' && mount -t proc proc '$bare/proc' && mount --bind '$TEST_TMP/work' '$bare/work' &&
-        mount -o remount,bind,ro '$bare' &&
+    run unshare -m sh -ec "mount --bind '$bare' '$bare'; mount -t proc proc '$bare/proc'; mount --bind '$TEST_TMP/work' '$bare/work'
+        mount -o remount,bind,ro '$bare'
         exec env -i FFTBLOOM_CACHE_DIR=/work/cache $(command -v chroot) --userspec=65534:65534 '$bare' /b/bin/fftbloom /in.exr /kernel.exr -o /work/out.exr --device cpu"
     echo "$output"
     [ "$status" -eq 0 ]
