@@ -127,16 +127,19 @@ def bloomed_path(scene):
 @bpy.app.handlers.persistent
 def frame_rendered(scene, *_):
     """Blooms what was rendered, and writes it beside the frame in the scene's own file format."""
-    settings = scene.fftbloom
+    settings, render = scene.fftbloom, bpy.data.images.get("Render Result")
 
     def work():
-        result = show(RESULT, bloom(pixels_of(bpy.data.images["Render Result"], scene), settings))
-        if settings.write:
-            path = bloomed_path(scene)
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            result.save_render(path, scene=scene)
+        if settings.live and settings.source == render.name:
+            refresh_preview(scene, render)
+        if settings.after_render:
+            result = show(RESULT, bloom(pixels_of(render, scene), settings))
+            if settings.write:
+                path = bloomed_path(scene)
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                result.save_render(path, scene=scene)
 
-    if settings.after_render:
+    if render:
         told(settings, work)
 
 

@@ -1,6 +1,7 @@
 """Uses docs/recipes/fftbloom_blender.py inside Blender, with star.exr: leaves plain.exr and plain_bloom_0001.exr."""
 import os
 import sys
+import types
 
 import bpy
 import numpy
@@ -22,6 +23,23 @@ def nodes():
 
 def pixels(name):
     return addon.pixels_of(bpy.data.images[name], scene).copy()
+
+
+class Layout:
+    """Stands for a layout of a panel."""
+    def __init__(self):
+        self.names = []
+
+    def row(self):
+        return self
+
+    def prop(self, of, name):
+        getattr(of, name)
+        self.names.append(name)
+
+    def operator(self, name):
+        getattr(bpy.ops.fftbloom, name.split(".")[1]).get_rna_type()
+        self.names.append(name)
 
 
 def refused(words):
@@ -76,6 +94,18 @@ with bpy.context.temp_override(window=window, area=area, space_data=area.spaces.
     assert bpy.ops.fftbloom.image() == {"FINISHED"}
     assert area.spaces.active.image.name == "fftbloom result"
     bloomed = pixels("fftbloom result")
+    # A preview of the render follows each render.
+    s.source, s.live, s.amount = "Render Result", True, 0.0
+    scene.render.film_transparent = True
+    bpy.ops.render.render()
+    assert s.message == "", s.message
+    small = pixels("Render Result").reshape(32, 2, 48, 2, 4).mean(axis=(1, 3))
+    assert not small[..., 3].all() and numpy.allclose(pixels("fftbloom preview"), small, rtol=1e-5)
+    s.live = False
+    # The panel shows settings and operators that there are.
+    shown = Layout()
+    addon.Panel.draw(types.SimpleNamespace(layout=shown), bpy.context)
+    assert {"kernel", "amount", "threshold", "padding", "fftbloom.preview", "fftbloom.node"} <= set(shown.names)
     # What is wrong is said.
     s.kernel = "none.exr"
     area.spaces.active.image = plain
