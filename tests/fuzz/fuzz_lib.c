@@ -50,7 +50,10 @@ static void make_planes(planes *p, bytes *b, uint32_t w, uint32_t h) {
         if (how & 64) y = -y;
         if (byte(b) == 255) x = (int8_t)byte(b);
         if (byte(b) == 255) y = (int16_t)(byte(b) << 8 | byte(b));
-        if (byte(b) == 255) is->type = (int8_t)byte(b);
+        if (byte(b) == 255) {
+            is->type = (int8_t)byte(b);
+            bytes = is->type >= FB_HALF && is->type <= FB_DOUBLE ? SIZE[is->type - 1] : 8;
+        }
         is->pixel_stride = x, is->row_stride = y;
         int64_t low = 0, high = bytes, wide, tall;
         if (__builtin_mul_overflow(x, (int64_t)w - 1, &wide) ||
