@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """What the promise costs, on a panel of scenes (make bench-promise).
 
-Blooms frames of each scene in one run, with --tolerance 1 and with the default, in turn. Prints, for
-each scene and kernel, the CPU time of a frame (user and system, of the process alone) at tolerance 1,
-how many times as long the default takes, and the method that was taken; then the geometric mean and
-the worst ratio. Times are the least of all rounds, as what else runs only adds to them. Several programs can be compared: NAME=FFTBLOOM.
+Blooms frames of each scene in one run, in floats whatever they do to the promise (--precision float32
+--tolerance 1) and with the default, in turn. Prints, for each scene and kernel, the CPU time of a frame
+(user and system, of the process alone) in floats, how many times as long the default takes, and the
+method that was taken; then the geometric mean and the worst ratio. Times are the least of all rounds,
+as what else runs only adds to them. Several programs can be compared: NAME=FFTBLOOM.
 
     promise.py FOLDER PANEL SCENE_MAKER ROUNDS [NAME=]FFTBLOOM ...
 """
@@ -68,15 +69,16 @@ def measure(program, folder, scene, kernel, rounds):
     command = [program, "apply", f"{folder}/{kind}{w}.####.exr", f"{folder}/{kernel}.exr", "-o",
                f"{folder}/out.####.exr", "--device", "cpu", "--jobs", "2", "--quiet",
                "--report", report]
-    took = {"1": [], "1e-3": []}
+    ways = {"floats": ["--precision", "float32", "--tolerance", "1"], "default": []}
+    took = {way: [] for way in ways}
     for i in range(rounds + 1):  # the first round fills the cache and does not count
-        for t in took:
-            s = seconds([*command, "--tolerance", t]) / FRAMES[w]
+        for way, words in ways.items():
+            s = seconds([*command, *words]) / FRAMES[w]
             if i:
-                took[t].append(s)
+                took[way].append(s)
     with open(report) as f:
         how = promise_of(json.load(f))
-    return min(took["1"]), min(took["1e-3"]) / min(took["1"]), how
+    return min(took["floats"]), min(took["default"]) / min(took["floats"]), how
 
 
 def main():

@@ -3,8 +3,9 @@
  * Scenes, kernels, borders and axis orders on a grid; the truth is the same engine's interface in
  * float64 on the CPU (its own error is 2^-29 of what is looked at; that it computes the definition
  * is test_cpu_engine's business). Each pixel has a prediction, floor + relative * |pixel|. None may
- * be off by more, and the 99.9th percentile of error / prediction must reach 1/20: a bound that is
- * far from the truth would make users pay for nothing. */
+ * be off by more. And the prediction must be near, as one that is far from the truth would make
+ * users pay for nothing: of each scene, in the median over kernels, borders and devices, it is at
+ * most so many times the 99.9th percentile of the errors. */
 #include "math/border.h"
 #include "math/noise.h"
 
@@ -111,19 +112,23 @@ static void stripes(float *v) {
     fill(v, checks);
 }
 
-/* near: the bound is asked to be near, too. Sums and extremes do not tell whether bright pixels lie
- * together or far apart, and what is one frequency a transform does without any error. */
+/* times: how many times the 99.9th percentile of the errors a prediction may be, in the median.
+ * Sums and extremes do not tell whether bright pixels lie together or far apart, and what is one
+ * frequency a transform does without any error. always: in no case is it more. */
 static const struct {
     const char *name;
     void (*make)(float *v);
-    bool near;
-} SCENE[] = {{"hot 1e2", hot_1e2, false},   {"hot 1e4", hot_1e4, false},
-             {"hot 1e6", hot_1e6, false},   {"hot corner", hot_corner, false},
-             {"hot edge", hot_edge, false}, {"lone pixel", lone, false},
-             {"patch", patch, false},       {"corner patch", corner_patch, true},
-             {"stars", stars, false},       {"ramp", ramp, true},
-             {"noise", noise, true},        {"wide noise", wide_noise, true},
-             {"flat", flat, false},         {"stripes", stripes, false}};
+    double times;
+    bool always;
+} SCENE[] = {
+    {"hot 1e2", hot_1e2, 180, false},  {"hot 1e4", hot_1e4, 20, false},
+    {"hot 1e6", hot_1e6, 20, false},   {"hot corner", hot_corner, 20, false},
+    {"hot edge", hot_edge, 20, false}, {"lone pixel", lone, 20, false},
+    {"patch", patch, 20, false},       {"corner patch", corner_patch, 20, true},
+    {"stars", stars, 80, false},       {"ramp", ramp, 20, true},
+    {"noise", noise, 20, true},        {"wide noise", wide_noise, 20, true},
+    {"flat", flat, 20, false},         {"stripes", stripes, 20, false},
+};
 enum { SCENES = sizeof SCENE / sizeof SCENE[0] };
 
 static double sharp(double x, double y) {
@@ -245,23 +250,32 @@ static scan scan_of(const float *v) {
 
 static double tightest; /* largest error / prediction */
 
-/* 24 of 24576 pixels are the 99.9th percentile. */
-static void compare(const char *what, const float *got, const double *truth, double floor,
-                    bool near) {
-    double relative = noise_relative(PRECISION_FLOAT32), most = 0;
-    uint32_t usual = 0;
-    for (uint32_t i = 0; i < W * H; i++) {
-        double r = fabs((double)got[i] - truth[i]) / (floor + relative * fabs(truth[i]));
-        if (!(r <= most)) most = r;
-        usual += r >= 1 / 20.0;
-    }
-    if (getenv("NOISE_TABLE"))
-        printf("%-60s floor %.2e  largest %.2f  usual %u\n", what, floor, most, usual);
-    if (!(most <= 1)) fail_msg("%s: an error is %g of its prediction", what, most);
-    if (near && usual < W * H / 1000)
-        fail_msg("%s: the prediction is more than 20 times the 99.9th percentile", what);
-    tightest = fmax(tightest, most);
+static int larger_first(const void *a, const void *b) {
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x < y) - (x > y);
 }
+
+/* Returns how many times the 99.9th percentile of the errors the prediction is: 24 of 24576 pixels
+ * are off by more. */
+static double compare(const char *what, const float *got, const double *truth, double floor) {
+    static double part[W * H];
+    double relative = noise_relative(PRECISION_FLOAT32);
+    for (uint32_t i = 0; i < W * H; i++) {
+        part[i] = fabs((double)got[i] - truth[i]) / (floor + relative * fabs(truth[i]));
+        if (!(part[i] <= 1)) fail_msg("%s: an error is %g of its prediction", what, part[i]);
+    }
+    qsort(part, W * H, sizeof *part, larger_first);
+    if (getenv("NOISE_TABLE"))
+        printf("%-60s floor %.2e  largest %.2f  99.9 %% %.2g\n", what, floor, part[0],
+               part[W * H / 1000]);
+    tightest = fmax(tightest, part[0]);
+    return 1 / part[W * H / 1000];
+}
+
+/* How many times the errors the predictions of each scene were. */
+enum { MOST_CASES = 1000 };
+static double times[SCENES][MOST_CASES];
+static uint32_t cases;
 
 typedef struct {
     plan_border border;
@@ -311,9 +325,11 @@ static void run_scene(int i, const char *where, const runner *r, uint32_t runner
         run(r[k].engine, got);
         char what[128];
         snprintf(what, sizeof what, "%.8s: %s, %s", r[k].d->name, SCENE[i].name, where);
-        compare(what, got, truth,
-                noise_floor(&(noise_transform){PRECISION_FLOAT32, points}, &load, 0),
-                SCENE[i].near);
+        double floor = noise_floor(&(noise_transform){PRECISION_FLOAT32, points}, &load, 0);
+        times[i][cases + k] = compare(what, got, truth, floor);
+        if (SCENE[i].always && !(times[i][cases + k] <= SCENE[i].times))
+            fail_msg("%s: the prediction is %g times the 99.9th percentile", what,
+                     times[i][cases + k]);
     }
 }
 
@@ -335,7 +351,9 @@ static void run_scenes(int kernel, const variant *v) {
     noise_tail tail = tail_of(&k, v->mode == SPECTRUM_RESAMPLED);
     char where[64];
     snprintf(where, sizeof where, "%s, %s", KERNEL[kernel].name, v->name);
+    assert_true(cases + devices <= MOST_CASES);
     for (int i = 0; i < SCENES; i++) run_scene(i, where, r, devices, &tail);
+    cases += devices;
     spectrum_free(&s);
     psf_free(&k);
 }
@@ -354,6 +372,12 @@ TEST(no_error_is_above_its_prediction) {
     for (uint32_t i = 0; i < devices; i++) engine_close(&opened[i]);
     engine_close(&exact);
     print_message("largest error / prediction: %.2f\n", tightest);
+    for (int i = 0; i < SCENES; i++) {
+        qsort(times[i], cases, sizeof *times[i], larger_first);
+        if (!(times[i][cases / 2] <= SCENE[i].times))
+            fail_msg("%s: in the median, predictions are %g times the 99.9th percentile",
+                     SCENE[i].name, times[i][cases / 2]);
+    }
 }
 
 TEST(tails_by_hand) {
