@@ -37,6 +37,7 @@ static accuracy_facts facts_of(const view *v, const light *l) {
                             .scanned = &l->scanned,
                             .dark = l->dark,
                             .signs = l->signs,
+                            .partly = !v->all,
                             .tolerance = v->s->tolerance,
                             .precision = v->s->precision,
                             .points = (double)first->plan.axis[0].length *
@@ -53,14 +54,6 @@ static void check(search *s) {
     accuracy *m = &s->method;
     s->bug = (err){0};
     accuracy_check(m, &s->facts, s->measured);
-    /* Light that only partly spreads is rounded to floats first: the least of these to denormals.
-     */
-    for (uint32_t c = 0; !s->v->all && c < s->v->channels; c++) {
-        double off = 0x1p-150 * s->v->size->sums[c].sum;
-        m->error[c] += off;
-        if (c == m->channel) m->floor += off;
-        m->kept &= m->floor <= m->allowed;
-    }
     for (uint32_t c = 0; c < s->v->channels; c++) {
         double found = s->o->stats[c].negative ? -s->o->stats[c].negative_worst : 0;
         if (found <= m->error[c]) continue;

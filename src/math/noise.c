@@ -72,8 +72,9 @@ static amount all_of(const scan_channel *c) {
     return (amount){a.sum + rounded, a.squares * (1 + 1e-5)};
 }
 
-/* Returns the same of all that the circle holds: beside the image, along it, above it and in its
- * corners, a border shows pixels again, each a certain number of times at most. */
+/* Returns the same of all that the circle holds: beside the image, above it and in its corners, a
+ * border shows pixels again, each a certain number of times at most. A kernel that goes round a
+ * circle without such places sees them again as well. */
 static amount shown_of(const scan_channel *c, const border_axis axis[PLAN_AXES], double points,
                        double top) {
     double places[PLAN_AXES], times[PLAN_AXES], most = 1;
@@ -88,9 +89,8 @@ static amount shown_of(const scan_channel *c, const border_axis axis[PLAN_AXES],
                                {places[0] * places[1], times[0] * times[1]}};
     amount all = all_of(c), a = all;
     for (int i = 0; i < 3; i++) {
-        double n = fmin(again[i][0], points - (double)c->pixels);
-        if (!(n > 0)) continue;
-        amount more = brightest(c, ceil(n / again[i][1]), top);
+        if (!(again[i][0] > 0)) continue;
+        amount more = brightest(c, ceil(again[i][0] / again[i][1]), top);
         a.sum += again[i][1] * more.sum;
         a.squares += again[i][1] * more.squares;
     }

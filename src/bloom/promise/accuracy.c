@@ -106,6 +106,7 @@ void accuracy_check(accuracy *a, const accuracy_facts *f, const accuracy_measure
         noise_transform t = transform_of(a, f);
         noise_load bound = bound_of(f, c), load = noise_load_known(&bound, m[c].norm);
         double floor = isfinite(m[c].norm) ? noise_floor(&t, &load, a->exponent[c]) : INFINITY;
+        if (f->partly) floor += 0x1p-150 * f->sums[c].sum; /* rounded to denormals, at the least */
         /* Glare fades gradually: where some pixels are darker than `dark`, others are likely to be
          * just as dark as that. The darkest pixel may be darker by its own error. */
         double darkest = m[c].darker ? 0 : m[c].darkest - floor;

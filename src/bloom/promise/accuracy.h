@@ -30,6 +30,7 @@ typedef struct {
     const double *dark; /* accuracy_dark of each channel of the image, of which perhaps only a part
                            is spread */
     const bool *signs;  /* of each channel: image or kernel has numbers below zero */
+    bool partly;        /* light only partly spreads, and is rounded to floats before */
     double tolerance;
     plan_precision precision; /* AUTO, or what it has to be */
     double points;            /* of the plan: L1 * L2 */
