@@ -121,11 +121,11 @@ static const struct {
     double times;
     bool always;
 } SCENE[] = {
-    {"hot 1e2", hot_1e2, 180, false},  {"hot 1e4", hot_1e4, 20, false},
-    {"hot 1e6", hot_1e6, 20, false},   {"hot corner", hot_corner, 20, false},
-    {"hot edge", hot_edge, 20, false}, {"lone pixel", lone, 20, false},
+    {"hot 1e2", hot_1e2, 180, false},  {"hot 1e4", hot_1e4, 50, false},
+    {"hot 1e6", hot_1e6, 50, false},   {"hot corner", hot_corner, 50, false},
+    {"hot edge", hot_edge, 50, false}, {"lone pixel", lone, 50, false},
     {"patch", patch, 20, false},       {"corner patch", corner_patch, 20, true},
-    {"stars", stars, 80, false},       {"ramp", ramp, 20, true},
+    {"stars", stars, 90, false},       {"ramp", ramp, 20, true},
     {"noise", noise, 20, true},        {"wide noise", wide_noise, 20, true},
     {"flat", flat, 20, false},         {"stripes", stripes, 20, false},
 };
