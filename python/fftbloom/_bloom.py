@@ -10,7 +10,7 @@ import operator
 import os
 import threading
 from ctypes import byref, c_uint32, sizeof
-from typing import Any, Deque, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Union
+from typing import Any, Deque, Iterable, Iterator, List, Mapping, Optional, Tuple, Union
 
 from . import _call
 from ._call import Code, Error, FbContextOptions, FbImage, FbReport, FbSettings, Handle, call, lib
@@ -60,8 +60,16 @@ class Context:
         return int(lib.fb_context_used(self._handle.get()))
 
 
-_common: Dict[int, Context] = {}
+_common: Optional[Context] = None
 _common_lock = threading.Lock()
+
+
+def _forked() -> None:
+    global _common, _common_lock
+    _common, _common_lock = None, threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forked)
 
 
 def _programs_cache() -> Optional[str]:
@@ -82,11 +90,11 @@ def _common_context() -> Context:
     It keeps made kernels where the program keeps them, but no spectra: most are made faster than a file is written,
     and a run with random kernels would fill the folder.
     """
+    global _common
     with _common_lock:
-        if os.getpid() not in _common:
-            _common.clear()
-            _common[os.getpid()] = Context(cache_dir=_programs_cache(), cache_size=1)
-        return _common[os.getpid()]
+        if _common is None:
+            _common = Context(cache_dir=_programs_cache(), cache_size=1)
+        return _common
 
 
 # --- kernel ----------------------------------------------------------------------------------------

@@ -189,6 +189,7 @@ class Many(unittest.TestCase):
     @unittest.skipUnless(hasattr(os, "fork"), "this system cannot fork")
     def test_a_forked_process_is_told_to_make_its_own(self):
         b, x = bloom(), scene((20, 33))
+        fb.Bloom("star")(x)  # by the common context, of which the child gets another
 
         def child(end):
             try:
@@ -197,6 +198,7 @@ class Many(unittest.TestCase):
                 end.send(str(e))
             own = fb.Bloom(kernel(TAPS), normalize="none", context=fb.Context(device="cpu", threads=1))
             end.send(own(x))
+            end.send(fb.Bloom("star")(x).shape)
 
         here, there = multiprocessing.Pipe()
         process = multiprocessing.get_context("fork").Process(target=child, args=(there,))
@@ -205,6 +207,7 @@ class Many(unittest.TestCase):
             process.start()
         self.assertIn("this Bloom was made before the process forked", here.recv())
         self.assertTrue(np.array_equal(here.recv(), b(x)))
+        self.assertEqual(here.recv(), x.shape)
         process.join()
         self.assertEqual(process.exitcode, 0)
 
