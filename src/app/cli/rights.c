@@ -129,7 +129,8 @@ static void grant_writing(sandbox *s, const cli *c) {
     if (!cache_path(cache, c->s.bloom.cache_dir)) return;
     /* Rights can only be had on a folder that is there. */
     bool makes = c->cmd->bit & (FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL);
-    if (makes && !c->s.dry_run && c->s.bloom.cache_size) file_make_dirs(cache, 0700, NULL);
+    if (makes && !(c->cmd->bit & FOR_PLAN) && !c->s.dry_run && c->s.bloom.cache_size)
+        file_make_dirs(cache, 0700, NULL);
     sandbox_write(s, cache);
 }
 
