@@ -22,7 +22,7 @@ for i in $(seq "$frames"); do
     ln "$from" "$(printf 'in/a.%06d.exr' "$i")"
 done
 third=$((frames / 3))
-"$prog" 'in/a.######.exr' "1:k0.exr,$third:k1.exr,$((2 * third)):k2.exr" -o 'out/a.######.exr' --keep-going -q 2>said &
+"$prog" 'in/a.######.exr' ${KERNEL:-"1:k0.exr,$third:k1.exr,$((2 * third)):k2.exr"} -o 'out/a.######.exr' --keep-going -q 2>said &
 pid=$!
 while kill -0 $pid 2>/dev/null; do
     done=$(find out -name '*.exr' | wc -l)

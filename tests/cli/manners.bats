@@ -22,7 +22,7 @@ setup() {
     refused 74 "there is no folder but a file 'in.exr'" in.exr kernel.exr -o in.exr/out.exr
     refused 74 "use .exr, .hdr, .pfm, .png or .npy" in.exr kernel.exr -o out.tif
     # Nothing was computed for any of them.
-    [ ! -e cache ]
+    [ -z "$(ls -A cache)" ]
     oiiotool in.exr --mulc 2 -o twice.exr
     run "$FFTBLOOM" diff in.exr twice.exr -o no/d.exr
     [ "$status" -eq 74 ]
