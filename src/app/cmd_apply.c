@@ -84,6 +84,7 @@ static int run(frame_maker *m, cli *c, const job *j, text *out, err *e) {
                  "remember them; give --cache-dir");
     if (!progress_open(&told, &c->s, job_count(j), e) || !report_open(&r, job_count(j), e))
         return 0;
+    r.brief = !c->s.report && !c->s.json;
     bool seen = ending_is_told(&c->s);
     if (seen && job_count(j) > 1) progress_promise(&told, how_to_go_on(m));
     bool finished = sequence_run(m, j, &told, &r, e);

@@ -30,7 +30,7 @@ static void add_device(report *r, const engine_device *d) {
     text_add(&r->devices, "%s%s", r->devices.n ? " + " : "", name);
 }
 
-void report_add(report *r, size_t index, const frame_result *f) {
+static void keep_text(report *r, size_t index, const frame_result *f) {
     const bloom_report *m = f->made;
     json_out j = {.to = &r->frame[index], .depth = FRAME_DEPTH};
     json_block(&j, NULL);
@@ -54,6 +54,11 @@ void report_add(report *r, size_t index, const frame_result *f) {
         describe_notes_json(&j, NULL, m);
     }
     json_close(&j);
+}
+
+void report_add(report *r, size_t index, const frame_result *f) {
+    const bloom_report *m = f->made;
+    if (!r->brief) keep_text(r, index, f);
     r->count[f->state]++;
     r->missing += f->missing;
     if (f->state == FRAME_DONE && m && m->groups) add_device(r, &m->device);

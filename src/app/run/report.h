@@ -45,6 +45,7 @@ typedef struct {
      * there is none. */
     err failure;
     double start;
+    bool brief; /* nobody will read it: counts alone are kept, since a long run has many frames */
 } report;
 
 bool report_open(report *r, size_t frames, err *e);
