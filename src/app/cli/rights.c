@@ -96,7 +96,8 @@ static bool reads_more(const cli *c) {
     /* Of several kernels, or of a kernel with parameters, only the reader knows the files. */
     more |= c->s.kernel && (strstr(c->s.kernel, ".json") || strpbrk(c->s.kernel, "(,:"));
     for (int i = 0; i < c->words; i++) more |= strstr(c->word[i], ".json") != NULL;
-    return more || (c->s.kernels && strchr(c->s.kernels, ','));
+    struct stat st;
+    return more || (c->s.kernels && (stat(c->s.kernels, &st) != 0 || !S_ISDIR(st.st_mode)));
 }
 
 static void grant_reading(sandbox *s, const cli *c) {
