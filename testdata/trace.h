@@ -354,7 +354,7 @@ static inline bool trace_row(void *ctx, size_t y, int worker, err *e) {
     return true;
 }
 
-/* Traces every `every`-th row anew and compares. */
+/* Traces every `every`-th row again and compares. */
 static inline bool check_rows(picture *p, uint32_t every, err *e) {
     uint16_t *row[3], *shipped[3];
     size_t n = (size_t)p->w * p->h;

@@ -254,7 +254,7 @@ static void *fresh(mem_budget *b, size_t bytes, size_t alignment) {
 void mem_plan_add(mem_plan *to, const char *what, uint64_t bytes) {
     uint32_t i = 0;
     while (i < to->parts && strcmp(to->part[i].what, what) != 0) i++;
-    if (i == MEM_PARTS) i--; /* there are not so many names */
+    if (i == MEM_PARTS) i--; /* the last name stands for all that follow */
     if (i == to->parts) to->part[to->parts++].what = what;
     to->part[i].bytes += bytes;
     to->bytes += bytes;

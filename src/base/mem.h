@@ -33,7 +33,7 @@ typedef struct {
     void (*release)(void *ctx, void *memory);
     void *ctx;
 } mem_source;
-/* Opens a budget of so many bytes, as mem_set_limit counts them. set_by: how messages call the
+/* Opens a budget of that many bytes, as mem_set_limit counts them. set_by: how messages call the
  * limit. `from` NULL: malloc. Close it when all of its blocks are freed. */
 mem_budget *mem_budget_open(uint64_t limit, const char *set_by, const mem_source *from, err *e);
 void mem_budget_close(mem_budget **b);

@@ -43,8 +43,8 @@ static tiling one_tile(const part_plan *p) {
                     .channels = p->channels};
 }
 
-/* Chooses tiles, of at most so many pixels (0: any number), for the memory that is left beside what
- * else is needed. */
+/* Chooses tiles, of at most that many pixels (0: any number), for the memory that is left beside
+ * what else is needed. */
 static bool choose_tiles(tiling *t, mem_plan *memory, const part_plan *p, double most, err *e) {
     const part_job *j = p->j;
     choice c = {.each = mem_new(ENGINE_DEVICES, sizeof *c.each, "forecasts", e)};

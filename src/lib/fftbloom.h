@@ -49,7 +49,7 @@ enum {
     FB_BAD_DATA = 3,     /* the content of a file, a recipe or a kernel */
     FB_BAD_PIXELS = 4,   /* NaN or infinite pixels, or results that `out` cannot hold */
     FB_BROKEN = 5,       /* `verify` found a pixel that is off by more than the tolerance */
-    FB_NOT_FOUND = 6,    /* there is no such file or name */
+    FB_NOT_FOUND = 6,    /* no file or kernel has this name */
     FB_NO_DEVICE = 7,    /* no device can do the work */
     FB_NO_MEMORY = 8,    /* the budget or the system has too little */
     FB_IO = 9,           /* a file cannot be read or written */

@@ -5,7 +5,7 @@
  * is test_cpu_engine's business). Each pixel has a prediction, floor + relative * |pixel|. None may
  * be off by more. And the prediction must be near, as one that is far from the truth would make
  * users pay for nothing: of each scene, in the median over kernels, borders and devices, it is at
- * most so many times the 99.9th percentile of the errors. */
+ * most that many times the 99.9th percentile of the errors. */
 #include "math/border.h"
 #include "math/noise.h"
 

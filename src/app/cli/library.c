@@ -125,10 +125,11 @@ static bool check_share(const char *word, const settings *s, err *e) {
     if (!word[n] || n >= sizeof name || access(word, F_OK) == 0) return true;
     snprintf(name, sizeof name, "%.*s", (int)n, word);
     return (access(name, F_OK) != 0 && !find(path, name, s)) ||
-           err_set(e, ERR_NO_INPUT,
-                   "'%s' is no file; the kernel is '%s', --amount its strength, and --kernel-scale "
-                   "its size",
-                   word, name);
+           err_set(
+               e, ERR_NO_INPUT,
+               "'%s' is not a file; the kernel is '%s', --amount its strength, and --kernel-scale "
+               "its size",
+               word, name);
 }
 
 bool library_set_kernel(settings *s, uint32_t users, err *e) {

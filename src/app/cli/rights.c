@@ -63,7 +63,7 @@ static void grant_links(sandbox *s, grant *give, const char *folder) {
 }
 
 /* Grants rights on a path of the command line: a folder, a file, or a pattern of frames, whose
- * folders reach as far as they have no field. */
+ * folders end before the first field. */
 static void grant_path(sandbox *s, grant *give, const char *path) {
     struct stat st;
     char plain[PATH_MAX], folder[PATH_MAX];

@@ -397,7 +397,7 @@ static bool choose_manner(frame_manner *how, const frame_way *y, err *e) {
     return true;
 }
 
-/* Begins a frame anew that cannot be made as it was tried: there was no memory for the whole, or
+/* Begins a frame again that cannot be made as it was tried: there was no memory for the whole, or
  * values beyond halfs ask for floats. Returns false where there is no other way. */
 static bool begin_again(frame_manner *how, frame_way *y, image_reader **r, err *e) {
     const work *w = y->w;
