@@ -18,29 +18,25 @@ static void md_option(const settings *defaults, const option *o, text *to) {
     char flag[OPTION_NAME_ROOM], env[OPTION_NAME_ROOM];
     text_add(to, "### `%s`\n\n%s", o->name, o->help);
     if (o->about) text_add(to, " %s", o->about);
-    text_add(to, "\n\n- Flag: `%s", option_flag(o, flag));
+    text_add(to, "\n\n`%s", option_flag(o, flag));
     if (o->type != OPTION_BOOL) {
         text_add(to, " ");
         option_placeholder(o, to);
     }
     text_add(to, "`");
     if (o->letter) text_add(to, ", `-%c`", o->letter);
-    if (option_env(o, env)) text_add(to, "; variable: `%s`", env);
-    if (!option_in_config(o)) text_add(to, "; not a key of config files");
-    text_add(to, "\n- Type: ");
+    if (option_env(o, env)) text_add(to, ", `%s`", env);
+    text_add(to, ": ");
     option_describe_type(o, to);
-    text_add(to, "\n- Default: ");
     if (o->preset) {
-        text_add(to, "`");
+        text_add(to, "; `");
         settings_json(defaults, (int)(o - OPTIONS), to);
-        text_add(to, "`");
-    } else {
-        text_add(to, "not set");
+        text_add(to, "` by default");
     }
-    if (o->on & FOR_ALL) text_add(to, "\n- Commands: ");
+    text_add(to, ". For ");
     option_commands(o, to);
-    if (o->on & FOR_CASE) text_add(to, "; a key of a suite's cases, too");
-    text_add(to, "\n\n");
+    if (o->on & FOR_CASE) text_add(to, "%scases of suites", o->on & FOR_ALL ? ", " : "");
+    text_add(to, "%s.\n\n", option_in_config(o) ? "" : "; not in config files");
 }
 
 static void md_page(text *to, err *e) {
@@ -74,9 +70,11 @@ static void md_page(text *to, err *e) {
              "An unknown key, a wrong type, a value out of range, a comment, a trailing comma or a "
              "duplicate key is refused with its line and column, exit status 64. A config file is "
              "trusted like a command line: it may name any file to read or write, and any cache "
-             "folder. `fftbloom schema` prints a JSON Schema for editors.\n");
+             "folder. `fftbloom schema` prints a JSON Schema for editors. `fftbloom help bench` "
+             "has the options of bench alone.\n");
     int section = -1;
-    for (const option *o = NULL; (o = option_next(o, FOR_ALL)); section = (int)o->section) {
+    for (const option *o = NULL; (o = option_next(o, FOR_ALL & ~FOR_BENCH));
+         section = (int)o->section) {
         if ((int)o->section != section) text_add(to, "\n## %s\n\n", SECTION_TITLE[o->section]);
         md_option(&defaults, o, to);
     }
