@@ -346,9 +346,9 @@ for e in E.parse("j.xml").iter():
 P
 }
 
-@test "--json has every key that docs/suites.md names" {
+@test "--json has every key that docs/formats.md names" {
     check 2 s.json --set t=0.6 --keep-going --json r.json
-    python3 - "$FFTBLOOM_ROOT/docs/suites.md" <<'P'
+    python3 - "$FFTBLOOM_ROOT/docs/formats.md" <<'P'
 import json, re, sys
 r = json.load(open("r.json"))
 assert r["version"] == 1 and r["exit_status"] == 2 and r["complaint"] is None

@@ -179,7 +179,8 @@ def keys(v):
         return set()
     return set(v).union(*(keys(w) for k, w in v.items() if k != "settings"))
 for name in glob.glob("*.json"):
-    page = open("%s/%s.md" % (sys.argv[1], re.match("[a-z]*", name)[0])).read()
+    pages = (re.match("[a-z]*", name)[0], "formats")
+    page = "".join(open("%s/%s.md" % (sys.argv[1], p)).read() for p in pages)
     named = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]*)`", page))))
     assert not keys(json.load(open(name))) - named, (name, keys(json.load(open(name))) - named)
 P
