@@ -1,4 +1,5 @@
 /* Text that people or other programs read: JSON, and names that may hold anything. */
+#include "app/cli/terminal.h"
 #include "base/json_out.h"
 #include "base/log.h"
 #include "base/number.h"
@@ -152,13 +153,15 @@ TEST(log_lines_are_clean) {
     int ends[2], old = dup(STDERR_FILENO);
     assert_int_equal(pipe(ends), 0);
     dup2(ends[1], STDERR_FILENO);
+    terminal_open();
     log_note("channel '%s'", "R\n\033[2J\xff");
     dup2(old, STDERR_FILENO);
+    close(ends[1]);
+    log_set_writer(NULL);
     ssize_t n = read(ends[0], got, sizeof got - 1);
     assert_true(n > 0);
     assert_string_equal(got, "fftbloom: channel 'R\\x0a\\x1b[2J\\xff'\n");
     close(ends[0]);
-    close(ends[1]);
     close(old);
 }
 
