@@ -357,6 +357,6 @@ assert set(v["libraries"]) == {"vulkan", "openexr", "opencolorio"}'
         [[ "$status" -eq 0 && "$output" == *"--padding"*"mirrored"*"For: apply, "*"also a key of config files" ]]
     done
     run "$FFTBLOOM" help exit
-    [[ "$status" -eq 0 && "$output" == *"75  Temporary failure"* ]]
+    [[ "$status" -eq 0 && "$output" == *"75   Temporary failure"* ]]
     says 64 "did you mean" help appply
 }

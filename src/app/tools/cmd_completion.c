@@ -4,7 +4,7 @@
  * may stand, ":more" where the value may go on behind the word. */
 #include "app/cli/cli.h"
 #include "app/cli/library.h"
-#include "app/cli/option_rules.h"
+#include "app/cli/page.h"
 #include "base/mem.h"
 #include "engine/engine.h"
 #include "image/format.h"
@@ -65,22 +65,26 @@ static const char *const SCRIPT[][2] = {
 };
 /* clang-format on */
 
-/* An answer that is being made. */
+/* An answer that is being made: a format of pages (page.h) that has a line for each item. */
 typedef struct {
+    page page;
     cli *c;
     char *const *line; /* the words before the one that is typed */
     int words;
     const char *typed; /* what a word must begin with */
     text before;       /* stands before each word: "--layers=", or the items of a list */
     bool more;
-    text *to;
 } answer;
 
 static void complete_add(answer *a, const char *word, const char *behind, const char *means) {
     if (!*word || strncmp(word, a->typed, strlen(a->typed)) != 0) return;
-    text_add(a->to, "%s%s%s%s%s\n", a->before.s ? a->before.s : "", word, behind,
+    text_add(a->page.to, "%s%s%s%s%s\n", a->before.s ? a->before.s : "", word, behind,
              *means ? "\t" : "", means);
     a->more |= *behind != 0;
+}
+
+static void complete_item(page *p, const page_item *i) {
+    complete_add((answer *)p, i->name, "", i->means);
 }
 
 /* Adds words with blanks between, which it frees. */
@@ -91,8 +95,7 @@ static void complete_add_words(answer *a, text *words) {
     text_free(words);
 }
 
-/* --- values that depend on this machine or on the files of the line -----------------------------
- */
+/* --- values that depend on this machine or on the files of the line --------------------------- */
 
 static void add_devices(answer *a) {
     engine_device *d = mem_new(ENGINE_DEVICES, sizeof *d, "devices", NULL);
@@ -156,12 +159,11 @@ static void complete_value(answer *a, const option *o) {
     for (size_t i = 0; i < sizeof ASKED / sizeof ASKED[0]; i++)
         if (strcmp(ASKED[i].name, o->name) == 0) ASKED[i].add(a);
     for (int i = 0; o->words && o->words[i]; i++) complete_add(a, o->words[i], "", "");
-    if (a->more || o->type == OPTION_LIST) text_add(a->to, ":more\n");
-    if (o->type == OPTION_PATH) text_add(a->to, ":files\n");
+    if (a->more || o->type == OPTION_LIST) text_add(a->page.to, ":more\n");
+    if (o->type == OPTION_PATH) text_add(a->page.to, ":files\n");
 }
 
-/* --- the line -----------------------------------------------------------------------------------
- */
+/* --- the line --------------------------------------------------------------------------------- */
 
 /* Returns the option of "--name", "--name=..." or "-n", or NULL. */
 static const option *complete_option(const char *word, uint32_t users) {
@@ -180,8 +182,7 @@ static void complete_word(answer *a, const command *cmd) {
     text words = {0};
     const command_action *act = a->words > 1 ? command_find_action(cmd, a->line[1]) : NULL;
     const command *named = a->words == 2 ? command_find(a->line[1]) : NULL;
-    for (int i = 0; a->words == 0 && i < COMMAND_COUNT; i++)
-        complete_add(a, COMMANDS[i].name, "", COMMANDS[i].summary);
+    if (a->words == 0) page_commands(&a->page);
     if (a->words == 1)
         command_choices(cmd, " ", &words);
     else if (a->words == 2 && act && act->words)
@@ -190,13 +191,18 @@ static void complete_word(answer *a, const command *cmd) {
         command_choices(named, " ", &words);
     else if (a->words == 2 && cmd->bit == FOR_DOCS && strcmp(a->line[1], "man") == 0)
         command_choices(command_find("help"), " ", &words);
-    if (!words.n) text_add(a->to, ":files\n");
+    if (!words.n) text_add(a->page.to, ":files\n");
     complete_add_words(a, &words);
 }
 
 static void complete(cli *c, text *to) {
     int last = c->words - 1;
-    answer a = {.c = c, .line = c->word + 1, .words = last - 1, .typed = c->word[last], .to = to};
+    static const page_format FORMAT = {.item = complete_item};
+    answer a = {.page = {.as = &FORMAT, .to = to},
+                .c = c,
+                .line = c->word + 1,
+                .words = last - 1,
+                .typed = c->word[last]};
     const command *cmd = a.words > 0 ? command_find(a.line[0]) : NULL;
     if (!cmd) cmd = command_find("apply");
     /* bash parts "--padding=mi" into three words. */
@@ -215,13 +221,9 @@ static void complete(cli *c, text *to) {
     if (o && (sign || o->type != OPTION_BOOL)) {
         complete_value(&a, o);
     } else if (*a.typed == '-') {
-        const command_action *act = a.words > 1 ? command_find_action(cmd, a.line[1]) : NULL;
-        for (o = NULL; (o = option_next(o, cmd->bit));) {
-            char flag[OPTION_NAME_ROOM];
-            if (!act || option_is_for_action(o, act))
-                complete_add(&a, option_flag(o, flag), "", o->help);
-        }
-        complete_add(&a, "--help", "", "Show this text.");
+        a.page.command = cmd;
+        a.page.action = a.words > 1 ? command_find_action(cmd, a.line[1]) : NULL;
+        page_options(&a.page);
     } else {
         complete_word(&a, cmd);
     }

@@ -3,6 +3,7 @@
 #include "app/check/suite_keys.h"
 #include "app/cli/cli.h"
 #include "app/cli/config.h"
+#include "app/cli/page.h"
 #include "base/json_out.h"
 
 #include <math.h>
@@ -116,20 +117,33 @@ static void add_values(json_out *j, const option *o) {
 
 /* --- properties ------------------------------------------------------------------------------ */
 
-/* Adds an option as a property. In a suite a string with ${NAME} may stand for any value. */
-static void schema_add_property(json_out *j, const settings *defaults, int index, bool in_suite) {
-    const option *o = &OPTIONS[index];
-    text words = {0};
-    text_add(&words, "%s%s%s", o->help, o->about ? " " : "", o->about ? o->about : "");
-    json_block(j, o->name);
-    json_string(j, "description", words.s);
-    if (o->preset) settings_json(defaults, index, json_here(j, "default"));
+/* The options as properties: a format of pages. In a suite a string with ${NAME} may stand for any
+ * value. */
+typedef struct {
+    page page;
+    json_out *to;
+    const settings *defaults;
+    bool in_suite;
+} schema_page;
+
+static void schema_item(page *p, const page_item *i) {
+    const schema_page *s = (schema_page *)p;
+    json_out *j = s->to;
+    json_block(j, i->option->name);
+    json_string(j, "description", i->means);
+    if (i->option->preset)
+        settings_json(s->defaults, (int)(i->option - OPTIONS), json_here(j, "default"));
     json_array(j, "anyOf");
-    add_values(j, o);
-    if (in_suite) json_raw(j, NULL, "{\"$ref\": \"#/$defs/variable\"}");
+    add_values(j, i->option);
+    if (s->in_suite) json_raw(j, NULL, "{\"$ref\": \"#/$defs/variable\"}");
     json_close(j);
     json_close(j);
-    text_free(&words);
+}
+
+static void add_options(json_out *j, const settings *defaults, uint32_t users, bool in_suite) {
+    static const page_format FORMAT = {.full = true, .item = schema_item};
+    schema_page s = {{.as = &FORMAT}, j, defaults, in_suite};
+    page_sections(&s.page, users);
 }
 
 /* Adds a property with a schema that is JSON already. */
@@ -154,8 +168,7 @@ static void add_config(json_out *j, const settings *defaults, bool in_suite) {
     add_version(j);
     add_given(j, "include", "Config files that are read first.",
               "{\"anyOf\": [" TEXT ", {\"type\": \"array\", \"items\": " TEXT "}]}");
-    for (int i = 0; i < OPTION_COUNT; i++)
-        if (option_in_config(&OPTIONS[i])) schema_add_property(j, defaults, i, in_suite);
+    add_options(j, defaults, FOR_CONFIG, in_suite);
 }
 
 static void add_keys(json_out *j, suite_key_place place) {
@@ -205,8 +218,7 @@ static void suite_schema(json_out *j, const settings *defaults) {
     for (int is_case = 1; is_case >= 0; is_case--) {
         open_object(j, is_case ? "case" : "defaults", NULL, is_case ? "[\"name\"]" : NULL);
         add_keys(j, is_case ? KEY_OF_CASE : KEY_OF_DEFAULTS);
-        for (int i = 0; i < OPTION_COUNT; i++)
-            if (OPTIONS[i].on & FOR_CASE) schema_add_property(j, defaults, i, true);
+        add_options(j, defaults, FOR_CASE, true);
         close_object(j);
     }
     close_object(j);
