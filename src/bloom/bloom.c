@@ -102,7 +102,7 @@ static part_job job_of(const bloom *b, int part, const bloom_rows *rows, const w
 
 static void begin(const bloom *b, bloom_report *r) {
     const char *faults = session_faults(b->session);
-    *r = (bloom_report){.promise.tolerance = b->s.tolerance};
+    report_begin(r, b->s.tolerance);
     if (*faults) report_note(r, "kernel '%.100s': %s", session_kernel(b->session)->path, faults);
     if (b->s.threshold > 0)
         report_note(
@@ -175,12 +175,16 @@ bool bloom_run(const bloom *b, const bloom_rows *rows, bloom_report *r, err *e) 
               window_open(&w, &b->s, b->session, &rows->in, &rows->out, e);
     for (int part = 0; ok && part < h->parts; part++) {
         const part_job j = job_of(b, part, rows, &w);
-        uint32_t first = r->ledger_rows;
+        part_made made = {.done = false};
         ok = none ? rows_copy(&w.in, &w.out, part, &w.in.head->part[part], e)
-                  : part_bloom(&j, r, e);
-        if (ok) window_cut(&w, part, r, first);
+                  : part_bloom(&made, &j, e);
+        if (ok) window_cut(&w, part, &made);
+        report_add_part(r, &made);
+        part_made_free(&made);
     }
     window_close(&w);
+    if (ok && r->groups && rows->floats)
+        report_note(r, "there are values beyond 65504: all colour is written as float");
     return ok && (none || (r->groups ? judge(b, r, e) : no_layer(e)));
 }
 
@@ -251,14 +255,7 @@ bool bloom_predict(const bloom *b, image *img, bloom_report *r, err *e) {
                          .height = height};
     group_made *made = ok ? mem_new(1, sizeof *made, "a report", e) : NULL;
     ok = made && group_predict(made, &j, e);
-    if (made) report_add_bad(r, made->bad, made->first_bad);
-    if (ok && made->colours[0]) report_note(r, "%s", made->colours);
-    if (ok) {
-        report_add_promise(&r->promise, &made->promise);
-        r->plan = made->plan;
-        r->device = made->device;
-        r->groups++;
-    }
+    if (made) report_add_part(r, &(part_made){.group = made, .groups = 1, .done = ok});
     mem_free(made);
     mem_free(mask);
     rows_image_close(&rows);
@@ -327,17 +324,12 @@ static bool first_request(const bloom *b, const image_header *h, plan_precision 
     return ok;
 }
 
-void bloom_expect(const bloom *b, const image_header *h, bloom_expected *to) {
+double bloom_expect(const bloom *b, const image_header *h) {
     kernel_need need;
-    session_lease lease = {0};
     bool halfs, wide = b->s.precision == PRECISION_FLOAT64;
     err ignored = {0};
-    *to = (bloom_expected){0};
-    if (b->s.sharpen == 1 || !first_need(b, h, &need, &halfs, &ignored)) return;
-    session_expect(b->session, &need, wide ? WAY_FLOAT64 : halfs ? WAY_HALFS : WAY_FLOAT32, &lease);
-    to->spectrum_seconds = lease.spectrum_seconds;
-    to->spectrum_cached = lease.spectrum_cached;
-    memcpy(to->note, lease.note, sizeof to->note);
+    if (b->s.sharpen == 1 || !first_need(b, h, &need, &halfs, &ignored)) return 0;
+    return session_expect(b->session, &need, wide ? WAY_FLOAT64 : halfs ? WAY_HALFS : WAY_FLOAT32);
 }
 
 int bloom_forecast(const bloom *b, const image_header *h, plan_precision precision,

@@ -32,18 +32,12 @@ void bloom_close(bloom **b);
 /* Returns what is wrong with the kernel, in a few words, or "". Reports have it among the notes. */
 const char *bloom_kernel_faults(const bloom *b);
 
-/* An account of bloom_expect, to be added to the report of the image. */
-typedef struct {
-    double spectrum_seconds;
-    bool spectrum_cached;
-    char note[256]; /* "": none */
-} bloom_expected;
-
 /* Makes ready what a plain transform of the first colour group of such an image needs: what follows
  * from its size, and the engine. To be called while the image is read. bloom_image waits for each
  * when it needs it, and does what is missing. What fails here fails there as well, and is told
- * there. */
-void bloom_expect(const bloom *b, const image_header *h, bloom_expected *to);
+ * there. Returns the seconds that the kernel's spectrum took, which the report of the next image
+ * has. */
+double bloom_expect(const bloom *b, const image_header *h);
 
 /* Where the rows of an image come from, and where those of its result go. */
 typedef struct {

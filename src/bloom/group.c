@@ -131,11 +131,7 @@ static void enter_promise(group_made *to, const view *v, const accuracy *m, uint
 }
 
 static void enter_attempt(group_made *to, const outcome *o) {
-    engine_times *sum = &to->times;
-    sum->upload += o->times.upload;
-    sum->download += o->times.download;
-    sum->total += o->times.total;
-    for (uint32_t i = 0; i < o->lease.plan.passes; i++) sum->pass[i] += o->times.pass[i];
+    report_add_times(&to->times, &o->times);
     to->spectrum_seconds += o->lease.spectrum_seconds;
     to->spectrum_cached |= o->lease.spectrum_cached;
     to->plan = o->lease.plan;
@@ -144,11 +140,7 @@ static void enter_attempt(group_made *to, const outcome *o) {
 }
 
 void group_add(group_made *all, const group_made *one) {
-    engine_times *sum = &all->times;
-    sum->upload += one->times.upload;
-    sum->download += one->times.download;
-    sum->total += one->times.total;
-    for (uint32_t i = 0; i < one->plan.passes; i++) sum->pass[i] += one->times.pass[i];
+    report_add_times(&all->times, &one->times);
     report_add_promise(&all->promise, &one->promise);
     all->spectrum_seconds += one->spectrum_seconds;
     all->contract_seconds += one->contract_seconds;

@@ -28,7 +28,7 @@ typedef struct {
 } group_job;
 
 /* What blooming a group, or tiles of it, has come to. */
-typedef struct {
+typedef struct group_made {
     bloom_promise promise;
     plan plan; /* of the last one, */
     engine_device device;

@@ -7,7 +7,6 @@
 #include "base/text.h"
 #include "bloom/part_work.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -290,40 +289,15 @@ static bool open_totals(totals *to, const part_plan *p, const part_measured *see
     return to->group != NULL;
 }
 
-/* Enters what a group has come to. */
-static void enter_group(bloom_report *r, const group_made *g) {
+/* Says in the log how a promise was kept. */
+static void tell_promise(const bloom_promise *is) {
     char how[200];
-    const bloom_promise *is = &g->promise;
-    engine_times *sum = &r->times;
-    report_add_bad(r, g->bad, g->first_bad);
-    if (!r->groups && g->colours[0]) report_note(r, "%s", g->colours);
-    if (g->note[0]) report_note(r, "%s", g->note);
-    if (is->method.precision) {
-        accuracy_text(&is->method, how, sizeof how);
-        log_info("channel '%s': %s", is->channel, how);
-        if (!is->method.kept)
-            log_warn("channel '%s': the tolerance of %g is not kept: %s", is->channel,
-                     is->tolerance, how);
-    }
-    report_add_promise(&r->promise, is);
-    sum->upload += g->times.upload;
-    sum->download += g->times.download;
-    sum->total += g->times.total;
-    for (uint32_t i = 0; i < g->plan.passes; i++) sum->pass[i] += g->times.pass[i];
-    r->spectrum_seconds += g->spectrum_seconds;
-    r->contract_seconds += g->contract_seconds;
-    r->spectrum_cached |= g->spectrum_cached;
-    r->plan = g->plan;
-    r->device = g->device;
-    if (g->over)
-        report_note(r,
-                    g->wide ? "%" PRIu64
-                              " values beyond 65504, up to %g: the layer is written as float"
-                            : "%" PRIu64 " values beyond 65504, up to %g, were clamped to it",
-                    g->over, (double)g->largest);
-    for (uint32_t c = 0; c < g->channels && r->ledger_rows < BLOOM_LEDGER; c++)
-        r->ledger[r->ledger_rows++] = g->row[c];
-    r->groups++;
+    if (!is->method.precision) return;
+    accuracy_text(&is->method, how, sizeof how);
+    log_info("channel '%s': %s", is->channel, how);
+    if (!is->method.kept)
+        log_warn("channel '%s': the tolerance of %g is not kept: %s", is->channel, is->tolerance,
+                 how);
 }
 
 /* Makes all rows, in the order of the file's lines. Where tiles take more memory than was foreseen,
@@ -367,7 +341,7 @@ static bool bloom_bands(totals *all, bands *b, const part_plan *p, tiling t,
     return ok;
 }
 
-static bool bloom_groups(const part_plan *p, bloom_report *r, err *e) {
+static bool bloom_groups(part_made *to, const part_plan *p, err *e) {
     tiling t;
     bands b = {0};
     totals all = {0};
@@ -375,34 +349,41 @@ static bool bloom_groups(const part_plan *p, bloom_report *r, err *e) {
     if (!choose(&t, p, e)) return false;
     bool whole = part_is_whole(&t);
     bool ok = whole || part_measure(&seen, p, e);
-    report_add_bad(r, seen.bad, seen.first);
+    to->bad = seen.bad;
+    memcpy(to->first_bad, seen.first, sizeof to->first_bad);
     ok = ok && open_totals(&all, p, whole ? NULL : &seen, e) &&
          bloom_bands(&all, &b, p, t, whole ? NULL : &seen, e);
     double *dark = ok ? mem_new(p->channels, sizeof *dark, "channels", e) : NULL;
     for (int i = 0; dark && i < p->m.groups; i++)
         memcpy(dark + p->group[i].first, all.group[i].dark, p->group[i].count * sizeof *dark);
     ok = ok && dark &&
-         part_verify(&r->verified, &all.sampler, p, !whole, b.out.type, dark, &seen, e);
-    for (int i = 0; all.group && i < p->m.groups; i++) r->beyond |= !ok && all.group[i].wide;
-    for (int i = 0; all.group && i < p->m.groups; i++)
-        if (ok)
-            enter_group(r, &all.group[i]);
-        else
-            report_add_bad(r, all.group[i].bad, all.group[i].first_bad);
-    if (ok && !whole) r->tiles = b.t;
+         part_verify(&to->verified, &all.sampler, p, !whole, b.out.type, dark, &seen, e);
+    to->done = ok;
+    to->group = all.group;
+    to->groups = all.group ? p->m.groups : 0;
+    if (ok && !whole) to->tiles = b.t;
+    for (int i = 0; i < to->groups; i++) {
+        to->beyond |= !ok && all.group[i].wide;
+        if (ok) tell_promise(&all.group[i].promise);
+    }
     mem_free(dark);
     close_bands(&b);
     sampler_free(&all.sampler);
-    mem_free(all.group);
     part_measured_free(&seen);
     return ok;
 }
 
-bool part_bloom(const part_job *j, bloom_report *r, err *e) {
+bool part_bloom(part_made *to, const part_job *j, err *e) {
     part_plan p;
-    bool ok =
-        part_plan_make(&p, j, e) &&
-        (p.m.groups ? bloom_groups(&p, r, e) : rows_copy(j->in, j->out, j->part, p.result.part, e));
+    *to = (part_made){.done = false};
+    bool ok = part_plan_make(&p, j, e) &&
+              (p.m.groups ? bloom_groups(to, &p, e)
+                          : rows_copy(j->in, j->out, j->part, p.result.part, e));
     part_plan_free(&p);
     return ok;
+}
+
+void part_made_free(part_made *m) {
+    mem_free(m->group);
+    *m = (part_made){.done = false};
 }

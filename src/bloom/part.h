@@ -10,8 +10,7 @@
 #define BLOOM_PART_H
 
 #include "base/mem.h"
-#include "bloom/report.h"
-#include "bloom/session.h"
+#include "bloom/group.h"
 #include "image/rows.h"
 
 typedef struct {
@@ -33,8 +32,22 @@ typedef struct {
  * one tile. */
 bool part_choose(tiling *t, mem_plan *memory, const part_job *j, err *e);
 
-/* Blooms the part and enters it into the report. A part without colour goes through as it is. */
-bool part_bloom(const part_job *j, bloom_report *r, err *e);
+/* What blooming a part has come to. */
+typedef struct part_made {
+    group_made *group; /* of each of its groups; of those of a part that failed, bad pixels count */
+    int groups;
+    bool done;
+    uint64_t bad; /* pixels that were found bad before tiles were made */
+    bloom_bad first_bad[SCAN_BAD];
+    bloom_verified verified;
+    tiling tiles; /* zeros: it was not cut */
+    bool beyond;  /* as bloom_report has it */
+} part_made;
+
+/* Blooms the part. One without colour goes through as it is. The caller frees what was made, also
+ * after a failure. */
+bool part_bloom(part_made *to, const part_job *j, err *e);
+void part_made_free(part_made *m);
 
 /* Changes the header of a part to that of its result: types of pixels, and added channels. floats:
  * colour is made in these. */

@@ -5,7 +5,6 @@
 #define BLOOM_PART_WORK_H
 
 #include "base/mem.h"
-#include "bloom/group.h"
 #include "bloom/mask.h"
 #include "bloom/part.h"
 

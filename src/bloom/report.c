@@ -1,8 +1,14 @@
 #include "bloom/report.h"
 
+#include "bloom/part.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
+
+void report_begin(bloom_report *r, double tolerance) {
+    *r = (bloom_report){.promise.tolerance = tolerance};
+}
 
 void report_note(bloom_report *r, const char *fmt, ...) {
     if (r->notes == BLOOM_NOTES) return;
@@ -24,10 +30,62 @@ void report_add_promise(bloom_promise *all, const bloom_promise *one) {
     *all = sum;
 }
 
-void report_add_bad(bloom_report *r, uint64_t count, const bloom_bad *first) {
+void report_add_times(engine_times *all, const engine_times *one) {
+    all->upload += one->upload;
+    all->download += one->download;
+    all->total += one->total;
+    for (uint32_t i = 0; i < PLAN_PASSES; i++) all->pass[i] += one->pass[i];
+}
+
+/* Adds bad pixels, of which the first are listed. */
+static void add_bad(bloom_report *r, uint64_t count, const bloom_bad *first) {
     for (uint64_t i = 0; i < count && r->bad + i < SCAN_BAD; i++)
         r->first_bad[r->bad + i] = first[i];
     r->bad += count;
+}
+
+void report_add_group(bloom_report *r, const group_made *g) {
+    add_bad(r, g->bad, g->first_bad);
+    if (!r->groups && g->colours[0]) report_note(r, "%s", g->colours);
+    if (g->note[0]) report_note(r, "%s", g->note);
+    report_add_promise(&r->promise, &g->promise);
+    report_add_times(&r->times, &g->times);
+    r->spectrum_seconds += g->spectrum_seconds;
+    r->contract_seconds += g->contract_seconds;
+    r->spectrum_cached |= g->spectrum_cached;
+    r->plan = g->plan;
+    r->device = g->device;
+    if (g->over)
+        report_note(r,
+                    g->wide ? "%" PRIu64
+                              " values beyond 65504, up to %g: the layer is written as float"
+                            : "%" PRIu64 " values beyond 65504, up to %g, were clamped to it",
+                    g->over, (double)g->largest);
+    for (uint32_t c = 0; c < g->channels && r->ledger_rows < BLOOM_LEDGER; c++)
+        r->ledger[r->ledger_rows++] = g->row[c];
+    r->groups++;
+}
+
+/* Keeps the worst pixel of two parts: a broken one rather than one that is not. */
+static void add_verified(bloom_verified *all, const bloom_verified *one) {
+    const verify_result a = all->found, *b = &one->found;
+    const bool worse = !(b->worst.error <= a.worst.error);
+    if (!b->pixels) return;
+    if (!a.pixels || (b->broken ? !a.broken || worse : !a.broken && worse)) *all = *one;
+    all->found.pixels = a.pixels + b->pixels;
+    all->found.broken = a.broken + b->broken;
+}
+
+void report_add_part(bloom_report *r, const part_made *p) {
+    add_bad(r, p->bad, p->first_bad);
+    for (int i = 0; i < p->groups; i++)
+        if (p->done)
+            report_add_group(r, &p->group[i]);
+        else
+            add_bad(r, p->group[i].bad, p->group[i].first_bad);
+    add_verified(&r->verified, &p->verified);
+    if (p->tiles.channels) r->tiles = p->tiles;
+    r->beyond |= p->beyond;
 }
 
 bool report_refuse_bad(uint64_t count, const bloom_bad *first, err *e) {

@@ -1,4 +1,7 @@
-/* report.h - an account of one image, for the log and the JSON report. */
+/* report.h - an account of one image, for the log and the JSON report.
+ *
+ * A tile, a group and a part are each bloomed into a value of their own; only the functions below
+ * write these into the report. */
 #ifndef BLOOM_REPORT_H
 #define BLOOM_REPORT_H
 
@@ -64,15 +67,22 @@ typedef struct {
     device_forecast *each; /* the caller's: room for ENGINE_DEVICES */
 } bloom_forecasts;
 
+/* Begins the account of an image. */
+void report_begin(bloom_report *r, double tolerance);
 /* Adds a sentence; what does not fit is left out. */
 void report_note(bloom_report *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Adds what a group (group.h), or all of a part (part.h), has come to. */
+struct group_made;
+struct part_made;
+void report_add_group(bloom_report *r, const struct group_made *g);
+void report_add_part(bloom_report *r, const struct part_made *p);
 
 /* Keeps, of two promises, that of the channel that came nearer to breaking it, and adds up what was
  * tried and proved. A promise without a method is not one. */
 void report_add_promise(bloom_promise *all, const bloom_promise *one);
+/* Adds up what two runs of an engine took. */
+void report_add_times(engine_times *all, const engine_times *one);
 
-/* Adds bad pixels, of which the first are listed. */
-void report_add_bad(bloom_report *r, uint64_t count, const bloom_bad *first);
 /* Refuses bad pixels: ERR_BAD_PIXELS with their number and the first. */
 bool report_refuse_bad(uint64_t count, const bloom_bad *first, err *e);
 

@@ -37,6 +37,7 @@ struct session {
     pthread_cond_t made;  /* a size has been made, or not; what was expected is there, or not */
     size_entry *sizes;    /* the last used one first */
     uint32_t expecting;   /* calls of session_expect under way */
+    session_lease ahead;  /* what they have come to, for the next lease to tell */
 };
 
 /* --- opening --------------------------------------------------------------------------------- */
@@ -427,6 +428,15 @@ static bool take_any(session_lease *l, session *s, const session_want *want, err
     return take_cpu(l, s, want, e);
 }
 
+/* Adds what another lease tells of its spectrum and its device. */
+static void tell(session_lease *l, const session_lease *other) {
+    l->spectrum_seconds += other->spectrum_seconds;
+    if (other->note[0]) memcpy(l->note, other->note, sizeof l->note);
+    if (!other->spectrum_cached) return;
+    l->spectrum_cached = true;
+    l->spectrum_of = other->spectrum_of;
+}
+
 bool session_take(session_lease *l, session *s, const session_want *want, err *e) {
     pthread_mutex_lock(&s->lock);
     if (s->expecting) {
@@ -434,6 +444,8 @@ bool session_take(session_lease *l, session *s, const session_want *want, err *e
         while (s->expecting) pthread_cond_wait(&s->made, &s->lock);
         par_resume(s->threads);
     }
+    tell(l, &s->ahead);
+    s->ahead = (session_lease){0};
     pthread_mutex_unlock(&s->lock);
     return take_any(l, s, want, e);
 }
@@ -492,16 +504,19 @@ static void make_both(session *s, size_entry *n, device_way way, session_lease *
     par_resume(s->threads);
 }
 
-void session_expect(session *s, const kernel_need *need, device_way way, session_lease *l) {
+double session_expect(session *s, const kernel_need *need, device_way way) {
+    session_lease l = {0};
     pthread_mutex_lock(&s->lock);
     size_entry *n = find_size(s, need), *found = n;
     if (!n) n = add_size(s, need, NULL);
     s->expecting++;
     pthread_mutex_unlock(&s->lock);
-    if (n && !found) make_both(s, n, way, l);
+    if (n && !found) make_both(s, n, way, &l);
     pthread_mutex_lock(&s->lock);
+    tell(&s->ahead, &l);
     if (n) n->users--;
     s->expecting--;
     pthread_cond_broadcast(&s->made);
     pthread_mutex_unlock(&s->lock);
+    return l.spectrum_seconds;
 }

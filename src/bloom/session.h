@@ -67,8 +67,9 @@ void session_size_give(session *s, const session_size *size);
 
 /* Makes ready, side by side, what follows from a size that nobody has asked for yet, and an engine
  * for a plain transform: for images that are about to come. session_size_take and session_take wait
- * for it. What fails here fails there as well. Fills what *l, zeros, tells of the spectrum. */
-void session_expect(session *s, const kernel_need *need, device_way way, session_lease *l);
+ * for it, and the next lease tells what it came to. What fails here fails there as well. Returns
+ * the seconds that the spectrum took. */
+double session_expect(session *s, const kernel_need *need, device_way way);
 
 /* Returns the request for a plan that this kernel and size make, but for the device's limits. */
 plan_request session_request(const bloom_settings *s, const psf *k, const kernel_need *need);

@@ -239,12 +239,15 @@ void window_memory(mem_plan *to, const window_rows *w, int part) {
         mem_plan_add(to, "windows", rows * (image_bytes(p) / image_height(p)) + width * SOME);
 }
 
-void window_cut(const window_rows *w, int part, bloom_report *r, uint32_t first) {
+void window_cut(const window_rows *w, int part, part_made *to) {
     const turned *t = &w->own->part[part];
-    for (uint32_t i = first; t->cut && i < r->ledger_rows; i++)
-        for (int c = 0; c < t->is.channels; c++) {
-            if (strcmp(t->cut[c].channel, r->ledger[i].channel) != 0) continue;
-            r->ledger[i].out += t->cut[c].out;
-            r->ledger[i].spilled += t->cut[c].spilled;
+    for (int i = 0; t->cut && i < to->groups; i++)
+        for (uint32_t k = 0; k < to->group[i].channels; k++) {
+            ledger_row *row = &to->group[i].row[k];
+            for (int c = 0; c < t->is.channels; c++) {
+                if (strcmp(t->cut[c].channel, row->channel) != 0) continue;
+                row->out += t->cut[c].out;
+                row->spilled += t->cut[c].spilled;
+            }
         }
 }

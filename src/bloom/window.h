@@ -6,8 +6,7 @@
 #define BLOOM_WINDOW_H
 
 #include "base/mem.h"
-#include "bloom/report.h"
-#include "bloom/session.h"
+#include "bloom/part.h"
 #include "image/rows.h"
 
 typedef struct {
@@ -32,7 +31,7 @@ bool window_open(window_rows *w, const bloom_settings *s, const session *kernel,
 void window_close(window_rows *w);
 /* Adds about what the rows of a part take that wait here. */
 void window_memory(mem_plan *to, const window_rows *w, int part);
-/* Enters what was cut off into the ledger's rows from `first` on. */
-void window_cut(const window_rows *w, int part, bloom_report *r, uint32_t first);
+/* Enters what was cut off into the ledgers of a part. */
+void window_cut(const window_rows *w, int part, part_made *to);
 
 #endif

@@ -183,8 +183,11 @@ static void try_tiles(tried *t, const tiling *cut, bloom_report *r) {
     t->f.next = t->f.upwards ? image_height(&head.part[0]) : 0;
     t->f.rows = 0;
     t->job.cut = cut;
-    *r = (bloom_report){.promise.tolerance = t->s.tolerance};
-    CHECK_OK(part_bloom(&t->job, r, &e), e);
+    part_made made;
+    report_begin(r, t->s.tolerance);
+    CHECK_OK(part_bloom(&made, &t->job, &e), e);
+    report_add_part(r, &made);
+    part_made_free(&made);
     assert_int_equal(t->f.next, t->f.upwards ? 0 : image_height(&head.part[0]));
     image_header_free(&head);
 }

@@ -111,14 +111,24 @@ static void give_bloom(device_queue *q, queue_bloom *b) {
 
 /* --- one frame ------------------------------------------------------------------------------- */
 
-/* One frame at work. */
+/* One frame at work, from its reader to its files. */
 typedef struct {
     frame_maker *m;
     const recipe *how;
     device_queue *on;
+    const job_files *files;
     frame_result *f;
     bloom_report *made;
-    const job_files *files;
+    output out;
+    file_mark before; /* of the input, when it was opened */
+    image_reader *r;  /* NULL when nothing more is read from it */
+    stages_in in;
+    image *img; /* all rows, where they are held between files and bloom. NULL: they go from */
+    stages_out after; /* file to file, through this, */
+    targets *to;      /* to these, */
+    bool floats;      /* in floats, since there were values beyond halfs */
+    const bloom *bloom;
+    bool torn; /* the input changed while it was read */
 } work;
 
 /* Takes the bloom of the frame's recipe; NULL after a failure. */
@@ -132,10 +142,11 @@ static queue_bloom *open_bloom(const work *w, err *e) {
     return b;
 }
 
-/* An error of the kernel does not name the image. */
-static void blame_input(const work *w, err *e) {
+/* Names the image in an error, unless that is of the kernel. Returns false. */
+static bool blame_input(const work *w, err *e) {
     if (strncmp(e->msg, "kernel", strlen("kernel")) != 0 && !strstr(e->msg, w->f->input))
         err_in(e, "%s", w->f->input);
+    return false;
 }
 
 /* What a thread of its own gets ready while the pixels of a run's first frame are read: the kernel,
@@ -146,8 +157,7 @@ typedef struct {
     image_header head; /* as the image will be when it is bloomed */
     pthread_t thread;
     bool runs;
-    queue_bloom *bloom;  /* the thread's until it has ended; NULL after a failure */
-    bloom_expected made; /* likewise */
+    queue_bloom *bloom; /* the thread's until it has ended; NULL after a failure */
 } ahead;
 
 static void *get_ready(void *arg) {
@@ -156,21 +166,16 @@ static void *get_ready(void *arg) {
     err ignored = {0};
     par_enter(w->m->threads, 0);
     a->bloom = take_bloom(w->on, w->how, w->m, &ignored);
-    if (a->bloom) bloom_expect(a->bloom->bloom, &a->head, &a->made);
+    if (a->bloom) bloom_expect(a->bloom->bloom, &a->head);
     par_leave(w->m->threads);
     return NULL;
 }
 
-/* The colours of a coded image are converted first, and its header says other things then. */
-static void start_ahead(ahead *a, const image_header *h) {
+static void start_ahead(ahead *a) {
     frame_maker *m = a->w->m;
-    const settings *s = a->w->how->s;
-    if (par_threads(m->threads) < 2 || s->input_space || atomic_flag_test_and_set(&m->begun))
-        return;
+    if (par_threads(m->threads) < 2 || atomic_flag_test_and_set(&m->begun)) return;
     err ignored = {0};
-    bool floats = s->pixels == PIXELS_FLOAT;
-    a->runs = image_header_copy(&a->head, h, &ignored) &&
-              (!floats || output_types(&a->head, s, PIXEL_HALF, PIXEL_FLOAT, &ignored)) &&
+    a->runs = image_header_copy(&a->head, &a->w->in.head, &ignored) &&
               pthread_create(&a->thread, NULL, get_ready, a) == 0;
 }
 
@@ -186,109 +191,26 @@ static void end_ahead(ahead *a) {
     image_header_free(&a->head);
 }
 
-/* Blooms the image; *start is when the kernel was there. */
-static bool bloom_it(const work *w, image *img, ahead *a, double *start, err *e) {
-    queue_bloom *b = open_bloom(w, e);
-    *start = clock_now();
-    if (!b) return false;
-    bool ok = bloom_image(b->bloom, img, w->made, e);
-    end_ahead(a); /* bloom_image has waited for what it needs of it */
-    w->made->spectrum_seconds += a->made.spectrum_seconds;
-    w->made->spectrum_cached |= a->made.spectrum_cached;
-    if (a->made.note[0]) report_note(w->made, "%s", a->made.note);
-    give_bloom(w->on, b);
-    if (!ok) blame_input(w, e);
-    return ok;
-}
-
-/* What reading, blooming and writing have come to. */
-typedef struct {
-    double load, bloom, save; /* seconds */
-    uint64_t clamped;         /* values */
-    bool torn;                /* the input changed while it was read */
-} step_account;
-
-/* One frame, from its reader to its files. */
-typedef struct {
-    const work *w;
-    const file_mark *before;
-    output out;
-    stages_in in;
-    step_account *a;
-} frame_way;
-
-static bool has_changed(const work *w, const file_mark *before) {
+static bool has_changed(const work *w) {
     file_mark now = file_mark_of(w->f->input);
-    return !file_mark_same(before, &now);
+    return !file_mark_same(&w->before, &now);
 }
 
 /* An input that the result replaces must still be the one that was read. */
-static bool check_input(const work *w, const file_mark *before, err *e) {
+static bool check_input(const work *w, err *e) {
     const frame_result *f = w->f;
     if (!w->how->s->in_place) return true;
     file_mark in = file_mark_of(f->input), out = file_mark_of(f->output);
-    if (!file_mark_same(&in, &out) || file_mark_same(&in, before)) return true;
+    if (!file_mark_same(&in, &out) || file_mark_same(&in, &w->before)) return true;
     return err_set(e, ERR_RETRY, "'%s' changed while it was bloomed; it is not replaced", f->input);
 }
 
 /* Says once in a run that an input has been bloomed before. */
-static void note_stamp(const work *w, const image_header *h) {
-    if (!output_is_stamped(h) || atomic_flag_test_and_set(&w->m->stamped)) return;
+static void note_stamp(const work *w) {
+    if (!output_is_stamped(&w->in.head) || atomic_flag_test_and_set(&w->m->stamped)) return;
     log_note("%s was bloomed already (its attribute fftbloom:version says so); it is bloomed "
              "again",
              w->f->input);
-}
-
-/* Reads the channels that may change. Closes the reader where it is not needed any more. */
-static image *load_image(frame_way *y, image_reader **r, err *e) {
-    const image_header *h = &y->in.head;
-    bool **wanted = mem_new((size_t)h->parts, sizeof *wanted, "parts", e);
-    bool ok = wanted != NULL, all = !y->w->files->side[JOB_BEFORE];
-    for (int i = 0; ok && i < h->parts; i++) {
-        const image_part *p = &h->part[i];
-        ok = (wanted[i] = output_channels(&y->out, p, e)) || err_in(e, "%s", y->w->f->input);
-        if (!ok) break;
-        bool some = memchr(wanted[i], true, (size_t)p->channels);
-        all = all && !memchr(wanted[i], false, (size_t)p->channels);
-        if (some) continue;
-        mem_free(wanted[i]);
-        wanted[i] = NULL;
-    }
-    image *img = ok ? stages_in_load(&y->in, wanted, e) : NULL;
-    for (int i = 0; wanted && i < h->parts; i++) mem_free(wanted[i]);
-    mem_free(wanted);
-    if (img && all) {
-        y->in.from = NULL;
-        image_close(r);
-    }
-    return img;
-}
-
-/* Makes the files of a frame. `give` brings the rows, perhaps twice: first for the exposure that
- * suits a picture. */
-typedef bool give_fn(void *ctx, targets *to, err *e);
-
-static bool make_files(frame_way *y, const image_header *head, give_fn *give, void *ctx, err *e) {
-    const work *w = y->w;
-    targets to = {0};
-    targets_wanted want = {w->files->side[JOB_EMITTED], w->files->side[JOB_BEFORE],
-                           (float)w->how->s->exposure};
-    bool ok = true;
-    if (output_is_picture(y->out.path) && isnan(want.stops)) {
-        ok = targets_look(&to, &y->out, &y->in, head, e) && give(ctx, &to, e) &&
-             targets_end(&to, &want.stops, e);
-        targets_close(&to);
-    }
-    ok = ok && targets_open(&to, &y->out, &y->in, head, &want, w->f->input, e) &&
-         give(ctx, &to, e) && targets_end(&to, &want.stops, e) && check_input(w, y->before, e) &&
-         targets_commit(&to, e);
-    y->a->save += to.seconds;
-    targets_close(&to);
-    return ok;
-}
-
-static bool give_image(void *ctx, targets *to, err *e) {
-    return targets_write_image(to, ctx, e);
 }
 
 /* Holds the run's first image against the kernel; frames beside it wait for what is found. */
@@ -299,169 +221,183 @@ static void look_once(frame_maker *m, const settings *s, const image *img) {
     pthread_mutex_unlock(&m->look);
 }
 
-/* Makes a frame from an image in memory. */
-static bool make_whole(frame_way *y, image_reader **r, err *e) {
-    const work *w = y->w;
-    frame_maker *m = w->m;
-    const settings *s = w->how->s;
-    double start = clock_now(), begun = start;
-    ahead beside = {.w = w};
-    start_ahead(&beside, image_reader_header(*r));
-    image *img = load_image(y, r, e);
-    y->a->torn = img && has_changed(w, y->before);
-    if (img) look_once(m, s, img);
-    if (img) note_stamp(w, &img->head);
-    y->a->load = clock_now() - start;
-    bool ok =
-        img && bloom_it(w, img, &beside, &begun, e) &&
-        (stages_out_image(img, s, &y->a->clamped, m->threads, e) || err_in(e, "%s", w->f->input));
-    double bloomed = clock_now();
-    y->a->bloom = bloomed - begun;
-    end_ahead(&beside);
-    ok = ok && make_files(y, &img->head, give_image, img, e);
-    if (ok && *r && !s->in_place) /* what stayed in the file was read just now */
-        y->a->torn = y->a->torn || has_changed(w, y->before);
-    y->a->save = clock_now() - bloomed;
-    image_free(&img);
-    return ok;
+/* Reads the channels that may change. Closes the reader where it is not needed any more. */
+static bool load_image(work *w, err *e) {
+    const image_header *h = &w->in.head;
+    bool **wanted = mem_new((size_t)h->parts, sizeof *wanted, "parts", e);
+    bool ok = wanted != NULL, all = !w->files->side[JOB_BEFORE];
+    for (int i = 0; ok && i < h->parts; i++) {
+        const image_part *p = &h->part[i];
+        ok = (wanted[i] = output_channels(&w->out, p, e)) || err_in(e, "%s", w->f->input);
+        if (!ok) break;
+        bool some = memchr(wanted[i], true, (size_t)p->channels);
+        all = all && !memchr(wanted[i], false, (size_t)p->channels);
+        if (some) continue;
+        mem_free(wanted[i]);
+        wanted[i] = NULL;
+    }
+    w->img = ok ? stages_in_load(&w->in, wanted, e) : NULL;
+    for (int i = 0; wanted && i < h->parts; i++) mem_free(wanted[i]);
+    mem_free(wanted);
+    if (!w->img) return false;
+    if (all) {
+        w->in.from = NULL;
+        image_close(&w->r);
+    }
+    w->torn = has_changed(w);
+    look_once(w->m, w->how->s, w->img);
+    return true;
 }
-
-/* A frame that bloom makes tile by tile. */
-typedef struct {
-    frame_way *y;
-    const bloom *bloom;
-    bool floats; /* the result is made in floats */
-    stages_out out;
-    targets *to;
-} tiled_frame;
 
 static uint32_t step_of(void *ctx, int part) {
-    return targets_step(((const tiled_frame *)ctx)->to, part);
+    return targets_step(((const work *)ctx)->to, part);
 }
 static bool write_band(void *ctx, int part, const rows_band *b, err *e) {
-    tiled_frame *t = ctx;
-    return stages_out_rows(&t->out, part, b, e) && targets_write(t->to, part, b, e);
+    work *w = ctx;
+    return stages_out_rows(&w->after, part, b, e) && targets_write(w->to, part, b, e);
 }
 static bool copy_part(void *ctx, int part, bool *done, err *e) {
-    return targets_copy(((const tiled_frame *)ctx)->to, part, done, e);
+    return targets_copy(((const work *)ctx)->to, part, done, e);
 }
 
-static bool give_tiles(void *ctx, targets *to, err *e) {
-    tiled_frame *t = ctx;
-    frame_way *y = t->y;
-    t->to = to;
-    bloom_rows rows = {.in = stages_in_rows(&y->in),
-                       .out = {.ctx = t, .step = step_of, .write = write_band, .copy = copy_part},
-                       .floats = t->floats};
-    targets_memory(&rows.memory, &y->out, &y->in, &t->out.head);
-    return bloom_run(t->bloom, &rows, y->w->made, e);
+/* Brings the rows of the result to files: those that are held, or those that are made now. */
+static bool give_rows(work *w, targets *to, err *e) {
+    if (w->img) return targets_write_image(to, w->img, e);
+    w->to = to;
+    bloom_rows rows = {.in = stages_in_rows(&w->in),
+                       .out = {.ctx = w, .step = step_of, .write = write_band, .copy = copy_part},
+                       .floats = w->floats};
+    targets_memory(&rows.memory, &w->out, &w->in, &w->after.head);
+    return bloom_run(w->bloom, &rows, w->made, e) || blame_input(w, e);
 }
 
-/* Makes a frame tile by tile, in floats or in the types that are asked for. */
-static bool make_in_tiles(frame_way *y, bool floats, err *e) {
-    const work *w = y->w;
-    image_header made = {0};
-    queue_bloom *b = open_bloom(w, e);
-    tiled_frame t = {.y = y, .bloom = b ? b->bloom : NULL, .floats = floats};
-    double start = clock_now(), read = y->in.seconds;
-    note_stamp(w, &y->in.head);
-    bool ok = b && image_header_copy(&made, &y->in.head, e) &&
-              bloom_header(t.bloom, &made, floats, e) &&
-              stages_out_open(&t.out, &made, floats, w->how->s, w->m->threads, e) &&
-              make_files(y, &t.out.head, give_tiles, &t, e);
-    if (ok && floats)
-        report_note(w->made, "there are values beyond 65504: all colour is written as float");
-    if (b && !ok) blame_input(w, e);
-    if (b) give_bloom(w->on, b);
-    y->a->clamped = t.out.clamped;
-    y->a->torn = ok && !w->how->s->in_place && has_changed(w, y->before);
-    y->a->load = y->in.seconds - read;
-    y->a->bloom = clock_now() - start - y->a->load - y->a->save;
-    stages_out_close(&t.out);
-    image_header_free(&made);
+/* Makes the files. Rows come twice where the exposure that suits a picture has to be found. */
+static bool make_files(work *w, const image_header *head, err *e) {
+    targets to = {0};
+    targets_wanted want = {w->files->side[JOB_EMITTED], w->files->side[JOB_BEFORE],
+                           (float)w->how->s->exposure};
+    bool ok = true;
+    if (output_is_picture(w->out.path) && isnan(want.stops)) {
+        ok = targets_look(&to, &w->out, &w->in, head, e) && give_rows(w, &to, e) &&
+             targets_end(&to, &want.stops, e);
+        targets_close(&to);
+    }
+    ok = ok && targets_open(&to, &w->out, &w->in, head, &want, w->f->input, e) &&
+         give_rows(w, &to, e) && targets_end(&to, &want.stops, e) && check_input(w, e) &&
+         targets_commit(&to, e);
+    w->f->save = to.seconds;
+    targets_close(&to);
     return ok;
 }
 
-/* The ways to make a frame. The next one is taken where the one before cannot do it. */
-typedef enum { WHOLE, IN_TILES, IN_TILES_OF_FLOATS } frame_manner;
+/* Finds the header of the files: makes the image that is held, or foresees it. */
+static const image_header *find_header(work *w, err *e) {
+    const settings *s = w->how->s;
+    image_header made = {0};
+    if (w->img)
+        return bloom_image(w->bloom, w->img, w->made, e) &&
+                       stages_out_image(w->img, s, &w->after.clamped, w->m->threads, e)
+                   ? &w->img->head
+                   : NULL;
+    bool ok = image_header_copy(&made, &w->in.head, e) &&
+              bloom_header(w->bloom, &made, w->floats, e) &&
+              stages_out_open(&w->after, &made, w->floats, s, w->m->threads, e);
+    image_header_free(&made);
+    return ok ? &w->after.head : NULL;
+}
 
-/* Chooses the way to begin with. Most images fit, which is told without the kernel. */
-static bool choose_manner(frame_manner *how, const frame_way *y, err *e) {
-    *how = WHOLE;
-    if (!y->w->f->alone || fits_surely(&y->out, y->in.from)) return true;
-    queue_bloom *b = open_bloom(y->w, e);
+/* Makes the frame: from source to files, through stages, bloom and stages. An image that is held
+ * lends its planes on the way, and is one band; the rows of another one come when tiles need them,
+ * and go when they are made. */
+static bool make_once(work *w, bool hold, err *e) {
+    frame_result *f = w->f;
+    double before = w->in.seconds;
+    ahead beside = {.w = w};
+    if (hold) start_ahead(&beside);
+    bool ok = !hold || load_image(w, e);
+    if (ok) note_stamp(w);
+    queue_bloom *b = ok ? open_bloom(w, e) : NULL;
+    double start = clock_now(), loaded = w->in.seconds;
+    w->bloom = b ? b->bloom : NULL;
+    const image_header *head = b ? find_header(w, e) : NULL;
+    if (b && !head) blame_input(w, e);
+    end_ahead(&beside); /* bloom_image has waited for what it needs of it */
+    if (b && hold) give_bloom(w->on, b);
+    ok = head && make_files(w, head, e);
+    if (b && !hold) give_bloom(w->on, b);
+    if (ok && w->r && !w->how->s->in_place) w->torn |= has_changed(w);
+    f->load = w->in.seconds - before;
+    f->bloom = clock_now() - start - (w->in.seconds - loaded) - f->save;
+    if (w->after.clamped)
+        report_note(w->made, "%llu values beyond %g were clamped to it",
+                    (unsigned long long)w->after.clamped, HALF_MAX);
+    stages_out_close(&w->after);
+    image_free(&w->img);
+    return ok;
+}
+
+/* Chooses whether the image is held. Most images fit, which is told without the kernel. */
+static bool choose_hold(bool *hold, const work *w, err *e) {
+    *hold = true;
+    if (!w->f->alone || fits_surely(&w->out, w->r)) return true;
+    queue_bloom *b = open_bloom(w, e);
     mem_plan need;
     if (!b) return false;
-    if (!fits(&need, &y->out, y->in.from, b->bloom)) *how = IN_TILES;
-    give_bloom(y->w->on, b);
+    *hold = fits(&need, &w->out, w->r, b->bloom);
+    give_bloom(w->on, b);
     return true;
 }
 
-/* Begins a frame again that cannot be made as it was tried: there was no memory for the whole, or
- * values beyond halfs ask for floats. Returns false where there is no other way. */
-static bool begin_again(frame_manner *how, frame_way *y, image_reader **r, err *e) {
-    const work *w = y->w;
-    bool memory = *how == WHOLE && w->f->alone && e->code == ERR_MEMORY;
-    if (!memory && !(*how == IN_TILES && w->made->beyond)) return false;
-    err ignored = {0};
-    if (!*r) *r = image_open(w->f->input, NULL, w->m->threads, &ignored);
-    if (!*r) return false;
-    if (memory) log_info("%s: it is made in tiles: %s", w->f->input, e->msg);
-    *e = (err){0};
-    *w->made = (bloom_report){0};
-    *y->a = (step_account){0};
-    y->in.from = *r;
-    ++*how;
-    return true;
-}
-
-static bool make_way(frame_way *y, image_reader **r, err *e) {
-    frame_manner how;
-    bool ok = choose_manner(&how, y, e);
-    if (!ok) return false;
-    do ok = how == WHOLE ? make_whole(y, r, e) : make_in_tiles(y, how == IN_TILES_OF_FLOATS, e);
-    while (!ok && begin_again(&how, y, r, e));
+/* Makes the frame, and does so again where it cannot be made as it was tried: there was no memory
+ * to hold the image, or values beyond halfs ask for floats. */
+static bool make_some_way(work *w, err *e) {
+    bool hold, ok = choose_hold(&hold, w, e);
+    while (ok && !make_once(w, hold, e)) {
+        err ignored = {0};
+        bool memory = hold && w->f->alone && e->code == ERR_MEMORY;
+        bool wide = !hold && !w->floats && w->made->beyond;
+        if ((memory || wide) && !w->r)
+            w->r = image_open(w->f->input, NULL, w->m->threads, &ignored);
+        if ((!memory && !wide) || !w->r) return false;
+        if (memory) log_info("%s: it is made in tiles: %s", w->f->input, e->msg);
+        *e = (err){0};
+        w->in.from = w->r;
+        w->torn = hold = false;
+        w->floats = wide;
+    }
     return ok;
 }
 
 /* Reads, blooms and writes. Frames that are under way at the same time share cores and device, and
  * the time that one waits for the others is counted in each. */
-static bool make(const work *w, err *e) {
+static bool make(work *w, err *e) {
     frame_maker *m = w->m;
     frame_result *f = w->f;
     const settings *s = w->how->s;
-    step_account a = {0};
-    file_mark before = file_mark_of(f->input);
-    image_reader *r = image_open(f->input, NULL, m->threads, e);
-    frame_way y = {w, &before, {f->output, s, m->threads, m->screen}, {0}, &a};
-    bool ok = r != NULL;
-    if (r) {
-        const image_box *b = &image_reader_header(r)->part[0].display;
+    w->before = file_mark_of(f->input);
+    w->out = (output){f->output, s, m->threads, m->screen};
+    w->r = image_open(f->input, NULL, m->threads, e);
+    bool ok = w->r != NULL;
+    if (ok) {
+        const image_box *b = &image_reader_header(w->r)->part[0].display;
         f->size[0] = (uint32_t)(b->x1 - b->x0) + 1;
         f->size[1] = (uint32_t)(b->y1 - b->y0) + 1;
-        ok = stages_in_open(&y.in, r, s, m->threads, e) && make_way(&y, &r, e);
+        ok = stages_in_open(&w->in, w->r, s, m->threads, e) && make_some_way(w, e);
     }
-    stages_in_close(&y.in);
-    image_close(&r);
-    if (a.torn) {
+    stages_in_close(&w->in);
+    image_close(&w->r);
+    if (w->torn) {
         log_warn("%s changed while it was read; the result may be half old and half new", f->input);
         report_note(w->made, "the input changed while it was read");
     }
-    if (!ok) return false;
-    if (a.clamped)
-        report_note(w->made, "%llu values beyond %g were clamped to it",
-                    (unsigned long long)a.clamped, HALF_MAX);
-    f->load = a.load;
-    f->bloom = a.bloom;
-    f->save = a.save;
     err why = {0};
-    if (!a.torn && w->how->stamped && !stamp_write(&w->how->stamp, &before, &why) &&
+    if (ok && !w->torn && w->how->stamped && !stamp_write(&w->how->stamp, &w->before, &why) &&
         !atomic_flag_test_and_set(&m->forgets))
         log_say(
             s->update ? LOG_WARN : LOG_INFO,
             "'%s', and perhaps other frames, will be made again by the next --existing update: %s",
             f->output, why.msg);
-    return true;
+    return ok;
 }
 
 /* Says what became of a frame, also of one that failed. */
@@ -528,7 +464,8 @@ bool frame_make(frame_maker *m, device_queue *on, const job_files *files, frame_
         log_info("%s: %s", f->output, f->why);
     } else {
         f->made = made;
-        ok = make(&(work){m, &how, on, f, made, files}, e);
+        *made = (bloom_report){0};
+        ok = make(&(work){.m = m, .how = &how, .on = on, .files = files, .f = f, .made = made}, e);
         log_frame(f, ok);
         if (!ok && e->code == ERR_SKIPPED) { /* --existing skip */
             f->state = FRAME_SKIPPED;

@@ -74,7 +74,6 @@ static bool make(piped *p, const char *input, const char *format, size_t index, 
                        .output = output_name(p, format, index, e)};
     par *threads = p->maker->threads;
     par_enter(threads, index);
-    p->made = (bloom_report){0};
     bool ok = files.output && frame_make(p->maker, &p->queue, &files, &f, &p->made, e);
     par_leave(threads);
     mem_free(files.output);

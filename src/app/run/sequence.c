@@ -169,7 +169,6 @@ static bool take(worker *w, bool dealt, size_t *index) {
 static bool make_frame(worker *w, size_t index, job_files *files, frame_result *f, err *e) {
     sequence *q = w->q;
     uint64_t age = f->alone ? 0 : index;
-    w->made = (bloom_report){0};
     if (!files->input && !job_frame(q->job, index, files, e)) {
         f->why = e->msg;
         return false;
