@@ -249,30 +249,37 @@ const void *spectrum_mixed(const spectrum_lines *l, uint32_t channel, uint32_t k
 
 typedef struct {
     char *lines, *room; /* room for `lanes` lines for each worker */
-    uint32_t length, halves, lanes;
+    uint32_t length, halves, lanes, pitch;
     size_t number; /* bytes */
     const uint32_t *order;
 } arranging;
 
-/* Mixes `lanes` lines. A part of a number is a float or a double, and both are moved as integers.
- */
+#define MIX(real)                                                                 \
+    static void mix_##real(const arranging *j, const real *was, real *to) {       \
+        for (uint32_t i = 0; i < j->length; i++, to += 2 * (size_t)j->lanes) {    \
+            const real *from = was + 2 * (size_t)j->order[i];                     \
+            for (uint32_t v = 0; v < j->lanes; v++, from += 2 * (size_t)j->pitch) \
+                to[v] = from[0], to[j->lanes + v] = from[1];                      \
+        }                                                                         \
+    }
+MIX(float)
+MIX(double)
+#undef MIX
+
+/* Mixes `lanes` lines. They are moved to room first, a cache line more than their length apart, so
+ * that the same place of all of them does not fall into one set of the cache. */
 static bool mix_lines(void *ctx, size_t index, int worker, err *e) {
     const arranging *j = ctx;
     uint32_t groups = j->halves / j->lanes;
-    size_t bytes = j->length * j->number, all = j->lanes * bytes, half = j->number / 2;
+    size_t bytes = j->length * j->number, apart = j->pitch * j->number;
     char *to = j->lines + (index / groups * j->halves + index % groups * j->lanes) * bytes;
-    char *was = j->room + (size_t)worker * all;
+    char *was = j->room + (size_t)worker * j->lanes * apart;
     (void)e;
-    memcpy(was, to, all);
-    for (uint32_t i = 0; i < j->length; i++)
-        for (uint32_t part = 0; part < 2; part++)
-            for (uint32_t v = 0; v < j->lanes; v++, to += half) {
-                const char *from = was + v * bytes + j->order[i] * j->number + part * half;
-                if (half == sizeof(double))
-                    memcpy(to, from, sizeof(double));
-                else
-                    memcpy(to, from, sizeof(float));
-            }
+    for (uint32_t v = 0; v < j->lanes; v++) memcpy(was + v * apart, to + v * bytes, bytes);
+    if (j->number == 2 * sizeof(double))
+        mix_double(j, (const double *)was, (double *)to);
+    else
+        mix_float(j, (const float *)was, (float *)to);
     return true;
 }
 
@@ -294,10 +301,17 @@ static bool arrange_line(void *ctx, size_t index, int worker, err *e) {
 bool spectrum_arrange(spectrum_lines *l, const uint32_t *order, uint32_t lanes, par *threads,
                       err *e) {
     size_t bytes = spectrum_line_bytes(l), count = 0;
-    arranging j = {l->value,          NULL, l->length, l->halves, l->value ? lanes : 1,
-                   bytes / l->length, order};
+    enum { APART = 8 };
+    arranging j = {.lines = l->value,
+                   .length = l->length,
+                   .halves = l->halves,
+                   .lanes = l->value ? lanes : 1,
+                   .pitch = l->length + APART,
+                   .number = bytes / l->length,
+                   .order = order};
     if (!l->value) j.lines = (char *)resample_rows(l->made, &count);
-    if (!(j.room = mem_raw((size_t)par_workers(threads), j.lanes * bytes, "spectrum lines", e)))
+    if (!(j.room = mem_raw((size_t)par_workers(threads), j.lanes * j.pitch * j.number,
+                           "spectrum lines", e)))
         return false;
     uint32_t groups = l->halves / j.lanes, mixed = groups * j.lanes;
     bool ok = true;
