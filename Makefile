@@ -471,7 +471,7 @@ wheel: all
 deb: all
 	@tests/deps.sh dpkg-dev
 	@rm -rf dist/deb
-	@$(MAKE) --no-print-directory -s install DESTDIR=$(CURDIR)/dist/deb PREFIX=/usr LIBDIR=/usr/lib/$(shell dpkg-architecture -qDEB_HOST_MULTIARCH)
+	@$(MAKE) --no-print-directory -s install DESTDIR=$(CURDIR)/dist/deb PREFIX=/usr LIBDIR=/usr/lib/$$(dpkg-architecture -qDEB_HOST_MULTIARCH)
 	@tests/deb.sh $(CURDIR)/dist/deb dist
 
 clean:
