@@ -327,6 +327,10 @@ generated: $(PROG)
 .PHONY: bench-files
 bench-files: $(PROG) $(BUILD)/assets/make_scene
 	@tests/bench/files.py $^ kernels/star.exr $(or $(ROUNDS),5) $(or $(FRAMES),48)
+# What the sandbox costs; ROUNDS=N.
+.PHONY: bench-sandbox
+bench-sandbox: $(PROG) $(BUILD)/assets/make_scene
+	@tests/bench/sandbox.py $^ kernels/star.exr $(ROUNDS)
 # Images that do not fit, 4K to 32K, under one limit of memory; FOLDER needs 13 GB of room.
 .PHONY: bench-large
 bench-large: $(PROG)

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -139,6 +140,12 @@ enum { MACHINE = 0, NUMBERS = 0 };
 #define FAIL(number)        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | (number))
 #define ALLOW               BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
+/* What a decoder needs beside memory without code in it, which `sandbox_enter_alone` adds. */
+static const int NEEDED[] = {
+    SYS_read,  SYS_write,       SYS_brk,          SYS_mremap, SYS_munmap,     SYS_madvise,
+    SYS_futex, SYS_sched_yield, SYS_rt_sigreturn, SYS_exit,   SYS_exit_group,
+};
+
 /* Fills in the program: each test skips the answer behind it. */
 static unsigned short make_filter(struct sock_filter *to) {
     const struct sock_filter begin[] = {FIELD(arch), UNLESS(JEQ, MACHINE), FAIL(EPERM),
@@ -161,6 +168,28 @@ static unsigned short make_filter(struct sock_filter *to) {
     }
     for (size_t i = 0; i < sizeof end / sizeof *end; i++) to[n++] = end[i];
     return n;
+}
+
+void sandbox_enter_alone(void) {
+    const struct sock_filter begin[] = {FIELD(arch), UNLESS(JEQ, MACHINE), FAIL(EPERM), FIELD(nr)};
+    const struct sock_filter end[] = {BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_mmap, 2, 0),
+                                      UNLESS(JEQ, SYS_mprotect),
+                                      FAIL(EPERM),
+                                      FIELD(args[2]), /* of both: what the memory is for */
+                                      IF(JSET, PROT_EXEC),
+                                      FAIL(EPERM),
+                                      ALLOW};
+    struct sock_filter code[2 * sizeof NEEDED / sizeof *NEEDED + 16];
+    unsigned short n = 0;
+    for (size_t i = 0; i < sizeof begin / sizeof *begin; i++) code[n++] = begin[i];
+    for (size_t i = 0; i < sizeof NEEDED / sizeof *NEEDED; i++) {
+        code[n++] = (struct sock_filter)IF(JEQ, (unsigned)NEEDED[i]);
+        code[n++] = (struct sock_filter)ALLOW;
+    }
+    for (size_t i = 0; i < sizeof end / sizeof *end; i++) code[n++] = end[i];
+    const struct sock_fprog program = {n, code};
+    if (MACHINE && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
+        prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
 void sandbox_enter(sandbox *s) {

@@ -25,7 +25,8 @@
  * The library prints nothing, reads no environment variable, and neither installs a handler nor
  * ends the process. Outside of its handles it keeps a Vulkan instance between two uses of a GPU,
  * which closing a context frees, and the names of files of the cache while it writes them. Vulkan's
- * loader and drivers, and OpenEXR where a kernel's file needs it, have state of their own. */
+ * loader and drivers have state of their own, and so has OpenEXR, by which a kernel's file with
+ * PXR24, B44 or DWA is decoded in the host's process; the program does so in one of its own. */
 #ifndef FFTBLOOM_H
 #define FFTBLOOM_H
 

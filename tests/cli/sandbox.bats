@@ -72,3 +72,33 @@ possible() { # command...: what code in the process could do
     [[ "$stderr" == *"--sandbox off"* ]]
     "$FFTBLOOM" 'in/####/a.exr' in/k.exr -o 'out/a.####.exr' --frames 1 --sandbox off
 }
+
+@test "what OpenEXR's library decodes: the same pixels in a process of its own, which can do nothing else" {
+    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    "$FFTBLOOM" --version | grep -q 'OpenEXR' || skip "built without OpenEXR"
+    for codec in pxr24 b44 b44a dwaa dwab; do
+        oiiotool in/a.exr --compression $codec -o in/$codec.exr --tile 16 16 -o in/tiles.exr
+        for f in $codec tiles; do
+            FAULT_CHILD=escape FAULT_TRY=$PWD/elsewhere/secret LD_PRELOAD=$faults "$FFTBLOOM" in/$f.exr in/k.exr -o out/child.exr
+            "$FFTBLOOM" in/$f.exr in/k.exr -o out/here.exr --sandbox off
+            cmp out/child.exr out/here.exr
+        done
+    done
+    [ ! -e elsewhere/secret.new ]
+}
+
+@test "a decoder that breaks, hangs, takes all memory or talks rubbish is an error of its file" {
+    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    "$FFTBLOOM" --version | grep -q 'OpenEXR' || skip "built without OpenEXR"
+    oiiotool in/a.exr --compression dwaa -o in/d.exr
+    for case in "crash broke" "hang within" "speak broke" "eat broke"; do
+        export FAULT_CHILD=${case% *}
+        run --separate-stderr timeout 60 env LD_PRELOAD=$faults "$FFTBLOOM" in/d.exr in/k.exr -o out/d.exr
+        echo "$case: $status $stderr"
+        [ "$status" -eq 65 ]
+        [[ "$stderr" == *"in/d.exr"*"dwaa"*"OpenEXR's library"*"${case#* }"* ]]
+        [ ! -e out/d.exr ]
+    done
+    # It is the child alone that was hurt.
+    LD_PRELOAD=$faults "$FFTBLOOM" in/d.exr in/k.exr -o out/d.exr --sandbox off
+}

@@ -12,7 +12,9 @@
  * seconds FAULT_TRY=file         at the first fsync, tries what a sandbox forbids, and says on
  * standard error what was possible: to read the file, to make FILE.new, and so on FAULT_DEVICE=1 no
  * Vulkan device can be opened FAULT_THREADS=n        the program, but no library, cannot begin its
- * n-th thread, nor any after
+ * n-th thread, nor any after FAULT_CHILD=what      a process that has given up all rights to decode
+ * does this in place of an allocation: crash, hang, speak (rubbish), eat (memory), or escape: it
+ * tries what FAULT_TRY does, and crashes if anything was possible; a second is waited for it
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -25,7 +27,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -62,6 +66,54 @@ __attribute__((destructor)) static void end(void) {
     write_number(getenv("FAULT_CALLS"), atomic_load(&called));
 }
 
+/* --- a child that decodes -------------------------------------------------------------------- */
+
+static int alone; /* this process has given up all rights */
+
+#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
+
+static int try_all(const char *path);
+
+static void misbehave(void) {
+    const char *what = alone ? getenv("FAULT_CHILD") : NULL;
+    static char rubbish[1 << 20];
+    volatile int *nowhere = NULL;
+    if (!what) return;
+    alone = 0;
+    if (strcmp(what, "crash") == 0 || (strcmp(what, "escape") == 0 && try_all(getenv("FAULT_TRY"))))
+        *nowhere = 1;
+    while (strcmp(what, "hang") == 0) {
+    }
+    if (strcmp(what, "speak") == 0) memset(rubbish, 27, sizeof rubbish);
+    /* The only file that is open, whatever its number, is the way to the one who waits. */
+    for (int fd = 3; strcmp(what, "speak") == 0 && fd < 1024; fd++)
+        if (write(fd, rubbish, sizeof rubbish) > 0) _exit(0);
+    for (char *p; strcmp(what, "eat") == 0; *p = 1)
+        if (!(p = malloc(1 << 20))) *nowhere = 1;
+}
+
+int prctl(int option, ...) {
+    va_list list;
+    unsigned long a[4];
+    va_start(list, option);
+    for (int i = 0; i < 4; i++) a[i] = va_arg(list, unsigned long);
+    va_end(list);
+    int result = REAL(prctl)(option, a[0], a[1], a[2], a[3]);
+    alone = option == PR_SET_SECCOMP;
+    return result;
+}
+
+int setsockopt(int fd, int level, int what, const void *to, socklen_t n) {
+    struct timeval second = {1, 0};
+    if (getenv("FAULT_CHILD") && (what == SO_RCVTIMEO || what == SO_SNDTIMEO)) to = &second;
+    return REAL(setsockopt)(fd, level, what, to, n);
+}
+
+int setrlimit(__rlimit_resource_t what, const struct rlimit *to) {
+    struct rlimit second = {2, 2};
+    return REAL(setrlimit)(what, getenv("FAULT_CHILD") && what == RLIMIT_CPU ? &second : to);
+}
+
 /* --- memory ---------------------------------------------------------------------------------- */
 
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
@@ -69,6 +121,7 @@ extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_real
 
 static int no_memory(void) {
     if (!ready) return 0;
+    misbehave();
     long n = atomic_fetch_add(&allocations, 1) + 1;
     if (!fail_at || n < fail_at || (n > fail_at && !fail_on)) return 0;
     errno = ENOMEM;
@@ -133,8 +186,6 @@ static size_t less(size_t n) {
     return is_short() && n > 1 ? n / 2 : n;
 }
 
-#define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
-
 ssize_t read(int fd, void *to, size_t n) {
     if (fails("read") || is_interrupted()) return -1;
     return REAL(read)(fd, to, less(n));
@@ -178,7 +229,7 @@ int openat(int folder, const char *path, int flags, ...) {
 }
 
 /* What code that a hostile file has brought in would try. */
-static void try_all(const char *path) {
+static int try_all(const char *path) {
     char other[4096], *no[] = {NULL};
     snprintf(other, sizeof other, "%s.new", path);
     int in = open(path, O_RDONLY), out = open(other, O_WRONLY | O_CREAT, 0666);
@@ -192,6 +243,7 @@ static void try_all(const char *path) {
     fprintf(stderr, "possible:%s%s%s%s%s%s%s\n", in >= 0 ? " read" : "", out >= 0 ? " write" : "",
             net >= 0 || local >= 0 ? " socket" : "", child >= 0 ? " fork" : "", ran ? " exec" : "",
             traced ? " ptrace" : "", killed ? " kill" : "");
+    return in >= 0 || out >= 0 || net >= 0 || local >= 0 || child >= 0 || ran || traced || killed;
 }
 
 int fsync(int fd) {

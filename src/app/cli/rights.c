@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/sandbox.h"
+#include "image/exr/exr_child.h"
 #include "kernel/cache.h"
 
 #include <dirent.h>
@@ -154,8 +155,9 @@ bool rights_give_up(const cli *c) {
     if (!option_find("sandbox", c->cmd->bit) || c->cmd->bit & FOR_FARM) return false;
     const char *why = WITH_SAN                      ? "a build with sanitizers has none"
                       : c->s.sandbox == SANDBOX_OFF ? "--sandbox off"
-                      : !without_gpu(c)             ? "a GPU's driver may be needed"
                                                     : NULL;
+    if (!why) exr_child_start(); /* also where the process keeps its rights for a driver */
+    if (!why && !without_gpu(c)) why = "a GPU's driver may be needed";
     if (why) {
         log_info("no sandbox: %s", why);
         return false;

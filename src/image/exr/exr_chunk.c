@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "image/exr/exr_child.h"
 #include "image/exr/exr_ilm.h"
 #include "image/exr/exr_split.h"
 #include "image/exr/exr_tiny.h"
@@ -125,15 +126,15 @@ static const codec CODEC[COMPRESSIONS] = {
     [COMPRESSION_ZIPS] = {1, true, zip_decode, zip_encode, exr_zip_bound},
     [COMPRESSION_ZIP] = {16, true, zip_decode, zip_encode, exr_zip_bound},
     [COMPRESSION_PIZ] = {32, false, exr_piz_decode, exr_piz_encode, exr_piz_bound},
-    [COMPRESSION_PXR24] = {16, false, exr_ilm_decode, exr_ilm_encode, bound_same},
-    [COMPRESSION_B44] = {32, false, exr_ilm_decode, exr_ilm_encode, bound_same},
-    [COMPRESSION_B44A] = {32, false, exr_ilm_decode, exr_ilm_encode, bound_same},
-    [COMPRESSION_DWAA] = {32, false, exr_ilm_decode, exr_ilm_encode, bound_same},
-    [COMPRESSION_DWAB] = {256, false, exr_ilm_decode, exr_ilm_encode, bound_same},
+    [COMPRESSION_PXR24] = {16, false, exr_child_decode, exr_ilm_encode, bound_same},
+    [COMPRESSION_B44] = {32, false, exr_child_decode, exr_ilm_encode, bound_same},
+    [COMPRESSION_B44A] = {32, false, exr_child_decode, exr_ilm_encode, bound_same},
+    [COMPRESSION_DWAA] = {32, false, exr_child_decode, exr_ilm_encode, bound_same},
+    [COMPRESSION_DWAB] = {256, false, exr_child_decode, exr_ilm_encode, bound_same},
 };
 
 bool exr_chunk_known(compression c) {
-    return WITH_OPENEXR || CODEC[c].decode != exr_ilm_decode;
+    return WITH_OPENEXR || CODEC[c].encode != exr_ilm_encode;
 }
 
 /* --- layout ------------------------------------------------------------------------------- */
@@ -211,6 +212,7 @@ void exr_scratch_free(exr_scratch *s) {
     mem_free(s->raw);
     mem_free(s->zip);
     if (s->inflate) libdeflate_free_decompressor(s->inflate);
+    exr_child_end(s);
     *s = (exr_scratch){0};
 }
 

@@ -7,9 +7,10 @@
  *
  * One table of codecs: NONE and RLE are done here, ZIPS and ZIP are packed by exr_zip and unpacked
  * by libdeflate, PIZ is done by tinyexr's functions, PXR24, B44, B44A, DWAA and DWAB by OpenEXR
- * where the program is built with it. Each takes the chunk as one run of bytes, line by line,
- * within a line channel by channel; ZIP and RLE take the even bytes of that run and then the odd
- * ones, which are gathered from and scattered to the planes without a pass of their own.
+ * where the program is built with it, and read in a process of its own (exr_child). Each takes the
+ * chunk as one run of bytes, line by line, within a line channel by channel; ZIP and RLE take the
+ * even bytes of that run and then the odd ones, which are gathered from and scattered to the planes
+ * without a pass of their own.
  *
  * A codec trusts nothing in the bytes: damage is an error, or samples of no meaning. */
 #ifndef IMAGE_EXR_CHUNK_H
@@ -63,7 +64,8 @@ typedef struct {
     size_t raw; /* bytes, unpacked */
 } exr_shape;
 
-/* What one thread works with: buffers that grow as needed, and the states of ZIP. Starts as zeros;
+/* What one thread works with: buffers that grow as needed, the states of ZIP, and a process for
+ * OpenEXR. Starts as zeros;
  * belongs to one thread at a time. */
 typedef struct {
     uint8_t *packed, *raw;
@@ -71,6 +73,8 @@ typedef struct {
     size_t bytes; /* of the chunk in `packed` */
     struct exr_zip *zip;
     struct libdeflate_decompressor *inflate;
+    int child;                     /* the line to one of exr_child's; 0: there is none */
+    size_t child_room, child_done; /* bytes of the largest chunk that it takes, and of all so far */
 } exr_scratch;
 
 /* Makes s->packed at least so large. The functions below see to s->raw. */

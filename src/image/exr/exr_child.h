@@ -1,0 +1,24 @@
+/* exr_child.h - decodes a chunk by OpenEXR's library in a process that has no rights.
+ *
+ * The library is C++ code of others, and a file may be made to break it. So it runs in children,
+ * which can only compute, get some memory, and read and write one socket: the chunk comes in by it,
+ * and its samples go out. A child serves one thread and one file. If it crashes, or is silent for
+ * too long, the chunk is damaged.
+ *
+ * The children come from a process that is split off while this one has one thread, since the
+ * sandbox lets nothing be split off later. */
+#ifndef IMAGE_EXR_CHILD_H
+#define IMAGE_EXR_CHILD_H
+
+#include "image/exr/exr_chunk.h"
+
+/* Splits off the process that makes the children. Call it once, while there is one thread. Where it
+ * was not called, as in the library, exr_child_decode decodes in this process. */
+void exr_child_start(void);
+
+/* Decodes the chunk in s->packed to shape->raw bytes in s->raw. */
+bool exr_child_decode(exr_scratch *s, const exr_shape *shape, err *e);
+/* Lets the child go that these buffers have, if any. */
+void exr_child_end(exr_scratch *s);
+
+#endif
