@@ -10,7 +10,7 @@
  *   FAULT_VK_TYPE=gpu   a software device claims to be a GPU
  *
  * The waits of a fence that never comes return when its work is done, so that half an hour passes
- * quickly. */
+ * quickly. From then on the program may free nothing that the device could use: it is aborted. */
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -21,6 +21,7 @@
 enum { ALLOC, SUBMIT, WAIT, KINDS };
 static atomic_long count[KINDS];
 static atomic_bool lost;
+static _Atomic(VkDevice) hangs;
 
 __attribute__((destructor)) static void say_counts(void) {
     const char *path = getenv("FAULT_VK_COUNT");
@@ -69,6 +70,7 @@ VKAPI_ATTR VkResult VKAPI_CALL vkWaitForFences(VkDevice d, uint32_t n, const VkF
     long i = next(WAIT);
     if (is_at("hang", i, 1)) {
         REAL(vkWaitForFences)(d, n, f, all, UINT64_MAX); /* the driver still uses the memory */
+        hangs = d;
         return VK_TIMEOUT;
     }
     if (lost || is_at("wait", i, 0)) return VK_ERROR_DEVICE_LOST;
@@ -105,4 +107,29 @@ VKAPI_ATTR void VKAPI_CALL vkGetPhysicalDeviceQueueFamilyProperties(VkPhysicalDe
                                                                     VkQueueFamilyProperties *to) {
     REAL(vkGetPhysicalDeviceQueueFamilyProperties)(d, n, to);
     for (uint32_t i = 0; to && i < *n && hidden("timestamps"); i++) to[i].timestampValidBits = 0;
+}
+
+/* What must not be done to a device that hangs. */
+#define REFUSE(name, type)                                                                   \
+    VKAPI_ATTR void VKAPI_CALL name(VkDevice d, type what, const VkAllocationCallbacks *c) { \
+        if (d == hangs) abort();                                                             \
+        REAL(name)(d, what, c);                                                              \
+    }
+REFUSE(vkFreeMemory, VkDeviceMemory)
+REFUSE(vkDestroyBuffer, VkBuffer)
+REFUSE(vkDestroyFence, VkFence)
+REFUSE(vkDestroySemaphore, VkSemaphore)
+REFUSE(vkDestroyPipeline, VkPipeline)
+REFUSE(vkDestroyCommandPool, VkCommandPool)
+REFUSE(vkDestroyDescriptorPool, VkDescriptorPool)
+
+VKAPI_ATTR void VKAPI_CALL vkDestroyDevice(VkDevice d, const VkAllocationCallbacks *c) {
+    if (d == hangs) abort();
+    REAL(vkDestroyDevice)(d, c);
+}
+
+/* It would wait for ever. */
+VKAPI_ATTR VkResult VKAPI_CALL vkDeviceWaitIdle(VkDevice d) {
+    if (d == hangs) abort();
+    return REAL(vkDeviceWaitIdle)(d);
 }

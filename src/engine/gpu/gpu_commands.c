@@ -65,11 +65,13 @@ fail:
 VkResult gpu_wait(const gpu_device *g, VkFence fence) {
     enum { TOLD = 30, LOST = 1800 }; /* seconds */
     VkResult is = VK_TIMEOUT;
-    for (int i = 0; is == VK_TIMEOUT && i < LOST; i++) {
+    for (int i = 0; is == VK_TIMEOUT && i < LOST && !g->shared->hangs; i++) {
         if (i == TOLD) log_info("the GPU has not answered for %d s", TOLD);
         is = vkWaitForFences(g->dev, 1, &fence, VK_TRUE, 1000000000);
     }
-    return is == VK_TIMEOUT ? VK_ERROR_DEVICE_LOST : is;
+    if (is != VK_TIMEOUT) return is;
+    g->shared->hangs = true;
+    return VK_ERROR_DEVICE_LOST;
 }
 
 bool gpu_run_once(const gpu_device *g, VkCommandBuffer c, err *e) {
@@ -85,6 +87,7 @@ bool gpu_run_once(const gpu_device *g, VkCommandBuffer c, err *e) {
     VK_TRY(g, gpu_wait(g, s.fence), e);
     ok = true;
 fail:
+    if (g->shared->hangs) return false;
     vkDestroyFence(g->dev, s.fence, NULL);
     vkFreeCommandBuffers(g->dev, g->compute.pool, 1, &c);
     return ok;

@@ -33,8 +33,8 @@ typedef struct {
 /* Submits; the caller has locked the device's queues. */
 bool gpu_submit(const gpu_device *g, const gpu_submission *s, err *e);
 
-/* Waits for the fence of a submission. One that never comes is a lost device after half an hour:
- * some drivers hang without a word. */
+/* Waits for the fence of a submission. One that never comes is a lost device after half an hour,
+ * since some drivers hang without a word; the device is then left as it is (gpu_shared.hangs). */
 VkResult gpu_wait(const gpu_device *g, VkFence fence);
 
 /* Ends commands that were begun in the pool of g->compute, runs them there beside those of others

@@ -421,13 +421,13 @@ bool gpu_device_share(gpu_device *g, const gpu_device *open, err *e) {
 void gpu_device_close(gpu_device *g) {
     gpu_shared *s = g->shared;
     if (!s) return;
-    if (g->dev) {
+    if (g->dev && !s->hangs) {
         for (int way = 0; way < GPU_WAYS; way++)
             if (g->copies[way].pool != g->compute.pool)
                 vkDestroyCommandPool(g->dev, g->copies[way].pool, NULL);
         vkDestroyCommandPool(g->dev, g->compute.pool, NULL);
     }
-    if (atomic_fetch_sub(&s->users, 1) == 1) {
+    if (atomic_fetch_sub(&s->users, 1) == 1 && !s->hangs) {
         if (g->dev) {
             vkDeviceWaitIdle(g->dev);
             vkDestroyPipelineCache(g->dev, s->pipelines.cache, NULL);

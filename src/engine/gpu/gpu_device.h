@@ -47,6 +47,9 @@ typedef struct {
     pthread_mutex_t queues; /* held by a thread that submits to them */
     gpu_pipelines pipelines;
     atomic_uint users; /* the last one closes the device */
+    /* A fence never came. The device may still be at work, so nothing that it uses is freed, and it
+     * gets no more work. */
+    atomic_bool hangs;
 } gpu_shared;
 
 /* Everything is set by gpu_device_open and const until gpu_device_close, which frees it. Several
@@ -78,6 +81,7 @@ bool gpu_device_open(gpu_device *g, const engine_device *which, err *e);
 /* Opens in a zeroed `g` what `open` has open: the same device and queues, and pools of its own. */
 bool gpu_device_share(gpu_device *g, const gpu_device *open, err *e);
 /* Frees the pools, whose commands must have ended; the last one that shares the device closes it.
+ * One that hangs stays open.
  * Accepts half-open devices. */
 void gpu_device_close(gpu_device *g);
 /* Frees the instance that waits for the next device. */

@@ -31,6 +31,12 @@ static void gpu_engine_unprepare(gpu_engine *x) {
     const gpu_device *g = &w->g;
     bool lost = false;
     if (!g->dev) return;
+    if (g->shared->hangs) { /* it may still use all of this */
+        *w = (gpu_work){.g = *g, .threads = w->threads};
+        memset(x->slot, 0, sizeof x->slot);
+        x->slots = 0;
+        return;
+    }
     for (uint32_t i = 0; i < x->slots; i++) lost |= x->slot[i].lost || x->slot[i].busy;
     if (lost) gpu_device_wait(g); /* all other frames have ended */
     for (uint32_t i = 0; i < ENGINE_SLOTS; i++) gpu_frame_free(&x->slot[i], w);
@@ -139,6 +145,7 @@ static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const en
     gpu_work *w = &x->w;
     const engine_options *o = given ? given : &NONE;
     uint32_t slots = o->slots ? o->slots : 1;
+    if (w->g.shared->hangs) return gpu_failed(&w->g, VK_ERROR_DEVICE_LOST, "a frame before", e);
     if (is_prepared(x, p, o, slots) && upload_spectra(w, k, NULL)) return true;
     gpu_engine_unprepare(x);
     if (slots > ENGINE_SLOTS || p->ask.channels > ENGINE_CHANNELS)
@@ -170,6 +177,7 @@ static bool gpu_engine_submit(engine *base, uint32_t slot, const engine_frame *f
     if (x->slot[slot].lost)
         return err_set(e, ERR_RETRY, "%s: slot %u of %u has lost a frame, and is not to be used",
                        x->w.g.name, slot, x->slots);
+    if (x->w.g.shared->hangs) return gpu_failed(&x->w.g, VK_ERROR_DEVICE_LOST, "a frame before", e);
     return gpu_frame_load(&x->slot[slot], &x->w, f, e) &&
            gpu_frame_submit(&x->slot[slot], &x->w, e);
 }

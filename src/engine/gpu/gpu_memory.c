@@ -84,8 +84,9 @@ fail:
 }
 
 void gpu_buffer_free(gpu_buffer *b, const gpu_device *g) {
-    if (b->buf) vkDestroyBuffer(g->dev, b->buf, NULL);
-    if (b->mem) vkFreeMemory(g->dev, b->mem, NULL);
+    bool free = !g->shared->hangs;
+    if (free && b->buf) vkDestroyBuffer(g->dev, b->buf, NULL);
+    if (free && b->mem) vkFreeMemory(g->dev, b->mem, NULL);
     *b = (gpu_buffer){0};
 }
 

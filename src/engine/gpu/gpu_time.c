@@ -63,7 +63,7 @@ bool gpu_time(const gpu_device *g, const gpu_timing *t, double *all, double *ste
         step[(i - 1) % t->steps] += gpu_seconds(unit, bits, at[i - 1], at[i]);
     ok = true;
 fail:
-    if (r.stamps) vkDestroyQueryPool(g->dev, r.stamps, NULL);
+    if (r.stamps && !g->shared->hangs) vkDestroyQueryPool(g->dev, r.stamps, NULL);
     mem_free(at);
     return ok;
 }
@@ -135,6 +135,7 @@ bool gpu_time_copies(const gpu_device *g, engine_repeat *r, const uint64_t *byte
         scale += r->copy_pass[i];
     }
     if (ok && timed > 0) r->copy *= scale / timed;
+    if (g->shared->hangs) return false;
     vkDestroyPipeline(g->dev, k.pipeline, NULL);
     gpu_sets_free(&k.sets, g);
     gpu_layouts_free(&k.layouts, g);
