@@ -100,6 +100,10 @@ $(BUILD)/shaders/lab/%.inc: shaders/lab/%.comp
 	$(call say,GLSL,$<)
 	$(Q)$(GLSL) -MF $@.d -MT $@ $< -o $@
 
+# All of them in one file: an array for each.
+$(BUILD)/shaders/lab/all.inc: $(LAB_SPV)
+	$(Q)for f in $^; do echo "static const uint32_t $$(basename $$f .inc)[] = {"; cat $$f; echo '};'; done >$@
+
 # --- pages: HTML, its style and its script, as numbers that C includes ---------------------------
 PAGES := $(patsubst src/%,$(BUILD)/%.inc,$(wildcard src/pages/*))
 $(BUILD)/pages/%.inc: src/pages/%
@@ -137,7 +141,7 @@ $(BUILD)/image/exr/exr_zip.o $(BUILD)/image/exr/exr_sample.o $(BUILD)/image/exr/
 # Where a chunk of a PNG file is empty, stb adds 0 to a null pointer and copies 0 bytes to it.
 $(BUILD)/image/flat/png.o $(BUILD)/image/flat/jpeg.o $(BUILD)/image/flat/label.o: C_FLAGS += -Wno-unused-function -fno-sanitize=pointer-overflow,nonnull-attribute
 $(BUILD)/engine/gpu/gpu_shaders.o: $(SPV)
-$(BUILD)/lab/lab_shaders.o: $(LAB_SPV)
+$(BUILD)/lab/lab_shaders.o: $(BUILD)/shaders/lab/all.inc
 $(BUILD)/app/run/page.o $(BUILD)/app/check/report/suite_html.o $(BUILD)/app/kernel/kernel_sheet.o: $(PAGES)
 
 $(BUILD)/san/%.o: tests/san/%.c Makefile

@@ -2,13 +2,19 @@
 
 #include "base/mem.h"
 #include "base/number.h"
-#include "lab/forms.h"
 #include "math/fft.h"
 #include "shaders/lab/nabla.h"
 
 enum { CHANNELS = ARTICLE_CHANNELS, PIXEL = 4 /* floats */ };
 
 /* --- sizes ------------------------------------------------------------------------------------ */
+
+/* Returns the smallest power of two that is not below n. */
+static uint32_t article_length(uint32_t n) {
+    uint32_t p = 1;
+    while (p < n) p *= 2;
+    return p;
+}
 
 bool article_plan_make(article_plan *to, const article_ask *ask, const lab_ask *limits, err *e) {
     uint32_t k = ask->kernel;
@@ -19,7 +25,7 @@ bool article_plan_make(article_plan *to, const article_ask *ask, const lab_ask *
                        "this one has %u",
                        k);
     for (int a = 0; a < 2; a++)
-        if (!nabla_choose(&p.line[a], lab_next_power(p.extent[a] + k - 1), limits, e)) return false;
+        if (!nabla_choose(&p.line[a], article_length(p.extent[a] + k - 1), limits, e)) return false;
     uint64_t pixels = (uint64_t)p.extent[0] * p.extent[1];
     p.image_bytes = pixels * PIXEL * sizeof(float);
     p.pair_bytes = NABLA_NUMBER * CHANNELS * (uint64_t)ceil_div_u32(p.extent[1], 2) *

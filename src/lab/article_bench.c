@@ -1,4 +1,8 @@
-#include "lab/article_bench.h"
+/* article_bench.c - `fftbloom bench --engine article`: the bloom of the article beside ours, on one
+ * device, with one image and one kernel. The image is noise with a few very bright pixels, as
+ * frames have them. Both are held to the definition in double, at some of the pixels. */
+#include "lab/article.h"
+#include "lab/lab_bench.h"
 
 #include "base/mem.h"
 #include "engine/gpu/gpu_time.h"
@@ -22,15 +26,17 @@ _Static_assert(TIMES <= (int)LAB_SERIES, "a round has room for all");
 /* --- the image, and what it becomes ----------------------------------------------------------- */
 
 typedef struct {
-    const article_request *r;
+    const lab_bench_request *r;
+    const psf *kernel;
+    uint32_t size[PLAN_AXES];
     float *in[CHANNELS], *out[CHANNELS];
     double want[PIXELS][CHANNELS];
 } article_scene;
 
 /* Returns where pixel i of those that are compared is: the corners, then places all over the image,
  * by steps of the golden ratio. */
-static void article_place(const article_request *r, uint32_t i, int64_t *x, int64_t *y) {
-    uint32_t w = r->size[PLAN_X], h = r->size[PLAN_Y];
+static void article_place(const article_scene *s, uint32_t i, int64_t *x, int64_t *y) {
+    uint32_t w = s->size[PLAN_X], h = s->size[PLAN_Y];
     *x = i < 4 ? (int64_t)(i % 2) * (w - 1) : (int64_t)(fmod(i * 0.61803398874989, 1) * w);
     *y = i < 4 ? (int64_t)(i / 2) * (h - 1) : (int64_t)i * h / PIXELS;
 }
@@ -38,14 +44,14 @@ static void article_place(const article_request *r, uint32_t i, int64_t *x, int6
 static bool want_pixel(void *ctx, size_t i, int worker, err *e) {
     (void)worker, (void)e;
     article_scene *s = ctx;
-    const psf *k = s->r->kernel;
+    const psf *k = s->kernel;
     int64_t x, y;
-    article_place(s->r, (uint32_t)i, &x, &y);
+    article_place(s, (uint32_t)i, &x, &y);
     for (uint32_t c = 0; c < CHANNELS; c++) {
         uint32_t from = k->channels == 1 ? 0 : c;
         const reference one = {.in = s->in[c],
-                               .w = s->r->size[PLAN_X],
-                               .h = s->r->size[PLAN_Y],
+                               .w = s->size[PLAN_X],
+                               .h = s->size[PLAN_Y],
                                .tap = k->tap + (size_t)from * k->w * k->h,
                                .kernel_w = k->w,
                                .kernel_h = k->h,
@@ -58,10 +64,9 @@ static bool want_pixel(void *ctx, size_t i, int worker, err *e) {
 }
 
 /* Noise from 0 to 0.5, with one pixel of about a thousand at 30: the light that makes bloom. */
-static bool scene_make(article_scene *s, const article_request *r, err *e) {
-    size_t n = (size_t)r->size[PLAN_X] * r->size[PLAN_Y];
+static bool scene_make(article_scene *s, err *e) {
+    size_t n = (size_t)s->size[PLAN_X] * s->size[PLAN_Y];
     uint32_t seed = 1;
-    s->r = r;
     for (int c = 0; c < CHANNELS; c++) {
         if (!(s->in[c] = mem_raw(n, sizeof(float), "a plane of noise", e)) ||
             !(s->out[c] = mem_raw(n, sizeof(float), "a plane", e)))
@@ -71,14 +76,14 @@ static bool scene_make(article_scene *s, const article_request *r, err *e) {
             s->in[c][i] = seed >> 22 ? (float)(seed >> 8) * 0x1p-25f : 30;
         }
     }
-    return par_for(r->threads, PIXELS, want_pixel, s, e);
+    return par_for(s->r->threads, PIXELS, want_pixel, s, e);
 }
 
 /* Fills the row of a bloom that has made s->out: its times, which `round` takes, and its errors.
  * The passes have their bytes already. */
 static bool article_fill_row(lab_row *to, const article_scene *s, lab_round *round, void *of,
                              err *e) {
-    const article_request *r = s->r;
+    const lab_bench_request *r = s->r;
     const lab_pace pace = {r->rounds, r->queue, r->warm_up, TIMES};
     measure_spread copy[1 + ARTICLE_PASSES], *spread[TIMES] = {&to->all.seconds};
     double difference = 0, all = 0;
@@ -94,19 +99,19 @@ static bool article_fill_row(lab_row *to, const article_scene *s, lab_round *rou
     for (uint32_t i = 0; i < PIXELS; i++)
         for (int c = 0; c < CHANNELS; c++) {
             int64_t x, y;
-            article_place(r, i, &x, &y);
+            article_place(s, i, &x, &y);
             double want = s->want[i][c],
-                   d = fabs((double)s->out[c][y * r->size[PLAN_X] + x] - want);
+                   d = fabs((double)s->out[c][y * s->size[PLAN_X] + x] - want);
             if (!(d / fabs(want) <= to->all.worst)) to->all.worst = d / fabs(want); /* NaN, too */
             difference += d * d;
             all += want * want;
         }
     to->all.rms = sqrt(difference / all);
-    to->device = r->device->name;
-    to->kernel = r->kernel->w;
+    to->device = r->gpu->name;
+    to->kernel = s->kernel->w;
     to->queue = r->queue;
     to->pixels = PIXELS;
-    for (int i = 0; i < 2; i++) to->size[i] = r->size[i];
+    for (int i = 0; i < 2; i++) to->size[i] = s->size[i];
     return true;
 }
 
@@ -130,8 +135,7 @@ static bool article_round(void *of, uint32_t count, double *to, err *e) {
 
 static bool run_article(lab_row *to, const lab_gpu *g, const article_scene *s, uint32_t first,
                         err *e) {
-    const article_request *r = s->r;
-    const article_ask ask = {{r->size[PLAN_X], r->size[PLAN_Y]}, r->kernel->w, first, false};
+    const article_ask ask = {{s->size[PLAN_X], s->size[PLAN_Y]}, s->kernel->w, first, false};
     const lab_ask limits = {0, g->limits, g->subgroup};
     article_plan p;
     if (!article_plan_make(&p, &ask, &limits, e)) return false;
@@ -139,7 +143,7 @@ static bool run_article(lab_row *to, const lab_gpu *g, const article_scene *s, u
     for (int i = 0; i < 2; i++) to->length[i] = p.line[i].length;
     for (int i = 0; i < ARTICLE_PASSES; i++) to->part[i].bytes = (double)p.bytes[i];
     article_runner run = {.g = g};
-    bool ok = article_open(&run.a, g, &p, r->kernel, r->threads, e) &&
+    bool ok = article_open(&run.a, g, &p, s->kernel, s->r->threads, e) &&
               article_run(&run.a, (const float *const *)s->in, s->out, e) &&
               article_fill_row(to, s, article_round, &run, e);
     article_close(&run.a, g);
@@ -188,14 +192,14 @@ static bool article_spectrum_for(spectrum_lines *to, const psf *k, const plan *p
 
 /* Our engine convolves with all of the kernel here, its centre included, as the article's does. */
 static bool run_ours(lab_row *to, const article_scene *s, err *e) {
-    const article_request *r = s->r;
-    const psf *k = r->kernel;
-    const plan_request ask = {.size = {r->size[PLAN_X], r->size[PLAN_Y]},
+    const lab_bench_request *r = s->r;
+    const psf *k = s->kernel;
+    const plan_request ask = {.size = {s->size[PLAN_X], s->size[PLAN_Y]},
                               .reach_lo = {k->cx, k->cy},
                               .reach_hi = {k->w - 1 - k->cx, k->h - 1 - k->cy},
                               .channels = CHANNELS,
                               .spectra = k->channels,
-                              .limits = r->device->limits};
+                              .limits = r->gpu->limits};
     plan p;
     spectrum_lines lines = {0};
     if (!plan_make(&p, &ask, e) || !article_spectrum_for(&lines, k, &p, r->threads, e))
@@ -212,7 +216,7 @@ static bool run_ours(lab_row *to, const article_scene *s, err *e) {
     for (uint32_t i = 0; i < p.passes; i++)
         to->part[pass_like(&p, i)].bytes += (double)p.pass[i].bytes;
     const engine_options options = {.slots = 1, .timestamps = true};
-    our_runner o = {&p, engine_open(r->device, r->threads, r->cache_dir, e), &frame};
+    our_runner o = {&p, engine_open(r->gpu, r->threads, r->cache_dir, e), &frame};
     bool ok = o.g && engine_prepare(o.g, &p, &lines, &options, e) &&
               engine_run(o.g, &frame, NULL, e) && article_fill_row(to, s, our_round, &o, e);
     engine_close(&o.g);
@@ -222,14 +226,12 @@ static bool run_ours(lab_row *to, const article_scene *s, err *e) {
 
 /* --- all of it -------------------------------------------------------------------------------- */
 
-bool article_compare(lab_row to[ARTICLE_ROWS], const article_request *r, err *e) {
-    article_scene s = {0};
-    lab_gpu g = {0};
-    bool ok = scene_make(&s, r, e) && lab_gpu_open(&g, r->device, e) &&
-              run_article(&to[ARTICLE_X], &g, &s, PLAN_X, e) &&
-              run_article(&to[ARTICLE_Y], &g, &s, PLAN_Y, e);
-    lab_gpu_close(&g);
-    ok = ok && run_ours(&to[ARTICLE_OURS], &s, e);
+bool lab_bench_article(lab_bench *b, const uint32_t size[PLAN_AXES], const psf *kernel, err *e) {
+    article_scene s = {.r = b->r, .kernel = kernel, .size = {size[PLAN_X], size[PLAN_Y]}};
+    lab_row row[3];
+    bool ok = scene_make(&s, e) && run_article(&row[0], &b->gpu, &s, PLAN_X, e) &&
+              run_article(&row[1], &b->gpu, &s, PLAN_Y, e) && run_ours(&row[2], &s, e);
+    for (int i = 0; ok && i < 3; i++) lab_add_row(b, &row[i]);
     for (int c = 0; c < CHANNELS; c++) mem_free(s.in[c]), mem_free(s.out[c]);
     return ok;
 }

@@ -1,13 +1,12 @@
 #include "lab/lab.h"
 
 #include "base/mem.h"
-#include "lab/forms.h"
 #include "math/fft.h"
 #include "math/lengths.h"
 
 #include <assert.h>
 
-bool lab_takes_power(uint32_t n) {
+static bool lab_takes_power(uint32_t n) {
     return n >= LAB_LEAST && n <= LAB_MOST && !(n & (n - 1));
 }
 
@@ -20,26 +19,20 @@ static bool lab_takes_small(uint32_t n) {
     return lab_takes_smooth(n) && n <= 512;
 }
 
-uint32_t lab_next_power(uint32_t n) {
-    uint32_t p = 1;
-    while (p < n) p *= 2;
-    return p;
-}
-
 /* Rows for lengths that are powers of two. */
 #define CPU(name, form, about) \
-    { name, "CPU: " about, lab_takes_power, &form, NULL, NULL, false }
+    { name, "CPU: " about, lab_takes_power, &form, NULL, false }
 #define GPU(name, program, about) \
-    { name, about, lab_takes_power, NULL, program, NULL, false }
+    { name, about, lab_takes_power, NULL, program, false }
 
 /* clang-format off */
 const lab_transform LAB_TRANSFORMS[] = {
-    {"dft", "CPU: the definition", lab_takes_small, &LAB_DFT, NULL, NULL, false},
+    {"dft", "CPU: the definition", lab_takes_small, &LAB_DFT, NULL, false},
     CPU("ct2-recursive", LAB_CT2_RECURSIVE, "Cooley-Tukey radix 2, recursive"),
     CPU("ct2-dit", LAB_CT2_DIT, "Cooley-Tukey radix 2, decimation in time, in place"),
     CPU("ct2-dif", LAB_CT2_DIF, "Cooley-Tukey radix 2, decimation in frequency, in place"),
     {"lanes", "CPU: one line in each SIMD lane, in two levels of the caches", lab_takes_smooth,
-     &LAB_LANES, NULL, NULL, true},
+     &LAB_LANES, NULL, true},
     GPU("ct2-stages", lab_ct2_stages, "Cooley-Tukey radix 2, one dispatch per stage"),
     GPU("ct2-axis", lab_ct2_axis, "Cooley-Tukey radix 2, one dispatch per axis"),
     GPU("stockham2", lab_stockham2, "Stockham radix 2, one dispatch per axis"),
@@ -55,9 +48,7 @@ const lab_transform LAB_TRANSFORMS[] = {
         "by shuffles where the partner is near"),
     GPU("nabla-shared", lab_nabla_shared, "the same, all trades through shared memory"),
     {"ours", "the transform of this program: mixed radices up to 20, in registers",
-     lab_takes_smooth, NULL, lab_ours, NULL, true},
-    {"ours-pow2", "the same at the next power of two",
-     lab_takes_smooth, NULL, lab_ours, lab_next_power, true},
+     lab_takes_smooth, NULL, lab_ours, true},
 };
 /* clang-format on */
 const int LAB_TRANSFORM_COUNT = (int)(sizeof LAB_TRANSFORMS / sizeof LAB_TRANSFORMS[0]);

@@ -2,12 +2,12 @@
  *
  * The lab compares the speed of this program with algorithms that readers know. Each row of
  * LAB_TRANSFORMS is one of them: it transforms n x n complex numbers forward and back, on one
- * thread of the CPU or on a GPU, and gives an account of what it moves. `fftbloom bench fft` times
- * the rows and compares them with a transform in double (lab_run.h); docs/fft.md explains them.
+ * thread of the CPU or on a GPU, and gives an account of what it moves. lab_bench.h times the rows
+ * and compares them with a transform in double; docs/fft.md explains them.
  *
  * A row is a form of CPU code, or a function that writes a program for a GPU: buffers, shaders and
  * dispatches, which are data. To add one: the function and a row in lab.c, a shader in shaders/lab
- * and its two lines in lab_shaders.c. The article's bloom and the sea are such programs, too.
+ * and its line in lab_shaders.c. The article's bloom and the sea are such programs, too.
  *
  * The lab is no part of the product. Nothing outside of this folder and shaders/lab knows it but
  * the command `bench`, and without these folders the program builds all the same. */
@@ -108,6 +108,10 @@ float *lab_roots(uint32_t n, err *e);
 void lab_put_root(float *to, uint64_t m, uint64_t n);
 void lab_program_free(lab_program *p);
 
+/* The SPIR-V that the build makes of shaders/lab: by whether subgroups shuffle, by pass. */
+extern const gpu_shader LAB_CT2_STAGES, LAB_CT2_AXIS, LAB_STOCKHAM2, LAB_STOCKHAM2_SHARED,
+    LAB_STOCKHAM4, LAB_STOCKHAM4_SHARED, LAB_OURS, LAB_OCEAN, LAB_NABLA[2], LAB_ARTICLE[2][3];
+
 /* Returns floor(log2(x)), x > 0. */
 static inline uint32_t lab_log2(uint32_t x) {
     uint32_t n = 0;
@@ -117,14 +121,22 @@ static inline uint32_t lab_log2(uint32_t x) {
 
 /* --- the table ------------------------------------------------------------------------------- */
 
+/* Writes the program of a transform into a zeroed one with its n. */
+typedef bool lab_program_form(lab_program *to, const lab_ask *ask, err *e);
+
+extern const lab_cpu_form LAB_DFT, LAB_CT2_RECURSIVE, LAB_CT2_DIT, LAB_CT2_DIF, LAB_LANES;
+/* Of nabla with shuffles where the device has them, and without. */
+lab_program_form lab_ct2_stages, lab_ct2_axis, lab_stockham2, lab_stockham2_wide, lab_stockham4,
+    lab_stockham2_shared, lab_stockham4_shared, lab_stockham4_shared_wide, lab_nabla,
+    lab_nabla_shared, lab_ours;
+
 typedef struct {
     const char *name;
     const char *about; /* one sentence without a full stop */
     bool (*takes)(uint32_t n);
-    const lab_cpu_form *cpu;                                      /* or NULL, and */
-    bool (*program)(lab_program *to, const lab_ask *ask, err *e); /* from one with its n alone */
-    uint32_t (*length)(uint32_t n); /* what it transforms where n is asked for; NULL: n */
-    bool own;                       /* it is this program's: the plot shows it bold */
+    const lab_cpu_form *cpu; /* or NULL, and */
+    lab_program_form *program;
+    bool own; /* it is this program's: the plot shows it bold */
 } lab_transform;
 
 extern const lab_transform LAB_TRANSFORMS[];
@@ -132,11 +144,7 @@ extern const int LAB_TRANSFORM_COUNT;
 
 enum { LAB_LEAST = 16, LAB_MOST = 4096 };
 
-/* Return whether n is a power of two, or any length of the production transform, within LAB_LEAST
- * and LAB_MOST. */
-bool lab_takes_power(uint32_t n);
+/* Returns whether n is a length of the production transform within LAB_LEAST and LAB_MOST. */
 bool lab_takes_smooth(uint32_t n);
-/* Returns the smallest power of two that is not below n. */
-uint32_t lab_next_power(uint32_t n);
 
 #endif

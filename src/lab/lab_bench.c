@@ -2,34 +2,22 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/number.h"
 #include "image/format.h"
-#include "lab/forms.h"
 #include "lab/ocean.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_SIZES = 32, MOST_TRANSFORMS = 32, MOST_ROWS = MOST_SIZES * MOST_TRANSFORMS };
-/* The frame of the sea that is compared with double, and shown; threads of a workgroup. */
-enum { CHECKED = 1000, GROUP = 64 };
-
-typedef struct {
-    const lab_bench_request *r;
-    uint32_t size[MOST_SIZES], sizes;
-    bool wanted[MOST_TRANSFORMS]; /* by the index in LAB_TRANSFORMS */
-    bool all;                     /* by "all", and not by their names */
-    lab_gpu gpu;
-    lab_table table;
-    lab_row *row; /* all that were added */
-    uint32_t rows;
-} lab_work;
+enum { MOST_SIZES = 32, MOST_TRANSFORMS = 32, SEA_FRAME = 1000 /* that is checked, and shown */ };
 
 /* --- what was asked for ---------------------------------------------------------------------- */
 
-/* Reads "128..1024,1080": sizes with commas between; ".." doubles the first up to the second. */
-static bool lab_read_sizes(lab_work *b, const char *list, err *e) {
+typedef struct {
+    uint32_t size[MOST_SIZES], sizes;
+    bool wanted[MOST_TRANSFORMS]; /* by the index in LAB_TRANSFORMS */
+} asked;
+
+static bool read_sizes(asked *a, const char *list, err *e) {
     for (const char *at = list;; at++) {
         unsigned from = 0, to = 0;
         int used = 0;
@@ -43,251 +31,153 @@ static bool lab_read_sizes(lab_work *b, const char *list, err *e) {
                 "the one before) or 640,1080",
                 list, LAB_LEAST, LAB_MOST);
         for (unsigned n = from; n <= to; n *= 2) {
-            uint32_t i = 0;
-            while (i < b->sizes && b->size[i] != n) i++;
-            if (i == MOST_SIZES)
+            if (a->sizes == MOST_SIZES)
                 return err_set(e, ERR_USAGE, "--size: give %d sizes at most", MOST_SIZES);
-            b->size[i] = n;
-            if (i == b->sizes) b->sizes++;
+            a->size[a->sizes++] = n;
         }
         at += length;
         if (!*at) return true;
     }
 }
 
-static bool lab_read_names(lab_work *b, const char *list, err *e) {
-    b->all = strcmp(list, "all") == 0;
-    for (int i = 0; b->all && i < LAB_TRANSFORM_COUNT; i++) b->wanted[i] = true;
-    for (const char *at = list; !b->all;) {
-        size_t length = strcspn(at, ",");
-        int i = 0;
-        while (i < LAB_TRANSFORM_COUNT &&
-               (strncmp(at, LAB_TRANSFORMS[i].name, length) != 0 || LAB_TRANSFORMS[i].name[length]))
-            i++;
-        if (i == LAB_TRANSFORM_COUNT) {
-            text known = {0};
-            for (int k = 0; k < LAB_TRANSFORM_COUNT; k++)
-                text_add(&known, ", %s", LAB_TRANSFORMS[k].name);
-            err_set(e, ERR_USAGE, "--algorithm: '%.*s' is unknown; there are all%s", (int)length,
-                    at, known.s);
-            text_free(&known);
-            return false;
-        }
-        b->wanted[i] = true;
-        at += length;
-        if (!*at++) return true;
-    }
-    return true;
-}
-
-static bool lab_check_transforms(const lab_work *b, err *e) {
+/* Marks the transforms of a list, and refuses those that cannot be timed here. */
+static bool read_names(asked *a, const lab_bench_request *r, err *e) {
+    const char *known[MOST_TRANSFORMS];
+    bool all = strcmp(r->algorithms, "all") == 0;
     for (int i = 0; i < LAB_TRANSFORM_COUNT; i++) {
         const lab_transform *t = &LAB_TRANSFORMS[i];
-        if (!b->wanted[i] || b->all) continue;
-        if (t->program && !b->r->gpu)
-            return err_set(e, ERR_NO_DEVICE, "%s runs on a GPU, and --device chose none", t->name);
-        if (!t->program && b->r->sea)
+        a->wanted[i] = all && (t->program ? r->gpu != NULL : r->kind == LAB_FFT);
+        known[i] = t->name;
+    }
+    for (const char *at = all ? "" : r->algorithms; !all; at++) {
+        char name[64], meant[TEXT_MEANT];
+        size_t length = strcspn(at, ",");
+        int i = 0;
+        snprintf(name, sizeof name, "%.*s", (int)length, at);
+        while (i < LAB_TRANSFORM_COUNT && strcmp(known[i], name) != 0) i++;
+        if (i == LAB_TRANSFORM_COUNT)
             return err_set(e, ERR_USAGE,
-                           "--algorithm %s: the sea is made on a GPU, and this "
-                           "transform runs on the CPU",
-                           t->name);
+                           "--algorithm: '%s' is unknown%s; docs/fft.md has the names", name,
+                           text_meant(meant, name, known, i, '\''));
+        const lab_transform *t = &LAB_TRANSFORMS[i];
+        if (t->program && !r->gpu)
+            return err_set(e, ERR_NO_DEVICE, "%s runs on a GPU, and --device chose none", name);
+        if (!t->program && r->kind == LAB_SEA)
+            return err_set(e, ERR_USAGE,
+                           "--algorithm %s: the sea is made on a GPU, and this transform runs on "
+                           "the CPU",
+                           name);
+        a->wanted[i] = true;
+        at += length;
+        if (!*at) break;
     }
     return true;
 }
 
-static bool lab_check_sizes(const lab_work *b, err *e) {
-    for (uint32_t s = 0; s < b->sizes; s++) {
-        uint32_t n = b->size[s];
+static bool check_sizes(const asked *a, lab_kind kind, err *e) {
+    for (uint32_t s = 0; s < a->sizes; s++) {
+        uint32_t n = a->size[s];
         bool taken = false;
         for (int i = 0; i < LAB_TRANSFORM_COUNT; i++)
-            taken |= b->wanted[i] && LAB_TRANSFORMS[i].takes(n);
+            taken |= a->wanted[i] && LAB_TRANSFORMS[i].takes(n);
         if (!taken)
             return err_set(e, ERR_USAGE, "--size %u: none of the transforms asked for can do it%s",
                            n,
                            lab_takes_smooth(n) ? ""
                                                : "; lengths are powers of two, or products "
                                                  "of 2, 3, 5 and 7");
-        if (b->r->sea && (n % 2 || n < 64))
+        if (kind == LAB_SEA && (n % 2 || n < 64))
             return err_set(e, ERR_USAGE, "--size %u: a sea has an even side, from 64 on", n);
     }
     return true;
 }
 
-/* What cannot be written is refused before anything is timed. */
-static bool lab_check_files(const lab_bench_request *r, err *e) {
-    const char *dot = r->plot ? strrchr(r->plot, '.') : NULL;
-    if (r->sea && !r->gpu)
-        return err_set(e, ERR_NO_DEVICE, "bench ocean needs a GPU, or --device software");
-    if (r->plot && (!dot || strcmp(dot, ".svg") != 0))
-        return err_set(e, ERR_USAGE, "--plot %s: name a file that ends in .svg", r->plot);
-    return (!r->plot || file_out_possible(r->plot, e)) &&
-           (!r->picture || image_can_create(r->picture, e));
-}
+/* --- transforms, and the sea that they make ----------------------------------------------------
+ */
 
-static void lab_add_row(lab_work *b, lab_row *row, uint32_t n) {
-    row->size[0] = n;
-    row->device = row->t->program ? b->r->gpu->name : "cpu";
-    if (b->rows < MOST_ROWS) b->row[b->rows++] = *row;
-    lab_table_row(&b->table, row);
-}
-
-/* --- transforms ------------------------------------------------------------------------------ */
-
-static bool fft_run_size(lab_work *b, uint32_t n, err *e) {
-    lab_truth truth = {0};
-    bool ok = lab_truth_make(&truth, n, b->r->threads, e);
+/* Times one size; `with` has what the results are held to. */
+static bool bench_size(lab_bench *b, const asked *a, const lab_request *with, err *e) {
+    bool ok = true;
     for (int i = 0; ok && i < LAB_TRANSFORM_COUNT; i++) {
-        const lab_transform *t = &LAB_TRANSFORMS[i];
         lab_row row;
-        uint32_t length = t->length ? t->length(n) : n;
-        if (!b->wanted[i] || !t->takes(n) || (t->program && !b->r->gpu)) continue;
-        if (length != truth.n) {
-            lab_truth_free(&truth);
-            if (!(ok = lab_truth_make(&truth, length, b->r->threads, e))) break;
-        }
-        ok = lab_run(&row, &(lab_request){t, &truth, &b->gpu, b->r->rounds, b->r->warm_up}, e);
-        if (ok) lab_add_row(b, &row, n);
+        lab_request one = *with;
+        one.t = &LAB_TRANSFORMS[i];
+        if (!a->wanted[i] || !one.t->takes(one.n)) continue;
+        if (!(ok = lab_run(&row, &one, e))) break;
+        row.device = one.t->program ? b->r->gpu->name : "cpu";
+        lab_add_row(b, &row);
     }
-    lab_truth_free(&truth);
     return ok;
 }
 
-/* --- the sea --------------------------------------------------------------------------------- */
-
-/* Makes of a transform's program one frame of the sea: the spectra of four images, and their four
- * inverse transforms side by side. where[i]: the buffer that has image i. The program does not own
- * the tables of the ocean. */
-static bool ocean_program(lab_program *p, uint32_t where[OCEAN_IMAGES], const lab_transform *t,
-                          const lab_ask *ask, const ocean *o, err *e) {
-    uint32_t n = ask->n;
-    uint64_t count = (uint64_t)n * n;
-    *p = (lab_program){.n = n};
-    if (!t->program(p, ask, e)) return false;
-    p->steps[LAB_FORWARD] = 0;
-    memmove(p->step[LAB_BACKWARD] + 1, p->step[LAB_BACKWARD],
-            p->steps[LAB_BACKWARD]++ * sizeof(lab_step));
-    uint32_t evolve = 2 * OCEAN_IMAGES, shader = lab_add_shader(p, LAB_OCEAN);
-    for (uint32_t i = 1; i < p->steps[LAB_BACKWARD]; i++)
-        p->step[LAB_BACKWARD][i].several = OCEAN_IMAGES;
-    p->step[LAB_BACKWARD][0] = (lab_step){.shader = shader,
-                                          .set = evolve,
-                                          .by_frame = true,
-                                          .groups = {ceil_div_u32(n, GROUP), n, 1}};
-    lab_add_constant(p, ID_THREADS, GROUP);
-    lab_add_constant(p, ID_LENGTH, n);
-    where[0] = LAB_A;
-    for (uint32_t i = 1; i < OCEAN_IMAGES; i++) {
-        where[i] = lab_add_buffer(p, count * sizeof(lab_complex), NULL);
-        uint32_t pair[] = {where[i], lab_add_buffer(p, count * sizeof(lab_complex), NULL)};
-        for (uint32_t back = 0; back < 2; back++) {
-            uint32_t *set = memcpy(p->set[2 * i + back], p->set[back], sizeof p->set[0]);
-            set[LAB_FROM] = pair[back];
-            set[LAB_TO] = pair[1 - back];
-        }
-    }
-    uint32_t *frequency = mem_raw(n, sizeof *frequency, "frequencies", e);
-    for (uint32_t i = 0; frequency && i < n; i++) frequency[i] = p->frequency ? p->frequency[i] : i;
-    float *roots = lab_roots(OCEAN_LOOP, e); /* made positive: exp(+2 pi i m / OCEAN_LOOP) */
-    for (uint32_t m = 1; roots && m < 2 * OCEAN_LOOP; m += 2) roots[m] = -roots[m];
-    p->sets = evolve + 1;
-    p->bindings = OCEAN_BINDINGS;
-    p->set[evolve][OCEAN_WAVES] = lab_add_buffer(p, count * sizeof *o->wave, NULL);
-    p->set[evolve][OCEAN_TURNS] = lab_add_buffer(p, count * sizeof *o->turns, NULL);
-    p->set[evolve][OCEAN_ROOTS] = lab_add_buffer(p, OCEAN_LOOP * sizeof(lab_complex), roots);
-    p->set[evolve][OCEAN_FREQUENCY] = lab_add_buffer(p, n * sizeof *frequency, frequency);
-    for (uint32_t i = 0; i < OCEAN_IMAGES; i++) p->set[evolve][OCEAN_IMAGE + i] = where[i];
-    return roots && frequency;
-}
-
-static bool ocean_round(void *of, uint32_t count, double *value, err *e) {
-    double part;
-    return lab_time(of, count, value, &part, e);
-}
-
-/* Times the sea by one transform; `want` are the images of frame CHECKED. */
-static bool ocean_run(lab_work *b, const lab_transform *t, const ocean *o,
-                      double *const want[OCEAN_IMAGES], err *e) {
-    uint32_t n = o->n, where[OCEAN_IMAGES];
-    lab_program p = {0};
-    lab_ready ready = {0};
-    lab_row row = {.t = t, .name = t->name};
-    lab_complex *got = mem_raw((size_t)n * n, sizeof *got, "image", e);
-    const lab_ask ask = {n, b->gpu.limits, b->gpu.subgroup};
-    const lab_pace pace = {.rounds = b->r->rounds, .warm_up = b->r->warm_up, .series = 1};
-    measure_spread *const frame = &row.all.seconds;
-    bool ok = got && ocean_program(&p, where, t, &ask, o, e) &&
-              lab_ready_make(&ready, &b->gpu, &p, e) &&
-              lab_put(&ready, p.set[2 * OCEAN_IMAGES][OCEAN_WAVES], o->wave, e) &&
-              lab_put(&ready, p.set[2 * OCEAN_IMAGES][OCEAN_TURNS], o->turns, e);
-    ready.frame = CHECKED;
-    ok = ok && lab_do(&ready, LAB_BACKWARD, e);
-    for (int i = 0; ok && i < OCEAN_IMAGES; i++) {
-        lab_part one;
-        if (!(ok = lab_get(&ready, where[i], got, e))) break;
-        lab_compare(&one, got, want[i], n, NULL);
-        row.all.worst = fmax(row.all.worst, one.worst);
-        row.all.rms = fmax(row.all.rms, one.rms);
-    }
-    ok = ok && lab_rounds(&frame, &row.rounds, &pace, ocean_round, &ready, e);
-    if (ok) {
-        /* The waves and their turns, the spectra, and the transforms. */
-        row.all.bytes = (16 + 4 + 8 * OCEAN_IMAGES) * (double)n * n +
-                        OCEAN_IMAGES * (double)p.account.bytes;
-        row.per_second = 1 / fmax(frame->median, 1e-12);
-        lab_add_row(b, &row, n);
-    }
-    lab_ready_free(&ready);
-    lab_program_free(&p);
-    mem_free(got);
-    return ok || err_in(e, "%s of %u x %u", t->name, n, n);
-}
-
-static bool ocean_run_size(lab_work *b, uint32_t n, const char *picture, err *e) {
-    ocean o = {0};
-    double *want[OCEAN_IMAGES] = {NULL};
-    bool ok = ocean_make(&o, n, e);
+static bool scene_make(lab_scene *s, uint32_t n, err *e) {
+    s->frame = SEA_FRAME;
+    bool ok = ocean_make(&s->o, n, e);
     for (int i = 0; ok && i < OCEAN_IMAGES; i++)
-        ok = (want[i] = mem_raw((size_t)n * n, 2 * sizeof **want, "fields in double", e)) != NULL;
-    ok = ok && ocean_fields(want, &o, CHECKED, b->r->threads, e);
-    for (int i = 0; ok && i < LAB_TRANSFORM_COUNT; i++) {
-        const lab_transform *t = &LAB_TRANSFORMS[i];
-        if (b->wanted[i] && t->program && !t->length && t->takes(n))
-            ok = ocean_run(b, t, &o, want, e);
+        ok = (s->image[i] = mem_raw((size_t)n * n, 2 * sizeof(double), "fields", e)) != NULL;
+    return ok && ocean_fields(s->image, &s->o, s->frame, e);
+}
+
+bool lab_bench_transforms(lab_bench *b, err *e) {
+    const lab_bench_request *r = b->r;
+    bool sea = r->kind == LAB_SEA;
+    const char *sizes = r->sizes ? r->sizes : sea ? "512,1024" : "128..1024";
+    asked a = {.sizes = 0};
+    bool ok = read_sizes(&a, sizes, e) && read_names(&a, r, e) && check_sizes(&a, r->kind, e);
+    for (uint32_t i = 0; ok && i < a.sizes; i++) {
+        lab_truth truth = {0};
+        lab_scene scene = {.frame = 0};
+        const lab_request with = {.n = a.size[i],
+                                  .truth = sea ? NULL : &truth,
+                                  .sea = sea ? &scene : NULL,
+                                  .gpu = &b->gpu,
+                                  .rounds = r->rounds,
+                                  .warm_up = r->warm_up};
+        ok = (sea ? scene_make(&scene, with.n, e) : lab_truth_make(&truth, with.n, e)) &&
+             bench_size(b, &a, &with, e) &&
+             (i || !r->picture || ocean_view(r->picture, scene.image, with.n, r->threads, e));
+        for (int k = 0; k < OCEAN_IMAGES; k++) mem_free(scene.image[k]);
+        ocean_free(&scene.o);
+        lab_truth_free(&truth);
     }
-    if (ok && picture) ok = ocean_view(picture, want, n, b->r->threads, e);
-    for (int i = 0; i < OCEAN_IMAGES; i++) mem_free(want[i]);
-    ocean_free(&o);
     return ok;
 }
 
 /* --- all of it ------------------------------------------------------------------------------- */
 
-bool lab_bench(text *out, const lab_bench_request *r, err *e) {
-    const char *sizes = r->sizes ? r->sizes : r->sea ? "512,1024" : "128..1024";
-    json_out json;
-    lab_work b = {.r = r,
-                  .gpu = {.threads = r->threads},
-                  .table = {.column = r->sea ? LAB_OCEAN_COLUMN : LAB_FFT_COLUMN,
-                            .to = out,
-                            .json = r->json ? &json : NULL}};
-    bool ok = lab_read_sizes(&b, sizes, e) && lab_read_names(&b, r->algorithms, e) &&
-              lab_check_transforms(&b, e) && lab_check_sizes(&b, e) && lab_check_files(r, e) &&
-              (b.row = mem_raw(MOST_ROWS, sizeof *b.row, "rows", e)) &&
-              (!r->gpu || lab_gpu_open(&b.gpu, r->gpu, e));
-    lab_table_begin(&b.table,
-                    r->sea ? "a sea of n x n points, 8 fields in 4 complex transforms a frame"
-                           : "n x n complex numbers, float, on a GPU or one thread of the CPU");
-    for (uint32_t i = 0; ok && i < b.sizes; i++)
-        ok = r->sea ? ocean_run_size(&b, b.size[i], i ? NULL : r->picture, e)
-                    : fft_run_size(&b, b.size[i], e);
-    if (ok && r->plot) {
+bool lab_bench_open(lab_bench *b, text *to, const lab_bench_request *r, err *e) {
+    static const char SEA[] = "a sea of n x n points, 8 fields in 4 complex transforms a frame\n",
+                      FFT[] = "n x n complex numbers, float, on a GPU or one thread of the CPU\n";
+    const char *dot = r->plot ? strrchr(r->plot, '.') : NULL;
+    *b = (lab_bench){.r = r, .gpu = {.threads = r->threads}, .to = to};
+    if (r->json) {
+        b->json = json_begin(to);
+        json_list(&b->json, "results");
+    } else if (r->kind != LAB_BLOOM) {
+        text_add(to, "%s", r->kind == LAB_SEA ? SEA : FFT);
+    }
+    if (r->kind != LAB_FFT && !r->gpu)
+        return err_set(e, ERR_NO_DEVICE, "bench %s needs a GPU, or --device software",
+                       r->kind == LAB_SEA ? "ocean" : "--engine article");
+    if (r->plot && (!dot || strcmp(dot, ".svg") != 0))
+        return err_set(e, ERR_USAGE, "--plot %s: name a file that ends in .svg", r->plot);
+    return (!r->plot || file_out_possible(r->plot, e)) &&
+           (!r->picture || image_can_create(r->picture, e)) &&
+           (b->row = mem_raw(LAB_ROWS, sizeof *b->row, "rows", e)) &&
+           (!r->gpu || lab_gpu_open(&b->gpu, r->gpu, e));
+}
+
+bool lab_bench_close(lab_bench *b, bool ok, err *e) {
+    if (ok && b->r->plot) {
         text svg = {0};
-        ok = lab_plot(&svg, b.row, b.rows, r->gpu ? r->gpu->name : "no GPU", e) &&
-             file_write_all(r->plot, svg.s, svg.n, e);
+        ok = lab_plot(&svg, b, e) && file_write_all(b->r->plot, svg.s, svg.n, e);
         text_free(&svg);
     }
-    lab_table_end(&b.table);
-    if (r->gpu) lab_gpu_close(&b.gpu);
-    mem_free(b.row);
+    if (b->r->json) {
+        json_close(&b->json);
+        json_end(&b->json);
+    }
+    lab_gpu_close(&b->gpu);
+    mem_free(b->row);
     return ok;
 }

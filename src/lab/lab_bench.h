@@ -1,32 +1,137 @@
-/* lab_bench.h - `fftbloom bench fft` and `fftbloom bench ocean`: the transforms of the lab at
- * several sizes, and the frames per second of a sea (ocean.h) by the transform that makes it. A
- * frame is the spectrum at one moment and four inverse transforms; nothing is drawn, and one frame
- * is checked against double. docs/fft.md names the columns. */
+/* lab_bench.h - the benchmarks of the lab: transforms, a sea that they make (ocean.h), and the
+ * article's bloom beside ours (article.h). One way to time and to check, one row, one table, one
+ * plot; docs/fft.md names the columns. */
 #ifndef LAB_LAB_BENCH_H
 #define LAB_LAB_BENCH_H
 
-#include "lab/lab_run.h"
+#include "base/json_out.h"
+#include "base/par.h"
+#include "device/device_measure.h"
+#include "kernel/psf.h"
+#include "lab/lab_gpu.h"
+
+/* --- rows ------------------------------------------------------------------------------------ */
+
+typedef enum { LAB_FFT = 1, LAB_SEA = 2, LAB_BLOOM = 4 } lab_kind;
+
+/* A transform, a pass, or all of them. Errors are relative to the root mean square of what the
+ * numbers should be. */
+typedef struct {
+    measure_spread seconds;
+    double worst, rms;
+    double bytes; /* read and written */
+    double copy;  /* seconds in which plain copies move as many bytes */
+} lab_part;
+
+enum { LAB_PARTS = 3 };
+
+/* Numbers that do not exist are NaN. */
+typedef struct {
+    const lab_transform *t; /* NULL: of a bloom */
+    const char *name, *about, *device, *first;
+    double size[2], length[2], kernel, rounds, queue, pixels;
+    lab_part part[LAB_PARTS]; /* forward and inverse; of a bloom its three passes */
+    lab_part all;             /* both transforms, the bloom, or a frame of the sea */
+    double copies;            /* all.seconds in units of all.copy */
+    double per_second, dispatches, barriers, shared;
+} lab_row;
+
+/* --- timing and checking --------------------------------------------------------------------- */
+
+enum { LAB_SERIES = 8 };
+
+/* Fills value[] with the seconds of some things, each the mean of `count` repetitions. */
+typedef bool lab_round(void *of, uint32_t count, double *value, err *e);
 
 typedef struct {
+    uint32_t rounds; /* at most */
+    uint32_t count;  /* repetitions of a round; 0: as many as fill some milliseconds, and no more
+                      * rounds than fit into some seconds */
+    double warm_up;  /* s of rounds that do not count: a GPU's clock takes that long */
+    uint32_t series; /* things that a round times */
+} lab_pace;
+
+/* Fills the spread of each series, and the number of rounds that there was time for. */
+bool lab_rounds(measure_spread *const to[], double *rounds, const lab_pace *p, lab_round *round,
+                void *of, err *e);
+
+/* Noise of n x n and its spectrum, pairs of doubles: value[way] is what a transform of that way
+ * makes of the other one. All transforms of a size are held to it. */
+typedef struct {
+    uint32_t n;
+    double *value[LAB_WAYS];
+} lab_truth;
+
+/* Makes it from a zeroed one; the caller frees it after a failure, too. */
+bool lab_truth_make(lab_truth *t, uint32_t n, err *e);
+void lab_truth_free(lab_truth *t);
+
+/* Transforms n x n complex doubles in place, forward. */
+bool lab_transform_double(double *image, size_t n, err *e);
+
+/* Enters the errors of n x n numbers that should be these pairs of doubles. place[k] is where
+ * frequency k is on each axis; NULL: natural order. */
+void lab_compare(lab_part *to, const lab_complex *got, const double *want, uint32_t n,
+                 const uint32_t *place);
+
+typedef struct {
+    const lab_transform *t;
+    uint32_t n;
+    const lab_truth *truth;      /* NULL: the transform makes a sea, */
+    const struct lab_scene *sea; /* this one */
+    const lab_gpu *gpu;          /* for a program */
+    uint32_t rounds;             /* at most; 0: it is only checked */
+    double warm_up;
+} lab_request;
+
+/* Runs a transform and fills a row, all but its device; a result that is wrong is no failure: the
+ * errors say so. */
+bool lab_run(lab_row *to, const lab_request *r, err *e);
+
+/* --- the benchmarks --------------------------------------------------------------------------- */
+
+typedef struct {
+    lab_kind kind;
     const char *sizes;        /* "128..1024,1080" (".." doubles the first up to the second); NULL:
-                               * the benchmark's own */
-    const char *algorithms;   /* "all", or names with commas between */
+                               * the benchmark's own. Of transforms and the sea */
+    const char *algorithms;   /* "all", or names with commas between; likewise */
     const engine_device *gpu; /* NULL: only those of the CPU */
-    uint32_t rounds;
-    double warm_up; /* see lab_pace */
+    uint32_t rounds, queue;   /* of a bloom, each round has `queue` frames back to back */
+    double warm_up;           /* see lab_pace */
     bool json;
-    bool sea;
-    const char *plot;    /* of fft: the SVG file to write; NULL: none */
-    const char *picture; /* of the sea: the image file to write with a view of it; NULL: none */
-    par *threads;        /* for the reference; what is timed has one thread, or the GPU */
+    const char *plot;      /* the SVG file to write with the times; NULL: none */
+    const char *picture;   /* of the sea: the image file to write with a view of it; NULL: none */
+    const char *cache_dir; /* of our engine, beside the article's bloom; NULL: none */
+    par *threads;          /* for what is compared with; what is timed has one thread, or the GPU */
 } lab_bench_request;
 
-/* Each size must be one that some transform asked for takes. Without a GPU, those of a GPU must not
- * be asked for by name. */
-bool lab_bench(text *out, const lab_bench_request *r, err *e);
+enum { LAB_ROWS = 1024 }; /* that the plot can show */
 
+typedef struct {
+    const lab_bench_request *r;
+    lab_gpu gpu;
+    text *to;
+    json_out json;
+    lab_row *row;
+    uint32_t rows;
+} lab_bench;
+
+/* Opens the device and begins the output; the caller closes it after a failure, too. Refuses at
+ * once what cannot be written, or needs a GPU. */
+bool lab_bench_open(lab_bench *b, text *to, const lab_bench_request *r, err *e);
+/* Times all transforms that were asked for, or the sea by them, at all sizes. Each size must be
+ * one that some of them takes. Without a GPU, those of a GPU must not be asked for by name. */
+bool lab_bench_transforms(lab_bench *b, err *e);
+/* Times the article's bloom of an image of this size, in both orders of the axes, and ours. The
+ * kernel has one or three channels. */
+bool lab_bench_article(lab_bench *b, const uint32_t size[PLAN_AXES], const psf *kernel, err *e);
+/* Ends the output, and with `ok` draws the plot. Returns `ok`, unless that fails. */
+bool lab_bench_close(lab_bench *b, bool ok, err *e);
+
+/* Adds a row to the output, with the names of the columns before the first one. */
+void lab_add_row(lab_bench *b, const lab_row *row);
 /* Appends a picture of times against sizes, log-log, as an SVG that a browser shows and a printer
  * prints; there must be at least one row. */
-bool lab_plot(text *svg, const lab_row *row, uint32_t rows, const char *device, err *e);
+bool lab_plot(text *svg, const lab_bench *b, err *e);
 
 #endif

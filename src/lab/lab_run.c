@@ -1,9 +1,10 @@
-#include "lab/lab_run.h"
+#include "lab/lab_bench.h"
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "engine/gpu/gpu_time.h"
+#include "lab/ocean.h"
 #include "math/fft.h"
 
 #include <math.h>
@@ -12,53 +13,34 @@
 
 /* --- the truth ------------------------------------------------------------------------------- */
 
-typedef struct {
-    double *image;
-    uint32_t n;
-    bool columns;
-    const fft *f;
-    double *scratch; /* two of n * FFT_STEP per worker */
-} lab_lines_job;
-
-/* Transforms FFT_LINES neighbouring rows or columns, or those that are left. */
-static bool transform_lines(void *ctx, size_t index, int worker, err *e) {
-    (void)e;
-    const lab_lines_job *j = ctx;
-    size_t n = j->n, step = 2 * (j->columns ? n : 1), line = 2 * (j->columns ? 1 : n);
-    double *a = j->scratch + (size_t)worker * 2 * n * FFT_STEP, *b = a + n * FFT_STEP;
-    double *first = j->image + index * FFT_LINES * line;
-    size_t lines = min_size(FFT_LINES, n - index * FFT_LINES);
-    memset(a, 0, n * FFT_STEP * sizeof *a);
-    for (size_t i = 0; i < n; i++)
-        for (size_t l = 0; l < lines; l++) {
-            a[i * FFT_STEP + l] = first[l * line + i * step];
-            a[i * FFT_STEP + FFT_LINES + l] = first[l * line + i * step + 1];
+bool lab_transform_double(double *image, size_t n, err *e) {
+    fft *f = fft_new((uint32_t)n, e);
+    double *room = mem_raw(2 * n, FFT_STEP * sizeof *room, "lines of the reference", e);
+    for (int columns = 0; f && room && columns < 2; columns++)
+        for (size_t l = 0; l < n; l += FFT_LINES) {
+            size_t step = 2 * (columns ? n : 1), line = 2 * (columns ? 1 : n);
+            size_t lines = min_size(FFT_LINES, n - l);
+            double *first = image + l * line, *a = room;
+            memset(a, 0, n * FFT_STEP * sizeof *a);
+            for (size_t i = 0; i < n; i++)
+                for (size_t k = 0; k < lines; k++) {
+                    a[i * FFT_STEP + k] = first[k * line + i * step];
+                    a[i * FFT_STEP + FFT_LINES + k] = first[k * line + i * step + 1];
+                }
+            a = fft_forward(f, a, a + n * FFT_STEP);
+            for (size_t i = 0; i < n; i++)
+                for (size_t k = 0; k < lines; k++) {
+                    first[k * line + i * step] = a[i * FFT_STEP + k];
+                    first[k * line + i * step + 1] = a[i * FFT_STEP + FFT_LINES + k];
+                }
         }
-    a = fft_forward(j->f, a, b);
-    for (size_t i = 0; i < n; i++)
-        for (size_t l = 0; l < lines; l++) {
-            first[l * line + i * step] = a[i * FFT_STEP + l];
-            first[l * line + i * step + 1] = a[i * FFT_STEP + FFT_LINES + l];
-        }
-    return true;
-}
-
-bool lab_transform_double(double *image, uint32_t n, par *threads, err *e) {
-    fft *f = fft_new(n, e);
-    lab_lines_job j = {image, n, false, f, NULL};
-    j.scratch = mem_raw((size_t)par_workers(threads) * 2 * n, FFT_STEP * sizeof(double),
-                        "lines of the reference", e);
-    bool ok = f && j.scratch;
-    for (int columns = 0; ok && columns < 2; columns++) {
-        j.columns = columns;
-        ok = par_for(threads, ceil_div_u32(n, FFT_LINES), transform_lines, &j, e);
-    }
-    mem_free(j.scratch);
+    bool ok = f && room;
+    mem_free(room);
     fft_free(&f);
     return ok;
 }
 
-bool lab_truth_make(lab_truth *t, uint32_t n, par *threads, err *e) {
+bool lab_truth_make(lab_truth *t, uint32_t n, err *e) {
     size_t count = 2 * (size_t)n * n;
     uint64_t seed = n;
     t->n = n;
@@ -69,7 +51,7 @@ bool lab_truth_make(lab_truth *t, uint32_t n, par *threads, err *e) {
         float v = (float)(seed >> 40) * 0x1p-23f - 1;
         t->value[LAB_BACKWARD][i] = t->value[LAB_FORWARD][i] = (double)v;
     }
-    return lab_transform_double(t->value[LAB_FORWARD], n, threads, e);
+    return lab_transform_double(t->value[LAB_FORWARD], n, e);
 }
 
 void lab_truth_free(lab_truth *t) {
@@ -132,34 +114,69 @@ void lab_compare(lab_part *to, const lab_complex *got, const double *want, uint3
     to->rms = sqrt(error / sum);
 }
 
+/* --- a transform ----------------------------------------------------------------------------- */
+
 /* A transform that is run: on the CPU what its form has made, or on a GPU its program. */
 typedef struct {
+    const lab_request *r;
     const lab_cpu_form *form;
     void *made;
     lab_program p;
     lab_ready ready;
     lab_complex *image;
+    uint32_t *place;              /* the forward transform leaves frequency k there; NULL: at k */
+    uint32_t where[OCEAN_IMAGES]; /* the buffer of each image of the sea */
 } lab_runner;
 
-/* Gives it the input of a way, and enters the errors of what it makes of that. The forward
- * transform may leave frequency k at place[k], where the inverse takes it. */
-static bool run_way(lab_part *to, lab_runner *u, int way, const lab_truth *t, const uint32_t *place,
-                    err *e) {
+static bool runner_make(lab_runner *u, err *e) {
+    const lab_request *r = u->r;
+    uint32_t n = r->n;
+    u->image = mem_raw((size_t)n * n, sizeof *u->image, "image", e);
+    if (!u->image) return false;
+    if (u->form) {
+        u->p.account.bytes = 2 * sizeof *u->image * (uint64_t)n * n;
+        return (u->made = u->form->make(n, e)) != NULL;
+    }
+    const lab_ask ask = {n, r->gpu->limits, r->gpu->subgroup};
+    if (!r->t->program(&u->p, &ask, e) || (r->sea && !ocean_program(&u->p, u->where, e)) ||
+        !lab_ready_make(&u->ready, r->gpu, &u->p, e))
+        return false;
+    if (u->p.frequency && !(u->place = mem_raw(n, sizeof *u->place, "places", e))) return false;
+    for (uint32_t i = 0; u->place && i < n; i++) u->place[u->p.frequency[i]] = i;
+    return true;
+}
+
+/* Gives it the input of a way, and enters the errors of what it makes of that. */
+static bool check_way(lab_part *to, lab_runner *u, int way, err *e) {
+    const lab_truth *t = u->r->truth;
     const double *from = t->value[!way];
     for (uint32_t y = 0; y < t->n; y++)
         for (uint32_t x = 0; x < t->n; x++, from += 2)
-            u->image[lab_place_of(way == LAB_BACKWARD ? place : NULL, t->n, x, y)] =
+            u->image[lab_place_of(way == LAB_BACKWARD ? u->place : NULL, t->n, x, y)] =
                 (lab_complex){(float)from[0], (float)from[1]};
     if (u->form)
         u->form->run(u->made, u->image, way);
     else if (!lab_put(&u->ready, LAB_A, u->image, e) || !lab_do(&u->ready, way, e) ||
              !lab_get(&u->ready, LAB_A, u->image, e))
         return false;
-    lab_compare(to, u->image, t->value[way], t->n, way == LAB_FORWARD ? place : NULL);
+    lab_compare(to, u->image, t->value[way], t->n, way == LAB_FORWARD ? u->place : NULL);
     return true;
 }
 
-/* --- on the CPU ------------------------------------------------------------------------------ */
+/* Makes the frame of the sea whose images are known. */
+static bool check_sea(lab_part to[OCEAN_IMAGES], lab_runner *u, err *e) {
+    const lab_scene *sea = u->r->sea;
+    const uint32_t *tables = u->p.set[2 * OCEAN_IMAGES];
+    u->ready.frame = sea->frame;
+    bool ok = lab_put(&u->ready, tables[OCEAN_WAVES], sea->o.wave, e) &&
+              lab_put(&u->ready, tables[OCEAN_TURNS], sea->o.turns, e) &&
+              lab_do(&u->ready, LAB_BACKWARD, e);
+    for (int i = 0; ok && i < OCEAN_IMAGES; i++) {
+        ok = lab_get(&u->ready, u->where[i], u->image, e);
+        if (ok) lab_compare(&to[i], u->image, sea->image[i], u->r->n, NULL);
+    }
+    return ok;
+}
 
 /* Returns the seconds that this thread has worked: what other processes take does not count. */
 static double thread_now(void) {
@@ -181,6 +198,19 @@ static bool cpu_round(void *of, uint32_t count, double *value, err *e) {
     return true;
 }
 
+/* The stamps between the transforms cost about a microsecond each. So they only say how the time
+ * of a repetition without stamps is to be shared out. A frame of the sea is one thing. */
+static bool gpu_round(void *of, uint32_t count, double *value, err *e) {
+    lab_runner *u = of;
+    int ways = u->r->sea ? 1 : LAB_WAYS;
+    double both, sum = 0;
+    if (!lab_time(&u->ready, count, &both, value, e)) return false;
+    for (int way = 0; way < ways; way++) sum += value[way];
+    for (int way = 0; way < ways; way++)
+        value[way] = sum > 0 ? both * value[way] / sum : both / ways;
+    return true;
+}
+
 /* Returns the seconds in which one thread copies the image; its caches hide what a transform
  * moves, which reads and writes the image once at least. */
 static double cpu_copy(const lab_truth *t, lab_complex *to) {
@@ -193,22 +223,8 @@ static double cpu_copy(const lab_truth *t, lab_complex *to) {
     return best;
 }
 
-/* --- on a GPU -------------------------------------------------------------------------------- */
-
-/* The stamps between the transforms cost about a microsecond each. So they only say how the time
- * of a repetition without stamps is to be shared out. */
-static bool gpu_round(void *of, uint32_t count, double *value, err *e) {
-    lab_runner *u = of;
-    double both;
-    if (!lab_time(&u->ready, count, &both, value, e)) return false;
-    double sum = value[LAB_FORWARD] + value[LAB_BACKWARD];
-    for (int way = 0; way < LAB_WAYS; way++)
-        value[way] = sum > 0 ? both * value[way] / sum : both / 2;
-    return true;
-}
-
 static bool gpu_copy(lab_row *to, const lab_request *r, err *e) {
-    const uint64_t image = 2 * sizeof(lab_complex) * (uint64_t)r->truth->n * r->truth->n;
+    const uint64_t image = 2 * sizeof(lab_complex) * (uint64_t)r->n * r->n;
     double pair = fmax(to->part[0].seconds.median + to->part[1].seconds.median, 1e-9);
     engine_repeat copies = {.count = (uint32_t)clamp_double(ROUND / pair, 1, MOST_REPEATS)};
     if (!gpu_time_copies(&r->gpu->g, &copies, &image, 1, e)) return false;
@@ -216,15 +232,18 @@ static bool gpu_copy(lab_row *to, const lab_request *r, err *e) {
     return true;
 }
 
-/* --- a transform ----------------------------------------------------------------------------- */
-
-static bool time_it(lab_row *to, const lab_request *r, lab_runner *u, err *e) {
+static bool runner_time(lab_row *to, lab_runner *u, err *e) {
+    const lab_request *r = u->r;
     const lab_pace pace = {
-        .rounds = r->rounds, .warm_up = u->form ? 0 : r->warm_up, .series = LAB_WAYS};
-    measure_spread *const spread[] = {&to->part[LAB_FORWARD].seconds,
+        .rounds = r->rounds, .warm_up = u->form ? 0 : r->warm_up, .series = r->sea ? 1 : LAB_WAYS};
+    measure_spread *const spread[] = {r->sea ? &to->all.seconds : &to->part[LAB_FORWARD].seconds,
                                       &to->part[LAB_BACKWARD].seconds};
     if (!lab_rounds(spread, &to->rounds, &pace, u->form ? cpu_round : gpu_round, u, e))
         return false;
+    if (r->sea) {
+        to->per_second = 1 / fmax(to->all.seconds.median, 1e-12);
+        return true;
+    }
     if (u->form)
         to->all.copy = cpu_copy(r->truth, u->image);
     else if (!gpu_copy(to, r, e))
@@ -234,33 +253,32 @@ static bool time_it(lab_row *to, const lab_request *r, lab_runner *u, err *e) {
 }
 
 bool lab_run(lab_row *to, const lab_request *r, err *e) {
-    uint32_t n = r->truth->n, *place = NULL;
-    lab_runner u = {.form = r->t->cpu, .p = {.n = n}};
+    lab_part checked[OCEAN_IMAGES] = {{.worst = 0}};
+    lab_runner u = {.r = r, .form = r->t->cpu, .p = {.n = r->n}};
     const double none = u.form ? (double)NAN : 0;
-    *to = (lab_row){.t = r->t, .name = r->t->name, .about = r->t->about, .length = {n}};
-    bool ok = (u.image = mem_raw((size_t)n * n, sizeof *u.image, "image", e)) != NULL;
-    if (ok && u.form) {
-        ok = (u.made = u.form->make(n, e)) != NULL;
-        u.p.account.bytes = 2 * sizeof *u.image * (uint64_t)n * n;
-    } else if (ok) {
-        const lab_ask ask = {n, r->gpu->limits, r->gpu->subgroup};
-        ok = r->t->program(&u.p, &ask, e) && lab_ready_make(&u.ready, r->gpu, &u.p, e) &&
-             (!u.p.frequency || (place = mem_raw(n, sizeof *place, "places", e)));
-        for (uint32_t i = 0; ok && place && i < n; i++) place[u.p.frequency[i]] = i;
+    bool ok = runner_make(&u, e);
+    *to = (lab_row){.t = r->t, .name = r->t->name, .about = r->t->about, .size = {r->n}};
+    if (r->sea) ok = ok && check_sea(checked, &u, e);
+    for (int way = 0; ok && !r->sea && way < LAB_WAYS; way++)
+        ok = check_way(&checked[way], &u, way, e);
+    for (int i = 0; i < OCEAN_IMAGES; i++) {
+        to->all.worst = fmax(to->all.worst, checked[i].worst);
+        to->all.rms = fmax(to->all.rms, checked[i].rms);
     }
-    for (int way = 0; ok && way < LAB_WAYS; way++)
-        ok = run_way(&to->part[way], &u, way, r->truth, place, e);
-    to->all.worst = fmax(to->part[0].worst, to->part[1].worst);
-    to->all.rms = fmax(to->part[0].rms, to->part[1].rms);
+    for (int way = 0; way < LAB_WAYS; way++) to->part[way] = checked[way];
+    /* Of the sea: the waves and their turns, the spectra, and the transforms. */
     to->all.bytes = (double)u.p.account.bytes;
+    if (r->sea)
+        to->all.bytes = (16 + 4 + 8 * OCEAN_IMAGES) * (double)r->n * r->n +
+                        OCEAN_IMAGES * to->all.bytes;
     to->dispatches = none + u.p.steps[LAB_FORWARD];
     to->barriers = none + u.p.account.barriers;
     to->shared = none + u.p.account.shared;
-    ok = ok && (!r->rounds || time_it(to, r, &u, e));
+    ok = ok && (!r->rounds || runner_time(to, &u, e));
     if (u.made) u.form->free(u.made);
     lab_ready_free(&u.ready);
     lab_program_free(&u.p);
-    mem_free(place);
+    mem_free(u.place);
     mem_free(u.image);
-    return ok || err_in(e, "%s of %u x %u", r->t->name, n, n);
+    return ok || err_in(e, "%s of %u x %u", r->t->name, r->n, r->n);
 }

@@ -3,7 +3,7 @@
  * together again, which the engine's half spectrum saves. */
 #include "base/mem.h"
 #include "base/number.h"
-#include "lab/forms.h"
+#include "lab/lab.h"
 #include "math/lanes.h"
 
 typedef struct {

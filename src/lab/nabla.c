@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "base/number.h"
-#include "lab/forms.h"
 #include "shaders/lab/nabla.h"
 
 uint32_t nabla_each(nabla_line l) {

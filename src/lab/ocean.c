@@ -1,12 +1,13 @@
 #include "lab/ocean.h"
 
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/random.h"
-#include "lab/lab_run.h"
+#include "lab/lab_bench.h"
 #include "math/fft.h"
-#include "shaders/lab/ids.h"
 
 #include <math.h>
+#include <string.h>
 
 static const double G = 9.81, WIND = 13; /* m/s^2, m/s */
 static const double WIND_X = 0.8, WIND_Y = 0.6;
@@ -37,26 +38,19 @@ static double amplitude(void) {
     return root / sqrt(sum);
 }
 
-/* Two normal numbers that belong to a wave, the same on every grid: Box and Muller's, from a
- * hash. */
-static void normals(int x, int y, double to[2]) {
-    uint64_t h = (uint64_t)(x + 65536) << 32 | (uint32_t)(y + 65536);
-    double u[2];
-    for (int i = 0; i < 2; i++) u[i] = ((double)(random_next(&h) >> 11) + 0.5) * 0x1p-53;
-    double radius = sqrt(-2 * log(u[0]));
-    to[0] = radius * cos(2 * M_PI * u[1]);
-    to[1] = radius * sin(2 * M_PI * u[1]);
-}
-
 static int signed_of(uint32_t f, uint32_t n) {
     return f < n / 2 ? (int)f : (int)f - (int)n;
 }
 
+/* A wave at the beginning: two normal numbers, the same on every grid (Box and Muller's, from a
+ * hash), times its size. */
 static void h0_of(double to[2], int x, int y, double scale) {
-    double g[2], a = scale * sqrt(phillips(x * STEP, y * STEP) / 2);
-    normals(x, y, g);
-    to[0] = a * g[0];
-    to[1] = a * g[1];
+    uint64_t h = (uint64_t)(x + 65536) << 32 | (uint32_t)(y + 65536);
+    double u[2], a = scale * sqrt(phillips(x * STEP, y * STEP) / 2);
+    for (int i = 0; i < 2; i++) u[i] = ((double)(random_next(&h) >> 11) + 0.5) * 0x1p-53;
+    a *= sqrt(-2 * log(u[0]));
+    to[0] = a * cos(2 * M_PI * u[1]);
+    to[1] = a * sin(2 * M_PI * u[1]);
 }
 
 bool ocean_make(ocean *o, uint32_t n, err *e) {
@@ -108,14 +102,56 @@ static void spectra_of(double *const image[OCEAN_IMAGES], const ocean *o, size_t
     }
 }
 
-bool ocean_fields(double *const image[OCEAN_IMAGES], const ocean *o, uint32_t frame, par *threads,
-                  err *e) {
+bool ocean_fields(double *const image[OCEAN_IMAGES], const ocean *o, uint32_t frame, err *e) {
     size_t count = (size_t)o->n * o->n;
     for (size_t i = 0; i < count; i++) spectra_of(image, o, i, frame);
     for (int f = 0; f < OCEAN_IMAGES; f++) {
-        if (!lab_transform_double(image[f], o->n, threads, e)) return false;
+        if (!lab_transform_double(image[f], o->n, e)) return false;
         for (size_t i = 0; i < count; i++)
             image[f][2 * i] /= (double)count, image[f][2 * i + 1] /= -(double)count;
     }
     return true;
+}
+
+/* --- the same on a GPU ------------------------------------------------------------------------ */
+
+enum { GROUP = 64 }; /* threads of a workgroup */
+
+bool ocean_program(lab_program *p, uint32_t where[OCEAN_IMAGES], err *e) {
+    uint32_t n = p->n, evolve = 2 * OCEAN_IMAGES, *frequency;
+    uint64_t count = (uint64_t)n * n;
+    p->steps[LAB_FORWARD] = 0;
+    for (uint32_t i = p->steps[LAB_BACKWARD]++; i > 0; i--) {
+        p->step[LAB_BACKWARD][i] = p->step[LAB_BACKWARD][i - 1];
+        p->step[LAB_BACKWARD][i].several = OCEAN_IMAGES;
+    }
+    p->step[LAB_BACKWARD][0] = (lab_step){.shader = lab_add_shader(p, LAB_OCEAN),
+                                          .set = evolve,
+                                          .by_frame = true,
+                                          .groups = {ceil_div_u32(n, GROUP), n, 1}};
+    lab_add_constant(p, ID_THREADS, GROUP);
+    lab_add_constant(p, ID_LENGTH, n);
+    where[0] = LAB_A;
+    for (uint32_t i = 1; i < OCEAN_IMAGES; i++) {
+        where[i] = lab_add_buffer(p, count * sizeof(lab_complex), NULL);
+        uint32_t pair[] = {where[i], lab_add_buffer(p, count * sizeof(lab_complex), NULL)};
+        for (uint32_t back = 0; back < 2; back++) {
+            uint32_t *set = memcpy(p->set[2 * i + back], p->set[back], sizeof p->set[0]);
+            set[LAB_FROM] = pair[back];
+            set[LAB_TO] = pair[1 - back];
+        }
+    }
+    if (!(frequency = mem_raw(n, sizeof *frequency, "frequencies", e))) return false;
+    for (uint32_t i = 0; i < n; i++) frequency[i] = p->frequency ? p->frequency[i] : i;
+    float *roots = lab_roots(OCEAN_LOOP, e); /* made positive: exp(+2 pi i m / OCEAN_LOOP) */
+    for (uint32_t m = 1; roots && m < 2 * OCEAN_LOOP; m += 2) roots[m] = -roots[m];
+    p->sets = evolve + 1;
+    p->bindings = OCEAN_BINDINGS;
+    uint32_t *set = p->set[evolve];
+    set[OCEAN_WAVES] = lab_add_buffer(p, count * 4 * sizeof(float), NULL);
+    set[OCEAN_TURNS] = lab_add_buffer(p, count * sizeof(uint32_t), NULL);
+    set[OCEAN_ROOTS] = lab_add_buffer(p, OCEAN_LOOP * sizeof(lab_complex), roots);
+    set[OCEAN_FREQUENCY] = lab_add_buffer(p, n * sizeof *frequency, frequency);
+    for (uint32_t i = 0; i < OCEAN_IMAGES; i++) set[OCEAN_IMAGE + i] = where[i];
+    return roots != NULL;
 }

@@ -25,9 +25,20 @@ typedef struct {
 bool ocean_make(ocean *o, uint32_t n, err *e);
 void ocean_free(ocean *o);
 
+/* A sea, and the images of one of its frames in double, pairs of real and imaginary parts. */
+typedef struct lab_scene {
+    ocean o;
+    uint32_t frame;
+    double *image[OCEAN_IMAGES];
+} lab_scene;
+
+/* Turns the program of a transform into one that makes a frame of the sea: the spectra of four
+ * images, and their four inverse transforms side by side. where[i]: the buffer that has image i.
+ * The last set names the tables of the sea, which are still to be filled. */
+bool ocean_program(lab_program *p, uint32_t where[OCEAN_IMAGES], err *e);
+
 /* Fills the four complex images of a frame, n * n pairs of doubles each. */
-bool ocean_fields(double *const image[OCEAN_IMAGES], const ocean *o, uint32_t frame, par *threads,
-                  err *e);
+bool ocean_fields(double *const image[OCEAN_IMAGES], const ocean *o, uint32_t frame, err *e);
 
 /* Renders these fields as an image in linear light, and writes it in the format of the file's
  * extension: a camera above the water looks towards a low sun. */

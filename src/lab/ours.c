@@ -2,7 +2,7 @@
  * (shaders/fft.glsl) and the planner's radices, on complex images in natural order. */
 #include "base/mem.h"
 #include "base/number.h"
-#include "lab/forms.h"
+#include "lab/lab.h"
 #include "math/lengths.h"
 
 enum { COMPLEX = sizeof(lab_complex) };

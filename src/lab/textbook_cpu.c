@@ -4,7 +4,7 @@
  * back. All read the same roots of unity, w(m) = exp(-2 pi i m / n), or with `inverse` their
  * conjugates. */
 #include "base/mem.h"
-#include "lab/forms.h"
+#include "lab/lab.h"
 
 #include <string.h>
 
@@ -119,15 +119,13 @@ static void *textbook_make(uint32_t n, err *e,
                            void (*form)(const textbook *, lab_complex *, lab_complex *)) {
     textbook *t = mem_new(1, sizeof *t, "textbook transform", e);
     if (!t) return NULL;
-    *t = (textbook){.n = n, .form = form};
-    t->root = (lab_complex *)lab_roots(n, e);
-    t->line = mem_raw(n, sizeof *t->line, "line", e);
-    t->spare = mem_raw(n, sizeof *t->spare, "line", e);
-    if (!t->root || !t->line || !t->spare) {
-        textbook_free(t);
-        return NULL;
-    }
-    return t;
+    t->n = n, t->form = form;
+    if ((t->root = (lab_complex *)lab_roots(n, e)) &&
+        (t->line = mem_raw(n, sizeof *t->line, "line", e)) &&
+        (t->spare = mem_raw(n, sizeof *t->spare, "line", e)))
+        return t;
+    textbook_free(t);
+    return NULL;
 }
 
 static void textbook_run(void *made, lab_complex *image, int way) {

@@ -1,7 +1,7 @@
 /* textbook_gpu.c - programs of the transforms that textbooks have. The shaders say what they do;
  * here is how they are dispatched, and what that costs. */
 #include "base/number.h"
-#include "lab/forms.h"
+#include "lab/lab.h"
 
 enum { COMPLEX = sizeof(lab_complex), GROUP = 256 };
 

@@ -172,7 +172,7 @@ for r in d:
 
 @test "bench fft: names and sizes that are wrong are refused, and options that do nothing" {
     refused() { run --separate-stderr fft --device cpu "${@:2}"; [ "$status" -eq 64 ] && [[ "$stderr" == *"$1"* ]]; }
-    refused "'fft3' is unknown; there are all, " --algorithm fft3
+    refused "'ct2-dat' is unknown; did you mean 'ct2-dit'?; docs/fft.md has the names" --algorithm ct2-dat
     refused "'' is unknown" --algorithm ct2-dit,
     for s in 0 15 4097 8..16 64..32 16x16 1,,2 -16 16..x; do refused "give sizes from 16 to 4096" --size "$s"; done
     refused "none of the transforms asked for can do it; lengths are" --size 17
@@ -218,6 +218,25 @@ for r in d:
     assert r['rms'] > 1e-3 if r['bloom'] == 'article' else r['worst'] < 1e-4
 assert [r['first'] for r in d[:2]] == ['x', 'y'] and d[1]['length_1'] == 64
 assert abs(d[0]['rms'] - d[1]['rms']) < 1e-5 # which axis is first changes nothing but rounding"
+}
+
+@test "--plot draws each of the lab's benchmarks as an SVG; without one of them it is refused" {
+    "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
+    for what in "fft --size 16..64 --algorithm ct2-dit,ours" "ocean --size 64 --algorithm ours" \
+        "--engine article --size 64x48,48x40 --kernel 16"; do
+        "$FFTBLOOM" bench $what --device software --rounds 1 --warm-up 0 --plot "$dir/p.svg" >/dev/null
+        python3 -c "
+import sys, xml.dom.minidom as m
+d = m.parse(sys.argv[1])
+lines = d.getElementsByTagName('polyline')
+sizes = 3 if 'fft' in sys.argv[2].split() else 1 if 'ocean' in sys.argv[2] else 2
+assert len(lines) == (2 if 'fft' in sys.argv[2].split() else 1 if sizes == 1 else 3)
+assert all(len(l.getAttribute('points').split()) == sizes for l in lines)" "$dir/p.svg" "$what"
+    done
+    run --separate-stderr bench --plot "$dir/p.svg"
+    [[ "$status" -eq 64 && "$stderr" == *"--plot has no effect without --engine article"* ]]
+    run --separate-stderr fft --device cpu --size 16 --plot p.png
+    [[ "$status" -eq 64 && "$stderr" == *"ends in .svg"* ]]
 }
 
 @test "bench ocean: frames by transform, checked against double, and a view" {

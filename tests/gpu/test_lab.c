@@ -13,7 +13,7 @@
 #include "base/mem.h"
 #include "engine/engine.h"
 #include "lab/article.h"
-#include "lab/lab_run.h"
+#include "lab/lab_bench.h"
 #include "lab/ocean.h"
 
 #include <math.h>
@@ -54,7 +54,7 @@ TEST(the_reference_is_the_definition) {
         uint32_t n = SIZE[s];
         lab_truth t = {0};
         err e = {0};
-        CHECK_OK(lab_truth_make(&t, n, threads, &e), e);
+        CHECK_OK(lab_truth_make(&t, n, &e), e);
         double *want = calloc((size_t)n * n, 2 * sizeof *want);
         memcpy(want, t.value[LAB_BACKWARD], 2 * sizeof *want * n * n);
         define(want, n);
@@ -77,12 +77,12 @@ static double bound(const lab_transform *t, uint32_t n) {
 static void check_all(uint32_t n, const lab_gpu *gpu) {
     lab_truth truth = {0};
     err e = {0};
-    CHECK_OK(lab_truth_make(&truth, n, threads, &e), e);
+    CHECK_OK(lab_truth_make(&truth, n, &e), e);
     for (int i = 0; i < LAB_TRANSFORM_COUNT; i++) {
         const lab_transform *t = &LAB_TRANSFORMS[i];
         lab_row r;
-        if (!t->takes(n) || (t->program && !gpu) || (t->length && t->length(n) != n)) continue;
-        CHECK_OK(lab_run(&r, &(lab_request){.t = t, .truth = &truth, .gpu = gpu}, &e), e);
+        if (!t->takes(n) || (t->program && !gpu)) continue;
+        CHECK_OK(lab_run(&r, &(lab_request){.t = t, .n = n, .truth = &truth, .gpu = gpu}, &e), e);
         for (int way = 0; way < LAB_WAYS; way++)
             if (!(r.part[way].rms <= bound(t, n)) || !(r.part[way].worst <= 8 * bound(t, n)))
                 fail_msg("%s of %u, way %d: rms %g, worst %g, bound %g", t->name, n, way,
@@ -132,7 +132,7 @@ TEST(the_sea_is_the_sum_of_its_waves) {
     double *image[OCEAN_IMAGES];
     for (int i = 0; i < OCEAN_IMAGES; i++)
         image[i] = mem_raw(N * N, 2 * sizeof(double), "image", NULL);
-    CHECK_OK(ocean_make(&o, N, &error) && ocean_fields(image, &o, FRAME, threads, &error), error);
+    CHECK_OK(ocean_make(&o, N, &error) && ocean_fields(image, &o, FRAME, &error), error);
 #define H(p, q) sum_of_waves(&o, FRAME, false, (p), (q))
 #define P(p, q) sum_of_waves(&o, FRAME, true, (p), (q))
     for (uint32_t i = 5; i < N * N; i += 977) {
@@ -189,7 +189,7 @@ TEST(lines_of_every_shape) {
     err e = {0};
     int checked = 0;
     CHECK_OK(lab_gpu_open(&whole, &device, &e), e);
-    CHECK_OK(lab_truth_make(&truth, n, threads, &e), e);
+    CHECK_OK(lab_truth_make(&truth, n, &e), e);
     for (uint32_t each = 2; each <= NABLA_EACH; each *= 2)
         for (int i = 0; i < LAB_TRANSFORM_COUNT; i++) {
             const lab_transform *t = &LAB_TRANSFORMS[i];
@@ -198,7 +198,8 @@ TEST(lines_of_every_shape) {
             if (strncmp(t->name, "nabla", 5) != 0) continue;
             if (each == NABLA_EACH && strcmp(t->name, "nabla") == 0) continue; /* slow to compile */
             gpu.limits.invocations = n / each;
-            CHECK_OK(lab_run(&r, &(lab_request){.t = t, .truth = &truth, .gpu = &gpu}, &e), e);
+            CHECK_OK(lab_run(&r, &(lab_request){.t = t, .n = n, .truth = &truth, .gpu = &gpu}, &e),
+                     e);
             for (int way = 0; way < LAB_WAYS; way++) {
                 CHECK_LE(r.part[way].rms, bound_of(2 * log2(n)));
                 CHECK_LE(r.part[way].worst, 8 * bound_of(2 * log2(n)));

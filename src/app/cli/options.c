@@ -333,7 +333,7 @@ const option OPTIONS[] = {
      .preset = "all",
      .help = "Transforms for bench fft and bench ocean: all, or names separated by commas."},
     {"plot", OPTION_PATH, SECTION_BENCH, FOR_BENCH, AT(plot), .value = "OUT.svg", .flag_only = true,
-     .help = "Also draw the times of bench fft, as an SVG picture."},
+     .help = "Also draw the times of fft, ocean or --engine article, as an SVG picture."},
 
     /* --- sequences --- */
     {"frames", OPTION_STRING, SECTION_SEQUENCE, FOR_APPLY, AT(frames), .rank = RANK_MAIN,

@@ -1,9 +1,9 @@
-/* bench_lab.c - the actions of `fftbloom bench` that the lab does (lab/lab.h). It is built only
- * where the lab is there. */
-#include "app/tools/bench_lab.h"
-#include "app/cli/cli.h"
+/* bench_lab.c - the actions of `fftbloom bench` that the lab does (lab/lab_bench.h). It is built
+ * only where the lab is there. */
 #include "app/cli/options.h"
+#include "app/tools/bench.h"
 #include "device/device_choice.h"
+#include "kernel/cache.h"
 #include "lab/lab_bench.h"
 
 /* Sets *gpu to the Vulkan device that --device names, or the first one; to NULL where only the CPU
@@ -23,39 +23,41 @@ static bool find_gpu(const engine_device **gpu, device_list *devices, const char
                            "unknown device '%s'; 'fftbloom devices' lists the devices", want);
 }
 
-static int bench_lab(cli *c, bool sea, text *out, err *e) {
+static bool article_one(void *bench, const uint32_t size[PLAN_AXES], const psf *k, err *e) {
+    return lab_bench_article(bench, size, k, e);
+}
+
+static int bench_lab(cli *c, lab_kind kind, text *out, err *e) {
     const settings *s = &c->s;
+    char folder[CACHE_PATH];
     device_list devices = {.threads = par_threads(c->threads)};
-    lab_bench_request r = {.sizes = settings_given(s, "size", FOR_BENCH) ? s->size : NULL,
+    lab_bench b;
+    lab_bench_request r = {.kind = kind,
+                           .sizes = settings_given(s, "size", FOR_BENCH) ? s->size : NULL,
                            .algorithms = s->algorithm,
                            .rounds = s->rounds,
+                           .queue = s->queue,
                            .warm_up = s->warm_up,
                            .json = s->json,
-                           .sea = sea,
                            .plot = s->plot,
                            .picture = s->output,
+                           .cache_dir = cache_path(folder, s->bloom.cache_dir) ? folder : NULL,
                            .threads = c->threads};
-    if (find_gpu(&r.gpu, &devices, s->bloom.device, e)) lab_bench(out, &r, e);
+    if (!find_gpu(&r.gpu, &devices, s->bloom.device, e)) return 0;
+    bool ok = lab_bench_open(&b, out, &r, e) &&
+              (kind == LAB_BLOOM ? bench_each(c, article_one, &b, e) : lab_bench_transforms(&b, e));
+    lab_bench_close(&b, ok, e);
     return 0;
 }
 
 int bench_fft(cli *c, text *out, err *e) {
-    return bench_lab(c, false, out, e);
+    return bench_lab(c, LAB_FFT, out, e);
 }
 
 int bench_ocean(cli *c, text *out, err *e) {
-    return bench_lab(c, true, out, e);
+    return bench_lab(c, LAB_SEA, out, e);
 }
 
-bool bench_article(const bench_article_out *to, const article_request *ask, device_list *devices,
-                   err *e) {
-    article_request r = *ask;
-    lab_row row[ARTICLE_ROWS];
-    if (!find_gpu(&r.device, devices, to->s->bloom.device, e)) return false;
-    if (!r.device)
-        return err_set(e, ERR_NO_DEVICE, "--engine article needs a GPU, or --device software");
-    if (!article_compare(row, &r, e)) return false;
-    lab_table table = {LAB_ARTICLE_COLUMN, to->out, to->s->json ? to->json : NULL, !to->first};
-    for (int i = 0; i < ARTICLE_ROWS; i++) lab_table_row(&table, &row[i]);
-    return true;
+int bench_article(cli *c, text *out, err *e) {
+    return bench_lab(c, LAB_BLOOM, out, e);
 }

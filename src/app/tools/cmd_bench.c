@@ -1,15 +1,12 @@
-/* cmd_bench.c - `fftbloom bench`: times each pass on a device; The JSON is an interface:
+/* cmd_bench.c - `fftbloom bench`: times each pass on a device. The JSON is an interface:
  * docs/performance.md names its keys; keys are added, never changed. */
-#include "app/cli/cli.h"
 #include "app/run/describe.h"
+#include "app/tools/bench.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "device/device_measure.h"
 #include "kernel/cache.h"
-#if WITH_LAB
-#include "app/tools/bench_lab.h"
-#endif
 
 #include <inttypes.h>
 #include <math.h>
@@ -28,12 +25,6 @@ typedef struct {
     json_out json; /* into out, where --json is given */
     uint32_t rows;
 } frames_bench;
-
-/* What is timed: a size of image, and the size or the file of a kernel. */
-typedef struct {
-    uint32_t w, h;
-    const char *kernel;
-} bench_case;
 
 /* One plan on one device. */
 typedef struct {
@@ -127,25 +118,6 @@ static void bench_add_json(const row *r, json_out *j) {
 
 /* --- what is measured ------------------------------------------------------------------------- */
 
-/* Makes or reads a kernel: a number is the size of one that is made here, anything else is a
- * file. */
-static bool kernel_for(psf *k, const frames_bench *b, const bench_case *c, err *e) {
-    if (c->kernel[strspn(c->kernel, "0123456789")] == 0) {
-        unsigned long size = strtoul(c->kernel, NULL, 10);
-        if (size < 1 || size > 16384)
-            return err_set(e, ERR_USAGE, "--kernel %s: give a size from 1 to 16384, or a file",
-                           c->kernel);
-        return measure_kernel(k, (uint32_t)size, CHANNELS, e);
-    }
-    kernel_source in = {0};
-    kernel_use use = bloom_kernel_use(&b->s->bloom);
-    kernel_need need = {.channels = CHANNELS, .w = c->w, .h = c->h, .height = c->h};
-    bool ok = kernel_source_load(&in, c->kernel, b->threads, e) &&
-              kernel_source_psf(k, &in, &use, &need, NULL, e);
-    kernel_source_free(&in);
-    return ok;
-}
-
 static bool bench_spectrum_for(spectrum_lines *l, const frames_bench *b, const psf *k,
                                const plan *p, err *e) {
     spectrum source = {0};
@@ -216,60 +188,53 @@ static bool bench_all(frames_bench *b, const device_request *r, const psf *k, er
     return b->rows > before;
 }
 
-/* Times the article's bloom beside ours, where this build has it. */
-static bool bench_rival(frames_bench *b, const bench_case *c, const psf *k, err *e) {
-#if WITH_LAB
-    const article_request r = {.kernel = k,
-                               .size = {c->w, c->h},
-                               .rounds = b->s->rounds,
-                               .queue = b->s->queue,
-                               .warm_up = b->s->warm_up,
-                               .cache_dir = b->folder,
-                               .threads = b->threads};
-    return bench_article(&(bench_article_out){b->s, b->out, &b->json, !b->rows++}, &r, &b->devices,
-                         e);
-#else
-    (void)b, (void)c, (void)k;
-    return err_set(e, ERR_USAGE, "--engine article: this build has no lab (LAB=0)");
-#endif
-}
-
-/* Times a case on all devices, or on the one that a long sequence would take. */
-static bool bench_one(frames_bench *b, const bench_case *c, err *e) {
+/* Times a frame on all devices, or on the one that a long sequence would take. */
+static bool bench_one(void *ctx, const uint32_t size[PLAN_AXES], const psf *k, err *e) {
+    frames_bench *b = ctx;
     const bloom_settings *s = &b->s->bloom;
-    psf k = {0};
-    if (!kernel_for(&k, b, c, e)) return false;
-    if (b->s->rival == RIVAL_ARTICLE) {
-        bool done = bench_rival(b, c, &k, e);
-        psf_free(&k);
-        return done;
-    }
     device_request r = {.want = s->device,
                         .images = UINT32_MAX,
                         .vram_limit = s->vram_limit,
-                        .ask = {.size = {c->w, c->h},
-                                .reach_lo = {k.cx, k.cy},
-                                .reach_hi = {k.w - 1 - k.cx, k.h - 1 - k.cy},
+                        .ask = {.size = {size[PLAN_X], size[PLAN_Y]},
+                                .reach_lo = {k->cx, k->cy},
+                                .reach_hi = {k->w - 1 - k->cx, k->h - 1 - k->cy},
                                 .border = {s->border[PLAN_X], s->border[PLAN_Y]},
                                 .order = s->order,
                                 .precision = s->precision,
                                 .channels = CHANNELS,
-                                .spectra = k.channels,
-                                .symmetric = psf_is_symmetric(&k),
+                                .spectra = k->channels,
+                                .symmetric = psf_is_symmetric(k),
                                 .tapless = true,
                                 .half_input = b->s->pixels == PIXELS_HALF,
                                 .frames = b->s->in_flight}};
-    bool ok;
-    if (strcmp(s->device, "all") == 0) {
-        ok = bench_all(b, &r, &k, e);
-    } else {
-        device_decision d;
-        device_decide(&d, &b->devices, &r);
-        const device_choice *way = &d.way[device_way_of(&r.ask)];
-        ok = way->possible && bench_on(b, &way->device, &way->plan, &k, e);
-        if (!way->possible) *e = way->why;
+    if (strcmp(s->device, "all") == 0) return bench_all(b, &r, k, e);
+    device_decision d;
+    device_decide(&d, &b->devices, &r);
+    const device_choice *way = &d.way[device_way_of(&r.ask)];
+    if (!way->possible) *e = way->why;
+    return way->possible && bench_on(b, &way->device, &way->plan, k, e);
+}
+
+/* --- sizes and kernels ------------------------------------------------------------------------ */
+
+/* Makes or reads a kernel: a number is the size of one that is made here, anything else is a
+ * file. */
+static bool kernel_for(psf *k, const cli *c, const char *kernel, const uint32_t size[PLAN_AXES],
+                       err *e) {
+    if (kernel[strspn(kernel, "0123456789")] == 0) {
+        unsigned long taps = strtoul(kernel, NULL, 10);
+        if (taps < 1 || taps > 16384)
+            return err_set(e, ERR_USAGE, "--kernel %s: give a size from 1 to 16384, or a file",
+                           kernel);
+        return measure_kernel(k, (uint32_t)taps, CHANNELS, e);
     }
-    psf_free(&k);
+    kernel_source in = {0};
+    kernel_use use = bloom_kernel_use(&c->s.bloom);
+    kernel_need need = {
+        .channels = CHANNELS, .w = size[PLAN_X], .h = size[PLAN_Y], .height = size[PLAN_Y]};
+    bool ok = kernel_source_load(&in, kernel, c->threads, e) &&
+              kernel_source_psf(k, &in, &use, &need, NULL, e);
+    kernel_source_free(&in);
     return ok;
 }
 
@@ -294,13 +259,12 @@ static bool bench_read_sizes(uint32_t size[BENCH_LIST][2], int *count, const cha
     return true;
 }
 
-/* Times every size with every kernel. All are read before the first is timed. */
-static bool bench_sizes(frames_bench *b, err *e) {
+bool bench_each(const cli *c, bench_do *call, void *ctx, err *e) {
     uint32_t size[BENCH_LIST][2];
     const char *kernel[BENCH_LIST];
     int sizes = 0, kernels = 0;
-    char *list = mem_str(b->s->kernel ? b->s->kernel : "256", e);
-    bool ok = list && bench_read_sizes(size, &sizes, b->s->size, e);
+    char *list = mem_str(c->s.kernel ? c->s.kernel : "256", e);
+    bool ok = list && bench_read_sizes(size, &sizes, c->s.size, e);
     /* One file, or sizes with commas; the list is cut to pieces. */
     bool many = ok && list[strspn(list, "0123456789,")] == 0;
     for (char *at = ok ? list : NULL; ok && at; kernels++) {
@@ -313,8 +277,11 @@ static bool bench_sizes(frames_bench *b, err *e) {
         if (at) *at++ = 0;
     }
     for (int i = 0; ok && i < sizes; i++)
-        for (int k = 0; ok && k < kernels; k++)
-            ok = bench_one(b, &(bench_case){size[i][0], size[i][1], kernel[k]}, e);
+        for (int j = 0; ok && j < kernels; j++) {
+            psf k = {0};
+            ok = kernel_for(&k, c, kernel[j], size[i], e) && call(ctx, size[i], &k, e);
+            psf_free(&k);
+        }
     mem_free(list);
     return ok;
 }
@@ -322,6 +289,8 @@ static bool bench_sizes(frames_bench *b, err *e) {
 /* --- the actions ------------------------------------------------------------------------------ */
 
 static int bench_frames(cli *c, text *out, err *e) {
+    if (c->s.rival == RIVAL_ARTICLE) return bench_article(c, out, e);
+    if (c->s.plot) return err_set(e, ERR_USAGE, "--plot has no effect without --engine article");
     char folder[CACHE_PATH];
     frames_bench b = {.s = &c->s, .threads = c->threads, .out = out};
     bool json = c->s.json;
@@ -331,7 +300,7 @@ static int bench_frames(cli *c, text *out, err *e) {
         b.json = json_begin(out);
         json_list(&b.json, "results");
     }
-    bench_sizes(&b, e);
+    bench_each(c, bench_one, &b, e);
     if (json) {
         json_close(&b.json);
         json_end(&b.json);
@@ -339,24 +308,31 @@ static int bench_frames(cli *c, text *out, err *e) {
     return 0;
 }
 
+#if !WITH_LAB
+int bench_article(cli *c, text *out, err *e) {
+    (void)c, (void)out;
+    return err_set(e, ERR_USAGE, "--engine article: this build has no lab (LAB=0)");
+}
+#endif
+
 const command_action BENCH_ACTIONS[] = {
     {.name = "frames",
      .usage = "[--size WxH] [--kernel N] [--queue N] [--device DEVICE]",
-     .help = "Time the passes of frames, which is also done without a word. Frames of noise go "
-             "through the engine; nothing is read or written. The result has the median, minimum "
-             "and quartiles of --rounds rounds for each pass and for the frame, the bytes that a "
-             "pass reads and writes, and its speed relative to copies of the same size on the same "
-             "device. --queue 1 times single frames with their transfers, as the host sees them; "
-             "--queue 50 times 50 frames back to back by the device's clock, with the data on the "
-             "device.\n\n--kernel is a file, the size of a generated kernel, or several sizes "
-             "separated by commas; the default is 256. --axis, --precision, --spectrum and "
-             "--padding work as in a run. --device all times every device.\n\n--engine article "
-             "times the bloom of an article "
-             "beside ours, in both orders of the axes, and compares both with the definition; "
-             "docs/fft.md has its table.",
+     .help =
+         "Time the passes of frames, which is also done without a word. Frames of noise go "
+         "through the engine; nothing is read or written. The result has the median, minimum "
+         "and quartiles of --rounds rounds for each pass and for the frame, the bytes that a "
+         "pass reads and writes, and its speed relative to copies of the same size on the same "
+         "device. --queue 1 times single frames with their transfers, as the host sees them; "
+         "--queue 50 times 50 frames back to back by the device's clock, with the data on the "
+         "device.\n\n--kernel is a file, the size of a generated kernel, or several sizes "
+         "separated by commas; the default is 256. --axis, --precision, --spectrum and "
+         "--padding work as in a run. --device all times every device.\n\n--engine article times "
+         "the bloom of an article beside ours, in both orders of the axes, and compares both "
+         "with the definition; docs/fft.md has its table.",
      .options = "kernel config padding axis normalize kernel_center kernel_scale correlate "
                 "spectrum pixel_type precision device jobs mem_limit vram_limit cache_dir "
-                "size rounds queue in_flight warm_up engine",
+                "size rounds queue in_flight warm_up engine plot",
      .run = bench_frames},
 #if WITH_LAB
     {.name = "fft",
@@ -368,11 +344,11 @@ const command_action BENCH_ACTIONS[] = {
      .example = {{"Draw the times.", "fftbloom bench fft --size 128..4096 --plot fft.svg"}},
      .run = bench_fft},
     {.name = "ocean",
-     .usage = "[--size N] [--algorithm NAMES] [--device DEVICE] [-o PICTURE]",
+     .usage = "[--size N] [--algorithm NAMES] [--device DEVICE] [--plot OUT.svg] [-o PICTURE]",
      .help = "Time the frames of an animated sea, by the transform that makes them: four of N x N "
              "complex numbers a frame. A frame is compared with one in double. With -o a view of "
              "that frame is written, in linear light. docs/fft.md describes the sea.",
-     .options = "size algorithm output device rounds warm_up jobs mem_limit",
+     .options = "size algorithm output plot device rounds warm_up jobs mem_limit",
      .example = {{"See the sea.", "fftbloom bench ocean --size 512 -o sea.exr"}},
      .run = bench_ocean},
 #endif

@@ -10,7 +10,7 @@
 #include "device/device_choice.h"
 #include "engine/gpu/gpu_commands.h"
 #include "engine/gpu/gpu_time.h"
-#include "lab/lab_run.h"
+#include "lab/lab_bench.h"
 
 #include "vkFFT.h"
 
@@ -101,8 +101,7 @@ static bool run(const engine_device *d, uint32_t n, uint32_t rounds, par *thread
     VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     bool ok = gpu_device_open(&v.g, d, e) &&
               vkCreateFence(v.g.dev, &fence, NULL, &v.fence) == VK_SUCCESS && make(&v, n, e) &&
-              lab_truth_make(&t, n, threads, e) &&
-              check(&v, &part[LAB_FORWARD], &t, LAB_FORWARD, e) &&
+              lab_truth_make(&t, n, e) && check(&v, &part[LAB_FORWARD], &t, LAB_FORWARD, e) &&
               check(&v, &part[LAB_BACKWARD], &t, LAB_BACKWARD, e) &&
               lab_rounds(spread, &done, &pace, one_round, &v, e);
     if (ok)
