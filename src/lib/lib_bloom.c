@@ -322,9 +322,10 @@ static void bloom_batch(batch *b, par *threads) {
     size_t more = 0;
     while (more + 1 < wanted && pthread_create(&thread[more], NULL, batch_main, b) == 0) more++;
     work_off(b);
-    par_rest(threads);
+    /* Who waits must keep no place in the pool: these threads may wait for one. */
+    par_leave(threads);
     for (size_t i = 0; i < more; i++) pthread_join(thread[i], NULL);
-    par_resume(threads);
+    par_enter(threads, 0);
 }
 
 int32_t fb_bloom_all(fb_session *session, const fb_image *images, size_t count, fb_report *reports,

@@ -77,3 +77,12 @@ example() { # COMPILER FLAGS...
     echo "$output"
     [ "$status" -eq 0 ]
 }
+
+@test "calls from 8 threads at once answer as if they were alone, and nothing grows" {
+    "${CC:-gcc}" -std=c11 -D_GNU_SOURCE $flags -Isrc tests/lib/soak.c $(pkg-config --libs fftbloom) -pthread -o "$TEST_TMP/soak"
+    calls=20000
+    [ "${SAN:-0}" = 0 ] || calls=1000 # whose own memory grows
+    run timeout 200 "$TEST_TMP/soak" "${CALLS:-$calls}" 8
+    echo "$output"
+    [ "$status" -eq 0 ]
+}
