@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# How a run ends that cannot finish: signals, closed descriptors, no memory, interrupted calls.
+# How a run ends that cannot finish: signals, closed descriptors, interrupted calls.
 
 bats_require_minimum_version 1.5.0
 load files
@@ -89,60 +89,4 @@ ended_with() { # STATUS: the run above; no temporary file and no output is there
         [ -z "$stderr" ] # not even that the input has changed
         cmp out.$call.exr out.open.exr
     done
-}
-
-# Lets allocations of a command fail one by one, at some 40 places that differ from run to run, or at
-# all of them (FAULT_ALL=1), and then all that follow. Each ends with 75 and a sentence, or the run
-# could do without. Never another status, an alarm of the C library, a temporary file, or an output
-# that is not the whole one.
-sweep() { # command...
-    local total step more i
-    FAULT_COUNT=count LD_PRELOAD=$faults "$@" >/dev/null
-    mkdir whole
-    [ -z "$(ls | grep '^out')" ] || mv out* whole
-    total=$(<count)
-    [ "$total" -gt 100 ]
-    step=$((FAULT_ALL ? 1 : total / 40 + 1))
-    for i in $(seq $((RANDOM % step + 1)) $step "$total"); do
-        for more in "" -; do
-            [ -z "$more" ] || [ $((i % 5)) -eq 0 ] || continue
-            rm -rf cache out out.*
-            status=0
-            FAULT_ALLOC=$i$more LD_PRELOAD=$faults "$@" >stdout 2>said || status=$?
-            echo "allocation $i$more of $total: $status $(<said)"
-            [ "$status" -eq 75 ] || [ "$status" -eq 0 ]
-            [ "$status" -eq 0 ] || [ -s said ] || [ -s stdout ]
-            [ -z "$more" ] || for f in $(ls | grep '^out'); do cmp "$f" "whole/$f"; done
-            run grep -iE 'corrupt|double free|invalid (pointer|size|next)|smashing|munmap_chunk|free\(' said
-            [ "$status" -ne 0 ]
-            [ -z "$(find . -name '*.tmp')" ]
-        done
-    done
-}
-
-@test "out of memory: a plain run" {
-    sweep "$FFTBLOOM" in.exr kernel.exr -o out.exr --jobs 1
-}
-
-@test "out of memory: glare in a file of its own" {
-    sweep "$FFTBLOOM" in.exr kernel.exr -o out.exr --emit-file out.glare.exr --jobs 1
-}
-
-@test "out of memory: tiles, with a mask and a check" {
-    "$FFTBLOOM" kernel make disc --taps 400 --param radius=90 -o large.exr
-    sweep "$FFTBLOOM" large.exr kernel.exr -o out.exr --mask Y --verify 50 --mem-limit 4MB --jobs 1
-}
-
-@test "out of memory: pictures" {
-    sweep "$FFTBLOOM" in.exr kernel.exr -o out.png --before out.before.png --jobs 1
-}
-
-@test "out of memory: a kernel's page" {
-    sweep "$FFTBLOOM" kernel show kernel.exr -o out.svg --jobs 1
-}
-
-@test "out of memory: a suite" {
-    "$FFTBLOOM" in.exr kernel.exr -o want.exr
-    echo '{"version": 1, "cases": [{"name": "a", "config": {"input": "in.exr", "kernel": "kernel.exr"}, "reference": "want.exr"}]}' >s.json
-    sweep "$FFTBLOOM" check s.json --jobs 1
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # Machines that fail: calls of the system, signals at any moment, folders, files that change, many
 # processes at once, and drivers. Each ends with a status and a sentence; an output is whole or what it
-# was before. A sample runs here; FAULT_ALL=1 tries every call, and 500 signals.
+# was before. A sample runs here; FAULT_ALL=1 tries every call (hours), and 500 signals.
 
 bats_require_minimum_version 1.5.0
 load files
@@ -16,58 +16,13 @@ setup() {
     "$FFTBLOOM" in.exr kernel.exr -o want.exr
 }
 
-# The status is one that says what happened, with a sentence; the file is whole, old or not there.
-settled() { # STATUS FILE WANTED
-    echo "$step: status $1, $(head -c 200 said)"
-    case $1 in 0 | 4 | 5 | 65 | 66 | 69 | 73 | 74 | 75 | 78) ;; *) return 1 ;; esac
-    [ "$1" -eq 0 ] || [ -s said ] || return 1
-    if [ "$1" -eq 0 ]; then cmp "$2" "$3" || return 1; fi
-    [ ! -e "$2" ] || cmp -s "$2" "$3" || [ "$(<"$2")" = old ] || return 1
-    [ -z "$(find . -name '*.tmp')" ]
-}
-
-# Lets the n-th call of each kind fail: some of them, or all with FAULT_ALL=1.
-sweep() { # OUTPUT WANTED command...
-    local out=$1 want=$2 kind n total step
-    shift 2
-    for kind in open read write fsync rename; do
-        rm -rf "$out" "$FFTBLOOM_CACHE_DIR"
-        FAULT_CALL=$kind:0 FAULT_CALLS=$dir/calls LD_PRELOAD=$faults "$@" >/dev/null
-        total=$(<"$dir/calls")
-        [ "$total" -gt 0 ] || return 1
-        for n in $(seq $((FAULT_ALL ? 1 : RANDOM % (total / 4 + 1) + 1)) $((FAULT_ALL ? 1 : total / 4 + 1)) "$total"); do
-            rm -rf "$FFTBLOOM_CACHE_DIR"
-            echo old >"$out"
-            status=0 step="$kind $n of $total"
-            timeout 60 env FAULT_CALL=$kind:$n LD_PRELOAD=$faults "$@" >said 2>&1 || status=$?
-            settled $status "$out" "$want" || return 1
-        done
-    done
-}
-
-@test "calls of the system that fail: one image" {
-    sweep out.exr want.exr "$FFTBLOOM" in.exr kernel.exr -o out.exr --jobs 1
-}
-
-@test "calls of the system that fail: tiles with glare beside them, a picture, a sequence" {
-    "$FFTBLOOM" in.exr kernel.exr -o want.png
-    cp in.exr in.0001.exr
-    sweep out.png want.png "$FFTBLOOM" in.exr kernel.exr -o out.png --jobs 1
-    sweep out.0001.exr want.exr "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --jobs 1
-    "$FFTBLOOM" kernel make disc --taps 400 --param radius=90 -o large.exr
-    "$FFTBLOOM" large.exr kernel.exr -o want2.exr --emit-file glare.exr --mem-limit 4MB --jobs 1
-    sweep out.exr want2.exr "$FFTBLOOM" large.exr kernel.exr -o out.exr --emit-file glare.exr --mem-limit 4MB --jobs 1
-}
-
-@test "calls of the system that fail: kernels, spectra, suites" {
-    "$FFTBLOOM" precompute kernel.exr -o want.spectrum
-    sweep out.spectrum want.spectrum "$FFTBLOOM" precompute kernel.exr -o out.spectrum --jobs 1
-    "$FFTBLOOM" kernel convert kernel.exr --to oiio -o wanted.exr
-    sweep out.exr wanted.exr "$FFTBLOOM" kernel convert kernel.exr --to oiio -o out.exr --jobs 1
-    echo '{"version": 1, "cases": [{"name": "a", "config": {"input": "in.exr", "kernel": "kernel.exr"}, "reference": "ref.exr"}]}' >s.json
-    "$FFTBLOOM" check s.json --bless >/dev/null
-    cp ref.exr blessed.exr
-    sweep ref.exr blessed.exr "$FFTBLOOM" check s.json --bless --jobs 1
+@test "the n-th allocation, open, read, write, fsync, rename or thread fails, in each command and in the library" {
+    [ "${SAN:-0}" = 0 ] || skip "a sanitizer's library needs a sanitizer's program"
+    local built=$(dirname "$FFTBLOOM")
+    "${CC:-gcc}" -std=c11 -D_GNU_SOURCE -I"$FFTBLOOM_ROOT/src" "$FFTBLOOM_ROOT/tests/lib/soak.c" \
+        "$built/libfftbloom.so.0" -Wl,-rpath,"$built" -pthread -o soak
+    local some=$(sed -n 's/^    "\([a-z]*\)": (.*/\1/p' "$FFTBLOOM_ROOT/tests/faults/sweep.py" | shuf -n $((FAULT_ALL ? 99 : 10)))
+    /usr/bin/python3 "$FFTBLOOM_ROOT/tests/faults/sweep.py" "$FFTBLOOM" "$faults" soak $((FAULT_ALL ? 0 : 1)) $some
 }
 
 @test "reads and writes of half of what is asked for, and interrupted ones" {

@@ -154,7 +154,7 @@ PY
 @test "--device all: one thread does the work of those that the system does not give" {
     [ ! "$SAN" = 1 ] || skip "the sanitizers' allocator cannot be preloaded"
     both_devices || skip "this machine has not both the CPU engine and software Vulkan"
-    alone=(env FAULT_THREADS=1 LD_PRELOAD="$(dirname "$FFTBLOOM")/tests/faults.so" timeout 60)
+    alone=(env FAULT_CALL=thread:1- LD_PRELOAD="$(dirname "$FFTBLOOM")/tests/faults.so" timeout 60)
     "${alone[@]}" "$FFTBLOOM" 'in.###.exr' kernel.exr -o 'out.###.exr' --device all --report all.json
     grep -q '"done": 16,' all.json
     # A frame that has no memory does not wait for one that was not begun.
@@ -169,7 +169,7 @@ PY
     [ ! "$SAN" = 1 ] || skip "the sanitizers' allocator cannot be preloaded"
     "$FFTBLOOM" in.101.exr kernel.exr -o whole.exr --device cpu
     for n in 1 2 3 4 5 6; do
-        env FAULT_THREADS=$n LD_PRELOAD="$(dirname "$FFTBLOOM")/tests/faults.so" timeout 60 \
+        env FAULT_CALL=thread:$n- LD_PRELOAD="$(dirname "$FFTBLOOM")/tests/faults.so" timeout 60 \
             "$FFTBLOOM" in.101.exr kernel.exr -o out.exr --device cpu --jobs 4
         cmp whole.exr out.exr
     done

@@ -1,20 +1,21 @@
-/* faults.c - lets system calls fail or wait, for tests that preload it (LD_PRELOAD).
+/* faults.c - lets calls of the system fail or wait, for tests that preload it (LD_PRELOAD).
  *
- *   FAULT_ALLOC=n          the n-th allocation of memory fails
- *   FAULT_ALLOC=n-         ... and all that follow
- *   FAULT_COUNT=file       the number of allocations is written there at the end
+ *   FAULT_CALL=name:n      the n-th call fails, with name: one of KIND below
+ *   FAULT_CALL=name:n-     ... and all that follow
+ *   FAULT_CALLS=file       the numbers of these calls are written there at the end
  *   FAULT_INTERRUPT=name   every second call of open, fsync or close fails with EINTR
- *   FAULT_CALL=name:n      the n-th call of open, read, write, fsync or rename fails with EIO
- *   FAULT_CALLS=file       the number of these calls is written there at the end
- *   FAULT_SHORT=1          read and write do half of what they are asked for, and every fifth call
- * of them fails with EINTR FAULT_WAIT=file        the first fsync makes the file and waits until it
- * is gone, at most 20 s FAULT_SLOW=name        to open a path that ends like this takes three
- * seconds FAULT_TRY=file         at the first fsync, tries what a sandbox forbids, and says on
- * standard error what was possible: to read the file, to make FILE.new, and so on FAULT_DEVICE=1 no
- * Vulkan device can be opened FAULT_THREADS=n        the program, but no library, cannot begin its
- * n-th thread, nor any after FAULT_CHILD=what      a process that has given up all rights to decode
- * does this in place of an allocation: crash, hang, speak (rubbish), eat (memory), or escape: it
- * tries what FAULT_TRY does, and crashes if anything was possible; a second is waited for it
+ *   FAULT_SHORT=1          read and write do half of what they are asked for; every fifth is EINTR
+ *   FAULT_WAIT=file        the first fsync makes the file and waits until it is gone, at most 20 s
+ *   FAULT_SLOW=name        to open a path that ends like this takes three seconds
+ *   FAULT_TRY=file         at the first fsync, tries what a sandbox forbids, and says what is
+ *                          possible: to read the file, to make FILE.new, and so on
+ *   FAULT_DEVICE=1         no Vulkan device can be opened
+ *   FAULT_CHILD=what       a process that has given up all rights to decode does this in place of
+ *                          an allocation: crash, hang, speak (rubbish), eat (memory), or escape:
+ *                          it tries what FAULT_TRY does, and crashes if anything was possible;
+ *                          a second is waited for it
+ *
+ * Threads count where the program or the library of fftbloom begins them, allocations everywhere.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,7 +27,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
@@ -35,35 +35,51 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-static atomic_long allocations, calls, threads;
+enum { KINDS = 7 };
+static const char *const KIND[KINDS] = {"alloc", "open",   "read",  "write",
+                                        "fsync", "rename", "thread"};
+static atomic_long called[KINDS], short_calls, calls;
 static atomic_bool ready, waited;
+static const char *failing = "", *interrupted = "", *wait_for;
 static long fail_at;
 static int fail_on;
-static const char *interrupted = "", *wait_for;
+static FILE *counts;
+
+static const char *word(const char *name) {
+    const char *is = getenv(name);
+    return is ? is : "";
+}
 
 __attribute__((constructor)) static void begin(void) {
-    const char *at = getenv("FAULT_ALLOC"), *name = getenv("FAULT_INTERRUPT");
-    fail_at = at ? atol(at) : 0;
+    failing = word("FAULT_CALL");
+    const char *at = strchr(failing, ':');
+    fail_at = at ? atol(at + 1) : 0;
     fail_on = at && strchr(at, '-');
-    if (name) interrupted = name;
+    interrupted = word("FAULT_INTERRUPT");
     wait_for = getenv("FAULT_WAIT");
+    if (*word("FAULT_CALLS")) counts = fopen(getenv("FAULT_CALLS"), "w"); /* before any sandbox */
     ready = 1;
 }
 
-static atomic_long called, short_calls;
-
-static void write_number(const char *path, long n) {
-    FILE *f = path ? fopen(path, "w") : NULL;
-    if (!f) return;
-    fprintf(f, "%ld\n", n);
-    fclose(f);
+__attribute__((destructor)) static void end(void) {
+    ready = 0;
+    if (!counts) return;
+    for (int i = 0; i < KINDS; i++) fprintf(counts, "%s %ld\n", KIND[i], atomic_load(&called[i]));
+    fclose(counts);
 }
 
-__attribute__((destructor)) static void end(void) {
-    const char *path = getenv("FAULT_COUNT");
-    ready = 0;
-    write_number(path, atomic_load(&allocations));
-    write_number(getenv("FAULT_CALLS"), atomic_load(&called));
+/* Returns true where this call is the one that is to fail. */
+static int fails(const char *name, int code) {
+    int kind = 0;
+    if (!ready) return 0;
+    while (strcmp(KIND[kind], name) != 0) kind++;
+    long i = atomic_fetch_add(&called[kind], 1) + 1;
+    size_t n = strlen(name);
+    if (strncmp(failing, name, n) != 0 || failing[n] != ':' || i < fail_at ||
+        (i > fail_at && !fail_on))
+        return 0;
+    errno = code;
+    return 1;
 }
 
 /* --- a child that decodes -------------------------------------------------------------------- */
@@ -120,12 +136,8 @@ extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_real
     *__libc_memalign(size_t, size_t);
 
 static int no_memory(void) {
-    if (!ready) return 0;
     misbehave();
-    long n = atomic_fetch_add(&allocations, 1) + 1;
-    if (!fail_at || n < fail_at || (n > fail_at && !fail_on)) return 0;
-    errno = ENOMEM;
-    return 1;
+    return fails("alloc", ENOMEM);
 }
 
 void *malloc(size_t n) {
@@ -162,16 +174,6 @@ static void be_slow(const char *path) {
     if (n && all >= n && strcmp(path + all - n, slow) == 0) sleep(3);
 }
 
-/* Returns true where this call is the one that is to fail. */
-static int fails(const char *name) {
-    const char *at = getenv("FAULT_CALL");
-    size_t n = strlen(name);
-    if (!ready || !at || strncmp(at, name, n) != 0 || at[n] != ':') return 0;
-    if (atomic_fetch_add(&called, 1) + 1 != atol(at + n + 1)) return 0;
-    errno = EIO;
-    return 1;
-}
-
 static int is_short(void) {
     return ready && getenv("FAULT_SHORT");
 }
@@ -187,34 +189,34 @@ static size_t less(size_t n) {
 }
 
 ssize_t read(int fd, void *to, size_t n) {
-    if (fails("read") || is_interrupted()) return -1;
+    if (fails("read", EIO) || is_interrupted()) return -1;
     return REAL(read)(fd, to, less(n));
 }
 ssize_t pread(int fd, void *to, size_t n, off_t at) {
-    if (fails("read") || is_interrupted()) return -1;
+    if (fails("read", EIO) || is_interrupted()) return -1;
     return REAL(pread)(fd, to, less(n), at);
 }
 ssize_t preadv(int fd, const struct iovec *v, int n, off_t at) {
-    if (fails("read") || is_interrupted()) return -1;
+    if (fails("read", EIO) || is_interrupted()) return -1;
     return REAL(preadv)(fd, v, is_short() ? (n + 1) / 2 : n, at);
 }
 ssize_t write(int fd, const void *from, size_t n) {
-    if (fd > 2 && (fails("write") || is_interrupted())) return -1;
+    if (fd > 2 && (fails("write", EIO) || is_interrupted())) return -1;
     return REAL(write)(fd, from, fd > 2 ? less(n) : n);
 }
 ssize_t pwrite(int fd, const void *from, size_t n, off_t at) {
-    if (fails("write") || is_interrupted()) return -1;
+    if (fails("write", EIO) || is_interrupted()) return -1;
     return REAL(pwrite)(fd, from, less(n), at);
 }
 ssize_t pwritev(int fd, const struct iovec *v, int n, off_t at) {
-    if (fails("write") || is_interrupted()) return -1;
+    if (fails("write", EIO) || is_interrupted()) return -1;
     return REAL(pwritev)(fd, v, is_short() ? (n + 1) / 2 : n, at);
 }
 int rename(const char *from, const char *to) {
-    return fails("rename") ? -1 : REAL(rename)(from, to);
+    return fails("rename", EIO) ? -1 : REAL(rename)(from, to);
 }
 int renameat2(int a, const char *from, int b, const char *to, unsigned flags) {
-    return fails("rename") ? -1 : REAL(renameat2)(a, from, b, to, flags);
+    return fails("rename", EIO) ? -1 : REAL(renameat2)(a, from, b, to, flags);
 }
 
 int openat(int folder, const char *path, int flags, ...) {
@@ -225,7 +227,7 @@ int openat(int folder, const char *path, int flags, ...) {
     va_end(list);
     if (!real) real = (int (*)(int, const char *, int, ...))dlsym(RTLD_NEXT, "openat");
     be_slow(path);
-    return interrupt("open") || fails("open") ? -1 : real(folder, path, flags, mode);
+    return interrupt("open") || fails("open", EIO) ? -1 : real(folder, path, flags, mode);
 }
 
 /* What code that a hostile file has brought in would try. */
@@ -254,7 +256,7 @@ int fsync(int fd) {
         for (int i = 0; i < 10000 && access(wait_for, F_OK) == 0; i++) usleep(2000);
     }
     if (getenv("FAULT_TRY") && !atomic_exchange(&waited, 1)) try_all(getenv("FAULT_TRY"));
-    return interrupt("fsync") || fails("fsync") ? -1 : real(fd);
+    return interrupt("fsync") || fails("fsync", EIO) ? -1 : real(fd);
 }
 
 int open(const char *path, int flags, ...) {
@@ -265,7 +267,7 @@ int open(const char *path, int flags, ...) {
     va_end(list);
     if (!real) real = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, "open");
     be_slow(path);
-    return interrupt("open") || fails("open") ? -1 : real(path, flags, mode);
+    return interrupt("open") || fails("open", EIO) ? -1 : real(path, flags, mode);
 }
 
 /* An interrupted close has closed the file all the same. */
@@ -285,14 +287,14 @@ int vkCreateDevice(void *physical, const void *info, const void *allocator, void
 
 /* --- threads --------------------------------------------------------------------------------- */
 
+static int is_ours(void *code) {
+    Dl_info from;
+    return dladdr(code, &from) && strstr(from.dli_fname, "fftbloom");
+}
+
 int pthread_create(pthread_t *to, const pthread_attr_t *attr, void *(*fn)(void *), void *arg) {
     typedef int call(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
-    Dl_info from, program;
-    const char *n = getenv("FAULT_THREADS");
-    if (n && dladdr(__builtin_return_address(0), &from) &&
-        dladdr((void *)getauxval(AT_ENTRY), &program) && from.dli_fbase == program.dli_fbase &&
-        atomic_fetch_add(&threads, 1) + 1 >= atol(n))
-        return EAGAIN;
+    if (is_ours(__builtin_return_address(0)) && fails("thread", EAGAIN)) return EAGAIN;
     call *real = (call *)dlsym(RTLD_NEXT, "pthread_create");
     return real(to, attr, fn, arg);
 }
