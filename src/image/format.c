@@ -151,6 +151,18 @@ uint32_t image_reader_rows(const image_reader *r, int part) {
     return r->format->reader_rows ? r->format->reader_rows(r->state, part) : 1;
 }
 
+static uint64_t chunk_bytes(const image_part *p, uint32_t rows) {
+    uint64_t width = p->tile_w ? min_u32(p->tile_w, image_width(p)) : image_width(p);
+    return width * rows * (image_bytes(p) / image_width(p) / image_height(p));
+}
+
+/* A chunk is there as it is in the file, split into bytes, and as it is in memory (exr_scratch in
+ * image/exr/exr_chunk.h); and there is what packs it (image/exr/exr_zip.h). */
+uint64_t image_hands_bytes(const image_part *from, const image_part *to, uint32_t rows) {
+    enum { TIMES = 3, PACKER = 384 << 10 };
+    return TIMES * (chunk_bytes(from, rows) + chunk_bytes(to, rows)) + PACKER;
+}
+
 static bool in_part(const image_header *h, int part, uint32_t row, uint32_t rows, err *e) {
     if (part < 0 || part >= h->parts)
         return err_set(e, ERR_INTERNAL, "part %d of %d", part, h->parts);

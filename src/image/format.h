@@ -23,9 +23,6 @@ typedef struct {
     uint32_t parts;    /* 1024 */
 } image_limits;
 
-/* What a thread packs with, beside its chunk, takes no more than this (image/exr/exr_zip.h). */
-enum { IMAGE_PACKER_BYTES = 384 << 10 };
-
 typedef struct image_reader image_reader;
 typedef struct image_writer image_writer;
 
@@ -41,6 +38,9 @@ const image_header *image_reader_header(const image_reader *r);
 const char *image_reader_path(const image_reader *r);
 /* Returns the rows between chunk borders of a part: what reading a row unpacks at the least. */
 uint32_t image_reader_rows(const image_reader *r, int part);
+/* Returns about the bytes that a thread has in its hands while a part is read and written again as
+ * `to`, where a chunk of it has `rows` rows. */
+uint64_t image_hands_bytes(const image_part *from, const image_part *to, uint32_t rows);
 /* Reads the rows [row, row + rows) of the data window, counted from its top. plane[c] receives
  * channel c from its first sample, or is NULL to skip it. */
 bool image_read(image_reader *r, int part, uint32_t row, uint32_t rows, void *const plane[],

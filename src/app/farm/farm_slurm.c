@@ -39,8 +39,8 @@ bool farm_slurm_check(const farm *f, err *e) {
 /* Only a task that ends with 75 is worth another try. */
 void farm_slurm_script(const farm *f, text *to) {
     text_add(to, "#!/bin/bash\n" MARK "%s\n", f->mark);
-    text_add(to, "# %zu frames in %zu tasks; made by `fftbloom apply fftbloom farm slurm`.\n",
-             f->frames, f->chunks);
+    text_add(to, "# %zu frames in %zu tasks; made by `fftbloom farm --to slurm`.\n", f->frames,
+             f->chunks);
     text_add(to, "#SBATCH --job-name=");
     farm_job_name(f, to);
     text_add(to, "\n#SBATCH --array=0-%zu\n#SBATCH --chdir=\"%s\"\n", f->chunks - 1, f->here);

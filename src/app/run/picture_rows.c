@@ -22,15 +22,19 @@ static const image_part *part_of(const picture_rows *p) {
     return &p->head->part[p->as.part];
 }
 
+static png_size size_of(const image_part *p) {
+    const image_box *b = &p->display;
+    return (png_size){(uint32_t)((int64_t)b->x1 - b->x0 + 1),
+                      (uint32_t)((int64_t)b->y1 - b->y0 + 1), 3};
+}
+
 picture_rows *picture_rows_open(const output *o, const image_header *h, const char *path,
                                 const float *stops, err *e) {
     picture_rows *p = mem_new(1, sizeof *p, "a picture", e);
     layer_map m;
     if (!p) return NULL;
     *p = (picture_rows){.o = o, .head = h, .as = output_view(o, h)};
-    const image_box *b = &part_of(p)->display;
-    const png_size size = {(uint32_t)((int64_t)b->x1 - b->x0 + 1),
-                           (uint32_t)((int64_t)b->y1 - b->y0 + 1), 3};
+    const png_size size = size_of(part_of(p));
     bool ok = preview_may_have(size.width, size.height, e) &&
               layer_map_make(&m, part_of(p), NULL, NULL, e);
     if (ok) {
@@ -94,8 +98,7 @@ static bool show(picture_rows *p, int64_t y, uint32_t rows, void **plane, err *e
 /* Rows are shown a few at a time, to take little memory. */
 static uint32_t rows_at_once(const image_part *p) {
     enum { SOME = 4 << 20, PART = 32 };
-    uint64_t width = (uint64_t)((int64_t)p->display.x1 - p->display.x0 + 1);
-    return (uint32_t)max_u64(min_u64(SOME, mem_limit() / PART) / (12 * width), 1);
+    return (uint32_t)max_u64(min_u64(SOME, mem_limit() / PART) / (12ull * size_of(p).width), 1);
 }
 
 /* Shows rows of the display window beside which there are no pixels: [from, to). */
@@ -144,8 +147,8 @@ bool picture_rows_commit(picture_rows **p, err *e) {
 }
 
 uint64_t picture_rows_bytes(const output *o, const image_header *h) {
-    enum { STRIP = 320 << 10 }; /* that a thread packs, before and after (png_rows.c) */
     const image_part *p = &h->part[preview_part(h, NULL)];
-    uint64_t width = (uint64_t)((int64_t)p->display.x1 - p->display.x0 + 1);
-    return 15 * width * rows_at_once(p) + (uint64_t)par_threads(o->threads) * (STRIP + 12 * width);
+    const png_size size = size_of(p);
+    return preview_bytes(size.width, rows_at_once(p), o->threads) +
+           png_rows_bytes(&size, o->threads);
 }

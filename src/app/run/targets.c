@@ -203,22 +203,17 @@ bool targets_commit(targets *t, err *e) {
     return ok;
 }
 
-/* Each thread has a chunk in its hands, read and written, packed and unpacked, and what it packs
- * with; and the rows of channels that come from the file are there once more, and so are some rows
- * that change on the way. */
+/* The rows of channels that come from the file are there once more, and so are some rows that
+ * change on the way. */
 void targets_memory(mem_plan *to, const output *o, const stages_in *in, const image_header *head) {
-    enum { TIMES = 3 };
-    uint64_t most = 0, some = 0, threads = (uint64_t)par_threads(o->threads);
+    uint64_t most = 0, some = 0;
     for (int i = 0; i < head->parts; i++) {
         const image_part *p = &head->part[i], *own = &image_reader_header(in->from)->part[i];
-        uint64_t pixel = image_bytes(p) / image_width(p) / image_height(p);
         uint32_t chunk = image_reader_rows(in->from, i);
-        uint64_t wide = own->tile_w ? min_u32(own->tile_w, image_width(p)) : image_width(p);
-        uint64_t out = p->tile_w ? min_u32(p->tile_w, image_width(p)) : image_width(p);
-        most = max_u64(most, (wide + out) * chunk * pixel);
-        some = max_u64(some, pixel * image_width(p) * rows_some(p, chunk));
+        most = max_u64(most, image_hands_bytes(own, p, chunk));
+        some = max_u64(some, image_bytes(p) / image_height(p) * rows_some(p, chunk));
     }
-    mem_plan_add(to, "files", (most * TIMES + IMAGE_PACKER_BYTES) * threads + some);
+    mem_plan_add(to, "files", most * (uint64_t)par_threads(o->threads) + some);
     if (output_is_picture(o->path)) mem_plan_add(to, "a picture", picture_rows_bytes(o, head));
     mem_plan_add(to, "streams", output_stream_bytes(o, image_reader_path(in->from), head));
 }

@@ -163,6 +163,25 @@ static bool write_head(png_rows *w, const png_size *size, err *e) {
            write_chunk(w, "IHDR", head, 13, e) && write_chunk(w, "IDAT", zlib, 2, e);
 }
 
+/* Returns how many rows of so many bytes a strip has. */
+static uint32_t strip_rows(size_t row) {
+    return (uint32_t)max_size(STRIP / (row + 1), 1);
+}
+
+/* Return the room of a strip: behind the filtered rows is one row more, to try filters in. */
+static size_t room_filtered(size_t row) {
+    return strip_rows(row) * (row + 1) + row;
+}
+static size_t room_packed(size_t row) {
+    return 2 * strip_rows(row) * (row + 1) + 1024;
+}
+
+uint64_t png_rows_bytes(const png_size *size, par *threads) {
+    const size_t row = (size_t)size->width * (size_t)size->channels;
+    const size_t each = strip_rows(row) * row + room_filtered(row) + room_packed(row);
+    return (uint64_t)par_threads(threads) * each + row;
+}
+
 png_rows *png_rows_open(file_out *file, const png_size *size, par *threads, err *e) {
     png_rows *w = mem_new(1, sizeof *w, "a picture", e);
     if (!w) return NULL;
@@ -174,16 +193,14 @@ png_rows *png_rows_open(file_out *file, const png_size *size, par *threads, err 
                     .first = true,
                     .strips = (uint32_t)par_threads(threads),
                     .sum = 1};
-    w->rows = (uint32_t)max_size(STRIP / (w->row + 1), 1);
+    w->rows = strip_rows(w->row);
     w->band = mem_raw((size_t)w->rows * w->strips + 1, w->row, "rows of a picture", e);
     w->strip = mem_new(w->strips, sizeof *w->strip, "a picture", e);
-    size_t n = (size_t)w->rows * (w->row + 1);
     bool ok = w->band && w->strip;
     for (uint32_t i = 0; ok && i < w->strips; i++) {
         strip *s = &w->strip[i];
-        /* Behind the filtered rows is one row more, to try filters in. */
-        s->filtered = mem_raw(n + w->row, 1, "rows of a picture", e);
-        s->packed = mem_raw(2 * n + 1024, 1, "rows of a picture", e);
+        s->filtered = mem_raw(room_filtered(w->row), 1, "rows of a picture", e);
+        s->packed = mem_raw(room_packed(w->row), 1, "rows of a picture", e);
         ok = s->filtered && s->packed;
     }
     if (!ok || !write_head(w, size, e)) png_rows_close(&w);

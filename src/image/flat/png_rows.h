@@ -17,6 +17,8 @@ typedef struct {
 /* Begins a picture. The file stays the caller's, who commits it. Close it with png_rows_close. */
 png_rows *png_rows_open(file_out *file, const png_size *size, par *threads, err *e);
 void png_rows_close(png_rows **w);
+/* Returns the bytes that it takes. */
+uint64_t png_rows_bytes(const png_size *size, par *threads);
 
 /* Adds the next rows, from the top down. */
 bool png_rows_add(png_rows *w, const uint8_t *pixel, uint32_t rows, err *e);

@@ -99,6 +99,13 @@ static bool shrink_row(void *ctx, size_t i, int worker, err *e) {
     return ok;
 }
 
+/* A thread has a line, and sums for it. */
+uint64_t preview_bytes(uint64_t width, uint64_t rows, par *threads) {
+    const uint64_t light = 3 * sizeof(float), made = 3;
+    return width *
+           (rows * (light + made) + (uint64_t)par_threads(threads) * (light + sizeof(box_sum)));
+}
+
 /* --- exposure ------------------------------------------------------------------------------- */
 
 static double luminance(const preview_light *l, size_t pixel) {

@@ -66,6 +66,9 @@ bool preview_develop(preview_picture *to, const preview_light *l, const preview_
 bool preview_make(preview_picture *to, const image *img, const preview_options *o, par *threads,
                   err *e);
 
+/* Returns about the bytes that both take for rows that are shown as they are. */
+uint64_t preview_bytes(uint64_t width, uint64_t rows, par *threads);
+
 /* Returns the part that a picture of the image shows: the first with colour, or else the first.
  * Adds to `left_out`, if not NULL, a sentence about the parts and channels that it does not show.
  */
