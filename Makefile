@@ -37,8 +37,9 @@ WARN   := -Wall -Wextra -Wshadow -Wvla $(if $(filter 0,$(SAN)),-Werror)
 WARN_C := $(WARN) -Wmissing-prototypes -Wstrict-prototypes
 comma  := ,
 # Overruns end the program instead of going on, jumps only land where they may, and the program is
-# loaded at another place each time; measured to cost nothing.
-HARDEN := -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -D_GLIBCXX_ASSERTIONS -fstack-protector-strong \
+# loaded at another place each time; measured to cost nothing. A caller who sets the level of
+# FORTIFY, as dpkg-buildflags does, gets that one.
+HARDEN := $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3) -D_GLIBCXX_ASSERTIONS -fstack-protector-strong \
           -fstack-clash-protection $(if $(filter x86_64,$(shell uname -m)),-fcf-protection=full) \
           -Wformat -Werror=format-security
 # No path of this machine is in what is built: two builds are the same bytes. No product is fused

@@ -1,30 +1,63 @@
 #!/usr/bin/env bats
-# What the compiler and the linker were asked to guard, as it stands in the program.
+# What the compiler and the linker were asked to guard, as it stands in the program and the library.
 
-
-setup_file() {
+setup() {
     [ "$(uname -m)" = x86_64 ] || skip "looked at on x86-64 alone"
     command -v readelf >/dev/null || skip "readelf is not here"
+    both=("$FFTBLOOM" "$(dirname "$FFTBLOOM")/libfftbloom.so.0")
 }
 
-@test "the program is loaded anywhere, its tables are read-only, its stack holds no code" {
+@test "they are loaded anywhere, their tables are read-only, their stacks hold no code" {
     readelf -h "$FFTBLOOM" | grep -q 'DYN (Position-Independent'
-    readelf -d "$FFTBLOOM" | grep -q BIND_NOW
-    readelf -lW "$FFTBLOOM" | grep -q GNU_RELRO
-    readelf -lW "$FFTBLOOM" | grep GNU_STACK | grep -q 'RW '
-    run bash -c "readelf -d '$FFTBLOOM' | grep -E 'RPATH|RUNPATH'"
-    [ "$status" -eq 1 ]
+    for f in "${both[@]}"; do
+        readelf -d "$f" | grep -q BIND_NOW
+        readelf -lW "$f" | grep -q GNU_RELRO
+        readelf -lW "$f" | grep GNU_STACK | grep -q 'RW '
+        run bash -c "readelf -d '$f' | grep -E 'RPATH|RUNPATH|TEXTREL'"
+        [ "$status" -eq 1 ]
+    done
 }
 
 @test "calls are checked, stacks are probed, and jumps land where they may" {
     [ "${SAN:-0}" = 0 ] || skip "a build with sanitizers has their checks"
-    nm -D "$FFTBLOOM" | grep -q '__stack_chk_fail'
-    nm -D "$FFTBLOOM" | grep -qE '__(memcpy|snprintf|vsnprintf)_chk'
-    # A function that may be called by a pointer begins with endbr64.
-    [ "$(objdump -d --no-show-raw-insn "$FFTBLOOM" | grep -c endbr64)" -gt 1000 ]
+    for f in "${both[@]}"; do
+        nm -D "$f" >"$TEST_TMP/names"
+        grep -q '__stack_chk_fail' "$TEST_TMP/names"
+        grep -qE '__(memcpy|snprintf|vsnprintf)_chk' "$TEST_TMP/names"
+        objdump -d --no-show-raw-insn "$f" >"$TEST_TMP/code"
+        # A function that may be called by a pointer begins with endbr64.
+        [ "$(grep -c endbr64 "$TEST_TMP/code")" -gt 1000 ]
+        # A frame of more than a page touches each of its pages.
+        grep -qE 'or[ql] +\$0x0,\(%rsp\)' "$TEST_TMP/code"
+    done
+    readelf -d "$FFTBLOOM" | grep -q 'NEEDED.*libOpenEXR-' || return 0
+    nm -D "$FFTBLOOM" | grep -q __glibcxx_assert_fail # in C++, indices are checked
 }
 
 @test "no function of a shell, and none that writes without a bound, is called" {
-    run bash -c "nm -D --undefined-only '$FFTBLOOM' | grep -wE 'system|popen|tmpnam|gets|strcpy|strcat|sprintf'"
+    for f in "${both[@]}"; do
+        run bash -c "nm -D --undefined-only '$f' | grep -wE 'system|popen|tmpnam|gets|strcpy|strcat|sprintf'"
+        [ "$status" -eq 1 ]
+    done
+}
+
+commands() { # VARIABLES...: how a file of C and the program would be made
+    make -C "$FFTBLOOM_ROOT" -n -B V=1 BUILD="$TEST_TMP/none" "$@" "$TEST_TMP/none/base/err.o" "$TEST_TMP/none/fftbloom" | tr -s ' '
+}
+
+@test "the flags of dpkg-buildflags come behind ours, and build without a warning" {
+    [ "${SAN:-0}" = 0 ] || skip "a build with sanitizers has others"
+    command -v dpkg-buildflags >/dev/null || skip "dpkg-dev is not installed"
+    commands >"$TEST_TMP/ours"
+    for flag in -D_FORTIFY_SOURCE=3 -D_GLIBCXX_ASSERTIONS -fstack-clash-protection -fcf-protection=full -fstack-protector-strong \
+        -Werror=format-security -pie -Wl,-z,relro,-z,now; do
+        grep -qwF -- "$flag" "$TEST_TMP/ours"
+    done
+    eval "flags=($(DEB_BUILD_MAINT_OPTIONS=hardening=+all dpkg-buildflags --export=cmdline))"
+    commands "${flags[@]}" >"$TEST_TMP/theirs"
+    grep -q -- '-fPIC.*-D_FORTIFY_SOURCE=2.* -c src/base/err.c' "$TEST_TMP/theirs"
+    run grep -- '-D_FORTIFY_SOURCE=3' "$TEST_TMP/theirs"
     [ "$status" -eq 1 ]
+    make -s -C "$FFTBLOOM_ROOT" BUILD="$TEST_TMP/deb" "${flags[@]}" "$TEST_TMP/deb/base/err.o" 2>"$TEST_TMP/said"
+    [ ! -s "$TEST_TMP/said" ]
 }
