@@ -6,6 +6,7 @@
  * circle, so one of them is about u log2(L1 L2) S rms, rms that of the image as the circle holds
  * it, borders included; the largest of 10^4 points of such noise lies within 5 of these. BOUND is
  * that 5; what is seen is below 2. Scaling with tap and gain rounds twice more. */
+#include "engine/cpu/cpu_passes.h"
 #include "engine/engine.h"
 
 #include "unit/check.h"
@@ -359,6 +360,68 @@ TEST(test_many_frames_in_many_slots) {
 TEST(test_a_larger_image) {
     check((setup)CONV(301, 203, 21, 24, 10, 12, .order = AXIS_X));
     check((setup)CONV(301, 203, 21, 24, 10, 12, .order = AXIS_Y));
+}
+
+/* Returns how long a pass takes whose wide pieces take 1 each, and narrow ones 2/3, as the fastest
+ * processor that was measured does it: each thread takes the next piece when it is free. */
+static double time_of(cpu_cut cut, size_t threads_) {
+    double free_at[64] = {0}, end = 0;
+    for (size_t i = 0; i < cut.wide + cut.narrow; i++) {
+        size_t next = 0;
+        for (size_t t = 1; t < threads_; t++)
+            if (free_at[t] < free_at[next]) next = t;
+        free_at[next] += i < cut.wide ? 1 : 2.0 / 3;
+        end = fmax(end, free_at[next]);
+    }
+    return end;
+}
+
+/* The passes of a frame of 1920 x 1080 have 34 and 65 pieces of 16 lanes, and 68 of 8. All of them
+ * are done once, no pass takes longer than uncut, and one whose last round has less than half of
+ * the threads at work is shorter. */
+TEST(test_pieces_follow_the_threads) {
+    static const struct {
+        size_t pieces, threads;
+        double uncut, cut;
+    } CASE[] = {{34, 1, 34, 34},
+                {34, 2, 17, 17},
+                {34, 8, 5, 4 + 2.0 / 3},
+                {34, 16, 3, 2 + 2.0 / 3},
+                {34, 32, 2, 1 + 2.0 / 3},
+                {65, 1, 65, 65},
+                {65, 2, 33, 32 + 2.0 / 3},
+                {65, 8, 9, 8 + 2.0 / 3},
+                {65, 16, 5, 4 + 2.0 / 3},
+                {65, 32, 3, 2 + 2.0 / 3},
+                {68, 16, 5, 4 + 2.0 / 3},
+                {46, 16, 3, 3},
+                {23, 32, 1, 1},
+                {7, 16, 1, 2.0 / 3}};
+    for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) {
+        size_t n = CASE[i].threads;
+        cpu_cut cut = cpu_cut_of(CASE[i].pieces, n);
+        assert_int_equal(2 * cut.wide + cut.narrow, 2 * CASE[i].pieces);
+        assert_true(cut.wide % n == 0 || cut.narrow == 0);
+        CHECK_LE(fabs(time_of((cpu_cut){CASE[i].pieces, 0}, n) - CASE[i].uncut), 1e-9);
+        CHECK_LE(fabs(time_of(cut, n) - CASE[i].cut), 1e-9);
+    }
+}
+
+/* Passes are cut into other pieces for each of these numbers. */
+TEST(test_any_number_of_threads_makes_the_same_bytes) {
+    par *three = threads;
+    for (int i = 0; i < 4; i++) {
+        setup s = CONV(150, 101, 9, 12, 4, 5, .order = i & 1 ? AXIS_Y : AXIS_X, .float64 = i & 2);
+        hash128 first = {0};
+        for (int n = 1; n <= 17; n += n < 5 ? 1 : 6) {
+            assert_non_null(threads = par_open(n, NULL));
+            check(s);
+            par_close(&threads);
+            if (n == 1) first = made;
+            assert_memory_equal(&first, &made, sizeof first);
+        }
+    }
+    threads = three;
 }
 
 /* A prepared engine takes another plan; what does not fit the plan is refused and said. */

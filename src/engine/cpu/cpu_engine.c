@@ -17,9 +17,10 @@ typedef struct {
     /* Made by prepare and freed by unprepare; in between they are const, so that the threads that
      * submit may share them without a lock. */
     plan p;
-    const cpu_passes *pass;
-    cpu_job job;           /* what the planes of all frames have in common */
-    spectrum_lines kernel; /* taken from the caller */
+    const cpu_passes *pass, *narrow; /* of all lanes, of half as many; NULL: there is none */
+    cpu_cut batches, blocks;         /* the pieces of the passes along both axes */
+    cpu_job job;                     /* what the planes of all frames have in common */
+    spectrum_lines kernel;           /* taken from the caller */
     double scale; /* left out by the transforms: 1 / L per axis, 1/2 for two real lines in one */
 
     /* Each slot belongs to the thread that submits to it. */
@@ -128,6 +129,24 @@ static void cpu_expect(engine_expected *to, engine_class class, const plan *p, u
     to->bytes = mem_rounded(half) + (threads + 1) * line * NUMBER;
 }
 
+/* Cuts the passes for the threads. With several slots other frames take the threads that one leaves
+ * without work. */
+static void cut_passes(cpu_engine *g, uint32_t slots) {
+    bool float64 = g->p.ask.precision == PRECISION_FLOAT64;
+    int form = lanes_form();
+    g->pass = g->narrow = cpu_passes_of(form, float64);
+    while (form > 0 && g->narrow->lanes == g->pass->lanes)
+        g->narrow = cpu_passes_of(--form, float64);
+    cpu_job *j = &g->job;
+    j->p = &g->p;
+    j->threads = (size_t)par_threads(g->threads);
+    j->lanes = g->pass->lanes;
+    size_t share = slots == 1 && g->narrow->lanes * 2 == j->lanes ? j->threads : 1;
+    g->batches = cpu_cut_of(cpu_passes_batches(j), share);
+    g->blocks = cpu_cut_of(cpu_passes_blocks(j), share);
+    j->wide = g->blocks.narrow ? g->blocks.wide * j->lanes : SIZE_MAX;
+}
+
 static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine_options *o,
                     err *e) {
     cpu_engine *g = (cpu_engine *)base;
@@ -140,12 +159,10 @@ static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine
     g->scale = 0.5 / ((double)p->axis[0].length * p->axis[1].length);
     if (slots > ENGINE_SLOTS)
         return err_set(e, ERR_INTERNAL, "%u slots; %d are the most", slots, ENGINE_SLOTS);
-    g->pass = cpu_passes_of(lanes_form(), k->float64);
+    cut_passes(g, slots);
     cpu_expect(&g->base.is, ENGINE_CPU, p, (uint32_t)par_threads(g->threads));
-    j->p = &g->p;
-    j->threads = (size_t)par_threads(g->threads);
     if (!prepare_axes(g, e)) goto fail;
-    if (!mem_mul(cpu_passes_blocks(j, g->pass), j->lines, &half) ||
+    if (!mem_mul(cpu_passes_blocks(j), j->lines, &half) ||
         !mem_mul(half, g->pass->number, &bytes)) {
         err_set(e, ERR_DATA, "the half spectrum does not fit in memory");
         goto fail;
@@ -165,17 +182,31 @@ fail:
 
 /* --- frames ------------------------------------------------------------------------------- */
 
+/* A pass in work. */
+typedef struct {
+    cpu_job *j;
+    par_fn *wide, *narrow;
+    cpu_cut cut;
+} cut_pass;
+
+/* Does a piece; narrow ones are counted as if there were no others. */
+static bool do_piece(void *ctx, size_t index, int worker, err *e) {
+    const cut_pass *p = ctx;
+    size_t wide = p->cut.wide;
+    return index < wide ? p->wide(p->j, index, worker, e)
+                        : p->narrow(p->j, index + wide, worker, e);
+}
+
 /* Does the passes of the planes that the job names. */
 static bool run_plane(const cpu_engine *g, cpu_job *j, engine_times *t, err *e) {
-    size_t batches = cpu_passes_batches(j, g->pass), blocks = cpu_passes_blocks(j, g->pass);
-    const struct {
-        par_fn *fn;
-        size_t pieces;
-    } pass[] = {
-        {g->pass->forward, batches}, {g->pass->convolve, blocks}, {g->pass->inverse, batches}};
+    const cpu_passes *a = g->pass, *b = g->narrow;
+    cut_pass pass[] = {{j, a->forward, b->forward, g->batches},
+                       {j, a->convolve, b->convolve, g->blocks},
+                       {j, a->inverse, b->inverse, g->batches}};
     for (size_t i = 0; i < sizeof pass / sizeof pass[0]; i++) {
         double start = clock_now();
-        if (!par_for(g->threads, pass[i].pieces, pass[i].fn, j, e)) return false;
+        if (!par_for(g->threads, pass[i].cut.wide + pass[i].cut.narrow, do_piece, &pass[i], e))
+            return false;
         t->pass[i] += clock_now() - start;
     }
     return true;

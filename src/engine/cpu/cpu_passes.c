@@ -18,13 +18,23 @@ const cpu_passes *cpu_passes_of(int form, bool float64) {
     return PASSES[form][float64];
 }
 
-/* A batch of CPU_LINES lines is CPU_PAIRS / lanes pieces, of which the last ones may be empty. */
-size_t cpu_passes_batches(const cpu_job *j, const cpu_passes *k) {
-    return ceil_div_size(j->p->axis[1].extent, CPU_LINES) * (CPU_PAIRS / k->lanes);
+/* --- pieces ---------------------------------------------------------------------------------- */
+
+cpu_cut cpu_cut_of(size_t pieces, size_t threads) {
+    size_t rest = pieces % threads;
+    if (2 * rest > threads) rest = 0;
+    return (cpu_cut){pieces - rest, 2 * rest};
 }
 
-size_t cpu_passes_blocks(const cpu_job *j, const cpu_passes *k) {
-    return ceil_div_size(j->p->halves, k->lanes);
+/* A batch of CPU_LINES lines is CPU_PAIRS / lanes pieces; in the last one, each begins with one of
+ * the first CPU_PAIRS lines. */
+size_t cpu_passes_batches(const cpu_job *j) {
+    size_t whole = j->p->axis[1].extent / CPU_LINES, rest = j->p->axis[1].extent % CPU_LINES;
+    return whole * (CPU_PAIRS / j->lanes) + ceil_div_size(min_size(rest, CPU_PAIRS), j->lanes);
+}
+
+size_t cpu_passes_blocks(const cpu_job *j) {
+    return ceil_div_size(j->p->halves, j->lanes);
 }
 
 /* --- scratch --------------------------------------------------------------------------------- */

@@ -44,6 +44,8 @@ typedef struct {
      * one behind all others is zero. */
     uint32_t *source;
     size_t lines;      /* of a block of the half spectrum, with the one that is zero */
+    size_t lanes;      /* of the passes: frequencies of a block, */
+    size_t wide;       /* of those before this one; of the others, half as many */
     char *room;        /* scratch: that of worker w is at room + w * room_bytes */
     size_t room_bytes; /* a multiple of 64 */
     size_t threads;    /* that take blocks in turn */
@@ -69,9 +71,23 @@ typedef struct {
 /* Returns the passes of a form (math/lanes.h). */
 const cpu_passes *cpu_passes_of(int form, bool float64);
 
-/* Returns the number of pieces of a pass. */
-size_t cpu_passes_batches(const cpu_job *j, const cpu_passes *k); /* forward, inverse */
-size_t cpu_passes_blocks(const cpu_job *j, const cpu_passes *k);  /* convolve */
+/* A pass is cut into pieces: those of the first kind fill all lanes, those of the second take half
+ * as many and are done by the code of a lesser form. So they fill the threads better when fewer
+ * than half of these would have a piece in the last round. Bytes do not depend on the cut, as no
+ * lane knows of another. */
+typedef struct {
+    size_t wide, narrow;
+} cpu_cut;
+cpu_cut cpu_cut_of(size_t pieces, size_t threads);
+
+/* Returns the number of pieces of a pass, all of them wide. */
+size_t cpu_passes_batches(const cpu_job *j); /* forward, inverse */
+size_t cpu_passes_blocks(const cpu_job *j);  /* convolve */
+
+/* Returns how many frequencies a block has, of which k is one. */
+static inline size_t cpu_passes_block(const cpu_job *j, size_t k) {
+    return k < j->wide ? j->lanes : j->lanes / 2;
+}
 /* Returns the bytes of scratch that one worker needs. */
 size_t cpu_passes_room(const cpu_job *j, const cpu_passes *k);
 
