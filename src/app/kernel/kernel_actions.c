@@ -175,14 +175,13 @@ const command_action KERNEL_ACTIONS[] = {
     },
     {
         .name = "clean",
-        .usage = "PHOTO [SHORTER[:EXPOSURE]...] -o OUT [options]",
+        .usage = "PHOTO -o OUT [options]",
         .help = "Make a kernel of a photograph of a lamp: find its centre, subtract the "
                 "background, restore a core that is cut off, replace the noise of the tail by a "
-                "smooth fall-off, and set taps below zero to zero. The core comes from shorter "
-                "exposures if you give any, and otherwise from its flank. An EXPOSURE is relative "
-                "to that of PHOTO, which may have one, too. Without it, it is measured.",
+                "smooth fall-off, and set taps below zero to zero. The core comes from its flank; "
+                "a shorter exposure measures it ('kernel merge').",
         .min_words = 1,
-        .max_words = 16,
+        .max_words = 1,
         .options = "output existing taps param fade kernel_center jobs mem_limit sandbox",
         .parameters = kernel_edit_details,
         .example = {{"Clean a photograph, and let it end smoothly.",

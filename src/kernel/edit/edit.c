@@ -33,16 +33,6 @@ bool edit_copy(edit_kernel *to, const edit_kernel *from, err *e) {
     return true;
 }
 
-bool edit_same_size(const edit_input *a, const edit_input *b, err *e) {
-    const edit_kernel *k = &a->kernel, *l = &b->kernel;
-    return (k->w == l->w && k->h == l->h && k->channels == l->channels) ||
-           err_set(e, ERR_DATA,
-                   "'%s' has %" PRIu32 " x %" PRIu32 " taps in %" PRIu32 " channel%s, '%s' %" PRIu32
-                   " x %" PRIu32 " in %" PRIu32 "; they must be the same",
-                   a->name, k->w, k->h, k->channels, k->channels == 1 ? "" : "s", b->name, l->w,
-                   l->h, l->channels);
-}
-
 /* --- light ---------------------------------------------------------------------------------- */
 
 double edit_channel_light(const edit_kernel *k, uint32_t c) {

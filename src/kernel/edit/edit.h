@@ -98,9 +98,6 @@ void edit_free(edit_kernel *k);
 bool edit_copy(edit_kernel *to, const edit_kernel *from, err *e);
 void edit_account_free(edit_account *a);
 
-/* Refuses two inputs of different sizes or channels. */
-bool edit_same_size(const edit_input *a, const edit_input *b, err *e);
-
 /* Returns the light of all channels, or of one. */
 double edit_light(const edit_kernel *k);
 double edit_channel_light(const edit_kernel *k, uint32_t c);

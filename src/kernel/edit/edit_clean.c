@@ -4,7 +4,6 @@
 #include "base/number.h"
 #include "kernel/edit/edit.h"
 #include "kernel/edit/photo.h"
-#include "kernel/edit/ring.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,14 +11,14 @@
 enum { BACKGROUND, NOISE, CORE }; /* parameters */
 
 typedef struct {
-    const edit_request *r;
-    edit_kernel k;
+    edit_kernel *k;
+    double quantum; /* of edit_input */
     ring_map rings;
     edit_account *told;
 } cleaning;
 
 static double *plane(const cleaning *w, uint32_t c) {
-    return w->k.tap + c * (size_t)w->k.w * w->k.h;
+    return w->k->tap + c * (size_t)w->k->w * w->k->h;
 }
 
 /* --- the background --------------------------------------------------------------------------- */
@@ -28,17 +27,17 @@ static double *plane(const cleaning *w, uint32_t c) {
  * is within three of its deviations of zero is none, and one that is not most of what the outermost
  * ring has is a tail that does not follow the law. */
 static void take_background_out(cleaning *w) {
-    const size_t n = (size_t)w->k.w * w->k.h;
-    double before = edit_light(&w->k), level = 0, taken = 0;
-    for (uint32_t c = 0; c < w->k.channels && w->rings.rings > 16; c++) {
+    const size_t n = (size_t)w->k->w * w->k->h;
+    double before = edit_light(w->k), level = 0, taken = 0;
+    for (uint32_t c = 0; c < w->k->channels && w->rings.rings > 16; c++) {
         double *tap = plane(w, c);
         uint32_t end = w->rings.rings;
-        double noise = fmax(ring_noise(&w->rings, tap, end / 2, end), w->r->input[0].quantum / 4);
+        double noise = fmax(ring_noise(&w->rings, tap, end / 2, end), w->quantum / 4);
         ring_fall f = ring_fit_fall(&w->rings, tap, max_u32(4, end / 5), end, noise, true);
         double outermost = ring_robust_mean(&w->rings, tap, end - 1);
         if (!(f.background > 3 * f.deviation && f.background > 0.5 * outermost)) continue;
         for (size_t i = 0; i < n; i++) tap[i] -= f.background;
-        level += f.background / w->k.channels;
+        level += f.background / w->k->channels;
         taken += f.background * (double)n;
     }
     if (taken > 0 && before > 0)
@@ -49,121 +48,91 @@ static void take_background_out(cleaning *w) {
 
 /* --- the core --------------------------------------------------------------------------------- */
 
-/* The light of shorter exposures, in the units of the longest. */
+/* The flank of a core: light ~ exp(level) * (1 + (r / width)^2)^-slope. */
 typedef struct {
-    edit_kernel light; /* 0 where all are saturated or too dark */
-    double *ratio;     /* for each tap of `light`: of the exposure that it was taken from */
-    photo_core cut;    /* where the exposure at hand is saturated */
-} shorter_light;
+    double level, width, slope;
+} flank;
 
-static bool shorter_make(shorter_light *s, const cleaning *w, err *e) {
-    const edit_kernel *k = &w->k;
-    s->ratio = mem_new((size_t)k->w * k->h * k->channels, sizeof *s->ratio, "ratios", e);
-    return s->ratio && photo_core_make(&s->cut, &w->rings, e) &&
-           edit_new(&s->light, k->w, k->h, k->channels, e);
+static double flank_at(const flank *f, double r) {
+    return exp(f->level - f->slope * log1p(r / f->width * (r / f->width)));
 }
 
-static void shorter_free(shorter_light *s) {
-    edit_free(&s->light);
-    mem_free(s->ratio);
-    photo_core_free(&s->cut);
-}
-
-/* Takes the ground of the outer rings out of a channel of a shorter exposure. Returns how many
- * times its light `longer` has; 0 if that cannot be told. */
-static double level_shorter(const cleaning *w, double *tap, const double *longer) {
-    const size_t n = (size_t)w->k.w * w->k.h;
-    uint32_t end = w->rings.rings, outer = end - 1 - end / 5;
-    double noise = ring_noise(&w->rings, tap, end / 2, end), ground = 0, high = 0;
-    for (uint32_t q = outer; q < end; q++)
-        ground += ring_robust_mean(&w->rings, tap, q) / (end - outer);
-    for (size_t t = 0; t < n; t++) tap[t] -= ground, high = fmax(high, longer[t]);
-    return photo_ratio(longer, tap, n, high, noise);
-}
-
-/* Takes what a channel of an exposure knows: its taps that are not cut off, unless a longer one had
- * them. */
-static void take_channel(shorter_light *s, uint32_t c, const double *tap, bool saturated,
-                         double ratio) {
-    const size_t n = (size_t)s->light.w * s->light.h;
-    double *best = s->ratio + c * n, *light = s->light.tap + c * n;
-    for (size_t t = 0; t < n; t++)
-        if (!(saturated && s->cut.in[t]) && tap[t] > 0 && !(best[t] > 0 && best[t] < ratio))
-            light[t] = tap[t] * ratio, best[t] = ratio;
-}
-
-/* Takes what a shorter exposure knows. `k`: its taps, which are changed. */
-static bool take_exposure(shorter_light *s, const cleaning *w, const edit_input *in, edit_kernel *k,
-                          err *e) {
-    const edit_input *first = &w->r->input[0];
-    for (uint32_t c = 0; c < k->channels; c++) {
-        double *tap = k->tap + (size_t)k->w * k->h * c, ratio = level_shorter(w, tap, plane(w, c));
-        if (isfinite(in->amount))
-            ratio = (isfinite(first->amount) ? first->amount : 1) / in->amount;
-        if (!(ratio > 1))
-            return err_set(e, ERR_DATA,
-                           "'%s' must be a shorter exposure than '%s', and its taps do "
-                           "not show that; give its exposure, such as %s:0.1 for a "
-                           "tenth of the light",
-                           in->name, first->name, in->name);
-        if (c == 0)
-            edit_say(w->told, "exposure", ratio, "%s has 1/%.4g of the light of %s", in->name,
-                     ratio, first->name);
-        bool saturated = photo_find_core(&s->cut, tap, &w->rings, in->quantum > 0);
-        take_channel(s, c, tap, saturated, ratio);
+/* Fits the rings outside `radius`. For one width it is a straight line through the logarithms, in
+ * which a ring counts by its noise and by a fiftieth, since no flank follows the law better. */
+static bool fit_flank(flank *best, const double *tap, const ring_map *m, double radius) {
+    enum { MOST = 256 };
+    double at[MOST], light[MOST], weight[MOST], least = INFINITY;
+    double noise = ring_noise(m, tap, m->rings / 2, m->rings);
+    uint32_t first = (uint32_t)(radius + 1.5), end = min_u32((uint32_t)(3 * radius + 8), m->rings);
+    int n = 0;
+    for (uint32_t r = first; r < end && n < MOST; r++) {
+        double y = ring_robust_mean(m, tap, r), error = noise / (y * sqrt(ring_count(m, r)));
+        if (!(y > 0)) break;
+        at[n] = ring_distance(m, r), light[n] = log(y), weight[n] = 1 / (error * error + 4e-4);
+        n++;
     }
+    for (double width = fmax(radius / 8, 0.2); n > 3 && width <= 6 * radius + 4; width *= 1.04) {
+        double s1 = 0, sx = 0, sy = 0, sxx = 0, sxy = 0, syy = 0;
+        for (int i = 0; i < n; i++) {
+            double x = -log1p(at[i] / width * (at[i] / width)), y = light[i], w = weight[i];
+            s1 += w, sx += w * x, sy += w * y, sxx += w * x * x, sxy += w * x * y, syy += w * y * y;
+        }
+        double det = s1 * sxx - sx * sx;
+        if (!(det > 0)) continue;
+        flank f = {(sxx * sy - sx * sxy) / det, width, (s1 * sxy - sx * sy) / det};
+        double sum = syy - f.level * sy - f.slope * sxy;
+        if (f.slope > 0.3 && f.slope < 30 && sum < least) least = sum, *best = f;
+    }
+    return isfinite(least);
+}
+
+/* Marks the core of a channel: the taps around the middle that are as bright as the brightest of
+ * them. *cut: it is cut off, since its flank leads to a middle that is brighter by more than a
+ * seventh. */
+static bool find_core(uint8_t *in, flank *f, bool *cut, const cleaning *w, const double *tap,
+                      err *e) {
+    const ring_map *m = &w->rings;
+    const size_t n = (size_t)m->w * m->h, middle = (size_t)(m->h / 2) * m->w + m->w / 2;
+    double high = tap[middle], count = 0;
+    for (uint32_t i = 0; i < m->first[min_u32(m->rings, 3)]; i++) high = fmax(high, tap[m->tap[i]]);
+    memset(in, 0, n);
+    /* Values of 8 bits wobble. */
+    if (!photo_mark(in, tap, m->w, m->h, middle, high * (w->quantum > 0 ? 0.97 : 0.998), e))
+        return false;
+    for (size_t i = 0; i < n; i++) count += in[i];
+    *cut = count >= 5 && high > 0 && fit_flank(f, tap, m, sqrt(count / M_PI)) &&
+           flank_at(f, 0) > 1.15 * high;
     return true;
 }
 
-/* Takes what the shorter exposures know. They come in any order. */
-static bool take_shorter(shorter_light *s, const cleaning *w, const uint32_t at[2], err *e) {
-    bool ok = shorter_make(s, w, e);
-    for (int i = 1; ok && i < w->r->inputs; i++) {
-        const edit_input *in = &w->r->input[i];
-        edit_kernel k = {0};
-        ok = edit_same_size(&w->r->input[0], in, e) && edit_copy(&k, &in->kernel, e) &&
-             photo_recentre(&k, at, NULL, e) && take_exposure(s, w, in, &k, e);
-        edit_free(&k);
-    }
-    return ok;
-}
-
-/* Puts the light of shorter exposures, or of the flank's extrapolation, where the core is cut
- * off. */
-static bool restore_core(cleaning *w, const edit_kernel *shorter, err *e) {
-    const size_t n = (size_t)w->k.w * w->k.h;
-    photo_core cut;
-    if (!photo_core_make(&cut, &w->rings, e)) return false;
-    double before = 0, after = 0;
-    uint64_t measured = 0, guessed = 0;
-    for (uint32_t c = 0; c < w->k.channels; c++) {
+/* Puts what the flank leads to where the core is cut off. */
+static bool restore_core(cleaning *w, err *e) {
+    const size_t n = (size_t)w->k->w * w->k->h;
+    uint8_t *in = mem_raw(n, 1, "the core", e);
+    double before = 0, after = 0, count = 0;
+    bool ok = in != NULL, cut;
+    flank f;
+    for (uint32_t c = 0; ok && c < w->k->channels; c++) {
         double *tap = plane(w, c);
-        if (!photo_find_core(&cut, tap, &w->rings, w->r->input[0].quantum > 0)) continue;
-        for (size_t i = 0; i < n; i++) {
-            if (!cut.in[i]) continue;
-            double x = (double)(i % w->k.w) - w->k.w / 2, y = (double)(i / w->k.w) - w->k.h / 2;
-            double v = fmax(photo_flank_at(&cut.flank, hypot(x, y)), tap[i]);
-            bool there = shorter->tap && shorter->tap[c * n + i] > 0;
-            if (there) v = shorter->tap[c * n + i];
-            before += tap[i], after += v;
-            measured += there, guessed += !there;
+        ok = find_core(in, &f, &cut, w, tap, e);
+        for (size_t i = 0; ok && cut && i < n; i++) {
+            if (!in[i]) continue;
+            double x = (double)(i % w->k->w) - w->k->w / 2, y = (double)(i / w->k->w) - w->k->h / 2;
+            double v = fmax(flank_at(&f, hypot(x, y)), tap[i]);
+            before += tap[i], after += v, count++;
             tap[i] = v;
         }
     }
-    photo_core_free(&cut);
-    if (measured)
-        edit_say(w->told, "core_measured", (double)measured,
-                 "%.0f taps of the saturated core come from shorter exposures", (double)measured);
-    if (guessed)
-        edit_say(w->told, "core_extrapolated", (double)guessed,
+    mem_free(in);
+    if (count) {
+        double share = (after - before) / edit_light(w->k);
+        edit_say(w->told, "core_extrapolated", count,
                  "%.0f taps of the saturated core are extrapolated from its flank; a shorter "
-                 "exposure would measure them",
-                 (double)guessed);
-    if (measured + guessed) {
-        double share = (after - before) / edit_light(&w->k);
+                 "exposure would measure them ('kernel merge')",
+                 count);
         edit_say(w->told, "core_light", share, "the core gained %.3g %% of all light", 100 * share);
     }
-    return true;
+    return ok;
 }
 
 /* --- the tail --------------------------------------------------------------------------------- */
@@ -195,12 +164,12 @@ static double local_mean(const edit_kernel *k, const double *tap, size_t i) {
  * shows are smoothed. Returns the change of light, or INFINITY without memory. */
 static double replace_tail(cleaning *w, double *tap, uint32_t first, double noise, double times,
                            const ring_fall *fall, err *e) {
-    const size_t n = (size_t)w->k.w * w->k.h;
+    const size_t n = (size_t)w->k->w * w->k->h;
     double *local = mem_new(n, sizeof *local, "a tail", e), change = 0, level = 0, want = 0;
     const uint32_t end = w->rings.rings;
     ring_fall f = *fall;
     if (!local) return INFINITY;
-    for (size_t i = 0; i < n; i++) local[i] = local_mean(&w->k, tap, i);
+    for (size_t i = 0; i < n; i++) local[i] = local_mean(w->k, tap, i);
     /* A mean of 25 taps has a fifth of their noise, or more: JPEG's blocks go up and down as
      * one. */
     /* Of n numbers by chance, the largest is about sqrt(2 ln n) deviations away. */
@@ -210,7 +179,7 @@ static double replace_tail(cleaning *w, double *tap, uint32_t first, double nois
         level += ring_robust_mean(&w->rings, tap, r), want += ring_fall_at(&f, r);
     if (want > 0) f.level *= fmax(level, 0) / want;
     for (size_t i = 0; i < n; i++) {
-        double x = (double)(i % w->k.w) - w->k.w / 2, y = (double)(i / w->k.w) - w->k.h / 2;
+        double x = (double)(i % w->k->w) - w->k->w / 2, y = (double)(i / w->k->w) - w->k->h / 2;
         double d = hypot(x, y), blend = clamp_double(6 * (d / first - 5.0 / 6), 0, 1);
         double v = ring_fall_at(&f, d), apart = (local[i] - v) / wobble;
         v += clamp_double(apart - chance, 0, 1) * (local[i] - v);
@@ -223,12 +192,12 @@ static double replace_tail(cleaning *w, double *tap, uint32_t first, double nois
 }
 
 static bool clean_tail(cleaning *w, double times, err *e) {
-    double change = 0, all = edit_light(&w->k), slope = 0;
+    double change = 0, all = edit_light(w->k), slope = 0;
     uint32_t nearest = 0;
-    for (uint32_t c = 0; c < w->k.channels && times > 0 && w->rings.rings > 16; c++) {
+    for (uint32_t c = 0; c < w->k->channels && times > 0 && w->rings.rings > 16; c++) {
         double *tap = plane(w, c);
         uint32_t end = w->rings.rings;
-        double noise = fmax(ring_noise(&w->rings, tap, 2 * end / 3, end), w->r->input[0].quantum);
+        double noise = fmax(ring_noise(&w->rings, tap, 2 * end / 3, end), w->quantum);
         uint32_t first = noise > 0 ? first_noisy(w, tap, noise, times) : 0;
         if (!first) continue;
         ring_fall f = ring_fit_fall(&w->rings, tap, max_u32(2, first / 3), first, noise, false);
@@ -247,11 +216,11 @@ static bool clean_tail(cleaning *w, double times, err *e) {
 }
 
 static void clip_negative(cleaning *w) {
-    const size_t n = (size_t)w->k.w * w->k.h * w->k.channels;
-    double light = edit_light(&w->k), below = 0;
+    const size_t n = (size_t)w->k->w * w->k->h * w->k->channels;
+    double light = edit_light(w->k), below = 0;
     uint64_t count = 0;
     for (size_t i = 0; i < n; i++)
-        if (w->k.tap[i] < 0) below -= w->k.tap[i], count++, w->k.tap[i] = 0;
+        if (w->k->tap[i] < 0) below -= w->k->tap[i], count++, w->k->tap[i] = 0;
     if (count)
         edit_say(w->told, "negative", (double)count,
                  "%.0f taps below zero were set to zero; they had %.3g %% of the light",
@@ -261,28 +230,14 @@ static void clip_negative(cleaning *w) {
 /* ---------------------------------------------------------------------------------------------- */
 
 bool edit_clean(edit_kernel *to, const edit_request *r, edit_account *told, err *e) {
-    cleaning w = {.r = r, .told = told};
-    shorter_light shorter = {0};
-    const uint32_t *at = r->at;
-    uint32_t found[2];
-    if (r->inputs > 1 && !(r->value[CORE] > 0))
-        return err_set(e, ERR_USAGE,
-                       "core=0 leaves the core as it is, so shorter exposures have no effect");
-    if (!r->centred) at = found;
-    bool ok = (r->centred || photo_find_centre(found, &r->input[0].kernel, e)) &&
-              edit_copy(&w.k, &r->input[0].kernel, e) && photo_recentre(&w.k, at, told, e) &&
-              ring_map_make(&w.rings, w.k.w, w.k.h, e);
+    cleaning w = {.k = to, .quantum = r->input[0].quantum, .told = told};
+    uint32_t at[2];
+    bool ok = photo_centre(at, r, &r->input[0], e) && edit_copy(to, &r->input[0].kernel, e) &&
+              photo_recentre(to, at, told, e) && ring_map_make(&w.rings, to->w, to->h, e);
     if (ok && r->value[BACKGROUND] > 0) take_background_out(&w);
-    if (ok && r->inputs > 1) ok = take_shorter(&shorter, &w, at, e);
-    if (ok && r->value[CORE] > 0) ok = restore_core(&w, &shorter.light, e);
-    ok = ok && clean_tail(&w, r->value[NOISE], e);
+    ok = ok && (r->value[CORE] <= 0 || restore_core(&w, e)) && clean_tail(&w, r->value[NOISE], e);
     if (ok) clip_negative(&w);
     if (ok && !told->sayings) edit_say(told, "nothing", 0, "there was nothing to clean");
-    shorter_free(&shorter);
     ring_map_free(&w.rings);
-    if (ok)
-        *to = w.k;
-    else
-        edit_free(&w.k);
     return ok;
 }

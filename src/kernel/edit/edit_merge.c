@@ -54,38 +54,21 @@ static double merge_white_of(const edit_input *in) {
     return in->quantum > 0 ? fmax(high, 1) : same < 5 ? 2 * high : high;
 }
 
-/* The taps of an exposure that are well exposed. */
+/* Two exposures, and the taps that are well exposed in the longer one. */
 typedef struct {
-    size_t *tap;
-    size_t count;
-} well_exposed;
+    const edit_kernel *longer, *shorter;
+    size_t *well, count;
+} pair;
 
-static bool find_well_exposed(well_exposed *to, const exposure *x, err *e) {
-    const edit_kernel *k = &x->in->kernel;
-    const size_t n = (size_t)k->w * k->h * k->channels;
-    for (int pass = 0; pass < 2; pass++) {
-        size_t count = 0;
-        for (size_t i = 0; i < n; i++) {
-            if (k->tap[i] < 0.05 * x->white || k->tap[i] > 0.9 * x->white) continue;
-            if (pass) to->tap[count] = i;
-            count++;
-        }
-        to->count = count;
-        if (pass == 0 && !(to->tap = mem_new(count, sizeof *to->tap, "taps", e))) return false;
-    }
-    return true;
-}
-
-/* Returns what of the well exposed light of `longer` no multiple of `shorter`, moved by x, y,
+/* Returns what of the well exposed light no multiple of the shorter exposure, moved by x, y,
  * explains. */
-static double unlike(const well_exposed *of, const edit_kernel *longer, const edit_kernel *shorter,
-                     int64_t x, int64_t y) {
-    const int64_t w = longer->w, h = longer->h, n = w * h;
+static double unlike(const pair *p, int64_t x, int64_t y) {
+    const int64_t w = p->longer->w, h = p->longer->h, n = w * h;
     double ll = 0, ls = 0, ss = 0;
-    for (size_t t = 0; t < of->count; t++) {
-        int64_t i = (int64_t)of->tap[t], px = i % n % w - x, py = i % n / w - y;
-        double v = longer->tap[i], q = 0;
-        if (px >= 0 && py >= 0 && px < w && py < h) q = shorter->tap[i / n * n + py * w + px];
+    for (size_t t = 0; t < p->count; t++) {
+        int64_t i = (int64_t)p->well[t], px = i % n % w - x, py = i % n / w - y;
+        double v = p->longer->tap[i], q = 0;
+        if (px >= 0 && py >= 0 && px < w && py < h) q = p->shorter->tap[i / n * n + py * w + px];
         ll += v * v, ls += v * q, ss += q * q;
     }
     return ss > 0 ? ll - ls * ls / ss : ll;
@@ -95,30 +78,31 @@ static double unlike(const well_exposed *of, const edit_kernel *longer, const ed
  * explains the picture hardly better, is nothing. */
 static bool find_move(int64_t move[2], const exposure *longer, const exposure *shorter, err *e) {
     enum { FAR = 8 };
-    const edit_kernel *l = &longer->in->kernel, *s = &shorter->in->kernel;
-    well_exposed of = {0};
-    if (!find_well_exposed(&of, longer, e)) return false;
-    double least = 0.8 * unlike(&of, l, s, 0, 0);
+    const edit_kernel *k = &longer->in->kernel;
+    const size_t n = (size_t)k->w * k->h * k->channels;
+    pair p = {k, &shorter->in->kernel, mem_raw(n, sizeof *p.well, "taps", e), 0};
+    if (!p.well) return false;
+    for (size_t i = 0; i < n; i++)
+        if (k->tap[i] >= 0.05 * longer->white && k->tap[i] <= 0.9 * longer->white)
+            p.well[p.count++] = i;
+    double least = 0.8 * unlike(&p, 0, 0);
     move[0] = move[1] = 0;
     for (int64_t y = -FAR; y <= FAR; y++)
         for (int64_t x = -FAR; x <= FAR; x++) {
-            double rest = unlike(&of, l, s, x, y);
+            double rest = unlike(&p, x, y);
             if (rest < least) least = rest, move[0] = x, move[1] = y;
         }
-    mem_free(of.tap);
+    mem_free(p.well);
     return true;
 }
 
 /* Cuts all exposures around the same centre, which is found in the shortest, where the core is
  * smallest. */
 static bool cut_bracket(bracket *b, const edit_request *r, edit_account *told, err *e) {
-    int64_t at[2] = {r->at[0], r->at[1]}, move[2];
-    uint32_t found[2];
+    uint32_t first[2];
     double lost;
-    if (!r->centred) {
-        if (!photo_find_centre(found, &b->x[0].in->kernel, e)) return false;
-        at[0] = found[0], at[1] = found[1];
-    }
+    if (!photo_centre(first, r, b->x[0].in, e)) return false;
+    int64_t at[2] = {first[0], first[1]}, move[2];
     for (int i = 0; i < b->count; i++) {
         exposure *x = &b->x[i];
         x->white = merge_white_of(x->in);
@@ -144,17 +128,24 @@ static bool cut_bracket(bracket *b, const edit_request *r, edit_account *told, e
 }
 
 static bool open_bracket(bracket *b, const edit_request *r, edit_account *told, err *e) {
+    const edit_input *a = &r->input[0];
     int given = 0;
     for (int i = 0; i < r->inputs; i++) {
+        const edit_kernel *k = &a->kernel, *l = &r->input[i].kernel;
         b->x[i].in = &r->input[i];
         given += isfinite(r->input[i].amount);
-        if (!edit_same_size(&r->input[0], &r->input[i], e)) return false;
+        if (k->w != l->w || k->h != l->h || k->channels != l->channels)
+            return err_set(e, ERR_DATA,
+                           "'%s' has %u x %u taps in %u channel%s, '%s' %u x %u in %u; they must "
+                           "be the same",
+                           a->name, k->w, k->h, k->channels, k->channels == 1 ? "" : "s",
+                           r->input[i].name, l->w, l->h, l->channels);
     }
     if (given && given < r->inputs)
         return err_set(e, ERR_USAGE, "give the exposure of every file (FILE:1/60), or of none");
     b->count = r->inputs;
     qsort(b->x, (size_t)b->count, sizeof *b->x, by_light);
-    b->channels = r->input[0].kernel.channels;
+    b->channels = a->kernel.channels;
     return cut_bracket(b, r, told, e);
 }
 
@@ -191,16 +182,9 @@ static void measure_noise(bracket *b, const ring_map *m) {
     b->clipped = (double)zeros > 0.01 * (double)all;
 }
 
-/* Returns from where on the taps of an exposure tell how it goes together with the next shorter
- * one, of about 1 / ratio of its light: where that one does not end in black. */
-static double least_light(const bracket *b, const exposure *x, double ratio) {
-    double shown = 3 * b->x[0].quantum * ratio;
-    if (!b->clipped) return -INFINITY;
-    return fmin(fmax(fmax(0.05 * x->white, 4 * x->noise), shown), 0.2 * x->white);
-}
-
-/* Finds the black level that explains all neighbours, if there is one, and takes it away. */
-static void find_black(bracket *b, const photo_match match[], edit_account *told) {
+/* Finds the black level that explains all neighbours, and takes it away. Returns whether there is
+ * one. */
+static bool find_black(bracket *b, const photo_match match[], edit_account *told) {
     double weight = 0, sum[EDIT_CHANNELS] = {0}, most = 0;
     for (int i = 1; i < b->count; i++) {
         if (!(match[i].ratio > 0)) continue;
@@ -208,11 +192,11 @@ static void find_black(bracket *b, const photo_match match[], edit_account *told
         for (uint32_t c = 0; c < b->channels; c++) sum[c] += w * match[i].black[c];
         weight += w;
     }
-    if (!(weight > 0)) return;
+    if (!(weight > 0)) return false;
     b->black_error = hypot(sqrt(1 / weight), b->wobble * b->x[0].quantum);
     for (uint32_t c = 0; c < b->channels; c++)
         if (fabs(sum[c] / weight) > fabs(most)) most = sum[c] / weight;
-    if (fabs(most) < 3 * b->black_error) return;
+    if (fabs(most) < 3 * b->black_error) return false;
     for (uint32_t c = 0; c < b->channels; c++) {
         b->black[c] = sum[c] / weight;
         for (int i = 0; i < b->count; i++)
@@ -220,6 +204,7 @@ static void find_black(bracket *b, const photo_match match[], edit_account *told
     }
     edit_say(told, "black", most,
              "the pictures have a black level of %.2g (white is 1), which was taken away", most);
+    return true;
 }
 
 /* Compares an exposure with the next shorter one, and sets it where it was not given. */
@@ -252,13 +237,14 @@ static bool merge_measure(bracket *b, const ring_map *m, edit_account *told, err
         exposure *x = &b->x[i];
         const double *longer = x->k.tap, *shorter = b->x[i - 1].k.tap;
         double ratio = photo_ratio(longer, shorter, b->n * b->channels, x->white, x->noise);
-        double least = least_light(b, x, ratio);
+        /* Where the shorter exposure ends in black, its taps tell nothing. */
+        double least = -INFINITY, shown = 3 * b->x[0].quantum * ratio;
+        if (b->clipped)
+            least = fmin(fmax(fmax(0.05 * x->white, 4 * x->noise), shown), 0.2 * x->white);
         if (!photo_fit_match(&match[i], longer, shorter, b->n, b->channels, x->white, least))
             match[i] = (photo_match){0};
     }
-    find_black(b, match, told);
-    bool dark = false;
-    for (uint32_t c = 0; c < b->channels; c++) dark |= b->black[c] != 0;
+    bool dark = find_black(b, match, told);
     b->x[0].exposure = isfinite(b->x[0].in->amount) ? b->x[0].in->amount : 1;
     for (int i = 1; i < b->count; i++) {
         exposure *x = &b->x[i];
@@ -282,24 +268,6 @@ static double lifted(const exposure *x, double v, double noise) {
     return fmax(sigma * (exp(-z * z / 2) / sqrt(2 * M_PI) - z * erfc(z / sqrt(2)) / 2), 0);
 }
 
-/* A tap and those beside it. */
-typedef struct {
-    double high, mean;
-} surroundings;
-
-static surroundings around(const bracket *b, const double *tap, size_t i) {
-    surroundings s = {0};
-    uint32_t px = (uint32_t)(i % b->w), py = (uint32_t)(i / b->w), count = 0;
-    for (uint32_t y = py ? py - 1 : 0; y <= py + 1 && y < b->h; y++)
-        for (uint32_t x = px ? px - 1 : 0; x <= px + 1 && x < b->w; x++, count++) {
-            double v = tap[(size_t)y * b->w + x];
-            s.high = fmax(s.high, v);
-            s.mean += v;
-        }
-    s.mean /= count;
-    return s;
-}
-
 /* Returns the weight of what the exposure says of a tap of this light: one over the variance, which
  * has the noise, the steps and a hundredth of the light, for pixels differ; and nothing near white,
  * where it is cut off. Codes have the same noise at every light. It is that of the picture which
@@ -315,29 +283,40 @@ static double weight(const bracket *b, const exposure *x, double light, double b
 }
 
 /* Returns the light of tap i as the longest exposure has it in which neither it nor a neighbour is
- * near white, or the shortest of all. near: of each exposure, for `weight`. */
+ * near white, or the shortest of all. near: the mean of both, in each exposure, for `weight`. */
 static double first_guess(const bracket *b, uint32_t c, size_t i, double near[EDIT_INPUTS]) {
+    const uint32_t px = (uint32_t)(i % b->w), py = (uint32_t)(i / b->w);
     double guess = NAN;
     for (int q = b->count - 1; q >= 0; q--) {
-        const exposure *x = &b->x[q];
-        const double *tap = x->k.tap + c * b->n;
-        const surroundings s = around(b, tap, i);
-        near[q] = s.mean;
-        if (isnan(guess) && (s.high < 0.9 * x->white || q == 0)) guess = tap[i] / x->exposure;
+        const double *tap = b->x[q].k.tap + c * b->n;
+        double high = 0, sum = 0, count = 0;
+        for (uint32_t y = py ? py - 1 : 0; y <= py + 1 && y < b->h; y++)
+            for (uint32_t x = px ? px - 1 : 0; x <= px + 1 && x < b->w; x++, count++) {
+                high = fmax(high, tap[(size_t)y * b->w + x]);
+                sum += tap[(size_t)y * b->w + x];
+            }
+        near[q] = sum / count;
+        if (isnan(guess) && (high < 0.9 * b->x[q].white || q == 0))
+            guess = tap[i] / b->x[q].exposure;
     }
     return guess;
 }
 
 /* --- merging ---------------------------------------------------------------------------------- */
 
+/* What is known of a tap, all channels added. */
+enum {
+    VARIANCE,
+    SHIFT, /* what one unit of the black level changes in it */
+    BIAS,  /* what clipping and rounding may have added to it */
+    SAYS,  /* what each exposure adds to it, weighted; and the same if it agreed with the result */
+    KNOWN = SAYS + 2 * EDIT_INPUTS
+};
+
 typedef struct {
     bracket *b;
     edit_kernel *to;
-    double *variance;              /* of each tap, all channels added */
-    double *shift;                 /* what one unit of the black level changes in a tap */
-    double *bias;                  /* what clipping and rounding may have added to it */
-    double *says[EDIT_INPUTS];     /* what each exposure adds to a tap, weighted; channels added */
-    double *expected[EDIT_INPUTS]; /* the same if it agreed with the result */
+    double *known; /* [tap][SAYS + 2 * b->count] */
 } merging;
 
 static void merge_tap(merging *m, uint32_t c, size_t i) {
@@ -356,16 +335,17 @@ static void merge_tap(merging *m, uint32_t c, size_t i) {
     }
     double light = sum / all;
     m->to->tap[c * b->n + i] = light;
-    m->variance[i] += 1 / all;
+    double *known = m->known + i * (SAYS + 2 * (size_t)b->count);
+    known[VARIANCE] += 1 / all;
     for (int q = 0; q < b->count; q++) {
         const exposure *x = &b->x[q];
         double v = x->k.tap[c * b->n + i], raw = light * x->exposure + b->black[c];
         double part = w[q] / all / x->exposure;
-        m->says[q][i] += part * v;
-        m->expected[q][i] += w[q] / all * light;
-        m->shift[i] += part;
-        m->bias[i] += part *
-                      (b->wobble * step_at(x, raw) + (b->clipped ? lifted(x, raw, b->noise) : 0));
+        known[SAYS + 2 * q] += part * v;
+        known[SAYS + 2 * q + 1] += w[q] / all * light;
+        known[SHIFT] += part;
+        known[BIAS] += part *
+                       (b->wobble * step_at(x, raw) + (b->clipped ? lifted(x, raw, b->noise) : 0));
     }
 }
 
@@ -379,29 +359,26 @@ static bool judge_rings(const merging *m, const ring_map *rings, edit_account *t
     told->ring = mem_new(rings->rings, sizeof *told->ring, "rings", e);
     if (!told->ring) return false;
     told->rings = rings->rings;
+    const int known = SAYS + 2 * b->count;
     for (uint32_t r = 0; r < rings->rings; r++) {
-        double light = 0, variance = 0, shift = 0, bias = 0, apart = 0, scale = 0, doubt = 0;
-        double count = ring_count(rings, r);
+        double sum[KNOWN] = {0}, light = 0, apart = 0, scale = 0, doubt = 0;
         edit_ring *ring = &told->ring[r];
         for (uint32_t i = rings->first[r]; i < rings->first[r + 1]; i++) {
-            uint32_t t = rings->tap[i];
-            variance += m->variance[t], shift += m->shift[t], bias += m->bias[t];
+            size_t t = rings->tap[i];
+            for (int f = 0; f < known; f++) sum[f] += m->known[t * (size_t)known + (size_t)f];
             for (uint32_t c = 0; c < b->channels; c++) light += m->to->tap[c * b->n + t];
         }
         for (int q = 0; q < b->count; q++) {
-            double says = 0, expected = 0;
-            for (uint32_t i = rings->first[r]; i < rings->first[r + 1]; i++)
-                says += m->says[q][rings->tap[i]], expected += m->expected[q][rings->tap[i]];
+            double says = sum[SAYS + 2 * q], expected = sum[SAYS + 2 * q + 1];
             scale += expected * b->x[q].scale_error, doubt += expected * b->x[q].scale_doubt;
             if (!(expected > 0.05 * light)) continue;
             ring->exposures++;
             apart = fmax(apart, fabs(says / expected - 1));
         }
-        double chance = hypot(sqrt(variance), hypot(scale, shift * b->black_error));
-        ring->light = light / (count * b->channels);
-        double most = hypot(2 * chance, apart * light) + bias + doubt;
-        ring->deviation = light > 0 ? most / light : INFINITY;
-        if (!ring->exposures) ring->deviation = INFINITY;
+        double chance = hypot(sqrt(sum[VARIANCE]), hypot(scale, sum[SHIFT] * b->black_error));
+        double most = hypot(2 * chance, apart * light) + sum[BIAS] + doubt;
+        ring->light = light / ((double)ring_count(rings, r) * b->channels);
+        ring->deviation = light > 0 && ring->exposures ? most / light : INFINITY;
     }
     return true;
 }
@@ -425,32 +402,14 @@ static void tell_rings(edit_account *told) {
     }
 }
 
-static bool open_merging(merging *m, err *e) {
-    const bracket *b = m->b;
-    bool ok = edit_new(m->to, b->w, b->h, b->channels, e) &&
-              (m->variance = mem_new(b->n, sizeof *m->variance, "variances", e)) &&
-              (m->shift = mem_new(b->n, sizeof *m->shift, "variances", e)) &&
-              (m->bias = mem_new(b->n, sizeof *m->bias, "variances", e));
-    for (int q = 0; q < b->count && ok; q++)
-        ok = (m->says[q] = mem_new(b->n, sizeof(double), "exposures", e)) &&
-             (m->expected[q] = mem_new(b->n, sizeof(double), "exposures", e));
-    return ok;
-}
-
-static void close_merging(merging *m) {
-    mem_free(m->variance);
-    mem_free(m->shift);
-    mem_free(m->bias);
-    for (int q = 0; q < EDIT_INPUTS; q++) mem_free(m->says[q]), mem_free(m->expected[q]);
-    for (int q = 0; q < m->b->count; q++) edit_free(&m->b->x[q].k);
-}
-
 bool edit_merge(edit_kernel *to, const edit_request *r, edit_account *told, err *e) {
     bracket b = {0};
     merging m = {.b = &b, .to = to};
     ring_map rings = {0};
     bool ok = open_bracket(&b, r, told, e) && ring_map_make(&rings, b.w, b.h, e) &&
-              merge_measure(&b, &rings, told, e) && open_merging(&m, e);
+              merge_measure(&b, &rings, told, e) && edit_new(to, b.w, b.h, b.channels, e) &&
+              (m.known = mem_new(b.n, (SAYS + 2 * (size_t)b.count) * sizeof *m.known,
+                                 "what is known", e));
     for (uint32_t c = 0; ok && c < b.channels; c++)
         for (size_t i = 0; i < b.n; i++) merge_tap(&m, c, i);
     ok = ok && judge_rings(&m, &rings, told, e);
@@ -465,7 +424,8 @@ bool edit_merge(edit_kernel *to, const edit_request *r, edit_account *told, err 
                      (double)white, b.x[0].in->name);
         tell_rings(told);
     }
-    close_merging(&m);
+    mem_free(m.known);
+    for (int q = 0; q < b.count; q++) edit_free(&b.x[q].k);
     ring_map_free(&rings);
     return ok;
 }

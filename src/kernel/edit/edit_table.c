@@ -65,8 +65,7 @@ const edit EDITS[] = {
     {
         .name = "clean",
         .least = 1,
-        .most = EDIT_INPUTS,
-        .amount = "an exposure",
+        .most = 1,
         .from_photo = true,
         .parameter = {{"background", 1, 0, 1, "1 subtracts a background, 0 leaves it"},
                       {"noise", 5, 0, 100,

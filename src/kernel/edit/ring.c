@@ -51,12 +51,6 @@ double ring_distance(const ring_map *m, uint32_t r) {
     return sum / ring_count(m, r);
 }
 
-double ring_mean(const ring_map *m, const double *plane, uint32_t r) {
-    double sum = 0;
-    for (uint32_t i = m->first[r]; i < m->first[r + 1]; i++) sum += plane[m->tap[i]];
-    return sum / ring_count(m, r);
-}
-
 static int ring_by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);

@@ -17,11 +17,10 @@ typedef struct {
 bool ring_map_make(ring_map *m, uint32_t w, uint32_t h, err *e);
 void ring_map_free(ring_map *m);
 
-/* Returns the number of taps of a ring, their mean distance, their mean, and the mean of those
- * between the fifth and the last fifth in order of light. */
+/* Returns the number of taps of a ring, their mean distance, and the mean of those between the
+ * fifth and the last fifth in order of light. */
 uint32_t ring_count(const ring_map *m, uint32_t r);
 double ring_distance(const ring_map *m, uint32_t r);
-double ring_mean(const ring_map *m, const double *plane, uint32_t r);
 double ring_robust_mean(const ring_map *m, const double *plane, uint32_t r);
 
 /* Returns the deviation of the noise in the rings [from, to): of each tap from the mean of its
