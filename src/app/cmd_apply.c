@@ -1,7 +1,6 @@
 /* cmd_apply.c - `fftbloom apply`, also `fftbloom IN KERNEL -o OUT`: files in, files out; and
  * `fftbloom farm`, which hands the same work on. */
 #include "app/farm/farm.h"
-#include "app/run/ending.h"
 #include "app/run/exposure.h"
 #include "app/run/file_set.h"
 #include "app/run/forecast.h"
@@ -73,6 +72,56 @@ static void write_reports(const report *r, cli *c, int status, text *out, err *e
     if (c->s.json) report_text(r, c, e->code ? err_status(e->code) : status, out);
     c->answered = true;
     cli_print(out);
+}
+
+/* Returns true if a closing line may be written: neither --quiet nor --json is given, and the
+ * progress is not in a form that programs read. */
+static bool ending_is_told(const settings *s) {
+    return !s->quiet && !s->json && s->progress != PROGRESS_OPENJD && s->progress != PROGRESS_JSON;
+}
+
+/* Adds "; 3 up to date, 1 failed", or nothing. */
+static void add_others(const report *r, text *to) {
+    static const struct {
+        frame_state state;
+        const char *word;
+    } OTHER[] = {
+        {FRAME_CURRENT, "up to date"}, {FRAME_SKIPPED, "skipped"}, {FRAME_FAILED, "failed"}};
+    const char *between = ";";
+    for (size_t i = 0; i < sizeof OTHER / sizeof OTHER[0]; i++) {
+        size_t n = r->count[OTHER[i].state];
+        if (n) text_add(to, "%s %zu %s", between, n, OTHER[i].word);
+        if (n) between = ",";
+    }
+    if (r->missing) text_add(to, " (%zu input%s missing)", r->missing, r->missing == 1 ? "" : "s");
+}
+
+/* Tells people how a run ended: an image on a terminal; a sequence after failures always, else
+ * where a person has seen the progress.
+ *
+ *   24 frames in 12.1 s (2.0/s) -> b.1001-1024.exr, CPU; 2 failed
+ *   b.exr: 0.51 s, CPU */
+static void ending_say(const job *j, const report *r, const progress *p) {
+    bool seen = p->mode == PROGRESS_AUTO && (p->terminal || p->seen);
+    size_t done = r->count[FRAME_DONE];
+    double time = clock_now() - r->start, rate = time > 0 ? (double)done / time : 0;
+    text line = {0};
+    if (job_count(j) == 1 ? !p->terminal || !done : !seen && !r->count[FRAME_FAILED]) return;
+    if (job_count(j) == 1) {
+        job_outputs(j, &line);
+        text_add(&line, ": %.2f s", time);
+        if (r->devices.n) text_add(&line, ", %s", r->devices.s);
+    } else if (done) {
+        text_add(&line, "%zu frame%s in %.1f s (%.*f/s) -> ", done, done == 1 ? "" : "s", time,
+                 rate < 1 ? 2 : 1, rate);
+        job_outputs(j, &line);
+        if (r->devices.n) text_add(&line, ", %s", r->devices.s);
+    } else {
+        text_add(&line, "no frame was made");
+    }
+    add_others(r, &line);
+    log_note("%s", line.s);
+    text_free(&line);
 }
 
 /* Makes all frames, and writes the reports, also of a run that fails. */

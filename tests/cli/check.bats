@@ -124,9 +124,6 @@ P
     check 0 evil.json --list
     clean "$output"
     [ "${lines[0]}" = '\x3a:stop-commands::x' ]
-    check 4 evil.json --keep-going --github
-    clean "$(grep -v '^::error file=evil.json,line=[0-9]*,col=3,title=[^,]*::' <<<"$output")"
-    [ "$(grep -c '^::' <<<"$output")" -eq 2 ]
     python3 -c '
 import json, xml.etree.ElementTree as E
 E.parse("j.xml")
@@ -140,7 +137,6 @@ json.load(open("j.json"))'
     [[ "$stderr" == *"none of the 3 cases of s.json matches 'nothing*'"* ]]
     check 64 s.json --json - --junit -
     [[ "$stderr" == *"--junit and --json both want standard output"* ]]
-    check 64 s.json --github --json -
     check 64 s.json --set t
     check 64 s.json --flter x
     [[ "$stderr" == *"did you mean --filter?"* ]]
@@ -241,7 +237,7 @@ for k in ("settings", "input", "kernel"): assert re.fullmatch("[0-9a-f]{32}", a[
     diff -r before refs
     # Where a result does not match, the report says what changed since the reference was made.
     check 2 s.json --set t=0.6 --keep-going
-    [[ "$output" == *"the reference was made with other settings: amount 0.5 -> 0.4"* ]]
+    [[ "$output" == *"the reference was made with other settings; then amount 0.5; now amount 0.4"* ]]
 }
 
 @test "settings that changed since the reference are listed, also to and from a default" {
@@ -249,16 +245,16 @@ for k in ("settings", "input", "kernel"): assert re.fullmatch("[0-9a-f]{32}", a[
     check 0 one.json --bless
     one '"reference": "new.exr", "config": {"padding": "mirror", "threshold": 1}'
     check 2 one.json
-    [[ "$output" == *"made with other settings: amount 0.5 -> 1, threshold 0 -> 1"* ]]
+    [[ "$output" == *"made with other settings; then amount 0.5; now threshold 1"* ]]
     one '"reference": "plain.exr"'
     check 0 one.json --bless
     one '"reference": "plain.exr", "config": {"sharpen": 0.25}'
     check 2 one.json
-    [[ "$output" == *"made with other settings: amount 1 -> 0.75"* ]]
+    [[ "$output" == *"made with other settings; now amount 0.75"* ]]
     # A reference from before this was written down.
     oiiotool plain.exr --eraseattrib 'fftbloom:look' -o plain.exr
     check 2 one.json
-    [[ "$output" == *"made with other settings"* && "$output" != *"->"* ]]
+    [[ "$output" == *"made with other settings"* && "$output" != *"; now"* ]]
 }
 
 @test "a page of a hundred passing cases has thumbnails and less than 10 MB" {
@@ -356,7 +352,7 @@ assert r["counts"] == {"pass": 2, "warn": 0, "fail": 1, "error": 0, "skip": 0}
 plain, sharp, mirror = r["cases"]
 assert plain["energy"][0]["ok"] and plain["verify"]["broken"] == 0 and plain["verify"]["pixels"] >= 8
 assert sharp["state"] == "fail" and sharp["status"] == 2 and sharp["parts"][0]["worst"]["x"] == 7
-assert "the reference was made with other settings: amount 0.5 -> 0.4" in sharp["notes"]
+assert "the reference was made with other settings; then amount 0.5; now amount 0.4" in sharp["notes"]
 assert sharp["origin"]["look"] == "amount 0.5\n", sharp["origin"]
 assert mirror["parts"][0]["pixels"] == 16 * 8 and mirror["origin"]["device"].startswith("cpu")
 assert plain["device"]["class"] == "cpu" and len(plain["times"]["passes"]) == len(plain["plan"]["passes"])
@@ -367,16 +363,6 @@ assert not missing, missing
 P
     check 0 s.json --json - -q
     python3 -c 'import json, sys; json.loads(sys.argv[1])' "$output"
-}
-
-@test "--github prints annotations at the case's line" {
-    check 2 s.json --set t=0.6 --github
-    line=$(grep '^::error' <<<"$output")
-    [[ "$line" == "::error file=s.json,line=10,col=5,title=sharp%3A FAILURE::1200 of 1200 pixels differ"* ]]
-    [[ "$line" == *"%0A  Mean error"* ]]
-    [[ "$output" == *"::notice file=s.json,line=11,col=5,title=mirror"* ]]
-    check 0 s.json --github
-    [[ "$output" != *"::"* ]]
 }
 
 @test "--html is one page without addresses of others" {

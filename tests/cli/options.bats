@@ -240,7 +240,7 @@ says() { # code, words, arguments
     none --abs "without --output" diff a.exr b.exr -abs
     none --scale "without --output" diff a.exr b.exr -scale 100
     none --od "without --output" diff a.exr b.exr -od
-    for o in --bless --keep-going --github --junit=x --json=x --html=x --device=cpu --require-cases=1; do
+    for o in --bless --keep-going --junit=x --json=x --html=x --device=cpu --require-cases=1; do
         none "${o%%=*}" "with --list" check s.json --list $o
     done
     none --normalize "without a file as --kernel" bench --kernel 64 --normalize sum

@@ -29,7 +29,7 @@ typedef struct {
 
 typedef struct {
     char *name;
-    const char *file; /* its place, for annotations; the suite's string */
+    const char *file; /* its place; the suite's string */
     int line, column;
     settings s;                           /* of the run; s.compare has the thresholds */
     suite_paths reference[SUITE_CLASSES]; /* by engine_class, or SUITE_ANY */

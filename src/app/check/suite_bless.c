@@ -96,55 +96,20 @@ void suite_origin_json(const image *reference, text *to) {
     json_close(&j);
 }
 
-/* Finds the value of a setting in the lines of a look, without quotes; "" where it has its default
- * value. */
-static void bless_add_value(const char *look, const char *name, size_t n, text *to) {
-    for (const char *s = look; s && *s; s = strchr(s, '\n') ? strchr(s, '\n') + 1 : NULL) {
-        if (strncmp(s, name, n) != 0 || s[n] != ' ') continue;
-        for (s += n + 1; *s && *s != '\n'; s++)
-            if (*s != '"') text_add_bytes(to, s, 1);
-        return;
+/* Adds the lines of a look that the other one lacks: "; then amount 0.5, threshold 1". */
+static void add_lines(const char *look, const char *other, const char *when, text *to) {
+    for (const char *s = look; *s; s += strcspn(s, "\n"), s += *s == '\n') {
+        text line = {0};
+        text_add_bytes(&line, s, strcspn(s, "\n") + 1);
+        const char *found = strstr(other, line.s);
+        if (line.n > 1 && !(found && (found == other || found[-1] == '\n'))) {
+            line.s[--line.n] = 0;
+            text_add(to, "%s ", when);
+            text_add_clean(to, line.s);
+            when = ",";
+        }
+        text_free(&line);
     }
-    char key[OPTION_NAME_ROOM];
-    snprintf(key, sizeof key, "%.*s", (int)n, name);
-    const option *o = option_find(key, FOR_APPLY);
-    text_add(to, "%s", o && o->preset ? o->preset : "none");
-}
-
-/* Adds the settings of the lines `these` that are others in `was` and `now`. `except`: lines whose
- * settings are passed over. */
-static void add_changes(const char *these, const char *except, const char *was, const char *now,
-                        text *to) {
-    for (const char *s = these; s && *s; s = strchr(s, '\n') ? strchr(s, '\n') + 1 : NULL) {
-        size_t n = strcspn(s, " \n");
-        if (!n) continue;
-        text before = {0}, after = {0}, twice = {0};
-        text_add(&twice, "\n");
-        text_add_bytes(&twice, s, n);
-        text_add(&twice, " ");
-        bool seen = except && (strncmp(except, twice.s + 1, n + 1) == 0 || strstr(except, twice.s));
-        bless_add_value(was, s, n, &before);
-        bless_add_value(now, s, n, &after);
-        if (!seen && strcmp(before.s, after.s) != 0)
-            text_add(to, "%s%.*s %s -> %s", to->n ? ", " : "", (int)n, s, before.s, after.s);
-        text_free(&before);
-        text_free(&after);
-        text_free(&twice);
-    }
-}
-
-/* Adds ": sharpen 0.5 -> 0.55" where the reference says what its settings were. */
-static void add_changed_settings(const image *reference, const suite_origin *now, text *to) {
-    const image_attr *a = origin_attr(reference, ORIGIN_LOOK);
-    const char *is = now->of[ORIGIN_LOOK].s ? now->of[ORIGIN_LOOK].s : "";
-    text was = {0}, changes = {0};
-    if (a) text_add_bytes(&was, (const char *)a->data, a->bytes);
-    if (a) add_changes(was.s, NULL, was.s, is, &changes);
-    if (a) add_changes(is, was.s, was.s, is, &changes);
-    if (changes.n) text_add(to, ": ");
-    if (changes.n) text_add_clean(to, changes.s);
-    text_free(&was);
-    text_free(&changes);
 }
 
 void suite_origin_compare(const image *reference, const suite_origin *now, text *to) {
@@ -154,7 +119,15 @@ void suite_origin_compare(const image *reference, const suite_origin *now, text 
         if (!ORIGIN[i].changed || !a || (a->bytes == t->n && memcmp(a->data, t->s, t->n) == 0))
             continue;
         text_add(to, "the reference was made with %s", ORIGIN[i].changed);
-        if (i == ORIGIN_SETTINGS) add_changed_settings(reference, now, to);
+        a = i == ORIGIN_SETTINGS ? origin_attr(reference, ORIGIN_LOOK) : NULL;
+        if (a) {
+            text was = {0};
+            text_add_bytes(&was, (const char *)a->data, a->bytes);
+            text_add(&was, "%s", ""); /* none is an empty string */
+            add_lines(was.s, now->of[ORIGIN_LOOK].s, "; then", to);
+            add_lines(now->of[ORIGIN_LOOK].s, was.s, "; now", to);
+            text_free(&was);
+        }
         text_add(to, "\n");
     }
 }

@@ -36,7 +36,8 @@ bool suite_bless(const char *path, image *result, const suite_origin *o, par *th
 /* Adds the origin that the reference states, as a JSON object; {} where it states none. */
 void suite_origin_json(const image *reference, text *to);
 /* Adds a sentence, as a line, for each of settings, input and kernel that has changed since; of the
- * settings it lists which ones, where the reference has them: "sharpen 0.5 -> 0.55". */
+ * settings it lists those that are others, where the reference has them: "; then amount 0.5; now
+ * amount 0.4". A default is not listed. */
 void suite_origin_compare(const image *reference, const suite_origin *now, text *to);
 
 #endif

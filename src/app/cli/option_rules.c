@@ -68,8 +68,7 @@ const option_rule OPTION_RULES[] = {
 
     {FOR_DIFF, "od abs scale", WHERE_DIFFERENCE, "without --output"},
 
-    {FOR_CHECK,
-     "device progress keep_going bless require_device require_cases junit json html github",
+    {FOR_CHECK, "device progress keep_going bless require_device require_cases junit json html",
      WHERE_CASES, "with --list"},
 
     {FOR_BENCH, "spectrum padding axis precision pixel_type vram_limit in_flight", WHERE_OURS,

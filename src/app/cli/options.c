@@ -471,8 +471,6 @@ const option OPTIONS[] = {
      .help = "Write the results as JSON; - is standard output."},
     {"html", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(html), .value = "FILE", .stdout_too = true,
      .help = "Write the results as one page with pictures that needs only a browser."},
-    {"github", OPTION_BOOL, SECTION_SUITE, FOR_CHECK, AT(github), .preset = "false",
-     .help = "Print annotations for GitHub Actions."},
 };
 const int OPTION_COUNT = (int)(sizeof OPTIONS / sizeof OPTIONS[0]);
 _Static_assert(sizeof OPTIONS / sizeof OPTIONS[0] <= SETTINGS_ROOM, "raise SETTINGS_ROOM");

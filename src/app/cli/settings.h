@@ -83,7 +83,7 @@ typedef struct {
     const char *filter, *set, *require_device;
     const char *junit, *json_file, *html;
     uint32_t require_cases;
-    bool list, bless, github;
+    bool list, bless;
     /* kernel */
     const char *taps, *param, *image, *plate;
     double fade, decades;

@@ -1,7 +1,6 @@
 #include "app/run/frame.h"
 
 #include "app/run/describe.h"
-#include "app/run/emit.h"
 #include "app/run/file_set.h"
 #include "app/run/fits.h"
 #include "app/run/output.h"

@@ -7,9 +7,16 @@
 #ifndef APP_STAGES_H
 #define APP_STAGES_H
 
-#include "app/run/colours.h"
+#include "app/cli/settings.h"
 #include "image/format.h"
+#include "image/recode.h"
 #include "image/rows.h"
+
+/* What is done to the colours of a part's pixels. */
+typedef struct {
+    bool any; /* else nothing */
+    recode how;
+} colours_step;
 
 /* From a file to the bloom: --pixel-type float, then --input-space. */
 typedef struct {
@@ -51,5 +58,8 @@ bool stages_out_rows(stages_out *out, int part, const rows_band *b, err *e);
 /* Changes an image in memory, and its header. *clamped: likewise. Where --half-overflow is float,
  * layers with values beyond halfs stay floats. */
 bool stages_out_image(image *img, const settings *s, uint64_t *clamped, par *threads, err *e);
+
+/* Returns the space of the output; its curve is NULL where the colours stay as they are. */
+colour_space colours_stored(const settings *s);
 
 #endif

@@ -8,6 +8,10 @@
 #include "app/run/stages.h"
 #include "base/mem.h"
 
+/* The layer that the glare is in where --emit-layer names none: it is in a file of its own only,
+ * and there its channels have no layer before their names. */
+#define EMIT_LAYER "fftbloom_emitted"
+
 typedef struct {
     const output *o;
     stages_in *in;              /* where channels come from that the image left in its file */
@@ -19,7 +23,7 @@ typedef struct {
 } targets;
 
 typedef struct {
-    const char *glare;  /* a file for the glare alone (emit.h); NULL: none */
+    const char *glare;  /* a file for the glare alone; NULL: none */
     const char *before; /* a picture of the image as it came; NULL: none */
     float stops;        /* the exposure of pictures */
 } targets_wanted;

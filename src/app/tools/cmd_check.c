@@ -35,7 +35,6 @@ static void check_run(suite_run *r, const settings *s, bool words, err *e) {
     if (seen) t.progress.mode = PROGRESS_NONE;
     suite_run_all(r, tell_case, &t);
     if (words) suite_text_end(r, &end);
-    if (s->github) suite_github(r, &end);
     cli_print(&end);
     suite_reports_write(r, e);
 }

@@ -25,7 +25,7 @@ static bool is_stdout(const char *path) {
 }
 
 bool suite_reports_check(const settings *asked, bool *taken, err *e) {
-    const char *first = asked->github ? "--github" : NULL;
+    const char *first = NULL;
     *taken = false;
     for (int i = 0; i < REPORTS; i++) {
         const char *path = path_of(asked, i);

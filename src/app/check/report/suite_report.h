@@ -20,7 +20,6 @@ bool suite_reports_add(const settings *asked, file_set *to, err *e);
 void suite_junit(const suite_run *r, text *to);
 void suite_json(const suite_run *r, text *to);
 void suite_html(const suite_run *r, text *to);
-void suite_github(const suite_run *r, text *to);
 
 /* Add lines for people: of a case when it is over, and of all cases at the end. */
 void suite_text_case(const case_result *c, bool verbose, text *to);

@@ -1,11 +1,8 @@
-/* suite_text.c - a suite's run on standard output: lines for people, and the annotations that
- * GitHub shows beside the suite's lines. */
+/* suite_text.c - a suite's run on standard output: lines for people. */
 #include "app/check/report/suite_report.h"
 #include "app/run/describe.h"
 
 #include <string.h>
-
-/* --- for people ------------------------------------------------------------------------------- */
 
 void suite_add_line(text *to, const char *line) {
     size_t blank = strspn(line, " ");
@@ -67,56 +64,4 @@ void suite_text_end(const suite_run *r, text *to) {
              r->status == 0              ? "PASS"
              : r->status == COMPARE_WARN ? "WARNING"
                                          : "FAILURE");
-}
-
-/* --- for GitHub ------------------------------------------------------------------------------- */
-
-/* Adds text with GitHub's escapes; `also` are the characters that end a property. */
-static void add_escaped(text *to, const char *s, const char *also) {
-    for (; s && *s; s++)
-        if (strchr("%\r\n", *s) || strchr(also, *s))
-            text_add(to, "%%%02X", (unsigned char)*s);
-        else
-            text_add_bytes(to, s, 1);
-}
-
-/* Adds a property, whose value is one clean line. */
-static void github_add_property(text *to, const char *name, const char *value) {
-    text clean = {0};
-    text_add_clean(&clean, value);
-    text_add(to, "%s=", name);
-    add_escaped(to, clean.s, ",:");
-    text_free(&clean);
-}
-
-void suite_github(const suite_run *r, text *to) {
-    static const char *const LEVEL[CASE_STATES] = {[CASE_WARN] = "warning",
-                                                   [CASE_FAIL] = "error",
-                                                   [CASE_ERROR] = "error",
-                                                   [CASE_SKIP] = "notice"};
-    for (size_t i = 0; i < r->count; i++) {
-        const case_result *c = &r->item[i];
-        if (!LEVEL[c->state]) continue;
-        text title = {0}, message = {0};
-        text_add(&title, "%s: %s", c->c->name, case_state_word(c->state));
-        text_add(&message, "%s%s", c->why.s ? c->why.s : "",
-                 c->match.words.s ? c->match.words.s : "");
-        while (message.n && message.s[message.n - 1] == '\n') message.s[--message.n] = 0;
-        text_add(to, "::%s ", LEVEL[c->state]);
-        github_add_property(to, "file", c->c->file);
-        text_add(to, ",line=%d,col=%d,", c->c->line, c->c->column);
-        github_add_property(to, "title", title.s);
-        text_add(to, "::");
-        add_escaped(to, message.s, "");
-        text_add(to, "\n");
-        text_free(&title);
-        text_free(&message);
-    }
-    if (r->complaint.s) {
-        text_add(to, "::error ");
-        github_add_property(to, "file", r->s->path);
-        text_add(to, ",title=requirements::");
-        add_escaped(to, r->complaint.s, "");
-        text_add(to, "\n");
-    }
 }
