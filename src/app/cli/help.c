@@ -67,10 +67,7 @@ static void help_example(page *p, const command_example *x) {
     text_add(p->to, "  # %s\n  %s\n", x->does, x->line);
 }
 
-static void (*const PARTS[])(page *) = {page_title,   page_examples,   page_usage,   page_about,
-                                        page_actions, page_parameters, page_options, NULL};
-static const page_format HELP = {.parts = PARTS,
-                                 .title = help_title,
+static const page_format HELP = {.title = help_title,
                                  .usage = help_usage,
                                  .heading = help_heading,
                                  .words = help_words,
@@ -96,12 +93,11 @@ void help_short(text *to) {
 static void help_program(text *to) {
     page p = {.as = &HELP, .to = to};
     const command *apply = command_find("apply");
-    text_add(to, "fftbloom blooms HDR images with a real point spread function.\n");
-    page_examples(&(page){&HELP, to, apply, NULL});
+    text_add(to, "fftbloom blooms HDR images with a real point spread function.\n\n");
+    page_examples(&p, apply->example, COMMAND_EXAMPLES);
     text_add(to, "\nUsage:%sCommands:\n", USAGE);
     page_commands(&p);
-    text_add(to, "\nThe options that matter most:\n");
-    page_ranked(&p, apply, RANK_MAIN);
+    page_group(&p, PAGE_MAIN, apply->bit, -1, RANK_MAIN);
     text_add(to,
              "\n'fftbloom help COMMAND' shows all options of a command, 'fftbloom help OPTION'\n"
              "explains one, and 'fftbloom help exit' the exit statuses. Options can also be\n"

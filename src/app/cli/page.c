@@ -24,12 +24,6 @@ void page_wrap(text *to, const char *s, int at, int indent, int width) {
     text_add(to, "\n");
 }
 
-void page_summary(const char *sentences, text *to) {
-    const char *end = strstr(sentences, ". "), *paragraph = strstr(sentences, ".\n");
-    if (!end || (paragraph && paragraph < end)) end = paragraph;
-    text_add_bytes(to, sentences, end ? (size_t)(end - sentences) + 1 : strlen(sentences));
-}
-
 static void add_heading(page *p, int level, const char *words) {
     if (p->as->heading) p->as->heading(p, level, words);
 }
@@ -79,132 +73,77 @@ void page_option(page *p, const option *o) {
     text_free(&facts);
 }
 
-void page_ranked(page *p, const command *of, option_rank rank) {
-    for (const option *o = NULL; (o = option_next(o, of->bit));)
-        if (o->rank == rank) page_option(p, o);
-}
-
-/* Writes a section for each of the titles, of the options that `users` take: those of a rank, or
- * with RANKS those of any. */
-static void add_sections(page *p, uint32_t users, option_rank rank) {
-    int section = -1;
+void page_group(page *p, const char *title, uint32_t users, int section, int rank) {
+    bool any = false;
     for (const option *o = NULL; (o = option_next(o, users));) {
-        if ((rank != RANKS && o->rank != rank) ||
+        if ((section >= 0 && (int)o->section != section) || (rank >= 0 && (int)o->rank != rank) ||
             (p->action && !option_is_for_action(o, p->action)))
             continue;
-        if ((int)o->section != section) {
-            if (section >= 0) add_list(p, false);
-            add_heading(p, 2, SECTION_TITLE[o->section]);
-            add_list(p, true);
-        }
+        if (!any) add_heading(p, 2, title);
+        if (!any) add_list(p, true);
         page_option(p, o);
-        section = (int)o->section;
+        any = true;
     }
-    if (section >= 0) add_list(p, false);
+    if (any) add_list(p, false);
 }
 
-void page_sections(page *p, uint32_t users) {
-    add_sections(p, users, RANKS);
+void page_sections(page *p, uint32_t users, int rank) {
+    for (int s = 0; s < SECTIONS; s++) page_group(p, SECTION_TITLE[s], users, s, rank);
 }
 
 /* Of apply and what takes its options there are many: those that matter most come first, and those
  * for experts last. */
 void page_options(page *p) {
-    static const page_item HELP = {ITEM_OPTION, NULL, "--help", "", "Show a summary of these.",
-                                   NULL};
-    static const char *const RANK[RANKS] = {
-        [RANK_MAIN] = "The options that matter most", [RANK_EXPERT] = "For experts"};
-    static const option_rank ORDER[] = {RANK_MAIN, RANK_USUAL, RANK_EXPERT};
-    bool ranks = p->command->bit & FOR_APPLY;
+    uint32_t users = p->command->bit;
+    bool ranks = users & FOR_APPLY;
     add_heading(p, 1, "Options");
-    for (int i = 0; i < RANKS; i++) {
-        if (!RANK[ORDER[i]]) {
-            add_sections(p, p->command->bit, ranks ? RANK_USUAL : RANKS);
-        } else if (ranks) {
-            add_heading(p, 2, RANK[ORDER[i]]);
-            add_list(p, true);
-            page_ranked(p, p->command, ORDER[i]);
-            add_list(p, false);
-        }
-    }
+    if (ranks) page_group(p, PAGE_MAIN, users, -1, RANK_MAIN);
+    page_sections(p, users, ranks ? RANK_USUAL : -1);
+    if (ranks) page_group(p, "For experts", users, -1, RANK_EXPERT);
     add_heading(p, 2, "Help");
     add_list(p, true);
-    p->as->item(p, &HELP);
+    p->as->item(p, &(page_item){ITEM_OPTION, NULL, "--help", "", "Show a summary of these.", NULL});
     add_list(p, false);
 }
 
 /* --- the other parts -------------------------------------------------------------------------- */
 
-static void full_name(const page *p, char to[64]) {
-    const char *action = p->action ? p->action->name : "";
-    snprintf(to, 64, "%s%s%s", p->command->name, *action ? " " : "", action);
-}
-
-void page_title(page *p) {
-    char name[64];
-    full_name(p, name);
-    p->as->title(p, name, p->action ? NULL : p->command->summary);
-}
-
-void page_usage(page *p) {
-    char name[64];
-    full_name(p, name);
-    p->as->usage(p, name, p->action ? p->action->usage : p->command->usage);
-}
-
-void page_about(page *p) {
-    const char *about = p->action ? p->action->help : p->command->about;
-    if (about) p->as->words(p, about);
-}
-
-static void add_examples(page *p, const command_example *example, int most) {
+void page_examples(page *p, const command_example *example, int most) {
     for (int i = 0; i < most && example[i].line; i++) p->as->example(p, &example[i]);
 }
 
-void page_examples(page *p) {
-    const command_example *all = p->action ? p->action->example : p->command->example;
-    if (!all[0].line) return;
-    add_heading(p, 1, "Examples");
-    add_examples(p, all, p->action ? COMMAND_ACTION_EXAMPLES : COMMAND_EXAMPLES);
-}
-
+/* Adds what --param sets of an action. */
 static void add_parameters(page *p, const command_action *a) {
     text names = {0};
     char *at = NULL;
     if (a->parameters) a->parameters(a, &names);
-    if (names.n) {
-        add_heading(p, 3, "Parameters (--param NAME=V,...)");
-        add_list(p, true);
-    }
-    for (char *s = names.n ? strtok_r(names.s, "\n", &at) : NULL; s;
-         s = strtok_r(NULL, "\n", &at)) {
+    if (!names.n) return;
+    add_heading(p, 3, "Parameters (--param NAME=V,...)");
+    add_list(p, true);
+    for (char *s = strtok_r(names.s, "\n", &at); s; s = strtok_r(NULL, "\n", &at)) {
         char *tab = strchr(s, '\t');
         *tab = 0;
         p->as->item(p, &(page_item){ITEM_PARAMETER, NULL, s, "", tab + 1, NULL});
     }
-    if (names.n) add_list(p, false);
+    add_list(p, false);
     text_free(&names);
 }
 
-void page_parameters(page *p) {
-    if (p->action) add_parameters(p, p->action);
-}
-
-void page_actions(page *p) {
-    if (p->action || !p->command->actions) return;
+/* In short only the first sentence of each. */
+static void add_actions(page *p) {
     add_heading(p, 2, "Actions");
     add_list(p, true);
     for (const command_action *a = p->command->actions; a->name; a++) {
         text words = {0};
-        if (p->as->full)
-            text_add(&words, "%s", a->help);
-        else
-            page_summary(a->help, &words);
+        const char *end = p->as->full ? NULL : strstr(a->help, ". ");
+        const char *paragraph = p->as->full ? NULL : strstr(a->help, ".\n");
+        if (!end || (paragraph && paragraph < end)) end = paragraph;
+        text_add_bytes(&words, a->help, end ? (size_t)(end - a->help) + 1 : strlen(a->help));
         p->as->item(p, &(page_item){ITEM_ACTION, NULL, a->name, a->usage, words.s, NULL});
         text_free(&words);
         if (!p->as->full) continue;
         add_parameters(p, a);
-        add_examples(p, a->example, COMMAND_ACTION_EXAMPLES);
+        page_examples(p, a->example, COMMAND_ACTION_EXAMPLES);
     }
     add_list(p, false);
 }
@@ -229,5 +168,26 @@ void page_commands(page *p) {
 }
 
 void page_write(page *p) {
-    for (int i = 0; p->as->parts[i]; i++) p->as->parts[i](p);
+    const command *c = p->command;
+    const command_action *a = p->action;
+    const command_example *example = a ? a->example : c->example;
+    const char *about = a ? a->help : c->about;
+    int examples = a ? COMMAND_ACTION_EXAMPLES : COMMAND_EXAMPLES;
+    char name[64];
+    snprintf(name, sizeof name, "%s%s%s", c->name, a ? " " : "", a ? a->name : "");
+    p->as->title(p, name, a ? NULL : c->summary);
+    if (!p->as->full && example->line) {
+        add_heading(p, 1, "Examples");
+        page_examples(p, example, examples);
+    }
+    p->as->usage(p, name, a ? a->usage : c->usage);
+    if (about) p->as->words(p, about);
+    if (a) add_parameters(p, a);
+    if (!a && c->actions) add_actions(p);
+    page_options(p);
+    if (!p->as->full) return;
+    page_statuses(p);
+    if (!example->line) return;
+    add_heading(p, 1, "Examples");
+    page_examples(p, example, examples);
 }

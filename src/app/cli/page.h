@@ -32,10 +32,8 @@ typedef struct {
 } page_item;
 
 typedef struct {
-    bool full; /* with all that there is to say; else what fits on a screen */
-    /* The parts of a command's page, or of that of one of its actions; NULL ends them. A format
-     * that has no use for headings, lists or others of these has NULL there. */
-    void (*const *parts)(page *p);
+    bool full; /* with all that there is to say; else what fits on a screen, examples first */
+    /* NULL: the format has none of these, as of what the pages it makes do not have. */
     void (*title)(page *p, const char *name, const char *summary);
     void (*usage)(page *p, const char *name, const char *arguments);
     void (*heading)(page *p, int level, const char *words);
@@ -52,28 +50,22 @@ struct page {
     const command_action *action; /* or of this action */
 };
 
+#define PAGE_MAIN "The options that matter most"
+
 /* Writes the page of a command, or of one of its actions. */
 void page_write(page *p);
 
-/* The parts: each writes nothing where the command has none of it. */
-void page_title(page *p);
-void page_examples(page *p);
-void page_usage(page *p);
-void page_about(page *p);
-void page_actions(page *p);    /* of a command */
-void page_parameters(page *p); /* of an action */
-void page_options(page *p);
+/* Write parts of it: some examples, all commands, all exit statuses. */
+void page_examples(page *p, const command_example *example, int most);
+void page_commands(page *p);
 void page_statuses(page *p);
-void page_commands(page *p); /* of the program */
-
-/* Write the options that one of `users` takes, section by section; those of a rank, which the
- * caller has begun as a list; and one of them. */
-void page_sections(page *p, uint32_t users);
-void page_ranked(page *p, const command *of, option_rank rank);
+/* Write options: those of the page's command or action; those that some `users` take, by section;
+ * one group of these, with its title; one alone. A section or a rank of -1 is any. */
+void page_options(page *p);
+void page_sections(page *p, uint32_t users, int rank);
+void page_group(page *p, const char *title, uint32_t users, int section, int rank);
 void page_option(page *p, const option *o);
 
-/* Appends the sentence up to its end, as the summary of all. */
-void page_summary(const char *sentences, text *to);
 /* Appends `s`, broken at blanks into lines of at most `width` columns. The first line begins at
  * column `at`, all others at column `indent`. */
 void page_wrap(text *to, const char *s, int at, int indent, int width);

@@ -132,15 +132,7 @@ static void man_example(page *p, const command_example *x) {
     text_add(p->to, ".Bd -literal -offset indent\n%s\n.Ed\n", x->line);
 }
 
-static void man_see(page *p) {
-    text_add(p->to, ".Sh SEE ALSO\n.Xr fftbloom 1\n");
-}
-
-static void (*const PARTS[])(page *) = {page_title,    page_usage,   page_about,
-                                        page_actions,  page_options, page_statuses,
-                                        page_examples, man_see,      NULL};
 static const page_format MAN = {.full = true,
-                                .parts = PARTS,
                                 .title = man_title,
                                 .usage = man_usage,
                                 .heading = man_heading,
@@ -165,7 +157,8 @@ static void man_program(text *to) {
                  ".It Ev FFTBLOOM_CACHE_RO\nA cache folder that is read but never written.\n"
                  ".It Ev NO_COLOR\nNo colour in messages.\n.El\n");
     page_statuses(&p);
-    page_examples(&(page){&MAN, to, command_find("apply"), NULL});
+    text_add(to, ".Sh EXAMPLES\n");
+    page_examples(&p, command_find("apply")->example, COMMAND_EXAMPLES);
     text_add(to, ".Sh SEE ALSO\n");
     /* In the order of the alphabet: the next name is the smallest that is larger than the last. */
     const char *last = "";
@@ -191,10 +184,11 @@ int cmd_docs(cli *c, text *out, err *e) {
         err_set(e, ERR_USAGE, "unknown command '%s'", c->word[1]);
     } else if (about) {
         page_write(&(page){&MAN, out, about, NULL});
+        text_add(out, ".Sh SEE ALSO\n.Xr fftbloom 1\n");
     } else if (man) {
         man_program(out);
     } else if (strcmp(c->word[0], "config") == 0) {
-        page_sections(&(page){.as = &MARKDOWN, .to = out}, FOR_ALL & ~FOR_BENCH);
+        page_sections(&(page){.as = &MARKDOWN, .to = out}, FOR_ALL & ~FOR_BENCH, -1);
     } else {
         command_choices(command_find("help"), "\n", out);
         text_add(out, "\n");

@@ -143,7 +143,7 @@ static void schema_item(page *p, const page_item *i) {
 static void add_options(json_out *j, const settings *defaults, uint32_t users, bool in_suite) {
     static const page_format FORMAT = {.full = true, .item = schema_item};
     schema_page s = {{.as = &FORMAT}, j, defaults, in_suite};
-    page_sections(&s.page, users);
+    page_sections(&s.page, users, -1);
 }
 
 /* Adds a property with a schema that is JSON already. */
