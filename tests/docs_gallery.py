@@ -145,8 +145,8 @@ def main():
         w, h = kernel["size"]
         page.append(
             f"## {name}\n\n{kernel['about']}. {w}x{h} taps.\n\n![a street at night with {name}]({relative}.webp)\n\n"
-            f"| ![a part of it]({relative}-crop.webp) | ![a lamp with {name}]({relative}-lamp.webp) "
-            f"| ![its light by distance]({relative}-profile.svg) |\n|---|---|---|\n"
+            f"| ![part]({relative}-crop.webp) | ![lamp]({relative}-lamp.webp) "
+            f"| ![profile]({relative}-profile.svg) |\n|---|---|---|\n"
         )
     sheet(names)
     # The README's picture: one frame, which is as it came up to the middle of the sun.

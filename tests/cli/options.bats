@@ -243,7 +243,6 @@ says() { # code, words, arguments
     for o in --bless --keep-going --junit=x --json=x --html=x --device=cpu --require-cases=1; do
         none "${o%%=*}" "with --list" check s.json --list $o
     done
-    none --normalize "without a file as --kernel" bench --kernel 64 --normalize sum
     says 64 "bench takes no option --layers; it is for apply, farm, plan, info" bench --layers rgba
     [ ! -e o.exr ]
     # They do no harm in files and variables, which may be for several commands, and none at all

@@ -58,7 +58,7 @@ static bool unknown(const reader *r, const char *arg, const char *name, err *e) 
     if (!elsewhere || r->cmd->bit & FOR_APPLY) add_other_word(r, name, &hint);
     if (elsewhere && !hint.n) {
         text_add(&hint, "; it is for ");
-        option_commands(elsewhere, &hint);
+        option_commands(elsewhere->on, &hint);
     } else if (!hint.n && access(arg, F_OK) == 0) {
         text_add(&hint, "; if the file of this name is meant, write ./%s", arg);
     } else if (!hint.n && near) {

@@ -113,7 +113,7 @@ static void help_option(const char *name, text *to) {
         page_option(&p, o);
         if (o->about) help_words(&p, o->about);
         text_add(to, o->on & FOR_ALL ? "\nFor: " : "\n");
-        option_commands(o, to);
+        option_commands(o->on, to);
         text_add(to, "%s\n", option_in_config(o) ? "; also a key of config files" : "");
     }
 }

@@ -21,7 +21,7 @@ static bool writes(const settings *s, const char *extension) {
 }
 
 static bool holds(option_condition c, const settings *s) {
-    const char *device = s->bloom.device, *kernel = s->kernel;
+    const char *device = s->bloom.device;
     switch (c) {
     case WHERE_ALWAYS: break;
     case WHERE_NEVER: return false;
@@ -40,8 +40,6 @@ static bool holds(option_condition c, const settings *s) {
     case WHERE_DIFFERENCE: return s->output != NULL;
     case WHERE_CASES: return !s->list;
     case WHERE_OURS: return s->rival == RIVAL_NONE;
-    case WHERE_KERNEL_FILE: /* the kernel of bench may also be the size of a generated one */
-        return kernel && kernel[strspn(kernel, "0123456789,")];
     }
     return true;
 }
@@ -71,10 +69,8 @@ const option_rule OPTION_RULES[] = {
     {FOR_CHECK, "device progress keep_going bless require_device require_cases junit json html",
      WHERE_CASES, "with --list"},
 
-    {FOR_BENCH, "spectrum padding axis precision pixel_type vram_limit in_flight", WHERE_OURS,
+    {FOR_BENCH, "padding axis precision pixel_type vram_limit in_flight", WHERE_OURS,
      "with --engine article"},
-    {FOR_BENCH, "normalize kernel_center kernel_scale correlate", WHERE_KERNEL_FILE,
-     "without a file as --kernel"},
 };
 const int OPTION_RULE_COUNT = (int)(sizeof OPTION_RULES / sizeof OPTION_RULES[0]);
 
@@ -118,10 +114,10 @@ void option_actions(const option *o, const command *c, text *to) {
         if (option_is_for_action(o, a)) text_add(to, "%s%s", to->n > before ? ", " : "", a->name);
 }
 
-void option_commands(const option *o, text *to) {
+void option_commands(uint32_t users, text *to) {
     size_t before = to->n;
     for (int i = 0; i < COMMAND_COUNT; i++)
-        if (o->on & COMMANDS[i].bit)
+        if (users & COMMANDS[i].bit)
             text_add(to, "%s%s", to->n > before ? ", " : "", COMMANDS[i].name);
 }
 

@@ -23,8 +23,8 @@ bool option_rules_check_action(const settings *s, const command *c, const comman
 bool option_is_for_action(const option *o, const command_action *a);
 /* Appends the names of the actions that take an option: "make, check". */
 void option_actions(const option *o, const command *c, text *to);
-/* Appends the commands that take the option. */
-void option_commands(const option *o, text *to);
+/* Appends the commands among these users. */
+void option_commands(uint32_t users, text *to);
 
 /* Returns whether the option has an effect beside the others, apart from actions and sequences. */
 bool option_has_effect(const settings *s, uint32_t bit, const option *o);
@@ -47,8 +47,7 @@ typedef enum {
     WHERE_END_IS_SEEN, /* farm waits until the frames are made */
     WHERE_DIFFERENCE,  /* diff writes an image */
     WHERE_CASES,       /* check runs cases */
-    WHERE_OURS,        /* bench times our engine alone */
-    WHERE_KERNEL_FILE  /* the kernel is read from a file */
+    WHERE_OURS         /* bench times our engine alone */
 } option_condition;
 
 /* One row: `options` (names with blanks between) work in the commands `on` where the condition

@@ -23,7 +23,7 @@ const char OPTION_VARIABLES[] = "device,jobs,mem_limit,cache_dir,kernels,config"
 enum {
     IMAGE = FOR_APPLY | FOR_PLAN, /* needs an image */
     RUN = IMAGE | FOR_BENCH,
-    SPREAD = RUN | FOR_PRECOMPUTE, /* decides the kernel's spectrum */
+    SPREAD = IMAGE | FOR_PRECOMPUTE, /* decides the kernel's spectrum */
     TAPS = SPREAD | FOR_KERNEL,
     LOUD = FOR_ALL & ~(FOR_COMPLETION | FOR_SCHEMA | FOR_DOCS | FOR_HELP | FOR_VERSION),
     LIMIT = FOR_DIFF | FOR_CASE, /* of a comparison */
@@ -36,15 +36,13 @@ const option OPTIONS[] = {
          "Image to bloom: EXR, HDR, PFM, PNG or NPY. A frame pattern such as shot.####.exr means a "
          "sequence.",
      .about = "It can also be given as the first argument. - is standard input (docs/pipes.md)."},
-    {"kernel", OPTION_PATH, SECTION_FILES, SPREAD, AT(kernel), .rank = RANK_MAIN, .value = "KERNEL",
-     .letter = 'k', .keyed = true,
+    {"kernel", OPTION_PATH, SECTION_FILES, SPREAD | FOR_BENCH, AT(kernel), .rank = RANK_MAIN,
+     .value = "KERNEL", .letter = 'k', .keyed = true,
      .help =
          "Point spread function: an image, a .spectrum file made by precompute, or the name of a "
          "shipped kernel ('fftbloom kernel list').",
-     .about = "It can also be given as an argument, after the input. Kernels may change in time "
-              "(docs/sequences.md): 1001:portrait,1020:sunstar fades from one to the other, and "
-              "sunstar(fnumber=1001:2.8,1050:16) changes a parameter of a recipe; "
-              "sunstar(fnumber=11) sets one."},
+     .about = "It can also be given as an argument, after the input. sunstar(fnumber=11) sets a "
+              "parameter of a recipe. docs/sequences.md says how kernels change in time."},
     {"output", OPTION_PATH, SECTION_FILES,
      FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF | FOR_BENCH, AT(output), .rank = RANK_MAIN,
      .value = "OUT", .letter = 'o', .stdout_too = true,
@@ -72,8 +70,7 @@ const option OPTIONS[] = {
      .help =
          "Folder of the shipped kernels, if it is not where the program was installed; for kernel "
          "sheet also the kernels to show: a folder, or names and files with commas between."},
-    {"config", OPTION_PATH, SECTION_FILES, RUN | FOR_PRECOMPUTE, AT(config), .value = "FILE",
-     .flag_only = true,
+    {"config", OPTION_PATH, SECTION_FILES, SPREAD, AT(config), .value = "FILE", .flag_only = true,
      .help = "Read options from a JSON file; flags and environment variables override it."},
     {"report", OPTION_PATH, SECTION_FILES, FOR_APPLY, AT(report), .value = "FILE",
      .help = "Write a JSON report on each frame: device, plan, times and notes."},
@@ -146,7 +143,7 @@ const option OPTIONS[] = {
     {"correlate", OPTION_BOOL, SECTION_KERNEL, SPREAD, AT(bloom.kernel.correlate),
      .rank = RANK_EXPERT, .preset = "false",
      .help = "Rotate the kernel by 180 degrees, as tools that correlate do."},
-    {"spectrum", OPTION_ENUM, SECTION_KERNEL, RUN, AT(bloom.spectrum), .rank = RANK_EXPERT,
+    {"spectrum", OPTION_ENUM, SECTION_KERNEL, IMAGE, AT(bloom.spectrum), .rank = RANK_EXPERT,
      .words = WORDS("resampled", "exact"), .preset = "resampled",
      .help = "How to get the kernel's spectrum at the image's size: resampled from the cached one, "
              "or computed again."},
@@ -226,10 +223,8 @@ const option OPTIONS[] = {
      .rank = RANK_MAIN, .value = "STOPS", .words = WORDS("auto"), .min = -40, .max = 40,
      .preset = "auto", .keyed = true,
      .help = "Exposure of a PNG picture: a gain in stops, or auto for one that suits the picture.",
-     .about = "At 0 a grey of 0.18 is shown as 0.18. With auto all frames of a sequence have the "
-              "exposure that suits the first one before the bloom, which a note tells; a picture "
-              "of a PNG image, which has been graded already, has 0. Give the same number for "
-              "pictures that are to be compared."},
+     .about = "At 0 a grey of 0.18 is shown as 0.18. Give the same number for pictures that are to "
+              "be compared. docs/images.md says what auto does."},
     {"view", OPTION_STRING, SECTION_LAYERS, FOR_APPLY, AT(view), .value = "NAME", .preset = "auto",
      .help = "How a PNG picture shows the light: auto (film; srgb if the input is PNG, too), film "
              "(highlights bend down), srgb (as it is, cut "
@@ -281,16 +276,16 @@ const option OPTIONS[] = {
      AT(jobs), .value = "N", .min = 0, .max = 1024, .preset = "0",
      .help = "Number of host threads; 0 uses all that are available."},
     {"mem_limit", OPTION_SIZE, SECTION_DEVICE,
-     SPREAD | FOR_KERNEL | FOR_DIFF | FOR_CHECK | FOR_INFO, AT(bloom.mem_limit), .value = "SIZE",
-     .min = 1e6, .preset = "0",
+     SPREAD | FOR_BENCH | FOR_KERNEL | FOR_DIFF | FOR_CHECK | FOR_INFO, AT(bloom.mem_limit),
+     .value = "SIZE", .min = 1e6, .preset = "0",
      .help =
          "Maximum host memory, such as 8GB; an image that needs more is made in tiles. 0 allows 80 "
          "% of the memory that is available, container limits included."},
     {"vram_limit", OPTION_SIZE, SECTION_DEVICE, RUN, AT(bloom.vram_limit), .rank = RANK_EXPERT,
      .value = "SIZE", .min = 1e6, .preset = "0",
      .help = "Maximum device memory, such as 2GB; 0 allows all memory of the device."},
-    {"cache_dir", OPTION_PATH, SECTION_DEVICE, SPREAD | FOR_CHECK | FOR_CACHE | FOR_DEVICES,
-     AT(bloom.cache_dir), .value = "DIR",
+    {"cache_dir", OPTION_PATH, SECTION_DEVICE,
+     SPREAD | FOR_BENCH | FOR_CHECK | FOR_CACHE | FOR_DEVICES, AT(bloom.cache_dir), .value = "DIR",
      .help = "Folder of the spectrum cache; the default is $XDG_CACHE_HOME/fftbloom or "
              "~/.cache/fftbloom."},
     {"cache_size", OPTION_SIZE, SECTION_DEVICE, IMAGE | FOR_PRECOMPUTE | FOR_CHECK | FOR_CACHE,
@@ -348,11 +343,9 @@ const option OPTIONS[] = {
     {"keys", OPTION_PATH, SECTION_SEQUENCE, IMAGE, AT(keys), .value = "FILE.csv",
      .help = "Read values that change from frame to frame from a CSV file: a column \"frame\", and "
              "one for each option.",
-     .about = "The first line names the columns: frame,amount,kernel_scale. Between the frames of "
-              "the file values are linear; before the first and after the last they stay the same. "
-              "--amount 1001:0,1050:1, or {\"1001\": 0, \"1050\": 1} in a config file, does the "
-              "same for one option. Options that can change are amount, threshold, knee, "
-              "kernel_scale and exposure."},
+     .about = "--amount 1001:0,1050:1, or {\"1001\": 0, \"1050\": 1} in a config file, does the "
+              "same for one option: amount, threshold, knee, kernel_scale or exposure "
+              "(docs/sequences.md)."},
     {"keep_going", OPTION_BOOL, SECTION_SEQUENCE, FOR_APPLY, AT(keep_going), .preset = "false",
      .help =
          "Continue after a frame that fails or whose input is missing, and exit with the status "
@@ -439,8 +432,8 @@ const option OPTIONS[] = {
              "the lines that a farm's scheduler reads, JSON lines, or not at all.",
      .about = "json:3 writes the lines to file descriptor 3, which the caller opens: fftbloom ... "
               "--progress json:3 3>progress.jsonl"},
-    {"print_config", OPTION_BOOL, SECTION_MESSAGES, RUN | FOR_PRECOMPUTE, AT(print_config),
-     .rank = RANK_EXPERT, .preset = "false", .flag_only = true,
+    {"print_config", OPTION_BOOL, SECTION_MESSAGES, SPREAD, AT(print_config), .rank = RANK_EXPERT,
+     .preset = "false", .flag_only = true,
      .help = "Print the value and the origin of each option, and exit."},
 
     /* --- suites --- */

@@ -121,12 +121,13 @@ static void bench_add_json(const row *r, json_out *j) {
 static bool bench_spectrum_for(spectrum_lines *l, const frames_bench *b, const psf *k,
                                const plan *p, err *e) {
     spectrum source = {0};
-    const spectrum_request want = {.mode = b->s->bloom.spectrum,
+    const spectrum_request want = {.mode = p->sample_bytes == 8 ? SPECTRUM_EXACT
+                                                                : SPECTRUM_RESAMPLED,
                                    .first = p->first,
                                    .length = {p->axis[0].length, p->axis[1].length},
                                    .float64 = p->sample_bytes == 8};
-    bool exact = want.float64 || want.mode == SPECTRUM_EXACT;
-    bool ok = (exact ? psf_copy(&source.kernel, k, e) : spectrum_make(&source, k, b->threads, e)) &&
+    bool ok = (want.float64 ? psf_copy(&source.kernel, k, e)
+                            : spectrum_make(&source, k, b->threads, e)) &&
               spectrum_at(l, &source, &want, b->threads, e);
     spectrum_free(&source);
     return ok;
@@ -330,9 +331,9 @@ const command_action BENCH_ACTIONS[] = {
          "--padding work as in a run. --device all times every device.\n\n--engine article times "
          "the bloom of an article beside ours, in both orders of the axes, and compares both "
          "with the definition; docs/fft.md has its table.",
-     .options = "kernel config padding axis normalize kernel_center kernel_scale correlate "
-                "spectrum pixel_type precision device jobs mem_limit vram_limit cache_dir "
-                "size rounds queue in_flight warm_up engine plot",
+     .options =
+         "kernel padding axis pixel_type precision device jobs mem_limit vram_limit cache_dir "
+         "size rounds queue in_flight warm_up engine plot",
      .run = bench_frames},
 #if WITH_LAB
     {.name = "fft",

@@ -18,18 +18,19 @@ static void md_heading(page *p, int level, const char *words) {
     text_add(p->to, "%s%.*s %s\n", p->to->n ? "\n" : "", level, "###", words);
 }
 
-/* Most options are those of apply, so only the others name their commands. */
+/* What apply takes, farm and plan take, too, and the page says so once. */
 static void md_item(page *p, const page_item *i) {
-    enum { USUAL = FOR_APPLY | FOR_PLAN };
     const option *o = i->option;
+    bool usual = o->on & FOR_APPLY;
+    uint32_t others = o->on & ~(uint32_t)(usual ? FOR_APPLY | FOR_PLAN | FOR_FARM : 0);
     text_add(p->to, "\n### `%s`\n\n%s\n\n`%s%s%s`", o->name, i->means, i->name,
              *i->value ? " " : "", i->value);
     if (o->letter) text_add(p->to, ", `-%c`", o->letter);
     text_add(p->to, "%s%s.", i->facts ? ": " : "", i->facts ? i->facts : "");
-    if ((o->on & USUAL) != o->on || !(o->on & FOR_APPLY)) {
-        text_add(p->to, " For ");
-        option_commands(o, p->to);
-        if (o->on & FOR_CASE) text_add(p->to, "%scases of suites", o->on & FOR_ALL ? ", " : "");
+    if (others) {
+        text_add(p->to, usual ? " Also for " : " For ");
+        option_commands(others, p->to);
+        if (others & FOR_CASE) text_add(p->to, "%scases of suites", others & FOR_ALL ? ", " : "");
         text_add(p->to, ".");
     }
     text_add(p->to, "%s\n", option_in_config(o) ? "" : " Not in config files.");
