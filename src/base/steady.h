@@ -8,6 +8,8 @@
 #define BASE_STEADY_H
 
 #include <math.h>
+#include <stdint.h>
+#include <string.h>
 
 #define STEADY_PI 3.14159265358979323846
 
@@ -40,13 +42,19 @@ static inline double steady_cos(double x) {
     return steady_sin(x + STEADY_PI / 2.0);
 }
 
-/* exp(x) = 2^n exp(x - n ln 2); ldexp is exact. */
+/* exp(x) = 2^n exp(x - n ln 2); a product with a power of two is exact. */
 static inline double steady_exp(double x) {
+    static const double OVER[] = {1.0,      1.0 / 2,  1.0 / 3,  1.0 / 4, 1.0 / 5,
+                                  1.0 / 6,  1.0 / 7,  1.0 / 8,  1.0 / 9, 1.0 / 10,
+                                  1.0 / 11, 1.0 / 12, 1.0 / 13, 1.0 / 14};
     if (x < -700.0) return 0.0;
     double n = floor(x * 1.44269504088896340736 + 0.5);
-    double rest = x - n * 0.693147180559945309417, sum = 1;
-    for (int i = 14; i >= 1; i--) sum = 1 + sum * rest * (1.0 / i);
-    return ldexp(sum, (int)n);
+    double rest = x - n * 0.693147180559945309417, sum = 1, power;
+    for (int i = 13; i >= 0; i--) sum = 1 + sum * rest * OVER[i];
+    if (n > 1000.0) return ldexp(sum, (int)n);
+    uint64_t bits = (uint64_t)(1023 + (int64_t)n) << 52;
+    memcpy(&power, &bits, sizeof power);
+    return sum * power;
 }
 
 /* ln(x) for x > 0: x = m 2^n with m near 1, and ln(m) = 2 artanh((m - 1) / (m + 1)). */

@@ -132,7 +132,7 @@ static bool keys_find(char to[SHELF_PATH], const char *kernel, double scale, con
                       const settings *s, err *e) {
     char recipe[LIBRARY_PATH], word[LIBRARY_PATH];
     if (library_recipe(recipe, kernel, s))
-        return kernel_shelf_path(to, &(shelf_want){recipe, parameters, {NULL}, scale}, s, e);
+        return kernel_shelf_path(to, &(shelf_want){recipe, parameters, {NULL}, scale, false}, s, e);
     if (*parameters)
         return err_set(e, ERR_CONFIG, "'%s' is no recipe, so it has no parameters such as %s",
                        kernel, parameters);

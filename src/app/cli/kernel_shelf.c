@@ -16,7 +16,8 @@ bool kernel_shelf_path(char to[SHELF_PATH], const shelf_want *w, const settings 
     snprintf(what, sizeof what, "making the kernel '%.*s'", (int)strlen(name) - 5, name);
     if (!shelf_entry(entry, w, &in, &there, e)) return false;
     par *threads = there ? NULL : par_open((int)s->jobs, e);
-    ticker *told = threads ? ticker_open(what) : NULL;
+    ticker *told = threads && !w->draft ? ticker_open(what)
+                                        : NULL; /* drafts are made side by side */
     bool ok = there || (threads && shelf_make(entry, w, threads, e));
     ticker_close(&told);
     par_close(&threads);

@@ -57,7 +57,9 @@ typedef struct {
     const sheet *of;
     const char *word; /* as it follows the input in a command */
     char name[64], about[400];
-    float *bloomed; /* as sheet.light; NULL: not bloomed */
+    char path[LIBRARY_PATH]; /* of the kernel at the size of the preview, */
+    double scale;            /* with its taps stretched by this */
+    float *bloomed;          /* as sheet.light; NULL: not bloomed */
     preview_picture picture[SHEET_STRENGTHS];
     uint8_t *jpeg[SHEET_STRENGTHS];
     size_t bytes[SHEET_STRENGTHS];
@@ -112,21 +114,23 @@ static image *sheet_image(const sheet *s, err *e) {
     return img;
 }
 
-/* Finds the file of the kernel at the size of the preview: a recipe is made at that size, the taps
- * of a file are stretched by *scale. */
-static bool sheet_kernel(char path[LIBRARY_PATH], double *scale, const sheet_look *l, err *e) {
-    const settings *s = &l->of->c->s;
-    char recipe[LIBRARY_PATH];
-    *scale = l->of->scale;
-    if (library_recipe(recipe, l->word, s)) {
-        if (!kernel_shelf_path(path, &(shelf_want){recipe, "", {NULL}, *scale}, s, e)) return false;
-        *scale = 1;
-        return true;
+/* Finds the file of a look's kernel: a recipe is made at the size of the preview, the taps of a
+ * file are stretched. Kernels are made side by side, each by one thread. */
+static bool sheet_kernel(void *ctx, size_t i, int worker, err *e) {
+    (void)worker;
+    sheet_look *l = (sheet_look *)ctx + i;
+    settings s = l->of->c->s;
+    char recipe[LIBRARY_PATH], word[LIBRARY_PATH];
+    s.jobs = 1;
+    l->scale = l->of->scale;
+    if (library_recipe(recipe, l->word, &s)) {
+        const shelf_want want = {recipe, "", {NULL}, l->scale, true};
+        l->scale = 1;
+        return kernel_shelf_path(l->path, &want, &s, e);
     }
-    char word[LIBRARY_PATH];
     snprintf(word, sizeof word, "%s", l->word);
-    const char *found = library_path(path, word, s, e);
-    if (found && found != path) snprintf(path, LIBRARY_PATH, "%s", found);
+    const char *found = library_path(l->path, word, &s, e);
+    if (found && found != l->path) snprintf(l->path, LIBRARY_PATH, "%s", found);
     return found != NULL;
 }
 
@@ -146,17 +150,16 @@ static void sheet_about(sheet_look *l, const char *path) {
 static bool sheet_bloom(sheet_look *l, err *e) {
     const sheet *s = l->of;
     const size_t pixels = (size_t)s->light.width * s->light.height;
-    char path[LIBRARY_PATH];
     bloom_settings how = s->c->s.bloom;
     bloom_report *report = NULL;
-    if (!sheet_kernel(path, &how.kernel.size, l, e)) return false;
-    sheet_about(l, path);
+    how.kernel.size = l->scale;
+    sheet_about(l, l->path);
     how.device = "cpu";
     how.cache_size = 0;
     how.tolerance = 1e-2; /* a hundredth of a pixel's light is below a step of 8 bits */
     how.half_overflow = OVERFLOW_FLOAT;
     how.nan = NAN_INTERPOLATE;
-    bloom *b = bloom_open(&how, path, s->c->threads, e);
+    bloom *b = bloom_open(&how, l->path, s->c->threads, e);
     image *img = b ? sheet_image(s, e) : NULL;
     bool ok = img && (report = mem_new(1, sizeof *report, "a report", e)) &&
               bloom_image(b, img, report, e) &&
@@ -347,6 +350,7 @@ static bool sheet_make(cli *c, text *words, err *e) {
     looks = ok ? sheet_words(look, MOST, &s, words->s) : 0;
     snprintf(told, sizeof told, "blooming a frame under %zu kernels", looks);
     ticker *ticking = ticker_open(told);
+    ok = ok && par_for(c->threads, looks, sheet_kernel, look, e);
     for (size_t i = 0; ok && i < looks; i++) {
         ok = sheet_bloom(&look[i], e) && (paged ? sheet_jpegs(&look[i], SHEET_STRENGTHS, e)
                                                 : sheet_picture(&look[i], SHEET_STRENGTHS - 1, e));

@@ -383,13 +383,16 @@ static bool choose_taps(kernel_recipe *r, par *threads, err *e) {
     return true;
 }
 
-/* Rounds to the nearest number with `bits` bits. The few taps that hold much light keep all. */
+/* Rounds to the nearest number with `bits` bits, of the 53 that a double has. The few taps that
+ * hold much light keep all. */
 static double rounded(double v, uint32_t bits) {
     static const double MUCH = 1e-4;
-    int exponent;
+    uint64_t all, step = (uint64_t)1 << (53 - bits);
     if (v > MUCH) return v;
-    double m = frexp(v, &exponent);
-    return ldexp(floor(ldexp(m, (int)bits) + 0.5), exponent - (int)bits);
+    memcpy(&all, &v, sizeof all);
+    all = (all + step / 2) & ~(step - 1);
+    memcpy(&v, &all, sizeof v);
+    return v;
 }
 
 /* Adds the layers, each a kernel with the sum 1, by their shares. */
@@ -405,7 +408,7 @@ static bool add_layers(double *sum[MODEL_CHANNELS], uint32_t *channels, const ke
         float *plane[MODEL_CHANNELS] = {0};
         uint32_t made;
         model_request q = r->layer[i].request;
-        q.w = r->w, q.h = r->h, q.fade = r->fade;
+        q.w = r->w, q.h = r->h, q.fade = r->fade, q.draft = r->draft;
         if (!model_make(plane, &made, &q, threads, e)) return false;
         for (uint32_t c = 0; c < *channels; c++)
             for (size_t t = 0; t < n; t++)

@@ -31,6 +31,7 @@ typedef struct {
     uint32_t w, h; /* taps; 0: as many as the light needs */
     double fade;
     uint32_t bits; /* of a tap that are kept: fewer pack better */
+    bool draft;    /* as of a request */
     bool fits;     /* the taps were not given, and hold what is needed */
 } kernel_recipe;
 

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/steady.h"
+#include "base/vector.h"
 #include "kernel/make/pattern.h"
 
 #include <math.h>
@@ -20,9 +21,9 @@ static const double STEP_LINE = 0.005, STEP_BLEND = 0.01;
 /* Samples per pixel's side: the farther from the centre, the flatter the pattern. From NEAR on the
  * table is taken for even between the samples of a pixel. */
 enum { FINE = 48, COARSE = 5, STEEP = 64, NEAR = 16, TABLE_SAMPLES = 3 };
-/* Samples of the pattern per fringe. The finest waves in it have two, those in the directions too.
- */
-static const double PER_FRINGE = 5, DIRECTIONS_PER_FRINGE = 2.2;
+/* Samples of the pattern per fringe. Along the distance many are averaged, and the finest waves in
+ * them, which have more than one sample each, vanish; those in the directions have two. */
+static const double PER_FRINGE = 4, DIRECTIONS_PER_FRINGE = 2.2;
 
 /* --- the table ------------------------------------------------------------------------------ */
 
@@ -42,13 +43,16 @@ typedef struct {
     size_t steps, places;
     double *place;
     int *samples;
+    float *square; /* of each radius */
     size_t radii, directions;
+    size_t phase;      /* every each-th step of one direction, with room behind them */
     int before, after; /* wavelengths as steps from the reference: red below, violet above */
-    double (*tint)[MODEL_CHANNELS];
+    float (*tint)[MODEL_CHANNELS];
     /* [direction][radius]: light times the square of the distance, which falls off less and so is
      * nearer to a line between two steps. NULL: no table is needed. */
     float (*grid)[MODEL_CHANNELS];
     uint32_t channels;
+    const double *share; /* of a tinted model: what each channel gets of the shape */
     float **plane;
 } maker;
 
@@ -97,44 +101,73 @@ static double fringe(const maker *m) {
 
 /* Chooses where directions are sampled. Fringes narrower than a step are averaged over it. */
 static bool place_samples(maker *m, err *e) {
-    m->steps = m->radii * m->each + (size_t)(m->before + m->after + 1);
+    size_t shifts = (size_t)(m->before + m->after + 1);
+    m->steps = m->radii * m->each + shifts;
+    m->phase = m->radii + shifts / m->each + 16;
+    m->square = mem_raw(m->radii, sizeof *m->square, "one direction", e);
+    for (size_t i = 0; m->square && i < m->radii; i++) {
+        double r = at_step(m, (double)(i * m->each));
+        m->square[i] = (float)(r * r);
+    }
     m->samples = mem_raw(m->steps, sizeof *m->samples, "one direction", e);
     for (int pass = 0; pass < 2 && m->samples; pass++) {
         if (pass && !(m->place = mem_raw(m->places, sizeof *m->place, "one direction", e))) break;
         m->places = 0;
         for (size_t i = 0; i < m->steps; i++) {
             double r = at_step(m, (double)i - m->before) / m->widest;
-            int n = 1 + (int)clamp_double(PER_FRINGE * m->step * r / fringe(m), 0, 60);
+            double waves = m->step * r / fringe(m);
+            int n = 1 + (int)clamp_double((m->r->draft ? 2 : PER_FRINGE) * waves, 0, 60);
             m->samples[i] = n;
             for (int f = 0; f < n; f++, m->places++)
                 if (pass) m->place[m->places] = r * (1 + m->step * ((f + 0.5) / n - 0.5));
         }
     }
-    return m->place != NULL;
+    return m->square && m->place;
 }
 
 /* What a thread needs for one direction. */
 typedef struct {
-    double *light, *plain;
+    double *light;
+    float *plain; /* by step: every each-th beside each other */
     pattern_place *room;
 } direction_room;
 
+/* Adds up eight radii's steps, each step in the colour of the wavelength that is shifted there. */
+VECTOR_INLINE void eight_radii(const maker *m, const float *plain, size_t at,
+                               float to[MODEL_CHANNELS][8]) {
+    const int shifts = m->before + m->after + 1;
+    vec8f sum[MODEL_CHANNELS] = {{0}};
+    for (int t = 0; t < shifts; t++) {
+        const float *step = plain + (size_t)t % m->each * m->phase + (size_t)t / m->each + at;
+        vec8f light = *(const vec8f_any *)step;
+        for (int c = 0; c < MODEL_CHANNELS; c++) sum[c] += m->tint[t][c] * light;
+    }
+    memcpy(to, sum, sizeof sum);
+}
+
+VECTOR_WIDE static void eight_wide(const maker *m, const float *plain, size_t at,
+                                   float to[MODEL_CHANNELS][8]) {
+    eight_radii(m, plain, at, to);
+}
+
+static void eight_plain(const maker *m, const float *plain, size_t at,
+                        float to[MODEL_CHANNELS][8]) {
+    eight_radii(m, plain, at, to);
+}
+
 /* Adds the patterns of all wavelengths. One that is wider by a factor is fainter by its square. */
 static void diffract(const maker *m, double angle, direction_room *o, float (*to)[MODEL_CHANNELS]) {
-    size_t shifts = (size_t)(m->before + m->after + 1), at = 0;
+    size_t at = 0;
+    float sum[MODEL_CHANNELS][8];
     light_along(m, angle, m->place, m->places, MODEL_GREEN, o->room, o->light);
     for (size_t i = 0; i < m->steps; i++) {
-        o->plain[i] = 0;
-        for (int f = 0; f < m->samples[i]; f++) o->plain[i] += o->light[at++];
-        o->plain[i] /= m->samples[i];
+        double mean = 0;
+        for (int f = 0; f < m->samples[i]; f++) mean += o->light[at++];
+        o->plain[i % m->each * m->phase + i / m->each] = (float)(mean / m->samples[i]);
     }
     for (size_t i = 0; i < m->radii; i++) {
-        double sum[MODEL_CHANNELS] = {0};
-        const double *plain = o->plain + i * m->each;
-        for (size_t t = 0; t < shifts; t++)
-            for (int k = 0; k < MODEL_CHANNELS; k++) sum[k] += m->tint[t][k] * plain[t];
-        double r = at_step(m, (double)(i * m->each));
-        for (int k = 0; k < MODEL_CHANNELS; k++) to[i][k] = (float)(sum[k] * r * r);
+        if (i % 8 == 0) (vector_wide() ? eight_wide : eight_plain)(m, o->plain, i, sum);
+        for (int c = 0; c < MODEL_CHANNELS; c++) to[i][c] = sum[c][i % 8] * m->square[i];
     }
 }
 
@@ -145,7 +178,8 @@ static void add_colours(const maker *m, double angle, direction_room *o,
         double r = at_step(m, (double)(i * m->each)), sum[MODEL_CHANNELS] = {0}, light;
         for (int t = -m->before; t <= m->after; t++) {
             light_along(m, angle, &r, 1, step_wavelength(m, t), o->room, &light);
-            for (int c = 0; c < MODEL_CHANNELS; c++) sum[c] += m->tint[t + m->before][c] * light;
+            for (int c = 0; c < MODEL_CHANNELS; c++)
+                sum[c] += (double)m->tint[t + m->before][c] * light;
         }
         for (int c = 0; c < MODEL_CHANNELS; c++) to[i][c] = (float)(sum[c] * r * r);
     }
@@ -157,10 +191,10 @@ enum { TOGETHER = 16 };
 static bool fill_directions(void *ctx, size_t piece, int worker, err *e) {
     (void)worker;
     maker *m = ctx;
-    direction_room o = {.light = mem_raw(m->places + m->steps, sizeof *o.light, "one direction", e),
+    direction_room o = {.light = mem_raw(m->places, sizeof *o.light, "one direction", e),
+                        .plain = mem_new(m->phase * m->each, sizeof *o.plain, "one direction", e),
                         .room = mem_raw(m->places, sizeof *o.room, "one direction", e)};
-    bool ok = o.light && o.room;
-    o.plain = o.light + m->places;
+    bool ok = o.light && o.plain && o.room;
     size_t end = (piece + 1) * TOGETHER < m->directions ? (piece + 1) * TOGETHER : m->directions;
     for (size_t d = piece * TOGETHER; ok && d < end; d++) {
         double angle = m->directions > 1 ? sector(m) * (double)d / (double)(m->directions - 1) : 0;
@@ -171,6 +205,7 @@ static bool fill_directions(void *ctx, size_t piece, int worker, err *e) {
             diffract(m, angle, &o, to);
     }
     mem_free(o.light);
+    mem_free(o.plain);
     mem_free(o.room);
     return ok;
 }
@@ -188,7 +223,8 @@ static bool make_tints(maker *m, err *e) {
         return err_set(e, ERR_CONFIG, "the primaries %s cannot be converted", m->r->colours->name);
     for (int pass = 0; pass < 2; pass++)
         for (int t = -m->before; t <= m->after; t++) {
-            double *tint = m->tint[t + m->before], w = step_wavelength(m, t), xyz[3], rgb[3];
+            float *tint = m->tint[t + m->before];
+            double w = step_wavelength(m, t), xyz[3], rgb[3];
             lamp_xyz(w, steady_exp, xyz);
             matrix_apply(rgb, &to_rgb, xyz);
             /* Steps of the logarithm are wavelength * step nanometres long. A pattern that is wider
@@ -197,7 +233,7 @@ static bool make_tints(maker *m, err *e) {
             double spread = m->of->spectrum == MODEL_DIFFRACTS ? 1 / (wide * wide) : 1;
             for (int c = 0; c < MODEL_CHANNELS; c++) {
                 if (pass == 0) sum[c] += power * rgb[c];
-                tint[c] = power * spread * (sum[c] >= FAINT * most ? rgb[c] : xyz[1]);
+                tint[c] = (float)(power * spread * (sum[c] >= FAINT * most ? rgb[c] : xyz[1]));
             }
             if (pass == 0) most = fmax(sum[0], fmax(sum[1], sum[2]));
         }
@@ -214,7 +250,7 @@ static bool make_table(maker *m, par *threads, err *e) {
     m->after = l->power ? (int)(steady_log(MODEL_GREEN / LAMP_VIOLET) / m->step) : 0;
     m->radii = (size_t)(steady_log(far / NEAREST) / (m->step * (double)m->each)) + 3;
     /* At the far end; half a pixel apart where the formula costs little. */
-    double apart = fmax(fringe(m) * m->widest / DIRECTIONS_PER_FRINGE, 0.2);
+    double apart = fmax(fringe(m) * m->widest / DIRECTIONS_PER_FRINGE, m->r->draft ? 0.6 : 0.2);
     if (!m->opening) apart = fmin(apart, 0.5);
     m->directions = m->turns ? (size_t)(far * sector(m) / apart) + 64 : 1;
     m->grid = mem_raw(m->radii * m->directions, sizeof *m->grid, "the pattern", e);
@@ -289,10 +325,11 @@ static void mean_of(const maker *m, double x, double y, double sum[MODEL_CHANNEL
         add_far(m, x * m->turn_c + y * m->turn_s, y * m->turn_c - x * m->turn_s, sum);
         return;
     }
+    const int kinds = m->share ? 2 : 1;
     /* A line that is exactly 0 in a pixel's middle is 0 all over it. */
     if (!m->grid && m->of->mirrors && away > NEAR) {
         double px = x * m->turn_c + y * m->turn_s, py = y * m->turn_c - x * m->turn_s, all = 0;
-        for (uint32_t c = 0; c < m->channels; c++) all += m->of->light(m->p, px, py, c);
+        for (int k = 0; k < kinds; k++) all += m->of->light(m->p, px, py, k);
         if (all == 0) return;
     }
     bool smooth = !m->grid && m->of->smooth && m->of->smooth(m->p);
@@ -303,9 +340,12 @@ static void mean_of(const maker *m, double x, double y, double sum[MODEL_CHANNEL
         if (m->grid)
             add_from_table(m, find_place(m, px, py, &sign), sum);
         else
-            for (uint32_t c = 0; c < m->channels; c++) sum[c] += m->of->light(m->p, px, py, c);
+            for (int k = 0; k < kinds; k++) sum[k] += m->of->light(m->p, px, py, k);
     }
     for (int c = 0; c < MODEL_CHANNELS; c++) sum[c] /= n * n;
+    const double core = sum[0], shape = sum[1];
+    for (int c = 0; m->share && c < MODEL_CHANNELS; c++)
+        sum[c] = (1 - m->share[c]) * core + m->share[c] * shape;
 }
 
 /* Returns the factor of the fade; `at` is the distance as a share of the way to the border. */
@@ -319,18 +359,27 @@ static double border_of(uint32_t side) {
     return side > 2 ? (side - 1) / 2 : 1;
 }
 
-/* Colours that lie outside Rec.709 are clipped. */
+/* Colours that lie outside Rec.709 are clipped. Of a round pattern a quarter is computed. */
 static bool fill_row(void *ctx, size_t row, int worker, err *e) {
     (void)worker, (void)e;
     maker *m = ctx;
+    const uint32_t w = m->r->w, half = w / 2;
+    const bool round = m->turns == 0;
+    const size_t below = 2 * (size_t)(m->r->h / 2) - row; /* as far from the centre */
     double y = (double)row - m->r->h / 2;
-    for (uint32_t i = 0; i < m->r->w; i++) {
-        double x = (double)i - m->r->w / 2, sum[MODEL_CHANNELS] = {0};
+    for (uint32_t i = 0; i < (round ? half + 1 : w); i++) {
+        double x = (double)i - half, sum[MODEL_CHANNELS] = {0};
         double u = x / border_of(m->r->w), v = y / border_of(m->r->h);
         double fade = fade_at(m->r->fade, sqrt(u * u + v * v));
         if (fade > 0) mean_of(m, x, y, sum);
         for (uint32_t c = 0; c < m->channels; c++)
-            m->plane[c][row * m->r->w + i] = (float)(sum[c] > 0 ? sum[c] * fade : 0);
+            m->plane[c][row * w + i] = (float)(sum[c] > 0 ? sum[c] * fade : 0);
+    }
+    for (uint32_t c = 0; round && c < m->channels; c++) {
+        float *line = m->plane[c] + row * w;
+        for (uint32_t i = half + 1; i < w; i++) line[i] = line[2 * half - i];
+        if (below < m->r->h && below != row)
+            memcpy(m->plane[c] + below * w, line, w * sizeof *line);
     }
     return true;
 }
@@ -357,11 +406,13 @@ static bool open_maker(maker *m, const model_request *r, double far, par *thread
     *m = (maker){.r = r, .of = r->of, .turn_c = 1};
     m->reference = l->power ? MODEL_GREEN : l->line > 0 ? l->line : r->setup[SETUP_WAVELENGTH];
     if (!model_resolve(m->p, r, e)) return false;
-    for (int i = 0; i < model_parameters(r->of); i++)
+    for (int i = 0; i < model_parameters(r->of); i++) {
         if (strcmp(r->of->parameter[i].name, "turn") == 0) {
             m->turn_c = steady_cos(m->p[i] * STEADY_PI / 180);
             m->turn_s = steady_sin(m->p[i] * STEADY_PI / 180);
         }
+        if (strcmp(r->of->parameter[i].name, "red") == 0) m->share = &m->p[i];
+    }
     pupil open = {0};
     m->turns = r->of->mirrors ? r->of->mirrors(m->p) : 0;
     m->mirrored = true;
@@ -372,7 +423,7 @@ static bool open_maker(maker *m, const model_request *r, double far, par *thread
         open.mask = r->mask, open.mask_w = r->mask_w, open.mask_h = r->mask_h;
     }
     double reach = FIRST_DARK / m->p[0] * far * MODEL_GREEN / shortest(m);
-    m->opening = pattern_new(&open, reach, threads, e);
+    m->opening = pattern_new(&open, reach, r->draft, threads, e);
     return m->opening != NULL;
 }
 
@@ -381,6 +432,7 @@ static void close_maker(maker *m) {
     mem_free(m->tint);
     mem_free(m->grid);
     mem_free(m->place);
+    mem_free(m->square);
     mem_free(m->samples);
 }
 
@@ -403,14 +455,14 @@ static bool fill_ring(void *ctx, size_t i, int worker, err *e) {
     const maker *m = k->m;
     double at = ring_radius(k, (int)i), sum = 0;
     int n = m->turns ? (int)clamp_double(8 * at / m->turns, 48, m->opening ? 720 : 20000) : 1;
-    bool tinted = m->of->spectrum == MODEL_TINTED;
+    const double part = m->share ? (m->share[0] + m->share[1] + m->share[2]) / MODEL_CHANNELS : 0;
     for (int d = 0; d < n; d++)
-        for (int c = 0; c < (tinted ? MODEL_CHANNELS : 1); c++) {
+        for (int kind = 0; kind < (m->share ? 2 : 1); kind++) {
             pattern_place room;
             double light;
-            light_along(m, sector(m) * (d + 0.5) / n, &at, 1, tinted ? c : MODEL_GREEN, &room,
+            light_along(m, sector(m) * (d + 0.5) / n, &at, 1, m->share ? kind : MODEL_GREEN, &room,
                         &light);
-            sum += light / n;
+            sum += (kind ? part : 1 - part) * light / n;
         }
     k->light[i] = sum * at * at; /* of a ring of width at * step */
     return true;
@@ -484,7 +536,7 @@ bool model_make(float *plane[MODEL_CHANNELS], uint32_t *channels, const model_re
         ok = make_table(&m, threads, e);
     for (uint32_t c = 0; ok && c < m.channels; c++)
         ok = (made[c] = mem_raw(n, sizeof(float), "taps", e)) != NULL;
-    ok = ok && par_for(threads, r->h, fill_row, &m, e);
+    ok = ok && par_for(threads, m.turns ? r->h : r->h / 2 + 1, fill_row, &m, e);
     for (uint32_t c = 0; ok && c < m.channels; c++) ok = normalize(made[c], n, e);
     close_maker(&m);
     for (int c = 0; c < MODEL_CHANNELS; c++) {

@@ -39,7 +39,8 @@ typedef struct {
 } model_parameter;
 
 /* What the light's wavelength does: nothing (one channel is made); it stretches the whole pattern
- * in proportion, as diffraction does; the function takes it; or the function takes the channel. */
+ * in proportion, as diffraction does; the function takes it; or each channel has a share of a
+ * shape, as the parameters red, green and blue say. */
 typedef enum { MODEL_GREY, MODEL_DIFFRACTS, MODEL_COLORED, MODEL_TINTED } model_spectrum;
 
 typedef struct model {
@@ -47,8 +48,8 @@ typedef struct model {
     const char *help;                            /* one sentence */
     model_parameter parameter[MODEL_PARAMETERS]; /* unused ones at the end have no name */
     model_spectrum spectrum;
-    /* `colour` is the wavelength in nanometres, or for a tinted model the channel. A model that
-     * diffracts is called with MODEL_GREEN only. */
+    /* `colour` is the wavelength in nanometres; a model that diffracts is called with MODEL_GREEN
+     * only. A tinted model is called with 0 for the light that stays, and 1 for the shape. */
     double (*light)(const double *p, double x, double y, double colour);
     /* The pattern is the same after a turn by 2 pi / mirrors and in the mirror. NULL: it depends on
      * the distance alone, or it is that of an opening. A parameter `turn`, in degrees, turns it. */
@@ -102,6 +103,7 @@ typedef struct {
     /* The part of the way to the nearest border from which taps fade smoothly to zero at the
      * border, so that the kernel's square does not show around a bright light. 1: they do not. */
     double fade;
+    bool draft; /* for pictures of it: the finest needles may be others */
 } model_request;
 
 /* Returns a request with the presets of a model. */

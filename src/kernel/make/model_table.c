@@ -79,9 +79,9 @@ static double whole_halo(double radius, double fall) {
     return 2 * STEADY_PI * sum * end / STEPS / 3;
 }
 
-static double halation(const double *p, double x, double y, double channel) {
-    double share = p[2 + (int)channel], whole = p[6] > 0 ? p[6] : whole_halo(p[0], p[1]);
-    return (1 - share) * bell(x, y, p[5]) + share * halo(distance(x, y) - p[0], p[1]) / whole;
+static double halation(const double *p, double x, double y, double thrown) {
+    double whole = p[6] > 0 ? p[6] : whole_halo(p[0], p[1]);
+    return thrown == 0 ? bell(x, y, p[5]) : halo(distance(x, y) - p[0], p[1]) / whole;
 }
 
 static void prepare_halation(double *p) {
@@ -126,10 +126,9 @@ static int streak_mirrors(const double *p) {
     return 2 * (int)p[0];
 }
 
-static double anamorphic(const double *p, double x, double y, double channel) {
-    double share = p[3 + (int)channel];
+static double anamorphic(const double *p, double x, double y, double thrown) {
     const line_shape shape = {p[0], p[1], p[2], p[8]};
-    return (1 - share) * bell(x, y, p[6]) + share * line(x, y, &shape);
+    return thrown == 0 ? bell(x, y, p[6]) : line(x, y, &shape);
 }
 
 static bool is_wide_line(const double *p) {

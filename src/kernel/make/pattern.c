@@ -21,6 +21,8 @@ enum {
     BLUR = 1024,  /* and of that of the blur of edges */
 };
 
+static const double FINE = 0.8 * STEADY_PI;
+
 struct pattern {
     uint32_t side; /* of the grid */
     double reach;
@@ -118,12 +120,14 @@ static bool transform(pattern *p, uint32_t across, par *threads, err *e) {
     return ok;
 }
 
-/* The grid's own copies of the pattern are 2 pi / (2 / samples) away. At a quarter of that, and for
- * the large grid at a third, the blur of the edges has made them faint. */
-pattern *pattern_new(const pupil *of, double reach, par *threads, err *e) {
+/* Beyond 0.4 pi samples the pattern is taken to fall off as it does within. It is faint there, so
+ * the small grid does for twice as far: the large one takes four times as long. The grid's own
+ * copies of the pattern are 2 pi / (2 / samples) away. At a quarter of that, and for the large grid
+ * at a third, the blur of the edges has made them faint. */
+pattern *pattern_new(const pupil *of, double reach, bool draft, par *threads, err *e) {
     pattern *p = mem_new(1, sizeof *p, "the pattern", e);
     if (!p) return NULL;
-    uint32_t samples = STEADY_PI / 4 * SMALLEST < reach ? LARGEST : SMALLEST;
+    uint32_t samples = draft ? SMALLEST / 2 : FINE * SMALLEST < reach ? LARGEST : SMALLEST;
     double whole = STEADY_PI / 4 * samples * samples;
     p->of = *of;
     p->side = PAD * samples;

@@ -14,7 +14,7 @@ typedef struct pattern pattern;
 /* Computes the pattern out to |k| = reach, in steps that also suit what lies within; beyond, the
  * last octave is repeated, each time 8 times fainter: sharp edges fall off as k^-3. The largest
  * reach that is computed is 2573. */
-pattern *pattern_new(const pupil *p, double reach, par *threads, err *e);
+pattern *pattern_new(const pupil *p, double reach, bool draft, par *threads, err *e);
 void pattern_free(pattern **p);
 
 /* Fills in |F(k)|^2 at n places, as a share of that of a full disc of radius 1 at k = 0. Places

@@ -91,7 +91,7 @@ bool shelf_no_such(const char *word, const char *folder, const char *list, err *
 /* --- what recipes make ------------------------------------------------------------------------ */
 
 /* Changes when recipes make other taps. */
-#define SHELF_VERSION "1"
+#define SHELF_VERSION "2"
 
 static bool shelf_add_file(hash_state *to, const char *path, err *e) {
     size_t n;
@@ -116,7 +116,8 @@ static bool shelf_name(char to[160], const shelf_want *w, err *e) {
                         : shelf_add_file(&state, w->mixed[0], e) &&
                               shelf_add_file(&state, w->mixed[1], e);
     if (!ok) return false;
-    hash_add(&state, more, (size_t)snprintf(more, sizeof more, "%.17g " SHELF_VERSION, w->share));
+    hash_add(&state, more,
+             (size_t)snprintf(more, sizeof more, "%.17g %d " SHELF_VERSION, w->share, w->draft));
     if (w->recipe) hash_add(&state, w->parameters, strlen(w->parameters));
     hash_text(hash_end(&state), hash);
     snprintf(to, 160, "%.*s-%.16s.exr", (int)strlen(name) - 5, name, hash);
@@ -227,13 +228,15 @@ bool shelf_make(const char *entry, const shelf_want *w, par *threads, err *e) {
     uint32_t channels = 0;
     primaries is;
     bool ok = true;
-    if (w->recipe)
+    if (w->recipe) {
         ok = kernel_recipe_file(&r, w->recipe, threads, e) &&
              shelf_stands_alone(&r, w->recipe, e) && kernel_recipe_set_all(&r, w->parameters, e) &&
-             (w->share == 1 || kernel_recipe_scale(&r, w->share, e)) &&
-             kernel_recipe_make(plane, &channels, &r, threads, e);
-    else
+             (w->share == 1 || kernel_recipe_scale(&r, w->share, e));
+        r.draft = w->draft;
+        ok = ok && kernel_recipe_make(plane, &channels, &r, threads, e);
+    } else {
         ok = shelf_mix(plane, &channels, &r, &is, w, threads, e);
+    }
     ok = ok && shelf_save(entry, &r, plane, channels, w->recipe || channels == 1 ? NULL : &is,
                           threads, e);
     for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(plane[c]);

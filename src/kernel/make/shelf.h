@@ -34,6 +34,7 @@ typedef struct {
     const char *recipe, *parameters;
     const char *mixed[2];
     double share; /* of the light, that of the second kernel; of a recipe: the scale */
+    bool draft;   /* a recipe's kernel is for pictures of it, and takes less time */
 } shelf_want;
 
 /* Writes the path of what is made: the entry of a shared cache that is only read (NULL: there is
