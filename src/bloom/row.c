@@ -1,49 +1,63 @@
 #include "bloom/row.h"
 
 #include "base/half.h"
+#include "base/number.h"
 #include "base/vector.h"
 
 #include <float.h>
 #include <math.h>
 
-/* --- ordinary rows -----------------------------------------------------------------------------
- */
+/* Sums have one order on every processor, that of the vectors: each number goes to the sum of its
+ * lane, also where there are no vectors, and at a row's end. */
 
-/* Sums of as many floats as this, eight at a time, go to a double: few enough that their rounding
+/* --- ordinary rows --------------------------------------------------------------------------- */
+
+/* Sums of as many floats as this, sixteen at a time, go to a double: few enough that their rounding
  * is far below what the ledger allows where all are of one sign. */
-enum { SPAN = 128 };
+enum { SPAN = 128, AT_ONCE = 16 };
 
 /* How many numbers ahead the engine's result is fetched, also beyond the end of the row: the rows
  * that a device has copied to the host follow each other, and are not in the cache. */
 enum { AHEAD = 768 };
 
-/* Makes the pixels from i on, one by one, and returns whether the row is an ordinary one. bottom:
- * the least glare of those before. */
-static bool end_floats(const row *r, row_totals *t, uint32_t i, float bottom) {
-    float top = (float)t->peak, centre = (float)r->centre;
-    for (; i < r->n; i++) {
-        float e = r->floats ? r->floats[i] : (float)r->doubles[i];
-        float in = r->half_out ? half_to_float(r->half_in[i]) : r->in[i];
-        float out = r->floats ? centre * in + e : (float)(r->centre * (double)in + r->doubles[i]);
-        t->norm += (double)e * (double)e;
-        t->sum += (double)out;
-        top = fmaxf(top, e);
-        bottom = fminf(bottom, e);
-        t->largest = fmaxf(t->largest, out);
-        t->darkest = fminf(t->darkest, out);
-        if (r->half_out)
-            r->half_out[i] = half_from_float(out);
-        else
-            r->out[i] = out;
-    }
-    t->peak = (double)top;
-    if (r->half_out && !(t->largest <= HALF_MAX)) return false;
-    return bottom >= 0 && (double)t->darkest >= r->dark && top > 1e-15F && top < 1e15F &&
-           t->largest < 1e36F;
+/* What is known of an ordinary row so far. */
+typedef struct {
+    vec4d norm, sum;
+    float top, bottom, largest, darkest; /* top, bottom: of what the transform made */
+} ordinary;
+
+/* Adds up a span's sums. */
+VECTOR_INLINE void add_span(ordinary *o, const vec8f norm[2], const vec8f sum[2]) {
+    vec8f both = norm[0] + norm[1], all = sum[0] + sum[1];
+    VECTOR_ADD_UP(o->norm, both);
+    VECTOR_ADD_UP(o->sum, all);
 }
-static bool make_one_by_one(const row *r, row_totals *t) {
-    *t = (row_totals){.darkest = FLT_MAX};
-    return end_floats(r, t, 0, FLT_MAX);
+
+/* Makes the pixels from i on one by one. */
+static void make_one_by_one(const row *r, ordinary *o, uint32_t i) {
+    float centre = (float)r->centre;
+    uint32_t whole = r->n / AT_ONCE * AT_ONCE;
+    while (i < r->n) {
+        uint32_t end = i < whole ? min_u32(i + SPAN, whole) : r->n;
+        vec8f norm[2] = {{0}, {0}}, sum[2] = {{0}, {0}};
+        for (; i < end; i++) {
+            float e = r->floats ? r->floats[i] : (float)r->doubles[i];
+            float in = r->half_out ? half_to_float(r->half_in[i]) : r->in[i];
+            float out = r->floats ? centre * in + e
+                                  : (float)(r->centre * (double)in + r->doubles[i]);
+            norm[i / 8 % 2][i % 8] += e * e;
+            sum[i / 8 % 2][i % 8] += out;
+            o->top = fmaxf(o->top, e);
+            o->bottom = fminf(o->bottom, e);
+            o->largest = fmaxf(o->largest, out);
+            o->darkest = fminf(o->darkest, out);
+            if (r->half_out)
+                r->half_out[i] = half_from_float(out);
+            else
+                r->out[i] = out;
+        }
+        add_span(o, norm, sum);
+    }
 }
 
 typedef float vec4f __attribute__((vector_size(16)));
@@ -67,9 +81,11 @@ VECTOR_INLINE VECTOR_WIDE void make_eight(vec8f *e, vec8f *out, const row *r, ui
     *out = FLOATS8(lo, hi);
 }
 
-/* Two sums each, since one addition waits for the one before. `halfs`: from r->half_in to
- * r->half_out, without a way through memory in between. `wide`: of r->doubles. */
-VECTOR_INLINE VECTOR_WIDE bool make_vectors(const row *r, row_totals *t, bool halfs, bool wide) {
+/* Makes the first `whole` pixels. Two sums each, since one addition waits for the one before.
+ * `halfs`: from r->half_in to r->half_out, without a way through memory in between. `wide`: of
+ * r->doubles. */
+VECTOR_INLINE VECTOR_WIDE void make_vectors(const row *r, ordinary *o, uint32_t whole, bool halfs,
+                                            bool wide) {
     const float *in = r->in;
     float *to = r->out;
     const char *made = wide ? (const char *)r->doubles : (const char *)r->floats;
@@ -78,11 +94,9 @@ VECTOR_INLINE VECTOR_WIDE bool make_vectors(const row *r, row_totals *t, bool ha
     const char *next_in = (halfs ? (const char *)r->half_in : (const char *)in) + 2 * r->n * bytes;
     const char *next_to = (halfs ? (const char *)r->half_out : (const char *)to) + 2 * r->n * bytes;
     vec8f zero = {0}, high = zero, low = zero + FLT_MAX, largest = zero, darkest = zero + FLT_MAX;
-    vec4d norm = {0}, sum = {0};
-    uint32_t i = 0, whole = r->n / 16 * 16;
-    while (i < whole) {
-        uint32_t end = i + SPAN < whole ? i + SPAN : whole;
-        vec8f norm_a = zero, norm_b = zero, sum_a = zero, sum_b = zero;
+    for (uint32_t i = 0; i < whole;) {
+        uint32_t end = min_u32(i + SPAN, whole);
+        vec8f norm[2] = {zero, zero}, sum[2] = {zero, zero};
         for (; i < end; i += 16) {
             __builtin_prefetch(next_in + i * bytes);
             __builtin_prefetch(next_to + i * bytes, 1);
@@ -98,8 +112,8 @@ VECTOR_INLINE VECTOR_WIDE bool make_vectors(const row *r, row_totals *t, bool ha
             }
             make_eight(&a, &out_a, r, i, &in_a, wide);
             make_eight(&b, &out_b, r, i + 8, &in_b, wide);
-            norm_a += a * a;
-            norm_b += b * b;
+            norm[0] += a * a;
+            norm[1] += b * b;
             high = VECTOR_MAX8(VECTOR_MAX8(a, b), high);
             if (halfs) {
                 vector_to_halfs(r->half_out + i, &out_a);
@@ -108,141 +122,147 @@ VECTOR_INLINE VECTOR_WIDE bool make_vectors(const row *r, row_totals *t, bool ha
                 *(vec8f_any *)(to + i) = out_a;
                 *(vec8f_any *)(to + i + 8) = out_b;
             }
-            sum_a += out_a;
-            sum_b += out_b;
+            sum[0] += out_a;
+            sum[1] += out_b;
             low = VECTOR_MIN8(VECTOR_MIN8(a, b), low);
             largest = VECTOR_MAX8(VECTOR_MAX8(out_a, out_b), largest);
             darkest = VECTOR_MIN8(VECTOR_MIN8(out_a, out_b), darkest);
         }
-        norm_a += norm_b;
-        sum_a += sum_b;
-        VECTOR_ADD_UP(norm, norm_a);
-        VECTOR_ADD_UP(sum, sum_a);
+        add_span(o, norm, sum);
     }
-    *t = (row_totals){.norm = (norm[0] + norm[1]) + (norm[2] + norm[3]),
-                      .sum = (sum[0] + sum[1]) + (sum[2] + sum[3]),
-                      .darkest = FLT_MAX};
-    float top = 0, bottom = FLT_MAX;
     for (int k = 0; k < 8; k++) {
-        top = fmaxf(top, high[k]);
-        bottom = fminf(bottom, low[k]);
-        t->largest = fmaxf(t->largest, largest[k]);
-        t->darkest = fminf(t->darkest, darkest[k]);
+        o->top = fmaxf(o->top, high[k]);
+        o->bottom = fminf(o->bottom, low[k]);
+        o->largest = fmaxf(o->largest, largest[k]);
+        o->darkest = fminf(o->darkest, darkest[k]);
     }
-    t->peak = (double)top;
-    return end_floats(r, t, i, bottom);
 }
-VECTOR_WIDE static bool make_floats(const row *r, row_totals *t) {
-    return make_vectors(r, t, false, false);
+VECTOR_WIDE static void make_floats(const row *r, ordinary *o, uint32_t whole) {
+    make_vectors(r, o, whole, false, false);
 }
-VECTOR_WIDE static bool make_halfs(const row *r, row_totals *t) {
-    return make_vectors(r, t, true, false);
+VECTOR_WIDE static void make_halfs(const row *r, ordinary *o, uint32_t whole) {
+    make_vectors(r, o, whole, true, false);
 }
-VECTOR_WIDE static bool make_floats_of_doubles(const row *r, row_totals *t) {
-    return make_vectors(r, t, false, true);
+VECTOR_WIDE static void make_floats_of_doubles(const row *r, ordinary *o, uint32_t whole) {
+    make_vectors(r, o, whole, false, true);
 }
-VECTOR_WIDE static bool make_halfs_of_doubles(const row *r, row_totals *t) {
-    return make_vectors(r, t, true, true);
+VECTOR_WIDE static void make_halfs_of_doubles(const row *r, ordinary *o, uint32_t whole) {
+    make_vectors(r, o, whole, true, true);
 }
 
 bool row_make_ordinary(const row *r, row_totals *t) {
-    if (!vector_wide()) return make_one_by_one(r, t);
-    if (r->floats) return (r->half_out ? make_halfs : make_floats)(r, t);
-    return (r->half_out ? make_halfs_of_doubles : make_floats_of_doubles)(r, t);
+    ordinary o = {.bottom = FLT_MAX, .darkest = FLT_MAX};
+    uint32_t whole = vector_wide() ? r->n / AT_ONCE * AT_ONCE : 0;
+    if (whole && r->floats)
+        (r->half_out ? make_halfs : make_floats)(r, &o, whole);
+    else if (whole)
+        (r->half_out ? make_halfs_of_doubles : make_floats_of_doubles)(r, &o, whole);
+    make_one_by_one(r, &o, whole);
+    *t = (row_totals){.norm = (o.norm[0] + o.norm[1]) + (o.norm[2] + o.norm[3]),
+                      .sum = (o.sum[0] + o.sum[1]) + (o.sum[2] + o.sum[3]),
+                      .peak = (double)o.top,
+                      .largest = o.largest,
+                      .darkest = o.darkest};
+    if (r->half_out && !(o.largest <= HALF_MAX)) return false;
+    return o.bottom >= 0 && (double)o.darkest >= r->dark && o.top > 1e-15F && o.top < 1e15F &&
+           o.largest < 1e36F;
 }
 
-/* --- any rows, in doubles
- * ------------------------------------------------------------------------------ */
+/* --- any rows, in doubles --------------------------------------------------------------------- */
 
+enum { FOUR = 4 };
 #define SIZE4(v) (vec4d)((vec4l)(v)&INT64_MAX)
 
-/* Does what row_finish does to the pixels that are whole fours; returns how many these are. */
-VECTOR_WIDE static uint32_t finish_fours(const row *r, row_totals *t) {
+/* Makes the pixels that are whole fours. */
+VECTOR_WIDE static void finish_fours(const row *r, row_totals *t, vec4d *sum, vec4d *cut,
+                                     uint32_t whole) {
     const double *own = r->own;
     double *glare = r->glare;
-    vec4d zero = {0}, sum = zero, cut = zero, largest = zero, lowest = zero;
+    vec4d zero = {0}, largest = zero, lowest = zero;
     vec4d darkest = zero + FLT_MAX, all = darkest, dark = zero + r->dark;
     vec4l count = {0}, may_cut = r->nonnegative ? ~(vec4l){0} : (vec4l){0};
-    uint32_t i = 0;
-    for (; i + 4 <= r->n; i += 4) {
+    for (uint32_t i = 0; i < whole; i += FOUR) {
         vec4d g = *(const vec4d_any *)(glare + i);
         lowest = VECTOR_MIN4(g, lowest);
         vec4l off = (g < zero) & may_cut;
         count -= off;
-        cut += (vec4d)((vec4l)g & off);
+        *cut += (vec4d)((vec4l)g & off);
         g = (vec4d)((vec4l)g & ~off);
         *(vec4d_any *)(glare + i) = g;
         vec4f out = __builtin_convertvector(*(const vec4d_any *)(own + i) + g, vec4f);
         *(vec4f_any *)(r->out + i) = out;
         vec4d v = __builtin_convertvector(out, vec4d), size = SIZE4(v);
-        sum += v;
+        *sum += v;
         largest = VECTOR_MAX4(size, largest);
         all = VECTOR_MIN4(size, all);
         darkest = VECTOR_MIN4(VECTOR_PICK4(size < dark, darkest, size), darkest);
     }
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < FOUR; k++) {
         t->lowest = fmin(t->lowest, lowest[k]);
         t->largest = fmaxf(t->largest, (float)largest[k]);
         t->darkest = fminf(t->darkest, (float)darkest[k]);
         t->darker |= all[k] < r->dark;
         t->negative += (uint32_t)count[k];
-        t->negative_sum += cut[k];
-        t->sum += sum[k];
     }
-    return i;
 }
 
 void row_finish(const row *r, row_totals *t) {
-    for (uint32_t i = vector_wide() ? finish_fours(r, t) : 0; i < r->n; i++) {
+    uint32_t i = vector_wide() ? r->n / FOUR * FOUR : 0;
+    vec4d sum = {0}, cut = {0};
+    if (i) finish_fours(r, t, &sum, &cut, i);
+    for (; i < r->n; i++) {
         double g = r->glare[i];
         t->lowest = fmin(t->lowest, g);
         if (r->nonnegative && g < 0) {
             t->negative++;
-            t->negative_sum += g;
+            cut[i % FOUR] += g;
             r->glare[i] = g = 0;
         }
         float out = (float)(r->own[i] + g), size = fabsf(out);
         r->out[i] = out;
-        t->sum += (double)out;
+        sum[i % FOUR] += (double)out;
         t->largest = fmaxf(t->largest, size);
         if ((double)size < r->dark)
             t->darker = true;
         else
             t->darkest = fminf(t->darkest, size);
     }
+    t->sum += (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    t->negative_sum += (cut[0] + cut[1]) + (cut[2] + cut[3]);
 }
 
-/* Does what row_begin does to the pixels that are whole fours; returns how many these are. */
-VECTOR_WIDE static uint32_t begin_fours(const row *r, row_totals *t) {
+/* Begins the pixels that are whole fours. */
+VECTOR_WIDE static void begin_fours(const row *r, vec4d *norm, vec4d *peak, uint32_t whole) {
     const float *in = r->in, *floats = r->floats;
     const double *doubles = r->doubles;
     double *own = r->own, *glare = r->glare, back = r->back;
-    vec4d zero = {0}, norm = zero, peak = zero, e;
-    uint32_t i = 0;
-    for (; i + 4 <= r->n; i += 4) {
+    vec4d e;
+    for (uint32_t i = 0; i < whole; i += FOUR) {
         if (floats)
             e = back * VECTOR_DOUBLES(floats + i, 0);
         else
             e = back * *(const vec4d_any *)(doubles + i);
         *(vec4d_any *)(glare + i) = e;
         *(vec4d_any *)(own + i) = r->centre * VECTOR_DOUBLES(in + i, 0);
-        norm += e * e;
-        peak = VECTOR_MAX4(SIZE4(e), peak);
+        *norm += e * e;
+        *peak = VECTOR_MAX4(SIZE4(e), *peak);
     }
-    t->norm = (norm[0] + norm[1]) + (norm[2] + norm[3]);
-    t->peak = fmax(fmax(peak[0], peak[1]), fmax(peak[2], peak[3]));
-    return i;
 }
 
 void row_begin(const row *r, row_totals *t) {
-    *t = (row_totals){.darkest = FLT_MAX};
-    for (uint32_t i = vector_wide() ? begin_fours(r, t) : 0; i < r->n; i++) {
+    uint32_t i = vector_wide() ? r->n / FOUR * FOUR : 0;
+    vec4d norm = {0}, peak = {0};
+    if (i) begin_fours(r, &norm, &peak, i);
+    for (; i < r->n; i++) {
         double g = r->back * (r->floats ? (double)r->floats[i] : r->doubles[i]);
         r->glare[i] = g;
         r->own[i] = r->centre * (double)r->in[i];
-        t->norm += g * g;
-        t->peak = fmax(t->peak, fabs(g));
+        norm[i % FOUR] += g * g;
+        peak[i % FOUR] = fmax(peak[i % FOUR], fabs(g));
     }
+    *t = (row_totals){.norm = (norm[0] + norm[1]) + (norm[2] + norm[3]),
+                      .peak = fmax(fmax(peak[0], peak[1]), fmax(peak[2], peak[3])),
+                      .darkest = FLT_MAX};
 }
 
 /* --- windows --------------------------------------------------------------------------------- */

@@ -88,54 +88,61 @@ typedef struct {
     totals totals;
 } scanner;
 
-/* Adds up samples of any size. */
+/* Adds up samples of any size. Each goes to the sum of its lane, on every processor. */
 static void add_up(totals *to, const float *v, uint32_t n) {
     totals t = *to;
-    uint32_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        vec8f x = *(const vec8f_any *)(v + i);
-        vec4d lo = VECTOR_DOUBLES(v + i, 0), hi = VECTOR_DOUBLES(v + i, 4);
-        t.least = VECTOR_PICK8(x < t.least, x, t.least);
-        t.greatest = VECTOR_PICK8(x > t.greatest, x, t.greatest);
-        t.sum += lo + hi;
-        t.squares += lo * lo + hi * hi;
-    }
-    for (; i < n; i++) {
-        t.least[0] = v[i] < t.least[0] ? v[i] : t.least[0];
-        t.greatest[0] = v[i] > t.greatest[0] ? v[i] : t.greatest[0];
-        t.sum[0] += (double)v[i];
-        t.squares[0] += (double)v[i] * (double)v[i];
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t k = i % 8;
+        t.least[k] = v[i] < t.least[k] ? v[i] : t.least[k];
+        t.greatest[k] = v[i] > t.greatest[k] ? v[i] : t.greatest[k];
+        t.sum[k % 4] += (double)v[i];
+        t.squares[k % 4] += (double)v[i] * (double)v[i];
     }
     *to = t;
 }
 
-/* Floats are added up as such in groups: rounding stays below a millionth even if all of it goes
- * one way. */
+/* Floats are added up as such in groups, up to this many at once: rounding stays below a millionth
+ * even if all of it goes one way. */
 enum { GROUP = 32, GROUPS = 8, AHEAD = 512 };
 
-/* Does the same in floats, for samples whose squares are floats, too. */
-VECTOR_WIDE static void add_up_floats(totals *to, const float *v, uint32_t n) {
-    vec8f least = to->least, greatest = to->greatest;
-    uint32_t i = 0, whole = n / GROUP * GROUP;
-    while (i < whole) {
-        uint32_t end = min_u32(whole, i + GROUPS * GROUP);
-        vec8f sum = {0}, squares = {0};
-        for (; i < end; i += GROUP) {
-            const vec8f_any *x = (const vec8f_any *)(v + i);
-            __builtin_prefetch(v + i + AHEAD);
-            __builtin_prefetch(v + i + AHEAD + GROUP / 2);
-            vec8f a = x[0], b = x[1], c = x[2], d = x[3];
-            sum += (a + b) + (c + d);
-            squares += (a * a + b * b) + (c * c + d * d);
-            least = VECTOR_MIN8(VECTOR_MIN8(VECTOR_MIN8(a, b), VECTOR_MIN8(c, d)), least);
-            greatest = VECTOR_MAX8(VECTOR_MAX8(VECTOR_MAX8(a, b), VECTOR_MAX8(c, d)), greatest);
-        }
-        VECTOR_ADD_UP(to->sum, sum);
-        VECTOR_ADD_UP(to->squares, squares);
+/* Add up n floats, which are whole groups. */
+static void add_groups_plain(totals *to, const float *v, uint32_t n) {
+    vec8f sum = {0}, squares = {0};
+    for (uint32_t i = 0; i < n; i += i % 8 == 7 ? GROUP - 7 : 1) {
+        float a = v[i], b = v[i + 8], c = v[i + 16], d = v[i + 24];
+        sum[i % 8] += (a + b) + (c + d);
+        squares[i % 8] += (a * a + b * b) + (c * c + d * d);
+        to->least[0] = fminf(fminf(fminf(a, b), fminf(c, d)), to->least[0]);
+        to->greatest[0] = fmaxf(fmaxf(fmaxf(a, b), fmaxf(c, d)), to->greatest[0]);
     }
+    VECTOR_ADD_UP(to->sum, sum);
+    VECTOR_ADD_UP(to->squares, squares);
+}
+VECTOR_WIDE static void add_groups_wide(totals *to, const float *v, uint32_t n) {
+    vec8f sum = {0}, squares = {0}, least = to->least, greatest = to->greatest;
+    for (uint32_t i = 0; i < n; i += GROUP) {
+        const vec8f_any *x = (const vec8f_any *)(v + i);
+        __builtin_prefetch(v + i + AHEAD);
+        __builtin_prefetch(v + i + AHEAD + GROUP / 2);
+        vec8f a = x[0], b = x[1], c = x[2], d = x[3];
+        sum += (a + b) + (c + d);
+        squares += (a * a + b * b) + (c * c + d * d);
+        least = VECTOR_MIN8(VECTOR_MIN8(VECTOR_MIN8(a, b), VECTOR_MIN8(c, d)), least);
+        greatest = VECTOR_MAX8(VECTOR_MAX8(VECTOR_MAX8(a, b), VECTOR_MAX8(c, d)), greatest);
+    }
+    VECTOR_ADD_UP(to->sum, sum);
+    VECTOR_ADD_UP(to->squares, squares);
     to->least = least;
     to->greatest = greatest;
-    add_up(to, v + i, n - i);
+}
+
+/* Does what add_up does in floats, for samples whose squares are floats, too. */
+static void add_up_floats(totals *to, const float *v, uint32_t n) {
+    uint32_t i = 0, whole = n / GROUP * GROUP;
+    for (; i < whole; i = min_u32(whole, i + GROUPS * GROUP))
+        (vector_wide() ? add_groups_wide : add_groups_plain)(to, v + i,
+                                                             min_u32(whole - i, GROUPS * GROUP));
+    add_up(to, v + whole, n - whole);
 }
 
 /* Counts four at a time: the loop that the compiler makes of a plain one is three times slower. */
@@ -181,7 +188,7 @@ static void scan_span(scanner *k, scan_bad at, uint32_t n) {
         }
     }
     if (p->bins) count_bins(p->bins, v, n);
-    (k->careful || !vector_wide() ? add_up : add_up_floats)(&k->totals, v, n);
+    (k->careful ? add_up : add_up_floats)(&k->totals, v, n);
 }
 
 /* Returns false if a sample is not finite, or so large or small that squares overflowed or were
