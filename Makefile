@@ -228,18 +228,18 @@ $(BUILD)/tests/%.o: tests/unit/%.cc Makefile
 $(BUILD)/tests/%.o: tests/unit/%.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(C_FLAGS) -Itests -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(C_FLAGS) -Itests -Wno-shadow -MMD -MP -c $< -o $@
 
 # All unit tests are one program, so that one link serves them: build/tests/unit lists their files,
-# and build/tests/unit test_plan runs one. The main of each file is renamed.
+# and build/tests/unit test_plan runs one. The main of each file is renamed, and `e` of check.h may be hidden.
 $(UNIT_O): $(BUILD)/tests/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(C_FLAGS) -Itests -Wno-missing-prototypes -Dmain=$*_main -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(C_FLAGS) -Itests -Wno-missing-prototypes -Wno-shadow -Dmain=$*_main -MMD -MP -c $< -o $@
 $(BUILD)/tests/names.inc: $(TEST_C) Makefile
 	@mkdir -p $(@D)
 	@for f in $(TEST_C); do \
-	    grep -q '^int main(void)' $$f && kind=PLAIN || kind=TAKES_ARGUMENTS; \
+	    grep -q '^int main(int' $$f && kind=TAKES_ARGUMENTS || kind=PLAIN; \
 	    echo "$$kind($$(basename $$f .c))"; \
 	done >$@
 $(BUILD)/tests/unit.o: $(BUILD)/tests/names.inc
@@ -252,7 +252,7 @@ $(UNIT): $(BUILD)/tests/unit.o $(UNIT_O) $(REF) $(LIB)
 $(BUILD)/tests/bench_%: tests/bench/bench_%.c $(REF) $(LIB) Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(C_FLAGS) -Itests -MMD -MP -MF $@.d -MT $@ $< $(REF) $(LIB) $(LD_FLAGS) -o $@ -lcmocka $(LIBS)
+	$(Q)$(CC) $(C_FLAGS) -Itests -Wno-shadow -MMD -MP -MF $@.d -MT $@ $< $(REF) $(LIB) $(LD_FLAGS) -o $@ -lcmocka $(LIBS)
 .PHONY: bench-io
 bench-io: $(BUILD)/tests/bench_io
 	$< $(or $(THREADS),0) $(IMAGES)

@@ -141,7 +141,7 @@ static double veil(double x, double y, int channel) {
 }
 
 /* Seconds of one image. */
-static double bloom_run(bloom *b, const image *from, image *img, bloom_report *r) {
+static double time_run(bloom *b, const image *from, image *img, bloom_report *r) {
     err e = {0};
     const image_part *p = &from->head.part[0];
     for (int c = 0; c < CHANNELS; c++)
@@ -165,7 +165,7 @@ static void compare(const char *channels, uint32_t w, uint32_t h, uint32_t taps,
     CHECK_OK(b, e);
     bloom_report *r = malloc(sizeof *r);
     bare base = {0};
-    bloom_run(b, from, img, r);
+    time_run(b, from, img, r);
     kernel_source in = {0};
     kernel_use use = bloom_kernel_use(&s);
     kernel_need need = {.channels = CHANNELS, .w = w, .h = h, .height = h};
@@ -186,7 +186,7 @@ static void compare(const char *channels, uint32_t w, uint32_t h, uint32_t taps,
                 convolved[i] = bare_run(&base);
                 took[1] = now() - start;
             } else {
-                took[0] = bloom_run(b, from, img, r);
+                took[0] = time_run(b, from, img, r);
             }
         }
         plain[i] = took[1];

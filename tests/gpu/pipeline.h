@@ -8,11 +8,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "engine/engine.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "unit/check.h"
 
 /* The image's samples: any, or halfs, of which the plan is told or not. */
 typedef enum { PIPE_ANY, PIPE_HALFS, PIPE_HALFS_TOLD } pipe_samples;

@@ -56,7 +56,6 @@ static void aim(frame *to, film *m, int i, float (*out)[PIXELS]) {
 /* A different spectrum in every number: what it does to an image does not matter here. */
 static void prepare(engine *g, const pipe_case *c, const engine_device *d, uint32_t slots) {
     plan p;
-    err e = {0};
     plan_request ask = pipe_request(c, d);
     CHECK_OK(plan_make(&p, &ask, &e), e);
     uint64_t seed = 3;
@@ -85,7 +84,6 @@ static void fly(engine *g, film *m, const engine_device *d) {
     static const uint32_t TURN[] = {1, 0, 2};
     frame f[FRAMES];
     int at[SLOTS], next = 0, done = 0;
-    err e = {0};
     for (uint32_t s = 0; s < SLOTS; s++) at[s] = -1;
     for (uint32_t turn = 0; done < FRAMES; turn++) {
         uint32_t s = TURN[turn % SLOTS];
@@ -187,7 +185,6 @@ static void check_film(const film *m, const pipe_case *c, const engine_device *d
 }
 
 static void run_on(const pipe_case *c, const engine_device *d) {
-    err e = {0};
     engine *g = engine_open(d, threads, NULL, &e);
     CHECK_OK(g, e);
     film *m = make_film();

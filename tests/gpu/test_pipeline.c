@@ -48,7 +48,6 @@ static void print_largest(void) {
 
 static void run_on(const pipe_case *c, const engine_device *d, engine *g) {
     pipe_result r;
-    err e = {0};
     char what[512];
     if (!pipe_run(&r, c, g, d, &e))
         fail_msg("%s: %ux%u kernel %ux%u: %s", d->name, c->w, c->h, c->kw, c->kh, e.msg);
@@ -60,7 +59,6 @@ static void run_on(const pipe_case *c, const engine_device *d, engine *g) {
 }
 
 static void run_all(const pipe_case *c, size_t count) {
-    err e = {0};
     if (!devices) skip();
     for (uint32_t i = 0; i < devices; i++)
         if (!pipe_on(&device[i], threads, c, count, run_on, &e))

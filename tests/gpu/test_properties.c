@@ -28,7 +28,6 @@ static lens make_lens(uint32_t w, uint32_t h, uint32_t cx, uint32_t cy, const ch
                       bool turned) {
     /* The weights of Rec.709's primaries and D65, in the order B G R. */
     static const double WEIGHT[COLOURS] = {0.0721923, 0.7151687, 0.2126390};
-    err e = {0};
     const make_part part = PART("B:float G:float R:float", 0, 0, w, h, .packing = COMPRESSION_NONE);
     image *img = make_image(&part, 1);
     lens l = {.w = w, .h = h, .cx = cx, .cy = cy, .path = make_path(name)};
@@ -71,7 +70,6 @@ static bloom_settings settings_of(const lens *l, uint32_t index) {
 
 /* Planes [channel][y][x] through a bloom; what comes back belongs to the caller. */
 static float *through(bloom *b, const float *in, uint32_t w, uint32_t h, bloom_report *r) {
-    err e = {0};
     const make_part part = PART("B:float G:float R:float", 5, -3, w, h);
     image *img = make_image(&part, 1);
     size_t n = (size_t)w * h;
@@ -84,7 +82,6 @@ static float *through(bloom *b, const float *in, uint32_t w, uint32_t h, bloom_r
 }
 
 static bloom *open_bloom(const bloom_settings *s, const char *kernel) {
-    err e = {0};
     bloom *b = bloom_open(s, kernel, threads, &e);
     if (!b) fail_msg("%s: %s", kernel, e.msg);
     return b;

@@ -4,21 +4,31 @@
  *     TEST(one_and_one_are_two) {
  *         assert_int_equal(1 + 1, 2);
  *     }
- *     int main(void) {
- *         return check_run(NULL, NULL);
- *     } */
+ *     RUN_TESTS(NULL, NULL) */
 #ifndef UNIT_CHECK_H
 #define UNIT_CHECK_H
 
 #include "base/err.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
+
+/* Why the last call failed; each test begins without. */
+static _Thread_local err e __attribute__((unused));
+
+__attribute__((unused)) static int check_begin(void **state) {
+    (void)state;
+    e = (err){0};
+    return 0;
+}
 
 /* The tests of this file, in the order of its lines. */
 enum { CHECK_TESTS = 64 };
@@ -35,7 +45,7 @@ __attribute__((unused)) static void check_add(const char *name, CMUnitTestFuncti
         check_list.test[i] = check_list.test[i - 1];
         check_list.line[i] = check_list.line[i - 1];
     }
-    check_list.test[i] = (struct CMUnitTest){name, f, NULL, NULL, NULL};
+    check_list.test[i] = (struct CMUnitTest){name, f, check_begin, NULL, NULL};
     check_list.line[i] = line;
 }
 
@@ -51,6 +61,11 @@ __attribute__((unused)) static int check_run(CMFixtureFunction begin, CMFixtureF
     return _cmocka_run_group_tests("tests", check_list.test, check_list.count, begin, end);
 }
 
+#define RUN_TESTS(begin, end)         \
+    int main(void) {                  \
+        return check_run(begin, end); \
+    }
+
 /* a <= b, said with both numbers when it is not so. */
 #define CHECK_LE(a, b)                                                           \
     do {                                                                         \
@@ -63,6 +78,15 @@ __attribute__((unused)) static int check_run(CMFixtureFunction begin, CMFixtureF
 #define CHECK_OK(call, e)                                \
     do {                                                 \
         if (!(call)) fail_msg("%s: %s", #call, (e).msg); \
+    } while (0)
+
+/* A fallible call that must fail with this code and a sentence with these words. */
+#define CHECK_REFUSED(call, is, words)                                       \
+    do {                                                                     \
+        e = (err){0};                                                        \
+        if (call) fail_msg("taken: %s", #call);                              \
+        if (e.code != (is) || !strstr(e.msg, words))                         \
+            fail_msg("%s: %d, '%s', not '%s'", #call, e.code, e.msg, words); \
     } while (0)
 
 #endif

@@ -8,11 +8,6 @@
 
 #include "base/mem.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* --- images ---------------------------------------------------------------------------------- */
 
 /* One part with these channels, as "R:half G:half". */
@@ -33,7 +28,6 @@ static inline void glare_put(image *img, int channel, size_t i, float v) {
 }
 
 static inline image *glare_copy(const image *from) {
-    err e = {0};
     image *to = image_new(&from->head, &e);
     CHECK_OK(to, e);
     const image_part *p = &from->head.part[0];
@@ -51,7 +45,6 @@ typedef double glare_tap(double x, double y, int channel);
 static inline const char *glare_kernel(const char *name, glare_tap *tap, uint32_t w, uint32_t h,
                                        const char *channels) {
     image *k = glare_image(channels, w, h);
-    err e = {0};
     for (int c = 0; c < k->head.part[0].channels; c++)
         for (uint32_t i = 0; i < w * h; i++)
             glare_put(k, c, i, (float)tap((double)(i % w) - w / 2, (double)(i / w) - h / 2, c));
@@ -114,7 +107,6 @@ static inline bool glare_try(image *img, const char *kernel, const bloom_setting
 }
 static inline void glare_bloom(image *img, const char *kernel, const bloom_settings *s,
                                bloom_report *r) {
-    err e = {0};
     CHECK_OK(glare_try(img, kernel, s, r, &e), e);
 }
 

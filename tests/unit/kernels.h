@@ -6,9 +6,6 @@
 #include "kernel/psf.h"
 #include "unit/check.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 typedef enum { POWER_LAW, DISC, STAR, RANDOM, KERNEL_KINDS } kernel_kind;
 
 static inline float kernel_tap(kernel_kind kind, double x, double y, double reach, uint64_t *seed) {
@@ -28,7 +25,6 @@ static inline float kernel_tap(kernel_kind kind, double x, double y, double reac
 /* w * h taps with the centre anywhere; channels differ in seed and size. */
 static inline psf kernel_make(kernel_kind kind, uint32_t w, uint32_t h, uint32_t channels,
                               uint32_t cx, uint32_t cy) {
-    err e = {0};
     uint64_t seed = w * 65537 + h;
     float *tap = mem_raw((size_t)w * h * channels, sizeof *tap, "kernel", &e);
     const float *plane[PSF_CHANNELS];

@@ -5,9 +5,6 @@
 #include "lib/fftbloom.h"
 #include "unit/check.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 enum { W = 61, H = 47, TAPS = 21 };
 
 static uint64_t seed = 1;

@@ -7,14 +7,12 @@
 #include "unit/make_image.h"
 
 static inline image *load(const char *path) {
-    err e = {0};
     image *img = image_load(path, NULL, make_threads(), &e);
     CHECK_OK(img, e);
     return img;
 }
 
 static inline void save(const char *path, const image *img) {
-    err e = {0};
     CHECK_OK(image_save(path, img, make_threads(), &e), e);
 }
 

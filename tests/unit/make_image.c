@@ -4,10 +4,6 @@
 #include "base/mem.h"
 #include "unit/check.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 uint64_t make_random(uint64_t *state) {
@@ -45,7 +41,6 @@ static void fill(image *img, int part, uint64_t *seed) {
 }
 
 image *make_image(const make_part part[], int parts) {
-    err e = {0};
     image_header h = {.format = "exr", .parts = parts};
     h.part = mem_new((size_t)parts, sizeof *h.part, "parts", &e);
     for (int i = 0; i < parts; i++) {
@@ -118,7 +113,6 @@ static void close_threads(void) {
 }
 
 par *make_threads(void) {
-    err e = {0};
     if (threads) return threads;
     threads = par_open(3, &e);
     CHECK_OK(threads, e);
@@ -157,7 +151,6 @@ void check_same_pixels(const image *a, const image *b) {
 }
 
 void check_same_file(const char *a, const char *b) {
-    err e = {0};
     size_t na = 0, nb = 0;
     uint8_t *da = file_read_all(a, SIZE_MAX / 2, &na, &e);
     CHECK_OK(da, e);

@@ -8,13 +8,9 @@
 #include "kernel/make/pattern.h"
 #include "unit/check.h"
 
-#include <math.h>
-#include <string.h>
-
 static par *threads;
 
 static pattern *pattern_of(const pupil *p, double reach) {
-    err e = {0};
     pattern *made = pattern_new(p, reach, false, threads, &e);
     if (!made) fail_msg("%s", e.msg);
     return made;
@@ -75,7 +71,6 @@ TEST(circle) {
 TEST(models_agree) {
     float *plane[2][MODEL_CHANNELS];
     for (int i = 0; i < 2; i++) {
-        err e = {0};
         uint32_t channels;
         model_request r = model_defaults(model_find(i ? "aperture" : "airy"));
         r.w = r.h = 65;
@@ -184,7 +179,6 @@ TEST(drawn) {
     pattern_free(&p);
 
     static double plain[M * M], a[M * M], b[M * M];
-    err e = {0};
     pupil clean = {.blades = 5}, dirty = {.blades = 5,
                                           .dust = 50,
                                           .scratches = 5,
@@ -213,7 +207,6 @@ TEST(drawn) {
 
 static void make(float *plane[MODEL_CHANNELS], const char *name, uint32_t side,
                  const char *const *set) {
-    err e = {0};
     uint32_t channels;
     model_request r = model_defaults(model_find(name));
     r.w = r.h = side;
@@ -280,7 +273,6 @@ TEST(sizes) {
  * hash of one kernel with everything in it. */
 TEST(same_everywhere) {
     enum { SIDE = 129 };
-    err e = {0};
     hash128 first = {0};
     for (int run = 0; run < 2; run++) {
         par *some = par_open(run ? 3 : 1, &e);
@@ -382,7 +374,6 @@ TEST(lights) {
 
 static int open_threads(void **state) {
     (void)state;
-    err e = {0};
     return (threads = par_open(2, &e)) ? 0 : -1;
 }
 static int close_threads(void **state) {
@@ -391,6 +382,4 @@ static int close_threads(void **state) {
     return 0;
 }
 
-int main(void) {
-    return check_run(open_threads, close_threads);
-}
+RUN_TESTS(open_threads, close_threads)

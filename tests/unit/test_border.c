@@ -25,6 +25,4 @@ TEST(places_are_those_that_read_the_sample) {
             }
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -3,10 +3,6 @@
 #include "colour/space.h"
 #include "unit/check.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 static void check_matrix(const matrix *is, const double want[3][3], double bound) {
     for (int i = 0; i < 9; i++) CHECK_LE(fabs(is->m[i / 3][i % 3] - want[i / 3][i % 3]), bound);
 }
@@ -237,6 +233,4 @@ TEST(names) {
         if (space_find(&s, UNKNOWN[i])) fail_msg("'%s' is known", UNKNOWN[i]);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

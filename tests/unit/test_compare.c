@@ -3,16 +3,11 @@
 #include "image/compare.h"
 #include "unit/check.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const compare_limits STRICT = {
     .fail = 1e-6, .warn = 1e-6, .hard_fail = INFINITY, .hard_warn = INFINITY};
 
 /* An EXR-like image: channels in the order of their names, float. */
 static image *make(uint32_t w, uint32_t h, const char *names) {
-    err e = {0};
     image_channel channel[8] = {{0}};
     image_part part = {
         .data = {3, -2, 3 + (int32_t)w - 1, -2 + (int32_t)h - 1}, .channel = channel, .aspect = 1};
@@ -42,7 +37,6 @@ static void fill(image *img, unsigned seed) {
 
 static compare_verdict compare(comparison *c, const image *a, const image *b,
                                const compare_limits *l, int threads) {
-    err e = {0};
     par *p = par_open(threads, &e);
     CHECK_OK(compare_parts(c, &(compare_pair){a, b, 0}, l, p, &e), e);
     par_close(&p);
@@ -226,7 +220,6 @@ TEST(difference_images) {
     fill(a, 4);
     fill(b, 5);
     comparison c;
-    err e = {0};
     compare(&c, a, b, &STRICT, 1);
     par *p = par_open(2, &e);
     for (int absolute = 0; absolute < 2; absolute++) {
@@ -246,6 +239,4 @@ TEST(difference_images) {
     image_free(&b);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -3,10 +3,6 @@
 #include "unit/check.h"
 #include "unit/mutate.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static bool load(settings *s, const char *content, size_t n, err *e) {
     json_document *d = json_parse("look.json", content, n, e);
     if (!d) return false;
@@ -21,7 +17,6 @@ static bool load(settings *s, const char *content, size_t n, err *e) {
 
 static void refuses(const char *content, const char *place, const char *words) {
     settings s;
-    err e = {0};
     assert_true(settings_init(&s, &e));
     if (load(&s, content, strlen(content), &e)) fail_msg("taken: %s", content);
     assert_int_equal(e.code, ERR_CONFIG);
@@ -80,7 +75,6 @@ static const char GOOD[] = "{\n  \"$schema\": \"x\",\n  \"version\": 1,\n  \"inp
 
 TEST(a_whole_config) {
     settings s;
-    err e = {0};
     assert_true(settings_init(&s, &e));
     if (!load(&s, GOOD, sizeof GOOD - 1, &e)) fail_msg("%s", e.msg);
     assert_int_equal(s.bloom.border[PLAN_X], BORDER_MIRROR);
@@ -98,7 +92,6 @@ TEST(a_whole_config) {
 /* A config that print-config's JSON values make gives the same settings again. */
 TEST(values_survive_json) {
     settings s, t;
-    err e = {0};
     text again = {0};
     assert_true(settings_init(&s, &e) && settings_init(&t, &e));
     assert_true(load(&s, GOOD, sizeof GOOD - 1, &e));
@@ -129,7 +122,6 @@ TEST(mutations_do_not_crash) {
     enum { RUNS = 10000, ROOM = 2048 };
     int taken = 0;
     settings s;
-    err e = {0};
     assert_true(settings_init(&s, &e));
     for (uint32_t seed = 0; seed < RUNS; seed++) {
         random_state = seed * 2654435761u + 1;
@@ -152,6 +144,4 @@ TEST(mutations_do_not_crash) {
     assert_in_range(taken, RUNS / 200, RUNS / 2);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -4,10 +4,6 @@
 #include "kernel/convention.h"
 #include "unit/check.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 typedef struct {
     uint32_t w, h, cx, cy;
     const convention *of;
@@ -41,7 +37,6 @@ TEST(every_pair) {
                     /* Where its window begins is how oiiotool's picture says its centre. */
                     r.window[0] = -(int32_t)(w / 2), r.window[1] = -(int32_t)(h / 2);
                     convention_move m;
-                    err e = {0};
                     double lost;
                     CHECK_OK(convention_plan(&m, &r, &e), e);
                     assert_true(m.size[0] * m.size[1] <= 400);
@@ -70,7 +65,6 @@ TEST(sizes) {
     convention_request r = {
         .from = &CONVENTIONS[0], .to = &CONVENTIONS[0], .size = {5, 5}, .wanted = {10, 3}};
     convention_move m;
-    err e = {0};
     double lost;
     CHECK_OK(convention_plan(&m, &r, &e), e);
     convention_apply(out, in, &r, &m, &lost);
@@ -79,14 +73,11 @@ TEST(sizes) {
     assert_true(lost == 15 + 115);
     r.centered = true;
     r.at[0] = 5;
-    assert_false(convention_plan(&m, &r, &e));
-    assert_int_equal(e.code, ERR_CONFIG);
+    CHECK_REFUSED(convention_plan(&m, &r, &e), ERR_CONFIG, "");
     /* A window that does not hold 0. */
     r = (convention_request){.from = &CONVENTIONS[2], .to = &CONVENTIONS[0], .size = {5, 5}};
     r.window[0] = 1;
     assert_false(convention_plan(&m, &r, &e));
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

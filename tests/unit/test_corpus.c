@@ -26,7 +26,6 @@ static void run_folder(const char *name, int least, int (*target)(const uint8_t 
     int files = 0;
     for (struct dirent *f; (f = readdir(d));) {
         if (f->d_name[0] == '.') continue;
-        err e = {0};
         size_t n;
         snprintf(path, sizeof path, "%s/%s", folder, f->d_name);
         uint8_t *bytes = file_read_all(path, 1 << 20, &n, &e);
@@ -52,6 +51,4 @@ TEST(spectra) {
     run_folder("spectrum", 2, fuzz_spectrum);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -4,9 +4,6 @@
 
 #include "unit/check.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* --- a machine ------------------------------------------------------------------------------ */
 
 enum { BIG, SMALL, CPU, SOFTWARE, DEVICES };
@@ -77,7 +74,6 @@ TEST(test_exact_wishes) {
     };
     device_forecast f[DEVICES];
     for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) {
-        err e = {0};
         int took = choose(CASE[i].want, 1, 200, 200, f, &e);
         if (took != CASE[i].takes)
             fail_msg("'%s' took %d, not %d: %s", CASE[i].want, took, CASE[i].takes, e.msg);
@@ -100,7 +96,6 @@ TEST(test_lists) {
                 {"0", false, {true}},
                 {"auto", false, {true, true, true, true}}};
     device_forecast f[ENGINE_DEVICES];
-    err e = {0};
     for (size_t k = 0; k < sizeof CASE / sizeof CASE[0]; k++) {
         int best = choose(CASE[k].want, 100, 640, 360, f, &e);
         CHECK_OK(best >= 0, e);
@@ -120,7 +115,6 @@ TEST(test_unknown_wishes_say_what_there_is) {
     static const char *const WANT[] = {"4", "nothing", "ti", "deadbeef", "00000000", "-1", "1x"};
     device_forecast f[DEVICES];
     for (size_t i = 0; i < sizeof WANT / sizeof WANT[0]; i++) {
-        err e = {0};
         assert_int_equal(choose(WANT[i], 1, 200, 200, f, &e), -1);
         assert_int_equal(e.code, ERR_NO_DEVICE);
         assert_non_null(strstr(e.msg, WANT[i]));
@@ -129,7 +123,6 @@ TEST(test_unknown_wishes_say_what_there_is) {
 }
 
 TEST(test_no_device_at_all) {
-    err e = {0};
     device_list none = {.listed = DEVICES_ALL};
     device_request r = {.ask = request(100, 100, 16)};
     assert_int_equal(device_choose(NULL, &none, &r, &e), -1);
@@ -141,7 +134,6 @@ TEST(test_no_device_at_all) {
 
 TEST(test_one_image_is_for_the_cpu_and_a_sequence_for_the_gpu) {
     device_forecast f[DEVICES];
-    err e = {0};
     assert_int_equal(choose("auto", 1, 1280, 720, f, &e), CPU);
     assert_int_equal(choose(NULL, 0, 1280, 720, f, &e), CPU);
     assert_int_equal(choose("auto", 500, 1280, 720, f, &e), BIG);
@@ -158,7 +150,6 @@ TEST(test_least_predicted_time) {
     for (uint32_t w = 16; w < 6000; w = w * 5 / 3) {
         double before[DEVICES] = {0};
         for (uint32_t images = 1; images < 2000; images *= 7) {
-            err e = {0};
             int took = choose("auto", images, w, w / 2, f, &e);
             assert_true(took >= 0);
             for (int i = 0; i < DEVICES; i++) {
@@ -177,7 +168,6 @@ TEST(test_memory_limit_and_reasons) {
     device_forecast f[DEVICES];
     machine(&l);
     device_request r = {.want = "gpu", .vram_limit = 1 << 20, .ask = request(4000, 2000, 512)};
-    err e = {0};
     assert_int_equal(device_choose(f, &l, &r, &e), -1);
     assert_true(e.code != ERR_NONE);
     assert_non_null(strstr(e.msg, "Acme Titan 9000"));
@@ -197,7 +187,6 @@ TEST(test_decision_is_the_forecast) {
     for (size_t i = 0; i < 2 * sizeof WANT / sizeof WANT[0]; i++) {
         device_list l;
         device_decision d;
-        err e = {0};
         machine(&l);
         device_request r = {
             .want = WANT[i / 2], .images = i % 2 ? 1 : 1000, .ask = request(320, 200, 16)};
@@ -275,6 +264,4 @@ TEST(test_drivers_are_not_loaded_in_vain) {
     assert_int_equal(l.listed, DEVICES_ALL);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

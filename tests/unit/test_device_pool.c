@@ -8,7 +8,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 enum { W = 64, H = 48, TASKS = 6 };
@@ -37,7 +36,6 @@ static bool make_spectrum(void *ctx, spectrum_lines *to, const plan *p, err *e) 
 
 /* Tasks for images of `size` times W x H on the device of that name, with `slots` slots. */
 static bench *open_bench(const char *device, uint32_t size, uint32_t slots, uint32_t idle) {
-    err e = {0};
     bench *b = calloc(1, sizeof *b);
     CHECK_OK((b->pool = device_pool_open(make_threads(), NULL, idle, &e)), e);
     const device_request r = {.want = device,
@@ -66,7 +64,6 @@ static void close_bench(bench *b) {
 }
 
 static device_lease take(bench *b, int task) {
-    err e = {0};
     device_lease l = {0};
     bool refused;
     CHECK_OK(device_take(&l, b->pool, &b->task[task], &refused, &e), e);
@@ -233,10 +230,8 @@ TEST(short_of_memory) {
     give(b, w.l);
     device_pool_trim(b->pool);
     mem_set_limit(mem_used() + one / 3);
-    err e = {0};
     bool refused;
-    assert_false(device_take(&l, b->pool, &b->task[2], &refused, &e));
-    assert_int_equal(e.code, ERR_MEMORY);
+    CHECK_REFUSED(device_take(&l, b->pool, &b->task[2], &refused, &e), ERR_MEMORY, "");
     mem_set_limit(UINT64_MAX / 2);
     use(b, 2);
     close_bench(b);
@@ -290,6 +285,4 @@ TEST(many_threads) {
     close_bench(b);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -5,13 +5,8 @@
 #include "unit/check.h"
 #include "unit/make_image.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 static edit_kernel noise(uint32_t w, uint32_t h, uint32_t channels, uint64_t seed) {
     edit_kernel k;
-    err e = {0};
     CHECK_OK(edit_new(&k, w, h, channels, &e), e);
     for (size_t i = 0; i < (size_t)w * h * channels; i++)
         k.tap[i] = (double)(make_random(&seed) >> 40) * 0x1p-24;
@@ -28,7 +23,6 @@ static double at(const edit_kernel *k, uint32_t c, int x, int y) {
 static edit_kernel apply(const char *name, edit_request *r) {
     edit_kernel to = {0};
     edit_account told = {0};
-    err e = {0};
     const edit *d = edit_find(name);
     assert_non_null(d);
     r->threads = make_threads();
@@ -210,7 +204,6 @@ TEST(disperses) {
         edit_free(&s);
     }
     edit_free(&k);
-    err e = {0};
     CHECK_OK(edit_new(&k, 101, 101, 1, &e), e);
     for (int i = 0; i < 101 * 101; i++)
         k.tap[i] = exp(-pow(hypot(i % 101 - 50, i / 101 - 50) - 30, 2) / 8);
@@ -232,7 +225,6 @@ TEST(disperses) {
 }
 
 TEST(sizes) {
-    err e = {0};
     double lost;
     edit_kernel k = noise(8, 7, 3, 8), t;
     CHECK_OK(edit_copy(&t, &k, &e), e);
@@ -266,7 +258,6 @@ TEST(odd_kernels) {
             edit_request r = {.inputs = EDITS[d].least, .threads = make_threads()};
             edit_account told = {0};
             edit_kernel to = {0};
-            err e = {0};
             for (int q = 0; q < r.inputs; q++) {
                 edit_kernel *k = &r.input[q].kernel;
                 *k = noise(1 + (uint32_t)i % 9, 1 + (uint32_t)i / 9 % 9, 1 + 2 * (i & 1), 3);
@@ -278,6 +269,7 @@ TEST(odd_kernels) {
                 r.value[p] = p + 1 == d ? EDITS[d].parameter[p].min : EDITS[d].parameter[p].preset;
             if (strcmp(EDITS[d].name, "rotate") == 0) r.value[0] = i;
             if (strcmp(EDITS[d].name, "stretch") == 0) r.value[0] = 0.01 + i % 7 * 0.5;
+            e = (err){0};
             bool ok = EDITS[d].apply(&to, &r, &told, &e);
             assert_true(ok == (e.code == 0));
             assert_true(ok || strlen(e.msg) > 10);
@@ -304,6 +296,4 @@ TEST(actions) {
     }
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -23,7 +23,6 @@ static void check(const char *channels, const bloom_settings *s) {
     const char *kernel = glare_kernel("kernel.exr", glare_power, 33, 21, "R:float G:float B:float");
     image *alone = glare_image(channels, W, H), *after = glare_copy(alone);
     bloom_report plain, r; /* in floats, as is expected */
-    err e = {0};
     glare_bloom(alone, kernel, s, &plain);
     assert_true(plain.spectrum_seconds > 0);
     bloom *b = bloom_open(s, kernel, make_threads(), &e);
@@ -52,7 +51,6 @@ static void check_beside(const char *channels, const bloom_settings *s) {
     const char *kernel = glare_kernel("kernel.exr", glare_power, 33, 21, "R:float G:float B:float");
     image *alone = glare_image(channels, W, H), *first = glare_copy(alone);
     bloom_report plain, r;
-    err e = {0};
     glare_bloom(alone, kernel, s, &plain);
     for (int i = 0; i < 8; i++) {
         image *after = glare_copy(first);
@@ -103,7 +101,6 @@ TEST(is_found) {
 
 /* Nothing is told of what cannot be done, or is not needed; it is told when it is tried. */
 TEST(failures_wait) {
-    err e = {0};
     bloom_report r;
     if (!glare_device(0)) skip();
     const char *kernel = glare_kernel("kernel.exr", glare_power, 9, 9, "Y:float");
@@ -121,12 +118,9 @@ TEST(failures_wait) {
     e = (err){0};
     CHECK_OK((b = bloom_open(&s, kernel, make_threads(), &e)), e);
     bloom_expect(b, &img->head);
-    assert_false(bloom_image(b, img, &r, &e));
-    assert_int_equal(e.code, ERR_NO_DEVICE);
+    CHECK_REFUSED(bloom_image(b, img, &r, &e), ERR_NO_DEVICE, "");
     bloom_close(&b);
     image_free(&img);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -2,10 +2,6 @@
 #include "image/exr/exr_attr.h"
 #include "unit/check.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 static void expect(const char *type, const void *data, uint32_t bytes, const char *words,
                    const char *json) {
     text t = {0};
@@ -97,6 +93,4 @@ TEST(damage_is_shown_by_length) {
     }
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "unit/load_save.h"
 
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -11,7 +10,6 @@
 /* --- bands -------------------------------------------------------------------------------- */
 
 TEST(any_band_is_a_part_of_the_whole) {
-    err e = {0};
     uint64_t seed = 9;
     for (int tiled = 0; tiled < 2; tiled++)
         for (int c = COMPRESSION_NONE; c <= COMPRESSION_PIZ; c++) {
@@ -41,7 +39,6 @@ TEST(any_band_is_a_part_of_the_whole) {
 
 /* Writes bands in the given order of steps and compares with the file written at once. */
 static void check_band_order(const image *img, bool upwards, uint32_t bands) {
-    err e = {0};
     const char *whole = make_path("whole.exr"), *path = make_path("bands.exr");
     save(whole, img);
     const image_part *p = &img->head.part[0];
@@ -78,7 +75,6 @@ TEST(bands_come_in_any_order) {
 }
 
 TEST(wrong_bands_are_refused) {
-    err e = {0};
     make_part m = PART("Y:half", 0, 0, 10, 40, .packing = COMPRESSION_ZIP);
     image *img = make_image(&m, 1);
     const void *plane[1] = {img->plane[0][0]};
@@ -92,8 +88,7 @@ TEST(wrong_bands_are_refused) {
     assert_false(image_write(w, 0, 16, 16, plane, &e));
     assert_false(image_commit(&w, &e)); /* rows are missing */
     assert_null(w);
-    assert_null(image_load(make_path("x.exr"), NULL, make_threads(), &e));
-    assert_int_equal(e.code, ERR_NO_INPUT);
+    CHECK_REFUSED(image_load(make_path("x.exr"), NULL, make_threads(), &e), ERR_NO_INPUT, "");
     image_free(&img);
 }
 
@@ -149,7 +144,6 @@ TEST(a_copy_takes_less_than_three_times_its_pixels) {
 
 /* Part 0 is read and written; the others stay in their file. */
 static void change_one_part(const char *from, const char *to) {
-    err e = {0};
     image_reader *r = image_open(from, NULL, make_threads(), &e);
     CHECK_OK(r, e);
     bool all[3] = {true, true, true}, *wanted[3] = {all};
@@ -185,6 +179,4 @@ TEST(parts_that_stay_in_their_file_take_no_memory) {
     image_free(&after);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -98,6 +98,4 @@ TEST(codes_are_complete_and_nearly_as_short_as_huffmans) {
     }
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

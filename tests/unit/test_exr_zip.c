@@ -8,8 +8,6 @@
 #include "unit/load_save.h"
 
 #include <libdeflate.h>
-#include <math.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <zlib.h>
 
@@ -109,7 +107,6 @@ static void guarded_free(uint8_t *p, size_t n) {
 }
 
 TEST(no_byte_before_the_first_is_read) {
-    err e = {0};
     uint64_t seed = 5;
     exr_zip *z = exr_zip_new(SIZE_MAX, &e);
     CHECK_OK(z, e);
@@ -128,7 +125,6 @@ TEST(no_byte_before_the_first_is_read) {
 /* Packs n bytes and has zlib unpack them. An encoder with room for no more packs the same. Buffers
  * end where their bytes end, so that a sanitizer sees what goes beyond. */
 static void there_and_back(exr_zip *z, fill_fn *fill, size_t n, uint64_t *seed) {
-    err e = {0};
     size_t room = exr_zip_bound(n);
     uint8_t *b = mem_raw(n, 1, "bytes", &e), *packed = mem_raw(room, 1, "packed", &e);
     uint8_t *back = mem_raw(n, 1, "back", &e);
@@ -152,7 +148,6 @@ static void there_and_back(exr_zip *z, fill_fn *fill, size_t n, uint64_t *seed) 
 }
 
 TEST(zlib_reads_every_stream) {
-    err e = {0};
     uint64_t seed = 3;
     exr_zip *z = exr_zip_new(SIZE_MAX, &e);
     CHECK_OK(z, e);
@@ -164,7 +159,6 @@ TEST(zlib_reads_every_stream) {
 }
 
 TEST(streams_depend_on_their_bytes_alone) {
-    err e = {0};
     enum { N = 90001 };
     uint64_t seed = 8;
     static uint8_t b[N], other[N];
@@ -236,7 +230,6 @@ static size_t picture(uint8_t *to, content what, samples in, int top, int lines)
 }
 
 TEST(sizes_are_those_of_zlib_or_less) {
-    err e = {0};
     static uint8_t b[200000], packed[400000];
     exr_zip *z = exr_zip_new(SIZE_MAX, &e);
     for (int i = 0; i < SAMPLES * RENDERED * 2; i++) {
@@ -260,7 +253,6 @@ TEST(sizes_are_those_of_zlib_or_less) {
 
 /* OpenEXR packs with libdeflate from version 3.2 on, also at level 4. */
 TEST(sizes_of_pictures_are_those_of_libdeflate_or_less) {
-    err e = {0};
     static uint8_t b[200000], packed[400000];
     exr_zip *z = exr_zip_new(SIZE_MAX, &e);
     struct libdeflate_compressor *deflate = libdeflate_alloc_compressor(4);
@@ -285,6 +277,4 @@ TEST(sizes_of_pictures_are_those_of_libdeflate_or_less) {
     mem_free(z);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

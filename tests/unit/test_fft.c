@@ -5,8 +5,6 @@
 
 #include <complex.h>
 #include <float.h>
-#include <math.h>
-#include <string.h>
 #include <time.h>
 
 typedef long double complex exact;
@@ -57,7 +55,6 @@ static double error_of(const double *in, const double *out, uint32_t n, int v, u
 }
 
 static void check_length(uint32_t n, uint32_t step) {
-    err e = {0};
     uint64_t seed = n;
     size_t count = (size_t)n * FFT_STEP;
     double *a = mem_raw(count, sizeof *a, "a", &e), *b = mem_raw(count, sizeof *b, "b", &e),
@@ -90,9 +87,7 @@ TEST(long_lengths) {
 TEST(refuses_other_lengths) {
     static const uint32_t lengths[] = {0, 11, 13, 22, 4294967291u};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
-        err e = {0};
-        assert_null(fft_new(lengths[i], &e));
-        assert_int_equal(e.code, ERR_INTERNAL);
+        CHECK_REFUSED(fft_new(lengths[i], &e), ERR_INTERNAL, "");
     }
 }
 
@@ -125,7 +120,6 @@ static void fill(const void *ctx, uint32_t i, double *to) {
 
 static void check_half(par *threads, uint32_t first, uint32_t second, uint32_t lines,
                        uint32_t origin) {
-    err e = {0};
     uint64_t seed = first * 1000 + second;
     source s = {first, lines, mem_raw((size_t)lines * first + 1, sizeof(double), "in", &e)};
     double norm = 0;
@@ -160,7 +154,6 @@ static void check_half(par *threads, uint32_t first, uint32_t second, uint32_t l
 }
 
 TEST(half_spectra) {
-    err e = {0};
     par *threads = par_open(3, &e);
     check_half(threads, 1, 1, 1, 0);
     check_half(threads, 2, 1, 1, 0);
@@ -173,6 +166,4 @@ TEST(half_spectra) {
     par_close(&threads);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

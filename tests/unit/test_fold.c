@@ -8,10 +8,6 @@
 #include "unit/check.h"
 #include "unit/make_image.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 enum { MAGIC = 0x07230203, HEADER = 5, SPEC_CONSTANT = 50, LABEL = 248, PHI = 245 };
@@ -215,7 +211,6 @@ TEST(shaders_stay_valid) {
 
 static plan plan_for(uint32_t w, uint32_t h, plan_precision precision, uint32_t invocations) {
     plan p;
-    err e = {0};
     plan_request ask = {.size = {w, h},
                         .border = {BORDER_WRAP, BORDER_WRAP},
                         .order = AXIS_X,
@@ -237,7 +232,6 @@ static const uint32_t SIZE[][3] = {{96, 60, 256}, {490, 16, 256}, {360, 256, 16}
 TEST(spectrum_order_is_a_permutation) {
     par *threads = make_threads();
     for (int i = 0; i < 4; i++) {
-        err e = {0};
         plan p = plan_for(SIZE[i][0], SIZE[i][1], PRECISION_FLOAT64, SIZE[i][2]);
         size_t length = p.axis[1].length, n = p.halves * length;
         double *from = mem_new(2 * n, sizeof *from, "from", &e),
@@ -302,6 +296,4 @@ TEST(twiddles_are_exact) {
     }
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

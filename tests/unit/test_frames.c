@@ -6,14 +6,10 @@
 #include "unit/check.h"
 #include "unit/make_image.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static void path_is(const char *pattern, int number, const char *want) {
     frame_pattern p;
-    err e = {0};
     CHECK_OK(frame_pattern_parse(&p, pattern, &e), e);
     char *got = frame_path(&p, number, &e);
     assert_string_equal(got, want);
@@ -49,7 +45,6 @@ TEST(views) {
                 {"%V%v%%V", "xy", "xyx%xy"},
                 {"%V", NULL, "%V"}};
     for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) {
-        err e = {0};
         char *got = frame_view_path(CASE[i].path, CASE[i].view, &e);
         assert_string_equal(got, CASE[i].want);
         assert_int_equal(frame_views_in(CASE[i].path), strchr(CASE[i].path, '%') != NULL);
@@ -63,13 +58,10 @@ TEST(no_patterns) {
                                        "@/a.exr", "k@0.5"};
     for (size_t i = 0; i < sizeof NONE / sizeof NONE[0]; i++) {
         frame_pattern p;
-        err e = {0};
         assert_false(frame_pattern_is(NONE[i]));
-        assert_false(frame_pattern_parse(&p, NONE[i], &e));
-        assert_int_equal(e.code, ERR_USAGE);
+        CHECK_REFUSED(frame_pattern_parse(&p, NONE[i], &e), ERR_USAGE, "");
     }
     frame_pattern p;
-    err e = {0};
     assert_false(frame_pattern_parse(&p, "a.##.##.exr", &e));
     assert_non_null(strstr(e.msg, "2 frame fields"));
     assert_false(frame_pattern_parse(&p, "a.############.exr", &e));
@@ -79,7 +71,6 @@ TEST(no_patterns) {
 /* The list as "1 2 5", against a slow, obvious membership test. */
 static void list_is(const char *ranges, const char *want) {
     frame_list l;
-    err e = {0};
     char got[256] = "";
     CHECK_OK(frame_list_parse(&l, ranges, &e), e);
     for (size_t i = 0; i < l.count; i++)
@@ -106,7 +97,6 @@ TEST(bad_ranges) {
         "1-2-3", "1x2", "1.5", "1-2x-1", "0x10,", "1;2", "1-2y3", "9999999999", "1-999999999"};
     for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
         frame_list l = {0};
-        err e = {0};
         if (frame_list_parse(&l, BAD[i], &e)) fail_msg("taken: '%s'", BAD[i]);
         assert_int_equal(e.code, ERR_USAGE);
         assert_null(l.number);
@@ -125,7 +115,6 @@ static void scan_is(const char *folder, const char *pattern, const char *want) {
     char path[512], got[256] = "";
     frame_pattern p;
     frame_list l;
-    err e = {0};
     snprintf(path, sizeof path, "%s/%s", folder, pattern);
     CHECK_OK(frame_pattern_parse(&p, path, &e), e);
     CHECK_OK(frame_list_scan(&l, &p, &e), e);
@@ -148,23 +137,19 @@ TEST(scanning) {
     scan_is(folder, "a.####.exr", "-1 1 10 12345");
     scan_is(folder, "a.%d.exr", "2 12345");
     scan_is(folder, "b.#.exr", "1");
-    err e = {0};
     frame_pattern p;
     frame_list l;
     char path[512];
     snprintf(path, sizeof path, "%s/c.####.exr", folder);
     CHECK_OK(frame_pattern_parse(&p, path, &e), e);
-    assert_false(frame_list_scan(&l, &p, &e));
-    assert_int_equal(e.code, ERR_NO_INPUT);
+    CHECK_REFUSED(frame_list_scan(&l, &p, &e), ERR_NO_INPUT, "");
     frame_pattern_free(&p);
     snprintf(path, sizeof path, "%s/none/c.####.exr", folder);
     CHECK_OK(frame_pattern_parse(&p, path, &e), e);
-    assert_false(frame_list_scan(&l, &p, &e));
-    assert_int_equal(e.code, ERR_NO_INPUT);
+    CHECK_REFUSED(frame_list_scan(&l, &p, &e), ERR_NO_INPUT, "");
     frame_pattern_free(&p);
     CHECK_OK(frame_pattern_parse(&p, "####/c.exr", &e), e);
-    assert_false(frame_list_scan(&l, &p, &e));
-    assert_int_equal(e.code, ERR_USAGE);
+    CHECK_REFUSED(frame_list_scan(&l, &p, &e), ERR_USAGE, "");
     frame_pattern_free(&p);
     /* A file of exactly this name is a file, not a pattern. */
     touch(folder, "odd#1.exr");
@@ -191,7 +176,6 @@ TEST(ranges_of_numbers) {
             if (set >> i & 1) number[n++] = 998 + i;
         text t = {0};
         frame_list l;
-        err e = {0};
         farm_ranges(number, n, set & 1 ? 'x' : ':', &t);
         CHECK_OK(frame_list_parse(&l, t.s, &e), e);
         assert_int_equal(l.count, n);
@@ -209,7 +193,6 @@ static void gaps_are(const char *frames, size_t missing, const char *want) {
     frame_pattern p;
     frame_list l;
     text t = {0};
-    err e = {0};
     CHECK_OK(frame_pattern_parse(&p, "a.###.exr", &e), e);
     CHECK_OK(frame_list_parse(&l, frames, &e), e);
     assert_int_equal(frame_list_gaps(&l, &p, &t), missing);
@@ -253,6 +236,4 @@ TEST(many_channels) {
     text_free(&list);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

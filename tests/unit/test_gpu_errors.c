@@ -3,12 +3,8 @@
 #include "engine/gpu/gpu_device.h"
 #include "unit/check.h"
 
-#include <string.h>
-
 static void check_code(VkResult r, err_code code, const char *words) {
-    err e = {0};
-    assert_false(gpu_failed(NULL, r, "vkQueueSubmit", &e));
-    assert_int_equal(e.code, code);
+    CHECK_REFUSED(gpu_failed(NULL, r, "vkQueueSubmit", &e), code, "");
     if (!strstr(e.msg, words)) fail_msg("'%s' does not say '%s'", e.msg, words);
 }
 
@@ -24,12 +20,11 @@ TEST(codes) {
 }
 
 TEST(old_devices_are_refused) {
-    err e = {0};
     assert_true(gpu_version_is_enough(VK_API_VERSION_1_1, "new", &e));
     assert_true(gpu_version_is_enough(VK_MAKE_API_VERSION(0, 1, 3, 200), "new", &e));
     assert_int_equal(e.code, ERR_NONE);
-    assert_false(gpu_version_is_enough(VK_MAKE_API_VERSION(0, 1, 0, 999), "Old One", &e));
-    assert_int_equal(e.code, ERR_NO_DEVICE);
+    CHECK_REFUSED(gpu_version_is_enough(VK_MAKE_API_VERSION(0, 1, 0, 999), "Old One", &e),
+                  ERR_NO_DEVICE, "");
     assert_string_equal(e.msg, "device 'Old One' has Vulkan 1.0, and fftbloom needs 1.1");
 }
 
@@ -42,6 +37,4 @@ TEST(clocks_of_few_bits) {
     assert_true(gpu_seconds(1, 36, UINT64_C(7) << 40 | 10, UINT64_C(9) << 50 | 30) == 20);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

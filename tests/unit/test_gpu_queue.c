@@ -62,6 +62,4 @@ TEST(machines) {
     }
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

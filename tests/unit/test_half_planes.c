@@ -31,7 +31,6 @@ static bool fill_turn(void *ctx, uint32_t channel, err *e) {
 
 /* Runs the frame by turns, and once more with a source that fails, which harms nothing. */
 static void run_by_turns(engine *g, engine_frame f, const float *in) {
-    err e = {0};
     turns t = {in, mem_raw((size_t)W * H, sizeof *in, "a plane", &e), 0, UINT32_MAX};
     const void *one[CHANNELS] = {t.plane, t.plane, t.plane};
     f.in = one;
@@ -49,7 +48,6 @@ static void run_by_turns(engine *g, engine_frame f, const float *in) {
 }
 
 TEST(planes) {
-    err e = {0};
     engine_device d[ENGINE_DEVICES];
     uint32_t devices = engine_devices(d, ENGINE_DEVICES), tried = 0;
     psf k = kernel_make(POWER_LAW, 31, 20, CHANNELS, 12, 9);
@@ -122,7 +120,6 @@ static void keep_doubles(void *ctx, uint32_t channel, uint32_t y, int worker, co
 /* A plan of doubles takes planes of doubles, floats and halfs, and makes the same doubles of them.
  */
 TEST(planes_for_doubles) {
-    err e = {0};
     engine_device d;
     assert_int_equal(engine_devices_cpu(&d), 1);
     psf k = kernel_make(POWER_LAW, 31, 20, 1, 12, 9);
@@ -217,13 +214,11 @@ TEST(overflow) {
         glare_put(refused, c, 5000, 6e4F);
     }
     bloom_report r[3];
-    err e = {0};
     glare_bloom(clamped, kernel, &s, &r[0]);
     s.half_overflow = OVERFLOW_FLOAT;
     glare_bloom(floats, kernel, &s, &r[1]);
     s.half_overflow = OVERFLOW_ERROR;
-    assert_false(glare_try(refused, kernel, &s, &r[2], &e));
-    assert_int_equal(e.code, ERR_BAD_PIXELS);
+    CHECK_REFUSED(glare_try(refused, kernel, &s, &r[2], &e), ERR_BAD_PIXELS, "");
     uint64_t over = 0;
     for (size_t i = 0; i < (size_t)W * H * 3; i++) {
         int c = (int)(i / (W * H));
@@ -241,6 +236,4 @@ TEST(overflow) {
     image_free(&refused);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

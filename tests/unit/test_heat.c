@@ -3,15 +3,11 @@
 #include "image/flat/heat.h"
 #include "unit/check.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { W = 97, H = 31, CHANNELS = 4 };
 
 /* diffuse.R, diffuse.G, diffuse.B and Z, all zero. */
 static image *blank(void) {
     static char *names[CHANNELS] = {"Z", "diffuse.B", "diffuse.G", "diffuse.R"};
-    err e = {0};
     image_channel channel[CHANNELS];
     for (int i = 0; i < CHANNELS; i++) channel[i] = (image_channel){names[i], PIXEL_FLOAT, 0};
     image_part part = {.data = {5, 7, 5 + W - 1, 7 + H - 1},
@@ -38,7 +34,6 @@ typedef struct {
 
 static void make(fixture *f, uint32_t widest) {
     static const compare_limits limits = {.fail = 1e-6, .hard_fail = INFINITY};
-    err e = {0};
     compare_free(&f->c);
     heat_free(&f->h);
     CHECK_OK(compare_parts(&f->c, &(compare_pair){f->a, f->b, 0}, &limits, f->threads, &e), e);
@@ -47,7 +42,6 @@ static void make(fixture *f, uint32_t widest) {
 
 static int open_fixture(void **state) {
     static fixture f;
-    err e = {0};
     f = (fixture){.a = blank(), .b = blank(), .threads = par_open(2, &e)};
     *state = &f;
     return f.threads ? 0 : -1;
@@ -151,6 +145,4 @@ TEST(the_scale_brightens) {
     }
 }
 
-int main(void) {
-    return check_run(open_fixture, close_fixture);
-}
+RUN_TESTS(open_fixture, close_fixture)

@@ -3,17 +3,12 @@
 #include "base/mem.h"
 #include "unit/check.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static json_document *parse(const char *s, err *e) {
     return json_parse("f", s, strlen(s), e);
 }
 
 /* Refused, at this place, with these words. */
 static void refuses(const char *s, const char *place, const char *words) {
-    err e = {0};
     json_document *d = parse(s, &e);
     if (d) {
         json_free(&d);
@@ -73,7 +68,6 @@ TEST(bad_documents) {
 
 TEST(depth) {
     char s[2 * JSON_DEPTH + 8];
-    err e = {0};
     memset(s, '[', JSON_DEPTH);
     memset(s + JSON_DEPTH, ']', JSON_DEPTH);
     s[2 * JSON_DEPTH] = 0;
@@ -90,7 +84,6 @@ TEST(depth) {
 TEST(values_are_counted) {
     size_t items = JSON_VALUES - 1; /* the list is one, too */
     char *s = malloc(2 * items + 4);
-    err e = {0};
     s[0] = '[';
     for (size_t i = 0; i < items; i++) memcpy(s + 1 + 2 * i, "1,", 2);
     memcpy(s + 2 * items, "]", 2);
@@ -105,7 +98,6 @@ TEST(values_are_counted) {
 }
 
 TEST(values_and_places) {
-    err e = {0};
     json_document *d =
         parse("{\n  \"a\": [1.50, -2e3, true, null],\n"
               "  \"\xc3\xa4\": \"x\\u00e9\\ud83d\\ude00\\n\", \"o\": {\"k\": false}, \"n\": 7}",
@@ -137,7 +129,6 @@ TEST(values_and_places) {
 
 /* A lone number at the end of the bytes, where no byte follows it. */
 TEST(scalar_documents) {
-    err e = {0};
     json_document *d = parse("42", &e);
     assert_non_null(d);
     assert_string_equal(json_root(d)->text, "42");
@@ -151,7 +142,6 @@ TEST(scalar_documents) {
 TEST(many_keys) {
     enum { N = 20000 };
     char *s = malloc(N * 16), *p = s;
-    err e = {0};
     *p++ = '{';
     for (int i = 0; i < N; i++) p += sprintf(p, "%s\"k%d\":%d", i ? "," : "", i, i);
     *p++ = '}';
@@ -164,7 +154,6 @@ TEST(many_keys) {
 
 /* Every escape, and a number of the largest length. */
 TEST(decoded) {
-    err e = {0};
     json_document *d = parse("[\"\\\"\\\\\\/\\b\\f\\n\\r\\t\", "
                              "\"\\u0041\\u00e9\\u20ac\\ud83d\\ude00.\", "
                              "0.0000000000000000000000000000000000000000000000000000000000005]",
@@ -181,7 +170,6 @@ TEST(decoded) {
 TEST(memory_that_is_not_there) {
     enum { N = 20000 };
     char *s = malloc(N * 2 + 2), *p = s;
-    err e = {0};
     *p++ = '[';
     for (int i = 0; i < N; i++) p += sprintf(p, "%s7", i ? "," : "");
     *p++ = ']';
@@ -193,6 +181,4 @@ TEST(memory_that_is_not_there) {
     free(s);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

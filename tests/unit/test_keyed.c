@@ -3,11 +3,6 @@
 #include "base/text.h"
 #include "unit/check.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static double at(const keyed *k, int frame) {
     text t = {0};
     keyed_add_at(k, frame, &t);
@@ -20,7 +15,6 @@ TEST(values_are_linear_between_keys) {
     static const int FRAME[] = {-7, 3, 4, 1001};
     static const double VALUE[] = {0.5, -2, 8, 0.1};
     keyed k;
-    err e = {0};
     CHECK_OK(keyed_parse(&k, "4:8, 3:-2 ,1001:0.1,-7:.5", &e), e);
     assert_int_equal(k.count, 4);
     for (int f = -20; f < 1100; f++) {
@@ -37,7 +31,6 @@ TEST(values_are_linear_between_keys) {
 
 TEST(text_and_json_bring_the_keys_back) {
     keyed k, again;
-    err e = {0};
     text t = {0}, j = {0};
     CHECK_OK(keyed_parse(&k, "10:0.1h,-1:1e-3h", &e), e);
     keyed_add_text(&k, &t);
@@ -58,12 +51,9 @@ TEST(what_is_no_list_of_keys_is_refused) {
                                       "1:1hh", "1::1"};
     for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
         keyed k;
-        err e = {0};
         if (keyed_parse(&k, BAD[i], &e)) fail_msg("taken: '%s'", BAD[i]);
         assert_int_equal(e.code, ERR_CONFIG);
     }
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

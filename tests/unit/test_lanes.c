@@ -12,9 +12,6 @@
 #include "unit/check.h"
 
 #include <complex.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { MOST = 16 }; /* lanes */
 typedef long double complex exact;
@@ -137,7 +134,6 @@ static void same(const work *a, const work *b) {
 }
 
 static void check_length(uint32_t n, bool float64, bool summed) {
-    err e = {0};
     double complex *in = mem_raw((size_t)MOST * n, sizeof *in, "in", &e);
     exact *root = mem_raw(n, sizeof *root, "roots", &e);
     lanes *f = lanes_new(n, float64, &e);
@@ -195,7 +191,6 @@ TEST(strange_numbers) {
     for (uint32_t n = 30; n <= 1280; n = n * 3 / 2) {
         if (!length_is_smooth(n)) continue;
         for (size_t s = 0; s < sizeof STRANGE / sizeof *STRANGE; s++) {
-            err e = {0};
             double complex *in = mem_new((size_t)MOST * n, sizeof *in, "in", &e);
             lanes *f = lanes_new(n, false, &e);
             for (uint32_t v = 0; v < MOST; v++)
@@ -218,9 +213,7 @@ TEST(strange_numbers) {
 TEST(refuses_other_lengths) {
     static const uint32_t LENGTH[] = {0, 11, 26, 4294967291u};
     for (size_t i = 0; i < sizeof LENGTH / sizeof *LENGTH; i++) {
-        err e = {0};
-        assert_null(lanes_new(LENGTH[i], false, &e));
-        assert_int_equal(e.code, ERR_INTERNAL);
+        CHECK_REFUSED(lanes_new(LENGTH[i], false, &e), ERR_INTERNAL, "");
     }
 }
 

@@ -4,9 +4,6 @@
 #include "unit/check.h"
 #include "unit/make_image.h"
 
-#include <stdio.h>
-#include <string.h>
-
 /* The groups as text: "diffuse:R,G,B+A" and so on with the full names' leaves, blanks between. */
 static void describe(char *to, size_t room, const layer_map *m, const image_part *p) {
     size_t n = 0;
@@ -28,7 +25,6 @@ static void describe(char *to, size_t room, const layer_map *m, const image_part
 
 static void expect(const char *channels, const char *layers, const char *exclude,
                    const char *groups) {
-    err e = {0};
     char got[1000];
     make_part part = PART(channels, 0, 0, 1, 1, .packing = COMPRESSION_ZIP);
     image *img = make_image(&part, 1);
@@ -129,13 +125,11 @@ TEST(globs_override) {
 }
 
 TEST(integers_cannot_be_named) {
-    err e = {0};
     make_part part = PART(BEAUTY, 0, 0, 1, 1, .packing = COMPRESSION_ZIP);
     image *img = make_image(&part, 1);
     layer_map m;
-    assert_false(layer_map_make(&m, &img->head.part[0], "diffuse, id", NULL, &e));
-    assert_int_equal(e.code, ERR_USAGE);
-    assert_non_null(strstr(e.msg, "'id'"));
+    CHECK_REFUSED(layer_map_make(&m, &img->head.part[0], "diffuse, id", NULL, &e), ERR_USAGE,
+                  "'id'");
     CHECK_OK(layer_map_make(&m, &img->head.part[0], "i?", NULL, &e), e);
     assert_int_equal(m.groups, 0);
     layer_map_free(&m);
@@ -154,7 +148,6 @@ TEST(globs_must_match) {
         {"diffuse,spec*", NULL, "no layer matches --layers 'spec*'; this file has: "},
         {"*", "diffuse, Depth", "no layer matches --exclude 'Depth'; this file has: "},
     };
-    err e = {0};
     make_part part[] = {PART(BEAUTY, 0, 0, 1, 1, .name = "beauty"),
                         PART("R:half G:half B:half", 0, 0, 1, 1, .name = "other")};
     image *img = make_image(part, 2), *one = make_image(part, 1);
@@ -172,7 +165,6 @@ TEST(globs_must_match) {
 }
 
 TEST(cryptomatte_is_found_by_its_attributes) {
-    err e = {0};
     make_part part = PART("Asset00.R:float Asset00.G:float Asset00.B:float R:half G:half B:half", 0,
                           0, 1, 1, .packing = COMPRESSION_ZIP);
     image *img = make_image(&part, 1);
@@ -190,7 +182,6 @@ TEST(cryptomatte_is_found_by_its_attributes) {
 }
 
 TEST(the_name_of_a_part_counts) {
-    err e = {0};
     const make_part part[] = {
         PART("R:half G:half B:half", 0, 0, 1, 1, .name = "normal"),
         PART("R:half G:half B:half", 0, 0, 1, 1, .name = "specular"),
@@ -209,6 +200,4 @@ TEST(the_name_of_a_part_counts) {
     image_free(&img);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

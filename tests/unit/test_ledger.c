@@ -176,11 +176,9 @@ TEST(what_halfs_cannot_hold) {
             image *img = scene(narrow ? FLOATS : HALFS, 1);
             for (int i = 0; i < W; i++) glare_put(img, 2, (size_t)i, 65504);
             s.sharpen = 0;
-            err e = {0};
             bloom_report *r = malloc(sizeof *r);
             if (how == OVERFLOW_ERROR) {
-                assert_false(glare_try(img, lopsided(), &s, r, &e));
-                assert_int_equal(e.code, ERR_BAD_PIXELS);
+                CHECK_REFUSED(glare_try(img, lopsided(), &s, r, &e), ERR_BAD_PIXELS, "");
                 free(r);
             } else {
                 free(r);
@@ -268,9 +266,7 @@ TEST(beyond_floats_is_an_error) {
     s.kernel.normalize = PSF_NONE;
     image *img = scene(FLOATS, 1e35);
     bloom_report *r = malloc(sizeof *r);
-    err e = {0};
-    assert_false(glare_try(img, lopsided(), &s, r, &e));
-    assert_int_equal(e.code, ERR_BAD_PIXELS);
+    CHECK_REFUSED(glare_try(img, lopsided(), &s, r, &e), ERR_BAD_PIXELS, "");
     free(r);
     image_free(&img);
 }
@@ -282,7 +278,6 @@ TEST(the_sample_of_all_floats) {
     if (!path) skip();
     const char *kernel = glare_kernel("power.exr", glare_power, 63, 63, "Y:float");
     for (int d = 0; (device = glare_device(d)); d++) {
-        err e = {0};
         image *img = image_load(path, NULL, make_threads(), &e);
         CHECK_OK(img, e);
         bloom_settings s = glare_settings(device);
@@ -394,6 +389,4 @@ TEST(precision_is_obeyed) {
         }
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

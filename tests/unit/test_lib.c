@@ -2,9 +2,6 @@
 #include "base/half.h"
 #include "unit/lib_calls.h"
 
-#include <math.h>
-#include <string.h>
-
 /* --- the adjoint ------------------------------------------------------------------------------ */
 
 static double dot(const float *a, const float *b, size_t n) {
@@ -376,6 +373,4 @@ TEST(kernels_are_made) {
     fb_context_close(c);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

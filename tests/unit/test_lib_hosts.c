@@ -195,6 +195,4 @@ TEST(calls_are_cancelled) {
     fb_context_close(c);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -6,18 +6,12 @@
 #include "unit/check.h"
 #include "unit/make_image.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { N = 64 };
 static float tap[3][(N + 1) * (N + 1)];
 
 static lint look(uint32_t w, uint32_t h, uint32_t channels) {
     const float *plane[3] = {tap[0], tap[1], tap[2]};
     lint l;
-    err e = {0};
     CHECK_OK(lint_kernel(&l, &(psf_planes){w, h, channels, plane}, &e), e);
     return l;
 }
@@ -311,7 +305,6 @@ TEST(models_pass) {
             model_request r = model_defaults(&MODELS[i]);
             float *plane[MODEL_CHANNELS] = {0};
             uint32_t channels;
-            err e = {0};
             lint l;
             r.w = r.h = side;
             r.fade = 0.6;
@@ -350,6 +343,4 @@ TEST(halves) {
     CHECK_LE(fabs(l.half_coarse - 100.0 / 356), 1e-9);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -6,9 +6,6 @@
 #include "unit/check.h"
 #include "unit/make_image.h"
 
-#include <math.h>
-#include <string.h>
-
 static const double REC709[3] = {0.212639, 0.715169, 0.072192};
 static const double REC2020[3] = {0.262700, 0.677998, 0.059302};
 
@@ -17,12 +14,10 @@ static const float XY_REC2020[8] = {0.708f, 0.292f, 0.170f,  0.797f,
                                     0.131f, 0.046f, 0.3127f, 0.329f};
 
 static void set_primaries(image_part *p, const void *data, uint32_t bytes) {
-    err e = {0};
     CHECK_OK(image_set_attr(p, "chromaticities", "chromaticities", data, bytes, &e), e);
 }
 
 static void check_weights(const void *data, uint32_t bytes, const double want[3]) {
-    err e = {0};
     image_header h = {.part = mem_new(1, sizeof *h.part, "part", &e), .parts = 1};
     double is[3];
     if (data) set_primaries(h.part, data, bytes);
@@ -52,7 +47,6 @@ TEST(no_weights) {
 }
 
 TEST(a_kernel_is_weighed) {
-    err e = {0};
     const make_part part = PART("B:float G:float R:float", 0, 0, 2, 1);
     static const float TAPS[3][2] = {{1, 1}, {2, 3}, {4, 4}}; /* B G R */
     for (int wide = 0; wide < 2; wide++) {
@@ -78,6 +72,4 @@ TEST(a_kernel_is_weighed) {
     }
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

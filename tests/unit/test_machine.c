@@ -3,11 +3,6 @@
 #include "base/machine.h"
 #include "unit/check.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static char root[100], proc[120], groups[120];
 
 static void put(const char *path, const char *content) {

@@ -4,13 +4,10 @@
 #include "base/par.h"
 #include "unit/check.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 TEST(the_account) {
-    err e = {0};
     uint64_t before = mem_used();
     char *a = mem_new(1000, 100, "a", &e), *b = mem_raw(20 << 20, 1, "b", &e);
     assert_true(a && b && a[99999] == 0);
@@ -26,13 +23,10 @@ TEST(the_account) {
 }
 
 TEST(the_limit) {
-    err e = {0};
     mem_set_limit(mem_used() + 100000);
     void *a = mem_new(60000, 1, "first", &e);
     assert_non_null(a);
-    assert_null(mem_new(60000, 1, "second", &e));
-    assert_int_equal(e.code, ERR_MEMORY);
-    assert_non_null(strstr(e.msg, "60.0 kB are needed for second; "));
+    CHECK_REFUSED(mem_new(60000, 1, "second", &e), ERR_MEMORY, "60.0 kB are needed for second; ");
     assert_non_null(strstr(e.msg, "--mem-limit"));
     mem_free(a);
     a = mem_new(60000, 1, "second", &e);
@@ -43,12 +37,9 @@ TEST(the_limit) {
     assert_in_range(mem_limit(), machine_memory() / 2, machine_memory());
     uint64_t left = mem_left();
     assert_true(left <= mem_limit() && left > 0);
-    assert_null(mem_raw(left + 1000, 1, "too much", &e));
-    assert_int_equal(e.code, ERR_MEMORY);
-    assert_non_null(strstr(e.msg, "80 % of"));
+    CHECK_REFUSED(mem_raw(left + 1000, 1, "too much", &e), ERR_MEMORY, "80 % of");
     /* A product that does not fit is no matter of the limit. */
-    assert_null(mem_new(SIZE_MAX / 2, 3, "too much", &e));
-    assert_int_equal(e.code, ERR_DATA);
+    CHECK_REFUSED(mem_new(SIZE_MAX / 2, 3, "too much", &e), ERR_DATA, "");
 }
 
 /* Whatever threads allocate and free in whatever order, nothing is left in the account. */
@@ -65,7 +56,6 @@ static bool churn(void *ctx, size_t index, int worker, err *e) {
 }
 
 TEST(threads) {
-    err e = {0};
     uint64_t before = mem_used();
     par *t = par_open(4, &e);
     CHECK_OK(par_for(t, 200, churn, NULL, &e), e);
@@ -75,7 +65,6 @@ TEST(threads) {
 
 /* Large blocks are used again, and given up before the limit refuses anything. */
 TEST(kept) {
-    err e = {0};
     enum { BLOCK = 9 << 20 };
     uint64_t before = mem_used();
     mem_set_limit(before + 40 * (1 << 20));
@@ -109,7 +98,6 @@ TEST(kept) {
 
 /* What is kept is also given up before the system refuses a block. */
 TEST(kept_or_refused) {
-    err e = {0};
     struct rlimit all, now;
     unsigned long pages = 0;
     if (WITH_SAN) skip(); /* nothing is kept, and a sanitizer needs all the addresses */
@@ -135,7 +123,6 @@ TEST(kept_or_refused) {
 TEST(large_blocks_count_alike) {
     enum { MANY = 40, BYTES = 4100000 };
     void *p[MANY], *between[MANY];
-    err e = {0};
     if (WITH_SAN) skip();
     for (int i = 0; i < MANY; i++) {
         uint64_t before = mem_used();
@@ -152,6 +139,4 @@ TEST(large_blocks_count_alike) {
     }
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

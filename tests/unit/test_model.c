@@ -4,9 +4,6 @@
 #include "kernel/make/model.h"
 #include "unit/check.h"
 
-#include <math.h>
-#include <string.h>
-
 static par *threads;
 
 static model_request request(const char *name, uint32_t w, uint32_t h) {
@@ -19,7 +16,6 @@ static model_request request(const char *name, uint32_t w, uint32_t h) {
 }
 
 static uint32_t make(float *plane[MODEL_CHANNELS], const model_request *r) {
-    err e = {0};
     uint32_t channels = 0;
     memset(plane, 0, MODEL_CHANNELS * sizeof *plane);
     CHECK_OK(model_make(plane, &channels, r, threads, &e), e);
@@ -36,7 +32,6 @@ TEST(all_models) {
     for (int i = 0; i < MODEL_COUNT; i++) {
         model_request r = request(MODELS[i].name, 97, 64);
         float *a[MODEL_CHANNELS], *b[MODEL_CHANNELS];
-        err e = {0};
         uint32_t n = make(a, &r);
         assert_int_equal(n, MODELS[i].spectrum == MODEL_GREY ? 1 : 3);
         /* One thread makes the same bits. */
@@ -192,7 +187,6 @@ TEST(colours) {
 
 TEST(parameters) {
     model_request r = request("star", 16, 16);
-    err e = {0};
     CHECK_OK(model_set(&r, "blades=8", &e), e);
     assert_true(r.value[1] == 8);
     static const char *const BAD[][2] = {{"blade=8", "did you mean 'blades'?"},
@@ -205,8 +199,7 @@ TEST(parameters) {
                                          {"round=1x", "from 0 to 1"}};
     for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
         e = (err){0};
-        assert_false(model_set(&r, BAD[i][0], &e));
-        assert_int_equal(e.code, ERR_USAGE);
+        CHECK_REFUSED(model_set(&r, BAD[i][0], &e), ERR_USAGE, "");
         if (!strstr(e.msg, BAD[i][1])) fail_msg("%s: %s", BAD[i][0], e.msg);
     }
     /* The smallest kernels, and the fade. */
@@ -226,7 +219,6 @@ TEST(parameters) {
 
 static int open_threads(void **state) {
     (void)state;
-    err e = {0};
     return (threads = par_open(2, &e)) ? 0 : -1;
 }
 static int close_threads(void **state) {
@@ -237,7 +229,6 @@ static int close_threads(void **state) {
 
 /* How much light the taps keep, against a sum over the taps themselves. */
 static double kept_by(const model_request *r, double enough, uint32_t *side) {
-    err e = {0};
     double share;
     CHECK_OK(model_kept(&share, side, r, enough, threads, &e), e);
     return share;
@@ -245,7 +236,6 @@ static double kept_by(const model_request *r, double enough, uint32_t *side) {
 
 TEST(kept) {
     uint32_t side;
-    err e = {0};
     model_request r = request("gaussian", 128, 128);
     r.fade = 1;
     r.value[0] = 40;
@@ -285,7 +275,6 @@ TEST(kept) {
 
 /* Lengths in units of the camera, and what it takes to know them. */
 static double resolved(const char *name, int parameter, const char *const *set) {
-    err e = {0};
     double p[MODEL_PARAMETERS];
     model_request r = request(name, 16, 16);
     for (; *set; set++) CHECK_OK(model_set(&r, *set, &e), e);
@@ -330,16 +319,13 @@ TEST(units) {
         {"airy", "fnumber=1000", "pitch=0.01", "the maximum is 1000"},
     };
     for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
-        err e = {0};
         double p[MODEL_PARAMETERS];
         model_request r = request(BAD[i][0], 16, 16);
-        assert_false(model_set(&r, BAD[i][1], &e) && model_set(&r, BAD[i][2], &e) &&
-                     model_resolve(p, &r, &e));
-        assert_int_equal(e.code, ERR_USAGE);
+        CHECK_REFUSED(model_set(&r, BAD[i][1], &e) && model_set(&r, BAD[i][2], &e) &&
+                          model_resolve(p, &r, &e),
+                      ERR_USAGE, "");
         if (!strstr(e.msg, BAD[i][3])) fail_msg("%s: %s", BAD[i][3], e.msg);
     }
 }
 
-int main(void) {
-    return check_run(open_threads, close_threads);
-}
+RUN_TESTS(open_threads, close_threads)

@@ -8,7 +8,6 @@
 
 #include <complex.h>
 #include <float.h>
-#include <math.h>
 
 enum { LONGEST = 65536, LONGEST_OF_NUMBERS = 128 };
 
@@ -162,7 +161,6 @@ TEST(test_choice) {
                 for (size_t s = 0; s < 8; s++) {
                     lab_ask limits = ask(GROUP[g], SHARED[m], SUBGROUP[s]);
                     nabla_line l = {0, 0, 0};
-                    err e = {0};
                     /* The largest power of two that all limits allow. */
                     uint32_t threads = n / 2;
                     while (threads > GROUP[g] || threads * 8 > SHARED[m] || threads > NABLA_THREADS)
@@ -189,16 +187,11 @@ TEST(test_choice_refuses) {
     static const uint32_t BAD[] = {0, 1, 3, 12, 1000, 65535};
     lab_ask limits = ask(1024, 49152, 32), none = ask(0, 49152, 32), no_memory = ask(1024, 7, 32);
     nabla_line l;
-    err e = {0};
     for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
-        assert_false(nabla_choose(&l, BAD[i], &limits, &e));
-        assert_int_equal(e.code, ERR_USAGE);
+        CHECK_REFUSED(nabla_choose(&l, BAD[i], &limits, &e), ERR_USAGE, "");
     }
     assert_false(nabla_choose(&l, 64, &none, &e));
-    assert_false(nabla_choose(&l, 64, &no_memory, &e));
-    assert_int_equal(e.code, ERR_NO_DEVICE);
+    CHECK_REFUSED(nabla_choose(&l, 64, &no_memory, &e), ERR_NO_DEVICE, "");
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -16,11 +16,6 @@
 
 #include "base/mem.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { W = 192, H = 128, MOST_TAPS = 64 };
 
 /* --- scenes and kernels ---------------------------------------------------------------------- */
@@ -168,7 +163,6 @@ static psf make_kernel(int i) {
     psf k;
     psf_options o = {0};
     const float *plane = tap;
-    err e = {0};
     CHECK_OK(psf_make(&k, &(psf_planes){n, n, 1, &plane}, &o, &e), e);
     return k;
 }
@@ -205,7 +199,6 @@ static plan_request request_of(const psf *k, plan_border b, plan_axis_order o, p
 }
 
 static engine *open_engine(const engine_device *d) {
-    err e = {0};
     engine *g = engine_open(d, make_threads(), NULL, &e);
     CHECK_OK(g, e);
     return g;
@@ -213,7 +206,6 @@ static engine *open_engine(const engine_device *d) {
 
 static void prepare(engine *g, const plan_request *ask, const spectrum *s, spectrum_mode mode,
                     plan *p) {
-    err e = {0};
     spectrum_lines l;
     engine_options o = {.slots = 1};
     CHECK_OK(plan_make(p, ask, &e), e);
@@ -231,7 +223,6 @@ static void run(engine *g, void *plane) {
     const double tap = 0, gain = 1;
     const void *in = plane;
     engine_frame f = {.in = &in, .tap = &tap, .gain = &gain, .out = &plane};
-    err e = {0};
     CHECK_OK(engine_run(g, &f, NULL, &e), e);
 }
 
@@ -243,7 +234,6 @@ static scan scan_of(const float *v) {
     pixel_type type = PIXEL_FLOAT;
     scan_request r = {W, H, 1, &list, &type, true};
     scan s;
-    err e = {0};
     CHECK_OK(scan_make(&s, &r, make_threads(), &e), e);
     return s;
 }
@@ -336,7 +326,6 @@ static void run_scene(int i, const char *where, const runner *r, uint32_t runner
 static void run_scenes(int kernel, const variant *v) {
     psf k = make_kernel(kernel);
     spectrum s;
-    err e = {0};
     CHECK_OK(spectrum_make(&s, &k, make_threads(), &e), e);
     plan_limits none = {0};
     plan p;
@@ -436,6 +425,4 @@ TEST(every_magnitude_finds_an_exponent) {
     }
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

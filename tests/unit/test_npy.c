@@ -3,10 +3,6 @@
 #include "unit/check.h"
 #include "unit/file_bytes.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 /* Makes a file with this head, in version 1 or 2 of the format, and these numbers. */
 static const char *array(int version, const char *head, const void *numbers, size_t bytes) {
     buffer b = {.n = 0};
@@ -144,6 +140,4 @@ TEST(arrays_are_written) {
     }
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

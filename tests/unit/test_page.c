@@ -8,17 +8,11 @@
 #include "unit/check.h"
 #include "unit/make_image.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { W = 40, H = 31 };
 static float tap[3][W * H];
 
 static kernel_page page(lint *l) {
     uint64_t seed = 3;
-    err e = {0};
     for (int i = 0; i < 3 * W * H; i++) {
         double r = hypot(i % W - W / 2, i % (W * H) / W - H / 2);
         tap[i / (W * H)][i % (W * H)] =
@@ -65,7 +59,6 @@ TEST(rings) {
 TEST(colours) {
     lint l;
     kernel_page k = page(&l);
-    err e = {0};
     size_t bytes;
     char path[256];
     uint8_t *png = kernel_picture_png(&k, &bytes, &e);
@@ -102,7 +95,6 @@ TEST(colours) {
 TEST(svg) {
     lint l;
     kernel_page k = page(&l);
-    err e = {0};
     text to = {0};
     CHECK_OK(kernel_page_svg(&k, make_threads(), &to, &e), e);
     assert_non_null(strstr(to.s, "<title>a &lt;kernel&gt; &amp; &quot;more&quot;</title>"));
@@ -121,6 +113,4 @@ TEST(svg) {
     kernel_page_free(&k);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

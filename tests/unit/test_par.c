@@ -4,8 +4,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 enum { MOST = 64, THREADS = 4 };
@@ -24,7 +22,6 @@ static bool piece(void *ctx, size_t index, int worker, err *e) {
 }
 
 TEST(every_piece_once) {
-    err e = {0};
     par *p = par_open(THREADS, &e);
     assert_int_equal(par_threads(p), THREADS);
     assert_true(par_workers(p) >= THREADS && par_workers(p) <= 4 * THREADS);
@@ -41,10 +38,8 @@ TEST(every_piece_once) {
 TEST(failures) {
     par *p = par_open(THREADS, NULL);
     for (int round = 0; round < 2000; round++) {
-        err e = {0};
         job j = {.fail_from = round % MOST};
-        assert_false(par_for(p, MOST, piece, &j, &e));
-        assert_int_equal(e.code, ERR_DATA);
+        CHECK_REFUSED(par_for(p, MOST, piece, &j, &e), ERR_DATA, "");
         char want[20];
         snprintf(want, sizeof want, "piece %d", j.fail_from);
         assert_string_equal(e.msg, want);
@@ -82,7 +77,6 @@ static bool crowded_piece(void *ctx, size_t index, int worker, err *e) {
 
 static void *caller(void *arg) {
     crowd *c = arg;
-    err e = {0};
     for (int round = 0; round < 200 && !e.code; round++) {
         if (c->enters) par_enter(c->p, c->age);
         par_for(c->p, (size_t)(round % 7), crowded_piece, c, &e);
@@ -127,7 +121,6 @@ typedef struct {
 
 static void *full_caller(void *arg) {
     full *f = arg;
-    err e = {0};
     pthread_t self = pthread_self();
     par_enter(f->p, 1);
     pthread_barrier_wait(f->all);
@@ -213,6 +206,4 @@ TEST(oldest_first) {
     par_close(&p);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -10,9 +10,6 @@
 #include "unit/glare.h"
 #include "unit/make_image.h"
 
-#include <math.h>
-#include <string.h>
-
 /* --- files in memory ------------------------------------------------------------------------- */
 
 typedef struct {
@@ -83,7 +80,6 @@ typedef struct {
 } tried;
 
 static void open_case(tried *t, image *in, const char *kernel, const bloom_settings *s) {
-    err e = {0};
     *t = (tried){.in = in, .s = *s};
     t->want = glare_truth(in, kernel, s);
     t->devices = device_pool_open(make_threads(), NULL, 0, &e);
@@ -117,7 +113,6 @@ static uint64_t bytes_of(void *ctx, const tiling *t) {
 
 /* What the planner would ask of these tiles. */
 static tiling_request request_of(const tried *t) {
-    err e = {0};
     psf k = {0};
     const image_part *p = &t->in->head.part[0];
     uint32_t n = (uint32_t)p->channels;
@@ -135,7 +130,6 @@ static double dark_of(const image *img, int c) {
     const image_part *p = &img->head.part[0];
     size_t n = (size_t)image_width(p) * image_height(p);
     scan s = {0};
-    err e = {0};
     const void *plane = img->plane[0][c];
     pixel_type type = p->channel[c].type;
     const scan_request r = {
@@ -174,7 +168,6 @@ static void check_result(const tried *t, const tiling *cut) {
 
 /* Blooms with these tiles. */
 static void try_tiles(tried *t, const tiling *cut, bloom_report *r) {
-    err e = {0};
     image_header head = {0};
     CHECK_OK(image_header_copy(&head, &t->in->head, &e) &&
                  part_header(&head.part[0], &t->s, false, &e),
@@ -205,7 +198,6 @@ static int try_all(tried *t) {
     int count = 0;
     for (r.memory = 1 << 26; r.memory > 1 << 10; r.memory = r.memory * 7 / 8) {
         tiling cut = {0};
-        err e = {0};
         if (!tiling_choose(&cut, &r, &e)) break;
         if (turns_of(&cut) > 40 || memcmp(&cut, &before, sizeof cut) == 0) continue;
         before = cut;
@@ -303,7 +295,6 @@ TEST(verify_sees_what_tiles_do_not) {
               glare_kernel("kernel.exr", glare_lopsided, 17, 17, "R:float"), &s);
     tiling_request r = request_of(&t);
     tiling cut = {0};
-    err e = {0};
     bloom_report *report = mem_new(1, sizeof *report, "report", &e);
     for (r.memory = 1 << 26; !cut.cut[PLAN_Y]; r.memory = r.memory * 15 / 16)
         CHECK_OK(tiling_choose(&cut, &r, &e), e);
@@ -319,6 +310,4 @@ TEST(verify_sees_what_tiles_do_not) {
     close_case(&t);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -5,10 +5,6 @@
 #include "unit/check.h"
 #include "unit/make_image.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { W = 341, H = 333, CX = 172, CY = 165, REACH = 150 };
 
 typedef double light_at(double x, double y);
@@ -48,7 +44,6 @@ static int64_t moved[2]; /* of the camera */
 static edit_input photograph(light_at *light, double exposure, double ground, double codes,
                              uint64_t seed) {
     edit_input in = {.amount = NAN, .quantum = decode(1 / 255.0), .name = "lamp.png"};
-    err e = {0};
     CHECK_OK(edit_new(&in.kernel, W, H, 1, &e), e);
     for (int i = 0; i < W * H; i++) {
         double v = exposure *
@@ -62,7 +57,6 @@ static edit_input photograph(light_at *light, double exposure, double ground, do
 
 static edit_kernel apply(const char *name, edit_request *r, edit_account *told) {
     edit_kernel to = {0};
-    err e = {0};
     r->threads = make_threads();
     CHECK_OK(edit_find(name)->apply(&to, r, told, &e), e);
     for (int i = 0; i < r->inputs; i++) edit_free(&r->input[i].kernel);
@@ -335,7 +329,6 @@ TEST(merge_measures_the_core) {
 TEST(clean_leaves) {
     edit_request r = {.inputs = 1, .value = {1, 5, 1}};
     edit_account told = {0};
-    err e = {0};
     CHECK_OK(edit_new(&r.input[0].kernel, 129, 129, 1, &e), e);
     for (int i = 0; i < 129 * 129; i++) r.input[0].kernel.tap[i] = star(i % 129 - 64, i / 129 - 64);
     edit_kernel k = apply("clean", &r, &told);
@@ -346,6 +339,4 @@ TEST(clean_leaves) {
     edit_account_free(&told);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -3,9 +3,6 @@
 #include "math/lengths.h"
 #include "unit/check.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 /* The limits that Vulkan guarantees for every device, those of two real ones, and the CPU
  * engine. */
 static const plan_limits LIMITS[] = {
@@ -139,7 +136,6 @@ static void check_plan(const plan *p) {
 
 static void check_request(const plan_request *ask, bool must) {
     plan p;
-    err e = {0};
     memset(&p, 0x5a, sizeof p);
     plan untouched = p;
     if (plan_make(&p, ask, &e)) {
@@ -160,7 +156,6 @@ TEST(small_requests) {
                 for (int b = 0; b < BORDERS; b++)
                     for (int order = AXIS_AUTO; order <= AXIS_Y; order++) {
                         plan p;
-                        err e = {0};
                         plan_request ask = {.size = {n, 7},
                                             .reach_lo = {lo, 2},
                                             .reach_hi = {hi, 1},
@@ -205,7 +200,6 @@ TEST(symmetric_kernels) {
                             .tapless = true,
                             .limits = LIMITS[l]};
         plan plain, real;
-        err e = {0};
         CHECK_OK(plan_make(&plain, &ask, &e), e);
         ask.symmetric = true;
         CHECK_OK(plan_make(&real, &ask, &e), e);
@@ -269,7 +263,6 @@ TEST(frequencies_are_a_permutation) {
 
 TEST(power_of_two_lengths) {
     plan p;
-    err e = {0};
     plan_request ask = {.size = {1920, 1080},
                         .reach_lo = {128, 128},
                         .reach_hi = {127, 127},
@@ -295,6 +288,4 @@ TEST(smooth_lengths) {
     assert_false(length_is_smooth(11));
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -8,9 +8,6 @@
 #include "unit/check.h"
 #include "unit/file_bytes.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 /* --- PNG ---------------------------------------------------------------------------------- */
@@ -90,7 +87,6 @@ TEST(png_is_decoded_to_linear) {
 
 /* All 256 values come back as they were, with and without alpha. */
 TEST(png_is_written) {
-    err e = {0};
     uint8_t samples[256 * 4];
     size_t n, m;
     const png_picture picture = {samples, 16, 16, 4};
@@ -114,7 +110,6 @@ TEST(png_is_written) {
 
 /* Writes a picture a few rows at a time. */
 static const char *write_rows(const char *name, const png_picture *p, uint32_t some, par *threads) {
-    err e = {0};
     const char *path = make_path(name);
     size_t row = (size_t)p->width * (size_t)p->channels;
     file_out *f = file_out_open(path, true, &e);
@@ -152,7 +147,6 @@ TEST(png_is_written_in_rows) {
                                                : make_random(&seed));
         }
         const png_picture p = {samples, size[0], size[1], channels};
-        err e = {0};
         uint8_t *whole = png_encode(&p, &bytes, &e);
         CHECK_OK(whole, e);
         image *want = load(write_file("whole.png", whole, bytes));
@@ -225,7 +219,6 @@ static uint8_t *noise_png(uint8_t *samples, size_t *bytes, err *e) {
 
 /* Each of the blocks that reading and writing take may be the one that is refused. */
 TEST(png_counts_as_memory) {
-    err e = {0};
     size_t bytes = 0;
     static uint8_t samples[320 * 200 * 3];
     uint64_t before = mem_used();
@@ -263,7 +256,6 @@ static float light_at(const preview_picture *p, uint32_t x, uint32_t y, int c) {
 }
 
 TEST(preview_is_a_picture_of_the_colour) {
-    err e = {0};
     make_part m = PART("R:half G:half B:half Z:float", 0, 0, 400, 300);
     image *img = make_image(&m, 1);
     const preview_options o = {.width = 100, .whole = true};
@@ -291,7 +283,6 @@ static picture picture_of(const make_part *m, float (*light)(uint32_t x, uint32_
                           const preview_options *o) {
     picture p = {.img = make_image(m, 1)};
     const image_part *part = &p.img->head.part[0];
-    err e = {0};
     for (int c = 0; c < part->channels; c++)
         for (uint32_t y = 0, i = 0; y < image_height(part); y++)
             for (uint32_t x = 0; x < image_width(part); x++, i++)
@@ -369,7 +360,6 @@ TEST(preview_honours_chromaticities) {
     static const float ACESCG[8] = {0.713f, 0.293f, 0.165f,   0.83f,
                                     0.128f, 0.044f, 0.32168f, 0.33767f};
     const preview_options o = {.exposed = true};
-    err e = {0};
     for (int file = 0; file < 2; file++) {
         picture p = picture_of(&RGB, one, &o);
         image_part *part = &p.img->head.part[0];
@@ -398,7 +388,6 @@ TEST(preview_shows_the_display_window) {
     picture p = picture_of(&m, one, &(preview_options){.exposed = true});
     image_part *part = &p.img->head.part[0];
     assert_true(p.got.width == 40 && p.got.height == 20);
-    err e = {0};
     part->display = (image_box){0, 0, 99, 49};
     for (int whole = 0; whole < 2; whole++) {
         preview_options o = {.exposed = true, .whole = whole};
@@ -437,7 +426,6 @@ static float slope(uint32_t x, uint32_t y) {
 TEST(preview_is_dithered) {
     enum { W = 256, H = 400 };
     const make_part m = PART("R:float G:float B:float", 0, 0, W, H);
-    err e = {0};
     screen *plain = screen_open("srgb", &e);
     CHECK_OK(plain, e);
     const preview_options whole = {.exposed = true, .on = plain},
@@ -492,7 +480,6 @@ TEST(preview_says_what_it_leaves_out) {
 }
 
 TEST(preview_of_data_is_refused) {
-    err e = {0};
     make_part m = PART("Z:float N.X:float", 0, 0, 4, 4);
     image *img = make_image(&m, 1);
     preview_picture none;

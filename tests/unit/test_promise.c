@@ -17,11 +17,6 @@
 #include "base/log.h"
 #include "unit/glare.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* --- chance ---------------------------------------------------------------------------------- */
 
 static uint64_t stream; /* of the trial at hand */
@@ -609,7 +604,6 @@ static void count(const accuracy *a) {
 static bool bloom_one(const trial *t, const image *img) {
     image *got = glare_copy(img);
     bloom_report *r = malloc(sizeof *r);
-    err e = {0};
     bool ok = bloom_image(t->bloom, got, r, &e);
     if (ok) {
         count(&r->promise.method);
@@ -691,7 +685,6 @@ static device_pool *devices;
 
 /* From the kernel's planes and the settings to a bloom. */
 static void open_trial(trial *t, uint32_t channels) {
-    err e = {0};
     psf_options o = t->s.kernel;
     const float *taps[3] = {t->file[0].v, t->file[1].v, t->file[2].v};
     const psf_planes planes = {t->file[0].w, t->file[0].h, channels, taps};

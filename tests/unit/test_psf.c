@@ -6,11 +6,8 @@
 
 #include <complex.h>
 #include <float.h>
-#include <math.h>
-#include <string.h>
 
 static psf make(uint32_t w, uint32_t h, uint32_t channels, const float *tap, psf_options o) {
-    err e = {0};
     psf k;
     const float *plane[PSF_CHANNELS];
     for (uint32_t c = 0; c < channels; c++) plane[c] = tap + (size_t)c * w * h;
@@ -20,12 +17,10 @@ static psf make(uint32_t w, uint32_t h, uint32_t channels, const float *tap, psf
 
 static void refused(uint32_t w, uint32_t h, uint32_t channels, const float *tap, psf_options o,
                     err_code code, const char *words) {
-    err e = {0};
     psf k;
     const float *plane[PSF_CHANNELS + 1];
     for (uint32_t c = 0; c < channels && c <= PSF_CHANNELS; c++) plane[c] = tap + (size_t)c * w * h;
-    assert_false(psf_make(&k, &(psf_planes){w, h, channels, plane}, &o, &e));
-    assert_int_equal(e.code, code);
+    CHECK_REFUSED(psf_make(&k, &(psf_planes){w, h, channels, plane}, &o, &e), code, "");
     if (!strstr(e.msg, words)) fail_msg("'%s' does not say '%s'", e.msg, words);
 }
 
@@ -347,7 +342,6 @@ TEST(cropping) {
     for (int i = 0; i < 25; i++) in[i] = (float)(i * 7 % 13);
     for (uint32_t at = 0; at < 99; at += 7)
         for (uint32_t w = 1; w <= 5; w += 2) {
-            err e = {0};
             psf_options o = {.center = PSF_AT, .at = {at % 11, at / 11}};
             psf k = make(11, 9, 1, tap, o), c;
             CHECK_OK(psf_crop(&c, &k, w, 5, &e), e);
@@ -373,7 +367,6 @@ TEST(cropping) {
 }
 
 TEST(luminance) {
-    err e = {0};
     static const float tap[6] = {1, 1, 2, 2, 3, 5};
     static const double weight[3] = {0.5, 0.25, 0.25};
     psf k = make(2, 1, 3, tap, (psf_options){.normalize = PSF_PER_CHANNEL}), y;
@@ -387,7 +380,6 @@ TEST(luminance) {
 }
 
 TEST(hashes) {
-    err e = {0};
     static const float a[6] = {1, 2, 3, 4, 5, 6}, b[6] = {1, 2, 3, 4, 5, 7};
     psf k[7] = {
         make(3, 2, 1, a, (psf_options){0}),
@@ -415,7 +407,6 @@ TEST(settings_of_a_spectrum) {
     static const float a[6] = {1, 2, 3, 4, 5, 6};
     psf_options o = {.center = PSF_AT, .at = {1, 0}, .size = 1};
     psf k = make(3, 2, 1, a, o);
-    err e = {0};
     o.size = 0; /* stands for 1 */
     CHECK_OK(psf_made_with(&k, &o, &e), e);
     static const struct {
@@ -429,13 +420,10 @@ TEST(settings_of_a_spectrum) {
         {{.center = PSF_AT, .at = {1, 0}, .size = 2}, "kernel_scale 1, and 2"},
     };
     for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
-        assert_false(psf_made_with(&k, &other[i].o, &e));
-        assert_int_equal(e.code, ERR_CONFIG);
+        CHECK_REFUSED(psf_made_with(&k, &other[i].o, &e), ERR_CONFIG, "");
         if (!strstr(e.msg, other[i].words)) fail_msg("'%s'", e.msg);
     }
     psf_free(&k);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

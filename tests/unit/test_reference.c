@@ -2,8 +2,6 @@
 #include "math/reference.h"
 #include "unit/check.h"
 
-#include <math.h>
-
 TEST(borders_by_hand) {
     /* Coordinates -7 .. 9 of a line of three. */
     static const int mirror[] = {0, 0, 1, 2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1, 2, 2};
@@ -101,6 +99,4 @@ TEST(sums_are_compensated) {
     assert_true(reference_pixel(&r, 2, 0) == 3);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -9,10 +9,6 @@
 #include "base/half.h"
 #include "base/mem.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { W = 203, H = 117, CHANNELS = 3 };
 
 static float random_value(uint64_t *seed) { /* of some thirty octaves, either sign */
@@ -44,7 +40,6 @@ static scan_request request_of(const planes *p) {
 
 static scan scan_of(const scan_request *r, par *threads) {
     scan s;
-    err e = {0};
     CHECK_OK(scan_make(&s, r, threads, &e), e);
     return s;
 }
@@ -82,7 +77,6 @@ TEST(is_the_same_on_any_number_of_threads) {
     scan_request r = request_of(p);
     scan first = {0};
     for (int threads = 1; threads <= 4; threads++) {
-        err e = {0};
         par *t = par_open(threads, &e);
         scan s = scan_of(&r, t);
         if (threads == 1) {
@@ -218,7 +212,6 @@ TEST(repair_takes_the_nearest_ring) {
             v[i] = (float)(make_random(&seed) % 1000) / 8;
             if ((int)(make_random(&seed) % 100) < SHARE[k]) v[i] = i & 1 ? NAN : INFINITY;
         }
-        err e = {0};
         double added, sum = 0;
         memcpy(got, v, sizeof v);
         CHECK_OK(repair_plane(&added, &(repair_request){got, PIXEL_FLOAT, SW, SH, true, 0, 0},
@@ -238,7 +231,6 @@ TEST(repair_takes_the_nearest_ring) {
         for (int i = 0; i < SW * SH; i++) assert_true(got[i] == (isfinite(v[i]) ? v[i] : 0));
     }
     uint16_t half[4] = {half_from_float(2), 0x7e00, 0x7c00, half_from_float(4)};
-    err e = {0};
     double added;
     CHECK_OK(repair_plane(&added, &(repair_request){half, PIXEL_HALF, 4, 1, true, 0, 0},
                           make_threads(), &e),
@@ -246,6 +238,4 @@ TEST(repair_takes_the_nearest_ring) {
     assert_true(half_to_float(half[1]) == 2 && half_to_float(half[2]) == 4 && added == 6);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

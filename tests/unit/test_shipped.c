@@ -17,11 +17,6 @@
 #include "unit/check.h"
 
 #include <glob.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { DIRECTIONS = 360, RADII = 120, MIDDLE = 192, KERNELS = 16, FACE = 64 };
 static const double STEP = 3e-4, SEEN = 3e-3;
@@ -63,7 +58,6 @@ static double tap(const look *k, uint32_t c, int64_t x, int64_t y) {
 /* Makes a recipe at a scale, or the middle of it: `taps` of them. */
 static look make(const char *path, double scale, uint32_t taps, par *threads) {
     look k = {.path = path};
-    err e = {0};
     CHECK_OK(kernel_recipe_file(&k.r, path, threads, &e), e);
     CHECK_OK(kernel_recipe_scale(&k.r, scale, &e), e);
     if (taps) k.r.w = k.r.h = taps;
@@ -335,7 +329,6 @@ TEST(looks) {
     double scale = size ? atof(size) : 0.5;
     static face faces[KERNELS];
     glob_t all;
-    err e = {0};
     par *threads = par_open(0, &e);
     const char *some = getenv("SHIPPED");
     assert_int_equal(glob(some ? some : "kernels/*.json", 0, NULL, &all), 0);
@@ -370,6 +363,4 @@ TEST(looks) {
     par_close(&threads);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

@@ -2,9 +2,6 @@
 #include "app/farm/slurm.h"
 #include "unit/check.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,22 +39,17 @@ static bool wait_with(int answers, slurm_waiting w, int *asked, err *e) {
 }
 
 TEST(patience_ends) {
-    err e = {0};
     int asked = 0;
-    assert_false(wait_with(1000, (slurm_waiting){.pause = 0.001, .patience = 0}, &asked, &e));
-    assert_int_equal(e.code, ERR_IO);
-    assert_non_null(strstr(e.msg, "job 77 may still run"));
+    CHECK_REFUSED(wait_with(1000, (slurm_waiting){.pause = 0.001, .patience = 0}, &asked, &e),
+                  ERR_IO, "job 77 may still run");
     assert_non_null(strstr(e.msg, "squeue says 'Socket timed out'"));
     assert_int_equal(asked, 1);
 }
 
 TEST(failures_are_no_answer) {
-    err e = {0};
     int asked = 0;
     CHECK_OK(wait_with(4, (slurm_waiting){.pause = 0.001, .patience = 1e9}, &asked, &e), e);
     assert_int_equal(asked, 4);
 }
 
-int main(void) {
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(NULL, NULL)

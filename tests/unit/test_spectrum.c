@@ -6,13 +6,11 @@
 
 #include <complex.h>
 #include <float.h>
-#include <string.h>
 
 static par *threads;
 
 static int open_threads(void **state) {
     (void)state;
-    err e = {0};
     return (threads = par_open(3, &e)) ? 0 : 1;
 }
 static int close_threads(void **state) {
@@ -66,7 +64,6 @@ static double complex value_at(const spectrum_lines *l, uint32_t c, size_t i) {
 }
 
 static spectrum source_of(const psf *k) {
-    err e = {0};
     spectrum s;
     CHECK_OK(spectrum_make(&s, k, threads, &e), e);
     return s;
@@ -91,7 +88,6 @@ static void fill(spectrum_lines *l) {
 
 static spectrum_lines at(const spectrum *s, spectrum_mode mode, uint32_t first, uint32_t l1,
                          uint32_t l2, bool float64) {
-    err e = {0};
     spectrum_lines l;
     CHECK_OK(spectrum_at(&l, s, &(spectrum_request){mode, first, {l1, l2}, float64}, threads, &e),
              e);
@@ -149,7 +145,6 @@ TEST(exact_is_the_definition) {
 
 /* The difference of two half spectra with the first axis halved, in space: max over pixels. */
 static double in_space(const double complex *half, uint32_t l1, uint32_t l2) {
-    err e = {0};
     uint32_t halves = l1 / 2 + 1;
     fft *f1 = fft_new(l1, &e), *f2 = fft_new(l2, &e);
     size_t longest = l1 > l2 ? l1 : l2;
@@ -251,7 +246,6 @@ TEST(resampled_is_exact) {
 
 /* The same bytes whatever the number of threads. */
 TEST(threads_change_nothing) {
-    err e = {0};
     psf k = kernel_make(STAR, 50, 37, 2, 20, 18);
     spectrum s = source_of(&k), alone;
     par *one = par_open(1, &e);
@@ -277,14 +271,14 @@ TEST(refusals) {
     psf k = kernel_make(STAR, 5, 5, 1, 2, 2);
     spectrum s = source_of(&k);
     spectrum_lines l;
-    err e = {0};
-    assert_false(spectrum_at(&l, &s, &(spectrum_request){.mode = SPECTRUM_EXACT, .length = {0, 4}},
-                             threads, &e));
-    assert_int_equal(e.code, ERR_INTERNAL);
+    CHECK_REFUSED(spectrum_at(&l, &s, &(spectrum_request){.mode = SPECTRUM_EXACT, .length = {0, 4}},
+                              threads, &e),
+                  ERR_INTERNAL, "");
     e = (err){0};
-    assert_false(spectrum_at(&l, &s, &(spectrum_request){.mode = SPECTRUM_EXACT, .length = {4, 11}},
-                             threads, &e));
-    assert_int_equal(e.code, ERR_INTERNAL);
+    CHECK_REFUSED(spectrum_at(&l, &s,
+                              &(spectrum_request){.mode = SPECTRUM_EXACT, .length = {4, 11}},
+                              threads, &e),
+                  ERR_INTERNAL, "");
     CHECK_OK(spectrum_at(&l, &s,
                          &(spectrum_request){.mode = SPECTRUM_RESAMPLED, .length = {22, 11}},
                          threads, &e),
@@ -296,13 +290,12 @@ TEST(refusals) {
                          threads, &e),
              e);
     spectrum_lines_free(&l);
-    assert_false(spectrum_at(
-        &l, &bare, &(spectrum_request){.mode = SPECTRUM_RESAMPLED, .length = {8, 8}}, threads, &e));
-    assert_int_equal(e.code, ERR_INTERNAL);
+    CHECK_REFUSED(spectrum_at(&l, &bare,
+                              &(spectrum_request){.mode = SPECTRUM_RESAMPLED, .length = {8, 8}},
+                              threads, &e),
+                  ERR_INTERNAL, "");
     spectrum_free(&s);
     psf_free(&k);
 }
 
-int main(void) {
-    return check_run(open_threads, close_threads);
-}
+RUN_TESTS(open_threads, close_threads)

@@ -4,8 +4,6 @@
 #include "kernel/spectrum_file.h"
 #include "unit/kernels.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,13 +14,11 @@ static size_t size;
 static const size_t HEAD = 136;
 
 static void write_bytes(const uint8_t *data, size_t n) {
-    err e = {0};
     file_out *f = file_out_open(path, true, &e);
     CHECK_OK(f && file_out_write(f, 0, data, n, &e) && file_out_commit(&f, &e), e);
 }
 
 static spectrum make(kernel_kind kind, uint32_t w, uint32_t h, uint32_t channels) {
-    err e = {0};
     psf k = kernel_make(kind, w, h, channels, w / 3, h - 1);
     spectrum s;
     CHECK_OK(spectrum_make(&s, &k, threads, &e), e);
@@ -32,7 +28,6 @@ static spectrum make(kernel_kind kind, uint32_t w, uint32_t h, uint32_t channels
 
 static int set_up(void **state) {
     (void)state;
-    err e = {0};
     const char *tmp = getenv("TEST_TMP");
     snprintf(folder, sizeof folder, "%s/spectrumXXXXXX", tmp ? tmp : "/tmp");
     if (!mkdtemp(folder)) return 1;
@@ -55,7 +50,6 @@ static int tear_down(void **state) {
 }
 
 static void check_round_trip(spectrum s) {
-    err e = {0};
     spectrum r;
     CHECK_OK(spectrum_file_write(path, &s, &e), e);
     assert_true(spectrum_file_is(path));
@@ -82,7 +76,6 @@ TEST(round_trips) {
 
 /* Two writings give the same bytes: no time, no name in it, no memory that was never set. */
 TEST(the_same_bytes_again) {
-    err e = {0};
     spectrum s = make(STAR, 7, 5, 2);
     CHECK_OK(spectrum_file_write(path, &s, &e), e);
     size_t n;
@@ -96,7 +89,6 @@ TEST(the_same_bytes_again) {
 /* Refused, with words of the sentence (NULL: any), and nothing written to the result. */
 static void refused(const uint8_t *data, size_t n, const char *words) {
     write_bytes(data, n);
-    err e = {0};
     spectrum s, before;
     memset(&s, 0x5a, sizeof s);
     before = s;
@@ -176,11 +168,9 @@ TEST(wrong_on_purpose) {
 }
 
 TEST(other_files) {
-    err e = {0};
     spectrum s;
     assert_false(spectrum_file_is("/nowhere/k.spectrum"));
-    assert_false(spectrum_file_read(&s, "/nowhere/k.spectrum", &e));
-    assert_int_equal(e.code, ERR_NO_INPUT);
+    CHECK_REFUSED(spectrum_file_read(&s, "/nowhere/k.spectrum", &e), ERR_NO_INPUT, "");
     assert_false(spectrum_file_is(folder));
     write_bytes((const uint8_t *)"\x89"
                                  "FB",
@@ -196,6 +186,4 @@ TEST(other_files) {
     spectrum_free(&k);
 }
 
-int main(void) {
-    return check_run(set_up, tear_down);
-}
+RUN_TESTS(set_up, tear_down)

@@ -8,9 +8,6 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -73,7 +70,6 @@ typedef struct {
 } run;
 
 static void set(settings *s, const char *name, const char *value) {
-    err e = {0};
     const option *o = option_find(name, FOR_APPLY);
     CHECK_OK(settings_set(s, (int)(o - OPTIONS), value, (setting_origin){ORIGIN_FLAG, name}, &e),
              e);
@@ -150,7 +146,6 @@ TEST(input_replaced_while_read) {
 
 /* Read before it was replaced: the stamp is of what was read. */
 TEST(input_replaced_afterwards) {
-    err e = {0};
     run *r = begin("out.exr");
     CHECK_OK(make(r), r->e);
     file_mark read = file_mark_of(r->files.input);
@@ -218,7 +213,6 @@ TEST(output_appears) {
 }
 
 TEST(stamps_are_not_synced) {
-    err e = {0};
     run *r = begin("out.exr");
     CHECK_OK(make(r), r->e);
     file_mark read = file_mark_of(r->files.input);
@@ -232,7 +226,6 @@ TEST(stamps_are_not_synced) {
 
 /* The oldest go, and nothing that is no stamp. */
 TEST(trimming) {
-    err e = {0};
     stamps_kept kept;
     CHECK_OK(stamps_trim(&kept, in_folder("none"), 0, &e), e);
     assert_int_equal(kept.count, 0);
@@ -271,6 +264,4 @@ static int open_folder(void **state) {
     return 0;
 }
 
-int main(void) {
-    return check_run(open_folder, NULL);
-}
+RUN_TESTS(open_folder, NULL)

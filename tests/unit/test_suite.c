@@ -5,9 +5,6 @@
 #include "unit/check.h"
 #include "unit/mutate.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static char folder[64];
@@ -37,7 +34,6 @@ static const char *tail(const char *path) {
 
 static void refuses(const char *content, const char *place, const char *words) {
     suite s;
-    err e = {0};
     char at[128];
     put("s.json", content, strlen(content));
     if (load(&s, "s.json", NULL, &e)) fail_msg("taken: %s", content);
@@ -113,16 +109,12 @@ TEST(bad_cases) {
 
 TEST(bad_variables_of_the_command) {
     suite s;
-    err e = {0};
     put("s.json", "{\"version\": 1}", 14);
-    assert_false(load(&s, "s.json", "a", &e));
-    assert_int_equal(e.code, ERR_USAGE);
+    CHECK_REFUSED(load(&s, "s.json", "a", &e), ERR_USAGE, "");
     e = (err){0};
-    assert_false(load(&s, "s.json", "1a=2", &e));
-    assert_int_equal(e.code, ERR_USAGE);
+    CHECK_REFUSED(load(&s, "s.json", "1a=2", &e), ERR_USAGE, "");
     e = (err){0};
-    assert_false(load(&s, "none.json", NULL, &e));
-    assert_int_equal(e.code, ERR_NO_INPUT);
+    CHECK_REFUSED(load(&s, "none.json", NULL, &e), ERR_NO_INPUT, "");
 }
 
 /* --- what lands ------------------------------------------------------------------------------ */
@@ -152,7 +144,6 @@ static const char LOOK[] = "{\"version\": 1, \"kernel\": \"sub/${look}.exr\"}";
 
 TEST(a_whole_suite) {
     suite s;
-    err e = {0};
     put("base.json", BASE, sizeof BASE - 1);
     put("c.json", LOOK, sizeof LOOK - 1);
     put("s.json", WHOLE, sizeof WHOLE - 1);
@@ -199,7 +190,6 @@ TEST(a_whole_suite) {
 
 TEST(the_command_wins) {
     suite s;
-    err e = {0};
     put("base.json", BASE, sizeof BASE - 1);
     put("c.json", LOOK, sizeof LOOK - 1);
     put("s.json", WHOLE, sizeof WHOLE - 1);
@@ -220,7 +210,6 @@ TEST(mutations_do_not_crash) {
         char buf[ROOM];
         size_t n = sizeof WHOLE - 1;
         suite s;
-        err e = {0};
         random_state = seed * 2654435761u + 1;
         memcpy(buf, WHOLE, n);
         for (uint32_t k = 1 + next_random(5); k > 0; k--) n = mutate(buf, n, ROOM);
@@ -253,6 +242,4 @@ static int close_folder(void **state) {
     return rmdir(folder);
 }
 
-int main(void) {
-    return check_run(open_folder, close_folder);
-}
+RUN_TESTS(open_folder, close_folder)
