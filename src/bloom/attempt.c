@@ -132,14 +132,6 @@ static bool fill_turn(void *ctx, uint32_t c, err *e) {
     return !a->unfilled;
 }
 
-/* Fills all planes, unless they take turns. */
-static bool fill(attempt *a, err *e) {
-    bool ok = true;
-    for (uint32_t c = 0; ok && !PLANES[a->layout].turns && c < a->v->channels; c++)
-        ok = fill_plane(a, c, e);
-    return ok;
-}
-
 /* --- transforming and joining ---------------------------------------------------------------- */
 
 static join_job join_of(const attempt *a, const outcome *to, bool sinks) {
@@ -211,7 +203,10 @@ bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *met
         bool plain = true;
         for (uint32_t c = 0; c < v->channels; c++) plain &= method->exponent[c] == 0;
         a.layout = choose_layout(v, &to->lease.at.engine->is, a.wide, plain);
-        ok = lay_out(&a, to, e) && fill(&a, e) && transform(&a, to, &engine_failed, e);
+        ok = lay_out(&a, to, e);
+        for (uint32_t c = 0; ok && !PLANES[a.layout].turns && c < v->channels; c++)
+            ok = fill_plane(&a, c, e);
+        ok = ok && transform(&a, to, &engine_failed, e);
         if (session_give(v->session, &to->lease, engine_failed, e)) ok = again = true;
     }
     return ok;

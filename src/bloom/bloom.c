@@ -29,18 +29,14 @@ kernel_use bloom_kernel_use(const bloom_settings *s) {
 
 /* --- opening -------------------------------------------------------------------------------- */
 
-static bool check_settings(const bloom_settings *s, err *e) {
-    bool dark = s->border[PLAN_X] == BORDER_ZERO && s->border[PLAN_Y] == BORDER_ZERO;
-    if (s->window == WINDOW_GROW && !dark)
-        return err_set(e, ERR_CONFIG,
-                       "window grow needs padding zero: with padding %s,%s the image continues "
-                       "without end",
-                       plan_border_name(s->border[PLAN_X]), plan_border_name(s->border[PLAN_Y]));
-    return true;
-}
-
 static bloom *new_bloom(const bloom_settings *s, par *threads, err *e) {
-    if (!check_settings(s, e) || !layer_light_check(s, e)) return NULL;
+    bool dark = s->border[PLAN_X] == BORDER_ZERO && s->border[PLAN_Y] == BORDER_ZERO;
+    bool ok = s->window != WINDOW_GROW || dark ||
+              err_set(e, ERR_CONFIG,
+                      "window grow needs padding zero: with padding %s,%s the image continues "
+                      "without end",
+                      plan_border_name(s->border[PLAN_X]), plan_border_name(s->border[PLAN_Y]));
+    if (!ok || !layer_light_check(s, e)) return NULL;
     bloom *b = mem_new(1, sizeof *b, "bloom", e);
     if (!b) return NULL;
     b->s = *s;
@@ -159,17 +155,12 @@ static bool note_thresholds(const bloom *b, const image_header *h, bloom_report 
     return ok;
 }
 
-/* Returns whether the whole kernel is its centre, so that every bit stays, even of NaNs and
- * negative zeros. */
-static bool does_nothing(const bloom_settings *s) {
-    return s->sharpen == 1 && s->window == WINDOW_KEEP && !s->per_layer &&
-           !(s->emit_layer && *s->emit_layer);
-}
-
 bool bloom_run(const bloom *b, const bloom_rows *rows, bloom_report *r, err *e) {
     window_rows w = {.own = NULL};
     const image_header *h = rows->in.head;
-    const bool none = does_nothing(&b->s);
+    /* The whole kernel is its centre: every bit stays, even of NaNs and negative zeros. */
+    const bool none = b->s.sharpen == 1 && b->s.window == WINDOW_KEEP && !b->s.per_layer &&
+                      !(b->s.emit_layer && *b->s.emit_layer);
     begin(b, r);
     bool ok = check_globs(b, h, e) && note_thresholds(b, h, r, e) &&
               window_open(&w, &b->s, b->session, &rows->in, &rows->out, e);
@@ -339,8 +330,8 @@ int bloom_forecast(const bloom *b, const image_header *h, plan_precision precisi
     return session_forecast(b->session, &ask, to, e);
 }
 
-/* Accounts for the part that takes most, as a whole. What cannot be known is told by the run. */
-static void account(const bloom *b, const image_header *h, mem_plan *to) {
+/* The part that takes most counts, as a whole. What cannot be known is told by the run. */
+void bloom_memory(const bloom *b, const image_header *h, mem_plan *to) {
     image img = {.head = *h};
     rows_image rows;
     window_rows w = {.own = NULL};
@@ -360,13 +351,9 @@ static void account(const bloom *b, const image_header *h, mem_plan *to) {
     rows_image_close(&rows);
 }
 
-void bloom_memory(const bloom *b, const image_header *h, mem_plan *to) {
-    account(b, h, to);
-}
-
 void bloom_memory_before(const bloom_settings *s, par *threads, const image_header *h,
                          mem_plan *to) {
-    account(&(bloom){.s = *s, .threads = threads}, h, to);
+    bloom_memory(&(bloom){.s = *s, .threads = threads}, h, to);
 }
 
 int bloom_tile_forecast(const bloom *b, const image_header *h, const tiling *t, uint32_t *channels,

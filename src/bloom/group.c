@@ -210,16 +210,6 @@ static void close_view(view *v) {
     session_size_give(v->session, v->size);
 }
 
-/* Copies the pixels for who verifies them. */
-static bool keep_pixels(group_made *to, const view *v, err *e) {
-    for (uint32_t c = 0; c < v->channels; c++) {
-        size_t bytes = v->pixels * pixel_bytes(v->type[c]);
-        if (!(to->came[c] = mem_raw(bytes, 1, "pixels to verify", e))) return false;
-        memcpy(to->came[c], *view_plane(v, c), bytes);
-    }
-    return true;
-}
-
 /* Makes the result, again in doubles where floats do not keep the promise. */
 static bool convolve(group_made *to, outcome *o, const view *v, light *l, err *e) {
     search s = {.v = v, .l = l, .o = o, .facts = facts_of(v, l)};
@@ -261,7 +251,12 @@ bool group_bloom(group_made *to, const group_job *j, err *e) {
     if (ok) memcpy(to->colours, v.size->colours, sizeof to->colours);
     if (found && l.bad_pixels && j->s->nan == NAN_ERROR)
         found = report_refuse_bad(l.bad_pixels, to->first_bad, e);
-    ok = found && (!j->came || keep_pixels(to, &v, e)) && convolve(to, &o, &v, &l, e) &&
+    for (uint32_t c = 0; found && j->came && c < v.channels; c++) {
+        size_t bytes = v.pixels * pixel_bytes(v.type[c]);
+        found = (to->came[c] = mem_raw(bytes, 1, "pixels to verify", e)) != NULL;
+        if (found) memcpy(to->came[c], *view_plane(&v, c), bytes);
+    }
+    ok = found && convolve(to, &o, &v, &l, e) &&
          (!j->glare || j->s->emit != EMIT_ADDITIVE || view_blocks(&v, subtract_image, &o, e)) &&
          store_result(to, &v, &l, &o, e);
     for (uint32_t c = 0; ok && c < v.channels; c++) {

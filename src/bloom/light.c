@@ -46,15 +46,6 @@ static bool scan_excess(light *l, const view *v, err *e) {
            scan_make(&l->scanned, &ask, v->threads, e);
 }
 
-static void find_dark(light *l, const view *v) {
-    for (uint32_t c = 0; c < v->channels; c++) {
-        const scan_channel *in = &l->scanned.channel[c];
-        bool halfs = bloom_stores_halfs(v->s, v->floats, v->type[c]);
-        l->dark[c] = v->dark ? v->dark[c] : accuracy_dark(in, halfs);
-        l->signs[c] = !v->size->nonnegative[c] || in->least < 0;
-    }
-}
-
 /* --- bad pixels ------------------------------------------------------------------------------ */
 
 static bool repair(light *l, const view *v, err *e) {
@@ -87,7 +78,12 @@ bool light_find(light *l, const view *v, bool ahead, err *e) {
         if (s->nan == NAN_ERROR && !ahead) return true;
         if (!repair(l, v, e)) return false;
     }
-    find_dark(l, v);
+    for (uint32_t c = 0; c < v->channels; c++) {
+        const scan_channel *in = &l->scanned.channel[c];
+        bool halfs = bloom_stores_halfs(s, v->floats, v->type[c]);
+        l->dark[c] = v->dark ? v->dark[c] : accuracy_dark(in, halfs);
+        l->signs[c] = !v->size->nonnegative[c] || in->least < 0;
+    }
     if (!v->all && !scan_excess(l, v, e)) return false;
     for (uint32_t c = 0; c < v->channels; c++)
         l->nonnegative[c] = v->size->nonnegative[c] && l->scanned.channel[c].least >= 0;

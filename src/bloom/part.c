@@ -66,15 +66,6 @@ static bool choose_tiles(tiling *t, mem_plan *memory, const part_plan *p, double
     return ok;
 }
 
-/* Chooses the tiles of a part: one for a part that is lent. */
-static bool choose(tiling *t, const part_plan *p, err *e) {
-    const part_job *j = p->j;
-    mem_plan memory;
-    if (!j->cut && !j->in->lend) return choose_tiles(t, &memory, p, 0, e);
-    *t = j->cut ? *j->cut : one_tile(p);
-    return true;
-}
-
 bool part_choose(tiling *t, mem_plan *memory, const part_job *j, err *e) {
     part_plan p;
     part_needs n;
@@ -342,11 +333,12 @@ static bool bloom_bands(totals *all, bands *b, const part_plan *p, tiling t,
 }
 
 static bool bloom_groups(part_made *to, const part_plan *p, err *e) {
-    tiling t;
+    tiling t = p->j->cut ? *p->j->cut : one_tile(p);
+    mem_plan memory;
     bands b = {0};
     totals all = {0};
     part_measured seen = {0};
-    if (!choose(&t, p, e)) return false;
+    if (!p->j->cut && !p->j->in->lend && !choose_tiles(&t, &memory, p, 0, e)) return false;
     bool whole = part_is_whole(&t);
     bool ok = whole || part_measure(&seen, p, e);
     to->bad = seen.bad;

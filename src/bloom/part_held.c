@@ -5,17 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Takes a plane that is lent, or makes one. */
-static bool open_plane(part_held *h, uint32_t c, void **lent, err *e) {
-    const part_channel *is = &h->p->channel[c];
-    if (lent && lent[is->index]) {
-        h->plane[c] = lent[is->index];
-        lent[is->index] = NULL;
-        return true;
-    }
-    return (h->plane[c] = mem_raw((size_t)h->p->w * h->room, pixel_bytes(is->type), "rows", e));
-}
-
 bool part_held_open(part_held *h, const part_plan *p, uint32_t rows, bool whole, err *e) {
     const rows_source *in = p->j->in;
     void **lent = NULL;
@@ -28,7 +17,15 @@ bool part_held_open(part_held *h, const part_plan *p, uint32_t rows, bool whole,
         if (p->group[i].light.mask[0])
             ok = (h->mask[i] = mem_raw((size_t)p->w * rows, sizeof(float), "a mask", e)) &&
                  (!lent || mask_read(h->mask[i], in, &p->group[i].mask, p->p, 0, rows, e));
-    for (uint32_t c = 0; ok && c < p->channels; c++) ok = open_plane(h, c, lent, e);
+    for (uint32_t c = 0; ok && c < p->channels; c++) {
+        const part_channel *is = &p->channel[c];
+        if (lent && lent[is->index]) {
+            h->plane[c] = lent[is->index];
+            lent[is->index] = NULL;
+        } else {
+            ok = (h->plane[c] = mem_raw((size_t)p->w * rows, pixel_bytes(is->type), "rows", e));
+        }
+    }
     if (ok && lent) h->to = rows;
     return ok;
 }
@@ -66,20 +63,16 @@ static run find_run(const part_held *h, int64_t at, int64_t end) {
     return r;
 }
 
-static void turn_rows(uint8_t *rows, size_t bytes, uint32_t count) {
-    for (uint32_t i = 0; i < count / 2; i++) {
-        uint8_t *a = rows + i * bytes, *b = rows + (count - 1 - i) * bytes;
+/* Makes the rows of a run from those that were read, in the order of the part. */
+static void spread_rows(const run *r, uint8_t *rows, size_t bytes) {
+    for (uint32_t i = 0; r->step < 0 && i < r->count / 2; i++) {
+        uint8_t *a = rows + i * bytes, *b = rows + (r->count - 1 - i) * bytes;
         for (size_t k = 0; k < bytes; k++) {
             uint8_t keep = a[k];
             a[k] = b[k];
             b[k] = keep;
         }
     }
-}
-
-/* Makes the rows of a run from those that were read, in the order of the part. */
-static void spread_rows(const run *r, uint8_t *rows, size_t bytes) {
-    if (r->step < 0) turn_rows(rows, bytes, r->count);
     for (uint32_t i = 1; !r->step && i < r->count; i++) memcpy(rows + i * bytes, rows, bytes);
 }
 

@@ -23,12 +23,6 @@ static bool make_kernel(whole_kernel *k, const part_plan *p, const part_group *g
     return tail_make(&k->tail, &r, e) && ledger_kernel_make(&k->ledger, &k->tail, e);
 }
 
-static void free_kernel(whole_kernel *k) {
-    ledger_kernel_free(&k->ledger);
-    tail_free(&k->tail);
-    psf_free(&k->kernel);
-}
-
 /* What is known of a channel so far. */
 typedef struct {
     scan_channel seen; /* without blocks */
@@ -204,7 +198,9 @@ static void end_groups(measuring *m) {
     mem_free(m->line);
     mem_free(m->spread);
     mem_free(m->spilled);
-    free_kernel(&m->kernel);
+    ledger_kernel_free(&m->kernel.ledger);
+    tail_free(&m->kernel.tail);
+    psf_free(&m->kernel.kernel);
 }
 
 /* Reads the groups' channels from top to bottom. */

@@ -47,7 +47,7 @@ static bool plan_of(plan *to, const part_needs *n, const tiling *t, bool doubles
     return true;
 }
 
-/* Returns the bytes of n pixels of a group: as they come, with its mask, or as they become. */
+/* Return the bytes of n pixels of a group as they come, of its mask and with it. */
 static uint64_t mask_bytes(const part_group *g, uint64_t n) {
     return g->light.mask[0] ? mem_rounded(n * sizeof(float)) : 0;
 }
@@ -55,12 +55,6 @@ static uint64_t bytes_in(const part_plan *p, const part_group *g, uint64_t n) {
     uint64_t bytes = mask_bytes(g, n);
     for (uint32_t c = g->first; c < g->first + g->count; c++)
         bytes += mem_rounded(n * pixel_bytes(p->channel[c].type));
-    return bytes;
-}
-static uint64_t bytes_out(const part_plan *p, const part_group *g, uint64_t n) {
-    uint64_t bytes = 0;
-    for (uint32_t c = g->first; c < g->first + g->count; c++)
-        bytes += mem_rounded(n * pixel_bytes(p->channel[c].becomes));
     return bytes;
 }
 
@@ -116,7 +110,9 @@ uint64_t part_memory(mem_plan *to, const part_needs *n, const tiling *t) {
         const part_group *g = &p->group[i];
         tile = max_u64(tile, tile_bytes(n, g, t, &is, doubles));
         in += lent ? mask_bytes(g, held) : bytes_in(p, g, held);
-        out += (uint64_t)(!whole + part_emits(s)) * bytes_out(p, g, kept);
+        for (uint32_t c = g->first; c < g->first + g->count; c++)
+            out += (uint64_t)(!whole + part_emits(s)) *
+                   mem_rounded(kept * pixel_bytes(p->channel[c].becomes));
     }
     mem_plan_add(to, "rows that are read", in);
     mem_plan_add(to, "rows of the result", out);

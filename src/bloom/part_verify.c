@@ -103,18 +103,6 @@ static bool read_alphas(double *to, const sampler *s, const part_plan *p, const 
     return ok;
 }
 
-/* Returns the alphas of all pixels, to be freed with mem_free. */
-static double *find_alphas(const sampler *s, const part_plan *p, err *e) {
-    double *alpha = mem_raw(s->count, sizeof *alpha, "pixels to verify", e);
-    for (size_t i = 0; alpha && i < s->count; i++) alpha[i] = 1;
-    for (int i = 0; alpha && i < p->m.groups; i++) {
-        const part_group *g = &p->group[i];
-        bool stays = g->coded && g->alpha >= 0 && g->count == (uint32_t)g->group->channels;
-        if (stays && !read_alphas(alpha, s, p, g, e)) mem_free(alpha), alpha = NULL;
-    }
-    return alpha;
-}
-
 /* What pixels are judged by. */
 typedef struct {
     const kernels *k;
@@ -122,17 +110,14 @@ typedef struct {
     const double *dark;
 } rules;
 
-static sampler_promise promise_of(const rules *r, const part_group *g, uint32_t channel) {
-    return (sampler_promise){&r->k->of[g->count], g->light.sharpen, r->dark[channel],
-                             r->k->p->j->s->tolerance, r->type[channel]};
-}
-
 /* Judges some colours of a pixel that are coded together, or one value. */
 static void judge(bloom_verified *to, const sampler_pixel *is, int count, const part_group *g,
                   const rules *r, const sampler_codes *codes) {
     const part_plan *p = r->k->p;
     sampler_promise by[3];
-    for (int c = 0; c < count; c++) by[c] = promise_of(r, g, is[c].channel);
+    for (int c = 0; c < count; c++)
+        by[c] = (sampler_promise){&r->k->of[g->count], g->light.sharpen, r->dark[is[c].channel],
+                                  p->j->s->tolerance, r->type[is[c].channel]};
     const verify_pixel before = to->found.worst;
     sampler_judge(&to->found, is, by, count, codes);
     const verify_pixel *worst = &to->found.worst;
@@ -167,8 +152,15 @@ bool part_verify(bloom_verified *to, sampler *s, const part_plan *p, bool read,
                  const pixel_type *type, const double *dark, const part_measured *seen, err *e) {
     kernels k = {0};
     if (!s->count) return true;
-    double *alpha = find_alphas(s, p, e);
-    bool ok = alpha && make_kernels(&k, p, e) && (!read || read_all(s, &k, seen, e));
+    double *alpha = mem_raw(s->count, sizeof *alpha, "pixels to verify", e);
+    bool ok = alpha != NULL;
+    for (size_t i = 0; ok && i < s->count; i++) alpha[i] = 1;
+    for (int i = 0; ok && i < p->m.groups; i++) {
+        const part_group *g = &p->group[i];
+        bool stays = g->coded && g->alpha >= 0 && g->count == (uint32_t)g->group->channels;
+        ok = !stays || read_alphas(alpha, s, p, g, e);
+    }
+    ok = ok && make_kernels(&k, p, e) && (!read || read_all(s, &k, seen, e));
     const rules r = {&k, type, dark};
     for (size_t i = 0; ok && i < s->count;) i += judge_pixel(to, &s->pixel[i], &alpha[i], &r);
     free_kernels(&k);

@@ -107,14 +107,6 @@ static bool lend_planes(void *ctx, int part, const image_box *window, void ***pl
 
 /* --- writing -------------------------------------------------------------------------------- */
 
-/* Begins a part when the first band tells what channels there are. */
-static bool begin_part(turned *t, const image_part *is, err *e) {
-    t->cut = mem_new((size_t)is->channels, sizeof *t->cut, "ledger", e);
-    for (int c = 0; t->cut && c < is->channels; c++)
-        strncpy(t->cut[c].channel, is->channel[c].name, sizeof t->cut[c].channel - 1);
-    return t->cut != NULL;
-}
-
 /* Makes the rows that wait. */
 static bool make_rows(turned *t, err *e) {
     t->plane = mem_new((size_t)t->is.channels, sizeof *t->plane, "planes", e);
@@ -142,9 +134,13 @@ static bool write_rows(void *ctx, int part, const rows_band *b, err *e) {
     turned *t = &w->part[part];
     const image_box *kept = &t->box.kept;
     if (!t->changes) return w->to->write(w->to->ctx, part, b, e);
-    if (!t->cut && !begin_part(t, b->is, e)) return false;
+    const bool first = !t->cut;
     t->is = *b->is;
     const image_part *p = &t->is;
+    if (first && !(t->cut = mem_new((size_t)p->channels, sizeof *t->cut, "ledger", e)))
+        return false;
+    for (int c = 0; first && c < p->channels; c++)
+        strncpy(t->cut[c].channel, p->channel[c].name, sizeof t->cut[c].channel - 1);
     image_box box = b->is->data;
     int64_t top = (int64_t)box.y0 - kept->y0 + b->row; /* in the window that is kept */
     bool upwards = p->order == LINES_DECREASING, ok = true;

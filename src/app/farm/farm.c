@@ -28,15 +28,6 @@ void farm_ranges(const int *number, size_t n, char mark, text *to) {
     }
 }
 
-/* Returns true if --existing update would pass over frame `index` in its view. */
-static bool is_current(const recipes *all, const job_files *files) {
-    recipe how;
-    bool current = recipe_make(&how, all, files, NULL) && how.stamped &&
-                   stamp_is_current(&how.stamp);
-    recipe_free(&how);
-    return current;
-}
-
 static bool farm_make_chunks(farm *f, const recipes *all, err *e) {
     enum { USUAL = 10 };
     size_t count = job_count(f->j), size = f->c->s.chunk ? f->c->s.chunk : USUAL;
@@ -45,11 +36,13 @@ static bool farm_make_chunks(farm *f, const recipes *all, err *e) {
     f->each = size;
     for (size_t i = 0; ok && i < count; i++) {
         job_files files;
+        recipe how;
         if (!(ok = job_frame(f->j, i, &files, e))) break;
-        if (is_current(all, &files))
-            f->current++;
+        if (recipe_make(&how, all, &files, NULL) && how.stamped && stamp_is_current(&how.stamp))
+            f->current++; /* --existing update would pass over it */
         else if (!f->frames || left[f->frames - 1] != *files.number) /* or another view did it */
             left[f->frames++] = *files.number;
+        recipe_free(&how);
         job_files_free(&files);
     }
     ok = ok && (f->chunk = mem_new(f->frames / size + 1, sizeof *f->chunk, "chunks", e));
@@ -136,12 +129,6 @@ static bool check_words(const farm *f, err *e) {
     return true;
 }
 
-/* Returns what must stand before a path: tasks of OpenJD do not start in our working folder. */
-static const char *path_start(const farm *f, const option *o, const char *value) {
-    bool moves = f->c->s.farm == FARM_OPENJD && o->type == OPTION_PATH && value[0] != '/';
-    return moves ? FARM_OPENJD_FOLDER : "";
-}
-
 static bool make_flags(farm *f, err *e) {
     if (!(f->flag = mem_new((size_t)OPTION_COUNT + 3, sizeof *f->flag, "flags", e))) return false;
     for (int i = 0; i < OPTION_COUNT; i++) {
@@ -162,8 +149,11 @@ static bool make_flags(farm *f, err *e) {
         char room[LIBRARY_PATH];
         const char *kernel = strcmp(o->name, "kernel") == 0 ? library_name_of(room, v->text, s)
                                                             : NULL;
+        /* Tasks of OpenJD do not start in our working folder. */
+        bool moves = !kernel && s->farm == FARM_OPENJD && o->type == OPTION_PATH &&
+                     v->text[0] != '/';
         text_add(&f->flag[f->flags++], "--%s=%s%s", name + (no ? 5 : 2),
-                 kernel ? "" : path_start(f, o, v->text), kernel ? kernel : v->text);
+                 moves ? FARM_OPENJD_FOLDER : "", kernel ? kernel : v->text);
     }
     if (f->cache) text_add(&f->flag[f->flags++], "--cache-dir=%s", f->cache);
     text_add(&f->flag[f->flags++], "--existing=%s", f->c->s.in_place ? "in-place" : "update");

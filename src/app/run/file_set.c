@@ -292,33 +292,18 @@ void file_set_tell_faults(const char *kernel, const char *faults) {
         log_say_once(LOG_WARN, "kernel '%s': %s: fftbloom kernel check %s", kernel, faults, kernel);
 }
 
-/* Warns once of data that --layers takes as light. */
-static void warn_of_data(const settings *s, const image_header *h) {
+/* Warns once of data that --layers takes as light, and of a colour of which it takes a part: its
+ * glare has another colour. */
+static void warn_of_layers(const settings *s, const image_header *h) {
     text names = {0};
     for (int part = 0; s->bloom.layers && part < h->parts; part++) {
         const image_part *p = &h->part[part];
-        layer_map taken, own;
-        if (!layer_map_make(&own, p, NULL, NULL, NULL)) continue;
-        bool ok = layer_map_make(&taken, p, s->bloom.layers, s->bloom.exclude, NULL);
+        layer_map taken = {0}, own = {0};
+        bool ok = layer_map_make(&own, p, NULL, NULL, NULL) &&
+                  layer_map_make(&taken, p, s->bloom.layers, s->bloom.exclude, NULL);
         for (int c = 0; ok && c < p->channels; c++)
             if (own.is_data[c] && !taken.is_data[c])
                 text_add(&names, "%s%s", names.n ? ", " : "", p->channel[c].name);
-        if (ok) layer_map_free(&taken);
-        layer_map_free(&own);
-    }
-    if (names.n)
-        log_warn("--layers '%s' takes data as light: %s; depth, ids and masks are wrong afterwards",
-                 s->bloom.layers, names.s);
-    text_free(&names);
-}
-
-/* Warns once of a colour of which --layers takes a part: its glare has another colour. */
-static void warn_of_parts(const settings *s, const image_header *h) {
-    for (int part = 0; s->bloom.layers && part < h->parts; part++) {
-        const image_part *p = &h->part[part];
-        layer_map taken, own;
-        if (!layer_map_make(&own, p, NULL, NULL, NULL)) continue;
-        bool ok = layer_map_make(&taken, p, s->bloom.layers, s->bloom.exclude, NULL);
         for (int i = 0; ok && i < own.groups; i++) {
             int some = 0;
             const layer_group *g = &own.group[i];
@@ -328,9 +313,13 @@ static void warn_of_parts(const settings *s, const image_header *h) {
                          "has another colour than its light",
                          s->bloom.layers, some, g->channels, *g->name ? g->name : "rgba");
         }
-        if (ok) layer_map_free(&taken);
+        layer_map_free(&taken);
         layer_map_free(&own);
     }
+    if (names.n)
+        log_warn("--layers '%s' takes data as light: %s; depth, ids and masks are wrong afterwards",
+                 s->bloom.layers, names.s);
+    text_free(&names);
 }
 
 /* Returns whether a plane has the values of an 8-bit picture and many of them: steps of 1 / 255,
@@ -374,8 +363,7 @@ static void warn_of_codes(const settings *s, const image *img) {
 }
 
 bool file_set_warn_swapped(const settings *s, const image *img, par *threads) {
-    warn_of_data(s, &img->head);
-    warn_of_parts(s, &img->head);
+    warn_of_layers(s, &img->head);
     warn_of_codes(s, img);
     static const char MAYBE[] = "IN and KERNEL may be swapped";
     const image_part *in = &img->head.part[0];

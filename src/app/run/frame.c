@@ -15,7 +15,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* --- blooms ---------------------------------------------------------------------------------- */
@@ -124,7 +123,6 @@ typedef struct {
     stages_in in;
     image *img; /* all rows, where they are held between files and bloom. NULL: they go from */
     stages_out after; /* file to file, through this, */
-    targets *to;      /* to these, */
     bool floats;      /* in floats, since there were values beyond halfs */
     const bloom *bloom;
     bool torn; /* the input changed while it was read */
@@ -248,24 +246,11 @@ static bool load_image(work *w, err *e) {
     return true;
 }
 
-static uint32_t step_of(void *ctx, int part) {
-    return targets_step(((const work *)ctx)->to, part);
-}
-static bool write_band(void *ctx, int part, const rows_band *b, err *e) {
-    work *w = ctx;
-    return stages_out_rows(&w->after, part, b, e) && targets_write(w->to, part, b, e);
-}
-static bool copy_part(void *ctx, int part, bool *done, err *e) {
-    return targets_copy(((const work *)ctx)->to, part, done, e);
-}
-
 /* Brings the rows of the result to files: those that are held, or those that are made now. */
 static bool give_rows(work *w, targets *to, err *e) {
     if (w->img) return targets_write_image(to, w->img, e);
-    w->to = to;
-    bloom_rows rows = {.in = stages_in_rows(&w->in),
-                       .out = {.ctx = w, .step = step_of, .write = write_band, .copy = copy_part},
-                       .floats = w->floats};
+    bloom_rows rows = {.in = stages_in_rows(&w->in), .out = targets_sink(to), .floats = w->floats};
+    to->after = &w->after;
     targets_memory(&rows.memory, &w->out, &w->in, &w->after.head);
     return bloom_run(w->bloom, &rows, w->made, e) || blame_input(w, e);
 }
@@ -423,13 +408,6 @@ static void log_frame(const frame_result *f, bool ok) {
     text_free(&line);
 }
 
-/* Returns true if the file does not exist. If stat fails for another reason, the file is taken to
- * be there: reading it will say what is wrong. */
-static bool is_missing(const char *input) {
-    struct stat st;
-    return stat(input, &st) != 0 && (errno == ENOENT || errno == ENOTDIR);
-}
-
 frame_state frame_look(const recipe *r, const job_files *f, const char **why) {
     bool all = true;
     for (int k = 0; k < JOB_SIDES; k++) all &= !f->side[k] || access(f->side[k], F_OK) == 0;
@@ -477,7 +455,9 @@ bool frame_make(frame_maker *m, device_queue *on, const job_files *files, frame_
     if (!ok) {
         f->state = FRAME_FAILED;
         f->why = e->msg;
-        f->missing = e->code == ERR_NO_INPUT && !f->hopeless && is_missing(f->input);
+        /* If access fails for another reason, reading has said what is wrong. */
+        bool gone = access(f->input, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
+        f->missing = e->code == ERR_NO_INPUT && !f->hopeless && gone;
     }
     recipe_free(&how);
     return ok;

@@ -86,25 +86,6 @@ static bool open_views(job *j, const settings *s, err *e) {
 
 /* --- sequences ------------------------------------------------------------------------------ */
 
-static void note_gaps(const job *j) {
-    text gaps = {0};
-    size_t missing = frame_list_gaps(&j->frames, &j->view[0].input, &gaps);
-    if (missing)
-        log_note("frame%s %s of %s %s missing", missing == 1 ? "" : "s", gaps.s, j->input,
-                 missing == 1 ? "is" : "are");
-    text_free(&gaps);
-}
-
-/* Finds the frames of all views whose inputs are there, by searching each folder once. */
-static bool find_inputs(frame_list *there, const job *j, err *e) {
-    err none = {0};
-    for (size_t i = 0; i < j->views; i++)
-        if (!frame_list_scan(&there[i], &j->view[i].input, &none) && none.code != ERR_NO_INPUT &&
-            none.code != ERR_USAGE)
-            return err_set(e, none.code, "%s", none.msg);
-    return true;
-}
-
 /* Returns whether a frame is there in some view. A folder with a number in its name is not searched
  * but asked. */
 static bool has_input(const job *j, const frame_list *there, int number) {
@@ -159,7 +140,11 @@ static bool look_for_inputs(job *j, const settings *s, err *e) {
     mem_free(first);
     if (!first || (seen && !many)) return first != NULL;
     frame_list *there = mem_new(j->views, sizeof *there, "views", e);
-    bool ok = there && find_inputs(there, j, e);
+    bool ok = there != NULL;
+    err none = {0};
+    for (size_t i = 0; ok && i < j->views; i++) /* each folder is searched once */
+        ok = frame_list_scan(&there[i], &j->view[i].input, &none) || none.code == ERR_NO_INPUT ||
+             none.code == ERR_USAGE || err_set(e, none.code, "%s", none.msg);
     size_t kept = 0, missing = 0;
     for (size_t i = 0; ok && i < l->count; i++) {
         bool is = has_input(j, there, l->number[i]);
@@ -182,7 +167,12 @@ static bool list_frames(job *j, const settings *s, err *e) {
     bool listed = s->frames ? frame_list_parse(&j->frames, s->frames, e)
                             : frame_list_scan(&j->frames, &v->input, e);
     if (!listed || (s->frames && !s->farms && !look_for_inputs(j, s, e))) return false;
-    if (!s->frames) note_gaps(j);
+    text gaps = {0};
+    size_t missing = s->frames ? 0 : frame_list_gaps(&j->frames, &v->input, &gaps);
+    if (missing)
+        log_note("frame%s %s of %s %s missing", missing == 1 ? "" : "s", gaps.s, j->input,
+                 missing == 1 ? "is" : "are");
+    text_free(&gaps);
     const char *one = NULL;
     if (j->output && !v->output.after && !image_is_stream(j->output)) one = j->output;
     for (int k = 0; k < JOB_SIDES; k++)

@@ -9,17 +9,6 @@ static const char SCRIPT[] = {
 #include "pages/page.js.inc"
     0};
 
-/* Nothing inside a script element may look like its end. */
-static void page_add_data(text *to, const char *json) {
-    for (const char *s = json;; s++) {
-        size_t n = strcspn(s, "<");
-        text_add_bytes(to, s, n);
-        s += n;
-        if (!*s) return;
-        text_add(to, "\\u003c");
-    }
-}
-
 void page_add(text *to, const page *p, const char *json) {
     static const char *const MARK[] = {"@STYLE@", "@DATA@", "@SCRIPT@"};
     const char *from = p->html;
@@ -28,10 +17,14 @@ void page_add(text *to, const page *p, const char *json) {
         if (!at) break;
         text_add_bytes(to, from, (size_t)(at - from));
         from = at + strlen(MARK[i]);
-        if (i == 1)
-            page_add_data(to, json);
-        else
-            text_add(to, "%s%s", i ? SCRIPT : STYLE, i ? p->script : p->style);
+        if (i != 1) text_add(to, "%s%s", i ? SCRIPT : STYLE, i ? p->script : p->style);
+        /* Nothing inside a script element may look like its end. */
+        for (const char *s = json; i == 1 && *s; s += *s == '<') {
+            size_t n = strcspn(s, "<");
+            text_add_bytes(to, s, n);
+            s += n;
+            if (*s) text_add(to, "\\u003c");
+        }
     }
     text_add(to, "%s", from);
 }

@@ -24,12 +24,6 @@ void report_close(report *r) {
     *r = (report){0};
 }
 
-static void add_device(report *r, const engine_device *d) {
-    const char *name = d->class == ENGINE_CPU ? "CPU" : d->name;
-    if (r->devices.s && strstr(r->devices.s, name)) return;
-    text_add(&r->devices, "%s%s", r->devices.n ? " + " : "", name);
-}
-
 static void keep_text(report *r, size_t index, const frame_result *f) {
     const bloom_report *m = f->made;
     json_out j = {.to = &r->frame[index], .depth = FRAME_DEPTH};
@@ -61,7 +55,10 @@ void report_add(report *r, size_t index, const frame_result *f) {
     if (!r->brief) keep_text(r, index, f);
     r->count[f->state]++;
     r->missing += f->missing;
-    if (f->state == FRAME_DONE && m && m->groups) add_device(r, &m->device);
+    if (f->state != FRAME_DONE || !m || !m->groups) return;
+    const char *name = m->device.class == ENGINE_CPU ? "CPU" : m->device.name;
+    if (r->devices.s && strstr(r->devices.s, name)) return;
+    text_add(&r->devices, "%s%s", r->devices.n ? " + " : "", name);
 }
 
 void report_counts_json(json_out *j, const size_t count[FRAME_STATES]) {

@@ -211,12 +211,6 @@ static int badness(err_code code) {
     return code == ERR_INTERNAL ? 2 : err_status(code) != ERR_RETRY;
 }
 
-static void keep_worst(failure *f, size_t index, const err *why) {
-    int more = f->there ? badness(why->code) - badness(f->why.code) : 1;
-    if (more > 0) *f = (failure){true, index, *why};
-    if (more == 0) keep_first(f, index, why);
-}
-
 /* Says once that the frames of a sequence have different sizes. */
 static void compare_size(sequence *q, const frame_result *f) {
     if (!f->size[0] || !f->number || q->resized) return;
@@ -246,7 +240,11 @@ static void do_frame(worker *w, size_t index) {
     pthread_mutex_lock(&q->lock);
     report_add(q->report, index, &f);
     if (failed && goes_on) log_error("%s", e.msg);
-    if (failed && goes_on && !f.missing) keep_worst(&q->worst, index, &e);
+    if (failed && goes_on && !f.missing) {
+        int more = q->worst.there ? badness(e.code) - badness(q->worst.why.code) : 1;
+        if (more > 0) q->worst.there = false;
+        if (more >= 0) keep_first(&q->worst, index, &e);
+    }
     if (failed && !goes_on) keep_first(&q->stop, index, &e);
     compare_size(q, &f);
     progress_step(q->told, &(progress_event){.what = f.output,

@@ -10,7 +10,6 @@
 #include "image/layers.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
 
 /* --- colours ---------------------------------------------------------------------------------- */
@@ -37,34 +36,23 @@ static bool refuse(const curve *c, const image_attr *by, err *e) {
                    c->title, by->name, c->name);
 }
 
-/* Says once in a run, with -v, what is assumed of an image that says nothing. */
-static void tell_unknown(const image_part *p) {
-    static atomic_flag said = ATOMIC_FLAG_INIT;
-    primaries is;
-    if (!image_primaries(p, &is) && !atomic_flag_test_and_set(&said))
-        log_info("the image does not state its colour space; it is taken to be linear Rec.709");
-}
-
-/* Refuses a part that says that its colours are coded. */
-static bool check_part(const image_part *p, err *e) {
-    const image_attr *by;
-    const curve *coded = image_curve(p, &by);
-    if (by) return refuse(coded, by, e);
-    tell_unknown(p);
-    return true;
-}
-
 /* Finds what is done to a part with colour before it is bloomed, and writes into its attributes
  * what its colours are afterwards. One that says that its colours are coded by a curve is refused,
- * unless
- * --input-space says what they are: a bloom of coded values is wrong everywhere. */
+ * unless --input-space says what they are: a bloom of coded values is wrong everywhere. */
 static bool colours_in(colours_step *to, image_part *p, const char *format, const settings *s,
                        err *e) {
     primaries now;
     colour_space is;
     *to = (colours_step){.any = false};
     if (!has_colour(p)) return true;
-    if (!s->input_space) return check_part(p, e);
+    if (!s->input_space) {
+        const image_attr *by;
+        const curve *coded = image_curve(p, &by);
+        if (!by && !image_primaries(p, &now))
+            log_say_once(LOG_INFO, "the image does not state its colour space; it is taken to be "
+                                   "linear Rec.709");
+        return !by || refuse(coded, by, e);
+    }
     space_find(&is, s->input_space);
     bool png = strcmp(format, "png") == 0;
     bool takes = is.primaries_named || (!image_primaries(p, &now) && is.curve != CURVE_LINEAR);
@@ -86,15 +74,6 @@ colour_space colours_stored(const settings *s) {
         is.primaries = NULL;
     }
     return is;
-}
-
-/* Does so for the output. */
-static bool colours_out(colours_step *to, image_part *p, const settings *s, err *e) {
-    const colour_space is = colours_stored(s);
-    const primaries_row *becomes = is.curve ? recode_primaries(&is) : NULL;
-    *to = (colours_step){.any = is.curve && has_colour(p)};
-    return !to->any || (recode_to(&to->how, p, &is, e) &&
-                        image_set_space(p, is.curve, becomes ? &becomes->is : NULL, e));
 }
 
 /* Changes the colours of rows of a part, in place. */
@@ -243,8 +222,15 @@ bool stages_out_open(stages_out *out, const image_header *from, bool floats, con
     *out = (stages_out){.s = s, .threads = threads};
     out->step = mem_new((size_t)from->parts, sizeof *out->step, "parts", e);
     bool ok = out->step && image_header_copy(&out->head, from, e);
-    for (int i = 0; ok && !picture && i < from->parts; i++)
-        ok = colours_out(&out->step[i], &out->head.part[i], s, e);
+    const colour_space is = colours_stored(s);
+    const primaries_row *becomes = is.curve ? recode_primaries(&is) : NULL;
+    for (int i = 0; ok && !picture && i < from->parts; i++) {
+        image_part *p = &out->head.part[i];
+        if (!is.curve || !has_colour(p)) continue;
+        out->step[i].any = true;
+        ok = recode_to(&out->step[i].how, p, &is, e) &&
+             image_set_space(p, is.curve, becomes ? &becomes->is : NULL, e);
+    }
     return ok && (s->pixels != PIXELS_HALF || floats ||
                   output_types(&out->head, s, PIXEL_FLOAT, PIXEL_HALF, e));
 }
@@ -273,15 +259,7 @@ bool stages_out_rows(stages_out *out, int part, const rows_band *b, err *e) {
                    (unsigned long long)over, HALF_MAX);
 }
 
-/* Returns whether a channel of floats has finite values beyond halfs. */
-static bool is_beyond_halfs(const void *plane, size_t n) {
-    const float *v = plane;
-    for (size_t i = 0; i < n; i++)
-        if (fabsf(v[i]) > HALF_MAX && !isinf(v[i])) return true;
-    return false;
-}
-
-/* Keeps floats where a layer, or its alpha, has values beyond halfs. */
+/* Keeps floats where a layer, or its alpha, has finite values beyond halfs. */
 static bool keep_wide(stages_out *out, const image *img, int part, err *e) {
     layer_map m;
     const image_part *p = &img->head.part[part];
@@ -293,8 +271,9 @@ static bool keep_wide(stages_out *out, const image *img, int part, err *e) {
         bool wide = false;
         for (int k = 0; k <= g->channels; k++) {
             int c = k < g->channels ? g->channel[k] : g->alpha;
-            if (c >= 0 && p->channel[c].type == PIXEL_FLOAT)
-                wide |= is_beyond_halfs(img->plane[part][c], n);
+            if (c < 0 || p->channel[c].type != PIXEL_FLOAT) continue;
+            const float *v = img->plane[part][c];
+            for (size_t x = 0; !wide && x < n; x++) wide = fabsf(v[x]) > HALF_MAX && !isinf(v[x]);
         }
         for (int k = 0; wide && k <= g->channels; k++) {
             int c = k < g->channels ? g->channel[k] : g->alpha;

@@ -88,14 +88,6 @@ static bool put(stream *s, const void *from, size_t n, err *e) {
     return true;
 }
 
-static bool new_file(stream *s, err *e) {
-    stream_close(s);
-    s->fd = memfd_create("an image of standard input", MFD_CLOEXEC);
-    if (s->fd < 0) return err_errno(e, ERR_RETRY, "cannot make a file in memory");
-    snprintf(s->path, sizeof s->path, "/proc/self/fd/%d", s->fd);
-    return true;
-}
-
 /* Copies `bytes` of the input, or all of it for UINT64_MAX. */
 static bool copy(stream *s, uint64_t bytes, err *e) {
     uint8_t *piece = mem_raw(PIECE, 1, "standard input", e);
@@ -150,7 +142,10 @@ bool stream_next(stream *s, err *e) {
     }
     memcpy(s->ahead, first, (size_t)n);
     s->n = (size_t)n;
-    bool ok = new_file(s, e);
+    stream_close(s);
+    s->fd = memfd_create("an image of standard input", MFD_CLOEXEC);
+    bool ok = s->fd >= 0 || err_errno(e, ERR_RETRY, "cannot make a file in memory");
+    if (ok) snprintf(s->path, sizeof s->path, "/proc/self/fd/%d", s->fd);
     if (ok && s->width) {
         ok = mem_check(s->frame_bytes, "an image of standard input", e) &&
              put(s, head, raw_head(head, s->format, s->width, s->height, s->channels), e) &&

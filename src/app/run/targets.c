@@ -40,12 +40,6 @@ static bool keep_channels(image_part *p, bool emitted, const settings *s, err *e
     return true;
 }
 
-static bool has_glare(const image_part *p, const settings *s) {
-    for (int c = 0; c < p->channels; c++)
-        if (emit_name(&p->channel[c], s)) return true;
-    return false;
-}
-
 /* Moves the channels of the emitted layer from `own` to a header of the glare's file, which is like
  * the image otherwise; parts without any are not in it. */
 static bool emit_split(image_header *own, image_header *apart, const settings *s, err *e) {
@@ -53,7 +47,10 @@ static bool emit_split(image_header *own, image_header *apart, const settings *s
     int parts = 0;
     bool ok = true;
     for (int i = 0; i < own->parts; i++) {
-        if (!has_glare(&own->part[i], s)) continue;
+        bool some = false;
+        for (int c = 0; c < own->part[i].channels; c++)
+            some |= emit_name(&own->part[i].channel[c], s) != NULL;
+        if (!some) continue;
         image_part is = apart->part[i]; /* one without glare goes to the end, where it is dropped */
         apart->part[i] = apart->part[parts];
         apart->part[parts++] = is;
@@ -150,7 +147,8 @@ static uint32_t greatest_divisor(uint32_t a, uint32_t b) {
 }
 
 /* Both files take as many rows at a time. */
-uint32_t targets_step(const targets *t, int part) {
+static uint32_t step_of(void *ctx, int part) {
+    const targets *t = ctx;
     uint32_t step = t->file ? image_writer_rows(t->file, part) : 1;
     int glare = glare_part(t, part);
     if (glare < 0) return step;
@@ -187,7 +185,9 @@ static bool write_rows(targets *t, int part, const rows_band *b, err *e) {
     return ok;
 }
 
-bool targets_write(targets *t, int part, const rows_band *b, err *e) {
+static bool write_band(void *ctx, int part, const rows_band *b, err *e) {
+    targets *t = ctx;
+    if (t->after && !stages_out_rows(t->after, part, b, e)) return false;
     double start = clock_now();
     bool ok = write_rows(t, part, b, e);
     t->seconds += clock_now() - start;
@@ -196,7 +196,8 @@ bool targets_write(targets *t, int part, const rows_band *b, err *e) {
 
 /* A part without glare that is the same in both files goes over as it is packed. A picture does
  * not need the parts that it does not show. */
-bool targets_copy(targets *t, int part, bool *done, err *e) {
+static bool copy_part(void *ctx, int part, bool *done, err *e) {
+    targets *t = ctx;
     const image_part *from = &image_reader_header(t->in->from)->part[part];
     const image_part *to = &t->own.part[part];
     *done = t->picture && part != picture_rows_part(t->picture);
@@ -213,20 +214,12 @@ bool targets_copy(targets *t, int part, bool *done, err *e) {
     return ok;
 }
 
-/* --- whole images ----------------------------------------------------------------------------- */
-
-static uint32_t step_of(void *ctx, int part) {
-    return targets_step(ctx, part);
-}
-static bool write_band(void *ctx, int part, const rows_band *b, err *e) {
-    return targets_write(ctx, part, b, e);
-}
-static bool copy_part(void *ctx, int part, bool *done, err *e) {
-    return targets_copy(ctx, part, done, e);
+rows_sink targets_sink(targets *t) {
+    return (rows_sink){.ctx = t, .step = step_of, .write = write_band, .copy = copy_part};
 }
 
 bool targets_write_image(targets *t, const image *img, err *e) {
-    const rows_sink to = {.ctx = t, .step = step_of, .write = write_band, .copy = copy_part};
+    const rows_sink to = targets_sink(t);
     const rows_source rest = t->in->from ? stages_in_rows(t->in)
                                          : (rows_source){.head = &img->head};
     bool ok = true;

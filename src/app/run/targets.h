@@ -19,7 +19,8 @@ typedef struct {
     image_header own, apart;    /* of the image without its glare, and of the glare */
     image_writer *file, *glare; /* NULL where they are not wanted */
     picture_rows *picture, *before;
-    double seconds; /* that writing has taken */
+    stages_out *after; /* what rows go through before; NULL: nothing */
+    double seconds;    /* that writing has taken */
 } targets;
 
 typedef struct {
@@ -36,10 +37,8 @@ bool targets_open(targets *t, const output *o, stages_in *in, const image_header
 bool targets_look(targets *t, const output *o, stages_in *in, const image_header *head, err *e);
 void targets_close(targets *t);
 
-/* Take rows of all channels, and parts that stay as they are. */
-uint32_t targets_step(const targets *t, int part);
-bool targets_write(targets *t, int part, const rows_band *b, err *e);
-bool targets_copy(targets *t, int part, bool *done, err *e);
+/* Returns the way in for rows of all channels, and for parts that stay as they are. */
+rows_sink targets_sink(targets *t);
 /* Writes an image in memory. Its channels without planes come from the file. */
 bool targets_write_image(targets *t, const image *img, err *e);
 
