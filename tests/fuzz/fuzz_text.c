@@ -51,13 +51,13 @@ static bool read_keys(given *g, err *e) {
 static bool read_keyed(given *g, err *e) {
     keyed k = {0}, again = {0};
     text all = {0}, second = {0};
-    bool ok = keyed_parse(&k, g->string, e);
+    bool ok = keyed_parse(&k, g->string, false, e);
     if (ok) {
         keyed_add_at(&k, 7, &all);
         keyed_add_json(&k, &all);
         text_free(&all);
         keyed_add_text(&k, &all);
-        if (!keyed_parse(&again, all.s, e)) abort();
+        if (!keyed_parse(&again, all.s, false, e)) abort();
         keyed_add_text(&again, &second);
         if (strcmp(all.s, second.s) != 0) abort();
     }

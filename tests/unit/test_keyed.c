@@ -15,7 +15,7 @@ TEST(values_are_linear_between_keys) {
     static const int FRAME[] = {-7, 3, 4, 1001};
     static const double VALUE[] = {0.5, -2, 8, 0.1};
     keyed k;
-    CHECK_OK(keyed_parse(&k, "4:8, 3:-2 ,1001:0.1,-7:.5", &e), e);
+    CHECK_OK(keyed_parse(&k, "4:8, 3:-2 ,1001:0.1,-7:.5", false, &e), e);
     assert_int_equal(k.count, 4);
     for (int f = -20; f < 1100; f++) {
         double want = f <= FRAME[0] ? VALUE[0] : VALUE[3];
@@ -32,10 +32,10 @@ TEST(values_are_linear_between_keys) {
 TEST(text_and_json_bring_the_keys_back) {
     keyed k, again;
     text t = {0}, j = {0};
-    CHECK_OK(keyed_parse(&k, "10:0.1h,-1:1e-3h", &e), e);
+    CHECK_OK(keyed_parse(&k, "10:0.1h,-1:1e-3h", false, &e), e);
     keyed_add_text(&k, &t);
     assert_string_equal(t.s, "-1:0.001h,10:0.1h");
-    CHECK_OK(keyed_parse(&again, t.s, &e), e);
+    CHECK_OK(keyed_parse(&again, t.s, false, &e), e);
     keyed_add_json(&again, &j);
     assert_string_equal(j.s, "{\"-1\": \"0.001h\", \"10\": \"0.1h\"}");
     text_free(&t);
@@ -51,7 +51,7 @@ TEST(what_is_no_list_of_keys_is_refused) {
                                       "1:1hh", "1::1"};
     for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
         keyed k;
-        if (keyed_parse(&k, BAD[i], &e)) fail_msg("taken: '%s'", BAD[i]);
+        if (keyed_parse(&k, BAD[i], false, &e)) fail_msg("taken: '%s'", BAD[i]);
         assert_int_equal(e.code, ERR_CONFIG);
     }
 }

@@ -1,6 +1,5 @@
 #include "app/cli/kernel_keys.h"
 
-#include "app/cli/kernel_shelf.h"
 #include "app/cli/library.h"
 #include "base/mem.h"
 #include "kernel/make/kernel_recipe.h"
@@ -10,51 +9,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Returns the length of a frame's number and its colon at the start of a text, or 0. */
-static size_t keys_frame(const char *s) {
-    size_t sign = *s == '-', digits = strspn(s + sign, "0123456789");
-    return digits >= 1 && digits <= 9 && s[sign + digits] == ':' ? sign + digits + 1 : 0;
-}
-
 bool kernel_keys_is(const char *kernel) {
     size_t n = strlen(kernel);
     const char *open = strchr(kernel, '(');
-    bool looks = keys_frame(kernel) || (open && open > kernel && kernel[n - 1] == ')');
+    bool looks = keyed_begins(kernel) || (open && open > kernel && kernel[n - 1] == ')');
     return looks && access(kernel, F_OK) != 0;
 }
 
 /* --- reading ---------------------------------------------------------------------------------- */
-
-static int keys_by_frame(const void *a, const void *b) {
-    int x = ((const kernel_key *)a)->frame, y = ((const kernel_key *)b)->frame;
-    return (x > y) - (x < y);
-}
-
-static bool keys_read_fade(kernel_keys *k, const char *kernel, err *e) {
-    size_t commas = 1;
-    for (const char *p = kernel; *p; p++) commas += *p == ',';
-    if (!(k->key = mem_new(commas, sizeof *k->key, "keys", e))) return false;
-    for (const char *at = kernel; *at;) {
-        at += strspn(at, " ");
-        size_t head = keys_frame(at), n = strcspn(at, ",");
-        char word[LIBRARY_PATH];
-        snprintf(word, sizeof word, "%.*s", n > head ? (int)(n - head) : 0, at + head);
-        if (!head || !*word)
-            return err_set(e, ERR_CONFIG,
-                           "expected frames and kernels such as 1001:portrait,1020:sunstar, not "
-                           "'%s'",
-                           kernel);
-        kernel_key *to = &k->key[k->keys++];
-        *to = (kernel_key){(int)strtol(at, NULL, 10), mem_str(word, e)};
-        if (!to->kernel) return false;
-        at += n + (at[n] == ',');
-    }
-    qsort(k->key, k->keys, sizeof *k->key, keys_by_frame);
-    for (size_t i = 1; i < k->keys; i++)
-        if (k->key[i].frame == k->key[i - 1].frame)
-            return err_set(e, ERR_CONFIG, "frame %d has two kernels", k->key[i].frame);
-    return true;
-}
 
 /* Reads "name=value" or "name=1001:2,1050:4". */
 static bool keys_read_parameter(kernel_keys *k, const char *word, err *e) {
@@ -68,7 +30,7 @@ static bool keys_read_parameter(kernel_keys *k, const char *word, err *e) {
     kernel_keyed_parameter *p = &k->parameter[k->parameters++];
     text_add_bytes(&name, word, (size_t)(is - word));
     text_add(&value, "%s%s", keyed_is(is + 1) ? "" : "0:", is + 1);
-    bool ok = (p->name = mem_str(name.s, e)) && keyed_parse(&p->value, value.s, e);
+    bool ok = (p->name = mem_str(name.s, e)) && keyed_parse(&p->value, value.s, false, e);
     text_free(&name);
     text_free(&value);
     return ok;
@@ -78,10 +40,8 @@ static bool keys_read_parameters(kernel_keys *k, const char *kernel, err *e) {
     char word[512];
     const char *at = strchr(kernel, '('), *end = kernel + strlen(kernel) - 1;
     text name = {0};
-    text_add_bytes(&name, kernel, (size_t)(at - kernel));
-    bool ok = (k->key = mem_new(1, sizeof *k->key, "a key", e)) &&
-              (k->key[0].kernel = mem_str(name.s, e));
-    k->keys = k->key != NULL;
+    text_add(&name, "0:%.*s", (int)(at - kernel), kernel);
+    bool ok = keyed_parse(&k->fade, name.s, true, e);
     for (at++; ok && at < end;) {
         size_t n = strcspn(at, ";)");
         at += strspn(at, " ");
@@ -96,23 +56,23 @@ static bool keys_read_parameters(kernel_keys *k, const char *kernel, err *e) {
 
 bool kernel_keys_parse(kernel_keys *k, const char *kernel, err *e) {
     *k = (kernel_keys){0};
-    if ((keys_frame(kernel) ? keys_read_fade : keys_read_parameters)(k, kernel, e)) return true;
-    kernel_keys_free(k);
-    return false;
+    bool ok = keyed_begins(kernel) ? keyed_parse(&k->fade, kernel, true, e)
+                                   : keys_read_parameters(k, kernel, e);
+    if (!ok) kernel_keys_free(k);
+    return ok;
 }
 
 void kernel_keys_free(kernel_keys *k) {
-    for (size_t i = 0; i < k->keys; i++) mem_free(k->key[i].kernel);
     for (int i = 0; i < k->parameters; i++) {
         mem_free(k->parameter[i].name);
         keyed_free(&k->parameter[i].value);
     }
-    mem_free(k->key);
+    keyed_free(&k->fade);
     *k = (kernel_keys){0};
 }
 
 bool kernel_keys_vary(const kernel_keys *k) {
-    bool any = k->keys > 1;
+    bool any = k->fade.count > 1;
     for (int i = 0; i < k->parameters; i++) any |= k->parameter[i].value.count > 1;
     return any;
 }
@@ -132,7 +92,7 @@ static bool keys_find(char to[SHELF_PATH], const char *kernel, double scale, con
                       const settings *s, err *e) {
     char recipe[LIBRARY_PATH], word[LIBRARY_PATH];
     if (library_recipe(recipe, kernel, s))
-        return kernel_shelf_path(to, &(shelf_want){recipe, parameters, {NULL}, scale, false}, s, e);
+        return library_make(to, &(shelf_want){recipe, parameters, {NULL}, scale, false}, s, e);
     if (*parameters)
         return err_set(e, ERR_CONFIG, "'%s' is no recipe, so it has no parameters such as %s",
                        kernel, parameters);
@@ -146,14 +106,15 @@ static bool keys_find(char to[SHELF_PATH], const char *kernel, double scale, con
 static bool keys_are_recipes(const kernel_keys *k, const settings *s) {
     char recipe[LIBRARY_PATH];
     bool all = true;
-    for (size_t i = 0; i < k->keys; i++) all = all && library_recipe(recipe, k->key[i].kernel, s);
+    for (size_t i = 0; i < k->fade.count; i++)
+        all = all && library_recipe(recipe, k->fade.key[i].word, s);
     return all;
 }
 
 bool kernel_keys_check(const kernel_keys *k, const settings *s, err *e) {
     char recipe[LIBRARY_PATH];
-    for (size_t i = 0; i < k->keys; i++) {
-        const char *kernel = k->key[i].kernel;
+    for (size_t i = 0; i < k->fade.count; i++) {
+        const char *kernel = k->fade.key[i].word;
         bool is = library_recipe(recipe, kernel, s);
         if (!is && !library_has(kernel, s, e)) return false;
         for (int p = 0; p < k->parameters; p++) {
@@ -179,17 +140,17 @@ bool kernel_keys_at(char *to, size_t room, const kernel_keys *k, int frame, doub
     char a[SHELF_PATH], b[SHELF_PATH], both[SHELF_PATH];
     text parameters = {0};
     const char *found = b;
-    while (next + 1 < k->keys && k->key[next].frame < frame) next++;
+    while (next + 1 < k->fade.count && k->fade.key[next].frame < frame) next++;
     keys_add_parameters(k, frame, &parameters);
     double made = *scale > 0 && keys_are_recipes(k, s) ? *scale : 1;
     *scale = made == 1 ? *scale : 1;
     const char *more = parameters.s ? parameters.s : "";
-    bool ok = keys_find(b, k->key[next].kernel, made, more, s, e);
-    if (ok && next > 0 && frame < k->key[next].frame) {
-        const int from = k->key[next - 1].frame;
-        const double part = (frame - (double)from) / (k->key[next].frame - (double)from);
-        ok = keys_find(a, k->key[next - 1].kernel, made, more, s, e) &&
-             kernel_shelf_path(both, &(shelf_want){.mixed = {a, b}, .share = part}, s, e);
+    bool ok = keys_find(b, k->fade.key[next].word, made, more, s, e);
+    if (ok && next > 0 && frame < k->fade.key[next].frame) {
+        const int from = k->fade.key[next - 1].frame;
+        const double part = (frame - (double)from) / (k->fade.key[next].frame - (double)from);
+        ok = keys_find(a, k->fade.key[next - 1].word, made, more, s, e) &&
+             library_make(both, &(shelf_want){.mixed = {a, b}, .share = part}, s, e);
         found = part > 0 ? both : a;
     }
     text_free(&parameters);

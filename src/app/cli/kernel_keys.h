@@ -5,7 +5,7 @@
  *     sunstar(fnumber=11;blades=7)             a recipe with other parameters
  *
  * In a config file the first is {"1001": "portrait", "1020": "sunstar"}; --keys has columns for
- * both. Kernels that are made for a frame are kept on the shelf (kernel_shelf.h). */
+ * both. Kernels that are made for a frame are kept on the shelf (library.h). */
 #ifndef APP_KERNEL_KEYS_H
 #define APP_KERNEL_KEYS_H
 
@@ -15,18 +15,12 @@
 enum { KERNEL_KEYED_PARAMETERS = 8 };
 
 typedef struct {
-    int frame;
-    char *kernel;
-} kernel_key;
-
-typedef struct {
     char *name;
     keyed value;
 } kernel_keyed_parameter;
 
 typedef struct {
-    kernel_key *key; /* rising; one, of frame 0, where there is no cross-fade */
-    size_t keys;
+    keyed fade; /* the kernels; one, of frame 0, where there is no cross-fade */
     kernel_keyed_parameter parameter[KERNEL_KEYED_PARAMETERS];
     int parameters;
 } kernel_keys;

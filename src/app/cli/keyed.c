@@ -18,16 +18,35 @@ static int by_frame(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Reads "1001:0.5", "1001:50%" or "1001:0.5h" at *s, up to a comma or the end. */
-static bool take_key(const char **s, keyed_key *k) {
+/* Returns the length of a frame's number and its colon at the start of a text, or 0. */
+static size_t frame_length(const char *s) {
+    size_t sign = *s == '-', digits = strspn(s + sign, "0123456789");
+    size_t n = sign + digits, blanks = strspn(s + n, " ");
+    return digits >= 1 && digits <= 9 && s[n + blanks] == ':' ? n + blanks + 1 : 0;
+}
+
+bool keyed_begins(const char *value) {
+    return frame_length(value) > 0;
+}
+
+/* Reads "1001:0.5", "1001:50%" or "1001:0.5h" at *s, or with `words` "1001:portrait", up to a comma
+ * or the end. */
+static bool take_key(const char **s, bool words, keyed_key *k, err *e) {
     const char *p = *s + strspn(*s, " ");
     char *end;
-    size_t digits = strspn(p + (*p == '-'), "0123456789");
-    if (digits < 1 || digits > 9) return false;
-    *k = (keyed_key){.frame = (int)strtol(p, &end, 10)};
-    p = end + strspn(end, " ");
-    if (*p++ != ':') return false;
-    p += strspn(p, " ");
+    size_t head = frame_length(p);
+    if (!head) return false;
+    *k = (keyed_key){.frame = (int)strtol(p, NULL, 10)};
+    p += head + strspn(p + head, " ");
+    if (words) {
+        text word = {0};
+        size_t n = strcspn(p, ",");
+        text_add_bytes(&word, p, n);
+        k->word = n ? mem_str(word.s, e) : NULL;
+        text_free(&word);
+        *s = p + n;
+        return k->word != NULL;
+    }
     const char *first = p + (*p == '-' || *p == '+');
     if (!isdigit((unsigned char)*first) && *first != '.') return false;
     if (first[0] == '0' && (first[1] == 'x' || first[1] == 'X')) return false;
@@ -39,23 +58,25 @@ static bool take_key(const char **s, keyed_key *k) {
     return isfinite(k->value) && (**s == ',' || !**s);
 }
 
-bool keyed_parse(keyed *to, const char *value, err *e) {
+bool keyed_parse(keyed *to, const char *value, bool words, err *e) {
+    static const char *const EXAMPLE[] = {"values such as 1001:0,1050:1",
+                                          "kernels such as 1001:portrait,1020:sunstar"};
     keyed k = {0};
     size_t commas = 0;
     bool ok = true;
     for (const char *p = value; *p; p++) commas += *p == ',';
     if (!(k.key = mem_new(commas + 1, sizeof *k.key, "keys", e))) return false;
     for (const char *s = value; ok; s++) {
-        if (!take_key(&s, &k.key[k.count]))
-            ok = err_set(e, ERR_CONFIG,
-                         "expected frames and values such as 1001:0,1050:1, not '%s'", value);
+        if (!take_key(&s, words, &k.key[k.count], e))
+            ok = err_set(e, ERR_CONFIG, "expected frames and %s, not '%s'", EXAMPLE[words], value);
         k.count += ok;
         if (!*s) break;
     }
     qsort(k.key, k.count, sizeof *k.key, by_frame);
     for (size_t i = 1; ok && i < k.count; i++) {
         if (k.key[i].frame == k.key[i - 1].frame)
-            ok = err_set(e, ERR_CONFIG, "frame %d has two values", k.key[i].frame);
+            ok = err_set(e, ERR_CONFIG, "frame %d has two %s", k.key[i].frame,
+                         words ? "kernels" : "values");
         else if (k.key[i].unit[0] != k.key[0].unit[0])
             ok = err_set(e, ERR_CONFIG,
                          "frames %d and %d have different units; write all or none "
@@ -70,6 +91,7 @@ bool keyed_parse(keyed *to, const char *value, err *e) {
 }
 
 void keyed_free(keyed *k) {
+    for (size_t i = 0; i < k->count; i++) mem_free(k->key[i].word);
     mem_free(k->key);
     *k = (keyed){0};
 }

@@ -17,6 +17,7 @@ typedef struct {
     int frame;
     double value;
     char unit[2]; /* "" or "h", of --kernel-scale; all keys have the same */
+    char *word;   /* in place of a value */
 } keyed_key;
 
 typedef struct {
@@ -26,8 +27,11 @@ typedef struct {
 
 /* Returns true for text that has keys. */
 bool keyed_is(const char *value);
-/* Reads keys in any order. Fails with ERR_CONFIG and what is wrong. */
-bool keyed_parse(keyed *k, const char *value, err *e);
+/* Returns true for text that begins with a key. */
+bool keyed_begins(const char *value);
+/* Reads keys in any order, of values or of words ("1001:portrait,1020:sunstar"). Fails with
+ * ERR_CONFIG and what is wrong. */
+bool keyed_parse(keyed *k, const char *value, bool words, err *e);
 void keyed_free(keyed *k);
 
 /* Adds one key's value, or the value at a frame, as an option takes it. */

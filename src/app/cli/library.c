@@ -1,11 +1,13 @@
 #include "app/cli/library.h"
 
 #include "app/cli/kernel_keys.h"
-#include "app/cli/kernel_shelf.h"
 #include "app/cli/keyed.h"
 #include "app/cli/options.h"
+#include "app/cli/ticker.h"
+#include "kernel/cache.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -42,12 +44,21 @@ static bool no_such(const char *word, const settings *s, err *e) {
     return shelf_no_such(word, any ? folder : NULL, " ('fftbloom kernel list' lists them)", e);
 }
 
-/* Replaces the path of a recipe by that of the kernel that it makes. */
-static bool make_recipe(char path[LIBRARY_PATH], double scale, const settings *s, err *e) {
-    char recipe[LIBRARY_PATH];
-    snprintf(recipe, sizeof recipe, "%s", path);
-    return kernel_shelf_path(
-        path, &(shelf_want){.recipe = recipe, .parameters = "", .share = scale}, s, e);
+bool library_make(char to[SHELF_PATH], const shelf_want *w, const settings *s, err *e) {
+    char folder[CACHE_PATH], entry[SHELF_PATH], what[160];
+    const char *slash = w->recipe ? strrchr(w->recipe, '/') : NULL;
+    const char *name = slash ? slash + 1 : w->recipe ? w->recipe : "mix.json";
+    bool there, any = cache_path(folder, s->bloom.cache_dir);
+    const shelf_places in = {any ? folder : NULL, getenv("FFTBLOOM_CACHE_RO")};
+    snprintf(what, sizeof what, "making the kernel '%.*s'", (int)strlen(name) - 5, name);
+    if (!shelf_entry(entry, w, &in, &there, e)) return false;
+    par *threads = there ? NULL : par_open((int)s->jobs, e);
+    /* Drafts are made side by side. */
+    ticker *told = threads && !w->draft ? ticker_open(what) : NULL;
+    bool ok = there || (threads && shelf_make(entry, w, threads, e));
+    ticker_close(&told);
+    par_close(&threads);
+    return ok && snprintf(to, SHELF_PATH, "%s", entry) > 0;
 }
 
 bool library_recipe(char room[LIBRARY_PATH], const char *word, const settings *s) {
@@ -58,7 +69,9 @@ char *library_path(char room[LIBRARY_PATH], char *word, const settings *s, err *
     bool file = !shelf_is_name(word) || access(word, F_OK) == 0;
     if (file && !shelf_is_recipe(word)) return word;
     if (!find(room, word, s)) return no_such(word, s, e), NULL;
-    return !shelf_is_recipe(room) || make_recipe(room, 1, s, e) ? room : NULL;
+    return !shelf_is_recipe(room) || library_make(room, &(shelf_want){room, "", {NULL}, 1, false}, s, e)
+               ? room
+               : NULL;
 }
 
 const char *library_name_of(char room[LIBRARY_PATH], const char *path, const settings *s) {
@@ -155,6 +168,6 @@ bool library_set_kernel(settings *s, uint32_t users, err *e) {
      * make squares of its core. */
     double scale = made_scale(s, users);
     if (!shelf_is_recipe(path)) return set_made(s, o, path, 0, e);
-    return make_recipe(path, scale > 0 ? scale : 1, s, e) &&
+    return library_make(path, &(shelf_want){path, "", {NULL}, scale > 0 ? scale : 1, false}, s, e) &&
            set_made(s, o, path, scale > 0 ? 1 : 0, e);
 }

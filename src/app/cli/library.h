@@ -15,6 +15,10 @@
 enum { LIBRARY_PATH = SHELF_PATH };
 char *library_path(char room[LIBRARY_PATH], char *word, const settings *s, err *e);
 
+/* Writes the path of what is made (shelf_want), which may name `to`, on the shelf of the cache
+ * folder or of $FFTBLOOM_CACHE_RO. Makes it unless it is there, with a word on a terminal. */
+bool library_make(char to[LIBRARY_PATH], const shelf_want *w, const settings *s, err *e);
+
 /* Writes the path of a recipe, that of this name or the file itself, into `room`; returns false for
  * all other kernels. */
 bool library_recipe(char room[LIBRARY_PATH], const char *word, const settings *s);

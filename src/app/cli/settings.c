@@ -313,7 +313,7 @@ static bool parse_keyed(const source *from, setting *to) {
     keyed k;
     err why = {0};
     bool ok = true;
-    if (!keyed_parse(&k, from->value, &why))
+    if (!keyed_parse(&k, from->value, false, &why))
         return err_set(from->e, why.code, "%s: %s", from->name, why.msg);
     for (size_t i = k.count; ok && i--;) {
         text value = {0};

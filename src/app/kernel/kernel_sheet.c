@@ -2,7 +2,6 @@
  *
  * A copy of the frame at preview size is bloomed once with each kernel, which is scaled with it.
  * Strength is a mix with the frame itself, so all strengths come from that one result. */
-#include "app/cli/kernel_shelf.h"
 #include "app/cli/library.h"
 #include "app/cli/ticker.h"
 #include "app/kernel/kernel_actions.h"
@@ -126,7 +125,7 @@ static bool sheet_kernel(void *ctx, size_t i, int worker, err *e) {
     if (library_recipe(recipe, l->word, &s)) {
         const shelf_want want = {recipe, "", {NULL}, l->scale, true};
         l->scale = 1;
-        return kernel_shelf_path(l->path, &want, &s, e);
+        return library_make(l->path, &want, &s, e);
     }
     snprintf(word, sizeof word, "%s", l->word);
     const char *found = library_path(l->path, word, &s, e);

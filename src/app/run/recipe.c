@@ -18,7 +18,7 @@ static bool vary(recipe *r, const recipes *all, const job_files *f, err *e) {
     const char *kernel = f->kernel;
     double scale = 0;
     const int frame = f->number ? *f->number : 0;
-    if (all->kernel.keys) {
+    if (all->kernel.fade.count) {
         /* Sizes that follow from the image, or from the frame, stretch the kernel. */
         const setting *sized = &all->s->value[option_find("kernel_scale", FOR_APPLY) - OPTIONS];
         if (!all->s->bloom.kernel_relative && !sized->keys.count) scale = all->s->bloom.kernel.size;
