@@ -9,58 +9,47 @@
 #include <math.h>
 #include <string.h>
 
+#define PAIR "\"minItems\": 2, \"maxItems\": 2"
 #define TEXT "{\"type\": \"string\", \"minLength\": 1}"
 
 /* --- values ---------------------------------------------------------------------------------- */
 
-static void schema_add_words(json_out *j, const char *key, const option *o) {
-    json_object(j, key);
-    json_array(j, "enum");
-    for (int i = 0; o->words[i]; i++) json_string(j, NULL, o->words[i]);
-    json_close(j);
-    json_close(j);
-}
-
-static void add_pattern(json_out *j, const char *pattern) {
-    json_object(j, NULL);
-    json_string(j, "type", "string");
-    json_string(j, "pattern", pattern);
-    json_close(j);
-}
-
-static void schema_add_number(json_out *j, const option *o, const char *type) {
-    json_object(j, NULL);
-    json_string(j, "type", type);
-    json_real(j, "minimum", 15, o->min);
-    if (o->max > 0 && !isinf(o->max)) json_real(j, "maximum", 15, o->max);
-    json_close(j);
-}
-
-/* Opens an array of two values, whose "items" are still to be written. */
-static void open_pair(json_out *j) {
-    json_object(j, NULL);
-    json_string(j, "type", "array");
-    json_uint(j, "minItems", 2);
-    json_uint(j, "maxItems", 2);
+/* Adds a number within the range of the row. */
+static void add_number(json_out *j, const option *o, const char *type) {
+    text *to = json_here(j, NULL);
+    text_add(to, "{\"type\": \"%s\", \"minimum\": %.15g", type, o->min);
+    if (o->max > 0 && !isinf(o->max)) text_add(to, ", \"maximum\": %.15g", o->max);
+    text_add(to, "}");
 }
 
 /* Adds the alternatives: a value of the row must meet one of these schemas. */
 static void add_values(json_out *j, const option *o) {
+    static const char *const PATTERN[OPTION_TYPES] = {
+        [OPTION_AMOUNT] = "^[0-9.]+%?$",
+        [OPTION_SIZE] = "^[0-9]+(\\\\.[0-9]+)?([kKMGT]i?)?B?$",
+        [OPTION_BORDERS] = "^[a-z]+, *[a-z]+$",
+        [OPTION_CENTER] = "^[-+.0-9eE]+, *[-+.0-9eE]+$",
+        [OPTION_SCALE] = "^[-+.0-9eE]+h?$",
+    };
+    const char *pattern = o->at == offsetof(settings, progress) ? "^json:[0-9]+$"
+                                                                : PATTERN[o->type];
+    text words = {0};
+    text_add(&words, "{\"enum\": [");
+    for (int i = 0; o->words && o->words[i]; i++)
+        text_add(&words, "%s\"%s\"", i ? ", " : "", o->words[i]);
+    text_add(&words, "]}");
+    if (o->words && o->type != OPTION_SPACE) json_raw(j, NULL, words.s);
+    if (pattern)
+        text_add(json_here(j, NULL), "{\"type\": \"string\", \"pattern\": \"%s\"}", pattern);
     switch (o->type) {
     case OPTION_BOOL: json_raw(j, NULL, "{\"type\": \"boolean\"}"); break;
-    case OPTION_INT: schema_add_number(j, o, "integer"); break;
+    case OPTION_INT: add_number(j, o, "integer"); break;
     case OPTION_FLOAT:
         if (isinf(o->max)) json_raw(j, NULL, "{\"const\": \"inf\"}");
-        if (o->words) schema_add_words(j, NULL, o);
-        schema_add_number(j, o, "number");
-        break;
-    case OPTION_ENUM:
-        schema_add_words(j, NULL, o);
-        if (o->at == offsetof(settings, progress)) add_pattern(j, "^json:[0-9]+$");
+        add_number(j, o, "number");
         break;
     case OPTION_AMOUNT:
         json_raw(j, NULL, "{\"type\": \"number\", \"minimum\": 0, \"maximum\": 1}");
-        add_pattern(j, "^[0-9.]+%?$");
         break;
     case OPTION_STRING:
     case OPTION_SPACE:
@@ -74,45 +63,28 @@ static void add_values(json_out *j, const option *o) {
         break;
     case OPTION_SIZE:
         if (o->min > 0) json_raw(j, NULL, "{\"const\": 0}");
-        schema_add_number(j, o, "integer");
-        add_pattern(j, "^[0-9]+(\\.[0-9]+)?([kKMGT]i?)?B?$");
+        add_number(j, o, "integer");
         break;
     case OPTION_BORDERS:
-        schema_add_words(j, NULL, o);
-        add_pattern(j, "^[a-z]+, *[a-z]+$");
-        open_pair(j);
-        schema_add_words(j, "items", o);
-        json_close(j);
-        json_object(j, NULL);
-        json_raw(j, "required", "[\"x\", \"y\"]");
-        json_bool(j, "additionalProperties", false);
-        json_string(j, "type", "object");
-        json_object(j, "properties");
-        schema_add_words(j, "x", o);
-        schema_add_words(j, "y", o);
-        json_close(j);
-        json_close(j);
+        text_add(json_here(j, NULL), "{\"type\": \"array\", " PAIR ", \"items\": %s}", words.s);
+        text_add(json_here(j, NULL),
+                 "{\"type\": \"object\", \"required\": [\"x\", \"y\"], \"additionalProperties\": "
+                 "false, \"properties\": {\"x\": %s, \"y\": %s}}",
+                 words.s, words.s);
         break;
     case OPTION_CENTER:
-        schema_add_words(j, NULL, o);
-        add_pattern(j, "^[-+.0-9eE]+, *[-+.0-9eE]+$");
-        open_pair(j);
-        json_raw(j, "items", "{\"type\": \"number\"}");
-        json_close(j);
+        json_raw(j, NULL, "{\"type\": \"array\", " PAIR ", \"items\": {\"type\": \"number\"}}");
         break;
-    case OPTION_SCALE:
-        schema_add_number(j, o, "number");
-        add_pattern(j, "^[-+.0-9eE]+h?$");
-        break;
+    case OPTION_SCALE: add_number(j, o, "number"); break;
+    case OPTION_ENUM:
     case OPTION_TYPES: break;
     }
-    if (!o->keyed) return;
-    json_object(j, NULL);
-    json_string(j, "type", "object");
-    json_uint(j, "minProperties", 1);
-    json_raw(j, "propertyNames", "{\"pattern\": \"^-?[0-9]+$\"}");
-    json_raw(j, "additionalProperties", "{\"type\": [\"number\", \"string\"]}");
-    json_close(j);
+    if (o->keyed)
+        json_raw(
+            j, NULL,
+            "{\"type\": \"object\", \"minProperties\": 1, \"propertyNames\": {\"pattern\": "
+            "\"^-?[0-9]+$\"}, \"additionalProperties\": {\"type\": [\"number\", \"string\"]}}");
+    text_free(&words);
 }
 
 /* --- properties ------------------------------------------------------------------------------ */
