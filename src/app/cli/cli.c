@@ -124,17 +124,16 @@ static bool short_flag(reader *r, char *arg, err *e) {
     return add_flag(r, o, arg, value, e);
 }
 
-/* Returns whether this is a number below zero, as in `kernel rotate star.exr -90`. */
-static bool is_number(const char *arg) {
-    char *end;
-    return strchr("0123456789.", arg[1]) && (strtod(arg, &end), !*end);
-}
-
 static bool read_line(reader *r, err *e) {
     bool ended = false, ok = true;
     for (r->at = 1; ok && r->at < r->argc; r->at++) {
-        char *arg = r->argv[r->at];
-        if (ended || arg[0] != '-' || !arg[1] || is_number(arg))
+        char *arg = r->argv[r->at], *end;
+        bool dashed = !ended && arg[0] == '-' && arg[1];
+        if (dashed && strchr("0123456789.", arg[1])) { /* a number: kernel rotate star.exr -90 */
+            strtod(arg, &end);
+            dashed = *end != 0;
+        }
+        if (!dashed)
             r->word[r->words++] = arg;
         else if (r->cmd->bit == FOR_HELP && arg[1] == '-' && option_find(arg + 2, FOR_ALL))
             r->word[r->words++] = arg + 2;
@@ -299,16 +298,14 @@ static bool prepare(cli *c, int argc, char **argv, text *out, err *e) {
     return ok && !over && check_needs(c, e) && library_set_kernel(&c->s, c->cmd->bit, e);
 }
 
-/* Returns true where standard output is to be JSON, also if the command line was not understood. */
-static bool wants_json(const cli *c, int argc, char **argv) {
+/* Prints the failure where standard output is to be JSON, also if the command line was not
+ * understood. */
+static void print_failure(const cli *c, int argc, char **argv, const err *e) {
     const option *o = option_find("json", c->cmd->bit);
     bool asked = c->s.json;
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         asked |= strcmp(argv[i], "--json") == 0;
-    return asked && o && o->type == OPTION_BOOL;
-}
-
-static void print_failure(const err *e) {
+    if (!asked || !o || o->type != OPTION_BOOL) return;
     text to = {0};
     json_out j = json_begin(&to);
     json_string(&j, "program", "fftbloom " VERSION);
@@ -329,7 +326,7 @@ int cli_run(const command *cmd, int argc, char **argv, err *e) {
         log_note("the sandbox may have refused a file outside of the folders that the command "
                  "names; --sandbox off allows it");
     if (out.s && !e->code) fputs(out.s, stdout);
-    if (e->code && !c.answered && wants_json(&c, argc, argv)) print_failure(e);
+    if (e->code && !c.answered) print_failure(&c, argc, argv, e);
     text_free(&out);
     par_close(&c.threads);
     settings_free(&c.s);

@@ -233,17 +233,6 @@ static bool unknown_key(const json_value *v, err *e) {
                         near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
-/* Refuses a second name of a value that an earlier member of the object has set. */
-static bool check_earlier(const json_value *object, const json_value *v, const option *o, err *e) {
-    for (const json_value *w = object->child; w != v; w = w->next) {
-        const option *b = option_find(w->key, FOR_CONFIG);
-        if (b && option_same_value(b, o))
-            return json_err_key(v, e, "\"%s\" and \"%s\" set the same value; keep one of them",
-                                w->key, v->key);
-    }
-    return true;
-}
-
 bool config_object(const config_reader *r, const json_value *object, err *e) {
     const json_value *first = json_get(object, "include");
     if (first && !include(r, first, e)) return false;
@@ -252,7 +241,13 @@ bool config_object(const config_reader *r, const json_value *object, err *e) {
             continue;
         const option *o = option_find(v->key, FOR_CONFIG);
         if (!o || strchr(v->key, '-')) return unknown_key(v, e);
-        if (!check_earlier(object, v, o, e) || !config_member(r, v, o, e)) return false;
+        for (const json_value *w = object->child; w != v; w = w->next) {
+            const option *other = option_find(w->key, FOR_CONFIG);
+            if (other && option_same_value(other, o))
+                return json_err_key(v, e, "\"%s\" and \"%s\" set the same value; keep one of them",
+                                    w->key, v->key);
+        }
+        if (!config_member(r, v, o, e)) return false;
     }
     return true;
 }

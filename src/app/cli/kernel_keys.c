@@ -79,14 +79,6 @@ bool kernel_keys_vary(const kernel_keys *k) {
 
 /* --- making ----------------------------------------------------------------------------------- */
 
-/* Adds the parameters at a frame, as `kernel make --param` takes them. */
-static void keys_add_parameters(const kernel_keys *k, int frame, text *to) {
-    for (int i = 0; i < k->parameters; i++) {
-        text_add(to, "%s%s=", i ? "," : "", k->parameter[i].name);
-        keyed_add_at(&k->parameter[i].value, frame, to);
-    }
-}
-
 /* Finds the file of a kernel: a recipe is made at `scale` with these parameters. */
 static bool keys_find(char to[SHELF_PATH], const char *kernel, double scale, const char *parameters,
                       const settings *s, err *e) {
@@ -100,15 +92,6 @@ static bool keys_find(char to[SHELF_PATH], const char *kernel, double scale, con
     const char *found = library_path(to, word, s, e);
     if (found && found != to) snprintf(to, SHELF_PATH, "%s", found);
     return found != NULL;
-}
-
-/* Returns whether all kernels are recipes, which can be made at any size. */
-static bool keys_are_recipes(const kernel_keys *k, const settings *s) {
-    char recipe[LIBRARY_PATH];
-    bool all = true;
-    for (size_t i = 0; i < k->fade.count; i++)
-        all = all && library_recipe(recipe, k->fade.key[i].word, s);
-    return all;
 }
 
 bool kernel_keys_check(const kernel_keys *k, const settings *s, err *e) {
@@ -140,9 +123,15 @@ bool kernel_keys_at(char *to, size_t room, const kernel_keys *k, int frame, doub
     char a[SHELF_PATH], b[SHELF_PATH], both[SHELF_PATH];
     text parameters = {0};
     const char *found = b;
+    bool recipes = *scale > 0; /* and all kernels are, which can be made at any size */
     while (next + 1 < k->fade.count && k->fade.key[next].frame < frame) next++;
-    keys_add_parameters(k, frame, &parameters);
-    double made = *scale > 0 && keys_are_recipes(k, s) ? *scale : 1;
+    for (int i = 0; i < k->parameters; i++) { /* as `kernel make --param` takes them */
+        text_add(&parameters, "%s%s=", i ? "," : "", k->parameter[i].name);
+        keyed_add_at(&k->parameter[i].value, frame, &parameters);
+    }
+    for (size_t i = 0; i < k->fade.count; i++)
+        recipes = recipes && library_recipe(both, k->fade.key[i].word, s);
+    double made = recipes ? *scale : 1;
     *scale = made == 1 ? *scale : 1;
     const char *more = parameters.s ? parameters.s : "";
     bool ok = keys_find(b, k->fade.key[next].word, made, more, s, e);

@@ -96,10 +96,9 @@ void keyed_free(keyed *k) {
     *k = (keyed){0};
 }
 
-/* Adds the shortest digits that give the same number. */
-static void add_number(double x, text *to) {
+void keyed_add_number(double x, text *to) {
     char shortest[32];
-    for (int digits = 1; digits <= 17; digits++) {
+    for (int digits = 6; digits <= 17; digits++) {
         snprintf(shortest, sizeof shortest, "%.*g", digits, x);
         if (strtod(shortest, NULL) == x) break;
     }
@@ -107,7 +106,7 @@ static void add_number(double x, text *to) {
 }
 
 void keyed_add_key(const keyed *k, size_t index, text *to) {
-    add_number(k->key[index].value, to);
+    keyed_add_number(k->key[index].value, to);
     text_add(to, "%s", k->key[index].unit);
 }
 
@@ -126,7 +125,7 @@ void keyed_add_at(const keyed *k, int frame, text *to) {
         return;
     }
     double part = (frame - (double)a->frame) / (b->frame - (double)a->frame);
-    add_number(a->value + (b->value - a->value) * part, to);
+    keyed_add_number(a->value + (b->value - a->value) * part, to);
     text_add(to, "%s", b->unit);
 }
 

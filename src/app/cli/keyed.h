@@ -34,6 +34,8 @@ bool keyed_begins(const char *value);
 bool keyed_parse(keyed *k, const char *value, bool words, err *e);
 void keyed_free(keyed *k);
 
+/* Adds the shortest digits that give the same number. */
+void keyed_add_number(double x, text *to);
 /* Adds one key's value, or the value at a frame, as an option takes it. */
 void keyed_add_key(const keyed *k, size_t index, text *to);
 void keyed_add_at(const keyed *k, int frame, text *to);

@@ -401,18 +401,13 @@ void settings_free(settings *s) {
     *s = (settings){0};
 }
 
-/* Returns the value of the option's variable; NULL if there is none, or an empty one. */
-static const char *variable_of(const option *o, uint32_t users, char name[OPTION_NAME_ROOM]) {
-    const char *key = o->on & users ? option_env(o, name) : NULL;
-    const char *value = key ? getenv(key) : NULL;
-    return value && *value ? value : NULL;
-}
-
 bool settings_environment(settings *s, uint32_t users, err *e) {
     for (int i = 0; i < OPTION_COUNT; i++) {
         char name[OPTION_NAME_ROOM];
-        const char *value = variable_of(&OPTIONS[i], users, name);
-        if (value && !settings_set(s, i, value, (setting_origin){ORIGIN_ENVIRONMENT, name}, e))
+        const char *key = OPTIONS[i].on & users ? option_env(&OPTIONS[i], name) : NULL;
+        const char *value = key ? getenv(key) : NULL;
+        if (value && *value &&
+            !settings_set(s, i, value, (setting_origin){ORIGIN_ENVIRONMENT, name}, e))
             return false;
     }
     return true;
@@ -475,19 +470,16 @@ bool settings_given(const settings *s, const char *name, uint32_t users) {
 
 /* --- words ------------------------------------------------------------------------------- */
 
-/* Appends the shortest digits that give the same number. */
 static void add_number(const char *v, text *to) {
     double x = strtod(v, NULL);
-    if (isinf(x)) {
+    if (isinf(x))
         text_add_json(to, v);
-    } else {
-        char shortest[32];
-        for (int digits = 6; digits <= 17; digits++) {
-            snprintf(shortest, sizeof shortest, "%.*g", digits, x);
-            if (strtod(shortest, NULL) == x) break;
-        }
-        text_add(to, "%s", shortest);
-    }
+    else
+        keyed_add_number(x, to);
+}
+
+static void add_string(const char *v, text *to) {
+    text_add_json(to, v);
 }
 
 /* Appends the items of a list with commas as an array. */
@@ -497,15 +489,10 @@ static void add_list(const char *v, bool numbers, text *to) {
     for (const char *p = v;; p++) {
         p += strspn(p, " ");
         size_t n = strcspn(p, ",");
-        text item = {0}, value = {0};
+        text item = {0};
         text_add_bytes(&item, p, n);
-        if (numbers) add_number(item.s, &value);
-        if (numbers)
-            json_raw(&j, NULL, value.s);
-        else
-            json_string(&j, NULL, item.s);
+        (numbers ? add_number : add_string)(item.s, json_here(&j, NULL));
         text_free(&item);
-        text_free(&value);
         p += n;
         if (!*p) break;
     }

@@ -22,15 +22,6 @@ struct ticker {
     bool done;
 };
 
-static void say(const ticker *t, int seconds, bool terminal) {
-    char line[160];
-    snprintf(line, sizeof line, "%s: %d s", t->what, seconds);
-    if (terminal)
-        terminal_status(line);
-    else
-        log_note("%s, and not done yet", line);
-}
-
 static void *count(void *arg) {
     ticker *t = arg;
     bool terminal = isatty(STDERR_FILENO) && log_get_level() >= LOG_NOTE, said = false;
@@ -43,7 +34,12 @@ static void *count(void *arg) {
         }
         if (t->done) break;
         seconds += wait, wait = terminal ? 1 : LINES_APART;
-        say(t, seconds, terminal);
+        char line[160];
+        snprintf(line, sizeof line, "%s: %d s", t->what, seconds);
+        if (terminal)
+            terminal_status(line);
+        else
+            log_note("%s, and not done yet", line);
         said = terminal;
     }
     pthread_mutex_unlock(&t->lock);

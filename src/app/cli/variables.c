@@ -65,22 +65,20 @@ void variables_clear(variables *v) {
     *v = (variables){.weaker = v->weaker, .total = v->total};
 }
 
-static const char *find(const variables *v, const char *name) {
-    for (; v; v = v->weaker)
-        for (size_t i = 0; i < v->count; i++)
-            if (strcmp(v->item[i].name, name) == 0) return v->item[i].value;
-    return NULL;
-}
-
-static bool unknown(const variables *v, const char *name, err *e) {
+/* Returns the value of a variable; NULL with an error that names the nearest one. */
+static const char *find(const variables *v, const char *name, err *e) {
     enum { MOST = 256 };
     const char *names[MOST];
+    char meant[TEXT_MEANT];
     int n = 0;
     for (; v; v = v->weaker)
-        for (size_t i = 0; i < v->count && n < MOST; i++) names[n++] = v->item[i].name;
-    char meant[TEXT_MEANT];
-    return err_set(e, ERR_CONFIG, "there is no variable \"%s\"%s", name,
-                   text_meant(meant, name, names, n, '"'));
+        for (size_t i = 0; i < v->count; i++) {
+            if (strcmp(v->item[i].name, name) == 0) return v->item[i].value;
+            if (n < MOST) names[n++] = v->item[i].name;
+        }
+    err_set(e, ERR_CONFIG, "there is no variable \"%s\"%s", name,
+            text_meant(meant, name, names, n, '"'));
+    return NULL;
 }
 
 bool variables_expand(const variables *v, const char *s, text *to, err *e) {
@@ -103,8 +101,8 @@ bool variables_expand(const variables *v, const char *s, text *to, err *e) {
         } else {
             text name = {0};
             text_add_bytes(&name, at + 2, (size_t)(end - at) - 2);
-            const char *value = find(v, name.s);
-            ok = value || unknown(v, name.s, e);
+            const char *value = find(v, name.s, e);
+            ok = value != NULL;
             if (ok) text_add_bytes(to, value, strlen(value));
             if (ok && to->n - start > VARIABLES_STRING)
                 ok = err_set(e, ERR_CONFIG,

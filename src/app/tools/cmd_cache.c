@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "kernel/cache.h"
 
-#include <inttypes.h>
 #include <string.h>
 #include <time.h>
 
@@ -16,17 +15,6 @@ typedef struct {
     json_out *json; /* an open object in `to`; NULL where words are wanted */
     text *to;
 } request;
-
-/* Adds "2026-01-31 12:00:00" in UTC, so that listings of a farm's machines compare. */
-static void add_moment(int64_t seconds, text *to) {
-    char buf[32];
-    time_t t = (time_t)seconds;
-    struct tm parts;
-    if (gmtime_r(&t, &parts) && strftime(buf, sizeof buf, "%Y-%m-%d %H:%M:%S", &parts))
-        text_add(to, "%s", buf);
-    else
-        text_add(to, "%" PRId64, seconds);
-}
 
 static bool list(const request *r, err *e) {
     cache_list l;
@@ -47,8 +35,12 @@ static bool list(const request *r, err *e) {
             json_int(j, "used", l.entry[i].used);
             json_close(j);
         } else {
-            add_moment(l.entry[i].used, r->to);
-            text_add(r->to, "  %9s  %s\n", text_bytes((double)l.entry[i].bytes, size),
+            /* In UTC, so that listings of a farm's machines compare. */
+            char moment[32] = "";
+            struct tm used;
+            if (gmtime_r(&(time_t){(time_t)l.entry[i].used}, &used))
+                strftime(moment, sizeof moment, "%Y-%m-%d %H:%M:%S", &used);
+            text_add(r->to, "%s  %9s  %s\n", moment, text_bytes((double)l.entry[i].bytes, size),
                      l.entry[i].name);
         }
     }
@@ -118,43 +110,36 @@ static bool trim_entries(const request *r, err *e) {
     return true;
 }
 
-/* Prints the folder, or what `work` says of it. */
-static int with_folder(cli *c, text *out, bool (*work)(const request *r, err *e), err *e) {
+static bool print_folder(const request *r, err *e) {
+    (void)e;
+    if (!r->json) text_add(r->to, "%s\n", r->dir);
+    return true;
+}
+
+static int run_cache(cli *c, text *out, err *e) {
+    static const struct {
+        const char *action;
+        bool (*work)(const request *r, err *e);
+    } WORK[] = {
+        {"path", print_folder}, {"list", list}, {"verify", verify_entries}, {"trim", trim_entries}};
     char dir[CACHE_PATH];
-    if (!cache_path(dir, c->s.bloom.cache_dir)) {
-        err_set(e, ERR_CONFIG,
-                "there is no cache folder: give --cache-dir, or set FFTBLOOM_CACHE_DIR, "
-                "XDG_CACHE_HOME or HOME");
-        return 0;
-    }
     json_out j;
+    int i = 0;
+    if (!cache_path(dir, c->s.bloom.cache_dir))
+        return err_set(e, ERR_CONFIG,
+                       "there is no cache folder: give --cache-dir, or set FFTBLOOM_CACHE_DIR, "
+                       "XDG_CACHE_HOME or HOME");
     if (c->s.json) {
         j = json_begin(out);
         json_string(&j, "path", dir);
     }
-    request r = {dir, c->s.bloom.cache_size, c->s.json ? &j : NULL, out};
-    if (!work && !c->s.json) text_add(out, "%s\n", dir);
-    if (work && !work(&r, e)) return 0;
+    while (strcmp(WORK[i].action, c->action->name) != 0) i++;
+    if (!WORK[i].work(&(request){dir, c->s.bloom.cache_size, c->s.json ? &j : NULL, out}, e))
+        return 0;
     if (c->s.json) json_end(&j);
     cli_print(out);
     c->answered = true;
     return 0;
-}
-
-static int cache_folder(cli *c, text *out, err *e) {
-    return with_folder(c, out, NULL, e);
-}
-
-static int cache_show(cli *c, text *out, err *e) {
-    return with_folder(c, out, list, e);
-}
-
-static int cache_read(cli *c, text *out, err *e) {
-    return with_folder(c, out, verify_entries, e);
-}
-
-static int cache_shrink(cli *c, text *out, err *e) {
-    return with_folder(c, out, trim_entries, e);
 }
 
 const command_action CACHE_ACTIONS[] = {
@@ -162,17 +147,17 @@ const command_action CACHE_ACTIONS[] = {
      .usage = "",
      .help = "Print the folder.",
      .options = "cache_dir",
-     .run = cache_folder},
+     .run = run_cache},
     {.name = "list",
      .usage = "",
      .help = "List the last use, the size and the name of each spectrum.",
      .options = "cache_dir cache_size",
-     .run = cache_show},
+     .run = run_cache},
     {.name = "verify",
      .usage = "",
      .help = "Read all spectra, and exit with 65 if one is broken.",
      .options = "cache_dir",
-     .run = cache_read},
+     .run = run_cache},
     {.name = "trim",
      .usage = "",
      .help =
@@ -182,6 +167,6 @@ const command_action CACHE_ACTIONS[] = {
          "files in the cache folder are not touched.",
      .options = "cache_dir cache_size",
      .example = {{"Empty the cache.", "fftbloom cache trim --cache-size 0"}},
-     .run = cache_shrink},
+     .run = run_cache},
     {0},
 };

@@ -168,12 +168,6 @@ static void close_object(json_out *j) {
     json_close(j);
 }
 
-static void config_schema(json_out *j, const settings *defaults) {
-    open_object(j, NULL, "fftbloom config file", "[\"version\"]");
-    add_config(j, defaults, false);
-    close_object(j);
-}
-
 static void suite_schema(json_out *j, const settings *defaults) {
     open_object(j, NULL, "fftbloom suite", "[\"version\"]");
     add_version(j);
@@ -200,7 +194,13 @@ int cmd_schema(cli *c, text *out, err *e) {
     settings defaults;
     json_out j = {.to = out};
     bool of_suite = c->words && strcmp(c->word[0], "suite") == 0;
-    if (settings_init(&defaults, e)) (of_suite ? suite_schema : config_schema)(&j, &defaults);
+    bool ok = settings_init(&defaults, e);
+    if (ok && of_suite) suite_schema(&j, &defaults);
+    if (ok && !of_suite) {
+        open_object(&j, NULL, "fftbloom config file", "[\"version\"]");
+        add_config(&j, &defaults, false);
+        close_object(&j);
+    }
     text_add(out, "\n");
     settings_free(&defaults);
     return 0;
