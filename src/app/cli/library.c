@@ -69,7 +69,8 @@ char *library_path(char room[LIBRARY_PATH], char *word, const settings *s, err *
     bool file = !shelf_is_name(word) || access(word, F_OK) == 0;
     if (file && !shelf_is_recipe(word)) return word;
     if (!find(room, word, s)) return no_such(word, s, e), NULL;
-    return !shelf_is_recipe(room) || library_make(room, &(shelf_want){room, "", {NULL}, 1, false}, s, e)
+    return !shelf_is_recipe(room) ||
+                   library_make(room, &(shelf_want){room, "", {NULL}, 1, false}, s, e)
                ? room
                : NULL;
 }
@@ -168,6 +169,7 @@ bool library_set_kernel(settings *s, uint32_t users, err *e) {
      * make squares of its core. */
     double scale = made_scale(s, users);
     if (!shelf_is_recipe(path)) return set_made(s, o, path, 0, e);
-    return library_make(path, &(shelf_want){path, "", {NULL}, scale > 0 ? scale : 1, false}, s, e) &&
+    return library_make(path, &(shelf_want){path, "", {NULL}, scale > 0 ? scale : 1, false}, s,
+                        e) &&
            set_made(s, o, path, scale > 0 ? 1 : 0, e);
 }
