@@ -116,23 +116,18 @@ void part_repairs_free(part_repairs *r) {
     *r = (part_repairs){0};
 }
 
-/* Returns the first repair that is not before row `y` of a channel. */
-static size_t first_at(const part_repairs *r, uint32_t channel, uint32_t y) {
-    size_t low = 0, high = r->count;
+void part_repair_rows(const part_repairs *r, uint32_t channel, const part_plan *p, void *plane,
+                      uint32_t row, uint32_t rows) {
+    size_t low = 0, high = r->count; /* the first that is not before the row */
     while (low < high) {
         size_t mid = low + (high - low) / 2;
         const struct part_repair *is = &r->pixel[mid];
-        if (is->channel < channel || (is->channel == channel && is->y < y))
+        if (is->channel < channel || (is->channel == channel && is->y < row))
             low = mid + 1;
         else
             high = mid;
     }
-    return low;
-}
-
-void part_repair_rows(const part_repairs *r, uint32_t channel, const part_plan *p, void *plane,
-                      uint32_t row, uint32_t rows) {
-    for (size_t i = first_at(r, channel, row); i < r->count; i++) {
+    for (size_t i = low; i < r->count; i++) {
         const struct part_repair *is = &r->pixel[i];
         if (is->channel != channel || is->y - row >= rows) return;
         image_from_float(plane, p->channel[channel].type, (size_t)(is->y - row) * p->w + is->x,

@@ -71,29 +71,6 @@ static bool fill_row(void *ctx, size_t index, int worker, err *e) {
     return true;
 }
 
-/* Fills the image of a tile that is a piece of the part. */
-static bool cut_planes(tile *t, err *e) {
-    const uint32_t *size = t->is->t->tile;
-    bool masked = t->is->held->mask[t->is->group];
-    size_t n = (size_t)size[PLAN_X] * size[PLAN_Y];
-    if (masked && !(t->mask = mem_raw(n, sizeof *t->mask, "a mask", e))) return false;
-    return par_for(t->is->p->j->threads, ((size_t)t->g->count + masked) * size[PLAN_Y], fill_row, t,
-                   e);
-}
-
-/* Gives the tile that is the part the planes that are held. */
-static bool take_planes(tile *t) {
-    part_held *held = t->is->held;
-    for (uint32_t c = 0; c < t->g->count; c++) {
-        void **from = &held->plane[t->g->first + c];
-        t->img->plane[0][place_of(t, c)] = *from;
-        *from = NULL;
-    }
-    t->mask = held->mask[t->is->group];
-    held->mask[t->is->group] = NULL;
-    return true;
-}
-
 static bool make_image(tile *t, err *e) {
     const part_plan *p = t->is->p;
     const uint32_t *size = t->is->t->tile;
@@ -107,7 +84,22 @@ static bool make_image(tile *t, err *e) {
     const image_header head = {.format = t->g->head.format, .part = &part, .parts = 1};
     bool none[VIEW_CHANNELS] = {false}, *wanted = none;
     t->img = image_new_unset(&head, whole ? &wanted : NULL, e);
-    return t->img && (whole ? take_planes(t) : cut_planes(t, e));
+    float **mask = &t->is->held->mask[t->is->group];
+    if (!t->img) return false;
+    if (!whole) { /* a piece of the part */
+        size_t n = (size_t)size[PLAN_X] * size[PLAN_Y];
+        if (*mask && !(t->mask = mem_raw(n, sizeof *t->mask, "a mask", e))) return false;
+        return par_for(p->j->threads, ((size_t)t->g->count + (*mask != NULL)) * size[PLAN_Y],
+                       fill_row, t, e);
+    }
+    for (uint32_t c = 0; c < t->g->count; c++) { /* what is held becomes the tile's */
+        void **from = &t->is->held->plane[t->g->first + c];
+        t->img->plane[0][place_of(t, c)] = *from;
+        *from = NULL;
+    }
+    t->mask = *mask;
+    *mask = NULL;
+    return true;
 }
 
 /* --- its result ------------------------------------------------------------------------------- */

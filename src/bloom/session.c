@@ -365,18 +365,15 @@ static bool make_lines(void *ctx, spectrum_lines *to, const plan *p, err *e) {
     return ok;
 }
 
-/* Returns what makes the spectrum of a kernel. */
-static hash128 hash_of(const session *s, const session_want *want) {
-    const uint64_t all[] = {want->size->hash.lo, want->size->hash.hi, s->s.spectrum};
-    return hash_bytes(all, sizeof all);
-}
-
 /* Takes a slot on the device of `choice`. */
 static bool take_on(session_lease *l, session *s, const session_want *want,
                     const device_choice *choice, bool *refused, err *e) {
     lines_job j = {l, s, want};
-    const device_task t = {
-        .kernel = hash_of(s, want), .on = choice, .spectra = make_lines, .ctx = &j};
+    const uint64_t made_of[] = {want->size->hash.lo, want->size->hash.hi, s->s.spectrum};
+    const device_task t = {.kernel = hash_bytes(made_of, sizeof made_of),
+                           .on = choice,
+                           .spectra = make_lines,
+                           .ctx = &j};
     *refused = false;
     if (!choice->possible) {
         *e = choice->why;

@@ -223,20 +223,16 @@ static bool make_result(case_result *c, const case_run *r, err *e) {
     return ok;
 }
 
-/* Reads the input as bloom sees it. */
-static image *load_input(const settings *s, par *threads, err *e) {
-    stages_in in = {0};
-    image_reader *r = image_open(s->input, NULL, threads, e);
-    image *img = r && stages_in_open(&in, r, s, threads, e) ? stages_in_load(&in, NULL, e) : NULL;
-    stages_in_close(&in);
-    image_close(&r);
-    return img;
-}
-
 static void run_case(case_result *c, const settings *asked, par *threads) {
     err e = {0};
     double start = clock_now();
-    case_run r = {asked, threads, load_input(&c->c->s, threads, &e)};
+    stages_in in = {0};
+    image_reader *input = image_open(c->c->s.input, NULL, threads, &e);
+    case_run r = {asked, threads, NULL};
+    if (input && stages_in_open(&in, input, &c->c->s, threads, &e))
+        r.img = stages_in_load(&in, NULL, &e);
+    stages_in_close(&in);
+    image_close(&input);
     double loaded = clock_now();
     bool ok = r.img && make_result(c, &r, &e);
     double bloomed = clock_now();

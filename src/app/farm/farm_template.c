@@ -101,14 +101,6 @@ static void fill_word(const farm *f, int i, text *to) {
     text_free(&word);
 }
 
-/* Returns the length of "@NAME@" at s, or 0. */
-static size_t word_at(const char *s) {
-    size_t n = 1;
-    if (*s != '@') return 0;
-    while (isupper((unsigned char)s[n]) || s[n] == '_') n++;
-    return n > 1 && s[n] == '@' ? n + 1 : 0;
-}
-
 static bool add_word(const farm *f, const char *s, size_t n, text *to, err *e) {
     const char *names[WORD_COUNT];
     for (int i = 0; i < WORD_COUNT; i++) {
@@ -137,12 +129,15 @@ static bool add_word(const farm *f, const char *s, size_t n, text *to, err *e) {
 static bool fill(const farm *f, const char *from, text *to, err *e) {
     bool ok = true;
     while (ok && *from) {
-        size_t n = word_at(from);
-        if (n)
-            ok = add_word(f, from, n, to, e);
-        else
-            text_add_bytes(to, from, 1);
-        from += n ? n : 1;
+        size_t n = 1;
+        while (*from == '@' && (isupper((unsigned char)from[n]) || from[n] == '_')) n++;
+        if (n > 1 && from[n] == '@') {
+            ok = add_word(f, from, ++n, to, e);
+        } else {
+            n = 1;
+            text_add_bytes(to, from, n);
+        }
+        from += n;
     }
     return ok;
 }

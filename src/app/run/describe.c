@@ -210,23 +210,6 @@ static void axis_words(const plan_axis *a, const char *name, const char *which, 
     text_add(to, "\n");
 }
 
-static void pass_words(const plan_pass *p, text *to) {
-    char bytes[32];
-    text_add(to, "  %-10s ", plan_pass_name(p->kind));
-    if (p->fft.length) text_add(to, "%5u points", p->fft.length);
-    if (p->fft.stages) text_add(to, " = ");
-    radices(&p->fft, to);
-    if (p->threads) {
-        text_add(to, "%s%u threads with %u line%s", p->fft.length ? ", " : "", p->threads, p->lines,
-                 p->lines == 1 ? "" : "s");
-        if (p->fft.stages) text_add(to, " and %u numbers each", elements(p));
-        if (p->paired) text_add(to, " in mirrored pairs");
-        text_add(to, ", %u B shared%s, %u x %u x %u groups", p->shared_bytes,
-                 p->whole ? " for whole numbers" : "", p->groups[0], p->groups[1], p->groups[2]);
-    }
-    text_add(to, ", %s\n", text_bytes((double)p->bytes, bytes));
-}
-
 static void memory_words(const plan *p, text *to) {
     const struct {
         const char *name;
@@ -266,8 +249,6 @@ void describe_plan(const plan *p, text *to) {
     memory_words(p, to);
     axis_words(&p->axis[0], AXIS[p->first], "first", to);
     axis_words(&p->axis[1], AXIS[1 - p->first], "second", to);
-    if (p->passes) text_add(to, "passes\n");
-    for (uint32_t i = 0; i < p->passes; i++) pass_words(&p->pass[i], to);
 }
 
 void describe_times_json(json_out *j, const char *key, const engine_times *t, const plan *p) {

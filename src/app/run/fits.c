@@ -8,23 +8,19 @@
 
 #include <string.h>
 
-/* Returns the bytes of the planes of a part that are read, in the window that is computed. */
-static uint64_t planes_of(const output *o, const image_part *p) {
-    uint64_t bytes = 0, pixels = (uint64_t)image_width(p) * image_height(p);
-    if (o->s->bloom.window == WINDOW_DISPLAY) {
-        const image_box box = image_box_union(&p->data, &p->display);
-        pixels = (uint64_t)((int64_t)box.x1 - box.x0 + 1) *
-                 (uint64_t)((int64_t)box.y1 - box.y0 + 1);
-    }
-    bool *wanted = output_channels(o, p, NULL);
-    for (int c = 0; wanted && c < p->channels; c++)
-        if (wanted[c]) bytes += mem_rounded(pixels * pixel_bytes(p->channel[c].type));
-    mem_free(wanted);
-    return bytes;
-}
-
 void fits_memory(mem_plan *to, const output *o, const image_header *h, const bloom *b) {
-    for (int i = 0; i < h->parts; i++) mem_plan_add(to, "image", planes_of(o, &h->part[i]));
+    for (int i = 0; i < h->parts; i++) { /* planes that are read, in the window that is computed */
+        const image_part *p = &h->part[i];
+        const image_box box =
+            o->s->bloom.window == WINDOW_DISPLAY ? image_box_union(&p->data, &p->display) : p->data;
+        uint64_t pixels = (uint64_t)((int64_t)box.x1 - box.x0 + 1) *
+                          (uint64_t)((int64_t)box.y1 - box.y0 + 1);
+        bool *wanted = output_channels(o, p, NULL);
+        for (int c = 0; wanted && c < p->channels; c++)
+            if (wanted[c])
+                mem_plan_add(to, "image", mem_rounded(pixels * pixel_bytes(p->channel[c].type)));
+        mem_free(wanted);
+    }
     if (output_is_picture(o->path)) mem_plan_add(to, "a picture", picture_rows_bytes(o, h));
     if (b)
         bloom_memory(b, h, to);

@@ -202,24 +202,10 @@ static bool check_input(const work *w, err *e) {
     return err_set(e, ERR_RETRY, "'%s' changed while it was bloomed; it is not replaced", f->input);
 }
 
-/* Says once in a run that an input has been bloomed before. */
-static void note_stamp(const work *w) {
-    if (!output_is_stamped(&w->in.head) || atomic_flag_test_and_set(&w->m->stamped)) return;
-    log_note("%s was bloomed already (its attribute fftbloom:version says so); it is bloomed "
-             "again",
-             w->f->input);
-}
-
-/* Holds the run's first image against the kernel; frames beside it wait for what is found. */
-static void look_once(frame_maker *m, const settings *s, const image *img) {
-    pthread_mutex_lock(&m->look);
-    if (!m->looked) m->swapped = file_set_warn_swapped(s, img, m->threads);
-    m->looked = true;
-    pthread_mutex_unlock(&m->look);
-}
-
-/* Reads the channels that may change. Closes the reader where it is not needed any more. */
+/* Reads the channels that may change. Closes the reader where it is not needed any more. The run's
+ * first image is held against the kernel; frames beside it wait for what is found. */
 static bool load_image(work *w, err *e) {
+    frame_maker *m = w->m;
     const image_header *h = &w->in.head;
     bool **wanted = mem_new((size_t)h->parts, sizeof *wanted, "parts", e);
     bool ok = wanted != NULL, all = !w->files->side[JOB_BEFORE];
@@ -242,7 +228,10 @@ static bool load_image(work *w, err *e) {
         image_close(&w->r);
     }
     w->torn = has_changed(w);
-    look_once(w->m, w->how->s, w->img);
+    pthread_mutex_lock(&m->look);
+    if (!m->looked) m->swapped = file_set_warn_swapped(w->how->s, w->img, m->threads);
+    m->looked = true;
+    pthread_mutex_unlock(&m->look);
     return true;
 }
 
@@ -299,7 +288,10 @@ static bool make_once(work *w, bool hold, err *e) {
     ahead beside = {.w = w};
     if (hold) start_ahead(&beside);
     bool ok = !hold || load_image(w, e);
-    if (ok) note_stamp(w);
+    if (ok && output_is_stamped(&w->in.head) && !atomic_flag_test_and_set(&w->m->stamped))
+        log_note("%s was bloomed already (its attribute fftbloom:version says so); it is bloomed "
+                 "again",
+                 f->input);
     queue_bloom *b = ok ? open_bloom(w, e) : NULL;
     double start = clock_now(), loaded = w->in.seconds;
     w->bloom = b ? b->bloom : NULL;

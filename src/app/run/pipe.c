@@ -43,19 +43,6 @@ typedef struct {
     int first;            /* the number of the first frame */
 } piped;
 
-/* Returns "exr:-" where only "-" was given: in the format of the input. */
-static char *output_name(const piped *p, const char *format, size_t index, err *e) {
-    text name = {0};
-    if (p->output.before) return frame_path(&p->output, p->first + (int)index, e);
-    if (strcmp(p->s->output, "-") == 0)
-        text_add(&name, "%s:-", format);
-    else
-        text_add(&name, "%s", p->s->output);
-    char *copy = mem_str(name.s, e);
-    text_free(&name);
-    return copy;
-}
-
 /* A file in memory is what the user calls standard input. */
 static void rename_input(const char *path, size_t number, err *e) {
     char *at = e->code && *path ? strstr(e->msg, path) : NULL;
@@ -70,9 +57,14 @@ static void rename_input(const char *path, size_t number, err *e) {
 static bool make(piped *p, const char *input, const char *format, size_t index, err *e) {
     frame_result f = {.alone = true};
     job_files files = {.input = (char *)(uintptr_t)input,
-                       .kernel = (char *)(uintptr_t)p->s->kernel,
-                       .output = output_name(p, format, index, e)};
+                       .kernel = (char *)(uintptr_t)p->s->kernel};
     par *threads = p->maker->threads;
+    text name = {0}; /* "-" alone is in the format of the input */
+    text_add(&name, "%s%s", strcmp(p->s->output, "-") == 0 ? format : p->s->output,
+             strcmp(p->s->output, "-") == 0 ? ":-" : "");
+    files.output = p->output.before ? frame_path(&p->output, p->first + (int)index, e)
+                                    : mem_str(name.s, e);
+    text_free(&name);
     par_enter(threads, index);
     bool ok = files.output && frame_make(p->maker, &p->queue, &files, &f, &p->made, e);
     par_leave(threads);
