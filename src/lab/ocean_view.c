@@ -1,5 +1,4 @@
 /* ocean_view.c - a view of the sea: rays from a camera to the water, which mirrors the sky. */
-#include "base/mem.h"
 #include "base/number.h"
 #include "image/format.h"
 #include "lab/ocean.h"
@@ -28,75 +27,30 @@ static vec mix(vec a, vec b, float t) {
 
 /* --- the surface ----------------------------------------------------------------------------- */
 
-/* Crests are sharp where the points of the surface are pulled towards them. */
-static const float CHOPPY = -1.15f;
-
-/* The surface at a place of the grid: its height, its slopes, and its area relative to calm water,
- * which is small where it folds into foam. */
-typedef struct {
-    float height, slope_x, slope_y, area;
-} water;
-
 typedef struct {
     double *const *field;
     uint32_t n;
-    water *at;
-    float highest;
     image *picture;
 } view;
 
-/* A place between four points of the grid, which goes round on all sides, and what each counts. */
+/* The surface at a place in metres: its height and its slopes. */
 typedef struct {
-    size_t at[4];
-    float weight[4];
-} place;
+    float height, slope_x, slope_y;
+} water;
 
-static place place_of(uint32_t n, float x, float y) {
-    float fx = floorf(x), fy = floorf(y), u = x - fx, v = y - fy;
-    size_t x0 = (uint32_t)((int)fx + 1024 * (int)n) % n, x1 = (x0 + 1) % n;
-    size_t y0 = (uint32_t)((int)fy + 1024 * (int)n) % n, y1 = (y0 + 1) % n;
-    return (place){{y0 * n + x0, y0 * n + x1, y1 * n + x0, y1 * n + x1},
-                   {(1 - u) * (1 - v), u * (1 - v), (1 - u) * v, u * v}};
-}
-
-/* Returns field `part` (0: a, 1: b) of an image. */
-static float field_at(const view *s, int which, int part, place p) {
-    float sum = 0;
-    for (int i = 0; i < 4; i++) sum += p.weight[i] * (float)s->field[which][2 * p.at[i] + part];
-    return sum;
-}
-
-/* Fills a row of the surface. The fields belong to points that move to x + CHOPPY D(x); so the
- * point that has moved to x is looked for first. */
-static bool make_row(void *ctx, size_t index, int worker, err *e) {
-    (void)worker, (void)e;
-    view *s = ctx;
-    float points = (float)s->n / OCEAN_PATCH; /* of the grid, a metre */
-    for (uint32_t i = 0; i < s->n; i++) {
-        place p = place_of(s->n, (float)i, (float)index);
-        for (int k = 0; k < 6; k++)
-            p = place_of(s->n, (float)i - CHOPPY * field_at(s, 1, 0, p) * points,
-                         (float)index - CHOPPY * field_at(s, 1, 1, p) * points);
-        float jx = 1 + CHOPPY * field_at(s, 3, 0, p), jy = 1 + CHOPPY * field_at(s, 3, 1, p);
-        float jxy = CHOPPY * field_at(s, 0, 1, p);
-        s->at[index * s->n + i] = (water){.height = field_at(s, 0, 0, p),
-                                          .slope_x = field_at(s, 2, 0, p) / max_float(jx, 0.3f),
-                                          .slope_y = field_at(s, 2, 1, p) / max_float(jy, 0.3f),
-                                          .area = jx * jy - jxy * jxy};
-    }
-    return true;
-}
-
-/* Returns the surface at a place in metres. */
+/* Interpolates between four points of the grid, which goes round on all sides. */
 static water water_at(const view *s, vec at) {
-    float points = (float)s->n / OCEAN_PATCH;
-    place p = place_of(s->n, at.x * points, at.y * points);
-    water sum = {0, 0, 0, 0};
+    float points = (float)s->n / OCEAN_PATCH, x = at.x * points, y = at.y * points;
+    float fx = floorf(x), fy = floorf(y), u = x - fx, v = y - fy;
+    size_t x0 = (uint32_t)((int)fx + 1024 * (int)s->n) % s->n, x1 = (x0 + 1) % s->n;
+    size_t y0 = (uint32_t)((int)fy + 1024 * (int)s->n) % s->n, y1 = (y0 + 1) % s->n;
+    const size_t place[4] = {y0 * s->n + x0, y0 * s->n + x1, y1 * s->n + x0, y1 * s->n + x1};
+    const float weight[4] = {(1 - u) * (1 - v), u * (1 - v), (1 - u) * v, u * v};
+    water sum = {0, 0, 0};
     for (int i = 0; i < 4; i++) {
-        sum.height += p.weight[i] * s->at[p.at[i]].height;
-        sum.slope_x += p.weight[i] * s->at[p.at[i]].slope_x;
-        sum.slope_y += p.weight[i] * s->at[p.at[i]].slope_y;
-        sum.area += p.weight[i] * s->at[p.at[i]].area;
+        sum.height += weight[i] * (float)s->field[0][2 * place[i]];
+        sum.slope_x += weight[i] * (float)s->field[2][2 * place[i]];
+        sum.slope_y += weight[i] * (float)s->field[2][2 * place[i] + 1];
     }
     return sum;
 }
@@ -104,6 +58,7 @@ static water water_at(const view *s, vec at) {
 /* --- light ----------------------------------------------------------------------------------- */
 
 static const vec EYE = {40, 30, 6.5f};
+static const float HIGHEST = 6;                     /* m: no wave is as high */
 static const vec SUN = {0.7660f, 0.6320f, 0.1175f}; /* about seven degrees high */
 
 static vec sky(vec d) {
@@ -114,8 +69,8 @@ static vec sky(vec d) {
     return along(along(c, GLOW, expf(-5 * angle)), DISC, expf(-powf(angle / 0.0075f, 4)));
 }
 
-/* What the water sends to the eye: it mirrors the sky by Fresnel's law, shows its own colour where
- * one looks into a wave, and foam where it folds. */
+/* What the water sends to the eye: it mirrors the sky by Fresnel's law, and shows its own colour
+ * where one looks into a wave. */
 static vec shade(const water *w, vec p, vec d, float distance) {
     static const vec DEEP = {0.003f, 0.012f, 0.018f}, CREST = {0.012f, 0.10f, 0.085f};
     float calm = expf(-distance / 700); /* far waves are smaller than a pixel */
@@ -124,14 +79,12 @@ static vec shade(const water *w, vec p, vec d, float distance) {
     vec mirrored = along(d, normal, 2 * facing);
     mirrored.z = fabsf(mirrored.z);
     float thin = clamp_float((p.z + 0.6f) / 3.5f, 0, 1) * max_float(dot(d, SUN), 0);
-    vec c = mix(mix(DEEP, CREST, thin * thin), sky(unit(mirrored)), f);
-    float foam = clamp_float((0.45f - w->area) / 0.55f, 0, 1) * expf(-distance / 250);
-    return mix(c, (vec){0.62f, 0.60f, 0.58f}, 0.75f * foam);
+    return mix(mix(DEEP, CREST, thin * thin), sky(unit(mirrored)), f);
 }
 
 static vec trace(const view *s, vec d) {
     if (d.z > -1e-4f) return sky(d);
-    float t = max_float((EYE.z - s->highest) / -d.z, 1), step = 0;
+    float t = max_float((EYE.z - HIGHEST) / -d.z, 1), step = 0;
     for (;; t += step) {
         vec p = along(EYE, d, t);
         water w = water_at(s, p);
@@ -175,16 +128,9 @@ static bool render_row(void *ctx, size_t index, int worker, err *e) {
 
 bool ocean_view(const char *path, double *const fields[OCEAN_IMAGES], uint32_t n, par *threads,
                 err *e) {
-    view v = {.field = fields,
-              .n = n,
-              .at = mem_raw((size_t)n * n, sizeof *v.at, "surface", e),
-              .picture = image_plain(WIDTH, HEIGHT, 3, PIXEL_HALF, e)};
-    bool ok = v.at && v.picture && par_for(threads, n, make_row, &v, e);
-    for (size_t i = 0; ok && i < (size_t)n * n; i++)
-        v.highest = max_float(v.highest, v.at[i].height);
-    ok = ok && par_for(threads, HEIGHT, render_row, &v, e) &&
-         image_save(path, v.picture, threads, e);
-    mem_free(v.at);
+    view v = {fields, n, image_plain(WIDTH, HEIGHT, 3, PIXEL_HALF, e)};
+    bool ok = v.picture && par_for(threads, HEIGHT, render_row, &v, e) &&
+              image_save(path, v.picture, threads, e);
     image_free(&v.picture);
     return ok;
 }
