@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/steady.h"
+#include "kernel/stretch.h"
 #include "math/fft.h"
 #include "math/lengths.h"
 
@@ -79,219 +80,22 @@ static bool check_options(const psf_options *o, uint32_t w, uint32_t h, err *e) 
  * A kernel before it is a psf, in double. Its centre may lie between taps. Each step keeps the sum
  * of the taps and leaves the centre where it was in the picture. */
 
-enum { AXIS_W, AXIS_H };
-
 typedef struct {
     uint32_t size[2], channels; /* width, height */
     double *tap;                /* [channel][y][x] */
     double center[2];           /* x, y */
 } psf_shape;
 
-/* The taps as lines along one axis, over all channels: tap i of line j is at[i * step] from
- * line_start(j). */
-typedef struct {
-    size_t n, step, lines, inner; /* `inner` lines lie side by side, then comes the next block */
-    size_t line_step, block_step;
-} lines_of;
-
-static lines_of lines_along(const psf_shape *s, int axis) {
-    size_t w = s->size[AXIS_W], h = s->size[AXIS_H];
-    if (axis == AXIS_W) return (lines_of){w, 1, h * s->channels, 1, 0, w};
-    return (lines_of){h, w, w * s->channels, w, 1, w * h};
+/* Makes room for the taps of a channel times the channels. */
+static bool new_taps(psf_shape *s, err *e) {
+    size_t n = (size_t)s->size[0] * s->size[1];
+    return (s->tap = mem_new(n, s->channels * sizeof *s->tap, "kernel", e)) != NULL;
 }
-
-static double *line_start(const psf_shape *s, const lines_of *l, size_t j) {
-    return s->tap + j / l->inner * l->block_step + j % l->inner * l->line_step;
-}
-
-/* Makes an empty shape of another size along one axis. */
-static bool resized(psf_shape *to, const psf_shape *s, int axis, uint32_t n, err *e) {
-    *to = *s;
-    to->size[axis] = n;
-    size_t count;
-    if (!mem_mul(to->size[AXIS_W], to->size[AXIS_H], &count) ||
-        !mem_mul(count, s->channels, &count))
-        return err_set(e, ERR_CONFIG, "a kernel of %" PRIu32 " x %" PRIu32 " taps is too large",
-                       to->size[AXIS_W], to->size[AXIS_H]);
-    return (to->tap = mem_new(count, sizeof *to->tap, "kernel", e)) != NULL;
-}
-
-static void replace(psf_shape *s, psf_shape *by) {
-    mem_free(s->tap);
-    *s = *by;
-}
-
-/* Moves the centre of an axis from the corner, with what lies before it wrapped around to the far
- * end (the layout of transforms), to floor(size / 2). */
-static bool unwrap_axis(psf_shape *s, int axis, err *e) {
-    psf_shape to;
-    if (!resized(&to, s, axis, s->size[axis], e)) return false;
-    lines_of l = lines_along(s, axis);
-    for (size_t j = 0; j < l.lines; j++) {
-        const double *from = line_start(s, &l, j);
-        double *at = line_start(&to, &l, j);
-        for (size_t i = 0; i < l.n; i++) at[(i + l.n / 2) % l.n * l.step] = from[i * l.step];
-    }
-    to.center[axis] = (double)(l.n / 2);
-    replace(s, &to);
-    return true;
-}
-
-/* Turns the kernel by 180 degrees. */
-static void turn(psf_shape *s) {
-    size_t n = (size_t)s->size[AXIS_W] * s->size[AXIS_H];
-    for (uint32_t c = 0; c < s->channels; c++) {
-        double *a = s->tap + c * n;
-        for (size_t i = 0; i < n / 2; i++) {
-            double t = a[i];
-            a[i] = a[n - 1 - i];
-            a[n - 1 - i] = t;
-        }
-    }
-    for (int axis = 0; axis < 2; axis++) s->center[axis] = s->size[axis] - 1 - s->center[axis];
-}
-
-/* The kernel as a function of position is every tap times a shape of area 1 around it: a box when
- * shrinking, a tent when enlarging, a cubic spline beyond twice the size (docs/math.md, "Scale"). A
- * new tap is the integral of that function over its own area, so the sum stays. Returns the
- * integral up to x of the shape that reaches `half` to both sides. */
-static double area_up_to(double x, double half) {
-    if (x <= -half) return 0;
-    if (x >= half) return 1;
-    if (half < 1) return x + 0.5;
-    if (x > 0) return 1 - area_up_to(-x, half);
-    double t = x + half;
-    if (half < 2) return t * t / 2;
-    return x < -1 ? t * t * t * t / 24 : 0.5 + x * (2 / 3.0 - x * x * (1 / 3.0 + x / 8));
-}
-
-/* Returns the taps that cover `extent` old taps on one side of the centre's tap. The 1e-9 keeps a
- * rounding error from adding a tap. */
-static double taps_beside(double extent, double scale) {
-    return fmax(0, ceil(extent * scale - 0.5 - 1e-9));
-}
-
-/* Makes an axis `scale` times as long. The new grid has a tap on the centre, so a centre between
- * taps ends on one. Taps that are not negative stay so. */
-static bool scale_axis(psf_shape *s, int axis, double scale, err *e) {
-    double half = scale < 1 ? 0.5 : scale > 2 ? 2 : 1, center = s->center[axis];
-    double before = taps_beside(center + half, scale);
-    double after = taps_beside(s->size[axis] - 1 - center + half, scale);
-    double n = before + 1 + after;
-    if (n > PSF_SCALED && scale > 1) {
-        char meant[64] = "";
-        if (scale >= 10) snprintf(meant, sizeof meant, "; %g %%? that is %g", scale, scale / 100);
-        return err_set(e, ERR_CONFIG,
-                       "kernel_scale %g makes a kernel of %" PRIu32 " taps a side %.0f; at most %d "
-                       "are possible%s",
-                       scale, s->size[axis], n, PSF_SCALED, meant);
-    }
-    psf_shape to;
-    if (!resized(&to, s, axis, (uint32_t)n, e)) return false;
-    lines_of from = lines_along(s, axis), dest = lines_along(&to, axis);
-    for (size_t i = 0; i < dest.n; i++) {
-        double left = center + ((double)i - before - 0.5) / scale, right = left + 1 / scale;
-        double first = fmax(0, floor(left - half)), last = fmin(s->size[axis] - 1.0, right + half);
-        for (size_t q = (size_t)first; (double)q <= last; q++) {
-            double weight = area_up_to(right - (double)q, half) -
-                            area_up_to(left - (double)q, half);
-            for (size_t j = 0; weight > 0 && j < from.lines; j++)
-                line_start(&to, &dest, j)[i * dest.step] += weight *
-                                                            line_start(s, &from, j)[q * from.step];
-        }
-    }
-    to.center[axis] = before;
-    replace(s, &to);
-    return true;
-}
-
-/* Moves all lines by `by` taps to the left; `room` has n * (2 * FFT_STEP + 2) doubles. Eight real
- * lines go at a time: a ramp of real taps keeps the real and the imaginary line of each complex one
- * apart. */
-static void shift_lines(psf_shape *to, const lines_of *l, const fft *f, double by, double *room) {
-    double *a = room, *b = a + l->n * FFT_STEP, *ramp = b + l->n * FFT_STEP;
-    for (size_t k = 0; k < l->n; k++) {
-        double signed_k = k <= l->n / 2 ? (double)k : (double)k - (double)l->n;
-        double angle = 2 * M_PI * signed_k * by / (double)l->n;
-        ramp[2 * k] = steady_cos(angle);
-        ramp[2 * k + 1] = 2 * k == l->n ? 0 : steady_sin(angle);
-    }
-    for (size_t from = 0; from < l->lines; from += FFT_STEP) {
-        size_t count = l->lines - from < FFT_STEP ? l->lines - from : FFT_STEP;
-        memset(a, 0, l->n * FFT_STEP * sizeof *a);
-        for (size_t v = 0; v < count; v++) {
-            const double *line = line_start(to, l, from + v);
-            for (size_t i = 0; i < l->n; i++) a[i * FFT_STEP + v] = line[i * l->step];
-        }
-        double *z = fft_forward(f, a, b);
-        for (size_t k = 0; k < l->n; k++)
-            for (int v = 0; v < FFT_LINES; v++) {
-                double *re = z + k * FFT_STEP + v, *im = re + FFT_LINES, x = *re;
-                *re = (x * ramp[2 * k] - *im * ramp[2 * k + 1]) / (double)l->n;
-                *im = (x * ramp[2 * k + 1] + *im * ramp[2 * k]) / (double)l->n;
-            }
-        z = fft_backward(f, z, z == a ? b : a);
-        for (size_t v = 0; v < count; v++) {
-            double *line = line_start(to, l, from + v);
-            for (size_t i = 0; i < l->n; i++) line[i * l->step] = z[i * FFT_STEP + v];
-        }
-    }
-}
-
-/* Makes a copy in the middle of lines twice as long. */
-static bool padded(psf_shape *to, const psf_shape *s, int axis, err *e) {
-    uint32_t n = length_next(2 * s->size[axis], 2);
-    if (n == 0 || n > PSF_SIDE)
-        return err_set(e, ERR_CONFIG,
-                       "a centre between taps doubles the kernel, and %" PRIu32 " taps a side "
-                       "are too many for that: at most %d can be doubled",
-                       s->size[axis], PSF_SIDE / 2);
-    if (!resized(to, s, axis, n, e)) return false;
-    lines_of from = lines_along(s, axis), dest = lines_along(to, axis);
-    size_t offset = (dest.n - from.n) / 2;
-    for (size_t j = 0; j < from.lines; j++) {
-        const double *old = line_start(s, &from, j);
-        double *line = line_start(to, &dest, j) + offset * dest.step;
-        for (size_t i = 0; i < from.n; i++) line[i * dest.step] = old[i * from.step];
-    }
-    to->center[axis] = s->center[axis] + (double)offset;
-    return true;
-}
-
-/* Moves a centre between taps onto the nearest one by a phase ramp on the kernel's spectrum
- * (docs/math.md, "The centre"). The axis then grows to at least twice its size. The ramp at the
- * Nyquist frequency is its cosine, which keeps the taps real. */
-static bool shift_axis(psf_shape *s, int axis, err *e) {
-    double nearest = floor(s->center[axis] + 0.5), by = s->center[axis] - nearest;
-    if (fabs(by) < PSF_ON_TAP) {
-        s->center[axis] = nearest;
-        return true;
-    }
-    psf_shape to;
-    if (!padded(&to, s, axis, e)) return false;
-    lines_of l = lines_along(&to, axis);
-    fft *f = fft_new((uint32_t)l.n, e);
-    double *room = mem_raw(l.n, (2 * FFT_STEP + 2) * sizeof *room, "kernel lines", e);
-    bool ok = f && room;
-    if (ok) {
-        shift_lines(&to, &l, f, by, room);
-        to.center[axis] = floor(to.center[axis] + 0.5);
-        replace(s, &to);
-    } else {
-        mem_free(to.tap);
-    }
-    mem_free(room);
-    fft_free(&f);
-    return ok;
-}
-
-/* --- taps in ----------------------------------------------------------------------------- */
 
 static bool take_planes(psf_shape *s, const psf_planes *in, err *e) {
     size_t bad = 0, n = (size_t)in->w * in->h, first = 0;
     uint32_t first_channel = 0;
-    s->tap = mem_raw(n * s->channels, sizeof *s->tap, "kernel", e);
-    if (!s->tap) return false;
+    if (!new_taps(s, e)) return false;
     for (uint32_t c = 0; c < s->channels; c++)
         for (size_t i = 0; i < n; i++) {
             s->tap[c * n + i] = (double)in->plane[c][i];
@@ -305,49 +109,150 @@ static bool take_planes(psf_shape *s, const psf_planes *in, err *e) {
                    first % in->w, first / in->w);
 }
 
-/* --- centre ------------------------------------------------------------------------------ */
-
-static double all_channels(const psf_shape *s, size_t i) {
-    size_t n = (size_t)s->size[AXIS_W] * s->size[AXIS_H];
-    double sum = 0;
-    for (uint32_t c = 0; c < s->channels; c++) sum += s->tap[c * n + i];
-    return sum;
-}
-
-static bool find_centroid(psf_shape *s, err *e) {
-    size_t w = s->size[AXIS_W], n = w * s->size[AXIS_H];
-    double sum = 0, x = 0, y = 0;
-    for (size_t i = 0; i < n; i++) {
-        double t = all_channels(s, i);
-        sum += t;
-        x += t * (double)(i % w);
-        y += t * (double)(i / w);
-    }
-    x /= sum, y /= sum;
-    if (!(sum > 0) || !(x >= 0 && x <= (double)w - 1 && y >= 0 && y <= s->size[AXIS_H] - 1.0))
-        return err_set(e, ERR_DATA,
-                       "the kernel's centre of gravity is at x %g, y %g (its taps add up to %g): "
-                       "it has none inside; give the centre another way",
-                       x, y, sum);
-    s->center[0] = x, s->center[1] = y;
+/* Puts the taps into a rectangle of this size, moved to the right and down by `by` taps. What would
+ * leave it comes in on the other side. */
+static bool place(psf_shape *s, const uint32_t size[2], const uint32_t by[2], err *e) {
+    psf_shape to = {{size[0], size[1]}, s->channels, NULL, {s->center[0], s->center[1]}};
+    const double *from = s->tap;
+    if (!new_taps(&to, e)) return false;
+    for (size_t c = 0; c < s->channels; c++)
+        for (size_t y = 0; y < s->size[1]; y++)
+            for (size_t x = 0; x < s->size[0]; x++)
+                to.tap[(c * size[1] + (y + by[1]) % size[1]) * size[0] + (x + by[0]) % size[0]] =
+                    *from++;
+    mem_free(s->tap);
+    *s = to;
     return true;
 }
 
 static bool find_center(psf_shape *s, const psf_options *o, err *e) {
-    size_t w = s->size[AXIS_W], n = w * s->size[AXIS_H], peak = 0;
-    for (int i = 0; i < 2; i++) s->center[i] = s->size[i] / 2;
-    switch (o->center) {
-    case PSF_PEAK:
-        for (size_t i = 1; i < n; i++)
-            if (all_channels(s, i) > all_channels(s, peak)) peak = i;
-        s->center[0] = (double)(peak % w), s->center[1] = (double)(peak / w);
-        return true;
-    case PSF_CENTROID: return find_centroid(s, e);
-    case PSF_CORNER: return unwrap_axis(s, AXIS_W, e) && unwrap_axis(s, AXIS_H, e);
-    case PSF_AT: memcpy(s->center, o->at, sizeof s->center); return true;
-    case PSF_MIDDLE:
-    default: return true;
+    const size_t w = s->size[0], n = w * s->size[1];
+    const uint32_t half[2] = {s->size[0] / 2, s->size[1] / 2};
+    double sum = 0, x = 0, y = 0, peak = -INFINITY;
+    s->center[0] = half[0], s->center[1] = half[1];
+    if (o->center == PSF_CORNER) return place(s, (uint32_t[]){s->size[0], s->size[1]}, half, e);
+    if (o->center == PSF_AT) memcpy(s->center, o->at, sizeof s->center);
+    if (o->center != PSF_PEAK && o->center != PSF_CENTROID) return true;
+    for (size_t i = 0; i < n; i++) {
+        double t = 0;
+        for (uint32_t c = 0; c < s->channels; c++) t += s->tap[c * n + i];
+        sum += t, x += t * (double)(i % w), y += t * (double)(i / w);
+        if (o->center != PSF_PEAK || !(t > peak)) continue;
+        peak = t;
+        s->center[0] = (double)(i % w), s->center[1] = (double)(i / w);
     }
+    if (o->center == PSF_PEAK) return true;
+    s->center[0] = x /= sum, s->center[1] = y /= sum;
+    if (sum > 0 && x >= 0 && x <= (double)w - 1 && y >= 0 && y <= s->size[1] - 1.0) return true;
+    return err_set(e, ERR_DATA,
+                   "the kernel's centre of gravity is at x %g, y %g (its taps add up to %g): it "
+                   "has none inside; give the centre another way",
+                   x, y, sum);
+}
+
+/* Turns the kernel by 180 degrees. */
+static void turn(psf_shape *s) {
+    size_t n = (size_t)s->size[0] * s->size[1];
+    for (uint32_t c = 0; c < s->channels; c++) {
+        double *a = s->tap + c * n;
+        for (size_t i = 0; i < n / 2; i++) {
+            double t = a[i];
+            a[i] = a[n - 1 - i];
+            a[n - 1 - i] = t;
+        }
+    }
+    for (int axis = 0; axis < 2; axis++) s->center[axis] = s->size[axis] - 1 - s->center[axis];
+}
+
+/* Makes the kernel `scale` times as large. The new grid has a tap on the centre, so a centre
+ * between taps ends on one. */
+static bool resize(psf_shape *s, double scale, err *e) {
+    stretch by = {.scale = {scale, scale}, .spline = true};
+    psf_shape to = {.channels = s->channels};
+    for (int axis = 0; axis < 2; axis++) {
+        double before = stretch_reach(s->center[axis], scale, 0, true);
+        double n = before + 1 + stretch_reach(s->size[axis] - 1 - s->center[axis], scale, 0, true);
+        char meant[64] = "";
+        if (scale >= 10) snprintf(meant, sizeof meant, "; %g %%? that is %g", scale, scale / 100);
+        if (n > PSF_SCALED && scale > 1)
+            return err_set(e, ERR_CONFIG,
+                           "kernel_scale %g makes a kernel of %" PRIu32 " taps a side %.0f; at "
+                           "most %d are possible%s",
+                           scale, s->size[axis], n, PSF_SCALED, meant);
+        by.from[axis] = s->size[axis], by.middle[axis] = s->center[axis];
+        to.size[axis] = by.to[axis] = (uint32_t)n;
+        to.center[axis] = by.at[axis] = before;
+    }
+    bool ok = new_taps(&to, e);
+    for (size_t c = 0; ok && c < s->channels; c++)
+        ok = stretch_add(to.tap + c * to.size[0] * to.size[1], 1, &by,
+                         s->tap + c * s->size[0] * s->size[1], &(double){1}, NULL, e);
+    mem_free(s->tap);
+    *s = to;
+    return ok;
+}
+
+/* Moves all lines along an axis by `by` taps to the left; `room` has n * (2 * FFT_STEP + 2)
+ * doubles. Eight real lines go at a time: a ramp of real taps keeps the real and the imaginary line
+ * of each complex one apart. The ramp at the Nyquist frequency is its cosine, which keeps the taps
+ * real. */
+static void shift_lines(psf_shape *s, int axis, const fft *f, double by, double *room) {
+    const size_t w = s->size[0], n = s->size[axis], step = axis ? w : 1;
+    const size_t lines = w * s->size[1] * s->channels / n;
+    double *a = room, *b = a + n * FFT_STEP, *ramp = b + n * FFT_STEP, *line[FFT_STEP];
+    for (size_t k = 0; k < n; k++) {
+        double signed_k = k <= n / 2 ? (double)k : (double)k - (double)n;
+        double angle = 2 * M_PI * signed_k * by / (double)n;
+        ramp[2 * k] = steady_cos(angle);
+        ramp[2 * k + 1] = 2 * k == n ? 0 : steady_sin(angle);
+    }
+    for (size_t from = 0; from < lines; from += FFT_STEP) {
+        size_t count = min_size(lines - from, FFT_STEP);
+        memset(a, 0, n * FFT_STEP * sizeof *a);
+        for (size_t v = 0; v < count; v++) {
+            size_t j = from + v;
+            line[v] = s->tap + (axis ? j / w * w * n + j % w : j * n);
+            for (size_t i = 0; i < n; i++) a[i * FFT_STEP + v] = line[v][i * step];
+        }
+        double *z = fft_forward(f, a, b);
+        for (size_t k = 0; k < n; k++)
+            for (int v = 0; v < FFT_LINES; v++) {
+                double *re = z + k * FFT_STEP + v, *im = re + FFT_LINES, x = *re;
+                *re = (x * ramp[2 * k] - *im * ramp[2 * k + 1]) / (double)n;
+                *im = (x * ramp[2 * k + 1] + *im * ramp[2 * k]) / (double)n;
+            }
+        z = fft_backward(f, z, z == a ? b : a);
+        for (size_t v = 0; v < count; v++)
+            for (size_t i = 0; i < n; i++) line[v][i * step] = z[i * FFT_STEP + v];
+    }
+}
+
+/* Moves a centre between taps onto the nearest one by a phase ramp on the kernel's spectrum
+ * (docs/math.md, "The centre"). The axis then grows to at least twice its size. */
+static bool shift_axis(psf_shape *s, int axis, err *e) {
+    double nearest = floor(s->center[axis] + 0.5), by = s->center[axis] - nearest;
+    if (fabs(by) < PSF_ON_TAP) {
+        s->center[axis] = nearest;
+        return true;
+    }
+    uint32_t n = length_next(2 * s->size[axis], 2), size[2] = {s->size[0], s->size[1]};
+    uint32_t offset[2] = {0, 0};
+    if (n == 0 || n > PSF_SIDE)
+        return err_set(e, ERR_CONFIG,
+                       "a centre between taps doubles the kernel, and %" PRIu32 " taps a side "
+                       "are too many for that: at most %d can be doubled",
+                       s->size[axis], PSF_SIDE / 2);
+    offset[axis] = (n - size[axis]) / 2, size[axis] = n;
+    fft *f = fft_new(n, e);
+    double *room = mem_raw(n, (2 * FFT_STEP + 2) * sizeof *room, "kernel lines", e);
+    bool ok = f && room && place(s, size, offset, e);
+    if (ok) {
+        shift_lines(s, axis, f, by, room);
+        s->center[axis] = floor(s->center[axis] + offset[axis] + 0.5);
+    }
+    mem_free(room);
+    fft_free(&f);
+    return ok;
 }
 
 /* --- normalisation ----------------------------------------------------------------------- */
@@ -383,7 +288,7 @@ static bool normalize(psf *k, err *e) {
 /* --- making ------------------------------------------------------------------------------ */
 
 static bool take_shape(psf *k, const psf_shape *s, err *e) {
-    k->w = s->size[AXIS_W], k->h = s->size[AXIS_H], k->channels = s->channels;
+    k->w = s->size[0], k->h = s->size[1], k->channels = s->channels;
     k->cx = (uint32_t)s->center[0], k->cy = (uint32_t)s->center[1];
     size_t n = taps_of(k) * k->channels;
     k->tap = mem_raw(n, sizeof *k->tap, "kernel", e);
@@ -411,10 +316,9 @@ bool psf_make(psf *k, const psf_planes *in, const psf_options *options, err *e) 
     const psf_options *o = &made.made;
     psf_shape s = {.size = {in->w, in->h}, .channels = in->channels};
     bool ok = check_options(o, in->w, in->h, e) && take_planes(&s, in, e) && find_center(&s, o, e);
-    for (int axis = 0; ok && o->size != 1 && axis < 2; axis++)
-        ok = scale_axis(&s, axis, o->size, e);
+    if (ok && o->size != 1) ok = resize(&s, o->size, e);
     if (ok && o->correlate) turn(&s);
-    ok = ok && shift_axis(&s, AXIS_W, e) && shift_axis(&s, AXIS_H, e) && take_shape(&made, &s, e);
+    ok = ok && shift_axis(&s, 0, e) && shift_axis(&s, 1, e) && take_shape(&made, &s, e);
     mem_free(s.tap);
     if (ok)
         *k = made;

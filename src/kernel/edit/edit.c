@@ -5,7 +5,6 @@
 #include "base/number.h"
 #include "kernel/psf.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -91,6 +90,17 @@ edit_reach edit_reach_of(const edit_kernel *k) {
 
 uint32_t edit_side(uint32_t before, uint32_t after, uint32_t least) {
     return max_u32(least, before > after ? 2 * before : 2 * after + 1);
+}
+
+void edit_hold(stretch *s, const edit_kernel *k) {
+    const edit_reach r = edit_reach_of(k);
+    s->from[0] = k->w, s->from[1] = k->h;
+    for (int a = 0; a < 2; a++) {
+        double before = stretch_reach(r.before[a], s->scale[a], -s->move[a], s->spline);
+        double after = stretch_reach(r.after[a], s->scale[a], s->move[a], s->spline);
+        s->to[a] = edit_side((uint32_t)before, (uint32_t)after, s->to[a]);
+        s->middle[a] = s->from[a] / 2, s->at[a] = s->to[a] / 2;
+    }
 }
 
 bool edit_fit(edit_kernel *k, uint32_t w, uint32_t h, double *lost, err *e) {

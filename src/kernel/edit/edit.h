@@ -11,7 +11,7 @@
 #ifndef KERNEL_EDIT_H
 #define KERNEL_EDIT_H
 
-#include "base/par.h"
+#include "kernel/stretch.h"
 
 #include <stdint.h>
 
@@ -116,6 +116,9 @@ edit_reach edit_reach_of(const edit_kernel *k);
 /* Returns the smallest side, `least` or more, whose centre has `before` taps before it and `after`
  * taps after it. */
 uint32_t edit_side(uint32_t before, uint32_t after, uint32_t least);
+/* Fills in what a stretch takes of a kernel, and makes its result larger until it holds every tap
+ * that is not zero. */
+void edit_hold(stretch *s, const edit_kernel *k);
 
 /* Changes the size, with the centre in its place; the light of taps that find no place goes into
  * *lost, as a share of all. */

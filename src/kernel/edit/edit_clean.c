@@ -215,18 +215,6 @@ static bool clean_tail(cleaning *w, double times, err *e) {
     return true;
 }
 
-static void clip_negative(cleaning *w) {
-    const size_t n = (size_t)w->k->w * w->k->h * w->k->channels;
-    double light = edit_light(w->k), below = 0;
-    uint64_t count = 0;
-    for (size_t i = 0; i < n; i++)
-        if (w->k->tap[i] < 0) below -= w->k->tap[i], count++, w->k->tap[i] = 0;
-    if (count)
-        edit_say(w->told, "negative", (double)count,
-                 "%.0f taps below zero were set to zero; they had %.3g %% of the light",
-                 (double)count, 100 * below / light);
-}
-
 /* ---------------------------------------------------------------------------------------------- */
 
 bool edit_clean(edit_kernel *to, const edit_request *r, edit_account *told, err *e) {
@@ -236,7 +224,13 @@ bool edit_clean(edit_kernel *to, const edit_request *r, edit_account *told, err 
               photo_recentre(to, at, told, e) && ring_map_make(&w.rings, to->w, to->h, e);
     if (ok && r->value[BACKGROUND] > 0) take_background_out(&w);
     ok = ok && (r->value[CORE] <= 0 || restore_core(&w, e)) && clean_tail(&w, r->value[NOISE], e);
-    if (ok) clip_negative(&w);
+    double light = ok ? edit_light(to) : 0, below = 0, count = 0;
+    for (size_t i = 0, n = (size_t)to->w * to->h * to->channels; ok && i < n; i++)
+        if (to->tap[i] < 0) below -= to->tap[i], count++, to->tap[i] = 0;
+    if (count)
+        edit_say(told, "negative", count,
+                 "%.0f taps below zero were set to zero; they had %.3g %% of the light", count,
+                 100 * below / light);
     if (ok && !told->sayings) edit_say(told, "nothing", 0, "there was nothing to clean");
     ring_map_free(&w.rings);
     return ok;

@@ -42,18 +42,6 @@ static int by_light(const void *a, const void *b) {
     return (p > q) - (p < q);
 }
 
-/* Returns the light at which an exposure is cut off: 1 for 8 bits, the highest value if five taps
- * share it, or more than there is. */
-static double merge_white_of(const edit_input *in) {
-    const edit_kernel *k = &in->kernel;
-    const size_t n = (size_t)k->w * k->h * k->channels;
-    double high = 0;
-    int same = 0;
-    for (size_t i = 0; i < n; i++) high = fmax(high, k->tap[i]);
-    for (size_t i = 0; i < n; i++) same += k->tap[i] == high && same < 5;
-    return in->quantum > 0 ? fmax(high, 1) : same < 5 ? 2 * high : high;
-}
-
 /* Two exposures, and the taps that are well exposed in the longer one. */
 typedef struct {
     const edit_kernel *longer, *shorter;
@@ -99,13 +87,21 @@ static bool find_move(int64_t move[2], const exposure *longer, const exposure *s
 /* Cuts all exposures around the same centre, which is found in the shortest, where the core is
  * smallest. */
 static bool cut_bracket(bracket *b, const edit_request *r, edit_account *told, err *e) {
+    const edit_kernel *any = &b->x[0].in->kernel;
+    const size_t n = (size_t)any->w * any->h * any->channels;
     uint32_t first[2];
     double lost;
     if (!photo_centre(first, r, b->x[0].in, e)) return false;
     int64_t at[2] = {first[0], first[1]}, move[2];
     for (int i = 0; i < b->count; i++) {
         exposure *x = &b->x[i];
-        x->white = merge_white_of(x->in);
+        const double *tap = x->in->kernel.tap;
+        double high = 0;
+        int same = 0;
+        for (size_t t = 0; t < n; t++) high = fmax(high, tap[t]);
+        for (size_t t = 0; t < n; t++) same += tap[t] == high && same < 5;
+        /* 1 for 8 bits, the highest value if five taps share it, or more than there is. */
+        x->white = x->in->quantum > 0 ? fmax(high, 1) : same < 5 ? 2 * high : high;
         if (i > 0) {
             if (!find_move(move, x, x - 1, e)) return false;
             at[0] += move[0], at[1] += move[1];

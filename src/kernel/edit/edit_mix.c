@@ -3,7 +3,6 @@
 #include "base/number.h"
 #include "base/steady.h"
 #include "kernel/edit/edit.h"
-#include "kernel/edit/stretch.h"
 #include "kernel/make/lamp.h"
 #include "math/fft.h"
 #include "math/lengths.h"
@@ -11,56 +10,40 @@
 #include <math.h>
 #include <string.h>
 
-static const double WHITE[EDIT_CHANNELS] = {1, 1, 1};
-
-static uint32_t most_channels(const edit_request *r) {
-    uint32_t channels = 1;
-    for (int i = 0; i < r->inputs; i++) channels = max_u32(channels, r->input[i].kernel.channels);
-    return channels;
-}
-
 /* --- mix -------------------------------------------------------------------------------------- */
-
-static bool add_input(edit_kernel *to, const edit_input *in, double share, par *threads, err *e) {
-    const edit_kernel *k = &in->kernel;
-    const uint32_t from[2] = {k->w, k->h}, side[2] = {to->w, to->h};
-    const size_t plane = (size_t)k->w * k->h;
-    double mean = edit_light(k) / k->channels;
-    stretch_axis axis[2] = {0};
-    if (!(mean > 0))
-        return err_set(e, ERR_DATA, "the taps of '%s' add up to %g, so it has no light to share",
-                       in->name, mean);
-    bool ok = true;
-    for (int a = 0; a < 2 && ok; a++)
-        ok = stretch_axis_make(&axis[a], from[a], side[a], 1, in->offset[a], e);
-    for (uint32_t c = 0; c < k->channels && ok; c++) {
-        double weight[EDIT_CHANNELS] = {0};
-        for (uint32_t i = 0; i < to->channels; i++)
-            if (k->channels == 1 || i == c) weight[i] = share / mean;
-        ok = stretch_add(to, k->tap + c * plane, axis, weight, threads, e);
-    }
-    for (int a = 0; a < 2; a++) stretch_axis_free(&axis[a]);
-    return ok;
-}
 
 /* The amounts are shares of the light, so each kernel counts as if its channels summed to 1. */
 bool edit_mix(edit_kernel *to, const edit_request *r, edit_account *told, err *e) {
-    uint32_t side[2] = {1, 1};
+    stretch by = {.scale = {1, 1}};
+    uint32_t channels = 1;
     double all = 0;
     for (int i = 0; i < r->inputs; i++) {
-        const edit_input *in = &r->input[i];
-        edit_reach reach = edit_reach_of(&in->kernel);
-        const uint32_t least[2] = {in->kernel.w, in->kernel.h};
-        for (int a = 0; a < 2; a++)
-            side[a] = edit_side(stretch_reach(reach.before[a], 1, -in->offset[a]),
-                                stretch_reach(reach.after[a], 1, in->offset[a]),
-                                max_u32(side[a], least[a]));
+        const edit_kernel *k = &r->input[i].kernel;
+        memcpy(by.move, r->input[i].offset, sizeof by.move);
+        by.to[0] = max_u32(by.to[0], k->w), by.to[1] = max_u32(by.to[1], k->h);
+        edit_hold(&by, k);
+        channels = max_u32(channels, k->channels);
     }
-    if (!edit_new(to, side[0], side[1], most_channels(r), e)) return false;
+    if (!edit_new(to, by.to[0], by.to[1], channels, e)) return false;
     for (int i = 0; i < r->inputs; i++) {
         const edit_input *in = &r->input[i];
+        const edit_kernel *k = &in->kernel;
         double share = isnan(in->amount) ? 1.0 / r->inputs : in->amount;
-        if (!add_input(to, in, share, r->threads, e)) return false;
+        double mean = edit_light(k) / k->channels;
+        if (!(mean > 0))
+            return err_set(e, ERR_DATA,
+                           "the taps of '%s' add up to %g, so it has no light to share", in->name,
+                           mean);
+        memcpy(by.move, in->offset, sizeof by.move);
+        edit_hold(&by, k);
+        for (size_t c = 0; c < k->channels; c++) {
+            double weight[EDIT_CHANNELS] = {0};
+            for (uint32_t t = 0; t < channels; t++)
+                if (k->channels == 1 || t == c) weight[t] = share / mean;
+            if (!stretch_add(to->tap, channels, &by, k->tap + c * k->w * k->h, weight, r->threads,
+                             e))
+                return false;
+        }
         all += share;
         edit_say(told, "share", share, "%s gives %.4g of the light", in->name, share);
     }
@@ -101,27 +84,18 @@ static size_t element(const transform *t, bool turned, uint32_t x, uint32_t y) {
     return ((size_t)(across / FFT_LINES) * t->n[turned] + along) * FFT_STEP + across % FFT_LINES;
 }
 
-static void turn_lines(transform *t, bool back) {
+/* Transforms both axes, forward or back. The lines of `plane` run along x. */
+static bool transform_plane(transform *t, bool back, err *e) {
+    t->back = back, t->axis = back;
+    if (!par_for(t->threads, t->n[1 - t->axis] / FFT_LINES, transform_group, t, e)) return false;
     for (uint32_t y = 0; y < t->n[1]; y++)
         for (uint32_t x = 0; x < t->n[0]; x++) {
             double *a = t->plane + element(t, false, x, y), *b = t->turned + element(t, true, x, y);
-            if (back)
-                a[0] = b[0], a[FFT_LINES] = b[FFT_LINES];
-            else
-                b[0] = a[0], b[FFT_LINES] = a[FFT_LINES];
+            double *to = back ? a : b, *from = back ? b : a;
+            to[0] = from[0], to[FFT_LINES] = from[FFT_LINES];
         }
-}
-
-/* Transforms both axes, forward or back. The lines of `plane` run along x. */
-static bool transform_plane(transform *t, bool back, err *e) {
-    t->back = back;
-    for (int step = 0; step < 2; step++) {
-        t->axis = back ? 1 - step : step;
-        uint32_t lines = t->n[1 - t->axis];
-        if (!par_for(t->threads, lines / FFT_LINES, transform_group, t, e)) return false;
-        if (step == 0) turn_lines(t, back);
-    }
-    return true;
+    t->axis = !back;
+    return par_for(t->threads, t->n[1 - t->axis] / FFT_LINES, transform_group, t, e);
 }
 
 /* Multiplies the spectra of two real planes that were transformed as the real and the imaginary
@@ -141,20 +115,18 @@ static void multiply(transform *t) {
         }
 }
 
-/* Convolves plane `a` with plane `b`: tap (x, y) from their centres is the sum of the products of
+/* Convolves two kernels of one channel: tap (x, y) from their centres is the sum of the products of
  * taps whose places add up to it. */
-static bool convolve_planes(double *to, transform *t, const edit_kernel *size, const edit_kernel *a,
-                            uint32_t ca, const edit_kernel *b, uint32_t cb, err *e) {
-    memset(t->plane, 0, (size_t)t->n[0] * t->n[1] * 2 * sizeof *t->plane);
+static bool convolve_planes(edit_kernel *to, transform *t, const edit_kernel in[2], err *e) {
+    const uint32_t *n = t->n;
+    memset(t->plane, 0, (size_t)n[0] * n[1] * 2 * sizeof *t->plane);
     bool positive = true;
     for (int part = 0; part < 2; part++) {
-        const edit_kernel *k = part ? b : a;
-        const double *tap = k->tap + (part ? cb : ca) * (size_t)k->w * k->h;
+        const edit_kernel *k = &in[part];
         for (uint32_t y = 0; y < k->h; y++)
             for (uint32_t x = 0; x < k->w; x++) {
-                uint32_t px = (x + t->n[0] - k->w / 2) % t->n[0];
-                uint32_t py = (y + t->n[1] - k->h / 2) % t->n[1];
-                double v = tap[(size_t)y * k->w + x];
+                uint32_t px = (x + n[0] - k->w / 2) % n[0], py = (y + n[1] - k->h / 2) % n[1];
+                double v = k->tap[(size_t)y * k->w + x];
                 positive = positive && v >= 0;
                 t->plane[element(t, false, px, py) + (part ? FFT_LINES : 0)] = v;
             }
@@ -162,16 +134,20 @@ static bool convolve_planes(double *to, transform *t, const edit_kernel *size, c
     if (!transform_plane(t, false, e)) return false;
     multiply(t);
     if (!transform_plane(t, true, e)) return false;
-    double scale = 1 / ((double)t->n[0] * t->n[1]);
-    for (uint32_t y = 0; y < size->h; y++)
-        for (uint32_t x = 0; x < size->w; x++) {
-            uint32_t px = (x + t->n[0] - size->w / 2) % t->n[0];
-            uint32_t py = (y + t->n[1] - size->h / 2) % t->n[1];
+    double scale = 1 / ((double)n[0] * n[1]);
+    for (uint32_t y = 0; y < to->h; y++)
+        for (uint32_t x = 0; x < to->w; x++) {
+            uint32_t px = (x + n[0] - to->w / 2) % n[0], py = (y + n[1] - to->h / 2) % n[1];
             double v = t->plane[element(t, false, px, py)] * scale;
             /* Rounding must not make light that is not there negative. */
-            to[(size_t)y * size->w + x] = positive ? fmax(v, 0) : v;
+            to->tap[(size_t)y * to->w + x] = positive ? fmax(v, 0) : v;
         }
     return true;
+}
+
+/* Returns a channel of a kernel as a kernel of its own; one channel stands for all. */
+static edit_kernel channel_of(const edit_kernel *k, size_t c) {
+    return (edit_kernel){k->w, k->h, 1, k->tap + (k->channels > 1 ? c * k->w * k->h : 0)};
 }
 
 static bool convolve_two(edit_kernel *to, const edit_kernel *a, const edit_kernel *b, par *threads,
@@ -192,9 +168,10 @@ static bool convolve_two(edit_kernel *to, const edit_kernel *a, const edit_kerne
     ok = ok && (t.plane = mem_raw(room, sizeof *t.plane, "spectrum", e)) &&
          (t.turned = mem_raw(room, sizeof *t.turned, "spectrum", e)) &&
          edit_new(to, side[0], side[1], channels, e);
-    for (uint32_t c = 0; c < channels && ok; c++)
-        ok = convolve_planes(to->tap + c * (size_t)to->w * to->h, &t, to, a,
-                             a->channels > 1 ? c : 0, b, b->channels > 1 ? c : 0, e);
+    for (uint32_t c = 0; c < channels && ok; c++) {
+        edit_kernel made = channel_of(to, c);
+        ok = convolve_planes(&made, &t, (edit_kernel[]){channel_of(a, c), channel_of(b, c)}, e);
+    }
     mem_free(t.plane);
     mem_free(t.turned);
     for (int i = 0; i < 2; i++) fft_free(&t.f[i]);
@@ -220,23 +197,6 @@ bool edit_convolve(edit_kernel *to, const edit_request *r, edit_account *told, e
  * many wavelengths and added in the colour of each; so close are they that the farthest tap moves
  * by no more than one from each to the next, or fringes would show as separate rings. */
 
-static bool add_wavelength(edit_kernel *to, const edit_kernel *grey, double scale,
-                           const double color[EDIT_CHANNELS], par *threads, err *e) {
-    stretch_axis axis[2] = {0};
-    bool ok = stretch_axis_make(&axis[0], grey->w, to->w, scale, 0, e) &&
-              stretch_axis_make(&axis[1], grey->h, to->h, scale, 0, e) &&
-              stretch_add(to, grey->tap, axis, color, threads, e);
-    for (int a = 0; a < 2; a++) stretch_axis_free(&axis[a]);
-    return ok;
-}
-
-/* Returns how many wavelengths are needed from `first` to `last`. */
-static int wavelengths(const edit_reach *r, double first, double last) {
-    double x = max_u32(r->before[0], r->after[0]), y = max_u32(r->before[1], r->after[1]);
-    double far = sqrt(x * x + y * y);
-    return first == last ? 1 : (int)clamp_double(ceil(far * steady_log(last / first)), 16, 2048);
-}
-
 /* Clips what lies outside the primaries, and gives each channel the light of the grey kernel. */
 static double clip_colours(edit_kernel *to, double light) {
     const size_t n = (size_t)to->w * to->h;
@@ -258,7 +218,7 @@ bool edit_disperse(edit_kernel *to, const edit_request *r, edit_account *told, e
     const edit_kernel *k = &r->input[0].kernel;
     const double at = r->value[0], first = r->value[1], last = r->value[2];
     const size_t n = (size_t)k->w * k->h;
-    edit_reach reach = edit_reach_of(k);
+    stretch by = {.scale = {last / at, last / at}, .to = {k->w, k->h}};
     edit_kernel grey;
     if (!(first <= last))
         return err_set(e, ERR_USAGE, "from=%g is above to=%g: the wavelengths must rise", first,
@@ -266,22 +226,24 @@ bool edit_disperse(edit_kernel *to, const edit_request *r, edit_account *told, e
     if (!edit_new(&grey, k->w, k->h, 1, e)) return false;
     for (uint32_t c = 0; c < k->channels; c++)
         for (size_t i = 0; i < n; i++) grey.tap[i] += k->tap[c * n + i] / k->channels;
-    const uint32_t least[2] = {k->w, k->h};
-    uint32_t side[2];
-    for (int a = 0; a < 2; a++)
-        side[a] = edit_side(stretch_reach(reach.before[a], last / at, 0),
-                            stretch_reach(reach.after[a], last / at, 0), least[a]);
-    int count = wavelengths(&reach, first, last);
-    bool ok = edit_new(to, side[0], side[1], EDIT_CHANNELS, e);
+    edit_hold(&by, k);
+    const edit_reach reach = edit_reach_of(k);
+    double x = max_u32(reach.before[0], reach.after[0]);
+    double y = max_u32(reach.before[1], reach.after[1]);
+    double steps = ceil(sqrt(x * x + y * y) * steady_log(last / first));
+    int count = first == last ? 1 : (int)clamp_double(steps, 16, 2048);
+    bool ok = edit_new(to, by.to[0], by.to[1], EDIT_CHANNELS, e);
     for (int i = 0; i < count && ok; i++) {
-        double w = first * steady_pow(last / first, (i + 0.5) / count), color[EDIT_CHANNELS];
-        lamp_rec709(w, steady_exp, color);
-        for (int c = 0; c < EDIT_CHANNELS; c++) color[c] *= w; /* nanometres of a step */
-        ok = add_wavelength(to, &grey, w / at, count > 1 ? color : WHITE, r->threads, e);
+        double w = first * steady_pow(last / first, (i + 0.5) / count);
+        double color[EDIT_CHANNELS] = {1, 1, 1};
+        if (count > 1) lamp_rec709(w, steady_exp, color);
+        for (int c = 0; count > 1 && c < EDIT_CHANNELS; c++) color[c] *= w; /* nm of a step */
+        by.scale[0] = by.scale[1] = w / at;
+        ok = stretch_add(to->tap, EDIT_CHANNELS, &by, grey.tap, color, r->threads, e);
     }
-    double before = 0;
-    for (size_t i = 0; ok && i < 3 * (size_t)to->w * to->h; i++) before += fabs(to->tap[i]);
     if (ok) {
+        double before = 0;
+        for (size_t i = 0; i < 3 * (size_t)to->w * to->h; i++) before += fabs(to->tap[i]);
         double clipped = clip_colours(to, edit_light(&grey)) / before;
         if (k->channels > 1)
             edit_say(told, "grey", k->channels, "the mean of the %u channels was taken as grey",

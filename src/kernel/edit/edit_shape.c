@@ -3,7 +3,6 @@
 #include "base/number.h"
 #include "base/steady.h"
 #include "kernel/edit/edit.h"
-#include "kernel/edit/stretch.h"
 
 #include <math.h>
 
@@ -116,53 +115,20 @@ bool edit_rotate(edit_kernel *to, const edit_request *r, edit_account *told, err
 
 bool edit_stretch(edit_kernel *to, const edit_request *r, edit_account *told, err *e) {
     const edit_kernel *k = &r->input[0].kernel;
-    const uint32_t from[2] = {k->w, k->h};
-    const size_t plane = (size_t)k->w * k->h;
-    edit_reach reach = edit_reach_of(k);
-    stretch_axis axis[2] = {0};
-    uint32_t side[2];
-    bool ok = true;
-    for (int a = 0; a < 2; a++) {
-        double by = r->value[a];
-        side[a] = edit_side(stretch_reach(reach.before[a], by, 0),
-                            stretch_reach(reach.after[a], by, 0), by < 1 ? 1 : from[a]);
-    }
-    ok = edit_new(to, side[0], side[1], k->channels, e);
-    for (int a = 0; a < 2 && ok; a++)
-        ok = stretch_axis_make(&axis[a], from[a], side[a], r->value[a], 0, e);
-    for (uint32_t c = 0; c < k->channels && ok; c++) {
-        double weight[EDIT_CHANNELS] = {0};
-        weight[c] = 1;
-        ok = stretch_add(to, k->tap + c * plane, axis, weight, r->threads, e);
-    }
-    for (int a = 0; a < 2; a++) stretch_axis_free(&axis[a]);
-    if (ok)
-        edit_say(told, "stretch", r->value[0] / r->value[1],
-                 "stretched to %g times the width and %g times the height", r->value[0],
-                 r->value[1]);
-    return ok;
+    const double x = r->value[0], y = r->value[1];
+    stretch by = {.scale = {x, y}, .to = {x < 1 ? 1 : k->w, y < 1 ? 1 : k->h}};
+    edit_hold(&by, k);
+    if (!edit_new(to, by.to[0], by.to[1], k->channels, e)) return false;
+    for (size_t c = 0; c < k->channels; c++)
+        if (!stretch_add(to->tap + c * to->w * to->h, 1, &by, k->tap + c * k->w * k->h,
+                         &(double){1}, r->threads, e))
+            return false;
+    edit_say(told, "stretch", x / y, "stretched to %g times the width and %g times the height", x,
+             y);
+    return true;
 }
 
 /* --- crop, pad -------------------------------------------------------------------------------- */
-
-/* Returns the smallest odd side whose square around the centre holds the share `keep` of the
- * light. */
-static uint32_t side_that_keeps(const edit_kernel *k, double keep, err *e) {
-    uint32_t most = max_u32(k->w, k->h) / 2 + 1;
-    double *light = mem_new(most + 1, sizeof *light, "light by distance", e), sum = 0, all = 0;
-    uint32_t at = 0;
-    if (!light) return 0;
-    for (size_t i = 0, n = (size_t)k->w * k->h; i < n * k->channels; i++) {
-        int64_t dx = (int64_t)(i % n % k->w) - k->w / 2, dy = (int64_t)(i % n / k->w) - k->h / 2;
-        /* The first tap of an even side has no partner on the other side. */
-        uint64_t far = max_u64((uint64_t)(dx < 0 ? -dx : dx), (uint64_t)(dy < 0 ? -dy : dy));
-        light[min_u64(far, most)] += fabs(k->tap[i]);
-        all += fabs(k->tap[i]);
-    }
-    while (at < most && (sum += light[at]) < keep * all) at++;
-    mem_free(light);
-    return 2 * at + 1;
-}
 
 static bool check_size(const edit_request *r, bool larger, err *e) {
     const edit_kernel *k = &r->input[0].kernel;
@@ -175,13 +141,25 @@ static bool check_size(const edit_request *r, bool larger, err *e) {
     return true;
 }
 
+/* Without a size, crops to the smallest square around the centre that holds a share of the light.
+ */
 bool edit_crop(edit_kernel *to, const edit_request *r, edit_account *told, err *e) {
     const edit_kernel *k = &r->input[0].kernel;
-    double lost;
     if (!check_size(r, false, e) || !edit_copy(to, k, e)) return false;
     if (r->taps[0]) return true;
-    uint32_t side = side_that_keeps(k, r->value[0], e);
-    if (!side || !edit_fit(to, min_u32(side, k->w), min_u32(side, k->h), &lost, e)) return false;
+    uint32_t most = max_u32(k->w, k->h) / 2 + 1, at = 0;
+    double *light = mem_new(most + 1, sizeof *light, "light by distance", e);
+    double sum = 0, all = 0, lost;
+    if (!light) return false;
+    for (size_t i = 0, n = (size_t)k->w * k->h; i < n * k->channels; i++) {
+        double dx = (double)(i % n % k->w) - k->w / 2, dy = (double)(i % n / k->w) - k->h / 2;
+        light[(size_t)fmax(fabs(dx), fabs(dy))] += fabs(k->tap[i]);
+        all += fabs(k->tap[i]);
+    }
+    while (at < most && (sum += light[at]) < r->value[0] * all) at++;
+    mem_free(light);
+    uint32_t side = 2 * at + 1; /* odd: the first tap of an even side has no partner */
+    if (!edit_fit(to, min_u32(side, k->w), min_u32(side, k->h), &lost, e)) return false;
     edit_say(told, "cropped", lost, "%u x %u taps hold all but %.3g %% of the light", to->w, to->h,
              100 * lost);
     return true;
