@@ -19,24 +19,19 @@
 
 /* --- places ------------------------------------------------------------------------------ */
 
-static bool joined(char to[CACHE_PATH], const char *a, const char *b) {
-    int n = snprintf(to, CACHE_PATH, "%s%s", a, b);
+static bool joined(char to[CACHE_PATH], const char *dir, const char *below, const char *name) {
+    int n = snprintf(to, CACHE_PATH, "%s%s%s", dir, below, name);
     return n > 0 && n < CACHE_PATH;
 }
 
 bool cache_path(char to[CACHE_PATH], const char *asked) {
     const char *own = host_variable("FFTBLOOM_CACHE_DIR"), *xdg = host_variable("XDG_CACHE_HOME"),
                *home = host_variable("HOME");
-    if (asked && *asked) return joined(to, asked, "");
-    if (own && *own) return joined(to, own, "");
-    if (xdg && *xdg == '/') return joined(to, xdg, "/fftbloom"); /* others are to be ignored */
-    if (home && *home) return joined(to, home, "/.cache/fftbloom");
+    if (asked && *asked) return joined(to, asked, "", "");
+    if (own && *own) return joined(to, own, "", "");
+    if (xdg && *xdg == '/') return joined(to, xdg, "", "/fftbloom"); /* others are to be ignored */
+    if (home && *home) return joined(to, home, "", "/.cache/fftbloom");
     return false;
-}
-
-static bool entry_path(char to[CACHE_PATH], const char *dir, const char *name) {
-    int n = snprintf(to, CACHE_PATH, "%s/spectra/%s", dir, name);
-    return n > 0 && n < CACHE_PATH;
 }
 
 /* --- names ------------------------------------------------------------------------------- */
@@ -72,7 +67,7 @@ static bool load(spectrum *s, const psf *k, const char *dir, const char *name, b
     char path[CACHE_PATH];
     err e = {0};
     struct stat st;
-    if (!entry_path(path, dir, name) || stat(path, &st) != 0) return false;
+    if (!joined(path, dir, "/spectra/", name) || stat(path, &st) != 0) return false;
     if (st.st_uid != geteuid() && st.st_uid != 0) {
         log_info("the cache's '%s' belongs to another user, and is not used", path);
         return false;
@@ -92,32 +87,15 @@ static bool load(spectrum *s, const psf *k, const char *dir, const char *name, b
     return true;
 }
 
-static void store(const spectrum *s, const char *dir, const char *name, uint64_t budget) {
-    char folder[CACHE_PATH], path[CACHE_PATH];
-    cache_trimmed trimmed;
-    err e = {0};
-    uint64_t bytes = spectrum_floats(s) * sizeof(float);
-    if (bytes > budget) {
-        log_info("a kernel spectrum of %" PRIu64 " bytes is not kept: the whole cache may have "
-                 "%" PRIu64,
-                 bytes, budget);
-        return;
-    }
-    if (!joined(folder, dir, "/spectra") || !entry_path(path, dir, name)) return;
-    if (!file_make_dirs(folder, 0700, &e) || !spectrum_file_write(path, s, &e) ||
-        !cache_trim(&trimmed, dir, budget, &e))
-        log_info("the kernel's spectrum is not kept: %s", e.msg);
-}
-
 void cache_distrust(hash128 of, const char *asked) {
     char dir[CACHE_PATH], name[CACHE_NAME], path[CACHE_PATH];
     entry_name(name, of);
-    if (cache_path(dir, asked) && entry_path(path, dir, name) && unlink(path) == 0)
+    if (cache_path(dir, asked) && joined(path, dir, "/spectra/", name) && unlink(path) == 0)
         log_warn("the cache's '%s' fails a proof, and is removed", path);
 }
 
 bool cache_spectrum(spectrum *s, const psf *k, const cache_place *place, par *threads, err *e) {
-    char dir[CACHE_PATH], name[CACHE_NAME];
+    char dir[CACHE_PATH], folder[CACHE_PATH], path[CACHE_PATH], name[CACHE_NAME];
     const char *shared = host_variable("FFTBLOOM_CACHE_RO");
     bool usable = place->budget > 0 && cache_path(dir, place->dir);
     entry_name(name, psf_hash(k));
@@ -125,7 +103,18 @@ bool cache_spectrum(spectrum *s, const psf *k, const cache_place *place, par *th
         (place->budget > 0 && shared && *shared && load(s, k, shared, name, false)))
         return true;
     if (!spectrum_make(s, k, threads, e)) return false;
-    if (usable) store(s, dir, name, place->budget);
+    uint64_t bytes = spectrum_floats(s) * sizeof(float);
+    cache_trimmed trimmed;
+    err failed = {0};
+    if (usable && bytes > place->budget)
+        log_info("a kernel spectrum of %" PRIu64 " bytes is not kept: the whole cache may have "
+                 "%" PRIu64,
+                 bytes, place->budget);
+    else if (usable && joined(folder, dir, "/spectra", "") &&
+             joined(path, dir, "/spectra/", name) &&
+             !(file_make_dirs(folder, 0700, &failed) && spectrum_file_write(path, s, &failed) &&
+               cache_trim(&trimmed, dir, place->budget, &failed)))
+        log_info("the kernel's spectrum is not kept: %s", failed.msg);
     return true;
 }
 
@@ -137,36 +126,30 @@ static int last_used_first(const void *a, const void *b) {
     return strcmp(x->name, y->name);
 }
 
-/* Appends an entry. The list has room for the next power of two from 64 on. */
-static bool add_entry(cache_list *l, const char *name, const struct stat *st, err *e) {
-    if (l->count == 0 || (l->count >= 64 && (l->count & (l->count - 1)) == 0)) {
-        size_t room = l->count ? 2 * l->count : 64;
-        cache_entry *larger = mem_new(room, sizeof *larger, "list of the cache", e);
-        if (!larger) return false;
-        if (l->count) memcpy(larger, l->entry, l->count * sizeof *larger);
-        mem_free(l->entry);
-        l->entry = larger;
-    }
-    cache_entry *to = &l->entry[l->count++];
-    snprintf(to->name, sizeof to->name, "%.*s", CACHE_NAME - 1, name);
-    to->bytes = (uint64_t)st->st_size;
-    to->used = st->st_mtime;
-    l->bytes += to->bytes;
-    return true;
-}
-
 bool cache_list_make(cache_list *to, const char *dir, err *e) {
     cache_list l = {0};
+    size_t room = 0;
     char folder[CACHE_PATH];
-    if (!joined(folder, dir, "/spectra"))
+    if (!joined(folder, dir, "/spectra", ""))
         return err_set(e, ERR_CONFIG, "the cache folder's name is too long: '%.80s...'", dir);
     DIR *d = opendir(folder);
     bool ok = d || errno == ENOENT || err_errno(e, ERR_IO, "cannot list '%s'", folder);
     for (struct dirent *f; ok && d && (f = readdir(d));) {
         struct stat st; /* a file may go away meanwhile */
-        if (is_entry_name(f->d_name) &&
-            fstatat(dirfd(d), f->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode))
-            ok = add_entry(&l, f->d_name, &st, e);
+        if (!is_entry_name(f->d_name) ||
+            fstatat(dirfd(d), f->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
+            continue;
+        if (l.count == room) {
+            cache_entry *larger = mem_new(room = 2 * room + 64, sizeof *larger, "cache", e);
+            if (!(ok = larger)) break;
+            if (l.count) memcpy(larger, l.entry, l.count * sizeof *larger);
+            mem_free(l.entry);
+            l.entry = larger;
+        }
+        cache_entry *entry = &l.entry[l.count++];
+        snprintf(entry->name, sizeof entry->name, "%.*s", CACHE_NAME - 1, f->d_name);
+        entry->bytes = (uint64_t)st.st_size, entry->used = st.st_mtime;
+        l.bytes += entry->bytes;
     }
     if (d) closedir(d);
     if (l.count) qsort(l.entry, l.count, sizeof *l.entry, last_used_first);
@@ -185,7 +168,7 @@ void cache_list_free(cache_list *l) {
 bool cache_verify(const char *dir, const cache_entry *entry, err *e) {
     char path[CACHE_PATH];
     spectrum s;
-    if (!entry_path(path, dir, entry->name))
+    if (!joined(path, dir, "/spectra/", entry->name))
         return err_set(e, ERR_CONFIG, "the cache folder's name is too long: '%.80s...'", dir);
     if (!read_entry(&s, path, entry->name, e)) return false;
     spectrum_free(&s);
@@ -201,7 +184,7 @@ bool cache_trim(cache_trimmed *to, const char *dir, uint64_t budget, err *e) {
     cache_trimmed t = {0};
     /* Removes what killed processes left in every folder of the cache that is written to. */
     for (size_t i = 0; i < sizeof FOLDER / sizeof FOLDER[0]; i++)
-        if (joined(path, dir, FOLDER[i])) file_sweep(path);
+        if (joined(path, dir, FOLDER[i], "")) file_sweep(path);
     if (!cache_list_make(&l, dir, e)) return false;
     bool ok = true, full = false;
     for (size_t i = 0; ok && i < l.count; i++) {
@@ -210,7 +193,7 @@ bool cache_trim(cache_trimmed *to, const char *dir, uint64_t budget, err *e) {
         full = full || x->bytes > budget - t.kept_bytes;
         if (full) {
             /* Another process may have been faster: a file that is gone counts as removed. */
-            ok = !entry_path(path, dir, x->name) || unlink(path) == 0 || errno == ENOENT ||
+            ok = !joined(path, dir, "/spectra/", x->name) || unlink(path) == 0 || errno == ENOENT ||
                  err_errno(e, ERR_IO, "cannot remove '%s'", path);
             t.removed++, t.removed_bytes += x->bytes;
         } else {

@@ -11,41 +11,35 @@
 
 /* --- reading -------------------------------------------------------------------------------- */
 
-static bool refuse_channels(const char *path, const image_header *h, err *e) {
+/* Finds the part and the channels: first a part that has colour, then one that has a single channel
+ * of data. */
+static bool choose_channels(kernel_source *k, const image_header *h, err *e) {
+    for (int i = 0; i < 2 * h->parts && k->channels == 0; i++) {
+        layer_map m;
+        k->part = i % h->parts;
+        if (!layer_map_make(&m, &h->part[k->part], NULL, NULL, e)) return false;
+        if (m.groups > 0) {
+            k->channels = (uint32_t)m.group[0].channels;
+            memcpy(k->channel, m.group[0].channel, sizeof k->channel);
+        } else if (i >= h->parts && h->part[k->part].channels == 1) {
+            k->channels = 1, k->channel[0] = 0;
+        }
+        layer_map_free(&m);
+    }
+    if (k->channels) return true;
     const image_part *p = &h->part[0];
     text names = {0};
     for (int i = 0; i < p->channels && i < 12; i++)
         text_add(&names, i ? ", %s" : "%s", p->channel[i].name);
     err_set(e, ERR_DATA,
             "kernel '%s' has no colour channels (R G B, or Y, or a single one), but %d others: %s",
-            path, p->channels, names.s ? names.s : "none");
+            k->path, p->channels, names.s ? names.s : "none");
     text_free(&names);
     return false;
 }
 
-/* Fills `channels` and `channel`; they stay empty where the part has no colour. A part with a
- * single channel of data counts when `lone` is set. */
-static bool choose_channels(kernel_source *k, const image_part *p, bool lone, err *e) {
-    layer_map m;
-    if (!layer_map_make(&m, p, NULL, NULL, e)) return false;
-    if (m.groups > 0) {
-        k->channels = (uint32_t)m.group[0].channels;
-        memcpy(k->channel, m.group[0].channel, sizeof k->channel);
-    } else if (lone && p->channels == 1) {
-        k->channels = 1;
-        k->channel[0] = 0;
-    }
-    layer_map_free(&m);
-    return true;
-}
-
 static bool take_planes(kernel_source *k, const image *img, err *e) {
-    /* First the parts that have colour, then those that have one channel only. */
-    for (int i = 0; i < 2 * img->head.parts && k->channels == 0; i++) {
-        k->part = i % img->head.parts;
-        if (!choose_channels(k, &img->head.part[k->part], i >= img->head.parts, e)) return false;
-    }
-    if (k->channels == 0) return refuse_channels(k->path, &img->head, e);
+    if (!choose_channels(k, &img->head, e)) return false;
     const image_part *p = &img->head.part[k->part];
     k->w = image_width(p);
     k->h = image_height(p);
@@ -151,39 +145,30 @@ static bool agree(float *made[3], double luminance[3], const kernel_source *k,
 
 /* --- the psf for an image ------------------------------------------------------------------- */
 
-/* Makes three channels and their luminance, for colour with an alpha that is spread too. */
-static bool with_luminance(psf *to, const psf *from, const double weight[3], err *e) {
-    psf y = {0};
-    size_t taps = (size_t)from->w * from->h;
-    *to = *from;
-    to->channels = 4;
-    if (!psf_luminance(&y, from, weight, e)) return false;
-    to->tap = mem_raw(4 * taps, sizeof(float), "kernel", e);
-    if (to->tap) {
-        memcpy(to->tap, from->tap, 3 * taps * sizeof(float));
-        memcpy(to->tap + 3 * taps, y.tap, taps * sizeof(float));
-        to->scale[3] = y.scale[0];
-        to->sum[3] = y.sum[0];
-    }
-    psf_free(&y);
-    return to->tap != NULL;
-}
-
-/* Takes `k` apart or puts it together until it has 1 or `channels` channels. */
+/* Puts `k` together until it has 1 or `channels` channels: their luminance, or with it as a fourth,
+ * for colour with an alpha that is spread too. */
 static bool fit_channels(psf *k, const kernel_source *in, uint32_t channels, err *e) {
-    psf fitted = {0};
+    const size_t taps = (size_t)k->w * k->h;
+    psf y = {0};
+    float *all = NULL;
     if (k->channels == 1 || k->channels == channels) return true;
-    if (channels == 1) {
-        if (!psf_luminance(&fitted, k, k->made.luminance, e)) return false;
-    } else if (k->channels == 3 && channels == 4) {
-        if (!with_luminance(&fitted, k, k->made.luminance, e)) return false;
-    } else {
+    if (channels != 1 && !(k->channels == 3 && channels == 4))
         return err_set(e, ERR_DATA, "kernel '%s' has %u channels; 1 or 3 can bloom an image",
                        in->path, k->channels);
+    if (!psf_luminance(&y, k, k->made.luminance, e)) return false;
+    if (channels == 4 && (all = mem_raw(4 * taps, sizeof *all, "kernel", e))) {
+        memcpy(all, k->tap, 3 * taps * sizeof *all);
+        memcpy(all + 3 * taps, y.tap, taps * sizeof *all);
+        k->channels = 4, k->scale[3] = y.scale[0], k->sum[3] = y.sum[0];
     }
-    psf_free(k);
-    *k = fitted;
-    return true;
+    if (channels == 1) {
+        psf_free(k);
+        *k = y;
+        return true;
+    }
+    psf_free(&y);
+    if (all) mem_free(k->tap), k->tap = all;
+    return all != NULL;
 }
 
 /* Makes the psf from the planes, or takes that of a spectrum: it has the size it was made in, and

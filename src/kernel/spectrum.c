@@ -8,10 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-static uint32_t middle_of(uint32_t size) {
-    return size / 2;
-}
-
 /* --- taps as lines for a transform ------------------------------------------------------- */
 
 /* A transform of one channel of a kernel; everything is in the order x, y. */
@@ -73,13 +69,12 @@ size_t spectrum_floats(const spectrum *s) {
 /* Returns the weights that undo the filter's falloff at each tap of an axis. */
 static double *compensation(uint32_t size, uint32_t m, err *e) {
     double *w = mem_raw(size, sizeof *w, "filter", e);
-    for (uint32_t q = 0; w && q < size; q++)
-        w[q] = 1 / resample_falloff((double)q - middle_of(size), m);
+    for (uint32_t q = 0; w && q < size; q++) w[q] = 1 / resample_falloff((double)q - size / 2, m);
     return w;
 }
 
 double spectrum_alias(uint32_t tap, uint32_t size) {
-    return resample_alias((double)tap - middle_of(size), length_next(2 * size, 2));
+    return resample_alias((double)tap - size / 2, length_next(2 * size, 2));
 }
 
 bool spectrum_make(spectrum *to, const psf *k, par *threads, err *e) {
@@ -92,7 +87,7 @@ bool spectrum_make(spectrum *to, const psf *k, par *threads, err *e) {
                             &(tap_transform){.kernel = k,
                                              .channel = c,
                                              .length = s.m,
-                                             .origin = {middle_of(k->w), middle_of(k->h)},
+                                             .origin = {k->w / 2, k->h / 2},
                                              .weight = {weight[0], weight[1]}},
                             threads, e);
     mem_free(weight[0]);
@@ -146,13 +141,6 @@ static bool new_lines(spectrum_lines *l, const psf *k, const spectrum_request *r
     return true;
 }
 
-/* Makes room for the values. */
-static bool new_values(spectrum_lines *l, err *e) {
-    size_t lines = (size_t)l->halves * l->channels;
-    l->value = mem_raw(lines, spectrum_line_bytes(l), "spectrum", e);
-    return l->value != NULL;
-}
-
 bool spectrum_at(spectrum_lines *to, const spectrum *s, const spectrum_request *r, par *threads,
                  err *e) {
     const psf *k = &s->kernel;
@@ -170,7 +158,7 @@ bool spectrum_at(spectrum_lines *to, const spectrum *s, const spectrum_request *
                           .length = length,
                           .origin = {k->cx, k->cy},
                           .float64 = l.float64};
-    size_t step = (size_t)l.halves * l.length * 2 * (l.float64 ? sizeof(double) : sizeof(float));
+    size_t step = l.halves * spectrum_line_bytes(&l);
     /* The origin of the source, the kernel's middle, moves to the kernel's centre. */
     const resample_request resampled = {
         .from = s->value,
@@ -178,13 +166,14 @@ bool spectrum_at(spectrum_lines *to, const spectrum *s, const spectrum_request *
         .m = {s->m[0], s->m[1]},
         .first = r->first,
         .length = {length[0], length[1]},
-        .shift = {(int64_t)middle_of(k->w) - k->cx, (int64_t)middle_of(k->h) - k->cy}};
+        .shift = {(int64_t)k->w / 2 - k->cx, (int64_t)k->h / 2 - k->cy}};
     bool ok;
     if (mode == SPECTRUM_RESAMPLED)
         ok = (l.made = resample_open(&resampled, threads, e));
     else
-        for (ok = new_values(&l, e); ok && taps.channel < k->channels; taps.channel++)
-            ok = transform_taps((char *)l.value + taps.channel * step, &taps, threads, e);
+        ok = (l.value = mem_raw(k->channels, step, "spectrum", e));
+    for (; ok && l.value && taps.channel < k->channels; taps.channel++)
+        ok = transform_taps((char *)l.value + taps.channel * step, &taps, threads, e);
     if (ok)
         *to = l;
     else
@@ -223,14 +212,13 @@ const void *spectrum_some(const spectrum_lines *l, uint32_t channel, uint32_t k1
                           void *room) {
     if (l->value)
         return (const char *)l->value + ((size_t)channel * l->halves + k1) * spectrum_line_bytes(l);
-    resample_lines(l->made, &(resample_piece){channel, k1, lines, 0, l->length}, room);
+    resample_lines(l->made, &(spectrum_piece){channel, k1, lines, 0, l->length}, room);
     return room;
 }
 
 void spectrum_part(const spectrum_lines *l, const spectrum_piece *p, void *to) {
     if (!l->value) {
-        resample_lines(l->made, &(resample_piece){p->channel, p->k1, p->lines, p->first, p->count},
-                       to);
+        resample_lines(l->made, p, to);
         return;
     }
     size_t number = spectrum_line_bytes(l) / l->length;
@@ -247,84 +235,61 @@ const void *spectrum_mixed(const spectrum_lines *l, uint32_t channel, uint32_t k
     return (const char *)l->value + line * bytes + i * (bytes / l->length) * l->lanes;
 }
 
+/* `pieces` of a channel are groups of `lanes` lines, then the lines that are left, one by one. */
 typedef struct {
     char *lines, *room; /* room for `lanes` lines for each worker */
     uint32_t length, halves, lanes, pitch;
-    size_t number; /* bytes */
+    size_t pieces, number; /* bytes of a number */
     const uint32_t *order;
 } arranging;
 
-#define MIX(real)                                                                 \
-    static void mix_##real(const arranging *j, const real *was, real *to) {       \
-        for (uint32_t i = 0; i < j->length; i++, to += 2 * (size_t)j->lanes) {    \
-            const real *from = was + 2 * (size_t)j->order[i];                     \
-            for (uint32_t v = 0; v < j->lanes; v++, from += 2 * (size_t)j->pitch) \
-                to[v] = from[0], to[j->lanes + v] = from[1];                      \
-        }                                                                         \
+#define MIX(real)                                                                           \
+    static void mix_##real(const arranging *j, uint32_t lanes, const real *was, real *to) { \
+        for (uint32_t i = 0; i < j->length; i++, to += 2 * (size_t)lanes) {                 \
+            const real *from = was + 2 * (size_t)j->order[i];                               \
+            for (uint32_t v = 0; v < lanes; v++, from += 2 * (size_t)j->pitch)              \
+                to[v] = from[0], to[lanes + v] = from[1];                                   \
+        }                                                                                   \
     }
 MIX(float)
 MIX(double)
 #undef MIX
 
-/* Mixes `lanes` lines. They are moved to room first, a cache line more than their length apart, so
- * that the same place of all of them does not fall into one set of the cache. */
+/* Mixes the lines of a piece. They are moved to room first, a cache line more than their length
+ * apart, so that the same place of all of them does not fall into one set of the cache. */
 static bool mix_lines(void *ctx, size_t index, int worker, err *e) {
     const arranging *j = ctx;
-    uint32_t groups = j->halves / j->lanes;
+    size_t groups = j->halves / j->lanes, piece = index % j->pieces;
+    size_t first = piece < groups ? piece * j->lanes : groups * j->lanes + piece - groups;
     size_t bytes = j->length * j->number, apart = j->pitch * j->number;
-    char *to = j->lines + (index / groups * j->halves + index % groups * j->lanes) * bytes;
+    uint32_t lanes = piece < groups ? j->lanes : 1;
+    char *to = j->lines + (index / j->pieces * j->halves + first) * bytes;
     char *was = j->room + (size_t)worker * j->lanes * apart;
     (void)e;
-    for (uint32_t v = 0; v < j->lanes; v++) memcpy(was + v * apart, to + v * bytes, bytes);
+    for (uint32_t v = 0; v < lanes; v++) memcpy(was + v * apart, to + v * bytes, bytes);
     if (j->number == 2 * sizeof(double))
-        mix_double(j, (const double *)was, (double *)to);
+        mix_double(j, lanes, (const double *)was, (double *)to);
     else
-        mix_float(j, (const float *)was, (float *)to);
-    return true;
-}
-
-static bool arrange_line(void *ctx, size_t index, int worker, err *e) {
-    const arranging *j = ctx;
-    size_t bytes = j->length * j->number;
-    char *line = j->lines + index * bytes, *was = j->room + (size_t)worker * bytes;
-    (void)e;
-    memcpy(was, line, bytes);
-    for (uint32_t i = 0; i < j->length; i++)
-        if (j->number == sizeof(uint64_t))
-            memcpy(line + i * sizeof(uint64_t), was + j->order[i] * sizeof(uint64_t),
-                   sizeof(uint64_t));
-        else
-            memcpy(line + i * j->number, was + j->order[i] * j->number, j->number);
+        mix_float(j, lanes, (const float *)was, (float *)to);
     return true;
 }
 
 bool spectrum_arrange(spectrum_lines *l, const uint32_t *order, uint32_t lanes, par *threads,
                       err *e) {
-    size_t bytes = spectrum_line_bytes(l), count = 0;
     enum { APART = 8 };
-    arranging j = {.lines = l->value,
+    size_t rows = l->halves;
+    arranging j = {.lines = l->value ? l->value : (char *)resample_rows(l->made, &rows),
                    .length = l->length,
-                   .halves = l->halves,
                    .lanes = l->value ? lanes : 1,
                    .pitch = l->length + APART,
-                   .number = bytes / l->length,
+                   .number = spectrum_line_bytes(l) / l->length,
                    .order = order};
-    if (!l->value) j.lines = (char *)resample_rows(l->made, &count);
-    if (!(j.room = mem_raw((size_t)par_workers(threads), j.lanes * j.pitch * j.number,
-                           "spectrum lines", e)))
-        return false;
-    uint32_t groups = l->halves / j.lanes, mixed = groups * j.lanes;
-    bool ok = true;
-    if (l->value) {
-        ok = par_for(threads, (size_t)groups * l->channels, mix_lines, &j, e);
-        count = l->halves - mixed;
-        l->lanes = lanes;
-    }
-    for (uint32_t c = 0; ok && l->value && c < l->channels; c++) {
-        j.lines = (char *)l->value + ((size_t)c * l->halves + mixed) * bytes;
-        ok = par_for(threads, count, arrange_line, &j, e);
-    }
-    if (!l->value) ok = par_for(threads, count * l->channels, arrange_line, &j, e);
+    j.halves = (uint32_t)rows;
+    j.pieces = rows / j.lanes + rows % j.lanes;
+    j.room =
+        mem_raw((size_t)par_workers(threads), j.lanes * j.pitch * j.number, "spectrum lines", e);
+    if (l->value) l->lanes = lanes;
+    bool ok = j.room && par_for(threads, j.pieces * l->channels, mix_lines, &j, e);
     mem_free(j.room);
     return ok;
 }

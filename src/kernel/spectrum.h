@@ -86,10 +86,7 @@ const void *spectrum_mixed(const spectrum_lines *l, uint32_t channel, uint32_t k
 
 /* Fills to[line][number] with a part of some lines that are not mixed. Several threads may ask at
  * the same time. */
-typedef struct {
-    uint32_t channel, k1, lines; /* these lines, */
-    uint32_t first, count;       /* and these numbers of each */
-} spectrum_piece;
+typedef resample_piece spectrum_piece;
 void spectrum_part(const spectrum_lines *l, const spectrum_piece *p, void *to);
 
 const char *spectrum_mode_name(spectrum_mode m);

@@ -56,37 +56,32 @@ static uint64_t file_bytes(const spectrum *s) {
 
 /* --- writing ----------------------------------------------------------------------------- */
 
-static file_head head_of(const spectrum *s) {
-    const psf *k = &s->kernel;
-    const psf_options *o = &k->made;
-    file_head h = {.version = VERSION_NOW,
-                   .head_bytes = sizeof(file_head),
-                   .file_bytes = file_bytes(s),
-                   .w = k->w,
-                   .h = k->h,
-                   .channels = k->channels,
-                   .cx = k->cx,
-                   .cy = k->cy,
-                   .m = {s->m[0], s->m[1]},
-                   .filter_taps = RESAMPLE_TAPS,
-                   .normalize = o->normalize,
-                   .center = o->center,
-                   .correlate = o->correlate,
-                   .at = {o->at[0], o->at[1]},
-                   .size = o->size,
-                   .luminance = {o->luminance[0], o->luminance[1], o->luminance[2]},
-                   .kernel = psf_hash(k)};
-    memcpy(h.magic, MAGIC, sizeof MAGIC);
-    return h;
-}
-
 bool spectrum_file_write(const char *path, const spectrum *s, err *e) {
     file_out *f = file_out_open(path, true, e);
     return f && spectrum_file_write_to(f, s, e);
 }
 
 bool spectrum_file_write_to(file_out *f, const spectrum *s, err *e) {
-    file_head head = head_of(s);
+    const psf *k = &s->kernel;
+    const psf_options *o = &k->made;
+    file_head head = {.version = VERSION_NOW,
+                      .head_bytes = sizeof(file_head),
+                      .file_bytes = file_bytes(s),
+                      .w = k->w,
+                      .h = k->h,
+                      .channels = k->channels,
+                      .cx = k->cx,
+                      .cy = k->cy,
+                      .m = {s->m[0], s->m[1]},
+                      .filter_taps = RESAMPLE_TAPS,
+                      .normalize = o->normalize,
+                      .center = o->center,
+                      .correlate = o->correlate,
+                      .at = {o->at[0], o->at[1]},
+                      .size = o->size,
+                      .luminance = {o->luminance[0], o->luminance[1], o->luminance[2]},
+                      .kernel = psf_hash(k)};
+    memcpy(head.magic, MAGIC, sizeof MAGIC);
     part p[PARTS];
     list_parts(s, p);
     hash_state sum;
@@ -153,33 +148,6 @@ static bool check_head(const file_head *h, err *e) {
     return true;
 }
 
-static void take_head(spectrum *s, const file_head *h) {
-    s->m[0] = h->m[0], s->m[1] = h->m[1];
-    s->kernel = (psf){.w = h->w, .h = h->h, .channels = h->channels, .cx = h->cx, .cy = h->cy};
-    s->kernel.made =
-        (psf_options){.normalize = (psf_normalize)h->normalize,
-                      .center = (psf_center)h->center,
-                      .at = {h->at[0], h->at[1]},
-                      .correlate = h->correlate,
-                      .size = h->size,
-                      .luminance = {h->luminance[0], h->luminance[1], h->luminance[2]}};
-}
-
-/* The sizes decide how long the file must be, so a false size is found before memory is asked for:
- * no more than the file has. */
-static bool check_length(const spectrum *s, uint64_t claimed, uint64_t is, err *e) {
-    uint64_t want = file_bytes(s);
-    if (claimed != want)
-        return err_set(e, ERR_DATA,
-                       "it claims to have %" PRIu64 " bytes; for what it holds it needs %" PRIu64,
-                       claimed, want);
-    if (is < want)
-        return err_set(e, ERR_DATA,
-                       "it is cut short: %" PRIu64 " of its %" PRIu64 " bytes are there", is, want);
-    if (is > want) return err_set(e, ERR_DATA, "%" PRIu64 " bytes follow after its end", is - want);
-    return true;
-}
-
 static bool all_finite(const float *v, size_t n) {
     /* The exponent bits of infinities and NaN are all ones. */
     uint32_t bad = 0, bits;
@@ -190,62 +158,70 @@ static bool all_finite(const float *v, size_t n) {
     return !bad;
 }
 
-static bool check_content(const spectrum *s, hash128 claimed, err *e) {
-    const psf *k = &s->kernel;
-    hash128 is = psf_hash(k);
-    bool numbers = all_finite(k->tap, (size_t)k->w * k->h * k->channels) &&
-                   all_finite(s->value, spectrum_floats(s));
-    for (uint32_t c = 0; c < k->channels; c++)
-        numbers = numbers && isfinite(k->scale[c]) && isfinite(k->sum[c]);
-    if (!numbers) return err_set(e, ERR_DATA, "it holds numbers that are not finite");
-    if (is.lo != claimed.lo || is.hi != claimed.hi)
-        return err_set(e, ERR_DATA, "its kernel is not the one whose hash it carries");
-    return true;
-}
-
+/* Reads and checks what follows the head. The sizes decide how long the file must be, so a false
+ * size is found before memory is asked for: no more than the file has. */
 static bool read_parts(spectrum *s, const file_head *head, const file_in *f, err *e) {
     psf *k = &s->kernel;
+    uint64_t want = file_bytes(s), is = file_in_size(f), at = sizeof *head;
+    if (head->file_bytes != want)
+        return err_set(e, ERR_DATA,
+                       "it claims to have %" PRIu64 " bytes; for what it holds it needs %" PRIu64,
+                       head->file_bytes, want);
+    if (is < want)
+        return err_set(e, ERR_DATA,
+                       "it is cut short: %" PRIu64 " of its %" PRIu64 " bytes are there", is, want);
+    if (is > want) return err_set(e, ERR_DATA, "%" PRIu64 " bytes follow after its end", is - want);
     k->tap = mem_raw((size_t)k->w * k->h * k->channels, sizeof *k->tap, "kernel", e);
-    if (!k->tap) return false;
-    s->value = mem_raw(spectrum_floats(s), sizeof *s->value, "kernel spectrum", e);
+    s->value = k->tap ? mem_raw(spectrum_floats(s), sizeof *s->value, "kernel spectrum", e) : NULL;
     if (!s->value) return false;
     part p[PARTS];
     list_parts(s, p);
     hash_state sum;
     hash_begin(&sum);
     hash_add(&sum, head, sizeof *head);
-    uint64_t at = sizeof *head;
-    bool ok = true;
-    for (int i = 0; ok && i < PARTS; at += p[i++].bytes) {
-        ok = file_in_read(f, at, p[i].data, p[i].bytes, e);
-        if (ok) hash_add(&sum, p[i].data, p[i].bytes);
+    for (int i = 0; i < PARTS; at += p[i++].bytes) {
+        if (!file_in_read(f, at, p[i].data, p[i].bytes, e)) return false;
+        hash_add(&sum, p[i].data, p[i].bytes);
     }
-    hash128 is = hash_end(&sum), want;
-    if (!ok || !file_in_read(f, at, &want, sizeof want, e)) return false;
-    if (is.lo != want.lo || is.hi != want.hi)
+    hash128 claimed, found = hash_end(&sum);
+    if (!file_in_read(f, at, &claimed, sizeof claimed, e)) return false;
+    if (found.lo != claimed.lo || found.hi != claimed.hi)
         return err_set(e, ERR_DATA, "it is damaged: its checksum does not match its content");
+    bool numbers = all_finite(k->tap, (size_t)k->w * k->h * k->channels) &&
+                   all_finite(s->value, spectrum_floats(s));
+    for (uint32_t c = 0; c < k->channels; c++)
+        numbers = numbers && isfinite(k->scale[c]) && isfinite(k->sum[c]);
+    if (!numbers) return err_set(e, ERR_DATA, "it holds numbers that are not finite");
+    const hash128 own = psf_hash(k);
+    if (own.lo != head->kernel.lo || own.hi != head->kernel.hi)
+        return err_set(e, ERR_DATA, "its kernel is not the one whose hash it carries");
     return true;
 }
 
 bool spectrum_file_read(spectrum *to, const char *path, err *e) {
     spectrum s = {0};
-    file_head head;
+    file_head h;
     file_in *f = file_in_open(path, e);
     if (!f) return false;
     uint64_t is = file_in_size(f);
-    bool ok = is >= sizeof head
-                  ? file_in_read(f, 0, &head, sizeof head, e)
+    bool ok = is >= sizeof h
+                  ? file_in_read(f, 0, &h, sizeof h, e)
                   : err_set(e, ERR_DATA, "%" PRIu64 " bytes are too few for a .spectrum file", is);
-    if (ok && (ok = check_head(&head, e))) {
-        take_head(&s, &head);
-        ok = check_length(&s, head.file_bytes, is, e) && read_parts(&s, &head, f, e) &&
-             check_content(&s, head.kernel, e);
+    if (ok && (ok = check_head(&h, e))) {
+        s.m[0] = h.m[0], s.m[1] = h.m[1];
+        s.kernel = (psf){.w = h.w, .h = h.h, .channels = h.channels, .cx = h.cx, .cy = h.cy};
+        s.kernel.made = (psf_options){.normalize = (psf_normalize)h.normalize,
+                                      .center = (psf_center)h.center,
+                                      .at = {h.at[0], h.at[1]},
+                                      .correlate = h.correlate,
+                                      .size = h.size};
+        memcpy(s.kernel.made.luminance, h.luminance, sizeof h.luminance);
+        ok = read_parts(&s, &h, f, e);
     }
     file_in_close(&f);
-    if (ok) {
+    if (ok)
         *to = s;
-        return true;
-    }
-    spectrum_free(&s);
-    return err_in(e, "spectrum '%s'", path);
+    else
+        spectrum_free(&s);
+    return ok || err_in(e, "spectrum '%s'", path);
 }

@@ -37,12 +37,6 @@ static double transform(double x) {
     return TAPS * (s2 > 0 ? (steady_exp(s) - steady_exp(-s)) / 2 : steady_sin(s)) / s;
 }
 
-/* Returns the weight of a grid point t steps away. */
-static double weight_of(double t) {
-    double u = 2 * t / TAPS;
-    return u * u < 1 ? bessel_i0(beta() * sqrt(1 - u * u)) / transform(0) : 0;
-}
-
 double resample_falloff(double x, uint32_t m) {
     return transform(x / m) / transform(0);
 }
@@ -72,15 +66,6 @@ static void window_free(window *w) {
     mem_free(w->phase);
 }
 
-static uint32_t common_divisor(uint32_t a, uint32_t b) {
-    while (b) {
-        uint32_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 /* Makes the table of one axis, for the first n frequencies k / length on a grid of m: they are at
  * place k m / length of it. */
 static bool window_make(window *w, const resample_request *r, uint32_t axis, uint32_t n, err *e) {
@@ -93,15 +78,19 @@ static bool window_make(window *w, const resample_request *r, uint32_t axis, uin
         return false;
     /* Into [0, length): a shift is circular. */
     uint64_t turns = (uint64_t)((shift % length + length) % length);
-    uint32_t period = length / common_divisor(length, m); /* of the places between grid points */
+    uint32_t divisor = length; /* the greatest common one: */
+    for (uint32_t rest = m, t; rest; rest = t) t = divisor % rest, divisor = rest;
+    uint32_t period = length / divisor; /* of the places between grid points */
     for (uint32_t k = 0; k < n; k++) {
         uint64_t place = (uint64_t)k * m;
         double between = (double)(place % length) / length;
         w->base[k] = (int32_t)(place / length) - BEFORE;
         if (k >= period) memcpy(w->weight[k], w->weight[k - period], sizeof *w->weight);
-        for (int t = 0; k < period && t < TAPS; t++)
-            w->weight[k][2 * t] = w->weight[k][2 * t + 1] =
-                (float)weight_of(between + BEFORE - (double)t);
+        for (int t = 0; k < period && t < TAPS; t++) {
+            double u = 2 * (between + BEFORE - (double)t) / TAPS; /* the filter's half is 1 */
+            double v = u * u < 1 ? bessel_i0(beta() * sqrt(1 - u * u)) / transform(0) : 0;
+            w->weight[k][2 * t] = w->weight[k][2 * t + 1] = (float)v;
+        }
         if (!shift) continue;
         double re, im;
         fft_root(turns * k, length, &re, &im);
@@ -132,31 +121,26 @@ typedef struct {
     resampling *to;
 } job;
 
-/* Reads one value of a channel, x, y in [0, m). The spectrum of a real kernel is its own mirrored
- * conjugate. */
-static void source_value(const resample_request *r, const float *from, uint32_t at[2],
-                         float to[2]) {
-    uint32_t mx = r->m[0], my = r->m[1], x = at[0], y = at[1];
-    bool mirrored = x > mx / 2;
-    if (mirrored) x = mx - x, y = y ? my - y : 0;
-    const float *v = from + ((size_t)x * my + y) * 2;
-    to[0] = v[0], to[1] = mirrored ? -v[1] : v[1];
-}
-
 /* Returns i modulo n, in [0, n). */
 static uint32_t wrapped(int64_t i, uint32_t n) {
     return (uint32_t)((i % n + n) % n);
 }
 
-/* Loads the points -BEFORE .. m2 + AFTER of `count` lines from `row` on. */
+/* Loads the points -BEFORE .. m2 + AFTER of `count` lines from `row` on. The spectrum of a real
+ * kernel is its own mirrored conjugate. */
 static void load_lines(const job *j, const float *from, int64_t row, uint32_t count, float *to) {
-    uint32_t first = j->ask->first, i2 = wrapped(-BEFORE, j->m2), i1[ROWS];
+    const uint32_t mx = j->ask->m[0], my = j->ask->m[1];
+    uint32_t i2 = wrapped(-BEFORE, j->m2), i1[ROWS];
     for (uint32_t v = 0; v < count; v++) i1[v] = wrapped(row + v, j->m1);
     for (uint32_t p = 0; p < j->m2 + TAPS; p++) {
-        for (uint32_t v = 0; v < count; v++)
-            source_value(j->ask, from,
-                         first == 0 ? (uint32_t[]){i1[v], i2} : (uint32_t[]){i2, i1[v]},
-                         to + v * j->line_floats + 2 * p);
+        for (uint32_t v = 0; v < count; v++) {
+            uint32_t x = j->ask->first ? i2 : i1[v], y = j->ask->first ? i1[v] : i2;
+            bool mirrored = x > mx / 2;
+            if (mirrored) x = mx - x, y = y ? my - y : 0;
+            const float *value = from + ((size_t)x * my + y) * 2;
+            float *at = to + v * j->line_floats + 2 * p;
+            at[0] = value[0], at[1] = mirrored ? -value[1] : value[1];
+        }
         if (++i2 == j->m2) i2 = 0;
     }
 }
