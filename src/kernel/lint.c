@@ -3,9 +3,9 @@
 #include "base/half.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/text.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,21 +60,9 @@ static bool fits_8_bits(const value_set *s, double white, bool linear) {
     return true;
 }
 
-/* Adds what half floats would make of a channel. */
-static void sum_halfs(lint *l, const work *k, uint32_t c, double *coarse) {
-    static const double COARSE = 0x1p-20; /* half floats below it have at most 4 bits */
-    size_t n = (size_t)k->w * k->h;
-    for (size_t i = 0; i < n; i++) {
-        double v = clean(k->plane[c][i]),
-               as_half = (double)half_to_float(half_from_float((float)v));
-        if (fabs(v) < COARSE) *coarse += fabs(v);
-        l->half = l->half && v == as_half;
-        l->half_lost += fabs(v - (isfinite(as_half) ? as_half : 0));
-        l->half_zero += v != 0 && as_half == 0;
-    }
-}
-
-static void sum_channel(lint *l, work *k, uint32_t c, double *size) {
+/* Adds up a channel. *size, *coarse: the sums of |tap|, of all taps and of those that half floats
+ * have with 4 bits or fewer. */
+static void sum_channel(lint *l, work *k, uint32_t c, double *size, double *coarse) {
     size_t n = (size_t)k->w * k->h;
     value_set set = {0};
     l->low[c] = INFINITY, l->high[c] = -INFINITY;
@@ -88,6 +76,8 @@ static void sum_channel(lint *l, work *k, uint32_t c, double *size) {
         l->sum[c] += v;
         l->low[c] = fmin(l->low[c], v), l->high[c] = fmax(l->high[c], v);
         *size += fabs(v);
+        if (fabs(v) < 0x1p-20) *coarse += fabs(v);
+        l->half = l->half && v == (double)half_to_float(half_from_float((float)v));
         if (v < 0) l->negative++, l->negative_share -= v;
         add_value(&set, tap);
         k->all[i] += v;
@@ -103,40 +93,43 @@ static void sum_channel(lint *l, work *k, uint32_t c, double *size) {
 
 /* --- the centre ------------------------------------------------------------------------------ */
 
-/* Returns half of |k - k turned about the middle| / |k|, of the taps moved by `shift`. The first
- * taps of an even side have no partner; zeros take its place. */
-static double asymmetry(const work *k, const uint32_t shift[2]) {
+/* Returns half of |k - k turned about the middle| / |k|. The first taps of an even side have no
+ * partner; zeros take its place. */
+static double asymmetry(const double *tap, uint32_t w, uint32_t h) {
     double odd = 0, size = 0;
-    uint32_t cx = k->w / 2, cy = k->h / 2;
-    for (uint32_t y = 0; y < k->h; y++)
-        for (uint32_t x = 0; x < k->w; x++) {
-            uint64_t ox = 2ull * cx - x, oy = 2ull * cy - y;
-            bool there = ox < k->w && oy < k->h;
-            double v = k->all[(size_t)((y + shift[1]) % k->h) * k->w + (x + shift[0]) % k->w];
-            double other = there ? k->all[(oy + shift[1]) % k->h * k->w + (ox + shift[0]) % k->w]
-                                 : 0;
+    for (uint32_t y = 0; y < h; y++)
+        for (uint32_t x = 0; x < w; x++) {
+            uint64_t ox = 2ull * (w / 2) - x, oy = 2ull * (h / 2) - y;
+            bool there = ox < w && oy < h;
+            double v = tap[(size_t)y * w + x], other = there ? tap[oy * w + ox] : 0;
             odd += fabs(v - other) * (there ? 1 : 2);
             size += fabs(v);
         }
     return size > 0 ? odd / (2 * size) : 0;
 }
 
-/* Brings the centre of a kernel in the layout of transforms to the middle. */
-static bool unwrap(work *k, const uint32_t shift[2], err *e) {
-    double *moved = mem_raw((size_t)k->w * k->h, sizeof *moved, "kernel", e);
+/* Looks whether tap 0 is the centre, in the layout of transforms: the kernel is more symmetric with
+ * this tap in the middle, where it then stays. */
+static bool unwrap(lint *l, work *k, err *e) {
+    const uint32_t w = k->w, h = k->h, shift[2] = {w - w / 2, h - h / 2};
+    double *moved = mem_raw((size_t)w * h, sizeof *moved, "kernel", e);
     if (!moved) return false;
-    for (uint32_t y = 0; y < k->h; y++)
-        for (uint32_t x = 0; x < k->w; x++)
-            moved[(size_t)y * k->w + x] =
-                k->all[(size_t)((y + shift[1]) % k->h) * k->w + (x + shift[0]) % k->w];
-    mem_free(k->all);
-    k->all = moved;
-    memcpy(k->shift, shift, sizeof k->shift);
+    for (uint32_t y = 0; y < h; y++)
+        for (uint32_t x = 0; x < w; x++)
+            moved[(size_t)y * w + x] =
+                k->all[(size_t)((y + shift[1]) % h) * w + (x + shift[0]) % w];
+    double odd = asymmetry(moved, w, h), *other = k->all;
+    l->corner = odd < l->asymmetry / 2;
+    if (l->corner) {
+        k->all = moved, moved = other;
+        l->asymmetry = odd;
+        memcpy(k->shift, shift, sizeof k->shift);
+    }
+    mem_free(moved);
     return true;
 }
 
 static bool find_centre(lint *l, work *k, err *e) {
-    static const uint32_t NO_SHIFT[2] = {0, 0};
     size_t peak = 0, n = (size_t)k->w * k->h;
     double x = 0, y = 0;
     for (size_t i = 0; i < n; i++) {
@@ -144,18 +137,10 @@ static bool find_centre(lint *l, work *k, err *e) {
         if (k->all[i] > k->all[peak]) peak = i;
     }
     l->peak[0] = (uint32_t)(peak % k->w), l->peak[1] = (uint32_t)(peak / k->w);
-    l->asymmetry = asymmetry(k, NO_SHIFT);
+    l->asymmetry = asymmetry(k->all, k->w, k->h);
     k->centre[0] = k->w / 2, k->centre[1] = k->h / 2;
-    bool middle = l->peak[0] == k->w / 2 && l->peak[1] == k->h / 2;
-    l->centred = middle || l->flat || l->asymmetry < 0.01;
-    if (peak == 0 && !l->centred && k->w > 2 && k->h > 2) {
-        /* Tap 0 comes to floor(n / 2). It is a centre if the kernel then is more symmetric. */
-        const uint32_t shift[2] = {k->w - k->w / 2, k->h - k->h / 2};
-        double moved = asymmetry(k, shift);
-        l->corner = moved < l->asymmetry / 2;
-        if (l->corner && !unwrap(k, shift, e)) return false;
-        if (l->corner) l->asymmetry = moved;
-    }
+    l->centred = memcmp(l->peak, k->centre, sizeof l->peak) == 0 || l->flat || l->asymmetry < 0.01;
+    if (peak == 0 && !l->centred && k->w > 2 && k->h > 2 && !unwrap(l, k, e)) return false;
     if (!l->centred && !l->corner) memcpy(k->centre, l->peak, sizeof k->centre);
     for (int a = 0; a < 2; a++) {
         uint32_t side = a ? k->h : k->w, at = k->centre[a];
@@ -170,12 +155,15 @@ static bool find_centre(lint *l, work *k, err *e) {
 
 /* --- by distance ----------------------------------------------------------------------------- */
 
-/* Sums over rings one tap wide around the centre, as far as whole rings go. */
+/* Sums over rings one tap wide around the centre, as far as whole rings go; and over squares. */
 typedef struct {
-    uint32_t rings;
+    uint32_t rings, squares;
     double *sum, *count;
     double *square; /* of the taps */
     double *rough;  /* squares of how far a tap is from the line through its neighbours */
+    double *around; /* of |tap|, by the larger of both distances */
+    double disc;    /* within the disc of the veiling glare */
+    double border;  /* in the outermost taps */
 } profile;
 
 /* Returns the square of a tap's second difference in the direction in which that is smallest. A
@@ -191,20 +179,24 @@ static double roughness(const double *at, size_t w) {
     return least / 0.279;
 }
 
-static bool make_profile(profile *p, const work *k, err *e) {
-    p->rings = k->rings;
-    p->sum = mem_new((size_t)p->rings * 4, sizeof *p->sum, "profile", e);
+static bool make_profile(profile *p, const lint *l, const work *k, err *e) {
+    p->rings = k->rings, p->squares = max_u32(k->w, k->h) + 1;
+    p->sum = mem_new((size_t)p->rings * 4 + p->squares, sizeof *p->sum, "profile", e);
     if (!p->sum) return false;
     p->count = p->sum + p->rings;
     p->square = p->count + p->rings;
     p->rough = p->square + p->rings;
+    p->around = p->rough + p->rings;
     for (uint32_t y = 0; y < k->h; y++)
         for (uint32_t x = 0; x < k->w; x++) {
             double dx = (double)x - k->centre[0], dy = (double)y - k->centre[1];
             size_t ring = (size_t)(sqrt(dx * dx + dy * dy) + 0.5);
             const double *at = k->all + (size_t)y * k->w + x;
-            if (ring >= p->rings) continue;
             bool inside = x > 0 && y > 0 && x + 1 < k->w && y + 1 < k->h;
+            if (hypot(dx, dy) <= l->glare_disc / 2) p->disc += *at;
+            p->border += inside ? 0 : *at;
+            p->around[(size_t)fmax(fabs(dx), fabs(dy))] += fabs(*at);
+            if (ring >= p->rings) continue;
             p->sum[ring] += *at;
             p->square[ring] += *at * *at;
             p->rough[ring] += inside ? roughness(at, k->w) : 0;
@@ -245,23 +237,24 @@ static double radius_of(const profile *p, double light) {
     return p->rings;
 }
 
-/* Finds what the light outside a disc is: as much as falls into its middle from a white field
- * around it. */
-static void find_glare(lint *l, const work *k) {
-    double within = 0;
-    l->glare_disc = max_u32(3, min_u32(k->w, k->h) / 10);
-    for (uint32_t y = 0; y < k->h; y++)
-        for (uint32_t x = 0; x < k->w; x++)
-            if (hypot((double)x - k->centre[0], (double)y - k->centre[1]) <= l->glare_disc / 2)
-                within += k->all[(size_t)y * k->w + x];
-    l->glare = 1 - within / k->total;
+/* Returns the share of the light that a fall with slope n > 2 has outside the rim R: with the mean
+ * m there, 2 pi R^2 m / (n - 2) lies outside. */
+static double share_outside(fall f, double rim, double total) {
+    double outside = 2 * M_PI * rim * rim * exp(f.level - f.slope * log(rim)) / (f.slope - 2);
+    return outside / (total + outside);
 }
 
-/* Finds the radii that hold shares of the light, and measures the rings of the outer third. With
- * slope n > 2 and mean m at the rim R, the light outside the rim is 2 pi R^2 m / (n - 2). */
+/* Finds what holds shares of the light, and measures the rings of the outer third. */
 static void measure_rings(lint *l, const profile *p, double total) {
     uint32_t first = max_u32(2, p->rings - p->rings / 3);
     double rough = 0, square = 0, light = 0, rim = p->rings - 0.5;
+    double all = 0, sum = 0;
+    for (uint32_t i = 0; i < p->squares; i++) all += p->around[i];
+    while (l->useful + 1 < p->squares && (sum += p->around[l->useful]) < (1 - 1e-6) * all)
+        l->useful++;
+    l->useful = min_u32(2 * l->useful + 1, p->squares - 1);
+    l->glare = 1 - p->disc / total;
+    l->border = p->border / total;
     l->inner_radius = radius_of(p, 0.5 * total);
     l->radius_90 = radius_of(p, 0.9 * total);
     l->radius_99 = radius_of(p, 0.99 * total);
@@ -276,8 +269,7 @@ static void measure_rings(lint *l, const profile *p, double total) {
         l->beyond = 1, l->enough = INFINITY;
         return;
     }
-    double outside = 2 * M_PI * rim * rim * exp(f.level - f.slope * log(rim)) / (f.slope - 2);
-    l->beyond = outside / (total + outside);
+    l->beyond = share_outside(f, rim, total);
     if (l->beyond > 1e-3) l->enough = 2 * ceil(rim * pow(l->beyond / 1e-3, 1 / (f.slope - 2)));
 }
 
@@ -292,43 +284,17 @@ static void find_cut(lint *l, const profile *p, double total) {
     for (uint32_t r = last - 4; r < last - 1; r++)
         if (p->sum[r] / p->count[r] < 0.6 * exp(f.level - f.slope * log(r))) return;
     double slope = fmax(f.slope, 2.05), rim = last - 0.5;
-    double level = f.level + (slope - f.slope) * log(rim);
-    double outside = 2 * M_PI * rim * rim * exp(level - slope * log(rim)) / (slope - 2);
-    if (outside / (total + outside) < 1e-3) return;
-    l->cut_at = last;
-    l->cut_off = outside / (total + outside);
-}
-
-/* Finds the smallest square around the centre that holds all but a millionth of the light. */
-static bool find_useful(lint *l, const work *k, err *e) {
-    uint32_t most = max_u32(k->w, k->h), at = 0;
-    double *light = mem_new(most + 1, sizeof *light, "light by distance", e), sum = 0, all = 0;
-    if (!light) return false;
-    for (uint32_t y = 0; y < k->h; y++)
-        for (uint32_t x = 0; x < k->w; x++) {
-            int64_t dx = (int64_t)x - k->centre[0], dy = (int64_t)y - k->centre[1];
-            double v = fabs(k->all[(size_t)y * k->w + x]);
-            light[max_i64(dx < 0 ? -dx : dx, dy < 0 ? -dy : dy)] += v;
-            all += v;
-        }
-    while (at < most && (sum += light[at]) < (1 - 1e-6) * all) at++;
-    mem_free(light);
-    l->useful = min_u32(2 * at + 1, most);
-    return true;
+    double off =
+        share_outside((fall){slope, f.level + (slope - f.slope) * log(rim), 0}, rim, total);
+    if (off >= 1e-3) l->cut_at = last, l->cut_off = off;
 }
 
 /* --- the border ------------------------------------------------------------------------------- */
 
-/* Measures the border and the corners, the farthest taps. A photograph's background is the light
- * that even the darkest of them has. The mean is over squares of an eighth of the side, so that
- * noise does not decide. */
-static void find_border(lint *l, const work *k) {
-    double border = 0;
-    for (uint32_t y = 0; y < k->h; y++)
-        for (uint32_t x = 0; x < k->w; x++)
-            if (x == 0 || y == 0 || x == k->w - 1 || y == k->h - 1)
-                border += k->all[(size_t)y * k->w + x];
-    l->border = border / k->total;
+/* Measures the corners, the farthest taps. A photograph's background is the light that even the
+ * darkest of them has. The mean is over squares of an eighth of the side, so that noise does not
+ * decide. */
+static void find_background(lint *l, const work *k) {
     if (k->w < 16 || k->h < 16) return;
     uint32_t n = min_u32(k->w, k->h) / 8;
     l->background = INFINITY;
@@ -425,8 +391,7 @@ static bool find_saturation(lint *l, const work *k, err *e) {
 
 /* ---------------------------------------------------------------------------------------------- */
 
-/* Measures the taps; without `all` only what lint_glance needs. */
-static bool measure(lint *to, const psf_planes *in, bool all, err *e) {
+bool lint_kernel(lint *to, const psf_planes *in, err *e) {
     lint l = {.w = in->w, .h = in->h, .channels = min_u32(in->channels, LINT_CHANNELS)};
     work k = {.plane = in->plane, .w = in->w, .h = in->h, .channels = l.channels};
     profile p = {0};
@@ -434,26 +399,18 @@ static bool measure(lint *to, const psf_planes *in, bool all, err *e) {
     k.all = mem_new((size_t)k.w * k.h, sizeof *k.all, "kernel", e);
     if (!k.all) return false;
     l.flat = l.half = l.eight_bit = l.not_decoded = true;
-    for (uint32_t c = 0; c < k.channels; c++) {
-        sum_channel(&l, &k, c, &size);
-        if (all) sum_halfs(&l, &k, c, &coarse);
-    }
-    if (size > 0) l.negative_share /= size, l.half_lost /= size, l.half_coarse = coarse / size;
+    for (uint32_t c = 0; c < k.channels; c++) sum_channel(&l, &k, c, &size, &coarse);
+    if (size > 0) l.negative_share /= size, l.half_coarse = coarse / size;
     bool ok = find_centre(&l, &k, e);
-    if (ok && k.total > 0 && (ok = make_profile(&p, &k, e))) {
-        measure_rings(&l, &p, k.total);
-        find_border(&l, &k);
-        if (all) find_glare(&l, &k), find_cut(&l, &p, k.total);
-        ok = find_saturation(&l, &k, e) && (!all || find_useful(&l, &k, e));
+    if (ok && k.total > 0) {
+        l.glare_disc = max_u32(3, min_u32(k.w, k.h) / 10);
+        ok = make_profile(&p, &l, &k, e) && find_saturation(&l, &k, e);
+        if (ok) measure_rings(&l, &p, k.total), find_cut(&l, &p, k.total), find_background(&l, &k);
     }
     mem_free(p.sum);
     mem_free(k.all);
     if (ok) *to = l;
     return ok;
-}
-
-bool lint_kernel(lint *l, const psf_planes *in, err *e) {
-    return measure(l, in, true, e);
 }
 
 bool lint_has_background(const lint *l) {
@@ -486,41 +443,27 @@ static bool looks_odd(const psf_planes *in, uint32_t c) {
            set.count <= 256;
 }
 
-/* Returns whether the taps have no light to share, or one of them is not a finite number. Such a
- * kernel is refused, and the error says why. */
-static bool has_no_sum(const psf_planes *in) {
-    double sum = 0;
-    for (uint32_t c = 0; c < in->channels; c++)
-        for (size_t i = 0; i < (size_t)in->w * in->h; i++) sum += (double)in->plane[c][i];
-    return !(sum > 0) || !isfinite(sum);
-}
-
-static void add_finding(char to[LINT_WORDS], const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
-static void add_finding(char to[LINT_WORDS], const char *fmt, ...) {
-    size_t n = strlen(to);
-    va_list ap;
-    if (n) n += (size_t)snprintf(to + n, LINT_WORDS - n, "; ");
-    va_start(ap, fmt);
-    vsnprintf(to + n, LINT_WORDS - n, fmt, ap);
-    va_end(ap);
-}
-
 bool lint_glance(char to[LINT_WORDS], const psf_planes *in, bool placed, err *e) {
+    double light = 0;
     bool odd = false;
+    text t = {0};
     lint l;
     *to = 0;
     for (uint32_t c = 0; c < in->channels && !odd; c++) odd = looks_odd(in, c);
-    if (!odd || has_no_sum(in)) return true;
-    if (!measure(&l, in, false, e)) return false;
-    if (l.flat && (uint64_t)l.w * l.h > 1) add_finding(to, "all taps are equal");
+    if (!odd) return true;
+    if (!lint_kernel(&l, in, e)) return false;
+    for (uint32_t c = 0; c < l.channels; c++) light += l.sum[c];
+    if (l.bad || !(light > 0)) return true; /* it is refused, and the error says why */
+    if (l.flat && (uint64_t)l.w * l.h > 1) text_add(&t, "; all taps are equal");
     if (l.corner && !placed)
-        add_finding(to, "its centre is in the corner");
+        text_add(&t, "; its centre is in the corner");
     else if (!l.centred && !placed)
-        add_finding(to, "off centre by %d, %d", (int)l.peak[0] - (int)(l.w / 2),
-                    (int)l.peak[1] - (int)(l.h / 2));
-    if (l.saturated) add_finding(to, "saturated");
-    if (lint_has_background(&l)) add_finding(to, "%.0f %% background", 100 * l.background_share);
-    if (l.not_decoded) add_finding(to, "8-bit values that were not decoded");
+        text_add(&t, "; off centre by %d, %d", (int)l.peak[0] - (int)(l.w / 2),
+                 (int)l.peak[1] - (int)(l.h / 2));
+    if (l.saturated) text_add(&t, "; saturated");
+    if (lint_has_background(&l)) text_add(&t, "; %.0f %% background", 100 * l.background_share);
+    if (l.not_decoded) text_add(&t, "; 8-bit values that were not decoded");
+    snprintf(to, LINT_WORDS, "%s", t.n ? t.s + 2 : "");
+    text_free(&t);
     return true;
 }

@@ -67,8 +67,6 @@ typedef struct {
     bool eight_bit, not_decoded;
     bool half;          /* every tap is a half float */
     double half_coarse; /* share of the light in taps for which half floats have 4 bits or fewer */
-    double half_lost;   /* share of the light that rounding to half floats changes */
-    uint64_t half_zero; /* taps other than zero that become zero as half floats */
 } lint;
 
 /* Measures the first LINT_CHANNELS planes. Fails only when there is no memory. */
@@ -78,9 +76,10 @@ bool lint_kernel(lint *l, const psf_planes *in, err *e);
  * light is the kernel itself. */
 bool lint_has_background(const lint *l);
 
-/* Looks at a kernel that is about to be used, in a small part of the time: finds what would make
- * every picture wrong. Writes it in a few words, or nothing: "off centre by 19, -11; saturated; 92
- * % background". `placed`: the caller has set the centre, so where the light lies does not count.
+/* Looks at a kernel that is about to be used, which takes little time if it is a usual one: finds
+ * what would make every picture wrong. Writes it in a few words, or nothing: "off centre by 19,
+ * -11; saturated; 92 % background". `placed`: the caller has set the centre, so where the light
+ * lies does not count.
  */
 enum { LINT_WORDS = 128 };
 bool lint_glance(char to[LINT_WORDS], const psf_planes *in, bool placed, err *e);

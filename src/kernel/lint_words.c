@@ -100,17 +100,6 @@ static void judge_centre(findings *f, const lint *l) {
             100 * l->asymmetry);
 }
 
-static void judge_colour(findings *f, const lint *l) {
-    double low = INFINITY, high = -INFINITY;
-    for (uint32_t c = 0; c < l->channels; c++)
-        low = fmin(low, l->sum[c]), high = fmax(high, l->sum[c]);
-    if (l->channels > 1 && high > 0 && (high - low) / high > 1e-3)
-        say(f, false, "colour",
-            "the channels' sums differ by %.3g %%: white light gets that tint; --normalize "
-            "channel keeps it white",
-            100 * (high - low) / high);
-}
-
 /* Judges the background first: where there is one, the tail and the border's light are part of it.
  */
 static void judge_border(findings *f, const lint *l) {
@@ -157,7 +146,15 @@ static void judge_border(findings *f, const lint *l) {
             100 * l->noise);
 }
 
-static void judge_storage(findings *f, const lint *l) {
+static void judge_values(findings *f, const lint *l) {
+    double low = INFINITY, high = -INFINITY;
+    for (uint32_t c = 0; c < l->channels; c++)
+        low = fmin(low, l->sum[c]), high = fmax(high, l->sum[c]);
+    if (l->channels > 1 && high > 0 && (high - low) / high > 1e-3)
+        say(f, false, "colour",
+            "the channels' sums differ by %.3g %%: white light gets that tint; --normalize "
+            "channel keeps it white",
+            100 * (high - low) / high);
     if (l->cut_at)
         say(f, true, "clipped_tail",
             "the tail ends all at once %u taps from the middle, as black does in 8 bits: about "
@@ -192,7 +189,7 @@ static void judge_storage(findings *f, const lint *l) {
 
 int kernel_findings(kernel_finding to[KERNEL_FINDINGS], const lint *l) {
     static void (*const RULE[])(findings *, const lint *) = {judge_taps, judge_centre, judge_border,
-                                                             judge_colour, judge_storage};
+                                                             judge_values};
     kernel_finding all[KERNEL_FINDINGS];
     findings f = {all, 0};
     for (size_t i = 0; i < sizeof RULE / sizeof RULE[0]; i++) RULE[i](&f, l);
@@ -248,7 +245,6 @@ void kernel_json(const char *path, const lint *l, text *to) {
     json_reals(&j, "highest", 9, l->high, l->channels);
     json_uint(&j, "not_finite", l->bad);
     json_uint(&j, "negative", l->negative);
-    json_uint(&j, "half_zero", l->half_zero);
     const struct {
         const char *key;
         double value;
@@ -267,7 +263,6 @@ void kernel_json(const char *path, const lint *l, text *to) {
                   {"beyond_border", l->beyond},
                   {"side_for_999", l->enough},
                   {"noise", l->noise},
-                  {"half_lost", l->half_lost},
                   {"half_coarse", l->half_coarse}};
     for (size_t i = 0; i < sizeof NUMBER / sizeof NUMBER[0]; i++)
         json_real_or_word(&j, NUMBER[i].key, 9, NUMBER[i].value);
