@@ -28,6 +28,9 @@ typedef struct {
     pipe_samples samples;
     double scale; /* of the image; 0 stands for 1 */
     bool staged;  /* engine_options */
+    bool in_place;
+    uint32_t slots;    /* 0 stands for 1 */
+    uint32_t force[2]; /* lengths of the first and the second axis, in place of the plan's */
 } pipe_case;
 
 /* A case: the sizes of image and kernel, the kernel's centre, and further members. */
@@ -164,12 +167,15 @@ static inline void pipe_kernel(double *k, const pipe_case *c, uint64_t *seed) {
     for (size_t i = 0; i < taps; i++) k[i] /= sum;
 }
 
-/* False with e set when the engine failed. Runs twice through the same slot: the second frame must
- * not depend on the first. */
+/* False with e set when the engine failed. Runs once through each slot, and again through the
+ * first: a frame must not depend on the one before. */
 static inline bool pipe_run(pipe_result *r, const pipe_case *c, engine *g, const engine_device *d,
                             err *e) {
     plan_request ask = pipe_request(c, d);
     if (!plan_make(&r->p, &ask, e)) return false;
+    for (int i = 0; i < 2; i++)
+        if (c->force[i]) r->p.axis[i].length = r->p.axis[i].split = c->force[i];
+    r->p.halves = r->p.axis[0].length / 2 + 1;
     bool f64 = c->precision == PRECISION_FLOAT64;
     size_t n = (size_t)c->w * c->h, taps = (size_t)c->kw * c->kh, real = f64 ? 8 : 4;
     size_t line = (size_t)r->p.halves * r->p.axis[1].length * 2;
@@ -198,15 +204,19 @@ static inline bool pipe_run(pipe_result *r, const pipe_case *c, engine *g, const
                          .value = mem_new(line * kernels, real, "spectrum", NULL)};
     pipe_store(sl.value, spec, line * kernels, f64);
     for (uint32_t ch = 0; ch < c->channels; ch++) {
-        from[ch] = given + ch * n * real;
         out[ch] = result + ch * n * real;
+        from[ch] = c->in_place ? out[ch] : given + ch * n * real;
         uint32_t s = c->spectra == 1 ? 0 : ch;
         tap[ch] = (1 - c->gain) + c->gain * k[s * taps + (size_t)c->cy * c->kw + c->cx];
         gain[ch] = c->gain;
     }
-    engine_options o = {.slots = 1, .staged = c->staged};
-    bool ok = engine_prepare(g, &r->p, &sl, &o, e) && engine_run(g, &f, NULL, e) &&
-              engine_run(g, &f, NULL, e);
+    uint32_t slots = c->slots ? c->slots : 1;
+    engine_options o = {.slots = slots, .staged = c->staged};
+    bool ok = engine_prepare(g, &r->p, &sl, &o, e);
+    for (uint32_t i = 0; ok && i <= slots; i++) {
+        if (c->in_place) memcpy(result, given, n * planes * real);
+        ok = engine_submit(g, i % slots, &f, e) && engine_wait(g, i % slots, NULL, e);
+    }
     double diff = 0, norm = 0, peak = 0, worst = 0;
     for (uint32_t ch = 0; ok && ch < c->channels; ch++) {
         memset(want, 0, n * sizeof *want);
