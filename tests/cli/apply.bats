@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # `fftbloom apply`: files in, files out, sequences, reports, and the manners of a batch tool.
 
-bats_require_minimum_version 1.5.0
 load files
 
 setup_file() {
@@ -10,10 +9,6 @@ setup_file() {
     oiiotool --create 40x30 3 --fill:color=0.1,0.2,0.3 40x30 --point:color=50,40,30 7,9 -d half -o in.exr
     oiiotool --create 9x7 3 --fill:color=0.01,0.01,0.02 9x7 --point:color=1,1,1 4,3 \
         --point:color=0.5,0.4,0.3 6,1 -d float -o kernel.exr
-}
-
-setup() {
-    own_folder
 }
 
 pixel() { # FILE X Y: the values of a pixel

@@ -1,7 +1,7 @@
 # The CPU engine writes the same bytes on aarch64, which qemu imitates, as on this processor: a
 # program of its sources and a test's, compiled for both (tests/arm/sums.c).
 
-bats_require_minimum_version 1.5.0
+load files
 
 SOURCES="base/err base/half base/host base/log base/machine base/mem base/par base/text math/border
     math/fft math/lanes math/lanes_any math/lengths math/noise math/plan kernel/psf kernel/spectrum

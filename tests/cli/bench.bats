@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # fftbloom bench: its three forms of output, what it refuses.
 
-bats_require_minimum_version 1.5.0
+load files
 
 setup() {
     dir=$(mktemp -d "$TEST_TMP/XXXXXX")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # fftbloom cache: what it prints, what it removes, what it leaves alone.
 
-bats_require_minimum_version 1.5.0
+load files
 
 setup() {
     dir=$(mktemp -d "$TEST_TMP/XXXXXX")
@@ -122,14 +122,8 @@ note" ]
 }
 
 @test "other words are refused with those that are known" {
-    run --separate-stderr "$FFTBLOOM" cache show
-    [ "$status" -eq 64 ]
-    [[ "$stderr" == *"unknown cache action 'show'; there are path, list, verify, trim" ]]
-    run --separate-stderr "$FFTBLOOM" cache clear
-    [ "$status" -eq 64 ]
-    [[ "$stderr" == *"unknown cache action 'clear'; did you mean 'trim --cache-size 0'?" ]]
-    run "$FFTBLOOM" cache
-    [ "$status" -eq 64 ]
-    run "$FFTBLOOM" cache trim --cache-size lots
-    [ "$status" -eq 64 ]
+    refused 64 "unknown cache action 'show'; there are path, list, verify, trim" cache show
+    refused 64 "unknown cache action 'clear'; did you mean 'trim --cache-size 0'?" cache clear
+    refused 64 "" cache
+    refused 64 "" cache trim --cache-size lots
 }

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # fftbloom check: the cases of a suite, what it says of them, and its exit codes.
 
-bats_require_minimum_version 1.5.0
 load files
 
 setup_file() {
@@ -24,10 +23,6 @@ setup_file() {
 }
 J
     "$FFTBLOOM" check -q s.json --bless
-}
-
-setup() {
-    own_folder
 }
 
 # A suite of one case with these members, beside the files.

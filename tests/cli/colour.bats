@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # What images and kernels say of their colours, and what is made of it.
 
-bats_require_minimum_version 1.5.0
 load files
 
 AP1=0.713,0.293,0.165,0.830,0.128,0.044,0.32168,0.33767
@@ -16,10 +15,6 @@ setup_file() {
     oiiotool k.exr --attrib:type="float[8]" chromaticities $REC709 -o k709.exr
     oiiotool --create 8x8 4 --chnames R,G,B,A --fill:color=0.5,0.25,0.125,0.5 8x8 -d float -o rgba.exr
     oiiotool --create 8x8 3 --fill:color=0.5,0.41,0.2 8x8 -d float -o flat.exr
-}
-
-setup() {
-    own_folder
 }
 
 # FILE [X Y]: the values of a pixel, to a hundred thousandth.

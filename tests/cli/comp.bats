@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # What compositors need: the bloom as a layer or a file, masks, settings of single layers, provenance.
 
-bats_require_minimum_version 1.5.0
 load files
 
 setup_file() {
@@ -13,10 +12,6 @@ setup_file() {
     oiiotool --create 32x24 1 --chnames matte --fill:color=0 32x24 --point:color=0.5 10,9 -d float -o matte.exr
     oiiotool in.exr --ch R,G,B,A=0.5,rim.R=R,rim.G=G,rim.B=B,Z=7 matte.exr --chappend -d float -o layers.exr
     oiiotool layers.exr -d half -o halfs.exr
-}
-
-setup() {
-    own_folder
 }
 
 # FILE X Y CHANNELS: the values of a pixel, rounded to a hundred thousandth.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # `fftbloom diff`, and that it agrees with idiff.
 
-bats_require_minimum_version 1.5.0
+load files
 
 setup_file() {
     command -v oiiotool >/dev/null && command -v idiff >/dev/null || { export NOT_HERE="openimageio-tools is not installed"; return 0; }

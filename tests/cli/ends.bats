@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # How a run ends that cannot finish: signals, closed descriptors, interrupted calls.
 
-bats_require_minimum_version 1.5.0
 load files
 
 setup() {

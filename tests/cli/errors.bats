@@ -2,17 +2,12 @@
 # Errors before anything is convolved - kernels, .spectrum files, devices - have their sentences and
 # exit codes. A file that can serve as a kernel, and each name of a device, is accepted.
 
-bats_require_minimum_version 1.5.0
 load files
 
 setup_file() {
     shared_folder || return 0
     make_images
     "$FFTBLOOM" precompute kernel.exr -o k.spectrum
-}
-
-setup() {
-    own_folder
 }
 
 no_output() { # STATUS WORDS arguments...: refused, by default with -o out.exr, which is not there

@@ -2,7 +2,7 @@
 # farm: a sequence as the tasks of a scheduler. Slurm is played by a fake sbatch and squeue that run
 # the array at once; where Slurm itself and a way to start it are at hand, it is tried, too.
 
-bats_require_minimum_version 1.5.0
+load files
 
 setup_file() {
     command -v oiiotool >/dev/null || skip "oiiotool is not installed"
@@ -123,9 +123,7 @@ P
 }
 
 @test "what cannot be: no sequence, no sbatch, an sbatch that refuses, a bad folder" {
-    run "$FFTBLOOM" farm in/a.1001.exr kernel.exr -o out/b.exr --to slurm
-    [ "$status" -eq 64 ]
-    [[ "$output" == *"needs a sequence"* ]]
+    refused 64 "needs a sequence" farm in/a.1001.exr kernel.exr -o out/b.exr --to slurm
     FAKE_FAILS=1 run job
     [ "$status" -eq 75 ]
     [[ "$output" == *"exit status 1"* ]]

@@ -3,7 +3,6 @@
 # processes at once, and drivers. Each ends with a status and a sentence; an output is whole or what it
 # was before. A sample runs here; FAULT_ALL=1 tries every call (hours), and 500 signals.
 
-bats_require_minimum_version 1.5.0
 load files
 
 setup() {

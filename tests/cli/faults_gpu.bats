@@ -2,7 +2,6 @@
 # A driver that fails, loses its device, never comes back or lacks something: a device that was named
 # ends with 69 or 75 and a sentence, `auto` and `all` go on, and no picture is wrong.
 
-bats_require_minimum_version 1.5.0
 load files
 
 setup() {

@@ -1,4 +1,5 @@
-# Shared by the bats files that bloom small images: `load files`.
+# Shared by all bats files: `load files`.
+bats_require_minimum_version 1.5.0
 
 # For setup_file: makes a folder for the files that the tests of a bats file share, and goes there.
 # Where oiiotool is missing it fails, and own_folder skips all tests.
@@ -34,4 +35,9 @@ refused() { # STATUS WORDS arguments...
     [[ "$stderr" == "fftbloom: error: "*"$words"* ]]
     [ "$(wc -l <<<"$stderr")" -eq 1 ]
     [ -z "$output" ]
+}
+
+# Where a bats file says nothing else.
+setup() {
+    own_folder
 }

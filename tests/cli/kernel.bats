@@ -1,13 +1,7 @@
 #!/usr/bin/env bats
 # `fftbloom kernel`: made by formula, checked, converted.
 
-bats_require_minimum_version 1.5.0
-
-setup() {
-    dir=$(mktemp -d "$TEST_TMP/XXXXXX")
-    cd "$dir"
-    export FFTBLOOM_CACHE_DIR=$dir/cache
-}
+load files
 
 python=/usr/bin/python3
 json() { "$python" -c "import json, sys; d = json.load(sys.stdin); print(($1))"; }

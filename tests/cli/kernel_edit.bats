@@ -1,12 +1,7 @@
 #!/usr/bin/env bats
 # The actions of `fftbloom kernel` that make one kernel of others.
 
-bats_require_minimum_version 1.5.0
 load files
-
-setup() {
-    own_folder
-}
 
 python=/usr/bin/python3
 json() { "$python" -c "import json, sys; d = json.load(sys.stdin); print(($1))"; }

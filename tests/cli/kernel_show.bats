@@ -1,12 +1,7 @@
 #!/usr/bin/env bats
 # `fftbloom kernel show`: the page and the picture of a kernel.
 
-bats_require_minimum_version 1.5.0
 load files
-
-setup() {
-    own_folder
-}
 
 python=/usr/bin/python3
 json() { "$python" -c "import json, sys; d = json.load(sys.stdin); print(($1))"; }
@@ -69,8 +64,7 @@ PY
     refused 64 "star.exr" kernel show star.exr -o ./star.exr
     run kernel show star.exr -o star.png --existing skip
     [ "$status" -eq 5 ]
-    run "$FFTBLOOM" kernel check star.exr --decades 4
-    [ "$status" -eq 64 ]
+    refused 64 "" kernel check star.exr --decades 4
 }
 
 @test "show: parameters in a file that are no numbers of the model do not reach the page" {

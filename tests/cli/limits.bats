@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # How large images may be: what the windows of a file may ask for, and what memory decides.
 
-bats_require_minimum_version 1.5.0
 load files
 
 setup() {

@@ -2,16 +2,11 @@
 # The manners of a batch tool that other files do not try: where outputs cannot go, memory, colour,
 # the shared cache, and statuses that are rare.
 
-bats_require_minimum_version 1.5.0
 load files
 
 setup_file() {
     shared_folder || return 0
     make_images
-}
-
-setup() {
-    own_folder
 }
 
 @test "a folder that is not there: 74, named, before any work" {

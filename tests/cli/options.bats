@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # The command line: flags, variables, config files, their precedence, and what is refused.
 
-bats_require_minimum_version 1.5.0
+load files
 
 setup() {
     dir=$(mktemp -d "$TEST_TMP/XXXXXX")

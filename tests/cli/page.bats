@@ -2,7 +2,6 @@
 # The pages of `fftbloom check --html` and `fftbloom kernel sheet` in a real browser:
 # tests/browser.py says what they must do.
 
-bats_require_minimum_version 1.5.0
 load files
 
 setup() {

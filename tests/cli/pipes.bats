@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # Images through standard input and output.
 
-bats_require_minimum_version 1.5.0
 load files
 
 setup_file() {
@@ -17,10 +16,6 @@ with open("in.raw", "wb") as f:
         for plane in range(3):
             f.write(struct.pack("<8f", *[100 * frame + 10 * plane + i for i in range(8)]))
 P
-}
-
-setup() {
-    own_folder
 }
 
 bloom() { "$FFTBLOOM" "$@" --device cpu; }

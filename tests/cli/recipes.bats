@@ -2,7 +2,6 @@
 # The recipes of docs/recipes.md, run: with the programs themselves where Debian has them, and with
 # stand-ins that follow their documented interfaces where it has not.
 
-bats_require_minimum_version 1.5.0
 load files
 
 setup_file() {

@@ -2,7 +2,7 @@
 # number of threads, and on a processor without AVX, which qemu imitates. Its reports are the same,
 # too, but for times, names and the device.
 
-bats_require_minimum_version 1.5.0
+load files
 
 setup() {
     cd "$FFTBLOOM_ROOT"

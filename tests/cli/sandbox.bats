@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # The sandbox: what a run can still do once it reads images, and what works in it all the same.
 
-bats_require_minimum_version 1.5.0
 load files
 
 setup() {

@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # `fftbloom kernel sheet`: a frame under many kernels. page.bats tries its page in a browser.
 
-bats_require_minimum_version 1.5.0
 load files
 
 setup() {

@@ -2,7 +2,7 @@
 # The project's own suite, testdata/suite.json: the shipped scenes look as they did, on both engines.
 # After a change that was meant: fftbloom check testdata/suite.json --device cpu --bless
 
-bats_require_minimum_version 1.5.0
+load files
 
 setup() {
     dir=$(mktemp -d "$TEST_TMP/XXXXXX")

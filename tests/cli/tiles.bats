@@ -3,7 +3,6 @@
 # is compared with that of the whole image; the promise allows a thousandth, and what is asked for
 # here is far less.
 
-bats_require_minimum_version 1.5.0
 load files
 
 setup_file() {
@@ -13,10 +12,6 @@ setup_file() {
         --point:color=9,8,7 0,200 --point:color=500,400,300 500,0 -d float --attrib compression zip -o in.exr
     oiiotool --create 41x30 3 --fill:color=0.001,0.002,0.003 41x30 --point:color=1,1,1 20,15 \
         --point:color=0.3,0.2,0.1 3,28 -d float -o kernel.exr
-}
-
-setup() {
-    own_folder
 }
 
 # Blooms the whole image, and tiles of it; their results are alike.

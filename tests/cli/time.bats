@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # Values and kernels that change from frame to frame, views, and the ways to write a frame's number.
 
-bats_require_minimum_version 1.5.0
 load files
 
 setup_file() {
@@ -12,10 +11,6 @@ setup_file() {
     for i in 1002 1003 1004 1005; do
         oiiotool kernel.exr --cmul 1,1,0.$((i - 1000)) -o k.$i.exr
     done
-}
-
-setup() {
-    own_folder
 }
 
 bloom() { "$FFTBLOOM" apply --device cpu "$@"; }

@@ -2,7 +2,7 @@
 # ZIP and ZIPS as they are written: every reader sees the pixels of the uncompressed file, and the
 # same run writes the same bytes.
 
-bats_require_minimum_version 1.5.0
+load files
 
 setup() {
     cd "$(mktemp -d "$TEST_TMP/XXXXXX")"

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "unit/check.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 uint64_t make_random(uint64_t *state) {
@@ -97,6 +98,12 @@ const char *make_path(const char *name) {
     next = (next + 1) % 10;
     snprintf(path[next], sizeof path[next], "%s/%s", folder, name);
     return path[next];
+}
+
+const char *make_folder(const char *name) {
+    const char *path = make_path(name);
+    if (mkdir(path, 0777) != 0) fail_msg("%s cannot be made", path);
+    return path;
 }
 
 const char *make_shared(const char *name) {

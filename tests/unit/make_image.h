@@ -29,6 +29,8 @@ void make_noise(image *img, uint64_t seed);
 
 /* A file of this name in the test's own folder; the text lives until the tenth call after. */
 const char *make_path(const char *name);
+/* A folder of this name there, made; the same. */
+const char *make_folder(const char *name);
 /* Of the shared samples, or NULL where they are not. */
 const char *make_shared(const char *name);
 

@@ -7,11 +7,10 @@
 #include "kernel/make/model.h"
 #include "kernel/make/pattern.h"
 #include "unit/check.h"
-
-static par *threads;
+#include "unit/make_image.h"
 
 static pattern *pattern_of(const pupil *p, double reach) {
-    pattern *made = pattern_new(p, reach, false, threads, &e);
+    pattern *made = pattern_new(p, reach, false, make_threads(), &e);
     if (!made) fail_msg("%s", e.msg);
     return made;
 }
@@ -75,7 +74,7 @@ TEST(models_agree) {
         model_request r = model_defaults(model_find(i ? "aperture" : "airy"));
         r.w = r.h = 65;
         CHECK_OK(model_set(&r, "radius=3", &e), e);
-        CHECK_OK(model_make(plane[i], &channels, &r, threads, &e), e);
+        CHECK_OK(model_make(plane[i], &channels, &r, make_threads(), &e), e);
     }
     for (int c = 0; c < MODEL_CHANNELS; c++)
         for (int i = 0; i < 65 * 65; i++)
@@ -186,9 +185,9 @@ TEST(drawn) {
                                           .lashes = 6,
                                           .smudges = 2,
                                           .seed = 7};
-    CHECK_OK(pupil_draw(plain, 64, &clean, threads, &e), e);
-    CHECK_OK(pupil_draw(a, 64, &dirty, threads, &e), e);
-    CHECK_OK(pupil_draw(b, 64, &dirty, threads, &e), e);
+    CHECK_OK(pupil_draw(plain, 64, &clean, make_threads(), &e), e);
+    CHECK_OK(pupil_draw(a, 64, &dirty, make_threads(), &e), e);
+    CHECK_OK(pupil_draw(b, 64, &dirty, make_threads(), &e), e);
     assert_memory_equal(a, b, sizeof a);
     double taken = 0, all = 0;
     for (int i = 0; i < M * M; i++) {
@@ -197,7 +196,7 @@ TEST(drawn) {
     }
     assert_true(taken > 0.02 * all && taken < 0.6 * all);
     dirty.seed = 8;
-    CHECK_OK(pupil_draw(b, 64, &dirty, threads, &e), e);
+    CHECK_OK(pupil_draw(b, 64, &dirty, make_threads(), &e), e);
     assert_true(memcmp(a, b, sizeof a) != 0);
     /* A regular pentagon with its corners on the unit circle. */
     CHECK_LE(fabs(all / (32 * 32) - 2.5 * sin(2 * M_PI / 5)), 2e-3);
@@ -211,7 +210,7 @@ static void make(float *plane[MODEL_CHANNELS], const char *name, uint32_t side,
     model_request r = model_defaults(model_find(name));
     r.w = r.h = side;
     for (; *set; set++) CHECK_OK(model_set(&r, *set, &e), e);
-    CHECK_OK(model_make(plane, &channels, &r, threads, &e), e);
+    CHECK_OK(model_make(plane, &channels, &r, make_threads(), &e), e);
     assert_int_equal(channels, 3);
 }
 
@@ -372,14 +371,4 @@ TEST(lights) {
     for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(a[c]);
 }
 
-static int open_threads(void **state) {
-    (void)state;
-    return (threads = par_open(2, &e)) ? 0 : -1;
-}
-static int close_threads(void **state) {
-    (void)state;
-    par_close(&threads);
-    return 0;
-}
-
-RUN_TESTS(open_threads, close_threads)
+RUN_TESTS(NULL, NULL)

@@ -2,6 +2,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "unit/check.h"
+#include "unit/make_image.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,10 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-static char dir[100];
+static char dir[256];
 
 static const char *at(const char *name) {
-    static char buf[4][200];
+    static char buf[4][400];
     static int n;
     char *to = buf[n++ % 4];
     snprintf(to, sizeof buf[0], "%s/%s", dir, name);
@@ -178,12 +179,10 @@ TEST(folders) {
     CHECK_REFUSED(file_make_dirs(at("file/sub"), 0777, &e), ERR_CANT_CREATE, "");
 }
 
-int main(void) {
-    const char *tmp = getenv("TEST_TMP");
-    snprintf(dir, sizeof dir, "%s/test_file.XXXXXX", tmp ? tmp : "/tmp");
-    if (!mkdtemp(dir)) return 1;
-    int failed = check_run(NULL, NULL);
-    char command[200];
-    snprintf(command, sizeof command, "rm -rf '%s'", dir);
-    return system(command) || failed;
+static int set_up(void **state) {
+    (void)state;
+    snprintf(dir, sizeof dir, "%s", make_folder("files"));
+    return 0;
 }
+
+RUN_TESTS(set_up, NULL)

@@ -129,10 +129,7 @@ TEST(scanning) {
     static const char *const FILES[] = {
         "a.0001.exr",     "a.0010.exr", "a.2.exr",    "a.12345.exr", "a.00007.exr",
         "a.0003.exr.tmp", "b.0001.exr", "a.-001.exr", "a..exr",      "a.x.exr"};
-    const char *tmp = getenv("TEST_TMP");
-    char folder[256];
-    snprintf(folder, sizeof folder, "%s/frames-XXXXXX", tmp ? tmp : "/tmp");
-    assert_non_null(mkdtemp(folder));
+    const char *folder = make_folder("frames");
     for (size_t i = 0; i < sizeof FILES / sizeof FILES[0]; i++) touch(folder, FILES[i]);
     scan_is(folder, "a.####.exr", "-1 1 10 12345");
     scan_is(folder, "a.%d.exr", "2 12345");
@@ -155,13 +152,6 @@ TEST(scanning) {
     touch(folder, "odd#1.exr");
     snprintf(path, sizeof path, "%s/odd#1.exr", folder);
     assert_false(frame_pattern_is(path));
-    for (size_t i = 0; i < sizeof FILES / sizeof FILES[0]; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, FILES[i]);
-        unlink(path);
-    }
-    snprintf(path, sizeof path, "%s/odd#1.exr", folder);
-    unlink(path);
-    rmdir(folder);
 }
 
 /* --- back to ranges ------------------------------------------------------------------------ */

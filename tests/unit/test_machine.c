@@ -2,8 +2,9 @@
  * kernels show. */
 #include "base/machine.h"
 #include "unit/check.h"
+#include "unit/make_image.h"
 
-static char root[100], proc[120], groups[120];
+static char root[256], proc[300], groups[300];
 
 static void put(const char *path, const char *content) {
     char command[600];
@@ -13,7 +14,7 @@ static void put(const char *path, const char *content) {
 }
 
 static void fresh(void) {
-    char command[200];
+    char command[400];
     snprintf(command, sizeof command, "rm -rf '%s'/*", root);
     assert_int_equal(system(command), 0);
     put("proc/meminfo", "MemTotal: 64000000 kB\\nMemAvailable:   40000000 kB\\n");
@@ -80,14 +81,12 @@ TEST(this_machine) {
     assert_true(machine_memory() > 1000000);
 }
 
-int main(void) {
-    const char *tmp = getenv("TEST_TMP");
-    snprintf(root, sizeof root, "%s/machine.XXXXXX", tmp ? tmp : "/tmp");
-    if (!mkdtemp(root)) return 1;
+static int set_up(void **state) {
+    (void)state;
+    snprintf(root, sizeof root, "%s", make_folder("machine"));
     snprintf(proc, sizeof proc, "%s/proc", root);
     snprintf(groups, sizeof groups, "%s/cg", root);
-    int failed = check_run(NULL, NULL);
-    char command[200];
-    snprintf(command, sizeof command, "rm -rf '%s'", root);
-    return system(command) || failed;
+    return 0;
 }
+
+RUN_TESTS(set_up, NULL)

@@ -3,8 +3,7 @@
 #include "base/mem.h"
 #include "kernel/make/model.h"
 #include "unit/check.h"
-
-static par *threads;
+#include "unit/make_image.h"
 
 static model_request request(const char *name, uint32_t w, uint32_t h) {
     const model *m = model_find(name);
@@ -18,7 +17,7 @@ static model_request request(const char *name, uint32_t w, uint32_t h) {
 static uint32_t make(float *plane[MODEL_CHANNELS], const model_request *r) {
     uint32_t channels = 0;
     memset(plane, 0, MODEL_CHANNELS * sizeof *plane);
-    CHECK_OK(model_make(plane, &channels, r, threads, &e), e);
+    CHECK_OK(model_make(plane, &channels, r, make_threads(), &e), e);
     return channels;
 }
 
@@ -217,20 +216,10 @@ TEST(parameters) {
     drop(p);
 }
 
-static int open_threads(void **state) {
-    (void)state;
-    return (threads = par_open(2, &e)) ? 0 : -1;
-}
-static int close_threads(void **state) {
-    (void)state;
-    par_close(&threads);
-    return 0;
-}
-
 /* How much light the taps keep, against a sum over the taps themselves. */
 static double kept_by(const model_request *r, double enough, uint32_t *side) {
     double share;
-    CHECK_OK(model_kept(&share, side, r, enough, threads, &e), e);
+    CHECK_OK(model_kept(&share, side, r, enough, make_threads(), &e), e);
     return share;
 }
 
@@ -262,14 +251,14 @@ TEST(kept) {
     CHECK_LE(fabs(kept_by(&r, 0.9, &side) - (0.8 + 0.2 * (1 - 20 / (20 + 31 * 1.13)))), 0.01);
     /* The smallest usual size that keeps enough. */
     r = request("gaussian", 1, 1);
-    CHECK_OK(model_fit(&r, 0.999, threads, &e), e);
+    CHECK_OK(model_fit(&r, 0.999, make_threads(), &e), e);
     assert_true(r.w == 64 && r.h == 64);
     r.value[0] = 20;
-    CHECK_OK(model_fit(&r, 0.999, threads, &e), e);
+    CHECK_OK(model_fit(&r, 0.999, make_threads(), &e), e);
     assert_int_equal(r.w, 192);
     CHECK_LE(0.999, kept_by(&r, 0.999, &side));
     r = request("moffat", 1, 1);
-    CHECK_OK(model_fit(&r, 0.999, threads, &e), e);
+    CHECK_OK(model_fit(&r, 0.999, make_threads(), &e), e);
     assert_int_equal(r.w, MODEL_AUTO);
 }
 
@@ -328,4 +317,4 @@ TEST(units) {
     }
 }
 
-RUN_TESTS(open_threads, close_threads)
+RUN_TESTS(NULL, NULL)

@@ -1,9 +1,9 @@
 /* Waiting for a job of Slurm that never answers: tests/cli/farm.bats has the rest. */
 #include "app/farm/slurm.h"
 #include "unit/check.h"
+#include "unit/make_image.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 static void count(void *ctx) {
     ++*(int *)ctx;
@@ -12,10 +12,11 @@ static void count(void *ctx) {
 /* Waits for job 77 with a squeue that fails until it is asked for the `answers`th time, and then
  * knows of no task. */
 static bool wait_with(int answers, slurm_waiting w, int *asked, err *e) {
-    char folder[] = "/tmp/slurm-XXXXXX", path[64], log[64];
-    assert_non_null(mkdtemp(folder));
+    char folder[256], path[300];
+    static int jobs;
+    snprintf(path, sizeof path, "slurm%d", jobs++);
+    snprintf(folder, sizeof folder, "%s", make_folder(path));
     snprintf(path, sizeof path, "%s/squeue", folder);
-    snprintf(log, sizeof log, "%s/squeue.log", folder);
     FILE *f = fopen(path, "w");
     assert_non_null(f);
     fprintf(f,
@@ -32,9 +33,6 @@ static bool wait_with(int answers, slurm_waiting w, int *asked, err *e) {
     bool over = slurm_wait("77", &w, e);
     setenv("PATH", before, 1);
     free(before);
-    unlink(path);
-    unlink(log);
-    rmdir(folder);
     return over;
 }
 

@@ -3,21 +3,10 @@
 #include "kernel/spectrum.h"
 #include "math/fft.h"
 #include "unit/kernels.h"
+#include "unit/make_image.h"
 
 #include <complex.h>
 #include <float.h>
-
-static par *threads;
-
-static int open_threads(void **state) {
-    (void)state;
-    return (threads = par_open(3, &e)) ? 0 : 1;
-}
-static int close_threads(void **state) {
-    (void)state;
-    par_close(&threads);
-    return 0;
-}
 
 static double complex root(uint64_t t, uint64_t n) {
     double re, im;
@@ -65,7 +54,7 @@ static double complex value_at(const spectrum_lines *l, uint32_t c, size_t i) {
 
 static spectrum source_of(const psf *k) {
     spectrum s;
-    CHECK_OK(spectrum_make(&s, k, threads, &e), e);
+    CHECK_OK(spectrum_make(&s, k, make_threads(), &e), e);
     return s;
 }
 
@@ -89,8 +78,9 @@ static void fill(spectrum_lines *l) {
 static spectrum_lines at(const spectrum *s, spectrum_mode mode, uint32_t first, uint32_t l1,
                          uint32_t l2, bool float64) {
     spectrum_lines l;
-    CHECK_OK(spectrum_at(&l, s, &(spectrum_request){mode, first, {l1, l2}, float64}, threads, &e),
-             e);
+    CHECK_OK(
+        spectrum_at(&l, s, &(spectrum_request){mode, first, {l1, l2}, float64}, make_threads(), &e),
+        e);
     assert_int_equal(l.halves, l1 / 2 + 1);
     assert_int_equal(l.length, l2);
     assert_true(l.float64 == float64);
@@ -272,30 +262,30 @@ TEST(refusals) {
     spectrum s = source_of(&k);
     spectrum_lines l;
     CHECK_REFUSED(spectrum_at(&l, &s, &(spectrum_request){.mode = SPECTRUM_EXACT, .length = {0, 4}},
-                              threads, &e),
+                              make_threads(), &e),
                   ERR_INTERNAL, "");
     e = (err){0};
     CHECK_REFUSED(spectrum_at(&l, &s,
                               &(spectrum_request){.mode = SPECTRUM_EXACT, .length = {4, 11}},
-                              threads, &e),
+                              make_threads(), &e),
                   ERR_INTERNAL, "");
     CHECK_OK(spectrum_at(&l, &s,
                          &(spectrum_request){.mode = SPECTRUM_RESAMPLED, .length = {22, 11}},
-                         threads, &e),
+                         make_threads(), &e),
              e);
     spectrum_lines_free(&l);
     /* The exact one needs the kernel only; the other one needs what spectrum_make adds to it. */
     spectrum bare = {.kernel = k};
     CHECK_OK(spectrum_at(&l, &bare, &(spectrum_request){.mode = SPECTRUM_EXACT, .length = {8, 8}},
-                         threads, &e),
+                         make_threads(), &e),
              e);
     spectrum_lines_free(&l);
     CHECK_REFUSED(spectrum_at(&l, &bare,
                               &(spectrum_request){.mode = SPECTRUM_RESAMPLED, .length = {8, 8}},
-                              threads, &e),
+                              make_threads(), &e),
                   ERR_INTERNAL, "");
     spectrum_free(&s);
     psf_free(&k);
 }
 
-RUN_TESTS(open_threads, close_threads)
+RUN_TESTS(NULL, NULL)

@@ -3,12 +3,12 @@
 #include "base/hash.h"
 #include "kernel/spectrum_file.h"
 #include "unit/kernels.h"
+#include "unit/make_image.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
 
 static char folder[512], path[600];
-static par *threads;
 static uint8_t *good; /* the bytes of a good file */
 static size_t size;
 static const size_t HEAD = 136;
@@ -21,18 +21,15 @@ static void write_bytes(const uint8_t *data, size_t n) {
 static spectrum make(kernel_kind kind, uint32_t w, uint32_t h, uint32_t channels) {
     psf k = kernel_make(kind, w, h, channels, w / 3, h - 1);
     spectrum s;
-    CHECK_OK(spectrum_make(&s, &k, threads, &e), e);
+    CHECK_OK(spectrum_make(&s, &k, make_threads(), &e), e);
     psf_free(&k);
     return s;
 }
 
 static int set_up(void **state) {
     (void)state;
-    const char *tmp = getenv("TEST_TMP");
-    snprintf(folder, sizeof folder, "%s/spectrumXXXXXX", tmp ? tmp : "/tmp");
-    if (!mkdtemp(folder)) return 1;
+    snprintf(folder, sizeof folder, "%s", make_folder("spectrum"));
     snprintf(path, sizeof path, "%s/k.spectrum", folder);
-    threads = par_open(2, &e);
     spectrum s = make(STAR, 7, 5, 2);
     CHECK_OK(spectrum_file_write(path, &s, &e), e);
     spectrum_free(&s);
@@ -42,10 +39,7 @@ static int set_up(void **state) {
 
 static int tear_down(void **state) {
     (void)state;
-    unlink(path);
-    rmdir(folder);
     mem_free(good);
-    par_close(&threads);
     return 0;
 }
 

@@ -3,14 +3,15 @@
 #include "app/check/suite.h"
 #include "base/mem.h"
 #include "unit/check.h"
+#include "unit/make_image.h"
 #include "unit/mutate.h"
 
 #include <unistd.h>
 
-static char folder[64];
+static char folder[256];
 
 static void put(const char *name, const char *content, size_t n) {
-    char path[128];
+    char path[400];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     FILE *f = fopen(path, "wb");
     assert_non_null(f);
@@ -19,7 +20,7 @@ static void put(const char *name, const char *content, size_t n) {
 }
 
 static bool load(suite *s, const char *name, const char *set, err *e) {
-    char path[128];
+    char path[400];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     return suite_load(s, path, set, e);
 }
@@ -34,7 +35,7 @@ static const char *tail(const char *path) {
 
 static void refuses(const char *content, const char *place, const char *words) {
     suite s;
-    char at[128];
+    char at[400];
     put("s.json", content, strlen(content));
     if (load(&s, "s.json", NULL, &e)) fail_msg("taken: %s", content);
     assert_int_equal(e.code, ERR_CONFIG);
@@ -226,20 +227,8 @@ TEST(mutations_do_not_crash) {
 
 static int open_folder(void **state) {
     (void)state;
-    const char *tmp = getenv("TEST_TMP");
-    snprintf(folder, sizeof folder, "%.40s/suite.XXXXXX", tmp ? tmp : "/tmp");
-    return mkdtemp(folder) ? 0 : -1;
+    snprintf(folder, sizeof folder, "%s", make_folder("suite"));
+    return 0;
 }
 
-static int close_folder(void **state) {
-    (void)state;
-    static const char *const NAME[] = {"s.json", "base.json", "c.json"};
-    for (int i = 0; i < 3; i++) {
-        char path[128];
-        snprintf(path, sizeof path, "%s/%s", folder, NAME[i]);
-        unlink(path);
-    }
-    return rmdir(folder);
-}
-
-RUN_TESTS(open_folder, close_folder)
+RUN_TESTS(open_folder, NULL)
