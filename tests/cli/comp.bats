@@ -150,9 +150,7 @@ with open("i.pfm", "wb") as f:
         [[ "$output" == *"no layer matches --per-layer 'nosuch"*"'; the colour layers are: rgba, rim" ]]
     done
     echo '{"version": 1, "per_layer": {"nosuch": {"amount": "20%"}}}' >bad.json
-    run "$FFTBLOOM" plan layers.exr two.exr --config bad.json --device cpu
-    [ "$status" -eq 64 ]
-    [[ "$output" == *"no layer matches --per-layer 'nosuch'"* ]]
+    says 64 "no layer matches --per-layer 'nosuch'" plan layers.exr two.exr --config bad.json --device cpu
     bloom layers.exr two.exr --per-layer rim:amount=0.5 --exclude rim
     # The spellings that the options take.
     bloom layers.exr two.exr --per-layer rim:amount=50%,rgba:threshold=inf
@@ -179,8 +177,7 @@ with open("i.pfm", "wb") as f:
     [[ "$("$FFTBLOOM" --amount 1:80%,3:0 --print-config | grep ^amount)" == *'{"1": 0.8, "3": 0}'* ]]
     [ "$(value --config look.json --amount 0.5)" = 0.5 ]
     for v in 2 -1 101% % x; do
-        run "$FFTBLOOM" in.exr two.exr -o out.exr --amount=$v
-        [ "$status" -eq 64 ]
+        says 64 "" in.exr two.exr -o out.exr --amount=$v
         [[ "$output" == *"--amount must be"*"not "* ]]
     done
 }
@@ -194,6 +191,5 @@ with open("i.pfm", "wb") as f:
     [[ "$stderr" == *"out.exr was bloomed already"* ]]
     run --separate-stderr bloom in.exr two.exr
     [ -z "$stderr" ]
-    run "$FFTBLOOM" in.exr two.exr -o out.pfm --stamp
-    [ "$status" -eq 64 ]
+    says 64 "" in.exr two.exr -o out.pfm --stamp
 }

@@ -88,6 +88,5 @@ setup() {
     mkdir closed
     chmod 555 closed
     [ "$(id -u)" -ne 0 ] || skip "root may write into any folder"
-    run "$FFTBLOOM" in.exr kernel.exr -o closed/out.exr
-    [ "$status" -eq 73 ]
+    says 73 "" in.exr kernel.exr -o closed/out.exr
 }

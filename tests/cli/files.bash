@@ -37,6 +37,16 @@ refused() { # STATUS WORDS arguments...
     [ -z "$output" ]
 }
 
+# The program ends with this status, and what it prints has these words; $output has all of it.
+says() { # STATUS WORDS arguments...
+    local code=$1 words=$2
+    shift 2
+    run "$FFTBLOOM" "$@"
+    echo "$* -> $status $output"
+    [ "$status" -eq "$code" ]
+    [[ "$output" == *"$words"* ]]
+}
+
 # Where a bats file says nothing else.
 setup() {
     own_folder

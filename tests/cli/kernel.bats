@@ -7,8 +7,7 @@ python=/usr/bin/python3
 json() { "$python" -c "import json, sys; d = json.load(sys.stdin); print(($1))"; }
 
 @test "models lists what make takes, as text and JSON, with defaults that can be made" {
-    run "$FFTBLOOM" kernel models
-    [ "$status" -eq 0 ]
+    says 0 "" kernel models
     for m in gaussian moffat disc ring spencer cie airy star; do
         [[ "$output" == *$'\n'"$m "* || "$output" == "$m "* ]]
     done
@@ -97,8 +96,7 @@ J
     "$FFTBLOOM" kernel make r.json -o c.exr --param pitch=2um --json | json "round(d['layers'][1]['parameters']['sigma'], 9)" | grep -qx 4
     wrong() { # WORDS JSON
         printf '%s' "$2" >w.json
-        run "$FFTBLOOM" kernel make w.json -o w.exr
-        [ "$status" -eq 64 ]
+        says 64 "" kernel make w.json -o w.exr
         [[ "$output" == *"w.json:1:"*"$1"* ]]
         [ ! -e w.exr ]
     }
@@ -113,10 +111,8 @@ J
     wrong "taps must be" '{"model": "star", "taps": "x"}'
     wrong "fade must be a number from 0 to 1" '{"model": "star", "fade": 2}'
     wrong "layers must be an array" '{"layers": []}'
-    run "$FFTBLOOM" kernel make nope.json -o w.exr
-    [ "$status" -eq 66 ]
-    run "$FFTBLOOM" kernel make r.json -o r.json
-    [ "$status" -eq 64 ]
+    says 66 "" kernel make nope.json -o w.exr
+    says 64 "" kernel make r.json -o r.json
 }
 
 @test "make: an image as the opening, the camera of a plate, taps as the light needs them" {
@@ -202,8 +198,7 @@ J
     FFTBLOOM_KERNELS=mine "$FFTBLOOM" "$in" -k tiny -o f.exr
     cmp d.exr f.exr
     [ "$("$FFTBLOOM" kernel list --kernels mine | wc -l)" -eq 1 ]
-    run "$FFTBLOOM" kernel list --kernels nowhere
-    [ "$status" -eq 66 ]
+    says 66 "" kernel list --kernels nowhere
     mkdir looks
     echo '{"version": 1, "kernel": "halation"}' >looks/look.json
     "$FFTBLOOM" "$in" --config looks/look.json -o g.exr
@@ -246,38 +241,31 @@ J
     [ ! -e k.exr ]
     "$FFTBLOOM" kernel make gaussian --taps 9 -o k.exr
     before=$(stat -c %Y.%s k.exr)
-    run "$FFTBLOOM" kernel make disc -o k.exr --existing skip
-    [ "$status" -eq 5 ]
+    says 5 "" kernel make disc -o k.exr --existing skip
     [ "$(stat -c %Y.%s k.exr)" = "$before" ]
 }
 
 @test "check: no warnings about the shipped kernels; --strict" {
     "$FFTBLOOM" kernel check "$FFTBLOOM_ROOT/kernels/star.exr" --strict
     "$FFTBLOOM" kernel make moffat --param slope=1.3 --fade 1 -o cut.exr --taps 65
-    run "$FFTBLOOM" kernel check cut.exr
-    [ "$status" -eq 0 ]
+    says 0 "" kernel check cut.exr
     [[ "$output" == *"warning: the border cuts off the tail"*"99.9 %"* ]]
-    run "$FFTBLOOM" kernel check cut.exr --strict
-    [ "$status" -eq 1 ]
-    run "$FFTBLOOM" kernel check cut.exr --strict -q
-    [ "$status" -eq 1 ]
+    says 1 "" kernel check cut.exr --strict
+    says 1 "" kernel check cut.exr --strict -q
     [ -z "$output" ]
     "$FFTBLOOM" kernel check cut.exr --json | json "d['findings'][0]['level'], d['findings'][0]['key'], d['side_for_999'] > 65" | grep -qxF "('warning', 'tail', True)"
     "$FFTBLOOM" precompute cut.exr -o cut.spectrum
-    run "$FFTBLOOM" kernel check cut.spectrum
-    [ "$status" -eq 65 ]
+    says 65 "" kernel check cut.spectrum
 }
 
 @test "check: a photograph with a blown core fails --strict; even sizes are remarked with -v only" {
     command -v oiiotool >/dev/null || skip "oiiotool is not installed"
     star=$FFTBLOOM_ROOT/kernels/star.exr
     oiiotool "$star" --mulc 1000 --clamp:max=1,1,1 --colorconvert linear sRGB -d uint8 -o blown.png
-    run "$FFTBLOOM" kernel check blown.png --strict
-    [ "$status" -eq 1 ]
+    says 1 "" kernel check blown.png --strict
     [[ "$output" == *"warning: the core is saturated: "*"shorter exposure"*"8-bit picture"* ]]
     oiiotool "$star" --clamp:max=0.02,0.02,0.02 -o clipped.exr
-    run "$FFTBLOOM" kernel check clipped.exr --strict
-    [ "$status" -eq 1 ]
+    says 1 "" kernel check clipped.exr --strict
     [[ "$output" == *"the core is saturated: 5 taps"*"4.66 %"* ]]
     run "$FFTBLOOM" kernel check "$star"
     [[ "$output" == *"no warnings" && "$output" != *"even size"* ]]
@@ -312,13 +300,10 @@ J
     [[ "$("$FFTBLOOM" info o.exr)" == *"7 x 5"* || "$("$FFTBLOOM" info o.exr)" == *"6 x 4"* ]]
     # A size that is too small says what it costs.
     oiiotool --create 5x5 1 --chnames Y --point:color=3 2,2 --point:color=1 4,2 -d float -o k.exr
-    run "$FFTBLOOM" kernel convert k.exr --taps 3 -o o.exr
-    [ "$status" -eq 0 ]
-    [[ "$output" == *"25 % of the light"* ]]
+    says 0 "25 % of the light" kernel convert k.exr --taps 3 -o o.exr
     "$FFTBLOOM" kernel convert k.exr --normalize sum -o o.exr
     [ "$(oiiotool --dumpdata:empty=0 o.exr | sed -n 's/^ *Pixel (2, 2): *//p')" = 0.750000000 ]
-    run "$FFTBLOOM" kernel convert k.exr --kernel-center 9,9 -o o.exr
-    [ "$status" -eq 64 ]
+    says 64 "" kernel convert k.exr --kernel-center 9,9 -o o.exr
 }
 
 @test "convert --normalize: the channels that a run would take, whatever their names" {
@@ -351,8 +336,7 @@ J
         "$FFTBLOOM" diff ours_out.exr theirs_out.exr --fail 1e-5 --warn 1e-5
         # Unconverted it is another picture.
         oiiotool in.exr k.exr --convolve -d float -o theirs_out.exr
-        run "$FFTBLOOM" diff ours_out.exr theirs_out.exr --fail 1e-5
-        [ "$status" -eq 2 ]
+        says 2 "" diff ours_out.exr theirs_out.exr --fail 1e-5
         "$FFTBLOOM" kernel convert theirs.exr --from oiio -o back.exr
         "$FFTBLOOM" in.exr back.exr -o back_out.exr
         "$FFTBLOOM" diff ours_out.exr back_out.exr --fail 1e-5 --warn 1e-5

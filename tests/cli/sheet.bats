@@ -32,23 +32,14 @@ setup() {
 }
 
 @test "what cannot be made is refused, and what exists is kept where that is asked for" {
-    run "$FFTBLOOM" kernel sheet in.exr
-    [ "$status" -eq 64 ]
-    [[ "$output" == *"-o SHEET.html or -o SHEET.png"* ]]
-    run "$FFTBLOOM" kernel sheet in.exr -o sheet.exr
-    [ "$status" -eq 64 ]
-    run "$FFTBLOOM" kernel sheet in.exr --kernels k.exr,sunstra -o sheet.png
-    [ "$status" -eq 66 ]
+    says 64 "-o SHEET.html or -o SHEET.png" kernel sheet in.exr
+    says 64 "" kernel sheet in.exr -o sheet.exr
+    says 66 "" kernel sheet in.exr --kernels k.exr,sunstra -o sheet.png
     [[ "$output" == *"'sunstra'"*"did you mean 'sunstar'"* ]]
     mkdir empty
-    run "$FFTBLOOM" kernel sheet in.exr --kernels empty -o sheet.png
-    [ "$status" -eq 66 ]
-    [[ "$output" == *"no kernel in 'empty'"* ]]
-    run "$FFTBLOOM" kernel sheet in.exr --kernels k.exr -o in.exr.png --existing skip
-    [ "$status" -eq 0 ]
-    run "$FFTBLOOM" kernel sheet in.exr --kernels k.exr -o in.exr.png --existing skip
-    [ "$status" -eq 5 ]
-    run "$FFTBLOOM" kernel sheet k.exr.png --kernels k.exr -o sheet.png
-    [ "$status" -eq 66 ]
+    says 66 "no kernel in 'empty'" kernel sheet in.exr --kernels empty -o sheet.png
+    says 0 "" kernel sheet in.exr --kernels k.exr -o in.exr.png --existing skip
+    says 5 "" kernel sheet in.exr --kernels k.exr -o in.exr.png --existing skip
+    says 66 "" kernel sheet k.exr.png --kernels k.exr -o sheet.png
     [ ! -e sheet.png ]
 }
