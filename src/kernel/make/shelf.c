@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "image/format.h"
@@ -9,6 +10,7 @@
 #include "kernel/make/kernel_recipe.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,6 +59,7 @@ void shelf_names(const char *folder, text *to) {
     char *name[MOST];
     int n = 0;
     DIR *dir = opendir(folder);
+    if (!dir) log_warn("the folder of kernels '%s' cannot be read: %s", folder, strerror(errno));
     for (struct dirent *d; dir && n < MOST && (d = readdir(dir));) {
         char *dot = strrchr(d->d_name, '.');
         if (!dot || (strcmp(dot, ".exr") != 0 && strcmp(dot, ".json") != 0)) continue;
