@@ -116,10 +116,6 @@ const char *session_faults(const session *s) {
     return s->faults;
 }
 
-device_pool *session_devices(const session *s) {
-    return s->devices;
-}
-
 /* --- device and plan ------------------------------------------------------------------------- */
 
 plan_request session_request(const bloom_settings *s, const psf *k, const kernel_need *need) {

@@ -58,7 +58,6 @@ void session_close(session **s);
 const kernel_source *session_kernel(const session *s);
 /* Returns what is wrong with the kernel, in a few words (lint_glance), or "". */
 const char *session_faults(const session *s);
-device_pool *session_devices(const session *s);
 
 /* Returns what follows from this size: made for the first thread that asks, and kept for those that
  * follow; threads with other sizes do not wait for it. Valid until it is given back. */

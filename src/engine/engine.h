@@ -120,7 +120,8 @@ typedef struct {
     double frame;             /* per frame, measured without stamps between the passes */
     double pass[PLAN_PASSES]; /* per frame and pass, measured with stamps on as many more frames */
     /* The same for copies on the device that move as many bytes as the passes do (half of them
-     * read, half written): the best that the memory allows. 0: the device has no room for them. */
+     * read, half written): the best that the memory allows. 0: the device has no room for them, or
+     * is the CPU, whose passes read much from its caches. */
     double copy, copy_pass[PLAN_PASSES];
 } engine_repeat;
 

@@ -60,10 +60,11 @@ d = json.load(sys.stdin)['results']
 assert [(r['plan']['image'][0], r['kernel'][0]) for r in d] == [(64, 8), (64, 16), (48, 8), (48, 16)]
 for r in d:
     assert r['queue'] == 3 and r['times']['upload'] == 0
-    assert r['bytes'] == sum(p['bytes'] for p in r['passes']) and r['copy'] > 0
+    assert r['bytes'] == sum(p['bytes'] for p in r['passes'])
     for s in [r['spread']] + [p['spread'] for p in r['passes']]:
         assert 0 < s['least'] <= s['low'] <= s['median'] <= s['high'] <= s['most']
-    assert all(p['copy'] > 0 and p['bytes'] > 0 for p in r['passes'])
+    copies = '$device' != 'cpu' # which reads much from its caches
+    assert (r['copy'] > 0) == copies and all((p['copy'] > 0) == copies for p in r['passes'])
     w, h = r['plan']['image']
     assert r['bytes'] > 2 * 12 * w * h"
     done

@@ -61,8 +61,8 @@ static void bench_add_words(const row *r, text *to) {
     text_add(to, "\n  %u rounds of %u frame%s%s", r->rounds, r->queue, single ? "" : "s",
              single ? " with its transfers" : " back to back, the data on the device");
     if (r->in_flight > 1) text_add(to, ", %u in flight", r->in_flight);
-    text_add(to, "\n  %-10s %13s  %10s  %17s  %12s %13s  of a copy's\n", "", "median", "least",
-             "quartiles", "moved", "speed");
+    text_add(to, "\n  %-10s %13s  %10s  %17s  %12s %13s%s\n", "", "median", "least", "quartiles",
+             "moved", "speed", m->copy > 0 ? "  of a copy's" : "");
     if (transfers) bench_add_line(to, "upload", &m->times.upload, input, 0);
     for (uint32_t i = 0; i < p->passes; i++)
         bench_add_line(to, plan_pass_name(p->pass[i].kind), &m->times.pass[i],

@@ -252,57 +252,15 @@ static bool wait_for(engine *base, uint32_t slot, engine_times *t, err *e) {
 
 /* --- benchmarks --------------------------------------------------------------------------- */
 
-enum { COPY_PIECE = 1 << 18, COPY_MOST = 1 << 27 };
-
-typedef struct {
-    char *from, *to;
-    size_t bytes;
-} copied;
-
-static bool copy_piece(void *ctx, size_t index, int worker, err *e) {
-    (void)worker, (void)e;
-    const copied *c = ctx;
-    size_t at = index * COPY_PIECE;
-    memcpy(c->to + at, c->from + at, min_size(c->bytes - at, COPY_PIECE));
-    return true;
-}
-
-/* Returns how many bytes to copy: of more than any cache holds, a part is enough. */
-static size_t copy_part(uint64_t bytes) {
-    return (size_t)min_u64(bytes / 2, COPY_MOST);
-}
-
-/* Times copies of each pass's bytes, half of them read and half written, by all threads. */
-static bool time_copies(cpu_engine *g, engine_repeat *r, err *e) {
-    size_t most = 0;
-    for (uint32_t i = 0; i < g->p.passes; i++) most = max_size(most, copy_part(g->p.pass[i].bytes));
-    char *room = mem_new(2, most, "copies", e);
-    bool ok = room != NULL;
-    r->copy = 0;
-    for (uint32_t i = 0; ok && i < g->p.passes; i++) {
-        char *end[2] = {room, room + most};
-        copied c = {end[i % 2], end[1 - i % 2], copy_part(g->p.pass[i].bytes)};
-        double start = clock_now();
-        for (uint32_t n = 0; ok && n < r->count; n++)
-            ok = par_for(g->threads, ceil_div_size(c.bytes, COPY_PIECE), copy_piece, &c, e);
-        double share = (double)g->p.pass[i].bytes / 2 / (double)max_size(c.bytes, 1);
-        r->copy_pass[i] = (clock_now() - start) / r->count * share;
-        r->copy += r->copy_pass[i];
-    }
-    mem_free(room);
-    return ok;
-}
-
 static bool repeat(engine *base, const engine_frame *f, engine_repeat *r, err *e) {
-    r->frame = 0;
-    memset(r->pass, 0, sizeof r->pass);
+    *r = (engine_repeat){.count = r->count};
     for (uint32_t i = 0; i < r->count; i++) {
         engine_times t;
         if (!engine_run(base, f, &t, e)) return false;
         r->frame += t.total / r->count;
         for (int k = 0; k < PLAN_PASSES; k++) r->pass[k] += t.pass[k] / r->count;
     }
-    return time_copies((cpu_engine *)base, r, e);
+    return true;
 }
 
 static void close_engine(engine *base) {
