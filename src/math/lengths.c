@@ -130,16 +130,8 @@ bool length_share(plan_fft *f, uint32_t lines, uint32_t invocations) {
     return threads > 0;
 }
 
-bool length_threads(plan_fft *f, length_use use, uint32_t wanted, uint32_t invocations) {
-    if (!choose_threads(f, use, invocations)) return false;
-    uint64_t slots = wanted && wanted <= invocations ? price_of_threads(f, use, wanted) : 0;
-    if (!slots) return true;
-    f->threads = wanted;
-    f->slots = (uint32_t)slots;
-    return true;
-}
-
-bool length_can_pair(const plan_fft *f) {
+/* Returns whether a thread can hold a butterfly of the last stage and its mirror image. */
+static bool can_pair(const plan_fft *f) {
     uint32_t last = f->radix[f->stages - 1];
     return f->stages > 1 && 2 * last <= held(f, LENGTH_REAL_ROWS) && last % 2 == 0 &&
            f->length / last % 2 == 0;
@@ -160,7 +152,7 @@ static bool arrange(plan_fft *f, length_use use) {
     for (uint32_t i = 0; pairs && i < f->stages; i++) {
         plan_fft tried = *f;
         move_last(&tried, i);
-        tried.paired = length_can_pair(&tried);
+        tried.paired = can_pair(&tried);
         if (!tried.paired) continue;
         *f = tried;
         return true;

@@ -28,13 +28,6 @@ typedef enum { LENGTH_COMPLEX, LENGTH_REAL_ROWS, LENGTH_REAL_COLUMNS, LENGTH_ROW
  * those that leave the fewest threads waiting. Returns false when none fit. */
 bool length_radices(plan_fft *f, uint32_t n, uint32_t invocations, length_use use);
 
-/* Returns whether a thread can hold a butterfly of the last stage and its mirror image. */
-bool length_can_pair(const plan_fft *f);
-
-/* Sets the threads of a line with these radices: `wanted` if that many can hold it, else those that
- * wait least. Returns false when the device cannot have enough. */
-bool length_threads(plan_fft *f, length_use use, uint32_t wanted, uint32_t invocations);
-
 /* Returns whether `lines` complex lines fill the subgroups of a workgroup better than one, and then
  * sets the threads of a line for that. */
 bool length_share(plan_fft *f, uint32_t lines, uint32_t invocations);

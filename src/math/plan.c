@@ -38,23 +38,6 @@ static uint32_t shared_of(const plan_fft *f, uint32_t real_bytes) {
     return f->radix[0] * stride * real_bytes;
 }
 
-/* Takes the tuned radices of an axis, if their product is the length. */
-static bool tuned_radices(plan_fft *f, uint32_t length, const plan_request *ask, length_use use) {
-    const plan_tune *t = &ask->tune;
-    bool first = use != LENGTH_COMPLEX;
-    int role = first ? 0 : 1;
-    uint64_t product = 1;
-    *f = (plan_fft){.length = length};
-    for (uint32_t s = 0; s < PLAN_STAGES && t->radix[role][s]; s++) {
-        f->radix[f->stages++] = t->radix[role][s];
-        product *= t->radix[role][s];
-    }
-    if (product != length || !f->stages || (first && f->radix[f->stages - 1] % 2)) return false;
-    f->paired = first && use != LENGTH_ROW_ALONE && length_can_pair(f);
-    return length_threads(f, use, t->threads[role], ask->limits.invocations) &&
-           shared_of(f, sample_bytes(ask)) <= ask->limits.shared_bytes;
-}
-
 /* Chooses radices for a line that one workgroup holds. Returns false when none can. */
 static bool fits_one_pass(plan_fft *f, uint32_t length, const plan_request *ask, length_use use) {
     plan_fft found;
@@ -64,21 +47,17 @@ static bool fits_one_pass(plan_fft *f, uint32_t length, const plan_request *ask,
     return true;
 }
 
-static bool find_radices(plan_fft *f, uint32_t length, const plan_request *ask, length_use use) {
-    return tuned_radices(f, length, ask, use) || fits_one_pass(f, length, ask, use);
-}
-
 /* Chooses radices for lines that a workgroup holds whole: pairs of lines if it has room for two
  * pairs, else rows by themselves, of which it then has room for two. */
 static bool hold_lines(plan_axis *a, const plan_request *ask, uint32_t which, bool first) {
-    if (!first) return find_radices(&a->fft, a->length, ask, LENGTH_COMPLEX);
+    if (!first) return fits_one_pass(&a->fft, a->length, ask, LENGTH_COMPLEX);
     plan_fft alone;
     length_use use = which == PLAN_X ? LENGTH_REAL_ROWS : LENGTH_REAL_COLUMNS;
-    bool pairs = find_radices(&a->fft, a->length, ask, use);
+    bool pairs = fits_one_pass(&a->fft, a->length, ask, use);
     bool two = pairs && 2 * shared_of(&a->fft, sample_bytes(ask)) <= ask->limits.shared_bytes &&
                2 * a->fft.threads <= ask->limits.invocations;
     a->alone = !two && which == PLAN_X && a->length % 4 == 0 &&
-               find_radices(&alone, a->length / 2, ask, LENGTH_ROW_ALONE);
+               fits_one_pass(&alone, a->length / 2, ask, LENGTH_ROW_ALONE);
     if (a->alone) a->fft = alone;
     return pairs || a->alone;
 }
@@ -315,9 +294,8 @@ static void add_whole(plan *p, plan_pass_kind kind, uint32_t pairs, uint64_t ima
     bool back = kind == PASS_INVERSE;
     bool single = (back && p->tile) || (p->square && !a->alone);
     uint32_t lines = p->first == PLAN_Y ? 4 : single ? 1 : 2;
-    uint32_t tuned = p->ask.tune.lines[back ? 2 : 0];
     plan_pass *s = add_pass(p, kind, 0, a->alone ? p->axis[1].extent : pairs,
-                            tuned ? tuned : max_u32(lines, fill_lines(&a->fft, 64)));
+                            max_u32(lines, fill_lines(&a->fft, 64)));
     s->bytes = image + half_bytes(p);
 }
 
@@ -359,13 +337,11 @@ static void add_passes(plan *p) {
         add_whole(p, PASS_FORWARD, pairs, in);
     }
     if (p->axis[1].one_pass) {
-        uint32_t wanted = p->square > 1 ? p->square : p->ask.tune.lines[1];
-        plan_pass *s = add_pass(p, PASS_CONVOLVE, 1, p->halves, wanted);
-        plan_switch tuned = p->ask.tune.whole;
+        plan_pass *s = add_pass(p, PASS_CONVOLVE, 1, p->halves, p->square > 1 ? p->square : 0);
         uint32_t bytes = 2 * s->shared_bytes;
         s->bytes = 2 * halves + p->spectrum_bytes;
-        s->whole = tuned != SWITCH_OFF && !p->square && bytes <= p->ask.limits.shared_bytes &&
-                   (tuned == SWITCH_ON || bytes / s->lines <= WHOLE_UPTO);
+        s->whole = !p->square && bytes <= p->ask.limits.shared_bytes &&
+                   bytes / s->lines <= WHOLE_UPTO;
         if (s->whole) s->shared_bytes = bytes;
     } else {
         add_split(p, PASS_OUTER, 1, p->halves, halves + lines);
@@ -484,12 +460,7 @@ static uint32_t choose_square(const plan *p) {
                 lines * f->threads <= l->invocations && p->halves > 1;
     bool pays = lines == 1 || p->axis[0].alone ||
                 (p->scratch_bytes < NARROW_FROM && f->length >= SQUARES_FROM);
-    return fits && pays && !t->tile_in && !t->tile && !t->lines[1] ? lines : 0;
-}
-
-static uint32_t tile_of(uint32_t tuned, uint32_t own) {
-    bool possible = tuned == 2 || tuned == 4 || tuned == 8; /* they divide the pitch */
-    return possible ? tuned : tuned == 0 ? own : 0;
+    return fits && pays && !t->tile_in && !t->tile ? lines : 0;
 }
 
 /* Chooses tiles. Leaves out what costs memory and brings only speed, if it does not fit. */
@@ -501,8 +472,9 @@ static bool check_memory(plan *p, err *e) {
         p->square = tiled ? choose_square(p) : 0;
         if (p->square > 1) length_share(&p->axis[1].fft, p->square, p->ask.limits.invocations);
         uint32_t in = alone ? NARROW : WIDE, out = alone || large ? NARROW : WIDE;
-        p->tile_in = tile_of(p->ask.tune.tile_in, !tiled ? 0 : p->square ? PAIR : in);
-        p->tile = tile_of(p->ask.tune.tile, !tiled ? 0 : p->square ? PAIR : out);
+        const plan_tune *t = &p->ask.tune;
+        p->tile_in = t->tile_in ? t->tile_in : !tiled ? 0 : p->square ? PAIR : in;
+        p->tile = t->tile ? t->tile : !tiled ? 0 : p->square ? PAIR : out;
     }
     while (has && p->frames > 1 && plan_device_bytes(p) > has) p->frames--;
     if (has && plan_device_bytes(p) > has) p->tile = p->tile_in;

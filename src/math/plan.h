@@ -26,8 +26,6 @@ typedef enum { BORDER_ZERO, BORDER_MIRROR, BORDER_CLAMP, BORDER_WRAP, BORDERS } 
 typedef enum { AXIS_AUTO, AXIS_X, AXIS_Y } plan_axis_order; /* which axis comes first */
 typedef enum { PRECISION_AUTO, PRECISION_FLOAT32, PRECISION_FLOAT64 } plan_precision;
 
-typedef enum { SWITCH_AUTO, SWITCH_ON, SWITCH_OFF } plan_switch;
-
 enum { PLAN_X, PLAN_Y, PLAN_AXES };
 enum { PLAN_STAGES = 4, PLAN_MAX_RADIX = 20, PLAN_PASSES = 9 };
 enum { PLAN_MOST_HELD = 20 }; /* numbers of a line in a thread's registers */
@@ -42,16 +40,11 @@ typedef struct {
     bool float64;
 } plan_limits;
 
-/* Shapes to take in place of the planner's own, for tests and measurements. Zeros leave the choice
- * to the planner, and so do shapes that do not fit. Where a member has one entry per axis, [0] is
- * the first axis and [1] the second. */
+/* What tests take in place of the planner's own choice, where it would need an image too large for
+ * a test. Zeros leave it to the planner. */
 typedef struct {
-    uint32_t length[2];
-    uint32_t radix[2][PLAN_STAGES];
-    uint32_t threads[2];    /* per line */
-    uint32_t lines[3];      /* per workgroup of the three passes */
-    plan_switch whole;      /* see plan_pass, of pass 2 */
-    uint32_t tile_in, tile; /* 1: none */
+    uint32_t length[2];     /* of the first and the second axis, if they are long enough */
+    uint32_t tile_in, tile; /* 2, 4 or 8 */
 } plan_tune;
 
 typedef struct {

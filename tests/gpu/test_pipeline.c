@@ -144,8 +144,7 @@ TEST(splits) {
     RUN(c);
 }
 
-/* What measurements on a device may ask for: tiles, whole numbers in shared memory, lines per
- * workgroup, radices that pair, no centre tap. */
+/* Tiles of all widths on both sides, also those that only large frames have, and no centre tap. */
 TEST(shapes) {
     pipe_case c[24];
     for (uint32_t i = 0; i < 24; i++)
@@ -155,27 +154,8 @@ TEST(shapes) {
                                .precision = i % 7 ? PRECISION_FLOAT32 : PRECISION_FLOAT64,
                                .channels = 3, .spectra = 1, .gain = 1, .tapless = i % 3 == 0,
                                .tune = {.length = {96, 80},
-                                        .radix = {{16, 6}, {16, 5}},
-                                        .lines = {1 + i % 5, 1 + i % 3, 1 + i % 4},
-                                        .whole = i % 3,
-                                        .tile_in = i % 5 < 2 ? 1 : 2u << i % 3,
-                                        .tile = i % 4 < 2 ? 1 : 4 * (i % 4 - 1)});
-    RUN(c);
-}
-
-/* Large radices, each as first and, where it may be, as last stage of either axis. */
-TEST(large_radices) {
-    const uint32_t radix[] = {9, 14, 15, 16, 18, 20};
-    enum { RADICES = sizeof radix / sizeof radix[0] };
-    pipe_case c[2 * RADICES];
-    for (uint32_t i = 0; i < 2 * RADICES; i++) {
-        uint32_t r = radix[i / 2], last = i % 2 && r % 2 == 0;
-        c[i] = (pipe_case)PIPE(
-            4 * r - 7, 3 * r - 5, 9, 6, 3, 4, .border = {BORDER_ZERO, BORDER_ZERO}, .order = AXIS_X,
-            .channels = 1, .spectra = 1, .gain = 1,
-            .tune = {.length = {4 * r, 3 * r},
-                     .radix = {{last ? 4 : r, last ? r : 4}, {i % 2 ? r : 3, i % 2 ? 3 : r}}});
-    }
+                                        .tile_in = i % 5 < 2 ? 0 : 2u << i % 3,
+                                        .tile = i % 4 < 2 ? 0 : 4 * (i % 4 - 1)});
     RUN(c);
 }
 
@@ -188,8 +168,7 @@ TEST(rows_alone) {
             .order = AXIS_X, .precision = i % 5 == 4 ? PRECISION_FLOAT64 : PRECISION_FLOAT32,
             .channels = 1 + i % 2, .spectra = 1, .gain = i % 3 ? 0.5 : 1, .tapless = i % 3 == 0,
             .shrink = {.shared_bytes = i % 5 == 4 ? 2048 : 1024},
-            .tune = {
-                .lines = {i % 3, 0, i % 4}, .tile_in = i % 4 < 2 ? 1 : 4, .tile = i % 3 ? 8 : 1});
+            .tune = {.tile_in = i % 4 < 2 ? 0 : 4, .tile = i % 3 ? 8 : 0});
     alone = 0;
     RUN(c);
     for (uint32_t i = 0; i < devices; i++)
