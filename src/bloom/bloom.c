@@ -91,6 +91,7 @@ static part_job job_of(const bloom *b, int part, const bloom_rows *rows, const w
                   .out = &w->out,
                   .beside = rows->memory,
                   .floats = rows->floats,
+                  .predict = rows->predict,
                   .doubles = rows->doubles};
     window_memory(&j.beside, w, part);
     return j;
@@ -159,12 +160,12 @@ bool bloom_run(const bloom *b, const bloom_rows *rows, bloom_report *r, err *e) 
     window_rows w = {.own = NULL};
     const image_header *h = rows->in.head;
     /* The whole kernel is its centre: every bit stays, even of NaNs and negative zeros. */
-    const bool none = b->s.sharpen == 1 && b->s.window == WINDOW_KEEP && !b->s.per_layer &&
-                      !(b->s.emit_layer && *b->s.emit_layer);
+    const bool none = !rows->predict && b->s.sharpen == 1 && b->s.window == WINDOW_KEEP &&
+                      !b->s.per_layer && !(b->s.emit_layer && *b->s.emit_layer);
     begin(b, r);
     bool ok = check_globs(b, h, e) && note_thresholds(b, h, r, e) &&
               window_open(&w, &b->s, b->session, &rows->in, &rows->out, e);
-    for (int part = 0; ok && part < h->parts; part++) {
+    for (int part = 0; ok && part < h->parts && !(rows->predict && r->groups); part++) {
         const part_job j = job_of(b, part, rows, &w);
         part_made made = {.done = false};
         ok = none ? rows_copy(&w.in, &w.out, part, &w.in.head->part[part], e)
@@ -179,12 +180,21 @@ bool bloom_run(const bloom *b, const bloom_rows *rows, bloom_report *r, err *e) 
     return ok && (none || (r->groups ? judge(b, r, e) : no_layer(e)));
 }
 
-bool bloom_image(const bloom *b, image *img, bloom_report *r, err *e) {
+/* Runs from an image in memory into the same. */
+static bool run_image(const bloom *b, image *img, bool predict, bloom_report *r, err *e) {
     rows_image rows;
     bool ok = rows_image_open(&rows, img, e) &&
-              bloom_run(b, &(bloom_rows){.in = rows.in, .out = rows.out}, r, e);
+              bloom_run(b, &(bloom_rows){.in = rows.in, .out = rows.out, .predict = predict}, r, e);
     rows_image_close(&rows);
     return ok;
+}
+
+bool bloom_image(const bloom *b, image *img, bloom_report *r, err *e) {
+    return run_image(b, img, false, r, e);
+}
+
+bool bloom_predict(const bloom *b, image *img, bloom_report *r, err *e) {
+    return run_image(b, img, true, r, e);
 }
 
 bool bloom_header(const bloom *b, image_header *h, bool floats, err *e) {
@@ -209,50 +219,6 @@ static bool first_group(const bloom *b, const image_header *h, layer_map *m, int
         layer_map_free(m);
     }
     return no_layer(e);
-}
-
-bool bloom_predict(const bloom *b, image *img, bloom_report *r, err *e) {
-    layer_map m;
-    int part;
-    buffers buf = {0};
-    window_boxes box;
-    layer_light is;
-    mask_place at;
-    rows_image rows = {.img = img};
-    float *mask = NULL;
-    begin(b, r);
-    if (!first_group(b, &img->head, &m, &part, e)) return false;
-    image_part *p = &img->head.part[part];
-    uint32_t height = image_height(p);
-    bool ok = layer_light_of(&is, &b->s, p, &m.group[0], e) &&
-              note_thresholds(b, &img->head, r, e) &&
-              window_choose(&box, &b->s, b->session, p, e) &&
-              image_set_window(p, img->plane[part], &box.computed, e) &&
-              rows_image_open(&rows, img, e);
-    size_t n = (size_t)image_width(p) * image_height(p);
-    if (ok && is.mask[0])
-        ok = mask_find(&at, &rows.head, part, is.mask, e) &&
-             (mask = mem_raw(n, sizeof *mask, "a mask", e)) &&
-             mask_read(mask, &rows.in, &at, p, 0, image_height(p), e);
-    const group_job j = {.s = &b->s,
-                         .threads = b->threads,
-                         .session = b->session,
-                         .buf = &buf,
-                         .img = img,
-                         .part = part,
-                         .layer = &m.group[0],
-                         .sharpen = is.sharpen,
-                         .spread = {is.threshold, is.knee, mask},
-                         .height = height};
-    group_made *made = ok ? mem_new(1, sizeof *made, "a report", e) : NULL;
-    ok = made && group_predict(made, &j, e);
-    if (made) report_add_part(r, &(part_made){.group = made, .groups = 1, .done = ok});
-    mem_free(made);
-    mem_free(mask);
-    rows_image_close(&rows);
-    buffers_free(&buf);
-    layer_map_free(&m);
-    return ok;
 }
 
 bool bloom_tiling(const bloom *b, const bloom_rows *rows, tiling *t, mem_plan *memory, err *e) {

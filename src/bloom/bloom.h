@@ -45,6 +45,7 @@ typedef struct {
     rows_sink out;   /* gets each part that was lent as one band, whose planes it may keep */
     mem_plan memory; /* that reading and writing take at the most */
     bool floats;     /* the result is made in floats: a run in halfs had values beyond them */
+    bool predict;    /* as bloom_predict does; the rows must be lent */
     /* Of each channel of an image of one part, which must be lent: receives what is bloomed before
      * it is rounded, where the transform is of doubles. NULL: nobody wants it. */
     double *const *doubles;
@@ -74,8 +75,8 @@ int bloom_tile_forecast(const bloom *b, const image_header *h, const tiling *t, 
                         bloom_forecasts *to, err *e);
 
 /* Fills the report with what bloom_image would do about the accuracy of the image's first colour
- * group: promise, plan, device, bad pixels and notes. Uses no device. Changes the image as
- * bloom_image does before it transforms anything. Bad pixels that `nan` refuses count as 0. */
+ * group: promise, plan, device, bad pixels and notes. Uses no device. Planes of the image are
+ * missing afterwards. Bad pixels that `nan` refuses count as 0. */
 bool bloom_predict(const bloom *b, image *img, bloom_report *r, err *e);
 
 /* Fills to->device, to->devices and to->each with what each device of the machine would do with the

@@ -365,12 +365,28 @@ static bool bloom_groups(part_made *to, const part_plan *p, err *e) {
     return ok;
 }
 
+/* Looks at the first group of a part that is lent. */
+static bool predict(part_made *to, const part_plan *p, err *e) {
+    bands b = {0};
+    const tiling t = one_tile(p);
+    to->group = mem_new(1, sizeof *to->group, "a report", e);
+    to->groups = to->group != NULL;
+    const part_tile tile = {
+        .p = p, .t = &t, .s = p->j->s, .session = p->j->session, .buf = &b.buf, .held = &b.held};
+    b.out.rows = p->h;
+    to->done = to->group && part_held_open(&b.held, p, p->h, true, e) &&
+               part_tile_bloom(to->group, &tile, &b.out, e);
+    close_bands(&b);
+    return to->done;
+}
+
 bool part_bloom(part_made *to, const part_job *j, err *e) {
     part_plan p;
     *to = (part_made){.done = false};
     bool ok = part_plan_make(&p, j, e) &&
-              (p.m.groups ? bloom_groups(to, &p, e)
-                          : rows_copy(j->in, j->out, j->part, p.result.part, e));
+              (!p.m.groups  ? rows_copy(j->in, j->out, j->part, p.result.part, e)
+               : j->predict ? predict(to, &p, e)
+                            : bloom_groups(to, &p, e));
     part_plan_free(&p);
     return ok;
 }

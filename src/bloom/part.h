@@ -23,6 +23,7 @@ typedef struct {
     const rows_sink *out;
     mem_plan beside;        /* what reading and writing take at the most */
     bool floats;            /* colour is made in floats, whatever it came as */
+    bool predict;           /* the first group is looked at, and nothing is made */
     double *const *doubles; /* of each channel of the part: as bloom_rows has them; or NULL */
     const tiling *cut; /* the tiles, for tests; NULL: those that fit are chosen. A part that is lent
                           has one */

@@ -213,14 +213,14 @@ bool part_tile_bloom(group_made *made, const part_tile *is, part_rows *out, err 
                    .kept = whole ? (tail_kept){0} : t.kept,
                    .dark = is->seen ? dark : NULL,
                    .floats = p->j->floats,
-                   .glare = part_emits(p->j->s),
-                   .came = whole && p->j->s->verify};
+                   .glare = part_emits(p->j->s) && !p->j->predict,
+                   .came = whole && p->j->s->verify && !p->j->predict};
     for (uint32_t c = 0; p->j->doubles && c < t.g->count; c++)
         j.doubles[c] = p->j->doubles[p->channel[t.g->first + c].index];
     *made = (group_made){0};
-    ok = ok && group_bloom(made, &j, e);
+    ok = ok && (p->j->predict ? group_predict(made, &j, e) : group_bloom(made, &j, e));
     if (ok && t.mask) mask_put_back(&aside, t.img);
-    ok = ok && take_result(&t, made, out, e) && look(&t, made, out, e);
+    ok = ok && (p->j->predict || (take_result(&t, made, out, e) && look(&t, made, out, e)));
     if (ok && j.came) ok = part_verify_came(is->sampler, p, is->group, made->came, t.mask, e);
     for (uint32_t c = 0; c < VIEW_CHANNELS; c++) {
         mem_free(made->came[c]);

@@ -238,6 +238,18 @@ for name in ("image", "half spectrum", "kernel", "tables"):
 P
 }
 
+@test "a plan is that of the run, also where the window grows" {
+    for o in "--window grow --padding zero" "--window display --padding zero" ""; do
+        "$FFTBLOOM" plan in.exr kernel.exr --device cpu $o --json >p.json
+        "$FFTBLOOM" in.exr kernel.exr -o grown.exr --device cpu $o --report r.json
+        python3 - <<'P'
+import json
+plan, run = json.load(open("p.json"))["plan"], json.load(open("r.json"))["frames"][0]["plan"]
+assert (plan["image"], plan["lengths"]) == (run["image"], run["lengths"]), (plan["image"], run["image"])
+P
+    done
+}
+
 @test "a coloured .spectrum does for a picture of luminance what its kernel does" {
     oiiotool --create 40x30 1 --fill:color=0.1 40x30 --point:color=50 7,9 --chnames Y -d float -o y.exr
     oiiotool --create 9x7 3 --fill:color=0.01,0.02,0.03 9x7 --point:color=1,0.5,0.3 4,3 -d float -o colour.exr

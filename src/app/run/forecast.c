@@ -13,13 +13,14 @@
 
 /* --- one image -------------------------------------------------------------------------------- */
 
-/* Forecasts an image that is in memory, by its pixels. */
-static bool by_pixels(forecast *f, image *img, const settings *s, par *threads, err *e) {
+/* Forecasts an image that is in memory, by its pixels. head: as it came. */
+static bool by_pixels(forecast *f, image *img, const image_header *head, const settings *s,
+                      par *threads, err *e) {
     if (!file_set_warn_swapped(s, img, threads))
         file_set_tell_faults(s->kernel, bloom_kernel_faults(f->owner));
     if (!bloom_predict(f->owner, img, &f->predicted, e)) return false;
     plan_precision precision = f->predicted.promise.method.precision;
-    f->best = bloom_forecast(f->owner, &img->head, precision, &f->all, e);
+    f->best = bloom_forecast(f->owner, head, precision, &f->all, e);
     return f->best >= 0;
 }
 
@@ -61,7 +62,7 @@ bool forecast_make(forecast *f, const settings *s, par *threads, err *e) {
     bool tiles = f->all.each && !fits(&f->memory, &to, r, f->owner) && large;
     if (ok && f->all.each && large && !tiles) img = stages_in_load(&in, NULL, e);
     ok = ok && f->all.each &&
-         (tiles ? by_tiles(f, &to, r, e) : img && by_pixels(f, img, s, threads, e));
+         (tiles ? by_tiles(f, &to, r, e) : img && by_pixels(f, img, &in.head, s, threads, e));
     image_free(&img);
     stages_in_close(&in);
     image_close(&r);
