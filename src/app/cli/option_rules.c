@@ -20,28 +20,29 @@ static bool writes(const settings *s, const char *extension) {
     return !dot || strcasecmp(dot, extension) == 0 || !image_can_create(path, NULL);
 }
 
-static bool holds(option_condition c, const settings *s) {
-    const char *device = s->bloom.device;
-    switch (c) {
-    case WHERE_ALWAYS: break;
-    case WHERE_NEVER: return false;
-    case WHERE_LOUD: return !s->quiet;
-    case WHERE_THRESHOLD: return s->bloom.threshold > 0;
-    case WHERE_HALF: return s->pixels != PIXELS_FLOAT;
-    case WHERE_EXR: return writes(s, ".exr");
-    case WHERE_STREAM: return s->input && strcmp(s->input, "-") == 0;
-    case WHERE_EMITS: return s->bloom.emit_layer || s->emit_file;
-    case WHERE_PNG: return writes(s, ".png");
-    case WHERE_NO_PICTURE: return !writes(s, ".png") || writes(s, ".exr");
-    case WHERE_CPU: return strcmp(device, "gpu") != 0 && strcmp(device, "software") != 0;
-    case WHERE_SLURM: return s->farm == FARM_SLURM;
-    case WHERE_TEMPLATE: return s->farm == FARM_TEMPLATE;
-    case WHERE_END_IS_SEEN: return s->wait;
-    case WHERE_DIFFERENCE: return s->output != NULL;
-    case WHERE_CASES: return !s->list;
-    case WHERE_OURS: return s->rival == RIVAL_NONE;
+#define WHERE(name, holds)                \
+    static bool name(const settings *s) { \
+        return holds;                     \
     }
-    return true;
+
+WHERE(is_loud, !s->quiet)
+WHERE(has_threshold, s->bloom.threshold > 0)
+WHERE(has_halfs, s->pixels != PIXELS_FLOAT) /* the output may be half floats */
+WHERE(is_exr, writes(s, ".exr"))            /* the output may be in this format */
+WHERE(is_png, writes(s, ".png"))
+WHERE(is_data, !writes(s, ".png") || writes(s, ".exr"))
+WHERE(is_stream, strcmp(s->input ? s->input : "", "-") == 0)
+WHERE(emits, s->bloom.emit_layer || s->emit_file)
+WHERE(to_slurm, s->farm == FARM_SLURM)
+WHERE(to_template, s->farm == FARM_TEMPLATE)
+WHERE(waits, s->wait)                  /* farm waits until the frames are made */
+WHERE(has_output, s->output != NULL)   /* diff writes an image */
+WHERE(runs_cases, !s->list)            /* check */
+WHERE(is_ours, s->rival == RIVAL_NONE) /* bench times our engine alone */
+
+static bool never(const settings *s) {
+    (void)s;
+    return false;
 }
 
 /* --- the table ----------------------------------------------------------------------------- */
@@ -49,27 +50,27 @@ static bool holds(option_condition c, const settings *s) {
 enum { RUN = FOR_APPLY | FOR_PLAN };
 
 const option_rule OPTION_RULES[] = {
-    {FOR_ALL, "verbose", WHERE_LOUD, "with --quiet"},
+    {FOR_ALL, "verbose", is_loud, "with --quiet"},
 
-    {RUN, "knee", WHERE_THRESHOLD, "without --threshold"},
-    {FOR_APPLY, "half_overflow", WHERE_HALF, "with --pixel-type float"},
-    {FOR_APPLY, "raw", WHERE_STREAM, "without - as the input"},
-    {FOR_APPLY, "emit", WHERE_EMITS, "without --emit-layer or --emit-file"},
-    {FOR_APPLY, "compression emit_layer stamp", WHERE_EXR, "on an output that is not EXR"},
-    {FOR_APPLY, "output_space", WHERE_NO_PICTURE, "on a PNG picture; use --view"},
-    {FOR_APPLY, "exposure view before", WHERE_PNG, "on an output that is not PNG"},
-    {FOR_APPLY, "keep_going", WHERE_ALWAYS, "on a single image"},
-    {FOR_PLAN, "report progress verify before", WHERE_NEVER, "in a plan"},
-    {FOR_FARM, "wait args dir dry_run", WHERE_SLURM, "without --to slurm"},
-    {FOR_FARM, "template", WHERE_TEMPLATE, "without --to template"},
-    {FOR_FARM, "report json progress", WHERE_END_IS_SEEN, "without --wait"},
+    {RUN, "knee", has_threshold, "without --threshold"},
+    {FOR_APPLY, "half_overflow", has_halfs, "with --pixel-type float"},
+    {FOR_APPLY, "raw", is_stream, "without - as the input"},
+    {FOR_APPLY, "emit", emits, "without --emit-layer or --emit-file"},
+    {FOR_APPLY, "compression emit_layer stamp", is_exr, "on an output that is not EXR"},
+    {FOR_APPLY, "output_space", is_data, "on a PNG picture; use --view"},
+    {FOR_APPLY, "exposure view before", is_png, "on an output that is not PNG"},
+    {FOR_APPLY, "keep_going", NULL, "on a single image"},
+    {FOR_PLAN, "report progress verify before", never, "in a plan"},
+    {FOR_FARM, "wait args dir dry_run", to_slurm, "without --to slurm"},
+    {FOR_FARM, "template", to_template, "without --to template"},
+    {FOR_FARM, "report json progress", waits, "without --wait"},
 
-    {FOR_DIFF, "od abs scale", WHERE_DIFFERENCE, "without --output"},
+    {FOR_DIFF, "od abs scale", has_output, "without --output"},
 
     {FOR_CHECK, "device progress keep_going bless require_device require_cases junit json html",
-     WHERE_CASES, "with --list"},
+     runs_cases, "with --list"},
 
-    {FOR_BENCH, "padding axis precision pixel_type vram_limit in_flight", WHERE_OURS,
+    {FOR_BENCH, "padding axis precision pixel_type vram_limit in_flight", is_ours,
      "with --engine article"},
 };
 const int OPTION_RULE_COUNT = (int)(sizeof OPTION_RULES / sizeof OPTION_RULES[0]);
@@ -99,7 +100,7 @@ static bool refuse(const option_rule *r, const settings *s, uint32_t bit, err *e
 bool option_rules_check(const settings *s, uint32_t bit, err *e) {
     for (int i = 0; i < OPTION_RULE_COUNT; i++) {
         const option_rule *r = &OPTION_RULES[i];
-        if ((r->on & bit) && r->where && !holds(r->where, s) && !refuse(r, s, bit, e)) return false;
+        if ((r->on & bit) && r->where && !r->where(s) && !refuse(r, s, bit, e)) return false;
     }
     return true;
 }
@@ -141,7 +142,8 @@ bool option_rules_check_action(const settings *s, const command *c, const comman
 bool option_has_effect(const settings *s, uint32_t bit, const option *o) {
     for (int i = 0; i < OPTION_RULE_COUNT; i++) {
         const option_rule *r = &OPTION_RULES[i];
-        if ((r->on & bit) && is_among(r->options, o->name) && !holds(r->where, s)) return false;
+        if ((r->on & bit) && is_among(r->options, o->name) && r->where && !r->where(s))
+            return false;
     }
     return true;
 }

@@ -29,33 +29,12 @@ void option_commands(uint32_t users, text *to);
 /* Returns whether the option has an effect beside the others, apart from actions and sequences. */
 bool option_has_effect(const settings *s, uint32_t bit, const option *o);
 
-/* Conditions on the settings of a command. */
-typedef enum {
-    WHERE_ALWAYS,
-    WHERE_NEVER,
-    WHERE_LOUD, /* without --quiet */
-    WHERE_THRESHOLD,
-    WHERE_HALF, /* the output may be half floats */
-    WHERE_EXR,  /* the output may be in this format */
-    WHERE_EMITS,
-    WHERE_STREAM,
-    WHERE_PNG,
-    WHERE_NO_PICTURE,
-    WHERE_CPU, /* the device may be the CPU */
-    WHERE_SLURM,
-    WHERE_TEMPLATE,
-    WHERE_END_IS_SEEN, /* farm waits until the frames are made */
-    WHERE_DIFFERENCE,  /* diff writes an image */
-    WHERE_CASES,       /* check runs cases */
-    WHERE_OURS         /* bench times our engine alone */
-} option_condition;
-
 /* One row: `options` (names with blanks between) work in the commands `on` where the condition
  * holds, or, if there is none, in a sequence. */
 typedef struct {
     uint32_t on;
     const char *options;
-    option_condition where;
+    bool (*where)(const settings *s);
     const char *otherwise; /* "without --threshold" */
 } option_rule;
 
