@@ -9,32 +9,11 @@
 #include <sys/stat.h>
 
 enum {
-    BOOL = 1 << JSON_BOOL,
     NUMBER = 1 << JSON_NUMBER,
     STRING = 1 << JSON_STRING,
     ARRAY = 1 << JSON_ARRAY,
     OBJECT = 1 << JSON_OBJECT,
 };
-
-uint32_t config_json_types(const option *o) {
-    static const uint32_t TYPES[OPTION_TYPES] = {
-        [OPTION_BOOL] = BOOL,
-        [OPTION_INT] = NUMBER,
-        [OPTION_FLOAT] = NUMBER,
-        [OPTION_ENUM] = STRING,
-        [OPTION_STRING] = STRING,
-        [OPTION_PATH] = STRING,
-        [OPTION_LIST] = STRING | ARRAY,
-        [OPTION_SIZE] = NUMBER | STRING,
-        [OPTION_BORDERS] = STRING | ARRAY | OBJECT,
-        [OPTION_CENTER] = STRING | ARRAY,
-        [OPTION_SCALE] = NUMBER | STRING,
-        [OPTION_SPACE] = STRING,
-        [OPTION_AMOUNT] = NUMBER | STRING,
-    };
-    bool may_be_word = o->type == OPTION_FLOAT && (isinf(o->max) || o->words);
-    return TYPES[o->type] | (may_be_word ? STRING : 0) | (o->keyed ? OBJECT : 0);
-}
 
 bool config_wrong_type(const json_value *v, const char *key, uint32_t types, err *e) {
     text want = {0};
@@ -174,7 +153,7 @@ bool config_member(const config_reader *r, const json_value *v, const option *o,
         return json_err(v, e,
                         "layers takes the names of layers; settings of single layers are "
                         "\"per_layer\": {\"rim\": {\"amount\": 0.2}}");
-    uint32_t types = config_json_types(o);
+    uint32_t types = option_json_types(o);
     if (!(types >> v->type & 1) && !has_variables(r, v))
         return config_wrong_type(v, o->name, types, e);
     text value = {0}, where = {0};

@@ -62,7 +62,4 @@ bool config_wrong_type(const json_value *v, const char *key, uint32_t types, err
 /* Checks that the object has "version": 1. */
 bool config_check_version(const json_value *object, err *e);
 
-/* Returns the JSON types that an option may have, as bits 1 << json_type. */
-uint32_t config_json_types(const option *o);
-
 #endif

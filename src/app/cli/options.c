@@ -1,5 +1,6 @@
 #include "app/cli/options.h"
 
+#include "base/json.h"
 #include "engine/engine.h"
 
 #include <math.h>
@@ -546,23 +547,40 @@ void option_placeholder(const option *o, text *to) {
     if (o->value) text_add(to, "%s%s", o->words ? "|" : "", o->value);
 }
 
+enum {
+    BOOL = 1 << JSON_BOOL,
+    NUMBER = 1 << JSON_NUMBER,
+    STRING = 1 << JSON_STRING,
+    ARRAY = 1 << JSON_ARRAY,
+    OBJECT = 1 << JSON_OBJECT
+};
+
+const option_kind OPTION_KIND[OPTION_TYPES] = {
+    [OPTION_BOOL] = {"true or false", BOOL, NULL},
+    [OPTION_INT] = {"a whole number", NUMBER, NULL},
+    [OPTION_FLOAT] = {"a number", NUMBER, NULL},
+    [OPTION_ENUM] = {"one of ", STRING, NULL},
+    [OPTION_STRING] = {"text", STRING, NULL},
+    [OPTION_PATH] = {"a path", STRING, NULL},
+    [OPTION_LIST] = {"a list separated by commas", STRING | ARRAY, NULL},
+    [OPTION_SIZE] = {"a size in bytes, such as 2GB", NUMBER | STRING,
+                     "^[0-9]+(\\\\.[0-9]+)?([kKMGT]i?)?B?$"},
+    [OPTION_BORDERS] = {"one or two (x,y) of ", STRING | ARRAY | OBJECT, "^[a-z]+, *[a-z]+$"},
+    [OPTION_CENTER] = {"X,Y or one of ", STRING | ARRAY, "^[-+.0-9eE]+, *[-+.0-9eE]+$"},
+    [OPTION_SPACE] = {"a colour space", STRING, NULL},
+    [OPTION_AMOUNT] = {"a fraction from 0 to 1, or a percentage (30%)", NUMBER | STRING,
+                       "^[0-9.]+%?$"},
+    [OPTION_SCALE] = {"a factor (0.5) or a height in image heights (0.5h),", NUMBER | STRING,
+                      "^[-+.0-9eE]+h?$"},
+};
+
+uint32_t option_json_types(const option *o) {
+    bool may_be_word = o->type == OPTION_FLOAT && (isinf(o->max) || o->words);
+    return OPTION_KIND[o->type].json | (may_be_word ? STRING : 0) | (o->keyed ? OBJECT : 0);
+}
+
 void option_describe_type(const option *o, text *to) {
-    static const char *const TYPE[OPTION_TYPES] = {
-        [OPTION_BOOL] = "true or false",
-        [OPTION_INT] = "a whole number",
-        [OPTION_FLOAT] = "a number",
-        [OPTION_ENUM] = "one of ",
-        [OPTION_STRING] = "text",
-        [OPTION_PATH] = "a path",
-        [OPTION_LIST] = "a list separated by commas",
-        [OPTION_SIZE] = "a size in bytes, such as 2GB",
-        [OPTION_BORDERS] = "one or two (x,y) of ",
-        [OPTION_CENTER] = "X,Y or one of ",
-        [OPTION_SPACE] = "a colour space",
-        [OPTION_AMOUNT] = "a fraction from 0 to 1, or a percentage (30%)",
-        [OPTION_SCALE] = "a factor (0.5) or a height in image heights (0.5h),",
-    };
-    text_add(to, "%s", TYPE[o->type]);
+    text_add(to, "%s", OPTION_KIND[o->type].words);
     bool list = o->type != OPTION_FLOAT && o->type != OPTION_SPACE;
     for (int i = 0; list && o->words && o->words[i]; i++)
         text_add(to, "%s%s", i ? ", " : "", o->words[i]);

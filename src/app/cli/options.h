@@ -29,6 +29,14 @@ typedef enum {
     OPTION_TYPES
 } option_type;
 
+/* What there is to say of a type; its parser is in settings.c. */
+typedef struct {
+    const char *words;   /* "a whole number", for sentences; the row's words follow "one of " */
+    uint32_t json;       /* the JSON types of a value, as bits 1 << json_type */
+    const char *pattern; /* of a value that is written as a string; NULL: any */
+} option_kind;
+extern const option_kind OPTION_KIND[OPTION_TYPES];
+
 /* The commands that take an option; each command's row in command.c names its bit. Two rows may
  * have the same name if no command takes both. */
 typedef enum {
@@ -120,6 +128,8 @@ extern const char OPTION_VARIABLES[];
 const char *option_env(const option *o, char buf[OPTION_NAME_ROOM]);
 /* Appends the placeholder of the value in help: "zero|mirror|clamp|wrap", "FILE"; "" for bool. */
 void option_placeholder(const option *o, text *to);
+/* Returns the JSON types that a value of the option may have, as bits 1 << json_type. */
+uint32_t option_json_types(const option *o);
 /* Appends "a whole number from 0 to 100" or "one of a, b, c", for sentences. */
 void option_describe_type(const option *o, text *to);
 

@@ -24,15 +24,8 @@ static void add_number(json_out *j, const option *o, const char *type) {
 
 /* Adds the alternatives: a value of the row must meet one of these schemas. */
 static void add_values(json_out *j, const option *o) {
-    static const char *const PATTERN[OPTION_TYPES] = {
-        [OPTION_AMOUNT] = "^[0-9.]+%?$",
-        [OPTION_SIZE] = "^[0-9]+(\\\\.[0-9]+)?([kKMGT]i?)?B?$",
-        [OPTION_BORDERS] = "^[a-z]+, *[a-z]+$",
-        [OPTION_CENTER] = "^[-+.0-9eE]+, *[-+.0-9eE]+$",
-        [OPTION_SCALE] = "^[-+.0-9eE]+h?$",
-    };
     const char *pattern = o->at == offsetof(settings, progress) ? "^json:[0-9]+$"
-                                                                : PATTERN[o->type];
+                                                                : OPTION_KIND[o->type].pattern;
     text words = {0};
     text_add(&words, "{\"enum\": [");
     for (int i = 0; o->words && o->words[i]; i++)
