@@ -342,21 +342,21 @@ static bool make_lines(void *ctx, spectrum_lines *to, const plan *p, err *e) {
                                   .length = {p->axis[0].length, p->axis[1].length},
                                   .float64 = p->sample_bytes == 8};
     bool exact = ask.float64 || ask.mode == SPECTRUM_EXACT;
-    spectrum source = {0};
     const psf *k = &j->want->size->kernel;
-    const spectrum *file = &s->kernel.ready;
+    const spectrum bare = {.kernel = *k}, *file = &s->kernel.ready, *source = &bare;
+    spectrum made = {0};
     cache_place place = {s->s.cache_dir, s->s.cache_size};
     bool ok = true;
     double start = clock_now();
-    if (exact)
-        ok = psf_copy(&source.kernel, k, e);
-    else if (s->kernel.is_spectrum && psf_same(k, &file->kernel))
-        ok = spectrum_copy(&source, file, e);
-    else
-        ok = cache_spectrum(&source, k, &place, s->threads, e), l->spectrum_cached = source.cached,
-        l->spectrum_of = source.cached ? psf_hash(k) : l->spectrum_of;
-    ok = ok && spectrum_at(to, &source, &ask, s->threads, e);
-    spectrum_free(&source);
+    if (!exact && s->kernel.is_spectrum && psf_same(k, &file->kernel)) {
+        source = file;
+    } else if (!exact) {
+        ok = cache_spectrum(&made, k, &place, s->threads, e), l->spectrum_cached = made.cached;
+        l->spectrum_of = made.cached ? psf_hash(k) : l->spectrum_of;
+        source = &made;
+    }
+    ok = ok && spectrum_at(to, source, &ask, s->threads, e);
+    spectrum_free(&made);
     l->spectrum_seconds += clock_now() - start;
     return ok;
 }

@@ -7,14 +7,9 @@
 #include <string.h>
 
 const convention CONVENTIONS[] = {
-    {"fftbloom", CENTER_HALF, false, "convolves; centre floor(n / 2)"},
-    {"blender", CENTER_HALF, true, "correlates; centre floor(n / 2)"},
-    {"oiio", CENTER_WINDOW, true,
-     "oiiotool --convolve: correlates; the centre is where the data window has 0, 0"},
-    {"gmic", CENTER_BEFORE_HALF, false, "convolves; centre floor((n - 1) / 2)"},
-    {"scipy", CENTER_BEFORE_HALF, false,
-     "scipy.signal's mode 'same': convolves; centre floor((n - 1) / 2)"},
-    {"wrapped", CENTER_WRAPPED, false, "the layout of transforms: centre in the corner"},
+    {"fftbloom", CENTER_HALF, false},     {"blender", CENTER_HALF, true},
+    {"oiio", CENTER_WINDOW, true},        {"gmic", CENTER_BEFORE_HALF, false},
+    {"scipy", CENTER_BEFORE_HALF, false}, {"wrapped", CENTER_WRAPPED, false},
 };
 const int CONVENTION_COUNT = (int)(sizeof CONVENTIONS / sizeof CONVENTIONS[0]);
 

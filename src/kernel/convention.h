@@ -23,7 +23,6 @@ typedef struct {
     const char *name;
     convention_center center;
     bool turned; /* the tool correlates */
-    const char *help;
 } convention;
 
 /* All conventions, in the order of the words of --from and --to. */

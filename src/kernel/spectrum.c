@@ -99,19 +99,6 @@ bool spectrum_make(spectrum *to, const psf *k, par *threads, err *e) {
     return ok;
 }
 
-bool spectrum_copy(spectrum *to, const spectrum *from, err *e) {
-    spectrum s = {.m = {from->m[0], from->m[1]}};
-    bool ok = psf_copy(&s.kernel, &from->kernel, e) &&
-              (s.value = mem_raw(spectrum_floats(&s), sizeof *s.value, "kernel spectrum", e));
-    if (ok) {
-        memcpy(s.value, from->value, spectrum_floats(&s) * sizeof *s.value);
-        *to = s;
-    } else {
-        spectrum_free(&s);
-    }
-    return ok;
-}
-
 void spectrum_free(spectrum *s) {
     psf_free(&s->kernel);
     mem_free(s->value);

@@ -34,7 +34,6 @@ size_t spectrum_floats(const spectrum *s);
 
 /* Makes a source, with a copy of the psf. spectrum_free frees it. */
 bool spectrum_make(spectrum *s, const psf *k, par *threads, err *e);
-bool spectrum_copy(spectrum *to, const spectrum *from, err *e);
 void spectrum_free(spectrum *s);
 
 /* Returns what SPECTRUM_RESAMPLED makes of tap number `tap` of `size` in other places along an
