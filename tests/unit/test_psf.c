@@ -68,34 +68,34 @@ TEST(symmetry) {
 
 TEST(other_centers) {
     static const float tap[12] = {0, 0, 1, 0, 0, 3, 1, 0, 0, 0, 1, 0}; /* 4 x 3 */
-    psf k = make(4, 3, 1, tap, (psf_options){.center = PSF_PEAK});
-    assert_int_equal(k.cx, 1);
-    assert_int_equal(k.cy, 1);
-    psf_free(&k);
-    /* x: (2 + 3 + 2 + 2) / 6 = 1.5; y: 1. The middle between two taps: the kernel grows. */
-    k = make(4, 3, 1, tap, (psf_options){.center = PSF_CENTROID});
-    assert_int_equal(k.w, 8);
-    assert_int_equal(k.h, 3);
-    assert_int_equal(k.cy, 1);
-    psf_free(&k);
-    k = make(4, 3, 1, tap, (psf_options){.center = PSF_AT, .at = {3, 0}});
-    assert_int_equal(k.cx, 3);
-    assert_int_equal(k.cy, 0);
-    assert_memory_equal(k.tap, tap, sizeof tap);
-    psf_free(&k);
+    static const struct {
+        psf_options o;
+        uint32_t w, cx, cy;
+    } T[] = {{{.center = PSF_PEAK}, 4, 1, 1},
+             /* x: (2 + 3 + 2 + 2) / 6 = 1.5; y: 1. The middle between two taps: it grows. */
+             {{.center = PSF_CENTROID}, 8, 4, 1},
+             {{.center = PSF_AT, .at = {3, 0}}, 4, 3, 0}};
+    for (size_t i = 0; i < sizeof T / sizeof *T; i++) {
+        psf k = make(4, 3, 1, tap, T[i].o);
+        assert_true(k.w == T[i].w && k.h == 3 && k.cx == T[i].cx && k.cy == T[i].cy);
+        if (k.w == 4) assert_memory_equal(k.tap, tap, sizeof tap);
+        psf_free(&k);
+    }
 }
 
 /* A kernel in the layout of transforms: offset -1 is the last tap. */
 TEST(the_corner) {
-    static const float even[4] = {10, 11, 12, -1}, odd[5] = {10, 11, 12, -2, -1};
-    static const float even_want[4] = {12, -1, 10, 11}, odd_want[5] = {-2, -1, 10, 11, 12};
-    psf k = make(4, 1, 1, even, (psf_options){.center = PSF_CORNER});
-    assert_int_equal(k.cx, 2);
-    assert_memory_equal(k.tap, even_want, sizeof even);
-    psf_free(&k);
-    k = make(1, 5, 1, odd, (psf_options){.center = PSF_CORNER});
-    assert_int_equal(k.cy, 2);
-    assert_memory_equal(k.tap, odd_want, sizeof odd);
+    static const float tap[2][5] = {{10, 11, 12, -1}, {10, 11, 12, -2, -1}};
+    static const float want[2][5] = {{12, -1, 10, 11}, {-2, -1, 10, 11, 12}};
+    for (uint32_t i = 0; i < 2; i++) {
+        psf k = make(i ? 1 : 4, i ? 5 : 1, 1, tap[i], (psf_options){.center = PSF_CORNER});
+        assert_true((i ? k.cy : k.cx) == 2 && (i ? k.cx : k.cy) == 0);
+        assert_memory_equal(k.tap, want[i], (4 + i) * sizeof(float));
+        psf_free(&k);
+    }
+    static const float both[6] = {1, 2, 3, 4, 5, 6}, turned[6] = {6, 4, 5, 3, 1, 2};
+    psf k = make(3, 2, 1, both, (psf_options){.center = PSF_CORNER});
+    assert_memory_equal(k.tap, turned, sizeof turned);
     psf_free(&k);
 }
 
@@ -131,29 +131,25 @@ TEST(correlation) {
 
 TEST(what_becomes_one) {
     static const float tap[6] = {1, 1, 2, 2, 3, 5}; /* sums 2, 4, 8 */
-    static const double sums[3] = {2, 4, 8};
-    double y = 0.2126 * 2 + 0.7152 * 4 + 0.0722 * 8;
-    psf k = make(2, 1, 3, tap, (psf_options){.normalize = PSF_LUMINANCE});
-    for (int c = 0; c < 3; c++) {
-        assert_true(k.sum[c] == sums[c]);
-        CHECK_LE(fabs(k.scale[c] * y - 1), 4 * DBL_EPSILON);
+    static const double y = 0.2126 * 2 + 0.7152 * 4 + 0.0722 * 8;
+    const struct {
+        uint32_t channels;
+        psf_options o;
+        double one[3]; /* what each scale brings to 1 */
+    } T[] = {{3, {.normalize = PSF_LUMINANCE}, {y, y, y}},
+             {3, {.luminance = {0.5, 0.25, 0.25}}, {4, 4, 4}},
+             {3, {.normalize = PSF_PER_CHANNEL}, {2, 4, 8}},
+             {3, {.normalize = PSF_SUM}, {14 / 3.0, 14 / 3.0, 14 / 3.0}},
+             {3, {.normalize = PSF_NONE}, {1, 1, 1}},
+             {2, {.normalize = PSF_LUMINANCE}, {3, 3, 0}}}; /* neither one nor three */
+    for (size_t i = 0; i < sizeof T / sizeof *T; i++) {
+        psf k = make(2, 1, T[i].channels, tap, T[i].o);
+        for (uint32_t c = 0; c < T[i].channels; c++) {
+            assert_true(k.sum[c] == 2 << c);
+            CHECK_LE(fabs(k.scale[c] * T[i].one[c] - 1), 4 * DBL_EPSILON);
+        }
+        psf_free(&k);
     }
-    psf_free(&k);
-    k = make(2, 1, 3, tap, (psf_options){.luminance = {0.5, 0.25, 0.25}});
-    for (int c = 0; c < 3; c++) assert_true(k.scale[c] == 1 / (1 + 1 + 2.0));
-    psf_free(&k);
-    k = make(2, 1, 3, tap, (psf_options){.normalize = PSF_PER_CHANNEL});
-    for (int c = 0; c < 3; c++) assert_true(k.scale[c] == 1 / sums[c]);
-    psf_free(&k);
-    k = make(2, 1, 3, tap, (psf_options){.normalize = PSF_SUM});
-    for (int c = 0; c < 3; c++) CHECK_LE(fabs(k.scale[c] * 14 / 3 - 1), 4 * DBL_EPSILON);
-    psf_free(&k);
-    k = make(2, 1, 3, tap, (psf_options){.normalize = PSF_NONE});
-    for (int c = 0; c < 3; c++) assert_true(k.scale[c] == 1);
-    psf_free(&k);
-    k = make(2, 1, 2, tap, (psf_options){.normalize = PSF_LUMINANCE}); /* neither one nor three */
-    CHECK_LE(fabs(k.scale[0] * 3 - 1), 4 * DBL_EPSILON);
-    psf_free(&k);
 }
 
 /* Sums are in double: 2^24 + 1 is not a float. */
