@@ -7,16 +7,19 @@
 //      image planes         one workgroup = LINES pairs of      half spectrum
 //      [c][y][x]     -->    neighbouring lines of a channel  -->   [c][k][m]  --> pass 2
 //
-// Lines that are all padding are left out; padding along a line is made on load.
+// Lines that are all padding are left out; padding along a line is made on load. So is what of a pixel is
+// spread: the image comes as it is stored.
 //
 // Dispatch:  x = pairs / LINES, z = channels.
-// Binds:     0 image, read;  1 half spectrum, written;  3 twiddles, read.
+// Binds:     0 image, read;  1 half spectrum, written;  3 twiddles, read;  4 join;  9 mask, read.
 #include "real.glsl"
 #include "complex.glsl"
 #include "fft.glsl"
 #include "image.glsl"
-#define IMAGE_ACCESS readonly
+#include "wide.glsl"
+#include "bits.glsl"
 #include "planes.glsl"
+#include "spread.glsl"
 #include "half.glsl"
 #include "mirror.glsl"
 

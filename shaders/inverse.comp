@@ -1,22 +1,25 @@
 #version 460
+#extension GL_EXT_shader_16bit_storage : require
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 // inverse.comp - pass 3 of 3: inverse real FFT along the first axis; the result joins the image.
 //
-//      half spectrum        one workgroup = LINES pairs of        image planes
-//      [c][k][m]     -->    neighbouring lines of a channel  -->  [c][y][x], in place
+//      half spectrum        one workgroup = LINES pairs of        planes of the result
+//      [c][k][m]     -->    neighbouring lines of a channel  -->  [c][y][x], and totals
 //
-// Padding is dropped on store. It stores tap * image + gain * convolution: the kernel's centre tap and
-// the sharpening do not go through the transform.
+// Padding is dropped on store. Pixels leave it finished, in the type that they are stored in: join.glsl.
 //
 // Dispatch:  x = pairs / LINES, z = channels.
-// Binds:     0 image, read and written;  3 twiddles, read;  7 half spectrum, read.
+// Binds:     0 image, read;  3 twiddles, read;  4 join;  7 half spectrum, read;  8 result, written, which may
+//            be the image;  9 mask, read;  10 glare, 11 totals, written.
 #include "real.glsl"
 #include "complex.glsl"
 #include "fft.glsl"
 #include "image.glsl"
-#define IMAGE_ACCESS
+#include "wide.glsl"
+#include "bits.glsl"
 #include "planes.glsl"
+#include "spread.glsl"
 #include "half.glsl"
 #include "mirror.glsl"
 #include "join.glsl"
@@ -97,23 +100,10 @@ void take_upper(const uint i) {
     }
 }
 
-complex old[MOST_HELD];
-
-void load_image(const uint i) {
-    butterfly b = butterfly_of(0, i);
-    if (b.on) {
-        FOR_EACH(r, RADIX_0, if (leg_is_image(r, b.j))
-            old[i * RADIX_0 + r] = load_old(gl_WorkGroupID.z, pair_of(b), index_of_leg(r, b.j)))
-    }
-}
-
-void store(const uint i) {
-    butterfly b = butterfly_of(0, i);
-    uint at = i * RADIX_0;
-    if (b.on) {
-        FOR_EACH(r, RADIX_0, if (leg_is_image(r, b.j))
-            store_pair(gl_WorkGroupID.z, pair_of(b), index_of_leg(r, b.j), old[at + r], v[at + r].yx))
-    }
+bool place_of_leg(butterfly b, uint r, out uint pair, out uint index) {
+    pair = pair_of(b);
+    index = index_of_leg(r, b.j);
+    return leg_is_image(r, b.j) && has_pair(pair);
 }
 
 void main() {
@@ -126,7 +116,7 @@ void main() {
         FOR_EACH(i, EACH_LAST, take_upper(i))
         barrier();
     }
-    FOR_EACH(i, EACH_0, load_image(i)) // now, so that the transform hides the latency
     fft_inverse();
-    FOR_EACH(i, EACH_0, store(i))
+    finish_pixels();
+    store_totals();
 }

@@ -1,4 +1,5 @@
 #version 460
+#extension GL_EXT_shader_16bit_storage : require
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 // outer.comp - the outer factor of a line too long for a workgroup (four-step split), both ways.
@@ -12,13 +13,16 @@
 // complex one; along the second axis the half spectrum.
 //
 // Dispatch:  x = INNER / LINES, y = lines (pairs of the image, or frequencies), z = channels.
-// Binds:     0 image;  1 half spectrum;  3 twiddles;  4 weights;  5 split lines.
+// Binds:     0 image;  1 half spectrum;  3 twiddles;  4 join;  5 split lines;  8 result;  9 mask;  10 glare;
+//            11 totals.
 #include "real.glsl"
 #include "complex.glsl"
 #include "fft.glsl"
 #include "image.glsl"
-#define IMAGE_ACCESS
+#include "wide.glsl"
+#include "bits.glsl"
 #include "planes.glsl"
+#include "spread.glsl"
 #include "join.glsl"
 
 layout(constant_id = ID_HALVES) const uint HALVES = 2;
@@ -47,10 +51,10 @@ complex load_far(uint n) {
     return c < 0 ? complex(0) : half_value[half_at(uint(c))];
 }
 
-void store_far(uint n, complex z) {
-    if (n >= EXTENT) return;
-    if (FIRST) store_pair(gl_WorkGroupID.z, gl_WorkGroupID.y, n, load_old(gl_WorkGroupID.z, gl_WorkGroupID.y, n), z);
-    else half_value[half_at(n)] = z;
+bool place_of_leg(butterfly b, uint r, out uint pair, out uint index) {
+    pair = gl_WorkGroupID.y;
+    index = (b.j + REST_0 * r) * INNER + inner_of(b);
+    return exists(b) && index < EXTENT;
 }
 
 // Returns exp(-2 pi i b k / L), where k is the frequency that butterfly b of the last stage has at q.
@@ -81,18 +85,23 @@ void load_last(const uint i) {
     }
 }
 
+// Stores lines of the half spectrum; those of the image are joined.
 void store(const uint i) {
     butterfly b = butterfly_of(0, i);
-    if (exists(b)) {
-        FOR_EACH(r, RADIX_0, store_far((b.j + REST_0 * r) * INNER + inner_of(b), v[i * RADIX_0 + r].yx))
-    }
+    uint line, m;
+    FOR_EACH(r, RADIX_0, if (place_of_leg(b, r, line, m)) half_value[half_at(m)] = v[i * RADIX_0 + r].yx)
 }
 
 void main() {
     if (BACK) {
         FOR_EACH(i, EACH_LAST, load_last(i))
         fft_inverse();
-        FOR_EACH(i, EACH_0, store(i))
+        if (FIRST) {
+            finish_pixels();
+            store_totals();
+        } else {
+            FOR_EACH(i, EACH_0, store(i))
+        }
     } else {
         FOR_EACH(i, EACH_0, load(i))
         fft_forward();

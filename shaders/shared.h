@@ -28,6 +28,10 @@
 #define ID_IMAGE_PITCH   32
 #define ID_IMAGE_ROWS    33
 #define ID_HALF_INPUT    34
+#define ID_OUTPUT        35
+#define ID_PARTLY        36
+#define ID_MASKED        37
+#define ID_GLARE         38
 #define ID_HALVES        40
 #define ID_PITCH         41
 #define ID_TILE_IN       42
@@ -36,7 +40,6 @@
 #define ID_COUNT         50
 #define ID_PARTS         51
 #define ID_ONE_KERNEL    52
-#define ID_JOIN          53
 #define ID_REAL_KERNEL   54
 #define ID_FIRST         60
 #define ID_BACK          61
@@ -48,16 +51,41 @@
 #define BIND_HALF      1
 #define BIND_SPECTRUM  2
 #define BIND_TWIDDLES  3
-#define BIND_WEIGHTS   4
+#define BIND_JOIN      4
 #define BIND_SPLIT     5
 #define BIND_PLACES    6
 #define BIND_CONVOLVED 7
-#define BINDINGS       8
+#define BIND_RESULT    8
+#define BIND_MASK      9
+#define BIND_GLARE     10
+#define BIND_TOTALS    11
+#define BINDINGS       12
 
 // Bindings of the copy that benchmarks run for comparison.
 #define COPY_FROM     0
 #define COPY_TO       1
 #define COPY_BINDINGS 2
+
+// What a plane of the result has: ID_OUTPUT. These are the numbers of plan_sample.
+#define OUTPUT_FLOATS  0
+#define OUTPUT_HALFS   1
+#define OUTPUT_DOUBLES 2
+
+// What a workgroup of the last pass measures: sums, then maxima. A sum that begins with a number of
+// its own has what its roundings have lost in the next one.
+#define TOTAL_OUT      0  // of the pixels
+#define TOTAL_OVER     2  // of what halfs cannot hold of them
+#define TOTAL_NORM     4  // of the squares of the glare, in parts of `most`
+#define TOTAL_CUT      5  // of glare below zero that was cut off
+#define TOTAL_CUTS     6  // how many pixels that were
+#define TOTAL_OVERS    7  // pixels beyond halfs
+#define TOTAL_DARKER   8  // pixels below `dark`
+#define TOTAL_PEAK     9  // the largest |glare|,
+#define TOTAL_DEEPEST  10 // the deepest that was cut off, without its sign,
+#define TOTAL_LARGEST  11 // the largest pixel,
+#define TOTAL_DARKEST  12 // and minus the darkest that is not below `dark`
+#define TOTAL_MAXIMA   TOTAL_PEAK
+#define TOTALS         13
 
 #define MOST_HELD 20 // complex numbers that a thread keeps in registers
 

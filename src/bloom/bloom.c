@@ -236,9 +236,9 @@ bool bloom_tiling(const bloom *b, const bloom_rows *rows, tiling *t, mem_plan *m
     return ok;
 }
 
-/* Finds what the image's first colour group needs of the kernel; *halfs: it is all halfs. */
-static bool first_need(const bloom *b, const image_header *h, kernel_need *need, bool *halfs,
-                       err *e) {
+/* Finds what the image's first colour group needs of the kernel, and its planes. */
+static bool first_need(const bloom *b, const image_header *h, kernel_need *need,
+                       plan_planes *planes, err *e) {
     layer_map m;
     int part;
     window_boxes box;
@@ -250,11 +250,13 @@ static bool first_need(const bloom *b, const image_header *h, kernel_need *need,
     }
     image_part p = h->part[part];
     image head = {.head = *h};
-    const join_spread spread = {is.threshold, is.knee, NULL};
+    const float any = 0;
+    const join_spread spread = {is.threshold, is.knee, is.mask[0] ? &any : NULL};
     view v = view_make(&b->s, &head, part, &m.group[0], &spread);
     *need =
         (kernel_need){.channels = v.channels, .height = image_height(&p), .sharpen = is.sharpen};
-    *halfs = v.halfs && !is.mask[0];
+    v.emits = bloom_emits(&b->s);
+    *planes = view_planes(&v);
     view_primaries(&v, need->primaries);
     layer_map_free(&m);
     if (!window_choose(&box, &b->s, b->session, &p, e)) return false;
@@ -268,14 +270,13 @@ static bool first_request(const bloom *b, const image_header *h, plan_precision 
                           plan_request *ask, err *e) {
     psf k = {0};
     kernel_need need;
-    bool halfs;
+    plan_planes planes;
     kernel_use use = bloom_kernel_use(&b->s);
-    bool ok = first_need(b, h, &need, &halfs, e) &&
+    bool ok = first_need(b, h, &need, &planes, e) &&
               kernel_source_psf(&k, session_kernel(b->session), &use, &need, NULL, e);
     if (ok) {
-        *ask = session_request(&b->s, &k, &need);
+        *ask = session_request(&b->s, &k, &need, planes);
         ask->precision = precision;
-        ask->half_input = halfs;
     }
     psf_free(&k);
     return ok;
@@ -283,10 +284,11 @@ static bool first_request(const bloom *b, const image_header *h, plan_precision 
 
 double bloom_expect(const bloom *b, const image_header *h) {
     kernel_need need;
-    bool halfs, wide = b->s.precision == PRECISION_FLOAT64;
+    plan_planes planes;
+    bool wide = b->s.precision == PRECISION_FLOAT64;
     err ignored = {0};
-    if (b->s.sharpen == 1 || !first_need(b, h, &need, &halfs, &ignored)) return 0;
-    return session_expect(b->session, &need, wide ? WAY_FLOAT64 : halfs ? WAY_HALFS : WAY_FLOAT32);
+    if (b->s.sharpen == 1 || !first_need(b, h, &need, &planes, &ignored)) return 0;
+    return session_expect(b->session, &need, planes, wide ? WAY_FLOAT64 : WAY_FLOAT32);
 }
 
 int bloom_forecast(const bloom *b, const image_header *h, plan_precision precision,

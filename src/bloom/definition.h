@@ -6,8 +6,10 @@
 #ifndef BLOOM_DEFINITION_H
 #define BLOOM_DEFINITION_H
 
-#include "bloom/join.h"
+#include "engine/join.h"
+#include "image/image.h"
 #include "kernel/psf.h"
+#include "math/plan.h"
 
 /* Rows of a plane that are in memory. */
 typedef struct {

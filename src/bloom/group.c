@@ -55,7 +55,7 @@ static void check(search *s) {
     s->bug = (err){0};
     accuracy_check(m, &s->facts, s->measured);
     for (uint32_t c = 0; c < s->v->channels; c++) {
-        double found = s->o->stats[c].negative ? -s->o->stats[c].negative_worst : 0;
+        double found = -s->o->stats[c].negative_worst;
         if (found <= m->error[c]) continue;
         if (!(found <= 16 * m->error[c]) && !(found < 1e-30))
             err_set(&s->bug, ERR_INTERNAL,
@@ -102,7 +102,10 @@ static bool check_proof(search *s, err *e) {
 /* Judges by what was measured, and by some pixels. */
 static bool judge(search *s, err *e) {
     s->proved = (proof){0};
-    for (uint32_t c = 0; c < s->v->channels; c++) s->measured[c] = s->o->stats[c].measured;
+    for (uint32_t c = 0; c < s->v->channels; c++) {
+        const join_stats *st = &s->o->stats[c];
+        s->measured[c] = (accuracy_measured){st->norm, st->peak, st->darkest, st->darker};
+    }
     check(s);
     return !s->method.kept || check_proof(s, e);
 }
@@ -164,20 +167,6 @@ void group_add(group_made *all, const group_made *one) {
     }
 }
 
-/* --- the glare alone ------------------------------------------------------------------------- */
-
-/* What a compositor adds to the image: the result minus the image as it came. */
-static void subtract_image(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
-    enum { SOME = 1024 };
-    const outcome *o = ctx;
-    float was[SOME];
-    for (size_t at = first; at < first + n; at += SOME) {
-        size_t m = first + n - at < SOME ? first + n - at : SOME;
-        image_to_float(was, *view_plane(v, c), v->type[c], at, m);
-        for (size_t i = 0; i < m; i++) v->glare[c][at + i] = o->out[c][at + i] - was[i];
-    }
-}
-
 /* --- the whole ------------------------------------------------------------------------------- */
 
 /* Makes the view. The caller calls close_view, also after a failure. */
@@ -199,7 +188,7 @@ static bool open_view(view *v, const group_job *j, err *e) {
                         .height = j->height,
                         .sharpen = v->sharpen};
     view_primaries(v, need.primaries);
-    v->size = session_size_take(j->session, &need, e);
+    v->size = session_size_take(j->session, &need, view_planes(v), e);
     for (uint32_t c = 0; v->size && j->glare && c < v->channels; c++)
         if (!(v->glare[c] = mem_raw(v->pixels, sizeof(float), "glare", e))) return false;
     return v->size != NULL;
@@ -215,7 +204,7 @@ static bool convolve(group_made *to, outcome *o, const view *v, light *l, err *e
     search s = {.v = v, .l = l, .o = o, .facts = facts_of(v, l)};
     accuracy_choose(&s.method, &s.facts);
     for (uint32_t i = 1;; i++) {
-        if (!attempt_run(o, v, l, &s.method, i == 1 && !v->all, e)) return false;
+        if (!attempt_run(o, v, l, &s.method, e)) return false;
         enter_attempt(to, o);
         if (!judge(&s, e)) return false;
         const accuracy *m = &s.method;
@@ -256,9 +245,7 @@ bool group_bloom(group_made *to, const group_job *j, err *e) {
         found = (to->came[c] = mem_raw(bytes, 1, "pixels to verify", e)) != NULL;
         if (found) memcpy(to->came[c], *view_plane(&v, c), bytes);
     }
-    ok = found && convolve(to, &o, &v, &l, e) &&
-         (!j->glare || j->s->emit != EMIT_ADDITIVE || view_blocks(&v, subtract_image, &o, e)) &&
-         store_result(to, &v, &l, &o, e);
+    ok = found && convolve(to, &o, &v, &l, e) && store_result(to, &v, &l, &o, e);
     for (uint32_t c = 0; ok && c < v.channels; c++) {
         to->dark[c] = l.dark[c];
         to->glare[c] = v.glare[c];
@@ -280,7 +267,7 @@ bool group_predict(group_made *to, const group_job *j, err *e) {
     if (ok) {
         const accuracy_facts facts = facts_of(&v, &l);
         accuracy_choose(&method, &facts);
-        const device_choice *c = &v.size->decided.way[attempt_way(&v, &method)];
+        const device_choice *c = &v.size->decided.way[attempt_way(&method)];
         enter_promise(to, &v, &method, 0);
         to->plan = c->plan;
         to->device = c->device;

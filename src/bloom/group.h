@@ -19,7 +19,7 @@ typedef struct {
     double sharpen; /* of the layer, */
     join_spread spread;
     uint32_t height;    /* of the part before its window changed: kernels may be sized by it */
-    tail_kept kept;     /* of a tile: the pixels that count; a width of 0: all */
+    join_box kept;      /* of a tile: the pixels that count; a width of 0: all */
     const double *dark; /* of a tile: accuracy_dark of the image, of each channel; else NULL */
     bool floats;        /* the result is to be floats, whatever the image has */
     bool glare;         /* is wanted alone, too */

@@ -5,7 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-void light_load(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
+/* Puts floats of what is spread into planes (float *const *ctx). */
+static void load_spread(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
     float *to = ((float *const *)ctx)[c] + first;
     image_to_float(to, *view_plane(v, c), v->type[c], first, n);
     if (!v->all) join_spread_row(&v->spread, first, to, to, n);
@@ -35,14 +36,14 @@ static bool scan_image(light *l, const view *v, err *e) {
 static bool scan_excess(light *l, const view *v, err *e) {
     const void *plane[VIEW_CHANNELS];
     pixel_type type[VIEW_CHANNELS];
-    if (!buffers_room(v->buf, 0, v->channels, v->pixels * sizeof(float), e)) return false;
+    if (!buffers_room(v->buf, v->channels, v->pixels * sizeof(float), e)) return false;
     for (uint32_t c = 0; c < v->channels; c++) {
-        plane[c] = v->buf->plane[0][c];
+        plane[c] = v->buf->plane[c];
         type[c] = PIXEL_FLOAT;
     }
     scan_free(&l->scanned);
     scan_request ask = request_of(v, plane, type);
-    return view_blocks(v, light_load, v->buf->plane[0], e) &&
+    return view_blocks(v, load_spread, v->buf->plane, e) &&
            scan_make(&l->scanned, &ask, v->threads, e);
 }
 

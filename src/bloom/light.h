@@ -21,13 +21,9 @@ typedef struct {
 } light;
 
 /* Looks at the image's planes. Repairs bad pixels in the image; where they are an error, it only
- * counts them and stops, or ahead: counts them as 0. Leaves what is spread in set 0 of v->buf,
- * where only an excess is. */
+ * counts them and stops, or ahead: counts them as 0. */
 bool light_find(light *l, const view *v, bool ahead, err *e);
 
 void light_free(light *l);
-
-/* For view_blocks: puts floats of what is spread into planes (float *const *ctx). */
-view_fn light_load;
 
 #endif

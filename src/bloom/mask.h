@@ -1,7 +1,7 @@
 /* mask.h - a mask says how much of a pixel's light is spread: 1 all of it, 0 none.
  *
  * It is a channel of any part of the image, matched with the layer's pixels by their coordinates;
- * outside its window it is 0. The last pass adds what is not spread (bloom/join.h). */
+ * outside its window it is 0. The last pass adds what is not spread (engine/join.h). */
 #ifndef BLOOM_MASK_H
 #define BLOOM_MASK_H
 

@@ -147,7 +147,7 @@ static bool make_rows(bands *b, err *e) {
         to->type[c] = p->channel[c].becomes;
         size_t bytes = pixel_bytes(to->type[c]);
         ok = whole || ((to->plane[c] = mem_raw(n, bytes, "rows of the result", e)) &&
-                       (!part_emits(p->j->s) || (to->glare[c] = mem_raw(n, bytes, "glare", e))));
+                       (!bloom_emits(p->j->s) || (to->glare[c] = mem_raw(n, bytes, "glare", e))));
     }
     return ok;
 }

@@ -11,16 +11,16 @@
 typedef struct {
     psf kernel;
     kernel_tail tail;
-    ledger_kernel ledger;
+    spill ledger;
 } whole_kernel;
 
 static bool make_kernel(whole_kernel *k, const part_plan *p, const part_group *g, err *e) {
     double full[PSF_CHANNELS], sharpen = g->light.sharpen;
     const kernel_need need = part_need(p->j, g->count, sharpen);
     if (!part_psf(&k->kernel, p->j, &need, full, e)) return false;
-    plan_request ask = session_request(p->j->s, &k->kernel, &need);
+    plan_request ask = session_request(p->j->s, &k->kernel, &need, (plan_planes){0});
     const tail_request r = {&k->kernel, full, sharpen, false, &ask};
-    return tail_make(&k->tail, &r, e) && ledger_kernel_make(&k->ledger, &k->tail, e);
+    return tail_make(&k->tail, &r, e) && ledger_spill_make(&k->ledger, &k->tail, e);
 }
 
 /* What is known of a channel so far. */
@@ -69,7 +69,7 @@ static bool measure_row(void *ctx, size_t index, int worker, err *e) {
     double sum = 0;
     for (uint32_t x = 0; x < n; x++) sum += (double)v[x];
     m->spread[index] = sum;
-    m->spilled[index] = ledger_spill(&m->kernel.ledger, c, s->row + y, v);
+    m->spilled[index] = spill_of_row(&m->kernel.ledger, c, s->row + y, v);
     return true;
 }
 
@@ -198,7 +198,7 @@ static void end_groups(measuring *m) {
     mem_free(m->line);
     mem_free(m->spread);
     mem_free(m->spilled);
-    ledger_kernel_free(&m->kernel.ledger);
+    ledger_spill_free(&m->kernel.ledger);
     tail_free(&m->kernel.tail);
     psf_free(&m->kernel.kernel);
 }

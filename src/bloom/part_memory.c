@@ -13,11 +13,15 @@ bool part_needs_open(part_needs *n, const part_plan *p, err *e) {
     float tap = 1;
     psf k = {.tap = &tap, .w = 1, .h = 1, .channels = 1}; /* where the kernel is not known */
     uint32_t most = 0;
+    plan_planes planes = {.glare = bloom_emits(s)};
     *n = (part_needs){.p = p, .class = ENGINE_CPU, .threads = (uint32_t)par_threads(j->threads)};
-    for (int i = 0; i < p->m.groups; i++) most = max_u32(most, p->group[i].count);
+    for (int i = 0; i < p->m.groups; i++) {
+        most = max_u32(most, p->group[i].count);
+        planes.masked |= p->group[i].light.mask[0] != 0;
+    }
     const kernel_need need = part_need(j, most, s->sharpen);
     if (j->session && !part_psf(&k, j, &need, NULL, e)) return false;
-    n->ask = session_request(s, &k, &need);
+    n->ask = session_request(s, &k, &need, planes);
     n->ask.precision = s->precision;
     if (j->session) psf_free(&k);
     if (!j->session || (s->device && strcmp(s->device, "cpu") == 0)) return true;
@@ -58,10 +62,8 @@ static uint64_t bytes_in(const part_plan *p, const part_group *g, uint64_t n) {
     return bytes;
 }
 
-/* Returns the bytes of a tile of a group: its image, and what an attempt makes of it. Either axis
- * of a tile may be the first one. */
-static uint64_t tile_bytes(const part_needs *n, const part_group *g, const tiling *t,
-                           const engine_expected *is, bool doubles) {
+/* Returns the bytes of a tile of a group: its image, and what an attempt makes of it. */
+static uint64_t tile_bytes(const part_needs *n, const part_group *g, const tiling *t) {
     const bloom_settings *s = n->p->j->s;
     const bool whole = part_is_whole(t);
     const float mask = 0;
@@ -71,9 +73,8 @@ static uint64_t tile_bytes(const part_needs *n, const part_group *g, const tilin
     v.pixels = (size_t)t->tile[PLAN_X] * t->tile[PLAN_Y];
     v.kept.w = whole ? 0 : t->kept[PLAN_X];
     v.floats = n->p->j->floats;
-    v.emits = part_emits(s);
-    uint64_t bytes = attempt_bytes(&v, is, doubles);
-    if (!whole) bytes = max_u64(bytes, attempt_bytes(&v, &(engine_expected){0}, doubles));
+    v.emits = bloom_emits(s);
+    uint64_t bytes = attempt_bytes(&v);
     if (!whole || s->verify) bytes += bytes_in(n->p, g, v.pixels);
     if (v.emits) bytes += v.channels * mem_rounded(v.pixels * sizeof(float));
     return bytes;
@@ -91,13 +92,13 @@ uint64_t part_memory(mem_plan *to, const part_needs *n, const tiling *t) {
                    held = kept + (uint64_t)p->w * (t->before[PLAN_Y] + t->after[PLAN_Y]);
     plan about = {.first = PLAN_X};
     if (!plan_of(&about, n, t, doubles)) return 0;
-    engine_expected is;
-    engine_expect(&is, whole ? n->class : ENGINE_CPU, &about, n->threads);
     const plan_request *ask = &n->ask;
     const spectrum_request lines = {.mode = whole ? s->spectrum : SPECTRUM_EXACT,
                                     .first = about.first,
                                     .length = {about.axis[0].length, about.axis[1].length},
                                     .float64 = about.sample_bytes == sizeof(double)};
+    plan worst = about;
+    if (!whole) worst.first = PLAN_Y; /* either axis of a tile may be the first one */
     uint64_t making, tile = 0, in = 0, out = 0;
     mem_plan_add(to, "kernel", session_bytes(ask));
     mem_plan_add(to, "spectrum",
@@ -105,13 +106,14 @@ uint64_t part_memory(mem_plan *to, const part_needs *n, const tiling *t) {
                                 ask->reach_lo[PLAN_Y] + 1 + ask->reach_hi[PLAN_Y], ask->spectra,
                                 &lines, &making));
     /* It is made before the engine has memory of its own. */
-    mem_plan_add(to, "transforms", max_u64(is.bytes, making));
+    mem_plan_add(to, "transforms",
+                 max_u64(engine_bytes(whole ? n->class : ENGINE_CPU, &worst, n->threads), making));
     for (int i = 0; i < p->m.groups; i++) {
         const part_group *g = &p->group[i];
-        tile = max_u64(tile, tile_bytes(n, g, t, &is, doubles));
+        tile = max_u64(tile, tile_bytes(n, g, t));
         in += lent ? mask_bytes(g, held) : bytes_in(p, g, held);
         for (uint32_t c = g->first; c < g->first + g->count; c++)
-            out += (uint64_t)(!whole + part_emits(s)) *
+            out += (uint64_t)(!whole + bloom_emits(s)) *
                    mem_rounded(kept * pixel_bytes(p->channel[c].becomes));
     }
     mem_plan_add(to, "rows that are read", in);

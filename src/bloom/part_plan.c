@@ -12,7 +12,7 @@ bool part_header(image_part *p, const bloom_settings *s, bool floats, err *e) {
         for (uint32_t c = 0; c < part_channels(s, &m.group[i]); c++) {
             image_channel *is = &p->channel[part_channel_of(&m.group[i], c)];
             is->type = bloom_stored(s, floats, is->type);
-            if (part_emits(s))
+            if (bloom_emits(s))
                 text_add(&names, "%c%s.%s\n", '0' + is->type, s->emit_layer, is->name);
         }
     ok = ok && text_check(&names, e);

@@ -13,7 +13,7 @@ typedef struct {
     float *mask;        /* of each of its pixels; NULL: there is none */
     int64_t left, top;  /* its first pixel, in the part */
     uint32_t useful[2]; /* pixels along each axis that bring light into the kept ones */
-    tail_kept kept;     /* in the tile */
+    join_box kept;      /* in the tile */
 } tile;
 
 static tile lay_out(const part_tile *is, const part_rows *out) {
@@ -25,7 +25,7 @@ static tile lay_out(const part_tile *is, const part_rows *out) {
     made.top = (int64_t)out->y - t->before[PLAN_Y];
     made.useful[PLAN_X] = across + t->before[PLAN_X] + t->after[PLAN_X];
     made.useful[PLAN_Y] = out->rows + t->before[PLAN_Y] + t->after[PLAN_Y];
-    made.kept = (tail_kept){t->before[PLAN_X], t->before[PLAN_Y], across, out->rows};
+    made.kept = (join_box){t->before[PLAN_X], t->before[PLAN_Y], across, out->rows};
     return made;
 }
 
@@ -210,10 +210,10 @@ bool part_tile_bloom(group_made *made, const part_tile *is, part_rows *out, err 
                    .sharpen = t.g->light.sharpen,
                    .spread = {t.g->light.threshold, t.g->light.knee, t.mask},
                    .height = p->j->height,
-                   .kept = whole ? (tail_kept){0} : t.kept,
+                   .kept = whole ? (join_box){0} : t.kept,
                    .dark = is->seen ? dark : NULL,
                    .floats = p->j->floats,
-                   .glare = part_emits(p->j->s) && !p->j->predict,
+                   .glare = bloom_emits(p->j->s) && !p->j->predict,
                    .came = whole && p->j->s->verify && !p->j->predict};
     for (uint32_t c = 0; p->j->doubles && c < t.g->count; c++)
         j.doubles[c] = p->j->doubles[p->channel[t.g->first + c].index];

@@ -53,10 +53,6 @@ static inline uint32_t part_channels(const bloom_settings *s, const layer_group 
 static inline int part_channel_of(const layer_group *g, uint32_t c) {
     return c < (uint32_t)g->channels ? g->channel[c] : g->alpha;
 }
-/* Returns whether the glare is wanted as channels of its own. */
-static inline bool part_emits(const bloom_settings *s) {
-    return s->emit_layer && *s->emit_layer;
-}
 /* Return what a group of `channels` channels needs of the kernel for the whole part, and make that
  * psf. */
 kernel_need part_need(const part_job *j, uint32_t channels, double sharpen);

@@ -20,7 +20,7 @@ typedef struct {
     const view *v;
     const outcome *o;
     const double *dark;
-    tail_kept kept;
+    join_box kept;
     uint32_t count, end; /* end: of the channel's */
     pixel at[PROVED * VIEW_CHANNELS];
 } choice;
@@ -28,8 +28,7 @@ typedef struct {
 static double result_at(const choice *p, uint32_t c, uint32_t x, uint32_t y) {
     size_t at = (size_t)y * p->v->size->need.w + x;
     float v;
-    if (!p->o->half[c]) return (double)p->o->out[c][at];
-    image_to_float(&v, p->o->half[c], PIXEL_HALF, at, 1);
+    image_to_float(&v, p->o->out[c], p->o->type, at, 1);
     return (double)v;
 }
 
@@ -38,7 +37,7 @@ static double size_at(const choice *p, uint32_t c, uint32_t x, uint32_t y) {
 }
 
 static bool is_kept(const choice *p, int64_t x, int64_t y) {
-    const tail_kept *k = &p->kept;
+    const join_box *k = &p->kept;
     return x >= k->x && y >= k->y && x < (int64_t)k->x + k->w && y < (int64_t)k->y + k->h;
 }
 
@@ -46,27 +45,33 @@ static void add(choice *p, uint32_t c, uint32_t x, uint32_t y) {
     if (p->count < p->end) p->at[p->count++] = (pixel){.channel = c, .x = x, .y = y};
 }
 
-/* Adds the darkest pixel of a row, of those that something is promised for. */
-static void add_darkest(choice *p, uint32_t c, uint32_t y) {
-    uint32_t darkest = UINT32_MAX;
-    for (uint32_t x = p->kept.x; x < p->kept.x + p->kept.w; x++) {
-        double size = size_at(p, c, x, y);
-        if (size >= p->dark[c] && (darkest == UINT32_MAX || size < size_at(p, c, darkest, y)))
-            darkest = x;
-    }
-    if (darkest != UINT32_MAX) add(p, c, darkest, y);
+/* Returns what of a few lines is kept. */
+static join_box kept_of(const choice *p, const join_box *lines) {
+    const join_box *k = &p->kept;
+    const uint32_t x0 = max_u32(k->x, lines->x), x1 = min_u32(k->x + k->w, lines->x + lines->w),
+                   y0 = max_u32(k->y, lines->y), y1 = min_u32(k->y + k->h, lines->y + lines->h);
+    return x0 < x1 && y0 < y1 ? (join_box){x0, y0, x1 - x0, y1 - y0} : (join_box){0};
 }
 
-static uint32_t brightest(const choice *p, uint32_t c, uint32_t y) {
-    uint32_t most = p->kept.x;
-    for (uint32_t x = most; x < p->kept.x + p->kept.w; x++)
-        if (size_at(p, c, x, y) > size_at(p, c, most, y)) most = x;
-    return most;
+/* Adds the darkest pixel of some, of those that something is promised for. */
+static void add_darkest(choice *p, uint32_t c, join_box in) {
+    double least = INFINITY;
+    uint32_t at_x = 0, at_y = 0;
+    for (uint32_t y = in.y; y < in.y + in.h; y++)
+        for (uint32_t x = in.x; x < in.x + in.w; x++) {
+            double size = size_at(p, c, x, y);
+            if (size >= p->dark[c] && size < least) least = size, at_x = x, at_y = y;
+        }
+    if (isfinite(least)) add(p, c, at_x, at_y);
 }
 
-/* Adds the darkest places where errors of a bright pixel gather, half a transform away and a
- * quarter of one. */
-static void add_ghosts(choice *p, uint32_t c, uint32_t x, uint32_t y) {
+/* Adds the darkest places where errors of the brightest pixel of some gather, half a transform away
+ * and a quarter of one. */
+static void add_ghosts(choice *p, uint32_t c, join_box in) {
+    uint32_t x = in.x, y = in.y;
+    for (uint32_t j = in.y; j < in.y + in.h; j++)
+        for (uint32_t i = in.x; i < in.x + in.w; i++)
+            if (size_at(p, c, i, j) > size_at(p, c, x, y)) x = i, y = j;
     const plan *is = &p->o->lease.plan;
     int64_t across = is->axis[is->first == PLAN_X ? 0 : 1].length,
             down = is->axis[is->first == PLAN_X ? 1 : 0].length;
@@ -110,7 +115,7 @@ static bool compare(void *ctx, size_t i, int worker, err *e) {
     /* Light that only partly spreads is rounded to floats before it does. */
     at->rounding = definition_rounding(&is, k, v->sharpen) +
                    (v->all ? 0 : 0x1p-24 * (1 - v->sharpen) * is.size);
-    if (p->o->half[c]) { /* these have no values beyond */
+    if (p->o->type == PIXEL_HALF) { /* these have no values beyond */
         at->want = clamp_double(at->want, -(double)HALF_MAX, (double)HALF_MAX);
         at->rounding += fabs(at->want) * 0x1p-11 + 0x1p-25;
     }
@@ -137,15 +142,15 @@ bool prove(proof *to, const view *v, const outcome *o, const accuracy *method, c
     uint32_t w = v->size->need.w, h = v->size->need.h;
     double some = PART * seconds / (PRODUCT * k->w * k->h * v->channels);
     uint32_t most = some < 1 ? 1 : some < PROVED ? (uint32_t)some : PROVED;
-    choice p = {
-        .v = v, .o = o, .dark = dark, .kept = v->kept.w ? v->kept : (tail_kept){0, 0, w, h}};
+    choice p = {.v = v, .o = o, .dark = dark, .kept = v->kept.w ? v->kept : (join_box){0, 0, w, h}};
     for (uint32_t c = 0; c < v->channels; c++) {
-        uint32_t bright = o->stats[c].bright_row, dark_row = o->stats[c].dark_row;
+        const join_box bright = kept_of(&p, &o->stats[c].bright_at),
+                       dim = kept_of(&p, &o->stats[c].dark_at);
         p.end = p.count + most;
-        bool dark_too = is_kept(&p, p.kept.x, dark_row), ghosts_first = c % 2; /* if one is all */
-        if (dark_too && !ghosts_first) add_darkest(&p, c, dark_row);
-        if (is_kept(&p, p.kept.x, bright)) add_ghosts(&p, c, brightest(&p, c, bright), bright);
-        if (dark_too && ghosts_first) add_darkest(&p, c, dark_row);
+        bool ghosts_first = c % 2; /* if one is all */
+        if (!ghosts_first) add_darkest(&p, c, dim);
+        if (bright.w) add_ghosts(&p, c, bright);
+        if (ghosts_first) add_darkest(&p, c, dim);
     }
     *to = (proof){.pixels = p.count};
     if (!par_for(v->threads, p.count, compare, &p, e)) return false;

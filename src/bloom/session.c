@@ -89,7 +89,7 @@ session *session_open_beside(const session *of, const bloom_settings *settings, 
 static void free_size(size_entry *n) {
     psf_free(&n->size.kernel);
     tail_free(&n->size.tail);
-    ledger_kernel_free(&n->size.ledger);
+    ledger_spill_free(&n->size.ledger);
     mem_free(n);
 }
 
@@ -118,7 +118,8 @@ const char *session_faults(const session *s) {
 
 /* --- device and plan ------------------------------------------------------------------------- */
 
-plan_request session_request(const bloom_settings *s, const psf *k, const kernel_need *need) {
+plan_request session_request(const bloom_settings *s, const psf *k, const kernel_need *need,
+                             plan_planes planes) {
     return (plan_request){.size = {need->w, need->h},
                           .reach_lo = {k->cx, k->cy},
                           .reach_hi = {k->w - 1 - k->cx, k->h - 1 - k->cy},
@@ -127,7 +128,7 @@ plan_request session_request(const bloom_settings *s, const psf *k, const kernel
                           .channels = need->channels,
                           .spectra = k->channels,
                           .symmetric = psf_is_symmetric(k),
-                          .tapless = true,
+                          .planes = planes,
                           .frames = s->slots};
 }
 
@@ -197,7 +198,7 @@ static bool make_kernel(session *s, session_size *size, double full[PSF_CHANNELS
     size->hash = psf_hash(&size->kernel);
     compare_colours(s, size);
     /* Doubles may be impossible; floats must not be, unless doubles are asked for. */
-    plan_request ask = session_request(&s->s, &size->kernel, &size->need);
+    plan_request ask = session_request(&s->s, &size->kernel, &size->need, size->planes);
     device_request r = request_of(s, &ask);
     device_pool_decide(s->devices, &size->decided, &r);
     bool doubles = s->s.precision == PRECISION_FLOAT64;
@@ -211,7 +212,7 @@ static bool make_kernel(session *s, session_size *size, double full[PSF_CHANNELS
 static bool make_part(void *ctx, size_t index, int worker, err *e) {
     session_size *size = ctx;
     (void)worker;
-    if (index == 0) return ledger_kernel_make(&size->ledger, &size->tail, e);
+    if (index == 0) return ledger_spill_make(&size->ledger, &size->tail, e);
     uint32_t c = (uint32_t)index - 1;
     size->nonnegative[c] = tail_is_nonnegative(&size->tail, c);
     size->sums[c] = tail_sums(&size->tail, c);
@@ -220,7 +221,7 @@ static bool make_part(void *ctx, size_t index, int worker, err *e) {
 
 /* Makes what the promise needs of a size whose kernel is made. */
 static bool make_tail(session *s, session_size *size, const double full[PSF_CHANNELS], err *e) {
-    plan_request ask = session_request(&s->s, &size->kernel, &size->need);
+    plan_request ask = session_request(&s->s, &size->kernel, &size->need, size->planes);
     bool resampled = s->s.spectrum == SPECTRUM_RESAMPLED;
     tail_request tail_ask = {&size->kernel, full, size->need.sharpen, resampled, &ask};
     if (!tail_make(&size->tail, &tail_ask, e) ||
@@ -234,10 +235,12 @@ static bool make_tail(session *s, session_size *size, const double full[PSF_CHAN
 }
 
 /* Moves the entry to the front and counts its user; with the lock held, as all that follows. */
-static size_entry *find_size(session *s, const kernel_need *need) {
+static size_entry *find_size(session *s, const kernel_need *need, plan_planes planes) {
     for (size_entry **at = &s->sizes; *at; at = &(*at)->next) {
         size_entry *n = *at;
-        if (n->why.code || memcmp(&n->size.need, need, sizeof *need) != 0) continue;
+        if (n->why.code || memcmp(&n->size.need, need, sizeof *need) != 0 ||
+            memcmp(&n->size.planes, &planes, sizeof planes) != 0)
+            continue;
         *at = n->next;
         n->next = s->sizes;
         n->users++;
@@ -261,10 +264,11 @@ static void drop_unused(session *s, int most) {
 }
 
 /* Adds a size that its only user is to make. */
-static size_entry *add_size(session *s, const kernel_need *need, err *e) {
+static size_entry *add_size(session *s, const kernel_need *need, plan_planes planes, err *e) {
     size_entry *n = mem_new(1, sizeof *n, "kernel", e);
     if (!n) return NULL;
-    *n = (size_entry){.size.need = *need, .making = true, .users = 1, .next = s->sizes};
+    *n = (size_entry){
+        .size = {.need = *need, .planes = planes}, .making = true, .users = 1, .next = s->sizes};
     return s->sizes = n;
 }
 
@@ -276,10 +280,10 @@ static void end_size(session *s, size_entry *n, const err *why) {
 }
 
 /* Makes a size; gives the lock up meanwhile. */
-static size_entry *make_size(session *s, const kernel_need *need, err *e) {
+static size_entry *make_size(session *s, const kernel_need *need, plan_planes planes, err *e) {
     err why = {0};
     double full[PSF_CHANNELS];
-    size_entry *n = add_size(s, need, e);
+    size_entry *n = add_size(s, need, planes, e);
     if (!n) return NULL;
     pthread_mutex_unlock(&s->lock);
     if (make_kernel(s, &n->size, full, &why)) make_tail(s, &n->size, full, &why);
@@ -288,10 +292,11 @@ static size_entry *make_size(session *s, const kernel_need *need, err *e) {
     return n;
 }
 
-const session_size *session_size_take(session *s, const kernel_need *need, err *e) {
+const session_size *session_size_take(session *s, const kernel_need *need, plan_planes planes,
+                                      err *e) {
     pthread_mutex_lock(&s->lock);
-    size_entry *n = find_size(s, need);
-    if (!n) n = make_size(s, need, e);
+    size_entry *n = find_size(s, need, planes);
+    if (!n) n = make_size(s, need, planes, e);
     if (n && n->making) {
         par_rest(s->threads);
         while (n->making) pthread_cond_wait(&s->made, &s->lock);
@@ -396,7 +401,7 @@ static void fall_back(session *s, session_lease *l, const engine_device *d, cons
 /* Takes a slot on the CPU in place of a device that has failed. */
 static bool take_cpu(session_lease *l, session *s, const session_want *want, err *e) {
     const session_size *size = want->size;
-    plan_request ask = session_request(&s->s, &size->kernel, &size->need);
+    plan_request ask = session_request(&s->s, &size->kernel, &size->need, size->planes);
     device_request r = request_of(s, &ask);
     device_decision instead;
     bool refused;
@@ -497,11 +502,11 @@ static void make_both(session *s, size_entry *n, device_way way, session_lease *
     par_resume(s->threads);
 }
 
-double session_expect(session *s, const kernel_need *need, device_way way) {
+double session_expect(session *s, const kernel_need *need, plan_planes planes, device_way way) {
     session_lease l = {0};
     pthread_mutex_lock(&s->lock);
-    size_entry *n = find_size(s, need), *found = n;
-    if (!n) n = add_size(s, need, NULL);
+    size_entry *n = find_size(s, need, planes), *found = n;
+    if (!n) n = add_size(s, need, planes, NULL);
     s->expecting++;
     pthread_mutex_unlock(&s->lock);
     if (n && !found) make_both(s, n, way, &l);

@@ -19,12 +19,13 @@
 /* What follows from the size of an image. Const once it is made. */
 typedef struct {
     kernel_need need;
+    plan_planes planes; /* of its frames */
     psf kernel;
     hash128 hash; /* of the kernel */
     kernel_tail tail;
     noise_tail sums[PSF_CHANNELS];  /* tail_sums of each channel */
     bool nonnegative[PSF_CHANNELS]; /* the kernel has no taps below zero */
-    ledger_kernel ledger;
+    spill ledger;
     char colours[128];       /* how the colours of kernel and image go together; "": they agree */
     device_decision decided; /* where each transform runs, and with which plan */
 } session_size;
@@ -61,17 +62,20 @@ const char *session_faults(const session *s);
 
 /* Returns what follows from this size: made for the first thread that asks, and kept for those that
  * follow; threads with other sizes do not wait for it. Valid until it is given back. */
-const session_size *session_size_take(session *s, const kernel_need *need, err *e);
+const session_size *session_size_take(session *s, const kernel_need *need, plan_planes planes,
+                                      err *e);
 void session_size_give(session *s, const session_size *size);
 
 /* Makes ready, side by side, what follows from a size that nobody has asked for yet, and an engine
  * for a plain transform: for images that are about to come. session_size_take and session_take wait
  * for it, and the next lease tells what it came to. What fails here fails there as well. Returns
  * the seconds that the spectrum took. */
-double session_expect(session *s, const kernel_need *need, device_way way);
+double session_expect(session *s, const kernel_need *need, plan_planes planes, device_way way);
 
-/* Returns the request for a plan that this kernel and size make, but for the device's limits. */
-plan_request session_request(const bloom_settings *s, const psf *k, const kernel_need *need);
+/* Returns the request for a plan that this kernel, size and planes make, but for the device's
+ * limits. */
+plan_request session_request(const bloom_settings *s, const psf *k, const kernel_need *need,
+                             plan_planes planes);
 
 /* Returns the bytes that stand ready for a size, but for the engine: the kernel as it was read and
  * as taps, its tail, and the ledger's table. */

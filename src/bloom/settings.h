@@ -62,6 +62,11 @@ static inline bool bloom_stores_halfs(const bloom_settings *s, bool floats, pixe
     return bloom_stored(s, floats, came) == PIXEL_HALF && s->half_overflow != OVERFLOW_FLOAT;
 }
 
+/* Returns whether the glare is wanted in a layer of its own. */
+static inline bool bloom_emits(const bloom_settings *s) {
+    return s->emit_layer && *s->emit_layer;
+}
+
 /* Returns how these settings use the kernel. */
 kernel_use bloom_kernel_use(const bloom_settings *s);
 

@@ -10,15 +10,18 @@
 
 /* --- types ----------------------------------------------------------------------------------- */
 
-/* Finite pixels make finite results, unless the kernel's sum is large. */
+/* Finite pixels make finite results, unless the kernel's sum is large, or floats were asked for
+ * that do not hold the transform's sums. */
 static bool check_floats(const view *v, const outcome *o, err *e) {
     const kernel_tail *tail = &v->size->tail;
+    const bool floats = o->lease.plan.sample_bytes == sizeof(float);
     for (uint32_t c = 0; c < v->channels; c++)
         if (!isfinite(o->stats[c].largest) || !isfinite(o->stats[c].sum))
             return err_set(e, ERR_BAD_PIXELS,
                            "channel '%s': values of the result are beyond 3.4e38, the largest "
-                           "that floats hold; the kernel's sum is %g",
-                           view_name(v, c), tail->sum[tail_kernel(tail, c)]);
+                           "that floats hold; the kernel's sum is %g%s",
+                           view_name(v, c), tail->sum[tail_kernel(tail, c)],
+                           floats ? "; --precision float64 holds the transform's sums" : "");
     return true;
 }
 
@@ -74,11 +77,12 @@ static void enter_ledger(group_made *made, const view *v, const light *l, const 
 
 /* --- planes ---------------------------------------------------------------------------------- */
 
-/* Makes planes for channels whose type changes to another than float. */
-static bool make_planes(void *made[VIEW_CHANNELS], const view *v, const pixel_type *to, err *e) {
+/* Makes planes for channels whose type changes to another than that of the result. */
+static bool make_planes(void *made[VIEW_CHANNELS], const view *v, const outcome *o,
+                        const pixel_type *to, err *e) {
     for (uint32_t c = 0; c < v->channels; c++) {
         made[c] = NULL;
-        if (to[c] == v->type[c] || to[c] == PIXEL_FLOAT) continue;
+        if (to[c] == v->type[c] || to[c] == o->type) continue;
         if ((made[c] = mem_raw(v->pixels, pixel_bytes(to[c]), "pixels of another type", e)))
             continue;
         while (c-- > 0) mem_free(made[c]);
@@ -88,16 +92,11 @@ static bool make_planes(void *made[VIEW_CHANNELS], const view *v, const pixel_ty
 }
 
 /* The result's plane and the image's own change places; one of another type is not kept. */
-static void swap_plane(const view *v, uint32_t c, const void *out, pixel_type is) {
-    void **own = view_plane(v, c), *old = *own;
-    for (int set = 0; set < 2; set++) {
-        void **plane = &v->buf->plane[set][c];
-        if (*plane != out) continue;
-        *own = *plane;
-        *plane = v->type[c] == is ? old : NULL;
-        if (!*plane) mem_free(old);
-        return;
-    }
+static void swap_plane(const view *v, uint32_t c, pixel_type is) {
+    void **own = view_plane(v, c), **plane = &v->buf->plane[c], *old = *own;
+    *own = *plane;
+    *plane = v->type[c] == is ? old : NULL;
+    if (!*plane) mem_free(old);
 }
 
 typedef struct {
@@ -113,8 +112,8 @@ void store_floats(void *plane, pixel_type t, size_t first, float *from, size_t n
 
 static void store_pixels(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
     const pixels_job *j = ctx;
-    if (j->to[c] == PIXEL_FLOAT || j->o->half[c]) return;
-    float *from = j->o->out[c] + first;
+    if (j->to[c] == j->o->type) return;
+    float *from = (float *)j->o->out[c] + first;
     if (j->o->stats[c].over)
         store_floats(*view_plane(v, c), j->to[c], first, from, n);
     else
@@ -124,17 +123,16 @@ static void store_pixels(const view *v, void *ctx, uint32_t c, size_t first, siz
 bool store_result(group_made *told, const view *v, const light *l, outcome *o, err *e) {
     pixel_type to[VIEW_CHANNELS];
     void *made[VIEW_CHANNELS];
-    if (!check_floats(v, o, e) || !choose_types(to, told, v, o, e) || !make_planes(made, v, to, e))
+    if (!check_floats(v, o, e) || !choose_types(to, told, v, o, e) ||
+        !make_planes(made, v, o, to, e))
         return false;
     enter_ledger(told, v, l, o, to);
     for (uint32_t c = 0; c < v->channels; c++) {
-        if (made[c]) {
+        if (to[c] == o->type) {
+            swap_plane(v, c, o->type);
+        } else if (made[c]) {
             mem_free(*view_plane(v, c));
             *view_plane(v, c) = made[c];
-        } else if (to[c] == PIXEL_FLOAT) {
-            swap_plane(v, c, o->out[c], PIXEL_FLOAT);
-        } else if (o->half[c]) {
-            swap_plane(v, c, o->half[c], PIXEL_HALF);
         }
         view_part(v)->channel[v->channel[c]].type = to[c];
     }

@@ -13,14 +13,28 @@ view view_make(const bloom_settings *s, image *img, int part, const layer_group 
               .all = join_spreads_all(spread)};
     const image_part *p = &img->head.part[part];
     v.pixels = (size_t)image_width(p) * image_height(p);
-    v.halfs = v.all;
     for (uint32_t c = 0; c < v.channels; c++) v.channel[c] = layer->channel[c];
     if (s->alpha == ALPHA_CONVOLVE && layer->alpha >= 0) v.channel[v.channels++] = layer->alpha;
     for (uint32_t c = 0; c < v.channels; c++) {
         v.type[c] = p->channel[v.channel[c]].type;
-        v.halfs &= v.type[c] == PIXEL_HALF;
     }
     return v;
+}
+
+/* The image travels as it is stored; where its channels differ, as floats. A result that may become
+ * floats in the end, since halfs cannot hold it or since it is put together of tiles, is floats. */
+plan_planes view_planes(const view *v) {
+    plan_planes p = {.in = PLAN_HALFS,
+                     .out = v->kept.w ? PLAN_FLOATS : PLAN_HALFS,
+                     .partly = !v->all,
+                     .masked = v->spread.mask != NULL,
+                     .glare = v->emits};
+    for (uint32_t c = 0; c < v->channels; c++) {
+        if (v->type[c] != PIXEL_HALF) p.in = PLAN_FLOATS;
+        if (!bloom_stores_halfs(v->s, v->floats, v->type[c])) p.out = PLAN_FLOATS;
+    }
+    if (v->doubles) p.out = PLAN_DOUBLES;
+    return p;
 }
 
 image_part *view_part(const view *v) {
@@ -66,20 +80,15 @@ bool view_channel_blocks(const view *v, uint32_t c, view_fn *fn, void *ctx, err 
     return par_for(v->threads, j.blocks, do_block, &j, e);
 }
 
-bool buffers_room(buffers *b, int set, uint32_t channels, size_t bytes, err *e) {
-    void **plane = b->plane[set];
-    for (uint32_t c = 0; c < ENGINE_CHANNELS && b->bytes[set] != bytes; c++) {
-        mem_free(plane[c]);
-        plane[c] = NULL;
-    }
-    b->bytes[set] = bytes;
+bool buffers_room(buffers *b, uint32_t channels, size_t bytes, err *e) {
+    if (b->bytes != bytes) buffers_free(b);
+    b->bytes = bytes;
     for (uint32_t c = 0; c < channels; c++)
-        if (!plane[c] && !(plane[c] = mem_raw(bytes, 1, "planes", e))) return false;
+        if (!b->plane[c] && !(b->plane[c] = mem_raw(bytes, 1, "planes", e))) return false;
     return true;
 }
 
 void buffers_free(buffers *b) {
-    for (int c = 0; c < 2 * ENGINE_CHANNELS; c++)
-        mem_free(b->plane[c / ENGINE_CHANNELS][c % ENGINE_CHANNELS]);
+    for (int c = 0; c < ENGINE_CHANNELS; c++) mem_free(b->plane[c]);
     *b = (buffers){0};
 }

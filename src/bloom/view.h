@@ -5,19 +5,18 @@
 #ifndef BLOOM_VIEW_H
 #define BLOOM_VIEW_H
 
-#include "bloom/join.h"
 #include "bloom/layer_light.h"
 #include "bloom/session.h"
+#include "engine/join.h"
 #include "image/layers.h"
 
 enum { VIEW_CHANNELS = LAYER_MAX_CHANNELS };
 
-/* Planes between the image's and the engine's, kept from group to group: set 0 holds floats
- * or halfs, set 1 floats, halfs or doubles. They may change places with the image's own. One thread
- * uses them. */
+/* Planes of a result, or of what is spread, kept from group to group. They may change places with
+ * the image's own. One thread uses them. */
 typedef struct {
-    void *plane[2][ENGINE_CHANNELS];
-    size_t bytes[2]; /* of each plane of the set */
+    void *plane[ENGINE_CHANNELS];
+    size_t bytes; /* of each plane */
 } buffers;
 
 typedef struct {
@@ -35,12 +34,11 @@ typedef struct {
     double sharpen;
     join_spread spread;
     /* How a tile lies in the image that it was cut from. */
-    tail_kept kept;     /* the pixels that count; a width of 0: all */
+    join_box kept;      /* the pixels that count; a width of 0: all */
     const double *dark; /* accuracy_dark of the image, of each channel; NULL: it is found here */
     bool floats;        /* the result is to be floats */
     bool emits;         /* the glare is wanted alone, too: see `glare` */
     bool all;           /* all light is spread: there is neither threshold nor mask */
-    bool halfs;         /* all light is spread, and all of it is halfs */
     /* Planes of floats beside the result, of group_bloom; NULL where they are not wanted: */
     float *glare[VIEW_CHANNELS]; /* receives the glare alone, for emit_layer */
     double *const *doubles;      /* receive the result before it is rounded; the caller's */
@@ -50,6 +48,8 @@ typedef struct {
 view view_make(const bloom_settings *s, image *img, int part, const layer_group *layer,
                const join_spread *spread);
 
+/* Returns the planes of the view's frames. */
+plan_planes view_planes(const view *v);
 image_part *view_part(const view *v);
 /* Writes the chromaticities of the image's primaries, or zeros where they are not known. */
 void view_primaries(const view *v, float xy[8]);
@@ -63,9 +63,8 @@ bool view_blocks(const view *v, view_fn *fn, void *ctx, err *e);
 /* Does so for one channel. */
 bool view_channel_blocks(const view *v, uint32_t c, view_fn *fn, void *ctx, err *e);
 
-/* Makes `channels` planes of n bytes in set `set`; what they held is lost if they were of another
- * size. */
-bool buffers_room(buffers *b, int set, uint32_t channels, size_t bytes, err *e);
+/* Makes `channels` planes of n bytes; what they held is lost if they were of another size. */
+bool buffers_room(buffers *b, uint32_t channels, size_t bytes, err *e);
 void buffers_free(buffers *b);
 
 #endif

@@ -220,11 +220,6 @@ static int choice_take(device_forecast *best, device_list *l, const device_reque
     return found;
 }
 
-device_way device_way_of(const plan_request *ask) {
-    if (ask->precision == PRECISION_FLOAT64) return WAY_FLOAT64;
-    return ask->half_input ? WAY_HALFS : WAY_FLOAT32;
-}
-
 void device_decide(device_decision *to, device_list *l, const device_request *asked) {
     for (int way = 0; way < DEVICE_WAYS; way++) {
         device_choice *c = &to->way[way];
@@ -232,7 +227,6 @@ void device_decide(device_decision *to, device_list *l, const device_request *as
         device_forecast best;
         *c = (device_choice){0};
         r.ask.precision = way == WAY_FLOAT64 ? PRECISION_FLOAT64 : PRECISION_FLOAT32;
-        r.ask.half_input = way == WAY_HALFS;
         int i = choice_take(&best, l, &r, &c->why);
         if (i < 0) continue;
         c->possible = true;

@@ -57,9 +57,8 @@ bool device_is_wanted(const char *want, const engine_device *d, uint32_t index);
  * cannot. */
 int device_choose(device_forecast *to, const device_list *l, const device_request *r, err *e);
 
-/* The ways in which an image may be transformed: as floats, as floats that are all halfs (and
- * travel to a device as halfs), and as doubles. */
-typedef enum { WAY_FLOAT32, WAY_HALFS, WAY_FLOAT64, DEVICE_WAYS } device_way;
+/* The ways in which an image may be transformed. */
+typedef enum { WAY_FLOAT32, WAY_FLOAT64, DEVICE_WAYS } device_way;
 
 /* The device and the plan of a transform. */
 typedef struct {
@@ -77,12 +76,9 @@ typedef struct {
     device_choice way[DEVICE_WAYS];
 } device_decision;
 
-/* Decides for every way, without opening a device. The precision and half_input of the request do
- * not count. Loads no graphics drivers where the CPU was asked for, or would finish before any GPU
- * could have started. */
+/* Decides for every way, without opening a device. The precision of the request does not count.
+ * Loads no graphics drivers where the CPU was asked for, or would finish before any GPU could have
+ * started. */
 void device_decide(device_decision *to, device_list *l, const device_request *r);
-
-/* Returns the way that a request for a plan describes. */
-device_way device_way_of(const plan_request *ask);
 
 #endif

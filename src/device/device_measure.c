@@ -1,6 +1,7 @@
 #include "device/device_measure.h"
 
 #include "base/clock.h"
+#include "base/half.h"
 #include "base/mem.h"
 
 #include <math.h>
@@ -36,16 +37,15 @@ engine_times measure_medians(const measure_times *t) {
 /* Fills planes with noise between 0 and 1: no zeros, and no numbers so small that they are slow. */
 static void fill_planes(void *const plane[], const plan *p) {
     size_t n = (size_t)p->ask.size[PLAN_X] * p->ask.size[PLAN_Y];
+    bool halfs = p->ask.planes.in == PLAN_HALFS;
     uint32_t seed = 1;
     for (uint32_t c = 0; c < p->ask.channels; c++)
         for (size_t i = 0; i < n; i++) {
             seed = seed * 1664525u + 1013904223u;
-            double v = p->ask.half_input ? ((double)(seed >> 22) + 1) * 0x1p-10
-                                         : ((double)(seed >> 8) + 1) * 0x1p-24;
-            if (p->sample_bytes == 8)
-                ((double *)plane[c])[i] = v;
+            if (halfs)
+                ((uint16_t *)plane[c])[i] = half_from_float((float)((seed >> 22) + 1) * 0x1p-10F);
             else
-                ((float *)plane[c])[i] = (float)v;
+                ((float *)plane[c])[i] = (float)((seed >> 8) + 1) * 0x1p-24F;
         }
 }
 
@@ -53,7 +53,7 @@ typedef struct {
     const measure_request *r;
     engine *g;
     void *in[ENGINE_CHANNELS], *made[ENGINE_CHANNELS];
-    double tap[ENGINE_CHANNELS], gain[ENGINE_CHANNELS];
+    join how;
     engine_frame frame;
     /* Per round: */
     double *seconds;
@@ -63,21 +63,20 @@ typedef struct {
     double last;   /* and when the last of them left */
 } rounds;
 
-/* Makes planes of the plan's precision. The kernel has no centre tap, as in bloom; the gain makes
- * up for it, so that frames do not fade when the device does many of them in turn. */
+/* Makes planes. The kernel has no centre tap, as in bloom; the gain makes up for it, so that frames
+ * do not fade when the device does many of them in turn. */
 static bool rounds_make(rounds *m, err *e) {
     const plan *p = m->r->plan;
     size_t n = (size_t)p->ask.size[PLAN_X] * p->ask.size[PLAN_Y];
     for (uint32_t c = 0; c < p->ask.channels; c++) {
         double tap = m->r->kernel->tap[m->r->kernel->channels == 1 ? 0 : c];
-        m->gain[c] = tap < 0.99 ? 1 / (1 - tap) : 1;
-        if (!(m->in[c] = mem_raw(n, p->sample_bytes, "a plane of noise", e)) ||
-            !(m->made[c] = mem_raw(n, p->sample_bytes, "a plane", e)))
+        m->how.channel[c].gain = tap < 0.99 ? 1 / (1 - tap) : 1;
+        if (!(m->in[c] = mem_raw(n, plan_sample_bytes(p->ask.planes.in), "a plane of noise", e)) ||
+            !(m->made[c] = mem_raw(n, plan_sample_bytes(p->ask.planes.out), "a plane", e)))
             return false;
     }
     fill_planes(m->in, p);
-    m->frame = (engine_frame){
-        .in = (const void *const *)m->in, .tap = m->tap, .gain = m->gain, .out = m->made};
+    m->frame = (engine_frame){.in = (const void *const *)m->in, .out = m->made, .join = &m->how};
     m->seconds = mem_new(m->r->rounds, sizeof *m->seconds, "times", e);
     m->times = mem_new(m->r->rounds, sizeof *m->times, "times", e);
     m->repeat = mem_new(m->r->rounds, sizeof *m->repeat, "times", e);
@@ -113,7 +112,7 @@ static bool round_one(rounds *m, uint32_t i, err *e) {
         return ok;
     }
     /* The oldest frame in flight comes back, and another one leaves. */
-    if (m->turn++ >= slots && !engine_wait(m->g, slot, &m->times[i], e)) return false;
+    if (m->turn++ >= slots && !engine_wait(m->g, slot, NULL, &m->times[i], e)) return false;
     bool ok = engine_submit(m->g, slot, &m->frame, e);
     double then = m->last;
     m->last = clock_now();
@@ -151,7 +150,7 @@ static bool run_rounds(measure_result *to, engine *g, const measure_request *r, 
     /* Wait until nothing is in flight. */
     for (uint32_t t = m.turn - (m.turn < r->in_flight ? m.turn : r->in_flight); ok && t < m.turn;
          t++)
-        ok = engine_wait(g, t % r->in_flight, NULL, e);
+        ok = engine_wait(g, t % r->in_flight, NULL, NULL, e);
     for (int t = 0; ok && t < TIMES; t++) {
         double v[MEASURE_ROUNDS];
         for (uint32_t i = 0; i < r->rounds; i++)

@@ -23,8 +23,7 @@ double device_image_bytes(const plan *p) {
 }
 
 double device_travel_bytes(const plan *p) {
-    double in = p->input_bytes ? 2 : p->sample_bytes;
-    return device_image_bytes(p) * (in + p->sample_bytes) / (2.0 * p->sample_bytes);
+    return ((double)plan_bytes_up(p) + (double)plan_bytes_down(p)) / 2;
 }
 
 /* CPU: one core of an EPYC, between what 16 and 8 lanes take (docs/notebook.md). Software: lavapipe

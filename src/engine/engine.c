@@ -45,10 +45,9 @@ void engine_rest(void) {
         if (KINDS[k]->rest) KINDS[k]->rest();
 }
 
-void engine_expect(engine_expected *to, engine_class class, const plan *p, uint32_t threads) {
+uint64_t engine_bytes(engine_class class, const plan *p, uint32_t threads) {
     const engine_kind *k = kind_of(class);
-    *to = (engine_expected){0};
-    if (k) k->expect(to, class, p, threads);
+    return k ? k->bytes(class, p, threads) : 0;
 }
 
 engine *engine_open(const engine_device *d, par *threads, const char *cache_dir, err *e) {
@@ -88,12 +87,12 @@ bool engine_submit(engine *g, uint32_t slot, const engine_frame *f, err *e) {
     return g->call->submit(g, slot, f, e);
 }
 
-bool engine_wait(engine *g, uint32_t slot, engine_times *t, err *e) {
-    return g->call->wait(g, slot, t, e);
+bool engine_wait(engine *g, uint32_t slot, join_stats *st, engine_times *t, err *e) {
+    return g->call->wait(g, slot, st, t, e);
 }
 
 bool engine_run(engine *g, const engine_frame *f, engine_times *t, err *e) {
-    return engine_submit(g, 0, f, e) && engine_wait(g, 0, t, e);
+    return engine_submit(g, 0, f, e) && engine_wait(g, 0, NULL, t, e);
 }
 
 bool engine_time(engine *g, const engine_frame *f, engine_repeat *r, err *e) {

@@ -2,15 +2,14 @@
  *
  * Open a device; prepare a plan with a kernel's spectrum, which allocates everything; submit frames
  * and wait for them, any number of times; close. An engine is prepared for one plan at a time, and
- * several engines may share one open device. An engine neither scales nor checks pixels, and knows
- * nothing of files, colours or accuracy: bloom does that.
+ * several engines may share one open device. An engine does not check pixels, and knows nothing of
+ * files, colours or accuracy: bloom does that.
  *
- *   out = tap * in + gain * (in convolved with the spectrum)     per plane
+ *   up     planes as they are stored (plan.ask.planes), a mask, and a join: a few numbers
+ *   there  spread(in) is transformed, times the kernel, and joined with the pixels: engine/join.h
+ *   back   planes that are finished, in the type that they are stored in, and what was measured
  *
- * A plane is packed rows of floats or doubles, as the plan's precision says; `in` and `out` may be
- * the same memory. Where the plan says that all floats are halfs, they may
- * travel to the device as halfs; a float that is not a half is an error then. Some engines take
- * planes of halfs as they are.
+ * A plane is packed rows. `in` and `out` may be the same memory where both have floats.
  *
  * A frame in flight occupies a slot. With one slot, submit and wait alternate; with several, the
  * next frame's upload overlaps with the work on this one. Submit and wait allocate nothing.
@@ -30,6 +29,7 @@
 #define ENGINE_ENGINE_H
 
 #include "base/par.h"
+#include "engine/join.h"
 #include "kernel/spectrum.h"
 #include "math/plan.h"
 
@@ -65,35 +65,13 @@ typedef struct {
     bool staged;     /* act as if the host did not see the device's memory: for tests */
 } engine_options;
 
-/* Takes the rows of the result, in place of engine_frame.out: while they are still in the cache, or
- * from where the device has copied them to. `row` is called by several threads, until engine_wait
- * returns; each row of each plane comes once, in any order, in the plan's precision, and is valid
- * during the call. The image is not added (its `tap` does not count). */
+/* The planes, the mask and the spilled light's table must stay until engine_wait has returned; the
+ * structs and arrays of pointers only until engine_submit has. */
 typedef struct {
-    void (*row)(void *ctx, uint32_t channel, uint32_t y, int worker, const void *row);
-    void *ctx;
-} engine_sink;
-
-/* Fills the planes of a channel when the engine is about to read them. By then the engine no longer
- * needs the channels before it, so one plane may serve all of them in turn. The thread that submits
- * calls `fill`; if it fails, so does engine_submit. */
-typedef struct {
-    bool (*fill)(void *ctx, uint32_t channel, err *e);
-    void *ctx;
-} engine_source;
-
-/* The planes and the sink must stay until engine_wait has returned; the structs and arrays of
- * pointers only until engine_submit has. */
-typedef struct {
-    const void *const *in;       /* plan.ask.channels planes */
-    const engine_source *source; /* fills them; NULL: they are filled. Only where
-                                    engine.is.sources */
-    const double *tap, *gain;    /* per plane */
-    void *const *out;            /* planes; not used where there is a sink */
-    const engine_sink *sink;     /* NULL: none. Only where engine.is.sinks */
-    bool halfs;                  /* the planes of `in` are halfs. Only where engine.is.halfs */
-    bool floats; /* they are floats, though the plan is of doubles. Only with a sink,
-                    and where engine.is.floats */
+    const void *const *in; /* plan.ask.channels planes */
+    void *const *out;
+    float *const *glare; /* where the plan has such planes */
+    const join *join;
 } engine_frame;
 
 /* The seconds of one frame. Upload and download count the host's work and the device's, which may
@@ -103,15 +81,6 @@ typedef struct {
 } engine_times;
 
 typedef struct engine engine;
-
-/* What can be said of an engine that is prepared for a plan, before it is. */
-typedef struct {
-    bool sinks;     /* frames may have a sink */
-    bool sources;   /* frames may have a source: one channel is done after the other */
-    bool halfs;     /* frames may have planes of halfs, */
-    bool floats;    /* and planes of floats for a plan of doubles */
-    uint64_t bytes; /* of the host's memory that it takes beside the spectrum, with one slot */
-} engine_expected;
 
 /* A benchmark of `count` frames back to back, with the data on the device. */
 typedef struct {
@@ -128,7 +97,7 @@ typedef struct {
 /* A row of the table of engines. */
 typedef struct {
     const char *name;
-    void (*expect)(engine_expected *to, engine_class class, const plan *p, uint32_t threads);
+    uint64_t (*bytes)(engine_class class, const plan *p, uint32_t threads);
     /* Fills `to` with at most `room` devices. Returns how many; 0 is not an error. */
     uint32_t (*devices)(engine_device *to, uint32_t room);
     engine *(*open)(const engine_device *d, par *threads, const char *cache_dir, err *e);
@@ -143,7 +112,7 @@ typedef struct {
     bool (*prepare)(engine *g, const plan *p, spectrum_lines *k, const engine_options *o, err *e);
     void (*forget)(engine *g); /* NULL: nothing */
     bool (*submit)(engine *g, uint32_t slot, const engine_frame *f, err *e);
-    bool (*wait)(engine *g, uint32_t slot, engine_times *t, err *e);
+    bool (*wait)(engine *g, uint32_t slot, join_stats *st, engine_times *t, err *e);
     bool (*repeat)(engine *g, const engine_frame *f, engine_repeat *r, err *e);
     engine *(*beside)(const engine *g, err *e);
     void (*close)(engine *g);
@@ -152,7 +121,6 @@ typedef struct {
 /* The beginning of every engine's own struct. */
 struct engine {
     const engine_calls *call;
-    engine_expected is; /* set by prepare */
 };
 
 /* Fills `to` with all devices, GPUs first, then the CPU, then software. Returns how many. */
@@ -165,9 +133,10 @@ uint32_t engine_devices_cpu(engine_device *to);
  * more are opened; another call makes it again. */
 void engine_rest(void);
 
-/* Tells what engines of a class are like that are prepared for a plan. Of the plan count the axes'
- * lengths and extents, the halves, first, the bytes of a sample and those of a GPU's buffers. */
-void engine_expect(engine_expected *to, engine_class class, const plan *p, uint32_t threads);
+/* Returns the bytes of the host's memory that an engine of a class takes for a plan beside the
+ * spectrum, with one slot. Of the plan count the axes' lengths and extents, the halves, first, the
+ * bytes of a sample and those of a GPU's buffers. */
+uint64_t engine_bytes(engine_class class, const plan *p, uint32_t threads);
 /* Opens a device. `threads` and `cache_dir` (NULL: none) must outlive the engine. */
 engine *engine_open(const engine_device *d, par *threads, const char *cache_dir, err *e);
 /* Opens another engine on the device that g has open, which is closed with the last of them. g may
@@ -182,8 +151,9 @@ bool engine_prepare(engine *g, const plan *p, spectrum_lines *k, const engine_op
 void engine_forget(engine *g);
 /* Starts a frame in a slot that is free. */
 bool engine_submit(engine *g, uint32_t slot, const engine_frame *f, err *e);
-/* Waits for the frame of a slot, whose planes then hold the result. `t` may be NULL. */
-bool engine_wait(engine *g, uint32_t slot, engine_times *t, err *e);
+/* Waits for the frame of a slot, whose planes then hold the result. st: receives what was measured
+ * of each channel. `st` and `t` may be NULL. */
+bool engine_wait(engine *g, uint32_t slot, join_stats *st, engine_times *t, err *e);
 /* Submits to slot 0 and waits. */
 bool engine_run(engine *g, const engine_frame *f, engine_times *t, err *e);
 /* Runs f, which leaves its data on the device, then times r->count frames on that data. The CPU

@@ -209,8 +209,9 @@ static bool run_ours(lab_row *to, const article_scene *s, err *e) {
         tap[c] = lines.tap[k->channels == 1 ? 0 : c];
         gain[c] = 1;
     }
+    const join how = join_plain(CHANNELS, tap, gain);
     const engine_frame frame = {
-        .in = (const void *const *)s->in, .tap = tap, .gain = gain, .out = (void *const *)s->out};
+        .in = (const void *const *)s->in, .out = (void *const *)s->out, .join = &how};
     *to = (lab_row){.name = "fftbloom", .first = p.first == PLAN_X ? "x" : "y"};
     for (int i = 0; i < 2; i++) to->length[i] = p.axis[i].length;
     for (uint32_t i = 0; i < p.passes; i++)

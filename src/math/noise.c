@@ -126,22 +126,9 @@ noise_load noise_load_known(const noise_load *bound, double inside) {
 
 /* Returns a bound on a transform's largest number: the sum of all pixels, or of all results on the
  * way back, where the division by `points` may come last; twice that, since two lines are one
- * complex line. docs/math.md, "Scaling". */
+ * complex line. docs/math.md, "Range". */
 static double largest(const noise_transform *t, const noise_load *load) {
     return 2 * fmax(load->total, t->points * load->peak);
-}
-
-int noise_exponent(const noise_transform *t, const noise_load *load) {
-    static const int ROOM = 100; /* large numbers are brought below 2^101 */
-    double most = largest(t, load);
-    if (most >= NUMBERS[t->precision].largest / 2) {
-        int e = isfinite(most) ? ROOM - ilogb(most) : NOISE_LOW;
-        return e > NOISE_LOW ? e : NOISE_LOW;
-    }
-    /* Small ones are all in the same place, far from where large ones begin. */
-    double lost = NUMBERS[t->precision].smallest * t->points;
-    bool small = lost > NUMBERS[t->precision].unit * load->peak / 16;
-    return small && load->peak > 0 ? NOISE_HIGH : 0;
 }
 
 /* Returns a number of deviations beyond which none of this many errors is expected: 4.5 for a
@@ -151,13 +138,13 @@ static double deviations(double points) {
 }
 
 /* docs/math.md, "The noise floor", has a paragraph for each term. */
-double noise_floor(const noise_transform *t, const noise_load *load, int exponent) {
+double noise_floor(const noise_transform *t, const noise_load *load) {
     double unit = NUMBERS[t->precision].unit, smallest = NUMBERS[t->precision].smallest;
-    if (!(ldexp(largest(t, load), exponent) < NUMBERS[t->precision].largest)) return INFINITY;
+    if (!(largest(t, load) < NUMBERS[t->precision].largest)) return INFINITY;
     double levels = fmax(1, steady_log(t->points) / steady_log(2));
     double spread = SPREAD * deviations(t->points) * sqrt(levels) * load->norm / sqrt(t->points);
     double ghosts = GHOST * load->peak + (OWN + 1) * load->cancel;
-    double flushed = smallest * t->points * (ldexp(load->gain, -exponent) + load->input);
+    double flushed = smallest * t->points * (load->gain + load->input);
     double alias = t->precision == PRECISION_FLOAT64 ? 0 : load->alias;
     return unit * (spread + ghosts) + alias + flushed;
 }

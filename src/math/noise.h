@@ -66,13 +66,8 @@ noise_load noise_load_bound(const scan_channel *c, const noise_tail *k,
  * with a bound. */
 noise_load noise_load_known(const noise_load *bound, double inside);
 
-/* Returns the power of two to scale the input with, so that no number of the transform is too large
- * or too small: 0 where none is, else from NOISE_LOW to NOISE_HIGH. The result is scaled back. */
-enum { NOISE_LOW = -60, NOISE_HIGH = 90 };
-int noise_exponent(const noise_transform *t, const noise_load *load);
-
-/* Returns the floor; infinity where the numbers, so scaled, do not fit the precision. */
-double noise_floor(const noise_transform *t, const noise_load *load, int exponent);
+/* Returns the floor; infinity where the numbers do not fit the precision. */
+double noise_floor(const noise_transform *t, const noise_load *load);
 /* Returns the rounding of a pixel itself, in parts of it. */
 double noise_relative(plan_precision p);
 

@@ -325,9 +325,10 @@ static void add_unpack(plan *p, plan_pass_kind kind, uint32_t pairs) {
 enum { WHOLE_UPTO = 9216 };
 
 static void add_passes(plan *p) {
+    p->passes = 0;
     uint32_t pairs = (p->axis[1].extent + 1) / 2;
-    uint64_t in = p->input_bytes ? p->input_bytes : p->image_bytes, lines = p->line_bytes;
-    uint64_t out = (p->ask.tapless ? 1 : 2) * p->image_bytes, halves = half_bytes(p);
+    uint64_t in = plan_bytes_up(p), lines = p->line_bytes, halves = half_bytes(p);
+    uint64_t out = in + p->image_bytes + p->glare_bytes;
     bool split = !p->axis[0].one_pass;
     if (split) {
         add_split(p, PASS_OUTER, 0, pairs, in + lines);
@@ -355,6 +356,9 @@ static void add_passes(plan *p) {
     } else {
         add_whole(p, PASS_INVERSE, pairs, out);
     }
+    const uint32_t *groups = p->pass[p->passes - 1].groups;
+    p->total_bytes = (uint64_t)groups[0] * groups[1] * PLAN_TOTALS * p->sample_bytes *
+                     p->ask.channels;
 }
 
 /* Pixels of tiles, and their frequencies. */
@@ -386,14 +390,17 @@ static bool count_bytes(plan *p, err *e) {
     p->halves = a[0].length / 2 + 1;
     p->pitch = (a[1].extent + 7) / 8 * 8;
     p->image_pitch = (ask->size[PLAN_X] + 3) / 4 * 4;
-    uint64_t image = (uint64_t)p->image_pitch * ask->size[PLAN_Y] * p->sample_bytes;
+    const plan_planes *planes = &ask->planes;
+    uint64_t pixels = (uint64_t)p->image_pitch * ask->size[PLAN_Y];
+    uint64_t in = pixels * plan_sample_bytes(planes->in),
+             image = pixels * plan_sample_bytes(planes->out);
     p->band = min_u32(BAND, p->halves);
     uint64_t scratch = (uint64_t)ceil_div_u32(p->halves, p->band) * p->band * p->pitch * c;
     uint64_t numbers = (uint64_t)p->halves * a[1].length * c;
     uint64_t spectrum = numbers / (ask->symmetric && has_shapes(ask) ? 2 : 1);
     if (!a[0].one_pass) lines = pairs * a[0].length * c;
     if (!a[1].one_pass) lines = max_u64(lines, numbers);
-    uint64_t largest = max_u64(max_u64(image, scratch), max_u64(spectrum, lines));
+    uint64_t largest = max_u64(max_u64(max_u64(image, in), scratch), max_u64(spectrum, lines));
     p->channels_per_bind = ask->channels;
     if (has_shapes(ask)) {
         if (largest > ask->limits.buffer_range)
@@ -401,12 +408,14 @@ static bool count_bytes(plan *p, err *e) {
                            "one channel needs a buffer of %" PRIu64
                            " bytes, the device binds %" PRIu64 "; use --device cpu",
                            largest, ask->limits.buffer_range);
-        uint64_t planes = ask->limits.buffer_range / largest;
-        if (planes < p->channels_per_bind) p->channels_per_bind = (uint32_t)planes;
+        uint64_t fit = ask->limits.buffer_range / largest;
+        if (fit < p->channels_per_bind) p->channels_per_bind = (uint32_t)fit;
     }
     p->image_bytes = image * ask->channels;
-    if (ask->half_input && has_shapes(ask) && p->sample_bytes == 4)
-        p->input_bytes = p->image_bytes / 2;
+    if (has_shapes(ask) && (planes->in != PLAN_FLOATS || planes->out != PLAN_FLOATS))
+        p->input_bytes = in * ask->channels;
+    p->mask_bytes = planes->masked ? pixels * sizeof(float) : 0;
+    p->glare_bytes = planes->glare ? pixels * sizeof(float) * ask->channels : 0;
     /* The CPU engine does one channel after the other. */
     p->scratch_bytes = has_shapes(ask) ? scratch * ask->channels : scratch;
     p->line_bytes = lines * ask->channels;
@@ -420,17 +429,24 @@ bool plan_same(const plan *p, const plan *q) {
     const plan_request *a = &p->ask, *b = &q->ask;
     const plan_limits *k = &a->limits, *l = &b->limits;
     size_t sizes = offsetof(plan_request, symmetric);
-    return memcmp(a, b, sizes) == 0 && a->symmetric == b->symmetric && a->tapless == b->tapless &&
-           a->half_input == b->half_input && a->frames == b->frames &&
+    return memcmp(a, b, sizes) == 0 && a->symmetric == b->symmetric &&
+           memcmp(&a->planes, &b->planes, sizeof a->planes) == 0 && a->frames == b->frames &&
            memcmp(k, l, offsetof(plan_limits, groups) + sizeof k->groups) == 0 &&
            k->float64 == l->float64 && k->buffer_range == l->buffer_range &&
            k->memory == l->memory && memcmp(&a->tune, &b->tune, sizeof a->tune) == 0;
 }
 
+uint64_t plan_bytes_up(const plan *p) {
+    return (p->input_bytes ? p->input_bytes : p->image_bytes) + p->mask_bytes;
+}
+uint64_t plan_bytes_down(const plan *p) {
+    return p->image_bytes + p->glare_bytes + p->total_bytes;
+}
+
 uint64_t plan_device_bytes(const plan *p) {
-    return p->frames * (p->image_bytes + p->input_bytes) + p->scratch_bytes +
-           (p->tile_in != p->tile ? p->scratch_bytes : 0) + p->line_bytes + p->spectrum_bytes +
-           p->twiddle_bytes;
+    uint64_t frame = p->input_bytes + p->mask_bytes + plan_bytes_down(p);
+    return p->frames * frame + p->scratch_bytes + (p->tile_in != p->tile ? p->scratch_bytes : 0) +
+           p->line_bytes + p->spectrum_bytes + p->twiddle_bytes;
 }
 
 /* --- tiles ----------------------------------------------------------------------------------
@@ -463,8 +479,8 @@ static uint32_t choose_square(const plan *p) {
     return fits && pays && !t->tile_in && !t->tile ? lines : 0;
 }
 
-/* Chooses tiles. Leaves out what costs memory and brings only speed, if it does not fit. */
-static bool check_memory(plan *p, err *e) {
+/* Chooses tiles and shapes, without those that bring only speed where memory is short. */
+static bool choose_shapes(plan *p, err *e) {
     uint64_t has = p->ask.limits.memory;
     if (p->axis[0].one_pass && p->axis[1].one_pass) {
         bool tiled = p->first == PLAN_X, alone = p->axis[0].alone;
@@ -476,9 +492,9 @@ static bool check_memory(plan *p, err *e) {
         p->tile_in = t->tile_in ? t->tile_in : !tiled ? 0 : p->square ? PAIR : in;
         p->tile = t->tile ? t->tile : !tiled ? 0 : p->square ? PAIR : out;
     }
+    add_passes(p);
     while (has && p->frames > 1 && plan_device_bytes(p) > has) p->frames--;
-    if (has && plan_device_bytes(p) > has) p->tile = p->tile_in;
-    if (has && plan_device_bytes(p) > has) p->input_bytes = 0;
+    if (has && plan_device_bytes(p) > has) p->tile = p->tile_in, add_passes(p);
     uint64_t all = plan_device_bytes(p);
     if (!has || all <= has) return true;
     return err_set(e, ERR_CONFIG,
@@ -512,10 +528,7 @@ static bool check_request(const plan_request *ask, err *e) {
     }
     if (ask->channels == 0 || (ask->spectra != 1 && ask->spectra != ask->channels))
         return err_set(e, ERR_INTERNAL, "%u channels with %u spectra", ask->channels, ask->spectra);
-    if (ask->half_input && !ask->tapless)
-        return err_set(e, ERR_INTERNAL,
-                       "an image of halfs is not there for the last pass, which adds centre taps; "
-                       "a plan for it must be tapless");
+    if (ask->planes.in == PLAN_DOUBLES) return err_set(e, ERR_INTERNAL, "an image of doubles");
     if (ask->precision == PRECISION_FLOAT64 && has_shapes(ask) && !ask->limits.float64)
         return err_set(e, ERR_CONFIG,
                        "the device has no 64-bit floats; use --device cpu for "
@@ -532,9 +545,9 @@ static void name_passes(plan *p) {
     p->pass[0] = (plan_pass){PASS_FORWARD, .axis = 0, .fft = {.length = a[0].length}};
     p->pass[1] = (plan_pass){PASS_CONVOLVE, .axis = 1, .fft = {.length = a[1].length}};
     p->pass[2] = (plan_pass){PASS_INVERSE, .axis = 0, .fft = {.length = a[0].length}};
-    p->pass[0].bytes = p->image_bytes + halves;
+    p->pass[0].bytes = plan_bytes_up(p) + halves;
     p->pass[1].bytes = 2 * halves + p->spectrum_bytes;
-    p->pass[2].bytes = halves + (p->ask.tapless ? 1 : 2) * p->image_bytes;
+    p->pass[2].bytes = halves + plan_bytes_up(p) + plan_bytes_down(p);
 }
 
 bool plan_make(plan *out, const plan_request *ask, err *e) {
@@ -543,8 +556,7 @@ bool plan_make(plan *out, const plan_request *ask, err *e) {
         .ask = *ask, .sample_bytes = sample_bytes(ask), .frames = ask->frames ? ask->frames : 1};
     if (!choose_axes(&p, e) || !count_bytes(&p, e)) return false;
     if (has_shapes(ask)) {
-        if (!check_memory(&p, e)) return false;
-        add_passes(&p);
+        if (!choose_shapes(&p, e)) return false;
         if (!check_groups(&p, e)) return false;
     } else {
         name_passes(&p);

@@ -29,6 +29,7 @@ typedef enum { PRECISION_AUTO, PRECISION_FLOAT32, PRECISION_FLOAT64 } plan_preci
 enum { PLAN_X, PLAN_Y, PLAN_AXES };
 enum { PLAN_STAGES = 4, PLAN_MAX_RADIX = 20, PLAN_PASSES = 9 };
 enum { PLAN_MOST_HELD = 20 }; /* numbers of a line in a thread's registers */
+enum { PLAN_TOTALS = 13 };    /* numbers that a workgroup of the last pass measures */
 
 /* What a device can do. Without invocations it is the CPU engine: no limits, no shapes. */
 typedef struct {
@@ -39,6 +40,20 @@ typedef struct {
     uint64_t memory;       /* bytes the plan may take on the device; 0: not known */
     bool float64;
 } plan_limits;
+
+/* The numbers of a plane of an image. */
+typedef enum { PLAN_FLOATS, PLAN_HALFS, PLAN_DOUBLES } plan_sample;
+static inline uint32_t plan_sample_bytes(uint8_t s) {
+    return s == PLAN_HALFS ? 2 : s == PLAN_DOUBLES ? 8 : 4;
+}
+
+/* The planes of a frame. Doubles are for results alone. */
+typedef struct {
+    uint8_t in, out; /* a plan_sample each: of the image as it is stored, and of the result */
+    uint8_t partly;  /* light only partly spreads, by a threshold or a mask; */
+    uint8_t masked;  /* there is a mask, of floats */
+    uint8_t glare;   /* the glare has planes of its own, of floats */
+} plan_planes;
 
 /* What tests take in place of the planner's own choice, where it would need an image too large for
  * a test. Zeros leave it to the planner. */
@@ -57,9 +72,8 @@ typedef struct {
     uint32_t channels;        /* image planes convolved in one run */
     uint32_t spectra;         /* kernel channels: 1 or `channels` */
     bool symmetric;           /* half a turn leaves the kernel as it is, so its spectrum is real */
-    bool tapless;             /* no channel has a centre tap: the last pass needs no image */
-    bool half_input;          /* every sample of the image is a half; needs tapless */
-    uint32_t frames;          /* in flight at a time, where there is room; 0 stands for 1 */
+    plan_planes planes;
+    uint32_t frames; /* in flight at a time, where there is room; 0 stands for 1 */
     plan_limits limits;
     plan_tune tune;
 } plan_request;
@@ -134,10 +148,11 @@ typedef struct {
     plan_pass pass[PLAN_PASSES];
     uint32_t passes;
     uint32_t frames; /* in flight: each has image and input, the rest is for one at a time */
-    uint64_t image_bytes, scratch_bytes, line_bytes, spectrum_bytes,
-        twiddle_bytes;    /* on the device */
-    uint64_t input_bytes; /* not 0: the image travels to the device as halfs, which pass 1 reads */
-    double cost[2];       /* model's price with x first, with y first; lower is better */
+    /* On the device. image_bytes: the result; where both have floats, the image, too. */
+    uint64_t image_bytes, scratch_bytes, line_bytes, spectrum_bytes, twiddle_bytes;
+    uint64_t input_bytes; /* not 0: the image as it came, in memory of its own */
+    uint64_t mask_bytes, glare_bytes, total_bytes; /* totals: what the last pass measures */
+    double cost[2]; /* model's price with x first, with y first; lower is better */
     uint32_t
         power_of_two[2]; /* of x and y, for comparison: the first power of two from N + K - 1 */
 } plan;
@@ -148,6 +163,10 @@ bool plan_make(plan *p, const plan_request *ask, err *e);
 
 /* Returns whether two plans are the same: those of the same request are. */
 bool plan_same(const plan *a, const plan *b);
+
+/* Returns the bytes of a frame that travel to a device, and those that travel back. */
+uint64_t plan_bytes_up(const plan *p);
+uint64_t plan_bytes_down(const plan *p);
 
 /* Returns the bytes of the device's memory, for all frames in flight and what they share. */
 uint64_t plan_device_bytes(const plan *p);

@@ -110,21 +110,19 @@ static psf make_kernel(void) {
 }
 
 /* An image: noise, a light, and numbers that are too small for ordinary floats. */
-static void fill(void *plane, bool float64) {
+static void fill(float *plane) {
     for (int i = 0; i < W * H; i++) {
         float v = (float)noise() * 0x1p-31f;
         if (i % 61 == 0) v *= 0x1p-120f;
         if (i == 40 * W + 70) v = 60000;
-        if (float64)
-            ((double *)plane)[i] = v;
-        else
-            ((float *)plane)[i] = v;
+        plane[i] = v;
     }
 }
 
 static void image_of(const spectrum *s, plan_border border, plan_axis_order order, bool float64,
                      spectrum_mode mode, par *threads) {
-    static double plane[W * H];
+    static float plane[W * H];
+    static double result[W * H];
     const psf *k = &s->kernel;
     const plan_request ask = {.size = {W, H},
                               .reach_lo = {k->cx, k->cy},
@@ -133,7 +131,8 @@ static void image_of(const spectrum *s, plan_border border, plan_axis_order orde
                               .order = order,
                               .precision = float64 ? PRECISION_FLOAT64 : PRECISION_FLOAT32,
                               .channels = 1,
-                              .spectra = 1};
+                              .spectra = 1,
+                              .planes.out = float64 ? PLAN_DOUBLES : PLAN_FLOATS};
     plan p;
     err e = {0};
     spectrum_lines l;
@@ -147,15 +146,17 @@ static void image_of(const spectrum *s, plan_border border, plan_axis_order orde
     engine *g = ENGINE_KIND_CPU.open(&d, threads, NULL, &e);
     need(g && engine_prepare(g, &p, &l, &(engine_options){.slots = 1}, &e), &e);
     spectrum_lines_free(&l);
-    fill(plane, float64);
-    void *at = plane;
+    fill(plane);
+    const void *from = plane;
+    void *to = result;
     const double tap = 0.25, gain = 0.75;
-    engine_frame f = {.in = (const void *const *)&at, .tap = &tap, .gain = &gain, .out = &at};
+    const join how = join_plain(1, &tap, &gain);
+    engine_frame f = {.in = &from, .out = &to, .join = &how};
     need(engine_run(g, &f, NULL, &e), &e);
     engine_close(&g);
     printf("%s, %s first, %s, %s: %016" PRIx64 "\n", plan_border_name(border),
            order == AXIS_X ? "x" : "y", float64 ? "doubles" : "floats", spectrum_mode_name(mode),
-           sum_of(plane, W * H * (float64 ? sizeof(double) : sizeof(float))));
+           sum_of(result, W * H * (float64 ? sizeof(double) : sizeof(float))));
 }
 
 int main(void) {

@@ -115,7 +115,8 @@ static double bare_run(bare *b) {
         in[c] = half ? b->plane[c] : b->from->plane[0][c];
         out[c] = b->plane[c];
     }
-    engine_frame f = {.in = in, .tap = b->tap, .gain = b->gain, .out = out};
+    const join how = join_plain(CHANNELS, b->tap, b->gain);
+    engine_frame f = {.in = in, .out = out, .join = &how};
     double start = now();
     CHECK_OK(engine_run(b->engine, &f, NULL, &e), e);
     double took = now() - start;

@@ -193,8 +193,8 @@ static void bench(uint32_t w, uint32_t h, uint32_t kernel, int rounds, par *thre
         }
     }
     const double tap[CHANNELS] = {0.25, 0.25, 0.25}, gain[CHANNELS] = {0.75, 0.75, 0.75};
-    engine_frame f = {
-        .in = (const void *const *)in, .tap = tap, .gain = gain, .out = (void *const *)ours};
+    const join how = join_plain(CHANNELS, tap, gain);
+    engine_frame f = {.in = (const void *const *)in, .out = (void *const *)ours, .join = &how};
 
     double t[2][MAX_ROUNDS], pass[3][MAX_ROUNDS];
     for (int r = -1; r < rounds; r++) { /* one round to warm up */

@@ -57,7 +57,8 @@ pixel() { # FILE X Y: the values of a pixel
     python3 - a.json b.json <<<'
 import json, sys
 a, b = (json.load(open(f))["frames"][0]["plan"]["bytes"] for f in sys.argv[1:])
-assert a["input"] * 2 == a["image"] == b["image"] and b["input"] == 0'
+assert a["input"] == a["image"] == b["image"] and b["input"] == 2 * b["image"]
+assert a["up"] == a["input"] and a["down"] == a["image"] + a["totals"]'
     "$FFTBLOOM" plan in.exr kernel.exr --device software --precision float32 | grep 'as halfs'
 }
 

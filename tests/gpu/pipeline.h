@@ -10,7 +10,7 @@
 #include "engine/engine.h"
 #include "unit/check.h"
 
-/* The image's samples: any, or halfs, of which the plan is told or not. */
+/* The image's samples: any, or halfs, which travel as floats or as halfs. */
 typedef enum { PIPE_ANY, PIPE_HALFS, PIPE_HALFS_TOLD } pipe_samples;
 
 typedef struct {
@@ -22,7 +22,7 @@ typedef struct {
     double gain;
     plan_limits shrink; /* nonzero fields replace the device's: smaller workgroups and so on */
     plan_tune tune;
-    bool tapless;   /* the kernel's centre is 0, and the engine is told so */
+    bool tapless;   /* the kernel's centre is 0 */
     bool symmetric; /* half a turn about its middle leaves the kernel as it is; the plan is told */
     bool zero_mean; /* noise of both signs; else light, from 0 to 1 */
     pipe_samples samples;
@@ -115,22 +115,23 @@ static inline plan_request pipe_request(const pipe_case *c, const engine_device 
     if (l.invocations && c->shrink.invocations) l.invocations = c->shrink.invocations;
     if (l.invocations && c->shrink.shared_bytes) l.shared_bytes = c->shrink.shared_bytes;
     if (l.invocations && c->shrink.buffer_range) l.buffer_range = c->shrink.buffer_range;
-    return (plan_request){.size = {c->w, c->h},
-                          .reach_lo = {c->cx, c->cy},
-                          .reach_hi = {c->kw - 1 - c->cx, c->kh - 1 - c->cy},
-                          .border = {c->border[0], c->border[1]},
-                          .order = c->order,
-                          .precision = c->precision,
-                          .channels = c->channels,
-                          .spectra = c->spectra,
-                          .tapless = c->tapless,
-                          .symmetric = c->symmetric,
-                          .half_input = c->samples == PIPE_HALFS_TOLD,
-                          .limits = l,
-                          .tune = c->tune};
+    return (plan_request){
+        .size = {c->w, c->h},
+        .reach_lo = {c->cx, c->cy},
+        .reach_hi = {c->kw - 1 - c->cx, c->kh - 1 - c->cy},
+        .border = {c->border[0], c->border[1]},
+        .order = c->order,
+        .precision = c->precision,
+        .channels = c->channels,
+        .spectra = c->spectra,
+        .symmetric = c->symmetric,
+        .planes = {.in = c->samples == PIPE_HALFS_TOLD ? PLAN_HALFS : PLAN_FLOATS,
+                   .out = c->precision == PRECISION_FLOAT64 ? PLAN_DOUBLES : PLAN_FLOATS},
+        .limits = l,
+        .tune = c->tune};
 }
 
-/* Rounds to the precision of the planes, so that both sides start from the same numbers. */
+/* Rounds to the precision of the numbers, so that both sides start from the same. */
 static inline void pipe_store(void *to, double *v, size_t n, bool float64) {
     for (size_t i = 0; i < n; i++) {
         if (float64)
@@ -184,10 +185,11 @@ static inline bool pipe_run(pipe_result *r, const pipe_case *c, engine *g, const
     double *k = calloc(taps * kernels, 8), *spec = calloc(line * kernels, 8);
     double *in = calloc(n * planes, 8), *want = calloc(n, 8), tap[ENGINE_CHANNELS],
            gain[ENGINE_CHANNELS];
-    char *given = calloc(n * planes, real), *result = calloc(n * c->channels, real);
+    bool told = c->samples == PIPE_HALFS_TOLD, in_place = c->in_place && !told && !f64;
+    size_t sample = told ? sizeof(uint16_t) : sizeof(float);
+    char *given = calloc(n * planes, sizeof(float)), *result = calloc(n * c->channels, real);
     void *out[ENGINE_CHANNELS];
     const void *from[ENGINE_CHANNELS];
-    engine_frame f = {.in = from, .tap = tap, .gain = gain, .out = out};
     for (uint32_t s = 0; s < kernels; s++) {
         pipe_kernel(k + s * taps, c, &seed);
         pipe_spectrum(spec + s * line, k + s * taps, c, &r->p);
@@ -196,7 +198,11 @@ static inline bool pipe_run(pipe_result *r, const pipe_case *c, engine *g, const
         in[i] = (pipe_random(&seed) - (c->zero_mean ? 0.5 : 0)) * (c->scale > 0 ? c->scale : 1);
     for (size_t i = 0; c->samples != PIPE_ANY && i < n * planes; i++)
         in[i] = (double)half_to_float(half_from_float((float)in[i]));
-    pipe_store(given, in, n * planes, f64);
+    if (told)
+        for (size_t i = 0; i < n * planes; i++)
+            ((uint16_t *)(void *)given)[i] = half_from_float((float)in[i]);
+    else
+        pipe_store(given, in, n * planes, false);
     spectrum_lines sl = {.channels = c->spectra,
                          .halves = r->p.halves,
                          .length = r->p.axis[1].length,
@@ -205,17 +211,19 @@ static inline bool pipe_run(pipe_result *r, const pipe_case *c, engine *g, const
     pipe_store(sl.value, spec, line * kernels, f64);
     for (uint32_t ch = 0; ch < c->channels; ch++) {
         out[ch] = result + ch * n * real;
-        from[ch] = c->in_place ? out[ch] : given + ch * n * real;
+        from[ch] = in_place ? out[ch] : given + ch * n * sample;
         uint32_t s = c->spectra == 1 ? 0 : ch;
         tap[ch] = (1 - c->gain) + c->gain * k[s * taps + (size_t)c->cy * c->kw + c->cx];
         gain[ch] = c->gain;
     }
+    const join how = join_plain(c->channels, tap, gain);
+    engine_frame f = {.in = from, .out = out, .join = &how};
     uint32_t slots = c->slots ? c->slots : 1;
     engine_options o = {.slots = slots, .staged = c->staged};
     bool ok = engine_prepare(g, &r->p, &sl, &o, e);
     for (uint32_t i = 0; ok && i <= slots; i++) {
-        if (c->in_place) memcpy(result, given, n * planes * real);
-        ok = engine_submit(g, i % slots, &f, e) && engine_wait(g, i % slots, NULL, e);
+        if (in_place) memcpy(result, given, n * planes * sample);
+        ok = engine_submit(g, i % slots, &f, e) && engine_wait(g, i % slots, NULL, NULL, e);
     }
     double diff = 0, norm = 0, peak = 0, worst = 0;
     for (uint32_t ch = 0; ok && ch < c->channels; ch++) {

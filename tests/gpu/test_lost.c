@@ -80,6 +80,7 @@ typedef struct {
     const void *from[SLOTS][CHANNELS];
     void *to[SLOTS][CHANNELS];
     engine_frame f[SLOTS];
+    join how;
 } film;
 
 static const double TAP[CHANNELS], GAIN[CHANNELS] = {1, 2};
@@ -87,13 +88,14 @@ static const double TAP[CHANNELS], GAIN[CHANNELS] = {1, 2};
 static film *make_film(void) {
     film *m = calloc(1, sizeof *m);
     uint64_t seed = 5;
+    m->how = join_plain(CHANNELS, TAP, GAIN);
     for (int s = 0; s < SLOTS; s++) {
         for (int c = 0; c < CHANNELS; c++) {
             for (int i = 0; i < PIXELS; i++) m->in[s][c][i] = (float)pipe_random(&seed);
             m->from[s][c] = m->in[s][c];
             m->to[s][c] = m->got[s][c];
         }
-        m->f[s] = (engine_frame){.in = m->from[s], .tap = TAP, .gain = GAIN, .out = m->to[s]};
+        m->f[s] = (engine_frame){.in = m->from[s], .out = m->to[s], .join = &m->how};
     }
     return m;
 }
@@ -117,7 +119,7 @@ static void prepare(engine *g, const engine_device *d) {
 static void run_both(engine *g, film *m) {
     memset(m->got, 0, sizeof m->got);
     for (uint32_t s = 0; s < SLOTS; s++) CHECK_OK(engine_submit(g, s, &m->f[s], &e), e);
-    for (uint32_t s = 0; s < SLOTS; s++) CHECK_OK(engine_wait(g, s, NULL, &e), e);
+    for (uint32_t s = 0; s < SLOTS; s++) CHECK_OK(engine_wait(g, s, NULL, NULL, &e), e);
 }
 
 /* With a frame under way in slot 1, one fails in slot 0: at a submission, or where it is waited
@@ -126,14 +128,14 @@ static void fail_once(engine *g, film *m, int submission) {
     CHECK_OK(engine_submit(g, 1, &m->f[1], &e), e);
     submissions = submission;
     waits = !submission;
-    assert_false(engine_submit(g, 0, &m->f[0], &e) && engine_wait(g, 0, NULL, &e));
+    assert_false(engine_submit(g, 0, &m->f[0], &e) && engine_wait(g, 0, NULL, NULL, &e));
     assert_int_equal(submissions + waits, 0);
     assert_int_equal(e.code, ERR_RETRY);
     e = (err){0};
     CHECK_REFUSED(engine_submit(g, 0, &m->f[0], &e), ERR_RETRY, "slot 0 of 2 has lost a frame");
-    assert_false(engine_wait(g, 0, NULL, &e));
+    assert_false(engine_wait(g, 0, NULL, NULL, &e));
     memset(m->got[1], 0, sizeof m->got[1]);
-    CHECK_OK(engine_wait(g, 1, NULL, &e), e);
+    CHECK_OK(engine_wait(g, 1, NULL, NULL, &e), e);
 }
 
 /* Calls the test for every Vulkan device, with its engine, prepared, and with what both slots give
@@ -203,7 +205,7 @@ static void copy_beside(const engine_device *d, engine *g, film *m, film *want) 
     assert_false(atomic_load(&in_vain));
     for (uint32_t k = 0; k < SLOTS; k++) {
         CHECK_OK(s[k].e.code == 0, s[k].e);
-        CHECK_OK(engine_wait(g, k, NULL, &e), e);
+        CHECK_OK(engine_wait(g, k, NULL, NULL, &e), e);
     }
     assert_memory_equal(m->got, want->got, sizeof want->got);
 }

@@ -42,7 +42,8 @@ static bool run_with_groups(uint32_t groups, err *e) {
         .channels = 1, .halves = p.halves, .length = p.axis[1].length, .value = value};
     void *out[] = {plane};
     const double one[] = {1};
-    engine_frame f = {.in = (const void *const *)out, .tap = one, .gain = one, .out = out};
+    const join how = join_plain(1, one, one);
+    engine_frame f = {.in = (const void *const *)out, .out = out, .join = &how};
     engine_options o = {.slots = 1};
     engine *g = engine_open(&device[0], threads, NULL, e);
     bool ok = g && engine_prepare(g, &p, &lines, &o, e) && engine_run(g, &f, NULL, e);

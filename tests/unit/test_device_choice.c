@@ -190,19 +190,15 @@ TEST(test_decision_is_the_forecast) {
         machine(&l);
         device_request r = {
             .want = WANT[i / 2], .images = i % 2 ? 1 : 1000, .ask = request(320, 200, 16)};
-        r.ask.tapless = true;
         device_decide(&d, &l, &r);
         for (device_way way = 0; way < DEVICE_WAYS; way++) {
             r.ask.precision = way == WAY_FLOAT64 ? PRECISION_FLOAT64 : PRECISION_FLOAT32;
-            r.ask.half_input = way == WAY_HALFS;
-            assert_int_equal(device_way_of(&r.ask), way);
             int best = device_choose(f, &l, &r, &e);
             const device_choice *c = &d.way[way];
             assert_true(c->possible && c->device.number == best);
             assert_memory_equal(&c->plan, &f[best].plan, sizeof c->plan);
             assert_memory_equal(&c->time, &f[best].time, sizeof c->time);
             assert_int_equal(c->plan.sample_bytes, way == WAY_FLOAT64 ? 8 : 4);
-            assert_int_equal(c->plan.input_bytes > 0, way == WAY_HALFS && best != CPU);
             assert_true(c->seconds > 0);
         }
     }
@@ -251,7 +247,6 @@ TEST(test_drivers_are_not_loaded_in_vain) {
     device_list l = {.threads = 2};
     device_decision d;
     device_request r = {.want = "auto", .images = 1, .ask = request(64, 48, 16)};
-    r.ask.tapless = true;
     device_decide(&d, &l, &r);
     assert_int_equal(l.listed, DEVICES_CPU);
     assert_int_equal(d.way[WAY_FLOAT32].device.class, ENGINE_CPU);

@@ -44,7 +44,6 @@ static bench *open_bench(const char *device, uint32_t size, uint32_t slots, uint
                                       .reach_hi = {3, 3},
                                       .channels = 1,
                                       .spectra = 1,
-                                      .tapless = true,
                                       .frames = slots}};
     device_pool_decide(b->pool, &b->decided, &r);
     CHECK_OK(b->decided.way[WAY_FLOAT32].possible, b->decided.way[WAY_FLOAT32].why);

@@ -121,7 +121,7 @@ static tiling_request request_of(const tried *t) {
     const kernel_need need = {
         .channels = n, .w = image_width(p), .h = image_height(p), .height = image_height(p)};
     CHECK_OK(kernel_source_psf(&k, session_kernel(t->session), &use, &need, NULL, &e), e);
-    r.ask = session_request(&t->s, &k, &need);
+    r.ask = session_request(&t->s, &k, &need, (plan_planes){0});
     psf_free(&k);
     return r;
 }

@@ -197,7 +197,6 @@ TEST(symmetric_kernels) {
                             .reach_hi = {32, 32},
                             .channels = 3,
                             .spectra = 3,
-                            .tapless = true,
                             .limits = LIMITS[l]};
         plan plain, real;
         CHECK_OK(plan_make(&plain, &ask, &e), e);

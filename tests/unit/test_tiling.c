@@ -24,7 +24,6 @@ static tiling_request any_request(void) {
     r.ask.channels = 1 + random_below(4);
     r.ask.spectra = random_below(2) ? 1 : r.ask.channels;
     r.planes = r.ask.channels * (random_below(3) ? 1 : 1 + random_below(20));
-    r.ask.tapless = true;
     for (int a = 0; a < PLAN_AXES; a++) {
         r.ask.size[a] = 1 + random_below(random_below(2) ? 300 : 40000);
         r.ask.reach_lo[a] = random_below(random_below(2) ? 10 : 1500);
@@ -86,8 +85,7 @@ static tiling_request large(void) {
                            .reach_lo = {512, 512},
                            .reach_hi = {511, 511},
                            .channels = 3,
-                           .spectra = 1,
-                           .tapless = true};
+                           .spectra = 1};
     return r;
 }
 

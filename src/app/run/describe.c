@@ -136,6 +136,7 @@ static uint64_t tiled_bytes(const plan *p) {
 void describe_plan_json(json_out *j, const char *key, const plan *p) {
     const plan_request *a = &p->ask;
     const uint32_t lengths[] = {length_along(p, PLAN_X), length_along(p, PLAN_Y)};
+    const bool travels = a->limits.invocations > 0;
     json_object(j, key);
     json_line(j);
     json_uints(j, "image", a->size, PLAN_AXES);
@@ -164,6 +165,11 @@ void describe_plan_json(json_out *j, const char *key, const plan *p) {
     json_uint(j, "image", p->image_bytes);
     json_uint(j, "scratch", p->scratch_bytes);
     json_uint(j, "input", p->input_bytes);
+    json_uint(j, "mask", p->mask_bytes);
+    json_uint(j, "glare", p->glare_bytes);
+    json_uint(j, "totals", p->total_bytes);
+    json_uint(j, "up", travels ? plan_bytes_up(p) : 0);
+    json_uint(j, "down", travels ? plan_bytes_down(p) : 0);
     json_uint(j, "tiled", tiled_bytes(p));
     json_uint(j, "line", p->line_bytes);
     json_uint(j, "spectrum", p->spectrum_bytes);
@@ -186,7 +192,7 @@ void describe_plan_json(json_out *j, const char *key, const plan *p) {
 void describe_plan_line(const plan *p, text *to) {
     text_add(to, "%u x %u in %u x %u, %s first, %s%s", p->ask.size[0], p->ask.size[1],
              length_along(p, PLAN_X), length_along(p, PLAN_Y), AXIS[p->first],
-             precision(p->sample_bytes == 8), p->input_bytes ? " from halfs" : "");
+             precision(p->sample_bytes == 8), p->ask.planes.in == PLAN_HALFS ? " from halfs" : "");
 }
 
 static void radices(const plan_fft *f, text *to) {
@@ -215,8 +221,11 @@ static void memory_words(const plan *p, text *to) {
         const char *name;
         uint64_t bytes;
         uint32_t tile;
-    } BUFFER[] = {{"image", p->image_bytes, 0},
-                  {"as halfs", p->input_bytes, 0},
+    } BUFFER[] = {{"result", p->image_bytes, 0},
+                  {p->ask.planes.in == PLAN_HALFS ? "image as halfs" : "image", p->input_bytes, 0},
+                  {"mask", p->mask_bytes, 0},
+                  {"glare", p->glare_bytes, 0},
+                  {"totals", p->total_bytes, 0},
                   {"half spectrum", p->scratch_bytes, p->tile_in},
                   {"a second one", tiled_bytes(p), p->tile},
                   {"split lines", p->line_bytes, 0},
@@ -226,7 +235,7 @@ static void memory_words(const plan *p, text *to) {
     const char *sep = "";
     text_add(to, "memory   %s: ", text_bytes((double)plan_device_bytes(p), b));
     for (size_t i = 0; i < sizeof BUFFER / sizeof BUFFER[0]; i++) {
-        if (i == 2 && p->frames > 1) text_add(to, ", of %u frames in flight each", p->frames);
+        if (i == 5 && p->frames > 1) text_add(to, ", of %u frames in flight each", p->frames);
         if (!BUFFER[i].bytes) continue;
         text_add(to, "%s%s %s", sep, BUFFER[i].name, text_bytes((double)BUFFER[i].bytes, b));
         if (BUFFER[i].tile) text_add(to, " in tiles of %u", BUFFER[i].tile);
@@ -236,6 +245,9 @@ static void memory_words(const plan *p, text *to) {
         text_add(to, "; %u channel%s at a time", p->channels_per_bind,
                  p->channels_per_bind == 1 ? "" : "s");
     text_add(to, "\n");
+    if (!p->ask.limits.invocations) return;
+    text_add(to, "travels  %s up", text_bytes((double)plan_bytes_up(p), b));
+    text_add(to, " and %s down for each frame\n", text_bytes((double)plan_bytes_down(p), b));
 }
 
 void describe_plan(const plan *p, text *to) {

@@ -54,7 +54,7 @@ static void bench_add_line(text *to, const char *name, const measure_spread *s, 
 static void bench_add_words(const row *r, text *to) {
     const plan *p = r->plan;
     const measure_result *m = &r->m;
-    double output = device_image_bytes(p), input = 2 * device_travel_bytes(p) - output;
+    double output = (double)plan_bytes_down(p), input = (double)plan_bytes_up(p);
     bool single = r->queue == 1, transfers = single && r->device->class != ENGINE_CPU;
     text_add(to, "%s, kernel %u x %u: ", r->device->name, r->kernel[0], r->kernel[1]);
     describe_plan_line(p, to);
@@ -193,6 +193,7 @@ static bool bench_all(frames_bench *b, const device_request *r, const psf *k, er
 static bool bench_one(void *ctx, const uint32_t size[PLAN_AXES], const psf *k, err *e) {
     frames_bench *b = ctx;
     const bloom_settings *s = &b->s->bloom;
+    const uint8_t half = b->s->pixels == PIXELS_HALF ? PLAN_HALFS : PLAN_FLOATS;
     device_request r = {.want = s->device,
                         .images = UINT32_MAX,
                         .vram_limit = s->vram_limit,
@@ -205,13 +206,13 @@ static bool bench_one(void *ctx, const uint32_t size[PLAN_AXES], const psf *k, e
                                 .channels = CHANNELS,
                                 .spectra = k->channels,
                                 .symmetric = psf_is_symmetric(k),
-                                .tapless = true,
-                                .half_input = b->s->pixels == PIXELS_HALF,
+                                .planes = {.in = half, .out = half},
                                 .frames = b->s->in_flight}};
     if (strcmp(s->device, "all") == 0) return bench_all(b, &r, k, e);
     device_decision d;
     device_decide(&d, &b->devices, &r);
-    const device_choice *way = &d.way[device_way_of(&r.ask)];
+    const device_choice *way =
+        &d.way[s->precision == PRECISION_FLOAT64 ? WAY_FLOAT64 : WAY_FLOAT32];
     if (!way->possible) *e = way->why;
     return way->possible && bench_on(b, &way->device, &way->plan, k, e);
 }

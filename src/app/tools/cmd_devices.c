@@ -9,12 +9,13 @@ enum { ONE = 1, MANY = 1000 };
 static int chosen(device_list *l, uint32_t images) {
     device_decision d;
     device_request r = {.images = images,
-                        .ask = {.size = {1920, 1080},
-                                .reach_lo = {128, 128},
-                                .reach_hi = {127, 127},
-                                .channels = 3,
-                                .spectra = 3,
-                                .tapless = true}};
+                        .ask = {
+                            .size = {1920, 1080},
+                            .reach_lo = {128, 128},
+                            .reach_hi = {127, 127},
+                            .channels = 3,
+                            .spectra = 3,
+                        }};
     device_decide(&d, l, &r);
     const device_choice *c = &d.way[WAY_FLOAT32];
     return c->possible ? c->device.number : -1;

@@ -86,8 +86,7 @@ static accuracy forecast(plan_precision precision, const accuracy_facts *f) {
         noise_transform t = transform_of(&a, f);
         guess g = guess_of(f, c);
         noise_load bound = bound_of(f, c), load = noise_load_known(&bound, g.norm);
-        a.exponent[c] = noise_exponent(&t, &bound);
-        enter(&a, f, c, noise_floor(&t, &load, a.exponent[c]), g.darkest);
+        enter(&a, f, c, noise_floor(&t, &load), g.darkest);
     }
     return a;
 }
@@ -105,7 +104,7 @@ void accuracy_check(accuracy *a, const accuracy_facts *f, const accuracy_measure
     for (uint32_t c = 0; c < f->tail->channels; c++) {
         noise_transform t = transform_of(a, f);
         noise_load bound = bound_of(f, c), load = noise_load_known(&bound, m[c].norm);
-        double floor = isfinite(m[c].norm) ? noise_floor(&t, &load, a->exponent[c]) : INFINITY;
+        double floor = isfinite(m[c].norm) ? noise_floor(&t, &load) : INFINITY;
         if (f->partly) floor += 0x1p-150 * f->sums[c].sum; /* rounded to denormals, at the least */
         /* Glare fades gradually: where some pixels are darker than `dark`, others are likely to be
          * just as dark as that. The darkest pixel may be darker by its own error. */

@@ -38,8 +38,7 @@ typedef struct {
 } accuracy_facts;
 
 typedef struct {
-    plan_precision precision;   /* FLOAT32 or FLOAT64 */
-    int exponent[PSF_CHANNELS]; /* of two: what the transform's input is scaled with */
+    plan_precision precision; /* FLOAT32 or FLOAT64 */
 
     /* The verdict, of the channel that is nearest to breaking the promise: */
     double floor, allowed, darkest;

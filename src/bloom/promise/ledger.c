@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "base/number.h"
-#include "base/vector.h"
 
 #include <math.h>
 #include <string.h>
@@ -98,9 +97,8 @@ static void column_sums(double *sums, const double *table, size_t pitch, const l
 
 /* One row of the result for one kernel. The middle loses nothing, unless taps that reach no pixel
  * were cut off or the row is near the top or the bottom. */
-static void find_lost(float *to, const ledger_kernel *k, uint32_t kernel, const double *sums,
-                      const landings *l) {
-    const kernel_tail *tail = k->tail;
+static void find_lost(float *to, const spill *k, const kernel_tail *tail, uint32_t kernel,
+                      const double *sums, const landings *l) {
     const uint32_t *middle = k->middle[PLAN_X];
     double scale = tail->scale[kernel], all = tail->sum[kernel] - tail->centre[kernel];
     for (uint32_t x = 0; x < tail->w; x++) {
@@ -115,24 +113,25 @@ static void find_lost(float *to, const ledger_kernel *k, uint32_t kernel, const 
     *to = fabs(rest) > 1e-12 * fabs(tail->sum[kernel]) ? (float)rest : 0;
 }
 
-static void fill(ledger_kernel *k, double *table, double *sums, const landings l[PLAN_AXES]) {
+static void fill(spill *k, const kernel_tail *tail, double *table, double *sums,
+                 const landings l[PLAN_AXES]) {
     const uint32_t *middle = k->middle[PLAN_Y];
     float *to = k->lost;
-    for (uint32_t kernel = 0; kernel < k->tail->kernels; kernel++) {
-        make_table(table, k->tail, kernel);
+    for (uint32_t kernel = 0; kernel < tail->kernels; kernel++) {
+        make_table(table, tail, kernel);
         for (uint32_t i = 0; i < k->rows; i++, to += k->columns) {
             uint32_t y = i < middle[0]     ? i
                          : i + 1 < k->rows ? i - middle[0] + middle[1]
                                            : middle[0];
-            if (y == k->tail->h) continue; /* no row is far from the borders */
-            column_sums(sums, table, (size_t)k->tail->kw + 1, &l[PLAN_Y], y);
-            find_lost(to, k, kernel, sums, &l[PLAN_X]);
+            if (y == tail->h) continue; /* no row is far from the borders */
+            column_sums(sums, table, (size_t)tail->kw + 1, &l[PLAN_Y], y);
+            find_lost(to, k, tail, kernel, sums, &l[PLAN_X]);
         }
     }
 }
 
-bool ledger_kernel_make(ledger_kernel *out, const kernel_tail *tail, err *e) {
-    ledger_kernel k = {.tail = tail};
+bool ledger_spill_make(spill *out, const kernel_tail *tail, err *e) {
+    spill k = {.w = tail->w, .kernels = tail->kernels};
     landings l[PLAN_AXES] = {{0}};
     size_t pitch = (size_t)tail->kw + 1;
     find_middle(k.middle[PLAN_X], tail->w, tail->kw, tail->cx);
@@ -143,76 +142,16 @@ bool ledger_kernel_make(ledger_kernel *out, const kernel_tail *tail, err *e) {
     double *table = k.lost ? mem_new(pitch * (tail->kh + 2), sizeof *table, "ledger", e) : NULL;
     bool ok = table && find_landings(&l[PLAN_X], &tail->axis[PLAN_X], tail->kw, tail->cx, e) &&
               find_landings(&l[PLAN_Y], &tail->axis[PLAN_Y], tail->kh, tail->cy, e);
-    if (ok) fill(&k, table, table + pitch * (tail->kh + 1), l);
+    if (ok) fill(&k, tail, table, table + pitch * (tail->kh + 1), l);
     free_landings(&l[PLAN_X]);
     free_landings(&l[PLAN_Y]);
     mem_free(table);
-    if (!ok) ledger_kernel_free(&k);
+    if (!ok) ledger_spill_free(&k);
     *out = k;
     return ok;
 }
 
-void ledger_kernel_free(ledger_kernel *k) {
+void ledger_spill_free(spill *k) {
     mem_free(k->lost);
-    *k = (ledger_kernel){0};
-}
-
-/* --- one image -------------------------------------------------------------------------------- */
-
-/* In floats, SPAN of them at most: what rounding adds is far below what the ledger allows. */
-enum { SPAN = 64 };
-
-/* Returns the sum of n numbers, each times its weight; by NULL: the weights are 1. */
-VECTOR_INLINE double weigh(const float *v, const float *by, uint32_t n) {
-    vec4d all = {0};
-    uint32_t i = 0, whole = n / 16 * 16;
-    while (i < whole) {
-        uint32_t end = i + SPAN < whole ? i + SPAN : whole;
-        vec8f a = {0}, b = {0};
-        for (; i < end; i += 16) {
-            vec8f x = *(const vec8f_any *)(v + i), y = *(const vec8f_any *)(v + i + 8);
-            a += by ? x * *(const vec8f_any *)(by + i) : x;
-            b += by ? y * *(const vec8f_any *)(by + i + 8) : y;
-        }
-        a += b;
-        VECTOR_ADD_UP(all, a);
-    }
-    for (; i < n; i++) all[0] += (double)v[i] * (by ? (double)by[i] : 1);
-    double sum = (all[0] + all[1]) + (all[2] + all[3]);
-    if (isfinite(sum)) return sum;
-    sum = 0; /* sums of floats near 1e38 are beyond them */
-    for (i = 0; i < n; i++) sum += (double)v[i] * (by ? (double)by[i] : 1);
-    return sum;
-}
-
-/* Returns the table's row for a row of the image. */
-static const float *lost_of(const ledger_kernel *k, uint32_t channel, uint32_t y) {
-    const uint32_t *middle = k->middle[PLAN_Y];
-    uint32_t row = y < middle[0] ? y : y < middle[1] ? k->rows - 1 : y - middle[1] + middle[0];
-    return k->lost + ((size_t)tail_kernel(k->tail, channel) * k->rows + row) * k->columns;
-}
-
-void ledger_unread(const ledger_kernel *k, uint32_t channel, uint32_t y, uint32_t unread[2]) {
-    bool middle = lost_of(k, channel, y)[k->columns - 1] == 0;
-    unread[0] = middle ? k->middle[PLAN_X][0] : k->tail->w;
-    unread[1] = middle ? k->middle[PLAN_X][1] : k->tail->w;
-}
-
-VECTOR_INLINE double spill(const ledger_kernel *k, uint32_t channel, uint32_t y, const float *v) {
-    const uint32_t *mx = k->middle[PLAN_X];
-    const float *lost = lost_of(k, channel, y);
-    double rest = (double)lost[k->columns - 1];
-    return weigh(v, lost, mx[0]) + weigh(v + mx[1], lost + mx[0], k->tail->w - mx[1]) +
-           (rest != 0 ? rest * weigh(v + mx[0], NULL, mx[1] - mx[0]) : 0);
-}
-VECTOR_WIDE static double spill_wide(const ledger_kernel *k, uint32_t channel, uint32_t y,
-                                     const float *v) {
-    return spill(k, channel, y, v);
-}
-static double spill_plain(const ledger_kernel *k, uint32_t channel, uint32_t y, const float *v) {
-    return spill(k, channel, y, v);
-}
-
-double ledger_spill(const ledger_kernel *k, uint32_t channel, uint32_t y, const float *v) {
-    return (vector_wide() ? spill_wide : spill_plain)(k, channel, y, v);
+    *k = (spill){0};
 }

@@ -22,6 +22,7 @@
 #define BLOOM_LEDGER_H
 
 #include "bloom/promise/tail.h"
+#include "engine/spill.h"
 
 enum { LEDGER_NAME = 128 };
 typedef struct {
@@ -41,25 +42,9 @@ void ledger_cut(ledger_row *r, const void *plane, pixel_type t, const image_box 
 /* Returns (in + gained - out - spilled - bad - overflow - negative) / size; 0 where all is dark. */
 double ledger_gap(const ledger_row *r);
 
-/* What the kernel, the size and the borders say about light that spills, for any number of images.
- */
-typedef struct {
-    const kernel_tail *tail;
-    /* Columns (rows) from middle[..][0] to before middle[..][1] are alike: none reaches a border.
-     */
-    uint32_t middle[PLAN_AXES][2];
-    uint32_t rows, columns; /* of a table: all others, and behind them one for these */
-    float *lost; /* [kernel][row][column]: the part of a pixel that is spread over the border */
-} ledger_kernel;
-
-/* Fills *k, to be freed with ledger_kernel_free. */
-bool ledger_kernel_make(ledger_kernel *k, const kernel_tail *tail, err *e);
-void ledger_kernel_free(ledger_kernel *k);
-
-/* Returns the light of a row that is spread over the border, net. v: what is spread of the row. */
-double ledger_spill(const ledger_kernel *k, uint32_t channel, uint32_t y, const float *v);
-/* Finds the columns of that row, from unread[0] to before unread[1], that ledger_spill does not
- * look at, since none of their light leaves the image. */
-void ledger_unread(const ledger_kernel *k, uint32_t channel, uint32_t y, uint32_t unread[2]);
+/* Fills *k with what the kernel, the size and the borders say about light that spills, for any
+ * number of images; to be freed with ledger_spill_free. */
+bool ledger_spill_make(spill *k, const kernel_tail *tail, err *e);
+void ledger_spill_free(spill *k);
 
 #endif

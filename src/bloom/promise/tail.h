@@ -48,10 +48,4 @@ noise_tail tail_sums(const kernel_tail *t, uint32_t c);
 /* Returns true if neither a tap nor the centre is below zero, so that light stays light. */
 bool tail_is_nonnegative(const kernel_tail *t, uint32_t c);
 
-/* The pixels of a tile whose result counts; the others are its margins. A width of 0 stands for all
- * pixels. */
-typedef struct {
-    uint32_t x, y, w, h;
-} tail_kept;
-
 #endif

@@ -1,6 +1,7 @@
 /* cpu_engine.c - the engine on the host's cores: the memory and the order of the passes of
  * cpu_passes.h. */
 #include "base/clock.h"
+#include "base/host.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "engine/cpu/cpu_passes.h"
@@ -26,7 +27,10 @@ typedef struct {
     /* Each slot belongs to the thread that submits to it. */
     struct {
         void *half;         /* spectrum of the plane at work */
-        engine_times times; /* of the last frame */
+        void *columns;      /* what comes in columns, before its rows are joined; NULL: rows come */
+        join_stats *row;    /* of each row of it */
+        engine_times times; /* of the last frame, */
+        join_stats stats[ENGINE_CHANNELS]; /* and what was measured of it */
     } slot[ENGINE_SLOTS];
     uint32_t slots; /* 0: not prepared */
 } cpu_engine;
@@ -72,10 +76,13 @@ static void unprepare(cpu_engine *g) {
     mem_free(g->job.source);
     for (uint32_t i = 0; i < ENGINE_SLOTS; i++) {
         mem_free(g->slot[i].half);
-        g->slot[i].half = NULL;
+        mem_free(g->slot[i].columns);
+        mem_free(g->slot[i].row);
     }
+    memset(g->slot, 0, sizeof g->slot);
     forget(&g->base);
     mem_free(g->job.room);
+    mem_free(g->job.join.scratch);
     g->job = (cpu_job){0};
     g->slots = 0;
 }
@@ -116,17 +123,30 @@ static bool take_kernel(cpu_engine *g, spectrum_lines *k, err *e) {
     return true;
 }
 
+/* Returns the bytes of a plane in columns. */
+static uint64_t columns_bytes(const plan *p) {
+    return p->first == PLAN_X ? 0
+                              : (uint64_t)p->axis[0].extent * p->axis[1].extent * p->sample_bytes;
+}
+
 /* The half spectrum is that of one channel. Each worker has lines of both axes; whatever the form
  * of the transforms, their complex numbers of every lane have the same bytes. */
-static void cpu_expect(engine_expected *to, engine_class class, const plan *p, uint32_t threads) {
+static uint64_t cpu_bytes(engine_class class, const plan *p, uint32_t threads) {
     enum { LANES = 16, NUMBER = 128, LEVELS = 1024 };
     (void)class;
     uint64_t lines = ceil_div_u64(p->axis[1].extent, CPU_LINES) * CPU_LINES + 1;
     uint64_t half = ceil_div_u64(p->halves, LANES) * LANES * lines * 2 * p->sample_bytes;
     uint64_t line = max_u32(p->axis[0].length, p->axis[1].length) + p->axis[0].length + LEVELS;
-    to->sinks = to->halfs = to->floats = p->first == PLAN_X;
-    to->sources = true;
-    to->bytes = mem_rounded(half) + (threads + 1) * line * NUMBER;
+    return mem_rounded(half) + (threads + 1) * line * NUMBER + mem_rounded(columns_bytes(p));
+}
+
+/* Makes what belongs to a slot. */
+static bool prepare_slot(cpu_engine *g, uint32_t i, size_t half, err *e) {
+    uint64_t columns = columns_bytes(&g->p);
+    g->slot[i].half = mem_raw(half, 1, "half spectrum", e);
+    g->slot[i].row = mem_raw(g->p.ask.size[PLAN_Y], sizeof *g->slot[i].row, "statistics", e);
+    if (columns) g->slot[i].columns = mem_raw(columns, 1, "columns", e);
+    return g->slot[i].half && g->slot[i].row && (!columns || g->slot[i].columns);
 }
 
 /* Cuts the passes for the threads. With several slots other frames take the threads that one leaves
@@ -160,7 +180,6 @@ static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine
     if (slots > ENGINE_SLOTS)
         return err_set(e, ERR_INTERNAL, "%u slots; %d are the most", slots, ENGINE_SLOTS);
     cut_passes(g, slots);
-    cpu_expect(&g->base.is, ENGINE_CPU, p, (uint32_t)par_threads(g->threads));
     if (!prepare_axes(g, e)) goto fail;
     if (!mem_mul(cpu_passes_blocks(j), j->lines, &half) ||
         !mem_mul(half, g->pass->number, &bytes)) {
@@ -169,9 +188,11 @@ static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine
     }
     j->room_bytes = cpu_passes_room(j, g->pass);
     j->room = mem_raw((size_t)par_workers(g->threads), j->room_bytes, "lines of a worker", e);
-    if (!j->room) goto fail;
+    j->join.p = &g->p;
+    j->join.scratch = mem_raw((size_t)par_workers(g->threads), cpu_join_room(p), "rows", e);
+    if (!j->room || !j->join.scratch) goto fail;
     for (uint32_t i = 0; i < slots; i++)
-        if (!(g->slot[i].half = mem_raw(bytes, 1, "half spectrum", e))) goto fail;
+        if (!prepare_slot(g, i, bytes, e)) goto fail;
     if (!take_kernel(g, k, e)) goto fail;
     g->slots = slots;
     return true;
@@ -187,6 +208,7 @@ typedef struct {
     cpu_job *j;
     par_fn *wide, *narrow;
     cpu_cut cut;
+    int counts; /* its time as that of this pass */
 } cut_pass;
 
 /* Does a piece; narrow ones are counted as if there were no others. */
@@ -197,23 +219,33 @@ static bool do_piece(void *ctx, size_t index, int worker, err *e) {
                         : p->narrow(p->j, index + wide, worker, e);
 }
 
-/* Does the passes of the planes that the job names. */
+static bool join_columns(void *ctx, size_t y, int worker, err *e) {
+    const cpu_job *j = ctx;
+    (void)e;
+    const char *row = (const char *)j->columns + y * j->p->ask.size[PLAN_X] * j->p->sample_bytes;
+    cpu_join_row(&j->join, (uint32_t)y, worker, row);
+    return true;
+}
+
+/* Does the passes of the plane that the job names. */
 static bool run_plane(const cpu_engine *g, cpu_job *j, engine_times *t, err *e) {
     const cpu_passes *a = g->pass, *b = g->narrow;
-    cut_pass pass[] = {{j, a->forward, b->forward, g->batches},
-                       {j, a->convolve, b->convolve, g->blocks},
-                       {j, a->inverse, b->inverse, g->batches}};
+    const cpu_cut rows = {j->columns ? g->p.ask.size[PLAN_Y] : 0, 0};
+    cut_pass pass[] = {{j, a->forward, b->forward, g->batches, 0},
+                       {j, a->convolve, b->convolve, g->blocks, 1},
+                       {j, a->inverse, b->inverse, g->batches, 2},
+                       {j, join_columns, NULL, rows, 2}};
     for (size_t i = 0; i < sizeof pass / sizeof pass[0]; i++) {
         double start = clock_now();
         if (!par_for(g->threads, pass[i].cut.wide + pass[i].cut.narrow, do_piece, &pass[i], e))
             return false;
-        t->pass[i] += clock_now() - start;
+        t->pass[pass[i].counts] += clock_now() - start;
     }
     return true;
 }
 
-/* Does the work, on the caller's thread and the pool's; wait only hands out the times. Frames of
- * several slots share the pool. */
+/* Does the work, on the caller's thread and the pool's; wait only hands out what was measured.
+ * Frames of several slots share the pool. */
 static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
     cpu_engine *g = (cpu_engine *)base;
     if (slot >= g->slots)
@@ -222,30 +254,33 @@ static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
     cpu_job j = g->job;
     *t = (engine_times){0};
     const plan *p = &g->p;
+    const double channels = p->ask.channels;
+    j.half = g->slot[slot].half;
+    j.columns = g->slot[slot].columns;
+    j.kernel = &g->kernel;
+    j.halfs = p->ask.planes.in == PLAN_HALFS;
+    j.spread = join_spreads_all(&f->join->spread) ? NULL : &f->join->spread;
+    j.join.f = f;
+    j.join.row = g->slot[slot].row;
     for (uint32_t c = 0; c < p->ask.channels; c++) {
-        if (f->source && !f->source->fill(f->source->ctx, c, e)) return false;
-        j.half = g->slot[slot].half;
-        j.kernel = &g->kernel;
+        if (!host_ask((c + 1) / (channels + 2), e)) return false;
         j.in = f->in[c];
-        j.out = f->out[c];
-        j.channel = c;
         j.spectrum = p->ask.spectra > 1 ? c : 0;
-        j.sink = g->base.is.sinks ? f->sink : NULL;
-        bool doubles = p->sample_bytes == sizeof(double) && !f->floats;
-        j.from = f->halfs ? CPU_HALF : doubles ? CPU_DOUBLE : CPU_FLOAT;
-        j.tap = j.sink ? 0 : f->tap[c];
-        j.gain = f->gain[c] * g->scale;
+        j.gain = f->join->channel[c].gain * g->scale;
+        j.join.channel = c;
         double start = clock_now();
         if (!run_plane(g, &j, t, e)) return false;
+        g->slot[slot].stats[c] = cpu_join_stats(&j.join);
         t->total += clock_now() - start;
     }
     return true;
 }
 
-static bool wait_for(engine *base, uint32_t slot, engine_times *t, err *e) {
+static bool wait_for(engine *base, uint32_t slot, join_stats *st, engine_times *t, err *e) {
     cpu_engine *g = (cpu_engine *)base;
     if (slot >= g->slots)
         return err_set(e, ERR_INTERNAL, "slot %u of %u was waited for", slot, g->slots);
+    if (st) memcpy(st, g->slot[slot].stats, g->p.ask.channels * sizeof *st);
     if (t) *t = g->slot[slot].times;
     return true;
 }
@@ -288,4 +323,4 @@ static engine *beside(const engine *base, err *e) {
     return open_engine(NULL, g->threads, g->cache_dir, e);
 }
 
-const engine_kind ENGINE_KIND_CPU = {"cpu", cpu_expect, devices, open_engine, NULL};
+const engine_kind ENGINE_KIND_CPU = {"cpu", cpu_bytes, devices, open_engine, NULL};

@@ -10,7 +10,8 @@
  *              along them. Columns, rows, the product with the kernel, rows back and columns back
  *              (math/lanes.h): from the rows to the rows back a number does not leave the
  *              first-level cache.
- *   inverse    is the first pass backwards; out = tap * in + gain * the line.
+ *   inverse    is the first pass backwards; rows are joined with the pixels at once
+ *              (engine/cpu/cpu_join.h). Columns go to a plane whose rows are joined afterwards.
  *
  * Each lane of a SIMD register has a line of its own (math/lanes.h). Numbers move between lanes
  * where rows of an image become lanes, and between the passes, as lanes are neighbours along axis 2
@@ -26,13 +27,11 @@
 #define ENGINE_CPU_PASSES_H
 
 #include "base/par.h"
-#include "engine/engine.h"
+#include "engine/cpu/cpu_join.h"
 #include "math/lanes.h"
 #include "math/plan.h"
 
 enum { CPU_PAIRS = 16, CPU_LINES = 2 * CPU_PAIRS };
-
-typedef enum { CPU_HALF, CPU_FLOAT, CPU_DOUBLE } cpu_sample;
 
 /* Everything a piece of work needs. The memory is the engine's. */
 typedef struct {
@@ -54,11 +53,12 @@ typedef struct {
     void *half;
     const spectrum_lines *kernel; /* halves lines of axis[1].length, in the order of fft[1] */
     const void *in;               /* the plane, */
-    cpu_sample from;              /* of these, and */
-    void *out;                    /* where the result goes, in the plan's precision */
-    double tap, gain;             /* `gain` undoes the scale of the transforms, too */
-    const engine_sink *sink;      /* gets the rows, and `out` is not written; NULL: none */
-    uint32_t channel, spectrum;   /* of the planes, of the kernels */
+    bool halfs;                   /* which has halfs, else floats */
+    const join_spread *spread;    /* what of it is spread; NULL: all */
+    void *columns;                /* receives columns, in the plan's precision */
+    double gain;                  /* undoes the scale of the transforms, too */
+    cpu_join join;
+    uint32_t spectrum; /* of the kernels */
 } cpu_job;
 
 /* The passes in one precision and for one form of processor. The context of each is a cpu_job. */

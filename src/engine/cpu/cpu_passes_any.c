@@ -7,7 +7,6 @@
 #include <string.h>
 
 #define REAL    float
-#define SAMPLE  CPU_FLOAT
 #define LANES   4
 #define CODE    LANES_ANY_FLOAT32
 #define PASSES  CPU_PASSES_ANY_FLOAT32
@@ -15,7 +14,6 @@
 #include "engine/cpu/cpu_passes.inc"
 
 #define REAL    double
-#define SAMPLE  CPU_DOUBLE
 #define LANES   4
 #define CODE    LANES_ANY_FLOAT64
 #define PASSES  CPU_PASSES_ANY_FLOAT64

@@ -8,7 +8,6 @@
 
 #if defined(__AVX2__)
 #define REAL    float
-#define SAMPLE  CPU_FLOAT
 #define LANES   8
 #define CODE    LANES_AVX2_FLOAT32
 #define PASSES  CPU_PASSES_AVX2_FLOAT32
@@ -16,7 +15,6 @@
 #include "engine/cpu/cpu_passes.inc"
 
 #define REAL    double
-#define SAMPLE  CPU_DOUBLE
 #define LANES   4
 #define CODE    LANES_AVX2_FLOAT64
 #define PASSES  CPU_PASSES_AVX2_FLOAT64

@@ -362,16 +362,29 @@ static bool gpu_open_device(gpu_device *g, bool float64, err *e) {
     vkGetPhysicalDeviceMemoryProperties(g->physical, &g->memory);
     choose_queues(g, place, queue);
     VkPhysicalDeviceFeatures features = {.shaderFloat64 = float64};
+    VkPhysicalDevice16BitStorageFeatures halfs = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES};
+    VkPhysicalDeviceFeatures2 has = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
+                                     .pNext = &halfs};
+    vkGetPhysicalDeviceFeatures2(g->physical, &has);
+    if (!halfs.storageBuffer16BitAccess)
+        return err_set(e, ERR_NO_DEVICE,
+                       "%s stores no 16-bit numbers (storageBuffer16BitAccess), which results in "
+                       "halfs need; use --device cpu",
+                       g->name);
+    halfs = (VkPhysicalDevice16BitStorageFeatures){.sType = halfs.sType,
+                                                   .storageBuffer16BitAccess = VK_TRUE};
     VkPhysicalDeviceHostQueryResetFeatures reset = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES,
         .hostQueryReset = VK_TRUE};
     VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR statistics = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR,
         .pipelineExecutableInfo = VK_TRUE};
-    void *chain = NULL;
+    void *chain = &halfs;
     g->statistics = log_get_level() >= LOG_DEBUG && has_extension(g->physical, STATISTICS);
     bool resets = has_extension(g->physical, QUERY_RESET);
-    if (g->statistics) extension[extensions++] = STATISTICS, chain = &statistics;
+    if (g->statistics)
+        extension[extensions++] = STATISTICS, statistics.pNext = chain, chain = &statistics;
     if (resets) extension[extensions++] = QUERY_RESET, reset.pNext = chain, chain = &reset;
     VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                .pNext = chain,

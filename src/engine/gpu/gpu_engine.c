@@ -131,11 +131,10 @@ static bool is_prepared(const gpu_engine *x, const plan *p, const engine_options
 
 /* A device of software has all of its buffers in the host's memory, a GPU what travels there and
  * back. */
-static void gpu_expect(engine_expected *to, engine_class class, const plan *p, uint32_t threads) {
+static uint64_t gpu_bytes(engine_class class, const plan *p, uint32_t threads) {
     (void)threads;
-    to->sinks = p->ask.tapless && p->sample_bytes == sizeof(float);
-    to->halfs = p->input_bytes > 0;
-    to->bytes = class == ENGINE_SOFTWARE ? plan_device_bytes(p) : 2 * p->frames * p->image_bytes;
+    return class == ENGINE_SOFTWARE ? plan_device_bytes(p)
+                                    : p->frames * (plan_bytes_up(p) + plan_bytes_down(p));
 }
 
 static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const engine_options *given,
@@ -153,7 +152,6 @@ static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const en
                        p->ask.channels, ENGINE_SLOTS, ENGINE_CHANNELS);
     w->p = *p;
     x->o = *o;
-    gpu_expect(&base->is, ENGINE_GPU, p, 0);
     w->chunks = ceil_div_u32(p->ask.channels, p->channels_per_bind);
     bool cached = false, shared = !o->staged && gpu_memory_is_shared(&w->g, &cached);
     w->direct[GPU_UP] = shared;
@@ -182,11 +180,12 @@ static bool gpu_engine_submit(engine *base, uint32_t slot, const engine_frame *f
            gpu_frame_submit(&x->slot[slot], &x->w, e);
 }
 
-static bool gpu_engine_wait_for(engine *base, uint32_t slot, engine_times *t, err *e) {
+static bool gpu_engine_wait_for(engine *base, uint32_t slot, join_stats *st, engine_times *t,
+                                err *e) {
     gpu_engine *x = of(base);
     if (slot >= x->slots || !x->slot[slot].busy)
         return err_set(e, ERR_INTERNAL, "slot %u of %u has nothing to wait for", slot, x->slots);
-    return gpu_frame_wait(&x->slot[slot], &x->w, t, e);
+    return gpu_frame_wait(&x->slot[slot], &x->w, st, t, e);
 }
 
 /* --- benchmarks ----------------------------------------------------------------------------- */
@@ -250,4 +249,4 @@ static engine *beside(const engine *base, err *e) {
     return NULL;
 }
 
-const engine_kind ENGINE_KIND_GPU = {"gpu", gpu_expect, gpu_device_list, gpu_open, gpu_device_rest};
+const engine_kind ENGINE_KIND_GPU = {"gpu", gpu_bytes, gpu_device_list, gpu_open, gpu_device_rest};

@@ -5,24 +5,64 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "engine/gpu/gpu_commands.h"
+#include "engine/gpu/gpu_join.h"
 
 #include <string.h>
+
+enum { BAND = 32 }; /* rows of a piece of the host's work */
 
 uint32_t gpu_chunk_channels(const gpu_work *w, uint32_t chunk) {
     uint32_t per = w->p.channels_per_bind;
     return min_u32(w->p.ask.channels - chunk * per, per);
 }
 
-/* Returns the buffer that the first pass reads. */
-static const gpu_buffer *input_of(const gpu_frame *f, uint32_t chunk) {
-    return f->input ? &f->input[chunk] : &f->image[chunk];
+/* --- what travels ---------------------------------------------------------------------------- */
+
+static const int WAY_OF[GPU_LOADS] = {GPU_UP, GPU_UP, GPU_DOWN, GPU_DOWN, GPU_DOWN};
+
+/* Returns the bytes of a load that has buffers of its own. */
+static uint64_t bytes_of(const gpu_work *w, gpu_load l) {
+    const plan *p = &w->p;
+    const uint64_t bytes[GPU_LOADS] = {p->input_bytes, p->mask_bytes, p->image_bytes,
+                                       p->glare_bytes, p->total_bytes};
+    return bytes[l];
 }
 
-static uint64_t bytes_up(const gpu_work *w) {
-    return w->p.input_bytes ? w->p.input_bytes : w->p.image_bytes;
+/* Returns the load in whose buffers this one is: the result may go where the image is. */
+static gpu_load carrier_of(const gpu_work *w, gpu_load l) {
+    return l == GPU_IMAGE && !w->p.input_bytes ? GPU_RESULT : l;
 }
-static uint64_t bytes_down(const gpu_work *w) {
-    return w->p.image_bytes;
+
+static uint32_t planes_of(const gpu_work *w, gpu_load l) {
+    return l == GPU_MASK ? 1 : w->p.ask.channels;
+}
+static uint64_t plane_bytes(const gpu_work *w, gpu_load l) {
+    return bytes_of(w, carrier_of(w, l)) / planes_of(w, l);
+}
+
+/* Returns where a load begins in its staging; GPU_LOADS: how much of a way there is. */
+static uint64_t staged_at(const gpu_work *w, gpu_load l, int way) {
+    uint64_t at = 0;
+    for (gpu_load i = 0; i < l; i++)
+        if (WAY_OF[i] == way) at += bytes_of(w, carrier_of(w, i));
+    return at;
+}
+
+/* Returns the buffer of a load in a chunk, or another one where there is none: a shader that does
+ * not look at it is given something all the same. */
+static const gpu_buffer *buffer_of(const gpu_frame *f, const gpu_work *w, gpu_load l,
+                                   uint32_t chunk) {
+    const gpu_buffer *b = f->load[carrier_of(w, l)];
+    if (!b) b = f->load[GPU_TOTALS];
+    return &b[l == GPU_MASK ? 0 : chunk];
+}
+
+/* Returns where the host finds plane c of a load. */
+static void *seen(const gpu_frame *f, const gpu_work *w, gpu_load l, uint32_t c) {
+    uint32_t per = w->p.channels_per_bind;
+    uint64_t plane = plane_bytes(w, l);
+    if (w->direct[WAY_OF[l]]) return (uint8_t *)buffer_of(f, w, l, c / per)->map + c % per * plane;
+    return (uint8_t *)f->staging[WAY_OF[l]].map + staged_at(w, l, WAY_OF[l]) + c * plane;
 }
 
 /* --- steps ---------------------------------------------------------------------------------- */
@@ -49,9 +89,8 @@ static uint32_t first_stamp(const gpu_work *w, gpu_step step) {
 
 /* --- descriptors ---------------------------------------------------------------------------- */
 
-/* Per chunk: for most passes, for the convolution on split lines, and for the pass that reads the
- * image. */
-enum { SET_MOST, SET_INNER, SET_INPUT, SETS };
+/* Per chunk: for most passes, and for the convolution on split lines. */
+enum { SET_MOST, SET_INNER, SETS };
 
 static bool make_sets(gpu_frame *f, const gpu_work *w, err *e) {
     uint32_t count = SETS * w->chunks;
@@ -59,15 +98,19 @@ static bool make_sets(gpu_frame *f, const gpu_work *w, err *e) {
     for (uint32_t i = 0; i < count; i++) {
         uint32_t chunk = i / SETS, kind = i % SETS;
         const gpu_buffer *lines = kind == SET_INNER ? &w->split : &w->scratch;
-        const gpu_buffer *b[BINDINGS] = {
-            [BIND_IMAGE] = kind == SET_INPUT ? input_of(f, chunk) : &f->image[chunk],
-            [BIND_HALF] = lines,
-            [BIND_SPECTRUM] = &w->spectrum[chunk],
-            [BIND_TWIDDLES] = &w->twiddles,
-            [BIND_WEIGHTS] = &f->weights,
-            [BIND_SPLIT] = &w->split,
-            [BIND_PLACES] = &w->places,
-            [BIND_CONVOLVED] = w->p.tile_in != w->p.tile ? &w->tiles : lines};
+        const gpu_buffer *b[BINDINGS] = {[BIND_IMAGE] = buffer_of(f, w, GPU_IMAGE, chunk),
+                                         [BIND_HALF] = lines,
+                                         [BIND_SPECTRUM] = &w->spectrum[chunk],
+                                         [BIND_TWIDDLES] = &w->twiddles,
+                                         [BIND_JOIN] = &f->join,
+                                         [BIND_SPLIT] = &w->split,
+                                         [BIND_PLACES] = &w->places,
+                                         [BIND_CONVOLVED] = w->p.tile_in != w->p.tile ? &w->tiles
+                                                                                      : lines,
+                                         [BIND_RESULT] = buffer_of(f, w, GPU_RESULT, chunk),
+                                         [BIND_MASK] = buffer_of(f, w, GPU_MASK, chunk),
+                                         [BIND_GLARE] = buffer_of(f, w, GPU_GLARE, chunk),
+                                         [BIND_TOTALS] = buffer_of(f, w, GPU_TOTALS, chunk)};
         gpu_bind(f->sets.set[i], &w->g, &w->passes.layouts, b);
     }
     return true;
@@ -84,7 +127,7 @@ void gpu_frame_record_passes(const gpu_frame *f, const gpu_work *w, VkCommandBuf
         for (uint32_t i = 0; i < w->p.passes; i++) {
             const plan_pass *pass = &w->p.pass[i];
             bool inner = !w->p.axis[1].one_pass && pass->kind == PASS_CONVOLVE;
-            uint32_t kind = inner ? SET_INNER : i == 0 ? SET_INPUT : SET_MOST;
+            uint32_t kind = inner ? SET_INNER : SET_MOST;
             vkCmdBindPipeline(c, VK_PIPELINE_BIND_POINT_COMPUTE, w->passes.pipeline[i]);
             vkCmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_COMPUTE, w->passes.layouts.pipeline,
                                     0, 1, &f->sets.set[chunk * SETS + kind], 0, NULL);
@@ -98,14 +141,19 @@ void gpu_frame_record_passes(const gpu_frame *f, const gpu_work *w, VkCommandBuf
 }
 
 /* Copies between staging, which has one chunk after the other, and the chunks. */
-static void frame_record_copies(const gpu_frame *f, const gpu_work *w, VkCommandBuffer c, bool up) {
-    uint64_t plane = (up ? bytes_up(w) : bytes_down(w)) / w->p.ask.channels;
-    for (uint32_t i = 0; i < w->chunks; i++) {
-        uint64_t at = i * w->p.channels_per_bind * plane, bytes = gpu_chunk_channels(w, i) * plane;
-        if (up)
-            vkCmdCopyBuffer(c, f->up.buf, input_of(f, i)->buf, 1, &(VkBufferCopy){at, 0, bytes});
-        else
-            vkCmdCopyBuffer(c, f->image[i].buf, f->down.buf, 1, &(VkBufferCopy){0, at, bytes});
+static void frame_record_copies(const gpu_frame *f, const gpu_work *w, VkCommandBuffer c, int way) {
+    for (gpu_load l = 0; l < GPU_LOADS; l++) {
+        uint64_t plane = plane_bytes(w, l), at = staged_at(w, l, way);
+        if (WAY_OF[l] != way || !plane) continue;
+        for (uint32_t i = 0; i < (l == GPU_MASK ? 1 : w->chunks); i++) {
+            uint64_t bytes = plane * (l == GPU_MASK ? 1 : gpu_chunk_channels(w, i));
+            VkBuffer there = buffer_of(f, w, l, i)->buf, here = f->staging[way].buf;
+            if (way == GPU_UP)
+                vkCmdCopyBuffer(c, here, there, 1, &(VkBufferCopy){at, 0, bytes});
+            else
+                vkCmdCopyBuffer(c, there, here, 1, &(VkBufferCopy){0, at, bytes});
+            at += bytes;
+        }
     }
 }
 
@@ -123,7 +171,7 @@ static bool record(gpu_frame *f, const gpu_work *w, gpu_step step, err *e) {
         gpu_frame_record_passes(f, w, *c, stamps, &next);
         if (!has_step(w, GPU_STEP_DOWN)) gpu_barrier(*c, GPU_BY_PASS, GPU_BY_HOST);
     } else {
-        frame_record_copies(f, w, *c, step == GPU_STEP_UP);
+        frame_record_copies(f, w, *c, step == GPU_STEP_UP ? GPU_UP : GPU_DOWN);
         gpu_stamp(*c, stamps, &next);
         if (step == GPU_STEP_DOWN) gpu_barrier(*c, GPU_BY_COPY, GPU_BY_HOST);
     }
@@ -140,32 +188,38 @@ static void free_chunks(gpu_buffer *b, const gpu_work *w) {
     mem_free(b);
 }
 
-/* Makes one buffer for each chunk, `all` bytes together; NULL: it failed. */
-static gpu_buffer *frame_make_chunks(const gpu_work *w, uint64_t all, bool shared, const char *name,
-                                     err *e) {
-    gpu_buffer *b = mem_new(w->chunks, sizeof *b, "buffers", e);
-    for (uint32_t i = 0; b && i < w->chunks; i++) {
-        gpu_buffer_params p = {name, shared ? GPU_SHARED : GPU_ON_DEVICE,
-                               gpu_chunk_channels(w, i) * (all / w->p.ask.channels)};
-        if (gpu_buffer_make(&b[i], &w->g, &p, e)) continue;
-        free_chunks(b, w);
-        return NULL;
+/* Makes the buffers of a load, one for each chunk. */
+static bool make_load(gpu_frame *f, const gpu_work *w, gpu_load l, err *e) {
+    static const char *const NAME[GPU_LOADS] = {"image", "mask", "result", "glare", "totals"};
+    uint64_t plane = bytes_of(w, l) / planes_of(w, l);
+    bool up = l == carrier_of(w, GPU_IMAGE) && w->direct[GPU_UP];
+    gpu_use use = up || w->direct[WAY_OF[l]] ? GPU_SHARED : GPU_ON_DEVICE;
+    if (!plane) return true;
+    if (!(f->load[l] = mem_new(w->chunks, sizeof *f->load[l], "buffers", e))) return false;
+    for (uint32_t i = 0; i < (l == GPU_MASK ? 1 : w->chunks); i++) {
+        gpu_buffer_params p = {NAME[l], use,
+                               plane * (l == GPU_MASK ? 1 : gpu_chunk_channels(w, i))};
+        if (!gpu_buffer_make(&f->load[l][i], &w->g, &p, e)) return false;
     }
-    return b;
+    return true;
 }
 
 bool gpu_frame_reserve(gpu_frame *f, const gpu_work *w, err *e) {
-    bool halfs = w->p.input_bytes > 0, up = w->direct[GPU_UP], down = w->direct[GPU_DOWN];
-    const gpu_buffer_params staging_up = {"upload", GPU_UPLOAD, up ? 0 : bytes_up(w)},
-                            staging_down = {"download", GPU_DOWNLOAD, down ? 0 : bytes_down(w)},
-                            weights = {"weights", GPU_UPLOAD,
-                                       2ull * w->p.ask.channels * w->p.sample_bytes};
-    if (halfs && !(f->input = frame_make_chunks(w, w->p.input_bytes, up, "image of halfs", e)))
-        return false;
-    return gpu_buffer_make(&f->up, &w->g, &staging_up, e) &&
-           gpu_buffer_make(&f->down, &w->g, &staging_down, e) &&
-           gpu_buffer_make(&f->weights, &w->g, &weights, e) &&
-           (f->image = frame_make_chunks(w, w->p.image_bytes, down || (up && !halfs), "image", e));
+    const plan_request *ask = &w->p.ask;
+    const gpu_use STAGING[GPU_WAYS] = {GPU_UPLOAD, GPU_DOWNLOAD};
+    const gpu_buffer_params numbers = {"join", GPU_UPLOAD, gpu_join_bytes(ask->channels)};
+    size_t bands = ceil_div_u32(ask->size[PLAN_Y], BAND);
+    for (int way = 0; way < GPU_WAYS; way++) {
+        const gpu_buffer_params p = {way == GPU_UP ? "upload" : "download", STAGING[way],
+                                     w->direct[way] ? 0 : staged_at(w, GPU_LOADS, way)};
+        if (!gpu_buffer_make(&f->staging[way], &w->g, &p, e)) return false;
+    }
+    for (gpu_load l = 0; l < GPU_LOADS; l++)
+        if (!make_load(f, w, l, e)) return false;
+    f->spilled = mem_raw(bands * ask->channels, sizeof *f->spilled, "light that leaves", e);
+    f->rows =
+        mem_raw((size_t)par_workers(w->threads) * ask->size[PLAN_X], sizeof *f->rows, "rows", e);
+    return f->spilled && f->rows && gpu_buffer_make(&f->join, &w->g, &numbers, e);
 }
 
 static bool make_signals(gpu_frame *f, const gpu_work *w, bool timestamps, err *e) {
@@ -195,11 +249,11 @@ bool gpu_frame_make(gpu_frame *f, const gpu_work *w, bool timestamps, err *e) {
 
 void gpu_frame_free(gpu_frame *f, const gpu_work *w) {
     const gpu_device *g = &w->g;
-    gpu_buffer_free(&f->up, g);
-    gpu_buffer_free(&f->down, g);
-    gpu_buffer_free(&f->weights, g);
-    free_chunks(f->input, w);
-    free_chunks(f->image, w);
+    for (int way = 0; way < GPU_WAYS; way++) gpu_buffer_free(&f->staging[way], g);
+    gpu_buffer_free(&f->join, g);
+    for (int l = 0; l < GPU_LOADS; l++) free_chunks(f->load[l], w);
+    mem_free(f->rows);
+    mem_free(f->spilled);
     gpu_sets_free(&f->sets, g);
     for (int step = 0; step < GPU_STEPS; step++)
         if (f->commands[step])
@@ -212,100 +266,133 @@ void gpu_frame_free(gpu_frame *f, const gpu_work *w) {
 
 /* --- the host's copies ----------------------------------------------------------------------- */
 
-/* Copies between the caller's planes, whose rows are packed, and memory that host and device see,
- * whose rows are `pitch` samples apart. */
+/* Planes of the caller, whose rows are packed, and what the device has of them, whose rows are
+ * `pitch` samples apart. */
 typedef struct {
     const plan *p;
-    void *there[ENGINE_CHANNELS]; /* what the device has of each plane */
-    const void *const *in;        /* the way up: from these planes. NULL: down, */
-    void *const *out;             /* to these planes, */
-    const engine_sink *sink;      /* or to this, unless it is NULL */
-    bool halfs;                   /* `in` has halfs */
-    uint32_t bands;               /* of a plane */
+    bool up;
+    uint32_t bands, count;
+    struct {
+        void *here, *there;
+        uint32_t bytes; /* of a sample */
+        bool pairs;     /* a double is the sum of two floats there */
+    } plane[2 * ENGINE_CHANNELS];
 } plane_copy;
 
-enum { BAND = 32, PIECE = 512 }; /* rows; samples */
-
-/* Converts a row to halfs and checks that nothing is lost, piece by piece in the cache: the
- * device's memory is fast to write only in one go, and must not be read. */
-static bool frame_narrow(uint16_t *to, const float *from, size_t n, err *e) {
-    uint16_t half[PIECE];
-    float back[PIECE];
-    for (size_t i = 0; i < n; i += PIECE) {
-        size_t count = min_size(n - i, PIECE);
-        half_from_floats(half, from + i, count);
-        half_to_floats(back, half, count);
-        for (size_t k = 0; k < count && memcmp(back, from + i, count * sizeof *back) != 0; k++)
-            if (back[k] != from[i + k])
-                return err_set(e, ERR_INTERNAL,
-                               "%.9g in an image of halfs is not a half; the nearest is %.9g",
-                               (double)from[i + k], (double)back[k]);
-        memcpy(to + i, half, count * sizeof *half);
-    }
-    return true;
+static void add_plane(plane_copy *j, const void *here, void *there, plan_sample type) {
+    bool pairs = type == PLAN_DOUBLES && j->p->sample_bytes == sizeof(float);
+    j->plane[j->count].here = (void *)(uintptr_t)here;
+    j->plane[j->count].there = there;
+    j->plane[j->count].bytes = plan_sample_bytes((uint8_t)type);
+    j->plane[j->count++].pairs = pairs;
 }
 
 static bool copy_band(void *ctx, size_t index, int worker, err *e) {
     const plane_copy *j = ctx;
-    uint32_t c = (uint32_t)(index / j->bands), y = (uint32_t)(index % j->bands) * BAND;
-    const void *in = j->in ? j->in[c] : NULL;
+    uint32_t i = (uint32_t)(index / j->bands), y = (uint32_t)(index % j->bands) * BAND;
     uint32_t w = j->p->ask.size[PLAN_X], end = min_u32(y + BAND, j->p->ask.size[PLAN_Y]);
-    size_t row = (size_t)w * j->p->sample_bytes;
+    const size_t bytes = j->plane[i].bytes;
+    (void)worker, (void)e;
     for (; y < end; y++) {
-        size_t at = (size_t)y * j->p->image_pitch; /* in samples */
-        uint8_t *there = (uint8_t *)j->there[c] + at * j->p->sample_bytes;
-        if (in && j->halfs) {
-            memcpy((uint16_t *)j->there[c] + at, (const uint16_t *)in + (size_t)y * w, 2 * w);
-        } else if (in && j->p->input_bytes) {
-            const float *from = (const float *)in + (size_t)y * w;
-            if (!frame_narrow((uint16_t *)j->there[c] + at, from, w, e)) return false;
-        } else if (in)
-            memcpy(there, (const uint8_t *)in + y * row, row);
-        else if (j->sink)
-            j->sink->row(j->sink->ctx, c, y, worker, there);
-        else
-            memcpy((uint8_t *)j->out[c] + y * row, there, row);
+        uint8_t *here = (uint8_t *)j->plane[i].here + (size_t)y * w * bytes;
+        uint8_t *there = (uint8_t *)j->plane[i].there + (size_t)y * j->p->image_pitch * bytes;
+        const float *pair = (const float *)(const void *)there;
+        if (j->up)
+            memcpy(there, here, w * bytes);
+        else if (!j->plane[i].pairs)
+            memcpy(here, there, w * bytes);
+        for (uint32_t x = 0; j->plane[i].pairs && x < w; x++)
+            ((double *)(void *)here)[x] = (double)pair[2 * x] + (double)pair[2 * x + 1];
     }
     return true;
 }
 
-/* Copies the planes of `from` to where the device finds them; or, where that is NULL, the result to
- * where the frame wants it. */
-static bool copy_planes(const gpu_frame *f, const gpu_work *w, const engine_frame *from, err *e) {
+/* Copies the frame's planes to where the device finds them, or from there. */
+static bool copy_planes(const gpu_frame *f, const gpu_work *w, int way, err *e) {
     const plan *p = &w->p;
-    const void *const *in = from ? from->in : NULL;
-    plane_copy j = {.p = p,
-                    .in = in,
-                    .halfs = from && from->halfs,
-                    .out = f->out,
-                    .sink = f->sink,
-                    .bands = ceil_div_u32(p->ask.size[PLAN_Y], BAND)};
-    uint32_t channels = p->ask.channels, per = p->channels_per_bind;
-    uint64_t plane = (in ? bytes_up(w) : bytes_down(w)) / channels;
-    for (uint32_t c = 0; c < channels; c++) {
-        uint32_t chunk = c / per;
-        const gpu_buffer *seen = in ? input_of(f, chunk) : &f->image[chunk];
-        const gpu_buffer *staging = in ? &f->up : &f->down;
-        j.there[c] = w->direct[in ? GPU_UP : GPU_DOWN] ? (uint8_t *)seen->map + c % per * plane
-                                                       : (uint8_t *)staging->map + c * plane;
+    const plan_planes *is = &p->ask.planes;
+    plane_copy j = {.p = p, .up = way == GPU_UP, .bands = ceil_div_u32(p->ask.size[PLAN_Y], BAND)};
+    for (uint32_t c = 0; c < p->ask.channels; c++) {
+        if (j.up)
+            add_plane(&j, f->in[c], seen(f, w, GPU_IMAGE, c), is->in);
+        else
+            add_plane(&j, f->out[c], seen(f, w, GPU_RESULT, c), is->out);
+        if (!j.up && is->glare) add_plane(&j, f->glare[c], seen(f, w, GPU_GLARE, c), PLAN_FLOATS);
     }
-    return par_for(w->threads, (size_t)j.bands * channels, copy_band, &j, e);
+    if (j.up && is->masked) add_plane(&j, f->how.spread.mask, seen(f, w, GPU_MASK, 0), PLAN_FLOATS);
+    return par_for(w->threads, (size_t)j.bands * j.count, copy_band, &j, e);
+}
+
+/* --- light that leaves the image ---------------------------------------------------------------
+ */
+
+typedef struct {
+    const gpu_frame *f;
+    const plan *p;
+    uint32_t bands;
+} spill_job;
+
+/* Returns the light of row y that is spread over the border. row: room for its floats. */
+static double spill_from(const spill_job *j, uint32_t c, uint32_t y, float *row) {
+    const join *how = &j->f->how;
+    const size_t w = j->p->ask.size[PLAN_X], first = y * w;
+    const float *in = (const float *)j->f->in[c] + first;
+    if (j->p->ask.planes.in == PLAN_HALFS) {
+        const uint16_t *half = (const uint16_t *)j->f->in[c] + first;
+        uint32_t unread[2] = {0, 0}; /* of light that only partly spreads, all is read */
+        if (join_spreads_all(&how->spread)) spill_unread(how->spill, c, y, unread);
+        half_to_floats(row, half, unread[0]);
+        half_to_floats(row + unread[1], half + unread[1], w - unread[1]);
+        in = row;
+    }
+    if (!join_spreads_all(&how->spread)) {
+        join_spread_row(&how->spread, first, row, in, w);
+        in = row;
+    }
+    return spill_of_row(how->spill, c, y, in);
+}
+
+static bool spill_band(void *ctx, size_t index, int worker, err *e) {
+    const spill_job *j = ctx;
+    const join_box *kept = &j->f->how.kept;
+    uint32_t c = (uint32_t)(index / j->bands), y = (uint32_t)(index % j->bands) * BAND;
+    uint32_t end = min_u32(y + BAND, j->p->ask.size[PLAN_Y]);
+    double sum = 0;
+    (void)e;
+    for (; y < end; y++)
+        if (!kept->w || y - kept->y < kept->h)
+            sum += spill_from(j, c, y, j->f->rows + (size_t)worker * j->p->ask.size[PLAN_X]);
+    j->f->spilled[index] = sum;
+    return true;
+}
+
+/* Finds it for every channel, in doubles, and in the same order for any number of threads. */
+static bool find_spilled(double to[ENGINE_CHANNELS], const gpu_frame *f, const gpu_work *w,
+                         err *e) {
+    const plan_request *ask = &w->p.ask;
+    spill_job j = {f, &w->p, ceil_div_u32(ask->size[PLAN_Y], BAND)};
+    size_t count = (size_t)j.bands * ask->channels;
+    memset(to, 0, ENGINE_CHANNELS * sizeof *to);
+    if (!f->how.spill) return true;
+    if (!par_for(w->threads, count, spill_band, &j, e)) return false;
+    for (size_t i = 0; i < count; i++) to[i / j.bands] += f->spilled[i];
+    return true;
 }
 
 /* --- there and back ------------------------------------------------------------------------- */
 
 bool gpu_frame_load(gpu_frame *f, const gpu_work *w, const engine_frame *from, err *e) {
     const gpu_device *g = &w->g;
-    bool float64 = w->p.sample_bytes == sizeof(double);
     double start = clock_now();
-    if (!copy_planes(f, w, from, e)) return false;
-    f->host_up = clock_now() - start;
+    f->how = *from->join;
     for (uint32_t c = 0; c < w->p.ask.channels; c++) {
-        gpu_put(f->weights.map, float64, 2 * c, from->tap[c]);
-        gpu_put(f->weights.map, float64, 2 * c + 1, from->gain[c]);
+        f->in[c] = from->in[c];
         f->out[c] = from->out[c];
+        f->glare[c] = w->p.ask.planes.glare ? from->glare[c] : NULL;
     }
-    f->sink = from->sink;
+    if (!copy_planes(f, w, GPU_UP, e)) return false;
+    gpu_join_fill(f->join.map, &f->how, &w->p);
+    f->host_up = clock_now() - start;
     VK_TRY(g, vkResetFences(g->dev, 1, &f->fence), e);
     if (f->stamps) g->reset_queries(g->dev, f->stamps, 0, first_stamp(w, GPU_STEPS));
     return true;
@@ -354,10 +441,12 @@ fail:
     return false;
 }
 
-bool gpu_frame_wait(gpu_frame *f, const gpu_work *w, engine_times *to, err *e) {
+bool gpu_frame_wait(gpu_frame *f, const gpu_work *w, join_stats *st, engine_times *to, err *e) {
+    double spilled[ENGINE_CHANNELS];
     engine_times t = {.upload = f->host_up};
     f->busy = false;
     f->lost = true;
+    bool found = !st || find_spilled(spilled, f, w, e); /* while the device works */
     par_rest(w->threads);
     VkResult done = gpu_wait(&w->g, f->fence);
     par_resume(w->threads);
@@ -368,10 +457,14 @@ bool gpu_frame_wait(gpu_frame *f, const gpu_work *w, engine_times *to, err *e) {
     unsigned messages = gpu_device_messages(&w->g);
     if (messages)
         return err_set(e, ERR_INTERNAL, "%u messages from the Vulkan validation layer", messages);
+    if (!found) return false;
     double start = clock_now();
-    if (!copy_planes(f, w, NULL, e)) return false;
-    /* A sink's work on its rows is not counted as a download. */
-    if (!f->sink) t.download += clock_now() - start;
+    if (!copy_planes(f, w, GPU_DOWN, e)) return false;
+    for (uint32_t c = 0; st && c < w->p.ask.channels; c++) {
+        st[c] = gpu_join_stats(seen(f, w, GPU_TOTALS, c), &f->how, c, &w->p);
+        st[c].spilled = spilled[c];
+    }
+    t.download += clock_now() - start;
     t.total = t.upload + t.download;
     for (uint32_t i = 0; i < w->p.passes; i++) t.total += t.pass[i];
     if (to) *to = t;

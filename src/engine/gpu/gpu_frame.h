@@ -1,7 +1,13 @@
 /* gpu_frame.h - a frame in flight on a Vulkan device: its buffers, its commands, its way there and
  * back.
  *
- *   planes -> staging =up=> image =passes=> image =down=> staging -> planes, or a sink's rows
+ *   planes  --> staging =up=>  image --.             .--> result  =down=> staging --> planes
+ *   mask    --> staging =up=>  mask  --+--> passes --+--> glare   =down=> staging --> planes
+ *   join    -----------------> join  --'             '--> totals  =down=> staging --> join_stats
+ *
+ * Pixels go up as they are stored, and come back finished: the host copies rows, and adds up what
+ * the workgroups of the last pass have measured. While it waits, it weighs the light that leaves
+ * the image, which is the image's and not the result's.
  *
  * Where the host sees the device's memory, it writes planes to the image itself, and there is no
  * step up; where it reads that memory fast, too, there is no step down. Each step is a submission
@@ -26,7 +32,7 @@ typedef struct {
     par *threads; /* the caller's; they copy planes */
     plan p;
     uint32_t chunks;
-    bool direct[GPU_WAYS]; /* between planes and image without staging */
+    bool direct[GPU_WAYS]; /* between planes and device without staging */
     gpu_passes passes;
     gpu_buffer scratch, tiles, split, twiddles, places;
     gpu_buffer *spectrum; /* per chunk */
@@ -35,24 +41,29 @@ typedef struct {
 /* The steps of a frame on the device, each on a queue of its own where there are enough. */
 typedef enum { GPU_STEP_UP, GPU_STEP_PASSES, GPU_STEP_DOWN, GPU_STEPS } gpu_step;
 
+/* What travels. Those that a plan has not have no bytes. */
+typedef enum { GPU_IMAGE, GPU_MASK, GPU_RESULT, GPU_GLARE, GPU_TOTALS, GPU_LOADS } gpu_load;
+
 /* One thread at a time may use a frame; no lock guards it. */
 typedef struct {
     /* Set by gpu_frame_make, const until gpu_frame_free, which frees them. */
-    gpu_buffer up, down, weights; /* up and down: where the image itself does not do */
-    /* Per chunk: the planes of its channels, of one term after the other; the result's are those of
-     * the first. input: of halfs, NULL where there is none. */
-    gpu_buffer *input, *image;
-    gpu_sets sets;                       /* per chunk and kind of pass */
+    gpu_buffer staging[GPU_WAYS], join; /* staging: where the loads themselves do not do */
+    gpu_buffer *load[GPU_LOADS]; /* of each chunk; the mask is that of the first. NULL: there is
+                                    none, or the image is where the result goes */
+    gpu_sets sets;               /* per chunk and kind of pass */
     VkCommandBuffer commands[GPU_STEPS]; /* NULL: the host does that step alone */
     VkSemaphore done[GPU_STEPS - 1];     /* of each step, for the next */
     VkFence fence;                       /* of the last step */
     VkQueryPool stamps;                  /* NULL: times are not measured */
+    float *rows;                         /* a row of floats for each worker */
+    double *spilled;                     /* of each band of rows */
 
-    /* From gpu_frame_load until gpu_frame_wait returns. The planes and the sink are the
-     * caller's. */
+    /* From gpu_frame_load until gpu_frame_wait returns. The planes are the caller's. */
     double host_up; /* seconds that the host has worked on the way up */
+    const void *in[ENGINE_CHANNELS];
     void *out[ENGINE_CHANNELS];
-    const engine_sink *sink;
+    float *glare[ENGINE_CHANNELS];
+    join how;
 
     bool busy; /* submitted and not waited for */
     bool lost; /* it failed on the way: the device may have a part of it, and semaphores are set */
@@ -73,8 +84,9 @@ void gpu_frame_free(gpu_frame *f, const gpu_work *w); /* accepts half-made ones 
 bool gpu_frame_load(gpu_frame *f, const gpu_work *w, const engine_frame *planes, err *e);
 /* Submits a loaded frame. May run beside other frames. */
 bool gpu_frame_submit(gpu_frame *f, const gpu_work *w, err *e);
-/* Waits for a submitted frame and brings its planes back. May run beside other frames. */
-bool gpu_frame_wait(gpu_frame *f, const gpu_work *w, engine_times *t, err *e);
+/* Waits for a submitted frame, brings its planes back and, unless st is NULL, fills it for each
+ * channel. May run beside other frames. */
+bool gpu_frame_wait(gpu_frame *f, const gpu_work *w, join_stats *st, engine_times *t, err *e);
 
 /* Records the passes alone, with a gpu_stamp after each: for benchmarks, too. */
 void gpu_frame_record_passes(const gpu_frame *f, const gpu_work *w, VkCommandBuffer c,

@@ -143,6 +143,9 @@ bool gpu_spectrum_fill(void *to, const gpu_spectrum_part *part, par *threads, er
 /* --- specialization constants --------------------------------------------------------------- */
 
 enum { MOST_CONSTANTS = 48 };
+_Static_assert((int)OUTPUT_FLOATS == PLAN_FLOATS && (int)OUTPUT_HALFS == PLAN_HALFS &&
+                   (int)OUTPUT_DOUBLES == PLAN_DOUBLES && TOTALS == PLAN_TOTALS,
+               "shaders and the planner speak of the same planes");
 _Static_assert(MOST_HELD == PLAN_MOST_HELD, "shaders have room for what the planner gives them");
 
 typedef struct {
@@ -196,13 +199,16 @@ static constants constants_of(const plan *p, const plan_pass *s, const gpu_twidd
     pass_add(&c, ID_LINE_COUNT, p->axis[1].extent);
     pass_add(&c, ID_IMAGE_PITCH, p->image_pitch);
     pass_add(&c, ID_IMAGE_ROWS, p->ask.size[PLAN_Y]);
-    pass_add(&c, ID_HALF_INPUT, p->input_bytes > 0);
+    pass_add(&c, ID_HALF_INPUT, p->ask.planes.in == PLAN_HALFS);
+    pass_add(&c, ID_OUTPUT, p->ask.planes.out);
+    pass_add(&c, ID_PARTLY, p->ask.planes.partly);
+    pass_add(&c, ID_MASKED, p->ask.planes.masked);
+    pass_add(&c, ID_GLARE, p->ask.planes.glare);
     pass_add(&c, ID_HALVES, p->halves);
     pass_add(&c, ID_PITCH, s->kind == PASS_CONVOLVE && parts > 1 ? s->fft.length : p->pitch);
     pass_add(&c, ID_TILE_IN, p->tile_in);
     pass_add(&c, ID_TILE_OUT, p->tile);
     pass_add(&c, ID_BAND, p->band);
-    pass_add(&c, ID_JOIN, !p->ask.tapless);
     pass_add(&c, ID_COUNT, parts > 1 ? parts : p->halves);
     pass_add(&c, ID_PARTS, parts);
     pass_add(&c, ID_ONE_KERNEL, p->ask.spectra == 1);

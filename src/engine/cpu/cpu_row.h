@@ -1,11 +1,11 @@
-/* row.h - one row of a result: what it is made of, how, and what is measured of it.
+/* cpu_row.h - one row of a result: what it is made of, how, and what is measured of it.
  *
  * An ordinary row is made at once. Any other is made in doubles, in two steps; the pixels of a row
  * that the transform made in doubles are the same in either way. */
-#ifndef BLOOM_ROW_H
-#define BLOOM_ROW_H
+#ifndef ENGINE_CPU_ROW_H
+#define ENGINE_CPU_ROW_H
 
-#include "bloom/promise/tail.h"
+#include "engine/join.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,7 +22,6 @@ typedef struct {
     const float *in;       /* the row as it came */
     const float *floats;   /* what the transform made, or */
     const double *doubles; /* this */
-    double back;           /* by which it must be multiplied */
     double *own, *glare;   /* what the pixels give themselves; all else */
 } row;
 
@@ -42,7 +41,7 @@ typedef struct {
  * cancel, so all roundings are relative to the result: accuracy_relative has room for them. */
 bool row_make_ordinary(const row *r, row_totals *t);
 
-/* Starts the totals of a row. Fills r->glare with what the transform made, scaled back, and notes
+/* Starts the totals of a row. Fills r->glare with what the transform made, and notes
  * its norm and peak; fills r->own with what the pixels give where all of them is spread. */
 void row_begin(const row *r, row_totals *t);
 /* Makes `out` of any row from r->own and r->glare: in doubles, rounded to a float once, so that
@@ -51,8 +50,8 @@ void row_begin(const row *r, row_totals *t);
 void row_finish(const row *r, row_totals *t);
 
 /* Returns the part of a row whose result counts. */
-row row_kept(const row *r, const tail_kept *kept);
+row row_kept(const row *r, const join_box *kept);
 /* Adds to the totals what the transform made of the rest of a row. */
-void row_add_margins(const row *r, row_totals *t, const tail_kept *kept);
+void row_add_margins(const row *r, row_totals *t, const join_box *kept);
 
 #endif

@@ -1,4 +1,4 @@
-#include "bloom/row.h"
+#include "engine/cpu/cpu_row.h"
 
 #include "base/half.h"
 #include "base/number.h"
@@ -235,13 +235,13 @@ void row_finish(const row *r, row_totals *t) {
 VECTOR_WIDE static void begin_fours(const row *r, vec4d *norm, vec4d *peak, uint32_t whole) {
     const float *in = r->in, *floats = r->floats;
     const double *doubles = r->doubles;
-    double *own = r->own, *glare = r->glare, back = r->back;
+    double *own = r->own, *glare = r->glare;
     vec4d e;
     for (uint32_t i = 0; i < whole; i += FOUR) {
         if (floats)
-            e = back * VECTOR_DOUBLES(floats + i, 0);
+            e = VECTOR_DOUBLES(floats + i, 0);
         else
-            e = back * *(const vec4d_any *)(doubles + i);
+            e = *(const vec4d_any *)(doubles + i);
         *(vec4d_any *)(glare + i) = e;
         *(vec4d_any *)(own + i) = r->centre * VECTOR_DOUBLES(in + i, 0);
         *norm += e * e;
@@ -254,7 +254,7 @@ void row_begin(const row *r, row_totals *t) {
     vec4d norm = {0}, peak = {0};
     if (i) begin_fours(r, &norm, &peak, i);
     for (; i < r->n; i++) {
-        double g = r->back * (r->floats ? (double)r->floats[i] : r->doubles[i]);
+        double g = r->floats ? (double)r->floats[i] : r->doubles[i];
         r->glare[i] = g;
         r->own[i] = r->centre * (double)r->in[i];
         norm[i % FOUR] += g * g;
@@ -267,7 +267,7 @@ void row_begin(const row *r, row_totals *t) {
 
 /* --- windows --------------------------------------------------------------------------------- */
 
-row row_kept(const row *r, const tail_kept *kept) {
+row row_kept(const row *r, const join_box *kept) {
     row k = *r;
     k.n = kept->w;
     k.out += kept->x;
@@ -279,7 +279,7 @@ row row_kept(const row *r, const tail_kept *kept) {
     return k;
 }
 
-void row_add_margins(const row *r, row_totals *t, const tail_kept *kept) {
+void row_add_margins(const row *r, row_totals *t, const join_box *kept) {
     for (uint32_t i = 0; i < r->n; i++) {
         if (i == kept->x) i += kept->w;
         if (i >= r->n) break;

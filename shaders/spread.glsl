@@ -1,0 +1,55 @@
+// spread.glsl - what of a pixel is spread: src/engine/join.h has the formula, and join_spread_of() is the same
+// in C. Pass 1 loads it, and the last pass adds the rest of the pixel.
+
+layout(constant_id = ID_PARTLY) const bool PARTLY = false; // there is a threshold or a mask
+layout(constant_id = ID_MASKED) const bool MASKED = false;
+layout(std430, set = 0, binding = BIND_MASK) readonly buffer mask_plane { float mask[]; };
+
+// The numbers of a join that are its channel's. gpu_join.h has the same in C.
+struct join_channel {
+    wide centre, gain, dark, unit; // unit: 1 / most
+    wide nonnegative;              // 1: neither what is spread nor the kernel is below zero
+};
+layout(std430, set = 0, binding = BIND_JOIN) readonly buffer join_numbers {
+    uvec4 kept;                 // the pixels that count: x, y, width, height
+    wide threshold, knee, bend; // bend: 1 / (4 knee)
+    wide additive;              // 1: the glare's plane receives what is added to the image
+    join_channel join_of[];
+};
+layout(push_constant) uniform join_constants { uint first_channel; }; // of this dispatch
+
+// A parabola joins the two lines at threshold -+ knee.
+wide spread_of(real v, uint place) {
+    wide x = wide_of(v);
+    if (!PARTLY) return x;
+    if (MASKED) x = times(x, wide_of(mask[place]));
+    if (!(leading(threshold) > 0)) return x;
+    wide over = minus(x, threshold), begun = plus(over, knee);
+    if (leading(minus(over, knee)) >= 0) return leading(over) > 0 ? over : wide(0);
+    if (leading(begun) <= 0 || !(leading(x) > 0)) return wide(0);
+    wide part = times(times(begun, begun), bend);
+    return leading(minus(part, x)) < 0 ? part : x;
+}
+
+complex load_pair(uint channel, uint pair, int c) { // c < 0: padding
+    if (c < 0 || !has_pair(pair)) return complex(0);
+    uint place = place_of_pixel(pair, uint(c));
+    bool second = has_second(pair, c);
+    complex two = pixels_at(plane_of(channel) + place, second);
+    return complex(leading(spread_of(two.x, place)), second ? leading(spread_of(two.y, place + SECOND)) : real(0));
+}
+
+real load_pixel(uint channel, uint row, int c) {
+    if (c < 0 || !has_pair(row)) return real(0);
+    uint place = place_of_pixel(row, uint(c));
+    return leading(spread_of(pixel_at(plane_of(channel) + place), place));
+}
+
+// Loads leg r of butterfly j. With ALONE, the two pixels of a number in the border may come from two
+// places.
+complex load_leg(uint channel, uint pair, uint r, uint j) {
+    if (!ALONE || BORDER == ZERO || STEP * REST_0 * (r + 1) <= EXTENT)
+        return load_pair(channel, pair, source_of_leg(r, j));
+    uint i = index_of_leg(r, j);
+    return complex(load_pixel(channel, pair, source_of(i)), load_pixel(channel, pair, source_of(i + 1)));
+}

@@ -1,0 +1,216 @@
+#include "engine/cpu/cpu_join.h"
+
+#include "base/half.h"
+#include "engine/cpu/cpu_row.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- what a row is made of ---------------------------------------------------------------------
+ */
+
+/* A worker's scratch. In doubles: what the pixels give themselves, and the glare. In floats: the
+ * row as it came, the part of it that is spread, and the result. */
+typedef struct {
+    double *own, *glare;
+    float *in, *excess, *out;
+} scratch;
+
+size_t cpu_join_room(const plan *p) {
+    return ((2 * sizeof(double) + 3 * sizeof(float)) * p->ask.size[PLAN_X] + 127) / 64 * 64;
+}
+
+static scratch lay_out(const cpu_join *f, int worker) {
+    size_t w = f->p->ask.size[PLAN_X];
+    scratch s = {.own = (double *)(void *)(f->scratch + (size_t)worker * cpu_join_room(f->p))};
+    s.glare = s.own + w;
+    s.in = (float *)(s.glare + w);
+    s.excess = s.in + w;
+    s.out = s.excess + w;
+    return s;
+}
+
+/* Which row is made, and with what. */
+typedef struct {
+    const join *how;
+    const join_channel *is;
+    plan_planes planes;
+    uint32_t c, y;
+    const void *in; /* its pixels, as they are stored, */
+    void *out;      /* and where they go */
+    float *glare;   /* NULL: not wanted */
+    size_t first;   /* where the pixels are in their plane */
+    join_box kept;
+    bool all; /* all light is spread, none of it is held back */
+    scratch s;
+} row_job;
+
+static void *at_pixel(const void *plane, plan_sample type, size_t first) {
+    return plane ? (char *)(uintptr_t)plane + first * plan_sample_bytes(type) : NULL;
+}
+
+static row_job job_of(const cpu_join *f, uint32_t y, int worker) {
+    const plan_request *ask = &f->p->ask;
+    const join *how = f->f->join;
+    const join_box whole = {0, 0, ask->size[PLAN_X], ask->size[PLAN_Y]};
+    size_t first = (size_t)y * whole.w;
+    return (row_job){.how = how,
+                     .is = &how->channel[f->channel],
+                     .planes = ask->planes,
+                     .c = f->channel,
+                     .y = y,
+                     .in = at_pixel(f->f->in[f->channel], ask->planes.in, first),
+                     .out = at_pixel(f->f->out[f->channel], ask->planes.out, first),
+                     .glare = ask->planes.glare ? f->f->glare[f->channel] + first : NULL,
+                     .first = first,
+                     .kept = how->kept.w ? how->kept : whole,
+                     .all = join_spreads_all(&how->spread),
+                     .s = lay_out(f, worker)};
+}
+
+/* Returns the row without its pixels. */
+static row row_of(const row_job *p, const void *made, const plan *is) {
+    bool wide = is->sample_bytes == sizeof(double);
+    return (row){.out = p->planes.out == PLAN_FLOATS ? p->out : p->s.out,
+                 .n = is->ask.size[PLAN_X],
+                 .centre = p->is->centre,
+                 .dark = p->is->dark,
+                 .nonnegative = p->is->nonnegative,
+                 .floats = wide ? NULL : made,
+                 .doubles = wide ? made : NULL,
+                 .own = p->s.own,
+                 .glare = p->s.glare};
+}
+
+/* Gives the row its pixels, and returns what of them is spread over the border. The result may go
+ * where they are. */
+static double read_pixels(const row_job *p, row *r) {
+    r->in = p->in == p->out ? memcpy(p->s.in, p->in, r->n * sizeof *r->in) : p->in;
+    if (p->planes.in == PLAN_HALFS) {
+        half_to_floats(p->s.in, p->in, r->n);
+        r->in = p->s.in;
+    }
+    if (!p->all) join_spread_row(&p->how->spread, p->first, p->s.excess, r->in, r->n);
+    return p->how->spill ? spill_of_row(p->how->spill, p->c, p->y, p->all ? r->in : p->s.excess)
+                         : 0;
+}
+
+/* --- an ordinary row ---------------------------------------------------------------------------
+ */
+
+/* Makes a row, or one of halfs where it has these, if it is an ordinary one. */
+static bool make_ordinary(const row_job *p, const row *r, row_totals *t) {
+    row k = row_kept(r, &p->kept);
+    if (!row_make_ordinary(&k, t)) return false;
+    row_add_margins(r, t, &p->kept);
+    return true;
+}
+
+/* Returns whether the row may be an ordinary one, which its pixels decide. */
+static bool may_be_ordinary(const row_job *p) {
+    return p->all && p->is->nonnegative && !p->glare && p->planes.out != PLAN_DOUBLES;
+}
+
+/* Makes a row that may be ordinary from halfs to halfs, without floats in memory, but for the
+ * pixels whose light leaves the image. */
+static bool make_halfs(const row_job *p, const row *is, row_totals *t, double *spilled) {
+    if (p->planes.out != PLAN_HALFS || p->planes.in != PLAN_HALFS || p->how->kept.w) return false;
+    if (p->in == p->out) return false;
+    uint32_t unread[2];
+    row r = *is;
+    r.half_in = p->in;
+    r.half_out = p->out;
+    *spilled = 0;
+    if (!make_ordinary(p, &r, t)) return false;
+    if (!p->how->spill) return true;
+    spill_unread(p->how->spill, p->c, p->y, unread);
+    half_to_floats(p->s.in, r.half_in, unread[0]);
+    half_to_floats(p->s.in + unread[1], r.half_in + unread[1], r.n - unread[1]);
+    *spilled = spill_of_row(p->how->spill, p->c, p->y, p->s.in);
+    return true;
+}
+
+/* --- a row in doubles --------------------------------------------------------------------------
+ */
+
+/* Makes any row. */
+static void make_in_doubles(const row_job *p, row *r, row_totals *t) {
+    row_begin(r, t);
+    for (uint32_t i = 0; !p->all && i < r->n; i++) {
+        double v = (double)r->in[i], x = join_spread_of(&p->how->spread, p->first + i, v);
+        r->own[i] = v - x + r->centre * x;
+    }
+    row k = row_kept(r, &p->kept);
+    row_finish(&k, t);
+    for (uint32_t i = 0; p->glare && i < r->n; i++)
+        p->glare[i] = p->how->additive ? r->out[i] - r->in[i] : (float)r->glare[i];
+    for (uint32_t i = 0; p->planes.out == PLAN_DOUBLES && i < r->n; i++)
+        ((double *)p->out)[i] = r->own[i] + r->glare[i];
+}
+
+/* --- a row -------------------------------------------------------------------------------------
+ */
+
+/* Counts what halfs cannot hold, and limits it where the result is halfs. */
+static void limit_to_halfs(const row_job *p, const row *r, join_stats *st) {
+    const double half = (double)HALF_MAX;
+    for (float *at = r->out + p->kept.x, *end = at + p->kept.w; at < end; at++) {
+        double out = (double)*at;
+        if (!(fabs(out) > half)) continue;
+        st->over++;
+        st->over_sum += out - copysign(half, out);
+        if (p->planes.out == PLAN_HALFS) *at = copysignf(HALF_MAX, *at);
+    }
+}
+
+/* Writes number by number. A whole struct would be made elsewhere and copied in larger pieces, and
+ * each of these would wait for what was just stored. */
+static void set_stats(join_stats *st, const row_totals *t, double spilled) {
+    st->norm = t->norm;
+    st->peak = t->peak;
+    st->darkest = (double)t->darkest;
+    st->darker = t->darker;
+    st->sum = t->sum;
+    st->spilled = spilled;
+    st->negative = t->negative;
+    st->negative_sum = t->negative_sum;
+    st->negative_worst = t->negative ? t->lowest : 0;
+    st->over = 0;
+    st->over_sum = 0;
+    st->largest = t->largest;
+}
+
+void cpu_join_row(const cpu_join *f, uint32_t y, int worker, const void *made) {
+    join_stats *st = &f->row[y];
+    __builtin_prefetch(st, 1); /* nothing has touched its cache lines before */
+    __builtin_prefetch(st + 1, 1);
+    const row_job p = job_of(f, y, worker);
+    row r = row_of(&p, made, f->p);
+    row_totals t;
+    double spilled;
+    bool ordinary = may_be_ordinary(&p);
+    if (ordinary && make_halfs(&p, &r, &t, &spilled)) {
+        set_stats(st, &t, spilled);
+        return;
+    }
+    spilled = read_pixels(&p, &r);
+    if (y < p.kept.y || y - p.kept.y >= p.kept.h) { /* a margin: what the engine made is measured */
+        row_begin(&r, &t);
+        set_stats(st, &t, 0);
+        return;
+    }
+    if (!ordinary || !make_ordinary(&p, &r, &t)) make_in_doubles(&p, &r, &t);
+    set_stats(st, &t, spilled);
+    if (t.largest > HALF_MAX) limit_to_halfs(&p, &r, st);
+    if (p.planes.out == PLAN_HALFS)
+        half_from_floats((uint16_t *)p.out + p.kept.x, r.out + p.kept.x, p.kept.w);
+}
+
+join_stats cpu_join_stats(const cpu_join *f) {
+    const uint32_t *size = f->p->ask.size;
+    join_stats all = join_begin();
+    for (uint32_t y = 0; y < size[PLAN_Y]; y++)
+        join_add(&all, &f->row[y], (join_box){0, y, size[PLAN_X], 1});
+    join_end(&all);
+    return all;
+}

@@ -1,0 +1,83 @@
+/* join.h - what becomes of a pixel: the data that both engines obey, and what they measure.
+ *
+ *   spread(in)   what of a pixel is spread: all of it, or what a mask and a threshold leave
+ *   glare        gain * what the transform makes of spread(in)
+ *   out          in - spread(in) + centre * spread(in) + glare
+ *
+ * Glare of light is light: where image and kernel have nothing below zero, glare below zero is
+ * rounding noise, which is cut off and counted. A sum is rounded once, to the type of the plane;
+ * what halfs cannot hold becomes their largest number.
+ *
+ * A join is made once for a frame and const afterwards. engine/cpu/cpu_join.c makes rows by it,
+ * while they are in the cache, and shaders/join.glsl pixels, where the last pass of a GPU has them.
+ * docs/math.md, "The last pass of a GPU", says how far the two may differ. */
+#ifndef ENGINE_JOIN_H
+#define ENGINE_JOIN_H
+
+#include "engine/spill.h"
+#include "kernel/psf.h"
+
+/* The part of a pixel that is spread: what a mask lets through, and of that the light above a
+ * threshold. It begins softly between threshold - knee and threshold + knee; beyond that it is all
+ * light above the threshold. It is never more than the pixel has, not even where the knee is the
+ * wider one. What is not spread stays where it is. */
+typedef struct {
+    double threshold, knee; /* threshold 0: everything that the mask lets through */
+    const float *mask;      /* of each pixel of a plane, 0 to 1; NULL: there is none */
+} join_spread;
+/* Returns whether all light is spread. */
+static inline bool join_spreads_all(const join_spread *x) {
+    return !(x->threshold > 0) && !x->mask;
+}
+/* Returns what is spread of pixel `at` with the value v. */
+double join_spread_of(const join_spread *x, size_t at, double v);
+/* Does so for n pixels from pixel `at` on, and rounds to floats. */
+void join_spread_row(const join_spread *x, size_t at, float *to, const float *from, size_t n);
+
+/* A rectangle of pixels. */
+typedef struct {
+    uint32_t x, y, w, h;
+} join_box;
+
+/* What differs from channel to channel. */
+typedef struct {
+    double centre, gain;
+    bool nonnegative; /* neither what is spread nor the kernel is below zero */
+    double dark;      /* pixels below this are only counted, not measured; 0: there are none */
+    double most;      /* a bound on |glare|; 0: none is known, and it is near 1 */
+} join_channel;
+
+typedef struct {
+    join_spread spread;
+    join_box kept;      /* pixels that are made and measured; a width of 0: all. Of the others only
+                           the glare's norm and peak are measured. */
+    bool additive;      /* the glare's plane receives out - in, in place of the glare */
+    const spill *spill; /* NULL: light that leaves the image is not measured */
+    join_channel channel[PSF_CHANNELS];
+} join;
+
+/* Returns the join of a frame that only adds: out = centre * in + gain * (what the transform
+ * made). */
+join join_plain(uint32_t channels, const double *centre, const double *gain);
+
+/* What a channel has turned out to be. */
+typedef struct {
+    double norm, peak;   /* of the glare, before anything is cut off */
+    double darkest;      /* least |out| of those that are not below `dark`; 0: there are none */
+    bool darker;         /* there are pixels below it */
+    double sum, spilled; /* of out, before halfs are limited; what left the image, net */
+    uint64_t negative;   /* pixels whose glare was cut off, */
+    double negative_sum, negative_worst; /* their sum and the lowest, both below zero */
+    uint64_t over;                       /* |out| > 65504 */
+    double over_sum;                     /* by how much, signed */
+    float largest;                       /* |out| */
+    join_box dark_at, bright_at; /* where the darkest is, and the glare's peak: a few lines */
+} join_stats;
+
+/* Returns a sum's beginning, and adds what was found in a few lines `at`; `norm` is the sum of
+ * squares until join_end. */
+join_stats join_begin(void);
+void join_add(join_stats *to, const join_stats *from, join_box at);
+void join_end(join_stats *st);
+
+#endif
