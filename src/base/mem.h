@@ -16,13 +16,21 @@
 bool mem_mul(size_t a, size_t b, size_t *out);
 bool mem_add(size_t a, size_t b, size_t *out);
 
-/* Returns count * size zeroed bytes; `what` names the thing for the message. Free with mem_free.
- * Returns NULL with ERR_MEMORY when there is no memory, and never NULL for zero bytes. */
-void *mem_new(size_t count, size_t size, const char *what, err *e);
-/* Does the same without zeroing, for large buffers that are written before they are read. */
-void *mem_raw(size_t count, size_t size, const char *what, err *e);
 /* Frees what this module has allocated; NULL is fine. */
 void mem_free(void *p);
+
+/* Lets gcc's analyzer (make analyse) follow blocks to mem_free. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define MEM_BLOCK __attribute__((malloc, malloc(mem_free, 1)))
+#else
+#define MEM_BLOCK
+#endif
+
+/* Returns count * size zeroed bytes; `what` names the thing for the message. Free with mem_free.
+ * Returns NULL with ERR_MEMORY when there is no memory, and never NULL for zero bytes. */
+MEM_BLOCK void *mem_new(size_t count, size_t size, const char *what, err *e);
+/* Does the same without zeroing, for large buffers that are written before they are read. */
+MEM_BLOCK void *mem_raw(size_t count, size_t size, const char *what, err *e);
 
 /* A budget counts what is allocated in it, and has a limit. Each host has one (base/host.h), which
  * the calls of this module use. A block goes back to the budget that it came from. */
@@ -82,6 +90,6 @@ void mem_plan_add(mem_plan *to, const char *what, uint64_t bytes);
 void mem_plan_add_all(mem_plan *to, const mem_plan *from);
 
 /* Copies a string. Free with mem_free. */
-char *mem_str(const char *s, err *e);
+MEM_BLOCK char *mem_str(const char *s, err *e);
 
 #endif

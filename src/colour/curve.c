@@ -39,99 +39,45 @@ static double to_bt709(const curve *c, double v) {
     return v < 0.018 ? v * 4.5 : 1.099 * pow(v, 0.45) - 0.099;
 }
 
+/* The logarithms of cameras, with a line near black. */
+static double from_log(const curve *c, double v) {
+    const curve_log *k = c->log;
+    return v >= k->slope * k->cut + k->foot
+               ? (pow(k->of, (v - k->base) / k->scale) - k->offset) / k->gain
+               : (v - k->foot) / k->slope;
+}
+
+static double to_log(const curve *c, double v) {
+    const curve_log *k = c->log;
+    double light = k->gain * v + k->offset;
+    return v >= k->cut ? k->scale * (k->of == 2 ? log2(light) : log10(light)) + k->base
+                       : k->slope * v + k->foot;
+}
+
 /* ARRI, "ALEXA Log C Curve: Usage in VFX" (2012): the linear scene at exposure index 800. */
-enum { LOGC3_A, LOGC3_B, LOGC3_C, LOGC3_D, LOGC3_E, LOGC3_F, LOGC3_CUT };
-static const double LOGC3[] = {5.555556, 0.052272, 0.247190, 0.385537,
-                               5.367655, 0.092809, 0.010591};
-
-static double from_logc3(const curve *c, double v) {
-    const double *k = LOGC3;
-    (void)c;
-    return v > k[LOGC3_E] * k[LOGC3_CUT] + k[LOGC3_F]
-               ? (pow(10, (v - k[LOGC3_D]) / k[LOGC3_C]) - k[LOGC3_B]) / k[LOGC3_A]
-               : (v - k[LOGC3_F]) / k[LOGC3_E];
-}
-
-static double to_logc3(const curve *c, double v) {
-    const double *k = LOGC3;
-    (void)c;
-    return v > k[LOGC3_CUT] ? k[LOGC3_C] * log10(k[LOGC3_A] * v + k[LOGC3_B]) + k[LOGC3_D]
-                            : k[LOGC3_E] * v + k[LOGC3_F];
-}
-
-/* ARRI, "LogC4: Logarithmic Color Space" (2022). Below `t` it is a line of slope 1 / s. */
-typedef struct {
-    double a, b, c, s, t;
-} logc4;
-
-static logc4 logc4_numbers(void) {
-    logc4 k = {.a = (pow(2, 18) - 16) / 117.45, .b = (1023.0 - 95) / 1023, .c = 95.0 / 1023};
-    k.s = 7 * log(2) * pow(2, 7 - 14 * k.c / k.b) / (k.a * k.b);
-    k.t = (pow(2, 14 * (-k.c / k.b) + 6) - 64) / k.a;
-    return k;
-}
-
-static double from_logc4(const curve *c, double v) {
-    const logc4 k = logc4_numbers();
-    (void)c;
-    return v >= 0 ? (pow(2, 14 * (v - k.c) / k.b + 6) - 64) / k.a : v * k.s + k.t;
-}
-
-static double to_logc4(const curve *c, double v) {
-    const logc4 k = logc4_numbers();
-    (void)c;
-    return v >= k.t ? (log2(k.a * v + 64) - 6) / 14 * k.b + k.c : (v - k.t) / k.s;
-}
-
-/* Sony, "Technical Summary for S-Gamut3.Cine/S-Log3 and S-Gamut3/S-Log3": in codes of 10 bits. */
-static const double SLOG3_LINE = (171.2102946929 - 95) / 0.01125;
-
-static double from_slog3(const curve *c, double v) {
-    (void)c;
-    double code = v * 1023;
-    return code >= 171.2102946929 ? pow(10, (code - 420) / 261.5) * 0.19 - 0.01
-                                  : (code - 95) / SLOG3_LINE;
-}
-
-static double to_slog3(const curve *c, double v) {
-    (void)c;
-    double code = v >= 0.01125 ? 420 + log10((v + 0.01) / 0.19) * 261.5 : v * SLOG3_LINE + 95;
-    return code / 1023;
-}
-
+static const curve_log LOGC3 = {10,       5.555556, 0.052272, 0.247190,
+                                0.385537, 5.367655, 0.092809, 0.010591};
+/* ARRI, "LogC4: Logarithmic Color Space" (2022). */
+static const curve_log LOGC4 = {2,
+                                2231.8263090676883,
+                                64,
+                                0.06479541963412931,
+                                -0.2959083926825862,
+                                8.803033210331753,
+                                0.15895633652241087,
+                                -0.01805699611991131};
+/* Sony, "Technical Summary for S-Gamut3.Cine/S-Log3 and S-Gamut3/S-Log3": codes of 10 bits. */
+static const curve_log SLOG3 = {10,           1 / 0.19,     0.01 / 0.19,
+                                261.5 / 1023, 420.0 / 1023, (171.2102946929 - 95) / 0.01125 / 1023,
+                                95.0 / 1023,  0.01125};
 /* The Academy's S-2016-001. */
-static double from_acescct(const curve *c, double v) {
-    (void)c;
-    return v > 0.155251141552511 ? pow(2, v * 17.52 - 9.72)
-                                 : (v - 0.0729055341958355) / 10.5402377416545;
-}
-
-static double to_acescct(const curve *c, double v) {
-    (void)c;
-    return v > 0.0078125 ? (log2(v) + 9.72) / 17.52 : 10.5402377416545 * v + 0.0729055341958355;
-}
-
+static const curve_log ACESCCT = {
+    2, 1, 0, 1 / 17.52, 9.72 / 17.52, 10.5402377416545, 0.0729055341958355, 0.0078125};
 /* Panasonic, "V-Log/V-Gamut Reference Manual" (2014). */
-static double from_vlog(const curve *c, double v) {
-    (void)c;
-    return v < 0.181 ? (v - 0.125) / 5.6 : pow(10, (v - 0.598206) / 0.241514) - 0.00873;
-}
-
-static double to_vlog(const curve *c, double v) {
-    (void)c;
-    return v < 0.01 ? 5.6 * v + 0.125 : 0.241514 * log10(v + 0.00873) + 0.598206;
-}
-
+static const curve_log VLOG = {10, 1, 0.00873, 0.241514, 0.598206, 5.6, 0.125, 0.01};
 /* RED, "White Paper on REDWideGamutRGB and Log3G10" (2017). */
-static double from_log3g10(const curve *c, double v) {
-    (void)c;
-    return (v < 0 ? v / 15.1927 : (pow(10, v / 0.224282) - 1) / 155.975327) - 0.01;
-}
-
-static double to_log3g10(const curve *c, double v) {
-    (void)c;
-    return v < -0.01 ? (v + 0.01) * 15.1927 : 0.224282 * log10((v + 0.01) * 155.975327 + 1);
-}
+static const curve_log LOG3G10 = {10, 155.975327, 1 + 1.55975327, 0.224282,
+                                  0,  15.1927,    0.151927,       -0.01};
 
 /* Kodak's Cineon: codes of 10 bits are densities of a negative in steps of 0.002; its gamma is 0.6.
  * Code 685 is white, 95 is black. */
@@ -154,31 +100,31 @@ static double to_cineon(const curve *c, double v) {
 }
 
 const curve CURVES[] = {
-    {"lin", "linear", "rec709", same, same, 0},
-    {"srgb", "sRGB", "rec709", from_srgb, to_srgb, 0},
-    {"g18", "gamma 1.8", "rec709", from_gamma, to_gamma, 1.8},
-    {"g22", "gamma 2.2", "rec709", from_gamma, to_gamma, 2.2},
-    {"g24", "gamma 2.4 (BT.1886)", "rec709", from_gamma, to_gamma, 2.4},
-    {"g26", "gamma 2.6", "p3d65", from_gamma, to_gamma, 2.6},
-    {"itu709", "Rec.709 camera", "rec709", from_bt709, to_bt709, 0},
-    {"arrilogc3", "ARRI LogC3 (EI 800)", "awg3", from_logc3, to_logc3, 0},
-    {"arrilogc4", "ARRI LogC4", "awg4", from_logc4, to_logc4, 0},
-    {"slog3", "S-Log3", "sgamut3cine", from_slog3, to_slog3, 0},
-    {"acescct", "ACEScct", "ap1", from_acescct, to_acescct, 0},
-    {"vlog", "V-Log", "vgamut", from_vlog, to_vlog, 0},
-    {"redlog3g10", "Log3G10", "rwg", from_log3g10, to_log3g10, 0},
-    {"cineon", "Cineon", "rec709", from_cineon, to_cineon, 0},
-    {"acescc", "ACEScc", "ap1", NULL, NULL, 0},
-    {"pq", "PQ", "rec2020", NULL, NULL, 0},
-    {"hlg", "HLG", "rec2020", NULL, NULL, 0},
-    {"canonlog2", "Canon Log 2", NULL, NULL, NULL, 0},
-    {"canonlog3", "Canon Log 3", NULL, NULL, NULL, 0},
-    {"davinci", "DaVinci Intermediate", NULL, NULL, NULL, 0},
-    {"bmdfilm5", "Blackmagic Film 5", NULL, NULL, NULL, 0},
-    {"applelog", "Apple Log", NULL, NULL, NULL, 0},
-    {"djilog", "D-Log", NULL, NULL, NULL, 0},
-    {"adx10", "ADX10", NULL, NULL, NULL, 0},
-    {"adx16", "ADX16", NULL, NULL, NULL, 0},
+    {"lin", "linear", "rec709", same, same, 0, NULL},
+    {"srgb", "sRGB", "rec709", from_srgb, to_srgb, 0, NULL},
+    {"g18", "gamma 1.8", "rec709", from_gamma, to_gamma, 1.8, NULL},
+    {"g22", "gamma 2.2", "rec709", from_gamma, to_gamma, 2.2, NULL},
+    {"g24", "gamma 2.4 (BT.1886)", "rec709", from_gamma, to_gamma, 2.4, NULL},
+    {"g26", "gamma 2.6", "p3d65", from_gamma, to_gamma, 2.6, NULL},
+    {"itu709", "Rec.709 camera", "rec709", from_bt709, to_bt709, 0, NULL},
+    {"arrilogc3", "ARRI LogC3 (EI 800)", "awg3", from_log, to_log, 0, &LOGC3},
+    {"arrilogc4", "ARRI LogC4", "awg4", from_log, to_log, 0, &LOGC4},
+    {"slog3", "S-Log3", "sgamut3cine", from_log, to_log, 0, &SLOG3},
+    {"acescct", "ACEScct", "ap1", from_log, to_log, 0, &ACESCCT},
+    {"vlog", "V-Log", "vgamut", from_log, to_log, 0, &VLOG},
+    {"redlog3g10", "Log3G10", "rwg", from_log, to_log, 0, &LOG3G10},
+    {"cineon", "Cineon", "rec709", from_cineon, to_cineon, 0, NULL},
+    {"acescc", "ACEScc", "ap1", NULL, NULL, 0, NULL},
+    {"pq", "PQ", "rec2020", NULL, NULL, 0, NULL},
+    {"hlg", "HLG", "rec2020", NULL, NULL, 0, NULL},
+    {"canonlog2", "Canon Log 2", NULL, NULL, NULL, 0, NULL},
+    {"canonlog3", "Canon Log 3", NULL, NULL, NULL, 0, NULL},
+    {"davinci", "DaVinci Intermediate", NULL, NULL, NULL, 0, NULL},
+    {"bmdfilm5", "Blackmagic Film 5", NULL, NULL, NULL, 0, NULL},
+    {"applelog", "Apple Log", NULL, NULL, NULL, 0, NULL},
+    {"djilog", "D-Log", NULL, NULL, NULL, 0, NULL},
+    {"adx10", "ADX10", NULL, NULL, NULL, 0, NULL},
+    {"adx16", "ADX16", NULL, NULL, NULL, 0, NULL},
 };
 const int CURVE_COUNT = (int)(sizeof CURVES / sizeof CURVES[0]);
 const curve *const CURVE_LINEAR = &CURVES[0];

@@ -7,13 +7,20 @@
 #ifndef COLOUR_CURVE_H
 #define COLOUR_CURVE_H
 
+/* Coded: scale log_of(gain light + offset) + base; for less light than `cut`, slope light + foot.
+ */
+typedef struct {
+    double of, gain, offset, scale, base, slope, foot, cut;
+} curve_log;
+
 typedef struct curve {
     const char *name;      /* "srgb", as in names of colour spaces (space.h) */
     const char *title;     /* "sRGB", for people */
     const char *primaries; /* those that go with it, where a file names none: primaries.h */
     double (*decode)(const struct curve *c, double v); /* NULL: known, but not supported */
     double (*encode)(const struct curve *c, double v);
-    double gamma; /* of a pure gamma */
+    double gamma;         /* of a pure gamma */
+    const curve_log *log; /* of a logarithm */
 } curve;
 
 extern const curve CURVES[];
