@@ -321,15 +321,15 @@ run-checks: $(PROG) $(SO) $(MAKERS)
 	@echo "all checks passed"
 
 # gcc's analyzer over all C files, for what is freed twice or used afterwards, open files that are
-# forgotten, addresses of dead frames and the like; about a minute of one core. Switched off are five
+# forgotten, addresses of dead frames and the like; about a minute of one core. Switched off are six
 # kinds that gcc 12 reports only where there is nothing: it forgets what a call has filled or checked,
 # takes loops for empty that are not, and loses blocks that are kept in arrays.
-ANALYSE := -O1 -fanalyzer -Wno-analyzer-malloc-leak -Wno-analyzer-null-dereference -Wno-analyzer-null-argument \
-           -Wno-analyzer-possible-null-dereference -Wno-analyzer-use-of-uninitialized-value
+ANALYSE := -O1 -fanalyzer -Werror $(patsubst %,-Wno-analyzer-%,malloc-leak null-dereference null-argument \
+           possible-null-dereference possible-null-argument use-of-uninitialized-value)
 .PHONY: analyse
 analyse: $(PROG)
 	@printf '%s\n' $(filter-out src/math/lanes% src/engine/cpu/cpu_passes%,$(ALL_C)) | \
-	    xargs -P "$$(nproc)" -I@ gcc -std=c11 $(WARN_C) $(DEFS) -DWITH_OCIO=$(OCIO) $(INC) $(ANALYSE) -c @ -o /dev/null
+	    xargs -P "$$(nproc)" -I@ gcc -std=c11 $(DEFS) -DWITH_OCIO=$(OCIO) $(INC) $(ANALYSE) -S @ -o /dev/null
 	@echo "nothing was found"
 format:
 	clang-format -i $(call sources,[ch]) $(call sources,cc) $(wildcard tests/*/*.[ch] tests/*/*.cc testdata/*.[ch] kernels/*.c examples/*.c)

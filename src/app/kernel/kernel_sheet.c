@@ -60,13 +60,12 @@ typedef struct {
     double scale;            /* with its taps stretched by this */
     float *bloomed;          /* as sheet.light; NULL: not bloomed */
     preview_picture picture[SHEET_STRENGTHS];
-    uint8_t *jpeg[SHEET_STRENGTHS];
-    size_t bytes[SHEET_STRENGTHS];
+    text jpeg[SHEET_STRENGTHS];
 } sheet_look;
 
 static void sheet_look_free(sheet_look *l) {
     mem_free(l->bloomed);
-    for (int i = 0; i < SHEET_STRENGTHS; i++) mem_free(l->picture[i].pixel), mem_free(l->jpeg[i]);
+    for (int i = 0; i < SHEET_STRENGTHS; i++) mem_free(l->picture[i].pixel), text_free(&l->jpeg[i]);
 }
 
 /* --- the frame -------------------------------------------------------------------------------- */
@@ -195,11 +194,11 @@ static bool sheet_jpeg(void *ctx, size_t which, int worker, err *e) {
     (void)worker;
     sheet_look *l = ctx;
     const preview_picture *p = &l->picture[which];
-    l->jpeg[which] = jpeg_encode(&(png_picture){p->pixel, p->width, p->height, 3}, SHEET_QUALITY,
-                                 &l->bytes[which], e);
+    bool ok = jpeg_encode(&l->jpeg[which], &(png_picture){p->pixel, p->width, p->height, 3},
+                          SHEET_QUALITY, e);
     mem_free(p->pixel);
     l->picture[which] = (preview_picture){0};
-    return l->jpeg[which] != NULL;
+    return ok;
 }
 
 /* Makes the first `strengths` pictures for the page. */
@@ -211,10 +210,10 @@ static bool sheet_jpegs(sheet_look *l, int strengths, err *e) {
 
 /* --- the page --------------------------------------------------------------------------------- */
 
-static void sheet_add_uri(json_out *j, const char *name, const uint8_t *jpeg, size_t bytes) {
+static void sheet_add_uri(json_out *j, const char *name, const text *jpeg) {
     text uri = {0};
     text_add(&uri, "data:image/jpeg;base64,");
-    text_add_base64(&uri, jpeg, bytes);
+    text_add_base64(&uri, (const uint8_t *)jpeg->s, jpeg->n);
     json_string(j, name, uri.s);
     text_free(&uri);
 }
@@ -256,7 +255,7 @@ static void sheet_add_look(json_out *j, const sheet_look *l) {
     for (int i = 0; i < SHEET_STRENGTHS; i++) sheet_add_command(j, l, SHEET_STRENGTH[i]);
     json_close(j);
     json_list(j, "pictures");
-    for (int i = 0; i < SHEET_STRENGTHS; i++) sheet_add_uri(j, NULL, l->jpeg[i], l->bytes[i]);
+    for (int i = 0; i < SHEET_STRENGTHS; i++) sheet_add_uri(j, NULL, &l->jpeg[i]);
     json_close(j);
     json_close(j);
 }
@@ -270,7 +269,7 @@ static bool sheet_page(const sheet *s, sheet_look *look, size_t looks, text *to,
     json_string(&j, "frame", slash ? slash + 1 : s->c->word[1]);
     json_uints(&j, "size", (uint32_t[]){s->light.width, s->light.height}, 2);
     json_reals(&j, "strengths", 3, SHEET_STRENGTH, SHEET_STRENGTHS);
-    sheet_add_uri(&j, "plain", plain.jpeg[0], plain.bytes[0]);
+    sheet_add_uri(&j, "plain", &plain.jpeg[0]);
     json_list(&j, "kernels");
     for (size_t i = 0; i < looks; i++) sheet_add_look(&j, &look[i]);
     json_close(&j);

@@ -123,27 +123,24 @@ static bool show_strings(const image_attr *a, const style *st, text *to) {
     return true;
 }
 
-static bool show_word(const image_attr *a, const char *const *words, int count, const style *st,
-                      text *to) {
-    if (a->bytes != 1 || a->data[0] >= count) return false;
-    text_add(to, st->json ? "\"%s\"" : "%s", words[a->data[0]]);
+/* Types of one byte that stands for a word; those of compression are compression_name's. */
+static const struct {
+    const char *type, *words[3];
+    int count;
+} WORDS[] = {
+    {"compression", {NULL}, COMPRESSIONS},
+    {"envmap", {"latlong", "cube"}, 2},
+    {"lineOrder", {"increasing", "decreasing", "random"}, 3},
+};
+
+static bool show_word(const image_attr *a, const style *st, text *to) {
+    int i = 0;
+    while (strcmp(WORDS[i].type, a->type) != 0) i++;
+    if (a->bytes != 1 || a->data[0] >= WORDS[i].count) return false;
+    const char *word = WORDS[i].words[0] ? WORDS[i].words[a->data[0]]
+                                         : compression_name((compression)a->data[0]);
+    text_add(to, st->json ? "\"%s\"" : "%s", word);
     return true;
-}
-
-static bool show_compression(const image_attr *a, const style *st, text *to) {
-    const char *words[COMPRESSIONS];
-    for (int i = 0; i < COMPRESSIONS; i++) words[i] = compression_name((compression)i);
-    return show_word(a, words, COMPRESSIONS, st, to);
-}
-
-static bool show_line_order(const image_attr *a, const style *st, text *to) {
-    static const char *const WORD[] = {"increasing", "decreasing", "random"};
-    return show_word(a, WORD, 3, st, to);
-}
-
-static bool show_envmap(const image_attr *a, const style *st, text *to) {
-    static const char *const WORD[] = {"latlong", "cube"};
-    return show_word(a, WORD, 2, st, to);
 }
 
 /* Shows hours, minutes, seconds and frames: two decimal digits each, with flags between them. */
@@ -184,9 +181,9 @@ static const struct {
     const char *type;
     bool (*show)(const image_attr *a, const style *st, text *to);
 } SPECIAL[] = {
-    {"compression", show_compression}, {"envmap", show_envmap},      {"lineOrder", show_line_order},
-    {"rational", show_rational},       {"string", show_string},      {"stringvector", show_strings},
-    {"tiledesc", show_tiles},          {"timecode", show_time_code},
+    {"compression", show_word},  {"envmap", show_word},        {"lineOrder", show_word},
+    {"rational", show_rational}, {"string", show_string},      {"stringvector", show_strings},
+    {"tiledesc", show_tiles},    {"timecode", show_time_code},
 };
 
 static bool show(const image_attr *a, const style *st, text *to) {

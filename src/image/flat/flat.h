@@ -54,15 +54,19 @@ bool flat_header(flat_file *f, image_header *h, const flat_size *size, const ima
 bool flat_take(flat_file *f, file_out **file, const image_header *h, const image_format *format,
                err *e);
 
-/* Serve as functions of an image_format. flat_read and flat_write run `each` for the rows of a
- * band, flat_commit commits the file and frees the writer, flat_close frees a reader or writer.
- * flat_one_row returns 1: these formats read and write any rows. */
+/* Serve as functions of an image_format, as FLAT_ROWS and FLAT_WHOLE name them. flat_read and
+ * flat_write run `each` for the rows of a band, flat_commit commits the file and frees the writer,
+ * flat_close frees a reader or writer. flat_one_row returns 1: these formats read and write any
+ * rows. */
 bool flat_read(void *file, int part, uint32_t row, uint32_t rows, void *const plane[], err *e);
 bool flat_write(void *file, int part, uint32_t row, uint32_t rows, const void *const plane[],
                 err *e);
 bool flat_commit(void *file, err *e);
 void flat_close(void *file);
 uint32_t flat_one_row(const void *state, int part);
+
+#define FLAT_ROWS  .read = flat_read, .writer_rows = flat_one_row, .write = flat_write
+#define FLAT_WHOLE FLAT_ROWS, .close = flat_close, .commit = flat_commit, .discard = flat_close
 
 /* Apply the curve of sRGB, from 0..1 to 0..1: to linear light, and back. */
 float flat_from_srgb(float v);

@@ -3,10 +3,10 @@
 #ifndef IMAGE_JPEG_H
 #define IMAGE_JPEG_H
 
+#include "base/text.h"
 #include "image/flat/png.h"
 
-/* Returns the file, of *bytes bytes, to be freed with mem_free. `quality` is 1 to 100. The picture
- * has 3 channels. */
-uint8_t *jpeg_encode(const png_picture *p, int quality, size_t *bytes, err *e);
+/* Adds the file of a picture with 3 channels. `quality` is 1 to 100. */
+bool jpeg_encode(text *to, const png_picture *p, int quality, err *e);
 
 #endif

@@ -258,11 +258,6 @@ const image_format FORMAT_NPY = {
     .magic = VERSION_AT,
     .match = npy_match,
     .open = npy_open,
-    .read = flat_read,
-    .close = flat_close,
     .create = npy_create,
-    .writer_rows = flat_one_row,
-    .write = flat_write,
-    .commit = flat_commit,
-    .discard = flat_close,
+    FLAT_WHOLE,
 };

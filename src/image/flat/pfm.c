@@ -138,11 +138,6 @@ const image_format FORMAT_PFM = {
     .magic = 3,
     .match = match,
     .open = pfm_open,
-    .read = flat_read,
-    .close = flat_close,
     .create = pfm_create,
-    .writer_rows = flat_one_row,
-    .write = flat_write,
-    .commit = flat_commit,
-    .discard = flat_close,
+    FLAT_WHOLE,
 };

@@ -272,11 +272,9 @@ const image_format FORMAT_PNG = {
     .magic = 8,
     .match = match,
     .open = png_open,
-    .read = flat_read,
     .close = png_close,
     .create = png_create,
-    .writer_rows = flat_one_row,
-    .write = flat_write,
+    FLAT_ROWS,
     .commit = png_commit,
     .discard = flat_close,
 };

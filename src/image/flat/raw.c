@@ -130,9 +130,7 @@ static void *create_gbr(file_out **file, image_header *h, par *threads, err *e) 
 #define PLANES(name_, match_, create_)                                                   \
     {                                                                                    \
         .name = name_, .extensions = "", .holds_alpha = true, .magic = sizeof MAGIC - 1, \
-        .match = match_, .open = open_planes, .read = flat_read, .close = flat_close,    \
-        .create = create_, .writer_rows = flat_one_row, .write = flat_write,             \
-        .commit = flat_commit, .discard = flat_close                                     \
+        .match = match_, .open = open_planes, .create = create_, FLAT_WHOLE              \
     }
 
 const image_format FORMAT_RAW = PLANES("raw", match, create_raw);
