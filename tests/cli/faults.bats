@@ -73,11 +73,12 @@ setup() {
     [ -z "$(find . -name '*.tmp')" ]
 }
 
-@test "inputs that vanish or are cut, folders that cannot be written" {
+@test "inputs that vanish, grow or are cut, folders that cannot be written" {
     for i in 1 2 3 4 5 6; do cp in.exr in.000$i.exr; done
     timeout 60 env FAULT_WAIT="$dir/wait" LD_PRELOAD="$faults" "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --keep-going --jobs 1 2>said &
     pid=$!
     for i in {1..1000}; do [ -e wait ] && break || sleep 0.01; done
+    echo more >>in.0004.exr
     truncate -s 2000 in.0005.exr
     rm in.0006.exr wait
     status=0

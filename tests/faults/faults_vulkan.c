@@ -6,7 +6,8 @@
  *   FAULT_VK=lost:n     from the n-th submission on the device is lost: all calls say so
  *   FAULT_VK=hang:n     the n-th fence waited for, and all that follow, never come
  *   FAULT_VK_COUNT=file the numbers of allocations, submissions and waits are written there
- *   FAULT_VK_HIDE=words of "float64 subgroups timestamps": the device has none
+ *   FAULT_VK_HIDE=words of "float64 subgroups timestamps": the device has none; "limits": it has
+ *                       those that Vulkan guarantees
  *   FAULT_VK_TYPE=gpu   a software device claims to be a GPU
  *
  * The waits of a fence that never comes return when its work is done, so that half an hour passes
@@ -83,7 +84,23 @@ VKAPI_ATTR void VKAPI_CALL vkGetPhysicalDeviceFeatures(VkPhysicalDevice d,
     if (hidden("float64")) to->shaderFloat64 = VK_FALSE;
 }
 
+/* What every implementation of Vulkan has at least. */
+static void narrow(VkPhysicalDeviceLimits *l) {
+    l->maxComputeSharedMemorySize = 16384;
+    l->maxComputeWorkGroupInvocations = 128;
+    for (int i = 0; i < 3; i++) {
+        l->maxComputeWorkGroupSize[i] = i < 2 ? 128 : 64;
+        l->maxComputeWorkGroupCount[i] = 65535;
+    }
+    l->maxStorageBufferRange = 1 << 27;
+    l->maxPerStageDescriptorStorageBuffers = 4;
+    l->maxDescriptorSetStorageBuffers = 24;
+    l->maxPushConstantsSize = 128;
+    l->minStorageBufferOffsetAlignment = l->nonCoherentAtomSize = 256;
+}
+
 static void disguise(VkPhysicalDeviceProperties *p) {
+    if (hidden("limits")) narrow(&p->limits);
     if (getenv("FAULT_VK_TYPE")) p->deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
 }
 
@@ -97,10 +114,15 @@ VKAPI_ATTR void VKAPI_CALL vkGetPhysicalDeviceProperties2(VkPhysicalDevice d,
                                                           VkPhysicalDeviceProperties2 *to) {
     REAL(vkGetPhysicalDeviceProperties2)(d, to);
     disguise(&to->properties);
-    for (VkBaseOutStructure *s = (void *)to; s; s = s->pNext)
+    for (VkBaseOutStructure *s = (void *)to; s; s = s->pNext) {
+        if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES &&
+            hidden("limits"))
+            ((VkPhysicalDeviceMaintenance3Properties *)(void *)s)->maxMemoryAllocationSize = 1
+                                                                                             << 30;
         if (s->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES &&
             hidden("subgroups"))
             ((VkPhysicalDeviceSubgroupProperties *)(void *)s)->supportedOperations = 0;
+    }
 }
 
 VKAPI_ATTR void VKAPI_CALL vkGetPhysicalDeviceQueueFamilyProperties(VkPhysicalDevice d, uint32_t *n,
