@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 
+#include <cjson/cJSON.h>
 #include <fcntl.h>
-#include <locale.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -17,17 +17,16 @@
 struct json_document {
     char *name;
     size_t length;
-    char *bytes;    /* our copy, in which strings are decoded */
-    locale_t plain; /* of numbers: a program that the library is in may have set another */
+    char *bytes; /* our copy; numbers are terminated in place once all is parsed */
+    cJSON *tree; /* holds the decoded strings */
     json_value *value;
     size_t values, room;
 };
 
 /* --- the scan ------------------------------------------------------------------------------ */
 
-/* The scanner decodes strings in place, which never grow, and notes one json_value per value, in
- * the order of the document. The `text` of a number points to its first digit; it is terminated
- * last of all. */
+/* The scanner notes one json_value per value, in the order of the document: its type and position.
+ * The `text` of a number points to its first digit; it is terminated last of all. */
 typedef struct {
     json_document *d;
     const unsigned char *p, *end;
@@ -75,22 +74,13 @@ static int hex4(const unsigned char *p, const unsigned char *end) {
     return v;
 }
 
-static void put_utf8(char **to, uint32_t c) {
-    static const uint8_t FIRST[] = {0, 0xc0, 0xe0, 0xf0};
-    int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    *(*to)++ = (char)(FIRST[more] | c >> (6 * more));
-    while (more--) *(*to)++ = (char)(0x80 | (c >> (6 * more) & 0x3f));
-}
-
-/* Decodes the escape at the scanner, and moves behind it. */
-static bool scan_escape(scanner *s, char **to) {
-    static const char NAMES[] = "\"\\/bfnrtu", MEANS[] = "\"\\/\b\f\n\r\t";
-    const char *at = s->end - s->p > 1 && s->p[1] ? strchr(NAMES, s->p[1]) : NULL;
-    if (!at) return complain(s, "after a backslash a string needs one of \" \\ / b f n r t u");
+/* Checks the escape at the scanner, and moves behind it. */
+static bool scan_escape(scanner *s) {
+    int c = s->end - s->p > 1 ? s->p[1] : 0;
+    if (c == 0 || !strchr("\"\\/bfnrtu", c))
+        return complain(s, "after a backslash a string needs one of \" \\ / b f n r t u");
     int bytes = 2;
-    if (*at != 'u') {
-        *(*to)++ = MEANS[at - NAMES];
-    } else {
+    if (c == 'u') {
         int v = hex4(s->p + 2, s->end);
         if (v < 0) return complain(s, "\\u needs four hexadecimal digits");
         if (v == 0) return complain(s, "a string cannot hold a zero character");
@@ -100,40 +90,30 @@ static bool scan_escape(scanner *s, char **to) {
             int low = pair ? hex4(s->p + 8, s->end) : -1;
             if (low < 0xdc00 || low > 0xdfff)
                 return complain(s, "this \\u is half of a surrogate pair; write both halves");
-            v = 0x10000 + ((v - 0xd800) << 10) + (low - 0xdc00);
             bytes = 12;
         }
-        put_utf8(to, (uint32_t)v);
     }
-    s->column += bytes;
-    s->p += bytes;
+    while (bytes--) step(s);
     return true;
 }
 
-static bool scan_string(scanner *s, const char **is) {
+static bool scan_string(scanner *s) {
     scanner start = *s;
-    char *to = s->d->bytes + ((const char *)s->p - s->d->bytes);
-    *is = to;
     step(s);
     while (peek(s) != '"') {
         int c = peek(s);
         if (c < 0 || c == '\n') return complain(&start, "this string has no closing quote");
         if (c < 0x20) return complain(s, "a control character in a string; write it as \\u00XX");
         if (c == '\\') {
-            if (!scan_escape(s, &to)) return false;
+            if (!scan_escape(s)) return false;
             continue;
         }
         uint32_t code;
         int n = text_utf8((const char *)s->p, &code);
         if (n == 0) return complain(s, "these bytes are not UTF-8");
-        for (; n > 0; n--) {
-            char byte = (char)*s->p;
-            step(s); /* before its byte may be written over */
-            *to++ = byte;
-        }
+        while (n--) step(s);
     }
     step(s);
-    *to = 0;
     return true;
 }
 
@@ -143,9 +123,10 @@ static int digits(scanner *s) {
     return n;
 }
 
+/* cJSON reads no longer ones. */
 enum { NUMBER_MOST = 63 };
 
-static bool scan_number(scanner *s, double *is) {
+static bool scan_number(scanner *s) {
     scanner start = *s;
     if (peek(s) == '-') step(s);
     bool zero = peek(s) == '0';
@@ -163,18 +144,16 @@ static bool scan_number(scanner *s, double *is) {
     }
     if (s->p - start.p > NUMBER_MOST)
         return complain(&start, "a number must have at most 63 characters");
-    *is = strtod_l((const char *)start.p, NULL, s->d->plain);
     return true;
 }
 
-static bool scan_word(scanner *s, json_type *type, const char **is) {
+static bool scan_word(scanner *s, json_type *type) {
     static const char *const WORD[] = {"null", "true", "false"};
     for (int i = 0; i < 3; i++) {
         size_t n = strlen(WORD[i]);
         if ((size_t)(s->end - s->p) >= n && memcmp(s->p, WORD[i], n) == 0) {
             while (n--) step(s);
             *type = i == 0 ? JSON_NULL : JSON_BOOL;
-            *is = WORD[i];
             return true;
         }
     }
@@ -184,8 +163,7 @@ static bool scan_word(scanner *s, json_type *type, const char **is) {
                        "null, [ or {");
 }
 
-/* Makes room for a value in the document's list, and gives its index, because the list moves as it
- * grows. */
+/* Adds a value to the document's list and gives its index, because the list moves as it grows. */
 static bool note_value(scanner *s, size_t *index) {
     json_document *d = s->d;
     if (d->values == JSON_VALUES)
@@ -201,27 +179,29 @@ static bool note_value(scanner *s, size_t *index) {
         d->room = room;
     }
     *index = d->values++;
+    d->value[*index] =
+        (json_value){.of = d, .line = s->line, .column = s->column, .text = (const char *)s->p};
     return true;
 }
 
-static bool scan_value(scanner *s, json_value is);
+static bool scan_value(scanner *s, int key_line, int key_column);
 
 /* Scans what is between the brackets, and the closing one. */
-static bool scan_members(scanner *s, char close, int *children) {
+static bool scan_members(scanner *s, char close) {
     if (!skip_blanks(s)) return false;
     if (peek(s) == close) return step(s), true;
-    for (;; ++*children) {
-        json_value member = {.key_line = s->line, .key_column = s->column};
+    for (;;) {
+        int line = s->line, column = s->column;
         if (close == '}') {
             if (peek(s) < 0) return complain(s, "the file ends inside an object");
             if (peek(s) != '"') return complain(s, "expected a key in double quotes");
-            if (!scan_string(s, &member.key) || !skip_blanks(s)) return false;
+            if (!scan_string(s) || !skip_blanks(s)) return false;
             if (peek(s) != ':') return complain(s, "expected a colon after the key");
             step(s);
             if (!skip_blanks(s)) return false;
         }
-        if (!scan_value(s, member) || !skip_blanks(s)) return false;
-        if (peek(s) == close) return step(s), ++*children, true;
+        if (!scan_value(s, line, column) || !skip_blanks(s)) return false;
+        if (peek(s) == close) return step(s), true;
         if (peek(s) != ',')
             return complain(s, peek(s) < 0    ? "the file ends before a bracket is closed"
                                : close == '}' ? "expected a comma or } after this member"
@@ -234,31 +214,29 @@ static bool scan_members(scanner *s, char close, int *children) {
     }
 }
 
-/* Scans a value; `is` has its key. */
-static bool scan_value(scanner *s, json_value is) {
+static bool scan_value(scanner *s, int key_line, int key_column) {
     size_t index = 0;
+    json_type type = JSON_NULL;
     if (!note_value(s, &index)) return false;
-    is.of = s->d;
-    is.line = s->line;
-    is.column = s->column;
+    s->d->value[index].key_line = key_line;
+    s->d->value[index].key_column = key_column;
     int c = peek(s);
     if (c == '{' || c == '[') {
-        is.type = c == '{' ? JSON_OBJECT : JSON_ARRAY;
+        type = c == '{' ? JSON_OBJECT : JSON_ARRAY;
         if (++s->depth > JSON_DEPTH) return complain(s, "values are nested deeper than 64 levels");
         step(s);
-        if (!scan_members(s, c == '{' ? '}' : ']', &is.children)) return false;
+        if (!scan_members(s, c == '{' ? '}' : ']')) return false;
         s->depth--;
     } else if (c == '"') {
-        is.type = JSON_STRING;
-        if (!scan_string(s, &is.text)) return false;
+        type = JSON_STRING;
+        if (!scan_string(s)) return false;
     } else if (c == '-' || (c >= '0' && c <= '9')) {
-        is.type = JSON_NUMBER;
-        is.text = (const char *)s->p;
-        if (!scan_number(s, &is.number)) return false;
-    } else if (!scan_word(s, &is.type, &is.text)) {
+        type = JSON_NUMBER;
+        if (!scan_number(s)) return false;
+    } else if (!scan_word(s, &type)) {
         return false;
     }
-    s->d->value[index] = is;
+    s->d->value[index].type = type;
     return true;
 }
 
@@ -269,12 +247,12 @@ static bool scan_document(json_document *d, size_t n, err *e) {
         return complain(&s, "the file starts with a byte order mark; save it as UTF-8 without one");
     if (!skip_blanks(&s)) return false;
     if (s.p == s.end) return complain(&s, "the file is empty; the minimum is {\"version\": 1}");
-    if (!scan_value(&s, (json_value){.of = d}) || !skip_blanks(&s)) return false;
+    if (!scan_value(&s, 0, 0) || !skip_blanks(&s)) return false;
     if (s.p < s.end) return complain(&s, "there is more after the end of the value");
     return true;
 }
 
-/* --- links ------------------------------------------------------------------------------------ */
+/* --- positions and cJSON's tree together ------------------------------------------------------ */
 
 static int by_key(const void *a, const void *b) {
     const json_value *x = *(json_value *const *)a, *y = *(json_value *const *)b;
@@ -298,17 +276,21 @@ static bool check_duplicates(json_value *object, err *e) {
     return ok;
 }
 
-/* Links value `*index` of the list with all values inside it, in order. */
-static bool join(json_document *d, size_t *index, err *e) {
+/* Joins value `*index` of the list with `node` of the tree, and all values inside it, in order. */
+static bool join(json_document *d, const cJSON *node, size_t *index, err *e) {
+    if (*index >= d->values) return err_set(e, ERR_INTERNAL, "%s: JSON values lost", d->name);
     json_value *v = &d->value[(*index)++], **link = &v->child;
-    for (int i = 0; i < v->children; i++) {
+    v->key = node->string;
+    v->number = node->valuedouble;
+    if (v->type == JSON_STRING) v->text = node->valuestring;
+    if (v->type == JSON_NULL) v->text = "null";
+    if (v->type == JSON_BOOL) v->text = cJSON_IsTrue(node) ? "true" : "false";
+    if (v->type == JSON_ARRAY || v->type == JSON_OBJECT) v->text = NULL;
+    for (const cJSON *c = node->child; c; c = c->next, v->children++) {
         *link = &d->value[*index];
-        if (!join(d, index, e)) return false;
+        if (!join(d, c, index, e)) return false;
         link = &(*link)->next;
     }
-    /* The byte behind a number is a blank, a comma or a bracket, which is not needed any more. */
-    if (v->type == JSON_NUMBER)
-        d->bytes[v->text - d->bytes + (long)strspn(v->text, "+-.eE0123456789")] = 0;
     return v->type != JSON_OBJECT || check_duplicates(v, e);
 }
 
@@ -319,11 +301,18 @@ json_document *json_parse(const char *name, const char *bytes, size_t n, err *e)
     if (!(d->name = mem_str(name, e)) || !(d->bytes = mem_new(n + 1, 1, name, e))) goto fail;
     memcpy(d->bytes, bytes, n);
     d->length = n;
-    if (!(d->plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0))) {
-        err_set(e, ERR_MEMORY, "%s: out of memory: there is none to read it", name);
+    if (!scan_document(d, n, e)) goto fail;
+    /* The scan has let only JSON through. */
+    if (!(d->tree = cJSON_ParseWithLengthOpts(d->bytes, n + 1, NULL, true))) {
+        err_set(e, ERR_MEMORY, "%s: out of memory: there is none to decode it", name);
         goto fail;
     }
-    if (!scan_document(d, n, e) || !join(d, &index, e)) goto fail;
+    if (!join(d, d->tree, &index, e)) goto fail;
+    /* The byte behind a number is a blank, a comma or a bracket, which is not needed any more. */
+    for (size_t i = 0; i < d->values; i++)
+        if (d->value[i].type == JSON_NUMBER)
+            d->bytes[d->value[i].text - d->bytes +
+                     (long)strspn(d->value[i].text, "+-.eE0123456789")] = 0;
     return d;
 fail:
     json_free(&d);
@@ -365,7 +354,7 @@ json_document *json_read(const char *path, err *e) {
 
 void json_free(json_document **d) {
     if (!*d) return;
-    if ((*d)->plain) freelocale((*d)->plain);
+    cJSON_Delete((*d)->tree);
     mem_free((*d)->value);
     mem_free((*d)->bytes);
     mem_free((*d)->name);
