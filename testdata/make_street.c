@@ -496,13 +496,16 @@ static void furnish(scene *s) {
             vec at = post_foot(i, side);
             put_lamp(s, v(at.x - side * ARM, POST_HIGH + 0.10, at.z), 0.075,
                      side > 0 && i % 3 == 1 ? LED : SODIUM, v(0, -1, 0), -0.35);
+            s->lamp[s->lamps - 1].hidden = 0.8;
         }
     for (int i = 0; i < CAR_COUNT; i++) {
         const car *c = &CARS[i];
         if (c->way > 0 || c->at.y > 0) continue;
-        for (int side = -1; side <= 1; side += 2)
+        for (int side = -1; side <= 1; side += 2) {
             put_lamp(s, add(c->at, v(side * 0.66, 0.68, -2.20)), 0.065, BEAM,
                      unit(v(0.03, -0.07, -1)), 0.90);
+            s->lamp[s->lamps - 1].hidden = 0.6;
+        }
     }
     for (int i = 0; i < CAR_COUNT; i++) /* what tail lamps give to the road */
         for (int side = -1; side <= 1 && CARS[i].way > 0; side += 2)
@@ -511,7 +514,7 @@ static void furnish(scene *s) {
     put_lamp(s, v(SIGNAL[0].x, 3.25, SIGNAL[0].z - 0.12), 0.085, v(30, 620, 330), v(0, 0, -1), 0.1);
     put_lamp(s, v(SIGNAL[1].x, 3.55, SIGNAL[1].z - 0.12), 0.095, v(900, 36, 14), v(0, 0, -1), 0.1);
     put_lamp(s, v(6.3, 5.8, SIGN_Z - 0.35), 0.5, v(6, 1.2, 2.5), v(0, 0, -1), -0.6);
-    s->lamp[s->lamps - 1].hidden = true; /* the sign itself is seen */
+    s->lamp[s->lamps - 1].hidden = 1; /* the sign itself is seen */
     for (int i = 0; i < STRINGS; i++)
         for (int k = 0; k < BULBS; k++)
             put_lamp(s, add(on_string(i, (k + 0.5) / BULBS), v(0, -0.06, 0)), 0.028, BULB,

@@ -154,10 +154,10 @@ static inline double joined(double a, double b, double seam) {
 typedef struct {
     vec at;
     double radius;
-    vec light;   /* radiance */
-    vec towards; /* where it shines, of length 1; 0: everywhere */
-    double wide; /* the cosine at which it ends; below -1: nowhere */
-    bool hidden; /* it lights, and is not drawn itself */
+    vec light;     /* radiance */
+    vec towards;   /* where it shines, of length 1; 0: everywhere */
+    double wide;   /* the cosine at which it ends; below -1: nowhere */
+    double hidden; /* the part that shade and glass keep from the camera; at 1 it only lights */
 } lamp;
 
 /* Returns the part of its light that a lamp sends into a direction from it. */
@@ -208,7 +208,7 @@ struct scene {
 };
 
 static inline void put_lamp(scene *s, vec at, double radius, vec light, vec towards, double wide) {
-    s->lamp[s->lamps++] = (lamp){at, radius, light, towards, wide, false};
+    s->lamp[s->lamps++] = (lamp){at, radius, light, towards, wide, 0};
 }
 
 /* A lamp's disc in the picture, in pixels. */
@@ -241,7 +241,7 @@ static inline void place_discs(picture *p) {
         const lamp *l = &p->s->lamp[i];
         vec to = sub(l->at, c->eye);
         double z = dot(to, c->forward);
-        if (l->hidden || z < 0.2 || beam(l, scale(to, -1 / length(to))) <= 0) continue;
+        if (l->hidden >= 1 || z < 0.2 || beam(l, scale(to, -1 / length(to))) <= 0) continue;
         p->disc[p->discs++] = (disc){p->w / 2.0 + pixels * dot(to, c->right) / z,
                                      p->h / 2.0 - pixels * dot(to, c->up) / z,
                                      most(pixels * l->radius / z, 1e-3),
@@ -270,9 +270,10 @@ static inline vec add_disc(const picture *p, const disc *d, uint32_t x, uint32_t
         double far = length(to);
         if (p->s->reach(p->s, (ray){from, scale(to, 1 / far)}) < far - 0.25) continue;
         double wide = most(full, 0.5), part = d->radius / wide;
+        part *= part * (1 - d->of->hidden);
         double edge = 1 - steady_ramp(full - soft, full + soft, r);
-        sum = add(sum, scale(d->of->light, part * part * edge * beam(d->of, scale(to, -1 / far)) /
-                                               (GRID * GRID)));
+        part = part * edge * beam(d->of, scale(to, -1 / far)) / (GRID * GRID);
+        sum = add(sum, scale(d->of->light, part));
     }
     return sum;
 }

@@ -167,11 +167,11 @@ static void turn(psf_shape *s) {
 /* Makes the kernel `scale` times as large. The new grid has a tap on the centre, so a centre
  * between taps ends on one. */
 static bool resize(psf_shape *s, double scale, err *e) {
-    stretch by = {.scale = {scale, scale}, .spline = true};
+    stretch by = {.scale = {scale, scale}};
     psf_shape to = {.channels = s->channels};
     for (int axis = 0; axis < 2; axis++) {
-        double before = stretch_reach(s->center[axis], scale, 0, true);
-        double n = before + 1 + stretch_reach(s->size[axis] - 1 - s->center[axis], scale, 0, true);
+        double before = stretch_reach(s->center[axis], scale, 0);
+        double n = before + 1 + stretch_reach(s->size[axis] - 1 - s->center[axis], scale, 0);
         char meant[64] = "";
         if (scale >= 10) snprintf(meant, sizeof meant, "; %g %%? that is %g", scale, scale / 100);
         if (n > PSF_SCALED && scale > 1)

@@ -5,13 +5,13 @@
 #include <math.h>
 
 /* Returns how far the shape of a tap reaches to both sides. */
-static double half_of(double scale, bool spline) {
-    return scale <= 1 ? 0.5 : spline && scale > 2 ? 2 : 1;
+static double half_of(double scale) {
+    return scale <= 1 ? 0.5 : scale > 2 ? 2 : 1;
 }
 
-double stretch_reach(double taps, double scale, double move, bool spline) {
+double stretch_reach(double taps, double scale, double move) {
     /* The 1e-9 keeps a rounding error from adding a tap. */
-    return fmax(0, ceil((taps + half_of(scale, spline)) * scale + move - 0.5 - 1e-9));
+    return fmax(0, ceil((taps + half_of(scale)) * scale + move - 0.5 - 1e-9));
 }
 
 /* Returns the integral up to x of the shape that reaches `half` to both sides. */
@@ -34,7 +34,7 @@ typedef struct {
 
 static bool weigh(axis_weights *a, const stretch *s, int axis, err *e) {
     const uint32_t n = s->to[axis];
-    const double scale = s->scale[axis], half = half_of(scale, s->spline);
+    const double scale = s->scale[axis], half = half_of(scale);
     a->most = (size_t)(1 / scale + 2 * half) + 3;
     a->first = mem_new(n, 2 * sizeof *a->first, "weights", e);
     a->weight = mem_new(n, a->most * sizeof *a->weight, "weights", e);

@@ -2,7 +2,7 @@
  *
  * A kernel as a function of position is every tap times a shape of area 1 around it: a box if an
  * axis shrinks or keeps its size, a tent if it grows, a cubic spline if it grows to more than twice
- * its size and the caller wants round spots (docs/math.md, "Scale"). A new tap is the integral of
+ * its size (docs/math.md, "Scale"). A new tap is the integral of
  * that function over its own area, so each tap's light is divided among new taps and none is lost
  * but over the border. Taps that are not negative stay so. */
 #ifndef KERNEL_STRETCH_H
@@ -18,11 +18,10 @@ typedef struct {
     double middle[2], at[2]; /* the centre, in `from` and in `to` */
     double scale[2];         /* about the centre */
     double move[2];          /* afterwards, in taps of `to` */
-    bool spline;
 } stretch;
 
 /* Returns the taps that a reach of `taps` beside the centre becomes. */
-double stretch_reach(double taps, double scale, double move, bool spline);
+double stretch_reach(double taps, double scale, double move);
 
 /* Adds `weight[c]` times the stretched plane `from` to plane c of `to`, for each channel. threads
  * may be NULL. */

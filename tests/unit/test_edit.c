@@ -89,12 +89,13 @@ TEST(any_angle) {
 }
 
 /* The area under a tap's shape between two places, by points. */
-static double shape_area(double from, double to, bool box) {
+static double shape_area(double from, double to, double by) {
     enum { N = 4000 };
     double sum = 0;
     for (int i = 0; i < N; i++) {
         double x = fabs(from + (to - from) * (i + 0.5) / N);
-        sum += box ? x < 0.5 : fmax(0, 1 - x);
+        double spline = x < 1 ? 2 / 3.0 - x * x + x * x * x / 2 : pow(fmax(0, 2 - x), 3) / 6;
+        sum += by <= 1 ? x < 0.5 : by > 2 ? spline : fmax(0, 1 - x);
     }
     return sum * (to - from) / N;
 }
@@ -116,8 +117,8 @@ TEST(stretches) {
                     for (int i = -4; i <= 4; i++)
                         if (at(&k, 0, i, j) > 0 && fabs(i - x / sx) < 3 && fabs(j - y / sy) < 3)
                             sum += at(&k, 0, i, j) *
-                                   shape_area((x - 0.5) / sx - i, (x + 0.5) / sx - i, sx <= 1) *
-                                   shape_area((y - 0.5) / sy - j, (y + 0.5) / sy - j, sy <= 1);
+                                   shape_area((x - 0.5) / sx - i, (x + 0.5) / sx - i, sx) *
+                                   shape_area((y - 0.5) / sy - j, (y + 0.5) / sy - j, sy);
                 CHECK_LE(fabs(sum - at(&t, 0, x, y)), 5e-3);
             }
         edit_free(&t);

@@ -3,8 +3,11 @@
  * the first of 8 bits in sRGB, 3e-4 of white. The recipes are made at half of their size;
  * SHIPPED_SCALE=1 takes another, which takes longer, SHIPPED='kernels/m*.json' takes fewer of them,
  * and SHIPPED_PRINT=1 prints what was measured.
- * The middle is looked at in whole size, too, and three times as large, which is what
- * --kernel-scale 3 makes of a name.
+ * At three times their size (--kernel-scale 3) the middle is made, 640 taps, which have no border,
+ * and is looked at with lamps of 12 and 40 pixels, as 4 and 13 are in a frame of the kernel's own
+ * size; smaller ones show the rings of the opening itself. Its rings have the light of those of
+ * half the size, so what was found farther out holds for it, too. A lamp of 4 pixels is no square
+ * there, nor at whole size.
  *
  * What a kernel is meant to have stands in its recipe, as "is": "ring" (it has rings: it may get
  * brighter outwards, and its colours may alternate), "spikes" (its core is no round spot), "tint"
@@ -18,7 +21,7 @@
 
 #include <glob.h>
 
-enum { DIRECTIONS = 360, RADII = 120, MIDDLE = 192, KERNELS = 16, FACE = 64 };
+enum { DIRECTIONS = 360, RADII = 120, MIDDLE = 192, LARGE = 640, KERNELS = 16, FACE = 64 };
 static const double STEP = 3e-4, SEEN = 3e-3;
 
 /* Says what is wrong with a kernel; the test then looks at the others, too. */
@@ -55,12 +58,30 @@ static double tap(const look *k, uint32_t c, int64_t x, int64_t y) {
     return in ? (double)k->plane[c][(size_t)y * k->r.w + (size_t)x] : 0;
 }
 
-/* Makes a recipe at a scale, or the middle of it: `taps` of them. */
+/* Gives each layer the share of the light that it has in the middle. Openings have nearly all. */
+static void keep_shares(kernel_recipe *r, uint32_t taps, par *threads) {
+    for (int i = 0; i < r->layers; i++) {
+        model_request q = r->layer[i].request;
+        double all, part;
+        uint32_t side;
+        if (!q.of->light) continue;
+        q.w = r->w, q.h = r->h, q.fade = r->fade;
+        CHECK_OK(model_kept(&all, &side, &q, 0, threads, &e), e);
+        q.w = q.h = taps, q.fade = 1;
+        CHECK_OK(model_kept(&part, &side, &q, 0, threads, &e), e);
+        r->layer[i].share *= part / all;
+    }
+}
+
+/* Makes a recipe at a scale, or the middle of it: `taps` of them, which do not fade. */
 static look make(const char *path, double scale, uint32_t taps, par *threads) {
     look k = {.path = path};
     CHECK_OK(kernel_recipe_file(&k.r, path, threads, &e), e);
     CHECK_OK(kernel_recipe_scale(&k.r, scale, &e), e);
-    if (taps) k.r.w = k.r.h = taps;
+    if (taps) {
+        keep_shares(&k.r, taps, threads);
+        k.r.w = k.r.h = taps, k.r.fade = 1;
+    }
     CHECK_OK(kernel_recipe_make(k.plane, &k.channels, &k.r, threads, &e), e);
     char words[8192] = "";
     FILE *f = fopen(path, "r");
@@ -73,7 +94,7 @@ static look make(const char *path, double scale, uint32_t taps, par *threads) {
     return k;
 }
 
-/* Lights a round lamp, or a square one of 1 or 4 pixels; `light` is the sum over its pixels. The
+/* Lights a round lamp, or a square one of up to 12 pixels; `light` is the sum over its pixels. The
  * middle of an even lamp lies half a pixel before the middle tap. Runs of a row are differences of
  * sums. */
 static void shine(look *k, int side, double light) {
@@ -83,7 +104,7 @@ static void shine(look *k, int side, double light) {
     for (int pass = 0; pass < 2; pass++)
         for (int row = 0; row < side; row++) {
             double at = row - (side - 1) / 2.0, half = side / 2.0;
-            int64_t wide = side <= 4 ? side : 2 * (int64_t)sqrt(fmax(half * half - at * at, 0));
+            int64_t wide = side <= 12 ? side : 2 * (int64_t)sqrt(fmax(half * half - at * at, 0));
             if (!pass) pixels += (double)wide;
             for (uint32_t c = 0; pass && c < k->channels; c++)
                 for (int64_t y = 0; y < h; y++) {
@@ -315,10 +336,47 @@ static void check_faces(const face *all, char **path, size_t n) {
         }
 }
 
-/* The middle alone, of a recipe that was made `scale` times as large. */
-static void check_middle(const char *path, double scale, par *threads) {
-    look k = make(path, scale, MIDDLE, threads);
-    if (scale <= 1) check_core(&k);
+/* Lights a lamp, and looks at it. */
+static void check_lamp(look *k, int side, double light) {
+    shine(k, side, light);
+    check_rings(k);
+    check_growth(k);
+    check_colour(k);
+    check_arms(k);
+}
+
+/* The rings of a kernel that is `times` as large have the light of the small one's, of a lamp with
+ * as many times as much as it has pixels more. */
+static void check_alike(const look *small, const look *large, double times) {
+    double worst = 0;
+    for (double r = 10; r * times < reach(large); r *= 1.1)
+        for (uint32_t c = 0; c < small->channels; c++) {
+            double a = 0, b = 0;
+            for (int d = 0; d < DIRECTIONS; d++) {
+                a += lit_at(small, c, r, 2 * M_PI * d / DIRECTIONS);
+                b += lit_at(large, c, r * times, 2 * M_PI * d / DIRECTIONS);
+            }
+            worst = fmax(worst, fabs(log(b / a)));
+        }
+    if (is_printing()) printf(" alike %.3f", worst);
+    if (!(worst <= 0.25)) wrong("%s: a larger one has other rings: by %.3f", small->path, worst);
+}
+
+/* The middle of a recipe that is made three times as large as it is, beside a smaller one. */
+static void check_large(const look *small, double scale, par *threads) {
+    look k = make(small->path, 3, LARGE, threads);
+    check_lamp(&k, 40, 32000 * 9);
+    check_lamp(&k, 12, 32000 * 9);
+    check_alike(small, &k, 3 / scale);
+    shine(&k, 4, 32000);
+    check_contour(&k);
+    drop(&k);
+}
+
+/* The middle of a recipe in its own size. */
+static void check_middle(const char *path, par *threads) {
+    look k = make(path, 1, MIDDLE, threads);
+    check_core(&k);
     shine(&k, 4, 32000);
     check_contour(&k);
     drop(&k);
@@ -342,19 +400,13 @@ TEST(looks) {
         if (*faults) wrong("%s: %s", k.path, faults);
         check_border(&k);
         double light = 32000 * scale * scale; /* as in a picture of that size */
-        shine(&k, 1, light);
-        check_rings(&k);
-        shine(&k, 40, light);
-        check_rings(&k);
-        shine(&k, 4, light);
-        check_rings(&k);
-        check_growth(&k);
-        check_colour(&k);
-        check_arms(&k);
+        check_lamp(&k, 1, light);
+        check_lamp(&k, 40, light);
+        check_lamp(&k, 4, light);
         show(faces[i], &k);
+        check_large(&k, scale, threads);
         drop(&k);
-        check_middle(all.gl_pathv[i], 1, threads);
-        check_middle(all.gl_pathv[i], 3, threads);
+        check_middle(all.gl_pathv[i], threads);
         if (is_printing()) printf("\n");
     }
     check_faces(faces, all.gl_pathv, all.gl_pathc);

@@ -96,8 +96,8 @@ void edit_hold(stretch *s, const edit_kernel *k) {
     const edit_reach r = edit_reach_of(k);
     s->from[0] = k->w, s->from[1] = k->h;
     for (int a = 0; a < 2; a++) {
-        double before = stretch_reach(r.before[a], s->scale[a], -s->move[a], s->spline);
-        double after = stretch_reach(r.after[a], s->scale[a], s->move[a], s->spline);
+        double before = stretch_reach(r.before[a], s->scale[a], -s->move[a]);
+        double after = stretch_reach(r.after[a], s->scale[a], s->move[a]);
         s->to[a] = edit_side((uint32_t)before, (uint32_t)after, s->to[a]);
         s->middle[a] = s->from[a] / 2, s->at[a] = s->to[a] / 2;
     }
