@@ -277,6 +277,23 @@ static inline uint32_t pipe_devices(engine_device to[ENGINE_DEVICES]) {
     return n;
 }
 
+/* For a whole file of tests: the devices of this machine, and threads. */
+static engine_device device[ENGINE_DEVICES] __attribute__((unused));
+static uint32_t devices __attribute__((unused));
+static par *threads __attribute__((unused));
+
+static inline int pipe_begin(void **state) {
+    (void)state;
+    devices = pipe_devices(device);
+    return !(threads = par_open(0, NULL));
+}
+
+static inline int pipe_end(void **state) {
+    (void)state;
+    par_close(&threads);
+    return 0;
+}
+
 typedef void pipe_test(const pipe_case *c, const engine_device *d, engine *g);
 
 /* Opens an engine on device d and runs the cases that the device can do. Returns false if it does

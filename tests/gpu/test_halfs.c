@@ -8,10 +8,6 @@
 
 #include "base/par.h"
 
-static engine_device device[ENGINE_DEVICES];
-static uint32_t devices;
-static par *threads;
-
 static void run_on(const pipe_case *c, const engine_device *d, engine *g) {
     pipe_result r[2];
     for (int told = 0; told < 2; told++) {
@@ -169,10 +165,4 @@ TEST(both_ways) {
     free(r);
 }
 
-int main(void) {
-    devices = pipe_devices(device);
-    threads = par_open(0, NULL);
-    int failed = check_run(NULL, NULL);
-    par_close(&threads);
-    return failed;
-}
+RUN_TESTS(pipe_begin, pipe_end)

@@ -10,10 +10,6 @@
 
 enum { SLOTS = 3, FRAMES = 7, CHANNELS = 3, W = 37, H = 29, PIXELS = W * H };
 
-static engine_device device[ENGINE_DEVICES];
-static uint32_t devices;
-static par *threads;
-
 typedef struct {
     float in[FRAMES][CHANNELS][PIXELS], want[FRAMES][CHANNELS][PIXELS],
         got[FRAMES][CHANNELS][PIXELS];
@@ -235,10 +231,5 @@ TEST(halfs_by_the_host) {
 TEST(halfs_by_the_device_in_chunks) {
     run_case(true, PIPE_HALFS_TOLD, 32768);
 }
-int main(void) {
-    devices = pipe_devices(device);
-    threads = par_open(0, NULL);
-    int failed = check_run(NULL, NULL);
-    par_close(&threads);
-    return failed;
-}
+
+RUN_TESTS(pipe_begin, pipe_end)

@@ -16,8 +16,7 @@
 #include "lab/lab_bench.h"
 #include "lab/ocean.h"
 
-static par *threads;
-static engine_device device;
+static engine_device chosen;
 static bool has_device;
 
 /* The definition, one axis after the other. */
@@ -91,7 +90,7 @@ TEST(every_transform_at_every_size) {
     const char *most = getenv("LAB_TEST_MOST");
     uint32_t end = most ? (uint32_t)atoi(most) : 128;
     lab_gpu gpu = {0};
-    if (has_device) CHECK_OK(lab_gpu_open(&gpu, &device, &e), e);
+    if (has_device) CHECK_OK(lab_gpu_open(&gpu, &chosen, &e), e);
     for (size_t s = 0; s < sizeof SIZE / sizeof SIZE[0] && SIZE[s] <= end; s++)
         check_all(SIZE[s], has_device ? &gpu : NULL);
     if (has_device) lab_gpu_close(&gpu);
@@ -178,7 +177,7 @@ TEST(lines_of_every_shape) {
     lab_truth truth = {0};
     lab_gpu whole = {0};
     int checked = 0;
-    CHECK_OK(lab_gpu_open(&whole, &device, &e), e);
+    CHECK_OK(lab_gpu_open(&whole, &chosen, &e), e);
     CHECK_OK(lab_truth_make(&truth, n, &e), e);
     for (uint32_t each = 2; each <= NABLA_EACH; each *= 2)
         for (int i = 0; i < LAB_TRANSFORM_COUNT; i++) {
@@ -294,7 +293,7 @@ static void check_bloom(const bloom_case *c, const lab_gpu *whole) {
 TEST(bloom_is_the_sum) {
     if (!has_device) skip();
     lab_gpu gpu = {0};
-    CHECK_OK(lab_gpu_open(&gpu, &device, &e), e);
+    CHECK_OK(lab_gpu_open(&gpu, &chosen, &e), e);
     for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) check_bloom(&CASE[i], &gpu);
     lab_gpu_close(&gpu);
 }
@@ -326,7 +325,7 @@ int main(void) {
     engine_device all[ENGINE_DEVICES];
     uint32_t n = pipe_devices(all);
     for (uint32_t i = 0; i < n && !has_device; i++)
-        if (all[i].class != ENGINE_CPU) device = all[i], has_device = true;
+        if (all[i].class != ENGINE_CPU) chosen = all[i], has_device = true;
     threads = par_open(2, NULL);
     int failed = check_run(NULL, NULL);
     par_close(&threads);

@@ -15,9 +15,6 @@
 
 enum { SLOTS = 2, CHANNELS = 2, W = 19, H = 13, PIXELS = W * H, STEPS = 3 };
 
-static engine_device device[ENGINE_DEVICES];
-static uint32_t devices;
-
 /* --- a driver that fails --------------------------------------------------------------------- */
 
 /* Calls until one fails; 0: none does. */

@@ -7,10 +7,6 @@
 
 #include "base/par.h"
 
-static engine_device device[ENGINE_DEVICES];
-static uint32_t devices;
-static par *threads;
-
 /* The largest errors of a device with one kind of input and precision, in units of u = 2^-24 or
  * 2^-53. */
 typedef struct {
@@ -226,11 +222,9 @@ TEST(every_length) {
     run_all(c, n);
 }
 
-int main(void) {
-    devices = pipe_devices(device);
-    threads = par_open(0, NULL);
-    int failed = check_run(NULL, NULL);
+static int end(void **state) {
     print_largest();
-    par_close(&threads);
-    return failed;
+    return pipe_end(state);
 }
+
+RUN_TESTS(pipe_begin, end)

@@ -10,10 +10,6 @@
 
 enum { COLOURS = 3 };
 
-static engine_device device[ENGINE_DEVICES];
-static uint32_t devices;
-static par *threads;
-
 /* --- a kernel as a file, and its taps as numbers -------------------------------------------- */
 
 typedef struct {
@@ -344,10 +340,4 @@ TEST(definition) {
     }
 }
 
-int main(void) {
-    devices = pipe_devices(device);
-    threads = par_open(0, NULL);
-    int failed = check_run(NULL, NULL);
-    par_close(&threads);
-    return failed;
-}
+RUN_TESTS(pipe_begin, pipe_end)

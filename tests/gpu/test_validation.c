@@ -9,10 +9,6 @@
 
 #include <unistd.h>
 
-static engine_device device[ENGINE_DEVICES];
-static uint32_t devices;
-static par *threads;
-
 static uint32_t vulkan_devices(const char *validation) {
     engine_device all[ENGINE_DEVICES];
     setenv("FFTBLOOM_VALIDATION", validation, 1);

@@ -6,8 +6,6 @@
 
 #include "math/lengths.h"
 
-static par *threads;
-
 static engine *open_cpu(engine_device *d) {
     *d = (engine_device){.class = ENGINE_CPU};
     assert_int_equal(ENGINE_KIND_CPU.devices(d, 1), 1);
