@@ -300,7 +300,7 @@ TEST(on_the_cpu) {
 }
 
 TEST(on_devices) {
-    enum { SOME = 40 };
+    enum { SOME = 32 };
     bool any = false;
     for (uint32_t i = 0; i < devices; i++)
         if (device[i].class != ENGINE_CPU) run_all(i, SOME), any = true;
