@@ -154,6 +154,16 @@ TEST(mixes) {
             }
     CHECK_LE(fabs(edit_light(&t) / 3 - 1), 1e-12);
     edit_free(&t);
+    /* A result is as large as the largest input, dark taps included. */
+    edit_request dark = {.inputs = 2, .input = {{.kernel = k[2]}, {.amount = 0.5}}};
+    err e = {0};
+    dark.input[0].amount = 0.5;
+    CHECK_OK(edit_new(&dark.input[1].kernel, 21, 18, 1, &e), e);
+    dark.input[1].kernel.tap[9 * 21 + 10] = 1;
+    t = apply("mix", &dark);
+    assert_true(t.w == 21 && t.h == 18);
+    edit_free(&t);
+    edit_free(&dark.input[1].kernel);
     for (int i = 0; i < 3; i++) edit_free(&k[i]);
 }
 

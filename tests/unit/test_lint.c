@@ -53,13 +53,17 @@ TEST(figures) {
     CHECK_LE(fabs(l.sum[1] - sum), 1e-9 * sum);
     CHECK_LE(fabs(l.centre_tap - 1 / sum), 1e-9);
     /* Of white all around, a black disc's middle gets what the kernel has outside it. */
-    double outside = 0, within = 0;
+    double outside = 0, within = 0, border = 0;
     assert_true(l.glare_disc == 6);
     for (int i = 0; i < (N + 1) * (N + 1); i++) {
         double r = hypot(i % (N + 1) - 32, i / (N + 1) - 32);
         outside += r > 3 ? (double)tap[0][i] : 0;
         within += r <= l.radius_90 ? (double)tap[0][i] : 0;
+        int x = i % (N + 1), y = i / (N + 1);
+        bool outermost = x == 0 || y == 0 || x == N || y == N;
+        border += outermost ? (double)tap[0][i] : 0;
     }
+    CHECK_LE(fabs(l.border - border / sum), 1e-9 * l.border);
     CHECK_LE(fabs(l.glare - outside / sum), 1e-9);
     CHECK_LE(fabs(within / sum - 0.9), 0.05);
     CHECK_LE(l.inner_radius, l.radius_90);
@@ -97,6 +101,7 @@ TEST(rules) {
         {N, 0, 0, 6, 0, true, "centre", "corner"},
         {N, 32, 32, 8, 1e-3, true, "background", "about 0.001 in"},
         {N, 32, 32, 6, 0, false, "parity", "tap 32, 32; scipy and G'MIC use 31, 31"},
+        {N, 32, 32, 1.5, 0, true, "border", "the outermost taps hold"},
         /* A size is recommended only if a kernel of that size can be made. */
         {N + 1, 32, 32, 3, 0, true, "tail", "taps would hold 99.9 %"},
         {N + 1, 32, 32, 2.15, 0, true, "tail", "no practical size"},
@@ -225,6 +230,40 @@ TEST(consequences) {
     for (int i = 0; i < N * N; i++) tap[0][i] = 0.5f;
     l = look(33, 33, 1);
     assert_true(l.flat && found(&l, "flat") && warnings(&l) == 0);
+}
+
+/* A bright tap in the corner alone is not the layout of transforms. */
+TEST(corners) {
+    uint64_t seed = 3;
+    for (int i = 0; i < N * N; i++) tap[0][i] = (float)(make_random(&seed) >> 40) * 0x1p-24f;
+    tap[0][0] = 2;
+    lint l = look(N, N, 1);
+    assert_true(!l.corner && !l.centred && warns(&l, "centre"));
+}
+
+/* What a run says of its kernel, and what it leaves to the error that refuses it. */
+TEST(glances) {
+    static const struct {
+        double x, y, spoilt;
+        bool placed;
+        const char *words;
+    } G[] = {{32, 32, 0, false, ""},    {20, 32, 0, false, "off centre by -12, 0"},
+             {20, 32, 0, true, ""},     {0, 0, 0, false, "its centre is in the corner"},
+             {20, 32, -1e6, false, ""}, {20, 32, NAN, false, ""}};
+    const float *plane[1] = {tap[0]};
+    for (size_t i = 0; i < sizeof G / sizeof *G; i++) {
+        char said[LINT_WORDS];
+        err e = {0};
+        power(N, N, G[i].x, G[i].y, 6, 0);
+        tap[0][5] += (float)G[i].spoilt;
+        CHECK_OK(lint_glance(said, &(psf_planes){N, N, 1, plane}, G[i].placed, &e), e);
+        assert_string_equal(said, G[i].words);
+    }
+    for (int i = 0; i < N * N; i++) tap[0][i] = 1;
+    err e = {0};
+    char said[LINT_WORDS];
+    CHECK_OK(lint_glance(said, &(psf_planes){N, N, 1, plane}, false, &e), e);
+    assert_string_equal(said, "all taps are equal");
 }
 
 /* White noise is found as what it is; a spike and rings are not noise. */

@@ -68,6 +68,10 @@ TEST(symmetry) {
 
 TEST(other_centers) {
     static const float tap[12] = {0, 0, 1, 0, 0, 3, 1, 0, 0, 0, 1, 0}; /* 4 x 3 */
+    static const float twins[4] = {1, 5, 5, 1};                        /* the first of equals */
+    psf twin = make(4, 1, 1, twins, (psf_options){.center = PSF_PEAK});
+    assert_int_equal(twin.cx, 1);
+    psf_free(&twin);
     static const struct {
         psf_options o;
         uint32_t w, cx, cy;
@@ -205,6 +209,23 @@ TEST(a_phase_ramp) {
                 psf_free(&k);
             }
         }
+}
+
+/* Lines are transformed in pairs, as one complex line, and do not mix. */
+TEST(a_ramp_keeps_lines_apart) {
+    enum { N = 6 };
+    float tap[N * N];
+    for (int i = 0; i < N * N; i++) tap[i] = (float)(i * i * 7 % 11);
+    psf_options o = {.center = PSF_AT, .at = {2.3, 0}, .normalize = PSF_NONE};
+    psf all = make(N, N, 1, tap, o);
+    for (uint32_t y = 0; y < N; y++) {
+        psf one = make(N, 1, 1, tap + y * N, o);
+        assert_true(one.w == all.w && one.h == 1);
+        for (uint32_t x = 0; x < one.w; x++)
+            CHECK_LE(fabs((double)(all.tap[y * all.w + x] - one.tap[x])), 60 * DBL_EPSILON);
+        psf_free(&one);
+    }
+    psf_free(&all);
 }
 
 TEST(nearly_on_a_tap) {
