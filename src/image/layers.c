@@ -107,12 +107,6 @@ static bool is_cryptomatte(const image_part *p, const char *name) {
     return false;
 }
 
-/* Returns whether the part's colorInteropID says that its channels are no colours. */
-static bool is_said_to_be_data(const image_part *p) {
-    const image_attr *a = image_find_attr(p, "colorInteropID");
-    return a && a->bytes == strlen("data") && memcmp(a->data, "data", a->bytes) == 0;
-}
-
 /* --- what to take ------------------------------------------------------------------------- */
 
 /* Returns whether the layer has an X, beside which Y is the second of three coordinates. */
@@ -128,12 +122,13 @@ static bool has_x(const image_part *p, const char *name) {
  * its picture (`lone`), whatever its name, unless that is a name of data. */
 static bool looks_like_colour(const image_part *p, int c, bool lone) {
     const char *name = p->channel[c].name;
+    const image_attr *id = image_find_attr(p, "colorInteropID");
     role r = role_of(name);
     bool may = lone ? r != ROLE_ALPHA : r != ROLE_NONE && !(r == ROLE_LUMINANCE && has_x(p, name));
     return may && p->channel[c].type != PIXEL_UINT &&
            !name_is_data(name, lone ? strlen(name) : layer_length(name)) &&
            !(p->name && name_is_data(p->name, strlen(p->name))) && !is_cryptomatte(p, name) &&
-           !is_said_to_be_data(p);
+           !(id && id->bytes == strlen("data") && memcmp(id->data, "data", id->bytes) == 0);
 }
 
 /* Returns the first channel of a role in the layer of `like`, among those that `take` allows (NULL:

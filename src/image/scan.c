@@ -272,17 +272,12 @@ static bool allocate(scan *s, const scan_request *r, err *e) {
     return true;
 }
 
-/* Cuts the channels into pieces. Their number does not depend on the threads. */
-static void cut(job *j) {
-    uint32_t units = ceil_div_u32(j->r->h, ROWS);
-    j->rows = ceil_div_u32(units, MAX_PIECES) * ROWS;
-    j->pieces = ceil_div_u32(j->r->h, j->rows);
-}
-
 bool scan_make(scan *out, const scan_request *r, par *threads, err *e) {
     scan s = {.channels = r->channels};
     job j = {.r = r, .s = &s, .counting = PTHREAD_MUTEX_INITIALIZER};
-    cut(&j);
+    /* The number of pieces does not depend on the threads. */
+    j.rows = ceil_div_u32(ceil_div_u32(r->h, ROWS), MAX_PIECES) * ROWS;
+    j.pieces = ceil_div_u32(r->h, j.rows);
     size_t pieces = (size_t)j.pieces * r->channels;
     bool ok = allocate(&s, r, e);
     j.piece = mem_new(pieces, sizeof *j.piece, "statistics", e);

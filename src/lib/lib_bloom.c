@@ -13,12 +13,6 @@ static const char *name_of(uint32_t channels, uint32_t c) {
     return channels == 1 ? "Y" : NAME[c];
 }
 
-/* Halfs stay halfs where they become halfs again. */
-static pixel_type type_of(const lib_job *j, uint32_t c) {
-    bool half = j->is->in[c].type == FB_HALF && j->is->out[c].type == FB_HALF;
-    return half && !j->floats ? PIXEL_HALF : PIXEL_FLOAT;
-}
-
 static bool make_header(lib_job *j, err *e) {
     const fb_image *is = j->is;
     image_part part = {.data = {0, 0, (int32_t)is->width - 1, (int32_t)is->height - 1},
@@ -26,9 +20,12 @@ static bool make_header(lib_job *j, err *e) {
     part.display = part.data;
     const image_header plain = {"exr", &part, 1};
     if (!image_header_copy(&j->head, &plain, e)) return false;
-    for (uint32_t c = 0; c < is->channels; c++)
-        if (!image_add_channel(&j->head.part[0], name_of(is->channels, c), type_of(j, c), e))
+    for (uint32_t c = 0; c < is->channels; c++) { /* halfs that become halfs again stay halfs */
+        bool half = !j->floats && is->in[c].type == FB_HALF && is->out[c].type == FB_HALF;
+        if (!image_add_channel(&j->head.part[0], name_of(is->channels, c),
+                               half ? PIXEL_HALF : PIXEL_FLOAT, e))
             return false;
+    }
     for (uint32_t c = 0; c < is->channels; c++)
         j->index[image_find_channel(&j->head.part[0], name_of(is->channels, c))] = c;
     return true;
@@ -146,27 +143,6 @@ void lib_pair_free(lib_pair *p) {
 
 /* --- blooming --------------------------------------------------------------------------------- */
 
-/* Blooms a copy of the pixels. */
-static bool bloom_whole(lib_job *j, const bloom *b, bloom_report *r, err *e) {
-    lib_pair p;
-    bool ok = lib_pair_make(&p, j, &j->head, false, e) && lib_pair_read(&p, j, e) &&
-              lib_pair_bloom(&p, b, r, e) && lib_pair_write(&p, j, e);
-    lib_pair_free(&p);
-    return ok;
-}
-
-/* Blooms tile by tile, between the caller's planes. */
-static bool bloom_rows_of(lib_job *j, const bloom *b, bloom_report *r, err *e) {
-    const bloom_rows rows = {.in = {.ctx = j, .head = &j->head, .read = read_rows},
-                             .out = {.ctx = j, .step = step_of, .write = write_rows}};
-    if (lib_planes_touch(j->is->in, j->is->out, j->is->width, j->is->height, j->is->channels))
-        return err_set(e, ERR_MEMORY,
-                       "the image of %u x %u pixels needs more than the budget and is bloomed in "
-                       "tiles, for which `out` must not lie over `in`",
-                       j->is->width, j->is->height);
-    return bloom_run(b, &rows, r, e);
-}
-
 /* Returns whether the budget has room for the image in one piece. */
 static bool fits(const lib_job *j, const bloom *b) {
     enum { SMALL = 32, WIDE = 3 }; /* doubles, and what floats lose */
@@ -213,32 +189,43 @@ static bool check_image(const fb_image *is, err *e) {
            lib_planes_check(is->out, is->width, is->height, is->channels, true, "out", e);
 }
 
-static bool check_report(const fb_report *r, err *e) {
-    return !r || r->size >= sizeof *r ||
-           err_set(e, ERR_USAGE, "fb_report: its size is %u, and must be sizeof(fb_report), %zu",
-                   r->size, sizeof *r);
-}
-
 typedef bool way_fn(lib_job *j, fb_session *s, bloom_report *r, err *e);
 
 static bool bloom_it(lib_job *j, fb_session *s, bloom_report *r, err *e) {
     const bloom *b = lib_bloom(s, false, j->wide, e);
     if (!b) return false;
-    if (fits(j, b)) return bloom_whole(j, b, r, e);
-    if (!j->wide) return bloom_rows_of(j, b, r, e);
-    return err_set(e, ERR_MEMORY,
-                   "the image of %u x %u pixels in doubles needs more than the budget; planes of "
-                   "floats are bloomed in tiles",
-                   j->is->width, j->is->height);
+    if (fits(j, b)) { /* a copy of the pixels */
+        lib_pair p;
+        bool ok = lib_pair_make(&p, j, &j->head, false, e) && lib_pair_read(&p, j, e) &&
+                  lib_pair_bloom(&p, b, r, e) && lib_pair_write(&p, j, e);
+        lib_pair_free(&p);
+        return ok;
+    }
+    if (j->wide)
+        return err_set(e, ERR_MEMORY,
+                       "the image of %u x %u pixels in doubles needs more than the budget; planes "
+                       "of floats are bloomed in tiles",
+                       j->is->width, j->is->height);
+    if (lib_planes_touch(j->is->in, j->is->out, j->is->width, j->is->height, j->is->channels))
+        return err_set(e, ERR_MEMORY,
+                       "the image of %u x %u pixels needs more than the budget and is bloomed in "
+                       "tiles, for which `out` must not lie over `in`",
+                       j->is->width, j->is->height);
+    const bloom_rows rows = {.in = {.ctx = j, .head = &j->head, .read = read_rows},
+                             .out = {.ctx = j, .step = step_of, .write = write_rows}};
+    return bloom_run(b, &rows, r, e);
 }
 
 /* Brings one image on its way. */
 static bool do_image(way_fn *way, fb_session *s, const fb_image *from, fb_report *report, err *e) {
     fb_image is;
     double start = clock_now();
-    if (!lib_struct(&is, sizeof is, from, "fb_image", e) || !check_report(report, e) ||
-        !check_image(&is, e))
-        return false;
+    if (!lib_struct(&is, sizeof is, from, "fb_image", e)) return false;
+    if (report && report->size < sizeof *report)
+        return err_set(e, ERR_USAGE,
+                       "fb_report: its size is %u, and must be sizeof(fb_report), %zu",
+                       report->size, sizeof *report);
+    if (!check_image(&is, e)) return false;
     lib_job j = {.is = &is, .threads = s->kernel->context->threads};
     for (uint32_t c = 0; c < is.channels; c++)
         j.wide |= is.in[c].type == FB_DOUBLE || is.out[c].type == FB_DOUBLE;

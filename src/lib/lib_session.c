@@ -71,10 +71,6 @@ bloom_settings lib_settings(const fb_context *c, const fb_settings *s) {
 
 /* --- blooms ----------------------------------------------------------------------------------- */
 
-static bool continues(plan_border b) {
-    return b == BORDER_MIRROR || b == BORDER_CLAMP;
-}
-
 /* Changes settings to those of the transpose, and finds how far the kernel reaches where its image
  * has a frame (lib_adjoint.c). */
 static bool transpose_settings(bloom_settings *b, fb_session *s, err *e) {
@@ -85,7 +81,7 @@ static bool transpose_settings(bloom_settings *b, fb_session *s, err *e) {
     const uint32_t low[] = {k.w - 1 - k.cx, k.h - 1 - k.cy}, high[] = {k.cx, k.cy};
     psf_free(&k);
     for (int a = 0; a < PLAN_AXES; a++) {
-        bool frame = continues(b->border[a]);
+        bool frame = b->border[a] == BORDER_MIRROR || b->border[a] == BORDER_CLAMP;
         s->axis[a] = (border_axis){b->border[a], 0, frame ? low[a] : 0, frame ? high[a] : 0};
         if (frame) b->border[a] = BORDER_ZERO;
     }

@@ -164,28 +164,9 @@ static _Noreturn void make_children(int orders) {
 }
 
 static struct {
-    bool started;
     int orders;           /* to the process that makes children */
     pthread_mutex_t lock; /* held from an order to its answer */
-} nursery = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-void exr_child_start(void) {
-    int line[2];
-    if (!WITH_OPENEXR) return;
-    nursery.started = true;
-    nursery.orders = -1;
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, line) != 0) return;
-    pid_t self = getpid(), child = fork();
-    if (child == 0) {
-        settle(self, line[1]);
-        make_children(line[1]);
-    }
-    if (child > 0)
-        nursery.orders = line[0];
-    else
-        close(line[0]);
-    close(line[1]);
-}
+} nursery = {.orders = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* --- this process ---------------------------------------------------------------------------- */
 
@@ -208,10 +189,16 @@ static int new_child(size_t raw) {
     return line;
 }
 
+static void end_child(exr_scratch *s) {
+    if (s->child) close(s->child);
+    s->child = 0;
+    s->child_done = 0;
+}
+
 /* Sees to it that the thread has a child that may decode the chunk. */
 static bool have_child(exr_scratch *s, size_t raw, err *e) {
     if (s->child && raw <= s->child_room && s->child_done < WORTH) return true;
-    exr_child_end(s);
+    end_child(s);
     int line = new_child(raw);
     if (line < 0)
         return err_set(e, ERR_RETRY,
@@ -221,12 +208,6 @@ static bool have_child(exr_scratch *s, size_t raw, err *e) {
     s->child = line;
     s->child_room = raw;
     return true;
-}
-
-void exr_child_end(exr_scratch *s) {
-    if (s->child) close(s->child);
-    s->child = 0;
-    s->child_done = 0;
 }
 
 static bool send_order(int line, const exr_scratch *s, const exr_shape *shape) {
@@ -245,8 +226,7 @@ static bool send_order(int line, const exr_scratch *s, const exr_shape *shape) {
     return put(line, s->packed, s->bytes);
 }
 
-bool exr_child_decode(exr_scratch *s, const exr_shape *shape, err *e) {
-    if (!nursery.started) return exr_ilm_decode(s, shape, e);
+static bool decode_in_child(exr_scratch *s, const exr_shape *shape, err *e) {
     if (!have_child(s, shape->raw, e)) return false;
     answer a = {0};
     char said[sizeof e->msg] = "";
@@ -258,7 +238,7 @@ bool exr_child_decode(exr_scratch *s, const exr_shape *shape, err *e) {
     bool silent = !heard && errno == EAGAIN, words = heard && a.code != ERR_NONE &&
                                                      a.bytes < sizeof said &&
                                                      get(s->child, said, a.bytes);
-    exr_child_end(s);
+    end_child(s);
     if (words) return err_set(e, a.code == ERR_RETRY ? ERR_RETRY : ERR_DATA, "%s", said);
     if (silent)
         return err_set(e, ERR_DATA, "OpenEXR's library did not decode its %zu bytes within %d s",
@@ -267,4 +247,21 @@ bool exr_child_decode(exr_scratch *s, const exr_shape *shape, err *e) {
                    "OpenEXR's library broke down over its %zu bytes: they are damaged, "
                    "or made to do harm",
                    s->bytes);
+}
+
+void exr_child_start(void) {
+    int line[2];
+    if (!WITH_OPENEXR) return;
+    exr_chunk_decode_by(decode_in_child);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, line) != 0) return;
+    pid_t self = getpid(), child = fork();
+    if (child == 0) {
+        settle(self, line[1]);
+        make_children(line[1]);
+    }
+    if (child > 0)
+        nursery.orders = line[0];
+    else
+        close(line[0]);
+    close(line[1]);
 }

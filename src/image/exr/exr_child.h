@@ -12,13 +12,8 @@
 
 #include "image/exr/exr_chunk.h"
 
-/* Splits off the process that makes the children. Call it once, while there is one thread. Where it
- * was not called, as in the library, exr_child_decode decodes in this process. */
+/* Splits off the process that makes the children, and lets them decode from now on. Call it once,
+ * while there is one thread. The library does not: it decodes in the host's process. */
 void exr_child_start(void);
-
-/* Decodes the chunk in s->packed to shape->raw bytes in s->raw. */
-bool exr_child_decode(exr_scratch *s, const exr_shape *shape, err *e);
-/* Lets the child go that these buffers have, if any. */
-void exr_child_end(exr_scratch *s);
 
 #endif

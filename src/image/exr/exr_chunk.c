@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "base/number.h"
-#include "image/exr/exr_child.h"
 #include "image/exr/exr_ilm.h"
 #include "image/exr/exr_split.h"
 #include "image/exr/exr_tiny.h"
@@ -10,6 +9,7 @@
 
 #include <libdeflate.h>
 #include <string.h>
+#include <unistd.h>
 
 /* --- codecs ------------------------------------------------------------------------------- */
 
@@ -17,7 +17,7 @@ typedef struct {
     uint32_t lines;
     bool split; /* takes the bytes as exr_split leaves them */
     /* Decodes s->packed to exactly shape->raw bytes in s->raw. NULL: stored as they are. */
-    bool (*decode)(exr_scratch *s, const exr_shape *shape, err *e);
+    exr_decode *decode;
     /* Encodes s->raw to s->packed, which has room for bound(shape->raw) bytes. */
     bool (*encode)(exr_scratch *s, const exr_shape *shape, err *e);
     size_t (*bound)(size_t raw);
@@ -120,17 +120,27 @@ bool exr_ilm_encode(exr_scratch *s, const exr_shape *shape, err *e) {
 }
 #endif
 
+static exr_decode *decode_by = exr_ilm_decode;
+
+void exr_chunk_decode_by(exr_decode *decode) {
+    decode_by = decode;
+}
+
+static bool ilm_decode(exr_scratch *s, const exr_shape *shape, err *e) {
+    return decode_by(s, shape, e);
+}
+
 static const codec CODEC[COMPRESSIONS] = {
     [COMPRESSION_NONE] = {1, false, NULL, NULL, bound_same},
     [COMPRESSION_RLE] = {1, true, rle_decode, rle_encode, rle_bound},
     [COMPRESSION_ZIPS] = {1, true, zip_decode, zip_encode, exr_zip_bound},
     [COMPRESSION_ZIP] = {16, true, zip_decode, zip_encode, exr_zip_bound},
     [COMPRESSION_PIZ] = {32, false, exr_piz_decode, exr_piz_encode, exr_piz_bound},
-    [COMPRESSION_PXR24] = {16, false, exr_child_decode, exr_ilm_encode, bound_same},
-    [COMPRESSION_B44] = {32, false, exr_child_decode, exr_ilm_encode, bound_same},
-    [COMPRESSION_B44A] = {32, false, exr_child_decode, exr_ilm_encode, bound_same},
-    [COMPRESSION_DWAA] = {32, false, exr_child_decode, exr_ilm_encode, bound_same},
-    [COMPRESSION_DWAB] = {256, false, exr_child_decode, exr_ilm_encode, bound_same},
+    [COMPRESSION_PXR24] = {16, false, ilm_decode, exr_ilm_encode, bound_same},
+    [COMPRESSION_B44] = {32, false, ilm_decode, exr_ilm_encode, bound_same},
+    [COMPRESSION_B44A] = {32, false, ilm_decode, exr_ilm_encode, bound_same},
+    [COMPRESSION_DWAA] = {32, false, ilm_decode, exr_ilm_encode, bound_same},
+    [COMPRESSION_DWAB] = {256, false, ilm_decode, exr_ilm_encode, bound_same},
 };
 
 bool exr_chunk_known(compression c) {
@@ -212,7 +222,7 @@ void exr_scratch_free(exr_scratch *s) {
     mem_free(s->raw);
     mem_free(s->zip);
     if (s->inflate) libdeflate_free_decompressor(s->inflate);
-    exr_child_end(s);
+    if (s->child) close(s->child);
     *s = (exr_scratch){0};
 }
 

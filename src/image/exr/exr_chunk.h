@@ -77,6 +77,11 @@ typedef struct {
     size_t child_room, child_done; /* bytes of the largest chunk that it takes, and of all so far */
 } exr_scratch;
 
+/* Decodes s->packed to shape->raw bytes in s->raw. */
+typedef bool exr_decode(exr_scratch *s, const exr_shape *shape, err *e);
+/* Sets who decodes in place of OpenEXR's library. Call it before any thread starts. */
+void exr_chunk_decode_by(exr_decode *decode);
+
 /* Makes s->packed at least so large. The functions below see to s->raw. */
 bool exr_scratch_packed(exr_scratch *s, size_t bytes, err *e);
 void exr_scratch_free(exr_scratch *s);

@@ -87,7 +87,7 @@ typedef struct {
     int part;
     uint64_t first; /* chunk */
     uint64_t chunks;
-    uint64_t each; /* lines that are read at once, if they are not packed */
+    uint64_t each; /* lines that are read at once; 0: they are packed, or too many pieces */
     exr_band band;
 } band_job;
 
@@ -117,14 +117,6 @@ typedef struct {
     struct iovec piece[FILE_PIECES];
     uint8_t head[STRETCH][EXR_CHUNK_HEAD];
 } lines_to;
-
-/* Returns how many lines are read at once; 0: they are packed, or too many pieces, and are read as
- * other chunks are. */
-static uint64_t stretch_of(const band_job *j) {
-    const image_part *p = exr_read_part(j->r, j->part);
-    if (p->packing != COMPRESSION_NONE || p->tile_w) return 0;
-    return min_u64(STRETCH, (uint64_t)(FILE_PIECES / (p->channels + 1)));
-}
 
 /* Reads n lines from the first-th chunk of the part on, straight into their planes. Returns false
  * where they do not lie in the file as they should. */
@@ -174,7 +166,9 @@ bool exr_read_band(void *reader, int part, uint32_t row, uint32_t rows, void *co
     band_job j = {.r = r, .part = part, .first = (uint64_t)from * l->across};
     j.chunks = (uint64_t)(to - from + 1) * l->across;
     j.band = (exr_band){plane, row, rows, l->w};
-    j.each = stretch_of(&j);
+    const image_part *p = exr_read_part(r, part);
+    if (p->packing == COMPRESSION_NONE && !p->tile_w)
+        j.each = min_u64(STRETCH, (uint64_t)(FILE_PIECES / (p->channels + 1)));
     if (!j.each) return par_for(r->threads, (size_t)j.chunks, decode_chunk, &j, e);
     return par_for(r->threads, (size_t)((j.chunks - 1) / j.each + 1), read_stretch, &j, e);
 }
