@@ -20,15 +20,11 @@ static const struct {
  * rounding of the pixel itself, once per pass and once per axis. */
 static const double SPREAD = 1.3, GHOST = 2.5, OWN = 5;
 
-static double tap_of(const noise_taps *k, uint32_t x, uint32_t y) {
-    return fabs(k->scale * (double)k->tap[y * k->pitch + x]);
-}
-
 noise_tail noise_tail_of(const noise_taps *k) {
     noise_tail t = {0};
     for (uint32_t y = 0; y < k->h; y++)
         for (uint32_t x = 0; x < k->w; x++) {
-            double tap = tap_of(k, x, y);
+            double tap = fabs(k->scale * (double)k->tap[y * k->pitch + x]);
             if (!(tap > 0) || (x == k->cx && y == k->cy)) continue;
             double alias_x = k->alias_x ? tap * k->alias_x[x] : 0,
                    alias_y = k->alias_x ? tap * k->alias_y[y] : 0;
