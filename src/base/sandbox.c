@@ -188,7 +188,7 @@ void sandbox_enter_alone(void) {
     }
     for (size_t i = 0; i < sizeof end / sizeof *end; i++) code[n++] = end[i];
     const struct sock_fprog program = {n, code};
-    if (MACHINE && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
+    if (MACHINE != 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
