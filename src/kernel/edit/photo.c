@@ -1,7 +1,6 @@
 #include "kernel/edit/photo.h"
 
 #include "base/mem.h"
-#include "base/number.h"
 
 #include <math.h>
 #include <string.h>
