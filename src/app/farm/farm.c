@@ -72,16 +72,25 @@ static void farm_add_plain(text *to, const char *name) {
 }
 
 void farm_job_name(const farm *f, text *to) {
-    const char *slash = strrchr(f->j->output, '/'), *name = slash ? slash + 1 : f->j->output;
-    frame_pattern p = {0};
-    text shot = {0};
-    if (frame_path_parse(&p, name, NULL)) text_add(&shot, "%s", p.before);
-    while (shot.n && strchr("._- ", shot.s[shot.n - 1])) shot.s[--shot.n] = 0;
     text_add(to, "bloom-");
-    if (shot.n) farm_add_plain(to, shot.s);
-    text_add(to, "%s%d-%d", shot.n ? "-" : "", f->left[0], f->left[f->frames - 1]);
-    text_free(&shot);
+    if (f->shot && f->shot[0]) {
+        farm_add_plain(to, f->shot);
+        text_add(to, "-");
+    }
+    text_add(to, "%d-%d", f->left[0], f->left[f->frames - 1]);
+}
+
+/* Finds what the output's name has before the frame's number. */
+static bool find_shot(farm *f, const char *name, err *e) {
+    frame_pattern p = {0};
+    err why = {0};
+    bool parsed = frame_path_parse(&p, name, &why);
+    if (!parsed && why.code == ERR_MEMORY) return *e = why, false;
+    f->shot = mem_str(parsed ? p.before : "", e);
     frame_pattern_free(&p);
+    for (size_t n = f->shot ? strlen(f->shot) : 0; n && strchr("._- ", f->shot[n - 1]); n--)
+        f->shot[n - 1] = 0;
+    return f->shot != NULL;
 }
 
 static bool find_places(farm *f, err *e) {
@@ -98,8 +107,10 @@ static bool find_places(farm *f, err *e) {
     const char *output = f->j->output, *slash = strrchr(output, '/');
     if (!stamp_real_path(output, &whole))
         text_add(&whole, "%s/%s", output[0] == '/' ? "" : f->here, output);
+    bool known = text_check(&whole, e);
     hash_text(hash_bytes(whole.s, whole.n), f->mark);
     text_free(&whole);
+    if (!known || !find_shot(f, slash ? slash + 1 : output, e)) return false;
     /* Each output has a folder of its own: fftbloom-farm/NAME-HASH. */
     text folder = {0};
     text_add(&folder, "fftbloom-farm/");
@@ -194,6 +205,7 @@ int farm_run(const cli *c, const job *j, const recipes *all, text *out, err *e) 
     mem_free(f.program);
     mem_free(f.here);
     mem_free(f.folder);
+    mem_free(f.shot);
     mem_free(f.cache);
     return status;
 }

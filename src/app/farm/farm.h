@@ -26,6 +26,7 @@ typedef struct {
     const job *j;
     char *program, *here; /* absolute paths of this program and of the working folder */
     char mark[HASH_TEXT]; /* a hash of the output's absolute path */
+    char *shot;           /* what the name of the output has before the number */
     char *folder;         /* absolute: for the script, and for logs and reports of tasks */
     char *cache;          /* absolute; NULL: there is none */
     text *flag;           /* of a task, all but --frames and --report; paths are relative to `here`,
