@@ -432,20 +432,14 @@ bool file_out_write(file_out *f, uint64_t offset, const void *data, size_t bytes
     return true;
 }
 
-/* Writes as much of the pieces as the system takes at once. */
-static ssize_t write_some(const file_out *f, uint64_t offset, const struct iovec *piece, int n) {
-    ssize_t done;
-    do done = pwritev(f->fd, piece, n, (off_t)offset);
-    while (done < 0 && errno == EINTR);
-    return done;
-}
-
 bool file_out_write_pieces(file_out *f, uint64_t offset, struct iovec *piece, int pieces, err *e) {
     uint64_t end = offset;
     for (int i = 0; i < pieces; i++) end += piece[i].iov_len;
     if (!count_stream(f, end, e)) return false;
     while (pieces > 0) {
-        ssize_t n = write_some(f, offset, piece, pieces);
+        ssize_t n;
+        do n = pwritev(f->fd, piece, pieces, (off_t)offset);
+        while (n < 0 && errno == EINTR);
         if (n <= 0) return err_errno(e, ERR_IO, "cannot write to '%s'", f->path);
         size_t done = (size_t)n;
         offset += done;

@@ -66,17 +66,13 @@ static void name_settings(char *to, size_t room, const char *from) {
     to[n] = 0;
 }
 
-static int32_t tell(fb_error *to, int32_t code, const char *sentence) {
+int32_t lib_refuse(fb_error *to, int32_t code, const char *sentence) {
     if (!to) return code;
     *to = (fb_error){.code = code};
     name_settings(to->text, sizeof to->text, sentence);
     if (code == FB_BAD_SETTING || code == FB_BAD_PIXELS)
         snprintf(to->setting, sizeof to->setting, "%s", named_setting(to->text));
     return code;
-}
-
-int32_t lib_refuse(fb_error *error, int32_t code, const char *sentence) {
-    return tell(error, code, sentence);
 }
 
 void lib_begin_thread(lib_call *l, fb_context *c) {
@@ -107,7 +103,7 @@ int32_t lib_leave(lib_call *l) {
         lib_end_thread(l);
         lib_context_give(l->c);
     }
-    return tell(l->error, code_of(&l->e, l->data), l->e.msg);
+    return lib_refuse(l->error, code_of(&l->e, l->data), l->e.msg);
 }
 
 bool lib_struct(void *to, size_t own, const void *from, const char *what, err *e) {
@@ -178,16 +174,8 @@ static void ignore(void *user, int level, const char *said) {
     (void)user, (void)level, (void)said;
 }
 
-static host host_of(const fb_context_options *o, mem_budget *memory) {
-    static const log_level LEVEL[] = {LOG_NOTE, LOG_WARN, LOG_NOTE, LOG_INFO, LOG_DEBUG};
-    return (host){.memory = memory,
-                  .log = o->log ? o->log : ignore,
-                  .log_ctx = o->user,
-                  .level = (int)LEVEL[o->log_level],
-                  .span = 1};
-}
-
 static fb_context *new_context(const fb_context_options *o, err *e) {
+    static const log_level LEVEL[] = {LOG_NOTE, LOG_WARN, LOG_NOTE, LOG_INFO, LOG_DEBUG};
     if (o->log_level < 0 || o->log_level > FB_LOG_DEBUG)
         return err_set(e, ERR_USAGE, "fb_context_options: log_level is %d; it can be 0 to %d",
                        o->log_level, FB_LOG_DEBUG),
@@ -200,7 +188,11 @@ static fb_context *new_context(const fb_context_options *o, err *e) {
     const mem_source from = {o->alloc, o->release, o->user};
     mem_budget *memory = mem_budget_open(o->mem_limit, "mem_limit", o->alloc ? &from : NULL, e);
     if (!memory) return NULL;
-    const host was = host_set(host_of(o, memory));
+    const host was = host_set((host){.memory = memory,
+                                     .log = o->log ? o->log : ignore,
+                                     .log_ctx = o->user,
+                                     .level = (int)LEVEL[o->log_level],
+                                     .span = 1});
     fb_context *c = mem_new(1, sizeof *c, "context", e);
     if (!c) mem_budget_close(&memory);
     if (c) {
@@ -221,7 +213,7 @@ int32_t fb_context_open(fb_context **to, const fb_context_options *options, fb_e
         err_set(&e, ERR_USAGE, "a callback must not call the library");
     else if (!options || lib_struct(&o, sizeof o, options, "fb_context_options", &e))
         *to = new_context(&o, &e);
-    return tell(error, code_of(&e, false), e.msg);
+    return lib_refuse(error, code_of(&e, false), e.msg);
 }
 
 void fb_context_close(fb_context *context) {

@@ -133,15 +133,6 @@ static size_t write_line(uint8_t *to, const uint8_t *line, size_t n) {
  * A value is m * 2^(e - 136), without the half that some readers add, so that what is written is
  * what is read. */
 
-static void to_floats(float *to, const uint8_t *from, size_t n) {
-    float unit[256];
-    unit[0] = 0; /* an exponent of 0 means black */
-    for (int i = 1; i < 256; i++) unit[i] = ldexpf(1, i - 136);
-    for (size_t i = 0; i < n; i++)
-        for (size_t c = 0; c < 3; c++)
-            to[3 * i + c] = (float)from[4 * i + c] * unit[from[4 * i + 3]];
-}
-
 /* Converts one pixel. Negative values and NaN become 0, and too large ones the largest. */
 static void from_floats(uint8_t *to, const float *from) {
     const float largest = ldexpf(255, 255 - 136);
@@ -287,26 +278,22 @@ static bool take_pixels(hdr_reader *r, const orientation *o, cursor *in, err *e)
 }
 
 static bool read_row(void *ctx, size_t i, int worker, err *e) {
-    (void)worker;
+    (void)worker, (void)e;
     const hdr_reader *r = ctx;
     size_t width = r->flat.width;
-    uint8_t *rgbe = mem_raw(width, 4, "a row", e);
-    float *rgb = mem_raw(3 * width, sizeof *rgb, "a row", e);
-    bool ok = rgbe && rgb;
-    if (ok) {
-        ptrdiff_t at = (ptrdiff_t)r->origin + r->down * (ptrdiff_t)(r->flat.row + i);
-        for (size_t x = 0; x < width; x++, at += r->right)
-            memcpy(rgbe + 4 * x, (const uint8_t *)r->flat.pixels + 4 * at, 4);
-        to_floats(rgb, rgbe, width);
-    }
-    for (int c = 0; ok && c < 3; c++) {
+    float unit[256];
+    unit[0] = 0; /* an exponent of 0 means black */
+    for (int k = 1; k < 256; k++) unit[k] = ldexpf(1, k - 136);
+    ptrdiff_t first = (ptrdiff_t)r->origin + r->down * (ptrdiff_t)(r->flat.row + i);
+    for (int c = 0; c < 3; c++) {
         float *to = r->flat.plane[r->flat.picture.colour[c]];
-        for (size_t x = 0; to && x < width; x++)
-            to[i * width + x] = (float)(rgb[3 * x + (size_t)c] / r->divide[c]);
+        ptrdiff_t at = first;
+        for (size_t x = 0; to && x < width; x++, at += r->right) {
+            const uint8_t *rgbe = (const uint8_t *)r->flat.pixels + 4 * at;
+            to[i * width + x] = (float)((float)rgbe[c] * unit[rgbe[3]] / r->divide[c]);
+        }
     }
-    mem_free(rgb);
-    mem_free(rgbe);
-    return ok;
+    return true;
 }
 
 static bool parse(hdr_reader *r, cursor *in, const image_limits *limits, image_header *h, err *e) {
