@@ -178,28 +178,38 @@ int par_threads(const par *p) {
 }
 
 int par_workers(const par *p) {
-    return 2 * p->threads + PAR_MORE;
+    return 2 * p->threads + PAR_MORE + PAR_BESIDE;
 }
 
 /* --- callers --------------------------------------------------------------------------------- */
 
-/* Returns a free index of a caller, or -1; with the lock held. */
-static int free_index(const par *p) {
-    if (!p->taken[0]) return 0;
-    for (int i = p->threads; i < par_workers(p); i++)
+/* Returns a free index of a caller, or -1; with the lock held. The last PAR_BESIDE are not for
+ * everybody. */
+static int free_index(const par *p, bool beside) {
+    int end = par_workers(p) - PAR_BESIDE;
+    if (!beside && !p->taken[0]) return 0;
+    for (int i = beside ? end : p->threads; i < (beside ? par_workers(p) : end); i++)
         if (!p->taken[i]) return i;
     return -1;
 }
 
-void par_enter(par *p, uint64_t age) {
+static void enter(par *p, uint64_t age, bool beside) {
     assert(!here.pool);
     pthread_mutex_lock(&p->lock);
-    while ((here.index = free_index(p)) < 0) pthread_cond_wait(&p->left, &p->lock);
+    while ((here.index = free_index(p, beside)) < 0) pthread_cond_wait(&p->left, &p->lock);
     p->taken[here.index] = true;
     p->active++;
     pthread_mutex_unlock(&p->lock);
     here.pool = p;
     here.age = age;
+}
+
+void par_enter(par *p, uint64_t age) {
+    enter(p, age, false);
+}
+
+void par_enter_beside(par *p) {
+    enter(p, 0, true);
 }
 
 void par_leave(par *p) {
@@ -209,7 +219,7 @@ void par_leave(par *p) {
     p->taken[here.index] = false;
     p->active--;
     if (p->jobs) pthread_cond_signal(&p->work);
-    pthread_cond_signal(&p->left);
+    pthread_cond_broadcast(&p->left); /* they wait for different places */
     pthread_mutex_unlock(&p->lock);
 }
 

@@ -30,6 +30,10 @@ int par_workers(const par *p);
 enum { PAR_MORE = 2 };
 void par_enter(par *p, uint64_t age);
 void par_leave(par *p);
+/* Enters as the oldest a thread that others wait for, which may hold all places of par_enter: it
+ * has one of PAR_BESIDE places that they cannot take. */
+enum { PAR_BESIDE = 2 };
+void par_enter_beside(par *p);
 
 /* A thread that has entered and waits for a device or for another thread calls par_rest before and
  * par_resume after: meanwhile a helper may work in its place. For threads that have not entered,

@@ -476,7 +476,7 @@ static void end_begun(begun_size *b) {
 static void *end_beside(void *arg) {
     begun_size *b = arg;
     host_set(b->of);
-    par_enter(b->s->threads, 0);
+    par_enter_beside(b->s->threads);
     end_begun(b);
     par_leave(b->s->threads);
     return NULL;

@@ -146,24 +146,25 @@ TEST(no_helpers_when_full) {
     par_close(&f.p);
 }
 
-/* One helper, and two callers that have pieces for it: it goes to the older one. */
+/* One helper, and two callers that have pieces for it: it goes to the older one. Both stay at their
+ * first piece until it has come. */
 typedef struct {
     par *p;
     pthread_barrier_t *both;
     uint64_t age;
     pthread_t self;
-    atomic_int helped; /* pieces done by the helper */
-    atomic_bool *go;
     atomic_int *begun; /* callers that are at their first piece, and so have offered the rest */
+    atomic_uint_least64_t *first; /* the age of the caller that the helper came to first */
 } aged;
 
 static bool aged_piece(void *ctx, size_t index, int worker, err *e) {
     aged *a = ctx;
-    (void)index, (void)worker, (void)e;
-    if (!pthread_equal(a->self, pthread_self())) atomic_fetch_add(&a->helped, 1);
-    if (!*a->go) atomic_fetch_add(a->begun, 1);
-    while (!*a->go) stay(100);
-    stay(100);
+    uint_least64_t none = 0;
+    (void)worker, (void)e;
+    if (!pthread_equal(a->self, pthread_self()))
+        atomic_compare_exchange_strong(a->first, &none, a->age);
+    if (index == 0) atomic_fetch_add(a->begun, 1);
+    while (index == 0 && !*a->first) stay(100);
     return true;
 }
 
@@ -183,27 +184,80 @@ static void *idle_caller(void *arg) {
     pthread_barrier_wait(a->both);
     while (*a->begun < 2) stay(100);
     par_leave(a->p); /* from now on there is room for one helper */
-    *a->go = true;
     return NULL;
 }
 
 TEST(oldest_first) {
     pthread_barrier_t both;
     pthread_barrier_init(&both, NULL, 3);
-    atomic_bool go = false;
     atomic_int begun = 0;
+    atomic_uint_least64_t first = 0;
     par *p = par_open(3, NULL);
-    aged young = {.p = p, .both = &both, .age = 9, .go = &go, .begun = &begun},
-         old = {.p = p, .both = &both, .age = 2, .go = &go, .begun = &begun},
-         idle = {.p = p, .both = &both, .go = &go, .begun = &begun};
+    aged young = {.p = p, .both = &both, .age = 9, .begun = &begun, .first = &first}, old = young,
+         idle = young;
+    old.age = 2;
     pthread_t t[3];
     assert_int_equal(pthread_create(&t[0], NULL, aged_caller, &young), 0);
     assert_int_equal(pthread_create(&t[1], NULL, aged_caller, &old), 0);
     assert_int_equal(pthread_create(&t[2], NULL, idle_caller, &idle), 0);
     for (int i = 0; i < 3; i++) pthread_join(t[i], NULL);
-    assert_true(old.helped > young.helped);
+    assert_int_equal(first, old.age);
     pthread_barrier_destroy(&both);
     par_close(&p);
+}
+
+/* All places are taken by callers that wait for a thread that comes last. */
+typedef struct {
+    par *p;
+    pthread_barrier_t *in; /* all that wait have entered */
+    pthread_barrier_t *done;
+} waited;
+
+static void *waiting_caller(void *arg) {
+    waited *w = arg;
+    par_enter(w->p, 1);
+    pthread_barrier_wait(w->in);
+    par_rest(w->p);
+    pthread_barrier_wait(w->done);
+    par_resume(w->p);
+    par_leave(w->p);
+    return NULL;
+}
+
+static bool count_piece(void *ctx, size_t index, int worker, err *e) {
+    (void)index, (void)worker, (void)e;
+    atomic_fetch_add((atomic_int *)ctx, 1);
+    return true;
+}
+
+static void *last_caller(void *arg) {
+    waited *w = arg;
+    atomic_int pieces = 0;
+    pthread_barrier_wait(w->in);
+    par_enter_beside(w->p);
+    bool ok = par_for(w->p, 20, count_piece, &pieces, NULL) && pieces == 20;
+    par_leave(w->p);
+    pthread_barrier_wait(w->done);
+    return ok ? NULL : w;
+}
+
+TEST(beside_when_full) {
+    enum { ALL = 1 + THREADS + PAR_MORE };
+    pthread_barrier_t in, done;
+    waited w = {par_open(THREADS, NULL), &in, &done};
+    pthread_t wait[ALL], last;
+    void *wrong;
+    pthread_barrier_init(&in, NULL, ALL + 1);
+    pthread_barrier_init(&done, NULL, ALL + 1);
+    for (int i = 0; i < ALL; i++)
+        assert_int_equal(pthread_create(&wait[i], NULL, waiting_caller, &w), 0);
+    assert_int_equal(pthread_create(&last, NULL, last_caller, &w), 0);
+    for (int i = 0; i < ALL; i++) pthread_join(wait[i], NULL);
+    pthread_join(last, &wrong);
+    assert_null(wrong);
+    pthread_barrier_destroy(&in);
+    pthread_barrier_destroy(&done);
+    par_close(&w.p);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -161,7 +161,7 @@ static void *get_ready(void *arg) {
     ahead *a = arg;
     const work *w = a->w;
     err ignored = {0};
-    par_enter(w->m->threads, 0);
+    par_enter_beside(w->m->threads);
     a->bloom = take_bloom(w->on, w->how, w->m, &ignored);
     if (a->bloom) bloom_expect(a->bloom->bloom, &a->head);
     par_leave(w->m->threads);
