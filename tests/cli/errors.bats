@@ -196,7 +196,8 @@ for a in p["axes"]:
     assert set("axis extent length split border before after one_pass".split()) <= set(a)
     assert a["length"] >= a["extent"] + max(a["before"], a["after"])
 b = p["bytes"]
-assert b["all"] == sum(b[k] for k in ("image", "input", "scratch", "tiled", "line", "spectrum", "twiddle"))
+each = sum(b[k] for k in ("image", "input", "mask", "glare", "totals"))
+assert b["all"] == p["frames"] * each + sum(b[k] for k in ("scratch", "tiled", "line", "spectrum", "twiddle"))
 assert b["tiled"] == (b["scratch"] if p["tile"] != p["tile_in"] else 0)
 if sys.argv[1] == "software":
     limits = q["device"]["limits"]
