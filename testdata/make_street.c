@@ -28,7 +28,7 @@ typedef struct {
 static const car CARS[] = {
     {{2.15, 0, 15.5}, 1, {0.050, 0.004, 0.004}},    {{2.2, 0, 31}, 1, {0.02, 0.022, 0.025}},
     {{-2.0, 0, 27}, -1, {0.012, 0.014, 0.022}},     {{-2.15, 0, 47}, -1, {0.03, 0.03, 0.03}},
-    {{-4.9, 0.14, 12.5}, -1, {0.02, 0.028, 0.045}}, {{2.0, 0, 62}, 1, {0.02, 0.02, 0.02}},
+    {{-5.4, 0.14, 14.4}, -1, {0.02, 0.028, 0.045}}, {{2.0, 0, 62}, 1, {0.02, 0.02, 0.02}},
 };
 enum { CAR_COUNT = sizeof CARS / sizeof CARS[0] };
 
@@ -272,16 +272,17 @@ static vec lit(const scene *s, const surface *f) {
     vec sum = mul(f->albedo, v(0.010, 0.012, 0.018));
     for (int i = 0; i < s->lamps; i++) {
         const lamp *l = &s->lamp[i];
-        if (l->wide < -1) continue; /* bulbs are seen, but light nothing */
+        if (l->wide < -1) break; /* bulbs, which come last, are seen, but light nothing */
         vec to = sub(l->at, f->p);
+        if (dot(f->normal, to) <= 0) continue;
         double square = dot(to, to), power = l->radius * l->radius / square;
         double enough = f->alpha > 0 ? 1e-3 : 1.2e-2;
         if (l->light.x * power < enough && l->light.y * power < enough) continue;
         double far = sqrt(square);
         to = scale(to, 1 / far);
         double face = dot(f->normal, to);
-        if (face <= 0) continue;
         power *= beam(l, scale(to, -1));
+        if (power <= 0) continue;
         vec part = scale(f->albedo, power * face);
         if (f->alpha > 0) {
             double g = STEADY_PI * power * gleam(f->normal, f->back, to, f->alpha, l->radius / far);
@@ -401,7 +402,7 @@ static vec road(const scene *s, ray r, hit h, const double u[PLACES], int depth)
     bool lane = fabs(p.x) < 0.07 && p.z > 14 && p.z / 4.5 - floor(p.z / 4.5) < 0.55;
     if ((zebra || lane) && rough_noise(p.x * 5, p.z * 5, 3, 27) > 0.30)
         albedo = v(0.34, 0.34, 0.32);
-    double bump = (1 - wet) * 0.085 * fine + wet * 0.004;
+    double bump = (1 - wet) * 0.05 * fine + wet * 0.004;
     vec n = unit(v(bump * (noise(p.x * 70, p.z * 70, 30) - 0.5) * 2 +
                        0.006 * (noise(p.x * 6, p.z * 6, 32) - 0.5),
                    1,
@@ -436,14 +437,22 @@ static vec metal(const scene *s, ray r, hit h, const double u[PLACES], int depth
         }
         if (q.y > 0.44 && q.y < 0.56 && x < 0.26) return v(0.30, 0.29, 0.26);
     }
-    bool glass = c && q.y > 0.95 && q.y < 1.33, tyre = c && q.y < 0.34;
+    bool glass = c && q.y > 0.95 && q.y < 1.33;
+    double wy = q.y - 0.32, wz = fabs(q.z) - 1.32, from_axle = wy * wy + wz * wz;
+    bool wheel = c && fabs(q.x) > 0.6 && from_axle < 0.345 * 0.345;
+    bool tyre = c && (wheel ? from_axle > 0.2 * 0.2 : q.y < 0.25);
     bool shade = !c && q.y > 1.72;
     vec albedo = tyre    ? v(0.01, 0.01, 0.01)
                  : glass ? v(0.002, 0.002, 0.003)
+                 : wheel ? v(0.09, 0.09, 0.09)
                  : c     ? c->paint
                  : shade ? v(0.16, 0.016, 0.014)
                          : v(0.018, 0.018, 0.022);
-    surface f = {add(p, scale(n, 0.004)), n, back, albedo, tyre ? 0 : c ? 0.06 : 0.45};
+    surface f = {add(p, scale(n, 0.004)), n, back, albedo,
+                 tyre    ? 0
+                 : glass ? 0.02
+                 : c     ? 0.05
+                         : 0.45};
     vec sum = lit(s, &f);
     if (shade) { /* cloth lets some light through */
         surface behind = {add(p, scale(n, -0.05)), scale(n, -1), back, scale(albedo, 0.5), 0};

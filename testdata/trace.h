@@ -1,12 +1,12 @@
 /* trace.h - what the programs that trace the hero pictures share: vectors, noise, solids, lamps and
  * a camera with a lens.
  *
- * A pixel takes up to `samples` rays, through as many places of the pixel and of the lens, and
- * fewer where they agree. Lamps are not among what rays meet: each is drawn as the disc that a lens
- * makes of it, sharp or not, as far as rays from the lens can see it. So a lamp a pixel wide,
- * thousands of times as bright as its wall, is even and without noise. Surfaces ask for the light
- * of each lamp in the same way. Nothing depends on the machine: no function of the C library is
- * used that may differ in a bit (base/steady.h), and chance is a hash of a pixel and a sample. */
+ * A pixel takes `samples` rays, through as many places of the pixel and of the lens. Lamps are not
+ * among what rays meet: each is drawn as the disc that a lens makes of it, sharp or not, as far as
+ * rays from the lens can see it. So a lamp a pixel wide, thousands of times as bright as its wall,
+ * is even and without noise. Surfaces ask for the light of each lamp in the same way. Nothing
+ * depends on the machine: no function of the C library is used that may differ in a bit
+ * (base/steady.h), and chance is a hash of a pixel and a sample. */
 #ifndef TESTDATA_TRACE_H
 #define TESTDATA_TRACE_H
 
@@ -278,35 +278,17 @@ static inline vec add_disc(const picture *p, const disc *d, uint32_t x, uint32_t
     return sum;
 }
 
-/* Rays are taken by the batch, until the means of the batches agree. */
-enum { BATCH = 8, LEAST = 32 };
-static const double AGREE = 0.005; /* of white, as a screen shows it */
-
-static inline vec batch(const picture *p, uint32_t x, uint32_t y, uint32_t first) {
+/* Returns what a pixel sees beside lamps: the mean of all its rays. */
+static inline vec average(const picture *p, uint32_t x, uint32_t y) {
     vec sum = {0, 0, 0};
-    for (uint32_t i = first; i < first + BATCH; i++) {
+    for (uint32_t i = 0; i < p->samples; i++) {
         double u[PLACES], lens[2];
         places(u, x, y, i);
         on_disc(lens, u[2], u[3]);
         ray r = through(p, x + u[0], y + u[1], lens);
-        sum = add(sum, scale(p->s->seen(p->s, r, u), 1.0 / BATCH));
+        sum = add(sum, p->s->seen(p->s, r, u));
     }
-    return sum;
-}
-
-/* Returns what a pixel sees beside lamps: the mean of LEAST to `samples` rays. */
-static inline vec average(const picture *p, uint32_t x, uint32_t y) {
-    vec sum = {0, 0, 0};
-    double shown = 0, square = 0;
-    uint32_t n = 0;
-    while (n * BATCH < p->samples) {
-        vec one = batch(p, x, y, n * BATCH);
-        double light = (one.x + one.y + one.z) / 3, v1 = sqrt(light / (1 + light));
-        sum = add(sum, one), shown += v1, square += v1 * v1, n++;
-        double error = sqrt(most(square - shown * shown / n, 0)) / n;
-        if (n * BATCH >= LEAST && error < AGREE) break;
-    }
-    return scale(sum, 1.0 / n);
+    return scale(sum, 1.0 / p->samples);
 }
 
 /* Keeps seven bits of the ten, which is finer than the noise and packs better. */
