@@ -163,7 +163,7 @@ static bool write_head(png_rows *w, const png_size *size, err *e) {
            write_chunk(w, "IHDR", head, 13, e) && write_chunk(w, "IDAT", zlib, 2, e);
 }
 
-/* Returns how many rows of so many bytes a strip has. */
+/* Returns how many rows of `row` bytes a strip has. */
 static uint32_t strip_rows(size_t row) {
     return (uint32_t)max_size(STRIP / (row + 1), 1);
 }
