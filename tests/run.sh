@@ -9,6 +9,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 export build root FFTBLOOM=$build/fftbloom FFTBLOOM_ROOT=$root
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 export LSAN_OPTIONS=suppressions=$root/tests/lsan.supp:print_suppressions=0
+unset MAKEFLAGS MFLAGS MAKELEVEL # of a make that runs this: tests call make, too
 export TSAN_OPTIONS=suppressions=$root/tests/tsan.supp
 all=$(mktemp -d)
 export all
