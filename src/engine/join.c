@@ -1,5 +1,7 @@
 #include "engine/join.h"
 
+#include "base/vector.h"
+
 #include <float.h>
 #include <math.h>
 
@@ -13,8 +15,71 @@ double join_spread_of(const join_spread *x, size_t at, double v) {
     return fmin(v, (over + x->knee) * (over + x->knee) / (4 * x->knee));
 }
 
+/* Does the same for four pixels. */
+VECTOR_INLINE void spread_of_four(vec4d *to, const join_spread *x, size_t at, const float *from) {
+    vec4d v = VECTOR_DOUBLES(from, 0), zero = {0};
+    if (x->mask) v *= VECTOR_DOUBLES(x->mask + at, 0);
+    vec4d over = v - x->threshold, begun = over + x->knee, part = v;
+    if (x->knee > 0) part = begun * begun / (4 * x->knee);
+    part = VECTOR_PICK4(part < v, part, v);
+    part = VECTOR_PICK4((over > -x->knee) & (v > 0), part, zero);
+    vec4d all = VECTOR_PICK4(over > 0, over, zero);
+    *to = x->threshold > 0 ? VECTOR_PICK4(over >= x->knee, all, part) : v;
+}
+
+/* To floats or to doubles. */
+VECTOR_INLINE void spread_row(const join_spread *x, size_t at, float *floats, double *doubles,
+                              const float *from, size_t n) {
+    size_t i = 0;
+    for (vec4d v; i + 4 <= n; i += 4) {
+        spread_of_four(&v, x, at + i, from + i);
+        for (size_t k = 0; floats && k < 4; k++) floats[i + k] = (float)v[k];
+        if (doubles) *(vec4d_any *)(doubles + i) = v;
+    }
+    for (; i < n; i++) {
+        double v = join_spread_of(x, at + i, (double)from[i]);
+        if (floats) floats[i] = (float)v;
+        if (doubles) doubles[i] = v;
+    }
+}
+VECTOR_WIDE static void floats_wide(const join_spread *x, size_t at, float *to, const float *from,
+                                    size_t n) {
+    spread_row(x, at, to, NULL, from, n);
+}
+VECTOR_WIDE static void doubles_wide(const join_spread *x, size_t at, double *to, const float *from,
+                                     size_t n) {
+    spread_row(x, at, NULL, to, from, n);
+}
+
 void join_spread_row(const join_spread *x, size_t at, float *to, const float *from, size_t n) {
-    for (size_t i = 0; i < n; i++) to[i] = (float)join_spread_of(x, at + i, (double)from[i]);
+    if (vector_wide())
+        floats_wide(x, at, to, from, n);
+    else
+        spread_row(x, at, to, NULL, from, n);
+}
+
+void join_spread_doubles(const join_spread *x, size_t at, double *to, const float *from, size_t n) {
+    if (vector_wide())
+        doubles_wide(x, at, to, from, n);
+    else
+        spread_row(x, at, NULL, to, from, n);
+}
+
+double join_spilled(const join *j, const join_row *is, float *room) {
+    const spill *k = j->spill;
+    const bool all = join_spreads_all(&j->spread);
+    uint32_t unread[2];
+    if (!k) return 0;
+    if (all && !is->halfs) return spill_of_row(k, is->channel, is->y, is->in);
+    spill_unread(k, is->channel, is->y, unread);
+    const uint32_t side[2][2] = {{0, unread[0]}, {unread[1], k->w - unread[1]}};
+    for (int i = 0; i < 2; i++) {
+        uint32_t at = side[i][0], n = side[i][1];
+        const float *from = is->halfs ? room + at : (const float *)is->in + at;
+        if (is->halfs) half_to_floats(room + at, (const uint16_t *)is->in + at, n);
+        if (!all) join_spread_row(&j->spread, (size_t)is->y * k->w + at, room + at, from, n);
+    }
+    return spill_of_row(k, is->channel, is->y, room);
 }
 
 join join_plain(uint32_t channels, const double *centre, const double *gain) {

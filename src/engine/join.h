@@ -31,8 +31,9 @@ static inline bool join_spreads_all(const join_spread *x) {
 }
 /* Returns what is spread of pixel `at` with the value v. */
 double join_spread_of(const join_spread *x, size_t at, double v);
-/* Does so for n pixels from pixel `at` on, and rounds to floats. */
+/* Do so for n pixels from pixel `at` on; the first one rounds to floats, in place if wanted. */
 void join_spread_row(const join_spread *x, size_t at, float *to, const float *from, size_t n);
+void join_spread_doubles(const join_spread *x, size_t at, double *to, const float *from, size_t n);
 
 /* A rectangle of pixels. */
 typedef struct {
@@ -59,6 +60,16 @@ typedef struct {
 /* Returns the join of a frame that only adds: out = centre * in + gain * (what the transform
  * made). */
 join join_plain(uint32_t channels, const double *centre, const double *gain);
+
+/* A row of the image, as it came. */
+typedef struct {
+    uint32_t channel, y;
+    const void *in;
+    bool halfs; /* else floats */
+} join_row;
+/* Returns the light of a row that is spread over the border, net; 0 where that is not measured.
+ * room: for a row, which may be where it is. */
+double join_spilled(const join *j, const join_row *is, float *room);
 
 /* What a channel has turned out to be. */
 typedef struct {

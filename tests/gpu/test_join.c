@@ -294,6 +294,34 @@ static void run_all(uint32_t i, uint32_t some) {
     engine_close(&g);
 }
 
+/* Rows have vectors, and single pixels have none: the numbers are the same, also where a pixel is
+ * no number, at a threshold's ends, and behind the last whole vector. */
+TEST(rows_of_what_is_spread) {
+    static const float CASE[] = {0,     -0.0F,  1,   -1,       0.5F,      1.5F,  1.25F,     2,
+                                 3e38F, 1e-45F, NAN, INFINITY, -INFINITY, 0.75F, 1.0000001F};
+    enum { COUNT = sizeof CASE / sizeof CASE[0] };
+    float mask[COUNT], floats[COUNT];
+    double doubles[COUNT];
+    for (int i = 0; i < COUNT; i++) mask[i] = (float)(i % 4) / 3;
+    for (int k = 0; k < 8; k++) {
+        const join_spread x = {.threshold = k % 4 ? 1 : 0,
+                               .knee = (double[]){0, 0, 0.5, 2}[k % 4],
+                               .mask = k & 4 ? mask : NULL};
+        for (size_t n = COUNT - 4; n <= COUNT; n++) {
+            memcpy(floats, CASE, sizeof floats);
+            join_spread_row(&x, 0, floats, floats, n);
+            join_spread_doubles(&x, 0, doubles, CASE, n);
+            for (size_t i = 0; i < n; i++) {
+                double want = join_spread_of(&x, i, (double)CASE[i]);
+                float rounded = (float)want;
+                if (isnan(want)) want = doubles[i], rounded = floats[i], assert_true(isnan(want));
+                assert_memory_equal(&doubles[i], &want, sizeof want);
+                assert_memory_equal(&floats[i], &rounded, sizeof rounded);
+            }
+        }
+    }
+}
+
 TEST(on_the_cpu) {
     for (uint32_t i = 0; i < devices; i++)
         if (device[i].class == ENGINE_CPU) run_all(i, 1200);

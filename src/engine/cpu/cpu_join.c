@@ -90,9 +90,7 @@ static double read_pixels(const row_job *p, row *r) {
         half_to_floats(p->s.in, p->in, r->n);
         r->in = p->s.in;
     }
-    if (!p->all) join_spread_row(&p->how->spread, p->first, p->s.excess, r->in, r->n);
-    return p->how->spill ? spill_of_row(p->how->spill, p->c, p->y, p->all ? r->in : p->s.excess)
-                         : 0;
+    return join_spilled(p->how, &(join_row){p->c, p->y, r->in, false}, p->s.excess);
 }
 
 /* --- an ordinary row ---------------------------------------------------------------------------
@@ -116,17 +114,12 @@ static bool may_be_ordinary(const row_job *p) {
 static bool make_halfs(const row_job *p, const row *is, row_totals *t, double *spilled) {
     if (p->planes.out != PLAN_HALFS || p->planes.in != PLAN_HALFS || p->how->kept.w) return false;
     if (p->in == p->out) return false;
-    uint32_t unread[2];
     row r = *is;
     r.half_in = p->in;
     r.half_out = p->out;
     *spilled = 0;
     if (!make_ordinary(p, &r, t)) return false;
-    if (!p->how->spill) return true;
-    spill_unread(p->how->spill, p->c, p->y, unread);
-    half_to_floats(p->s.in, r.half_in, unread[0]);
-    half_to_floats(p->s.in + unread[1], r.half_in + unread[1], r.n - unread[1]);
-    *spilled = spill_of_row(p->how->spill, p->c, p->y, p->s.in);
+    *spilled = join_spilled(p->how, &(join_row){p->c, p->y, p->in, true}, p->s.in);
     return true;
 }
 
@@ -136,10 +129,9 @@ static bool make_halfs(const row_job *p, const row *is, row_totals *t, double *s
 /* Makes any row. */
 static void make_in_doubles(const row_job *p, row *r, row_totals *t) {
     row_begin(r, t);
-    for (uint32_t i = 0; !p->all && i < r->n; i++) {
-        double v = (double)r->in[i], x = join_spread_of(&p->how->spread, p->first + i, v);
-        r->own[i] = v - x + r->centre * x;
-    }
+    if (!p->all) join_spread_doubles(&p->how->spread, p->first, r->own, r->in, r->n);
+    for (uint32_t i = 0; !p->all && i < r->n; i++)
+        r->own[i] = (double)r->in[i] - r->own[i] + r->centre * r->own[i];
     row k = row_kept(r, &p->kept);
     row_finish(&k, t);
     for (uint32_t i = 0; p->glare && i < r->n; i++)

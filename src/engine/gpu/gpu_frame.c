@@ -1,7 +1,6 @@
 #include "engine/gpu/gpu_frame.h"
 
 #include "base/clock.h"
-#include "base/half.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "engine/gpu/gpu_commands.h"
@@ -332,36 +331,21 @@ typedef struct {
     uint32_t bands;
 } spill_job;
 
-/* Returns the light of row y that is spread over the border. row: room for its floats. */
-static double spill_from(const spill_job *j, uint32_t c, uint32_t y, float *row) {
-    const join *how = &j->f->how;
-    const size_t w = j->p->ask.size[PLAN_X], first = y * w;
-    const float *in = (const float *)j->f->in[c] + first;
-    if (j->p->ask.planes.in == PLAN_HALFS) {
-        const uint16_t *half = (const uint16_t *)j->f->in[c] + first;
-        uint32_t unread[2] = {0, 0}; /* of light that only partly spreads, all is read */
-        if (join_spreads_all(&how->spread)) spill_unread(how->spill, c, y, unread);
-        half_to_floats(row, half, unread[0]);
-        half_to_floats(row + unread[1], half + unread[1], w - unread[1]);
-        in = row;
-    }
-    if (!join_spreads_all(&how->spread)) {
-        join_spread_row(&how->spread, first, row, in, w);
-        in = row;
-    }
-    return spill_of_row(how->spill, c, y, in);
-}
-
 static bool spill_band(void *ctx, size_t index, int worker, err *e) {
     const spill_job *j = ctx;
     const join_box *kept = &j->f->how.kept;
     uint32_t c = (uint32_t)(index / j->bands), y = (uint32_t)(index % j->bands) * BAND;
-    uint32_t end = min_u32(y + BAND, j->p->ask.size[PLAN_Y]);
+    uint32_t w = j->p->ask.size[PLAN_X], end = min_u32(y + BAND, j->p->ask.size[PLAN_Y]);
+    const plan_sample type = j->p->ask.planes.in;
+    const uint8_t *in = j->f->in[c];
     double sum = 0;
     (void)e;
-    for (; y < end; y++)
+    for (; y < end; y++) {
+        const join_row row = {c, y, in + (size_t)y * w * plan_sample_bytes(type),
+                              type == PLAN_HALFS};
         if (!kept->w || y - kept->y < kept->h)
-            sum += spill_from(j, c, y, j->f->rows + (size_t)worker * j->p->ask.size[PLAN_X]);
+            sum += join_spilled(&j->f->how, &row, j->f->rows + (size_t)worker * w);
+    }
     j->f->spilled[index] = sum;
     return true;
 }
