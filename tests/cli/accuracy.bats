@@ -6,10 +6,8 @@ load files
 setup_file() {
     shared_folder || return 0
     # A dark frame with two suns, and a kernel with a bright centre and a veil.
-    oiiotool --create 64x48 3 --fill:color=0.001,0.002,0.003 64x48 --point:color=60000,40000,30000 7,9 \
-        --point:color=1000,2000,3000 63,47 -d float -o in.exr
-    oiiotool --create 21x21 3 --fill:color=0.01,0.01,0.02 21x21 --point:color=9,9,9 10,10 \
-        --point:color=0.5,0.4,0.3 6,1 -d float -o kernel.exr
+    image in.exr 64x48 float 0.001,0.002,0.003 7,9=60000,40000,30000 63,47=1000,2000,3000 -- \
+        kernel.exr 21x21 float 0.01,0.01,0.02 10,10=9,9,9 6,1=0.5,0.4,0.3
 }
 
 frame() { # PYTHON: a condition on the frame f of r.json
@@ -170,12 +168,11 @@ r = random.Random(1)
 v = [3e38 if r.random() < 0.1 else 3e37 * (1 + r.random()) for i in range(64 * 48)]
 with open("huge.pfm", "wb") as f:
     f.write(b"Pf\n64 48\n-1.0\n" + struct.pack("<3072f", *v))'
-    oiiotool --create 9x9 1 --chnames Y --point:color=3 4,4 --point:color=1 7,5 -d float -o two.exr
+    image two.exr 9x9 float 0 4,4=3 7,5=1
     "$FFTBLOOM" huge.pfm two.exr -o out.pfm --verify 200 --report r.json
     frame 'f["promise"]["kept"] and f["verify"]["broken"] == 0'
     frame 'all(1e40 < r["out"] < 1e42 for r in f["ledger"])'
-    run "$FFTBLOOM" huge.pfm two.exr -o other.pfm --precision float32
-    [ "$status" -eq 6 ]
+    says 6 "" huge.pfm two.exr -o other.pfm --precision float32
     [[ "$output" == *'--precision float64 holds'* ]]
     [ ! -e other.pfm ]
 }

@@ -6,7 +6,7 @@ load files
 setup() {
     dir=$(mktemp -d "$TEST_TMP/XXXXXX")
     export FFTBLOOM_CACHE_DIR=$dir/cache
-    "$FFTBLOOM" devices 2>/dev/null | grep -q '^[0-9]* *cpu' || skip "no CPU engine"
+    needs cpu
 }
 
 bench() { "$FFTBLOOM" bench --device cpu --size 64x48 --kernel 16 --rounds 3 "$@"; }
@@ -33,7 +33,7 @@ assert d['results'][1]['plan']['image'] == [30, 20]"
 }
 
 @test "--in-flight: a device has as many frames as its memory holds, and the plan says so" {
-    "$FFTBLOOM" devices | grep -q " software " || skip "no software device"
+    needs software
     software() {
         "$FFTBLOOM" bench --device software --size 301x203 --kernel 32 --rounds 1 --warm-up 0 "$@"
     }
@@ -83,7 +83,7 @@ for r in d:
 }
 
 @test "plan forecasts every device, and takes the least time" {
-    command -v oiiotool >/dev/null || skip "no oiiotool"
+    needs_program oiiotool
     cd "$dir"
     oiiotool --create 40x30 3 --addc 0.5 -d float -o in.exr
     oiiotool --create 9x9 3 --addc 0.1 -d float -o kernel.exr
@@ -129,19 +129,18 @@ assert d['devices'][d['auto']['image']]['class'] == 'cpu'"
 }
 
 @test "--device all goes on with the devices that can be opened" {
-    command -v oiiotool >/dev/null || skip "no oiiotool"
-    "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
-    [ ! "$SAN" = 1 ] || skip "the sanitizers' allocator cannot be preloaded"
-    FAULTS=$(dirname "$FFTBLOOM")/tests/faults.so
+    needs_program oiiotool
+    needs software
+    needs_faults
     cd "$dir"
     for i in 1 2 3; do oiiotool --pattern noise:type=uniform 40x30 3 -d float -o "in.000$i.exr"; done
     oiiotool --create 9x9 3 --addc 0.1 -d float -o kernel.exr
-    run --separate-stderr env FAULT_DEVICE=1 LD_PRELOAD="$FAULTS" \
+    run --separate-stderr env FAULT_DEVICE=1 LD_PRELOAD="$faults" \
         "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --device all
     [ "$status" -eq 0 ]
     [[ "$stderr" == *"device '"*"is not used: "*"failed with VkResult -13"* ]]
     [ -e out.0003.exr ]
-    run --separate-stderr env FAULT_DEVICE=1 LD_PRELOAD="$FAULTS" \
+    run --separate-stderr env FAULT_DEVICE=1 LD_PRELOAD="$faults" \
         "$FFTBLOOM" bench --device all --size 64x48 --kernel 16 --rounds 1 --warm-up 0
     [ "$status" -eq 0 ]
     [[ "$stderr" == *"failed with VkResult -13"* && "$output" == *"kernel 16 x 16"* ]]
@@ -190,7 +189,7 @@ article() {
 }
 
 @test "--engine article: both orders of the article's bloom, and ours, on one device" {
-    "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
+    needs software
     "$FFTBLOOM" help bench frames | grep -q -- --engine
     run --separate-stderr article
     [ "$status" -eq 0 ]
@@ -214,7 +213,7 @@ assert abs(d[0]['rms'] - d[1]['rms']) < 1e-5 # which axis is first changes nothi
 }
 
 @test "--plot draws each of the lab's benchmarks as an SVG; without one of them it is refused" {
-    "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
+    needs software
     for what in "fft --size 16..64 --algorithm ct2-dit,ours" "ocean --size 64 --algorithm ours" \
         "--engine article --size 64x48,48x40 --kernel 16"; do
         "$FFTBLOOM" bench $what --device software --rounds 1 --warm-up 0 --plot "$dir/p.svg" >/dev/null
@@ -233,7 +232,7 @@ assert all(len(l.getAttribute('points').split()) == sizes for l in lines)" "$dir
 }
 
 @test "bench ocean: frames by transform, checked against double, and a view" {
-    "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
+    needs software
     sea() { "$FFTBLOOM" bench ocean --device software --size 64 --rounds 1 --warm-up 0 "$@"; }
     export FFTBLOOM_VALIDATION=1
     run --separate-stderr sea --algorithm ours,nabla

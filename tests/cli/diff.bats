@@ -7,16 +7,16 @@ setup_file() {
     command -v oiiotool >/dev/null && command -v idiff >/dev/null || { export NOT_HERE="openimageio-tools is not installed"; return 0; }
     export FILES=$(mktemp -d "$TEST_TMP/XXXXXX")
     cd "$FILES"
-    oiiotool --create 8x8 3 --fill:color=0.5,0.5,0.5 8x8 -d float -o flat.exr
+    image flat.exr 8x8 float 0.5,0.5,0.5
     oiiotool flat.exr --point:color=0.6,0.5,0.5 2,3 --point:color=0.5,0.50001,0.5 4,4 -d float -o near.exr
     oiiotool flat.exr --point:color=-4,9,0.5 1,1 --point:color=0.5,0.55,0.45 6,6 -d float -o far.exr
     oiiotool --create 33x17 3 --noise:type=gaussian:stddev=0.1:mean=1 -d half -o noise.exr
     oiiotool noise.exr --mulc 1.001 -d half -o noise2.exr
     oiiotool noise.exr --mulc 1000 -d float -o bright.exr
     oiiotool noise2.exr --mulc 1000 -d float -o bright2.exr
-    oiiotool --create 9x5 4 --fill:color=0.1,0.2,0.3,1 9x5 -d half -o alpha.exr
+    image alpha.exr 9x5 half 0.1,0.2,0.3,1
     oiiotool alpha.exr --point:color=0.1,0.2,0.3,0.9 8,4 -d half -o alpha2.exr
-    oiiotool --create 6x6 1 --fill:color=0.25 6x6 --chnames Y -d float -o grey.exr
+    image grey.exr 6x6 float 0.25
     oiiotool grey.exr --point:color=0.75 0,0 -d float -o grey2.exr
     oiiotool flat.exr near.exr --siappend -o parts.exr
     oiiotool flat.exr flat.exr --siappend -o parts2.exr

@@ -11,8 +11,7 @@ setup() {
     export FFTBLOOM_CACHE_DIR=$dir/cache FFTBLOOM_DEVICE=cpu
     echo '{"version": 1, "cache_size": 0}' >look.json
     export FFTBLOOM_CONFIG=$dir/look.json # without a cache the first fsync is that of the output
-    faults=$(dirname "$FFTBLOOM")/tests/faults.so
-    [ ! "$SAN" = 1 ] || skip "the sanitizers' allocator cannot be preloaded"
+    needs_faults
 }
 
 teardown() {

@@ -1,18 +1,15 @@
 # Shared by all bats files: `load files`.
 bats_require_minimum_version 1.5.0
 
+# The system's: another one in front may lack modules, and take half a second to start.
+python3() { command -p python3 "$@"; }
+
 # For setup_file: makes a folder for the files that the tests of a bats file share, and goes there.
 # Where oiiotool is missing it fails, and own_folder skips all tests.
 shared_folder() {
     command -v oiiotool >/dev/null || { export NOT_HERE="oiiotool is not installed"; return 1; }
     export FILES=$(mktemp -d "$TEST_TMP/XXXXXX")
     cd "$FILES"
-}
-
-# A dark image with one bright pixel, and a small kernel.
-make_images() { # [KERNEL], kernel.exr where it is not said
-    oiiotool --create 40x30 3 --fill:color=0.1,0.2,0.3 40x30 --point:color=50,40,30 7,9 -d half -o in.exr
-    oiiotool --create 9x7 3 --fill:color=0.01,0.01,0.02 9x7 --point:color=1,1,1 4,3 -d float -o "${1:-kernel.exr}"
 }
 
 # For setup: a folder for one test, with a copy of the shared files and a cache of its own.
@@ -24,13 +21,50 @@ own_folder() {
     export FFTBLOOM_CACHE_DIR=$dir/cache
 }
 
+# Where a bats file says nothing else.
+setup() {
+    own_folder
+}
+
+# Small EXR files, and the values of a pixel: image.py says what they take.
+image() { python3 "$FFTBLOOM_ROOT/tests/cli/image.py" make "$@"; }
+pixel() { python3 "$FFTBLOOM_ROOT/tests/cli/image.py" pixel "$@"; }
+
+# The image that is made of these arguments, out.exr, has these values.
+makes() { # ARGUMENTS 'X Y [CHANNELS]=VALUES'...
+    echo "$1"
+    "$FFTBLOOM" $1 -o out.exr --device cpu
+    [ $# -eq 1 ] || python3 "$FFTBLOOM_ROOT/tests/cli/image.py" check out.exr "${@:2}"
+}
+
+# A dark image with one bright pixel, and a small kernel.
+make_images() { # [KERNEL], kernel.exr where it is not said
+    image in.exr 40x30 half 0.1,0.2,0.3 7,9=50,40,30 -- "${1:-kernel.exr}" 9x7 float 0.01,0.01,0.02 4,3=1,1,1
+}
+
+has() { # CLASS: whether this machine has such a device
+    [ -e "$TEST_TMP/devices" ] || "$FFTBLOOM" devices >"$TEST_TMP/devices" 2>/dev/null || true
+    grep -q "^[0-9]* *$1 " "$TEST_TMP/devices"
+}
+needs() { # CLASS
+    has "$1" || skip "this machine has no $1 device"
+}
+needs_program() { # NAME...
+    local p
+    for p in "$@"; do command -v "$p" >/dev/null || skip "$p is not installed"; done
+}
+needs_faults() { # $faults is the library to preload
+    [ ! "$SAN" = 1 ] || skip "the sanitizers' allocator cannot be preloaded"
+    faults=$(dirname "$FFTBLOOM")/tests/faults.so
+}
+
 # The program ends with this status and one sentence on stderr that has these words, and prints
 # nothing else.
 refused() { # STATUS WORDS arguments...
     local code=$1 words=$2
     shift 2
     run --separate-stderr "$FFTBLOOM" "$@"
-    echo "$status $stderr"
+    echo "$* -> $status $stderr"
     [ "$status" -eq "$code" ]
     [[ "$stderr" == "fftbloom: error: "*"$words"* ]]
     [ "$(wc -l <<<"$stderr")" -eq 1 ]
@@ -47,7 +81,37 @@ says() { # STATUS WORDS arguments...
     [[ "$output" == *"$words"* ]]
 }
 
-# Where a bats file says nothing else.
-setup() {
-    own_folder
+# The program ends with 0, and says nothing but one sentence on stderr that has these words; or,
+# without words, nothing at all.
+warns() { # WORDS arguments...
+    local words=$1
+    shift
+    run --separate-stderr "$FFTBLOOM" "$@"
+    echo "$* -> $status $stderr"
+    [ "$status" -eq 0 ]
+    [ -z "$output" ]
+    [ "${#stderr_lines[@]}" -eq "$([ -z "$words" ] && echo 0 || echo 1)" ]
+    [[ "$stderr" == *"$words"* ]]
+}
+
+# Calls a check such as refused for each row of standard input: STATUS | WORDS | arguments as a
+# shell reads them. A row that begins with # is a comment.
+each() { # CHECK
+    local code words line
+    while IFS='|' read -r code words line; do
+        [[ $code != "#"* ]] || continue
+        words=${words# }
+        eval "\$1 \$code \"\${words% }\" $line" </dev/null
+    done
+}
+
+# Conditions that a JSON file keeps: d is what it holds, f the first frame of a report. - is
+# standard input.
+holds() { # FILE CONDITION...
+    python3 -c '
+import json, sys
+d = json.load(sys.stdin if sys.argv[1] == "-" else open(sys.argv[1]))
+f = (d.get("frames") or [None])[0] if isinstance(d, dict) else None
+for c in sys.argv[2:]:
+    if not eval(c): sys.exit("not so: %s\n%s" % (c, json.dumps(d, indent=1)))' "$@"
 }

@@ -42,7 +42,7 @@ unchanged() { # WORDS arguments...: refused with 64, and no file changes
 }
 
 @test "a file that is replaced keeps its access list" {
-    command -v setfacl >/dev/null || skip "setfacl is not installed"
+    needs_program setfacl
     cp in.exr out.exr
     chmod 640 out.exr
     setfacl -m u:daemon:rw,g:games:r out.exr 2>/dev/null || skip "this file system has no access lists"

@@ -3,8 +3,7 @@
 
 load files
 
-python=/usr/bin/python3
-json() { "$python" -c "import json, sys; d = json.load(sys.stdin); print(($1))"; }
+json() { python3 -c "import json, sys; d = json.load(sys.stdin); print(($1))"; }
 kernel() { "$FFTBLOOM" kernel "$@"; }
 
 @test "edits: rotate, stretch, mix, convolve, disperse, crop and pad say what they change" {
@@ -85,7 +84,7 @@ kernel() { "$FFTBLOOM" kernel "$@"; }
 }
 
 @test "edits: kernels of different primaries are brought to those of the first" {
-    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    needs_program oiiotool
     kernel make star --taps 32 -o a.exr
     oiiotool a.exr --attrib:type=float[8] chromaticities 0.713,0.293,0.165,0.83,0.128,0.044,0.32168,0.33767 -o b.exr
     run kernel mix a.exr:0.5 b.exr:0.5 -o m.exr
@@ -102,10 +101,10 @@ photograph() { # EXPOSURE NAME [SEED]
 }
 
 @test "clean and merge: from pictures of a lamp to a kernel that check passes" {
-    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    needs_program oiiotool
     kernel make moffat --param core=2.5,slope=1.5 --fade 1 --taps 241 -o lamp.exr
     peak=$("$FFTBLOOM" kernel check lamp.exr --json | json "d['highest'][0]")
-    times() { "$python" -c "print($1 / $peak)"; }
+    times() { python3 -c "print($1 / $peak)"; }
     photograph "$(times 0.9)" short.png 1
     photograph "$(times 30)" middle.png 2
     photograph "$(times 900)" long.png 3
@@ -130,15 +129,15 @@ photograph() { # EXPOSURE NAME [SEED]
 }
 
 @test "docs/kernels.md: from a phone picture of a lamp to a kernel, command by command" {
-    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    needs_program oiiotool
     # What a phone sees: JPEG, noise, the glow of the sky, a lamp off the middle, a warm colour.
     kernel make star --param radius=2.5,blades=6 --taps 301 -o spikes.exr
     kernel make moffat --param core=2,slope=1.4 --taps 301 -o veil.exr
     kernel mix spikes.exr:0.6 veil.exr:0.4 -o lamp.exr -q
     peak=$(kernel check lamp.exr --json | json "max(d['highest'])")
     for shot in short:0.8 middle:48 long:2880; do
-        times=$("$python" -c "print(${shot#*:} / $peak)")
-        glow=$("$python" -c "print(${shot#*:} * 8e-6)")
+        times=$(python3 -c "print(${shot#*:} / $peak)")
+        glow=$(python3 -c "print(${shot#*:} * 8e-6)")
         oiiotool lamp.exr --mulc "$times" --mulc 1,0.9,0.7 --create 500x440 3 --chnames R,G,B -d float --paste +101+71 \
             --addc $glow --clamp:max=1,1,1 --colorconvert linear sRGB --noise:type=gaussian:stddev=0.003 \
             --clamp:min=0,0,0:max=1,1,1 -d uint8 --quality 97 -o "${shot%:*}.jpg"
@@ -155,7 +154,7 @@ photograph() { # EXPOSURE NAME [SEED]
     # What came back is the lamp's kernel: a wrong core, background or tail is far from this.
     kernel show kernel.exr -o k.png --json >k.json
     kernel show lamp.exr -o l.png --json >l.json
-    "$python" - <<'PY'
+    python3 - <<'PY'
 import json
 k, l = (json.load(open(f))["rings"] for f in ("k.json", "l.json"))
 for r in (2, 5, 10, 20, 40, 80):

@@ -7,8 +7,7 @@ setup_file() {
     shared_folder || return 0
     make_images
     for i in 1 2 3 4 5; do cp in.exr in.$i.exr; done
-    oiiotool --create 9x7 3 --fill:color=0.02,0.01,0.01 9x7 --point:color=1,1,1 4,3 -d float -o a.exr
-    oiiotool --create 12x5 3 --fill:color=0.01,0.03,0.01 12x5 --point:color=1,1,1 6,2 -d float -o b.exr
+    image a.exr 9x7 float 0.02,0.01,0.01 4,3=1,1,1 -- b.exr 12x5 float 0.01,0.03,0.01 6,2=1,1,1
     cat >iris.json <<'J'
 {"about": "An iris", "taps": 24, "common": {"pitch": "4um", "blades": 7}, "layers": [
     {"model": "aperture", "share": 0.9, "fnumber": 4}, {"model": "moffat", "share": 0.1, "core": 2, "slope": 1.5}]}

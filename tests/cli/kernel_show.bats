@@ -3,8 +3,7 @@
 
 load files
 
-python=/usr/bin/python3
-json() { "$python" -c "import json, sys; d = json.load(sys.stdin); print(($1))"; }
+json() { python3 -c "import json, sys; d = json.load(sys.stdin); print(($1))"; }
 kernel() { "$FFTBLOOM" kernel "$@"; }
 
 @test "show: an SVG page that is whole, well formed and the same twice" {
@@ -12,7 +11,7 @@ kernel() { "$FFTBLOOM" kernel "$@"; }
     kernel show eye.exr -o eye.svg --json >eye.json
     kernel show eye.exr -o again.svg --jobs 1
     cmp eye.svg again.svg
-    "$python" - <<'PY'
+    python3 - <<'PY'
 import base64, re, xml.etree.ElementTree as tree
 page = tree.parse("eye.svg").getroot()
 words = " ".join(page.itertext())
@@ -30,15 +29,15 @@ PY
     # The figures of the page are those of its JSON and of check.
     json "d['curve'], len(d['rings']) > 64, abs(d['rings'][-1]['within'][1] - 1) < 1e-9" <eye.json | grep -qxF "(\"spencer's formula, 550 nm\", True, True)"
     [ "$(json "d['veiling_glare']" <eye.json)" = "$(kernel check eye.exr --json | json "d['veiling_glare']")" ]
-    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    needs_program oiiotool
     [[ "$(oiiotool --info 0.png)" == *"128 x  128"* && "$(oiiotool --info 2.png)" == *"1120 x  200"* ]]
 }
 
 @test "show: the scene is the kernel's own: of a point, lights stay points" {
-    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
-    oiiotool --create 1x1 1 --chnames Y --fill:color=1 1x1 -d float -o point.exr
+    needs_program oiiotool
+    image point.exr 1x1 float 1
     kernel show point.exr -o point.svg
-    "$python" - <<'PY'
+    python3 - <<'PY'
 import base64, xml.etree.ElementTree as tree
 p = [i.get("href") for i in tree.parse("point.svg").getroot().iter("{http://www.w3.org/2000/svg}image")]
 open("scene.png", "wb").write(base64.b64decode(p[2].split(",")[1]))
@@ -46,7 +45,7 @@ PY
 
     oiiotool scene.png --cut 3x1+889+100 -o row.png
     oiiotool --dumpdata row.png >row.txt
-    "$python" - <<'PY'
+    python3 - <<'PY'
 import re
 rows = [int(l.split(":")[1].split()[0]) for l in open("row.txt") if "Pixel" in l]
 assert abs(rows[0] - rows[2]) <= 2 and rows[1] > rows[0] + 2, rows  # pictures are dithered
@@ -69,7 +68,7 @@ PY
 
 @test "show: parameters in a file that are no numbers of the model do not reach the page" {
     "$FFTBLOOM" kernel make moffat --taps 33 -o k.exr
-    "$python" - <<'P'
+    python3 - <<'P'
 import struct
 mark = b"fftbloom.slope\0double\0" + struct.pack("<I", 8)
 whole = open("k.exr", "rb").read()

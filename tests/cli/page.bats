@@ -6,8 +6,8 @@ load files
 
 setup() {
     command -v chromium >/dev/null && command -v chromedriver >/dev/null || skip "no chromium with its driver"
-    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
-    "$FFTBLOOM" devices 2>/dev/null | grep -q '^[0-9]* *cpu' || skip "no CPU engine"
+    needs_program oiiotool
+    needs cpu
     own_folder
 }
 
