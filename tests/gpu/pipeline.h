@@ -6,7 +6,6 @@
 
 #include "base/half.h"
 #include "base/hash.h"
-#include "base/mem.h"
 #include "engine/engine.h"
 #include "unit/check.h"
 

@@ -50,16 +50,15 @@ static void aim(frame *to, film *m, int i, float (*out)[PIXELS]) {
 static void prepare(engine *g, const pipe_case *c, const engine_device *d, uint32_t slots) {
     plan p;
     plan_request ask = pipe_request(c, d);
-    CHECK_OK(plan_make(&p, &ask, &e), e);
+    CHECK_OK(plan_make(&p, &ask, &e));
     uint64_t seed = 3;
     size_t n = 2 * (size_t)p.halves * p.axis[1].length;
     float *value = mem_new(n, sizeof *value, "spectrum", &e);
     for (size_t i = 0; i < n; i++) value[i] = (float)pipe_random(&seed);
-    spectrum_lines lines = {
-        .channels = 1, .halves = p.halves, .length = p.axis[1].length, .value = value};
+    OWN(spectrum_lines)
+    lines = {.channels = 1, .halves = p.halves, .length = p.axis[1].length, .value = value};
     engine_options o = {.slots = slots, .timestamps = true, .staged = c->staged};
-    CHECK_OK(engine_prepare(g, &p, &lines, &o, &e), e);
-    spectrum_lines_free(&lines);
+    CHECK_OK(engine_prepare(g, &p, &lines, &o, &e));
 }
 
 static void check_times(const engine_times *t, const engine_device *d) {
@@ -82,7 +81,7 @@ static void fly(engine *g, film *m, const engine_device *d) {
         uint32_t s = TURN[turn % SLOTS];
         if (at[s] >= 0) {
             engine_times t;
-            CHECK_OK(engine_wait(g, s, NULL, &t, &e), e);
+            CHECK_OK(engine_wait(g, s, NULL, &t, &e));
             check_times(&t, d);
             at[s] = -1;
             done++;
@@ -90,7 +89,7 @@ static void fly(engine *g, film *m, const engine_device *d) {
         for (uint32_t k = 0; k < SLOTS && next < FRAMES; k++) {
             if (at[k] >= 0 || (turn > 0 && k != s)) continue;
             aim(&f[next], m, next, m->got[next]);
-            CHECK_OK(engine_submit(g, k, &f[next].f, &e), e);
+            CHECK_OK(engine_submit(g, k, &f[next].f, &e));
             at[k] = next++;
         }
     }
@@ -139,9 +138,9 @@ static void *work_beside(void *arg) {
     pilot *p = arg;
     const pipe_case other =
         PIPE(W + 4, H, 3, 3, 0, 0, .channels = CHANNELS, .spectra = 1, .tapless = true);
-    film *m = make_film(p->m->halfs);
+    OWN_HEAP film *m = make_film(p->m->halfs);
     for (int round = 0; round < 2; round++) {
-        engine *g = engine_beside(p->g, &p->e);
+        OPEN(engine) *g = engine_beside(p->g, &p->e);
         if (!g) break;
         prepare(g, &other, p->d, 1);
         prepare(g, p->c, p->d, 1);
@@ -150,10 +149,8 @@ static void *work_beside(void *arg) {
             aim(&f, m, i, m->got[i]);
             if (!engine_run(g, &f.f, NULL, &p->e)) break;
         }
-        engine_close(&g);
     }
     p->same = memcmp(m->got, p->m->want, sizeof m->got) == 0;
-    free(m);
     return NULL;
 }
 
@@ -174,14 +171,14 @@ static void check_film(const film *m, const pipe_case *c, const engine_device *d
 }
 
 static void run_on(const pipe_case *c, const engine_device *d) {
-    engine *g = engine_open(d, threads, NULL, &e);
-    CHECK_OK(g, e);
-    film *m = make_film(c->samples == PIPE_HALFS_TOLD);
+    OPEN(engine) *g = engine_open(d, threads, NULL, &e);
+    CHECK_OK(g);
+    OWN_HEAP film *m = make_film(c->samples == PIPE_HALFS_TOLD);
     prepare(g, c, d, 1);
     for (int i = 0; i < FRAMES; i++) {
         frame f;
         aim(&f, m, i, m->want[i]);
-        CHECK_OK(engine_run(g, &f.f, NULL, &e), e);
+        CHECK_OK(engine_run(g, &f.f, NULL, &e));
     }
     prepare(g, c, d, SLOTS);
     fly(g, m, d);
@@ -200,13 +197,11 @@ static void run_on(const pipe_case *c, const engine_device *d) {
         frame f;
         aim(&f, m, 0, m->got[0]);
         assert_false(engine_wait(g, 0, NULL, NULL, &e));
-        CHECK_OK(engine_submit(g, 0, &f.f, &e), e);
+        CHECK_OK(engine_submit(g, 0, &f.f, &e));
         assert_false(engine_submit(g, 0, &f.f, &e));
         assert_false(engine_submit(g, SLOTS, &f.f, &e));
-        CHECK_OK(engine_wait(g, 0, NULL, NULL, &e), e);
+        CHECK_OK(engine_wait(g, 0, NULL, NULL, &e));
     }
-    free(m);
-    engine_close(&g);
 }
 
 static void run_case(bool staged, pipe_samples samples, uint64_t range) {

@@ -116,15 +116,16 @@ static void run(bench *b, engine *g, const engine_device *d) {
     ask.planes = c->planes;
     if (c->split && ask.limits.invocations)
         ask.limits.invocations = 16, ask.limits.shared_bytes = 512;
-    CHECK_OK(plan_make(&b->p, &ask, &e), e);
+    CHECK_OK(plan_make(&b->p, &ask, &e));
     bool f64 = b->p.sample_bytes == 8;
     size_t n = 2 * (size_t)b->p.halves * b->p.axis[1].length, real = f64 ? 8 : 4;
-    double *line = calloc(n, sizeof *line);
-    spectrum_lines l = {.channels = 1,
-                        .halves = b->p.halves,
-                        .length = b->p.axis[1].length,
-                        .float64 = f64,
-                        .value = mem_new(n, real, "spectrum", &e)};
+    OWN_HEAP double *line = calloc(n, sizeof *line);
+    OWN(spectrum_lines)
+    l = {.channels = 1,
+         .halves = b->p.halves,
+         .length = b->p.axis[1].length,
+         .float64 = f64,
+         .value = mem_new(n, real, "spectrum", &e)};
     pipe_spectrum(line, b->kernel, &like, &b->p);
     pipe_store(l.value, line, n, f64);
     const void *in[CHANNELS];
@@ -142,13 +143,11 @@ static void run(bench *b, engine *g, const engine_device *d) {
         for (int k = 0; k < N; k++) b->glare[i][k] *= 0.5;
     }
     const engine_frame f = {.in = in, .out = out, .glare = alone, .join = &b->how};
-    CHECK_OK(engine_prepare(g, &b->p, &l, NULL, &e), e);
-    CHECK_OK(engine_submit(g, 0, &f, &e) && engine_wait(g, 0, b->st, NULL, &e), e);
-    free(line);
-    spectrum_lines_free(&l);
+    CHECK_OK(engine_prepare(g, &b->p, &l, NULL, &e));
+    CHECK_OK(engine_submit(g, 0, &f, &e) && engine_wait(g, 0, b->st, NULL, &e));
 }
 
-/* What the transform may add to a pixel: tests/unit/test_cpu_engine.c. */
+/* What the transform may add to a pixel: docs/math.md, "The error of a transform". */
 static double noise_of(const bench *b, int c) {
     double points = (double)b->p.axis[0].length * b->p.axis[1].length, l1 = 0, rms = 0;
     for (int i = 0; i < KW * KH; i++) l1 += fabs(b->kernel[i]);
@@ -279,8 +278,8 @@ static combination number(uint32_t n) {
 }
 
 static void run_all(uint32_t i, uint32_t some) {
-    engine *g = engine_open(&device[i], threads, NULL, &e);
-    CHECK_OK(g, e);
+    OPEN(engine) *g = engine_open(&device[i], threads, NULL, &e);
+    CHECK_OK(g);
     for (uint32_t k = 0; k < some; k++) {
         /* Of some, each value of everything comes as often: a number that has no factor in common
          * with theirs. */
@@ -291,7 +290,6 @@ static void run_all(uint32_t i, uint32_t some) {
     }
     assert_true(all_cuts > 500);
     all_cuts = 0;
-    engine_close(&g);
 }
 
 /* Rows have vectors, and single pixels have none: the numbers are the same, also where a pixel is

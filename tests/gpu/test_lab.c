@@ -10,7 +10,6 @@
 #include "gpu/pipeline.h"
 #include "unit/check.h"
 
-#include "base/mem.h"
 #include "engine/engine.h"
 #include "lab/article.h"
 #include "lab/lab_bench.h"
@@ -21,7 +20,7 @@ static bool has_device;
 
 /* The definition, one axis after the other. */
 static void define(double *image, uint32_t n) {
-    double *line = calloc(n, 2 * sizeof *line);
+    OWN_HEAP double *line = calloc(n, 2 * sizeof *line);
     for (int columns = 0; columns < 2; columns++)
         for (uint32_t l = 0; l < n; l++) {
             double *first = image + 2 * (size_t)l * (columns ? 1 : n);
@@ -39,22 +38,19 @@ static void define(double *image, uint32_t n) {
             for (uint32_t k = 0; k < n; k++)
                 first[k * step] = line[2 * k], first[k * step + 1] = line[2 * k + 1];
         }
-    free(line);
 }
 
 TEST(the_reference_is_the_definition) {
     static const uint32_t SIZE[] = {16, 18, 35, 60, 63, 64};
     for (size_t s = 0; s < sizeof SIZE / sizeof SIZE[0]; s++) {
         uint32_t n = SIZE[s];
-        lab_truth t = {0};
-        CHECK_OK(lab_truth_make(&t, n, &e), e);
-        double *want = calloc((size_t)n * n, 2 * sizeof *want);
+        OWN(lab_truth) t = {0};
+        CHECK_OK(lab_truth_make(&t, n, &e));
+        OWN_HEAP double *want = calloc((size_t)n * n, 2 * sizeof *want);
         memcpy(want, t.value[LAB_BACKWARD], 2 * sizeof *want * n * n);
         define(want, n);
         for (size_t i = 0; i < 2 * (size_t)n * n; i++)
             CHECK_LE(fabs(want[i] - t.value[LAB_FORWARD][i]), 1e-12 * n);
-        free(want);
-        lab_truth_free(&t);
     }
 }
 
@@ -68,20 +64,19 @@ static double bound(const lab_transform *t, uint32_t n) {
 }
 
 static void check_all(uint32_t n, const lab_gpu *gpu) {
-    lab_truth truth = {0};
-    CHECK_OK(lab_truth_make(&truth, n, &e), e);
+    OWN(lab_truth) truth = {0};
+    CHECK_OK(lab_truth_make(&truth, n, &e));
     for (int i = 0; i < LAB_TRANSFORM_COUNT; i++) {
         const lab_transform *t = &LAB_TRANSFORMS[i];
         lab_row r;
         if (!t->takes(n) || (t->program && !gpu)) continue;
-        CHECK_OK(lab_run(&r, &(lab_request){.t = t, .n = n, .truth = &truth, .gpu = gpu}, &e), e);
+        CHECK_OK(lab_run(&r, &(lab_request){.t = t, .n = n, .truth = &truth, .gpu = gpu}, &e));
         for (int way = 0; way < LAB_WAYS; way++)
             if (!(r.part[way].rms <= bound(t, n)) || !(r.part[way].worst <= 8 * bound(t, n)))
                 fail_msg("%s of %u, way %d: rms %g, worst %g, bound %g", t->name, n, way,
                          r.part[way].rms, r.part[way].worst, bound(t, n));
         assert_true(r.all.bytes >= 16.0 * n * n);
     }
-    lab_truth_free(&truth);
 }
 
 TEST(every_transform_at_every_size) {
@@ -90,7 +85,7 @@ TEST(every_transform_at_every_size) {
     const char *most = getenv("LAB_TEST_MOST");
     uint32_t end = most ? (uint32_t)atoi(most) : 128;
     lab_gpu gpu = {0};
-    if (has_device) CHECK_OK(lab_gpu_open(&gpu, &chosen, &e), e);
+    if (has_device) CHECK_OK(lab_gpu_open(&gpu, &chosen, &e));
     for (size_t s = 0; s < sizeof SIZE / sizeof SIZE[0] && SIZE[s] <= end; s++)
         check_all(SIZE[s], has_device ? &gpu : NULL);
     if (has_device) lab_gpu_close(&gpu);
@@ -118,7 +113,7 @@ static double sum_of_waves(const ocean *o, uint32_t frame, bool potential, doubl
 TEST(the_sea_is_the_sum_of_its_waves) {
     enum { N = 64, FRAME = 1234 };
     const double e = 1e-3 * OCEAN_PATCH / N;
-    ocean o = {0};
+    OWN(ocean) o = {0};
     err error = {0};
     double *image[OCEAN_IMAGES];
     for (int i = 0; i < OCEAN_IMAGES; i++)
@@ -140,13 +135,12 @@ TEST(the_sea_is_the_sum_of_its_waves) {
                 CHECK_LE(fabs(image[f][2 * i + part] - want[f][part]), 1e-5);
     }
     for (int i = 0; i < OCEAN_IMAGES; i++) mem_free(image[i]);
-    ocean_free(&o);
 }
 
 /* A finer grid has the waves of a coarser one, so it shows the same sea. */
 TEST(a_finer_sea_has_the_same_waves) {
-    ocean coarse = {0}, fine = {0};
-    CHECK_OK(ocean_make(&coarse, 64, &e) && ocean_make(&fine, 128, &e), e);
+    OWN(ocean) coarse = {0}, fine = {0};
+    CHECK_OK(ocean_make(&coarse, 64, &e) && ocean_make(&fine, 128, &e));
     for (int y = -31; y < 32; y++)
         for (int x = -31; x < 32; x++) {
             size_t c = (size_t)((y + 64) % 64) * 64 + (size_t)((x + 64) % 64);
@@ -156,8 +150,6 @@ TEST(a_finer_sea_has_the_same_waves) {
                 CHECK_LE(fabs(4 * (double)coarse.wave[c][i] - (double)fine.wave[f][i]),
                          1e-6 * fabs((double)fine.wave[f][i]));
         }
-    ocean_free(&coarse);
-    ocean_free(&fine);
 }
 
 /* --- the article's transform -------------------------------------------------------------------
@@ -174,11 +166,11 @@ static double noise(uint64_t *seed) { /* 0 to 1 */
 TEST(lines_of_every_shape) {
     if (!has_device) skip();
     const uint32_t n = 32;
-    lab_truth truth = {0};
-    lab_gpu whole = {0};
+    OWN(lab_truth) truth = {0};
+    OPEN(lab_gpu) whole = {0};
     int checked = 0;
-    CHECK_OK(lab_gpu_open(&whole, &chosen, &e), e);
-    CHECK_OK(lab_truth_make(&truth, n, &e), e);
+    CHECK_OK(lab_gpu_open(&whole, &chosen, &e));
+    CHECK_OK(lab_truth_make(&truth, n, &e));
     for (uint32_t each = 2; each <= NABLA_EACH; each *= 2)
         for (int i = 0; i < LAB_TRANSFORM_COUNT; i++) {
             const lab_transform *t = &LAB_TRANSFORMS[i];
@@ -187,8 +179,7 @@ TEST(lines_of_every_shape) {
             if (strncmp(t->name, "nabla", 5) != 0) continue;
             if (each == NABLA_EACH && strcmp(t->name, "nabla") == 0) continue; /* slow to compile */
             gpu.limits.invocations = n / each;
-            CHECK_OK(lab_run(&r, &(lab_request){.t = t, .n = n, .truth = &truth, .gpu = &gpu}, &e),
-                     e);
+            CHECK_OK(lab_run(&r, &(lab_request){.t = t, .n = n, .truth = &truth, .gpu = &gpu}, &e));
             for (int way = 0; way < LAB_WAYS; way++) {
                 CHECK_LE(r.part[way].rms, bound_of(2 * log2(n)));
                 CHECK_LE(r.part[way].worst, 8 * bound_of(2 * log2(n)));
@@ -197,8 +188,6 @@ TEST(lines_of_every_shape) {
             checked++;
         }
     assert_int_equal(checked, 2 * 3 + 1);
-    lab_truth_free(&truth);
-    lab_gpu_close(&whole);
 }
 
 /* --- the bloom -------------------------------------------------------------------------------- */
@@ -259,15 +248,15 @@ static void check_bloom(const bloom_case *c, const lab_gpu *whole) {
     }
     const psf_planes planes = {c->kernel, c->kernel, c->channels, (const float *const *)plane};
     const psf_options centre = {.center = PSF_AT, .at = {c->cx, c->cy}};
-    CHECK_OK(psf_make(&kernel, &planes, &centre, &e), e);
+    CHECK_OK(psf_make(&kernel, &planes, &centre, &e));
     if (!c->shuffles) gpu.subgroup = 0;
     gpu.limits.invocations = c->threads;
     const lab_ask limits = {0, gpu.limits, gpu.subgroup};
     const article_ask ask = {{c->w, c->h}, c->kernel, c->first, c->fetch};
-    CHECK_OK(article_plan_make(&p, &ask, &limits, &e), e);
+    CHECK_OK(article_plan_make(&p, &ask, &limits, &e));
     article a = {0};
-    CHECK_OK(article_open(&a, &gpu, &p, &kernel, threads, &e), e);
-    CHECK_OK(article_run(&a, (const float *const *)in, out, &e), e);
+    CHECK_OK(article_open(&a, &gpu, &p, &kernel, threads, &e));
+    CHECK_OK(article_run(&a, (const float *const *)in, out, &e));
     uint32_t lx = p.line[c->first != PLAN_X].length, ly = p.line[c->first == PLAN_X].length;
     double limit = bound_of(2 * log2((double)lx * ly)), difference = 0, all = 0, worst = 0;
     for (int i = 0; i < CHANNELS; i++)
@@ -292,18 +281,16 @@ static void check_bloom(const bloom_case *c, const lab_gpu *whole) {
 
 TEST(bloom_is_the_sum) {
     if (!has_device) skip();
-    lab_gpu gpu = {0};
-    CHECK_OK(lab_gpu_open(&gpu, &chosen, &e), e);
+    OPEN(lab_gpu) gpu = {0};
+    CHECK_OK(lab_gpu_open(&gpu, &chosen, &e));
     for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) check_bloom(&CASE[i], &gpu);
-    lab_gpu_close(&gpu);
 }
 
 /* Lengths hold image and kernel side by side, and buffers what the passes write. */
 TEST(plans) {
     const lab_ask limits = {.limits = {.invocations = 1024, .shared_bytes = 49152}, .subgroup = 32};
     article_plan p;
-    CHECK_OK(article_plan_make(&p, &(article_ask){{1920, 1080}, 256, PLAN_Y, false}, &limits, &e),
-             e);
+    CHECK_OK(article_plan_make(&p, &(article_ask){{1920, 1080}, 256, PLAN_Y, false}, &limits, &e));
     assert_int_equal(p.line[0].length, 2048);
     assert_int_equal(p.line[1].length, 4096);
     assert_int_equal(p.line[1].threads, 512);
@@ -312,7 +299,7 @@ TEST(plans) {
     assert_int_equal(p.half_bytes, 3ull * 1025 * 1920 * 8);
     assert_int_equal(p.spectrum_bytes, 3ull * 129 * 256 * 8);
     assert_int_equal(p.bytes[ARTICLE_CONVOLVE], p.pair_bytes + p.half_bytes + p.spectrum_bytes);
-    CHECK_OK(article_plan_make(&p, &(article_ask){{769, 768}, 256, PLAN_X, false}, &limits, &e), e);
+    CHECK_OK(article_plan_make(&p, &(article_ask){{769, 768}, 256, PLAN_X, false}, &limits, &e));
     assert_int_equal(p.line[0].length, 1024); /* 769 + 255 */
     CHECK_REFUSED(article_plan_make(&p, &(article_ask){{64, 64}, 48, PLAN_X, false}, &limits, &e),
                   ERR_USAGE, "");

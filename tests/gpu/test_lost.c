@@ -101,38 +101,36 @@ static void prepare(engine *g, const engine_device *d) {
     const pipe_case c = PIPE(W, H, 3, 3, 0, 0, .channels = CHANNELS, .spectra = 1, .tapless = true);
     plan p;
     plan_request ask = pipe_request(&c, d);
-    CHECK_OK(plan_make(&p, &ask, &e), e);
-    spectrum_lines l = {.channels = 1, .halves = p.halves, .length = p.axis[1].length};
+    CHECK_OK(plan_make(&p, &ask, &e));
+    OWN(spectrum_lines) l = {.channels = 1, .halves = p.halves, .length = p.axis[1].length};
     size_t n = 2 * (size_t)l.halves * l.length;
     uint64_t seed = 3;
-    CHECK_OK((l.value = mem_new(n, sizeof(float), "spectrum", &e)), e);
+    CHECK_OK((l.value = mem_new(n, sizeof(float), "spectrum", &e)));
     for (size_t i = 0; i < n; i++) ((float *)l.value)[i] = (float)pipe_random(&seed);
     /* Copies by the device: three submissions for a frame. */
     engine_options o = {.slots = SLOTS, .timestamps = true, .staged = true};
-    CHECK_OK(engine_prepare(g, &p, &l, &o, &e), e);
-    spectrum_lines_free(&l);
+    CHECK_OK(engine_prepare(g, &p, &l, &o, &e));
 }
 
 static void run_both(engine *g, film *m) {
     memset(m->got, 0, sizeof m->got);
-    for (uint32_t s = 0; s < SLOTS; s++) CHECK_OK(engine_submit(g, s, &m->f[s], &e), e);
-    for (uint32_t s = 0; s < SLOTS; s++) CHECK_OK(engine_wait(g, s, NULL, NULL, &e), e);
+    for (uint32_t s = 0; s < SLOTS; s++) CHECK_OK(engine_submit(g, s, &m->f[s], &e));
+    for (uint32_t s = 0; s < SLOTS; s++) CHECK_OK(engine_wait(g, s, NULL, NULL, &e));
 }
 
 /* With a frame under way in slot 1, one fails in slot 0: at a submission, or where it is waited
  * for. */
 static void fail_once(engine *g, film *m, int submission) {
-    CHECK_OK(engine_submit(g, 1, &m->f[1], &e), e);
+    CHECK_OK(engine_submit(g, 1, &m->f[1], &e));
     submissions = submission;
     waits = !submission;
     assert_false(engine_submit(g, 0, &m->f[0], &e) && engine_wait(g, 0, NULL, NULL, &e));
     assert_int_equal(submissions + waits, 0);
     assert_int_equal(e.code, ERR_RETRY);
-    e = (err){0};
     CHECK_REFUSED(engine_submit(g, 0, &m->f[0], &e), ERR_RETRY, "slot 0 of 2 has lost a frame");
     assert_false(engine_wait(g, 0, NULL, NULL, &e));
     memset(m->got[1], 0, sizeof m->got[1]);
-    CHECK_OK(engine_wait(g, 1, NULL, NULL, &e), e);
+    CHECK_OK(engine_wait(g, 1, NULL, NULL, &e));
 }
 
 /* Calls the test for every Vulkan device, with its engine, prepared, and with what both slots give
@@ -142,15 +140,12 @@ static void on_each_device(void (*test)(const engine_device *d, engine *g, film 
     for (uint32_t i = 0; i < devices; i++) {
         if (device[i].class == ENGINE_CPU) continue;
         any = true;
-        engine *g = engine_open(&device[i], make_threads(), NULL, &e);
-        CHECK_OK(g, e);
-        film *m = make_film(), *want = make_film();
+        OPEN(engine) *g = engine_open(&device[i], make_threads(), NULL, &e);
+        CHECK_OK(g);
+        OWN_HEAP film *m = make_film(), *want = make_film();
         prepare(g, &device[i]);
         run_both(g, want);
         test(&device[i], g, m, want);
-        free(m);
-        free(want);
-        engine_close(&g);
     }
     if (!any) skip();
 }
@@ -202,7 +197,7 @@ static void copy_beside(const engine_device *d, engine *g, film *m, film *want) 
     assert_false(atomic_load(&in_vain));
     for (uint32_t k = 0; k < SLOTS; k++) {
         CHECK_OK(s[k].e.code == 0, s[k].e);
-        CHECK_OK(engine_wait(g, k, NULL, NULL, &e), e);
+        CHECK_OK(engine_wait(g, k, NULL, NULL, &e));
     }
     assert_memory_equal(m->got, want->got, sizeof want->got);
 }
@@ -223,32 +218,26 @@ TEST(blooms) {
     s.slots = 2;
     s.images = 9;
     const char *kernel = glare_kernel("lost.exr", glare_power, 5, 5, "R:float");
-    bloom *one = bloom_open(&s, kernel, make_threads(), &e);
-    CHECK_OK(one, e);
-    image *img = glare_image("R:float", W, H), *want = glare_copy(img);
+    OPEN(bloom) *one = bloom_open(&s, kernel, make_threads(), &e);
+    CHECK_OK(one);
+    OWN(image) *img = glare_image("R:float", W, H), *want = glare_copy(img);
     for (uint32_t i = 0; i < PIXELS; i++) {
         glare_put(img, 0, i, 1 + (float)(i % 7));
         glare_put(want, 0, i, 1 + (float)(i % 7));
     }
-    bloom_report *r = calloc(1, sizeof *r);
-    CHECK_OK(bloom_image(one, want, r, &e), e);
+    OWN_HEAP bloom_report *r = calloc(1, sizeof *r);
+    CHECK_OK(bloom_image(one, want, r, &e));
     assert_int_equal(r->plan.frames, 2);
     for (int wait = 0; wait < 2; wait++) {
-        image *lost = glare_copy(img), *got = glare_copy(img);
+        OWN(image) *lost = glare_copy(img), *got = glare_copy(img);
         *(wait ? &waits : &submissions) = 1;
         memset(r, 0, sizeof *r);
         CHECK_REFUSED(bloom_image(one, lost, r, &e), ERR_RETRY, "");
         e = (err){0};
         memset(r, 0, sizeof *r);
-        CHECK_OK(bloom_image(one, got, r, &e), e);
+        CHECK_OK(bloom_image(one, got, r, &e));
         assert_memory_equal(got->plane[0][0], want->plane[0][0], PIXELS * sizeof(float));
-        image_free(&lost);
-        image_free(&got);
     }
-    free(r);
-    image_free(&img);
-    image_free(&want);
-    bloom_close(&one);
 }
 
 /* --- auto ------------------------------------------------------------------------------------ */
@@ -263,7 +252,7 @@ static device_pool *biased_pool(void) {
     const device_request r = {
         .want = "all", .images = 1, .ask = {.size = {W, H}, .channels = 1, .spectra = 1}};
     device_pool *p = device_pool_open(make_threads(), NULL, 0, &e);
-    CHECK_OK(p && device_pool_choose(p, all, &list, &r, &e) >= 0, e);
+    CHECK_OK(p && device_pool_choose(p, all, &list, &r, &e) >= 0);
     bool cpu = false, vulkan = false;
     for (uint32_t i = 0; i < list->count; i++) {
         bool is_cpu = list->device[i].class == ENGINE_CPU;
@@ -290,39 +279,35 @@ static void auto_with(const char *channel, float near) {
     if (!pool) skip();
     int *const FAILURE[4] = {&allocations, &submissions, &waits, &hangs};
     const char *kernel = glare_kernel("auto.exr", glare_power, 5, 5, "R:float");
-    image *img = glare_image(channel, W, H);
+    OWN(image) *img = glare_image(channel, W, H);
     for (uint32_t i = 0; i < PIXELS; i++) glare_put(img, 0, i, 1 + (float)(i % 7));
-    image *want = glare_copy(img);
-    bloom_report *r = calloc(1, sizeof *r);
+    OWN(image) *want = glare_copy(img);
+    OWN_HEAP bloom_report *r = calloc(1, sizeof *r);
     bloom_settings s = glare_settings("cpu");
     bloom *b = bloom_open(&s, kernel, make_threads(), &e);
-    CHECK_OK(b && bloom_image(b, want, r, &e), e);
+    CHECK_OK(b && bloom_image(b, want, r, &e));
     bloom_close(&b);
     for (int f = 0; f < FAILURES; f++) {
         s = glare_settings("auto");
         s.images = 1000;
         if (!pool) pool = biased_pool();
-        CHECK_OK((b = bloom_open_on(&s, kernel, pool, &e)), e);
+        CHECK_OK((b = bloom_open_on(&s, kernel, pool, &e)));
         for (int frame = 0; frame < 3; frame++) {
-            image *got = glare_copy(img);
+            OWN(image) *got = glare_copy(img);
             if (frame == 1 || f == 0) *FAILURE[f] = 1; /* at once, or after a frame that came */
             memset(r, 0, sizeof *r);
-            CHECK_OK(bloom_image(b, got, r, &e), e);
+            CHECK_OK(bloom_image(b, got, r, &e));
             bool on_cpu = f == 0 || frame > 0, here = f == 0 ? frame == 0 : frame == 1;
             assert_int_equal(r->device.class == ENGINE_CPU, on_cpu);
             assert_int_equal(r->notes, here);
             if (here) assert_non_null(strstr(r->note[0], "the CPU was used instead"));
             for (uint32_t i = 0; i < PIXELS; i++)
                 CHECK_LE(fabsf(glare_get(got, 0, i) - glare_get(want, 0, i)), near);
-            image_free(&got);
         }
         allocations = submissions = waits = hangs = 0;
         bloom_close(&b);
         device_pool_close(&pool);
     }
-    free(r);
-    image_free(&img);
-    image_free(&want);
 }
 
 TEST(auto_takes_the_cpu) {

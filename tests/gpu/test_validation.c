@@ -32,8 +32,8 @@ static bool run_with_groups(uint32_t groups, err *e) {
     CHECK_OK(plan_make(&p, &ask, e), *e);
     if (groups) p.pass[0].groups[0] = groups;
     size_t n = (size_t)SMALL.w * SMALL.h;
-    float *plane = calloc(n, sizeof *plane),
-          *value = calloc((size_t)p.halves * p.axis[1].length * 2, sizeof *value);
+    OWN_HEAP float *plane = calloc(n, sizeof *plane),
+                   *value = calloc((size_t)p.halves * p.axis[1].length * 2, sizeof *value);
     spectrum_lines lines = {
         .channels = 1, .halves = p.halves, .length = p.axis[1].length, .value = value};
     void *out[] = {plane};
@@ -41,10 +41,8 @@ static bool run_with_groups(uint32_t groups, err *e) {
     const join how = join_plain(1, one, one);
     engine_frame f = {.in = (const void *const *)out, .out = out, .join = &how};
     engine_options o = {.slots = 1};
-    engine *g = engine_open(&device[0], threads, NULL, e);
+    OPEN(engine) *g = engine_open(&device[0], threads, NULL, e);
     bool ok = g && engine_prepare(g, &p, &lines, &o, e) && engine_run(g, &f, NULL, e);
-    engine_close(&g);
-    free(plane), free(value);
     return ok;
 }
 
@@ -68,7 +66,7 @@ static bool run_quietly(uint32_t groups, char *said, size_t room, err *e) {
 TEST(a_message_fails_the_run) {
     if (!vulkan_devices("1")) skip();
     char said[4096];
-    CHECK_OK(run_with_groups(0, &e), e);
+    CHECK_OK(run_with_groups(0, &e));
     bool ok = run_quietly(device[0].limits.groups[0] + 1, said, sizeof said, &e);
     assert_false(ok);
     assert_non_null(strstr(said, "vkCmdDispatch-groupCountX-00386"));
@@ -80,11 +78,10 @@ TEST(gpu_assisted) {
     if (!vulkan_devices("gpu")) skip();
     for (uint32_t i = 0; i < devices; i++) {
         pipe_result r;
-        engine *g = engine_open(&device[i], threads, NULL, &e);
+        OPEN(engine) *g = engine_open(&device[i], threads, NULL, &e);
         if (!g) fail_msg("%s: %s", device[i].name, e.msg);
-        CHECK_OK(pipe_run(&r, &SMALL, g, &device[i], &e), e);
+        CHECK_OK(pipe_run(&r, &SMALL, g, &device[i], &e));
         CHECK_LE(r.relative_l2, r.bound);
-        engine_close(&g);
     }
 }
 
@@ -111,9 +108,9 @@ TEST(a_spectrum_of_another_size) {
     for (uint32_t i = 0; i < n; i++) {
         plan p;
         plan_request ask = pipe_request(&SMALL, &all[i]);
-        CHECK_OK(plan_make(&p, &ask, &e), e);
+        CHECK_OK(plan_make(&p, &ask, &e));
         size_t values = 2 * (size_t)p.halves * p.axis[1].length;
-        float *value = calloc(values, sizeof *value);
+        OWN_HEAP float *value = calloc(values, sizeof *value);
         const spectrum_lines right = {
             .channels = 1, .halves = p.halves, .length = p.axis[1].length, .value = value};
         spectrum_lines wrong[4] = {right, right, right, right};
@@ -121,15 +118,13 @@ TEST(a_spectrum_of_another_size) {
         wrong[1].length--;
         wrong[2].channels++;
         wrong[3].float64 = true;
-        engine *g = engine_open(&all[i], threads, NULL, &e);
+        OPEN(engine) *g = engine_open(&all[i], threads, NULL, &e);
         if (!g) fail_msg("%s: %s", all[i].name, e.msg);
         for (int k = 0; k < 4; k++) {
             CHECK_REFUSED(engine_prepare(g, &p, &wrong[k], NULL, &e), ERR_INTERNAL,
                           "the kernel's spectrum is");
             e = (err){0};
         }
-        engine_close(&g);
-        free(value);
     }
 }
 

@@ -9,6 +9,7 @@
 #define UNIT_CHECK_H
 
 #include "base/err.h"
+#include "base/mem.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -28,6 +29,26 @@ __attribute__((unused)) static int check_begin(void **state) {
     (void)state;
     e = (err){0};
     return 0;
+}
+
+/* A variable that is freed, or closed, where its block ends: OWN(text) t = {0}; OPEN(par) *p = ...
+ */
+#define OWN(type)          __attribute__((cleanup(type##_free))) type
+#define OPEN(type)         __attribute__((cleanup(type##_close))) type
+#define edit_kernel_free   edit_free
+#define comparison_free    compare_free
+#define json_document_free json_free
+#define image_reader_close image_close
+
+/* And a block, of malloc or of mem.h: OWN_HEAP float *v = malloc(n); OWN_MEM float *v = mem_new(...
+ */
+#define OWN_HEAP __attribute__((cleanup(check_free)))
+#define OWN_MEM  __attribute__((cleanup(check_mem_free)))
+__attribute__((unused)) static void check_free(void *v) {
+    free(*(void **)v);
+}
+__attribute__((unused)) static void check_mem_free(void *v) {
+    mem_free(*(void **)v);
 }
 
 /* The tests of this file, in the order of its lines. */
@@ -74,8 +95,10 @@ __attribute__((unused)) static int check_run(CMFixtureFunction begin, CMFixtureF
             fail_msg("%s = %.9g is not <= %s = %.9g", #a, check_a, #b, check_b); \
     } while (0)
 
-/* A fallible call that must work; its sentence is shown when it does not. */
-#define CHECK_OK(call, e)                                \
+/* A fallible call that must work: CHECK_OK(call), or CHECK_OK(call, x) where x is not `e` that says
+ * why it does not. */
+#define CHECK_OK(...) CHECK_OK_IN(__VA_ARGS__, e, )
+#define CHECK_OK_IN(call, e, ...)                        \
     do {                                                 \
         if (!(call)) fail_msg("%s: %s", #call, (e).msg); \
     } while (0)

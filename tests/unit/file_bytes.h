@@ -2,23 +2,10 @@
 #ifndef TESTS_FILE_BYTES_H
 #define TESTS_FILE_BYTES_H
 
-#include "base/file.h"
 #include "unit/load_save.h"
 
-#include <string.h>
-
-static inline const char *write_file(const char *name, const void *bytes, size_t n) {
-    err e = {0};
-    const char *path = make_path(name);
-    CHECK_OK(file_write_all(path, bytes, n, &e), e);
-    return path;
-}
-
 static inline void refuse(const char *path, const char *says) {
-    err e = {0};
-    assert_null(image_load(path, NULL, make_threads(), &e));
-    assert_int_equal(e.code, ERR_DATA);
-    if (!strstr(e.msg, says)) fail_msg("'%s' does not say '%s'", e.msg, says);
+    CHECK_REFUSED(image_load(path, NULL, make_threads(), &e), ERR_DATA, says);
 }
 
 static inline float sample(const image *img, const char *channel, uint32_t x, uint32_t y) {

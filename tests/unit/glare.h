@@ -6,8 +6,6 @@
 #include "unit/check.h"
 #include "unit/make_image.h"
 
-#include "base/mem.h"
-
 /* --- images ---------------------------------------------------------------------------------- */
 
 /* One part with these channels, as "R:half G:half". */
@@ -29,7 +27,7 @@ static inline void glare_put(image *img, int channel, size_t i, float v) {
 
 static inline image *glare_copy(const image *from) {
     image *to = image_new(&from->head, &e);
-    CHECK_OK(to, e);
+    CHECK_OK(to);
     const image_part *p = &from->head.part[0];
     for (int c = 0; c < p->channels; c++)
         memcpy(to->plane[0][c], from->plane[0][c],
@@ -49,7 +47,7 @@ static inline const char *glare_kernel(const char *name, glare_tap *tap, uint32_
         for (uint32_t i = 0; i < w * h; i++)
             glare_put(k, c, i, (float)tap((double)(i % w) - w / 2, (double)(i / w) - h / 2, c));
     const char *path = make_path(name);
-    CHECK_OK(image_save(path, k, make_threads(), &e), e);
+    CHECK_OK(image_save(path, k, make_threads(), &e));
     image_free(&k);
     return path;
 }
@@ -107,19 +105,18 @@ static inline bool glare_try(image *img, const char *kernel, const bloom_setting
 }
 static inline void glare_bloom(image *img, const char *kernel, const bloom_settings *s,
                                bloom_report *r) {
-    CHECK_OK(glare_try(img, kernel, s, r, &e), e);
+    CHECK_OK(glare_try(img, kernel, s, r, &e));
 }
 
 /* The same in float64 on the CPU. */
 static inline image *glare_truth(const image *img, const char *kernel, const bloom_settings *s) {
     image *to = glare_copy(img);
     bloom_settings exact = *s;
-    bloom_report *r = malloc(sizeof *r);
+    OWN_HEAP bloom_report *r = malloc(sizeof *r);
     exact.device = "cpu";
     exact.precision = PRECISION_FLOAT64;
     exact.verify = 0;
     glare_bloom(to, kernel, &exact, r);
-    free(r);
     return to;
 }
 

@@ -37,14 +37,13 @@ static inline void interleaved(fb_plane *to, void *data, int32_t type, uint32_t 
 static inline fb_kernel *open_kernel(fb_context *c, uint32_t w, uint32_t h, uint32_t channels) {
     fb_kernel *k;
     fb_error e;
-    float *tap = malloc(sizeof *tap * w * h * channels);
+    OWN_HEAP float *tap = malloc(sizeof *tap * w * h * channels);
     fb_plane plane[3];
     for (uint32_t i = 0; i < w * h * channels; i++) tap[i] = (float)number();
     for (uint32_t i = 0; i < channels; i++)
         tap[(h / 2 * w + w / 2) * channels + i] = (float)(w * h);
     interleaved(plane, tap, FB_FLOAT, w, channels);
     if (fb_kernel_copy(&k, c, w, h, channels, plane, &e)) fail_msg("%s", e.text);
-    free(tap);
     return k;
 }
 

@@ -8,12 +8,12 @@
 
 static inline image *load(const char *path) {
     image *img = image_load(path, NULL, make_threads(), &e);
-    CHECK_OK(img, e);
+    CHECK_OK(img);
     return img;
 }
 
 static inline void save(const char *path, const image *img) {
-    CHECK_OK(image_save(path, img, make_threads(), &e), e);
+    CHECK_OK(image_save(path, img, make_threads(), &e));
 }
 
 #endif

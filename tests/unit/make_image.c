@@ -1,7 +1,6 @@
 #include "unit/make_image.h"
 
 #include "base/file.h"
-#include "base/mem.h"
 #include "unit/check.h"
 
 #include <sys/stat.h>
@@ -59,7 +58,7 @@ image *make_image(const make_part part[], int parts) {
         add_channels(p, m->channels, &e);
     }
     image *img = image_new(&h, &e);
-    CHECK_OK(img, e);
+    CHECK_OK(img);
     image_header_free(&h);
     uint64_t seed = 1;
     for (int i = 0; i < parts; i++) fill(img, i, &seed);
@@ -100,6 +99,21 @@ const char *make_path(const char *name) {
     return path[next];
 }
 
+const char *make_file(const char *name, const void *bytes, size_t n) {
+    const char *path = make_path(name);
+    char in[512];
+    snprintf(in, sizeof in, "%s", path);
+    *strrchr(in, '/') = 0;
+    CHECK_OK(file_make_dirs(in, 0777, &e));
+    FILE *f = fopen(path, "wb");
+    if (!f || fwrite(bytes, 1, n, f) != n || fclose(f) != 0) fail_msg("%s cannot be written", path);
+    return path;
+}
+
+const char *make_text(const char *name, const char *content) {
+    return make_file(name, content, strlen(content));
+}
+
 const char *make_folder(const char *name) {
     const char *path = make_path(name);
     if (mkdir(path, 0777) != 0) fail_msg("%s cannot be made", path);
@@ -122,7 +136,7 @@ static void close_threads(void) {
 par *make_threads(void) {
     if (threads) return threads;
     threads = par_open(3, &e);
-    CHECK_OK(threads, e);
+    CHECK_OK(threads);
     atexit(close_threads);
     return threads;
 }
@@ -159,12 +173,10 @@ void check_same_pixels(const image *a, const image *b) {
 
 void check_same_file(const char *a, const char *b) {
     size_t na = 0, nb = 0;
-    uint8_t *da = file_read_all(a, SIZE_MAX / 2, &na, &e);
-    CHECK_OK(da, e);
-    uint8_t *db = file_read_all(b, SIZE_MAX / 2, &nb, &e);
-    CHECK_OK(db, e);
+    OWN_MEM uint8_t *da = file_read_all(a, SIZE_MAX / 2, &na, &e);
+    CHECK_OK(da);
+    OWN_MEM uint8_t *db = file_read_all(b, SIZE_MAX / 2, &nb, &e);
+    CHECK_OK(db);
     if (na != nb || memcmp(da, db, na) != 0)
         fail_msg("'%s' (%zu bytes) and '%s' (%zu bytes) are not the same", a, na, b, nb);
-    mem_free(da);
-    mem_free(db);
 }

@@ -29,6 +29,9 @@ void make_noise(image *img, uint64_t seed);
 
 /* A file of this name in the test's own folder; the text lives until the tenth call after. */
 const char *make_path(const char *name);
+/* The same, made with this content (of n bytes, or a text), and the folders that it is in. */
+const char *make_file(const char *name, const void *bytes, size_t n);
+const char *make_text(const char *name, const char *content);
 /* A folder of this name there, made; the same. */
 const char *make_folder(const char *name);
 /* Of the shared samples, or NULL where they are not. */

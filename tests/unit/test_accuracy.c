@@ -47,14 +47,13 @@ static int by_size(const void *a, const void *b) {
 static float median_of(const image *img, int c) {
     const image_part *p = &img->head.part[0];
     size_t n = 0, all = (size_t)image_width(p) * image_height(p);
-    float *v = malloc(all * sizeof *v);
+    OWN_HEAP float *v = malloc(all * sizeof *v);
     for (size_t i = 0; i < all; i++) {
         float x = fabsf(glare_get(img, c, i));
         if (x > 0) v[n++] = x;
     }
     qsort(v, n, sizeof *v, by_size);
     float median = n ? v[n / 2] : 0;
-    free(v);
     return median;
 }
 
@@ -124,9 +123,8 @@ TEST(one_hot_pixel) {
             char what[64];
             snprintf(what, sizeof what, "ramp and one pixel of %g", (double)HOT[i]);
             bloom_settings s = glare_settings(device);
-            image *img = ramp(size_for(device, 1280, 720), HOT[i]);
+            OWN(image) *img = ramp(size_for(device, 1280, 720), HOT[i]);
             free(keep(what, img, kernel, &s));
-            image_free(&img);
         }
     }
 }
@@ -136,9 +134,8 @@ TEST(a_bright_patch) {
     const char *kernel = eye(), *device;
     for (int d = 0; (device = glare_device(d)); d++) {
         bloom_settings s = glare_settings(device);
-        image *img = patch(size_for(device, 768, 512));
+        OWN(image) *img = patch(size_for(device, 768, 512));
         free(keep("noise, patch and one pixel", img, kernel, &s));
-        image_free(&img);
     }
 }
 
@@ -151,7 +148,7 @@ TEST(borders_and_hot_edges) {
             s.border[0] = (plan_border)(b / BORDERS);
             s.border[1] = (plan_border)(b % BORDERS);
             s.sharpen = b % 2 ? 0.3 : 0;
-            image *img = glare_image("Y:float", 97, 66);
+            OWN(image) *img = glare_image("Y:float", 97, 66);
             uint64_t seed = 3;
             for (int i = 0; i < 97 * 66; i++)
                 glare_put(img, 0, i, (float)(1 + make_random(&seed) % 100) * 1e-4f);
@@ -161,7 +158,6 @@ TEST(borders_and_hot_edges) {
             snprintf(what, sizeof what, "hot edges, %s %s", plan_border_name(s.border[0]),
                      plan_border_name(s.border[1]));
             free(keep(what, img, kernel, &s));
-            image_free(&img);
         }
 }
 
@@ -171,7 +167,7 @@ TEST(half_of_the_frame_is_bright) {
     for (int d = 0; (device = glare_device(d)); d++) {
         bloom_settings s = glare_settings(device);
         size z = size_for(device, 640, 360);
-        image *img = patch(z);
+        OWN(image) *img = patch(z);
         for (uint32_t i = 0; i < z.w * z.h; i++)
             if (i % z.w > z.w / 2) glare_put(img, 0, i, 2e4f);
         free(keep("half of it bright", img, kernel, &s));
@@ -180,7 +176,6 @@ TEST(half_of_the_frame_is_bright) {
         kernel = glare_kernel("bell.exr", glare_bell, 61, 61, "Y:float");
         free(keep("a black bar and a bell", img, kernel, &s));
         kernel = eye();
-        image_free(&img);
     }
 }
 
@@ -190,7 +185,7 @@ TEST(without_a_promise_they_are_wrong) {
     image *img[] = {ramp((size){1280, 720}, 1e6f), patch((size){768, 512})};
     for (int i = 0; i < 2; i++) {
         bloom_settings s = glare_settings("cpu");
-        bloom_report *r = malloc(sizeof *r);
+        OWN_HEAP bloom_report *r = malloc(sizeof *r);
         s.precision = PRECISION_FLOAT32;
         s.tolerance = 1e6;
         image *truth = glare_truth(img[i], eye(), &s), *got = glare_copy(img[i]);
@@ -206,7 +201,6 @@ TEST(without_a_promise_they_are_wrong) {
         image_free(&truth);
         image_free(&got);
         image_free(&img[i]);
-        free(r);
     }
 }
 
@@ -221,7 +215,7 @@ static const char *at_root(const char *path) {
 
 static image *shipped_scene(void) {
     image *img = image_load(at_root("testdata/scene.exr"), NULL, make_threads(), &e);
-    CHECK_OK(img, e);
+    CHECK_OK(img);
     return img;
 }
 
@@ -231,12 +225,12 @@ TEST(lights_take_one_attempt) {
     if (WITH_SAN) skip();
     static const double TOLERANCE[] = {1e-2, 2e-3, 1e-3, 1e-4};
     image *img[] = {shipped_scene(), street_image("B:half G:half R:half", 1280, 720, 5000)};
-    bloom_report *r = malloc(sizeof *r);
+    OWN_HEAP bloom_report *r = malloc(sizeof *r);
     for (int i = 0; i < 2; i++) {
         bloom_settings s = glare_settings("cpu");
         image *truth = glare_truth(img[i], at_root("kernels/star.exr"), &s);
         for (int t = 0; t < 4; t++) {
-            image *got = glare_copy(img[i]);
+            OWN(image) *got = glare_copy(img[i]);
             s.tolerance = TOLERANCE[t];
             glare_bloom(got, at_root("kernels/star.exr"), &s, r);
             char how[300];
@@ -252,12 +246,10 @@ TEST(lights_take_one_attempt) {
                     CHECK_LE(fabs((double)glare_get(got, c, k) - want),
                              (s.tolerance + 0x1p-10) * fabs(want) + 0x1p-24);
                 }
-            image_free(&got);
         }
         image_free(&truth);
         image_free(&img[i]);
     }
-    free(r);
 }
 
 /* A kernel's spectrum with one value that is not right: a fault that no prediction knows of, since
@@ -267,15 +259,13 @@ static const char *damaged_spectrum(void) {
     static float tap[K * K];
     const float *plane = tap;
     const char *path = make_path("damaged.spectrum");
-    psf k;
-    spectrum s;
+    OWN(psf) k;
+    OWN(spectrum) s;
     for (int i = 0; i < K * K; i++) tap[i] = (float)glare_power(i % K - K / 2, i / K - K / 2, 0);
-    CHECK_OK(psf_make(&k, &(psf_planes){K, K, 1, &plane}, &(psf_options){0}, &e), e);
-    CHECK_OK(spectrum_make(&s, &k, make_threads(), &e), e);
+    CHECK_OK(psf_make(&k, &(psf_planes){K, K, 1, &plane}, &(psf_options){0}, &e));
+    CHECK_OK(spectrum_make(&s, &k, make_threads(), &e));
     s.value[2 * (5 * s.m[1] + 7)] += 1;
-    CHECK_OK(spectrum_file_write(path, &s, &e), e);
-    spectrum_free(&s);
-    psf_free(&k);
+    CHECK_OK(spectrum_file_write(path, &s, &e));
     return path;
 }
 
@@ -284,21 +274,18 @@ static const char *damaged_spectrum(void) {
 TEST(a_damaged_spectrum_is_found) {
     bloom_settings s = glare_settings("cpu");
     const char *kernel = damaged_spectrum();
-    image *img = glare_image("Y:float", 160, 120);
+    OWN(image) *img = glare_image("Y:float", 160, 120);
     uint64_t seed = 3;
     for (size_t i = 0; i < 160 * 120; i++)
         glare_put(img, 0, i, (float)(0.5 + street_chance(&seed)));
-    bloom_report *r = keep("a damaged spectrum", img, kernel, &s);
+    OWN_HEAP bloom_report *r = keep("a damaged spectrum", img, kernel, &s);
     assert_int_equal(r->promise.attempts, 2);
     assert_int_equal(r->promise.method.precision, PRECISION_FLOAT64);
     assert_true(r->promise.proved > 0 && r->promise.proof <= 1);
     s.precision = PRECISION_FLOAT32;
-    bloom *b = bloom_open(&s, kernel, make_threads(), &e);
-    CHECK_OK(b, e);
+    OPEN(bloom) *b = bloom_open(&s, kernel, make_threads(), &e);
+    CHECK_OK(b);
     CHECK_REFUSED(bloom_image(b, img, r, &e), ERR_INTERNAL, "as far off as rounding can put it");
-    bloom_close(&b);
-    image_free(&img);
-    free(r);
 }
 
 /* Scans n pixels. */
@@ -307,14 +294,13 @@ static scan scan_of(const float *v, uint32_t n) {
     pixel_type type = PIXEL_FLOAT;
     scan s;
     const scan_request r = {n, 1, 1, &list, &type, true};
-    CHECK_OK(scan_make(&s, &r, make_threads(), &e), e);
+    CHECK_OK(scan_make(&s, &r, make_threads(), &e));
     return s;
 }
 
 static double dark_of(const float *v, uint32_t n, bool halfs) {
-    scan s = scan_of(v, n);
+    OWN(scan) s = scan_of(v, n);
     double dark = accuracy_dark(&s.channel[0], halfs);
-    scan_free(&s);
     return dark;
 }
 
@@ -350,18 +336,18 @@ TEST(a_plate_with_grain_below_black_takes_floats) {
     for (int d = 0; (device = glare_device(d)); d++) {
         bloom_settings s = glare_settings(device);
         size z = size_for(device, 640, 360);
-        image *img = glare_image("Y:float", z.w, z.h);
+        OWN(image) *img = glare_image("Y:float", z.w, z.h);
         uint64_t seed = 7;
         for (uint32_t i = 0; i < z.w * z.h; i++) {
             double u = (double)(i % z.w) / z.w, noise = street_chance(&seed) - street_chance(&seed);
             glare_put(img, 0, i, (float)(u * u * u + 0.01 * noise));
         }
-        image *got = glare_copy(img), *truth = glare_truth(img, eye(), &s);
-        bloom_report *r = malloc(sizeof *r);
+        OWN(image) *got = glare_copy(img), *truth = glare_truth(img, eye(), &s);
+        OWN_HEAP bloom_report *r = malloc(sizeof *r);
         glare_bloom(got, eye(), &s, r);
         assert_true(r->promise.method.kept && r->promise.attempts == 1);
         assert_int_equal(r->promise.method.precision, PRECISION_FLOAT32);
-        scan scanned = scan_of((const float *)img->plane[0][0], z.w * z.h);
+        OWN(scan) scanned = scan_of((const float *)img->plane[0][0], z.w * z.h);
         double dark = accuracy_dark(&scanned.channel[0], false);
         CHECK_LE(2e-3 * scan_median(scanned.channel[0].count), dark);
         for (uint32_t i = 0; i < z.w * z.h; i++) {
@@ -369,11 +355,6 @@ TEST(a_plate_with_grain_below_black_takes_floats) {
             CHECK_LE(fabs((double)glare_get(got, 0, i) - want),
                      s.tolerance * fmax(fabs(want), dark) + 0x1p-24 * fabs(want));
         }
-        scan_free(&scanned);
-        free(r);
-        image_free(&got);
-        image_free(&truth);
-        image_free(&img);
     }
 }
 

@@ -1,7 +1,6 @@
 /* Diffraction at openings that are drawn: against Bessel's functions, the closed form of a polygon,
  * and what the shapes are known for. */
 #include "base/hash.h"
-#include "base/mem.h"
 #include "base/number.h"
 #include "base/steady.h"
 #include "kernel/make/model.h"
@@ -43,7 +42,7 @@ static double airy(double k) {
 
 TEST(circle) {
     pupil round = {0};
-    pattern *p = pattern_of(&round, 700);
+    OWN(pattern) *p = pattern_of(&round, 700);
     double peak = light_at(p, 0, 0);
     CHECK_LE(fabs(peak - 1), 3e-6);
     for (int i = 0; i < 4000; i++) {
@@ -63,7 +62,6 @@ TEST(circle) {
     CHECK_LE(fabs(in / (4 * M_PI) - 0.838), 5e-4);
     /* Beyond the reach it goes on as edges do: 8 times fainter an octave farther out. */
     assert_true(light_at(p, 1e6, 0) > 0 && light_at(p, 1e6, 3e5) == 8 * light_at(p, 2e6, 6e5));
-    pattern_free(&p);
 }
 
 /* The model `airy` and the model `aperture` make the same taps. */
@@ -73,8 +71,8 @@ TEST(models_agree) {
         uint32_t channels;
         model_request r = model_defaults(model_find(i ? "aperture" : "airy"));
         r.w = r.h = 65;
-        CHECK_OK(model_set(&r, "radius=3", &e), e);
-        CHECK_OK(model_make(plane[i], &channels, &r, make_threads(), &e), e);
+        CHECK_OK(model_set(&r, "radius=3", &e));
+        CHECK_OK(model_make(plane[i], &channels, &r, make_threads(), &e));
     }
     for (int c = 0; c < MODEL_CHANNELS; c++)
         for (int i = 0; i < 65 * 65; i++)
@@ -90,7 +88,7 @@ TEST(polygon) {
     const model *star = model_find("star");
     for (int blades = 3; blades <= 8; blades += 5) {
         pupil iris = {.blades = blades};
-        pattern *p = pattern_of(&iris, 300);
+        OWN(pattern) *p = pattern_of(&iris, 300);
         double v[MODEL_PARAMETERS] = {3.8317059702075125, blades};
         double peak = star->light(v, 0, 0, MODEL_GREEN);
         for (int i = 0; i < 2000; i++) {
@@ -99,7 +97,6 @@ TEST(polygon) {
                           star->light(v, x, y, MODEL_GREEN) / peak),
                      1e-5);
         }
-        pattern_free(&p);
     }
 }
 
@@ -122,7 +119,7 @@ TEST(spikes) {
         double light[720], mean = 0;
         int count = 0, want = blades % 2 ? 2 * blades : blades;
         pupil iris = {.blades = blades};
-        pattern *p = pattern_of(&iris, 300);
+        OWN(pattern) *p = pattern_of(&iris, 300);
         around(p, light);
         for (int d = 0; d < 720; d++) mean += light[d] / 720;
         for (int d = 0; d < 720; d++) {
@@ -136,17 +133,15 @@ TEST(spikes) {
             CHECK_LE(fabs(off), 1.01);
         }
         assert_int_equal(count, want);
-        pattern_free(&p);
     }
     double strength[3];
     for (int i = 0; i < 3; i++) {
         double light[720], mean = 0;
         pupil iris = {.blades = 6, .curvature = 0.45 * i + 0.05};
-        pattern *p = pattern_of(&iris, 300);
+        OWN(pattern) *p = pattern_of(&iris, 300);
         around(p, light);
         for (int d = 0; d < 720; d++) mean += light[d] / 720;
         strength[i] = light[0] / mean;
-        pattern_free(&p);
     }
     assert_true(strength[0] > 2 * strength[1] && strength[1] > 1.5 * strength[2]);
     CHECK_LE(strength[2], 2.5);
@@ -155,10 +150,9 @@ TEST(spikes) {
 /* Blades whose curvature is 1 are a circle. */
 TEST(round_blades) {
     pupil iris = {.blades = 7, .curvature = 1};
-    pattern *p = pattern_of(&iris, 60);
+    OWN(pattern) *p = pattern_of(&iris, 60);
     for (int i = 0; i < 200; i++)
         CHECK_LE(fabs(light_at(p, 0.18 * i, 0.24 * i) - airy(0.3 * i)), 5e-5);
-    pattern_free(&p);
 }
 
 /* --- what is drawn ---------------------------------------------------------------------------- */
@@ -185,9 +179,9 @@ TEST(drawn) {
                                           .lashes = 6,
                                           .smudges = 2,
                                           .seed = 7};
-    CHECK_OK(pupil_draw(plain, 64, &clean, make_threads(), &e), e);
-    CHECK_OK(pupil_draw(a, 64, &dirty, make_threads(), &e), e);
-    CHECK_OK(pupil_draw(b, 64, &dirty, make_threads(), &e), e);
+    CHECK_OK(pupil_draw(plain, 64, &clean, make_threads(), &e));
+    CHECK_OK(pupil_draw(a, 64, &dirty, make_threads(), &e));
+    CHECK_OK(pupil_draw(b, 64, &dirty, make_threads(), &e));
     assert_memory_equal(a, b, sizeof a);
     double taken = 0, all = 0;
     for (int i = 0; i < M * M; i++) {
@@ -196,7 +190,7 @@ TEST(drawn) {
     }
     assert_true(taken > 0.02 * all && taken < 0.6 * all);
     dirty.seed = 8;
-    CHECK_OK(pupil_draw(b, 64, &dirty, make_threads(), &e), e);
+    CHECK_OK(pupil_draw(b, 64, &dirty, make_threads(), &e));
     assert_true(memcmp(a, b, sizeof a) != 0);
     /* A regular pentagon with its corners on the unit circle. */
     CHECK_LE(fabs(all / (32 * 32) - 2.5 * sin(2 * M_PI / 5)), 2e-3);
@@ -209,8 +203,8 @@ static void make(float *plane[MODEL_CHANNELS], const char *name, uint32_t side,
     uint32_t channels;
     model_request r = model_defaults(model_find(name));
     r.w = r.h = side;
-    for (; *set; set++) CHECK_OK(model_set(&r, *set, &e), e);
-    CHECK_OK(model_make(plane, &channels, &r, make_threads(), &e), e);
+    for (; *set; set++) CHECK_OK(model_set(&r, *set, &e));
+    CHECK_OK(model_make(plane, &channels, &r, make_threads(), &e));
     assert_int_equal(channels, 3);
 }
 
@@ -274,17 +268,16 @@ TEST(same_everywhere) {
     enum { SIDE = 129 };
     hash128 first = {0};
     for (int run = 0; run < 2; run++) {
-        par *some = par_open(run ? 3 : 1, &e);
+        OPEN(par) *some = par_open(run ? 3 : 1, &e);
         float *plane[MODEL_CHANNELS];
         uint32_t channels;
         model_request r = model_defaults(model_find("aperture"));
         const char *const set[] = {"radius=1.4",  "blades=7", "round=0.4", "dust=90",
                                    "scratches=3", "fibres=2", "smudges=1", "lashes=4",
                                    "seed=7",      "turn=3",   "vanes=3",   "obstruction=0.2"};
-        for (size_t i = 0; i < sizeof set / sizeof *set; i++)
-            CHECK_OK(model_set(&r, set[i], &e), e);
+        for (size_t i = 0; i < sizeof set / sizeof *set; i++) CHECK_OK(model_set(&r, set[i], &e));
         r.w = r.h = SIDE, r.fade = 0.3;
-        CHECK_OK(model_make(plane, &channels, &r, some, &e), e);
+        CHECK_OK(model_make(plane, &channels, &r, some, &e));
         hash_state sum;
         hash_begin(&sum);
         for (int c = 0; c < MODEL_CHANNELS; c++) {
@@ -294,7 +287,6 @@ TEST(same_everywhere) {
         hash128 is = hash_end(&sum);
         if (run == 0) first = is;
         assert_true(is.lo == first.lo && is.hi == first.hi);
-        par_close(&some);
     }
     if (first.lo != 0x14486a0ecd8dee2d)
         fail_msg("the taps are others: %016llx", (unsigned long long)first.lo);

@@ -15,12 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
-static char folder[256];
 static par *threads;
 
 static int set_up(void **state) {
     (void)state;
-    snprintf(folder, sizeof folder, "%s", make_folder("cache"));
     unsetenv("FFTBLOOM_CACHE_RO");
     log_set_level(LOG_ERROR); /* the warnings are meant */
     return (threads = par_open(1, &e)) ? 0 : 1;
@@ -35,27 +33,25 @@ static int tear_down(void **state) {
 /* A folder of its own for each test. */
 static cache_place place(const char *name) {
     static char dir[600];
-    snprintf(dir, sizeof dir, "%s/%s", folder, name);
+    snprintf(dir, sizeof dir, "%s", make_path(name));
     return (cache_place){dir, CACHE_BUDGET};
 }
 
 /* Asks for the spectrum of `k`, checks that it is right, and tells whether it was a hit. */
 static bool ask(const psf *k, cache_place p) {
-    spectrum is, want;
-    CHECK_OK(cache_spectrum(&is, k, &p, threads, &e), e);
+    OWN(spectrum) is, want;
+    CHECK_OK(cache_spectrum(&is, k, &p, threads, &e));
     bool hit = is.cached;
-    CHECK_OK(spectrum_make(&want, k, threads, &e), e);
+    CHECK_OK(spectrum_make(&want, k, threads, &e));
     assert_memory_equal(is.value, want.value, spectrum_floats(&want) * sizeof *want.value);
     assert_memory_equal(is.kernel.tap, k->tap, (size_t)k->w * k->h * k->channels * sizeof *k->tap);
     assert_true(is.kernel.made.center == k->made.center);
-    spectrum_free(&is);
-    spectrum_free(&want);
     return hit;
 }
 
 static cache_list list(cache_place p) {
     cache_list l;
-    CHECK_OK(cache_list_make(&l, p.dir, &e), e);
+    CHECK_OK(cache_list_make(&l, p.dir, &e));
     return l;
 }
 
@@ -67,7 +63,7 @@ TEST(paths) {
     char to[CACHE_PATH], home[256] = "";
     if (getenv("HOME")) snprintf(home, sizeof home, "%s", getenv("HOME"));
     const char *own = getenv("FFTBLOOM_CACHE_DIR");
-    char *kept = own ? strdup(own) : NULL;
+    OWN_HEAP char *kept = own ? strdup(own) : NULL;
     setenv("HOME", "/home/me", 1);
     setenv("XDG_CACHE_HOME", "/xdg", 1);
     setenv("FFTBLOOM_CACHE_DIR", "/own", 1);
@@ -90,12 +86,11 @@ TEST(paths) {
     unsetenv("XDG_CACHE_HOME");
     setenv("HOME", home, 1);
     if (kept) setenv("FFTBLOOM_CACHE_DIR", kept, 1);
-    free(kept);
 }
 
 TEST(hits) {
     cache_place p = place("hits");
-    psf a = kernel_make(STAR, 20, 15, 3, 10, 7), b = kernel_make(STAR, 20, 15, 3, 10, 8);
+    OWN(psf) a = kernel_make(STAR, 20, 15, 3, 10, 7), b = kernel_make(STAR, 20, 15, 3, 10, 8);
     cache_list l = list(p); /* no folder yet: an empty list */
     assert_int_equal(l.count, 0);
     assert_false(ask(&a, p));
@@ -107,13 +102,11 @@ TEST(hits) {
     l = list(p);
     assert_int_equal(l.count, 2);
     for (size_t i = 0; i < 2; i++) {
-        CHECK_OK(cache_verify(p.dir, &l.entry[i], &e), e);
+        CHECK_OK(cache_verify(p.dir, &l.entry[i], &e));
     }
     cache_list_free(&l);
     p.budget = 0; /* off */
     assert_false(ask(&a, p));
-    psf_free(&a);
-    psf_free(&b);
 }
 
 /* --- broken and foreign entries --- */
@@ -130,7 +123,7 @@ static void overwrite(const char *path, long at, const char *bytes, size_t n) {
  * write into the folder, whatever the umask. */
 TEST(whom_to_trust) {
     cache_place p = place("trust");
-    psf k = kernel_make(STAR, 9, 9, 1, 4, 4);
+    OWN(psf) k = kernel_make(STAR, 9, 9, 1, 4, 4);
     struct stat st;
     char path[900];
     mode_t mask = umask(0);
@@ -143,7 +136,7 @@ TEST(whom_to_trust) {
     assert_false(ask(&k, p));
     assert_true(ask(&k, p));
     cache_list l;
-    CHECK_OK(cache_list_make(&l, p.dir, &e), e);
+    CHECK_OK(cache_list_make(&l, p.dir, &e));
     assert_int_equal(l.count, 1);
     snprintf(path, sizeof path, "%s/spectra/%s", p.dir, l.entry[0].name);
     cache_list_free(&l);
@@ -151,15 +144,14 @@ TEST(whom_to_trust) {
         assert_int_equal(chown(path, 65534, 65534), 0);
         assert_false(ask(&k, p));
     }
-    psf_free(&k);
 }
 
 TEST(broken_ones_are_made_again) {
     cache_place p = place("broken");
-    psf k = kernel_make(RANDOM, 9, 9, 1, 4, 4), other = kernel_make(RANDOM, 9, 8, 1, 4, 4);
+    OWN(psf) k = kernel_make(RANDOM, 9, 9, 1, 4, 4), other = kernel_make(RANDOM, 9, 8, 1, 4, 4);
     char path[1024], second[1024];
     ask(&k, p);
-    cache_list l = list(p);
+    OWN(cache_list) l = list(p);
     path_of(path, p, l.entry[0].name);
 
     overwrite(path, -100, "\1\2\3\4", 4);
@@ -175,7 +167,7 @@ TEST(broken_ones_are_made_again) {
 
     /* A whole spectrum, but of another kernel. */
     ask(&other, p);
-    cache_list two = list(p);
+    OWN(cache_list) two = list(p);
     assert_int_equal(two.count, 2);
     for (int i = 0; i < 2; i++)
         if (strcmp(two.entry[i].name, l.entry[0].name) != 0) path_of(second, p, two.entry[i].name);
@@ -189,17 +181,12 @@ TEST(broken_ones_are_made_again) {
     assert_int_equal(mkdir(path, 0777), 0);
     assert_false(ask(&k, p));
     assert_int_equal(rmdir(path), 0);
-    cache_list_free(&l);
-    cache_list_free(&two);
-    psf_free(&k);
-    psf_free(&other);
 }
 
 TEST(an_unwritable_folder_is_no_failure) {
-    psf k = kernel_make(RANDOM, 4, 4, 1, 2, 2);
+    OWN(psf) k = kernel_make(RANDOM, 4, 4, 1, 2, 2);
     assert_false(ask(&k, (cache_place){"/proc/nothing/here", CACHE_BUDGET}));
     assert_false(ask(&k, (cache_place){"/dev/null", CACHE_BUDGET}));
-    psf_free(&k);
 }
 
 /* --- the shared tier --- */
@@ -214,7 +201,7 @@ static void tree_state(const char *dir, char to[4096]) {
 
 TEST(the_read_only_tier) {
     char shared[600], before[4096], after[4096];
-    psf k = kernel_make(DISC, 12, 12, 1, 6, 6), other = kernel_make(DISC, 13, 12, 1, 6, 6);
+    OWN(psf) k = kernel_make(DISC, 12, 12, 1, 6, 6), other = kernel_make(DISC, 13, 12, 1, 6, 6);
     cache_place p = place("shared");
     snprintf(shared, sizeof shared, "%s", p.dir);
     ask(&k, p);
@@ -232,8 +219,6 @@ TEST(the_read_only_tier) {
     setenv("FFTBLOOM_CACHE_RO", "/nowhere", 1);
     assert_false(ask(&k, p));
     unsetenv("FFTBLOOM_CACHE_RO");
-    psf_free(&k);
-    psf_free(&other);
 }
 
 /* --- trimming --- */
@@ -245,13 +230,10 @@ static void set_age(cache_place p, const char *name, time_t seconds) {
     assert_int_equal(utimensat(AT_FDCWD, path, t, 0), 0);
 }
 
-static void put_file(cache_place p, const char *name) {
-    char path[1024];
-    snprintf(path, sizeof path, "%s/%s", p.dir, name);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs("not a spectrum", f);
-    fclose(f);
+static void put_file(const char *name) {
+    char path[200];
+    snprintf(path, sizeof path, "trim/%s", name);
+    make_text(path, "not a spectrum");
 }
 
 static bool is_there(cache_place p, const char *name) {
@@ -266,23 +248,20 @@ TEST(the_oldest_go_first) {
     for (uint32_t i = 0; i < 4; i++) {
         k[i] = kernel_make(RANDOM, 16, 16, 1, i, i);
         ask(&k[i], p);
-        cache_list l = list(p); /* the newest is first: make it older than what comes */
+        OWN(cache_list) l = list(p); /* the newest is first: make it older than what comes */
         set_age(p, l.entry[0].name, 1000 - 100 * (time_t)i);
-        cache_list_free(&l);
     }
     assert_true(ask(&k[0], p)); /* used: now the newest */
     static const char *const beside[] = {"pipelines.bin", "spectra/notes.txt",
                                          "spectra/0123.v1.spectrum", "spectra/.other.tmp"};
-    for (int i = 0; i < 4; i++) put_file(p, beside[i]);
+    for (int i = 0; i < 4; i++) put_file(beside[i]);
     /* A temporary file that is being written is locked; the others are left over. */
     static const char *const temps[] = {"spectra/.a.spectrum.fftbloom-0123456789abcdef.tmp",
                                         "spectra/.b.spectrum.fftbloom-0123456789abcdef.tmp",
                                         ".pipelines.bin.fftbloom-0123456789abcdef.tmp",
                                         "stamps/.c.stamp.fftbloom-0123456789abcdef.tmp"};
     char path[1024];
-    snprintf(path, sizeof path, "%s/stamps", p.dir);
-    CHECK_OK(file_make_dirs(path, 0777, &e), e);
-    for (int i = 0; i < 4; i++) put_file(p, temps[i]);
+    for (int i = 0; i < 4; i++) put_file(temps[i]);
     snprintf(path, sizeof path, "%s/%s", p.dir, temps[0]);
     int used = open(path, O_WRONLY);
     assert_int_equal(flock(used, LOCK_EX), 0);
@@ -293,9 +272,9 @@ TEST(the_oldest_go_first) {
     assert_true(l.bytes == 4 * each);
     cache_list_free(&l);
     cache_trimmed t;
-    CHECK_OK(cache_trim(&t, p.dir, 4 * each, &e), e);
+    CHECK_OK(cache_trim(&t, p.dir, 4 * each, &e));
     assert_true(t.removed == 0 && t.kept == 4 && t.kept_bytes == 4 * each);
-    CHECK_OK(cache_trim(&t, p.dir, 2 * each + 1, &e), e);
+    CHECK_OK(cache_trim(&t, p.dir, 2 * each + 1, &e));
     assert_true(t.removed == 2 && t.kept == 2 && t.removed_bytes == 2 * each);
     assert_true(ask(&k[0], p));
     assert_true(ask(&k[3], p));
@@ -306,7 +285,7 @@ TEST(the_oldest_go_first) {
     cache_list_free(&l);
     p.budget = each / 2; /* too small for any */
     assert_false(ask(&k[2], p));
-    CHECK_OK(cache_trim(&t, p.dir, 0, &e), e);
+    CHECK_OK(cache_trim(&t, p.dir, 0, &e));
     assert_true(t.kept == 0 && t.removed == 2);
     for (int i = 0; i < 4; i++) assert_true(is_there(p, beside[i]));
     for (int i = 0; i < 4; i++) assert_int_equal(is_there(p, temps[i]), i == 0);
@@ -327,12 +306,11 @@ static void a_child(cache_place p, const psf *k, int kernels, int number) {
             if (!cache_trim(&t, p.dir, 20000, &e)) _exit(3);
         }
         if (round % 5 == 4) {
-            cache_list l;
+            OWN(cache_list) l;
             if (!cache_list_make(&l, p.dir, &e)) _exit(4);
             char path[1024];
             if (l.count) path_of(path, p, l.entry[l.count / 2].name);
             if (l.count && truncate(path, 200) != 0 && access(path, F_OK) == 0) _exit(5);
-            cache_list_free(&l);
         }
     }
     _exit(0);
@@ -362,11 +340,10 @@ TEST(many_processes) {
         assert_true(ask(&k[i], p));
         psf_free(&k[i]);
     }
-    cache_list l = list(p);
+    OWN(cache_list) l = list(p);
     for (size_t i = 0; i < l.count; i++) {
-        CHECK_OK(cache_verify(p.dir, &l.entry[i], &e), e);
+        CHECK_OK(cache_verify(p.dir, &l.entry[i], &e));
     }
-    cache_list_free(&l);
 }
 
 RUN_TESTS(set_up, tear_down)

@@ -1,5 +1,4 @@
 /* Comparison of images, against a slow count of its own, and its verdicts. */
-#include "base/mem.h"
 #include "image/compare.h"
 #include "unit/check.h"
 
@@ -38,14 +37,14 @@ static void fill(image *img, unsigned seed) {
 static compare_verdict compare(comparison *c, const image *a, const image *b,
                                const compare_limits *l, int threads) {
     par *p = par_open(threads, &e);
-    CHECK_OK(compare_parts(c, &(compare_pair){a, b, 0}, l, p, &e), e);
+    CHECK_OK(compare_parts(c, &(compare_pair){a, b, 0}, l, p, &e));
     par_close(&p);
     return c->verdict;
 }
 
 TEST(figures) {
     enum { W = 13, H = 7 };
-    image *a = make(W, H, "ABGR"), *b = make(W, H, "ABGR");
+    OWN(image) *a = make(W, H, "ABGR"), *b = make(W, H, "ABGR");
     fill(a, 1);
     fill(b, 2);
     compare_limits l = STRICT;
@@ -70,7 +69,7 @@ TEST(figures) {
             warned += (uint64_t)w;
         }
     for (int threads = 1; threads <= 3; threads++) {
-        comparison c;
+        OWN(comparison) c;
         assert_int_equal(compare(&c, a, b, &l, threads), COMPARE_FAIL);
         CHECK_LE(fabs(c.mean - sum / (W * H * 4)), 1e-12);
         CHECK_LE(fabs(c.rms - sqrt(squares / (W * H * 4))), 1e-12);
@@ -87,22 +86,17 @@ TEST(figures) {
         /* R first, A last. */
         assert_int_equal(c.channel[0].a, 3);
         assert_int_equal(c.channel[3].a, 0);
-        compare_free(&c);
     }
-    image_free(&a);
-    image_free(&b);
 }
 
 TEST(same_images) {
-    image *a = make(5, 4, "BGR");
+    OWN(image) *a = make(5, 4, "BGR");
     fill(a, 3);
     *at(a, 0, 1, 1) = NAN;
     *at(a, 1, 1, 1) = INFINITY;
-    comparison c;
+    OWN(comparison) c;
     assert_int_equal(compare(&c, a, a, &STRICT, 1), COMPARE_MATCH);
     assert_true(c.max == 0 && c.mean == 0 && isinf(c.psnr) && c.failed == 0);
-    compare_free(&c);
-    image_free(&a);
 }
 
 /* One pixel that is not finite on one side only, or differently so, is a failure. */
@@ -110,21 +104,18 @@ TEST(not_finite) {
     static const float PAIR[][2] = {
         {NAN, 1}, {1, NAN}, {INFINITY, 1}, {1, -INFINITY}, {INFINITY, -INFINITY}, {NAN, INFINITY}};
     for (size_t i = 0; i < sizeof PAIR / sizeof PAIR[0]; i++) {
-        image *a = make(5, 4, "Y"), *b = make(5, 4, "Y");
+        OWN(image) *a = make(5, 4, "Y"), *b = make(5, 4, "Y");
         *at(a, 0, 2, 3) = PAIR[i][0];
         *at(b, 0, 2, 3) = PAIR[i][1];
         compare_limits l = STRICT;
         l.fail = 1e30;
         l.fail_relative = 10;
-        comparison c;
+        OWN(comparison) c;
         assert_int_equal(compare(&c, a, b, &l, 1), COMPARE_FAIL);
         assert_int_equal(c.failed, 1);
         assert_true(isinf(c.max) && isnan(c.mean) && isnan(c.rms) && isnan(c.psnr));
         assert_int_equal(c.max_x, 5);
         assert_int_equal(c.max_y, 1);
-        compare_free(&c);
-        image_free(&a);
-        image_free(&b);
     }
 }
 
@@ -138,13 +129,11 @@ TEST(other_sizes_and_channels) {
         compare_free(&c);
         image_free(&b[i]);
     }
-    image *moved = make(5, 4, "BGR");
+    OWN(image) *moved = make(5, 4, "BGR");
     moved->head.part[0].data.x0++;
     moved->head.part[0].data.x1++;
-    comparison c;
+    OWN(comparison) c;
     assert_int_equal(compare(&c, a, moved, &STRICT, 1), COMPARE_SIZE);
-    compare_free(&c);
-    image_free(&moved);
     image_free(&a);
 }
 
@@ -186,44 +175,38 @@ TEST(verdicts) {
         {LIMITS(0.01, 1e-6, INFINITY, INFINITY, .fail_relative = 1.9), COMPARE_FAIL},
         {LIMITS(0.01, 1e-6, INFINITY, INFINITY, .fail_relative = 2.1), COMPARE_MATCH},
     };
-    image *a = make(10, 10, "Y"), *b = make(10, 10, "Y");
+    OWN(image) *a = make(10, 10, "Y"), *b = make(10, 10, "Y");
     for (uint32_t i = 0; i < 5; i++) *at(b, 0, i, i) = i < 2 ? 0.5f : 0.05f;
     for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) {
-        comparison c;
+        OWN(comparison) c;
         if (compare(&c, a, b, &CASE[i].l, 1) != CASE[i].want)
             fail_msg("case %zu: %d", i, c.verdict);
         if (c.verdict == COMPARE_FAIL || c.verdict == COMPARE_WARN)
             assert_true(c.over == (c.limit < 0.04 ? 5 : 2) && c.max > c.limit);
-        compare_free(&c);
     }
-    image_free(&a);
-    image_free(&b);
 }
 
 /* Integers of 32 bits are told apart exactly: floats would round them. */
 TEST(ids) {
-    image *a = make(5, 4, "Y"), *b = make(5, 4, "Y");
+    OWN(image) *a = make(5, 4, "Y"), *b = make(5, 4, "Y");
     a->head.part[0].channel[0].type = b->head.part[0].channel[0].type = PIXEL_UINT;
     for (int i = 0; i < 20; i++)
         ((uint32_t *)a->plane[0][0])[i] = ((uint32_t *)b->plane[0][0])[i] = 0xfffffffe;
     ((uint32_t *)b->plane[0][0])[7] = 0xffffffff;
-    comparison c;
+    OWN(comparison) c;
     assert_int_equal(compare(&c, a, b, &STRICT, 1), COMPARE_FAIL);
     assert_true(c.failed == 1 && c.max == 1 && c.max_x == 5 && c.max_y == -1);
-    compare_free(&c);
-    image_free(&a);
-    image_free(&b);
 }
 
 TEST(difference_images) {
-    image *a = make(6, 5, "BGR"), *b = make(6, 5, "BGR");
+    OWN(image) *a = make(6, 5, "BGR"), *b = make(6, 5, "BGR");
     fill(a, 4);
     fill(b, 5);
-    comparison c;
+    OWN(comparison) c;
     compare(&c, a, b, &STRICT, 1);
-    par *p = par_open(2, &e);
+    OPEN(par) *p = par_open(2, &e);
     for (int absolute = 0; absolute < 2; absolute++) {
-        image *d = compare_difference(&c, absolute, 3, p, &e);
+        OWN(image) *d = compare_difference(&c, absolute, 3, p, &e);
         assert_non_null(d);
         for (int k = 0; k < 3; k++)
             for (uint32_t y = 0; y < 5; y++)
@@ -231,12 +214,7 @@ TEST(difference_images) {
                     double want = 3 * ((double)*at(a, k, x, y) - *at(b, k, x, y));
                     CHECK_LE(fabs(*at(d, k, x, y) - (absolute ? fabs(want) : want)), 1e-6);
                 }
-        image_free(&d);
     }
-    par_close(&p);
-    compare_free(&c);
-    image_free(&a);
-    image_free(&b);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -4,25 +4,23 @@
 #include "unit/mutate.h"
 
 static bool load(settings *s, const char *content, size_t n, err *e) {
-    json_document *d = json_parse("look.json", content, n, e);
+    OWN(json_document) *d = json_parse("look.json", content, n, e);
     if (!d) return false;
     const json_value *root = json_root(d);
     config_total total = {0};
     const config_chain chain = {.path = "look.json", .total = &total};
     bool ok = root->type == JSON_OBJECT && config_check_version(root, e) &&
               config_object(&(config_reader){s, NULL, &chain}, root, e);
-    json_free(&d);
     return ok;
 }
 
 static void refuses(const char *content, const char *place, const char *words) {
-    settings s;
+    OWN(settings) s;
     assert_true(settings_init(&s, &e));
     if (load(&s, content, strlen(content), &e)) fail_msg("taken: %s", content);
     assert_int_equal(e.code, ERR_CONFIG);
     if (strncmp(e.msg, place, strlen(place)) != 0 || !strstr(e.msg, words))
         fail_msg("%s: expected %s ... %s, got %s", content, place, words, e.msg);
-    settings_free(&s);
 }
 
 TEST(bad_configs) {
@@ -74,7 +72,7 @@ static const char GOOD[] = "{\n  \"$schema\": \"x\",\n  \"version\": 1,\n  \"inp
                            "12,\n  \"threshold\": \"inf\"\n}\n";
 
 TEST(a_whole_config) {
-    settings s;
+    OWN(settings) s;
     assert_true(settings_init(&s, &e));
     if (!load(&s, GOOD, sizeof GOOD - 1, &e)) fail_msg("%s", e.msg);
     assert_int_equal(s.bloom.border[PLAN_X], BORDER_MIRROR);
@@ -86,13 +84,12 @@ TEST(a_whole_config) {
     assert_true(s.bloom.kernel.size == 0.5 && s.bloom.kernel_relative);
     assert_true(s.bloom.kernel.correlate);
     assert_int_equal(s.bloom.verify, 12);
-    settings_free(&s);
 }
 
 /* A config that print-config's JSON values make gives the same settings again. */
 TEST(values_survive_json) {
-    settings s, t;
-    text again = {0};
+    OWN(settings) s, t;
+    OWN(text) again = {0};
     assert_true(settings_init(&s, &e) && settings_init(&t, &e));
     assert_true(load(&s, GOOD, sizeof GOOD - 1, &e));
     text_add(&again, "{\"version\": 1");
@@ -104,16 +101,11 @@ TEST(values_survive_json) {
     text_add(&again, "}");
     if (!load(&t, again.s, again.n, &e)) fail_msg("%s: %s", e.msg, again.s);
     for (int i = 0; i < OPTION_COUNT; i++) {
-        text a = {0}, b = {0};
+        OWN(text) a = {0}, b = {0};
         settings_json(&s, i, &a);
         settings_json(&t, i, &b);
         assert_string_equal(a.s, b.s);
-        text_free(&a);
-        text_free(&b);
     }
-    text_free(&again);
-    settings_free(&s);
-    settings_free(&t);
 }
 
 /* --- mutations ----------------------------------------------------------------------------- */

@@ -29,7 +29,7 @@ static void run_folder(const char *name, int least, int (*target)(const uint8_t 
         size_t n;
         snprintf(path, sizeof path, "%s/%s", folder, f->d_name);
         uint8_t *bytes = file_read_all(path, 1 << 20, &n, &e);
-        CHECK_OK(bytes, e);
+        CHECK_OK(bytes);
         target(bytes, n);
         mem_free(bytes);
         files++;

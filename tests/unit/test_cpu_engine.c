@@ -12,7 +12,7 @@ static engine *open_cpu(engine_device *d) {
     assert_int_equal(d->class, ENGINE_CPU);
     assert_true(d->name[0] && strstr(d->driver, "lanes"));
     engine *g = engine_open(d, threads, NULL, &e);
-    CHECK_OK(g, e);
+    CHECK_OK(g);
     return g;
 }
 
@@ -22,7 +22,7 @@ static hash128 check_on(engine *g, const engine_device *d, pipe_case c) {
     if (!c.channels) c.channels = 1;
     if (!c.spectra) c.spectra = 1;
     c.gain = 0.7;
-    CHECK_OK(pipe_run(&r, &c, g, d, &e), e);
+    CHECK_OK(pipe_run(&r, &c, g, d, &e));
     if (!(r.relative_l2 <= r.bound) || !(r.worst <= 10 * r.bound))
         fail_msg("%s", pipe_text(&c, &r, what));
     return r.bits;
@@ -160,22 +160,20 @@ TEST(any_number_of_threads_makes_the_same_bytes) {
 /* A prepared engine takes another plan; what does not fit the plan is refused and said. */
 TEST(prepared_again_and_refused) {
     engine_device d;
-    engine *g = open_cpu(&d);
+    OPEN(engine) *g = open_cpu(&d);
     engine_frame f = {0};
     for (int i = 0; i < 2; i++) {
         const pipe_case c = PIPE(9 + 20 * i, 8, 3, 3, 1, 1, .channels = 1, .spectra = 1);
         plan_request ask = pipe_request(&c, &d);
         plan p;
         check_on(g, &d, c);
-        CHECK_OK(plan_make(&p, &ask, &e), e);
-        spectrum_lines wrong = {
-            .channels = 1, .halves = p.halves, .length = p.axis[1].length - 1, .value = NULL};
+        CHECK_OK(plan_make(&p, &ask, &e));
+        OWN(spectrum_lines)
+        wrong = {.channels = 1, .halves = p.halves, .length = p.axis[1].length - 1, .value = NULL};
         wrong.value = mem_new(2 * (size_t)wrong.halves, wrong.length * sizeof(float), "k", &e);
         CHECK_REFUSED(engine_prepare(g, &p, &wrong, NULL, &e), ERR_INTERNAL, "");
-        spectrum_lines_free(&wrong);
     }
     CHECK_REFUSED(engine_submit(g, 7, &f, &e), ERR_INTERNAL, "");
-    engine_close(&g);
 }
 
 static int start(void **state) {

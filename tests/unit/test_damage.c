@@ -3,7 +3,6 @@
  * (make SAN=1) see what is wrong beyond that. */
 #include "base/file.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
 #include "unit/ref_exr.h"
@@ -41,7 +40,7 @@ static const char *memory_file(const uint8_t *bytes, size_t n) {
 static par *one_thread(void) {
     static par *one;
     if (!one) one = par_open(1, &e);
-    CHECK_OK(one, e);
+    CHECK_OK(one);
     return one;
 }
 
@@ -50,31 +49,29 @@ static bool try_bytes(const uint8_t *bytes, size_t n, const char *what, size_t a
     const char *path = memory_file(bytes, n);
     image_limits limits = {.samples = MOST_SAMPLES};
     double start = now();
-    image *img = image_load(path, &limits, one_thread(), &e);
+    OWN(image) *img = image_load(path, &limits, one_thread(), &e);
     if (now() - start > 2) fail_msg("%s, damaged at %zu, took %.1f s", what, at, now() - start);
     if (!img && (e.code == ERR_NONE || !e.msg[0] || e.code == ERR_INTERNAL))
         fail_msg("%s, damaged at %zu: no image, and no proper error: '%s'", what, at, e.msg);
     bool ok = img != NULL;
-    image_free(&img);
     return ok;
 }
 
 /* `whole_only`: nothing but the whole file may give an image. */
 static void cut_everywhere(const char *path, bool whole_only) {
     size_t n;
-    uint8_t *bytes = file_read_all(path, 1 << 20, &n, &e);
-    CHECK_OK(bytes, e);
+    OWN_MEM uint8_t *bytes = file_read_all(path, 1 << 20, &n, &e);
+    CHECK_OK(bytes);
     assert_true(try_bytes(bytes, n, path, n));
     for (size_t cut = 0; cut < n; cut++)
         if (try_bytes(bytes, cut, path, cut) && whole_only)
             fail_msg("%s, cut off at %zu of %zu, still gives an image", path, cut, n);
-    mem_free(bytes);
 }
 
 static void change_bytes(const char *path, int times, uint64_t seed) {
     size_t n;
-    uint8_t *bytes = file_read_all(path, 1 << 20, &n, &e);
-    CHECK_OK(bytes, e);
+    OWN_MEM uint8_t *bytes = file_read_all(path, 1 << 20, &n, &e);
+    CHECK_OK(bytes);
     for (int i = 0; i < times; i++) {
         size_t at = (size_t)(make_random(&seed) % n);
         uint8_t old = bytes[at];
@@ -82,7 +79,6 @@ static void change_bytes(const char *path, int times, uint64_t seed) {
         try_bytes(bytes, n, path, at);
         bytes[at] = old;
     }
-    mem_free(bytes);
 }
 
 /* --- EXR ---------------------------------------------------------------------------------- */
@@ -104,10 +100,9 @@ static const make_part KIND[] = {
 enum { KINDS = sizeof KIND / sizeof *KIND };
 
 static const char *save_kind(int kind) {
-    image *img = make_image(&KIND[kind], 1);
+    OWN(image) *img = make_image(&KIND[kind], 1);
     const char *path = make_path("kind.exr");
-    CHECK_OK(image_save(path, img, make_threads(), &e), e);
-    image_free(&img);
+    CHECK_OK(image_save(path, img, make_threads(), &e));
     return path;
 }
 
@@ -131,24 +126,22 @@ TEST(damaged_exr_of_several_parts) {
         PART("Z:float", 3, 3, 9, 18, .name = "b", .packing = COMPRESSION_RLE, .tile_w = 8,
              .tile_h = 8),
     };
-    image *img = make_image(parts, 2);
+    OWN(image) *img = make_image(parts, 2);
     const char *path = make_path("parts.exr");
-    CHECK_OK(image_save(path, img, make_threads(), &e), e);
+    CHECK_OK(image_save(path, img, make_threads(), &e));
     cut_everywhere(path, true);
     change_bytes(path, 2000, 77);
-    image_free(&img);
 }
 
 #if WITH_OPENEXR
 TEST(damaged_mipmaps) {
     const make_part part =
         PART("R:half", 0, 0, 20, 13, .packing = COMPRESSION_ZIP, .tile_w = 8, .tile_h = 8);
-    image *img = make_image(&part, 1);
+    OWN(image) *img = make_image(&part, 1);
     const char *path = make_path("mip.exr");
     assert_true(ref_exr_write(path, img, REF_RIPMAP));
     cut_everywhere(path, false);
     change_bytes(path, 2000, 78);
-    image_free(&img);
 }
 #endif
 
@@ -165,12 +158,11 @@ TEST(damaged_files_of_other_formats) {
                  {"b.png", "Y:float", false}};
     for (size_t i = 0; i < sizeof OTHER / sizeof *OTHER; i++) {
         make_part part = PART(OTHER[i].channels, 0, 0, 23, 11);
-        image *img = make_image(&part, 1);
+        OWN(image) *img = make_image(&part, 1);
         const char *path = make_path(OTHER[i].name);
-        CHECK_OK(image_save(path, img, make_threads(), &e), e);
+        CHECK_OK(image_save(path, img, make_threads(), &e));
         cut_everywhere(path, OTHER[i].whole_only);
         change_bytes(path, CORRUPTIONS, i);
-        image_free(&img);
     }
 }
 
@@ -224,29 +216,26 @@ static void expect_error(const uint8_t *bytes, size_t n, const image_limits *lim
 
 TEST(each_error_says_what_is_wrong) {
     size_t n;
-    uint8_t *bytes = file_read_all(save_kind(3), 1 << 20, &n, &e);
-    CHECK_OK(bytes, e);
+    OWN_MEM uint8_t *bytes = file_read_all(save_kind(3), 1 << 20, &n, &e);
+    CHECK_OK(bytes);
     image_limits limits = {.samples = MOST_SAMPLES};
     for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
         const wrong *w = &WRONG[i];
-        uint8_t *copy = mem_raw(n, 1, "copy", &e);
+        OWN_MEM uint8_t *copy = mem_raw(n, 1, "copy", &e);
         memcpy(copy, bytes, n);
         memcpy(copy + value_of(copy, n, w->attr) + w->at, &w->value, (size_t)w->bytes);
         expect_error(copy, n, &limits, w->says);
-        mem_free(copy);
     }
-    mem_free(bytes);
 }
 
 /* A renderer that crashes leaves zeros in the table. */
 TEST(unfinished_renders_are_called_incomplete) {
     size_t n;
-    uint8_t *bytes = file_read_all(save_kind(0), 1 << 20, &n, &e);
-    CHECK_OK(bytes, e);
+    OWN_MEM uint8_t *bytes = file_read_all(save_kind(0), 1 << 20, &n, &e);
+    CHECK_OK(bytes);
     size_t data = (9 * 6 + 8) * 18; /* 18 chunks of 9 pixels and their heads end the file */
     memset(bytes + n - data - 5 * 8, 0, 5 * 8);
     expect_error(bytes, n, NULL, "incomplete file: 5 of 18 chunks were never written");
-    mem_free(bytes);
 }
 
 TEST(limits_can_be_raised_and_lowered) {
@@ -259,9 +248,8 @@ TEST(limits_can_be_raised_and_lowered) {
     assert_non_null(strstr(e.msg, "a side may have 1 to 17"));
     assert_null(image_load(path, &none, make_threads(), &e));
     assert_non_null(strstr(e.msg, "more than the 323 samples"));
-    image *img = image_load(path, &enough, make_threads(), &e);
-    CHECK_OK(img, e);
-    image_free(&img);
+    OWN(image) *img = image_load(path, &enough, make_threads(), &e);
+    CHECK_OK(img);
 }
 
 /* --- memory that ends --------------------------------------------------------------------- */
@@ -275,11 +263,10 @@ TEST(no_memory_is_not_damage) {
         int refused = 0;
         for (uint64_t room = 0; room < 600000; room += 10000) {
             mem_set_limit(before + room + 1);
-            image *img = image_load(path, NULL, one_thread(), &e);
+            OWN(image) *img = image_load(path, NULL, one_thread(), &e);
             if (!img && (e.code != ERR_MEMORY || strstr(e.msg, "damaged")))
                 fail_msg("%s with %d bytes: code %d, '%s'", path, (int)room, e.code, e.msg);
             refused += !img;
-            image_free(&img);
         }
         mem_set_limit(0);
         assert_in_range(refused, 1, 59);
@@ -290,23 +277,22 @@ TEST(no_memory_is_not_damage) {
 
 TEST(windows_are_cut_and_grown) {
     make_part m = PART("R:float", 5, 7, 4, 3);
-    image *img = make_image(&m, 1);
+    OWN(image) *img = make_image(&m, 1);
     float *v = img->plane[0][0], inner = v[4 + 1];
     assert_true(inner != 0);
     const image_box larger = {3, 6, 9, 9}, one = {6, 8, 6, 8};
-    CHECK_OK(image_set_window(&img->head.part[0], img->plane[0], &larger, &e), e);
+    CHECK_OK(image_set_window(&img->head.part[0], img->plane[0], &larger, &e));
     v = img->plane[0][0];
     assert_true(v[2 * 7 + 3] == inner && v[0] == 0 && v[4 * 7 - 1] == 0);
-    CHECK_OK(image_set_window(&img->head.part[0], img->plane[0], &one, &e), e);
+    CHECK_OK(image_set_window(&img->head.part[0], img->plane[0], &one, &e));
     assert_int_equal(image_width(&img->head.part[0]), 1);
     assert_true(*(float *)img->plane[0][0] == inner);
-    image_free(&img);
 }
 
 /* Widths that are 0 or small again in 32 bits. */
 TEST(windows_may_be_far_apart) {
     make_part m = PART("R:float", INT32_MIN, 0, 4096, 1);
-    image *img = make_image(&m, 1);
+    OWN(image) *img = make_image(&m, 1);
     const image_box far[] = {{INT32_MIN, 0, INT32_MAX, 0},
                              {INT32_MIN, INT32_MIN, INT32_MIN + 4095, INT32_MAX},
                              {INT32_MIN, 0, INT32_MIN + 65536, 0},
@@ -316,7 +302,6 @@ TEST(windows_may_be_far_apart) {
                       "a side may have 1 to 65536");
         assert_int_equal(image_width(&img->head.part[0]), 4096);
     }
-    image_free(&img);
 }
 
 /* --- the budget --------------------------------------------------------------------------- */

@@ -4,8 +4,6 @@
 #include "unit/check.h"
 #include "unit/make_image.h"
 
-#include "base/mem.h"
-
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -37,7 +35,7 @@ static bool make_spectrum(void *ctx, spectrum_lines *to, const plan *p, err *e) 
 /* Tasks for images of `size` times W x H on the device of that name, with `slots` slots. */
 static bench *open_bench(const char *device, uint32_t size, uint32_t slots, uint32_t idle) {
     bench *b = calloc(1, sizeof *b);
-    CHECK_OK((b->pool = device_pool_open(make_threads(), NULL, idle, &e)), e);
+    CHECK_OK((b->pool = device_pool_open(make_threads(), NULL, idle, &e)));
     const device_request r = {.want = device,
                               .ask = {.size = {size * W, size * H},
                                       .reach_lo = {3, 3},
@@ -65,7 +63,7 @@ static void close_bench(bench *b) {
 static device_lease take(bench *b, int task) {
     device_lease l = {0};
     bool refused;
-    CHECK_OK(device_take(&l, b->pool, &b->task[task], &refused, &e), e);
+    CHECK_OK(device_take(&l, b->pool, &b->task[task], &refused, &e));
     return l;
 }
 

@@ -1,13 +1,12 @@
 /* Edits of kernels, each against a plain reference in double: the definition, written again. */
 #include "app/cli/command.h"
-#include "base/mem.h"
 #include "kernel/edit/edit.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
 
 static edit_kernel noise(uint32_t w, uint32_t h, uint32_t channels, uint64_t seed) {
     edit_kernel k;
-    CHECK_OK(edit_new(&k, w, h, channels, &e), e);
+    CHECK_OK(edit_new(&k, w, h, channels, &e));
     for (size_t i = 0; i < (size_t)w * h * channels; i++)
         k.tap[i] = (double)(make_random(&seed) >> 40) * 0x1p-24;
     return k;
@@ -22,13 +21,12 @@ static double at(const edit_kernel *k, uint32_t c, int x, int y) {
 
 static edit_kernel apply(const char *name, edit_request *r) {
     edit_kernel to = {0};
-    edit_account told = {0};
+    OWN(edit_account) told = {0};
     const edit *d = edit_find(name);
     assert_non_null(d);
     r->threads = make_threads();
-    CHECK_OK(d->apply(&to, r, &told, &e), e);
+    CHECK_OK(d->apply(&to, r, &told, &e));
     for (int i = 0; i < told.sayings; i++) assert_true(strlen(told.saying[i].words) > 5);
-    edit_account_free(&told);
     return to;
 }
 
@@ -42,8 +40,8 @@ TEST(right_angles) {
     const uint32_t size[4][2] = {{7, 7}, {8, 8}, {9, 4}, {6, 11}};
     for (int s = 0; s < 4; s++)
         for (int q = -1; q <= 4; q++) {
-            edit_kernel k = noise(size[s][0], size[s][1], 1 + 2 * (s & 1), 5);
-            edit_kernel t = apply_1("rotate", &k, 90 * q, 0, 0);
+            OWN(edit_kernel) k = noise(size[s][0], size[s][1], 1 + 2 * (s & 1), 5);
+            OWN(edit_kernel) t = apply_1("rotate", &k, 90 * q, 0, 0);
             assert_true(t.channels == k.channels);
             for (uint32_t c = 0; c < k.channels; c++)
                 for (int y = -6; y <= 6; y++)
@@ -56,8 +54,6 @@ TEST(right_angles) {
                         assert_true(at(&t, c, tx, ty) == at(&k, c, x, y));
                     }
             CHECK_LE(fabs(edit_light(&t) - edit_light(&k)), 1e-12 * edit_light(&k));
-            edit_free(&t);
-            edit_free(&k);
         }
 }
 
@@ -65,7 +61,7 @@ TEST(right_angles) {
  * edges of a square, 4 * 1.5 / 100 of its value. */
 TEST(any_angle) {
     enum { N = 100 };
-    edit_kernel k = noise(9, 8, 1, 3), t = apply_1("rotate", &k, 33, 0, 0);
+    OWN(edit_kernel) k = noise(9, 8, 1, 3), t = apply_1("rotate", &k, 33, 0, 0);
     double c = cos(33 * M_PI / 180), s = sin(33 * M_PI / 180), mean_error = 0;
     for (int y = -7; y <= 7; y++)
         for (int x = -7; x <= 7; x++) {
@@ -81,11 +77,8 @@ TEST(any_angle) {
     CHECK_LE(fabs(mean_error), 1e-3);
     CHECK_LE(fabs(edit_light(&t) - edit_light(&k)), 1e-12 * edit_light(&k));
     for (size_t i = 0; i < (size_t)t.w * t.h; i++) CHECK_LE(0, t.tap[i]);
-    edit_kernel back = apply_1("rotate", &t, -33, 0, 0);
+    OWN(edit_kernel) back = apply_1("rotate", &t, -33, 0, 0);
     CHECK_LE(fabs(edit_light(&back) - edit_light(&k)), 1e-12 * edit_light(&k));
-    edit_free(&back);
-    edit_free(&t);
-    edit_free(&k);
 }
 
 /* The area under a tap's shape between two places, by points. */
@@ -102,9 +95,9 @@ static double shape_area(double from, double to, double by) {
 
 TEST(stretches) {
     const double by[4][2] = {{1, 1}, {2, 1}, {0.5, 0.7}, {1.3, 3}};
-    edit_kernel k = noise(8, 7, 1, 9);
+    OWN(edit_kernel) k = noise(8, 7, 1, 9);
     for (int s = 0; s < 4; s++) {
-        edit_kernel t = apply_1("stretch", &k, by[s][0], by[s][1], 0);
+        OWN(edit_kernel) t = apply_1("stretch", &k, by[s][0], by[s][1], 0);
         CHECK_LE(fabs(edit_light(&t) - edit_light(&k)), 1e-12 * edit_light(&k));
         for (int y = -12; y <= 12; y++)
             for (int x = -12; x <= 12; x++) {
@@ -121,9 +114,7 @@ TEST(stretches) {
                                    shape_area((y - 0.5) / sy - j, (y + 0.5) / sy - j, sy);
                 CHECK_LE(fabs(sum - at(&t, 0, x, y)), 5e-3);
             }
-        edit_free(&t);
     }
-    edit_free(&k);
 }
 
 TEST(mixes) {
@@ -158,7 +149,7 @@ TEST(mixes) {
     edit_request dark = {.inputs = 2, .input = {{.kernel = k[2]}, {.amount = 0.5}}};
     err e = {0};
     dark.input[0].amount = 0.5;
-    CHECK_OK(edit_new(&dark.input[1].kernel, 21, 18, 1, &e), e);
+    CHECK_OK(edit_new(&dark.input[1].kernel, 21, 18, 1, &e));
     dark.input[1].kernel.tap[9 * 21 + 10] = 1;
     t = apply("mix", &dark);
     assert_true(t.w == 21 && t.h == 18);
@@ -171,10 +162,10 @@ TEST(convolves) {
     const uint32_t size[4][4] = {{5, 5, 7, 7}, {4, 6, 6, 4}, {1, 1, 9, 8}, {8, 3, 5, 12}};
     for (int s = 0; s < 4; s++) {
         edit_request r = {.inputs = 2};
-        edit_kernel a = noise(size[s][0], size[s][1], 1, 4),
-                    b = noise(size[s][2], size[s][3], 3, 6);
+        OWN(edit_kernel)
+        a = noise(size[s][0], size[s][1], 1, 4), b = noise(size[s][2], size[s][3], 3, 6);
         r.input[0].kernel = a, r.input[1].kernel = b;
-        edit_kernel t = apply("convolve", &r);
+        OWN(edit_kernel) t = apply("convolve", &r);
         for (uint32_t c = 0; c < 3; c++)
             for (int y = -14; y <= 14; y++)
                 for (int x = -14; x <= 14; x++) {
@@ -184,9 +175,6 @@ TEST(convolves) {
                             sum += at(&a, 0, i, j) * at(&b, c, x - i, y - j);
                     CHECK_LE(fabs(sum - at(&t, c, x, y)), 1e-12);
                 }
-        edit_free(&t);
-        edit_free(&a);
-        edit_free(&b);
     }
 }
 
@@ -201,24 +189,22 @@ static double mean_radius(const edit_kernel *k, uint32_t c) {
 /* One wavelength is a stretch by its ratio, to the last bit. Of all, red is widest; white stays
  * white; and the ring that they make together lies between the first and the last. */
 TEST(disperses) {
-    edit_kernel k = noise(9, 8, 1, 7);
+    OWN(edit_kernel) k = noise(9, 8, 1, 7);
     const double w[3] = {550, 412.5, 687.5};
     for (int i = 0; i < 3; i++) {
-        edit_kernel t = apply_1("disperse", &k, 550, w[i], w[i]);
-        edit_kernel s = apply_1("stretch", &k, w[i] / 550, w[i] / 550, 0);
+        OWN(edit_kernel) t = apply_1("disperse", &k, 550, w[i], w[i]);
+        OWN(edit_kernel) s = apply_1("stretch", &k, w[i] / 550, w[i] / 550, 0);
         double grey = edit_light(&s);
         for (uint32_t c = 0; c < 3; c++)
             for (int y = -8; y <= 8; y++)
                 for (int x = -8; x <= 8; x++)
                     CHECK_LE(fabs(at(&t, c, x, y) - at(&s, 0, x, y)), 1e-14 * grey);
-        edit_free(&t);
-        edit_free(&s);
     }
     edit_free(&k);
-    CHECK_OK(edit_new(&k, 101, 101, 1, &e), e);
+    CHECK_OK(edit_new(&k, 101, 101, 1, &e));
     for (int i = 0; i < 101 * 101; i++)
         k.tap[i] = exp(-pow(hypot(i % 101 - 50, i / 101 - 50) - 30, 2) / 8);
-    edit_kernel t = apply_1("disperse", &k, 550, 390, 710);
+    OWN(edit_kernel) t = apply_1("disperse", &k, 550, 390, 710);
     double r[3];
     for (uint32_t c = 0; c < 3; c++) {
         r[c] = mean_radius(&t, c) / mean_radius(&k, 0);
@@ -231,28 +217,26 @@ TEST(disperses) {
     CHECK_LE(fabs(r[0] - 610 / 550.0), 0.05);
     CHECK_LE(fabs(r[1] - 540 / 550.0), 0.05);
     CHECK_LE(fabs(r[2] - 460 / 550.0), 0.05);
-    edit_free(&t);
-    edit_free(&k);
 }
 
 TEST(sizes) {
     double lost;
     edit_kernel k = noise(8, 7, 3, 8), t;
-    CHECK_OK(edit_copy(&t, &k, &e), e);
-    CHECK_OK(edit_fit(&t, 11, 12, &lost, &e), e);
+    CHECK_OK(edit_copy(&t, &k, &e));
+    CHECK_OK(edit_fit(&t, 11, 12, &lost, &e));
     assert_true(lost == 0 && t.w == 11 && t.h == 12);
     for (int y = -9; y < 9; y++)
         for (int x = -9; x < 9; x++) assert_true(at(&t, 2, x, y) == at(&k, 2, x, y));
-    CHECK_OK(edit_fit(&t, 3, 3, &lost, &e), e);
+    CHECK_OK(edit_fit(&t, 3, 3, &lost, &e));
     CHECK_LE(fabs(lost - (1 - edit_light(&t) / edit_light(&k))), 1e-12);
     edit_free(&t);
     edit_free(&k);
     /* The smallest square that keeps a share. */
-    CHECK_OK(edit_new(&k, 41, 41, 1, &e), e);
+    CHECK_OK(edit_new(&k, 41, 41, 1, &e));
     for (int i = 0; i < 41 * 41; i++) k.tap[i] = exp(-hypot(i % 41 - 20, i / 41 - 20));
     t = apply_1("crop", &k, 0.99, 0, 0);
     CHECK_LE(0.99 * edit_light(&k), edit_light(&t));
-    CHECK_OK(edit_fit(&t, t.w - 2, t.h - 2, &lost, &e), e);
+    CHECK_OK(edit_fit(&t, t.w - 2, t.h - 2, &lost, &e));
     assert_true(edit_light(&t) < 0.99 * edit_light(&k));
     edit_free(&t);
     /* A fade takes what it says and leaves the middle. */

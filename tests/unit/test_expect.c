@@ -21,12 +21,12 @@ static void *expect_main(void *arg) {
 
 static void check(const char *channels, const bloom_settings *s) {
     const char *kernel = glare_kernel("kernel.exr", glare_power, 33, 21, "R:float G:float B:float");
-    image *alone = glare_image(channels, W, H), *after = glare_copy(alone);
+    OWN(image) *alone = glare_image(channels, W, H), *after = glare_copy(alone);
     bloom_report plain, r; /* in floats, as is expected */
     glare_bloom(alone, kernel, s, &plain);
     assert_true(plain.spectrum_seconds > 0);
-    bloom *b = bloom_open(s, kernel, make_threads(), &e);
-    CHECK_OK(b, e);
+    OPEN(bloom) *b = bloom_open(s, kernel, make_threads(), &e);
+    CHECK_OK(b);
     expecting x[3];
     for (int i = 0; i < 3; i++) {
         x[i] = (expecting){.b = b, .h = &after->head};
@@ -38,37 +38,30 @@ static void check(const char *channels, const bloom_settings *s) {
         seconds += x[i].seconds;
     }
     assert_true(seconds > 0);
-    CHECK_OK(bloom_image(b, after, &r, &e), e);
+    CHECK_OK(bloom_image(b, after, &r, &e));
     assert_true(r.spectrum_seconds == seconds); /* it was there */
     check_same_pixels(alone, after);
-    bloom_close(&b);
-    image_free(&alone);
-    image_free(&after);
 }
 
 /* Images come before all is ready. */
 static void check_beside(const char *channels, const bloom_settings *s) {
     const char *kernel = glare_kernel("kernel.exr", glare_power, 33, 21, "R:float G:float B:float");
-    image *alone = glare_image(channels, W, H), *first = glare_copy(alone);
+    OWN(image) *alone = glare_image(channels, W, H), *first = glare_copy(alone);
     bloom_report plain, r;
     glare_bloom(alone, kernel, s, &plain);
     for (int i = 0; i < 8; i++) {
-        image *after = glare_copy(first);
-        bloom *b = bloom_open(s, kernel, make_threads(), &e);
-        CHECK_OK(b, e);
+        OWN(image) *after = glare_copy(first);
+        OPEN(bloom) *b = bloom_open(s, kernel, make_threads(), &e);
+        CHECK_OK(b);
         expecting x = {.b = b, .h = &first->head};
         assert_int_equal(pthread_create(&x.thread, NULL, expect_main, &x), 0);
         struct timespec some = {0, i * 100000};
         nanosleep(&some, NULL);
-        CHECK_OK(bloom_image(b, after, &r, &e), e);
+        CHECK_OK(bloom_image(b, after, &r, &e));
         pthread_join(x.thread, NULL);
         assert_true(r.spectrum_seconds > 0);
         check_same_pixels(alone, after);
-        bloom_close(&b);
-        image_free(&after);
     }
-    image_free(&alone);
-    image_free(&first);
 }
 
 TEST(is_waited_for) {
@@ -105,9 +98,9 @@ TEST(failures_wait) {
     if (!glare_device(0)) skip();
     const char *kernel = glare_kernel("kernel.exr", glare_power, 9, 9, "Y:float");
     bloom_settings s = glare_settings(glare_device(0));
-    image *img = glare_image("Z:float id:uint", W, H);
-    bloom *b = bloom_open(&s, kernel, make_threads(), &e);
-    CHECK_OK(b, e);
+    OWN(image) *img = glare_image("Z:float id:uint", W, H);
+    OPEN(bloom) *b = bloom_open(&s, kernel, make_threads(), &e);
+    CHECK_OK(b);
     assert_true(bloom_expect(b, &img->head) == 0);
     assert_false(bloom_image(b, img, &r, &e));
     assert_non_null(strstr(e.msg, "no colour layer"));
@@ -116,11 +109,9 @@ TEST(failures_wait) {
     img = glare_image("R:half G:half B:half", W, H);
     s.device = "none of these";
     e = (err){0};
-    CHECK_OK((b = bloom_open(&s, kernel, make_threads(), &e)), e);
+    CHECK_OK((b = bloom_open(&s, kernel, make_threads(), &e)));
     bloom_expect(b, &img->head);
     CHECK_REFUSED(bloom_image(b, img, &r, &e), ERR_NO_DEVICE, "");
-    bloom_close(&b);
-    image_free(&img);
 }
 
 RUN_TESTS(NULL, NULL)

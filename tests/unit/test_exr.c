@@ -2,7 +2,6 @@
  * sample files of the OpenEXR project. */
 #include "base/file.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "image/exr/exr_split.h"
 #include "unit/load_save.h"
 #include "unit/ref_exr.h"
@@ -48,12 +47,12 @@ TEST(split_matches_its_definition) {
 TEST(plain_lines) {
     enum { W = 5, H = 150, LINE = 8 + W * (2 + 4 + 4) };
     make_part p = PART("A:half Z:float id:uint", 3, -4, W, H, .packing = COMPRESSION_NONE);
-    image *img = make_image(&p, 1);
+    OWN(image) *img = make_image(&p, 1);
     const char *path = make_path("plain.exr");
     size_t n = 0;
     save(path, img);
-    uint8_t *bytes = file_read_all(path, 1 << 20, &n, &e);
-    CHECK_OK(bytes, e);
+    OWN_MEM uint8_t *bytes = file_read_all(path, 1 << 20, &n, &e);
+    CHECK_OK(bytes);
     uint8_t *chunk = bytes + n - H * LINE, *table = chunk - H * 8, one[LINE], place[8];
     memcpy(one, chunk + 70 * LINE, LINE);
     memcpy(chunk + 70 * LINE, chunk + 99 * LINE, LINE);
@@ -61,23 +60,21 @@ TEST(plain_lines) {
     memcpy(place, table + 70 * 8, 8);
     memcpy(table + 70 * 8, table + 99 * 8, 8);
     memcpy(table + 99 * 8, place, 8);
-    CHECK_OK(file_write_all(path, bytes, n, &e), e);
+    CHECK_OK(file_write_all(path, bytes, n, &e));
     image *back = load(path);
     check_same_pixels(back, img);
     image_free(&back);
 
     image_reader *r = image_open(path, NULL, make_threads(), &e);
-    CHECK_OK(r, e);
+    CHECK_OK(r);
     float z[H * W];
-    CHECK_OK(image_read(r, 0, 60, 50, (void *[]){NULL, z, NULL}, &e), e);
+    CHECK_OK(image_read(r, 0, 60, 50, (void *[]){NULL, z, NULL}, &e));
     assert_memory_equal(z, (float *)img->plane[0][1] + 60 * W, 50 * W * sizeof *z);
     image_close(&r);
 
     chunk[130 * LINE] ^= 1; /* the line's number */
-    CHECK_OK(file_write_all(path, bytes, n, &e), e);
+    CHECK_OK(file_write_all(path, bytes, n, &e));
     CHECK_REFUSED(image_load(path, NULL, make_threads(), &e), ERR_DATA, "pixel (0, 130)");
-    mem_free(bytes);
-    image_free(&img);
 }
 
 #if WITH_OPENEXR
@@ -85,7 +82,7 @@ TEST(plain_lines) {
 
 static image *load_ref(const char *path, const image *like) {
     image *img = image_new(&like->head, &e);
-    CHECK_OK(img, e);
+    CHECK_OK(img);
     for (int i = 0; i < img->head.parts; i++)
         assert_true(ref_exr_read(path, i, &img->head.part[i], img->plane[i]));
     return img;
@@ -96,12 +93,12 @@ static image *load_ref(const char *path, const image *like) {
 static void check_both_ways(const image *img) {
     const char *theirs = make_path("theirs.exr"), *ours = make_path("ours.exr");
     assert_true(ref_exr_write(theirs, img, REF_ONE_LEVEL));
-    image *ref = load_ref(theirs, img), *got = load(theirs);
+    OWN(image) *ref = load_ref(theirs, img), *got = load(theirs);
     check_same_pixels(got, ref);
-    image *orig = NULL;
+    OWN(image) *orig = NULL;
     /* The file's own attributes with the original samples, so that both encode the same. */
     orig = image_new(&got->head, &e);
-    CHECK_OK(orig, e);
+    CHECK_OK(orig);
     for (int i = 0; i < img->head.parts; i++)
         for (int c = 0; c < img->head.part[i].channels; c++) {
             const image_part *p = &img->head.part[i];
@@ -109,16 +106,10 @@ static void check_both_ways(const image *img) {
             memcpy(orig->plane[i][c], img->plane[i][c], n * pixel_bytes(p->channel[c].type));
         }
     save(ours, orig);
-    image *back = load_ref(ours, img);
+    OWN(image) *back = load_ref(ours, img);
     check_same_pixels(back, ref);
-    char *a = ref_exr_dump(theirs), *b = ref_exr_dump(ours);
+    OWN_HEAP char *a = ref_exr_dump(theirs), *b = ref_exr_dump(ours);
     assert_string_equal(a, b);
-    free(a);
-    free(b);
-    image_free(&ref);
-    image_free(&got);
-    image_free(&orig);
-    image_free(&back);
 }
 
 static const char MIXED[] = "A:half B:half G:half R:half Z:float id:uint N.X:float";
@@ -130,9 +121,8 @@ TEST(every_compression_both_ways) {
             static const uint32_t HEIGHT[] = {1, 37, 301}, WIDTH[] = {1, 61, 23};
             make_part p =
                 PART(MIXED, -7, 13, WIDTH[shape], HEIGHT[shape], .packing = (compression)c);
-            image *img = make_image(&p, 1);
+            OWN(image) *img = make_image(&p, 1);
             check_both_ways(img);
-            image_free(&img);
         }
 }
 
@@ -140,9 +130,8 @@ TEST(tiles_both_ways) {
     for (int c = 0; c < COMPRESSIONS; c++) {
         make_part p =
             PART(MIXED, 5, -9, 75, 50, .packing = (compression)c, .tile_w = 32, .tile_h = 19);
-        image *img = make_image(&p, 1);
+        OWN(image) *img = make_image(&p, 1);
         check_both_ways(img);
-        image_free(&img);
     }
 }
 
@@ -151,13 +140,11 @@ TEST(every_bit_comes_through) {
         for (int tiled = 0; tiled < 2; tiled++) {
             make_part p = PART(MIXED, 0, 0, 67, 70, .packing = (compression)c);
             if (tiled) p.tile_w = 16, p.tile_h = 40;
-            image *img = make_image(&p, 1);
+            OWN(image) *img = make_image(&p, 1);
             make_noise(img, (uint64_t)c);
             check_both_ways(img);
-            image *back = load(make_path("ours.exr"));
+            OWN(image) *back = load(make_path("ours.exr"));
             check_same_pixels(back, img);
-            image_free(&back);
-            image_free(&img);
         }
 }
 
@@ -167,9 +154,8 @@ TEST(all_line_orders) {
             make_part p =
                 PART(MIXED, 3, 4, 90, 133, .packing = COMPRESSION_ZIP, .order = (line_order)order);
             if (tiled) p.tile_w = p.tile_h = 16;
-            image *img = make_image(&p, 1);
+            OWN(image) *img = make_image(&p, 1);
             check_both_ways(img);
-            image_free(&img);
         }
 }
 
@@ -183,9 +169,8 @@ TEST(several_parts_with_windows_of_their_own) {
         PART("crypto00.R:float id:uint", 0, 0, 64, 48, .name = "ids", .packing = COMPRESSION_ZIPS,
              .order = LINES_RANDOM, .tile_w = 16, .tile_h = 16),
     };
-    image *img = make_image(parts, 4);
+    OWN(image) *img = make_image(parts, 4);
     check_both_ways(img);
-    image_free(&img);
 }
 
 TEST(sixty_channels) {
@@ -196,10 +181,9 @@ TEST(sixty_channels) {
             n += (size_t)snprintf(list + n, sizeof list - n, "layer%02d.%c:%s ", i, "RGB"[c],
                                   i % 3 ? "half" : "float");
     make_part p = PART(list, 0, 0, 40, 33, .packing = COMPRESSION_ZIP);
-    image *img = make_image(&p, 1);
+    OWN(image) *img = make_image(&p, 1);
     assert_int_equal(img->head.part[0].channels, 60);
     check_both_ways(img);
-    image_free(&img);
 }
 
 static void add_attrs(image_part *p, int count) {
@@ -207,31 +191,28 @@ static void add_attrs(image_part *p, int count) {
         char name[64], value[64];
         snprintf(name, sizeof name, i % 10 ? "attr%04d" : "an attribute with a long name %04d", i);
         int n = snprintf(value, sizeof value, "value %d", i * i);
-        CHECK_OK(image_push_attr(p, name, "string", value, (uint32_t)n, &e), e);
+        CHECK_OK(image_push_attr(p, name, "string", value, (uint32_t)n, &e));
     }
 }
 
 TEST(many_attributes_and_large_ones) {
     make_part m = PART("R:half G:half B:half", 0, 0, 20, 20, .packing = COMPRESSION_ZIP);
-    image *img = make_image(&m, 1);
+    OWN(image) *img = make_image(&m, 1);
     image_part *p = &img->head.part[0];
     add_attrs(p, 1200);
     uint32_t large = 100 * 1000;
-    char *manifest = malloc(large);
+    OWN_HEAP char *manifest = malloc(large);
     uint64_t seed = 3;
     for (uint32_t i = 0; i < large; i++) manifest[i] = (char)(' ' + make_random(&seed) % 90);
-    CHECK_OK(image_set_attr(p, "cryptomatte/abc/manifest", "string", manifest, large, &e), e);
-    CHECK_OK(image_set_attr(p, "odd", "a type of nobody", "\0\1\2\377", 4, &e), e);
-    CHECK_OK(image_set_attr(p, "empty", "another", NULL, 0, &e), e);
+    CHECK_OK(image_set_attr(p, "cryptomatte/abc/manifest", "string", manifest, large, &e));
+    CHECK_OK(image_set_attr(p, "odd", "a type of nobody", "\0\1\2\377", 4, &e));
+    CHECK_OK(image_set_attr(p, "empty", "another", NULL, 0, &e));
     check_both_ways(img);
-    image *back = load(make_path("ours.exr"));
+    OWN(image) *back = load(make_path("ours.exr"));
     const image_attr *a = image_find_attr(&back->head.part[0], "cryptomatte/abc/manifest");
     assert_non_null(a);
     assert_int_equal(a->bytes, large);
     assert_memory_equal(a->data, manifest, large);
-    free(manifest);
-    image_free(&back);
-    image_free(&img);
 }
 
 /* Levels of a coarser kind: bytes must be the same as OpenEXR's at every level. */
@@ -239,16 +220,13 @@ TEST(dwa_level_is_honoured) {
     size_t last = SIZE_MAX;
     for (float level = 5; level < 500; level *= 6) {
         make_part m = PART("R:half G:half B:half", 0, 0, 128, 64, .packing = COMPRESSION_DWAA);
-        image *img = make_image(&m, 1);
-        CHECK_OK(image_set_attr(&img->head.part[0], "dwaCompressionLevel", "float", &level, 4, &e),
-                 e);
+        OWN(image) *img = make_image(&m, 1);
+        CHECK_OK(image_set_attr(&img->head.part[0], "dwaCompressionLevel", "float", &level, 4, &e));
         check_both_ways(img);
         size_t n;
-        uint8_t *bytes = file_read_all(make_path("ours.exr"), 1 << 20, &n, &e);
+        OWN_MEM uint8_t *bytes = file_read_all(make_path("ours.exr"), 1 << 20, &n, &e);
         assert_true(n < last);
         last = n;
-        mem_free(bytes);
-        image_free(&img);
     }
 }
 
@@ -256,23 +234,19 @@ TEST(smaller_levels_are_left_behind) {
     for (int levels = REF_MIPMAP; levels <= REF_RIPMAP; levels++) {
         make_part m = PART("R:half G:half B:half", 0, 0, 100, 67, .packing = COMPRESSION_ZIP,
                            .tile_w = 16, .tile_h = 16);
-        image *img = make_image(&m, 1);
+        OWN(image) *img = make_image(&m, 1);
         const char *theirs = make_path("levels.exr"), *ours = make_path("ours.exr");
         assert_true(ref_exr_write(theirs, img, (ref_levels)levels));
-        image *got = load(theirs);
+        OWN(image) *got = load(theirs);
         assert_true(got->head.part[0].mipmapped);
         check_same_pixels(got, img);
         save(ours, got);
-        image *back = load(ours);
+        OWN(image) *back = load(ours);
         assert_false(back->head.part[0].mipmapped);
         assert_int_equal(back->head.part[0].tile_w, 16);
         check_same_pixels(back, img);
-        image *ref = load_ref(ours, img);
+        OWN(image) *ref = load_ref(ours, img);
         check_same_pixels(ref, img);
-        image_free(&ref);
-        image_free(&back);
-        image_free(&got);
-        image_free(&img);
     }
 }
 
@@ -287,47 +261,39 @@ TEST(copied_parts_are_the_same) {
         PART("R:half G:half B:half", 3, 5, 70, 91, .name = "c", .packing = COMPRESSION_DWAB,
              .tile_w = 32, .tile_h = 32),
     };
-    image *img = make_image(parts, 3);
+    OWN(image) *img = make_image(parts, 3);
     const char *from = make_path("from.exr"), *to = make_path("to.exr");
     assert_true(ref_exr_write(from, img, REF_MIPMAP));
     image_reader *r = image_open(from, NULL, make_threads(), &e);
-    CHECK_OK(r, e);
+    CHECK_OK(r);
     image_writer *w = image_create(to, image_reader_header(r), true, make_threads(), &e);
-    CHECK_OK(w, e);
-    for (int i = 0; i < 3; i++) CHECK_OK(image_copy_part(w, i, r, i, &e), e);
+    CHECK_OK(w);
+    for (int i = 0; i < 3; i++) CHECK_OK(image_copy_part(w, i, r, i, &e));
     image_close(&r);
-    CHECK_OK(image_commit(&w, &e), e);
-    image *a = load(from), *b = load(to), *c = load_ref(to, img);
+    CHECK_OK(image_commit(&w, &e));
+    OWN(image) *a = load(from), *b = load(to), *c = load_ref(to, img);
     check_same_pixels(a, b);
     check_same_pixels(a, c);
-    image_free(&a);
-    image_free(&b);
-    image_free(&c);
-    image_free(&img);
 }
 
 TEST(copies_through_pixels_where_packing_differs) {
     make_part m = PART(MIXED, 3, 5, 70, 91, .packing = COMPRESSION_PIZ, .order = LINES_DECREASING);
-    image *img = make_image(&m, 1);
+    OWN(image) *img = make_image(&m, 1);
     make_noise(img, 4);
     const char *from = make_path("from.exr"), *to = make_path("to.exr");
     save(from, img);
-    image_reader *r = image_open(from, NULL, make_threads(), &e);
-    image_header h;
-    CHECK_OK(image_header_copy(&h, image_reader_header(r), &e), e);
+    OPEN(image_reader) *r = image_open(from, NULL, make_threads(), &e);
+    OWN(image_header) h;
+    CHECK_OK(image_header_copy(&h, image_reader_header(r), &e));
     h.part[0].packing = COMPRESSION_RLE;
     h.part[0].tile_w = 20;
     h.part[0].tile_h = 30;
     image_writer *w = image_create(to, &h, true, make_threads(), &e);
-    CHECK_OK(w, e);
-    CHECK_OK(image_copy_part(w, 0, r, 0, &e), e);
-    CHECK_OK(image_commit(&w, &e), e);
-    image *ref = load_ref(to, img);
+    CHECK_OK(w);
+    CHECK_OK(image_copy_part(w, 0, r, 0, &e));
+    CHECK_OK(image_commit(&w, &e));
+    OWN(image) *ref = load_ref(to, img);
     check_same_pixels(ref, img);
-    image_header_free(&h);
-    image_close(&r);
-    image_free(&ref);
-    image_free(&img);
 }
 
 /* --- the sample files of the OpenEXR project ---------------------------------------------- */
@@ -353,23 +319,22 @@ static size_t header_bytes(const uint8_t *file, size_t n) {
 
 static void check_same_header(const char *a, const char *b) {
     size_t na, nb;
-    uint8_t *da = file_read_all(a, 1 << 24, &na, &e), *db = file_read_all(b, 1 << 24, &nb, &e);
-    CHECK_OK(da && db, e);
+    OWN_MEM uint8_t *da = file_read_all(a, 1 << 24, &na, &e),
+                    *db = file_read_all(b, 1 << 24, &nb, &e);
+    CHECK_OK(da && db);
     assert_int_equal(header_bytes(da, na), header_bytes(db, nb));
     assert_memory_equal(da, db, header_bytes(da, na));
-    mem_free(da);
-    mem_free(db);
 }
 
 static void check_sample(const char *name) {
     const char *path = make_shared(name), *ours = make_path("copy.exr");
-    image *got = load(path), *ref = load_ref(path, got);
+    OWN(image) *got = load(path), *ref = load_ref(path, got);
     check_same_pixels(got, ref);
     /* WideFloatRange: PXR24 keeps 24 bits of 32, and what it has cut stays cut. */
     save(ours, got);
-    image *back = load_ref(ours, got);
+    OWN(image) *back = load_ref(ours, got);
     check_same_pixels(back, got);
-    char *a = ref_exr_dump(path), *b = ref_exr_dump(ours);
+    OWN_HEAP char *a = ref_exr_dump(path), *b = ref_exr_dump(ours);
     if (got->head.part[0].mipmapped) {
         drop_tiles_line(a);
         drop_tiles_line(b);
@@ -377,11 +342,6 @@ static void check_sample(const char *name) {
         check_same_header(path, ours);
     }
     assert_string_equal(a, b);
-    free(a);
-    free(b);
-    image_free(&back);
-    image_free(&ref);
-    image_free(&got);
 }
 
 TEST(sample_files_come_through) {
@@ -405,15 +365,13 @@ TEST(its_codecs_are_written_as_zip) {
     log_set_level(LOG_ERROR);
     for (int c = COMPRESSION_PXR24; c < COMPRESSIONS; c++) {
         make_part m = PART("R:half Z:float", 3, 4, 50, 300, .packing = (compression)c);
-        image *img = make_image(&m, 1);
+        OWN(image) *img = make_image(&m, 1);
         make_noise(img, 6);
         const char *path = make_path("zip.exr");
         save(path, img);
-        image *back = load(path);
+        OWN(image) *back = load(path);
         assert_int_equal(back->head.part[0].packing, COMPRESSION_ZIP);
         check_same_pixels(back, img);
-        image_free(&back);
-        image_free(&img);
     }
 }
 
@@ -436,12 +394,11 @@ TEST(samples_that_are_refused_are_named) {
 
 TEST(sample_windows_are_kept) {
     if (!make_shared("DisplayWindow_t08.exr")) skip();
-    image *img = load(make_shared("DisplayWindow_t08.exr"));
+    OWN(image) *img = load(make_shared("DisplayWindow_t08.exr"));
     const image_part *p = &img->head.part[0];
     const image_box data = {30, 40, 429, 339}, display = {0, 0, 500, 400};
     assert_memory_equal(&p->data, &data, sizeof data);
     assert_memory_equal(&p->display, &display, sizeof display);
-    image_free(&img);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -1,6 +1,5 @@
 /* EXR in bands: any rows can be read, bands may be written in any order, and no more is held in
  * memory than that takes. */
-#include "base/mem.h"
 #include "unit/load_save.h"
 
 #include <sys/resource.h>
@@ -15,11 +14,11 @@ TEST(any_band_is_a_part_of_the_whole) {
         for (int c = COMPRESSION_NONE; c <= COMPRESSION_PIZ; c++) {
             make_part m = PART("R:half Z:float", 0, 0, 33, 100, .packing = (compression)c);
             if (tiled) m.tile_w = 13, m.tile_h = 11;
-            image *img = make_image(&m, 1);
+            OWN(image) *img = make_image(&m, 1);
             const char *path = make_path("bands.exr");
             save(path, img);
-            image_reader *r = image_open(path, NULL, make_threads(), &e);
-            CHECK_OK(r, e);
+            OPEN(image_reader) *r = image_open(path, NULL, make_threads(), &e);
+            CHECK_OK(r);
             for (int i = 0; i < 30; i++) {
                 uint32_t row = (uint32_t)(make_random(&seed) % 100);
                 uint32_t rows = 1 + (uint32_t)(make_random(&seed) % (100 - row));
@@ -27,13 +26,11 @@ TEST(any_band_is_a_part_of_the_whole) {
                 float z[33 * 100] = {0};
                 bool skip_half = i % 3 == 0;
                 void *plane[2] = {skip_half ? NULL : half, z};
-                CHECK_OK(image_read(r, 0, row, rows, plane, &e), e);
+                CHECK_OK(image_read(r, 0, row, rows, plane, &e));
                 const uint16_t *want = (uint16_t *)img->plane[0][0] + row * 33;
                 if (!skip_half) assert_memory_equal(half, want, rows * 33 * 2);
                 assert_memory_equal(z, (float *)img->plane[0][1] + row * 33, rows * 33 * 4);
             }
-            image_close(&r);
-            image_free(&img);
         }
 }
 
@@ -43,7 +40,7 @@ static void check_band_order(const image *img, bool upwards, uint32_t bands) {
     save(whole, img);
     const image_part *p = &img->head.part[0];
     image_writer *w = image_create(path, &img->head, true, make_threads(), &e);
-    CHECK_OK(w, e);
+    CHECK_OK(w);
     uint32_t step = image_writer_rows(w, 0) * bands, height = image_height(p);
     uint32_t count = (height - 1) / step + 1;
     for (uint32_t i = 0; i < count; i++) {
@@ -53,9 +50,9 @@ static void check_band_order(const image *img, bool upwards, uint32_t bands) {
         for (int c = 0; c < p->channels; c++)
             plane[c] = (uint8_t *)img->plane[0][c] +
                        (size_t)row * image_width(p) * pixel_bytes(p->channel[c].type);
-        CHECK_OK(image_write(w, 0, row, rows, plane, &e), e);
+        CHECK_OK(image_write(w, 0, row, rows, plane, &e));
     }
-    CHECK_OK(image_commit(&w, &e), e);
+    CHECK_OK(image_commit(&w, &e));
     check_same_file(whole, path);
 }
 
@@ -67,29 +64,27 @@ TEST(bands_come_in_any_order) {
                            .order = (line_order)order);
         if (!WITH_OPENEXR && m.packing > COMPRESSION_PIZ) continue;
         if (tiled) m.tile_w = m.tile_h = 16;
-        image *img = make_image(&m, 1);
+        OWN(image) *img = make_image(&m, 1);
         check_band_order(img, false, bands);
         check_band_order(img, true, bands);
-        image_free(&img);
     }
 }
 
 TEST(wrong_bands_are_refused) {
     make_part m = PART("Y:half", 0, 0, 10, 40, .packing = COMPRESSION_ZIP);
-    image *img = make_image(&m, 1);
+    OWN(image) *img = make_image(&m, 1);
     const void *plane[1] = {img->plane[0][0]};
     image_writer *w = image_create(make_path("x.exr"), &img->head, true, make_threads(), &e);
-    CHECK_OK(w, e);
+    CHECK_OK(w);
     assert_false(image_write(w, 0, 8, 16, plane, &e));
     assert_false(image_write(w, 0, 0, 15, plane, &e));
     assert_false(image_write(w, 0, 32, 9, plane, &e));
     assert_false(image_write(w, 1, 0, 16, plane, &e));
-    CHECK_OK(image_write(w, 0, 16, 16, plane, &e), e);
+    CHECK_OK(image_write(w, 0, 16, 16, plane, &e));
     assert_false(image_write(w, 0, 16, 16, plane, &e));
     assert_false(image_commit(&w, &e)); /* rows are missing */
     assert_null(w);
     CHECK_REFUSED(image_load(make_path("x.exr"), NULL, make_threads(), &e), ERR_NO_INPUT, "");
-    image_free(&img);
 }
 
 /* --- memory ------------------------------------------------------------------------------- */
@@ -102,9 +97,8 @@ static void nothing(const char *from, const char *to) {
 }
 
 static void load_and_save(const char *from, const char *to) {
-    image *img = load(from);
+    OWN(image) *img = load(from);
     save(to, img);
-    image_free(&img);
 }
 
 /* In bytes, of a process that does nothing else. */
@@ -144,20 +138,17 @@ TEST(a_copy_takes_less_than_three_times_its_pixels) {
 
 /* Part 0 is read and written; the others stay in their file. */
 static void change_one_part(const char *from, const char *to) {
-    image_reader *r = image_open(from, NULL, make_threads(), &e);
-    CHECK_OK(r, e);
+    OPEN(image_reader) *r = image_open(from, NULL, make_threads(), &e);
+    CHECK_OK(r);
     bool all[3] = {true, true, true}, *wanted[3] = {all};
-    image *img = image_read_parts(r, wanted, &e);
-    CHECK_OK(img, e);
+    OWN(image) *img = image_read_parts(r, wanted, &e);
+    CHECK_OK(img);
     image_writer *w = image_create(to, &img->head, true, make_threads(), &e);
-    CHECK_OK(w, e);
+    CHECK_OK(w);
     CHECK_OK(image_write(w, 0, 0, image_height(&img->head.part[0]),
-                         (const void *const *)img->plane[0], &e),
-             e);
-    for (int i = 1; i < 3; i++) CHECK_OK(image_copy_part(w, i, r, i, &e), e);
-    CHECK_OK(image_commit(&w, &e), e);
-    image_free(&img);
-    image_close(&r);
+                         (const void *const *)img->plane[0], &e));
+    for (int i = 1; i < 3; i++) CHECK_OK(image_copy_part(w, i, r, i, &e));
+    CHECK_OK(image_commit(&w, &e));
 }
 
 /* Both large parts have 24 MB of pixels. What may be held of them is a chunk of 16 lines (0.4 MB)
@@ -173,10 +164,8 @@ TEST(parts_that_stay_in_their_file_take_no_memory) {
     make_elsewhere(from, part, 3);
     double chunk = 16.0 * 2000 * 3 * 4, base = peak_of(nothing, from, to);
     CHECK_LE(peak_of(change_one_part, from, to) - base, 3 * (4 + 2) * chunk + 2e6);
-    image *before = load(from), *after = load(to);
+    OWN(image) *before = load(from), *after = load(to);
     check_same_pixels(before, after);
-    image_free(&before);
-    image_free(&after);
 }
 
 RUN_TESTS(NULL, NULL)

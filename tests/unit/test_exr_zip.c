@@ -1,7 +1,6 @@
 /* The encoder of ZIP: zlib reads every stream, streams depend on nothing but the bytes, and they
  * are no larger than the format and zlib allow. */
 #include "base/half.h"
-#include "base/mem.h"
 #include "image/exr/exr_split.h"
 #include "image/exr/exr_zip.h"
 #include "unit/check.h"
@@ -108,8 +107,8 @@ static void guarded_free(uint8_t *p, size_t n) {
 
 TEST(no_byte_before_the_first_is_read) {
     uint64_t seed = 5;
-    exr_zip *z = exr_zip_new(SIZE_MAX, &e);
-    CHECK_OK(z, e);
+    OWN_MEM exr_zip *z = exr_zip_new(SIZE_MAX, &e);
+    CHECK_OK(z);
     for (int i = 0; i < 150; i++)
         for (int f = 0; f < FILLS; f++) {
             size_t n = 1 + below(&seed, 65536), room = exr_zip_bound(n);
@@ -119,15 +118,14 @@ TEST(no_byte_before_the_first_is_read) {
             guarded_free(b, n);
             guarded_free(packed, room);
         }
-    mem_free(z);
 }
 
 /* Packs n bytes and has zlib unpack them. An encoder with room for no more packs the same. Buffers
  * end where their bytes end, so that a sanitizer sees what goes beyond. */
 static void there_and_back(exr_zip *z, fill_fn *fill, size_t n, uint64_t *seed) {
     size_t room = exr_zip_bound(n);
-    uint8_t *b = mem_raw(n, 1, "bytes", &e), *packed = mem_raw(room, 1, "packed", &e);
-    uint8_t *back = mem_raw(n, 1, "back", &e);
+    OWN_MEM uint8_t *b = mem_raw(n, 1, "bytes", &e), *packed = mem_raw(room, 1, "packed", &e);
+    OWN_MEM uint8_t *back = mem_raw(n, 1, "back", &e);
     fill(b, n, seed);
     size_t bytes = exr_zip_pack(z, b, n, packed);
     assert_in_range(bytes, 1, room);
@@ -135,27 +133,21 @@ static void there_and_back(exr_zip *z, fill_fn *fill, size_t n, uint64_t *seed) 
     assert_int_equal(uncompress(back, &got, packed, bytes), Z_OK);
     assert_int_equal(got, n);
     assert_memory_equal(back, b, n);
-    exr_zip *small = exr_zip_new(n, &e);
-    uint8_t *again = mem_raw(room, 1, "packed again", &e);
+    OWN_MEM exr_zip *small = exr_zip_new(n, &e);
+    OWN_MEM uint8_t *again = mem_raw(room, 1, "packed again", &e);
     assert_true(exr_zip_holds(small, n) && !exr_zip_holds(NULL, n));
     assert_int_equal(exr_zip_pack(small, b, n, again), bytes);
     assert_memory_equal(again, packed, bytes);
-    mem_free(small);
-    mem_free(again);
-    mem_free(b);
-    mem_free(packed);
-    mem_free(back);
 }
 
 TEST(zlib_reads_every_stream) {
     uint64_t seed = 3;
-    exr_zip *z = exr_zip_new(SIZE_MAX, &e);
-    CHECK_OK(z, e);
+    OWN_MEM exr_zip *z = exr_zip_new(SIZE_MAX, &e);
+    CHECK_OK(z);
     for (int f = 0; f < FILLS; f++) {
         for (size_t s = 0; s < SIZES; s++) there_and_back(z, FILL[f], SIZE[s], &seed);
         for (size_t n = 1; n < 300; n++) there_and_back(z, FILL[f], n, &seed);
     }
-    mem_free(z);
 }
 
 TEST(streams_depend_on_their_bytes_alone) {
@@ -163,12 +155,12 @@ TEST(streams_depend_on_their_bytes_alone) {
     uint64_t seed = 8;
     static uint8_t b[N], other[N];
     size_t room = exr_zip_bound(N);
-    uint8_t *one = mem_raw(room, 1, "one", &e), *two = mem_raw(room, 1, "two", &e);
+    OWN_MEM uint8_t *one = mem_raw(room, 1, "one", &e), *two = mem_raw(room, 1, "two", &e);
     for (int f = 0; f < FILLS; f++) {
         FILL[f](b, N, &seed);
         repeats(other, N, &seed);
-        exr_zip *used = exr_zip_new(SIZE_MAX, &e), *fresh = exr_zip_new(SIZE_MAX, &e),
-                *plain = exr_zip_new(SIZE_MAX, &e);
+        OWN_MEM exr_zip *used = exr_zip_new(SIZE_MAX, &e), *fresh = exr_zip_new(SIZE_MAX, &e),
+                        *plain = exr_zip_new(SIZE_MAX, &e);
         exr_zip_plain(plain);
         exr_zip_pack(used, other, N, one);
         size_t n = exr_zip_pack(used, b, N, one), m = exr_zip_pack(fresh, b, N, two);
@@ -176,12 +168,7 @@ TEST(streams_depend_on_their_bytes_alone) {
         assert_memory_equal(one, two, n);
         assert_int_equal(exr_zip_pack(plain, b, N, two), n);
         assert_memory_equal(one, two, n);
-        mem_free(used);
-        mem_free(fresh);
-        mem_free(plain);
     }
-    mem_free(one);
-    mem_free(two);
 }
 
 /* --- sizes -------------------------------------------------------------------------------- */
@@ -231,7 +218,7 @@ static size_t picture(uint8_t *to, content what, samples in, int top, int lines)
 
 TEST(sizes_are_those_of_zlib_or_less) {
     static uint8_t b[200000], packed[400000];
-    exr_zip *z = exr_zip_new(SIZE_MAX, &e);
+    OWN_MEM exr_zip *z = exr_zip_new(SIZE_MAX, &e);
     for (int i = 0; i < SAMPLES * RENDERED * 2; i++) {
         samples in = (samples)(i / 2 / RENDERED);
         content what = (content)(i / 2 % RENDERED);
@@ -248,13 +235,12 @@ TEST(sizes_are_those_of_zlib_or_less) {
     uint64_t seed = 1;
     noise(b, sizeof b, &seed);
     assert_in_range(exr_zip_pack(z, b, sizeof b, packed), 1, sizeof b + 6 + 4 * 6);
-    mem_free(z);
 }
 
 /* OpenEXR packs with libdeflate from version 3.2 on, also at level 4. */
 TEST(sizes_of_pictures_are_those_of_libdeflate_or_less) {
     static uint8_t b[200000], packed[400000];
-    exr_zip *z = exr_zip_new(SIZE_MAX, &e);
+    OWN_MEM exr_zip *z = exr_zip_new(SIZE_MAX, &e);
     struct libdeflate_compressor *deflate = libdeflate_alloc_compressor(4);
     scene = load("testdata/scene.exr");
     for (int in = HALFS; in < SAMPLES; in++)
@@ -274,7 +260,6 @@ TEST(sizes_of_pictures_are_those_of_libdeflate_or_less) {
         }
     libdeflate_free_compressor(deflate);
     image_free(&scene);
-    mem_free(z);
 }
 
 RUN_TESTS(NULL, NULL)

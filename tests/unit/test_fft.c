@@ -1,5 +1,4 @@
 /* The host's transforms against a sum in long double, and half spectra against the same sum. */
-#include "base/mem.h"
 #include "math/fft.h"
 #include "unit/check.h"
 
@@ -39,7 +38,7 @@ static double bound(uint32_t n) {
 
 /* Relative L2 error of frequency k = step, 2 step, ... of line `v`. */
 static double error_of(const double *in, const double *out, uint32_t n, int v, uint32_t step) {
-    exact *root = roots_of(n);
+    OWN_MEM exact *root = roots_of(n);
     double error = 0, norm = 0;
     for (uint32_t k = 0; k < n; k += step) {
         exact sum = 0;
@@ -50,18 +49,17 @@ static double error_of(const double *in, const double *out, uint32_t n, int v, u
         error += (double)(creall(d) * creall(d) + cimagl(d) * cimagl(d));
         norm += (double)(creall(sum) * creall(sum) + cimagl(sum) * cimagl(sum));
     }
-    mem_free(root);
     return sqrt(error / norm);
 }
 
 static void check_length(uint32_t n, uint32_t step) {
     uint64_t seed = n;
     size_t count = (size_t)n * FFT_STEP;
-    double *a = mem_raw(count, sizeof *a, "a", &e), *b = mem_raw(count, sizeof *b, "b", &e),
-           *in = mem_raw(count, sizeof *in, "in", &e);
+    OWN_MEM double *a = mem_raw(count, sizeof *a, "a", &e), *b = mem_raw(count, sizeof *b, "b", &e),
+                   *in = mem_raw(count, sizeof *in, "in", &e);
     for (size_t i = 0; i < count; i++) a[i] = in[i] = noise(&seed);
-    fft *f = fft_new(n, &e);
-    CHECK_OK(f, e);
+    OWN(fft) *f = fft_new(n, &e);
+    CHECK_OK(f);
     double *out = fft_forward(f, a, b);
     for (int v = 0; v < FFT_LINES; v += FFT_LINES - 1)
         CHECK_LE(error_of(in, out, n, v, step), bound(n));
@@ -69,8 +67,6 @@ static void check_length(uint32_t n, uint32_t step) {
     double worst = 0;
     for (size_t i = 0; i < count; i++) worst = fmax(worst, fabs(back[i] / n - in[i]));
     CHECK_LE(worst, 6 * bound(n)); /* six sigma of the two-way error, for samples of at most 1 */
-    fft_free(&f);
-    mem_free(a), mem_free(b), mem_free(in);
 }
 
 TEST(every_smooth_length) {
@@ -95,14 +91,13 @@ TEST(roots_are_exact) {
     static const uint32_t lengths[] = {1, 2, 3, 4, 8, 12, 49, 1000, 3072};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         uint32_t n = lengths[i];
-        exact *root = roots_of(n);
+        OWN_MEM exact *root = roots_of(n);
         for (uint32_t t = 0; t < n; t++) {
             double re, im;
             fft_root(t + 5ull * n, n, &re, &im);
             CHECK_LE(fabsl(re - creall(root[t])), DBL_EPSILON);
             CHECK_LE(fabsl(im - cimagl(root[t])), DBL_EPSILON);
         }
-        mem_free(root);
     }
 }
 
@@ -132,9 +127,9 @@ static void check_half(par *threads, uint32_t first, uint32_t second, uint32_t l
     double *out = mem_raw(count, sizeof *out, "out", &e);
     float *narrow = mem_raw(count, sizeof *narrow, "out", &e);
     fft_plane p = {first, second, lines, origin, fill, &s, true};
-    CHECK_OK(fft_half_spectrum(out, &p, threads, &e), e);
+    CHECK_OK(fft_half_spectrum(out, &p, threads, &e));
     p.float64 = false;
-    CHECK_OK(fft_half_spectrum(narrow, &p, threads, &e), e);
+    CHECK_OK(fft_half_spectrum(narrow, &p, threads, &e));
     for (size_t i = 0; i < count; i++) assert_true(narrow[i] == (float)out[i]);
 
     exact *r1 = roots_of(first), *r2 = roots_of(second);
@@ -154,7 +149,7 @@ static void check_half(par *threads, uint32_t first, uint32_t second, uint32_t l
 }
 
 TEST(half_spectra) {
-    par *threads = par_open(3, &e);
+    OPEN(par) *threads = par_open(3, &e);
     check_half(threads, 1, 1, 1, 0);
     check_half(threads, 2, 1, 1, 0);
     check_half(threads, 1, 6, 4, 5);
@@ -163,7 +158,6 @@ TEST(half_spectra) {
     check_half(threads, 30, 21, 5, 19);
     check_half(threads, 7, 64, 9, 60);
     check_half(threads, 8, 8, 0, 0);
-    par_close(&threads);
 }
 
 RUN_TESTS(NULL, NULL)

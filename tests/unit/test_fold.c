@@ -2,7 +2,6 @@
  * shader with several sets of constants. And the tables of gpu_pass. */
 #include "engine/gpu/gpu_fold.h"
 
-#include "base/mem.h"
 #include "engine/gpu/gpu_pass.h"
 #include "engine/gpu/gpu_shaders.h"
 #include "unit/check.h"
@@ -186,7 +185,7 @@ TEST(shaders_stay_valid) {
         for (int i = 0; i < 10; i++) {
             gpu_shader code = gpu_shader_of((plan_pass_kind)kind, i % 2);
             const values *v = &set[i / 2];
-            uint32_t *w = mem_raw(code.bytes, 1, "shader", NULL);
+            OWN_MEM uint32_t *w = mem_raw(code.bytes, 1, "shader", NULL);
             memcpy(w, code.words, code.bytes);
             uint32_t n = gpu_fold(w, code.bytes / 4, v->id, v->value, v->count);
             folded += n;
@@ -201,7 +200,6 @@ TEST(shaders_stay_valid) {
                 checked = bad >= 0;
                 if (bad > 0) fail_msg("pass %d, constants %d: not valid any more", kind, i / 2);
             }
-            mem_free(w);
         }
     CHECK_LE(100, folded);
     if (!checked) print_message("spirv-val is not installed: structure alone was checked\n");
@@ -222,7 +220,7 @@ static plan plan_for(uint32_t w, uint32_t h, plan_precision precision, uint32_t 
                                    .groups = {65535, 65535, 65535},
                                    .buffer_range = 1 << 27,
                                    .float64 = true}};
-    CHECK_OK(plan_make(&p, &ask, &e), e);
+    CHECK_OK(plan_make(&p, &ask, &e));
     return p;
 }
 
@@ -234,15 +232,15 @@ TEST(spectrum_order_is_a_permutation) {
     for (int i = 0; i < 4; i++) {
         plan p = plan_for(SIZE[i][0], SIZE[i][1], PRECISION_FLOAT64, SIZE[i][2]);
         size_t length = p.axis[1].length, n = p.halves * length;
-        double *from = mem_new(2 * n, sizeof *from, "from", &e),
-               *to = mem_new(2 * n, sizeof *to, "to", &e);
-        uint8_t *seen = mem_new(n, 1, "seen", &e);
+        OWN_MEM double *from = mem_new(2 * n, sizeof *from, "from", &e),
+                       *to = mem_new(2 * n, sizeof *to, "to", &e);
+        OWN_MEM uint8_t *seen = mem_new(n, 1, "seen", &e);
         for (size_t k = 0; k < n; k++) from[2 * k] = (double)k + 1, from[2 * k + 1] = -1.0;
         spectrum_lines l = {
             .channels = 1, .halves = p.halves, .length = p.axis[1].length, .float64 = true};
         l.value = from;
         gpu_spectrum_part part = {&l, &p, 0, 1};
-        CHECK_OK(gpu_spectrum_fill(to, &part, threads, &e), e);
+        CHECK_OK(gpu_spectrum_fill(to, &part, threads, &e));
         double scale = 2.0 * p.axis[0].length * p.axis[1].length;
         for (size_t k = 0; k < n; k++) {
             double v = to[2 * k] * scale - 1;
@@ -252,7 +250,6 @@ TEST(spectrum_order_is_a_permutation) {
             assert_true(at < n && !seen[at]++);
             assert_int_equal(at / length, k / length); /* lines stay where they are */
         }
-        mem_free(from), mem_free(to), mem_free(seen);
     }
 }
 
@@ -260,10 +257,10 @@ TEST(places_are_a_permutation) {
     plan p = plan_for(360, 256, PRECISION_FLOAT32, 16);
     assert_false(p.axis[0].one_pass); /* else there are none */
     uint32_t n = p.axis[0].length, *place = mem_new(n, sizeof *place, "places", NULL);
-    uint8_t *seen = mem_new(n, 1, "seen", NULL);
+    OWN_MEM uint8_t *seen = mem_new(n, 1, "seen", NULL);
     gpu_places_fill(place, &p.axis[0]);
     for (uint32_t k = 0; k < n; k++) assert_true(place[k] < n && !seen[place[k]]++);
-    mem_free(place), mem_free(seen);
+    mem_free(place);
 }
 
 /* Every table against long double, twice: the inverse has a copy. */
@@ -273,7 +270,7 @@ TEST(twiddles_are_exact) {
         plan p = plan_for(SIZE[i / 2][0], SIZE[i / 2][1],
                           wide ? PRECISION_FLOAT64 : PRECISION_FLOAT32, SIZE[i / 2][2]);
         gpu_twiddles t = gpu_twiddles_layout(&p);
-        void *table = mem_new(1, t.bytes + 1, "twiddles", NULL);
+        OWN_MEM void *table = mem_new(1, t.bytes + 1, "twiddles", NULL);
         gpu_twiddles_fill(table, &p, &t);
         assert_memory_equal(table, (char *)table + t.bytes / 2, t.bytes / 2);
         for (int a = 0; a < 2; a++) {
@@ -292,7 +289,6 @@ TEST(twiddles_are_exact) {
                             CHECK_LE(fabs(is - want), wide ? 0x1p-53 : 0x1p-25);
                         }
         }
-        mem_free(table);
     }
 }
 

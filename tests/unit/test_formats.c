@@ -1,6 +1,5 @@
 /* Radiance and PFM, against their definitions, and the table of formats. PNG: test_png.c. */
 #include "base/log.h"
-#include "base/mem.h"
 #include "unit/check.h"
 #include "unit/file_bytes.h"
 
@@ -27,7 +26,7 @@ static double value_at(int x, int y, int c) {
 }
 
 static void check_hdr(const char *path, double r, double g, double b) {
-    image *img = load(path);
+    OWN(image) *img = load(path);
     assert_string_equal(img->head.format, "hdr");
     assert_int_equal(image_width(&img->head.part[0]), W);
     assert_int_equal(image_height(&img->head.part[0]), H);
@@ -40,7 +39,6 @@ static void check_hdr(const char *path, double r, double g, double b) {
                 float got = sample(img, NAME[c], x, y);
                 CHECK_LE(fabsf(got - want), want * 1e-7f);
             }
-    image_free(&img);
 }
 
 /* Every orientation stores the same picture in another order. */
@@ -61,7 +59,7 @@ TEST(eight_orientations) {
                 rgbe_at(left ? W - 1 - x : x, up ? H - 1 - y : y, p);
                 add(&b, p, 4);
             }
-        check_hdr(write_file("o.hdr", b.bytes, b.n), 1, 1, 1);
+        check_hdr(make_file("o.hdr", b.bytes, b.n), 1, 1, 1);
     }
 }
 
@@ -108,11 +106,11 @@ TEST(both_kinds_of_runs) {
     buffer b = {.n = 0};
     add_text(&b, HEAD);
     add_new_runs(&b);
-    check_hdr(write_file("new.hdr", b.bytes, b.n), 1, 1, 1);
+    check_hdr(make_file("new.hdr", b.bytes, b.n), 1, 1, 1);
     b.n = 0;
     add_text(&b, HEAD);
     add_old_runs(&b);
-    check_hdr(write_file("old.hdr", b.bytes, b.n), 1, 1, 1);
+    check_hdr(make_file("old.hdr", b.bytes, b.n), 1, 1, 1);
 }
 
 /* 1 + 3 + 2 * 256 + 1 pixels: runs in a row count in bytes of rising weight. */
@@ -121,9 +119,8 @@ TEST(long_old_runs) {
     add_text(&b, "#?RGBE\n\n-Y 1 +X 517\n");
     const uint8_t pixels[] = {10, 20, 30, 136, 1, 1, 1, 3, 1, 1, 1, 2, 40, 50, 60, 136};
     add(&b, pixels, sizeof pixels);
-    image *img = load(write_file("long.hdr", b.bytes, b.n));
+    OWN(image) *img = load(make_file("long.hdr", b.bytes, b.n));
     for (uint32_t x = 0; x < 517; x++) assert_true(sample(img, "R", x, 0) == (x < 516 ? 10 : 40));
-    image_free(&img);
 }
 
 TEST(exposure_divides) {
@@ -131,12 +128,11 @@ TEST(exposure_divides) {
     add_text(&b, "#?RADIANCE\nEXPOSURE=2\nFORMAT=32-bit_rle_rgbe\nCOLORCORR= 1 2 4\nEXPOSURE= 4.0\n"
                  "PIXASPECT=2\nPRIMARIES=.64 .33 .3 .6 .15 .06 .3127 .329\n\n-Y 4 +X 9\n");
     add_new_runs(&b);
-    const char *path = write_file("e.hdr", b.bytes, b.n);
+    const char *path = make_file("e.hdr", b.bytes, b.n);
     check_hdr(path, 1 / 8.0, 1 / 16.0, 1 / 32.0);
-    image *img = load(path);
+    OWN(image) *img = load(path);
     assert_true(img->head.part[0].aspect == 0.5f);
     assert_non_null(image_find_attr(&img->head.part[0], "chromaticities"));
-    image_free(&img);
 }
 
 TEST(xyze_and_nonsense_are_refused) {
@@ -160,7 +156,7 @@ TEST(xyze_and_nonsense_are_refused) {
         /* The last case has a zero among its bytes. */
         bool last = i + 1 == sizeof CASE / sizeof *CASE;
         if (last) memcpy(bytes, "#?RADIANCE\n\n-Y 1 +X 9\n\2\2\0\11\212abcd", n = 32);
-        refuse(write_file("bad.hdr", bytes, last ? n : strlen(CASE[i][0])), CASE[i][1]);
+        refuse(make_file("bad.hdr", bytes, last ? n : strlen(CASE[i][0])), CASE[i][1]);
     }
 }
 
@@ -171,9 +167,9 @@ TEST(hdr_is_written) {
     buffer b = {.n = 0};
     add_text(&b, HEAD);
     add_new_runs(&b);
-    image *img = load(write_file("in.hdr", b.bytes, b.n));
+    OWN(image) *img = load(make_file("in.hdr", b.bytes, b.n));
     const char *out = make_path("out.hdr");
-    CHECK_OK(image_save(out, img, make_threads(), &e), e);
+    CHECK_OK(image_save(out, img, make_threads(), &e));
     check_hdr(out, 1, 1, 1);
     image_free(&img);
 
@@ -181,8 +177,8 @@ TEST(hdr_is_written) {
     img = make_image(&m, 1);
     float *r = img->plane[0][image_find_channel(&img->head.part[0], "R")];
     r[0] = NAN, r[1] = INFINITY, r[2] = -3, r[3] = 1e-39f, r[4] = 3e38f, r[5] = 255.75f;
-    CHECK_OK(image_save(out, img, make_threads(), &e), e);
-    image *back = load(out);
+    CHECK_OK(image_save(out, img, make_threads(), &e));
+    OWN(image) *back = load(out);
     assert_int_equal(back->head.part[0].channels, 3);
     for (uint32_t i = 6; i < 300 * 50; i++) {
         float most = 0;
@@ -199,8 +195,6 @@ TEST(hdr_is_written) {
     assert_true(sample(back, "R", 1, 0) == ldexpf(255, 119));
     assert_true(sample(back, "R", 4, 0) == ldexpf(255, 119));
     assert_true(sample(back, "R", 5, 0) == 256);
-    image_free(&img);
-    image_free(&back);
 }
 
 /* --- PFM ---------------------------------------------------------------------------------- */
@@ -222,7 +216,7 @@ TEST(pfm_of_both_byte_orders) {
                         if (big) u = __builtin_bswap32(u);
                         add(&b, &u, 4);
                     }
-            image *img = load(write_file("a.pfm", b.bytes, b.n));
+            OWN(image) *img = load(make_file("a.pfm", b.bytes, b.n));
             for (uint32_t y = 0; y < 2; y++)
                 for (uint32_t x = 0; x < 3; x++)
                     for (int c = 0; c < colours; c++) {
@@ -230,7 +224,6 @@ TEST(pfm_of_both_byte_orders) {
                         assert_true(sample(img, name, x, y) ==
                                     (float)(100 * (int)y + 10 * (int)x + c) - 0.125f);
                     }
-            image_free(&img);
         }
 }
 
@@ -238,14 +231,12 @@ TEST(pfm_comes_back_bit_by_bit) {
     static const char *const CHANNELS[] = {"R:float G:float B:float", "Y:float"};
     for (int i = 0; i < 2; i++) {
         make_part m = PART(CHANNELS[i], 0, 0, 37, 21);
-        image *img = make_image(&m, 1);
+        OWN(image) *img = make_image(&m, 1);
         make_noise(img, 5);
         const char *path = make_path("b.pfm");
-        CHECK_OK(image_save(path, img, make_threads(), &e), e);
-        image *back = load(path);
+        CHECK_OK(image_save(path, img, make_threads(), &e));
+        OWN(image) *back = load(path);
         check_same_pixels(back, img);
-        image_free(&back);
-        image_free(&img);
     }
 }
 
@@ -260,26 +251,25 @@ TEST(pfm_nonsense_is_refused) {
         {"PF\n65536 65536\n-1\n", "cut off: its samples need 51539607552 bytes"},
     };
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++)
-        refuse(write_file("bad.pfm", CASE[i][0], strlen(CASE[i][0])), CASE[i][1]);
+        refuse(make_file("bad.pfm", CASE[i][0], strlen(CASE[i][0])), CASE[i][1]);
 }
 
 /* --- the table ---------------------------------------------------------------------------- */
 
 TEST(content_decides_not_the_name) {
     make_part m = PART("R:float G:float B:float", 0, 0, 8, 8);
-    image *img = make_image(&m, 1);
+    OWN(image) *img = make_image(&m, 1);
     const char *exr = make_path("a.exr"), *misnamed = make_path("b.png");
-    CHECK_OK(image_save(exr, img, make_threads(), &e), e);
+    CHECK_OK(image_save(exr, img, make_threads(), &e));
     assert_int_equal(rename(exr, misnamed), 0);
     image *back = load(misnamed);
     assert_string_equal(back->head.format, "exr");
     image_free(&back);
-    refuse(write_file("c.exr", "this is not an image", 20),
+    refuse(make_file("c.exr", "this is not an image", 20),
            "is not a recognised image format (.exr, .hdr, .pfm, .png or .npy)");
-    refuse(write_file("d.exr", "", 0), "empty");
+    refuse(make_file("d.exr", "", 0), "empty");
     CHECK_REFUSED(image_save(make_path("e.jpeg"), img, make_threads(), &e), ERR_CANT_CREATE,
                   "unsupported extension; use .exr, .hdr, .pfm, .png or .npy");
-    image_free(&img);
 }
 
 TEST(other_formats_are_named) {
@@ -307,15 +297,15 @@ TEST(other_formats_are_named) {
         {"\xff\xd8", "not a recognised", 2},
     };
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++)
-        refuse(write_file("f.jpg", CASE[i].bytes, CASE[i].n), CASE[i].says);
+        refuse(make_file("f.jpg", CASE[i].bytes, CASE[i].n), CASE[i].says);
 }
 
 TEST(what_a_format_cannot_hold_is_refused) {
     const make_part parts[] = {PART("R:half G:half B:half", 0, 0, 8, 8, .name = "a"),
                                PART("R:half G:half B:half", 0, 0, 8, 8, .name = "b")};
-    image *two = make_image(parts, 2);
+    OWN(image) *two = make_image(parts, 2);
     make_part z = PART("Z:float", 0, 0, 8, 8);
-    image *depth = make_image(&z, 1);
+    OWN(image) *depth = make_image(&z, 1);
     static const char *const NAME[] = {"x.hdr", "x.pfm", "x.png"};
     for (int i = 0; i < 3; i++) {
         assert_false(image_save(make_path(NAME[i]), two, make_threads(), &e));
@@ -323,8 +313,6 @@ TEST(what_a_format_cannot_hold_is_refused) {
         assert_false(image_save(make_path(NAME[i]), depth, make_threads(), &e));
         assert_non_null(strstr(e.msg, "neither channels R G B nor a channel Y"));
     }
-    image_free(&depth);
-    image_free(&two);
 }
 
 int main(void) {

@@ -2,19 +2,14 @@
 #include "app/farm/farm.h"
 #include "app/run/job.h"
 #include "app/run/sequence.h"
-#include "base/mem.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
 
-#include <unistd.h>
-
 static void path_is(const char *pattern, int number, const char *want) {
-    frame_pattern p;
-    CHECK_OK(frame_pattern_parse(&p, pattern, &e), e);
-    char *got = frame_path(&p, number, &e);
+    OWN(frame_pattern) p;
+    CHECK_OK(frame_pattern_parse(&p, pattern, &e));
+    OWN_MEM char *got = frame_path(&p, number, &e);
     assert_string_equal(got, want);
-    mem_free(got);
-    frame_pattern_free(&p);
 }
 
 TEST(patterns) {
@@ -45,10 +40,9 @@ TEST(views) {
                 {"%V%v%%V", "xy", "xyx%xy"},
                 {"%V", NULL, "%V"}};
     for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) {
-        char *got = frame_view_path(CASE[i].path, CASE[i].view, &e);
+        OWN_MEM char *got = frame_view_path(CASE[i].path, CASE[i].view, &e);
         assert_string_equal(got, CASE[i].want);
         assert_int_equal(frame_views_in(CASE[i].path), strchr(CASE[i].path, '%') != NULL);
-        mem_free(got);
     }
 }
 
@@ -70,13 +64,12 @@ TEST(no_patterns) {
 
 /* The list as "1 2 5", against a slow, obvious membership test. */
 static void list_is(const char *ranges, const char *want) {
-    frame_list l;
+    OWN(frame_list) l;
     char got[256] = "";
-    CHECK_OK(frame_list_parse(&l, ranges, &e), e);
+    CHECK_OK(frame_list_parse(&l, ranges, &e));
     for (size_t i = 0; i < l.count; i++)
         snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d", i ? " " : "", l.number[i]);
     assert_string_equal(got, want);
-    frame_list_free(&l);
 }
 
 TEST(ranges) {
@@ -103,55 +96,37 @@ TEST(bad_ranges) {
     }
 }
 
-static void touch(const char *folder, const char *name) {
-    char path[512];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fclose(f);
-}
-
-static void scan_is(const char *folder, const char *pattern, const char *want) {
-    char path[512], got[256] = "";
-    frame_pattern p;
-    frame_list l;
-    snprintf(path, sizeof path, "%s/%s", folder, pattern);
-    CHECK_OK(frame_pattern_parse(&p, path, &e), e);
-    CHECK_OK(frame_list_scan(&l, &p, &e), e);
+static void scan_is(const char *pattern, const char *want) {
+    char got[256] = "";
+    OWN(frame_pattern) p;
+    OWN(frame_list) l;
+    CHECK_OK(frame_pattern_parse(&p, make_path(pattern), &e));
+    CHECK_OK(frame_list_scan(&l, &p, &e));
     for (size_t i = 0; i < l.count; i++)
         snprintf(got + strlen(got), sizeof got - strlen(got), "%s%d", i ? " " : "", l.number[i]);
     assert_string_equal(got, want);
-    frame_list_free(&l);
-    frame_pattern_free(&p);
+}
+
+static void scan_fails(const char *pattern, err_code code) {
+    OWN(frame_pattern) p;
+    frame_list l;
+    CHECK_OK(frame_pattern_parse(&p, pattern, &e));
+    CHECK_REFUSED(frame_list_scan(&l, &p, &e), code, "");
 }
 
 TEST(scanning) {
     static const char *const FILES[] = {
         "a.0001.exr",     "a.0010.exr", "a.2.exr",    "a.12345.exr", "a.00007.exr",
         "a.0003.exr.tmp", "b.0001.exr", "a.-001.exr", "a..exr",      "a.x.exr"};
-    const char *folder = make_folder("frames");
-    for (size_t i = 0; i < sizeof FILES / sizeof FILES[0]; i++) touch(folder, FILES[i]);
-    scan_is(folder, "a.####.exr", "-1 1 10 12345");
-    scan_is(folder, "a.%d.exr", "2 12345");
-    scan_is(folder, "b.#.exr", "1");
-    frame_pattern p;
-    frame_list l;
-    char path[512];
-    snprintf(path, sizeof path, "%s/c.####.exr", folder);
-    CHECK_OK(frame_pattern_parse(&p, path, &e), e);
-    CHECK_REFUSED(frame_list_scan(&l, &p, &e), ERR_NO_INPUT, "");
-    frame_pattern_free(&p);
-    snprintf(path, sizeof path, "%s/none/c.####.exr", folder);
-    CHECK_OK(frame_pattern_parse(&p, path, &e), e);
-    CHECK_REFUSED(frame_list_scan(&l, &p, &e), ERR_NO_INPUT, "");
-    frame_pattern_free(&p);
-    CHECK_OK(frame_pattern_parse(&p, "####/c.exr", &e), e);
-    CHECK_REFUSED(frame_list_scan(&l, &p, &e), ERR_USAGE, "");
-    frame_pattern_free(&p);
+    for (size_t i = 0; i < sizeof FILES / sizeof FILES[0]; i++) make_text(FILES[i], "");
+    scan_is("a.####.exr", "-1 1 10 12345");
+    scan_is("a.%d.exr", "2 12345");
+    scan_is("b.#.exr", "1");
+    scan_fails(make_path("c.####.exr"), ERR_NO_INPUT);
+    scan_fails(make_path("none/c.####.exr"), ERR_NO_INPUT);
+    scan_fails("####/c.exr", ERR_USAGE);
     /* A file of exactly this name is a file, not a pattern. */
-    touch(folder, "odd#1.exr");
-    snprintf(path, sizeof path, "%s/odd#1.exr", folder);
-    assert_false(frame_pattern_is(path));
+    assert_false(frame_pattern_is(make_text("odd#1.exr", "")));
 }
 
 /* --- back to ranges ------------------------------------------------------------------------ */
@@ -164,32 +139,26 @@ TEST(ranges_of_numbers) {
         size_t n = 0;
         for (int i = 0; i < BITS; i++)
             if (set >> i & 1) number[n++] = 998 + i;
-        text t = {0};
-        frame_list l;
+        OWN(text) t = {0};
+        OWN(frame_list) l;
         farm_ranges(number, n, set & 1 ? 'x' : ':', &t);
-        CHECK_OK(frame_list_parse(&l, t.s, &e), e);
+        CHECK_OK(frame_list_parse(&l, t.s, &e));
         assert_int_equal(l.count, n);
         assert_memory_equal(l.number, number, n * sizeof *number);
-        frame_list_free(&l);
-        text_free(&t);
     }
-    text t = {0};
+    OWN(text) t = {0};
     farm_ranges((const int[]){1, 2, 3, 5, 9, 13, 20}, 7, 'x', &t);
     assert_string_equal(t.s, "1-3,5-13x4,20");
-    text_free(&t);
 }
 
 static void gaps_are(const char *frames, size_t missing, const char *want) {
-    frame_pattern p;
-    frame_list l;
-    text t = {0};
-    CHECK_OK(frame_pattern_parse(&p, "a.###.exr", &e), e);
-    CHECK_OK(frame_list_parse(&l, frames, &e), e);
+    OWN(frame_pattern) p;
+    OWN(frame_list) l;
+    OWN(text) t = {0};
+    CHECK_OK(frame_pattern_parse(&p, "a.###.exr", &e));
+    CHECK_OK(frame_list_parse(&l, frames, &e));
     assert_int_equal(frame_list_gaps(&l, &p, &t), missing);
     assert_string_equal(t.s ? t.s : "", want);
-    text_free(&t);
-    frame_list_free(&l);
-    frame_pattern_free(&p);
 }
 
 TEST(gaps) {
@@ -204,13 +173,13 @@ TEST(gaps) {
 
 /* Channels that stay in the file do not keep frames from being made side by side. */
 TEST(many_channels) {
-    text list = {0};
+    OWN(text) list = {0};
     settings s = {.output = "out.exr"};
     bloom_defaults(&s.bloom);
     for (int i = 0; i < 60; i++) text_add(&list, "id%d.x:half ", i);
     for (int all = 0; all < 2; all++) {
         text_add(&list, "%s", all ? "" : "R:half G:half B:half");
-        image *small = make_image((make_part[]){PART(list.s, 0, 0, 4, 2)}, 1);
+        OWN(image) *small = make_image((make_part[]){PART(list.s, 0, 0, 4, 2)}, 1);
         image_part *p = &small->head.part[0];
         p->data.x1 = 4095;
         p->data.y1 = 2159;
@@ -221,9 +190,7 @@ TEST(many_channels) {
         mem_set_limit(0);
         p->data.x1 = 3;
         p->data.y1 = 1;
-        image_free(&small);
     }
-    text_free(&list);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -1,5 +1,4 @@
 /* Pictures and histogram of differences: every value is counted, and no single pixel is lost. */
-#include "base/mem.h"
 #include "image/flat/heat.h"
 #include "unit/check.h"
 
@@ -36,8 +35,8 @@ static void make(fixture *f, uint32_t widest) {
     static const compare_limits limits = {.fail = 1e-6, .hard_fail = INFINITY};
     compare_free(&f->c);
     heat_free(&f->h);
-    CHECK_OK(compare_parts(&f->c, &(compare_pair){f->a, f->b, 0}, &limits, f->threads, &e), e);
-    CHECK_OK(heat_make(&f->h, &f->c, widest, &e), e);
+    CHECK_OK(compare_parts(&f->c, &(compare_pair){f->a, f->b, 0}, &limits, f->threads, &e));
+    CHECK_OK(heat_make(&f->h, &f->c, widest, &e));
 }
 
 static int open_fixture(void **state) {

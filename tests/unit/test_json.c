@@ -1,6 +1,5 @@
 /* The strict JSON reader: what it takes, what it refuses and where. */
 #include "base/json.h"
-#include "base/mem.h"
 #include "unit/check.h"
 
 static json_document *parse(const char *s, err *e) {
@@ -83,7 +82,7 @@ TEST(depth) {
 /* A document of as many values as are allowed, and of one more. */
 TEST(values_are_counted) {
     size_t items = JSON_VALUES - 1; /* the list is one, too */
-    char *s = malloc(2 * items + 4);
+    OWN_HEAP char *s = malloc(2 * items + 4);
     s[0] = '[';
     for (size_t i = 0; i < items; i++) memcpy(s + 1 + 2 * i, "1,", 2);
     memcpy(s + 2 * items, "]", 2);
@@ -94,11 +93,10 @@ TEST(values_are_counted) {
     char place[32];
     snprintf(place, sizeof place, "f:1:%zu: ", 2 * items + 2);
     refuses(s, place, "more than 524288 values");
-    free(s);
 }
 
 TEST(values_and_places) {
-    json_document *d =
+    OWN(json_document) *d =
         parse("{\n  \"a\": [1.50, -2e3, true, null],\n"
               "  \"\xc3\xa4\": \"x\\u00e9\\ud83d\\ude00\\n\", \"o\": {\"k\": false}, \"n\": 7}",
               &e);
@@ -123,20 +121,17 @@ TEST(values_and_places) {
     assert_string_equal(json_get(json_get(root, "o"), "k")->text, "false");
     assert_string_equal(json_get(root, "n")->text, "7");
     assert_null(json_get(root, "zz"));
-    json_free(&d);
-    json_free(&d);
 }
 
 /* A lone number at the end of the bytes, where no byte follows it. */
 TEST(scalar_documents) {
-    json_document *d = parse("42", &e);
+    OWN(json_document) *d = parse("42", &e);
     assert_non_null(d);
     assert_string_equal(json_root(d)->text, "42");
     json_free(&d);
     d = parse(" \"x\" ", &e);
     assert_non_null(d);
     assert_string_equal(json_root(d)->text, "x");
-    json_free(&d);
 }
 
 TEST(many_keys) {
@@ -145,25 +140,24 @@ TEST(many_keys) {
     *p++ = '{';
     for (int i = 0; i < N; i++) p += sprintf(p, "%s\"k%d\":%d", i ? "," : "", i, i);
     *p++ = '}';
-    json_document *d = json_parse("f", s, (size_t)(p - s), &e);
+    OWN(json_document) *d = json_parse("f", s, (size_t)(p - s), &e);
     assert_non_null(d);
     assert_int_equal(json_root(d)->children, N);
-    json_free(&d);
     free(s);
 }
 
 /* Every escape, and a number of the largest length. */
 TEST(decoded) {
-    json_document *d = parse("[\"\\\"\\\\\\/\\b\\f\\n\\r\\t\", "
-                             "\"\\u0041\\u00e9\\u20ac\\ud83d\\ude00.\", "
-                             "0.0000000000000000000000000000000000000000000000000000000000005]",
-                             &e);
+    OWN(json_document) *d =
+        parse("[\"\\\"\\\\\\/\\b\\f\\n\\r\\t\", "
+              "\"\\u0041\\u00e9\\u20ac\\ud83d\\ude00.\", "
+              "0.0000000000000000000000000000000000000000000000000000000000005]",
+              &e);
     assert_non_null(d);
     const json_value *v = json_root(d)->child;
     assert_string_equal(v->text, "\"\\/\b\f\n\r\t");
     assert_string_equal(v->next->text, "A\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80.");
     assert_true(v->next->next->number == 5e-61);
-    json_free(&d);
 }
 
 /* Memory that is not there is worth another try: it is no fault of the file. */

@@ -4,18 +4,17 @@
 #include "unit/check.h"
 
 static double at(const keyed *k, int frame) {
-    text t = {0};
+    OWN(text) t = {0};
     keyed_add_at(k, frame, &t);
     double v = strtod(t.s, NULL);
-    text_free(&t);
     return v;
 }
 
 TEST(values_are_linear_between_keys) {
     static const int FRAME[] = {-7, 3, 4, 1001};
     static const double VALUE[] = {0.5, -2, 8, 0.1};
-    keyed k;
-    CHECK_OK(keyed_parse(&k, "4:8, 3:-2 ,1001:0.1,-7:.5", false, &e), e);
+    OWN(keyed) k;
+    CHECK_OK(keyed_parse(&k, "4:8, 3:-2 ,1001:0.1,-7:.5", false, &e));
     assert_int_equal(k.count, 4);
     for (int f = -20; f < 1100; f++) {
         double want = f <= FRAME[0] ? VALUE[0] : VALUE[3];
@@ -26,22 +25,17 @@ TEST(values_are_linear_between_keys) {
         CHECK_LE(fabs(at(&k, f) - want), 1e-14);
     }
     for (int i = 0; i < 4; i++) assert_true(at(&k, FRAME[i]) == VALUE[i]);
-    keyed_free(&k);
 }
 
 TEST(text_and_json_bring_the_keys_back) {
-    keyed k, again;
-    text t = {0}, j = {0};
-    CHECK_OK(keyed_parse(&k, "10:0.1h,-1:1e-3h", false, &e), e);
+    OWN(keyed) k, again;
+    OWN(text) t = {0}, j = {0};
+    CHECK_OK(keyed_parse(&k, "10:0.1h,-1:1e-3h", false, &e));
     keyed_add_text(&k, &t);
     assert_string_equal(t.s, "-1:0.001h,10:0.1h");
-    CHECK_OK(keyed_parse(&again, t.s, false, &e), e);
+    CHECK_OK(keyed_parse(&again, t.s, false, &e));
     keyed_add_json(&again, &j);
     assert_string_equal(j.s, "{\"-1\": \"0.001h\", \"10\": \"0.1h\"}");
-    text_free(&t);
-    text_free(&j);
-    keyed_free(&k);
-    keyed_free(&again);
 }
 
 TEST(what_is_no_list_of_keys_is_refused) {

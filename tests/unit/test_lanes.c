@@ -6,7 +6,6 @@
  * twiddles add. What is seen is below 0.6 of the bound. */
 #include "math/lanes.h"
 
-#include "base/mem.h"
 #include "math/fft.h"
 #include "math/lengths.h"
 #include "unit/check.h"
@@ -134,10 +133,10 @@ static void same(const work *a, const work *b) {
 }
 
 static void check_length(uint32_t n, bool float64, bool summed) {
-    double complex *in = mem_raw((size_t)MOST * n, sizeof *in, "in", &e);
-    exact *root = mem_raw(n, sizeof *root, "roots", &e);
-    lanes *f = lanes_new(n, float64, &e);
-    CHECK_OK(f, e);
+    OWN_MEM double complex *in = mem_raw((size_t)MOST * n, sizeof *in, "in", &e);
+    OWN_MEM exact *root = mem_raw(n, sizeof *root, "roots", &e);
+    OWN(lanes) *f = lanes_new(n, float64, &e);
+    CHECK_OK(f);
     seed = n;
     for (size_t i = 0; i < (size_t)MOST * n; i++) in[i] = noise() + I * noise();
     for (uint32_t t = 0; t < n; t++) {
@@ -164,9 +163,6 @@ static void check_length(uint32_t n, bool float64, bool summed) {
         CHECK_LE(cabs(z / n - in[i]), 8 * bound(n, float64)); /* six sigma, there and back */
     }
     work_end(&one);
-    lanes_free(&f);
-    mem_free(root);
-    mem_free(in);
 }
 
 TEST(every_length) {
@@ -191,8 +187,8 @@ TEST(strange_numbers) {
     for (uint32_t n = 30; n <= 1280; n = n * 3 / 2) {
         if (!length_is_smooth(n)) continue;
         for (size_t s = 0; s < sizeof STRANGE / sizeof *STRANGE; s++) {
-            double complex *in = mem_new((size_t)MOST * n, sizeof *in, "in", &e);
-            lanes *f = lanes_new(n, false, &e);
+            OWN_MEM double complex *in = mem_new((size_t)MOST * n, sizeof *in, "in", &e);
+            OWN(lanes) *f = lanes_new(n, false, &e);
             for (uint32_t v = 0; v < MOST; v++)
                 for (uint32_t i = v % 3; i < n; i += 1 + 3 * v) in[v * n + i] = STRANGE[s];
             work one = work_of(f, 0, false);
@@ -204,8 +200,6 @@ TEST(strange_numbers) {
                 work_end(&other);
             }
             work_end(&one);
-            lanes_free(&f);
-            mem_free(in);
         }
     }
 }

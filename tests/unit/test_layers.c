@@ -1,5 +1,4 @@
 /* What is colour and what is data, by names as renderers and compositors give them. */
-#include "base/mem.h"
 #include "image/layers.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
@@ -30,7 +29,7 @@ static void expect(const char *channels, const char *layers, const char *exclude
     image *img = make_image(&part, 1);
     const image_part *p = &img->head.part[0];
     layer_map m;
-    CHECK_OK(layer_map_make(&m, p, layers, exclude, &e), e);
+    CHECK_OK(layer_map_make(&m, p, layers, exclude, &e));
     describe(got, sizeof got, &m, p);
     if (strcmp(got, groups) != 0) fail_msg("%s: got '%s', not '%s'", channels, got, groups);
     int coloured = 0, data = 0;
@@ -126,14 +125,12 @@ TEST(globs_override) {
 
 TEST(integers_cannot_be_named) {
     make_part part = PART(BEAUTY, 0, 0, 1, 1, .packing = COMPRESSION_ZIP);
-    image *img = make_image(&part, 1);
-    layer_map m;
+    OWN(image) *img = make_image(&part, 1);
+    OWN(layer_map) m;
     CHECK_REFUSED(layer_map_make(&m, &img->head.part[0], "diffuse, id", NULL, &e), ERR_USAGE,
                   "'id'");
-    CHECK_OK(layer_map_make(&m, &img->head.part[0], "i?", NULL, &e), e);
+    CHECK_OK(layer_map_make(&m, &img->head.part[0], "i?", NULL, &e));
     assert_int_equal(m.groups, 0);
-    layer_map_free(&m);
-    image_free(&img);
 }
 
 TEST(globs_must_match) {
@@ -150,7 +147,7 @@ TEST(globs_must_match) {
     };
     make_part part[] = {PART(BEAUTY, 0, 0, 1, 1, .name = "beauty"),
                         PART("R:half G:half B:half", 0, 0, 1, 1, .name = "other")};
-    image *img = make_image(part, 2), *one = make_image(part, 1);
+    OWN(image) *img = make_image(part, 2), *one = make_image(part, 1);
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
         e = (err){0};
         bool ok = layer_globs_check(&img->head, CASE[i].layers, CASE[i].exclude, &e);
@@ -160,25 +157,21 @@ TEST(globs_must_match) {
     }
     assert_false(layer_globs_check(&one->head, "other", NULL, &e));
     assert_non_null(strstr(e.msg, "this file has: rgba, N, Z, diffuse, id"));
-    image_free(&one);
-    image_free(&img);
 }
 
 TEST(cryptomatte_is_found_by_its_attributes) {
     make_part part = PART("Asset00.R:float Asset00.G:float Asset00.B:float R:half G:half B:half", 0,
                           0, 1, 1, .packing = COMPRESSION_ZIP);
-    image *img = make_image(&part, 1);
+    OWN(image) *img = make_image(&part, 1);
     image_part *p = &img->head.part[0];
-    layer_map m;
-    CHECK_OK(layer_map_make(&m, p, NULL, NULL, &e), e);
+    OWN(layer_map) m;
+    CHECK_OK(layer_map_make(&m, p, NULL, NULL, &e));
     assert_int_equal(m.groups, 2);
     layer_map_free(&m);
-    CHECK_OK(image_set_attr(p, "cryptomatte/1234567/name", "string", "Asset", 5, &e), e);
-    CHECK_OK(layer_map_make(&m, p, NULL, NULL, &e), e);
+    CHECK_OK(image_set_attr(p, "cryptomatte/1234567/name", "string", "Asset", 5, &e));
+    CHECK_OK(layer_map_make(&m, p, NULL, NULL, &e));
     assert_int_equal(m.groups, 1);
     assert_string_equal(m.group[0].name, "");
-    layer_map_free(&m);
-    image_free(&img);
 }
 
 TEST(the_name_of_a_part_counts) {
@@ -186,18 +179,16 @@ TEST(the_name_of_a_part_counts) {
         PART("R:half G:half B:half", 0, 0, 1, 1, .name = "normal"),
         PART("R:half G:half B:half", 0, 0, 1, 1, .name = "specular"),
     };
-    image *img = make_image(part, 2);
-    layer_map m;
-    CHECK_OK(layer_map_make(&m, &img->head.part[0], NULL, NULL, &e), e);
+    OWN(image) *img = make_image(part, 2);
+    OWN(layer_map) m;
+    CHECK_OK(layer_map_make(&m, &img->head.part[0], NULL, NULL, &e));
     assert_int_equal(m.groups, 0);
     layer_map_free(&m);
-    CHECK_OK(layer_map_make(&m, &img->head.part[1], NULL, NULL, &e), e);
+    CHECK_OK(layer_map_make(&m, &img->head.part[1], NULL, NULL, &e));
     assert_int_equal(m.groups, 1);
     layer_map_free(&m);
-    CHECK_OK(layer_map_make(&m, &img->head.part[1], "spec*", NULL, &e), e);
+    CHECK_OK(layer_map_make(&m, &img->head.part[1], "spec*", NULL, &e));
     assert_int_equal(m.groups, 1);
-    layer_map_free(&m);
-    image_free(&img);
 }
 
 RUN_TESTS(NULL, NULL)

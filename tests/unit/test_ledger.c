@@ -80,11 +80,10 @@ TEST(every_border_and_setting) {
         s.order = i % 5 < 3 ? AXIS_X : AXIS_Y;
         if (s.kernel.normalize == PSF_NONE) s.kernel.normalize = PSF_PER_CHANNEL;
         if (i % 6 == 5) s.precision = PRECISION_FLOAT64;
-        image *img = scene(i % 2 ? FLOATS : HALFS, 1);
+        OWN(image) *img = scene(i % 2 ? FLOATS : HALFS, 1);
         snprintf(what, sizeof what, "%s %s, setting %d", plan_border_name(s.border[0]),
                  plan_border_name(s.border[1]), i);
         free(balance(what, img, &s));
-        image_free(&img);
     }
 }
 
@@ -92,13 +91,11 @@ TEST(kernels_with_any_sum) {
     for (int n = 0; n < 4; n++) {
         bloom_settings s = glare_settings("cpu");
         s.kernel.normalize = (psf_normalize)n;
-        image *img = scene(FLOATS, 1e-3);
-        bloom_report *r = balance("normalize", img, &s);
+        OWN(image) *img = scene(FLOATS, 1e-3);
+        OWN_HEAP bloom_report *r = balance("normalize", img, &s);
         for (int c = 0; n == PSF_PER_CHANNEL && c < 3; c++)
             CHECK_LE(fabs(r->ledger[c].gained), 1e-6 * r->ledger[c].in);
         if (n == PSF_NONE) CHECK_LE(r->ledger[0].in, r->ledger[0].gained);
-        free(r);
-        image_free(&img);
     }
 }
 
@@ -106,20 +103,16 @@ TEST(kernels_with_any_sum) {
 TEST(a_wider_window_holds_what_spilled) {
     bloom_settings s = glare_settings("cpu");
     s.kernel.normalize = PSF_PER_CHANNEL;
-    image *img = scene(FLOATS, 1), *wide = scene(FLOATS, 1);
-    bloom_report *r = balance("keep", img, &s);
+    OWN(image) *img = scene(FLOATS, 1), *wide = scene(FLOATS, 1);
+    OWN_HEAP bloom_report *r = balance("keep", img, &s);
     s.window = WINDOW_GROW;
-    bloom_report *all = balance("grow", wide, &s);
+    OWN_HEAP bloom_report *all = balance("grow", wide, &s);
     for (int c = 0; c < 3; c++) {
         CHECK_LE(1, r->ledger[c].spilled);
         CHECK_LE(fabs(all->ledger[c].spilled), 1e-9 * all->ledger[c].in);
         CHECK_LE(fabs(all->ledger[c].out - r->ledger[c].out - r->ledger[c].spilled),
                  2e-6 * r->ledger[c].in);
     }
-    free(r);
-    free(all);
-    image_free(&img);
-    image_free(&wide);
 }
 
 /* `out` is what the file holds; what the display window cuts off has spilled. */
@@ -127,16 +120,13 @@ TEST(a_smaller_window_spills_what_it_cuts) {
     for (int t = 0; t < 2; t++) {
         bloom_settings s = glare_settings("cpu");
         s.kernel.normalize = PSF_PER_CHANNEL;
-        image *img = scene(t ? FLOATS : HALFS, 1), *all = glare_copy(img);
+        OWN(image) *img = scene(t ? FLOATS : HALFS, 1), *all = glare_copy(img);
         free(balance("keep", all, &s));
         s.window = WINDOW_DISPLAY;
         img->head.part[0].display = (image_box){10, 5, 29, 24};
-        bloom_report *r = balance("display", img, &s);
+        OWN_HEAP bloom_report *r = balance("display", img, &s);
         assert_int_equal(image_width(&img->head.part[0]), 20);
         for (int c = 0; c < 3; c++) CHECK_LE(r->ledger[c].out, 0.9 * sum_of(all, c));
-        free(r);
-        image_free(&img);
-        image_free(&all);
     }
 }
 
@@ -145,10 +135,10 @@ TEST(bad_pixels_are_entered) {
         for (int t = 0; t < 2; t++) {
             bloom_settings s = glare_settings("cpu");
             s.nan = (bloom_nan)how;
-            image *img = scene(t ? FLOATS : HALFS, 1);
+            OWN(image) *img = scene(t ? FLOATS : HALFS, 1);
             for (size_t i = 0; i < 12; i++)
                 glare_put(img, 1, 20 * W + 30 + i, i % 2 ? NAN : INFINITY);
-            bloom_report *r = balance("bad pixels", img, &s);
+            OWN_HEAP bloom_report *r = balance("bad pixels", img, &s);
             assert_int_equal(r->bad, 12);
             for (int i = 0; i < SCAN_BAD; i++) {
                 assert_string_equal(r->first_bad[i].channel, "G");
@@ -160,8 +150,6 @@ TEST(bad_pixels_are_entered) {
                 if (strcmp(r->ledger[i].channel, "G") == 0) row = &r->ledger[i];
             assert_int_equal(row->bad_pixels, 12);
             assert_true(how == NAN_ZERO ? row->bad == 0 : row->bad < 0);
-            free(r);
-            image_free(&img);
         }
 }
 
@@ -173,7 +161,7 @@ TEST(what_halfs_cannot_hold) {
             s.half = narrow;
             s.sharpen = 1 - 0x1p-20;
             s.kernel.normalize = PSF_NONE;
-            image *img = scene(narrow ? FLOATS : HALFS, 1);
+            OWN(image) *img = scene(narrow ? FLOATS : HALFS, 1);
             for (int i = 0; i < W; i++) glare_put(img, 2, (size_t)i, 65504);
             s.sharpen = 0;
             bloom_report *r = malloc(sizeof *r);
@@ -192,7 +180,6 @@ TEST(what_halfs_cannot_hold) {
                 assert_true(clamped ? over > 65504 : over == 0);
                 free(r);
             }
-            image_free(&img);
         }
 }
 
@@ -205,8 +192,9 @@ TEST(every_magnitude_is_alike) {
     for (int d = 0; (device = glare_device(d)); d++)
         for (int power = -110; power <= 113; power += d ? 74 : 11) {
             bloom_settings s = glare_settings(device);
-            image *img = scene(FLOATS, ldexp(1, power)), *truth = glare_truth(img, lopsided(), &s);
-            bloom_report *r = malloc(sizeof *r);
+            OWN(image) *img = scene(FLOATS, ldexp(1, power)),
+                       *truth = glare_truth(img, lopsided(), &s);
+            OWN_HEAP bloom_report *r = malloc(sizeof *r);
             glare_bloom(img, lopsided(), &s, r);
             assert_true(r->promise.method.kept);
             for (int c = 0; c < 3; c++)
@@ -216,9 +204,6 @@ TEST(every_magnitude_is_alike) {
                     if (!(fabs(got - want) <= 1e-3 * fmax(want, ldexp(1e-6, power)) + 0x1p-148))
                         fail_msg("times 2^%d, pixel %zu: %g, should be %g", power, i, got, want);
                 }
-            image_free(&img);
-            image_free(&truth);
-            free(r);
         }
 }
 
@@ -234,16 +219,14 @@ TEST(predictions_scale_with_the_image) {
             s.order = (plan_axis_order)order;
             s.precision = PRECISION_FLOAT32;
             s.tolerance = 1e5; /* no method is chosen */
-            image *img = glare_image(FLOATS, W, H);
+            OWN(image) *img = glare_image(FLOATS, W, H);
             for (int c = 0; c < 3; c++)
                 for (size_t k = 0; k < W * H; k++)
                     glare_put(img, c, k, k % 97 ? 0 : ldexpf(1, POWER[i]));
-            bloom_report *r = malloc(sizeof *r);
+            OWN_HEAP bloom_report *r = malloc(sizeof *r);
             glare_bloom(img, kernel, &s, r);
             floor[i] = ldexp(r->promise.method.floor, -POWER[i]);
             CHECK_LE(fabs(floor[i] - floor[0]), 1e-4 * floor[0]);
-            image_free(&img);
-            free(r);
         }
     }
 }
@@ -252,23 +235,19 @@ TEST(predictions_scale_with_the_image) {
 TEST(the_largest_floats_are_accounted_for) {
     bloom_settings s = glare_settings("cpu");
     s.kernel.normalize = PSF_PER_CHANNEL;
-    image *img = glare_image(FLOATS, 300, 30);
+    OWN(image) *img = glare_image(FLOATS, 300, 30);
     for (int c = 0; c < 3; c++)
         for (size_t i = 0; i < 300 * 30; i++) glare_put(img, c, i, 3e38f);
-    bloom_report *r = balance("the largest", img, &s);
+    OWN_HEAP bloom_report *r = balance("the largest", img, &s);
     assert_true(r->ledger[0].spilled > 3e38);
-    image_free(&img);
-    free(r);
 }
 
 TEST(beyond_floats_is_an_error) {
     bloom_settings s = glare_settings("cpu");
     s.kernel.normalize = PSF_NONE;
-    image *img = scene(FLOATS, 1e35);
-    bloom_report *r = malloc(sizeof *r);
+    OWN(image) *img = scene(FLOATS, 1e35);
+    OWN_HEAP bloom_report *r = malloc(sizeof *r);
     CHECK_REFUSED(glare_try(img, lopsided(), &s, r, &e), ERR_BAD_PIXELS, "");
-    free(r);
-    image_free(&img);
 }
 
 /* Its channels span most of the range of floats, and no sum in doubles holds so much at once: the
@@ -278,18 +257,16 @@ TEST(the_sample_of_all_floats) {
     if (!path) skip();
     const char *kernel = glare_kernel("power.exr", glare_power, 63, 63, "Y:float");
     for (int d = 0; (device = glare_device(d)); d++) {
-        image *img = image_load(path, NULL, make_threads(), &e);
-        CHECK_OK(img, e);
+        OWN(image) *img = image_load(path, NULL, make_threads(), &e);
+        CHECK_OK(img);
         bloom_settings s = glare_settings(device);
-        bloom_report *r = malloc(sizeof *r);
+        OWN_HEAP bloom_report *r = malloc(sizeof *r);
         s.layers = "*";
         glare_bloom(img, kernel, &s, r);
         assert_false(r->promise.method.kept);
         const image_part *p = &img->head.part[0];
         for (size_t i = 0; i < (size_t)image_width(p) * image_height(p); i++)
             assert_true(isfinite(glare_get(img, 0, i)));
-        free(r);
-        image_free(&img);
     }
 }
 
@@ -313,11 +290,11 @@ TEST(settings_together) {
             s.alpha = i % 4 < 2 ? ALPHA_CONVOLVE : ALPHA_KEEP;
             s.window = i % 6 < 2 ? WINDOW_GROW : WINDOW_KEEP;
             if (d == 0 && i % 8 == 7) s.precision = PRECISION_FLOAT64;
-            image *img =
+            OWN(image) *img =
                 scene(i % 5 < 3 ? "A:float B:float G:float R:float" : "A:half B:half G:half R:half",
                       scale);
-            image *truth = glare_truth(img, lopsided(), &s);
-            bloom_report *r = malloc(sizeof *r);
+            OWN(image) *truth = glare_truth(img, lopsided(), &s);
+            OWN_HEAP bloom_report *r = malloc(sizeof *r);
             glare_bloom(img, lopsided(), &s, r);
             assert_true(r->promise.method.kept);
             assert_int_equal(r->verified.found.broken, 0);
@@ -336,9 +313,6 @@ TEST(settings_together) {
                         fail_msg("%s, settings %d, %s: pixel %zu is %g, should be %g", device, i,
                                  p->channel[c].name, k, got, want);
                 }
-            image_free(&img);
-            image_free(&truth);
-            free(r);
         }
 }
 
@@ -352,12 +326,12 @@ TEST(rows_made_again) {
         const char *kernel =
             glare_kernel("bell.exr", glare_bell, 41, 41, "B:float G:float R:float");
         const char *list = t ? FLOATS : HALFS;
-        image *img = glare_image(list, 320, 90);
+        OWN(image) *img = glare_image(list, 320, 90);
         for (int c = 0; c < 3; c++)
             for (int i = 0; i < 320 * 90; i++)
                 glare_put(img, c, (size_t)i, i % 320 > 250 && i % 320 < 300 ? 1000.f : 0.f);
-        image *truth = glare_truth(img, kernel, &s);
-        bloom_report *r = malloc(sizeof *r);
+        OWN(image) *truth = glare_truth(img, kernel, &s);
+        OWN_HEAP bloom_report *r = malloc(sizeof *r);
         glare_bloom(img, kernel, &s, r);
         assert_true(r->ledger[0].negative_pixels > 0);
         for (int c = 0; c < 3; c++)
@@ -366,9 +340,6 @@ TEST(rows_made_again) {
                 assert_true(got >= 0);
                 CHECK_LE(fabs(got - want), 1e-3 + (t ? 1e-5 : 0x1p-10) * want);
             }
-        image_free(&img);
-        image_free(&truth);
-        free(r);
     }
 }
 
@@ -378,14 +349,12 @@ TEST(precision_is_obeyed) {
             bloom_settings s = glare_settings("cpu");
             s.precision = (plan_precision)p;
             s.tolerance = i ? 1e-9 : 100;
-            image *img = scene(FLOATS, 1);
-            bloom_report *r = malloc(sizeof *r);
+            OWN(image) *img = scene(FLOATS, 1);
+            OWN_HEAP bloom_report *r = malloc(sizeof *r);
             glare_bloom(img, lopsided(), &s, r);
             assert_int_equal(r->promise.method.precision, p);
             if (i && p == PRECISION_FLOAT32) assert_false(r->promise.method.kept);
             if (!i) assert_true(r->promise.method.kept);
-            image_free(&img);
-            free(r);
         }
 }
 

@@ -15,12 +15,11 @@ typedef struct {
 
 static void *use(void *arg) {
     sharer *u = arg;
-    float *out = malloc(sizeof *out * 3 * W * H);
+    OWN_HEAP float *out = malloc(sizeof *out * 3 * W * H);
     for (int i = 0; i < 8; i++) {
         bloom_floats(u->s, out, u->in, W, H, 3, false);
         assert_memory_equal(out, u->want, sizeof *out * 3 * W * H);
     }
-    free(out);
     return NULL;
 }
 

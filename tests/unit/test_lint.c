@@ -1,6 +1,5 @@
 /* The linter of kernels: each figure against what the kernel was built to have, each rule against a
  * kernel that breaks it and one that does not. */
-#include "base/mem.h"
 #include "kernel/lint_words.h"
 #include "kernel/make/model.h"
 #include "unit/check.h"
@@ -12,7 +11,7 @@ static float tap[3][(N + 1) * (N + 1)];
 static lint look(uint32_t w, uint32_t h, uint32_t channels) {
     const float *plane[3] = {tap[0], tap[1], tap[2]};
     lint l;
-    CHECK_OK(lint_kernel(&l, &(psf_planes){w, h, channels, plane}, &e), e);
+    CHECK_OK(lint_kernel(&l, &(psf_planes){w, h, channels, plane}, &e));
     return l;
 }
 
@@ -256,13 +255,13 @@ TEST(glances) {
         err e = {0};
         power(N, N, G[i].x, G[i].y, 6, 0);
         tap[0][5] += (float)G[i].spoilt;
-        CHECK_OK(lint_glance(said, &(psf_planes){N, N, 1, plane}, G[i].placed, &e), e);
+        CHECK_OK(lint_glance(said, &(psf_planes){N, N, 1, plane}, G[i].placed, &e));
         assert_string_equal(said, G[i].words);
     }
     for (int i = 0; i < N * N; i++) tap[0][i] = 1;
     err e = {0};
     char said[LINT_WORDS];
-    CHECK_OK(lint_glance(said, &(psf_planes){N, N, 1, plane}, false, &e), e);
+    CHECK_OK(lint_glance(said, &(psf_planes){N, N, 1, plane}, false, &e));
     assert_string_equal(said, "all taps are equal");
 }
 
@@ -341,11 +340,11 @@ TEST(models_pass) {
             /* What does not fit its taps is cut off, and make says so. */
             double kept;
             uint32_t enough;
-            CHECK_OK(model_kept(&kept, &enough, &r, 0.8, make_threads(), &e), e);
+            CHECK_OK(model_kept(&kept, &enough, &r, 0.8, make_threads(), &e));
             if (kept < 0.8) continue;
-            CHECK_OK(model_make(plane, &channels, &r, make_threads(), &e), e);
+            CHECK_OK(model_make(plane, &channels, &r, make_threads(), &e));
             const psf_planes made = {side, side, channels, (const float *const *)plane};
-            CHECK_OK(lint_kernel(&l, &made, &e), e);
+            CHECK_OK(lint_kernel(&l, &made, &e));
             kernel_finding f[KERNEL_FINDINGS];
             if (warnings(&l) && kernel_findings(f, &l))
                 fail_msg("%s of %u taps: %s", MODELS[i].name, side, f[0].words);

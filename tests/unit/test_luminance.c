@@ -1,7 +1,6 @@
 /* test_luminance.c - the weights of R, G and B in luminance, from a file's chromaticities: the
  * figures of docs/math.md, and attributes of which no weights can be made; and that a kernel is
  * normalised by them. */
-#include "base/mem.h"
 #include "kernel/kernel_source.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
@@ -14,17 +13,16 @@ static const float XY_REC2020[8] = {0.708f, 0.292f, 0.170f,  0.797f,
                                     0.131f, 0.046f, 0.3127f, 0.329f};
 
 static void set_primaries(image_part *p, const void *data, uint32_t bytes) {
-    CHECK_OK(image_set_attr(p, "chromaticities", "chromaticities", data, bytes, &e), e);
+    CHECK_OK(image_set_attr(p, "chromaticities", "chromaticities", data, bytes, &e));
 }
 
 static void check_weights(const void *data, uint32_t bytes, const double want[3]) {
-    image_header h = {.part = mem_new(1, sizeof *h.part, "part", &e), .parts = 1};
+    OWN(image_header) h = {.part = mem_new(1, sizeof *h.part, "part", &e), .parts = 1};
     double is[3];
     if (data) set_primaries(h.part, data, bytes);
     image_luminance(h.part, is);
     for (int i = 0; i < 3; i++) CHECK_LE(fabs(is[i] - want[i]), 2e-6);
     CHECK_LE(fabs(is[0] + is[1] + is[2] - 1), 1e-12);
-    image_header_free(&h);
 }
 
 TEST(weights) {
@@ -50,25 +48,20 @@ TEST(a_kernel_is_weighed) {
     const make_part part = PART("B:float G:float R:float", 0, 0, 2, 1);
     static const float TAPS[3][2] = {{1, 1}, {2, 3}, {4, 4}}; /* B G R */
     for (int wide = 0; wide < 2; wide++) {
-        image *img = make_image(&part, 1);
+        OWN(image) *img = make_image(&part, 1);
         const double *w = wide ? REC2020 : REC709;
-        kernel_source k;
-        psf made;
+        OWN(kernel_source) k;
+        OWN(psf) made;
         for (int c = 0; c < 3; c++) memcpy(img->plane[0][c], TAPS[c], sizeof TAPS[c]);
         if (wide) set_primaries(&img->head.part[0], XY_REC2020, sizeof XY_REC2020);
         const char *path = make_path("weighed.exr");
-        CHECK_OK(image_save(path, img, make_threads(), &e), e);
-        CHECK_OK(kernel_source_load(&k, path, make_threads(), &e), e);
+        CHECK_OK(image_save(path, img, make_threads(), &e));
+        CHECK_OK(kernel_source_load(&k, path, make_threads(), &e));
         const kernel_use use = {.options.normalize = PSF_LUMINANCE};
-        CHECK_OK(kernel_source_psf(&made, &k, &use,
-                                   &(kernel_need){.channels = 3, .w = 8, .h = 8, .height = 8}, NULL,
-                                   &e),
-                 e);
+        CHECK_OK(kernel_source_psf(
+            &made, &k, &use, &(kernel_need){.channels = 3, .w = 8, .h = 8, .height = 8}, NULL, &e));
         double y = w[0] * 8 + w[1] * 5 + w[2] * 2;
         for (int c = 0; c < 3; c++) CHECK_LE(fabs(made.scale[c] * y - 1), 1e-5);
-        psf_free(&made);
-        kernel_source_free(&k);
-        image_free(&img);
     }
 }
 

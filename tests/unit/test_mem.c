@@ -1,6 +1,5 @@
 /* The allocator's account, and --mem-limit. */
 #include "base/machine.h"
-#include "base/mem.h"
 #include "base/par.h"
 #include "unit/check.h"
 
@@ -58,7 +57,7 @@ static bool churn(void *ctx, size_t index, int worker, err *e) {
 TEST(threads) {
     uint64_t before = mem_used();
     par *t = par_open(4, &e);
-    CHECK_OK(par_for(t, 200, churn, NULL, &e), e);
+    CHECK_OK(par_for(t, 200, churn, NULL, &e));
     par_close(&t);
     assert_int_equal(mem_used(), before);
 }
@@ -114,7 +113,7 @@ TEST(kept_or_refused) {
     assert_int_equal(setrlimit(RLIMIT_AS, &now), 0);
     a = mem_raw(90 << 20, 1, "more than the system has", &e);
     assert_int_equal(setrlimit(RLIMIT_AS, &all), 0);
-    CHECK_OK(a, e);
+    CHECK_OK(a);
     mem_free(a);
     mem_keep(0);
 }

@@ -1,6 +1,5 @@
 /* Kernels by formula: against integrals in closed form, a numeric transform, and properties that
  * every model has. */
-#include "base/mem.h"
 #include "kernel/make/model.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
@@ -17,7 +16,7 @@ static model_request request(const char *name, uint32_t w, uint32_t h) {
 static uint32_t make(float *plane[MODEL_CHANNELS], const model_request *r) {
     uint32_t channels = 0;
     memset(plane, 0, MODEL_CHANNELS * sizeof *plane);
-    CHECK_OK(model_make(plane, &channels, r, make_threads(), &e), e);
+    CHECK_OK(model_make(plane, &channels, r, make_threads(), &e));
     return channels;
 }
 
@@ -36,7 +35,7 @@ TEST(all_models) {
         /* One thread makes the same bits. */
         par *lone = par_open(1, &e);
         uint32_t again;
-        CHECK_OK(model_make(b, &again, &r, lone, &e), e);
+        CHECK_OK(model_make(b, &again, &r, lone, &e));
         par_close(&lone);
         for (uint32_t c = 0; c < n; c++) {
             assert_memory_equal(a[c], b[c], 97 * 64 * sizeof(float));
@@ -186,7 +185,7 @@ TEST(colours) {
 
 TEST(parameters) {
     model_request r = request("star", 16, 16);
-    CHECK_OK(model_set(&r, "blades=8", &e), e);
+    CHECK_OK(model_set(&r, "blades=8", &e));
     assert_true(r.value[1] == 8);
     static const char *const BAD[][2] = {{"blade=8", "did you mean 'blades'?"},
                                          {"f=8", "it has radius, blades, round, turn"},
@@ -197,7 +196,6 @@ TEST(parameters) {
                                          {"round=nan", "from 0 to 1"},
                                          {"round=1x", "from 0 to 1"}};
     for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
-        e = (err){0};
         CHECK_REFUSED(model_set(&r, BAD[i][0], &e), ERR_USAGE, "");
         if (!strstr(e.msg, BAD[i][1])) fail_msg("%s: %s", BAD[i][0], e.msg);
     }
@@ -219,7 +217,7 @@ TEST(parameters) {
 /* How much light the taps keep, against a sum over the taps themselves. */
 static double kept_by(const model_request *r, double enough, uint32_t *side) {
     double share;
-    CHECK_OK(model_kept(&share, side, r, enough, make_threads(), &e), e);
+    CHECK_OK(model_kept(&share, side, r, enough, make_threads(), &e));
     return share;
 }
 
@@ -251,14 +249,14 @@ TEST(kept) {
     CHECK_LE(fabs(kept_by(&r, 0.9, &side) - (0.8 + 0.2 * (1 - 20 / (20 + 31 * 1.13)))), 0.01);
     /* The smallest usual size that keeps enough. */
     r = request("gaussian", 1, 1);
-    CHECK_OK(model_fit(&r, 0.999, make_threads(), &e), e);
+    CHECK_OK(model_fit(&r, 0.999, make_threads(), &e));
     assert_true(r.w == 64 && r.h == 64);
     r.value[0] = 20;
-    CHECK_OK(model_fit(&r, 0.999, make_threads(), &e), e);
+    CHECK_OK(model_fit(&r, 0.999, make_threads(), &e));
     assert_int_equal(r.w, 192);
     CHECK_LE(0.999, kept_by(&r, 0.999, &side));
     r = request("moffat", 1, 1);
-    CHECK_OK(model_fit(&r, 0.999, make_threads(), &e), e);
+    CHECK_OK(model_fit(&r, 0.999, make_threads(), &e));
     assert_int_equal(r.w, MODEL_AUTO);
 }
 
@@ -266,8 +264,8 @@ TEST(kept) {
 static double resolved(const char *name, int parameter, const char *const *set) {
     double p[MODEL_PARAMETERS];
     model_request r = request(name, 16, 16);
-    for (; *set; set++) CHECK_OK(model_set(&r, *set, &e), e);
-    CHECK_OK(model_resolve(p, &r, &e), e);
+    for (; *set; set++) CHECK_OK(model_set(&r, *set, &e));
+    CHECK_OK(model_resolve(p, &r, &e));
     return p[parameter];
 }
 

@@ -2,7 +2,6 @@
  * with every number of threads. The simulation moves labels (lanes) between registers as the
  * threads do, and checks that each butterfly meets the two lanes that the textbook's diagram joins.
  * On short lines it moves numbers, too, and compares with the definition. */
-#include "base/mem.h"
 #include "lab/nabla.h"
 #include "unit/check.h"
 

@@ -12,7 +12,7 @@ static const char *array(int version, const char *head, const void *numbers, siz
     add(&b, start, version == 1 ? 10 : 12);
     add(&b, head, n);
     add(&b, numbers, bytes);
-    return write_file("a.npy", b.bytes, b.n);
+    return make_file("a.npy", b.bytes, b.n);
 }
 
 TEST(every_type_of_number) {
@@ -40,14 +40,13 @@ TEST(every_type_of_number) {
             snprintf(head, sizeof head,
                      "{'shape': (2, 1, 3), \"descr\": '%s', 'fortran_order':False}\n",
                      CASE[i].name);
-            image *img = load(array(version, head, CASE[i].numbers, CASE[i].bytes));
+            OWN(image) *img = load(array(version, head, CASE[i].numbers, CASE[i].bytes));
             assert_string_equal(img->head.format, "npy");
             assert_int_equal(img->head.part[0].channel[0].type, CASE[i].type);
             for (uint32_t y = 0; y < 2; y++)
                 for (uint32_t c = 0; c < 3; c++)
                     assert_true((double)sample(img, (const char *[]){"R", "G", "B"}[c], 0, y) ==
                                 CASE[i].want[3 * y + c]);
-            image_free(&img);
         }
 }
 
@@ -65,14 +64,13 @@ TEST(every_shape_of_a_picture) {
         char head[128];
         snprintf(head, sizeof head, "{'descr': '<f4', 'fortran_order': False, 'shape': %s, }",
                  CASE[i].shape);
-        image *img = load(array(1, head, v, sizeof v));
+        OWN(image) *img = load(array(1, head, v, sizeof v));
         assert_int_equal(image_width(&img->head.part[0]), CASE[i].w);
         assert_int_equal(image_height(&img->head.part[0]), CASE[i].h);
         assert_int_equal(img->head.part[0].channels, CASE[i].channels);
         uint32_t x = CASE[i].w - 1, y = CASE[i].h - 1;
         assert_true(sample(img, CASE[i].first, x, y) ==
                     v[(y * CASE[i].w + x) * (uint32_t)CASE[i].channels]);
-        image_free(&img);
     }
 }
 
@@ -99,9 +97,9 @@ TEST(what_is_no_picture_is_refused) {
     };
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++)
         refuse(array(1, CASE[i][0], "\0\0\0\0", 4), CASE[i][1]);
-    refuse(write_file("a.npy", "\x93NUMPY\1\0\xff\xff", 10), "65535 bytes");
-    refuse(write_file("a.npy", "\x93NUMPY\2\0\xff\xff\xff\xff", 12), "4294967295 bytes");
-    refuse(write_file("a.npy", "\x93NUMPY\1\0\x20\0{", 11), "the file has 11");
+    refuse(make_file("a.npy", "\x93NUMPY\1\0\xff\xff", 10), "65535 bytes");
+    refuse(make_file("a.npy", "\x93NUMPY\2\0\xff\xff\xff\xff", 12), "4294967295 bytes");
+    refuse(make_file("a.npy", "\x93NUMPY\1\0\x20\0{", 11), "the file has 11");
 }
 
 /* What is written is read back, and the head is one of numpy.save's. */
@@ -118,7 +116,7 @@ TEST(arrays_are_written) {
     };
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
         make_part m = PART(CASE[i].channels, 3, 4, 7, 5);
-        image *img = make_image(&m, 1);
+        OWN(image) *img = make_image(&m, 1);
         const char *path = make_path("out.npy");
         save(path, img);
         char head[128] = "";
@@ -127,7 +125,7 @@ TEST(arrays_are_written) {
         fclose(f);
         assert_memory_equal(head, "\x93NUMPY\1\0\x76\0", 10);
         assert_memory_equal(head + 10, CASE[i].head, strlen(CASE[i].head));
-        image *back = load(path);
+        OWN(image) *back = load(path);
         const image_part *p = &back->head.part[0];
         for (int c = 0; c < p->channels; c++)
             for (uint32_t k = 0; k < 35; k++) {
@@ -135,8 +133,6 @@ TEST(arrays_are_written) {
                 float b = sample(back, p->channel[c].name, k % 7, k / 7);
                 assert_true(a == b || (isnan(a) && isnan(b)));
             }
-        image_free(&back);
-        image_free(&img);
     }
 }
 

@@ -50,7 +50,7 @@ TEST(commands_are_sound) {
 }
 
 TEST(defaults_are_those_of_the_contract) {
-    settings s;
+    OWN(settings) s;
     assert_true(settings_init(&s, &e));
     assert_int_equal(s.bloom.border[PLAN_X], BORDER_MIRROR);
     assert_int_equal(s.bloom.border[PLAN_Y], BORDER_MIRROR);
@@ -65,12 +65,11 @@ TEST(defaults_are_those_of_the_contract) {
     assert_null(s.bloom.layers);
     assert_true(s.existing == EXISTING_REPLACE && s.clobber && !s.update && !s.in_place);
     assert_true(s.compare.fail == 1e-6 && isinf(s.compare.hard_fail));
-    settings_free(&s);
 }
 
 /* One value, and whether its row takes it. */
 static void accepts(const char *name, const char *value, bool ok) {
-    settings s;
+    OWN(settings) s;
     assert_true(settings_init(&s, &e));
     bool set = settings_set(&s, row(name), value, (setting_origin){ORIGIN_FLAG, "--x"}, &e);
     if (set != ok) fail_msg("%s = '%s': %s", name, value, ok ? e.msg : "taken");
@@ -79,7 +78,6 @@ static void accepts(const char *name, const char *value, bool ok) {
         assert_int_equal(e.code, ERR_CONFIG);
         assert_non_null(strstr(e.msg, option_flag(&OPTIONS[row(name)], flag)));
     }
-    settings_free(&s);
 }
 
 TEST(ranges_and_words) {
@@ -156,7 +154,7 @@ static void set(settings *s, const char *name, const char *value) {
 }
 
 TEST(values_land_where_they_belong) {
-    settings s;
+    OWN(settings) s;
     assert_true(settings_init(&s, &e));
     set(&s, "padding", "mirror, wrap");
     assert_int_equal(s.bloom.border[PLAN_X], BORDER_MIRROR);
@@ -181,7 +179,6 @@ TEST(values_land_where_they_belong) {
     set(&s, "layers", "a");
     set(&s, "layers", "b,c");
     assert_string_equal(s.bloom.layers, "b,c");
-    settings_free(&s);
 }
 
 /* The words of a row are in the order of its enum. */
@@ -198,7 +195,7 @@ TEST(words_match_enums) {
 }
 
 TEST(failure_changes_nothing) {
-    settings s;
+    OWN(settings) s;
     assert_true(settings_init(&s, &e));
     set(&s, "padding", "mirror");
     CHECK_REFUSED(settings_set(&s, row("padding"), "wrap,nonsense",
@@ -206,11 +203,9 @@ TEST(failure_changes_nothing) {
                   ERR_CONFIG, "");
     assert_int_equal(strncmp(e.msg, "f:1:2: ", 7), 0);
     assert_int_equal(s.bloom.border[PLAN_X], BORDER_MIRROR);
-    text origin = {0};
+    OWN(text) origin = {0};
     settings_origin(&s, row("padding"), &origin);
     assert_string_equal(origin.s, "flag --x");
-    text_free(&origin);
-    settings_free(&s);
 }
 
 TEST(names) {
@@ -259,18 +254,17 @@ TEST(actions_are_sound) {
                 if (!option_find(o, of->bit)) fail_msg("%s takes no %s", of->name, o);
         }
         for (int i = 0; of->actions && i < OPTION_COUNT; i++) {
-            text names = {0};
+            OWN(text) names = {0};
             if (!(OPTIONS[i].on & of->bit)) continue;
             option_actions(&OPTIONS[i], of, &names);
             if (!names.n) fail_msg("no action of %s takes %s", of->name, OPTIONS[i].name);
-            text_free(&names);
         }
     }
 }
 
 /* Values from a config file or a variable are not held to the rules. */
 TEST(rules_hold_for_flags_alone) {
-    settings s;
+    OWN(settings) s;
     assert_true(settings_init(&s, &e));
     assert_true(
         settings_set(&s, row("knee"), "1", (setting_origin){ORIGIN_FILE, "look.json:1:1"}, &e));
@@ -284,7 +278,6 @@ TEST(rules_hold_for_flags_alone) {
     assert_true(settings_set(&s, row("threshold"), "1",
                              (setting_origin){ORIGIN_FILE, "look.json:1:1"}, &e));
     assert_true(option_rules_check(&s, FOR_APPLY, &e));
-    settings_free(&s);
 }
 
 RUN_TESTS(NULL, NULL)

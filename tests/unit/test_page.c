@@ -1,7 +1,6 @@
 /* The figures and the false colours that `kernel show` draws, against sums over the taps. */
 #include "app/kernel/kernel_picture.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "image/flat/flat.h"
 #include "image/flat/heat.h"
 #include "image/format.h"
@@ -27,14 +26,14 @@ static kernel_page page(lint *l) {
                      .plane = {tap[0], tap[1], tap[2]},
                      .decades = 4};
     memcpy(k.chromaticities, IMAGE_REC709, sizeof k.chromaticities);
-    CHECK_OK(lint_kernel(l, &(psf_planes){W, H, 3, k.plane}, &e), e);
-    CHECK_OK(kernel_page_measure(&k, &e), e);
+    CHECK_OK(lint_kernel(l, &(psf_planes){W, H, 3, k.plane}, &e));
+    CHECK_OK(kernel_page_measure(&k, &e));
     return k;
 }
 
 TEST(rings) {
     lint l;
-    kernel_page k = page(&l);
+    OWN(kernel_page) k = page(&l);
     for (int c = 0; c < 3; c++) {
         double all = 0;
         for (int i = 0; i < W * H; i++) all += (double)tap[c][i];
@@ -51,23 +50,19 @@ TEST(rings) {
         }
         CHECK_LE(fabs(k.within[c][k.rings - 1] - 1), 1e-12);
     }
-    kernel_page_free(&k);
 }
 
 /* A picture that is not scaled down has a square of pixels for each tap, in the colour of its
  * logarithm. */
 TEST(colours) {
     lint l;
-    kernel_page k = page(&l);
+    OWN(kernel_page) k = page(&l);
     size_t bytes;
-    char path[256];
-    uint8_t *png = kernel_picture_png(&k, &bytes, &e);
+    OWN_MEM uint8_t *png = kernel_picture_png(&k, &bytes, &e);
     assert_non_null(png);
-    snprintf(path, sizeof path, "%s/page.png", getenv("TEST_TMP") ? getenv("TEST_TMP") : "/tmp");
-    CHECK_OK(file_write_all(path, png, bytes, &e), e);
-    image *img = image_load(path, NULL, make_threads(), &e);
+    const char *path = make_file("page.png", png, bytes);
+    OWN(image) *img = image_load(path, NULL, make_threads(), &e);
     assert_non_null(img);
-    remove(path);
     const image_part *p = &img->head.part[0];
     const uint32_t by = 480 / W, margin = (image_height(p) - H * by) / 2;
     double high = 0;
@@ -86,17 +81,14 @@ TEST(colours) {
             CHECK_LE(fabs((double)flat_to_srgb(is) * 255 - want[c]), 1.01);
         }
     }
-    image_free(&img);
-    mem_free(png);
-    kernel_page_free(&k);
 }
 
 /* Names are escaped, and a curve is drawn where there is one. */
 TEST(svg) {
     lint l;
-    kernel_page k = page(&l);
-    text to = {0};
-    CHECK_OK(kernel_page_svg(&k, make_threads(), &to, &e), e);
+    OWN(kernel_page) k = page(&l);
+    OWN(text) to = {0};
+    CHECK_OK(kernel_page_svg(&k, make_threads(), &to, &e));
     assert_non_null(strstr(to.s, "<title>a &lt;kernel&gt; &amp; &quot;more&quot;</title>"));
     assert_null(strstr(to.s, "<kernel>"));
     /* No coordinate is NaN; the data of pictures may have these letters. */
@@ -107,10 +99,8 @@ TEST(svg) {
     k.curve_at = mem_new(3, sizeof(double), "curve", &e);
     k.curve = mem_new(3, sizeof(double), "curve", &e);
     for (int i = 0; i < 3; i++) k.curve_at[i] = i + 1, k.curve[i] = pow(10, -i - 1);
-    CHECK_OK(kernel_page_svg(&k, make_threads(), &to, &e), e);
+    CHECK_OK(kernel_page_svg(&k, make_threads(), &to, &e));
     assert_true(strstr(to.s, "a formula") && strstr(to.s, "stroke-dasharray=\"5 4\""));
-    text_free(&to);
-    kernel_page_free(&k);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -28,7 +28,7 @@ TEST(every_piece_once) {
     for (size_t round = 0; round < 20000; round++) {
         job j = {.fail_from = MOST};
         size_t count = round % (round % 10 ? 6 : MOST);
-        CHECK_OK(par_for(p, count, piece, &j, &e), e);
+        CHECK_OK(par_for(p, count, piece, &j, &e));
         for (size_t i = 0; i < MOST; i++) assert_int_equal(j.done[i], i < count);
     }
     par_close(&p);
@@ -36,7 +36,7 @@ TEST(every_piece_once) {
 }
 
 TEST(failures) {
-    par *p = par_open(THREADS, NULL);
+    OPEN(par) *p = par_open(THREADS, NULL);
     for (int round = 0; round < 2000; round++) {
         job j = {.fail_from = round % MOST};
         CHECK_REFUSED(par_for(p, MOST, piece, &j, &e), ERR_DATA, "");
@@ -44,7 +44,6 @@ TEST(failures) {
         snprintf(want, sizeof want, "piece %d", j.fail_from);
         assert_string_equal(e.msg, want);
     }
-    par_close(&p);
 }
 
 /* --- several callers ------------------------------------------------------------------------- */
@@ -192,7 +191,7 @@ TEST(oldest_first) {
     pthread_barrier_init(&both, NULL, 3);
     atomic_int begun = 0;
     atomic_uint_least64_t first = 0;
-    par *p = par_open(3, NULL);
+    OPEN(par) *p = par_open(3, NULL);
     aged young = {.p = p, .both = &both, .age = 9, .begun = &begun, .first = &first}, old = young,
          idle = young;
     old.age = 2;
@@ -203,7 +202,6 @@ TEST(oldest_first) {
     for (int i = 0; i < 3; i++) pthread_join(t[i], NULL);
     assert_int_equal(first, old.age);
     pthread_barrier_destroy(&both);
-    par_close(&p);
 }
 
 /* All places are taken by callers that wait for a thread that comes last. */

@@ -4,7 +4,6 @@
  * of memory. --verify finds what a tile got wrong. */
 #include "bloom/part.h"
 
-#include "base/mem.h"
 #include "base/number.h"
 #include "unit/check.h"
 #include "unit/glare.h"
@@ -83,9 +82,9 @@ static void open_case(tried *t, image *in, const char *kernel, const bloom_setti
     *t = (tried){.in = in, .s = *s};
     t->want = glare_truth(in, kernel, s);
     t->devices = device_pool_open(make_threads(), NULL, 0, &e);
-    CHECK_OK(t->devices, e);
+    CHECK_OK(t->devices);
     t->session = session_open(&t->s, kernel, t->devices, &e);
-    CHECK_OK(t->session, e);
+    CHECK_OK(t->session);
     t->f = (files){.in = in, .step = 1, .upwards = in->head.part[0].order == LINES_DECREASING};
     t->from = (rows_source){.ctx = &t->f, .head = &t->in->head, .read = read_rows};
     t->to = (rows_sink){.ctx = &t->f, .step = step_of, .write = write_rows};
@@ -113,30 +112,28 @@ static uint64_t bytes_of(void *ctx, const tiling *t) {
 
 /* What the planner would ask of these tiles. */
 static tiling_request request_of(const tried *t) {
-    psf k = {0};
+    OWN(psf) k = {0};
     const image_part *p = &t->in->head.part[0];
     uint32_t n = (uint32_t)p->channels;
     tiling_request r = {.rows = t->f.step, .planes = n, .bytes = bytes_of};
     const kernel_use use = bloom_kernel_use(&t->s);
     const kernel_need need = {
         .channels = n, .w = image_width(p), .h = image_height(p), .height = image_height(p)};
-    CHECK_OK(kernel_source_psf(&k, session_kernel(t->session), &use, &need, NULL, &e), e);
+    CHECK_OK(kernel_source_psf(&k, session_kernel(t->session), &use, &need, NULL, &e));
     r.ask = session_request(&t->s, &k, &need, (plan_planes){0});
-    psf_free(&k);
     return r;
 }
 
 static double dark_of(const image *img, int c) {
     const image_part *p = &img->head.part[0];
     size_t n = (size_t)image_width(p) * image_height(p);
-    scan s = {0};
+    OWN(scan) s = {0};
     const void *plane = img->plane[0][c];
     pixel_type type = p->channel[c].type;
     const scan_request r = {
         .w = (uint32_t)n, .h = 1, .channels = 1, .plane = &plane, .type = &type, .histogram = true};
-    CHECK_OK(scan_make(&s, &r, make_threads(), &e), e);
+    CHECK_OK(scan_make(&s, &r, make_threads(), &e));
     double dark = accuracy_dark(&s.channel[0], type == PIXEL_HALF);
-    scan_free(&s);
     return dark;
 }
 
@@ -168,21 +165,19 @@ static void check_result(const tried *t, const tiling *cut) {
 
 /* Blooms with these tiles. */
 static void try_tiles(tried *t, const tiling *cut, bloom_report *r) {
-    image_header head = {0};
+    OWN(image_header) head = {0};
     CHECK_OK(image_header_copy(&head, &t->in->head, &e) &&
-                 part_header(&head.part[0], &t->s, false, &e),
-             e);
+             part_header(&head.part[0], &t->s, false, &e));
     t->f.out = image_new(&head, &e);
     t->f.next = t->f.upwards ? image_height(&head.part[0]) : 0;
     t->f.rows = 0;
     t->job.cut = cut;
     part_made made;
     report_begin(r, t->s.tolerance);
-    CHECK_OK(part_bloom(&made, &t->job, &e), e);
+    CHECK_OK(part_bloom(&made, &t->job, &e));
     report_add_part(r, &made);
     part_made_free(&made);
     assert_int_equal(t->f.next, t->f.upwards ? 0 : image_height(&head.part[0]));
-    image_header_free(&head);
 }
 
 /* Returns the number of transforms. Tiles of which one pixel counts would take minutes. */
@@ -194,7 +189,7 @@ static uint64_t turns_of(const tiling *t) {
 static int try_all(tried *t) {
     tiling_request r = request_of(t);
     tiling before = {0};
-    bloom_report *report = mem_new(1, sizeof *report, "report", NULL);
+    OWN_MEM bloom_report *report = mem_new(1, sizeof *report, "report", NULL);
     int count = 0;
     for (r.memory = 1 << 26; r.memory > 1 << 10; r.memory = r.memory * 7 / 8) {
         tiling cut = {0};
@@ -211,7 +206,6 @@ static int try_all(tried *t) {
         image_free(&t->f.out);
         count++;
     }
-    mem_free(report);
     return count;
 }
 
@@ -297,7 +291,7 @@ TEST(verify_sees_what_tiles_do_not) {
     tiling cut = {0};
     bloom_report *report = mem_new(1, sizeof *report, "report", &e);
     for (r.memory = 1 << 26; !cut.cut[PLAN_Y]; r.memory = r.memory * 15 / 16)
-        CHECK_OK(tiling_choose(&cut, &r, &e), e);
+        CHECK_OK(tiling_choose(&cut, &r, &e));
     try_tiles(&t, &cut, report);
     assert_int_equal(report->verified.found.broken, 0);
     image_free(&t.f.out);

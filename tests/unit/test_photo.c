@@ -1,6 +1,5 @@
 /* Kernels of photographs: known kernels, photographed by a camera that is written down here (8
  * bits, the curve of sRGB, noise, white at 1), must come back. */
-#include "base/mem.h"
 #include "kernel/edit/edit.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
@@ -44,7 +43,7 @@ static int64_t moved[2]; /* of the camera */
 static edit_input photograph(light_at *light, double exposure, double ground, double codes,
                              uint64_t seed) {
     edit_input in = {.amount = NAN, .quantum = decode(1 / 255.0), .name = "lamp.png"};
-    CHECK_OK(edit_new(&in.kernel, W, H, 1, &e), e);
+    CHECK_OK(edit_new(&in.kernel, W, H, 1, &e));
     for (int i = 0; i < W * H; i++) {
         double v = exposure *
                        light((double)(i % W - CX - moved[0]), (double)(i / W - CY - moved[1])) +
@@ -58,7 +57,7 @@ static edit_input photograph(light_at *light, double exposure, double ground, do
 static edit_kernel apply(const char *name, edit_request *r, edit_account *told) {
     edit_kernel to = {0};
     r->threads = make_threads();
-    CHECK_OK(edit_find(name)->apply(&to, r, told, &e), e);
+    CHECK_OK(edit_find(name)->apply(&to, r, told, &e));
     for (int i = 0; i < r->inputs; i++) edit_free(&r->input[i].kernel);
     return to;
 }
@@ -86,13 +85,13 @@ static double ring(const edit_kernel *k, light_at *light, int radius) {
 TEST(merge_recovers) {
     for (int measured = 0; measured < 2; measured++) {
         edit_request r = {.inputs = 3, .value = {0}};
-        edit_account told = {0};
+        OWN(edit_account) told = {0};
         const double exposure[3] = {3000, 0.9, 55};
         for (int i = 0; i < 3; i++) {
             r.input[i] = photograph(moffat, exposure[i], 0, 0.7, (uint64_t)i + 1);
             if (!measured) r.input[i].amount = exposure[i];
         }
-        edit_kernel k = apply("merge", &r, &told);
+        OWN(edit_kernel) k = apply("merge", &r, &told);
         double is_all = 0, all = 0, low = 1;
         for (int i = 0; i <= REACH; i++)
             is_all += ring(&k, NULL, i) * fmax(i, 0.16),
@@ -112,18 +111,16 @@ TEST(merge_recovers) {
         for (int i = 0; i < told.sayings; i++)
             if (strcmp(told.saying[i].key, "exposure") == 0) longest = &told.saying[i];
         CHECK_LE(fabs(longest->value / (3000 / 0.9) - 1), measured ? 0.02 : 1e-12);
-        edit_free(&k);
-        edit_account_free(&told);
     }
 }
 
 /* Exposures that do not say the truth are noticed. */
 TEST(merge_doubts) {
     edit_request r = {.inputs = 2};
-    edit_account told = {0};
+    OWN(edit_account) told = {0};
     r.input[0] = photograph(moffat, 0.9, 0, 0.7, 1), r.input[0].amount = 1;
     r.input[1] = photograph(moffat, 45, 0, 0.7, 2), r.input[1].amount = 100;
-    edit_kernel k = apply("merge", &r, &told);
+    OWN(edit_kernel) k = apply("merge", &r, &told);
     const edit_saying *s = said(&told, "exposure_differs");
     assert_non_null(s);
     CHECK_LE(fabs(s->value - 50), 1.5);
@@ -131,20 +128,18 @@ TEST(merge_doubts) {
     for (uint32_t i = 0; i < told.rings; i++)
         if (told.ring[i].exposures > 1) most = fmax(most, told.ring[i].deviation);
     CHECK_LE(0.1, most);
-    edit_free(&k);
-    edit_account_free(&told);
 }
 
 /* A level of black in all pictures, as cameras have that write a dark frame above 0. */
 TEST(merge_finds_black) {
     for (int given = 0; given < 2; given++) {
         edit_request r = {.inputs = 3};
-        edit_account told = {0};
+        OWN(edit_account) told = {0};
         for (int i = 0; i < 3; i++) {
             r.input[i] = photograph(moffat, 0.9 * pow(60, i), 0.0015, 0.7, (uint64_t)i + 1);
             if (given) r.input[i].amount = 0.9 * pow(60, i);
         }
-        edit_kernel k = apply("merge", &r, &told);
+        OWN(edit_kernel) k = apply("merge", &r, &told);
         const edit_saying *black = said(&told, "black");
         assert_non_null(black);
         CHECK_LE(fabs(black->value - 0.0015), 3e-5);
@@ -153,8 +148,6 @@ TEST(merge_finds_black) {
         for (int i = 0; i <= 140; i++)
             CHECK_LE(fabs(scale * ring(&k, NULL, i) / ring(NULL, moffat, i) - 1), 0.05);
         CHECK_LE(100, said(&told, "known_to_0.1")->value);
-        edit_free(&k);
-        edit_account_free(&told);
     }
 }
 
@@ -172,14 +165,14 @@ static bool is_covered(uint64_t seed, double known[2]) {
     double noise = any(&seed, 0.3, 1.5), apart = any(&seed, 15, 90), sky = any(&seed, 0, 1e-7);
     bool given = make_random(&seed) % 2, wrong = make_random(&seed) % 2;
     edit_request r = {.inputs = 3};
-    edit_account told = {0};
+    OWN(edit_account) told = {0};
     for (int i = 0; i < 3; i++) {
         double exposure = 0.8 * pow(apart, i);
         r.input[i] =
             photograph(light, exposure, black + sky * exposure, noise, seed + 7 + (uint64_t)i);
         if (given) r.input[i].amount = exposure * (wrong && i == 2 ? any(&seed, 0.7, 1.4) : 1);
     }
-    edit_kernel k = apply("merge", &r, &told);
+    OWN(edit_kernel) k = apply("merge", &r, &told);
     bool covered = true;
     for (int l = 0; l < 2; l++) {
         const edit_saying *s = said(&told, l ? "known_to_0.1" : "known_to_0.02");
@@ -197,8 +190,6 @@ static bool is_covered(uint64_t seed, double known[2]) {
         }
         covered &= off <= end / 50; /* a few may be off by chance */
     }
-    edit_free(&k);
-    edit_account_free(&told);
     return covered;
 }
 
@@ -241,7 +232,7 @@ TEST(merge_moves_back) {
     edit_kernel k[2];
     for (int pass = 0; pass < 2; pass++) {
         edit_request r = {.inputs = 3};
-        edit_account told = {0};
+        OWN(edit_account) told = {0};
         for (int i = 0; i < 3; i++) {
             moved[0] = pass ? 3 * i : 0, moved[1] = pass ? -2 * i : 0;
             r.input[i] = photograph(star, pow(60, i) * 0.6, 0, 0.7, (uint64_t)i + 1);
@@ -251,7 +242,6 @@ TEST(merge_moves_back) {
         const edit_saying *s = said(&told, "moved");
         assert_true(!s == !pass);
         if (s) CHECK_LE(fabs(s->value - hypot(3, 2)), 1e-9);
-        edit_account_free(&told);
     }
     double off = 0, all = 0;
     for (int y = -100; y <= 100; y++)
@@ -290,19 +280,17 @@ TEST(clean_recovers) {
     light_at *const LIGHT[2] = {soft, star};
     for (int l = 0; l < 2; l++) {
         edit_request r = {.inputs = 1, .value = {1, 5, 1}};
-        edit_account told = {0};
+        OWN(edit_account) told = {0};
         r.input[0] = photograph(LIGHT[l], 3, 0.02, 1, 7);
         double raw = 0;
         for (int i = 0; i < W * H; i++) raw += r.input[0].kernel.tap[i];
-        edit_kernel k = apply("clean", &r, &told);
+        OWN(edit_kernel) k = apply("clean", &r, &told);
         assert_true(k.w == 338 && k.h == 331); /* the centre is 172, 165 of 341 x 333 */
         assert_true(said(&told, "background") && said(&told, "core_extrapolated"));
         difference d = wrong(&k, LIGHT[l], 150);
         CHECK_LE(d.rings, 0.05);
         CHECK_LE(d.taps, l == 0 ? 0.05 : 0.08);
         for (size_t i = 0; i < (size_t)k.w * k.h; i++) CHECK_LE(0, k.tap[i]);
-        edit_free(&k);
-        edit_account_free(&told);
     }
 }
 
@@ -310,33 +298,29 @@ TEST(clean_recovers) {
 TEST(merge_measures_the_core) {
     for (int given = 0; given < 2; given++) {
         edit_request r = {.inputs = 3}, one = {.inputs = 1, .value = {1, 5, 1}};
-        edit_account told = {0};
+        OWN(edit_account) told = {0};
         r.input[0] = photograph(star, 40, 0.02, 1, 7);
         r.input[1] = photograph(star, 0.6, 0.0003, 1, 8);
         r.input[2] = photograph(star, 4, 0.002, 1, 9);
         for (int i = 0; given && i < 3; i++) r.input[i].amount = (const double[]){40, 0.6, 4}[i];
         one.input[0].kernel = apply("merge", &r, &told);
         edit_account_free(&told);
-        edit_kernel k = apply("clean", &one, &told);
+        OWN(edit_kernel) k = apply("clean", &one, &told);
         assert_true(said(&told, "background") && !said(&told, "core_extrapolated"));
         CHECK_LE(wrong(&k, star, 150).taps, 0.045);
-        edit_free(&k);
-        edit_account_free(&told);
     }
 }
 
 /* A kernel without faults stays as it is, to the bit. */
 TEST(clean_leaves) {
     edit_request r = {.inputs = 1, .value = {1, 5, 1}};
-    edit_account told = {0};
-    CHECK_OK(edit_new(&r.input[0].kernel, 129, 129, 1, &e), e);
+    OWN(edit_account) told = {0};
+    CHECK_OK(edit_new(&r.input[0].kernel, 129, 129, 1, &e));
     for (int i = 0; i < 129 * 129; i++) r.input[0].kernel.tap[i] = star(i % 129 - 64, i / 129 - 64);
-    edit_kernel k = apply("clean", &r, &told);
+    OWN(edit_kernel) k = apply("clean", &r, &told);
     assert_non_null(said(&told, "nothing"));
     assert_true(k.w == 129 && k.h == 129);
     for (int i = 0; i < 129 * 129; i++) assert_true(k.tap[i] == star(i % 129 - 64, i / 129 - 64));
-    edit_free(&k);
-    edit_account_free(&told);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -1,6 +1,5 @@
 /* PNG and the preview, against their definitions. */
 #include "base/log.h"
-#include "base/mem.h"
 #include "image/flat/flat.h"
 #include "image/flat/png.h"
 #include "image/flat/png_rows.h"
@@ -48,7 +47,7 @@ static const char *make_png(uint32_t w, uint32_t h, int bits, int channels,
     add_chunk(&b, "IHDR", head, sizeof head);
     add_chunk(&b, "IDAT", packed, n);
     add_chunk(&b, "IEND", NULL, 0);
-    return write_file("a.png", b.bytes, b.n);
+    return make_file("a.png", b.bytes, b.n);
 }
 
 /* The sRGB curve in double precision. */
@@ -62,7 +61,7 @@ TEST(png_is_decoded_to_linear) {
             uint8_t samples[5 * 3 * 4 * 2];
             uint64_t seed = 8;
             for (size_t i = 0; i < sizeof samples; i++) samples[i] = (uint8_t)make_random(&seed);
-            image *img = load(make_png(5, 3, bits, channels, samples));
+            OWN(image) *img = load(make_png(5, 3, bits, channels, samples));
             static const char *const NAME[5][4] = {
                 {0}, {"Y"}, {"Y", "A"}, {"R", "G", "B"}, {"R", "G", "B", "A"}};
             for (uint32_t i = 0; i < 15; i++) {
@@ -81,7 +80,6 @@ TEST(png_is_decoded_to_linear) {
                              8 * 1.2e-7 * want);
                 }
             }
-            image_free(&img);
         }
 }
 
@@ -96,16 +94,14 @@ TEST(png_is_written) {
     }
     uint8_t *first = png_encode(&picture, &n, &e), *again = png_encode(&picture, &m, &e);
     assert_true(first && again && n == m && memcmp(first, again, n) == 0);
-    const char *in = write_file("in.png", first, n), *out = make_path("out.png");
+    const char *in = make_file("in.png", first, n), *out = make_path("out.png");
     mem_free(first);
     mem_free(again);
-    image *img = load(in);
-    CHECK_OK(image_save(out, img, make_threads(), &e), e);
+    OWN(image) *img = load(in);
+    CHECK_OK(image_save(out, img, make_threads(), &e));
     check_same_file(in, out);
-    image *back = load(out);
+    OWN(image) *back = load(out);
     check_same_pixels(img, back);
-    image_free(&back);
-    image_free(&img);
 }
 
 /* Writes a picture a few rows at a time. */
@@ -115,15 +111,15 @@ static const char *write_rows(const char *name, const png_picture *p, uint32_t s
     file_out *f = file_out_open(path, true, &e);
     const png_size size = {p->width, p->height, p->channels};
     png_rows *w = f ? png_rows_open(f, &size, threads, &e) : NULL;
-    CHECK_OK(w, e);
+    CHECK_OK(w);
     for (uint32_t y = 0; y < p->height; y += some) {
         uint32_t rows = some < p->height - y ? some : p->height - y;
-        CHECK_OK(png_rows_add(w, p->pixel + y * row, rows, &e), e);
+        CHECK_OK(png_rows_add(w, p->pixel + y * row, rows, &e));
     }
-    CHECK_OK(png_rows_end(w, &e), e);
+    CHECK_OK(png_rows_end(w, &e));
     assert_false(png_rows_add(w, p->pixel, 1, &e));
     png_rows_close(&w);
-    CHECK_OK(file_out_commit(&f, &e), e);
+    CHECK_OK(file_out_commit(&f, &e));
     return path;
 }
 
@@ -132,12 +128,12 @@ static const char *write_rows(const char *name, const png_picture *p, uint32_t s
 TEST(png_is_written_in_rows) {
     static const uint32_t SIZE[][2] = {{1, 1}, {3, 700}, {60000, 2}, {301, 303}, {255, 1}};
     uint64_t seed = 3;
-    par *lone = par_open(1, NULL);
+    OPEN(par) *lone = par_open(1, NULL);
     for (int i = 0; i < 5 * 4 * 4; i++) {
         const uint32_t *size = SIZE[i / 16];
         int channels = 1 + i % 4, kind = i / 4 % 4;
         size_t n = (size_t)size[0] * size[1] * (size_t)channels, bytes;
-        uint8_t *samples = malloc(n);
+        OWN_HEAP uint8_t *samples = malloc(n);
         for (size_t k = 0, run = 0; k < n; k++) {
             if (!run--) run = (size_t)make_random(&seed) % 300;
             samples[k] = (uint8_t)(kind == 0   ? make_random(&seed)
@@ -147,20 +143,15 @@ TEST(png_is_written_in_rows) {
                                                : make_random(&seed));
         }
         const png_picture p = {samples, size[0], size[1], channels};
-        uint8_t *whole = png_encode(&p, &bytes, &e);
-        CHECK_OK(whole, e);
-        image *want = load(write_file("whole.png", whole, bytes));
+        OWN_MEM uint8_t *whole = png_encode(&p, &bytes, &e);
+        CHECK_OK(whole);
+        OWN(image) *want = load(make_file("whole.png", whole, bytes));
         const char *path = write_rows("rows.png", &p, size[1], make_threads());
-        image *got = load(path);
+        OWN(image) *got = load(path);
         check_same_pixels(want, got);
         check_same_file(path,
                         write_rows("again.png", &p, 1 + i % 7, i % 2 ? lone : make_threads()));
-        mem_free(whole);
-        image_free(&want);
-        image_free(&got);
-        free(samples);
     }
-    par_close(&lone);
 }
 
 TEST(png_bombs_stay_within_the_budget) {
@@ -169,9 +160,9 @@ TEST(png_bombs_stay_within_the_budget) {
     uint8_t head[13] = {0, 0, 0, 5, 0, 0, 0, 3, 8, 2, 0, 0, 0};
     size_t raw_bytes = 64 << 20;
     uLongf n = compressBound(raw_bytes);
-    uint8_t *raw = calloc(raw_bytes, 1), *packed = malloc(n);
+    OWN_HEAP uint8_t *raw = calloc(raw_bytes, 1), *packed = malloc(n);
     assert_int_equal(compress2(packed, &n, raw, raw_bytes, 9), Z_OK);
-    uint8_t *file = malloc(n + 100);
+    OWN_HEAP uint8_t *file = malloc(n + 100);
     add(&b, "\x89PNG\r\n\x1a\n", 8);
     add_chunk(&b, "IHDR", head, sizeof head);
     memcpy(file, b.bytes, b.n);
@@ -183,11 +174,7 @@ TEST(png_bombs_stay_within_the_budget) {
     b.n = 0;
     add_chunk(&b, "IEND", NULL, 0);
     memcpy(file + at + 12 + n, b.bytes, b.n);
-    refuse(write_file("bomb.png", file, at + 12 + n + b.n),
-           "inflates to more than its pixels need");
-    free(file);
-    free(packed);
-    free(raw);
+    refuse(make_file("bomb.png", file, at + 12 + n + b.n), "inflates to more than its pixels need");
 }
 
 TEST(png_chunks_beyond_2_gigabytes_are_refused) {
@@ -198,7 +185,7 @@ TEST(png_chunks_beyond_2_gigabytes_are_refused) {
     add_chunk(&b, "IHDR", head, sizeof head);
     add(&b, length, 4);
     add(&b, "IDAT", 4);
-    refuse(write_file("long.png", b.bytes, b.n), "a chunk is too long");
+    refuse(make_file("long.png", b.bytes, b.n), "a chunk is too long");
 }
 
 TEST(png_of_more_than_2_30_samples_is_refused) {
@@ -207,7 +194,7 @@ TEST(png_of_more_than_2_30_samples_is_refused) {
     add(&b, "\x89PNG\r\n\x1a\n", 8);
     add_chunk(&b, "IHDR", head, sizeof head);
     add_chunk(&b, "IEND", NULL, 0);
-    refuse(write_file("large.png", b.bytes, b.n), "1073741824 pixels are too many for a PNG file");
+    refuse(make_file("large.png", b.bytes, b.n), "1073741824 pixels are too many for a PNG file");
 }
 
 /* A file of 320 x 200 pixels that hardly shrink. */
@@ -223,9 +210,9 @@ TEST(png_counts_as_memory) {
     static uint8_t samples[320 * 200 * 3];
     uint64_t before = mem_used();
     uint8_t *png = noise_png(samples, &bytes, &e);
-    CHECK_OK(png, e);
+    CHECK_OK(png);
     assert_in_range(mem_used() - before, bytes, bytes + 100000);
-    const char *path = write_file("noise.png", png, bytes);
+    const char *path = make_file("noise.png", png, bytes);
     mem_free(png);
     image_free(&(image *){load(path)});
     assert_int_equal(mem_used(), before);
@@ -257,11 +244,11 @@ static float light_at(const preview_picture *p, uint32_t x, uint32_t y, int c) {
 
 TEST(preview_is_a_picture_of_the_colour) {
     make_part m = PART("R:half G:half B:half Z:float", 0, 0, 400, 300);
-    image *img = make_image(&m, 1);
+    OWN(image) *img = make_image(&m, 1);
     const preview_options o = {.width = 100, .whole = true};
     preview_picture small, again;
-    CHECK_OK(preview_make(&small, img, &o, make_threads(), &e), e);
-    CHECK_OK(preview_make(&again, img, &o, make_threads(), &e), e);
+    CHECK_OK(preview_make(&small, img, &o, make_threads(), &e));
+    CHECK_OK(preview_make(&again, img, &o, make_threads(), &e));
     assert_true(small.width == 100 && small.height == 75);
     assert_memory_equal(small.pixel, again.pixel, 3 * 100 * 75);
     /* The disc is a hundred times brighter than the rest, which is still well to be seen. */
@@ -270,7 +257,6 @@ TEST(preview_is_a_picture_of_the_colour) {
     CHECK_LE(light_at(&small, 80, 10, 1), 0.6f);
     mem_free(small.pixel);
     mem_free(again.pixel);
-    image_free(&img);
 }
 
 /* An image of one part whose pixels in all channels are `light`, and a picture of it. */
@@ -289,7 +275,7 @@ static picture picture_of(const make_part *m, float (*light)(uint32_t x, uint32_
                 ((float *)p.img->plane[0][c])[i] = light(x, y);
     part = &p.img->head.part[0];
     p.img->head.part[0].display = part->data;
-    CHECK_OK(preview_make(&p.got, p.img, o, make_threads(), &e), e);
+    CHECK_OK(preview_make(&p.got, p.img, o, make_threads(), &e));
     return p;
 }
 
@@ -371,10 +357,9 @@ TEST(preview_honours_chromaticities) {
                      ->plane[0][image_find_channel(part, (const char *[]){"R", "G", "B"}[c])])[i] =
                     file == 0 ? 0.18f * (float)red[c] : 0.18f;
         CHECK_OK(image_set_attr(part, "chromaticities", "chromaticities", file == 0 ? XYZ : ACESCG,
-                                sizeof XYZ, &e),
-                 e);
+                                sizeof XYZ, &e));
         mem_free(p.got.pixel);
-        CHECK_OK(preview_make(&p.got, p.img, &o, make_threads(), &e), e);
+        CHECK_OK(preview_make(&p.got, p.img, &o, make_threads(), &e));
         CHECK_LE(fabsf(light_at(&p.got, 9, 9, 0) - 0.18f), GREY_STEPS);
         for (int c = 1; c < 3; c++)
             CHECK_LE(fabsf(light_at(&p.got, 9, 9, c) - (file == 0 ? 0 : 0.18f)), GREY_STEPS);
@@ -392,12 +377,11 @@ TEST(preview_shows_the_display_window) {
     for (int whole = 0; whole < 2; whole++) {
         preview_options o = {.exposed = true, .whole = whole};
         mem_free(p.got.pixel);
-        CHECK_OK(preview_make(&p.got, p.img, &o, make_threads(), &e), e);
+        CHECK_OK(preview_make(&p.got, p.img, &o, make_threads(), &e));
         assert_true(p.got.width == (whole ? 40u : 100u) && p.got.height == (whole ? 20u : 50u));
     }
     mem_free(p.got.pixel);
-    CHECK_OK(preview_make(&p.got, p.img, &(preview_options){.exposed = true}, make_threads(), &e),
-             e);
+    CHECK_OK(preview_make(&p.got, p.img, &(preview_options){.exposed = true}, make_threads(), &e));
     /* Columns -10 to 29 and rows 5 to 24 have light. */
     for (uint32_t y = 0; y < 50; y++)
         for (uint32_t x = 0; x < 100; x++)
@@ -405,7 +389,7 @@ TEST(preview_shows_the_display_window) {
     /* A window of another place altogether, and one that is too large for a picture. */
     part->display = (image_box){2000000000, -2000000000, 2000000003, -1999999998};
     mem_free(p.got.pixel);
-    CHECK_OK(preview_make(&p.got, p.img, &(preview_options){0}, make_threads(), &e), e);
+    CHECK_OK(preview_make(&p.got, p.img, &(preview_options){0}, make_threads(), &e));
     assert_true(p.got.width == 4 && p.got.height == 3 && p.got.pixel[0] == 0);
     part->display = (image_box){INT32_MIN, INT32_MIN, INT32_MAX, INT32_MAX};
     preview_picture none;
@@ -426,8 +410,8 @@ static float slope(uint32_t x, uint32_t y) {
 TEST(preview_is_dithered) {
     enum { W = 256, H = 400 };
     const make_part m = PART("R:float G:float B:float", 0, 0, W, H);
-    screen *plain = screen_open("srgb", &e);
-    CHECK_OK(plain, e);
+    OPEN(screen) *plain = screen_open("srgb", &e);
+    CHECK_OK(plain);
     const preview_options whole = {.exposed = true, .on = plain},
                           half = {.exposed = true, .on = plain, .row = H / 2};
     picture p = picture_of(&m, slope, &whole), again = picture_of(&m, slope, &whole),
@@ -444,7 +428,6 @@ TEST(preview_is_dithered) {
     }
     CHECK_LE(W * H / 4, changes);
     drop(&p), drop(&again), drop(&pieces);
-    screen_close(&plain);
 }
 
 /* Four decades, brightest white, colours as they are. */
@@ -465,8 +448,8 @@ TEST(preview_says_what_it_leaves_out) {
                                PART("R:half G:half B:half A:half", 0, 0, 4, 4),
                                PART("R:half G:half B:half", 0, 0, 4, 4)};
     const make_part one_part = PART("R:half G:half B:half A:half Z:float id:uint", 0, 0, 4, 4);
-    image *img = make_image(parts, 3), *plain = make_image(&one_part, 1),
-          *all = make_image(parts + 2, 1);
+    OWN(image) *img = make_image(parts, 3), *plain = make_image(&one_part, 1),
+               *all = make_image(parts + 2, 1);
     text said = {0};
     assert_int_equal(preview_part(&img->head, &said), 1);
     assert_non_null(strstr(said.s, "2 of 3 parts are left out"));
@@ -476,16 +459,14 @@ TEST(preview_says_what_it_leaves_out) {
     text_free(&said);
     assert_int_equal(preview_part(&all->head, &said), 0);
     assert_true(said.n == 0);
-    image_free(&img), image_free(&plain), image_free(&all);
 }
 
 TEST(preview_of_data_is_refused) {
     make_part m = PART("Z:float N.X:float", 0, 0, 4, 4);
-    image *img = make_image(&m, 1);
+    OWN(image) *img = make_image(&m, 1);
     preview_picture none;
     assert_false(preview_make(&none, img, &(preview_options){0}, make_threads(), &e));
     assert_non_null(strstr(e.msg, "no colour"));
-    image_free(&img);
 }
 
 int main(void) {

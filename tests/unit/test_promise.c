@@ -363,7 +363,7 @@ static void check_psf(const psf *k, const plane *file, const psf_options *o) {
     for (uint32_t c = 0; c < k->channels; c++) {
         uint32_t size[2] = {file->w, file->h};
         double at[2] = {floor(file->w / 2.0), floor(file->h / 2.0)};
-        double *tap = calloc((size_t)size[0] * size[1], sizeof *tap);
+        OWN_HEAP double *tap = calloc((size_t)size[0] * size[1], sizeof *tap);
         if (o->center == PSF_AT) at[0] = o->at[0], at[1] = o->at[1];
         for (uint32_t i = 0; i < size[0] * size[1]; i++) tap[i] = (double)file[c].v[i];
         for (int axis = 0; axis < 2; axis++) move_axis(&tap, size, at, axis);
@@ -374,7 +374,6 @@ static void check_psf(const psf *k, const plane *file, const psf_options *o) {
             CHECK_LE(fabs(is - tap[i]), fabs(tap[i]) * 0x1p-24 + peak * 1e-12 + 0x1p-150);
             sum[c] += is;
         }
-        free(tap);
     }
     if (o->normalize == PSF_LUMINANCE && k->channels == 3)
         want = o->luminance[0] * sum[0] + o->luminance[1] * sum[1] + o->luminance[2] * sum[2];
@@ -509,13 +508,12 @@ static int by_size(const void *a, const void *b) {
 /* The number of values v that are not 0, as which all smaller than 2^-129 counts, and the median of
  * their magnitudes; `below`: of those below zero alone. */
 static size_t median_of(double *median, const float *v, size_t n, bool below) {
-    float *list = malloc(n * sizeof *list);
+    OWN_HEAP float *list = malloc(n * sizeof *list);
     size_t count = 0;
     for (size_t i = 0; i < n; i++)
         if (fabsf(v[i]) >= 0x1p-129f && (!below || v[i] < 0)) list[count++] = fabsf(v[i]);
     qsort(list, count, sizeof *list, by_size);
     *median = count ? (double)list[(count - 1) / 2] : 0;
-    free(list);
     return count;
 }
 
@@ -583,10 +581,10 @@ static bool check_all(const trial *t, const image *in, const image *got, const b
         pixel_type to = got->head.part[0].channel[c].type;
         image_to_float(a, in->plane[0][c], p->channel[c].type, 0, n);
         image_to_float(b, got->plane[0][c], to, 0, n);
-        double *want = define(a, mask, t->w, t->h, mixed ? &t->luminance : &t->k, index, &t->s);
+        OWN_HEAP double *want =
+            define(a, mask, t->w, t->h, mixed ? &t->luminance : &t->k, index, &t->s);
         ok &= compare(t, p->channel[c].name, a, b, to, want, r->promise.method.error[index],
                       &r->promise.method);
-        free(want);
     }
     free(a);
     return ok;
@@ -602,8 +600,8 @@ static void count(const accuracy *a) {
 
 /* Blooms a copy and compares. */
 static bool bloom_one(const trial *t, const image *img) {
-    image *got = glare_copy(img);
-    bloom_report *r = malloc(sizeof *r);
+    OWN(image) *got = glare_copy(img);
+    OWN_HEAP bloom_report *r = malloc(sizeof *r);
     bool ok = bloom_image(t->bloom, got, r, &e);
     if (ok) {
         count(&r->promise.method);
@@ -618,8 +616,6 @@ static bool bloom_one(const trial *t, const image *img) {
         describe(t, e.msg);
     }
     tally.broken += !ok;
-    free(r);
-    image_free(&got);
     return ok;
 }
 
@@ -691,14 +687,14 @@ static void open_trial(trial *t, uint32_t channels) {
     image_luminance(&(image_part){0}, o.luminance); /* of a file without chromaticities */
     if (!psf_make(&t->k, &planes, &o, &e)) {
         t->s.kernel.normalize = o.normalize = PSF_NONE; /* its sum cannot be normalised */
-        CHECK_OK(psf_make(&t->k, &planes, &o, &e), e);
+        CHECK_OK(psf_make(&t->k, &planes, &o, &e));
     }
     check_psf(&t->k, t->file, &o);
-    CHECK_OK(psf_luminance(&t->luminance, &t->k, o.luminance, &e), e);
+    CHECK_OK(psf_luminance(&t->luminance, &t->k, o.luminance, &e));
     if (!devices) devices = device_pool_open(make_threads(), t->s.cache_dir, 0, &e);
-    CHECK_OK(devices, e);
+    CHECK_OK(devices);
     t->bloom = bloom_open_on(&t->s, write_kernel(t->file, channels), devices, &e);
-    CHECK_OK(t->bloom, e);
+    CHECK_OK(t->bloom);
 }
 
 static void close_trial(trial *t) {
@@ -730,7 +726,7 @@ static void draw_trial(trial *t, uint64_t session) {
     open_trial(t, t->k.channels);
 }
 
-enum { SCENES_EACH = 4 }; /* trials that share kernel, settings and size, as frames do */
+static uint64_t scenes_each = 4; /* trials that share kernel, settings and size, as frames do */
 
 /* Fills the mask: of one value, or of values by chance, some of them 0, 1 and beyond. */
 static void draw_mask(image *img, int channel, size_t n) {
@@ -751,7 +747,7 @@ static trial last;
 /* Runs the trial `number`; false where something is broken. */
 static bool run_trial(uint64_t seed, uint64_t number, const char *device) {
     static uint64_t opened;
-    uint64_t session = number / SCENES_EACH;
+    uint64_t session = number / scenes_each;
     trial *t = &last;
     if (!t->bloom || opened != session || t->seed != seed || strcmp(t->device, device) != 0) {
         close_trial(t);
@@ -851,7 +847,7 @@ TEST(equal_terms_round_one_way) {
     enum { SIDE = 320, FROM = 96, BOX = 128 };
     plane k = new_plane(BOX, BOX);
     bloom_settings s = glare_settings("cpu");
-    bloom_report *r = malloc(sizeof *r);
+    OWN_HEAP bloom_report *r = malloc(sizeof *r);
     image *img = glare_image("Y:float", SIDE, SIDE);
     s.precision = PRECISION_FLOAT32;
     s.tolerance = 1e-4;
@@ -874,7 +870,6 @@ TEST(equal_terms_round_one_way) {
     }
     image_free(&img);
     free(k.v);
-    free(r);
 }
 
 /* The predicted error was 1.37 times too low at the aliases of a kernel's corners. */
@@ -912,33 +907,33 @@ TEST(predictions_that_were_too_low) {
         assert_true(run_trial(TRIAL[i].seed, TRIAL[i].number, "cpu"));
 }
 
-TEST(what_is_kept_is_kept) {
+/* Runs trials on all devices. Predictions are near, too: half of them are at most 40 times the
+ * largest error, or users would pay for nothing. A driver compiles for each new size. */
+static void check_trials(uint64_t seed, uint64_t runs) {
     const char *device;
     for (int d = 0; (device = glare_device(d)); d++) {
         memset(&tally, 0, sizeof tally);
-        uint64_t runs = strcmp(device, "cpu") == 0 ? 400 : 40;
-        for (uint64_t i = 0; i < runs; i++) run_trial(1, i, device);
+        scenes_each = d ? 16 : 4;
+        for (uint64_t i = 0; i < runs / (d ? 3 : 1); i++) run_trial(seed, i, device);
+        scenes_each = 4;
         say_tally(device);
         assert_int_equal(tally.broken, 0);
-        assert_true(tally.kept > runs / 2 && tally.plain && tally.wide);
+        assert_true(2 * tally.kept > tally.runs && tally.plain && tally.wide);
+        CHECK_LE(1 / 40.0, median_part());
     }
 }
 
+TEST(what_is_kept_is_kept) {
+    check_trials(1, 400);
+}
+
 /* What a mask holds back was added to a result that had been rounded already, and what it let
- * through was rounded to the image's type before it spread. */
+ * through was rounded to the image's type before it spread. In the lone trial one channel's
+ * denormals were rounded before they spread, and another channel judged. */
 TEST(what_is_kept_beside_a_mask_is_kept) {
     masked = true;
-    const char *device;
-    for (int d = 0; (device = glare_device(d)); d++) {
-        memset(&tally, 0, sizeof tally);
-        uint64_t runs = strcmp(device, "cpu") == 0 ? 200 : 20;
-        for (uint64_t i = 0; i < runs; i++) run_trial(2, i, device);
-        /* One channel's denormals were rounded before they spread, and another channel judged. */
-        if (d == 0) run_trial(24103, 1121, device);
-        say_tally(device);
-        assert_int_equal(tally.broken, 0);
-        assert_true(tally.kept > runs / 2);
-    }
+    check_trials(2, 200);
+    assert_true(run_trial(24103, 1121, "cpu"));
     masked = false;
 }
 

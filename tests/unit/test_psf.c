@@ -1,5 +1,4 @@
 /* Kernels: where the centre goes, what becomes 1, what is refused. */
-#include "base/mem.h"
 #include "kernel/psf.h"
 #include "math/reference.h"
 #include "unit/check.h"
@@ -11,7 +10,7 @@ static psf make(uint32_t w, uint32_t h, uint32_t channels, const float *tap, psf
     psf k;
     const float *plane[PSF_CHANNELS];
     for (uint32_t c = 0; c < channels; c++) plane[c] = tap + (size_t)c * w * h;
-    CHECK_OK(psf_make(&k, &(psf_planes){w, h, channels, plane}, &o, &e), e);
+    CHECK_OK(psf_make(&k, &(psf_planes){w, h, channels, plane}, &o, &e));
     return k;
 }
 
@@ -35,12 +34,11 @@ TEST(the_middle) {
     static const float tap[20] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
     for (uint32_t w = 1; w <= 5; w++)
         for (uint32_t h = 1; h <= 4; h++) {
-            psf k = make(w, h, 1, tap, (psf_options){0});
+            OWN(psf) k = make(w, h, 1, tap, (psf_options){0});
             assert_int_equal(k.cx, w / 2);
             assert_int_equal(k.cy, h / 2);
             assert_memory_equal(k.tap, tap, w * h * sizeof *tap);
             assert_true(k.scale[0] * k.sum[0] == 1 || fabs(k.scale[0] * k.sum[0] - 1) <= 1e-15);
-            psf_free(&k);
         }
 }
 
@@ -60,9 +58,8 @@ TEST(symmetry) {
              {4, 3, 1, {0, 1, 2, 3, 0, 4, 5, 4, 0, 3, 2, 1}, true},
              {4, 3, 1, {0, 1, 2, 3, 1, 4, 5, 4, 0, 3, 2, 1}, false}};
     for (size_t i = 0; i < sizeof K / sizeof *K; i++) {
-        psf k = make(K[i].w, K[i].h, K[i].channels, K[i].tap, (psf_options){0});
+        OWN(psf) k = make(K[i].w, K[i].h, K[i].channels, K[i].tap, (psf_options){0});
         if (psf_is_symmetric(&k) != K[i].symmetric) fail_msg("kernel %zu", i);
-        psf_free(&k);
     }
 }
 
@@ -80,10 +77,9 @@ TEST(other_centers) {
              {{.center = PSF_CENTROID}, 8, 4, 1},
              {{.center = PSF_AT, .at = {3, 0}}, 4, 3, 0}};
     for (size_t i = 0; i < sizeof T / sizeof *T; i++) {
-        psf k = make(4, 3, 1, tap, T[i].o);
+        OWN(psf) k = make(4, 3, 1, tap, T[i].o);
         assert_true(k.w == T[i].w && k.h == 3 && k.cx == T[i].cx && k.cy == T[i].cy);
         if (k.w == 4) assert_memory_equal(k.tap, tap, sizeof tap);
-        psf_free(&k);
     }
 }
 
@@ -92,15 +88,13 @@ TEST(the_corner) {
     static const float tap[2][5] = {{10, 11, 12, -1}, {10, 11, 12, -2, -1}};
     static const float want[2][5] = {{12, -1, 10, 11}, {-2, -1, 10, 11, 12}};
     for (uint32_t i = 0; i < 2; i++) {
-        psf k = make(i ? 1 : 4, i ? 5 : 1, 1, tap[i], (psf_options){.center = PSF_CORNER});
+        OWN(psf) k = make(i ? 1 : 4, i ? 5 : 1, 1, tap[i], (psf_options){.center = PSF_CORNER});
         assert_true((i ? k.cy : k.cx) == 2 && (i ? k.cx : k.cy) == 0);
         assert_memory_equal(k.tap, want[i], (4 + i) * sizeof(float));
-        psf_free(&k);
     }
     static const float both[6] = {1, 2, 3, 4, 5, 6}, turned[6] = {6, 4, 5, 3, 1, 2};
-    psf k = make(3, 2, 1, both, (psf_options){.center = PSF_CORNER});
+    OWN(psf) k = make(3, 2, 1, both, (psf_options){.center = PSF_CORNER});
     assert_memory_equal(k.tap, turned, sizeof turned);
-    psf_free(&k);
 }
 
 /* Correlation by its own definition, out(p) = sum of k(q) in(p + (q - c)). */
@@ -109,7 +103,7 @@ TEST(correlation) {
     for (int at = 0; at < 12; at++) {
         psf_options o = {
             .correlate = true, .center = PSF_AT, .at = {at % 4, at / 4}, .normalize = PSF_NONE};
-        psf k = make(4, 3, 1, tap, o);
+        OWN(psf) k = make(4, 3, 1, tap, o);
         float in[9 * 9] = {0};
         in[4 * 9 + 4] = 1;
         reference r = {.in = in,
@@ -127,7 +121,6 @@ TEST(correlation) {
                 double want = qx >= 0 && qx < 4 && qy >= 0 && qy < 3 ? (double)tap[qy * 4 + qx] : 0;
                 assert_true(reference_pixel(&r, x, y) == want);
             }
-        psf_free(&k);
     }
 }
 
@@ -147,21 +140,19 @@ TEST(what_becomes_one) {
              {3, {.normalize = PSF_NONE}, {1, 1, 1}},
              {2, {.normalize = PSF_LUMINANCE}, {3, 3, 0}}}; /* neither one nor three */
     for (size_t i = 0; i < sizeof T / sizeof *T; i++) {
-        psf k = make(2, 1, T[i].channels, tap, T[i].o);
+        OWN(psf) k = make(2, 1, T[i].channels, tap, T[i].o);
         for (uint32_t c = 0; c < T[i].channels; c++) {
             assert_true(k.sum[c] == 2 << c);
             CHECK_LE(fabs(k.scale[c] * T[i].one[c] - 1), 4 * DBL_EPSILON);
         }
-        psf_free(&k);
     }
 }
 
 /* Sums are in double: 2^24 + 1 is not a float. */
 TEST(sums_in_double) {
     static const float tap[3] = {16777216, 1, 1};
-    psf k = make(3, 1, 1, tap, (psf_options){0});
+    OWN(psf) k = make(3, 1, 1, tap, (psf_options){0});
     assert_true(k.sum[0] == 16777218);
-    psf_free(&k);
 }
 
 /* --- centres between taps --- */
@@ -190,7 +181,7 @@ TEST(a_phase_ramp) {
             for (int axis = 0; axis < 2; axis++) {
                 psf_options o = {.center = PSF_AT, .normalize = PSF_NONE};
                 o.at[axis] = centers[t];
-                psf k = make(axis ? 1 : n, axis ? n : 1, 1, tap, o);
+                OWN(psf) k = make(axis ? 1 : n, axis ? n : 1, 1, tap, o);
                 uint32_t length = axis ? k.h : k.w, at = axis ? k.cy : k.cx;
                 assert_true(length >= 2 * n && length % 2 == 0);
                 assert_int_equal(axis ? k.w : k.h, 1);
@@ -206,7 +197,6 @@ TEST(a_phase_ramp) {
                     }
                     CHECK_LE(cabs(is - want), 2 * FLT_EPSILON * size);
                 }
-                psf_free(&k);
             }
         }
 }
@@ -217,23 +207,20 @@ TEST(a_ramp_keeps_lines_apart) {
     float tap[N * N];
     for (int i = 0; i < N * N; i++) tap[i] = (float)(i * i * 7 % 11);
     psf_options o = {.center = PSF_AT, .at = {2.3, 0}, .normalize = PSF_NONE};
-    psf all = make(N, N, 1, tap, o);
+    OWN(psf) all = make(N, N, 1, tap, o);
     for (uint32_t y = 0; y < N; y++) {
-        psf one = make(N, 1, 1, tap + y * N, o);
+        OWN(psf) one = make(N, 1, 1, tap + y * N, o);
         assert_true(one.w == all.w && one.h == 1);
         for (uint32_t x = 0; x < one.w; x++)
             CHECK_LE(fabs((double)(all.tap[y * all.w + x] - one.tap[x])), 60 * DBL_EPSILON);
-        psf_free(&one);
     }
-    psf_free(&all);
 }
 
 TEST(nearly_on_a_tap) {
     static const float tap[3] = {1, 2, 1};
-    psf k = make(3, 1, 1, tap, (psf_options){.center = PSF_AT, .at = {1 + 1e-7, 0}});
+    OWN(psf) k = make(3, 1, 1, tap, (psf_options){.center = PSF_AT, .at = {1 + 1e-7, 0}});
     assert_int_equal(k.w, 3);
     assert_int_equal(k.cx, 1);
-    psf_free(&k);
 }
 
 /* --- scale --- */
@@ -244,7 +231,7 @@ static void scaled(uint32_t w, uint32_t h, double size, double x, double y) {
     float tap[2 * 15 * 15];
     for (size_t i = 0; i < 2 * (size_t)w * h; i++) tap[i] = (float)((i * 31 + i * i) % 17);
     psf_options o = {.center = PSF_AT, .at = {x, y}, .size = size, .normalize = PSF_NONE};
-    psf k = make(w, h, 2, tap, o);
+    OWN(psf) k = make(w, h, 2, tap, o);
     for (uint32_t c = 0; c < 2; c++) {
         double sum = 0, cx = 0, cy = 0, is_x = 0, is_y = 0;
         for (uint32_t i = 0; i < w * h; i++) {
@@ -264,7 +251,6 @@ static void scaled(uint32_t w, uint32_t h, double size, double x, double y) {
         CHECK_LE(fabs(is_x - cx * size), slack);
         CHECK_LE(fabs(is_y - cy * size), slack);
     }
-    psf_free(&k);
 }
 
 TEST(scaling) {
@@ -281,22 +267,20 @@ TEST(scaling) {
 /* A box of five becomes one of two and a half when halved: the outer taps are half covered. */
 TEST(a_box_by_hand) {
     static const float tap[5] = {1, 1, 1, 1, 1}, want[3] = {1.5, 2, 1.5};
-    psf k = make(5, 1, 1, tap, (psf_options){.size = 0.5, .normalize = PSF_NONE});
+    OWN(psf) k = make(5, 1, 1, tap, (psf_options){.size = 0.5, .normalize = PSF_NONE});
     assert_int_equal(k.w, 3);
     assert_int_equal(k.h, 1);
     for (int i = 0; i < 3; i++) CHECK_LE(fabs((double)(k.tap[i] - want[i])), FLT_EPSILON);
-    psf_free(&k);
 }
 
 /* A point becomes a pyramid, cut at the areas of the new taps. */
 TEST(a_point_enlarged) {
     static const float one = 1, line[5] = {1 / 32.f, 8 / 32.f, 14 / 32.f, 8 / 32.f, 1 / 32.f};
-    psf k = make(1, 1, 1, &one, (psf_options){.size = 2, .normalize = PSF_NONE});
+    OWN(psf) k = make(1, 1, 1, &one, (psf_options){.size = 2, .normalize = PSF_NONE});
     assert_int_equal(k.w, 5);
     assert_int_equal(k.cx, 2);
     for (int i = 0; i < 25; i++)
         CHECK_LE(fabs((double)(k.tap[i] - line[i % 5] * line[i / 5])), FLT_EPSILON);
-    psf_free(&k);
 }
 
 /* Returns where the middle's light falls to a part, along the axis or on the diagonal. */
@@ -314,9 +298,8 @@ static double contour(const psf *k, double part, bool diagonal) {
 TEST(a_point_stays_round) {
     static const float one = 1;
     for (double size = 2.5; size < 12; size *= 1.5) {
-        psf k = make(1, 1, 1, &one, (psf_options){.size = size, .normalize = PSF_NONE});
+        OWN(psf) k = make(1, 1, 1, &one, (psf_options){.size = size, .normalize = PSF_NONE});
         CHECK_LE(contour(&k, 0.01, true) / contour(&k, 0.01, false), 1.15);
-        psf_free(&k);
     }
 }
 
@@ -346,8 +329,7 @@ TEST(refusals) {
     refused(3, 1, 1, zero, (psf_options){.center = PSF_CENTROID}, ERR_DATA, "centre of gravity");
     static const float huge[4] = {3e38f, 3e38f, 3e38f, 3e38f};
     refused(2, 2, 1, huge, (psf_options){.size = 0.1}, ERR_DATA, "too large for float");
-    psf k = make(3, 1, 1, zero, (psf_options){.normalize = PSF_NONE});
-    psf_free(&k);
+    OWN(psf) k = make(3, 1, 1, zero, (psf_options){.normalize = PSF_NONE});
 }
 
 /* --- crop, luminance, hash, made_with --- */
@@ -360,8 +342,8 @@ TEST(cropping) {
     for (uint32_t at = 0; at < 99; at += 7)
         for (uint32_t w = 1; w <= 5; w += 2) {
             psf_options o = {.center = PSF_AT, .at = {at % 11, at / 11}};
-            psf k = make(11, 9, 1, tap, o), c;
-            CHECK_OK(psf_crop(&c, &k, w, 5, &e), e);
+            OWN(psf) k = make(11, 9, 1, tap, o), c;
+            CHECK_OK(psf_crop(&c, &k, w, 5, &e));
             assert_true(c.w <= 2 * w - 1 && c.h <= 9);
             assert_true(c.scale[0] == k.scale[0]);
             reference a = {.in = in,
@@ -378,22 +360,18 @@ TEST(cropping) {
             for (int i = 0; i < 25; i++)
                 assert_true(reference_pixel(&a, i % (int)w, i / 5) ==
                             reference_pixel(&b, i % (int)w, i / 5));
-            psf_free(&k);
-            psf_free(&c);
         }
 }
 
 TEST(luminance) {
     static const float tap[6] = {1, 1, 2, 2, 3, 5};
     static const double weight[3] = {0.5, 0.25, 0.25};
-    psf k = make(2, 1, 3, tap, (psf_options){.normalize = PSF_PER_CHANNEL}), y;
-    CHECK_OK(psf_luminance(&y, &k, weight, &e), e);
+    OWN(psf) k = make(2, 1, 3, tap, (psf_options){.normalize = PSF_PER_CHANNEL}), y;
+    CHECK_OK(psf_luminance(&y, &k, weight, &e));
     assert_int_equal(y.channels, 1);
     double want = 0.5 * 1 / 2 + 0.25 * 2 / 4 + 0.25 * 3 / 8;
     CHECK_LE(fabs(y.scale[0] * (double)y.tap[0] - want), FLT_EPSILON);
     CHECK_LE(fabs(y.scale[0] * y.sum[0] - 1), FLT_EPSILON);
-    psf_free(&k);
-    psf_free(&y);
 }
 
 TEST(hashes) {
@@ -407,8 +385,8 @@ TEST(hashes) {
         make(3, 2, 1, a, (psf_options){.center = PSF_AT, .at = {0, 1}}),
         make(3, 2, 1, a, (psf_options){.correlate = true}),
     };
-    psf copy;
-    CHECK_OK(psf_copy(&copy, &k[0], &e), e);
+    OWN(psf) copy;
+    CHECK_OK(psf_copy(&copy, &k[0], &e));
     hash128 same = psf_hash(&copy), first = psf_hash(&k[0]);
     assert_true(same.lo == first.lo && same.hi == first.hi);
     for (int i = 0; i < 7; i++)
@@ -417,15 +395,14 @@ TEST(hashes) {
             assert_true(x.lo != y.lo && x.hi != y.hi);
         }
     for (int i = 0; i < 7; i++) psf_free(&k[i]);
-    psf_free(&copy);
 }
 
 TEST(settings_of_a_spectrum) {
     static const float a[6] = {1, 2, 3, 4, 5, 6};
     psf_options o = {.center = PSF_AT, .at = {1, 0}, .size = 1};
-    psf k = make(3, 2, 1, a, o);
+    OWN(psf) k = make(3, 2, 1, a, o);
     o.size = 0; /* stands for 1 */
-    CHECK_OK(psf_made_with(&k, &o, &e), e);
+    CHECK_OK(psf_made_with(&k, &o, &e));
     static const struct {
         psf_options o;
         const char *words;
@@ -440,7 +417,6 @@ TEST(settings_of_a_spectrum) {
         CHECK_REFUSED(psf_made_with(&k, &other[i].o, &e), ERR_CONFIG, "");
         if (!strstr(e.msg, other[i].words)) fail_msg("'%s'", e.msg);
     }
-    psf_free(&k);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -7,7 +7,6 @@
 #include "unit/make_image.h"
 
 #include "base/half.h"
-#include "base/mem.h"
 
 enum { W = 203, H = 117, CHANNELS = 3 };
 
@@ -40,14 +39,14 @@ static scan_request request_of(const planes *p) {
 
 static scan scan_of(const scan_request *r, par *threads) {
     scan s;
-    CHECK_OK(scan_make(&s, r, threads, &e), e);
+    CHECK_OK(scan_make(&s, r, threads, &e));
     return s;
 }
 
 TEST(matches_plain_loops) {
-    planes *p = make_planes();
+    OWN_HEAP planes *p = make_planes();
     scan_request r = request_of(p);
-    scan s = scan_of(&r, make_threads());
+    OWN(scan) s = scan_of(&r, make_threads());
     for (int c = 0; c < CHANNELS; c++) {
         const scan_channel *got = &s.channel[c];
         double sum = 0, squares = 0, size = 0;
@@ -67,39 +66,29 @@ TEST(matches_plain_loops) {
         assert_true(got->least == least && got->greatest == greatest);
         assert_memory_equal(got->count, count, sizeof count);
     }
-    scan_free(&s);
-    free(p);
 }
 
 /* Bit by bit. */
 TEST(is_the_same_on_any_number_of_threads) {
-    planes *p = make_planes();
+    OWN_HEAP planes *p = make_planes();
     scan_request r = request_of(p);
-    scan first = {0};
-    for (int threads = 1; threads <= 4; threads++) {
-        par *t = par_open(threads, &e);
-        scan s = scan_of(&r, t);
-        if (threads == 1) {
-            first = s;
-            par_close(&t);
-            continue;
-        }
+    OPEN(par) *one = par_open(1, &e);
+    OWN(scan) first = scan_of(&r, one);
+    for (int threads = 2; threads <= 4; threads++) {
+        OPEN(par) *t = par_open(threads, &e);
+        OWN(scan) s = scan_of(&r, t);
         for (int c = 0; c < CHANNELS; c++)
             assert_memory_equal(&s.channel[c].sum, &first.channel[c].sum, 2 * sizeof(double));
-        scan_free(&s);
-        par_close(&t);
     }
-    scan_free(&first);
-    free(p);
 }
 
 /* Without histograms all else is the same, bit by bit. */
 TEST(histograms_change_nothing_else) {
-    planes *p = make_planes();
+    OWN_HEAP planes *p = make_planes();
     scan_request r = request_of(p);
-    scan with = scan_of(&r, make_threads());
+    OWN(scan) with = scan_of(&r, make_threads());
     r.histogram = false;
-    scan without = scan_of(&r, make_threads());
+    OWN(scan) without = scan_of(&r, make_threads());
     for (int c = 0; c < CHANNELS; c++) {
         const scan_channel *a = &with.channel[c], *b = &without.channel[c];
         assert_true(a->count && !b->count);
@@ -107,16 +96,13 @@ TEST(histograms_change_nothing_else) {
         assert_true(a->least == b->least && a->greatest == b->greatest);
         assert_true(scan_median(a->count) > 0 && scan_median(b->count) == 0);
     }
-    scan_free(&with);
-    scan_free(&without);
-    free(p);
 }
 
 /* Both ways of adding up, of halfs and floats: against plain loops. Up to 16 floats
  * are added before a double takes their sum. */
 TEST(sums_match_plain_loops) {
     const double rounding = 10 * 0x1p-24;
-    planes *p = make_planes();
+    OWN_HEAP planes *p = make_planes();
     static uint16_t halfs[W * H];
     for (int i = 0; i < W * H; i++)
         p->plane[1][i] = half_to_float(half_from_float((float)(i % 777)));
@@ -126,7 +112,7 @@ TEST(sums_match_plain_loops) {
     p->type[1] = PIXEL_HALF;
     scan_request r = request_of(p);
     r.histogram = false;
-    scan s = scan_of(&r, make_threads());
+    OWN(scan) s = scan_of(&r, make_threads());
     for (int c = 0; c < CHANNELS; c++) {
         const scan_channel *a = &s.channel[c];
         double sum = 0, squares = 0, size = 0;
@@ -137,8 +123,6 @@ TEST(sums_match_plain_loops) {
         CHECK_LE(fabs(a->sum - sum), rounding * size);
         CHECK_LE(fabs(a->squares - squares), rounding * squares);
     }
-    scan_free(&s);
-    free(p);
 }
 
 TEST(bins_and_median) {
@@ -154,24 +138,23 @@ TEST(bins_and_median) {
     const void *list = dark;
     pixel_type type = PIXEL_FLOAT;
     scan_request r = {10, 10, 1, &list, &type, true};
-    scan s = scan_of(&r, make_threads());
+    OWN(scan) s = scan_of(&r, make_threads());
     assert_true(scan_median(s.channel[0].count) == 0 && s.channel[0].greatest == 0);
     scan_free(&s);
     for (int i = 0; i < 51; i++) dark[i] = i < 25 ? 1e-3f : i == 25 ? 0.5f : 700;
     s = scan_of(&r, make_threads());
     double median = scan_median(s.channel[0].count);
     CHECK_LE(fabs(log2(median / 0.5)), 1 / 8.0);
-    scan_free(&s);
 }
 
 TEST(bad_pixels_are_found) {
-    planes *p = make_planes();
+    OWN_HEAP planes *p = make_planes();
     p->plane[0][5] = NAN;
     p->plane[1][3 * W + 7] = INFINITY;
     p->plane[1][110 * W + 200] = -INFINITY;
     for (int i = 0; i < 20; i++) p->plane[2][(4 + i) * W] = NAN;
     scan_request r = request_of(p);
-    scan s = scan_of(&r, make_threads());
+    OWN(scan) s = scan_of(&r, make_threads());
     assert_int_equal(s.bad, 23);
     assert_int_equal(s.channel[1].bad, 2);
     const scan_bad *b = s.first;
@@ -181,8 +164,6 @@ TEST(bad_pixels_are_found) {
     for (uint32_t i = 3; i < SCAN_BAD; i++)
         assert_true(b[i].channel == 2 && b[i].x == 0 && b[i].y == 1 + i);
     assert_true(isfinite(s.channel[1].sum) && isfinite(s.channel[2].squares));
-    scan_free(&s);
-    free(p);
 }
 
 /* The mean of the nearest ring, found by asking every pixel. */
@@ -215,8 +196,7 @@ TEST(repair_takes_the_nearest_ring) {
         double added, sum = 0;
         memcpy(got, v, sizeof v);
         CHECK_OK(repair_plane(&added, &(repair_request){got, PIXEL_FLOAT, SW, SH, true, 0, 0},
-                              make_threads(), &e),
-                 e);
+                              make_threads(), &e));
         for (int i = 0; i < SW * SH; i++) {
             float want = isfinite(v[i]) ? v[i] : slow_neighbours(v, SW, SH, i % SW, i / SW);
             CHECK_LE(fabsf(got[i] - want), 1e-6f * want);
@@ -225,16 +205,14 @@ TEST(repair_takes_the_nearest_ring) {
         CHECK_LE(fabs(added - sum), 1e-12 * sum);
         memcpy(got, v, sizeof v);
         CHECK_OK(repair_plane(&added, &(repair_request){got, PIXEL_FLOAT, SW, SH, false, 0, 0},
-                              make_threads(), &e),
-                 e);
+                              make_threads(), &e));
         assert_true(added == 0);
         for (int i = 0; i < SW * SH; i++) assert_true(got[i] == (isfinite(v[i]) ? v[i] : 0));
     }
     uint16_t half[4] = {half_from_float(2), 0x7e00, 0x7c00, half_from_float(4)};
     double added;
     CHECK_OK(repair_plane(&added, &(repair_request){half, PIXEL_HALF, 4, 1, true, 0, 0},
-                          make_threads(), &e),
-             e);
+                          make_threads(), &e));
     assert_true(half_to_float(half[1]) == 2 && half_to_float(half[2]) == 4 && added == 6);
 }
 

@@ -14,7 +14,6 @@
  * (its light has a colour of its own), "even" (its arms are equal, as a telescope's are).
  * Noise against banding and light at the border are not the kernels' own: test_png and look.bats
  * have these two. */
-#include "base/mem.h"
 #include "kernel/lint.h"
 #include "kernel/make/kernel_recipe.h"
 #include "unit/check.h"
@@ -66,9 +65,9 @@ static void keep_shares(kernel_recipe *r, uint32_t taps, par *threads) {
         uint32_t side;
         if (!q.of->light) continue;
         q.w = r->w, q.h = r->h, q.fade = r->fade;
-        CHECK_OK(model_kept(&all, &side, &q, 0, threads, &e), e);
+        CHECK_OK(model_kept(&all, &side, &q, 0, threads, &e));
         q.w = q.h = taps, q.fade = 1;
-        CHECK_OK(model_kept(&part, &side, &q, 0, threads, &e), e);
+        CHECK_OK(model_kept(&part, &side, &q, 0, threads, &e));
         r->layer[i].share *= part / all;
     }
 }
@@ -76,13 +75,13 @@ static void keep_shares(kernel_recipe *r, uint32_t taps, par *threads) {
 /* Makes a recipe at a scale, or the middle of it: `taps` of them, which do not fade. */
 static look make(const char *path, double scale, uint32_t taps, par *threads) {
     look k = {.path = path};
-    CHECK_OK(kernel_recipe_file(&k.r, path, threads, &e), e);
-    CHECK_OK(kernel_recipe_scale(&k.r, scale, &e), e);
+    CHECK_OK(kernel_recipe_file(&k.r, path, threads, &e));
+    CHECK_OK(kernel_recipe_scale(&k.r, scale, &e));
     if (taps) {
         keep_shares(&k.r, taps, threads);
         k.r.w = k.r.h = taps, k.r.fade = 1;
     }
-    CHECK_OK(kernel_recipe_make(k.plane, &k.channels, &k.r, threads, &e), e);
+    CHECK_OK(kernel_recipe_make(k.plane, &k.channels, &k.r, threads, &e));
     char words[8192] = "";
     FILE *f = fopen(path, "r");
     assert_true(f && fread(words, 1, sizeof words - 1, f) > 0);
@@ -387,7 +386,7 @@ TEST(looks) {
     double scale = size ? atof(size) : 0.5;
     static face faces[KERNELS];
     glob_t all;
-    par *threads = par_open(0, &e);
+    OPEN(par) *threads = par_open(0, &e);
     const char *some = getenv("SHIPPED");
     assert_int_equal(glob(some ? some : "kernels/*.json", 0, NULL, &all), 0);
     assert_true((some || all.gl_pathc >= 12) && all.gl_pathc <= KERNELS);
@@ -396,7 +395,7 @@ TEST(looks) {
         look k = make(all.gl_pathv[i], scale, 0, threads);
         const psf_planes taps = {k.r.w, k.r.h, k.channels, (const float *const *)k.plane};
         char faults[LINT_WORDS];
-        CHECK_OK(lint_glance(faults, &taps, false, &e), e);
+        CHECK_OK(lint_glance(faults, &taps, false, &e));
         if (*faults) wrong("%s: %s", k.path, faults);
         check_border(&k);
         double light = 32000 * scale * scale; /* as in a picture of that size */
@@ -412,7 +411,6 @@ TEST(looks) {
     check_faces(faces, all.gl_pathv, all.gl_pathc);
     assert_int_equal(faults_found, 0);
     globfree(&all);
-    par_close(&threads);
 }
 
 RUN_TESTS(NULL, NULL)

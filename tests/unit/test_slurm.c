@@ -4,6 +4,7 @@
 #include "unit/make_image.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 static void count(void *ctx) {
     ++*(int *)ctx;
@@ -12,27 +13,20 @@ static void count(void *ctx) {
 /* Waits for job 77 with a squeue that fails until it is asked for the `answers`th time, and then
  * knows of no task. */
 static bool wait_with(int answers, slurm_waiting w, int *asked, err *e) {
-    char folder[256], path[300];
-    static int jobs;
-    snprintf(path, sizeof path, "slurm%d", jobs++);
-    snprintf(folder, sizeof folder, "%s", make_folder(path));
-    snprintf(path, sizeof path, "%s/squeue", folder);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fprintf(f,
-            "#!/bin/sh\necho >>\"$0.log\"\nn=0\nwhile read x; do n=$((n + 1)); done <\"$0.log\"\n"
-            "[ $n -lt %d ] || exit 0\n"
-            "echo 'slurm_load_jobs error: Socket timed out' >&2\nexit 1\n",
-            answers);
-    fclose(f);
-    assert_int_equal(chmod(path, 0755), 0);
-    char *before = strdup(getenv("PATH"));
-    assert_int_equal(setenv("PATH", folder, 1), 0);
+    char script[400];
+    snprintf(script, sizeof script,
+             "#!/bin/sh\necho >>\"$0.log\"\nn=0\n"
+             "while read x; do n=$((n + 1)); done <\"$0.log\"\n[ $n -lt %d ] || exit 0\n"
+             "echo 'slurm_load_jobs error: Socket timed out' >&2\nexit 1\n",
+             answers);
+    unlink(make_path("squeue.log"));
+    assert_int_equal(chmod(make_text("squeue", script), 0755), 0);
+    OWN_HEAP char *before = strdup(getenv("PATH"));
+    assert_int_equal(setenv("PATH", make_path("."), 1), 0);
     w.asked = count;
     w.ctx = asked;
     bool over = slurm_wait("77", &w, e);
     setenv("PATH", before, 1);
-    free(before);
     return over;
 }
 
@@ -46,7 +40,7 @@ TEST(patience_ends) {
 
 TEST(failures_are_no_answer) {
     int asked = 0;
-    CHECK_OK(wait_with(4, (slurm_waiting){.pause = 0.001, .patience = 1e9}, &asked, &e), e);
+    CHECK_OK(wait_with(4, (slurm_waiting){.pause = 0.001, .patience = 1e9}, &asked, &e));
     assert_int_equal(asked, 4);
 }
 

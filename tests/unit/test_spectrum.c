@@ -54,7 +54,7 @@ static double complex value_at(const spectrum_lines *l, uint32_t c, size_t i) {
 
 static spectrum source_of(const psf *k) {
     spectrum s;
-    CHECK_OK(spectrum_make(&s, k, make_threads(), &e), e);
+    CHECK_OK(spectrum_make(&s, k, make_threads(), &e));
     return s;
 }
 
@@ -78,9 +78,8 @@ static void fill(spectrum_lines *l) {
 static spectrum_lines at(const spectrum *s, spectrum_mode mode, uint32_t first, uint32_t l1,
                          uint32_t l2, bool float64) {
     spectrum_lines l;
-    CHECK_OK(
-        spectrum_at(&l, s, &(spectrum_request){mode, first, {l1, l2}, float64}, make_threads(), &e),
-        e);
+    CHECK_OK(spectrum_at(&l, s, &(spectrum_request){mode, first, {l1, l2}, float64}, make_threads(),
+                         &e));
     assert_int_equal(l.halves, l1 / 2 + 1);
     assert_int_equal(l.length, l2);
     assert_true(l.float64 == float64);
@@ -93,13 +92,13 @@ static spectrum_lines at(const spectrum *s, spectrum_mode mode, uint32_t first, 
 /* --- exact --- */
 
 static void check_exact(psf k, uint32_t lx, uint32_t ly) {
-    spectrum s = source_of(&k);
+    OWN(spectrum) s = source_of(&k);
     for (uint32_t first = 0; first < 2; first++) {
         uint32_t l1 = first ? ly : lx, l2 = first ? lx : ly;
-        spectrum_lines wide = at(&s, SPECTRUM_EXACT, first, l1, l2, true);
-        spectrum_lines narrow = at(&s, SPECTRUM_EXACT, first, l1, l2, false);
+        OWN(spectrum_lines) wide = at(&s, SPECTRUM_EXACT, first, l1, l2, true);
+        OWN(spectrum_lines) narrow = at(&s, SPECTRUM_EXACT, first, l1, l2, false);
         for (uint32_t c = 0; c < k.channels; c++) {
-            double complex *want = definition(&k, c, k.cx, k.cy, lx, lx, ly, ly, false);
+            OWN_MEM double complex *want = definition(&k, c, k.cx, k.cy, lx, lx, ly, ly, false);
             double sum = k.scale[c] * k.sum[c];
             /* Every rounding is at most of the size of the sum of all taps. */
             double limit = DBL_EPSILON * sum * (4 + log2(lx) + log2(ly));
@@ -111,12 +110,8 @@ static void check_exact(psf k, uint32_t lx, uint32_t ly) {
                 }
             double tap = k.scale[c] * (double)k.tap[((size_t)c * k.h + k.cy) * k.w + k.cx];
             assert_true(wide.tap[c] == tap && narrow.tap[c] == tap);
-            mem_free(want);
         }
-        spectrum_lines_free(&wide);
-        spectrum_lines_free(&narrow);
     }
-    spectrum_free(&s);
     psf_free(&k);
 }
 
@@ -136,11 +131,11 @@ TEST(exact_is_the_definition) {
 /* The difference of two half spectra with the first axis halved, in space: max over pixels. */
 static double in_space(const double complex *half, uint32_t l1, uint32_t l2) {
     uint32_t halves = l1 / 2 + 1;
-    fft *f1 = fft_new(l1, &e), *f2 = fft_new(l2, &e);
+    OWN(fft) *f1 = fft_new(l1, &e), *f2 = fft_new(l2, &e);
     size_t longest = l1 > l2 ? l1 : l2;
-    double *a = mem_raw(longest * FFT_STEP, sizeof *a, "a", &e);
-    double *b = mem_raw(longest * FFT_STEP, sizeof *b, "b", &e);
-    double complex *mid = mem_raw((size_t)halves * l2, sizeof *mid, "mid", &e);
+    OWN_MEM double *a = mem_raw(longest * FFT_STEP, sizeof *a, "a", &e);
+    OWN_MEM double *b = mem_raw(longest * FFT_STEP, sizeof *b, "b", &e);
+    OWN_MEM double complex *mid = mem_raw((size_t)halves * l2, sizeof *mid, "mid", &e);
     double worst = 0;
     memset(a, 0, longest * FFT_STEP * sizeof *a);
     for (uint32_t k = 0; k < halves; k++) {
@@ -160,8 +155,6 @@ static double in_space(const double complex *half, uint32_t l1, uint32_t l2) {
         for (uint32_t k = 0; k < l1; k++)
             worst = fmax(worst, hypot(z[k * FFT_STEP], z[k * FFT_STEP + FFT_LINES]));
     }
-    mem_free(a), mem_free(b), mem_free(mid);
-    fft_free(&f1), fft_free(&f2);
     return worst / l1 / l2;
 }
 
@@ -182,13 +175,13 @@ static double folded_peak(const psf *k, uint32_t c, uint32_t lx, uint32_t ly) {
 static double largest_space, largest_sum;
 
 static void check_resampled(psf k, uint32_t lx, uint32_t ly) {
-    spectrum s = source_of(&k);
+    OWN(spectrum) s = source_of(&k);
     for (uint32_t first = 0; first < 2; first++) {
         uint32_t l1 = first ? ly : lx, l2 = first ? lx : ly;
-        spectrum_lines is = at(&s, SPECTRUM_RESAMPLED, first, l1, l2, false);
-        spectrum_lines want = at(&s, SPECTRUM_RESAMPLED, first, l1, l2, true); /* so: exact */
+        OWN(spectrum_lines) is = at(&s, SPECTRUM_RESAMPLED, first, l1, l2, false);
+        OWN(spectrum_lines) want = at(&s, SPECTRUM_RESAMPLED, first, l1, l2, true); /* so: exact */
         size_t n = (size_t)is.halves * l2;
-        double complex *difference = mem_raw(n, sizeof *difference, "difference", NULL);
+        OWN_MEM double complex *difference = mem_raw(n, sizeof *difference, "difference", NULL);
         for (uint32_t c = 0; c < k.channels; c++) {
             double peak = folded_peak(&k, c, lx, ly), worst = 0, sum = k.scale[c] * k.sum[c];
             for (size_t i = 0; i < n; i++) {
@@ -202,11 +195,7 @@ static void check_resampled(psf k, uint32_t lx, uint32_t ly) {
             largest_sum = fmax(largest_sum, worst / sum);
             assert_true(is.tap[c] == want.tap[c]);
         }
-        mem_free(difference);
-        spectrum_lines_free(&is);
-        spectrum_lines_free(&want);
     }
-    spectrum_free(&s);
     psf_free(&k);
 }
 
@@ -236,56 +225,45 @@ TEST(resampled_is_exact) {
 
 /* The same bytes whatever the number of threads. */
 TEST(threads_change_nothing) {
-    psf k = kernel_make(STAR, 50, 37, 2, 20, 18);
-    spectrum s = source_of(&k), alone;
-    par *one = par_open(1, &e);
-    CHECK_OK(spectrum_make(&alone, &k, one, &e), e);
+    OWN(psf) k = kernel_make(STAR, 50, 37, 2, 20, 18);
+    OWN(spectrum) s = source_of(&k), alone;
+    OPEN(par) *one = par_open(1, &e);
+    CHECK_OK(spectrum_make(&alone, &k, one, &e));
     assert_memory_equal(s.value, alone.value, spectrum_floats(&s) * sizeof *s.value);
     for (int mode = SPECTRUM_RESAMPLED; mode < SPECTRUM_MODES; mode++)
         for (uint32_t first = 0; first < 2; first++) {
-            spectrum_lines a = at(&s, (spectrum_mode)mode, first, 150, 128, false), b;
+            OWN(spectrum_lines) a = at(&s, (spectrum_mode)mode, first, 150, 128, false), b;
             const spectrum_request want = {(spectrum_mode)mode, first, {150, 128}, false};
-            CHECK_OK(spectrum_at(&b, &s, &want, one, &e), e);
+            CHECK_OK(spectrum_at(&b, &s, &want, one, &e));
             fill(&b);
             assert_memory_equal(a.value, b.value, (size_t)2 * 76 * 128 * 2 * sizeof(float));
-            spectrum_lines_free(&a);
-            spectrum_lines_free(&b);
         }
-    par_close(&one);
-    spectrum_free(&alone);
-    spectrum_free(&s);
-    psf_free(&k);
 }
 
 TEST(refusals) {
-    psf k = kernel_make(STAR, 5, 5, 1, 2, 2);
-    spectrum s = source_of(&k);
+    OWN(psf) k = kernel_make(STAR, 5, 5, 1, 2, 2);
+    OWN(spectrum) s = source_of(&k);
     spectrum_lines l;
     CHECK_REFUSED(spectrum_at(&l, &s, &(spectrum_request){.mode = SPECTRUM_EXACT, .length = {0, 4}},
                               make_threads(), &e),
                   ERR_INTERNAL, "");
-    e = (err){0};
     CHECK_REFUSED(spectrum_at(&l, &s,
                               &(spectrum_request){.mode = SPECTRUM_EXACT, .length = {4, 11}},
                               make_threads(), &e),
                   ERR_INTERNAL, "");
     CHECK_OK(spectrum_at(&l, &s,
                          &(spectrum_request){.mode = SPECTRUM_RESAMPLED, .length = {22, 11}},
-                         make_threads(), &e),
-             e);
+                         make_threads(), &e));
     spectrum_lines_free(&l);
     /* The exact one needs the kernel only; the other one needs what spectrum_make adds to it. */
     spectrum bare = {.kernel = k};
     CHECK_OK(spectrum_at(&l, &bare, &(spectrum_request){.mode = SPECTRUM_EXACT, .length = {8, 8}},
-                         make_threads(), &e),
-             e);
+                         make_threads(), &e));
     spectrum_lines_free(&l);
     CHECK_REFUSED(spectrum_at(&l, &bare,
                               &(spectrum_request){.mode = SPECTRUM_RESAMPLED, .length = {8, 8}},
                               make_threads(), &e),
                   ERR_INTERNAL, "");
-    spectrum_free(&s);
-    psf_free(&k);
 }
 
 RUN_TESTS(NULL, NULL)

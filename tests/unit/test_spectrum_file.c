@@ -8,30 +8,23 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[512], path[600];
+static char path[600];
 static uint8_t *good; /* the bytes of a good file */
 static size_t size;
 static const size_t HEAD = 136;
 
-static void write_bytes(const uint8_t *data, size_t n) {
-    file_out *f = file_out_open(path, true, &e);
-    CHECK_OK(f && file_out_write(f, 0, data, n, &e) && file_out_commit(&f, &e), e);
-}
-
 static spectrum make(kernel_kind kind, uint32_t w, uint32_t h, uint32_t channels) {
-    psf k = kernel_make(kind, w, h, channels, w / 3, h - 1);
+    OWN(psf) k = kernel_make(kind, w, h, channels, w / 3, h - 1);
     spectrum s;
-    CHECK_OK(spectrum_make(&s, &k, make_threads(), &e), e);
-    psf_free(&k);
+    CHECK_OK(spectrum_make(&s, &k, make_threads(), &e));
     return s;
 }
 
 static int set_up(void **state) {
     (void)state;
-    snprintf(folder, sizeof folder, "%s", make_folder("spectrum"));
-    snprintf(path, sizeof path, "%s/k.spectrum", folder);
+    snprintf(path, sizeof path, "%s", make_path("k.spectrum"));
     spectrum s = make(STAR, 7, 5, 2);
-    CHECK_OK(spectrum_file_write(path, &s, &e), e);
+    CHECK_OK(spectrum_file_write(path, &s, &e));
     spectrum_free(&s);
     good = file_read_all(path, 1 << 20, &size, &e);
     return good ? 0 : 1;
@@ -44,10 +37,10 @@ static int tear_down(void **state) {
 }
 
 static void check_round_trip(spectrum s) {
-    spectrum r;
-    CHECK_OK(spectrum_file_write(path, &s, &e), e);
+    OWN(spectrum) r;
+    CHECK_OK(spectrum_file_write(path, &s, &e));
     assert_true(spectrum_file_is(path));
-    CHECK_OK(spectrum_file_read(&r, path, &e), e);
+    CHECK_OK(spectrum_file_read(&r, path, &e));
     const psf *a = &s.kernel, *b = &r.kernel;
     assert_true(a->w == b->w && a->h == b->h && a->channels == b->channels);
     assert_true(a->cx == b->cx && a->cy == b->cy && s.m[0] == r.m[0] && s.m[1] == r.m[1]);
@@ -55,10 +48,9 @@ static void check_round_trip(spectrum s) {
     assert_memory_equal(a->sum, b->sum, a->channels * sizeof *a->sum);
     assert_memory_equal(a->tap, b->tap, (size_t)a->w * a->h * a->channels * sizeof *a->tap);
     assert_memory_equal(s.value, r.value, spectrum_floats(&s) * sizeof *s.value);
-    CHECK_OK(psf_made_with(b, &a->made, &e), e);
+    CHECK_OK(psf_made_with(b, &a->made, &e));
     assert_memory_equal(a->made.luminance, b->made.luminance, sizeof a->made.luminance);
     spectrum_free(&s);
-    spectrum_free(&r);
 }
 
 TEST(round_trips) {
@@ -70,19 +62,17 @@ TEST(round_trips) {
 
 /* Two writings give the same bytes: no time, no name in it, no memory that was never set. */
 TEST(the_same_bytes_again) {
-    spectrum s = make(STAR, 7, 5, 2);
-    CHECK_OK(spectrum_file_write(path, &s, &e), e);
+    OWN(spectrum) s = make(STAR, 7, 5, 2);
+    CHECK_OK(spectrum_file_write(path, &s, &e));
     size_t n;
-    uint8_t *again = file_read_all(path, 1 << 20, &n, &e);
+    OWN_MEM uint8_t *again = file_read_all(path, 1 << 20, &n, &e);
     assert_true(n == size);
     assert_memory_equal(again, good, n);
-    mem_free(again);
-    spectrum_free(&s);
 }
 
 /* Refused, with words of the sentence (NULL: any), and nothing written to the result. */
 static void refused(const uint8_t *data, size_t n, const char *words) {
-    write_bytes(data, n);
+    make_file("k.spectrum", data, n);
     spectrum s, before;
     memset(&s, 0x5a, sizeof s);
     before = s;
@@ -99,10 +89,9 @@ TEST(cut_short) {
                            HEAD + 15, HEAD + 40, size / 2, size - 17, size - 16, size - 1};
     for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++)
         refused(good, cuts[i], cuts[i] < HEAD ? "too few" : "cut short");
-    uint8_t *longer = mem_new(size + 5, 1, "bytes", NULL);
+    OWN_MEM uint8_t *longer = mem_new(size + 5, 1, "bytes", NULL);
     memcpy(longer, good, size);
     refused(longer, size + 5, "5 bytes follow");
-    mem_free(longer);
 }
 
 /* Every bit of the head, and bits all over the rest. */
@@ -120,13 +109,12 @@ TEST(any_bit_flipped) {
 /* --- files whose checksum is right and whose content is wrong --- */
 
 static void refused_with(size_t at, const void *bytes, size_t n, const char *words) {
-    uint8_t *bad = mem_raw(size, 1, "bytes", NULL);
+    OWN_MEM uint8_t *bad = mem_raw(size, 1, "bytes", NULL);
     memcpy(bad, good, size);
     memcpy(bad + at, bytes, n);
     hash128 sum = hash_bytes(bad, size - sizeof sum);
     memcpy(bad + size - sizeof sum, &sum, sizeof sum);
     refused(bad, size, words);
-    mem_free(bad);
 }
 
 static void refused_u32(size_t at, uint32_t value, const char *words) {
@@ -165,19 +153,19 @@ TEST(other_files) {
     spectrum s;
     assert_false(spectrum_file_is("/nowhere/k.spectrum"));
     CHECK_REFUSED(spectrum_file_read(&s, "/nowhere/k.spectrum", &e), ERR_NO_INPUT, "");
-    assert_false(spectrum_file_is(folder));
-    write_bytes((const uint8_t *)"\x89"
-                                 "FB",
-                3);
+    assert_false(spectrum_file_is(make_path(".")));
+    make_file("k.spectrum",
+              "\x89"
+              "FB",
+              3);
     assert_false(spectrum_file_is(path));
-    write_bytes((const uint8_t *)"# no spectrum at all\n", 21);
+    make_text("k.spectrum", "# no spectrum at all\n");
     assert_false(spectrum_file_is(path));
 
-    spectrum k = make(RANDOM, 2, 2, 1);
+    OWN(spectrum) k = make(RANDOM, 2, 2, 1);
     e = (err){0};
     assert_false(spectrum_file_write("/nowhere/k.spectrum", &k, &e));
     assert_true(e.code == ERR_CANT_CREATE || e.code == ERR_NO_INPUT);
-    spectrum_free(&k);
 }
 
 RUN_TESTS(set_up, tear_down)

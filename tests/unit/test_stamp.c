@@ -2,7 +2,6 @@
 #include "app/cli/options.h"
 #include "app/run/frame.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "unit/check.h"
 #include "unit/load_save.h"
 
@@ -32,26 +31,15 @@ int fsync(int fd) {
     return (int)syscall(SYS_fsync, fd);
 }
 
-static char folder[PATH_MAX];
-
-static const char *in_folder(const char *name) {
-    static char path[8][PATH_MAX + 256];
-    static int next;
-    char *to = path[next++ % 8];
-    snprintf(to, sizeof path[0], "%s/%s", folder, name);
-    return to;
-}
-
-static void make_file(const char *name, uint64_t seed) {
-    image *img = make_image((const make_part[]){PART("R:float G:float B:float", 0, 0, 32, 24,
-                                                     .packing = COMPRESSION_ZIP)},
-                            1);
+static void make_frame(const char *name, uint64_t seed) {
+    OWN(image) *img = make_image((const make_part[]){PART("R:float G:float B:float", 0, 0, 32, 24,
+                                                          .packing = COMPRESSION_ZIP)},
+                                 1);
     float *first = img->plane[0][0];
     first[0] = (float)seed;
     for (int c = 0; c < 3; c++) /* a kernel that the linter has nothing against */
         ((float *)img->plane[0][c])[12 * 32 + 16] = 1e6f;
-    save(in_folder(name), img);
-    image_free(&img);
+    save(make_path(name), img);
 }
 
 /* One frame, in.exr to out.exr, of a run that has just begun. */
@@ -71,19 +59,18 @@ typedef struct {
 
 static void set(settings *s, const char *name, const char *value) {
     const option *o = option_find(name, FOR_APPLY);
-    CHECK_OK(settings_set(s, (int)(o - OPTIONS), value, (setting_origin){ORIGIN_FLAG, name}, &e),
-             e);
+    CHECK_OK(settings_set(s, (int)(o - OPTIONS), value, (setting_origin){ORIGIN_FLAG, name}, &e));
 }
 
 static run *begin(const char *output) {
     run *r = calloc(1, sizeof *r);
     bloom_defaults(&r->s.bloom);
     CHECK_OK(settings_init(&r->s, &r->e), r->e);
-    set(&r->s, "kernel", in_folder("kernel.exr"));
+    set(&r->s, "kernel", make_path("kernel.exr"));
     set(&r->s, "device", "cpu");
-    set(&r->s, "cache_dir", in_folder("cache"));
-    set(&r->s, "input", in_folder("in.exr"));
-    set(&r->s, "output", in_folder(output));
+    set(&r->s, "cache_dir", make_path("cache"));
+    set(&r->s, "input", make_path("in.exr"));
+    set(&r->s, "output", make_path(output));
     CHECK_OK(job_open(&r->j, &r->s, &r->e), r->e);
     CHECK_OK(job_frame(&r->j, 0, &r->files, &r->e), r->e);
     CHECK_OK(recipes_open(&r->all, &r->s, &r->j, r->s.bloom.cache_dir, &r->e), r->e);
@@ -117,9 +104,9 @@ static bool is_current(const run *r) {
 }
 
 static void put_while_read(const char *file, const char *by, const char *at) {
-    snprintf(victim, sizeof victim, "%s", in_folder(file));
-    snprintf(target, sizeof target, "%s", in_folder(at));
-    replacement = in_folder(by);
+    snprintf(victim, sizeof victim, "%s", make_path(file));
+    snprintf(target, sizeof target, "%s", make_path(at));
+    replacement = make_path(by);
 }
 
 TEST(undisturbed) {
@@ -133,7 +120,7 @@ TEST(undisturbed) {
 
 /* The renderer is done again while the old image is read. */
 TEST(input_replaced_while_read) {
-    make_file("next.exr", 7);
+    make_frame("next.exr", 7);
     run *r = begin("out.exr");
     put_while_read("in.exr", "next.exr", "in.exr");
     CHECK_OK(make(r), r->e);
@@ -149,8 +136,8 @@ TEST(input_replaced_afterwards) {
     run *r = begin("out.exr");
     CHECK_OK(make(r), r->e);
     file_mark read = file_mark_of(r->files.input);
-    make_file("in.exr", 8);
-    CHECK_OK(stamp_write(&r->stamp, &read, &e), e);
+    make_frame("in.exr", 8);
+    CHECK_OK(stamp_write(&r->stamp, &read, &e));
     assert_false(is_current(r));
     CHECK_OK(make(r), r->e);
     assert_true(is_current(r));
@@ -159,13 +146,13 @@ TEST(input_replaced_afterwards) {
 
 /* In place nothing is written over what somebody has put there meanwhile. */
 TEST(input_replaced_before_its_result) {
-    make_file("next.exr", 9);
+    make_frame("next.exr", 9);
     run *r = begin("in.exr");
     r->s.in_place = true;
     put_while_read("in.exr", "next.exr", "in.exr");
     assert_false(make(r));
     assert_int_equal(r->e.code, ERR_RETRY);
-    image *img = load(in_folder("in.exr"));
+    image *img = load(make_path("in.exr"));
     const float *first = img->plane[0][0];
     assert_true(first[0] == 9);
     image_free(&img);
@@ -178,11 +165,11 @@ TEST(input_replaced_before_its_result) {
 
 TEST(kernel_replaced) {
     run *r = begin("out.exr");
-    make_file("kernel.exr", 10);
+    make_frame("kernel.exr", 10);
     CHECK_OK(make(r), r->e);
     assert_false(is_current(r));
     /* While its content is hashed, too. */
-    make_file("next.exr", 11);
+    make_frame("next.exr", 11);
     end(r);
     put_while_read("kernel.exr", "next.exr", "kernel.exr");
     r = begin("out.exr");
@@ -196,7 +183,7 @@ TEST(kernel_replaced) {
 TEST(output_appears) {
     static const char *const NAME[] = {"new.exr", "new.png"};
     for (size_t i = 0; i < 2; i++) {
-        make_file("next.exr", 12);
+        make_frame("next.exr", 12);
         run *r = begin(NAME[i]);
         r->s.clobber = false;
         put_while_read("in.exr", "next.exr", NAME[i]);
@@ -204,7 +191,7 @@ TEST(output_appears) {
         assert_null(replacement);
         assert_int_equal(r->f.state, FRAME_SKIPPED);
         assert_false(is_current(r));
-        image *img = load(in_folder(NAME[i]));
+        image *img = load(make_path(NAME[i]));
         const float *first = img->plane[0][0];
         assert_true(first[0] == 12);
         image_free(&img);
@@ -217,9 +204,9 @@ TEST(stamps_are_not_synced) {
     CHECK_OK(make(r), r->e);
     file_mark read = file_mark_of(r->files.input);
     syncs = 0;
-    CHECK_OK(stamp_write(&r->stamp, &read, &e), e);
+    CHECK_OK(stamp_write(&r->stamp, &read, &e));
     assert_int_equal(syncs, 0);
-    CHECK_OK(file_write_all(in_folder("x"), "x", 1, &e), e); /* they are counted */
+    CHECK_OK(file_write_all(make_path("x"), "x", 1, &e)); /* they are counted */
     assert_true(syncs > 0);
     end(r);
 }
@@ -227,37 +214,35 @@ TEST(stamps_are_not_synced) {
 /* The oldest go, and nothing that is no stamp. */
 TEST(trimming) {
     stamps_kept kept;
-    CHECK_OK(stamps_trim(&kept, in_folder("none"), 0, &e), e);
+    CHECK_OK(stamps_trim(&kept, make_path("none"), 0, &e));
     assert_int_equal(kept.count, 0);
-    CHECK_OK(file_make_dirs(in_folder("full/stamps"), 0777, &e), e);
     for (int i = 0; i < 20; i++) {
         char name[64];
         snprintf(name, sizeof name, "full/stamps/%032x.stamp", i);
-        CHECK_OK(file_write_all(in_folder(name), "x", 1, &e), e);
+        make_text(name, "x");
         struct timespec t[2] = {{1000 + i, 0}, {1000 + i, 0}};
-        utimensat(AT_FDCWD, in_folder(name), t, 0);
+        utimensat(AT_FDCWD, make_path(name), t, 0);
     }
-    CHECK_OK(file_write_all(in_folder("full/stamps/mine.stamp"), "x", 1, &e), e);
-    CHECK_OK(stamps_trim(&kept, in_folder("full"), 20, &e), e);
+    make_text("full/stamps/mine.stamp", "x");
+    CHECK_OK(stamps_trim(&kept, make_path("full"), 20, &e));
     assert_int_equal(kept.count, 20);
-    CHECK_OK(stamps_trim(&kept, in_folder("full"), 10, &e), e);
+    CHECK_OK(stamps_trim(&kept, make_path("full"), 10, &e));
     assert_int_equal(kept.count, 9);
     assert_int_equal(kept.removed, 11);
     char name[64];
     snprintf(name, sizeof name, "full/stamps/%032x.stamp", 10);
-    assert_int_not_equal(access(in_folder(name), F_OK), 0);
+    assert_int_not_equal(access(make_path(name), F_OK), 0);
     snprintf(name, sizeof name, "full/stamps/%032x.stamp", 11);
-    assert_int_equal(access(in_folder(name), F_OK), 0);
-    CHECK_OK(stamps_trim(&kept, in_folder("full"), 0, &e), e);
+    assert_int_equal(access(make_path(name), F_OK), 0);
+    CHECK_OK(stamps_trim(&kept, make_path("full"), 0, &e));
     assert_int_equal(kept.count, 0);
-    assert_int_equal(access(in_folder("full/stamps/mine.stamp"), F_OK), 0);
+    assert_int_equal(access(make_path("full/stamps/mine.stamp"), F_OK), 0);
 }
 
 static int open_folder(void **state) {
     (void)state;
-    if (!realpath(make_folder("stamps"), folder)) return -1;
-    make_file("in.exr", 1);
-    make_file("kernel.exr", 2);
+    make_frame("in.exr", 1);
+    make_frame("kernel.exr", 2);
     return 0;
 }
 

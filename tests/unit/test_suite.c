@@ -1,57 +1,38 @@
 /* Suites: what lands where, what is refused and at which place, and mutations that must not
  * crash. */
 #include "app/check/suite.h"
-#include "base/mem.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
 #include "unit/mutate.h"
 
-#include <unistd.h>
-
-static char folder[256];
-
-static void put(const char *name, const char *content, size_t n) {
-    char path[400];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    FILE *f = fopen(path, "wb");
-    assert_non_null(f);
-    assert_int_equal(fwrite(content, 1, n, f), n);
-    fclose(f);
-}
-
 static bool load(suite *s, const char *name, const char *set, err *e) {
-    char path[400];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return suite_load(s, path, set, e);
+    return suite_load(s, make_path(name), set, e);
 }
 
 /* Returns the content of the file of that name, without the folder. */
 static const char *tail(const char *path) {
+    const char *folder = make_path("");
     size_t n = strlen(folder);
-    return path && strncmp(path, folder, n) == 0 ? path + n + 1 : path;
+    return path && strncmp(path, folder, n) == 0 ? path + n : path;
 }
 
 /* --- what is refused ----------------------------------------------------------------------- */
 
 static void refuses(const char *content, const char *place, const char *words) {
     suite s;
-    char at[400];
-    put("s.json", content, strlen(content));
+    const char *at = make_path(place);
+    make_text("s.json", content);
     if (load(&s, "s.json", NULL, &e)) fail_msg("taken: %s", content);
-    assert_int_equal(e.code, ERR_CONFIG);
-    snprintf(at, sizeof at, "%s/%s", folder, place);
-    if (strncmp(e.msg, at, strlen(at)) != 0 || !strstr(e.msg, words))
+    if (e.code != ERR_CONFIG || strncmp(e.msg, at, strlen(at)) != 0 || !strstr(e.msg, words))
         fail_msg("%s: expected %s ... %s, got %s", content, at, words, e.msg);
 }
 
 /* One case with these members, from column 25 of line 1. */
 static void refuses_case(const char *members, const char *column, const char *words) {
-    text whole = {0}, place = {0};
+    OWN(text) whole = {0}, place = {0};
     text_add(&whole, "{\"version\":1,\"cases\":[{%s}]}", members);
     text_add(&place, "s.json:1:%s", column);
     refuses(whole.s, place.s, words);
-    text_free(&whole);
-    text_free(&place);
 }
 
 #define RUNS "\"config\":{\"input\":\"i.exr\",\"kernel\":\"k.exr\"}"
@@ -110,11 +91,9 @@ TEST(bad_cases) {
 
 TEST(bad_variables_of_the_command) {
     suite s;
-    put("s.json", "{\"version\": 1}", 14);
+    make_text("s.json", "{\"version\": 1}");
     CHECK_REFUSED(load(&s, "s.json", "a", &e), ERR_USAGE, "");
-    e = (err){0};
     CHECK_REFUSED(load(&s, "s.json", "1a=2", &e), ERR_USAGE, "");
-    e = (err){0};
     CHECK_REFUSED(load(&s, "none.json", NULL, &e), ERR_NO_INPUT, "");
 }
 
@@ -144,11 +123,11 @@ static const char WHOLE[] =
 static const char LOOK[] = "{\"version\": 1, \"kernel\": \"sub/${look}.exr\"}";
 
 TEST(a_whole_suite) {
-    suite s;
-    put("base.json", BASE, sizeof BASE - 1);
-    put("c.json", LOOK, sizeof LOOK - 1);
-    put("s.json", WHOLE, sizeof WHOLE - 1);
-    CHECK_OK(load(&s, "s.json", NULL, &e), e);
+    OWN(suite) s;
+    make_text("base.json", BASE);
+    make_text("c.json", LOOK);
+    make_text("s.json", WHOLE);
+    CHECK_OK(load(&s, "s.json", NULL, &e));
     assert_int_equal(s.count, 3);
 
     /* This case is of the included file; the including file's variables win there, too. */
@@ -186,18 +165,16 @@ TEST(a_whole_suite) {
     assert_string_equal(c->energy[0].channels, "R");
     assert_true(c->energy[1].most == 2);
     assert_string_equal(c->skip, "slow");
-    suite_free(&s);
 }
 
 TEST(the_command_wins) {
-    suite s;
-    put("base.json", BASE, sizeof BASE - 1);
-    put("c.json", LOOK, sizeof LOOK - 1);
-    put("s.json", WHOLE, sizeof WHOLE - 1);
-    CHECK_OK(load(&s, "s.json", "look=mine,n=1", &e), e);
+    OWN(suite) s;
+    make_text("base.json", BASE);
+    make_text("c.json", LOOK);
+    make_text("s.json", WHOLE);
+    CHECK_OK(load(&s, "s.json", "look=mine,n=1", &e));
     assert_string_equal(tail(s.item[1].s.kernel), "sub/mine.exr");
     assert_true(s.item[1].s.bloom.sharpen == 1);
-    suite_free(&s);
 }
 
 /* --- mutations ------------------------------------------------------------------------------- */
@@ -205,8 +182,8 @@ TEST(the_command_wins) {
 TEST(mutations_do_not_crash) {
     enum { RUNS_OF_EACH = 1500, ROOM = 4096 };
     int taken = 0;
-    put("base.json", BASE, sizeof BASE - 1);
-    put("c.json", LOOK, sizeof LOOK - 1);
+    make_text("base.json", BASE);
+    make_text("c.json", LOOK);
     for (uint32_t seed = 0; seed < RUNS_OF_EACH; seed++) {
         char buf[ROOM];
         size_t n = sizeof WHOLE - 1;
@@ -214,7 +191,7 @@ TEST(mutations_do_not_crash) {
         random_state = seed * 2654435761u + 1;
         memcpy(buf, WHOLE, n);
         for (uint32_t k = 1 + next_random(5); k > 0; k--) n = mutate(buf, n, ROOM);
-        put("s.json", buf, n);
+        make_file("s.json", buf, n);
         if (load(&s, "s.json", NULL, &e)) {
             taken++;
             suite_free(&s);
@@ -225,10 +202,4 @@ TEST(mutations_do_not_crash) {
     assert_in_range(taken, RUNS_OF_EACH / 100, RUNS_OF_EACH / 2);
 }
 
-static int open_folder(void **state) {
-    (void)state;
-    snprintf(folder, sizeof folder, "%s", make_folder("suite"));
-    return 0;
-}
-
-RUN_TESTS(open_folder, NULL)
+RUN_TESTS(NULL, NULL)
