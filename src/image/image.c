@@ -383,8 +383,9 @@ uint64_t image_convert(void *to, pixel_type becomes, const void *from, pixel_typ
     enum { SOME = 4096 };
     float v[SOME];
     uint64_t over = 0;
-    for (size_t at = 0; at < n; at += SOME) {
-        size_t some = min_size(n - at, SOME);
+    bool widens = pixel_bytes(becomes) > pixel_bytes(is);
+    for (size_t done = 0; done < n; done += SOME) {
+        size_t at = widens ? (n - done - 1) / SOME * SOME : done, some = min_size(n - at, SOME);
         image_to_float(v, from, is, at, some);
         for (size_t i = 0; becomes == PIXEL_HALF && i < some; i++) {
             if (!(fabsf(v[i]) > HALF_MAX) || isinf(v[i])) continue;

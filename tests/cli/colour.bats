@@ -183,3 +183,18 @@ T
     makes "in.exr coded.exr" "10 9=5.60192 5.60192 5.60192"
     warns "kernel 'coded.exr' is coded as sRGB (attribute colorInteropID); it is decoded" in.exr coded.exr -o out.exr
 }
+
+@test "-v says what is done to pixels on the way, of an image in memory and of one in tiles" {
+    oiiotool --create 1600x1200 3 --fill:color=0.5,0.41,0.2 1600x1200 -d half -o large.exr
+    for more in "" "--mem-limit 40MB"; do
+        # shellcheck disable=SC2086
+        run --separate-stderr bloom large.exr k.exr -v --pixel-type float --input-space srgb --output-space input $more
+        [ "$status" -eq 0 ]
+        [[ "$stderr" == *": types to float, decode colours, bloom, encode colours"* ]]
+        sha256sum < out.exr >> sums
+    done
+    [ "$(sort -u sums | wc -l)" -eq 1 ]
+    [[ "$stderr" == *"in rows from file to file"* ]]
+    run --separate-stderr bloom large.exr k.exr -v
+    [[ "$stderr" != *": bloom"* && "$stderr" != *"types to"* ]]
+}

@@ -195,9 +195,9 @@ static bool hold_against(case_result *c, const case_run *r, bool sound, err *e) 
 /* Blooms the image as `apply` does, and crops it. If --verify finds the tolerance broken, the image
  * is whole all the same, and the case goes on as a failure. */
 static bool make_result(case_result *c, const case_run *r, err *e) {
-    uint64_t clamped = 0;
     err why = {0};
     bloom *b = NULL;
+    stages after = {0};
     bloom_settings wanted = c->c->s.bloom;
     wanted.half = c->c->s.pixels == PIXELS_HALF;
     wanted.stored = colours_stored(&c->c->s);
@@ -208,7 +208,9 @@ static bool make_result(case_result *c, const case_run *r, err *e) {
         if (ok) end_with(c, &why);
     }
     bloom_close(&b);
-    ok = ok && stages_out_image(r->img, &c->c->s, &clamped, r->threads, e);
+    ok = ok && stages_out_open(&after, &r->img->head, false, &c->c->s, r->threads, e) &&
+         stages_image(&after, r->img, e);
+    stages_close(&after);
     const image_box *want = &c->c->crop;
     for (int i = 0; ok && c->c->cropped && i < r->img->head.parts; i++) {
         const image_box *have = &r->img->head.part[i].data;
@@ -226,12 +228,12 @@ static bool make_result(case_result *c, const case_run *r, err *e) {
 static void run_case(case_result *c, const settings *asked, par *threads) {
     err e = {0};
     double start = clock_now();
-    stages_in in = {0};
+    stages in = {0};
     image_reader *input = image_open(c->c->s.input, NULL, threads, &e);
     case_run r = {asked, threads, NULL};
     if (input && stages_in_open(&in, input, &c->c->s, threads, &e))
-        r.img = stages_in_load(&in, NULL, &e);
-    stages_in_close(&in);
+        r.img = stages_load(&in, NULL, &e);
+    stages_close(&in);
     image_close(&input);
     double loaded = clock_now();
     bool ok = r.img && make_result(c, &r, &e);

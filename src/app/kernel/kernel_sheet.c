@@ -72,10 +72,10 @@ static void sheet_look_free(sheet_look *l) {
 
 /* Takes the light of the frame at preview size, at the exposure that suits it. */
 static bool sheet_open(sheet *s, const cli *c, uint32_t width, err *e) {
-    stages_in in = {0};
+    stages in = {0};
     *s = (sheet){.c = c, .as = {.width = width, .exposed = true}};
     image_reader *r = image_open(c->word[1], NULL, c->threads, e);
-    image *img = r && stages_in_open(&in, r, &c->s, c->threads, e) ? stages_in_load(&in, NULL, e)
+    image *img = r && stages_in_open(&in, r, &c->s, c->threads, e) ? stages_load(&in, NULL, e)
                                                                    : NULL;
     bool ok = img != NULL;
     if (ok) {
@@ -90,7 +90,7 @@ static bool sheet_open(sheet *s, const cli *c, uint32_t width, err *e) {
                                             : 0;
     }
     image_free(&img);
-    stages_in_close(&in);
+    stages_close(&in);
     image_close(&r);
     return ok;
 }

@@ -12,15 +12,15 @@
 #include <string.h>
 
 /* Adds some rows of a part to what its exposure follows from. */
-static bool exposure_look(preview_exposure *to, stages_in *in, int part, uint32_t row,
-                          uint32_t rows, err *e) {
-    const rows_source from = stages_in_rows(in);
+static bool exposure_look(preview_exposure *to, stages *in, int part, uint32_t row, uint32_t rows,
+                          err *e) {
+    const rows_source from = stages_source(in);
     const preview_options as = {.width = UINT32_MAX, .whole = true};
-    image_part band = in->head.part[part];
+    image_part band = in->head->part[part];
     preview_light light = {0};
     band.data.y0 += (int32_t)row;
     band.data.y1 = band.data.y0 + (int32_t)rows - 1;
-    const image_header head = {.format = in->head.format, .part = &band, .parts = 1};
+    const image_header head = {.format = in->head->format, .part = &band, .parts = 1};
     image *img = image_new_unset(&head, NULL, e);
     bool ok = img && from.read(from.ctx, part, row, rows, img->plane[0], e) &&
               preview_take(&light, img, &as, in->threads, e);
@@ -32,16 +32,16 @@ static bool exposure_look(preview_exposure *to, stages_in *in, int part, uint32_
 
 /* Finds the exposure that suits an image as it is, a few rows at a time. */
 static bool exposure_find(float *stops, image_reader *r, const settings *s, par *threads, err *e) {
-    stages_in in = {0};
+    stages in = {0};
     preview_exposure *seen = mem_new(1, sizeof *seen, "an exposure", e);
     bool ok = seen && stages_in_open(&in, r, s, threads, e);
-    int part = ok ? preview_part(&in.head, NULL) : 0;
-    const image_part *p = ok ? &in.head.part[part] : NULL;
+    int part = ok ? preview_part(in.head, NULL) : 0;
+    const image_part *p = ok ? &in.head->part[part] : NULL;
     uint32_t h = ok ? image_height(p) : 0, some = ok ? rows_some(p, image_reader_rows(r, part)) : 1;
     for (uint32_t y = 0; ok && y < h; y += some)
         ok = exposure_look(seen, &in, part, y, min_u32(some, h - y), e);
     if (ok) *stops = preview_suits(seen);
-    stages_in_close(&in);
+    stages_close(&in);
     mem_free(seen);
     return ok;
 }

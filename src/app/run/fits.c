@@ -66,17 +66,17 @@ bool fits(mem_plan *need, const output *o, const image_reader *r, const bloom *b
 }
 
 static uint32_t step_of(void *ctx, int part) {
-    return image_reader_rows(((const stages_in *)ctx)->from, part);
+    return image_reader_rows(((const stages *)ctx)->from, part);
 }
 
 /* Where there is no writer, its chunks are taken to be the reader's. */
 bool fits_tiling(tiling *t, mem_plan *memory, const output *o, image_reader *from, const bloom *b,
                  err *e) {
-    stages_in in = {0};
+    stages in = {0};
     bool ok = stages_in_open(&in, from, o->s, o->threads, e);
-    bloom_rows rows = {.in = stages_in_rows(&in), .out = {.ctx = &in, .step = step_of}};
-    if (ok) targets_memory(&rows.memory, o, &in, &in.head);
+    bloom_rows rows = {.in = stages_source(&in), .out = {.ctx = &in, .step = step_of}};
+    if (ok) targets_memory(&rows.memory, o, &in, in.head);
     ok = ok && bloom_tiling(b, &rows, t, memory, e);
-    stages_in_close(&in);
+    stages_close(&in);
     return ok;
 }

@@ -52,19 +52,19 @@ bool forecast_make(forecast *f, const settings *s, par *threads, err *e) {
     const output to = {s->output ? s->output : "", s, threads, NULL};
     image_reader *r = image_open(f->input, NULL, threads, e);
     bool large = r && !fits_surely(&to, r);
-    stages_in in = {0};
+    stages in = {0};
     bool ok = r && stages_in_open(&in, r, s, threads, e);
-    image *img = ok && !large ? stages_in_load(&in, NULL, e) : NULL;
+    image *img = ok && !large ? stages_load(&in, NULL, e) : NULL;
     b.images = f->images;
     if (r) b.slots = sequence_workers(image_reader_header(r), s, threads, f->images);
     f->owner = ok && (img || large) ? bloom_open(&b, s->kernel, threads, e) : NULL;
     if (f->owner) f->all.each = mem_new(ENGINE_DEVICES, sizeof *f->all.each, "forecasts", e);
     bool tiles = f->all.each && !fits(&f->memory, &to, r, f->owner) && large;
-    if (ok && f->all.each && large && !tiles) img = stages_in_load(&in, NULL, e);
+    if (ok && f->all.each && large && !tiles) img = stages_load(&in, NULL, e);
     ok = ok && f->all.each &&
-         (tiles ? by_tiles(f, &to, r, e) : img && by_pixels(f, img, &in.head, s, threads, e));
+         (tiles ? by_tiles(f, &to, r, e) : img && by_pixels(f, img, in.head, s, threads, e));
     image_free(&img);
-    stages_in_close(&in);
+    stages_close(&in);
     image_close(&r);
     return ok;
 }

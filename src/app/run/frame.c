@@ -120,10 +120,10 @@ typedef struct {
     output out;
     file_mark before; /* of the input, when it was opened */
     image_reader *r;  /* NULL when nothing more is read from it */
-    stages_in in;
-    image *img; /* all rows, where they are held between files and bloom. NULL: they go from */
-    stages_out after; /* file to file, through this, */
-    bool floats;      /* in floats, since there were values beyond halfs */
+    stages in;
+    image *img;   /* all rows, where they are held between files and bloom. NULL: they go from */
+    stages after; /* file to file, through this, */
+    bool floats;  /* in floats, since there were values beyond halfs */
     const bloom *bloom;
     bool torn; /* the input changed while it was read */
 } work;
@@ -172,7 +172,7 @@ static void start_ahead(ahead *a) {
     frame_maker *m = a->w->m;
     if (par_threads(m->threads) < 2 || atomic_flag_test_and_set(&m->begun)) return;
     err ignored = {0};
-    a->runs = image_header_copy(&a->head, &a->w->in.head, &ignored) &&
+    a->runs = image_header_copy(&a->head, a->w->in.head, &ignored) &&
               pthread_create(&a->thread, NULL, get_ready, a) == 0;
 }
 
@@ -206,7 +206,7 @@ static bool check_input(const work *w, err *e) {
  * first image is held against the kernel; frames beside it wait for what is found. */
 static bool load_image(work *w, err *e) {
     frame_maker *m = w->m;
-    const image_header *h = &w->in.head;
+    const image_header *h = w->in.head;
     bool **wanted = mem_new((size_t)h->parts, sizeof *wanted, "parts", e);
     bool ok = wanted != NULL, all = !w->files->side[JOB_BEFORE];
     for (int i = 0; ok && i < h->parts; i++) {
@@ -219,7 +219,7 @@ static bool load_image(work *w, err *e) {
         mem_free(wanted[i]);
         wanted[i] = NULL;
     }
-    w->img = ok ? stages_in_load(&w->in, wanted, e) : NULL;
+    w->img = ok ? stages_load(&w->in, wanted, e) : NULL;
     for (int i = 0; wanted && i < h->parts; i++) mem_free(wanted[i]);
     mem_free(wanted);
     if (!w->img) return false;
@@ -238,9 +238,10 @@ static bool load_image(work *w, err *e) {
 /* Brings the rows of the result to files: those that are held, or those that are made now. */
 static bool give_rows(work *w, targets *to, err *e) {
     if (w->img) return targets_write_image(to, w->img, e);
-    bloom_rows rows = {.in = stages_in_rows(&w->in), .out = targets_sink(to), .floats = w->floats};
+    bloom_rows rows = {.in = stages_source(&w->in), .out = targets_sink(to), .floats = w->floats};
     to->after = &w->after;
-    targets_memory(&rows.memory, &w->out, &w->in, &w->after.head);
+    w->after.clamped = 0; /* a picture may look at the rows before they come again */
+    targets_memory(&rows.memory, &w->out, &w->in, w->after.head);
     return bloom_run(w->bloom, &rows, w->made, e) || blame_input(w, e);
 }
 
@@ -269,14 +270,26 @@ static const image_header *find_header(work *w, err *e) {
     image_header made = {0};
     if (w->img)
         return bloom_image(w->bloom, w->img, w->made, e) &&
-                       stages_out_image(w->img, s, &w->after.clamped, w->m->threads, e)
+                       stages_out_open(&w->after, &w->img->head, false, s, w->m->threads, e) &&
+                       stages_image(&w->after, w->img, e)
                    ? &w->img->head
                    : NULL;
-    bool ok = image_header_copy(&made, &w->in.head, e) &&
+    bool ok = image_header_copy(&made, w->in.head, e) &&
               bloom_header(w->bloom, &made, w->floats, e) &&
               stages_out_open(&w->after, &made, w->floats, s, w->m->threads, e);
     image_header_free(&made);
-    return ok ? &w->after.head : NULL;
+    return ok ? w->after.head : NULL;
+}
+
+/* Says what was done to the pixels, if that is more than bloom. */
+static void log_way(const work *w) {
+    text way = {0};
+    stages_words(&w->in, &way);
+    text_add(&way, "%sbloom", way.n ? ", " : "");
+    stages_words(&w->after, &way);
+    if (output_is_picture(w->out.path)) text_add(&way, ", develop a picture");
+    if (strcmp(way.s, "bloom") != 0) log_info("%s: %s", w->f->input, way.s);
+    text_free(&way);
 }
 
 /* Makes the frame: from source to files, through stages, bloom and stages. An image that is held
@@ -288,7 +301,7 @@ static bool make_once(work *w, bool hold, err *e) {
     ahead beside = {.w = w};
     if (hold) start_ahead(&beside);
     bool ok = !hold || load_image(w, e);
-    if (ok && output_is_stamped(&w->in.head) && !atomic_flag_test_and_set(&w->m->stamped))
+    if (ok && output_is_stamped(w->in.head) && !atomic_flag_test_and_set(&w->m->stamped))
         log_note("%s was bloomed already (its attribute fftbloom:version says so); it is bloomed "
                  "again",
                  f->input);
@@ -304,10 +317,11 @@ static bool make_once(work *w, bool hold, err *e) {
     if (ok && w->r && !w->how->s->in_place) w->torn |= has_changed(w);
     f->load = w->in.seconds - before;
     f->bloom = clock_now() - start - (w->in.seconds - loaded) - f->save;
+    if (ok) log_way(w);
     if (w->after.clamped)
         report_note(w->made, "%llu values beyond %g were clamped to it",
                     (unsigned long long)w->after.clamped, HALF_MAX);
-    stages_out_close(&w->after);
+    stages_close(&w->after);
     image_free(&w->img);
     return ok;
 }
@@ -360,7 +374,7 @@ static bool make(work *w, err *e) {
         f->size[1] = (uint32_t)(b->y1 - b->y0) + 1;
         ok = stages_in_open(&w->in, w->r, s, m->threads, e) && make_some_way(w, e);
     }
-    stages_in_close(&w->in);
+    stages_close(&w->in);
     image_close(&w->r);
     if (w->torn) {
         log_warn("%s changed while it was read; the result may be half old and half new", f->input);

@@ -12,29 +12,6 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* --- headers -------------------------------------------------------------------------------- */
-
-bool output_types(image_header *h, const settings *s, pixel_type from, pixel_type to, err *e) {
-    for (int part = 0; part < h->parts; part++) {
-        layer_map m;
-        image_channel *c = h->part[part].channel;
-        if (!layer_map_make(&m, &h->part[part], s->bloom.layers, s->bloom.exclude, e)) return false;
-        for (int i = 0; i < m.groups; i++) {
-            const layer_group *g = &m.group[i];
-            for (int k = 0; k < g->channels; k++)
-                if (c[g->channel[k]].type == from) c[g->channel[k]].type = to;
-            if (g->alpha >= 0 && c[g->alpha].type == from) c[g->alpha].type = to;
-        }
-        layer_map_free(&m);
-    }
-    return true;
-}
-
-void output_packing(image_header *h, const settings *s) {
-    for (int p = 0; s->packing && p < h->parts; p++)
-        h->part[p].packing = (compression)(s->packing - 1);
-}
-
 /* --- provenance --------------------------------------------------------------------------- */
 
 bool output_is_stamped(const image_header *h) {

@@ -1,6 +1,5 @@
-/* output.h - the headers of the images of a run, with the pixel type and compression that the
- * options ask for. Only colour and its alpha change their pixel type: data channels keep theirs,
- * bit for bit. The module knows nothing of sequences or of how an image is bloomed. */
+/* output.h - the output of a run: its header, the channels that are read for it, what it says of
+ * how it was made. The module knows nothing of sequences or of how an image is bloomed. */
 #ifndef APP_OUTPUT_H
 #define APP_OUTPUT_H
 
@@ -15,11 +14,6 @@ typedef struct {
     par *threads;
     const screen *screen; /* of pictures; NULL: film */
 } output;
-
-/* Obey --compression, and --pixel-type, in a header alone: the second changes the types of colour
- * and its alpha. */
-void output_packing(image_header *h, const settings *s);
-bool output_types(image_header *h, const settings *s, pixel_type from, pixel_type to, err *e);
 
 /* Returns, for each channel of a part, whether it is read at once where the image fits; free with
  * mem_free. The others are read as they are written: parts without colour, and channels of data

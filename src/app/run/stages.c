@@ -14,6 +14,11 @@
 
 /* --- colours ---------------------------------------------------------------------------------- */
 
+/* Returns a channel of a colour; its alpha, or -1, comes last. */
+static int nth_channel(const layer_group *g, int k) {
+    return k < g->channels ? g->channel[k] : g->alpha;
+}
+
 static bool has_colour(const image_part *p) {
     layer_map m;
     if (!layer_map_make(&m, p, NULL, NULL, NULL)) return false;
@@ -39,11 +44,10 @@ static bool refuse(const curve *c, const image_attr *by, err *e) {
 /* Finds what is done to a part with colour before it is bloomed, and writes into its attributes
  * what its colours are afterwards. One that says that its colours are coded by a curve is refused,
  * unless --input-space says what they are: a bloom of coded values is wrong everywhere. */
-static bool colours_in(colours_step *to, image_part *p, const char *format, const settings *s,
-                       err *e) {
+static bool decode_head(const stages *l, image_part *p, stage_part *to, err *e) {
+    const settings *s = l->s;
     primaries now;
     colour_space is;
-    *to = (colours_step){.any = false};
     if (!has_colour(p)) return true;
     if (!s->input_space) {
         const image_attr *by;
@@ -54,9 +58,9 @@ static bool colours_in(colours_step *to, image_part *p, const char *format, cons
         return !by || refuse(coded, by, e);
     }
     space_find(&is, s->input_space);
-    bool png = strcmp(format, "png") == 0;
+    bool png = strcmp(image_reader_header(l->from)->format, "png") == 0;
     bool takes = is.primaries_named || (!image_primaries(p, &now) && is.curve != CURVE_LINEAR);
-    to->any = is.curve != CURVE_LINEAR || png;
+    to->works = is.curve != CURVE_LINEAR || png;
     to->how = (recode){.undo = png ? curve_find("srgb") : NULL,
                        .decode = is.curve,
                        .encode = CURVE_LINEAR,
@@ -76,230 +80,249 @@ colour_space colours_stored(const settings *s) {
     return is;
 }
 
-/* Changes the colours of rows of a part, in place. */
-static bool recode_rows(const colours_step *how, const image_part *p, void **plane, uint32_t rows,
-                        par *threads, err *e) {
-    image_part some = *p;
+/* A picture converts colours by itself. */
+static bool encode_head(const stages *l, image_part *p, stage_part *to, err *e) {
+    const colour_space is = colours_stored(l->s);
+    const primaries_row *becomes = is.curve ? recode_primaries(&is) : NULL;
+    bool picture = l->s->output && output_is_picture(l->s->output);
+    if (!is.curve || picture || !has_colour(p)) return true;
+    to->works = true;
+    return recode_to(&to->how, p, &is, e) &&
+           image_set_space(p, is.curve, becomes ? &becomes->is : NULL, e);
+}
+
+static bool colour_rows(stages *l, const stage *to, int part, const rows_band *b, err *e) {
+    image_part some = *b->is;
+    void **plane = b->plane;
     image img = {.head = {.part = &some, .parts = 1}, .plane = &plane};
-    some.data.y1 = some.data.y0 + (int32_t)rows - 1;
-    return !how->any || recode_part(&img, 0, &how->how, threads, e);
+    some.data.y1 = some.data.y0 + (int32_t)b->rows - 1;
+    return recode_part(&img, 0, &to->part[part].how, l->threads, e);
 }
 
-/* --- in --------------------------------------------------------------------------------------- */
+/* --- types ------------------------------------------------------------------------------------ */
 
-bool stages_in_open(stages_in *in, image_reader *from, const settings *s, par *threads, err *e) {
-    const image_header *h = image_reader_header(from);
-    *in = (stages_in){.s = s, .threads = threads, .from = from};
-    in->step = mem_new((size_t)h->parts, sizeof *in->step, "parts", e);
-    bool ok = in->step && image_header_copy(&in->head, h, e);
-    if (!ok) return false;
-    output_packing(&in->head, s);
-    bool picture = s->output && output_is_picture(s->output); /* is made from the top down */
-    for (int i = 0; picture && i < h->parts; i++) in->head.part[i].order = LINES_INCREASING;
-    if (s->pixels == PIXELS_FLOAT) ok = output_types(&in->head, s, PIXEL_HALF, PIXEL_FLOAT, e);
-    for (int i = 0; ok && i < h->parts; i++)
-        ok = colours_in(&in->step[i], &in->head.part[i], h->format, s, e);
-    return ok || err_in(e, "%s", image_reader_path(from));
-}
-
-void stages_in_close(stages_in *in) {
-    image_header_free(&in->head);
-    mem_free(in->step);
-    *in = (stages_in){.from = NULL};
-}
-
-bool stages_in_changes(const stages_in *in, int part) {
-    const image_part *a = &in->head.part[part], *b = &image_reader_header(in->from)->part[part];
-    bool any = in->step[part].any;
-    for (int c = 0; c < a->channels; c++) any |= a->channel[c].type != b->channel[c].type;
-    return any;
-}
-
-/* Marks the channels that spaces change, and those that this needs: colour and its alpha. */
-static bool mark_colour(bool *marked, const image_part *p, err *e) {
+/* Changes the types of colour that is bloomed, and of its alpha. */
+static bool set_types(const stages *l, image_part *p, stage_part *part, pixel_type from,
+                      pixel_type to, err *e) {
     layer_map m;
-    if (!layer_map_make(&m, p, NULL, NULL, e)) return false;
-    for (int i = 0; i < m.groups; i++) {
-        const layer_group *g = &m.group[i];
-        for (int c = 0; c < g->channels; c++) marked[g->channel[c]] = true;
-        if (g->alpha >= 0) marked[g->alpha] = true;
-    }
+    if (!layer_map_make(&m, p, l->s->bloom.layers, l->s->bloom.exclude, e)) return false;
+    for (int i = 0; i < m.groups; i++)
+        for (int k = 0; k <= m.group[i].channels; k++) {
+            int c = nth_channel(&m.group[i], k);
+            if (c < 0 || p->channel[c].type != from) continue;
+            p->channel[c].type = to;
+            part->works = true;
+        }
     layer_map_free(&m);
     return true;
 }
 
-/* Reads rows as the file has them, and converts them to the types of in->head. */
-static bool read_types(stages_in *in, int part, uint32_t row, uint32_t rows, void *const plane[],
-                       err *e) {
-    const image_part *p = &image_reader_header(in->from)->part[part];
-    const image_channel *to = in->head.part[part].channel;
-    size_t n = (size_t)image_width(p) * rows;
-    void **own = mem_new((size_t)p->channels, sizeof *own, "planes", e);
-    bool ok = own != NULL;
-    for (int c = 0; ok && c < p->channels; c++) {
-        pixel_type type = p->channel[c].type;
-        if (!plane[c]) continue;
-        own[c] = type == to[c].type ? plane[c] : mem_raw(n, pixel_bytes(type), "rows", e);
-        ok = own[c] != NULL;
-    }
-    ok = ok && image_read(in->from, part, row, rows, own, e);
-    for (int c = 0; own && c < p->channels; c++) {
-        if (!own[c] || own[c] == plane[c]) continue;
-        if (ok) image_convert(plane[c], to[c].type, own[c], p->channel[c].type, n);
-        mem_free(own[c]);
-    }
-    mem_free(own);
-    return ok;
+static bool floats_head(const stages *l, image_part *p, stage_part *to, err *e) {
+    return l->s->pixels != PIXELS_FLOAT || set_types(l, p, to, PIXEL_HALF, PIXEL_FLOAT, e);
 }
 
-/* Reads rows as bloom sees them. A colour is decoded with all its channels, so those that are not
- * wanted are read beside. */
-static bool read_some(stages_in *in, int part, uint32_t row, uint32_t rows, void *const wanted[],
-                      err *e) {
-    const image_part *p = &in->head.part[part];
-    size_t n = (size_t)image_width(p) * rows;
-    if (!in->step[part].any) return read_types(in, part, row, rows, wanted, e);
-    bool *colour = mem_new((size_t)p->channels, sizeof *colour, "channels", e);
-    void **plane = mem_new((size_t)p->channels, sizeof *plane, "planes", e);
-    bool ok = colour && plane && mark_colour(colour, p, e), any = false;
-    for (int c = 0; ok && c < p->channels; c++) any |= colour[c] && wanted[c];
-    for (int c = 0; ok && c < p->channels; c++) {
-        plane[c] = wanted[c];
-        if (plane[c] || !any || !colour[c]) continue;
-        ok = (plane[c] = mem_raw(n, pixel_bytes(p->channel[c].type), "rows", e));
-    }
-    ok = ok && read_types(in, part, row, rows, plane, e) &&
-         (!any || recode_rows(&in->step[part], p, plane, rows, in->threads, e));
-    for (int c = 0; plane && c < p->channels; c++)
-        if (plane[c] != wanted[c]) mem_free(plane[c]);
-    mem_free(plane);
-    mem_free(colour);
-    return ok;
+static bool halfs_head(const stages *l, image_part *p, stage_part *to, err *e) {
+    return l->s->pixels != PIXELS_HALF || l->floats ||
+           set_types(l, p, to, PIXEL_FLOAT, PIXEL_HALF, e);
 }
 
-/* Rows that change are read some at a time, to take little memory beside them. */
-static bool read_rows(void *ctx, int part, uint32_t row, uint32_t rows, void *const plane[],
-                      err *e) {
-    stages_in *in = ctx;
-    double start = clock_now();
-    const image_part *p = &in->head.part[part];
-    uint32_t some = rows;
-    void **at = mem_new((size_t)p->channels, sizeof *at, "planes", e);
-    bool ok = at != NULL;
-    if (stages_in_changes(in, part))
-        some = min_u32(rows, rows_some(p, image_reader_rows(in->from, part)));
-    for (uint32_t y = 0; ok && y < rows; y += some) {
-        for (int c = 0; c < p->channels; c++) {
-            size_t before = (size_t)y * image_width(p) * pixel_bytes(p->channel[c].type);
-            at[c] = plane[c] ? (uint8_t *)plane[c] + before : NULL;
-        }
-        ok = read_some(in, part, row + y, min_u32(some, rows - y), at, e);
-    }
-    mem_free(at);
-    in->seconds += clock_now() - start;
-    return ok;
-}
-
-rows_source stages_in_rows(stages_in *in) {
-    return (rows_source){.ctx = in, .head = &in->head, .read = read_rows};
-}
-
-image *stages_in_load(stages_in *in, bool *const *wanted, err *e) {
-    image *img = image_new_unset(&in->head, wanted, e);
-    for (int i = 0; img && i < in->head.parts; i++)
-        if (img->plane[i] &&
-            !read_rows(in, i, 0, image_height(&in->head.part[i]), img->plane[i], e))
-            image_free(&img);
-    return img;
-}
-
-/* --- out -------------------------------------------------------------------------------------- */
-
-/* Makes the header that is written. A picture converts colours by itself. */
-bool stages_out_open(stages_out *out, const image_header *from, bool floats, const settings *s,
-                     par *threads, err *e) {
-    bool picture = s->output && output_is_picture(s->output);
-    *out = (stages_out){.s = s, .threads = threads};
-    out->step = mem_new((size_t)from->parts, sizeof *out->step, "parts", e);
-    bool ok = out->step && image_header_copy(&out->head, from, e);
-    const colour_space is = colours_stored(s);
-    const primaries_row *becomes = is.curve ? recode_primaries(&is) : NULL;
-    for (int i = 0; ok && !picture && i < from->parts; i++) {
-        image_part *p = &out->head.part[i];
-        if (!is.curve || !has_colour(p)) continue;
-        out->step[i].any = true;
-        ok = recode_to(&out->step[i].how, p, &is, e) &&
-             image_set_space(p, is.curve, becomes ? &becomes->is : NULL, e);
-    }
-    return ok && (s->pixels != PIXELS_HALF || floats ||
-                  output_types(&out->head, s, PIXEL_FLOAT, PIXEL_HALF, e));
-}
-
-void stages_out_close(stages_out *out) {
-    image_header_free(&out->head);
-    mem_free(out->step);
-    out->step = NULL;
-}
-
-bool stages_out_rows(stages_out *out, int part, const rows_band *b, err *e) {
-    const image_part *p = b->is, *to = &out->head.part[part];
-    if (!recode_rows(&out->step[part], p, b->plane, b->rows, out->threads, e)) return false;
+static bool types_rows(stages *l, const stage *to, int part, const rows_band *b, err *e) {
+    const image_part *p = b->is;
     size_t n = (size_t)image_width(p) * b->rows;
     uint64_t over = 0;
     for (int c = 0; c < p->channels; c++) {
-        pixel_type is = p->channel[c].type, becomes = to->channel[c].type;
+        pixel_type is = p->channel[c].type, becomes = to->head.part[part].channel[c].type;
         if (b->plane[c] && is != becomes)
             over += image_convert(b->plane[c], becomes, b->plane[c], is, n);
     }
-    out->clamped += over;
-    if (!over || out->s->bloom.half_overflow == OVERFLOW_CLAMP) return true;
+    l->clamped += over;
+    if (!over || l->s->bloom.half_overflow == OVERFLOW_CLAMP) return true;
     return err_set(e, ERR_BAD_PIXELS,
                    "%llu values that are not bloomed are beyond %g, the maximum of a half float; "
                    "use --half-overflow clamp or --pixel-type float to continue",
                    (unsigned long long)over, HALF_MAX);
 }
 
+/* --- lists ------------------------------------------------------------------------------------ */
+
+static const stage_kind IN[STAGES] = {{"types to float", floats_head, types_rows},
+                                      {"decode colours", decode_head, colour_rows}},
+                        OUT[STAGES] = {{"encode colours", encode_head, colour_rows},
+                                       {"types to half", halfs_head, types_rows}};
+
+/* Makes the headers one after the other. */
+static bool open_list(stages *l, const stage_kind kind[STAGES], const image_header *from, err *e) {
+    bool ok = true;
+    l->head = from;
+    for (int i = 0; ok && i < STAGES; i++) {
+        stage *to = &l->stage[i];
+        *to = (stage){.kind = &kind[i]};
+        ok = (to->part = mem_new((size_t)from->parts, sizeof *to->part, "parts", e)) &&
+             image_header_copy(&to->head, l->head, e);
+        for (int p = 0; ok && p < from->parts; p++)
+            ok = to->kind->head(l, &to->head.part[p], &to->part[p], e);
+        l->head = &to->head;
+    }
+    return ok;
+}
+
+void stages_close(stages *l) {
+    for (int i = 0; i < STAGES; i++) {
+        image_header_free(&l->stage[i].head);
+        mem_free(l->stage[i].part);
+    }
+    *l = (stages){.from = NULL};
+}
+
+bool stages_change(const stages *l, int part) {
+    bool any = false;
+    for (int i = 0; i < STAGES; i++) any |= l->stage[i].part[part].works;
+    return any;
+}
+
+void stages_words(const stages *l, text *to) {
+    for (int i = 0; i < STAGES; i++) {
+        bool any = false;
+        for (int p = 0; l->stage[i].part && p < l->head->parts; p++)
+            any |= l->stage[i].part[p].works;
+        if (any) text_add(to, "%s%s", to->n ? ", " : "", l->stage[i].kind->name);
+    }
+}
+
+bool stages_rows(stages *l, int part, const rows_band *b, err *e) {
+    rows_band is = *b;
+    bool ok = true;
+    for (int i = 0; ok && i < STAGES; i++) {
+        const stage *to = &l->stage[i];
+        if (to->part[part].works) ok = to->kind->rows(l, to, part, &is, e);
+        is.is = &to->head.part[part];
+    }
+    return ok;
+}
+
+/* --- in --------------------------------------------------------------------------------------- */
+
+bool stages_in_open(stages *l, image_reader *from, const settings *s, par *threads, err *e) {
+    image_header h;
+    *l = (stages){.s = s, .threads = threads, .from = from};
+    if (!image_header_copy(&h, image_reader_header(from), e)) return false;
+    bool picture = s->output && output_is_picture(s->output);
+    for (int i = 0; i < h.parts; i++) {
+        if (s->packing) h.part[i].packing = (compression)(s->packing - 1);
+        if (picture) h.part[i].order = LINES_INCREASING; /* it is made from the top down */
+    }
+    bool ok = open_list(l, IN, &h, e);
+    image_header_free(&h);
+    return ok || err_in(e, "%s", image_reader_path(from));
+}
+
+/* Makes planes for the channels that are not wanted, but that others of their colour need. */
+static bool add_planes(const image_part *p, uint32_t rows, void **plane, err *e) {
+    layer_map m;
+    size_t n = (size_t)image_width(p) * rows;
+    if (!layer_map_make(&m, p, NULL, NULL, e)) return false;
+    bool ok = true;
+    for (int i = 0; i < m.groups; i++) {
+        const layer_group *g = &m.group[i];
+        bool any = false;
+        for (int k = 0; k <= g->channels; k++)
+            any |= nth_channel(g, k) >= 0 && plane[nth_channel(g, k)];
+        for (int k = 0; ok && any && k <= g->channels; k++) {
+            int c = nth_channel(g, k);
+            if (c >= 0 && !plane[c])
+                ok = (plane[c] = mem_raw(n, pixel_bytes(p->channel[c].type), "rows", e)) != NULL;
+        }
+    }
+    layer_map_free(&m);
+    return ok;
+}
+
+/* Rows that change are read some at a time, to take little memory beside them. */
+static bool read_rows(void *ctx, int part, uint32_t row, uint32_t rows, void *const plane[],
+                      err *e) {
+    stages *l = ctx;
+    double start = clock_now();
+    const image_part *p = &l->head->part[part];
+    uint32_t most = rows;
+    void **at = mem_new((size_t)p->channels, sizeof *at, "planes", e);
+    bool ok = at != NULL, decodes = l->stage[STAGES - 1].part[part].works;
+    if (stages_change(l, part))
+        most = min_u32(rows, rows_some(p, image_reader_rows(l->from, part)));
+    for (uint32_t y = 0; ok && y < rows; y += most) {
+        uint32_t some = min_u32(most, rows - y);
+        const rows_band b = {&image_reader_header(l->from)->part[part], row + y, some, at, false};
+        for (int c = 0; c < p->channels; c++) {
+            size_t before = (size_t)y * image_width(p) * pixel_bytes(p->channel[c].type);
+            at[c] = plane[c] ? (uint8_t *)plane[c] + before : NULL;
+        }
+        ok = (!decodes || add_planes(p, some, at, e)) &&
+             image_read(l->from, part, row + y, some, at, e) && stages_rows(l, part, &b, e);
+        for (int c = 0; c < p->channels; c++)
+            if (!plane[c]) mem_free(at[c]);
+    }
+    mem_free(at);
+    l->seconds += clock_now() - start;
+    return ok;
+}
+
+rows_source stages_source(stages *l) {
+    return (rows_source){.ctx = l, .head = l->head, .read = read_rows};
+}
+
+image *stages_load(stages *l, bool *const *wanted, err *e) {
+    image *img = image_new_unset(l->head, wanted, e);
+    for (int i = 0; img && i < l->head->parts; i++)
+        if (img->plane[i] && !read_rows(l, i, 0, image_height(&l->head->part[i]), img->plane[i], e))
+            image_free(&img);
+    return img;
+}
+
+/* --- out -------------------------------------------------------------------------------------- */
+
+bool stages_out_open(stages *l, const image_header *from, bool floats, const settings *s,
+                     par *threads, err *e) {
+    *l = (stages){.s = s, .threads = threads, .floats = floats};
+    return open_list(l, OUT, from, e);
+}
+
 /* Keeps floats where a layer, or its alpha, has finite values beyond halfs. */
-static bool keep_wide(stages_out *out, const image *img, int part, err *e) {
+static bool keep_wide(stages *l, const image *img, int part, err *e) {
     layer_map m;
     const image_part *p = &img->head.part[part];
+    image_channel *to = l->stage[STAGES - 1].head.part[part].channel;
     size_t n = (size_t)image_width(p) * image_height(p);
-    const bloom_settings *s = &out->s->bloom;
+    const bloom_settings *s = &l->s->bloom;
     if (!layer_map_make(&m, p, s->layers, s->exclude, e)) return false;
     for (int i = 0; i < m.groups; i++) {
         const layer_group *g = &m.group[i];
         bool wide = false;
         for (int k = 0; k <= g->channels; k++) {
-            int c = k < g->channels ? g->channel[k] : g->alpha;
+            int c = nth_channel(g, k);
             if (c < 0 || p->channel[c].type != PIXEL_FLOAT) continue;
             const float *v = img->plane[part][c];
             for (size_t x = 0; !wide && x < n; x++) wide = fabsf(v[x]) > HALF_MAX && !isinf(v[x]);
         }
         for (int k = 0; wide && k <= g->channels; k++) {
-            int c = k < g->channels ? g->channel[k] : g->alpha;
-            if (c >= 0) out->head.part[part].channel[c].type = p->channel[c].type;
+            int c = nth_channel(g, k);
+            if (c >= 0) to[c].type = p->channel[c].type;
         }
     }
     layer_map_free(&m);
     return true;
 }
 
-bool stages_out_image(image *img, const settings *s, uint64_t *clamped, par *threads, err *e) {
-    stages_out out;
-    bool wide = s->pixels == PIXELS_HALF && s->bloom.half_overflow == OVERFLOW_FLOAT;
-    bool ok = stages_out_open(&out, &img->head, false, s, threads, e);
+bool stages_image(stages *l, image *img, err *e) {
+    bool wide = l->s->pixels == PIXELS_HALF && l->s->bloom.half_overflow == OVERFLOW_FLOAT;
+    bool ok = true;
     for (int i = 0; ok && i < img->head.parts; i++) {
         if (!img->plane[i]) continue;
-        const image_part *p = &img->head.part[i];
-        const rows_band all = {p, 0, image_height(p), img->plane[i], false};
-        ok = (!wide || keep_wide(&out, img, i, e)) && stages_out_rows(&out, i, &all, e);
+        const rows_band all = {&img->head.part[i], 0, image_height(&img->head.part[i]),
+                               img->plane[i], false};
+        ok = (!wide || keep_wide(l, img, i, e)) && stages_rows(l, i, &all, e);
     }
-    *clamped = out.clamped;
-    if (ok) { /* the headers change places */
-        image_header old = img->head;
-        img->head = out.head;
-        out.head = old;
-    }
-    stages_out_close(&out);
-    return ok;
+    if (!ok) return false;
+    image_header old = img->head; /* the headers change places */
+    img->head = l->stage[STAGES - 1].head;
+    l->stage[STAGES - 1].head = old;
+    return true;
 }

@@ -1,63 +1,80 @@
-/* stages.h - what is done to pixels on their way from the file to the bloom, and from the bloom to
- * the files: types of pixels and colour spaces.
+/* stages.h - what is done to pixels between the files and the bloom, as two lists of stages: types
+ * of pixels and colour spaces.
  *
- * A stage has a header of what comes in and one of what goes out, and works on some rows at a time.
- * An image that fits goes through it at once, a larger one a few rows at a time. Only colour and
- * its alpha change: data channels stay as they are, bit for bit. */
+ * A stage has a header of what comes in, one of what goes out, and a function that changes some
+ * rows of a part in place. An image that fits goes through it at once, a larger one a few rows at a
+ * time. Only colour and its alpha change: data channels stay as they are, bit for bit. To add a
+ * stage: a row in one of the two tables of stages.c. */
 #ifndef APP_STAGES_H
 #define APP_STAGES_H
 
 #include "app/cli/settings.h"
+#include "base/text.h"
 #include "image/format.h"
 #include "image/recode.h"
 #include "image/rows.h"
 
-/* What is done to the colours of a part's pixels. */
-typedef struct {
-    bool any; /* else nothing */
-    recode how;
-} colours_step;
+typedef struct stages stages;
+typedef struct stage stage;
 
-/* From a file to the bloom: --pixel-type float, then --input-space. */
+/* What a stage does to a part. */
 typedef struct {
+    bool works; /* its rows change */
+    recode how; /* of colours */
+} stage_part;
+
+/* A row of the tables. */
+typedef struct {
+    const char *name; /* for people: "decode colours" */
+    /* Changes the header of a part, and says what happens to its rows. */
+    bool (*head)(const stages *l, image_part *p, stage_part *to, err *e);
+    /* Changes rows in place: their planes have room for the larger of both types. */
+    bool (*rows)(stages *l, const stage *to, int part, const rows_band *b, err *e);
+} stage_kind;
+
+struct stage {
+    const stage_kind *kind;
+    image_header head; /* of what goes out */
+    stage_part *part;
+};
+
+enum { STAGES = 2 };
+
+/* A list. Stays where it is once it is open. */
+struct stages {
+    stage stage[STAGES];
+    const image_header *head; /* of the last stage */
     const settings *s;
     par *threads;
-    image_reader *from;
-    image_header head;  /* as bloom sees the image */
-    colours_step *step; /* of each part */
+    image_reader *from; /* where rows of the way in come from; NULL: nothing more is read */
     double seconds;     /* that reading has taken */
-} stages_in;
+    bool floats;        /* on the way out: types stay */
+    uint64_t clamped;   /* values beyond halfs that became the largest half */
+};
 
-/* The reader must outlive it. Free with stages_in_close, also after a failure. */
-bool stages_in_open(stages_in *in, image_reader *from, const settings *s, par *threads, err *e);
-void stages_in_close(stages_in *in);
-/* Returns its rows, which are read from the file each time. */
-rows_source stages_in_rows(stages_in *in);
-/* Returns whether rows of a part change on the way. */
-bool stages_in_changes(const stages_in *in, int part);
+/* Open the list from a file to the bloom: --pixel-type float, --input-space; and that from the
+ * bloom to the files: --output-space, --pixel-type half, where `from` is the header of what bloom
+ * makes. The reader must outlive it. Close also after a failure. */
+bool stages_in_open(stages *l, image_reader *from, const settings *s, par *threads, err *e);
+bool stages_out_open(stages *l, const image_header *from, bool floats, const settings *s,
+                     par *threads, err *e);
+void stages_close(stages *l);
+
+/* Returns whether rows of a part change. */
+bool stages_change(const stages *l, int part);
+/* Adds the names of the stages that change anything: "types to float, decode colours". */
+void stages_words(const stages *l, text *to);
+/* Changes rows. */
+bool stages_rows(stages *l, int part, const rows_band *b, err *e);
+
+/* Returns the rows behind the way in, which are read from the file each time. */
+rows_source stages_source(stages *l);
 /* Reads the channels with wanted[part][channel]; NULL for a part: none of its channels; NULL: all.
  */
-image *stages_in_load(stages_in *in, bool *const *wanted, err *e);
-
-/* From the bloom to the files: --output-space, then --pixel-type half. */
-typedef struct {
-    const settings *s;
-    par *threads;
-    image_header head;  /* as the image is written */
-    colours_step *step; /* of each part */
-    uint64_t clamped;   /* values beyond halfs that became the largest half */
-} stages_out;
-
-/* `from`: the header of what bloom makes. floats: its types stay. Free with stages_out_close, also
- * after a failure. */
-bool stages_out_open(stages_out *out, const image_header *from, bool floats, const settings *s,
-                     par *threads, err *e);
-void stages_out_close(stages_out *out);
-/* Changes rows, in place. is: what bloom made of the part. */
-bool stages_out_rows(stages_out *out, int part, const rows_band *b, err *e);
-/* Changes an image in memory, and its header. *clamped: likewise. Where --half-overflow is float,
- * layers with values beyond halfs stay floats. */
-bool stages_out_image(image *img, const settings *s, uint64_t *clamped, par *threads, err *e);
+image *stages_load(stages *l, bool *const *wanted, err *e);
+/* Brings an image in memory through the way out: its pixels and its header. Where --half-overflow
+ * is float, layers with values beyond halfs stay floats. */
+bool stages_image(stages *l, image *img, err *e);
 
 /* Returns the space of the output; its curve is NULL where the colours stay as they are. */
 colour_space colours_stored(const settings *s);

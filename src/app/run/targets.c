@@ -65,7 +65,7 @@ static bool emit_split(image_header *own, image_header *apart, const settings *s
 
 /* Makes a picture of the image as it came. */
 static bool show_before(targets *t, const targets_wanted *w, err *e) {
-    const rows_source in = stages_in_rows(t->in);
+    const rows_source in = stages_source(t->in);
     picture_rows *p = t->before = picture_rows_open(t->o, in.head, w->before, &w->stops, e);
     if (!p) return false;
     int part = picture_rows_part(p);
@@ -89,7 +89,7 @@ static bool show_before(targets *t, const targets_wanted *w, err *e) {
     return ok;
 }
 
-bool targets_open(targets *t, const output *o, stages_in *in, const image_header *head,
+bool targets_open(targets *t, const output *o, stages *in, const image_header *head,
                   const targets_wanted *w, const char *source, err *e) {
     const settings *s = o->s;
     *t = (targets){.o = o, .in = in};
@@ -110,7 +110,7 @@ bool targets_open(targets *t, const output *o, stages_in *in, const image_header
     return ok;
 }
 
-bool targets_look(targets *t, const output *o, stages_in *in, const image_header *head, err *e) {
+bool targets_look(targets *t, const output *o, stages *in, const image_header *head, err *e) {
     *t = (targets){.o = o, .in = in};
     return image_header_copy(&t->head, head, e) && image_header_copy(&t->own, head, e) &&
            (t->picture = picture_rows_open(o, &t->own, NULL, NULL, e));
@@ -187,7 +187,7 @@ static bool write_rows(targets *t, int part, const rows_band *b, err *e) {
 
 static bool write_band(void *ctx, int part, const rows_band *b, err *e) {
     targets *t = ctx;
-    if (t->after && !stages_out_rows(t->after, part, b, e)) return false;
+    if (t->after && !stages_rows(t->after, part, b, e)) return false;
     double start = clock_now();
     bool ok = write_rows(t, part, b, e);
     t->seconds += clock_now() - start;
@@ -201,7 +201,7 @@ static bool copy_part(void *ctx, int part, bool *done, err *e) {
     const image_part *from = &image_reader_header(t->in->from)->part[part];
     const image_part *to = &t->own.part[part];
     *done = t->picture && part != picture_rows_part(t->picture);
-    bool same = t->file && !stages_in_changes(t->in, part) && from->channels == to->channels &&
+    bool same = t->file && !stages_change(t->in, part) && from->channels == to->channels &&
                 glare_part(t, part) < 0;
     for (int c = 0; same && c < to->channels; c++)
         same = from->channel[c].type == to->channel[c].type &&
@@ -220,8 +220,7 @@ rows_sink targets_sink(targets *t) {
 
 bool targets_write_image(targets *t, const image *img, err *e) {
     const rows_sink to = targets_sink(t);
-    const rows_source rest = t->in->from ? stages_in_rows(t->in)
-                                         : (rows_source){.head = &img->head};
+    const rows_source rest = t->in->from ? stages_source(t->in) : (rows_source){.head = &img->head};
     bool ok = true;
     for (int i = 0; ok && i < img->head.parts; i++) {
         const image_part *p = &img->head.part[i];
@@ -254,7 +253,7 @@ bool targets_commit(targets *t, err *e) {
 
 /* The rows of channels that come from the file are there once more, and so are some rows that
  * change on the way. */
-void targets_memory(mem_plan *to, const output *o, const stages_in *in, const image_header *head) {
+void targets_memory(mem_plan *to, const output *o, const stages *in, const image_header *head) {
     uint64_t most = 0, some = 0;
     for (int i = 0; i < head->parts; i++) {
         const image_part *p = &head->part[i], *own = &image_reader_header(in->from)->part[i];

@@ -14,13 +14,13 @@
 
 typedef struct {
     const output *o;
-    stages_in *in;              /* where channels come from that the image left in its file */
+    stages *in;                 /* where channels come from that the image left in its file */
     image_header head;          /* of all that comes */
     image_header own, apart;    /* of the image without its glare, and of the glare */
     image_writer *file, *glare; /* NULL where they are not wanted */
     picture_rows *picture, *before;
-    stages_out *after; /* what rows go through before; NULL: nothing */
-    double seconds;    /* that writing has taken */
+    stages *after;  /* what rows go through before; NULL: nothing */
+    double seconds; /* that writing has taken */
 } targets;
 
 typedef struct {
@@ -31,10 +31,10 @@ typedef struct {
 
 /* Creates the files. head: as the image is written, glare included. source: the input's name. Close
  * with targets_close, also after a failure: what is not committed leaves no file. */
-bool targets_open(targets *t, const output *o, stages_in *in, const image_header *head,
+bool targets_open(targets *t, const output *o, stages *in, const image_header *head,
                   const targets_wanted *w, const char *source, err *e);
 /* Makes a picture that is only looked at, for the exposure that suits it: targets_end tells it. */
-bool targets_look(targets *t, const output *o, stages_in *in, const image_header *head, err *e);
+bool targets_look(targets *t, const output *o, stages *in, const image_header *head, err *e);
 void targets_close(targets *t);
 
 /* Returns the way in for rows of all channels, and for parts that stay as they are. */
@@ -47,6 +47,6 @@ bool targets_end(targets *t, float *stops, err *e);
 bool targets_commit(targets *t, err *e);
 
 /* Adds about what reading and writing in rows takes at the most, for images with this header. */
-void targets_memory(mem_plan *to, const output *o, const stages_in *in, const image_header *head);
+void targets_memory(mem_plan *to, const output *o, const stages *in, const image_header *head);
 
 #endif
