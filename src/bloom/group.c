@@ -78,9 +78,7 @@ static bool check_proof(search *s, err *e) {
     const view *v = s->v;
     accuracy *m = &s->method;
     proof *p = &s->proved;
-    bool doubles = m->precision == PRECISION_FLOAT64;
-    double seconds = v->size->decided.way[doubles ? WAY_FLOAT64 : WAY_FLOAT32].seconds;
-    if (!prove(p, v, s->o, m, s->l->dark, seconds, e)) return false;
+    if (!prove(p, v, s->o, m, s->l->dark, e)) return false;
     if (p->worst <= 1) return true;
     const image_box *data = &view_part(v)->data;
     const int x = data->x0 + (int)p->x, y = data->y0 + (int)p->y;

@@ -132,15 +132,26 @@ static double part_of(const pixel *p, const accuracy *method, double dark) {
     return off > 0 ? off / (predicted + 0x1p-24 * size + 0x1p-149 + p->rounding) : 0;
 }
 
+/* Seconds of one core for a step of a transform (in doubles: times DOUBLES), and for a byte that
+ * the host copies to a device and back, which is an assumption. */
+static const double STEP = 0.25e-9, DOUBLES = 1.7, BYTE = 2e-10;
+
+/* Returns the seconds of one core of the host that a transform costs. They follow from constants,
+ * so that the same run decides alike each time. */
+static double price_of(const session_lease *l) {
+    if (l->device.class == ENGINE_GPU) return device_travel_bytes(&l->plan) * BYTE;
+    return device_steps(&l->plan) * STEP * (l->plan.sample_bytes == 8 ? DOUBLES : 1);
+}
+
 /* Seconds of one product, on one core, most of which is waiting for memory; and the part of the
  * transform that all of them may take. */
 static const double PRODUCT = 2e-9, PART = 0.04;
 
 bool prove(proof *to, const view *v, const outcome *o, const accuracy *method, const double *dark,
-           double seconds, err *e) {
+           err *e) {
     const psf *k = &v->size->kernel;
     uint32_t w = v->size->need.w, h = v->size->need.h;
-    double some = PART * seconds / (PRODUCT * k->w * k->h * v->channels);
+    double some = PART * price_of(&o->lease) / (PRODUCT * k->w * k->h * v->channels);
     uint32_t most = some < 1 ? 1 : some < PROVED ? (uint32_t)some : PROVED;
     choice p = {.v = v, .o = o, .dark = dark, .kept = v->kept.w ? v->kept : (join_box){0, 0, w, h}};
     for (uint32_t c = 0; c < v->channels; c++) {

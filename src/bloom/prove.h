@@ -17,9 +17,8 @@ typedef struct {
     double got, want; /* of that pixel */
 } proof;
 
-/* Looks at the result of an attempt by this method, whose seconds are those of its transform on one
- * core. dark: of each channel. */
+/* Looks at the result of an attempt by this method. dark: of each channel. */
 bool prove(proof *to, const view *v, const outcome *o, const accuracy *method, const double *dark,
-           double seconds, err *e);
+           err *e);
 
 #endif

@@ -187,20 +187,6 @@ int device_choose(device_forecast *to, const device_list *l, const device_reques
 
 /* --- the decision ---------------------------------------------------------------------------- */
 
-/* Returns the seconds of one core of the host that a transform costs. On a CPU that is its own
- * time, by a constant. A GPU works while the host's cores do, so its time counts as that
- * of the eight that stand beside it; the host copies planes there and back, at some 10 GB/s each,
- * which is an assumption. */
-static double choice_price_of(const device_speed *s, engine_class class, const plan *p) {
-    static const double STEP[] = {[ENGINE_CPU] = 0.25e-9, [ENGINE_SOFTWARE] = 2e-8},
-                        BYTE[] = {
-                            [ENGINE_CPU] = 0, [ENGINE_GPU] = 2e-10, [ENGINE_SOFTWARE] = 3e-10};
-    static const double BESIDE = 8;
-    double step = class == ENGINE_GPU ? BESIDE * s->work : STEP[class];
-    if (p->sample_bytes == 8) step *= s->doubles;
-    return device_steps(p) * step + device_travel_bytes(p) * BYTE[class];
-}
-
 /* Finds the device, with its forecast; lists all devices only where the CPU is not sure to be
  * taken.
  */
@@ -232,7 +218,5 @@ void device_decide(device_decision *to, device_list *l, const device_request *as
         c->possible = true;
         c->device = l->device[i];
         c->plan = best.plan;
-        c->time = best.time;
-        c->seconds = choice_price_of(&l->speed[i], c->device.class, &c->plan);
     }
 }

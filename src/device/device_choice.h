@@ -66,10 +66,6 @@ typedef struct {
     err why; /* the reason where it is not possible */
     engine_device device;
     plan plan;
-    device_seconds time;
-    /* The seconds of one core of the host that the transforms cost: for comparing methods. They
-     * follow from constants, so that the same run decides alike each time. */
-    double seconds;
 } device_choice;
 
 typedef struct {

@@ -52,14 +52,6 @@ void describe_device_json(json_out *j, const char *key, const engine_device *d, 
     json_close(j);
 }
 
-void describe_speed_json(json_out *j, const device_speed *s) {
-    json_real(j, "start", 6, s->start);
-    json_real(j, "frame", 6, s->frame);
-    json_real(j, "transfer", 6, s->transfer);
-    json_real(j, "work", 6, s->work);
-    json_real(j, "doubles", 6, s->doubles);
-}
-
 void describe_device(const engine_device *d, const device_speed *s, int index, text *to) {
     char uuid[2 * ENGINE_UUID + 1], memory[32];
     text_add(to, "%-3d %-8s %s", index, describe_class(d->class), d->name);

@@ -13,8 +13,6 @@
 /* Add one member each; `key` is NULL in an array. `index` is the device's in the list, or -1 where
  * it is not known. */
 void describe_device_json(json_out *j, const char *key, const engine_device *d, int index);
-/* Adds the members of a speed. */
-void describe_speed_json(json_out *j, const device_speed *s);
 void describe_plan_json(json_out *j, const char *key, const plan *p);
 void describe_times_json(json_out *j, const char *key, const engine_times *t, const plan *p);
 

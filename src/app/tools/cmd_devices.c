@@ -33,14 +33,6 @@ int cmd_devices(cli *c, text *out, err *e) {
         json_list(&j, "devices");
         for (uint32_t i = 0; i < l.count; i++) describe_device_json(&j, NULL, &l.device[i], (int)i);
         json_close(&j);
-        json_list(&j, "speeds");
-        for (uint32_t i = 0; i < l.count; i++) {
-            json_block(&j, NULL);
-            json_int(&j, "index", i);
-            describe_speed_json(&j, &l.speed[i]);
-            json_close(&j);
-        }
-        json_close(&j);
         json_object(&j, "auto");
         json_int(&j, "image", one);
         json_int(&j, "sequence", many);
