@@ -33,6 +33,32 @@ static int open_fully(int folder, const char *path, int flags, mode_t mode) {
     return fd;
 }
 
+/* --- names ------------------------------------------------------------------------------- */
+
+bool file_folder(const char *path, char to[PATH_MAX]) {
+    const char *slash = strrchr(path, '/');
+    int n = snprintf(to, PATH_MAX, "%.*s", slash && slash != path ? (int)(slash - path) : 1,
+                     slash ? path : ".");
+    if (n < PATH_MAX) return true;
+    errno = ENAMETOOLONG;
+    return false;
+}
+
+bool file_follow(char path[PATH_MAX]) {
+    char to[PATH_MAX], whole[PATH_MAX];
+    ssize_t n = readlink(path, to, sizeof to - 1);
+    if (n < 0) return false;
+    to[n] = 0;
+    const char *slash = to[0] == '/' ? NULL : strrchr(path, '/');
+    int folder = slash ? (int)(slash - path) + 1 : 0;
+    bool fits = snprintf(whole, sizeof whole, "%.*s%s", folder, path, to) < PATH_MAX;
+    if (fits)
+        strcpy(path, whole);
+    else
+        errno = ELOOP;
+    return fits;
+}
+
 /* --- input ------------------------------------------------------------------------------- */
 
 struct file_in {
@@ -152,17 +178,6 @@ void file_out_remove_all(void) {
         poll(NULL, 0, 10);
     for (int i = 0; i < SLOTS; i++)
         if (atomic_load(&slots[i].state) == LIVE) unlink(slots[i].name);
-}
-
-/* Fills `to` with the folder of a path, "." if the path has none. Returns false when it is too
- * long. */
-static bool folder_of(const char *path, char to[PATH_MAX]) {
-    const char *slash = strrchr(path, '/');
-    int n = snprintf(to, PATH_MAX, "%.*s", slash && slash != path ? (int)(slash - path) : 1,
-                     slash ? path : ".");
-    if (n < PATH_MAX) return true;
-    errno = ENAMETOOLONG;
-    return false;
 }
 
 /* Makes the name ".NAME.fftbloom-RANDOM.tmp" beside a file. Returns false when it is too long. */
@@ -290,7 +305,7 @@ static bool count_stream(file_out *f, uint64_t end, err *e) {
 static bool may_follow(const char *link, err *e) {
     struct stat st, in;
     char folder[PATH_MAX];
-    if (lstat(link, &st) != 0 || !folder_of(link, folder) || stat(folder, &in) != 0) return true;
+    if (lstat(link, &st) != 0 || !file_folder(link, folder) || stat(folder, &in) != 0) return true;
     bool shared = (in.st_mode & S_ISVTX) && (in.st_mode & S_IWOTH);
     return !shared || st.st_uid == geteuid() || st.st_uid == in.st_uid ||
            err_set(e, ERR_CANT_CREATE,
@@ -300,21 +315,15 @@ static bool may_follow(const char *link, err *e) {
 
 /* Returns the file to make or replace: `path`, or what it points to, which need not be there. */
 static char *final_name(const char *path, err *e) {
-    enum { MOST_LINKS = 40 };
-    char at[PATH_MAX], folder[PATH_MAX], to[PATH_MAX];
+    char at[PATH_MAX], link[PATH_MAX];
     if (snprintf(at, sizeof at, "%s", path) >= PATH_MAX) return mem_str(path, e);
-    for (int i = 0; i < MOST_LINKS; i++) {
-        ssize_t n = readlink(at, to, sizeof to - 1);
-        if (n < 0) return mem_str(at, e);
-        if (!may_follow(at, e)) return NULL;
-        to[n] = 0;
-        if (to[0] != '/') {
-            if (!folder_of(at, folder) || strlen(folder) + (size_t)n + 2 > sizeof at) break;
-            memmove(to + strlen(folder) + 1, to, (size_t)n + 1);
-            memcpy(to, folder, strlen(folder));
-            to[strlen(folder)] = '/';
+    for (int i = 0; i < FILE_LINKS; i++) {
+        strcpy(link, at);
+        if (!file_follow(at)) {
+            if (errno == ELOOP) break;
+            return mem_str(at, e);
         }
-        memcpy(at, to, strlen(to) + 1);
+        if (!may_follow(link, e)) return NULL;
     }
     err_set(e, ERR_CANT_CREATE, "cannot create '%s': its symbolic links do not end", path);
     return NULL;
@@ -325,7 +334,7 @@ static bool cannot_create(const char *path, err *e) {
     struct stat st;
     int why = errno;
     char folder[PATH_MAX];
-    if (strchr(path, '/') && folder_of(path, folder) &&
+    if (strchr(path, '/') && file_folder(path, folder) &&
         (stat(folder, &st) != 0 || !S_ISDIR(st.st_mode)))
         return access(folder, F_OK) == 0
                    ? err_set(e, ERR_CANT_CREATE,
@@ -352,7 +361,7 @@ static bool replaceable(const char *path, err *e) {
 
 bool file_out_possible(const char *path, err *e) {
     char folder[PATH_MAX], *final = replaceable(path, e) ? final_name(path, e) : NULL;
-    bool ok = final && ((folder_of(final, folder) && access(folder, W_OK | X_OK) == 0) ||
+    bool ok = final && ((file_folder(final, folder) && access(folder, W_OK | X_OK) == 0) ||
                         cannot_create(final, e));
     mem_free(final);
     return ok;
@@ -395,7 +404,7 @@ file_out *file_out_open(const char *path, bool replace, err *e) {
         exists(f, e);
         goto fail;
     }
-    if (folder_of(f->path, folder)) sweep_once(folder);
+    if (file_folder(f->path, folder)) sweep_once(folder);
     for (int i = 0; i < SLOTS && f->slot < 0; i++) {
         int empty = FREE;
         if (atomic_compare_exchange_strong(&slots[i].state, &empty, TAKEN)) f->slot = i;
@@ -525,7 +534,7 @@ bool file_out_commit(file_out **fp, err *e) {
         atomic_store(&slots[f->slot].state, FREE);
         f->slot = -1;
         /* The file is in place. A folder that cannot be synced is not a failure. */
-        int dir = folder_of(f->path, folder)
+        int dir = file_folder(f->path, folder)
                       ? open_fully(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY, 0)
                       : -1;
         if (dir >= 0) sync_fully(dir), close(dir);

@@ -45,6 +45,7 @@ sandbox sandbox_open(void) {
     s.version = (int)syscall(CREATE_RULESET, NULL, (size_t)0, RULESET_VERSION);
     uint64_t handled = known_rights(s.version);
     if (s.version >= 1) s.rules = (int)syscall(CREATE_RULESET, &handled, sizeof handled, 0);
+    if (s.rules < 0) s.why = errno;
     return s;
 }
 
@@ -195,12 +196,17 @@ void sandbox_enter_alone(void) {
 void sandbox_enter(sandbox *s) {
     struct sock_filter code[2 * sizeof DENIED / sizeof *DENIED + 16];
     const struct sock_fprog program = {make_filter(code), code};
-    bool bound = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0;
-    if (s->rules >= 0 && (!bound || syscall(RESTRICT_SELF, s->rules, 0) != 0)) s->version = 0;
+    bool bound = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0,
+         ruled = bound && s->rules >= 0 && syscall(RESTRICT_SELF, s->rules, 0) == 0;
+    if (!ruled) {
+        s->version = 0;
+        s->why = s->why ? s->why : errno;
+    }
     if (s->rules >= 0) close(s->rules);
+    s->rules = -1;
+    errno = ENOSYS; /* where MACHINE is 0 */
     s->filtered =
         bound && MACHINE != 0 &&
         syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
-    if (s->rules < 0) s->version = 0;
-    s->rules = -1;
+    if (!s->filtered && !s->why) s->why = errno;
 }

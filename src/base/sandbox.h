@@ -13,6 +13,7 @@ typedef struct {
     int rules; /* Landlock's rules, or -1: the kernel has none */
     int version;
     bool filtered; /* by seccomp */
+    int why;       /* errno of the first of the two that the kernel has refused; 0: it has both */
 } sandbox;
 
 /* Begins a set of rules. Where the kernel has no Landlock, the two calls below do nothing. */
@@ -20,8 +21,8 @@ sandbox sandbox_open(void);
 /* Allow what is below a folder, or one file; a path that is not there is left out. */
 void sandbox_read(sandbox *s, const char *path);
 void sandbox_write(sandbox *s, const char *path); /* reading, too */
-/* Gives up all other rights, and closes the rules. Call it while there is one thread: those that it
- * begins later have no more rights than it. */
+/* Gives up all other rights, and closes the rules. Other threads that there are get seccomp alone,
+ * those that this one begins later have no more rights than it. */
 void sandbox_enter(sandbox *s);
 
 /* Leaves a process that has one thread the rights to compute, to get memory, and to read and write

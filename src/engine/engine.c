@@ -57,6 +57,11 @@ engine *engine_open(const engine_device *d, par *threads, const char *cache_dir,
     return NULL;
 }
 
+bool engine_open_ahead(const engine_device *d, err *e) {
+    const engine_kind *k = kind_of(d->class);
+    return !k || !k->ahead || k->ahead(d, e);
+}
+
 engine *engine_beside(const engine *g, err *e) {
     return g->call->beside(g, e);
 }

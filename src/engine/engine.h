@@ -101,6 +101,8 @@ typedef struct {
     /* Fills `to` with at most `room` devices. Returns how many; 0 is not an error. */
     uint32_t (*devices)(engine_device *to, uint32_t room);
     engine *(*open)(const engine_device *d, par *threads, const char *cache_dir, err *e);
+    /* engine_open_ahead; NULL: nothing is to be done. */
+    bool (*ahead)(const engine_device *d, err *e);
     /* Frees what is kept for the next device that is opened; NULL: nothing is. */
     void (*rest)(void);
 } engine_kind;
@@ -139,6 +141,9 @@ void engine_rest(void);
 uint64_t engine_bytes(engine_class class, const plan *p, uint32_t threads);
 /* Opens a device. `threads` and `cache_dir` (NULL: none) must outlive the engine. */
 engine *engine_open(const engine_device *d, par *threads, const char *cache_dir, err *e);
+/* Opens a device before a sandbox is entered: engine_open shares it from then on, unless it is
+ * lost. Call it while there is one thread; engine_rest closes it. */
+bool engine_open_ahead(const engine_device *d, err *e);
 /* Opens another engine on the device that g has open, which is closed with the last of them. g may
  * be at work, but must not be closed meanwhile. */
 engine *engine_beside(const engine *g, err *e);

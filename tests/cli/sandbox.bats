@@ -29,6 +29,49 @@ possible() { # command...: what code in the process could do
     [ "$(possible "$FFTBLOOM" in/a.exr in/k.exr -o out/b.exr --sandbox off)" = "possible: read write socket fork exec ptrace kill" ]
 }
 
+on() { # DEVICE FAULT: two frames at a time on a software device that claims to be a GPU, in the sandbox
+    rm -f out/s.*
+    run --separate-stderr env FAULT_VK_TYPE=gpu FAULT_VK=$2 FAULT_VK_COUNT=$PWD/out/count LD_PRELOAD=$faults \
+        "$FFTBLOOM" 'seq/a.####.exr' in/k.exr -o 'out/s.####.exr' --device $1 --sandbox on -v
+    echo "$1 $2: $status $stderr"
+}
+
+@test "--sandbox on: a GPU is opened first, computes two frames at a time in the sandbox, and may be lost there" {
+    "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
+    mkdir seq
+    for i in 1 2; do cp in/a.exr seq/a.000$i.exr; done
+    on gpu none:0
+    [ "$status" -eq 0 ]
+    [[ "$stderr" == *"opened before the sandbox: llvmpipe"*"sandbox: Landlock and seccomp"*"llvmpipe"* ]]
+    for i in 1 2; do "$FFTBLOOM" diff out/s.000$i.exr out/want.exr --fail 0.02; done
+    read -r _ submits _ <out/count
+    on auto lost:$submits
+    [ "$status" -eq 0 ]
+    for i in 1 2; do "$FFTBLOOM" diff out/s.000$i.exr out/want.exr --fail 0.02; done
+    on gpu lost:$submits
+    [ "$status" -eq 75 ]
+    on gpu lost:1
+    [ "$status" -ne 0 ]
+    [[ "$stderr" == *"cannot be opened before the sandbox"* ]]
+    # The pipelines are in the cache now, so the first fsync is that of the output.
+    export FAULT_VK_TYPE=gpu
+    [ "$(possible "$FFTBLOOM" in/a.exr in/k.exr -o out/a.exr --device gpu --sandbox on)" = possible: ]
+    [ "$(possible "$FFTBLOOM" in/a.exr in/k.exr -o out/a.exr --device gpu)" != possible: ]
+}
+
+@test "--sandbox on: refused where the kernel has none; a config file can say on, but not off" {
+    for missing in landlock seccomp; do
+        FAULT_REFUSE=$missing LD_PRELOAD=$faults says 69 "--sandbox auto" in/a.exr in/k.exr -o out/no.exr --sandbox on
+        [ ! -e out/no.exr ]
+        FAULT_REFUSE=$missing LD_PRELOAD=$faults "$FFTBLOOM" in/a.exr in/k.exr -o out/no.exr
+        rm out/no.exr
+    done
+    echo '{"version": 1, "sandbox": "on"}' >on.json
+    FAULT_REFUSE=landlock LD_PRELOAD=$faults says 69 "Landlock: Operation not permitted" in/a.exr in/k.exr -o out/no.exr --config on.json
+    "$FFTBLOOM" in/a.exr in/k.exr -o out/no.exr --config on.json
+    says 64 "cannot turn the sandbox off" in/a.exr in/k.exr -o out/no.exr --config <(echo '{"version": 1, "sandbox": "off"}')
+}
+
 @test "a suite may name any file, but starts nothing" {
     echo '{"version": 1, "cases": [{"name": "a", "config": {"input": "in/a.exr", "kernel": "in/k.exr"}, "reference": "out/new.exr"}]}' >s.json
     [ "$(possible "$FFTBLOOM" check s.json --bless)" = "possible: read write" ]

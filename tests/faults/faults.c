@@ -9,6 +9,7 @@
  *   FAULT_SLOW=name        to open a path that ends like this takes three seconds
  *   FAULT_TRY=file         at the first fsync, tries what a sandbox forbids, and says what is
  *                          possible: to read the file, to make FILE.new, and so on
+ *   FAULT_REFUSE=words     of "landlock seccomp": the kernel has none
  *   FAULT_DEVICE=1         no Vulkan device can be opened
  *   FAULT_CHILD=what       a process that has given up all rights to decode does this in place of
  *                          an allocation: crash, hang, speak (rubbish), eat (memory), or escape:
@@ -31,6 +32,7 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -283,6 +285,25 @@ int vkCreateDevice(void *physical, const void *info, const void *allocator, void
     if (getenv("FAULT_DEVICE")) return -13; /* VK_ERROR_UNKNOWN */
     call *real = (call *)dlsym(RTLD_NEXT, "vkCreateDevice");
     return real(physical, info, allocator, device);
+}
+
+/* The sandbox alone calls the system by this function with numbers of these. */
+long syscall(long number, ...) {
+    typedef long call(long, ...);
+    enum { LANDLOCK = 444, ITS_CALLS = 3 };
+    long a[6];
+    va_list list;
+    va_start(list, number);
+    for (int i = 0; i < 6; i++) a[i] = va_arg(list, long);
+    va_end(list);
+    int landlock = number >= LANDLOCK && number < LANDLOCK + ITS_CALLS;
+    if ((landlock && strstr(word("FAULT_REFUSE"), "landlock")) ||
+        (number == SYS_seccomp && strstr(word("FAULT_REFUSE"), "seccomp"))) {
+        errno = EPERM;
+        return -1;
+    }
+    call *real = (call *)dlsym(RTLD_NEXT, "syscall");
+    return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 /* --- threads --------------------------------------------------------------------------------- */

@@ -8,7 +8,7 @@
  *   FAULT_VK_COUNT=file the numbers of allocations, submissions and waits are written there
  *   FAULT_VK_HIDE=words of "float64 subgroups timestamps": the device has none; "limits": it has
  *                       those that Vulkan guarantees
- *   FAULT_VK_TYPE=gpu   a software device claims to be a GPU
+ *   FAULT_VK_TYPE=gpu   a software device claims to be a GPU, and /dev/kfd to be there
  *
  * The waits of a fence that never comes return when its work is done, so that half an hour passes
  * quickly. From then on the program may free nothing that the device could use: it is aborted. */
@@ -102,6 +102,11 @@ static void narrow(VkPhysicalDeviceLimits *l) {
 static void disguise(VkPhysicalDeviceProperties *p) {
     if (hidden("limits")) narrow(&p->limits);
     if (getenv("FAULT_VK_TYPE")) p->deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
+}
+
+int access(const char *path, int mode) {
+    if (getenv("FAULT_VK_TYPE") && strcmp(path, "/dev/kfd") == 0) return 0;
+    return ((int (*)(const char *, int))dlsym(RTLD_NEXT, "access"))(path, mode);
 }
 
 VKAPI_ATTR void VKAPI_CALL vkGetPhysicalDeviceProperties(VkPhysicalDevice d,

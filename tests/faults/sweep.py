@@ -3,7 +3,7 @@
 
     sweep.py FFTBLOOM FAULTS.SO LIBRARY_PROGRAM [PLACES] [COMMAND|KIND...]
 
-For each command and each kind of call, tries PLACES places that differ from run to run (0: all). A
+For each command and each kind of call, tries PLACES places that differ from run to run (0: all; /N: every N-th). A
 run that failed must say why, with one of the documented statuses; an output is whole, or what it was
 before; no temporary file is left. Where one allocation or thread failed, tiles may be smaller, so that last bits
 differ: `diff` judges these. LIBRARY_PROGRAM is tests/lib/soak.c, linked."""
@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 program, faults, library = (os.path.abspath(p) for p in sys.argv[1:4])
-places = int(sys.argv[4]) if len(sys.argv) > 4 else 3
+places = sys.argv[4] if len(sys.argv) > 4 else "3"
 chosen = sys.argv[5:]
 root = os.environ["FFTBLOOM_ROOT"]
 
@@ -39,6 +39,12 @@ COMMANDS = {
     "convert": ("kernel convert kernel.exr --to oiio -o out.exr", "out.exr"),
     "mix": ("kernel mix kernel.exr:2 kernel.exr@3,1 -o out.exr", "out.exr"),
     "clean": ("kernel clean in.exr -o out.exr", "out.exr"),
+    "merge": ("kernel merge in.0001.exr:1 in.0002.exr:1/100 -o out.exr", "out.exr"),
+    "convolve": ("kernel convolve kernel.exr grey.exr -o out.exr", "out.exr"),
+    "rotate": ("kernel rotate kernel.exr 30 -o out.exr", "out.exr"),
+    "stretch": ("kernel stretch kernel.exr 2x1 -o out.exr", "out.exr"),
+    "crop": ("kernel crop kernel.exr --taps 8 -o out.exr", "out.exr"),
+    "pad": ("kernel pad kernel.exr --taps 64 -o out.exr", "out.exr"),
     "disperse": ("kernel disperse grey.exr -o out.exr", "out.exr"),
     "lint": ("kernel check kernel.exr --json", ""),
     "show": ("kernel show kernel.exr -o out.svg", "out.svg"),
@@ -52,6 +58,8 @@ COMMANDS = {
     "cache": ("cache verify", ""),
     "trim": ("cache trim --cache-size 0", ""),
     "info": ("info in.exr --json", ""),
+    "bench": ("bench --size 64x64 --kernel 16 --queue 1", ""),
+    "slurm": ("farm in.####.exr kernel.exr -o out.####.exr --to slurm --dry-run", ""),
     "schema": ("schema", ""),
     "completion": ("completion bash", ""),
     "words": ("completion words -- fftbloom apply --pad", ""),
@@ -112,7 +120,7 @@ def what_is_wrong(name, result, wanted, outputs, kind):
         return "an alarm of the C library"
     if glob.glob("**/.*.tmp", recursive=True) or glob.glob("cache/**/*.tmp", recursive=True):
         return "a temporary file is left"
-    free = outputs or said or kind.startswith("thread") or name == "plan"  # which describes the machine
+    free = outputs or said or kind.startswith("thread") or name in ("plan", "bench")  # of this machine
     if status == 0 and not free and WORDS.sub(b"", printed) != WORDS.sub(b"", wanted[None]):
         return "another text"
     for o in outputs:
@@ -140,7 +148,10 @@ def sweep(name, words, outputs, kinds):
     for kind in kinds:
         total = int(re.search(rf"{kind} (\d+)", calls)[1])
         every = range(1, total + 1)
-        places_now = every if not places else sorted(random.sample(every, min(places, total)))
+        if places.startswith("/"):
+            places_now = every[:: int(places[1:])]
+        else:
+            places_now = sorted(random.sample(every, min(int(places) or total, total)))
         for n in places_now:
             for rest in ("", "-"):
                 if rest and n % 5 and kind != "thread":

@@ -319,12 +319,15 @@ int cli_run(const command *cmd, int argc, char **argv, err *e) {
     cli c = {.cmd = cmd, .e = e};
     text out = {0};
     int status = 0;
-    bool ready = prepare(&c, argc, argv, &out, e), bound = ready && rights_give_up(&c);
+    bool bound = false, ready = prepare(&c, argc, argv, &out, e) && rights_give_up(&c, &bound, e);
     if (ready && (!option_find("jobs", cmd->bit) || (c.threads = par_open((int)c.s.jobs, e))))
         status = (c.action ? c.action->run : cmd->run)(&c, &out, e);
     if (bound && strstr(e->msg, strerror(EACCES)))
         log_note("the sandbox may have refused a file outside of the folders that the command "
                  "names; --sandbox off allows it");
+    if (bound && c.s.sandbox == SANDBOX_ON && err_status(e->code) == ERR_NO_DEVICE)
+        log_note("the sandbox may have refused something to the driver; --sandbox auto lets it do "
+                 "what it likes");
     if (out.s && !e->code) fputs(out.s, stdout);
     if (e->code && !c.answered) print_failure(&c, argc, argv, e);
     text_free(&out);

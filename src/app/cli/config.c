@@ -166,6 +166,8 @@ bool config_member(const config_reader *r, const json_value *v, const option *o,
     } else {
         ok = config_text(r->words, v, o->type == OPTION_PATH, &value, e);
     }
+    if (ok && o->at == offsetof(settings, sandbox) && value.n && strcmp(value.s, "off") == 0)
+        ok = json_err(v, e, "a config file cannot turn the sandbox off; --sandbox off does");
     /* An empty list is the same as the default, none given. */
     if (ok && value.n)
         ok = settings_set(r->s, (int)(o - OPTIONS), value.s, (setting_origin){ORIGIN_FILE, where.s},

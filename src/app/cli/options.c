@@ -294,9 +294,11 @@ const option OPTIONS[] = {
      .help = "Maximum size of the spectrum cache; 0 turns it off."},
     {"sandbox", OPTION_ENUM, SECTION_DEVICE,
      IMAGE | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF | FOR_INFO | FOR_CHECK, AT(sandbox),
-     .words = WORDS("auto", "off"), .preset = "auto", .rank = RANK_EXPERT, .flag_only = true,
+     .words = WORDS("auto", "on", "off"), .preset = "auto", .rank = RANK_EXPERT,
      .help = "auto gives up all rights that the run does not need, where the kernel can and no GPU "
-             "is to be opened; off keeps them (docs/security.md)."},
+             "is to be opened; on insists, and opens GPUs first; off keeps them "
+             "(docs/security.md).",
+     .about = "A config file cannot say off. In the case of a suite it has no effect."},
 
     /* --- bench --- */
     {"size", OPTION_STRING, SECTION_BENCH, FOR_BENCH, AT(size), .value = "WxH",

@@ -5,6 +5,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/sandbox.h"
+#include "device/device_ahead.h"
 #include "image/exr/exr_child.h"
 #include "kernel/cache.h"
 
@@ -19,32 +20,19 @@
 
 typedef void grant(sandbox *s, const char *path);
 
-/* Writes the folder of a path. */
-static void rights_folder(const char *path, char to[PATH_MAX]) {
-    snprintf(to, PATH_MAX, "%s", path);
-    char *slash = strrchr(to, '/');
-    if (!slash)
-        strcpy(to, ".");
-    else
-        slash[slash == to] = 0;
+/* Grants rights on the folder of a path. */
+static void grant_folder(sandbox *s, grant *give, const char *path) {
+    char folder[PATH_MAX];
+    if (file_folder(path, folder)) give(s, folder);
 }
 
 /* Grants rights on the folder of a path, and on that of what it points to, link by link. */
 static void grant_file(sandbox *s, grant *give, const char *path) {
-    enum { MOST_LINKS = 40 };
-    char at[PATH_MAX], folder[PATH_MAX], to[PATH_MAX], next[PATH_MAX];
+    char at[PATH_MAX];
+    int i = 0;
     snprintf(at, sizeof at, "%s", path);
-    for (int i = 0; i < MOST_LINKS; i++) {
-        rights_folder(at, folder);
-        give(s, folder);
-        ssize_t n = readlink(at, to, sizeof to - 1);
-        if (n < 0) return;
-        to[n] = 0;
-        if (snprintf(next, sizeof next, "%s%s%s", *to == '/' ? "" : folder, *to == '/' ? "" : "/",
-                     to) >= PATH_MAX)
-            return;
-        memcpy(at, next, sizeof at);
-    }
+    do grant_folder(s, give, at);
+    while (i++ < FILE_LINKS && file_follow(at));
 }
 
 /* Grants rights on the folders of all that the links in a folder point to: the frames of a sequence
@@ -55,9 +43,8 @@ static void grant_links(sandbox *s, grant *give, const char *folder) {
     for (struct dirent *f; d && (f = readdir(d));) {
         if (f->d_type != DT_LNK && f->d_type != DT_UNKNOWN) continue;
         if (snprintf(path, sizeof path, "%s/%s", folder, f->d_name) >= PATH_MAX ||
-            !realpath(path, real))
+            !realpath(path, real) || !file_folder(real, of))
             continue;
-        rights_folder(real, of);
         if (strcmp(of, last) != 0) give(s, strcpy(last, of));
     }
     if (d) closedir(d);
@@ -80,7 +67,7 @@ static void grant_path(sandbox *s, grant *give, const char *path) {
         return;
     }
     snprintf(plain, sizeof plain, "%.*s", (int)n, path);
-    rights_folder(plain, folder);
+    if (!file_folder(plain, folder)) return;
     give(s, folder);
     grant_links(s, give, folder);
 }
@@ -107,11 +94,9 @@ static void grant_reading(sandbox *s, const cli *c) {
     for (size_t i = 0; i < sizeof SYSTEM / sizeof *SYSTEM; i++) sandbox_read(s, SYSTEM[i]);
     if (reads_more(c)) sandbox_read(s, "/");
     /* A bundle's libraries lie beside its program. */
-    if (realpath("/proc/self/exe", program)) {
-        rights_folder(program, own);
-        strcat(own, "/../lib");
-        sandbox_read(s, own);
-    }
+    if (realpath("/proc/self/exe", program) && file_folder(program, own) &&
+        strlen(own) + sizeof "/../lib" <= sizeof own)
+        sandbox_read(s, strcat(own, "/../lib"));
     if (library_folder(folder, &c->s)) sandbox_read(s, folder);
     const char *const shared = getenv("FFTBLOOM_CACHE_RO");
     if (shared) sandbox_read(s, shared);
@@ -136,33 +121,50 @@ static void grant_writing(sandbox *s, const cli *c) {
     sandbox_write(s, cache);
 }
 
-/* Returns true unless a GPU may do the work: one is asked for, or none is named and there may be
- * one here. */
-static bool without_gpu(const cli *c) {
-    const char *device = option_find("device", c->cmd->bit) ? c->s.bloom.device : "cpu";
-    if (!device || strcmp(device, "auto") == 0) {
-        glob_t g = {0};
-        bool none = glob("/dev/dri/renderD*", 0, NULL, &g) != 0 &&
-                    glob("/dev/nvidia*", 0, NULL, &g) != 0 && access("/dev/kfd", F_OK) != 0 &&
-                    access("/dev/dxg", F_OK) != 0 && access("/proc/driver/nvidia", F_OK) != 0;
-        globfree(&g);
-        return none;
-    }
-    return strcmp(device, "cpu") == 0 || strcmp(device, "software") == 0;
+static bool names_software(const cli *c) {
+    return option_find("device", c->cmd->bit) && strcmp(c->s.bloom.device, "software") == 0;
 }
 
-bool rights_give_up(const cli *c) {
-    if (!option_find("sandbox", c->cmd->bit) || c->cmd->bit & FOR_FARM) return false;
-    const char *why = WITH_SAN                      ? "a build with sanitizers has none"
-                      : c->s.sandbox == SANDBOX_OFF ? "--sandbox off"
-                                                    : NULL;
+/* Returns whether a GPU may do the work: one is asked for, or none is named and there may be one
+ * here. */
+static bool may_use_gpu(const cli *c) {
+    const char *device = option_find("device", c->cmd->bit) ? c->s.bloom.device : "cpu";
+    if (device && strcmp(device, "auto") != 0)
+        return strcmp(device, "cpu") != 0 && !names_software(c);
+    glob_t g = {0};
+    bool may = glob("/dev/dri/renderD*", 0, NULL, &g) == 0 ||
+               glob("/dev/nvidia*", 0, NULL, &g) == 0 || access("/dev/kfd", F_OK) == 0 ||
+               access("/dev/dxg", F_OK) == 0 || access("/proc/driver/nvidia", F_OK) == 0;
+    globfree(&g);
+    return may;
+}
+
+/* Starts the drivers before the sandbox, and grants what they need afterwards: the devices, and
+ * what systems keep drivers in beside /usr. */
+static void start_drivers(sandbox *s, const cli *c) {
+    static const char *const MORE[] = {"/opt", "/run", "/nix"};
+    char folder[CACHE_PATH];
+    bool cached = cache_path(folder, c->s.bloom.cache_dir);
+    device_ahead(c->s.bloom.device, cached ? folder : NULL);
+    for (size_t i = 0; i < sizeof MORE / sizeof *MORE; i++) sandbox_read(s, MORE[i]);
+    sandbox_write(s, "/dev");
+}
+
+bool rights_give_up(const cli *c, bool *bound, err *e) {
+    if (!option_find("sandbox", c->cmd->bit) || c->cmd->bit & FOR_FARM) return true;
+    bool must = c->s.sandbox == SANDBOX_ON, gpu = may_use_gpu(c);
+    const char *why = c->s.sandbox == SANDBOX_OFF ? "--sandbox off"
+                      : WITH_SAN                  ? "a build with sanitizers has none"
+                                                  : NULL;
+    if (why && must) return err_set(e, ERR_NO_DEVICE, "--sandbox on: %s", why);
     if (!why) exr_child_start(); /* also where the process keeps its rights for a driver */
-    if (!why && !without_gpu(c)) why = "a GPU's driver may be needed";
+    if (!why && gpu && !must) why = "a GPU's driver may be needed; --sandbox on opens it first";
     if (why) {
         log_info("no sandbox: %s", why);
-        return false;
+        return true;
     }
     sandbox s = sandbox_open();
+    if (must && (gpu || names_software(c))) start_drivers(&s, c);
     if (c->cmd->bit == FOR_CHECK) {
         sandbox_write(&s, "/");
     } else {
@@ -170,11 +172,18 @@ bool rights_give_up(const cli *c) {
         grant_writing(&s, c);
     }
     sandbox_enter(&s);
-    if (c->cmd->bit == FOR_DIFF) return s.version > 0; /* its words are those of idiff */
+    if (must && s.why)
+        return err_set(
+            e, ERR_NO_DEVICE,
+            "--sandbox on: this kernel or container refuses %s: %s; Linux has both since "
+            "5.13, and --sandbox auto goes on without",
+            s.version ? "seccomp" : "Landlock", strerror(s.why));
+    *bound = s.version > 0;
+    if (c->cmd->bit == FOR_DIFF) return true; /* its words are those of idiff */
     if (!s.version && !s.filtered)
         log_info("no sandbox: this kernel has neither Landlock nor seccomp, or refuses them");
     else
         log_info("sandbox: %s%s%s", s.version ? "Landlock" : "",
                  s.version && s.filtered ? " and " : "", s.filtered ? "seccomp" : "");
-    return s.version > 0;
+    return true;
 }

@@ -28,7 +28,7 @@ typedef enum {
 } settings_progress;
 typedef enum { RIVAL_NONE, RIVAL_ARTICLE } settings_rival;
 typedef enum { FARM_SLURM, FARM_OPENJD, FARM_TEMPLATE } settings_farm;
-typedef enum { SANDBOX_AUTO, SANDBOX_OFF } settings_sandbox;
+typedef enum { SANDBOX_AUTO, SANDBOX_ON, SANDBOX_OFF } settings_sandbox;
 typedef enum { PIXELS_KEEP, PIXELS_HALF, PIXELS_FLOAT } settings_pixels;
 
 typedef enum { ORIGIN_DEFAULT, ORIGIN_FILE, ORIGIN_ENVIRONMENT, ORIGIN_FLAG } origin_kind;

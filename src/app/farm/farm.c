@@ -150,8 +150,7 @@ static bool make_flags(farm *f, err *e) {
         if (!(o->on & FOR_APPLY) || v->origin == ORIGIN_DEFAULT || !v->text) continue;
         /* A task has messages, farm options and these of its own. A config file may hold options
          * without an effect; as flags they would be refused. */
-        if ((o->flag_only && strcmp(o->name, "sandbox") != 0) || o->section == SECTION_MESSAGES ||
-            o->section == SECTION_FARM ||
+        if (o->flag_only || o->section == SECTION_MESSAGES || o->section == SECTION_FARM ||
             text_glob_any("frames,report,existing,cache_dir", o->name) ||
             (f->c->s.keys && v->where && strcmp(v->where, f->c->s.keys) == 0) ||
             !option_has_effect(&f->c->s, FOR_APPLY, o))

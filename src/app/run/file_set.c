@@ -1,6 +1,7 @@
 #include "app/run/file_set.h"
 
 #include "app/cli/options.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -16,9 +17,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-enum { NO_FRAME = -1, LINKS = 40 };
+enum { NO_FRAME = -1 };
 
 struct file_set_item {
     file_use use;
@@ -33,33 +33,16 @@ typedef struct file_set_item item;
 
 /* --- where a path leads ----------------------------------------------------------------------- */
 
-/* Follows links to the name that would be written, whether or not there is a file. */
-static void follow(char path[PATH_MAX]) {
-    char to[PATH_MAX], joined[PATH_MAX];
-    for (int i = 0; i < LINKS; i++) {
-        ssize_t n = readlink(path, to, sizeof to - 1);
-        if (n < 0) return; /* no link */
-        to[n] = 0;
-        const char *slash = strrchr(path, '/');
-        int folder = slash && to[0] != '/' ? (int)(slash - path) + 1 : 0;
-        int m = snprintf(joined, sizeof joined, "%.*s%s", folder, path, to);
-        if (m < 0 || (size_t)m >= sizeof joined) return;
-        memcpy(path, joined, (size_t)m + 1);
-    }
-}
-
 static hash128 identity_of(const char *given) {
     char path[PATH_MAX], folder[PATH_MAX];
     struct stat st;
     text key = {0};
     snprintf(path, sizeof path, "%s", given);
-    follow(path);
+    for (int i = 0; i < FILE_LINKS && file_follow(path);) i++;
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1,
-             slash ? path : ".");
     if (stat(given, &st) == 0)
         text_add(&key, "%ju %ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
-    else if (stat(folder, &st) == 0)
+    else if (file_folder(path, folder) && stat(folder, &st) == 0)
         text_add(&key, "%ju %ju/%s", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino, name);
     else
         text_add(&key, "%s", path);

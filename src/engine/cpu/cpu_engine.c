@@ -323,4 +323,4 @@ static engine *beside(const engine *base, err *e) {
     return open_engine(NULL, g->threads, g->cache_dir, e);
 }
 
-const engine_kind ENGINE_KIND_CPU = {"cpu", cpu_bytes, devices, open_engine, NULL};
+const engine_kind ENGINE_KIND_CPU = {"cpu", cpu_bytes, devices, open_engine, NULL, NULL};

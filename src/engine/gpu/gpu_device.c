@@ -29,6 +29,7 @@ static const struct {
 
 bool gpu_failed(const gpu_device *g, VkResult r, const char *what, err *e) {
     const char *name = g && g->name[0] ? g->name : "Vulkan";
+    if (r == VK_ERROR_DEVICE_LOST && g && g->shared) atomic_store(&g->shared->lost, true);
     int call = (int)strcspn(what, "(");
     for (size_t i = 0; i < sizeof RESULT / sizeof RESULT[0]; i++)
         if (RESULT[i].result == r)
@@ -73,10 +74,6 @@ static void destroy_instance(gpu_instance *i) {
     }
     if (i->vk) vkDestroyInstance(i->vk, NULL);
     free(i);
-}
-
-void gpu_device_rest(void) {
-    destroy_instance(atomic_exchange(&idle, NULL));
 }
 
 static void give_instance(gpu_instance *i) {
@@ -159,6 +156,19 @@ unsigned gpu_device_messages(const gpu_device *g) {
 }
 
 /* --- devices -------------------------------------------------------------------------------- */
+
+/* Devices that were opened ahead, by one thread, for gpu_device_open to share. They stay open until
+ * gpu_device_rest. */
+static struct {
+    uint32_t count;
+    uint32_t index[ENGINE_DEVICES];
+    gpu_device device[ENGINE_DEVICES];
+} ahead;
+
+void gpu_device_rest(void) {
+    while (ahead.count) gpu_device_close(&ahead.device[--ahead.count]);
+    destroy_instance(atomic_exchange(&idle, NULL));
+}
 
 enum { MOST = ENGINE_DEVICES, MOST_FAMILIES = 16 };
 
@@ -252,7 +262,7 @@ uint32_t gpu_device_list(engine_device *to, uint32_t room) {
     VkPhysicalDevice p[MOST];
     uint32_t n = MOST, found = 0;
     err e = {0};
-    gpu_instance *instance = take_instance(&e);
+    gpu_instance *instance = ahead.count ? ahead.device[0].shared->instance : take_instance(&e);
     if (!instance) return 0;
     VkResult r = vkEnumeratePhysicalDevices(instance->vk, &n, p);
     if (r != VK_SUCCESS && r != VK_INCOMPLETE) n = 0;
@@ -266,7 +276,7 @@ uint32_t gpu_device_list(engine_device *to, uint32_t room) {
         else if (compute_family(p[i], &ignored))
             gpu_describe(&to[found++], p[i], i);
     }
-    give_instance(instance);
+    if (!ahead.count) give_instance(instance);
     return found;
 }
 
@@ -405,7 +415,7 @@ fail:
     return false;
 }
 
-bool gpu_device_open(gpu_device *g, const engine_device *which, err *e) {
+static bool open_new(gpu_device *g, const engine_device *which, err *e) {
     VkPhysicalDevice p[MOST];
     uint32_t n = MOST;
     snprintf(g->name, sizeof g->name, "%s", which->name);
@@ -423,6 +433,26 @@ bool gpu_device_open(gpu_device *g, const engine_device *which, err *e) {
         return err_set(e, ERR_NO_DEVICE, "device %u is gone; %u are left", which->index, n);
     g->physical = p[which->index];
     return gpu_open_device(g, which->limits.float64, e);
+}
+
+bool gpu_device_open(gpu_device *g, const engine_device *which, err *e) {
+    for (uint32_t i = 0; i < ahead.count; i++) {
+        const gpu_shared *s = ahead.device[i].shared;
+        if (ahead.index[i] == which->index && !s->lost && !s->hangs)
+            return gpu_device_share(g, &ahead.device[i], e);
+    }
+    return open_new(g, which, e);
+}
+
+bool gpu_device_ahead(const engine_device *which, err *e) {
+    gpu_device g = {0};
+    if (ahead.count < ENGINE_DEVICES && open_new(&g, which, e)) {
+        ahead.index[ahead.count] = which->index;
+        ahead.device[ahead.count++] = g;
+        return true;
+    }
+    gpu_device_close(&g);
+    return false;
 }
 
 bool gpu_device_share(gpu_device *g, const gpu_device *open, err *e) {

@@ -47,6 +47,7 @@ typedef struct {
     pthread_mutex_t queues; /* held by a thread that submits to them */
     gpu_pipelines pipelines;
     atomic_uint users; /* the last one closes the device */
+    atomic_bool lost;  /* Vulkan has said so */
     /* A fence never came. The device may still be at work, so nothing that it uses is freed, and it
      * gets no more work. */
     atomic_bool hangs;
@@ -76,15 +77,18 @@ typedef struct {
  * Vulkan, 0. */
 uint32_t gpu_device_list(engine_device *to, uint32_t room);
 
-/* Opens a device of the list. `g` must be zeroed; the caller closes it after a failure, too. */
+/* Opens a device of the list, or shares the one that was opened ahead, unless that is lost. `g`
+ * must be zeroed; the caller closes it after a failure, too. */
 bool gpu_device_open(gpu_device *g, const engine_device *which, err *e);
+/* Opens a device for all who open it later. Call it while there is one thread. */
+bool gpu_device_ahead(const engine_device *which, err *e);
 /* Opens in a zeroed `g` what `open` has open: the same device and queues, and pools of its own. */
 bool gpu_device_share(gpu_device *g, const gpu_device *open, err *e);
 /* Frees the pools, whose commands must have ended; the last one that shares the device closes it.
  * One that hangs stays open.
  * Accepts half-open devices. */
 void gpu_device_close(gpu_device *g);
-/* Frees the instance that waits for the next device. */
+/* Closes what was opened ahead, and frees the instance that waits for the next device. */
 void gpu_device_rest(void);
 /* While the queues are locked, nobody else submits. */
 void gpu_device_lock(const gpu_device *g);

@@ -233,7 +233,7 @@ static engine *gpu_open(const engine_device *d, par *threads, const char *cache_
     gpu_engine *x = new_engine(threads, e);
     if (!x) return NULL;
     if (gpu_device_open(&x->w.g, d, e)) {
-        gpu_cache_open(&x->w.g, cache_dir);
+        if (!x->w.g.shared->pipelines.cache) gpu_cache_open(&x->w.g, cache_dir);
         return &x->base;
     }
     gpu_close(&x->base);
@@ -249,4 +249,5 @@ static engine *beside(const engine *base, err *e) {
     return NULL;
 }
 
-const engine_kind ENGINE_KIND_GPU = {"gpu", gpu_bytes, gpu_device_list, gpu_open, gpu_device_rest};
+const engine_kind ENGINE_KIND_GPU = {"gpu",    gpu_bytes,        gpu_device_list,
+                                     gpu_open, gpu_device_ahead, gpu_device_rest};
