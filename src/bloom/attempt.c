@@ -29,7 +29,7 @@ static join join_of(const view *v, const light *l) {
               .additive = v->s->emit == EMIT_ADDITIVE,
               .spill = &size->ledger};
     for (uint32_t c = 0; c < v->channels; c++) {
-        const scan_channel *in = &l->scanned.channel[c];
+        const scan_channel *in = &l->scanned->channel[c];
         double top = fmax(fabs((double)in->least), fabs((double)in->greatest));
         j.channel[c] = (join_channel){
             .centre = size->tail.centre[tail_kernel(&size->tail, c)],

@@ -34,7 +34,7 @@ static accuracy_facts facts_of(const view *v, const light *l) {
     const device_choice *first = only64 ? doubles : floats;
     return (accuracy_facts){.tail = &v->size->tail,
                             .sums = v->size->sums,
-                            .scanned = &l->scanned,
+                            .scanned = l->scanned,
                             .dark = l->dark,
                             .signs = l->signs,
                             .partly = !v->all,
@@ -110,19 +110,6 @@ static bool judge(search *s, err *e) {
 
 /* --- what is told ---------------------------------------------------------------------------- */
 
-static void enter_bad_pixels(group_made *to, const view *v, const light *l) {
-    const image_box *data = &view_part(v)->data;
-    to->bad = l->bad_pixels;
-    for (uint64_t i = 0; i < SCAN_BAD && i < l->bad_pixels; i++) {
-        const scan_bad *from = &l->first_bad[i];
-        bloom_bad *bad = &to->first_bad[i];
-        snprintf(bad->channel, sizeof bad->channel, "%s", view_name(v, from->channel));
-        bad->x = data->x0 + (int32_t)from->x;
-        bad->y = data->y0 + (int32_t)from->y;
-        bad->value = from->value;
-    }
-}
-
 static void enter_promise(group_made *to, const view *v, const accuracy *m, uint32_t attempts) {
     bloom_promise *p = &to->promise;
     p->tolerance = v->s->tolerance;
@@ -152,16 +139,18 @@ void group_add(group_made *all, const group_made *one) {
     memcpy(all->colours, one->colours, sizeof all->colours);
     all->over += one->over;
     all->largest = fmaxf(all->largest, one->largest);
-    all->wide |= one->wide;
     for (uint32_t c = 0; c < one->channels; c++) {
         ledger_row *to = &all->row[c];
         const ledger_row *from = &one->row[c];
+        to->gained += from->gained;
         to->out += from->out;
+        to->spilled += from->spilled;
         to->overflow += from->overflow;
         to->overflow_pixels += from->overflow_pixels;
         to->negative += from->negative;
         to->negative_pixels += from->negative_pixels;
         to->size = fmax(to->size, fmax(fabs(to->in), fabs(to->out)));
+        to->centre = from->centre;
     }
 }
 
@@ -232,20 +221,11 @@ bool group_bloom(group_made *to, const group_job *j, err *e) {
 
     bool ok = open_view(&v, j, e) && host_ask(0, e);
     double start = clock_now();
-    bool found = ok && light_find(&l, &v, false, e);
+    ok = ok && light_find(&l, &v, j->scanned, e);
     to->contract_seconds = clock_now() - start;
-    enter_bad_pixels(to, &v, &l);
     if (ok) memcpy(to->colours, v.size->colours, sizeof to->colours);
-    if (found && l.bad_pixels && j->s->nan == NAN_ERROR)
-        found = report_refuse_bad(l.bad_pixels, to->first_bad, e);
-    for (uint32_t c = 0; found && j->came && c < v.channels; c++) {
-        size_t bytes = v.pixels * pixel_bytes(v.type[c]);
-        found = (to->came[c] = mem_raw(bytes, 1, "pixels to verify", e)) != NULL;
-        if (found) memcpy(to->came[c], *view_plane(&v, c), bytes);
-    }
-    ok = found && convolve(to, &o, &v, &l, e) && store_result(to, &v, &l, &o, e);
+    ok = ok && convolve(to, &o, &v, &l, e) && store_result(to, &v, &l, &o, e);
     for (uint32_t c = 0; ok && c < v.channels; c++) {
-        to->dark[c] = l.dark[c];
         to->glare[c] = v.glare[c];
         v.glare[c] = NULL;
     }
@@ -259,8 +239,7 @@ bool group_predict(group_made *to, const group_job *j, err *e) {
     light l = {0};
     accuracy method;
     *to = (group_made){0};
-    bool ok = open_view(&v, j, e) && light_find(&l, &v, true, e);
-    enter_bad_pixels(to, &v, &l);
+    bool ok = open_view(&v, j, e) && light_find(&l, &v, j->scanned, e);
     if (ok) memcpy(to->colours, v.size->colours, sizeof to->colours);
     if (ok) {
         const accuracy_facts facts = facts_of(&v, &l);

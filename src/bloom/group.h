@@ -18,12 +18,12 @@ typedef struct {
     const layer_group *layer;
     double sharpen; /* of the layer, */
     join_spread spread;
-    uint32_t height;    /* of the part before its window changed: kernels may be sized by it */
-    join_box kept;      /* of a tile: the pixels that count; a width of 0: all */
-    const double *dark; /* of a tile: accuracy_dark of the image, of each channel; else NULL */
-    bool floats;        /* the result is to be floats, whatever the image has */
-    bool glare;         /* is wanted alone, too */
-    bool came;          /* and so are the pixels as they came, once bad ones are repaired */
+    uint32_t height;     /* of the part before its window changed: kernels may be sized by it */
+    join_box kept;       /* of a tile: the pixels that count; a width of 0: all */
+    const double *dark;  /* accuracy_dark of the image, of each channel */
+    const scan *scanned; /* of the image's pixels; NULL: it is a tile */
+    bool floats;         /* the result is to be floats, whatever the image has */
+    bool glare;          /* is wanted alone, too */
     double *doubles[VIEW_CHANNELS]; /* receive the result before it is rounded; NULL: not wanted */
 } group_job;
 
@@ -37,16 +37,12 @@ typedef struct group_made {
     bool spectrum_cached;
     char note[256];    /* of the device; "": none */
     char colours[128]; /* how those of kernel and image go together; "": they agree */
-    uint64_t bad;
-    bloom_bad first_bad[SCAN_BAD];
     uint32_t channels;
-    ledger_row row[VIEW_CHANNELS];
-    double dark[VIEW_CHANNELS];  /* below this, errors are relative to it */
+    ledger_row row[VIEW_CHANNELS]; /* of a tile: what is made of its light */
     uint64_t over;               /* values of the result beyond halfs that were to be halfs, and */
     float largest;               /* the largest of these */
     bool wide;                   /* they are stored as floats, all channels */
     float *glare[VIEW_CHANNELS]; /* the caller frees these; NULL: not wanted */
-    void *came[VIEW_CHANNELS];
 } group_made;
 
 /* Blooms the group in place. What is known of a failure is in *to as well. */
@@ -55,7 +51,7 @@ bool group_bloom(group_made *to, const group_job *j, err *e);
 /* Finds what group_bloom would do about accuracy, on which device and with which plan. */
 bool group_predict(group_made *to, const group_job *j, err *e);
 
-/* Adds what another tile of the group has come to. Of the ledger: what was made of its light. */
+/* Adds what a tile of the group has come to, but for `wide`. */
 void group_add(group_made *all, const group_made *one);
 
 #endif

@@ -1,5 +1,6 @@
 #include "bloom/part.h"
 
+#include "base/clock.h"
 #include "base/host.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -153,24 +154,14 @@ static bool make_rows(bands *b, err *e) {
 }
 
 /* Makes what follows from the tiles. The caller closes the bands, also after a failure. */
-static bool open_bands(bands *b, const part_plan *p, const tiling *t, const part_measured *seen,
-                       err *e) {
-    const bool whole = part_is_whole(t);
+static bool open_bands(bands *b, const part_plan *p, const tiling *t, err *e) {
     *b = (bands){.p = p, .t = *t};
     uint32_t rows = t->cut[PLAN_Y] ? t->kept[PLAN_Y] + t->before[PLAN_Y] + t->after[PLAN_Y] : p->h;
-    if (!open_session(b, e) || !make_rows(b, e) || !part_held_open(&b->held, p, rows, whole, e))
-        return false;
-    b->held.seen = seen;
-    return true;
+    return open_session(b, e) && make_rows(b, e) &&
+           part_held_open(&b->held, p, rows, part_is_whole(t), e);
 }
 
 /* --- a band --------------------------------------------------------------------------------- */
-
-/* What all bands have come to so far. */
-typedef struct {
-    group_made *group; /* of each */
-    sampler sampler;
-} totals;
 
 /* Tells the host which part of the whole the next tile is. */
 static void tell_host(const bands *b, const part_tile *tile) {
@@ -185,11 +176,12 @@ static void tell_host(const bands *b, const part_tile *tile) {
 }
 
 /* Blooms all tiles of a band, into b->out. */
-static bool bloom_band(bands *b, group_made *made, const part_measured *seen, sampler *s, err *e) {
+static bool bloom_band(bands *b, part_made *made, const part_measured *seen, sampler *s, err *e) {
     const part_plan *p = b->p;
     const tiling *t = &b->t;
     int64_t top = (int64_t)b->out.y - t->before[PLAN_Y];
     int64_t end = (int64_t)b->out.y + b->out.rows + t->after[PLAN_Y];
+    b->held.seen = seen;
     if (!part_hold(&b->held, top, end, e)) return false;
     part_tile tile = {.p = p,
                       .t = t,
@@ -199,14 +191,13 @@ static bool bloom_band(bands *b, group_made *made, const part_measured *seen, sa
                       .held = &b->held,
                       .seen = seen,
                       .sampler = s};
-    for (tile.group = 0; tile.group < (uint32_t)p->m.groups; tile.group++)
+    for (tile.group = 0; tile.group < (uint32_t)made->groups; tile.group++)
         for (tile.x = 0; tile.x < p->w; tile.x += t->kept[PLAN_X]) {
             tell_host(b, &tile);
             group_made *one = mem_new(1, sizeof *one, "a report", e);
             bool ok = one && part_tile_bloom(one, &tile, &b->out, e);
-            if (ok && seen) group_add(&made[tile.group], one);
-            if (!ok && one) made[tile.group].wide |= one->wide;
-            if (one && !seen) made[tile.group] = *one;
+            if (one) made->group[tile.group].wide |= one->wide;
+            if (ok) group_add(&made->group[tile.group], one);
             mem_free(one);
             if (!ok) return false;
         }
@@ -266,18 +257,23 @@ static bool hand_on(bands *b, err *e) {
 
 /* --- the part ------------------------------------------------------------------------------- */
 
-/* Starts the accounts of the groups with what was measured. */
-static bool open_totals(totals *to, const part_plan *p, const part_measured *seen, err *e) {
-    *to = (totals){mem_new((size_t)p->m.groups, sizeof *to->group, "a report", e), {0}};
-    for (int i = 0; to->group && seen && i < p->m.groups; i++) {
+/* Measures the part: rows that are held, or NULL. Starts the accounts of its groups. */
+static bool measure(part_made *to, part_measured *seen, const part_plan *p, const part_held *held,
+                    err *e) {
+    double start = clock_now();
+    bool ok = part_measure(seen, p, held, e);
+    to->bad = seen->bad;
+    memcpy(to->first_bad, seen->first, sizeof to->first_bad);
+    if (!ok || !(to->group = mem_new((size_t)seen->groups, sizeof *to->group, "a report", e)))
+        return false;
+    to->groups = seen->groups;
+    to->group[0].contract_seconds = clock_now() - start;
+    for (int i = 0; i < to->groups; i++) {
         group_made *g = &to->group[i];
         g->channels = p->group[i].count;
-        for (uint32_t c = 0; c < g->channels; c++) {
-            g->row[c] = seen->channel[p->group[i].first + c].row;
-            g->dark[c] = seen->channel[p->group[i].first + c].dark;
-        }
+        memcpy(g->row, seen->row + p->group[i].first, g->channels * sizeof *g->row);
     }
-    return to->group != NULL;
+    return true;
 }
 
 /* Says in the log how a promise was kept. */
@@ -293,100 +289,78 @@ static void tell_promise(const bloom_promise *is) {
 
 /* Makes all rows, in the order of the file's lines. Where tiles take more memory than was foreseen,
  * a band is made again with tiles of half as many pixels. */
-static bool bloom_bands(totals *all, bands *b, const part_plan *p, tiling t,
-                        const part_measured *seen, err *e) {
-    bool upwards = p->p->order == LINES_DECREASING;
-    bool ok = open_bands(b, p, &t, seen, e);
-    size_t bytes = (size_t)p->m.groups * sizeof *all->group;
+static bool bloom_bands(part_made *all, bands *b, sampler *sampled, const part_measured *seen,
+                        err *e) {
+    const part_plan *p = b->p;
+    const bool upwards = p->p->order == LINES_DECREASING, whole = part_is_whole(&b->t);
+    size_t bytes = (size_t)all->groups * sizeof *all->group;
     group_made *before = mem_raw(1, bytes, "a report", e);
-    ok = ok && before;
+    bool ok = before != NULL;
     for (uint32_t done = 0; ok && done < p->h;) {
+        tiling t = b->t;
         uint32_t most = t.kept[PLAN_Y], left = p->h - done;
         uint32_t end = upwards ? left : min_u32(done + most, p->h);
         uint32_t row = upwards ? (left - 1) / most * most : done;
         if (upwards && left > most && left < p->h) row = left - most;
         memcpy(before, all->group, bytes);
-        size_t sampled = all->sampler.count;
+        size_t count = sampled->count;
         b->out.y = row;
         b->out.rows = end - row;
-        ok = bloom_band(b, all->group, seen, &all->sampler, e);
+        ok = bloom_band(b, all, seen, sampled, e);
         if (ok) {
-            ok = hand_on(b, e);
+            ok = p->j->predict || hand_on(b, e);
             done += end - row;
             continue;
         }
         err why = {0};
         mem_plan memory;
         double half = (double)t.tile[PLAN_X] * t.tile[PLAN_Y] / 2;
-        if (!seen || p->j->cut || e->code != ERR_MEMORY ||
+        if (whole || p->j->cut || e->code != ERR_MEMORY ||
             !choose_tiles(&t, &memory, p, half, &why))
             break;
         log_info("smaller tiles are taken: %s", e->msg);
         memcpy(all->group, before, bytes);
-        all->sampler.count = sampled;
+        sampled->count = count;
         *e = (err){0};
         close_bands(b);
-        ok = open_bands(b, p, &t, seen, e);
+        ok = open_bands(b, p, &t, e);
     }
     mem_free(before);
     return ok;
 }
 
+/* A part in one tile is measured where it is held, another one before anything is held of it. */
 static bool bloom_groups(part_made *to, const part_plan *p, err *e) {
     tiling t = p->j->cut ? *p->j->cut : one_tile(p);
     mem_plan memory;
     bands b = {0};
-    totals all = {0};
-    part_measured seen = {0};
+    sampler sampled = {0};
+    part_measured seen = {.groups = 0};
     if (!p->j->cut && !p->j->in->lend && !choose_tiles(&t, &memory, p, 0, e)) return false;
-    bool whole = part_is_whole(&t);
-    bool ok = whole || part_measure(&seen, p, e);
-    to->bad = seen.bad;
-    memcpy(to->first_bad, seen.first, sizeof to->first_bad);
-    ok = ok && open_totals(&all, p, whole ? NULL : &seen, e) &&
-         bloom_bands(&all, &b, p, t, whole ? NULL : &seen, e);
-    double *dark = ok ? mem_new(p->channels, sizeof *dark, "channels", e) : NULL;
-    for (int i = 0; dark && i < p->m.groups; i++)
-        memcpy(dark + p->group[i].first, all.group[i].dark, p->group[i].count * sizeof *dark);
-    ok = ok && dark &&
-         part_verify(&to->verified, &all.sampler, p, !whole, b.out.type, dark, &seen, e);
+    const bool whole = part_is_whole(&t);
+    bool ok = whole ? open_bands(&b, p, &t, e) && part_hold(&b.held, 0, p->h, e) &&
+                          measure(to, &seen, p, &b.held, e)
+                    : measure(to, &seen, p, NULL, e) && open_bands(&b, p, &t, e);
+    ok = ok && bloom_bands(to, &b, &sampled, &seen, e) &&
+         part_verify(&to->verified, &sampled, p, !whole, b.out.type, &seen, e);
     to->done = ok;
-    to->group = all.group;
-    to->groups = all.group ? p->m.groups : 0;
     if (ok && !whole) to->tiles = b.t;
     for (int i = 0; i < to->groups; i++) {
-        to->beyond |= !ok && all.group[i].wide;
-        if (ok) tell_promise(&all.group[i].promise);
+        to->beyond |= !ok && to->group[i].wide;
+        if (ok && !p->j->predict) tell_promise(&to->group[i].promise);
     }
-    mem_free(dark);
     close_bands(&b);
-    sampler_free(&all.sampler);
-    part_measured_free(&seen);
+    sampler_free(&sampled);
+    part_measured_free(&seen, p);
     return ok;
-}
-
-/* Looks at the first group of a part that is lent. */
-static bool predict(part_made *to, const part_plan *p, err *e) {
-    bands b = {0};
-    const tiling t = one_tile(p);
-    to->group = mem_new(1, sizeof *to->group, "a report", e);
-    to->groups = to->group != NULL;
-    const part_tile tile = {
-        .p = p, .t = &t, .s = p->j->s, .session = p->j->session, .buf = &b.buf, .held = &b.held};
-    b.out.rows = p->h;
-    to->done = to->group && part_held_open(&b.held, p, p->h, true, e) &&
-               part_tile_bloom(to->group, &tile, &b.out, e);
-    close_bands(&b);
-    return to->done;
 }
 
 bool part_bloom(part_made *to, const part_job *j, err *e) {
     part_plan p;
     *to = (part_made){.done = false};
     bool ok = part_plan_make(&p, j, e) &&
-              (!p.m.groups  ? rows_copy(j->in, j->out, j->part, p.result.part, e)
-               : j->predict ? predict(to, &p, e)
-                            : bloom_groups(to, &p, e));
+              (p.m.groups ? bloom_groups(to, &p, e)
+                          : rows_copy(j->in, j->out, j->part, p.result.part, e));
     part_plan_free(&p);
     return ok;
 }

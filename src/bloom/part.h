@@ -35,10 +35,10 @@ bool part_choose(tiling *t, mem_plan *memory, const part_job *j, err *e);
 
 /* What blooming a part has come to. */
 typedef struct part_made {
-    group_made *group; /* of each of its groups; of those of a part that failed, bad pixels count */
+    group_made *group; /* of each of its groups, if it is done */
     int groups;
     bool done;
-    uint64_t bad; /* pixels that were found bad before tiles were made */
+    uint64_t bad; /* NaN and infinite pixels, and the first of them */
     bloom_bad first_bad[SCAN_BAD];
     bloom_verified verified;
     tiling tiles; /* zeros: it was not cut */

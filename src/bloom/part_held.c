@@ -2,7 +2,6 @@
 #include "base/number.h"
 #include "bloom/part_work.h"
 
-#include <math.h>
 #include <string.h>
 
 bool part_held_open(part_held *h, const part_plan *p, uint32_t rows, bool whole, err *e) {
@@ -76,15 +75,6 @@ static void spread_rows(const run *r, uint8_t *rows, size_t bytes) {
     for (uint32_t i = 1; !r->step && i < r->count; i++) memcpy(rows + i * bytes, rows, bytes);
 }
 
-/* Puts 0 in the place of bad pixels, but for those that stay since a mask is 0 there. */
-static void clean_rows(void *plane, pixel_type t, const float *mask, size_t n) {
-    float v;
-    for (size_t i = 0; i < n; i++) {
-        image_to_float(&v, plane, t, i, 1);
-        if (!isfinite(v) && (!mask || mask[i] > 0)) image_from_float(plane, t, i, &(float){0}, 1);
-    }
-}
-
 static bool read_run(part_held *h, const run *r, void **plane, err *e) {
     const part_plan *p = h->p;
     const rows_source *in = p->j->in;
@@ -106,10 +96,8 @@ static bool read_run(part_held *h, const run *r, void **plane, err *e) {
         if (mask && !mask_read(mask, in, &g->mask, p->p, top, read, e)) return false;
         for (uint32_t c = g->first; c < g->first + g->count; c++) {
             void *rows = plane[p->channel[c].index];
-            pixel_type type = p->channel[c].type;
-            if (h->seen) part_repair_rows(&h->seen->repairs, c, p, rows, top, read);
-            if (h->seen && h->seen->bad) clean_rows(rows, type, mask, (size_t)read * p->w);
-            spread_rows(r, rows, p->w * pixel_bytes(type));
+            if (h->seen) part_mend(h->seen, p, c, rows, mask, top, read);
+            spread_rows(r, rows, p->w * pixel_bytes(p->channel[c].type));
         }
         if (mask) spread_rows(r, (uint8_t *)mask, p->w * sizeof(float));
     }

@@ -23,20 +23,12 @@ static bool make_kernel(whole_kernel *k, const part_plan *p, const part_group *g
     return tail_make(&k->tail, &r, e) && ledger_spill_make(&k->ledger, &k->tail, e);
 }
 
-/* What is known of a channel so far. */
-typedef struct {
-    scan_channel seen; /* without blocks */
-    uint64_t count[SCAN_BINS], below[SCAN_BINS];
-    double spread, spilled; /* sums of what is spread, and of what of it leaves the image, net */
-} channel_sums;
-
 /* Groups that are measured together: they need the same of the kernel. */
 typedef struct {
     const part_plan *p;
     part_measured *to;
     int from, end; /* of the groups */
     whole_kernel kernel;
-    channel_sums *sums;       /* of each channel of the list */
     void **plane;             /* of each channel of the part */
     float *mask;              /* of one group's rows */
     uint32_t some;            /* rows at a time */
@@ -49,43 +41,10 @@ typedef struct {
     const measuring *m;
     const part_group *g;
     uint32_t row, rows;
-    bool bad, masked;
+    const float *mask;
 } strip;
 
-static bool measure_row(void *ctx, size_t index, int worker, err *e) {
-    const strip *s = ctx;
-    const measuring *m = s->m;
-    const part_plan *p = m->p;
-    const join_spread spread = {s->g->light.threshold, s->g->light.knee,
-                                s->masked ? m->mask : NULL};
-    (void)e;
-    uint32_t c = (uint32_t)(index / s->rows), y = (uint32_t)(index % s->rows), n = p->w;
-    const part_channel *is = &p->channel[s->g->first + c];
-    float *v = m->line + (size_t)worker * n;
-    image_to_float(v, m->plane[is->index], is->type, (size_t)y * n, n);
-    if (s->bad)
-        for (uint32_t x = 0; x < n; x++) v[x] = isfinite(v[x]) ? v[x] : 0;
-    if (!join_spreads_all(&spread)) join_spread_row(&spread, (size_t)y * n, v, v, n);
-    double sum = 0;
-    for (uint32_t x = 0; x < n; x++) sum += (double)v[x];
-    m->spread[index] = sum;
-    m->spilled[index] = spill_of_row(&m->kernel.ledger, c, s->row + y, v);
-    return true;
-}
-
-static void add_scan(channel_sums *to, const scan_channel *from) {
-    scan_channel *s = &to->seen;
-    s->pixels += from->pixels;
-    s->bad += from->bad;
-    s->sum += from->sum;
-    s->squares += from->squares;
-    s->least = fminf(s->least, from->least);
-    s->greatest = fmaxf(s->greatest, from->greatest);
-    for (int b = 0; b < SCAN_BINS; b++) {
-        s->count[b] += from->count[b];
-        s->below[b] += from->below[b];
-    }
-}
+/* --- what a group's rows hold ----------------------------------------------------------------- */
 
 static void enter_bad(part_measured *to, const part_plan *p, const part_group *g, const scan *s,
                       uint32_t row) {
@@ -101,62 +60,68 @@ static void enter_bad(part_measured *to, const part_plan *p, const part_group *g
     to->bad += s->bad;
 }
 
-static bool measure_strip(measuring *m, strip *s, err *e) {
-    const part_plan *p = m->p;
-    scan found = {0};
-    const void *plane[VIEW_CHANNELS];
+/* Adds some rows of a group, whose planes are those of its channels in the list. What stays as it
+ * is, since a mask is 0 there, is not bad. */
+static bool scan_rows(part_measured *to, const part_plan *p, int group, void *const *plane,
+                      const float *mask, uint32_t row, uint32_t rows, err *e) {
+    const part_group *g = &p->group[group];
+    const void *at[VIEW_CHANNELS];
     pixel_type type[VIEW_CHANNELS];
-    size_t lines = (size_t)s->g->count * s->rows, n = (size_t)p->w * s->rows;
-    for (uint32_t c = 0; c < s->g->count; c++) {
-        const part_channel *is = &p->channel[s->g->first + c];
-        plane[c] = m->plane[is->index];
-        type[c] = is->type;
-        float v; /* what stays as it is does not count */
-        for (size_t i = 0; s->masked && i < n; i++) {
-            if (m->mask[i] > 0) continue;
-            image_to_float(&v, plane[c], type[c], i, 1);
-            if (!isfinite(v)) image_from_float(m->plane[is->index], type[c], i, &(float){0}, 1);
-        }
+    scan found;
+    for (uint32_t c = 0; c < g->count; c++) {
+        at[c] = plane[c];
+        type[c] = p->channel[g->first + c].type;
     }
     const scan_request ask = {.w = p->w,
-                              .h = s->rows,
-                              .channels = s->g->count,
-                              .plane = plane,
+                              .h = rows,
+                              .channels = g->count,
+                              .plane = at,
                               .type = type,
-                              .histogram = true};
+                              .histogram = true,
+                              .mask = mask};
     if (!scan_make(&found, &ask, p->j->threads, e)) return false;
-    for (uint32_t c = 0; c < s->g->count; c++)
-        add_scan(&m->sums[s->g->first + c], &found.channel[c]);
-    enter_bad(m->to, p, s->g, &found, s->row);
-    s->bad = found.bad > 0;
-    scan_free(&found);
-    if (!par_for(p->j->threads, lines, measure_row, s, e)) return false;
-    for (size_t i = 0; i < lines; i++) {
-        channel_sums *to = &m->sums[s->g->first + i / s->rows];
-        to->spread += m->spread[i];
-        to->spilled += m->spilled[i];
-    }
+    if (!to->mended) enter_bad(to, p, g, &found, row);
+    scan_add(&to->group[group], &found);
     return true;
 }
 
-/* Returns what is known of a channel before anything is made of it. */
-static part_seen seen_of(const measuring *m, const part_group *g, uint32_t c) {
-    const channel_sums *is = &m->sums[g->first + c];
-    const scan_channel *in = &is->seen;
-    const kernel_tail *tail = &m->kernel.tail;
-    uint32_t kernel = tail_kernel(tail, c);
-    const part_job *j = m->p->j;
-    bool halfs = bloom_stores_halfs(j->s, j->floats, m->p->channel[g->first + c].type);
-    part_seen to = {.dark = accuracy_dark(in, halfs),
-                    .row = {.in = in->sum,
-                            .gained = is->spread * (tail->sum[kernel] - 1),
-                            .spilled = is->spilled,
-                            .bad_pixels = in->bad,
-                            .centre = tail->centre[kernel]}};
-    if (in->least < 0) to.row.size = sqrt((double)in->pixels * in->squares);
-    snprintf(to.row.channel, sizeof to.row.channel, "%s",
-             m->p->p->channel[m->p->channel[g->first + c].index].name);
-    return to;
+/* --- a part that is read ---------------------------------------------------------------------- */
+
+static bool measure_row(void *ctx, size_t index, int worker, err *e) {
+    const strip *s = ctx;
+    const measuring *m = s->m;
+    const part_plan *p = m->p;
+    const join_spread spread = {s->g->light.threshold, s->g->light.knee, s->mask};
+    (void)e;
+    uint32_t c = (uint32_t)(index / s->rows), y = (uint32_t)(index % s->rows), n = p->w;
+    const part_channel *is = &p->channel[s->g->first + c];
+    float *v = m->line + (size_t)worker * n;
+    image_to_float(v, m->plane[is->index], is->type, (size_t)y * n, n);
+    if (m->to->bad || s->mask)
+        for (uint32_t x = 0; x < n; x++) v[x] = isfinite(v[x]) ? v[x] : 0;
+    if (!join_spreads_all(&spread)) join_spread_row(&spread, (size_t)y * n, v, v, n);
+    double sum = 0;
+    for (uint32_t x = 0; x < n; x++) sum += (double)v[x];
+    m->spread[index] = sum;
+    m->spilled[index] = spill_of_row(&m->kernel.ledger, c, s->row + y, v);
+    return true;
+}
+
+static bool measure_strip(measuring *m, int group, strip *s, err *e) {
+    const part_plan *p = m->p;
+    size_t lines = (size_t)s->g->count * s->rows;
+    void *plane[VIEW_CHANNELS];
+    for (uint32_t c = 0; c < s->g->count; c++)
+        plane[c] = m->plane[p->channel[s->g->first + c].index];
+    if (!scan_rows(m->to, p, group, plane, s->mask, s->row, s->rows, e) ||
+        !par_for(p->j->threads, lines, measure_row, s, e))
+        return false;
+    for (size_t i = 0; i < lines; i++) {
+        ledger_row *to = &m->to->row[s->g->first + i / s->rows];
+        to->gained += m->spread[i];
+        to->spilled += m->spilled[i];
+    }
+    return true;
 }
 
 /* Takes groups from m->from on: one at the least, and as many as need the same of the kernel and
@@ -203,71 +168,169 @@ static void end_groups(measuring *m) {
     psf_free(&m->kernel.kernel);
 }
 
-/* Reads the groups' channels from top to bottom. */
+/* Reads the groups' channels from top to bottom, and enters what leaves the image. */
 static bool measure_groups(measuring *m, err *e) {
     const part_plan *p = m->p;
     const rows_source *in = p->j->in;
+    const kernel_tail *tail = &m->kernel.tail;
     for (uint32_t row = 0; row < p->h; row += m->some) {
         uint32_t rows = min_u32(m->some, p->h - row);
         if (!in->read(in->ctx, p->j->part, row, rows, m->plane, e)) return false;
         for (int i = m->from; i < m->end; i++) {
             const part_group *g = &p->group[i];
+            strip s = {m, g, row, rows, g->light.mask[0] ? m->mask : NULL};
+            if (s.mask && !mask_read(m->mask, in, &g->mask, p->p, row, rows, e)) return false;
             for (uint32_t c = g->first; c < g->first + g->count; c++)
-                part_repair_rows(&m->to->repairs, c, p, m->plane[p->channel[c].index], row, rows);
-            strip s = {m, g, row, rows, false, g->light.mask[0] != 0};
-            if (s.masked && !mask_read(m->mask, in, &g->mask, p->p, row, rows, e)) return false;
-            if (!measure_strip(m, &s, e)) return false;
+                repairs_put(&m->to->repairs[c], m->plane[p->channel[c].index], p->channel[c].type,
+                            p->w, row, rows);
+            if (!measure_strip(m, i, &s, e)) return false;
         }
     }
     for (int i = m->from; i < m->end; i++)
         for (uint32_t c = 0; c < p->group[i].count; c++)
-            m->to->channel[p->group[i].first + c] = seen_of(m, &p->group[i], c);
+            m->to->row[p->group[i].first + c].gained *= tail->sum[tail_kernel(tail, c)] - 1;
     return true;
 }
 
-static bool read_once(part_measured *to, const part_plan *p, err *e) {
-    channel_sums *sums = mem_new(p->channels, sizeof *sums, "histograms", e);
-    bool ok = sums != NULL;
-    for (uint32_t c = 0; ok && c < p->channels; c++) {
-        sums[c].seen.least = INFINITY;
-        sums[c].seen.greatest = -INFINITY;
-        sums[c].seen.count = sums[c].count;
-        sums[c].seen.below = sums[c].below;
+/* --- bad pixels ------------------------------------------------------------------------------- */
+
+/* A channel whose bad pixels are looked for. */
+typedef struct {
+    const part_plan *p;
+    const part_held *held;
+    const part_group *g;
+    uint32_t c; /* of the list */
+} looked;
+
+/* Reads rows as floats. What stays as it is, since a mask is 0 there, counts as 0. */
+static bool read_floats(void *ctx, float *to, uint32_t row, uint32_t rows, err *e) {
+    const looked *l = ctx;
+    const part_plan *p = l->p;
+    const rows_source *in = p->j->in;
+    const part_channel *is = &p->channel[l->c];
+    size_t n = (size_t)p->w * rows;
+    void **plane = mem_new((size_t)p->p->channels, sizeof *plane, "planes", e);
+    void *own = plane && !l->held ? mem_raw(n, pixel_bytes(is->type), "rows", e) : NULL;
+    float *mask = NULL;
+    bool ok = plane && (l->held || own);
+    if (ok && l->held) image_to_float(to, l->held->plane[l->c], is->type, (size_t)row * p->w, n);
+    if (own) {
+        plane[is->index] = own;
+        ok = in->read(in->ctx, p->j->part, row, rows, plane, e);
+        if (ok) image_to_float(to, own, is->type, 0, n);
     }
-    for (int i = 0; ok && i < p->m.groups;) {
-        measuring m = {.p = p, .to = to, .from = i, .sums = sums};
+    if (ok && l->g->light.mask[0])
+        ok = (mask = mem_raw(n, sizeof *mask, "a mask", e)) &&
+             mask_read(mask, in, &l->g->mask, p->p, row, rows, e);
+    for (size_t i = 0; ok && mask && i < n; i++)
+        if (!isfinite(to[i]) && !(mask[i] > 0)) to[i] = 0;
+    mem_free(mask);
+    mem_free(own);
+    mem_free(plane);
+    return ok;
+}
+
+/* Looks for neighbours. */
+static bool find_repairs(part_measured *to, const part_plan *p, const part_held *held, err *e) {
+    bool ok = true;
+    for (int i = 0; i < to->groups; i++) {
+        const part_group *g = &p->group[i];
+        for (uint32_t c = g->first; ok && c < g->first + g->count; c++) {
+            looked l = {p, held, g, c};
+            const repair_plane r = {p->w,        p->h, rows_some(p->p, 1), p->channel[c].type,
+                                    read_floats, &l};
+            if (to->group[i].channel[c - g->first].bad)
+                ok = repairs_find(&to->repairs[c], &r, p->j->threads, e);
+        }
+    }
+    return ok;
+}
+
+void part_mend(const part_measured *m, const part_plan *p, uint32_t channel, void *plane,
+               const float *mask, uint32_t row, uint32_t rows) {
+    pixel_type type = p->channel[channel].type;
+    if (!m->bad) return;
+    repairs_put(&m->repairs[channel], plane, type, p->w, row, rows);
+    for (size_t i = 0; i < (size_t)p->w * rows; i++) {
+        float v;
+        image_to_float(&v, plane, type, i, 1);
+        if (!isfinite(v) && (!mask || mask[i] > 0))
+            image_from_float(plane, type, i, &(float){0}, 1);
+    }
+}
+
+/* --- all of it -------------------------------------------------------------------------------- */
+
+/* Enters what is known of each channel before anything is made of it. */
+static void enter_channels(part_measured *to, const part_plan *p) {
+    const part_job *j = p->j;
+    for (int i = 0; i < to->groups; i++)
+        for (uint32_t c = 0; c < p->group[i].count; c++) {
+            uint32_t at = p->group[i].first + c;
+            const scan_channel *in = &to->group[i].channel[c];
+            ledger_row *row = &to->row[at];
+            to->dark[at] =
+                accuracy_dark(in, bloom_stores_halfs(j->s, j->floats, p->channel[at].type));
+            if (in->least < 0) row->size = sqrt((double)in->pixels * in->squares);
+            row->bad = to->mended ? -to->repairs[at].added : 0;
+            if (to->mended) continue;
+            row->in = in->sum;
+            row->bad_pixels = in->bad;
+            snprintf(row->channel, sizeof row->channel, "%s",
+                     p->p->channel[p->channel[at].index].name);
+        }
+}
+
+/* Measures all rows: those that are held, or those that are read now. */
+static bool measure_once(part_measured *to, const part_plan *p, const part_held *held, err *e) {
+    bool ok = true;
+    for (int i = 0; i < to->groups; i++) scan_free(&to->group[i]);
+    for (uint32_t c = 0; c < p->channels; c++) to->row[c].gained = to->row[c].spilled = 0;
+    for (int i = 0; ok && held && i < to->groups; i++)
+        ok = scan_rows(to, p, i, held->plane + p->group[i].first, held->mask[i], 0, p->h, e);
+    for (int i = 0; ok && !held && i < to->groups;) {
+        measuring m = {.p = p, .to = to, .from = i};
         ok = take_groups(&m, e) && measure_groups(&m, e);
         i = m.end;
         end_groups(&m);
     }
-    mem_free(sums);
+    if (ok) enter_channels(to, p);
     return ok;
 }
 
-bool part_measure(part_measured *to, const part_plan *p, err *e) {
-    *to = (part_measured){.channel = mem_new(p->channels, sizeof *to->channel, "channels", e)};
-    if (!to->channel || !read_once(to, p, e)) return false;
-    if (!to->bad || p->j->s->nan == NAN_ZERO) return true;
-    if (p->j->s->nan == NAN_ERROR) return report_refuse_bad(to->bad, to->first, e);
-    const part_measured came = *to;
-    uint64_t *bad = mem_new(p->channels, sizeof *bad, "channels", e);
-    bool ok = bad && part_repairs_make(&to->repairs, p, e);
-    for (uint32_t c = 0; ok && c < p->channels; c++) bad[c] = to->channel[c].row.bad_pixels;
-    ok = ok && read_once(to, p, e);
-    to->bad = came.bad;
-    memcpy(to->first, came.first, sizeof to->first);
-    for (uint32_t c = 0; ok && c < p->channels; c++) {
-        ledger_row *row = &to->channel[c].row;
-        row->in -= to->repairs.added[c];
-        row->bad = -to->repairs.added[c];
-        row->bad_pixels = bad[c];
-    }
-    mem_free(bad);
+static bool measure(part_measured *to, const part_plan *p, const part_held *held, err *e) {
+    const bool predict = p->j->predict;
+    const bloom_nan nan = p->j->s->nan;
+    *to = (part_measured){.groups = predict ? 1 : p->m.groups};
+    to->group = mem_new((size_t)to->groups, sizeof *to->group, "scans", e);
+    to->row = mem_new(p->channels, sizeof *to->row, "channels", e);
+    to->dark = mem_new(p->channels, sizeof *to->dark, "channels", e);
+    to->repairs = mem_new(p->channels, sizeof *to->repairs, "channels", e);
+    if (!to->group || !to->row || !to->dark || !to->repairs || !measure_once(to, p, held, e))
+        return false;
+    if (!to->bad) return true;
+    if (nan == NAN_ERROR && !predict) return report_refuse_bad(to->bad, to->first, e);
+    to->mended = nan == NAN_INTERPOLATE;
+    if (to->mended && !find_repairs(to, p, held, e)) return false;
+    for (int i = 0; held && i < to->groups; i++)
+        for (uint32_t c = p->group[i].first; c < p->group[i].first + p->group[i].count; c++)
+            part_mend(to, p, c, held->plane[c], held->mask[i], 0, p->h);
+    return !to->mended || measure_once(to, p, held, e);
+}
+
+bool part_measure(part_measured *to, const part_plan *p, const part_held *held, err *e) {
+    bool ok = measure(to, p, held, e);
+    for (int i = 0; ok && !held && i < to->groups; i++) scan_free(&to->group[i]);
+    for (uint32_t c = 0; ok && held && c < p->channels; c++) repairs_free(&to->repairs[c]);
     return ok;
 }
 
-void part_measured_free(part_measured *m) {
-    part_repairs_free(&m->repairs);
-    mem_free(m->channel);
-    *m = (part_measured){0};
+void part_measured_free(part_measured *m, const part_plan *p) {
+    for (int i = 0; m->group && i < m->groups; i++) scan_free(&m->group[i]);
+    for (uint32_t c = 0; m->repairs && c < p->channels; c++) repairs_free(&m->repairs[c]);
+    mem_free(m->group);
+    mem_free(m->row);
+    mem_free(m->dark);
+    mem_free(m->repairs);
+    *m = (part_measured){.groups = 0};
 }

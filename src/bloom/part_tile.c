@@ -181,11 +181,24 @@ static bool look(const tile *t, const group_made *made, const part_rows *out, er
                       .y = out->y,
                       .across = t->kept.w,
                       .down = t->kept.h,
-                      .dark = made->dark,
+                      .dark = t->is->seen->dark + t->g->first,
                       .together = t->g->coded,
                       .length = {is->axis[is->first].length, is->axis[1 - is->first].length},
                       .count = (uint32_t)ceil_div_u64(share, (uint64_t)p->w * p->h)};
     return !s.count || sampler_look(t->is->sampler, &s, e);
+}
+
+/* Copies the pixels of a part that is one tile as they came, with those that stay under a mask. */
+static bool copy_pixels(void *came[VIEW_CHANNELS], const tile *t, err *e) {
+    const uint32_t *size = t->is->t->tile;
+    for (uint32_t c = 0; c < t->g->count; c++) {
+        size_t bytes = pixel_bytes(t->is->p->channel[t->g->first + c].type);
+        came[c] = mem_raw((size_t)size[PLAN_X] * size[PLAN_Y], bytes, "pixels to verify", e);
+        if (!came[c]) return false;
+        memcpy(came[c], t->img->plane[0][place_of(t, c)],
+               (size_t)size[PLAN_X] * size[PLAN_Y] * bytes);
+    }
+    return true;
 }
 
 /* --- blooming --------------------------------------------------------------------------------- */
@@ -193,12 +206,11 @@ static bool look(const tile *t, const group_made *made, const part_rows *out, er
 bool part_tile_bloom(group_made *made, const part_tile *is, part_rows *out, err *e) {
     const part_plan *p = is->p;
     tile t = lay_out(is, out);
-    const bool whole = part_is_whole(is->t);
-    double dark[VIEW_CHANNELS];
+    const bool whole = part_is_whole(is->t), predict = p->j->predict;
+    const bool verify = whole && p->j->s->verify && !predict;
     mask_aside aside = {0};
-    for (uint32_t c = 0; is->seen && c < t.g->count; c++)
-        dark[c] = is->seen->channel[t.g->first + c].dark;
-    bool ok = make_image(&t, e);
+    void *came[VIEW_CHANNELS] = {NULL};
+    bool ok = make_image(&t, e) && (!verify || copy_pixels(came, &t, e));
     size_t n = (size_t)is->t->tile[PLAN_X] * is->t->tile[PLAN_Y];
     ok = ok && (!t.mask || mask_set_aside(&aside, t.img, t.mask, n, e));
     group_job j = {.s = is->s,
@@ -211,21 +223,20 @@ bool part_tile_bloom(group_made *made, const part_tile *is, part_rows *out, err 
                    .spread = {t.g->light.threshold, t.g->light.knee, t.mask},
                    .height = p->j->height,
                    .kept = whole ? (join_box){0} : t.kept,
-                   .dark = is->seen ? dark : NULL,
+                   .dark = is->seen->dark + t.g->first,
+                   .scanned = whole ? &is->seen->group[is->group] : NULL,
                    .floats = p->j->floats,
-                   .glare = bloom_emits(p->j->s) && !p->j->predict,
-                   .came = whole && p->j->s->verify && !p->j->predict};
+                   .glare = bloom_emits(p->j->s) && !predict};
     for (uint32_t c = 0; p->j->doubles && c < t.g->count; c++)
         j.doubles[c] = p->j->doubles[p->channel[t.g->first + c].index];
     *made = (group_made){0};
-    ok = ok && (p->j->predict ? group_predict(made, &j, e) : group_bloom(made, &j, e));
+    ok = ok && (predict ? group_predict(made, &j, e) : group_bloom(made, &j, e));
     if (ok && t.mask) mask_put_back(&aside, t.img);
-    ok = ok && (p->j->predict || (take_result(&t, made, out, e) && look(&t, made, out, e)));
-    if (ok && j.came) ok = part_verify_came(is->sampler, p, is->group, made->came, t.mask, e);
+    ok = ok && (predict || (take_result(&t, made, out, e) && look(&t, made, out, e)));
+    if (ok && verify) ok = part_verify_came(is->sampler, p, is->group, came, t.mask, e);
     for (uint32_t c = 0; c < VIEW_CHANNELS; c++) {
-        mem_free(made->came[c]);
+        mem_free(came[c]);
         mem_free(made->glare[c]);
-        made->came[c] = NULL;
         made->glare[c] = NULL;
     }
     mask_aside_free(&aside);

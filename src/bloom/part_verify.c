@@ -149,7 +149,7 @@ static uint32_t judge_pixel(bloom_verified *to, const sampler_pixel *is, const d
 }
 
 bool part_verify(bloom_verified *to, sampler *s, const part_plan *p, bool read,
-                 const pixel_type *type, const double *dark, const part_measured *seen, err *e) {
+                 const pixel_type *type, const part_measured *seen, err *e) {
     kernels k = {0};
     if (!s->count) return true;
     double *alpha = mem_raw(s->count, sizeof *alpha, "pixels to verify", e);
@@ -161,7 +161,7 @@ bool part_verify(bloom_verified *to, sampler *s, const part_plan *p, bool read,
         ok = !stays || read_alphas(alpha, s, p, g, e);
     }
     ok = ok && make_kernels(&k, p, e) && (!read || read_all(s, &k, seen, e));
-    const rules r = {&k, type, dark};
+    const rules r = {&k, type, seen->dark};
     for (size_t i = 0; ok && i < s->count;) i += judge_pixel(to, &s->pixel[i], &alpha[i], &r);
     free_kernels(&k);
     mem_free(alpha);

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "bloom/mask.h"
 #include "bloom/part.h"
+#include "image/repair.h"
 
 /* --- the plan: part_plan.c -------------------------------------------------------------------- */
 
@@ -81,51 +82,14 @@ uint64_t part_memory(mem_plan *to, const part_needs *n, const tiling *t);
 /* Adds what nobody counts: libraries, drivers, and what rounds up to whole pages. */
 void part_uncounted(mem_plan *to, const part_needs *n);
 
-/* --- bad pixels: part_repair.c ---------------------------------------------------------------- */
-
-/* What takes the places of bad pixels: of each channel of the list, by rows. */
-typedef struct {
-    struct part_repair {
-        uint32_t channel, x, y;
-        float v;
-    } * pixel;
-    size_t count, room;
-    double *added; /* of each channel: the light that is put there */
-} part_repairs;
-
-/* Finds neighbours for all bad pixels of a part that is cut. The caller frees the result, also
- * after a failure. */
-bool part_repairs_make(part_repairs *to, const part_plan *p, err *e);
-void part_repairs_free(part_repairs *r);
-/* Puts them into rows of a channel. */
-void part_repair_rows(const part_repairs *r, uint32_t channel, const part_plan *p, void *plane,
-                      uint32_t row, uint32_t rows);
-
-/* --- what is measured: part_measure.c --------------------------------------------------------- */
-
-typedef struct {
-    double dark;    /* accuracy_dark */
-    ledger_row row; /* all but what is made of the light */
-} part_seen;
-
-typedef struct {
-    part_seen *channel;
-    uint64_t bad;
-    bloom_bad first[SCAN_BAD];
-    part_repairs repairs;
-} part_measured;
-
-/* Reads the part once; where it finds bad pixels for which neighbours are to stand in, once more.
- * Refuses bad pixels where they are an error. The caller frees the result, also after a failure. */
-bool part_measure(part_measured *to, const part_plan *p, err *e);
-void part_measured_free(part_measured *m);
-
 /* --- rows: part_held.c ------------------------------------------------------------------------ */
+
+typedef struct part_measured part_measured;
 
 /* Rows of all channels, and of the masks, in rings. */
 typedef struct {
     const part_plan *p;
-    const part_measured *seen; /* bad pixels become what this says, or 0; NULL: they stay */
+    const part_measured *seen; /* bad pixels become what this says; NULL: they stay */
     uint32_t room;             /* rows in a ring */
     void **plane;              /* of each channel of the list */
     float **mask;              /* of each group; NULL: it has none */
@@ -143,6 +107,29 @@ static inline size_t part_row(const part_held *h, int64_t row) {
     return (size_t)(((row % h->room) + h->room) % h->room);
 }
 
+/* --- what is measured: part_measure.c --------------------------------------------------------- */
+
+struct part_measured {
+    int groups;       /* those of the part; the first one to predict */
+    scan *group;      /* of each, once bad pixels are mended; of rows that are held */
+    ledger_row *row;  /* of each channel of the list: all but what is made of the light */
+    double *dark;     /* accuracy_dark of each */
+    repairs *repairs; /* of each of a part that is read; bad pixels without one become 0 */
+    bool mended;      /* there are some */
+    uint64_t bad;     /* pixels as they came, and the first of them */
+    bloom_bad first[SCAN_BAD];
+};
+
+/* Measures a part, once more where it finds bad pixels for which neighbours are to stand in.
+ * Refuses these where they are an error. held: all rows, which are mended; the ledger's `gained`
+ * and `spilled` are left to who blooms them. NULL: the part is read. The caller frees the result,
+ * also after a failure. */
+bool part_measure(part_measured *to, const part_plan *p, const part_held *held, err *e);
+void part_measured_free(part_measured *m, const part_plan *p);
+/* Mends bad pixels in rows of a channel, but for those that stay since a mask is 0 there. */
+void part_mend(const part_measured *m, const part_plan *p, uint32_t channel, void *plane,
+               const float *mask, uint32_t row, uint32_t rows);
+
 /* --- tiles: part_tile.c ----------------------------------------------------------------------- */
 
 /* Rows of the result. */
@@ -159,8 +146,8 @@ typedef struct {
     session *session;        /* of the tiles */
     buffers *buf;
     part_held *held;
-    const part_measured *seen; /* NULL: the tile is the part, and measures itself */
-    uint32_t group, x;         /* the tile's kept pixels begin at x and out->y */
+    const part_measured *seen;
+    uint32_t group, x; /* the tile's kept pixels begin at x and out->y */
     sampler *sampler;
 } part_tile;
 
@@ -169,12 +156,12 @@ bool part_tile_bloom(group_made *made, const part_tile *t, part_rows *out, err *
 
 /* --- verifying: part_verify.c ----------------------------------------------------------------- */
 
-/* Adds all pixels of a group as they came, once bad ones are repaired. */
+/* Adds all pixels of a group as they came, once bad ones are mended. */
 bool part_verify_came(sampler *s, const part_plan *p, uint32_t group, void *const came[],
                       const float *mask, err *e);
-/* Judges the pixels. read: their light was not added yet; the part is read once more. type, dark:
- * of each channel of the list. */
+/* Judges the pixels. read: their light was not added yet; the part is read once more. type: of each
+ * channel of the list. */
 bool part_verify(bloom_verified *to, sampler *s, const part_plan *p, bool read,
-                 const pixel_type *type, const double *dark, const part_measured *seen, err *e);
+                 const pixel_type *type, const part_measured *seen, err *e);
 
 #endif

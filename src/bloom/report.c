@@ -37,15 +37,7 @@ void report_add_times(engine_times *all, const engine_times *one) {
     for (uint32_t i = 0; i < PLAN_PASSES; i++) all->pass[i] += one->pass[i];
 }
 
-/* Adds bad pixels, of which the first are listed. */
-static void add_bad(bloom_report *r, uint64_t count, const bloom_bad *first) {
-    for (uint64_t i = 0; i < count && r->bad + i < SCAN_BAD; i++)
-        r->first_bad[r->bad + i] = first[i];
-    r->bad += count;
-}
-
-void report_add_group(bloom_report *r, const group_made *g) {
-    add_bad(r, g->bad, g->first_bad);
+static void add_group(bloom_report *r, const group_made *g) {
     if (!r->groups && g->colours[0]) report_note(r, "%s", g->colours);
     if (g->note[0]) report_note(r, "%s", g->note);
     report_add_promise(&r->promise, &g->promise);
@@ -77,12 +69,10 @@ static void add_verified(bloom_verified *all, const bloom_verified *one) {
 }
 
 void report_add_part(bloom_report *r, const part_made *p) {
-    add_bad(r, p->bad, p->first_bad);
-    for (int i = 0; i < p->groups; i++)
-        if (p->done)
-            report_add_group(r, &p->group[i]);
-        else
-            add_bad(r, p->group[i].bad, p->group[i].first_bad);
+    for (uint64_t i = 0; i < p->bad && r->bad + i < SCAN_BAD; i++)
+        r->first_bad[r->bad + i] = p->first_bad[i];
+    r->bad += p->bad;
+    for (int i = 0; p->done && i < p->groups; i++) add_group(r, &p->group[i]);
     add_verified(&r->verified, &p->verified);
     if (p->tiles.channels) r->tiles = p->tiles;
     r->beyond |= p->beyond;

@@ -71,10 +71,8 @@ typedef struct {
 void report_begin(bloom_report *r, double tolerance);
 /* Adds a sentence; what does not fit is left out. */
 void report_note(bloom_report *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* Adds what a group (group.h), or all of a part (part.h), has come to. */
-struct group_made;
+/* Adds what a part (part.h) has come to. */
 struct part_made;
-void report_add_group(bloom_report *r, const struct group_made *g);
 void report_add_part(bloom_report *r, const struct part_made *p);
 
 /* Keeps, of two promises, that of the channel that came nearer to breaking it, and adds up what was

@@ -51,27 +51,22 @@ static bool choose_types(pixel_type to[VIEW_CHANNELS], group_made *made, const v
 static void enter_ledger(group_made *made, const view *v, const light *l, const outcome *o,
                          const pixel_type *to) {
     const kernel_tail *tail = &v->size->tail;
+    const bool whole = !v->kept.w; /* of tiles, what leaves the image is measured beforehand */
     for (uint32_t c = 0; c < v->channels; c++) {
         const join_stats *st = &o->stats[c];
         /* These are the sums of the light that is spread, in which bad pixels already have their
          * new values. */
-        const scan_channel *in = &l->scanned.channel[c];
+        const scan_channel *in = &l->scanned->channel[c];
         bool half = to[c] == PIXEL_HALF;
-        ledger_row *row = &made->row[c];
-        *row = (ledger_row){.in = l->sum[c],
-                            .gained = in->sum * (tail->sum[tail_kernel(tail, c)] - 1),
-                            .out = st->sum - (half ? st->over_sum : 0),
-                            .spilled = st->spilled,
-                            .bad = l->bad_light[c],
-                            .bad_pixels = l->bad[c],
-                            .overflow = half ? st->over_sum : 0,
-                            .overflow_pixels = half ? st->over : 0,
-                            .negative = st->negative_sum,
-                            .negative_pixels = st->negative,
-                            .centre = tail->centre[tail_kernel(tail, c)]};
-        row->size = fmax(fabs(row->in), fabs(row->out));
-        if (in->least < 0) row->size = fmax(row->size, sqrt((double)in->pixels * in->squares));
-        snprintf(row->channel, sizeof row->channel, "%s", view_name(v, c));
+        made->row[c] =
+            (ledger_row){.gained = whole ? in->sum * (tail->sum[tail_kernel(tail, c)] - 1) : 0,
+                         .out = st->sum - (half ? st->over_sum : 0),
+                         .spilled = whole ? st->spilled : 0,
+                         .overflow = half ? st->over_sum : 0,
+                         .overflow_pixels = half ? st->over : 0,
+                         .negative = st->negative_sum,
+                         .negative_pixels = st->negative,
+                         .centre = tail->centre[tail_kernel(tail, c)]};
     }
 }
 

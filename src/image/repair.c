@@ -1,17 +1,23 @@
 #include "image/repair.h"
 
 #include "base/mem.h"
+#include "base/number.h"
 
 #include <math.h>
+#include <string.h>
 
+enum { BLOCK = 256 }; /* pixels that a thread takes at a time */
+
+/* The rows at hand. */
 typedef struct {
-    const repair_request *ask;
-    uint32_t w, h;
-    float *v;        /* the plane as it was */
-    uint32_t *below; /* (w + 1) * (h + 1): finite pixels above and left of a corner; or NULL */
-    double *added;   /* by each row, */
-    uint32_t *far;   /* and how far away its neighbours are */
-} repair;
+    uint32_t w, h, top; /* top: the first of them in the plane */
+    pixel_type type;
+    float *v;
+    uint32_t *below; /* (w + 1) * (h + 1): finite pixels above and left of a corner */
+    size_t bad;      /* pixels to be mended: */
+    struct repair_pixel *pixel;
+    uint32_t *far; /* the distances of their neighbours */
+} window;
 
 /* Finds where the square of radius d around c lies in an axis of n: [0] inclusive, [1] exclusive.
  */
@@ -20,7 +26,7 @@ static void square(uint32_t c, uint32_t d, uint32_t n, uint32_t at[2]) {
     at[1] = d < n - c ? c + d + 1 : n;
 }
 
-static uint32_t finite_within(const repair *r, uint32_t x, uint32_t y, uint32_t d) {
+static uint32_t finite_within(const window *r, uint32_t x, uint32_t y, uint32_t d) {
     uint32_t ax[2], ay[2];
     size_t pitch = (size_t)r->w + 1;
     square(x, d, r->w, ax);
@@ -31,7 +37,7 @@ static uint32_t finite_within(const repair *r, uint32_t x, uint32_t y, uint32_t 
 
 /* Returns the mean of the finite pixels at distance d. Nothing nearer is finite, so that is the
  * mean of the whole square. Only the ends of its inner rows are read. */
-static float ring_mean(const repair *r, uint32_t x, uint32_t y, uint32_t d) {
+static float ring_mean(const window *r, uint32_t x, uint32_t y, uint32_t d) {
     uint32_t ax[2], ay[2], count = 0;
     double sum = 0;
     square(x, d, r->w, ax);
@@ -50,75 +56,122 @@ static float ring_mean(const repair *r, uint32_t x, uint32_t y, uint32_t d) {
     return count ? (float)(sum / count) : 0;
 }
 
-/* *far: becomes the distance of the neighbours, if that is larger. */
-static float neighbours(const repair *r, uint32_t x, uint32_t y, uint32_t *far) {
-    uint32_t lo = 0, hi = r->w > r->h ? r->w : r->h; /* finite pixels: none within lo, some in hi */
-    if (!finite_within(r, x, y, hi)) {
-        *far = UINT32_MAX;
-        return 0;
-    }
+/* Returns how far away the neighbours are. There are some. */
+static uint32_t mend(const window *r, struct repair_pixel *is) {
+    uint32_t lo = 0, hi = max_u32(r->w, r->h), y = is->y - r->top; /* none within lo, some in hi */
     while (hi - lo > 1) {
         uint32_t d = lo + (hi - lo) / 2;
-        if (finite_within(r, x, y, d))
+        if (finite_within(r, is->x, y, d))
             hi = d;
         else
             lo = d;
     }
-    *far = hi > *far ? hi : *far;
-    return ring_mean(r, x, y, hi);
+    uint32_t stored; /* it is as the type holds it */
+    is->v = ring_mean(r, is->x, y, hi);
+    image_from_float(&stored, r->type, 0, &is->v, 1);
+    image_to_float(&is->v, &stored, r->type, 0, 1);
+    return hi;
 }
 
-static bool repair_row(void *ctx, size_t index, int worker, err *e) {
-    const repair *r = ctx;
-    size_t y = r->ask->first + index;
+static bool mend_block(void *ctx, size_t index, int worker, err *e) {
+    const window *r = ctx;
     (void)worker, (void)e;
-    r->added[y] = 0;
-    r->far[y] = 0;
-    for (uint32_t x = 0; x < r->w; x++) {
-        size_t at = y * r->w + x;
-        if (isfinite(r->v[at])) continue;
-        float good = r->below ? neighbours(r, x, (uint32_t)y, &r->far[y]) : 0;
-        image_from_float(r->ask->plane, r->ask->type, at, &good, 1);
-        image_to_float(&good, r->ask->plane, r->ask->type, at, 1); /* as it is stored */
-        r->added[y] += (double)good;
+    for (size_t i = index * BLOCK; i < min_size(r->bad, (index + 1) * BLOCK); i++)
+        r->far[i] = mend(r, &r->pixel[i]);
+    return true;
+}
+
+static void count_finite(window *r) {
+    size_t pitch = (size_t)r->w + 1;
+    memset(r->below, 0, pitch * sizeof *r->below);
+    for (uint32_t y = 0; y < r->h; y++) {
+        uint32_t row = 0, *above = r->below + y * pitch, *to = above + pitch;
+        to[0] = 0;
+        for (uint32_t x = 0; x < r->w; x++) {
+            row += isfinite(r->v[(size_t)y * r->w + x]) ? 1 : 0;
+            to[x + 1] = above[x + 1] + row;
+        }
+    }
+}
+
+/* Makes room for bad pixels behind those that are known. */
+static bool make_room(repairs *to, window *r, err *e) {
+    struct repair_pixel *more = mem_raw(to->count + r->bad, sizeof *more, "repaired pixels", e);
+    if (!more) return false;
+    if (to->count) memcpy(more, to->pixel, to->count * sizeof *more);
+    mem_free(to->pixel);
+    to->pixel = more;
+    r->pixel = more + to->count;
+    return (r->far = mem_raw(r->bad, sizeof *r->far, "repaired pixels", e)) != NULL;
+}
+
+/* Mends the bad pixels of rows [row, row + rows), with neighbours in all rows at hand. *done: none
+ * is farther away than `margin`, or all rows of the plane are at hand. */
+static bool mend_rows(repairs *to, bool *done, window *r, const repair_plane *p, uint32_t row,
+                      uint32_t rows, uint32_t margin, par *threads, err *e) {
+    size_t first = (size_t)(row - r->top) * r->w, n = (size_t)r->w * rows, k = 0;
+    count_finite(r);
+    for (size_t i = first; i < first + n; i++) r->bad += !isfinite(r->v[i]);
+    bool none = r->below[((size_t)r->w + 1) * (r->h + 1) - 1] == 0, near = !none;
+    *done = r->h == p->h || r->bad == 0;
+    if (none || r->bad == 0) return true;
+    if (!make_room(to, r, e)) return false;
+    for (size_t i = first; i < first + n; i++)
+        if (!isfinite(r->v[i]))
+            r->pixel[k++] =
+                (struct repair_pixel){(uint32_t)(i % r->w), r->top + (uint32_t)(i / r->w), 0};
+    if (!par_for(threads, ceil_div_size(r->bad, BLOCK), mend_block, r, e)) return false;
+    for (size_t i = 0; i < r->bad; i++) near &= r->far[i] <= margin;
+    *done |= near;
+    for (size_t i = 0; *done && i < r->bad; i++) to->added += (double)r->pixel[i].v;
+    if (*done) to->count += r->bad;
+    return true;
+}
+
+/* Looks at rows [row, row + rows), with `margin` rows around them. */
+static bool look(repairs *to, bool *done, const repair_plane *p, uint32_t row, uint32_t rows,
+                 uint32_t margin, par *threads, err *e) {
+    window r = {.w = p->w, .type = p->type, .top = row > margin ? row - margin : 0};
+    r.h = (uint32_t)min_u64((uint64_t)row + rows + margin, p->h) - r.top;
+    size_t corners = ((size_t)r.w + 1) * ((size_t)r.h + 1);
+    r.v = mem_raw((size_t)r.w * r.h, sizeof *r.v, "rows", e);
+    r.below = mem_raw(corners, sizeof *r.below, "repair of bad pixels", e);
+    bool ok = r.v && r.below && p->read(p->ctx, r.v, r.top, r.h, e) &&
+              mend_rows(to, done, &r, p, row, rows, margin, threads, e);
+    mem_free(r.v);
+    mem_free(r.below);
+    mem_free(r.far);
+    return ok;
+}
+
+bool repairs_find(repairs *to, const repair_plane *p, par *threads, err *e) {
+    *to = (repairs){.count = 0};
+    for (uint32_t row = 0; row < p->h; row += p->some) {
+        uint32_t rows = min_u32(p->some, p->h - row);
+        bool done = false;
+        for (uint32_t margin = 0; !done; margin = 4 * margin + 8)
+            if (!look(to, &done, p, row, rows, margin, threads, e)) return false;
     }
     return true;
 }
 
-bool repair_plane(double *added, const repair_request *ask, par *threads, err *e) {
-    uint32_t far;
-    return repair_rows(&far, added, ask, threads, e);
+void repairs_free(repairs *r) {
+    mem_free(r->pixel);
+    *r = (repairs){.count = 0};
 }
 
-bool repair_rows(uint32_t *far, double *added, const repair_request *ask, par *threads, err *e) {
-    repair r = {.ask = ask, .w = ask->w, .h = ask->h};
-    size_t n = (size_t)r.w * r.h, pitch = (size_t)r.w + 1;
-    r.v = mem_raw(n, sizeof *r.v, "repair of bad pixels", e);
-    r.added = r.v ? mem_raw(r.h, sizeof *r.added, "repair of bad pixels", e) : NULL;
-    r.far = r.added ? mem_raw(r.h, sizeof *r.far, "repair of bad pixels", e) : NULL;
-    if (r.far && ask->interpolate)
-        r.below = mem_new(pitch, ((size_t)r.h + 1) * sizeof *r.below, "repair of bad pixels", e);
-    bool ok = r.far && (r.below || !ask->interpolate);
-    if (ok) image_to_float(r.v, ask->plane, ask->type, 0, n);
-    for (uint32_t y = 0; ok && r.below && y < r.h; y++) {
-        uint32_t row = 0, *above = r.below + y * pitch, *to = above + pitch;
-        for (uint32_t x = 0; x < r.w; x++) {
-            row += isfinite(r.v[(size_t)y * r.w + x]) ? 1 : 0;
-            to[x + 1] = above[x + 1] + row;
-        }
+void repairs_put(const repairs *r, void *plane, pixel_type type, uint32_t w, uint32_t row,
+                 uint32_t rows) {
+    size_t low = 0, high = r->count; /* the first that is not before the row */
+    while (low < high) {
+        size_t mid = low + (high - low) / 2;
+        if (r->pixel[mid].y < row)
+            low = mid + 1;
+        else
+            high = mid;
     }
-    uint32_t first = ask->first, rows = ask->rows ? ask->rows : r.h;
-    ok = ok && par_for(threads, rows, repair_row, &r, e);
-    double sum = 0;
-    *far = 0;
-    for (uint32_t y = first; ok && y < first + rows; y++) {
-        sum += r.added[y];
-        *far = r.far[y] > *far ? r.far[y] : *far;
+    for (; low < r->count && r->pixel[low].y - row < rows; low++) {
+        const struct repair_pixel *is = &r->pixel[low];
+        image_from_float(plane, type, (size_t)(is->y - row) * w + is->x, &is->v, 1);
     }
-    if (ok) *added = sum;
-    mem_free(r.v);
-    mem_free(r.added);
-    mem_free(r.far);
-    mem_free(r.below);
-    return ok;
 }

@@ -1,5 +1,10 @@
-/* repair.h - replaces bad pixels (NaN and infinities) of one plane. It does not know what the plane
- * means; whether bad pixels are an error is decided elsewhere. */
+/* repair.h - finds what takes the places of bad pixels (NaN and infinities) of a plane: the mean of
+ * the finite pixels on the smallest square ring around each that has any. A pixel that was bad
+ * never counts. Where all are bad, nothing takes their places.
+ *
+ * The plane need not be in memory: some of its rows are looked at, with as many around them as
+ * their pixels look for neighbours in. This module does not know what the plane means; whether bad
+ * pixels are an error is decided elsewhere. */
 #ifndef IMAGE_REPAIR_H
 #define IMAGE_REPAIR_H
 
@@ -7,18 +12,27 @@
 #include "image/image.h"
 
 typedef struct {
-    void *plane; /* w * h samples, packed */
-    pixel_type type;
-    uint32_t w, h;
-    bool interpolate;     /* false: zeros */
-    uint32_t first, rows; /* the rows that are repaired, with what all of them show; 0 rows: all */
-} repair_request;
+    uint32_t w, h, some; /* some: the rows that are looked at together */
+    pixel_type type;     /* new values are rounded to this */
+    bool (*read)(void *ctx, float *to, uint32_t row, uint32_t rows, err *e);
+    void *ctx;
+} repair_plane;
 
-/* Replaces the bad pixels of a half or float plane: by zero, or by the mean of the finite pixels
- * on the smallest square ring around each that has any. A pixel that was bad never counts. Sets
- * *added to the sum of the new values, which is the same on any number of threads. */
-bool repair_plane(double *added, const repair_request *r, par *threads, err *e);
-/* Does the same, and tells how far away neighbours were looked for; UINT32_MAX: there are none. */
-bool repair_rows(uint32_t *far, double *added, const repair_request *r, par *threads, err *e);
+typedef struct {
+    struct repair_pixel {
+        uint32_t x, y;
+        float v;
+    } * pixel; /* by rows */
+    size_t count;
+    double added; /* the sum of the new values */
+} repairs;
+
+/* Finds the repairs of a plane, which are the same on any number of threads. The caller frees them,
+ * also after a failure. */
+bool repairs_find(repairs *to, const repair_plane *p, par *threads, err *e);
+void repairs_free(repairs *r);
+/* Puts them into some rows of a plane of this type and width. */
+void repairs_put(const repairs *r, void *plane, pixel_type type, uint32_t w, uint32_t row,
+                 uint32_t rows);
 
 #endif

@@ -182,8 +182,10 @@ static void scan_span(scanner *k, scan_bad at, uint32_t n) {
         v = own;
         for (uint32_t i = 0; i < n; i++) {
             if (magnitude(own[i]) < INFINITE) continue;
-            if (p->bad < SCAN_BAD) p->first[p->bad] = (scan_bad){c, at.x + i, at.y, own[i]};
-            p->bad++;
+            bool counts = !r->mask || r->mask[first + i] > 0;
+            if (counts && p->bad < SCAN_BAD)
+                p->first[p->bad] = (scan_bad){c, at.x + i, at.y, own[i]};
+            p->bad += counts;
             own[i] = 0;
         }
     }
@@ -293,6 +295,29 @@ bool scan_make(scan *out, const scan_request *r, par *threads, err *e) {
     else
         scan_free(&s);
     return ok;
+}
+
+void scan_add(scan *to, scan *rows) {
+    if (!to->memory) {
+        *to = *rows;
+        return;
+    }
+    to->bad += rows->bad;
+    for (uint32_t c = 0; c < to->channels; c++) {
+        scan_channel *all = &to->channel[c];
+        const scan_channel *more = &rows->channel[c];
+        all->pixels += more->pixels;
+        all->bad += more->bad;
+        all->sum += more->sum;
+        all->squares += more->squares;
+        all->least = fminf(all->least, more->least);
+        all->greatest = fmaxf(all->greatest, more->greatest);
+        for (int b = 0; all->count && b < SCAN_BINS; b++) {
+            all->count[b] += more->count[b];
+            all->below[b] += more->below[b];
+        }
+    }
+    scan_free(rows);
 }
 
 void scan_free(scan *s) {

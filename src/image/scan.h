@@ -44,10 +44,13 @@ typedef struct {
     const void *const *plane; /* packed rows */
     const pixel_type *type;   /* of each; uint planes are read by value */
     bool histogram;
+    const float *mask; /* where it is 0, a bad pixel counts as 0, and is not bad; NULL: nowhere */
 } scan_request;
 
 /* Fills *s, to be freed with scan_free. */
 bool scan_make(scan *s, const scan_request *r, par *threads, err *e);
+/* Adds what was found in other rows of the same channels, and frees that; *to may be zeros. */
+void scan_add(scan *to, scan *rows);
 void scan_free(scan *s);
 
 /* Returns the minimum magnitude of a bin; infinity for SCAN_BINS. */

@@ -293,7 +293,8 @@ static scan scan_of(const float *v, uint32_t n) {
     const void *list = v;
     pixel_type type = PIXEL_FLOAT;
     scan s;
-    const scan_request r = {n, 1, 1, &list, &type, true};
+    const scan_request r = {
+        .w = n, .h = 1, .channels = 1, .plane = &list, .type = &type, .histogram = true};
     CHECK_OK(scan_make(&s, &r, make_threads(), &e));
     return s;
 }

@@ -34,7 +34,8 @@ static planes *make_planes(void) {
 }
 
 static scan_request request_of(const planes *p) {
-    return (scan_request){W, H, CHANNELS, p->list, p->type, true};
+    return (scan_request){
+        .w = W, .h = H, .channels = CHANNELS, .plane = p->list, .type = p->type, .histogram = true};
 }
 
 static scan scan_of(const scan_request *r, par *threads) {
@@ -137,7 +138,8 @@ TEST(bins_and_median) {
     float dark[100] = {0};
     const void *list = dark;
     pixel_type type = PIXEL_FLOAT;
-    scan_request r = {10, 10, 1, &list, &type, true};
+    scan_request r = {
+        .w = 10, .h = 10, .channels = 1, .plane = &list, .type = &type, .histogram = true};
     OWN(scan) s = scan_of(&r, make_threads());
     assert_true(scan_median(s.channel[0].count) == 0 && s.channel[0].greatest == 0);
     scan_free(&s);
@@ -183,37 +185,98 @@ static float slow_neighbours(const float *v, int w, int h, int x, int y) {
     return 0;
 }
 
-TEST(repair_takes_the_nearest_ring) {
+/* Rows of a plane in memory. */
+typedef struct {
+    const float *v;
+    uint32_t w, most; /* the most rows that were read at once */
+} plane;
+
+static bool read_rows(void *ctx, float *to, uint32_t row, uint32_t rows, err *bad) {
+    plane *p = ctx;
+    (void)bad;
+    memcpy(to, p->v + (size_t)row * p->w, (size_t)p->w * rows * sizeof *to);
+    p->most = rows > p->most ? rows : p->most;
+    return true;
+}
+
+/* All rows at once, and one or five at a time: neighbours may be beyond the rows at hand. */
+TEST(repairs_take_the_nearest_ring) {
     enum { SW = 31, SH = 23 };
-    static const int SHARE[] = {1, 40, 95, 100}; /* per cent of bad pixels */
-    for (int k = 0; k < 4; k++) {
+    static const int SHARE[] = {0, 1, 40, 95, 99, 100}; /* per cent of bad pixels */
+    static const uint32_t SOME[] = {SH, 1, 5};
+    for (int k = 0; k < 6 * 3; k++) {
         float v[SW * SH], got[SW * SH];
         uint64_t seed = 11;
         for (int i = 0; i < SW * SH; i++) {
             v[i] = (float)(make_random(&seed) % 1000) / 8;
-            if ((int)(make_random(&seed) % 100) < SHARE[k]) v[i] = i & 1 ? NAN : INFINITY;
+            if ((int)(make_random(&seed) % 100) < SHARE[k / 3]) v[i] = i & 1 ? NAN : INFINITY;
         }
-        double added, sum = 0;
+        double sum = 0;
+        plane own = {v, SW, 0};
+        repairs r;
         memcpy(got, v, sizeof v);
-        CHECK_OK(repair_plane(&added, &(repair_request){got, PIXEL_FLOAT, SW, SH, true, 0, 0},
+        CHECK_OK(repairs_find(&r,
+                              &(repair_plane){SW, SH, SOME[k % 3], PIXEL_FLOAT, read_rows, &own},
                               make_threads(), &e));
+        for (uint32_t y = 0; y < SH; y += 3)
+            repairs_put(&r, got + y * SW, PIXEL_FLOAT, SW, y, y + 3 < SH ? 3 : SH - y);
         for (int i = 0; i < SW * SH; i++) {
             float want = isfinite(v[i]) ? v[i] : slow_neighbours(v, SW, SH, i % SW, i / SW);
+            if (SHARE[k / 3] == 100) continue;
             CHECK_LE(fabsf(got[i] - want), 1e-6f * want);
             sum += isfinite(v[i]) ? 0 : (double)got[i];
         }
-        CHECK_LE(fabs(added - sum), 1e-12 * sum);
-        memcpy(got, v, sizeof v);
-        CHECK_OK(repair_plane(&added, &(repair_request){got, PIXEL_FLOAT, SW, SH, false, 0, 0},
-                              make_threads(), &e));
-        assert_true(added == 0);
-        for (int i = 0; i < SW * SH; i++) assert_true(got[i] == (isfinite(v[i]) ? v[i] : 0));
+        CHECK_LE(fabs(r.added - sum), 1e-12 * sum);
+        if (SHARE[k / 3] == 100 || SHARE[k / 3] == 0) assert_true(r.count == 0);
+        if (SHARE[k / 3] == 0) assert_int_equal(own.most, SOME[k % 3]);
+        repairs_free(&r);
     }
-    uint16_t half[4] = {half_from_float(2), 0x7e00, 0x7c00, half_from_float(4)};
-    double added;
-    CHECK_OK(repair_plane(&added, &(repair_request){half, PIXEL_HALF, 4, 1, true, 0, 0},
+    /* They are as the type holds them. */
+    const float row[4] = {2049.5f, NAN, 2048, 2048};
+    repairs r;
+    CHECK_OK(repairs_find(&r, &(repair_plane){4, 1, 1, PIXEL_HALF, read_rows, &(plane){row, 4, 0}},
                           make_threads(), &e));
-    assert_true(half_to_float(half[1]) == 2 && half_to_float(half[2]) == 4 && added == 6);
+    uint16_t half[4] = {half_from_float(2), 0x7e00, 0x7c00, half_from_float(4)};
+    repairs_put(&r, half, PIXEL_HALF, 4, 0, 1);
+    assert_true(half_to_float(half[1]) == 2048 && half[2] == 0x7c00);
+    assert_true(r.count == 1 && r.added == 2048);
+    repairs_free(&r);
+}
+
+/* Bad pixels under a mask of 0 count as 0, and not as bad. Rows may be scanned apart. */
+TEST(scans_add_up_and_leave_out_a_mask) {
+    planes *p = make_planes();
+    static float mask[W * H];
+    for (int i = 0; i < W * H; i++) mask[i] = (float)(i % 3) / 2;
+    p->plane[1][6] = NAN;      /* the mask is 0 */
+    p->plane[1][7] = INFINITY; /* and is not */
+    p->plane[2][50 * W] = NAN;
+    mask[50 * W] = 0.1f;
+    scan_request r = request_of(p);
+    r.mask = mask;
+    scan all = scan_of(&r, make_threads()), sum = {0};
+    assert_true(all.bad == 2 && all.channel[1].bad == 1 && all.channel[2].bad == 1);
+    assert_true(all.first[0].x == 7 && all.first[0].y == 0);
+    for (uint32_t y = 0; y < H; y += 40) {
+        const void *plane[CHANNELS];
+        for (int c = 0; c < CHANNELS; c++) plane[c] = p->plane[c] + (size_t)y * W;
+        const scan_request some = {W,    H - y < 40 ? H - y : 40, CHANNELS, plane, p->type,
+                                   true, mask + (size_t)y * W};
+        scan rows = scan_of(&some, make_threads());
+        scan_add(&sum, &rows);
+    }
+    assert_int_equal(sum.bad, 2);
+    for (int c = 0; c < CHANNELS; c++) {
+        const scan_channel *a = &sum.channel[c], *b = &all.channel[c];
+        assert_true(a->pixels == b->pixels && a->bad == b->bad);
+        assert_true(a->least == b->least && a->greatest == b->greatest);
+        CHECK_LE(fabs(a->squares - b->squares), 1e-5 * b->squares);
+        assert_memory_equal(a->count, b->count, SCAN_BINS * sizeof *a->count);
+        assert_memory_equal(a->below, b->below, SCAN_BINS * sizeof *a->below);
+    }
+    scan_free(&all);
+    scan_free(&sum);
+    free(p);
 }
 
 RUN_TESTS(NULL, NULL)
