@@ -31,7 +31,7 @@ static image *ordinary_frame(const char *channels, uint32_t w, uint32_t h) {
     for (int c = 0; c < CHANNELS; c++)
         for (uint32_t i = 0; i < w * h; i++) {
             double x = (double)(i % w) / w, y = (double)(i / w) / h;
-            double grain = (double)(make_random(&seed) >> 40) * 0x1p-24;
+            double grain = make_chance(&seed);
             double v = 0.02 * exp2(6 * x * y) * (0.8 + 0.4 * grain) + 0.1 * c * y;
             if (make_random(&seed) % 10000 == 0) v += 50 * grain;
             glare_put(img, c, i, (float)v);

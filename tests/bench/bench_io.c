@@ -56,7 +56,7 @@ static double megabytes(const char *path) {
 
 static float lattice(int x, int y, int octave) {
     uint64_t seed = (uint64_t)x * 1000003u + (uint64_t)y * 7919u + (uint64_t)octave * 104729u;
-    return (float)(make_random(&seed) >> 40) * 0x1p-24f;
+    return (float)make_chance(&seed);
 }
 
 static float noise_at(float x, float y, int octave) {

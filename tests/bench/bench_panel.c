@@ -10,7 +10,7 @@
 
 static double gauss(uint64_t *seed) { /* twelve chances are nearly Gaussian */
     double g = -6;
-    for (int k = 0; k < 12; k++) g += street_chance(seed);
+    for (int k = 0; k < 12; k++) g += make_chance(seed);
     return g;
 }
 
@@ -41,11 +41,11 @@ static const bench_lights LIGHTS[] = {
 static void add_lights(image *img, const bench_lights *l, uint64_t *seed) {
     uint32_t w = image_width(&img->head.part[0]), h = image_height(&img->head.part[0]);
     for (uint32_t n = 0; n < l->lights; n++) {
-        uint32_t x = (uint32_t)(street_chance(seed) * (w - l->side)),
-                 y = (uint32_t)(street_chance(seed) * (h - l->side));
-        double v = pow(10, l->from + l->decades * street_chance(seed));
+        uint32_t x = (uint32_t)(make_chance(seed) * (w - l->side)),
+                 y = (uint32_t)(make_chance(seed) * (h - l->side));
+        double v = pow(10, l->from + l->decades * make_chance(seed));
         for (int c = 0; c < img->head.part[0].channels; c++) {
-            float tint = (float)fmin(65504, v * (0.4 + 0.6 * street_chance(seed)));
+            float tint = (float)fmin(65504, v * (0.4 + 0.6 * make_chance(seed)));
             for (uint32_t i = 0; i < l->side * l->side; i++)
                 glare_put(img, c, (size_t)(y + i / l->side) * w + x + i % l->side, tint);
         }

@@ -157,11 +157,6 @@ TEST(a_finer_sea_has_the_same_waves) {
 
 enum { CHANNELS = 3 };
 
-static double noise(uint64_t *seed) { /* 0 to 1 */
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(*seed >> 11) * 0x1p-53;
-}
-
 /* 2 to 16 numbers a thread, which only long lines have on a whole device. */
 TEST(lines_of_every_shape) {
     if (!has_device) skip();
@@ -243,8 +238,8 @@ static void check_bloom(const bloom_case *c, const lab_gpu *whole) {
         in[i] = calloc(pixels, sizeof(float));
         out[i] = calloc(pixels, sizeof(float));
         plane[i] = calloc(taps, sizeof(float));
-        for (size_t n = 0; n < pixels; n++) in[i][n] = (float)noise(&seed);
-        for (size_t n = 0; n < taps; n++) plane[i][n] = (float)noise(&seed);
+        for (size_t n = 0; n < pixels; n++) in[i][n] = (float)pipe_random(&seed);
+        for (size_t n = 0; n < taps; n++) plane[i][n] = (float)pipe_random(&seed);
     }
     const psf_planes planes = {c->kernel, c->kernel, c->channels, (const float *const *)plane};
     const psf_options centre = {.center = PSF_AT, .at = {c->cx, c->cy}};

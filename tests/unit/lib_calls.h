@@ -4,14 +4,14 @@
 
 #include "lib/fftbloom.h"
 #include "unit/check.h"
+#include "unit/make_image.h"
 
 enum { W = 61, H = 47, TAPS = 21 };
 
 static uint64_t seed = 1;
 
 static inline double number(void) {
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(seed >> 40) * 0x1p-24;
+    return make_chance(&seed);
 }
 
 static inline fb_context *open_context(void) {
@@ -20,6 +20,17 @@ static inline fb_context *open_context(void) {
     const fb_context_options o = {.size = sizeof o, .device = "cpu", .threads = 2};
     if (fb_context_open(&c, &o, &e)) fail_msg("%s", e.text);
     return c;
+}
+
+/* An image whose planes these are. */
+static inline fb_image image_of(const fb_plane *in, const fb_plane *out, uint32_t w, uint32_t h,
+                                uint32_t channels) {
+    return (fb_image){.size = sizeof(fb_image),
+                      .width = w,
+                      .height = h,
+                      .channels = channels,
+                      .in = in,
+                      .out = out};
 }
 
 /* Returns planes of packed pixels that lie side by side. */
@@ -54,6 +65,32 @@ static inline fb_session *open_session(fb_kernel *k, const fb_settings *set) {
     return s;
 }
 
+/* A context with one kernel and one session: OPEN(calls) o = open_calls(...); */
+typedef struct {
+    fb_context *c;
+    fb_kernel *k;
+    fb_session *s;
+} calls;
+
+static inline calls open_calls(uint32_t w, uint32_t h, uint32_t channels, const fb_settings *set) {
+    calls o = {.c = open_context()};
+    o.k = open_kernel(o.c, w, h, channels);
+    o.s = open_session(o.k, set);
+    return o;
+}
+
+static inline void calls_close(calls *o) {
+    fb_session_close(o->s);
+    fb_kernel_close(o->k);
+    fb_context_close(o->c);
+}
+
+/* A call of the library that must work. */
+#define LIB_OK(call)                                 \
+    do {                                             \
+        if (call) fail_msg("%s: %s", #call, e.text); \
+    } while (0)
+
 static inline void bloom_floats(fb_session *s, float *out, const float *in, uint32_t w, uint32_t h,
                                 uint32_t channels, bool adjoint) {
     fb_plane a[4], b[4];
@@ -62,8 +99,7 @@ static inline void bloom_floats(fb_session *s, float *out, const float *in, uint
     memcpy(copy, in, sizeof *copy * w * h * channels);
     interleaved(a, copy, FB_FLOAT, w, channels);
     interleaved(b, out, FB_FLOAT, w, channels);
-    const fb_image is = {
-        .size = sizeof is, .width = w, .height = h, .channels = channels, .in = a, .out = b};
+    const fb_image is = image_of(a, b, w, h, channels);
     if ((adjoint ? fb_apply_adjoint : fb_bloom)(s, &is, NULL, &e)) fail_msg("%s", e.text);
     assert_memory_equal(copy, in, sizeof *copy * w * h * channels); /* it is only read */
     free(copy);

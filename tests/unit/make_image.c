@@ -13,6 +13,14 @@ uint64_t make_random(uint64_t *state) {
     return z ^ z >> 31;
 }
 
+double make_chance(uint64_t *state) {
+    return (double)(make_random(state) >> 11) * 0x1p-53;
+}
+
+uint32_t make_below(uint64_t *state, uint32_t n) {
+    return (uint32_t)(make_random(state) % n);
+}
+
 static void add_channels(image_part *p, const char *list, err *e) {
     char name[256], type[16];
     for (int n; sscanf(list, " %255[^: ]:%15s%n", name, type, &n) == 2; list += n) {

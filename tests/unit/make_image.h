@@ -7,6 +7,10 @@
 
 /* A reproducible stream of numbers (splitmix64). */
 uint64_t make_random(uint64_t *state);
+/* The next of it in [0, 1). */
+double make_chance(uint64_t *state);
+/* And a whole number below n. */
+uint32_t make_below(uint64_t *state, uint32_t n);
 
 /* One part. `channels` is a list such as "R:half G:half Z:float id:uint". */
 typedef struct {

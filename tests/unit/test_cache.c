@@ -101,9 +101,7 @@ TEST(hits) {
     assert_true(ask(&a, p));
     l = list(p);
     assert_int_equal(l.count, 2);
-    for (size_t i = 0; i < 2; i++) {
-        CHECK_OK(cache_verify(p.dir, &l.entry[i], &e));
-    }
+    for (size_t i = 0; i < 2; i++) CHECK_OK(cache_verify(p.dir, &l.entry[i], &e));
     cache_list_free(&l);
     p.budget = 0; /* off */
     assert_false(ask(&a, p));
@@ -341,9 +339,7 @@ TEST(many_processes) {
         psf_free(&k[i]);
     }
     OWN(cache_list) l = list(p);
-    for (size_t i = 0; i < l.count; i++) {
-        CHECK_OK(cache_verify(p.dir, &l.entry[i], &e));
-    }
+    for (size_t i = 0; i < l.count; i++) CHECK_OK(cache_verify(p.dir, &l.entry[i], &e));
 }
 
 RUN_TESTS(set_up, tear_down)

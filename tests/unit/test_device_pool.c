@@ -260,12 +260,11 @@ TEST(failed) {
 /* Threads that take and give whatever they like. */
 static void *stir(void *arg) {
     waiter *w = arg;
-    uint32_t seed = (uint32_t)w->task * 7919 + 1;
+    uint64_t seed = (uint64_t)w->task;
     for (int i = 0; i < 300; i++) {
-        seed = seed * 1664525 + 1013904223;
-        device_lease l = take(w->b, (int)(seed >> 16) % TASKS);
-        if ((seed >> 8) % 16 == 0) device_pool_trim(w->b->pool);
-        device_give(w->b->pool, &l, (seed >> 4) % 64 == 0);
+        device_lease l = take(w->b, (int)make_below(&seed, TASKS));
+        if (make_below(&seed, 16) == 0) device_pool_trim(w->b->pool);
+        device_give(w->b->pool, &l, make_below(&seed, 64) == 0);
     }
     return NULL;
 }

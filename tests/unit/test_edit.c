@@ -7,8 +7,7 @@
 static edit_kernel noise(uint32_t w, uint32_t h, uint32_t channels, uint64_t seed) {
     edit_kernel k;
     CHECK_OK(edit_new(&k, w, h, channels, &e));
-    for (size_t i = 0; i < (size_t)w * h * channels; i++)
-        k.tap[i] = (double)(make_random(&seed) >> 40) * 0x1p-24;
+    for (size_t i = 0; i < (size_t)w * h * channels; i++) k.tap[i] = make_chance(&seed);
     return k;
 }
 

@@ -12,10 +12,6 @@
 
 /* --- bytes of many kinds ------------------------------------------------------------------ */
 
-static uint32_t below(uint64_t *seed, uint32_t n) {
-    return (uint32_t)(make_random(seed) % n);
-}
-
 static void zeros(uint8_t *b, size_t n, uint64_t *seed) {
     (void)seed;
     memset(b, 0, n);
@@ -26,7 +22,7 @@ static void noise(uint8_t *b, size_t n, uint64_t *seed) {
 /* Small numbers around 128, as the high bytes of a smooth image are. */
 static void peaked(uint8_t *b, size_t n, uint64_t *seed) {
     for (size_t i = 0; i < n; i++)
-        b[i] = (uint8_t)(128 + (int)below(seed, 3) - (int)below(seed, 3));
+        b[i] = (uint8_t)(128 + (int)make_below(seed, 3) - (int)make_below(seed, 3));
 }
 /* Each byte half as likely as the one before: the longest Huffman codes there can be. */
 static void steep(uint8_t *b, size_t n, uint64_t *seed) {
@@ -40,16 +36,16 @@ static void pairs(uint8_t *b, size_t n, uint64_t *seed) {
 /* Repetitions of any length and distance, with literals between them. */
 static void repeats(uint8_t *b, size_t n, uint64_t *seed) {
     for (size_t i = 0, run; i < n; i += run) {
-        run = 1 + below(seed, below(seed, 4) ? 12 : 700);
+        run = 1 + make_below(seed, make_below(seed, 4) ? 12 : 700);
         if (run > n - i) run = n - i;
-        size_t from = i ? below(seed, (uint32_t)i) : 0;
+        size_t from = i ? make_below(seed, (uint32_t)i) : 0;
         for (size_t k = 0; k < run; k++)
             b[i + k] = i && run > 3 ? b[from + k] : (uint8_t)make_random(seed);
     }
 }
 /* Noise that comes back after a while: the encoder skips places, and then finds it from behind. */
 static void rounds(uint8_t *b, size_t n, uint64_t *seed) {
-    size_t round = 3000 + below(seed, 20000);
+    size_t round = 3000 + make_below(seed, 20000);
     noise(b, n < round ? n : round, seed);
     for (size_t i = round; i < n; i++) b[i] = b[i - round];
 }
@@ -61,7 +57,7 @@ static void halves(uint8_t *b, size_t n, uint64_t *seed) {
 
 /* Each byte a little more than the one before. */
 static void ramp(uint8_t *b, size_t n, uint64_t *seed) {
-    uint32_t slope = 1 + below(seed, 1000);
+    uint32_t slope = 1 + make_below(seed, 1000);
     for (size_t i = 0; i < n; i++) b[i] = (uint8_t)(i * slope >> 8);
 }
 /* Lines of colours, and for each fifth one depth: slopes that change now and then, and flat areas.
@@ -71,7 +67,8 @@ static void depth(uint8_t *b, size_t n, uint64_t *seed) {
     for (size_t from = 0; from + 5120 <= n; from += 5120) {
         uint8_t slope = 0;
         for (size_t i = from; i < from + 1024; i += 2) {
-            if (below(seed, 20) == 0) slope = below(seed, 9) ? (uint8_t)make_random(seed) : 128;
+            if (make_below(seed, 20) == 0)
+                slope = make_below(seed, 9) ? (uint8_t)make_random(seed) : 128;
             b[i] = slope;
             b[i + 1] = (uint8_t)-slope;
         }
@@ -111,7 +108,7 @@ TEST(no_byte_before_the_first_is_read) {
     CHECK_OK(z);
     for (int i = 0; i < 150; i++)
         for (int f = 0; f < FILLS; f++) {
-            size_t n = 1 + below(&seed, 65536), room = exr_zip_bound(n);
+            size_t n = 1 + make_below(&seed, 65536), room = exr_zip_bound(n);
             uint8_t *b = guarded_new(n), *packed = guarded_new(room);
             FILL[f](b, n, &seed);
             assert_in_range(exr_zip_pack(z, b, n, packed), 1, room);
@@ -189,7 +186,7 @@ static float light_at(content what, int x, int y, int channel, uint64_t *seed) {
     float shape = 0.4f + 0.3f * sinf(0.02f * (float)(x + 3 * y + 50 * channel));
     if (x % 150 > 90) shape = 0.25f * (float)(channel + 1);
     if (what == SMOOTH) return shape;
-    return shape + GRAIN[what] * (float)below(seed, 1 << 20) * 0x1p-20f;
+    return shape + GRAIN[what] * (float)make_below(seed, 1 << 20) * 0x1p-20f;
 }
 
 /* Makes the samples of a picture from line `top` on as they stand in a chunk. */

@@ -1,17 +1,13 @@
 /* The host's transforms against a sum in long double, and half spectra against the same sum. */
 #include "math/fft.h"
 #include "unit/check.h"
+#include "unit/make_image.h"
 
 #include <complex.h>
 #include <float.h>
 #include <time.h>
 
 typedef long double complex exact;
-
-static double noise(uint64_t *seed) {
-    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(int64_t)*seed * 0x1p-63;
-}
 
 static bool smooth(uint32_t n) {
     static const uint32_t primes[] = {2, 3, 5, 7};
@@ -57,7 +53,7 @@ static void check_length(uint32_t n, uint32_t step) {
     size_t count = (size_t)n * FFT_STEP;
     OWN_MEM double *a = mem_raw(count, sizeof *a, "a", &e), *b = mem_raw(count, sizeof *b, "b", &e),
                    *in = mem_raw(count, sizeof *in, "in", &e);
-    for (size_t i = 0; i < count; i++) a[i] = in[i] = noise(&seed);
+    for (size_t i = 0; i < count; i++) a[i] = in[i] = 2 * make_chance(&seed) - 1;
     OWN(fft) *f = fft_new(n, &e);
     CHECK_OK(f);
     double *out = fft_forward(f, a, b);
@@ -82,9 +78,8 @@ TEST(long_lengths) {
 
 TEST(refuses_other_lengths) {
     static const uint32_t lengths[] = {0, 11, 13, 22, 4294967291u};
-    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
         CHECK_REFUSED(fft_new(lengths[i], &e), ERR_INTERNAL, "");
-    }
 }
 
 TEST(roots_are_exact) {
@@ -119,7 +114,7 @@ static void check_half(par *threads, uint32_t first, uint32_t second, uint32_t l
     source s = {first, lines, mem_raw((size_t)lines * first + 1, sizeof(double), "in", &e)};
     double norm = 0;
     for (size_t i = 0; i < (size_t)lines * first; i++) {
-        s.sample[i] = noise(&seed);
+        s.sample[i] = 2 * make_chance(&seed) - 1;
         norm += s.sample[i] * s.sample[i];
     }
     uint32_t halves = first / 2 + 1;

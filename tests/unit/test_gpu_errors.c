@@ -4,8 +4,7 @@
 #include "unit/check.h"
 
 static void check_code(VkResult r, err_code code, const char *words) {
-    CHECK_REFUSED(gpu_failed(NULL, r, "vkQueueSubmit", &e), code, "");
-    if (!strstr(e.msg, words)) fail_msg("'%s' does not say '%s'", e.msg, words);
+    CHECK_REFUSED(gpu_failed(NULL, r, "vkQueueSubmit", &e), code, words);
 }
 
 TEST(codes) {
@@ -24,8 +23,7 @@ TEST(old_devices_are_refused) {
     assert_true(gpu_version_is_enough(VK_MAKE_API_VERSION(0, 1, 3, 200), "new", &e));
     assert_int_equal(e.code, ERR_NONE);
     CHECK_REFUSED(gpu_version_is_enough(VK_MAKE_API_VERSION(0, 1, 0, 999), "Old One", &e),
-                  ERR_NO_DEVICE, "");
-    assert_string_equal(e.msg, "device 'Old One' has Vulkan 1.0, and fftbloom needs 1.1");
+                  ERR_NO_DEVICE, "device 'Old One' has Vulkan 1.0, and fftbloom needs 1.1");
 }
 
 /* A clock that has begun again between two stamps. */

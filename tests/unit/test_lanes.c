@@ -9,6 +9,7 @@
 #include "math/fft.h"
 #include "math/lengths.h"
 #include "unit/check.h"
+#include "unit/make_image.h"
 
 #include <complex.h>
 
@@ -18,8 +19,7 @@ typedef long double complex exact;
 static uint64_t seed;
 
 static double noise(void) { /* -1 .. 1, a float */
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (double)(float)((double)(int64_t)(seed >> 11) / (double)((int64_t)1 << 52) - 1);
+    return (double)(float)(2 * make_chance(&seed) - 1);
 }
 
 /* The code of a form at work on the lines of `from`, [line][number], complex. */
@@ -206,9 +206,8 @@ TEST(strange_numbers) {
 
 TEST(refuses_other_lengths) {
     static const uint32_t LENGTH[] = {0, 11, 26, 4294967291u};
-    for (size_t i = 0; i < sizeof LENGTH / sizeof *LENGTH; i++) {
+    for (size_t i = 0; i < sizeof LENGTH / sizeof *LENGTH; i++)
         CHECK_REFUSED(lanes_new(LENGTH[i], false, &e), ERR_INTERNAL, "");
-    }
 }
 
 TEST(forms_can_be_forced) {

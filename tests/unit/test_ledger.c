@@ -11,7 +11,7 @@ static image *scene(const char *channels, double scale) {
     uint64_t seed = 7;
     for (int c = 0; c < img->head.part[0].channels; c++)
         for (int i = 0; i < W * H; i++) {
-            double v = exp2(-12 + 12 * (double)(make_random(&seed) >> 40) * 0x1p-24);
+            double v = exp2(-12 + 12 * make_chance(&seed));
             if (i % W < 14) v = 0;
             if (i == 17 * W + 33) v = 3000;
             if (i == 5 * W + W - 1) v = 500;

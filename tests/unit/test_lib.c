@@ -11,26 +11,20 @@ static double dot(const float *a, const float *b, size_t n) {
 }
 
 /* <A x, y> = <x, At y>, relative to |A x| |y|. */
-static void check_adjoint(fb_context *c, const fb_settings *set, uint32_t w, uint32_t h,
-                          uint32_t taps, uint32_t channels) {
-    fb_kernel *k = open_kernel(c, taps, taps + 4, channels == 1 ? 1 : 3);
-    fb_session *s = open_session(k, set);
+static void check_adjoint(const fb_settings *set, uint32_t w, uint32_t h, uint32_t channels) {
+    OPEN(calls) o = open_calls(TAPS, TAPS + 4, channels == 1 ? 1 : 3, set);
     size_t n = (size_t)w * h * channels;
-    float *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y), *ax = malloc(n * sizeof *ax),
-          *aty = malloc(n * sizeof *aty);
+    OWN_HEAP float *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y),
+                   *ax = malloc(n * sizeof *ax), *aty = malloc(n * sizeof *aty);
     for (size_t i = 0; i < n; i++) x[i] = (float)(number() - 0.2), y[i] = (float)(number() - 0.5);
-    bloom_floats(s, ax, x, w, h, channels, false);
-    bloom_floats(s, aty, y, w, h, channels, true);
+    bloom_floats(o.s, ax, x, w, h, channels, false);
+    bloom_floats(o.s, aty, y, w, h, channels, true);
     double left = dot(ax, y, n), right = dot(x, aty, n);
     double scale = sqrt(dot(ax, ax, n) * dot(y, y, n));
     CHECK_LE(fabs(left - right), 1e-6 * scale);
-    free(x), free(y), free(ax), free(aty);
-    fb_session_close(s);
-    fb_kernel_close(k);
 }
 
 TEST(the_adjoint_is_one) {
-    fb_context *c = open_context();
     fb_settings set;
     fb_settings_init(&set, sizeof set);
     for (int32_t x = 0; x <= FB_PADDING_WRAP; x++)
@@ -38,11 +32,10 @@ TEST(the_adjoint_is_one) {
             set.padding_x = x, set.padding_y = y;
             set.amount = (x + y) % 2 ? 0.3 : 1;
             set.correlate = x == y;
-            check_adjoint(c, &set, W, H, TAPS, x == 1 ? y == 2 ? 4 : 3 : 1);
-            check_adjoint(c, &set, 5, 9, TAPS, 1); /* the kernel is the larger one */
-            check_adjoint(c, &set, 1, 1, TAPS, 3);
+            check_adjoint(&set, W, H, x == 1 ? y == 2 ? 4 : 3 : 1);
+            check_adjoint(&set, 5, 9, 1); /* the kernel is the larger one */
+            check_adjoint(&set, 1, 1, 3);
         }
-    fb_context_close(c);
 }
 
 /* --- doubles ---------------------------------------------------------------------------------- */
@@ -72,10 +65,9 @@ TEST(doubles_stay_doubles) {
     set.padding_x = FB_PADDING_WRAP, set.padding_y = FB_PADDING_CLAMP;
     set.amount = 0.75;
     fb_session *s = open_session(k, &set);
-    fb_image is = {
-        .size = sizeof is, .width = N, .height = N, .channels = 1, .in = &px, .out = &pax};
+    fb_image is = image_of(&px, &pax, N, N, 1);
     fb_report r = {.size = sizeof r};
-    if (fb_bloom(s, &is, &r, &e)) fail_msg("%s", e.text);
+    LIB_OK(fb_bloom(s, &is, &r, &e));
     assert_int_equal(r.precision, FB_PRECISION_FLOAT64);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
@@ -89,7 +81,7 @@ TEST(doubles_stay_doubles) {
             CHECK_LE(fabs(ax[i][j] - (0.75 * want / sum + 0.25 * x[i][j])), 1e-13);
         }
     is.in = &py, is.out = &paty;
-    if (fb_apply_adjoint(s, &is, NULL, &e)) fail_msg("%s", e.text);
+    LIB_OK(fb_apply_adjoint(s, &is, NULL, &e));
     for (int i = 0; i < N * N; i++) {
         left += ax[i / N][i % N] * y[i / N][i % N];
         right += x[i / N][i % N] * aty[i / N][i % N];
@@ -102,7 +94,7 @@ TEST(doubles_stay_doubles) {
     set.amount = 0;
     s = open_session(k, &set);
     is.in = &px, is.out = &pax;
-    if (fb_bloom(s, &is, NULL, &e)) fail_msg("%s", e.text);
+    LIB_OK(fb_bloom(s, &is, NULL, &e));
     for (int i = 0; i < N * N; i++)
         CHECK_LE(fabs(ax[i / N][i % N] - x[i / N][i % N]), 0x1p-48 * x[i / N][i % N]);
     fb_session_close(s);
@@ -114,12 +106,11 @@ TEST(doubles_stay_doubles) {
 
 /* The same image in other layouts gives the same values. */
 TEST(layouts_are_one) {
-    fb_context *c = open_context();
-    fb_kernel *k = open_kernel(c, TAPS, TAPS, 3);
     fb_settings set;
     fb_settings_init(&set, sizeof set);
     set.precision = FB_PRECISION_FLOAT32; /* planes of doubles would ask for more */
-    fb_session *s = open_session(k, &set);
+    OPEN(calls) o = open_calls(TAPS, TAPS, 3, &set);
+    fb_session *s = o.s;
     enum { N = W * H };
     static float in[3 * N], want[3 * N], planar[3][N + 7], back[3][N + 7];
     for (int i = 0; i < 3 * N; i++) in[i] = half_to_float(half_from_float((float)number() * 9));
@@ -139,10 +130,9 @@ TEST(layouts_are_one) {
     a[1] = (fb_plane){wide, 8, 8 * W, FB_DOUBLE, 0};
     a[2] = (fb_plane){half, 2, 2 * W, FB_HALF, 0};
     for (int i = 0; i < 3; i++) b[i] = (fb_plane){back[i], 4 * H, 4, FB_FLOAT, 0}; /* by columns */
-    const fb_image is = {
-        .size = sizeof is, .width = W, .height = H, .channels = 3, .in = a, .out = b};
+    const fb_image is = image_of(a, b, W, H, 3);
     fb_report r = {.size = sizeof r};
-    if (fb_bloom(s, &is, &r, &e)) fail_msg("%s", e.text);
+    LIB_OK(fb_bloom(s, &is, &r, &e));
     for (int y = 0; y < H; y++)
         for (int x = 0; x < W; x++)
             for (int i = 0; i < 3; i++)
@@ -155,28 +145,22 @@ TEST(layouts_are_one) {
     static float place[3 * N];
     memcpy(place, in, sizeof in);
     interleaved(a, place, FB_FLOAT, W, 3);
-    const fb_image same = {
-        .size = sizeof same, .width = W, .height = H, .channels = 3, .in = a, .out = a};
-    if (fb_bloom(s, &same, NULL, &e)) fail_msg("%s", e.text);
+    const fb_image same = image_of(a, a, W, H, 3);
+    LIB_OK(fb_bloom(s, &same, NULL, &e));
     assert_memory_equal(place, want, sizeof want);
-    fb_session_close(s);
-    fb_kernel_close(k);
-    fb_context_close(c);
 }
 
 /* --- bad input -------------------------------------------------------------------------------- */
 
 TEST(bad_images_are_refused) {
-    fb_context *c = open_context();
-    fb_kernel *k = open_kernel(c, TAPS, TAPS, 3);
-    fb_session *s = open_session(k, NULL);
+    OPEN(calls) o = open_calls(TAPS, TAPS, 3, NULL);
+    fb_session *s = o.s;
     static float in[3 * W * H], out[3 * W * H];
     fb_plane a[3], b[3];
     fb_error e;
     interleaved(a, in, FB_FLOAT, W, 3);
     interleaved(b, out, FB_FLOAT, W, 3);
-    const fb_image good = {
-        .size = sizeof good, .width = W, .height = H, .channels = 3, .in = a, .out = b};
+    const fb_image good = image_of(a, b, W, H, 3);
     assert_int_equal(fb_bloom(s, &good, NULL, NULL), FB_OK);
     assert_int_equal(fb_bloom(NULL, &good, NULL, &e), FB_BAD_ARGUMENT);
     assert_int_equal(fb_bloom(s, NULL, NULL, &e), FB_BAD_ARGUMENT);
@@ -223,9 +207,6 @@ TEST(bad_images_are_refused) {
     assert_string_equal(e.setting, "nan");
     assert_null(strstr(e.text, "--")); /* settings have names here, and no flags */
     assert_int_equal(told.bad_pixels, 1);
-    fb_session_close(s);
-    fb_kernel_close(k);
-    fb_context_close(c);
 }
 
 TEST(bad_settings_are_named) {
@@ -283,8 +264,7 @@ TEST(bad_settings_are_named) {
     fb_plane a, b;
     interleaved(&a, in, FB_FLOAT, W, 1);
     interleaved(&b, out, FB_FLOAT, W, 1);
-    const fb_image is = {
-        .size = sizeof is, .width = W, .height = H, .channels = 1, .in = &a, .out = &b};
+    const fb_image is = image_of(&a, &b, W, H, 1);
     assert_int_equal(fb_apply_adjoint(s, &is, NULL, &e), FB_BAD_SETTING);
     assert_string_equal(e.setting, "threshold");
     fb_session_close(s);
@@ -324,8 +304,7 @@ TEST(bad_kernels_are_refused) {
     fb_session *s = NULL;
     if (fb_session_open(&s, k, NULL, &e) == FB_OK) {
         fb_plane b = q;
-        const fb_image is = {
-            .size = sizeof is, .width = 3, .height = 3, .channels = 1, .in = &q, .out = &b};
+        const fb_image is = image_of(&q, &b, 3, 3, 1);
         assert_int_equal(fb_bloom(s, &is, NULL, &e), FB_BAD_DATA);
     }
     fb_session_close(s);
@@ -364,7 +343,7 @@ TEST(kernels_are_made) {
         assert_int_equal(fb_kernel_make(&k, c, bad[i], &e), FB_BAD_DATA);
         assert_null(k);
     }
-    if (fb_kernel_open(&k, c, "star", &e)) fail_msg("%s", e.text);
+    LIB_OK(fb_kernel_open(&k, c, "star", &e));
     assert_int_equal(fb_kernel_check(k, words, 20, &e), FB_OK);
     assert_true(strlen(words) < 20);
     fb_kernel_close(k);

@@ -51,10 +51,9 @@ TEST(threads_share_handles) {
         interleaved(a[i], in, FB_FLOAT, W, 3);
         interleaved(b[i], out[i], FB_FLOAT, W, 3);
         r[i].size = sizeof r[i];
-        is[i] = (fb_image){
-            .size = sizeof is[i], .width = W, .height = H, .channels = 3, .in = a[i], .out = b[i]};
+        is[i] = image_of(a[i], b[i], W, H, 3);
     }
-    if (fb_bloom_all(s, is, MANY, r, &e)) fail_msg("%s", e.text);
+    LIB_OK(fb_bloom_all(s, is, MANY, r, &e));
     for (int i = 0; i < MANY; i++) assert_memory_equal(out[i], want, sizeof want);
     for (int i = 0; i < MANY; i++) assert_int_equal(r[i].kept, 1);
     is[8].width = 0;
@@ -122,12 +121,11 @@ TEST(hosts_are_apart) {
     float *large = calloc(3ul * WIDE * WIDE, sizeof *large);
     fb_plane a[3];
     interleaved(a, large, FB_FLOAT, WIDE, 3);
-    const fb_image is = {
-        .size = sizeof is, .width = WIDE, .height = WIDE, .channels = 3, .in = a, .out = a};
+    const fb_image is = image_of(a, a, WIDE, WIDE, 3);
     assert_int_equal(fb_bloom(s, &is, NULL, &e), FB_NO_MEMORY);
     fb_kernel *k2 = open_kernel(other, TAPS, TAPS, 1);
     fb_session *s2 = open_session(k2, NULL);
-    if (fb_bloom(s2, &is, NULL, &e)) fail_msg("%s", e.text);
+    LIB_OK(fb_bloom(s2, &is, NULL, &e));
     free(large);
 
     w.refuses = true;
@@ -162,9 +160,8 @@ static int follow(void *user, double done) {
 
 /* A call that is cancelled at any time leaves a session that works. */
 TEST(calls_are_cancelled) {
-    fb_context *c = open_context();
-    fb_kernel *k = open_kernel(c, TAPS, TAPS, 3);
-    fb_session *s = open_session(k, NULL);
+    OPEN(calls) o = open_calls(TAPS, TAPS, 3, NULL);
+    fb_session *s = o.s;
     static float in[3 * W * H], out[3 * W * H], want[3 * W * H];
     fb_plane a[3], b[3];
     fb_error e;
@@ -172,14 +169,9 @@ TEST(calls_are_cancelled) {
     interleaved(a, in, FB_FLOAT, W, 3);
     interleaved(b, out, FB_FLOAT, W, 3);
     follower f = {.s = s};
-    const fb_image is = {.size = sizeof is,
-                         .width = W,
-                         .height = H,
-                         .channels = 3,
-                         .in = a,
-                         .out = b,
-                         .progress = follow,
-                         .user = &f};
+    fb_image is = image_of(a, b, W, H, 3);
+    is.progress = follow;
+    is.user = &f;
     int32_t code = FB_CANCELLED;
     for (f.most = 0; code == FB_CANCELLED; f.most++) {
         f.last = f.calls = 0;
@@ -189,9 +181,6 @@ TEST(calls_are_cancelled) {
     assert_true(f.most > 3);
     bloom_floats(s, want, in, W, H, 3, false);
     assert_memory_equal(want, out, sizeof want);
-    fb_session_close(s);
-    fb_kernel_close(k);
-    fb_context_close(c);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -234,7 +234,7 @@ TEST(consequences) {
 /* A bright tap in the corner alone is not the layout of transforms. */
 TEST(corners) {
     uint64_t seed = 3;
-    for (int i = 0; i < N * N; i++) tap[0][i] = (float)(make_random(&seed) >> 40) * 0x1p-24f;
+    for (int i = 0; i < N * N; i++) tap[0][i] = (float)make_chance(&seed);
     tap[0][0] = 2;
     lint l = look(N, N, 1);
     assert_true(!l.corner && !l.centred && warns(&l, "centre"));

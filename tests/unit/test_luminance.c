@@ -16,32 +16,27 @@ static void set_primaries(image_part *p, const void *data, uint32_t bytes) {
     CHECK_OK(image_set_attr(p, "chromaticities", "chromaticities", data, bytes, &e));
 }
 
-static void check_weights(const void *data, uint32_t bytes, const double want[3]) {
-    OWN(image_header) h = {.part = mem_new(1, sizeof *h.part, "part", &e), .parts = 1};
-    double is[3];
-    if (data) set_primaries(h.part, data, bytes);
-    image_luminance(h.part, is);
-    for (int i = 0; i < 3; i++) CHECK_LE(fabs(is[i] - want[i]), 2e-6);
-    CHECK_LE(fabs(is[0] + is[1] + is[2] - 1), 1e-12);
-}
-
 TEST(weights) {
-    static const float ACES[8] = {0.7347f, 0.2653f, 0, 1, 0.0001f, -0.077f, 0.32168f, 0.33767f};
+    static const float ACES[8] = {0.7347f, 0.2653f, 0, 1, 0.0001f, -0.077f, 0.32168f, 0.33767f},
+                       ZERO[8] = {0}, SAME[8] = {.3f, .3f, .3f, .3f, .3f, .3f, .3f, .3f},
+                       BAD[8] = {0.708f, 0.292f, 0.170f, NAN, 0.131f, 0.046f, 0.3127f, 0.329f};
     static const double OF_ACES[3] = {0.343966, 0.728166, -0.072133};
-    check_weights(NULL, 0, REC709);
-    check_weights(XY_REC2020, sizeof XY_REC2020, REC2020);
-    check_weights(ACES, sizeof ACES, OF_ACES);
-}
-
-TEST(no_weights) {
-    float zero[8] = {0}, same[8], bad[8];
-    for (int i = 0; i < 8; i++) same[i] = 0.3f;
-    memcpy(bad, XY_REC2020, sizeof bad);
-    bad[3] = NAN;
-    check_weights(zero, sizeof zero, REC709);
-    check_weights(same, sizeof same, REC709);
-    check_weights(bad, sizeof bad, REC709);
-    check_weights(XY_REC2020, 28, REC709); /* not eight numbers */
+    static const struct {
+        const float *xy;
+        uint32_t bytes;
+        const double *want;
+    } CASE[] = {{NULL, 0, REC709},       {XY_REC2020, 32, REC2020}, {ACES, 32, OF_ACES},
+                {ZERO, 32, REC709},      {SAME, 32, REC709},        {BAD, 32, REC709},
+                {XY_REC2020, 28, REC709}}; /* not eight numbers */
+    for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) {
+        OWN(image_header) h = {.part = mem_new(1, sizeof *h.part, "part", &e), .parts = 1};
+        double is[3];
+        if (CASE[i].xy) set_primaries(h.part, CASE[i].xy, CASE[i].bytes);
+        image_luminance(h.part, is);
+        for (int c = 0; c < 3; c++)
+            if (!(fabs(is[c] - CASE[i].want[c]) <= 2e-6)) fail_msg("case %zu: %g", i, is[c]);
+        CHECK_LE(fabs(is[0] + is[1] + is[2] - 1), 1e-12);
+    }
 }
 
 TEST(a_kernel_is_weighed) {

@@ -195,10 +195,8 @@ TEST(parameters) {
                                          {"blades=33", "from 3 to 32, not '33'"},
                                          {"round=nan", "from 0 to 1"},
                                          {"round=1x", "from 0 to 1"}};
-    for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
-        CHECK_REFUSED(model_set(&r, BAD[i][0], &e), ERR_USAGE, "");
-        if (!strstr(e.msg, BAD[i][1])) fail_msg("%s: %s", BAD[i][0], e.msg);
-    }
+    for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++)
+        CHECK_REFUSED(model_set(&r, BAD[i][0], &e), ERR_USAGE, BAD[i][1]);
     /* The smallest kernels, and the fade. */
     for (uint32_t n = 1; n <= 3; n++) {
         float *p[MODEL_CHANNELS];
@@ -310,8 +308,7 @@ TEST(units) {
         model_request r = request(BAD[i][0], 16, 16);
         CHECK_REFUSED(model_set(&r, BAD[i][1], &e) && model_set(&r, BAD[i][2], &e) &&
                           model_resolve(p, &r, &e),
-                      ERR_USAGE, "");
-        if (!strstr(e.msg, BAD[i][3])) fail_msg("%s: %s", BAD[i][3], e.msg);
+                      ERR_USAGE, BAD[i][3]);
     }
 }
 

@@ -67,14 +67,17 @@ TEST(defaults_are_those_of_the_contract) {
     assert_true(s.compare.fail == 1e-6 && isinf(s.compare.hard_fail));
 }
 
-/* One value, and whether its row takes it. */
-static void accepts(const char *name, const char *value, bool ok) {
-    OWN(settings) s;
-    assert_true(settings_init(&s, &e));
-    bool set = settings_set(&s, row(name), value, (setting_origin){ORIGIN_FLAG, "--x"}, &e);
-    if (set != ok) fail_msg("%s = '%s': %s", name, value, ok ? e.msg : "taken");
-    if (!ok) {
+/* Sets the values of a list that | separates, each of them from nothing. */
+static void accepts(const char *name, const char *values, bool ok) {
+    char list[256], *rest = list;
+    snprintf(list, sizeof list, "%s", values);
+    for (char *v; (v = strsep(&rest, "|"));) {
+        OWN(settings) s;
         char flag[OPTION_NAME_ROOM];
+        assert_true(settings_init(&s, &e));
+        bool set = settings_set(&s, row(name), v, (setting_origin){ORIGIN_FLAG, "--x"}, &e);
+        if (set != ok) fail_msg("%s = '%s': %s", name, v, ok ? e.msg : "taken");
+        if (ok) continue;
         assert_int_equal(e.code, ERR_CONFIG);
         assert_non_null(strstr(e.msg, option_flag(&OPTIONS[row(name)], flag)));
     }
@@ -82,70 +85,28 @@ static void accepts(const char *name, const char *value, bool ok) {
 
 TEST(ranges_and_words) {
     static const struct {
-        const char *name, *value;
-        bool ok;
+        const char *name, *good, *bad;
     } CASE[] = {
-        {"amount", "0", true},
-        {"amount", "1", true},
-        {"amount", "100.1%", false},
-        {"amount", "-0.1", false},
-        {"amount", "nan", false},
-        {"amount", "inf", false},
-        {"amount", "0x1", false},
-        {"amount", "", false},
-        {"amount", "0.5 ", false},
-        {"amount", " 0.5", false},
-        {"amount", "1e-3", true},
-        {"amount", ".5", true},
-        {"threshold", "inf", true},
-        {"threshold", "1e999", false},
-        {"verify", "1000", true},
-        {"verify", "1.5", false},
-        {"verify", "-1", false},
-        {"verify", "1e3", true},
-        {"verify", "99999999", false},
-        {"jobs", "4", true},
-        {"tolerance", "0", false},
-        {"tolerance", "1e-6", true},
-        {"axis", "x", true},
-        {"axis", "z", false},
-        {"axis", "X", false},
-        {"correlate", "yes", true},
-        {"correlate", "off", true},
-        {"correlate", "maybe", false},
-        {"mem_limit", "2GB", true},
-        {"mem_limit", "2 GB", false},
-        {"mem_limit", "-1", false},
-        {"mem_limit", "1e30", false},
-        {"mem_limit", "8", false},
-        {"mem_limit", "8k", false},
-        {"mem_limit", "0", true},
-        {"input", "-", true},
-        {"input", "./-", true},
-        {"output", "-", true},
-        {"mem_limit", "5X", false},
-        {"mem_limit", "512MiB", true},
-        {"padding", "mirror", true},
-        {"padding", "mirror,zero", true},
-        {"padding", "mirror,", false},
-        {"padding", "a,b,c", false},
-        {"padding", ",", false},
-        {"kernel_center", "peak", true},
-        {"kernel_center", "3,4", true},
-        {"kernel_center", "3.5,-4", true},
-        {"kernel_center", "3", false},
-        {"kernel_center", "3,x", false},
-        {"kernel_scale", "0.5h", true},
-        {"kernel_scale", "2", true},
-        {"kernel_scale", "0", false},
-        {"kernel_scale", "h", false},
-        {"kernel_scale", "2w", false},
-        {"compression", "dwab", true},
-        {"compression", "lzma", false},
-        {"layers", "", false},
+        {"amount", "0|1|1e-3|.5", "100.1%|-0.1|nan|inf|0x1||0.5 | 0.5"},
+        {"threshold", "inf", "1e999"},
+        {"verify", "1000|1e3", "1.5|-1|99999999"},
+        {"jobs", "4", NULL},
+        {"tolerance", "1e-6", "0"},
+        {"axis", "x", "z|X"},
+        {"correlate", "yes|off", "maybe"},
+        {"mem_limit", "2GB|512MiB|0", "2 GB|-1|1e30|8|8k|5X"},
+        {"input", "-|./-", NULL},
+        {"output", "-", NULL},
+        {"padding", "mirror|mirror,zero", "mirror,|a,b,c|,"},
+        {"kernel_center", "peak|3,4|3.5,-4", "3|3,x"},
+        {"kernel_scale", "0.5h|2", "0|h|2w"},
+        {"compression", "dwab", "lzma"},
+        {"layers", "a", ""},
     };
-    for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++)
-        accepts(CASE[i].name, CASE[i].value, CASE[i].ok);
+    for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) {
+        accepts(CASE[i].name, CASE[i].good, true);
+        if (CASE[i].bad) accepts(CASE[i].name, CASE[i].bad, false);
+    }
 }
 
 static void set(settings *s, const char *name, const char *value) {
@@ -264,20 +225,20 @@ TEST(actions_are_sound) {
 
 /* Values from a config file or a variable are not held to the rules. */
 TEST(rules_hold_for_flags_alone) {
+    static const setting_origin FILE_ = {ORIGIN_FILE, "look.json:1:1"},
+                                OTHER = {ORIGIN_ENVIRONMENT, "FFTBLOOM_KNEE"},
+                                FLAG = {ORIGIN_FLAG, "--knee"};
     OWN(settings) s;
-    assert_true(settings_init(&s, &e));
-    assert_true(
-        settings_set(&s, row("knee"), "1", (setting_origin){ORIGIN_FILE, "look.json:1:1"}, &e));
-    assert_true(option_rules_check(&s, FOR_APPLY, &e));
-    assert_true(settings_set(&s, row("knee"), "1",
-                             (setting_origin){ORIGIN_ENVIRONMENT, "FFTBLOOM_KNEE"}, &e));
-    assert_true(option_rules_check(&s, FOR_APPLY, &e));
-    assert_true(settings_set(&s, row("knee"), "1", (setting_origin){ORIGIN_FLAG, "--knee"}, &e));
-    CHECK_REFUSED(option_rules_check(&s, FOR_APPLY, &e), ERR_USAGE, "");
-    assert_string_equal(e.msg, "--knee has no effect without --threshold");
-    assert_true(settings_set(&s, row("threshold"), "1",
-                             (setting_origin){ORIGIN_FILE, "look.json:1:1"}, &e));
-    assert_true(option_rules_check(&s, FOR_APPLY, &e));
+    CHECK_OK(settings_init(&s, &e));
+    CHECK_OK(settings_set(&s, row("knee"), "1", FILE_, &e));
+    CHECK_OK(option_rules_check(&s, FOR_APPLY, &e));
+    CHECK_OK(settings_set(&s, row("knee"), "1", OTHER, &e));
+    CHECK_OK(option_rules_check(&s, FOR_APPLY, &e));
+    CHECK_OK(settings_set(&s, row("knee"), "1", FLAG, &e));
+    CHECK_REFUSED(option_rules_check(&s, FOR_APPLY, &e), ERR_USAGE,
+                  "--knee has no effect without --threshold");
+    CHECK_OK(settings_set(&s, row("threshold"), "1", FILE_, &e));
+    CHECK_OK(option_rules_check(&s, FOR_APPLY, &e));
 }
 
 RUN_TESTS(NULL, NULL)

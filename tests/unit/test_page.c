@@ -14,8 +14,7 @@ static kernel_page page(lint *l) {
     uint64_t seed = 3;
     for (int i = 0; i < 3 * W * H; i++) {
         double r = hypot(i % W - W / 2, i % (W * H) / W - H / 2);
-        tap[i / (W * H)][i % (W * H)] =
-            (float)(pow(1 + r, -3) * (1 + 0.3 * (double)(make_random(&seed) >> 40) * 0x1p-24));
+        tap[i / (W * H)][i % (W * H)] = (float)(pow(1 + r, -3) * (1 + 0.3 * make_chance(&seed)));
     }
     kernel_page k = {.name = "a <kernel> & \"more\"",
                      .origin = "",

@@ -25,7 +25,7 @@ static double star(double x, double y) {
 
 static double normal(uint64_t *seed) {
     double sum = 0;
-    for (int i = 0; i < 12; i++) sum += (double)(make_random(seed) >> 40) * 0x1p-24;
+    for (int i = 0; i < 12; i++) sum += make_chance(seed);
     return sum - 6;
 }
 
@@ -152,7 +152,7 @@ TEST(merge_finds_black) {
 }
 
 static double any(uint64_t *seed, double from, double to) {
-    return from + (to - from) * (double)(make_random(seed) >> 40) * 0x1p-24;
+    return from + (to - from) * make_chance(seed);
 }
 
 /* Photographs a lamp with a black level, noise and glow of the sky that nobody has told, three

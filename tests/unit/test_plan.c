@@ -2,6 +2,7 @@
  * device, or overflows; and every request is met or refused with a sentence. */
 #include "math/lengths.h"
 #include "unit/check.h"
+#include "unit/make_image.h"
 
 /* The limits that Vulkan guarantees for every device, those of two real ones, and the CPU
  * engine. */
@@ -28,10 +29,6 @@ static const plan_limits LIMITS[] = {
 enum { KINDS_OF_LIMITS = sizeof LIMITS / sizeof LIMITS[0] };
 
 static uint64_t seed = 1;
-static uint32_t random_below(uint32_t n) {
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)((seed >> 33) % n);
-}
 
 /* --- what must hold of every plan ----------------------------------------------------------- */
 
@@ -174,16 +171,16 @@ TEST(small_requests) {
 
 TEST(random_requests) {
     for (int i = 0; i < 3000; i++) {
-        uint32_t top = 1u << (1 + random_below(15)), reach = 1u << random_below(12);
-        plan_request ask = {.size = {1 + random_below(top), 1 + random_below(top)},
-                            .reach_lo = {random_below(reach), random_below(reach)},
-                            .reach_hi = {random_below(reach), random_below(reach)},
-                            .border = {random_below(BORDERS), random_below(BORDERS)},
-                            .order = random_below(3),
-                            .channels = 1 + random_below(4),
-                            .limits = LIMITS[random_below(KINDS_OF_LIMITS)]};
-        ask.spectra = random_below(2) ? 1 : ask.channels;
-        if (ask.limits.float64 && random_below(3) == 0) ask.precision = PRECISION_FLOAT64;
+        uint32_t top = 1u << (1 + make_below(&seed, 15)), reach = 1u << make_below(&seed, 12);
+        plan_request ask = {.size = {1 + make_below(&seed, top), 1 + make_below(&seed, top)},
+                            .reach_lo = {make_below(&seed, reach), make_below(&seed, reach)},
+                            .reach_hi = {make_below(&seed, reach), make_below(&seed, reach)},
+                            .border = {make_below(&seed, BORDERS), make_below(&seed, BORDERS)},
+                            .order = make_below(&seed, 3),
+                            .channels = 1 + make_below(&seed, 4),
+                            .limits = LIMITS[make_below(&seed, KINDS_OF_LIMITS)]};
+        ask.spectra = make_below(&seed, 2) ? 1 : ask.channels;
+        if (ask.limits.float64 && make_below(&seed, 3) == 0) ask.precision = PRECISION_FLOAT64;
         check_request(&ask, !ask.limits.invocations);
     }
 }

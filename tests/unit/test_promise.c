@@ -22,10 +22,10 @@
 static uint64_t stream; /* of the trial at hand */
 
 static double chance(void) {
-    return (double)(make_random(&stream) >> 11) * 0x1p-53;
+    return make_chance(&stream);
 }
 static uint32_t one_of(uint32_t n) {
-    return n ? (uint32_t)(make_random(&stream) % n) : 0;
+    return n ? make_below(&stream, n) : 0;
 }
 static uint32_t between(uint32_t low, uint32_t high) {
     return low + one_of(high - low + 1);

@@ -19,8 +19,19 @@ static void refused(uint32_t w, uint32_t h, uint32_t channels, const float *tap,
     psf k;
     const float *plane[PSF_CHANNELS + 1];
     for (uint32_t c = 0; c < channels && c <= PSF_CHANNELS; c++) plane[c] = tap + (size_t)c * w * h;
-    CHECK_REFUSED(psf_make(&k, &(psf_planes){w, h, channels, plane}, &o, &e), code, "");
-    if (!strstr(e.msg, words)) fail_msg("'%s' does not say '%s'", e.msg, words);
+    CHECK_REFUSED(psf_make(&k, &(psf_planes){w, h, channels, plane}, &o, &e), code, words);
+}
+
+static reference reference_of(const psf *k, const float *in, uint32_t w, uint32_t h) {
+    return (reference){.in = in,
+                       .w = w,
+                       .h = h,
+                       .tap = k->tap,
+                       .kernel_w = k->w,
+                       .kernel_h = k->h,
+                       .cx = k->cx,
+                       .cy = k->cy,
+                       .scale = k->scale[0]};
 }
 
 static double total(const psf *k, uint32_t c) {
@@ -66,9 +77,8 @@ TEST(symmetry) {
 TEST(other_centers) {
     static const float tap[12] = {0, 0, 1, 0, 0, 3, 1, 0, 0, 0, 1, 0}; /* 4 x 3 */
     static const float twins[4] = {1, 5, 5, 1};                        /* the first of equals */
-    psf twin = make(4, 1, 1, twins, (psf_options){.center = PSF_PEAK});
+    OWN(psf) twin = make(4, 1, 1, twins, (psf_options){.center = PSF_PEAK});
     assert_int_equal(twin.cx, 1);
-    psf_free(&twin);
     static const struct {
         psf_options o;
         uint32_t w, cx, cy;
@@ -106,15 +116,7 @@ TEST(correlation) {
         OWN(psf) k = make(4, 3, 1, tap, o);
         float in[9 * 9] = {0};
         in[4 * 9 + 4] = 1;
-        reference r = {.in = in,
-                       .w = 9,
-                       .h = 9,
-                       .tap = k.tap,
-                       .kernel_w = k.w,
-                       .kernel_h = k.h,
-                       .cx = k.cx,
-                       .cy = k.cy,
-                       .scale = k.scale[0]};
+        reference r = reference_of(&k, in, 9, 9);
         for (int y = 0; y < 9; y++)
             for (int x = 0; x < 9; x++) {
                 int qx = 4 - x + at % 4, qy = 4 - y + at / 4;
@@ -346,17 +348,7 @@ TEST(cropping) {
             CHECK_OK(psf_crop(&c, &k, w, 5, &e));
             assert_true(c.w <= 2 * w - 1 && c.h <= 9);
             assert_true(c.scale[0] == k.scale[0]);
-            reference a = {.in = in,
-                           .w = w,
-                           .h = 5,
-                           .tap = k.tap,
-                           .kernel_w = k.w,
-                           .kernel_h = k.h,
-                           .cx = k.cx,
-                           .cy = k.cy,
-                           .scale = 1},
-                      b = a;
-            b.tap = c.tap, b.kernel_w = c.w, b.kernel_h = c.h, b.cx = c.cx, b.cy = c.cy;
+            reference a = reference_of(&k, in, w, 5), b = reference_of(&c, in, w, 5);
             for (int i = 0; i < 25; i++)
                 assert_true(reference_pixel(&a, i % (int)w, i / 5) ==
                             reference_pixel(&b, i % (int)w, i / 5));
@@ -413,10 +405,8 @@ TEST(settings_of_a_spectrum) {
         {{.center = PSF_AT, .at = {1, 0}, .correlate = true}, "correlate false, and true"},
         {{.center = PSF_AT, .at = {1, 0}, .size = 2}, "kernel_scale 1, and 2"},
     };
-    for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
-        CHECK_REFUSED(psf_made_with(&k, &other[i].o, &e), ERR_CONFIG, "");
-        if (!strstr(e.msg, other[i].words)) fail_msg("'%s'", e.msg);
-    }
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+        CHECK_REFUSED(psf_made_with(&k, &other[i].o, &e), ERR_CONFIG, other[i].words);
 }
 
 RUN_TESTS(NULL, NULL)

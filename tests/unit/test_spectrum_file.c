@@ -98,8 +98,7 @@ TEST(cut_short) {
 TEST(any_bit_flipped) {
     uint64_t seed = 7;
     for (size_t i = 0; i < HEAD * 8 + 300; i++) {
-        seed = seed * 6364136223846793005u + 1442695040888963407u;
-        size_t bit = i < HEAD * 8 ? i : (seed >> 20) % (size * 8);
+        size_t bit = i < HEAD * 8 ? i : make_random(&seed) % (size * 8);
         good[bit / 8] ^= (uint8_t)(1u << bit % 8);
         refused(good, size, NULL);
         good[bit / 8] ^= (uint8_t)(1u << bit % 8);

@@ -4,12 +4,9 @@
 #include "math/lengths.h"
 #include "math/tiling.h"
 #include "unit/check.h"
+#include "unit/make_image.h"
 
 static uint64_t seed = 7;
-static uint32_t random_below(uint32_t n) {
-    seed = seed * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)((seed >> 33) % n);
-}
 
 /* A tile with its transform, and the rows that are held and made. */
 static uint64_t bytes_of(void *ctx, const tiling *t) {
@@ -20,17 +17,17 @@ static uint64_t bytes_of(void *ctx, const tiling *t) {
 
 static tiling_request any_request(void) {
     static const uint32_t ROWS[] = {1, 16, 32, 256};
-    tiling_request r = {.rows = ROWS[random_below(4)], .bytes = bytes_of};
-    r.ask.channels = 1 + random_below(4);
-    r.ask.spectra = random_below(2) ? 1 : r.ask.channels;
-    r.planes = r.ask.channels * (random_below(3) ? 1 : 1 + random_below(20));
+    tiling_request r = {.rows = ROWS[make_below(&seed, 4)], .bytes = bytes_of};
+    r.ask.channels = 1 + make_below(&seed, 4);
+    r.ask.spectra = make_below(&seed, 2) ? 1 : r.ask.channels;
+    r.planes = r.ask.channels * (make_below(&seed, 3) ? 1 : 1 + make_below(&seed, 20));
     for (int a = 0; a < PLAN_AXES; a++) {
-        r.ask.size[a] = 1 + random_below(random_below(2) ? 300 : 40000);
-        r.ask.reach_lo[a] = random_below(random_below(2) ? 10 : 1500);
-        r.ask.reach_hi[a] = random_below(random_below(2) ? 10 : 1500);
-        r.ask.border[a] = (plan_border)random_below(BORDERS);
+        r.ask.size[a] = 1 + make_below(&seed, make_below(&seed, 2) ? 300 : 40000);
+        r.ask.reach_lo[a] = make_below(&seed, make_below(&seed, 2) ? 10 : 1500);
+        r.ask.reach_hi[a] = make_below(&seed, make_below(&seed, 2) ? 10 : 1500);
+        r.ask.border[a] = (plan_border)make_below(&seed, BORDERS);
     }
-    r.memory = (uint64_t)1 << (20 + random_below(14));
+    r.memory = (uint64_t)1 << (20 + make_below(&seed, 14));
     return r;
 }
 
