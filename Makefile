@@ -345,6 +345,12 @@ generated: $(PROG)
 .PHONY: bench-files
 bench-files: $(PROG) $(BUILD)/assets/make_scene
 	@tests/bench/files.py $^ kernels/star.exr $(or $(ROUNDS),5) $(or $(FRAMES),48)
+# What auto chooses beside CPU, GPU and the files alone: four scenes, 1 to 384 frames, 2 to 16 processors.
+# DEVICE=, CORES=16,8,2, FRAMES=1,8,96,384, ROUNDS=N.
+.PHONY: bench-devices
+bench-devices: $(PROG) $(BUILD)/tests/bench_panel $(BUILD)/assets/make_scene
+	@tests/bench/devices.py $(or $(FOLDER),/dev/shm/fftbloom-bench) $(BUILD)/tests/bench_panel $(BUILD)/assets/make_scene $(PROG) \
+	    "$(DEVICE)" "$(CORES)" "$(FRAMES)" "$(ROUNDS)"
 # What the sandbox costs; ROUNDS=N.
 .PHONY: bench-sandbox
 bench-sandbox: $(PROG) $(BUILD)/assets/make_scene
