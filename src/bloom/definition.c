@@ -83,9 +83,10 @@ static double total(const vec4d part[2]) {
 }
 
 void definition_add(definition_pixel *p, const definition_rows *r, const definition_kernel *k,
-                    double *room) {
+                    uint32_t channel, double *room) {
     const psf *is = k->kernel;
-    const float *tap = is->tap + (size_t)k->channel * is->w * is->h;
+    if (is->channels == 1) channel = 0;
+    const float *tap = is->tap + (size_t)channel * is->w * is->h;
     sums all = {.sum = {{0}}};
     for (uint32_t q = 0; q < is->h; q++, tap += is->w) {
         int64_t y = reference_source((int64_t)p->y + is->cy - q, r->h, k->border[PLAN_Y]);
@@ -93,8 +94,8 @@ void definition_add(definition_pixel *p, const definition_rows *r, const definit
         load(room, r, k, p->x, (uint32_t)(y - r->first));
         (vector_wide() ? add_wide : add_plain)(&all, tap, room, is->w);
     }
-    p->sum += is->scale[k->channel] * total(all.sum);
-    p->size += fabs(is->scale[k->channel]) * total(all.size);
+    p->sum += is->scale[channel] * total(all.sum);
+    p->size += fabs(is->scale[channel]) * total(all.size);
     if (p->y < r->first || p->y - r->first >= r->rows) return;
     float in;
     size_t at = (size_t)(p->y - r->first) * r->w + p->x;

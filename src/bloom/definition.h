@@ -20,10 +20,9 @@ typedef struct {
     uint32_t first, rows;
 } definition_rows;
 
-/* The kernel of a plane, and how the image continues. */
+/* The kernel, and how the image continues. */
 typedef struct {
     const psf *kernel;
-    uint32_t channel; /* of the kernel's */
     plan_border border[PLAN_AXES];
 } definition_kernel;
 
@@ -35,9 +34,9 @@ typedef struct {
     double sum, size;  /* of all products, scaled; size: without their signs */
 } definition_pixel;
 
-/* Adds what the rows bring into the pixel. `room` is for definition_room doubles. */
+/* Adds what the rows of a channel bring into the pixel. `room` is for definition_room doubles. */
 void definition_add(definition_pixel *p, const definition_rows *r, const definition_kernel *k,
-                    double *room);
+                    uint32_t channel, double *room);
 size_t definition_room(const psf *k);
 
 /* Returns what the pixel should be when all rows have been added. */

@@ -31,9 +31,9 @@ static bool add_group(sampler *s, const kernels *k, const part_group *g, void *c
                       const float *mask, uint32_t row, uint32_t rows, err *e) {
     const part_plan *p = k->p;
     const psf *is = &k->of[g->count];
+    const plan_border *border = p->j->s->border;
     definition_rows r[VIEW_CHANNELS];
-    definition_kernel kernel[VIEW_CHANNELS];
-    for (uint32_t c = 0; c < g->count; c++) {
+    for (uint32_t c = 0; c < g->count; c++)
         r[c] = (definition_rows){plane[c],
                                  p->channel[g->first + c].type,
                                  {g->light.threshold, g->light.knee, mask},
@@ -41,10 +41,8 @@ static bool add_group(sampler *s, const kernels *k, const part_group *g, void *c
                                  p->h,
                                  row,
                                  rows};
-        kernel[c] = (definition_kernel){
-            is, is->channels == 1 ? 0 : c, {p->j->s->border[PLAN_X], p->j->s->border[PLAN_Y]}};
-    }
-    return sampler_add(s, &(sampler_rows){g->first, g->count, r, kernel}, p->j->threads, e);
+    const sampler_rows add = {g->first, g->count, r, {is, {border[PLAN_X], border[PLAN_Y]}}};
+    return sampler_add(s, &add, p->j->threads, e);
 }
 
 bool part_verify_came(sampler *s, const part_plan *p, uint32_t group, void *const came[],

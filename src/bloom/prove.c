@@ -1,9 +1,7 @@
 #include "bloom/prove.h"
 
-#include "base/half.h"
-#include "base/mem.h"
 #include "base/number.h"
-#include "bloom/definition.h"
+#include "bloom/sampler.h"
 
 #include <math.h>
 
@@ -12,17 +10,12 @@
 enum { PROVED = 4 }; /* of each channel, at most */
 
 typedef struct {
-    uint32_t channel, x, y;
-    double got, want, rounding;
-} pixel;
-
-typedef struct {
     const view *v;
     const outcome *o;
     const double *dark;
     join_box kept;
     uint32_t count, end; /* end: of the channel's */
-    pixel at[PROVED * VIEW_CHANNELS];
+    sampler_pixel at[PROVED * VIEW_CHANNELS];
 } choice;
 
 static double result_at(const choice *p, uint32_t c, uint32_t x, uint32_t y) {
@@ -42,7 +35,8 @@ static bool is_kept(const choice *p, int64_t x, int64_t y) {
 }
 
 static void add(choice *p, uint32_t c, uint32_t x, uint32_t y) {
-    if (p->count < p->end) p->at[p->count++] = (pixel){.channel = c, .x = x, .y = y};
+    if (p->count == p->end) return;
+    p->at[p->count++] = (sampler_pixel){c, {.x = x, .y = y}, result_at(p, c, x, y)};
 }
 
 /* Returns what of a few lines is kept. */
@@ -94,42 +88,34 @@ static void add_ghosts(choice *p, uint32_t c, join_box in) {
 
 /* --- comparing ------------------------------------------------------------------------------- */
 
-static bool compare(void *ctx, size_t i, int worker, err *e) {
-    choice *p = ctx;
-    pixel *at = &p->at[i];
+/* Sums the pixels, from all rows at once. */
+static bool recompute(choice *p, err *e) {
     const view *v = p->v;
-    const psf *k = &v->size->kernel;
-    uint32_t c = at->channel;
-    (void)worker;
-    double *room = mem_raw(definition_room(k), sizeof *room, "pixels to prove", e);
-    if (!room) return false;
-    const definition_rows rows = {*view_plane(v, c), v->type[c], v->spread,      v->size->need.w,
-                                  v->size->need.h,   0,          v->size->need.h};
-    const definition_kernel kernel = {
-        k, k->channels == 1 ? 0 : c, {v->s->border[PLAN_X], v->s->border[PLAN_Y]}};
-    definition_pixel is = {.x = at->x, .y = at->y};
-    definition_add(&is, &rows, &kernel, room);
-    mem_free(room);
-    at->got = result_at(p, c, at->x, at->y);
-    at->want = definition_value(&is, v->sharpen);
-    /* Light that only partly spreads is rounded to floats before it does. */
-    at->rounding = definition_rounding(&is, k, v->sharpen) +
-                   (v->all ? 0 : 0x1p-24 * (1 - v->sharpen) * is.size);
-    if (p->o->type == PIXEL_HALF) { /* these have no values beyond */
-        at->want = clamp_double(at->want, -(double)HALF_MAX, (double)HALF_MAX);
-        at->rounding += fabs(at->want) * 0x1p-11 + 0x1p-25;
-    }
-    return true;
+    const kernel_need *need = &v->size->need;
+    const plan_border *border = v->s->border;
+    definition_rows rows[VIEW_CHANNELS];
+    for (uint32_t c = 0; c < v->channels; c++)
+        rows[c] = (definition_rows){*view_plane(v, c), v->type[c], v->spread, need->w,
+                                    need->h,           0,          need->h};
+    const sampler_rows all = {
+        0, v->channels, rows, {&v->size->kernel, {border[PLAN_X], border[PLAN_Y]}}};
+    return sampler_add(&(sampler){p->at, p->count}, &all, v->threads, e);
 }
 
-/* Returns a pixel's error in parts of what may be expected: the prediction, the rounding of the
- * result to its type, and that of the sum that it is compared with. What is beyond floats is
- * refused when it is stored. */
-static double part_of(const pixel *p, const accuracy *method, double dark) {
-    if (!isfinite(p->got)) return 0;
-    double off = fabs(p->got - p->want), size = fabs(p->want);
-    double predicted = method->error[p->channel] + accuracy_relative(method) * fmax(size, dark);
-    return off > 0 ? off / (predicted + 0x1p-24 * size + 0x1p-149 + p->rounding) : 0;
+/* Returns a pixel's error in parts of what may be expected: the prediction, and rounding. Light
+ * that only partly spreads is rounded to floats before it does. What is beyond floats is refused
+ * when it is stored. */
+static double part_of(double *want, const choice *p, const sampler_pixel *at,
+                      const accuracy *method) {
+    const view *v = p->v;
+    double rounding;
+    *want = sampler_want(&rounding, at, p->o->type, &v->size->kernel, v->sharpen);
+    if (!isfinite(at->got)) return 0;
+    double off = fabs(at->got - *want),
+           predicted = method->error[at->channel] +
+                       accuracy_relative(method) * fmax(fabs(*want), p->dark[at->channel]);
+    if (!v->all) rounding += 0x1p-24 * (1 - v->sharpen) * at->is.size;
+    return off > 0 ? off / (predicted + rounding) : 0;
 }
 
 /* Seconds of one core for a step of a transform (in doubles: times DOUBLES), and for a byte that
@@ -164,12 +150,12 @@ bool prove(proof *to, const view *v, const outcome *o, const accuracy *method, c
         if (ghosts_first) add_darkest(&p, c, dim);
     }
     *to = (proof){.pixels = p.count};
-    if (!par_for(v->threads, p.count, compare, &p, e)) return false;
+    if (!recompute(&p, e)) return false;
     for (uint32_t i = 0; i < p.count; i++) {
-        const pixel *at = &p.at[i];
-        double part = part_of(at, method, dark[at->channel]);
+        const sampler_pixel *at = &p.at[i];
+        double want, part = part_of(&want, &p, at, method);
         if (i && !(part > to->worst)) continue;
-        *to = (proof){p.count, part, at->channel, at->x, at->y, at->got, at->want};
+        *to = (proof){p.count, part, at->channel, at->is.x, at->is.y, at->got, want};
     }
     return true;
 }

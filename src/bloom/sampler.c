@@ -150,10 +150,11 @@ void sampler_free(sampler *s) {
     *s = (sampler){0};
 }
 
-/* --- comparing ------------------------------------------------------------------------------- */
+/* --- recomputing -------------------------------------------------------------------------------
+ */
 
 typedef struct {
-    sampler *s;
+    const sampler *s;
     const sampler_rows *r;
 } adding;
 
@@ -163,16 +164,35 @@ static bool add_rows(void *ctx, size_t index, int worker, err *e) {
     (void)worker;
     if (p->channel < a->r->first || p->channel - a->r->first >= a->r->channels) return true;
     uint32_t c = p->channel - a->r->first;
-    double *room =
-        mem_raw(definition_room(a->r->kernel[c].kernel), sizeof *room, "pixels to verify", e);
-    if (room) definition_add(&p->is, &a->r->rows[c], &a->r->kernel[c], room);
+    const definition_kernel *k = &a->r->kernel;
+    double *room = mem_raw(definition_room(k->kernel), sizeof *room, "pixels to verify", e);
+    if (room) definition_add(&p->is, &a->r->rows[c], k, c, room);
     mem_free(room);
     return room != NULL;
 }
 
-bool sampler_add(sampler *s, const sampler_rows *r, par *threads, err *e) {
+bool sampler_add(const sampler *s, const sampler_rows *r, par *threads, err *e) {
     return par_for(threads, s->count, add_rows, &(adding){s, r}, e);
 }
+
+/* A half is a float before. */
+static double rounding_of(pixel_type t, double v) {
+    double of_float = fabs(v) * 0x1p-24 + 0x1p-149;
+    return t == PIXEL_HALF ? fabs(v) * 0x1p-11 + 0x1p-25 + of_float : of_float;
+}
+
+static double within_type(pixel_type t, double v) {
+    return t == PIXEL_HALF ? clamp_double(v, -(double)HALF_MAX, (double)HALF_MAX) : v;
+}
+
+double sampler_want(double *rounding, const sampler_pixel *p, pixel_type type, const psf *kernel,
+                    double sharpen) {
+    double want = within_type(type, definition_value(&p->is, sharpen));
+    *rounding = rounding_of(type, want) + definition_rounding(&p->is, kernel, sharpen);
+    return want;
+}
+
+/* --- judging --------------------------------------------------------------------------------- */
 
 /* What is known of a value: within the tolerance it is between near[0] and near[1], and with all
  * that it may be rounded between far[0] and far[1]. */
@@ -180,20 +200,10 @@ typedef struct {
     double got, want, near[2], far[2];
 } value;
 
-static double rounding_of(pixel_type t, double v) {
-    return t == PIXEL_HALF ? fabs(v) * 0x1p-11 + 0x1p-25 : fabs(v) * 0x1p-24 + 0x1p-150;
-}
-
-static double within_type(pixel_type t, double v) {
-    return t == PIXEL_HALF ? clamp_double(v, -(double)HALF_MAX, (double)HALF_MAX) : v;
-}
-
 static value light_of(const sampler_pixel *p, const sampler_promise *by) {
-    value v = {.got = p->got, .want = definition_value(&p->is, by->sharpen)};
-    v.want = within_type(by->type, v.want);
-    double reach = by->tolerance * fmax(fabs(v.want), by->dark);
-    double more = rounding_of(by->type, v.want) +
-                  definition_rounding(&p->is, by->kernel, by->sharpen);
+    double more, want = sampler_want(&more, p, by->type, by->kernel, by->sharpen);
+    double reach = by->tolerance * fmax(fabs(want), by->dark);
+    value v = {.got = p->got, .want = want};
     for (int k = 0; k < 2; k++) {
         int sign = k ? 1 : -1;
         v.near[k] = v.want + sign * reach;
@@ -222,9 +232,8 @@ static void code(value *v, const sampler_promise *by, int count, const sampler_c
         v[c].got = (double)rounded, v[c].want = within_type(is, want[c]);
         for (int k = 0; k < 2; k++) {
             double is_far = within_type(is, far[k][c]);
-            double more = rounding_of(is, is_far) + rounding_of(PIXEL_FLOAT, is_far);
             v[c].near[k] = within_type(is, near[k][c]);
-            v[c].far[k] = is_far + (k ? more : -more);
+            v[c].far[k] = is_far + (k ? 1 : -1) * rounding_of(is, is_far);
         }
     }
 }

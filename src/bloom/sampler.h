@@ -1,12 +1,14 @@
-/* sampler.h - recomputes pixels of a finished result by the definition: --verify.
+/* sampler.h - recomputes pixels of a result by the definition, from whatever rows of the image come
+ * along: the proof (bloom/prove.h), and --verify, which is here.
  *
- * Half of the pixels are taken by chance (always the same ones), and half where errors are
- * likeliest: the darkest pixels all over a tile, the neighbours of the brightest, their ghosts half
- * a transform away, and the tile's borders. Each is summed directly (bloom/definition.h) from the
- * image as it came and the kernel's own taps, and the sum is compared with the pixel as it is
- * stored; the rounding of the pixel's type is allowed on top of the tolerance. Where the file codes
- * its colours, a stored value must lie between the codes of the least and the most light that the
- * tolerance allows. The sampler knows nothing of how the result was made. */
+ * Of a finished result, half of the pixels are taken by chance (always the same ones), and half
+ * where errors are likeliest: the darkest pixels all over a tile, the neighbours of the brightest,
+ * their ghosts half a transform away, and the tile's borders. Each is summed directly
+ * (bloom/definition.h) from the image as it came and the kernel's own taps, and the sum is compared
+ * with the pixel as it is stored; the rounding of the pixel's type is allowed on top of the
+ * tolerance. Where the file codes its colours, a stored value must lie between the codes of the
+ * least and the most light that the tolerance allows. The sampler knows nothing of how the result
+ * was made. */
 #ifndef BLOOM_SAMPLER_H
 #define BLOOM_SAMPLER_H
 
@@ -45,9 +47,14 @@ bool sampler_look(sampler *s, const sampler_tile *t, err *e);
 typedef struct {
     uint32_t first, channels;
     const definition_rows *rows; /* of each */
-    const definition_kernel *kernel;
+    definition_kernel kernel;
 } sampler_rows;
-bool sampler_add(sampler *s, const sampler_rows *r, par *threads, err *e);
+bool sampler_add(const sampler *s, const sampler_rows *r, par *threads, err *e);
+
+/* Returns what a pixel should be as its type holds it, once all rows were added; and by how much
+ * rounding may put it off: that of the type, and that of the sum. */
+double sampler_want(double *rounding, const sampler_pixel *p, pixel_type type, const psf *kernel,
+                    double sharpen);
 
 typedef struct {
     uint32_t channel, x, y;
