@@ -1,5 +1,7 @@
 # The relocatable folder, and the installation.
 
+load files
+
 setup() {
     cd "$FFTBLOOM_ROOT"
     build=$(realpath --relative-to=. "$(dirname "$FFTBLOOM")")
@@ -14,7 +16,7 @@ bundle() { # FOLDER
 }
 
 @test "the bundle runs from another place with nothing but itself" {
-    command -v patchelf >/dev/null || skip "patchelf is not installed"
+    needs_program patchelf
     [ "${SAN:-0}" = 0 ] || skip "a sanitizer's program is not bundled"
     bundle "$TEST_TMP/b"
     mv "$TEST_TMP/b" "$TEST_TMP/moved"
@@ -35,7 +37,7 @@ bundle() { # FOLDER
 }
 
 @test "the bundle names no folder of the machine that built it" {
-    command -v patchelf >/dev/null || skip "patchelf is not installed"
+    needs_program patchelf
     [ "${SAN:-0}" = 0 ] || skip "a sanitizer's program is not bundled"
     bundle "$TEST_TMP/b2"
     run grep -rlaF "$FFTBLOOM_ROOT" "$TEST_TMP/b2"
@@ -53,7 +55,7 @@ bundle() { # FOLDER
 }
 
 @test "the bundle blooms on a system that has nothing but the C library" {
-    command -v patchelf >/dev/null || skip "patchelf is not installed"
+    needs_program patchelf
     [ "${SAN:-0}" = 0 ] || skip "a sanitizer's program is not bundled"
     bare=$TEST_TMP/bare
     mkdir -p "$bare/proc" "$bare/lib64" "$bare/lib/x86_64-linux-gnu"
@@ -179,7 +181,7 @@ deb() { # FOLDER: makes a package in it
     LD_LIBRARY_PATH=$(dirname "$pc") "$TEST_TMP/deb/example" sunstar | grep -q ', kept$'
     cd /
     env -i PYTHONPATH="$TEST_TMP/deb/x/usr/lib/python3/dist-packages" LD_LIBRARY_PATH="$(dirname "$pc")" PYTHONDONTWRITEBYTECODE=1 \
-        /usr/bin/python3 -c 'import fftbloom as fb; assert fb.Kernel("star").shape == (256, 256, 3)'
+        python3 -c 'import fftbloom as fb; assert fb.Kernel("star").shape == (256, 256, 3)'
     [ "$("$TEST_TMP/deb/x/usr/bin/fftbloom" --version)" = "$("$FFTBLOOM" --version)" ]
 }
 

@@ -6,11 +6,10 @@ load files
 
 setup() {
     own_folder
-    [ ! "$SAN" = 1 ] || skip "the sanitizers' allocator cannot be preloaded"
-    "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
+    needs_faults
+    needs software
     for i in 1 2; do cp "$FFTBLOOM_ROOT"/testdata/small.exr in.000$i.exr; done
     cp "$FFTBLOOM_ROOT"/testdata/kernel.exr kernel.exr
-    faults=$(dirname "$FFTBLOOM")/tests/faults.so
 }
 
 bloom() { # DEVICE FAULT: two frames at a time

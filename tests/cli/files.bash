@@ -111,7 +111,7 @@ holds() { # FILE CONDITION...
     python3 -c '
 import json, sys
 d = json.load(sys.stdin if sys.argv[1] == "-" else open(sys.argv[1]))
-f = (d.get("frames") or [None])[0] if isinstance(d, dict) else None
+f = d["frames"][0] if isinstance(d, dict) and isinstance(d.get("frames"), list) and d["frames"] else None
 for c in sys.argv[2:]:
     if not eval(c): sys.exit("not so: %s\n%s" % (c, json.dumps(d, indent=1)))' "$@"
 }

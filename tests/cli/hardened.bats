@@ -3,7 +3,7 @@
 
 setup() {
     [ "$(uname -m)" = x86_64 ] || skip "looked at on x86-64 alone"
-    command -v readelf >/dev/null || skip "readelf is not here"
+    needs_program readelf
     both=("$FFTBLOOM" "$(dirname "$FFTBLOOM")/libfftbloom.so.0")
 }
 

@@ -65,7 +65,7 @@ example() { # COMPILER FLAGS...
 }
 
 @test "the interface is the committed one" {
-    command -v abidiff >/dev/null || skip "abidiff is not installed"
+    needs_program abidiff
     [ "${SAN:-0}" = 0 ] || skip "a sanitizer's library shows more"
     tests/check_abi.sh "$so"
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # The command line: flags, variables, config files, their precedence, and what is refused.
+# tests/unit/test_options.c and test_config.c have the values of each type.
 
 load files
 
@@ -9,31 +10,25 @@ setup() {
     unset FFTBLOOM_SHARPEN FFTBLOOM_PADDING
 }
 
-# value NAME ARGS...: what --print-config shows for an option, with its origin.
-value() {
-    local name=$1
-    shift
-    "$FFTBLOOM" apply "$@" --print-config | awk -v n="$name" '$1 == n { $1 = ""; sub(/^ /, ""); print }'
+# What --print-config shows for an option, with its origin.
+value() { # WANT NAME ARGUMENTS...
+    local got
+    got=$("$FFTBLOOM" apply "${@:3}" --print-config | awk -v n="$2" '$1 == n { $1 = ""; sub(/^ /, ""); print }')
+    echo "$2 of ${*:3}: $got"
+    [ "$got" = "$1" ]
 }
 
-@test "alone it prints a short help to stderr and exits 64" {
+@test "help: short without words, the options that matter, every command, one option, the exit statuses" {
     run --separate-stderr "$FFTBLOOM"
     [ "$status" -eq 64 ]
     [ -z "$output" ]
     [[ "$stderr" == usage:* ]]
-}
-
-@test "--version and --help go to stdout" {
-    run --separate-stderr "$FFTBLOOM" --version
-    [ "$status" -eq 0 ]
-    [[ "$output" == "fftbloom "* ]]
     run --separate-stderr "$FFTBLOOM" --help
     [ "$status" -eq 0 ]
-    [[ "$output" == *"The options that matter most:"* ]]
     [ -z "$stderr" ]
-}
-
-@test "every command has a help with its usage, and help of the same words" {
+    [[ "$output" == *"The options that matter most:"*"--existing"*"--amount"* ]]
+    [[ "$output" != *"--tolerance"* ]]
+    [ "$output" = "$("$FFTBLOOM" help)" ]
     for c in $("$FFTBLOOM" docs commands); do
         run --separate-stderr "$FFTBLOOM" "$c" --help
         [ "$status" -eq 0 ]
@@ -43,168 +38,196 @@ value() {
         # Wrapped for 80 columns, examples excepted.
         [ -z "$(grep -v '^  fftbloom' <<<"$output" | grep -v '^Usage' | grep -E '.{101}')" ]
     done
+    run "$FFTBLOOM" help apply
+    [[ "$output" == *"The options that matter most:"*"--amount"*"Layers and pixels:"*"For experts:"*"--tolerance"* ]]
+    [ "$(grep -cE '^ +(-., )?--' <<<"$output")" -le 57 ] # with --help
+    for o in padding --padding; do
+        says 0 "mirrored" help $o
+        [[ "$output" == *"--padding"*"For: apply, "*"also a key of config files" ]]
+    done
+    says 0 "75   Temporary failure" help exit
 }
 
-@test "a slip in a command's name is noticed" {
-    says 64 "" plna a.exr b.exr
-    [[ "$output" == *"unknown command 'plna'; did you mean 'plan'?" ]]
-    says 64 "" blom scene.exr
-    [[ "$output" == *"'blom' is neither a command nor a file" ]]
-    says 64 "" blom
-    [[ "$output" == *"'blom' is neither a command nor a file" ]]
-    says 64 "did you mean 'completion'?" complteion
-    says 64 "did you mean 'schema'?" help schma
+@test "the version: --version, -V, version, and as JSON" {
+    says 0 "fftbloom " --version
+    text=$output
+    for w in -V version; do [ "$("$FFTBLOOM" $w)" = "$text" ]; done
+    "$FFTBLOOM" --version --json | holds - 'd["version"] == 1 and d["program"] == "fftbloom " + d["release"]' \
+        'set(d["libraries"]) == {"vulkan", "openexr", "opencolorio"}'
+    [ "$("$FFTBLOOM" version --json)" = "$("$FFTBLOOM" --version --json)" ]
 }
 
-@test "flags: --name value, --name=value, - for _, short, --no-" {
-    [ "$(value amount --amount 0.5)" = "0.5 flag --amount" ]
-    [ "$(value amount --amount=0.5)" = "0.5 flag --amount=0.5" ]
-    [ "$(value half_overflow --half-overflow float)" = '"float" flag --half-overflow' ]
-    [ "$(value half_overflow --half_overflow float)" = '"float" flag --half_overflow' ]
-    [ "$(value output -o x.exr)" = '"x.exr" flag -o' ]
-    [ "$(value output -ox.exr)" = '"x.exr" flag -ox.exr' ]
-    [ "$(value existing)" = '"replace" default' ]
-    [ "$(value existing --existing skip)" = '"skip" flag --existing' ]
-    [ "$(value stamp --stamp)" = "true flag --stamp" ]
-    [ "$(value stamp --stamp --no-stamp)" = "false flag --no-stamp" ]
-    [ "$(value stamp --stamp=false)" = "false flag --stamp=false" ]
-    [ "$(value amount --amount 0.5 --amount 0.25)" = "0.25 flag --amount" ]
-}
-
-@test "-- ends options" {
+@test "flags: --name value, --name=value, - for _, short, --no-, and the last one wins" {
+    value "0.5 flag --amount" amount --amount 0.5
+    value "0.5 flag --amount=0.5" amount --amount=0.5
+    value '"float" flag --half-overflow' half_overflow --half-overflow float
+    value '"float" flag --half_overflow' half_overflow --half_overflow float
+    value '"x.exr" flag -o' output -o x.exr
+    value '"x.exr" flag -ox.exr' output -ox.exr
+    value '"replace" default' existing
+    value '"skip" flag --existing' existing --existing skip
+    value "true flag --stamp" stamp --stamp
+    value "false flag --no-stamp" stamp --stamp --no-stamp
+    value "false flag --stamp=false" stamp --stamp=false
+    value "0.25 flag --amount" amount --amount 0.5 --amount 0.25
+    value '"mirror" flag --padding' padding --padding mirror
+    value '["mirror", "wrap"] flag --padding' padding --padding mirror,wrap
+    # -- ends options.
     [ "$("$FFTBLOOM" apply --print-config -- -in.exr --kernel | awk '$1 == "input" { print $2 }')" = '"-in.exr"' ]
 }
 
-@test "padding takes one value or one per axis" {
-    [ "$(value padding --padding mirror)" = '"mirror" flag --padding' ]
-    [ "$(value padding --padding mirror,wrap)" = '["mirror", "wrap"] flag --padding' ]
-    says 64 "" a b -o c --padding mirror,wrap,zero
-}
-
-@test "unknown flags name the nearest one, or the command that takes it" {
-    says 64 "did you mean --padding?" a.exr b.exr -o c.exr --paddin zero
-    says 64 "it is for apply" schema --padding zero
-    says 64 "" a.exr b.exr -z
-    says 64 "" a.exr b.exr --no-padding
-}
-
-@test "a flag without its value, too many or too few arguments: 64" {
-    says 64 "-o needs a value: OUT" a.exr b.exr -o
-    says 64 "" a.exr b.exr -o --amount 0
-    says 64 "'c.exr'" a.exr b.exr c.exr -o d.exr
-    says 64 "OUT (--output)" a.exr b.exr
-    says 64 "KERNEL" a.exr -o c.exr
-    says 64 "" completion
-}
-
-@test "a bad value of a flag, a variable or a file: 64" {
-    says 64 "amount must be a fraction from 0 to 1, or a percentage (30%), not '-1'" a b -o c --amount -1
-    FFTBLOOM_JOBS=x run "$FFTBLOOM" a b -o c
-    [ "$status" -eq 64 ]
-    [[ "$output" == *"FFTBLOOM_JOBS: jobs"* ]]
-    printf '{\n  "version": 1,\n  "sharpen": 2\n}\n' >look.json
-    says 64 "look.json:3:14: sharpen" a b -o c --config look.json
-}
-
-@test "flags win over variables, these over the file, this over defaults" {
+@test "flags win over variables, these over the file, this over defaults; arguments stand for input and kernel" {
     echo '{"version": 1, "jobs": 1, "sharpen": 0.1}' >look.json
-    [ "$(value jobs)" = "0 default" ]
-    [ "$(value jobs --config look.json)" = "1 look.json:1:24" ]
-    # The counterpart of amount in files.
-    [ "$(value amount --config look.json)" = "0.9 look.json:1:38" ]
-    export FFTBLOOM_JOBS=2
-    [ "$(value jobs --config look.json)" = "2 environment FFTBLOOM_JOBS" ]
-    [ "$(value jobs --config look.json --jobs 3)" = "3 flag --jobs" ]
-    [ "$(value jobs --jobs 3 --config look.json)" = "3 flag --jobs" ]
-    # A file that a variable names is read as one that a flag names.
-    export FFTBLOOM_CONFIG=look.json
-    [ "$(value amount)" = "0.9 look.json:1:38" ]
-    [ "$(value amount --amount 0.7)" = "0.7 flag --amount" ]
-}
-
-@test "arguments stand for input and kernel, and win over the file" {
-    echo '{"version": 1, "input": "a.exr", "kernel": "k.exr"}' >look.json
-    [ "$(value input b.exr --config look.json)" = '"b.exr" argument IN' ]
-    [ "$(value kernel b.exr --config look.json)" = '"k.exr" look.json:1:44' ]
-}
-
-@test "paths of a config file are meant from its folder" {
+    echo '{"version": 1, "input": "a.exr", "kernel": "k.exr"}' >files.json
     mkdir looks
     echo '{"version": 1, "kernel": "k.exr", "report": "/abs"}' >looks/a.json
-    [[ "$(value kernel --config looks/a.json)" == '"looks/k.exr" '* ]]
-    [[ "$(value report --config looks/a.json)" == '"/abs" '* ]]
+    value "0 default" jobs
+    value "1 look.json:1:24" jobs --config look.json
+    value '"b.exr" argument IN' input b.exr --config files.json
+    value '"k.exr" files.json:1:44' kernel b.exr --config files.json
+    # Paths of a config file are meant from its folder.
+    value '"looks/k.exr" looks/a.json:1:26' kernel --config looks/a.json
+    value '"/abs" looks/a.json:1:45' report --config looks/a.json
+    export FFTBLOOM_JOBS=2
+    value "2 environment FFTBLOOM_JOBS" jobs --config look.json
+    value "3 flag --jobs" jobs --config look.json --jobs 3
+    value "3 flag --jobs" jobs --jobs 3 --config look.json
+    # A file that a variable names is read as one that a flag names.
+    export FFTBLOOM_CONFIG=look.json
+    value "0.9 look.json:1:38" amount
+    value "0.7 flag --amount" amount --amount 0.7
 }
 
-@test "config files: unknown keys, versions, comments, commas, duplicates: 64 with the place" {
-    refused() { # content, place, words
-        printf '%b' "$1" >bad.json
-        says 64 "" a b -o c --config bad.json
-        [[ "$output" == *"bad.json:$2: "*"$3"* ]]
-    }
-    refused '{"version": 1,\n "paddin": "zero"}' 2:2 'did you mean "padding"?'
-    refused '{"version": 7}' 1:13 'reads version 1 only'
-    refused '{}' 1:1 'needs "version": 1'
-    refused '{"version": 1, // x\n}' 1:16 'no comments'
-    refused '{"version": 1,}' 1:14 'trailing commas'
-    refused '{"version": 1, "alpha": "keep", "alpha": "keep"}' 1:33 'already given in line 1'
-    refused '{"version": 1, "alpha": 3}' 1:25 'must be a string, not a number'
-    refused '[1]' 1:1 'is an object, not an array'
-    refused '' 1:1 'empty'
-    says 66 "" a b -o c --config none.json
+@test "amount is a fraction or a percentage, keyed or not, and sharpen its complement in files" {
+    echo '{"version": 1, "amount": "25%"}' >percent.json
+    echo '{"version": 1, "sharpen": {"1": 0.2, "3": 1}}' >keyed.json
+    value "0.3 flag --amount" amount --amount 30%
+    value "0.25 percent.json:1:26" amount --config percent.json
+    value '{"1": 0.8, "3": 0} keyed.json:1:27' amount --config keyed.json
+    value '{"1": 0.8, "3": 0} flag --amount' amount --amount 1:80%,3:0
+    value "0.5 flag --amount" amount --config keyed.json --amount 0.5
+    "$FFTBLOOM" a.exr --amount 0.5 --print-config --json | holds - \
+        'd["amount"] == {"value": 0.5, "origin": "flag --amount"} and d["kernel"]["value"] is None'
+    # A config can come through a pipe.
+    says 0 0.125 plan --print-config --json --config <(echo '{"version": 1, "threshold": 0.125}')
 }
 
-@test "--print-config as JSON is JSON" {
-    "$FFTBLOOM" a.exr --amount 0.5 --print-config --json >c.json
-    python3 - <<'P'
-import json
-c = json.load(open("c.json"))
-assert c["amount"] == {"value": 0.5, "origin": "flag --amount"}, c["amount"]
-assert c["kernel"]["value"] is None
-P
+@test "slips in commands, flags, values and config files: 64, with the nearest name or the place" {
+    printf '{\n  "version": 1,\n  "sharpen": 2\n}\n' >range.json
+    printf '{"version": 1,\n "paddin": "zero"}' >slip.json
+    printf '{"version": 1, // x\n}' >comment.json
+    printf '{"version": 1, "alpha": "keep", "alpha": "keep"}' >twice.json
+    echo '{"version": 1, "update": true}' >old.json
+    echo '{"version": 1, "kernel": "-"}' >pipe.json
+    printf '' >empty.json
+    each refused <<'T'
+64 | unknown command 'plna'; did you mean 'plan'? | plna a.exr b.exr
+64 | 'blom' is neither a command nor a file | blom scene.exr
+64 | 'blom' is neither a command nor a file | blom
+64 | did you mean 'completion'? | complteion
+64 | did you mean 'schema'? | help schma
+64 | did you mean | help appply
+64 | did you mean --padding? | a.exr b.exr -o c.exr --paddin zero
+64 | it is for apply | schema --padding zero
+64 | | a.exr b.exr -z
+64 | | a.exr b.exr --no-padding
+64 | | a b -o c --padding mirror,wrap,zero
+64 | -o needs a value: OUT | a.exr b.exr -o
+64 | | a.exr b.exr -o --amount 0
+64 | 'c.exr' | a.exr b.exr c.exr -o d.exr
+64 | OUT (--output) | a.exr b.exr
+64 | KERNEL | a.exr -o c.exr
+64 | | completion
+64 | amount must be a fraction from 0 to 1, or a percentage (30%), not '-1' | a b -o c --amount -1
+64 | range.json:3:14: sharpen | a b -o c --config range.json
+64 | slip.json:2:2: there is no option "paddin"; did you mean "padding"? | a b -o c --config slip.json
+64 | no comments | a b -o c --config comment.json
+64 | twice.json:1:33: | a b -o c --config twice.json
+64 | already given in line 1 | a b -o c --config twice.json
+64 | old.json:1:16: there is no option "update"; write --existing update | a b -o c --config old.json
+64 | empty.json:1:1: | a b -o c --config empty.json
+66 | none.json | a b -o c --config none.json
+64 | --mem-limit 8 is 8 bytes; did you mean 8GB? | a b -o c --mem-limit 8
+64 | from 0.001 to 1000, not '50%'; write 0.5 | a b -o c --kernel-scale 50%
+64 | '0,5'; write 0.5 | a b -o c --kernel-scale 0,5
+64 | '0,5' | a b -o c --amount 0,5
+# Standard input and output where they are not supported.
+64 | kernel is '-': standard input | a.exr - -o o.exr
+74 | standard output needs a format: exr:- | kernel make star -o -
+64 | '-': standard input is not supported | info -
+64 | '-': standard input is not supported | diff a.exr -
+64 | '-': standard input is not supported | kernel check -
+64 | pipe.json:1:26: kernel is '-' | a.exr -o o.exr --config pipe.json
+T
+    FFTBLOOM_JOBS=x refused 64 "FFTBLOOM_JOBS: jobs" a b -o c
+    FFTBLOOM_MEM_LIMIT=2 refused 64 "FFTBLOOM_MEM_LIMIT: mem_limit 2 is 2 bytes; did you mean 2GB?" a b -o c
+}
+
+@test "names that people look for, and those of earlier versions, are pointed to the right option" {
+    local a="a.exr k.exr -o o.exr"
+    each refused <<'T'
+64 | use --amount | $a --strength 2
+64 | use --jobs | $a --threads 4
+64 | use --jobs | $a -j 4
+64 | --existing skip leaves it | $a --overwrite
+64 | write --existing skip | $a --no-clobber
+64 | write --existing update | $a --update
+64 | write --existing in-place | $a --in-place
+64 | use --amount | $a --mix 0.5
+64 | write --amount A, where A is 1 - sharpen | $a --sharpen 0.5
+64 | --keep-going passes over | $a --missing skip
+64 | fftbloom farm IN KERNEL -o OUT --to slurm | $a --farm slurm
+64 | 'fftbloom plan IN KERNEL -o OUT' | $a --dry-run
+64 | write --progress json:N | $a --progress-fd 3
+64 | write 'fftbloom --version' | $a --version
+64 | write --param blades=VALUE | kernel make star --blades 7
+64 | apply takes no option --rotate; see 'fftbloom help apply' | $a --rotate 15
+64 | bench takes no option --layers; it is for apply, farm, plan, info | bench --layers rgba
+T
 }
 
 @test "options that have no effect in the command as given: 64" {
-    none() { # option and condition, arguments
-        says 64 "$1 has no effect $2" "${@:3}"
-        [ "$(grep -c '^fftbloom: ' <<<"$output")" -eq 1 ]
-    }
-    local a="a.exr k.exr -o o.exr"
-    none --knee "without --threshold" $a --knee 1
-    none --knee "without --threshold" plan a.exr k.exr --knee 1
-    none --half-overflow "with --pixel-type float" $a --half-overflow error --pixel-type float
-    none --compression "on an output that is not EXR" a.exr k.exr -o o.pfm --compression zip
-    none --emit-layer "on an output that is not EXR" a.exr k.exr -o o.png --emit-layer glare
+    local a="a.exr k.exr -o o.exr" f="farm a.####.exr k.exr -o o.####.exr"
     mkdir folder
-    none --compression "on an output that is not EXR" a.pfm k.exr -o folder --compression zip
-    none --keep-going "on a single image" $a --keep-going
-    local f="farm a.####.exr k.exr -o o.####.exr"
-    none --wait "without --to slurm" $f --to openjd --wait
-    none --dir "without --to slurm" $f --to openjd --dir x
-    none --args "without --to slurm" $f --to openjd --args=-pgpu
-    none --template "without --to template" $f --template t
-    none --report "without --wait" $f --report r.json
-    none --json "without --wait" $f --json
-    none --progress "without --wait" $f --progress json
-    none --report "in a plan" plan $a --report r.json
-    none --verbose "with --quiet" $a -q -v
-    none --fade "in 'convert'; it is for make" kernel convert k.exr -o o.exr --fade 0.5
-    none --param "in 'check'; it is for make" kernel check k.exr --param radius=3
-    none --output "in 'check'; it is for make, " kernel check k.exr -o o.exr
-    none --existing "in 'models'; it is for make, " kernel models --existing skip
-    none --taps "in 'check'; it is for make, " kernel check k.exr --taps 3
-    none --normalize "in 'make'; it is for convert" kernel make star -o o.exr --normalize sum
-    none --kernel-center "in 'check'; it is for convert" kernel check k.exr --kernel-center peak
-    none --from "in 'make'; it is for convert" kernel make star -o o.exr --from oiio
-    none --strict "in 'make'; it is for check" kernel make star -o o.exr --strict
-    none --jobs "in 'models'; it is for make, " kernel models --jobs 2
-    none --cache-size "in 'path'; it is for list, trim" cache path --cache-size 0
-    none --abs "without --output" diff a.exr b.exr -abs
-    none --scale "without --output" diff a.exr b.exr -scale 100
-    none --od "without --output" diff a.exr b.exr -od
-    for o in --bless --keep-going --junit=x --json=x --html=x --device=cpu --require-cases=1; do
-        none "${o%%=*}" "with --list" check s.json --list $o
-    done
-    says 64 "bench takes no option --layers; it is for apply, farm, plan, info" bench --layers rgba
+    each refused <<'T'
+64 | --knee has no effect without --threshold | $a --knee 1
+64 | --knee has no effect without --threshold | plan a.exr k.exr --knee 1
+64 | --half-overflow has no effect with --pixel-type float | $a --half-overflow error --pixel-type float
+64 | --compression has no effect on an output that is not EXR | a.exr k.exr -o o.pfm --compression zip
+64 | --compression has no effect on an output that is not EXR | a.pfm k.exr -o folder --compression zip
+64 | --emit-layer has no effect on an output that is not EXR | a.exr k.exr -o o.png --emit-layer glare
+64 | --exposure has no effect on an output that is not PNG | $a --exposure 2
+64 | --wait has no effect without --to slurm | $f --to openjd --wait
+64 | --dir has no effect without --to slurm | $f --to openjd --dir x
+64 | --args has no effect without --to slurm | $f --to openjd --args=-pgpu
+64 | --template has no effect without --to template | $f --template t
+64 | --report has no effect without --wait | $f --report r.json
+64 | --progress has no effect without --wait | $f --progress json
+64 | --report has no effect in a plan | plan $a --report r.json
+64 | --verbose has no effect with --quiet | $a -q -v
+64 | --fade has no effect in 'convert'; it is for make | kernel convert k.exr -o o.exr --fade 0.5
+64 | --param has no effect in 'check'; it is for make | kernel check k.exr --param radius=3
+64 | --output has no effect in 'check'; it is for make, | kernel check k.exr -o o.exr
+64 | --existing has no effect in 'models'; it is for make, | kernel models --existing skip
+64 | --taps has no effect in 'check'; it is for make, | kernel check k.exr --taps 3
+64 | --normalize has no effect in 'make'; it is for convert | kernel make star -o o.exr --normalize sum
+64 | --kernel-center has no effect in 'check'; it is for convert | kernel check k.exr --kernel-center peak
+64 | --from has no effect in 'make'; it is for convert | kernel make star -o o.exr --from oiio
+64 | --strict has no effect in 'make'; it is for check | kernel make star -o o.exr --strict
+64 | --jobs has no effect in 'models'; it is for make, | kernel models --jobs 2
+64 | --cache-size has no effect in 'path'; it is for list, trim | cache path --cache-size 0
+64 | --abs has no effect without --output | diff a.exr b.exr -abs
+64 | --scale has no effect without --output | diff a.exr b.exr -scale 100
+64 | --od has no effect without --output | diff a.exr b.exr -od
+64 | --bless has no effect with --list | check s.json --list --bless
+64 | --keep-going has no effect with --list | check s.json --list --keep-going
+64 | --junit has no effect with --list | check s.json --list --junit=x
+64 | --json has no effect with --list | check s.json --list --json=x
+64 | --html has no effect with --list | check s.json --list --html=x
+64 | --device has no effect with --list | check s.json --list --device=cpu
+64 | --require-cases has no effect with --list | check s.json --list --require-cases=1
+T
+    says 64 "--json has no effect without --wait" $f --json
     [ ! -e o.exr ]
     # They do no harm in files and variables, which may be for several commands, and none at all
     # where the command only shows what it has read.
@@ -213,53 +236,8 @@ P
     says 66 "cannot open" $a --config look.json
 }
 
-@test "names that people look for are pointed to the right option" {
-    local a="a.exr k.exr -o o.exr"
-    says 64 "use --amount" $a --strength 2
-    says 64 "use --jobs" $a --threads 4
-    says 64 "use --jobs" $a -j 4
-    says 64 "--existing skip leaves it" $a --overwrite
-    # What earlier versions had.
-    says 64 "write --existing skip" $a --no-clobber
-    says 64 "write --existing update" $a --update
-    says 64 "write --existing in-place" $a --in-place
-    says 64 "use --amount" $a --mix 0.5
-    says 64 "write --amount A, where A is 1 - sharpen" $a --sharpen 0.5
-    says 64 "--keep-going passes over" $a --missing skip
-    says 64 "fftbloom farm IN KERNEL -o OUT --to slurm" $a --farm slurm
-    says 64 "'fftbloom plan IN KERNEL -o OUT'" $a --dry-run
-    says 64 "write --progress json:N" $a --progress-fd 3
-    echo '{"version": 1, "update": true}' >look.json
-    says 64 'there is no option "update"; write --existing update' $a --config look.json
-    says 64 "--exposure has no effect on an output that is not PNG" $a --exposure 2
-    says 64 "write 'fftbloom --version'" $a --version
-    says 64 "write --param blades=VALUE" kernel make star --blades 7
-    says 64 "apply takes no option --rotate; see 'fftbloom help apply'" $a --rotate 15
-    says 64 "did you mean --padding?" $a --padidng zero
-}
-
-@test "values that are nearly right" {
-    local a="a.exr k.exr -o o.exr"
-    says 64 "--mem-limit 8 is 8 bytes; did you mean 8GB?" $a --mem-limit 8
-    says 64 "--kernel-scale must be a factor (0.5) or a height in image heights (0.5h), from 0.001 to 1000, not '50%'; write 0.5" $a --kernel-scale 50%
-    says 64 "'0,5'; write 0.5" $a --kernel-scale 0,5
-    says 64 "'0,5'" $a --amount 0,5
-    FFTBLOOM_MEM_LIMIT=2 says 64 "FFTBLOOM_MEM_LIMIT: mem_limit 2 is 2 bytes; did you mean 2GB?" $a
-}
-
-@test "standard input and output where they are not supported" {
-    says 64 "kernel is '-': standard input" a.exr - -o o.exr
-    says 74 "standard output needs a format: exr:-" kernel make star -o -
-    says 64 "'-': standard input is not supported" info -
-    says 64 "'-': standard input is not supported" diff a.exr -
-    says 64 "'-': standard input is not supported" kernel check -
-    echo '{"version": 1, "kernel": "-"}' >look.json
-    says 64 "look.json:1:26: kernel is '-'" a.exr -o o.exr --config look.json
-}
-
-@test "variables that no command reads are warned of, with the nearest name" {
+@test "variables that no command reads are warned of, with the nearest name; a value that a kernel refuses: 64" {
     printf 'Pf\n1 1\n-1.0\n\0\0\200?' >a.pfm
-    cp a.pfm k.pfm
     export FFTBLOOM_JOBBS=2 FFTBLOOM_HOME=/opt FFTBLOOM_PADDING=mirror FFTBLOOM_QQ=1 FFTBLOOM_JOBS=1
     run --separate-stderr "$FFTBLOOM" info a.pfm
     [ "$status" -eq 0 ]
@@ -270,50 +248,8 @@ P
     [ "${#stderr_lines[@]}" -eq 3 ]
     run --separate-stderr "$FFTBLOOM" info a.pfm -q
     [ -z "$stderr" ]
-}
-
-@test "the version: --version, -V, version, and as JSON" {
-    says 0 "" --version
-    text=$output
-    for w in -V version; do [ "$("$FFTBLOOM" $w)" = "$text" ]; done
-    "$FFTBLOOM" --version --json | python3 -c 'import json, sys
-v = json.load(sys.stdin)
-assert v["version"] == 1 and v["program"] == "fftbloom " + v["release"]
-assert set(v["libraries"]) == {"vulkan", "openexr", "opencolorio"}'
-    [ "$("$FFTBLOOM" version --json)" = "$("$FFTBLOOM" --version --json)" ]
-}
-
-@test "a value of the command line that or of a file that is refused later: 64" {
-    printf 'Pf\n1 1\n-1.0\n\0\0\200?' >a.pfm
-    cp a.pfm k.pfm
-    says 64 "lies outside the kernel" a.pfm k.pfm -o o.pfm --kernel-center 500,500 --report r.json
-    grep -q '"exit_status": 64' r.json
+    says 64 "lies outside the kernel" a.pfm a.pfm -o o.pfm --kernel-center 500,500 --report r.json
+    holds r.json 'd["exit_status"] == 64'
     echo '{"version": 1, "kernel_center": [500, 500]}' >look.json
-    says 64 "lies outside the kernel" a.pfm k.pfm -o o.pfm --config look.json --amount 0.5
-}
-
-@test "precompute writes .spectrum files only" {
-    says 64 "precompute writes a .spectrum file, not 'x.exr'" precompute k.exr -o x.exr
-    [ ! -e x.exr ]
-}
-
-@test "a config can come through a pipe" {
-    says 0 "" plan --print-config --json --config <(echo '{"version": 1, "threshold": 0.25}')
-    [[ "$output" == *'0.25'* ]]
-}
-
-@test "help: the options that matter, one option, the exit statuses" {
-    run "$FFTBLOOM" help
-    [[ "$status" -eq 0 && "$output" == *"The options that matter most:"*"--existing"*"--amount"* ]]
-    [[ "$output" != *"--tolerance"* ]]
-    run "$FFTBLOOM" help apply
-    [[ "$output" == *"The options that matter most:"*"--amount"*"Layers and pixels:"*"For experts:"*"--tolerance"* ]]
-    [ "$(grep -cE '^ +(-., )?--' <<<"$output")" -le 57 ] # with --help
-    for o in padding --padding; do
-        run "$FFTBLOOM" help $o
-        [[ "$status" -eq 0 && "$output" == *"--padding"*"mirrored"*"For: apply, "*"also a key of config files" ]]
-    done
-    run "$FFTBLOOM" help exit
-    [[ "$status" -eq 0 && "$output" == *"75   Temporary failure"* ]]
-    says 64 "did you mean" help appply
+    says 64 "lies outside the kernel" a.pfm a.pfm -o o.pfm --config look.json --amount 0.5
 }

@@ -17,7 +17,7 @@ setup_file() {
             --chnames crypto00.R,crypto00.G,crypto00.B
     done
     oiiotool beauty.exr b44.exr dwaa.exr --siappendall -o in.exr
-    oiiotool --create 9x7 3 --point:color=1,1,1 4,3 --point:color=0.5,0.4,0.3 6,1 -d float -o kernel.exr
+    image kernel.exr 9x7 float 0,0,0 4,3=1,1,1 6,1=0.5,0.4,0.3
 }
 
 same_part() { # NUMBER A B

@@ -5,8 +5,7 @@ load files
 
 setup_file() {
     shared_folder || return 0
-    oiiotool --create 32x24 3 --point:color=8,8,8 10,9 -d float -o in.exr
-    oiiotool --create 9x9 1 --chnames Y --point:color=3 4,4 --point:color=1 7,5 -d float -o two.exr
+    image in.exr 32x24 float 0,0,0 10,9=8,8,8 -- two.exr 9x9 float 0 4,4=3 7,5=1
     "$FFTBLOOM" in.exr two.exr -o in.pfm --amount 0 --device cpu
     # Three frames of raw planes, 4 x 2: green, blue and red.
     python3 - <<'P'
@@ -71,7 +70,7 @@ bloom() { "$FFTBLOOM" "$@" --device cpu; }
 }
 
 @test "video in, bloomed video out" {
-    command -v ffmpeg >/dev/null || skip "ffmpeg is not installed"
+    needs_program ffmpeg
     ffmpeg -v error -f lavfi -i "color=black:size=96x64:rate=10" -vf "drawbox=x=40+10*0:y=30:w=4:h=4:color=white:t=fill" \
         -frames:v 6 -c:v ffv1 -pix_fmt yuv444p v.mkv
     ffmpeg -v error -i v.mkv -f rawvideo -pix_fmt gbrpf32le - |

@@ -1,8 +1,7 @@
 #!/usr/bin/env bats
 # The Python module: tests/python, the examples of docs/python.md, and its packages.
 
-# Debian's python3 has numpy; another python3 in front may not.
-python=/usr/bin/python3
+load files
 
 setup() {
     [ "${SAN:-0}" = 0 ] || skip "a plain Python cannot load a library with sanitizers"
@@ -13,28 +12,28 @@ setup() {
 }
 
 needs() { # modules
-    "$python" -c "import $1" || skip "not installed: $1"
+    python3 -c "import $1" || skip "not installed: $1"
 }
 
 @test "results, transposes, batches, threads and errors" {
     needs numpy
-    "$python" -W error "$FFTBLOOM_ROOT/tests/python/test_bloom.py"
+    python3 -W error "$FFTBLOOM_ROOT/tests/python/test_bloom.py"
 }
 
 @test "arrays of all kinds and layouts, and a Python without numpy" {
     needs numpy
-    "$python" -W error "$FFTBLOOM_ROOT/tests/python/test_arrays.py"
+    python3 -W error "$FFTBLOOM_ROOT/tests/python/test_arrays.py"
 }
 
 example() { # NUMBER: runs an example, or skips
-    run "$python" -W error "$FFTBLOOM_ROOT/tests/python/examples.py" "$FFTBLOOM_ROOT/docs/python.md" "$1"
+    run python3 -W error "$FFTBLOOM_ROOT/tests/python/examples.py" "$FFTBLOOM_ROOT/docs/python.md" "$1"
     echo "$output"
     [ "$status" -ne 77 ] || skip "$output"
     [ "$status" -eq 0 ]
 }
 
 @test "the page's examples: all of them are below" {
-    [ "$("$python" "$FFTBLOOM_ROOT/tests/python/examples.py" "$FFTBLOOM_ROOT/docs/python.md")" -eq 6 ]
+    [ "$(python3 "$FFTBLOOM_ROOT/tests/python/examples.py" "$FFTBLOOM_ROOT/docs/python.md")" -eq 6 ]
     example 0
 }
 
@@ -57,7 +56,7 @@ example() { # NUMBER: runs an example, or skips
 }
 
 @test "example: EXR files by OpenImageIO make what the program makes" {
-    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    needs_program oiiotool
     for i in 1 2 3; do
         oiiotool --create 60x40 3 --fill:color=0.1,0.2,0.3 60x40 --point:color=50,40,30 "$((i * 9)),9" -d half -o shot.$i.exr
     done
@@ -82,7 +81,7 @@ wheel() { # FOLDER
     unzip -q one/*.whl -d x
     run grep -rlaF "$FFTBLOOM_ROOT" x
     [ -z "$output" ]
-    "$python" - x <<'P'
+    python3 - x <<'P'
 import base64, csv, glob, hashlib, json, os, sys
 os.chdir(sys.argv[1])
 files = {os.path.relpath(os.path.join(d, f)) for d, _, names in os.walk(".") for f in names}
@@ -109,11 +108,11 @@ P
 }
 
 @test "the wheel is installed by pip, used elsewhere, and removed" {
-    "$python" -c 'import ensurepip, venv' || skip "python3-venv is not installed"
+    python3 -c 'import ensurepip, venv' || skip "python3-venv is not installed"
     wheel .
     mkdir away
     unset PYTHONPATH LIBFFTBLOOM FFTBLOOM_ROOT
-    "$python" -m venv away/v
+    python3 -m venv away/v
     away/v/bin/pip install -q --no-index --no-deps ./*.whl
     away/v/bin/pip check
     cd away

@@ -29,10 +29,10 @@ module() { # for a Python that is to find the module and the recipes
 }
 
 @test "Nuke: what a Write node has written is bloomed by the module, with its settings" {
-    /usr/bin/python3 -c 'import numpy, OpenImageIO' || skip "python3-openimageio is not installed"
+    python3 -c 'import numpy, OpenImageIO' || skip "python3-openimageio is not installed"
     module
     oiiotool in.exr --create 40x30 1 --chnames id --fill:color=7 40x30 --chappend --attrib shot 42 -d half -o plate.1002.exr
-    /usr/bin/python3 "$FFTBLOOM_ROOT/tests/python/use_nuke.py"
+    python3 "$FFTBLOOM_ROOT/tests/python/use_nuke.py"
     for i in 1001 1002; do
         fftbloom plate.$i.exr star.exr -o want.exr --amount 0.5 --device cpu
         fftbloom diff plate_bloom.$i.exr want.exr --fail 1e-6 --failrelative 1e-3
@@ -46,7 +46,7 @@ module() { # for a Python that is to find the module and the recipes
 }
 
 @test "Blender: the add-on blooms renders and images, and leaves the scene as it is" {
-    command -v blender >/dev/null || skip "Blender is not installed"
+    needs_program blender
     module
     run blender -b --factory-startup --python-use-system-env --python-exit-code 3 \
         -P "$FFTBLOOM_ROOT/tests/python/blender_scene.py" -P "$FFTBLOOM_ROOT/tests/python/use_blender.py"

@@ -6,12 +6,11 @@ load files
 setup() {
     own_folder
     export FFTBLOOM_DEVICE=cpu
-    [ ! "$SAN" = 1 ] || skip "a build with sanitizers has no sandbox"
+    needs_faults # a build with sanitizers has no sandbox either
     mkdir in out elsewhere
     cp "$FFTBLOOM_ROOT"/testdata/small.exr in/a.exr
     cp "$FFTBLOOM_ROOT"/testdata/kernel.exr in/k.exr
     echo secret >elsewhere/secret
-    faults=$(dirname "$FFTBLOOM")/tests/faults.so
     "$FFTBLOOM" in/a.exr in/k.exr -o out/want.exr -v 2>said
     grep -q 'sandbox: Landlock and seccomp' said || skip "this kernel has no Landlock or no seccomp"
 }
@@ -113,7 +112,7 @@ on() { # DEVICE FAULT: two frames at a time on a software device that claims to 
 }
 
 @test "what OpenEXR's library decodes: the same pixels in a process of its own, which can do nothing else" {
-    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    needs_program oiiotool
     "$FFTBLOOM" --version | grep -q 'OpenEXR' || skip "built without OpenEXR"
     for codec in pxr24 b44 b44a dwaa dwab; do
         oiiotool in/a.exr --compression $codec -o in/$codec.exr --tile 16 16 -o in/tiles.exr
@@ -127,7 +126,7 @@ on() { # DEVICE FAULT: two frames at a time on a software device that claims to 
 }
 
 @test "a decoder that breaks, hangs, takes all memory or talks rubbish is an error of its file" {
-    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    needs_program oiiotool
     "$FFTBLOOM" --version | grep -q 'OpenEXR' || skip "built without OpenEXR"
     oiiotool in/a.exr --compression dwaa -o in/d.exr
     for case in "crash broke" "hang within" "speak broke" "eat broke"; do

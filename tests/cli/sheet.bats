@@ -4,7 +4,7 @@
 load files
 
 setup() {
-    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    needs_program oiiotool
     own_folder
     make_images k.exr
 }

@@ -10,8 +10,7 @@ setup_file() {
     # Odd sizes, light at the borders, and a kernel that is not symmetric.
     oiiotool --pattern noise:type=uniform:min=0.05:max=0.9 501x397 3 --point:color=50,40,30 300,390 \
         --point:color=9,8,7 0,200 --point:color=500,400,300 500,0 -d float --attrib compression zip -o in.exr
-    oiiotool --create 41x30 3 --fill:color=0.001,0.002,0.003 41x30 --point:color=1,1,1 20,15 \
-        --point:color=0.3,0.2,0.1 3,28 -d float -o kernel.exr
+    image kernel.exr 41x30 float 0.001,0.002,0.003 20,15=1,1,1 3,28=0.3,0.2,0.1
 }
 
 # Blooms the whole image, and tiles of it; their results are alike.

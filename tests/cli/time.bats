@@ -7,7 +7,7 @@ setup_file() {
     shared_folder || return 0
     make_images
     for i in 1001 1002 1003 1004 1005; do cp in.exr in.$i.exr; done
-    oiiotool --create 9x7 3 --fill:color=0.02,0.01,0.01 9x7 --point:color=1,1,1 4,3 -d float -o k.1001.exr
+    image k.1001.exr 9x7 float 0.02,0.01,0.01 4,3=1,1,1
     for i in 1002 1003 1004 1005; do
         oiiotool kernel.exr --cmul 1,1,0.$((i - 1000)) -o k.$i.exr
     done

@@ -19,7 +19,7 @@ bytes() { stat -c %s "$1"; }
 WORDS='zip zips'
 
 @test "OpenEXR reads what is written" {
-    command -v oiiotool >/dev/null || skip "oiiotool is not installed"
+    needs_program oiiotool
     for type in half float; do
         bloom none.exr --compression none --pixel-type $type
         for word in $WORDS; do
@@ -31,7 +31,7 @@ WORDS='zip zips'
 }
 
 @test "ffmpeg reads what is written" {
-    command -v ffmpeg >/dev/null || skip "ffmpeg is not installed"
+    needs_program ffmpeg
     raw() { ffmpeg -nostdin -v error -i "$1" -f rawvideo -pix_fmt gbrpf32le "$2"; }
     for type in half float; do
         bloom none.exr --compression none --pixel-type $type
