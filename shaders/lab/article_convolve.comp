@@ -15,19 +15,12 @@
 layout(std430, set = 0, binding = ARTICLE_PAIRS) readonly buffer pair_lines { complex pairs[]; };
 layout(std430, set = 0, binding = ARTICLE_HALF) writeonly buffer half_lines { complex halves[]; };
 layout(set = 1, binding = 0) uniform sampler2DArray spectrum;
-layout(constant_id = ARTICLE_FILTERS) const bool FILTERS = true;
-
-complex texel(uvec2 at, uint c) { return texelFetch(spectrum, ivec3(at.x % KERNEL, at.y, c), 0).xy; }
 
 // The spectrum is as large as the kernel. Between its frequencies it is interpolated, and it goes
 // round along the second axis. The middle of its first texel is frequency 0.
 complex sampled(uint c, uint k1, uint k2) {
     vec2 share = vec2(k2, k1) / vec2(N, FIRST);
-    if (FILTERS) return textureLod(spectrum, vec3(share + 0.5 / KERNEL, c), 0).xy;
-    uvec2 at = uvec2(share * KERNEL);
-    vec2 between = fract(share * KERNEL);
-    return mix(mix(texel(at, c), texel(at + uvec2(1, 0), c), between.x),
-               mix(texel(at + uvec2(0, 1), c), texel(at + uvec2(1, 1), c), between.x), between.y);
+    return textureLod(spectrum, vec3(share + 0.5 / KERNEL, c), 0).xy;
 }
 
 void main() {

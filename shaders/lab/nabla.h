@@ -16,7 +16,6 @@
 #define ARTICLE_FIRST         133 // length of the transform along the first axis
 #define ARTICLE_FIRST_THREADS 134 // threads that do it
 #define ARTICLE_KERNEL        135 // taps of the kernel along each axis
-#define ARTICLE_FILTERS       136 // texture units interpolate
 
 // Bindings of the article's passes.
 #define ARTICLE_IMAGE    0 // rgba, row by row: read by pass 1

@@ -9,23 +9,19 @@ enum { CHANNELS = ARTICLE_CHANNELS, PIXEL = 4 /* floats */ };
 
 /* --- sizes ------------------------------------------------------------------------------------ */
 
-/* Returns the smallest power of two that is not below n. */
-static uint32_t article_length(uint32_t n) {
-    uint32_t p = 1;
-    while (p < n) p *= 2;
-    return p;
-}
-
-bool article_plan_make(article_plan *to, const article_ask *ask, const lab_ask *limits, err *e) {
-    uint32_t k = ask->kernel;
-    article_plan p = {.ask = *ask, .extent = {ask->size[ask->first], ask->size[!ask->first]}};
+bool article_plan_make(article_plan *to, const uint32_t size[PLAN_AXES], uint32_t k, uint32_t first,
+                       const lab_ask *limits, err *e) {
+    article_plan p = {.kernel = k, .first = first, .extent = {size[first], size[!first]}};
     if (k < 4 || k & (k - 1))
         return err_set(e, ERR_USAGE,
                        "--engine article needs a kernel whose side is a power of two, at least 4; "
                        "this one has %u",
                        k);
-    for (int a = 0; a < 2; a++)
-        if (!nabla_choose(&p.line[a], article_length(p.extent[a] + k - 1), limits, e)) return false;
+    for (int a = 0; a < 2; a++) {
+        uint32_t length = 1;
+        while (length < p.extent[a] + k - 1) length *= 2;
+        if (!nabla_choose(&p.line[a], length, limits, e)) return false;
+    }
     uint64_t pixels = (uint64_t)p.extent[0] * p.extent[1];
     p.image_bytes = pixels * PIXEL * sizeof(float);
     p.pair_bytes = NABLA_NUMBER * CHANNELS * (uint64_t)ceil_div_u32(p.extent[1], 2) *
@@ -64,13 +60,13 @@ static bool article_make_spectrum(article *a, const lab_gpu *g, const psf *k, pa
                                   err *e) {
     const article_plan *p = &a->plan;
     uint32_t n = k->w;
-    bool x_first = p->ask.first == PLAN_X, ok = true;
+    bool x_first = p->first == PLAN_X, ok = true;
     double lengths = 2.0 * p->line[0].length * p->line[1].length;
-    size_t layer = (size_t)n * (n / 2 + 1) * 2;
-    if (n != p->ask.kernel || k->h != n)
+    size_t layer = (size_t)n * n * 2; /* of which n / 2 + 1 rows are not zero */
+    if (n != p->kernel || k->h != n)
         return err_set(e, ERR_USAGE, "--engine article needs a square kernel; this one is %u x %u",
                        n, k->h);
-    float *host = mem_raw(CHANNELS * layer, sizeof *host, "the kernel's spectrum", e);
+    float *host = mem_new(CHANNELS * layer, sizeof *host, "the kernel's spectrum", e);
     if (!host) return false;
     for (uint32_t c = 0; ok && c < CHANNELS; c++) {
         uint32_t from = k->channels == 1 ? 0 : c;
@@ -83,8 +79,7 @@ static bool article_make_spectrum(article *a, const lab_gpu *g, const psf *k, pa
                        .ctx = &plane};
         ok = fft_half_spectrum(host + c * layer, &f, threads, e);
     }
-    ok = ok &&
-         lab_texture_make(&a->spectrum, &g->g, &(lab_layers){host, n, CHANNELS, p->ask.fetch}, e);
+    ok = ok && lab_texture_make(&a->spectrum, &g->g, host, n, CHANNELS, e);
     mem_free(host);
     return ok;
 }
@@ -113,11 +108,10 @@ static bool make_program(article *a, bool shuffles, err *e) {
         nabla_add_constants(to, p->line[second]);
         lab_add_constant(to, ARTICLE_EXTENT, p->extent[0]);
         lab_add_constant(to, ARTICLE_LINES, p->extent[1]);
-        lab_add_constant(to, ARTICLE_X_FIRST, p->ask.first == PLAN_X);
+        lab_add_constant(to, ARTICLE_X_FIRST, p->first == PLAN_X);
         lab_add_constant(to, ARTICLE_FIRST, p->line[0].length);
         lab_add_constant(to, ARTICLE_FIRST_THREADS, p->line[0].threads);
-        lab_add_constant(to, ARTICLE_KERNEL, p->ask.kernel);
-        lab_add_constant(to, ARTICLE_FILTERS, a->spectrum.filters);
+        lab_add_constant(to, ARTICLE_KERNEL, p->kernel);
         lab_add_step(to, LAB_FORWARD,
                      &(lab_step){.shader = shader,
                                  .stamp = true,

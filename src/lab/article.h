@@ -2,35 +2,25 @@
  * `nabla`, along one axis, along the other and back, and back along the first.
  *
  * Lengths are powers of two that hold image and kernel side by side. The kernel is square, its side
- * a power of two, and its spectrum is made at that size and sampled linearly, by the texture units
- * where they can; docs/fft.md says what that costs. Borders are zero. Pixels are red, green, blue
+ * a power of two, and its spectrum is made at that size and sampled linearly, by texture
+ * units; docs/fft.md says what that costs. Borders are zero. Pixels are red, green, blue
  * and alpha; alpha becomes 1.
  *
- * It does what the article describes, and differs from the article's program: the zero and the
- * middle frequency of the first axis are lines of their own, so that both get the same borders and
- * the same product as all others; images of any width and height come out whole and unmoved; the
- * spectrum goes round where it ends; factors come from a table made in double. Pixels are in
- * buffers and not in textures. */
+ * docs/fft.md says where it differs from the article's program. Factors come from a table made in
+ * double, and pixels are in buffers and not in textures. */
 #ifndef LAB_ARTICLE_H
 #define LAB_ARTICLE_H
 
 #include "kernel/psf.h"
 #include "lab/lab_gpu.h"
-#include "lab/lab_texture.h"
 #include "lab/nabla.h"
 
 enum { ARTICLE_FORWARD, ARTICLE_CONVOLVE, ARTICLE_INVERSE, ARTICLE_PASSES };
 
-typedef struct {
-    uint32_t size[PLAN_AXES]; /* of the image */
-    uint32_t kernel;          /* taps along each axis */
-    uint32_t first;           /* PLAN_X or PLAN_Y: the axis of passes 1 and 3 */
-    bool fetch;               /* the shader interpolates the spectrum, though texture units could */
-} article_ask;
-
 /* Every size. */
 typedef struct {
-    article_ask ask;
+    uint32_t kernel;    /* taps along each axis */
+    uint32_t first;     /* PLAN_X or PLAN_Y: the axis of passes 1 and 3 */
     nabla_line line[2]; /* of the first axis, of the other */
     uint32_t extent[2]; /* pixels along them */
     uint64_t image_bytes, pair_bytes, half_bytes, spectrum_bytes; /* of the buffers */
@@ -38,7 +28,8 @@ typedef struct {
 } article_plan;
 
 /* Of the limits, the length does not count. */
-bool article_plan_make(article_plan *to, const article_ask *ask, const lab_ask *limits, err *e);
+bool article_plan_make(article_plan *to, const uint32_t size[PLAN_AXES], uint32_t kernel,
+                       uint32_t first, const lab_ask *limits, err *e);
 
 /* Made by article_open from a zeroed one; article_close accepts a half-made one. */
 typedef struct {

@@ -3,55 +3,62 @@
 #include "base/mem.h"
 #include "math/fft.h"
 #include "math/lengths.h"
+#include "shaders/lab/all.inc" /* an array of words for each shader, by the name of its file */
 
 #include <assert.h>
 
-static bool lab_takes_power(uint32_t n) {
-    return n >= LAB_LEAST && n <= LAB_MOST && !(n & (n - 1));
-}
+#define CODE(name) \
+    { name, sizeof name }
 
-bool lab_takes_smooth(uint32_t n) {
-    return n >= LAB_LEAST && n <= LAB_MOST && length_is_smooth(n);
-}
+const gpu_shader LAB_OURS = CODE(ours), LAB_OCEAN = CODE(ocean);
+const gpu_shader LAB_NABLA[2] = {CODE(nabla_shared), CODE(nabla)};
+const gpu_shader LAB_ARTICLE[2][3] = {
+    {CODE(article_forward_shared), CODE(article_convolve_shared), CODE(article_inverse_shared)},
+    {CODE(article_forward), CODE(article_convolve), CODE(article_inverse)}};
 
-/* The definition takes n^3 steps. */
-static bool lab_takes_small(uint32_t n) {
-    return lab_takes_smooth(n) && n <= 512;
-}
+/* --- the table ------------------------------------------------------------------------------- */
 
-/* Rows for lengths that are powers of two. */
-#define CPU(name, form, about) \
-    { name, "CPU: " about, lab_takes_power, &form, NULL, false }
-#define GPU(name, program, about) \
-    { name, about, lab_takes_power, NULL, program, false }
+#define BY_AXIS .program = lab_by_axis, .code
 
 /* clang-format off */
 const lab_transform LAB_TRANSFORMS[] = {
-    {"dft", "CPU: the definition", lab_takes_small, &LAB_DFT, NULL, false},
-    CPU("ct2-recursive", LAB_CT2_RECURSIVE, "Cooley-Tukey radix 2, recursive"),
-    CPU("ct2-dit", LAB_CT2_DIT, "Cooley-Tukey radix 2, decimation in time, in place"),
-    CPU("ct2-dif", LAB_CT2_DIF, "Cooley-Tukey radix 2, decimation in frequency, in place"),
-    {"lanes", "CPU: one line in each SIMD lane, in two levels of the caches", lab_takes_smooth,
-     &LAB_LANES, NULL, true},
-    GPU("ct2-stages", lab_ct2_stages, "Cooley-Tukey radix 2, one dispatch per stage"),
-    GPU("ct2-axis", lab_ct2_axis, "Cooley-Tukey radix 2, one dispatch per axis"),
-    GPU("stockham2", lab_stockham2, "Stockham radix 2, one dispatch per axis"),
-    GPU("stockham2-wide", lab_stockham2_wide, "Stockham radix 2, four butterflies a thread"),
-    GPU("stockham4", lab_stockham4, "Stockham radix 4, one dispatch per axis"),
-    GPU("stockham2-shared", lab_stockham2_shared,
-        "Stockham radix 2, in shared memory between the stages"),
-    GPU("stockham4-shared", lab_stockham4_shared,
-        "Stockham radix 4, in shared memory between the stages"),
-    GPU("stockham4-shared-wide", lab_stockham4_shared_wide,
-        "the same with four butterflies a thread"),
-    GPU("nabla", lab_nabla, "the article's: radix 2 in registers, one number traded per butterfly, "
-        "by shuffles where the partner is near"),
-    GPU("nabla-shared", lab_nabla_shared, "the same, all trades through shared memory"),
+    {"dft", "CPU: the definition", .cpu = textbook_dft, .smooth = true,
+     .most = 512}, /* it takes n^3 steps */
+    {"ct2-recursive", "CPU: Cooley-Tukey radix 2, recursive", .cpu = textbook_recursive},
+    {"ct2-dit", "CPU: Cooley-Tukey radix 2, decimation in time, in place",
+     .cpu = textbook_dit},
+    {"ct2-dif", "CPU: Cooley-Tukey radix 2, decimation in frequency, in place",
+     .cpu = textbook_dif},
+    {"ct2-stages", "Cooley-Tukey radix 2, one dispatch per stage", .program = lab_by_stage,
+     .code = CODE(ct2_stages)},
+    {"ct2-axis", "Cooley-Tukey radix 2, one dispatch per axis", BY_AXIS = CODE(ct2_axis),
+     .radix = 2, .wide = 1, .in_place = true},
+    {"stockham2", "Stockham radix 2, one dispatch per axis", BY_AXIS = CODE(stockham2),
+     .radix = 2, .wide = 1},
+    {"stockham2-wide", "Stockham radix 2, four butterflies a thread", BY_AXIS = CODE(stockham2),
+     .radix = 2, .wide = 4},
+    {"stockham4", "Stockham radix 4, one dispatch per axis", BY_AXIS = CODE(stockham4),
+     .radix = 4, .wide = 1},
+    {"stockham2-shared", "Stockham radix 2, in shared memory between the stages",
+     BY_AXIS = CODE(stockham2_shared), .radix = 2, .wide = 1, .in_shared = true},
+    {"stockham4-shared", "Stockham radix 4, in shared memory between the stages",
+     BY_AXIS = CODE(stockham4_shared), .radix = 4, .wide = 1, .in_shared = true},
+    {"stockham4-shared-wide", "the same with four butterflies a thread",
+     BY_AXIS = CODE(stockham4_shared), .radix = 4, .wide = 4, .in_shared = true},
+    {"nabla", "the article's: radix 2 in registers, one number traded per butterfly, by shuffles "
+     "where the partner is near", .program = lab_nabla},
+    {"nabla-shared", "the same, all trades through shared memory", .program = lab_nabla,
+     .in_shared = true},
     {"ours", "the transform of this program: mixed radices up to 20, in registers",
-     lab_takes_smooth, NULL, lab_ours, true},
+     .program = lab_ours, .smooth = true, .own = true},
 };
 /* clang-format on */
 const int LAB_TRANSFORM_COUNT = (int)(sizeof LAB_TRANSFORMS / sizeof LAB_TRANSFORMS[0]);
+
+bool lab_takes(const lab_transform *t, uint32_t n) {
+    return n >= LAB_LEAST && n <= (t->most ? t->most : LAB_MOST) &&
+           (t->smooth ? length_is_smooth(n) : !(n & (n - 1)));
+}
 
 /* --- programs -------------------------------------------------------------------------------- */
 

@@ -5,9 +5,9 @@
  * thread of the CPU or on a GPU, and gives an account of what it moves. lab_bench.h times the rows
  * and compares them with a transform in double; docs/fft.md explains them.
  *
- * A row is a form of CPU code, or a function that writes a program for a GPU: buffers, shaders and
- * dispatches, which are data. To add one: the function and a row in lab.c, a shader in shaders/lab
- * and its line in lab_shaders.c. The article's bloom and the sea are such programs, too.
+ * A row is a function of one line for the CPU, or one that writes a program for a GPU: buffers,
+ * shaders and dispatches, which are data. To add one: the function and a row in lab.c, and a shader
+ * in shaders/lab. The article's bloom and the sea are such programs, too.
  *
  * The lab is no part of the product. Nothing outside of this folder and shaders/lab knows it but
  * the command `bench`, and without these folders the program builds all the same. */
@@ -18,7 +18,6 @@
 #include "math/plan.h"
 #include "shaders/lab/ids.h"
 
-#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct {
@@ -28,20 +27,7 @@ typedef struct {
 /* Forward is exp(-2 pi i j k / n) on both axes; the inverse divides by n^2. */
 enum { LAB_FORWARD, LAB_BACKWARD, LAB_WAYS };
 
-/* What one 2-D transform does, by the transform's own account. Tables that stay in the caches are
- * not counted. */
-typedef struct {
-    uint64_t bytes;    /* of the image's numbers, read from and written to global memory */
-    uint32_t barriers; /* of a workgroup, in all its dispatches */
-    uint32_t shared;   /* bytes of a workgroup's shared memory, at most */
-} lab_account;
-
-/* On the CPU: one thread, float. `make` prepares for n x n; `run` transforms the image in place. */
-typedef struct {
-    void *(*make)(uint32_t n, err *e);
-    void (*run)(void *made, lab_complex *image, int way);
-    void (*free)(void *made); /* accepts NULL */
-} lab_cpu_form;
+typedef struct lab_transform lab_transform;
 
 /* --- on a GPU -------------------------------------------------------------------------------- */
 
@@ -84,7 +70,11 @@ typedef struct {
     /* frequency[i]: the frequency that the forward transform leaves at place i of each axis, and
      * that the inverse takes from there. NULL: natural order. */
     uint32_t *frequency;
-    lab_account account;
+    /* What one 2-D transform does, by its own account: bytes of the image's numbers, read from and
+     * written to global memory; barriers of a workgroup in all its dispatches; bytes of its shared
+     * memory, at most. */
+    uint64_t bytes;
+    uint32_t barriers, shared;
 } lab_program;
 
 /* What a program is made for. */
@@ -108,9 +98,9 @@ float *lab_roots(uint32_t n, err *e);
 void lab_put_root(float *to, uint64_t m, uint64_t n);
 void lab_program_free(lab_program *p);
 
-/* The SPIR-V that the build makes of shaders/lab: by whether subgroups shuffle, by pass. */
-extern const gpu_shader LAB_CT2_STAGES, LAB_CT2_AXIS, LAB_STOCKHAM2, LAB_STOCKHAM2_SHARED,
-    LAB_STOCKHAM4, LAB_STOCKHAM4_SHARED, LAB_OURS, LAB_OCEAN, LAB_NABLA[2], LAB_ARTICLE[2][3];
+/* The SPIR-V that the build makes of shaders/lab: without shuffles in a subgroup and with them, and
+ * of the article's bloom by pass. */
+extern const gpu_shader LAB_OURS, LAB_OCEAN, LAB_NABLA[2], LAB_ARTICLE[2][3];
 
 /* Returns floor(log2(x)), x > 0. */
 static inline uint32_t lab_log2(uint32_t x) {
@@ -122,29 +112,45 @@ static inline uint32_t lab_log2(uint32_t x) {
 /* --- the table ------------------------------------------------------------------------------- */
 
 /* Writes the program of a transform into a zeroed one with its n. */
-typedef bool lab_program_form(lab_program *to, const lab_ask *ask, err *e);
+typedef bool lab_program_form(lab_program *to, const lab_ask *ask, const lab_transform *t, err *e);
 
-extern const lab_cpu_form LAB_DFT, LAB_CT2_RECURSIVE, LAB_CT2_DIT, LAB_CT2_DIF, LAB_LANES;
-/* Of nabla with shuffles where the device has them, and without. */
-lab_program_form lab_ct2_stages, lab_ct2_axis, lab_stockham2, lab_stockham2_wide, lab_stockham4,
-    lab_stockham2_shared, lab_stockham4_shared, lab_stockham4_shared_wide, lab_nabla,
-    lab_nabla_shared, lab_ours;
-
+/* Room for transforms of a textbook on one thread of the CPU: n numbers each. */
 typedef struct {
+    uint32_t n;
+    int way;
+    lab_complex *root, *line, *spare;
+} textbook;
+
+/* Transforms t->line, which it may destroy, into t->spare. */
+typedef void textbook_form(const textbook *t);
+textbook_form textbook_dft, textbook_recursive, textbook_dit, textbook_dif;
+/* Transforms n x n numbers in place. */
+void textbook_run(textbook *t, textbook_form *form, lab_complex *image, int way);
+
+struct lab_transform {
     const char *name;
-    const char *about; /* one sentence without a full stop */
-    bool (*takes)(uint32_t n);
-    const lab_cpu_form *cpu; /* or NULL, and */
+    const char *about;  /* one sentence without a full stop */
+    textbook_form *cpu; /* or NULL, and */
     lab_program_form *program;
-    bool own; /* it is this program's: the plot shows it bold */
-} lab_transform;
+    bool smooth;    /* takes products of 2, 3, 5 and 7; else powers of two alone */
+    uint32_t most;  /* the longest length; 0: LAB_MOST */
+    bool own;       /* it is this program's: the plot shows it bold */
+    bool in_shared; /* between the first stage and the last one, a line is in shared memory */
+    /* Of a textbook: */
+    gpu_shader code;
+    uint32_t radix;
+    uint32_t wide; /* butterflies of a thread, where there are enough */
+    bool in_place; /* after its first stage it works in its output */
+};
 
 extern const lab_transform LAB_TRANSFORMS[];
 extern const int LAB_TRANSFORM_COUNT;
 
 enum { LAB_LEAST = 16, LAB_MOST = 4096 };
 
-/* Returns whether n is a length of the production transform within LAB_LEAST and LAB_MOST. */
-bool lab_takes_smooth(uint32_t n);
+bool lab_takes(const lab_transform *t, uint32_t n);
+
+/* One dispatch for each stage; one for each axis; the article's; this program's. */
+lab_program_form lab_by_stage, lab_by_axis, lab_nabla, lab_ours;
 
 #endif

@@ -17,29 +17,6 @@ typedef struct {
     bool wanted[MOST_TRANSFORMS]; /* by the index in LAB_TRANSFORMS */
 } asked;
 
-static bool read_sizes(asked *a, const char *list, err *e) {
-    for (const char *at = list;; at++) {
-        unsigned from = 0, to = 0;
-        int used = 0;
-        size_t length = strcspn(at, ",");
-        if (sscanf(at, "%5u%n..%5u%n", &from, &used, &to, &used) < 2) to = from;
-        if (!length || (size_t)used != length || at[0] == '+' || at[0] == '-' || to < from ||
-            from < LAB_LEAST || to > LAB_MOST)
-            return err_set(
-                e, ERR_USAGE,
-                "--size %s: give sizes from %d to %d, such as 512, 128..1024 (each twice "
-                "the one before) or 640,1080",
-                list, LAB_LEAST, LAB_MOST);
-        for (unsigned n = from; n <= to; n *= 2) {
-            if (a->sizes == MOST_SIZES)
-                return err_set(e, ERR_USAGE, "--size: give %d sizes at most", MOST_SIZES);
-            a->size[a->sizes++] = n;
-        }
-        at += length;
-        if (!*at) return true;
-    }
-}
-
 /* Marks the transforms of a list, and refuses those that cannot be timed here. */
 static bool read_names(asked *a, const lab_bench_request *r, err *e) {
     const char *known[MOST_TRANSFORMS];
@@ -74,26 +51,45 @@ static bool read_names(asked *a, const lab_bench_request *r, err *e) {
     return true;
 }
 
-static bool check_sizes(const asked *a, lab_kind kind, err *e) {
-    for (uint32_t s = 0; s < a->sizes; s++) {
-        uint32_t n = a->size[s];
-        bool taken = false;
-        for (int i = 0; i < LAB_TRANSFORM_COUNT; i++)
-            taken |= a->wanted[i] && LAB_TRANSFORMS[i].takes(n);
-        if (!taken)
-            return err_set(e, ERR_USAGE, "--size %u: none of the transforms asked for can do it%s",
-                           n,
-                           lab_takes_smooth(n) ? ""
-                                               : "; lengths are powers of two, or products "
-                                                 "of 2, 3, 5 and 7");
-        if (kind == LAB_SEA && (n % 2 || n < 64))
-            return err_set(e, ERR_USAGE, "--size %u: a sea has an even side, from 64 on", n);
-    }
+/* Adds a size, which some of the transforms must take. */
+static bool add_size(asked *a, uint32_t n, lab_kind kind, err *e) {
+    bool taken = false;
+    for (int i = 0; i < LAB_TRANSFORM_COUNT; i++)
+        taken |= a->wanted[i] && lab_takes(&LAB_TRANSFORMS[i], n);
+    if (!taken)
+        return err_set(e, ERR_USAGE,
+                       "--size %u: none of the transforms asked for can do it; lengths are powers "
+                       "of two, and for some transforms products of 2, 3, 5 and 7",
+                       n);
+    if (kind == LAB_SEA && (n % 2 || n < 64))
+        return err_set(e, ERR_USAGE, "--size %u: a sea has an even side, from 64 on", n);
+    if (a->sizes == MOST_SIZES)
+        return err_set(e, ERR_USAGE, "--size: give %d sizes at most", MOST_SIZES);
+    a->size[a->sizes++] = n;
     return true;
 }
 
-/* --- transforms, and the sea that they make ----------------------------------------------------
- */
+static bool read_sizes(asked *a, const char *list, lab_kind kind, err *e) {
+    for (const char *at = list;; at++) {
+        unsigned from = 0, to = 0;
+        int used = 0;
+        size_t length = strcspn(at, ",");
+        if (sscanf(at, "%5u%n..%5u%n", &from, &used, &to, &used) < 2) to = from;
+        if (!length || (size_t)used != length || at[0] == '+' || at[0] == '-' || to < from ||
+            from < LAB_LEAST || to > LAB_MOST)
+            return err_set(
+                e, ERR_USAGE,
+                "--size %s: give sizes from %d to %d, such as 512, 128..1024 (each twice "
+                "the one before) or 640,1080",
+                list, LAB_LEAST, LAB_MOST);
+        for (unsigned n = from; n <= to; n *= 2)
+            if (!add_size(a, n, kind, e)) return false;
+        at += length;
+        if (!*at) return true;
+    }
+}
+
+/* --- transforms, and a sea of them ----------------------------------------------------------- */
 
 /* Times one size; `with` has what the results are held to. */
 static bool bench_size(lab_bench *b, const asked *a, const lab_request *with, err *e) {
@@ -102,7 +98,7 @@ static bool bench_size(lab_bench *b, const asked *a, const lab_request *with, er
         lab_row row;
         lab_request one = *with;
         one.t = &LAB_TRANSFORMS[i];
-        if (!a->wanted[i] || !one.t->takes(one.n)) continue;
+        if (!a->wanted[i] || !lab_takes(one.t, one.n)) continue;
         if (!(ok = lab_run(&row, &one, e))) break;
         row.device = one.t->program ? b->r->gpu->name : "cpu";
         lab_add_row(b, &row);
@@ -110,34 +106,25 @@ static bool bench_size(lab_bench *b, const asked *a, const lab_request *with, er
     return ok;
 }
 
-static bool scene_make(lab_scene *s, uint32_t n, err *e) {
-    s->frame = SEA_FRAME;
-    bool ok = ocean_make(&s->o, n, e);
-    for (int i = 0; ok && i < OCEAN_IMAGES; i++)
-        ok = (s->image[i] = mem_raw((size_t)n * n, 2 * sizeof(double), "fields", e)) != NULL;
-    return ok && ocean_fields(s->image, &s->o, s->frame, e);
-}
-
 bool lab_bench_transforms(lab_bench *b, err *e) {
     const lab_bench_request *r = b->r;
     bool sea = r->kind == LAB_SEA;
     const char *sizes = r->sizes ? r->sizes : sea ? "512,1024" : "128..1024";
     asked a = {.sizes = 0};
-    bool ok = read_sizes(&a, sizes, e) && read_names(&a, r, e) && check_sizes(&a, r->kind, e);
+    bool ok = read_names(&a, r, e) && read_sizes(&a, sizes, r->kind, e);
     for (uint32_t i = 0; ok && i < a.sizes; i++) {
         lab_truth truth = {0};
-        lab_scene scene = {.frame = 0};
+        ocean scene = {.n = 0};
         const lab_request with = {.n = a.size[i],
                                   .truth = sea ? NULL : &truth,
                                   .sea = sea ? &scene : NULL,
                                   .gpu = &b->gpu,
                                   .rounds = r->rounds,
                                   .warm_up = r->warm_up};
-        ok = (sea ? scene_make(&scene, with.n, e) : lab_truth_make(&truth, with.n, e)) &&
+        ok = (sea ? ocean_make(&scene, with.n, SEA_FRAME, e) : lab_truth_make(&truth, with.n, e)) &&
              bench_size(b, &a, &with, e) &&
-             (i || !r->picture || ocean_view(r->picture, scene.image, with.n, r->threads, e));
-        for (int k = 0; k < OCEAN_IMAGES; k++) mem_free(scene.image[k]);
-        ocean_free(&scene.o);
+             (i || !r->picture || ocean_view(r->picture, &scene, r->threads, e));
+        ocean_free(&scene);
         lab_truth_free(&truth);
     }
     return ok;
@@ -146,15 +133,11 @@ bool lab_bench_transforms(lab_bench *b, err *e) {
 /* --- all of it ------------------------------------------------------------------------------- */
 
 bool lab_bench_open(lab_bench *b, text *to, const lab_bench_request *r, err *e) {
-    static const char SEA[] = "a sea of n x n points, 8 fields in 4 complex transforms a frame\n",
-                      FFT[] = "n x n complex numbers, float, on a GPU or one thread of the CPU\n";
     const char *dot = r->plot ? strrchr(r->plot, '.') : NULL;
     *b = (lab_bench){.r = r, .gpu = {.threads = r->threads}, .to = to};
     if (r->json) {
         b->json = json_begin(to);
         json_list(&b->json, "results");
-    } else if (r->kind != LAB_BLOOM) {
-        text_add(to, "%s", r->kind == LAB_SEA ? SEA : FFT);
     }
     if (r->kind != LAB_FFT && !r->gpu)
         return err_set(e, ERR_NO_DEVICE, "bench %s needs a GPU, or --device software",
@@ -170,7 +153,8 @@ bool lab_bench_open(lab_bench *b, text *to, const lab_bench_request *r, err *e) 
 bool lab_bench_close(lab_bench *b, bool ok, err *e) {
     if (ok && b->r->plot) {
         text svg = {0};
-        ok = lab_plot(&svg, b, e) && file_write_all(b->r->plot, svg.s, svg.n, e);
+        lab_plot(&svg, b);
+        ok = text_check(&svg, e) && file_write_all(b->r->plot, svg.s, svg.n, e);
         text_free(&svg);
     }
     if (b->r->json) {

@@ -5,7 +5,6 @@
 #define LAB_LAB_BENCH_H
 
 #include "base/json_out.h"
-#include "base/par.h"
 #include "device/device_measure.h"
 #include "kernel/psf.h"
 #include "lab/lab_gpu.h"
@@ -14,51 +13,47 @@
 
 typedef enum { LAB_FFT = 1, LAB_SEA = 2, LAB_BLOOM = 4 } lab_kind;
 
-/* A transform, a pass, or all of them. Errors are relative to the root mean square of what the
- * numbers should be. */
-typedef struct {
-    measure_spread seconds;
-    double worst, rms;
-    double bytes; /* read and written */
-    double copy;  /* seconds in which plain copies move as many bytes */
-} lab_part;
-
+/* Times of what is repeated, and of its parts. Of a transform, forward is the first and inverse the
+ * last. */
 enum { LAB_PARTS = 3 };
 
 /* Numbers that do not exist are NaN. */
 typedef struct {
-    const lab_transform *t; /* NULL: of a bloom */
     const char *name, *about, *device, *first;
+    bool cpu, own; /* it runs on the CPU; it is this program's */
     double size[2], length[2], kernel, rounds, queue, pixels;
-    lab_part part[LAB_PARTS]; /* forward and inverse; of a bloom its three passes */
-    lab_part all;             /* both transforms, the bloom, or a frame of the sea */
-    double copies;            /* all.seconds in units of all.copy */
-    double per_second, dispatches, barriers, shared;
+    measure_spread part[LAB_PARTS];
+    measure_spread seconds; /* of a bloom, of a frame of the sea, the mean of both transforms */
+    double bytes;           /* that it reads and writes */
+    double copies;          /* seconds, in the time in which plain copies move as many bytes */
+    double worst, rms;      /* errors, relative to the root mean square of what should be */
+    double dispatches, barriers, shared;
 } lab_row;
 
 /* --- timing and checking --------------------------------------------------------------------- */
 
-enum { LAB_SERIES = 8 };
-
-/* Fills value[] with the seconds of some things, each the mean of `count` repetitions. */
-typedef bool lab_round(void *of, uint32_t count, double *value, err *e);
+/* Fills frame and pass[] with the seconds of a repetition and of its parts, each the mean of
+ * `count` repetitions. */
+typedef bool lab_round(void *of, engine_repeat *r, err *e);
 
 typedef struct {
     uint32_t rounds; /* at most */
     uint32_t count;  /* repetitions of a round; 0: as many as fill some milliseconds, and no more
                       * rounds than fit into some seconds */
     double warm_up;  /* s of rounds that do not count: a GPU's clock takes that long */
-    uint32_t series; /* things that a round times */
+    uint32_t frames; /* in a repetition */
 } lab_pace;
 
-/* Fills the spread of each series, and the number of rounds that there was time for. */
-bool lab_rounds(measure_spread *const to[], double *rounds, const lab_pace *p, lab_round *round,
-                void *of, err *e);
+/* Enters the times of rounds, and how many rounds there was time for. */
+bool lab_rounds(lab_row *to, const lab_pace *p, lab_round *round, void *of, err *e);
+/* Enters how many copies the row takes: of so many bytes each, scaled to those of the whole row. */
+bool lab_copies(lab_row *to, const lab_gpu *g, const uint64_t *bytes, uint32_t count, err *e);
+/* Enters the errors of numbers, where they are larger than those before. */
+void lab_compare(lab_row *to, const float *got, const double *want, size_t count);
 
 /* Noise of n x n and its spectrum, pairs of doubles: value[way] is what a transform of that way
  * makes of the other one. All transforms of a size are held to it. */
 typedef struct {
-    uint32_t n;
     double *value[LAB_WAYS];
 } lab_truth;
 
@@ -69,18 +64,13 @@ void lab_truth_free(lab_truth *t);
 /* Transforms n x n complex doubles in place, forward. */
 bool lab_transform_double(double *image, size_t n, err *e);
 
-/* Enters the errors of n x n numbers that should be these pairs of doubles. place[k] is where
- * frequency k is on each axis; NULL: natural order. */
-void lab_compare(lab_part *to, const lab_complex *got, const double *want, uint32_t n,
-                 const uint32_t *place);
-
 typedef struct {
     const lab_transform *t;
     uint32_t n;
-    const lab_truth *truth;      /* NULL: the transform makes a sea, */
-    const struct lab_scene *sea; /* this one */
-    const lab_gpu *gpu;          /* for a program */
-    uint32_t rounds;             /* at most; 0: it is only checked */
+    const lab_truth *truth;  /* NULL: the transform makes a sea, */
+    const struct ocean *sea; /* this one */
+    const lab_gpu *gpu;      /* for a program */
+    uint32_t rounds;         /* at most; 0: it is only checked */
     double warm_up;
 } lab_request;
 
@@ -131,7 +121,7 @@ bool lab_bench_close(lab_bench *b, bool ok, err *e);
 /* Adds a row to the output, with the names of the columns before the first one. */
 void lab_add_row(lab_bench *b, const lab_row *row);
 /* Appends a picture of times against sizes, log-log, as an SVG that a browser shows and a printer
- * prints; there must be at least one row. */
-bool lab_plot(text *svg, const lab_bench *b, err *e);
+ * prints; there must be at least one row, and rows are sorted by size. */
+void lab_plot(text *svg, lab_bench *b);
 
 #endif

@@ -4,7 +4,6 @@
 #include "engine/gpu/gpu_commands.h"
 #include "engine/gpu/gpu_fold.h"
 #include "engine/gpu/gpu_time.h"
-#include "lab/lab_texture.h"
 
 #include <string.h>
 
@@ -86,10 +85,7 @@ bool lab_ready_make(lab_ready *r, const lab_gpu *g, const lab_program *p, err *e
         for (uint32_t i = 0; i < p->bindings; i++) bound[i] = &r->buffer[p->set[s][i]];
         gpu_bind(r->sets.set[s], &g->g, &r->layouts, bound);
     }
-    if (g->threads) return par_for(g->threads, p->shaders, make_pipeline, r, e);
-    for (uint32_t i = 0; i < p->shaders; i++)
-        if (!make_pipeline(r, i, 0, e)) return false;
-    return true;
+    return par_for(g->threads, p->shaders, make_pipeline, r, e);
 }
 
 void lab_ready_free(lab_ready *r) {

@@ -14,10 +14,10 @@ typedef struct {
     gpu_device g;
     plan_limits limits;
     uint32_t subgroup; /* see lab_ask */
-    par *threads;      /* the caller's, for making pipelines side by side; NULL: one by one */
+    par *threads;      /* the caller's, for making pipelines side by side */
 } lab_gpu;
 
-/* Opens a device from a zeroed one; the caller closes it after a failure, too. */
+/* Opens a device from one that has only threads; the caller closes it after a failure, too. */
 bool lab_gpu_open(lab_gpu *g, const engine_device *d, err *e);
 void lab_gpu_close(lab_gpu *g);
 
@@ -45,5 +45,28 @@ bool lab_do(lab_ready *r, int way, err *e);
 /* Fills `all` with the seconds of one repetition, of `count`, of the steps of both ways, and part[]
  * with those of its parts, each of which ends with a stamp. */
 bool lab_time(lab_ready *r, uint32_t count, double *all, double *part, err *e);
+
+/* --- the kernel's spectrum of the article's bloom ----------------------------------------------
+ */
+
+/* A texture, which texture units sample linearly; it is the only one of the program, and engines
+ * use buffers alone. A layer per channel; row k1 = 0 .. K / 2 and column k2 = 0 .. K - 1 of the
+ * spectrum are texels of two floats. The texture is as high as it is wide, K, so that the place of
+ * a row, as a share of the height, has no rounding. Columns go round at the end. */
+typedef struct lab_texture {
+    VkImage image;
+    VkDeviceMemory memory;
+    VkImageView view;
+    VkSampler sampler;
+    VkDescriptorSetLayout layout; /* the texture at binding 0 */
+    VkDescriptorPool pool;
+    VkDescriptorSet set;
+} lab_texture;
+
+/* Makes it of `layers` times k * k complex numbers from a zeroed one; the caller frees it after a
+ * failure, too. */
+bool lab_texture_make(lab_texture *t, const gpu_device *g, const float *from, uint32_t k,
+                      uint32_t layers, err *e);
+void lab_texture_free(lab_texture *t, const gpu_device *g);
 
 #endif

@@ -1,3 +1,5 @@
+/* lab_run.c - what all benchmarks of the lab share, rounds, copies and errors; and the runner of
+ * transforms, which also make the sea. */
 #include "lab/lab_bench.h"
 
 #include "base/clock.h"
@@ -13,28 +15,31 @@
 
 /* --- the truth ------------------------------------------------------------------------------- */
 
+/* Copies some lines of numbers, `line` doubles apart, to the order of fft.h, or back. */
+static void lab_move_lines(double *image, double *room, size_t n, size_t lines, bool columns,
+                           bool back) {
+    size_t step = 2 * (columns ? n : 1), line = 2 * (columns ? 1 : n);
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < lines; k++)
+            for (size_t part = 0; part < 2; part++) {
+                double *there = &image[k * line + i * step + part];
+                double *here = &room[i * FFT_STEP + part * FFT_LINES + k];
+                *(back ? there : here) = *(back ? here : there);
+            }
+}
+
 bool lab_transform_double(double *image, size_t n, err *e) {
     fft *f = fft_new((uint32_t)n, e);
-    double *room = mem_raw(2 * n, FFT_STEP * sizeof *room, "lines of the reference", e);
-    for (int columns = 0; f && room && columns < 2; columns++)
-        for (size_t l = 0; l < n; l += FFT_LINES) {
-            size_t step = 2 * (columns ? n : 1), line = 2 * (columns ? 1 : n);
-            size_t lines = min_size(FFT_LINES, n - l);
-            double *first = image + l * line, *a = room;
-            memset(a, 0, n * FFT_STEP * sizeof *a);
-            for (size_t i = 0; i < n; i++)
-                for (size_t k = 0; k < lines; k++) {
-                    a[i * FFT_STEP + k] = first[k * line + i * step];
-                    a[i * FFT_STEP + FFT_LINES + k] = first[k * line + i * step + 1];
-                }
-            a = fft_forward(f, a, a + n * FFT_STEP);
-            for (size_t i = 0; i < n; i++)
-                for (size_t k = 0; k < lines; k++) {
-                    first[k * line + i * step] = a[i * FFT_STEP + k];
-                    first[k * line + i * step + 1] = a[i * FFT_STEP + FFT_LINES + k];
-                }
-        }
+    double *room = mem_new(2 * n, FFT_STEP * sizeof *room, "lines of the reference", e);
     bool ok = f && room;
+    for (int columns = 0; ok && columns < 2; columns++)
+        for (size_t l = 0; l < n; l += FFT_LINES) {
+            double *first = image + l * 2 * (columns ? 1 : n);
+            size_t lines = min_size(FFT_LINES, n - l);
+            lab_move_lines(first, room, n, lines, columns, false);
+            double *made = fft_forward(f, room, room + n * FFT_STEP);
+            lab_move_lines(first, made, n, lines, columns, true);
+        }
     mem_free(room);
     fft_free(&f);
     return ok;
@@ -43,7 +48,6 @@ bool lab_transform_double(double *image, size_t n, err *e) {
 bool lab_truth_make(lab_truth *t, uint32_t n, err *e) {
     size_t count = 2 * (size_t)n * n;
     uint64_t seed = n;
-    t->n = n;
     for (int way = 0; way < LAB_WAYS; way++)
         if (!(t->value[way] = mem_raw(count, sizeof(double), "image in double", e))) return false;
     for (size_t i = 0; i < count; i++) {
@@ -59,214 +63,192 @@ void lab_truth_free(lab_truth *t) {
     *t = (lab_truth){0};
 }
 
+void lab_compare(lab_row *to, const float *got, const double *want, size_t count) {
+    double sum = 0, error = 0, worst = 0;
+    for (size_t i = 0; i < count; i++) {
+        double d = fabs((double)got[i] - want[i]);
+        sum += want[i] * want[i];
+        error += d * d;
+        worst = fmax(worst, isnan(d) ? INFINITY : d);
+    }
+    to->worst = fmax(to->worst, worst / sqrt(sum / (double)count));
+    to->rms = fmax(to->rms, isnan(error) ? INFINITY : sqrt(error / sum));
+}
+
 /* --- rounds ---------------------------------------------------------------------------------- */
 
 /* A fast thing is repeated until a round takes at least ROUND seconds. All rounds together take
  * little more than TOTAL seconds, so slow things have fewer rounds. */
 static const double ROUND = 2e-3, TOTAL = 2;
-enum { MOST_REPEATS = 100 };
+enum { MOST_REPEATS = 100, SERIES = 1 + LAB_PARTS };
 
-bool lab_rounds(measure_spread *const to[], double *rounds, const lab_pace *p, lab_round *round,
-                void *of, err *e) {
-    double one[LAB_SERIES], start = clock_now();
-    uint32_t count = max_u32(p->count, 1), n = p->rounds;
+/* The stamps between the parts cost about a microsecond each. So they only say how the time of a
+ * repetition without stamps is to be shared out. */
+bool lab_rounds(lab_row *to, const lab_pace *p, lab_round *round, void *of, err *e) {
+    engine_repeat one = {.count = max_u32(p->count, 1)};
+    double start = clock_now();
+    uint32_t n = p->rounds;
     do {
-        double sum = 0;
-        if (!round(of, count, one, e)) return false;
-        for (uint32_t s = 0; s < p->series; s++) sum += one[s];
-        sum = fmax(sum, 1e-9);
+        if (!round(of, &one, e)) return false;
+        double seconds = fmax(one.frame, 1e-9);
         if (p->count) continue;
-        count = (uint32_t)clamp_double(ROUND / sum, 1, MOST_REPEATS);
-        n = (uint32_t)clamp_double(TOTAL / (count * sum), 1, p->rounds);
+        one.count = (uint32_t)clamp_double(ROUND / seconds, 1, MOST_REPEATS);
+        n = (uint32_t)clamp_double(TOTAL / (one.count * seconds), 1, p->rounds);
     } while (clock_now() - start < p->warm_up);
-    double *value = mem_raw(n, LAB_SERIES * sizeof *value, "times", e);
+    double *value = mem_raw(n, SERIES * sizeof *value, "times", e);
     bool ok = value != NULL;
     for (uint32_t i = 0; ok && i < n; i++) {
-        ok = round(of, count, one, e);
-        for (uint32_t s = 0; s < p->series; s++) value[s * n + i] = one[s];
+        double sum = 0;
+        ok = round(of, &one, e);
+        for (int k = 0; k < LAB_PARTS; k++) sum += one.pass[k];
+        for (uint32_t k = 0; k < LAB_PARTS; k++)
+            value[(1 + k) * n + i] = sum > 0 ? one.frame * one.pass[k] / sum : 0;
+        value[i] = one.frame / p->frames;
     }
-    for (uint32_t s = 0; ok && s < p->series; s++) *to[s] = measure_spread_of(value + s * n, n);
-    *rounds = n;
+    for (uint32_t s = 0; ok && s < SERIES; s++)
+        *(s ? &to->part[s - 1] : &to->seconds) = measure_spread_of(value + s * n, n);
+    to->rounds = n;
     mem_free(value);
     return ok;
 }
 
-/* --- comparing ------------------------------------------------------------------------------- */
-
-/* Returns the place of frequency (x, y) in an image that a program leaves. */
-static size_t lab_place_of(const uint32_t *place, uint32_t n, uint32_t x, uint32_t y) {
-    return place ? (size_t)place[y] * n + place[x] : (size_t)y * n + x;
+bool lab_copies(lab_row *to, const lab_gpu *g, const uint64_t *bytes, uint32_t count, err *e) {
+    double seconds = fmax(to->seconds.median, 1e-9), moved = 0;
+    engine_repeat r = {.count = (uint32_t)clamp_double(ROUND / seconds, 1, MOST_REPEATS)};
+    if (!gpu_time_copies(&g->g, &r, bytes, count, e)) return false;
+    for (uint32_t i = 0; i < count; i++) moved += (double)bytes[i];
+    to->copies = to->seconds.median / (r.copy * to->bytes / moved);
+    return true;
 }
 
-void lab_compare(lab_part *to, const lab_complex *got, const double *want, uint32_t n,
-                 const uint32_t *place) {
-    double sum = 0, error = 0, worst = 0;
-    for (uint32_t y = 0; y < n; y++)
-        for (uint32_t x = 0; x < n; x++, want += 2) {
-            lab_complex g = got[lab_place_of(place, n, x, y)];
-            double re = (double)g.re - want[0], im = (double)g.im - want[1];
-            double d = re * re + im * im;
-            sum += want[0] * want[0] + want[1] * want[1];
-            error += d;
-            if (!(d <= worst)) worst = d; /* NaN counts */
-        }
-    to->worst = sqrt(worst / (sum / ((double)n * n)));
-    to->rms = sqrt(error / sum);
-}
+/* --- transforms, and a sea of them ------------------------------------------------------------ */
 
-/* --- a transform ----------------------------------------------------------------------------- */
-
-/* A transform that is run: on the CPU what its form has made, or on a GPU its program. */
+/* A transform that is run: on the CPU with some room, or on a GPU as a program. */
 typedef struct {
     const lab_request *r;
-    const lab_cpu_form *form;
-    void *made;
+    textbook cpu;
     lab_program p;
     lab_ready ready;
-    lab_complex *image;
-    uint32_t *place;              /* the forward transform leaves frequency k there; NULL: at k */
+    lab_complex *image, *other;
     uint32_t where[OCEAN_IMAGES]; /* the buffer of each image of the sea */
 } lab_runner;
 
 static bool runner_make(lab_runner *u, err *e) {
     const lab_request *r = u->r;
-    uint32_t n = r->n;
+    uint32_t n = u->p.n = r->n;
     u->image = mem_raw((size_t)n * n, sizeof *u->image, "image", e);
-    if (!u->image) return false;
-    if (u->form) {
-        u->p.account.bytes = 2 * sizeof *u->image * (uint64_t)n * n;
-        return (u->made = u->form->make(n, e)) != NULL;
+    u->other = mem_raw((size_t)n * n, sizeof *u->image, "image in another order", e);
+    if (!u->image || !u->other) return false;
+    u->p.bytes = 2 * sizeof *u->image * (uint64_t)n * n;
+    if (r->t->cpu) {
+        u->cpu = (textbook){.n = n,
+                            .root = (lab_complex *)lab_roots(n, e),
+                            .line = mem_raw(n, sizeof(lab_complex), "line", e),
+                            .spare = mem_raw(n, sizeof(lab_complex), "line", e)};
+        return u->cpu.root && u->cpu.line && u->cpu.spare;
     }
     const lab_ask ask = {n, r->gpu->limits, r->gpu->subgroup};
-    if (!r->t->program(&u->p, &ask, e) || (r->sea && !ocean_program(&u->p, u->where, e)) ||
-        !lab_ready_make(&u->ready, r->gpu, &u->p, e))
-        return false;
-    if (u->p.frequency && !(u->place = mem_raw(n, sizeof *u->place, "places", e))) return false;
-    for (uint32_t i = 0; u->place && i < n; i++) u->place[u->p.frequency[i]] = i;
-    return true;
+    return r->t->program(&u->p, &ask, r->t, e) && (!r->sea || ocean_program(&u->p, u->where, e)) &&
+           lab_ready_make(&u->ready, r->gpu, &u->p, e);
+}
+
+/* Sorts an image by frequency: from the order that the transform leaves, or back to it. */
+static void runner_sort(lab_runner *u, bool back) {
+    const uint32_t *frequency = u->p.frequency;
+    size_t n = u->r->n;
+    if (!frequency) return;
+    for (size_t y = 0; y < n; y++)
+        for (size_t x = 0; x < n; x++) {
+            size_t here = y * n + x, there = frequency[y] * n + frequency[x];
+            u->other[back ? here : there] = u->image[back ? there : here];
+        }
+    memcpy(u->image, u->other, n * n * sizeof *u->image);
 }
 
 /* Gives it the input of a way, and enters the errors of what it makes of that. */
-static bool check_way(lab_part *to, lab_runner *u, int way, err *e) {
-    const lab_truth *t = u->r->truth;
-    const double *from = t->value[!way];
-    for (uint32_t y = 0; y < t->n; y++)
-        for (uint32_t x = 0; x < t->n; x++, from += 2)
-            u->image[lab_place_of(way == LAB_BACKWARD ? u->place : NULL, t->n, x, y)] =
-                (lab_complex){(float)from[0], (float)from[1]};
-    if (u->form)
-        u->form->run(u->made, u->image, way);
+static bool check_way(lab_row *to, lab_runner *u, int way, err *e) {
+    const double *from = u->r->truth->value[!way];
+    size_t count = (size_t)u->r->n * u->r->n;
+    for (size_t i = 0; i < count; i++)
+        u->image[i] = (lab_complex){(float)from[2 * i], (float)from[2 * i + 1]};
+    if (way == LAB_BACKWARD) runner_sort(u, true);
+    if (u->r->t->cpu)
+        textbook_run(&u->cpu, u->r->t->cpu, u->image, way);
     else if (!lab_put(&u->ready, LAB_A, u->image, e) || !lab_do(&u->ready, way, e) ||
              !lab_get(&u->ready, LAB_A, u->image, e))
         return false;
-    lab_compare(to, u->image, t->value[way], t->n, way == LAB_FORWARD ? u->place : NULL);
+    if (way == LAB_FORWARD) runner_sort(u, false);
+    lab_compare(to, (float *)u->image, u->r->truth->value[way], 2 * count);
     return true;
 }
 
 /* Makes the frame of the sea whose images are known. */
-static bool check_sea(lab_part to[OCEAN_IMAGES], lab_runner *u, err *e) {
-    const lab_scene *sea = u->r->sea;
+static bool check_sea(lab_row *to, lab_runner *u, err *e) {
+    const ocean *sea = u->r->sea;
     const uint32_t *tables = u->p.set[2 * OCEAN_IMAGES];
+    size_t count = 2 * (size_t)u->p.n * u->p.n;
     u->ready.frame = sea->frame;
-    bool ok = lab_put(&u->ready, tables[OCEAN_WAVES], sea->o.wave, e) &&
-              lab_put(&u->ready, tables[OCEAN_TURNS], sea->o.turns, e) &&
+    bool ok = lab_put(&u->ready, tables[OCEAN_WAVES], sea->wave, e) &&
+              lab_put(&u->ready, tables[OCEAN_TURNS], sea->turns, e) &&
               lab_do(&u->ready, LAB_BACKWARD, e);
     for (int i = 0; ok && i < OCEAN_IMAGES; i++) {
         ok = lab_get(&u->ready, u->where[i], u->image, e);
-        if (ok) lab_compare(&to[i], u->image, sea->image[i], u->r->n, NULL);
+        if (ok) lab_compare(to, (float *)u->image, sea->image[i], count);
     }
     return ok;
 }
 
-/* Returns the seconds that this thread has worked: what other processes take does not count. */
-static double thread_now(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static bool cpu_round(void *of, uint32_t count, double *value, err *e) {
-    (void)e;
-    const lab_runner *u = of;
-    value[LAB_FORWARD] = value[LAB_BACKWARD] = 0;
-    for (uint32_t k = 0; k < count; k++)
-        for (int way = 0; way < LAB_WAYS; way++) {
-            double start = thread_now();
-            u->form->run(u->made, u->image, way);
-            value[way] += (thread_now() - start) / count;
-        }
-    return true;
-}
-
-/* The stamps between the transforms cost about a microsecond each. So they only say how the time
- * of a repetition without stamps is to be shared out. A frame of the sea is one thing. */
-static bool gpu_round(void *of, uint32_t count, double *value, err *e) {
+/* On the CPU, what other processes take does not count. */
+static bool runner_round(void *of, engine_repeat *r, err *e) {
     lab_runner *u = of;
-    int ways = u->r->sea ? 1 : LAB_WAYS;
-    double both, sum = 0;
-    if (!lab_time(&u->ready, count, &both, value, e)) return false;
-    for (int way = 0; way < ways; way++) sum += value[way];
-    for (int way = 0; way < ways; way++)
-        value[way] = sum > 0 ? both * value[way] / sum : both / ways;
-    return true;
-}
-
-static bool gpu_copy(lab_row *to, const lab_request *r, err *e) {
-    const uint64_t image = 2 * sizeof(lab_complex) * (uint64_t)r->n * r->n;
-    double pair = fmax(to->part[0].seconds.median + to->part[1].seconds.median, 1e-9);
-    engine_repeat copies = {.count = (uint32_t)clamp_double(ROUND / pair, 1, MOST_REPEATS)};
-    if (!gpu_time_copies(&r->gpu->g, &copies, &image, 1, e)) return false;
-    to->all.copy = copies.copy * to->all.bytes / (double)image;
+    if (!u->r->t->cpu) return lab_time(&u->ready, r->count, &r->frame, r->pass, e);
+    *r = (engine_repeat){.count = r->count};
+    for (uint32_t i = 0; i < LAB_WAYS * r->count; i++) {
+        clock_t start = clock();
+        textbook_run(&u->cpu, u->r->t->cpu, u->image, i % LAB_WAYS);
+        r->pass[i % LAB_WAYS] += (double)(clock() - start) / CLOCKS_PER_SEC / r->count;
+    }
+    r->frame = r->pass[LAB_FORWARD] + r->pass[LAB_BACKWARD];
     return true;
 }
 
 static bool runner_time(lab_row *to, lab_runner *u, err *e) {
     const lab_request *r = u->r;
-    const lab_pace pace = {
-        .rounds = r->rounds, .warm_up = u->form ? 0 : r->warm_up, .series = r->sea ? 1 : LAB_WAYS};
-    measure_spread *const spread[] = {r->sea ? &to->all.seconds : &to->part[LAB_FORWARD].seconds,
-                                      &to->part[LAB_BACKWARD].seconds};
-    if (!lab_rounds(spread, &to->rounds, &pace, u->form ? cpu_round : gpu_round, u, e))
-        return false;
-    if (r->sea) {
-        to->per_second = 1 / fmax(to->all.seconds.median, 1e-12);
-        return true;
-    }
-    if (u->form)
-        to->all.copy = NAN;
-    else if (!gpu_copy(to, r, e))
-        return false;
-    to->copies = (spread[0]->median + spread[1]->median) / 2 / to->all.copy;
-    return true;
+    const lab_pace pace = {.rounds = r->rounds,
+                           .warm_up = r->t->cpu ? 0 : r->warm_up,
+                           .frames = r->sea ? 1 : LAB_WAYS};
+    const uint64_t image = 2 * sizeof(lab_complex) * (uint64_t)r->n * r->n;
+    to->copies = NAN;
+    if (!lab_rounds(to, &pace, runner_round, u, e)) return false;
+    to->part[LAB_PARTS - 1] = to->part[LAB_BACKWARD];
+    return r->t->cpu || lab_copies(to, r->gpu, &image, 1, e);
 }
 
 bool lab_run(lab_row *to, const lab_request *r, err *e) {
-    lab_part checked[OCEAN_IMAGES] = {{.worst = 0}};
-    lab_runner u = {.r = r, .form = r->t->cpu, .p = {.n = r->n}};
-    const double none = u.form ? (double)NAN : 0;
+    lab_runner u = {.r = r};
+    const double none = r->t->cpu ? (double)NAN : 0;
     bool ok = runner_make(&u, e);
-    *to = (lab_row){.t = r->t, .name = r->t->name, .about = r->t->about, .size = {r->n}};
-    if (r->sea) ok = ok && check_sea(checked, &u, e);
-    for (int way = 0; ok && !r->sea && way < LAB_WAYS; way++)
-        ok = check_way(&checked[way], &u, way, e);
-    for (int i = 0; i < OCEAN_IMAGES; i++) {
-        to->all.worst = fmax(to->all.worst, checked[i].worst);
-        to->all.rms = fmax(to->all.rms, checked[i].rms);
-    }
-    for (int way = 0; way < LAB_WAYS; way++) to->part[way] = checked[way];
+    *to = (lab_row){.name = r->t->name,
+                    .about = r->t->about,
+                    .cpu = r->t->cpu != NULL,
+                    .own = r->t->own,
+                    .size = {r->n}};
+    if (r->sea) ok = ok && check_sea(to, &u, e);
+    for (int way = 0; ok && !r->sea && way < LAB_WAYS; way++) ok = check_way(to, &u, way, e);
     /* Of the sea: the waves and their turns, the spectra, and the transforms. */
-    to->all.bytes = (double)u.p.account.bytes;
+    to->bytes = (double)u.p.bytes;
     if (r->sea)
-        to->all.bytes = (16 + 4 + 8 * OCEAN_IMAGES) * (double)r->n * r->n +
-                        OCEAN_IMAGES * to->all.bytes;
+        to->bytes = (16 + 4 + 8 * OCEAN_IMAGES) * (double)r->n * r->n + OCEAN_IMAGES * to->bytes;
     to->dispatches = none + u.p.steps[LAB_FORWARD];
-    to->barriers = none + u.p.account.barriers;
-    to->shared = none + u.p.account.shared;
+    to->barriers = none + u.p.barriers;
+    to->shared = none + u.p.shared;
     ok = ok && (!r->rounds || runner_time(to, &u, e));
-    if (u.made) u.form->free(u.made);
+    mem_free(u.cpu.root);
+    mem_free(u.cpu.line);
+    mem_free(u.cpu.spare);
     lab_ready_free(&u.ready);
     lab_program_free(&u.p);
-    mem_free(u.place);
+    mem_free(u.other);
     mem_free(u.image);
     return ok || err_in(e, "%s of %u x %u", r->t->name, r->n, r->n);
 }

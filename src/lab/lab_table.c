@@ -4,19 +4,18 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 typedef enum {
-    NAME,    /* a word */
-    COUNT,   /* a whole number */
-    SECONDS, /* with nine decimals */
-    SPREAD,  /* of seconds; words show the median */
-    REAL     /* with three digits */
+    NAME,   /* a word */
+    COUNT,  /* a whole number */
+    SPREAD, /* of seconds; words show the median */
+    RATE,   /* of seconds: how often their median fits into one */
+    REAL    /* with three digits */
 } column_type;
 
 typedef struct {
     uint32_t of;     /* lab_kind: the benchmarks that have it */
-    const char *key; /* of JSON, "a.b" for member b of an object a; NULL: words alone */
+    const char *key; /* of JSON */
     column_type type;
     size_t at;        /* in the row */
     const char *head; /* of words; NULL: not among them */
@@ -27,14 +26,6 @@ typedef struct {
 
 /* clang-format off */
 #define AT(member) offsetof(lab_row, member)
-#define WAY(key, i) \
-    {LAB_FFT, key ".seconds", SPREAD, AT(part[i].seconds), key " ms", 11, 4, 1e-3}, \
-    {LAB_FFT, key ".worst", REAL, AT(part[i].worst), NULL, 0, 0, 1}, \
-    {LAB_FFT, key ".rms", REAL, AT(part[i].rms), NULL, 0, 0, 1}
-#define PASS(key, i) \
-    {LAB_BLOOM, key ".bytes", COUNT, AT(part[i].bytes), NULL, 0, 0, 1}, \
-    {LAB_BLOOM, key ".copy", SECONDS, AT(part[i].copy), NULL, 0, 0, 1}, \
-    {LAB_BLOOM, key ".seconds", SPREAD, AT(part[i].seconds), key " us", 11, 1, 1e-6}
 enum { ALL = LAB_FFT | LAB_SEA | LAB_BLOOM };
 
 static const column COLUMN[] = {
@@ -51,38 +42,41 @@ static const column COLUMN[] = {
     {LAB_BLOOM, "first", NAME, AT(first), "first", 5, 0, 1},
     {LAB_BLOOM, "length_1", COUNT, AT(length[0]), "lengths", 7, 0, 1},
     {LAB_BLOOM, "length_2", COUNT, AT(length[1]), "", 5, 0, 1},
-    WAY("forward", LAB_FORWARD),
-    WAY("inverse", LAB_BACKWARD),
-    PASS("forward", 0),
-    PASS("convolve", 1),
-    PASS("inverse", 2),
-    {LAB_SEA, "frames_per_second", REAL, AT(per_second), "frames/s", 10, 0, 1},
-    {LAB_SEA, "frame", SPREAD, AT(all.seconds), "frame ms", 10, 4, 1e-3},
-    {LAB_BLOOM, "frame", SPREAD, AT(all.seconds), "frame us", 9, 1, 1e-6},
-    {ALL, "bytes", COUNT, AT(all.bytes), "MB moved", 9, 2, 1e6},
-    {LAB_FFT | LAB_BLOOM, "copy", SECONDS, AT(all.copy), NULL, 0, 0, 1},
-    {LAB_FFT | LAB_BLOOM, NULL, REAL, AT(copies), "copies", 6, 2, 1},
+    {LAB_FFT | LAB_BLOOM, "forward", SPREAD, AT(part[0]), "forward us", 11, 1, 1e-6},
+    {LAB_BLOOM, "convolve", SPREAD, AT(part[1]), "convolve us", 11, 1, 1e-6},
+    {LAB_FFT | LAB_BLOOM, "inverse", SPREAD, AT(part[2]), "inverse us", 11, 1, 1e-6},
+    {LAB_SEA, "frames_per_second", RATE, AT(seconds), "frames/s", 10, 0, 1},
+    {LAB_SEA | LAB_BLOOM, "frame", SPREAD, AT(seconds), "frame us", 9, 1, 1e-6},
+    {ALL, "bytes", COUNT, AT(bytes), "MB moved", 9, 2, 1e6},
+    {ALL, "copies", REAL, AT(copies), "copies", 6, 2, 1},
     {LAB_FFT, "dispatches", COUNT, AT(dispatches), "disp.", 6, 0, 1},
     {LAB_FFT, "barriers", COUNT, AT(barriers), "barriers", 8, 0, 1},
     {LAB_FFT, "shared", COUNT, AT(shared), "KB sh.", 7, 1, 1024},
     {LAB_BLOOM, "pixels", COUNT, AT(pixels), NULL, 0, 0, 1},
-    {LAB_FFT, NULL, REAL, AT(all.worst), "worst", 8, -1, 1},
-    {LAB_FFT, NULL, REAL, AT(all.rms), "rms", 8, -1, 1},
-    {LAB_SEA | LAB_BLOOM, "worst", REAL, AT(all.worst), "worst", 9, -1, 1},
-    {LAB_SEA | LAB_BLOOM, "rms", REAL, AT(all.rms), "rms", 9, -1, 1},
+    {ALL, "worst", REAL, AT(worst), "worst", 9, -1, 1},
+    {ALL, "rms", REAL, AT(rms), "rms", 9, -1, 1},
 };
 /* clang-format on */
 enum { COLUMNS = sizeof COLUMN / sizeof COLUMN[0] };
+
+static double number_of(const column *c, const lab_row *row) {
+    const void *at = (const char *)row + c->at;
+    if (c->type == SPREAD) return ((const measure_spread *)at)->median;
+    if (c->type == RATE) return 1 / fmax(((const measure_spread *)at)->median, 1e-12);
+    return c->type == NAME ? 0 : *(const double *)at;
+}
+
+static const char *word_of(const column *c, const lab_row *row) {
+    return *(const char *const *)(const void *)((const char *)row + c->at);
+}
 
 /* Adds the row, or without one the names of the columns. */
 static void add_words(lab_bench *b, const lab_row *row) {
     const char *between = "";
     for (const column *c = COLUMN; c < COLUMN + COLUMNS; c++) {
         if (!(c->of & b->r->kind) || !c->head) continue;
-        const void *at = (const char *)row + c->at;
-        const char *word = !row ? c->head : c->type == NAME ? *(const char *const *)at : NULL;
-        double number = word ? 0 : *(const double *)at;
-        if (!word && c->type == SPREAD) number = ((const measure_spread *)at)->median;
+        const char *word = !row ? c->head : c->type == NAME ? word_of(c, row) : NULL;
+        double number = word ? 0 : number_of(c, row);
         text_add(b->to, "%s", between);
         if (word || isnan(number))
             text_add(b->to, "%*s", c->width, word ? word : "-");
@@ -95,43 +89,27 @@ static void add_words(lab_bench *b, const lab_row *row) {
     text_add(b->to, "\n");
 }
 
-static void add_value(json_out *j, const char *key, column_type type, const void *at) {
-    const measure_spread *s = at;
-    double number = type == NAME ? 0 : *(const double *)at;
-    if (isnan(number)) return;
-    switch (type) {
-    case NAME: json_string(j, key, *(const char *const *)at); break;
-    case COUNT: json_uint(j, key, (uint64_t)number); break;
-    case SECONDS: json_fixed(j, key, 9, number); break;
-    case REAL: json_real(j, key, 3, number); break;
-    case SPREAD:
-        json_object(j, key);
-        json_fixed(j, "median", 9, s->median);
-        json_fixed(j, "least", 9, s->least);
-        json_fixed(j, "low", 9, s->low);
-        json_fixed(j, "high", 9, s->high);
-        json_close(j);
-    }
-}
-
-/* Opens and closes the objects that keys name before their point. */
 static void add_json(lab_bench *b, const lab_row *row) {
-    char open[32] = "";
     json_out *j = &b->json;
     json_block(j, NULL);
     for (const column *c = COLUMN; c < COLUMN + COLUMNS; c++) {
-        if (!(c->of & b->r->kind) || !c->key) continue;
-        const char *point = strchr(c->key, '.');
-        size_t n = point ? (size_t)(point - c->key) : 0;
-        if (n != strlen(open) || strncmp(open, c->key, n) != 0) {
-            if (*open) json_close(j);
-            memcpy(open, c->key, n);
-            open[n] = 0;
-            if (n) json_object(j, open);
+        const measure_spread *s = (const void *)((const char *)row + c->at);
+        if (!(c->of & b->r->kind) || isnan(number_of(c, row))) continue;
+        switch (c->type) {
+        case NAME: json_string(j, c->key, word_of(c, row)); break;
+        case COUNT: json_uint(j, c->key, (uint64_t)number_of(c, row)); break;
+        case SPREAD:
+            json_object(j, c->key);
+            json_fixed(j, "median", 9, s->median);
+            json_fixed(j, "least", 9, s->least);
+            json_fixed(j, "low", 9, s->low);
+            json_fixed(j, "high", 9, s->high);
+            json_close(j);
+            break;
+        case RATE:
+        case REAL: json_real(j, c->key, 3, number_of(c, row));
         }
-        add_value(j, point ? point + 1 : c->key, c->type, (const char *)row + c->at);
     }
-    if (*open) json_close(j);
     json_close(j);
 }
 

@@ -1,20 +1,19 @@
-#include "lab/lab_texture.h"
-
 #include "engine/gpu/gpu_commands.h"
+#include "lab/lab_gpu.h"
 
 #include <string.h>
 
 static const VkFormat FORMAT = VK_FORMAT_R32G32_SFLOAT;
 enum { TEXEL = 2 * sizeof(float) };
 
-static bool texture_make_image(lab_texture *t, const gpu_device *g, const lab_layers *from,
+static bool texture_make_image(lab_texture *t, const gpu_device *g, uint32_t k, uint32_t layers,
                                err *e) {
     VkImageCreateInfo info = {.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO,
                               .imageType = VK_IMAGE_TYPE_2D,
                               .format = FORMAT,
-                              .extent = {from->k, from->k, 1},
+                              .extent = {k, k, 1},
                               .mipLevels = 1,
-                              .arrayLayers = from->layers,
+                              .arrayLayers = layers,
                               .samples = VK_SAMPLE_COUNT_1_BIT,
                               .usage = VK_IMAGE_USAGE_SAMPLED_BIT |
                                        VK_IMAGE_USAGE_TRANSFER_DST_BIT};
@@ -36,32 +35,27 @@ fail:
     return false;
 }
 
-/* Copies the rows that there are; the others are zero. */
-static bool fill_image(lab_texture *t, const gpu_device *g, const lab_layers *from, err *e) {
-    uint32_t k = from->k, layers = from->layers;
-    const VkImageSubresourceRange all = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, layers};
-    const VkBufferImageCopy rows = {.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, layers},
-                                    .imageExtent = {k, k / 2 + 1, 1}};
-    size_t bytes = (size_t)TEXEL * layers * k * (k / 2 + 1);
+static bool texture_fill(lab_texture *t, const gpu_device *g, const float *from, uint32_t k,
+                         uint32_t layers, err *e) {
+    const VkBufferImageCopy copy = {.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, layers},
+                                    .imageExtent = {k, k, 1}};
+    size_t bytes = (size_t)TEXEL * layers * k * k;
     VkImageMemoryBarrier b = {.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER,
                               .dstAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
-                              .oldLayout = VK_IMAGE_LAYOUT_UNDEFINED,
                               .newLayout = VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
                               .srcQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
                               .dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED,
                               .image = t->image,
-                              .subresourceRange = all};
+                              .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, layers}};
     VkCommandBuffer c;
     gpu_buffer host = {0};
     bool ok = gpu_buffer_make(&host, g, &(gpu_buffer_params){"spectrum", GPU_UPLOAD, bytes}, e) &&
               gpu_begin(g, g->compute.pool, &c, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, e);
     if (ok) {
-        memcpy(host.map, from->value, bytes);
+        memcpy(host.map, from, bytes);
         vkCmdPipelineBarrier(c, VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT,
                              0, 0, NULL, 0, NULL, 1, &b);
-        vkCmdClearColorImage(c, t->image, b.newLayout, &(VkClearColorValue){{0}}, 1, &all);
-        gpu_barrier(c, GPU_BY_COPY, GPU_BY_COPY);
-        vkCmdCopyBufferToImage(c, host.buf, t->image, b.newLayout, 1, &rows);
+        vkCmdCopyBufferToImage(c, host.buf, t->image, b.newLayout, 1, &copy);
         b.srcAccessMask = b.dstAccessMask;
         b.dstAccessMask = VK_ACCESS_SHADER_READ_BIT;
         b.oldLayout = b.newLayout;
@@ -75,17 +69,16 @@ static bool fill_image(lab_texture *t, const gpu_device *g, const lab_layers *fr
 }
 
 /* Makes the view, the sampler, and the descriptor set that names them. */
-static bool make_set(lab_texture *t, const gpu_device *g, uint32_t layers, err *e) {
+static bool texture_make_set(lab_texture *t, const gpu_device *g, uint32_t layers, err *e) {
     static const VkDescriptorType TYPE = VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER;
-    VkFilter filter = t->filters ? VK_FILTER_LINEAR : VK_FILTER_NEAREST;
     VkImageViewCreateInfo view = {.sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO,
                                   .image = t->image,
                                   .viewType = VK_IMAGE_VIEW_TYPE_2D_ARRAY,
                                   .format = FORMAT,
                                   .subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, layers}};
     VkSamplerCreateInfo sampler = {.sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO,
-                                   .magFilter = filter,
-                                   .minFilter = filter,
+                                   .magFilter = VK_FILTER_LINEAR,
+                                   .minFilter = VK_FILTER_LINEAR,
                                    .addressModeU = VK_SAMPLER_ADDRESS_MODE_REPEAT,
                                    .addressModeV = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE,
                                    .addressModeW = VK_SAMPLER_ADDRESS_MODE_CLAMP_TO_EDGE};
@@ -121,13 +114,17 @@ fail:
     return false;
 }
 
-bool lab_texture_make(lab_texture *t, const gpu_device *g, const lab_layers *from, err *e) {
+bool lab_texture_make(lab_texture *t, const gpu_device *g, const float *from, uint32_t k,
+                      uint32_t layers, err *e) {
     VkFormatProperties f;
     vkGetPhysicalDeviceFormatProperties(g->physical, FORMAT, &f);
-    t->filters = !from->fetch &&
-                 f.optimalTilingFeatures & VK_FORMAT_FEATURE_SAMPLED_IMAGE_FILTER_LINEAR_BIT;
-    return texture_make_image(t, g, from, e) && fill_image(t, g, from, e) &&
-           make_set(t, g, from->layers, e);
+    if (!(f.optimalTilingFeatures & VK_FORMAT_FEATURE_SAMPLED_IMAGE_FILTER_LINEAR_BIT))
+        return err_set(e, ERR_NO_DEVICE,
+                       "--engine article needs a device that interpolates textures of two floats; "
+                       "%s does not",
+                       g->name);
+    return texture_make_image(t, g, k, layers, e) && texture_fill(t, g, from, k, layers, e) &&
+           texture_make_set(t, g, layers, e);
 }
 
 void lab_texture_free(lab_texture *t, const gpu_device *g) {

@@ -24,9 +24,6 @@ bool nabla_choose(nabla_line *to, uint32_t length, const lab_ask *ask, err *e) {
     const plan_limits *limits = &ask->limits;
     uint32_t most = min_u32(min_u32(limits->invocations, limits->shared_bytes / NABLA_NUMBER),
                             min_u32(NABLA_THREADS, length / 2));
-    if (length < 2 || length & (length - 1))
-        return err_set(e, ERR_USAGE, "nabla: a length of %u is not a power of two", length);
-    if (!most) return err_set(e, ERR_NO_DEVICE, "nabla: the device has no threads or no memory");
     nabla_line l = {length, UINT32_C(1) << lab_log2(most), ask->subgroup};
     if (!l.subgroup || l.subgroup & (l.subgroup - 1) || l.subgroup > l.threads) l.subgroup = 1;
     if (nabla_each(l) > NABLA_EACH)
@@ -53,33 +50,25 @@ float *nabla_factors(uint32_t length, err *e) {
     return to;
 }
 
-static bool nabla_program(lab_program *to, const lab_ask *ask, err *e) {
+bool lab_nabla(lab_program *to, const lab_ask *ask, const lab_transform *t, err *e) {
     nabla_line l;
-    if (!nabla_choose(&l, ask->n, ask, e)) return false;
+    lab_ask with = *ask;
+    if (t->in_shared) with.subgroup = 0;
+    if (!nabla_choose(&l, ask->n, &with, e)) return false;
     for (int way = 0; way < LAB_WAYS; way++)
         for (uint32_t columns = 0; columns < 2; columns++) {
-            uint32_t shader = lab_add_shader(to, LAB_NABLA[ask->subgroup > 0]);
+            uint32_t shader = lab_add_shader(to, LAB_NABLA[with.subgroup > 0]);
             nabla_add_constants(to, l);
             lab_add_constant(to, LAB_COLUMNS, columns);
             lab_add_constant(to, LAB_INVERSE, way == LAB_BACKWARD);
             lab_add_step(to, way,
                          &(lab_step){.shader = shader, .set = columns, .groups = {l.length, 1, 1}});
         }
-    to->account.bytes = 2 * (uint64_t)2 * NABLA_NUMBER * l.length * l.length;
-    to->account.barriers = 2 * nabla_barriers(l);
-    to->account.shared = NABLA_NUMBER * l.threads;
+    to->bytes = 2 * (uint64_t)2 * NABLA_NUMBER * l.length * l.length;
+    to->barriers = 2 * nabla_barriers(l);
+    to->shared = NABLA_NUMBER * l.threads;
     to->frequency = mem_raw(l.length, sizeof *to->frequency, "the order of frequencies", e);
     for (uint32_t i = 0; to->frequency && i < l.length; i++)
         to->frequency[i] = nabla_frequency(l, i);
     return lab_add_images(to, nabla_factors(l.length, e), NABLA_NUMBER * l.length) && to->frequency;
-}
-
-bool lab_nabla(lab_program *to, const lab_ask *ask, err *e) {
-    return nabla_program(to, ask, e);
-}
-
-bool lab_nabla_shared(lab_program *to, const lab_ask *ask, err *e) {
-    lab_ask without = *ask;
-    without.subgroup = 0;
-    return nabla_program(to, &without, e);
 }

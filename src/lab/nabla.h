@@ -40,8 +40,9 @@ uint32_t nabla_barriers(nabla_line l);
  * a thread with more than NABLA_EACH numbers would spill registers. */
 enum { NABLA_THREADS = 512, NABLA_EACH = 16, NABLA_NUMBER = 8 /* bytes of a complex number */ };
 
-/* Chooses the line for a length: as many threads as the limits allow, so two numbers a thread where
- * that is possible. Shuffles need whole subgroups. Of the request, the length does not count. */
+/* Chooses the line for a length, a power of two: as many threads as the limits allow, so two
+ * numbers a thread where that is possible. Shuffles need whole subgroups. Of the request, the
+ * length does not count. */
 bool nabla_choose(nabla_line *to, uint32_t length, const lab_ask *limits, err *e);
 
 /* Adds the constants of nabla.glsl to the shader that was added last. */

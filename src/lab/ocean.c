@@ -14,7 +14,7 @@ static const double WIND_X = 0.8, WIND_Y = 0.6;
 static const double LOOP_SECONDS = 120;
 static const double STEP = 2 * M_PI / OCEAN_PATCH; /* between wave numbers */
 
-/* --- the waves at the beginning -------------------------------------------------------------- */
+/* --- waves, and a moment of them ------------------------------------------------------------- */
 
 /* Phillips' spectrum but for a factor: waves much longer than the wind can make, much shorter than
  * a hand, across the wind, and against it, are few. */
@@ -53,17 +53,14 @@ static void h0_of(double to[2], int x, int y, double scale) {
     to[1] = a * sin(2 * M_PI * u[1]);
 }
 
-bool ocean_make(ocean *o, uint32_t n, err *e) {
-    o->n = n;
-    o->wave = mem_new((size_t)n * n, sizeof *o->wave, "waves", e);
-    o->turns = mem_new((size_t)n * n, sizeof *o->turns, "turns of waves", e);
-    if (!o->wave || !o->turns) return false;
-    double scale = amplitude() * (double)n * n;
+/* Enters the waves, and their turns of a frame. */
+static void ocean_fill(ocean *o) {
+    uint32_t n = o->n;
+    double scale = amplitude() * (double)n * n, here[2], there[2];
     for (uint32_t fy = 0; fy < n; fy++)
         for (uint32_t fx = 0; fx < n; fx++) {
             int x = signed_of(fx, n), y = signed_of(fy, n);
             size_t i = (size_t)fy * n + fx;
-            double here[2], there[2];
             o->turns[i] = (uint32_t)(sqrt(G * STEP * hypot(x, y)) * LOOP_SECONDS / (2 * M_PI));
             /* The wave of n / 2 has no mirror image on the grid, and so no real field. */
             if (2 * x == -(int)n || 2 * y == -(int)n) continue;
@@ -72,45 +69,51 @@ bool ocean_make(ocean *o, uint32_t n, err *e) {
             o->wave[i][0] = (float)here[0], o->wave[i][1] = (float)here[1];
             o->wave[i][2] = (float)there[0], o->wave[i][3] = (float)-there[1];
         }
-    return true;
 }
-
-void ocean_free(ocean *o) {
-    mem_free(o->wave);
-    mem_free(o->turns);
-    *o = (ocean){0};
-}
-
-/* --- a moment -------------------------------------------------------------------------------- */
 
 /* Sets the four spectra of one wave, conjugated: the transform that follows goes forward, and the
  * inverse is the conjugate of that. */
-static void spectra_of(double *const image[OCEAN_IMAGES], const ocean *o, size_t i,
-                       uint32_t frame) {
+static void spectra_of(ocean *o, size_t i) {
     double kx = STEP * signed_of((uint32_t)(i % o->n), o->n), c, s;
     double ky = STEP * signed_of((uint32_t)(i / o->n), o->n), k = hypot(kx, ky);
     double ux = k > 0 ? kx / k : 0, uy = k > 0 ? ky / k : 0;
     const float *w = o->wave[i];
-    fft_root((uint64_t)o->turns[i] * frame, OCEAN_LOOP, &c, &s);
+    fft_root((uint64_t)o->turns[i] * o->frame, OCEAN_LOOP, &c, &s);
     s = -s; /* exp(+i ...) */
     double a = (double)w[0], b = (double)w[1], p = (double)w[2], q = (double)w[3];
     double re = a * c - b * s + p * c + q * s, im = a * s + b * c + q * c - p * s;
     const double factor[OCEAN_IMAGES][2] = {{1, kx * uy}, {uy, -ux}, {-ky, kx}, {kx * ux, ky * uy}};
     for (int f = 0; f < OCEAN_IMAGES; f++) {
-        image[f][2 * i] = re * factor[f][0] - im * factor[f][1];
-        image[f][2 * i + 1] = -(re * factor[f][1] + im * factor[f][0]);
+        o->image[f][2 * i] = re * factor[f][0] - im * factor[f][1];
+        o->image[f][2 * i + 1] = -(re * factor[f][1] + im * factor[f][0]);
     }
 }
 
-bool ocean_fields(double *const image[OCEAN_IMAGES], const ocean *o, uint32_t frame, err *e) {
-    size_t count = (size_t)o->n * o->n;
-    for (size_t i = 0; i < count; i++) spectra_of(image, o, i, frame);
+bool ocean_make(ocean *o, uint32_t n, uint32_t frame, err *e) {
+    size_t count = (size_t)n * n;
+    o->n = n;
+    o->frame = frame;
+    o->wave = mem_new(count, sizeof *o->wave, "waves", e);
+    o->turns = mem_new(count, sizeof *o->turns, "turns of waves", e);
+    if (!o->wave || !o->turns) return false;
+    for (int f = 0; f < OCEAN_IMAGES; f++)
+        if (!(o->image[f] = mem_raw(count, 2 * sizeof(double), "fields", e))) return false;
+    ocean_fill(o);
+    for (size_t i = 0; i < count; i++) spectra_of(o, i);
     for (int f = 0; f < OCEAN_IMAGES; f++) {
-        if (!lab_transform_double(image[f], o->n, e)) return false;
+        double *image = o->image[f];
+        if (!lab_transform_double(image, n, e)) return false;
         for (size_t i = 0; i < count; i++)
-            image[f][2 * i] /= (double)count, image[f][2 * i + 1] /= -(double)count;
+            image[2 * i] /= (double)count, image[2 * i + 1] /= -(double)count;
     }
     return true;
+}
+
+void ocean_free(ocean *o) {
+    for (int f = 0; f < OCEAN_IMAGES; f++) mem_free(o->image[f]);
+    mem_free(o->wave);
+    mem_free(o->turns);
+    *o = (ocean){0};
 }
 
 /* --- the same on a GPU ------------------------------------------------------------------------ */

@@ -13,36 +13,28 @@
 
 enum { OCEAN_IMAGES = 4 };
 
-/* Made by ocean_make from a zeroed one; ocean_free frees it. */
-typedef struct {
+/* Made by ocean_make from a zeroed one; ocean_free frees it, after a failure, too. */
+typedef struct ocean {
     uint32_t n;
     /* At [y][x] for the wave of frequencies x and y: h0(k) and conj(h0(-k)), times n^2, which the
      * inverse transforms divide by; and how many 1 / OCEAN_LOOP of a turn it makes in a frame. */
     float (*wave)[4];
     uint32_t *turns;
-} ocean;
-
-bool ocean_make(ocean *o, uint32_t n, err *e);
-void ocean_free(ocean *o);
-
-/* A sea, and the images of one of its frames in double, pairs of real and imaginary parts. */
-typedef struct lab_scene {
-    ocean o;
+    /* The images of one frame, n * n pairs of real and imaginary parts. */
     uint32_t frame;
     double *image[OCEAN_IMAGES];
-} lab_scene;
+} ocean;
+
+bool ocean_make(ocean *o, uint32_t n, uint32_t frame, err *e);
+void ocean_free(ocean *o);
 
 /* Turns the program of a transform into one that makes a frame of the sea: the spectra of four
  * images, and their four inverse transforms side by side. where[i]: the buffer that has image i.
  * The last set names the tables of the sea, which are still to be filled. */
 bool ocean_program(lab_program *p, uint32_t where[OCEAN_IMAGES], err *e);
 
-/* Fills the four complex images of a frame, n * n pairs of doubles each. */
-bool ocean_fields(double *const image[OCEAN_IMAGES], const ocean *o, uint32_t frame, err *e);
-
-/* Renders these fields as an image in linear light, and writes it in the format of the file's
+/* Renders its frame as an image in linear light, and writes it in the format of the file's
  * extension: a camera above the water looks towards a low sun. */
-bool ocean_view(const char *path, double *const fields[OCEAN_IMAGES], uint32_t n, par *threads,
-                err *e);
+bool ocean_view(const char *path, const ocean *o, par *threads, err *e);
 
 #endif

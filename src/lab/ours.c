@@ -34,15 +34,8 @@ static float *twiddles_of(const plan_fft *f, uint32_t entries, err *e) {
     return to;
 }
 
-/* Returns the lines of a workgroup: a power of two, so that runs of columns are whole sectors. */
-static uint32_t lines_of(const plan_fft *f, uint32_t line, bool columns, const plan_limits *l) {
-    uint32_t wanted = columns ? COLUMNS : ceil_div_u32(LEAST_THREADS, f->threads), lines = 1;
-    uint32_t most = min_u32(wanted, min_u32(l->invocations / f->threads, l->shared_bytes / line));
-    while (2 * lines <= most) lines *= 2;
-    return lines;
-}
-
-bool lab_ours(lab_program *to, const lab_ask *ask, err *e) {
+bool lab_ours(lab_program *to, const lab_ask *ask, const lab_transform *t, err *e) {
+    (void)t;
     plan_fft f;
     const plan_limits *l = &ask->limits;
     if (!length_radices(&f, ask->n, l->invocations, LENGTH_COMPLEX))
@@ -53,7 +46,11 @@ bool lab_ours(lab_program *to, const lab_ask *ask, err *e) {
     if (whole) line *= 2;
     for (int way = 0; way < LAB_WAYS; way++)
         for (uint32_t columns = 0; columns < 2; columns++) {
-            uint32_t lines = lines_of(&f, line, columns, l), threads = lines * f.threads;
+            /* A power of two, so that runs of columns are whole sectors. */
+            uint32_t lines = 1, wanted = columns ? COLUMNS : ceil_div_u32(LEAST_THREADS, f.threads);
+            uint32_t most = min_u32(l->invocations / f.threads, l->shared_bytes / line);
+            while (2 * lines <= min_u32(wanted, most)) lines *= 2;
+            uint32_t threads = lines * f.threads;
             uint32_t shader = lab_add_shader(to, LAB_OURS);
             lab_add_constant(to, ID_THREADS, threads);
             lab_add_constant(to, ID_LENGTH, f.length);
@@ -77,9 +74,9 @@ bool lab_ours(lab_program *to, const lab_ask *ask, err *e) {
                          &(lab_step){.shader = shader,
                                      .set = columns,
                                      .groups = {ceil_div_u32(ask->n, lines), 1, 1}});
-            to->account.shared = max_u32(to->account.shared, lines * line);
+            to->shared = max_u32(to->shared, lines * line);
         }
-    to->account.bytes = 2ull * 2 * COMPLEX * ask->n * ask->n;
-    to->account.barriers = 2 * (whole ? 1 : 3) * (f.stages - 1);
+    to->bytes = 2ull * 2 * COMPLEX * ask->n * ask->n;
+    to->barriers = 2 * (whole ? 1 : 3) * (f.stages - 1);
     return lab_add_images(to, twiddles_of(&f, entries, e), 2 * 4 * sizeof(float) * entries);
 }

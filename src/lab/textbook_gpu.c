@@ -18,15 +18,15 @@ static uint32_t textbook_shader(lab_program *to, gpu_shader code, uint32_t threa
 
 /* Adds images and roots; the image is read and written `times` times. */
 static bool textbook_end(lab_program *to, uint64_t times, err *e) {
-    to->account.bytes = 2 * COMPLEX * times * to->n * to->n;
+    to->bytes = 2 * COMPLEX * times * to->n * to->n;
     return lab_add_images(to, lab_roots(to->n, e), COMPLEX * to->n);
 }
 
-bool lab_ct2_stages(lab_program *to, const lab_ask *ask, err *e) {
+bool lab_by_stage(lab_program *to, const lab_ask *ask, const lab_transform *t, err *e) {
     uint32_t n = ask->n, threads = min_u32(n / 2, min_u32(GROUP, ask->limits.invocations));
     for (int way = 0; way < LAB_WAYS; way++)
         for (uint32_t columns = 0; columns < 2; columns++) {
-            uint32_t shader = textbook_shader(to, LAB_CT2_STAGES, threads, way, columns);
+            uint32_t shader = textbook_shader(to, t->code, threads, way, columns);
             for (uint32_t s = 0; s < lab_log2(n); s++)
                 lab_add_step(to, way,
                              &(lab_step){.shader = shader,
@@ -37,47 +37,25 @@ bool lab_ct2_stages(lab_program *to, const lab_ask *ask, err *e) {
     return textbook_end(to, 2 * lab_log2(n), e);
 }
 
-/* A transform with one dispatch per axis, and in it a workgroup per line. */
-typedef struct {
-    gpu_shader code;
-    uint32_t radix;
-    uint32_t wide;  /* butterflies of a thread, where there are enough */
-    bool in_place;  /* after its first stage it works in its output */
-    bool in_shared; /* between the first stage and the last one, the line is in shared memory */
-} axis_form;
-
-static bool one_dispatch(lab_program *to, const lab_ask *ask, const axis_form *f, err *e) {
-    uint32_t n = ask->n, butterflies = n / f->radix;
-    uint32_t stages = ceil_div_u32(lab_log2(n), lab_log2(f->radix));
+/* A workgroup has a line. */
+bool lab_by_axis(lab_program *to, const lab_ask *ask, const lab_transform *t, err *e) {
+    uint32_t n = ask->n, butterflies = n / t->radix;
+    uint32_t stages = ceil_div_u32(lab_log2(n), lab_log2(t->radix));
     /* As many threads as one butterfly each needs, or as a subgroup has, or as the device
      * allows. */
     uint32_t threads =
-        min_u32(max_u32(butterflies / f->wide, min_u32(butterflies, 32)), ask->limits.invocations);
+        min_u32(max_u32(butterflies / t->wide, min_u32(butterflies, 32)), ask->limits.invocations);
     /* In global memory, the stages go to and fro; an odd number of them ends in B. */
-    bool swaps = f->in_place || f->in_shared || stages % 2;
+    bool swaps = t->in_place || t->in_shared || stages % 2;
     for (int way = 0; way < LAB_WAYS; way++)
         for (uint32_t columns = 0; columns < 2; columns++) {
-            uint32_t shader = textbook_shader(to, f->code, threads, way, columns);
+            uint32_t shader = textbook_shader(to, t->code, threads, way, columns);
             lab_add_constant(to, LAB_EACH, butterflies / threads);
             lab_add_step(
                 to, way,
                 &(lab_step){.shader = shader, .set = columns && swaps, .groups = {n, 1, 1}});
         }
-    to->account.barriers = 2 * (f->in_shared ? 2 : 1) * (stages - 1);
-    to->account.shared = f->in_shared ? COMPLEX * n : 0;
-    return textbook_end(to, 2 * (f->in_shared ? 1 : stages), e);
+    to->barriers = 2 * (t->in_shared ? 2 : 1) * (stages - 1);
+    to->shared = t->in_shared ? COMPLEX * n : 0;
+    return textbook_end(to, 2 * (t->in_shared ? 1 : stages), e);
 }
-
-#define ONE_DISPATCH(name, ...)                                           \
-    bool name(lab_program *to, const lab_ask *ask, err *e) {              \
-        return one_dispatch(to, ask, &(const axis_form){__VA_ARGS__}, e); \
-    }
-
-ONE_DISPATCH(lab_ct2_axis, LAB_CT2_AXIS, .radix = 2, .wide = 1, .in_place = true)
-ONE_DISPATCH(lab_stockham2, LAB_STOCKHAM2, .radix = 2, .wide = 1)
-ONE_DISPATCH(lab_stockham2_wide, LAB_STOCKHAM2, .radix = 2, .wide = 4)
-ONE_DISPATCH(lab_stockham4, LAB_STOCKHAM4, .radix = 4, .wide = 1)
-ONE_DISPATCH(lab_stockham2_shared, LAB_STOCKHAM2_SHARED, .radix = 2, .wide = 1, .in_shared = true)
-ONE_DISPATCH(lab_stockham4_shared, LAB_STOCKHAM4_SHARED, .radix = 4, .wide = 1, .in_shared = true)
-ONE_DISPATCH(lab_stockham4_shared_wide, LAB_STOCKHAM4_SHARED, .radix = 4, .wide = 4,
-             .in_shared = true)

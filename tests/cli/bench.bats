@@ -153,7 +153,7 @@ fft() { "$FFTBLOOM" bench fft --rounds 2 --warm-up 0 "$@"; }
 @test "bench fft: words and JSON have a row per transform and size" {
     run --separate-stderr fft --size 16..64 --device cpu --algorithm ct2-dit
     [ "$status" -eq 0 ]
-    [ "${#lines[@]}" -eq 5 ]
+    [ "${#lines[@]}" -eq 4 ]
     fft --size 16,64 --device cpu --algorithm ct2-dit --json | python3 -c "
 import json, sys
 d = json.load(sys.stdin)['results']
@@ -161,7 +161,8 @@ assert [r['size'] for r in d] == [16, 64]
 for r in d:
     assert r['algorithm'] == 'ct2-dit' and r['device'] == 'cpu' and r['bytes'] == 16 * r['size'] ** 2
     for way in ('forward', 'inverse'):
-        assert 0 < r[way]['seconds']['least'] <= r[way]['seconds']['median'] and 0 < r[way]['rms'] < 1e-6 > r[way]['worst'] / 8"
+        assert 0 < r[way]['least'] <= r[way]['median']
+    assert 0 < r['rms'] < 1e-6 > r['worst'] / 12"
 }
 
 @test "bench fft: names and sizes that are wrong are refused, and options that do nothing" {
@@ -203,11 +204,12 @@ assert [(r['bloom'], r['width']) for r in d] == [
     (b, w) for w in (64, 48) for b in ('article', 'article', 'fftbloom')]
 for r in d:
     passes = [r[p] for p in ('forward', 'convolve', 'inverse')]
-    assert r['kernel'] == 16 and r['rounds'] == 1 and r['queue'] == 2 and r['copy'] > 0
-    assert r['bytes'] == sum(p['bytes'] for p in passes) and r['frame']['least'] > 0
-    assert all(p['copy'] > 0 and p['seconds']['median'] > 0 for p in passes)
+    assert r['kernel'] == 16 and r['rounds'] == 1 and r['queue'] == 2 and r['copies'] > 0
+    assert r['bytes'] > 3 * 16 * r['width'] * r['height'] and r['frame']['least'] > 0
+    assert all(p['median'] > 0 for p in passes)
+    assert abs(sum(p['median'] for p in passes) - r['frame']['median']) < 1e-8
     assert r['pixels'] > 0
-    assert r['rms'] > 1e-3 if r['bloom'] == 'article' else r['worst'] < 1e-4
+    assert r['rms'] > 1e-3 if r['bloom'] == 'article' else r['worst'] < 1e-5
 assert [r['first'] for r in d[:2]] == ['x', 'y'] and d[1]['length_1'] == 64
 assert abs(d[0]['rms'] - d[1]['rms']) < 1e-5 # which axis is first changes nothing but rounding"
 }
@@ -237,7 +239,7 @@ assert all(len(l.getAttribute('points').split()) == sizes for l in lines)" "$dir
     export FFTBLOOM_VALIDATION=1
     run --separate-stderr sea --algorithm ours,nabla
     [ "$status" -eq 0 ]
-    [ "${#lines[@]}" -eq 4 ]
+    [ "${#lines[@]}" -eq 3 ]
     sea --algorithm ours,ct2-axis --json | python3 -c "
 import json, sys
 d = json.load(sys.stdin)['results']
@@ -246,7 +248,7 @@ for r in d:
     assert r['size'] == 64 and 0 < r['rms'] < 1e-6 and r['worst'] < 5e-6
     assert abs(r['frames_per_second'] * r['frame']['median'] - 1) < 1e-2"
     sea --algorithm ours -o "$dir/sea.exr" >/dev/null
-    "$FFTBLOOM" info "$dir/sea.exr" | grep -q "960 x 540"
+    "$FFTBLOOM" info "$dir/sea.exr" | grep -q "64 x 32"
     refused() { run --separate-stderr sea "${@:2}"; [ "$status" -eq 64 ] && [[ "$stderr" == *"$1"* ]]; }
     refused "the sea is made on a GPU" --algorithm ct2-dit
     refused "a sea has an even side, from 64 on" --size 32

@@ -182,14 +182,4 @@ TEST(test_choice) {
                 }
 }
 
-TEST(test_choice_refuses) {
-    static const uint32_t BAD[] = {0, 1, 3, 12, 1000, 65535};
-    lab_ask limits = ask(1024, 49152, 32), none = ask(0, 49152, 32), no_memory = ask(1024, 7, 32);
-    nabla_line l;
-    for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++)
-        CHECK_REFUSED(nabla_choose(&l, BAD[i], &limits, &e), ERR_USAGE, "");
-    assert_false(nabla_choose(&l, 64, &none, &e));
-    CHECK_REFUSED(nabla_choose(&l, 64, &no_memory, &e), ERR_NO_DEVICE, "");
-}
-
 RUN_TESTS(NULL, NULL)

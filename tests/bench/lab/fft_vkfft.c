@@ -63,11 +63,12 @@ static bool make(peer *v, uint32_t n, err *e) {
     return r == VKFFT_SUCCESS || err_set(e, ERR_INTERNAL, "VkFFT's error %d", (int)r);
 }
 
-static bool check(peer *v, lab_part *to, const lab_truth *t, int way, err *e) {
+static bool check(peer *v, lab_row *to, const lab_truth *t, int way, err *e) {
     lab_complex *image = v->host.map;
+    size_t count = v->bytes / sizeof *image;
     VkBufferCopy all = {0, 0, v->bytes};
     VkCommandBuffer c;
-    for (size_t i = 0; i < (size_t)t->n * t->n; i++)
+    for (size_t i = 0; i < count; i++)
         image[i] = (lab_complex){(float)t->value[!way][2 * i], (float)t->value[!way][2 * i + 1]};
     if (!gpu_begin(&v->g, v->g.compute.pool, &c, 0, e)) return false;
     vkCmdCopyBuffer(c, v->host.buf, v->data.buf, 1, &all);
@@ -76,37 +77,29 @@ static bool check(peer *v, lab_part *to, const lab_truth *t, int way, err *e) {
     vkCmdCopyBuffer(c, v->data.buf, v->host.buf, 1, &all);
     gpu_barrier(c, GPU_BY_COPY, GPU_BY_HOST);
     if (!gpu_run_once(&v->g, c, e)) return false;
-    lab_compare(to, image, t->value[way], t->n, NULL);
+    lab_compare(to, (float *)image, t->value[way], 2 * count);
     return true;
 }
 
-/* As the lab does it: what a repetition takes without stamps is shared out as with them. */
-static bool one_round(void *of, uint32_t count, double *value, err *e) {
+static bool one_round(void *of, engine_repeat *r, err *e) {
     peer *v = of;
-    double both;
-    gpu_timing t = {count, LAB_WAYS, record, v};
-    if (!gpu_time(&v->g, &t, &both, value, e)) return false;
-    double sum = value[0] + value[1];
-    for (int way = 0; way < LAB_WAYS; way++) value[way] *= both / sum;
-    return true;
+    gpu_timing t = {r->count, LAB_WAYS, record, v};
+    return gpu_time(&v->g, &t, &r->frame, r->pass, e);
 }
 
 static bool run(const engine_device *d, uint32_t n, uint32_t rounds, par *threads, err *e) {
     static peer v;
     lab_truth t = {0};
-    lab_part part[LAB_WAYS] = {{.worst = 0}};
-    measure_spread *const spread[] = {&part[0].seconds, &part[1].seconds};
-    const lab_pace pace = {.rounds = rounds, .warm_up = 0.1, .series = LAB_WAYS};
-    double done;
+    lab_row row = {.name = "VkFFT"};
+    const lab_pace pace = {.rounds = rounds, .warm_up = 0.1, .frames = LAB_WAYS};
     VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     bool ok = gpu_device_open(&v.g, d, e) &&
               vkCreateFence(v.g.dev, &fence, NULL, &v.fence) == VK_SUCCESS && make(&v, n, e) &&
-              lab_truth_make(&t, n, e) && check(&v, &part[LAB_FORWARD], &t, LAB_FORWARD, e) &&
-              check(&v, &part[LAB_BACKWARD], &t, LAB_BACKWARD, e) &&
-              lab_rounds(spread, &done, &pace, one_round, &v, e);
+              lab_truth_make(&t, n, e) && check(&v, &row, &t, LAB_FORWARD, e) &&
+              check(&v, &row, &t, LAB_BACKWARD, e) && lab_rounds(&row, &pace, one_round, &v, e);
     if (ok)
-        printf("%u %.9f %.9f %.2g %.2g\n", n, spread[0]->median, spread[1]->median,
-               fmax(part[0].worst, part[1].worst), fmax(part[0].rms, part[1].rms));
+        printf("%u %.9f %.9f %.2g %.2g\n", n, row.part[LAB_FORWARD].median,
+               row.part[LAB_BACKWARD].median, row.worst, row.rms);
     fflush(stdout);
     if (v.g.dev) {
         vkDeviceWaitIdle(v.g.dev);
