@@ -35,7 +35,7 @@ static join join_of(const view *v, const light *l) {
             .centre = size->tail.centre[tail_kernel(&size->tail, c)],
             .gain = 1 - v->sharpen,
             .nonnegative = l->nonnegative[c],
-            .dark = l->dark[c] / 2,
+            .dark = v->dark[c] / 2,
             .most = top * size->sums[c].sum,
         };
     }
@@ -81,7 +81,7 @@ bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *met
               find_sources(&from, v, e);
     for (uint32_t c = 0; ok && c < v->channels; c++) to->out[c] = v->buf->plane[c];
     const engine_frame f = {.in = from.in,
-                            .out = v->doubles ? (void *const *)v->doubles : to->out,
+                            .out = v->doubles[0] ? (void *const *)v->doubles : to->out,
                             .glare = v->glare,
                             .join = &how};
     while (ok && again) {
@@ -97,7 +97,7 @@ bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *met
         if (!ok && !again && e) *e = why;
         ok |= again;
     }
-    if (ok && v->doubles) ok = view_blocks(v, narrow, to, e);
+    if (ok && v->doubles[0]) ok = view_blocks(v, narrow, to, e);
     for (uint32_t c = 0; c < v->channels; c++) mem_free(from.widened[c]);
     return ok;
 }

@@ -3,7 +3,14 @@
 #ifndef BLOOM_ATTEMPT_H
 #define BLOOM_ATTEMPT_H
 
-#include "bloom/light.h"
+#include "bloom/view.h"
+
+/* What the planes of a group hold: what the choice of a precision rests on, and the join. */
+typedef struct {
+    const scan *scanned;             /* of the light that is spread */
+    bool nonnegative[VIEW_CHANNELS]; /* neither what is spread nor the kernel is below zero */
+    bool signs[VIEW_CHANNELS];       /* the image or the kernel is, somewhere */
+} light;
 
 /* The outcome of an attempt. */
 typedef struct {

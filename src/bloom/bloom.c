@@ -210,24 +210,25 @@ bool bloom_header(const bloom *b, image_header *h, bool floats, err *e) {
 
 /* --- before it is done ---------------------------------------------------------------------- */
 
-/* Finds the image's first part with a colour group. */
-static bool first_group(const bloom *b, const image_header *h, layer_map *m, int *part, err *e) {
+/* Finds the image's first part with colour. */
+static bool find_part(const bloom *b, const image_header *h, int *part, err *e) {
+    bool colour = false;
     if (!check_globs(b, h, e)) return false;
-    for (*part = 0; *part < h->parts; ++*part) {
-        if (!layer_map_make(m, &h->part[*part], b->s.layers, b->s.exclude, e)) return false;
-        if (m->groups) return true;
-        layer_map_free(m);
+    for (*part = 0; !colour && *part < h->parts; ++*part) {
+        layer_map m;
+        if (!layer_map_make(&m, &h->part[*part], b->s.layers, b->s.exclude, e)) return false;
+        colour = m.groups > 0;
+        layer_map_free(&m);
     }
-    return no_layer(e);
+    --*part;
+    return colour || no_layer(e);
 }
 
 bool bloom_tiling(const bloom *b, const bloom_rows *rows, tiling *t, mem_plan *memory, err *e) {
-    layer_map m;
     window_rows w = {.own = NULL};
     int part;
-    if (!first_group(b, rows->in.head, &m, &part, e)) return false;
-    layer_map_free(&m);
-    bool ok = window_open(&w, &b->s, b->session, &rows->in, &rows->out, e);
+    bool ok = find_part(b, rows->in.head, &part, e) &&
+              window_open(&w, &b->s, b->session, &rows->in, &rows->out, e);
     if (ok) {
         const part_job j = job_of(b, part, rows, &w);
         ok = part_choose(t, memory, &j, e);
@@ -239,31 +240,19 @@ bool bloom_tiling(const bloom *b, const bloom_rows *rows, tiling *t, mem_plan *m
 /* Finds what the image's first colour group needs of the kernel, and its planes. */
 static bool first_need(const bloom *b, const image_header *h, kernel_need *need,
                        plan_planes *planes, err *e) {
-    layer_map m;
+    image img = {.head = *h};
+    rows_image rows = {.img = NULL};
+    window_rows w = {.own = NULL};
     int part;
-    window_boxes box;
-    layer_light is;
-    if (!first_group(b, h, &m, &part, e)) return false;
-    if (!layer_light_of(&is, &b->s, &h->part[part], &m.group[0], e)) {
-        layer_map_free(&m);
-        return false;
+    bool ok = find_part(b, h, &part, e) && rows_image_open(&rows, &img, e) &&
+              window_open(&w, &b->s, b->session, &rows.in, &rows.out, e);
+    if (ok) {
+        const part_job j = job_of(b, part, &(bloom_rows){.in = rows.in, .out = rows.out}, &w);
+        ok = part_first_need(need, planes, &j, e);
     }
-    image_part p = h->part[part];
-    image head = {.head = *h};
-    const float any = 0;
-    const join_spread spread = {is.threshold, is.knee, is.mask[0] ? &any : NULL};
-    view v = view_make(&b->s, &head, part, &m.group[0], &spread);
-    *need =
-        (kernel_need){.channels = v.channels, .height = image_height(&p), .sharpen = is.sharpen};
-    v.emits = bloom_emits(&b->s);
-    *planes = view_planes(&v);
-    view_primaries(&v, need->primaries);
-    layer_map_free(&m);
-    if (!window_choose(&box, &b->s, b->session, &p, e)) return false;
-    p.data = box.computed;
-    need->w = image_width(&p);
-    need->h = image_height(&p);
-    return true;
+    window_close(&w);
+    rows_image_close(&rows);
+    return ok;
 }
 
 static bool first_request(const bloom *b, const image_header *h, plan_precision precision,

@@ -5,7 +5,6 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "bloom/attempt.h"
-#include "bloom/light.h"
 #include "bloom/prove.h"
 #include "bloom/store.h"
 
@@ -18,7 +17,7 @@
 /* The search for a result that keeps the promise of a group. */
 typedef struct {
     const view *v;
-    light *l;
+    const light *l;
     outcome *o;
     accuracy_facts facts;
     accuracy method;
@@ -35,7 +34,7 @@ static accuracy_facts facts_of(const view *v, const light *l) {
     return (accuracy_facts){.tail = &v->size->tail,
                             .sums = v->size->sums,
                             .scanned = l->scanned,
-                            .dark = l->dark,
+                            .dark = v->dark,
                             .signs = l->signs,
                             .partly = !v->all,
                             .tolerance = v->s->tolerance,
@@ -78,7 +77,7 @@ static bool check_proof(search *s, err *e) {
     const view *v = s->v;
     accuracy *m = &s->method;
     proof *p = &s->proved;
-    if (!prove(p, v, s->o, m, s->l->dark, e)) return false;
+    if (!prove(p, v, s->o, m, v->dark, e)) return false;
     if (p->worst <= 1) return true;
     const image_box *data = &view_part(v)->data;
     const int x = data->x0 + (int)p->x, y = data->y0 + (int)p->y;
@@ -156,38 +155,47 @@ void group_add(group_made *all, const group_made *one) {
 
 /* --- the whole ------------------------------------------------------------------------------- */
 
-/* Makes the view. The caller calls close_view, also after a failure. */
-static bool open_view(view *v, const group_job *j, err *e) {
-    *v = view_make(j->s, j->img, j->part, j->layer, &j->spread);
-    v->sharpen = j->sharpen;
-    v->threads = j->threads;
-    v->session = j->session;
-    v->buf = j->buf;
-    v->kept = j->kept;
-    v->floats = j->floats;
-    v->emits = j->glare;
-    v->doubles = j->doubles[0] ? j->doubles : NULL;
-    v->dark = j->dark;
-    const image_part *p = view_part(v);
-    kernel_need need = {.channels = v->channels,
-                        .w = image_width(p),
-                        .h = image_height(p),
-                        .height = j->height,
-                        .sharpen = v->sharpen};
-    view_primaries(v, need.primaries);
-    v->size = session_size_take(j->session, &need, view_planes(v), e);
-    for (uint32_t c = 0; v->size && j->glare && c < v->channels; c++)
-        if (!(v->glare[c] = mem_raw(v->pixels, sizeof(float), "glare", e))) return false;
-    return v->size != NULL;
+/* Puts floats of what is spread into planes (float *const *ctx). */
+static void load_spread(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
+    float *to = ((float *const *)ctx)[c] + first;
+    image_to_float(to, *view_plane(v, c), v->type[c], first, n);
+    join_spread_row(&v->spread, first, to, to, n);
 }
 
-static void close_view(view *v) {
-    for (uint32_t c = 0; c < VIEW_CHANNELS; c++) mem_free(v->glare[c]);
-    session_size_give(v->session, v->size);
+/* Looks at the light, which has no bad pixels any more. own: for scans that are made here. */
+static bool find_light(light *l, scan *own, const view *v, err *e) {
+    const void *plane[VIEW_CHANNELS];
+    pixel_type type[VIEW_CHANNELS];
+    scan_request ask = {.w = v->need.w,
+                        .h = v->need.h,
+                        .channels = v->channels,
+                        .plane = plane,
+                        .type = v->type,
+                        .histogram = true};
+    *l = (light){.scanned = v->scanned ? v->scanned : own};
+    for (uint32_t c = 0; c < v->channels; c++) plane[c] = *view_plane(v, c);
+    if (!v->scanned && !scan_make(own, &ask, v->threads, e)) return false;
+    for (uint32_t c = 0; c < v->channels; c++)
+        l->signs[c] = !v->size->nonnegative[c] || l->scanned->channel[c].least < 0;
+    if (!v->all) { /* what is spread is less */
+        if (!buffers_room(v->buf, v->channels, v->pixels * sizeof(float), e)) return false;
+        for (uint32_t c = 0; c < v->channels; c++) {
+            plane[c] = v->buf->plane[c];
+            type[c] = PIXEL_FLOAT;
+        }
+        ask.type = type;
+        scan_free(own);
+        l->scanned = own;
+        if (!view_blocks(v, load_spread, v->buf->plane, e) || !scan_make(own, &ask, v->threads, e))
+            return false;
+    }
+    for (uint32_t c = 0; c < v->channels; c++)
+        l->nonnegative[c] = v->size->nonnegative[c] && l->scanned->channel[c].least >= 0;
+    return true;
 }
 
 /* Makes the result, again in doubles where floats do not keep the promise. */
-static bool convolve(group_made *to, outcome *o, const view *v, light *l, err *e) {
+static bool convolve(group_made *to, outcome *o, const view *v, const light *l, err *e) {
     search s = {.v = v, .l = l, .o = o, .facts = facts_of(v, l)};
     accuracy_choose(&s.method, &s.facts);
     for (uint32_t i = 1;; i++) {
@@ -213,43 +221,41 @@ static bool convolve(group_made *to, outcome *o, const view *v, light *l, err *e
     return false;
 }
 
-bool group_bloom(group_made *to, const group_job *j, err *e) {
-    view v;
-    light l = {0};
-    outcome o = {0};
-    *to = (group_made){0};
-
-    bool ok = open_view(&v, j, e) && host_ask(0, e);
-    double start = clock_now();
-    ok = ok && light_find(&l, &v, j->scanned, e);
-    to->contract_seconds = clock_now() - start;
-    if (ok) memcpy(to->colours, v.size->colours, sizeof to->colours);
-    ok = ok && convolve(to, &o, &v, &l, e) && store_result(to, &v, &l, &o, e);
-    for (uint32_t c = 0; ok && c < v.channels; c++) {
-        to->glare[c] = v.glare[c];
-        v.glare[c] = NULL;
-    }
-    light_free(&l);
-    close_view(&v);
-    return ok || (j->layer->name[0] ? err_in(e, "layer '%s'", j->layer->name) : false);
+/* Enters what would be tried first. */
+static void foresee(group_made *to, const view *v, const light *l) {
+    const accuracy_facts facts = facts_of(v, l);
+    accuracy method;
+    accuracy_choose(&method, &facts);
+    const device_choice *c = &v->size->decided.way[attempt_way(&method)];
+    enter_promise(to, v, &method, 0);
+    to->plan = c->plan;
+    to->device = c->device;
 }
 
-bool group_predict(group_made *to, const group_job *j, err *e) {
-    view v;
-    light l = {0};
-    accuracy method;
+bool group_bloom(group_made *to, view *v, bool predict, err *e) {
+    light l;
+    scan own = {.memory = NULL};
+    outcome o = {0};
     *to = (group_made){0};
-    bool ok = open_view(&v, j, e) && light_find(&l, &v, j->scanned, e);
-    if (ok) memcpy(to->colours, v.size->colours, sizeof to->colours);
-    if (ok) {
-        const accuracy_facts facts = facts_of(&v, &l);
-        accuracy_choose(&method, &facts);
-        const device_choice *c = &v.size->decided.way[attempt_way(&method)];
-        enter_promise(to, &v, &method, 0);
-        to->plan = c->plan;
-        to->device = c->device;
+    v->size = session_size_take(v->session, &v->need, view_planes(v), e);
+    bool ok = v->size && host_ask(0, e);
+    for (uint32_t c = 0; ok && v->emits && !predict && c < v->channels; c++)
+        ok = (v->glare[c] = mem_raw(v->pixels, sizeof(float), "glare", e));
+    double start = clock_now();
+    ok = ok && find_light(&l, &own, v, e);
+    to->contract_seconds = clock_now() - start;
+    if (ok) memcpy(to->colours, v->size->colours, sizeof to->colours);
+    if (ok && predict)
+        foresee(to, v, &l);
+    else
+        ok = ok && convolve(to, &o, v, &l, e) && store_result(to, v, &l, &o, e);
+    for (uint32_t c = 0; c < v->channels; c++) {
+        if (ok)
+            to->glare[c] = v->glare[c];
+        else
+            mem_free(v->glare[c]);
     }
-    light_free(&l);
-    close_view(&v);
-    return ok;
+    scan_free(&own);
+    session_size_give(v->session, v->size);
+    return ok || (*v->layer && err_in(e, "layer '%s'", v->layer));
 }

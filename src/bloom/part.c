@@ -268,7 +268,7 @@ static bool measure(part_made *to, part_measured *seen, const part_plan *p, cons
         return false;
     to->groups = seen->groups;
     to->group[0].contract_seconds = clock_now() - start;
-    for (int i = 0; i < to->groups; i++) {
+    for (int i = 0; i < to->groups && !p->j->predict; i++) {
         group_made *g = &to->group[i];
         g->channels = p->group[i].count;
         memcpy(g->row, seen->row + p->group[i].first, g->channels * sizeof *g->row);

@@ -33,6 +33,9 @@ typedef struct {
  * one tile. */
 bool part_choose(tiling *t, mem_plan *memory, const part_job *j, err *e);
 
+/* Finds what the first group of a part with colour needs of the kernel, and its planes. */
+bool part_first_need(kernel_need *need, plan_planes *planes, const part_job *j, err *e);
+
 /* What blooming a part has come to. */
 typedef struct part_made {
     group_made *group; /* of each of its groups, if it is done */

@@ -67,13 +67,10 @@ static uint64_t tile_bytes(const part_needs *n, const part_group *g, const tilin
     const bloom_settings *s = n->p->j->s;
     const bool whole = part_is_whole(t);
     const float mask = 0;
-    const join_spread spread = {g->light.threshold, g->light.knee, g->light.mask[0] ? &mask : NULL};
     image img = {.head = g->head};
-    view v = view_make(s, &img, 0, &g->layer, &spread);
+    view v = part_view(n->p, g, &img, g->light.mask[0] ? &mask : NULL);
     v.pixels = (size_t)t->tile[PLAN_X] * t->tile[PLAN_Y];
     v.kept.w = whole ? 0 : t->kept[PLAN_X];
-    v.floats = n->p->j->floats;
-    v.emits = bloom_emits(s);
     uint64_t bytes = attempt_bytes(&v);
     if (!whole || s->verify) bytes += bytes_in(n->p, g, v.pixels);
     if (v.emits) bytes += v.channels * mem_rounded(v.pixels * sizeof(float));

@@ -32,15 +32,35 @@ bool part_header(image_part *p, const bloom_settings *s, bool floats, err *e) {
 
 kernel_need part_need(const part_job *j, uint32_t channels, double sharpen) {
     const image_part *p = &j->in->head->part[j->part];
-    image img = {.head = *j->in->head};
-    view v = {.img = &img, .part = j->part};
     kernel_need need = {.channels = channels,
                         .w = image_width(p),
                         .h = image_height(p),
                         .height = j->height,
                         .sharpen = sharpen};
-    view_primaries(&v, need.primaries);
+    primaries is;
+    if (image_primaries(p, &is)) primaries_to_floats(need.primaries, &is);
     return need;
+}
+
+view part_view(const part_plan *p, const part_group *g, image *img, const float *mask) {
+    const part_job *j = p->j;
+    const image_part *is = img->head.part;
+    view v = {.s = j->s,
+              .threads = j->threads,
+              .img = img,
+              .layer = g->layer.name,
+              .channels = g->count,
+              .need = part_need(j, g->count, g->light.sharpen),
+              .sharpen = g->light.sharpen,
+              .spread = {g->light.threshold, g->light.knee, mask},
+              .floats = j->floats,
+              .emits = bloom_emits(j->s)};
+    v.all = join_spreads_all(&v.spread);
+    for (uint32_t c = 0; c < v.channels; c++) {
+        v.channel[c] = part_channel_of(&g->layer, c);
+        v.type[c] = is->channel[v.channel[c]].type;
+    }
+    return v;
 }
 
 bool part_psf(psf *k, const part_job *j, const kernel_need *need, double *full, err *e) {
@@ -138,4 +158,19 @@ void part_plan_free(part_plan *p) {
     image_header_free(&p->result);
     layer_map_free(&p->m);
     *p = (part_plan){0};
+}
+
+bool part_first_need(kernel_need *need, plan_planes *planes, const part_job *j, err *e) {
+    part_plan p;
+    bool ok = part_plan_make(&p, j, e);
+    if (ok) {
+        const part_group *g = &p.group[0];
+        image img = {.head = g->head};
+        const float any = 0;
+        view v = part_view(&p, g, &img, g->light.mask[0] ? &any : NULL);
+        *need = v.need;
+        *planes = view_planes(&v);
+    }
+    part_plan_free(&p);
+    return ok;
 }

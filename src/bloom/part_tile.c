@@ -213,24 +213,22 @@ bool part_tile_bloom(group_made *made, const part_tile *is, part_rows *out, err 
     bool ok = make_image(&t, e) && (!verify || copy_pixels(came, &t, e));
     size_t n = (size_t)is->t->tile[PLAN_X] * is->t->tile[PLAN_Y];
     ok = ok && (!t.mask || mask_set_aside(&aside, t.img, t.mask, n, e));
-    group_job j = {.s = is->s,
-                   .threads = p->j->threads,
-                   .session = is->session,
-                   .buf = is->buf,
-                   .img = t.img,
-                   .layer = &t.g->layer,
-                   .sharpen = t.g->light.sharpen,
-                   .spread = {t.g->light.threshold, t.g->light.knee, t.mask},
-                   .height = p->j->height,
-                   .kept = whole ? (join_box){0} : t.kept,
-                   .dark = is->seen->dark + t.g->first,
-                   .scanned = whole ? &is->seen->group[is->group] : NULL,
-                   .floats = p->j->floats,
-                   .glare = bloom_emits(p->j->s) && !predict};
-    for (uint32_t c = 0; p->j->doubles && c < t.g->count; c++)
-        j.doubles[c] = p->j->doubles[p->channel[t.g->first + c].index];
     *made = (group_made){0};
-    ok = ok && (predict ? group_predict(made, &j, e) : group_bloom(made, &j, e));
+    if (ok) {
+        view v = part_view(p, t.g, t.img, t.mask);
+        v.s = is->s;
+        v.pixels = n;
+        v.need.w = is->t->tile[PLAN_X];
+        v.need.h = is->t->tile[PLAN_Y];
+        v.session = is->session;
+        v.buf = is->buf;
+        v.dark = is->seen->dark + t.g->first;
+        v.scanned = whole ? &is->seen->group[is->group] : NULL;
+        if (!whole) v.kept = t.kept;
+        for (uint32_t c = 0; p->j->doubles && c < t.g->count; c++)
+            v.doubles[c] = p->j->doubles[p->channel[t.g->first + c].index];
+        ok = group_bloom(made, &v, predict, e);
+    }
     if (ok && t.mask) mask_put_back(&aside, t.img);
     ok = ok && (predict || (take_result(&t, made, out, e) && look(&t, made, out, e)));
     if (ok && verify) ok = part_verify_came(is->sampler, p, is->group, came, t.mask, e);

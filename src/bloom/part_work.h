@@ -58,6 +58,8 @@ static inline int part_channel_of(const layer_group *g, uint32_t c) {
  * psf. */
 kernel_need part_need(const part_job *j, uint32_t channels, double sharpen);
 bool part_psf(psf *k, const part_job *j, const kernel_need *need, double *full, err *e);
+/* Returns the view of a group of the part, in an image with the header of its tiles. */
+view part_view(const part_plan *p, const part_group *g, image *img, const float *mask);
 /* Returns whether there is one tile: the part as it is. */
 static inline bool part_is_whole(const tiling *t) {
     return !t->cut[PLAN_X] && !t->cut[PLAN_Y];

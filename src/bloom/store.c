@@ -28,7 +28,6 @@ static bool check_floats(const view *v, const outcome *o, err *e) {
 /* Decides the types that the channels are stored in. */
 static bool choose_types(pixel_type to[VIEW_CHANNELS], group_made *made, const view *v,
                          const outcome *o, err *e) {
-    made->channels = v->channels;
     for (uint32_t c = 0; c < v->channels; c++) {
         to[c] = bloom_stored(v->s, v->floats, v->type[c]);
         if (to[c] != PIXEL_HALF || !o->stats[c].over) continue;
@@ -51,6 +50,7 @@ static bool choose_types(pixel_type to[VIEW_CHANNELS], group_made *made, const v
 static void enter_ledger(group_made *made, const view *v, const light *l, const outcome *o,
                          const pixel_type *to) {
     const kernel_tail *tail = &v->size->tail;
+    made->channels = v->channels;
     const bool whole = !v->kept.w; /* of tiles, what leaves the image is measured beforehand */
     for (uint32_t c = 0; c < v->channels; c++) {
         const join_stats *st = &o->stats[c];

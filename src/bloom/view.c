@@ -3,24 +3,6 @@
 #include "base/mem.h"
 #include "base/number.h"
 
-view view_make(const bloom_settings *s, image *img, int part, const layer_group *layer,
-               const join_spread *spread) {
-    view v = {.s = s,
-              .img = img,
-              .part = part,
-              .channels = (uint32_t)layer->channels,
-              .spread = *spread,
-              .all = join_spreads_all(spread)};
-    const image_part *p = &img->head.part[part];
-    v.pixels = (size_t)image_width(p) * image_height(p);
-    for (uint32_t c = 0; c < v.channels; c++) v.channel[c] = layer->channel[c];
-    if (s->alpha == ALPHA_CONVOLVE && layer->alpha >= 0) v.channel[v.channels++] = layer->alpha;
-    for (uint32_t c = 0; c < v.channels; c++) {
-        v.type[c] = p->channel[v.channel[c]].type;
-    }
-    return v;
-}
-
 /* The image travels as it is stored; where its channels differ, as floats. A result that may become
  * floats in the end, since halfs cannot hold it or since it is put together of tiles, is floats. */
 plan_planes view_planes(const view *v) {
@@ -33,24 +15,8 @@ plan_planes view_planes(const view *v) {
         if (v->type[c] != PIXEL_HALF) p.in = PLAN_FLOATS;
         if (!bloom_stores_halfs(v->s, v->floats, v->type[c])) p.out = PLAN_FLOATS;
     }
-    if (v->doubles) p.out = PLAN_DOUBLES;
+    if (v->doubles[0]) p.out = PLAN_DOUBLES;
     return p;
-}
-
-image_part *view_part(const view *v) {
-    return &v->img->head.part[v->part];
-}
-void view_primaries(const view *v, float xy[8]) {
-    primaries is;
-    bool known = image_primaries(view_part(v), &is);
-    primaries_to_floats(xy, &is);
-    for (int i = 0; i < 8 && !known; i++) xy[i] = 0;
-}
-void **view_plane(const view *v, uint32_t c) {
-    return &v->img->plane[v->part][v->channel[c]];
-}
-const char *view_name(const view *v, uint32_t c) {
-    return view_part(v)->channel[v->channel[c]].name;
 }
 
 typedef struct {

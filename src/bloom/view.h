@@ -23,38 +23,39 @@ typedef struct {
     const bloom_settings *s;
     par *threads;
     session *session;
-    const session_size *size;
     buffers *buf;
-    image *img;
-    int part;
+    image *img; /* of one part */
+    const char *layer;
     uint32_t channels;
     int channel[VIEW_CHANNELS];     /* the part's channels */
     pixel_type type[VIEW_CHANNELS]; /* as they came */
     size_t pixels;
+    kernel_need need; /* of the kernel */
     double sharpen;
     join_spread spread;
-    /* How a tile lies in the image that it was cut from. */
-    join_box kept;      /* the pixels that count; a width of 0: all */
-    const double *dark; /* accuracy_dark of the image, of each channel; NULL: it is found here */
-    bool floats;        /* the result is to be floats */
-    bool emits;         /* the glare is wanted alone, too: see `glare` */
-    bool all;           /* all light is spread: there is neither threshold nor mask */
-    /* Planes of floats beside the result, of group_bloom; NULL where they are not wanted: */
-    float *glare[VIEW_CHANNELS]; /* receives the glare alone, for emit_layer */
-    double *const *doubles;      /* receive the result before it is rounded; the caller's */
+    bool all;                       /* all light is spread: there is neither threshold nor mask */
+    const double *dark;             /* accuracy_dark of the image, of each channel */
+    const scan *scanned;            /* of the image's pixels; NULL: this is a tile of it, */
+    join_box kept;                  /* of which these pixels count; a width of 0: all */
+    bool floats;                    /* the result is to be floats, whatever the image has */
+    bool emits;                     /* the glare is wanted alone, too: see `glare` */
+    double *doubles[VIEW_CHANNELS]; /* receive the result before it is rounded; NULL: not wanted */
+    /* What group_bloom adds: */
+    const session_size *size;
+    float *glare[VIEW_CHANNELS]; /* planes of floats, which receive the glare alone */
 } view;
-
-/* Returns a view with everything that follows from the header, the layer and the settings. */
-view view_make(const bloom_settings *s, image *img, int part, const layer_group *layer,
-               const join_spread *spread);
 
 /* Returns the planes of the view's frames. */
 plan_planes view_planes(const view *v);
-image_part *view_part(const view *v);
-/* Writes the chromaticities of the image's primaries, or zeros where they are not known. */
-void view_primaries(const view *v, float xy[8]);
-void **view_plane(const view *v, uint32_t c); /* the image's */
-const char *view_name(const view *v, uint32_t c);
+static inline image_part *view_part(const view *v) {
+    return v->img->head.part;
+}
+static inline void **view_plane(const view *v, uint32_t c) { /* the image's */
+    return &v->img->plane[0][v->channel[c]];
+}
+static inline const char *view_name(const view *v, uint32_t c) {
+    return view_part(v)->channel[v->channel[c]].name;
+}
 
 /* Calls fn for blocks of at most VIEW_BLOCK pixels of every channel, from several threads. */
 enum { VIEW_BLOCK = 1 << 15 };

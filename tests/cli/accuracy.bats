@@ -131,6 +131,8 @@ P
     frame 'f["bad_pixels"]["count"] == 13 and len(f["bad_pixels"]["first"]) == 10'
     frame 'f["bad_pixels"]["first"][9] in ({"channel": "G", "x": 9, "y": 5, "value": "nan"}, {"channel": "G", "x": 8, "y": 5, "value": "nan"})'
     says 0 "bad      13 pixels are NaN or infinite" plan bad.pfm kernel.exr
+    "$FFTBLOOM" plan bad.pfm kernel.exr --json >plan.json
+    [ "$(python3 -c 'import json; p = json.load(open("plan.json")); print("ledger" in p, p["bad_pixels"]["count"])')" = "False 13" ]
     for how in zero interpolate; do
         "$FFTBLOOM" bad.pfm kernel.exr -o out.exr --nan $how --verify 50 --report r.json
         frame 'f["verify"]["broken"] == 0 and f["bad_pixels"]["count"] == 13'
