@@ -293,6 +293,22 @@ static inline int pipe_end(void **state) {
     return 0;
 }
 
+/* Prepares an engine for a case, with a spectrum by chance: what it does to images is not looked
+ * at. */
+static inline void pipe_prepare(engine *g, const pipe_case *c, const engine_device *d,
+                                uint32_t slots) {
+    plan p;
+    plan_request ask = pipe_request(c, d);
+    CHECK_OK(plan_make(&p, &ask, &e));
+    OWN(spectrum_lines) l = {.channels = 1, .halves = p.halves, .length = p.axis[1].length};
+    size_t n = 2 * (size_t)l.halves * l.length;
+    uint64_t seed = 3;
+    CHECK_OK(l.value = mem_new(n, sizeof(float), "spectrum", &e));
+    for (size_t i = 0; i < n; i++) ((float *)l.value)[i] = (float)pipe_random(&seed);
+    engine_options o = {.slots = slots, .timestamps = true, .staged = c->staged};
+    CHECK_OK(engine_prepare(g, &p, &l, &o, &e));
+}
+
 typedef void pipe_test(const pipe_case *c, const engine_device *d, engine *g);
 
 /* Opens an engine on device d and runs the cases that the device can do. Returns false if it does

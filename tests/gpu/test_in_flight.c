@@ -46,21 +46,6 @@ static void aim(frame *to, film *m, int i, float (*out)[PIXELS]) {
     to->f = (engine_frame){.in = to->in, .out = to->out, .join = &m->how[i]};
 }
 
-/* A different spectrum in every number: what it does to an image does not matter here. */
-static void prepare(engine *g, const pipe_case *c, const engine_device *d, uint32_t slots) {
-    plan p;
-    plan_request ask = pipe_request(c, d);
-    CHECK_OK(plan_make(&p, &ask, &e));
-    uint64_t seed = 3;
-    size_t n = 2 * (size_t)p.halves * p.axis[1].length;
-    float *value = mem_new(n, sizeof *value, "spectrum", &e);
-    for (size_t i = 0; i < n; i++) value[i] = (float)pipe_random(&seed);
-    OWN(spectrum_lines)
-    lines = {.channels = 1, .halves = p.halves, .length = p.axis[1].length, .value = value};
-    engine_options o = {.slots = slots, .timestamps = true, .staged = c->staged};
-    CHECK_OK(engine_prepare(g, &p, &lines, &o, &e));
-}
-
 static void check_times(const engine_times *t, const engine_device *d) {
     double sum = t->upload + t->download;
     for (int i = 0; i < PLAN_PASSES; i++) sum += t->pass[i];
@@ -142,8 +127,8 @@ static void *work_beside(void *arg) {
     for (int round = 0; round < 2; round++) {
         OPEN(engine) *g = engine_beside(p->g, &p->e);
         if (!g) break;
-        prepare(g, &other, p->d, 1);
-        prepare(g, p->c, p->d, 1);
+        pipe_prepare(g, &other, p->d, 1);
+        pipe_prepare(g, p->c, p->d, 1);
         for (int i = 0; i < FRAMES; i++) {
             frame f;
             aim(&f, m, i, m->got[i]);
@@ -166,21 +151,21 @@ static void fly_beside(engine *g, film *m, const pipe_case *c, const engine_devi
 static void check_film(const film *m, const pipe_case *c, const engine_device *d) {
     for (int i = 0; i < FRAMES; i++)
         if (memcmp(m->got[i], m->want[i], sizeof m->want[i]) != 0)
-            fail_msg("%s, staged %d: frame %d in flight with others is another", d->name, c->staged,
-                     i);
+            fail_msg("%s, staged %d, samples %d: frame %d in flight with others is another",
+                     d->name, c->staged, c->samples, i);
 }
 
 static void run_on(const pipe_case *c, const engine_device *d) {
     OPEN(engine) *g = engine_open(d, threads, NULL, &e);
     CHECK_OK(g);
     OWN_HEAP film *m = make_film(c->samples == PIPE_HALFS_TOLD);
-    prepare(g, c, d, 1);
+    pipe_prepare(g, c, d, 1);
     for (int i = 0; i < FRAMES; i++) {
         frame f;
         aim(&f, m, i, m->want[i]);
         CHECK_OK(engine_run(g, &f.f, NULL, &e));
     }
-    prepare(g, c, d, SLOTS);
+    pipe_prepare(g, c, d, SLOTS);
     fly(g, m, d);
     check_film(m, c, d);
     if (d->class != ENGINE_CPU) {
@@ -204,27 +189,24 @@ static void run_on(const pipe_case *c, const engine_device *d) {
     }
 }
 
-static void run_case(bool staged, pipe_samples samples, uint64_t range) {
-    const pipe_case c = PIPE(W, H, 8, 5, 4, 2, .border = {BORDER_MIRROR, BORDER_ZERO},
-                             .channels = CHANNELS, .spectra = 1, .gain = 1,
-                             .shrink = {.buffer_range = range}, .tapless = true, .samples = samples,
-                             .staged = staged);
+TEST(flights) {
+    static const struct {
+        bool staged; /* the device copies, and not the host */
+        pipe_samples samples;
+        uint64_t range; /* of a buffer: in chunks */
+    } CASE[] = {{false, PIPE_HALFS, 0},
+                {true, PIPE_HALFS, 0},
+                {false, PIPE_HALFS_TOLD, 0},
+                {true, PIPE_HALFS_TOLD, 32768}};
     if (!devices) skip();
-    for (uint32_t i = 0; i < devices; i++)
-        if (device[i].class != ENGINE_CPU || !staged) run_on(&c, &device[i]);
-}
-
-TEST(by_the_host) {
-    run_case(false, PIPE_HALFS, 0);
-}
-TEST(by_the_device) {
-    run_case(true, PIPE_HALFS, 0);
-}
-TEST(halfs_by_the_host) {
-    run_case(false, PIPE_HALFS_TOLD, 0);
-}
-TEST(halfs_by_the_device_in_chunks) {
-    run_case(true, PIPE_HALFS_TOLD, 32768);
+    for (int k = 0; k < 4; k++) {
+        const pipe_case c = PIPE(W, H, 8, 5, 4, 2, .border = {BORDER_MIRROR, BORDER_ZERO},
+                                 .channels = CHANNELS, .spectra = 1, .gain = 1,
+                                 .shrink = {.buffer_range = CASE[k].range}, .tapless = true,
+                                 .samples = CASE[k].samples, .staged = CASE[k].staged);
+        for (uint32_t i = 0; i < devices; i++)
+            if (device[i].class != ENGINE_CPU || !c.staged) run_on(&c, &device[i]);
+    }
 }
 
 RUN_TESTS(pipe_begin, pipe_end)

@@ -25,6 +25,22 @@ static inline void glare_put(image *img, int channel, size_t i, float v) {
     image_from_float(img->plane[0][channel], img->head.part[0].channel[channel].type, i, &v, 1);
 }
 
+/* What is dark in a channel, as the program has it. */
+static inline double glare_dark(const image *img, int channel) {
+    const image_part *p = &img->head.part[0];
+    const void *plane = img->plane[0][channel];
+    pixel_type type = p->channel[channel].type;
+    OWN(scan) s;
+    const scan_request r = {.w = image_width(p),
+                            .h = image_height(p),
+                            .channels = 1,
+                            .plane = &plane,
+                            .type = &type,
+                            .histogram = true};
+    CHECK_OK(scan_make(&s, &r, make_threads(), &e));
+    return accuracy_dark(&s.channel[0], type == PIXEL_HALF);
+}
+
 static inline image *glare_copy(const image *from) {
     image *to = image_new(&from->head, &e);
     CHECK_OK(to);

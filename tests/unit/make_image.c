@@ -73,6 +73,14 @@ image *make_image(const make_part part[], int parts) {
     return img;
 }
 
+image *make_blank(const char *channels, int32_t left, int32_t top, uint32_t w, uint32_t h) {
+    image *img = make_image(&(const make_part)PART(channels, left, top, w, h), 1);
+    const image_part *p = &img->head.part[0];
+    for (int c = 0; c < p->channels; c++)
+        memset(img->plane[0][c], 0, (size_t)w * h * pixel_bytes(p->channel[c].type));
+    return img;
+}
+
 void make_noise(image *img, uint64_t seed) {
     for (int i = 0; i < img->head.parts; i++) {
         const image_part *p = &img->head.part[i];

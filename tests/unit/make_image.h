@@ -28,6 +28,8 @@ typedef struct {
 
 /* An image of these parts, its planes filled with smooth shapes with highlights and some noise. */
 image *make_image(const make_part part[], int parts);
+/* One part with these channels, all of them 0. */
+image *make_blank(const char *channels, int32_t left, int32_t top, uint32_t w, uint32_t h);
 /* Every bit of every sample by chance: NaNs with payloads, infinities, denormals. */
 void make_noise(image *img, uint64_t seed);
 

@@ -1,23 +1,12 @@
 /* Pictures and histogram of differences: every value is counted, and no single pixel is lost. */
 #include "image/flat/heat.h"
 #include "unit/check.h"
+#include "unit/make_image.h"
 
 enum { W = 97, H = 31, CHANNELS = 4 };
 
-/* diffuse.R, diffuse.G, diffuse.B and Z, all zero. */
 static image *blank(void) {
-    static char *names[CHANNELS] = {"Z", "diffuse.B", "diffuse.G", "diffuse.R"};
-    image_channel channel[CHANNELS];
-    for (int i = 0; i < CHANNELS; i++) channel[i] = (image_channel){names[i], PIXEL_FLOAT, 0};
-    image_part part = {.data = {5, 7, 5 + W - 1, 7 + H - 1},
-                       .display = {0, 0, 200, 200},
-                       .channel = channel,
-                       .channels = CHANNELS,
-                       .aspect = 1};
-    image_header head = {"exr", &part, 1};
-    image *img = image_new(&head, &e);
-    assert_non_null(img);
-    return img;
+    return make_blank("Z:float diffuse.B:float diffuse.G:float diffuse.R:float", 5, 7, W, H);
 }
 
 static float *at(image *img, int channel, int x, int y) {

@@ -124,25 +124,12 @@ static tiling_request request_of(const tried *t) {
     return r;
 }
 
-static double dark_of(const image *img, int c) {
-    const image_part *p = &img->head.part[0];
-    size_t n = (size_t)image_width(p) * image_height(p);
-    OWN(scan) s = {0};
-    const void *plane = img->plane[0][c];
-    pixel_type type = p->channel[c].type;
-    const scan_request r = {
-        .w = (uint32_t)n, .h = 1, .channels = 1, .plane = &plane, .type = &type, .histogram = true};
-    CHECK_OK(scan_make(&s, &r, make_threads(), &e));
-    double dark = accuracy_dark(&s.channel[0], type == PIXEL_HALF);
-    return dark;
-}
-
 /* Every pixel of the result is what the whole image has, within the tolerance. */
 static void check_result(const tried *t, const tiling *cut) {
     const image_part *p = &t->want->head.part[0];
     for (int c = 0; c < p->channels; c++) {
         int own = image_find_channel(&t->in->head.part[0], p->channel[c].name);
-        double dark = own < 0 ? 0 : dark_of(t->in, own);
+        double dark = own < 0 ? 0 : glare_dark(t->in, own);
         for (size_t i = 0; i < (size_t)image_width(p) * image_height(p); i++) {
             float want, got;
             image_to_float(&want, t->want->plane[0][c], p->channel[c].type, i, 1);

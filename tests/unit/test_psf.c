@@ -218,6 +218,22 @@ TEST(a_ramp_keeps_lines_apart) {
     }
 }
 
+/* Moved along both axes, a product of two lines is the product of the moved lines. */
+TEST(a_ramp_along_both_axes) {
+    enum { W = 6, H = 5 };
+    static const float x[W] = {1, 3, 2, 7, 5, 4}, y[H] = {2, 1, 4, 3, 1};
+    float tap[W * H];
+    for (int i = 0; i < W * H; i++) tap[i] = x[i % W] * y[i / W];
+    OWN(psf) all = make(W, H, 1, tap, (psf_options){.center = PSF_AT, .at = {2.3, 1.6}});
+    OWN(psf) row = make(W, 1, 1, x, (psf_options){.center = PSF_AT, .at = {2.3, 0}});
+    OWN(psf) column = make(1, H, 1, y, (psf_options){.center = PSF_AT, .at = {0, 1.6}});
+    assert_true(all.w == row.w && all.h == column.h && all.cx == row.cx && all.cy == column.cy);
+    for (uint32_t i = 0; i < all.w * all.h; i++)
+        CHECK_LE(
+            fabs((double)all.tap[i] - (double)row.tap[i % all.w] * (double)column.tap[i / all.w]),
+            60 * FLT_EPSILON);
+}
+
 TEST(nearly_on_a_tap) {
     static const float tap[3] = {1, 2, 1};
     OWN(psf) k = make(3, 1, 1, tap, (psf_options){.center = PSF_AT, .at = {1 + 1e-7, 0}});

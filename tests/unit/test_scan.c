@@ -44,26 +44,32 @@ static scan scan_of(const scan_request *r, par *threads) {
     return s;
 }
 
+/* Up to 16 floats are added before a double takes their sum. */
+static void check_sums(const scan_channel *got, const float *v) {
+    double sum = 0, squares = 0, size = 0;
+    for (int i = 0; i < W * H; i++)
+        sum += (double)v[i], squares += (double)v[i] * (double)v[i], size += fabs((double)v[i]);
+    CHECK_LE(fabs(got->sum - sum), 10 * 0x1p-24 * size);
+    CHECK_LE(fabs(got->squares - squares), 10 * 0x1p-24 * squares);
+}
+
 TEST(matches_plain_loops) {
     OWN_HEAP planes *p = make_planes();
     scan_request r = request_of(p);
     OWN(scan) s = scan_of(&r, make_threads());
     for (int c = 0; c < CHANNELS; c++) {
         const scan_channel *got = &s.channel[c];
-        double sum = 0, squares = 0, size = 0;
         float least = INFINITY, greatest = -INFINITY;
         static uint64_t count[SCAN_BINS];
         memset(count, 0, sizeof count);
         for (int i = 0; i < W * H; i++) {
             float v = p->plane[c][i];
-            sum += v, squares += (double)v * v, size += fabs(v);
             least = fminf(least, v), greatest = fmaxf(greatest, v);
             uint32_t b = 0;
             while (!(fabsf(v) < scan_bin_floor(b + 1))) b++;
             count[b]++;
         }
-        CHECK_LE(fabs(got->sum - sum), 10 * 0x1p-24 * size); /* floats were added up in part */
-        CHECK_LE(fabs(got->squares - squares), 10 * 0x1p-24 * squares);
+        check_sums(got, p->plane[c]);
         assert_true(got->least == least && got->greatest == greatest);
         assert_memory_equal(got->count, count, sizeof count);
     }
@@ -83,46 +89,29 @@ TEST(is_the_same_on_any_number_of_threads) {
     }
 }
 
-/* Without histograms all else is the same, bit by bit. */
+/* Without histograms all else is the same, bit by bit; also of halfs, and of floats whose squares
+ * are none. */
 TEST(histograms_change_nothing_else) {
     OWN_HEAP planes *p = make_planes();
+    static uint16_t halfs[W * H];
+    for (int i = 0; i < W * H; i++) {
+        halfs[i] = half_from_float((float)(i % 777));
+        p->plane[1][i] = half_to_float(halfs[i]);
+        p->plane[2][i] *= 1e-30f;
+    }
+    p->list[1] = halfs;
+    p->type[1] = PIXEL_HALF;
     scan_request r = request_of(p);
     OWN(scan) with = scan_of(&r, make_threads());
     r.histogram = false;
     OWN(scan) without = scan_of(&r, make_threads());
     for (int c = 0; c < CHANNELS; c++) {
         const scan_channel *a = &with.channel[c], *b = &without.channel[c];
+        check_sums(b, p->plane[c]);
         assert_true(a->count && !b->count);
         assert_true(a->sum == b->sum && a->squares == b->squares && a->pixels == W * H);
         assert_true(a->least == b->least && a->greatest == b->greatest);
         assert_true(scan_median(a->count) > 0 && scan_median(b->count) == 0);
-    }
-}
-
-/* Both ways of adding up, of halfs and floats: against plain loops. Up to 16 floats
- * are added before a double takes their sum. */
-TEST(sums_match_plain_loops) {
-    const double rounding = 10 * 0x1p-24;
-    OWN_HEAP planes *p = make_planes();
-    static uint16_t halfs[W * H];
-    for (int i = 0; i < W * H; i++)
-        p->plane[1][i] = half_to_float(half_from_float((float)(i % 777)));
-    half_from_floats(halfs, p->plane[1], W * H);
-    for (int i = 0; i < W * H; i++) p->plane[2][i] *= 1e-30f; /* squares are no floats */
-    p->list[1] = halfs;
-    p->type[1] = PIXEL_HALF;
-    scan_request r = request_of(p);
-    r.histogram = false;
-    OWN(scan) s = scan_of(&r, make_threads());
-    for (int c = 0; c < CHANNELS; c++) {
-        const scan_channel *a = &s.channel[c];
-        double sum = 0, squares = 0, size = 0;
-        for (int i = 0; i < W * H; i++) {
-            double v = (double)p->plane[c][i];
-            sum += v, squares += v * v, size += fabs(v);
-        }
-        CHECK_LE(fabs(a->sum - sum), rounding * size);
-        CHECK_LE(fabs(a->squares - squares), rounding * squares);
     }
 }
 
@@ -245,7 +234,7 @@ TEST(repairs_take_the_nearest_ring) {
 
 /* Bad pixels under a mask of 0 count as 0, and not as bad. Rows may be scanned apart. */
 TEST(scans_add_up_and_leave_out_a_mask) {
-    planes *p = make_planes();
+    OWN_HEAP planes *p = make_planes();
     static float mask[W * H];
     for (int i = 0; i < W * H; i++) mask[i] = (float)(i % 3) / 2;
     p->plane[1][6] = NAN;      /* the mask is 0 */
@@ -276,7 +265,6 @@ TEST(scans_add_up_and_leave_out_a_mask) {
     }
     scan_free(&all);
     scan_free(&sum);
-    free(p);
 }
 
 RUN_TESTS(NULL, NULL)

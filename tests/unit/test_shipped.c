@@ -1,13 +1,9 @@
 /* The shipped recipes, by what a person sees in them: each kernel blooms white lamps that are 1, 4
  * and 40 pixels wide, of which the one of 4 has 32000 times the light of a white pixel. A step is
- * the first of 8 bits in sRGB, 3e-4 of white. The recipes are made at half of their size;
- * SHIPPED_SCALE=1 takes another, which takes longer, SHIPPED='kernels/m*.json' takes fewer of them,
- * and SHIPPED_PRINT=1 prints what was measured.
- * At three times their size (--kernel-scale 3) the middle is made, 640 taps, which have no border,
- * and is looked at with lamps of 12 and 40 pixels, as 4 and 13 are in a frame of the kernel's own
- * size; smaller ones show the rings of the opening itself. Its rings have the light of those of
- * half the size, so what was found farther out holds for it, too. A lamp of 4 pixels is no square
- * there, nor at whole size.
+ * the first of 8 bits in sRGB, 3e-4 of white. The recipes are made at half of their size. Their
+ * middle is made in its own size, too, 640 taps, which have no border: a lamp of 4 pixels is no
+ * square there, and its rings have the light of those of half the size, so that what was found
+ * farther out holds for it, too.
  *
  * What a kernel is meant to have stands in its recipe, as "is": "ring" (it has rings: it may get
  * brighter outwards, and its colours may alternate), "spikes" (its core is no round spot), "tint"
@@ -20,7 +16,7 @@
 
 #include <glob.h>
 
-enum { DIRECTIONS = 360, RADII = 120, MIDDLE = 192, LARGE = 640, KERNELS = 16, FACE = 64 };
+enum { DIRECTIONS = 360, RADII = 120, MIDDLE = 640, KERNELS = 16, FACE = 64 };
 static const double STEP = 3e-4, SEEN = 3e-3;
 
 /* Says what is wrong with a kernel; the test then looks at the others, too. */
@@ -32,10 +28,6 @@ __attribute__((format(printf, 1, 2))) static void wrong(const char *format, ...)
     va_end(v);
     puts("");
     faults_found++;
-}
-
-static bool is_printing(void) {
-    return getenv("SHIPPED_PRINT") != NULL;
 }
 
 typedef struct {
@@ -172,7 +164,6 @@ static void check_core(const look *k) {
         double beside = tap(k, c, x - 1, y) + tap(k, c, x + 1, y) + tap(k, c, x, y - 1) +
                         tap(k, c, x, y + 1);
         double part = beside / 4 / tap(k, c, x, y);
-        if (c == 0 && is_printing()) printf(" n/c %.2f", part);
         if (!(part >= 0.11))
             wrong("%s: channel %u: the neighbours have only %.3f of the middle", k->path, c, part);
     }
@@ -196,7 +187,6 @@ static void check_contour(const look *k) {
     for (uint32_t c = 0; c < k->channels && !is(k, "spikes"); c++)
         for (int i = 0; i < 2; i++) {
             double wide = contour(k, c, PART[i], M_PI / 4) / contour(k, c, PART[i], 0);
-            if (c == 1 && is_printing()) printf(" contour %.3f", wide);
             if (!(wide <= MOST[i]))
                 wrong("%s: channel %u: a lamp is a square: %.2f at %g", k->path, c, wide, PART[i]);
         }
@@ -226,7 +216,6 @@ static void check_rings(const look *k) {
             }
         }
     }
-    if (is_printing()) printf(" | %d: gap %.2f end %.1f ray %.1f", k->lamp, gap, end, ray);
     if (!is(k, "ring") && !(gap <= 1.05))
         wrong("%s: a ring is %.2f times as bright as one within", k->path, gap);
     if (!(end <= 8)) wrong("%s: the glow of a lamp of %d ends as r^-%.1f", k->path, k->lamp, end);
@@ -249,7 +238,6 @@ static void check_growth(const look *k) {
     double times = 1;
     while (times > 1e-6 && seen_to(k, times) >= 0.9 * reach(k)) times /= 2;
     double grow = seen_to(k, times) / seen_to(k, times / 10);
-    if (is_printing()) printf(" grow %.2f", grow);
     if (!(grow >= 1.5)) wrong("%s: ten times the light reaches %.2f times as far", k->path, grow);
 }
 
@@ -270,7 +258,6 @@ static void check_colour(const look *k) {
         if (is_red) now = is_red;
         most = fmax(most, 1 - low / high);
     }
-    if (is_printing()) printf(" sat %.2f flips %d", most, flips);
     if (!is(k, "tint") && !(most <= 0.45))
         wrong("%s: rings have the saturation %.2f", k->path, most);
     if (!is(k, "ring") && flips) wrong("%s: rings change their colour %d times", k->path, flips);
@@ -292,7 +279,6 @@ static void check_arms(const look *k) {
     }
     if (arms < 4 || arms > 20) return;
     double mean = sum / arms, differ = sqrt(fmax(square / arms - mean * mean, 0)) / mean;
-    if (is_printing()) printf(" %d arms %.3f", arms, differ);
     if (!is(k, "even") && !(differ >= 0.03 && differ <= 0.5))
         wrong("%s: %d arms differ by %.3f of their mean", k->path, arms, differ);
 }
@@ -330,7 +316,6 @@ static void check_faces(const face *all, char **path, size_t n) {
             for (size_t t = 0; t < sizeof(face) / sizeof(float); t++)
                 sum += (double)(a[t] - b[t]) * (double)(a[t] - b[t]);
             sum = sqrt(sum / (sizeof(face) / sizeof(float)));
-            if (is_printing() && sum < 0.05) printf("%s %s: %.3f\n", path[i], path[j], sum);
             if (!(sum >= 0.02)) wrong("%s and %s look alike: %.3f", path[i], path[j], sum);
         }
 }
@@ -357,41 +342,27 @@ static void check_alike(const look *small, const look *large, double times) {
             }
             worst = fmax(worst, fabs(log(b / a)));
         }
-    if (is_printing()) printf(" alike %.3f", worst);
     if (!(worst <= 0.25)) wrong("%s: a larger one has other rings: by %.3f", small->path, worst);
 }
 
-/* The middle of a recipe that is made three times as large as it is, beside a smaller one. */
-static void check_large(const look *small, double scale, par *threads) {
-    look k = make(small->path, 3, LARGE, threads);
-    check_lamp(&k, 40, 32000 * 9);
-    check_lamp(&k, 12, 32000 * 9);
-    check_alike(small, &k, 3 / scale);
-    shine(&k, 4, 32000);
-    check_contour(&k);
-    drop(&k);
-}
-
-/* The middle of a recipe in its own size. */
-static void check_middle(const char *path, par *threads) {
-    look k = make(path, 1, MIDDLE, threads);
+/* The middle of a recipe in its own size, beside the one at `scale`. */
+static void check_middle(const look *small, double scale, par *threads) {
+    look k = make(small->path, 1, MIDDLE, threads);
     check_core(&k);
     shine(&k, 4, 32000);
     check_contour(&k);
+    check_alike(small, &k, 1 / scale);
     drop(&k);
 }
 
 TEST(looks) {
-    const char *size = getenv("SHIPPED_SCALE");
-    double scale = size ? atof(size) : 0.5;
+    const double scale = 0.5;
     static face faces[KERNELS];
     glob_t all;
     OPEN(par) *threads = par_open(0, &e);
-    const char *some = getenv("SHIPPED");
-    assert_int_equal(glob(some ? some : "kernels/*.json", 0, NULL, &all), 0);
-    assert_true((some || all.gl_pathc >= 12) && all.gl_pathc <= KERNELS);
+    assert_int_equal(glob("kernels/*.json", 0, NULL, &all), 0);
+    assert_in_range(all.gl_pathc, 12, KERNELS);
     for (size_t i = 0; i < all.gl_pathc; i++) {
-        if (is_printing()) printf("%s:", all.gl_pathv[i]);
         look k = make(all.gl_pathv[i], scale, 0, threads);
         const psf_planes taps = {k.r.w, k.r.h, k.channels, (const float *const *)k.plane};
         char faults[LINT_WORDS];
@@ -403,10 +374,8 @@ TEST(looks) {
         check_lamp(&k, 40, light);
         check_lamp(&k, 4, light);
         show(faces[i], &k);
-        check_large(&k, scale, threads);
+        check_middle(&k, scale, threads);
         drop(&k);
-        check_middle(all.gl_pathv[i], threads);
-        if (is_printing()) printf("\n");
     }
     check_faces(faces, all.gl_pathv, all.gl_pathc);
     assert_int_equal(faults_found, 0);
