@@ -101,7 +101,7 @@ static void load_and_save(const char *from, const char *to) {
     save(to, img);
 }
 
-/* In bytes, of a process that does nothing else. */
+/* The peak of memory, in bytes, of a process that does nothing else. */
 static double peak_of(void (*work)(const char *from, const char *to), const char *from,
                       const char *to) {
     pid_t child = fork();
@@ -116,22 +116,26 @@ static double peak_of(void (*work)(const char *from, const char *to), const char
     return (double)use.ru_maxrss * 1024;
 }
 
-/* Makes a file in a process of its own: what this one has used, its children start with. */
-static void make_elsewhere(const char *path, const make_part part[], int parts) {
-    pid_t child = fork();
-    if (child == 0) {
-        make_forget_threads();
-        save(path, make_image(part, parts));
-        _exit(0);
-    }
-    int status;
-    assert_true(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+/* Files are made in processes of their own: what this one has used, its children start with. */
+static void make_large(const char *from, const char *to) {
+    (void)to;
+    save(from, make_image(&LARGE, 1));
+}
+
+static void make_parts(const char *from, const char *to) {
+    make_part part[3] = {PART("R:half G:half B:half", 0, 0, 40, 30, .name = "colour"), LARGE,
+                         LARGE};
+    (void)to;
+    part[1].name = "depth";
+    part[2].name = "motion";
+    part[2].order = LINES_DECREASING;
+    save(from, make_image(part, 3));
 }
 
 TEST(a_copy_takes_less_than_three_times_its_pixels) {
     if (WITH_SAN) skip(); /* which has memory of its own */
     const char *from = make_path("large.exr"), *to = make_path("copy.exr");
-    make_elsewhere(from, &LARGE, 1);
+    peak_of(make_large, from, to);
     double pixels = 2000.0 * 1000 * 3 * 4, base = peak_of(nothing, from, to);
     CHECK_LE(peak_of(load_and_save, from, to) - base, 3 * pixels);
 }
@@ -156,12 +160,7 @@ static void change_one_part(const char *from, const char *to) {
 TEST(parts_that_stay_in_their_file_take_no_memory) {
     if (WITH_SAN) skip();
     const char *from = make_path("parts.exr"), *to = make_path("copy.exr");
-    make_part part[3] = {PART("R:half G:half B:half", 0, 0, 40, 30, .name = "colour"), LARGE,
-                         LARGE};
-    part[1].name = "depth";
-    part[2].name = "motion";
-    part[2].order = LINES_DECREASING;
-    make_elsewhere(from, part, 3);
+    peak_of(make_parts, from, to);
     double chunk = 16.0 * 2000 * 3 * 4, base = peak_of(nothing, from, to);
     CHECK_LE(peak_of(change_one_part, from, to) - base, 3 * (4 + 2) * chunk + 2e6);
     OWN(image) *before = load(from), *after = load(to);

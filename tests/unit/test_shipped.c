@@ -1,7 +1,7 @@
 /* The shipped recipes, by what a person sees in them: each kernel blooms white lamps that are 1, 4
  * and 40 pixels wide, of which the one of 4 has 32000 times the light of a white pixel. A step is
  * the first of 8 bits in sRGB, 3e-4 of white. The recipes are made at half of their size. Their
- * middle is made in its own size, too, 640 taps, which have no border: a lamp of 4 pixels is no
+ * middle is made in its own size, too, 256 taps, which have no border: a lamp of 4 pixels is no
  * square there, and its rings have the light of those of half the size, so that what was found
  * farther out holds for it, too.
  *
@@ -16,7 +16,7 @@
 
 #include <glob.h>
 
-enum { DIRECTIONS = 360, RADII = 120, MIDDLE = 640, KERNELS = 16, FACE = 64 };
+enum { DIRECTIONS = 360, RADII = 120, MIDDLE = 256, KERNELS = 16, FACE = 64 };
 static const double STEP = 3e-4, SEEN = 3e-3;
 
 /* Says what is wrong with a kernel; the test then looks at the others, too. */
