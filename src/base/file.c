@@ -53,7 +53,7 @@ bool file_follow(char path[PATH_MAX]) {
     int folder = slash ? (int)(slash - path) + 1 : 0;
     bool fits = snprintf(whole, sizeof whole, "%.*s%s", folder, path, to) < PATH_MAX;
     if (fits)
-        strcpy(path, whole);
+        memcpy(path, whole, strlen(whole) + 1);
     else
         errno = ELOOP;
     return fits;

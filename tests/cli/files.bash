@@ -1,8 +1,8 @@
 # Shared by all bats files: `load files`.
 bats_require_minimum_version 1.5.0
 
-# The system's: another one in front may lack modules, and take half a second to start.
-python3() { command -p python3 "$@"; }
+# Debian's: another one in front may lack modules, and take half a second to start.
+python3() { /usr/bin/python3 "$@"; }
 
 # For setup_file: makes a folder for the files that the tests of a bats file share, and goes there.
 # Where oiiotool is missing it fails, and own_folder skips all tests.

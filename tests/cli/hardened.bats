@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # What the compiler and the linker were asked to guard, as it stands in the program and the library.
 
+load files
+
 setup() {
     [ "$(uname -m)" = x86_64 ] || skip "looked at on x86-64 alone"
     needs_program readelf

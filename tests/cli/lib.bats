@@ -1,6 +1,8 @@
 #!/usr/bin/env bats
 # The C library as a program of somebody else meets it.
 
+load files
+
 setup_file() {
     cd "$FFTBLOOM_ROOT"
     make -s --no-print-directory install-lib PREFIX="$TEST_TMP/i" BUILD="$build" SAN="${SAN:-0}"

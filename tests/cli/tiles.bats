@@ -11,6 +11,27 @@ setup_file() {
     oiiotool --pattern noise:type=uniform:min=0.05:max=0.9 501x397 3 --point:color=50,40,30 300,390 \
         --point:color=9,8,7 0,200 --point:color=500,400,300 500,0 -d float --attrib compression zip -o in.exr
     image kernel.exr 41x30 float 0.001,0.002,0.003 20,15=1,1,1 3,28=0.3,0.2,0.1
+    # Halfs, one channel, alpha in square tiles, from the last line up, several parts, other windows.
+    oiiotool in.exr --ch R -d float -o lone.exr \
+        in.exr --attrib openexr:lineOrder decreasingY -o down.exr \
+        in.exr --ch R,G,B,A=0.5,b.R=B,b.G=R,b.B=G,c.R=G,c.G=B,c.B=R,d.Y=R,e.R=R,e.G=B,e.B=G --compression none -o layers.exr \
+        in.exr --ch R,G,B,A=0.5,spec.R=B,spec.G=R,spec.B=G,m.m=R -o mask.exr \
+        in.exr --ch R,G,B,Z.Z=0.25,m.m=R --crop 300x397+150+0 --fullsize 520x301-10+25 \
+        --attrib openexr:lineOrder decreasingY -o moved.exr \
+        in.exr --ch R,G,B,A=0.5,spec.R=B,spec.G=R,spec.B=G,Z.Z=0.25 -d half --attrib compression piz -o spaces.exr \
+        --attrib openexr:lineOrder decreasingY -o below.exr \
+        in.exr --attrib compression piz -o half.exr \
+        in.exr --ch R,G,B,A=0.5 --tile 64 64 -o rgba.exr \
+        in.exr --ch R,G,B,Z.Z=0.25 --fullsize 200x140+30+25 -o inner.exr
+    oiiotool in.exr --ch R,G,B,id.x=7,Z=R --attrib oiio:subimagename one \
+        in.exr --chsum --chnames crypto00.R --attrib oiio:subimagename two \
+        in.exr --mulc 0.5 --attrib oiio:subimagename three --siappendall -o parts.exr
+    oiiotool in.exr --attrib oiio:subimagename light --attrib openexr:lineOrder decreasingY \
+        in.exr --ch R --chnames mask.m --crop 300x200+150+90 --attrib oiio:subimagename far --siappend -d float -o far.exr
+}
+
+alike() { # A B: the sums of light differ in the last bits alone
+    "$FFTBLOOM" diff "$1" "$2" --fail "${FAR:-1e-6}" --failrelative "${NEAR:-3e-5}"
 }
 
 # Blooms the whole image, and tiles of it; their results are alike.
@@ -20,7 +41,7 @@ same() { # LIMIT INPUT options...
     echo "$input $*"
     "$FFTBLOOM" "$input" kernel.exr -o whole.exr --device cpu --jobs 2 "$@" --report whole.json
     "$FFTBLOOM" "$input" kernel.exr -o tiled.exr --device cpu --jobs 2 "$@" --report tiled.json --mem-limit "$limit"
-    "$FFTBLOOM" diff whole.exr tiled.exr --fail "${FAR:-1e-6}" --failrelative "${NEAR:-3e-5}"
+    alike whole.exr tiled.exr
     python3 - <<'PY'
 import json
 whole, tiled = (json.load(open(f))["frames"][0] for f in ("whole.json", "tiled.json"))
@@ -37,145 +58,102 @@ for a, b in zip(whole["ledger"], tiled["ledger"]):
 PY
 }
 
-@test "tiles give what the whole image gives: borders, axes, and what the options do to pixels" {
-    local options
-    for options in "" "--padding mirror" "--padding clamp,wrap" "--padding wrap,zero" \
-        "--amount 0.6" "--threshold 1 --knee 0.5" "--kernel-center 3.25,20.5" "--emit-layer glow" \
-        "--kernel-scale 0.1h --verify 20" "--spectrum exact" "--precision float64"; do
-        same 7MB in.exr $options
-    done
-    NEAR=1e-3 same 6MB in.exr --pixel-type half
+rows() { # of standard input: NEAR FAR LIMIT INPUT options
+    while read -r NEAR FAR line; do eval "same $line" </dev/null; done
+}
+
+same_header() { # of whole.exr and tiled.exr
+    diff <("$FFTBLOOM" info whole.exr --json | sed 's/whole/tiled/; /"bytes"\|"chunks"/d') \
+        <("$FFTBLOOM" info tiled.exr --json | sed '/"bytes"\|"chunks"/d')
+}
+
+# tests/unit/test_part.c has all borders, and tiles of each shape.
+@test "tiles give what the whole image gives: kernels, types, line orders, parts, layers" {
+    [[ "$("$FFTBLOOM" info down.exr)" == *"line order decreasing"* ]]
+    [[ "$("$FFTBLOOM" info rgba.exr)" == *"tiles of 64 x 64"* ]]
+    rows <<'T'
+3e-5 1e-6 7MB in.exr --padding clamp,wrap
+3e-5 1e-6 7MB in.exr --kernel-center 3.25,20.5
+3e-5 1e-6 7MB in.exr --kernel-scale 0.1h --verify 20
+3e-5 1e-6 7MB in.exr --spectrum exact
+3e-5 1e-6 7MB in.exr --precision float64
+1e-3 1e-6 6MB in.exr --pixel-type half
+1e-3 1e-6 6MB half.exr --pixel-type float
+1e-3 1e-6 3MB lone.exr
+1e-3 1e-6 5MB rgba.exr --alpha convolve
+1e-3 1e-6 6MB down.exr
+1e-3 1e-6 7MB parts.exr
+1e-4 1e-4 16MB layers.exr --per-layer b:threshold=1,b:knee=0.5,c:sharpen=0.4
+1e-4 1e-4 16MB layers.exr --mask c.G --alpha convolve
+1e-4 1e-4 16MB layers.exr --emit-layer glow --padding mirror,clamp
+1e-4 1e-4 16MB layers.exr --input-space acescg --output-space srgb
+T
     # Nothing is bloomed, so no bit changes.
     "$FFTBLOOM" in.exr kernel.exr -o out.exr --device cpu --mem-limit 6MB --amount 0
     "$FFTBLOOM" diff in.exr out.exr --fail 0
-}
-
-@test "tiles of any file: halfs, one channel, alpha, tiled, from the last line up, several parts" {
-    NEAR=1e-3
-    oiiotool in.exr -d half --attrib compression piz -o half.exr
-    same 6MB half.exr --pixel-type float
-    oiiotool in.exr --ch R -d float -o lone.exr
-    same 3MB lone.exr
-    oiiotool in.exr --ch R,G,B,A=0.5 -d half --tile 64 64 -o rgba.exr
-    same 5MB rgba.exr --alpha convolve
-    same 6MB rgba.exr --pixel-type float
-    oiiotool in.exr --attrib openexr:lineOrder decreasingY -o down.exr
-    [[ "$("$FFTBLOOM" info down.exr)" == *"line order decreasing"* ]]
-    same 6MB down.exr
-    oiiotool in.exr --ch R,G,B,id.x=7,Z=R --attrib oiio:subimagename one -o one.exr
-    oiiotool in.exr --chsum --chnames crypto00.R --attrib oiio:subimagename two -o two.exr
-    oiiotool in.exr --mulc 0.5 --attrib oiio:subimagename three -d half -o three.exr
-    oiiotool one.exr two.exr three.exr --siappendall -o parts.exr
-    same 7MB parts.exr
-}
-
-@test "the kernel is larger than what a tile keeps" {
+    # The kernel is larger than what a tile keeps.
     "$FFTBLOOM" kernel make moffat --taps 180 --param core=20 -o kernel.exr
     oiiotool in.exr --resize 1501x397 -o wide.exr
-    same 20MB wide.exr
     same 20MB wide.exr --padding mirror,clamp
 }
 
-@test "a kernel whose spectrum does not fit is refused, with the numbers" {
-    "$FFTBLOOM" kernel make moffat --taps 500 --param core=20 -o kernel.exr
-    refused 75 "nor do the smallest tiles of a kernel of 500 x 500 taps: they need " \
-        -q in.exr kernel.exr -o out.exr --device cpu --mem-limit 16MB
-}
-
-@test "settings of single layers" {
-    oiiotool in.exr --ch R,G,B,spec.R=B,spec.G=R,spec.B=G -o layers.exr
-    same 9MB layers.exr --per-layer "spec:threshold=1,spec:knee=0.5,rgba:sharpen=0.4"
-}
-
-@test "many layers" {
-    oiiotool in.exr --ch R,G,B,A=0.5,b.R=B,b.G=R,b.B=G,c.R=G,c.G=B,c.B=R,d.Y=R,e.R=R,e.G=B,e.B=G \
-        --compression none -o layers.exr
-    for options in "--per-layer b:threshold=1,b:knee=0.5,c:sharpen=0.4" "--mask c.G --alpha convolve" \
-        "--emit-layer glow --padding mirror,clamp" "--input-space acescg --output-space srgb"; do
-        NEAR=1e-4 FAR=1e-4 same 16MB layers.exr $options
-    done
+@test "what no tiles fit into is refused, with the numbers" {
+    "$FFTBLOOM" kernel make moffat --taps 500 --param core=20 -o large.exr
+    each refused <<'T'
+75 | 501 x 397 pixels do not fit into the memory, nor do the smallest tiles of a kernel of 41 x 30 taps: they need | -q in.exr kernel.exr -o out.exr --device cpu --mem-limit 2MB
+75 | nor do the smallest tiles | plan -q in.exr kernel.exr --device cpu --mem-limit 2MB
+75 | nor do the smallest tiles of a kernel of 500 x 500 taps: they need | -q in.exr large.exr -o out.exr --device cpu --mem-limit 16MB
+75 | nor do the smallest tiles | -q in.exr kernel.exr -o none.png --before no.png --device cpu --mem-limit 3MB
+T
+    [ -z "$(ls | grep -e ^out -e ^no)" ]
 }
 
 @test "masks: of the part, of another part with another window, of single layers" {
-    oiiotool in.exr --ch R,G,B,A=0.5,spec.R=B,spec.G=R,spec.B=G,m.m=R -o mask.exr
-    NEAR=1e-4
-    same 12MB mask.exr --mask m
-    NEAR=2e-3 same 12MB mask.exr --mask m.m --pixel-type half --emit-layer glow
-    same 12MB mask.exr --per-layer "spec:mask=m,rgba:sharpen=0.4" --alpha convolve
-    oiiotool in.exr --ch R,G,B --attrib oiio:subimagename light --attrib openexr:lineOrder decreasingY -o light.exr
-    oiiotool in.exr --ch R --chnames mask.m --crop 300x200+150+90 --attrib oiio:subimagename far -d half -o far.exr
-    oiiotool light.exr far.exr --siappend -o far.exr
-    same 8MB far.exr --mask mask
     # Pixels that are not finite come through where nothing of them is spread.
     oiiotool mask.exr --fill:color=0,0,0,0,0,0,0,0 9x9+100+100 --point:color=nan,1,1,1,0,0,0,0 103,104 -o bad.exr
-    same 12MB bad.exr --mask m.m
+    rows <<'T'
+1e-4 1e-6 12MB mask.exr --mask m
+2e-3 1e-6 12MB mask.exr --mask m.m --pixel-type half --emit-layer glow
+1e-4 1e-6 12MB mask.exr --per-layer "spec:mask=m,rgba:sharpen=0.4" --alpha convolve
+1e-4 1e-6 8MB far.exr --mask mask
+1e-4 1e-6 12MB bad.exr --mask m.m
+T
     refused 64 "the mask 'no' is neither a channel of the image nor a layer with one channel" \
         -q mask.exr kernel.exr -o out.exr --device cpu --mem-limit 12MB --mask no
 }
 
-@test "windows: cropped, grown, and as the display shows them" {
-    NEAR=1e-4
-    same 9MB in.exr --window grow
-    # Data moves with the colour; lines from the last one up; chunks of several lines.
-    oiiotool in.exr --ch R,G,B,Z.Z=0.25,m.m=R --crop 300x397+150+0 --fullsize 520x301-10+25 \
-        --attrib openexr:lineOrder decreasingY -o moved.exr
-    same 11MB moved.exr --window display
-    same 11MB moved.exr --window grow --mask m --emit-layer glow
-    same 11MB moved.exr --window display --mask m --verify 20 --output-space srgb
-    oiiotool in.exr --ch R,G,B,Z.Z=0.25 --fullsize 200x140+30+25 --tile 64 64 -d half -o inner.exr
-    same 7MB inner.exr --window display --padding mirror --pixel-type float
-    "$FFTBLOOM" info whole.exr --json >a.json
-    "$FFTBLOOM" info tiled.exr --json >b.json
-    sed 's/whole/tiled/; /"bytes"\|"chunks"/d' a.json >c.json
-    sed '/"bytes"\|"chunks"/d' b.json | diff - c.json
-}
-
-@test "colour spaces: all layers of colour are converted, those that are not bloomed, too" {
-    oiiotool in.exr --ch R,G,B,A=0.5,spec.R=B,spec.G=R,spec.B=G,Z.Z=0.25 -d half --attrib compression piz -o spaces.exr
-    NEAR=1e-3
-    same 7MB spaces.exr --input-space srgb --layers rgba
-    same 7MB spaces.exr --output-space srgb --layers rgba --pixel-type half
-    # Where colours cancel, values are near 0.
-    FAR=1e-4 same 10MB spaces.exr --input-space acescg --output-space srgb --layers rgba --pixel-type float
-    oiiotool spaces.exr --attrib openexr:lineOrder decreasingY -o down.exr
-    same 8MB down.exr --input-space srgb --output-space input --alpha convolve
-    "$FFTBLOOM" info whole.exr --json >a.json
-    "$FFTBLOOM" info tiled.exr --json >b.json
-    sed 's/whole/tiled/; /"bytes"\|"chunks"/d' a.json >c.json
-    sed '/"bytes"\|"chunks"/d' b.json | diff - c.json
+@test "windows: cropped, grown, and as the display shows them; all layers of colour are converted" {
+    # Data moves with the colour; lines from the last one up; chunks of several lines. Where colours
+    # cancel, values are near 0.
+    rows <<'T'
+1e-4 1e-6 11MB moved.exr --window display
+1e-4 1e-6 11MB moved.exr --window grow --mask m --emit-layer glow
+1e-4 1e-6 11MB moved.exr --window display --mask m --verify 20 --output-space srgb
+1e-4 1e-6 7MB inner.exr --window display --padding mirror --pixel-type float
+T
+    same_header
+    rows <<'T'
+1e-3 1e-6 7MB spaces.exr --input-space srgb --layers rgba
+1e-3 1e-6 7MB spaces.exr --output-space srgb --layers rgba --pixel-type half
+1e-3 1e-4 10MB spaces.exr --input-space acescg --output-space srgb --layers rgba --pixel-type float
+1e-3 1e-6 8MB below.exr --input-space srgb --output-space input --alpha convolve
+T
+    same_header
 }
 
 @test "--emit-file: the glare goes to a file of its own" {
-    oiiotool in.exr --ch R,G,B,spec.R=B,spec.G=R,spec.B=G,Z.Z=0.25 --tile 64 64 -o two.exr
-    for options in "" "--emit-layer glow" "--emit additive --pixel-type half"; do
-        "$FFTBLOOM" two.exr kernel.exr -o whole.exr --emit-file a.exr --device cpu $options
-        "$FFTBLOOM" two.exr kernel.exr -o tiled.exr --emit-file b.exr --device cpu --mem-limit 14MB $options -v 2>log
+    NEAR=1e-3
+    while read -r limit input options; do
+        "$FFTBLOOM" $input kernel.exr -o whole.exr --emit-file a.exr --device cpu $options
+        "$FFTBLOOM" $input kernel.exr -o tiled.exr --emit-file b.exr --device cpu --mem-limit $limit $options -v 2>log
         grep -q "tiles of" log
-        "$FFTBLOOM" diff whole.exr tiled.exr --fail 1e-6 --failrelative 1e-3
-        "$FFTBLOOM" diff a.exr b.exr --fail 1e-6 --failrelative 1e-3
-    done
-    oiiotool in.exr --attrib oiio:subimagename one -o one.exr
-    oiiotool in.exr --chsum --chnames crypto00.R --attrib oiio:subimagename two -o mid.exr
-    oiiotool in.exr --mulc 0.5 --attrib oiio:subimagename three -d half -o three.exr
-    oiiotool one.exr mid.exr three.exr --siappendall -o parts.exr
-    "$FFTBLOOM" parts.exr kernel.exr -o whole.exr --emit-file a.exr --device cpu
-    "$FFTBLOOM" parts.exr kernel.exr -o tiled.exr --emit-file b.exr --device cpu --mem-limit 8MB
-    "$FFTBLOOM" diff whole.exr tiled.exr --fail 1e-6 --failrelative 1e-3
-    "$FFTBLOOM" diff a.exr b.exr --fail 1e-6 --failrelative 1e-3
-}
-
-@test "data beside the colour stays as it is, bit for bit, in little memory" {
-    # 60 channels, 24 MB in all; the colour and its floats are 6.
-    local names
-    names=R,G,B$(printf ',id%02d.x,id%02d.y,id%02d.z' {1..57} | cut -d, -f1-58)
-    oiiotool --pattern noise:type=gaussian:mean=0.5:stddev=0.2 500x400 60 --chnames "$names" -d half \
-        --attrib compression none -o many.exr
-    "$FFTBLOOM" many.exr kernel.exr -o out.exr --device cpu --mem-limit 6MB --jobs 2 --report tiled.json --pixel-type float
-    grep -q '"tiles"' tiled.json
-    oiiotool many.exr --ch "${names#R,G,B,}" -o a.exr out.exr --ch "${names#R,G,B,}" -o b.exr
-    oiiotool a.exr b.exr --fail 0 --warn 0 --diff
-    "$FFTBLOOM" many.exr kernel.exr -o whole.exr --device cpu --pixel-type float
-    "$FFTBLOOM" diff whole.exr out.exr --fail 1e-6 --failrelative 1e-5
+        alike whole.exr tiled.exr
+        alike a.exr b.exr
+    done <<'T'
+12MB mask.exr --emit-layer glow
+14MB mask.exr --emit additive --pixel-type half
+8MB parts.exr
+T
 }
 
 @test "bad pixels: refused with the first place, taken as zero, or as their neighbours" {
@@ -184,7 +162,7 @@ PY
         -q bad.exr kernel.exr -o out.exr --device cpu --mem-limit 6MB
     [ ! -e out.exr ]
     same 6MB bad.exr --nan zero
-    [ "$(python3 -c 'import json; print(json.load(open("tiled.json"))["frames"][0]["bad_pixels"]["count"])')" = 1 ]
+    holds tiled.json 'f["bad_pixels"]["count"] == 1'
     # Neighbours may be far away, and beyond the rows at hand.
     oiiotool bad.exr --fill:color=inf,inf,inf 90x120+20+150 -o far.exr
     same 6MB far.exr --nan interpolate --verify 50
@@ -203,44 +181,29 @@ PY
 }
 
 @test "pictures are developed as their rows come, and have the exposure of the whole image" {
-    oiiotool in.exr --ch R,G,B,A=0.5,spec.R=B,spec.G=R,spec.B=G,Z.Z=0.25 --crop 300x397+150+0 --fullsize 520x301-10-25 \
-        --attrib openexr:lineOrder decreasingY -o moved.exr
-    oiiotool in.exr --chsum --chnames crypto00.R --attrib oiio:subimagename one -o one.exr
-    oiiotool in.exr --ch R --attrib oiio:subimagename two -d half -o two.exr
-    oiiotool one.exr two.exr --siappend -o parts.exr
     oiiotool in.exr --mulc 1e-6 -o dark.exr
+    # The last bits of the result, and of the exposure, decide how few values are rounded.
+    looks_like() { oiiotool "$1" "$2" --fail 0.0001 --failpercent 0.1 --hardfail 0.005 --diff; }
     while read -r limit input options; do
         echo "$input $options"
         "$FFTBLOOM" $input kernel.exr -o whole.png --before was.png --device cpu $options -v 2>whole
         "$FFTBLOOM" $input kernel.exr -o tiled.png --before is.png --device cpu $options --mem-limit "$limit" -v 2>tiled
         grep -q "tiles of" tiled
         [ "$(grep -o 'exposure .*' whole)" = "$(grep -o 'exposure .*' tiled)" ]
-        # The last bits of the result, and of the exposure, decide how few values are rounded.
-        oiiotool whole.png tiled.png --fail 0.0001 --failpercent 0.1 --hardfail 0.005 --diff
-        oiiotool was.png is.png --fail 0.0001 --failpercent 0.1 --hardfail 0.005 --diff
+        looks_like whole.png tiled.png
+        looks_like was.png is.png
     done <<'CASES'
 9MB in.exr
 9MB in.exr --exposure 0.5 --view srgb
 9MB dark.exr --pixel-type half
-11MB moved.exr --layers spec --window display
+11MB moved.exr --window display
 10MB moved.exr --input-space acescg --mask Z.Z --emit-file glare.exr
-10MB moved.exr --window grow
-5MB parts.exr
+7MB parts.exr
 CASES
     "$FFTBLOOM" in.exr kernel.exr -o png:- --device cpu --mem-limit 9MB >stream.png
     "$FFTBLOOM" in.exr kernel.exr -o tiled.png --device cpu --mem-limit 9MB
     # A stream stands in memory, so its tiles may be others.
-    oiiotool stream.png tiled.png --fail 0.0001 --failpercent 0.1 --hardfail 0.005 --diff
-    # What fails leaves nothing.
-    refused 75 "nor do the smallest tiles" -q in.exr kernel.exr -o none.png --before no.png --device cpu --mem-limit 3MB
-    [ ! -e none.png ]
-    [ ! -e no.png ]
-}
-
-@test "what no tiles fit into is refused" {
-    refused 75 "501 x 397 pixels do not fit into the memory, nor do the smallest tiles of a kernel of 41 x 30 taps: they need" \
-        -q in.exr kernel.exr -o out.exr --device cpu --mem-limit 2MB
-    [ ! -e out.exr ]
+    looks_like stream.png tiled.png
 }
 
 @test "other formats, and an output in the place of its input" {
@@ -286,7 +249,6 @@ assert plan["memory"]["all"] <= 7e6 and named["rows that are read"] and named["a
 named = parts(json.load(open("whole.json"))["memory"])
 assert named["image"] >= 501 * 397 * 3 * 4 and "a tile" not in named
 PY
-    refused 75 "nor do the smallest tiles" plan -q in.exr kernel.exr --device cpu --mem-limit 2MB
 }
 
 @test "an image is made whole where it fits: the forecast of memory is what a run takes" {
@@ -323,7 +285,7 @@ PY
 }
 
 @test "--vram-limit: an image that does not fit into a device is cut, too" {
-    "$FFTBLOOM" devices | grep -q software || skip "there is no software Vulkan"
+    needs software
     "$FFTBLOOM" in.exr kernel.exr -o tiled.exr --device software --vram-limit 3MB --report r.json
     grep -q '"tiles"' r.json
     grep -q '"class": "software"' r.json
@@ -353,6 +315,6 @@ PY
     # Floats fit as a whole, and do not keep the promise; doubles do not fit.
     python3 peak.py cpu $((side * side / 23000)) --tolerance 1e-6
     # A device of software takes its memory from the same, and its driver takes much.
-    "$FFTBLOOM" devices | grep -q software || skip "there is no software Vulkan"
+    needs software
     python3 peak.py software 320
 }
