@@ -28,30 +28,39 @@ possible() { # command...: what code in the process could do
     [ "$(possible "$FFTBLOOM" in/a.exr in/k.exr -o out/b.exr --sandbox off)" = "possible: read write socket fork exec ptrace kill" ]
 }
 
-on() { # DEVICE FAULT: two frames at a time on a software device that claims to be a GPU, in the sandbox
+on() { # FAULT DEVICE...: frames, two at a time, on a software device that claims to be a GPU, in the sandbox
     rm -f out/s.*
-    run --separate-stderr env FAULT_VK_TYPE=gpu FAULT_VK=$2 FAULT_VK_COUNT=$PWD/out/count LD_PRELOAD=$faults \
-        "$FFTBLOOM" 'seq/a.####.exr' in/k.exr -o 'out/s.####.exr' --device $1 --sandbox on -v
-    echo "$1 $2: $status $stderr"
+    run --separate-stderr env FAULT_VK_TYPE=gpu FAULT_VK=$1 LD_PRELOAD=$faults \
+        "$FFTBLOOM" 'seq/a.####.exr' in/k.exr -o 'out/s.####.exr' --sandbox on -v --device "${@:2}"
+    echo "$*: $status $stderr"
 }
 
 @test "--sandbox on: a GPU is opened first, computes two frames at a time in the sandbox, and may be lost there" {
     "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
     mkdir seq
     for i in 1 2; do cp in/a.exr seq/a.000$i.exr; done
-    on gpu none:0
+    on none:0 gpu
     [ "$status" -eq 0 ]
     [[ "$stderr" == *"opened before the sandbox: llvmpipe"*"sandbox: Landlock and seccomp"*"llvmpipe"* ]]
     for i in 1 2; do "$FFTBLOOM" diff out/s.000$i.exr out/want.exr --fail 0.02; done
-    read -r _ submits _ <out/count
-    on auto lost:$submits
-    [ "$status" -eq 0 ]
-    for i in 1 2; do "$FFTBLOOM" diff out/s.000$i.exr out/want.exr --fail 0.02; done
-    on gpu lost:$submits
+    # What is submitted before the sandbox: a plan computes nothing else.
+    FAULT_VK_TYPE=gpu FAULT_VK_COUNT=$FFTBLOOM_CACHE_DIR/count LD_PRELOAD=$faults "$FFTBLOOM" plan in/a.exr in/k.exr --device gpu --sandbox on
+    read -r _ before _ <"$FFTBLOOM_CACHE_DIR/count"
+    [ "$before" -gt 0 ]
+    on lost:$((before + 1)) gpu
     [ "$status" -eq 75 ]
-    on gpu lost:1
+    [[ "$stderr" == *"opened before the sandbox"* ]]
+    on lost:1 gpu
     [ "$status" -ne 0 ]
     [[ "$stderr" == *"cannot be opened before the sandbox"* ]]
+    # So many frames of this size that auto takes the GPU.
+    "$FFTBLOOM" kernel make disc --taps 2000 -o in/large.exr
+    for i in {1000..1040}; do ln -sf ../in/large.exr seq/a.$i.exr; done
+    on lost:$((before + 1)) auto --frames 1000-1040
+    [ "$status" -eq 0 ]
+    [[ "$stderr" == *"llvmpipe"*"lost"*"CPU"* ]]
+    "$FFTBLOOM" in/large.exr in/k.exr -o out/large.exr
+    cmp out/s.1040.exr out/large.exr
     # The pipelines are in the cache now, so the first fsync is that of the output.
     export FAULT_VK_TYPE=gpu
     [ "$(possible "$FFTBLOOM" in/a.exr in/k.exr -o out/a.exr --device gpu --sandbox on)" = possible: ]
