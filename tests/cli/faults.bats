@@ -23,6 +23,14 @@ setup() {
     python3 "$FFTBLOOM_ROOT/tests/faults/sweep.py" "$FFTBLOOM" "$faults" soak $((FAULT_ALL ? 0 : 1)) $some
 }
 
+@test "the list of kernels is whole, or an error, whatever allocation fails" {
+    "$FFTBLOOM" kernel list >want
+    for n in {80..160}; do
+        FAULT_CALL=alloc:$n LD_PRELOAD=$faults "$FFTBLOOM" kernel list >got 2>said || [ -s said ]
+        [ -s said ] || cmp got want
+    done
+}
+
 @test "reads and writes of half of what is asked for, and interrupted ones" {
     FAULT_SHORT=1 LD_PRELOAD=$faults "$FFTBLOOM" in.exr kernel.exr -o out.exr
     cmp out.exr want.exr

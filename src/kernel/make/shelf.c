@@ -53,27 +53,28 @@ static int by_name(const void *a, const void *b) {
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-enum { MOST = 512 };
+enum { MOST = 1024 };
 
 void shelf_names(const char *folder, text *to) {
-    char *name[MOST];
+    const char *name[MOST];
+    text all = {0}; /* each name with its zero byte; without memory the program ends */
     int n = 0;
     DIR *dir = opendir(folder);
     if (!dir) log_warn("the folder of kernels '%s' cannot be read: %s", folder, strerror(errno));
-    for (struct dirent *d; dir && n < MOST && (d = readdir(dir));) {
+    for (struct dirent *d; dir && (d = readdir(dir));) {
         char *dot = strrchr(d->d_name, '.');
         if (!dot || (strcmp(dot, ".exr") != 0 && strcmp(dot, ".json") != 0)) continue;
         *dot = 0;
-        bool twice = false;
-        for (int i = 0; i < n && !twice; i++) twice = strcmp(name[i], d->d_name) == 0;
-        if (!twice && shelf_is_name(d->d_name) && (name[n] = mem_str(d->d_name, NULL))) n++;
+        if (shelf_is_name(d->d_name)) text_add_bytes(&all, d->d_name, strlen(d->d_name) + 1);
     }
     if (dir) closedir(dir);
+    for (size_t at = 0; n < MOST && at < all.n; at += strlen(all.s + at) + 1)
+        name[n++] = all.s + at;
     qsort(name, (size_t)n, sizeof name[0], by_name);
-    for (int i = 0; i < n; i++) {
-        text_add(to, "%s%s", to->n ? " " : "", name[i]);
-        mem_free(name[i]);
-    }
+    for (int i = 0; i < n; i++)
+        if (i == 0 || strcmp(name[i - 1], name[i]) != 0)
+            text_add(to, "%s%s", to->n ? " " : "", name[i]);
+    text_free(&all);
 }
 
 bool shelf_no_such(const char *word, const char *folder, const char *list, err *e) {
