@@ -14,8 +14,8 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "bloom/bloom.h"
-#include "image/flat/jpeg.h"
 #include "image/flat/label.h"
+#include "image/flat/png.h"
 #include "image/flat/preview.h"
 
 #include <math.h>
@@ -194,8 +194,8 @@ static bool sheet_jpeg(void *ctx, size_t which, int worker, err *e) {
     (void)worker;
     sheet_look *l = ctx;
     const preview_picture *p = &l->picture[which];
-    bool ok = jpeg_encode(&l->jpeg[which], &(png_picture){p->pixel, p->width, p->height, 3},
-                          SHEET_QUALITY, e);
+    bool ok = png_encode_jpeg(&l->jpeg[which], &(png_picture){p->pixel, p->width, p->height, 3},
+                              SHEET_QUALITY, e);
     mem_free(p->pixel);
     l->picture[which] = (preview_picture){0};
     return ok;

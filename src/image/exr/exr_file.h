@@ -5,7 +5,7 @@
  * the limits and the length of the file before anything is allocated for them.
  *
  * Refused, by name: deep data, subsampled channels, and files with chunks that were never
- * written. Every attribute is kept as raw bytes in the part; exr_emit writes them again. */
+ * written. Every attribute is kept as raw bytes in the part; exr_write writes them again. */
 #ifndef IMAGE_EXR_FILE_H
 #define IMAGE_EXR_FILE_H
 

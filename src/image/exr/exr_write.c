@@ -1,12 +1,203 @@
-#include "image/exr/exr_write.h"
-
+/* exr_write.c - writes an EXR file from bands of rows, or from chunks of another file.
+ *
+ * Chunks are encoded on all threads and written as soon as their place in the file is known: the
+ * place behind the chunk before, in the part's line order. A chunk that comes before its turn
+ * waits in memory, packed; a caller that goes in the line order (from below where it decreases)
+ * makes none wait for long. */
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "image/exr/exr_emit.h"
+#include "base/text.h"
+#include "image/exr/exr_read.h"
 
 #include <pthread.h>
 #include <string.h>
+
+/* --- values that are made from fields ----------------------------------------------------- */
+
+typedef struct {
+    const image_part *part;
+    const exr_layout *layout;
+    bool multipart;
+} emitter;
+
+static void put8(text *t, uint8_t v) {
+    text_add_bytes(t, (const char *)&v, 1);
+}
+static void put32(text *t, uint32_t v) {
+    text_add_bytes(t, (const char *)&v, 4);
+}
+static void put_name(text *t, const char *s) {
+    text_add_bytes(t, s, strlen(s) + 1);
+}
+static void put_channels(text *t, const emitter *m) {
+    for (int c = 0; c < m->part->channels; c++) {
+        const image_channel *ch = &m->part->channel[c];
+        put_name(t, ch->name);
+        put32(t, ch->type);
+        put32(t, ch->linear); /* one byte, and three that are unused */
+        put32(t, 1);
+        put32(t, 1);
+    }
+    put8(t, 0);
+}
+
+static void put_chunk_count(text *t, const emitter *m) {
+    put32(t, (uint32_t)exr_layout_chunks(m->layout));
+}
+static void put_compression(text *t, const emitter *m) {
+    put8(t, (uint8_t)m->part->packing);
+}
+/* Only tiles may come in any order. */
+static void put_order(text *t, const emitter *m) {
+    bool possible = m->part->tile_w || m->part->order != LINES_RANDOM;
+    put8(t, possible ? (uint8_t)m->part->order : LINES_INCREASING);
+}
+static void put_part_name(text *t, const emitter *m) {
+    text_add_bytes(t, m->part->name, strlen(m->part->name));
+}
+static void put_tiles(text *t, const emitter *m) {
+    put32(t, m->part->tile_w);
+    put32(t, m->part->tile_h);
+    put8(t, 0); /* one level */
+}
+static void put_type(text *t, const emitter *m) {
+    const char *type = m->part->tile_w ? "tiledimage" : "scanlineimage";
+    text_add_bytes(t, type, strlen(type));
+}
+
+/* Which parts an attribute is for. */
+typedef enum { ALWAYS, IF_MULTIPART, IF_NAMED, IF_TILED } field_when;
+
+static bool holds(field_when when, const emitter *m) {
+    return when == ALWAYS || (when == IF_MULTIPART && m->multipart) ||
+           (when == IF_NAMED && m->part->name) || (when == IF_TILED && m->part->tile_w);
+}
+
+/* Attributes that are made from fields. A value is what `put` adds; or, without one, the `bytes`
+ * at `place` in the part; or, without these, the part's own value, and `initial` where it has
+ * none. */
+typedef struct {
+    const char *name, *type;
+    field_when add, keep; /* to a part that has no such attribute, and in one that has it */
+    void (*put)(text *t, const emitter *m);
+    size_t place, bytes;
+    float initial[2];
+} field;
+
+static const field FIELD[] = {
+    {"channels", "chlist", ALWAYS, ALWAYS, .put = put_channels},
+    {"chunkCount", "int", IF_MULTIPART, ALWAYS, .put = put_chunk_count},
+    {"compression", "compression", ALWAYS, ALWAYS, .put = put_compression},
+    {"dataWindow", "box2i", ALWAYS, ALWAYS, .place = offsetof(image_part, data), .bytes = 16},
+    {"displayWindow", "box2i", ALWAYS, ALWAYS, .place = offsetof(image_part, display), .bytes = 16},
+    {"lineOrder", "lineOrder", ALWAYS, ALWAYS, .put = put_order},
+    {"name", "string", IF_NAMED, IF_NAMED, .put = put_part_name},
+    {"pixelAspectRatio", "float", ALWAYS, ALWAYS, .place = offsetof(image_part, aspect),
+     .bytes = 4},
+    {"screenWindowCenter", "v2f", ALWAYS, ALWAYS, .initial = {0, 0}},
+    {"screenWindowWidth", "float", ALWAYS, ALWAYS, .initial = {1}},
+    {"tiles", "tiledesc", IF_TILED, IF_TILED, .put = put_tiles},
+    {"type", "string", IF_MULTIPART, ALWAYS, .put = put_type},
+};
+enum { FIELDS = sizeof FIELD / sizeof *FIELD };
+
+/* --- headers ------------------------------------------------------------------------------ */
+
+/* Adds the attribute of a field; `own` is the part's attribute of that name, or NULL. */
+static void emit_field(text *t, const emitter *m, const field *f, const image_attr *own) {
+    bool made = f->put || f->bytes;
+    put_name(t, f->name);
+    put_name(t, made || !own ? f->type : own->type);
+    size_t size_at = t->n;
+    put32(t, 0);
+    if (f->put)
+        f->put(t, m);
+    else if (f->bytes)
+        text_add_bytes(t, (const char *)m->part + f->place, f->bytes);
+    else if (own)
+        text_add_bytes(t, (const char *)own->data, own->bytes);
+    else
+        text_add_bytes(t, (const char *)f->initial, strcmp(f->type, "v2f") == 0 ? 8 : 4);
+    uint32_t size = (uint32_t)(t->n - size_at - 4);
+    memcpy(t->s + size_at, &size, sizeof size);
+}
+
+static void emit_part(text *t, const emitter *m) {
+    unsigned seen = 0;
+    for (int i = 0; i < m->part->attrs; i++) {
+        const image_attr *a = &m->part->attr[i];
+        int f = 0;
+        while (f < FIELDS && strcmp(FIELD[f].name, a->name) != 0) f++;
+        if (f < FIELDS) {
+            seen |= 1u << f;
+            if (holds(FIELD[f].keep, m)) emit_field(t, m, &FIELD[f], a);
+            continue;
+        }
+        put_name(t, a->name);
+        put_name(t, a->type);
+        put32(t, a->bytes);
+        text_add_bytes(t, (const char *)a->data, a->bytes);
+    }
+    for (int f = 0; f < FIELDS; f++)
+        if (!(seen & 1u << f) && holds(FIELD[f].add, m)) emit_field(t, m, &FIELD[f], NULL);
+    put8(t, 0);
+}
+
+/* --- what EXR can hold -------------------------------------------------------------------- */
+
+enum { NAME_SHORT = 31, NAME_LONG = 255 };
+
+static bool check_name(const char *what, const char *name, size_t *longest, err *e) {
+    size_t n = strlen(name);
+    if (n > NAME_LONG)
+        return err_set(e, ERR_DATA, "the name of %s '%.40s...' has %zu bytes, EXR allows %d", what,
+                       name, n, NAME_LONG);
+    if (n > *longest) *longest = n;
+    return true;
+}
+
+static bool check_part(const image_header *h, int part, size_t *longest, err *e) {
+    const image_part *p = &h->part[part];
+    if (h->parts > 1 && !p->name)
+        return err_set(e, ERR_DATA, "part %d of %d has no name", part, h->parts);
+    if (p->channels == 0) return err_set(e, ERR_DATA, "part %d has no channels", part);
+    for (int c = 0; c < p->channels; c++)
+        if (!check_name("channel", p->channel[c].name, longest, e)) return false;
+    for (int a = 0; a < p->attrs; a++)
+        if (!check_name("attribute", p->attr[a].name, longest, e) ||
+            !check_name("attribute type", p->attr[a].type, longest, e))
+            return false;
+    return true;
+}
+
+/* Appends magic, version and all headers: what stands before the chunk tables. Attributes come out
+ * in their order and byte for byte, except for those that repeat fields of image_part: these are
+ * made from the fields, which are the same unless somebody meant to change them. Levels become one.
+ * What the format requires and the part lacks (it came from another format) is added. Refuses what
+ * EXR cannot hold: parts without names in a file of several, names beyond 255 bytes. */
+static bool emit(text *to, const image_header *h, const exr_layout layout[], err *e) {
+    size_t longest = 0;
+    for (int p = 0; p < h->parts; p++)
+        if (!check_part(h, p, &longest, e)) return false;
+    bool multipart = h->parts > 1;
+    uint32_t version = 2;
+    if (multipart)
+        version |= EXR_MULTIPART;
+    else if (h->part[0].tile_w)
+        version |= EXR_TILED;
+    if (longest > NAME_SHORT) version |= EXR_LONG_NAMES;
+    put32(to, EXR_MAGIC);
+    put32(to, version);
+    for (int p = 0; p < h->parts; p++) {
+        emitter m = {&h->part[p], &layout[p], multipart};
+        emit_part(to, &m);
+    }
+    if (multipart) put8(to, 0);
+    return true;
+}
+
+/* --- the writer --------------------------------------------------------------------------- */
 
 /* A chunk that is encoded and has no place in the file yet. */
 typedef struct {
@@ -45,7 +236,7 @@ static bool write_start(exr_writer *w, err *e) {
         ok = exr_layout_make(&layout[p], &w->head->part[p], LEVELS_ONE, false, e);
         w->part[p].layout = layout[p];
     }
-    ok = ok && exr_emit(&t, w->head, layout, e) && text_check(&t, e) &&
+    ok = ok && emit(&t, w->head, layout, e) && text_check(&t, e) &&
          file_out_write(w->file, 0, t.s, t.n, e);
     w->end = t.n;
     for (int p = 0; ok && p < w->head->parts; p++) {
@@ -57,7 +248,26 @@ static bool write_start(exr_writer *w, err *e) {
     return ok;
 }
 
-void *exr_write_create(file_out **file, image_header *h, par *threads, err *e) {
+static void discard(void *writer) {
+    exr_writer *w = writer;
+    if (!w) return;
+    for (int p = 0; w->part && p < w->head->parts; p++) {
+        part_state *s = &w->part[p];
+        for (uint64_t i = 0; s->waiting && i < exr_layout_chunks(&s->layout); i++)
+            mem_free(s->waiting[i].data);
+        mem_free(s->waiting);
+        mem_free(s->offset);
+    }
+    for (int i = 0; w->scratch && i < par_workers(w->threads); i++)
+        exr_scratch_free(&w->scratch[i]);
+    mem_free(w->part);
+    mem_free(w->scratch);
+    file_out_discard(&w->file);
+    pthread_mutex_destroy(&w->lock);
+    mem_free(w);
+}
+
+static void *create(file_out **file, image_header *h, par *threads, err *e) {
     exr_writer *w = mem_new(1, sizeof *w, "EXR writer", e);
     if (!w) return NULL;
     w->file = *file;
@@ -84,30 +294,11 @@ void *exr_write_create(file_out **file, image_header *h, par *threads, err *e) {
     }
     return w;
 fail:
-    exr_write_discard(w);
+    discard(w);
     return NULL;
 }
 
-void exr_write_discard(void *writer) {
-    exr_writer *w = writer;
-    if (!w) return;
-    for (int p = 0; w->part && p < w->head->parts; p++) {
-        part_state *s = &w->part[p];
-        for (uint64_t i = 0; s->waiting && i < exr_layout_chunks(&s->layout); i++)
-            mem_free(s->waiting[i].data);
-        mem_free(s->waiting);
-        mem_free(s->offset);
-    }
-    for (int i = 0; w->scratch && i < par_workers(w->threads); i++)
-        exr_scratch_free(&w->scratch[i]);
-    mem_free(w->part);
-    mem_free(w->scratch);
-    file_out_discard(&w->file);
-    pthread_mutex_destroy(&w->lock);
-    mem_free(w);
-}
-
-uint32_t exr_write_rows(const void *writer, int part) {
+static uint32_t writer_rows(const void *writer, int part) {
     const exr_writer *w = writer;
     return w->part[part].layout.lines;
 }
@@ -259,8 +450,8 @@ static bool write_plain(void *ctx, size_t piece, int worker, err *e) {
     return ok && write_waiting(w, j->part, e);
 }
 
-bool exr_write_band(void *writer, int part, uint32_t row, uint32_t rows, const void *const plane[],
-                    err *e) {
+static bool write_band(void *writer, int part, uint32_t row, uint32_t rows,
+                       const void *const plane[], err *e) {
     exr_writer *w = writer;
     const exr_layout *l = &w->part[part].layout;
     uint32_t top = row / l->lines, count = (rows - 1) / l->lines + 1;
@@ -277,7 +468,7 @@ bool exr_write_band(void *writer, int part, uint32_t row, uint32_t rows, const v
 
 /* --- copies ------------------------------------------------------------------------------- */
 
-bool exr_write_can_copy(const void *writer, int to, const void *reader, int from) {
+static bool can_copy(const void *writer, int to, const void *reader, int from) {
     const exr_writer *w = writer;
     const exr_reader *r = reader;
     const image_part *a = &w->head->part[to], *b = exr_read_part(r, from);
@@ -300,7 +491,7 @@ static bool copy_chunk(void *ctx, size_t i, int worker, err *e) {
 }
 
 /* Copies a few chunks per thread at a time: if one is slow to come, only these can wait. */
-bool exr_write_copy(void *writer, int to, void *reader, int from, err *e) {
+static bool write_copy(void *writer, int to, void *reader, int from, err *e) {
     exr_writer *w = writer;
     write_job j = {.w = w, .part = to, .r = reader, .from = from};
     uint64_t chunks = exr_layout_chunks(&w->part[to].layout);
@@ -313,7 +504,7 @@ bool exr_write_copy(void *writer, int to, void *reader, int from, err *e) {
 
 /* --- the end ------------------------------------------------------------------------------ */
 
-bool exr_write_commit(void *writer, err *e) {
+static bool commit(void *writer, err *e) {
     exr_writer *w = writer;
     bool ok = true;
     for (int p = 0; ok && p < w->head->parts; p++) {
@@ -324,7 +515,7 @@ bool exr_write_commit(void *writer, err *e) {
                                            (size_t)s->placed, chunks);
     }
     ok = ok && file_out_commit(&w->file, e);
-    exr_write_discard(w);
+    discard(w);
     return ok;
 }
 
@@ -344,11 +535,11 @@ const image_format FORMAT_EXR = {
     .read = exr_read_band,
     .reader_rows = exr_read_rows,
     .close = exr_read_close,
-    .create = exr_write_create,
-    .writer_rows = exr_write_rows,
-    .write = exr_write_band,
-    .can_copy = exr_write_can_copy,
-    .copy_part = exr_write_copy,
-    .commit = exr_write_commit,
-    .discard = exr_write_discard,
+    .create = create,
+    .writer_rows = writer_rows,
+    .write = write_band,
+    .can_copy = can_copy,
+    .copy_part = write_copy,
+    .commit = commit,
+    .discard = discard,
 };

@@ -1,4 +1,4 @@
-/* png.c - reads and writes PNG, through stb.
+/* png.c - reads and writes PNG, and writes JPEG, through stb.
  *
  * Files of 8 or 16 bits are read: sRGB is decoded to linear light and multiplied by alpha, as EXR
  * has it. Files of 8 bits are written, as pictures for the screen: values outside 0..1 are cut off.
@@ -202,6 +202,20 @@ uint8_t *png_encode(const png_picture *p, size_t *bytes, err *e) {
         if (e) *e = no_memory;
     }
     return png;
+}
+
+static void jpeg_add(void *file, void *data, int bytes) {
+    text_add_bytes(file, data, (size_t)bytes);
+}
+
+bool png_encode_jpeg(text *to, const png_picture *p, int quality, err *e) {
+    if (p->width > 65535 || p->height > 65535)
+        return err_set(e, ERR_DATA,
+                       "%u x %u pixels are too many for a JPEG file: a side has at most 65535",
+                       p->width, p->height);
+    stbi_write_jpg_to_func(jpeg_add, to, (int)p->width, (int)p->height, p->channels, p->pixel,
+                           quality);
+    return text_check(to, e);
 }
 
 typedef struct {

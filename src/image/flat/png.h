@@ -1,9 +1,9 @@
-/* png.h - makes PNG files of 8 bits from bytes, for pictures to look at. It knows nothing of light.
- */
+/* png.h - makes PNG and JPEG files of 8 bits from bytes, for pictures to look at. It knows nothing
+ * of light. */
 #ifndef IMAGE_PNG_H
 #define IMAGE_PNG_H
 
-#include "base/err.h"
+#include "base/text.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,5 +17,7 @@ typedef struct {
 /* Returns the file, of *bytes bytes, to be freed with mem_free. The same picture always gives the
  * same file. */
 uint8_t *png_encode(const png_picture *p, size_t *bytes, err *e);
+/* Adds the JPEG file of a picture with 3 channels, a tenth as large. `quality` is 1 to 100. */
+bool png_encode_jpeg(text *to, const png_picture *p, int quality, err *e);
 
 #endif
