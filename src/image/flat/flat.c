@@ -159,7 +159,7 @@ bool flat_numbers_there(const flat_file *f, err *e) {
              there = file_in_size(f->in) - f->numbers.start;
     return need <= there ||
            err_set(e, ERR_DATA,
-                   "the file is cut off: its numbers need %" PRIu64 " bytes, %" PRIu64 " are there",
+                   "the file is cut off: its samples need %" PRIu64 " bytes, %" PRIu64 " are there",
                    need, there);
 }
 
