@@ -10,10 +10,9 @@ device_way attempt_way(const accuracy *method) {
     return method->precision == PRECISION_FLOAT64 ? WAY_FLOAT64 : WAY_FLOAT32;
 }
 
-/* What only partly spreads is scanned as floats, in planes that the result takes then. */
 uint64_t attempt_bytes(const view *v) {
     const plan_planes planes = view_planes(v);
-    size_t each = planes.out == PLAN_HALFS && v->all ? sizeof(uint16_t) : sizeof(float);
+    size_t each = planes.out == PLAN_HALFS ? sizeof(uint16_t) : sizeof(float);
     uint32_t widened = 0;
     for (uint32_t c = 0; planes.in == PLAN_FLOATS && c < v->channels; c++)
         widened += v->type[c] != PIXEL_FLOAT;

@@ -155,39 +155,30 @@ void group_add(group_made *all, const group_made *one) {
 
 /* --- the whole ------------------------------------------------------------------------------- */
 
-/* Puts floats of what is spread into planes (float *const *ctx). */
-static void load_spread(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
-    float *to = ((float *const *)ctx)[c] + first;
-    image_to_float(to, *view_plane(v, c), v->type[c], first, n);
-    join_spread_row(&v->spread, first, to, to, n);
+static void spread(const void *ctx, float *v, size_t first, size_t n) {
+    join_spread_row(ctx, first, v, v, n);
 }
 
 /* Looks at the light, which has no bad pixels any more. own: for scans that are made here. */
 static bool find_light(light *l, scan *own, const view *v, err *e) {
     const void *plane[VIEW_CHANNELS];
-    pixel_type type[VIEW_CHANNELS];
     scan_request ask = {.w = v->need.w,
                         .h = v->need.h,
                         .channels = v->channels,
                         .plane = plane,
                         .type = v->type,
-                        .histogram = true};
+                        .histogram = true,
+                        .ctx = &v->spread};
     *l = (light){.scanned = v->scanned ? v->scanned : own};
     for (uint32_t c = 0; c < v->channels; c++) plane[c] = *view_plane(v, c);
     if (!v->scanned && !scan_make(own, &ask, v->threads, e)) return false;
     for (uint32_t c = 0; c < v->channels; c++)
         l->signs[c] = !v->size->nonnegative[c] || l->scanned->channel[c].least < 0;
     if (!v->all) { /* what is spread is less */
-        if (!buffers_room(v->buf, v->channels, v->pixels * sizeof(float), e)) return false;
-        for (uint32_t c = 0; c < v->channels; c++) {
-            plane[c] = v->buf->plane[c];
-            type[c] = PIXEL_FLOAT;
-        }
-        ask.type = type;
         scan_free(own);
         l->scanned = own;
-        if (!view_blocks(v, load_spread, v->buf->plane, e) || !scan_make(own, &ask, v->threads, e))
-            return false;
+        ask.change = spread;
+        if (!scan_make(own, &ask, v->threads, e)) return false;
     }
     for (uint32_t c = 0; c < v->channels; c++)
         l->nonnegative[c] = v->size->nonnegative[c] && l->scanned->channel[c].least >= 0;

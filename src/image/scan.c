@@ -173,10 +173,11 @@ static void scan_span(scanner *k, scan_bad at, uint32_t n) {
     float own[SPAN];
     size_t first = (size_t)at.y * r->w + at.x;
     const float *v = own;
-    if (r->type[c] == PIXEL_FLOAT)
+    if (r->type[c] == PIXEL_FLOAT && !r->change)
         v = (const float *)r->plane[c] + first;
     else
         image_to_float(own, r->plane[c], r->type[c], first, n);
+    if (r->change) r->change(r->ctx, own, first, n);
     if (k->careful) {
         memmove(own, v, n * sizeof *own);
         v = own;

@@ -45,6 +45,9 @@ typedef struct {
     const pixel_type *type;   /* of each; uint planes are read by value */
     bool histogram;
     const float *mask; /* where it is 0, a bad pixel counts as 0, and is not bad; NULL: nowhere */
+    /* Makes of n pixels from `first` on what is measured in their place; NULL: nothing else. */
+    void (*change)(const void *ctx, float *v, size_t first, size_t n);
+    const void *ctx;
 } scan_request;
 
 /* Fills *s, to be freed with scan_free. */

@@ -249,8 +249,10 @@ TEST(scans_add_up_and_leave_out_a_mask) {
     for (uint32_t y = 0; y < H; y += 40) {
         const void *plane[CHANNELS];
         for (int c = 0; c < CHANNELS; c++) plane[c] = p->plane[c] + (size_t)y * W;
-        const scan_request some = {W,    H - y < 40 ? H - y : 40, CHANNELS, plane, p->type,
-                                   true, mask + (size_t)y * W};
+        scan_request some = r;
+        some.h = H - y < 40 ? H - y : 40;
+        some.plane = plane;
+        some.mask = mask + (size_t)y * W;
         scan rows = scan_of(&some, make_threads());
         scan_add(&sum, &rows);
     }
@@ -265,6 +267,37 @@ TEST(scans_add_up_and_leave_out_a_mask) {
     }
     scan_free(&all);
     scan_free(&sum);
+}
+
+static void times_place(const void *ctx, float *v, size_t first, size_t n) {
+    for (size_t i = 0; i < n; i++) v[i] *= ((const float *)ctx)[first + i];
+}
+
+/* What is measured in place of the pixels is what planes of it would be, also of halfs. */
+TEST(changed_pixels) {
+    OWN_HEAP planes *p = make_planes(), *q = make_planes();
+    uint16_t *half = calloc(W * H, sizeof *half);
+    float by[W * H];
+    for (int i = 0; i < W * H; i++) {
+        by[i] = (float)(i % 7) / 4;
+        half[i] = half_from_float(p->plane[1][i]);
+        q->plane[1][i] = half_to_float(half[i]);
+        for (int c = 0; c < CHANNELS; c++) q->plane[c][i] *= by[i];
+    }
+    p->list[1] = half;
+    p->type[1] = PIXEL_HALF;
+    scan_request r = request_of(p), want_r = request_of(q);
+    r.change = times_place;
+    r.ctx = by;
+    OWN(scan) got = scan_of(&r, make_threads());
+    OWN(scan) want = scan_of(&want_r, make_threads());
+    for (int c = 0; c < CHANNELS; c++) {
+        const scan_channel *a = &got.channel[c], *b = &want.channel[c];
+        assert_true(a->sum == b->sum && a->squares == b->squares);
+        assert_true(a->least == b->least && a->greatest == b->greatest);
+        assert_memory_equal(a->count, b->count, SCAN_BINS * sizeof *a->count);
+    }
+    free(half);
 }
 
 RUN_TESTS(NULL, NULL)
