@@ -142,7 +142,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     g.path = fuzz_file(data + 1, n - 1);
     g.string = string;
     READERS[(uint8_t)(data[0] - '0') % (sizeof READERS / sizeof READERS[0])](&g, &e);
-    if (e.code == ERR_INTERNAL) abort();
+    if (e.code == ERR_INTERNAL || (e.code && strlen(e.msg) <= 10)) abort();
     settings_free(&g.s);
     free(string);
     return 0;

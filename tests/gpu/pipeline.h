@@ -28,8 +28,7 @@ typedef struct {
     double scale; /* of the image; 0 stands for 1 */
     bool staged;  /* engine_options */
     bool in_place;
-    uint32_t slots;    /* 0 stands for 1 */
-    uint32_t force[2]; /* lengths of the first and the second axis, in place of the plan's */
+    uint32_t slots; /* 0 stands for 1 */
 } pipe_case;
 
 /* A case: the sizes of image and kernel, the kernel's centre, and further members. */
@@ -173,9 +172,6 @@ static inline bool pipe_run(pipe_result *r, const pipe_case *c, engine *g, const
                             err *e) {
     plan_request ask = pipe_request(c, d);
     if (!plan_make(&r->p, &ask, e)) return false;
-    for (int i = 0; i < 2; i++)
-        if (c->force[i]) r->p.axis[i].length = r->p.axis[i].split = c->force[i];
-    r->p.halves = r->p.axis[0].length / 2 + 1;
     bool f64 = c->precision == PRECISION_FLOAT64;
     size_t n = (size_t)c->w * c->h, taps = (size_t)c->kw * c->kh, real = f64 ? 8 : 4;
     size_t line = (size_t)r->p.halves * r->p.axis[1].length * 2;

@@ -297,7 +297,7 @@ static void run_all(uint32_t i, uint32_t some) {
 TEST(rows_of_what_is_spread) {
     static const float CASE[] = {0,     -0.0F,  1,   -1,       0.5F,      1.5F,  1.25F,     2,
                                  3e38F, 1e-45F, NAN, INFINITY, -INFINITY, 0.75F, 1.0000001F};
-    enum { COUNT = sizeof CASE / sizeof CASE[0] };
+    enum { COUNT = COUNT(CASE) };
     float mask[COUNT], floats[COUNT];
     double doubles[COUNT];
     for (int i = 0; i < COUNT; i++) mask[i] = (float)(i % 4) / 3;

@@ -42,7 +42,7 @@ static void define(double *image, uint32_t n) {
 
 TEST(the_reference_is_the_definition) {
     static const uint32_t SIZE[] = {16, 18, 35, 60, 63, 64};
-    for (size_t s = 0; s < sizeof SIZE / sizeof SIZE[0]; s++) {
+    for (size_t s = 0; s < COUNT(SIZE); s++) {
         uint32_t n = SIZE[s];
         OWN(lab_truth) t = {0};
         CHECK_OK(lab_truth_make(&t, n, &e));
@@ -85,7 +85,7 @@ TEST(every_transform_at_every_size) {
     uint32_t end = most ? (uint32_t)atoi(most) : 128;
     lab_gpu gpu = {.threads = threads};
     if (has_device) CHECK_OK(lab_gpu_open(&gpu, &chosen, &e));
-    for (size_t s = 0; s < sizeof SIZE / sizeof SIZE[0] && SIZE[s] <= end; s++)
+    for (size_t s = 0; s < COUNT(SIZE) && SIZE[s] <= end; s++)
         check_all(SIZE[s], has_device ? &gpu : NULL);
     if (has_device) lab_gpu_close(&gpu);
 }
@@ -271,7 +271,7 @@ TEST(bloom_is_the_sum) {
     if (!has_device) skip();
     OPEN(lab_gpu) gpu = {.threads = threads};
     CHECK_OK(lab_gpu_open(&gpu, &chosen, &e));
-    for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) check_bloom(&CASE[i], &gpu);
+    for (size_t i = 0; i < COUNT(CASE); i++) check_bloom(&CASE[i], &gpu);
 }
 
 /* Lengths hold image and kernel side by side, and buffers what the passes write. */

@@ -61,7 +61,7 @@ static void run_all(const pipe_case *c, size_t count) {
             fail_msg("%s: %s", device[i].name, e.msg);
 }
 
-#define RUN(list) run_all(list, sizeof(list) / sizeof((list)[0]))
+#define RUN(list) run_all(list, COUNT(list))
 
 TEST(sizes) {
     static const uint32_t SIZE[][2] = {{1, 1},   {2, 1},   {1, 7},   {3, 2},  {5, 5},

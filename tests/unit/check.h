@@ -31,6 +31,9 @@ __attribute__((unused)) static int check_begin(void **state) {
     return 0;
 }
 
+/* The rows of a list. */
+#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+
 /* A variable that is freed, or closed, where its block ends: OWN(text) t = {0}; OPEN(par) *p = ...
  */
 #define OWN(type)          __attribute__((cleanup(type##_free))) type

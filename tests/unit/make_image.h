@@ -28,6 +28,8 @@ typedef struct {
 
 /* An image of these parts, its planes filled with smooth shapes with highlights and some noise. */
 image *make_image(const make_part part[], int parts);
+/* The same of one, whose arguments are those of PART. */
+#define MAKE(...) make_image(&(const make_part)PART(__VA_ARGS__), 1)
 /* One part with these channels, all of them 0. */
 image *make_blank(const char *channels, int32_t left, int32_t top, uint32_t w, uint32_t h);
 /* Every bit of every sample by chance: NaNs with payloads, infinities, denormals. */

@@ -254,7 +254,7 @@ TEST(what_is_dark) {
         {0.5f, COMMON, false, 1e-2},
         {0.5f, N / 4, true, 1e-2},
     };
-    for (size_t k = 0; k < sizeof CASE / sizeof *CASE; k++) {
+    for (size_t k = 0; k < COUNT(CASE); k++) {
         OWN(image) *img = glare_image(CASE[k].halfs ? "Y:half" : "Y:float", N, 1);
         for (int i = 0; i < N; i++)
             glare_put(img, 0, (size_t)i, i < CASE[k].below ? -CASE[k].noise : 1);

@@ -275,7 +275,7 @@ TEST(same_everywhere) {
         const char *const set[] = {"radius=1.4",  "blades=7", "round=0.4", "dust=90",
                                    "scratches=3", "fibres=2", "smudges=1", "lashes=4",
                                    "seed=7",      "turn=3",   "vanes=3",   "obstruction=0.2"};
-        for (size_t i = 0; i < sizeof set / sizeof *set; i++) CHECK_OK(model_set(&r, set[i], &e));
+        for (size_t i = 0; i < COUNT(set); i++) CHECK_OK(model_set(&r, set[i], &e));
         r.w = r.h = SIDE, r.fade = 0.3;
         CHECK_OK(model_make(plane, &channels, &r, some, &e));
         hash_state sum;
@@ -343,7 +343,7 @@ TEST(lights) {
                  {"tungsten", 0.4476, 0.4074, 0.004},
                  {"equal", 1 / 3.0, 1 / 3.0, 0.004},
                  {"led", 0.3805, 0.3768, 0.004}};
-    for (size_t i = 0; i < sizeof WHITE / sizeof WHITE[0]; i++) {
+    for (size_t i = 0; i < COUNT(WHITE); i++) {
         const lamp *l = LAMPS;
         while (strcmp(l->name, WHITE[i].name) != 0) l++;
         double sum[3] = {0}, v[3];

@@ -147,7 +147,7 @@ TEST(published_codes) {
         {"cineon", 1, 685 / 1023.0, 1e-12},
         {"cineon", 0, 95 / 1023.0, 1e-12},
     };
-    for (size_t i = 0; i < sizeof POINT / sizeof POINT[0]; i++) {
+    for (size_t i = 0; i < COUNT(POINT); i++) {
         const curve *c = curve_find(POINT[i].curve);
         assert_non_null(c);
         double is = c->encode(c, POINT[i].light);
@@ -196,7 +196,7 @@ TEST(names) {
         {"pq_rec2020_display", "pq", "rec2020", true},
     };
     colour_space s;
-    for (size_t i = 0; i < sizeof NAME / sizeof NAME[0]; i++) {
+    for (size_t i = 0; i < COUNT(NAME); i++) {
         if (!space_find(&s, NAME[i].name)) fail_msg("'%s' is not known", NAME[i].name);
         assert_string_equal(s.curve->name, NAME[i].curve);
         assert_string_equal(s.primaries->name, NAME[i].primaries);
@@ -209,7 +209,7 @@ TEST(names) {
         {"bt709", "itu709"},  {"logc3", "arrilogc3"}, {"logc4", "arrilogc4"},
         {"slog3", "slog3"},   {"acescct", "acescct"}, {"vlog", "vlog"},
         {"cineon", "cineon"}, {"LogC3", "arrilogc3"}, {"log3g10", "redlog3g10"}};
-    for (size_t i = 0; i < sizeof WORD / sizeof WORD[0]; i++)
+    for (size_t i = 0; i < COUNT(WORD); i++)
         for (int k = 0; k < PRIMARIES_COUNT; k++) {
             char name[64];
             snprintf(name, sizeof name, "%s_%s", WORD[i][0], PRIMARIES_TABLE[k].name);
@@ -229,7 +229,7 @@ TEST(names) {
                                           "srgb_rec709_screen",
                                           "a name that is much longer than the name of any colour "
                                           "space that there has ever been, in any program"};
-    for (size_t i = 0; i < sizeof UNKNOWN / sizeof UNKNOWN[0]; i++)
+    for (size_t i = 0; i < COUNT(UNKNOWN); i++)
         if (space_find(&s, UNKNOWN[i])) fail_msg("'%s' is known", UNKNOWN[i]);
 }
 

@@ -93,7 +93,7 @@ TEST(same_images) {
 TEST(not_finite) {
     static const float PAIR[][2] = {
         {NAN, 1}, {1, NAN}, {INFINITY, 1}, {1, -INFINITY}, {INFINITY, -INFINITY}, {NAN, INFINITY}};
-    for (size_t i = 0; i < sizeof PAIR / sizeof PAIR[0]; i++) {
+    for (size_t i = 0; i < COUNT(PAIR); i++) {
         OWN(image) *a = make(5, 4, "Y"), *b = make(5, 4, "Y");
         *at(a, 0, 2, 3) = PAIR[i][0];
         *at(b, 0, 2, 3) = PAIR[i][1];
@@ -161,7 +161,7 @@ TEST(verdicts) {
     };
     OWN(image) *a = make(10, 10, "Y"), *b = make(10, 10, "Y");
     for (uint32_t i = 0; i < 5; i++) *at(b, 0, i, i) = i < 2 ? 0.5f : 0.05f;
-    for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) {
+    for (size_t i = 0; i < COUNT(CASE); i++) {
         OWN(comparison) c;
         if (compare(&c, a, b, &CASE[i].l, 1) != CASE[i].want)
             fail_msg("case %zu: %d", i, c.verdict);

@@ -97,7 +97,7 @@ static const make_part KIND[] = {
     PART("R:half Z:float", 0, 0, 19, 18, .packing = COMPRESSION_ZIP, .tile_w = 8, .tile_h = 8),
     PART("R:half Z:float", 0, 0, 19, 18, .packing = COMPRESSION_PIZ, .tile_w = 8, .tile_h = 8),
 };
-enum { KINDS = sizeof KIND / sizeof *KIND };
+enum { KINDS = COUNT(KIND) };
 
 static const char *save_kind(int kind) {
     OWN(image) *img = make_image(&KIND[kind], 1);
@@ -135,9 +135,8 @@ TEST(damaged_exr_of_several_parts) {
 
 #if WITH_OPENEXR
 TEST(damaged_mipmaps) {
-    const make_part part =
-        PART("R:half", 0, 0, 20, 13, .packing = COMPRESSION_ZIP, .tile_w = 8, .tile_h = 8);
-    OWN(image) *img = make_image(&part, 1);
+    OWN(image) *img =
+        MAKE("R:half", 0, 0, 20, 13, .packing = COMPRESSION_ZIP, .tile_w = 8, .tile_h = 8);
     const char *path = make_path("mip.exr");
     assert_true(ref_exr_write(path, img, REF_RIPMAP));
     cut_everywhere(path, false);
@@ -156,9 +155,8 @@ TEST(damaged_files_of_other_formats) {
                  {"b.pfm", "Y:float", true},
                  {"a.png", "R:float G:float B:float A:float", false},
                  {"b.png", "Y:float", false}};
-    for (size_t i = 0; i < sizeof OTHER / sizeof *OTHER; i++) {
-        make_part part = PART(OTHER[i].channels, 0, 0, 23, 11);
-        OWN(image) *img = make_image(&part, 1);
+    for (size_t i = 0; i < COUNT(OTHER); i++) {
+        OWN(image) *img = MAKE(OTHER[i].channels, 0, 0, 23, 11);
         const char *path = make_path(OTHER[i].name);
         CHECK_OK(image_save(path, img, make_threads(), &e));
         cut_everywhere(path, OTHER[i].whole_only);
@@ -219,7 +217,7 @@ TEST(each_error_says_what_is_wrong) {
     OWN_MEM uint8_t *bytes = file_read_all(save_kind(3), 1 << 20, &n, &e);
     CHECK_OK(bytes);
     image_limits limits = {.samples = MOST_SAMPLES};
-    for (size_t i = 0; i < sizeof WRONG / sizeof *WRONG; i++) {
+    for (size_t i = 0; i < COUNT(WRONG); i++) {
         const wrong *w = &WRONG[i];
         OWN_MEM uint8_t *copy = mem_raw(n, 1, "copy", &e);
         memcpy(copy, bytes, n);
@@ -276,8 +274,7 @@ TEST(no_memory_is_not_damage) {
 /* --- windows ------------------------------------------------------------------------------ */
 
 TEST(windows_are_cut_and_grown) {
-    make_part m = PART("R:float", 5, 7, 4, 3);
-    OWN(image) *img = make_image(&m, 1);
+    OWN(image) *img = MAKE("R:float", 5, 7, 4, 3);
     float *v = img->plane[0][0], inner = v[4 + 1];
     assert_true(inner != 0);
     const image_box larger = {3, 6, 9, 9}, one = {6, 8, 6, 8};
@@ -291,13 +288,12 @@ TEST(windows_are_cut_and_grown) {
 
 /* Widths that are 0 or small again in 32 bits. */
 TEST(windows_may_be_far_apart) {
-    make_part m = PART("R:float", INT32_MIN, 0, 4096, 1);
-    OWN(image) *img = make_image(&m, 1);
+    OWN(image) *img = MAKE("R:float", INT32_MIN, 0, 4096, 1);
     const image_box far[] = {{INT32_MIN, 0, INT32_MAX, 0},
                              {INT32_MIN, INT32_MIN, INT32_MIN + 4095, INT32_MAX},
                              {INT32_MIN, 0, INT32_MIN + 65536, 0},
                              {INT32_MIN + 1, 0, INT32_MIN, 0}};
-    for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
+    for (size_t i = 0; i < COUNT(far); i++) {
         CHECK_REFUSED(image_set_window(&img->head.part[0], img->plane[0], &far[i], &e), ERR_DATA,
                       "a side may have 1 to 65536");
         assert_int_equal(image_width(&img->head.part[0]), 4096);

@@ -75,7 +75,7 @@ TEST(test_exact_wishes) {
         {"DEADBEEF000000000000000000000001", BIG},
     };
     device_forecast f[DEVICES];
-    for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) {
+    for (size_t i = 0; i < COUNT(CASE); i++) {
         int took = choose(CASE[i].want, 1, 200, 200, f, &e);
         if (took != CASE[i].takes)
             fail_msg("'%s' took %d, not %d: %s", CASE[i].want, took, CASE[i].takes, e.msg);
@@ -98,7 +98,7 @@ TEST(test_lists) {
                 {"0", false, {true}},
                 {"auto", false, {true, true, true, true}}};
     device_forecast f[ENGINE_DEVICES];
-    for (size_t k = 0; k < sizeof CASE / sizeof CASE[0]; k++) {
+    for (size_t k = 0; k < COUNT(CASE); k++) {
         int best = choose(CASE[k].want, 100, 640, 360, f, &e);
         CHECK_OK(best >= 0);
         assert_true(CASE[k].wanted[best]);
@@ -116,7 +116,7 @@ TEST(test_lists) {
 TEST(test_unknown_wishes_say_what_there_is) {
     static const char *const WANT[] = {"4", "nothing", "ti", "deadbeef", "00000000", "-1", "1x"};
     device_forecast f[DEVICES];
-    for (size_t i = 0; i < sizeof WANT / sizeof WANT[0]; i++) {
+    for (size_t i = 0; i < COUNT(WANT); i++) {
         assert_int_equal(choose(WANT[i], 1, 200, 200, f, &e), -1);
         assert_int_equal(e.code, ERR_NO_DEVICE);
         assert_non_null(strstr(e.msg, WANT[i]));
@@ -186,7 +186,7 @@ TEST(test_memory_limit_and_reasons) {
 TEST(test_decision_is_the_forecast) {
     static const char *const WANT[] = {"auto", "all", "cpu", "gpu", "software", "mini"};
     device_forecast f[DEVICES];
-    for (size_t i = 0; i < 2 * sizeof WANT / sizeof WANT[0]; i++) {
+    for (size_t i = 0; i < 2 * COUNT(WANT); i++) {
         device_list l;
         device_decision d;
         machine(&l);
@@ -282,7 +282,7 @@ static double took(double measured, double start, double device, uint32_t images
 TEST(test_choice_by_what_runs_took) {
     static const double DEVICE = 0.9e-3, FEW_DOUBLES = 4.5e-3, START[2] = {0.03, 0.29};
     double worst = 0;
-    for (size_t k = 0; k < 2 * sizeof TOOK / sizeof TOOK[0]; k++)
+    for (size_t k = 0; k < 2 * COUNT(TOOK); k++)
         for (int cores = 2; cores <= 16; cores += cores == 2 ? 6 : 8)
             for (int i = 0; i < 4; i++) {
                 const uint32_t images = (uint32_t[]){1, 8, 96, 384}[i];

@@ -46,8 +46,7 @@ TEST(split_matches_its_definition) {
  * wrong, must be seen there as elsewhere; so must channels that nobody wants. */
 TEST(plain_lines) {
     enum { W = 5, H = 150, LINE = 8 + W * (2 + 4 + 4) };
-    make_part p = PART("A:half Z:float id:uint", 3, -4, W, H, .packing = COMPRESSION_NONE);
-    OWN(image) *img = make_image(&p, 1);
+    OWN(image) *img = MAKE("A:half Z:float id:uint", 3, -4, W, H, .packing = COMPRESSION_NONE);
     const char *path = make_path("plain.exr");
     size_t n = 0;
     save(path, img);
@@ -181,8 +180,7 @@ static void add_attrs(image_part *p, int count) {
 }
 
 TEST(many_attributes_and_large_ones) {
-    make_part m = PART("R:half G:half B:half", 0, 0, 20, 20, .packing = COMPRESSION_ZIP);
-    OWN(image) *img = make_image(&m, 1);
+    OWN(image) *img = MAKE("R:half G:half B:half", 0, 0, 20, 20, .packing = COMPRESSION_ZIP);
     image_part *p = &img->head.part[0];
     add_attrs(p, 1200);
     uint32_t large = 100 * 1000;
@@ -204,8 +202,7 @@ TEST(many_attributes_and_large_ones) {
 TEST(dwa_level_is_honoured) {
     size_t last = SIZE_MAX;
     for (float level = 5; level < 500; level *= 6) {
-        make_part m = PART("R:half G:half B:half", 0, 0, 128, 64, .packing = COMPRESSION_DWAA);
-        OWN(image) *img = make_image(&m, 1);
+        OWN(image) *img = MAKE("R:half G:half B:half", 0, 0, 128, 64, .packing = COMPRESSION_DWAA);
         CHECK_OK(image_set_attr(&img->head.part[0], "dwaCompressionLevel", "float", &level, 4, &e));
         check_both_ways(img);
         size_t n;
@@ -217,9 +214,8 @@ TEST(dwa_level_is_honoured) {
 
 TEST(smaller_levels_are_left_behind) {
     for (int levels = REF_MIPMAP; levels <= REF_RIPMAP; levels++) {
-        make_part m = PART("R:half G:half B:half", 0, 0, 100, 67, .packing = COMPRESSION_ZIP,
-                           .tile_w = 16, .tile_h = 16);
-        OWN(image) *img = make_image(&m, 1);
+        OWN(image) *img = MAKE("R:half G:half B:half", 0, 0, 100, 67, .packing = COMPRESSION_ZIP,
+                               .tile_w = 16, .tile_h = 16);
         const char *theirs = make_path("levels.exr"), *ours = make_path("ours.exr");
         assert_true(ref_exr_write(theirs, img, (ref_levels)levels));
         OWN(image) *got = load(theirs);
@@ -262,8 +258,8 @@ TEST(copied_parts_are_the_same) {
 }
 
 TEST(copies_through_pixels_where_packing_differs) {
-    make_part m = PART(MIXED, 3, 5, 70, 91, .packing = COMPRESSION_PIZ, .order = LINES_DECREASING);
-    OWN(image) *img = make_image(&m, 1);
+    OWN(image) *img =
+        MAKE(MIXED, 3, 5, 70, 91, .packing = COMPRESSION_PIZ, .order = LINES_DECREASING);
     make_noise(img, 4);
     const char *from = make_path("from.exr"), *to = make_path("to.exr");
     save(from, img);
@@ -341,7 +337,7 @@ TEST(sample_files_come_through) {
         "MultiView_Fog.exr",
     };
     if (!make_shared(NAME[0])) skip();
-    for (size_t i = 0; i < sizeof NAME / sizeof *NAME; i++) check_sample(NAME[i]);
+    for (size_t i = 0; i < COUNT(NAME); i++) check_sample(NAME[i]);
 }
 #else
 /* --- without OpenEXR ---------------------------------------------------------------------- */
@@ -349,8 +345,7 @@ TEST(sample_files_come_through) {
 TEST(its_codecs_are_written_as_zip) {
     log_set_level(LOG_ERROR);
     for (int c = COMPRESSION_PXR24; c < COMPRESSIONS; c++) {
-        make_part m = PART("R:half Z:float", 3, 4, 50, 300, .packing = (compression)c);
-        OWN(image) *img = make_image(&m, 1);
+        OWN(image) *img = MAKE("R:half Z:float", 3, 4, 50, 300, .packing = (compression)c);
         make_noise(img, 6);
         const char *path = make_path("zip.exr");
         save(path, img);

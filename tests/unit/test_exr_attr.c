@@ -85,7 +85,7 @@ TEST(damage_is_shown_by_length) {
         {"tiledesc", "\100\0\0\0\40\0\0\0\3", 9},
         {"nobody's", "\1\2\3\4", 4},
     };
-    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+    for (size_t i = 0; i < COUNT(CASE); i++) {
         char as_words[32], as_json[32];
         snprintf(as_words, sizeof as_words, "(%u bytes)", CASE[i].n);
         snprintf(as_json, sizeof as_json, "{\"bytes\": %u}", CASE[i].n);

@@ -71,8 +71,7 @@ TEST(bands_come_in_any_order) {
 }
 
 TEST(wrong_bands_are_refused) {
-    make_part m = PART("Y:half", 0, 0, 10, 40, .packing = COMPRESSION_ZIP);
-    OWN(image) *img = make_image(&m, 1);
+    OWN(image) *img = MAKE("Y:half", 0, 0, 10, 40, .packing = COMPRESSION_ZIP);
     const void *plane[1] = {img->plane[0][0]};
     image_writer *w = image_create(make_path("x.exr"), &img->head, true, make_threads(), &e);
     CHECK_OK(w);

@@ -78,13 +78,13 @@ static void depth(uint8_t *b, size_t n, uint64_t *seed) {
 typedef void fill_fn(uint8_t *b, size_t n, uint64_t *seed);
 static fill_fn *const FILL[] = {zeros,   noise,  peaked, steep, pairs,
                                 repeats, rounds, halves, ramp,  depth};
-enum { FILLS = sizeof FILL / sizeof *FILL };
+enum { FILLS = COUNT(FILL) };
 
 static const size_t SIZE[] = {1,     2,      3,      4,      7,      63,     64,
                               65,    66,     127,    128,    129,    257,    258,
                               259,   1000,   32767,  32768,  40000,  65535,  65536,
                               99999, 131069, 131070, 131071, 131074, 200003, 700000};
-enum { SIZES = sizeof SIZE / sizeof *SIZE };
+enum { SIZES = COUNT(SIZE) };
 
 /* --- tests -------------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/* The host's transforms against a sum in long double, and half spectra against the same sum. */
+/* The host's transforms against a sum in long double; half spectra are those of test_spectrum.c. */
 #include "math/fft.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
@@ -72,19 +72,18 @@ TEST(every_smooth_length) {
 
 TEST(long_lengths) {
     static const uint32_t lengths[] = {1080, 1280, 2048, 2401, 3125, 6561, 10080, 16384};
-    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
-        check_length(lengths[i], lengths[i] / 16);
+    for (size_t i = 0; i < COUNT(lengths); i++) check_length(lengths[i], lengths[i] / 16);
 }
 
 TEST(refuses_other_lengths) {
     static const uint32_t lengths[] = {0, 11, 13, 22, 4294967291u};
-    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+    for (size_t i = 0; i < COUNT(lengths); i++)
         CHECK_REFUSED(fft_new(lengths[i], &e), ERR_INTERNAL, "");
 }
 
 TEST(roots_are_exact) {
     static const uint32_t lengths[] = {1, 2, 3, 4, 8, 12, 49, 1000, 3072};
-    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    for (size_t i = 0; i < COUNT(lengths); i++) {
         uint32_t n = lengths[i];
         OWN_MEM exact *root = roots_of(n);
         for (uint32_t t = 0; t < n; t++) {
@@ -94,65 +93,6 @@ TEST(roots_are_exact) {
             CHECK_LE(fabsl(im - cimagl(root[t])), DBL_EPSILON);
         }
     }
-}
-
-/* --- half spectra --- */
-
-typedef struct {
-    uint32_t first, lines;
-    double *sample;
-} source;
-
-static void fill(const void *ctx, uint32_t i, double *to) {
-    const source *s = ctx;
-    memcpy(to, s->sample + (size_t)i * s->first, s->first * sizeof *to);
-}
-
-static void check_half(par *threads, uint32_t first, uint32_t second, uint32_t lines,
-                       uint32_t origin) {
-    uint64_t seed = first * 1000 + second;
-    source s = {first, lines, mem_raw((size_t)lines * first + 1, sizeof(double), "in", &e)};
-    double norm = 0;
-    for (size_t i = 0; i < (size_t)lines * first; i++) {
-        s.sample[i] = 2 * make_chance(&seed) - 1;
-        norm += s.sample[i] * s.sample[i];
-    }
-    uint32_t halves = first / 2 + 1;
-    size_t count = (size_t)halves * second * 2;
-    double *out = mem_raw(count, sizeof *out, "out", &e);
-    float *narrow = mem_raw(count, sizeof *narrow, "out", &e);
-    fft_plane p = {first, second, lines, origin, fill, &s, true};
-    CHECK_OK(fft_half_spectrum(out, &p, threads, &e));
-    p.float64 = false;
-    CHECK_OK(fft_half_spectrum(narrow, &p, threads, &e));
-    for (size_t i = 0; i < count; i++) assert_true(narrow[i] == (float)out[i]);
-
-    exact *r1 = roots_of(first), *r2 = roots_of(second);
-    for (uint32_t k1 = 0; k1 < halves; k1++)
-        for (uint32_t k2 = 0; k2 < second; k2++) {
-            exact sum = 0;
-            for (uint32_t m = 0; m < lines; m++)
-                for (uint32_t i = 0; i < first; i++)
-                    sum += s.sample[(size_t)m * first + i] * r1[i * k1 % first] *
-                           r2[((uint64_t)m + origin) % second * k2 % second];
-            const double *at = out + ((size_t)k1 * second + k2) * 2;
-            /* Six sigma: the error is spread evenly over all frequencies. */
-            double limit = 6 * sqrt(norm) * (bound(first) + bound(second));
-            CHECK_LE(cabsl(sum - at[0] - I * at[1]), limit);
-        }
-    mem_free(r1), mem_free(r2), mem_free(out), mem_free(narrow), mem_free(s.sample);
-}
-
-TEST(half_spectra) {
-    OPEN(par) *threads = par_open(3, &e);
-    check_half(threads, 1, 1, 1, 0);
-    check_half(threads, 2, 1, 1, 0);
-    check_half(threads, 1, 6, 4, 5);
-    check_half(threads, 16, 12, 12, 0);
-    check_half(threads, 15, 9, 9, 4);
-    check_half(threads, 30, 21, 5, 19);
-    check_half(threads, 7, 64, 9, 60);
-    check_half(threads, 8, 8, 0, 0);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -28,7 +28,7 @@ static const uint32_t BY_HAND[] = {
     OP(248, 2), 10,      OP(249, 2), 12,  OP(248, 2), 11,        OP(249, 2), 12, OP(248, 2), 12,
     OP(253, 1),
 };
-enum { WORDS = sizeof BY_HAND / sizeof BY_HAND[0], BRANCH = HEADER + 18 + 5 };
+enum { WORDS = COUNT(BY_HAND), BRANCH = HEADER + 18 + 5 };
 
 TEST(a_branch_by_hand) {
     for (uint32_t value = 3; value < 5; value++) {
@@ -82,7 +82,7 @@ TEST(functions_that_nobody_calls) {
         OP(249, 2), 12,       OP(248, 2), 12,         OP(0, 1),   OP(253, 1), OP(56, 1),  OP(54, 5),
         1,          8,        0,          2,          OP(248, 2), 9,          OP(253, 1), OP(56, 1),
     };
-    enum { ALL = sizeof w / sizeof w[0], LAST = 5 + 2 + 1 + 1, BLOCK = 12, NAMES = 9, NOP = 1 };
+    enum { ALL = COUNT(w), LAST = 5 + 2 + 1 + 1, BLOCK = 12, NAMES = 9, NOP = 1 };
     enum { LEFT = ALL - LAST - BLOCK - NAMES - NOP };
     uint32_t a[ALL];
     memcpy(a, w, sizeof w);
@@ -138,7 +138,7 @@ static values values_of(uint32_t r0, uint32_t r1, uint32_t r2, uint32_t r3, uint
                                {52, flags & 1},
                                {60, flags & 1},
                                {61, flags >> 1 & 1}};
-    values v = {.count = sizeof all / sizeof all[0]};
+    values v = {.count = COUNT(all)};
     for (uint32_t i = 0; i < v.count; i++) v.id[i] = all[i][0], v.value[i] = all[i][1];
     return v;
 }

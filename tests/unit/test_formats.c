@@ -149,12 +149,12 @@ TEST(xyze_and_nonsense_are_refused) {
         {"#?RADIANCE\n\n-Y 1 +X 9\n\2\2\1\1....", "says it has 257 pixels, not 9"},
         {"#?RADIANCE\n\n-Y 1 +X 9\n\2\2\0\11\212abcd", "a run of 10 pixels at 0"},
     };
-    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+    for (size_t i = 0; i < COUNT(CASE); i++) {
         size_t n = strlen(CASE[i][0]) < 30 ? 30 : strlen(CASE[i][0]);
         char bytes[128] = "";
         memcpy(bytes, CASE[i][0], strlen(CASE[i][0]));
         /* The last case has a zero among its bytes. */
-        bool last = i + 1 == sizeof CASE / sizeof *CASE;
+        bool last = i + 1 == COUNT(CASE);
         if (last) memcpy(bytes, "#?RADIANCE\n\n-Y 1 +X 9\n\2\2\0\11\212abcd", n = 32);
         refuse(make_file("bad.hdr", bytes, last ? n : strlen(CASE[i][0])), CASE[i][1]);
     }
@@ -173,8 +173,7 @@ TEST(hdr_is_written) {
     check_hdr(out, 1, 1, 1);
     image_free(&img);
 
-    make_part m = PART("R:float G:float B:float A:half Z:float", 0, 0, 300, 50);
-    img = make_image(&m, 1);
+    img = MAKE("R:float G:float B:float A:half Z:float", 0, 0, 300, 50);
     float *r = img->plane[0][image_find_channel(&img->head.part[0], "R")];
     r[0] = NAN, r[1] = INFINITY, r[2] = -3, r[3] = 1e-39f, r[4] = 3e38f, r[5] = 255.75f;
     CHECK_OK(image_save(out, img, make_threads(), &e));
@@ -230,8 +229,7 @@ TEST(pfm_of_both_byte_orders) {
 TEST(pfm_comes_back_bit_by_bit) {
     static const char *const CHANNELS[] = {"R:float G:float B:float", "Y:float"};
     for (int i = 0; i < 2; i++) {
-        make_part m = PART(CHANNELS[i], 0, 0, 37, 21);
-        OWN(image) *img = make_image(&m, 1);
+        OWN(image) *img = MAKE(CHANNELS[i], 0, 0, 37, 21);
         make_noise(img, 5);
         const char *path = make_path("b.pfm");
         CHECK_OK(image_save(path, img, make_threads(), &e));
@@ -250,15 +248,14 @@ TEST(pfm_nonsense_is_refused) {
         {"PF\n99999999 2\n-1\n", "99999999 x 2"},
         {"PF\n65536 65536\n-1\n", "cut off: its samples need 51539607552 bytes"},
     };
-    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++)
+    for (size_t i = 0; i < COUNT(CASE); i++)
         refuse(make_file("bad.pfm", CASE[i][0], strlen(CASE[i][0])), CASE[i][1]);
 }
 
 /* --- the table ---------------------------------------------------------------------------- */
 
 TEST(content_decides_not_the_name) {
-    make_part m = PART("R:float G:float B:float", 0, 0, 8, 8);
-    OWN(image) *img = make_image(&m, 1);
+    OWN(image) *img = MAKE("R:float G:float B:float", 0, 0, 8, 8);
     const char *exr = make_path("a.exr"), *misnamed = make_path("b.png");
     CHECK_OK(image_save(exr, img, make_threads(), &e));
     assert_int_equal(rename(exr, misnamed), 0);
@@ -296,7 +293,7 @@ TEST(other_formats_are_named) {
         {"SIMPLE  =   ", "is a FITS file, which is not supported; convert it", 12},
         {"\xff\xd8", "not a recognised", 2},
     };
-    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++)
+    for (size_t i = 0; i < COUNT(CASE); i++)
         refuse(make_file("f.jpg", CASE[i].bytes, CASE[i].n), CASE[i].says);
 }
 
@@ -304,8 +301,7 @@ TEST(what_a_format_cannot_hold_is_refused) {
     const make_part parts[] = {PART("R:half G:half B:half", 0, 0, 8, 8, .name = "a"),
                                PART("R:half G:half B:half", 0, 0, 8, 8, .name = "b")};
     OWN(image) *two = make_image(parts, 2);
-    make_part z = PART("Z:float", 0, 0, 8, 8);
-    OWN(image) *depth = make_image(&z, 1);
+    OWN(image) *depth = MAKE("Z:float", 0, 0, 8, 8);
     static const char *const NAME[] = {"x.hdr", "x.pfm", "x.png"};
     for (int i = 0; i < 3; i++) {
         assert_false(image_save(make_path(NAME[i]), two, make_threads(), &e));

@@ -39,7 +39,7 @@ TEST(views) {
                 {"a%V", "r", "ar"},
                 {"%V%v%%V", "xy", "xyx%xy"},
                 {"%V", NULL, "%V"}};
-    for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) {
+    for (size_t i = 0; i < COUNT(CASE); i++) {
         OWN_MEM char *got = frame_view_path(CASE[i].path, CASE[i].view, &e);
         assert_string_equal(got, CASE[i].want);
         assert_int_equal(frame_views_in(CASE[i].path), strchr(CASE[i].path, '%') != NULL);
@@ -50,7 +50,7 @@ TEST(no_patterns) {
     static const char *const NONE[] = {"a.exr",   "",          "100%.exr",     "%x.exr",
                                        "$G.exr",  "a%04f.exr", "img@2x_b.exr", "comp@v1/a.exr",
                                        "@/a.exr", "k@0.5"};
-    for (size_t i = 0; i < sizeof NONE / sizeof NONE[0]; i++) {
+    for (size_t i = 0; i < COUNT(NONE); i++) {
         frame_pattern p;
         assert_false(frame_pattern_is(NONE[i]));
         CHECK_REFUSED(frame_pattern_parse(&p, NONE[i], &e), ERR_USAGE, "");
@@ -88,7 +88,7 @@ TEST(bad_ranges) {
     static const char *const BAD[] = {
         "",      "a",   "1-",  "1-2x",   "1-2x0", "2-1", "1,",    ",1",         "1--",        "1 2",
         "1-2-3", "1x2", "1.5", "1-2x-1", "0x10,", "1;2", "1-2y3", "9999999999", "1-999999999"};
-    for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
+    for (size_t i = 0; i < COUNT(BAD); i++) {
         frame_list l = {0};
         if (frame_list_parse(&l, BAD[i], &e)) fail_msg("taken: '%s'", BAD[i]);
         assert_int_equal(e.code, ERR_USAGE);
@@ -118,7 +118,7 @@ TEST(scanning) {
     static const char *const FILES[] = {
         "a.0001.exr",     "a.0010.exr", "a.2.exr",    "a.12345.exr", "a.00007.exr",
         "a.0003.exr.tmp", "b.0001.exr", "a.-001.exr", "a..exr",      "a.x.exr"};
-    for (size_t i = 0; i < sizeof FILES / sizeof FILES[0]; i++) make_text(FILES[i], "");
+    for (size_t i = 0; i < COUNT(FILES); i++) make_text(FILES[i], "");
     scan_is("a.####.exr", "-1 1 10 12345");
     scan_is("a.%d.exr", "2 12345");
     scan_is("b.#.exr", "1");

@@ -46,7 +46,7 @@ static const machine MACHINE[] = {
 };
 
 TEST(machines) {
-    for (size_t i = 0; i < sizeof MACHINE / sizeof MACHINE[0]; i++) {
+    for (size_t i = 0; i < COUNT(MACHINE); i++) {
         const machine *m = &MACHINE[i];
         VkQueueFamilyProperties q[6] = {0};
         gpu_queue_place to[GPU_WAYS];

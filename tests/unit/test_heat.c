@@ -69,7 +69,7 @@ TEST(one_pixel_shows) {
         for (int y = 0; y < H; y += 5)
             for (int x = y % 7; x < W; x += 13) {
                 *at(f->a, channel, x, y) = 0.03f;
-                for (size_t k = 0; k < sizeof SIZES / sizeof SIZES[0]; k++) {
+                for (size_t k = 0; k < COUNT(SIZES); k++) {
                     make(f, SIZES[k]);
                     const heat *h = &f->h;
                     size_t n = (size_t)h->width * h->height, lit = 0, hot = 0;
@@ -102,7 +102,7 @@ TEST(values_fall_into_their_bins) {
         int bin;
     } CASE[] = {{1e-30f, 0}, {2e-10f, 0}, {5e-10f, 1}, {2e-4f, 12},    {5e-4f, 13}, {2, 20},
                 {7, 21},     {5e3f, 27},  {1e30f, 27}, {INFINITY, 27}, {NAN, 27}};
-    for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) {
+    for (size_t i = 0; i < COUNT(CASE); i++) {
         *at(f->a, 2, 50, 20) = CASE[i].value;
         make(f, 64);
         assert_int_equal(f->h.bin[CASE[i].bin], 1);

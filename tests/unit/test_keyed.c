@@ -43,7 +43,7 @@ TEST(what_is_no_list_of_keys_is_refused) {
                                       "1:1,",  ",1:1",   "1:1 2:2", "1:1,1:2",  "1:nan",
                                       "1:inf", "1:0x10", "1.5:1",   "1:1h,2:1", "1234567890:1",
                                       "1:1hh", "1::1"};
-    for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
+    for (size_t i = 0; i < COUNT(BAD); i++) {
         keyed k;
         if (keyed_parse(&k, BAD[i], false, &e)) fail_msg("taken: '%s'", BAD[i]);
         assert_int_equal(e.code, ERR_CONFIG);

@@ -186,7 +186,7 @@ TEST(strange_numbers) {
     static const double STRANGE[] = {0x1p-149, -0x1.8p-140, INFINITY, -INFINITY, 0x1p127, -0.0};
     for (uint32_t n = 30; n <= 1280; n = n * 3 / 2) {
         if (!length_is_smooth(n)) continue;
-        for (size_t s = 0; s < sizeof STRANGE / sizeof *STRANGE; s++) {
+        for (size_t s = 0; s < COUNT(STRANGE); s++) {
             OWN_MEM double complex *in = mem_new((size_t)MOST * n, sizeof *in, "in", &e);
             OWN(lanes) *f = lanes_new(n, false, &e);
             for (uint32_t v = 0; v < MOST; v++)
@@ -206,7 +206,7 @@ TEST(strange_numbers) {
 
 TEST(refuses_other_lengths) {
     static const uint32_t LENGTH[] = {0, 11, 26, 4294967291u};
-    for (size_t i = 0; i < sizeof LENGTH / sizeof *LENGTH; i++)
+    for (size_t i = 0; i < COUNT(LENGTH); i++)
         CHECK_REFUSED(lanes_new(LENGTH[i], false, &e), ERR_INTERNAL, "");
 }
 

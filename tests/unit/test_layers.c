@@ -65,8 +65,7 @@ TEST(colours_of_renderers) {
         {"acid.R:half acid.G:half acid.B:half", "acid:R,G,B"},
         {"grid.R:half grid.G:half grid.B:half", "grid:R,G,B"},
     };
-    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++)
-        expect(CASE[i][0], NULL, NULL, CASE[i][1]);
+    for (size_t i = 0; i < COUNT(CASE); i++) expect(CASE[i][0], NULL, NULL, CASE[i][1]);
 }
 
 TEST(data_of_renderers) {
@@ -95,8 +94,7 @@ TEST(data_of_renderers) {
         "depth.left.R:half depth.left.G:half depth.left.B:half",
         "X:half Y:half Z:half",
     };
-    for (size_t i = 0; i < sizeof CHANNELS / sizeof *CHANNELS; i++)
-        expect(CHANNELS[i], NULL, NULL, "");
+    for (size_t i = 0; i < COUNT(CHANNELS); i++) expect(CHANNELS[i], NULL, NULL, "");
 }
 
 static const char BEAUTY[] = "R:half G:half B:half A:half Z:float id:uint diffuse.R:half "
@@ -119,8 +117,7 @@ TEST(globs_override) {
         {"*", "*.?,Z", ":R,G,B+A"},
         {"nothing", NULL, ""},
     };
-    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++)
-        expect(BEAUTY, CASE[i][0], CASE[i][1], CASE[i][2]);
+    for (size_t i = 0; i < COUNT(CASE); i++) expect(BEAUTY, CASE[i][0], CASE[i][1], CASE[i][2]);
 }
 
 TEST(integers_cannot_be_named) {
@@ -148,7 +145,7 @@ TEST(globs_must_match) {
     make_part part[] = {PART(BEAUTY, 0, 0, 1, 1, .name = "beauty"),
                         PART("R:half G:half B:half", 0, 0, 1, 1, .name = "other")};
     OWN(image) *img = make_image(part, 2), *one = make_image(part, 1);
-    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+    for (size_t i = 0; i < COUNT(CASE); i++) {
         e = (err){0};
         bool ok = layer_globs_check(&img->head, CASE[i].layers, CASE[i].exclude, &e);
         assert_int_equal(ok, !CASE[i].says);

@@ -175,7 +175,7 @@ TEST(bad_images_are_refused) {
         {.size = sizeof good, .width = W, .height = H, .channels = 3, .out = b},
         {.size = sizeof good, .width = W, .height = H, .channels = 3, .in = a},
     };
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         assert_int_equal(fb_bloom(s, &bad[i], NULL, &e), FB_BAD_ARGUMENT);
         assert_int_equal(e.code, FB_BAD_ARGUMENT);
         assert_true(e.text[0]);
@@ -183,7 +183,7 @@ TEST(bad_images_are_refused) {
     const ptrdiff_t strides[][2] = {
         {0, 12 * W},      {12, 0},           {2, 12 * W},          {12, 12},
         {PTRDIFF_MAX, 1}, {12, PTRDIFF_MIN}, {12, 12 * W - 12 + 4}};
-    for (size_t i = 0; i < sizeof strides / sizeof strides[0]; i++) {
+    for (size_t i = 0; i < COUNT(strides); i++) {
         interleaved(b, out, FB_FLOAT, W, 3);
         for (int p = 0; p < 3; p++)
             b[p].pixel_stride = strides[i][0], b[p].row_stride = strides[i][1];
@@ -339,7 +339,7 @@ TEST(kernels_are_made) {
                                "{\"model\": \"none\"}",
                                "{\"model\": \"disc\", \"radius\": -1}",
                                "{\"model\": \"disc\", \"taps\": 1e9}"};
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    for (size_t i = 0; i < COUNT(bad); i++) {
         assert_int_equal(fb_kernel_make(&k, c, bad[i], &e), FB_BAD_DATA);
         assert_null(k);
     }

@@ -107,7 +107,7 @@ TEST(rules) {
         {N + 1, 32, 32, 1.5, 0, true, "tail", "no size holds all of it"},
         {N + 1, 32, 32, -2, 0, true, "tail", "the light does not fall off towards the border:"},
     };
-    for (size_t i = 0; i < sizeof RULE / sizeof *RULE; i++) {
+    for (size_t i = 0; i < COUNT(RULE); i++) {
         power(RULE[i].side, RULE[i].side, RULE[i].x, RULE[i].y, RULE[i].slope, RULE[i].level);
         lint l = look(RULE[i].side, RULE[i].side, 1);
         const kernel_finding *f = found(&l, RULE[i].key);
@@ -250,7 +250,7 @@ TEST(glances) {
              {20, 32, 0, true, ""},     {0, 0, 0, false, "its centre is in the corner"},
              {20, 32, -1e6, false, ""}, {20, 32, NAN, false, ""}};
     const float *plane[1] = {tap[0]};
-    for (size_t i = 0; i < sizeof G / sizeof *G; i++) {
+    for (size_t i = 0; i < COUNT(G); i++) {
         char said[LINT_WORDS];
         err e = {0};
         power(N, N, G[i].x, G[i].y, 6, 0);

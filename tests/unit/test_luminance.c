@@ -28,7 +28,7 @@ TEST(weights) {
     } CASE[] = {{NULL, 0, REC709},       {XY_REC2020, 32, REC2020}, {ACES, 32, OF_ACES},
                 {ZERO, 32, REC709},      {SAME, 32, REC709},        {BAD, 32, REC709},
                 {XY_REC2020, 28, REC709}}; /* not eight numbers */
-    for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) {
+    for (size_t i = 0; i < COUNT(CASE); i++) {
         OWN(image_header) h = {.part = mem_new(1, sizeof *h.part, "part", &e), .parts = 1};
         double is[3];
         if (CASE[i].xy) set_primaries(h.part, CASE[i].xy, CASE[i].bytes);

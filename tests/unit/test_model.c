@@ -195,7 +195,7 @@ TEST(parameters) {
                                          {"blades=33", "from 3 to 32, not '33'"},
                                          {"round=nan", "from 0 to 1"},
                                          {"round=1x", "from 0 to 1"}};
-    for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++)
+    for (size_t i = 0; i < COUNT(BAD); i++)
         CHECK_REFUSED(model_set(&r, BAD[i][0], &e), ERR_USAGE, BAD[i][1]);
     /* The smallest kernels, and the fade. */
     for (uint32_t n = 1; n <= 3; n++) {
@@ -303,7 +303,7 @@ TEST(units) {
         {"airy", "primaries=rec710", "radius=3", "unknown primaries 'rec710'"},
         {"airy", "fnumber=1000", "pitch=0.01", "the maximum is 1000"},
     };
-    for (size_t i = 0; i < sizeof BAD / sizeof BAD[0]; i++) {
+    for (size_t i = 0; i < COUNT(BAD); i++) {
         double p[MODEL_PARAMETERS];
         model_request r = request(BAD[i][0], 16, 16);
         CHECK_REFUSED(model_set(&r, BAD[i][1], &e) && model_set(&r, BAD[i][2], &e) &&

@@ -34,7 +34,7 @@ TEST(every_type_of_number) {
         {"|u1", bytes, 6, PIXEL_FLOAT, {1, 2, 3, 4, 255, 0}},
         {"<u2", words, 12, PIXEL_FLOAT, {1, 2, 300, 4, 65535, 0}},
     };
-    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++)
+    for (size_t i = 0; i < COUNT(CASE); i++)
         for (int version = 1; version <= 3; version++) {
             char head[128];
             snprintf(head, sizeof head,
@@ -60,7 +60,7 @@ TEST(every_shape_of_a_picture) {
                 {"(3, 4, 1)", "Y", 4, 3, 1},
                 {"(2, 2, 3)", "R", 2, 2, 3},
                 {"(1, 3, 4,)", "R", 3, 1, 4}};
-    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+    for (size_t i = 0; i < COUNT(CASE); i++) {
         char head[128];
         snprintf(head, sizeof head, "{'descr': '<f4', 'fortran_order': False, 'shape': %s, }",
                  CASE[i].shape);
@@ -95,7 +95,7 @@ TEST(what_is_no_picture_is_refused) {
         {"{'descr", "damaged"},
         {"", "damaged"},
     };
-    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++)
+    for (size_t i = 0; i < COUNT(CASE); i++)
         refuse(array(1, CASE[i][0], "\0\0\0\0", 4), CASE[i][1]);
     refuse(make_file("a.npy", "\x93NUMPY\1\0\xff\xff", 10), "65535 bytes");
     refuse(make_file("a.npy", "\x93NUMPY\2\0\xff\xff\xff\xff", 12), "4294967295 bytes");
@@ -114,9 +114,8 @@ TEST(arrays_are_written) {
         {"A:float B:float G:float R:float",
          "{'descr': '<f4', 'fortran_order': False, 'shape': (5, 7, 4), }"},
     };
-    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
-        make_part m = PART(CASE[i].channels, 3, 4, 7, 5);
-        OWN(image) *img = make_image(&m, 1);
+    for (size_t i = 0; i < COUNT(CASE); i++) {
+        OWN(image) *img = MAKE(CASE[i].channels, 3, 4, 7, 5);
         const char *path = make_path("out.npy");
         save(path, img);
         char head[128] = "";

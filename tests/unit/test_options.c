@@ -103,7 +103,7 @@ TEST(ranges_and_words) {
         {"compression", "dwab", "lzma"},
         {"layers", "a", ""},
     };
-    for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) {
+    for (size_t i = 0; i < COUNT(CASE); i++) {
         accepts(CASE[i].name, CASE[i].good, true);
         if (CASE[i].bad) accepts(CASE[i].name, CASE[i].bad, false);
     }

@@ -214,7 +214,7 @@ static bloom_settings settings_of(plan_border x, plan_border y) {
 TEST(all_borders_and_sizes) {
     static const uint32_t SIZE[][2] = {{61, 47}, {9, 150}, {150, 9}, {1, 1},
                                        {2, 3},   {33, 1},  {1, 40}};
-    enum { SIZES = sizeof SIZE / sizeof SIZE[0] };
+    enum { SIZES = COUNT(SIZE) };
     int count = 0;
     for (int x = 0; x < BORDERS; x++)
         for (int y = 0; y < BORDERS; y++)

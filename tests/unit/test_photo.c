@@ -197,7 +197,7 @@ static bool is_covered(uint64_t seed, double known[2]) {
  * counts for, or the rings in between are too bright. These sets have most of it. */
 TEST(merge_has_no_bias_near_white) {
     static const uint64_t SEED[] = {1102, 1111, 1138, 1201, 1204};
-    for (size_t i = 0; i < sizeof SEED / sizeof SEED[0]; i++) {
+    for (size_t i = 0; i < COUNT(SEED); i++) {
         double known[2];
         assert_true(is_covered(SEED[i], known));
         CHECK_LE(100, known[0]);

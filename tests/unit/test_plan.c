@@ -27,7 +27,7 @@ static const plan_limits LIMITS[] = {
      .buffer_range = 0xffffffffu},
     {0},
 };
-enum { KINDS_OF_LIMITS = sizeof LIMITS / sizeof LIMITS[0] };
+enum { KINDS_OF_LIMITS = COUNT(LIMITS) };
 
 static uint64_t seed = 1;
 
@@ -201,7 +201,7 @@ TEST(known_sizes) {
     static const uint32_t SIZE[][3] = {{1280, 720, 256},  {1280, 720, 512},   {1366, 768, 256},
                                        {1920, 1080, 256}, {1920, 1080, 512},  {3840, 2160, 512},
                                        {7680, 4320, 512}, {16384, 16384, 512}};
-    for (size_t i = 0; i < sizeof SIZE / sizeof SIZE[0]; i++)
+    for (size_t i = 0; i < COUNT(SIZE); i++)
         for (int l = 0; l < KINDS_OF_LIMITS; l++) {
             uint32_t k = SIZE[i][2];
             plan_request ask = {.size = {SIZE[i][0], SIZE[i][1]},
@@ -219,7 +219,7 @@ TEST(extremes) {
     static const uint32_t ODD[] = {
         0,          1,          2,         65535, 65536, LENGTH_MAX / 4, LENGTH_MAX / 4 + 1,
         LENGTH_MAX, 0x7fffffff, 0xffffffff};
-    enum { N = sizeof ODD / sizeof ODD[0] };
+    enum { N = COUNT(ODD) };
     for (int a = 0; a < N; a++)
         for (int b = 0; b < N; b++)
             for (int border = 0; border < BORDERS; border++)

@@ -243,8 +243,7 @@ static float light_at(const preview_picture *p, uint32_t x, uint32_t y, int c) {
 }
 
 TEST(preview_is_a_picture_of_the_colour) {
-    make_part m = PART("R:half G:half B:half Z:float", 0, 0, 400, 300);
-    OWN(image) *img = make_image(&m, 1);
+    OWN(image) *img = MAKE("R:half G:half B:half Z:float", 0, 0, 400, 300);
     const preview_options o = {.width = 100, .whole = true};
     preview_picture small, again;
     CHECK_OK(preview_make(&small, img, &o, make_threads(), &e));
@@ -447,8 +446,8 @@ TEST(preview_says_what_it_leaves_out) {
     const make_part parts[] = {PART("Z:float", 0, 0, 4, 4),
                                PART("R:half G:half B:half A:half", 0, 0, 4, 4),
                                PART("R:half G:half B:half", 0, 0, 4, 4)};
-    const make_part one_part = PART("R:half G:half B:half A:half Z:float id:uint", 0, 0, 4, 4);
-    OWN(image) *img = make_image(parts, 3), *plain = make_image(&one_part, 1),
+    OWN(image) *img = make_image(parts, 3),
+               *plain = MAKE("R:half G:half B:half A:half Z:float id:uint", 0, 0, 4, 4),
                *all = make_image(parts + 2, 1);
     text said = {0};
     assert_int_equal(preview_part(&img->head, &said), 1);
@@ -462,8 +461,7 @@ TEST(preview_says_what_it_leaves_out) {
 }
 
 TEST(preview_of_data_is_refused) {
-    make_part m = PART("Z:float N.X:float", 0, 0, 4, 4);
-    OWN(image) *img = make_image(&m, 1);
+    OWN(image) *img = MAKE("Z:float N.X:float", 0, 0, 4, 4);
     preview_picture none;
     assert_false(preview_make(&none, img, &(preview_options){0}, make_threads(), &e));
     assert_non_null(strstr(e.msg, "no colour"));

@@ -187,7 +187,7 @@ static const struct {
     {"steps", steps},
     {"halfs at their limit", halfs_at_their_limit},
 };
-enum { SCENES = sizeof SCENE / sizeof SCENE[0] };
+enum { SCENES = COUNT(SCENE) };
 
 /* --- kernels --------------------------------------------------------------------------------- */
 
@@ -296,7 +296,7 @@ static const struct {
     {"sparse", sparse},
     {"tiny", tiny},
 };
-enum { KERNELS = sizeof KERNEL / sizeof KERNEL[0] };
+enum { KERNELS = COUNT(KERNEL) };
 
 /* A file of one channel or of R, G, B; PFM has its lowest row first. */
 static const char *write_kernel(const plane *k, uint32_t channels) {
@@ -802,7 +802,7 @@ TEST(predictions_that_were_too_low) {
         uint64_t seed, number;
     } TRIAL[] = {{1011, 630},  {1003, 4415}, {1006, 3033}, {1007, 5973},
                  {2001, 1368}, {4004, 1717}, {24104, 1087}};
-    for (size_t i = 0; i < sizeof TRIAL / sizeof TRIAL[0]; i++)
+    for (size_t i = 0; i < COUNT(TRIAL); i++)
         assert_true(run_trial(TRIAL[i].seed, TRIAL[i].number, "cpu"));
 }
 

@@ -68,7 +68,7 @@ TEST(symmetry) {
              {2, 1, 1, {1, 1}, false},
              {4, 3, 1, {0, 1, 2, 3, 0, 4, 5, 4, 0, 3, 2, 1}, true},
              {4, 3, 1, {0, 1, 2, 3, 1, 4, 5, 4, 0, 3, 2, 1}, false}};
-    for (size_t i = 0; i < sizeof K / sizeof *K; i++) {
+    for (size_t i = 0; i < COUNT(K); i++) {
         OWN(psf) k = make(K[i].w, K[i].h, K[i].channels, K[i].tap, (psf_options){0});
         if (psf_is_symmetric(&k) != K[i].symmetric) fail_msg("kernel %zu", i);
     }
@@ -86,7 +86,7 @@ TEST(other_centers) {
              /* x: (2 + 3 + 2 + 2) / 6 = 1.5; y: 1. The middle between two taps: it grows. */
              {{.center = PSF_CENTROID}, 8, 4, 1},
              {{.center = PSF_AT, .at = {3, 0}}, 4, 3, 0}};
-    for (size_t i = 0; i < sizeof T / sizeof *T; i++) {
+    for (size_t i = 0; i < COUNT(T); i++) {
         OWN(psf) k = make(4, 3, 1, tap, T[i].o);
         assert_true(k.w == T[i].w && k.h == 3 && k.cx == T[i].cx && k.cy == T[i].cy);
         if (k.w == 4) assert_memory_equal(k.tap, tap, sizeof tap);
@@ -141,7 +141,7 @@ TEST(what_becomes_one) {
              {3, {.normalize = PSF_SUM}, {14 / 3.0, 14 / 3.0, 14 / 3.0}},
              {3, {.normalize = PSF_NONE}, {1, 1, 1}},
              {2, {.normalize = PSF_LUMINANCE}, {3, 3, 0}}}; /* neither one nor three */
-    for (size_t i = 0; i < sizeof T / sizeof *T; i++) {
+    for (size_t i = 0; i < COUNT(T); i++) {
         OWN(psf) k = make(2, 1, T[i].channels, tap, T[i].o);
         for (uint32_t c = 0; c < T[i].channels; c++) {
             assert_true(k.sum[c] == 2 << c);
@@ -421,7 +421,7 @@ TEST(settings_of_a_spectrum) {
         {{.center = PSF_AT, .at = {1, 0}, .correlate = true}, "correlate false, and true"},
         {{.center = PSF_AT, .at = {1, 0}, .size = 2}, "kernel_scale 1, and 2"},
     };
-    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+    for (size_t i = 0; i < COUNT(other); i++)
         CHECK_REFUSED(psf_made_with(&k, &other[i].o, &e), ERR_CONFIG, other[i].words);
 }
 

@@ -117,7 +117,7 @@ TEST(histograms_change_nothing_else) {
 
 TEST(bins_and_median) {
     static const float V[] = {0, 1e-40f, 1e-30f, 0.1f, 1, 1.2f, 65504, 3.4e38f, -5};
-    for (size_t i = 0; i < sizeof V / sizeof V[0]; i++) {
+    for (size_t i = 0; i < COUNT(V); i++) {
         uint32_t b = scan_bin(V[i]);
         assert_true(b < SCAN_BINS);
         CHECK_LE(scan_bin_floor(b), fabsf(V[i]));

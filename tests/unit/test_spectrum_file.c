@@ -87,7 +87,7 @@ TEST(cut_short) {
     /* In the magic, the sizes, the head's end, scale, taps, values, checksum. */
     const size_t cuts[] = {0,         1,         7,        8,         12,        HEAD - 1, HEAD,
                            HEAD + 15, HEAD + 40, size / 2, size - 17, size - 16, size - 1};
-    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++)
+    for (size_t i = 0; i < COUNT(cuts); i++)
         refused(good, cuts[i], cuts[i] < HEAD ? "too few" : "cut short");
     OWN_MEM uint8_t *longer = mem_new(size + 5, 1, "bytes", NULL);
     memcpy(longer, good, size);

@@ -1,9 +1,7 @@
-/* Suites: what lands where, what is refused and at which place, and mutations that must not
- * crash. */
+/* Suites: what lands where, what is refused and at which place. */
 #include "app/check/suite.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
-#include "unit/mutate.h"
 
 static bool load(suite *s, const char *name, const char *set, err *e) {
     return suite_load(s, make_path(name), set, e);
@@ -175,31 +173,6 @@ TEST(the_command_wins) {
     CHECK_OK(load(&s, "s.json", "look=mine,n=1", &e));
     assert_string_equal(tail(s.item[1].s.kernel), "sub/mine.exr");
     assert_true(s.item[1].s.bloom.sharpen == 1);
-}
-
-/* --- mutations ------------------------------------------------------------------------------- */
-
-TEST(mutations_do_not_crash) {
-    enum { RUNS_OF_EACH = 1500, ROOM = 4096 };
-    int taken = 0;
-    make_text("base.json", BASE);
-    make_text("c.json", LOOK);
-    for (uint32_t seed = 0; seed < RUNS_OF_EACH; seed++) {
-        char buf[ROOM];
-        size_t n = sizeof WHOLE - 1;
-        suite s;
-        random_state = seed * 2654435761u + 1;
-        memcpy(buf, WHOLE, n);
-        for (uint32_t k = 1 + next_random(5); k > 0; k--) n = mutate(buf, n, ROOM);
-        make_file("s.json", buf, n);
-        if (load(&s, "s.json", NULL, &e)) {
-            taken++;
-            suite_free(&s);
-        } else {
-            assert_true((e.code == ERR_CONFIG || e.code == ERR_NO_INPUT) && strlen(e.msg) > 10);
-        }
-    }
-    assert_in_range(taken, RUNS_OF_EACH / 100, RUNS_OF_EACH / 2);
 }
 
 RUN_TESTS(NULL, NULL)

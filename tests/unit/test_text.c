@@ -132,7 +132,7 @@ TEST(clean_names) {
         {"\xc0\x8a\xed\xa0\x80\xf4\x90\x80\x80\xe2\x82",
          "\\xc0\\x8a\\xed\\xa0\\x80\\xf4\\x90\\x80\\x80\\xe2\\x82"},
     };
-    for (size_t i = 0; i < sizeof CASE / sizeof CASE[0]; i++) {
+    for (size_t i = 0; i < COUNT(CASE); i++) {
         text t = {0};
         text_add_clean(&t, CASE[i][0]);
         is(&t, CASE[i][1]);
