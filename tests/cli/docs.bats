@@ -8,80 +8,86 @@ setup() {
     cd "$dir"
 }
 
-# Debian's python3 has python3-jsonschema; another python3 in front may not.
-@test "the schema is valid, takes good configs and refuses what the program refuses" {
+# A schema and the program agree on each of these members of an object: the good are taken, the bad
+# are refused.
+agree() { # SCHEMA OBJECT COMMAND GOOD BAD
     python3 -c 'import jsonschema' || skip "python3-jsonschema is not installed"
-    "$FFTBLOOM" schema >schema.json
-    cat >check.py <<'P'
-import json, subprocess, sys, os
+    "$FFTBLOOM" schema $1 >schema.json
+    python3 - "${@:2}" <<'P'
+import json, os, subprocess, sys
 from jsonschema import Draft202012Validator as V
 schema = json.load(open("schema.json"))
 V.check_schema(schema)
-v = V(schema)
-good = [{}, {"sharpen": 0.5}, {"padding": "mirror"}, {"padding": ["mirror", "zero"]},
+for want, cases in ((True, sys.argv[3]), (False, sys.argv[4])):
+    for case in json.loads(cases):
+        whole = json.loads(sys.argv[1])
+        whole.get("cases", [whole])[0].update(case)
+        json.dump(whole, open("c.json", "w"))
+        ours = subprocess.run([os.environ["FFTBLOOM"], *sys.argv[2].split()], capture_output=True).returncode
+        assert V(schema).is_valid(whole) == want, (case, "schema")
+        assert (ours == 0) == want, (case, "program", ours)
+# Every default is a value that the schema takes.
+for name, p in schema["properties"].items():
+    assert "default" not in p or V(p).is_valid(p["default"]), name
+P
+}
+
+@test "the schema of configs takes what the program takes, and refuses what it refuses" {
+    agree "" '{"version": 1}' "apply --config c.json --print-config" '
+        [{}, {"sharpen": 0.5}, {"padding": "mirror"}, {"padding": ["mirror", "zero"]},
         {"padding": {"x": "mirror", "y": "zero"}}, {"mem_limit": "2GB"}, {"mem_limit": 0}, {"mem_limit": 5000000},
         {"kernel_center": "peak"}, {"kernel_center": [1, 2.5]}, {"kernel_scale": 2},
         {"kernel_scale": "0.5h"}, {"layers": "a,b"}, {"layers": ["a", "b"]}, {"threshold": "inf"},
-        {"verify": 10}, {"existing": "update"}, {"$schema": "x"}, {"frames": "1-10"}]
-bad = [{"sharpen": 2}, {"sharpen": "0.5"}, {"paddin": "zero"}, {"padding": "mirrror"},
-       {"padding": ["zero"]}, {"padding": {"x": "zero"}}, {"mem_limit": "2 elephants"}, {"mem_limit": 5},
-       {"kernel_center": "left"}, {"kernel_scale": True}, {"verify": 1.5}, {"update": True},
-       {"layers": [1]}, {"kernel": ""}, {"version": 2}, {"config": "x"}, {"threshold": "infinite"}]
-for want, cases in ((True, good), (False, bad)):
-    for case in cases:
-        config = {"version": 1, **case}
-        json.dump(config, open("c.json", "w"))
-        ours = subprocess.run([os.environ["FFTBLOOM"], "apply", "--config", "c.json", "--print-config"],
-                              capture_output=True).returncode
-        assert v.is_valid(config) == want, (config, "schema")
-        assert (ours == 0) == want, (config, "program", ours)
-# Every default is a value that the schema takes.
-for name, p in schema["properties"].items():
-    if "default" in p:
-        assert V(p).is_valid(p["default"]), name
-print("ok", len(good) + len(bad))
-P
-    run python3 check.py
-    echo "$output"
-    [ "$status" -eq 0 ]
-    [ "$output" = "ok 36" ]
-}
-
-@test "the shipped config files are valid by the schema, and run" {
-    python3 -c 'import jsonschema' || skip "python3-jsonschema is not installed"
-    "$FFTBLOOM" schema >schema.json
-    cat >valid.py <<'P'
-import json, sys
-from jsonschema import Draft202012Validator as V
-v = V(json.load(open("schema.json")))
-for path in sys.argv[1:]:
-    v.validate(json.load(open(path)))
-P
-    python3 valid.py "$FFTBLOOM_ROOT"/testdata/look.json
+        {"verify": 10}, {"existing": "update"}, {"$schema": "x"}, {"frames": "1-10"}]' '
+        [{"sharpen": 2}, {"sharpen": "0.5"}, {"paddin": "zero"}, {"padding": "mirrror"},
+        {"padding": ["zero"]}, {"padding": {"x": "zero"}}, {"mem_limit": "2 elephants"}, {"mem_limit": 5},
+        {"kernel_center": "left"}, {"kernel_scale": true}, {"verify": 1.5}, {"update": true},
+        {"layers": [1]}, {"kernel": ""}, {"version": 2}, {"config": "x"}, {"threshold": "infinite"}]'
+    python3 -m jsonschema -i "$FFTBLOOM_ROOT/testdata/look.json" schema.json 2>/dev/null
     "$FFTBLOOM" --config "$FFTBLOOM_ROOT/testdata/look.json" -o out.exr
     [ -s out.exr ]
 }
 
-@test "manual pages have no fault that mandoc finds" {
+@test "the schema of suites, likewise; docs/suites.md names every key" {
+    local run='"input": "in.exr", "kernel": "k.exr"'
+    agree suite '{"version": 1, "variables": {"t": 0.5}, "cases": [{"name": "x", "config": {'"$run"'}, "reference": "a.exr"}]}' \
+        "check c.json --list" '
+        [{}, {"verify": 2}, {"fail": 0.1, "hardfail": "inf"}, {"config": {'"$run"', "sharpen": 1, "include": []}},
+        {"energy": [0, 2]}, {"energy": {"R": [0, 2]}}, {"crop": [0, 0, 1, 1]}, {"skip": "x"},
+        {"reference": ["a.exr", "b.exr"]}, {"reference": {"cpu": "a.exr", "any": ["b.exr"]}},
+        {"variables": {"a": 1, "b": "x", "c": true}}, {"config": {'"$run"', "sharpen": "${t}"}}]' '
+        [{"verify": -1}, {"fail": "x"}, {"config": {'"$run"', "sharpen": 2}}, {"config": {'"$run"', "sharpn": 1}},
+        {"energy": [1]}, {"energy": {}}, {"crop": [0, 0, 1]}, {"skip": ""}, {"skip": 1}, {"reference": []},
+        {"reference": {}}, {"reference": {"tpu": "a.exr"}}, {"variables": {"a": []}}, {"extra": 1},
+        {"name": 1}, {"sharpen": 1}]'
+    python3 - "$FFTBLOOM_ROOT/docs/suites.md" <<'P'
+import json, re, sys
+from jsonschema import Draft202012Validator as V
+s = json.load(open("schema.json"))
+for want, d in ((True, {"version": 1, "include": "a.json"}), (True, {"version": 1, "defaults": {"fail": 1}, "$schema": "x"}),
+                (False, {}), (False, {"version": 2}), (False, {"version": 1, "defaults": {"name": "x"}})):
+    assert V(s).is_valid(d) == want, d
+keys = set(s["properties"]) | set(s["$defs"]["case"]["properties"]) | set(s["$defs"]["defaults"]["properties"])
+missing = keys - set(re.findall(r"`\"?([$a-z_]+)\"?`", open(sys.argv[1]).read()))
+assert not missing, missing
+P
+    python3 -m jsonschema -i "$FFTBLOOM_ROOT/testdata/suite.json" "$FFTBLOOM_ROOT/docs/suite.schema.json" 2>/dev/null
+}
+
+@test "manual pages have no fault that mandoc finds, and every option; so has the reference" {
+    "$FFTBLOOM" docs config >config.md
+    "$FFTBLOOM" apply --print-config | while read -r name rest; do grep -q "^### \`$name\`" config.md; done
+    grep -q '^### `config`' config.md
+    says 64 "" docs man nothing
+    says 64 "" docs nothing
     needs_program mandoc
     for c in "" $("$FFTBLOOM" docs commands); do
         "$FFTBLOOM" docs man $c >page.1
         mandoc -T lint -W warning page.1
-        # Every option of the command is on its page.
-        if [ -n "$c" ]; then
-            "$FFTBLOOM" help "$c" | grep -oE '^ {2,6}(-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+' | while read -r flag; do
-                grep -qF -- "\\${flag#-}" page.1
-            done
-        fi
+        [ -z "$c" ] || for flag in $("$FFTBLOOM" help "$c" | grep -oE '^ {2,6}(-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+'); do
+            grep -qF -- "\\${flag#-}" page.1
+        done
     done
-    says 64 "" docs man nothing
-    says 64 "" docs nothing
-}
-
-@test "the reference has every option" {
-    "$FFTBLOOM" docs config >config.md
-    "$FFTBLOOM" apply --print-config | while read -r name rest; do grep -q "^### \`$name\`" config.md; done
-    grep -q '^### `config`' config.md
 }
 
 complete_bash() { # the words of a command line: what bash offers for the last one
@@ -136,7 +142,7 @@ T
     "$FFTBLOOM" completion zsh >_fftbloom
     "$FFTBLOOM" completion fish >f.fish
     grep -q '^#compdef fftbloom' _fftbloom
-    command -v zsh && command -v fish || skip "zsh or fish is not installed"
+    needs_program zsh fish
     zsh -n _fftbloom
     ln -s "$FFTBLOOM" fftbloom
     PATH=$PWD:$PATH
@@ -182,14 +188,15 @@ P
 }
 
 @test "the help of an action shows its own options; of a command without actions: 64" {
-    run "$FFTBLOOM" help kernel check
-    [[ "$status" -eq 0 && "$output" == *"Usage: fftbloom kernel check FILE"*"--strict"* && "$output" != *"--fade"* ]]
+    says 0 "Usage: fftbloom kernel check FILE" help kernel check
+    [[ "$output" == *"--strict"* && "$output" != *"--fade"* ]]
     [ "$output" = "$("$FFTBLOOM" kernel check --help)" ]
-    run "$FFTBLOOM" help kernel
+    "$FFTBLOOM" docs man kernel >page.1
+    "$FFTBLOOM" help kernel >help
     for action in $("$FFTBLOOM" completion words -- kernel ''); do
-        [[ "$output" == *$'\n'"  $action"* ]]
+        grep -q "^  $action" help
         "$FFTBLOOM" help kernel "$action" | grep -q "^Usage: fftbloom kernel $action"
-        "$FFTBLOOM" docs man kernel | grep -q "^.It Ic $action"
+        grep -q "^.It Ic $action" page.1
     done
     says 64 "unknown kernel action 'invent'" help kernel invent
     says 64 "apply has no actions" help apply kernel
