@@ -73,7 +73,7 @@ function timings(c) {
   const rows = Object.entries(c.seconds).map(([k, s]) => [k, seconds(s)]);
   if (c.times && c.plan) {
     rows.push(['upload', seconds(c.times.upload)]);
-    c.times.passes.forEach((s, i) => rows.push([`pass ${c.plan.passes[i].pass}`, seconds(s)]));
+    c.times.passes.forEach((s, i) => rows.push([`pass ${c.plan.passes[i]}`, seconds(s)]));
     rows.push(['download', seconds(c.times.download)], ['on the device', seconds(c.times.total)]);
   }
   return [block('Timings', table(null, rows))];

@@ -96,18 +96,15 @@ T
     local shipped=$FFTBLOOM_ROOT before="IN and KERNEL may be swapped: the kernel"
     sequence 0001 0002
     for i in 1 2; do cp kernel.exr k.000$i.exr; done
-    # Of equal taps none is the brightest.
-    image crop.exr 12x10 half 0.1,0.2,0.3 2,4=50,40,30 -- sun.exr 40x40 half .2,.2,.2 {19,20,21},{19,20,21}=50,50,50
-    "$FFTBLOOM" kernel make disc --param radius=12 --taps 33 -o disc.exr
+    image crop.exr 12x10 half 0.1,0.2,0.3 2,4=50,40,30
     # A kernel that is larger than the image is not wrong in itself.
     for pair in "$shipped/testdata/small.exr $shipped/testdata/kernel.exr" "in.exr kernel.exr" \
-        "crop.exr $shipped/kernels/star.exr" "sun.exr disc.exr"; do
+        "crop.exr $shipped/kernels/star.exr"; do
         warns "" $pair -o out.exr
     done
     warns "$before" "$shipped/testdata/kernel.exr" "$shipped/testdata/small.exr" -o out.exr
     [[ "$stderr" == *"(Z, id)"* ]]
     warns "is brightest at 7, 9, far from its centre, and larger than the image" kernel.exr in.exr -o out.exr
-    warns "and the image is brightest at its own centre" "$shipped/kernels/star.exr" in.exr -o out.exr
     # Once for a sequence; a plan says it as well.
     warns "$before" k.####.exr in.exr -o out.####.exr
     run --separate-stderr "$FFTBLOOM" plan crop.exr in.exr

@@ -213,19 +213,6 @@ S
     job_says 0 "it says 'Unable to contact slurm controller (connect failure)'" --wait --report all.json
     [ "$(wc -l <calls)" -eq 4 ]
     [ "$(grep -c 'will be asked again' <<<"$output")" -eq 1 ]
-    # sacct, where there is one, knows more: pending first, then over.
-    rm calls out/*
-    fake_squeue fails
-    cat >bin/sacct <<'S'
-#!/bin/bash
-cd "${0%/*}/.."
-echo "COMPLETED"
-[ "$(wc -l <calls)" -gt 1 ] && echo "CANCELLED by 0" || echo PENDING
-S
-    chmod +x bin/sacct
-    job_says 0 "" --wait --report all.json
-    [ "$(wc -l <calls)" -eq 2 ]
-    [[ "$output" != *"asked again"* ]]
     # Without squeue nothing is submitted that could not be waited for.
     rm bin/squeue out/*
     before=$(wc -l <sbatch.log)

@@ -117,23 +117,16 @@ static bool show_differences(suite_pictures *p, const suite_match *m, err *e) {
 
 bool suite_pictures_make(suite_pictures *p, const suite_matching *with, const suite_match *m,
                          err *e) {
-    const image *result = with->result, *reference = m->reference;
-    int part = m->worst.of.part;
-    developer d = {
-        .to = p, .threads = with->threads, .as = {.width = SUITE_PICTURES_WIDEST, .whole = true}};
+    const image *result = with->result, *reference = m ? m->reference : NULL;
+    int part = m ? m->worst.of.part : 0;
+    uint32_t widest = m ? SUITE_PICTURES_WIDEST : SUITE_THUMBNAIL_WIDEST;
+    developer d = {.to = p, .threads = with->threads, .as = {.width = widest, .whole = true}};
     *p = (suite_pictures){.box = result->head.part[part].data};
     if (reference &&
         !develop(&d, PICTURE_REFERENCE, reference, part < reference->head.parts ? part : 0, e))
         return false;
     if (!develop(&d, PICTURE_RESULT, result, part, e)) return false;
     return !reference || m->verdict == COMPARE_SIZE || show_differences(p, m, e);
-}
-
-bool suite_thumbnail_make(suite_pictures *p, const suite_matching *with, err *e) {
-    developer d = {
-        .to = p, .threads = with->threads, .as = {.width = SUITE_THUMBNAIL_WIDEST, .whole = true}};
-    *p = (suite_pictures){.box = with->result->head.part[0].data};
-    return develop(&d, PICTURE_RESULT, with->result, 0, e);
 }
 
 void suite_pictures_free(suite_pictures *p) {

@@ -54,12 +54,10 @@ typedef struct {
     heat h;
 } suite_pictures;
 
-/* Makes the pictures of a result and of what it was compared with. A part that has no colour to
- * show has no picture. */
+/* Makes the pictures of a result and of what it was compared with; m NULL: only the thumbnail of
+ * its first part. A part that has no colour to show has no picture. */
 bool suite_pictures_make(suite_pictures *p, const suite_matching *with, const suite_match *m,
                          err *e);
-/* Makes only the thumbnail of a result, of its first part. */
-bool suite_thumbnail_make(suite_pictures *p, const suite_matching *with, err *e);
 void suite_pictures_free(suite_pictures *p);
 
 #endif

@@ -241,9 +241,8 @@ static void run_case(case_result *c, const settings *asked, par *threads) {
     ok = ok && hold_against(c, &r, assert_energies(c) && c->state == CASE_PASS, &e);
     const suite_matching shown = {.result = r.img, .threads = threads};
     if (ok && asked->html)
-        ok = c->match.path && c->state != CASE_PASS
-                 ? suite_pictures_make(&c->pictures, &shown, &c->match, &e)
-                 : suite_thumbnail_make(&c->pictures, &shown, &e);
+        ok = suite_pictures_make(&c->pictures, &shown,
+                                 c->match.path && c->state != CASE_PASS ? &c->match : NULL, &e);
     if (!ok) end_with(c, &e);
     c->load = loaded - start;
     c->bloom = bloomed - loaded;

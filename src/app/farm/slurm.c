@@ -104,23 +104,6 @@ bool slurm_can_wait(err *e) {
 
 typedef enum { OVER, QUEUED, UNKNOWN } answer;
 
-/* If the controller does not answer, accounting is asked: the job is over when every task on record
- * has ended. */
-static answer ask_sacct(const char *id) {
-    /* With more words behind them, such as "CANCELLED by 1000". */
-    static const char ENDED[] = "COMPLETED*,FAILED*,CANCELLED*,TIMEOUT*,NODE_FAIL*,PREEMPTED*,"
-                                "OUT_OF_MEMORY*,BOOT_FAIL*,DEADLINE*,REVOKED*";
-    text said = {0};
-    answer a = UNKNOWN;
-    int status = slurm_run(
-        (const char *[]){"sacct", "-n", "-X", "-P", "-o", "State", "-j", id, NULL}, &said);
-    char *at = NULL, *line = status == 0 ? strtok_r(said.s, "\n", &at) : NULL;
-    for (; line && a != QUEUED; line = strtok_r(NULL, "\n", &at))
-        a = text_glob_any(ENDED, line) ? OVER : QUEUED;
-    text_free(&said);
-    return a;
-}
-
 /* Asks whether tasks of the job are pending or running. Slurm forgets a job some minutes after its
  * end, and squeue then fails with "Invalid job id"; any other failure says nothing of the job. */
 static answer ask(const char *id, text *said) {
@@ -128,7 +111,7 @@ static answer ask(const char *id, text *said) {
     int status =
         slurm_run((const char *[]){"squeue", "-h", "-r", "-o", "%i", "-j", id, NULL}, said);
     if (status == 0) return find_number(said->s) ? QUEUED : OVER;
-    return strstr(said->s, "Invalid job id") ? OVER : ask_sacct(id);
+    return strstr(said->s, "Invalid job id") ? OVER : UNKNOWN;
 }
 
 bool slurm_wait(const char *id, const slurm_waiting *w, err *e) {

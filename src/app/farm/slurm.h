@@ -1,6 +1,6 @@
 /* slurm.h - runs Slurm's commands: submits a script, and waits for the end of its job.
  *
- * The only place that reads the text that sbatch, squeue and sacct print. It knows nothing of
+ * The only place that reads the text that sbatch and squeue print. It knows nothing of
  * frames or reports. */
 #ifndef APP_SLURM_H
 #define APP_SLURM_H
@@ -25,7 +25,7 @@ typedef struct {
 } slurm_waiting;
 
 /* Waits until no task of the job is pending or running. A failure of squeue alone ends nothing: it
- * is asked again, and sacct beside it. ERR_IO after `patience` seconds without an answer: the job
+ * is asked again. ERR_IO after `patience` seconds without an answer: the job
  * may still run then. */
 bool slurm_wait(const char *id, const slurm_waiting *w, err *e);
 

@@ -68,58 +68,6 @@ static uint32_t length_along(const plan *p, uint32_t axis) {
     return p->axis[p->first == axis ? 0 : 1].length;
 }
 
-static void fft_json(const char *key, const plan_fft *f, json_out *j) {
-    json_object(j, key);
-    json_uint(j, "length", f->length);
-    json_uints(j, "radices", f->radix, f->stages);
-    json_close(j);
-}
-
-static void axis_json(const plan_axis *a, const char *name, json_out *j) {
-    json_object(j, NULL);
-    json_string(j, "axis", name);
-    json_uint(j, "extent", a->extent);
-    json_uint(j, "length", a->length);
-    json_uint(j, "split", a->split);
-    json_string(j, "border", plan_border_name(a->border));
-    json_uint(j, "before", a->before);
-    json_uint(j, "after", a->after);
-    json_bool(j, "one_pass", a->one_pass);
-    if (a->one_pass && a->fft.length) {
-        json_bool(j, "alone", a->alone);
-        fft_json("fft", &a->fft, j);
-    } else if (!a->one_pass) {
-        fft_json("outer", &a->outer, j);
-        fft_json("inner", &a->inner, j);
-    }
-    json_close(j);
-}
-
-/* Returns how many numbers a thread holds in registers: those of the stage with the most. */
-static uint32_t elements(const plan_pass *p) {
-    uint32_t most = 0;
-    for (uint32_t i = 0; i < p->fft.stages; i++)
-        most = max_u32(most, p->butterflies[i] * p->fft.radix[i]);
-    return most;
-}
-
-static void pass_json(const plan_pass *p, json_out *j) {
-    json_object(j, NULL);
-    json_string(j, "pass", plan_pass_name(p->kind));
-    json_uint(j, "along", p->axis);
-    fft_json("fft", &p->fft, j);
-    json_uint(j, "lines", p->lines);
-    json_uint(j, "threads", p->threads);
-    json_uint(j, "elements", elements(p));
-    json_uints(j, "butterflies", p->butterflies, p->fft.stages);
-    json_bool(j, "paired", p->paired);
-    json_bool(j, "whole", p->whole);
-    json_uint(j, "shared_bytes", p->shared_bytes);
-    json_uints(j, "groups", p->groups, 3);
-    json_uint(j, "bytes", p->bytes);
-    json_close(j);
-}
-
 /* Returns the size of the second half spectrum, where passes 1 and 2 leave theirs differently. */
 static uint64_t tiled_bytes(const plan *p) {
     return p->tile != p->tile_in ? p->scratch_bytes : 0;
@@ -144,15 +92,8 @@ void describe_plan_json(json_out *j, const char *key, const plan *p) {
     json_uints(j, "power_of_two_lengths", p->power_of_two, PLAN_AXES);
     json_reals(j, "cost", 6, p->cost, PLAN_AXES);
     json_line(j);
-    json_uint(j, "half_lines", p->halves);
-    json_uint(j, "pitch", p->pitch);
-    json_uint(j, "image_pitch", p->image_pitch);
-    json_uint(j, "tile_in", p->tile_in);
-    json_uint(j, "tile", p->tile);
-    json_uint(j, "band", p->band);
     json_uint(j, "channels_per_bind", p->channels_per_bind);
     json_uint(j, "frames", p->frames);
-    json_line(j);
     json_object(j, "bytes");
     json_uint(j, "image", p->image_bytes);
     json_uint(j, "scratch", p->scratch_bytes);
@@ -169,15 +110,9 @@ void describe_plan_json(json_out *j, const char *key, const plan *p) {
     json_uint(j, "all", plan_device_bytes(p));
     json_close(j);
     json_line(j);
-    json_list(j, "axes");
-    axis_json(&p->axis[0], AXIS[p->first], j);
-    axis_json(&p->axis[1], AXIS[1 - p->first], j);
+    json_array(j, "passes");
+    for (uint32_t i = 0; i < p->passes; i++) json_string(j, NULL, plan_pass_name(p->pass[i].kind));
     json_close(j);
-    json_line(j);
-    json_list(j, "passes");
-    for (uint32_t i = 0; i < p->passes; i++) pass_json(&p->pass[i], j);
-    json_close(j);
-    json_line(j);
     json_close(j);
 }
 

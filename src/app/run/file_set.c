@@ -167,76 +167,6 @@ bool file_set_apart(const file_set_file *file, size_t count, const settings *con
 
 /* --- IN and KERNEL exchanged ------------------------------------------------------------------ */
 
-/* Planes of one size whose sum is looked at, and its brightest pixel. */
-typedef struct {
-    uint32_t w, h;
-    int channels;
-    const void *plane[LAYER_MAX_CHANNELS];
-    pixel_type type[LAYER_MAX_CHANNELS];
-    /* The brightest pixel, its value, and the sum of all: find_brightest fills them in. */
-    uint32_t x, y;
-    double peak, sum;
-} colours;
-
-/* A pixel at most this far from the centre, as a part of the size, counts as at the centre. One
- * that is farther than FAR counts as far from it. */
-static const double NEAR = 1.0 / 16, FAR = 1.0 / 8;
-/* An image whose brightest pixel is this many times its mean looks like a kernel. */
-static const double PEAKED = 20;
-
-static bool is_within(const colours *p, double part) {
-    return fabs(p->x - (p->w - 1) / 2.0) <= fmax(1, part * p->w) &&
-           fabs(p->y - (p->h - 1) / 2.0) <= fmax(1, part * p->h);
-}
-
-/* Looks at the middle rows first. With `give_up` it stops as soon as a pixel far from the centre is
- * brighter than those before it, which in most images is soon. */
-static bool find_brightest(colours *p, bool give_up) {
-    float *row = mem_raw(2 * (size_t)p->w, sizeof *row, "a row", NULL);
-    uint32_t from = p->h / 2 - p->h / 16, n = p->h / 8 + 1;
-    p->peak = -INFINITY;
-    for (uint32_t i = 0; row && i < p->h; i++) {
-        uint32_t y = (from + i) % p->h;
-        float *sum = row + p->w;
-        memset(sum, 0, p->w * sizeof *sum);
-        for (int c = 0; c < p->channels; c++) {
-            image_to_float(row, p->plane[c], p->type[c], (size_t)y * p->w, p->w);
-            for (uint32_t x = 0; x < p->w; x++) sum[x] += row[x];
-        }
-        for (uint32_t x = 0; x < p->w; x++) {
-            if (!isfinite(sum[x])) continue;
-            p->sum += fabs((double)sum[x]);
-            if (sum[x] <= p->peak) continue;
-            p->peak = sum[x];
-            p->x = x;
-            p->y = y;
-        }
-        if (give_up && i >= n && !is_within(p, NEAR)) break;
-    }
-    mem_free(row);
-    return row && p->peak > -INFINITY;
-}
-
-static bool image_looks_like_kernel(const image *img) {
-    layer_map m;
-    colours p = {0};
-    for (int part = 0; !p.channels && part < img->head.parts; part++) {
-        const image_part *from = &img->head.part[part];
-        if (!layer_map_make(&m, from, NULL, NULL, NULL)) return false;
-        p.w = image_width(from);
-        p.h = image_height(from);
-        for (int c = 0; m.groups && c < m.group[0].channels; c++) {
-            int at = m.group[0].channel[c];
-            if (!img->plane[part] || !img->plane[part][at]) continue;
-            p.type[p.channels] = from->channel[at].type;
-            p.plane[p.channels++] = img->plane[part][at];
-        }
-        layer_map_free(&m);
-    }
-    return p.channels && find_brightest(&p, true) && is_within(&p, NEAR) &&
-           p.peak * p.w * p.h > PEAKED * p.sum;
-}
-
 /* Adds the names of up to four channels that are neither the kernel's colour nor its alpha. */
 static void add_other_channels(const image_header *h, text *to) {
     int named = 0;
@@ -257,7 +187,8 @@ static void add_other_channels(const image_header *h, text *to) {
     if (named > 4) text_add(to, ", and %d more", named - 4);
 }
 
-/* Tells in `at` where a kernel is brightest whose middle is not its centre, far from it. */
+/* Tells in `at` where a kernel is brightest whose middle is not its centre, if that is farther from
+ * it than an eighth of the size. */
 static bool kernel_is_off_centre(const settings *s, uint32_t at[2], par *threads) {
     kernel_source k;
     lint l;
@@ -265,9 +196,9 @@ static bool kernel_is_off_centre(const settings *s, uint32_t at[2], par *threads
     const psf_planes taps = kernel_source_planes(&k);
     bool off = lint_kernel(&l, &taps, NULL) && !l.centred && !l.corner;
     kernel_source_free(&k);
-    const colours peak = {.w = l.w, .h = l.h, .x = l.peak[0], .y = l.peak[1]};
     memcpy(at, l.peak, sizeof l.peak);
-    return off && !is_within(&peak, FAR);
+    return off && (fabs(at[0] - (l.w - 1) / 2.0) > fmax(1, l.w / 8.0) ||
+                   fabs(at[1] - (l.h - 1) / 2.0) > fmax(1, l.h / 8.0));
 }
 
 void file_set_tell_faults(const char *kernel, const char *faults) {
@@ -372,11 +303,11 @@ bool file_set_warn_swapped(const settings *s, const image *img, par *threads) {
     if (others.n) {
         log_warn("%s: the kernel '%s' has channels that a kernel has no use for (%s)", MAYBE,
                  s->kernel, others.s);
-    } else if (!settings_given(s, "kernel_center", FOR_APPLY) &&
-               (larger || image_looks_like_kernel(img)) && kernel_is_off_centre(s, at, threads)) {
-        log_warn("%s: the kernel '%s' is brightest at %u, %u, far from its centre, and %s", MAYBE,
-                 s->kernel, at[0], at[1],
-                 larger ? "larger than the image" : "the image is brightest at its own centre");
+    } else if (!settings_given(s, "kernel_center", FOR_APPLY) && larger &&
+               kernel_is_off_centre(s, at, threads)) {
+        log_warn("%s: the kernel '%s' is brightest at %u, %u, far from its centre, and larger than "
+                 "the image",
+                 MAYBE, s->kernel, at[0], at[1]);
     } else {
         warns = false;
     }

@@ -49,7 +49,8 @@ void file_set_tell_faults(const char *kernel, const char *faults);
 
 /* Logs one warning with the reason and returns true, or does nothing. Both IN and KERNEL are
  * images, so nothing fails where they are exchanged; but a kernel has no layers besides colour, and
- * its brightest tap is at its centre. `img` is the image as it was read. */
+ * one that is larger than the image has its brightest tap at its centre. `img` is the image as it
+ * was read. */
 bool file_set_warn_swapped(const settings *s, const image *img, par *threads);
 
 #endif

@@ -191,42 +191,25 @@ static bool number_in(const char *name, const char *before, const frame_pattern 
            strncmp(name + head, again, strlen(again)) == 0;
 }
 
-/* The first names of a folder, and how many there are. */
-typedef struct {
-    char name[3][256];
-    size_t count;
-} names;
-
-/* Returns whether `a` is shown before `b`: names that begin as the pattern does are. */
-static bool is_before(const char *a, const char *b, const char *begin) {
-    size_t n = strlen(begin);
-    bool like = strncmp(a, begin, n) == 0, other = strncmp(b, begin, n) == 0;
-    return like == other ? strcmp(a, b) < 0 : like;
+static int is_visible(const struct dirent *d) {
+    return d->d_name[0] != '.';
 }
 
-static void add_name(names *to, const char *name, const char *begin) {
-    enum { MOST = sizeof to->name / sizeof to->name[0] };
-    size_t at = to->count < MOST ? to->count : MOST;
-    if (*name == '.') return;
-    to->count++;
-    while (at && is_before(name, to->name[at - 1], begin)) at--;
-    if (at == MOST) return;
-    memmove(to->name[at + 1 < MOST ? at + 1 : at], to->name[at],
-            (MOST - 1 - at) * sizeof to->name[0]);
-    snprintf(to->name[at], sizeof to->name[at], "%s", name);
-}
-
-/* Adds "; it has 'a.exr', 'b.exr' and 7 more". */
-static void list_names(const names *n, text *to) {
-    size_t most = sizeof n->name / sizeof n->name[0], some = n->count < most ? n->count : most;
-    for (size_t i = 0; i < some; i++)
-        text_add(to, "%s'%s'",
-                 i == 0              ? "; it has "
-                 : i + 1 == n->count ? " and "
-                                     : ", ",
-                 n->name[i]);
-    if (n->count > some) text_add(to, " and %zu more", n->count - some);
-    if (!n->count) text_add(to, "; it is empty");
+/* Adds "; it has 'a.exr', 'b.exr' and 7 more": names that begin as the pattern does come first. */
+static void list_names(const char *folder, const char *begin, text *to) {
+    enum { MOST = 3 };
+    struct dirent **d = NULL;
+    int n = scandir(folder, &d, is_visible, alphasort), shown = 0;
+    for (int like = 1; like >= 0; like--)
+        for (int i = 0; i < n && shown < MOST; i++) {
+            if (like != (strncmp(d[i]->d_name, begin, strlen(begin)) == 0)) continue;
+            const char *between = shown + 1 == n ? " and " : ", ";
+            text_add(to, "%s'%s'", shown++ ? between : "; it has ", d[i]->d_name);
+        }
+    if (n > shown) text_add(to, " and %d more", n - shown);
+    if (n == 0) text_add(to, "; it is empty");
+    for (int i = 0; i < n; i++) free(d[i]);
+    free(d);
 }
 
 void frame_field_words(const frame_pattern *p, text *to) {
@@ -248,20 +231,18 @@ bool frame_list_scan(frame_list *l, const frame_pattern *p, err *e) {
     if (!folder.n) text_add(&folder, ".");
     DIR *dir = opendir(folder.s);
     frame_list made = {0};
-    names there = {.count = 0};
     size_t room = 0;
     bool ok = dir != NULL;
     if (!ok) err_errno(e, ERR_NO_INPUT, "cannot search the folder '%s' for frames", folder.s);
     for (struct dirent *d; ok && (d = readdir(dir));) {
         int number;
         if (number_in(d->d_name, before, p, &number)) ok = append(&made, number, &room, e);
-        add_name(&there, d->d_name, before);
     }
     if (dir) closedir(dir);
     if (ok && made.count == 0) {
         text pattern = {0}, has = {0};
         frame_field_words(p, &pattern);
-        list_names(&there, &has);
+        list_names(folder.s, before, &has);
         ok = err_set(e, ERR_NO_INPUT, "no files match '%s' in the folder '%s'%s", pattern.s,
                      folder.s, has.s);
         text_free(&pattern);
