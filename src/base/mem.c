@@ -6,7 +6,9 @@
 #include "base/text.h"
 
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -304,4 +306,16 @@ char *mem_str(const char *s, err *e) {
     char *copy = mem_raw(n, 1, "a name", e);
     if (copy) memcpy(copy, s, n);
     return copy;
+}
+
+char *mem_strf(err *e, const char *fmt, ...) {
+    va_list ap, again;
+    va_start(ap, fmt);
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, ap);
+    char *made = mem_raw((size_t)n + 1, 1, "a name", e);
+    if (made) vsnprintf(made, (size_t)n + 1, fmt, again);
+    va_end(ap);
+    va_end(again);
+    return made;
 }

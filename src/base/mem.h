@@ -91,5 +91,7 @@ void mem_plan_add_all(mem_plan *to, const mem_plan *from);
 
 /* Copies a string. Free with mem_free. */
 MEM_BLOCK char *mem_str(const char *s, err *e);
+/* Does the same with what printf would print. */
+MEM_BLOCK char *mem_strf(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "bloom/layer_light.h"
 
-#include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -113,10 +113,18 @@ static bool join_keys(const config_reader *r, const json_value *object, const op
     return true;
 }
 
+/* Sets an option whose value stands at v. */
+static bool set_at(const config_reader *r, const json_value *v, const option *o, const char *value,
+                   err *e) {
+    char where[4300];
+    snprintf(where, sizeof where, "%s:%d:%d", json_name(v->of), v->line, v->column);
+    return settings_set(r->s, (int)(o - OPTIONS), value, (setting_origin){ORIGIN_FILE, where}, e);
+}
+
 /* Sets per_layer from {"rim": {"amount": 0.2}}. */
 static bool layer_settings(const config_reader *r, const json_value *object, const option *o,
                            err *e) {
-    text list = {0}, where = {0};
+    text list = {0};
     bool ok = true;
     err why = {0};
     for (const json_value *layer = object->child; ok && layer; layer = layer->next) {
@@ -135,12 +143,8 @@ static bool layer_settings(const config_reader *r, const json_value *object, con
                 ok = json_err(v, e, "%s", why.msg);
         }
     }
-    text_add(&where, "%s:%d:%d", json_name(object->of), object->line, object->column);
-    if (ok && list.n)
-        ok = settings_set(r->s, (int)(o - OPTIONS), list.s, (setting_origin){ORIGIN_FILE, where.s},
-                          e);
+    if (ok && list.n) ok = set_at(r, object, o, list.s, e);
     text_free(&list);
-    text_free(&where);
     return ok;
 }
 
@@ -156,26 +160,19 @@ bool config_member(const config_reader *r, const json_value *v, const option *o,
     uint32_t types = option_json_types(o);
     if (!(types >> v->type & 1) && !has_variables(r, v))
         return config_wrong_type(v, o->name, types, e);
-    text value = {0}, where = {0};
-    text_add(&where, "%s:%d:%d", json_name(v->of), v->line, v->column);
-    bool ok = true;
-    if (v->type == JSON_ARRAY) {
-        ok = join_array(r, v, o, &value, e);
-    } else if (v->type == JSON_OBJECT) {
-        ok = o->keyed ? join_keys(r, v, o, &value, e) : join_axes(r, v, o, &value, e);
-    } else {
-        ok = config_text(r->words, v, o->type == OPTION_PATH, &value, e);
-    }
+    text value = {0};
+    bool ok = v->type == JSON_ARRAY    ? join_array(r, v, o, &value, e)
+              : v->type != JSON_OBJECT ? config_text(r->words, v, o->type == OPTION_PATH, &value, e)
+              : o->keyed               ? join_keys(r, v, o, &value, e)
+                                       : join_axes(r, v, o, &value, e);
     if (ok && o->at == offsetof(settings, sandbox) && value.n && strcmp(value.s, "off") == 0)
         ok = json_err(v, e, "a config file cannot turn the sandbox off; --sandbox off does");
     /* An empty list is the same as the default, none given. */
     if (ok && value.n)
-        ok = settings_set(r->s, (int)(o - OPTIONS), value.s, (setting_origin){ORIGIN_FILE, where.s},
-                          e);
+        ok = set_at(r, v, o, value.s, e);
     else if (ok && v->type == JSON_STRING)
         ok = json_err(v, e, "%s must not be empty", o->name);
     text_free(&value);
-    text_free(&where);
     return ok;
 }
 

@@ -21,17 +21,16 @@ bool kernel_keys_is(const char *kernel) {
 /* Reads "name=value" or "name=1001:2,1050:4". */
 static bool keys_read_parameter(kernel_keys *k, const char *word, err *e) {
     const char *is = strchr(word, '=');
-    text value = {0}, name = {0};
+    text value = {0};
     if (!is || is == word)
         return err_set(e, ERR_CONFIG, "expected a parameter such as fnumber=11, not '%s'", word);
     if (k->parameters == KERNEL_KEYED_PARAMETERS)
         return err_set(e, ERR_CONFIG, "a kernel may have %d parameters, not more",
                        KERNEL_KEYED_PARAMETERS);
     kernel_keyed_parameter *p = &k->parameter[k->parameters++];
-    text_add_bytes(&name, word, (size_t)(is - word));
     text_add(&value, "%s%s", keyed_is(is + 1) ? "" : "0:", is + 1);
-    bool ok = (p->name = mem_str(name.s, e)) && keyed_parse(&p->value, value.s, false, e);
-    text_free(&name);
+    bool ok = (p->name = mem_strf(e, "%.*s", (int)(is - word), word)) &&
+              keyed_parse(&p->value, value.s, false, e);
     text_free(&value);
     return ok;
 }

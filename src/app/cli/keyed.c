@@ -39,11 +39,8 @@ static bool take_key(const char **s, bool words, keyed_key *k, err *e) {
     *k = (keyed_key){.frame = (int)strtol(p, NULL, 10)};
     p += head + strspn(p + head, " ");
     if (words) {
-        text word = {0};
         size_t n = strcspn(p, ",");
-        text_add_bytes(&word, p, n);
-        k->word = n ? mem_str(word.s, e) : NULL;
-        text_free(&word);
+        k->word = n ? mem_strf(e, "%.*s", (int)n, p) : NULL;
         *s = p + n;
         return k->word != NULL;
     }

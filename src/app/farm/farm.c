@@ -55,12 +55,9 @@ static bool farm_make_chunks(farm *f, const recipes *all, err *e) {
 
 /* Returns the path from the root, without slashes at its end. */
 static char *absolute(const char *here, const char *path, err *e) {
-    text t = {0};
-    text_add(&t, "%s%s%s", path[0] == '/' ? "" : here, path[0] == '/' ? "" : "/", path);
-    while (t.n > 1 && t.s[t.n - 1] == '/') t.s[--t.n] = 0;
-    char *copy = mem_str(t.s, e);
-    text_free(&t);
-    return copy;
+    char *made = path[0] == '/' ? mem_str(path, e) : mem_strf(e, "%s/%s", here, path);
+    for (size_t n = made ? strlen(made) : 0; n > 1 && made[n - 1] == '/';) made[--n] = 0;
+    return made;
 }
 
 /* Adds a name, in which all but letters, digits and .-_ become underscores. */

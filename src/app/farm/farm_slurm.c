@@ -11,6 +11,7 @@
 
 #include <ctype.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -68,17 +69,16 @@ void farm_slurm_script(const farm *f, text *to) {
 
 /* --- the farm's folder ---------------------------------------------------------------------- */
 
-static text report_path(const farm *f, size_t task) {
-    text t = {0};
-    text_add(&t, "%s/report.%zu.json", f->folder, task);
-    return t;
+enum { REPORT_PATH = PATH_MAX + 64 };
+
+static const char *report_path(const farm *f, size_t task, char path[REPORT_PATH]) {
+    snprintf(path, REPORT_PATH, "%s/report.%zu.json", f->folder, task);
+    return path;
 }
 
 static bool has_report(const farm *f, size_t task) {
-    text path = report_path(f, task);
-    bool there = access(path.s, F_OK) == 0;
-    text_free(&path);
-    return there;
+    char path[REPORT_PATH];
+    return access(report_path(f, task, path), F_OK) == 0;
 }
 
 static size_t count_reports(const farm *f) {
@@ -121,11 +121,9 @@ static bool write_script(const farm *f, const char *path, err *e) {
     bool ok = file_make_dirs(f->folder, 0777, e) && is_free(f, path, e) &&
               file_write_all(path, script.s, script.n, e);
     text_free(&script);
-    for (size_t i = 0; ok && (i < f->chunks || has_report(f, i)); i++) {
-        text old = report_path(f, i);
-        unlink(old.s);
-        text_free(&old);
-    }
+    char old[REPORT_PATH];
+    for (size_t i = 0; ok && (i < f->chunks || has_report(f, i)); i++)
+        unlink(report_path(f, i, old));
     return ok;
 }
 
@@ -181,11 +179,8 @@ int farm_slurm_gather(const farm *f, text *out, err *e) {
     text tasks = {0}, all = {0};
     gathered g = {.tasks = {.to = &tasks, .depth = 1}, .count = {[FRAME_CURRENT] = f->current}};
     json_list(&g.tasks, NULL);
-    for (size_t i = 0; i < f->chunks; i++) {
-        text path = report_path(f, i);
-        gather_one(&g, path.s, i);
-        text_free(&path);
-    }
+    char path[REPORT_PATH];
+    for (size_t i = 0; i < f->chunks; i++) gather_one(&g, report_path(f, i, path), i);
     json_close(&g.tasks);
     /* A task without a report was killed, or its node is gone: the same command does it again. */
     if (g.silent && (!g.status || g.status == ERR_SKIPPED)) g.status = ERR_RETRY;
@@ -226,12 +221,11 @@ static void watch(void *ctx) {
 int farm_slurm_submit(const farm *f, text *out, err *e) {
     const settings *s = &f->c->s;
     char id[SLURM_ID];
-    text script = {0};
-    text_add(&script, "%s/job.sh", f->folder);
-    bool ok = (!s->wait || slurm_can_wait(e)) && write_script(f, script.s, e) &&
-              slurm_submit(script.s, id, e);
-    text_free(&script);
-    if (!ok) return 0;
+    char script[REPORT_PATH];
+    snprintf(script, sizeof script, "%s/job.sh", f->folder);
+    if ((s->wait && !slurm_can_wait(e)) || !write_script(f, script, e) ||
+        !slurm_submit(script, id, e))
+        return 0;
     log_note("job %s: %zu frames in %zu tasks; script, logs and reports in '%s'", id, f->frames,
              f->chunks, f->folder);
     if (!s->wait) {
@@ -240,7 +234,7 @@ int farm_slurm_submit(const farm *f, text *out, err *e) {
     }
     watcher w = {.f = f};
     const slurm_waiting how = {.pause = 0.1, .patience = 900, .asked = watch, .ctx = &w};
-    ok = progress_open(&w.p, s, f->chunks, e) && slurm_wait(id, &how, e);
+    bool ok = progress_open(&w.p, s, f->chunks, e) && slurm_wait(id, &how, e);
     progress_close(&w.p);
     return ok ? farm_slurm_gather(f, out, e) : 0;
 }

@@ -13,17 +13,6 @@
 
 /* --- one image -------------------------------------------------------------------------------- */
 
-/* Forecasts an image that is in memory, by its pixels. head: as it came. */
-static bool by_pixels(forecast *f, image *img, const image_header *head, const settings *s,
-                      par *threads, err *e) {
-    if (!file_set_warn_swapped(s, img, threads))
-        file_set_tell_faults(s->kernel, bloom_kernel_faults(f->owner));
-    if (!bloom_predict(f->owner, img, &f->predicted, e)) return false;
-    plan_precision precision = f->predicted.promise.method.precision;
-    f->best = bloom_forecast(f->owner, head, precision, &f->all, e);
-    return f->best >= 0;
-}
-
 /* Forecasts an image that does not fit, by its header. The forecasts of a tile become those of all
  * tiles. */
 static bool by_tiles(forecast *f, const output *o, image_reader *r, err *e) {
@@ -61,8 +50,15 @@ bool forecast_make(forecast *f, const settings *s, par *threads, err *e) {
     if (f->owner) f->all.each = mem_new(ENGINE_DEVICES, sizeof *f->all.each, "forecasts", e);
     bool tiles = f->all.each && !fits(&f->memory, &to, r, f->owner) && large;
     if (ok && f->all.each && large && !tiles) img = stages_load(&in, NULL, e);
-    ok = ok && f->all.each &&
-         (tiles ? by_tiles(f, &to, r, e) : img && by_pixels(f, img, in.head, s, threads, e));
+    ok = ok && f->all.each && (tiles ? by_tiles(f, &to, r, e) : img != NULL);
+    if (ok && !tiles) { /* an image that is in memory, by its pixels */
+        if (!file_set_warn_swapped(s, img, threads))
+            file_set_tell_faults(s->kernel, bloom_kernel_faults(f->owner));
+        ok = bloom_predict(f->owner, img, &f->predicted, e);
+        plan_precision precision = f->predicted.promise.method.precision;
+        if (ok) f->best = bloom_forecast(f->owner, in.head, precision, &f->all, e);
+        ok = ok && f->best >= 0;
+    }
     image_free(&img);
     stages_close(&in);
     image_close(&r);
@@ -135,12 +131,7 @@ static void list_frame(listing *l, const frame_result *f) {
     if (l->m->recipes->s->json) {
         json_out *to = &l->json;
         json_object(to, NULL);
-        if (f->number) json_int(to, "frame", *f->number);
-        if (f->view) json_string(to, "view", f->view);
-        json_string(to, "state", STATE[f->state]);
-        json_string(to, "input", f->input);
-        json_string(to, "output", f->output);
-        if (f->why) json_string(to, "why", f->why);
+        report_frame_json(to, f, STATE[f->state]);
         json_close(to);
         return;
     }
@@ -218,10 +209,8 @@ bool dry_run(const frame_maker *m, const job *j, text *to, err *e) {
     l.count[FRAME_FAILED] += j->left_out;
     if (json) {
         json_close(&l.json);
-        json_uint(&l.json, "to_do", l.count[FRAME_DONE]);
-        json_uint(&l.json, "current", l.count[FRAME_CURRENT]);
-        json_uint(&l.json, "skipped", l.count[FRAME_SKIPPED]);
-        json_uint(&l.json, "missing", l.count[FRAME_FAILED]);
+        static const char *const KEY[FRAME_STATES] = {"to_do", "current", "skipped", "missing"};
+        for (int i = 0; i < FRAME_STATES; i++) json_uint(&l.json, KEY[i], l.count[i]);
     }
     ok = ok && list_plan(&l, e);
     if (json)

@@ -87,12 +87,8 @@ bool frame_path_parse(frame_pattern *p, const char *path, err *e) {
 }
 
 char *frame_path(const frame_pattern *p, int number, err *e) {
-    text path = {0};
-    text_add(&path, "%s", p->before);
-    if (p->after) text_add(&path, "%0*d%s", p->digits, number, p->after);
-    char *copy = mem_str(path.s, e);
-    text_free(&path);
-    return copy;
+    return p->after ? mem_strf(e, "%s%0*d%s", p->before, p->digits, number, p->after)
+                    : mem_str(p->before, e);
 }
 
 /* --- lists --------------------------------------------------------------------------------- */
@@ -290,10 +286,8 @@ char *frame_view_path(const char *path, const char *view, err *e) {
     text made = {0};
     for (const char *s = path; *s; s++) {
         bool here = view && s[0] == '%' && (s[1] == 'V' || s[1] == 'v');
-        if (here)
-            text_add_bytes(&made, view, s[1] == 'V' ? strlen(view) : 1);
-        else
-            text_add_bytes(&made, s, 1);
+        const char *from = here ? view : s;
+        text_add_bytes(&made, from, here && s[1] == 'V' ? strlen(view) : 1);
         s += here;
     }
     char *copy = mem_str(made.n ? made.s : "", e);

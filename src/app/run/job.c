@@ -45,17 +45,14 @@ static bool name_views(job *j, const settings *s, err *e) {
     for (const char *p = list; many && *p; p++) j->views += *p == ',';
     if (!(j->view = mem_new(j->views, sizeof *j->view, "views", e))) return false;
     for (size_t i = 0; many && i < j->views; i++) {
-        text name = {0};
         list += strspn(list, " ");
-        text_add_bytes(&name, list, strcspn(list, ", "));
+        char *name = j->view[i].name = mem_strf(e, "%.*s", (int)strcspn(list, ", "), list);
+        if (!name) return false;
+        if (!*name || strpbrk(name, "/%"))
+            return err_set(e, ERR_USAGE, "--views '%s': expected names such as left,right",
+                           s->views);
         list += strcspn(list, ",");
         list += *list == ',';
-        if (!name.n || strchr(name.s, '/') || strchr(name.s, '%'))
-            err_set(e, ERR_USAGE, "--views '%s': expected names such as left,right", s->views);
-        else
-            j->view[i].name = mem_str(name.s, e);
-        text_free(&name);
-        if (!j->view[i].name) return false;
     }
     return true;
 }
@@ -220,13 +217,8 @@ static char *find_output(const settings *s, err *e) {
     size_t n = strlen(s->output);
     bool slash = n && s->output[n - 1] == '/';
     const char *name = strrchr(s->input, '/');
-    text path = {0};
-    text_add(&path, "%s", s->output);
-    if (slash || (stat(s->output, &st) == 0 && S_ISDIR(st.st_mode)))
-        text_add(&path, "%s%s", slash ? "" : "/", name ? name + 1 : s->input);
-    char *copy = mem_str(path.s, e);
-    text_free(&path);
-    return copy;
+    if (!slash && (stat(s->output, &st) != 0 || !S_ISDIR(st.st_mode))) return mem_str(s->output, e);
+    return mem_strf(e, "%s%s%s", s->output, slash ? "" : "/", name ? name + 1 : s->input);
 }
 
 bool job_open(job *j, const settings *s, err *e) {

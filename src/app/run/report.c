@@ -24,16 +24,20 @@ void report_close(report *r) {
     *r = (report){0};
 }
 
+void report_frame_json(json_out *j, const frame_result *f, const char *state) {
+    if (f->number) json_int(j, "frame", *f->number);
+    if (f->view) json_string(j, "view", f->view);
+    json_string(j, "state", state);
+    json_string(j, "input", f->input);
+    json_string(j, "output", f->output);
+    if (f->why) json_string(j, "why", f->why);
+}
+
 static void keep_text(report *r, size_t index, const frame_result *f) {
     const bloom_report *m = f->made;
     json_out j = {.to = &r->frame[index], .depth = FRAME_DEPTH};
     json_block(&j, NULL);
-    if (f->number) json_int(&j, "frame", *f->number);
-    if (f->view) json_string(&j, "view", f->view);
-    json_string(&j, "state", REPORT_STATE[f->state]);
-    json_string(&j, "input", f->input);
-    json_string(&j, "output", f->output);
-    if (f->why) json_string(&j, "why", f->why);
+    report_frame_json(&j, f, REPORT_STATE[f->state]);
     if (m) {
         json_object(&j, "seconds");
         json_fixed(&j, "load", 6, f->load);

@@ -51,6 +51,8 @@ typedef struct {
 bool report_open(report *r, size_t frames, err *e);
 /* Adds one frame, in any order. Not for several threads at once. */
 void report_add(report *r, size_t index, const frame_result *f);
+/* Adds the members that say which frame it is, and what became of it. */
+void report_frame_json(json_out *j, const frame_result *f, const char *state);
 /* Adds the members "done", "current", "skipped" and "failed". */
 void report_counts_json(json_out *j, const size_t count[FRAME_STATES]);
 /* Adds the whole report, with the error of the command. `r` may have no frames. */
