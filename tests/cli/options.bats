@@ -236,15 +236,15 @@ T
     says 66 "cannot open" $a --config look.json
 }
 
-@test "variables that no command reads are warned of, with the nearest name; a value that a kernel refuses: 64" {
+@test "variables that no command reads are warned of; a value that a kernel refuses: 64" {
     printf 'Pf\n1 1\n-1.0\n\0\0\200?' >a.pfm
     export FFTBLOOM_JOBBS=2 FFTBLOOM_HOME=/opt FFTBLOOM_PADDING=mirror FFTBLOOM_QQ=1 FFTBLOOM_JOBS=1
     run --separate-stderr "$FFTBLOOM" info a.pfm
     [ "$status" -eq 0 ]
     echo "$stderr"
-    [[ "$stderr" == *"FFTBLOOM_JOBBS is not a variable of this program; did you mean FFTBLOOM_JOBS?"* ]]
-    [[ "$stderr" == *"FFTBLOOM_PADDING is ignored: --padding is given on the command line or in a config file"* ]]
-    [[ "$stderr" == *"FFTBLOOM_QQ is not a variable of this program"* ]]
+    for name in JOBBS PADDING QQ; do
+        [[ "$stderr" == *"FFTBLOOM_$name is not a variable of this program; for options there are FFTBLOOM_DEVICE, JOBS, "* ]]
+    done
     [ "${#stderr_lines[@]}" -eq 3 ]
     run --separate-stderr "$FFTBLOOM" info a.pfm -q
     [ -z "$stderr" ]

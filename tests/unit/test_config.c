@@ -7,9 +7,8 @@ static bool load(settings *s, const char *content, size_t n, err *e) {
     if (!d) return false;
     const json_value *root = json_root(d);
     config_total total = {0};
-    const config_chain chain = {.path = "look.json", .total = &total};
     bool ok = root->type == JSON_OBJECT && config_check_version(root, e) &&
-              config_object(&(config_reader){s, NULL, &chain}, root, e);
+              config_object(&(config_reader){s, NULL, &total}, root, e);
     return ok;
 }
 

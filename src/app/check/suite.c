@@ -22,8 +22,7 @@ typedef struct {
     json_document **document;
     size_t documents;
     config_total total;
-    size_t expanded;           /* bytes of strings whose variables are replaced */
-    const config_chain *chain; /* the file at hand and those that include it */
+    size_t expanded; /* bytes of strings whose variables are replaced */
     err *e;
 } suite_reader;
 
@@ -88,7 +87,7 @@ static bool check_case(suite_reader *r, const suite_case *c, const json_value *v
 }
 
 static bool fill_case(suite_reader *r, const scope *f, suite_case *c, const json_value *v) {
-    suite_case_reader to = {{&c->s, &r->set, r->chain}, c};
+    suite_case_reader to = {{&c->s, &r->set, &r->total}, c};
     const json_value *name = json_get(v, "name"), *words = json_get(v, "variables");
     const option *o;
     if (!settings_init(&c->s, r->e)) return false;
@@ -191,16 +190,15 @@ static bool suite_read_file(suite_reader *r, scope *f, const char *path, const j
     char *file = mem_str(path, r->e);
     if (!file) return false;
     files[s->files++] = file;
-    const config_chain *outer = r->chain, own = {file, &r->total, outer, at};
-    json_document *d = config_open(&own, r->e);
+    json_document *d = config_open(&r->total, file, at, r->e);
     if (!d) return false;
     documents[r->documents++] = d;
     const json_value *root = json_root(d);
     if (root->type != JSON_OBJECT)
         return json_err(root, r->e, "a suite is an object, not %s", json_type_name(root->type));
-    r->chain = &own;
+    r->total.depth++;
     bool ok = config_check_version(root, r->e) && read_suite(r, f, d, file);
-    r->chain = outer;
+    r->total.depth--;
     return ok;
 }
 

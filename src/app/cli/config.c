@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 enum {
     NUMBER = 1 << JSON_NUMBER,
@@ -241,66 +240,33 @@ bool config_check_version(const json_value *object, err *e) {
 
 /* --- files --------------------------------------------------------------------------------- */
 
-/* Appends "a.json -> b.json -> ", from `first` to `c`. */
-static void add_chain(const config_chain *c, const config_chain *first, text *to) {
-    if (c != first) add_chain(c->outer, first, to);
-    text_add(to, "%s -> ", c->path);
-}
-
-static bool check_chain(const config_chain *own, err *e) {
-    int depth = 1;
-    struct stat mine, other;
-    bool there = stat(own->path, &mine) == 0;
-    for (const config_chain *c = own->outer; c; c = c->outer, depth++) {
-        if (!there || stat(c->path, &other) != 0 || mine.st_dev != other.st_dev ||
-            mine.st_ino != other.st_ino)
-            continue;
-        if (c == own->outer)
-            return json_err(own->at, e, "include loop: %s includes itself", own->path);
-        text loop = {0};
-        add_chain(own->outer, c, &loop);
-        json_err(own->at, e, "include loop: %s%s", loop.s, own->path);
-        text_free(&loop);
-        return false;
-    }
-    return depth <= CONFIG_DEPTH ||
-           json_err(own->at, e, "files include each other more than %d deep", CONFIG_DEPTH);
-}
-
-json_document *config_open(const config_chain *own, err *e) {
-    config_total *total = own->total;
-    if (!check_chain(own, e)) return NULL;
-    if (++total->files > CONFIG_FILES)
-        return json_err(own->at, e, "more than %d files are included", CONFIG_FILES), NULL;
-    json_document *d = json_read(own->path, e);
-    if (!d) return NULL;
-    total->bytes += json_bytes(d);
-    if (own->at && total->bytes > CONFIG_BYTES) {
-        json_err(own->at, e, "the included files have more than %d MB", CONFIG_BYTES >> 20);
+json_document *config_open(config_total *total, const char *path, const json_value *at, err *e) {
+    json_document *d = NULL;
+    if (total->depth == CONFIG_DEPTH)
+        json_err(at, e, "files include each other more than %d deep", CONFIG_DEPTH);
+    else if (++total->files > CONFIG_FILES)
+        json_err(at, e, "more than %d files are included", CONFIG_FILES);
+    else if ((d = json_read(path, e)) && (total->bytes += json_bytes(d)) > CONFIG_BYTES && at) {
+        json_err(at, e, "the included files have more than %d MB", CONFIG_BYTES >> 20);
         json_free(&d);
     }
     return d;
 }
 
-/* Reads the file of r->chain. */
-static bool read_file(const config_reader *r, err *e) {
-    json_document *d = config_open(r->chain, e);
+bool config_file(const config_reader *r, const char *path, const json_value *at, err *e) {
+    json_document *d = config_open(r->total, path, at, e);
     if (!d) return false;
     const json_value *root = json_root(d);
+    r->total->depth++;
     bool ok = root->type == JSON_OBJECT ? config_check_version(root, e) && config_object(r, root, e)
                                         : json_err(root, e, "a config file is an object, not %s",
                                                    json_type_name(root->type));
+    r->total->depth--;
     json_free(&d);
     return ok;
 }
 
-bool config_file(const config_reader *r, const char *path, const json_value *at, err *e) {
-    const config_chain own = {path, r->chain->total, r->chain, at};
-    return read_file(&(config_reader){r->s, r->words, &own}, e);
-}
-
 bool config_load(settings *s, const char *path, err *e) {
     config_total total = {0};
-    const config_chain own = {.path = path, .total = &total};
-    return read_file(&(config_reader){s, NULL, &own}, e);
+    return config_file(&(config_reader){s, NULL, &total}, path, NULL, e);
 }

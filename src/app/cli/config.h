@@ -16,35 +16,27 @@
  * Files that include each other many times over reach them at once. */
 enum { CONFIG_VERSION = 1, CONFIG_DEPTH = 16, CONFIG_FILES = 10000, CONFIG_BYTES = 16 << 20 };
 
-/* What has been read for one document so far. */
+/* What has been read for one document so far, and how many of its files include the next one. */
 typedef struct {
     uint32_t files;
     uint64_t bytes;
+    int depth;
 } config_total;
-
-/* A file that is being read, and the place that names it. Lives on the stack of its reader. */
-typedef struct config_chain config_chain;
-struct config_chain {
-    const char *path;
-    config_total *total;       /* of the whole document */
-    const config_chain *outer; /* the file that names it, and where: both NULL at the top */
-    const json_value *at;
-};
 
 /* Where the values of a file go. */
 typedef struct {
     settings *s;
     const variables *words; /* the values of ${NAME} in strings; NULL: they are kept as they are */
-    const config_chain *chain; /* the current file */
+    config_total *total;
 } config_reader;
 
 /* Reads a config file and sets its values, with their line as origin. Keys that the command does
  * not take are checked, too: one file serves all commands. */
 bool config_load(settings *s, const char *path, err *e);
 
-/* Reads the file of `own`. Fails with ERR_CONFIG where files include each other in a loop or exceed
- * a limit. Free the document with json_free. */
-json_document *config_open(const config_chain *own, err *e);
+/* Reads a file that is named at `at` (NULL: by nobody). Fails with ERR_CONFIG where files exceed a
+ * limit, as those do that include each other. Free the document with json_free. */
+json_document *config_open(config_total *total, const char *path, const json_value *at, err *e);
 
 /* Read the file that is named at `at`, the members of one object except `version` and `$schema`, or
  * one member, for files that hold configs among other things. */

@@ -415,26 +415,19 @@ bool settings_environment(settings *s, uint32_t users, err *e) {
 
 void settings_warn_environment(void) {
     for (char **v = environ; *v; v++) {
-        char name[OPTION_NAME_ROOM], key[OPTION_NAME_ROOM], right[OPTION_NAME_ROOM];
-        size_t n = strcspn(*v, "=");
-        if (strncmp(*v, PREFIX, strlen(PREFIX)) != 0 || n >= sizeof name || !(*v)[n] ||
+        char key[OPTION_NAME_ROOM];
+        size_t n = strcspn(*v, "="), prefix = strlen(PREFIX);
+        if (strncmp(*v, PREFIX, prefix) != 0 || n - prefix >= sizeof key || !(*v)[n] ||
             !(*v)[n + 1])
             continue;
-        snprintf(name, sizeof name, "%.*s", (int)n, *v);
-        snprintf(key, sizeof key, "%s", name + strlen(PREFIX));
+        snprintf(key, sizeof key, "%.*s", (int)(n - prefix), *v + prefix);
         bool known = text_glob_any(NO_OPTION, key);
         for (char *p = key; *p; p++) *p = (char)tolower((unsigned char)*p);
-        const option *o = option_find(key, FOR_ALL);
-        const char *near = option_nearest(key, FOR_ALL);
-        if (!o && near) o = option_find(near, FOR_ALL);
-        if (known || (o && option_env(o, right) && strcmp(right, name) == 0)) continue;
-        if (o && option_env(o, right))
-            log_warn("%s is not a variable of this program; did you mean %s?", name, right);
-        else if (o && strcmp(o->name, key) == 0)
-            log_warn("%s is ignored: %s is given on the command line or in a config file", name,
-                     option_flag(o, right));
-        else
-            log_warn("%s is not a variable of this program", name);
+        if (!known && !text_glob_any(OPTION_VARIABLES, key))
+            log_warn(
+                "%.*s is not a variable of this program; for options there are FFTBLOOM_DEVICE, "
+                "JOBS, MEM_LIMIT, CACHE_DIR, KERNELS and CONFIG",
+                (int)n, *v);
     }
 }
 

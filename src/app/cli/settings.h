@@ -112,7 +112,7 @@ bool settings_set(settings *s, int index, const char *value, setting_origin from
 bool settings_settle(settings *s, err *e);
 /* Sets the options of the environment that `users` take. */
 bool settings_environment(settings *s, uint32_t users, err *e);
-/* Warns of each FFTBLOOM_* variable that no command reads, with the nearest name. */
+/* Warns of each FFTBLOOM_* variable that no command reads. */
 void settings_warn_environment(void);
 
 /* Returns the first option whose value is keyed by frame, or NULL. */

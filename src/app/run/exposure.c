@@ -1,48 +1,25 @@
 #include "app/run/exposure.h"
 
 #include "app/cli/options.h"
-#include "app/run/output.h"
-#include "app/run/stages.h"
+#include "app/run/picture_rows.h"
 #include "base/log.h"
-#include "base/mem.h"
-#include "base/number.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* Adds some rows of a part to what its exposure follows from. */
-static bool exposure_look(preview_exposure *to, stages *in, int part, uint32_t row, uint32_t rows,
-                          err *e) {
-    const rows_source from = stages_source(in);
-    const preview_options as = {.width = UINT32_MAX, .whole = true};
-    image_part band = in->head->part[part];
-    preview_light light = {0};
-    band.data.y0 += (int32_t)row;
-    band.data.y1 = band.data.y0 + (int32_t)rows - 1;
-    const image_header head = {.format = in->head->format, .part = &band, .parts = 1};
-    image *img = image_new_unset(&head, NULL, e);
-    bool ok = img && from.read(from.ctx, part, row, rows, img->plane[0], e) &&
-              preview_take(&light, img, &as, in->threads, e);
-    if (ok) preview_look(to, &light);
-    mem_free(light.pixel);
-    image_free(&img);
-    return ok;
-}
-
-/* Finds the exposure that suits an image as it is, a few rows at a time. */
+/* Finds the exposure that suits an image as it is, with all of its pixels. */
 static bool exposure_find(float *stops, image_reader *r, const settings *s, par *threads, err *e) {
+    const output to = {s->output, s, threads, NULL};
     stages in = {0};
-    preview_exposure *seen = mem_new(1, sizeof *seen, "an exposure", e);
-    bool ok = seen && stages_in_open(&in, r, s, threads, e);
-    int part = ok ? preview_part(in.head, NULL) : 0;
-    const image_part *p = ok ? &in.head->part[part] : NULL;
-    uint32_t h = ok ? image_height(p) : 0, some = ok ? rows_some(p, image_reader_rows(r, part)) : 1;
-    for (uint32_t y = 0; ok && y < h; y += some)
-        ok = exposure_look(seen, &in, part, y, min_u32(some, h - y), e);
-    if (ok) *stops = preview_suits(seen);
+    image_header h = {0};
+    bool ok = stages_in_open(&in, r, s, threads, e) && image_header_copy(&h, in.head, e);
+    for (int i = 0; i < h.parts; i++) h.part[i].display = h.part[i].data;
+    picture_rows *seen = ok ? picture_rows_open(&to, &h, NULL, NULL, e) : NULL;
+    ok = seen && picture_rows_take(seen, &in, stops, e);
+    picture_rows_close(&seen);
+    image_header_free(&h);
     stages_close(&in);
-    mem_free(seen);
     return ok;
 }
 

@@ -65,12 +65,6 @@ int picture_rows_part(const picture_rows *p) {
     return p->as.part;
 }
 
-bool picture_rows_wants(const picture_rows *p, int channel) {
-    for (int c = 0; c < p->shown.channels; c++)
-        if (p->shown.channel[c] == channel) return true;
-    return false;
-}
-
 /* Shows some rows of the display window: as an image of these rows alone, which has all of them, or
  * where `plane` is NULL none. */
 static bool show(picture_rows *p, int64_t y, uint32_t rows, void **plane, err *e) {
@@ -138,6 +132,27 @@ bool picture_rows_end(picture_rows *p, float *stops, err *e) {
     bool ok = show_nothing(p, max_i64((int64_t)is->data.y1 + 1, all->y0), (int64_t)all->y1 + 1, e);
     *stops = p->png ? p->as.stops : preview_suits(&p->seen);
     return ok && (!p->png || png_rows_end(p->png, e));
+}
+
+bool picture_rows_take(picture_rows *p, stages *from, float *stops, err *e) {
+    const image_part *is = part_of(p);
+    const rows_source in = stages_source(from);
+    uint32_t h = image_height(is), some = rows_some(is, image_reader_rows(from->from, p->as.part));
+    void **plane = mem_new((size_t)is->channels, sizeof *plane, "planes", e);
+    bool ok = plane != NULL;
+    for (int i = 0; ok && i < p->shown.channels; i++) {
+        int c = p->shown.channel[i];
+        ok = (plane[c] = mem_raw((size_t)image_width(is) * some, pixel_bytes(is->channel[c].type),
+                                 "rows", e));
+    }
+    for (uint32_t y = 0; ok && y < h; y += some) {
+        uint32_t rows = min_u32(some, h - y);
+        ok = in.read(in.ctx, p->as.part, y, rows, plane, e) &&
+             picture_rows_add(p, rows, (const void *const *)plane, e);
+    }
+    for (int c = 0; plane && c < is->channels; c++) mem_free(plane[c]);
+    mem_free(plane);
+    return ok && picture_rows_end(p, stops, e);
 }
 
 bool picture_rows_commit(picture_rows **p, err *e) {

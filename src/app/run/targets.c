@@ -63,32 +63,6 @@ static bool emit_split(image_header *own, image_header *apart, const settings *s
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
-/* Makes a picture of the image as it came. */
-static bool show_before(targets *t, const targets_wanted *w, err *e) {
-    const rows_source in = stages_source(t->in);
-    picture_rows *p = t->before = picture_rows_open(t->o, in.head, w->before, &w->stops, e);
-    if (!p) return false;
-    int part = picture_rows_part(p);
-    const image_part *is = &in.head->part[part];
-    uint32_t h = image_height(is), some = rows_some(is, image_reader_rows(t->in->from, part));
-    void **plane = mem_new((size_t)is->channels, sizeof *plane, "planes", e);
-    bool ok = plane != NULL;
-    for (int c = 0; ok && c < is->channels; c++)
-        if (picture_rows_wants(p, c))
-            ok = (plane[c] = mem_raw((size_t)image_width(is) * some,
-                                     pixel_bytes(is->channel[c].type), "rows", e));
-    for (uint32_t y = 0; ok && y < h; y += some) {
-        uint32_t rows = min_u32(some, h - y);
-        ok = in.read(in.ctx, part, y, rows, plane, e) &&
-             picture_rows_add(p, rows, (const void *const *)plane, e);
-    }
-    float stops;
-    ok = ok && picture_rows_end(p, &stops, e);
-    for (int c = 0; plane && c < is->channels; c++) mem_free(plane[c]);
-    mem_free(plane);
-    return ok;
-}
-
 bool targets_open(targets *t, const output *o, stages *in, const image_header *head,
                   const targets_wanted *w, const char *source, err *e) {
     const settings *s = o->s;
@@ -102,7 +76,10 @@ bool targets_open(targets *t, const output *o, stages *in, const image_header *h
     if (ok && !output_is_picture(o->path)) {
         ok = (t->file = image_create(o->path, &t->own, s->clobber, o->threads, e));
     } else if (ok) {
-        ok = !w->before || show_before(t, w, e);
+        float stops;
+        ok = !w->before || /* a picture of the image as it came */
+             ((t->before = picture_rows_open(o, in->head, w->before, &w->stops, e)) &&
+              picture_rows_take(t->before, in, &stops, e));
         if (ok) log_info("'%s': developed with --exposure %.2f", o->path, (double)w->stops);
         ok = ok && (t->picture = picture_rows_open(o, &t->own, o->path, &w->stops, e));
     }
