@@ -49,20 +49,21 @@ typedef struct {
 } sources;
 
 static void widen(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
-    image_to_float(((sources *)ctx)->widened[c] + first, *view_plane(v, c), v->type[c], first, n);
+    float *to = ((const sources *)ctx)->widened[c];
+    if (to) image_to_float(to + first, *view_plane(v, c), v->type[c], first, n);
 }
 
 static bool find_sources(sources *s, const view *v, err *e) {
     const bool halfs = v->size->planes.in == PLAN_HALFS;
+    bool any = false;
     for (uint32_t c = 0; c < v->channels; c++) {
         s->in[c] = *view_plane(v, c);
         if (halfs || v->type[c] == PIXEL_FLOAT) continue;
-        if (!(s->widened[c] = mem_raw(v->pixels, sizeof(float), "planes of floats", e)) ||
-            !view_channel_blocks(v, c, widen, s, e))
-            return false;
-        s->in[c] = s->widened[c];
+        s->in[c] = s->widened[c] = mem_raw(v->pixels, sizeof(float), "planes of floats", e);
+        if (!s->in[c]) return false;
+        any = true;
     }
-    return true;
+    return !any || view_blocks(v, widen, s, e);
 }
 
 static void narrow(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {

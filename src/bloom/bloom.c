@@ -29,39 +29,31 @@ kernel_use bloom_kernel_use(const bloom_settings *s) {
 
 /* --- opening -------------------------------------------------------------------------------- */
 
-static bloom *new_bloom(const bloom_settings *s, par *threads, err *e) {
+bloom *bloom_open(const bloom_settings *s, const char *kernel, par *threads, err *e) {
+    device_pool *own = device_pool_open(threads, s->cache_dir, 0, e);
+    bloom *b = own ? bloom_open_on(s, kernel, NULL, own, e) : NULL;
+    if (b)
+        b->own = own;
+    else
+        device_pool_close(&own);
+    return b;
+}
+
+bloom *bloom_open_on(const bloom_settings *s, const char *path, const kernel_source *read,
+                     device_pool *devices, err *e) {
     bool dark = s->border[PLAN_X] == BORDER_ZERO && s->border[PLAN_Y] == BORDER_ZERO;
-    bool ok = s->window != WINDOW_GROW || dark ||
-              err_set(e, ERR_CONFIG,
-                      "window grow needs padding zero: with padding %s,%s the image continues "
-                      "without end",
-                      plan_border_name(s->border[PLAN_X]), plan_border_name(s->border[PLAN_Y]));
-    if (!ok || !layer_light_check(s, e)) return NULL;
-    bloom *b = mem_new(1, sizeof *b, "bloom", e);
+    if (s->window == WINDOW_GROW && !dark) {
+        err_set(e, ERR_CONFIG,
+                "window grow needs padding zero: with padding %s,%s the image continues without "
+                "end",
+                plan_border_name(s->border[PLAN_X]), plan_border_name(s->border[PLAN_Y]));
+        return NULL;
+    }
+    bloom *b = layer_light_check(s, e) ? mem_new(1, sizeof *b, "bloom", e) : NULL;
     if (!b) return NULL;
     b->s = *s;
-    b->threads = threads;
-    return b;
-}
-
-bloom *bloom_open(const bloom_settings *s, const char *kernel, par *threads, err *e) {
-    bloom *b = new_bloom(s, threads, e);
-    if (!b) return NULL;
-    b->own = device_pool_open(threads, s->cache_dir, 0, e);
-    if (!b->own || !(b->session = session_open(&b->s, kernel, b->own, e))) bloom_close(&b);
-    return b;
-}
-
-bloom *bloom_open_on(const bloom_settings *s, const char *kernel, device_pool *devices, err *e) {
-    bloom *b = new_bloom(s, device_pool_threads(devices), e);
-    if (b && !(b->session = session_open(&b->s, kernel, devices, e))) bloom_close(&b);
-    return b;
-}
-
-bloom *bloom_open_with(const bloom_settings *s, const kernel_source *kernel, device_pool *devices,
-                       err *e) {
-    bloom *b = new_bloom(s, device_pool_threads(devices), e);
-    if (b && !(b->session = session_open_with(&b->s, kernel, devices, e))) bloom_close(&b);
+    b->threads = device_pool_threads(devices);
+    if (!(b->session = session_open(&b->s, path, read, devices, e))) bloom_close(&b);
     return b;
 }
 

@@ -21,13 +21,10 @@ typedef struct bloom bloom;
 
 /* Opens a bloom. `kernel` is an image file or a .spectrum file. */
 bloom *bloom_open(const bloom_settings *s, const char *kernel, par *threads, err *e);
-/* Opens a bloom that shares devices, and the engines on them, with others. The pool must outlive
- * it.
- */
-bloom *bloom_open_on(const bloom_settings *s, const char *kernel, device_pool *devices, err *e);
-/* Does so with a kernel that was read, which must outlive it, too. */
-bloom *bloom_open_with(const bloom_settings *s, const kernel_source *kernel, device_pool *devices,
-                       err *e);
+/* Opens a bloom that shares devices, and the engines on them, with others; and that has a kernel
+ * which was read, unless that is NULL. Both must outlive it. */
+bloom *bloom_open_on(const bloom_settings *s, const char *path, const kernel_source *read,
+                     device_pool *devices, err *e);
 void bloom_close(bloom **b);
 /* Returns what is wrong with the kernel, in a few words, or "". Reports have it among the notes. */
 const char *bloom_kernel_faults(const bloom *b);

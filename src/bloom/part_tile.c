@@ -65,8 +65,9 @@ static bool fill_row(void *ctx, size_t index, int worker, err *e) {
     uint8_t *to = mask ? (uint8_t *)t->mask : t->img->plane[0][place_of(t, c)];
     to += (size_t)row * size[PLAN_X] * each;
     memset(to, 0, size[PLAN_X] * each);
-    if (row >= t->useful[PLAN_Y]) return true;
-    size_t at = part_row(held, t->top + row) * t->is->p->w;
+    int64_t source = part_held_row(held, t->top + row);
+    if (row >= t->useful[PLAN_Y] || source == PART_DARK) return true;
+    size_t at = part_row(held, source) * t->is->p->w;
     fill_pixels(t, to, (const uint8_t *)from + at * each, each);
     return true;
 }

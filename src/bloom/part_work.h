@@ -95,15 +95,18 @@ typedef struct {
     uint32_t room;             /* rows in a ring */
     void **plane;              /* of each channel of the list */
     float **mask;              /* of each group; NULL: it has none */
-    int64_t from, to; /* rows that are held, counted from the part's top; behind a border, they are
-                         what the border shows */
+    int64_t from, to;          /* rows that are held, as part_held_row counts them */
 } part_held;
 
 /* Makes room for `rows` rows. whole: for all rows of the part, and takes planes that are lent. */
 bool part_held_open(part_held *h, const part_plan *p, uint32_t rows, bool whole, err *e);
 void part_held_free(part_held *h);
-/* Sees to it that these rows are held. */
+/* Sees to it that these rows are held, or what the border shows there. */
 bool part_hold(part_held *h, int64_t from, int64_t to, err *e);
+/* Returns the row that is seen at this place, which may be behind the border; PART_DARK: zeros.
+ * Where the part wraps around, that is the place itself. */
+#define PART_DARK INT64_MIN
+int64_t part_held_row(const part_held *h, int64_t row);
 /* Returns in which row of a ring a row is held. */
 static inline size_t part_row(const part_held *h, int64_t row) {
     return (size_t)(((row % h->room) + h->room) % h->room);

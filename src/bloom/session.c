@@ -54,27 +54,19 @@ static session *new_session(const bloom_settings *settings, device_pool *devices
     return s;
 }
 
-/* Looks at the kernel. */
-static session *opened(session *s, bool ok, err *e) {
+session *session_open(const bloom_settings *settings, const char *path, const kernel_source *read,
+                      device_pool *devices, err *e) {
+    session *s = new_session(settings, devices, e);
+    if (!s) return NULL;
+    s->borrowed = read != NULL;
+    if (read) s->kernel = *read;
+    bool ok = read || kernel_source_load(&s->kernel, path, s->threads, e);
     if (ok && !s->kernel.is_spectrum) {
         const psf_planes taps = kernel_source_planes(&s->kernel);
         ok = lint_glance(s->faults, &taps, s->s.kernel.center != PSF_MIDDLE, e);
     }
-    if (s && !ok) session_close(&s);
+    if (!ok) session_close(&s);
     return s;
-}
-
-session *session_open(const bloom_settings *settings, const char *kernel, device_pool *devices,
-                      err *e) {
-    session *s = new_session(settings, devices, e);
-    return opened(s, s && kernel_source_load(&s->kernel, kernel, s->threads, e), e);
-}
-
-session *session_open_with(const bloom_settings *settings, const kernel_source *kernel,
-                           device_pool *devices, err *e) {
-    session *s = new_session(settings, devices, e);
-    if (s) s->kernel = *kernel, s->borrowed = true;
-    return opened(s, s != NULL, e);
 }
 
 session *session_open_beside(const session *of, const bloom_settings *settings, err *e) {

@@ -43,12 +43,11 @@ typedef struct {
 
 typedef struct session session;
 
-/* Reads the kernel. `s` is copied; its strings, `kernel` and `devices` belong to the caller and
- * must outlive the session. Opens no device. */
-session *session_open(const bloom_settings *s, const char *kernel, device_pool *devices, err *e);
-/* Opens a session with a kernel that was read, and that must outlive it. */
-session *session_open_with(const bloom_settings *s, const kernel_source *kernel,
-                           device_pool *devices, err *e);
+/* Opens a session with a kernel that was read, or reads it from its path where that is NULL. `s` is
+ * copied; its strings, the kernel and `devices` belong to the caller and must outlive the session.
+ * Opens no device. */
+session *session_open(const bloom_settings *s, const char *path, const kernel_source *read,
+                      device_pool *devices, err *e);
 /* Opens a session with the kernel of another, which must outlive it. */
 session *session_open_beside(const session *of, const bloom_settings *s, err *e);
 /* Frees what is kept for images to come and that nobody uses, engines too. */

@@ -23,27 +23,21 @@ typedef struct {
     const view *v;
     view_fn *fn;
     void *ctx;
-    uint32_t channel; /* the first */
-    size_t blocks;    /* of a channel */
+    size_t blocks; /* of a channel */
 } block_job;
 
 static bool do_block(void *ctx, size_t index, int worker, err *e) {
     const block_job *j = ctx;
     (void)worker, (void)e;
-    size_t first = index % j->blocks * VIEW_BLOCK, left = j->v->pixels - first;
-    j->fn(j->v, j->ctx, j->channel + (uint32_t)(index / j->blocks), first,
-          left < VIEW_BLOCK ? left : VIEW_BLOCK);
+    size_t first = index % j->blocks * VIEW_BLOCK;
+    j->fn(j->v, j->ctx, (uint32_t)(index / j->blocks), first,
+          min_size(VIEW_BLOCK, j->v->pixels - first));
     return true;
 }
 
 bool view_blocks(const view *v, view_fn *fn, void *ctx, err *e) {
-    block_job j = {v, fn, ctx, 0, ceil_div_size(v->pixels, VIEW_BLOCK)};
+    block_job j = {v, fn, ctx, ceil_div_size(v->pixels, VIEW_BLOCK)};
     return par_for(v->threads, v->channels * j.blocks, do_block, &j, e);
-}
-
-bool view_channel_blocks(const view *v, uint32_t c, view_fn *fn, void *ctx, err *e) {
-    block_job j = {v, fn, ctx, c, ceil_div_size(v->pixels, VIEW_BLOCK)};
-    return par_for(v->threads, j.blocks, do_block, &j, e);
 }
 
 bool buffers_room(buffers *b, uint32_t channels, size_t bytes, err *e) {

@@ -61,8 +61,6 @@ static inline const char *view_name(const view *v, uint32_t c) {
 enum { VIEW_BLOCK = 1 << 15 };
 typedef void view_fn(const view *v, void *ctx, uint32_t c, size_t first, size_t n);
 bool view_blocks(const view *v, view_fn *fn, void *ctx, err *e);
-/* Does so for one channel. */
-bool view_channel_blocks(const view *v, uint32_t c, view_fn *fn, void *ctx, err *e);
 
 /* Makes `channels` planes of n bytes; what they held is lost if they were of another size. */
 bool buffers_room(buffers *b, uint32_t channels, size_t bytes, err *e);

@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "image/rows.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -325,66 +324,24 @@ bool image_commit(image_writer **wp, err *e) {
 
 /* --- copies ------------------------------------------------------------------------------- */
 
-/* A copy of a part through pixels. */
-typedef struct {
-    image_writer *w;
-    int to;
-    image_reader *r;
-    int from;
-} copying;
-
-static bool read_part(void *ctx, int part, uint32_t row, uint32_t rows, void *const plane[],
-                      err *e) {
-    const copying *c = ctx;
-    (void)part;
-    return image_read(c->r, c->from, row, rows, plane, e);
-}
-static bool write_part(void *ctx, int part, const rows_band *b, err *e) {
-    const copying *c = ctx;
-    (void)part;
-    return image_write(c->w, c->to, b->row, b->rows, (const void *const *)b->plane, e);
-}
-static uint32_t step_of(void *ctx, int part) {
-    const copying *c = ctx;
-    (void)part;
-    return image_writer_rows(c->w, c->to);
-}
-
-bool image_copy_part(image_writer *w, int to, image_reader *r, int from, err *e) {
-    if (!in_part(&w->head, to, 0, 1, e) || !in_part(&r->head, from, 0, 1, e)) return false;
+bool image_copy_part(image_writer *w, int to, image_reader *r, int from, bool *done, err *e) {
     const image_part *a = &w->head.part[to], *b = &r->head.part[from];
-    bool same = a->channels == b->channels && image_width(a) == image_width(b) &&
-                image_height(a) == image_height(b);
-    for (int c = 0; same && c < a->channels; c++)
-        same = a->channel[c].type == b->channel[c].type &&
-               strcmp(a->channel[c].name, b->channel[c].name) == 0;
-    if (!same)
-        return err_set(e, ERR_INTERNAL, "part %d is not what part %d of '%s' is", to, from,
-                       r->path);
-    if (w->format != r->format || !w->format->copy_part ||
-        !w->format->can_copy(w->state, to, r->state, from)) {
-        copying c = {w, to, r, from};
-        const rows_source in = {.ctx = &c, .head = &r->head, .read = read_part};
-        const rows_sink out = {.ctx = &c, .step = step_of, .write = write_part};
-        return rows_copy(&in, &out, from, a, e);
-    }
-    return claim(w, to, 0, image_height(a), e) &&
-           (w->format->copy_part(w->state, to, r->state, from, e) || err_in(e, "'%s'", r->path));
+    *done = w->format == r->format && w->format->copy_part && a->channels == b->channels &&
+            image_width(a) == image_width(b) && image_height(a) == image_height(b) &&
+            w->format->can_copy(w->state, to, r->state, from);
+    return !*done ||
+           (claim(w, to, 0, image_height(a), e) &&
+            (w->format->copy_part(w->state, to, r->state, from, e) || err_in(e, "'%s'", r->path)));
 }
 
 /* --- whole images ------------------------------------------------------------------------- */
 
-image *image_read_parts(image_reader *r, bool *const *wanted, err *e) {
-    image *img = image_new_unset(&r->head, wanted, e);
-    for (int p = 0; img && p < r->head.parts; p++)
-        if (img->plane[p] && !image_read(r, p, 0, image_height(&r->head.part[p]), img->plane[p], e))
-            image_free(&img);
-    return img;
-}
-
 image *image_load(const char *path, const image_limits *limits, par *threads, err *e) {
     image_reader *r = image_open(path, limits, threads, e);
-    image *img = r ? image_read_parts(r, NULL, e) : NULL;
+    image *img = r ? image_new_unset(&r->head, NULL, e) : NULL;
+    for (int p = 0; img && p < r->head.parts; p++)
+        if (!image_read(r, p, 0, image_height(&r->head.part[p]), img->plane[p], e))
+            image_free(&img);
     image_close(&r);
     return img;
 }

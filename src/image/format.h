@@ -64,9 +64,9 @@ uint32_t image_writer_rows(const image_writer *w, int part);
 /* Writes the rows [row, row + rows) of a part; plane[c] holds channel c from its first sample. */
 bool image_write(image_writer *w, int part, uint32_t row, uint32_t rows, const void *const plane[],
                  err *e);
-/* Copies a part that has the same channels and size in both files: chunk by chunk without decoding
- * if both are EXR with the same packing, else through pixels. */
-bool image_copy_part(image_writer *w, int to, image_reader *r, int from, err *e);
+/* Copies a part that has the same channels in both files chunk by chunk, without decoding it.
+ * *done: the files are EXR, and its packing and window are the same in both. */
+bool image_copy_part(image_writer *w, int to, image_reader *r, int from, bool *done, err *e);
 /* Puts the file in its place and frees the writer, whatever it returns. Every row must have been
  * written. */
 bool image_commit(image_writer **w, err *e);
@@ -77,9 +77,6 @@ void image_discard(image_writer **w);
 image *image_load(const char *path, const image_limits *limits, par *threads, err *e);
 bool image_save(const char *path, const image *img, par *threads, err *e);
 
-/* Reads the channels with wanted[part][channel], no channel of a part whose wanted[part] is NULL,
- * and all of them where `wanted` is NULL; the others have no planes. */
-image *image_read_parts(image_reader *r, bool *const *wanted, err *e);
 /* Writes a whole image, commits and frees `w`. NULL for `w` is the failure of image_create. */
 bool image_save_to(image_writer *w, const image *img, err *e);
 

@@ -62,21 +62,10 @@ bool rows_copy(const rows_source *from, const rows_sink *to, int part, const ima
     bool done = false;
     if (to->copy && !to->copy(to->ctx, part, &done, e)) return false;
     if (done) return true;
-    uint32_t h = image_height(is), some = rows_some(is, to->step(to->ctx, part));
-    uint32_t bands = ceil_div_u32(h, some);
-    bool upwards = is->order == LINES_DECREASING;
-    void **plane = mem_new((size_t)is->channels, sizeof *plane, "planes", e);
-    bool ok = plane != NULL;
-    for (int c = 0; ok && c < is->channels; c++)
-        ok = (plane[c] = mem_raw((size_t)image_width(is) * some, pixel_bytes(is->channel[c].type),
-                                 "rows", e));
-    for (uint32_t i = 0; ok && i < bands; i++) {
-        uint32_t row = (upwards ? bands - 1 - i : i) * some, rows = min_u32(some, h - row);
-        ok = from->read(from->ctx, part, row, rows, plane, e) &&
-             to->write(to->ctx, part, &(rows_band){is, row, rows, plane, false}, e);
-    }
-    for (int c = 0; plane && c < is->channels; c++) mem_free(plane[c]);
-    mem_free(plane);
+    void **none = mem_new((size_t)is->channels, sizeof *none, "planes", e);
+    bool ok = none &&
+              rows_write(from, to, part, &(rows_band){is, 0, image_height(is), none, false}, e);
+    mem_free(none);
     return ok;
 }
 

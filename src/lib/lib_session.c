@@ -98,7 +98,7 @@ const bloom *lib_bloom(fb_session *s, bool transpose, bool wide, err *e) {
         bloom_settings b = lib_settings(c, &s->set);
         if (wide) b.precision = PRECISION_FLOAT64;
         if (!transpose || transpose_settings(&b, s, e))
-            *at = bloom_open_with(&b, &s->kernel->source, c->devices, e);
+            *at = bloom_open_on(&b, NULL, &s->kernel->source, c->devices, e);
     }
     const bloom *b = *at;
     pthread_mutex_unlock(&s->lock);

@@ -276,7 +276,7 @@ static void auto_with(const char *channel, float near) {
         s = glare_settings("auto");
         s.images = 1000;
         if (!pool) pool = biased_pool();
-        bloom *b = bloom_open_on(&s, kernel, pool, &e);
+        bloom *b = bloom_open_on(&s, kernel, NULL, pool, &e);
         CHECK_OK(b);
         for (int frame = 0; frame < 3; frame++) {
             OWN(image) *got = glare_copy(img);

@@ -83,7 +83,7 @@ static void open_case(tried *t, image *in, const char *kernel, const bloom_setti
     t->want = glare_truth(in, kernel, s);
     t->devices = device_pool_open(make_threads(), NULL, 0, &e);
     CHECK_OK(t->devices);
-    t->session = session_open(&t->s, kernel, t->devices, &e);
+    t->session = session_open(&t->s, kernel, NULL, t->devices, &e);
     CHECK_OK(t->session);
     t->f = (files){.in = in, .step = 1, .upwards = in->head.part[0].order == LINES_DECREASING};
     t->from = (rows_source){.ctx = &t->f, .head = &t->in->head, .read = read_rows};

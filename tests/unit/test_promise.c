@@ -592,7 +592,7 @@ static void open_trial(trial *t, uint32_t channels) {
     CHECK_OK(psf_luminance(&t->luminance, &t->k, o.luminance, &e));
     if (!devices) devices = device_pool_open(make_threads(), t->s.cache_dir, 0, &e);
     CHECK_OK(devices);
-    t->bloom = bloom_open_on(&t->s, write_kernel(t->file, channels), devices, &e);
+    t->bloom = bloom_open_on(&t->s, write_kernel(t->file, channels), NULL, devices, &e);
     CHECK_OK(t->bloom);
 }
 

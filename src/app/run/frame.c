@@ -67,7 +67,7 @@ static void open_entry(device_queue *q, queue_bloom *b, const recipe *r, err *e)
     b->opening = true;
     pthread_mutex_unlock(&q->lock);
     bloom_close(&old);
-    bloom *made = bloom_open_on(&s, r->s->kernel, q->devices, e);
+    bloom *made = bloom_open_on(&s, r->s->kernel, NULL, q->devices, e);
     pthread_mutex_lock(&q->lock);
     b->bloom = made;
     b->opening = false;

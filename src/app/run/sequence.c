@@ -91,7 +91,7 @@ static bool start_device(void *ctx, size_t i, int who, err *e) {
  * will then say what is wrong. */
 static void queue_all(sequence *q, const bloom_settings *s, image_reader *r, const char *kernel) {
     err ignored = {0};
-    bloom *b = r ? bloom_open_on(s, kernel, q->devices, &ignored) : NULL;
+    bloom *b = r ? bloom_open_on(s, kernel, NULL, q->devices, &ignored) : NULL;
     bloom_forecasts f = {0};
     if (b) f.each = mem_new(ENGINE_DEVICES, sizeof *f.each, "forecasts", NULL);
     if (f.each && bloom_forecast(b, image_reader_header(r), s->precision, &f, &ignored) < 0)

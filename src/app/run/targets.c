@@ -184,9 +184,8 @@ static bool copy_part(void *ctx, int part, bool *done, err *e) {
         same = from->channel[c].type == to->channel[c].type &&
                strcmp(from->channel[c].name, to->channel[c].name) == 0;
     if (!same) return true;
-    *done = true;
     double start = clock_now();
-    bool ok = image_copy_part(t->file, part, t->in->from, part, e);
+    bool ok = image_copy_part(t->file, part, t->in->from, part, done, e);
     t->seconds += clock_now() - start;
     return ok;
 }
