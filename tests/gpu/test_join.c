@@ -11,10 +11,6 @@
 
 enum { W = 45, H = 38, N = W * H, CHANNELS = 2, KW = 9, KH = 6, CX = 3, CY = 4 };
 
-static engine_device device[ENGINE_DEVICES];
-static uint32_t devices;
-static par *threads;
-
 typedef struct {
     plan_planes planes;
     plan_precision precision;
@@ -333,10 +329,4 @@ TEST(on_devices) {
     if (!any) skip();
 }
 
-int main(void) {
-    devices = pipe_devices(device);
-    threads = par_open(0, NULL);
-    int failed = check_run(NULL, NULL);
-    par_close(&threads);
-    return failed;
-}
+RUN_TESTS(pipe_begin, pipe_end)

@@ -300,7 +300,4 @@ TEST(auto_takes_the_cpu) {
     auto_with("R:half", 1e-2f); /* the halfs become floats then */
 }
 
-int main(void) {
-    devices = pipe_devices(device);
-    return check_run(NULL, NULL);
-}
+RUN_TESTS(pipe_begin, pipe_end)

@@ -29,4 +29,8 @@ static inline void add(buffer *b, const void *bytes, size_t n) {
     b->n += n;
 }
 
+static inline void add_text(buffer *b, const char *s) {
+    add(b, s, strlen(s));
+}
+
 #endif

@@ -3,10 +3,8 @@
 #include "base/hash.h"
 #include "base/number.h"
 #include "base/steady.h"
-#include "kernel/make/model.h"
 #include "kernel/make/pattern.h"
-#include "unit/check.h"
-#include "unit/make_image.h"
+#include "unit/taps.h"
 
 static pattern *pattern_of(const pupil *p, double reach) {
     pattern *made = pattern_new(p, reach, false, make_threads(), &e);
@@ -66,20 +64,13 @@ TEST(circle) {
 
 /* The model `airy` and the model `aperture` make the same taps. */
 TEST(models_agree) {
-    float *plane[2][MODEL_CHANNELS];
-    for (int i = 0; i < 2; i++) {
-        uint32_t channels;
-        model_request r = model_defaults(model_find(i ? "aperture" : "airy"));
-        r.w = r.h = 65;
-        CHECK_OK(model_set(&r, "radius=3", &e));
-        CHECK_OK(model_make(plane[i], &channels, &r, make_threads(), &e));
-    }
+    const model_request one = request("airy", 65, 65, SET("radius=3")),
+                        two = request("aperture", 65, 65, SET("radius=3"));
+    OWN(taps) a = taps_of(&one, make_threads()), b = taps_of(&two, make_threads());
     for (int c = 0; c < MODEL_CHANNELS; c++)
         for (int i = 0; i < 65 * 65; i++)
-            CHECK_LE(fabs((double)plane[0][c][i] - (double)plane[1][c][i]),
-                     2e-5 * (double)plane[0][c][32 * 65 + 32]);
-    for (int i = 0; i < 2; i++)
-        for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(plane[i][c]);
+            CHECK_LE(fabs((double)a.of[c][i] - (double)b.of[c][i]),
+                     2e-5 * (double)a.of[c][32 * 65 + 32]);
 }
 
 /* --- blades ----------------------------------------------------------------------------------- */
@@ -198,30 +189,22 @@ TEST(drawn) {
 
 /* --- wavelengths and sizes -------------------------------------------------------------------- */
 
-static void make(float *plane[MODEL_CHANNELS], const char *name, uint32_t side,
-                 const char *const *set) {
-    uint32_t channels;
-    model_request r = model_defaults(model_find(name));
-    r.w = r.h = side;
-    for (; *set; set++) CHECK_OK(model_set(&r, *set, &e));
-    CHECK_OK(model_make(plane, &channels, &r, make_threads(), &e));
-    assert_int_equal(channels, 3);
+static taps make(const char *name, uint32_t side, const char *const *set) {
+    const model_request r = request(name, side, side, set);
+    taps k = taps_of(&r, make_threads());
+    assert_int_equal(k.channels, 3);
+    return k;
 }
-
-#define SET(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 /* The pattern of 660 nm is that of 440 nm, larger by one and a half. */
 TEST(wavelengths) {
     static const char *const NAME[] = {"aperture", "star", "airy"};
     for (int i = 0; i < 3; i++) {
-        float *a[MODEL_CHANNELS], *b[MODEL_CHANNELS];
-        make(a, NAME[i], 64, SET("light=laser", "wavelength=660", "radius=2"));
-        make(b, NAME[i], 64, SET("light=laser", "wavelength=440", "radius=3"));
-        for (int c = 0; c < MODEL_CHANNELS; c++) {
+        OWN(taps) a = make(NAME[i], 64, SET("light=laser", "wavelength=660", "radius=2"));
+        OWN(taps) b = make(NAME[i], 64, SET("light=laser", "wavelength=440", "radius=3"));
+        for (int c = 0; c < MODEL_CHANNELS; c++)
             for (int t = 0; t < 64 * 64; t++)
-                CHECK_LE(fabs((double)a[c][t] - (double)b[c][t]), 1e-6 * (double)b[c][t]);
-            mem_free(a[c]), mem_free(b[c]);
-        }
+                CHECK_LE(fabs((double)a.of[c][t] - (double)b.of[c][t]), 1e-6 * (double)b.of[c][t]);
     }
 }
 
@@ -244,20 +227,18 @@ TEST(sizes) {
     enum { SMALL = 97, RINGS = 45 };
     static const char *const NAME[] = {"aperture", "star", "airy", "spencer"};
     for (int i = 0; i < 4; i++) {
-        float *a[MODEL_CHANNELS], *b[MODEL_CHANNELS];
         const char *lens[5] = {"width=1365", "fnumber=22", "sensor=24"};
         const char *eye[5] = {"width=1365", "hfov=20"};
         const char **set = i == 3 ? eye : lens;
         if (i < 2) set[3] = "blades=7";
-        make(a, NAME[i], SMALL, set);
+        OWN(taps) a = make(NAME[i], SMALL, set);
         set[0] = "width=4095";
-        make(b, NAME[i], 3 * SMALL, set);
+        OWN(taps) b = make(NAME[i], 3 * SMALL, set);
         for (int c = 0; c < MODEL_CHANNELS; c++) {
             double one[RINGS], three[RINGS];
-            ring_sums(one, RINGS, a[c], SMALL, 1);
-            ring_sums(three, RINGS, b[c], 3 * SMALL, 3);
+            ring_sums(one, RINGS, a.of[c], SMALL, 1);
+            ring_sums(three, RINGS, b.of[c], 3 * SMALL, 3);
             for (int r = 0; r < RINGS; r++) CHECK_LE(fabs(one[r] - three[r]), 3e-3 * three[r]);
-            mem_free(a[c]), mem_free(b[c]);
         }
     }
 }
@@ -266,30 +247,25 @@ TEST(sizes) {
  * hash of one kernel with everything in it. */
 TEST(same_everywhere) {
     enum { SIDE = 129 };
-    hash128 first = {0};
+    uint64_t first = 0;
+    model_request r =
+        request("aperture", SIDE, SIDE,
+                SET("radius=1.4", "blades=7", "round=0.4", "dust=90", "scratches=3", "fibres=2",
+                    "smudges=1", "lashes=4", "seed=7", "turn=3", "vanes=3", "obstruction=0.2"));
+    r.fade = 0.3;
     for (int run = 0; run < 2; run++) {
         OPEN(par) *some = par_open(run ? 3 : 1, &e);
-        float *plane[MODEL_CHANNELS];
-        uint32_t channels;
-        model_request r = model_defaults(model_find("aperture"));
-        const char *const set[] = {"radius=1.4",  "blades=7", "round=0.4", "dust=90",
-                                   "scratches=3", "fibres=2", "smudges=1", "lashes=4",
-                                   "seed=7",      "turn=3",   "vanes=3",   "obstruction=0.2"};
-        for (size_t i = 0; i < COUNT(set); i++) CHECK_OK(model_set(&r, set[i], &e));
-        r.w = r.h = SIDE, r.fade = 0.3;
-        CHECK_OK(model_make(plane, &channels, &r, some, &e));
+        OWN(taps) k = taps_of(&r, some);
         hash_state sum;
         hash_begin(&sum);
-        for (int c = 0; c < MODEL_CHANNELS; c++) {
-            hash_add(&sum, plane[c], SIDE * SIDE * sizeof(float));
-            mem_free(plane[c]);
-        }
-        hash128 is = hash_end(&sum);
+        for (int c = 0; c < MODEL_CHANNELS; c++)
+            hash_add(&sum, k.of[c], SIDE * SIDE * sizeof(float));
+        uint64_t is = hash_end(&sum).lo;
         if (run == 0) first = is;
-        assert_true(is.lo == first.lo && is.hi == first.hi);
+        assert_true(is == first);
     }
-    if (first.lo != 0x14486a0ecd8dee2d)
-        fail_msg("the taps are others: %016llx", (unsigned long long)first.lo);
+    if (first != 0x14486a0ecd8dee2d)
+        fail_msg("the taps are others: %016llx", (unsigned long long)first);
 }
 
 /* --- the eye, by the published formulas ------------------------------------------------------- */
@@ -355,12 +331,10 @@ TEST(lights) {
         CHECK_LE(fabs(sum[0] / all - WHITE[i].x), WHITE[i].within);
         CHECK_LE(fabs(sum[1] / all - WHITE[i].y), WHITE[i].within);
     }
-    float *a[MODEL_CHANNELS];
-    make(a, "airy", 33, SET("light=sodium", "radius=4"));
+    OWN(taps) k = make("airy", 33, SET("light=sodium", "radius=4"));
     for (int t = 0; t < 33 * 33; t++)
         for (int c = 1; c < MODEL_CHANNELS; c++)
-            CHECK_LE(fabs((double)a[c][t] - (double)a[0][t]), 1e-6 * (double)a[0][t]);
-    for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(a[c]);
+            CHECK_LE(fabs((double)k.of[c][t] - (double)k.of[0][t]), 1e-6 * (double)k.of[0][t]);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -1,60 +1,33 @@
 /* Kernels by formula: against integrals in closed form, a numeric transform, and properties that
  * every model has. */
-#include "kernel/make/model.h"
-#include "unit/check.h"
-#include "unit/make_image.h"
-
-static model_request request(const char *name, uint32_t w, uint32_t h) {
-    const model *m = model_find(name);
-    assert_non_null(m);
-    model_request r = model_defaults(m);
-    r.w = w;
-    r.h = h;
-    return r;
-}
-
-static uint32_t make(float *plane[MODEL_CHANNELS], const model_request *r) {
-    uint32_t channels = 0;
-    memset(plane, 0, MODEL_CHANNELS * sizeof *plane);
-    CHECK_OK(model_make(plane, &channels, r, make_threads(), &e));
-    return channels;
-}
-
-static void drop(float *plane[MODEL_CHANNELS]) {
-    for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(plane[c]);
-}
+#include "unit/taps.h"
 
 /* --- every model ------------------------------------------------------------------------------ */
 
 TEST(all_models) {
     for (int i = 0; i < MODEL_COUNT; i++) {
-        model_request r = request(MODELS[i].name, 97, 64);
-        float *a[MODEL_CHANNELS], *b[MODEL_CHANNELS];
-        uint32_t n = make(a, &r);
+        model_request r = request(MODELS[i].name, 97, 64, NULL);
+        OPEN(par) *lone = par_open(1, &e); /* one thread makes the same bits */
+        OWN(taps) a = taps_of(&r, make_threads()), b = taps_of(&r, lone);
+        uint32_t n = a.channels;
         assert_int_equal(n, MODELS[i].spectrum == MODEL_GREY ? 1 : 3);
-        /* One thread makes the same bits. */
-        par *lone = par_open(1, &e);
-        uint32_t again;
-        CHECK_OK(model_make(b, &again, &r, lone, &e));
-        par_close(&lone);
         for (uint32_t c = 0; c < n; c++) {
-            assert_memory_equal(a[c], b[c], 97 * 64 * sizeof(float));
+            assert_memory_equal(a.of[c], b.of[c], 97 * 64 * sizeof(float));
             double sum = 0;
             for (size_t t = 0; t < 97 * 64; t++) {
-                assert_true(a[c][t] >= 0 && isfinite(a[c][t]));
-                sum += (double)a[c][t];
+                assert_true(a.of[c][t] >= 0 && isfinite(a.of[c][t]));
+                sum += (double)a.of[c][t];
             }
             /* 6208 roundings to float, each of at most half a bit of a tap. */
             CHECK_LE(fabs(sum - 1), 6e-8);
             /* Light at (x, y) from the centre is light at (-x, -y). */
             for (int y = -31; y <= 31; y++)
                 for (int x = -48; x <= 48; x++) {
-                    double p = (double)a[c][(32 + y) * 97 + 48 + x],
-                           q = (double)a[c][(32 - y) * 97 + 48 - x];
+                    double p = (double)a.of[c][(32 + y) * 97 + 48 + x],
+                           q = (double)a.of[c][(32 - y) * 97 + 48 - x];
                     CHECK_LE(fabs(p - q), 1e-4 * fmax(p, q) + 1e-12);
                 }
         }
-        drop(a), drop(b);
     }
 }
 
@@ -64,53 +37,47 @@ TEST(all_models) {
 TEST(gaussians) {
     static const double SIGMA[] = {0.4, 1, 3.5};
     for (int i = 0; i < 3; i++) {
-        model_request r = request("gaussian", 41, 40);
-        float *p[MODEL_CHANNELS];
+        model_request r = request("gaussian", 41, 40, NULL);
         r.value[0] = SIGMA[i];
-        make(p, &r);
-        double s = SIGMA[i] * sqrt(2), peak = (double)p[0][20 * 41 + 20];
+        OWN(taps) p = taps_of(&r, make_threads());
+        double s = SIGMA[i] * sqrt(2), peak = (double)p.of[0][20 * 41 + 20];
         for (int y = 0; y < 40; y++)
             for (int x = 0; x < 41; x++) {
                 double want = (erf((x - 19.5) / s) - erf((x - 20.5) / s)) *
                               (erf((y - 19.5) / s) - erf((y - 20.5) / s)) / 4;
                 /* Midpoints 1/8 apart: an error of h^2/24 f'' at most. */
-                CHECK_LE(fabs((double)p[0][y * 41 + x] - want), 3e-3 * peak);
+                CHECK_LE(fabs((double)p.of[0][y * 41 + x] - want), 3e-3 * peak);
             }
-        drop(p);
     }
 }
 
 TEST(discs) {
-    model_request r = request("disc", 64, 64);
-    float *p[MODEL_CHANNELS];
+    model_request r = request("disc", 64, 64, NULL);
     r.value[0] = 20;
-    make(p, &r);
+    OWN(taps) p = taps_of(&r, make_threads());
     double flat = 1 / (M_PI * (400 + 1.0 / 12)); /* an edge one pixel wide adds this much */
     for (int y = 0; y < 64; y++)
         for (int x = 0; x < 64; x++) {
-            double d = hypot(x - 32, y - 32), tap = (double)p[0][y * 64 + x];
+            double d = hypot(x - 32, y - 32), tap = (double)p.of[0][y * 64 + x];
             if (d < 18.7) CHECK_LE(fabs(tap - flat), 1e-3 * flat);
             if (d > 21.3) assert_true(tap == 0);
         }
-    drop(p);
 }
 
 /* Within R of a Moffat's centre lies 1 - (1 + (R / core)^2)^(1 - slope) of it. */
 TEST(moffats) {
-    model_request r = request("moffat", 257, 257);
-    float *p[MODEL_CHANNELS];
+    model_request r = request("moffat", 257, 257, NULL);
     r.value[0] = 3, r.value[1] = 2.5;
-    make(p, &r);
+    OWN(taps) p = taps_of(&r, make_threads());
     double in = 0, far = 0;
     for (int y = 0; y < 257; y++)
         for (int x = 0; x < 257; x++) {
-            double d = hypot(x - 128, y - 128), tap = (double)p[0][y * 257 + x];
+            double d = hypot(x - 128, y - 128), tap = (double)p.of[0][y * 257 + x];
             in += d < 10 ? tap : 0;
             far += d < 60 ? tap : 0;
         }
     double want = (1 - pow(1 + 100 / 9.0, -1.5)) / (1 - pow(1 + 3600 / 9.0, -1.5));
     CHECK_LE(fabs(in / far - want), 2e-3); /* pixels at the rim of the circle */
-    drop(p);
 }
 
 /* --- diffraction ------------------------------------------------------------------------------ */
@@ -160,31 +127,29 @@ TEST(stars) {
 /* Red reaches farther than blue, in proportion to the wavelength; the green channel's first dark
  * ring is near where it was asked for. */
 TEST(colours) {
-    model_request r = request("airy", 128, 128);
-    float *p[MODEL_CHANNELS];
+    model_request r = request("airy", 128, 128, NULL);
     r.value[0] = 12;
-    make(p, &r);
+    OWN(taps) p = taps_of(&r, make_threads());
     double half[3];
     for (int c = 0; c < 3; c++) {
         double moment = 0, sum = 0;
         int darkest = 0;
         for (int x = 1; x < 18; x++)
-            if (p[c][64 * 128 + 64 + x] < p[c][64 * 128 + 64 + darkest]) darkest = x;
+            if (p.of[c][64 * 128 + 64 + x] < p.of[c][64 * 128 + 64 + darkest]) darkest = x;
         if (c == 1) assert_in_range(darkest, 11, 13);
         for (int x = 0; x < 10; x++) {
-            double tap = (double)p[c][64 * 128 + 64 + x];
+            double tap = (double)p.of[c][64 * 128 + 64 + x];
             moment += x * tap, sum += tap;
         }
         half[c] = moment / sum;
     }
     assert_true(half[0] > half[1] && half[1] > half[2]);
-    drop(p);
 }
 
 /* --- requests --------------------------------------------------------------------------------- */
 
 TEST(parameters) {
-    model_request r = request("star", 16, 16);
+    model_request r = request("star", 16, 16, NULL);
     CHECK_OK(model_set(&r, "blades=8", &e));
     assert_true(r.value[1] == 8);
     static const char *const BAD[][2] = {{"blade=8", "did you mean 'blades'?"},
@@ -199,17 +164,13 @@ TEST(parameters) {
         CHECK_REFUSED(model_set(&r, BAD[i][0], &e), ERR_USAGE, BAD[i][1]);
     /* The smallest kernels, and the fade. */
     for (uint32_t n = 1; n <= 3; n++) {
-        float *p[MODEL_CHANNELS];
-        model_request small = request("airy", n, 1);
-        make(p, &small);
-        drop(p);
+        model_request small = request("airy", n, 1, NULL);
+        OWN(taps) p = taps_of(&small, make_threads());
     }
-    model_request faded = request("moffat", 64, 64);
-    float *p[MODEL_CHANNELS];
+    model_request faded = request("moffat", 64, 64, NULL);
     faded.fade = 0.5;
-    make(p, &faded);
-    for (int i = 0; i < 64; i++) assert_true(p[0][i] == 0 && p[0][64 * i] == 0);
-    drop(p);
+    OWN(taps) p = taps_of(&faded, make_threads());
+    for (int i = 0; i < 64; i++) assert_true(p.of[0][i] == 0 && p.of[0][64 * i] == 0);
 }
 
 /* How much light the taps keep, against a sum over the taps themselves. */
@@ -221,7 +182,7 @@ static double kept_by(const model_request *r, double enough, uint32_t *side) {
 
 TEST(kept) {
     uint32_t side;
-    model_request r = request("gaussian", 128, 128);
+    model_request r = request("gaussian", 128, 128, NULL);
     r.fade = 1;
     r.value[0] = 40;
     double inside = erf(63.5 / 40 / sqrt(2)), share = kept_by(&r, 0.9, &side);
@@ -229,66 +190,68 @@ TEST(kept) {
     /* The side that it names does keep as much. */
     r.w = r.h = side;
     CHECK_LE(0.9, kept_by(&r, 0.9, &side));
-    r = request("disc", 64, 64);
+    r = request("disc", 64, 64, NULL);
     r.value[0] = 4000;
     CHECK_LE(kept_by(&r, 0.9, &side), 1e-3);
     r.fade = 0.6;
     kept_by(&r, 0.9, &side);
     assert_int_equal(side, 0);
     /* Outside a distance R an opening of area A and rim L leaves L / (pi A k) of its light. */
-    r = request("aperture", 128, 128);
+    r = request("aperture", 128, 128, NULL);
     r.fade = 1;
     r.value[0] = 2;
     double k = 3.8317 / 2 * 63 * 1.13;
     CHECK_LE(fabs(kept_by(&r, 0.9, &side) - (1 - 2 / (M_PI * k))), 2e-3);
     /* A line along x, of which 64 taps hold a share. */
-    r = request("streak", 64, 64);
+    r = request("streak", 64, 64, NULL);
     r.fade = 1;
     CHECK_LE(fabs(kept_by(&r, 0.9, &side) - (0.8 + 0.2 * (1 - 20 / (20 + 31 * 1.13)))), 0.01);
     /* The smallest usual size that keeps enough. */
-    r = request("gaussian", 1, 1);
+    r = request("gaussian", 1, 1, NULL);
     CHECK_OK(model_fit(&r, 0.999, make_threads(), &e));
     assert_true(r.w == 64 && r.h == 64);
     r.value[0] = 20;
     CHECK_OK(model_fit(&r, 0.999, make_threads(), &e));
     assert_int_equal(r.w, 192);
     CHECK_LE(0.999, kept_by(&r, 0.999, &side));
-    r = request("moffat", 1, 1);
+    r = request("moffat", 1, 1, NULL);
     CHECK_OK(model_fit(&r, 0.999, make_threads(), &e));
     assert_int_equal(r.w, MODEL_AUTO);
 }
 
 /* Lengths in units of the camera, and what it takes to know them. */
-static double resolved(const char *name, int parameter, const char *const *set) {
+static double resolved(const char *name, const char *const *set) {
     double p[MODEL_PARAMETERS];
-    model_request r = request(name, 16, 16);
-    for (; *set; set++) CHECK_OK(model_set(&r, *set, &e));
+    const model_request r = request(name, 16, 16, set);
     CHECK_OK(model_resolve(p, &r, &e));
-    return p[parameter];
+    return p[0];
 }
 
-#define SET(...) ((const char *const[]){__VA_ARGS__, NULL})
-
 TEST(units) {
-    double dark = 1.2196698912665045 * 0.55;
-    CHECK_LE(fabs(resolved("star", 0, SET("fnumber=8", "pitch=4um")) - dark * 2), 1e-12);
-    CHECK_LE(
-        fabs(resolved("airy", 0, SET("fnumber=8", "sensor=36mm", "width=4000")) - dark * 8 / 9),
-        1e-12);
-    /* A lens of 18 mm sees 90 degrees on 36 mm. */
-    CHECK_LE(fabs(resolved("star", 0, SET("fnumber=8", "hfov=90", "focal=18", "width=4000")) -
-                  dark * 8 / 9),
-             1e-9);
-    CHECK_LE(fabs(resolved("cie", 0, SET("hfov=90", "width=2000")) - 180 / M_PI / 1000), 1e-12);
-    CHECK_LE(fabs(resolved("spencer", 0, SET("focal=50", "pitch=5")) - 180 / M_PI * 1e-4), 1e-12);
-    CHECK_LE(fabs(resolved("gaussian", 0, SET("sigma=0.002w", "width=4096")) - 8.192), 1e-12);
-    CHECK_LE(fabs(resolved("gaussian", 0, SET("sigma=20um", "pitch=5um")) - 4), 1e-12);
-    CHECK_LE(fabs(resolved("moffat", 0, SET("core=0.5deg", "hfov=90", "width=2000")) -
-                  0.5 / (180 / M_PI / 1000)),
-             1e-9);
-    CHECK_LE(fabs(resolved("halation", 0, SET("radius=120", "pitch=6")) - 20), 1e-12);
-    CHECK_LE(fabs(resolved("halation", 0, SET("radius=30px")) - 30), 1e-12);
-    CHECK_LE(fabs(resolved("halation", 0, SET("radius=120")) - 10), 1e-12);
+    const double dark = 1.2196698912665045 * 0.55, degree = 180 / M_PI;
+    const struct {
+        const char *model, *set[4];
+        double want;
+    } CASE[] = {
+        {"star", {"fnumber=8", "pitch=4um"}, dark * 2},
+        {"airy", {"fnumber=8", "sensor=36mm", "width=4000"}, dark * 8 / 9},
+        /* A lens of 18 mm sees 90 degrees on 36 mm. */
+        {"star", {"fnumber=8", "hfov=90", "focal=18", "width=4000"}, dark * 8 / 9},
+        {"cie", {"hfov=90", "width=2000"}, degree / 1000},
+        {"spencer", {"focal=50", "pitch=5"}, degree * 1e-4},
+        {"gaussian", {"sigma=0.002w", "width=4096"}, 8.192},
+        {"gaussian", {"sigma=20um", "pitch=5um"}, 4},
+        {"moffat", {"core=0.5deg", "hfov=90", "width=2000"}, 0.5 / (degree / 1000)},
+        {"halation", {"radius=120", "pitch=6"}, 20},
+        {"halation", {"radius=30px"}, 30},
+        {"halation", {"radius=120"}, 10},
+    };
+    for (size_t i = 0; i < COUNT(CASE); i++) {
+        const char *const *s = CASE[i].set;
+        double is = resolved(CASE[i].model, SET(s[0], s[1], s[2], s[3]));
+        if (!(fabs(is - CASE[i].want) <= 1e-9))
+            fail_msg("%s, %s: %.12g, not %.12g", CASE[i].model, s[0], is, CASE[i].want);
+    }
     static const char *const BAD[][4] = {
         {"star", "fnumber=8", "fall=1", "no parameter 'fall'"},
         {"star", "fnumber=8", "radius=2", "give one of the two"},
@@ -305,7 +268,7 @@ TEST(units) {
     };
     for (size_t i = 0; i < COUNT(BAD); i++) {
         double p[MODEL_PARAMETERS];
-        model_request r = request(BAD[i][0], 16, 16);
+        model_request r = request(BAD[i][0], 16, 16, NULL);
         CHECK_REFUSED(model_set(&r, BAD[i][1], &e) && model_set(&r, BAD[i][2], &e) &&
                           model_resolve(p, &r, &e),
                       ERR_USAGE, BAD[i][3]);

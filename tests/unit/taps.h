@@ -1,0 +1,38 @@
+/* taps.h - kernels by formula, for tests. */
+#ifndef UNIT_TAPS_H
+#define UNIT_TAPS_H
+
+#include "kernel/make/model.h"
+#include "unit/check.h"
+#include "unit/make_image.h"
+
+/* A list of NAME=VALUE. */
+#define SET(...) ((const char *const[]){__VA_ARGS__, NULL})
+
+static inline model_request request(const char *name, uint32_t w, uint32_t h,
+                                    const char *const *set) {
+    const model *m = model_find(name);
+    assert_non_null(m);
+    model_request r = model_defaults(m);
+    r.w = w, r.h = h;
+    for (; set && *set; set++) CHECK_OK(model_set(&r, *set, &e));
+    return r;
+}
+
+/* OWN(taps) k = taps_of(&r, make_threads()); */
+typedef struct {
+    float *of[MODEL_CHANNELS];
+    uint32_t channels;
+} taps;
+
+static inline taps taps_of(const model_request *r, par *threads) {
+    taps k = {.channels = 0};
+    CHECK_OK(model_make(k.of, &k.channels, r, threads, &e));
+    return k;
+}
+
+static inline void taps_free(taps *k) {
+    for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(k->of[c]);
+}
+
+#endif
