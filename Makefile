@@ -76,7 +76,7 @@ say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),@:,@printf '%-5s %s\n'
 
 # --- shaders: GLSL -> SPIR-V -> numbers that C includes. One file per pass and precision. -------
 COMP := $(wildcard shaders/*.comp)
-SPV  := $(foreach s,$(notdir $(COMP:.comp=)),$(BUILD)/shaders/$(s)_f32.inc $(BUILD)/shaders/$(s)_f64.inc)
+SPV  := $(patsubst %.comp,$(BUILD)/%_f32.inc,$(COMP)) $(patsubst %.comp,$(BUILD)/%_f64.inc,$(filter-out %/copy.comp,$(COMP)))
 GLSL := glslc --target-env=vulkan1.1 -O0 -Werror -I. -mfmt=num -MD
 
 $(BUILD)/shaders/%_f32.inc: shaders/%.comp
@@ -102,8 +102,10 @@ $(BUILD)/shaders/lab/%.inc: shaders/lab/%.comp
 	$(call say,GLSL,$<)
 	$(Q)$(GLSL) -MF $@.d -MT $@ $< -o $@
 
-# All of them in one file: an array for each.
+# All of them in one file, the lab's in another: an array for each.
+$(BUILD)/shaders/all.inc: $(SPV)
 $(BUILD)/shaders/lab/all.inc: $(LAB_SPV)
+$(BUILD)/shaders/all.inc $(BUILD)/shaders/lab/all.inc:
 	$(Q)for f in $^; do echo "static const uint32_t $$(basename $$f .inc)[] = {"; cat $$f; echo '};'; done >$@
 
 # --- pages: HTML, its style and its script, as numbers that C includes ---------------------------
@@ -142,7 +144,7 @@ $(BUILD)/image/exr/exr_tiny.o: CXX_FLAGS += -fno-sanitize=shift -w
 $(BUILD)/image/exr/exr_zip.o $(BUILD)/image/exr/exr_sample.o $(BUILD)/image/exr/exr_code.o $(BUILD)/image/exr/exr_split.o: C_FLAGS += -O3
 # Where a chunk of a PNG file is empty, stb adds 0 to a null pointer and copies 0 bytes to it.
 $(BUILD)/image/flat/png.o $(BUILD)/image/flat/label.o: C_FLAGS += -Wno-unused-function -fno-sanitize=pointer-overflow,nonnull-attribute
-$(BUILD)/engine/gpu/gpu_shaders.o: $(SPV)
+$(BUILD)/engine/gpu/gpu_shaders.o: $(BUILD)/shaders/all.inc
 $(BUILD)/lab/lab.o: $(BUILD)/shaders/lab/all.inc
 $(BUILD)/app/run/page.o $(BUILD)/app/check/report/suite_html.o $(BUILD)/app/kernel/kernel_sheet.o: $(PAGES)
 

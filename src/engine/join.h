@@ -14,7 +14,6 @@
 #ifndef ENGINE_JOIN_H
 #define ENGINE_JOIN_H
 
-#include "engine/spill.h"
 #include "kernel/psf.h"
 
 /* The part of a pixel that is spread: what a mask lets through, and of that the light above a
@@ -34,6 +33,21 @@ double join_spread_of(const join_spread *x, size_t at, double v);
 /* Do so for n pixels from pixel `at` on; the first one rounds to floats, in place if wanted. */
 void join_spread_row(const join_spread *x, size_t at, float *to, const float *from, size_t n);
 void join_spread_doubles(const join_spread *x, size_t at, double *to, const float *from, size_t n);
+
+/* Which part of a pixel leaves the image over its border, less what borders bring in of it:
+ * bloom/promise/ledger.h makes this table, and an engine weighs rows with it while they are in the
+ * cache. */
+typedef struct {
+    uint32_t w, kernels; /* of the image; one kernel, or one for each channel */
+    /* Columns (rows) from middle[..][0] to before middle[..][1] are alike: none reaches a border.
+     */
+    uint32_t middle[2][2];
+    uint32_t rows, columns; /* of a table: all others, and behind them one for these */
+    float *lost;            /* [kernel][row][column] */
+} spill;
+
+/* Returns the light of a row that is spread over the border, net. v: what is spread of the row. */
+double spill_of_row(const spill *k, uint32_t channel, uint32_t y, const float *v);
 
 /* A rectangle of pixels. */
 typedef struct {

@@ -20,17 +20,6 @@ static void mirrored(const border_axis *a, uint32_t i, int64_t first[2], uint32_
     count[1] = steps(a, 2 * n - 1 - (int64_t)i, 2 * n, &first[1]);
 }
 
-uint32_t border_count(const border_axis *a, uint32_t i) {
-    int64_t first[2];
-    uint32_t count[2];
-    switch (a->border) {
-    case BORDER_WRAP: return steps(a, (int64_t)i, a->extent, first);
-    case BORDER_MIRROR: mirrored(a, i, first, count); return count[0] + count[1];
-    case BORDER_CLAMP: return 1 + (i == 0 ? a->before : 0) + (i + 1 == a->extent ? a->after : 0);
-    default: return 1;
-    }
-}
-
 uint32_t border_most(const border_axis *a) {
     uint64_t all = (uint64_t)a->before + a->after;
     switch (a->border) {

@@ -18,11 +18,10 @@ typedef struct {
  * count. */
 border_axis border_of(const plan_request *ask, uint32_t axis);
 
-/* Returns at how many places sample i is seen, at least 1. */
-uint32_t border_count(const border_axis *a, uint32_t i);
-/* Returns the largest count of any sample. */
+/* Returns at how many places a sample is seen at most, at least 1. */
 uint32_t border_most(const border_axis *a);
-/* Lists these places in increasing order; `to` has room for all. Returns their number. */
+/* Lists the places of sample i in increasing order; `to` has room for the most. Returns how many
+ * there are. */
 uint32_t border_places(const border_axis *a, uint32_t i, int64_t *to);
 
 #endif

@@ -39,13 +39,13 @@ typedef struct {
 
 static bool find_landings(landings *l, const border_axis *b, uint32_t taps, uint32_t centre,
                           err *e) {
+    size_t shown = (size_t)b->before + b->extent + b->after; /* places; each shows one at most */
     uint32_t n = 0;
-    for (uint32_t i = 0; i < b->extent; i++) n += border_count(b, i);
     int64_t *places = mem_raw(border_most(b), sizeof *places, "ledger", e);
     l->first = mem_raw((size_t)b->extent + 1, sizeof *l->first, "ledger", e);
-    l->range = mem_raw(n, sizeof *l->range, "ledger", e);
+    l->range = mem_raw(shown, sizeof *l->range, "ledger", e);
     bool ok = places && l->first && l->range;
-    if (ok) l->first[0] = n = 0;
+    if (ok) l->first[0] = 0;
     for (uint32_t i = 0; ok && i < b->extent; i++) {
         uint32_t count = border_places(b, i, places);
         for (uint32_t k = 0; k < count; k++) {

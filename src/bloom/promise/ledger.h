@@ -22,7 +22,7 @@
 #define BLOOM_LEDGER_H
 
 #include "bloom/promise/tail.h"
-#include "engine/spill.h"
+#include "engine/join.h"
 
 enum { LEDGER_NAME = 128 };
 typedef struct {

@@ -172,7 +172,6 @@ void gpu_device_rest(void) {
 
 enum { MOST = ENGINE_DEVICES, MOST_FAMILIES = 16 };
 
-static const char *const STATISTICS = VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME;
 static const char *const QUERY_RESET = VK_EXT_HOST_QUERY_RESET_EXTENSION_NAME;
 
 /* Finds the first queue family that computes, preferring one that also draws: drivers give it the
@@ -303,7 +302,7 @@ void gpu_queue_choose(gpu_queue_place to[GPU_WAYS], const VkQueueFamilyPropertie
         }
 }
 
-enum { MOST_QUEUES = 1 + GPU_WAYS, EXTENSIONS = 2 };
+enum { MOST_QUEUES = 1 + GPU_WAYS };
 
 /* Chooses the queues that copy, notes the families of all queues, and asks for as many queues of
  * each family as are used. */
@@ -355,8 +354,6 @@ fail:
 /* --- opening --------------------------------------------------------------------------------- */
 
 static bool gpu_open_device(gpu_device *g, bool float64, err *e) {
-    uint32_t extensions = 0;
-    const char *extension[EXTENSIONS];
     gpu_queue_place place[GPU_WAYS];
     VkDeviceQueueCreateInfo queue[MOST_QUEUES];
     if (!compute_family(g->physical, &g->compute))
@@ -387,19 +384,12 @@ static bool gpu_open_device(gpu_device *g, bool float64, err *e) {
     VkPhysicalDeviceHostQueryResetFeatures reset = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES,
         .hostQueryReset = VK_TRUE};
-    VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR statistics = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR,
-        .pipelineExecutableInfo = VK_TRUE};
-    void *chain = &halfs;
-    g->statistics = log_get_level() >= LOG_DEBUG && has_extension(g->physical, STATISTICS);
     bool resets = has_extension(g->physical, QUERY_RESET);
-    if (g->statistics)
-        extension[extensions++] = STATISTICS, statistics.pNext = chain, chain = &statistics;
-    if (resets) extension[extensions++] = QUERY_RESET, reset.pNext = chain, chain = &reset;
+    if (resets) halfs.pNext = &reset;
     VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
-                               .pNext = chain,
-                               .enabledExtensionCount = extensions,
-                               .ppEnabledExtensionNames = extension,
+                               .pNext = &halfs,
+                               .enabledExtensionCount = resets ? 1 : 0,
+                               .ppEnabledExtensionNames = &QUERY_RESET,
                                .queueCreateInfoCount = g->family_count,
                                .pQueueCreateInfos = queue,
                                .pEnabledFeatures = &features};

@@ -66,9 +66,8 @@ typedef struct {
     uint32_t families[1 + GPU_WAYS], family_count; /* of all these queues, each family once */
     VkPhysicalDeviceMemoryProperties memory;
     PFN_vkResetQueryPoolEXT reset_queries; /* resets from the host; NULL: the driver has none */
-    bool statistics;     /* pipelines keep the compiler's statistics, for the debug log */
-    double tick;         /* seconds per timestamp unit */
-    uint64_t allocation; /* maximum of bytes in one piece of memory */
+    double tick;                           /* seconds per timestamp unit */
+    uint64_t allocation;                   /* maximum of bytes in one piece of memory */
     char name[ENGINE_NAME];
     uint8_t uuid[ENGINE_UUID];
 } gpu_device;

@@ -1,12 +1,9 @@
 #include "engine/gpu/gpu_pass.h"
 
-#include "base/log.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "engine/gpu/gpu_fold.h"
 #include "math/fft.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 /* --- twiddle factors ------------------------------------------------------------------------ */
@@ -295,28 +292,6 @@ void gpu_bind(VkDescriptorSet set, const gpu_device *g, const gpu_layouts *l,
 
 /* --- pipelines ------------------------------------------------------------------------------ */
 
-/* Writes to the log how the compiler did with a pass: registers, spills. */
-static void log_statistics(const gpu_device *g, VkPipeline pipeline, const char *name) {
-    PFN_vkGetPipelineExecutableStatisticsKHR get =
-        (PFN_vkGetPipelineExecutableStatisticsKHR)(void (*)(void))vkGetDeviceProcAddr(
-            g->dev, "vkGetPipelineExecutableStatisticsKHR");
-    VkPipelineExecutableInfoKHR info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR,
-                                        .pipeline = pipeline};
-    VkPipelineExecutableStatisticKHR s[32];
-    uint32_t n = 32;
-    for (uint32_t i = 0; i < n; i++)
-        s[i] = (VkPipelineExecutableStatisticKHR){
-            .sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_STATISTIC_KHR};
-    if (!get || get(g->dev, &info, &n, s) < VK_SUCCESS) return;
-    text t = {0};
-    for (uint32_t i = 0; i < n; i++)
-        if (s[i].format == VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_UINT64_KHR ||
-            s[i].format == VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_INT64_KHR)
-            text_add(&t, "; %s %" PRIi64, s[i].name, s[i].value.i64);
-    log_debug("pass %s%s", name, t.s ? t.s : "");
-    text_free(&t);
-}
-
 bool gpu_pipeline_make(VkPipeline *to, const gpu_device *g, const gpu_layouts *l,
                        const gpu_pipeline_params *p, err *e) {
     VkShaderModuleCreateInfo module = {.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
@@ -364,8 +339,6 @@ static bool make_pass(void *ctx, size_t index, int worker, err *e) {
     gpu_pipeline_params p = {{words, bytes}, &special};
     bool ok = gpu_pipeline_make(&b->s->pipeline[index], b->g, &b->s->layouts, &p, e);
     mem_free(words);
-    if (ok && b->g->statistics)
-        log_statistics(b->g, b->s->pipeline[index], plan_pass_name(pass->kind));
     return ok || err_in(e, "pass '%s'", plan_pass_name(pass->kind));
 }
 

@@ -1,46 +1,6 @@
 #include "engine/gpu/gpu_shaders.h"
 
-/* clang-format off */
-static const uint32_t forward_f32[] = {
-#include "shaders/forward_f32.inc"
-};
-static const uint32_t forward_f64[] = {
-#include "shaders/forward_f64.inc"
-};
-static const uint32_t convolve_f32[] = {
-#include "shaders/convolve_f32.inc"
-};
-static const uint32_t convolve_f64[] = {
-#include "shaders/convolve_f64.inc"
-};
-static const uint32_t inverse_f32[] = {
-#include "shaders/inverse_f32.inc"
-};
-static const uint32_t inverse_f64[] = {
-#include "shaders/inverse_f64.inc"
-};
-static const uint32_t outer_f32[] = {
-#include "shaders/outer_f32.inc"
-};
-static const uint32_t outer_f64[] = {
-#include "shaders/outer_f64.inc"
-};
-static const uint32_t inner_f32[] = {
-#include "shaders/inner_f32.inc"
-};
-static const uint32_t inner_f64[] = {
-#include "shaders/inner_f64.inc"
-};
-static const uint32_t unpack_f32[] = {
-#include "shaders/unpack_f32.inc"
-};
-static const uint32_t unpack_f64[] = {
-#include "shaders/unpack_f64.inc"
-};
-static const uint32_t copy[] = {
-#include "shaders/copy_f32.inc"
-};
-/* clang-format on */
+#include "shaders/all.inc"
 
 #define BOTH(name)                         \
     {                                      \
@@ -58,7 +18,7 @@ static const gpu_shader SHADER[PASS_KINDS][2] = {
 };
 
 gpu_shader gpu_shader_copy(void) {
-    return (gpu_shader){copy, sizeof copy};
+    return (gpu_shader){copy_f32, sizeof copy_f32};
 }
 
 gpu_shader gpu_shader_of(plan_pass_kind kind, bool float64) {
