@@ -26,7 +26,7 @@ static join join_of(const view *v, const light *l) {
     join j = {.spread = v->spread,
               .kept = v->kept,
               .additive = v->s->emit == EMIT_ADDITIVE,
-              .spill = &size->ledger};
+              .spill = v->kept.w ? NULL : &size->ledger};
     for (uint32_t c = 0; c < v->channels; c++) {
         const scan_channel *in = &l->scanned->channel[c];
         double top = fmax(fabs((double)in->least), fabs((double)in->greatest));

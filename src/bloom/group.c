@@ -21,7 +21,6 @@ typedef struct {
     outcome *o;
     accuracy_facts facts;
     accuracy method;
-    accuracy_measured measured[VIEW_CHANNELS]; /* of the last attempt */
     err bug;      /* why the last result cannot be right; ERR_NONE: it can */
     proof proved; /* of the last attempt */
 } search;
@@ -46,17 +45,20 @@ static accuracy_facts facts_of(const view *v, const light *l) {
 
 /* --- judging a result: docs/math.md, "The promise" -------------------------------------------- */
 
-/* Noise below zero, where light cannot be, is cut off. It is also a measurement: where it is larger
- * than predicted, the measured noise takes the prediction's place and the promise is not kept.
- * Where only a mistake of this program explains it, s->bug says so. */
+/* An error that is larger than its prediction times this cannot be rounding. */
+static const double MISTAKE = 16;
+
+/* Judges by what was measured. Noise below zero, where light cannot be, is cut off. It is also a
+ * measurement: where it is larger than predicted, the measured noise takes the prediction's place
+ * and the promise is not kept. Where only a mistake of this program explains it, s->bug says so. */
 static void check(search *s) {
     accuracy *m = &s->method;
     s->bug = (err){0};
-    accuracy_check(m, &s->facts, s->measured);
+    accuracy_check(m, &s->facts, s->o->stats);
     for (uint32_t c = 0; c < s->v->channels; c++) {
         double found = -s->o->stats[c].negative_worst;
         if (found <= m->error[c]) continue;
-        if (!(found <= 16 * m->error[c]) && !(found < 1e-30))
+        if (!(found <= MISTAKE * m->error[c]) && !(found < 1e-30))
             err_set(&s->bug, ERR_INTERNAL,
                     "channel '%s': the glare has values down to %g where it cannot be below zero; "
                     "the predicted noise is %g. This is a bug; please report it",
@@ -67,9 +69,6 @@ static void check(search *s) {
         m->floor = fmax(m->floor, found);
     }
 }
-
-/* An error that is larger than its prediction times this cannot be rounding. */
-static const double MISTAKE = 16;
 
 /* Compares some pixels with the definition. If one is farther off than predicted, the promise is
  * not kept. */
@@ -94,17 +93,6 @@ static bool check_proof(search *s, err *e) {
                 "far off as rounding can put it. This is a bug; please report it",
                 view_name(v, p->channel), x, y, p->got, p->want, p->worst);
     return true;
-}
-
-/* Judges by what was measured, and by some pixels. */
-static bool judge(search *s, err *e) {
-    s->proved = (proof){0};
-    for (uint32_t c = 0; c < s->v->channels; c++) {
-        const join_stats *st = &s->o->stats[c];
-        s->measured[c] = (accuracy_measured){st->norm, st->peak, st->darkest, st->darker};
-    }
-    check(s);
-    return !s->method.kept || check_proof(s, e);
 }
 
 /* --- what is told ---------------------------------------------------------------------------- */
@@ -192,7 +180,9 @@ static bool convolve(group_made *to, outcome *o, const view *v, const light *l, 
     for (uint32_t i = 1;; i++) {
         if (!attempt_run(o, v, l, &s.method, e)) return false;
         enter_attempt(to, o);
-        if (!judge(&s, e)) return false;
+        s.proved = (proof){0};
+        check(&s);
+        if (s.method.kept && !check_proof(&s, e)) return false;
         const accuracy *m = &s.method;
         bool last = m->precision == PRECISION_FLOAT64 || s.facts.precision != PRECISION_AUTO ||
                     !s.facts.doubles;

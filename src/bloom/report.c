@@ -58,22 +58,16 @@ static void add_group(bloom_report *r, const group_made *g) {
     r->groups++;
 }
 
-/* Keeps the worst pixel of two parts: a broken one rather than one that is not. */
-static void add_verified(bloom_verified *all, const bloom_verified *one) {
-    const verify_result a = all->found, *b = &one->found;
-    const bool worse = !(b->worst.error <= a.worst.error);
-    if (!b->pixels) return;
-    if (!a.pixels || (b->broken ? !a.broken || worse : !a.broken && worse)) *all = *one;
-    all->found.pixels = a.pixels + b->pixels;
-    all->found.broken = a.broken + b->broken;
-}
-
 void report_add_part(bloom_report *r, const part_made *p) {
     for (uint64_t i = 0; i < p->bad && r->bad + i < SCAN_BAD; i++)
         r->first_bad[r->bad + i] = p->first_bad[i];
     r->bad += p->bad;
     for (int i = 0; p->done && i < p->groups; i++) add_group(r, &p->group[i]);
-    add_verified(&r->verified, &p->verified);
+    const verify_result had = r->verified.found, *more = &p->verified.found;
+    if (more->pixels && verify_is_worse(&had, more->worst.error, more->broken))
+        r->verified = p->verified;
+    r->verified.found.pixels = had.pixels + more->pixels;
+    r->verified.found.broken = had.broken + more->broken;
     if (p->tiles.channels) r->tiles = p->tiles;
     r->beyond |= p->beyond;
 }

@@ -238,13 +238,16 @@ static void code(value *v, const sampler_promise *by, int count, const sampler_c
     }
 }
 
+bool verify_is_worse(const verify_result *than, double error, bool broken) {
+    bool worse = !(error <= than->worst.error);
+    return !than->pixels || (broken ? !than->broken || worse : !than->broken && worse);
+}
+
 static void enter(verify_result *to, const sampler_pixel *p, const value *v, double tolerance) {
     double off = v->got - v->want, reach = v->near[off > 0] - v->want;
     double error = off == 0 ? 0 : tolerance * fabs(off / reach);
     bool broken = !(v->got >= v->far[0] && v->got <= v->far[1]);
-    bool worse = !(error <= to->worst.error);
-    /* A broken pixel is shown rather than one that is not. */
-    if (!to->pixels || (broken ? !to->broken || worse : !to->broken && worse))
+    if (verify_is_worse(to, error, broken))
         to->worst = (verify_pixel){p->channel, p->is.x, p->is.y, v->got, v->want, error};
     to->pixels++;
     to->broken += broken;

@@ -67,6 +67,10 @@ typedef struct {
     verify_pixel worst;      /* the largest error; of broken pixels where there are any */
 } verify_result;
 
+/* Returns whether a pixel, or the worst of some, is to be shown in place of what was found: a
+ * broken one rather than one that is not. */
+bool verify_is_worse(const verify_result *than, double error, bool broken);
+
 /* How the pixels of a channel are judged. */
 typedef struct {
     const psf *kernel;

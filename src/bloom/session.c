@@ -271,24 +271,18 @@ static void end_size(session *s, size_entry *n, const err *why) {
     pthread_cond_broadcast(&s->made);
 }
 
-/* Makes a size; gives the lock up meanwhile. */
-static size_entry *make_size(session *s, const kernel_need *need, plan_planes planes, err *e) {
-    err why = {0};
-    double full[PSF_CHANNELS];
-    size_entry *n = add_size(s, need, planes, e);
-    if (!n) return NULL;
-    pthread_mutex_unlock(&s->lock);
-    if (make_kernel(s, &n->size, full, &why)) make_tail(s, &n->size, full, &why);
-    pthread_mutex_lock(&s->lock);
-    end_size(s, n, &why);
-    return n;
-}
-
 const session_size *session_size_take(session *s, const kernel_need *need, plan_planes planes,
                                       err *e) {
     pthread_mutex_lock(&s->lock);
     size_entry *n = find_size(s, need, planes);
-    if (!n) n = make_size(s, need, planes, e);
+    if (!n && (n = add_size(s, need, planes, e))) { /* others wait for it without the lock */
+        err why = {0};
+        double full[PSF_CHANNELS];
+        pthread_mutex_unlock(&s->lock);
+        if (make_kernel(s, &n->size, full, &why)) make_tail(s, &n->size, full, &why);
+        pthread_mutex_lock(&s->lock);
+        end_size(s, n, &why);
+    }
     if (n && n->making) {
         par_rest(s->threads);
         while (n->making) pthread_cond_wait(&s->made, &s->lock);
@@ -390,18 +384,7 @@ static void fall_back(session *s, session_lease *l, const engine_device *d, cons
              d->name, why->msg);
 }
 
-/* Takes a slot on the CPU in place of a device that has failed. */
-static bool take_cpu(session_lease *l, session *s, const session_want *want, err *e) {
-    const session_size *size = want->size;
-    plan_request ask = session_request(&s->s, &size->kernel, &size->need, size->planes);
-    device_request r = request_of(s, &ask);
-    device_decision instead;
-    bool refused;
-    r.want = "cpu";
-    device_pool_decide(s->devices, &instead, &r);
-    return take_on(l, s, want, &instead.way[want->way], &refused, e);
-}
-
+/* Takes a slot, on the CPU where a device that `auto` chose has failed. */
 static bool take_any(session_lease *l, session *s, const session_want *want, err *e) {
     const device_choice *first = &want->size->decided.way[want->way];
     engine_class class = first->device.class;
@@ -415,7 +398,13 @@ static bool take_any(session_lease *l, session *s, const session_want *want, err
         }
         fall_back(s, l, &first->device, &why);
     }
-    return take_cpu(l, s, want, e);
+    const session_size *size = want->size;
+    plan_request ask = session_request(&s->s, &size->kernel, &size->need, size->planes);
+    device_request r = request_of(s, &ask);
+    device_decision instead;
+    r.want = "cpu";
+    device_pool_decide(s->devices, &instead, &r);
+    return take_on(l, s, want, &instead.way[want->way], &refused, e);
 }
 
 /* Adds what another lease tells of its spectrum and its device. */

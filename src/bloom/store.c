@@ -50,8 +50,8 @@ static bool choose_types(pixel_type to[VIEW_CHANNELS], group_made *made, const v
 static void enter_ledger(group_made *made, const view *v, const light *l, const outcome *o,
                          const pixel_type *to) {
     const kernel_tail *tail = &v->size->tail;
+    const bool whole = !v->kept.w; /* else what the kernel gains is measured beforehand */
     made->channels = v->channels;
-    const bool whole = !v->kept.w; /* of tiles, what leaves the image is measured beforehand */
     for (uint32_t c = 0; c < v->channels; c++) {
         const join_stats *st = &o->stats[c];
         /* These are the sums of the light that is spread, in which bad pixels already have their
@@ -61,7 +61,7 @@ static void enter_ledger(group_made *made, const view *v, const light *l, const 
         made->row[c] =
             (ledger_row){.gained = whole ? in->sum * (tail->sum[tail_kernel(tail, c)] - 1) : 0,
                          .out = st->sum - (half ? st->over_sum : 0),
-                         .spilled = whole ? st->spilled : 0,
+                         .spilled = st->spilled,
                          .overflow = half ? st->over_sum : 0,
                          .overflow_pixels = half ? st->over : 0,
                          .negative = st->negative_sum,

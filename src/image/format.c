@@ -64,17 +64,6 @@ static bool refuse_foreign(const char *path, const char *name, foreign_kind kind
                    kind == MAYBE ? " (with --colorconvert sRGB linear if it is not linear)" : "");
 }
 
-/* Says of a file in no format of this program what it is instead, if that can be seen. */
-static bool refuse_content(const char *path, const uint8_t *head, size_t n, err *e) {
-    for (size_t i = 0; i < sizeof FOREIGN / sizeof *FOREIGN; i++)
-        if (n >= FOREIGN[i].at + FOREIGN[i].bytes &&
-            memcmp(head + FOREIGN[i].at, FOREIGN[i].magic, FOREIGN[i].bytes) == 0)
-            return refuse_foreign(path, FOREIGN[i].name, FOREIGN[i].kind, e);
-    return err_set(e, ERR_DATA,
-                   "'%s' is not a recognised image format (.exr, .hdr, .pfm, .png or .npy)%s", path,
-                   n == 0 ? ": the file is empty" : "");
-}
-
 /* --- readers ------------------------------------------------------------------------------ */
 
 struct image_reader {
@@ -84,10 +73,18 @@ struct image_reader {
     char *path;
 };
 
+/* Says of a file in no format of this program what it is instead, if that can be seen. */
 static const image_format *format_of_head(const char *path, const uint8_t *head, size_t n, err *e) {
     for (int i = 0; i < FORMATS; i++)
         if (n >= FORMAT[i]->magic && FORMAT[i]->match(head, n)) return FORMAT[i];
-    refuse_content(path, head, n, e);
+    for (size_t i = 0; i < sizeof FOREIGN / sizeof *FOREIGN; i++)
+        if (n >= FOREIGN[i].at + FOREIGN[i].bytes &&
+            memcmp(head + FOREIGN[i].at, FOREIGN[i].magic, FOREIGN[i].bytes) == 0) {
+            refuse_foreign(path, FOREIGN[i].name, FOREIGN[i].kind, e);
+            return NULL;
+        }
+    err_set(e, ERR_DATA, "'%s' is not a recognised image format (.exr, .hdr, .pfm, .png or .npy)%s",
+            path, n == 0 ? ": the file is empty" : "");
     return NULL;
 }
 

@@ -280,20 +280,6 @@ bool image_header_copy(image_header *to, const image_header *from, err *e) {
     return true;
 }
 
-/* wanted: NULL for all. */
-static bool new_planes(image *img, int part, const bool *wanted, err *e) {
-    const image_part *p = &img->head.part[part];
-    img->plane[part] = mem_new((size_t)p->channels, sizeof *img->plane[part], "planes", e);
-    if (!img->plane[part]) return false;
-    size_t samples = (size_t)image_width(p) * image_height(p);
-    for (int c = 0; c < p->channels; c++) {
-        if (wanted && !wanted[c]) continue;
-        img->plane[part][c] = mem_raw(samples, pixel_bytes(p->channel[c].type), "a plane", e);
-        if (!img->plane[part][c]) return false;
-    }
-    return true;
-}
-
 image *image_new_unset(const image_header *h, bool *const *wanted, err *e) {
     uint64_t bytes = 0;
     for (int p = 0; p < h->parts; p++)
@@ -305,8 +291,17 @@ image *image_new_unset(const image_header *h, bool *const *wanted, err *e) {
     if (!image_header_copy(&img->head, h, e)) goto fail;
     img->plane = mem_new((size_t)h->parts, sizeof *img->plane, "planes", e);
     if (!img->plane) goto fail;
-    for (int p = 0; p < h->parts; p++)
-        if ((!wanted || wanted[p]) && !new_planes(img, p, wanted ? wanted[p] : NULL, e)) goto fail;
+    for (int i = 0; i < h->parts; i++) {
+        const image_part *p = &h->part[i];
+        size_t samples = (size_t)image_width(p) * image_height(p);
+        if (wanted && !wanted[i]) continue;
+        void **plane = mem_new((size_t)p->channels, sizeof *plane, "planes", e);
+        if (!(img->plane[i] = plane)) goto fail;
+        for (int c = 0; c < p->channels; c++)
+            if ((!wanted || wanted[i][c]) &&
+                !(plane[c] = mem_raw(samples, pixel_bytes(p->channel[c].type), "a plane", e)))
+                goto fail;
+    }
     return img;
 fail:
     image_free(&img);

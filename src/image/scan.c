@@ -220,24 +220,21 @@ static bool scan_rows(const job *j, piece *p, size_t index, bool careful) {
     return isfinite(p->squares) && (most == 0 || (most > 1e-15F && most < 1e15F));
 }
 
-/* Counts do not depend on the order of the pieces. */
-static void add_bins(job *j, scan_channel *to, const bins *from) {
-    pthread_mutex_lock(&j->counting);
-    for (uint32_t b = 0; b < SCAN_BINS; b++)
-        for (int k = 0; k < TABLES; k++) {
-            to->count[b] += from->count[k][0][b] + from->count[k][1][b];
-            to->below[b] += from->count[k][1][b];
-        }
-    pthread_mutex_unlock(&j->counting);
-}
-
 static bool scan_piece(void *ctx, size_t index, int worker, err *e) {
     job *j = ctx;
     (void)e;
     piece *p = &j->piece[index];
     if (j->tables) p->bins = &j->tables[worker];
     if (!scan_rows(j, p, index, false)) scan_rows(j, p, index, true);
-    if (p->bins) add_bins(j, &j->s->channel[index / j->pieces], p->bins);
+    if (!p->bins) return true;
+    scan_channel *to = &j->s->channel[index / j->pieces];
+    pthread_mutex_lock(&j->counting); /* counts do not depend on the order of the pieces */
+    for (uint32_t b = 0; b < SCAN_BINS; b++)
+        for (int k = 0; k < TABLES; k++) {
+            to->count[b] += p->bins->count[k][0][b] + p->bins->count[k][1][b];
+            to->below[b] += p->bins->count[k][1][b];
+        }
+    pthread_mutex_unlock(&j->counting);
     return true;
 }
 
@@ -262,19 +259,6 @@ static void merge(const job *j, uint32_t c) {
     if (to->least > to->greatest) to->least = to->greatest = 0;
 }
 
-static bool allocate(scan *s, const scan_request *r, err *e) {
-    size_t counts = r->histogram ? 2 * SCAN_BINS : 0;
-    uint64_t *m = mem_new(r->channels * counts + 1, sizeof *m, "statistics", e);
-    if (!(s->memory = m)) return false;
-    for (uint32_t c = 0; c < r->channels; c++) {
-        s->channel[c].pixels = (uint64_t)r->w * r->h;
-        if (!r->histogram) continue;
-        s->channel[c].count = m + c * counts;
-        s->channel[c].below = s->channel[c].count + SCAN_BINS;
-    }
-    return true;
-}
-
 bool scan_make(scan *out, const scan_request *r, par *threads, err *e) {
     scan s = {.channels = r->channels};
     job j = {.r = r, .s = &s, .counting = PTHREAD_MUTEX_INITIALIZER};
@@ -282,11 +266,18 @@ bool scan_make(scan *out, const scan_request *r, par *threads, err *e) {
     j.rows = ceil_div_u32(ceil_div_u32(r->h, ROWS), MAX_PIECES) * ROWS;
     j.pieces = ceil_div_u32(r->h, j.rows);
     size_t pieces = (size_t)j.pieces * r->channels;
-    bool ok = allocate(&s, r, e);
+    size_t counts = r->histogram ? 2 * SCAN_BINS : 0;
+    uint64_t *count = s.memory = mem_new(r->channels * counts + 1, sizeof *count, "statistics", e);
+    for (uint32_t c = 0; count && c < r->channels; c++) {
+        s.channel[c].pixels = (uint64_t)r->w * r->h;
+        if (!r->histogram) continue;
+        s.channel[c].count = count + c * counts;
+        s.channel[c].below = s.channel[c].count + SCAN_BINS;
+    }
     j.piece = mem_new(pieces, sizeof *j.piece, "statistics", e);
     if (r->histogram)
         j.tables = mem_raw((size_t)par_workers(threads), sizeof *j.tables, "histograms", e);
-    ok = ok && j.piece && (j.tables || !r->histogram);
+    bool ok = count && j.piece && (j.tables || !r->histogram);
     ok = ok && par_for(threads, pieces, scan_piece, &j, e);
     for (uint32_t c = 0; ok && c < r->channels; c++) merge(&j, c);
     mem_free(j.piece);

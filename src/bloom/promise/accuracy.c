@@ -100,7 +100,7 @@ void accuracy_choose(accuracy *to, const accuracy_facts *f) {
 
 /* --- afterwards: docs/math.md, "The promise" -------------------------------------------------- */
 
-void accuracy_check(accuracy *a, const accuracy_facts *f, const accuracy_measured *m) {
+void accuracy_check(accuracy *a, const accuracy_facts *f, const join_stats *m) {
     for (uint32_t c = 0; c < f->tail->channels; c++) {
         noise_transform t = transform_of(a, f);
         noise_load bound = bound_of(f, c), load = noise_load_known(&bound, m[c].norm);

@@ -13,15 +13,9 @@
 #define BLOOM_ACCURACY_H
 
 #include "bloom/promise/tail.h"
+#include "engine/join.h"
 
 #define ACCURACY_DARK 1e-4 /* of the median */
-
-/* Per channel, what a result turned out to be. */
-typedef struct {
-    double norm, peak; /* of what the transform made, in the image */
-    double darkest;    /* least |pixel| of those not far below the promise's floor */
-    bool darker;       /* there are pixels far below it */
-} accuracy_measured;
 
 typedef struct {
     const kernel_tail *tail;
@@ -52,8 +46,8 @@ typedef struct {
 /* Chooses a precision by what is known before a transform. */
 void accuracy_choose(accuracy *to, const accuracy_facts *f);
 
-/* Judges what came out: sets floor, allowed, darkest, channel, error and kept. */
-void accuracy_check(accuracy *a, const accuracy_facts *f, const accuracy_measured *m);
+/* Judges what came out of each channel: sets floor, allowed, darkest, channel, error and kept. */
+void accuracy_check(accuracy *a, const accuracy_facts *f, const join_stats *m);
 
 /* Returns the magnitude below which a pixel's error is not relative to the pixel any more. halfs:
  * the channel is stored in halfs. */
