@@ -53,13 +53,6 @@ static bool check_outputs(const settings *s, const job *j, err *e) {
     return ok && (!s->report || file_out_possible(s->report, e) || err_in(e, "report"));
 }
 
-/* Returns how to continue an interrupted run. Without stamps an update makes all frames again. */
-static const char *how_to_go_on(const frame_maker *m) {
-    if (!m->recipes->cache) return "";
-    return m->recipes->s->update ? "; run the same command again to continue"
-                                 : "; run the same command with --existing update to continue";
-}
-
 /* Writes the reports. The run's own error counts, if it has one. */
 static void write_reports(const report *r, cli *c, int status, text *out, err *e) {
     err why = {0};
@@ -72,12 +65,6 @@ static void write_reports(const report *r, cli *c, int status, text *out, err *e
     if (c->s.json) report_text(r, c, e->code ? err_status(e->code) : status, out);
     c->answered = true;
     cli_print(out);
-}
-
-/* Returns true if a closing line may be written: neither --quiet nor --json is given, and the
- * progress is not in a form that programs read. */
-static bool ending_is_told(const settings *s) {
-    return !s->quiet && !s->json && s->progress != PROGRESS_OPENJD && s->progress != PROGRESS_JSON;
 }
 
 /* Adds "; 3 up to date, 1 failed", or nothing. */
@@ -134,8 +121,15 @@ static int run(frame_maker *m, cli *c, const job *j, text *out, err *e) {
     if (!progress_open(&told, &c->s, job_count(j), e) || !report_open(&r, job_count(j), e))
         return 0;
     r.brief = !c->s.report && !c->s.json;
-    bool seen = ending_is_told(&c->s);
-    if (seen && job_count(j) > 1) progress_promise(&told, how_to_go_on(m));
+    /* Whether people read the end. */
+    bool seen = !c->s.quiet && !c->s.json && c->s.progress != PROGRESS_OPENJD &&
+                c->s.progress != PROGRESS_JSON;
+    /* Without stamps an update makes all frames again. */
+    if (seen && job_count(j) > 1)
+        progress_promise(&told, !m->recipes->cache ? ""
+                                : c->s.update      ? "; run the same command again to continue"
+                                              : "; run the same command with --existing update to "
+                                                "continue");
     bool finished = sequence_run(m, j, &told, &r, e);
     if (finished && j->left_out) {
         log_error("%zu more inputs cannot be found", j->left_out);

@@ -67,8 +67,6 @@ void suite_match_free(suite_match *m) {
     *m = (suite_match){0};
 }
 
-/* --- pictures -------------------------------------------------------------------------------- */
-
 const char *const SUITE_PICTURE_NAME[PICTURES] = {
     [PICTURE_REFERENCE] = "reference",
     [PICTURE_RESULT] = "result",

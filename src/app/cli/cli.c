@@ -261,14 +261,6 @@ static bool check_needs(cli *c, err *e) {
            option_rules_check(&c->s, cmd->bit, e);
 }
 
-/* Refuses values that change from frame to frame where the command has no frames. */
-static bool check_keyed(const cli *c, err *e) {
-    const option *o = settings_keyed(&c->s);
-    return !o || !(o->on & c->cmd->bit) || option_find("keys", c->cmd->bit) ||
-           err_set(e, ERR_CONFIG, "%s has values for several frames, and '%s' takes one", o->name,
-                   c->cmd->name);
-}
-
 /* Reads and checks everything, and sets the log level and the limit of memory. Returns true if the
  * command is to run: --help and --print-config are answered here. */
 static bool prepare(cli *c, int argc, char **argv, text *out, err *e) {
@@ -285,7 +277,11 @@ static bool prepare(cli *c, int argc, char **argv, text *out, err *e) {
              set_words(&r, c, e) &&
              (!c->s.keys || !option_find("keys", c->cmd->bit) ||
               keys_file_load(&c->s, c->s.keys, c->cmd->bit, e)) &&
-             check_keyed(c, e) && settings_settle(&c->s, e);
+             settings_settle(&c->s, e);
+    const option *varies = ok ? settings_keyed(&c->s) : NULL;
+    if (varies && varies->on & c->cmd->bit && !option_find("keys", c->cmd->bit))
+        ok = err_set(e, ERR_CONFIG, "%s has values for several frames, and '%s' takes one",
+                     varies->name, c->cmd->name);
     mem_free(r.flag);
     log_set_level(c->s.quiet ? LOG_ERROR : c->s.verbose ? LOG_INFO : LOG_NOTE);
     mem_set_limit(c->s.bloom.mem_limit);

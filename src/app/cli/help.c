@@ -9,8 +9,6 @@
 
 enum { WIDTH = 80 };
 
-/* --- pages as words --------------------------------------------------------------------------- */
-
 /* Ends the lines before by an empty one. */
 static void help_part(text *to) {
     if (to->n > 1 && to->s[to->n - 2] != '\n') text_add(to, "\n");
@@ -77,8 +75,6 @@ static const page_format HELP = {.title = help_title,
 void help_command(const command *c, const command_action *a, text *to) {
     page_write(&(page){&HELP, to, c, a});
 }
-
-/* --- the program ------------------------------------------------------------------------------ */
 
 static const char USAGE[] = " fftbloom IN KERNEL -o OUT [options]\n"
                             "       fftbloom COMMAND [arguments] [options]\n\n";

@@ -16,8 +16,6 @@ bool kernel_keys_is(const char *kernel) {
     return looks && access(kernel, F_OK) != 0;
 }
 
-/* --- reading ---------------------------------------------------------------------------------- */
-
 /* Reads "name=value" or "name=1001:2,1050:4". */
 static bool keys_read_parameter(kernel_keys *k, const char *word, err *e) {
     const char *is = strchr(word, '=');
@@ -75,8 +73,6 @@ bool kernel_keys_vary(const kernel_keys *k) {
     for (int i = 0; i < k->parameters; i++) any |= k->parameter[i].value.count > 1;
     return any;
 }
-
-/* --- making ----------------------------------------------------------------------------------- */
 
 /* Finds the file of a kernel: a recipe is made at `scale` with these parameters. */
 static bool keys_find(char to[SHELF_PATH], const char *kernel, double scale, const char *parameters,

@@ -107,18 +107,6 @@ static bool read_frame(reader *r, char *line, err *e) {
     return true;
 }
 
-static bool read_lines(reader *r, char *bytes, const settings *s, uint32_t users, err *e) {
-    if (strncmp(bytes, "\xef\xbb\xbf", 3) == 0) bytes += 3; /* the mark of UTF-8 */
-    for (char *line = bytes, *end; line; line = end) {
-        if ((end = strchr(line, '\n'))) *end++ = 0;
-        r->line++;
-        if (!line[strspn(line, " \t\r")] || *line == '#') continue;
-        if (!(r->columns ? read_frame(r, line, e) : read_header(r, line, s, users, e)))
-            return false;
-    }
-    return r->columns || err_set(e, ERR_CONFIG, "%s: the file is empty", r->path);
-}
-
 /* Gives the kernel the parameters that have columns. */
 static bool set_parameters(const reader *r, settings *s, uint32_t users, err *e) {
     text kernel = {0};
@@ -161,10 +149,18 @@ bool keys_file_load(settings *s, const char *path, uint32_t users, err *e) {
     if (!r) return false;
     size_t n = 0;
     uint8_t *file = file_read_all(path, FILE_BYTES, &n, e);
-    char *bytes = file ? mem_new(n + 1, 1, "the text of --keys", e) : NULL;
-    if (bytes) memcpy(bytes, file, n);
+    char *bytes = file ? mem_strf(e, "%.*s", (int)n, (const char *)file) : NULL, *line = bytes;
+    bool ok = bytes != NULL;
     r->path = path;
-    bool ok = bytes && read_lines(r, bytes, s, users, e) && set_columns(r, s, users, e);
+    if (ok && strncmp(line, "\xef\xbb\xbf", 3) == 0) line += 3; /* the mark of UTF-8 */
+    for (char *end; ok && line; line = end) {
+        if ((end = strchr(line, '\n'))) *end++ = 0;
+        r->line++;
+        if (!line[strspn(line, " \t\r")] || *line == '#') continue;
+        ok = r->columns ? read_frame(r, line, e) : read_header(r, line, s, users, e);
+    }
+    if (ok && !r->columns) ok = err_set(e, ERR_CONFIG, "%s: the file is empty", path);
+    ok = ok && set_columns(r, s, users, e);
     for (int i = 0; i < r->columns; i++) text_free(&r->column[i].keys);
     mem_free(bytes);
     mem_free(file);

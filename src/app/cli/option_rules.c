@@ -6,8 +6,6 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* --- conditions ---------------------------------------------------------------------------- */
-
 /* Returns true where the output has this extension. In a folder the output has the input's name. An
  * unknown format is refused by its writer. */
 static bool writes(const settings *s, const char *extension) {
@@ -45,8 +43,6 @@ static bool never(const settings *s) {
     return false;
 }
 
-/* --- the table ----------------------------------------------------------------------------- */
-
 enum { RUN = FOR_APPLY | FOR_PLAN };
 
 const option_rule OPTION_RULES[] = {
@@ -74,8 +70,6 @@ const option_rule OPTION_RULES[] = {
      "with --engine article"},
 };
 const int OPTION_RULE_COUNT = (int)(sizeof OPTION_RULES / sizeof OPTION_RULES[0]);
-
-/* --- the check ----------------------------------------------------------------------------- */
 
 /* Returns true if `word` is one of `words`, which blanks separate. */
 static bool is_among(const char *words, const char *word) {

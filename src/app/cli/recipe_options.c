@@ -9,8 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* --- the camera of a plate -------------------------------------------------------------------- */
-
 /* Attributes of the OpenEXR standard, and what they are here. */
 static const struct {
     const char *attribute;
@@ -49,8 +47,6 @@ static bool set_plate(kernel_recipe *r, const char *path, par *threads, err *e) 
     image_close(&in);
     return ok || err_in(e, "'%s'", path);
 }
-
-/* ---------------------------------------------------------------------------------------------- */
 
 /* A name with a dot or a slash is that of a file, as any name is that a file has. */
 static bool is_file(const char *word) {

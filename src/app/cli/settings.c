@@ -345,12 +345,6 @@ static void free_setting(setting *v) {
     keyed_free(&v->keys);
 }
 
-static void follow_existing(settings *s) {
-    s->clobber = s->existing != EXISTING_SKIP;
-    s->in_place = s->existing == EXISTING_IN_PLACE;
-    s->update = s->in_place || s->existing == EXISTING_UPDATE;
-}
-
 bool settings_set(settings *s, int index, const char *value, setting_origin from, err *e) {
     const option *o = &OPTIONS[index];
     char flag[OPTION_NAME_ROOM];
@@ -375,7 +369,11 @@ bool settings_set(settings *s, int index, const char *value, setting_origin from
         ok = (fresh.text = mem_str(shortest.s, e)) != NULL;
         text_free(&shortest);
     }
-    if (ok && o->at == offsetof(settings, existing)) follow_existing(s);
+    if (ok && o->at == offsetof(settings, existing)) {
+        s->clobber = s->existing != EXISTING_SKIP;
+        s->in_place = s->existing == EXISTING_IN_PLACE;
+        s->update = s->in_place || s->existing == EXISTING_UPDATE;
+    }
     setting *old = ok ? &s->value[index] : &fresh;
     free_setting(old);
     if (ok) *old = fresh;
@@ -471,10 +469,6 @@ static void add_number(const char *v, text *to) {
         keyed_add_number(x, to);
 }
 
-static void add_string(const char *v, text *to) {
-    text_add_json(to, v);
-}
-
 /* Appends the items of a list with commas as an array. */
 static void add_list(const char *v, bool numbers, text *to) {
     json_out j = {.to = to};
@@ -484,7 +478,10 @@ static void add_list(const char *v, bool numbers, text *to) {
         size_t n = strcspn(p, ",");
         text item = {0};
         text_add_bytes(&item, p, n);
-        (numbers ? add_number : add_string)(item.s, json_here(&j, NULL));
+        if (numbers)
+            add_number(item.s, json_here(&j, NULL));
+        else
+            json_string(&j, NULL, item.s);
         text_free(&item);
         p += n;
         if (!*p) break;

@@ -155,25 +155,20 @@ bool farm_template_fill(const farm *f, text *to, err *e) {
     return ok;
 }
 
-/* Returns whether a path or value would be read as a field of OpenJD's template. */
-static bool has_braces(const farm *f) {
-    if (strstr(f->here, "{{") || strstr(f->program, "{{")) return true;
-    for (size_t i = 0; i < f->flags; i++) {
-        const char *found = strstr(f->flag[i].s, "{{");
-        if (found && strncmp(found, FARM_OPENJD_FOLDER, strlen(FARM_OPENJD_FOLDER)) == 0)
-            found = strstr(found + strlen(FARM_OPENJD_FOLDER), "{{");
-        if (found) return true;
-    }
-    return false;
-}
-
 bool farm_openjd_template(const farm *f, text *to, err *e) {
     enum { MOST = 1024 }; /* characters of a parameter's value */
     text frames = {0};
     farm_ranges(f->left, f->frames, ':', &frames);
-    size_t n = frames.n;
+    size_t n = frames.n, folder = strlen(FARM_OPENJD_FOLDER);
     text_free(&frames);
-    if (has_braces(f))
+    bool braces = strstr(f->here, "{{") || strstr(f->program, "{{");
+    for (size_t i = 0; i < f->flags; i++) {
+        const char *found = strstr(f->flag[i].s, "{{");
+        if (found && strncmp(found, FARM_OPENJD_FOLDER, folder) == 0)
+            found = strstr(found + folder, "{{");
+        braces |= found != NULL;
+    }
+    if (braces)
         return err_set(e, ERR_USAGE,
                        "a path or value with '{{' cannot stand in an OpenJD template");
     if (n > MOST)

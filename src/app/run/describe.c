@@ -68,15 +68,37 @@ static uint32_t length_along(const plan *p, uint32_t axis) {
     return p->axis[p->first == axis ? 0 : 1].length;
 }
 
-/* Returns the size of the second half spectrum, where passes 1 and 2 leave theirs differently. */
-static uint64_t tiled_bytes(const plan *p) {
-    return p->tile != p->tile_in ? p->scratch_bytes : 0;
+/* The memory of a plan on its device. */
+typedef struct {
+    const char *key, *words; /* in JSON, and for people */
+    uint64_t bytes;
+    uint32_t tile;
+} buffer;
+enum { BUFFERS = 10, ONCE = 5 }; /* from ONCE on they are there once, and before in each frame */
+
+static void list_buffers(const plan *p, buffer to[BUFFERS]) {
+    const char *image = p->ask.planes.in == PLAN_HALFS ? "image as halfs" : "image";
+    /* Passes 1 and 2 may leave their half spectra differently. */
+    uint64_t second = p->tile != p->tile_in ? p->scratch_bytes : 0;
+    const buffer all[BUFFERS] = {{"image", "result", p->image_bytes, 0},
+                                 {"input", image, p->input_bytes, 0},
+                                 {"mask", "mask", p->mask_bytes, 0},
+                                 {"glare", "glare", p->glare_bytes, 0},
+                                 {"totals", "totals", p->total_bytes, 0},
+                                 {"scratch", "half spectrum", p->scratch_bytes, p->tile_in},
+                                 {"tiled", "a second one", second, p->tile},
+                                 {"line", "split lines", p->line_bytes, 0},
+                                 {"spectrum", "kernel", p->spectrum_bytes, 0},
+                                 {"twiddle", "tables", p->twiddle_bytes, 0}};
+    memcpy(to, all, sizeof all);
 }
 
 void describe_plan_json(json_out *j, const char *key, const plan *p) {
     const plan_request *a = &p->ask;
     const uint32_t lengths[] = {length_along(p, PLAN_X), length_along(p, PLAN_Y)};
     const bool travels = a->limits.invocations > 0;
+    buffer all[BUFFERS];
+    list_buffers(p, all);
     json_object(j, key);
     json_line(j);
     json_uints(j, "image", a->size, PLAN_AXES);
@@ -95,18 +117,9 @@ void describe_plan_json(json_out *j, const char *key, const plan *p) {
     json_uint(j, "channels_per_bind", p->channels_per_bind);
     json_uint(j, "frames", p->frames);
     json_object(j, "bytes");
-    json_uint(j, "image", p->image_bytes);
-    json_uint(j, "scratch", p->scratch_bytes);
-    json_uint(j, "input", p->input_bytes);
-    json_uint(j, "mask", p->mask_bytes);
-    json_uint(j, "glare", p->glare_bytes);
-    json_uint(j, "totals", p->total_bytes);
+    for (int i = 0; i < BUFFERS; i++) json_uint(j, all[i].key, all[i].bytes);
     json_uint(j, "up", travels ? plan_bytes_up(p) : 0);
     json_uint(j, "down", travels ? plan_bytes_down(p) : 0);
-    json_uint(j, "tiled", tiled_bytes(p));
-    json_uint(j, "line", p->line_bytes);
-    json_uint(j, "spectrum", p->spectrum_bytes);
-    json_uint(j, "twiddle", p->twiddle_bytes);
     json_uint(j, "all", plan_device_bytes(p));
     json_close(j);
     json_line(j);
@@ -144,28 +157,16 @@ static void axis_words(const plan_axis *a, const char *name, const char *which, 
 }
 
 static void memory_words(const plan *p, text *to) {
-    const struct {
-        const char *name;
-        uint64_t bytes;
-        uint32_t tile;
-    } BUFFER[] = {{"result", p->image_bytes, 0},
-                  {p->ask.planes.in == PLAN_HALFS ? "image as halfs" : "image", p->input_bytes, 0},
-                  {"mask", p->mask_bytes, 0},
-                  {"glare", p->glare_bytes, 0},
-                  {"totals", p->total_bytes, 0},
-                  {"half spectrum", p->scratch_bytes, p->tile_in},
-                  {"a second one", tiled_bytes(p), p->tile},
-                  {"split lines", p->line_bytes, 0},
-                  {"kernel", p->spectrum_bytes, 0},
-                  {"tables", p->twiddle_bytes, 0}};
+    buffer all[BUFFERS];
     char b[32];
     const char *sep = "";
+    list_buffers(p, all);
     text_add(to, "memory   %s: ", text_bytes((double)plan_device_bytes(p), b));
-    for (size_t i = 0; i < sizeof BUFFER / sizeof BUFFER[0]; i++) {
-        if (i == 5 && p->frames > 1) text_add(to, ", of %u frames in flight each", p->frames);
-        if (!BUFFER[i].bytes) continue;
-        text_add(to, "%s%s %s", sep, BUFFER[i].name, text_bytes((double)BUFFER[i].bytes, b));
-        if (BUFFER[i].tile) text_add(to, " in tiles of %u", BUFFER[i].tile);
+    for (int i = 0; i < BUFFERS; i++) {
+        if (i == ONCE && p->frames > 1) text_add(to, ", of %u frames in flight each", p->frames);
+        if (!all[i].bytes) continue;
+        text_add(to, "%s%s %s", sep, all[i].words, text_bytes((double)all[i].bytes, b));
+        if (all[i].tile) text_add(to, " in tiles of %u", all[i].tile);
         sep = ", ";
     }
     if (p->channels_per_bind < p->ask.channels)

@@ -326,22 +326,17 @@ static bool make_once(work *w, bool hold, err *e) {
     return ok;
 }
 
-/* Chooses whether the image is held. Most images fit, which is told without the kernel. */
-static bool choose_hold(bool *hold, const work *w, err *e) {
-    *hold = true;
-    if (!w->f->alone || fits_surely(&w->out, w->r)) return true;
-    queue_bloom *b = open_bloom(w, e);
-    mem_plan need;
-    if (!b) return false;
-    *hold = fits(&need, &w->out, w->r, b->bloom);
-    give_bloom(w->on, b);
-    return true;
-}
-
 /* Makes the frame, and does so again where it cannot be made as it was tried: there was no memory
  * to hold the image, or values beyond halfs ask for floats. */
 static bool make_some_way(work *w, err *e) {
-    bool hold, ok = choose_hold(&hold, w, e);
+    bool hold = !w->f->alone || fits_surely(&w->out, w->r), ok = true;
+    if (!hold) { /* most images fit, which is told without the kernel */
+        mem_plan need;
+        queue_bloom *b = open_bloom(w, e);
+        ok = b != NULL;
+        hold = ok && fits(&need, &w->out, w->r, b->bloom);
+        if (b) give_bloom(w->on, b);
+    }
     while (ok && !make_once(w, hold, e)) {
         err ignored = {0};
         bool memory = hold && w->f->alone && e->code == ERR_MEMORY;

@@ -12,8 +12,6 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* --- provenance --------------------------------------------------------------------------- */
-
 bool output_is_stamped(const image_header *h) {
     for (int i = 0; i < h->parts; i++)
         if (image_find_attr(&h->part[i], "fftbloom:version")) return true;
@@ -41,8 +39,6 @@ bool output_stamp(image_header *h, const settings *s, const char *input, err *e)
     text_free(&look);
     return ok;
 }
-
-/* --- files -------------------------------------------------------------------------------- */
 
 uint64_t output_stream_bytes(const output *o, const char *input, const image_header *h) {
     struct stat st;

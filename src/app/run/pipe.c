@@ -72,26 +72,19 @@ static bool make(piped *p, const char *input, const char *format, size_t index, 
     return ok;
 }
 
-/* Opens the screen of pictures, as the first image and the options say. PFM and raw planes may be
- * followed by more. */
-static bool open_screen(piped *p, const stream *first, err *e) {
-    frame_maker *m = p->maker;
-    bool several = strcmp(first->format, "exr") != 0;
-    if (!output_is_picture(p->s->output)) return true;
-    return exposure_settle(p->s, first->path, several, m->threads, e) &&
-           (m->screen = screen_open(p->s->view, e));
-}
-
 static bool make_stream(piped *p, err *e) {
     stream in;
-    bool ok = stream_open(&in, p->s->raw, e);
+    frame_maker *m = p->maker;
+    bool ok = stream_open(&in, p->s->raw, e), picture = output_is_picture(p->s->output);
     while (ok && stream_next(&in, e)) {
         if (in.count > 1 && !p->output.after && p->output.before)
             ok = err_set(e, ERR_USAGE,
                          "standard input has more than one image; give the output a frame pattern, "
                          "such as out.####.exr, or write -");
-        ok = ok && (in.count > 1 || open_screen(p, &in, e)) &&
-             make(p, in.path, in.format, in.count - 1, e);
+        if (ok && in.count == 1 && picture) /* PFM and raw planes may be followed by more */
+            ok = exposure_settle(p->s, in.path, strcmp(in.format, "exr") != 0, m->threads, e) &&
+                 (m->screen = screen_open(p->s->view, e));
+        ok = ok && make(p, in.path, in.format, in.count - 1, e);
         if (!ok) rename_input(in.path, in.count, e);
     }
     if (ok) rename_input(in.path, in.count + 1, e); /* where the next image could not be had */

@@ -110,18 +110,11 @@ static bool trim_entries(const request *r, err *e) {
     return true;
 }
 
-static bool print_folder(const request *r, err *e) {
-    (void)e;
-    if (!r->json) text_add(r->to, "%s\n", r->dir);
-    return true;
-}
-
 static int run_cache(cli *c, text *out, err *e) {
     static const struct {
         const char *action;
         bool (*work)(const request *r, err *e);
-    } WORK[] = {
-        {"path", print_folder}, {"list", list}, {"verify", verify_entries}, {"trim", trim_entries}};
+    } WORK[] = {{"path", NULL}, {"list", list}, {"verify", verify_entries}, {"trim", trim_entries}};
     char dir[CACHE_PATH];
     json_out j;
     int i = 0;
@@ -134,8 +127,9 @@ static int run_cache(cli *c, text *out, err *e) {
         json_string(&j, "path", dir);
     }
     while (strcmp(WORK[i].action, c->action->name) != 0) i++;
-    if (!WORK[i].work(&(request){dir, c->s.bloom.cache_size, c->s.json ? &j : NULL, out}, e))
-        return 0;
+    const request r = {dir, c->s.bloom.cache_size, c->s.json ? &j : NULL, out};
+    if (WORK[i].work && !WORK[i].work(&r, e)) return 0;
+    if (!WORK[i].work && !c->s.json) text_add(out, "%s\n", dir);
     if (c->s.json) json_end(&j);
     cli_print(out);
     c->answered = true;

@@ -7,8 +7,6 @@
 
 enum { DIGITS = 9 };
 
-/* --- pictures -------------------------------------------------------------------------------- */
-
 static void add_heat(const heat *h, json_out *j) {
     json_real(j, "gain", DIGITS, h->gain);
     json_real(j, "low", DIGITS, h->low);
@@ -47,8 +45,6 @@ static void add_pictures(const suite_pictures *p, json_out *j) {
     }
     json_close(j);
 }
-
-/* --------------------------------------------------------------------------------------------- */
 
 static void suite_json_case(const case_result *c, bool pictures, json_out *j) {
     json_block(j, NULL);
