@@ -25,8 +25,8 @@ static bool check_names(const settings *s, const job *j, err *e) {
         ok =
             job_frame(j, i, &f, e) && file_set_add_frame(&files, i, f.input, f.output, e) &&
             (!(i == 0 || j->kernels) || file_set_add(&files, FILE_READ, "the kernel", f.kernel, e));
-        for (int k = 0; ok && k < JOB_SIDES; k++)
-            ok = file_set_add(&files, FILE_WRITTEN, JOB_SIDE_ROLE[k], f.side[k], e);
+        for (int k = JOB_BEFORE; ok && k < JOB_PATHS; k++)
+            ok = file_set_add(&files, FILE_WRITTEN, JOB_ROLE[k], f.path[k], e);
         job_files_free(&f);
     }
     ok = ok && file_set_add(&files, FILE_READ, "the keys", s->keys, e) &&
@@ -40,14 +40,14 @@ static bool check_names(const settings *s, const job *j, err *e) {
 static bool check_outputs(const settings *s, const job *j, err *e) {
     job_files f;
     bool ok = job_frame(j, 0, &f, e);
-    static const char *const EXTENSION[JOB_SIDES] = {[JOB_BEFORE] = ".png", [JOB_EMITTED] = ".exr"};
+    static const char *const EXTENSION[JOB_PATHS] = {[JOB_BEFORE] = ".png", [JOB_EMITTED] = ".exr"};
     ok = ok && image_can_create(f.output, e);
-    for (int k = 0; ok && k < JOB_SIDES; k++) {
-        const char *dot = f.side[k] ? strrchr(f.side[k], '.') : EXTENSION[k];
+    for (int k = JOB_BEFORE; ok && k < JOB_PATHS; k++) {
+        const char *dot = f.path[k] ? strrchr(f.path[k], '.') : EXTENSION[k];
         ok = (dot && strcasecmp(dot, EXTENSION[k]) == 0) ||
-             err_set(e, ERR_USAGE, "%s, '%s', must be a %s file", JOB_SIDE_ROLE[k], f.side[k],
+             err_set(e, ERR_USAGE, "%s, '%s', must be a %s file", JOB_ROLE[k], f.path[k],
                      EXTENSION[k]);
-        ok = ok && (!f.side[k] || file_out_possible(f.side[k], e));
+        ok = ok && (!f.path[k] || file_out_possible(f.path[k], e));
     }
     job_files_free(&f);
     return ok && (!s->report || file_out_possible(s->report, e) || err_in(e, "report"));

@@ -77,11 +77,11 @@ typedef struct {
 enum { BUFFERS = 10, ONCE = 5 }; /* from ONCE on they are there once, and before in each frame */
 
 static void list_buffers(const plan *p, buffer to[BUFFERS]) {
-    const char *image = p->ask.planes.in == PLAN_HALFS ? "image as halfs" : "image";
+    const char *input = p->ask.planes.in == PLAN_HALFS ? "image as halfs" : "image";
     /* Passes 1 and 2 may leave their half spectra differently. */
     uint64_t second = p->tile != p->tile_in ? p->scratch_bytes : 0;
     const buffer all[BUFFERS] = {{"image", "result", p->image_bytes, 0},
-                                 {"input", image, p->input_bytes, 0},
+                                 {"input", input, p->input_bytes, 0},
                                  {"mask", "mask", p->mask_bytes, 0},
                                  {"glare", "glare", p->glare_bytes, 0},
                                  {"totals", "totals", p->total_bytes, 0},

@@ -208,7 +208,7 @@ static bool load_image(work *w, err *e) {
     frame_maker *m = w->m;
     const image_header *h = w->in.head;
     bool **wanted = mem_new((size_t)h->parts, sizeof *wanted, "parts", e);
-    bool ok = wanted != NULL, all = !w->files->side[JOB_BEFORE];
+    bool ok = wanted != NULL, all = !w->files->before;
     for (int i = 0; ok && i < h->parts; i++) {
         const image_part *p = &h->part[i];
         ok = (wanted[i] = output_channels(&w->out, p, e)) || err_in(e, "%s", w->f->input);
@@ -248,8 +248,7 @@ static bool give_rows(work *w, targets *to, err *e) {
 /* Makes the files. Rows come twice where the exposure that suits a picture has to be found. */
 static bool make_files(work *w, const image_header *head, err *e) {
     targets to = {0};
-    targets_wanted want = {w->files->side[JOB_EMITTED], w->files->side[JOB_BEFORE],
-                           (float)w->how->s->exposure};
+    targets_wanted want = {w->files->emitted, w->files->before, (float)w->how->s->exposure};
     bool ok = true;
     if (output_is_picture(w->out.path) && isnan(want.stops)) {
         ok = targets_look(&to, &w->out, &w->in, head, e) && give_rows(w, &to, e) &&
@@ -411,7 +410,8 @@ static void log_frame(const frame_result *f, bool ok) {
 
 frame_state frame_look(const recipe *r, const job_files *f, const char **why) {
     bool all = true;
-    for (int k = 0; k < JOB_SIDES; k++) all &= !f->side[k] || access(f->side[k], F_OK) == 0;
+    for (int k = JOB_BEFORE; k < JOB_PATHS; k++)
+        all &= !f->path[k] || access(f->path[k], F_OK) == 0;
     if (r->s->update && r->stamped && all && stamp_is_current(&r->stamp)) {
         *why = "the output is up to date";
         return FRAME_CURRENT;

@@ -12,13 +12,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-const char *const JOB_SIDE_ROLE[JOB_SIDES] = {
-    [JOB_BEFORE] = "the picture before",
-    [JOB_EMITTED] = "the glare's file",
-};
+const char *const JOB_ROLE[JOB_PATHS] = {[JOB_INPUT] = "the input",
+                                         [JOB_KERNEL] = "the kernel",
+                                         [JOB_OUTPUT] = "the output",
+                                         [JOB_BEFORE] = "the picture before",
+                                         [JOB_EMITTED] = "the glare's file"};
 
-static const char *side_path(const settings *s, job_side k) {
-    return k == JOB_BEFORE ? s->before : s->emit_file;
+static const char *given_path(const job *j, const settings *s, int k) {
+    return k == JOB_INPUT    ? s->input
+           : k == JOB_KERNEL ? s->kernel
+           : k == JOB_OUTPUT ? j->output
+           : k == JOB_BEFORE ? s->before
+                             : s->emit_file;
 }
 
 /* --- views ---------------------------------------------------------------------------------- */
@@ -66,18 +71,14 @@ static bool open_path(frame_pattern *p, const char *path, const char *view, err 
 
 static bool open_views(job *j, const settings *s, err *e) {
     if (!name_views(j, s, e)) return false;
-    for (size_t i = 0; i < j->views; i++) {
-        job_view *v = &j->view[i];
-        if (!open_path(&v->input, s->input, v->name, e)) return err_in(e, "input");
-        if (!j->keyed && !open_path(&v->kernel, s->kernel, v->name, e)) return err_in(e, "kernel");
-        if (j->output && !open_path(&v->output, j->output, v->name, e)) return err_in(e, "output");
-        for (int k = 0; k < JOB_SIDES; k++) {
-            const char *path = side_path(s, (job_side)k);
-            if (path && !open_path(&v->side[k], path, v->name, e))
-                return err_in(e, "%s", JOB_SIDE_ROLE[k]);
+    for (size_t i = 0; i < j->views; i++)
+        for (int k = 0; k < JOB_PATHS; k++) {
+            const char *path = given_path(j, s, k);
+            if (!path || (k == JOB_KERNEL && j->keyed)) continue;
+            if (!open_path(&j->view[i].path[k], path, j->view[i].name, e))
+                return err_in(e, "%s", JOB_ROLE[k] + strlen("the "));
         }
-    }
-    j->kernels = j->keyed || j->view[0].kernel.after || frame_views_in(s->kernel);
+    j->kernels = j->keyed || j->view[0].path[JOB_KERNEL].after || frame_views_in(s->kernel);
     return true;
 }
 
@@ -88,7 +89,7 @@ static bool open_views(job *j, const settings *s, err *e) {
 static bool has_input(const job *j, const frame_list *there, int number) {
     bool is = false;
     for (size_t i = 0; !is && i < j->views; i++) {
-        const frame_pattern *p = &j->view[i].input;
+        const frame_pattern *p = &j->view[i].path[JOB_INPUT];
         const frame_list *l = &there[i];
         size_t from = 0, to = l->count;
         while (from < to) {
@@ -108,7 +109,7 @@ static bool has_input(const job *j, const frame_list *there, int number) {
 
 /* Says what was asked for, and what is there instead. */
 static bool refuse_frames(const job *j, const settings *s, err *e) {
-    const frame_pattern *p = &j->view[0].input;
+    const frame_pattern *p = &j->view[0].path[JOB_INPUT];
     frame_list l = {0};
     text pattern = {0}, has = {0};
     bool scanned = frame_list_scan(&l, p, e); /* else it has said what there is */
@@ -132,7 +133,7 @@ static bool refuse_frames(const job *j, const settings *s, err *e) {
  * missing. Refuses a list of which none is there, and leaves out most of many that are missing. */
 static bool look_for_inputs(job *j, const settings *s, err *e) {
     frame_list *l = &j->frames;
-    char *first = frame_path(&j->view[0].input, l->number[0], e);
+    char *first = frame_path(&j->view[0].path[JOB_INPUT], l->number[0], e);
     bool many = l->count > JOB_MISSING, seen = first && access(first, F_OK) == 0, any = false;
     mem_free(first);
     if (!first || (seen && !many)) return first != NULL;
@@ -140,8 +141,9 @@ static bool look_for_inputs(job *j, const settings *s, err *e) {
     bool ok = there != NULL;
     err none = {0};
     for (size_t i = 0; ok && i < j->views; i++) /* each folder is searched once */
-        ok = frame_list_scan(&there[i], &j->view[i].input, &none) || none.code == ERR_NO_INPUT ||
-             none.code == ERR_USAGE || err_set(e, none.code, "%s", none.msg);
+        ok = frame_list_scan(&there[i], &j->view[i].path[JOB_INPUT], &none) ||
+             none.code == ERR_NO_INPUT || none.code == ERR_USAGE ||
+             err_set(e, none.code, "%s", none.msg);
     size_t kept = 0, missing = 0;
     for (size_t i = 0; ok && i < l->count; i++) {
         bool is = has_input(j, there, l->number[i]);
@@ -160,20 +162,21 @@ static bool look_for_inputs(job *j, const settings *s, err *e) {
 
 /* Lists the frames: those asked for, or those of the first view. A farm's may be made later. */
 static bool list_frames(job *j, const settings *s, err *e) {
-    const job_view *v = &j->view[0];
+    const frame_pattern *input = &j->view[0].path[JOB_INPUT];
     bool listed = s->frames ? frame_list_parse(&j->frames, s->frames, e)
-                            : frame_list_scan(&j->frames, &v->input, e);
+                            : frame_list_scan(&j->frames, input, e);
     if (!listed || (s->frames && !s->farms && !look_for_inputs(j, s, e))) return false;
     text gaps = {0};
-    size_t missing = s->frames ? 0 : frame_list_gaps(&j->frames, &v->input, &gaps);
+    size_t missing = s->frames ? 0 : frame_list_gaps(&j->frames, input, &gaps);
     if (missing)
         log_note("frame%s %s of %s %s missing", missing == 1 ? "" : "s", gaps.s, j->input,
                  missing == 1 ? "is" : "are");
     text_free(&gaps);
     const char *one = NULL;
-    if (j->output && !v->output.after && !image_is_stream(j->output)) one = j->output;
-    for (int k = 0; k < JOB_SIDES; k++)
-        if (v->side[k].before && !v->side[k].after) one = side_path(s, (job_side)k);
+    for (int k = JOB_OUTPUT; k < JOB_PATHS; k++) {
+        const frame_pattern *p = &j->view[0].path[k];
+        if (p->before && !p->after && !image_is_stream(p->before)) one = given_path(j, s, k);
+    }
     return !one || j->frames.count == 1 ||
            err_set(e, ERR_USAGE,
                    "%zu frames would go into the one file '%s'; give the output a frame "
@@ -183,23 +186,15 @@ static bool list_frames(job *j, const settings *s, err *e) {
 
 /* Refuses what only a sequence can have. */
 static bool check_lone(const job *j, const settings *s, err *e) {
-    const struct {
-        const char *role, *path;
-        bool field;
-    } OTHER[] = {{"output", j->output, j->view[0].output.after},
-                 {"picture", s->before, j->view[0].side[JOB_BEFORE].after},
-                 {"glare's file", s->emit_file, j->view[0].side[JOB_EMITTED].after},
-                 {"kernel", s->kernel, j->view[0].kernel.after}};
     if (s->frames)
         return err_set(
             e, ERR_USAGE,
             "--frames needs a frame pattern as the input, not '%s'; write ####, %%04d or $F4",
             s->input);
-    for (size_t i = 0; i < sizeof OTHER / sizeof OTHER[0]; i++)
-        if (OTHER[i].field)
-            return err_set(e, ERR_USAGE,
-                           "the %s '%s' has a frame field, but the input '%s' has none",
-                           OTHER[i].role, OTHER[i].path, s->input);
+    for (int k = JOB_KERNEL; k < JOB_PATHS; k++)
+        if (j->view[0].path[k].after)
+            return err_set(e, ERR_USAGE, "%s '%s' has a frame field, but the input '%s' has none",
+                           JOB_ROLE[k], given_path(j, s, k), s->input);
     const option *by_frame = settings_keyed(s);
     if (by_frame || j->keyed)
         return err_set(e, ERR_USAGE,
@@ -224,7 +219,7 @@ static char *find_output(const settings *s, err *e) {
 bool job_open(job *j, const settings *s, err *e) {
     *j = (job){.input = s->input, .kernel = s->kernel, .keyed = kernel_keys_is(s->kernel)};
     bool ok = (!s->output || (j->output = find_output(s, e))) && open_views(j, s, e);
-    j->sequence = ok && j->view[0].input.after;
+    j->sequence = ok && j->view[0].path[JOB_INPUT].after;
     ok = ok && (j->sequence ? list_frames(j, s, e) : check_lone(j, s, e));
     if (!ok) job_close(j);
     return ok;
@@ -232,10 +227,7 @@ bool job_open(job *j, const settings *s, err *e) {
 
 void job_close(job *j) {
     for (size_t i = 0; j->view && i < j->views; i++) {
-        frame_pattern_free(&j->view[i].input);
-        frame_pattern_free(&j->view[i].kernel);
-        frame_pattern_free(&j->view[i].output);
-        for (int k = 0; k < JOB_SIDES; k++) frame_pattern_free(&j->view[i].side[k]);
+        for (int k = 0; k < JOB_PATHS; k++) frame_pattern_free(&j->view[i].path[k]);
         mem_free(j->view[i].name);
     }
     mem_free(j->view);
@@ -265,22 +257,19 @@ bool job_frame(const job *j, size_t index, job_files *to, err *e) {
     const int *number = j->sequence ? &j->frames.number[index / j->views] : NULL;
     const job_view *v = &j->view[index % j->views];
     int n = number ? *number : 0;
-    *to = (job_files){.input = frame_path(&v->input, n, e),
-                      .kernel = j->keyed ? mem_str(j->kernel, e) : frame_path(&v->kernel, n, e),
-                      .output = j->output ? frame_path(&v->output, n, e) : NULL,
-                      .number = number,
-                      .view = v->name};
-    bool ok = to->input && to->kernel && (to->output || !j->output);
-    for (int k = 0; ok && k < JOB_SIDES; k++)
-        if (v->side[k].before) ok = (to->side[k] = frame_path(&v->side[k], n, e)) != NULL;
+    bool ok = true;
+    *to = (job_files){.number = number, .view = v->name};
+    for (int k = 0; ok && k < JOB_PATHS; k++) {
+        const frame_pattern *p = &v->path[k];
+        bool is = k == JOB_KERNEL && j->keyed;
+        if (is || p->before)
+            ok = (to->path[k] = is ? mem_str(j->kernel, e) : frame_path(p, n, e)) != NULL;
+    }
     if (!ok) job_files_free(to);
     return ok;
 }
 
 void job_files_free(job_files *f) {
-    mem_free(f->input);
-    mem_free(f->kernel);
-    mem_free(f->output);
-    for (int k = 0; k < JOB_SIDES; k++) mem_free(f->side[k]);
+    for (int k = 0; k < JOB_PATHS; k++) mem_free(f->path[k]);
     *f = (job_files){0};
 }

@@ -10,15 +10,15 @@
 #include "app/cli/settings.h"
 #include "app/run/frame_pattern.h"
 
-/* What a frame may write beside its output: the picture of --before, the glare of --emit-file. */
-typedef enum { JOB_BEFORE, JOB_EMITTED, JOB_SIDES } job_side;
-extern const char *const JOB_SIDE_ROLE[JOB_SIDES]; /* for messages */
+/* The files of a frame: the last two are what it may write beside its output, the picture of
+ * --before and the glare of --emit-file. */
+typedef enum { JOB_INPUT, JOB_KERNEL, JOB_OUTPUT, JOB_BEFORE, JOB_EMITTED, JOB_PATHS } job_path;
+extern const char *const JOB_ROLE[JOB_PATHS]; /* for messages: "the input" */
 
 /* The paths of one view: patterns where they have a field for the frame's number. */
 typedef struct {
-    char *name; /* NULL where no path has a field for a view */
-    frame_pattern input, kernel, output;
-    frame_pattern side[JOB_SIDES]; /* .before is NULL where it is not asked for */
+    char *name;                    /* NULL where no path has a field for a view */
+    frame_pattern path[JOB_PATHS]; /* .before is NULL where it is not asked for */
 } job_view;
 
 enum { JOB_MISSING = 1000 };
@@ -39,10 +39,14 @@ typedef struct {
 
 /* The files of one frame in one view. */
 typedef struct {
-    char *input, *kernel, *output;
-    char *side[JOB_SIDES]; /* NULL: not asked for */
-    const int *number;     /* the job's; NULL for a lone image */
-    const char *view;      /* the job's; NULL: there are none */
+    union {
+        struct {
+            char *input, *kernel, *output, *before, *emitted;
+        };
+        char *path[JOB_PATHS]; /* the same; NULL: not asked for */
+    };
+    const int *number; /* the job's; NULL for a lone image */
+    const char *view;  /* the job's; NULL: there are none */
 } job_files;
 
 /* Resolves the input, the kernel, the output (which may not be given) and the frames. Logs a note
