@@ -277,14 +277,12 @@ static engine_device device[ENGINE_DEVICES] __attribute__((unused));
 static uint32_t devices __attribute__((unused));
 static par *threads __attribute__((unused));
 
-static inline int pipe_begin(void **state) {
-    (void)state;
+FIXTURE(pipe_begin) {
     devices = pipe_devices(device);
     return !(threads = par_open(0, NULL));
 }
 
-static inline int pipe_end(void **state) {
-    (void)state;
+FIXTURE(pipe_end) {
     par_close(&threads);
     return 0;
 }

@@ -22,11 +22,13 @@
 
 #include <cmocka.h>
 
+/* What is set up before tests, or torn down after them: FIXTURE(open_folder) { ... return 0; } */
+#define FIXTURE(name) __attribute__((unused)) static int name(void **state __attribute__((unused)))
+
 /* Why the last call failed; each test begins without. */
 static _Thread_local err e __attribute__((unused));
 
-__attribute__((unused)) static int check_begin(void **state) {
-    (void)state;
+FIXTURE(check_begin) {
     e = (err){0};
     return 0;
 }

@@ -17,15 +17,13 @@
 
 static par *threads;
 
-static int set_up(void **state) {
-    (void)state;
+FIXTURE(set_up) {
     unsetenv("FFTBLOOM_CACHE_RO");
     log_set_level(LOG_ERROR); /* the warnings are meant */
     return (threads = par_open(1, &e)) ? 0 : 1;
 }
 
-static int tear_down(void **state) {
-    (void)state;
+FIXTURE(tear_down) {
     par_close(&threads);
     return 0;
 }

@@ -123,14 +123,12 @@ TEST(prepared_again_and_refused) {
     CHECK_REFUSED(engine_submit(g, 7, &f, &e), ERR_INTERNAL, "");
 }
 
-static int start(void **state) {
-    (void)state;
+FIXTURE(start) {
     threads = par_open(3, NULL);
     return !threads;
 }
 
-static int stop(void **state) {
-    (void)state;
+FIXTURE(stop) {
     par_close(&threads);
     return 0;
 }

@@ -20,8 +20,7 @@ static spectrum make(kernel_kind kind, uint32_t w, uint32_t h, uint32_t channels
     return s;
 }
 
-static int set_up(void **state) {
-    (void)state;
+FIXTURE(set_up) {
     snprintf(path, sizeof path, "%s", make_path("k.spectrum"));
     spectrum s = make(STAR, 7, 5, 2);
     CHECK_OK(spectrum_file_write(path, &s, &e));
@@ -30,8 +29,7 @@ static int set_up(void **state) {
     return good ? 0 : 1;
 }
 
-static int tear_down(void **state) {
-    (void)state;
+FIXTURE(tear_down) {
     mem_free(good);
     return 0;
 }

@@ -239,8 +239,7 @@ TEST(trimming) {
     assert_int_equal(access(make_path("full/stamps/mine.stamp"), F_OK), 0);
 }
 
-static int open_folder(void **state) {
-    (void)state;
+FIXTURE(open_folder) {
     make_frame("in.exr", 1);
     make_frame("kernel.exr", 2);
     return 0;
