@@ -7,7 +7,7 @@
 
 /* --- types that are numbers one after the other ------------------------------------------- */
 
-typedef enum { NUMBER_INT, NUMBER_UINT, NUMBER_FLOAT, NUMBER_DOUBLE } number_kind;
+typedef enum { NUMBER_INT, NUMBER_FLOAT, NUMBER_DOUBLE } number_kind;
 
 static const struct {
     const char *type;
@@ -40,17 +40,12 @@ static void add_real(double v, int digits, bool json, text *to) {
 
 static void add_number(const uint8_t *at, number_kind kind, bool json, text *to) {
     int32_t i;
-    uint32_t u;
     float f;
     double d;
     switch (kind) {
     case NUMBER_INT:
         memcpy(&i, at, sizeof i);
         text_add(to, "%" PRId32, i);
-        break;
-    case NUMBER_UINT:
-        memcpy(&u, at, sizeof u);
-        text_add(to, "%" PRIu32, u);
         break;
     case NUMBER_FLOAT:
         memcpy(&f, at, sizeof f);
@@ -98,11 +93,6 @@ static void add_string(const uint8_t *s, size_t n, const style *st, text *to) {
     text_free(&copy);
 }
 
-static bool show_string(const image_attr *a, const style *st, text *to) {
-    add_string(a->data, a->bytes, st, to);
-    return true;
-}
-
 /* Shows strings, each of which has its length before it. */
 static bool show_strings(const image_attr *a, const style *st, text *to) {
     uint32_t n;
@@ -133,62 +123,65 @@ static const struct {
     {"lineOrder", {"increasing", "decreasing", "random"}, 3},
 };
 
-static bool show_word(const image_attr *a, const style *st, text *to) {
+static bool show_word(const image_attr *a, text *to) {
     int i = 0;
     while (strcmp(WORDS[i].type, a->type) != 0) i++;
     if (a->bytes != 1 || a->data[0] >= WORDS[i].count) return false;
     const char *word = WORDS[i].words[0] ? WORDS[i].words[a->data[0]]
                                          : compression_name((compression)a->data[0]);
-    text_add(to, st->json ? "\"%s\"" : "%s", word);
+    text_add(to, "%s", word);
     return true;
 }
 
 /* Shows hours, minutes, seconds and frames: two decimal digits each, with flags between them. */
-static bool show_time_code(const image_attr *a, const style *st, text *to) {
+static bool show_time_code(const image_attr *a, text *to) {
     uint32_t v;
     if (a->bytes != 8) return false;
     memcpy(&v, a->data, 4);
-    const uint32_t part[4] = {v >> 24 & 0x3f, v >> 16 & 0x7f, v >> 8 & 0x7f, v & 0x3f};
-    if (st->json) text_add(to, "\"");
-    for (int i = 0; i < 4; i++) text_add(to, "%s%02" PRIx32, i ? ":" : "", part[i]);
-    if (st->json) text_add(to, "\"");
+    text_add(to, "%02" PRIx32 ":%02" PRIx32 ":%02" PRIx32 ":%02" PRIx32, v >> 24 & 0x3f,
+             v >> 16 & 0x7f, v >> 8 & 0x7f, v & 0x3f);
     return true;
 }
 
-static bool show_rational(const image_attr *a, const style *st, text *to) {
+static bool show_rational(const image_attr *a, text *to) {
+    int32_t v;
+    uint32_t by;
     if (a->bytes != 8) return false;
-    if (st->json) text_add(to, "\"");
-    add_number(a->data, NUMBER_INT, st->json, to);
-    text_add(to, "/");
-    add_number(a->data + 4, NUMBER_UINT, st->json, to);
-    if (st->json) text_add(to, "\"");
+    memcpy(&v, a->data, 4);
+    memcpy(&by, a->data + 4, 4);
+    text_add(to, "%" PRId32 "/%" PRIu32, v, by);
     return true;
 }
 
-static bool show_tiles(const image_attr *a, const style *st, text *to) {
+static bool show_tiles(const image_attr *a, text *to) {
     static const char *const LEVELS[] = {"one level", "mipmap", "ripmap"};
+    uint32_t side[2];
     if (a->bytes != 9 || (a->data[8] & 15) > 2) return false;
-    if (st->json) text_add(to, "\"");
-    add_number(a->data, NUMBER_UINT, st->json, to);
-    text_add(to, " x ");
-    add_number(a->data + 4, NUMBER_UINT, st->json, to);
-    text_add(to, ", %s", LEVELS[a->data[8] & 15]);
-    if (st->json) text_add(to, "\"");
+    memcpy(side, a->data, sizeof side);
+    text_add(to, "%" PRIu32 " x %" PRIu32 ", %s", side[0], side[1], LEVELS[a->data[8] & 15]);
     return true;
 }
 
+/* Types that are shown by a word, which has quotes in JSON. */
 static const struct {
     const char *type;
-    bool (*show)(const image_attr *a, const style *st, text *to);
-} SPECIAL[] = {
-    {"compression", show_word},  {"envmap", show_word},        {"lineOrder", show_word},
-    {"rational", show_rational}, {"string", show_string},      {"stringvector", show_strings},
-    {"tiledesc", show_tiles},    {"timecode", show_time_code},
+    bool (*show)(const image_attr *a, text *to);
+} WORD[] = {
+    {"compression", show_word},  {"envmap", show_word},    {"lineOrder", show_word},
+    {"rational", show_rational}, {"tiledesc", show_tiles}, {"timecode", show_time_code},
 };
 
 static bool show(const image_attr *a, const style *st, text *to) {
-    for (size_t i = 0; i < sizeof SPECIAL / sizeof *SPECIAL; i++)
-        if (strcmp(a->type, SPECIAL[i].type) == 0) return SPECIAL[i].show(a, st, to);
+    if (strcmp(a->type, "stringvector") == 0) return show_strings(a, st, to);
+    if (strcmp(a->type, "string") == 0) return add_string(a->data, a->bytes, st, to), true;
+    for (size_t i = 0; i < sizeof WORD / sizeof *WORD; i++) {
+        if (strcmp(a->type, WORD[i].type) != 0) continue;
+        text word = {0};
+        bool ok = WORD[i].show(a, &word);
+        if (ok) text_add(to, st->json ? "\"%s\"" : "%s", word.s);
+        text_free(&word);
+        return ok;
+    }
     for (size_t i = 0; i < sizeof NUMBERS / sizeof *NUMBERS; i++) {
         if (strcmp(a->type, NUMBERS[i].type) != 0) continue;
         size_t size = NUMBERS[i].kind == NUMBER_DOUBLE ? 8 : 4;

@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "base/sandbox.h"
-#include "image/exr/exr_ilm.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,10 +42,11 @@ typedef struct {
     size_t bytes;
 } answer;
 
-static bool get(int from, void *to, size_t bytes) {
+/* Reads or writes all of these bytes. */
+static bool move(int line, void *at, size_t bytes, bool out) {
     errno = 0;
-    for (ssize_t n = 0; bytes; to = (char *)to + n, bytes -= (size_t)n) {
-        n = read(from, to, bytes);
+    for (ssize_t n = 0; bytes; at = (char *)at + n, bytes -= (size_t)n) {
+        n = out ? write(line, at, bytes) : read(line, at, bytes);
         if (n < 0 && errno == EINTR)
             n = 0;
         else if (n <= 0)
@@ -55,16 +55,12 @@ static bool get(int from, void *to, size_t bytes) {
     return true;
 }
 
+static bool get(int from, void *to, size_t bytes) {
+    return move(from, to, bytes, false);
+}
+
 static bool put(int to, const void *from, size_t bytes) {
-    errno = 0;
-    for (ssize_t n = 0; bytes; from = (const char *)from + n, bytes -= (size_t)n) {
-        n = write(to, from, bytes);
-        if (n < 0 && errno == EINTR)
-            n = 0;
-        else if (n <= 0)
-            return false;
-    }
-    return true;
+    return move(to, (void *)from, bytes, true);
 }
 
 /* --- the child ------------------------------------------------------------------------------- */

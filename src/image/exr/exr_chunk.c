@@ -2,9 +2,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
-#include "image/exr/exr_ilm.h"
 #include "image/exr/exr_split.h"
-#include "image/exr/exr_tiny.h"
 #include "image/exr/exr_zip.h"
 
 #include <libdeflate.h>
@@ -17,9 +15,9 @@ typedef struct {
     uint32_t lines;
     bool split; /* takes the bytes as exr_split leaves them */
     /* Decodes s->packed to exactly shape->raw bytes in s->raw. NULL: stored as they are. */
-    exr_decode *decode;
+    exr_codec *decode;
     /* Encodes s->raw to s->packed, which has room for bound(shape->raw) bytes. */
-    bool (*encode)(exr_scratch *s, const exr_shape *shape, err *e);
+    exr_codec *encode;
     size_t (*bound)(size_t raw);
 } codec;
 
@@ -120,9 +118,9 @@ bool exr_ilm_encode(exr_scratch *s, const exr_shape *shape, err *e) {
 }
 #endif
 
-static exr_decode *decode_by = exr_ilm_decode;
+static exr_codec *decode_by = exr_ilm_decode;
 
-void exr_chunk_decode_by(exr_decode *decode) {
+void exr_chunk_decode_by(exr_codec *decode) {
     decode_by = decode;
 }
 

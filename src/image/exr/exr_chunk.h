@@ -77,10 +77,15 @@ typedef struct {
     size_t child_room, child_done; /* bytes of the largest chunk that it takes, and of all so far */
 } exr_scratch;
 
-/* Decodes s->packed to shape->raw bytes in s->raw. */
-typedef bool exr_decode(exr_scratch *s, const exr_shape *shape, err *e);
+/* Decodes s->packed to shape->raw bytes in s->raw, or encodes s->raw to s->packed. */
+typedef bool exr_codec(exr_scratch *s, const exr_shape *shape, err *e);
+/* Those of libraries, whose exceptions do not leave their files: PIZ by tinyexr's functions, and
+ * PXR24, B44, B44A, DWAA and DWAB by OpenEXR's. To encode, s->packed must have room for
+ * exr_piz_bound(raw) bytes, far more than PIZ leaves, or for `raw`. */
+exr_codec exr_piz_decode, exr_piz_encode, exr_ilm_decode, exr_ilm_encode;
+size_t exr_piz_bound(size_t raw);
 /* Sets who decodes in place of OpenEXR's library. Call it before any thread starts. */
-void exr_chunk_decode_by(exr_decode *decode);
+void exr_chunk_decode_by(exr_codec *decode);
 
 /* Makes s->packed at least so large. The functions below see to s->raw. */
 bool exr_scratch_packed(exr_scratch *s, size_t bytes, err *e);

@@ -1,5 +1,10 @@
+/* exr_ilm.cc - PXR24, B44, B44A, DWAA and DWAB, through OpenEXR's C++ library.
+ *
+ * The library reads and writes files, not chunks; so it is handed a file in memory that consists of
+ * a fresh header and the one chunk. Of a damaged file it sees only that chunk's data, with sizes
+ * that have been checked. It runs on the calling thread. */
 extern "C" {
-#include "image/exr/exr_ilm.h"
+#include "image/exr/exr_chunk.h"
 }
 
 #include <ImfChannelList.h>

@@ -1,4 +1,9 @@
-/* tinyexr's implementation lives here and nowhere else; only its PIZ functions are called. */
+/* exr_tiny.cc - PIZ (a wavelet and Huffman codes), through tinyexr's functions, whose
+ * implementation lives here and nowhere else.
+ *
+ * tinyexr trusts sizes and passes over errors of its inner functions with success, so to decode
+ * the steps are called one by one here, each with its own check, and Huffman codes are read by
+ * exr_huffman.h. */
 #include <cstdint>
 
 #define TINYEXR_IMPLEMENTATION
@@ -6,8 +11,8 @@
 #include <tinyexr.h>
 
 extern "C" {
+#include "image/exr/exr_chunk.h"
 #include "image/exr/exr_huffman.h"
-#include "image/exr/exr_tiny.h"
 }
 
 #include <algorithm>
