@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/text.h"
+#include "kernel/core.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -309,83 +310,42 @@ static void find_background(lint *l, const work *k) {
 
 /* --- a core that was cut off ------------------------------------------------------------------ */
 
-/* The taps of a channel that have its highest value, or nearly. */
-typedef struct {
-    double high, low; /* from `low` up they count */
-    uint64_t count;
-    double x, y, radius; /* their middle; the radius of a disc of as many taps */
-    double reach;        /* the mean square of their distances from the middle */
-} plateau;
-
-static double tap_at(const work *k, uint32_t c, uint32_t x, uint32_t y) {
-    return clean(k->plane[c][(size_t)((y + k->shift[1]) % k->h) * k->w + (x + k->shift[0]) % k->w]);
-}
-
-static plateau find_plateau(const work *k, uint32_t c, double high, double tolerance) {
-    plateau p = {.high = high, .low = high * (1 - tolerance)};
-    double xx = 0, yy = 0;
-    for (uint32_t y = 0; y < k->h; y++)
-        for (uint32_t x = 0; x < k->w; x++) {
-            if (tap_at(k, c, x, y) < p.low) continue;
-            p.count++;
-            p.x += x, p.y += y, xx += (double)x * x, yy += (double)y * y;
-        }
-    double n = (double)p.count;
-    p.x /= n, p.y /= n;
-    p.reach = xx / n - p.x * p.x + yy / n - p.y * p.y;
-    p.radius = sqrt(n / M_PI);
-    return p;
-}
-
-/* Returns whether the light around the plateau rises towards it so steeply that it cannot end
- * there. The highest taps of a smooth core have neighbours of nearly the same value, and around a
- * disc it is dark: its edge is not part of a slope that goes on outside. */
-static bool is_cut_off(const plateau *p, const double *sum, const double *count, uint32_t rings,
-                       double steep, double *middle) {
-    /* Not a line, not a ring: at most four times the spread of a disc of as many taps. */
-    if (p->count < 5 || p->reach > 4 * (double)p->count / (2 * M_PI)) return false;
-    uint32_t twice = (uint32_t)(2 * p->radius + 0.5), thrice = (uint32_t)(3 * p->radius + 0.5);
-    if (twice + 2 >= rings) return false;
-    thrice = min_u32(thrice, rings - 1);
-    if (sum[twice] / count[twice] > steep * p->high) return false;
-    if (sum[thrice] / count[thrice] < 1e-3 * p->high) return false;
-    fall f = fit_fall(sum, count, (uint32_t)(p->radius + 1.5),
-                      min_u32(rings, (uint32_t)(4 * p->radius + 2)));
-    *middle = exp(f.level) / p->high; /* at a distance of one tap: the law has no middle */
-    return f.points >= 3 && exp(f.level - f.slope * log(p->radius + 0.5)) > 0.3 * p->high;
-}
-
+/* Looks at the taps around a channel's brightest one that are as bright: where there are some,
+ * their middle is that of the core. */
 static bool find_saturation(lint *l, const work *k, err *e) {
-    uint32_t rings = (uint32_t)hypot(k->w, k->h) + 2;
-    double *sum = mem_raw((size_t)rings * 2, sizeof *sum, "profile", e), *count = sum + rings;
-    for (uint32_t c = 0; sum && c < k->channels && !l->flat; c++) {
-        if (!(l->high[c] > 0)) continue;
-        /* 8 bits have steps of a hundredth, and JPEG's blocks wobble by a few; the highest value
-         * they can have, 1, is suspicious in itself. */
-        double tolerance = l->eight_bit ? 0.03 : 0.002;
-        double steep = l->eight_bit || l->high[c] == 1 ? 0.8 : 0.5;
-        plateau p = find_plateau(k, c, l->high[c], tolerance);
-        memset(sum, 0, 2 * rings * sizeof *sum);
-        uint32_t whole = 0; /* rings that the border does not cut */
-        for (uint32_t y = 0; y < k->h; y++)
-            for (uint32_t x = 0; x < k->w; x++) {
-                double dx = x - p.x, dy = y - p.y;
-                uint32_t r = (uint32_t)(sqrt(dx * dx + dy * dy) + 0.5);
-                if (r >= rings) continue;
-                sum[r] += tap_at(k, c, x, y);
-                count[r]++;
-            }
-        whole = (uint32_t)fmax(0, fmin(fmin(p.x, k->w - 1 - p.x), fmin(p.y, k->h - 1 - p.y))) + 1;
-        double middle;
-        if (p.count > l->saturated &&
-            is_cut_off(&p, sum, count, min_u32(whole, rings), steep, &middle)) {
-            l->flank_middle = middle;
-            l->saturated = p.count;
-            l->saturated_channel = c;
+    const size_t n = (size_t)k->w * k->h;
+    double *tap = mem_raw(n, sizeof *tap, "a core", e);
+    uint8_t *in = mem_raw(n, 1, "a core", e);
+    bool ok = tap && in;
+    for (uint32_t c = 0; ok && c < k->channels && !l->flat && l->high[c] > 0; c++) {
+        double x = 0, y = 0, count = 0;
+        size_t peak = 0;
+        core_flank f = {0};
+        ring_map rings = {0};
+        for (size_t i = 0; i < n; i++) {
+            uint32_t tx = ((uint32_t)(i % k->w) + k->shift[0]) % k->w;
+            uint32_t ty = ((uint32_t)(i / k->w) + k->shift[1]) % k->h;
+            tap[i] = clean(k->plane[c][(size_t)ty * k->w + tx]);
+            if (tap[i] > tap[peak]) peak = i;
         }
+        memset(in, 0, n);
+        ok = core_mark(in, tap, k->w, k->h, peak, (l->eight_bit ? 0.97 : 0.998) * tap[peak], e);
+        for (size_t i = 0; ok && i < n; i++)
+            if (in[i]) x += (double)(i % k->w), y += (double)(i / k->w), count++;
+        if (count < 5) continue;
+        ok = ring_map_make(&rings, k->w, k->h, (uint32_t)(x / count + 0.5),
+                           (uint32_t)(y / count + 0.5), e) &&
+             core_find(in, &f, &rings, tap, l->eight_bit, e);
+        if (ok && f.cut && count > (double)l->saturated) {
+            l->saturated = (uint64_t)count;
+            l->saturated_channel = c;
+            l->flank_middle = core_flank_at(&f, 0) / tap[peak];
+        }
+        ring_map_free(&rings);
     }
-    mem_free(sum);
-    return sum != NULL;
+    mem_free(tap);
+    mem_free(in);
+    return ok;
 }
 
 /* ---------------------------------------------------------------------------------------------- */

@@ -2,11 +2,11 @@
  * out, restores a saturated core, replaces the noise of the tail, and clips what is below zero. */
 #include "base/mem.h"
 #include "base/number.h"
+#include "kernel/core.h"
 #include "kernel/edit/edit.h"
 #include "kernel/edit/photo.h"
 
 #include <math.h>
-#include <string.h>
 
 enum { BACKGROUND, NOISE, CORE }; /* parameters */
 
@@ -48,77 +48,20 @@ static void take_background_out(cleaning *w) {
 
 /* --- the core --------------------------------------------------------------------------------- */
 
-/* The flank of a core: light ~ exp(level) * (1 + (r / width)^2)^-slope. */
-typedef struct {
-    double level, width, slope;
-} flank;
-
-static double flank_at(const flank *f, double r) {
-    return exp(f->level - f->slope * log1p(r / f->width * (r / f->width)));
-}
-
-/* Fits the rings outside `radius`. For one width it is a straight line through the logarithms, in
- * which a ring counts by its noise and by a fiftieth, since no flank follows the law better. */
-static bool fit_flank(flank *best, const double *tap, const ring_map *m, double radius) {
-    enum { MOST = 256 };
-    double at[MOST], light[MOST], weight[MOST], least = INFINITY;
-    double noise = ring_noise(m, tap, m->rings / 2, m->rings);
-    uint32_t first = (uint32_t)(radius + 1.5), end = min_u32((uint32_t)(3 * radius + 8), m->rings);
-    int n = 0;
-    for (uint32_t r = first; r < end && n < MOST; r++) {
-        double y = ring_robust_mean(m, tap, r), error = noise / (y * sqrt(ring_count(m, r)));
-        if (!(y > 0)) break;
-        at[n] = ring_distance(m, r), light[n] = log(y), weight[n] = 1 / (error * error + 4e-4);
-        n++;
-    }
-    for (double width = fmax(radius / 8, 0.2); n > 3 && width <= 6 * radius + 4; width *= 1.04) {
-        double s1 = 0, sx = 0, sy = 0, sxx = 0, sxy = 0, syy = 0;
-        for (int i = 0; i < n; i++) {
-            double x = -log1p(at[i] / width * (at[i] / width)), y = light[i], w = weight[i];
-            s1 += w, sx += w * x, sy += w * y, sxx += w * x * x, sxy += w * x * y, syy += w * y * y;
-        }
-        double det = s1 * sxx - sx * sx;
-        if (!(det > 0)) continue;
-        flank f = {(sxx * sy - sx * sxy) / det, width, (s1 * sxy - sx * sy) / det};
-        double sum = syy - f.level * sy - f.slope * sxy;
-        if (f.slope > 0.3 && f.slope < 30 && sum < least) least = sum, *best = f;
-    }
-    return isfinite(least);
-}
-
-/* Marks the core of a channel: the taps around the middle that are as bright as the brightest of
- * them. *cut: it is cut off, since its flank leads to a middle that is brighter by more than a
- * seventh. */
-static bool find_core(uint8_t *in, flank *f, bool *cut, const cleaning *w, const double *tap,
-                      err *e) {
-    const ring_map *m = &w->rings;
-    const size_t n = (size_t)m->w * m->h, middle = (size_t)(m->h / 2) * m->w + m->w / 2;
-    double high = tap[middle], count = 0;
-    for (uint32_t i = 0; i < m->first[min_u32(m->rings, 3)]; i++) high = fmax(high, tap[m->tap[i]]);
-    memset(in, 0, n);
-    /* Values of 8 bits wobble. */
-    if (!photo_mark(in, tap, m->w, m->h, middle, high * (w->quantum > 0 ? 0.97 : 0.998), e))
-        return false;
-    for (size_t i = 0; i < n; i++) count += in[i];
-    *cut = count >= 5 && high > 0 && fit_flank(f, tap, m, sqrt(count / M_PI)) &&
-           flank_at(f, 0) > 1.15 * high;
-    return true;
-}
-
 /* Puts what the flank leads to where the core is cut off. */
 static bool restore_core(cleaning *w, err *e) {
     const size_t n = (size_t)w->k->w * w->k->h;
     uint8_t *in = mem_raw(n, 1, "the core", e);
     double before = 0, after = 0, count = 0;
-    bool ok = in != NULL, cut;
-    flank f;
+    bool ok = in != NULL;
+    core_flank f;
     for (uint32_t c = 0; ok && c < w->k->channels; c++) {
         double *tap = plane(w, c);
-        ok = find_core(in, &f, &cut, w, tap, e);
-        for (size_t i = 0; ok && cut && i < n; i++) {
+        ok = core_find(in, &f, &w->rings, tap, w->quantum > 0, e);
+        for (size_t i = 0; ok && f.cut && i < n; i++) {
             if (!in[i]) continue;
             double x = (double)(i % w->k->w) - w->k->w / 2, y = (double)(i / w->k->w) - w->k->h / 2;
-            double v = fmax(flank_at(&f, hypot(x, y)), tap[i]);
+            double v = fmax(core_flank_at(&f, hypot(x, y)), tap[i]);
             before += tap[i], after += v, count++;
             tap[i] = v;
         }
@@ -221,7 +164,8 @@ bool edit_clean(edit_kernel *to, const edit_request *r, edit_account *told, err 
     cleaning w = {.k = to, .quantum = r->input[0].quantum, .told = told};
     uint32_t at[2];
     bool ok = photo_centre(at, r, &r->input[0], e) && edit_copy(to, &r->input[0].kernel, e) &&
-              photo_recentre(to, at, told, e) && ring_map_make(&w.rings, to->w, to->h, e);
+              photo_recentre(to, at, told, e) &&
+              ring_map_make(&w.rings, to->w, to->h, to->w / 2, to->h / 2, e);
     if (ok && r->value[BACKGROUND] > 0) take_background_out(&w);
     ok = ok && (r->value[CORE] <= 0 || restore_core(&w, e)) && clean_tail(&w, r->value[NOISE], e);
     double light = ok ? edit_light(to) : 0, below = 0, count = 0;

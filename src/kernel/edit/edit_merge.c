@@ -401,7 +401,8 @@ bool edit_merge(edit_kernel *to, const edit_request *r, edit_account *told, err 
     bracket b = {0};
     merging m = {.b = &b, .to = to};
     ring_map rings = {0};
-    bool ok = open_bracket(&b, r, told, e) && ring_map_make(&rings, b.w, b.h, e) &&
+    bool ok = open_bracket(&b, r, told, e) &&
+              ring_map_make(&rings, b.w, b.h, b.w / 2, b.h / 2, e) &&
               merge_measure(&b, &rings, told, e) && edit_new(to, b.w, b.h, b.channels, e) &&
               (m.known = mem_new(b.n, (SAYS + 2 * (size_t)b.count) * sizeof *m.known,
                                  "what is known", e));

@@ -1,28 +1,12 @@
 #include "kernel/edit/photo.h"
 
 #include "base/mem.h"
+#include "kernel/core.h"
 
 #include <math.h>
 #include <string.h>
 
 /* --- the centre ------------------------------------------------------------------------------- */
-
-bool photo_mark(uint8_t *in, const double *tap, uint32_t w, uint32_t h, size_t from, double least,
-                err *e) {
-    uint32_t *stack = mem_raw((size_t)w * h, sizeof *stack, "a piece", e), top = 0;
-    if (!stack) return false;
-    if (tap[from] >= least) stack[top++] = (uint32_t)from, in[from] = 1;
-    while (top > 0) {
-        uint32_t i = stack[--top], x = i % w, y = i / w;
-        const uint32_t beside[4] = {x > 0 ? i - 1 : i, x + 1 < w ? i + 1 : i, y > 0 ? i - w : i,
-                                    y + 1 < h ? i + w : i};
-        for (int b = 0; b < 4; b++)
-            if (!in[beside[b]] && tap[beside[b]] >= least)
-                in[beside[b]] = 1, stack[top++] = beside[b];
-    }
-    mem_free(stack);
-    return true;
-}
 
 bool photo_centre(uint32_t at[2], const edit_request *r, const edit_input *in, err *e) {
     const edit_kernel *k = &in->kernel;
@@ -39,7 +23,7 @@ bool photo_centre(uint32_t at[2], const edit_request *r, const edit_input *in, e
     }
     if (ok && all[peak] > 0) {
         double half = all[peak] / 2;
-        ok = photo_mark(mark, all, k->w, k->h, peak, half, e);
+        ok = core_mark(mark, all, k->w, k->h, peak, half, e);
         for (size_t i = 0; i < n; i++) {
             double v = mark[i] ? all[i] - half : 0;
             x += v * (double)(i % k->w), y += v * (double)(i / k->w), sum += v;

@@ -3,11 +3,9 @@
 #ifndef KERNEL_PHOTO_H
 #define KERNEL_PHOTO_H
 
-#include "kernel/edit/ring.h"
+#include "kernel/edit/edit.h"
+#include "kernel/ring.h"
 
-/* Marks the taps of at least `least` that hang together with tap `from`. */
-bool photo_mark(uint8_t *in, const double *tap, uint32_t w, uint32_t h, size_t from, double least,
-                err *e);
 /* Takes the centre that was asked for, or finds that of the lamp: the middle of the light above
  * half of the brightest tap, in one piece around it, as a whole tap. */
 bool photo_centre(uint32_t at[2], const edit_request *r, const edit_input *in, err *e);

@@ -1,4 +1,4 @@
-#include "kernel/edit/ring.h"
+#include "kernel/ring.h"
 
 #include "base/mem.h"
 #include "base/number.h"
@@ -6,11 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-bool ring_map_make(ring_map *m, uint32_t w, uint32_t h, err *e) {
+bool ring_map_make(ring_map *m, uint32_t w, uint32_t h, uint32_t cx, uint32_t cy, err *e) {
     const size_t n = (size_t)w * h;
-    const double cx = w / 2, cy = h / 2;
-    *m = (ring_map){.w = w, .h = h};
-    m->rings = min_u32(min_u32(w / 2, w - 1 - w / 2), min_u32(h / 2, h - 1 - h / 2)) + 1;
+    *m = (ring_map){.w = w, .h = h, .cx = cx, .cy = cy};
+    m->rings = min_u32(min_u32(cx, w - 1 - cx), min_u32(cy, h - 1 - cy)) + 1;
     m->first = mem_new(m->rings + 2, sizeof *m->first, "rings", e);
     m->tap = mem_new(n, sizeof *m->tap, "rings", e);
     m->room = mem_new(n + m->rings, sizeof *m->room, "rings", e);
@@ -47,7 +46,7 @@ uint32_t ring_count(const ring_map *m, uint32_t r) {
 double ring_distance(const ring_map *m, uint32_t r) {
     double sum = 0;
     for (uint32_t i = m->first[r]; i < m->first[r + 1]; i++)
-        sum += hypot((double)(m->tap[i] % m->w) - m->w / 2, (double)(m->tap[i] / m->w) - m->h / 2);
+        sum += hypot((double)(m->tap[i] % m->w) - m->cx, (double)(m->tap[i] / m->w) - m->cy);
     return sum / ring_count(m, r);
 }
 

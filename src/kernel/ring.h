@@ -1,20 +1,22 @@
-/* ring.h - looks at a plane ring by ring around its middle, robustly: photographs have noise,
+/* ring.h - looks at a plane ring by ring around one of its taps, robustly: photographs have noise,
  * reflections and other lamps, which must not decide what a ring is like. */
 #ifndef KERNEL_RING_H
 #define KERNEL_RING_H
 
-#include "kernel/edit/edit.h"
+#include "base/err.h"
+
+#include <stdint.h>
 
 /* The taps of a plane in rings one tap wide; ring r is of the taps r - 0.5 to r + 0.5 away. Only
  * rings that lie inside the plane count. */
 typedef struct {
-    uint32_t w, h, rings;
-    uint32_t *first; /* ring r is tap[first[r]] to tap[first[r + 1] - 1] */
+    uint32_t w, h, cx, cy, rings; /* around tap cx, cy */
+    uint32_t *first;              /* ring r is tap[first[r]] to tap[first[r + 1] - 1] */
     uint32_t *tap;
     double *room; /* for sorting taps, and one number a ring behind them */
 } ring_map;
 
-bool ring_map_make(ring_map *m, uint32_t w, uint32_t h, err *e);
+bool ring_map_make(ring_map *m, uint32_t w, uint32_t h, uint32_t cx, uint32_t cy, err *e);
 void ring_map_free(ring_map *m);
 
 /* Returns the number of taps of a ring, their mean distance, and the mean of those between the
