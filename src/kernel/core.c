@@ -63,12 +63,13 @@ bool core_find(uint8_t *in, core_flank *f, const ring_map *m, const double *tap,
     for (uint32_t i = 0; i < m->first[min_u32(m->rings, 3)]; i++) high = fmax(high, tap[m->tap[i]]);
     memset(in, 0, n);
     *f = (core_flank){0};
-    if (!core_mark(in, tap, m->w, m->h, middle, high * (eight_bit ? 0.97 : 0.998), e)) return false;
+    if (!core_mark(in, tap, m->w, m->h, middle, high * core_part(eight_bit), e)) return false;
     for (size_t i = 0; i < n; i++) count += in[i];
-    /* A disc ends, and its edge is not part of a slope that goes on outside. */
-    double radius = sqrt(count / M_PI);
+    /* Around a disc it is dark: its edge is not part of a slope that goes on outside. */
+    double radius = sqrt(count / M_PI), light = 0;
     uint32_t outside = min_u32((uint32_t)(3 * radius + 0.5), m->rings - 1);
-    f->cut = count >= 5 && high > 0 && ring_robust_mean(m, tap, outside) > 1e-3 * high &&
+    for (uint32_t i = m->first[outside]; i < m->first[outside + 1]; i++) light += tap[m->tap[i]];
+    f->cut = count >= 5 && high > 0 && light > 1e-3 * high * ring_count(m, outside) &&
              core_fit_flank(f, tap, m, radius) && core_flank_at(f, 0) > 1.15 * high;
     return true;
 }

@@ -21,8 +21,13 @@ double core_flank_at(const core_flank *f, double r);
 /* Marks the taps of at least `least` that hang together with tap `from`. */
 bool core_mark(uint8_t *in, const double *tap, uint32_t w, uint32_t h, size_t from, double least,
                err *e);
+/* Returns the part of the highest value from which taps are as bright: values of 8 bits wobble. */
+static inline double core_part(bool eight_bit) {
+    return eight_bit ? 0.97 : 0.998;
+}
+
 /* Marks the core of a channel, the taps around the middle of the rings that are as bright as the
- * brightest of them, and fits its flank. Values of 8 bits wobble, so more of them are as bright. */
+ * brightest of them, and fits its flank. */
 bool core_find(uint8_t *in, core_flank *f, const ring_map *m, const double *tap, bool eight_bit,
                err *e);
 

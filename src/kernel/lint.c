@@ -310,28 +310,23 @@ static void find_background(lint *l, const work *k) {
 
 /* --- a core that was cut off ------------------------------------------------------------------ */
 
-/* Looks at the taps around a channel's brightest one that are as bright: where there are some,
- * their middle is that of the core. */
+/* Looks at the taps that are as bright as a channel's brightest one: where there are some, their
+ * middle is that of the core. */
 static bool find_saturation(lint *l, const work *k, err *e) {
     const size_t n = (size_t)k->w * k->h;
     double *tap = mem_raw(n, sizeof *tap, "a core", e);
     uint8_t *in = mem_raw(n, 1, "a core", e);
     bool ok = tap && in;
     for (uint32_t c = 0; ok && c < k->channels && !l->flat && l->high[c] > 0; c++) {
-        double x = 0, y = 0, count = 0;
-        size_t peak = 0;
+        double x = 0, y = 0, count = 0, least = l->high[c] * core_part(l->eight_bit);
         core_flank f = {0};
         ring_map rings = {0};
         for (size_t i = 0; i < n; i++) {
-            uint32_t tx = ((uint32_t)(i % k->w) + k->shift[0]) % k->w;
-            uint32_t ty = ((uint32_t)(i / k->w) + k->shift[1]) % k->h;
+            uint32_t px = (uint32_t)(i % k->w), py = (uint32_t)(i / k->w);
+            uint32_t tx = (px + k->shift[0]) % k->w, ty = (py + k->shift[1]) % k->h;
             tap[i] = clean(k->plane[c][(size_t)ty * k->w + tx]);
-            if (tap[i] > tap[peak]) peak = i;
+            if (tap[i] >= least) x += px, y += py, count++;
         }
-        memset(in, 0, n);
-        ok = core_mark(in, tap, k->w, k->h, peak, (l->eight_bit ? 0.97 : 0.998) * tap[peak], e);
-        for (size_t i = 0; ok && i < n; i++)
-            if (in[i]) x += (double)(i % k->w), y += (double)(i / k->w), count++;
         if (count < 5) continue;
         ok = ring_map_make(&rings, k->w, k->h, (uint32_t)(x / count + 0.5),
                            (uint32_t)(y / count + 0.5), e) &&
@@ -339,7 +334,7 @@ static bool find_saturation(lint *l, const work *k, err *e) {
         if (ok && f.cut && count > (double)l->saturated) {
             l->saturated = (uint64_t)count;
             l->saturated_channel = c;
-            l->flank_middle = core_flank_at(&f, 0) / tap[peak];
+            l->flank_middle = core_flank_at(&f, 0) / l->high[c];
         }
         ring_map_free(&rings);
     }

@@ -55,7 +55,7 @@ static void judge_taps(findings *f, const lint *l) {
     if (l->saturated)
         say(f, true, "saturated",
             "the core is saturated: %" PRIu64 " taps of channel %u share its highest value, though "
-            "the light rises steeply towards them, to about %.2g times as much, and the middle tap "
+            "the light rises steeply towards them, to about %.3g times as much, and the middle tap "
             "holds only %.3g %%; the whole picture will turn soft; take a shorter exposure "
             "('kernel merge'), or restore the core ('kernel clean')",
             l->saturated, l->saturated_channel, l->flank_middle, 100 * l->centre_tap);

@@ -48,7 +48,7 @@ COMMANDS = {
     "disperse": ("kernel disperse grey.exr -o out.exr", "out.exr"),
     "lint": ("kernel check kernel.exr --json", ""),
     "show": ("kernel show kernel.exr -o out.svg", "out.svg"),
-    "sheet": ("kernel sheet in.exr -o out.png --kernels few", "out.png"),
+    "sheet": ("kernel sheet in.exr -o out.html --kernels few", "out.html"),
     "models": ("kernel models", ""),
     "list": ("kernel list", ""),
     "diff": ("diff in.exr in.0001.exr -o out.exr", "out.exr"),

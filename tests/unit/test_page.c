@@ -82,7 +82,7 @@ TEST(colours) {
     }
 }
 
-/* Names are escaped, and a curve is drawn where there is one. */
+/* Names are escaped. */
 TEST(svg) {
     lint l;
     OWN(kernel_page) k = page(&l);
@@ -92,14 +92,6 @@ TEST(svg) {
     assert_null(strstr(to.s, "<kernel>"));
     /* No coordinate is NaN; the data of pictures may have these letters. */
     assert_true(!strstr(to.s, "\"nan") && !strstr(to.s, " nan") && !strstr(to.s, " inf"));
-    assert_null(strstr(to.s, "stroke-dasharray=\"5 4\""));
-    text_free(&to);
-    k.curve_name = "a formula", k.curve_points = 3;
-    k.curve_at = mem_new(3, sizeof(double), "curve", &e);
-    k.curve = mem_new(3, sizeof(double), "curve", &e);
-    for (int i = 0; i < 3; i++) k.curve_at[i] = i + 1, k.curve[i] = pow(10, -i - 1);
-    CHECK_OK(kernel_page_svg(&k, make_threads(), &to, &e));
-    assert_true(strstr(to.s, "a formula") && strstr(to.s, "stroke-dasharray=\"5 4\""));
 }
 
 RUN_TESTS(NULL, NULL)

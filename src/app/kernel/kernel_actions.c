@@ -49,10 +49,10 @@ const command_action KERNEL_ACTIONS[] = {
     },
     {
         .name = "sheet",
-        .usage = "FRAME -o SHEET.html|SHEET.png [options]",
+        .usage = "FRAME -o SHEET.html [options]",
         .help = "Show a frame under many kernels, to choose one by eye: as a page with large "
-                "pictures at three strengths, a slider and the command for each, or as one "
-                "picture. The kernels are the shipped ones; --kernels takes a folder of your own, "
+                "pictures at three strengths, a slider and the command for each. The kernels are "
+                "the shipped ones; --kernels takes a folder of your own, "
                 "or names and files with commas between them. A copy of the frame at preview size "
                 "is bloomed, with kernels scaled to it.",
         .min_words = 1,
@@ -61,7 +61,7 @@ const command_action KERNEL_ACTIONS[] = {
         .example = {{"Choose a kernel for a frame.",
                      "fftbloom kernel sheet shot.1001.exr -o sheet.html"},
                     {"Compare three.", "fftbloom kernel sheet shot.1001.exr --kernels "
-                                       "portrait,sunstar,my.exr -o sheet.png"}},
+                                       "portrait,sunstar,my.exr -o sheet.html"}},
         .run = kernel_sheet,
     },
     {
@@ -82,8 +82,8 @@ const command_action KERNEL_ACTIONS[] = {
         .usage = "FILE -o PAGE.svg|PICTURE.png [options]",
         .help =
             "Draw a kernel. An SVG file is a page to show or print: the kernel in false colours on "
-            "a logarithmic scale, its light by distance with the curve of its model beside it, the "
-            "energy within each radius, and a few lights that it blooms. A PNG file has only the "
+            "a logarithmic scale, its light by distance, the energy within each radius, and a few "
+            "lights that it blooms. A PNG file has only the "
             "false colours with their scale. --json has the figures of each ring.",
         .min_words = 1,
         .max_words = 1,

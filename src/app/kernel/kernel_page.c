@@ -45,8 +45,6 @@ bool kernel_page_measure(kernel_page *p, err *e) {
 void kernel_page_free(kernel_page *p) {
     for (int c = 0; c < PAGE_CHANNELS; c++) mem_free(p->mean[c]), mem_free(p->within[c]);
     mem_free(p->edge);
-    mem_free(p->curve_at);
-    mem_free(p->curve);
 }
 
 /* --- the page --------------------------------------------------------------------------------- */
@@ -133,10 +131,12 @@ static void add_frame(text *to, const plot *p) {
 
 /* Adds a curve over the rings; the middle tap is drawn at half a tap. */
 static void add_curve(text *to, const plot *p, const double *at, const double *v, uint32_t points,
-                      const char *ink, const char *more) {
+                      const char *ink) {
     bool pen = false;
-    text_add(to, "<path clip-path=\"url(#%s)\" fill=\"none\" stroke=\"%s\" %s d=\"",
-             p->log_y ? "profile" : "energy", ink, more);
+    text_add(to,
+             "<path clip-path=\"url(#%s)\" fill=\"none\" stroke=\"%s\" stroke-width=\"1.8\" "
+             "stroke-linejoin=\"round\" d=\"",
+             p->log_y ? "profile" : "energy", ink);
     for (uint32_t i = 0; i < points; i++) {
         double r = at ? at[i] : i ? i : 0.5;
         if (p->log_y && !(v[i] > 0)) {
@@ -184,12 +184,8 @@ static void add_profile(text *to, const kernel_page *k) {
              "<text transform=\"translate(%.1f %.1f) rotate(-90)\" class=\"label mid\">"
              "share of the light, per tap</text>\n",
              p.x - 46, p.y + p.h / 2);
-    if (k->curve_points)
-        add_curve(to, &p, k->curve_at, k->curve, k->curve_points, "#000000",
-                  "stroke-width=\"1.1\" stroke-dasharray=\"5 4\" opacity=\"0.75\"");
     for (uint32_t c = k->channels; c-- > 0;)
-        add_curve(to, &p, NULL, k->mean[c], k->rings, INK[colour][c],
-                  "stroke-width=\"1.8\" stroke-linejoin=\"round\"");
+        add_curve(to, &p, NULL, k->mean[c], k->rings, INK[colour][c]);
     add_frame(to, &p);
     double x = p.x + 14, y = p.y + p.h - 14;
     for (uint32_t c = 0; c < k->channels; c++, x += 44) {
@@ -198,13 +194,6 @@ static void add_profile(text *to, const kernel_page *k) {
                  "style=\"stroke:%s;stroke-width:2.4\"/>\n",
                  x, y - 4, x + 16, y - 4, INK[colour][c]);
         add_text(to, x + 21, y, "label", CHANNEL[colour][c]);
-    }
-    if (k->curve_points) {
-        text_add(to,
-                 "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"#000\" "
-                 "stroke-dasharray=\"5 4\"/>\n",
-                 x, y - 4, x + 24, y - 4);
-        add_text(to, x + 30, y, "label", k->curve_name);
     }
 }
 
@@ -223,8 +212,7 @@ static void add_energy(text *to, const kernel_page *k) {
         add_text(to, p.x - 8, y + 4, "tick end", word);
     }
     for (uint32_t c = k->channels; c-- > 0;)
-        add_curve(to, &p, k->edge, k->within[c], k->rings, INK[k->channels > 1][c],
-                  "stroke-width=\"1.8\" stroke-linejoin=\"round\"");
+        add_curve(to, &p, k->edge, k->within[c], k->rings, INK[k->channels > 1][c]);
     for (int i = 0; i < 3; i++) {
         uint32_t r = 0;
         double last = 0, is = 0; /* of the mean of the channels, before and behind the mark */

@@ -23,10 +23,6 @@ typedef struct {
     uint32_t rings;
     double *mean[PAGE_CHANNELS], *within[PAGE_CHANNELS];
     double *edge; /* of each ring: its outer radius */
-    /* The published curve that the kernel should follow, at curve_at[]; 0 points: none. */
-    const char *curve_name;
-    uint32_t curve_points;
-    double *curve_at, *curve;
 } kernel_page;
 
 /* Fills in the rings. `page` has name to decades already. Free with kernel_page_free. */

@@ -31,54 +31,9 @@ static void text_attr(char *to, size_t room, const image_part *p, const char *na
     text_clean(to, room, raw);
 }
 
-/* Fills in the parameters that the file has, if they are possible; the others keep their presets.
- */
-static void read_parameters(model_request *r, const image_part *p) {
-    for (int i = 0; i < model_parameters(r->of); i++) {
-        const model_parameter *is = &r->of->parameter[i];
-        char name[96];
-        double v = NAN;
-        snprintf(name, sizeof name, "fftbloom.%s", is->name);
-        const image_attr *a = image_find_attr(p, name);
-        if (a && strcmp(a->type, "double") == 0 && a->bytes == sizeof v)
-            memcpy(&v, a->data, sizeof v);
-        if (v >= is->min && v <= is->max) r->value[i] = v;
-    }
-}
-
-/* Computes the model's own curve, in one wavelength, and scales it to the rings: by the median of
- * their quotients, so that a fade or a core that was cut off does not count. */
-static bool add_curve(kernel_page *k, const model_request *r, err *e) {
-    enum { POINTS = 600 };
-    double last = min_u32(k->w, k->h) / 2.0, quotient[POINTS];
-    const uint32_t green = k->channels > 1 ? 1 : 0;
-    int n = 0;
-    k->curve_at = mem_new(POINTS, sizeof *k->curve_at, "a curve", e);
-    k->curve = mem_new(POINTS, sizeof *k->curve, "a curve", e);
-    if (!k->curve_at || !k->curve) return false;
-    for (int i = 0; i < POINTS; i++) {
-        double at = 0.5 * pow(last / 0.5, i / (POINTS - 1.0));
-        k->curve_at[i] = at;
-        k->curve[i] = r->of->light(r->value, at, 0, MODEL_GREEN);
-        double whole = floor(at + 0.5);
-        if (at < 2 || at > 0.5 * last || whole >= k->rings) continue;
-        double v = r->of->light(r->value, whole, 0, MODEL_GREEN), ring = k->mean[green][(int)whole];
-        if (v > 0 && ring > 0) quotient[n++] = ring / v;
-    }
-    for (int i = 1; i < n; i++)
-        for (int j = i; j > 0 && quotient[j] < quotient[j - 1]; j--) {
-            double t = quotient[j];
-            quotient[j] = quotient[j - 1], quotient[j - 1] = t;
-        }
-    for (int i = 0; n > 0 && i < POINTS; i++) k->curve[i] *= quotient[n / 2];
-    k->curve_points = n > 0 ? POINTS : 0;
-    return true;
-}
-
-/* Says how the kernel was made, and adds the curve of a model that has one: a formula of the
- * distance alone. */
-static bool add_origin(kernel_page *k, const image_part *p, text *words, char *label, size_t room,
-                       err *e) {
+/* Says how the kernel was made: by the parameters that the file has, if they are possible; the
+ * others have their presets. */
+static void add_origin(kernel_page *k, const image_part *p, text *words) {
     enum { LINE = 140 }; /* bytes that fit the page */
     char name[64], edit[256], about[512];
     text_attr(about, sizeof about, p, "comments");
@@ -87,16 +42,16 @@ static bool add_origin(kernel_page *k, const image_part *p, text *words, char *l
     const model *m = *name ? model_find(name) : NULL;
     if (*about) text_add(words, "%s%s", about, *name ? "; " : "");
     if (*name) text_add(words, "model %s", name);
-    if (m) {
-        model_request r = model_defaults(m);
-        read_parameters(&r, p);
-        for (int i = 0; i < model_parameters(m); i++)
-            text_add(words, "%s%s %.4g", i ? ", " : ": ", m->parameter[i].name, r.value[i]);
-        snprintf(label, room, "%s's formula%s", name, m->spectrum == MODEL_GREY ? "" : ", 550 nm");
-        k->curve_name = label;
-        if (m->light && !m->mirrors && !m->opening && m->spectrum != MODEL_TINTED &&
-            !add_curve(k, &r, e))
-            return false;
+    for (int i = 0; m && i < model_parameters(m); i++) {
+        const model_parameter *is = &m->parameter[i];
+        char attr[96];
+        double v = NAN;
+        snprintf(attr, sizeof attr, "fftbloom.%s", is->name);
+        const image_attr *a = image_find_attr(p, attr);
+        if (a && strcmp(a->type, "double") == 0 && a->bytes == sizeof v)
+            memcpy(&v, a->data, sizeof v);
+        text_add(words, "%s%s %.4g", i ? ", " : ": ", is->name,
+                 v >= is->min && v <= is->max ? v : is->preset);
     }
     if (*edit) text_add(words, "%s%s", words->n ? "; " : "", edit);
     if (words->n > LINE) {
@@ -106,7 +61,6 @@ static bool add_origin(kernel_page *k, const image_part *p, text *words, char *l
         text_add(words, "%s \xe2\x80\xa6", cut);
     }
     k->origin = words->n ? words->s : "";
-    return true;
 }
 
 /* --- output ------------------------------------------------------------------------------------
@@ -119,7 +73,6 @@ static void add_json(const kernel_page *k, const cli *c, const char *path, text 
     json_uints(&j, "size", (uint32_t[]){k->w, k->h}, 2);
     json_uint(&j, "channels", k->channels);
     json_real(&j, "decades", 9, k->decades);
-    json_string(&j, "curve", k->curve_points ? k->curve_name : NULL);
     json_real(&j, "veiling_glare", 9, k->figures->glare);
     json_list(&j, "rings");
     for (uint32_t r = 0; r < k->rings; r++) {
@@ -159,7 +112,7 @@ static bool draw(kernel_page *k, const cli *c, err *e) {
 static bool show(cli *c, const kernel_source *in, const lint *l, text *out, err *e) {
     const char *path = c->word[1], *slash = strrchr(path, '/');
     kernel_page k = {.figures = l, .w = in->w, .h = in->h, .decades = c->s.decades};
-    char name[256], label[128];
+    char name[256];
     text words = {0};
     text_clean(name, sizeof name, slash ? slash + 1 : path);
     k.name = name;
@@ -173,7 +126,7 @@ static bool show(cli *c, const kernel_source *in, const lint *l, text *out, err 
         const image_attr *a = image_find_attr(p, "chromaticities");
         if (a && a->bytes == sizeof k.chromaticities)
             memcpy(k.chromaticities, a->data, sizeof k.chromaticities);
-        ok = add_origin(&k, p, &words, label, sizeof label, e);
+        add_origin(&k, p, &words);
     }
     image_close(&reader);
     ok = ok && draw(&k, c, e);
