@@ -351,7 +351,7 @@ bench-files: $(PROG) $(BUILD)/assets/make_scene
 # DEVICE=, CORES=16,8,2, FRAMES=1,8,96,384, ROUNDS=N.
 .PHONY: bench-devices
 bench-devices: $(PROG) $(BUILD)/tests/bench_panel $(BUILD)/assets/make_scene
-	@tests/bench/devices.py $(or $(FOLDER),/dev/shm/fftbloom-bench) $(BUILD)/tests/bench_panel $(BUILD)/assets/make_scene $(PROG) \
+	@tests/bench/devices.py $(or $(FOLDER),/dev/shm) $(BUILD)/tests/bench_panel $(BUILD)/assets/make_scene $(PROG) \
 	    "$(DEVICE)" "$(CORES)" "$(FRAMES)" "$(ROUNDS)"
 # What the sandbox costs; ROUNDS=N.
 .PHONY: bench-sandbox

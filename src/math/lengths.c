@@ -88,26 +88,21 @@ static uint64_t slots_of(const plan_fft *f, length_use use, uint32_t threads, ui
     return slots;
 }
 
-/* The same for one line, and a fifth more for the registers if a thread holds more than 16. */
-static uint64_t price_of_threads(const plan_fft *f, length_use use, uint32_t threads) {
-    uint32_t most;
-    uint64_t slots = slots_of(f, use, threads, 1, &most);
-    return most > LIGHT ? slots + slots / 5 : slots;
-}
-
 /* Returns a number of threads with which one thread does k butterflies of stage s. */
 static uint32_t threads_for(const plan_fft *f, uint32_t s, uint32_t k) {
     return ceil_div_u32(f->length / f->radix[s], k);
 }
 
-/* Chooses the number of threads that wastes least. Returns their slots, or 0 if the device cannot
+/* Chooses the number of threads that wastes least: a fifth of their slots is added for the
+ * registers where a thread holds more than 16 numbers. Returns the slots, or 0 if the device cannot
  * have that many threads. */
 static uint64_t choose_threads(plan_fft *f, length_use use, uint32_t invocations) {
     uint64_t best = 0;
     for (uint32_t s = 0; s < f->stages; s++)
         for (uint32_t k = 1; k <= held(f, use) / f->radix[s]; k++) {
-            uint32_t t = threads_for(f, s, k);
-            uint64_t slots = t <= invocations ? price_of_threads(f, use, t) : 0;
+            uint32_t t = threads_for(f, s, k), most = 0;
+            uint64_t slots = t <= invocations ? slots_of(f, use, t, 1, &most) : 0;
+            if (most > LIGHT) slots += slots / 5;
             if (!slots || (best && (slots > best || (slots == best && t >= f->threads)))) continue;
             best = slots;
             f->threads = t;

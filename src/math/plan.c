@@ -254,23 +254,18 @@ static uint32_t fill_lines(const plan_fft *f, uint32_t least) {
     return ceil_div_u32(least, f->threads);
 }
 
-/* Returns the transform of a pass of this kind along an axis. */
-static const plan_fft *fft_of(const plan_axis *a, plan_pass_kind kind) {
-    bool outer = kind == PASS_OUTER || kind == PASS_OUTER_BACK;
-    return a->one_pass ? &a->fft : outer ? &a->outer : &a->inner;
-}
-
 /* Adds a pass of `count` lines, of which a workgroup takes at most `wanted`. 0 stands for the lines
  * that fill a subgroup or two; of an outer factor, whose numbers stand far apart, for at least 8,
  * which make the runs in memory, and for larger workgroups, because most of its lines are short. */
 static plan_pass *add_pass(plan *p, plan_pass_kind kind, uint32_t axis, uint32_t count,
                            uint32_t wanted) {
     const plan_limits *l = &p->ask.limits;
-    const plan_fft *f = fft_of(&p->axis[axis], kind);
+    const plan_axis *a = &p->axis[axis];
+    bool outer = kind == PASS_OUTER || kind == PASS_OUTER_BACK;
+    const plan_fft *f = a->one_pass ? &a->fft : outer ? &a->outer : &a->inner;
     plan_pass *s = &p->pass[p->passes++];
     *s = (plan_pass){.kind = kind, .axis = axis, .fft = *f};
     uint32_t bytes = shared_of(f, p->sample_bytes);
-    bool outer = kind == PASS_OUTER || kind == PASS_OUTER_BACK;
     if (!wanted) wanted = outer ? max_u32(fill_lines(f, 128), 8) : fill_lines(f, 64);
     s->lines = min_u32(wanted, min_u32(l->invocations / f->threads, l->shared_bytes / bytes));
     s->lines = min_u32(s->lines, count);

@@ -6,14 +6,16 @@
 Blooms runs of as many frames of 1920 x 1080 halfs as FRAMES says (1,8,96,384) on as many processors as
 CORES says (16,8,2) with the CPU, DEVICE (gpu), auto, and --amount 0, which only reads and writes. The four
 ways take turns, ROUNDS times (5), fewer where that would take more than some seconds. FOLDER should be in
-memory, and have room for 13 MB a frame. Prints tables in Markdown: medians of seconds, what auto took and
-how many times as long it was as the better one, and CPU time a frame beside that of the files alone.
+memory, with room for 13 MB a frame; what is written there is removed. Prints tables in Markdown: medians
+of seconds, what auto took and how many times as long it was as the better one, and CPU time a frame
+beside that of the files alone.
 """
 import json
 import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 
 folder, panel, maker, program = map(os.path.abspath, sys.argv[1:5])
@@ -108,12 +110,12 @@ def table(count):
               f"{1e3 * rate['GPU']:.2f}, files {1e3 * rate['files']:.2f}")
 
 
-os.makedirs(folder, exist_ok=True)
-os.chdir(folder)
-os.environ["FFTBLOOM_CACHE_DIR"] = os.path.join(folder, "cache")
-run(program, "kernel", "make", "star", "--taps", "256", "-o", "k.exr", "-q")
-all_cores = sorted(os.sched_getaffinity(0))
-for count in cores:
-    if count <= len(all_cores):
-        os.sched_setaffinity(0, all_cores[:count])
-        table(count)
+with tempfile.TemporaryDirectory(dir=folder) as place:
+    os.chdir(place)
+    os.environ["FFTBLOOM_CACHE_DIR"] = os.path.join(place, "cache")
+    run(program, "kernel", "make", "star", "--taps", "256", "-o", "k.exr", "-q")
+    all_cores = sorted(os.sched_getaffinity(0))
+    for count in cores:
+        if count <= len(all_cores):
+            os.sched_setaffinity(0, all_cores[:count])
+            table(count)

@@ -6,8 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* --- what a row is made of ---------------------------------------------------------------------
- */
+/* --- what a row is made of ------------------------------------------------------------------- */
 
 /* A worker's scratch. In doubles: what the pixels give themselves, and the glare. In floats: the
  * row as it came, the part of it that is spread, and the result. */
@@ -18,16 +17,6 @@ typedef struct {
 
 size_t cpu_join_room(const plan *p) {
     return ((2 * sizeof(double) + 3 * sizeof(float)) * p->ask.size[PLAN_X] + 127) / 64 * 64;
-}
-
-static scratch lay_out(const cpu_join *f, int worker) {
-    size_t w = f->p->ask.size[PLAN_X];
-    scratch s = {.own = (double *)(void *)(f->scratch + (size_t)worker * cpu_join_room(f->p))};
-    s.glare = s.own + w;
-    s.in = (float *)(s.glare + w);
-    s.excess = s.in + w;
-    s.out = s.excess + w;
-    return s;
 }
 
 /* Which row is made, and with what. */
@@ -54,18 +43,21 @@ static row_job job_of(const cpu_join *f, uint32_t y, int worker) {
     const join *how = f->f->join;
     const join_box whole = {0, 0, ask->size[PLAN_X], ask->size[PLAN_Y]};
     size_t first = (size_t)y * whole.w;
-    return (row_job){.how = how,
-                     .is = &how->channel[f->channel],
-                     .planes = ask->planes,
-                     .c = f->channel,
-                     .y = y,
-                     .in = at_pixel(f->f->in[f->channel], ask->planes.in, first),
-                     .out = at_pixel(f->f->out[f->channel], ask->planes.out, first),
-                     .glare = ask->planes.glare ? f->f->glare[f->channel] + first : NULL,
-                     .first = first,
-                     .kept = how->kept.w ? how->kept : whole,
-                     .all = join_spreads_all(&how->spread),
-                     .s = lay_out(f, worker)};
+    double *doubles = (double *)(void *)(f->scratch + (size_t)worker * cpu_join_room(f->p));
+    float *floats = (float *)(doubles + 2 * whole.w);
+    return (row_job){
+        .how = how,
+        .is = &how->channel[f->channel],
+        .planes = ask->planes,
+        .c = f->channel,
+        .y = y,
+        .in = at_pixel(f->f->in[f->channel], ask->planes.in, first),
+        .out = at_pixel(f->f->out[f->channel], ask->planes.out, first),
+        .glare = ask->planes.glare ? f->f->glare[f->channel] + first : NULL,
+        .first = first,
+        .kept = how->kept.w ? how->kept : whole,
+        .all = join_spreads_all(&how->spread),
+        .s = {doubles, doubles + whole.w, floats, floats + whole.w, floats + 2 * whole.w}};
 }
 
 /* Returns the row without its pixels. */
@@ -82,19 +74,7 @@ static row row_of(const row_job *p, const void *made, const plan *is) {
                  .glare = p->s.glare};
 }
 
-/* Gives the row its pixels, and returns what of them is spread over the border. The result may go
- * where they are. */
-static double read_pixels(const row_job *p, row *r) {
-    r->in = p->in == p->out ? memcpy(p->s.in, p->in, r->n * sizeof *r->in) : p->in;
-    if (p->planes.in == PLAN_HALFS) {
-        half_to_floats(p->s.in, p->in, r->n);
-        r->in = p->s.in;
-    }
-    return join_spilled(p->how, &(join_row){p->c, p->y, r->in, false}, p->s.excess);
-}
-
-/* --- an ordinary row ---------------------------------------------------------------------------
- */
+/* --- an ordinary row ------------------------------------------------------------------------- */
 
 /* Makes a row, or one of halfs where it has these, if it is an ordinary one. */
 static bool make_ordinary(const row_job *p, const row *r, row_totals *t) {
@@ -102,11 +82,6 @@ static bool make_ordinary(const row_job *p, const row *r, row_totals *t) {
     if (!row_make_ordinary(&k, t)) return false;
     row_add_margins(r, t, &p->kept);
     return true;
-}
-
-/* Returns whether the row may be an ordinary one, which its pixels decide. */
-static bool may_be_ordinary(const row_job *p) {
-    return p->all && p->is->nonnegative && !p->glare && p->planes.out != PLAN_DOUBLES;
 }
 
 /* Makes a row that may be ordinary from halfs to halfs, without floats in memory, but for the
@@ -123,8 +98,7 @@ static bool make_halfs(const row_job *p, const row *is, row_totals *t, double *s
     return true;
 }
 
-/* --- a row in doubles --------------------------------------------------------------------------
- */
+/* --- a row in doubles ------------------------------------------------------------------------ */
 
 /* Makes any row. */
 static void make_in_doubles(const row_job *p, row *r, row_totals *t) {
@@ -140,8 +114,7 @@ static void make_in_doubles(const row_job *p, row *r, row_totals *t) {
         ((double *)p->out)[i] = r->own[i] + r->glare[i];
 }
 
-/* --- a row -------------------------------------------------------------------------------------
- */
+/* --- a row ----------------------------------------------------------------------------------- */
 
 /* Counts what halfs cannot hold, and limits it where the result is halfs. */
 static void limit_to_halfs(const row_job *p, const row *r, join_stats *st) {
@@ -180,12 +153,18 @@ void cpu_join_row(const cpu_join *f, uint32_t y, int worker, const void *made) {
     row r = row_of(&p, made, f->p);
     row_totals t;
     double spilled;
-    bool ordinary = may_be_ordinary(&p);
+    /* Whether it is an ordinary row, its pixels decide. */
+    bool ordinary = p.all && p.is->nonnegative && !p.glare && p.planes.out != PLAN_DOUBLES;
     if (ordinary && make_halfs(&p, &r, &t, &spilled)) {
         set_stats(st, &t, spilled);
         return;
     }
-    spilled = read_pixels(&p, &r);
+    r.in = p.in == p.out ? memcpy(p.s.in, p.in, r.n * sizeof *r.in) : p.in;
+    if (p.planes.in == PLAN_HALFS) {
+        half_to_floats(p.s.in, p.in, r.n);
+        r.in = p.s.in;
+    }
+    spilled = join_spilled(p.how, &(join_row){p.c, y, r.in, false}, p.s.excess);
     if (y < p.kept.y || y - p.kept.y >= p.kept.h) { /* a margin: what the engine made is measured */
         row_begin(&r, &t);
         set_stats(st, &t, 0);

@@ -182,11 +182,6 @@ fail:
 
 /* --- making --------------------------------------------------------------------------------- */
 
-static void free_chunks(gpu_buffer *b, const gpu_work *w) {
-    for (uint32_t i = 0; b && i < w->chunks; i++) gpu_buffer_free(&b[i], &w->g);
-    mem_free(b);
-}
-
 /* Makes the buffers of a load, one for each chunk. */
 static bool make_load(gpu_frame *f, const gpu_work *w, gpu_load l, err *e) {
     static const char *const NAME[GPU_LOADS] = {"image", "mask", "result", "glare", "totals"};
@@ -250,7 +245,10 @@ void gpu_frame_free(gpu_frame *f, const gpu_work *w) {
     const gpu_device *g = &w->g;
     for (int way = 0; way < GPU_WAYS; way++) gpu_buffer_free(&f->staging[way], g);
     gpu_buffer_free(&f->join, g);
-    for (int l = 0; l < GPU_LOADS; l++) free_chunks(f->load[l], w);
+    for (int l = 0; l < GPU_LOADS; l++) {
+        for (uint32_t i = 0; f->load[l] && i < w->chunks; i++) gpu_buffer_free(&f->load[l][i], g);
+        mem_free(f->load[l]);
+    }
     mem_free(f->rows);
     mem_free(f->spilled);
     gpu_sets_free(&f->sets, g);
@@ -322,8 +320,7 @@ static bool copy_planes(const gpu_frame *f, const gpu_work *w, int way, err *e) 
     return par_for(w->threads, (size_t)j.bands * j.count, copy_band, &j, e);
 }
 
-/* --- light that leaves the image ---------------------------------------------------------------
- */
+/* --- light that leaves the image ------------------------------------------------------------- */
 
 typedef struct {
     const gpu_frame *f;

@@ -6,8 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* --- there -------------------------------------------------------------------------------------
- */
+/* --- there ----------------------------------------------------------------------------------- */
 
 /* A number of shaders/wide.glsl: a double, or two floats that are its sum. */
 typedef union {
@@ -63,8 +62,7 @@ void gpu_join_fill(void *to, const join *j, const plan *p) {
     }
 }
 
-/* --- and back ----------------------------------------------------------------------------------
- */
+/* --- and back -------------------------------------------------------------------------------- */
 
 /* Returns the pixels of a workgroup of the last pass: a few whole lines of the first axis. */
 static join_box box_of(const plan *p, uint32_t group) {
@@ -78,10 +76,6 @@ static join_box box_of(const plan *p, uint32_t group) {
     return (join_box){first, 0, count, a[0].extent};
 }
 
-static double total(const void *totals, size_t at, bool float64) {
-    return float64 ? ((const double *)totals)[at] : (double)((const float *)totals)[at];
-}
-
 join_stats gpu_join_stats(const void *totals, const join *j, uint32_t channel, const plan *p) {
     const plan_pass *last = &p->pass[p->passes - 1];
     const bool f64 = p->sample_bytes == sizeof(double);
@@ -89,7 +83,8 @@ join_stats gpu_join_stats(const void *totals, const join *j, uint32_t channel, c
     join_stats all = join_begin();
     for (uint32_t group = 0; group < last->groups[0] * last->groups[1]; group++) {
         double t[TOTALS];
-        for (uint32_t i = 0; i < TOTALS; i++) t[i] = total(totals, group * (size_t)TOTALS + i, f64);
+        for (size_t i = 0, at = group * (size_t)TOTALS; i < TOTALS; i++)
+            t[i] = f64 ? ((const double *)totals)[at + i] : (double)((const float *)totals)[at + i];
         const join_stats one = {.norm = t[TOTAL_NORM] * most * most,
                                 .peak = t[TOTAL_PEAK],
                                 .darkest = -t[TOTAL_DARKEST],
