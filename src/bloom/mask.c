@@ -71,45 +71,22 @@ bool mask_read(float *to, const rows_source *in, const mask_place *at, const ima
 
 /* --- pixels that stay ------------------------------------------------------------------------- */
 
-/* Visits the pixels that stay; returns their number. to: NULL to count them alone. */
-static size_t find_pixels(struct mask_pixel *to, const image *img, const float *mask, size_t n) {
-    enum { SOME = 1024 };
-    const image_part *p = &img->head.part[0];
-    float v[SOME];
-    size_t count = 0;
-    for (int c = 0; c < p->channels; c++)
-        for (size_t at = 0; at < n; at += SOME) {
-            size_t some = min_size(SOME, n - at);
-            image_to_float(v, img->plane[0][c], p->channel[c].type, at, some);
-            for (size_t i = 0; i < some; i++) {
-                if (isfinite(v[i]) || mask[at + i] > 0) continue;
-                if (to) {
-                    to[count] = (struct mask_pixel){(uint32_t)c, at + i, v[i]};
-                    image_from_float(img->plane[0][c], p->channel[c].type, at + i, &(float){0}, 1);
-                }
-                count++;
-            }
+bool mask_set_aside(repairs *to, void *plane, pixel_type type, uint32_t w, uint32_t h,
+                    const float *mask, err *e) {
+    size_t count = 0, n = (size_t)w * h;
+    float v;
+    for (int fill = 0; fill < 2; fill++) { /* they are counted first */
+        if (fill && (!count || !(to->pixel = mem_raw(count, sizeof *to->pixel, "pixels", e))))
+            return !count;
+        for (size_t i = 0; i < n; i++) {
+            if (mask[i] > 0) continue;
+            image_to_float(&v, plane, type, i, 1);
+            if (isfinite(v)) continue;
+            count++;
+            if (!fill) continue;
+            to->pixel[to->count++] = (struct repair_pixel){(uint32_t)(i % w), (uint32_t)(i / w), v};
+            image_from_float(plane, type, i, &(float){0}, 1);
         }
-    return count;
-}
-
-bool mask_set_aside(mask_aside *to, const image *img, const float *mask, size_t n, err *e) {
-    *to = (mask_aside){.count = find_pixels(NULL, img, mask, n)};
-    if (!to->count) return true;
-    to->pixel = mem_raw(to->count, sizeof *to->pixel, "pixels beside the mask", e);
-    if (to->pixel) find_pixels(to->pixel, img, mask, n);
-    return to->pixel != NULL;
-}
-
-void mask_put_back(const mask_aside *a, const image *img) {
-    for (size_t i = 0; i < a->count; i++) {
-        const struct mask_pixel *p = &a->pixel[i];
-        pixel_type type = img->head.part[0].channel[p->channel].type;
-        image_from_float(img->plane[0][p->channel], type, p->at, &p->v, 1);
     }
-}
-
-void mask_aside_free(mask_aside *a) {
-    mem_free(a->pixel);
-    *a = (mask_aside){0};
+    return true;
 }

@@ -5,6 +5,7 @@
 #ifndef BLOOM_MASK_H
 #define BLOOM_MASK_H
 
+#include "image/repair.h"
 #include "image/rows.h"
 
 typedef struct {
@@ -20,20 +21,9 @@ bool mask_find(mask_place *to, const image_header *h, int part, const char *name
 bool mask_read(float *to, const rows_source *in, const mask_place *at, const image_part *beside,
                uint32_t row, uint32_t rows, err *e);
 
-/* Pixels that are not finite stay as they are where the mask is 0. */
-typedef struct {
-    struct mask_pixel {
-        uint32_t channel;
-        size_t at;
-        float v;
-    } * pixel;
-    size_t count;
-} mask_aside;
-
-/* Finds these pixels of some planes of n pixels, notes them, and puts 0 in their places. Free with
- * mask_aside_free. */
-bool mask_set_aside(mask_aside *to, const image *img, const float *mask, size_t n, err *e);
-void mask_put_back(const mask_aside *a, const image *img);
-void mask_aside_free(mask_aside *a);
+/* Pixels that are not finite stay as they are where the mask is 0: finds those of a plane, and puts
+ * 0 in their places. repairs_put brings them back. Free with repairs_free, also after a failure. */
+bool mask_set_aside(repairs *to, void *plane, pixel_type type, uint32_t w, uint32_t h,
+                    const float *mask, err *e);
 
 #endif

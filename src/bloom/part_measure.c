@@ -81,6 +81,7 @@ static bool scan_rows(part_measured *to, const part_plan *p, int group, void *co
                               .mask = mask};
     if (!scan_make(&found, &ask, p->j->threads, e)) return false;
     if (!to->mended) enter_bad(to, p, g, &found, row);
+    to->hidden |= found.hidden;
     scan_add(&to->group[group], &found);
     return true;
 }

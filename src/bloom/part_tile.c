@@ -209,16 +209,18 @@ bool part_tile_bloom(group_made *made, const part_tile *is, part_rows *out, err 
     tile t = lay_out(is, out);
     const bool whole = part_is_whole(is->t), predict = p->j->predict;
     const bool verify = whole && p->j->s->verify && !predict;
-    mask_aside aside = {0};
+    repairs aside[VIEW_CHANNELS] = {{NULL}};
     void *came[VIEW_CHANNELS] = {NULL};
     bool ok = make_image(&t, e) && (!verify || copy_pixels(came, &t, e));
-    size_t n = (size_t)is->t->tile[PLAN_X] * is->t->tile[PLAN_Y];
-    ok = ok && (!t.mask || mask_set_aside(&aside, t.img, t.mask, n, e));
+    const uint32_t *size = is->t->tile;
+    for (uint32_t c = 0; ok && t.mask && is->seen->hidden && c < t.g->count; c++)
+        ok = mask_set_aside(&aside[c], t.img->plane[0][place_of(&t, c)],
+                            p->channel[t.g->first + c].type, size[PLAN_X], size[PLAN_Y], t.mask, e);
     *made = (group_made){0};
     if (ok) {
         view v = part_view(p, t.g, t.img, t.mask);
         v.s = is->s;
-        v.pixels = n;
+        v.pixels = (size_t)size[PLAN_X] * size[PLAN_Y];
         v.need.w = is->t->tile[PLAN_X];
         v.need.h = is->t->tile[PLAN_Y];
         v.session = is->session;
@@ -230,15 +232,18 @@ bool part_tile_bloom(group_made *made, const part_tile *is, part_rows *out, err 
             v.doubles[c] = p->j->doubles[p->channel[t.g->first + c].index];
         ok = group_bloom(made, &v, predict, e);
     }
-    if (ok && t.mask) mask_put_back(&aside, t.img);
+    for (uint32_t c = 0; ok && c < t.g->count; c++)
+        repairs_put(&aside[c], t.img->plane[0][place_of(&t, c)],
+                    t.img->head.part[0].channel[place_of(&t, c)].type, size[PLAN_X], 0,
+                    size[PLAN_Y]);
     ok = ok && (predict || (take_result(&t, made, out, e) && look(&t, made, out, e)));
     if (ok && verify) ok = part_verify_came(is->sampler, p, is->group, came, t.mask, e);
     for (uint32_t c = 0; c < VIEW_CHANNELS; c++) {
+        repairs_free(&aside[c]);
         mem_free(came[c]);
         mem_free(made->glare[c]);
         made->glare[c] = NULL;
     }
-    mask_aside_free(&aside);
     mem_free(t.mask);
     image_free(&t.img);
     return ok;

@@ -73,9 +73,8 @@ static bool read_all(sampler *s, const kernels *k, const part_measured *seen, er
 }
 
 /* Reads the alphas by which colours are divided before they are coded, for alpha that is not
- * bloomed. to: of each pixel. */
-static bool read_alphas(double *to, const sampler *s, const part_plan *p, const part_group *g,
-                        err *e) {
+ * bloomed. */
+static bool read_alphas(sampler *s, const part_plan *p, const part_group *g, err *e) {
     const rows_source *in = p->j->in;
     uint32_t some = rows_some(p->p, 1);
     pixel_type type = p->p->channel[g->alpha].type;
@@ -87,13 +86,13 @@ static bool read_alphas(double *to, const sampler *s, const part_plan *p, const 
         uint32_t n = min_u32(some, p->h - y);
         ok = in->read(in->ctx, p->j->part, y, n, plane, e);
         for (size_t i = 0; ok && i < s->count; i++) {
-            const sampler_pixel *is = &s->pixel[i];
+            sampler_pixel *is = &s->pixel[i];
             float v;
             if (is->channel < g->first || is->channel >= g->first + g->count || is->is.y < y ||
                 is->is.y - y >= n)
                 continue;
             image_to_float(&v, rows, type, (size_t)(is->is.y - y) * p->w + is->is.x, 1);
-            to[i] = (double)v;
+            is->alpha = (double)v;
         }
     }
     mem_free(rows);
@@ -101,67 +100,42 @@ static bool read_alphas(double *to, const sampler *s, const part_plan *p, const 
     return ok;
 }
 
-/* What pixels are judged by. */
-typedef struct {
-    const kernels *k;
-    const pixel_type *type; /* of each channel */
-    const double *dark;
-} rules;
-
-/* Judges some colours of a pixel that are coded together, or one value. */
-static void judge(bloom_verified *to, const sampler_pixel *is, int count, const part_group *g,
-                  const rules *r, const sampler_codes *codes) {
-    const part_plan *p = r->k->p;
-    sampler_promise by[3];
-    for (int c = 0; c < count; c++)
-        by[c] = (sampler_promise){&r->k->of[g->count], g->light.sharpen, r->dark[is[c].channel],
-                                  p->j->s->tolerance, r->type[is[c].channel]};
-    const verify_pixel before = to->found.worst;
-    sampler_judge(&to->found, is, by, count, codes);
-    const verify_pixel *worst = &to->found.worst;
-    if (memcmp(&before, worst, sizeof before) == 0) return;
-    to->x = p->p->data.x0 + (int32_t)worst->x;
-    to->y = p->p->data.y0 + (int32_t)worst->y;
-    snprintf(to->channel, sizeof to->channel, "%s",
-             p->p->channel[p->channel[worst->channel].index].name);
-}
-
 /* Judges the pixel that begins here, and returns how many entries it has: all channels of a group
- * that is coded, colours first, or one. alpha: of each of these. */
-static uint32_t judge_pixel(bloom_verified *to, const sampler_pixel *is, const double *alpha,
-                            const rules *r) {
-    const part_plan *p = r->k->p;
+ * that is coded, colours first, or one. type, dark: of each channel of the list. */
+static uint32_t judge(bloom_verified *to, const sampler_pixel *is, const kernels *k,
+                      const pixel_type *type, const double *dark) {
+    const part_plan *p = k->p;
     const part_group *g = p->group;
-    const sampler_codes none = {NULL, 1};
+    sampler_promise by[VIEW_CHANNELS];
     while (is->channel >= g->first + g->count) g++;
-    if (!g->coded) {
-        judge(to, is, 1, g, r, &none);
-        return 1;
-    }
-    uint32_t colours = (uint32_t)g->group->channels;
-    bool spreads = g->count > colours; /* alpha, too */
-    const sampler_codes codes = {&p->code, spreads ? is[colours].got : *alpha};
-    judge(to, is, (int)colours, g, r, &codes);
-    if (spreads) judge(to, is + colours, 1, g, r, &none);
-    return g->count;
+    uint32_t count = g->coded ? g->count : 1, colours = g->coded ? (uint32_t)g->group->channels : 1;
+    for (uint32_t c = 0; c < count; c++)
+        by[c] = (sampler_promise){&k->of[g->count], g->light.sharpen, dark[is[c].channel],
+                                  p->j->s->tolerance, type[is[c].channel]};
+    bool spreads = count > colours; /* alpha, too */
+    sampler_judge(&to->found, is, by, (int)colours, g->coded ? &p->code : NULL,
+                  spreads ? is[colours].got : is->alpha);
+    if (spreads) sampler_judge(&to->found, is + colours, by + colours, 1, NULL, 1);
+    return count;
 }
 
 bool part_verify(bloom_verified *to, sampler *s, const part_plan *p, bool read,
                  const pixel_type *type, const part_measured *seen, err *e) {
     kernels k = {0};
     if (!s->count) return true;
-    double *alpha = mem_raw(s->count, sizeof *alpha, "pixels to verify", e);
-    bool ok = alpha != NULL;
-    for (size_t i = 0; ok && i < s->count; i++) alpha[i] = 1;
+    bool ok = true;
     for (int i = 0; ok && i < p->m.groups; i++) {
         const part_group *g = &p->group[i];
         bool stays = g->coded && g->alpha >= 0 && g->count == (uint32_t)g->group->channels;
-        ok = !stays || read_alphas(alpha, s, p, g, e);
+        ok = !stays || read_alphas(s, p, g, e);
     }
     ok = ok && make_kernels(&k, p, e) && (!read || read_all(s, &k, seen, e));
-    const rules r = {&k, type, seen->dark};
-    for (size_t i = 0; ok && i < s->count;) i += judge_pixel(to, &s->pixel[i], &alpha[i], &r);
+    for (size_t i = 0; ok && i < s->count;) i += judge(to, &s->pixel[i], &k, type, seen->dark);
+    const verify_pixel *worst = &to->found.worst;
+    to->x = p->p->data.x0 + (int32_t)worst->x;
+    to->y = p->p->data.y0 + (int32_t)worst->y;
+    snprintf(to->channel, sizeof to->channel, "%s",
+             p->p->channel[p->channel[worst->channel].index].name);
     free_kernels(&k);
-    mem_free(alpha);
     return ok;
 }

@@ -121,7 +121,8 @@ struct part_measured {
     double *dark;     /* accuracy_dark of each */
     repairs *repairs; /* of each of a part that is read; bad pixels without one become 0 */
     bool mended;      /* there are some */
-    uint64_t bad;     /* pixels as they came, and the first of them */
+    bool hidden;      /* there are bad pixels that stay, since a mask is 0 there */
+    uint64_t bad;     /* the others as they came, and the first of them */
     bloom_bad first[SCAN_BAD];
 };
 

@@ -36,7 +36,7 @@ static bool is_kept(const choice *p, int64_t x, int64_t y) {
 
 static void add(choice *p, uint32_t c, uint32_t x, uint32_t y) {
     if (p->count == p->end) return;
-    p->at[p->count++] = (sampler_pixel){c, {.x = x, .y = y}, result_at(p, c, x, y)};
+    p->at[p->count++] = (sampler_pixel){c, {.x = x, .y = y}, result_at(p, c, x, y), 1};
 }
 
 /* Returns what of a few lines is kept. */

@@ -39,7 +39,8 @@ static void add(choice *c, uint32_t channel, int64_t x, int64_t y) {
     for (uint32_t k = first; k < end; k++)
         c->pixel[c->count++] = (sampler_pixel){t->first + k,
                                                {.x = t->x + (uint32_t)x, .y = t->y + (uint32_t)y},
-                                               (double)value_of(t, k, (uint32_t)x, (uint32_t)y)};
+                                               (double)value_of(t, k, (uint32_t)x, (uint32_t)y),
+                                               1};
 }
 
 /* Holds, for each cell of the tile, the darkest result that something is promised for and the
@@ -213,16 +214,16 @@ static value light_of(const sampler_pixel *p, const sampler_promise *by) {
 }
 
 /* Codes the values of a pixel as the file does. What is stored is rounded once more. */
-static void code(value *v, const sampler_promise *by, int count, const sampler_codes *codes) {
+static void code(value *v, const sampler_promise *by, int count, const recode *how, double alpha) {
     double got[3] = {0}, want[3] = {0}, near[2][3] = {{0}}, far[2][3] = {{0}};
     for (int c = 0; c < count; c++) {
         got[c] = v[c].got, want[c] = v[c].want;
         for (int k = 0; k < 2; k++) near[k][c] = v[c].near[k], far[k][c] = v[c].far[k];
     }
-    recode_colour(codes->how, got, count, codes->alpha);
-    recode_colour(codes->how, want, count, codes->alpha);
-    recode_between(codes->how, near[0], near[1], count, codes->alpha);
-    recode_between(codes->how, far[0], far[1], count, codes->alpha);
+    recode_colour(how, got, count, alpha);
+    recode_colour(how, want, count, alpha);
+    recode_between(how, near[0], near[1], count, alpha);
+    recode_between(how, far[0], far[1], count, alpha);
     for (int c = 0; c < count; c++) {
         pixel_type is = by[c].type;
         uint32_t stored;
@@ -254,12 +255,12 @@ static void enter(verify_result *to, const sampler_pixel *p, const value *v, dou
 }
 
 void sampler_judge(verify_result *to, const sampler_pixel *p, const sampler_promise *by, int count,
-                   const sampler_codes *codes) {
+                   const recode *how, double alpha) {
     value v[3];
     for (int c = 0; c < count; c++) {
         if (!isfinite(p[c].got) && p[c].is.bad) return; /* it stayed as it was */
         v[c] = light_of(&p[c], &by[c]);
     }
-    if (codes->how) code(v, by, count, codes);
+    if (how) code(v, by, count, how, alpha);
     for (int c = 0; c < count; c++) enter(to, &p[c], &v[c], by[c].tolerance);
 }

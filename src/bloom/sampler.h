@@ -20,6 +20,8 @@ typedef struct {
     uint32_t channel; /* as sampler_tile counts them */
     definition_pixel is;
     double got;
+    double alpha; /* by which its colour is divided before it is coded: 1, if the caller has no
+                     other */
 } sampler_pixel;
 
 typedef struct {
@@ -78,16 +80,11 @@ typedef struct {
     pixel_type type;
 } sampler_promise;
 
-/* How the colours of a pixel are coded in the file. */
-typedef struct {
-    const recode *how; /* NULL: they are not */
-    double alpha;      /* as recode_colour has it */
-} sampler_codes;
-
 /* Adds the `count` colours of a pixel, all of whose rows have been added, to what is found: one, or
- * those that are coded together. p and by: of each. */
+ * those that are coded together. p and by: of each. how: the file codes them, beside this alpha;
+ * NULL: it does not. */
 void sampler_judge(verify_result *to, const sampler_pixel *p, const sampler_promise *by, int count,
-                   const sampler_codes *codes);
+                   const recode *how, double alpha);
 
 void sampler_free(sampler *s);
 

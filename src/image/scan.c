@@ -60,6 +60,7 @@ typedef struct {
 typedef struct {
     scan_bad first[SCAN_BAD];
     uint64_t bad;
+    bool hidden;
     double sum, squares;
     float least, greatest;
     bins *bins; /* the worker's; NULL: no histogram */
@@ -187,6 +188,7 @@ static void scan_span(scanner *k, scan_bad at, uint32_t n) {
             if (counts && p->bad < SCAN_BAD)
                 p->first[p->bad] = (scan_bad){c, at.x + i, at.y, own[i]};
             p->bad += counts;
+            p->hidden |= !counts;
             own[i] = 0;
         }
     }
@@ -251,6 +253,7 @@ static void merge(const job *j, uint32_t c) {
             if (s->bad + i < SCAN_BAD) s->first[s->bad + i] = p->first[i];
         to->bad += p->bad;
         s->bad += p->bad;
+        s->hidden |= p->hidden;
         to->sum += p->sum;
         to->squares += p->squares;
         if (p->least < to->least) to->least = p->least;
@@ -295,6 +298,7 @@ void scan_add(scan *to, scan *rows) {
         return;
     }
     to->bad += rows->bad;
+    to->hidden |= rows->hidden;
     for (uint32_t c = 0; c < to->channels; c++) {
         scan_channel *all = &to->channel[c];
         const scan_channel *more = &rows->channel[c];

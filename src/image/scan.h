@@ -35,6 +35,7 @@ typedef struct {
     scan_channel channel[SCAN_CHANNELS];
     uint32_t channels;
     uint64_t bad; /* of all channels */
+    bool hidden;  /* there are bad pixels where the mask is 0 */
     scan_bad first[SCAN_BAD];
     void *memory;
 } scan;
