@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-enum { W = 64, H = 48, TASKS = 6 };
+enum { W = 64, H = 48, TASKS = 6, MANY = 6 }; /* MANY: MOST_ALIKE of the pool */
 
 /* --- tasks ----------------------------------------------------------------------------------- */
 
@@ -55,9 +55,9 @@ static bench *open_bench(const char *device, uint32_t size, uint32_t slots, uint
     return b;
 }
 
-static void close_bench(bench *b) {
-    device_pool_close(&b->pool);
-    free(b);
+static void bench_close(bench **b) {
+    device_pool_close(&(*b)->pool);
+    free(*b);
 }
 
 static device_lease take(bench *b, int task) {
@@ -79,7 +79,7 @@ static void use(bench *b, int task) {
 
 /* One thread may hold slots of different tasks here, since it gives them back by itself. */
 TEST(several_at_a_time) {
-    bench *b = open_bench("cpu", 1, 2, 0);
+    OPEN(bench) *b = open_bench("cpu", 1, 2, 0);
     device_lease l[TASKS], again;
     for (int i = 0; i < TASKS; i++) l[i] = take(b, i);
     for (int i = 1; i < TASKS; i++) assert_ptr_not_equal(l[i].engine, l[0].engine);
@@ -89,14 +89,13 @@ TEST(several_at_a_time) {
     give(b, again);
     for (int i = 0; i < TASKS; i++) give(b, l[i]);
     for (int i = 0; i < TASKS; i++) assert_int_equal(b->made[i], 1);
-    close_bench(b);
 }
 
 /* The pool keeps the last used engines that nobody uses, up to the number that it was opened with,
  * and one more, which is prepared again for the next task. */
 TEST(kept_and_dropped) {
     for (uint32_t idle = 0; idle < 3; idle++) {
-        bench *b = open_bench("cpu", 1, 1, idle);
+        OPEN(bench) *b = open_bench("cpu", 1, 1, idle);
         for (int i = 0; i < 4; i++) use(b, i);
         use(b, 3);
         assert_int_equal(b->made[3], 1);
@@ -110,13 +109,12 @@ TEST(kept_and_dropped) {
         atomic_store(&b->made[3], 0);
         use(b, 3);
         assert_int_equal(b->made[3], 1);
-        close_bench(b);
     }
 }
 
 /* A plan of another size is another task, whatever its kernel. */
 TEST(plans_differ) {
-    bench *b = open_bench("cpu", 1, 1, 2), *large = open_bench("cpu", 2, 1, 2);
+    OPEN(bench) *b = open_bench("cpu", 1, 1, 2), *large = open_bench("cpu", 2, 1, 2);
     device_lease one = take(b, 0);
     b->task[1] = b->task[0];
     b->task[1].on = &large->decided.way[WAY_FLOAT32];
@@ -125,8 +123,6 @@ TEST(plans_differ) {
     assert_int_equal(b->made[0], 2);
     give(b, one);
     give(b, two);
-    close_bench(b);
-    close_bench(large);
 }
 
 typedef struct {
@@ -153,8 +149,7 @@ static void start(waiter *w) {
 
 /* The first that waits for a slot gets it first. */
 TEST(first_come) {
-    enum { MANY = 4 };
-    bench *b = open_bench("cpu", 1, 2, 0);
+    OPEN(bench) *b = open_bench("cpu", 1, 2, 0);
     atomic_int turns = 0;
     waiter w[MANY];
     device_lease l = take(b, 0), other = take(b, 0);
@@ -172,25 +167,27 @@ TEST(first_come) {
     give(b, l);
     give(b, other);
     assert_int_equal(b->made[0], 1);
-    close_bench(b);
 }
 
-/* Engines of one slot: a task gets one of its own, also where another has one for the same kernel;
- * on a GPU only some of them, and then waits for the first that is given back, whatever its kernel
- * is. */
+/* Engines of one slot: a task gets one of its own, also where another has one for the same kernel.
+ */
 TEST(one_slot_each) {
-    enum { MANY = 6 }; /* MOST_ALIKE */
-    bench *b = open_bench("cpu", 1, 1, 0);
+    OPEN(bench) *b = open_bench("cpu", 1, 1, 0);
     device_lease l[MANY + 2];
     for (int i = 0; i < MANY + 2; i++) l[i] = take(b, 0);
     assert_int_equal(b->made[0], MANY + 2);
     for (int i = 0; i < MANY + 2; i++) give(b, l[i]);
-    close_bench(b);
+}
+
+/* On a GPU only some of them, and then a task waits for the first that is given back, whatever its
+ * kernel is. */
+TEST(some_of_a_gpu) {
     engine_device d[ENGINE_DEVICES];
+    device_lease l[MANY];
     uint32_t count = engine_devices(d, ENGINE_DEVICES), at = 0;
     while (at < count && d[at].class == ENGINE_CPU) at++;
-    if (at == count) return;
-    b = open_bench(d[at].name, 1, 1, 0);
+    if (at == count) skip();
+    OPEN(bench) *b = open_bench(d[at].name, 1, 1, 0);
     for (int i = 0; i < MANY; i++) l[i] = take(b, i % 2);
     atomic_int turns = 0;
     waiter w = {.b = b, .task = 2, .turns = &turns};
@@ -202,13 +199,12 @@ TEST(one_slot_each) {
     give(b, w.l);
     for (int i = 0; i < MANY; i++)
         if (i != 3) give(b, l[i]);
-    close_bench(b);
 }
 
 /* Where memory is too little for two engines, the second waits for the first; where it is too
  * little for one, it is refused. */
 TEST(short_of_memory) {
-    bench *b = open_bench("cpu", 16, 1, 4);
+    OPEN(bench) *b = open_bench("cpu", 16, 1, 4);
     uint64_t before = mem_used();
     device_lease l = take(b, 0);
     uint64_t one = mem_used() - before;
@@ -231,13 +227,12 @@ TEST(short_of_memory) {
     CHECK_REFUSED(device_take(&l, b->pool, &b->task[2], &refused, &e), ERR_MEMORY, "");
     mem_set_limit(UINT64_MAX / 2);
     use(b, 2);
-    close_bench(b);
 }
 
 /* After a failure all engines of the device are made again, and those that are in use are closed by
  * the last that uses them. */
 TEST(failed) {
-    bench *b = open_bench("cpu", 1, 2, 4);
+    OPEN(bench) *b = open_bench("cpu", 1, 2, 4);
     use(b, 2);
     device_lease l[] = {take(b, 0), take(b, 0), take(b, 1)};
     device_give(b->pool, &l[0], true);
@@ -254,7 +249,6 @@ TEST(failed) {
     give(b, beside);
     assert_true(device_pool_give_up(b->pool));
     assert_false(device_pool_give_up(b->pool));
-    close_bench(b);
 }
 
 /* Threads that take and give whatever they like. */
@@ -270,15 +264,13 @@ static void *stir(void *arg) {
 }
 
 TEST(many_threads) {
-    enum { MANY = 8 };
-    bench *b = open_bench("cpu", 1, 2, 2);
+    OPEN(bench) *b = open_bench("cpu", 1, 2, 2);
     waiter w[MANY];
     for (int i = 0; i < MANY; i++) {
         w[i] = (waiter){.b = b, .task = i};
         assert_int_equal(pthread_create(&w[i].thread, NULL, stir, &w[i]), 0);
     }
     for (int i = 0; i < MANY; i++) pthread_join(w[i].thread, NULL);
-    close_bench(b);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -39,7 +39,7 @@ static work work_of(const lanes *f, int form, bool float64) {
     return w;
 }
 
-static void work_end(work *w) {
+static void work_free(work *w) {
     mem_free(w->matrix);
     mem_free(w->scratch);
 }
@@ -143,11 +143,11 @@ static void check_length(uint32_t n, bool float64, bool summed) {
         long double angle = (long double)2 * 3.14159265358979323846264338327950288L * t / n;
         root[t] = cosl(angle) - I * sinl(angle);
     }
-    work one = work_of(f, 0, float64);
+    OWN(work) one = work_of(f, 0, float64);
     there(&one, in);
     if (summed) CHECK_LE(error_of(&one, in, root), bound(n, float64));
     for (int form = 1; form <= lanes_form(); form++) {
-        work other = work_of(f, form, float64);
+        OWN(work) other = work_of(f, form, float64);
         there(&other, in);
         same(&one, &other);
         if (form == lanes_form()) {
@@ -155,14 +155,12 @@ static void check_length(uint32_t n, bool float64, bool summed) {
             back(&other);
             same(&one, &other);
         }
-        work_end(&other);
     }
     if (!lanes_form()) back(&one);
     for (uint32_t i = 0; i < n; i++) {
         double complex z = get(&one, f->seat[i], 1, 0) + I * get(&one, f->seat[i], 0, 0);
         CHECK_LE(cabs(z / n - in[i]), 8 * bound(n, float64)); /* six sigma, there and back */
     }
-    work_end(&one);
 }
 
 TEST(every_length) {
@@ -191,15 +189,13 @@ TEST(strange_numbers) {
             OWN(lanes) *f = lanes_new(n, false, &e);
             for (uint32_t v = 0; v < MOST; v++)
                 for (uint32_t i = v % 3; i < n; i += 1 + 3 * v) in[v * n + i] = STRANGE[s];
-            work one = work_of(f, 0, false);
+            OWN(work) one = work_of(f, 0, false);
             there(&one, in);
             for (int form = 1; form <= lanes_form(); form++) {
-                work other = work_of(f, form, false);
+                OWN(work) other = work_of(f, form, false);
                 there(&other, in);
                 same(&one, &other);
-                work_end(&other);
             }
-            work_end(&one);
         }
     }
 }

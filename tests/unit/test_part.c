@@ -96,7 +96,7 @@ static void open_case(tried *t, image *in, const char *kernel, const bloom_setti
                         .out = &t->to};
 }
 
-static void close_case(tried *t) {
+static void tried_close(tried *t) {
     session_close(&t->session);
     device_pool_close(&t->devices);
     image_free(&t->want);
@@ -224,14 +224,13 @@ TEST(all_borders_and_sizes) {
                 const char *kernel = glare_kernel("kernel.exr", glare_lopsided, large ? 70 : 21,
                                                   large ? 53 : 16,
                                                   three ? "R:float G:float B:float" : "R:float");
-                tried t;
+                OPEN(tried) t;
                 bloom_settings s = settings_of((plan_border)x, (plan_border)y);
                 open_case(
                     &t,
                     any_image("R:float G:float B:float", SIZE[i][0], SIZE[i][1], LINES_INCREASING),
                     kernel, &s);
                 count += try_all(&t);
-                close_case(&t);
             }
     print_message("%d tilings\n", count);
     assert_true(count > 150);
@@ -240,7 +239,7 @@ TEST(all_borders_and_sizes) {
 TEST(all_options) {
     int count = 0;
     for (int i = 0; i < 10; i++) {
-        tried t;
+        OPEN(tried) t;
         bloom_settings s = settings_of(BORDER_ZERO, i % 2 ? BORDER_MIRROR : BORDER_ZERO);
         s.sharpen = i == 1 ? 0.4 : 0;
         s.threshold = i == 2 ? 0.5 : 0;
@@ -260,7 +259,6 @@ TEST(all_options) {
                   kernel, &s);
         t.f.step = i % 2 ? 16 : 1;
         count += try_all(&t);
-        close_case(&t);
     }
     print_message("%d tilings\n", count);
     assert_true(count > 15);
@@ -269,7 +267,7 @@ TEST(all_options) {
 /* A row that one band reads wrongly is no mistake of the tile's own, but --verify reads the file.
  */
 TEST(verify_sees_what_tiles_do_not) {
-    tried t;
+    OPEN(tried) t;
     bloom_settings s = settings_of(BORDER_ZERO, BORDER_ZERO);
     s.verify = 50;
     open_case(&t, any_image("R:float G:float B:float", 64, 64, LINES_INCREASING),
@@ -288,7 +286,6 @@ TEST(verify_sees_what_tiles_do_not) {
     assert_true(report->verified.found.broken > 0);
     image_free(&t.f.out);
     mem_free(report);
-    close_case(&t);
 }
 
 RUN_TESTS(NULL, NULL)

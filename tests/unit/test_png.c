@@ -286,7 +286,7 @@ static void look_again(picture *p, const preview_options *o) {
     CHECK_OK(preview_make(&p->got, p->img, o, make_threads(), &e));
 }
 
-static void drop(picture *p) {
+static void picture_free(picture *p) {
     image_free(&p->img);
     mem_free(p->got.pixel);
 }
@@ -306,15 +306,15 @@ static float grey_right(uint32_t x, uint32_t y) {
 }
 
 TEST(preview_at_a_stated_exposure_is_the_same_for_all) {
-    picture a = picture_of(&RGB, grey_left, &(preview_options){.exposed = true});
-    picture b = picture_of(&RGB, grey_right, &(preview_options){.exposed = true});
+    OWN(picture) a = picture_of(&RGB, grey_left, &(preview_options){.exposed = true});
+    OWN(picture) b = picture_of(&RGB, grey_right, &(preview_options){.exposed = true});
     CHECK_LE(fabsf(light_at(&a.got, 10, 10, 1) - 0.18f), GREY_STEPS);
     assert_in_range(b.got.pixel[3 * 99], a.got.pixel[0] - 2, a.got.pixel[0] + 2);
-    picture brighter = picture_of(&RGB, grey_left, &(preview_options){.exposed = true, .stops = 1});
+    OWN(picture)
+    brighter = picture_of(&RGB, grey_left, &(preview_options){.exposed = true, .stops = 1});
     CHECK_LE(0.3f, light_at(&brighter.got, 10, 10, 1));
     CHECK_LE(light_at(&brighter.got, 10, 10, 1), 0.4f);
     assert_true(brighter.got.stops == 1);
-    drop(&a), drop(&b), drop(&brighter);
 }
 
 static float dot_and_rounding(uint32_t x, uint32_t y) {
@@ -329,17 +329,16 @@ static float candle_in_candelas(uint32_t x, uint32_t y) {
 }
 
 TEST(preview_suits_dark_pictures) {
-    picture dot = picture_of(&RGB, dot_and_rounding, &(preview_options){0});
+    OWN(picture) dot = picture_of(&RGB, dot_and_rounding, &(preview_options){0});
     for (size_t i = 0; i < 3 * 100 * 50; i++)
         assert_true(dot.got.pixel[i] <= 1 || i / 3 == 25 * 100 + 50);
     CHECK_LE(0.9f, light_at(&dot.got, 50, 25, 0));
-    picture low = picture_of(&RGB, candle, &(preview_options){0});
+    OWN(picture) low = picture_of(&RGB, candle, &(preview_options){0});
     CHECK_LE(0.18f, light_at(&low.got, 95, 40, 0));
     CHECK_LE(light_at(&low.got, 95, 40, 0), 0.95f);
     /* The unit of the light does not decide. */
-    picture unit = picture_of(&RGB, candle_in_candelas, &(preview_options){0});
+    OWN(picture) unit = picture_of(&RGB, candle_in_candelas, &(preview_options){0});
     CHECK_LE(0.6f, light_at(&unit.got, 95, 40, 0));
-    drop(&dot), drop(&low), drop(&unit);
 }
 
 static float one(uint32_t x, uint32_t y) {
@@ -356,7 +355,7 @@ TEST(preview_honours_chromaticities) {
     static const double LIGHT[2][3] = {{0.4124564, 0.2126729, 0.0193339}, {1, 1, 1}};
     const preview_options o = {.exposed = true};
     for (int file = 0; file < 2; file++) {
-        picture p = picture_of(&RGB, one, &o);
+        OWN(picture) p = picture_of(&RGB, one, &o);
         image_part *part = &p.img->head.part[0];
         for (int c = 0; c < 3; c++) {
             int at = image_find_channel(part, (const char *[]){"R", "G", "B"}[c]);
@@ -370,14 +369,13 @@ TEST(preview_honours_chromaticities) {
             double want = file == 1 || c == 0 ? 0.18 : 0;
             CHECK_LE(fabs((double)light_at(&p.got, 9, 9, c) - want), GREY_STEPS);
         }
-        drop(&p);
     }
 }
 
 /* Pixels that are not opaque lie over black, and the picture shows the display window. */
 TEST(preview_shows_the_display_window) {
     make_part m = PART("R:float G:float B:float A:float", -10, 5, 40, 20);
-    picture p = picture_of(&m, one, &(preview_options){.exposed = true});
+    OWN(picture) p = picture_of(&m, one, &(preview_options){.exposed = true});
     image_part *part = &p.img->head.part[0];
     assert_true(p.got.width == 40 && p.got.height == 20);
     part->display = (image_box){0, 0, 99, 49};
@@ -400,7 +398,6 @@ TEST(preview_shows_the_display_window) {
     assert_false(
         preview_make(&none, p.img, &(preview_options){.width = UINT32_MAX}, make_threads(), &e));
     assert_non_null(strstr(e.msg, "too many"));
-    drop(&p);
 }
 
 /* A gradient of a few steps of a byte. */
@@ -418,8 +415,9 @@ TEST(preview_is_dithered) {
     CHECK_OK(plain);
     const preview_options whole = {.exposed = true, .on = plain},
                           half = {.exposed = true, .on = plain, .row = H / 2};
-    picture p = picture_of(&m, slope, &whole), again = picture_of(&m, slope, &whole),
-            pieces = picture_of(&m, slope, &half);
+    OWN(picture)
+    p = picture_of(&m, slope, &whole),
+    again = picture_of(&m, slope, &whole), pieces = picture_of(&m, slope, &half);
     assert_memory_equal(p.got.pixel, again.got.pixel, 3 * W * H);
     assert_memory_equal(p.got.pixel + 3 * W * H / 2, pieces.got.pixel, 3 * W * H / 2);
     int changes = 0;
@@ -431,7 +429,6 @@ TEST(preview_is_dithered) {
         CHECK_LE(fabs(mean - want), 0.15); /* four deviations: a byte's is 0.5, a mean's 0.5 / 20 */
     }
     CHECK_LE(W * H / 4, changes);
-    drop(&p), drop(&again), drop(&pieces);
 }
 
 /* Four decades, brightest white, colours as they are. */
@@ -441,10 +438,9 @@ static float decades(uint32_t x, uint32_t y) {
 }
 
 TEST(preview_of_logarithms) {
-    picture p = picture_of(&RGB, decades, &(preview_options){.decades = 4});
+    OWN(picture) p = picture_of(&RGB, decades, &(preview_options){.decades = 4});
     for (uint32_t i = 0; i < 5; i++)
         CHECK_LE(fabs(p.got.pixel[3 * 20 * i] - 255 * (1 - 0.25 * i)), 1);
-    drop(&p);
 }
 
 TEST(preview_says_what_it_leaves_out) {

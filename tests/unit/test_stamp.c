@@ -86,13 +86,13 @@ static run *begin(const char *output) {
     return r;
 }
 
-static void end(run *r) {
-    device_queue_close(&r->queue);
-    device_pool_close(&r->devices);
-    job_files_free(&r->files);
-    job_close(&r->j);
-    settings_free(&r->s);
-    free(r);
+static void run_close(run **r) {
+    device_queue_close(&(*r)->queue);
+    device_pool_close(&(*r)->devices);
+    job_files_free(&(*r)->files);
+    job_close(&(*r)->j);
+    settings_free(&(*r)->s);
+    free(*r);
 }
 
 static bool make(run *r) {
@@ -110,30 +110,28 @@ static void put_while_read(const char *file, const char *by, const char *at) {
 }
 
 TEST(undisturbed) {
-    run *r = begin("out.exr");
+    OPEN(run) *r = begin("out.exr");
     assert_false(is_current(r));
     CHECK_OK(make(r), r->e);
     assert_true(is_current(r));
     assert_int_equal(r->made.notes, 0);
-    end(r);
 }
 
 /* The renderer is done again while the old image is read. */
 TEST(input_replaced_while_read) {
     make_frame("next.exr", 7);
-    run *r = begin("out.exr");
+    OPEN(run) *r = begin("out.exr");
     put_while_read("in.exr", "next.exr", "in.exr");
     CHECK_OK(make(r), r->e);
     assert_null(replacement);
     assert_false(is_current(r));
     assert_int_equal(r->made.notes, 1);
     assert_non_null(strstr(r->made.note[0], "changed while it was read"));
-    end(r);
 }
 
 /* Read before it was replaced: the stamp is of what was read. */
 TEST(input_replaced_afterwards) {
-    run *r = begin("out.exr");
+    OPEN(run) *r = begin("out.exr");
     CHECK_OK(make(r), r->e);
     file_mark read = file_mark_of(r->files.input);
     make_frame("in.exr", 8);
@@ -141,13 +139,12 @@ TEST(input_replaced_afterwards) {
     assert_false(is_current(r));
     CHECK_OK(make(r), r->e);
     assert_true(is_current(r));
-    end(r);
 }
 
 /* In place nothing is written over what somebody has put there meanwhile. */
 TEST(input_replaced_before_its_result) {
     make_frame("next.exr", 9);
-    run *r = begin("in.exr");
+    OPEN(run) *r = begin("in.exr");
     r->s.in_place = true;
     put_while_read("in.exr", "next.exr", "in.exr");
     assert_false(make(r));
@@ -160,23 +157,20 @@ TEST(input_replaced_before_its_result) {
     r->e = (err){0};
     CHECK_OK(make(r), r->e);
     assert_true(is_current(r));
-    end(r);
 }
 
 TEST(kernel_replaced) {
-    run *r = begin("out.exr");
+    OPEN(run) *r = begin("out.exr");
     make_frame("kernel.exr", 10);
     CHECK_OK(make(r), r->e);
     assert_false(is_current(r));
     /* While its content is hashed, too. */
     make_frame("next.exr", 11);
-    end(r);
     put_while_read("kernel.exr", "next.exr", "kernel.exr");
-    r = begin("out.exr");
+    OPEN(run) *again = begin("out.exr");
     assert_null(replacement);
-    CHECK_OK(make(r), r->e);
-    assert_false(is_current(r));
-    end(r);
+    CHECK_OK(make(again), again->e);
+    assert_false(is_current(again));
 }
 
 /* --existing skip keeps what appears after the frame was begun, EXR or PNG. */
@@ -184,7 +178,7 @@ TEST(output_appears) {
     static const char *const NAME[] = {"new.exr", "new.png"};
     for (size_t i = 0; i < 2; i++) {
         make_frame("next.exr", 12);
-        run *r = begin(NAME[i]);
+        OPEN(run) *r = begin(NAME[i]);
         r->s.clobber = false;
         put_while_read("in.exr", "next.exr", NAME[i]);
         CHECK_OK(make(r), r->e);
@@ -195,12 +189,11 @@ TEST(output_appears) {
         const float *first = img->plane[0][0];
         assert_true(first[0] == 12);
         image_free(&img);
-        end(r);
     }
 }
 
 TEST(stamps_are_not_synced) {
-    run *r = begin("out.exr");
+    OPEN(run) *r = begin("out.exr");
     CHECK_OK(make(r), r->e);
     file_mark read = file_mark_of(r->files.input);
     syncs = 0;
@@ -208,7 +201,6 @@ TEST(stamps_are_not_synced) {
     assert_int_equal(syncs, 0);
     CHECK_OK(file_write_all(make_path("x"), "x", 1, &e)); /* they are counted */
     assert_true(syncs > 0);
-    end(r);
 }
 
 /* The oldest go, and nothing that is no stamp. */
