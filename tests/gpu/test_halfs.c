@@ -128,9 +128,10 @@ TEST(little_memory) {
 
 /* What is stored as halfs right away, on every device, is what comes back as floats, clamped and
  * rounded, and the ledger is the same. Of several kinds: a tolerance that needs doubles, a lone
- * light, columns first; and a kernel that adds light, so that some values are beyond halfs. */
+ * light, columns first; and a kernel that adds light, so that some values are beyond halfs, also
+ * of doubles, and of floats that become halfs. */
 TEST(both_ways) {
-    enum { SIDE = 70, PLAIN = 0, CLOSE, LIGHT, COLUMNS, OVER, OVER_IN_DOUBLES, KINDS };
+    enum { SIDE = 70, PLAIN = 0, CLOSE, LIGHT, COLUMNS, OVER, OVER_IN_DOUBLES, NARROWED, KINDS };
     const char *kernel = glare_kernel("wide.exr", glare_bell, 41, 9, "R:float G:float B:float");
     const char *name;
     for (int d = 0; (name = glare_device(d)); d++)
@@ -140,11 +141,13 @@ TEST(both_ways) {
             bloom_settings s = glare_settings(name);
             bool over = kind >= OVER;
             s.tolerance = kind == CLOSE ? 1e-4 : over ? 0.5 : 1e-3;
+            s.half = kind == NARROWED;
             if (kind == OVER_IN_DOUBLES) s.precision = PRECISION_FLOAT64;
             s.order = kind == COLUMNS ? AXIS_Y : AXIS_X;
             s.kernel.normalize = over ? PSF_NONE : PSF_LUMINANCE;
             for (int k = 0; k < 2; k++) {
-                img[k] = glare_image("B:half G:half R:half", SIDE, SIDE);
+                img[k] = glare_image(s.half ? "B:float G:float R:float" : "B:half G:half R:half",
+                                     SIDE, SIDE);
                 for (int c = 0; c < 3; c++)
                     for (size_t i = 0; i < (size_t)SIDE * SIDE; i++)
                         glare_put(img[k], c, i,
@@ -152,8 +155,7 @@ TEST(both_ways) {
                 if (kind >= LIGHT) glare_put(img[k], 1, 40 * SIDE + 30, 6e4F);
                 s.half_overflow = k ? OVERFLOW_FLOAT : OVERFLOW_CLAMP;
                 CHECK_OK(glare_try(img[k], kernel, &s, &r[k], &e));
-                assert_true(d == 0 || kind == CLOSE || kind == OVER_IN_DOUBLES ||
-                            r[k].plan.input_bytes > 0);
+                assert_true(d == 0 || kind == CLOSE || kind > OVER || r[k].plan.input_bytes > 0);
             }
             assert_int_equal(img[0]->head.part[0].channel[0].type, PIXEL_HALF);
             assert_int_equal(img[1]->head.part[0].channel[0].type, over ? PIXEL_FLOAT : PIXEL_HALF);

@@ -53,6 +53,11 @@ static cache_list list(cache_place p) {
     return l;
 }
 
+static size_t count(cache_place p) {
+    OWN(cache_list) l = list(p);
+    return l.count;
+}
+
 static void path_of(char to[1024], cache_place p, const char *name) {
     snprintf(to, 1024, "%s/spectra/%s", p.dir, name);
 }
@@ -89,18 +94,16 @@ TEST(paths) {
 TEST(hits) {
     cache_place p = place("hits");
     OWN(psf) a = kernel_make(STAR, 20, 15, 3, 10, 7), b = kernel_make(STAR, 20, 15, 3, 10, 8);
-    cache_list l = list(p); /* no folder yet: an empty list */
-    assert_int_equal(l.count, 0);
+    assert_int_equal(count(p), 0); /* no folder yet: an empty list */
     assert_false(ask(&a, p));
     assert_true(ask(&a, p));
     assert_false(ask(&b, p)); /* another centre is another kernel */
     assert_true(ask(&b, p));
     a.made.center = PSF_PEAK; /* how it came about is not */
     assert_true(ask(&a, p));
-    l = list(p);
+    OWN(cache_list) l = list(p);
     assert_int_equal(l.count, 2);
     for (size_t i = 0; i < 2; i++) CHECK_OK(cache_verify(p.dir, &l.entry[i], &e));
-    cache_list_free(&l);
     p.budget = 0; /* off */
     assert_false(ask(&a, p));
 }
@@ -121,7 +124,7 @@ TEST(whom_to_trust) {
     cache_place p = place("trust");
     OWN(psf) k = kernel_make(STAR, 9, 9, 1, 4, 4);
     struct stat st;
-    char path[900];
+    char path[1024];
     mode_t mask = umask(0);
     assert_false(ask(&k, p));
     umask(mask);
@@ -131,11 +134,9 @@ TEST(whom_to_trust) {
     cache_distrust(psf_hash(&k), p.dir);
     assert_false(ask(&k, p));
     assert_true(ask(&k, p));
-    cache_list l;
-    CHECK_OK(cache_list_make(&l, p.dir, &e));
+    OWN(cache_list) l = list(p);
     assert_int_equal(l.count, 1);
-    snprintf(path, sizeof path, "%s/spectra/%s", p.dir, l.entry[0].name);
-    cache_list_free(&l);
+    path_of(path, p, l.entry[0].name);
     if (geteuid() == 0) {
         assert_int_equal(chown(path, 65534, 65534), 0);
         assert_false(ask(&k, p));
@@ -209,9 +210,7 @@ TEST(the_read_only_tier) {
     assert_true(ask(&other, p));
     tree_state(shared, after);
     assert_string_equal(before, after);
-    cache_list l = list(p);
-    assert_int_equal(l.count, 1);
-    cache_list_free(&l);
+    assert_int_equal(count(p), 1);
     setenv("FFTBLOOM_CACHE_RO", "/nowhere", 1);
     assert_false(ask(&k, p));
     unsetenv("FFTBLOOM_CACHE_RO");
@@ -276,9 +275,7 @@ TEST(the_oldest_go_first) {
     assert_true(ask(&k[3], p));
     p.budget = 2 * each;
     assert_false(ask(&k[1], p)); /* putting it there trims, too */
-    l = list(p);
-    assert_int_equal(l.count, 2);
-    cache_list_free(&l);
+    assert_int_equal(count(p), 2);
     p.budget = each / 2; /* too small for any */
     assert_false(ask(&k[2], p));
     CHECK_OK(cache_trim(&t, p.dir, 0, &e));

@@ -25,10 +25,9 @@ static void describe(char *to, size_t room, const layer_map *m, const image_part
 static void expect(const char *channels, const char *layers, const char *exclude,
                    const char *groups) {
     char got[1000];
-    make_part part = PART(channels, 0, 0, 1, 1, .packing = COMPRESSION_ZIP);
-    image *img = make_image(&part, 1);
+    OWN(image) *img = MAKE(channels, 0, 0, 1, 1);
     const image_part *p = &img->head.part[0];
-    layer_map m;
+    OWN(layer_map) m;
     CHECK_OK(layer_map_make(&m, p, layers, exclude, &e));
     describe(got, sizeof got, &m, p);
     if (strcmp(got, groups) != 0) fail_msg("%s: got '%s', not '%s'", channels, got, groups);
@@ -36,8 +35,6 @@ static void expect(const char *channels, const char *layers, const char *exclude
     for (int g = 0; g < m.groups; g++) coloured += m.group[g].channels + (m.group[g].alpha >= 0);
     for (int c = 0; c < p->channels; c++) data += m.is_data[c];
     assert_int_equal(coloured + data, p->channels);
-    layer_map_free(&m);
-    image_free(&img);
 }
 
 TEST(colours_of_renderers) {
@@ -120,14 +117,18 @@ TEST(globs_override) {
     for (size_t i = 0; i < COUNT(CASE); i++) expect(BEAUTY, CASE[i][0], CASE[i][1], CASE[i][2]);
 }
 
-TEST(integers_cannot_be_named) {
-    make_part part = PART(BEAUTY, 0, 0, 1, 1, .packing = COMPRESSION_ZIP);
-    OWN(image) *img = make_image(&part, 1);
+static int groups_of(const image_part *p, const char *layers) {
     OWN(layer_map) m;
+    CHECK_OK(layer_map_make(&m, p, layers, NULL, &e));
+    return m.groups;
+}
+
+TEST(integers_cannot_be_named) {
+    OWN(image) *img = MAKE(BEAUTY, 0, 0, 1, 1);
+    layer_map m;
     CHECK_REFUSED(layer_map_make(&m, &img->head.part[0], "diffuse, id", NULL, &e), ERR_USAGE,
                   "'id'");
-    CHECK_OK(layer_map_make(&m, &img->head.part[0], "i?", NULL, &e));
-    assert_int_equal(m.groups, 0);
+    assert_int_equal(groups_of(&img->head.part[0], "i?"), 0);
 }
 
 TEST(globs_must_match) {
@@ -157,35 +158,24 @@ TEST(globs_must_match) {
 }
 
 TEST(cryptomatte_is_found_by_its_attributes) {
-    make_part part = PART("Asset00.R:float Asset00.G:float Asset00.B:float R:half G:half B:half", 0,
-                          0, 1, 1, .packing = COMPRESSION_ZIP);
-    OWN(image) *img = make_image(&part, 1);
+    OWN(image) *img =
+        MAKE("Asset00.R:float Asset00.G:float Asset00.B:float R:half G:half B:half", 0, 0, 1, 1);
     image_part *p = &img->head.part[0];
-    OWN(layer_map) m;
-    CHECK_OK(layer_map_make(&m, p, NULL, NULL, &e));
-    assert_int_equal(m.groups, 2);
-    layer_map_free(&m);
+    assert_int_equal(groups_of(p, NULL), 2);
     CHECK_OK(image_set_attr(p, "cryptomatte/1234567/name", "string", "Asset", 5, &e));
+    OWN(layer_map) m;
     CHECK_OK(layer_map_make(&m, p, NULL, NULL, &e));
     assert_int_equal(m.groups, 1);
     assert_string_equal(m.group[0].name, "");
 }
 
 TEST(the_name_of_a_part_counts) {
-    const make_part part[] = {
-        PART("R:half G:half B:half", 0, 0, 1, 1, .name = "normal"),
-        PART("R:half G:half B:half", 0, 0, 1, 1, .name = "specular"),
-    };
+    const make_part part[] = {PART("R:half G:half B:half", 0, 0, 1, 1, .name = "normal"),
+                              PART("R:half G:half B:half", 0, 0, 1, 1, .name = "specular")};
     OWN(image) *img = make_image(part, 2);
-    OWN(layer_map) m;
-    CHECK_OK(layer_map_make(&m, &img->head.part[0], NULL, NULL, &e));
-    assert_int_equal(m.groups, 0);
-    layer_map_free(&m);
-    CHECK_OK(layer_map_make(&m, &img->head.part[1], NULL, NULL, &e));
-    assert_int_equal(m.groups, 1);
-    layer_map_free(&m);
-    CHECK_OK(layer_map_make(&m, &img->head.part[1], "spec*", NULL, &e));
-    assert_int_equal(m.groups, 1);
+    assert_int_equal(groups_of(&img->head.part[0], NULL), 0);
+    assert_int_equal(groups_of(&img->head.part[1], NULL), 1);
+    assert_int_equal(groups_of(&img->head.part[1], "spec*"), 1);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -114,7 +114,7 @@ static void shine(look *k, int side, double light) {
     free(sums);
 }
 
-static void drop(look *k) {
+static void look_free(look *k) {
     for (int c = 0; c < MODEL_CHANNELS; c++) {
         mem_free(k->plane[c]);
         free(k->lit[c]);
@@ -347,12 +347,11 @@ static void check_alike(const look *small, const look *large, double times) {
 
 /* The middle of a recipe in its own size, beside the one at `scale`. */
 static void check_middle(const look *small, double scale, par *threads) {
-    look k = make(small->path, 1, MIDDLE, threads);
+    OWN(look) k = make(small->path, 1, MIDDLE, threads);
     check_core(&k);
     shine(&k, 4, 32000);
     check_contour(&k);
     check_alike(small, &k, 1 / scale);
-    drop(&k);
 }
 
 TEST(looks) {
@@ -363,7 +362,7 @@ TEST(looks) {
     assert_int_equal(glob("kernels/*.json", 0, NULL, &all), 0);
     assert_in_range(all.gl_pathc, 12, KERNELS);
     for (size_t i = 0; i < all.gl_pathc; i++) {
-        look k = make(all.gl_pathv[i], scale, 0, threads);
+        OWN(look) k = make(all.gl_pathv[i], scale, 0, threads);
         const psf_planes taps = {k.r.w, k.r.h, k.channels, (const float *const *)k.plane};
         char faults[LINT_WORDS];
         CHECK_OK(lint_glance(faults, &taps, false, &e));
@@ -375,7 +374,6 @@ TEST(looks) {
         check_lamp(&k, 4, light);
         show(faces[i], &k);
         check_middle(&k, scale, threads);
-        drop(&k);
     }
     check_faces(faces, all.gl_pathv, all.gl_pathc);
     assert_int_equal(faults_found, 0);

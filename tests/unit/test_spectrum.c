@@ -240,30 +240,29 @@ TEST(threads_change_nothing) {
         }
 }
 
+/* The exact one needs the kernel only; the other one needs what spectrum_make adds to it. */
 TEST(refusals) {
     OWN(psf) k = kernel_make(STAR, 5, 5, 1, 2, 2);
     OWN(spectrum) s = source_of(&k);
-    spectrum_lines l;
-    CHECK_REFUSED(spectrum_at(&l, &s, &(spectrum_request){.mode = SPECTRUM_EXACT, .length = {0, 4}},
-                              make_threads(), &e),
-                  ERR_INTERNAL, "");
-    CHECK_REFUSED(spectrum_at(&l, &s,
-                              &(spectrum_request){.mode = SPECTRUM_EXACT, .length = {4, 11}},
-                              make_threads(), &e),
-                  ERR_INTERNAL, "");
-    CHECK_OK(spectrum_at(&l, &s,
-                         &(spectrum_request){.mode = SPECTRUM_RESAMPLED, .length = {22, 11}},
-                         make_threads(), &e));
-    spectrum_lines_free(&l);
-    /* The exact one needs the kernel only; the other one needs what spectrum_make adds to it. */
-    spectrum bare = {.kernel = k};
-    CHECK_OK(spectrum_at(&l, &bare, &(spectrum_request){.mode = SPECTRUM_EXACT, .length = {8, 8}},
-                         make_threads(), &e));
-    spectrum_lines_free(&l);
-    CHECK_REFUSED(spectrum_at(&l, &bare,
-                              &(spectrum_request){.mode = SPECTRUM_RESAMPLED, .length = {8, 8}},
-                              make_threads(), &e),
-                  ERR_INTERNAL, "");
+    const spectrum bare = {.kernel = k};
+    const struct {
+        const spectrum *of;
+        spectrum_mode mode;
+        uint32_t length[2];
+        err_code code;
+    } CASE[] = {{&s, SPECTRUM_EXACT, {0, 4}, ERR_INTERNAL},
+                {&s, SPECTRUM_EXACT, {4, 11}, ERR_INTERNAL},
+                {&s, SPECTRUM_RESAMPLED, {22, 11}, ERR_NONE},
+                {&bare, SPECTRUM_EXACT, {8, 8}, ERR_NONE},
+                {&bare, SPECTRUM_RESAMPLED, {8, 8}, ERR_INTERNAL}};
+    for (size_t i = 0; i < COUNT(CASE); i++) {
+        OWN(spectrum_lines) l = {.value = NULL};
+        const spectrum_request r = {.mode = CASE[i].mode,
+                                    .length = {CASE[i].length[0], CASE[i].length[1]}};
+        e = (err){0};
+        bool ok = spectrum_at(&l, CASE[i].of, &r, make_threads(), &e);
+        if (ok != !CASE[i].code || e.code != CASE[i].code) fail_msg("case %zu: '%s'", i, e.msg);
+    }
 }
 
 RUN_TESTS(NULL, NULL)
