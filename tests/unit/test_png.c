@@ -415,9 +415,8 @@ TEST(preview_is_dithered) {
     CHECK_OK(plain);
     const preview_options whole = {.exposed = true, .on = plain},
                           half = {.exposed = true, .on = plain, .row = H / 2};
-    OWN(picture)
-    p = picture_of(&m, slope, &whole),
-    again = picture_of(&m, slope, &whole), pieces = picture_of(&m, slope, &half);
+    OWN(picture) p = picture_of(&m, slope, &whole), again = picture_of(&m, slope, &whole);
+    OWN(picture) pieces = picture_of(&m, slope, &half);
     assert_memory_equal(p.got.pixel, again.got.pixel, 3 * W * H);
     assert_memory_equal(p.got.pixel + 3 * W * H / 2, pieces.got.pixel, 3 * W * H / 2);
     int changes = 0;
