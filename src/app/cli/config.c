@@ -81,21 +81,6 @@ static bool join_array(const config_reader *r, const json_value *array, const op
                     array->children);
 }
 
-/* Appends {"x": "a", "y": "b"} as "a,b". */
-static bool join_axes(const config_reader *r, const json_value *object, const option *o, text *to,
-                      err *e) {
-    for (const json_value *v = object->child; v; v = v->next) {
-        if (strcmp(v->key, "x") != 0 && strcmp(v->key, "y") != 0)
-            return json_err_key(v, e, "%s has the axes \"x\" and \"y\", not \"%s\"", o->name,
-                                v->key);
-        if (v->type != JSON_STRING) return config_wrong_type(v, o->name, STRING, e);
-    }
-    if (object->children != 2) return json_err(object, e, "%s needs both \"x\" and \"y\"", o->name);
-    bool ok = config_text(r->words, json_get(object, "x"), false, to, e);
-    text_add(to, ",");
-    return ok && config_text(r->words, json_get(object, "y"), false, to, e);
-}
-
 /* Appends {"1001": 0, "1050": 1} as "1001:0,1050:1". */
 static bool join_keys(const config_reader *r, const json_value *object, const option *o, text *to,
                       err *e) {
@@ -162,8 +147,7 @@ bool config_member(const config_reader *r, const json_value *v, const option *o,
     text value = {0};
     bool ok = v->type == JSON_ARRAY    ? join_array(r, v, o, &value, e)
               : v->type != JSON_OBJECT ? config_text(r->words, v, o->type == OPTION_PATH, &value, e)
-              : o->keyed               ? join_keys(r, v, o, &value, e)
-                                       : join_axes(r, v, o, &value, e);
+                                       : join_keys(r, v, o, &value, e);
     if (ok && o->at == offsetof(settings, sandbox) && value.n && strcmp(value.s, "off") == 0)
         ok = json_err(v, e, "a config file cannot turn the sandbox off; --sandbox off does");
     /* An empty list is the same as the default, none given. */

@@ -132,20 +132,6 @@ static bool set_keys(settings *s, const option *o, const char *word, uint32_t us
     return ok;
 }
 
-/* Refuses "sunstar@0.5", as `kernel mix` has shares. */
-static bool check_share(const char *word, const settings *s, err *e) {
-    char name[LIBRARY_PATH], path[LIBRARY_PATH];
-    size_t n = strcspn(word, ":@");
-    if (!word[n] || n >= sizeof name || access(word, F_OK) == 0) return true;
-    snprintf(name, sizeof name, "%.*s", (int)n, word);
-    return (access(name, F_OK) != 0 && !find(path, name, s)) ||
-           err_set(
-               e, ERR_NO_INPUT,
-               "'%s' is not a file; the kernel is '%s', --amount its strength, and --kernel-scale "
-               "its size",
-               word, name);
-}
-
 bool library_set_kernel(settings *s, uint32_t users, err *e) {
     const option *o = option_find("kernel", users);
     const char *word = s->kernel;
@@ -161,8 +147,7 @@ bool library_set_kernel(settings *s, uint32_t users, err *e) {
     if (kernel_keys_is(word)) return set_keys(s, o, word, users, e);
     const char *slash = strrchr(word, '/');
     if (is->origin == ORIGIN_FILE && slash && access(word, F_OK) != 0) word = slash + 1;
-    if (!shelf_is_recipe(word) && (!shelf_is_name(word) || access(word, F_OK) == 0))
-        return check_share(word, s, e);
+    if (!shelf_is_recipe(word) && (!shelf_is_name(word) || access(word, F_OK) == 0)) return true;
     if (users == FOR_BENCH && !word[strspn(word, "0123456789")]) return true;
     if (!find(path, word, s)) return no_such(word, s, e);
     /* A recipe is made at the size that is wanted, where that is known already: stretching would

@@ -97,8 +97,8 @@ const option OPTIONS[] = {
              "(clamp), or wrapped.",
      .about = "With mirror all light stays in the frame; with zero the light that leaves it is "
               "lost, and its border darkens. With --window grow or display the default is zero. "
-              "Give one word, or one per axis: --padding mirror,zero; in JSON also "
-              "[\"mirror\",\"zero\"] or {\"x\":\"mirror\",\"y\":\"zero\"}."},
+              "Give one word, or one per axis, x first: --padding mirror,zero; in JSON also "
+              "[\"mirror\",\"zero\"]."},
     {"amount", OPTION_AMOUNT, SECTION_LIGHT, IMAGE, AT(bloom.sharpen), .value = "A", .preset = "1",
      .keyed = true, .rank = RANK_MAIN,
      .help = "Strength of the bloom, as a fraction or a percentage: 1 is the whole of it, 0 the "
@@ -567,7 +567,7 @@ const option_kind OPTION_KIND[OPTION_TYPES] = {
     [OPTION_LIST] = {"a list separated by commas", STRING | ARRAY, NULL},
     [OPTION_SIZE] = {"a size in bytes, such as 2GB", NUMBER | STRING,
                      "^[0-9]+(\\\\.[0-9]+)?([kKMGT]i?)?B?$"},
-    [OPTION_BORDERS] = {"one or two (x,y) of ", STRING | ARRAY | OBJECT, "^[a-z]+, *[a-z]+$"},
+    [OPTION_BORDERS] = {"one or two (x,y) of ", STRING | ARRAY, "^[a-z]+, *[a-z]+$"},
     [OPTION_CENTER] = {"X,Y or one of ", STRING | ARRAY, "^[-+.0-9eE]+, *[-+.0-9eE]+$"},
     [OPTION_SPACE] = {"a colour space", STRING, NULL},
     [OPTION_AMOUNT] = {"a fraction from 0 to 1, or a percentage (30%)", NUMBER | STRING,

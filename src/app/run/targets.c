@@ -20,24 +20,19 @@ static const char *emit_name(const image_channel *c, const settings *s) {
 
 /* Keeps the channels of a part that are emitted, by their names in the glare's file, or the others.
  */
-static bool keep_channels(image_part *p, bool emitted, const settings *s, err *e) {
+static void keep_channels(image_part *p, bool emitted, const settings *s) {
     int kept = 0;
     for (int c = 0; c < p->channels; c++) {
-        const char *name = emit_name(&p->channel[c], s);
-        char *made = name && emitted ? mem_str(name, e) : NULL;
-        if (name && emitted && !made) return false;
         image_channel is = p->channel[c];
-        if (made) {
+        const char *name = emit_name(&is, s);
+        if ((name != NULL) != emitted) {
             mem_free(is.name);
-            is.name = made;
+            continue;
         }
-        p->channel[c] = p->channel[kept];
-        p->channel[kept] = is;
-        kept += (name != NULL) == emitted;
+        if (emitted) memmove(is.name, name, strlen(name) + 1); /* the end of it */
+        p->channel[kept++] = is;
     }
-    for (int c = kept; c < p->channels; c++) mem_free(p->channel[c].name);
     p->channels = kept;
-    return true;
 }
 
 /* Moves the channels of the emitted layer from `own` to a header of the glare's file, which is like
@@ -45,20 +40,16 @@ static bool keep_channels(image_part *p, bool emitted, const settings *s, err *e
 static bool emit_split(image_header *own, image_header *apart, const settings *s, err *e) {
     if (!image_header_copy(apart, own, e)) return false;
     int parts = 0;
-    bool ok = true;
     for (int i = 0; i < own->parts; i++) {
-        bool some = false;
-        for (int c = 0; c < own->part[i].channels; c++)
-            some |= emit_name(&own->part[i].channel[c], s) != NULL;
-        if (!some) continue;
+        keep_channels(&own->part[i], false, s);
+        keep_channels(&apart->part[i], true, s);
         image_part is = apart->part[i]; /* one without glare goes to the end, where it is dropped */
         apart->part[i] = apart->part[parts];
-        apart->part[parts++] = is;
+        apart->part[parts] = is;
+        parts += is.channels > 0;
     }
-    for (int i = 0; ok && i < parts; i++) ok = keep_channels(&apart->part[i], true, s, e);
-    for (int i = 0; ok && i < own->parts; i++) ok = keep_channels(&own->part[i], false, s, e);
     image_header_cut(apart, parts);
-    return ok;
+    return true;
 }
 
 /* --- opening ---------------------------------------------------------------------------------- */
@@ -106,17 +97,15 @@ void targets_close(targets *t) {
 
 /* --- rows ------------------------------------------------------------------------------------- */
 
+static bool has_glare(const targets *t, int part) {
+    return t->glare && t->own.part[part].channels < t->head.part[part].channels;
+}
+
 /* Returns the part of the glare's file that the part's glare goes to, or -1. */
 static int glare_part(const targets *t, int part) {
-    int at = -1;
-    for (int i = 0; t->glare && i <= part; i++) {
-        bool some = false;
-        for (int c = 0; c < t->head.part[i].channels; c++)
-            some |= emit_name(&t->head.part[i].channel[c], t->o->s) != NULL;
-        at += some;
-        if (i == part && !some) return -1;
-    }
-    return at;
+    int before = 0;
+    for (int i = 0; i < part; i++) before += has_glare(t, i);
+    return has_glare(t, part) ? before : -1;
 }
 
 static uint32_t greatest_divisor(uint32_t a, uint32_t b) {

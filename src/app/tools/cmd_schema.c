@@ -60,10 +60,6 @@ static void add_values(json_out *j, const option *o) {
         break;
     case OPTION_BORDERS:
         text_add(json_here(j, NULL), "{\"type\": \"array\", " PAIR ", \"items\": %s}", words.s);
-        text_add(json_here(j, NULL),
-                 "{\"type\": \"object\", \"required\": [\"x\", \"y\"], \"additionalProperties\": "
-                 "false, \"properties\": {\"x\": %s, \"y\": %s}}",
-                 words.s, words.s);
         break;
     case OPTION_CENTER:
         json_raw(j, NULL, "{\"type\": \"array\", " PAIR ", \"items\": {\"type\": \"number\"}}");
