@@ -148,11 +148,11 @@ T
     [[ "$output" == *diffuse* ]]
 }
 
-@test "verify: kept, and broken with 7" {
-    oiiotool --create 64x48 3 --noise:type=uniform:min=0:max=1 -d float -o noise.exr
-    image box.exr 33x33 float 1,1,1
-    bloom noise.exr box.exr --verify 20
-    says 7 "by the definition" noise.exr box.exr -o out.exr --device cpu --verify 20 --tolerance 1e-11 --precision float32
+@test "a pixel that is not a number: refused with its place, zero, or its neighbours" {
+    image flat.exr 8x6 float 2,2,2 3,2=nan,2,2 -- dot.exr 1x1 float 1,1,1
+    refused 6 "channel 'R' at 3, 2" flat.exr dot.exr -o out.exr
+    makes "flat.exr dot.exr --nan zero" "3 2=0 2 2"
+    makes "flat.exr dot.exr --nan interpolate" "3 2=2 2 2"
 }
 
 @test "a wider window, float64 and sharpening on the software device: as on the CPU" {

@@ -123,9 +123,13 @@ on() { # FAULT DEVICE...: frames, two at a time, on a software device that claim
 @test "what OpenEXR's library decodes: the same pixels in a process of its own, which can do nothing else" {
     needs_program oiiotool
     "$FFTBLOOM" --version | grep -q 'OpenEXR' || skip "built without OpenEXR"
+    local making=(in/a.exr)
+    for codec in pxr24 b44 b44a dwaa dwab; do making+=(--compression $codec --scanline -o in/$codec.exr --tile 16 16 -o in/tiled.$codec.exr); done
+    oiiotool "${making[@]}"
     for codec in pxr24 b44 b44a dwaa dwab; do
-        oiiotool in/a.exr --compression $codec -o in/$codec.exr --tile 16 16 -o in/tiles.exr
-        for f in $codec tiles; do
+        "$FFTBLOOM" info in/$codec.exr | grep "stored as   $codec, scan lines"
+        "$FFTBLOOM" info in/tiled.$codec.exr | grep "stored as   $codec, tiles"
+        for f in $codec tiled.$codec; do
             FAULT_CHILD=escape FAULT_TRY=$PWD/elsewhere/secret LD_PRELOAD=$faults "$FFTBLOOM" in/$f.exr in/k.exr -o out/child.exr
             "$FFTBLOOM" in/$f.exr in/k.exr -o out/here.exr --sandbox off
             cmp out/child.exr out/here.exr
