@@ -274,28 +274,6 @@ P
     "$FFTBLOOM" diff a.exr b.exr --fail 1e-6
 }
 
-# A scene and its flare that are not part of this project.
-@test "a real flare: exact and resampled spectra agree" {
-    scene=$FFTBLOOM_ROOT/../shared/data/article
-    [ -e "$scene/colorexr.exr" ] || skip "the scene is not here"
-    "$FFTBLOOM" "$scene/colorexr.exr" "$scene/physical_flare_256.exr" -o ours.exr --device cpu --pixel-type float
-    "$FFTBLOOM" "$scene/colorexr.exr" "$scene/physical_flare_256.exr" -o exact.exr --device cpu --pixel-type float --spectrum exact
-    worst() { oiiotool "$1" "$2" --ch R,G,B --absdiff --printstats | sed -n 's/^ *Stats Max: //p' | tr ' ' '\n' | grep -E '^[0-9]' | sort -g | tail -1; }
-    oiiotool ours.exr --ch R,G,B -o a.exr
-    oiiotool exact.exr --ch R,G,B -o b.exr
-    same=$(worst a.exr b.exr)
-    echo "ours - exact: $same"
-    awk -v a="$same" 'BEGIN { exit !(a < 3e-5) }' # the image's peak is 30
-    "$FFTBLOOM" plan "$scene/colorexr.exr" "$scene/physical_flare_512.exr" --json |
-        grep -q '"power_of_two_lengths": \[2048, 2048\]'
-    needs software
-    oiiotool "$scene/colorexr.exr" --cut 160x120+560+300 -o crop.exr
-    "$FFTBLOOM" crop.exr "$scene/physical_flare_256.exr" -o soft.exr --device software --pixel-type float
-    "$FFTBLOOM" crop.exr "$scene/physical_flare_256.exr" -o cpu.exr --device cpu --pixel-type float
-    same=$(worst soft.exr cpu.exr)
-    awk -v a="$same" 'BEGIN { exit !(a < 3e-5) }'
-}
-
 @test "--mem-limit: 75 with both numbers, from flag, variable and file; enough is enough" {
     oiiotool --create 640x480 3 --fill:color=0.1,0.2,0.3 640x480 -d float -o in.exr
     echo '{"version": 1, "mem_limit": "3MB"}' >c.json

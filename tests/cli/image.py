@@ -8,6 +8,7 @@ image.py pixel FILE X Y [A,B]
 image.py check FILE 'X Y [A,B]=VALUES'...
     Fails where a pixel has other values.
 """
+import os
 import re
 import struct
 import sys
@@ -62,7 +63,7 @@ def make(path, size, kind, fill, *rest):
     order = sorted(range(len(fill)), key=lambda i: names[i])
     letter, code = {"half": ("e", 1), "float": ("f", 2)}[kind]
     head = b"\x76\x2f\x31\x01\2\0\0\0" + attribute("channels", "chlist", b"".join(
-        names[i].encode() + b"\0" + struct.pack("<4I", code, 0, 1, 1) for i in order) + b"\0")
+        os.fsencode(names[i]) + b"\0" + struct.pack("<4I", code, 0, 1, 1) for i in order) + b"\0")
     head += attribute("compression", "compression", b"\3") + attribute("dataWindow", "box2i", struct.pack("<4i", *window))
     head += attribute("displayWindow", "box2i", struct.pack("<4i", *full)) + attribute("lineOrder", "lineOrder", b"\0")
     head += attribute("pixelAspectRatio", "float", struct.pack("<f", 1)) + extra

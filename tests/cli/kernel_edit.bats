@@ -110,21 +110,18 @@ photograph() { # EXPOSURE NAME [SEED]
     photograph "$(times 0.9)" short.png 1
     photograph "$(times 30)" middle.png 2
     photograph "$(times 900)" long.png 3
-    run kernel check middle.png --strict
-    [ "$status" -eq 1 ]
-    run kernel clean middle.png -o one.exr --fade 0.7
-    [ "$status" -eq 0 ]
-    [[ "$output" == *"a background of 0.0"*"extrapolated from its flank"*"noise was replaced by a fall-off"* ]]
+    says 1 "" kernel check middle.png --strict
+    says 0 "a background of 0.0" kernel clean middle.png -o one.exr --fade 0.7
+    [[ "$output" == *"extrapolated from its flank"*"noise was replaced by a fall-off"* ]]
     kernel merge middle.png short.png -o two.exr -q
-    kernel clean two.exr -o clean.exr --fade 0.7 --json | json "[c['key'] for c in d['changed']]" >keys
-    grep -q tail keys
-    run ! grep core_extrapolated keys
+    kernel clean two.exr -o clean.exr --fade 0.7 --json | holds - '(keys := [c["key"] for c in d["changed"]]) and "tail" in keys' \
+        '"core_extrapolated" not in keys'
     kernel check clean.exr --strict
     # Exposures as numbers, as fractions, and measured.
-    kernel merge short.png:0.9 middle.png:30 long.png:900 -o m.exr --json >m.json
-    json "[r['exposures'] for r in d['rings']][0], d['rings'][40]['deviation'] < 0.02, len(d['rings']) == 121" <m.json | grep -qxF "(1, True, True)"
-    run kernel merge short.png middle.png long.png -o m.exr
-    [[ "$status" -eq 0 && "$output" == *"middle.png has "*"times the exposure of short.png"*"known to 2 % within "*"decades of light"* ]]
+    kernel merge short.png:0.9 middle.png:30 long.png:900 -o m.exr --json | holds - \
+        '(r := d["rings"])[0]["exposures"] == 1 and r[40]["deviation"] < 0.02 and len(r) == 121'
+    says 0 "times the exposure of short.png" kernel merge short.png middle.png long.png -o m.exr
+    [[ "$output" == *"middle.png has "*"known to 2 % within "*"decades of light"* ]]
     kernel clean m.exr -o k.exr --fade 0.7 -q
     kernel check k.exr --strict
 }
@@ -155,12 +152,6 @@ photograph() { # EXPOSURE NAME [SEED]
     # What came back is the lamp's kernel: a wrong core, background or tail is far from this.
     kernel show kernel.exr -o k.png --json >k.json
     kernel show lamp.exr -o l.png --json >l.json
-    python3 - <<'PY'
-import json
-k, l = (json.load(open(f))["rings"] for f in ("k.json", "l.json"))
-for r in (2, 5, 10, 20, 40, 80):
-    for c in range(3):
-        a, b = k[r]["within"][c], l[r]["within"][c]
-        assert abs(a - b) < 0.05, (r, c, a, b)
-PY
+    holds k.json '(l := json.load(open("l.json"))["rings"])' \
+        'all(abs(d["rings"][r]["within"][c] - l[r]["within"][c]) < 0.05 for r in (2, 5, 10, 20, 40, 80) for c in range(3))'
 }
