@@ -129,6 +129,17 @@ static inline plan_request pipe_request(const pipe_case *c, const engine_device 
         .tune = c->tune};
 }
 
+/* The spectrum of a plan, all of it 0. */
+static inline spectrum_lines pipe_lines(const plan *p, uint32_t channels) {
+    spectrum_lines l = {.channels = channels,
+                        .halves = p->halves,
+                        .length = p->axis[1].length,
+                        .float64 = p->sample_bytes == 8};
+    size_t n = (size_t)channels * l.halves * l.length;
+    CHECK_OK(l.value = mem_new(n, 2 * p->sample_bytes, "spectrum", &e));
+    return l;
+}
+
 /* Rounds to the precision of the numbers, so that both sides start from the same. */
 static inline void pipe_store(void *to, double *v, size_t n, bool float64) {
     for (size_t i = 0; i < n; i++) {
@@ -198,11 +209,7 @@ static inline bool pipe_run(pipe_result *r, const pipe_case *c, engine *g, const
             ((uint16_t *)(void *)given)[i] = half_from_float((float)in[i]);
     else
         pipe_store(given, in, n * planes, false);
-    spectrum_lines sl = {.channels = c->spectra,
-                         .halves = r->p.halves,
-                         .length = r->p.axis[1].length,
-                         .float64 = f64,
-                         .value = mem_new(line * kernels, real, "spectrum", NULL)};
+    spectrum_lines sl = pipe_lines(&r->p, c->spectra);
     pipe_store(sl.value, spec, line * kernels, f64);
     for (uint32_t ch = 0; ch < c->channels; ch++) {
         out[ch] = result + ch * n * real;
@@ -294,11 +301,10 @@ static inline void pipe_prepare(engine *g, const pipe_case *c, const engine_devi
     plan p;
     plan_request ask = pipe_request(c, d);
     CHECK_OK(plan_make(&p, &ask, &e));
-    OWN(spectrum_lines) l = {.channels = 1, .halves = p.halves, .length = p.axis[1].length};
-    size_t n = 2 * (size_t)l.halves * l.length;
+    OWN(spectrum_lines) l = pipe_lines(&p, 1);
     uint64_t seed = 3;
-    CHECK_OK(l.value = mem_new(n, sizeof(float), "spectrum", &e));
-    for (size_t i = 0; i < n; i++) ((float *)l.value)[i] = (float)pipe_random(&seed);
+    for (size_t i = 0; i < 2 * (size_t)l.halves * l.length; i++)
+        ((float *)l.value)[i] = (float)pipe_random(&seed);
     engine_options o = {.slots = slots, .timestamps = true, .staged = c->staged};
     CHECK_OK(engine_prepare(g, &p, &l, &o, &e));
 }

@@ -114,14 +114,9 @@ static void run(bench *b, engine *g, const engine_device *d) {
         ask.limits.invocations = 16, ask.limits.shared_bytes = 512;
     CHECK_OK(plan_make(&b->p, &ask, &e));
     bool f64 = b->p.sample_bytes == 8;
-    size_t n = 2 * (size_t)b->p.halves * b->p.axis[1].length, real = f64 ? 8 : 4;
+    size_t n = 2 * (size_t)b->p.halves * b->p.axis[1].length;
     OWN_HEAP double *line = calloc(n, sizeof *line);
-    OWN(spectrum_lines)
-    l = {.channels = 1,
-         .halves = b->p.halves,
-         .length = b->p.axis[1].length,
-         .float64 = f64,
-         .value = mem_new(n, real, "spectrum", &e)};
+    OWN(spectrum_lines) l = pipe_lines(&b->p, 1);
     pipe_spectrum(line, b->kernel, &like, &b->p);
     pipe_store(l.value, line, n, f64);
     const void *in[CHANNELS];

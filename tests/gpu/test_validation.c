@@ -31,19 +31,15 @@ static bool run_with_groups(uint32_t groups, err *e) {
     plan_request ask = pipe_request(&SMALL, &device[0]);
     CHECK_OK(plan_make(&p, &ask, e), *e);
     if (groups) p.pass[0].groups[0] = groups;
-    size_t n = (size_t)SMALL.w * SMALL.h;
-    OWN_HEAP float *plane = calloc(n, sizeof *plane),
-                   *value = calloc((size_t)p.halves * p.axis[1].length * 2, sizeof *value);
-    spectrum_lines lines = {
-        .channels = 1, .halves = p.halves, .length = p.axis[1].length, .value = value};
+    OWN_HEAP float *plane = calloc((size_t)SMALL.w * SMALL.h, sizeof *plane);
+    OWN(spectrum_lines) lines = pipe_lines(&p, 1);
     void *out[] = {plane};
     const double one[] = {1};
     const join how = join_plain(1, one, one);
     engine_frame f = {.in = (const void *const *)out, .out = out, .join = &how};
     engine_options o = {.slots = 1};
     OPEN(engine) *g = engine_open(&device[0], threads, NULL, e);
-    bool ok = g && engine_prepare(g, &p, &lines, &o, e) && engine_run(g, &f, NULL, e);
-    return ok;
+    return g && engine_prepare(g, &p, &lines, &o, e) && engine_run(g, &f, NULL, e);
 }
 
 /* The same with what it says on stderr in `said`: the message is wanted here. */
@@ -109,10 +105,7 @@ TEST(a_spectrum_of_another_size) {
         plan p;
         plan_request ask = pipe_request(&SMALL, &all[i]);
         CHECK_OK(plan_make(&p, &ask, &e));
-        size_t values = 2 * (size_t)p.halves * p.axis[1].length;
-        OWN_HEAP float *value = calloc(values, sizeof *value);
-        const spectrum_lines right = {
-            .channels = 1, .halves = p.halves, .length = p.axis[1].length, .value = value};
+        OWN(spectrum_lines) right = pipe_lines(&p, 1);
         spectrum_lines wrong[4] = {right, right, right, right};
         wrong[0].halves--;
         wrong[1].length--;

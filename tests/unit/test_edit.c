@@ -161,8 +161,8 @@ TEST(convolves) {
     const uint32_t size[4][4] = {{5, 5, 7, 7}, {4, 6, 6, 4}, {1, 1, 9, 8}, {8, 3, 5, 12}};
     for (int s = 0; s < 4; s++) {
         edit_request r = {.inputs = 2};
-        OWN(edit_kernel)
-        a = noise(size[s][0], size[s][1], 1, 4), b = noise(size[s][2], size[s][3], 3, 6);
+        OWN(edit_kernel) a = noise(size[s][0], size[s][1], 1, 4);
+        OWN(edit_kernel) b = noise(size[s][2], size[s][3], 3, 6);
         r.input[0].kernel = a, r.input[1].kernel = b;
         OWN(edit_kernel) t = apply("convolve", &r);
         for (uint32_t c = 0; c < 3; c++)

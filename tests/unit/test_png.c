@@ -310,8 +310,8 @@ TEST(preview_at_a_stated_exposure_is_the_same_for_all) {
     OWN(picture) b = picture_of(&RGB, grey_right, &(preview_options){.exposed = true});
     CHECK_LE(fabsf(light_at(&a.got, 10, 10, 1) - 0.18f), GREY_STEPS);
     assert_in_range(b.got.pixel[3 * 99], a.got.pixel[0] - 2, a.got.pixel[0] + 2);
-    OWN(picture)
-    brighter = picture_of(&RGB, grey_left, &(preview_options){.exposed = true, .stops = 1});
+    const preview_options more = {.exposed = true, .stops = 1};
+    OWN(picture) brighter = picture_of(&RGB, grey_left, &more);
     CHECK_LE(0.3f, light_at(&brighter.got, 10, 10, 1));
     CHECK_LE(light_at(&brighter.got, 10, 10, 1), 0.4f);
     assert_true(brighter.got.stops == 1);
