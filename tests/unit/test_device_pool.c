@@ -160,8 +160,9 @@ TEST(first_come) {
     for (int i = 0; i < MANY; i++) {
         assert_int_equal(turns, i);
         give(b, l);
+        for (int k = 0; !w[i].has && k < 5000; k++) usleep(1000);
+        assert_true(w[i].has && w[i].turn == i);
         pthread_join(w[i].thread, NULL);
-        assert_int_equal(w[i].turn, i);
         l = w[i].l;
     }
     give(b, l);
