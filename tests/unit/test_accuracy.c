@@ -77,17 +77,17 @@ static const char *words(plan_precision p) {
 }
 
 /* Blooms a copy on a device, holds it to the promise, and says how it was kept. */
-static bloom_report *keep(const char *what, const image *img, const char *kernel,
-                          const bloom_settings *s) {
-    bloom_report *r = malloc(sizeof *r);
+static bloom_report keep(const char *what, const image *img, const char *kernel,
+                         const bloom_settings *s) {
+    bloom_report r;
     image *got = glare_copy(img), *truth = glare_truth(img, kernel, s);
-    glare_bloom(got, kernel, s, r);
-    double error = check_promise(what, img, got, truth, s->tolerance, &r->promise.method);
-    const accuracy *a = &r->promise.method;
+    glare_bloom(got, kernel, s, &r);
+    double error = check_promise(what, img, got, truth, s->tolerance, &r.promise.method);
+    const accuracy *a = &r.promise.method;
     print_message("%-40s %.12s %s: %.2g of the tolerance, predicted %.2g; %u "
                   "attempts\n",
                   what, s->device, words(a->precision), error, a->floor / a->allowed,
-                  r->promise.attempts);
+                  r.promise.attempts);
     assert_true(a->kept);
     image_free(&got);
     image_free(&truth);
@@ -109,7 +109,7 @@ TEST(lights_in_the_dark) {
             bloom_settings s = glare_settings(device);
             OWN(image) *img =
                 scene(k, size_for(device, k < PATCH ? 1280 : 700, k < PATCH ? 720 : 450));
-            free(keep(SCENE[k], img, k == BLACK_BAR ? bell : kernel, &s));
+            keep(SCENE[k], img, k == BLACK_BAR ? bell : kernel, &s);
         }
 }
 
@@ -131,7 +131,7 @@ TEST(borders_and_hot_edges) {
             char what[64];
             snprintf(what, sizeof what, "hot edges, %s %s", plan_border_name(s.border[0]),
                      plan_border_name(s.border[1]));
-            free(keep(what, img, kernel, &s));
+            keep(what, img, kernel, &s);
         }
 }
 
@@ -176,19 +176,19 @@ TEST(lights_take_one_attempt) {
     if (WITH_SAN) skip();
     static const double TOLERANCE[] = {1e-2, 2e-3, 1e-3, 1e-4};
     image *img[] = {shipped_scene(), street_image("B:half G:half R:half", 1280, 720, 5000)};
-    OWN_HEAP bloom_report *r = malloc(sizeof *r);
+    bloom_report r;
     for (int i = 0; i < 2; i++) {
         bloom_settings s = glare_settings("cpu");
         image *truth = glare_truth(img[i], at_root("kernels/star.exr"), &s);
         for (int t = 0; t < 4; t++) {
             OWN(image) *got = glare_copy(img[i]);
             s.tolerance = TOLERANCE[t];
-            glare_bloom(got, at_root("kernels/star.exr"), &s, r);
+            glare_bloom(got, at_root("kernels/star.exr"), &s, &r);
             char how[300];
-            accuracy_text(&r->promise.method, how, sizeof how);
+            accuracy_text(&r.promise.method, how, sizeof how);
             print_message("%s, %g: %s\n", i ? "street" : "scene", s.tolerance, how);
-            assert_true(r->promise.method.kept);
-            assert_int_equal(r->promise.attempts, 1);
+            assert_true(r.promise.method.kept);
+            assert_int_equal(r.promise.attempts, 1);
             const image_part *p = &got->head.part[0];
             for (int c = 0; c < p->channels; c++)
                 for (uint32_t k = 0; k < image_width(p) * image_height(p); k++) {
@@ -228,14 +228,14 @@ TEST(a_damaged_spectrum_is_found) {
     OWN(image) *img = glare_image("Y:float", 160, 120);
     uint64_t seed = 3;
     for (size_t i = 0; i < 160 * 120; i++) glare_put(img, 0, i, (float)(0.5 + make_chance(&seed)));
-    OWN_HEAP bloom_report *r = keep("a damaged spectrum", img, kernel, &s);
-    assert_int_equal(r->promise.attempts, 2);
-    assert_int_equal(r->promise.method.precision, PRECISION_FLOAT64);
-    assert_true(r->promise.proved > 0 && r->promise.proof <= 1);
+    bloom_report r = keep("a damaged spectrum", img, kernel, &s);
+    assert_int_equal(r.promise.attempts, 2);
+    assert_int_equal(r.promise.method.precision, PRECISION_FLOAT64);
+    assert_true(r.promise.proved > 0 && r.promise.proof <= 1);
     s.precision = PRECISION_FLOAT32;
     OPEN(bloom) *b = bloom_open(&s, kernel, make_threads(), &e);
     CHECK_OK(b);
-    CHECK_REFUSED(bloom_image(b, img, r, &e), ERR_INTERNAL, "as far off as rounding can put it");
+    CHECK_REFUSED(bloom_image(b, img, &r, &e), ERR_INTERNAL, "as far off as rounding can put it");
 }
 
 /* docs/math.md, "What is dark"; medians are told to 6.1 per cent. */
@@ -280,10 +280,10 @@ TEST(a_plate_with_grain_below_black_takes_floats) {
             glare_put(img, 0, i, (float)(u * u * u + 0.01 * noise));
         }
         OWN(image) *got = glare_copy(img), *truth = glare_truth(img, eye(), &s);
-        OWN_HEAP bloom_report *r = malloc(sizeof *r);
-        glare_bloom(got, eye(), &s, r);
-        assert_true(r->promise.method.kept && r->promise.attempts == 1);
-        assert_int_equal(r->promise.method.precision, PRECISION_FLOAT32);
+        bloom_report r;
+        glare_bloom(got, eye(), &s, &r);
+        assert_true(r.promise.method.kept && r.promise.attempts == 1);
+        assert_int_equal(r.promise.method.precision, PRECISION_FLOAT32);
         double dark = glare_dark(img, 0);
         CHECK_LE(2e-3 * 0.1, dark); /* the median of u^3 is 1/8 */
         for (uint32_t i = 0; i < z.w * z.h; i++) {

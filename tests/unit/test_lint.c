@@ -1,9 +1,7 @@
 /* The linter of kernels: each figure against what the kernel was built to have, each rule against a
  * kernel that breaks it and one that does not. */
 #include "kernel/lint_words.h"
-#include "kernel/make/model.h"
-#include "unit/check.h"
-#include "unit/make_image.h"
+#include "unit/taps.h"
 
 enum { N = 64 };
 static float tap[3][(N + 1) * (N + 1)];
@@ -319,36 +317,24 @@ TEST(useful_sizes) {
     assert_true(l.useful == N + 1 && !found(&l, "large"));
 }
 
-/* Kernels that the program makes pass its own check. With LINT_SIDES=64,512 in the environment all
- * of them are made in these sizes, which takes minutes. */
+/* Kernels that the program makes pass its own check. */
 TEST(models_pass) {
     for (int i = 0; i < MODEL_COUNT; i++)
-        for (uint32_t side = 64; side <= 1024; side *= 2) {
-            const char *all = getenv("LINT_SIDES");
-            char name[16];
-            model_request r = model_defaults(&MODELS[i]);
-            float *plane[MODEL_CHANNELS] = {0};
-            uint32_t channels;
-            lint l;
-            r.w = r.h = side;
-            r.fade = 0.6;
-            snprintf(name, sizeof name, "%u", side);
-            if (all && !strstr(all, name)) continue;
-            bool quick = (strcmp(MODELS[i].name, "moffat") == 0 && side <= 512) || side <= 64;
-            if (!all && !quick) continue;
-            if (all) print_message("%s %u\n", MODELS[i].name, side);
-            /* What does not fit its taps is cut off, and make says so. */
+        for (uint32_t side = 64; side <= (strcmp(MODELS[i].name, "moffat") ? 64 : 512); side *= 2) {
+            model_request r = request(MODELS[i].name, side, side, NULL);
             double kept;
             uint32_t enough;
+            lint l;
+            r.fade = 0.6;
+            /* What does not fit its taps is cut off, and make says so. */
             CHECK_OK(model_kept(&kept, &enough, &r, 0.8, make_threads(), &e));
             if (kept < 0.8) continue;
-            CHECK_OK(model_make(plane, &channels, &r, make_threads(), &e));
-            const psf_planes made = {side, side, channels, (const float *const *)plane};
+            OWN(taps) k = taps_of(&r, make_threads());
+            const psf_planes made = {side, side, k.channels, (const float *const *)k.of};
             CHECK_OK(lint_kernel(&l, &made, &e));
             kernel_finding f[KERNEL_FINDINGS];
             if (warnings(&l) && kernel_findings(f, &l))
                 fail_msg("%s of %u taps: %s", MODELS[i].name, side, f[0].words);
-            for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(plane[c]);
         }
 }
 

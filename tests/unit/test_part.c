@@ -274,7 +274,7 @@ TEST(verify_sees_what_tiles_do_not) {
               glare_kernel("kernel.exr", glare_lopsided, 17, 17, "R:float"), &s);
     tiling_request r = request_of(&t);
     tiling cut = {0};
-    bloom_report *report = mem_new(1, sizeof *report, "report", &e);
+    OWN_MEM bloom_report *report = mem_new(1, sizeof *report, "report", &e);
     for (r.memory = 1 << 26; !cut.cut[PLAN_Y]; r.memory = r.memory * 15 / 16)
         CHECK_OK(tiling_choose(&cut, &r, &e));
     try_tiles(&t, &cut, report);
@@ -285,7 +285,6 @@ TEST(verify_sees_what_tiles_do_not) {
     try_tiles(&t, &cut, report);
     assert_true(report->verified.found.broken > 0);
     image_free(&t.f.out);
-    mem_free(report);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -243,7 +243,7 @@ TEST(scans_add_up_and_leave_out_a_mask) {
     mask[50 * W] = 0.1f;
     scan_request r = request_of(p);
     r.mask = mask;
-    scan all = scan_of(&r, make_threads()), sum = {0};
+    OWN(scan) all = scan_of(&r, make_threads()), sum = {0};
     assert_true(all.hidden && all.bad == 2 && all.channel[1].bad == 1 && all.channel[2].bad == 1);
     assert_true(all.first[0].x == 7 && all.first[0].y == 0);
     for (uint32_t y = 0; y < H; y += 40) {
@@ -265,8 +265,6 @@ TEST(scans_add_up_and_leave_out_a_mask) {
         assert_memory_equal(a->count, b->count, SCAN_BINS * sizeof *a->count);
         assert_memory_equal(a->below, b->below, SCAN_BINS * sizeof *a->below);
     }
-    scan_free(&all);
-    scan_free(&sum);
 }
 
 static void times_place(const void *ctx, float *v, size_t first, size_t n) {
@@ -276,7 +274,7 @@ static void times_place(const void *ctx, float *v, size_t first, size_t n) {
 /* What is measured in place of the pixels is what planes of it would be, also of halfs. */
 TEST(changed_pixels) {
     OWN_HEAP planes *p = make_planes(), *q = make_planes();
-    uint16_t *half = calloc(W * H, sizeof *half);
+    OWN_HEAP uint16_t *half = calloc(W * H, sizeof *half);
     float by[W * H];
     for (int i = 0; i < W * H; i++) {
         by[i] = (float)(i % 7) / 4;
@@ -297,7 +295,6 @@ TEST(changed_pixels) {
         assert_true(a->least == b->least && a->greatest == b->greatest);
         assert_memory_equal(a->count, b->count, SCAN_BINS * sizeof *a->count);
     }
-    free(half);
 }
 
 RUN_TESTS(NULL, NULL)

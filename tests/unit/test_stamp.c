@@ -185,10 +185,9 @@ TEST(output_appears) {
         assert_null(replacement);
         assert_int_equal(r->f.state, FRAME_SKIPPED);
         assert_false(is_current(r));
-        image *img = load(make_path(NAME[i]));
+        OWN(image) *img = load(make_path(NAME[i]));
         const float *first = img->plane[0][0];
         assert_true(first[0] == 12);
-        image_free(&img);
     }
 }
 
