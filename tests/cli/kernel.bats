@@ -34,18 +34,15 @@ load files
     holds r.json 'all(abs(row["out"] - 8) < 0.01 for row in f["ledger"])'
 }
 
-@test "make: a pattern that does not fit its taps; the primaries; a picture instead of a black square" {
+@test "make: a pattern that does not fit its taps; the primaries; no black square" {
     says 0 "warning: 64 x 64 taps keep only " kernel make gaussian --param sigma=400 --taps 64 -o k.exr
     [[ "$output" == *"of this gaussian's light; --taps "*" would keep 80 %"* ]]
     says 0 "too large for any kernel" kernel make disc --param radius=4000 --taps 64 -o k.exr
     says 0 "" kernel make star --taps 32 -o k.exr
     [[ "$output" != *warning* ]] # on a busy machine it says that it takes long
     "$FFTBLOOM" info k.exr | grep -q 'chromaticities .*0.64'
-    says 0 "logarithmic scale of six decades" kernel make moffat --taps 64 -o k.png
-    [[ "$output" != *"cut off"* ]]
-    # Half way to the border a veil is far from black.
-    needs_program oiiotool
-    oiiotool --dumpdata k.png | awk '$5 > 40 { bright++ } END { exit !(bright > 500) }'
+    says 64 "draw it with 'kernel show'" kernel make moffat --taps 64 -o k.png
+    [ ! -e k.png ]
 }
 
 @test "make: lengths by the camera, the light, the primaries" {

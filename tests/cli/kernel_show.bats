@@ -62,7 +62,7 @@ assert abs(rows[0] - rows[2]) <= 2 and rows[1] > rows[0] + 2, rows  # pictures a
 PY
 }
 
-@test "show: a picture with its scale; make -o x.png; what is wrong" {
+@test "show: a picture with its scale; what is wrong" {
     kernel make star --taps 64 -o star.exr
     kernel show star.exr -o star.png --decades 4
     [ "$(head -c 4 star.png | tail -c 3)" = PNG ]

@@ -154,7 +154,7 @@ int kernel_convert(cli *c, text *out, err *e) {
     image *img = image_load(c->word[1], &(image_limits){.side = PSF_SIDE}, c->threads, e),
           *to = NULL;
     if (img && open_conversion(&v, c, img, e) && (to = converted(&v, img, e)) &&
-        kernel_save(c, to, false, &status, e))
+        kernel_save(c, to, &status, e))
         tell(c, &v, out);
     ticker_close(&told);
     image_free(&img);

@@ -7,7 +7,6 @@
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
 #include "app/run/file_set.h"
-#include "app/run/output.h"
 #include "base/json_out.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -409,7 +408,7 @@ static bool run(editing *w, cli *c, int *status, err *e) {
         w->light += edit_light(&w->r.input[i].kernel) / w->r.input[i].kernel.channels / w->r.inputs;
     if (!w->of->apply(&w->made, &w->r, &w->told, e) || !finish(w, c, e)) return false;
     image *img = to_image(w, c, e);
-    bool ok = img && kernel_save(c, img, output_is_picture(c->s.output), status, e);
+    bool ok = img && kernel_save(c, img, status, e);
     image_free(&img);
     return ok;
 }

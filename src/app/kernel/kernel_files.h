@@ -6,20 +6,18 @@
 #include "kernel/kernel_source.h"
 #include "kernel/lint.h"
 
-/* Reads --taps, "256" or "300x200". */
-
 /* Reads the kernel of a file and the linter's numbers. Free `in` with kernel_source_free, also
  * after a failure. */
 bool kernel_load(kernel_source *in, lint *l, const cli *c, const char *path, err *e);
 
 /* Returns whether the output exists and is kept; says so, and sets the status. */
 bool kernel_is_kept(const settings *s, int *status);
-/* Returns whether there is a kernel to write: false with no error where the output is kept. */
+/* Returns whether there is a kernel to write: false with no error where the output is kept. Refuses
+ * pictures of 8 bits. */
 bool kernel_may_write(const settings *s, int *status, err *e);
 /* Writes these bytes as the output. */
 bool kernel_write(const settings *s, const void *bytes, size_t n, err *e);
-/* Writes the kernel, or with `picture` a picture to look at: as 8 bits of light it would be black
- * but for the middle. Returns false with no error where the output exists by now and is kept. */
-bool kernel_save(const cli *c, const image *img, bool picture, int *status, err *e);
+/* Writes the kernel. Returns false with no error where the output exists by now and is kept. */
+bool kernel_save(const cli *c, const image *img, int *status, err *e);
 
 #endif

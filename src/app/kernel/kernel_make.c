@@ -4,7 +4,6 @@
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
 #include "app/run/file_set.h"
-#include "app/run/output.h"
 #include "base/json_out.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -167,7 +166,7 @@ int kernel_make(cli *c, text *out, err *e) {
         kernel_may_write(&c->s, &status, e) &&
         kernel_recipe_make(plane, &channels, &r, c->threads, e) &&
         (img = kernel_recipe_image(plane, channels, &r, e)) &&
-        kernel_save(c, img, output_is_picture(c->s.output), &status, e)) {
+        kernel_save(c, img, &status, e)) {
         tell_loss(&r, c->threads);
         if (c->s.json) tell_json(c, &r, channels, out);
     }

@@ -58,22 +58,10 @@ static kernel_layer *add_layer(kernel_recipe *r, const model *m, err *e) {
 
 /* Returns true if JSON writes a number like this: not +1, .5, 02, 2. or 0x2. */
 static bool is_json_number(const char *v) {
-    static const char DIGITS[] = "0123456789";
-    v += *v == '-';
-    size_t whole = strspn(v, DIGITS);
-    if (whole == 0 || (*v == '0' && whole > 1)) return false;
-    v += whole;
-    if (*v == '.') {
-        size_t part = strspn(v + 1, DIGITS);
-        if (part == 0) return false;
-        v += 1 + part;
-    }
-    if (*v == 'e' || *v == 'E') {
-        v += 1 + (v[1] == '-' || v[1] == '+');
-        if (!*v) return false;
-        v += strspn(v, DIGITS);
-    }
-    return !*v;
+    json_document *d = json_parse("a value", v, strlen(v), NULL);
+    bool is = d && json_root(d)->type == JSON_NUMBER && !strpbrk(v, " \t\r\n");
+    json_free(&d);
+    return is;
 }
 
 /* Remembers name=value, in place of what was set before. */
