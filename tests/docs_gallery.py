@@ -134,7 +134,7 @@ def main():
             continue
         names.append(name)
         base = f"{FOLDER}/{name}"
-        shown = run("kernel", "show", name, "-o", "out/whole.png", "--json")
+        shown = run("kernel", "show", name, "-o", "out/page.svg", "--json")
         profile(json.loads(shown)["rings"], f"{base}-profile.svg")
         run("out/lamp.pfm", "-k", name, "-o", "out/lamp.png", "--exposure", "0", "--padding", "zero")
         ffmpeg(["out/lamp.png"], "null", f"{base}-lamp.webp", 85)

@@ -85,7 +85,7 @@ kernel() { "$FFTBLOOM" kernel "$@"; }
 64 | of every file | kernel merge k.exr:1 b.exr -o o.exr
 65 | 'k.exr' has 9 x 9 taps in 1 channel, 'a.exr' 33 x 33 in 1; they must be the same | kernel merge k.exr a.exr -o o.exr
 66 | 'sunstra' is neither a file nor the name of a shipped kernel; did you mean 'sunstar'? | kernel check sunstra
-66 | did you mean 'sunstar'? | kernel show sunstra -o x.png
+66 | did you mean 'sunstar'? | kernel show sunstra -o x.svg
 66 | did you mean 'sunstar'? | kernel convert sunstra -o o.exr
 66 | did you mean 'sunstar'? | kernel rotate sunstra 5 -o o.exr
 T
@@ -150,8 +150,8 @@ photograph() { # EXPOSURE NAME [SEED]
     grep -q "known to 2 % within" said.txt
     grep -q "^no warnings" said.txt
     # What came back is the lamp's kernel: a wrong core, background or tail is far from this.
-    kernel show kernel.exr -o k.png --json >k.json
-    kernel show lamp.exr -o l.png --json >l.json
+    kernel show kernel.exr -o k.svg --json >k.json
+    kernel show lamp.exr -o l.svg --json >l.json
     holds k.json '(l := json.load(open("l.json"))["rings"])' \
         'all(abs(d["rings"][r]["within"][c] - l[r]["within"][c]) < 0.05 for r in (2, 5, 10, 20, 40, 80) for c in range(3))'
 }

@@ -79,12 +79,11 @@ const command_action KERNEL_ACTIONS[] = {
     },
     {
         .name = "show",
-        .usage = "FILE -o PAGE.svg|PICTURE.png [options]",
+        .usage = "FILE -o PAGE.svg [options]",
         .help =
-            "Draw a kernel. An SVG file is a page to show or print: the kernel in false colours on "
-            "a logarithmic scale, its light by distance, the energy within each radius, and a few "
-            "lights that it blooms. A PNG file has only the "
-            "false colours with their scale. --json has the figures of each ring.",
+            "Draw a kernel on an SVG page to show or print: the kernel in false colours on a "
+            "logarithmic scale, its light by distance, the energy within each radius, and a few "
+            "lights that it blooms. --json has the figures of each ring.",
         .min_words = 1,
         .max_words = 1,
         .options = "output existing decades jobs mem_limit sandbox",

@@ -165,8 +165,7 @@ int kernel_make(cli *c, text *out, err *e) {
     if (recipe_options_read(&r, &c->s, c->threads, c->word[1], e) && apart(c, e) &&
         kernel_may_write(&c->s, &status, e) &&
         kernel_recipe_make(plane, &channels, &r, c->threads, e) &&
-        (img = kernel_recipe_image(plane, channels, &r, e)) &&
-        kernel_save(c, img, &status, e)) {
+        (img = kernel_recipe_image(plane, channels, &r, e)) && kernel_save(c, img, &status, e)) {
         tell_loss(&r, c->threads);
         if (c->s.json) tell_json(c, &r, channels, out);
     }

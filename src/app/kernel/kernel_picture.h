@@ -1,5 +1,4 @@
-/* kernel_picture.h - a kernel in false colours: the logarithm of its light, as bytes and as a PNG
- * file with its scale. */
+/* kernel_picture.h - a kernel in false colours: the logarithm of its light. */
 #ifndef APP_KERNEL_PICTURE_H
 #define APP_KERNEL_PICTURE_H
 
@@ -13,8 +12,5 @@ typedef struct {
 /* Shows the logarithm of the mean of the channels over page->decades. The kernel is averaged in
  * squares so that no side is longer than `most`. */
 bool kernel_picture_colours(kernel_picture *to, const kernel_page *page, uint32_t most, err *e);
-/* Returns a PNG file of *bytes bytes, with the scale; free with mem_free. Small kernels have a
- * square of pixels for each tap. */
-uint8_t *kernel_picture_png(const kernel_page *page, size_t *bytes, err *e);
 
 #endif

@@ -1,9 +1,9 @@
-/* kernel_show.c - `fftbloom kernel show`: a page or a picture by which a kernel can be judged. */
+/* kernel_show.c - `fftbloom kernel show`: a page by which a kernel can be judged. */
 #include "app/cli/library.h"
 #include "app/cli/ticker.h"
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
-#include "app/kernel/kernel_picture.h"
+#include "app/kernel/kernel_page.h"
 #include "app/run/file_set.h"
 #include "base/json_out.h"
 #include "base/log.h"
@@ -89,27 +89,7 @@ static void add_json(const kernel_page *k, const cli *c, const char *path, text 
     json_end(&j);
 }
 
-static bool has_ending(const char *path, const char *ending) {
-    const char *dot = strrchr(path, '.');
-    return dot && strcasecmp(dot, ending) == 0;
-}
-
-static bool draw(kernel_page *k, const cli *c, err *e) {
-    if (has_ending(c->s.output, ".svg")) {
-        text page = {0};
-        bool ok = kernel_page_svg(k, c->threads, &page, e) &&
-                  kernel_write(&c->s, page.s, page.n, e);
-        text_free(&page);
-        return ok;
-    }
-    size_t bytes = 0;
-    uint8_t *png = kernel_picture_png(k, &bytes, e);
-    bool ok = png && kernel_write(&c->s, png, bytes, e);
-    mem_free(png);
-    return ok;
-}
-
-static bool show(cli *c, const kernel_source *in, const lint *l, text *out, err *e) {
+static void show(cli *c, const kernel_source *in, const lint *l, text *out, err *e) {
     const char *path = c->word[1], *slash = strrchr(path, '/');
     kernel_page k = {.figures = l, .w = in->w, .h = in->h, .decades = c->s.decades};
     char name[256];
@@ -129,11 +109,12 @@ static bool show(cli *c, const kernel_source *in, const lint *l, text *out, err 
         add_origin(&k, p, &words);
     }
     image_close(&reader);
-    ok = ok && draw(&k, c, e);
+    text page = {0};
+    ok = ok && kernel_page_svg(&k, c->threads, &page, e) && kernel_write(&c->s, page.s, page.n, e);
     if (ok && c->s.json) add_json(&k, c, path, out);
     kernel_page_free(&k);
     text_free(&words);
-    return ok;
+    text_free(&page);
 }
 
 int kernel_show(cli *c, text *out, err *e) {
@@ -141,16 +122,16 @@ int kernel_show(cli *c, text *out, err *e) {
     c->word[1] = library_path(shipped, c->word[1], &c->s, e);
     if (!c->word[1]) return 0;
     const settings *s = &c->s;
+    const char *dot = s->output ? strrchr(s->output, '.') : NULL;
     const file_set_file FILES[] = {{FILE_READ, "the kernel", c->word[1]},
                                    {FILE_WRITTEN, "the output", s->output}};
     kernel_source in = {0};
     lint l;
     ticker *told = ticker_open("kernel show");
     if (!s->output)
-        err_set(e, ERR_USAGE, "show needs an output: -o PAGE.svg or -o PICTURE.png");
-    else if (!has_ending(s->output, ".svg") && !has_ending(s->output, ".png"))
-        err_set(e, ERR_USAGE, "show writes .svg (a page) and .png (a picture), not '%s'",
-                s->output);
+        err_set(e, ERR_USAGE, "show needs an output: -o PAGE.svg");
+    else if (!dot || strcasecmp(dot, ".svg") != 0)
+        err_set(e, ERR_USAGE, "show writes an .svg page, not '%s'", s->output);
     else if (file_set_apart(FILES, 2, NULL, e) && kernel_load(&in, &l, c, c->word[1], e))
         show(c, &in, &l, out, e);
     ticker_close(&told);
