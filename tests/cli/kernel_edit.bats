@@ -40,8 +40,7 @@ kernel() { "$FFTBLOOM" kernel "$@"; }
     made 'd["size"] == [65, 41] and d["lost"] == 0' -- pad s.exr --taps 65x41 -o p.exr
     kernel crop p.exr --taps 33 -o back.exr -q
     "$FFTBLOOM" diff s.exr back.exr --fail 0 --warn 0
-    kernel rotate star.exr 10 -o t.png
-    [ "$(head -c 4 t.png | tail -c 3)" = PNG ]
+    says 64 "would be a picture" kernel rotate star.exr 10 -o t.png
     # The same bytes with one thread and with four.
     for edit in "rotate star.exr 17" "stretch star.exr 1.5x0.7" "disperse veil.exr" "convolve star.exr veil.exr" \
         "mix star.exr:0.5 veil.exr:0.5@1.5,-2"; do
