@@ -187,14 +187,11 @@ T
 @test "-v says what is done to pixels on the way, of an image in memory and of one in tiles" {
     oiiotool --create 1600x1200 3 --fill:color=0.5,0.41,0.2 1600x1200 -d half -o large.exr
     for more in "" "--mem-limit 40MB"; do
-        # shellcheck disable=SC2086
-        run --separate-stderr bloom large.exr k.exr -v --pixel-type float --input-space srgb --output-space input $more
-        [ "$status" -eq 0 ]
-        [[ "$stderr" == *": types to float, decode colours, bloom, encode colours"* ]]
-        sha256sum < out.exr >> sums
+        says 0 ": types to float, decode colours, bloom, encode colours" large.exr k.exr -o "out$more.exr" --device cpu -v \
+            --pixel-type float --input-space srgb --output-space input $more
     done
-    [ "$(sort -u sums | wc -l)" -eq 1 ]
-    [[ "$stderr" == *"in rows from file to file"* ]]
-    run --separate-stderr bloom large.exr k.exr -v
-    [[ "$stderr" != *": bloom"* && "$stderr" != *"types to"* ]]
+    [[ "$output" == *"in rows from file to file"* ]]
+    cmp out*.exr
+    says 0 "" large.exr k.exr -o out.exr --device cpu -v
+    [[ "$output" != *": bloom"* && "$output" != *"types to"* ]]
 }
