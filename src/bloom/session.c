@@ -373,8 +373,7 @@ static bool take_on(session_lease *l, session *s, const session_want *want,
 
 /* Returns whether the CPU does what a device of this class has failed to do. */
 static bool cpu_stands_in(const session *s, engine_class class) {
-    engine_device cpu;
-    return is_auto(s) && class != ENGINE_CPU && engine_devices_cpu(&cpu) > 0;
+    return is_auto(s) && class != ENGINE_CPU;
 }
 
 static void fall_back(session *s, session_lease *l, const engine_device *d, const err *why) {

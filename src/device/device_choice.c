@@ -116,10 +116,9 @@ void device_list_fill(device_list *l, const char *want) {
     bool cpu = want && strcmp(want, CLASS_NAME[ENGINE_CPU]) == 0;
     device_listed listed = cpu ? DEVICES_CPU : DEVICES_ALL;
     if (l->listed >= listed) return;
-    l->count = cpu ? engine_devices_cpu(l->device) : engine_devices(l->device, ENGINE_DEVICES);
-    l->listed = cpu && !l->count ? DEVICES_NONE : listed;
-    /* Without a CPU engine the error says what else there is. */
-    if (!l->listed) device_list_fill(l, NULL);
+    if (cpu) engine_devices_cpu(l->device);
+    l->count = cpu ? 1 : engine_devices(l->device, ENGINE_DEVICES);
+    l->listed = listed;
     for (uint32_t i = 0; i < l->count; i++)
         l->speed[i] = device_speed_of(l->device[i].class, l->threads);
 }
@@ -195,7 +194,7 @@ static int choice_take(device_forecast *best, device_list *l, const device_reque
     int found = -1;
     if (choice_is_auto(r->want) && l->listed != DEVICES_ALL) {
         device_list_fill(l, CLASS_NAME[ENGINE_CPU]);
-        if (l->listed == DEVICES_CPU) found = device_choose(all, l, r, NULL);
+        found = device_choose(all, l, r, NULL);
         if (found >= 0 && !is_sure(r, ENGINE_CPU, &all[found].time)) found = -1;
     }
     if (found < 0) {

@@ -59,7 +59,7 @@ typedef struct {
     double *seconds;
     engine_times *times;
     engine_repeat *repeat;
-    uint32_t turn; /* with several in flight: frames submitted, */
+    uint32_t turn; /* without a queue: frames submitted, */
     double last;   /* and when the last of them left */
 } rounds;
 
@@ -93,8 +93,7 @@ static void rounds_free(rounds *m) {
     mem_free(m->repeat);
 }
 
-/* Times one round: the way of one frame; with several in flight, the time from the end of one frame
- * to that of the next; of a queue, the device's own times. */
+/* Times one round: the time from one frame to the next; of a queue, the device's own times. */
 static bool round_one(rounds *m, uint32_t i, err *e) {
     engine_repeat *r = &m->repeat[i];
     uint32_t slots = m->r->in_flight, slot = m->turn % slots;
@@ -104,12 +103,6 @@ static bool round_one(rounds *m, uint32_t i, err *e) {
         m->seconds[i] = m->times[i].total = r->frame;
         memcpy(m->times[i].pass, r->pass, sizeof r->pass);
         return true;
-    }
-    if (slots == 1) {
-        double start = clock_now();
-        bool ok = engine_run(m->g, &m->frame, &m->times[i], e);
-        m->seconds[i] = clock_now() - start;
-        return ok;
     }
     /* The oldest frame in flight comes back, and another one leaves. */
     if (m->turn++ >= slots && !engine_wait(m->g, slot, NULL, &m->times[i], e)) return false;
@@ -178,7 +171,7 @@ bool measure_device(measure_result *to, const measure_request *r, par *threads, 
     if (!g) return false;
     m.open = clock_now() - start;
     start = clock_now();
-    engine_options o = {.slots = r->in_flight, .timestamps = true};
+    engine_options o = {.slots = r->in_flight};
     bool ok = engine_prepare(g, r->plan, r->kernel, &o, e);
     m.prepare = clock_now() - start;
     ok = ok && run_rounds(&m, g, r, e);

@@ -277,7 +277,7 @@ static pool_place *pool_begin(device_pool *p, const device_task *t, bool *wait, 
 /* Makes the engine of a place; gives the lock up meanwhile. */
 static bool pool_make(device_pool *p, pool_place *is, const device_task *t, bool *refused, err *e) {
     spectrum_lines lines = {0};
-    const engine_options o = {.timestamps = true, .slots = t->on->plan.frames};
+    const engine_options o = {.slots = t->on->plan.frames};
     const opened *device = is->engine ? NULL : pool_open_device(p, &is->on.device, e);
     if (device) is->engine = engine_beside(device->engine, e);
     if ((*refused = !is->engine)) return false;

@@ -1,20 +1,16 @@
 #include "engine/engine.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-static const engine_kind *const KINDS[] = {
-    &ENGINE_KIND_GPU,
-    &ENGINE_KIND_CPU,
-};
-enum { KIND_COUNT = sizeof KINDS / sizeof KINDS[0] };
+/* The engine of each class. */
+static const engine_kind *const KIND[] = {[ENGINE_CPU] = &ENGINE_KIND_CPU,
+                                          [ENGINE_GPU] = &ENGINE_KIND_GPU,
+                                          [ENGINE_SOFTWARE] = &ENGINE_KIND_GPU};
 
 /* The order in which devices are listed, by class. */
 static const int RANK[] = {[ENGINE_GPU] = 0, [ENGINE_CPU] = 1, [ENGINE_SOFTWARE] = 2};
 
 uint32_t engine_devices(engine_device *to, uint32_t room) {
-    uint32_t n = 0;
-    for (int k = 0; k < KIND_COUNT; k++) n += KINDS[k]->devices(to + n, room - n);
+    uint32_t n = ENGINE_KIND_GPU.devices(to, room);
+    n += ENGINE_KIND_CPU.devices(to + n, room - n);
     /* An insertion sort: it is stable, and there are few devices. */
     for (uint32_t i = 1; i < n; i++) {
         engine_device d = to[i];
@@ -26,40 +22,25 @@ uint32_t engine_devices(engine_device *to, uint32_t room) {
     return n;
 }
 
-static const engine_kind *kind_of(engine_class class) {
-    const char *name = class == ENGINE_CPU ? "cpu" : "gpu";
-    for (int k = 0; k < KIND_COUNT; k++)
-        if (strcmp(KINDS[k]->name, name) == 0) return KINDS[k];
-    return NULL;
-}
-
-uint32_t engine_devices_cpu(engine_device *to) {
-    const engine_kind *k = kind_of(ENGINE_CPU);
-    uint32_t n = k ? k->devices(to, 1) : 0;
-    if (n) to->number = -1;
-    return n;
+void engine_devices_cpu(engine_device *to) {
+    ENGINE_KIND_CPU.devices(to, 1);
+    to->number = -1;
 }
 
 void engine_rest(void) {
-    for (int k = 0; k < KIND_COUNT; k++)
-        if (KINDS[k]->rest) KINDS[k]->rest();
+    ENGINE_KIND_GPU.rest();
 }
 
 uint64_t engine_bytes(engine_class class, const plan *p, uint32_t threads) {
-    const engine_kind *k = kind_of(class);
-    return k ? k->bytes(class, p, threads) : 0;
+    return KIND[class]->bytes(class, p, threads);
 }
 
 engine *engine_open(const engine_device *d, par *threads, const char *cache_dir, err *e) {
-    const engine_kind *k = kind_of(d->class);
-    if (k) return k->open(d, threads, cache_dir, e);
-    err_set(e, ERR_NO_DEVICE, "this build has no engine for device '%s'", d->name);
-    return NULL;
+    return KIND[d->class]->open(d, threads, cache_dir, e);
 }
 
 bool engine_open_ahead(const engine_device *d, err *e) {
-    const engine_kind *k = kind_of(d->class);
-    return !k || !k->ahead || k->ahead(d, e);
+    return !KIND[d->class]->ahead || KIND[d->class]->ahead(d, e);
 }
 
 engine *engine_beside(const engine *g, err *e) {

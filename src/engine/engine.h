@@ -60,9 +60,8 @@ typedef struct {
 } engine_device;
 
 typedef struct {
-    uint32_t slots;  /* frames in flight, up to ENGINE_SLOTS; 0 stands for 1 */
-    bool timestamps; /* measure each pass */
-    bool staged;     /* act as if the host did not see the device's memory: for tests */
+    uint32_t slots; /* frames in flight, up to ENGINE_SLOTS; 0 stands for 1 */
+    bool staged;    /* act as if the host did not see the device's memory: for tests */
 } engine_options;
 
 /* The planes, the mask and the spilled light's table must stay until engine_wait has returned; the
@@ -96,7 +95,6 @@ typedef struct {
 
 /* A row of the table of engines. */
 typedef struct {
-    const char *name;
     uint64_t (*bytes)(engine_class class, const plan *p, uint32_t threads);
     /* Fills `to` with at most `room` devices. Returns how many; 0 is not an error. */
     uint32_t (*devices)(engine_device *to, uint32_t room);
@@ -127,9 +125,9 @@ struct engine {
 
 /* Fills `to` with all devices, GPUs first, then the CPU, then software. Returns how many. */
 uint32_t engine_devices(engine_device *to, uint32_t room);
-/* Fills `to` with the CPU, without a number. Returns 1. Loads no graphics drivers; a full list
- * loads every one of the machine. */
-uint32_t engine_devices_cpu(engine_device *to);
+/* Fills *to with the CPU, without a number. Loads no graphics drivers; a full list loads every one
+ * of the machine. */
+void engine_devices_cpu(engine_device *to);
 
 /* Frees what is kept between two uses of devices, such as a Vulkan instance. To be called when no
  * more are opened; another call makes it again. */

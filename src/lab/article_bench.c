@@ -156,7 +156,7 @@ static bool run_ours(lab_row *to, const article_scene *s, err *e) {
     const join how = join_plain(CHANNELS, tap, gain);
     const engine_frame frame = {
         .in = (const void *const *)s->in, .out = (void *const *)s->out, .join = &how};
-    const engine_options options = {.slots = 1, .timestamps = true};
+    const engine_options options = {.slots = 1};
     our_runner o = {&p, ok ? engine_open(r->gpu, r->threads, r->cache_dir, e) : NULL, &frame};
     ok = o.g && engine_prepare(o.g, &p, &lines, &options, e) && engine_run(o.g, &frame, NULL, e) &&
          article_fill_row(to, s, bytes, our_round, &o, e);

@@ -59,7 +59,7 @@ static void bare_open(bare *b, const psf *k, const plan *p, const engine_device 
     err e = {0};
     spectrum s = {0};
     spectrum_lines l = {0};
-    engine_options o = {.slots = 1, .timestamps = true};
+    engine_options o = {.slots = 1};
     *b = (bare){.plan = *p, .threads = threads, .from = from, .to = glare_copy(from)};
     b->type = from->head.part[0].channel[0].type;
     b->pixels = (size_t)p->ask.size[0] * p->ask.size[1];

@@ -305,7 +305,7 @@ static inline void pipe_prepare(engine *g, const pipe_case *c, const engine_devi
     uint64_t seed = 3;
     for (size_t i = 0; i < 2 * (size_t)l.halves * l.length; i++)
         ((float *)l.value)[i] = (float)pipe_random(&seed);
-    engine_options o = {.slots = slots, .timestamps = true, .staged = c->staged};
+    engine_options o = {.slots = slots, .staged = c->staged};
     CHECK_OK(engine_prepare(g, &p, &l, &o, &e));
 }
 

@@ -12,8 +12,7 @@
 
 typedef struct {
     engine base;
-    par *threads;          /* the caller's */
-    const char *cache_dir; /* the caller's; NULL: none */
+    par *threads; /* the caller's */
 
     /* Made by prepare and freed by unprepare; in between they are const, so that the threads that
      * submit may share them without a lock. */
@@ -309,18 +308,17 @@ static engine *beside(const engine *base, err *e);
 static engine *open_engine(const engine_device *d, par *threads, const char *cache_dir, err *e) {
     static const engine_calls CALLS = {prepare, forget, submit,      wait_for,
                                        repeat,  beside, close_engine};
-    (void)d;
+    (void)d, (void)cache_dir;
     cpu_engine *g = mem_new(1, sizeof *g, "CPU engine", e);
     if (!g) return NULL;
     g->base.call = &CALLS;
     g->threads = threads;
-    g->cache_dir = cache_dir;
     return &g->base;
 }
 
 static engine *beside(const engine *base, err *e) {
     const cpu_engine *g = (const cpu_engine *)base;
-    return open_engine(NULL, g->threads, g->cache_dir, e);
+    return open_engine(NULL, g->threads, NULL, e);
 }
 
-const engine_kind ENGINE_KIND_CPU = {"cpu", cpu_bytes, devices, open_engine, NULL, NULL};
+const engine_kind ENGINE_KIND_CPU = {cpu_bytes, devices, open_engine, NULL, NULL};

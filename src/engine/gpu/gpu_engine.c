@@ -121,9 +121,7 @@ static bool reserve_slot(void *ctx, size_t slot, int worker, err *e) {
 /* Returns whether only the spectrum has to be replaced. */
 static bool is_prepared(const gpu_engine *x, const plan *p, const engine_options *o,
                         uint32_t slots) {
-    if (x->slots != slots || x->o.timestamps != o->timestamps || x->o.staged != o->staged ||
-        !plan_same(&x->w.p, p))
-        return false;
+    if (x->slots != slots || x->o.staged != o->staged || !plan_same(&x->w.p, p)) return false;
     for (uint32_t i = 0; i < slots; i++)
         if (x->slot[i].lost) return false;
     return true;
@@ -160,8 +158,7 @@ static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const en
     bool ok = gpu_passes_make(&w->passes, &w->g, p, w->threads, e) && upload_tables(w, e) &&
               upload_spectra(w, k, e) && gpu_engine_make_scratch(w, e) &&
               par_for(w->threads, slots, reserve_slot, x, e);
-    for (uint32_t i = 0; ok && i < slots; i++)
-        ok = gpu_frame_make(&x->slot[i], w, o->timestamps, e);
+    for (uint32_t i = 0; ok && i < slots; i++) ok = gpu_frame_make(&x->slot[i], w, e);
     if (!ok) gpu_engine_unprepare(x);
     return ok || err_in(e, "preparing %s", w->g.name);
 }
@@ -249,5 +246,5 @@ static engine *beside(const engine *base, err *e) {
     return NULL;
 }
 
-const engine_kind ENGINE_KIND_GPU = {"gpu",    gpu_bytes,        gpu_device_list,
-                                     gpu_open, gpu_device_ahead, gpu_device_rest};
+const engine_kind ENGINE_KIND_GPU = {gpu_bytes, gpu_device_list, gpu_open, gpu_device_ahead,
+                                     gpu_device_rest};

@@ -202,7 +202,6 @@ bool gpu_frame_reserve(gpu_frame *f, const gpu_work *w, err *e) {
     const plan_request *ask = &w->p.ask;
     const gpu_use STAGING[GPU_WAYS] = {GPU_UPLOAD, GPU_DOWNLOAD};
     const gpu_buffer_params numbers = {"join", GPU_UPLOAD, gpu_join_bytes(ask->channels)};
-    size_t bands = ceil_div_u32(ask->size[PLAN_Y], BAND);
     for (int way = 0; way < GPU_WAYS; way++) {
         const gpu_buffer_params p = {way == GPU_UP ? "upload" : "download", STAGING[way],
                                      w->direct[way] ? 0 : staged_at(w, GPU_LOADS, way)};
@@ -210,13 +209,11 @@ bool gpu_frame_reserve(gpu_frame *f, const gpu_work *w, err *e) {
     }
     for (gpu_load l = 0; l < GPU_LOADS; l++)
         if (!make_load(f, w, l, e)) return false;
-    f->spilled = mem_raw(bands * ask->channels, sizeof *f->spilled, "light that leaves", e);
-    f->rows =
-        mem_raw((size_t)par_workers(w->threads) * ask->size[PLAN_X], sizeof *f->rows, "rows", e);
-    return f->spilled && f->rows && gpu_buffer_make(&f->join, &w->g, &numbers, e);
+    f->row = mem_raw(ask->size[PLAN_X], sizeof *f->row, "a row", e);
+    return f->row && gpu_buffer_make(&f->join, &w->g, &numbers, e);
 }
 
-static bool make_signals(gpu_frame *f, const gpu_work *w, bool timestamps, err *e) {
+static bool make_signals(gpu_frame *f, const gpu_work *w, err *e) {
     const gpu_device *g = &w->g;
     VkFenceCreateInfo fence = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     VkSemaphoreCreateInfo semaphore = {.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO};
@@ -227,15 +224,15 @@ static bool make_signals(gpu_frame *f, const gpu_work *w, bool timestamps, err *
     for (int i = 0; i < GPU_STEPS - 1; i++)
         VK_TRY(g, vkCreateSemaphore(g->dev, &semaphore, NULL, &f->done[i]), e);
     /* The host resets the queries, since queues that only copy cannot. */
-    if (timestamps && g->compute.stamp_bits && g->reset_queries)
+    if (g->compute.stamp_bits && g->reset_queries)
         VK_TRY(g, vkCreateQueryPool(g->dev, &q, NULL, &f->stamps), e);
     return true;
 fail:
     return false;
 }
 
-bool gpu_frame_make(gpu_frame *f, const gpu_work *w, bool timestamps, err *e) {
-    if (!make_signals(f, w, timestamps, e) || !make_sets(f, w, e)) return false;
+bool gpu_frame_make(gpu_frame *f, const gpu_work *w, err *e) {
+    if (!make_signals(f, w, e) || !make_sets(f, w, e)) return false;
     for (int step = 0; step < GPU_STEPS; step++)
         if (!record(f, w, (gpu_step)step, e)) return false;
     return true;
@@ -249,8 +246,7 @@ void gpu_frame_free(gpu_frame *f, const gpu_work *w) {
         for (uint32_t i = 0; f->load[l] && i < w->chunks; i++) gpu_buffer_free(&f->load[l][i], g);
         mem_free(f->load[l]);
     }
-    mem_free(f->rows);
-    mem_free(f->spilled);
+    mem_free(f->row);
     gpu_sets_free(&f->sets, g);
     for (int step = 0; step < GPU_STEPS; step++)
         if (f->commands[step])
@@ -322,42 +318,18 @@ static bool copy_planes(const gpu_frame *f, const gpu_work *w, int way, err *e) 
 
 /* --- light that leaves the image ------------------------------------------------------------- */
 
-typedef struct {
-    const gpu_frame *f;
-    const plan *p;
-    uint32_t bands;
-} spill_job;
-
-static bool spill_band(void *ctx, size_t index, int worker, err *e) {
-    const spill_job *j = ctx;
-    const join_box *kept = &j->f->how.kept;
-    uint32_t c = (uint32_t)(index / j->bands), y = (uint32_t)(index % j->bands) * BAND;
-    uint32_t w = j->p->ask.size[PLAN_X], end = min_u32(y + BAND, j->p->ask.size[PLAN_Y]);
-    const plan_sample type = j->p->ask.planes.in;
-    const uint8_t *in = j->f->in[c];
-    double sum = 0;
-    (void)e;
-    for (; y < end; y++) {
-        const join_row row = {c, y, in + (size_t)y * w * plan_sample_bytes(type),
-                              type == PLAN_HALFS};
-        if (!kept->w || y - kept->y < kept->h)
-            sum += join_spilled(&j->f->how, &row, j->f->rows + (size_t)worker * w);
-    }
-    j->f->spilled[index] = sum;
-    return true;
-}
-
-/* Finds it for every channel, in doubles, and in the same order for any number of threads. */
-static bool find_spilled(double to[ENGINE_CHANNELS], const gpu_frame *f, const gpu_work *w,
-                         err *e) {
+/* Finds it for every channel, on this thread: others have frames of their own. */
+static void find_spilled(double to[ENGINE_CHANNELS], const gpu_frame *f, const gpu_work *w) {
     const plan_request *ask = &w->p.ask;
-    spill_job j = {f, &w->p, ceil_div_u32(ask->size[PLAN_Y], BAND)};
-    size_t count = (size_t)j.bands * ask->channels;
+    const join_box *kept = &f->how.kept;
+    const size_t bytes = ask->size[PLAN_X] * plan_sample_bytes(ask->planes.in);
     memset(to, 0, ENGINE_CHANNELS * sizeof *to);
-    if (!f->how.spill) return true;
-    if (!par_for(w->threads, count, spill_band, &j, e)) return false;
-    for (size_t i = 0; i < count; i++) to[i / j.bands] += f->spilled[i];
-    return true;
+    for (uint32_t c = 0; c < ask->channels; c++)
+        for (uint32_t y = 0; y < ask->size[PLAN_Y]; y++) {
+            const join_row row = {c, y, (const uint8_t *)f->in[c] + y * bytes,
+                                  ask->planes.in == PLAN_HALFS};
+            if (!kept->w || y - kept->y < kept->h) to[c] += join_spilled(&f->how, &row, f->row);
+        }
 }
 
 /* --- there and back ------------------------------------------------------------------------- */
@@ -427,7 +399,7 @@ bool gpu_frame_wait(gpu_frame *f, const gpu_work *w, join_stats *st, engine_time
     engine_times t = {.upload = f->host_up};
     f->busy = false;
     f->lost = true;
-    bool found = !st || find_spilled(spilled, f, w, e); /* while the device works */
+    if (st) find_spilled(spilled, f, w); /* while the device works */
     par_rest(w->threads);
     VkResult done = gpu_wait(&w->g, f->fence);
     par_resume(w->threads);
@@ -438,7 +410,6 @@ bool gpu_frame_wait(gpu_frame *f, const gpu_work *w, join_stats *st, engine_time
     unsigned messages = gpu_device_messages(&w->g);
     if (messages)
         return err_set(e, ERR_INTERNAL, "%u messages from the Vulkan validation layer", messages);
-    if (!found) return false;
     double start = clock_now();
     if (!copy_planes(f, w, GPU_DOWN, e)) return false;
     for (uint32_t c = 0; st && c < w->p.ask.channels; c++) {

@@ -55,8 +55,7 @@ typedef struct {
     VkSemaphore done[GPU_STEPS - 1];     /* of each step, for the next */
     VkFence fence;                       /* of the last step */
     VkQueryPool stamps;                  /* NULL: times are not measured */
-    float *rows;                         /* a row of floats for each worker */
-    double *spilled;                     /* of each band of rows */
+    float *row;                          /* room for one */
 
     /* From gpu_frame_load until gpu_frame_wait returns. The planes are the caller's. */
     double host_up; /* seconds that the host has worked on the way up */
@@ -74,10 +73,9 @@ uint32_t gpu_chunk_channels(const gpu_work *w, uint32_t chunk);
 
 /* Make a frame from a zeroed one, in two steps; the caller frees it after a failure of either, too.
  * The first step takes its memory, and may run beside that of other frames: the system takes some
- * 7 ms to make 25 MB ready for copies. With `timestamps`, gpu_frame_wait tells times, where the
- * device has them. */
+ * 7 ms to make 25 MB ready for copies. */
 bool gpu_frame_reserve(gpu_frame *f, const gpu_work *w, err *e);
-bool gpu_frame_make(gpu_frame *f, const gpu_work *w, bool timestamps, err *e);
+bool gpu_frame_make(gpu_frame *f, const gpu_work *w, err *e);
 void gpu_frame_free(gpu_frame *f, const gpu_work *w); /* accepts half-made ones */
 
 /* Copies the planes to where the device finds them. May run beside other frames. */
