@@ -187,15 +187,13 @@ T
     [ "$status" -eq 0 ]
     [ "${lines[0]}" = "in.0001.exr -> out.0001.exr: the output is up to date" ]
     [ "${lines[1]}" = "in.0002.exr -> out.0002.exr" ]
-    [[ "${lines[3]}" == "plan     40 x 30 in "*", on "*" s in all" ]]
-    [ "${lines[4]}" = "2 of 3 frames would be made, 1 are up to date, 0 skipped" ]
+    [ "${lines[3]}" = "2 of 3 frames would be made, 1 are up to date, 0 skipped" ]
     says 0 "in.0001.exr -> out.0001.exr: skipped, the output exists" plan in.####.exr kernel.exr -o out.####.exr --existing skip
     [ "$("$FFTBLOOM" plan in.exr kernel.exr -o out.exr | head -n 1)" = "in.exr -> out.exr" ]
     says 66 "in.0004.exr -> out.0004.exr: the input cannot be found" plan in.####.exr kernel.exr -o out.####.exr --frames 3-4
     run "$FFTBLOOM" plan in.####.exr kernel.exr -o out.####.exr --json --cache-dir none
     [ "$(snapshot)" = "$before" ]
-    holds - <<<"$output" 'd["dry_run"] and d["to_do"] == 3 and [f["state"] for f in d["frames"]] == ["to do"] * 3' \
-        'd["plan"]["image"] == [40, 30] and d["predicted_seconds"] > 0'
+    holds - <<<"$output" 'd["dry_run"] and d["to_do"] == 3 and [f["state"] for f in d["frames"]] == ["to do"] * 3'
 }
 
 @test "the report tells frames, plan, device, times and settings, also of a run that fails" {

@@ -138,15 +138,13 @@ bool library_set_kernel(settings *s, uint32_t users, err *e) {
     char path[LIBRARY_PATH];
     if (!o || o->at != offsetof(settings, kernel) || !word) return true;
     /* In a config file a word has the folder of the file in front. */
-    const setting *is = &s->value[o - OPTIONS];
-    const char *end = strchr(word, '('), *last = strrchr(word, '/');
     char named[LIBRARY_PATH];
-    snprintf(named, sizeof named, "%.*s", end ? (int)(end - word) : 0, word);
-    if (is->origin == ORIGIN_FILE && last && last < end && access(named, F_OK) != 0)
-        word = last + 1;
+    snprintf(named, sizeof named, "%.*s", (int)strcspn(word, "("), word);
+    const char *slash = strrchr(named, '/');
+    if (s->value[o - OPTIONS].origin == ORIGIN_FILE && !keyed_begins(word) && slash &&
+        access(named, F_OK) != 0)
+        word += slash + 1 - named;
     if (kernel_keys_is(word)) return set_keys(s, o, word, users, e);
-    const char *slash = strrchr(word, '/');
-    if (is->origin == ORIGIN_FILE && slash && access(word, F_OK) != 0) word = slash + 1;
     if (!shelf_is_recipe(word) && (!shelf_is_name(word) || access(word, F_OK) == 0)) return true;
     if (users == FOR_BENCH && !word[strspn(word, "0123456789")]) return true;
     if (!find(path, word, s)) return no_such(word, s, e);

@@ -120,8 +120,7 @@ typedef struct {
     const frame_maker *m;
     const job *j;
     size_t count[FRAME_STATES]; /* FRAME_DONE: would be made; FRAME_FAILED: the input is missing */
-    job_files first;            /* of the first frame that would be made; to be freed */
-    job_files missing;          /* of the first frame whose input is not there; likewise */
+    job_files missing;          /* of the first frame whose input is not there; to be freed */
     text lines;
     json_out json; /* into `lines`, where --json is given */
 } listing;
@@ -161,39 +160,11 @@ static bool look_at(listing *l, size_t index, err *e) {
         f.why = "the input cannot be found";
     }
     list_frame(l, &f);
-    job_files *keep = f.state == FRAME_DONE     ? &l->first
-                      : f.state == FRAME_FAILED ? &l->missing
-                                                : NULL;
-    if (l->count[f.state]++ == 0 && keep)
-        *keep = files;
+    if (l->count[f.state]++ == 0 && f.state == FRAME_FAILED)
+        l->missing = files;
     else
         job_files_free(&files);
     return true;
-}
-
-/* Adds the plan of the first frame that would be made. */
-static bool list_plan(listing *l, err *e) {
-    forecast f = {.input = l->first.input, .images = (uint32_t)l->count[FRAME_DONE]};
-    recipe how = {0};
-    if (!f.input) return true;
-    bool ok = recipe_make(&how, l->m->recipes, &l->first, e) &&
-              forecast_make(&f, how.s, l->m->threads, e);
-    if (ok) {
-        const device_forecast *best = &f.all.each[f.best];
-        const engine_device *d = &f.all.device[f.best];
-        if (how.s->json) {
-            describe_device_json(&l->json, "device", d, d->number);
-            describe_plan_json(&l->json, "plan", &best->plan);
-            json_fixed(&l->json, "predicted_seconds", 6, best->time.all);
-        } else {
-            text_add(&l->lines, "plan     ");
-            describe_plan_line(&best->plan, &l->lines);
-            text_add(&l->lines, ", on %s; about %.3g s in all\n", d->name, best->time.all);
-        }
-    }
-    forecast_free(&f);
-    recipe_free(&how);
-    return ok;
 }
 
 bool dry_run(const frame_maker *m, const job *j, text *to, err *e) {
@@ -212,7 +183,6 @@ bool dry_run(const frame_maker *m, const job *j, text *to, err *e) {
         static const char *const KEY[FRAME_STATES] = {"to_do", "current", "skipped", "missing"};
         for (int i = 0; i < FRAME_STATES; i++) json_uint(&l.json, KEY[i], l.count[i]);
     }
-    ok = ok && list_plan(&l, e);
     if (json)
         json_end(&l.json);
     else if (ok)
@@ -225,7 +195,6 @@ bool dry_run(const frame_maker *m, const job *j, text *to, err *e) {
                      l.count[FRAME_FAILED], l.count[FRAME_FAILED] == 1 ? "" : "s", missing);
     if (!json || ok || missing) text_add(to, "%s", l.lines.s ? l.lines.s : "");
     text_free(&l.lines);
-    job_files_free(&l.first);
     job_files_free(&l.missing);
     return ok;
 }

@@ -28,8 +28,8 @@ void forecast_free(forecast *f);
 void forecast_words(const forecast *f, text *to);
 void forecast_json(const forecast *f, json_out *j, const char *key);
 
-/* Adds for `plan` with an output, as text or as JSON, the frames that would be made or passed over,
- * and the plan of the first. ERR_NO_INPUT where an input is not there and --keep-going is not
+/* Adds for `plan` with an output, as text or as JSON, the frames that would be made or passed over.
+ * ERR_NO_INPUT where an input is not there and --keep-going is not
  * given; the list is whole then as well. */
 bool dry_run(const frame_maker *m, const job *j, text *to, err *e);
 
