@@ -62,16 +62,9 @@ static bool skip_blanks(scanner *s) {
 }
 
 static int hex4(const unsigned char *p, const unsigned char *end) {
-    int v = 0;
-    if (end - p < 4) return -1;
-    for (int i = 0; i < 4; i++) {
-        const char *digits = "0123456789abcdef";
-        const char *at = p[i] ? strchr(digits, p[i] >= 'A' && p[i] <= 'F' ? p[i] + 32 : p[i])
-                              : NULL;
-        if (!at) return -1;
-        v = v * 16 + (int)(at - digits);
-    }
-    return v;
+    char four[5] = "";
+    if (end - p >= 4) memcpy(four, p, 4);
+    return strspn(four, "0123456789abcdefABCDEF") == 4 ? (int)strtol(four, NULL, 16) : -1;
 }
 
 /* Checks the escape at the scanner, and moves behind it. */

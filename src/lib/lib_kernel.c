@@ -116,23 +116,11 @@ static const int32_t FLOATS[3] = {FB_FLOAT, FB_FLOAT, FB_FLOAT};
 /* Makes an image of the caller's planes, all in floats. */
 static image *image_of(uint32_t w, uint32_t h, uint32_t channels, const fb_plane *planes,
                        par *threads, err *e) {
-    static const char *const NAME[2][3] = {{"Y"}, {"R", "G", "B"}};
-    image_part part = {.data = {0, 0, (int32_t)w - 1, (int32_t)h - 1}, .aspect = 1};
-    part.display = part.data;
-    const image_header plain = {"exr", &part, 1};
-    image_header head;
-    if (!image_header_copy(&head, &plain, e)) return NULL;
-    bool ok = true;
-    for (uint32_t c = 0; ok && c < channels; c++)
-        ok = image_add_channel(&head.part[0], NAME[channels > 1][c], PIXEL_FLOAT, e);
-    image *img = ok ? image_new_unset(&head, NULL, e) : NULL;
-    image_header_free(&head);
-    uint32_t index[3];
-    for (uint32_t c = 0; img && c < channels; c++)
-        index[image_find_channel(&img->head.part[0], NAME[channels > 1][c])] = c;
+    static const uint32_t BACKWARDS[3] = {2, 1, 0};
+    image *img = image_plain(w, h, (int)channels, PIXEL_FLOAT, e);
     if (!img) return NULL;
     lib_rows r = {.plane = planes,
-                  .index = index,
+                  .index = BACKWARDS + 3 - channels,
                   .own = img->plane[0],
                   .type = FLOATS,
                   .w = w,
