@@ -1,5 +1,6 @@
 #include "bloom/definition.h"
 
+#include "base/mem.h"
 #include "base/number.h"
 #include "base/vector.h"
 #include "math/reference.h"
@@ -82,9 +83,12 @@ static double total(const vec4d part[2]) {
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-void definition_add(definition_pixel *p, const definition_rows *r, const definition_kernel *k,
-                    uint32_t channel, double *room) {
+bool definition_add(definition_pixel *p, const definition_rows *r, const definition_kernel *k,
+                    uint32_t channel, err *e) {
     const psf *is = k->kernel;
+    /* Of a row of taps: its pixels in double, and as floats. */
+    double *room = mem_raw(2 * (size_t)is->w, sizeof *room, "pixels to verify", e);
+    if (!room) return false;
     if (is->channels == 1) channel = 0;
     const float *tap = is->tap + (size_t)channel * is->w * is->h;
     sums all = {.sum = {{0}}};
@@ -96,17 +100,15 @@ void definition_add(definition_pixel *p, const definition_rows *r, const definit
     }
     p->sum += is->scale[channel] * total(all.sum);
     p->size += fabs(is->scale[channel]) * total(all.size);
-    if (p->y < r->first || p->y - r->first >= r->rows) return;
+    mem_free(room);
+    if (p->y < r->first || p->y - r->first >= r->rows) return true;
     float in;
     size_t at = (size_t)(p->y - r->first) * r->w + p->x;
     image_to_float(&in, r->plane, r->type, at, 1);
     p->bad = !isfinite(in);
     p->in = p->bad ? 0 : (double)in;
     p->spread = spread_of(r, at, in);
-}
-
-size_t definition_room(const psf *k) {
-    return 2 * (size_t)k->w; /* a row in double, and in float */
+    return true;
 }
 
 double definition_value(const definition_pixel *p, double sharpen) {

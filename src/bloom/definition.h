@@ -34,10 +34,9 @@ typedef struct {
     double sum, size;  /* of all products, scaled; size: without their signs */
 } definition_pixel;
 
-/* Adds what the rows of a channel bring into the pixel. `room` is for definition_room doubles. */
-void definition_add(definition_pixel *p, const definition_rows *r, const definition_kernel *k,
-                    uint32_t channel, double *room);
-size_t definition_room(const psf *k);
+/* Adds what the rows of a channel bring into the pixel. */
+bool definition_add(definition_pixel *p, const definition_rows *r, const definition_kernel *k,
+                    uint32_t channel, err *e);
 
 /* Returns what the pixel should be when all rows have been added. */
 double definition_value(const definition_pixel *p, double sharpen);

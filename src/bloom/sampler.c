@@ -162,14 +162,9 @@ typedef struct {
 static bool add_rows(void *ctx, size_t index, int worker, err *e) {
     const adding *a = ctx;
     sampler_pixel *p = &a->s->pixel[index];
-    (void)worker;
-    if (p->channel < a->r->first || p->channel - a->r->first >= a->r->channels) return true;
     uint32_t c = p->channel - a->r->first;
-    const definition_kernel *k = &a->r->kernel;
-    double *room = mem_raw(definition_room(k->kernel), sizeof *room, "pixels to verify", e);
-    if (room) definition_add(&p->is, &a->r->rows[c], k, c, room);
-    mem_free(room);
-    return room != NULL;
+    (void)worker;
+    return c >= a->r->channels || definition_add(&p->is, &a->r->rows[c], &a->r->kernel, c, e);
 }
 
 bool sampler_add(const sampler *s, const sampler_rows *r, par *threads, err *e) {

@@ -118,17 +118,6 @@ static bool make_rows(turned *t, err *e) {
     return ok;
 }
 
-/* Copies a row of the computed window, which has number k in the window that is kept. */
-static void copy_row(turned *t, const rows_band *b, uint32_t y, int64_t k) {
-    size_t wide = image_width(&t->is), width = image_width(b->is);
-    size_t skip = (size_t)((int64_t)t->is.data.x0 - b->is->data.x0);
-    for (int c = 0; c < t->is.channels; c++) {
-        size_t each = pixel_bytes(t->is.channel[c].type);
-        memcpy((uint8_t *)t->plane[c] + (size_t)(k - t->at) * wide * each,
-               (const uint8_t *)b->plane[c] + (y * width + skip) * each, wide * each);
-    }
-}
-
 static bool write_rows(void *ctx, int part, const rows_band *b, err *e) {
     struct windows *w = ctx;
     turned *t = &w->part[part];
@@ -155,16 +144,22 @@ static bool write_rows(void *ctx, int part, const rows_band *b, err *e) {
     }
     t->is.data = *kept;
     if (!t->plane && !make_rows(t, e)) return false;
-    for (uint32_t i = 0; ok && i < b->rows; i++) {
-        uint32_t y = upwards ? b->rows - 1 - i : i;
-        int64_t k = top + y, at = k / t->unit * t->unit;
-        if (k < 0 || k >= image_height(p)) continue;
-        if (at != t->at) t->filled = 0;
+    const int64_t unit = t->unit, start = max_i64(top, 0),
+                  end = min_i64(top + b->rows, image_height(p)),
+                  units = end > start ? (end - 1) / unit - start / unit + 1 : 0;
+    for (int64_t i = 0; ok && i < units; i++) {
+        int64_t at = (upwards ? (end - 1) / unit - i : start / unit + i) * unit;
+        uint32_t all = (uint32_t)min_i64(unit, image_height(p) - at);
+        image_box some = *kept;
+        some.y0 += (int32_t)at;
+        some.y1 = some.y0 + (int32_t)all - 1;
+        for (int c = 0; c < p->channels; c++)
+            image_copy_box(t->plane[c], &some, b->plane[c], &box, pixel_bytes(p->channel[c].type));
+        t->filled = (at == t->at ? t->filled : 0) +
+                    (uint32_t)(min_i64(end, at + all) - max_i64(start, at));
         t->at = at;
-        copy_row(t, b, y, k);
-        uint32_t all = min_u32(t->unit, image_height(p) - (uint32_t)at);
         const rows_band made = {p, (uint32_t)at, all, t->plane, false};
-        if (++t->filled == all) ok = w->to->write(w->to->ctx, part, &made, e);
+        if (t->filled == all) ok = w->to->write(w->to->ctx, part, &made, e);
     }
     return ok;
 }

@@ -124,8 +124,10 @@ T
 
 @test "windows: cropped, grown, and as the display shows them; all layers of colour are converted" {
     # Data moves with the colour; lines from the last one up; chunks of several lines. Where colours
-    # cancel, values are near 0.
+    # cancel, values are near 0. What is shown ends where a row of tiles does.
+    oiiotool in.exr --fullsize 501x200+0+0 --compression zip -o short.exr
     rows <<'T'
+1e-4 1e-6 6MB short.exr --window display --padding zero
 1e-4 1e-6 11MB moved.exr --window display
 1e-4 1e-6 11MB moved.exr --window grow --mask m --emit-layer glow
 1e-4 1e-6 11MB moved.exr --window display --mask m --verify 20 --output-space srgb
