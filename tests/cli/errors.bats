@@ -20,8 +20,6 @@ open(sys.argv[1], "wb").write(b"Pf\n2 2\n-1.0\n" + struct.pack("<4f", 1, float(s
     cp in.exr ./-s.exr
     touch a.exr b.exr zz.0001.exr
     each refused <<'T'
-66 | the kernel is 'kernel.exr', --amount its strength | in.exr -k kernel.exr:0.5 -o out.exr
-66 | the kernel is 'sunstar', --amount its strength | in.exr -k sunstar@0.5 -o out.exr
 64 | 100 %? that is 1 | in.exr -k portrait -o out.exr --kernel-scale 100
 64 | , not '150%' | in.exr kernel.exr -o out.exr --amount 150%
 64 | did you mean 50%? | in.exr kernel.exr -o out.exr --amount 50
