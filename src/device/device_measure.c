@@ -55,10 +55,10 @@ typedef struct {
     void *in[ENGINE_CHANNELS], *made[ENGINE_CHANNELS];
     join how;
     engine_frame frame;
+    engine_repeat repeat; /* the last one */
     /* Per round: */
     double *seconds;
     engine_times *times;
-    engine_repeat *repeat;
     uint32_t turn; /* without a queue: frames submitted, */
     double last;   /* and when the last of them left */
 } rounds;
@@ -79,8 +79,7 @@ static bool rounds_make(rounds *m, err *e) {
     m->frame = (engine_frame){.in = (const void *const *)m->in, .out = m->made, .join = &m->how};
     m->seconds = mem_new(m->r->rounds, sizeof *m->seconds, "times", e);
     m->times = mem_new(m->r->rounds, sizeof *m->times, "times", e);
-    m->repeat = mem_new(m->r->rounds, sizeof *m->repeat, "times", e);
-    return m->seconds && m->times && m->repeat;
+    return m->seconds && m->times;
 }
 
 static void rounds_free(rounds *m) {
@@ -90,12 +89,11 @@ static void rounds_free(rounds *m) {
     }
     mem_free(m->seconds);
     mem_free(m->times);
-    mem_free(m->repeat);
 }
 
 /* Times one round: the time from one frame to the next; of a queue, the device's own times. */
 static bool round_one(rounds *m, uint32_t i, err *e) {
-    engine_repeat *r = &m->repeat[i];
+    engine_repeat *r = &m->repeat;
     uint32_t slots = m->r->in_flight, slot = m->turn % slots;
     if (m->r->queue > 1) {
         *r = (engine_repeat){.count = m->r->queue};
@@ -116,22 +114,6 @@ static bool round_one(rounds *m, uint32_t i, err *e) {
 enum { TIMES = sizeof(engine_times) / sizeof(double), CEILING_FRAMES = 3 };
 _Static_assert(sizeof(measure_times) == TIMES * sizeof(measure_spread), "one spread per time");
 
-static bool ceiling(rounds *m, measure_result *to, err *e) {
-    if (m->r->queue == 1) {
-        m->repeat[0] = (engine_repeat){.count = CEILING_FRAMES};
-        if (!engine_time(m->g, &m->frame, &m->repeat[0], e)) return false;
-    }
-    double v[MEASURE_ROUNDS];
-    uint32_t n = m->r->queue == 1 ? 1 : m->r->rounds;
-    for (uint32_t i = 0; i < n; i++) v[i] = m->repeat[i].copy;
-    to->copy = measure_spread_of(v, n).median;
-    for (int k = 0; k < PLAN_PASSES; k++) {
-        for (uint32_t i = 0; i < n; i++) v[i] = m->repeat[i].copy_pass[k];
-        to->copy_pass[k] = measure_spread_of(v, n).median;
-    }
-    return true;
-}
-
 static bool run_rounds(measure_result *to, engine *g, const measure_request *r, err *e) {
     rounds m = {.r = r, .g = g};
     bool ok = rounds_make(&m, e);
@@ -151,7 +133,11 @@ static bool run_rounds(measure_result *to, engine *g, const measure_request *r, 
         ((measure_spread *)(void *)&to->times)[t] = measure_spread_of(v, r->rounds);
     }
     if (ok) to->frame = measure_spread_of(m.seconds, r->rounds);
-    ok = ok && ceiling(&m, to, e);
+    /* Without a queue nothing has been timed beside copies yet. */
+    if (r->queue == 1) m.repeat.count = CEILING_FRAMES;
+    ok = ok && (r->queue > 1 || engine_time(g, &m.frame, &m.repeat, e));
+    to->copy = m.repeat.copy;
+    memcpy(to->copy_pass, m.repeat.copy_pass, sizeof to->copy_pass);
     rounds_free(&m);
     return ok;
 }

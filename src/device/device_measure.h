@@ -38,7 +38,7 @@ typedef struct {
                            * in flight, from one end to the next; of a queue, by the device's
                            * clock */
     measure_times times;
-    double copy, copy_pass[PLAN_PASSES]; /* the medians of those in engine_repeat */
+    double copy, copy_pass[PLAN_PASSES]; /* those of engine_repeat, once */
 } measure_result;
 
 /* Opens the device, runs the rounds, and closes it. */
