@@ -180,7 +180,6 @@ int cmd_apply(cli *c, text *out, err *e) {
         recipes_open(&all, &c->s, &j, stamped ? folder : NULL, e)) {
         frame_maker m = {.recipes = &all,
                          .threads = c->threads,
-                         .stamped = ATOMIC_FLAG_INIT,
                          .look = PTHREAD_MUTEX_INITIALIZER,
                          .forgets = ATOMIC_FLAG_INIT};
         bool picture = output_is_picture(c->s.output);

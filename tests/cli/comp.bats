@@ -133,6 +133,6 @@ T
     grep -q 'fftbloom:version (string): fftbloom ' info
     grep -q 'fftbloom:source (string): in.exr' info
     grep -q 'fftbloom:look (string): amount 0.5' info
-    says 0 "out.exr was bloomed already" out.exr two.exr -o twice.exr
+    says 0 "an input was bloomed already" out.exr two.exr -o twice.exr
     warns "" in.exr two.exr -o out.exr
 }

@@ -76,7 +76,6 @@ static run *begin(const char *output) {
     CHECK_OK(recipes_open(&r->all, &r->s, &r->j, r->s.bloom.cache_dir, &r->e), r->e);
     r->maker = (frame_maker){.recipes = &r->all,
                              .threads = make_threads(),
-                             .stamped = ATOMIC_FLAG_INIT,
                              .look = PTHREAD_MUTEX_INITIALIZER,
                              .forgets = ATOMIC_FLAG_INIT};
     r->devices = device_pool_open(r->maker.threads, r->s.bloom.cache_dir, 0, &r->e);

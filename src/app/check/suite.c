@@ -202,8 +202,6 @@ static bool suite_read_file(suite_reader *r, scope *f, const char *path, const j
     return ok;
 }
 
-/* ------------------------------------------------------------------------------------------- */
-
 bool suite_load(suite *s, const char *path, const char *set, err *e) {
     scope f = {0};
     suite_reader r = {.s = s, .e = e};

@@ -300,10 +300,9 @@ static bool make_once(work *w, bool hold, err *e) {
     ahead beside = {.w = w};
     if (hold) start_ahead(&beside);
     bool ok = !hold || load_image(w, e);
-    if (ok && output_is_stamped(w->in.head) && !atomic_flag_test_and_set(&w->m->stamped))
-        log_note("%s was bloomed already (its attribute fftbloom:version says so); it is bloomed "
-                 "again",
-                 f->input);
+    if (ok && output_is_stamped(w->in.head))
+        log_say_once(LOG_NOTE, "an input was bloomed already (its attribute fftbloom:version says "
+                               "so); it is bloomed again");
     queue_bloom *b = ok ? open_bloom(w, e) : NULL;
     double start = clock_now(), loaded = w->in.seconds;
     w->bloom = b ? b->bloom : NULL;

@@ -44,7 +44,6 @@ typedef struct {
     const recipes *recipes;
     par *threads;
     screen *screen;       /* of pictures; NULL: there are none */
-    atomic_flag stamped;  /* set when the log has said that an image was bloomed already */
     atomic_flag begun;    /* set when a frame has begun to get ready what all of them need */
     pthread_mutex_t look; /* guards the next two; held while an image is held against the kernel */
     bool looked;          /* one was (file_set.h), */

@@ -7,7 +7,6 @@
 #include "image/layers.h"
 
 #include <math.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -82,14 +81,13 @@ bool *output_channels(const output *o, const image_part *p, err *e) {
 }
 
 preview_options output_view(const output *o, const image_header *h) {
-    static atomic_flag said = ATOMIC_FLAG_INIT;
     text left_out = {0};
     preview_options as = {.part = preview_part(h, &left_out),
                           .width = UINT32_MAX,
                           .exposed = !isnan(o->s->exposure),
                           .stops = (float)o->s->exposure,
                           .on = o->screen};
-    if (left_out.n && !atomic_flag_test_and_set(&said)) log_note("'%s': %s", o->path, left_out.s);
+    if (left_out.n) log_say_once(LOG_NOTE, "%s", left_out.s);
     text_free(&left_out);
     return as;
 }

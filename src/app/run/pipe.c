@@ -139,7 +139,6 @@ bool pipe_run(cli *c, err *e) {
     recipes all = {0};
     frame_maker m = {.recipes = &all,
                      .threads = c->threads,
-                     .stamped = ATOMIC_FLAG_INIT,
                      .look = PTHREAD_MUTEX_INITIALIZER,
                      .forgets = ATOMIC_FLAG_INIT};
     bool ok = check_options(s, e) &&

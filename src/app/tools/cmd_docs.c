@@ -174,8 +174,6 @@ static void man_program(text *to) {
     }
 }
 
-/* ---------------------------------------------------------------------------------------------- */
-
 int cmd_docs(cli *c, text *out, err *e) {
     const bool man = strcmp(c->word[0], "man") == 0;
     const command *about = c->words > 1 ? command_find(c->word[1]) : NULL;
