@@ -295,10 +295,9 @@ const option OPTIONS[] = {
     {"sandbox", OPTION_ENUM, SECTION_DEVICE,
      IMAGE | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF | FOR_INFO | FOR_CHECK, AT(sandbox),
      .words = WORDS("auto", "on", "off"), .preset = "auto", .rank = RANK_EXPERT,
-     .help = "auto gives up all rights that the run does not need, where the kernel can and no GPU "
-             "is to be opened; on insists, and opens GPUs first; off keeps them "
-             "(docs/security.md).",
-     .about = "A config file cannot say off. In the case of a suite it has no effect."},
+     .help = "auto gives up rights that the run does not need, where the kernel can and no GPU is "
+             "opened; on insists, and opens GPUs first; off keeps them (docs/security.md).",
+     .about = "A config file cannot say off."},
 
     /* --- bench --- */
     {"size", OPTION_STRING, SECTION_BENCH, FOR_BENCH, AT(size), .value = "WxH",
