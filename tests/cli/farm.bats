@@ -179,12 +179,12 @@ ALL="1001 1002 1003 1005 1007 1009 1010"
     (cd a && rm f.1001.exr && says 0 "" farm ../in/a.####.exr ../kernel.exr -o f.####.exr --to slurm --dir "../$folder")
     # One folder for two outputs would mix their reports.
     job_says 0 "" --dir mine
-    says 64 "another output" farm in/a.####.exr kernel.exr -o b/g.####.exr --to slurm --dir mine
+    says 74 "not of this output's job" farm in/a.####.exr kernel.exr -o b/g.####.exr --to slurm --dir mine
     # Reports and scripts that are not ours are neither replaced nor removed.
     for name in job.sh report.1.json; do
         mkdir theirs
         echo precious >theirs/$name
-        says 74 "fftbloom did not make" farm in/a.####.exr kernel.exr -o b/h.####.exr --chunk 3 --to slurm --dir theirs
+        says 74 "not of this output's job" farm in/a.####.exr kernel.exr -o b/h.####.exr --chunk 3 --to slurm --dir theirs
         [ "$(cat theirs/*)" = precious ]
         rm -r theirs
     done

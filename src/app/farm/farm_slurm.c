@@ -87,30 +87,21 @@ static size_t count_reports(const farm *f) {
     return n;
 }
 
-/* Files of a folder may be replaced where its script has the mark of this output. Without a script
- * there must be no report that this job would replace. */
+/* Files of a folder may be replaced where its script has the mark of this output, or where there is
+ * neither a script nor a report. */
 static bool is_free(const farm *f, const char *script, err *e) {
     enum { MOST = 64 << 20 };
-    err why = {0};
+    char mark[sizeof MARK + HASH_TEXT];
     size_t n = 0;
-    char *old = (char *)file_read_all(script, MOST, &n, &why);
-    text mark = {0};
-    text_add(&mark, MARK "%s\n", f->mark);
-    bool ours = old && strstr(old, mark.s), other = old && strstr(old, "\n" MARK);
-    text_free(&mark);
+    char *old = (char *)file_read_all(script, MOST, &n, NULL);
+    snprintf(mark, sizeof mark, MARK "%s\n", f->mark);
+    bool ours = old && strstr(old, mark);
     mem_free(old);
-    if (ours) return true;
-    if (other)
-        return err_set(e, ERR_USAGE,
-                       "the farm folder '%s' has the job of another output; each output needs a "
-                       "--dir of its own",
-                       f->folder);
-    if (access(script, F_OK) == 0 || count_reports(f))
-        return err_set(e, ERR_CANT_CREATE,
-                       "the farm folder '%s' has files named job.sh or report.N.json that fftbloom "
-                       "did not make; choose another --dir or remove them",
-                       f->folder);
-    return true;
+    return ours || (access(script, F_OK) != 0 && !count_reports(f)) ||
+           err_set(e, ERR_CANT_CREATE,
+                   "the farm folder '%s' has files named job.sh or report.N.json that are not of "
+                   "this output's job; choose another --dir or remove them",
+                   f->folder);
 }
 
 /* Writes the script, and removes the reports of an earlier submission: they would be taken for
