@@ -47,17 +47,6 @@ sequence() { for i in "$@"; do cp in.exr "in.$i.exr"; done; }
     "$FFTBLOOM" plan in.exr kernel.exr --device software --precision float32 | grep 'as halfs'
 }
 
-@test "half that does not fit: clamped, kept as float, or refused" {
-    image hot.exr 20x20 float 0,0,0 10,10=1e6,1e6,1e6 -- dot.exr 3x3 float 0,0,0 1,1=1,1,1
-    "$FFTBLOOM" hot.exr dot.exr -o out.exr --pixel-type half --report r.json
-    grep -q 'clamped' r.json
-    [ "$(pixel out.exr 10 10 R)" = 65504 ]
-    "$FFTBLOOM" hot.exr dot.exr -o out.exr --pixel-type half --half-overflow float
-    [ "$(pixel out.exr 10 10 R | cut -c1)" = 1 ]
-    says 6 "" hot.exr dot.exr -o none.exr --pixel-type half --half-overflow error
-    [ ! -e none.exr ]
-}
-
 @test "what is missing or wrong: its code, a sentence, and no output" {
     echo rubbish >rubbish.exr
     sequence 0001 0002

@@ -272,19 +272,6 @@ P
     "$FFTBLOOM" diff a.exr b.exr --fail 1e-6
 }
 
-@test "--mem-limit: 75 with both numbers, from flag, variable and file; enough is enough" {
-    oiiotool --create 640x480 3 --fill:color=0.1,0.2,0.3 640x480 -d float -o in.exr
-    echo '{"version": 1, "mem_limit": "3MB"}' >c.json
-    each refused <<'T'
-75 | 640 x 480 pixels do not fit into the memory, nor do the smallest tiles | in.exr kernel.exr -o out.exr --mem-limit 2MB
-75 | of the limit of 3.0 MB; raise --mem-limit | in.exr kernel.exr -o out.png --mem-limit 3MB
-75 | 3.0 MB | in.exr kernel.exr -o out.png --config c.json
-T
-    FFTBLOOM_MEM_LIMIT=3MB refused 75 "3.0 MB" in.exr kernel.exr -o out.png
-    [ ! -e out.exr ]
-    "$FFTBLOOM" in.exr kernel.exr -o out.exr --mem-limit 1GB
-}
-
 @test "a full disk: 75, and no half file" {
     command -v unshare >/dev/null && unshare -rm true 2>/dev/null || skip "no private mounts here"
     mkdir small
