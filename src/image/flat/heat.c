@@ -3,9 +3,9 @@
 #include "base/mem.h"
 #include "image/flat/flat.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 /* Decades that the scale of false colours covers, down from the largest difference. */
 static const double DECADES = 4;
@@ -19,14 +19,10 @@ typedef struct {
 
 /* Returns the colours that a channel shows in: bits of R, G, B. */
 static unsigned shows_in(const char *name) {
-    const char *dot = strrchr(name, '.');
-    const char *last = dot ? dot + 1 : name;
-    static const char *const WORD[] = {"r", "g", "b"}, *const LONG[] = {"red", "green", "blue"};
-    char low[8] = "";
-    for (size_t i = 0; last[i] && i + 1 < sizeof low; i++)
-        low[i] = (char)tolower((unsigned char)last[i]);
+    static const char *const WORD[3][2] = {{"r", "red"}, {"g", "green"}, {"b", "blue"}};
+    const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
     for (unsigned k = 0; k < 3; k++)
-        if (strcmp(low, WORD[k]) == 0 || strcmp(low, LONG[k]) == 0) return 1u << k;
+        if (strcasecmp(last, WORD[k][0]) == 0 || strcasecmp(last, WORD[k][1]) == 0) return 1u << k;
     return 7;
 }
 
