@@ -67,14 +67,14 @@ static void bare_open(bare *b, const psf *k, const plan *p, const engine_device 
         const float *tap = k->tap + (size_t)c * k->w * k->h;
         b->tap[c] = k->scale[c] * (double)tap[(size_t)k->cy * k->w + k->cx];
         b->gain[c] = 1;
-        CHECK_OK((b->plane[c] = mem_raw(b->pixels, sizeof(float), "plane", &e)), e);
+        CHECK_OK((b->plane[c] = mem_raw(b->pixels, sizeof(float), "plane", &e)));
     }
-    CHECK_OK(spectrum_make(&s, k, threads, &e), e);
+    CHECK_OK(spectrum_make(&s, k, threads, &e));
     const spectrum_request want = {
         SPECTRUM_RESAMPLED, p->first, {p->axis[0].length, p->axis[1].length}, false};
-    CHECK_OK(spectrum_at(&l, &s, &want, threads, &e), e);
-    CHECK_OK((b->engine = engine_open(d, threads, getenv("BENCH_CACHE"), &e)), e);
-    CHECK_OK(engine_prepare(b->engine, p, &l, &o, &e), e);
+    CHECK_OK(spectrum_at(&l, &s, &want, threads, &e));
+    CHECK_OK((b->engine = engine_open(d, threads, getenv("BENCH_CACHE"), &e)));
+    CHECK_OK(engine_prepare(b->engine, p, &l, &o, &e));
     spectrum_lines_free(&l);
     spectrum_free(&s);
 }
@@ -108,7 +108,7 @@ static double bare_run(bare *b) {
     err e = {0};
     bool half = b->type == PIXEL_HALF;
     size_t blocks = (b->pixels + BLOCK - 1) / BLOCK * CHANNELS;
-    if (half) CHECK_OK(par_for(b->threads, blocks, load, b, &e), e);
+    if (half) CHECK_OK(par_for(b->threads, blocks, load, b, &e));
     const void *in[CHANNELS];
     void *out[CHANNELS];
     for (int c = 0; c < CHANNELS; c++) {
@@ -118,9 +118,9 @@ static double bare_run(bare *b) {
     const join how = join_plain(CHANNELS, b->tap, b->gain);
     engine_frame f = {.in = in, .out = out, .join = &how};
     double start = now();
-    CHECK_OK(engine_run(b->engine, &f, NULL, &e), e);
+    CHECK_OK(engine_run(b->engine, &f, NULL, &e));
     double took = now() - start;
-    if (half) CHECK_OK(par_for(b->threads, blocks, store, b, &e), e);
+    if (half) CHECK_OK(par_for(b->threads, blocks, store, b, &e));
     return took;
 }
 
@@ -149,22 +149,22 @@ static double time_run(bloom *b, const image *from, image *img, bloom_report *r)
         memcpy(img->plane[0][c], from->plane[0][c],
                (size_t)image_width(p) * image_height(p) * pixel_bytes(p->channel[c].type));
     double start = now();
-    CHECK_OK(bloom_image(b, img, r, &e), e);
+    CHECK_OK(bloom_image(b, img, r, &e));
     return now() - start;
 }
 
 static void compare(const char *channels, uint32_t w, uint32_t h, uint32_t taps, int rounds) {
     static double more[MAX_ROUNDS], plain[MAX_ROUNDS], convolved[MAX_ROUNDS];
     err e = {0};
-    par *threads = par_open(0, &e);
-    CHECK_OK(threads, e);
+    OPEN(par) *threads = par_open(0, &e);
+    CHECK_OK(threads);
     const char *path = glare_kernel("veil.exr", veil, taps, taps, "B:float G:float R:float");
-    image *from = ordinary_frame(channels, w, h), *img = glare_copy(from);
+    OWN(image) *from = ordinary_frame(channels, w, h), *img = glare_copy(from);
     bloom_settings s = glare_settings("cpu");
     s.cache_dir = getenv("BENCH_CACHE");
-    bloom *b = bloom_open(&s, path, threads, &e);
-    CHECK_OK(b, e);
-    bloom_report *r = malloc(sizeof *r);
+    OPEN(bloom) *b = bloom_open(&s, path, threads, &e);
+    CHECK_OK(b);
+    OWN_HEAP bloom_report *r = malloc(sizeof *r);
     bare base = {0};
     time_run(b, from, img, r);
     kernel_source in = {0};
@@ -172,8 +172,7 @@ static void compare(const char *channels, uint32_t w, uint32_t h, uint32_t taps,
     kernel_need need = {.channels = CHANNELS, .w = w, .h = h, .height = h};
     psf k = {0};
     CHECK_OK(kernel_source_load(&in, path, threads, &e) &&
-                 kernel_source_psf(&k, &in, &use, &need, NULL, &e),
-             e);
+             kernel_source_psf(&k, &in, &use, &need, NULL, &e));
     bare_open(&base, &k, &r->plan, &r->device, from, threads);
     psf_free(&k);
     kernel_source_free(&in);
@@ -203,11 +202,6 @@ static void compare(const char *channels, uint32_t w, uint32_t h, uint32_t taps,
            cost / conv * 100);
     fflush(stdout);
     bare_close(&base);
-    bloom_close(&b);
-    image_free(&img);
-    image_free(&from);
-    free(r);
-    par_close(&threads);
 }
 
 int main(int argc, char **argv) {

@@ -61,7 +61,7 @@ int main(int argc, char **argv) {
     const char *kind = argv[1];
     uint32_t w = (uint32_t)atoi(argv[3]), h = (uint32_t)atoi(argv[4]);
     uint64_t seed = 1;
-    image *img = glare_image("B:half G:half R:half", w, h);
+    OWN(image) *img = glare_image("B:half G:half R:half", w, h);
     for (uint32_t i = 0; i < w * h; i++)
         for (int c = 0; c < 3; c++)
             glare_put(img, c, i,
@@ -70,6 +70,5 @@ int main(int argc, char **argv) {
         if (strcmp(LIGHTS[k].kind, kind) == 0) add_lights(img, &LIGHTS[k], &seed);
     bool ok = image_save(argv[2], img, make_threads(), &e);
     if (!ok) fprintf(stderr, "bench_panel: %s\n", e.msg);
-    image_free(&img);
     return ok ? 0 : 1;
 }
