@@ -7,7 +7,7 @@
  * floor of every shadow. It follows from what the transform has to carry (noise_load) and from
  * nothing else; this module knows nothing of the centre tap or of what is added in space. It is
  * pure arithmetic. docs/math.md, "The noise floor", argues the constants, and
- * tests/unit/test_promise.c holds them to every engine. */
+ * tests/unit/test_noise.c holds them to every engine. */
 #ifndef MATH_NOISE_H
 #define MATH_NOISE_H
 

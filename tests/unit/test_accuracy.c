@@ -113,43 +113,6 @@ TEST(lights_in_the_dark) {
         }
 }
 
-static double sharp(double x, double y, int channel) {
-    (void)channel;
-    return (x == 0 && y == 0 ? 90 : 0) + 0.4 * exp(-(x * x + y * y) / 8);
-}
-static double star(double x, double y, int channel) {
-    double r = sqrt(x * x + y * y);
-    (void)channel;
-    return (r < 1 ? 1 : 0) + pow(fabs(cos(3 * atan2(y, x))), 60) / (1 + r);
-}
-
-/* Floats without help, which no tolerance asks for more than, are as near as they say. */
-TEST(plain_floats_are_predicted) {
-    static const struct {
-        plan_border border;
-        plan_axis_order order;
-        spectrum_mode spectrum;
-    } WAY[] = {{BORDER_ZERO, AXIS_X, SPECTRUM_EXACT},
-               {BORDER_ZERO, AXIS_Y, SPECTRUM_RESAMPLED},
-               {BORDER_MIRROR, AXIS_X, SPECTRUM_RESAMPLED},
-               {BORDER_WRAP, AXIS_X, SPECTRUM_EXACT}};
-    const char *device, *kernel[] = {glare_kernel("sharp.exr", sharp, 33, 33, "Y:float"),
-                                     glare_kernel("power.exr", glare_power, 64, 64, "Y:float"),
-                                     glare_kernel("star.exr", star, 64, 64, "Y:float")};
-    for (int d = 0; (device = glare_device(d)); d++)
-        for (int i = 0; i < 12; i += d ? 5 : 1)
-            for (scene_kind k = 0; k < SCENES; k++) {
-                bloom_settings s = glare_settings(device);
-                s.precision = PRECISION_FLOAT32;
-                s.tolerance = 1e5;
-                s.border[0] = s.border[1] = WAY[i % 4].border;
-                s.order = WAY[i % 4].order;
-                s.spectrum = WAY[i % 4].spectrum;
-                OWN(image) *img = scene(k, (size){192, 128});
-                keep(SCENE[k], img, kernel[i / 4], &s);
-            }
-}
-
 /* A bright pixel near a border has images of itself. */
 TEST(borders_and_hot_edges) {
     const char *kernel = glare_kernel("lop.exr", glare_lopsided, 40, 31, "Y:float"), *device;
