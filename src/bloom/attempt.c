@@ -2,7 +2,6 @@
 
 #include "base/host.h"
 #include "base/mem.h"
-#include "base/number.h"
 
 #include <math.h>
 

@@ -1,7 +1,6 @@
 #include "bloom/bloom.h"
 
 #include "base/mem.h"
-#include "base/number.h"
 #include "bloom/group.h"
 #include "bloom/mask.h"
 #include "bloom/part.h"
@@ -9,7 +8,6 @@
 #include "bloom/window.h"
 #include "image/layers.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 struct bloom {

@@ -2,6 +2,7 @@
 #include "base/number.h"
 #include "bloom/part_work.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -310,7 +311,13 @@ static bool measure(part_measured *to, const part_plan *p, const part_held *held
     if (!to->group || !to->row || !to->dark || !to->repairs || !measure_once(to, p, held, e))
         return false;
     if (!to->bad) return true;
-    if (nan == NAN_ERROR && !predict) return report_refuse_bad(to->bad, to->first, e);
+    const bloom_bad *first = &to->first[0];
+    if (nan == NAN_ERROR && !predict)
+        return err_set(e, ERR_BAD_PIXELS,
+                       "%" PRIu64 " pixel%s NaN or infinite, the first in channel '%s' at %d, %d "
+                       "(%g); use --nan zero or --nan interpolate to continue",
+                       to->bad, to->bad == 1 ? " is" : "s are", first->channel, first->x, first->y,
+                       (double)first->value);
     to->mended = nan == NAN_INTERPOLATE;
     if (to->mended && !find_repairs(to, p, held, e)) return false;
     for (int i = 0; held && i < to->groups; i++)

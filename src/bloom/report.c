@@ -71,11 +71,3 @@ void report_add_part(bloom_report *r, const part_made *p) {
     if (p->tiles.channels) r->tiles = p->tiles;
     r->beyond |= p->beyond;
 }
-
-bool report_refuse_bad(uint64_t count, const bloom_bad *first, err *e) {
-    return err_set(e, ERR_BAD_PIXELS,
-                   "%" PRIu64 " pixel%s NaN or infinite, the first in channel '%s' at %d, %d (%g); "
-                   "use --nan zero or --nan interpolate to continue",
-                   count, count == 1 ? " is" : "s are", first->channel, first->x, first->y,
-                   (double)first->value);
-}

@@ -81,7 +81,4 @@ void report_add_promise(bloom_promise *all, const bloom_promise *one);
 /* Adds up what two runs of an engine took. */
 void report_add_times(engine_times *all, const engine_times *one);
 
-/* Refuses bad pixels: ERR_BAD_PIXELS with their number and the first. */
-bool report_refuse_bad(uint64_t count, const bloom_bad *first, err *e);
-
 #endif
