@@ -4,13 +4,21 @@
 
 #include <string.h>
 
+/* Return the number of channels of a group that are bloomed, and each of them. */
+static uint32_t count_channels(const bloom_settings *s, const layer_group *g) {
+    return (uint32_t)g->channels + (s->alpha == ALPHA_CONVOLVE && g->alpha >= 0);
+}
+static int channel_of(const layer_group *g, uint32_t c) {
+    return c < (uint32_t)g->channels ? g->channel[c] : g->alpha;
+}
+
 bool part_header(image_part *p, const bloom_settings *s, bool floats, err *e) {
     layer_map m = {0};
     text names = {0}; /* of the channels to add: a new one moves the others */
     bool ok = layer_map_make(&m, p, s->layers, s->exclude, e);
     for (int i = 0; ok && i < m.groups; i++)
-        for (uint32_t c = 0; c < part_channels(s, &m.group[i]); c++) {
-            image_channel *is = &p->channel[part_channel_of(&m.group[i], c)];
+        for (uint32_t c = 0; c < count_channels(s, &m.group[i]); c++) {
+            image_channel *is = &p->channel[channel_of(&m.group[i], c)];
             is->type = bloom_stored(s, floats, is->type);
             if (bloom_emits(s))
                 text_add(&names, "%c%s.%s\n", '0' + is->type, s->emit_layer, is->name);
@@ -44,11 +52,10 @@ kernel_need part_need(const part_job *j, uint32_t channels, double sharpen) {
 
 view part_view(const part_plan *p, const part_group *g, image *img, const float *mask) {
     const part_job *j = p->j;
-    const image_part *is = img->head.part;
     view v = {.s = j->s,
               .threads = j->threads,
               .img = img,
-              .layer = g->layer.name,
+              .layer = g->group->name,
               .channels = g->count,
               .need = part_need(j, g->count, g->light.sharpen),
               .sharpen = g->light.sharpen,
@@ -56,10 +63,7 @@ view part_view(const part_plan *p, const part_group *g, image *img, const float 
               .floats = j->floats,
               .emits = bloom_emits(j->s)};
     v.all = join_spreads_all(&v.spread);
-    for (uint32_t c = 0; c < v.channels; c++) {
-        v.channel[c] = part_channel_of(&g->layer, c);
-        v.type[c] = is->channel[v.channel[c]].type;
-    }
+    for (uint32_t c = 0; c < v.channels; c++) v.type[c] = g->head.part[0].channel[c].type;
     return v;
 }
 
@@ -70,40 +74,28 @@ bool part_psf(psf *k, const part_job *j, const kernel_need *need, double *full, 
 
 /* --- channels and groups ---------------------------------------------------------------------- */
 
-/* Makes the header of a group's tiles. EXR has its own order of channels. */
+/* Makes the header of a group's tiles. */
 static bool make_head(part_group *g, const part_plan *of, err *e) {
-    enum { SMALL = 256 };
     image_part *p = mem_new(1, sizeof *p, "a tile", e);
     if (!p) return false;
     g->head = (image_header){.format = of->j->in->head->format, .part = p, .parts = 1};
     p->aspect = of->p->aspect;
-    /* What the colours are is said by small attributes. */
-    for (int i = 0; i < of->p->attrs; i++) {
-        const image_attr *a = &of->p->attr[i];
-        if (a->bytes <= SMALL && !image_push_attr(p, a->name, a->type, a->data, a->bytes, e))
-            return false;
-    }
+    if (!(p->channel = mem_new(g->count, sizeof *p->channel, "channels", e))) return false;
     for (uint32_t c = 0; c < g->count; c++) {
         const part_channel *is = &of->channel[g->first + c];
-        if (!image_add_channel(p, of->p->channel[is->index].name, is->type, e)) return false;
-    }
-    g->layer = (layer_group){.name = g->group->name, .alpha = -1};
-    for (uint32_t c = 0; c < g->count; c++) {
-        const part_channel *is = &of->channel[g->first + c];
-        int at = image_find_channel(p, of->p->channel[is->index].name);
-        if (c < (uint32_t)g->group->channels)
-            g->layer.channel[g->layer.channels++] = at;
-        else
-            g->layer.alpha = at;
+        p->channel[c] =
+            (image_channel){.name = mem_str(of->p->channel[is->index].name, e), .type = is->type};
+        p->channels++;
+        if (!p->channel[c].name) return false;
     }
     return true;
 }
 
 static bool make_group(part_group *to, part_plan *p, const layer_group *g, err *e) {
     const bloom_settings *s = p->j->s;
-    *to = (part_group){.group = g, .first = p->channels, .count = part_channels(s, g)};
+    *to = (part_group){.group = g, .first = p->channels, .count = count_channels(s, g)};
     for (uint32_t c = 0; c < to->count; c++) {
-        int index = part_channel_of(g, c);
+        int index = channel_of(g, c);
         pixel_type type = p->p->channel[index].type;
         p->channel[p->channels++] =
             (part_channel){index, type, bloom_stored(s, p->j->floats, type)};

@@ -29,11 +29,6 @@ static tile lay_out(const part_tile *is, const part_rows *out) {
     return made;
 }
 
-/* Returns which channel of a tile is channel c of its group. */
-static int place_of(const tile *t, uint32_t c) {
-    return part_channel_of(&t->g->layer, c);
-}
-
 /* --- the tile's image ------------------------------------------------------------------------- */
 
 /* Fills one row of a tile with pixels of `each` bytes, as the border continues them. */
@@ -62,7 +57,7 @@ static bool fill_row(void *ctx, size_t index, int worker, err *e) {
     (void)worker, (void)e;
     size_t each = mask ? sizeof(float) : pixel_bytes(t->is->p->channel[t->g->first + c].type);
     const void *from = mask ? (void *)held->mask[t->is->group] : held->plane[t->g->first + c];
-    uint8_t *to = mask ? (uint8_t *)t->mask : t->img->plane[0][place_of(t, c)];
+    uint8_t *to = mask ? (uint8_t *)t->mask : t->img->plane[0][c];
     to += (size_t)row * size[PLAN_X] * each;
     memset(to, 0, size[PLAN_X] * each);
     int64_t source = part_held_row(held, t->top + row);
@@ -95,7 +90,7 @@ static bool make_image(tile *t, err *e) {
     }
     for (uint32_t c = 0; c < t->g->count; c++) { /* what is held becomes the tile's */
         void **from = &t->is->held->plane[t->g->first + c];
-        t->img->plane[0][place_of(t, c)] = *from;
+        t->img->plane[0][c] = *from;
         *from = NULL;
     }
     t->mask = *mask;
@@ -154,13 +149,12 @@ static bool take_result(const tile *t, group_made *made, part_rows *out, err *e)
     const image_part *p = &t->img->head.part[0];
     for (uint32_t c = 0; c < t->g->count; c++) {
         uint32_t at = t->g->first + c;
-        int from = place_of(t, c);
-        pixel_type type = p->channel[from].type;
+        pixel_type type = p->channel[c].type;
         if (part_is_whole(t->is->t)) out->type[at] = type;
         if (type != out->type[at])
             return err_set(e, ERR_BAD_PIXELS, "channel '%s' has values beyond half floats",
-                           p->channel[from].name);
-        if (!take_plane(t, &out->plane[at], &t->img->plane[0][from], type, e)) return false;
+                           p->channel[c].name);
+        if (!take_plane(t, &out->plane[at], &t->img->plane[0][c], type, e)) return false;
         if (made->glare[c] && !take_glare(t, &out->glare[at], &made->glare[c], type, e))
             return false;
     }
@@ -196,8 +190,7 @@ static bool copy_pixels(void *came[VIEW_CHANNELS], const tile *t, err *e) {
         size_t bytes = pixel_bytes(t->is->p->channel[t->g->first + c].type);
         came[c] = mem_raw((size_t)size[PLAN_X] * size[PLAN_Y], bytes, "pixels to verify", e);
         if (!came[c]) return false;
-        memcpy(came[c], t->img->plane[0][place_of(t, c)],
-               (size_t)size[PLAN_X] * size[PLAN_Y] * bytes);
+        memcpy(came[c], t->img->plane[0][c], (size_t)size[PLAN_X] * size[PLAN_Y] * bytes);
     }
     return true;
 }
@@ -214,8 +207,8 @@ bool part_tile_bloom(group_made *made, const part_tile *is, part_rows *out, err 
     bool ok = make_image(&t, e) && (!verify || copy_pixels(came, &t, e));
     const uint32_t *size = is->t->tile;
     for (uint32_t c = 0; ok && t.mask && is->seen->hidden && c < t.g->count; c++)
-        ok = mask_set_aside(&aside[c], t.img->plane[0][place_of(&t, c)],
-                            p->channel[t.g->first + c].type, size[PLAN_X], size[PLAN_Y], t.mask, e);
+        ok = mask_set_aside(&aside[c], t.img->plane[0][c], p->channel[t.g->first + c].type,
+                            size[PLAN_X], size[PLAN_Y], t.mask, e);
     *made = (group_made){0};
     if (ok) {
         view v = part_view(p, t.g, t.img, t.mask);
@@ -233,9 +226,8 @@ bool part_tile_bloom(group_made *made, const part_tile *is, part_rows *out, err 
         ok = group_bloom(made, &v, predict, e);
     }
     for (uint32_t c = 0; ok && c < t.g->count; c++)
-        repairs_put(&aside[c], t.img->plane[0][place_of(&t, c)],
-                    t.img->head.part[0].channel[place_of(&t, c)].type, size[PLAN_X], 0,
-                    size[PLAN_Y]);
+        repairs_put(&aside[c], t.img->plane[0][c], t.img->head.part[0].channel[c].type,
+                    size[PLAN_X], 0, size[PLAN_Y]);
     ok = ok && (predict || (take_result(&t, made, out, e) && look(&t, made, out, e)));
     if (ok && verify) ok = part_verify_came(is->sampler, p, is->group, came, t.mask, e);
     for (uint32_t c = 0; c < VIEW_CHANNELS; c++) {

@@ -24,8 +24,7 @@ typedef struct {
     layer_light light;
     mask_place mask;       /* where light.mask says so */
     uint32_t first, count; /* of the list of channels */
-    image_header head;     /* of a tile, but for its window */
-    layer_group layer;     /* of a tile */
+    image_header head;     /* of a tile, but for its window: one part, with these channels alone */
     bool coded;            /* the file codes its colours, by part_plan.code, */
     int alpha;             /* and divides them by this channel of the part before; -1: by none */
 } part_group;
@@ -47,13 +46,6 @@ typedef struct {
 bool part_plan_make(part_plan *to, const part_job *j, err *e);
 void part_plan_free(part_plan *p);
 
-/* Return the number of channels of a group that are bloomed, and each of them. */
-static inline uint32_t part_channels(const bloom_settings *s, const layer_group *g) {
-    return (uint32_t)g->channels + (s->alpha == ALPHA_CONVOLVE && g->alpha >= 0);
-}
-static inline int part_channel_of(const layer_group *g, uint32_t c) {
-    return c < (uint32_t)g->channels ? g->channel[c] : g->alpha;
-}
 /* Return what a group of `channels` channels needs of the kernel for the whole part, and make that
  * psf. */
 kernel_need part_need(const part_job *j, uint32_t channels, double sharpen);

@@ -128,7 +128,7 @@ bool store_result(group_made *told, const view *v, const light *l, outcome *o, e
             mem_free(*view_plane(v, c));
             *view_plane(v, c) = made[c];
         }
-        view_part(v)->channel[v->channel[c]].type = to[c];
+        view_part(v)->channel[c].type = to[c];
     }
     return view_blocks(v, store_pixels, &(pixels_job){o, to}, e);
 }

@@ -24,10 +24,9 @@ typedef struct {
     par *threads;
     session *session;
     buffers *buf;
-    image *img; /* of one part */
+    image *img; /* of one part, with these channels alone */
     const char *layer;
     uint32_t channels;
-    int channel[VIEW_CHANNELS];     /* the part's channels */
     pixel_type type[VIEW_CHANNELS]; /* as they came */
     size_t pixels;
     kernel_need need; /* of the kernel */
@@ -51,10 +50,10 @@ static inline image_part *view_part(const view *v) {
     return v->img->head.part;
 }
 static inline void **view_plane(const view *v, uint32_t c) { /* the image's */
-    return &v->img->plane[0][v->channel[c]];
+    return &v->img->plane[0][c];
 }
 static inline const char *view_name(const view *v, uint32_t c) {
-    return view_part(v)->channel[v->channel[c]].name;
+    return view_part(v)->channel[c].name;
 }
 
 /* Calls fn for blocks of at most VIEW_BLOCK pixels of every channel, from several threads. */
