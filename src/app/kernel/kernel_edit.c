@@ -164,16 +164,6 @@ static bool read_words(editing *w, const cli *c, err *e) {
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-/* Reads the primaries of a part, if it names any. */
-static bool part_primaries(const image_part *p, primaries *to) {
-    const image_attr *a = image_find_attr(p, "chromaticities");
-    float xy[8];
-    if (!a || a->bytes != sizeof xy) return false;
-    memcpy(xy, a->data, sizeof xy);
-    *to = primaries_from_floats(xy);
-    return true;
-}
-
 /* Brings a coloured kernel to the primaries of the first one that names any: a tap is the colour
  * that a white light has there. */
 static bool match_colour(editing *w, edit_input *in, const primaries *from, err *e) {
@@ -200,8 +190,11 @@ static bool take_header(editing *w, const kernel_source *k, const char *path, pr
     image_reader *reader = image_open(path, NULL, threads, e);
     if (!reader) return false;
     const image_header *h = image_reader_header(reader);
-    *is = *PRIMARIES_REC709;
-    bool says = k->channels == 3 && part_primaries(&h->part[k->part], is);
+    const image_attr *a = image_find_attr(&h->part[k->part], "chromaticities");
+    float xy[8];
+    bool says = k->channels == 3 && a && a->bytes == sizeof xy;
+    if (says) memcpy(xy, a->data, sizeof xy);
+    *is = says ? primaries_from_floats(xy) : *PRIMARIES_REC709;
     bool first = !w->head.parts, better = says && !w->coloured, ok = true;
     if (first || better) {
         const image_header one = {"exr", &h->part[k->part], 1};
@@ -390,22 +383,19 @@ static bool finish(editing *w, const cli *c, err *e) {
     return true;
 }
 
-/* Refuses an output that is one of the inputs. */
-static bool files_apart(const editing *w, const settings *s, err *e) {
-    file_set_file file[EDIT_INPUTS + 1];
-    for (int i = 0; i < w->r.inputs; i++)
-        file[i] = (file_set_file){FILE_READ, "the kernel", w->path[i]};
-    file[w->r.inputs] = (file_set_file){FILE_WRITTEN, "the output", s->output};
-    return file_set_apart(file, (size_t)w->r.inputs + 1, NULL, e);
-}
-
 static bool run(editing *w, cli *c, int *status, err *e) {
-    if (!read_words(w, c, e) || !files_apart(w, &c->s, e) || !kernel_may_write(&c->s, status, e))
+    file_set_file file[EDIT_INPUTS + 1] = {{FILE_WRITTEN, "the output", c->s.output}};
+    if (!read_words(w, c, e)) return false;
+    const int inputs = w->r.inputs;
+    for (int i = 0; i < inputs; i++)
+        file[1 + i] = (file_set_file){FILE_READ, "the kernel", w->path[i]};
+    if (!file_set_apart(file, (size_t)inputs + 1, NULL, e) || !kernel_may_write(&c->s, status, e))
         return false;
-    for (int i = 0; i < w->r.inputs; i++)
+    for (int i = 0; i < inputs; i++) {
+        const edit_kernel *k = &w->r.input[i].kernel;
         if (!read_input(w, c, i, e)) return false;
-    for (int i = 0; i < w->r.inputs; i++)
-        w->light += edit_light(&w->r.input[i].kernel) / w->r.input[i].kernel.channels / w->r.inputs;
+        w->light += edit_light(k) / k->channels / inputs;
+    }
     if (!w->of->apply(&w->made, &w->r, &w->told, e) || !finish(w, c, e)) return false;
     image *img = to_image(w, c, e);
     bool ok = img && kernel_save(c, img, status, e);

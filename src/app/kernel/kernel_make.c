@@ -33,10 +33,7 @@ static void add_model_json(const model *m, json_out *j) {
     json_int(j, "channels", m->spectrum == MODEL_GREY ? 1 : MODEL_CHANNELS);
     json_string(j, "help", m->help);
     json_list(j, "parameters");
-    for (int i = 0; i < model_parameters(m); i++) {
-        const model_parameter *p = &m->parameter[i];
-        add_parameter_json(p, true, j);
-    }
+    for (int i = 0; i < model_parameters(m); i++) add_parameter_json(&m->parameter[i], true, j);
     json_close(j);
     json_close(j);
 }
@@ -146,23 +143,19 @@ static void tell_json(const cli *c, const kernel_recipe *r, uint32_t channels, t
     json_end(&j);
 }
 
-/* The recipe's files must not be the output. */
-static bool apart(const cli *c, err *e) {
-    const file_set_file files[] = {{FILE_READ, "the recipe", c->word[1]},
-                                   {FILE_READ, "the image", c->s.image},
-                                   {FILE_READ, "the plate", c->s.plate},
-                                   {FILE_WRITTEN, "the output", c->s.output}};
-    return file_set_apart(files, sizeof files / sizeof files[0], NULL, e);
-}
-
 int kernel_make(cli *c, text *out, err *e) {
     int status = 0;
     kernel_recipe r;
     float *plane[MODEL_CHANNELS] = {0};
     uint32_t channels = 0;
     image *img = NULL;
+    const file_set_file files[] = {{FILE_READ, "the recipe", c->word[1]},
+                                   {FILE_READ, "the image", c->s.image},
+                                   {FILE_READ, "the plate", c->s.plate},
+                                   {FILE_WRITTEN, "the output", c->s.output}};
     ticker *told = ticker_open("kernel make");
-    if (recipe_options_read(&r, &c->s, c->threads, c->word[1], e) && apart(c, e) &&
+    if (recipe_options_read(&r, &c->s, c->threads, c->word[1], e) &&
+        file_set_apart(files, sizeof files / sizeof files[0], NULL, e) &&
         kernel_may_write(&c->s, &status, e) &&
         kernel_recipe_make(plane, &channels, &r, c->threads, e) &&
         (img = kernel_recipe_image(plane, channels, &r, e)) && kernel_save(c, img, &status, e)) {

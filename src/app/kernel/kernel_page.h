@@ -29,6 +29,28 @@ typedef struct {
 bool kernel_page_measure(kernel_page *page, err *e);
 void kernel_page_free(kernel_page *page);
 
+/* A picture on it. */
+typedef struct {
+    uint8_t *pixel; /* R G B, rows from the top; free with mem_free */
+    uint32_t w, h;
+} kernel_picture;
+
+/* Shows the logarithm of the mean of the channels over page->decades in false colours. The kernel
+ * is averaged in squares so that no side is longer than `most`. */
+bool kernel_picture_colours(kernel_picture *to, const kernel_page *page, uint32_t most, err *e);
+
+/* What the kernel makes of lights of known brightness: a disc, and single pixels on a dark wall,
+ * each ten times as bright as the one before. Lights are so many pixels from the left edge. */
+enum { SCENE_W = 1120, SCENE_H = 200, SCENE_LIGHTS = 5, SCENE_MOON = 80 };
+#define SCENE_WALL       0.02
+#define SCENE_MOON_LIGHT 4.0
+extern const uint32_t SCENE_PLACE[SCENE_LIGHTS];
+/* Returns the brightness of light i, in times white. */
+double kernel_scene_light(int i);
+/* Makes the picture, as a PNG at exposure 0 shows it. A kernel's channels are scaled to sum to 1.
+ */
+bool kernel_scene_make(kernel_picture *to, const kernel_page *page, par *threads, err *e);
+
 /* Appends the page. */
 bool kernel_page_svg(const kernel_page *page, par *threads, text *to, err *e);
 

@@ -1,4 +1,5 @@
-#include "app/kernel/kernel_scene.h"
+/* kernel_scene.c - the lights of a kernel's page. The light is summed in space, in double. */
+#include "app/kernel/kernel_page.h"
 
 #include "base/number.h"
 #include "image/flat/preview.h"

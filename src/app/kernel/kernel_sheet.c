@@ -90,11 +90,6 @@ static bool sheet_open(sheet *s, const cli *c, err *e) {
     return ok;
 }
 
-static void sheet_close(sheet *s) {
-    mem_free(s->light.pixel);
-    screen_close(&s->screen);
-}
-
 /* --- under a kernel --------------------------------------------------------------------------- */
 
 /* Makes an image of the preview, as bloom takes it. */
@@ -315,7 +310,8 @@ static bool sheet_make(cli *c, text *words, err *e) {
     for (size_t i = 0; i < looks; i++) sheet_look_free(&look[i]);
     mem_free(look);
     text_free(&html);
-    sheet_close(&s);
+    mem_free(s.light.pixel);
+    screen_close(&s.screen);
     return ok;
 }
 

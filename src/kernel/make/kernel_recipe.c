@@ -237,16 +237,10 @@ static bool read_size(kernel_recipe *r, const json_value *v, err *e) {
     return true;
 }
 
-static void even_shares(kernel_recipe *r) {
-    double all = 0;
-    for (int i = 0; i < r->layers; i++) all += r->layer[i].share;
-    for (int i = 0; i < r->layers; i++) r->layer[i].share /= all;
-}
-
 /* Reads a recipe, and frees the document. */
 static bool read_document(kernel_recipe *r, json_document *d, par *threads, err *e) {
     *r = (kernel_recipe){.fade = KERNEL_FADE, .bits = 24};
-    double bits = r->bits;
+    double bits = r->bits, all = 0;
     if (!d) return false;
     const json_value *root = json_root(d), *about;
     bool ok = root->type == JSON_OBJECT || json_err(root, e, "a recipe is an object");
@@ -257,7 +251,8 @@ static bool read_document(kernel_recipe *r, json_document *d, par *threads, err 
     if (ok && (about = json_get(root, "about")))
         ok = (r->about = copy_string(about, false, e)) != NULL;
     json_free(&d);
-    even_shares(r);
+    for (int i = 0; i < r->layers; i++) all += r->layer[i].share;
+    for (int i = 0; i < r->layers; i++) r->layer[i].share /= all;
     return ok;
 }
 

@@ -65,11 +65,6 @@ static double corner(const model_request *r) {
     return sqrt((double)r->w * r->w + (double)r->h * r->h) / 2 + 2;
 }
 
-/* Returns the wavelength whose pattern is the narrowest. */
-static double shortest(const maker *m) {
-    return m->r->light->power ? LAMP_VIOLET : m->reference;
-}
-
 static double at_step(const maker *m, double step) {
     return NEAREST * steady_exp(step * m->step);
 }
@@ -422,7 +417,8 @@ static bool open_maker(maker *m, const model_request *r, double far, par *thread
         open.shape = PUPIL_MASK;
         open.mask = r->mask, open.mask_w = r->mask_w, open.mask_h = r->mask_h;
     }
-    double reach = FIRST_DARK / m->p[0] * far * MODEL_GREEN / shortest(m);
+    double shortest = l->power ? LAMP_VIOLET : m->reference;
+    double reach = FIRST_DARK / m->p[0] * far * MODEL_GREEN / shortest;
     m->opening = pattern_new(&open, reach, r->draft, threads, e);
     return m->opening != NULL;
 }

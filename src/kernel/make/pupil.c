@@ -157,12 +157,6 @@ static bool make_dirt(dirt *d, const pupil *p, err *e) {
     return true;
 }
 
-static void free_dirt(dirt *d) {
-    mem_free(d->speck);
-    mem_free(d->hair);
-    mem_free(d->smudge);
-}
-
 /* --- one sample ----------------------------------------------------------------------------- */
 
 typedef struct {
@@ -311,6 +305,8 @@ bool pupil_draw(double *to, uint32_t across, const pupil *p, par *threads, err *
         d.reach = p->curvature > 0 ? apothem - sqrt(d.edge * d.edge - half * half) : 0;
     }
     bool ok = make_dirt(&d.dirt, p, e) && par_for(threads, side, draw_row, &d, e);
-    free_dirt(&d.dirt);
+    mem_free(d.dirt.speck);
+    mem_free(d.dirt.hair);
+    mem_free(d.dirt.smudge);
     return ok;
 }

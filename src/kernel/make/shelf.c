@@ -105,14 +105,10 @@ static bool shelf_add_file(hash_state *to, const char *path, err *e) {
     return bytes != NULL;
 }
 
-static const char *shelf_base(const char *path) {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
-}
-
 /* Writes the name of an entry: that of the recipe's file, or "mix", and a hash. */
 static bool shelf_name(char to[160], const shelf_want *w, err *e) {
-    const char *name = w->recipe ? shelf_base(w->recipe) : "mix.json";
+    const char *slash = w->recipe ? strrchr(w->recipe, '/') : NULL;
+    const char *name = slash ? slash + 1 : w->recipe ? w->recipe : "mix.json";
     char hash[HASH_TEXT], more[64];
     hash_state state;
     hash_begin(&state);
