@@ -384,11 +384,11 @@ static bool finish(editing *w, const cli *c, err *e) {
 }
 
 static bool run(editing *w, cli *c, int *status, err *e) {
-    file_set_file file[EDIT_INPUTS + 1] = {{FILE_WRITTEN, "the output", c->s.output}};
+    file_set_file file[EDIT_INPUTS + 1];
     if (!read_words(w, c, e)) return false;
     const int inputs = w->r.inputs;
-    for (int i = 0; i < inputs; i++)
-        file[1 + i] = (file_set_file){FILE_READ, "the kernel", w->path[i]};
+    for (int i = 0; i < inputs; i++) file[i] = (file_set_file){FILE_READ, "the kernel", w->path[i]};
+    file[inputs] = (file_set_file){FILE_WRITTEN, "the output", c->s.output};
     if (!file_set_apart(file, (size_t)inputs + 1, NULL, e) || !kernel_may_write(&c->s, status, e))
         return false;
     for (int i = 0; i < inputs; i++) {

@@ -16,7 +16,16 @@ typedef struct {
     uint32_t w, h;
 } listed;
 
-static bool look_at_image(listed *l, par *threads, err *e) {
+/* Reads what a kernel's image or recipe says of itself. */
+static bool look_at(listed *l, bool is_image, par *threads, err *e) {
+    kernel_recipe r = {0};
+    if (!is_image) {
+        bool ok = kernel_recipe_file(&r, l->path, threads, e);
+        if (ok) snprintf(l->about, sizeof l->about, "%s", r.about ? r.about : "");
+        l->w = r.w, l->h = r.h;
+        kernel_recipe_free(&r);
+        return ok;
+    }
     image_reader *in = image_open(l->path, NULL, threads, e);
     if (!in) return false;
     const image_part *p = &image_reader_header(in)->part[0];
@@ -27,22 +36,13 @@ static bool look_at_image(listed *l, par *threads, err *e) {
     return true;
 }
 
-static bool look_at_recipe(listed *l, par *threads, err *e) {
-    kernel_recipe r = {0};
-    bool ok = kernel_recipe_file(&r, l->path, threads, e);
-    if (ok) snprintf(l->about, sizeof l->about, "%s", r.about ? r.about : "");
-    l->w = r.w, l->h = r.h;
-    kernel_recipe_free(&r);
-    return ok;
-}
-
 static void tell(const char *folder, const char *name, par *threads, json_out *j, text *out) {
     listed l = {.w = 0};
     err why = {0};
     snprintf(l.path, sizeof l.path, "%s/%s.exr", folder, name);
     bool is_image = access(l.path, F_OK) == 0;
     if (!is_image) snprintf(l.path, sizeof l.path, "%s/%s.json", folder, name);
-    if (!(is_image ? look_at_image : look_at_recipe)(&l, threads, &why)) {
+    if (!look_at(&l, is_image, threads, &why)) {
         log_warn("%s", why.msg);
         return;
     }
