@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Taps a side: kernels beyond this are not worth their transforms. */
 static const double PRACTICAL_SIDE = 16384;
@@ -181,10 +180,6 @@ static void judge_values(findings *f, const lint *l) {
             "%.2g %% of the light is in taps below 1e-6, for which half floats have 4 bits or "
             "fewer: make the kernel again as 32-bit float",
             100 * l->half_coarse);
-    if (l->w % 2 == 0 || l->h % 2 == 0)
-        say(f, false, "parity",
-            "even size: fftbloom's centre is tap %u, %u; scipy and G'MIC use %u, %u", l->w / 2,
-            l->h / 2, (l->w - 1) / 2, (l->h - 1) / 2);
 }
 
 int kernel_findings(kernel_finding to[KERNEL_FINDINGS], const lint *l) {
@@ -202,7 +197,7 @@ int kernel_findings(kernel_finding to[KERNEL_FINDINGS], const lint *l) {
 
 /* --- text ------------------------------------------------------------------------------------- */
 
-void kernel_words(const char *path, const lint *l, bool verbose, text *to) {
+void kernel_words(const char *path, const lint *l, text *to) {
     kernel_finding found[KERNEL_FINDINGS];
     int n = kernel_findings(found, l), warnings = 0;
     text_add_clean(to, path);
@@ -222,8 +217,6 @@ void kernel_words(const char *path, const lint *l, bool verbose, text *to) {
              "9358)\n",
              100 * l->glare, l->glare_disc);
     for (int i = 0; i < n; i++) {
-        /* This holds for every second kernel, and matters for few. */
-        if (!verbose && strcmp(found[i].key, "parity") == 0) continue;
         warnings += found[i].warning;
         text_add(to, "%s: %s\n", found[i].warning ? "warning" : "note", found[i].words);
     }

@@ -1,4 +1,4 @@
-/* kernel_words.h - turns the numbers of the kernel linter into findings: what is wrong, what it
+/* lint_words.h - turns the numbers of the kernel linter into findings: what is wrong, what it
  * will do to a picture, and what to do about it. It looks at no taps. */
 #ifndef KERNEL_LINT_WORDS_H
 #define KERNEL_LINT_WORDS_H
@@ -17,9 +17,8 @@ enum { KERNEL_FINDINGS = 24 };
 /* Fills in the findings, the warnings first, and returns how many there are. */
 int kernel_findings(kernel_finding to[KERNEL_FINDINGS], const lint *l);
 
-/* Add the report, for people and as JSON. `verbose` adds the notes that hold for every second
- * kernel. */
-void kernel_words(const char *path, const lint *l, bool verbose, text *to);
+/* Add the report, for people and as JSON. */
+void kernel_words(const char *path, const lint *l, text *to);
 void kernel_json(const char *path, const lint *l, text *to);
 
 #endif

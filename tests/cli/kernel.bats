@@ -226,8 +226,6 @@ T
 @test "check: no warnings about the shipped kernels; --strict" {
     star=$FFTBLOOM_ROOT/kernels/star.exr
     says 0 "no warnings" kernel check "$star" --strict
-    [[ "$output" != *"even size"* ]]
-    says 0 "note: even size: fftbloom's centre is tap 128, 128; scipy and G'MIC use 127, 127" kernel check "$star" -v
     "$FFTBLOOM" kernel make moffat --param slope=1.3 --fade 1 -o cut.exr --taps 65
     says 0 "warning: the border cuts off the tail" kernel check cut.exr
     [[ "$output" == *"99.9 %"* ]]

@@ -97,7 +97,6 @@ TEST(rules) {
         {N, 20, 32, 6, 0, true, "centre", "move by -12, 0"},
         {N, 0, 0, 6, 0, true, "centre", "corner"},
         {N, 32, 32, 8, 1e-3, true, "background", "about 0.001 in"},
-        {N, 32, 32, 6, 0, false, "parity", "tap 32, 32; scipy and G'MIC use 31, 31"},
         {N, 32, 32, 1.5, 0, true, "border", "the outermost taps hold"},
         /* A size is recommended only if a kernel of that size can be made. */
         {N + 1, 32, 32, 3, 0, true, "tail", "taps would hold 99.9 %"},

@@ -20,6 +20,6 @@ int kernel_check(cli *c, text *out, err *e) {
     if (c->s.json)
         kernel_json(c->word[1], &l, out);
     else if (!c->s.quiet)
-        kernel_words(c->word[1], &l, c->s.verbose, out);
+        kernel_words(c->word[1], &l, out);
     return c->s.strict && kernel_findings(found, &l) && found[0].warning;
 }
