@@ -16,6 +16,7 @@ setup() {
 
 bloom() { run --separate-stderr "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr "$@"; }
 made() { ls out.* | grep -o '[0-9]*' | xargs; }
+all_alike() { [ "$(sha256sum out.* | cut -c1-64 | sort -u | wc -l)" -eq 1 ]; }
 corrupt() { truncate -s 300 in.$1.exr; } # FRAME
 
 # A sequence so long that a signal comes while frames are made.
@@ -233,7 +234,7 @@ T
     [ -z "$(tail -n 1 seen)" ]
     [ "$(grep -c . seen)" -eq 1 ]
     # Every output is whole, and no temporary file stays.
-    for f in out.*; do cmp "$f" out.0001.exr; done
+    all_alike
     [ -z "$(ls -A | grep tmp)" ]
     # What it says is so, but for frames that were put in their place just then.
     n=$(sed -n 's/.*interrupted: \([0-9]*\) of.*/\1/p' seen) there=$(ls out.*.exr | wc -l)

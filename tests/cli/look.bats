@@ -166,10 +166,18 @@ T
     done
 }
 
+# FILE: the values of a pixel of a PNG picture, decoded.
+value() {
+    "$FFTBLOOM" "$1" two.exr -o value.exr --amount 0 --device cpu
+    pixel value.exr 30 12
+}
+brighter() { # A B: in red
+    awk -v a="$(value "$1")" -v b="$(value "$2")" 'BEGIN { exit !(a + 0 > b + 0) }'
+}
+
 @test "a PNG picture: one exposure for pictures to compare, opaque, and a word about what is left out" {
-    value() { oiiotool --dumpdata "$1" | grep 'Pixel (30, 12)'; }
     image grey.exr 32x24 float 0.18,0.18,0.18
-    oiiotool grey.exr --box:fill=1:color=50,50,50 0,0,15,23 -o hot.exr
+    oiiotool grey.exr --box:fill=1:color=50,50,50 0,0,15,23 -o hot.exr # on its left half
     for name in grey hot; do
         "$FFTBLOOM" $name.exr two.exr -o $name.png --amount 0 --exposure 0
         "$FFTBLOOM" $name.exr two.exr -o auto_$name.png --amount 0
@@ -185,11 +193,8 @@ T
     "$FFTBLOOM" --print-config | grep -q '^exposure  *"auto"'
     # Alpha does not come into the picture, and what else is in the file is named.
     says 0 "4 channels are left out" layers.exr two.exr -o layers.png
-    oiiotool --info layers.png | grep -q '3 channel'
+    "$FFTBLOOM" info layers.png | grep -q '3 channel'
 }
-
-# FILE: the mean of a PNG picture, 0 to 255.
-brightness() { oiiotool --stats "$1" | awk '/Stats Avg/ { print int($3 * ($3 <= 1 ? 255 : 1) + 0.5) }'; }
 
 @test "a picture of a PNG image is as it was where nothing spreads, whatever brings it" {
     oiiotool --pattern fill:topleft=0.1,0.2,0.3:topright=0.7,0.9,0.1:bottomleft=0.3,0.1,0.8:bottomright=0.9,0.7,0.5 64x48 3 -d uint8 -o photo.png
@@ -206,16 +211,16 @@ brightness() { oiiotool --stats "$1" | awk '/Stats Avg/ { print int($3 * ($3 <= 
     "$FFTBLOOM" diff photo.png piped.png
     # What is asked for is done.
     "$FFTBLOOM" photo.png two.exr -o more.png --amount 0 --exposure 3
-    [ "$(brightness more.png)" -gt "$(brightness photo.png)" ]
+    brighter more.png photo.png
 }
 
 @test "pictures of a sequence have the exposure of its first frame, in any order and in parts" {
-    for i in 1 2 3 4 5 6; do image flash.000$i.exr 64x48 half 0.0$i,0.0$i,0.0$i; done
+    for i in 1 2 4 5 6; do image flash.000$i.exr 64x48 half 0.0$i,0.0$i,0.0$i; done
     image flash.0003.exr 64x48 half 9,9,9
     run --separate-stderr "$FFTBLOOM" flash.#.exr two.exr -o a.#.png --device cpu --padding mirror
     [[ "$status" -eq 0 && "$stderr" == *"all pictures have --exposure "*", which suits flash.0001.exr"* ]]
-    [ "$(brightness a.0003.png)" -gt 250 ]
-    [ "$(brightness a.0006.png)" -gt "$(brightness a.0005.png)" ]
+    [ "$(value a.0003.png)" = "1 1 1" ]
+    brighter a.0006.png a.0005.png
     # The number that was told is that of every frame.
     stops=$(sed -n 's/.*--exposure \([-0-9.]*\),.*/\1/p' <<<"$stderr")
     "$FFTBLOOM" flash.#.exr two.exr -o b.#.png --device cpu --padding mirror --exposure "$stops" --frames 4-6
