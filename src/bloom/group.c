@@ -155,7 +155,6 @@ static bool find_light(light *l, scan *own, const view *v, err *e) {
                         .channels = v->channels,
                         .plane = plane,
                         .type = v->type,
-                        .histogram = true,
                         .ctx = &v->spread};
     *l = (light){.scanned = v->scanned ? v->scanned : own};
     for (uint32_t c = 0; c < v->channels; c++) plane[c] = *view_plane(v, c);

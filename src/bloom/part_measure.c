@@ -73,13 +73,8 @@ static bool scan_rows(part_measured *to, const part_plan *p, int group, void *co
         at[c] = plane[c];
         type[c] = p->channel[g->first + c].type;
     }
-    const scan_request ask = {.w = p->w,
-                              .h = rows,
-                              .channels = g->count,
-                              .plane = at,
-                              .type = type,
-                              .histogram = true,
-                              .mask = mask};
+    const scan_request ask = {
+        .w = p->w, .h = rows, .channels = g->count, .plane = at, .type = type, .mask = mask};
     if (!scan_make(&found, &ask, p->j->threads, e)) return false;
     if (!to->mended) enter_bad(to, p, g, &found, row);
     to->hidden |= found.hidden;

@@ -63,14 +63,14 @@ typedef struct {
     bool hidden;
     double sum, squares;
     float least, greatest;
-    bins *bins; /* the worker's; NULL: no histogram */
+    bins *bins; /* the worker's */
 } piece;
 
 typedef struct {
     const scan_request *r;
     scan *s;
     piece *piece;
-    bins *tables;             /* of each worker; NULL: no histogram */
+    bins *tables;             /* of each worker */
     pthread_mutex_t counting; /* guards the channels' histograms */
     uint32_t pieces;          /* of a channel */
     uint32_t rows;            /* of a piece */
@@ -192,7 +192,7 @@ static void scan_span(scanner *k, scan_bad at, uint32_t n) {
             own[i] = 0;
         }
     }
-    if (p->bins) count_bins(p->bins, v, n);
+    count_bins(p->bins, v, n);
     (k->careful ? add_up : add_up_floats)(&k->totals, v, n);
 }
 
@@ -206,7 +206,7 @@ static bool scan_rows(const job *j, piece *p, size_t index, bool careful) {
     scanner k = {
         j, p, careful, {.least = zero + (float)INFINITY, .greatest = zero - (float)INFINITY}};
     bins *tables = p->bins;
-    if (tables) memset(tables, 0, sizeof *tables);
+    memset(tables, 0, sizeof *tables);
     *p = (piece){.bins = tables, .least = INFINITY, .greatest = -INFINITY};
     for (; y < end; y++)
         for (uint32_t x = 0; x < r->w; x += SPAN)
@@ -226,9 +226,8 @@ static bool scan_piece(void *ctx, size_t index, int worker, err *e) {
     job *j = ctx;
     (void)e;
     piece *p = &j->piece[index];
-    if (j->tables) p->bins = &j->tables[worker];
+    p->bins = &j->tables[worker];
     if (!scan_rows(j, p, index, false)) scan_rows(j, p, index, true);
-    if (!p->bins) return true;
     scan_channel *to = &j->s->channel[index / j->pieces];
     pthread_mutex_lock(&j->counting); /* counts do not depend on the order of the pieces */
     for (uint32_t b = 0; b < SCAN_BINS; b++)
@@ -269,18 +268,16 @@ bool scan_make(scan *out, const scan_request *r, par *threads, err *e) {
     j.rows = ceil_div_u32(ceil_div_u32(r->h, ROWS), MAX_PIECES) * ROWS;
     j.pieces = ceil_div_u32(r->h, j.rows);
     size_t pieces = (size_t)j.pieces * r->channels;
-    size_t counts = r->histogram ? 2 * SCAN_BINS : 0;
-    uint64_t *count = s.memory = mem_new(r->channels * counts + 1, sizeof *count, "statistics", e);
+    enum { COUNTS = 2 * SCAN_BINS };
+    uint64_t *count = s.memory = mem_new(r->channels, COUNTS * sizeof *count, "statistics", e);
     for (uint32_t c = 0; count && c < r->channels; c++) {
         s.channel[c].pixels = (uint64_t)r->w * r->h;
-        if (!r->histogram) continue;
-        s.channel[c].count = count + c * counts;
+        s.channel[c].count = count + (size_t)c * COUNTS;
         s.channel[c].below = s.channel[c].count + SCAN_BINS;
     }
     j.piece = mem_new(pieces, sizeof *j.piece, "statistics", e);
-    if (r->histogram)
-        j.tables = mem_raw((size_t)par_workers(threads), sizeof *j.tables, "histograms", e);
-    bool ok = count && j.piece && (j.tables || !r->histogram);
+    j.tables = mem_raw((size_t)par_workers(threads), sizeof *j.tables, "histograms", e);
+    bool ok = count && j.piece && j.tables;
     ok = ok && par_for(threads, pieces, scan_piece, &j, e);
     for (uint32_t c = 0; ok && c < r->channels; c++) merge(&j, c);
     mem_free(j.piece);
@@ -308,7 +305,7 @@ void scan_add(scan *to, scan *rows) {
         all->squares += more->squares;
         all->least = fminf(all->least, more->least);
         all->greatest = fmaxf(all->greatest, more->greatest);
-        for (int b = 0; all->count && b < SCAN_BINS; b++) {
+        for (int b = 0; b < SCAN_BINS; b++) {
             all->count[b] += more->count[b];
             all->below[b] += more->below[b];
         }

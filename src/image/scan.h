@@ -1,7 +1,7 @@
 /* scan.h - measures the planes of an image in one parallel pass.
  *
  * It counts the bad pixels (NaN, infinities) and notes where the first ones are. It finds sums
- * and extremes. On request it makes a histogram of magnitudes, which takes as long as all the rest.
+ * and extremes, and makes a histogram of magnitudes, which takes as long as all the rest.
  * Sums are in double and do not depend on the number of threads. Everything but `bad` counts a bad
  * pixel as 0, so the extremes of a plane with bad pixels are not those of its good ones. It knows
  * nothing of colour or of kernels.
@@ -25,8 +25,7 @@ typedef struct {
     uint64_t pixels, bad;
     double sum, squares;
     float least, greatest;
-    /* SCAN_BINS each: pixels by magnitude, and those of them that are below zero. NULL: no
-     * histogram. */
+    /* SCAN_BINS each: pixels by magnitude, and those of them that are below zero. */
     uint64_t *count, *below;
 } scan_channel;
 
@@ -44,7 +43,6 @@ typedef struct {
     uint32_t w, h, channels;
     const void *const *plane; /* packed rows */
     const pixel_type *type;   /* of each; uint planes are read by value */
-    bool histogram;
     const float *mask; /* where it is 0, a bad pixel counts as 0, and is not bad; NULL: nowhere */
     /* Makes of n pixels from `first` on what is measured in their place; NULL: nothing else. */
     void (*change)(const void *ctx, float *v, size_t first, size_t n);

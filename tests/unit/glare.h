@@ -31,12 +31,8 @@ static inline double glare_dark(const image *img, int channel) {
     const void *plane = img->plane[0][channel];
     pixel_type type = p->channel[channel].type;
     OWN(scan) s;
-    const scan_request r = {.w = image_width(p),
-                            .h = image_height(p),
-                            .channels = 1,
-                            .plane = &plane,
-                            .type = &type,
-                            .histogram = true};
+    const scan_request r = {
+        .w = image_width(p), .h = image_height(p), .channels = 1, .plane = &plane, .type = &type};
     CHECK_OK(scan_make(&s, &r, make_threads(), &e));
     return accuracy_dark(&s.channel[0], type == PIXEL_HALF);
 }

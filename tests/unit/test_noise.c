@@ -157,11 +157,9 @@ static double floor_of(const float *scene, const double *truth, const plan *p,
     const void *list = scene;
     const pixel_type type = PIXEL_FLOAT;
     OWN(scan) s;
-    CHECK_OK(scan_make(
-        &s,
-        &(scan_request){
-            .w = W, .h = H, .channels = 1, .plane = &list, .type = &type, .histogram = true},
-        threads, &e));
+    CHECK_OK(
+        scan_make(&s, &(scan_request){.w = W, .h = H, .channels = 1, .plane = &list, .type = &type},
+                  threads, &e));
     double points = (double)p->axis[0].length * p->axis[1].length, squares = 0;
     const border_axis axis[] = {border_of(&p->ask, 0), border_of(&p->ask, 1)};
     const noise_load bound = noise_load_bound(&s.channel[0], tail, axis, points);
