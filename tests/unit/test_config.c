@@ -28,6 +28,8 @@ TEST(bad_configs) {
     refuses("{\"version\": 1,\n \"paddin\": \"zero\"}",
             "look.json:2:2: ", "did you mean \"padding\"");
     refuses("{\"version\": 1, \"zzzzz\": 1}", "look.json:1:16: ", "no option \"zzzzz\"");
+    refuses("{\"version\": 1, \"mix\": 0.5}",
+            "look.json:1:16: ", "no option \"mix\"; use --amount");
     refuses("{\"version\": 1, \"kernel-center\": \"peak\"}",
             "look.json:1:16: ", "\"kernel_center\"");
     refuses("{\"version\": 1, \"config\": \"x\"}",
