@@ -143,7 +143,7 @@ $(BUILD)/image/exr/exr_tiny.o: CXX_FLAGS += -fno-sanitize=shift -w
 # Inner loops of 4 to 16 rounds must be unrolled or made vectors.
 $(BUILD)/image/exr/exr_zip.o $(BUILD)/image/exr/exr_sample.o $(BUILD)/image/exr/exr_code.o $(BUILD)/image/exr/exr_split.o: C_FLAGS += -O3
 # Where a chunk of a PNG file is empty, stb adds 0 to a null pointer and copies 0 bytes to it.
-$(BUILD)/image/flat/png.o: C_FLAGS += -Wno-unused-function -fno-sanitize=pointer-overflow,nonnull-attribute
+$(BUILD)/image/flat/png.o $(BUILD)/image/flat/label.o: C_FLAGS += -Wno-unused-function -fno-sanitize=pointer-overflow,nonnull-attribute
 $(BUILD)/engine/gpu/gpu_shaders.o: $(BUILD)/shaders/all.inc
 $(BUILD)/lab/lab.o: $(BUILD)/shaders/lab/all.inc
 $(BUILD)/app/run/page.o $(BUILD)/app/check/report/suite_html.o $(BUILD)/app/kernel/kernel_sheet.o: $(PAGES)

@@ -49,10 +49,10 @@ const command_action KERNEL_ACTIONS[] = {
     },
     {
         .name = "sheet",
-        .usage = "FRAME -o SHEET.html [options]",
+        .usage = "FRAME -o SHEET.html|SHEET.png [options]",
         .help = "Show a frame under many kernels, to choose one by eye: as a page with large "
-                "pictures at three strengths, a slider and the command for each. The kernels are "
-                "the shipped ones; --kernels takes a folder of your own, "
+                "pictures at three strengths, a slider and the command for each, or as one "
+                "picture. The kernels are the shipped ones; --kernels takes a folder of your own, "
                 "or names and files with commas between them. A copy of the frame at preview size "
                 "is bloomed, with kernels scaled to it.",
         .min_words = 1,
@@ -61,7 +61,7 @@ const command_action KERNEL_ACTIONS[] = {
         .example = {{"Choose a kernel for a frame.",
                      "fftbloom kernel sheet shot.1001.exr -o sheet.html"},
                     {"Compare three.", "fftbloom kernel sheet shot.1001.exr --kernels "
-                                       "portrait,sunstar,my.exr -o sheet.html"}},
+                                       "portrait,sunstar,my.exr -o sheet.png"}},
         .run = kernel_sheet,
     },
     {

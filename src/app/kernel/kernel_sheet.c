@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "bloom/bloom.h"
+#include "image/flat/label.h"
 #include "image/flat/png.h"
 #include "image/flat/preview.h"
 
@@ -23,7 +24,11 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-enum { SHEET_WIDTH = 960 /* of a picture */, SHEET_QUALITY = 88 /* of JPEG */ };
+enum {
+    SHEET_PAGE = 960,  /* the width of a picture of the page, */
+    SHEET_CELL = 480,  /* and of the PNG picture */
+    SHEET_QUALITY = 88 /* of JPEG */
+};
 static const double SHEET_STRENGTH[] = {0.25, 0.5, 1};
 enum { SHEET_STRENGTHS = 3 };
 
@@ -66,9 +71,9 @@ static void sheet_look_free(sheet_look *l) {
 /* --- the frame -------------------------------------------------------------------------------- */
 
 /* Takes the light of the frame at preview size, at the exposure that suits it. */
-static bool sheet_open(sheet *s, const cli *c, err *e) {
+static bool sheet_open(sheet *s, const cli *c, uint32_t width, err *e) {
     stages in = {0};
-    *s = (sheet){.c = c, .as = {.width = SHEET_WIDTH, .exposed = true}};
+    *s = (sheet){.c = c, .as = {.width = width, .exposed = true}};
     image_reader *r = image_open(c->word[1], NULL, c->threads, e);
     image *img = r && stages_in_open(&in, r, &c->s, c->threads, e) ? stages_load(&in, NULL, e)
                                                                    : NULL;
@@ -270,6 +275,37 @@ static bool sheet_page(const sheet *s, sheet_look *look, size_t looks, text *to,
     return text_check(to, e);
 }
 
+/* --- the PNG picture -------------------------------------------------------------------------- */
+
+/* Lays out the frame and all looks at full strength, four in a row, their names below. */
+static uint8_t *sheet_png(const sheet *s, sheet_look *look, size_t looks, size_t *bytes, err *e) {
+    enum { ACROSS = 4, GAP = 12, BELOW = 34, SCALE = 2 };
+    static const uint8_t PAPER[3] = {22, 22, 25}, INK[3] = {215, 215, 220};
+    const uint32_t w = s->light.width, h = s->light.height;
+    const uint32_t across = min_u32(ACROSS, (uint32_t)looks + 1);
+    const uint32_t down = ceil_div_u32((uint32_t)looks + 1, across);
+    label_picture all = {.w = GAP + across * (w + GAP), .h = GAP + down * (h + BELOW)};
+    sheet_look plain = {.of = s, .name = "no bloom"};
+    bool ok = preview_may_have(all.w, all.h, e) && sheet_picture(&plain, SHEET_STRENGTHS - 1, e);
+    uint8_t *png = NULL;
+    all.pixel = ok ? mem_raw((size_t)all.w * all.h, 3, "a picture", e) : NULL;
+    if (all.pixel) {
+        label_box(&all, 0, 0, all.w, all.h, PAPER);
+        for (uint32_t i = 0; i <= looks; i++) {
+            const sheet_look *l = i ? &look[i - 1] : &plain;
+            uint32_t x = GAP + i % across * (w + GAP), y = GAP + i / across * (h + BELOW);
+            for (uint32_t row = 0; row < h; row++)
+                memcpy(all.pixel + 3 * ((size_t)(y + row) * all.w + x),
+                       l->picture[SHEET_STRENGTHS - 1].pixel + 3 * (size_t)row * w, 3 * (size_t)w);
+            label_words(&all, x, y + h + 7, SCALE, l->name, INK);
+        }
+        png = png_encode(&(png_picture){all.pixel, all.w, all.h, 3}, bytes, e);
+    }
+    mem_free(all.pixel);
+    sheet_look_free(&plain);
+    return png;
+}
+
 /* --- the command ------------------------------------------------------------------------------ */
 
 /* Splits the words at commas or blanks, and gives each look its name. */
@@ -288,27 +324,37 @@ static size_t sheet_words(sheet_look *look, size_t most, const sheet *s, char *w
     return n;
 }
 
+static bool sheet_is_page(const char *path) {
+    const char *dot = strrchr(path, '.');
+    return dot && strcasecmp(dot, ".html") == 0;
+}
+
 static bool sheet_make(cli *c, text *words, err *e) {
     enum { MOST = 64 };
+    const bool paged = sheet_is_page(c->s.output);
     sheet s;
     text html = {0};
+    uint8_t *png = NULL;
+    size_t bytes = 0;
     char told[160];
     sheet_look *look = mem_new(MOST, sizeof *look, "a sheet", e);
     if (!look) return false;
-    bool ok = sheet_open(&s, c, e);
+    bool ok = sheet_open(&s, c, paged ? SHEET_PAGE : SHEET_CELL, e);
     size_t looks = ok ? sheet_words(look, MOST, &s, words->s) : 0;
     snprintf(told, sizeof told, "blooming a frame under %zu kernels", looks);
     ticker *ticking = ticker_open(told);
     ok = ok && par_for(c->threads, looks, sheet_kernel, look, e);
     for (size_t i = 0; ok && i < looks; i++) {
-        ok = sheet_bloom(&look[i], e) && sheet_jpegs(&look[i], SHEET_STRENGTHS, e);
+        ok = sheet_bloom(&look[i], e) && (paged ? sheet_jpegs(&look[i], SHEET_STRENGTHS, e)
+                                                : sheet_picture(&look[i], SHEET_STRENGTHS - 1, e));
         mem_free(look[i].bloomed), look[i].bloomed = NULL;
     }
-    ok = ok && sheet_page(&s, look, looks, &html, e);
+    ok = ok && (paged ? sheet_page(&s, look, looks, &html, e)
+                      : (png = sheet_png(&s, look, looks, &bytes, e)) != NULL);
     ticker_close(&ticking);
-    ok = ok && kernel_write(&c->s, html.s, html.n, e);
+    ok = ok && kernel_write(&c->s, paged ? (const void *)html.s : png, paged ? html.n : bytes, e);
     for (size_t i = 0; i < looks; i++) sheet_look_free(&look[i]);
-    mem_free(look);
+    mem_free(look), mem_free(png);
     text_free(&html);
     mem_free(s.light.pixel);
     screen_close(&s.screen);
@@ -334,9 +380,10 @@ int kernel_sheet(cli *c, text *out, err *e) {
     }
     const char *dot = s->output ? strrchr(s->output, '.') : NULL;
     if (!s->output)
-        err_set(e, ERR_USAGE, "sheet needs an output: -o SHEET.html");
-    else if (!dot || strcasecmp(dot, ".html") != 0)
-        err_set(e, ERR_USAGE, "sheet writes an .html page, not '%s'", s->output);
+        err_set(e, ERR_USAGE, "sheet needs an output: -o SHEET.html or -o SHEET.png");
+    else if (!dot || (!sheet_is_page(s->output) && strcasecmp(dot, ".png") != 0))
+        err_set(e, ERR_USAGE, "sheet writes .html (a page) and .png (a picture), not '%s'",
+                s->output);
     else if (!words.n)
         err_set(e, ERR_NO_INPUT, "there is no kernel in '%s'", given ? given : "the library");
     else if (file_set_apart(FILES, 2, NULL, e) && !kernel_is_kept(s, &status))
