@@ -77,7 +77,7 @@ on() { # FAULT DEVICE...: frames, two at a time, on a software device that claim
     echo '{"version": 1, "sandbox": "on"}' >on.json
     FAULT_REFUSE=landlock LD_PRELOAD=$faults says 69 "Landlock: Operation not permitted" in/a.exr in/k.exr -o out/no.exr --config on.json
     "$FFTBLOOM" in/a.exr in/k.exr -o out/no.exr --config on.json
-    says 64 "cannot turn the sandbox off" in/a.exr in/k.exr -o out/no.exr --config <(echo '{"version": 1, "sandbox": "off"}')
+    says 64 "cannot say off of sandbox" in/a.exr in/k.exr -o out/no.exr --config <(echo '{"version": 1, "sandbox": "off"}')
 }
 
 @test "a suite may name any file, but starts nothing" {

@@ -148,8 +148,9 @@ bool config_member(const config_reader *r, const json_value *v, const option *o,
     bool ok = v->type == JSON_ARRAY    ? join_array(r, v, o, &value, e)
               : v->type != JSON_OBJECT ? config_text(r->words, v, o->type == OPTION_PATH, &value, e)
                                        : join_keys(r, v, o, &value, e);
-    if (ok && o->at == offsetof(settings, sandbox) && value.n && strcmp(value.s, "off") == 0)
-        ok = json_err(v, e, "a config file cannot turn the sandbox off; --sandbox off does");
+    if (ok && o->flag_word && value.n && strcmp(value.s, o->flag_word) == 0)
+        ok = json_err(v, e, "a config file cannot say %s of %s; --%s %s does", value.s, o->name,
+                      o->name, value.s);
     /* An empty list is the same as the default, none given. */
     if (ok && value.n)
         ok = set_at(r, v, o, value.s, e);

@@ -90,12 +90,13 @@ typedef struct option {
     const char *value;        /* the name of the value in the help: FILE, N */
     const char *const *words; /* allowed words, NULL at the end; NULL: any */
     double min, max;
-    const char *preset; /* default, as text; NULL: not set */
-    const char *help;   /* one sentence, for the help and the schema */
-    const char *about;  /* more, for the reference pages; may be NULL */
-    char letter;        /* -o; 0: none */
-    bool flag_only;     /* no key of config files */
-    bool stdout_too;    /* of a path: - is standard output */
+    const char *preset;    /* default, as text; NULL: not set */
+    const char *help;      /* one sentence, for the help and the schema */
+    const char *about;     /* more, for the reference pages; may be NULL */
+    char letter;           /* -o; 0: none */
+    bool flag_only;        /* no key of config files */
+    const char *flag_word; /* the one of words that config files cannot say; NULL: none */
+    bool stdout_too;       /* of a path: - is standard output */
     option_rank rank;
     const char *means; /* the complement of that option, which has the value; NULL: none */
     bool keyed;        /* may have a value for each frame (keyed.h) */

@@ -29,7 +29,8 @@ static void add_values(json_out *j, const option *o) {
     text words = {0};
     text_add(&words, "{\"enum\": [");
     for (int i = 0; o->words && o->words[i]; i++)
-        text_add(&words, "%s\"%s\"", i ? ", " : "", o->words[i]);
+        if (!o->flag_word || strcmp(o->words[i], o->flag_word) != 0)
+            text_add(&words, "%s\"%s\"", i ? ", " : "", o->words[i]);
     text_add(&words, "]}");
     if (o->words && o->type != OPTION_SPACE) json_raw(j, NULL, words.s);
     if (pattern)
