@@ -202,7 +202,7 @@ bool part_tile_bloom(group_made *made, const part_tile *is, part_rows *out, err 
     tile t = lay_out(is, out);
     const bool whole = part_is_whole(is->t), predict = p->j->predict;
     const bool verify = whole && p->j->s->verify && !predict;
-    repairs aside[VIEW_CHANNELS] = {{NULL}};
+    repairs aside[VIEW_CHANNELS] = {0};
     void *came[VIEW_CHANNELS] = {NULL};
     bool ok = make_image(&t, e) && (!verify || copy_pixels(came, &t, e));
     const uint32_t *size = is->t->tile;
