@@ -46,7 +46,7 @@ typedef struct {
 
 /* Enters the times of rounds, and how many rounds there was time for. */
 bool lab_rounds(lab_row *to, const lab_pace *p, lab_round *round, void *of, err *e);
-/* Enters how many copies the row takes: of so many bytes each, scaled to those of the whole row. */
+/* Enters how many copies the row takes: of `bytes` each, scaled to those of the whole row. */
 bool lab_copies(lab_row *to, const lab_gpu *g, const uint64_t *bytes, uint32_t count, err *e);
 /* Enters the errors of numbers, where they are larger than those before. */
 void lab_compare(lab_row *to, const float *got, const double *want, size_t count);

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-enum { FLAT = 2 }; /* so many rows of the grid are one of the picture, since it is seen aslant */
+enum { FLAT = 2 }; /* rows of the grid for a row of the picture, which is seen aslant */
 
 static const double SUN_AT[3] = {0.05, 0.985, 0.165}, SUN_WIDTH = 0.015; /* radians */
 static const double SUN[3] = {900, 560, 260}, GLOW[3] = {1.5, 0.75, 0.3},

@@ -40,7 +40,8 @@ typedef struct {
 bool kernel_picture_colours(kernel_picture *to, const kernel_page *page, uint32_t most, err *e);
 
 /* What the kernel makes of lights of known brightness: a disc, and single pixels on a dark wall,
- * each ten times as bright as the one before. Lights are so many pixels from the left edge. */
+ * each ten times as bright as the one before. SCENE_PLACE: how far each is from the left edge, in
+ * pixels. */
 enum { SCENE_W = 1120, SCENE_H = 200, SCENE_LIGHTS = 5, SCENE_MOON = 80 };
 #define SCENE_WALL       0.02
 #define SCENE_MOON_LIGHT 4.0
