@@ -120,9 +120,10 @@ const option OPTIONS[] = {
     {"knee", OPTION_FLOAT, SECTION_LIGHT, IMAGE, AT(bloom.knee), .value = "V", .min = 0,
      .max = INFINITY, .preset = "0", .keyed = true,
      .help = "Width of the soft transition around --threshold."},
-    {"axis", OPTION_ENUM, SECTION_LIGHT, FOR_BENCH, AT(bloom.order), .rank = RANK_EXPERT,
+    {"axis", OPTION_ENUM, SECTION_LIGHT, RUN, AT(bloom.order), .rank = RANK_EXPERT,
      .words = WORDS("auto", "x", "y"), .preset = "auto",
-     .help = "Axis to transform first; auto takes the cheaper one."},
+     .help = "Axis to transform first; auto takes the one that costs less.",
+     .about = "Both orders keep the tolerance; results differ in their last digits."},
 
     /* --- kernel --- */
     {"normalize", OPTION_ENUM, SECTION_KERNEL, TAPS, AT(bloom.kernel.normalize),
