@@ -18,20 +18,10 @@ setup() {
         many=$(printf "\"b$((i + 1)).json\", %.0s" {1..40})
         echo "{\"version\": 1, \"include\": [${many%, }]}" >b$i.json
     done
-    echo '{"version": 1}' | tee b7.json >18.json
-    echo '{"version": 1, "cases": [{"name": "a", "config": "b0.json"}]}' >s.json
-    { echo '{"version": 1, "include": ['; printf '"large.json",%.0s' {1..4}; echo '"large.json"]}'; } >a.json
-    { echo '{"version": 1}'; head -c 4000000 /dev/zero | tr '\0' ' '; } >large.json
-    for i in {1..17}; do echo "{\"version\": 1, \"include\": \"$((i + 1)).json\"}" >$i.json; done
+    echo '{"version": 1}' >b7.json
     each refused <<'T'
-64 | : more than 10000 files are included | a.exr k.exr -o o.exr --config b0.json
-64 | b6.json:1: | a.exr k.exr -o o.exr --config b0.json
 64 | more than 10000 files are included | check b0.json
-64 | more than 10000 files are included | check s.json
-64 | a.json:2:53: the included files have more than 16 MB | a.exr k.exr -o o.exr --config a.json
-64 | 16.json:1:27: files include each other more than 16 deep | a.exr k.exr -o o.exr --config 1.json
 T
-    "$FFTBLOOM" apply --print-config --config 3.json >/dev/null
 }
 
 @test "a file that includes itself, or one that includes it" {
@@ -40,10 +30,8 @@ T
     echo '{"version": 1, "include": "sub/b.json"}' >a.json
     echo '{"version": 1, "include": "c.json"}' >sub/b.json
     echo '{"version": 1, "include": "../a.json"}' >sub/c.json
-    for command in "apply a.exr k.exr -o o.exr --config" check; do
-        refused 64 "e.json:1:27: files include each other more than 16 deep" $command e.json
-        refused 64 "a.json:1:27: files include each other more than 16 deep" $command a.json
-    done
+    refused 64 "e.json:1:27: files include each other more than 16 deep" check e.json
+    refused 64 "a.json:1:27: files include each other more than 16 deep" check a.json
 }
 
 @test "suites of too many values or cases, and strings that grow by variables of variables" {

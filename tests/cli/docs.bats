@@ -52,7 +52,7 @@ P
     local run='"input": "in.exr", "kernel": "k.exr"'
     agree suite '{"version": 1, "variables": {"t": 0.5}, "cases": [{"name": "x", "config": {'"$run"'}, "reference": "a.exr"}]}' \
         "check c.json --list" '
-        [{}, {"verify": 2}, {"fail": 0.1, "hardfail": "inf"}, {"config": {'"$run"', "sharpen": 1, "include": []}},
+        [{}, {"verify": 2}, {"fail": 0.1, "hardfail": "inf"}, {"config": {'"$run"', "sharpen": 1}},
         {"energy": [0, 2]}, {"energy": {"R": [0, 2]}}, {"crop": [0, 0, 1, 1]}, {"skip": "x"},
         {"reference": ["a.exr", "b.exr"]}, {"reference": {"cpu": "a.exr", "any": ["b.exr"]}},
         {"variables": {"a": 1, "b": "x", "c": true}}, {"config": {'"$run"', "sharpen": "${t}"}}]' '

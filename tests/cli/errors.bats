@@ -25,7 +25,7 @@ open(sys.argv[1], "wb").write(b"Pf\n2 2\n-1.0\n" + struct.pack("<4f", 1, float(s
 64 | did you mean 50%? | in.exr kernel.exr -o out.exr --amount 50
 64 | write acescg for the one that programs work in | in.exr kernel.exr -o out.exr --input-space ACES
 66 | it has 'zz.0001.exr', '-s.exr', 'a.exr' and | zz.###.exr kernel.exr -o out.####.exr
-64 | did you mean 'mirror'? | in.exr kernel.exr -o out.exr --padding reflect
+64 | did you mean 'mirror'? | in.exr kernel.exr -o out.exr --padding miror
 64 | film is near | in.exr kernel.exr -o out.png --view filmic
 64 | --kernel is given twice: 'a.exr' and 'b.exr' | in.exr -k a.exr -k b.exr -o out.exr
 64 | KERNEL is given twice: 'a.exr' by -k, and 'kernel.exr' | in.exr kernel.exr -k a.exr -o out.exr

@@ -25,8 +25,7 @@ unchanged() { # STATUS WORDS arguments...: refused, and no file changes
     ln -s .. sub/up
     # Not there yet: by the folder and the name that links lead to.
     ln -s out.exr soon.exr
-    echo '{"version": 1, "sharpen": 0.5}' >inner.json
-    echo '{"version": 1, "include": "inner.json"}' >look.json
+    echo '{"version": 1, "sharpen": 0.5}' >look.json
     cp kernel.exr k.spectrum
     each unchanged <<'T'
 64 | the output 'kernel.exr' is the kernel, which it would replace | in.exr kernel.exr -o kernel.exr
@@ -39,7 +38,6 @@ unchanged() { # STATUS WORDS arguments...: refused, and no file changes
 64 | the report 'in.exr' is the input, which | in.exr kernel.exr -o out.exr --report in.exr
 64 | the report 'kernel.exr' is the kernel | in.exr kernel.exr -o out.exr --report kernel.exr
 64 | a config file | in.exr kernel.exr -o out.exr --config look.json --report look.json
-64 | a config file | in.exr kernel.exr -o out.exr --config look.json --report inner.json
 64 | the kernel | precompute k.spectrum -o k.spectrum
 64 | the kernel | kernel convert kernel.exr --to oiio -o ./kernel.exr
 64 | the difference image 'in.exr' is the first image | diff in.exr kernel.exr -o in.exr

@@ -117,7 +117,7 @@ value() { # WANT NAME ARGUMENTS...
     printf '{"version": 1,\n "paddin": "zero"}' >slip.json
     printf '{"version": 1, // x\n}' >comment.json
     printf '{"version": 1, "alpha": "keep", "alpha": "keep"}' >twice.json
-    echo '{"version": 1, "update": true}' >old.json
+    echo '{"version": 1, "include": "a.json"}' >old.json
     echo '{"version": 1, "kernel": "-"}' >pipe.json
     printf '' >empty.json
     each refused <<'T'
@@ -144,7 +144,7 @@ value() { # WANT NAME ARGUMENTS...
 64 | no comments | a b -o c --config comment.json
 64 | twice.json:1:33: | a b -o c --config twice.json
 64 | already given in line 1 | a b -o c --config twice.json
-64 | old.json:1:16: there is no option "update"; write --existing update | a b -o c --config old.json
+64 | old.json:1:16: "include" is gone: give one file with all keys | a b -o c --config old.json
 64 | empty.json:1:1: | a b -o c --config empty.json
 66 | none.json | a b -o c --config none.json
 64 | --mem-limit 8 is 8 bytes; did you mean 8GB? | a b -o c --mem-limit 8
@@ -163,23 +163,12 @@ T
     FFTBLOOM_MEM_LIMIT=2 refused 64 "FFTBLOOM_MEM_LIMIT: mem_limit 2 is 2 bytes; did you mean 2GB?" a b -o c
 }
 
-@test "names that people look for, and those of earlier versions, are pointed to the right option" {
+@test "names that are no options of the command are pointed to the right place" {
     local a="a.exr k.exr -o o.exr"
     each refused <<'T'
-64 | use --amount | $a --strength 2
-64 | use --jobs | $a --threads 4
-64 | use --jobs | $a -j 4
-64 | --existing skip leaves it | $a --overwrite
-64 | write --existing skip | $a --no-clobber
-64 | write --existing update | $a --update
-64 | write --existing in-place | $a --in-place
-64 | use --amount | $a --mix 0.5
-64 | write --amount A, where A is 1 - sharpen | $a --sharpen 0.5
-64 | --keep-going passes over | $a --missing skip
-64 | fftbloom farm IN KERNEL -o OUT --to slurm | $a --farm slurm
-64 | 'fftbloom plan IN KERNEL -o OUT' | $a --dry-run
-64 | write --progress json:N | $a --progress-fd 3
-64 | write 'fftbloom --version' | $a --version
+64 | apply takes no option --sharpen; it is a key of config files | $a --sharpen 0.5
+64 | apply takes no option --dry-run; it is for farm | $a --dry-run
+64 | apply takes no option --amunt; did you mean --amount? | $a --amunt 1
 64 | write --param blades=VALUE | kernel make star --blades 7
 64 | apply takes no option --rotate; see 'fftbloom help apply' | $a --rotate 15
 64 | bench takes no option --layers; it is for apply, farm, plan, info | bench --layers rgba

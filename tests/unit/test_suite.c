@@ -110,7 +110,7 @@ static const char WHOLE[] =
     "  \"cases\": [\n"
     "    {\"name\": \"a ${look}\", \"variables\": {\"n\": 0.25}, \"reference\": "
     "\"r/${case}.exr\",\n"
-    "     \"config\": {\"include\": \"c.json\", \"sharpen\": \"${n}\"}, \"warn\": 0.125},\n"
+    "     \"config\": {\"kernel\": \"sub/${look}.exr\", \"sharpen\": \"${n}\"}, \"warn\": 0.125},\n"
     "    {\"name\": \"b\", \"config\": \"c.json\", \"energy\": {\"R\": [0.5, 1], \"*\": [0, 2]},\n"
     "     \"reference\": {\"cpu\": [\"1.exr\", \"/2.exr\"], \"any\": \"3$${n}.exr\"},\n"
     "     \"crop\": [-2, 3, 4, 5], \"skip\": \"slow\", \"hardfail\": \"inf\"}\n"

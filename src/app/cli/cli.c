@@ -4,8 +4,8 @@
 #include "app/cli/help.h"
 #include "app/cli/keys_file.h"
 #include "app/cli/library.h"
+#include "app/cli/old_words.h"
 #include "app/cli/option_rules.h"
-#include "app/cli/other_words.h"
 #include "app/cli/rights.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -38,11 +38,8 @@ typedef struct {
 
 /* --- unknown options ----------------------------------------------------------------------- */
 
-/* Appends "; use --jobs", or nothing where the word is not known. */
-static void add_other_word(const reader *r, const char *name, text *hint) {
-    text word = {0};
-    if (other_word_find(name, r->cmd->bit, &word)) text_add(hint, "; %s", word.s);
-    text_free(&word);
+/* Appends "; write --param blades=VALUE" for a parameter of a model. */
+static void add_parameter(const reader *r, const char *name, text *hint) {
     if (r->cmd->bit != FOR_KERNEL) return;
     for (int m = 0; m < MODEL_COUNT && !hint->n; m++)
         for (int i = 0; i < model_parameters(&MODELS[m]) && !hint->n; i++)
@@ -55,8 +52,12 @@ static bool unknown(const reader *r, const char *arg, const char *name, err *e) 
     const option *elsewhere = option_find(name, FOR_ALL);
     const char *near = option_nearest(name, r->cmd->bit);
     char spelled[OPTION_NAME_ROOM];
-    if (!elsewhere || r->cmd->bit & FOR_APPLY) add_other_word(r, name, &hint);
-    if (elsewhere && !hint.n) {
+    const char *instead = old_word(name, r->cmd->bit);
+    if (instead) return err_set(e, ERR_USAGE, "%s is gone: %s", arg, instead);
+    add_parameter(r, name, &hint);
+    if (!hint.n && !elsewhere && option_find(name, FOR_CONFIG)) {
+        text_add(&hint, "; it is a key of config files");
+    } else if (elsewhere && !hint.n) {
         text_add(&hint, "; it is for ");
         option_commands(elsewhere->on, &hint);
     } else if (!hint.n && access(arg, F_OK) == 0) {
@@ -133,6 +134,10 @@ static bool read_line(reader *r, err *e) {
             strtod(arg, &end);
             dashed = *end != 0;
         }
+        const char *instead =
+            dashed || r->words || r->cmd->stands_for[0] ? NULL : old_word(arg, r->cmd->bit);
+        if (instead)
+            return err_set(e, ERR_USAGE, "'%s %s' is gone: %s", r->cmd->name, arg, instead);
         if (!dashed)
             r->word[r->words++] = arg;
         else if (r->cmd->bit == FOR_HELP && arg[1] == '-' && option_find(arg + 2, FOR_ALL))

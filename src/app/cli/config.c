@@ -1,6 +1,6 @@
 #include "app/cli/config.h"
 
-#include "app/cli/other_words.h"
+#include "app/cli/old_words.h"
 #include "base/mem.h"
 #include "bloom/layer_light.h"
 
@@ -160,32 +160,14 @@ bool config_member(const config_reader *r, const json_value *v, const option *o,
     return ok;
 }
 
-static bool include(const config_reader *r, const json_value *v, err *e) {
-    if (v->type == JSON_ARRAY) {
-        bool ok = true;
-        for (v = v->child; ok && v; v = v->next)
-            ok = v->type == JSON_STRING ? include(r, v, e)
-                                        : config_wrong_type(v, "include", STRING, e);
-        return ok;
-    }
-    if (v->type != JSON_STRING) return config_wrong_type(v, "include", STRING | ARRAY, e);
-    char *path = config_string(r->words, v, "include", true, e);
-    bool ok = path && config_file(r, path, v, e);
-    mem_free(path);
-    return ok;
-}
-
 static bool unknown_key(const json_value *v, err *e) {
     const option *o = option_find(v->key, FOR_ALL);
     char flag[OPTION_NAME_ROOM];
-    text other = {0};
-    if (other_word_find(v->key, FOR_CONFIG, &other)) {
-        json_err_key(v, e, "there is no option \"%s\"; %s", v->key, other.s);
-        text_free(&other);
-        return false;
-    }
+    const char *instead = old_word(v->key, FOR_CONFIG);
+    if (instead) return json_err_key(v, e, "\"%s\" is gone: %s", v->key, instead);
     if (o && o->at == offsetof(settings, config))
-        return json_err_key(v, e, "\"config\" cannot be set in a config file; use \"include\"");
+        return json_err_key(v, e,
+                            "\"config\" cannot be set in a config file; give all keys in one");
     if (o && !option_in_config(o))
         return json_err_key(v, e,
                             "\"%s\" cannot be set in a config file, only by %s on the command line",
@@ -196,11 +178,8 @@ static bool unknown_key(const json_value *v, err *e) {
 }
 
 bool config_object(const config_reader *r, const json_value *object, err *e) {
-    const json_value *first = json_get(object, "include");
-    if (first && !include(r, first, e)) return false;
     for (const json_value *v = object->child; v; v = v->next) {
-        if (strcmp(v->key, "version") == 0 || strcmp(v->key, "$schema") == 0 || v == first)
-            continue;
+        if (strcmp(v->key, "version") == 0 || strcmp(v->key, "$schema") == 0) continue;
         const option *o = option_find(v->key, FOR_CONFIG);
         if (!o || strchr(v->key, '-')) return unknown_key(v, e);
         for (const json_value *w = object->child; w != v; w = w->next) {

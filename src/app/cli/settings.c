@@ -1,4 +1,5 @@
 #include "app/cli/keyed.h"
+#include "app/cli/old_words.h"
 #include "app/cli/options.h"
 #include "base/json_out.h"
 #include "base/log.h"
@@ -98,28 +99,19 @@ static bool parse_number(const source *from) {
     return true;
 }
 
-/* Words of other programs, and what they are called here. */
-static const struct {
-    const char *said, *meant;
-} WORD_OF_OTHERS[] = {
-    {"reflect", "mirror"}, {"symmetric", "mirror"}, {"black", "zero"},         {"constant", "zero"},
-    {"edge", "clamp"},     {"repeat", "clamp"},     {"replicate", "clamp"},    {"periodic", "wrap"},
-    {"centre", "middle"},  {"center", "middle"},    {"ignore", "interpolate"}, {"uint8", "half"},
-    {"fp16", "half"},      {"fp32", "float"},       {"zip9", "zip"},
-};
-
 /* Returns the index of a word of the row. Returns -1 and sets the error if it has no such word. */
 static int word_index(const source *from, const char *v) {
     const char *const *words = from->o->words;
     int n = 0;
     for (; words[n]; n++)
         if (strcmp(words[n], v) == 0) return n;
+    const char *instead = old_value(from->o->name, v);
+    if (instead)
+        return err_set(from->e, ERR_CONFIG, "%s %s is gone: %s", from->name, v, instead), -1;
     bad_value(from);
     if (from->e) {
         char meant[TEXT_MEANT];
         size_t used = strlen(from->e->msg);
-        for (size_t i = 0; i < sizeof WORD_OF_OTHERS / sizeof WORD_OF_OTHERS[0]; i++)
-            if (strcmp(v, WORD_OF_OTHERS[i].said) == 0) v = WORD_OF_OTHERS[i].meant;
         snprintf(from->e->msg + used, sizeof from->e->msg - used, "%s",
                  text_meant(meant, v, words, n, '\''));
     }

@@ -128,8 +128,6 @@ static void add_version(json_out *j) {
 /* Adds the keys of a config file. */
 static void add_config(json_out *j, const settings *defaults, bool in_suite) {
     add_version(j);
-    add_given(j, "include", "Config files that are read first.",
-              "{\"anyOf\": [" TEXT ", {\"type\": \"array\", \"items\": " TEXT "}]}");
     add_options(j, defaults, FOR_CONFIG, in_suite);
 }
 

@@ -1,0 +1,38 @@
+#include "app/cli/old_words.h"
+
+#include "app/cli/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* To refuse a word, add a row: the commands that took it; the word, or several with commas between,
+ * with _ for -; and a sentence without a full stop. A value is written behind its option, as
+ * "existing=in-place"; `users` do not count for it. */
+static const struct {
+    uint32_t users;
+    const char *words, *instead;
+} GONE[] = {
+    {FOR_CONFIG, "include",
+     "give one file with all keys; a flag overrides a key, and jq -s 'add' a.json b.json merges "
+     "two files"},
+};
+
+static const char *find(const char *word, uint32_t users) {
+    for (size_t i = 0; i < sizeof GONE / sizeof GONE[0]; i++)
+        if (GONE[i].users & users && text_glob_any(GONE[i].words, word)) return GONE[i].instead;
+    return NULL;
+}
+
+const char *old_word(const char *word, uint32_t users) {
+    char plain[OPTION_NAME_ROOM];
+    snprintf(plain, sizeof plain, "%s", word);
+    for (char *p = plain; *p; p++)
+        if (*p == '-') *p = '_';
+    return find(plain, users);
+}
+
+const char *old_value(const char *name, const char *value) {
+    char both[2 * OPTION_NAME_ROOM];
+    snprintf(both, sizeof both, "%s=%s", name, value);
+    return find(both, ~0u);
+}
