@@ -9,10 +9,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 static void end_without_memory(void) {
@@ -62,6 +64,26 @@ static void fill_descriptors(void) {
     }
 }
 
+/* Asks for the stack that the deepest calls need. The limit of the shell, which is also the size of
+ * the stacks of threads, may be lower. */
+static bool have_stack(err *e) {
+    enum { STACK = 512 << 10 };
+    struct rlimit l;
+    pthread_attr_t threads;
+    if (getrlimit(RLIMIT_STACK, &l) != 0 || l.rlim_cur >= STACK) return true;
+    struct rlimit more = {STACK, l.rlim_max > STACK ? l.rlim_max : STACK};
+    if (setrlimit(RLIMIT_STACK, &more) != 0)
+        return err_set(e, ERR_USAGE,
+                       "the stack may have %llu KB here, and fftbloom needs %d KB; "
+                       "raise the limit: ulimit -s %d",
+                       (unsigned long long)l.rlim_max >> 10, STACK >> 10, STACK >> 10);
+    pthread_attr_init(&threads);
+    pthread_attr_setstacksize(&threads, STACK);
+    pthread_setattr_default_np(&threads);
+    pthread_attr_destroy(&threads);
+    return true;
+}
+
 static const char *variable(const char *name) {
     return getenv(name);
 }
@@ -97,7 +119,7 @@ int main(int argc, char **argv) {
         text_free(&out);
         return ERR_USAGE;
     }
-    int status = run(argc, argv, &e);
+    int status = have_stack(&e) ? run(argc, argv, &e) : err_status(e.code);
     engine_rest();
     if (e.code) log_error("%s", e.msg);
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {

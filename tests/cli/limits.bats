@@ -71,3 +71,15 @@ T
     done
     "$FFTBLOOM" info k.exr --mem-limit 1M
 }
+
+@test "a stack that is too small is enlarged, or refused with the size it needs" {
+    image in.exr 40x30 half 0.1,0.2,0.3 7,9=50,40,30
+    "$FFTBLOOM" in.exr "$kernel" -o want.exr --device cpu
+    run --separate-stderr bash -c 'ulimit -Ss 64; "$@"' - "$FFTBLOOM" in.exr "$kernel" -o out.exr --device cpu
+    [ "$status" -eq 0 ]
+    cmp out.exr want.exr
+    # Root may pass the hard limit.
+    run --separate-stderr bash -c 'ulimit -s 64; "$@"' - "$FFTBLOOM" in.exr "$kernel" -o out.exr --device cpu
+    echo "$status $stderr"
+    [ "$status" -eq 0 ] || [[ "$status $stderr" == "64 "*"may have 64 KB here, and fftbloom needs 512 KB"*"ulimit -s 512"* ]]
+}

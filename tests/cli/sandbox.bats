@@ -138,6 +138,17 @@ on() { # FAULT DEVICE...: frames, two at a time, on a software device that claim
     [ ! -e elsewhere/secret.new ]
 }
 
+@test "wide and short files, of fewer lines than a chunk has: the program reads what it wrote" {
+    needs_program oiiotool
+    "$FFTBLOOM" --version | grep -q 'OpenEXR' || skip "built without OpenEXR"
+    oiiotool --pattern noise 16384x20 4 -d half -o in/a.exr --pattern noise 4096x1 16 -d half -o in/b.exr --pattern noise 30000x8 4 -d half -o in/c.exr
+    for f in a b c; do
+        "$FFTBLOOM" in/$f.exr in/k.exr -o out/$f.exr --amount 0 --compression dwab
+        oiiotool out/$f.exr --compression none -o out/theirs.exr
+        "$FFTBLOOM" diff out/$f.exr out/theirs.exr
+    done
+}
+
 @test "a decoder that breaks, hangs, takes all memory or talks rubbish is an error of its file" {
     needs_program oiiotool
     "$FFTBLOOM" --version | grep -q 'OpenEXR' || skip "built without OpenEXR"

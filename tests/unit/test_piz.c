@@ -21,7 +21,7 @@ static void chunk_free(chunk *c) {
 }
 
 static void chunk_make(chunk *c, uint32_t w, uint32_t h) {
-    c->channel = (image_channel){.name = (char *)(uintptr_t)"Y", .type = PIXEL_HALF};
+    c->channel = (image_channel){.name = (char *)(uintptr_t) "Y", .type = PIXEL_HALF};
     c->part = (image_part){.channel = &c->channel, .channels = 1, .packing = COMPRESSION_PIZ};
     c->shape = (exr_shape){&c->part, w, h, (size_t)w * h * 2};
     c->word = malloc(c->shape.raw);

@@ -19,7 +19,8 @@
 enum {
     PATIENCE = 120,  /* seconds that the answer to a chunk may take, and that a child may compute */
     WORTH = 1 << 30, /* bytes of samples after which a child is replaced: it takes less than that */
-    TIMES = 16,      /* the memory of a child beside a chunk; the library was seen to take 7 */
+    TIMES = 16,      /* the memory of a child beside a chunk; the library was seen to take 7. It
+                      * reserves for all lines of a chunk, also where the image has fewer. */
     SPARE = 64 << 20,
     NAME = 256 /* a channel's name, with its end: EXR allows no longer one */
 };
@@ -192,7 +193,9 @@ static void end_child(exr_scratch *s) {
 }
 
 /* Sees to it that the thread has a child that may decode the chunk. */
-static bool have_child(exr_scratch *s, size_t raw, err *e) {
+static bool have_child(exr_scratch *s, const exr_shape *shape, err *e) {
+    size_t lines = shape->part->tile_w ? shape->h : exr_chunk_lines(shape->part),
+           raw = shape->raw / shape->h * lines;
     if (s->child && raw <= s->child_room && s->child_done < WORTH) return true;
     end_child(s);
     int line = new_child(raw);
@@ -200,7 +203,7 @@ static bool have_child(exr_scratch *s, size_t raw, err *e) {
         return err_set(e, ERR_RETRY,
                        "no process could be started for OpenEXR's library to decode "
                        "%zu bytes in; --sandbox off does without",
-                       raw);
+                       shape->raw);
     s->child = line;
     s->child_room = raw;
     return true;
@@ -223,7 +226,7 @@ static bool send_order(int line, const exr_scratch *s, const exr_shape *shape) {
 }
 
 static bool decode_in_child(exr_scratch *s, const exr_shape *shape, err *e) {
-    if (!have_child(s, shape->raw, e)) return false;
+    if (!have_child(s, shape, e)) return false;
     answer a = {0};
     char said[sizeof e->msg] = "";
     bool heard = send_order(s->child, s, shape) && get(s->child, &a, sizeof a),

@@ -145,6 +145,10 @@ bool exr_chunk_known(compression c) {
     return WITH_OPENEXR || CODEC[c].encode != exr_ilm_encode;
 }
 
+uint32_t exr_chunk_lines(const image_part *p) {
+    return p->tile_w ? p->tile_h : CODEC[p->packing].lines;
+}
+
 /* --- layout ------------------------------------------------------------------------------- */
 
 static uint32_t level_length(uint32_t length, int level, bool round_up) {
@@ -181,7 +185,7 @@ bool exr_layout_make(exr_layout *out, const image_part *p, exr_levels levels, bo
                      err *e) {
     exr_layout l = {.w = image_width(p), .h = image_height(p)};
     l.cols = p->tile_w ? p->tile_w : l.w;
-    l.lines = p->tile_w ? p->tile_h : CODEC[p->packing].lines;
+    l.lines = exr_chunk_lines(p);
     l.across = ceil_div_u32(l.w, l.cols);
     l.down = ceil_div_u32(l.h, l.lines);
     l.table = all_levels(&l, levels, round_up);
