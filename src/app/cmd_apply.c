@@ -29,8 +29,7 @@ static bool check_names(const settings *s, const job *j, err *e) {
             ok = file_set_add(&files, FILE_WRITTEN, JOB_ROLE[k], f.path[k], e);
         job_files_free(&f);
     }
-    ok = ok && file_set_add(&files, FILE_READ, "the keys", s->keys, e) &&
-         file_set_add(&files, FILE_WRITTEN, "the report", s->report, e) &&
+    ok = ok && file_set_add(&files, FILE_WRITTEN, "the report", s->report, e) &&
          file_set_add_configs(&files, s, e) && file_set_check(&files, s->in_place, e);
     file_set_free(&files);
     return ok;
@@ -115,7 +114,7 @@ static void ending_say(const job *j, const report *r, const progress *p) {
 static int run(frame_maker *m, cli *c, const job *j, text *out, err *e) {
     progress told;
     report r;
-    if (c->s.update && !m->recipes->cache)
+    if (c->s.update && !m->stamps->cache)
         log_warn("every frame is made, now and next time: there is no cache folder that could "
                  "remember them; give --cache-dir");
     if (!progress_open(&told, &c->s, job_count(j), e) || !report_open(&r, job_count(j), e))
@@ -126,8 +125,8 @@ static int run(frame_maker *m, cli *c, const job *j, text *out, err *e) {
                 c->s.progress != PROGRESS_JSON;
     /* Without stamps an update makes all frames again. */
     if (seen && job_count(j) > 1)
-        progress_promise(&told, !m->recipes->cache ? ""
-                                : c->s.update      ? "; run the same command again to continue"
+        progress_promise(&told, !m->stamps->cache ? ""
+                                : c->s.update     ? "; run the same command again to continue"
                                               : "; run the same command with --existing update to "
                                                 "continue");
     bool finished = sequence_run(m, j, &told, &r, e);
@@ -169,7 +168,7 @@ int cmd_apply(cli *c, text *out, err *e) {
     char folder[CACHE_PATH];
     double start = clock_now();
     job j = {0};
-    recipes all = {0};
+    stamp_run all = {0};
     int status = 0;
     bool stamped = cache_path(folder, c->s.bloom.cache_dir), opened = job_open(&j, &c->s, e);
     /* Of frames that are not known, a report with the extension of an image may be one. */
@@ -177,8 +176,9 @@ int cmd_apply(cli *c, text *out, err *e) {
                         : !c->s.report || !image_can_create(c->s.report, NULL);
     if (opened && apart && check_outputs(&c->s, &j, e) &&
         exposure_settle_job(&c->s, &j, c->threads, e) &&
-        recipes_open(&all, &c->s, &j, stamped ? folder : NULL, e)) {
-        frame_maker m = {.recipes = &all,
+        stamp_run_open(&all, &c->s, &j, stamped ? folder : NULL, e)) {
+        frame_maker m = {.s = &c->s,
+                         .stamps = &all,
                          .threads = c->threads,
                          .look = PTHREAD_MUTEX_INITIALIZER,
                          .forgets = ATOMIC_FLAG_INIT};
@@ -198,7 +198,6 @@ int cmd_apply(cli *c, text *out, err *e) {
     }
     bool end_is_seen = !c->s.dry_run && (!c->s.farms || c->s.wait);
     if (e->code && !c->answered && end_is_seen) report_early(c, start, apart, out, e);
-    recipes_close(&all);
     job_close(&j);
     return status;
 }

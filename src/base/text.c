@@ -294,6 +294,15 @@ const char *text_meant(char buf[TEXT_MEANT], const char *s, const char *const *n
     return buf;
 }
 
+void text_add_number(text *t, double x) {
+    char shortest[32];
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(shortest, sizeof shortest, "%.*g", digits, x);
+        if (strtod(shortest, NULL) == x) break;
+    }
+    text_add(t, "%s", shortest);
+}
+
 const char *text_bytes(double bytes, char buf[32]) {
     static const char *const UNIT[] = {"B", "kB", "MB", "GB", "TB"};
     int u = 0;

@@ -67,6 +67,9 @@ enum { TEXT_MEANT = 128 };
 const char *text_meant(char buf[TEXT_MEANT], const char *s, const char *const *names, int count,
                        char quote);
 
+/* Adds the shortest digits, from six on, that give the same number. */
+void text_add_number(text *t, double x);
+
 /* Writes a number of bytes for people, such as "1.5 GB" or "720 kB", and returns buf. */
 const char *text_bytes(double bytes, char buf[32]);
 

@@ -78,7 +78,7 @@ static bool find(char to[SHELF_PATH], bool *recipe, const fb_context *c, const c
     if (!shelf_is_recipe(to) || *recipe) return true;
     snprintf(from, sizeof from, "%s", to);
     const shelf_places in = {.cache = c->cache_dir};
-    const shelf_want want = {.recipe = from, .parameters = "", .share = 1};
+    const shelf_want want = {.recipe = from, .scale = 1};
     return shelf_entry(to, &want, &in, &there, e) &&
            (there || shelf_make(to, &want, c->threads, e));
 }

@@ -8,7 +8,7 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
 export FFTBLOOM_CACHE_DIR=$dir/cache FFTBLOOM_DEVICE=cpu
-mkdir in out
+mkdir in out k
 i=0
 for taps in 24 40 56; do
     "$prog" kernel make disc --taps $taps --param radius=$((taps / 4)) -o s$i.exr
@@ -20,9 +20,9 @@ for i in $(seq "$frames"); do
     from=s$((i % 3)).exr
     [ $((i % 50)) -ne 0 ] || from=cut.exr
     ln "$from" "$(printf 'in/a.%06d.exr' "$i")"
+    ln k$((3 * (i - 1) / frames)).exr "$(printf 'k/a.%06d.exr' "$i")"
 done
-third=$((frames / 3))
-"$prog" 'in/a.######.exr' ${KERNEL:-"1:k0.exr,$third:k1.exr,$((2 * third)):k2.exr"} -o 'out/a.######.exr' --keep-going -q 2>said &
+"$prog" 'in/a.######.exr' ${KERNEL:-'k/a.######.exr'} -o 'out/a.######.exr' --keep-going -q 2>said &
 pid=$!
 while kill -0 $pid 2>/dev/null; do
     done=$(find out -name '*.exr' | wc -l)

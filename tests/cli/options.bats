@@ -98,14 +98,11 @@ value() { # WANT NAME ARGUMENTS...
     value "0.7 flag --amount" amount --amount 0.7
 }
 
-@test "amount is a fraction or a percentage, keyed or not, and sharpen its complement in files" {
+@test "amount is a fraction or a percentage, and sharpen its complement in files" {
     echo '{"version": 1, "amount": "25%"}' >percent.json
-    echo '{"version": 1, "sharpen": {"1": 0.2, "3": 1}}' >keyed.json
     value "0.3 flag --amount" amount --amount 30%
     value "0.25 percent.json:1:26" amount --config percent.json
-    value '{"1": 0.8, "3": 0} keyed.json:1:27' amount --config keyed.json
-    value '{"1": 0.8, "3": 0} flag --amount' amount --amount 1:80%,3:0
-    value "0.5 flag --amount" amount --config keyed.json --amount 0.5
+    value "0.5 flag --amount" amount --config percent.json --amount 0.5
     "$FFTBLOOM" a.exr --amount 0.5 --print-config --json | holds - \
         'd["amount"] == {"value": 0.5, "origin": "flag --amount"} and d["kernel"]["value"] is None'
     # A config can come through a pipe.

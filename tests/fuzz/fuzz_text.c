@@ -4,7 +4,6 @@
  * `make fuzz` builds it with libFuzzer; tests/unit/test_corpus.c runs the corpus through it. */
 #include "app/check/suite.h"
 #include "app/cli/config.h"
-#include "app/cli/keys_file.h"
 #include "app/farm/farm.h"
 #include "app/run/frame_pattern.h"
 #include "app/run/stream.h"
@@ -40,31 +39,6 @@ static bool read_recipe(given *g, err *e) {
     text_free(&all);
     if (r) kernel_recipe_free(r);
     mem_free(r);
-    return ok;
-}
-
-static bool read_keys(given *g, err *e) {
-    return keys_file_load(&g->s, g->path, FOR_APPLY, e);
-}
-
-/* What keys say of themselves is read as the same keys. */
-static bool read_keyed(given *g, err *e) {
-    keyed k = {0}, again = {0};
-    text all = {0}, second = {0};
-    bool ok = keyed_parse(&k, g->string, false, e);
-    if (ok) {
-        keyed_add_at(&k, 7, &all);
-        keyed_add_json(&k, &all);
-        text_free(&all);
-        keyed_add_text(&k, &all);
-        if (!keyed_parse(&again, all.s, false, e)) abort();
-        keyed_add_text(&again, &second);
-        if (strcmp(all.s, second.s) != 0) abort();
-    }
-    text_free(&all);
-    text_free(&second);
-    keyed_free(&k);
-    keyed_free(&again);
     return ok;
 }
 
@@ -126,9 +100,9 @@ static bool read_option(given *g, err *e) {
     return settings_set(&g->s, i, g->string + 1, (setting_origin){ORIGIN_FLAG, "--fuzz"}, e);
 }
 
-static bool (*const READERS[])(given *g, err *e) = {
-    read_config,  read_suite,  read_recipe,   read_keys,     read_keyed,
-    read_pattern, read_ranges, read_template, read_raw_size, read_option};
+static bool (*const READERS[])(given *g, err *e) = {read_config,   read_suite,  read_recipe,
+                                                    read_pattern,  read_ranges, read_template,
+                                                    read_raw_size, read_option};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     static given g;

@@ -46,7 +46,7 @@ static void make_frame(const char *name, uint64_t seed) {
 typedef struct {
     settings s;
     job j;
-    recipes all;
+    stamp_run all;
     frame_maker maker;
     device_pool *devices;
     device_queue queue;
@@ -73,15 +73,16 @@ static run *begin(const char *output) {
     set(&r->s, "output", make_path(output));
     CHECK_OK(job_open(&r->j, &r->s, &r->e), r->e);
     CHECK_OK(job_frame(&r->j, 0, &r->files, &r->e), r->e);
-    CHECK_OK(recipes_open(&r->all, &r->s, &r->j, r->s.bloom.cache_dir, &r->e), r->e);
-    r->maker = (frame_maker){.recipes = &r->all,
+    CHECK_OK(stamp_run_open(&r->all, &r->s, &r->j, r->s.bloom.cache_dir, &r->e), r->e);
+    r->maker = (frame_maker){.s = &r->s,
+                             .stamps = &r->all,
                              .threads = make_threads(),
                              .look = PTHREAD_MUTEX_INITIALIZER,
                              .forgets = ATOMIC_FLAG_INIT};
     r->devices = device_pool_open(r->maker.threads, r->s.bloom.cache_dir, 0, &r->e);
     CHECK_OK(r->devices, r->e);
     device_queue_open(&r->queue, &r->s.bloom, r->devices);
-    r->stamp = (stamp){r->all.cache, &r->all.look, r->files.input, r->files.output};
+    CHECK_OK(stamp_make(&r->stamp, &r->all, &r->files, &r->e), r->e);
     return r;
 }
 

@@ -77,9 +77,6 @@ static bool check_case(suite_reader *r, const suite_case *c, const json_value *v
     if (frame_pattern_is(c->s.input))
         return json_err(v, r->e, "a case is one image; the input of \"%s\" is a sequence: %s",
                         c->name, c->s.input);
-    if (settings_keyed(&c->s))
-        return json_err(v, r->e, "a case is one image; %s of \"%s\" has values for several frames",
-                        settings_keyed(&c->s)->name, c->name);
     if (!referenced && !c->energies && !c->s.bloom.verify)
         return json_err(v, r->e, "\"%s\" needs a reference, energy or verify: nothing is checked",
                         c->name);

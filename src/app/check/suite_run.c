@@ -198,9 +198,7 @@ static bool make_result(case_result *c, const case_run *r, err *e) {
     err why = {0};
     bloom *b = NULL;
     stages after = {0};
-    bloom_settings wanted = c->c->s.bloom;
-    wanted.half = c->c->s.pixels == PIXELS_HALF;
-    wanted.stored = colours_stored(&c->c->s);
+    bloom_settings wanted = stages_bloom(&c->c->s);
     bool ok = (b = bloom_open(&wanted, c->c->s.kernel, r->threads, e)) &&
               (c->made = mem_new(1, sizeof *c->made, "a report", e));
     if (ok && !bloom_image(b, r->img, c->made, &why)) {

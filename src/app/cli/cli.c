@@ -2,7 +2,6 @@
 
 #include "app/cli/config.h"
 #include "app/cli/help.h"
-#include "app/cli/keys_file.h"
 #include "app/cli/library.h"
 #include "app/cli/old_words.h"
 #include "app/cli/option_rules.h"
@@ -279,14 +278,7 @@ static bool prepare(cli *c, int argc, char **argv, text *out, err *e) {
         ok = settings_environment(&c->s, c->cmd->bit, e) && set_flags(&r, &c->s, true, e) &&
              (!c->s.config || config_load(&c->s, c->s.config, e)) &&
              settings_environment(&c->s, c->cmd->bit, e) && set_flags(&r, &c->s, false, e) &&
-             set_words(&r, c, e) &&
-             (!c->s.keys || !option_find("keys", c->cmd->bit) ||
-              keys_file_load(&c->s, c->s.keys, c->cmd->bit, e)) &&
-             settings_settle(&c->s, e);
-    const option *varies = ok ? settings_keyed(&c->s) : NULL;
-    if (varies && varies->on & c->cmd->bit && !option_find("keys", c->cmd->bit))
-        ok = err_set(e, ERR_CONFIG, "%s has values for several frames, and '%s' takes one",
-                     varies->name, c->cmd->name);
+             set_words(&r, c, e) && settings_settle(&c->s, e);
     mem_free(r.flag);
     log_set_level(c->s.quiet ? LOG_ERROR : c->s.verbose ? LOG_INFO : LOG_NOTE);
     mem_set_limit(c->s.bloom.mem_limit);

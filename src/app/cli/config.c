@@ -81,22 +81,6 @@ static bool join_array(const config_reader *r, const json_value *array, const op
                     array->children);
 }
 
-/* Appends {"1001": 0, "1050": 1} as "1001:0,1050:1". */
-static bool join_keys(const config_reader *r, const json_value *object, const option *o, text *to,
-                      err *e) {
-    if (!object->children)
-        return json_err(object, e, "%s has no keys; write {\"1001\": 0, \"1050\": 1}", o->name);
-    for (const json_value *v = object->child; v; v = v->next) {
-        if (v->type != JSON_NUMBER && v->type != JSON_STRING)
-            return config_wrong_type(v, o->name, NUMBER | STRING, e);
-        text_add(to, "%s%s:", to->n ? "," : "", v->key);
-        /* A name of a shipped kernel has no folder. */
-        bool path = o->type == OPTION_PATH && v->text && strpbrk(v->text, "./");
-        if (!config_text(r->words, v, path, to, e)) return false;
-    }
-    return true;
-}
-
 /* Sets an option whose value stands at v. */
 static bool set_at(const config_reader *r, const json_value *v, const option *o, const char *value,
                    err *e) {
@@ -141,13 +125,14 @@ bool config_member(const config_reader *r, const json_value *v, const option *o,
         return json_err(v, e,
                         "layers takes the names of layers; settings of single layers are "
                         "\"per_layer\": {\"rim\": {\"amount\": 0.2}}");
+    const char *instead = v->type == JSON_OBJECT ? old_value(o->name, "1:") : NULL;
+    if (instead) return json_err(v, e, "%s by frame is gone: %s", o->name, instead);
     uint32_t types = option_json_types(o);
     if (!(types >> v->type & 1) && !has_variables(r, v))
         return config_wrong_type(v, o->name, types, e);
     text value = {0};
-    bool ok = v->type == JSON_ARRAY    ? join_array(r, v, o, &value, e)
-              : v->type != JSON_OBJECT ? config_text(r->words, v, o->type == OPTION_PATH, &value, e)
-                                       : join_keys(r, v, o, &value, e);
+    bool ok = v->type == JSON_ARRAY ? join_array(r, v, o, &value, e)
+                                    : config_text(r->words, v, o->type == OPTION_PATH, &value, e);
     if (ok && o->flag_word && value.n && strcmp(value.s, o->flag_word) == 0)
         ok = json_err(v, e, "a config file cannot say %s of %s; --%s %s does", value.s, o->name,
                       o->name, value.s);

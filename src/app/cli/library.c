@@ -1,7 +1,6 @@
 #include "app/cli/library.h"
 
-#include "app/cli/kernel_keys.h"
-#include "app/cli/keyed.h"
+#include "app/cli/old_words.h"
 #include "app/cli/options.h"
 #include "app/cli/ticker.h"
 #include "kernel/cache.h"
@@ -46,8 +45,7 @@ static bool no_such(const char *word, const settings *s, err *e) {
 
 bool library_make(char to[SHELF_PATH], const shelf_want *w, const settings *s, err *e) {
     char folder[CACHE_PATH], entry[SHELF_PATH], what[160];
-    const char *slash = w->recipe ? strrchr(w->recipe, '/') : NULL;
-    const char *name = slash ? slash + 1 : w->recipe ? w->recipe : "mix.json";
+    const char *slash = strrchr(w->recipe, '/'), *name = slash ? slash + 1 : w->recipe;
     bool there, any = cache_path(folder, s->bloom.cache_dir);
     const shelf_places in = {any ? folder : NULL, getenv("FFTBLOOM_CACHE_RO")};
     snprintf(what, sizeof what, "making the kernel '%.*s'", (int)strlen(name) - 5, name);
@@ -69,10 +67,8 @@ char *library_path(char room[LIBRARY_PATH], char *word, const settings *s, err *
     bool file = !shelf_is_name(word) || access(word, F_OK) == 0;
     if (file && !shelf_is_recipe(word)) return word;
     if (!find(room, word, s)) return no_such(word, s, e), NULL;
-    return !shelf_is_recipe(room) ||
-                   library_make(room, &(shelf_want){room, "", {NULL}, 1, false}, s, e)
-               ? room
-               : NULL;
+    return !shelf_is_recipe(room) || library_make(room, &(shelf_want){room, 1, false}, s, e) ? room
+                                                                                             : NULL;
 }
 
 const char *library_name_of(char room[LIBRARY_PATH], const char *path, const settings *s) {
@@ -89,11 +85,6 @@ const char *library_name_of(char room[LIBRARY_PATH], const char *path, const set
     return shipped || (n < (size_t)(dot - slash) - 1 && access(recipe, F_OK) == 0) ? room : NULL;
 }
 
-bool library_has(const char *word, const settings *s, err *e) {
-    char room[LIBRARY_PATH];
-    return access(word, F_OK) == 0 || find(room, word, s) || no_such(word, s, e);
-}
-
 /* Sets a kernel that is made for this run, and what is left of the scale. */
 static bool set_made(settings *s, const option *o, const char *path, double scale, err *e) {
     const setting *is = &s->value[o - OPTIONS];
@@ -104,32 +95,44 @@ static bool set_made(settings *s, const option *o, const char *path, double scal
                         (setting_origin){is->origin, *where ? where : NULL}, e);
 }
 
-/* The scale at which recipes are made: 0 where it is not known before the image is, or varies. */
-static double made_scale(const settings *s, uint32_t users) {
-    const option *sized = option_find("kernel_scale", users);
-    bool varies = sized && s->value[sized - OPTIONS].text &&
-                  keyed_is(s->value[sized - OPTIONS].text);
-    return s->bloom.kernel_relative || varies ? 0 : s->bloom.kernel.size;
+/* The scale at which recipes are made: 0 where it is not known before the image is. */
+static double made_scale(const settings *s) {
+    return s->bloom.kernel_relative ? 0 : s->bloom.kernel.size;
 }
 
-/* Checks a kernel that is written in one of the ways of kernel_keys.h. */
-static bool set_keys(settings *s, const option *o, const char *word, uint32_t users, err *e) {
-    kernel_keys k;
-    char path[LIBRARY_PATH];
-    double scale = made_scale(s, users);
-    if (!kernel_keys_parse(&k, word, e)) return err_in(e, "kernel");
-    bool varies = kernel_keys_vary(&k);
-    bool ok = kernel_keys_check(&k, s, e) &&
-              (!varies || option_find("keys", users) ||
-               err_set(e, ERR_CONFIG,
-                       "kernel has values for several frames, and this command takes one"));
-    if (ok && !varies)
-        ok = kernel_keys_at(path, sizeof path, &k, 0, &scale, s, e) &&
-             set_made(s, o, path, scale, e);
-    else if (ok && word != s->kernel)
-        ok = snprintf(path, sizeof path, "%s", word) > 0 && set_made(s, o, path, 0, e);
-    kernel_keys_free(&k);
-    return ok;
+/* Refuses what stands for several kernels, or for a kernel and something else, with the command
+ * that does it. Returns false for all other words: the error is not set. */
+static bool refuse_phrase(const char *word, err *e) {
+    char name[64];
+    size_t n = strcspn(word, "(:@");
+    const char *rest = word + n + 1;
+    if (!word[n] || access(word, F_OK) == 0) return false;
+    snprintf(name, sizeof name, "%.*s", (int)n, word);
+    if (word[n] == '(') {
+        text list = {0};
+        text_add(&list, "%.*s", (int)strcspn(rest, ")"), rest);
+        for (char *p = list.s; p && *p; p++)
+            if (*p == ';') *p = ',';
+        err_set(e, ERR_USAGE,
+                "'%s': make the kernel first: fftbloom kernel make %s --param '%s' -o KERNEL.exr",
+                word, name, list.s ? list.s : "");
+        text_free(&list);
+    } else if (word[n] == ':' && *name && !name[strspn(name, "-0123456789")]) {
+        err_set(e, ERR_USAGE, "kernel '%s' is gone: %s", word, old_value("kernel", word));
+    } else if (word[n] == ':' && strspn(rest, "0123456789.")) {
+        text list = {0};
+        text_add(&list, "%s", word);
+        for (char *p = list.s; p && *p; p++)
+            if (*p == ',' || *p == '+') *p = ' ';
+        err_set(e, ERR_USAGE, "'%s': mix the kernels first: fftbloom kernel mix %s -o KERNEL.exr",
+                word, list.s ? list.s : "");
+        text_free(&list);
+    } else if (word[n] == '@' && shelf_is_name(name) && *rest &&
+               !rest[strspn(rest, "0123456789.%")]) {
+        err_set(e, ERR_USAGE, "'%s': the strength is an option: write %s --amount %s", word, name,
+                rest);
+    }
+    return e->code != 0;
 }
 
 bool library_set_kernel(settings *s, uint32_t users, err *e) {
@@ -138,21 +141,17 @@ bool library_set_kernel(settings *s, uint32_t users, err *e) {
     char path[LIBRARY_PATH];
     if (!o || o->at != offsetof(settings, kernel) || !word) return true;
     /* In a config file a word has the folder of the file in front. */
-    char named[LIBRARY_PATH];
-    snprintf(named, sizeof named, "%.*s", (int)strcspn(word, "("), word);
-    const char *slash = strrchr(named, '/');
-    if (s->value[o - OPTIONS].origin == ORIGIN_FILE && !keyed_begins(word) && slash &&
-        access(named, F_OK) != 0)
-        word += slash + 1 - named;
-    if (kernel_keys_is(word)) return set_keys(s, o, word, users, e);
+    const char *slash = strrchr(word, '/');
+    if (s->value[o - OPTIONS].origin == ORIGIN_FILE && slash && access(word, F_OK) != 0)
+        word = slash + 1;
+    if (refuse_phrase(word, e)) return false;
     if (!shelf_is_recipe(word) && (!shelf_is_name(word) || access(word, F_OK) == 0)) return true;
     if (users == FOR_BENCH && !word[strspn(word, "0123456789")]) return true;
     if (!find(path, word, s)) return no_such(word, s, e);
     /* A recipe is made at the size that is wanted, where that is known already: stretching would
      * make squares of its core. */
-    double scale = made_scale(s, users);
+    double scale = made_scale(s);
     if (!shelf_is_recipe(path)) return set_made(s, o, path, 0, e);
-    return library_make(path, &(shelf_want){path, "", {NULL}, scale > 0 ? scale : 1, false}, s,
-                        e) &&
+    return library_make(path, &(shelf_want){path, scale > 0 ? scale : 1, false}, s, e) &&
            set_made(s, o, path, scale > 0 ? 1 : 0, e);
 }

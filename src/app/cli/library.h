@@ -23,13 +23,9 @@ bool library_make(char to[LIBRARY_PATH], const shelf_want *w, const settings *s,
  * all other kernels. */
 bool library_recipe(char room[LIBRARY_PATH], const char *word, const settings *s);
 
-/* Returns whether a word is a file or the name of a shipped kernel; else ERR_NO_INPUT. */
-bool library_has(const char *word, const settings *s, err *e);
-
-/* Replaces the option `kernel` by the path of the shipped kernel that it names, and a kernel with
- * parameters (kernel_keys.h) by that of the kernel that is made; one that changes from frame to
- * frame is checked and stays. Fails with ERR_NO_INPUT, and with the nearest names, where a word
- * names nothing. */
+/* Replaces the option `kernel` by the path of the shipped kernel that it names, or of the kernel
+ * that its recipe makes. Fails with ERR_NO_INPUT, and with the nearest names, where a word names
+ * nothing. */
 bool library_set_kernel(settings *s, uint32_t users, err *e);
 
 /* Writes the name of the shipped kernel whose file this is, or that was made of its recipe, and

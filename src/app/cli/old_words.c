@@ -5,6 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#define BY_FRAME                                                                                \
+    "give each part of a shot a command of its own, with --frames; docs/sequences.md has more " \
+    "ways"
+
 /* To refuse a word, add a row: the commands that took it; the word, or several with commas between,
  * with _ for -; and a sentence without a full stop. A value is written behind its option, as
  * "existing=in-place"; `users` do not count for it. */
@@ -15,6 +19,12 @@ static const struct {
     {FOR_CONFIG, "include",
      "give one file with all keys; a flag overrides a key, and jq -s 'add' a.json b.json merges "
      "two files"},
+    {FOR_APPLY | FOR_PLAN | FOR_FARM | FOR_CONFIG, "keys", BY_FRAME},
+    {FOR_ALL, "kernel=*[0-9]:*",
+     BY_FRAME "; frames have kernels of their own by a pattern, such as k.####.exr"},
+    {FOR_ALL,
+     "amount=*[0-9]:*,threshold=*[0-9]:*,knee=*[0-9]:*,kernel_scale=*[0-9]:*,exposure=*[0-9]:*",
+     BY_FRAME},
 };
 
 static const char *find(const char *word, uint32_t users) {

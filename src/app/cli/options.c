@@ -38,12 +38,12 @@ const option OPTIONS[] = {
          "sequence.",
      .about = "It can also be given as the first argument. - is standard input (docs/pipes.md)."},
     {"kernel", OPTION_PATH, SECTION_FILES, SPREAD | FOR_BENCH, AT(kernel), .rank = RANK_MAIN,
-     .value = "KERNEL", .letter = 'k', .keyed = true,
+     .value = "KERNEL", .letter = 'k',
      .help =
          "Point spread function: an image, a .spectrum file made by precompute, or the name of a "
          "shipped kernel ('fftbloom kernel list').",
-     .about = "It can also be given as an argument, after the input. sunstar(fnumber=11) sets a "
-              "parameter of a recipe. docs/sequences.md says how kernels change in time."},
+     .about = "It can also be given as an argument, after the input. In a sequence a "
+              "pattern, such as k.####.exr, gives each frame a kernel of its own."},
     {"output", OPTION_PATH, SECTION_FILES,
      FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF | FOR_BENCH, AT(output), .rank = RANK_MAIN,
      .value = "OUT", .letter = 'o', .stdout_too = true,
@@ -100,26 +100,24 @@ const option OPTIONS[] = {
               "Give one word, or one per axis, x first: --padding mirror,zero; in JSON also "
               "[\"mirror\",\"zero\"]."},
     {"amount", OPTION_AMOUNT, SECTION_LIGHT, IMAGE, AT(bloom.sharpen), .value = "A", .preset = "1",
-     .keyed = true, .rank = RANK_MAIN,
+     .rank = RANK_MAIN,
      .help = "Strength of the bloom, as a fraction or a percentage: 1 is the whole of it, 0 the "
              "input unchanged.",
      .about = "The kernel k becomes A k + (1 - A) delta, which keeps its sum."},
     {"sharpen", OPTION_FLOAT, SECTION_LIGHT, FOR_CONFIG, AT(bloom.sharpen), .value = "T", .min = 0,
-     .max = 1, .keyed = true, .means = "amount",
-     .help = "The counterpart of --amount: T is 1 - A."},
+     .max = 1, .means = "amount", .help = "The counterpart of --amount: T is 1 - A."},
     {"mask", OPTION_STRING, SECTION_LIGHT, IMAGE, AT(bloom.mask), .value = "LAYER",
      .help = "Spread only the light under this mask, which is a channel or a layer with one "
              "channel: all where it is 1, none where it is 0.",
      .about = "Other light stays where it is. Glare falls on all pixels. See docs/comp.md."},
     {"threshold", OPTION_FLOAT, SECTION_LIGHT, IMAGE, AT(bloom.threshold), .rank = RANK_MAIN,
-     .value = "V", .min = 0, .max = INFINITY, .preset = "0", .keyed = true,
+     .value = "V", .min = 0, .max = INFINITY, .preset = "0",
      .help = "Spread only the light above V and let the rest pass unchanged; 0 turns this off. Not "
              "physical.",
      .about =
          "Energy is kept, but the glare no longer has the kernel's shape; the report says so."},
     {"knee", OPTION_FLOAT, SECTION_LIGHT, IMAGE, AT(bloom.knee), .value = "V", .min = 0,
-     .max = INFINITY, .preset = "0", .keyed = true,
-     .help = "Width of the soft transition around --threshold."},
+     .max = INFINITY, .preset = "0", .help = "Width of the soft transition around --threshold."},
     {"axis", OPTION_ENUM, SECTION_LIGHT, RUN, AT(bloom.order), .rank = RANK_EXPERT,
      .words = WORDS("auto", "x", "y"), .preset = "auto",
      .help = "Axis to transform first; auto takes the one that costs less.",
@@ -138,7 +136,7 @@ const option OPTIONS[] = {
              "centroid, its upper left corner, or X,Y.",
      .about = "X,Y counts taps from the upper left one and may lie between taps."},
     {"kernel_scale", OPTION_SCALE, SECTION_KERNEL, SPREAD, AT(bloom.kernel), .value = "S",
-     .min = 1e-3, .max = 1000, .preset = "1", .keyed = true,
+     .min = 1e-3, .max = 1000, .preset = "1",
      .help = "Size of the kernel: a factor (1 is one tap per pixel), or a height relative to the "
              "image (0.5h is half the image height).",
      .about = "A size in image heights keeps the look the same from proxy to full size."},
@@ -223,7 +221,7 @@ const option OPTIONS[] = {
      .preset = "keep", .help = "Compression of EXR output; keep uses the input's."},
     {"exposure", OPTION_FLOAT, SECTION_LAYERS, FOR_APPLY | FOR_KERNEL, AT(exposure),
      .rank = RANK_MAIN, .value = "STOPS", .words = WORDS("auto"), .min = -40, .max = 40,
-     .preset = "auto", .keyed = true,
+     .preset = "auto",
      .help = "Exposure of a PNG picture: a gain in stops, or auto for one that suits the picture.",
      .about = "At 0 a grey of 0.18 is shown as 0.18. Give the same number for pictures that are to "
               "be compared. docs/images.md says what auto does."},
@@ -343,12 +341,6 @@ const option OPTIONS[] = {
      .help = "Names of the views for %V (the name) and %v (its first letter) in IN, KERNEL and "
              "OUT.",
      .about = "Each view is an image of its own; each frame is made once for each view."},
-    {"keys", OPTION_PATH, SECTION_SEQUENCE, IMAGE, AT(keys), .value = "FILE.csv",
-     .help = "Read values that change from frame to frame from a CSV file: a column \"frame\", and "
-             "one for each option.",
-     .about = "--amount 1001:0,1050:1, or {\"1001\": 0, \"1050\": 1} in a config file, does the "
-              "same for one option: amount, threshold, knee, kernel_scale or exposure "
-              "(docs/sequences.md)."},
     {"keep_going", OPTION_BOOL, SECTION_SEQUENCE, FOR_APPLY, AT(keep_going), .preset = "false",
      .help =
          "Continue after a frame that fails or whose input is missing, and exit with the status "
@@ -578,7 +570,7 @@ const option_kind OPTION_KIND[OPTION_TYPES] = {
 
 uint32_t option_json_types(const option *o) {
     bool may_be_word = o->type == OPTION_FLOAT && (isinf(o->max) || o->words);
-    return OPTION_KIND[o->type].json | (may_be_word ? STRING : 0) | (o->keyed ? OBJECT : 0);
+    return OPTION_KIND[o->type].json | (may_be_word ? STRING : 0);
 }
 
 void option_describe_type(const option *o, text *to) {

@@ -99,7 +99,6 @@ typedef struct option {
     bool stdout_too;       /* of a path: - is standard output */
     option_rank rank;
     const char *means; /* the complement of that option, which has the value; NULL: none */
-    bool keyed;        /* may have a value for each frame (keyed.h) */
 } option;
 
 extern const option OPTIONS[];

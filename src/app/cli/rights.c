@@ -81,8 +81,7 @@ static bool reads_more(const cli *c) {
     bool more = c->s.view && strncmp(c->s.view, "ocio", 4) == 0;
     for (size_t i = 0; i < sizeof DRIVERS / sizeof *DRIVERS; i++)
         more |= getenv(DRIVERS[i]) != NULL;
-    /* Of several kernels, or of a kernel with parameters, only the reader knows the files. */
-    more |= c->s.kernel && (strstr(c->s.kernel, ".json") || strpbrk(c->s.kernel, "(,:"));
+    more |= c->s.kernel && strstr(c->s.kernel, ".json");
     for (int i = 0; i < c->words; i++) more |= strstr(c->word[i], ".json") != NULL;
     struct stat st;
     return more || (c->s.kernels && (stat(c->s.kernels, &st) != 0 || !S_ISDIR(st.st_mode)));

@@ -1,4 +1,3 @@
-#include "app/cli/keyed.h"
 #include "app/cli/old_words.h"
 #include "app/cli/options.h"
 #include "base/json_out.h"
@@ -64,6 +63,9 @@ static void add_meant(char to[32], const source *from) {
 static bool bad_value(const source *from) {
     text want = {0};
     char meant[32];
+    const char *instead = old_value(from->o->name, from->value);
+    if (instead)
+        return err_set(from->e, ERR_CONFIG, "%s %s is gone: %s", from->name, from->value, instead);
     option_describe_type(from->o, &want);
     add_meant(meant, from);
     err_set(from->e, ERR_CONFIG, "%s must be %s, not '%s'%s", from->name, want.s, from->value,
@@ -105,11 +107,8 @@ static int word_index(const source *from, const char *v) {
     int n = 0;
     for (; words[n]; n++)
         if (strcmp(words[n], v) == 0) return n;
-    const char *instead = old_value(from->o->name, v);
-    if (instead)
-        return err_set(from->e, ERR_CONFIG, "%s %s is gone: %s", from->name, v, instead), -1;
     bad_value(from);
-    if (from->e) {
+    if (from->e && !old_value(from->o->name, from->value)) {
         char meant[TEXT_MEANT];
         size_t used = strlen(from->e->msg);
         snprintf(from->e->msg + used, sizeof from->e->msg - used, "%s",
@@ -299,42 +298,9 @@ static bool (*const PARSE[OPTION_TYPES])(const source *) = {
 
 /* --- values ------------------------------------------------------------------------------ */
 
-/* Checks each value of a keyed one, and leaves the first in the option's place. `to` receives the
- * keys, and their text in rising order. */
-static bool parse_keyed(const source *from, setting *to) {
-    keyed k;
-    err why = {0};
-    bool ok = true;
-    if (!keyed_parse(&k, from->value, false, &why))
-        return err_set(from->e, why.code, "%s: %s", from->name, why.msg);
-    for (size_t i = k.count; ok && i--;) {
-        text value = {0};
-        keyed_add_key(&k, i, &value);
-        source one = *from;
-        one.value = value.s;
-        ok = PARSE[from->o->type](&one) || err_in(from->e, "frame %d", k.key[i].frame);
-        text_free(&value);
-    }
-    for (size_t i = 0; ok && from->o->means && i < k.count; i++)
-        k.key[i].value = complement(k.key[i].value);
-    text all = {0};
-    keyed_add_text(&k, &all);
-    char *canonical = ok ? mem_str(all.s, from->e) : NULL;
-    text_free(&all);
-    if (!canonical) {
-        keyed_free(&k);
-        return false;
-    }
-    mem_free(to->text);
-    to->text = canonical;
-    to->keys = k;
-    return true;
-}
-
 static void free_setting(setting *v) {
     mem_free(v->text);
     mem_free(v->where);
-    keyed_free(&v->keys);
 }
 
 bool settings_set(settings *s, int index, const char *value, setting_origin from, err *e) {
@@ -346,15 +312,13 @@ bool settings_set(settings *s, int index, const char *value, setting_origin from
     bool ok = fresh.text && (!from.where || fresh.where), flagged = from.kind == ORIGIN_FLAG;
     const char *name = flagged && *from.where == '-' ? option_flag(o, flag) : o->name;
     const source read = {s, o, fresh.text, name, e};
-    /* A kernel that changes is read by kernel_keys.h. */
-    bool keys = o->keyed && o->type != OPTION_PATH && keyed_is(value);
-    if (ok && !(keys ? parse_keyed(&read, &fresh) : PARSE[o->type](&read))) {
+    if (ok && !PARSE[o->type](&read)) {
         ok = false;
         if (!flagged && from.where) err_in(e, "%s", from.where);
     }
     /* The value of a complement is the other option's, and so are its text and origin. */
     if (ok && o->means) index = (int)(option_find(o->means, FOR_APPLY) - OPTIONS);
-    if (ok && OPTIONS[index].type == OPTION_AMOUNT && !fresh.keys.count) {
+    if (ok && OPTIONS[index].type == OPTION_AMOUNT) {
         text shortest = {0};
         text_add(&shortest, "%.15g", complement(*(const double *)((const char *)s + o->at)));
         mem_free(fresh.text);
@@ -421,32 +385,6 @@ void settings_warn_environment(void) {
     }
 }
 
-const option *settings_keyed(const settings *s) {
-    for (int i = 0; i < OPTION_COUNT; i++)
-        if (s->value[i].keys.count) return &OPTIONS[i];
-    return NULL;
-}
-
-bool settings_at(settings *to, const settings *s, int frame, const char *kernel, err *e) {
-    bool ok = settings_init(to, e);
-    for (int i = 0; ok && i < OPTION_COUNT; i++) {
-        const setting *v = &s->value[i];
-        const setting_origin from = {v->origin, v->where};
-        text at = {0};
-        bool is_kernel = OPTIONS[i].at == offsetof(settings, kernel) && OPTIONS[i].on & FOR_APPLY;
-        if (!v->text || v->origin == ORIGIN_DEFAULT) continue;
-        if (v->keys.count)
-            keyed_add_at(&v->keys, frame, &at);
-        else
-            text_add(&at, "%s", is_kernel ? kernel : v->text);
-        ok = settings_set(to, i, at.s, from, e);
-        text_free(&at);
-    }
-    ok = ok && settings_settle(to, e);
-    if (!ok) settings_free(to);
-    return ok;
-}
-
 bool settings_given(const settings *s, const char *name, uint32_t users) {
     return s->value[option_find(name, users) - OPTIONS].origin != ORIGIN_DEFAULT;
 }
@@ -458,7 +396,7 @@ static void add_number(const char *v, text *to) {
     if (isinf(x))
         text_add_json(to, v);
     else
-        keyed_add_number(x, to);
+        text_add_number(to, x);
 }
 
 /* Appends the items of a list with commas as an array. */
@@ -488,8 +426,6 @@ void settings_json(const settings *s, int index, text *to) {
     bool numeric = v && isdigit((unsigned char)v[*v == '-' || *v == '+' || *v == '.']);
     if (!v) {
         text_add(to, "null");
-    } else if (s->value[index].keys.count) {
-        keyed_add_json(&s->value[index].keys, to);
     } else if (o->type == OPTION_BOOL) {
         text_add(to, *(const bool *)((const char *)s + o->at) ? "true" : "false");
     } else if (o->type == OPTION_SIZE) {

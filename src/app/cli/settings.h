@@ -8,7 +8,6 @@
 #ifndef APP_SETTINGS_H
 #define APP_SETTINGS_H
 
-#include "app/cli/keyed.h"
 #include "base/text.h"
 #include "bloom/settings.h"
 #include "image/compare.h"
@@ -44,7 +43,6 @@ typedef struct {
     char *text; /* NULL: not set */
     origin_kind origin;
     char *where;
-    keyed keys; /* of a value for each frame */
 } setting;
 
 enum { SETTINGS_ROOM = 128 };
@@ -57,7 +55,7 @@ typedef struct {
     const char *raw;       /* "1920x1080x3"; NULL: no raw planes come in */
     bool stamp;            /* write provenance into the image */
     const char *config, *report;
-    const char *frames, *views, *keys;
+    const char *frames, *views;
     bool keep_going;  /* also of check */
     uint32_t jobs;    /* host threads; 0: all there are */
     uint32_t packing; /* 0: as the input; else compression + 1 */
@@ -114,12 +112,6 @@ bool settings_settle(settings *s, err *e);
 bool settings_environment(settings *s, uint32_t users, err *e);
 /* Warns of each FFTBLOOM_* variable that no command reads. */
 void settings_warn_environment(void);
-
-/* Returns the first option whose value is keyed by frame, or NULL. */
-const struct option *settings_keyed(const settings *s);
-/* Makes the settings of one frame: each keyed value becomes the one at this frame, and the kernel
- * is the file of that path. Free them with settings_free. */
-bool settings_at(settings *to, const settings *s, int frame, const char *kernel, err *e);
 
 /* Returns true if the option that one of `users` takes has a value that is not its default's. */
 bool settings_given(const settings *s, const char *name, uint32_t users);

@@ -28,7 +28,7 @@ void farm_ranges(const int *number, size_t n, char mark, text *to) {
     }
 }
 
-static bool farm_make_chunks(farm *f, const recipes *all, err *e) {
+static bool farm_make_chunks(farm *f, const stamp_run *all, err *e) {
     enum { USUAL = 10 };
     size_t count = job_count(f->j), size = f->c->s.chunk ? f->c->s.chunk : USUAL;
     int *left = f->left = mem_new(count + 1, sizeof *left, "frames", e);
@@ -36,13 +36,12 @@ static bool farm_make_chunks(farm *f, const recipes *all, err *e) {
     f->each = size;
     for (size_t i = 0; ok && i < count; i++) {
         job_files files;
-        recipe how;
+        stamp st;
         if (!(ok = job_frame(f->j, i, &files, e))) break;
-        if (recipe_make(&how, all, &files, NULL) && how.stamped && stamp_is_current(&how.stamp))
+        if (all->cache && stamp_make(&st, all, &files, NULL) && stamp_is_current(&st))
             f->current++; /* --existing update would pass over it */
         else if (!f->frames || left[f->frames - 1] != *files.number) /* or another view did it */
             left[f->frames++] = *files.number;
-        recipe_free(&how);
         job_files_free(&files);
     }
     ok = ok && (f->chunk = mem_new(f->frames / size + 1, sizeof *f->chunk, "chunks", e));
@@ -149,7 +148,6 @@ static bool make_flags(farm *f, err *e) {
          * without an effect; as flags they would be refused. */
         if (o->flag_only || o->section == SECTION_MESSAGES || o->section == SECTION_FARM ||
             text_glob_any("frames,report,existing,cache_dir", o->name) ||
-            (f->c->s.keys && v->where && strcmp(v->where, f->c->s.keys) == 0) ||
             !option_has_effect(&f->c->s, FOR_APPLY, o))
             continue;
         bool no = strncmp(option_flag(o, name), "--no-", 5) == 0;
@@ -169,7 +167,7 @@ static bool make_flags(farm *f, err *e) {
 
 /* --- opening and running --------------------------------------------------------------------- */
 
-int farm_run(const cli *c, const job *j, const recipes *all, text *out, err *e) {
+int farm_run(const cli *c, const job *j, const stamp_run *all, text *out, err *e) {
     farm f = {.c = c, .j = j};
     int status = 0;
     bool slurm = c->s.farm == FARM_SLURM, template = c->s.farm == FARM_TEMPLATE;

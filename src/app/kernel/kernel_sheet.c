@@ -117,7 +117,7 @@ static bool sheet_kernel(void *ctx, size_t i, int worker, err *e) {
     s.jobs = 1;
     l->scale = l->of->scale;
     if (library_recipe(recipe, l->word, &s)) {
-        const shelf_want want = {recipe, "", {NULL}, l->scale, true};
+        const shelf_want want = {recipe, l->scale, true};
         l->scale = 1;
         return library_make(l->path, &want, &s, e);
     }

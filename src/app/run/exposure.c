@@ -10,7 +10,7 @@
 
 /* Finds the exposure that suits an image as it is, with all of its pixels. */
 static bool exposure_find(float *stops, image_reader *r, const settings *s, par *threads, err *e) {
-    const output to = {s->output, s, threads, NULL};
+    const output to = {.path = s->output, .s = s, .threads = threads};
     stages in = {0};
     image_header h = {0};
     bool ok = stages_in_open(&in, r, s, threads, e) && image_header_copy(&h, in.head, e);

@@ -189,10 +189,10 @@ static void add_other_channels(const image_header *h, text *to) {
 
 /* Tells in `at` where a kernel is brightest whose middle is not its centre, if that is farther from
  * it than an eighth of the size. */
-static bool kernel_is_off_centre(const settings *s, uint32_t at[2], par *threads) {
+static bool kernel_is_off_centre(const char *kernel, uint32_t at[2], par *threads) {
     kernel_source k;
     lint l;
-    if (!kernel_source_load(&k, s->kernel, threads, NULL)) return false;
+    if (!kernel_source_load(&k, kernel, threads, NULL)) return false;
     const psf_planes taps = kernel_source_planes(&k);
     bool off = lint_kernel(&l, &taps, NULL) && !l.centred && !l.corner;
     kernel_source_free(&k);
@@ -276,13 +276,12 @@ static void warn_of_codes(const settings *s, const image *img) {
                  "that was not decoded, give --input-space srgb");
 }
 
-bool file_set_warn_swapped(const settings *s, const image *img, par *threads) {
+bool file_set_warn_swapped(const settings *s, const char *kernel, const image *img, par *threads) {
     warn_of_layers(s, &img->head);
     warn_of_codes(s, img);
     static const char MAYBE[] = "IN and KERNEL may be swapped";
     const image_part *in = &img->head.part[0];
-    image_reader *r = spectrum_file_is(s->kernel) ? NULL
-                                                  : image_open(s->kernel, NULL, threads, NULL);
+    image_reader *r = spectrum_file_is(kernel) ? NULL : image_open(kernel, NULL, threads, NULL);
     if (!r) return false;
     const image_header *head = image_reader_header(r);
     uint32_t w = image_width(&head->part[0]), h = image_height(&head->part[0]);
@@ -302,12 +301,12 @@ bool file_set_warn_swapped(const settings *s, const image *img, par *threads) {
             s->bloom.kernel.size / 100);
     if (others.n) {
         log_warn("%s: the kernel '%s' has channels that a kernel has no use for (%s)", MAYBE,
-                 s->kernel, others.s);
+                 kernel, others.s);
     } else if (!settings_given(s, "kernel_center", FOR_APPLY) && larger &&
-               kernel_is_off_centre(s, at, threads)) {
+               kernel_is_off_centre(kernel, at, threads)) {
         log_warn("%s: the kernel '%s' is brightest at %u, %u, far from its centre, and larger than "
                  "the image",
-                 MAYBE, s->kernel, at[0], at[1]);
+                 MAYBE, kernel, at[0], at[1]);
     } else {
         warns = false;
     }

@@ -51,6 +51,6 @@ void file_set_tell_faults(const char *kernel, const char *faults);
  * images, so nothing fails where they are exchanged; but a kernel has no layers besides colour, and
  * one that is larger than the image has its brightest tap at its centre. `img` is the image as it
  * was read. */
-bool file_set_warn_swapped(const settings *s, const image *img, par *threads);
+bool file_set_warn_swapped(const settings *s, const char *kernel, const image *img, par *threads);
 
 #endif

@@ -34,11 +34,11 @@ static bool by_tiles(forecast *f, const output *o, image_reader *r, err *e) {
 }
 
 bool forecast_make(forecast *f, const settings *s, par *threads, err *e) {
-    bloom_settings b = s->bloom;
+    bloom_settings b = stages_bloom(s);
     f->best = -1;
     if (strcmp(f->input, "-") == 0)
         return err_set(e, ERR_USAGE, "a plan needs a file as the input, not standard input");
-    const output to = {s->output ? s->output : "", s, threads, NULL};
+    const output to = {.path = s->output ? s->output : "", .s = s, .threads = threads};
     image_reader *r = image_open(f->input, NULL, threads, e);
     bool large = r && !fits_surely(&to, r);
     stages in = {0};
@@ -46,14 +46,14 @@ bool forecast_make(forecast *f, const settings *s, par *threads, err *e) {
     image *img = ok && !large ? stages_load(&in, NULL, e) : NULL;
     b.images = f->images;
     if (r) b.slots = sequence_workers(image_reader_header(r), s, threads, f->images);
-    f->owner = ok && (img || large) ? bloom_open(&b, s->kernel, threads, e) : NULL;
+    f->owner = ok && (img || large) ? bloom_open(&b, f->kernel, threads, e) : NULL;
     if (f->owner) f->all.each = mem_new(ENGINE_DEVICES, sizeof *f->all.each, "forecasts", e);
     bool tiles = f->all.each && !fits(&f->memory, &to, r, f->owner) && large;
     if (ok && f->all.each && large && !tiles) img = stages_load(&in, NULL, e);
     ok = ok && f->all.each && (tiles ? by_tiles(f, &to, r, e) : img != NULL);
     if (ok && !tiles) { /* an image that is in memory, by its pixels */
-        if (!file_set_warn_swapped(s, img, threads))
-            file_set_tell_faults(s->kernel, bloom_kernel_faults(f->owner));
+        if (!file_set_warn_swapped(s, f->kernel, img, threads))
+            file_set_tell_faults(f->kernel, bloom_kernel_faults(f->owner));
         ok = bloom_predict(f->owner, img, &f->predicted, e);
         plan_precision precision = f->predicted.promise.method.precision;
         if (ok) f->best = bloom_forecast(f->owner, in.head, precision, &f->all, e);
@@ -127,7 +127,7 @@ typedef struct {
 
 static void list_frame(listing *l, const frame_result *f) {
     static const char *const STATE[FRAME_STATES] = {"to do", "current", "skipped", "missing"};
-    if (l->m->recipes->s->json) {
+    if (l->m->s->json) {
         json_out *to = &l->json;
         json_object(to, NULL);
         report_frame_json(to, f, STATE[f->state]);
@@ -143,19 +143,17 @@ static void list_frame(listing *l, const frame_result *f) {
 
 static bool look_at(listing *l, size_t index, err *e) {
     job_files files;
-    struct stat st;
-    recipe how;
+    struct stat is;
+    stamp st;
     if (!job_frame(l->j, index, &files, e)) return false;
-    if (!recipe_make(&how, l->m->recipes, &files, e)) {
-        recipe_free(&how);
+    if (!stamp_make(&st, l->m->stamps, &files, e)) {
         job_files_free(&files);
         return false;
     }
     frame_result f = {
         .number = files.number, .view = files.view, .input = files.input, .output = files.output};
-    f.state = frame_look(&how, &files, &f.why);
-    recipe_free(&how);
-    if (f.state == FRAME_DONE && stat(f.input, &st) != 0) {
+    f.state = frame_look(l->m->s, &st, &files, &f.why);
+    if (f.state == FRAME_DONE && stat(f.input, &is) != 0) {
         f.state = FRAME_FAILED;
         f.why = "the input cannot be found";
     }
@@ -169,7 +167,7 @@ static bool look_at(listing *l, size_t index, err *e) {
 
 bool dry_run(const frame_maker *m, const job *j, text *to, err *e) {
     listing l = {.m = m, .j = j};
-    bool json = m->recipes->s->json, ok = true;
+    bool json = m->s->json, ok = true;
     if (json) {
         l.json = json_begin(&l.lines);
         json_string(&l.json, "program", "fftbloom " VERSION);
@@ -190,7 +188,7 @@ bool dry_run(const frame_maker *m, const job *j, text *to, err *e) {
                  l.count[FRAME_DONE], job_count(j) + j->left_out, l.count[FRAME_CURRENT],
                  l.count[FRAME_SKIPPED]);
     const char *missing = l.missing.input;
-    if (ok && missing && !m->recipes->s->keep_going)
+    if (ok && missing && !m->s->keep_going)
         ok = err_set(e, ERR_NO_INPUT, "%zu input%s cannot be found, the first is '%s'",
                      l.count[FRAME_FAILED], l.count[FRAME_FAILED] == 1 ? "" : "s", missing);
     if (!json || ok || missing) text_add(to, "%s", l.lines.s ? l.lines.s : "");

@@ -8,8 +8,8 @@
 
 typedef struct {
     /* Set by the caller; all else is zero before. */
-    const char *input;
-    uint32_t images; /* of the run */
+    const char *input, *kernel; /* of the image, or of the first frame */
+    uint32_t images;            /* of the run */
 
     tiling tiles;           /* where the image does not fit; zeros: it does */
     mem_plan memory;        /* that an image takes */

@@ -20,85 +20,36 @@
 /* --- blooms ---------------------------------------------------------------------------------- */
 
 enum { UNUSED = 2 }; /* blooms that are kept though no frame uses them: two views take turns */
+enum { BLOOMS = sizeof((device_queue *)NULL)->bloom / sizeof(queue_bloom) };
 
 void device_queue_open(device_queue *q, const bloom_settings *s, device_pool *devices) {
     *q = (device_queue){.s = *s, .devices = devices};
     pthread_mutex_init(&q->lock, NULL);
-    pthread_cond_init(&q->opened, NULL);
+    for (int i = 0; i < BLOOMS; i++) pthread_mutex_init(&q->bloom[i].lock, NULL);
 }
 
 void device_queue_close(device_queue *q) {
-    for (size_t i = 0; i < sizeof q->bloom / sizeof q->bloom[0]; i++) {
+    for (int i = 0; i < BLOOMS; i++) {
         bloom_close(&q->bloom[i].bloom);
-        text_free(&q->bloom[i].recipe);
+        mem_free(q->bloom[i].kernel);
+        pthread_mutex_destroy(&q->bloom[i].lock);
     }
-    pthread_cond_destroy(&q->opened);
     pthread_mutex_destroy(&q->lock);
 }
 
-/* Finds the bloom of that recipe, or else an entry for it: an empty one, or that of a bloom which
- * no frame uses. There are more entries than frames under way. */
-static queue_bloom *find_bloom(device_queue *q, const char *name) {
+/* Finds the entry of a kernel, or else an entry for it: an empty one, or that of the kernel which
+ * nobody has used for longest. There are more entries than frames under way. */
+static queue_bloom *find_entry(device_queue *q, const char *kernel) {
     queue_bloom *empty = NULL, *oldest = NULL;
     int unused = 0;
-    for (size_t i = sizeof q->bloom / sizeof q->bloom[0]; i--;) {
-        queue_bloom *b = &q->bloom[i];
-        if ((b->bloom || b->opening) && strcmp(b->recipe.s, name) == 0) return b;
-        if (b->users) continue;
-        if (!b->bloom) empty = b;
-        if (!b->bloom) continue;
+    for (queue_bloom *b = q->bloom; b < q->bloom + BLOOMS; b++) {
+        if (b->kernel && strcmp(b->kernel, kernel) == 0) return b;
+        if (!b->kernel) empty = b;
+        if (!b->kernel || b->users) continue;
         unused++;
         if (!oldest || b->last < oldest->last) oldest = b;
     }
-    return empty && unused < UNUSED ? empty : oldest ? oldest : empty;
-}
-
-/* Opens the bloom of an entry that nobody else uses; gives the lock up meanwhile. */
-static void open_entry(device_queue *q, queue_bloom *b, const recipe *r, err *e) {
-    bloom_settings s = r->s->bloom;
-    bloom *old = b->bloom;
-    if (r->s->emit_file && !s.emit_layer) s.emit_layer = EMIT_LAYER;
-    s.stored = colours_stored(r->s);
-    s.device = q->s.device;
-    s.slots = q->s.slots;
-    s.images = q->s.images;
-    s.half = q->s.half;
-    b->bloom = NULL;
-    b->opening = true;
-    pthread_mutex_unlock(&q->lock);
-    bloom_close(&old);
-    bloom *made = bloom_open_on(&s, r->s->kernel, NULL, q->devices, e);
-    pthread_mutex_lock(&q->lock);
-    b->bloom = made;
-    b->opening = false;
-    pthread_cond_broadcast(&q->opened);
-}
-
-/* Takes the bloom of a recipe, which is opened unless it is there. */
-static queue_bloom *take_bloom(device_queue *q, const recipe *r, const frame_maker *m, err *e) {
-    text name = {0};
-    recipe_name(r, m->recipes, &name);
-    text_add(&name, "%s", "");
-    pthread_mutex_lock(&q->lock);
-    queue_bloom *b = find_bloom(q, name.s);
-    bool opens = !b->opening && (!b->bloom || strcmp(b->recipe.s, name.s) != 0);
-    b->users++;
-    b->last = ++q->takes;
-    if (opens) {
-        text_free(&b->recipe);
-        b->recipe = name;
-        name = (text){0};
-        open_entry(q, b, r, e);
-    }
-    par_rest(m->threads);
-    while (b->opening) pthread_cond_wait(&q->opened, &q->lock);
-    par_resume(m->threads);
-    bool ok = b->bloom != NULL;
-    b->users -= !ok;
-    pthread_mutex_unlock(&q->lock);
-    text_free(&name);
-    /* It failed for another frame: this one finds out for itself why. */
-    return ok ? b : opens ? NULL : take_bloom(q, r, m, e);
+    return (empty && unused < UNUSED) || !oldest ? empty : oldest;
 }
 
 static void give_bloom(device_queue *q, queue_bloom *b) {
@@ -107,12 +58,43 @@ static void give_bloom(device_queue *q, queue_bloom *b) {
     pthread_mutex_unlock(&q->lock);
 }
 
+/* Takes the bloom of a kernel, which is opened unless it is there. Frames that want it meanwhile
+ * wait; if it cannot be opened, each finds out for itself why. */
+static queue_bloom *take_bloom(device_queue *q, const char *kernel, par *threads, err *e) {
+    bloom *old = NULL;
+    char *name = mem_str(kernel, e);
+    if (!name) return NULL;
+    pthread_mutex_lock(&q->lock);
+    queue_bloom *b = find_entry(q, kernel);
+    if (!b->kernel || strcmp(b->kernel, kernel) != 0) {
+        char *unused = b->kernel;
+        old = b->bloom;
+        b->bloom = NULL;
+        b->kernel = name;
+        name = unused;
+    }
+    b->users++;
+    b->last = ++q->takes;
+    pthread_mutex_unlock(&q->lock);
+    mem_free(name);
+    bloom_close(&old);
+    par_rest(threads);
+    pthread_mutex_lock(&b->lock);
+    par_resume(threads);
+    if (!b->bloom) b->bloom = bloom_open_on(&q->s, kernel, NULL, q->devices, e);
+    bool ok = b->bloom != NULL;
+    pthread_mutex_unlock(&b->lock);
+    if (!ok) give_bloom(q, b);
+    return ok ? b : NULL;
+}
+
 /* --- one frame ------------------------------------------------------------------------------- */
 
 /* One frame at work, from its reader to its files. */
 typedef struct {
     frame_maker *m;
-    const recipe *how;
+    const settings *s;
+    const stamp *stamp;
     device_queue *on;
     const job_files *files;
     frame_result *f;
@@ -128,14 +110,14 @@ typedef struct {
     bool torn; /* the input changed while it was read */
 } work;
 
-/* Takes the bloom of the frame's recipe; NULL after a failure. */
+/* Takes the bloom of the frame's kernel; NULL after a failure. */
 static queue_bloom *open_bloom(const work *w, err *e) {
-    queue_bloom *b = take_bloom(w->on, w->how, w->m, e);
-    w->f->hopeless = !b && !w->m->recipes->vary;
+    queue_bloom *b = take_bloom(w->on, w->files->kernel, w->m->threads, e);
+    w->f->hopeless = !b && !w->m->stamps->kernels;
     pthread_mutex_lock(&w->m->look);
     bool tells = b && !w->m->swapped; /* which explains all other faults */
     pthread_mutex_unlock(&w->m->look);
-    if (tells) file_set_tell_faults(w->how->s->kernel, bloom_kernel_faults(b->bloom));
+    if (tells) file_set_tell_faults(w->files->kernel, bloom_kernel_faults(b->bloom));
     return b;
 }
 
@@ -162,7 +144,7 @@ static void *get_ready(void *arg) {
     const work *w = a->w;
     err ignored = {0};
     par_enter_beside(w->m->threads);
-    a->bloom = take_bloom(w->on, w->how, w->m, &ignored);
+    a->bloom = take_bloom(w->on, w->files->kernel, w->m->threads, &ignored);
     if (a->bloom) bloom_expect(a->bloom->bloom, &a->head);
     par_leave(w->m->threads);
     return NULL;
@@ -196,7 +178,7 @@ static bool has_changed(const work *w) {
 /* An input that the result replaces must still be the one that was read. */
 static bool check_input(const work *w, err *e) {
     const frame_result *f = w->f;
-    if (!w->how->s->in_place) return true;
+    if (!w->s->in_place) return true;
     file_mark in = file_mark_of(f->input), out = file_mark_of(f->output);
     if (!file_mark_same(&in, &out) || file_mark_same(&in, &w->before)) return true;
     return err_set(e, ERR_RETRY, "'%s' changed while it was bloomed; it is not replaced", f->input);
@@ -229,7 +211,7 @@ static bool load_image(work *w, err *e) {
     }
     w->torn = has_changed(w);
     pthread_mutex_lock(&m->look);
-    if (!m->looked) m->swapped = file_set_warn_swapped(w->how->s, w->img, m->threads);
+    if (!m->looked) m->swapped = file_set_warn_swapped(w->s, w->files->kernel, w->img, m->threads);
     m->looked = true;
     pthread_mutex_unlock(&m->look);
     return true;
@@ -248,7 +230,7 @@ static bool give_rows(work *w, targets *to, err *e) {
 /* Makes the files. Rows come twice where the exposure that suits a picture has to be found. */
 static bool make_files(work *w, const image_header *head, err *e) {
     targets to = {0};
-    targets_wanted want = {w->files->emitted, w->files->before, (float)w->how->s->exposure};
+    targets_wanted want = {w->files->emitted, w->files->before, (float)w->s->exposure};
     bool ok = true;
     if (output_is_picture(w->out.path) && isnan(want.stops)) {
         ok = targets_look(&to, &w->out, &w->in, head, e) && give_rows(w, &to, e) &&
@@ -265,7 +247,7 @@ static bool make_files(work *w, const image_header *head, err *e) {
 
 /* Finds the header of the files: makes the image that is held, or foresees it. */
 static const image_header *find_header(work *w, err *e) {
-    const settings *s = w->how->s;
+    const settings *s = w->s;
     image_header made = {0};
     if (w->img)
         return bloom_image(w->bloom, w->img, w->made, e) &&
@@ -312,7 +294,7 @@ static bool make_once(work *w, bool hold, err *e) {
     if (b && hold) give_bloom(w->on, b);
     ok = head && make_files(w, head, e);
     if (b && !hold) give_bloom(w->on, b);
-    if (ok && w->r && !w->how->s->in_place) w->torn |= has_changed(w);
+    if (ok && w->r && !w->s->in_place) w->torn |= has_changed(w);
     f->load = w->in.seconds - before;
     f->bloom = clock_now() - start - (w->in.seconds - loaded) - f->save;
     if (ok) log_way(w);
@@ -356,9 +338,9 @@ static bool make_some_way(work *w, err *e) {
 static bool make(work *w, err *e) {
     frame_maker *m = w->m;
     frame_result *f = w->f;
-    const settings *s = w->how->s;
+    const settings *s = w->s;
     w->before = file_mark_of(f->input);
-    w->out = (output){f->output, s, m->threads, m->screen};
+    w->out = (output){f->output, s, m->threads, m->screen, w->files->kernel};
     w->r = image_open(f->input, NULL, m->threads, e);
     bool ok = w->r != NULL;
     if (ok) {
@@ -374,7 +356,7 @@ static bool make(work *w, err *e) {
         report_note(w->made, "the input changed while it was read");
     }
     err why = {0};
-    if (ok && !w->torn && w->how->stamped && !stamp_write(&w->how->stamp, &w->before, &why) &&
+    if (ok && !w->torn && w->stamp->cache && !stamp_write(w->stamp, &w->before, &why) &&
         !atomic_flag_test_and_set(&m->forgets))
         log_say(
             s->update ? LOG_WARN : LOG_INFO,
@@ -407,15 +389,15 @@ static void log_frame(const frame_result *f, bool ok) {
     text_free(&line);
 }
 
-frame_state frame_look(const recipe *r, const job_files *f, const char **why) {
+frame_state frame_look(const settings *s, const stamp *st, const job_files *f, const char **why) {
     bool all = true;
     for (int k = JOB_BEFORE; k < JOB_PATHS; k++)
         all &= !f->path[k] || access(f->path[k], F_OK) == 0;
-    if (r->s->update && r->stamped && all && stamp_is_current(&r->stamp)) {
+    if (s->update && st->cache && all && stamp_is_current(st)) {
         *why = "the output is up to date";
         return FRAME_CURRENT;
     }
-    if (!r->s->clobber && access(f->output, F_OK) == 0) {
+    if (!s->clobber && access(f->output, F_OK) == 0) {
         *why = "the output exists";
         return FRAME_SKIPPED;
     }
@@ -424,25 +406,28 @@ frame_state frame_look(const recipe *r, const job_files *f, const char **why) {
 
 bool frame_make(frame_maker *m, device_queue *on, const job_files *files, frame_result *f,
                 bloom_report *made, err *e) {
-    recipe how;
+    stamp st;
     *f = (frame_result){.number = files->number,
                         .view = files->view,
                         .input = files->input,
                         .output = files->output,
                         .alone = f->alone};
-    bool ok = recipe_make(&how, m->recipes, files, e);
-    if (ok) f->state = frame_look(&how, files, &f->why);
+    bool ok = stamp_make(&st, m->stamps, files, e);
+    if (ok) f->state = frame_look(m->s, &st, files, &f->why);
     if (!ok) {
         f->state = FRAME_FAILED;
     } else if (f->state == FRAME_SKIPPED) {
         log_note("%s skipped: %s", f->input, f->why);
     } else if (f->state == FRAME_CURRENT) {
-        stamp_use(&how.stamp);
+        stamp_use(&st);
         log_info("%s: %s", f->output, f->why);
     } else {
         f->made = made;
         *made = (bloom_report){0};
-        ok = make(&(work){.m = m, .how = &how, .on = on, .files = files, .f = f, .made = made}, e);
+        ok = make(
+            &(work){
+                .m = m, .s = m->s, .stamp = &st, .on = on, .files = files, .f = f, .made = made},
+            e);
         log_frame(f, ok);
         if (!ok && e->code == ERR_SKIPPED) { /* --existing skip */
             f->state = FRAME_SKIPPED;
@@ -459,6 +444,5 @@ bool frame_make(frame_maker *m, device_queue *on, const job_files *files, frame_
         bool gone = access(f->input, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
         f->missing = e->code == ERR_NO_INPUT && !f->hopeless && gone;
     }
-    recipe_free(&how);
     return ok;
 }

@@ -5,43 +5,47 @@
 #ifndef APP_FRAME_H
 #define APP_FRAME_H
 
-#include "app/run/recipe.h"
 #include "app/run/report.h"
+#include "app/run/stamp.h"
 #include "bloom/bloom.h"
 #include "image/flat/screen.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* A bloom that frames of the same recipe share. */
+/* A bloom that frames with the same kernel share. */
 typedef struct {
-    text recipe;    /* its name */
-    bool opening;   /* by a frame that works without the lock */
-    bloom *bloom;   /* NULL while it is opened, or if that failed */
-    uint32_t users; /* frames that open it, wait for it or use it */
+    /* The queue's lock guards these. */
+    char *kernel;   /* its path; NULL: the entry is empty */
+    uint32_t users; /* frames that open the bloom, wait for it or use it */
     uint64_t last;  /* when it was last taken */
+
+    pthread_mutex_t lock; /* held while the bloom is opened */
+    bloom *bloom;         /* NULL until it is opened */
 } queue_bloom;
 
-/* A device, or the choice of one. */
+/* A device, or the choice of one, and its blooms: one, but where each frame or view has a kernel of
+ * its own. */
 typedef struct {
     /* Only read once workers run. */
-    bloom_settings s; /* device and slots are the queue's */
+    bloom_settings s;
     device_pool *devices;
 
-    pthread_mutex_t lock; /* guards the blooms */
-    pthread_cond_t opened;
-    queue_bloom bloom[ENGINE_SLOTS + 4];
+    pthread_mutex_t lock;
+    queue_bloom bloom[ENGINE_SLOTS + 4]; /* more than frames under way */
     uint64_t takes;
 } device_queue;
 
-/* Makes a queue, whose devices belong to the caller and must outlive it. */
+/* Makes a queue, whose devices belong to the caller and must outlive it. The settings are those of
+ * stages_bloom, with the queue's own device and slots. */
 void device_queue_open(device_queue *q, const bloom_settings *s, device_pool *devices);
 /* Closes the blooms. */
 void device_queue_close(device_queue *q);
 
 /* What all workers share. */
 typedef struct {
-    const recipes *recipes;
+    const settings *s;
+    const stamp_run *stamps;
     par *threads;
     screen *screen;       /* of pictures; NULL: there are none */
     atomic_flag begun;    /* set when a frame has begun to get ready what all of them need */
@@ -53,7 +57,7 @@ typedef struct {
 
 /* Returns FRAME_DONE if the frame has to be made; else the reason why it must not be, with a
  * sentence in *why. Writes nothing. */
-frame_state frame_look(const recipe *r, const job_files *f, const char **why);
+frame_state frame_look(const settings *s, const stamp *st, const job_files *f, const char **why);
 
 /* Makes the frame of these files and fills f; says in the log what happened, but not
  * why a frame has failed. f->made points to `made` afterwards where the frame was begun. Returns

@@ -1,6 +1,5 @@
 #include "app/run/job.h"
 
-#include "app/cli/kernel_keys.h"
 #include "app/cli/option_rules.h"
 #include "app/cli/options.h"
 #include "base/log.h"
@@ -74,11 +73,10 @@ static bool open_views(job *j, const settings *s, err *e) {
     for (size_t i = 0; i < j->views; i++)
         for (int k = 0; k < JOB_PATHS; k++) {
             const char *path = given_path(j, s, k);
-            if (!path || (k == JOB_KERNEL && j->keyed)) continue;
-            if (!open_path(&j->view[i].path[k], path, j->view[i].name, e))
+            if (path && !open_path(&j->view[i].path[k], path, j->view[i].name, e))
                 return err_in(e, "%s", JOB_ROLE[k] + strlen("the "));
         }
-    j->kernels = j->keyed || j->view[0].path[JOB_KERNEL].after || frame_views_in(s->kernel);
+    j->kernels = j->view[0].path[JOB_KERNEL].after || frame_views_in(s->kernel);
     return true;
 }
 
@@ -195,12 +193,6 @@ static bool check_lone(const job *j, const settings *s, err *e) {
         if (j->view[0].path[k].after)
             return err_set(e, ERR_USAGE, "%s '%s' has a frame field, but the input '%s' has none",
                            JOB_ROLE[k], given_path(j, s, k), s->input);
-    const option *by_frame = settings_keyed(s);
-    if (by_frame || j->keyed)
-        return err_set(e, ERR_USAGE,
-                       "%s has values for several frames, but the input '%s' is one image; write "
-                       "####, %%04d or $F4 where the number is",
-                       by_frame ? by_frame->name : "kernel", s->input);
     return j->views > 1 || option_rules_check_single(s, e);
 }
 
@@ -217,7 +209,7 @@ static char *find_output(const settings *s, err *e) {
 }
 
 bool job_open(job *j, const settings *s, err *e) {
-    *j = (job){.input = s->input, .kernel = s->kernel, .keyed = kernel_keys_is(s->kernel)};
+    *j = (job){.input = s->input};
     bool ok = (!s->output || (j->output = find_output(s, e))) && open_views(j, s, e);
     j->sequence = ok && j->view[0].path[JOB_INPUT].after;
     ok = ok && (j->sequence ? list_frames(j, s, e) : check_lone(j, s, e));
@@ -261,9 +253,7 @@ bool job_frame(const job *j, size_t index, job_files *to, err *e) {
     *to = (job_files){.number = number, .view = v->name};
     for (int k = 0; ok && k < JOB_PATHS; k++) {
         const frame_pattern *p = &v->path[k];
-        bool is = k == JOB_KERNEL && j->keyed;
-        if (is || p->before)
-            ok = (to->path[k] = is ? mem_str(j->kernel, e) : frame_path(p, n, e)) != NULL;
+        if (p->before) ok = (to->path[k] = frame_path(p, n, e)) != NULL;
     }
     if (!ok) job_files_free(to);
     return ok;

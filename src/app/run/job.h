@@ -29,12 +29,11 @@ typedef struct {
     job_view *view;
     size_t views; /* 1 where no path has a field for a view */
     bool kernels; /* frames or views have kernels of their own */
-    bool keyed;   /* which follow from the number of the frame (kernel_keys.h) */
     frame_list frames;
-    size_t left_out; /* frames that --frames asks for, but whose inputs are not there: those after
-                        the first JOB_MISSING, which nobody would read one by one */
-    const char *input, *kernel; /* belong to the settings */
-    char *output; /* includes the input's name where the settings name a folder; or NULL */
+    size_t left_out;   /* frames that --frames asks for, but whose inputs are not there: those after
+                          the first JOB_MISSING, which nobody would read one by one */
+    const char *input; /* the settings' */
+    char *output;      /* includes the input's name where the settings name a folder; or NULL */
 } job;
 
 /* The files of one frame in one view. */

@@ -17,13 +17,13 @@ bool output_is_stamped(const image_header *h) {
     return false;
 }
 
-bool output_stamp(image_header *h, const settings *s, const char *input, err *e) {
+bool output_stamp(image_header *h, const output *o, const char *input, err *e) {
     hash128 kernel;
     char hash[2][HASH_TEXT];
     text look = {0};
     const char *slash = strrchr(input, '/');
-    if (!fingerprint_file(s->kernel, &kernel, e)) return false;
-    fingerprint_settings(s, &look);
+    if (!fingerprint_file(o->kernel ? o->kernel : o->s->kernel, &kernel, e)) return false;
+    fingerprint_settings(o->s, &look);
     hash_text(kernel, hash[0]);
     hash_text(hash_bytes(look.s, look.n), hash[1]);
     const char *const ATTR[][2] = {{"fftbloom:version", "fftbloom " VERSION},

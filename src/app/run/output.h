@@ -13,6 +13,7 @@ typedef struct {
     const settings *s;
     par *threads;
     const screen *screen; /* of pictures; NULL: film */
+    const char *kernel;   /* for provenance; NULL: the settings' */
 } output;
 
 /* Returns, for each channel of a part, whether it is read at once where the image fits; free with
@@ -24,7 +25,7 @@ bool *output_channels(const output *o, const image_part *p, err *e);
  * was made: fftbloom:version, :source (the name of the input), :settings, :kernel (hashes) and
  * :look, the settings in words. */
 bool output_is_stamped(const image_header *h);
-bool output_stamp(image_header *h, const settings *s, const char *input, err *e);
+bool output_stamp(image_header *h, const output *o, const char *input, err *e);
 
 /* Returns how a picture of such an image is made. The log says once in a run what it leaves out. */
 preview_options output_view(const output *o, const image_header *h);

@@ -5,6 +5,7 @@
 #include "app/run/frame.h"
 #include "app/run/job.h"
 #include "app/run/output.h"
+#include "app/run/stages.h"
 #include "app/run/stream.h"
 #include "base/mem.h"
 #include "image/format.h"
@@ -111,9 +112,8 @@ static bool make_all(cli *c, frame_maker *m, const job *j, err *e) {
     piped *p = mem_new(1, sizeof *p, "a run", e);
     if (!p) return false;
     *p = (piped){.s = s, .maker = m, .first = 1};
-    bloom_settings b = s->bloom;
+    bloom_settings b = stages_bloom(s);
     b.slots = 1;
-    b.half = s->pixels == PIXELS_HALF;
     b.images = j ? (uint32_t)job_count(j) : 1000; /* as for a video */
     p->devices = device_pool_open(m->threads, b.cache_dir, 0, e);
     device_queue_open(&p->queue, &b, p->devices);
@@ -136,8 +136,9 @@ bool pipe_run(cli *c, err *e) {
     settings *s = &c->s;
     bool from_stream = strcmp(s->input, "-") == 0;
     job j = {0};
-    recipes all = {0};
-    frame_maker m = {.recipes = &all,
+    stamp_run all = {0};
+    frame_maker m = {.s = s,
+                     .stamps = &all,
                      .threads = c->threads,
                      .look = PTHREAD_MUTEX_INITIALIZER,
                      .forgets = ATOMIC_FLAG_INIT};
@@ -145,9 +146,8 @@ bool pipe_run(cli *c, err *e) {
               (from_stream ||
                (job_open(&j, s, e) && exposure_settle_job(s, &j, c->threads, e) &&
                 (!output_is_picture(s->output) || (m.screen = screen_open(s->view, e))))) &&
-              recipes_open(&all, s, &j, NULL, e) && make_all(c, &m, from_stream ? NULL : &j, e);
+              stamp_run_open(&all, s, &j, NULL, e) && make_all(c, &m, from_stream ? NULL : &j, e);
     screen_close(&m.screen);
-    recipes_close(&all);
     job_close(&j);
     return ok;
 }

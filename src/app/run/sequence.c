@@ -1,6 +1,7 @@
 #include "app/run/sequence.h"
 
 #include "app/run/fits.h"
+#include "app/run/stages.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -112,15 +113,14 @@ static void queue_all(sequence *q, const bloom_settings *s, image_reader *r, con
 }
 
 static bool make_queues(sequence *q, err *e) {
-    bloom_settings s = q->s->bloom;
+    bloom_settings s = stages_bloom(q->s);
     size_t frames = job_count(q->job);
     job_files f = {0};
     image_reader *r = frames > 1 ? any_image(q, &f) : NULL;
     q->workers = r ? sequence_workers(image_reader_header(r), q->s, q->maker->threads, frames) : 1;
     q->devices = device_pool_open(q->maker->threads, s.cache_dir, q->workers > 1 ? IDLE : 0, e);
-    /* Frames with values of their own have engines of their own. */
-    s.slots = q->maker->recipes->vary ? 1 : q->workers;
-    s.half = q->s->pixels == PIXELS_HALF;
+    /* Frames with kernels of their own have engines of their own. */
+    s.slots = q->job->kernels ? 1 : q->workers;
     s.images = frames > UINT32_MAX ? UINT32_MAX : (uint32_t)frames;
     bool several = frames > 1 && device_are_several(s.device);
     if (q->devices && several) queue_all(q, &s, r, f.kernel);
@@ -271,7 +271,8 @@ static void *worker_main(void *arg) {
 /* Half of the memory that is left stays free for what frames share and for what is not foreseen. */
 uint32_t sequence_workers(const image_header *h, const settings *s, par *threads, size_t frames) {
     mem_plan need = {0};
-    fits_memory(&need, &(output){s->output ? s->output : "", s, threads, NULL}, h, NULL);
+    const output to = {.path = s->output ? s->output : "", .s = s, .threads = threads};
+    fits_memory(&need, &to, h, NULL);
     uint64_t fit = mem_left() / 2 / max_u64(need.bytes, 1);
     uint64_t most = min_u64((uint64_t)par_threads(threads) + 1, ENGINE_SLOTS);
     return (uint32_t)max_u64(min_u64(min_u64(most, frames), fit), 1);
@@ -300,7 +301,7 @@ bool sequence_run(frame_maker *m, const job *j, progress *told, report *r, err *
     sequence *q = mem_new(1, sizeof *q, "the devices of a sequence", e);
     if (!q) return false;
     q->maker = m;
-    q->s = m->recipes->s;
+    q->s = m->s;
     q->job = j;
     q->told = told;
     q->report = r;

@@ -80,6 +80,14 @@ colour_space colours_stored(const settings *s) {
     return is;
 }
 
+bloom_settings stages_bloom(const settings *s) {
+    bloom_settings b = s->bloom;
+    b.half = s->pixels == PIXELS_HALF;
+    b.stored = colours_stored(s);
+    if (s->emit_file && !b.emit_layer) b.emit_layer = EMIT_LAYER;
+    return b;
+}
+
 /* A picture converts colours by itself. */
 static bool encode_head(const stages *l, image_part *p, stage_part *to, err *e) {
     const colour_space is = colours_stored(l->s);

@@ -79,4 +79,10 @@ bool stages_image(stages *l, image *img, err *e);
 /* Returns the space of the output; its curve is NULL where the colours stay as they are. */
 colour_space colours_stored(const settings *s);
 
+/* The layer that the glare is in where --emit-layer names none: it is in a file of its own only,
+ * and there its channels have no layer before their names. */
+#define EMIT_LAYER "fftbloom_emitted"
+/* Returns the settings of the bloom between both stages. */
+bloom_settings stages_bloom(const settings *s);
+
 #endif

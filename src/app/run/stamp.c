@@ -78,18 +78,29 @@ bool fingerprint_file(const char *path, hash128 *to, err *e) {
 #define FOLDER "stamps"
 #define ENDING ".stamp"
 
-bool stamp_look_at(stamp_look *l, const settings *s, err *e) {
+/* Reads the kernel's bytes. */
+static bool look_at(stamp_look *l, const settings *s, const char *path, err *e) {
     text look = {0};
     hash128 kernel;
     char sum[HASH_TEXT];
-    *l = (stamp_look){.kernel = s->kernel, .read = file_mark_of(s->kernel)};
-    if (!fingerprint_file(s->kernel, &kernel, e)) return err_in(e, "kernel");
+    *l = (stamp_look){.read = file_mark_of(path)};
+    if (!fingerprint_file(path, &kernel, e)) return err_in(e, "kernel");
     hash_text(kernel, sum);
     text_add(&look, "fftbloom " VERSION "\nkernel %s\n", sum);
     fingerprint_settings(s, &look);
     l->hash = hash_bytes(look.s, look.n);
     text_free(&look);
     return true;
+}
+
+bool stamp_run_open(stamp_run *r, const settings *s, const job *j, const char *cache, err *e) {
+    *r = (stamp_run){.s = s, .cache = cache, .kernels = j->kernels};
+    return !cache || r->kernels || look_at(&r->look, s, s->kernel, e);
+}
+
+bool stamp_make(stamp *st, const stamp_run *r, const job_files *f, err *e) {
+    *st = (stamp){r->cache, r->look, f->kernel, f->input, f->output};
+    return !r->cache || !r->kernels || look_at(&st->look, r->s, f->kernel, e);
 }
 
 bool stamp_real_path(const char *output, text *to) {
@@ -119,7 +130,7 @@ static bool stamp_path(const stamp *st, hash128 *name, text *to) {
 /* Appends the content that the stamp must have for the output to be current. */
 static void stamp_content(const stamp *st, const file_mark *in, const file_mark *out, text *to) {
     char look[HASH_TEXT];
-    hash_text(st->look->hash, look);
+    hash_text(st->look.hash, look);
     text_add(to, "fftbloom stamp 1\nlook %s\n", look);
     text_add(to, "input %jd bytes at %jd.%09ld %s\n", (intmax_t)in->size, (intmax_t)in->time.tv_sec,
              in->time.tv_nsec, st->input);
@@ -156,10 +167,10 @@ bool stamp_write(const stamp *st, const file_mark *read, err *e) {
     enum { LOOK_EVERY = 256 };
     text path = {0}, content = {0}, folder = {0};
     hash128 name;
-    file_mark kernel = file_mark_of(st->look->kernel), out = file_mark_of(st->output);
+    file_mark kernel = file_mark_of(st->kernel), out = file_mark_of(st->output);
     file_mark in = file_mark_of(st->input);
-    if (!file_mark_same(&kernel, &st->look->read))
-        return err_set(e, ERR_RETRY, "the kernel '%s' changed during the run", st->look->kernel);
+    if (!file_mark_same(&kernel, &st->look.read))
+        return err_set(e, ERR_RETRY, "the kernel '%s' changed during the run", st->kernel);
     if (!out.known || !stamp_path(st, &name, &path))
         return err_set(e, ERR_IO, "cannot find '%s' after it was written", st->output);
     /* An input that was replaced by its result is up to date as it is now. */

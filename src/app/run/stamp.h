@@ -10,7 +10,7 @@
 #ifndef APP_STAMP_H
 #define APP_STAMP_H
 
-#include "app/cli/settings.h"
+#include "app/run/job.h"
 #include "base/hash.h"
 
 #include <sys/stat.h>
@@ -41,22 +41,32 @@ bool stamp_real_path(const char *output, text *to);
 
 /* What decides an output beside its input. */
 typedef struct {
-    const char *kernel; /* the settings' */
-    file_mark read;     /* the kernel, when its content was hashed */
-    hash128 hash;       /* of settings, kernel and program */
+    file_mark read; /* the kernel, when its content was hashed */
+    hash128 hash;   /* of settings, kernel and program */
 } stamp_look;
 
-/* Reads the kernel's bytes. The settings must outlive the look. */
-bool stamp_look_at(stamp_look *l, const settings *s, err *e);
+/* What all stamps of a run have in common: const once it is open. */
+typedef struct {
+    const settings *s;
+    const char *cache; /* the cache folder; NULL: there is none, and nothing is remembered */
+    bool kernels;      /* frames have kernels of their own */
+    stamp_look look;   /* valid where they share one, and there is a cache folder */
+} stamp_run;
 
-/* One output and what it is made from; `cache` is the cache folder. The strings are the caller's.
+/* Reads the bytes of the kernel that all frames share. Settings and folder belong to the caller and
+ * must outlive the run. */
+bool stamp_run_open(stamp_run *r, const settings *s, const job *j, const char *cache, err *e);
+
+/* One output and what it is made from. The strings are those of the run and of the frame's files.
  */
 typedef struct {
-    const char *cache;
-    const stamp_look *look;
-    const char *input, *output;
+    const char *cache; /* NULL: nothing is remembered, and the look is not valid */
+    stamp_look look;
+    const char *kernel, *input, *output;
 } stamp;
 
+/* Reads the bytes of the kernel where the frame has its own. */
+bool stamp_make(stamp *st, const stamp_run *r, const job_files *f, err *e);
 bool stamp_is_current(const stamp *st);
 /* Notes that the output's stamp was of use now, for trimming. */
 void stamp_use(const stamp *st);

@@ -63,7 +63,7 @@ bool targets_open(targets *t, const output *o, stages *in, const image_header *h
     if (ok && w->glare)
         ok = emit_split(&t->own, &t->apart, s, e) &&
              (t->glare = image_create(w->glare, &t->apart, s->clobber, o->threads, e));
-    ok = ok && (!s->stamp || output_stamp(&t->own, s, source, e));
+    ok = ok && (!s->stamp || output_stamp(&t->own, o, source, e));
     if (ok && !output_is_picture(o->path)) {
         ok = (t->file = image_create(o->path, &t->own, s->clobber, o->threads, e));
     } else if (ok) {

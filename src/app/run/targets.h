@@ -8,10 +8,6 @@
 #include "app/run/stages.h"
 #include "base/mem.h"
 
-/* The layer that the glare is in where --emit-layer names none: it is in a file of its own only,
- * and there its channels have no layer before their names. */
-#define EMIT_LAYER "fftbloom_emitted"
-
 typedef struct {
     const output *o;
     stages *in;                 /* where channels come from that the image left in its file */

@@ -4,7 +4,7 @@
 #include "app/cli/cli.h"
 #include "app/run/describe.h"
 #include "app/run/forecast.h"
-#include "app/run/recipe.h"
+#include "app/run/job.h"
 
 int cmd_plan(cli *c, text *out, err *e) {
     if (c->s.output) { /* the frames that would be made */
@@ -14,20 +14,18 @@ int cmd_plan(cli *c, text *out, err *e) {
     forecast f = {0};
     job j = {0};
     job_files first = {0};
-    recipes all = {0};
-    recipe how = {0};
-    bool ok = job_open(&j, &c->s, e) && job_frame(&j, 0, &first, e) &&
-              recipes_open(&all, &c->s, &j, NULL, e) && recipe_make(&how, &all, &first, e);
+    bool ok = job_open(&j, &c->s, e) && job_frame(&j, 0, &first, e);
     f.input = first.input;
+    f.kernel = first.kernel;
     f.images = (uint32_t)(j.views ? job_count(&j) : 0);
     const bloom_report *r = &f.predicted;
-    if (ok && forecast_make(&f, how.s, c->threads, e)) {
+    if (ok && forecast_make(&f, &c->s, c->threads, e)) {
         const engine_device *d = &f.all.device[f.best];
         const plan *p = &f.all.each[f.best].plan;
         if (c->s.json) {
             json_out to = json_begin(out);
             json_string(&to, "input", f.input);
-            json_string(&to, "kernel", how.s->kernel);
+            json_string(&to, "kernel", f.kernel);
             describe_device_json(&to, "device", d, d->number);
             json_uint(&to, "images", f.images);
             forecast_json(&f, &to, "forecast");
@@ -52,8 +50,6 @@ int cmd_plan(cli *c, text *out, err *e) {
         }
     }
     forecast_free(&f);
-    recipe_free(&how);
-    recipes_close(&all);
     job_files_free(&first);
     job_close(&j);
     return 0;

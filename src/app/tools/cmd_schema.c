@@ -69,11 +69,6 @@ static void add_values(json_out *j, const option *o) {
     case OPTION_ENUM:
     case OPTION_TYPES: break;
     }
-    if (o->keyed)
-        json_raw(
-            j, NULL,
-            "{\"type\": \"object\", \"minProperties\": 1, \"propertyNames\": {\"pattern\": "
-            "\"^-?[0-9]+$\"}, \"additionalProperties\": {\"type\": [\"number\", \"string\"]}}");
     text_free(&words);
 }
 

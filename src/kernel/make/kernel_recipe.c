@@ -426,7 +426,6 @@ static bool add_attributes(image_part *part, const kernel_recipe *r, uint32_t ch
     const model_request *q = &r->layer[0].request;
     const primaries_row *colours = NULL;
     double p[MODEL_PARAMETERS];
-    if (!r->layers) return set_text(part, "software", "fftbloom " VERSION, e); /* a mix */
     text json = {0};
     kernel_recipe_json(r, &json);
     bool ok = set_text(part, "fftbloom.recipe", json.s, e) &&

@@ -4,9 +4,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/number.h"
 #include "image/format.h"
-#include "kernel/kernel_source.h"
 #include "kernel/make/kernel_recipe.h"
 
 #include <dirent.h>
@@ -97,28 +95,19 @@ bool shelf_no_such(const char *word, const char *folder, const char *list, err *
 /* Changes when recipes make other taps. */
 #define SHELF_VERSION "2"
 
-static bool shelf_add_file(hash_state *to, const char *path, err *e) {
-    size_t n;
-    uint8_t *bytes = file_read_all(path, 1 << 30, &n, e);
-    if (bytes) hash_add(to, bytes, n);
-    mem_free(bytes);
-    return bytes != NULL;
-}
-
-/* Writes the name of an entry: that of the recipe's file, or "mix", and a hash. */
+/* Writes the name of an entry: that of the recipe's file, and a hash. */
 static bool shelf_name(char to[160], const shelf_want *w, err *e) {
-    const char *slash = w->recipe ? strrchr(w->recipe, '/') : NULL;
-    const char *name = slash ? slash + 1 : w->recipe ? w->recipe : "mix.json";
+    const char *slash = strrchr(w->recipe, '/'), *name = slash ? slash + 1 : w->recipe;
     char hash[HASH_TEXT], more[64];
     hash_state state;
+    size_t n;
+    uint8_t *bytes = file_read_all(w->recipe, 1 << 30, &n, e);
+    if (!bytes) return false;
     hash_begin(&state);
-    bool ok = w->recipe ? shelf_add_file(&state, w->recipe, e)
-                        : shelf_add_file(&state, w->mixed[0], e) &&
-                              shelf_add_file(&state, w->mixed[1], e);
-    if (!ok) return false;
+    hash_add(&state, bytes, n);
+    mem_free(bytes);
     hash_add(&state, more,
-             (size_t)snprintf(more, sizeof more, "%.17g %d " SHELF_VERSION, w->share, w->draft));
-    if (w->recipe) hash_add(&state, w->parameters, strlen(w->parameters));
+             (size_t)snprintf(more, sizeof more, "%.17g %d " SHELF_VERSION, w->scale, w->draft));
     hash_text(hash_end(&state), hash);
     snprintf(to, 160, "%.*s-%.16s.exr", (int)strlen(name) - 5, name, hash);
     return true;
@@ -146,70 +135,13 @@ bool shelf_entry(char to[SHELF_PATH], const shelf_want *w, const shelf_places *i
         return err_set(e, ERR_CANT_CREATE,
                        "the kernel '%s' is made at its first use and kept in the cache folder, "
                        "which cannot be used%s%s; give another with --cache-dir",
-                       w->recipe ? w->recipe : "mix", why.code ? ": " : "", why.msg);
+                       w->recipe, why.code ? ": " : "", why.msg);
     if (!*there) {
         strcat(strcat(path, "/"), name);
         *there = shelf_has(path);
     }
     snprintf(to, SHELF_PATH, "%s", path);
     return true;
-}
-
-/* in: the primaries of a mix; NULL: not known, or those of the recipe. */
-static bool shelf_save(const char *path, const kernel_recipe *r, float *const plane[],
-                       uint32_t channels, const primaries *in, par *threads, err *e) {
-    image *img = kernel_recipe_image(plane, channels, r, e);
-    float xy[8];
-    if (in) primaries_to_floats(xy, in);
-    bool ok = img &&
-              (!in || image_set_attr(&img->head.part[0], "chromaticities", "chromaticities", xy,
-                                     sizeof xy, e)) &&
-              image_save(path, img, threads, e);
-    if (ok) chmod(path, 0644); /* for its owner alone to change, whatever the umask */
-    image_free(&img);
-    return ok;
-}
-
-/* Adds a kernel, scaled so that the mean of its channels' sums is `share`, centre upon centre. */
-static void shelf_add(float *plane[MODEL_CHANNELS], const kernel_recipe *to, uint32_t channels,
-                      const kernel_source *k, double share) {
-    const uint32_t x0 = to->w / 2 - k->w / 2, y0 = to->h / 2 - k->h / 2;
-    double sum = 0;
-    for (uint32_t c = 0; c < k->channels; c++)
-        for (size_t i = 0; i < (size_t)k->w * k->h; i++) sum += (double)k->plane[c][i];
-    const double by = share * k->channels / sum;
-    for (uint32_t c = 0; c < channels; c++)
-        for (uint32_t y = 0; y < k->h; y++) {
-            const float *from = k->plane[k->channels > 1 ? c : 0] + (size_t)y * k->w;
-            float *row = plane[c] + (size_t)(y0 + y) * to->w + x0;
-            for (uint32_t x = 0; x < k->w; x++) row[x] += (float)(by * (double)from[x]);
-        }
-}
-
-static bool shelf_mix(float *plane[MODEL_CHANNELS], uint32_t *channels, kernel_recipe *r,
-                      primaries *is, const shelf_want *w, par *threads, err *e) {
-    kernel_source k[2] = {0};
-    bool ok = true;
-    for (int i = 0; ok && i < 2; i++) {
-        ok = kernel_source_load(&k[i], w->mixed[i], threads, e) &&
-             ((!k[i].is_spectrum && k[i].channels <= MODEL_CHANNELS) ||
-              err_set(e, ERR_DATA, "'%s' cannot be mixed: it is a spectrum, or has %u channels",
-                      w->mixed[i], k[i].channels));
-        r->w = max_u32(r->w, k[i].w), r->h = max_u32(r->h, k[i].h);
-    }
-    ok = ok && (memcmp(&k[0].is, &k[1].is, sizeof k[0].is) == 0 ||
-                err_set(e, ERR_DATA,
-                        "'%s' and '%s' are in different primaries; 'fftbloom kernel mix' converts "
-                        "them",
-                        w->mixed[0], w->mixed[1]));
-    *is = k[0].is;
-    *channels = ok ? max_u32(k[0].channels, k[1].channels) : 0;
-    for (uint32_t c = 0; ok && c < *channels; c++)
-        ok = (plane[c] = mem_new((size_t)r->w * r->h, sizeof *plane[c], "a mix", e)) != NULL;
-    for (int i = 0; ok && i < 2; i++)
-        shelf_add(plane, r, *channels, &k[i], i ? w->share : 1 - w->share);
-    for (int i = 0; i < 2; i++) kernel_source_free(&k[i]);
-    return ok;
 }
 
 /* The name of an entry says nothing of other files that a recipe names. */
@@ -226,19 +158,15 @@ bool shelf_make(const char *entry, const shelf_want *w, par *threads, err *e) {
     kernel_recipe r = {0};
     float *plane[MODEL_CHANNELS] = {0};
     uint32_t channels = 0;
-    primaries is;
-    bool ok = true;
-    if (w->recipe) {
-        ok = kernel_recipe_file(&r, w->recipe, threads, e) &&
-             shelf_stands_alone(&r, w->recipe, e) && kernel_recipe_set_all(&r, w->parameters, e) &&
-             (w->share == 1 || kernel_recipe_scale(&r, w->share, e));
-        r.draft = w->draft;
-        ok = ok && kernel_recipe_make(plane, &channels, &r, threads, e);
-    } else {
-        ok = shelf_mix(plane, &channels, &r, &is, w, threads, e);
-    }
-    ok = ok && shelf_save(entry, &r, plane, channels, w->recipe || channels == 1 ? NULL : &is,
-                          threads, e);
+    image *img = NULL;
+    bool ok = kernel_recipe_file(&r, w->recipe, threads, e) &&
+              shelf_stands_alone(&r, w->recipe, e) &&
+              (w->scale == 1 || kernel_recipe_scale(&r, w->scale, e));
+    r.draft = w->draft;
+    ok = ok && kernel_recipe_make(plane, &channels, &r, threads, e) &&
+         (img = kernel_recipe_image(plane, channels, &r, e)) && image_save(entry, img, threads, e);
+    if (ok) chmod(entry, 0644); /* for its owner alone to change, whatever the umask */
+    image_free(&img);
     for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(plane[c]);
     kernel_recipe_free(&r);
     return ok;

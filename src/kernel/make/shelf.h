@@ -28,13 +28,11 @@ void shelf_names(const char *folder, text *to);
 /* Says that a word names nothing, and what was probably meant. Returns false. */
 bool shelf_no_such(const char *word, const char *folder, const char *list, err *e);
 
-/* What is made of a recipe, with other parameters ("fnumber=11,blades=7"; "": none) and at a scale;
- * or, where `recipe` is NULL, a mix of two kernels. */
+/* What is made of a recipe. */
 typedef struct {
-    const char *recipe, *parameters;
-    const char *mixed[2];
-    double share; /* of the light, that of the second kernel; of a recipe: the scale */
-    bool draft;   /* a recipe's kernel is for pictures of it, and takes less time */
+    const char *recipe;
+    double scale; /* all sizes of the recipe are multiplied by it */
+    bool draft;   /* the kernel is for pictures of it, and takes less time */
 } shelf_want;
 
 /* Writes the path of what is made: the entry of a shared cache that is only read (NULL: there is
