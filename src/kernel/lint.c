@@ -334,7 +334,6 @@ static bool find_saturation(lint *l, const work *k, err *e) {
         if (ok && f.cut && count > (double)l->saturated) {
             l->saturated = (uint64_t)count;
             l->saturated_channel = c;
-            l->flank_middle = core_flank_at(&f, 0) / l->high[c];
         }
         ring_map_free(&rings);
     }

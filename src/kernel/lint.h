@@ -61,7 +61,6 @@ typedef struct {
      * towards them: the core was cut off. 0: it was not. */
     uint64_t saturated;
     uint32_t saturated_channel;
-    double flank_middle; /* of a saturated core: how many times its light the flank leads to */
     /* At most 256 values, as a picture of 8 bits has them; and these are steps of linear light, as
      * in a picture of sRGB that was not decoded. */
     bool eight_bit, not_decoded;

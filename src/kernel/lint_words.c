@@ -54,10 +54,10 @@ static void judge_taps(findings *f, const lint *l) {
     if (l->saturated)
         say(f, true, "saturated",
             "the core is saturated: %" PRIu64 " taps of channel %u share its highest value, though "
-            "the light rises steeply towards them, to about %.3g times as much, and the middle tap "
-            "holds only %.3g %%; the whole picture will turn soft; take a shorter exposure "
-            "('kernel merge'), or restore the core ('kernel clean')",
-            l->saturated, l->saturated_channel, l->flank_middle, 100 * l->centre_tap);
+            "the light rises steeply towards them, and the middle tap holds only %.3g %%; the "
+            "whole "
+            "picture will turn soft; take a shorter exposure, or restore the core ('kernel clean')",
+            l->saturated, l->saturated_channel, 100 * l->centre_tap);
     if (l->flat && l->w * (uint64_t)l->h > 1)
         say(f, false, "flat", "all taps are equal: this kernel is a box blur");
 }
@@ -69,24 +69,12 @@ static void judge_centre(findings *f, const lint *l) {
     double dx = (l->centroid[0] - share * (l->w - 1) / 2) / (1 - share) - mx;
     double dy = (l->centroid[1] - share * (l->h - 1) / 2) / (1 - share) - my, off = hypot(dx, dy);
     if (!(total(l) > 0)) return;
-    if (l->corner)
-        say(f, true, "centre",
-            "the brightest tap is in the corner, the layout of transforms: use --kernel-center "
-            "corner, or 'kernel convert --from wrapped'");
-    else if (!l->centred && l->w % 2 == 0 && l->peak[0] == mx - 1 &&
-             (l->h % 2 || l->peak[1] == my - 1))
-        say(f, true, "centre",
-            "the brightest tap is %u, %u, and the middle here is %u, %u: the kernel comes from a "
-            "tool whose middle is (n - 1) / 2; use --kernel-center peak, or 'kernel convert --from "
-            "scipy'",
-            l->peak[0], l->peak[1], mx, my);
-    else if (!l->centred)
+    if (l->corner || !l->centred)
         say(f, true, "centre",
             "the brightest tap is %u, %u, and the middle is %u, %u: the picture will move by %d, "
-            "%d unless --kernel-center peak is given, or 'kernel convert --kernel-center peak' "
-            "moves "
-            "it",
-            l->peak[0], l->peak[1], mx, my, (int)l->peak[0] - (int)mx, (int)l->peak[1] - (int)my);
+            "%d unless --kernel-center %s is given",
+            l->peak[0], l->peak[1], mx, my, (int)l->peak[0] - (int)mx, (int)l->peak[1] - (int)my,
+            l->corner ? "corner" : "peak");
     else if (off > 0.05)
         say(f, off > 0.5, "centroid",
             "the centre of gravity is %.2f, %.2f, %.2f taps from the middle: light moves by that "
@@ -109,28 +97,16 @@ static void judge_border(findings *f, const lint *l) {
             "the light: it will be spread evenly over the kernel's square; take it out ('kernel "
             "clean')",
             l->background / l->channels, 100 * l->background_share);
-    else if (l->enough > 0 && l->slope < 0.5)
+    else if (l->enough > 0) {
+        char larger[64] = "";
+        if (l->enough <= PRACTICAL_SIDE)
+            snprintf(larger, sizeof larger, "; %.0f taps a side would hold 99.9 %%", l->enough);
         say(f, true, "tail",
-            "the light does not fall off towards the border: the kernel is cut off and its square "
-            "will show around bright lights; it needs more taps, or a smaller pattern");
-    else if (isinf(l->enough))
-        say(f, true, "tail",
-            "the tail hardly falls off (distance^-%.2f): no size holds all of it, the kernel is "
-            "cut off and its square will show; let it fade to zero ('kernel crop --fade 0.6')",
-            l->slope);
-    else if (l->enough > PRACTICAL_SIDE)
-        say(f, true, "tail",
-            "the border cuts off the tail (distance^-%.2f): about %.3g %% of the light would lie "
-            "outside, and no practical size would hold 99.9 %%; let it fade to zero ('kernel crop "
-            "--fade 0.6')",
-            l->slope, 100 * l->beyond);
-    else if (l->enough > 0)
-        say(f, true, "tail",
-            "the border cuts off the tail (distance^-%.2f): about %.3g %% of the light would lie "
-            "outside; a side of %.0f taps would hold 99.9 %%; make it larger, or let it fade to "
-            "zero "
-            "('kernel crop --fade 0.6')",
-            l->slope, 100 * l->beyond, l->enough);
+            "the border cuts off the tail, which goes as distance^%.2f: about %.3g %% of the "
+            "light would lie outside, and the kernel's square will show around bright lights%s; "
+            "let it fade to zero ('kernel crop --fade 0.6')",
+            -l->slope, 100 * l->beyond, larger);
+    }
     if (!lint_has_background(l) && l->border > 1e-3 && l->w > 8 && l->h > 8)
         say(f, true, "border",
             "the outermost taps hold %.3g %% of the light: the kernel's square will show around "
@@ -139,9 +115,7 @@ static void judge_border(findings *f, const lint *l) {
     if (l->noise > 0.2)
         say(f, true, "noise",
             "the outer third is noisy (neighbouring taps differ by %.0f %%): a fixed pattern will "
-            "show around bright lights; merge more exposures ('kernel merge'), or replace the "
-            "noise "
-            "('kernel clean')",
+            "show around bright lights; replace the noise ('kernel clean')",
             100 * l->noise);
 }
 
@@ -157,9 +131,8 @@ static void judge_values(findings *f, const lint *l) {
     if (l->cut_at)
         say(f, true, "clipped_tail",
             "the tail ends all at once %u taps from the middle, as black does in 8 bits: about "
-            "%.2g "
-            "%% of the light is missing; take a longer exposure ('kernel merge'), or let the tail "
-            "go on ('kernel clean')",
+            "%.2g %% of the light is missing; take a longer exposure, or let the tail go on "
+            "('kernel clean')",
             l->cut_at, 100 * l->cut_off);
     if (l->useful < 0.7 * (l->w > l->h ? l->w : l->h) && l->useful > 1)
         say(f, false, "large",
@@ -260,7 +233,6 @@ void kernel_json(const char *path, const lint *l, text *to) {
     for (size_t i = 0; i < sizeof NUMBER / sizeof NUMBER[0]; i++)
         json_real_or_word(&j, NUMBER[i].key, 9, NUMBER[i].value);
     json_uint(&j, "saturated", l->saturated);
-    json_real(&j, "flank_middle", 9, l->flank_middle);
     json_uint(&j, "cut_at", l->cut_at);
     json_real(&j, "cut_off", 9, l->cut_off);
     json_uint(&j, "useful_side", l->useful);

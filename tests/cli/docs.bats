@@ -116,12 +116,12 @@ completion z|zsh
 help sch|schema
 apply --json --thresh|--threshold
 check --json hal|halated.exr
-kernel conve|convert
+kernel rota|rotate
 kernel make air|airy
 kernel check ma|
 kernel check --str|--strict
 kernel check --par|
-help kernel conve|convert
+help kernel rota|rotate
 docs man app|apply
 kernel make star --param blades=6,ra|blades=6,radius=
 layers.exr --device so|software

@@ -39,7 +39,7 @@ unchanged() { # STATUS WORDS arguments...: refused, and no file changes
 64 | the report 'kernel.exr' is the kernel | in.exr kernel.exr -o out.exr --report kernel.exr
 64 | a config file | in.exr kernel.exr -o out.exr --config look.json --report look.json
 64 | the kernel | precompute k.spectrum -o k.spectrum
-64 | the kernel | kernel convert kernel.exr --to oiio -o ./kernel.exr
+64 | the kernel | kernel rotate kernel.exr 5 -o ./kernel.exr
 64 | the difference image 'in.exr' is the first image | diff in.exr kernel.exr -o in.exr
 64 | the second image | diff in.exr kernel.exr -o kernel.exr
 T

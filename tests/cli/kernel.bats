@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# `fftbloom kernel`: made by formula, checked, converted.
+# `fftbloom kernel`: made by formula, listed, checked; kernels of other tools.
 
 load files
 
@@ -137,12 +137,13 @@ T
     [[ "$output" == *"kernel make: 2 s, and not done yet"* ]]
     [ ! -e c.pfm ]
     "$FFTBLOOM" kernel make gaussian --taps 33 -o slow.exr
-    for what in "check slow.exr" "convert slow.exr --to oiio -o c.exr" "show slow.exr -o c.svg"; do
+    for what in "check slow.exr" "rotate slow.exr 5 -o c.exr" "show slow.exr -o c.svg"; do
         env FAULT_SLOW=slow.exr LD_PRELOAD="$faults" "$FFTBLOOM" kernel $what 2>"said.${what%% *}" &
         pids="$pids $!"
     done
     for p in $pids; do wait $p; done
-    for action in check convert show; do grep -q "kernel $action: 2 s, and not done yet" said.$action; done
+    for action in check show; do grep -q "kernel $action: 2 s, and not done yet" said.$action; done
+    grep -q "the kernel: 2 s, and not done yet" said.rotate
 }
 
 @test "list, -k: shipped kernels by their names" {
@@ -212,7 +213,12 @@ T
 64 | needs the size of a pixel: pitch=, or sensor= and width= | kernel make star --param fnumber=8 -o k.exr
 64 | did you mean 'sodium'? | kernel make airy --param light=sodum -o k.exr
 66 | the name of a shipped kernel; did you mean 'halation'? | "$FFTBLOOM_ROOT/testdata/small.exr" -k halatoin -o k.exr
-64 | | kernel convert "$FFTBLOOM_ROOT/testdata/kernel.exr" --kernel-center 999,999 -o k.exr
+64 | the centre 999, 999 lies outside | kernel clean "$FFTBLOOM_ROOT/testdata/kernel.exr" --kernel-center 999,999 -o k.exr
+64 | 'kernel convert' is gone: give --correlate or --kernel-center to the run | kernel convert k.exr --from oiio -o k.exr
+64 | 'kernel convolve' is gone: bloom twice | kernel convolve k.exr k.exr -o k.exr
+64 | 'kernel disperse' is gone: 'kernel make' with wavelengths | kernel disperse k.exr --param wavelength=550 -o k.exr
+64 | 'kernel merge' is gone: merge exposures where | kernel merge k.exr:1/60 k.exr -o k.exr
+64 | 'kernel pad' is gone: 'kernel crop FILE --taps N' | kernel pad
 T
     [ ! -e k.exr ]
     echo '{"model": "gaussian", "taps": 9}' >k.json
@@ -228,7 +234,7 @@ T
     says 0 "no warnings" kernel check "$star" --strict
     "$FFTBLOOM" kernel make moffat --param slope=1.3 --fade 1 -o cut.exr --taps 65
     says 0 "warning: the border cuts off the tail" kernel check cut.exr
-    [[ "$output" == *"99.9 %"* ]]
+    [[ "$output" == *"goes as distance^-2.58"* ]]
     says 1 "" kernel check cut.exr --strict
     says 1 "" kernel check cut.exr --strict -q
     [ -z "$output" ]
@@ -245,67 +251,21 @@ T
     [[ "$output" == *"4.66 %"* ]]
 }
 
-@test "convert: there and back is the same file's pixels" {
-    "$FFTBLOOM" kernel make star --param blades=5 --taps 33x32 -o k.exr
-    for tool in blender oiio gmic scipy wrapped; do
-        "$FFTBLOOM" kernel convert k.exr --to $tool -o there.exr
-        "$FFTBLOOM" kernel convert there.exr --from $tool -o back.exr --taps 33x32
-        "$FFTBLOOM" diff k.exr back.exr --fail 0 --warn 0
-    done
-    # The kernel's parameters come along.
-    "$FFTBLOOM" info there.exr | grep -q fftbloom.blades
-}
-
-@test "convert: taps land where the conventions say" {
-    tap() { # X Y SIZE: the only tap, and the size of the file
-        "$FFTBLOOM" info o.exr | grep -q "part 0: $3,"
-        [ "$(pixel o.exr $1 $2)" = 1 ]
-    }
-    # The centre of 4 x 4 is 2, 2; this tap is one right of it.
-    image k.exr 4x4 half 0 3,2=1
-    "$FFTBLOOM" kernel convert k.exr --to gmic -o o.exr --json | holds - 'd["size"] == [5, 5] and d["centre"] == [2, 2] and not d["turned"] and d["lost"] == 0'
-    tap 3 2 "5 x 5"
-    "$FFTBLOOM" kernel convert k.exr --to wrapped --taps 4 -o o.exr
-    tap 1 0 "4 x 4"
-    "$FFTBLOOM" kernel convert k.exr --to blender -o o.exr
-    [ "$(pixel o.exr 1 2)" = 1 ]
-    "$FFTBLOOM" kernel convert k.exr --kernel-center peak -o o.exr
-    [ "$(pixel o.exr 3 2)" = 1 ]
-    [[ "$("$FFTBLOOM" info o.exr)" == *"7 x 5"* || "$("$FFTBLOOM" info o.exr)" == *"6 x 4"* ]]
-    # A size that is too small says what it costs.
-    image k.exr 5x5 float 0 2,2=3 4,2=1
-    says 0 "25 % of the light" kernel convert k.exr --taps 3 -o o.exr
-    "$FFTBLOOM" kernel convert k.exr --normalize sum -o o.exr
-    [ "$(pixel o.exr 2 2)" = 0.75 ]
-    # --normalize takes the channels that a run would take, whatever their names, and no others.
-    while read -r names values way want; do
-        image k.exr 3x3 float $values names=$names
-        "$FFTBLOOM" kernel convert k.exr --normalize $way -o o.exr
-        [ "$(pixel o.exr 1 1 $names)" = "$want" ]
-    done <<'T'
-r,g,b 1,1,2 channel 0.11111 0.11111 0.11111
-glow.red,glow.green,glow.blue 1,1,2 channel 0.11111 0.11111 0.11111
-G 2 sum 0.11111
-B 2 sum 0.11111
-Y 2 sum 0.11111
-depth 2 sum 0.11111
-R,G,B,Z 1,1,1,5 sum 0.11111 0.11111 0.11111 5
-T
-}
-
-@test "convert: oiiotool makes the same picture of its kernel as fftbloom of ours" {
+# docs/kernels.md has a table of what to do with kernels of other tools.
+@test "oiiotool makes the same picture of a turned kernel as fftbloom of ours" {
     needs_program oiiotool
     image in.exr 40x40 float 0 20,20=8 12,25=3
     for size in 6x6 7x6; do
         image k.exr $size float 0 3,3=3 5,2=1 0,4=2
-        "$FFTBLOOM" kernel convert k.exr --to oiio -o theirs.exr
+        "$FFTBLOOM" kernel rotate k.exr 180 -o turned.exr -q
+        read -r w h < <("$FFTBLOOM" info turned.exr | sed -n 's/.*part 0: \([0-9]*\) x \([0-9]*\),.*/\1 \2/p')
+        oiiotool turned.exr --origin -$((w / 2))-$((h / 2)) -o theirs.exr
         oiiotool in.exr theirs.exr --convolve -d float -o theirs_out.exr in.exr k.exr --convolve -d float -o raw_out.exr
         "$FFTBLOOM" in.exr k.exr -o ours_out.exr
         "$FFTBLOOM" diff ours_out.exr theirs_out.exr --fail 1e-5 --warn 1e-5
-        # Unconverted it is another picture.
+        # As it is, it makes another picture.
         says 2 "" diff ours_out.exr raw_out.exr --fail 1e-5
-        "$FFTBLOOM" kernel convert theirs.exr --from oiio -o back.exr
-        "$FFTBLOOM" in.exr back.exr -o back_out.exr
+        "$FFTBLOOM" in.exr theirs.exr -o back_out.exr --correlate
         "$FFTBLOOM" diff ours_out.exr back_out.exr --fail 1e-5 --warn 1e-5
     done
 }
@@ -329,27 +289,52 @@ PY
 by_gmic() { gmic -v 0 in.pfm $1.pfm convolve[0] [1],0 keep[0] o out.pfm; }
 
 same_picture() { # TOOL: as fftbloom's, of a kernel that no symmetry hides, whatever its size
-    for size in 6x6 7x6 8x7; do
+    while read -r size odd centre; do
         image in.exr 40x36 float 0 20,20=8 12,25=3 -- k.exr $size float 0 3,3=3 5,2=1 0,4=2
         for f in in k; do "$FFTBLOOM" $f.exr k.exr -o $f.pfm --amount 0; done
         "$FFTBLOOM" in.pfm k.pfm --normalize none -o ours.pfm
-        "$FFTBLOOM" kernel convert k.pfm --to $1 -o theirs.pfm
+        "$FFTBLOOM" kernel crop k.pfm --taps $odd -o theirs.pfm
         by_$1 theirs
         "$FFTBLOOM" diff ours.pfm out.pfm --fail 1e-4 --warn 1e-4
-        # Unconverted it is another picture, unless both sides are odd.
+        # As it is, it makes another picture: that of its own centre.
         by_$1 k
         says 2 "" diff ours.pfm out.pfm --fail 1e-4 --warn 1e-4
-    done
+        "$FFTBLOOM" in.pfm k.pfm --normalize none --kernel-center $centre -o ours.pfm
+        "$FFTBLOOM" diff ours.pfm out.pfm --fail 1e-4 --warn 1e-4
+    done <<'T'
+6x6 7x7 2,2
+7x6 7x7 3,2
+8x7 9x7 3,3
+T
 }
 
-@test "convert: scipy makes the same picture of its kernel as fftbloom of ours" {
+@test "scipy makes the same picture of an odd kernel as fftbloom of ours" {
     python3 -c 'import scipy.signal' 2>/dev/null || skip "scipy is not installed"
     same_picture scipy
 }
 
-@test "convert: G'MIC makes the same picture of its kernel as fftbloom of ours" {
+@test "G'MIC makes the same picture of an odd kernel as fftbloom of ours" {
     needs_program gmic
     same_picture gmic
+}
+
+@test "numpy's transforms: a kernel whose centre is its first tap" {
+    python3 -c 'import numpy' 2>/dev/null || skip "numpy is not installed"
+    for size in 6x7 9x8; do
+        image in.exr 40x36 float 0 20,20=8 12,25=3 -- k.exr $size float 0 3,3=3 5,2=1 0,4=2
+        "$FFTBLOOM" k.exr k.exr -o k.pfm --amount 0
+        python3 - <<'PY'
+import numpy
+f = open("k.pfm", "rb")
+head = [f.readline() for i in range(3)]
+w, h = map(int, head[1].split())
+k = numpy.frombuffer(f.read(), "<f4").reshape(h, w)[::-1]
+open("first.pfm", "wb").write(b"".join(head) + numpy.fft.ifftshift(k)[::-1].tobytes())
+PY
+        "$FFTBLOOM" in.exr k.pfm -o ours.exr
+        "$FFTBLOOM" in.exr first.pfm -o theirs.exr --kernel-center corner
+        "$FFTBLOOM" diff ours.exr theirs.exr --fail 1e-6 --warn 1e-6
+    done
 }
 
 @test "names are shown clean" {

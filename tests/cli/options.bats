@@ -191,14 +191,12 @@ T
 64 | --progress has no effect without --wait | $f --progress json
 64 | --report has no effect in a plan | plan $a --report r.json
 64 | --verbose has no effect with --quiet | $a -q -v
-64 | --fade has no effect in 'convert'; it is for make | kernel convert k.exr -o o.exr --fade 0.5
+64 | --fade has no effect in 'rotate'; it is for make | kernel rotate k.exr 5 -o o.exr --fade 0.5
 64 | --param has no effect in 'check'; it is for make | kernel check k.exr --param radius=3
 64 | --output has no effect in 'check'; it is for make, | kernel check k.exr -o o.exr
 64 | --existing has no effect in 'models'; it is for make, | kernel models --existing skip
 64 | --taps has no effect in 'check'; it is for make, | kernel check k.exr --taps 3
-64 | --normalize has no effect in 'make'; it is for convert | kernel make star -o o.exr --normalize sum
-64 | --kernel-center has no effect in 'check'; it is for convert | kernel check k.exr --kernel-center peak
-64 | --from has no effect in 'make'; it is for convert | kernel make star -o o.exr --from oiio
+64 | --kernel-center has no effect in 'check'; it is for clean | kernel check k.exr --kernel-center peak
 64 | --strict has no effect in 'make'; it is for check | kernel make star -o o.exr --strict
 64 | --jobs has no effect in 'models'; it is for make, | kernel models --jobs 2
 64 | --cache-size has no effect in 'path'; it is for list, trim | cache path --cache-size 0

@@ -20,7 +20,7 @@ static double at(const edit_kernel *k, uint32_t c, int x, int y) {
 
 static edit_kernel apply(const char *name, edit_request *r) {
     edit_kernel to = {0};
-    OWN(edit_account) told = {0};
+    edit_account told = {0};
     const edit *d = edit_find(name);
     assert_non_null(d);
     r->threads = make_threads();
@@ -157,67 +157,6 @@ TEST(mixes) {
     for (int i = 0; i < 3; i++) edit_free(&k[i]);
 }
 
-TEST(convolves) {
-    const uint32_t size[4][4] = {{5, 5, 7, 7}, {4, 6, 6, 4}, {1, 1, 9, 8}, {8, 3, 5, 12}};
-    for (int s = 0; s < 4; s++) {
-        edit_request r = {.inputs = 2};
-        OWN(edit_kernel) a = noise(size[s][0], size[s][1], 1, 4);
-        OWN(edit_kernel) b = noise(size[s][2], size[s][3], 3, 6);
-        r.input[0].kernel = a, r.input[1].kernel = b;
-        OWN(edit_kernel) t = apply("convolve", &r);
-        for (uint32_t c = 0; c < 3; c++)
-            for (int y = -14; y <= 14; y++)
-                for (int x = -14; x <= 14; x++) {
-                    double sum = 0;
-                    for (int j = -6; j <= 6; j++)
-                        for (int i = -6; i <= 6; i++)
-                            sum += at(&a, 0, i, j) * at(&b, c, x - i, y - j);
-                    CHECK_LE(fabs(sum - at(&t, c, x, y)), 1e-12);
-                }
-    }
-}
-
-static double mean_radius(const edit_kernel *k, uint32_t c) {
-    double sum = 0, all = 0;
-    for (int y = -(int)k->h; y <= (int)k->h; y++)
-        for (int x = -(int)k->w; x <= (int)k->w; x++)
-            sum += hypot(x, y) * at(k, c, x, y), all += at(k, c, x, y);
-    return sum / all;
-}
-
-/* One wavelength is a stretch by its ratio, to the last bit. Of all, red is widest; white stays
- * white; and the ring that they make together lies between the first and the last. */
-TEST(disperses) {
-    OWN(edit_kernel) k = noise(9, 8, 1, 7);
-    const double w[3] = {550, 412.5, 687.5};
-    for (int i = 0; i < 3; i++) {
-        OWN(edit_kernel) t = apply_1("disperse", &k, 550, w[i], w[i]);
-        OWN(edit_kernel) s = apply_1("stretch", &k, w[i] / 550, w[i] / 550, 0);
-        double grey = edit_light(&s);
-        for (uint32_t c = 0; c < 3; c++)
-            for (int y = -8; y <= 8; y++)
-                for (int x = -8; x <= 8; x++)
-                    CHECK_LE(fabs(at(&t, c, x, y) - at(&s, 0, x, y)), 1e-14 * grey);
-    }
-    edit_free(&k);
-    CHECK_OK(edit_new(&k, 101, 101, 1, &e));
-    for (int i = 0; i < 101 * 101; i++)
-        k.tap[i] = exp(-pow(hypot(i % 101 - 50, i / 101 - 50) - 30, 2) / 8);
-    OWN(edit_kernel) t = apply_1("disperse", &k, 550, 390, 710);
-    double r[3];
-    for (uint32_t c = 0; c < 3; c++) {
-        r[c] = mean_radius(&t, c) / mean_radius(&k, 0);
-        CHECK_LE(fabs(edit_channel_light(&t, c) - edit_light(&k)), 1e-9 * edit_light(&k));
-        CHECK_LE(390 / 550.0, r[c]);
-        CHECK_LE(r[c], 710 / 550.0);
-    }
-    assert_true(r[0] > r[1] + 0.05 && r[1] > r[2] + 0.05);
-    /* The primaries of Rec.709 are seen at about 610, 540 and 460 nm. */
-    CHECK_LE(fabs(r[0] - 610 / 550.0), 0.05);
-    CHECK_LE(fabs(r[1] - 540 / 550.0), 0.05);
-    CHECK_LE(fabs(r[2] - 460 / 550.0), 0.05);
-}
-
 TEST(sizes) {
     double lost;
     edit_kernel k = noise(8, 7, 3, 8), t;
@@ -270,7 +209,6 @@ TEST(odd_kernels) {
             for (size_t t = 0; ok && t < (size_t)to.w * to.h * to.channels; t++)
                 assert_true(isfinite(to.tap[t]));
             edit_free(&to);
-            edit_account_free(&told);
             for (int q = 0; q < r.inputs; q++) edit_free(&r.input[q].kernel);
         }
 }

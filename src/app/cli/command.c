@@ -69,7 +69,7 @@ const command COMMANDS[] = {
         .name = "kernel",
         .bit = FOR_KERNEL,
         .usage = "ACTION [arguments] [options]",
-        .summary = "Make, change, check and convert kernels.",
+        .summary = "Make, change, show and check kernels.",
         .about =
             "A kernel is the picture of one point of light: the point spread function with which "
             "images are convolved. 'fftbloom help kernel ACTION' describes an action in full.",
@@ -80,8 +80,8 @@ const command COMMANDS[] = {
         .example = {{"Make six spikes in colour.",
                      "fftbloom kernel make star --param blades=6,turn=15 --taps 512 -o star.exr"},
                     {"Check that it is fit for use.", "fftbloom kernel check star.exr --strict"},
-                    {"Convert it for oiiotool, which correlates.",
-                     "fftbloom kernel convert star.exr --to oiio -o star_oiio.exr"}},
+                    {"Choose one for a frame.",
+                     "fftbloom kernel sheet shot.1001.exr -o sheet.html"}},
     },
     {
         .name = "diff",

@@ -16,6 +16,15 @@ static const struct {
     uint32_t users;
     const char *words, *instead;
 } GONE[] = {
+    {FOR_KERNEL, "convert,from,to",
+     "give --correlate or --kernel-center to the run, or turn the kernel by 'kernel rotate FILE "
+     "180'; docs/kernels.md has a table of tools"},
+    {FOR_KERNEL, "convolve", "bloom twice, or add the kernels with 'kernel mix'"},
+    {FOR_KERNEL, "disperse", "'kernel make' with wavelengths makes a coloured kernel"},
+    {FOR_KERNEL, "merge",
+     "merge exposures where photographs are developed, and make a kernel of the result with "
+     "'kernel clean'"},
+    {FOR_KERNEL, "pad", "'kernel crop FILE --taps N' makes a kernel larger, too"},
     {FOR_CONFIG, "include",
      "give one file with all keys; a flag overrides a key, and jq -s 'add' a.json b.json merges "
      "two files"},

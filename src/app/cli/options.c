@@ -124,7 +124,7 @@ const option OPTIONS[] = {
      .about = "Both orders keep the tolerance; results differ in their last digits."},
 
     /* --- kernel --- */
-    {"normalize", OPTION_ENUM, SECTION_KERNEL, TAPS, AT(bloom.kernel.normalize),
+    {"normalize", OPTION_ENUM, SECTION_KERNEL, SPREAD, AT(bloom.kernel.normalize),
      .words = WORDS("luminance", "channel", "sum", "none"), .preset = "luminance",
      .help = "How to scale the kernel so that it keeps the light: total luminance, each channel, "
              "the mean of the channels, or not at all.",
@@ -166,12 +166,6 @@ const option OPTIONS[] = {
     {"decades", OPTION_FLOAT, SECTION_KERNEL, FOR_KERNEL, AT(decades), .value = "N", .min = 1,
      .max = 16, .preset = "6",
      .help = "Powers of ten that the false colours of show cover, down from the brightest tap."},
-    {"from", OPTION_ENUM, SECTION_KERNEL, FOR_KERNEL, AT(from),
-     .words = WORDS("fftbloom", "blender", "oiio", "gmic", "scipy", "wrapped"),
-     .preset = "fftbloom", .help = "Tool whose convention the input kernel follows."},
-    {"to", OPTION_ENUM, SECTION_KERNEL, FOR_KERNEL, AT(to),
-     .words = WORDS("fftbloom", "blender", "oiio", "gmic", "scipy", "wrapped"),
-     .preset = "fftbloom", .help = "Tool whose convention the output kernel must follow."},
     {"strict", OPTION_BOOL, SECTION_KERNEL, FOR_KERNEL, AT(strict), .preset = "false",
      .help = "Exit with 1 if check finds something to warn of."},
 

@@ -85,9 +85,8 @@ typedef struct {
     /* kernel */
     const char *taps, *param, *image, *plate;
     double fade, decades;
-    const char *view;  /* of screen_open */
-    double exposure;   /* stops; NaN: auto */
-    uint32_t from, to; /* of CONVENTIONS */
+    const char *view; /* of screen_open */
+    double exposure;  /* stops; NaN: auto */
     bool strict;
     /* bench */
     const char *size;

@@ -65,19 +65,6 @@ const command_action KERNEL_ACTIONS[] = {
         .run = kernel_sheet,
     },
     {
-        .name = "convert",
-        .usage = "FILE -o OUT [options]",
-        .help = "Rotate and move taps from one tool's convention to another's. No value changes "
-                "unless --normalize is given. --kernel-center sets the centre where the convention "
-                "does not.",
-        .min_words = 1,
-        .max_words = 1,
-        .options = "output existing taps from to normalize kernel_center jobs mem_limit sandbox",
-        .example = {{"Convert it for oiiotool, which correlates.",
-                     "fftbloom kernel convert star.exr --to oiio -o star_oiio.exr"}},
-        .run = kernel_convert,
-    },
-    {
         .name = "show",
         .usage = "FILE -o PAGE.svg [options]",
         .help =
@@ -91,19 +78,6 @@ const command_action KERNEL_ACTIONS[] = {
         .run = kernel_show,
     },
     {
-        .name = "disperse",
-        .usage = "FILE -o OUT [options]",
-        .help = "Make a grey kernel coloured, as diffraction is: stretch it in proportion to each "
-                "wavelength, and add all of them in their colours. White stays white.",
-        .min_words = 1,
-        .max_words = 1,
-        .options = "output existing taps param fade jobs mem_limit sandbox",
-        .parameters = kernel_edit_details,
-        .example = {{"Colour a diffraction pattern that was made for 550 nm.",
-                     "fftbloom kernel disperse grey.exr -o colour.exr"}},
-        .run = kernel_edit,
-    },
-    {
         .name = "mix",
         .usage = "FILE[:SHARE][@X,Y]... -o OUT [options]",
         .help = "Add kernels, each with its share of the light, and moved by X, Y taps (right and "
@@ -113,18 +87,6 @@ const command_action KERNEL_ACTIONS[] = {
         .options = "output existing taps fade jobs mem_limit sandbox",
         .example = {{"A star with a veil.",
                      "fftbloom kernel mix star.exr:0.7 veil.exr:0.3 -o both.exr"}},
-        .run = kernel_edit,
-    },
-    {
-        .name = "convolve",
-        .usage = "FILE FILE... -o OUT [options]",
-        .help = "Make one kernel with the effect of several, one after the other, such as "
-                "diffraction and then a lens's blur.",
-        .min_words = 2,
-        .max_words = 16,
-        .options = "output existing taps fade jobs mem_limit sandbox",
-        .example = {{"A lens behind an iris.",
-                     "fftbloom kernel convolve iris.exr lens.exr -o both.exr"}},
         .run = kernel_edit,
     },
     {
@@ -153,7 +115,8 @@ const command_action KERNEL_ACTIONS[] = {
     {
         .name = "crop",
         .usage = "FILE [--taps N|WxH] -o OUT [options]",
-        .help = "Cut a kernel to a size around its centre, or to the smallest square that holds "
+        .help = "Bring a kernel to a size around its centre, with dark taps where it grows, or to "
+                "the smallest square that holds "
                 "99.9 % of its light (--param keep=0.999), and print how much light is lost. With "
                 "--fade it ends smoothly.",
         .min_words = 1,
@@ -164,41 +127,17 @@ const command_action KERNEL_ACTIONS[] = {
         .run = kernel_edit,
     },
     {
-        .name = "pad",
-        .usage = "FILE --taps N|WxH -o OUT [options]",
-        .help = "Add dark taps around a kernel, up to a size. With --fade it ends smoothly.",
-        .min_words = 1,
-        .max_words = 1,
-        .options = "output existing taps fade jobs mem_limit sandbox",
-        .run = kernel_edit,
-    },
-    {
         .name = "clean",
         .usage = "PHOTO -o OUT [options]",
         .help = "Make a kernel of a photograph of a lamp: find its centre, subtract the "
                 "background, restore a core that is cut off, replace the noise of the tail by a "
-                "smooth fall-off, and set taps below zero to zero. The core comes from its flank; "
-                "a shorter exposure measures it ('kernel merge').",
+                "smooth fall-off, and set taps below zero to zero. The core comes from its flank.",
         .min_words = 1,
         .max_words = 1,
         .options = "output existing taps param fade kernel_center jobs mem_limit sandbox",
         .parameters = kernel_edit_details,
         .example = {{"Clean a photograph, and let it end smoothly.",
                      "fftbloom kernel clean lamp.png -o lamp.exr --fade 0.8"}},
-        .run = kernel_edit,
-    },
-    {
-        .name = "merge",
-        .usage = "PHOTO[:EXPOSURE]... -o OUT [options]",
-        .help = "Make one kernel of several exposures of the same lamp, which may differ by "
-                "thousands. Each tap is the mean of the exposures, weighted by how well each shows "
-                "it; --json has the confidence of each ring. Without EXPOSURE, such as 1/60, their "
-                "ratios are measured. 'kernel clean' then subtracts the background.",
-        .min_words = 2,
-        .max_words = 16,
-        .options = "output existing taps fade kernel_center jobs mem_limit sandbox",
-        .example = {{"Three exposures, 1/4000 to 1 second.",
-                     "fftbloom kernel merge a.png:1/4000 b.png:1/60 c.png:1 -o lamp.exr"}},
         .run = kernel_edit,
     },
     {0},

@@ -13,7 +13,6 @@ int kernel_list(cli *c, text *out, err *e);
 int kernel_check(cli *c, text *out, err *e);
 int kernel_show(cli *c, text *out, err *e);
 int kernel_sheet(cli *c, text *out, err *e);
-int kernel_convert(cli *c, text *out, err *e);
 /* Serves every row of EDITS (kernel/edit/edit.h): the action has the edit's name. */
 int kernel_edit(cli *c, text *out, err *e);
 

@@ -288,9 +288,9 @@ static bool add_attributes(const editing *w, const cli *c, image_part *p, err *e
         if (strncmp(a->name, "fftbloom.", 9) == 0)
             ok = image_set_attr(p, a->name, a->type, a->data, a->bytes, e);
     }
-    if (ok && w->made.channels == 3 && (w->coloured || w->of->apply == edit_disperse)) {
+    if (ok && w->made.channels == 3 && w->coloured) {
         float xy[8];
-        primaries_to_floats(xy, w->coloured ? &w->colour : PRIMARIES_REC709);
+        primaries_to_floats(xy, &w->colour);
         ok = image_set_attr(p, "chromaticities", "chromaticities", xy, sizeof xy, e);
     }
     return ok && add_history(w, c, p, e);
@@ -345,18 +345,6 @@ static void add_json(const editing *w, const cli *c, text *out) {
         json_close(&j);
     }
     json_close(&j);
-    if (w->told.ring) {
-        json_list(&j, "rings");
-        for (uint32_t i = 0; i < w->told.rings; i++) {
-            json_object(&j, NULL);
-            json_uint(&j, "radius", i);
-            json_real(&j, "light", 9, w->told.ring[i].light);
-            json_real_or_word(&j, "deviation", 4, w->told.ring[i].deviation);
-            json_int(&j, "exposures", w->told.ring[i].exposures);
-            json_close(&j);
-        }
-        json_close(&j);
-    }
     json_end(&j);
 }
 
@@ -418,7 +406,6 @@ int kernel_edit(cli *c, text *out, err *e) {
     }
     for (int i = 0; i < w->r.inputs; i++) edit_free(&w->r.input[i].kernel);
     edit_free(&w->made);
-    edit_account_free(&w->told);
     image_header_free(&w->head);
     mem_free(w);
     return status;

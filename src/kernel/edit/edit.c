@@ -66,11 +66,6 @@ void edit_say(edit_account *a, const char *key, double value, const char *fmt, .
     va_end(ap);
 }
 
-void edit_account_free(edit_account *a) {
-    mem_free(a->ring);
-    *a = (edit_account){0};
-}
-
 /* --- size ------------------------------------------------------------------------------------- */
 
 edit_reach edit_reach_of(const edit_kernel *k) {

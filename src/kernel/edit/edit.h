@@ -1,7 +1,7 @@
 /* edit.h - changes kernels: `fftbloom kernel rotate`, `mix`, `clean` and their like.
  *
  * An edit is a function from kernels to a kernel and a row in one table (edit_table.c). It works in
- * double and gives the same taps whatever the number of threads. All edits but clean and merge also
+ * double and gives the same taps whatever the number of threads. All edits but clean also
  * give the same taps on every machine (base/steady.h), because shipped kernels may be made with
  * them. Light is moved and never lost in silence: a result is as large as
  * it must be to hold every tap that is not zero, and each edit says in numbers what it changed. The
@@ -59,18 +59,9 @@ typedef struct {
     char words[200];
 } edit_saying;
 
-/* How far a ring can be trusted: its mean light, how far from the truth that is in at most one case
- * of twenty, relatively, and how many exposures it was measured in. */
-typedef struct {
-    double light, deviation;
-    int exposures;
-} edit_ring;
-
 typedef struct {
     edit_saying saying[EDIT_SAYINGS];
     int sayings;
-    edit_ring *ring; /* [distance in taps]; NULL where the edit measures none */
-    uint32_t rings;
 } edit_account;
 
 typedef struct edit {
@@ -96,7 +87,6 @@ int edit_parameters(const edit *d);
 bool edit_new(edit_kernel *k, uint32_t w, uint32_t h, uint32_t channels, err *e);
 void edit_free(edit_kernel *k);
 bool edit_copy(edit_kernel *to, const edit_kernel *from, err *e);
-void edit_account_free(edit_account *a);
 
 /* Returns the light of all channels, or of one. */
 double edit_light(const edit_kernel *k);
@@ -131,11 +121,7 @@ double edit_fade(edit_kernel *k, double fade);
 bool edit_rotate(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
 bool edit_stretch(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
 bool edit_crop(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
-bool edit_pad(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
-bool edit_disperse(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
 bool edit_mix(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
-bool edit_convolve(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
 bool edit_clean(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
-bool edit_merge(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
 
 #endif

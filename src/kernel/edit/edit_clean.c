@@ -4,9 +4,9 @@
 #include "base/number.h"
 #include "kernel/core.h"
 #include "kernel/edit/edit.h"
-#include "kernel/edit/photo.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { BACKGROUND, NOISE, CORE }; /* parameters */
 
@@ -19,6 +19,70 @@ typedef struct {
 
 static double *plane(const cleaning *w, uint32_t c) {
     return w->k->tap + c * (size_t)w->k->w * w->k->h;
+}
+
+/* --- the centre ------------------------------------------------------------------------------- */
+
+/* Takes the centre that was asked for, or finds that of the lamp: the middle of the light above
+ * half of the brightest tap, in one piece around it, as a whole tap. */
+static bool find_centre(uint32_t at[2], const edit_request *r, err *e) {
+    const edit_kernel *k = &r->input[0].kernel;
+    const size_t n = (size_t)k->w * k->h;
+    at[0] = r->centred ? r->at[0] : k->w / 2, at[1] = r->centred ? r->at[1] : k->h / 2;
+    if (r->centred) return true;
+    double *all = mem_new(n, sizeof *all, "all channels", e), x = 0, y = 0, sum = 0;
+    uint8_t *mark = mem_new(n, 1, "a piece", e);
+    size_t peak = 0;
+    bool ok = all && mark;
+    for (size_t i = 0; ok && i < n; i++) {
+        for (uint32_t c = 0; c < k->channels; c++) all[i] += k->tap[c * n + i];
+        if (all[i] > all[peak]) peak = i;
+    }
+    if (ok && all[peak] > 0) {
+        double half = all[peak] / 2;
+        ok = core_mark(mark, all, k->w, k->h, peak, half, e);
+        for (size_t i = 0; i < n; i++) {
+            double v = mark[i] ? all[i] - half : 0;
+            x += v * (double)(i % k->w), y += v * (double)(i / k->w), sum += v;
+        }
+        at[0] = (uint32_t)floor(x / sum + 0.5), at[1] = (uint32_t)floor(y / sum + 0.5);
+    }
+    mem_free(all);
+    mem_free(mark);
+    return ok;
+}
+
+/* Cuts the picture to the largest one that has tap `at` as its centre, and says what that cost. */
+static bool recentre(edit_kernel *k, const uint32_t at[2], edit_account *told, err *e) {
+    const uint32_t size[2] = {k->w, k->h};
+    uint32_t side[2], first[2];
+    if (at[0] >= k->w || at[1] >= k->h)
+        return err_set(e, ERR_CONFIG, "the centre %u, %u lies outside the %u x %u taps", at[0],
+                       at[1], k->w, k->h);
+    for (int a = 0; a < 2; a++) {
+        uint32_t before = at[a], after = size[a] - 1 - at[a];
+        side[a] = before > after ? 2 * after + 2 : 2 * before + 1;
+        first[a] = at[a] - side[a] / 2;
+    }
+    if (side[0] == k->w && side[1] == k->h) return true;
+    edit_kernel to;
+    double before = edit_light(k);
+    if (!edit_new(&to, side[0], side[1], k->channels, e)) return false;
+    for (uint32_t c = 0; c < k->channels; c++)
+        for (uint32_t y = 0; y < to.h; y++)
+            memcpy(to.tap + ((size_t)c * to.h + y) * to.w,
+                   k->tap + ((size_t)c * k->h + y + first[1]) * k->w + first[0],
+                   to.w * sizeof *to.tap);
+    edit_say(told, "centre", at[0],
+             "tap %u, %u is the centre: the picture was cut to the %u x %u taps around it", at[0],
+             at[1], to.w, to.h);
+    if (before > 0)
+        edit_say(told, "cut", 1 - edit_light(&to) / before,
+                 "that cut %.3g %% of its light, the background's included",
+                 100 * (1 - edit_light(&to) / before));
+    edit_free(k);
+    *k = to;
+    return true;
 }
 
 /* --- the background --------------------------------------------------------------------------- */
@@ -71,7 +135,7 @@ static bool restore_core(cleaning *w, err *e) {
         double share = (after - before) / edit_light(w->k);
         edit_say(w->told, "core_extrapolated", count,
                  "%.0f taps of the saturated core are extrapolated from its flank; a shorter "
-                 "exposure would measure them ('kernel merge')",
+                 "exposure would show them",
                  count);
         edit_say(w->told, "core_light", share, "the core gained %.3g %% of all light", 100 * share);
     }
@@ -163,8 +227,8 @@ static bool clean_tail(cleaning *w, double times, err *e) {
 bool edit_clean(edit_kernel *to, const edit_request *r, edit_account *told, err *e) {
     cleaning w = {.k = to, .quantum = r->input[0].quantum, .told = told};
     uint32_t at[2];
-    bool ok = photo_centre(at, r, &r->input[0], e) && edit_copy(to, &r->input[0].kernel, e) &&
-              photo_recentre(to, at, told, e) &&
+    bool ok = find_centre(at, r, e) && edit_copy(to, &r->input[0].kernel, e) &&
+              recentre(to, at, told, e) &&
               ring_map_make(&w.rings, to->w, to->h, to->w / 2, to->h / 2, e);
     if (ok && r->value[BACKGROUND] > 0) take_background_out(&w);
     ok = ok && (r->value[CORE] <= 0 || restore_core(&w, e)) && clean_tail(&w, r->value[NOISE], e);

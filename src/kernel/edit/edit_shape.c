@@ -1,4 +1,4 @@
-/* edit_shape.c - rotate, stretch, crop and pad. */
+/* edit_shape.c - rotate, stretch and crop. */
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/steady.h"
@@ -128,24 +128,13 @@ bool edit_stretch(edit_kernel *to, const edit_request *r, edit_account *told, er
     return true;
 }
 
-/* --- crop, pad -------------------------------------------------------------------------------- */
-
-static bool check_size(const edit_request *r, bool larger, err *e) {
-    const edit_kernel *k = &r->input[0].kernel;
-    const uint32_t side[2] = {k->w, k->h};
-    for (int a = 0; a < 2 && r->taps[0]; a++)
-        if (larger ? r->taps[a] < side[a] : r->taps[a] > side[a])
-            return err_set(e, ERR_USAGE, "%u x %u taps are %s than the kernel's %u x %u: use %s",
-                           r->taps[0], r->taps[1], larger ? "fewer" : "more", k->w, k->h,
-                           larger ? "crop" : "pad");
-    return true;
-}
+/* --- crop ------------------------------------------------------------------------------------- */
 
 /* Without a size, crops to the smallest square around the centre that holds a share of the light.
  */
 bool edit_crop(edit_kernel *to, const edit_request *r, edit_account *told, err *e) {
     const edit_kernel *k = &r->input[0].kernel;
-    if (!check_size(r, false, e) || !edit_copy(to, k, e)) return false;
+    if (!edit_copy(to, k, e)) return false;
     if (r->taps[0]) return true;
     uint32_t most = max_u32(k->w, k->h) / 2 + 1, at = 0;
     double *light = mem_new(most + 1, sizeof *light, "light by distance", e);
@@ -163,10 +152,4 @@ bool edit_crop(edit_kernel *to, const edit_request *r, edit_account *told, err *
     edit_say(told, "cropped", lost, "%u x %u taps hold all but %.3g %% of the light", to->w, to->h,
              100 * lost);
     return true;
-}
-
-bool edit_pad(edit_kernel *to, const edit_request *r, edit_account *told, err *e) {
-    (void)told;
-    if (!r->taps[0]) return err_set(e, ERR_USAGE, "pad needs a size: --taps N or WxH");
-    return check_size(r, true, e) && edit_copy(to, &r->input[0].kernel, e);
 }

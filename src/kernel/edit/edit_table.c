@@ -3,20 +3,12 @@
 #include <string.h>
 
 const edit EDITS[] = {
-    {.name = "disperse",
-     .apply = edit_disperse,
-     .least = 1,
-     .most = 1,
-     .parameter = {{"wavelength", 550, 200, 1100, "of the light that the kernel was made in, nm"},
-                   {"from", 390, 360, 830, "the shortest wavelength to add, nm"},
-                   {"to", 710, 360, 830, "the longest"}}},
     {.name = "mix",
      .apply = edit_mix,
      .least = 1,
      .most = EDIT_INPUTS,
      .amount = "a share of the light",
      .moves = true},
-    {.name = "convolve", .apply = edit_convolve, .least = 2, .most = EDIT_INPUTS},
     {.name = "rotate",
      .apply = edit_rotate,
      .least = 1,
@@ -38,7 +30,6 @@ const edit EDITS[] = {
      .same_shape = true,
      .parameter = {{"keep", 0.999, 0.01, 1,
                     "without --taps: the share of the light that the smallest square must hold"}}},
-    {.name = "pad", .apply = edit_pad, .least = 1, .most = 1, .same_shape = true},
     {.name = "clean",
      .apply = edit_clean,
      .least = 1,
@@ -49,12 +40,6 @@ const edit EDITS[] = {
                     "a fall-off replaces rings whose light is less than this many times the "
                     "noise of a tap; 0 leaves them"},
                    {"core", 1, 0, 1, "1 restores a core that is cut off, 0 leaves it"}}},
-    {.name = "merge",
-     .apply = edit_merge,
-     .least = 2,
-     .most = EDIT_INPUTS,
-     .amount = "an exposure",
-     .from_photo = true},
 };
 const int EDIT_COUNT = (int)(sizeof EDITS / sizeof EDITS[0]);
 
