@@ -16,25 +16,6 @@
 #include <string.h>
 #include <strings.h>
 
-/* Checks that no output is another output, or an input. */
-static bool check_names(const settings *s, const job *j, err *e) {
-    file_set files = {0};
-    job_files f;
-    bool ok = true;
-    for (size_t i = 0; ok && i < job_count(j); i++) {
-        ok =
-            job_frame(j, i, &f, e) && file_set_add_frame(&files, i, f.input, f.output, e) &&
-            (!(i == 0 || j->kernels) || file_set_add(&files, FILE_READ, "the kernel", f.kernel, e));
-        for (int k = JOB_BEFORE; ok && k < JOB_PATHS; k++)
-            ok = file_set_add(&files, FILE_WRITTEN, JOB_ROLE[k], f.path[k], e);
-        job_files_free(&f);
-    }
-    ok = ok && file_set_add(&files, FILE_WRITTEN, "the report", s->report, e) &&
-         file_set_add_configs(&files, s, e) && file_set_check(&files, s->in_place, e);
-    file_set_free(&files);
-    return ok;
-}
-
 /* Checks before any work what would else fail at the end of the first frame. */
 static bool check_outputs(const settings *s, const job *j, err *e) {
     job_files f;
@@ -172,7 +153,7 @@ int cmd_apply(cli *c, text *out, err *e) {
     int status = 0;
     bool stamped = cache_path(folder, c->s.bloom.cache_dir), opened = job_open(&j, &c->s, e);
     /* Of frames that are not known, a report with the extension of an image may be one. */
-    bool apart = opened ? check_names(&c->s, &j, e)
+    bool apart = opened ? file_set_check_job(&c->s, &j, e)
                         : !c->s.report || !image_can_create(c->s.report, NULL);
     if (opened && apart && check_outputs(&c->s, &j, e) &&
         exposure_settle_job(&c->s, &j, c->threads, e) &&

@@ -46,19 +46,45 @@ T
     "$FFTBLOOM" in.exr kernel.exr -o out.exr --report r.json --config look.json
 }
 
-@test "an output that is its input needs --existing in-place, for sequences as well" {
+@test "an output that is its input is refused, however it is spelled, and on pipes" {
     for i in 1 2; do cp in.exr s.000$i.exr; done
+    mkdir -p sub
     ln -s in.exr link.exr
+    ln in.exr hard.exr
+    ln -s .. sub/up
+    echo '{"version": 1, "existing": "in-place"}' >look.json
     each unchanged <<'T'
-64 | give --existing in-place to replace the input | in.exr kernel.exr -o in.exr
-64 | --existing in-place | in.exr kernel.exr -o link.exr
-64 | --existing in-place | s.####.exr kernel.exr -o s.####.exr
+64 | the output 'in.exr' is the input, which is never written | in.exr kernel.exr -o in.exr
+64 | is never written | in.exr kernel.exr -o ./in.exr
+64 | is never written | in.exr kernel.exr -o "$PWD/in.exr"
+64 | is never written | in.exr kernel.exr -o sub/up/in.exr
+64 | is never written | in.exr kernel.exr -o .
+64 | is never written | in.exr kernel.exr -o link.exr
+64 | is never written | link.exr kernel.exr -o in.exr
+64 | is never written | in.exr kernel.exr -o hard.exr --existing update
+64 | is never written | s.####.exr kernel.exr -o s.####.exr --existing skip
+64 | the output 'kernel.exr' is the kernel | /dev/stdin kernel.exr -o kernel.exr <in.exr
+64 | --existing in-place is gone: an input is never written | in.exr kernel.exr -o in.exr --existing in-place
+64 | look.json:1:28: existing in-place is gone | in.exr kernel.exr -o out.exr --config look.json
 T
-    "$FFTBLOOM" in.exr kernel.exr -o out.exr
-    "$FFTBLOOM" in.exr kernel.exr -o in.exr --existing in-place
-    # A frame that was replaced is not bloomed again.
-    for i in 1 2; do "$FFTBLOOM" s.####.exr kernel.exr -o s.####.exr --existing in-place; done
-    for f in in.exr s.0001.exr s.0002.exr; do cmp out.exr $f; done
+    local before
+    before=$(all_files)
+    for out in in.exr ./sub/up/hard.exr; do
+        run -64 "$FFTBLOOM" - kernel.exr -o $out <in.exr
+        [[ "$output" == *"is the input"* ]]
+    done
+    run -64 "$FFTBLOOM" - kernel.exr -o kernel.exr <in.exr
+    [[ "$output" == *"the output 'kernel.exr' is the kernel"* ]]
+    run -64 "$FFTBLOOM" - kernel.exr -o s.####.exr <s.0001.exr
+    [ "$(all_files)" = "$before" ]
+}
+
+@test "a recipe is no output either" {
+    echo '{"version": 1, "taps": 8, "layers": [{"model": "gaussian", "sigma": 1}]}' >r.json
+    each unchanged <<'T'
+64 | the report 'r.json' is the kernel's recipe | in.exr r.json -o out.exr --report r.json
+64 | the kernel's recipe | in.exr r.json -o ./r.json
+T
 }
 
 @test "outputs of frames are compared with each other and with all inputs" {
@@ -69,7 +95,7 @@ T
     ln -s ../in.0002.exr other/in.0001.exr
     each unchanged <<'T'
 64 | the outputs of two frames are one file | in.####.exr kernel.exr -o same
-64 | the output 'other/in.0001.exr' is the input 'in.0002.exr' | in.####.exr kernel.exr -o other --existing in-place
+64 | the output 'other/in.0001.exr' is the input 'in.0002.exr' | in.####.exr kernel.exr -o other
 64 | the output 'out/in.0002.exr' is also the report; each needs | in.####.exr kernel.exr -o out --report out/in.0002.exr
 T
     # Frames may be links to one image.

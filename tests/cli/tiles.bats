@@ -217,10 +217,6 @@ CASES
     "$FFTBLOOM" in.exr kernel.exr -o whole.hdr --device cpu
     "$FFTBLOOM" in.exr kernel.exr -o tiled.hdr --device cpu --mem-limit 6MB
     "$FFTBLOOM" diff whole.hdr tiled.hdr --failrelative 0.01 --fail 0.01
-    cp in.exr again.exr
-    "$FFTBLOOM" in.exr kernel.exr -o tiled.exr --device cpu --mem-limit 6MB
-    "$FFTBLOOM" again.exr kernel.exr -o again.exr --existing in-place --device cpu --mem-limit 6MB
-    cmp tiled.exr again.exr
     # --existing update knows the result.
     "$FFTBLOOM" in.exr kernel.exr -o tiled.exr --device cpu --mem-limit 6MB --existing update
     [[ "$("$FFTBLOOM" in.exr kernel.exr -o tiled.exr --device cpu --mem-limit 6MB --existing update -v 2>&1)" == *"up to date"* ]]

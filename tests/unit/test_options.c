@@ -63,7 +63,7 @@ TEST(defaults_are_those_of_the_contract) {
     assert_int_equal(s.bloom.half_overflow, OVERFLOW_CLAMP);
     assert_string_equal(s.bloom.device, "auto");
     assert_null(s.bloom.layers);
-    assert_true(s.existing == EXISTING_REPLACE && s.clobber && !s.update && !s.in_place);
+    assert_true(s.existing == EXISTING_REPLACE && s.clobber && !s.update);
     assert_true(s.compare.fail == 1e-6 && isinf(s.compare.hard_fail));
 }
 

@@ -141,24 +141,6 @@ TEST(input_replaced_afterwards) {
     assert_true(is_current(r));
 }
 
-/* In place nothing is written over what somebody has put there meanwhile. */
-TEST(input_replaced_before_its_result) {
-    make_frame("next.exr", 9);
-    OPEN(run) *r = begin("in.exr");
-    r->s.in_place = true;
-    put_while_read("in.exr", "next.exr", "in.exr");
-    assert_false(make(r));
-    assert_int_equal(r->e.code, ERR_RETRY);
-    image *img = load(make_path("in.exr"));
-    const float *first = img->plane[0][0];
-    assert_true(first[0] == 9);
-    image_free(&img);
-    /* Left in peace it is bloomed, once. */
-    r->e = (err){0};
-    CHECK_OK(make(r), r->e);
-    assert_true(is_current(r));
-}
-
 TEST(kernel_replaced) {
     OPEN(run) *r = begin("out.exr");
     make_frame("kernel.exr", 10);

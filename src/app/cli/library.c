@@ -3,6 +3,7 @@
 #include "app/cli/old_words.h"
 #include "app/cli/options.h"
 #include "app/cli/ticker.h"
+#include "base/mem.h"
 #include "kernel/cache.h"
 
 #include <stdio.h>
@@ -152,6 +153,7 @@ bool library_set_kernel(settings *s, uint32_t users, err *e) {
      * make squares of its core. */
     double scale = made_scale(s);
     if (!shelf_is_recipe(path)) return set_made(s, o, path, 0, e);
+    if (!(s->recipe = mem_str(path, e))) return false;
     return library_make(path, &(shelf_want){path, scale > 0 ? scale : 1, false}, s, e) &&
            set_made(s, o, path, scale > 0 ? 1 : 0, e);
 }

@@ -34,6 +34,8 @@ static const struct {
     {FOR_ALL,
      "amount=*[0-9]:*,threshold=*[0-9]:*,knee=*[0-9]:*,kernel_scale=*[0-9]:*,exposure=*[0-9]:*",
      BY_FRAME},
+    {FOR_APPLY, "existing=in-place",
+     "an input is never written; name another file or folder as OUT"},
 };
 
 static const char *find(const char *word, uint32_t users) {

@@ -76,16 +76,12 @@ const option OPTIONS[] = {
     {"report", OPTION_PATH, SECTION_FILES, FOR_APPLY, AT(report), .value = "FILE",
      .help = "Write a JSON report on each frame: device, plan, times and notes."},
     {"existing", OPTION_ENUM, SECTION_FILES, FOR_APPLY, AT(existing),
-     .words = WORDS("replace", "skip", "update", "in-place"), .preset = "replace",
-     .rank = RANK_MAIN,
-     .help = "What to do where OUT exists: replace it, skip the frame (exit 5), make only what is "
-             "not made already of the same input, kernel and settings (update), or do that where "
-             "OUT is the same file as IN (in-place).",
-     .about =
-         "With update and in-place the cache folder remembers how each output was made, so "
-         "that the metadata of the image does not change. An output that has changed since "
-         "then is made again. Only with in-place may a result replace its input, and it is not "
-         "bloomed once more when the command is repeated."},
+     .words = WORDS("replace", "skip", "update"), .preset = "replace", .rank = RANK_MAIN,
+     .help = "What to do where OUT exists: replace it, skip the frame (exit 5), or make only what "
+             "is not made already of the same input, kernel and settings (update).",
+     .about = "With update the cache folder remembers how each output was made, so that the "
+              "metadata of the image does not change. An output that has changed since then is "
+              "made again. A result never replaces its input."},
     {"existing", OPTION_ENUM, SECTION_FILES, FOR_PRECOMPUTE | FOR_KERNEL, AT(existing),
      .words = WORDS("replace", "skip"), .preset = "replace", .flag_only = true,
      .help = "What to do where OUT exists: replace it, or leave it and exit with 5."},

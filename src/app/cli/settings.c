@@ -327,8 +327,7 @@ bool settings_set(settings *s, int index, const char *value, setting_origin from
     }
     if (ok && o->at == offsetof(settings, existing)) {
         s->clobber = s->existing != EXISTING_SKIP;
-        s->in_place = s->existing == EXISTING_IN_PLACE;
-        s->update = s->in_place || s->existing == EXISTING_UPDATE;
+        s->update = s->existing == EXISTING_UPDATE;
     }
     setting *old = ok ? &s->value[index] : &fresh;
     free_setting(old);
@@ -352,6 +351,7 @@ bool settings_settle(settings *s, err *e) {
 
 void settings_free(settings *s) {
     for (int i = 0; i < OPTION_COUNT; i++) free_setting(&s->value[i]);
+    mem_free(s->recipe);
     *s = (settings){0};
 }
 

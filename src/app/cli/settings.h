@@ -12,12 +12,7 @@
 #include "bloom/settings.h"
 #include "image/compare.h"
 
-typedef enum {
-    EXISTING_REPLACE,
-    EXISTING_SKIP,
-    EXISTING_UPDATE,
-    EXISTING_IN_PLACE
-} settings_existing;
+typedef enum { EXISTING_REPLACE, EXISTING_SKIP, EXISTING_UPDATE } settings_existing;
 typedef enum {
     PROGRESS_AUTO,
     PROGRESS_DEADLINE,
@@ -50,6 +45,7 @@ enum { SETTINGS_ROOM = 128 };
 typedef struct {
     bloom_settings bloom;
     const char *input, *kernel, *kernels, *output;
+    char *recipe;          /* the file that the kernel was made of; NULL: none */
     const char *before;    /* a picture of the input; NULL: none */
     const char *emit_file; /* the glare; NULL: none */
     const char *raw;       /* "1920x1080x3"; NULL: no raw planes come in */
@@ -63,7 +59,7 @@ typedef struct {
     const char *input_space,
         *output_space; /* names that space_find knows, or "input"; NULL: none */
     settings_existing existing;
-    bool clobber, in_place, update; /* follow from it */
+    bool clobber, update; /* follow from it */
     settings_progress progress;
     uint32_t progress_fd; /* follows from it */
     bool quiet, verbose, json, print_config;

@@ -161,7 +161,7 @@ static bool make_flags(farm *f, err *e) {
                  moves ? FARM_OPENJD_FOLDER : "", kernel ? kernel : v->text);
     }
     if (f->cache) text_add(&f->flag[f->flags++], "--cache-dir=%s", f->cache);
-    text_add(&f->flag[f->flags++], "--existing=%s", f->c->s.in_place ? "in-place" : "update");
+    text_add(&f->flag[f->flags++], "--existing=update");
     return true;
 }
 

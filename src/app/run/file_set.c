@@ -34,6 +34,8 @@ typedef struct file_set_item item;
 /* --- where a path leads ----------------------------------------------------------------------- */
 
 static hash128 identity_of(const char *given) {
+    if (strcmp(given, "-") == 0)
+        given = "/dev/stdin"; /* which a shell may have opened a file for */
     char path[PATH_MAX], folder[PATH_MAX];
     struct stat st;
     text key = {0};
@@ -72,20 +74,21 @@ static bool add(file_set *s, const item *as, const char *path, err *e) {
 }
 
 bool file_set_add(file_set *s, file_use use, const char *role, const char *path, err *e) {
-    if (!path || strcmp(path, "-") == 0) return true;
+    if (!path || (use != FILE_READ && image_is_stream(path))) return true;
     return add(s, &(item){.use = use, .role = role, .frame = NO_FRAME}, path, e);
 }
 
 bool file_set_add_frame(file_set *s, size_t index, const char *input, const char *output, err *e) {
     const item in = {.use = FILE_READ, .role = "the input", .frame = (ptrdiff_t)index};
     const item out = {.use = FILE_WRITTEN, .role = "the output", .frame = (ptrdiff_t)index};
-    return add(s, &in, input, e) && add(s, &out, output, e);
+    return add(s, &in, input, e) && (image_is_stream(output) || add(s, &out, output, e));
 }
 
 bool file_set_add_configs(file_set *s, const settings *from, err *e) {
     static const char ROLE[] = "a config file";
     text path = {0};
-    bool ok = file_set_add(s, FILE_READ, ROLE, from->config, e);
+    bool ok = file_set_add(s, FILE_READ, ROLE, from->config, e) &&
+              file_set_add(s, FILE_READ, "the kernel's recipe", from->recipe, e);
     for (int i = 0; ok && i < SETTINGS_ROOM; i++) {
         const setting *v = &from->value[i];
         if (v->origin != ORIGIN_FILE || !v->where) continue;
@@ -119,8 +122,8 @@ static bool refuse(const item *a, const item *b, err *e) {
     bool same = strcmp(out->path, other->path) == 0;
     if (is_own_frame(a, b))
         return err_set(e, ERR_USAGE,
-                       "the output '%s' is the input; name another file or folder, or give "
-                       "--existing in-place to replace the input by the result",
+                       "the output '%s' is the input, which is never written; name another file or "
+                       "folder",
                        out->path);
     if (out->frame != NO_FRAME && other->frame != NO_FRAME && other->use == FILE_WRITTEN)
         return err_set(e, ERR_USAGE, "the outputs of two frames are one file: '%s' and '%s'",
@@ -138,7 +141,7 @@ static int by_identity(const void *a, const void *b) {
     return x->hi != y->hi ? (x->hi > y->hi) - (x->hi < y->hi) : (x->lo > y->lo) - (x->lo < y->lo);
 }
 
-bool file_set_check(file_set *s, bool in_place, err *e) {
+bool file_set_check(file_set *s, err *e) {
     if (s->count) qsort(s->item, s->count, sizeof *s->item, by_identity);
     for (size_t from = 0, to; from < s->count; from = to) {
         for (to = from + 1; to < s->count && !by_identity(&s->item[from], &s->item[to]);) to++;
@@ -146,8 +149,7 @@ bool file_set_check(file_set *s, bool in_place, err *e) {
             for (size_t k = from; k < to; k++) {
                 const item *a = &s->item[i], *b = &s->item[k];
                 /* Inputs may be one file, and so may files that are written again. */
-                if (k == i || a->use == FILE_READ || (a->use == b->use && a->use != FILE_WRITTEN) ||
-                    (in_place && is_own_frame(a, b)))
+                if (k == i || a->use == FILE_READ || (a->use == b->use && a->use != FILE_WRITTEN))
                     continue;
                 return refuse(a, b, e);
             }
@@ -160,8 +162,26 @@ bool file_set_apart(const file_set_file *file, size_t count, const settings *con
     bool ok = !configs || file_set_add_configs(&set, configs, e);
     for (size_t i = 0; ok && i < count; i++)
         ok = file_set_add(&set, file[i].use, file[i].role, file[i].path, e);
-    ok = ok && file_set_check(&set, false, e);
+    ok = ok && file_set_check(&set, e);
     file_set_free(&set);
+    return ok;
+}
+
+bool file_set_check_job(const settings *s, const job *j, err *e) {
+    file_set files = {0};
+    job_files f;
+    bool ok = true;
+    for (size_t i = 0; ok && i < job_count(j); i++) {
+        ok =
+            job_frame(j, i, &f, e) && file_set_add_frame(&files, i, f.input, f.output, e) &&
+            (!(i == 0 || j->kernels) || file_set_add(&files, FILE_READ, "the kernel", f.kernel, e));
+        for (int k = JOB_BEFORE; ok && k < JOB_PATHS; k++)
+            ok = file_set_add(&files, FILE_WRITTEN, JOB_ROLE[k], f.path[k], e);
+        job_files_free(&f);
+    }
+    ok = ok && file_set_add(&files, FILE_WRITTEN, "the report", s->report, e) &&
+         file_set_add_configs(&files, s, e) && file_set_check(&files, e);
+    file_set_free(&files);
     return ok;
 }
 

@@ -8,7 +8,7 @@
 #ifndef APP_FILE_SET_H
 #define APP_FILE_SET_H
 
-#include "app/cli/settings.h"
+#include "app/run/job.h"
 
 typedef enum {
     FILE_READ,
@@ -23,16 +23,18 @@ typedef struct {
 } file_set;
 
 /* Adds a file. `role` names it in messages ("the kernel") and must outlive the set; the path is
- * copied. A path that is NULL, or "-" (standard output), is passed over. */
+ * copied. A path that is NULL, or an output that is a stream, is passed over; "-" that is read is
+ * the file that standard input comes from. */
 bool file_set_add(file_set *s, file_use use, const char *role, const char *path, err *e);
-/* Adds the input and the output of frame `index`, which are the only two files that may be one. */
+/* Adds the input and the output of frame `index`. */
 bool file_set_add_frame(file_set *s, size_t index, const char *input, const char *output, err *e);
-/* Adds the config files that the settings came from, included ones as well. */
+/* Adds the config files that the settings came from, and the recipe that the
+ * kernel was made of. */
 bool file_set_add_configs(file_set *s, const settings *from, err *e);
 
-/* Returns true when no output is another file of the set; `in_place` allows a frame's output to be
- * its own input. Otherwise sets ERR_USAGE with both names. */
-bool file_set_check(file_set *s, bool in_place, err *e);
+/* Returns true when no output is another file of the set. Otherwise sets ERR_USAGE with both names.
+ */
+bool file_set_check(file_set *s, err *e);
 void file_set_free(file_set *s);
 
 /* Checks a few files, and the config files of `configs` (which may be NULL), at once. */
@@ -41,6 +43,9 @@ typedef struct {
     const char *role, *path;
 } file_set_file;
 bool file_set_apart(const file_set_file *file, size_t count, const settings *configs, err *e);
+
+/* Checks all files of a run. */
+bool file_set_check_job(const settings *s, const job *j, err *e);
 
 /* Logs once what is wrong with the kernel, in the words of lint_glance, and the command that
  * explains it.

@@ -175,15 +175,6 @@ static bool has_changed(const work *w) {
     return !file_mark_same(&w->before, &now);
 }
 
-/* An input that the result replaces must still be the one that was read. */
-static bool check_input(const work *w, err *e) {
-    const frame_result *f = w->f;
-    if (!w->s->in_place) return true;
-    file_mark in = file_mark_of(f->input), out = file_mark_of(f->output);
-    if (!file_mark_same(&in, &out) || file_mark_same(&in, &w->before)) return true;
-    return err_set(e, ERR_RETRY, "'%s' changed while it was bloomed; it is not replaced", f->input);
-}
-
 /* Reads the channels that may change. Closes the reader where it is not needed any more. The run's
  * first image is held against the kernel; frames beside it wait for what is found. */
 static bool load_image(work *w, err *e) {
@@ -238,8 +229,7 @@ static bool make_files(work *w, const image_header *head, err *e) {
         targets_close(&to);
     }
     ok = ok && targets_open(&to, &w->out, &w->in, head, &want, w->f->input, e) &&
-         give_rows(w, &to, e) && targets_end(&to, &want.stops, e) && check_input(w, e) &&
-         targets_commit(&to, e);
+         give_rows(w, &to, e) && targets_end(&to, &want.stops, e) && targets_commit(&to, e);
     w->f->save = to.seconds;
     targets_close(&to);
     return ok;
@@ -294,7 +284,7 @@ static bool make_once(work *w, bool hold, err *e) {
     if (b && hold) give_bloom(w->on, b);
     ok = head && make_files(w, head, e);
     if (b && !hold) give_bloom(w->on, b);
-    if (ok && w->r && !w->s->in_place) w->torn |= has_changed(w);
+    if (ok && w->r) w->torn |= has_changed(w);
     f->load = w->in.seconds - before;
     f->bloom = clock_now() - start - (w->in.seconds - loaded) - f->save;
     if (ok) log_way(w);

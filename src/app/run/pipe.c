@@ -2,6 +2,7 @@
 
 #include "app/cli/options.h"
 #include "app/run/exposure.h"
+#include "app/run/file_set.h"
 #include "app/run/frame.h"
 #include "app/run/job.h"
 #include "app/run/output.h"
@@ -66,8 +67,12 @@ static bool make(piped *p, const char *input, const char *format, size_t index, 
     files.output = p->output.before ? frame_path(&p->output, p->first + (int)index, e)
                                     : mem_str(name.s, e);
     text_free(&name);
+    const file_set_file apart[] = {{FILE_READ, "the input", "-"},
+                                   {FILE_READ, "the kernel", files.kernel},
+                                   {FILE_WRITTEN, "the output", files.output}};
     par_enter(threads, index);
-    bool ok = files.output && frame_make(p->maker, &p->queue, &files, &f, &p->made, e);
+    bool ok = files.output && file_set_apart(apart, 3, p->s, e) &&
+              frame_make(p->maker, &p->queue, &files, &f, &p->made, e);
     par_leave(threads);
     mem_free(files.output);
     return ok;
@@ -144,7 +149,8 @@ bool pipe_run(cli *c, err *e) {
                      .forgets = ATOMIC_FLAG_INIT};
     bool ok = check_options(s, e) &&
               (from_stream ||
-               (job_open(&j, s, e) && exposure_settle_job(s, &j, c->threads, e) &&
+               (job_open(&j, s, e) && file_set_check_job(s, &j, e) &&
+                exposure_settle_job(s, &j, c->threads, e) &&
                 (!output_is_picture(s->output) || (m.screen = screen_open(s->view, e))))) &&
               stamp_run_open(&all, s, &j, NULL, e) && make_all(c, &m, from_stream ? NULL : &j, e);
     screen_close(&m.screen);

@@ -168,13 +168,11 @@ bool stamp_write(const stamp *st, const file_mark *read, err *e) {
     text path = {0}, content = {0}, folder = {0};
     hash128 name;
     file_mark kernel = file_mark_of(st->kernel), out = file_mark_of(st->output);
-    file_mark in = file_mark_of(st->input);
     if (!file_mark_same(&kernel, &st->look.read))
         return err_set(e, ERR_RETRY, "the kernel '%s' changed during the run", st->kernel);
     if (!out.known || !stamp_path(st, &name, &path))
         return err_set(e, ERR_IO, "cannot find '%s' after it was written", st->output);
-    /* An input that was replaced by its result is up to date as it is now. */
-    stamp_content(st, file_mark_same(&in, &out) ? &out : read, &out, &content);
+    stamp_content(st, read, &out, &content);
     text_add(&folder, "%s/" FOLDER, st->cache);
     bool ok = file_make_dirs(folder.s, 0700, e);
     if (ok) {

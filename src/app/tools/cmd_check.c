@@ -58,7 +58,7 @@ static bool check_files(const suite_run *r, err *e) {
                                   r->asked->bless && n == 0 ? FILE_WRITTEN_AGAIN : FILE_READ,
                                   "a reference", c->reference[k].path[n], e);
     }
-    ok = ok && file_set_check(&files, false, e);
+    ok = ok && file_set_check(&files, e);
     file_set_free(&files);
     return ok;
 }
