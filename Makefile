@@ -4,6 +4,7 @@
 #   make demo               blooms the shipped scene (installs what is missing first)
 #   make test               all tests (installs what they need, too); SAN=1 under ASan and UBSan, SAN=thread under TSan;
 #                           make test ONLY='apply test_plan' runs some of them
+#   make trials             random attacks from outside; RUNS=, SEED=, DEVICE=
 #   make test-fresh         the README's commands in a bare Debian 12 (a chroot; needs root)
 #   make check              formatting, layers, headers, generated files
 #   make analyse            gcc's analyzer over the sources
@@ -301,6 +302,12 @@ $(SUMS): tests/arm/sums.c $(LIB) Makefile
 .PHONY: fuzz-promise
 fuzz-promise: $(UNIT)
 	$< test_promise $(or $(RUNS),20000) $(or $(SEED),1) $(or $(DEVICE),cpu) $(MASK)
+
+# Attacks from outside, with a seed: files, pieces, signals, calls of the system that fail, and the promise:
+# make trials [RUNS=n] [SEED=n] [DEVICE=cpu|software|gpu]. tests/cli/trials.bats runs a few of each.
+.PHONY: trials
+trials: $(PROG) $(UNIT) $(FAULTS)
+	@FFTBLOOM=$(abspath $(PROG)) FFTBLOOM_ROOT=$(CURDIR) tests/trials.sh $(abspath $(BUILD)) $(or $(RUNS),100) $(or $(SEED),1) $(or $(DEVICE),cpu)
 
 .PHONY: run-tests tests
 tests: $(UNIT) $(FAULTS) $(SUMS)

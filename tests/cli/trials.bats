@@ -1,0 +1,25 @@
+#!/usr/bin/env bats
+# A few of the random attacks of tests/trials.py, with another seed each day; make trials runs more of them.
+
+load files
+
+setup() {
+    own_folder
+    [ "${SAN:-0}" = 0 ] || skip "a sanitizer's start takes longer than a trial"
+    /usr/bin/python3 -c 'import numpy, OpenImageIO' 2>/dev/null || skip "python3-openimageio is missing"
+    trials=$FFTBLOOM_ROOT/tests/trials.py seed=$(date +%j)
+}
+
+@test "files: light within the promise, data bit for bit, on the CPU" {
+    /usr/bin/python3 "$trials" "$FFTBLOOM" files 25 "$seed" cpu
+}
+@test "files: the same on a device of Vulkan" {
+    "$FFTBLOOM" devices | grep -q software || skip "no software device"
+    /usr/bin/python3 "$trials" "$FFTBLOOM" files 8 "$seed" software
+}
+@test "pieces: tiles are the whole image" {
+    /usr/bin/python3 "$trials" "$FFTBLOOM" pieces 8 "$seed" cpu
+}
+@test "kills: outputs are whole or what they were" {
+    /usr/bin/python3 "$trials" "$FFTBLOOM" kills 15 "$seed" cpu
+}

@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+"""Random attacks on the program from outside: make trials [RUNS=n] [SEED=n] [DEVICE=cpu|software|gpu].
+
+    trials.py FFTBLOOM files|pieces|kills RUNS SEED [DEVICE]
+
+files    EXR files of random sizes, windows, layers, types and codecs, with random kernels and settings: the colour
+         layers against a sum over the taps in doubles, all other channels bit for bit.
+pieces   the same files under a limit of memory that makes tiles, against the whole image.
+kills    a frame, a frame over an older one, and a sequence with --existing update end by a signal at a random moment:
+         each output is whole or what it was, and the next run is as if nothing had been.
+
+Each trial draws from its own number, so `=N` for RUNS repeats trial N. The promise itself is attacked by
+tests/unit/test_promise.c, calls that fail by tests/faults/sweep.py, calls of the system by tests/cli/sandbox.bats.
+"""
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+import numpy as np
+import OpenImageIO as oiio
+
+program, kind, runs, seed = sys.argv[1:5]
+device = sys.argv[5] if len(sys.argv) > 5 else "cpu"
+folder = tempfile.mkdtemp()
+os.environ["FFTBLOOM_CACHE_DIR"] = folder + "/cache"
+BORDER = {"mirror": "symmetric", "zero": "constant", "clamp": "edge", "wrap": "wrap"}
+COLOUR = ("RGB", "Y", ["rim.R", "rim.G", "rim.B"], ["fog.Y"])
+DATA = (["Z"], ["A"], ["id.x"], ["N.x", "N.y", "N.z"], ["crypto00.r", "crypto00.g"])
+
+
+def run(*words):
+    return subprocess.run([program, *map(str, words), "--device", device], capture_output=True, text=True)
+
+
+def write(path, channels, types, window, full, codec):
+    """Writes {name: plane}; `types` gives half, float or uint32 for each name."""
+    h, w = next(iter(channels.values())).shape
+    spec = oiio.ImageSpec(w, h, len(channels), "float")
+    spec.channelnames, spec.channelformats = tuple(channels), tuple(oiio.TypeDesc(types[n]) for n in channels)
+    spec.x, spec.y = window
+    spec.full_x, spec.full_y, spec.full_width, spec.full_height = full
+    spec["compression"] = codec
+    image = oiio.ImageBuf(spec)
+    image.set_write_format(tuple(oiio.TypeDesc(types[n]) for n in channels))
+    image.set_pixels(oiio.ROI.All, np.stack(list(channels.values()), 2).astype("f4"))
+    assert image.write(path), image.geterror()
+
+
+def read(path):
+    """Returns {name: plane} of a file of one part."""
+    file = oiio.ImageInput.open(path)
+    assert file, oiio.geterror()
+    pixels, names = file.read_image(oiio.FLOAT), file.spec().channelnames
+    file.close()
+    return {n: np.ascontiguousarray(pixels[:, :, i]) for i, n in enumerate(names)}
+
+
+def draw_frame(rng):
+    """Draws a file of light and data; returns its planes, their types and the names of what is bloomed."""
+    w, h = rng.randint(1, 70), rng.randint(1, 70)
+    numbers = np.random.default_rng(rng.getrandbits(32))
+    planes, types, bloomed = {}, {}, []
+    for names in rng.sample(COLOUR, rng.randint(1, 2)):
+        kind = rng.choice(["half", "float"])
+        for n in names:
+            plane = numbers.random((h, w)) ** rng.choice([1, 4]) * 10 ** rng.uniform(-3, 2)
+            plane[rng.randrange(h), rng.randrange(w)] += 10 ** rng.uniform(0, 3)
+            planes[n], types[n] = plane.astype("f2" if kind == "half" else "f4").astype("f4"), kind
+            bloomed.append(n)
+    for names in rng.sample(DATA, rng.randint(0, 3)):
+        kind = rng.choice(["half", "float", "uint32"]) if names != ["A"] else "half"
+        for n in names:
+            plane = numbers.integers(0, 2048, (h, w)).astype("f4")
+            planes[n], types[n] = (plane if kind == "uint32" else plane / 7).astype("f2" if kind == "half" else "f4").astype("f4"), kind
+    return planes, types, bloomed
+
+
+def draw_run(rng, name):
+    """Draws a frame, a kernel and settings, and writes the files; returns what judges the result."""
+    planes, types, bloomed = draw_frame(rng)
+    h, w = next(iter(planes.values())).shape
+    window = (rng.randint(-9, 9), rng.randint(-9, 9)) if rng.random() < 0.3 else (0, 0)
+    write(name, planes, types, window, (*window, w, h), rng.choice(["none", "rle", "zips", "zip", "piz"]))
+    taps = np.random.default_rng(rng.getrandbits(32)).random((rng.randint(1, 40), rng.randint(1, 40))) ** 6
+    taps = (taps / taps.sum()).astype("f4")
+    write(folder + "/kernel.exr", {"Y": taps}, {"Y": "float"}, (0, 0), (0, 0, *taps.shape[::-1]), "zip")
+    padding = [rng.choice(list(BORDER)) for _ in "xy"]
+    amount, axis = rng.choice([1, 0.5, 0.125]), rng.choice(["auto", "x", "y"])
+    words = [name, folder + "/kernel.exr", "--padding", ",".join(padding), "--amount", amount, "--axis", axis]
+    return planes, types, bloomed, taps / np.float64(taps.sum(dtype="f8")), padding, amount, words
+
+
+def bordered(plane, margin, padding):
+    return np.pad(plane, ((margin[0],) * 2, (0, 0)), BORDER[padding[1]]), lambda p: np.pad(p, ((0, 0), (margin[1],) * 2), BORDER[padding[0]])
+
+
+def spread(plane, taps, padding):
+    """Convolves by the definition: one shifted copy of the image for each tap, in doubles."""
+    h, w = taps.shape
+    tall, wide = bordered(plane.astype("f8"), taps.shape, padding)
+    around, out = wide(tall), np.zeros(plane.shape)
+    for j in range(h):
+        for i in range(w):
+            top, left = h - j + h // 2, w - i + w // 2
+            out += taps[j, i] * around[top:top + plane.shape[0], left:left + plane.shape[1]]
+    return out
+
+
+def near(got, want, tolerance, kind):
+    """Is each pixel within the tolerance, and what its type rounds off?"""
+    least = 1e-4 * np.median(np.abs(want))
+    step = np.abs(want) * (2.0 ** -10 if kind == "half" else 2.0 ** -23) + (2.0 ** -24 if kind == "half" else 1e-38)
+    return bool((np.abs(got - want) <= tolerance * np.maximum(np.abs(want), least) + step).all())
+
+
+def trial_files(rng):
+    planes, types, bloomed, taps, padding, amount, words = draw_run(rng, folder + "/in.exr")
+    done = run(*words, "-o", folder + "/out.exr", "--report", folder + "/r.json")
+    if done.returncode:
+        return f"status {done.returncode}: {done.stderr.strip()}"
+    got = read(folder + "/out.exr")
+    if set(got) != set(planes):
+        return f"channels {sorted(got)}, not {sorted(planes)}"
+    with open(folder + "/r.json") as f:
+        kept = json.load(f)["frames"][0]["promise"]["kept"]
+    for n, plane in planes.items():
+        if n not in bloomed:
+            if not np.array_equal(got[n].view("u4"), plane.view("u4")):
+                return f"data channel {n} changed"
+        elif kept and not near(got[n], (1 - amount) * plane + amount * spread(plane, taps, padding), 1e-3, types[n]):
+            return f"channel {n} is called kept, and is not"
+    return ""
+
+
+def trial_pieces(rng):
+    *_, words = draw_run(rng, folder + "/small.exr")
+    types = {n: rng.choice(["half", "float"]) for n in ("R", "G", "B")}
+    numbers = np.random.default_rng(rng.getrandbits(32))
+    h, w = rng.randint(400, 600), rng.randint(400, 600)
+    planes = {n: (numbers.random((h, w)) + 500 * (numbers.random((h, w)) > 0.9999)).astype("f2").astype("f4") for n in types}
+    write(folder + "/in.exr", planes, types, (0, 0), (0, 0, w, h), "zip")
+    words[0] = folder + "/in.exr"
+    for out, more in (("whole", []), ("tiles", ["--mem-limit", f"{rng.choice([5, 6])}MB", "-v"])):
+        done = run(*words, "-o", f"{folder}/{out}.exr", *more)
+        if done.returncode:
+            return f"{out}: status {done.returncode}: {done.stderr.strip()}"
+    if " tiles of " not in done.stderr:
+        return "the limit of memory made no tiles"
+    whole, tiles = read(folder + "/whole.exr"), read(folder + "/tiles.exr")
+    for n in planes:
+        if not near(tiles[n], whole[n].astype("f8"), 2e-3, types[n]):
+            return f"channel {n} in tiles is not that of the whole image"
+    return ""
+
+
+def whole_file(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def trial_kills(rng):
+    if not os.path.exists(folder + "/want.exr"):
+        *_, words = draw_run(random.Random(1), folder + "/in.exr")
+        for i in range(4):
+            shutil.copy(folder + "/in.exr", f"{folder}/i.000{i}.exr")
+        trial_kills.words = words[1:]
+        assert run(*words, "-o", folder + "/want.exr").returncode == 0
+        trial_kills.want = whole_file(folder + "/want.exr")
+    many, old = rng.random() < 0.5, rng.random() < 0.5
+    outs = [f"{folder}/o.000{i}.exr" for i in range(4)] if many else [folder + "/o.exr"]
+    for o in outs:
+        with open(o, "wb") as f:
+            f.write(b"old")
+        if not old:
+            os.remove(o)
+    if rng.random() < 0.3:
+        shutil.rmtree(folder + "/cache", ignore_errors=True)
+    files = [folder + "/i.####.exr", *trial_kills.words, "-o", folder + "/o.####.exr", "--existing", "update"] if many else [
+        folder + "/in.exr", *trial_kills.words, "-o", outs[0]]
+    ends = rng.choice([signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL])
+    p = subprocess.Popen([program, *map(str, files), "--device", device], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    time.sleep(rng.uniform(0, 0.15))
+    p.send_signal(ends)
+    p.wait()
+    for o in outs:
+        if os.path.exists(o) and whole_file(o) not in (trial_kills.want, b"old"):
+            return f"{ends.name}: {os.path.basename(o)} is a part of a file"
+        if not os.path.exists(o) and old:
+            return f"{ends.name}: the older {os.path.basename(o)} is gone"
+    if ends != signal.SIGKILL and [f for f in os.listdir(folder) if f.endswith(".tmp")]:
+        return f"{ends.name}: a temporary file is left"
+    if run(*files).returncode or any(whole_file(o) != trial_kills.want for o in outs):
+        return f"{ends.name}: the next run is wrong"
+    return ""
+
+
+trial = {"files": trial_files, "pieces": trial_pieces, "kills": trial_kills}[kind]
+numbers = [int(runs[1:])] if runs.startswith("=") else range(int(runs))
+wrong = 0
+for n in numbers:
+    said = trial(random.Random(f"{seed} {kind} {n}"))
+    if said:
+        wrong += 1
+        print(f"{kind}: trial ={n} of seed {seed} on {device}: {said}")
+shutil.rmtree(folder)
+print(f"{kind}: {len(numbers)} trials of seed {seed} on {device}, {wrong} wrong")
+sys.exit(wrong > 0)

@@ -1,0 +1,16 @@
+#!/bin/bash
+# trials.sh BUILD RUNS SEED DEVICE: all random attacks, each with as many runs as it is worth; fails if one did not hold.
+build=$1 runs=$2 seed=$3 device=$4 bad=0
+cd "$(dirname "$0")/.." || exit 1
+for mask in "" mask; do
+    "$build/tests/unit" test_promise "$runs" "$seed" "$device" $mask || bad=1
+done
+for kind in files pieces kills; do
+    /usr/bin/python3 tests/trials.py "$build/fftbloom" $kind "$runs" "$seed" "$device" || bad=1
+done
+if [ "$device" = cpu ]; then
+    "${CC:-gcc}" -std=c11 -D_GNU_SOURCE -Isrc tests/lib/soak.c "$build/libfftbloom.so.0" -Wl,-rpath,"$build" -pthread -o "$build/tests/soak" &&
+        python3 tests/faults/sweep.py "$build/fftbloom" "$build/tests/faults.so" "$build/tests/soak" $(((runs + 49) / 50)) || bad=1
+    JOBS=1 ONLY=sandbox tests/run.sh "$build" || bad=1
+fi
+exit $bad
