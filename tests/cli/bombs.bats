@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# Small files that would grow without end: includes of includes, variables of variables. Each is
+# Small files that would grow without end: configs of cases, variables of variables. Each is
 # refused at once with 64.
 
 load files
@@ -11,27 +11,11 @@ setup() {
     cd "$dir"
 }
 
-@test "includes that multiply, count too many bytes, or go too deep: of configs, suites and cases" {
-    local i many
-    # 8 files, each of which includes the next 40 times.
-    for i in 0 1 2 3 4 5 6; do
-        many=$(printf "\"b$((i + 1)).json\", %.0s" {1..40})
-        echo "{\"version\": 1, \"include\": [${many%, }]}" >b$i.json
-    done
-    echo '{"version": 1}' >b7.json
-    each refused <<'T'
-64 | more than 10000 files are included | check b0.json
-T
-}
-
-@test "a file that includes itself, or one that includes it" {
-    mkdir sub
-    echo '{"version": 1, "include": "e.json"}' >e.json
-    echo '{"version": 1, "include": "sub/b.json"}' >a.json
-    echo '{"version": 1, "include": "c.json"}' >sub/b.json
-    echo '{"version": 1, "include": "../a.json"}' >sub/c.json
-    refused 64 "e.json:1:27: files include each other more than 16 deep" check e.json
-    refused 64 "a.json:1:27: files include each other more than 16 deep" check a.json
+@test "a suite whose cases name more bytes of config files than it may" {
+    { echo '{"version": 1, "input": "a.exr", "kernel": "k.exr"}'; head -c 4000000 /dev/zero | tr '\0' ' '; } >large.json
+    for i in 1 2 3 4 5; do echo ', {"name": "'$i'", "config": "large.json", "verify": 1}'; done |
+        sed '1s/,/{"version": 1, "cases": [/; $s/$/]}/' >s.json
+    refused 64 "s.json:5:27: the config files of this suite have more than 16 MB" check s.json
 }
 
 @test "suites of too many values or cases, and strings that grow by variables of variables" {

@@ -111,7 +111,7 @@ T
     echo '{"version": 1, "input": "in.exr", "kernel": "kernel.exr"}' >look.json
     echo '{"version": 1, "cases": [{"name": "c", "config": "look.json", "verify": 1}]}' >with.json
     each unchanged <<'T'
-64 | --html 'suite.json' is a file of the suite | check suite.json --html suite.json
+64 | --html 'suite.json' is the suite | check suite.json --html suite.json
 64 | each needs a name of its own | check suite.json --html x --junit x
 64 | --json 'ref.exr' is a reference | check suite.json --json ref.exr
 64 | --json 'in.exr' is the input of a case | check suite.json --json in.exr

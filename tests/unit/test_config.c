@@ -6,9 +6,8 @@ static bool load(settings *s, const char *content, size_t n, err *e) {
     OWN(json_document) *d = json_parse("look.json", content, n, e);
     if (!d) return false;
     const json_value *root = json_root(d);
-    config_total total = {0};
     bool ok = root->type == JSON_OBJECT && config_check_version(root, e) &&
-              config_object(&(config_reader){s, NULL, &total}, root, e);
+              config_object(&(config_reader){s, NULL, false}, root, e);
     return ok;
 }
 

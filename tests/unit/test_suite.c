@@ -45,9 +45,12 @@ TEST(bad_suites) {
     refuses("{\"version\": 1, \"cases\": [3]}",
             "s.json:1:26: ", "a case is an object, not a number");
     refuses("{\"version\": 1, \"variables\": {\"a\": []}}", "s.json:1:35: ", "not an array");
-    refuses("{\"version\": 1, \"variables\": {\"a b\": 1}}", "s.json:1:30: ", "letters, digits");
+    refuses("{\"version\": 1, \"variables\": {\"a b\": \"1\"}}",
+            "s.json:1:30: ", "letters, digits");
     refuses("{\"version\": 1, \"variables\": {\"a\": \"${b}\"}}", "s.json:1:35: ", "no variable");
-    refuses("{\"version\": 1, \"include\": \"s.json\"}", "s.json:1:27: ", "more than 16 deep");
+    refuses("{\"version\": 1, \"include\": \"s.json\"}",
+            "s.json:1:16: ", "\"include\" is gone: give one");
+    refuses("{\"version\": 1, \"variables\": {\"a\": 1}}", "s.json:1:35: ", "must be a string");
     refuses("{\"version\": 1,}", "s.json:1:14: ", "trailing");
     refuses("{\"version\": 1, \"defaults\": {\"name\": \"x\"}, \"cases\": [{\"name\": \"x\"}]}",
             "s.json:1:29: ", "a default has no key \"name\"");
@@ -64,6 +67,10 @@ TEST(bad_cases) {
                  "23: ", "is a sequence");
     refuses_case("\"name\":\"a\",\"config\":{\"paddin\":\"zero\"}", "45: ", "\"padding\"");
     refuses_case("\"name\":\"a\",\"config\":{\"sharpen\":2}", "55: ", "from 0 to 1");
+    refuses_case("\"name\":\"a\",\"config\":{\"sandbox\":\"on\"}",
+                 "45: ", "'fftbloom check SUITE.json --sandbox on' does");
+    refuses_case("\"name\":\"a\",\"config\":{\"threshold\":\"${case}\"}",
+                 "57: ", "must be a number");
     refuses_case("\"name\":\"a\",\"padding\":\"zero\"", "35: ", "belongs in \"config\"");
     refuses_case("\"name\":\"a\",\"failprecent\":1", "35: ", "did you mean \"failpercent\"?");
     refuses_case("\"name\":\"a\",\"failpercent\":101", "49: ", "from 0 to 100");
@@ -97,54 +104,37 @@ TEST(bad_variables_of_the_command) {
 
 /* --- what lands ------------------------------------------------------------------------------ */
 
-static const char BASE[] =
-    "{\"version\": 1, \"variables\": {\"look\": \"base\", \"n\": 4, \"at\": \"${look}/k.exr\"},\n"
-    " \"defaults\": {\"config\": {\"input\": \"in.exr\", \"padding\": \"mirror\"}, \"fail\": "
-    "0.5},\n"
-    " \"cases\": [{\"name\": \"first\", \"config\": {\"kernel\": \"${at}\"}, \"verify\": "
-    "\"${n}\"}]}";
-
 static const char WHOLE[] =
     "{\n"
     "  \"$schema\": \"x\", \"version\": 1,\n"
     "  \"cases\": [\n"
-    "    {\"name\": \"a ${look}\", \"variables\": {\"n\": 0.25}, \"reference\": "
+    "    {\"name\": \"a ${look}\", \"variables\": {\"n\": \"0.25\"}, \"reference\": "
     "\"r/${case}.exr\",\n"
-    "     \"config\": {\"kernel\": \"sub/${look}.exr\", \"sharpen\": \"${n}\"}, \"warn\": 0.125},\n"
+    "     \"config\": {\"kernel\": \"${at}\", \"amount\": \"${n}\"}, \"warn\": 0.125},\n"
     "    {\"name\": \"b\", \"config\": \"c.json\", \"energy\": {\"R\": [0.5, 1], \"*\": [0, 2]},\n"
     "     \"reference\": {\"cpu\": [\"1.exr\", \"/2.exr\"], \"any\": \"3$${n}.exr\"},\n"
     "     \"crop\": [-2, 3, 4, 5], \"skip\": \"slow\", \"hardfail\": \"inf\"}\n"
     "  ],\n"
-    "  \"include\": \"base.json\", \"variables\": {\"look\": \"outer\"},\n"
-    "  \"defaults\": {\"config\": {\"padding\": \"wrap\"}}\n"
+    "  \"variables\": {\"look\": \"outer\", \"n\": \"4\", \"at\": \"sub/${look}.exr\"},\n"
+    "  \"defaults\": {\"config\": {\"input\": \"in.exr\", \"padding\": \"wrap\"}, \"fail\": 0.5}\n"
     "}\n";
+/* What a plain config says of variables is text. */
 static const char LOOK[] = "{\"version\": 1, \"kernel\": \"sub/${look}.exr\"}";
 
 TEST(a_whole_suite) {
     OWN(suite) s;
-    make_text("base.json", BASE);
     make_text("c.json", LOOK);
     make_text("s.json", WHOLE);
     CHECK_OK(load(&s, "s.json", NULL, &e));
-    assert_int_equal(s.count, 3);
-
-    /* This case is of the included file; the including file's variables win there, too. */
+    assert_int_equal(s.count, 2);
     const suite_case *c = &s.item[0];
-    assert_string_equal(c->name, "first");
-    assert_string_equal(tail(c->file), "base.json");
-    assert_int_equal(c->line, 3);
-    assert_string_equal(tail(c->s.kernel), "outer/k.exr");
-    assert_int_equal(c->s.bloom.verify, 4);
-    assert_int_equal(c->s.bloom.border[0], BORDER_MIRROR);
-
-    c = &s.item[1];
     assert_string_equal(c->name, "a outer");
     assert_int_equal(c->line, 4);
     assert_int_equal(c->column, 5);
     assert_string_equal(tail(c->s.input), "in.exr");
     assert_string_equal(tail(c->s.kernel), "sub/outer.exr");
     assert_int_equal(c->s.bloom.border[1], BORDER_WRAP);
-    assert_true(c->s.bloom.sharpen == 0.25 && c->s.compare.fail == 0.5);
+    assert_true(c->s.bloom.sharpen == 0.75 && c->s.compare.fail == 0.5);
     assert_true(c->s.compare.warn == 0.125);
     for (int i = 0; i <= ENGINE_SOFTWARE; i++) {
         const suite_paths *p = suite_references(c, (engine_class)i);
@@ -152,7 +142,8 @@ TEST(a_whole_suite) {
         assert_string_equal(tail(p->path[0]), "r/a outer.exr");
     }
 
-    c = &s.item[2];
+    c = &s.item[1];
+    assert_string_equal(tail(c->s.kernel), "sub/${look}.exr");
     assert_int_equal(suite_references(c, ENGINE_CPU)->count, 2);
     assert_string_equal(tail(suite_references(c, ENGINE_CPU)->path[0]), "1.exr");
     assert_string_equal(suite_references(c, ENGINE_CPU)->path[1], "/2.exr");
@@ -167,12 +158,11 @@ TEST(a_whole_suite) {
 
 TEST(the_command_wins) {
     OWN(suite) s;
-    make_text("base.json", BASE);
     make_text("c.json", LOOK);
     make_text("s.json", WHOLE);
-    CHECK_OK(load(&s, "s.json", "look=mine,n=1", &e));
-    assert_string_equal(tail(s.item[1].s.kernel), "sub/mine.exr");
-    assert_true(s.item[1].s.bloom.sharpen == 1);
+    CHECK_OK(load(&s, "s.json", "look=mine,n=0", &e));
+    assert_string_equal(tail(s.item[0].s.kernel), "sub/mine.exr");
+    assert_true(s.item[0].s.bloom.sharpen == 1);
 }
 
 RUN_TESTS(NULL, NULL)

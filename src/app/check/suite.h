@@ -1,7 +1,7 @@
 /* suite.h - a regression suite as data: the cases that `fftbloom check` runs, and their references.
  *
  * A suite is a JSON file of cases. Everything in it is read and checked before anything runs:
- * includes are followed, variables replaced, and the config of each case is merged into settings
+ * variables are replaced, and the config of each case is merged into settings
  * like those of `fftbloom apply`. An error names file, line and column and the nearest known key,
  * with ERR_CONFIG. docs/suites.md describes the format; the tables of suite_keys.h and options.h
  * define it. The module runs nothing and looks at no image.
@@ -13,7 +13,12 @@
 #include "app/cli/settings.h"
 #include "engine/engine.h"
 
-enum { SUITE_CASES = 10000, SUITE_ANY = ENGINE_SOFTWARE + 1, SUITE_CLASSES };
+enum {
+    SUITE_CASES = 10000,
+    SUITE_BYTES = 16 << 20, /* of config files */
+    SUITE_ANY = ENGINE_SOFTWARE + 1,
+    SUITE_CLASSES
+};
 
 /* Alternatives: the one that is nearest to the result counts. */
 typedef struct {
@@ -29,7 +34,7 @@ typedef struct {
 
 typedef struct {
     char *name;
-    const char *file; /* its place; the suite's string */
+    const char *file; /* its place: the suite's path */
     int line, column;
     settings s;                           /* of the run; s.compare has the thresholds */
     suite_paths reference[SUITE_CLASSES]; /* by engine_class, or SUITE_ANY */
@@ -44,8 +49,6 @@ typedef struct {
     char *path;
     suite_case *item;
     size_t count;
-    char **file; /* all that were read */
-    size_t files;
 } suite;
 
 /* Reads a suite. `set` is the list of variables of --set, or NULL. */

@@ -1,5 +1,6 @@
 #include "app/check/suite_keys.h"
 
+#include "app/cli/old_words.h"
 #include "app/run/describe.h"
 #include "base/mem.h"
 
@@ -43,7 +44,10 @@ static bool read_skip(suite_case_reader *r, const json_value *v, err *e) {
 static bool read_config(suite_case_reader *r, const json_value *v, err *e) {
     if (v->type == JSON_OBJECT) return config_object(&r->config, v, e);
     char *path = config_string(r->config.words, v, "config", true, e);
-    bool ok = path && config_file(&r->config, path, v, e);
+    bool ok = path && config_file(&(config_reader){r->config.s, NULL, true}, path, r->read, e);
+    if (ok && *r->read > SUITE_BYTES)
+        ok = json_err(v, e, "the config files of this suite have more than %d MB",
+                      SUITE_BYTES >> 20);
     mem_free(path);
     return ok;
 }
@@ -151,11 +155,8 @@ static bool read_crop(suite_case_reader *r, const json_value *v, err *e) {
     "{\"type\": \"array\", \"minItems\": 2, \"maxItems\": 2, \"items\": {\"type\": \"number\"}}"
 
 const suite_key SUITE_KEYS[] = {
-    {"include", KEY_OF_SUITE, STRING | ARRAY, NULL, PATHS,
-     "Suites whose cases come first, and whose variables and defaults hold here as well."},
     {"variables", KEY_OF_SUITE | KEY_OF_CASE, OBJECT, NULL,
-     "{\"type\": \"object\", \"additionalProperties\": {\"type\": [\"string\", \"number\", "
-     "\"boolean\"]}}",
+     "{\"type\": \"object\", \"additionalProperties\": {\"type\": \"string\"}}",
      "The values of ${NAME} in strings."},
     {"defaults", KEY_OF_SUITE, OBJECT, NULL, "{\"$ref\": \"#/$defs/defaults\"}",
      "Keys that every case starts with."},
@@ -196,6 +197,8 @@ static bool keys_unknown(const json_value *v, suite_key_place place, err *e) {
     for (int i = 0; i < OPTION_COUNT && place != KEY_OF_SUITE; i++)
         if (OPTIONS[i].on & FOR_CASE) names[n++] = OPTIONS[i].name;
     char meant[TEXT_MEANT];
+    const char *instead = old_word(v->key, FOR_CASE);
+    if (instead) return json_err_key(v, e, "\"%s\" is gone: %s", v->key, instead);
     bool of_run = place != KEY_OF_SUITE && option_find(v->key, FOR_APPLY);
     return json_err_key(v, e, "a %s has no key \"%s\"%s", PLACE[place], v->key,
                         of_run ? "; it belongs in \"config\""

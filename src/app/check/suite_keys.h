@@ -15,6 +15,7 @@ typedef enum { KEY_OF_SUITE = 1, KEY_OF_CASE = 2, KEY_OF_DEFAULTS = 4 } suite_ke
 typedef struct {
     config_reader config; /* into the case's settings, with its variables */
     suite_case *c;
+    uint64_t *read; /* bytes of the config files of all cases */
 } suite_case_reader;
 
 typedef struct {

@@ -61,18 +61,12 @@ char *config_string(const variables *words, const json_value *v, const char *wha
     return s;
 }
 
-/* Returns true for a string with variables, which may stand for a value of any type. */
-static bool has_variables(const config_reader *r, const json_value *v) {
-    return r->words && v->type == JSON_STRING && strstr(v->text, "${");
-}
-
 /* Appends ["a", "b"] as "a,b". */
 static bool join_array(const config_reader *r, const json_value *array, const option *o, text *to,
                        err *e) {
     uint32_t item = o->type == OPTION_CENTER ? NUMBER : STRING;
     for (const json_value *v = array->child; v; v = v->next) {
-        if (!(item >> v->type & 1) && !has_variables(r, v))
-            return config_wrong_type(v, o->name, item, e);
+        if (!(item >> v->type & 1)) return config_wrong_type(v, o->name, item, e);
         text_add(to, to->n ? "," : "");
         if (!config_text(r->words, v, false, to, e)) return false;
     }
@@ -103,8 +97,7 @@ static bool layer_settings(const config_reader *r, const json_value *object, con
             uint32_t type = strcmp(v->key, "mask") == 0 ? STRING
                             : either                    ? NUMBER | STRING
                                                         : NUMBER;
-            ok = (type >> v->type & 1) || has_variables(r, v) ||
-                 config_wrong_type(v, v->key, type, e);
+            ok = (type >> v->type & 1) || config_wrong_type(v, v->key, type, e);
             text_add(&list, "%s%s:%s=", list.n ? "," : "", layer->key, v->key);
             ok = ok && config_text(r->words, v, false, &list, e);
             if (ok && !layer_light_check(&(bloom_settings){.per_layer = list.s}, &why))
@@ -128,8 +121,10 @@ bool config_member(const config_reader *r, const json_value *v, const option *o,
     const char *instead = v->type == JSON_OBJECT ? old_value(o->name, "1:") : NULL;
     if (instead) return json_err(v, e, "%s by frame is gone: %s", o->name, instead);
     uint32_t types = option_json_types(o);
-    if (!(types >> v->type & 1) && !has_variables(r, v))
-        return config_wrong_type(v, o->name, types, e);
+    if (!(types >> v->type & 1)) return config_wrong_type(v, o->name, types, e);
+    if (r->in_suite && o->not_in_suite)
+        return json_err_key(v, e, "a suite cannot set %s; 'fftbloom check SUITE.json --%s %s' does",
+                            o->name, o->name, v->text);
     text value = {0};
     bool ok = v->type == JSON_ARRAY ? join_array(r, v, o, &value, e)
                                     : config_text(r->words, v, o->type == OPTION_PATH, &value, e);
@@ -189,33 +184,19 @@ bool config_check_version(const json_value *object, err *e) {
 
 /* --- files --------------------------------------------------------------------------------- */
 
-json_document *config_open(config_total *total, const char *path, const json_value *at, err *e) {
-    json_document *d = NULL;
-    if (total->depth == CONFIG_DEPTH)
-        json_err(at, e, "files include each other more than %d deep", CONFIG_DEPTH);
-    else if (++total->files > CONFIG_FILES)
-        json_err(at, e, "more than %d files are included", CONFIG_FILES);
-    else if ((d = json_read(path, e)) && (total->bytes += json_bytes(d)) > CONFIG_BYTES && at) {
-        json_err(at, e, "the included files have more than %d MB", CONFIG_BYTES >> 20);
-        json_free(&d);
-    }
-    return d;
-}
-
-bool config_file(const config_reader *r, const char *path, const json_value *at, err *e) {
-    json_document *d = config_open(r->total, path, at, e);
+bool config_file(const config_reader *r, const char *path, uint64_t *bytes, err *e) {
+    json_document *d = json_read(path, e);
     if (!d) return false;
     const json_value *root = json_root(d);
-    r->total->depth++;
     bool ok = root->type == JSON_OBJECT ? config_check_version(root, e) && config_object(r, root, e)
                                         : json_err(root, e, "a config file is an object, not %s",
                                                    json_type_name(root->type));
-    r->total->depth--;
+    *bytes += json_bytes(d);
     json_free(&d);
     return ok;
 }
 
 bool config_load(settings *s, const char *path, err *e) {
-    config_total total = {0};
-    return config_file(&(config_reader){s, NULL, &total}, path, NULL, e);
+    uint64_t bytes = 0;
+    return config_file(&(config_reader){s, NULL, false}, path, &bytes, e);
 }

@@ -28,6 +28,7 @@ static const struct {
     {FOR_CONFIG, "include",
      "give one file with all keys; a flag overrides a key, and jq -s 'add' a.json b.json merges "
      "two files"},
+    {FOR_CASE, "include", "give one suite with all cases, or run 'fftbloom check' for each suite"},
     {FOR_APPLY | FOR_PLAN | FOR_FARM | FOR_CONFIG, "keys", BY_FRAME},
     {FOR_ALL, "kernel=*[0-9]:*",
      BY_FRAME "; frames have kernels of their own by a pattern, such as k.####.exr"},

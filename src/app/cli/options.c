@@ -283,7 +283,8 @@ const option OPTIONS[] = {
      .help = "Maximum size of the spectrum cache; 0 turns it off."},
     {"sandbox", OPTION_ENUM, SECTION_DEVICE,
      IMAGE | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF | FOR_INFO | FOR_CHECK, AT(sandbox),
-     .words = WORDS("auto", "on", "off"), .flag_word = "off", .preset = "auto", .rank = RANK_EXPERT,
+     .words = WORDS("auto", "on", "off"), .flag_word = "off", .not_in_suite = true,
+     .preset = "auto", .rank = RANK_EXPERT,
      .help = "auto gives up rights that the run does not need, where the kernel can and no GPU is "
              "opened; on insists, and opens GPUs first; off keeps them (docs/security.md).",
      .about = "A config file cannot say off."},

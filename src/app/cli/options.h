@@ -95,6 +95,7 @@ typedef struct option {
     const char *about;     /* more, for the reference pages; may be NULL */
     char letter;           /* -o; 0: none */
     bool flag_only;        /* no key of config files */
+    bool not_in_suite;     /* no key of suites, which are read when it has acted */
     const char *flag_word; /* the one of words that config files cannot say; NULL: none */
     bool stdout_too;       /* of a path: - is standard output */
     option_rank rank;

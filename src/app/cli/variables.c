@@ -6,20 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool grow(variables *v, size_t more, err *e) {
-    variable *item = realloc(v->item, (v->count + more + 1) * sizeof *item);
-    if (!item) return err_set(e, ERR_MEMORY, "no memory for %zu variables", v->count + more);
-    v->item = item;
-    return true;
-}
-
 bool variables_add(variables *v, const char *name, const char *value, err *e) {
     bool is_name = *name && !isdigit((unsigned char)*name);
     for (const char *p = name; *p; p++) is_name &= isalnum((unsigned char)*p) || *p == '_';
     if (!is_name)
         return err_set(e, ERR_CONFIG,
                        "the name of a variable must be letters, digits and _, not '%s'", name);
-    if (!grow(v, 1, e)) return false;
+    variable *item = realloc(v->item, (v->count + 1) * sizeof *item);
+    if (!item) return err_set(e, ERR_MEMORY, "no memory for %zu variables", v->count + 1);
+    v->item = item;
     variable one = {mem_str(name, e), mem_str(value, e)};
     if (!one.name || !one.value) {
         mem_free(one.name);
@@ -45,15 +40,6 @@ bool variables_parse(variables *v, const char *list, err *e) {
         p += n + (p[n] == ',');
     }
     return ok;
-}
-
-bool variables_append(variables *to, variables *from, err *e) {
-    if (!grow(to, from->count, e)) return false;
-    if (from->count) memcpy(to->item + to->count, from->item, from->count * sizeof *from->item);
-    to->count += from->count;
-    from->count = 0;
-    variables_clear(from);
-    return true;
 }
 
 void variables_clear(variables *v) {

@@ -1,7 +1,7 @@
 /* variables.h - ${NAME} in the strings of suites.
  *
  * Lists are chained, the strongest first; within a list the first of a name counts. So --set
- * overrides a case, a case its file, and a file its includes. "$${" stands for "${". Variables do
+ * overrides a case, and a case its suite. "$${" stands for "${". Variables do
  * not know the place of a string; the reader of the file adds it to errors. */
 #ifndef APP_VARIABLES_H
 #define APP_VARIABLES_H
@@ -31,8 +31,6 @@ struct variables {
 bool variables_add(variables *v, const char *name, const char *value, err *e);
 /* Adds the variables of "NAME=VALUE,NAME=VALUE". Fails with ERR_USAGE. */
 bool variables_parse(variables *v, const char *list, err *e);
-/* Moves the variables of `from` to the end of `to`. */
-bool variables_append(variables *to, variables *from, err *e);
 /* Frees the variables of this list; the chain stays. */
 void variables_clear(variables *v);
 

@@ -44,8 +44,7 @@ static void check_run(suite_run *r, const settings *s, bool words, err *e) {
 static bool check_files(const suite_run *r, err *e) {
     file_set files = {0};
     bool ok = suite_reports_add(r->asked, &files, e);
-    for (size_t i = 0; ok && i < r->s->files; i++)
-        ok = file_set_add(&files, FILE_READ, "a file of the suite", r->s->file[i], e);
+    ok = ok && file_set_add(&files, FILE_READ, "the suite", r->s->path, e);
     for (size_t i = 0; ok && i < r->count; i++) {
         const suite_case *c = r->item[i].c;
         ok = file_set_add(&files, FILE_READ, "the input of a case", c->s.input, e) &&

@@ -4,6 +4,7 @@
 #include "app/cli/cli.h"
 #include "app/cli/config.h"
 #include "app/cli/page.h"
+#include "base/json.h"
 #include "base/json_out.h"
 
 #include <math.h>
@@ -74,8 +75,7 @@ static void add_values(json_out *j, const option *o) {
 
 /* --- properties ------------------------------------------------------------------------------ */
 
-/* The options as properties: a format of pages. In a suite a string with ${NAME} may stand for any
- * value. */
+/* The options as properties: a format of pages. In a suite a string may have a ${NAME} in it. */
 typedef struct {
     page page;
     json_out *to;
@@ -86,13 +86,15 @@ typedef struct {
 static void schema_item(page *p, const page_item *i) {
     const schema_page *s = (schema_page *)p;
     json_out *j = s->to;
+    if (s->in_suite && i->option->not_in_suite) return;
     json_block(j, i->option->name);
     json_string(j, "description", i->means);
     if (i->option->preset)
         settings_json(s->defaults, (int)(i->option - OPTIONS), json_here(j, "default"));
     json_array(j, "anyOf");
     add_values(j, i->option);
-    if (s->in_suite) json_raw(j, NULL, "{\"$ref\": \"#/$defs/variable\"}");
+    if (s->in_suite && option_json_types(i->option) >> JSON_STRING & 1)
+        json_raw(j, NULL, "{\"$ref\": \"#/$defs/variable\"}");
     json_close(j);
     json_close(j);
 }
