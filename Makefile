@@ -12,11 +12,12 @@
 #   make bundle             a folder that runs on other machines: dist/fftbloom
 #   make deb                Debian packages: dist/fftbloom_VERSION_ARCH.deb, libfftbloom0, libfftbloom-dev
 #   make wheel              the Python module with all that it needs: dist/fftbloom-VERSION-py3-none-linux_x86_64.whl
+#   make lab                build/fftlab: textbook transforms beside ours (docs/fft.md)
 #   make docs-images        the pictures of README and docs, and their figures
 #   make assets             the shipped scene and kernels, from their programs and recipes
 #   make gallery            docs/gallery.md and the README's pictures (ffmpeg)
 #
-# Switches: CC=clang  OPENEXR=0 (no PXR24, B44, DWA)  OCIO=0 (no OpenColorIO)  LAB=0 (no bench fft and ocean)  SAN=1|thread
+# Switches: CC=clang  OPENEXR=0 (no PXR24, B44, DWA)  OCIO=0 (no OpenColorIO)  SAN=1|thread
 
 VERSION := $(shell sed -n 's|^## ||p' CHANGELOG.md | head -n 1)
 PREFIX  ?= /usr/local
@@ -27,12 +28,10 @@ endif
 CXX     := $(if $(findstring clang,$(CC)),clang++,g++)
 OPENEXR ?= $(shell pkg-config --exists OpenEXR 2>/dev/null && echo 1 || echo 0)
 OCIO    ?= $(shell pkg-config --exists OpenColorIO 2>/dev/null && echo 1 || echo 0)
-# The lab is src/lab and shaders/lab; without these folders everything else builds.
-LAB     ?= $(if $(wildcard src/lab/lab.h),1,0)
 SAN     ?= 0
 
 # Each combination of switches has a folder of its own, so that none is built from another's objects.
-BUILD ?= build$(if $(filter 1,$(SAN)),-san)$(if $(filter thread,$(SAN)),-tsan)$(if $(findstring clang,$(CC)),-clang)$(if $(filter 0,$(OPENEXR)),-noexr)$(if $(filter 0,$(OCIO)),-noocio)$(if $(filter 0,$(LAB)),-nolab)
+BUILD ?= build$(if $(filter 1,$(SAN)),-san)$(if $(filter thread,$(SAN)),-tsan)$(if $(findstring clang,$(CC)),-clang)$(if $(filter 0,$(OPENEXR)),-noexr)$(if $(filter 0,$(OCIO)),-noocio)
 
 # What compilers warn of depends on how far they optimise; the plain build is the one that decides.
 WARN   := -Wall -Wextra -Wshadow -Wvla $(if $(filter 0,$(SAN)),-Werror)
@@ -49,7 +48,7 @@ HARDEN := $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,-U_FORTIFY_S
 PLACE  := -ffile-prefix-map=$(CURDIR)=.
 OPT    := $(PLACE) -ffp-contract=off $(if $(filter 0,$(SAN)),-O2 -g $(HARDEN),-O1 -g -fsanitize=$(if $(filter thread,$(SAN)),thread,address$(comma)undefined -fno-sanitize-recover=undefined) -fno-omit-frame-pointer) -fPIC -fvisibility=hidden
 PKGS   := vulkan libcjson libdeflate $(if $(filter 1,$(OPENEXR)),OpenEXR) $(if $(filter 1,$(OCIO)),OpenColorIO)
-DEFS   := -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DWITH_OPENEXR=$(OPENEXR) -DWITH_LAB=$(LAB) -DWITH_SAN=$(if $(filter 0,$(SAN)),0,1)
+DEFS   := -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DWITH_OPENEXR=$(OPENEXR) -DWITH_SAN=$(if $(filter 0,$(SAN)),0,1)
 INC    := -Isrc -I$(BUILD) -I. $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I $(PKGS) 2>/dev/null))
 # What the caller adds comes last: make CFLAGS=-O3, or dpkg-buildflags' variables.
 C_FLAGS   = -std=c11 $(OPT) $(WARN_C) $(DEFS) $(INC) -pthread $(CPPFLAGS) $(CFLAGS)
@@ -60,7 +59,7 @@ LD_FLAGS  = $(OPT) -pie -Wl,-z,relro,-z,now $(LDFLAGS)
 
 # Folders below src/ are two or three deep.
 sources = $(wildcard src/*/*.$1 src/*/*/*.$1 src/*/*/*/*.$1)
-ALL_C  := $(filter-out $(if $(filter 0,$(LAB)),src/lab/%.c src/app/tools/bench_lab.c),$(call sources,c))
+ALL_C  := $(call sources,c)
 ALL_CC := $(filter-out $(if $(filter 0,$(OPENEXR)),src/image/exr/exr_ilm.cc),$(call sources,cc))
 # The slow ones first, so that no core waits for them at the end.
 OBJ    := $(ALL_CC:src/%.cc=$(BUILD)/%.o) $(ALL_C:src/%.c=$(BUILD)/%.o)
@@ -91,22 +90,23 @@ $(BUILD)/shaders/%_f64.inc: shaders/%.comp
 
 # The lab's shaders know no 64-bit floats. Those that include one of these have a form that goes
 # through shared memory alone, too.
-LAB_COMP := $(wildcard shaders/lab/*.comp)
-LAB_SPV  := $(LAB_COMP:%.comp=$(BUILD)/%.inc) \
-            $(patsubst %.comp,$(BUILD)/%_shared.inc,$(if $(LAB_COMP),$(shell grep -lE '"(line|nabla|article).glsl"' $(LAB_COMP))))
-$(BUILD)/shaders/lab/%_shared.inc: shaders/lab/%.comp
+LAB      := tests/bench/lab
+LAB_COMP := $(wildcard $(LAB)/shaders/*.comp)
+LAB_SPV  := $(LAB_COMP:$(LAB)/%.comp=$(BUILD)/tests/lab/%.inc) \
+            $(patsubst $(LAB)/%.comp,$(BUILD)/tests/lab/%_shared.inc,$(shell grep -lE '"(line|nabla|article).glsl"' $(LAB_COMP)))
+$(BUILD)/tests/lab/shaders/%_shared.inc: $(LAB)/shaders/%.comp
 	@mkdir -p $(@D)
 	$(call say,GLSL,$<)
 	$(Q)$(GLSL) -DSHARED=true -MF $@.d -MT $@ $< -o $@
-$(BUILD)/shaders/lab/%.inc: shaders/lab/%.comp
+$(BUILD)/tests/lab/shaders/%.inc: $(LAB)/shaders/%.comp
 	@mkdir -p $(@D)
 	$(call say,GLSL,$<)
 	$(Q)$(GLSL) -MF $@.d -MT $@ $< -o $@
 
 # All of them in one file, the lab's in another: an array for each.
 $(BUILD)/shaders/all.inc: $(SPV)
-$(BUILD)/shaders/lab/all.inc: $(LAB_SPV)
-$(BUILD)/shaders/all.inc $(BUILD)/shaders/lab/all.inc:
+$(BUILD)/tests/lab/shaders/all.inc: $(LAB_SPV)
+$(BUILD)/shaders/all.inc $(BUILD)/tests/lab/shaders/all.inc:
 	$(Q)for f in $^; do echo "static const uint32_t $$(basename $$f .inc)[] = {"; cat $$f; echo '};'; done >$@
 
 # --- pages: HTML, its style and its script, as numbers that C includes ---------------------------
@@ -146,7 +146,6 @@ $(BUILD)/image/exr/exr_zip.o $(BUILD)/image/exr/exr_sample.o $(BUILD)/image/exr/
 # Where a chunk of a PNG file is empty, stb adds 0 to a null pointer and copies 0 bytes to it.
 $(BUILD)/image/flat/png.o $(BUILD)/image/flat/label.o: C_FLAGS += -Wno-unused-function -fno-sanitize=pointer-overflow,nonnull-attribute
 $(BUILD)/engine/gpu/gpu_shaders.o: $(BUILD)/shaders/all.inc
-$(BUILD)/lab/lab.o: $(BUILD)/shaders/lab/all.inc
 $(BUILD)/app/run/page.o $(BUILD)/app/check/report/suite_html.o $(BUILD)/app/kernel/kernel_sheet.o: $(PAGES)
 
 $(BUILD)/san/%.o: tests/san/%.c Makefile
@@ -168,7 +167,22 @@ $(SO): $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/lib/*.c)) $(LIB) src/lib/f
 	$(Q)$(CC) $(filter-out -pie,$(LD_FLAGS)) -shared -Wl,-soname,$(@F) -Wl,--version-script,src/lib/fftbloom.map \
 	    -Wl,--no-undefined -Wl,--as-needed -Wl,--gc-sections -o $@ $(filter-out %.map,$^) $(LIBS)
 
--include $(OBJ:.o=.d) $(wildcard $(BUILD)/shaders/*.d $(BUILD)/shaders/lab/*.d) $(wildcard $(BUILD)/tests/*.d)
+-include $(OBJ:.o=.d) $(wildcard $(BUILD)/shaders/*.d $(BUILD)/tests/lab/*.d $(BUILD)/tests/lab/shaders/*.d)
+
+# --- the lab: a program of its own, of what is in tests/bench/lab and the library ------------------
+FFTLAB := $(BUILD)/fftlab
+LAB_O  := $(patsubst $(LAB)/%.c,$(BUILD)/tests/lab/%.o,$(filter-out $(LAB)/test_% $(LAB)/fftlab.c $(LAB)/fft_vkfft.c,$(wildcard $(LAB)/*.c)))
+$(BUILD)/tests/lab/%.o: C_FLAGS += -Itests/bench -I$(BUILD)/tests
+$(BUILD)/tests/lab/%.o: $(LAB)/%.c Makefile
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(C_FLAGS) -MMD -MP -c $< -o $@
+$(BUILD)/tests/lab/lab.o: $(BUILD)/tests/lab/shaders/all.inc
+$(FFTLAB): $(BUILD)/tests/lab/fftlab.o $(LAB_O) $(LIB)
+	$(call say,LINK,$@)
+	$(Q)$(CC) $(LD_FLAGS) -o $@ $^ $(LIBS)
+.PHONY: lab
+lab: $(FFTLAB)
 
 # --- what is needed -----------------------------------------------------------------------------
 DEPS_BUILD := gcc g++ make pkg-config libvulkan-dev glslc libstb-dev libtinyexr-dev libcjson-dev \
@@ -215,11 +229,10 @@ assets: $(MAKERS) $(PROG)
 	@tests/make_assets.sh $(BUILD)/assets .
 
 # --- tests --------------------------------------------------------------------------------------
-LAB_TESTS := $(wildcard tests/*/test_lab*.c tests/*/test_nabla*.c)
-TEST_C := $(filter-out $(if $(filter 0,$(LAB)),$(LAB_TESTS)),$(wildcard tests/unit/test_*.c tests/gpu/test_*.c))
+TEST_C := $(wildcard tests/unit/test_*.c tests/gpu/test_*.c $(LAB)/test_*.c)
 UNIT   := $(BUILD)/tests/unit
 UNIT_O := $(foreach t,$(notdir $(TEST_C:.c=)),$(BUILD)/tests/$(t).o)
-vpath test_%.c tests/unit tests/gpu
+vpath test_%.c tests/unit tests/gpu $(LAB)
 
 # References that tests compare with (OpenEXR's own reader and writer), and what tests share.
 REF_CC := $(if $(filter 1,$(OPENEXR)),$(wildcard tests/unit/ref_*.cc))
@@ -239,7 +252,7 @@ $(BUILD)/tests/%.o: tests/unit/%.c Makefile
 $(UNIT_O): $(BUILD)/tests/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(C_FLAGS) -Itests -Wno-missing-prototypes -Wno-shadow -Dmain=$*_main -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(C_FLAGS) -Itests -Itests/bench -Wno-missing-prototypes -Wno-shadow -Dmain=$*_main -MMD -MP -c $< -o $@
 $(BUILD)/tests/names.inc: $(TEST_C) Makefile
 	@mkdir -p $(@D)
 	@for f in $(TEST_C); do \
@@ -247,9 +260,10 @@ $(BUILD)/tests/names.inc: $(TEST_C) Makefile
 	    echo "$$kind($$(basename $$f .c))"; \
 	done >$@
 $(BUILD)/tests/unit.o: $(BUILD)/tests/names.inc
-$(UNIT): $(BUILD)/tests/unit.o $(UNIT_O) $(REF) $(LIB)
+$(UNIT): $(BUILD)/tests/unit.o $(UNIT_O) $(REF) $(LAB_O) $(LIB)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LD_FLAGS) $^ -o $@ -lcmocka $(LIBS)
+-include $(UNIT_O:.o=.d) $(REF:.o=.d) $(wildcard $(BUILD)/tests/unit.d $(BUILD)/tests/bench_*.d $(BUILD)/tests/sums.d)
 
 # Reading and writing beside OpenEXR's library, same file, same threads:
 # make bench-io [THREADS=n] [IMAGES="a.exr b.exr"]
@@ -310,8 +324,8 @@ trials: $(PROG) $(UNIT) $(FAULTS)
 	@FFTBLOOM=$(abspath $(PROG)) FFTBLOOM_ROOT=$(CURDIR) tests/trials.sh $(abspath $(BUILD)) $(or $(RUNS),100) $(or $(SEED),1) $(or $(DEVICE),cpu)
 
 .PHONY: run-tests tests
-tests: $(UNIT) $(FAULTS) $(SUMS)
-run-tests: $(PROG) $(UNIT) $(FAULTS) $(SUMS)
+tests: $(UNIT) $(FAULTS) $(SUMS) $(FFTLAB)
+run-tests: $(PROG) $(UNIT) $(FAULTS) $(SUMS) $(FFTLAB)
 	@SAN=$(SAN) tests/run.sh $(BUILD)
 
 # What the library shows to programs, for make check to compare with.
@@ -341,7 +355,7 @@ analyse: $(PROG)
 	    xargs -P "$$(nproc)" -I@ gcc -std=c11 $(DEFS) -DWITH_OCIO=$(OCIO) $(INC) $(ANALYSE) -S @ -o /dev/null
 	@echo "nothing was found"
 format:
-	clang-format -i $(call sources,[ch]) $(call sources,cc) $(wildcard tests/*/*.[ch] tests/*/*.cc testdata/*.[ch] kernels/*.c examples/*.c)
+	clang-format -i $(call sources,[ch]) $(call sources,cc) $(wildcard tests/*/*.[ch] tests/*/*.cc $(LAB)/*.[ch] testdata/*.[ch] kernels/*.c examples/*.c)
 
 # Pages that the program makes of its tables; committed, so that they can be read without building.
 .PHONY: generated
@@ -399,21 +413,22 @@ else
 	    /usr/include/vkFFT.h >$@
 endif
 $(BUILD)/bench_vkfft: tests/bench/peers/bench_vkfft.c
-$(BUILD)/fft_vkfft: tests/bench/lab/fft_vkfft.c
+$(BUILD)/fft_vkfft: $(LAB)/fft_vkfft.c $(LAB_O)
+$(BUILD)/fft_vkfft: C_FLAGS += -Itests/bench
 $(BUILD)/bench_vkfft $(BUILD)/fft_vkfft: $(BUILD)/vkfft/vkFFT.h $(LIB)
 	$(call say,CC,$(filter %.c,$^))
 	$(Q)$(CC) $(filter-out -W%,$(C_FLAGS)) -std=gnu11 -isystem $(BUILD)/vkfft \
-	    $(if $(VKFFT),-isystem $(VKFFT) -isystem /usr/include/glslang/Include) $(filter %.c,$^) $(LIB) $(LD_FLAGS) -o $@ -lglslang \
+	    $(if $(VKFFT),-isystem $(VKFFT) -isystem /usr/include/glslang/Include) $(filter %.c %.o,$^) $(LIB) $(LD_FLAGS) -o $@ -lglslang \
 	    -lMachineIndependent -lGenericCodeGen -lOSDependent -lOGLCompiler -lSPIRV -lSPIRV-Tools-opt -lSPIRV-Tools \
 	    $(LIBS)
 
-# The transforms of `bench fft` beside VkFFT and, where there is PyTorch, cuFFT:
+# The transforms of the lab beside VkFFT and, where there is PyTorch, cuFFT:
 # make bench-fft-peers [DEVICE=software] [SIZES="128 256"] [ALGORITHM=ours,nabla]
 .PHONY: bench-fft-peers
-bench-fft-peers: $(PROG)
+bench-fft-peers: $(FFTLAB)
 	@tests/deps.sh $(DEPS_PEERS)
 	@$(MAKE) --no-print-directory $(BUILD)/fft_vkfft || echo "VkFFT cannot be built here"
-	@tests/bench/lab/peers.sh $(BUILD) $(SIZES)
+	@$(LAB)/peers.sh $(BUILD) $(SIZES)
 
 # The Python module beside scipy; ROUNDS=N.
 .PHONY: bench-python
@@ -443,13 +458,11 @@ bench-promise: $(PROG) $(BUILD)/tests/bench_panel $(BUILD)/assets/make_scene
 
 # The pictures of docs/fft.md.
 .PHONY: docs-images
-docs-images: $(PROG)
+docs-images: $(PROG) $(FFTLAB)
 	@mkdir -p out docs/images
-	@tests/docs_fft.py docs/images
-ifeq ($(LAB),1)
-	$(PROG) bench ocean --size 1024 --algorithm ours --rounds 1 -o out/ocean.exr
+	@$(LAB)/docs_fft.py docs/images
+	$(FFTLAB) ocean --size 1024 --algorithm ours --rounds 1 -o out/ocean.exr
 	$(PROG) out/ocean.exr kernels/star.exr -o docs/images/ocean.png --kernel-scale 0.5 --exposure -0.3
-endif
 
 # The gallery of kernels and the README's pictures, with ffmpeg.
 .PHONY: gallery

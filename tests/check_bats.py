@@ -41,7 +41,7 @@ def lines(text):
 
 
 bad = 0
-for name in sorted(glob.glob("tests/cli/*.bats")):
+for name in sorted(glob.glob("tests/cli/*.bats") + glob.glob("tests/bench/*/*.bats")):
     for number, line in lines(open(name).read()):
         for command in re.split(r"; ?(?:do|then|else)?|^(?:do|then|else) ", bare(line)):
             command = command.strip()

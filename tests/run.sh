@@ -6,7 +6,7 @@
 # bats files.
 build=$(realpath "$1")
 root=$(cd "$(dirname "$0")/.." && pwd)
-export build root FFTBLOOM=$build/fftbloom FFTBLOOM_ROOT=$root
+export build root FFTBLOOM=$build/fftbloom FFTLAB=$build/fftlab FFTBLOOM_ROOT=$root
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 export LSAN_OPTIONS=suppressions=$root/tests/lsan.supp:print_suppressions=0
 unset MAKEFLAGS MFLAGS MAKELEVEL # of a make that runs this: tests call make, too
@@ -46,7 +46,7 @@ export -f run_one
 
 cd "$root" || exit 1
 wanted() { [ -z "$ONLY" ] || grep -qwF -- "$(basename "$1" .bats)" <<<"$ONLY"; }
-for t in $("$build/tests/unit") tests/cli/*.bats; do
+for t in $("$build/tests/unit") tests/cli/*.bats tests/bench/*/*.bats; do
     wanted "$t" && printf '%s\0' "$t"
 done | xargs -0 -r -n 1 -P "${JOBS:-$(nproc)}" bash -c 'run_one "$1"' run_one
 cat "$all"/*.count 2>/dev/null | awk '{ p += $1; f += $2; s += $3 }

@@ -224,9 +224,8 @@ static bool set_words(reader *r, cli *c, err *e) {
 /* Finds the action, and checks its words and options. */
 static bool check_action(cli *c, err *e) {
     if (!c->cmd->actions) return true;
-    const command_action *a = c->action = c->words ? command_find_action(c->cmd, c->word[0])
-                                                   : c->cmd->actions;
-    int words = c->words ? c->words - 1 : 0;
+    const command_action *a = c->action = command_find_action(c->cmd, c->word[0]);
+    int words = c->words - 1;
     if (words < a->min_words)
         return err_set(e, ERR_USAGE, "%s %s needs %d argument%s, not %d; usage: fftbloom %s %s %s",
                        c->cmd->name, a->name, a->min_words, a->min_words == 1 ? "" : "s", words,
@@ -249,7 +248,7 @@ static bool check_needs(cli *c, err *e) {
         return err_set(e, ERR_USAGE, "%s needs %s (%s); usage: fftbloom %s %s", cmd->name, o->value,
                        option_flag(o, name), cmd->name, cmd->usage);
     }
-    if (cmd->actions && !c->words && !cmd->acts_alone) {
+    if (cmd->actions && !c->words) {
         text names = {0};
         command_choices(cmd, ", ", &names);
         err_set(e, ERR_USAGE, "%s needs an action: %s; see 'fftbloom help %s'", cmd->name, names.s,

@@ -162,19 +162,23 @@ const command COMMANDS[] = {
     {
         .name = "bench",
         .bit = FOR_BENCH,
-        .usage = "[ACTION] [options]",
-        .summary = "Time the passes on a device, or compare transforms.",
-        .max_words = 1,
-        .word_name = "benchmark",
-        .actions = BENCH_ACTIONS,
-        .acts_alone = true,
+        .usage = "[--size WxH] [--kernel N] [--queue N] [--device DEVICE] [options]",
+        .summary = "Time the passes of a frame on a device.",
+        .about =
+            "Frames of noise go through the engine; nothing is read or written. The result has the "
+            "median, minimum and quartiles of --rounds rounds for each pass and for the frame, the "
+            "bytes that a pass reads and writes, and its speed relative to copies of the same size "
+            "on the same device. --queue 1 times single frames with their transfers, as the host "
+            "sees them; --queue 50 times 50 frames back to back by the device's clock, with the "
+            "data on the device.\n\n--kernel is a file, the size of a generated kernel, or several "
+            "sizes separated by commas; the default is 256. --device all times every device.",
         .example = {{"Time the device that a long sequence would run on.", "fftbloom bench"},
                     {"Time the passes themselves, for several sizes.",
                      "fftbloom bench --device gpu --size 1920x1080,3840x2160 --kernel 256,512 "
                      "--queue 50"},
                     {"Time the CPU, and print JSON.",
-                     "fftbloom bench --device cpu --size 3840x2160 --kernel 512 --json"},
-                    {"Compare transforms.", "fftbloom bench fft --size 128..4096 --device gpu"}},
+                     "fftbloom bench --device cpu --size 3840x2160 --kernel 512 --json"}},
+        .run = cmd_bench,
     },
     {
         .name = "info",

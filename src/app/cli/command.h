@@ -50,7 +50,6 @@ typedef struct {
      * if this is NULL, too, the arguments are files. */
     const char *word_choices, *word_name;
     const command_action *actions;    /* a row without a name ends them */
-    bool acts_alone;                  /* without a word it does the first action */
     const char *needs[COMMAND_WORDS]; /* options without which it cannot run */
     command_example example[COMMAND_EXAMPLES];
     /* Runs the command. It writes its result to `out`, which is printed unless there is an error.
@@ -90,13 +89,14 @@ int cmd_precompute(cli *c, text *out, err *e);
 int cmd_plan(cli *c, text *out, err *e);
 int cmd_diff(cli *c, text *out, err *e);
 int cmd_check(cli *c, text *out, err *e);
+int cmd_bench(cli *c, text *out, err *e);
 int cmd_devices(cli *c, text *out, err *e);
 int cmd_help(cli *c, text *out, err *e);
 int cmd_version(cli *c, text *out, err *e);
 int cmd_schema(cli *c, text *out, err *e);
 int cmd_completion(cli *c, text *out, err *e);
 int cmd_docs(cli *c, text *out, err *e);
-extern const command_action BENCH_ACTIONS[], CACHE_ACTIONS[], KERNEL_ACTIONS[];
+extern const command_action CACHE_ACTIONS[], KERNEL_ACTIONS[];
 int cmd_info(cli *c, text *out, err *e);
 
 #endif

@@ -37,6 +37,9 @@ static const struct {
      BY_FRAME},
     {FOR_APPLY, "existing=in-place",
      "an input is never written; name another file or folder as OUT"},
+    {FOR_BENCH, "fft,ocean,engine,algorithm,plot",
+     "it is a program of its own: make lab, then build/fftlab fft, ocean or article"},
+    {FOR_BENCH, "frames", "write 'fftbloom bench'"},
 };
 
 static const char *find(const char *word, uint32_t users) {

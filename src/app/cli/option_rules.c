@@ -33,10 +33,9 @@ WHERE(is_stream, strcmp(s->input ? s->input : "", "-") == 0)
 WHERE(emits, s->bloom.emit_layer || s->emit_file)
 WHERE(to_slurm, s->farm == FARM_SLURM)
 WHERE(to_template, s->farm == FARM_TEMPLATE)
-WHERE(waits, s->wait)                  /* farm waits until the frames are made */
-WHERE(has_output, s->output != NULL)   /* diff writes an image */
-WHERE(runs_cases, !s->list)            /* check */
-WHERE(is_ours, s->rival == RIVAL_NONE) /* bench times our engine alone */
+WHERE(waits, s->wait)                /* farm waits until the frames are made */
+WHERE(has_output, s->output != NULL) /* diff writes an image */
+WHERE(runs_cases, !s->list)          /* check */
 
 static bool never(const settings *s) {
     (void)s;
@@ -65,9 +64,6 @@ const option_rule OPTION_RULES[] = {
 
     {FOR_CHECK, "device progress keep_going bless require_device require_cases junit json html",
      runs_cases, "with --list"},
-
-    {FOR_BENCH, "padding axis precision pixel_type vram_limit in_flight", is_ours,
-     "with --engine article"},
 };
 const int OPTION_RULE_COUNT = (int)(sizeof OPTION_RULES / sizeof OPTION_RULES[0]);
 

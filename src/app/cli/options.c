@@ -44,9 +44,8 @@ const option OPTIONS[] = {
          "shipped kernel ('fftbloom kernel list').",
      .about = "It can also be given as an argument, after the input. In a sequence a "
               "pattern, such as k.####.exr, gives each frame a kernel of its own."},
-    {"output", OPTION_PATH, SECTION_FILES,
-     FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF | FOR_BENCH, AT(output), .rank = RANK_MAIN,
-     .value = "OUT", .letter = 'o', .stdout_too = true,
+    {"output", OPTION_PATH, SECTION_FILES, FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF,
+     AT(output), .rank = RANK_MAIN, .value = "OUT", .letter = 'o', .stdout_too = true,
      .help = "File to write; its extension decides the format.",
      .about = "A .png file is a tone-mapped preview. For a sequence the output needs a frame "
               "pattern, too. If OUT is a folder, the file in it has the name of the input; - "
@@ -292,10 +291,7 @@ const option OPTIONS[] = {
     /* --- bench --- */
     {"size", OPTION_STRING, SECTION_BENCH, FOR_BENCH, AT(size), .value = "WxH",
      .preset = "1920x1080",
-     .help =
-         "Size of the frame to time, or several sizes separated by commas; fft and ocean take N "
-         "for N x N, and 128..1024 for all that are twice the one before.",
-     .about = "The default of bench fft is 128..1024, that of bench ocean 512,1024."},
+     .help = "Size of the frame to time, or several sizes separated by commas."},
     {"rounds", OPTION_INT, SECTION_BENCH, FOR_BENCH, AT(rounds), .value = "N", .min = 1,
      .max = 1000, .preset = "21",
      .help = "Number of measurements; the median, minimum and quartiles are reported."},
@@ -310,17 +306,6 @@ const option OPTIONS[] = {
     {"warm_up", OPTION_FLOAT, SECTION_BENCH, FOR_BENCH, AT(warm_up), .value = "S", .min = 0,
      .max = 60, .preset = "0.1",
      .help = "Warm-up in seconds before the first round (at least one frame)."},
-
-    {"engine", OPTION_ENUM, SECTION_BENCH, FOR_BENCH, AT(rival),
-     .words = WORDS("fftbloom", "article"), .preset = "fftbloom",
-     .help = "Bloom to time: ours, or that of an article beside ours (docs/fft.md). The latter "
-             "runs on a GPU, with the data on the device and zero borders; its kernels must be "
-             "square, with a power of two as their side."},
-    {"algorithm", OPTION_STRING, SECTION_BENCH, FOR_BENCH, AT(algorithm), .value = "NAMES",
-     .preset = "all",
-     .help = "Transforms for bench fft and bench ocean: all, or names separated by commas."},
-    {"plot", OPTION_PATH, SECTION_BENCH, FOR_BENCH, AT(plot), .value = "OUT.svg", .flag_only = true,
-     .help = "Also draw the times of fft, ocean or --engine article, as an SVG picture."},
 
     /* --- sequences --- */
     {"frames", OPTION_STRING, SECTION_SEQUENCE, FOR_APPLY, AT(frames), .rank = RANK_MAIN,

@@ -20,7 +20,6 @@ typedef enum {
     PROGRESS_JSON,
     PROGRESS_NONE
 } settings_progress;
-typedef enum { RIVAL_NONE, RIVAL_ARTICLE } settings_rival;
 typedef enum { FARM_SLURM, FARM_OPENJD, FARM_TEMPLATE } settings_farm;
 typedef enum { SANDBOX_AUTO, SANDBOX_ON, SANDBOX_OFF } settings_sandbox;
 typedef enum { PIXELS_KEEP, PIXELS_HALF, PIXELS_FLOAT } settings_pixels;
@@ -88,8 +87,6 @@ typedef struct {
     const char *size;
     uint32_t rounds, queue, in_flight;
     double warm_up;
-    const char *algorithm, *plot;
-    settings_rival rival;
     setting value[SETTINGS_ROOM]; /* by the option's index in the table */
 } settings;
 

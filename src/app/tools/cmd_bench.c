@@ -1,7 +1,8 @@
 /* cmd_bench.c - `fftbloom bench`: times each pass on a device. The JSON is an interface:
  * docs/performance.md names its keys; keys are added, never changed. */
+#include "app/cli/cli.h"
+#include "app/cli/command.h"
 #include "app/run/describe.h"
-#include "app/tools/bench.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -190,8 +191,7 @@ static bool bench_all(frames_bench *b, const device_request *r, const psf *k, er
 }
 
 /* Times a frame on all devices, or on the one that a long sequence would take. */
-static bool bench_one(void *ctx, const uint32_t size[PLAN_AXES], const psf *k, err *e) {
-    frames_bench *b = ctx;
+static bool bench_one(frames_bench *b, const uint32_t size[PLAN_AXES], const psf *k, err *e) {
     const bloom_settings *s = &b->s->bloom;
     const uint8_t half = b->s->pixels == PIXELS_HALF ? PLAN_HALFS : PLAN_FLOATS;
     device_request r = {.want = s->device,
@@ -261,7 +261,8 @@ static bool bench_read_sizes(uint32_t size[BENCH_LIST][2], int *count, const cha
     return true;
 }
 
-bool bench_each(const cli *c, bench_do *call, void *ctx, err *e) {
+/* Times every --size with every --kernel. All are read before the first one is timed. */
+static bool bench_each(const cli *c, frames_bench *b, err *e) {
     uint32_t size[BENCH_LIST][2];
     const char *kernel[BENCH_LIST];
     int sizes = 0, kernels = 0;
@@ -281,18 +282,16 @@ bool bench_each(const cli *c, bench_do *call, void *ctx, err *e) {
     for (int i = 0; ok && i < sizes; i++)
         for (int j = 0; ok && j < kernels; j++) {
             psf k = {0};
-            ok = kernel_for(&k, c, kernel[j], size[i], e) && call(ctx, size[i], &k, e);
+            ok = kernel_for(&k, c, kernel[j], size[i], e) && bench_one(b, size[i], &k, e);
             psf_free(&k);
         }
     mem_free(list);
     return ok;
 }
 
-/* --- the actions ------------------------------------------------------------------------------ */
+/* --- the command ------------------------------------------------------------------------------ */
 
-static int bench_frames(cli *c, text *out, err *e) {
-    if (c->s.rival == RIVAL_ARTICLE) return bench_article(c, out, e);
-    if (c->s.plot) return err_set(e, ERR_USAGE, "--plot has no effect without --engine article");
+int cmd_bench(cli *c, text *out, err *e) {
     char folder[CACHE_PATH];
     frames_bench b = {.s = &c->s, .threads = c->threads, .out = out};
     bool json = c->s.json;
@@ -302,57 +301,10 @@ static int bench_frames(cli *c, text *out, err *e) {
         b.json = json_begin(out);
         json_list(&b.json, "results");
     }
-    bench_each(c, bench_one, &b, e);
+    bench_each(c, &b, e);
     if (json) {
         json_close(&b.json);
         json_end(&b.json);
     }
     return 0;
 }
-
-#if !WITH_LAB
-int bench_article(cli *c, text *out, err *e) {
-    (void)c, (void)out;
-    return err_set(e, ERR_USAGE, "--engine article: this build has no lab (LAB=0)");
-}
-#endif
-
-const command_action BENCH_ACTIONS[] = {
-    {.name = "frames",
-     .usage = "[--size WxH] [--kernel N] [--queue N] [--device DEVICE]",
-     .help =
-         "Time the passes of frames, which is also done without a word. Frames of noise go "
-         "through the engine; nothing is read or written. The result has the median, minimum "
-         "and quartiles of --rounds rounds for each pass and for the frame, the bytes that a "
-         "pass reads and writes, and its speed relative to copies of the same size on the same "
-         "device. --queue 1 times single frames with their transfers, as the host sees them; "
-         "--queue 50 times 50 frames back to back by the device's clock, with the data on the "
-         "device.\n\n--kernel is a file, the size of a generated kernel, or several sizes "
-         "separated by commas; the default is 256. --axis, --precision, --spectrum and "
-         "--padding work as in a run. --device all times every device.\n\n--engine article times "
-         "the bloom of an article beside ours, in both orders of the axes, and compares both "
-         "with the definition; docs/fft.md has its table.",
-     .options =
-         "kernel padding axis pixel_type precision device jobs mem_limit vram_limit cache_dir "
-         "size rounds queue in_flight warm_up engine plot",
-     .run = bench_frames},
-#if WITH_LAB
-    {.name = "fft",
-     .usage = "[--size N] [--algorithm NAMES] [--device DEVICE] [--plot OUT.svg]",
-     .help = "Time transforms of N x N complex numbers, forward and inverse: textbook ones on a "
-             "thread of the CPU and on a GPU, and those of this program. Each is checked against a "
-             "transform in double. docs/fft.md explains them.",
-     .options = "size algorithm plot device rounds warm_up jobs mem_limit",
-     .example = {{"Draw the times.", "fftbloom bench fft --size 128..4096 --plot fft.svg"}},
-     .run = bench_fft},
-    {.name = "ocean",
-     .usage = "[--size N] [--algorithm NAMES] [--device DEVICE] [--plot OUT.svg] [-o PICTURE]",
-     .help = "Time the frames of an animated sea, by the transform that makes them: four of N x N "
-             "complex numbers a frame. A frame is compared with one in double. With -o a view of "
-             "that frame is written, in linear light. docs/fft.md describes the sea.",
-     .options = "size algorithm output plot device rounds warm_up jobs mem_limit",
-     .example = {{"See the sea.", "fftbloom bench ocean --size 512 -o sea.exr"}},
-     .run = bench_ocean},
-#endif
-    {0},
-};

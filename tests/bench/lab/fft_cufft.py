@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The transforms of `fftbloom bench fft` by cuFFT, through PyTorch: n x n complex numbers, forward
+"""The transforms of `fftlab fft` by cuFFT, through PyTorch: n x n complex numbers, forward
 and inverse, each recorded as a CUDA graph and replayed between two events.
 
     fft_cufft.py ROUNDS N ...

@@ -1,4 +1,4 @@
-/* fft_vkfft.c - the transforms of `fftbloom bench fft` by VkFFT, on the device and by the clock of
+/* fft_vkfft.c - the transforms of `fftlab fft` by VkFFT, on the device and by the clock of
  * that benchmark: n x n complex numbers, in place, forward and inverse, checked against the same
  * transform in double.
  *

@@ -1,10 +1,10 @@
 #!/bin/bash
-# The transforms of `fftbloom bench fft` beside those of VkFFT and cuFFT, on one device: n x n complex
+# The transforms of `fftlab fft` beside those of VkFFT and cuFFT, on one device: n x n complex
 # numbers, forward and inverse averaged, data on the device, medians of the device's clock.
 #
 #   peers.sh BUILD [N ...]
 #
-# BUILD holds fftbloom and fft_vkfft. Environment: DEVICE (gpu), ROUNDS (15), ALGORITHM (ours). A peer
+# BUILD holds fftlab and fft_vkfft. Environment: DEVICE (gpu), ROUNDS (15), ALGORITHM (ours). A peer
 # that is not there has no column. cuFFT needs python3 with torch.
 build=$1 here=$(cd "$(dirname "$0")" && pwd)
 shift
@@ -14,7 +14,7 @@ t=$(mktemp -d) || exit 1
 trap 'rm -rf "$t"' EXIT
 
 list=$(IFS=,; echo "${sizes[*]}")
-"$build/fftbloom" bench fft --device "$device" --rounds "$rounds" --algorithm "$algorithm" --size "$list" --json |
+"$build/fftlab" fft --device "$device" --rounds "$rounds" --algorithm "$algorithm" --size "$list" --json |
     python3 -c 'import json, sys
 for r in json.load(sys.stdin)["results"]:
     ways = r["forward"], r["inverse"]

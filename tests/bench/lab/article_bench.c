@@ -1,4 +1,4 @@
-/* article_bench.c - `fftbloom bench --engine article`: the bloom of the article beside ours, on one
+/* article_bench.c - `fftlab article`: the bloom of the article beside ours, on one
  * device, with one image and one kernel. The image is noise with a few very bright pixels, as
  * frames have them. Both are held to the definition in double, at some of the pixels. */
 #include "lab/article.h"

@@ -1,7 +1,7 @@
 /* The index algebra of `nabla` against a simulation of its transform: all lengths to 65536, each
  * with every number of threads. The simulation moves labels (lanes) between registers as the
  * threads do, and checks that each butterfly meets the two lanes that the textbook's diagram joins.
- * What comes of numbers, test_lab.c compares. */
+ * What comes of numbers, test_fftlab.c compares. */
 #include "lab/nabla.h"
 #include "unit/check.h"
 

@@ -19,8 +19,8 @@
 // Dispatch:  a thread per place of the spectrum; x along rows, y = rows.
 // Binds:     0 waves;  1 turns per frame;  2 roots of unity, positive;  3 the frequency at each place
 //            of an axis;  4 to 7 the images, written.
-#include "../real.glsl"
-#include "../complex.glsl"
+#include "shaders/real.glsl"
+#include "shaders/complex.glsl"
 #include "ids.h"
 
 layout(local_size_x_id = ID_THREADS) in;

@@ -4,7 +4,7 @@
  * The sea is a square of OCEAN_PATCH metres that repeats itself on all sides. Its waves have
  * Phillips' spectrum and are the same in every run; a finer grid has the waves of a coarser one,
  * and shorter ones. Their speeds are multiples of one, so that the sea also repeats itself after
- * OCEAN_LOOP frames. shaders/lab/ocean.comp says which fields there are. */
+ * OCEAN_LOOP frames. shaders/ocean.comp says which fields there are. */
 #ifndef LAB_OCEAN_H
 #define LAB_OCEAN_H
 

@@ -26,18 +26,17 @@ typedef struct {
 
 /* clang-format off */
 #define AT(member) offsetof(lab_row, member)
-enum { ALL = LAB_FFT | LAB_SEA | LAB_BLOOM };
 
 static const column COLUMN[] = {
     {LAB_FFT | LAB_SEA, "size", COUNT, AT(size), "n", 5, 0, 1},
     {LAB_FFT | LAB_SEA, "algorithm", NAME, AT(name), "algorithm", -21, 0, 1},
     {LAB_BLOOM, "bloom", NAME, AT(name), "bloom", -8, 0, 1},
     {LAB_FFT, "about", NAME, AT(about), NULL, 0, 0, 1},
-    {ALL, "device", NAME, AT(device), NULL, 0, 0, 1},
+    {LAB_ALL, "device", NAME, AT(device), NULL, 0, 0, 1},
     {LAB_BLOOM, "width", COUNT, AT(size[0]), "width", 5, 0, 1},
     {LAB_BLOOM, "height", COUNT, AT(size[1]), "height", 6, 0, 1},
     {LAB_BLOOM, "kernel", COUNT, AT(kernel), "kernel", 6, 0, 1},
-    {ALL, "rounds", COUNT, AT(rounds), NULL, 0, 0, 1},
+    {LAB_ALL, "rounds", COUNT, AT(rounds), NULL, 0, 0, 1},
     {LAB_BLOOM, "queue", COUNT, AT(queue), NULL, 0, 0, 1},
     {LAB_BLOOM, "first", NAME, AT(first), "first", 5, 0, 1},
     {LAB_BLOOM, "length_1", COUNT, AT(length[0]), "lengths", 7, 0, 1},
@@ -47,14 +46,14 @@ static const column COLUMN[] = {
     {LAB_FFT | LAB_BLOOM, "inverse", SPREAD, AT(part[2]), "inverse us", 11, 1, 1e-6},
     {LAB_SEA, "frames_per_second", RATE, AT(seconds), "frames/s", 10, 0, 1},
     {LAB_SEA | LAB_BLOOM, "frame", SPREAD, AT(seconds), "frame us", 9, 1, 1e-6},
-    {ALL, "bytes", COUNT, AT(bytes), "MB moved", 9, 2, 1e6},
-    {ALL, "copies", REAL, AT(copies), "copies", 6, 2, 1},
+    {LAB_ALL, "bytes", COUNT, AT(bytes), "MB moved", 9, 2, 1e6},
+    {LAB_ALL, "copies", REAL, AT(copies), "copies", 6, 2, 1},
     {LAB_FFT, "dispatches", COUNT, AT(dispatches), "disp.", 6, 0, 1},
     {LAB_FFT, "barriers", COUNT, AT(barriers), "barriers", 8, 0, 1},
     {LAB_FFT, "shared", COUNT, AT(shared), "KB sh.", 7, 1, 1024},
     {LAB_BLOOM, "pixels", COUNT, AT(pixels), NULL, 0, 0, 1},
-    {ALL, "worst", REAL, AT(worst), "worst", 9, -1, 1},
-    {ALL, "rms", REAL, AT(rms), "rms", 9, -1, 1},
+    {LAB_ALL, "worst", REAL, AT(worst), "worst", 9, -1, 1},
+    {LAB_ALL, "rms", REAL, AT(rms), "rms", 9, -1, 1},
 };
 /* clang-format on */
 enum { COLUMNS = sizeof COLUMN / sizeof COLUMN[0] };

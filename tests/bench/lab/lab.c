@@ -1,9 +1,9 @@
 #include "lab/lab.h"
 
 #include "base/mem.h"
+#include "lab/shaders/all.inc" /* an array of words for each shader, by the name of its file */
 #include "math/fft.h"
 #include "math/lengths.h"
-#include "shaders/lab/all.inc" /* an array of words for each shader, by the name of its file */
 
 #include <assert.h>
 

@@ -19,7 +19,7 @@
 //
 // Who includes this declares N, root[] and the size of the workgroup, THREADS. The factors of span s
 // begin at root[s]: exp(-pi i j / s) for j < s, side by side for the threads that read them. With SHARED
-// there are no shuffles, for devices that have none. src/lab/nabla.h does the same sums of indices.
+// there are no shuffles, for devices that have none. ../nabla.h does the same sums of indices.
 
 layout(constant_id = NABLA_THREAD_BITS) const uint THREAD_BITS = 0;
 layout(constant_id = NABLA_EACH_BITS) const uint EACH_BITS = 1;

@@ -7,16 +7,16 @@
  *
  * A row is a function of one line for the CPU, or one that writes a program for a GPU: buffers,
  * shaders and dispatches, which are data. To add one: the function and a row in lab.c, and a shader
- * in shaders/lab. The article's bloom and the sea are such programs, too.
+ * in shaders. The article's bloom and the sea are such programs, too.
  *
- * The lab is no part of the product. Nothing outside of this folder and shaders/lab knows it but
- * the command `bench`, and without these folders the program builds all the same. */
+ * The lab is no part of the product: fftlab.c makes a program of it that links the library, and
+ * nothing outside of this folder knows it. */
 #ifndef LAB_LAB_H
 #define LAB_LAB_H
 
 #include "engine/gpu/gpu_shaders.h"
+#include "lab/shaders/ids.h"
 #include "math/plan.h"
-#include "shaders/lab/ids.h"
 
 #include <stdint.h>
 
@@ -98,7 +98,7 @@ float *lab_roots(uint32_t n, err *e);
 void lab_put_root(float *to, uint64_t m, uint64_t n);
 void lab_program_free(lab_program *p);
 
-/* The SPIR-V that the build makes of shaders/lab: without shuffles in a subgroup and with them, and
+/* The SPIR-V that the build makes of shaders: without shuffles in a subgroup and with them, and
  * of the article's bloom by pass. */
 extern const gpu_shader LAB_OURS, LAB_OCEAN, LAB_NABLA[2], LAB_ARTICLE[2][3];
 

@@ -1,5 +1,5 @@
 // nabla.h - the numbers that the shaders of `nabla` and of the article's bloom agree on with
-// src/lab, beside those of shaders/shared.h: C and GLSL both include this file.
+// the lab, beside those of shaders/shared.h: C and GLSL both include this file.
 #ifndef SHADERS_LAB_NABLA_H
 #define SHADERS_LAB_NABLA_H
 

@@ -6,8 +6,8 @@
 // transforms the second axis, multiplies by the kernel's spectrum and goes back. Pass 3 joins two
 // lines again and goes back along the first axis. Nothing is ever put in order: pass 2 finds
 // frequency k and its mirror image -k where pass 1 has left them.
-#include "../real.glsl"
-#include "../complex.glsl"
+#include "shaders/real.glsl"
+#include "shaders/complex.glsl"
 #include "nabla.h"
 
 layout(local_size_x_id = ID_THREADS) in;

@@ -1,4 +1,4 @@
-// ids.h - the numbers that the lab's shaders and src/lab must agree on, beside those of
+// ids.h - the numbers that the lab's shaders and its C must agree on, beside those of
 // shaders/shared.h: C and GLSL both include this file.
 #ifndef SHADERS_LAB_IDS_H
 #define SHADERS_LAB_IDS_H

@@ -2,8 +2,8 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "lab/shaders/nabla.h"
 #include "math/fft.h"
-#include "shaders/lab/nabla.h"
 
 enum { CHANNELS = ARTICLE_CHANNELS, PIXEL = 4 /* floats */ };
 
@@ -13,10 +13,11 @@ bool article_plan_make(article_plan *to, const uint32_t size[PLAN_AXES], uint32_
                        const lab_ask *limits, err *e) {
     article_plan p = {.kernel = k, .first = first, .extent = {size[first], size[!first]}};
     if (k < 4 || k & (k - 1))
-        return err_set(e, ERR_USAGE,
-                       "--engine article needs a kernel whose side is a power of two, at least 4; "
-                       "this one has %u",
-                       k);
+        return err_set(
+            e, ERR_USAGE,
+            "the article's bloom needs a kernel whose side is a power of two, at least 4; "
+            "this one has %u",
+            k);
     for (int a = 0; a < 2; a++) {
         uint32_t length = 1;
         while (length < p.extent[a] + k - 1) length *= 2;
@@ -64,8 +65,8 @@ static bool article_make_spectrum(article *a, const lab_gpu *g, const psf *k, pa
     double lengths = 2.0 * p->line[0].length * p->line[1].length;
     size_t layer = (size_t)n * n * 2; /* of which n / 2 + 1 rows are not zero */
     if (n != p->kernel || k->h != n)
-        return err_set(e, ERR_USAGE, "--engine article needs a square kernel; this one is %u x %u",
-                       n, k->h);
+        return err_set(e, ERR_USAGE,
+                       "the article's bloom needs a square kernel; this one is %u x %u", n, k->h);
     float *host = mem_new(CHANNELS * layer, sizeof *host, "the kernel's spectrum", e);
     if (!host) return false;
     for (uint32_t c = 0; ok && c < CHANNELS; c++) {

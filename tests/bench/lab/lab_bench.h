@@ -11,7 +11,7 @@
 
 /* --- rows ------------------------------------------------------------------------------------ */
 
-typedef enum { LAB_FFT = 1, LAB_SEA = 2, LAB_BLOOM = 4 } lab_kind;
+typedef enum { LAB_FFT = 1, LAB_SEA = 2, LAB_BLOOM = 4, LAB_ALL = 7 } lab_kind;
 
 /* Times of what is repeated, and of its parts. Of a transform, forward is the first and inverse the
  * last. */

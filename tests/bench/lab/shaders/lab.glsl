@@ -3,8 +3,8 @@
 // An image of N x N complex numbers lies in one buffer, row by row, and a transform along its rows
 // or its columns takes it to another. FORWARD: X[k] = sum of x[n] w(k n), w(m) = exp(-2 pi i m / N).
 // The inverse has the conjugate roots, and divides by N.
-#include "../real.glsl"
-#include "../complex.glsl"
+#include "shaders/real.glsl"
+#include "shaders/complex.glsl"
 #include "ids.h"
 
 layout(local_size_x_id = ID_THREADS) in;

@@ -140,8 +140,8 @@ bool lab_bench_open(lab_bench *b, text *to, const lab_bench_request *r, err *e) 
         json_list(&b->json, "results");
     }
     if (r->kind != LAB_FFT && !r->gpu)
-        return err_set(e, ERR_NO_DEVICE, "bench %s needs a GPU, or --device software",
-                       r->kind == LAB_SEA ? "ocean" : "--engine article");
+        return err_set(e, ERR_NO_DEVICE, "%s needs a GPU, or --device software",
+                       r->kind == LAB_SEA ? "ocean" : "article");
     if (r->plot && (!dot || strcmp(dot, ".svg") != 0))
         return err_set(e, ERR_USAGE, "--plot %s: name a file that ends in .svg", r->plot);
     return (!r->plot || file_out_possible(r->plot, e)) &&

@@ -119,10 +119,11 @@ bool lab_texture_make(lab_texture *t, const gpu_device *g, const float *from, ui
     VkFormatProperties f;
     vkGetPhysicalDeviceFormatProperties(g->physical, FORMAT, &f);
     if (!(f.optimalTilingFeatures & VK_FORMAT_FEATURE_SAMPLED_IMAGE_FILTER_LINEAR_BIT))
-        return err_set(e, ERR_NO_DEVICE,
-                       "--engine article needs a device that interpolates textures of two floats; "
-                       "%s does not",
-                       g->name);
+        return err_set(
+            e, ERR_NO_DEVICE,
+            "the article's bloom needs a device that interpolates textures of two floats; "
+            "%s does not",
+            g->name);
     return texture_make_image(t, g, k, layers, e) && texture_fill(t, g, from, k, layers, e) &&
            texture_make_set(t, g, layers, e);
 }

@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
-#include "shaders/lab/nabla.h"
+#include "lab/shaders/nabla.h"
 
 uint32_t nabla_each(nabla_line l) {
     return l.length / l.threads;

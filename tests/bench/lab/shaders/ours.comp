@@ -11,9 +11,9 @@
 //
 // Dispatch:  x = lines / LINES.
 // Binds:     `from`, read;  `to`, written;  tables of twiddle factors.
-#include "../real.glsl"
-#include "../complex.glsl"
-#include "../fft.glsl"
+#include "shaders/real.glsl"
+#include "shaders/complex.glsl"
+#include "shaders/fft.glsl"
 #include "ids.h"
 
 layout(constant_id = LAB_COLUMNS) const bool COLUMNS = false;
