@@ -217,7 +217,7 @@ check: deps
 
 # --- shipped images: made by programs here, committed, and checked to be what these make ----------
 vpath make_%.c testdata kernels
-MAKERS := $(addprefix $(BUILD)/assets/make_,scene street shore psf)
+MAKERS := $(addprefix $(BUILD)/assets/make_,scene psf)
 $(BUILD)/assets/%: %.c $(LIB) Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
@@ -374,14 +374,6 @@ bench-files: $(PROG) $(BUILD)/assets/make_scene
 bench-devices: $(PROG) $(BUILD)/tests/bench_panel $(BUILD)/assets/make_scene
 	@tests/bench/devices.py $(or $(FOLDER),/dev/shm) $(BUILD)/tests/bench_panel $(BUILD)/assets/make_scene $(PROG) \
 	    "$(DEVICE)" "$(CORES)" "$(FRAMES)" "$(ROUNDS)"
-# What the sandbox costs; ROUNDS=N.
-.PHONY: bench-sandbox
-bench-sandbox: $(PROG) $(BUILD)/assets/make_scene
-	@tests/bench/sandbox.py $^ kernels/star.exr $(ROUNDS)
-# Images that do not fit, 4K to 32K, under one limit of memory; FOLDER needs 13 GB of room.
-.PHONY: bench-large
-bench-large: $(PROG)
-	@tests/bench/large.py $< $(or $(LIMIT),2G) $(or $(FOLDER),/tmp) $(WIDTHS)
 # The CPU engine beside a plain FFTW program; ROUNDS=N. FFTW's wisdom is kept between runs.
 # The GPU beside VkFFT and, where there is PyTorch, cuFFT: make bench-gpu-peers [DEVICE=software];
 # CASES="cases 1280x720/256" for other cases, see tests/bench/peers/peers.sh; VKFFT=FOLDER for another

@@ -11,7 +11,3 @@ for f in testdata/small.exr testdata/kernel.exr kernels/star.exr; do
         exit 1
     }
 done
-# Of the large pictures, a few rows are traced anew.
-for name in street shore; do
-    "$1/make_$name" check testdata/$name.exr 500 256 || exit 1
-done
