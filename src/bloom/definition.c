@@ -90,13 +90,15 @@ bool definition_add(definition_pixel *p, const definition_rows *r, const definit
     double *room = mem_raw(2 * (size_t)is->w, sizeof *room, "pixels to verify", e);
     if (!room) return false;
     if (is->channels == 1) channel = 0;
-    const float *tap = is->tap + (size_t)channel * is->w * is->h;
+    const size_t first = (size_t)channel * is->w * is->h;
     sums all = {.sum = {{0}}};
-    for (uint32_t q = 0; q < is->h; q++, tap += is->w) {
+    for (uint32_t q = 0; q < is->h; q++) {
+        const size_t row = first + (size_t)q * is->w;
         int64_t y = reference_source((int64_t)p->y + is->cy - q, r->h, k->border[PLAN_Y]);
         if (y < r->first || y - r->first >= r->rows) continue;
         load(room, r, k, p->x, (uint32_t)(y - r->first));
-        (vector_wide() ? add_wide : add_plain)(&all, tap, room, is->w);
+        (vector_wide() ? add_wide : add_plain)(&all, is->tap + row, room, is->w);
+        if (is->rest) (vector_wide() ? add_wide : add_plain)(&all, is->rest + row, room, is->w);
     }
     p->sum += is->scale[channel] * total(all.sum);
     p->size += fabs(is->scale[channel]) * total(all.size);

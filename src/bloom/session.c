@@ -333,7 +333,9 @@ static bool make_lines(void *ctx, spectrum_lines *to, const plan *p, err *e) {
                                   .length = {p->axis[0].length, p->axis[1].length},
                                   .float64 = p->sample_bytes == 8};
     bool exact = ask.float64 || ask.mode == SPECTRUM_EXACT;
-    const psf *k = &j->want->size->kernel;
+    psf kernel = j->want->size->kernel;
+    if (!exact) kernel.rest = NULL; /* a source is of floats, and so is what the cache keeps */
+    const psf *k = &kernel;
     const spectrum bare = {.kernel = *k}, *file = &s->kernel.ready, *source = &bare;
     spectrum made = {0};
     cache_place place = {s->s.cache_dir, s->s.cache_size};

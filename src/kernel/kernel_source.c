@@ -66,6 +66,15 @@ static bool take_planes(kernel_source *k, const image *img, err *e) {
     return true;
 }
 
+bool kernel_source_refine(kernel_source *k, const image *lost, err *e) {
+    const size_t n = (size_t)k->w * k->h;
+    for (uint32_t c = 0; c < k->channels; c++) {
+        if (!(k->rest[c] = mem_raw(n, sizeof(float), "kernel", e))) return false;
+        memcpy(k->rest[c], lost->plane[k->part][k->channel[c]], n * sizeof(float));
+    }
+    return true;
+}
+
 bool kernel_source_load(kernel_source *k, const char *path, par *threads, err *e) {
     *k = (kernel_source){.path = path};
     if (spectrum_file_is(path)) {
@@ -90,7 +99,7 @@ bool kernel_source_image(kernel_source *k, const char *name, const image *img, e
 }
 
 void kernel_source_free(kernel_source *k) {
-    for (int c = 0; c < PSF_CHANNELS; c++) mem_free(k->plane[c]);
+    for (int c = 0; c < PSF_CHANNELS; c++) mem_free(k->plane[c]), mem_free(k->rest[c]);
     spectrum_free(&k->ready);
     *k = (kernel_source){0};
 }
@@ -148,27 +157,20 @@ static bool agree(float *made[3], double luminance[3], const kernel_source *k,
 /* Puts `k` together until it has 1 or `channels` channels: their luminance, or with it as a fourth,
  * for colour with an alpha that is spread too. */
 static bool fit_channels(psf *k, const kernel_source *in, uint32_t channels, err *e) {
-    const size_t taps = (size_t)k->w * k->h;
     psf y = {0};
-    float *all = NULL;
     if (k->channels == 1 || k->channels == channels) return true;
     if (channels != 1 && !(k->channels == 3 && channels == 4))
         return err_set(e, ERR_DATA, "kernel '%s' has %u channels; 1 or 3 can bloom an image",
                        in->path, k->channels);
     if (!psf_luminance(&y, k, k->made.luminance, e)) return false;
-    if (channels == 4 && (all = mem_raw(4 * taps, sizeof *all, "kernel", e))) {
-        memcpy(all, k->tap, 3 * taps * sizeof *all);
-        memcpy(all + 3 * taps, y.tap, taps * sizeof *all);
-        k->channels = 4, k->scale[3] = y.scale[0], k->sum[3] = y.sum[0];
-    }
     if (channels == 1) {
         psf_free(k);
         *k = y;
         return true;
     }
+    bool ok = psf_append(k, &y, e);
     psf_free(&y);
-    if (all) mem_free(k->tap), k->tap = all;
-    return all != NULL;
+    return ok;
 }
 
 /* Makes the psf from the planes, or takes that of a spectrum: it has the size it was made in, and
@@ -188,7 +190,8 @@ static bool make_or_take(psf *to, const kernel_source *k, const kernel_use *use,
     bool ok = agree(made, o.luminance, k, need, e);
     if (made[0]) planes.plane = (const float *const *)made;
     if (use->relative) o.size = o.size * need->height / k->h;
-    ok = ok && psf_make(to, &planes, &o, e);
+    bool fine = k->rest[0] && !made[0];
+    ok = ok && psf_make_fine(to, &planes, fine ? (const float *const *)k->rest : NULL, &o, e);
     for (int c = 0; c < 3; c++) mem_free(made[c]);
     return ok;
 }

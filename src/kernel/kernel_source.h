@@ -17,6 +17,7 @@ typedef struct {
     uint32_t w, h, channels;
     int part, channel[3];       /* of an image: where in the file the kernel is */
     float *plane[PSF_CHANNELS]; /* NULL where it is a spectrum */
+    float *rest[PSF_CHANNELS];  /* what `plane` has lost of taps in double; NULL: nothing */
     primaries is;               /* those that its colours are in; Rec.709 where none are known */
     bool known;
     double luminance[3];
@@ -30,6 +31,9 @@ typedef struct {
 bool kernel_source_load(kernel_source *k, const char *path, par *threads, err *e);
 /* Does the same with an image in memory, which stays as it is; `name` is for messages. */
 bool kernel_source_image(kernel_source *k, const char *name, const image *img, err *e);
+/* Adds what its taps have lost by being floats: an image of the same shape, which stays as it is.
+ */
+bool kernel_source_refine(kernel_source *k, const image *lost, err *e);
 void kernel_source_free(kernel_source *k);
 /* Returns the planes of a kernel that is not a spectrum. They belong to it. */
 psf_planes kernel_source_planes(const kernel_source *k);

@@ -21,6 +21,24 @@ static size_t taps_of(const psf *k) {
     return (size_t)k->w * k->h;
 }
 
+/* Makes room for the taps of all channels. fine: and for what they lose by being floats. */
+static bool new_arrays(psf *k, bool fine, err *e) {
+    size_t n = taps_of(k) * k->channels;
+    k->rest = NULL;
+    k->tap = mem_raw(n, sizeof *k->tap, "kernel", e);
+    if (k->tap && fine) k->rest = mem_raw(n, sizeof *k->rest, "kernel", e);
+    if (k->tap && (k->rest || !fine)) return true;
+    mem_free(k->tap);
+    k->tap = NULL;
+    return false;
+}
+
+/* Sets a tap, and what it loses where that is kept. */
+static void set_tap(psf *k, size_t at, double v) {
+    k->tap[at] = (float)v;
+    if (k->rest) k->rest[at] = (float)(v - (double)k->tap[at]);
+}
+
 /* --- options ----------------------------------------------------------------------------- */
 
 /* Returns the options with every default written out, and fields without effect zeroed. */
@@ -92,13 +110,13 @@ static bool new_taps(psf_shape *s, err *e) {
     return (s->tap = mem_new(n, s->channels * sizeof *s->tap, "kernel", e)) != NULL;
 }
 
-static bool take_planes(psf_shape *s, const psf_planes *in, err *e) {
+static bool take_planes(psf_shape *s, const psf_planes *in, const float *const *rest, err *e) {
     size_t bad = 0, n = (size_t)in->w * in->h, first = 0;
     uint32_t first_channel = 0;
     if (!new_taps(s, e)) return false;
     for (uint32_t c = 0; c < s->channels; c++)
         for (size_t i = 0; i < n; i++) {
-            s->tap[c * n + i] = (double)in->plane[c][i];
+            s->tap[c * n + i] = (double)in->plane[c][i] + (rest ? (double)rest[c][i] : 0);
             if (!isfinite(in->plane[c][i]) && bad++ == 0) first_channel = c, first = i;
         }
     if (bad == 0) return true;
@@ -259,9 +277,8 @@ static bool shift_axis(psf_shape *s, int axis, err *e) {
 
 static void sum_up(psf *k) {
     for (uint32_t c = 0; c < k->channels; c++) {
-        const float *tap = k->tap + c * taps_of(k);
         k->sum[c] = 0;
-        for (size_t i = 0; i < taps_of(k); i++) k->sum[c] += (double)tap[i];
+        for (size_t i = 0; i < taps_of(k); i++) k->sum[c] += psf_tap(k, c * taps_of(k) + i);
     }
 }
 
@@ -287,14 +304,14 @@ static bool normalize(psf *k, err *e) {
 
 /* --- making ------------------------------------------------------------------------------ */
 
-static bool take_shape(psf *k, const psf_shape *s, err *e) {
+/* fine: the taps are kept in double. */
+static bool take_shape(psf *k, const psf_shape *s, bool fine, err *e) {
     k->w = s->size[0], k->h = s->size[1], k->channels = s->channels;
     k->cx = (uint32_t)s->center[0], k->cy = (uint32_t)s->center[1];
     size_t n = taps_of(k) * k->channels;
-    k->tap = mem_raw(n, sizeof *k->tap, "kernel", e);
-    if (!k->tap) return false;
+    if (!new_arrays(k, fine, e)) return false;
     for (size_t i = 0; i < n; i++) {
-        k->tap[i] = (float)s->tap[i];
+        set_tap(k, i, s->tap[i]);
         if (!isfinite(k->tap[i]))
             return err_set(e, ERR_DATA, "a tap of the resampled kernel is %g: too large for float",
                            s->tap[i]);
@@ -304,6 +321,11 @@ static bool take_shape(psf *k, const psf_shape *s, err *e) {
 }
 
 bool psf_make(psf *k, const psf_planes *in, const psf_options *options, err *e) {
+    return psf_make_fine(k, in, NULL, options, e);
+}
+
+bool psf_make_fine(psf *k, const psf_planes *in, const float *const *rest,
+                   const psf_options *options, err *e) {
     if (in->w == 0 || in->h == 0 || in->w > PSF_SIDE || in->h > PSF_SIDE)
         return err_set(e, ERR_DATA,
                        "the kernel has %" PRIu32 " x %" PRIu32 " taps; 1 to %d a side are possible",
@@ -315,10 +337,11 @@ bool psf_make(psf *k, const psf_planes *in, const psf_options *options, err *e) 
     psf made = {.made = effective(options)};
     const psf_options *o = &made.made;
     psf_shape s = {.size = {in->w, in->h}, .channels = in->channels};
-    bool ok = check_options(o, in->w, in->h, e) && take_planes(&s, in, e) && find_center(&s, o, e);
+    bool ok = check_options(o, in->w, in->h, e) && take_planes(&s, in, rest, e) &&
+              find_center(&s, o, e);
     if (ok && o->size != 1) ok = resize(&s, o->size, e);
     if (ok && o->correlate) turn(&s);
-    ok = ok && shift_axis(&s, 0, e) && shift_axis(&s, 1, e) && take_shape(&made, &s, e);
+    ok = ok && shift_axis(&s, 0, e) && shift_axis(&s, 1, e) && take_shape(&made, &s, rest, e);
     mem_free(s.tap);
     if (ok)
         *k = made;
@@ -329,6 +352,7 @@ bool psf_make(psf *k, const psf_planes *in, const psf_options *options, err *e) 
 
 void psf_free(psf *k) {
     mem_free(k->tap);
+    mem_free(k->rest);
     *k = (psf){0};
 }
 
@@ -337,8 +361,9 @@ void psf_free(psf *k) {
 bool psf_copy(psf *to, const psf *from, err *e) {
     psf copy = *from;
     size_t n = taps_of(from) * from->channels;
-    if (!(copy.tap = mem_raw(n, sizeof *copy.tap, "kernel", e))) return false;
+    if (!new_arrays(&copy, from->rest, e)) return false;
     memcpy(copy.tap, from->tap, n * sizeof *copy.tap);
+    if (copy.rest) memcpy(copy.rest, from->rest, n * sizeof *copy.rest);
     *to = copy;
     return true;
 }
@@ -359,13 +384,14 @@ bool psf_crop(psf *to, const psf *from, uint32_t w, uint32_t h, err *e) {
     crop_axis(from->h, from->cy, h, &y, &cut.h);
     cut.cx = from->cx - x;
     cut.cy = from->cy - y;
-    size_t n = taps_of(&cut) * cut.channels;
-    if (!(cut.tap = mem_raw(n, sizeof *cut.tap, "kernel", e))) return false;
+    if (!new_arrays(&cut, from->rest, e)) return false;
     for (uint32_t c = 0; c < cut.channels; c++)
-        for (uint32_t row = 0; row < cut.h; row++)
-            memcpy(cut.tap + c * taps_of(&cut) + (size_t)row * cut.w,
-                   from->tap + c * taps_of(from) + ((size_t)y + row) * from->w + x,
-                   cut.w * sizeof *cut.tap);
+        for (uint32_t row = 0; row < cut.h; row++) {
+            const size_t to_row = c * taps_of(&cut) + (size_t)row * cut.w,
+                         from_row = c * taps_of(from) + ((size_t)y + row) * from->w + x;
+            memcpy(cut.tap + to_row, from->tap + from_row, cut.w * sizeof *cut.tap);
+            if (cut.rest) memcpy(cut.rest + to_row, from->rest + from_row, cut.w * sizeof *cut.tap);
+        }
     sum_up(&cut);
     *to = cut;
     return true;
@@ -376,16 +402,31 @@ bool psf_luminance(psf *to, const psf *from, const double weight[3], err *e) {
     size_t n = taps_of(from);
     y.channels = 1;
     y.scale[0] = 1;
-    if (!(y.tap = mem_raw(n, sizeof *y.tap, "kernel", e))) return false;
+    if (!new_arrays(&y, from->rest, e)) return false;
     for (size_t i = 0; i < n; i++) {
         double sum = 0;
         for (uint32_t c = 0; c < from->channels; c++)
-            sum += from->scale[c] * (double)from->tap[c * n + i] *
+            sum += from->scale[c] * psf_tap(from, c * n + i) *
                    (from->channels == 3 ? weight[c] : 1.0 / from->channels);
-        y.tap[i] = (float)sum;
+        set_tap(&y, i, sum);
     }
     sum_up(&y);
     *to = y;
+    return true;
+}
+
+bool psf_append(psf *k, const psf *channel, err *e) {
+    psf all = *k;
+    const size_t n = taps_of(k), had = n * k->channels;
+    all.channels++;
+    if (!new_arrays(&all, k->rest, e)) return false;
+    memcpy(all.tap, k->tap, had * sizeof *k->tap);
+    if (all.rest) memcpy(all.rest, k->rest, had * sizeof *k->rest);
+    for (size_t i = 0; i < n; i++) set_tap(&all, had + i, psf_tap(channel, i));
+    all.scale[k->channels] = channel->scale[0];
+    all.sum[k->channels] = channel->sum[0];
+    psf_free(k);
+    *k = all;
     return true;
 }
 
@@ -396,14 +437,15 @@ hash128 psf_hash(const psf *k) {
     hash_add(&s, sizes, sizeof sizes);
     hash_add(&s, k->scale, k->channels * sizeof *k->scale);
     hash_add(&s, k->tap, taps_of(k) * k->channels * sizeof *k->tap);
+    if (k->rest) hash_add(&s, k->rest, taps_of(k) * k->channels * sizeof *k->rest);
     return hash_end(&s);
 }
 
 /* Returns a tap at x, y from the centre; 0 outside the rectangle. */
-static float tap_at(const psf *k, uint32_t channel, int64_t x, int64_t y) {
+static double tap_at(const psf *k, uint32_t channel, int64_t x, int64_t y) {
     int64_t at_x = k->cx + x, at_y = k->cy + y;
     if (at_x < 0 || at_y < 0 || at_x >= k->w || at_y >= k->h) return 0;
-    return k->tap[((size_t)channel * k->h + (size_t)at_y) * k->w + (size_t)at_x];
+    return psf_tap(k, ((size_t)channel * k->h + (size_t)at_y) * k->w + (size_t)at_x);
 }
 
 bool psf_is_symmetric(const psf *k) {

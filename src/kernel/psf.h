@@ -59,6 +59,8 @@ typedef struct {
 typedef struct {
     uint32_t w, h, channels;
     float *tap;                 /* [channel][y][x] */
+    float *rest;                /* what `tap` has lost of taps in double: what is computed in double
+                                   adds it; NULL: nothing */
     uint32_t cx, cy;            /* the centre's tap; may be any tap of the rectangle */
     double scale[PSF_CHANNELS]; /* normalisation: value = scale[c] * tap */
     double sum[PSF_CHANNELS];   /* of the taps, before scaling, in double */
@@ -71,8 +73,15 @@ typedef struct {
  * next even length without prime factors above 7); the psf keeps that size, and has taps below zero
  * if the kernel has sharp edges. */
 bool psf_make(psf *k, const psf_planes *in, const psf_options *o, err *e);
+/* Does so with taps in double, of which the planes have lost `rest`. */
+bool psf_make_fine(psf *k, const psf_planes *in, const float *const *rest, const psf_options *o,
+                   err *e);
 void psf_free(psf *k);
 bool psf_copy(psf *to, const psf *from, err *e);
+/* Returns a tap in double, by its place in the array. */
+static inline double psf_tap(const psf *k, size_t at) {
+    return (double)k->tap[at] + (k->rest ? (double)k->rest[at] : 0);
+}
 /* Returns whether half a turn about its centre leaves a psf as it is. Its spectrum is then real. */
 bool psf_is_symmetric(const psf *k);
 /* Returns whether taps, centre and scale are the same, and so the spectra. */
@@ -88,6 +97,8 @@ bool psf_crop(psf *to, const psf *from, uint32_t w, uint32_t h, err *e);
 /* Makes a psf of one channel, for images that have only Y: the mean of three channels, weighted for
  * luminance, or the plain mean of another number of channels. */
 bool psf_luminance(psf *to, const psf *from, const double weight[3], err *e);
+/* Adds the first channel of a psf of the same size. */
+bool psf_append(psf *k, const psf *channel, err *e);
 
 /* Returns the hash of everything that decides the spectrum: sizes, taps, centre, scale. */
 hash128 psf_hash(const psf *k);

@@ -29,16 +29,16 @@ static void fill_line(const void *ctx, uint32_t i, double *to) {
     uint32_t a = f->first, b = 1 - a, length = f->length[a];
     const uint32_t size[2] = {k->w, k->h}, center[2] = {k->cx, k->cy};
     const size_t step[2] = {1, k->w};
-    const float *tap = k->tap + (size_t)f->channel * k->w * k->h;
+    const size_t first = (size_t)f->channel * k->w * k->h;
     const double *weight = f->weight[a];
     uint32_t start = (length - f->origin[a] % length) % length;
     for (uint64_t qb = i; qb < size[b]; qb += f->length[b]) {
-        const float *line = tap + qb * step[b];
         double scale = k->scale[f->channel] * (f->weight[b] ? f->weight[b][qb] : 1);
         uint32_t at = start; /* advanced by one per tap: `to` is a circle */
         for (uint32_t qa = 0; qa < size[a]; qa++) {
             if (qa != center[a] || qb != center[b])
-                to[at] += scale * (weight ? weight[qa] : 1) * (double)line[qa * step[a]];
+                to[at] += scale * (weight ? weight[qa] : 1) *
+                          psf_tap(k, first + qb * step[b] + qa * step[a]);
             if (++at == length) at = 0;
         }
     }
@@ -124,7 +124,7 @@ static bool new_lines(spectrum_lines *l, const psf *k, const spectrum_request *r
         return err_set(e, ERR_CONFIG, "a spectrum of %" PRIu32 " x %" PRIu32 " is too large",
                        r->length[0], r->length[1]);
     for (uint32_t c = 0; c < k->channels; c++)
-        l->tap[c] = k->scale[c] * (double)k->tap[((size_t)c * k->h + k->cy) * k->w + k->cx];
+        l->tap[c] = k->scale[c] * psf_tap(k, ((size_t)c * k->h + k->cy) * k->w + k->cx);
     return true;
 }
 

@@ -32,11 +32,11 @@ bool tail_make(kernel_tail *out, const tail_request *r, err *e) {
     }
     memcpy(t.tap, k->tap, taps * sizeof *t.tap);
     for (uint32_t c = 0; c < k->channels; c++) {
-        float *centre = t.tap + ((size_t)c * k->h + k->cy) * k->w + k->cx;
+        const size_t centre = ((size_t)c * k->h + k->cy) * k->w + k->cx;
         t.scale[c] = (1 - r->sharpen) * k->scale[c];
-        t.centre[c] = t.scale[c] * (double)*centre + r->sharpen;
+        t.centre[c] = t.scale[c] * psf_tap(k, centre) + r->sharpen;
         t.sum[c] = (1 - r->sharpen) * r->full[c] + r->sharpen;
-        *centre = 0;
+        t.tap[centre] = 0;
     }
     *out = t;
     return true;
