@@ -97,8 +97,8 @@ typedef struct fb_context_options { /* zeros are the defaults */
     void *user; /* for these three */
 } fb_context_options;
 
-/* Opens a context; options NULL: the defaults. A device is opened by the call that first needs it.
- */
+/* Opens a context; options NULL: the defaults. A device that is asked for must be there; it is
+ * opened by the call that first needs it. */
 FB_API int32_t fb_context_open(fb_context **to, const fb_context_options *options, fb_error *error);
 FB_API void fb_context_close(fb_context *context);
 /* Returns how many bytes of the budget are in use. */
@@ -128,7 +128,7 @@ FB_API int32_t fb_kernel_open(fb_kernel **to, fb_context *context, const char *n
 /* Makes a kernel by a recipe (docs/kernels.md), such as {"model": "aperture", "blades": 7}. */
 FB_API int32_t fb_kernel_make(fb_kernel **to, fb_context *context, const char *json,
                               fb_error *error);
-/* Copies planes: 1 (grey) or 3 (R G B). */
+/* Copies planes: 1 (grey) or 3 (R G B). Of doubles 48 bits are kept. */
 FB_API int32_t fb_kernel_copy(fb_kernel **to, fb_context *context, uint32_t width, uint32_t height,
                               uint32_t channels, const fb_plane *planes, fb_error *error);
 FB_API void fb_kernel_close(fb_kernel *kernel);
@@ -204,7 +204,7 @@ typedef struct fb_report {
     double energy_in;    /* the sum of all pixels that are spread, of all channels, */
     double energy_out;   /* and of the result */
     uint64_t bad_pixels; /* NaN and infinite ones */
-    uint64_t clamped;    /* results that halfs could not hold */
+    uint64_t clamped;    /* results that `out` could not hold */
     double seconds;      /* of the call */
     uint32_t attempts;   /* transforms until the promise was kept */
     int32_t precision;   /* FB_PRECISION_FLOAT32 or _FLOAT64: of the last of them, */
@@ -213,12 +213,13 @@ typedef struct fb_report {
 } fb_report;
 
 /* Blooms an image; report may be NULL. Where a plane has doubles, 48 bits of the pixels count and
- * the transform is in doubles, unless there is a threshold or `precision` asks for floats; such an
- * image must fit into the budget. Others are bloomed in tiles where they do not. */
+ * the transform is in doubles, unless there is a threshold or `precision` asks for floats, which
+ * pixels must then fit into; such an image must fit into the budget. Others are bloomed in tiles
+ * where they do not. */
 FB_API int32_t fb_bloom(fb_session *session, const fb_image *image, fb_report *report,
                         fb_error *error);
 /* Blooms `count` images, several at a time. reports: `count`, or NULL. Stops at the first failure,
- * whose text has the number of the image. */
+ * whose text has the number of the image. `out` of an image must not lie over another image. */
 FB_API int32_t fb_bloom_all(fb_session *session, const fb_image *images, size_t count,
                             fb_report *reports, fb_error *error);
 /* Applies the transpose of what fb_bloom does: with A for fb_bloom, <A x, y> = <x, At y>. This is

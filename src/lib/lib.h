@@ -83,16 +83,26 @@ bool lib_planes_check(const fb_plane *p, uint32_t w, uint32_t h, uint32_t channe
 bool lib_planes_touch(const fb_plane *a, const fb_plane *b, uint32_t w, uint32_t h,
                       uint32_t channels);
 
+/* Finds the bytes that planes lie in, from *low to before *high. */
+void lib_planes_span(uintptr_t *low, uintptr_t *high, const fb_plane *p, uint32_t w, uint32_t h,
+                     uint32_t channels);
+/* Fills most[c] with the largest magnitude of the finite pixels of each plane. */
+bool lib_planes_most(double most[], const fb_plane *p, uint32_t w, uint32_t h, uint32_t channels,
+                     par *threads, err *e);
+
 /* Some rows of packed planes of an image, and of the caller's. */
 typedef struct {
     const fb_plane *plane;           /* the caller's, */
     const uint32_t *index;           /* of which plane[index[c]] belongs to own[c] */
     void *const *own;                /* NULL: not this one */
     const int32_t *type;             /* of own: FB_HALF, FB_FLOAT, FB_DOUBLE */
+    const int *exponent;             /* of own: its numbers are the caller's times 2 to the power of
+                                        -exponent; NULL: they are the caller's */
     bool rest;                       /* bring what pixels lose when they are rounded to floats */
     uint32_t w, row, rows, channels; /* row: the caller's first one */
     bool out;                        /* from own to the caller's */
-    atomic_uint_fast64_t over; /* finite values that halfs cannot hold; they are cut to 65504 */
+    atomic_uint_fast64_t over; /* finite values that the caller's halfs or floats cannot hold; they
+                                  are cut to the largest that these hold */
 } lib_rows;
 bool lib_rows_copy(lib_rows *r, par *threads, err *e);
 
@@ -107,8 +117,12 @@ typedef struct {
     bool floats; /* all channels become floats */
     bool wide;   /* the result is made in doubles: lib_pair */
     image_header head;
-    uint32_t index[LIB_CHANNELS]; /* of each channel of the header: the caller's plane */
-    uint64_t over;                /* finite values that planes of halfs could not hold */
+    /* Of each channel of the header: the caller's plane; and what its pixels are divided by, as a
+     * power of 2, so that floats hold them. */
+    uint32_t index[LIB_CHANNELS];
+    int exponent[LIB_CHANNELS];
+    bool far;      /* one of these is not 0 */
+    uint64_t over; /* finite values that planes of halfs or floats could not hold */
 } lib_job;
 
 /* An image as two of floats, the second of what the pixels of the first have lost by rounding; and
@@ -116,6 +130,7 @@ typedef struct {
 typedef struct {
     image *img, *rest;             /* rest: NULL where nothing is lost */
     double *doubles[LIB_CHANNELS]; /* by the header's channels; NULL: the image has the result */
+    bool far;                      /* the pixels are not those of the caller: lib_job */
 } lib_pair;
 
 /* Makes images with this header; zeros: all pixels are 0. Frees the pair also after a failure. */

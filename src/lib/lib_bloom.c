@@ -1,9 +1,13 @@
 #include "base/clock.h"
+#include "base/log.h"
 #include "base/number.h"
 #include "lib/lib.h"
 
+#include <float.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* --- the header ------------------------------------------------------------------------------- */
@@ -29,6 +33,35 @@ static bool make_header(lib_job *j, err *e) {
     for (uint32_t c = 0; c < is->channels; c++)
         j->index[image_find_channel(&j->head.part[0], name_of(is->channels, c))] = c;
     return true;
+}
+
+/* Doubles reach farther than floats: where the pixels of a channel are far from 1, a power of 2
+ * brings them near, which changes no digit of them. */
+static bool find_exponents(lib_job *j, err *e) {
+    enum { NEAR = 60, LEAST = -100, FAR = 1000 };
+    const fb_image *is = j->is;
+    double most[LIB_CHANNELS];
+    if (!lib_planes_most(most, is->in, is->width, is->height, is->channels, j->threads, e))
+        return false;
+    for (uint32_t c = 0; c < is->channels; c++) {
+        const double v = most[j->index[c]];
+        const int by = v > 0 ? ilogb(v) : 0;
+        if (j->wide && abs(by) > NEAR)
+            j->exponent[c] = by < -FAR ? -FAR : by > FAR ? FAR : by, j->far = true;
+        if (!j->wide && is->in[j->index[c]].type == FB_DOUBLE && (v > FLT_MAX || by < LEAST))
+            return err_set(
+                e, ERR_BAD_PIXELS,
+                "the largest pixel of channel '%s' is %g; where precision or a threshold "
+                "asks for floats it can be %g to %g, or 0: scale the image",
+                name_of(is->channels, j->index[c]), v, ldexp(1, LEAST), FLT_MAX);
+    }
+    return true;
+}
+
+/* Returns what the numbers of a channel count as. */
+static double unit_of(const lib_job *j, const char *channel) {
+    int c = image_find_channel(&j->head.part[0], channel);
+    return c < 0 ? 1 : ldexp(1, j->exponent[c]);
 }
 
 /* --- rows in and out -------------------------------------------------------------------------- */
@@ -80,7 +113,7 @@ static size_t pixels_of(const image *img) {
 
 bool lib_pair_make(lib_pair *to, const lib_job *j, const image_header *head, bool zeros, err *e) {
     bool lost = false;
-    *to = (lib_pair){0};
+    *to = (lib_pair){.far = j->far};
     for (uint32_t c = 0; c < j->is->channels; c++) lost |= j->is->in[c].type == FB_DOUBLE;
     bool ok = (to->img = zeros ? image_new(head, e) : image_new_unset(head, NULL, e)) &&
               (!j->wide || !lost ||
@@ -93,7 +126,8 @@ bool lib_pair_make(lib_pair *to, const lib_job *j, const image_header *head, boo
 bool lib_pair_read(lib_pair *p, lib_job *j, err *e) {
     int32_t type[LIB_CHANNELS];
     types_of(type, &p->img->head.part[0]);
-    lib_rows r = {.own = p->img->plane[0], .type = type, .rows = j->is->height};
+    lib_rows r = {
+        .own = p->img->plane[0], .type = type, .exponent = j->exponent, .rows = j->is->height};
     if (!copy_rows(j, r, e)) return false;
     if (!p->rest) return true;
     r.own = p->rest->plane[0];
@@ -103,13 +137,39 @@ bool lib_pair_read(lib_pair *p, lib_job *j, err *e) {
 
 bool lib_pair_write(const lib_pair *p, lib_job *j, err *e) {
     int32_t type[LIB_CHANNELS] = {FB_DOUBLE, FB_DOUBLE, FB_DOUBLE, FB_DOUBLE};
-    lib_rows r = {
-        .own = (void *const *)p->doubles, .type = type, .rows = j->is->height, .out = true};
+    lib_rows r = {.own = (void *const *)p->doubles,
+                  .type = type,
+                  .exponent = j->exponent,
+                  .rows = j->is->height,
+                  .out = true};
     if (!p->doubles[0]) {
         types_of(type, &p->img->head.part[0]);
         r.own = p->img->plane[0];
     }
     return copy_rows(j, r, e);
+}
+
+/* Blooms what the pixels of the image have lost. It says nothing: what it would say of itself is
+ * not true of the image. Its errors come on top of those of the image. */
+static bool bloom_rest(lib_pair *p, const bloom *b, bloom_report *r, err *e) {
+    const size_t n = pixels_of(p->img);
+    const uint32_t channels = (uint32_t)p->img->head.part[0].channels;
+    bloom_report *own = mem_new(1, sizeof *own, "a report", e);
+    const int level = host_here()->level;
+    host_here()->level = LOG_ERROR;
+    bool ok = own && bloom_image(b, p->rest, own, e);
+    host_here()->level = level;
+    accuracy *m = &r->promise.method;
+    double more = 0;
+    for (uint32_t c = 0; ok && c < channels; c++) {
+        more = fmax(more, own->promise.method.error[c]);
+        for (size_t i = 0; i < n; i++)
+            p->doubles[c][i] += (double)((const float *)p->rest->plane[0][c])[i];
+    }
+    m->floor += more;
+    m->kept &= m->floor <= m->allowed;
+    mem_free(own);
+    return ok;
 }
 
 bool lib_pair_bloom(lib_pair *p, const bloom *b, bloom_report *r, err *e) {
@@ -121,17 +181,13 @@ bool lib_pair_bloom(lib_pair *p, const bloom *b, bloom_report *r, err *e) {
     for (uint32_t c = 0; c < channels; c++)
         for (size_t i = 0; i < n; i++)
             p->doubles[c][i] = (double)((const float *)p->img->plane[0][c])[i];
+    const int level = host_here()->level;
+    if (p->far) host_here()->level = LOG_ERROR; /* numbers would not be those of the image */
     bool ok = rows_image_open(&rows, p->img, e) &&
               bloom_run(b, &(bloom_rows){rows.in, rows.out, .doubles = p->doubles}, r, e);
     rows_image_close(&rows);
-    bloom_report *own = ok && p->rest ? mem_new(1, sizeof *own, "a report", e) : NULL;
-    if (!ok || !p->rest) return ok;
-    ok = own && bloom_image(b, p->rest, own, e);
-    for (uint32_t c = 0; ok && c < channels; c++)
-        for (size_t i = 0; i < n; i++)
-            p->doubles[c][i] += (double)((const float *)p->rest->plane[0][c])[i];
-    mem_free(own);
-    return ok;
+    host_here()->level = level;
+    return ok && (!p->rest || bloom_rest(p, b, r, e));
 }
 
 void lib_pair_free(lib_pair *p) {
@@ -156,11 +212,12 @@ static bool fits(const lib_job *j, const bloom *b) {
 
 static void fill_report(fb_report *to, const lib_job *j, const bloom_report *r, double seconds) {
     const accuracy *m = &r->promise.method;
+    const double unit = unit_of(j, r->promise.channel);
     uint32_t size = to->size;
     fb_report own = {.size = size,
                      .kept = !r->groups || m->kept,
-                     .error = m->floor,
-                     .allowed = m->allowed,
+                     .error = unit * m->floor,
+                     .allowed = unit * m->allowed,
                      .bad_pixels = r->bad,
                      .clamped = j->over,
                      .seconds = seconds,
@@ -168,13 +225,24 @@ static void fill_report(fb_report *to, const lib_job *j, const bloom_report *r, 
                      .precision = m->precision == PRECISION_FLOAT64 ? FB_PRECISION_FLOAT64
                                                                     : FB_PRECISION_FLOAT32};
     for (uint32_t i = 0; i < r->ledger_rows; i++) {
-        own.energy_in += r->ledger[i].in;
-        own.energy_out += r->ledger[i].out;
+        const double of = unit_of(j, r->ledger[i].channel);
+        own.energy_in += of * r->ledger[i].in;
+        own.energy_out += of * r->ledger[i].out;
         own.clamped += r->ledger[i].overflow_pixels;
     }
     snprintf(own.device, sizeof own.device, "%.127s", r->device.name);
     snprintf(own.note, sizeof own.note, "%.255s", r->notes ? r->note[0] : "");
     memcpy(to, &own, size < sizeof own ? size : sizeof own);
+}
+
+/* Says what the bloom could not say of pixels that were not its own. */
+static void warn_far(const lib_job *j, const bloom_report *r) {
+    const accuracy *m = &r->promise.method;
+    const double unit = unit_of(j, r->promise.channel);
+    if (r->groups && !m->kept)
+        log_warn(
+            "channel '%s': the tolerance of %g is not kept: errors up to %.2g, and %.2g allowed",
+            r->promise.channel, r->promise.tolerance, unit * m->floor, unit * m->allowed);
 }
 
 static bool check_image(const fb_image *is, err *e) {
@@ -227,19 +295,23 @@ static bool do_image(way_fn *way, fb_session *s, const fb_image *from, fb_report
                        report->size, sizeof *report);
     if (!check_image(&is, e)) return false;
     lib_job j = {.is = &is, .threads = s->kernel->context->threads};
-    for (uint32_t c = 0; c < is.channels; c++)
+    bool doubles = false;
+    for (uint32_t c = 0; c < is.channels; c++) {
+        doubles |= is.in[c].type == FB_DOUBLE;
         j.wide |= is.in[c].type == FB_DOUBLE || is.out[c].type == FB_DOUBLE;
+    }
     j.wide &= !(s->set.threshold > 0) && s->set.precision != FB_PRECISION_FLOAT32;
     j.floats = j.wide || way == lib_adjoint;
     host_here()->progress = is.progress;
     host_here()->progress_ctx = is.user;
     bloom_report *r = mem_new(1, sizeof *r, "a report", e);
-    bool ok = r && make_header(&j, e) && way(&j, s, r, e);
+    bool ok = r && make_header(&j, e) && (!doubles || find_exponents(&j, e)) && way(&j, s, r, e);
     if (ok && j.over && s->set.half_overflow == FB_OVERFLOW_ERROR)
         ok = err_set(e, ERR_BAD_PIXELS,
-                     "%" PRIu64 " values of the result are beyond 65504, the largest that half "
-                     "floats hold; half_overflow has to clamp them, or `out` to be float",
+                     "%" PRIu64 " values of the result are beyond the largest that `out` holds, "
+                     "65504 in half floats; half_overflow has to clamp them, or `out` to be wider",
                      j.over);
+    if (ok && j.far) warn_far(&j, r);
     if (r && report) fill_report(report, &j, r, clock_now() - start);
     image_header_free(&j.head);
     mem_free(r);
@@ -293,6 +365,57 @@ static void work_off(batch *b) {
     }
 }
 
+/* The planes that images of a batch read or write. */
+typedef struct {
+    uintptr_t low, high;
+    const fb_image *is;
+    size_t image;
+    bool out;
+} batch_span;
+
+static int by_place(const void *a, const void *b) {
+    const batch_span *x = a, *y = b;
+    return (x->low > y->low) - (x->low < y->low);
+}
+
+static bool spans_touch(const batch_span *a, const batch_span *b) {
+    const fb_plane *p = a->out ? a->is->out : a->is->in, *q = b->out ? b->is->out : b->is->in;
+    const fb_image *s = a->is, *t = b->is;
+    if (a->image == b->image || (!a->out && !b->out)) return false;
+    bool alike = s->width == t->width && s->height == t->height && s->channels == t->channels;
+    return !alike || lib_planes_touch(p, q, s->width, s->height, s->channels);
+}
+
+/* Refuses a batch in which an image is written over another one, since all are under way at the
+ * same time. */
+static bool check_batch(const batch *b, err *e) {
+    batch_span *all = mem_raw(2 * b->count, sizeof *all, "a batch", e);
+    bool ok = all;
+    for (size_t i = 0; ok && i < b->count; i++) {
+        const fb_image *is = (const fb_image *)(b->images + i * b->step);
+        fb_image own;
+        ok = (lib_struct(&own, sizeof own, is, "fb_image", e) && check_image(&own, e)) ||
+             err_in(e, "image %zu", i);
+        for (int out = 0; ok && out < 2; out++) {
+            batch_span *s = &all[2 * i + (size_t)out];
+            *s = (batch_span){.is = is, .image = i, .out = out};
+            lib_planes_span(&s->low, &s->high, out ? is->out : is->in, is->width, is->height,
+                            is->channels);
+        }
+    }
+    if (ok) qsort(all, 2 * b->count, sizeof *all, by_place);
+    for (size_t i = 0; ok && i < 2 * b->count; i++)
+        for (size_t k = i + 1; ok && k < 2 * b->count && all[k].low < all[i].high; k++)
+            if (spans_touch(&all[i], &all[k]))
+                ok = err_set(e, ERR_USAGE,
+                             "image %zu: `out` lies over image %zu of the same batch; it may only "
+                             "be that of its own image",
+                             all[i].out ? all[i].image : all[k].image,
+                             all[i].out ? all[k].image : all[i].image);
+    mem_free(all);
+    return ok;
+}
+
 static void *batch_main(void *arg) {
     batch *b = arg;
     lib_call l;
@@ -329,7 +452,7 @@ int32_t fb_bloom_all(fb_session *session, const fb_image *images, size_t count, 
                .report_step = count && reports ? reports[0].size : 0,
                .count = count,
                .lock = PTHREAD_MUTEX_INITIALIZER};
-    if (count) bloom_batch(&b, l.c->threads);
+    if (count && check_batch(&b, &l.e)) bloom_batch(&b, l.c->threads);
     if (b.stop) {
         l.e = b.why;
         err_in(&l.e, "image %zu", b.failed);

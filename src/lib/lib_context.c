@@ -145,6 +145,18 @@ static bool copy_string(char **to, const char *from, err *e) {
     return !from || (*to = mem_str(from, e));
 }
 
+/* Refuses a device that is not there. To look for others than the CPU loads graphics drivers. */
+static bool find_device(device_pool *p, const char *want, err *e) {
+    const device_list *list;
+    const device_request one = {.want = want,
+                                .ask = {.size = {1, 1}, .channels = 1, .spectra = 1, .frames = 1}};
+    if (!want || strcmp(want, "auto") == 0 || strcmp(want, "cpu") == 0) return true;
+    device_forecast *each = mem_new(ENGINE_DEVICES, sizeof *each, "forecasts", e);
+    bool ok = each && device_pool_choose(p, each, &list, &one, e) >= 0;
+    mem_free(each);
+    return ok;
+}
+
 static bool open_context(fb_context *c, const fb_context_options *o, err *e) {
     enum { MOST_THREADS = 4096, MANY = 1000, KEEP = 256 << 20 };
     if (o->threads > MOST_THREADS)
@@ -166,7 +178,8 @@ static bool open_context(fb_context *c, const fb_context_options *o, err *e) {
     if (!(c->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0)))
         return err_set(e, ERR_MEMORY, "out of memory: there is none for a locale");
     return (c->threads = par_open((int)o->threads, e)) &&
-           (c->devices = device_pool_open(c->threads, c->cache_dir, 4, e));
+           (c->devices = device_pool_open(c->threads, c->cache_dir, 4, e)) &&
+           find_device(c->devices, c->device, e);
 }
 
 /* Nobody reads the log. */

@@ -4,6 +4,7 @@
 #include "lib/lib.h"
 
 #include <dlfcn.h>
+#include <float.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -113,8 +114,8 @@ int32_t fb_kernel_make(fb_kernel **to, fb_context *context, const char *json, fb
 
 static const int32_t FLOATS[3] = {FB_FLOAT, FB_FLOAT, FB_FLOAT};
 
-/* Makes an image of the caller's planes, all in floats. */
-static image *image_of(uint32_t w, uint32_t h, uint32_t channels, const fb_plane *planes,
+/* Makes an image of the caller's planes, all in floats; or of what they lose by that. */
+static image *image_of(uint32_t w, uint32_t h, uint32_t channels, const fb_plane *planes, bool rest,
                        par *threads, err *e) {
     static const uint32_t BACKWARDS[3] = {2, 1, 0};
     image *img = image_plain(w, h, (int)channels, PIXEL_FLOAT, e);
@@ -123,11 +124,42 @@ static image *image_of(uint32_t w, uint32_t h, uint32_t channels, const fb_plane
                   .index = BACKWARDS + 3 - channels,
                   .own = img->plane[0],
                   .type = FLOATS,
+                  .rest = rest,
                   .w = w,
                   .rows = h,
                   .channels = channels};
     if (!lib_rows_copy(&r, threads, e)) image_free(&img);
     return img;
+}
+
+/* Returns whether floats hold the taps, and what they lose by being floats. */
+static bool check_taps(uint32_t w, uint32_t h, uint32_t channels, const fb_plane *planes,
+                       par *threads, err *e) {
+    double most[3], least = 0x1p-100;
+    if (!lib_planes_most(most, planes, w, h, channels, threads, e)) return false;
+    for (uint32_t c = 0; c < channels; c++)
+        if (planes[c].type == FB_DOUBLE && most[c] > 0 && (most[c] > FLT_MAX || most[c] < least))
+            return err_set(
+                e, ERR_USAGE,
+                "the largest tap of plane %u of the kernel is %g; it can be %g to %g, or "
+                "0: scale the kernel",
+                c, most[c], least, FLT_MAX);
+    return true;
+}
+
+/* Takes the kernel from the caller's planes. */
+static bool take_planes(fb_kernel *k, uint32_t w, uint32_t h, uint32_t channels,
+                        const fb_plane *planes, err *e) {
+    par *threads = k->context->threads;
+    image *img = image_of(w, h, channels, planes, false, threads, e), *lost = NULL;
+    bool ok = img && kernel_source_image(&k->source, k->name, img, e), doubles = false;
+    image_free(&img);
+    for (uint32_t c = 0; c < channels; c++) doubles |= planes[c].type == FB_DOUBLE;
+    if (!ok || !doubles) return ok;
+    ok = (lost = image_of(w, h, channels, planes, true, threads, e)) &&
+         kernel_source_refine(&k->source, lost, e);
+    image_free(&lost);
+    return ok;
 }
 
 int32_t fb_kernel_copy(fb_kernel **to, fb_context *context, uint32_t width, uint32_t height,
@@ -143,12 +175,10 @@ int32_t fb_kernel_copy(fb_kernel **to, fb_context *context, uint32_t width, uint
                      width, height);
     else if (channels != 1 && channels != 3)
         ok = err_set(&l.e, ERR_USAGE, "a kernel has 1 or 3 channels, not %u", channels);
-    ok = ok && lib_planes_check(planes, width, height, channels, false, "planes", &l.e);
+    ok = ok && lib_planes_check(planes, width, height, channels, false, "planes", &l.e) &&
+         check_taps(width, height, channels, planes, context->threads, &l.e);
     fb_kernel *k = ok ? new_kernel(context, "planes", &l.e) : NULL;
-    image *img = k ? image_of(width, height, channels, planes, context->threads, &l.e) : NULL;
-    ok = img && kernel_source_image(&k->source, k->name, img, &l.e);
-    image_free(&img);
-    return end_open(to, k, ok, &l);
+    return end_open(to, k, k && take_planes(k, width, height, channels, planes, &l.e), &l);
 }
 
 /* --- what it is ------------------------------------------------------------------------------- */
@@ -166,25 +196,37 @@ void fb_kernel_size(const fb_kernel *kernel, uint32_t *width, uint32_t *height,
     if (channels) *channels = k->channels;
 }
 
+/* Writes the taps of the first plane, in double where the kernel has them so. */
+static bool put_taps(const kernel_source *k, uint32_t channel, const fb_plane *plane, par *threads,
+                     err *e) {
+    const size_t n = (size_t)k->w * k->h;
+    const float *tap = k->plane[channel], *rest = k->rest[channel];
+    double *all = mem_raw(n, sizeof *all, "taps", e);
+    for (size_t i = 0; all && i < n; i++) all[i] = (double)tap[i] + (rest ? (double)rest[i] : 0);
+    lib_rows r = {.plane = plane,
+                  .index = (uint32_t[]){0},
+                  .own = (void *[]){all},
+                  .type = (int32_t[]){FB_DOUBLE},
+                  .w = k->w,
+                  .rows = k->h,
+                  .channels = 1,
+                  .out = true};
+    bool ok = all && lib_rows_copy(&r, threads, e);
+    mem_free(all);
+    return ok;
+}
+
 int32_t fb_kernel_taps(const fb_kernel *kernel, const fb_plane *planes, fb_error *error) {
     lib_call l;
     if (!kernel) return lib_refuse(error, FB_BAD_ARGUMENT, "fb_kernel_taps: kernel is NULL");
     if (!lib_enter(&l, kernel->context, error)) return lib_leave(&l);
     const kernel_source *k = &kernel->source;
-    static const uint32_t INDEX[3] = {0, 1, 2};
-    void *const own[3] = {k->plane[0], k->plane[1], k->plane[2]};
-    lib_rows r = {.plane = planes,
-                  .index = INDEX,
-                  .own = own,
-                  .type = FLOATS,
-                  .w = k->w,
-                  .rows = k->h,
-                  .channels = k->channels,
-                  .out = true};
+    bool ok = true;
     if (k->is_spectrum)
         err_set(&l.e, ERR_USAGE, "kernel '%s' is a spectrum, and has no taps to show", k->path);
     else if (lib_planes_check(planes, k->w, k->h, k->channels, true, "planes", &l.e))
-        lib_rows_copy(&r, kernel->context->threads, &l.e);
+        for (uint32_t c = 0; ok && c < k->channels; c++)
+            ok = put_taps(k, c, &planes[c], kernel->context->threads, &l.e);
     return lib_leave(&l);
 }
 

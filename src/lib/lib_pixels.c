@@ -2,6 +2,7 @@
 #include "base/number.h"
 #include "lib/lib.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +68,19 @@ bool lib_planes_touch(const fb_plane *a, const fb_plane *b, uint32_t w, uint32_t
     return false;
 }
 
+void lib_planes_span(uintptr_t *low, uintptr_t *high, const fb_plane *p, uint32_t w, uint32_t h,
+                     uint32_t channels) {
+    *low = UINTPTR_MAX, *high = 0;
+    for (uint32_t c = 0; c < channels; c++) {
+        int64_t from, to;
+        if (!find_span(&p[c], w, h, &from, &to)) continue;
+        const uintptr_t at = (uintptr_t)p[c].data, first = at + (uintptr_t)from,
+                        end = at + (uintptr_t)to;
+        if (first < *low) *low = first;
+        if (end > *high) *high = end;
+    }
+}
+
 bool lib_planes_check(const fb_plane *p, uint32_t w, uint32_t h, uint32_t channels, bool out,
                       const char *what, err *e) {
     if (!p) return err_set(e, ERR_USAGE, "%s is NULL", what);
@@ -120,10 +134,10 @@ static double sample(const char *from, int32_t type) {
     return memcpy(&wide, from, sizeof wide), wide;
 }
 
-/* Returns false for a finite number that a half cannot hold; it is cut. */
+/* Returns false for a finite number that a half or a float cannot hold; it is cut. */
 static bool put_sample(char *to, int32_t type, double v) {
-    const double most = (double)HALF_MAX;
-    bool beyond = type == FB_HALF && isfinite(v) && fabs(v) > most;
+    const double most = type == FB_HALF ? (double)HALF_MAX : (double)FLT_MAX;
+    bool beyond = type != FB_DOUBLE && isfinite(v) && fabs(v) > most;
     float near = (float)(beyond ? copysign(most, v) : v);
     if (type == FB_HALF)
         memcpy(to, &(uint16_t){half_from_float(near)}, sizeof(uint16_t));
@@ -141,11 +155,11 @@ typedef struct {
     int32_t type;
 } samples;
 
-/* Returns how many numbers did not fit halfs. */
-static uint64_t convert(samples to, samples from, uint32_t n, bool rest) {
+/* Returns how many numbers, times `scale`, did not fit. */
+static uint64_t convert(samples to, samples from, uint32_t n, double scale, bool rest) {
     uint64_t over = 0;
     for (uint32_t i = 0; i < n; i++, to.at += to.step, from.at += from.step) {
-        double v = sample(from.at, from.type);
+        double v = scale * sample(from.at, from.type);
         if (rest) v = isfinite((float)v) ? v - (double)(float)v : 0;
         over += !put_sample(to.at, to.type, v);
     }
@@ -168,12 +182,41 @@ static bool copy_strip(void *ctx, size_t index, int worker, err *e) {
                           theirs = {(char *)p->data + (ptrdiff_t)(r->row + y) * p->row_stride,
                                     p->pixel_stride, p->type},
                           to = r->out ? theirs : own, from = r->out ? own : theirs;
-            if (own.type == theirs.type && !r->rest)
+            const int by = r->exponent ? r->exponent[c] : 0;
+            if (own.type == theirs.type && !by && !r->rest)
                 copy_samples(to.at, to.step, from.at, from.step, r->w, bytes);
             else
-                atomic_fetch_add(&r->over, convert(to, from, r->w, r->rest));
+                atomic_fetch_add(&r->over,
+                                 convert(to, from, r->w, ldexp(1, r->out ? by : -by), r->rest));
         }
     return true;
+}
+
+typedef struct {
+    double *most;
+    const fb_plane *plane;
+    uint32_t w, h;
+} measuring;
+
+static bool measure_plane(void *ctx, size_t index, int worker, err *e) {
+    const measuring *m = ctx;
+    const fb_plane *p = &m->plane[index];
+    double most = 0;
+    (void)worker, (void)e;
+    for (uint32_t y = 0; y < m->h; y++) {
+        const char *at = (const char *)p->data + (ptrdiff_t)y * p->row_stride;
+        for (uint32_t x = 0; x < m->w; x++, at += p->pixel_stride) {
+            double v = fabs(sample(at, p->type));
+            if (v > most && isfinite(v)) most = v;
+        }
+    }
+    m->most[index] = most;
+    return true;
+}
+
+bool lib_planes_most(double most[], const fb_plane *p, uint32_t w, uint32_t h, uint32_t channels,
+                     par *threads, err *e) {
+    return par_for(threads, channels, measure_plane, &(measuring){most, p, w, h}, e);
 }
 
 bool lib_rows_copy(lib_rows *r, par *threads, err *e) {

@@ -1,3 +1,4 @@
+#include "base/log.h"
 #include "lib/lib.h"
 
 #include <math.h>
@@ -135,7 +136,12 @@ int32_t fb_session_open(fb_session **to, fb_kernel *kernel, const fb_settings *s
         s->kernel = kernel;
         s->set = set;
         pthread_mutex_init(&s->lock, NULL);
-        if (lib_bloom(s, false, false, &l.e))
+        const bloom *b = lib_bloom(s, false, false, &l.e);
+        const char *faults = b ? bloom_kernel_faults(b) : "";
+        if (*faults)
+            log_say_once(LOG_WARN, "kernel '%s': %s; its check says what to do", kernel->name,
+                         faults);
+        if (b)
             *to = s;
         else
             lib_session_give(s);

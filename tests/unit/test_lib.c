@@ -44,15 +44,15 @@ TEST(the_adjoint_is_one) {
 TEST(doubles_stay_doubles) {
     enum { N = 19, K = 7 };
     static double x[N][N], y[N][N], ax[N][N], aty[N][N];
-    float tap[K][K];
+    double tap[K][K]; /* what floats cannot hold, as the pixels are */
     double sum = 0, left = 0, right = 0;
     fb_error e;
     fb_kernel *k;
     fb_context *c = open_context();
     fb_settings set;
     fb_plane taps, px, py, pax, paty;
-    for (int i = 0; i < K * K; i++) sum += (double)(tap[i / K][i % K] = (float)number());
-    interleaved(&taps, tap, FB_FLOAT, K, 1);
+    for (int i = 0; i < K * K; i++) sum += tap[i / K][i % K] = number();
+    interleaved(&taps, tap, FB_DOUBLE, K, 1);
     assert_int_equal(fb_kernel_copy(&k, c, K, K, 1, &taps, &e), FB_OK);
     for (int i = 0; i < N * N; i++) /* what floats cannot tell apart */
         x[i / N][i % N] = number() + 1e-9 * number(),
@@ -76,7 +76,7 @@ TEST(doubles_stay_doubles) {
                 for (int u = 0; u < K; u++) {
                     int from_y = i - (v - K / 2), from_x = j - (u - K / 2);
                     from_y = from_y < 0 ? 0 : from_y < N ? from_y : N - 1;
-                    want += (double)tap[v][u] * x[from_y][(from_x + N) % N];
+                    want += tap[v][u] * x[from_y][(from_x + N) % N];
                 }
             CHECK_LE(fabs(ax[i][j] - (0.75 * want / sum + 0.25 * x[i][j])), 1e-13);
         }
@@ -100,6 +100,33 @@ TEST(doubles_stay_doubles) {
     fb_session_close(s);
     fb_kernel_close(k);
     fb_context_close(c);
+}
+
+/* --- batches -----------------------------------------------------------------------------------
+ */
+
+/* Images that lie over each other, by a row and by an image: those of a batch are bloomed at the
+ * same time, in any order. */
+TEST(batches_are_not_written_over_their_images) {
+    enum { COUNT_OF = 3, N = W * H };
+    OPEN(calls) o = open_calls(TAPS, TAPS, 1, NULL);
+    static float pixel[2 * COUNT_OF * N];
+    fb_plane in[COUNT_OF], out[COUNT_OF];
+    fb_image image[COUNT_OF];
+    fb_error e;
+    const ptrdiff_t move[] = {N, W, -N, 0, COUNT_OF * N};
+    for (size_t m = 0; m < COUNT(move); m++) {
+        float *first = pixel + (move[m] < 0 ? N : 0);
+        for (int i = 0; i < COUNT_OF; i++) {
+            interleaved(&in[i], first + i * N, FB_FLOAT, W, 1);
+            interleaved(&out[i], first + i * N + move[m], FB_FLOAT, W, 1);
+            image[i] = image_of(&in[i], &out[i], W, H, 1);
+        }
+        bool apart = move[m] == 0 || move[m] == COUNT_OF * N;
+        assert_int_equal(fb_bloom_all(o.s, image, COUNT_OF, NULL, &e),
+                         apart ? FB_OK : FB_BAD_ARGUMENT);
+        if (!apart) assert_non_null(strstr(e.text, "of the same batch"));
+    }
 }
 
 /* --- layouts ---------------------------------------------------------------------------------- */
@@ -281,6 +308,9 @@ TEST(bad_kernels_are_refused) {
     assert_int_equal(fb_context_open(NULL, NULL, &e), FB_BAD_ARGUMENT);
     const fb_context_options many = {.size = sizeof many, .threads = 100000};
     assert_int_equal(fb_context_open(&none, &many, &e), FB_BAD_ARGUMENT);
+    assert_null(none);
+    const fb_context_options missing = {.size = sizeof missing, .device = "nonesuch"};
+    assert_int_equal(fb_context_open(&none, &missing, &e), FB_NO_DEVICE);
     assert_null(none);
     assert_int_equal(fb_kernel_open(&k, c, NULL, &e), FB_BAD_ARGUMENT);
     assert_int_equal(fb_kernel_open(&k, c, "/no/such.exr", &e), FB_NOT_FOUND);
