@@ -14,7 +14,7 @@ from typing import Any, Deque, Iterable, Iterator, List, Mapping, Optional, Tupl
 
 from . import _call
 from ._call import Code, Error, FbContextOptions, FbImage, FbReport, FbSettings, Handle, call, lib
-from ._pixels import Pixels, check_shape, make, pack
+from ._pixels import Pixels, check_shape, lies_over, make, pack
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -113,6 +113,7 @@ class Kernel:
 
     def __init__(self, source: Any, *, context: Optional[Context] = None) -> None:
         context = context or _common_context()
+        self._format = "f"
         if isinstance(source, (str, os.PathLike)):
             self._handle = Handle("kernel", lib.fb_kernel_open, context._handle.get(), os.fsencode(source))
         else:
@@ -120,6 +121,7 @@ class Kernel:
             if len(pixels.shape) not in (2, 3):
                 raise Error("the kernel has the shape %s, and needs (H, W) or (H, W, 3)" % (pixels.shape,))
             planes = pixels.planes()
+            self._format = "d" if pixels.format == "d" else "f"
             self._handle = Handle("kernel", lib.fb_kernel_copy, context._handle.get(), pixels.shape[1],
                                   pixels.shape[0], len(planes), pack(planes))
         self._measure()
@@ -144,6 +146,7 @@ class Kernel:
         except (TypeError, ValueError) as e:
             raise Error("the recipe %r cannot be written as JSON: %s" % (recipe, e), Code.BAD_DATA) from None
         kernel = cls.__new__(cls)
+        kernel._format = "f"
         kernel._handle = Handle("kernel", lib.fb_kernel_make, (context or _common_context())._handle.get(),
                                 words.encode())
         kernel._measure()
@@ -165,8 +168,8 @@ class Kernel:
         return room.value.decode("utf-8", "replace").splitlines()
 
     def taps(self) -> Any:
-        """Returns the taps as they are, before anything is scaled: an array of float32."""
-        taps = make(self.shape, "f")
+        """Returns the taps as they are, before anything is scaled: in float64 where they came so, else in float32."""
+        taps = make(self.shape, self._format)
         call(lib.fb_kernel_taps, self._handle.get(), pack(Pixels(taps, "taps").planes()))
         return taps
 
@@ -185,7 +188,7 @@ class Report:
     energy_in: float  #: the sum of all pixels that are spread, of all channels,
     energy_out: float  #: and of the result
     bad_pixels: int  #: NaN and infinite ones
-    clamped: int  #: results that float16 could not hold
+    clamped: int  #: results that the type of `out` could not hold
     seconds: float  #: of the call
     attempts: int  #: transforms until the promise was kept
     precision: str  #: "float32" or "float64": of the last of them,
@@ -234,6 +237,12 @@ def _number(setting: str, value: Any) -> float:
         raise Error("%s is %r, and needs to be a number" % (setting, value), Code.BAD_SETTING, setting) from None
 
 
+def _amount(value: Any) -> float:
+    if isinstance(value, str) and value.strip().endswith("%"):
+        return _number("amount", value.strip()[:-1]) / 100
+    return _number("amount", value)
+
+
 def _count(setting: str, value: Any, most: int, code: Code) -> int:
     try:
         number = operator.index(value)
@@ -250,6 +259,18 @@ def _report(raw: FbReport) -> Report:
                   raw.note.decode("utf-8", "replace"))
 
 
+_CHANNELS = (1, 3, 4)
+
+
+def _cure(shape: Tuple[int, ...]) -> str:
+    """Returns what to do with an image whose last axis has no channels."""
+    if shape[-3] in _CHANNELS:
+        return "numpy.moveaxis(x, %d, -1) puts the channels last" % (len(shape) - 3)
+    if len(shape) == 3 and shape[-1] > 8:
+        return "a batch of grey images is x[..., None]"
+    return "bloom the planes of others one by one"
+
+
 class Bloom:
     """A kernel with settings. It keeps plans, spectra and buffers, and blooms images of any sizes.
 
@@ -261,7 +282,7 @@ class Bloom:
 
     kernel         a `Kernel`, or what `Kernel` takes
     padding        what is beyond the borders: "mirror", "zero", "clamp" or "wrap", or two of these for x and y
-    amount         the share of the light that the kernel spreads, 0 to 1
+    amount         the share of the light that the kernel spreads: 0 to 1, or "0%" to "100%"
     tolerance      the promised relative error of a pixel
     threshold      only light above this is spread; 0: all of it
     knee           how softly that begins
@@ -279,18 +300,23 @@ class Bloom:
     Images are arrays of numpy, or anything else with the buffer protocol, of float16, float32 or float64, as
     (H, W), (H, W, C) or a batch (N, H, W, C). C is 1, 3 (R G B) or 4 (R G B A). They are linear light. Any strides
     work, also below zero. Results have the type and shape of the image; without numpy they are memoryviews. Images
-    of float64 are bloomed in float64, and 48 bits of their pixels count, unless there is a threshold or `precision`
-    is "float32". Kernels are kept in float32.
+    of float64 are bloomed in float64, and 48 bits of their pixels and of a float64 kernel's taps count, unless there
+    is a threshold or `precision` is "float32"; pixels then need to be within the range of float32.
 
     Calls may be made from several threads at the same time; Python's lock is free while the library works. A
     forked process needs a Bloom of its own.
     """
 
-    def __init__(self, kernel: Any, *, padding: Union[str, Tuple[str, str]] = "mirror", amount: float = 1.0,
+    def __init__(self, kernel: Any, *, padding: Union[str, Tuple[str, str]] = "mirror", amount: Union[float, str] = 1.0,
                  tolerance: float = 1e-3, threshold: float = 0.0, knee: float = 0.0, kernel_scale: float = 1.0,
                  kernel_center: Union[str, Tuple[float, float]] = "middle", normalize: str = "luminance",
                  correlate: bool = False, precision: str = "auto", nan: str = "error", half_overflow: str = "clamp",
-                 alpha: str = "keep", verify: int = 0, context: Optional[Context] = None) -> None:
+                 alpha: str = "keep", verify: int = 0, context: Optional[Context] = None, **others: Any) -> None:
+        for name in others:
+            if name in Context.__init__.__kwdefaults__:  # type: ignore[operator]
+                raise TypeError("%s belongs to a Context: fftbloom.Bloom(kernel, context=fftbloom.Context(%s=%r))"
+                                % (name, name, others[name]))
+            raise TypeError("Bloom has no setting %r; help(fftbloom.Bloom) lists them" % name)
         #: The kernel
         self.kernel: Kernel = kernel if isinstance(kernel, Kernel) else Kernel(kernel, context=context)
         s = FbSettings()
@@ -302,7 +328,7 @@ class Bloom:
         else:
             s.kernel_center = _CENTER_AT
             s.center_x, s.center_y = (_number("kernel_center", v) for v in _pair("kernel_center", kernel_center))
-        s.amount, s.tolerance = _number("amount", amount), _number("tolerance", tolerance)
+        s.amount, s.tolerance = _amount(amount), _number("tolerance", tolerance)
         s.threshold, s.knee = _number("threshold", threshold), _number("knee", knee)
         s.kernel_scale, s.correlate = _number("kernel_scale", kernel_scale), bool(correlate)
         s.verify = _count("verify", verify, 2 ** 32 - 1, Code.BAD_SETTING)
@@ -359,9 +385,9 @@ class Bloom:
         if not 2 <= dimensions <= 4:
             raise Error("the image has the shape %s, and needs (H, W), (H, W, C), or (N, H, W, C) for a batch"
                         % (source.shape,))
-        if dimensions == 3 and source.shape[2] not in (1, 3, 4):
-            raise Error("the image has the shape %s, and the last of (H, W, C) can be 1, 3 or 4: bloom the planes of "
-                        "others one by one" % (source.shape,))
+        if dimensions > 2 and source.shape[-1] not in _CHANNELS:
+            raise Error("the image has the shape %s, and the last of %s can be 1, 3 or 4: %s"
+                        % (source.shape, "(N, H, W, C)" if dimensions == 4 else "(H, W, C)", _cure(source.shape)))
         if out is None:
             out = make(source.shape, source.format)
         to = Pixels(out, "out", writable=True)
@@ -388,6 +414,8 @@ class Bloom:
         if function is lib.fb_bloom:
             call(lib.fb_bloom_all, self._handle.get(), images, n, reports if report else None)
         else:
+            if lies_over(to, source):
+                raise Error("out lies over another image of the batch; it may be the batch itself, or an array of its own")
             for i in range(n):
                 call(function, self._handle.get(), byref(images[i]), byref(reports[i]))
         return [_report(r) for r in reports] if report else []

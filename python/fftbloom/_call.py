@@ -9,7 +9,7 @@ from ctypes import POINTER, byref, c_char, c_char_p, c_double, c_int32, c_size_t
 from typing import Any, Optional
 
 
-class Code(enum.IntEnum):
+class Code(enum.Enum):
     """What kind of error an `Error` is."""
     BAD_ARGUMENT = 1  #: an image or an array that cannot be used
     BAD_SETTING = 2  #: a value, or values that do not go together

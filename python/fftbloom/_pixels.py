@@ -48,12 +48,17 @@ class Pixels:
             array = _by_numpy(array, what, writable, e)
             _get(array, view, _FORMAT | _STRIDES | (_WRITABLE if writable else 0))
         self._held = True
+        if numpy is not None and not writable and (view.format or b"B")[:1] in b">!":  # as files of FITS have
+            _release(view)
+            array = numpy.asarray(array)
+            array = array.astype(array.dtype.newbyteorder("="))
+            _get(array, view, _FORMAT | _STRIDES)
         letter = (view.format or b"B").decode()
         if letter[0] in "@=<":  # this processor is little-endian, as x86-64 and ARM64 are
             letter = letter[1:]
         if letter not in TYPES:
-            raise Error("%s has samples of the type %s; fftbloom takes float16, float32 and float64"
-                        % (what, _type_name(array, letter)))
+            raise Error("%s has samples of the type %s; fftbloom takes float16, float32 and float64%s"
+                        % (what, _type_name(array, letter), "" if writable else _cure(letter)))
         n = view.ndim
         self.data, self.format = view.buf or 0, letter
         self.shape = tuple(view.shape[:n]) if n else ()
@@ -84,6 +89,16 @@ def _packed(shape: Sequence[int], size: int) -> List[int]:
     return strides
 
 
+def lies_over(a: Pixels, b: Pixels) -> bool:
+    """Returns whether arrays of one shape may share memory, and are not the same."""
+    def span(p: Pixels) -> Tuple[int, int]:
+        ends = [(n - 1) * step for n, step in zip(p.shape, p.strides)]
+        return p.data + sum(min(e, 0) for e in ends), p.data + sum(max(e, 0) for e in ends) + BYTES[p.format]
+    (first, end), (others, others_end) = span(a), span(b)
+    same = a.data == b.data and list(a.strides) == list(b.strides)
+    return 0 not in a.shape and not same and first < others_end and others < end
+
+
 def _by_numpy(array: Any, what: str, writable: bool, why: Exception) -> Any:
     """Returns a numpy array of what has no buffer, such as a tensor in the memory of the CPU."""
     if isinstance(why, (BufferError, ValueError)):
@@ -92,8 +107,21 @@ def _by_numpy(array: Any, what: str, writable: bool, why: Exception) -> Any:
         made = numpy.asarray(array)
         if not writable or numpy.shares_memory(made, numpy.asarray(array)):  # the same memory each time: no copy
             return made
+    cure = " (numpy is not installed)" if numpy is None else ""
+    if isinstance(array, (list, tuple)):
+        cure = cure or ": numpy.array(x, 'float32') makes one"
     raise Error("%s is of the type %s, and needs to be an array of numpy or anything else that has the buffer "
-                "protocol%s" % (what, type(array).__name__, "" if numpy else " (numpy is not installed)")) from None
+                "protocol%s" % (what, type(array).__name__, cure)) from None
+
+
+def _cure(letter: str) -> str:
+    """Returns what to do about samples of another type."""
+    if letter[0] in ">!":
+        return ": x.astype('float32') makes it so"
+    if letter in "BH":
+        return (": x.astype('float32') / %d makes it so, and what is coded for a display, as most such images are, "
+                "has to be decoded to linear light" % (255 if letter == "B" else 65535))
+    return ": x.astype('float32') makes it so" if letter in "bhiIlLqQ?g" else ""
 
 
 def _type_name(array: Any, letter: str) -> str:

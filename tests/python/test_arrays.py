@@ -36,6 +36,14 @@ class Layouts(unittest.TestCase):
         one = np.ones((1, 1, 3), "f4")
         self.assertTrue(np.array_equal(B(np.broadcast_to(one, (20, 33, 3))), B(np.ones((20, 33, 3), "f4"))))
 
+    def test_big_endian_images_as_of_fits_are_taken(self):
+        for kind in ">f2", ">f4", ">f8":
+            y = B(X.astype(kind))
+            self.assertEqual(y.dtype, np.dtype(kind).newbyteorder("="))
+            self.assertTrue(np.array_equal(y, B(X.astype(y.dtype))))
+        taps = kernel((5, 4))
+        self.assertTrue(np.array_equal(fb.Bloom(taps.astype(">f4"), context=CPU)(X), WANT))
+
     def test_out_of_any_layout_and_in_place(self):
         wide = np.full((40, 99, 5), 7, "f4")
         B(X, out=wide[::2, ::-3, 1:4])
@@ -98,16 +106,24 @@ class Refused(unittest.TestCase):
         self.assertEqual(e.exception.code, fb.Code.BAD_ARGUMENT)
 
     def test_images(self):
-        self.refused("type uint8; fftbloom takes float16, float32 and float64", np.zeros((4, 4), "u1"))
-        self.refused("type >f4", X.astype(">f4"))
+        self.refused("type uint8; fftbloom takes float16, float32 and float64: x.astype('float32') / 255",
+                     np.zeros((4, 4), "u1"))
+        self.refused("type uint16; fftbloom takes float16, float32 and float64: x.astype('float32') / 65535",
+                     np.zeros((4, 4), "u2"))
+        self.refused("type int64; fftbloom takes float16, float32 and float64: x.astype('float32') makes it so",
+                     np.zeros((4, 4), "i8"))
         self.refused("type complex64", np.zeros((4, 4), "c8"))
         self.refused("type object", np.zeros((4, 4), object))
-        self.refused("of the type list", [[1.0]])
+        self.refused("of the type list, and needs to be an array of numpy or anything else that has the buffer "
+                     "protocol: numpy.array(x, 'float32') makes one", [[1.0]])
         self.refused("of the type NoneType", None)
         self.refused("has the shape (4,)", np.zeros(4))
         self.refused("for a batch", np.zeros((1, 1, 4, 4, 3)))
         self.refused("can be 1, 3 or 4", np.zeros((4, 4, 2), "f4"))
-        self.refused("channels, not 5", np.zeros((2, 4, 4, 5), "f4"))
+        self.refused("bloom the planes of others one by one", np.zeros((2, 8, 8, 5), "f4"))
+        self.refused("x[..., None]", np.zeros((8, 64, 64), "f4"))
+        self.refused("numpy.moveaxis(x, 0, -1)", np.zeros((3, 64, 64), "f4"))
+        self.refused("numpy.moveaxis(x, 1, -1)", np.zeros((8, 3, 64, 64), "f4"))
         self.refused("not 4 x 0", np.zeros((0, 4, 3), "f4"))
         self.refused("65536", np.broadcast_to(np.float32(0), (1, 70000)))
 
@@ -118,8 +134,27 @@ class Refused(unittest.TestCase):
         self.refused("read-only", X, out=frozen)
         self.refused("not writable", X, out=bytes(4))
         self.refused("type int32", X, out=np.zeros(X.shape, "i4"))
+        self.refused("type >f4", X, out=np.zeros(X.shape, ">f4"))
         rows = np.lib.stride_tricks.as_strided(np.zeros(99, "f4"), X.shape, (0, 12, 4))
         self.refused("lie over each other", X, out=rows)
+
+
+    def test_a_batch_is_not_written_over_images_that_are_still_to_be_read(self):
+        z = scene((4, 20, 33, 3))
+        self.refused("image 0: `out` lies over image 1", z[:-1], out=z[1:])
+        self.refused("lies over image 0", z[1:], out=z[:-1])
+        self.refused("of the same batch", z, out=z[::-1])
+        with self.assertRaisesRegex(fb.Error, "out lies over another image"):
+            B.adjoint(z[:-1], out=z[1:])
+        want, adjoint = B(z), B.adjoint(z)
+        self.assertTrue(np.array_equal(B(z.copy()[::2], out=np.empty_like(z)[1::2]), want[::2]))
+        both = np.zeros((4, 20, 33, 6), "f4")  # images beside each other, pixel by pixel
+        both[..., :3] = z
+        self.assertTrue(np.array_equal(B(both[..., :3], out=both[..., 3:]), want))
+        y = z.copy()
+        self.assertTrue(np.array_equal(B(y, out=y), want))
+        y = z.copy()
+        self.assertTrue(np.array_equal(B.adjoint(y, out=y), adjoint))
 
 
 WITHOUT_NUMPY = """

@@ -4,6 +4,7 @@ import ctypes
 import gc
 import inspect
 import itertools
+import logging
 import multiprocessing
 import os
 import pickle
@@ -53,8 +54,79 @@ class Results(unittest.TestCase):
             with self.subTest(shape=shape, taps=taps):
                 self.check(scene(shape), kernel(taps), "mirror")
 
+    def test_float64_is_computed_in_float64_with_kernels_of_float64(self):
+        rng = np.random.default_rng(4)
+        for padding in "mirror", "zero", "clamp", "wrap":
+            for shape in (20, 33), (20, 33, 3):
+                taps, x = rng.random((9, 12)), rng.random(shape)
+                want = spread(x.reshape(20, 33, -1), taps, (padding, padding)).reshape(shape)
+                with self.subTest(padding=padding, shape=shape):
+                    y = bloom(taps, padding=padding)(x)
+                    self.assertLessEqual(np.abs(y - want).max(), 1e-13 * want.max())
+                    y = bloom(taps, padding=padding, normalize="sum")(x)
+                    self.assertLessEqual(np.abs(y - want / taps.sum()).max(), 1e-13 * want.max() / taps.sum())
+        large, x = rng.random((50, 41)), rng.random((20, 33))  # taps that reach no pixel are left out
+        want = spread(x[..., None], large)[..., 0]
+        self.assertLessEqual(np.abs(bloom(large, padding="zero")(x) - want).max(), 1e-13 * want.max())
+        taps, x = rng.random((9, 12, 3)), rng.random((20, 33, 4))  # alpha is spread by the kernel's luminance
+        x_y = np.array([[0.64, 0.33], [0.3, 0.6], [0.15, 0.06], [0.3127, 0.329]])  # Rec.709, and its white
+        xyz = (np.column_stack([x_y, 1 - x_y.sum(axis=1)]) / x_y[:, 1:]).T
+        grey = taps @ np.linalg.solve(xyz[:, :3], xyz[:, 3])
+        want = spread(x, np.dstack([taps, grey]))
+        off = np.abs(bloom(taps, padding="zero", alpha="convolve")(x) - want).max(axis=(0, 1)) / want.max()
+        self.assertLessEqual(off[:3].max(), 1e-13)
+        self.assertLessEqual(off[3], 1e-8)  # the primaries that weigh colours are floats
+        k = fb.Kernel(taps, context=CPU)
+        self.assertEqual(k.taps().dtype, np.float64)
+        self.assertLessEqual((np.abs(k.taps() - taps) / taps).max(), 2.0 ** -48)
+
+    def test_float64_has_the_range_of_float64(self):
+        taps, x = kernel(TAPS), scene((20, 33, 3), "f8")
+        x[:, :, 1] *= 1e-20  # channels far from each other
+        want = spread(x, taps)
+        for scale in 1e-280, 1e-60, 1e-44, 1e-43, 1e-36, 3.5e38, 1e300:
+            with self.subTest(scale=scale):
+                y, report = bloom(taps, padding="zero")(x * scale, report=True)
+                self.assertTrue(report.kept)
+                self.assertLessEqual(report.error_bound, report.allowed)
+                self.assertLessEqual((np.abs(y / scale - want).max(axis=(0, 1)) / want.max(axis=(0, 1))).max(), 1e-13)
+                self.assertAlmostEqual(report.energy_in / scale, x.sum(), delta=1e-6 * x.sum())
+                g = bloom(taps, padding="mirror").adjoint(x * scale)
+                self.assertAlmostEqual(g.sum() / scale, x.sum(), delta=1e-6 * x.sum())
+
+    def test_what_float32_cannot_hold_is_refused_by_name(self):
+        x = scene((20, 33), "f8")
+        for scale, words in (1e38, "the largest pixel of channel 'Y' is 3e"), (1e-44, "the largest pixel"):
+            for how in {"precision": "float32"}, {"threshold": 1.0}:
+                with self.assertRaisesRegex(fb.Error, words) as e:
+                    bloom(**how)(x * scale)
+                self.assertEqual(e.exception.code, fb.Code.BAD_PIXELS)
+        for scale in 1e60, 1e-60:
+            with self.assertRaisesRegex(fb.Error, "the largest tap of plane 0 of the kernel is"):
+                fb.Kernel(kernel(TAPS).astype("f8") * scale, context=CPU)
+        y, report = bloom()(np.full((20, 33), 3.5e38), out=np.empty((20, 33), "f4"), report=True)
+        self.assertTrue(report.clamped == 660 and (y == np.finfo("f4").max).all())
+
+    def test_no_warning_contradicts_the_report_of_a_float64_image(self):
+        heard = []
+        handler = logging.Handler(logging.WARNING)
+        handler.emit = lambda record: heard.append(record.getMessage())
+        logging.getLogger("fftbloom").addHandler(handler)
+        try:
+            for seed in range(40):
+                x = np.exp(np.random.default_rng(seed).standard_normal((60, 60)) * 6)
+                for scale in 1, 1e-60:
+                    heard.clear()
+                    taps = kernel((5, 5)).astype("f8")
+                    taps[2, 2] = 1
+                    _, report = bloom(taps, tolerance=4e-4, padding="zero")(x * scale, report=True)
+                    self.assertEqual(report.kept, not heard, (seed, scale, heard))
+        finally:
+            logging.getLogger("fftbloom").removeHandler(handler)
+
     def test_amount_is_a_share(self):
         self.check(scene((20, 33, 3)), kernel(TAPS), "mirror", 0.25)
+        self.assertTrue(np.array_equal(bloom(amount="25%")(scene((20, 33))), bloom(amount=0.25)(scene((20, 33)))))
 
     def test_alpha_is_kept_or_spread(self):
         x = scene((20, 33, 4))
@@ -113,6 +185,15 @@ class Results(unittest.TestCase):
         words = fb.Kernel(np.roll(kernel((33, 33)), 5), context=CPU).check()
         self.assertTrue(words)
         self.assertTrue(all(len(w) > 20 for w in words), words)
+
+    def test_a_kernel_off_centre_is_told_once(self):
+        taps = np.zeros((33, 33), "f4")
+        taps[4, 26] = 1
+        taps[16, 16] = 0.1
+        with self.assertLogs("fftbloom", "WARNING") as heard:
+            for _ in range(3):
+                bloom(taps)
+        self.assertEqual(["off centre by 10, -12" in text for text in heard.output], [True])
 
     def test_reports(self):
         x = scene((40, 40, 3))
@@ -250,8 +331,12 @@ class Errors(unittest.TestCase):
                 ("kernel_scale", 0, "kernel_scale is 0")):
             with self.subTest(name=name, value=value):
                 self.refused(words, fb.Code.BAD_SETTING, bloom, setting=name, **{name: value})
-        with self.assertRaises(TypeError):
+        with self.assertRaisesRegex(TypeError, "no setting 'paddin'"):
             bloom(paddin="zero")
+        for name, value in ("device", "cpu"), ("threads", 2):
+            with self.assertRaisesRegex(TypeError, r"belongs to a Context: .*Context\(%s=%r\)" % (name, value)):
+                fb.Bloom(kernel(TAPS), **{name: value})
+        self.refused("'half'", fb.Code.BAD_SETTING, bloom, setting="amount", amount="half%")
         for name, value in (("verify", -1), ("verify", 2 ** 32), ("amount", "much"), ("threshold", None)):
             with self.subTest(name=name, value=value):
                 self.refused("%s is %r, and needs" % (name, value), fb.Code.BAD_SETTING, bloom, setting=name, **{name: value})
@@ -266,6 +351,7 @@ class Errors(unittest.TestCase):
         self.refused("JSON", fb.Code.BAD_DATA, fb.Kernel.make, "star", blades=float("nan"))
         self.refused("'sunstr'", fb.Code.NOT_FOUND, fb.Kernel, "sunstr")
         self.refused("threads is -1", fb.Code.BAD_ARGUMENT, fb.Context, threads=-1, setting="threads")
+        self.refused("no device is 'nonesuch'", fb.Code.NO_DEVICE, fb.Context, device="nonesuch")
         self.refused("mem_limit is 0.5", fb.Code.BAD_ARGUMENT, fb.Context, mem_limit=0.5, setting="mem_limit")
 
     def test_pixels(self):
@@ -298,8 +384,14 @@ class Help(unittest.TestCase):
                     self.assertTrue(inspect.getdoc(value), (name, member))
         for of in fb.Bloom, fb.Context, fb.Kernel:
             words = [line.split()[0] for line in inspect.getdoc(of).splitlines() if "  " in line.strip() and line[0] != " "]
-            names = [p for p in inspect.signature(of).parameters]
+            names = [p.name for p in inspect.signature(of).parameters.values() if p.kind != p.VAR_KEYWORD]
             self.assertEqual([w for w in words if w in names], names)
+
+    def test_help_of_the_module_is_not_buried_under_methods_of_int(self):
+        text = pydoc.plain(pydoc.render_doc(fb))
+        self.assertNotIn("builtins.int", text)
+        text = pydoc.plain(pydoc.render_doc(fb.Bloom))
+        self.assertLess(text.index("__call__("), text.index("__init__(self"))
 
     def test_every_function_has_types(self):
         for of in fb.Bloom, fb.Context, fb.Kernel:
