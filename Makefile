@@ -355,7 +355,7 @@ analyse: $(PROG)
 	    xargs -P "$$(nproc)" -I@ gcc -std=c11 $(DEFS) -DWITH_OCIO=$(OCIO) $(INC) $(ANALYSE) -S @ -o /dev/null
 	@echo "nothing was found"
 format:
-	clang-format -i $(call sources,[ch]) $(call sources,cc) $(wildcard tests/*/*.[ch] tests/*/*.cc $(LAB)/*.[ch] testdata/*.[ch] kernels/*.c examples/*.c)
+	clang-format -i $(call sources,[ch]) $(call sources,cc) $(wildcard tests/*/*.[ch] tests/*/*.cc $(LAB)/*.[ch] testdata/*.[ch] kernels/*.c docs/examples/*.c)
 
 # Pages that the program makes of its tables; committed, so that they can be read without building.
 .PHONY: generated
@@ -481,7 +481,7 @@ install-lib: $(SO)
 	install -Dm644 $(SO) $(DESTDIR)$(LIBDIR)/libfftbloom.so.0
 	ln -sf libfftbloom.so.0 $(DESTDIR)$(LIBDIR)/libfftbloom.so
 	install -Dm644 src/lib/fftbloom.h $(DEST)/include/fftbloom.h
-	install -Dm644 examples/bloom.c $(DEST)/share/doc/libfftbloom-dev/examples/bloom.c
+	install -Dm644 docs/examples/bloom.c $(DEST)/share/doc/libfftbloom-dev/examples/bloom.c
 	install -Dm644 src/lib/libfftbloom.3 $(DEST)/share/man/man3/libfftbloom.3
 	@install -d $(DESTDIR)$(LIBDIR)/pkgconfig
 	@sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' src/lib/fftbloom.pc.in \

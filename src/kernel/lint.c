@@ -237,10 +237,11 @@ static double radius_of(const profile *p, double light) {
     return p->rings;
 }
 
-/* Returns the share of the light that a fall with slope n > 2 has outside the rim R: with the mean
- * m there, 2 pi R^2 m / (n - 2) lies outside. */
-static double share_outside(fall f, double rim, double total) {
+/* Returns the share of the light that a fall with slope n > 2 has outside the kernel: with the mean
+ * m at the rim R, 2 pi R^2 m / (n - 2) lies outside the rim, and the kernel has `held` of that. */
+static double share_outside(fall f, double rim, double held, double total) {
     double outside = 2 * M_PI * rim * rim * exp(f.level - f.slope * log(rim)) / (f.slope - 2);
+    outside = fmax(outside - held, 0);
     return outside / (total + outside);
 }
 
@@ -248,8 +249,9 @@ static double share_outside(fall f, double rim, double total) {
 static void measure_rings(lint *l, const profile *p, double total) {
     uint32_t first = max_u32(2, p->rings - p->rings / 3);
     double rough = 0, square = 0, light = 0, rim = p->rings - 0.5;
-    double all = 0, sum = 0;
+    double all = 0, sum = 0, held = total; /* in the corners, or along the longer side */
     for (uint32_t i = 0; i < p->squares; i++) all += p->around[i];
+    for (uint32_t r = 0; r < p->rings; r++) held -= p->sum[r];
     while (l->useful + 1 < p->squares && (sum += p->around[l->useful]) < (1 - 1e-6) * all)
         l->useful++;
     l->useful = min_u32(2 * l->useful + 1, p->squares - 1);
@@ -269,8 +271,9 @@ static void measure_rings(lint *l, const profile *p, double total) {
         l->beyond = 1, l->enough = INFINITY;
         return;
     }
-    l->beyond = share_outside(f, rim, total);
-    if (l->beyond > 1e-3) l->enough = 2 * ceil(rim * pow(l->beyond / 1e-3, 1 / (f.slope - 2)));
+    l->beyond = share_outside(f, rim, held, total);
+    double all_round = share_outside(f, rim, 0, total);
+    if (l->beyond > 1e-3) l->enough = 2 * ceil(rim * pow(all_round / 1e-3, 1 / (f.slope - 2)));
 }
 
 /* Finds a tail that ends all at once: its last rings have what the fall-off before them leads to,
@@ -285,7 +288,7 @@ static void find_cut(lint *l, const profile *p, double total) {
         if (p->sum[r] / p->count[r] < 0.6 * exp(f.level - f.slope * log(r))) return;
     double slope = fmax(f.slope, 2.05), rim = last - 0.5;
     double off =
-        share_outside((fall){slope, f.level + (slope - f.slope) * log(rim), 0}, rim, total);
+        share_outside((fall){slope, f.level + (slope - f.slope) * log(rim), 0}, rim, 0, total);
     if (off >= 1e-3) l->cut_at = last, l->cut_off = off;
 }
 

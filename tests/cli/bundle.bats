@@ -176,7 +176,7 @@ deb() { # FOLDER: makes a package in it
     has_files libfftbloom-dev /usr/include/fftbloom.h '/libfftbloom.so.*' /pkgconfig/fftbloom.pc '/man3/libfftbloom.3.gz' /examples/bloom.c
     for f in "$TEST_TMP"/deb/*.deb; do dpkg-deb --extract "$f" "$TEST_TMP/deb/x"; done
     pc=$(dirname "$TEST_TMP"/deb/x/usr/lib/*/pkgconfig/fftbloom.pc)
-    cc examples/bloom.c $(PKG_CONFIG_SYSROOT_DIR=$TEST_TMP/deb/x PKG_CONFIG_PATH=$pc pkg-config --cflags --libs fftbloom) -o "$TEST_TMP/deb/example"
+    cc docs/examples/bloom.c $(PKG_CONFIG_SYSROOT_DIR=$TEST_TMP/deb/x PKG_CONFIG_PATH=$pc pkg-config --cflags --libs fftbloom) -o "$TEST_TMP/deb/example"
     LD_LIBRARY_PATH=$(dirname "$pc") "$TEST_TMP/deb/example" sunstar | grep -q ', kept$'
     (cd / && env -i PYTHONPATH="$TEST_TMP/deb/x/usr/lib/python3/dist-packages" LD_LIBRARY_PATH="$(dirname "$pc")" PYTHONDONTWRITEBYTECODE=1 \
         /usr/bin/python3 -c 'import fftbloom as fb; assert fb.Kernel("star").shape == (256, 256, 3)')

@@ -19,7 +19,7 @@ setup() {
 }
 
 example() { # COMPILER FLAGS...
-    "$@" $flags -Wall -Wextra -Werror examples/bloom.c $(pkg-config --cflags --libs fftbloom) -o "$TEST_TMP/example"
+    "$@" $flags -Wall -Wextra -Werror docs/examples/bloom.c $(pkg-config --cflags --libs fftbloom) -o "$TEST_TMP/example"
     run "$TEST_TMP/example" "$FFTBLOOM_ROOT/kernels/star.exr"
     echo "$output"
     [ "$status" -eq 0 ]
@@ -36,7 +36,7 @@ example() { # COMPILER FLAGS...
 }
 
 @test "the example takes a shipped kernel by its name, and says what is wrong" {
-    cc $flags examples/bloom.c $(pkg-config --cflags --libs fftbloom) -o "$TEST_TMP/example"
+    cc $flags docs/examples/bloom.c $(pkg-config --cflags --libs fftbloom) -o "$TEST_TMP/example"
     run "$TEST_TMP/example" nothing-like-it
     [ "$status" -eq 1 ]
     [[ "$output" == "'nothing-like-it' is neither a file nor the name of a shipped kernel"* ]]
