@@ -1,23 +1,25 @@
 #include "image/format.h"
 
 #include "base/file.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-static const image_format *const FORMAT[] = {&FORMAT_EXR, &FORMAT_HDR, &FORMAT_PFM, &FORMAT_PNG,
-                                             &FORMAT_NPY, &FORMAT_RAW, &FORMAT_GBR};
-enum { FORMATS = sizeof FORMAT / sizeof *FORMAT, LONGEST_MAGIC = 16 };
+static const image_format *const FORMAT[] = {&FORMAT_EXR, &FORMAT_HDR, &FORMAT_PFM, &FORMAT_PNG};
+enum { FORMATS = sizeof FORMAT / sizeof *FORMAT };
 
 /* Formats that people try. They are not read, but recognised, so that the message can say how to
  * convert the file. Of rows that match, the first counts. */
 typedef enum {
     CODED, /* oiiotool reads it, and it holds sRGB */
     MAYBE, /* oiiotool reads it, and it may hold linear light */
-    VIDEO  /* a program for video must take it apart */
+    VIDEO, /* a program for video must take it apart */
+    ARRAY  /* numbers without a meaning */
 } foreign_kind;
 
 static const struct {
@@ -47,6 +49,7 @@ static const struct {
     {"a DPX file", MAYBE, 0, 4, "XPDS"},
     {"a Photoshop file", MAYBE, 0, 4, "8BPS"},
     {"a FITS file", MAYBE, 0, 6, "SIMPLE"},
+    {"a NumPy array", ARRAY, 0, 6, "\x93NUMPY"},
 };
 
 static bool refuse_foreign(const char *path, const char *name, foreign_kind kind, err *e) {
@@ -56,6 +59,11 @@ static bool refuse_foreign(const char *path, const char *name, foreign_kind kind
         return err_set(e, ERR_DATA,
                        "'%s' is %s; ffmpeg gives its frames to fftbloom and takes them back: "
                        "docs/pipes.md has the command",
+                       path, name);
+    if (kind == ARRAY)
+        return err_set(e, ERR_DATA,
+                       "'%s' is %s, which is no longer read; the Python module blooms arrays: "
+                       "fftbloom.Bloom(kernel)(array), docs/python.md",
                        path, name);
     return err_set(e, ERR_DATA,
                    "'%s' is %s, which is not supported; convert it, for example: oiiotool '%s' "
@@ -83,17 +91,13 @@ static const image_format *format_of_head(const char *path, const uint8_t *head,
             refuse_foreign(path, FOREIGN[i].name, FOREIGN[i].kind, e);
             return NULL;
         }
-    err_set(e, ERR_DATA, "'%s' is not a recognised image format (.exr, .hdr, .pfm, .png or .npy)%s",
-            path, n == 0 ? ": the file is empty" : "");
+    err_set(e, ERR_DATA, "'%s' is not a recognised image format (.exr, .hdr, .pfm or .png)%s", path,
+            n == 0 ? ": the file is empty" : "");
     return NULL;
 }
 
-bool image_is_known(const char *path, const uint8_t *head, size_t n, err *e) {
-    return format_of_head(path, head, n, e) != NULL;
-}
-
 static const image_format *format_of_content(const char *path, err *e) {
-    uint8_t head[LONGEST_MAGIC] = {0};
+    uint8_t head[IMAGE_HEAD] = {0};
     file_in *f = file_in_open(path, e);
     if (!f) return NULL;
     size_t n = file_in_size(f) < sizeof head ? (size_t)file_in_size(f) : sizeof head;
@@ -102,16 +106,30 @@ static const image_format *format_of_content(const char *path, err *e) {
     return ok ? format_of_head(path, head, n, e) : NULL;
 }
 
-image_reader *image_open(const char *path, const image_limits *limits, par *threads, err *e) {
-    const image_format *format = format_of_content(path, e);
-    if (!format) return NULL;
-    image_reader *r = mem_new(1, sizeof *r, "reader", e);
-    if (!r) return NULL;
+static image_limits full_limits(const image_limits *limits) {
     image_limits l = limits ? *limits : (image_limits){0};
     if (!l.samples) l.samples = UINT64_MAX;
     if (!l.side) l.side = IMAGE_SIDE;
     if (!l.channels) l.channels = 1024;
     if (!l.parts) l.parts = 1024;
+    return l;
+}
+
+bool image_fetch(const char *path, const char **name, const image_source *from, err *e) {
+    const image_format *format = format_of_content(path, e);
+    const image_limits l = full_limits(NULL);
+    if (!format) return false;
+    *name = format->name;
+    return format->fetch ? format->fetch(path, &l, from, e) || err_in(e, "'%s'", path)
+                         : from->bring(from->ctx, UINT64_MAX, e);
+}
+
+image_reader *image_open(const char *path, const image_limits *limits, par *threads, err *e) {
+    const image_format *format = format_of_content(path, e);
+    if (!format) return NULL;
+    image_reader *r = mem_new(1, sizeof *r, "reader", e);
+    if (!r) return NULL;
+    const image_limits l = full_limits(limits);
     r->format = format;
     if (!(r->path = mem_str(path, e))) goto fail;
     if (!(r->state = format->open(path, &l, threads, &r->head, e))) {
@@ -119,6 +137,9 @@ image_reader *image_open(const char *path, const image_limits *limits, par *thre
         goto fail;
     }
     r->head.format = format->name;
+    if (r->head.behind)
+        log_say_once(LOG_NOTE, "'%s' has %" PRIu64 " bytes behind the image, which are left out",
+                     path, r->head.behind);
     return r;
 fail:
     image_close(&r);
@@ -186,11 +207,23 @@ struct image_writer {
     uint8_t **done; /* done[part][band]: each band of image_writer_rows is written once */
 };
 
+/* Formats that were written, and what to do instead. */
+static const struct {
+    const char *names, *instead;
+} GONE[] = {
+    {"hdr,pic,rgbe", ".hdr is read and no longer written: write .exr, or .pfm"},
+    {"npy", "arrays are for the Python module (docs/python.md): write .exr, or .pfm"},
+    {"raw", "raw planes are gone: exr:- and pfm:- are images in a row (docs/pipes.md)"},
+    {"gbr", "raw planes are gone: ffmpeg -f pfm_pipe -i - takes pfm:- (docs/pipes.md)"},
+};
+
 /* Returns the format of "exr:-", or NULL. */
 static const image_format *format_of_stream(const char *path) {
     for (int i = 0; i < FORMATS; i++) {
         size_t n = strlen(FORMAT[i]->name);
-        if (strncmp(path, FORMAT[i]->name, n) == 0 && strcmp(path + n, ":-") == 0) return FORMAT[i];
+        if (FORMAT[i]->create && strncmp(path, FORMAT[i]->name, n) == 0 &&
+            strcmp(path + n, ":-") == 0)
+            return FORMAT[i];
     }
     return NULL;
 }
@@ -199,33 +232,41 @@ bool image_is_stream(const char *path) {
     return strcmp(path, "-") == 0 || format_of_stream(path);
 }
 
+static bool is_one_of(const char *ending, const char *list) {
+    for (const char *name = list; *name;) {
+        size_t n = strcspn(name, ",");
+        if (strlen(ending) == n && strncasecmp(ending, name, n) == 0) return true;
+        name += n + (name[n] == ',');
+    }
+    return false;
+}
+
+static bool refuse_name(const char *path, const char *ending, err *e) {
+    size_t n = strlen(path);
+    bool stream = n > 2 && strcmp(path + n - 2, ":-") == 0;
+    char word[8];
+    snprintf(word, sizeof word, "%.*s", stream ? (int)min_size(n - 2, sizeof word) : (int)n,
+             stream ? path : ending);
+    for (size_t i = 0; i < sizeof GONE / sizeof *GONE; i++)
+        if (is_one_of(word, GONE[i].names))
+            return err_set(e, ERR_USAGE, "cannot write '%s': %s", path, GONE[i].instead);
+    if (strcmp(path, "-") == 0)
+        return err_set(e, ERR_USAGE, "standard output needs a format: exr:-, pfm:- or png:-");
+    if (stream)
+        return err_set(e, ERR_USAGE, "cannot write '%s': standard output is exr:-, pfm:- or png:-",
+                       path);
+    return err_set(e, ERR_USAGE, "cannot write '%s': unsupported extension; use .exr, .pfm or .png",
+                   path);
+}
+
 static const image_format *format_of_name(const char *path, err *e) {
     const image_format *stream = format_of_stream(path);
     if (stream) return stream;
-    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
-    for (int i = 0; dot && i < FORMATS; i++) {
-        for (const char *name = FORMAT[i]->extensions; *name;) {
-            size_t n = strcspn(name, ",");
-            if (strlen(dot + 1) == n && strncasecmp(dot + 1, name, n) == 0) return FORMAT[i];
-            name += n + (name[n] == ',');
-        }
-    }
-    size_t n = strlen(path);
-    if (image_is_stream(path)) {
-        err_set(
-            e, ERR_CANT_CREATE,
-            "standard output needs a format: exr:-, pfm:-, hdr:-, raw:-, gbr:-, npy:- or png:-");
-        return NULL;
-    }
-    if (n > 2 && strcmp(path + n - 2, ":-") == 0) {
-        err_set(e, ERR_CANT_CREATE,
-                "cannot write '%s': standard output is exr:-, pfm:-, hdr:-, raw:-, gbr:-, npy:- or "
-                "png:-",
-                path);
-        return NULL;
-    }
-    err_set(e, ERR_CANT_CREATE,
-            "cannot write '%s': unsupported extension; use .exr, .hdr, .pfm, .png or .npy", path);
+    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.'),
+               *ending = dot ? dot + 1 : "";
+    for (int i = 0; i < FORMATS; i++)
+        if (FORMAT[i]->create && is_one_of(ending, FORMAT[i]->extensions)) return FORMAT[i];
+    refuse_name(path, ending, e);
     return NULL;
 }
 

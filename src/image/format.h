@@ -28,10 +28,17 @@ typedef struct image_writer image_writer;
 
 /* Opens a file for reading. Its content decides its format, not its name. NULL for `limits` sets
  * the defaults. The header and the path belong to the reader. */
-enum { IMAGE_HEAD = 16 }; /* bytes that tell the format */
-/* Returns whether the first bytes of a file are those of a format that can be read; fails and says
- * what they are otherwise. */
-bool image_is_known(const char *path, const uint8_t *head, size_t n, err *e);
+enum { IMAGE_HEAD = 12 }; /* bytes that tell the format; each image has more */
+/* Where the rest of a file comes from that has only a beginning yet. */
+typedef struct {
+    /* Makes the file at least so long; UINT64_MAX: as long as it gets. Fails where the bytes end
+     * earlier. */
+    bool (*bring)(void *ctx, uint64_t bytes, err *e);
+    void *ctx;
+} image_source;
+/* Brings one image, to its end, into a file that has its first IMAGE_HEAD bytes, or fewer where
+ * there are no more. Names its format. Formats whose end cannot be told take all that comes. */
+bool image_fetch(const char *path, const char **format, const image_source *from, err *e);
 image_reader *image_open(const char *path, const image_limits *limits, par *threads, err *e);
 void image_close(image_reader **r);
 const image_header *image_reader_header(const image_reader *r);
@@ -49,12 +56,12 @@ bool image_read(image_reader *r, int part, uint32_t row, uint32_t rows, void *co
 /* Returns whether a path is standard output: "-", or with the name of a format "exr:-". Without a
  * name image_create does not know what to write. */
 bool image_is_stream(const char *path);
-/* Returns false, with ERR_CANT_CREATE, where image_create would fail for any image: the file
- * extension is not supported, or the folder does not exist. */
+/* Returns false where image_create would fail for any image: the file extension is not supported
+ * (ERR_USAGE), or the folder does not exist (ERR_CANT_CREATE). */
 bool image_can_create(const char *path, err *e);
 /* Creates a file in the format of its extension. The header says what will be written, with the
- * parts in its order; it is copied. A thing that the format cannot hold (a layer in .hdr, an
- * attribute in .pfm) is an error or a note in the log. The file appears under its name in
+ * parts in its order; it is copied. A thing that the format cannot hold (an attribute in
+ * .pfm, a second part) is an error or a note in the log. The file appears under its name in
  * image_commit. Without `replace`, this call or image_commit fails with ERR_SKIPPED when there is a
  * file of that name, even if it appeared in between. */
 image_writer *image_create(const char *path, const image_header *h, bool replace, par *threads,
@@ -88,6 +95,8 @@ bool image_save_to(image_writer *w, const image *img, err *e);
 typedef struct {
     const char *name;
     const char *extensions; /* "exr" or "hdr,pic" */
+    /* Brings the rest of an image; NULL: nothing says where it ends. */
+    bool (*fetch)(const char *path, const image_limits *limits, const image_source *from, err *e);
     bool holds_alpha;
     size_t magic; /* bytes that `match` wants to see */
     bool (*match)(const uint8_t *head, size_t bytes);
@@ -96,7 +105,7 @@ typedef struct {
     bool (*read)(void *r, int part, uint32_t row, uint32_t rows, void *const plane[], err *e);
     uint32_t (*reader_rows)(const void *r, int part); /* NULL: 1 */
     void (*close)(void *r);
-    /* Takes *file and leaves NULL there. */
+    /* Takes *file and leaves NULL there. NULL: the format is not written. */
     void *(*create)(file_out **file, image_header *h, par *threads, err *e);
     uint32_t (*writer_rows)(const void *w, int part);
     bool (*write)(void *w, int part, uint32_t row, uint32_t rows, const void *const plane[],
@@ -108,7 +117,6 @@ typedef struct {
     void (*discard)(void *w);
 } image_format;
 
-extern const image_format FORMAT_EXR, FORMAT_HDR, FORMAT_PFM, FORMAT_PNG, FORMAT_NPY, FORMAT_RAW,
-    FORMAT_GBR;
+extern const image_format FORMAT_EXR, FORMAT_HDR, FORMAT_PFM, FORMAT_PNG;
 
 #endif

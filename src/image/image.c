@@ -331,7 +331,7 @@ image *image_plain(uint32_t w, uint32_t h, int channels, pixel_type type, err *e
                        .channels = channels};
     for (int c = 0; channels > 1 && c < channels; c++)
         channel[c] = (image_channel){.name = NAME[1 + c], .type = type};
-    return image_new(&(image_header){"exr", &part, 1}, e);
+    return image_new(&(image_header){.format = "exr", .part = &part, .parts = 1}, e);
 }
 
 void image_free(image **ip) {

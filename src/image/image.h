@@ -76,9 +76,10 @@ typedef struct {
 } image_part;
 
 typedef struct {
-    const char *format; /* "exr", "hdr", "pfm", "png", "npy": a name in the table of formats */
+    const char *format; /* "exr", "hdr", "pfm", "png": a name in the table of formats */
     image_part *part;
     int parts;
+    uint64_t behind; /* bytes of the file behind the image; a reader sets it */
 } image_header;
 
 typedef struct {

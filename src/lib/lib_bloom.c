@@ -22,7 +22,7 @@ static bool make_header(lib_job *j, err *e) {
     image_part part = {.data = {0, 0, (int32_t)is->width - 1, (int32_t)is->height - 1},
                        .aspect = 1};
     part.display = part.data;
-    const image_header plain = {"exr", &part, 1};
+    const image_header plain = {.format = "exr", .part = &part, .parts = 1};
     if (!image_header_copy(&j->head, &plain, e)) return false;
     for (uint32_t c = 0; c < is->channels; c++) { /* halfs that become halfs again stay halfs */
         bool half = !j->floats && is->in[c].type == FB_HALF && is->out[c].type == FB_HALF;

@@ -155,7 +155,11 @@ T
 74 | there is no folder 'no' | in.exr kernel.exr -o out.exr --report no/r.json
 74 | there is no folder 'no' | precompute kernel.exr -o no/k.spectrum
 74 | there is no folder but a file 'in.exr' | in.exr kernel.exr -o in.exr/out.exr
-74 | cannot write 'o.jpg': unsupported extension; use .exr, .hdr, .pfm, .png or .npy | in.exr kernel.exr -o o.jpg
+64 | cannot write 'o.jpg': unsupported extension; use .exr, .pfm or .png | in.exr kernel.exr -o o.jpg
+64 | cannot write 'o.hdr': .hdr is read and no longer written: write .exr, or .pfm | in.exr kernel.exr -o o.hdr
+64 | arrays are for the Python module (docs/python.md): write .exr, or .pfm | in.exr kernel.exr -o o.npy
+64 | raw planes are gone: ffmpeg -f pfm_pipe -i - takes pfm:- (docs/pipes.md) | in.exr kernel.exr -o gbr:-
+64 | --raw is gone: pipes carry EXR and PFM images in a row | - kernel.exr -o - --raw 4x2x3
 66 | not a regular file | pipe kernel.exr -o out.exr
 66 | folder | folder kernel.exr -o out.exr
 65 | empty.exr | empty.exr kernel.exr -o out.exr

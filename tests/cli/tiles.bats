@@ -208,15 +208,13 @@ CASES
     looks_like stream.png tiled.png
 }
 
-@test "other formats, and an output in the place of its input" {
+@test "other formats" {
     "$FFTBLOOM" in.exr kernel.exr -o in.pfm --amount 0
     "$FFTBLOOM" in.pfm kernel.exr -o whole.pfm --device cpu
     "$FFTBLOOM" in.pfm kernel.exr -o tiled.pfm --device cpu --mem-limit 6MB -v 2>log
     grep -q "tiles of" log
     "$FFTBLOOM" diff whole.pfm tiled.pfm --fail 1e-5 --failrelative 3e-5
-    "$FFTBLOOM" in.exr kernel.exr -o whole.hdr --device cpu
-    "$FFTBLOOM" in.exr kernel.exr -o tiled.hdr --device cpu --mem-limit 6MB
-    "$FFTBLOOM" diff whole.hdr tiled.hdr --failrelative 0.01 --fail 0.01
+    "$FFTBLOOM" in.exr kernel.exr -o tiled.exr --device cpu --mem-limit 6MB
     # --existing update knows the result.
     "$FFTBLOOM" in.exr kernel.exr -o tiled.exr --device cpu --mem-limit 6MB --existing update
     [[ "$("$FFTBLOOM" in.exr kernel.exr -o tiled.exr --device cpu --mem-limit 6MB --existing update -v 2>&1)" == *"up to date"* ]]

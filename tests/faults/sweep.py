@@ -28,7 +28,7 @@ COMMANDS = {
     "glare": (APPLY + "out.exr --emit-file glare.exr", "out.exr glare.exr"),
     "tiles": ("large.exr kernel.exr -o out.exr --mask Y --verify 50 --mem-limit 4MB", "out.exr"),
     "pictures": (APPLY + "out.png --before before.png --report report.json", "out.png before.png"),
-    "formats": ("in.exr kernel.exr -o out.hdr", "out.hdr"),
+    "formats": ("in.exr kernel.exr -o out.pfm", "out.pfm"),
     "sequence": ("in.####.exr kernel.exr -o out.####.exr", "out.0001.exr out.0002.exr"),
     "update": ("in.####.exr kernel.exr -o out.####.exr --existing update", "out.0001.exr out.0002.exr"),
     "pipe": ("- kernel.exr -o pfm:-", ""),

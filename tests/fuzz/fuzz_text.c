@@ -6,7 +6,6 @@
 #include "app/cli/config.h"
 #include "app/farm/farm.h"
 #include "app/run/frame_pattern.h"
-#include "app/run/stream.h"
 #include "base/mem.h"
 #include "fuzz/fuzz.h"
 #include "kernel/make/kernel_recipe.h"
@@ -86,13 +85,6 @@ static bool read_template(given *g, err *e) {
     return ok;
 }
 
-static bool read_raw_size(given *g, err *e) {
-    stream s;
-    bool ok = stream_open(&s, g->string, e);
-    if (ok) stream_close(&s);
-    return ok;
-}
-
 /* The first character chooses the option. */
 static bool read_option(given *g, err *e) {
     if (!*g->string) return true;
@@ -100,9 +92,8 @@ static bool read_option(given *g, err *e) {
     return settings_set(&g->s, i, g->string + 1, (setting_origin){ORIGIN_FLAG, "--fuzz"}, e);
 }
 
-static bool (*const READERS[])(given *g, err *e) = {read_config,   read_suite,  read_recipe,
-                                                    read_pattern,  read_ranges, read_template,
-                                                    read_raw_size, read_option};
+static bool (*const READERS[])(given *g, err *e) = {
+    read_config, read_suite, read_recipe, read_pattern, read_ranges, read_template, read_option};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     static given g;

@@ -150,8 +150,7 @@ TEST(damaged_files_of_other_formats) {
     static const struct {
         const char *name, *channels;
         bool whole_only; /* a PNG file is a picture before its last bytes */
-    } OTHER[] = {{"a.hdr", "R:float G:float B:float", true},
-                 {"a.pfm", "R:float G:float B:float", true},
+    } OTHER[] = {{"a.pfm", "R:float G:float B:float", true},
                  {"b.pfm", "Y:float", true},
                  {"a.png", "R:float G:float B:float A:float", false},
                  {"b.png", "Y:float", false}};
@@ -162,6 +161,19 @@ TEST(damaged_files_of_other_formats) {
         cut_everywhere(path, OTHER[i].whole_only);
         change_bytes(path, CORRUPTIONS, i);
     }
+    uint8_t hdr[400] = "#?RADIANCE\n\n-Y 11 +X 23\n";
+    size_t n = strlen((char *)hdr);
+    for (int y = 0; y < 11; y++) /* of each line and component: a run of 20, and three bytes */
+        for (int c = -1; c < 4; c++) {
+            memcpy(hdr + n, c < 0 ? (uint8_t[]){2, 2, 0, 23} : (uint8_t[]){128 + 20, 7, 3, 1}, 4);
+            n += 4;
+            for (int i = 0; c >= 0 && i < 2; i++) hdr[n++] = (uint8_t)(y + c);
+        }
+    const char *path = make_file("a.hdr", hdr, n);
+    OWN(image) *img = image_load(path, NULL, make_threads(), &e);
+    CHECK_OK(img);
+    cut_everywhere(path, true);
+    change_bytes(path, CORRUPTIONS, 9);
 }
 
 /* --- EXR: one thing wrong at a time ------------------------------------------------------- */

@@ -40,6 +40,9 @@ static const struct {
     {FOR_BENCH, "fft,ocean,engine,algorithm,plot",
      "it is a program of its own: make lab, then build/fftlab fft, ocean or article"},
     {FOR_BENCH, "frames", "write 'fftbloom bench'"},
+    {FOR_APPLY | FOR_PLAN | FOR_FARM | FOR_CONFIG, "raw",
+     "pipes carry EXR and PFM images in a row: ffmpeg -vf format=gbrpf32le -c:v pfm "
+     "-f image2pipe - before, and ffmpeg -f pfm_pipe -i - after (docs/pipes.md)"},
 };
 
 static const char *find(const char *word, uint32_t users) {

@@ -29,7 +29,6 @@ WHERE(has_halfs, s->pixels != PIXELS_FLOAT) /* the output may be half floats */
 WHERE(is_exr, writes(s, ".exr"))            /* the output may be in this format */
 WHERE(is_png, writes(s, ".png"))
 WHERE(is_data, !writes(s, ".png") || writes(s, ".exr"))
-WHERE(is_stream, strcmp(s->input ? s->input : "", "-") == 0)
 WHERE(emits, s->bloom.emit_layer || s->emit_file)
 WHERE(to_slurm, s->farm == FARM_SLURM)
 WHERE(to_template, s->farm == FARM_TEMPLATE)
@@ -49,7 +48,6 @@ const option_rule OPTION_RULES[] = {
 
     {RUN, "knee", has_threshold, "without --threshold"},
     {FOR_APPLY, "half_overflow", has_halfs, "with --pixel-type float"},
-    {FOR_APPLY, "raw", is_stream, "without - as the input"},
     {FOR_APPLY, "emit", emits, "without --emit-layer or --emit-file"},
     {FOR_APPLY, "compression emit_layer stamp", is_exr, "on an output that is not EXR"},
     {FOR_APPLY, "output_space", is_data, "on a PNG picture; use --view"},

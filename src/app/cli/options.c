@@ -33,9 +33,8 @@ enum {
 const option OPTIONS[] = {
     /* --- files --- */
     {"input", OPTION_PATH, SECTION_FILES, IMAGE, AT(input), .value = "IN",
-     .help =
-         "Image to bloom: EXR, HDR, PFM, PNG or NPY. A frame pattern such as shot.####.exr means a "
-         "sequence.",
+     .help = "Image to bloom: EXR, HDR, PFM or PNG. A frame pattern such as shot.####.exr means a "
+             "sequence.",
      .about = "It can also be given as the first argument. - is standard input (docs/pipes.md)."},
     {"kernel", OPTION_PATH, SECTION_FILES, SPREAD | FOR_BENCH, AT(kernel), .rank = RANK_MAIN,
      .value = "KERNEL", .letter = 'k',
@@ -59,12 +58,6 @@ const option OPTIONS[] = {
      .help = "Write the glare alone into an EXR file of its own, and not into the output.",
      .about = "Its channels have the names of the image's channels, with the name of --emit-layer "
               "before them if that is given. For a sequence it needs a frame pattern."},
-    {"raw", OPTION_STRING, SECTION_FILES, FOR_APPLY, AT(raw), .value = "WxHxC",
-     .help = "Size and channels of raw planes on standard input (IN is -), such as 1920x1080x3; "
-             "with OUT - the result is raw, too.",
-     .about = "The planes are 32-bit floats, red, green, blue and alpha (4 channels), or grey (1), "
-              "frame after frame. 1920x1080x3:gbr takes them in the order of ffmpeg's gbrpf32le "
-              "and gbrapf32le. See docs/pipes.md."},
     {"kernels", OPTION_PATH, SECTION_FILES, IMAGE | FOR_PRECOMPUTE | FOR_KERNEL, AT(kernels),
      .rank = RANK_EXPERT, .value = "DIR",
      .help =

@@ -47,7 +47,6 @@ typedef struct {
     char *recipe;          /* the file that the kernel was made of; NULL: none */
     const char *before;    /* a picture of the input; NULL: none */
     const char *emit_file; /* the glare; NULL: none */
-    const char *raw;       /* "1920x1080x3"; NULL: no raw planes come in */
     bool stamp;            /* write provenance into the image */
     const char *config, *report;
     const char *frames, *views;

@@ -197,7 +197,7 @@ static bool take_header(editing *w, const kernel_source *k, const char *path, pr
     *is = says ? primaries_from_floats(xy) : *PRIMARIES_REC709;
     bool first = !w->head.parts, better = says && !w->coloured, ok = true;
     if (first || better) {
-        const image_header one = {"exr", &h->part[k->part], 1};
+        const image_header one = {.format = "exr", .part = &h->part[k->part], .parts = 1};
         image_header_free(&w->head);
         ok = image_header_copy(&w->head, &one, e);
     }

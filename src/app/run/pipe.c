@@ -61,12 +61,13 @@ static bool make(piped *p, const char *input, const char *format, size_t index, 
     job_files files = {.input = (char *)(uintptr_t)input,
                        .kernel = (char *)(uintptr_t)p->s->kernel};
     par *threads = p->maker->threads;
-    text name = {0}; /* "-" alone is in the format of the input */
-    text_add(&name, "%s%s", strcmp(p->s->output, "-") == 0 ? format : p->s->output,
-             strcmp(p->s->output, "-") == 0 ? ":-" : "");
+    char as[OPTION_NAME_ROOM]; /* "-" alone is in the format of the input, if that is written */
+    snprintf(as, sizeof as, "%s:-", format);
+    const char *to = strcmp(p->s->output, "-") != 0 ? p->s->output
+                     : image_is_stream(as)          ? as
+                                                    : "exr:-";
     files.output = p->output.before ? frame_path(&p->output, p->first + (int)index, e)
-                                    : mem_str(name.s, e);
-    text_free(&name);
+                                    : mem_str(to, e);
     const file_set_file apart[] = {{FILE_READ, "the input", "-"},
                                    {FILE_READ, "the kernel", files.kernel},
                                    {FILE_WRITTEN, "the output", files.output}};
@@ -81,16 +82,18 @@ static bool make(piped *p, const char *input, const char *format, size_t index, 
 static bool make_stream(piped *p, err *e) {
     stream in;
     frame_maker *m = p->maker;
-    bool ok = stream_open(&in, p->s->raw, e), picture = output_is_picture(p->s->output);
+    bool ok = true, picture = output_is_picture(p->s->output);
+    stream_open(&in);
     while (ok && stream_next(&in, e)) {
         if (in.count > 1 && !p->output.after && p->output.before)
             ok = err_set(e, ERR_USAGE,
                          "standard input has more than one image; give the output a frame pattern, "
                          "such as out.####.exr, or write -");
-        if (ok && in.count == 1 && picture) /* PFM and raw planes may be followed by more */
-            ok = exposure_settle(p->s, in.path, strcmp(in.format, "exr") != 0, m->threads, e) &&
+        if (ok && in.count == 1 && picture) /* more may follow */
+            ok = exposure_settle(p->s, in.path, true, m->threads, e) &&
                  (m->screen = screen_open(p->s->view, e));
-        ok = ok && make(p, in.path, in.format, in.count - 1, e);
+        const char *as = ok && strcmp(in.format, "pfm") == 0 ? "pfm" : "exr";
+        ok = ok && make(p, in.path, as, in.count - 1, e);
         if (!ok) rename_input(in.path, in.count, e);
     }
     if (ok) rename_input(in.path, in.count + 1, e); /* where the next image could not be had */

@@ -9,7 +9,6 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "EXR is read and written as it stands");
 
 enum {
-    LONGEST_NAME = 255,
     /* A part with 60 channels of metadata has some hundreds. Each costs some 200 bytes of memory
      * and as little as 8 of the file, so a file of nothing else must stop somewhere. */
     MOST_ATTRS = 1 << 16,
@@ -49,13 +48,13 @@ static bool take(cursor *c, void *to, size_t n, const char *what, err *e) {
     return true;
 }
 
-static bool take_name(cursor *c, char name[LONGEST_NAME + 1], const char *what, err *e) {
-    for (int n = 0; n <= LONGEST_NAME; n++) {
+static bool take_name(cursor *c, char name[EXR_LONGEST_NAME + 1], const char *what, err *e) {
+    for (int n = 0; n <= EXR_LONGEST_NAME; n++) {
         if (!take(c, &name[n], 1, what, e)) return false;
         if (name[n] == 0) return true;
     }
     return err_set(e, ERR_DATA, "%s at byte %" PRIu64 " has no end after %d characters", what,
-                   c->at - LONGEST_NAME - 1, LONGEST_NAME);
+                   c->at - EXR_LONGEST_NAME - 1, EXR_LONGEST_NAME);
 }
 
 /* --- attributes that this program understands --------------------------------------------- */
@@ -105,7 +104,7 @@ static bool read_channels(part_reader *r, const uint8_t *v, uint32_t n, err *e) 
             return err_set(e, ERR_DATA, "there are no channels");
         }
         uint32_t rest = (uint32_t)(v + n - end) - 1;
-        if (end - (v + at) > LONGEST_NAME || rest < 16) break;
+        if (end - (v + at) > EXR_LONGEST_NAME || rest < 16) break;
         if (!one_channel(r, (const char *)v + at, end + 1, e)) return false;
         at = (uint32_t)(end - v) + 17;
     }
@@ -159,8 +158,9 @@ static bool read_type(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
 }
 
 static bool read_name(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
-    char name[LONGEST_NAME + 1] = {0};
-    if (n > LONGEST_NAME) return err_set(e, ERR_DATA, "the part's name has %" PRIu32 " bytes", n);
+    char name[EXR_LONGEST_NAME + 1] = {0};
+    if (n > EXR_LONGEST_NAME)
+        return err_set(e, ERR_DATA, "the part's name has %" PRIu32 " bytes", n);
     memcpy(name, v, n);
     mem_free(r->part->name);
     return (r->part->name = mem_str(name, e));
@@ -212,7 +212,7 @@ static bool understand(part_reader *r, const image_attr *a, err *e) {
 /* --- headers ------------------------------------------------------------------------------ */
 
 static bool take_attr(cursor *c, part_reader *r, const char *name, err *e) {
-    char type[LONGEST_NAME + 1];
+    char type[EXR_LONGEST_NAME + 1];
     uint32_t bytes;
     if (!take_name(c, type, "the type of an attribute", e) ||
         !take(c, &bytes, sizeof bytes, "the size of an attribute", e))
@@ -317,7 +317,7 @@ static bool take_headers(cursor *c, exr_file *x, image_header *h, const image_li
         return err_set(e, ERR_DATA, "version 0x%08" PRIx32 " of EXR is unknown", version);
     x->multipart = flags & EXR_MULTIPART;
     do {
-        char name[LONGEST_NAME + 1];
+        char name[EXR_LONGEST_NAME + 1];
         if (!take_name(c, name, "the name of an attribute", e)) return false;
         if (x->multipart && h->parts && !*name) return true; /* an empty header ends the list */
         if (!add_part(x, h, limits, e)) return false;
@@ -371,6 +371,35 @@ static bool check_table(const exr_table *t, uint64_t start, uint64_t end, size_t
     return true;
 }
 
+bool exr_file_headers(exr_file *out, image_header *h, const file_in *f, const image_limits *limits,
+                      err *e) {
+    exr_file x = {0};
+    cursor c = {.f = f, .end = file_in_size(f)};
+    bool ok = take_headers(&c, &x, h, limits, e);
+    *out = ok ? x : (exr_file){0};
+    if (ok) return true;
+    exr_file_free(&x);
+    image_header_free(h);
+    return false;
+}
+
+/* Returns the bytes behind the last chunk. Where a part had smaller levels, they may be in them, so
+ * there are none to tell of. */
+static uint64_t bytes_behind(const exr_file *x, const image_header *h, const cursor *c) {
+    exr_last_chunk last = {0};
+    uint32_t bytes;
+    err ignored = {0};
+    for (int p = 0; p < x->parts; p++) {
+        if (h->part[p].mipmapped) return 0;
+        const exr_table *t = &x->table[p];
+        for (uint64_t i = 0; i < exr_layout_chunks(&t->layout); i++)
+            if (t->offset[i] >= last.at) last = (exr_last_chunk){t->offset[i], p};
+    }
+    uint64_t data = last.at + exr_chunk_head(x->multipart, h->part[last.part].tile_w);
+    bool ok = file_in_read(c->f, data - sizeof bytes, &bytes, sizeof bytes, &ignored);
+    return ok && bytes < c->end - data ? c->end - data - bytes : 0;
+}
+
 bool exr_file_read(exr_file *out, image_header *h, const file_in *f, const image_limits *limits,
                    err *e) {
     exr_file x = {0};
@@ -383,6 +412,7 @@ bool exr_file_read(exr_file *out, image_header *h, const file_in *f, const image
         size_t head = exr_chunk_head(x.multipart, h->part[part].tile_w);
         if (!check_table(&x.table[part], c.at, c.end, head, e)) goto fail_in_part;
     }
+    h->behind = bytes_behind(&x, h, &c);
     *out = x;
     return true;
 fail_in_part:

@@ -531,6 +531,7 @@ const image_format FORMAT_EXR = {
     .extensions = "exr,sxr,mxr",
     .magic = 4,
     .match = match,
+    .fetch = exr_fetch,
     .open = exr_read_open,
     .read = exr_read_band,
     .reader_rows = exr_read_rows,

@@ -141,57 +141,38 @@ uint32_t flat_one_row(const void *state, int part) {
 
 /* --- rows of numbers ---------------------------------------------------------------------- */
 
-static const size_t BYTES[FLAT_TYPES] = {2, 4, 8, 1, 2};
-
 /* Returns the bytes of a row. */
 static size_t row_bytes(const flat_file *f) {
-    return f->width * (size_t)f->numbers.count * BYTES[f->numbers.type];
+    return f->width * (size_t)f->numbers.count * sizeof(float);
 }
 
 /* Returns where row i of the band is. */
 static uint64_t row_at(const flat_file *f, size_t i) {
-    uint64_t row = f->row + i, place = f->numbers.upwards ? f->height - 1 - row : row;
-    return f->numbers.start + place * row_bytes(f);
+    return f->numbers.start + (f->height - 1 - (f->row + i)) * row_bytes(f);
 }
 
-bool flat_numbers_there(const flat_file *f, err *e) {
+bool flat_numbers_there(const flat_file *f, uint64_t *behind, err *e) {
     uint64_t need = f->height * (uint64_t)row_bytes(f),
              there = file_in_size(f->in) - f->numbers.start;
-    return need <= there ||
-           err_set(e, ERR_DATA,
-                   "the file is cut off: its samples need %" PRIu64 " bytes, %" PRIu64 " are there",
-                   need, there);
-}
-
-static float number_at(const void *line, flat_type t, size_t i) {
-    switch (t) {
-    case FLAT_DOUBLE: return (float)((const double *)line)[i];
-    case FLAT_U1: return ((const uint8_t *)line)[i];
-    default: return ((const uint16_t *)line)[i];
-    }
+    if (need > there)
+        return err_set(e, ERR_DATA,
+                       "the file is cut off: its samples need %" PRIu64 " bytes, %" PRIu64
+                       " are there",
+                       need, there);
+    *behind = there - need;
+    return true;
 }
 
 bool flat_read_numbers(void *file, size_t i, int worker, err *e) {
     (void)worker;
     const flat_file *f = file;
-    const flat_numbers *n = &f->numbers;
-    size_t width = f->width, count = (size_t)n->count;
-    void *line = mem_raw(row_bytes(f), 1, "a row", e);
+    size_t width = f->width, count = (size_t)f->numbers.count;
+    uint32_t *line = mem_raw(row_bytes(f), 1, "a row", e);
     bool ok = line && file_in_read(f->in, row_at(f, i), line, row_bytes(f), e);
-    const uint32_t *bits = line;
     for (size_t k = 0; ok && k < count; k++) {
-        void *plane = f->plane[k < 3 ? f->picture.colour[k] : f->picture.alpha];
-        if (!plane) continue;
-        uint16_t *halfs = (uint16_t *)plane + i * width;
-        uint32_t *same = (uint32_t *)plane + i * width;
-        float *floats = (float *)plane + i * width;
-        for (size_t x = 0, at = k; x < width; x++, at += count)
-            if (n->type == FLAT_HALF)
-                halfs[x] = ((const uint16_t *)line)[at];
-            else if (n->type == FLAT_FLOAT)
-                same[x] = n->swapped ? __builtin_bswap32(bits[at]) : bits[at];
-            else
-                floats[x] = number_at(line, n->type, at);
+        uint32_t *plane = f->plane[f->picture.colour[k]], *to = plane + i * width;
+        for (size_t x = 0, at = k; plane && x < width; x++, at += count)
+            to[x] = f->numbers.swapped ? __builtin_bswap32(line[at]) : line[at];
     }
     mem_free(line);
     return ok;
@@ -200,15 +181,10 @@ bool flat_read_numbers(void *file, size_t i, int worker, err *e) {
 bool flat_write_numbers(void *file, size_t i, int worker, err *e) {
     (void)worker;
     const flat_file *f = file;
-    size_t n = f->width * (size_t)f->numbers.count;
-    bool half = f->numbers.type == FLAT_HALF;
-    float *line = mem_raw(n, sizeof *line, "a row", e);
-    uint16_t *halfs = line && half ? mem_raw(n, sizeof *halfs, "a row", e) : NULL;
-    bool ok = line && (halfs || !half);
-    if (ok) flat_get(line, f->numbers.count, &f->picture, f->from, i);
-    for (size_t k = 0; halfs && k < n; k++) halfs[k] = half_from_float(line[k]);
-    ok = ok && file_out_write(f->out, row_at(f, i), half ? (void *)halfs : line, row_bytes(f), e);
-    mem_free(halfs);
+    float *line = mem_raw(row_bytes(f), 1, "a row", e);
+    if (!line) return false;
+    flat_get(line, f->numbers.count, &f->picture, f->from, i);
+    bool ok = file_out_write(f->out, row_at(f, i), line, row_bytes(f), e);
     mem_free(line);
     return ok;
 }

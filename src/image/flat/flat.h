@@ -22,14 +22,12 @@ bool flat_find(flat_picture *f, const image_part *p, err *e);
  * 1 where there is none). plane[c] holds channel c of the part, or is NULL if it is not used. */
 void flat_get(float *to, int count, const flat_picture *f, const void *const plane[], size_t y);
 
-/* How rows of numbers lie in a file: pixel after pixel, with `count` numbers each. */
-typedef enum { FLAT_HALF, FLAT_FLOAT, FLAT_DOUBLE, FLAT_U1, FLAT_U2, FLAT_TYPES } flat_type;
+/* How rows of floats lie in a file: the lowest first, pixel after pixel, with `count` numbers each.
+ */
 typedef struct {
-    uint64_t start; /* of the first row that is there */
-    flat_type type;
+    uint64_t start; /* of the lowest row */
     int count;
-    bool upwards; /* the lowest row comes first */
-    bool swapped; /* the numbers, floats, are big endian */
+    bool swapped; /* they are big endian */
 } flat_numbers;
 
 /* What the readers and writers of all these formats have: the first member of theirs. */
@@ -79,12 +77,11 @@ uint32_t flat_one_row(const void *state, int part);
 #define FLAT_ROWS  .read = flat_read, .writer_rows = flat_one_row, .write = flat_write
 #define FLAT_WHOLE FLAT_ROWS, .close = flat_close, .commit = flat_commit, .discard = flat_close
 
-/* Serve as `each` of formats with rows of numbers. A writer has floats, or halfs for channels of
- * halfs alone. */
+/* Serve as `each` of formats with rows of floats. */
 bool flat_read_numbers(void *file, size_t i, int worker, err *e);
 bool flat_write_numbers(void *file, size_t i, int worker, err *e);
-/* Fails where a file ends before its numbers do. */
-bool flat_numbers_there(const flat_file *f, err *e);
+/* Fails where a file ends before its numbers do, and tells the bytes behind them. */
+bool flat_numbers_there(const flat_file *f, uint64_t *behind, err *e);
 
 /* Apply the curve of sRGB, from 0..1 to 0..1: to linear light, and back. */
 float flat_from_srgb(float v);

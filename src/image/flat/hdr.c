@@ -3,7 +3,7 @@
  * A file has lines of text up to an empty one, a line with the size and the orientation, and scan
  * lines of pixels whose three mantissas share an exponent. EXPOSURE and COLORCORR say by what the
  * stored values were multiplied, so they are divided by them. A reader holds the picture as four
- * bytes for each pixel. XYZE is refused. Of a picture without R G B, Y is written as grey. */
+ * bytes for each pixel. XYZE and pictures that are stored turned are refused. */
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -25,7 +25,7 @@ static bool match(const uint8_t *head, size_t bytes) {
  * A line is stored as it stands; in old run lengths, where a pixel 1 1 1 n repeats the one before;
  * or, from 8 to 32767 pixels, in new ones, each component for itself. */
 
-enum { NEW_SHORTEST = 8, NEW_LONGEST = 32767, RUN_FLAG = 128, RUN_LONGEST = 127, RUN_SHORTEST = 4 };
+enum { NEW_SHORTEST = 8, NEW_LONGEST = 32767, RUN_FLAG = 128 };
 
 /* The bytes of a file in memory that are still to be read. */
 typedef struct {
@@ -93,71 +93,10 @@ static bool read_line(uint8_t *line, size_t n, cursor *in, err *e) {
     return read_new(line, n, in, e);
 }
 
-/* Returns how many bytes from x on are the same, at most what one run holds. */
-static size_t run_at(const uint8_t *from, size_t x, size_t n) {
-    size_t count = 1;
-    while (x + count < n && count < RUN_LONGEST && from[4 * (x + count)] == from[4 * x]) count++;
-    return count;
-}
-
-static uint8_t *write_component(uint8_t *to, const uint8_t *from, size_t n) {
-    for (size_t x = 0; x < n;) {
-        size_t run = run_at(from, x, n), start = x;
-        if (run >= RUN_SHORTEST) {
-            *to++ = (uint8_t)(RUN_FLAG + run);
-            *to++ = from[4 * x];
-            x += run;
-            continue;
-        }
-        while (x < n && x - start < RUN_FLAG && run_at(from, x, n) < RUN_SHORTEST) x++;
-        *to++ = (uint8_t)(x - start);
-        for (size_t i = start; i < x; i++) *to++ = from[4 * i];
-    }
-    return to;
-}
-
-/* Writes one line and returns its length. */
-static size_t write_line(uint8_t *to, const uint8_t *line, size_t n) {
-    if (n < NEW_SHORTEST || n > NEW_LONGEST) {
-        memcpy(to, line, 4 * n);
-        return 4 * n;
-    }
-    memcpy(to, (uint8_t[]){2, 2, (uint8_t)(n >> 8), (uint8_t)n}, 4);
-    uint8_t *at = to + 4;
-    for (int c = 0; c < 4; c++) at = write_component(at, line + c, n);
-    return (size_t)(at - to);
-}
-
-/* --- pixels --------------------------------------------------------------------------------
- *
- * A value is m * 2^(e - 136), without the half that some readers add, so that what is written is
- * what is read. */
-
-/* Converts one pixel. Negative values and NaN become 0, and too large ones the largest. */
-static void from_floats(uint8_t *to, const float *from) {
-    const float largest = ldexpf(255, 255 - 136);
-    float v[3], most = 0;
-    for (int c = 0; c < 3; c++) {
-        v[c] = from[c] > 0 ? fminf(from[c], largest) : 0;
-        most = fmaxf(most, v[c]);
-    }
-    int e;
-    frexpf(most, &e); /* most < 2^e */
-    /* The largest mantissa is rounded to 128..255, or once more to 256: then one step up. */
-    if (rintf(ldexpf(most, 8 - e)) > 255) e++;
-    if (e < -127) e = -127; /* the smallest exponent, with smaller mantissas */
-    memset(to, 0, 4);
-    if (most == 0) return;
-    for (int c = 0; c < 3; c++) to[c] = (uint8_t)rintf(ldexpf(v[c], 8 - e));
-    to[3] = (uint8_t)(e + 128);
-}
-
 /* --- reading ------------------------------------------------------------------------------ */
 
 typedef struct {
-    flat_file flat;        /* pixels: four bytes each, in the order of the file */
-    ptrdiff_t right, down; /* from a pixel to its neighbours, in pixels */
-    size_t origin;         /* of the pixel at the upper left */
+    flat_file flat; /* pixels: four bytes each, as in the file */
     double divide[3];
     double aspect; /* height / width of a pixel */
     float primaries[8];
@@ -235,14 +174,8 @@ static bool take_line(char line[LONGEST_LINE], cursor *in, err *e) {
     return true;
 }
 
-/* The content of a line such as "-Y 480 +X 640". The axis that steps from line to line comes
- * first; -Y goes down, +X to the right. */
-typedef struct {
-    bool down, right, columns; /* `columns`: a line of the file is a column of the picture */
-    uint64_t width, height;
-} orientation;
-
-static bool take_size(orientation *o, cursor *in, err *e) {
+/* Takes the line of the size: "-Y 480 +X 640" is a picture whose rows go down, from the left. */
+static bool take_size(flat_size *size, cursor *in, err *e) {
     char line[LONGEST_LINE], sign[2], axis[2];
     uint64_t length[2];
     int used = 0;
@@ -254,18 +187,17 @@ static bool take_size(orientation *o, cursor *in, err *e) {
         ok = (sign[i] == '+' || sign[i] == '-') && (axis[i] == 'X' || axis[i] == 'Y');
     if (!ok || axis[0] == axis[1])
         return err_set(e, ERR_DATA, "the line of the size, '%.60s', is damaged", line);
-    o->columns = axis[0] == 'X';
-    int y = o->columns, x = !o->columns;
-    o->down = sign[y] == '-';
-    o->right = sign[x] == '+';
-    o->width = length[x];
-    o->height = length[y];
+    if (sign[0] != '-' || axis[0] != 'Y' || sign[1] != '+')
+        return err_set(e, ERR_DATA,
+                       "the picture is stored turned, as '%.60s'; only '-Y HEIGHT +X WIDTH' is "
+                       "read: oiiotool IN -o OUT.exr makes one that is upright",
+                       line);
+    *size = (flat_size){length[1], length[0], 3, false};
     return true;
 }
 
-static bool take_pixels(hdr_reader *r, const orientation *o, cursor *in, err *e) {
-    size_t n = (size_t)(o->columns ? o->height : o->width);
-    size_t lines = (size_t)(o->columns ? o->width : o->height);
+static bool take_pixels(hdr_reader *r, cursor *in, err *e) {
+    size_t n = r->flat.width, lines = r->flat.height;
     if (lines > (size_t)(in->end - in->at) / 4) /* a line has a pixel, or as many bytes of head */
         return err_set(e, ERR_DATA, "the file is cut off: %zu bytes do not hold %zu scan lines",
                        (size_t)(in->end - in->at), lines);
@@ -284,39 +216,31 @@ static bool read_row(void *ctx, size_t i, int worker, err *e) {
     float unit[256];
     unit[0] = 0; /* an exponent of 0 means black */
     for (int k = 1; k < 256; k++) unit[k] = ldexpf(1, k - 136);
-    ptrdiff_t first = (ptrdiff_t)r->origin + r->down * (ptrdiff_t)(r->flat.row + i);
+    const uint8_t *line = (const uint8_t *)r->flat.pixels + 4 * width * (r->flat.row + i);
     for (int c = 0; c < 3; c++) {
         float *to = r->flat.plane[r->flat.picture.colour[c]];
-        ptrdiff_t at = first;
-        for (size_t x = 0; to && x < width; x++, at += r->right) {
-            const uint8_t *rgbe = (const uint8_t *)r->flat.pixels + 4 * at;
-            to[i * width + x] = (float)((float)rgbe[c] * unit[rgbe[3]] / r->divide[c]);
-        }
+        for (size_t x = 0; to && x < width; x++)
+            to[i * width + x] =
+                (float)((float)line[4 * x + (size_t)c] * unit[line[4 * x + 3]] / r->divide[c]);
     }
     return true;
 }
 
 static bool parse(hdr_reader *r, cursor *in, const image_limits *limits, image_header *h, err *e) {
     char line[LONGEST_LINE];
-    orientation o = {0};
+    flat_size size;
     do
         if (!take_line(line, in, e) || !read_variable(r, line, e)) return false;
     while (line[0]);
-    if (!take_size(&o, in, e) ||
-        !flat_header(&r->flat, h, &(flat_size){o.width, o.height, 3, false}, limits, e))
-        return false;
-    /* Where pixels lie in the order of the file. */
-    ptrdiff_t width = r->flat.width, height = r->flat.height;
-    ptrdiff_t x = o.columns ? height : 1, y = o.columns ? 1 : width;
-    r->origin = (size_t)((o.right ? 0 : x * (width - 1)) + (o.down ? 0 : y * (height - 1)));
-    r->right = o.right ? x : -x;
-    r->down = o.down ? y : -y;
+    if (!take_size(&size, in, e) || !flat_header(&r->flat, h, &size, limits, e)) return false;
     image_part *p = &h->part[0];
     p->aspect = (float)(1 / r->aspect);
     if (r->has_primaries && !image_set_attr(p, "chromaticities", "chromaticities", r->primaries,
                                             sizeof r->primaries, e))
         return false;
-    return take_pixels(r, &o, in, e);
+    bool ok = take_pixels(r, in, e);
+    h->behind = (uint64_t)(in->end - in->at);
+    return ok;
 }
 
 static void *hdr_open(const char *path, const image_limits *limits, par *threads, image_header *h,
@@ -335,99 +259,6 @@ static void *hdr_open(const char *path, const image_limits *limits, par *threads
     return NULL;
 }
 
-/* --- writing ------------------------------------------------------------------------------ */
-
-typedef struct {
-    uint8_t *bytes;
-    size_t n;
-} packed_line;
-
-typedef struct {
-    flat_file flat;
-    packed_line *line; /* by row, until its turn has come */
-    uint32_t written;  /* rows */
-    uint64_t end;      /* of the file */
-} hdr_writer;
-
-static void hdr_discard(void *writer) {
-    hdr_writer *w = writer;
-    for (uint32_t y = 0; w && w->line && y < w->flat.height; y++) mem_free(w->line[y].bytes);
-    if (w) mem_free(w->line);
-    flat_close(w);
-}
-
-static bool write_head(hdr_writer *w, err *e) {
-    const image_part *p = w->flat.picture.part;
-    const image_attr *a = image_find_attr(p, "chromaticities");
-    text t = {0};
-    text_add(&t, "#?RADIANCE\n");
-    if (a && a->bytes == 8 * sizeof(float)) {
-        float v[8];
-        memcpy(v, a->data, sizeof v);
-        text_add(&t, "PRIMARIES=");
-        for (int i = 0; i < 8; i++) text_add(&t, "%s%.9g", i ? " " : "", (double)v[i]);
-        text_add(&t, "\n");
-    }
-    if (p->aspect > 0 && p->aspect != 1) text_add(&t, "PIXASPECT=%.9g\n", 1 / (double)p->aspect);
-    text_add(&t, "FORMAT=32-bit_rle_rgbe\n\n-Y %" PRIu32 " +X %" PRIu32 "\n", w->flat.height,
-             w->flat.width);
-    bool ok = text_check(&t, e) && file_out_write(w->flat.out, 0, t.s, t.n, e);
-    w->end = t.n;
-    text_free(&t);
-    return ok;
-}
-
-static bool pack_row(void *ctx, size_t i, int worker, err *e) {
-    (void)worker;
-    const hdr_writer *w = ctx;
-    size_t width = w->flat.width;
-    packed_line *l = &w->line[w->flat.row + i];
-    float *rgb = mem_raw(3 * width, sizeof *rgb, "a row", e);
-    uint8_t *rgbe = mem_raw(width, 4, "a row", e);
-    /* A line is longest where nothing repeats: a count for every RUN_FLAG bytes. */
-    l->bytes = mem_raw(4 + 4 * (width + width / RUN_FLAG + 1), 1, "a row", e);
-    bool ok = rgb && rgbe && l->bytes;
-    if (ok) {
-        flat_get(rgb, 3, &w->flat.picture, w->flat.from, i);
-        for (size_t x = 0; x < width; x++) from_floats(rgbe + 4 * x, rgb + 3 * x);
-        l->n = write_line(l->bytes, rgbe, width);
-    }
-    mem_free(rgbe);
-    mem_free(rgb);
-    return ok;
-}
-
-static void *hdr_create(file_out **file, image_header *h, par *threads, err *e) {
-    hdr_writer *w = flat_new(sizeof *w, pack_row, threads, e);
-    if (w && flat_take(&w->flat, file, h, &FORMAT_HDR, e) &&
-        (w->line = mem_new(w->flat.height, sizeof *w->line, "scan lines", e)) && write_head(w, e))
-        return w;
-    hdr_discard(w);
-    return NULL;
-}
-
-/* Packs the rows and writes those whose turn has come: a line's place depends on all before it. */
-static bool hdr_write(void *writer, int part, uint32_t row, uint32_t rows,
-                      const void *const plane[], err *e) {
-    hdr_writer *w = writer;
-    if (!flat_write(w, part, row, rows, plane, e)) return false;
-    for (; w->written < w->flat.height && w->line[w->written].bytes; w->written++) {
-        packed_line *l = &w->line[w->written];
-        if (!file_out_write(w->flat.out, w->end, l->bytes, l->n, e)) return false;
-        w->end += l->n;
-        mem_free(l->bytes);
-        l->bytes = NULL;
-    }
-    return true;
-}
-
-static bool hdr_commit(void *writer, err *e) {
-    hdr_writer *w = writer;
-    bool ok = file_out_commit(&w->flat.out, e);
-    hdr_discard(w);
-    return ok;
-}
-
 const image_format FORMAT_HDR = {
     .name = "hdr",
     .extensions = "hdr,pic,rgbe",
@@ -436,9 +267,4 @@ const image_format FORMAT_HDR = {
     .open = hdr_open,
     .read = flat_read,
     .close = flat_close,
-    .create = hdr_create,
-    .writer_rows = flat_one_row,
-    .write = hdr_write,
-    .commit = hdr_commit,
-    .discard = hdr_discard,
 };

@@ -39,30 +39,63 @@ static bool number(const char *s, uint64_t *out) {
     return *end == 0;
 }
 
+/* What the head says. */
+typedef struct {
+    flat_size size;
+    uint64_t bytes; /* of the head */
+    float scale;
+} pfm_head;
+
+static bool parse_head(pfm_head *to, char head[LONGEST_HEAD + 1], err *e) {
+    char *at = head, *end;
+    pfm_head is = {0};
+    const char *kind = word(&at), *w = word(&at), *h = word(&at), *s = word(&at);
+    if (!s || !number(w, &is.size.width) || !number(h, &is.size.height))
+        return err_set(e, ERR_DATA, "the header of the PFM file is damaged");
+    is.scale = strtof(s, &end);
+    if (*end || !isfinite(is.scale) || is.scale == 0)
+        return err_set(e, ERR_DATA,
+                       "the scale '%s' of the PFM file is not a number other than zero", s);
+    is.size.colours = kind[1] == 'F' ? 3 : 1;
+    is.bytes = (uint64_t)(at - head);
+    *to = is;
+    return true;
+}
+
 static bool read_head(flat_file *r, const char *path, image_header *h, const image_limits *limits,
                       err *e) {
     char head[LONGEST_HEAD + 1] = {0};
     uint64_t size = file_in_size(r->in);
-    flat_size is = {0};
-    if (!file_in_read(r->in, 0, head, (size_t)min_u64(size, LONGEST_HEAD), e)) return false;
-    char *at = head, *end;
-    const char *kind = word(&at), *w = word(&at), *hgt = word(&at), *s = word(&at);
-    if (!s || !number(w, &is.width) || !number(hgt, &is.height))
-        return err_set(e, ERR_DATA, "the header of the PFM file is damaged");
-    float scale = strtof(s, &end);
-    if (*end || !isfinite(scale) || scale == 0)
-        return err_set(e, ERR_DATA,
-                       "the scale '%s' of the PFM file is not a number other than zero", s);
-    is.colours = kind[1] == 'F' ? 3 : 1;
-    r->numbers = (flat_numbers){.start = (uint64_t)(at - head),
-                                .type = FLAT_FLOAT,
-                                .count = is.colours,
-                                .upwards = true,
-                                .swapped = scale > 0};
-    if (fabsf(scale) != 1)
+    pfm_head is;
+    if (!file_in_read(r->in, 0, head, (size_t)min_u64(size, LONGEST_HEAD), e) ||
+        !parse_head(&is, head, e))
+        return false;
+    r->numbers =
+        (flat_numbers){.start = is.bytes, .count = is.size.colours, .swapped = is.scale > 0};
+    if (fabsf(is.scale) != 1)
         log_note("'%s': the scale %g is ignored, the samples are taken as they are", path,
-                 (double)fabsf(scale));
-    return flat_header(r, h, &is, limits, e) && flat_numbers_there(r, e);
+                 (double)fabsf(is.scale));
+    return flat_header(r, h, &is.size, limits, e) && flat_numbers_there(r, &h->behind, e);
+}
+
+/* Reads the head byte by byte: the fourth blank or run of blanks ends it. */
+static bool pfm_fetch(const char *path, const image_limits *limits, const image_source *from,
+                      err *e) {
+    char head[LONGEST_HEAD + 1] = {0};
+    file_in *f = file_in_open(path, e);
+    pfm_head is;
+    bool ok = f != NULL;
+    for (int n = 0, words = 0; ok && words < 4 && n < LONGEST_HEAD; n++) {
+        ok = from->bring(from->ctx, (uint64_t)n + 1, e) &&
+             file_in_read(f, (uint64_t)n, head + n, 1, e);
+        words += n > 0 && strchr(" \t\r\n", head[n]) && !strchr(" \t\r\n", head[n - 1]);
+    }
+    file_in_close(&f);
+    if (!ok || !parse_head(&is, head, e)) return false;
+    if (is.size.width > limits->side || is.size.height > limits->side)
+        return err_set(e, ERR_DATA, "the header of the PFM file is damaged");
+    return from->bring(
+        from->ctx, is.bytes + is.size.width * is.size.height * (uint64_t)is.size.colours * 4, e);
 }
 
 static void *pfm_open(const char *path, const image_limits *limits, par *threads, image_header *h,
@@ -80,8 +113,7 @@ static void *pfm_create(file_out **file, image_header *h, par *threads, err *e) 
         int count = w->picture.colours,
             n = snprintf(head, sizeof head, "P%c\n%" PRIu32 " %" PRIu32 "\n-1.0\n",
                          count == 3 ? 'F' : 'f', w->width, w->height);
-        w->numbers = (flat_numbers){
-            .start = (uint64_t)n, .type = FLAT_FLOAT, .count = count, .upwards = true};
+        w->numbers = (flat_numbers){.start = (uint64_t)n, .count = count};
         if (file_out_write(w->out, 0, head, (size_t)n, e)) return w;
     }
     flat_close(w);
@@ -93,6 +125,7 @@ const image_format FORMAT_PFM = {
     .extensions = "pfm",
     .magic = 3,
     .match = match,
+    .fetch = pfm_fetch,
     .open = pfm_open,
     .create = pfm_create,
     FLAT_WHOLE,

@@ -92,6 +92,20 @@ typedef struct {
     int n;
 } encoded;
 
+/* Returns the bytes behind the last chunk, IEND: a chunk is a length, a name, data and a sum. */
+static uint64_t bytes_behind(const uint8_t *b, size_t n) {
+    for (size_t at = 8; n - at >= 12;) {
+        uint32_t length;
+        memcpy(&length, b + at, sizeof length);
+        length = __builtin_bswap32(length);
+        if (length > n - at - 12) break;
+        bool last = memcmp(b + at + 4, "IEND", 4) == 0;
+        at += 12 + (size_t)length;
+        if (last) return n - at;
+    }
+    return 0;
+}
+
 static bool decode(png_reader *r, encoded from, const image_limits *limits, image_header *h,
                    err *e) {
     const uint8_t *bytes = from.bytes;
@@ -123,6 +137,7 @@ static bool decode(png_reader *r, encoded from, const image_limits *limits, imag
         r->deep ? (void *)stbi_load_16_from_memory(bytes, n, &w, &height, &channels, r->channels)
                 : stbi_load_from_memory(bytes, n, &w, &height, &channels, r->channels);
     if (!r->flat.pixels) return damaged("the PNG file", e);
+    h->behind = bytes_behind(bytes, (size_t)n);
     uint32_t values = r->deep ? 65536 : 256;
     if (!(r->linear = mem_raw(values, sizeof *r->linear, "the curve of sRGB", e))) return false;
     for (uint32_t i = 0; i < values; i++)
