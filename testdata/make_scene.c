@@ -494,7 +494,8 @@ static image *new_picture(picture *p, err *e) {
     for (int c = 0; c < 4 && ok; c++) ok = image_add_channel(&part, NAMES[c], PIXEL_HALF, e);
     ok = ok && image_add_channel(&part, "Z", PIXEL_FLOAT, e) &&
          image_add_channel(&part, "id", PIXEL_UINT, e);
-    image *img = ok ? image_new(&(image_header){"exr", &part, 1}, e) : NULL;
+    image *img = ok ? image_new(&(image_header){.format = "exr", .part = &part, .parts = 1}, e)
+                    : NULL;
     for (int c = 0; c < 4 && img; c++)
         p->rgba[c] = img->plane[0][image_find_channel(&img->head.part[0], NAMES[c])];
     if (img) p->z = img->plane[0][image_find_channel(&img->head.part[0], "Z")];
