@@ -203,7 +203,7 @@ static image *to_image(const taps *t, err *e) {
     const recipe *r = t->s->r;
     image_part part = {
         .data = {0, 0, r->size - 1, r->size - 1}, .aspect = 1, .packing = COMPRESSION_ZIP};
-    image_header head = {"exr", &part, 1};
+    image_header head = {.format = "exr", .part = &part, .parts = 1};
     part.display = part.data;
     uint32_t about = (uint32_t)strlen(r->about);
     bool ok = image_set_attr(&part, "comments", "string", r->about, about, e);
