@@ -95,7 +95,7 @@ static void ending_say(const job *j, const report *r, const progress *p) {
 static int run(frame_maker *m, cli *c, const job *j, text *out, err *e) {
     progress told;
     report r;
-    if (c->s.update && !m->stamps->cache)
+    if (c->s.update && !m->records->cache)
         log_warn("every frame is made, now and next time: there is no cache folder that could "
                  "remember them; give --cache-dir");
     if (!progress_open(&told, &c->s, job_count(j), e) || !report_open(&r, job_count(j), e))
@@ -104,10 +104,10 @@ static int run(frame_maker *m, cli *c, const job *j, text *out, err *e) {
     /* Whether people read the end. */
     bool seen = !c->s.quiet && !c->s.json && c->s.progress != PROGRESS_OPENJD &&
                 c->s.progress != PROGRESS_JSON;
-    /* Without stamps an update makes all frames again. */
+    /* Without records an update makes all frames again. */
     if (seen && job_count(j) > 1)
-        progress_promise(&told, !m->stamps->cache ? ""
-                                : c->s.update     ? "; run the same command again to continue"
+        progress_promise(&told, !m->records->cache ? ""
+                                : c->s.update      ? "; run the same command again to continue"
                                               : "; run the same command with --existing update to "
                                                 "continue");
     bool finished = sequence_run(m, j, &told, &r, e);
@@ -149,7 +149,7 @@ int cmd_apply(cli *c, text *out, err *e) {
     char folder[CACHE_PATH];
     double start = clock_now();
     job j = {0};
-    stamp_run all = {0};
+    record_run all = {0};
     int status = 0;
     bool stamped = cache_path(folder, c->s.bloom.cache_dir), opened = job_open(&j, &c->s, e);
     /* Of frames that are not known, a report with the extension of an image may be one. */
@@ -157,9 +157,9 @@ int cmd_apply(cli *c, text *out, err *e) {
                         : !c->s.report || !image_can_create(c->s.report, NULL);
     if (opened && apart && check_outputs(&c->s, &j, e) &&
         exposure_settle_job(&c->s, &j, c->threads, e) &&
-        stamp_run_open(&all, &c->s, &j, stamped ? folder : NULL, e)) {
+        record_run_open(&all, &c->s, &j, stamped ? folder : NULL, e)) {
         frame_maker m = {.s = &c->s,
-                         .stamps = &all,
+                         .records = &all,
                          .threads = c->threads,
                          .look = PTHREAD_MUTEX_INITIALIZER,
                          .forgets = ATOMIC_FLAG_INIT};

@@ -2,7 +2,6 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "base/text.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -42,6 +41,14 @@ bool file_folder(const char *path, char to[PATH_MAX]) {
     if (n < PATH_MAX) return true;
     errno = ENAMETOOLONG;
     return false;
+}
+
+bool file_real_path(const char *path, text *to) {
+    char folder[PATH_MAX], real[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    if (!file_folder(path, folder) || !realpath(folder, real)) return false;
+    text_add(to, "%s/%s", strcmp(real, "/") == 0 ? "" : real, slash ? slash + 1 : path);
+    return true;
 }
 
 bool file_follow(char path[PATH_MAX]) {

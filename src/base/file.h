@@ -8,6 +8,7 @@
 #define BASE_FILE_H
 
 #include "base/err.h"
+#include "base/text.h"
 
 #include <limits.h>
 #include <stddef.h>
@@ -19,6 +20,10 @@
 /* Fills `to` with the folder of a path, "." if the path has none. Returns false, with errno, where
  * it is too long. */
 bool file_folder(const char *path, char to[PATH_MAX]);
+
+/* Appends the absolute path of a file that may not be there yet, with the links of its folder
+ * followed. Returns false if that folder does not exist. */
+bool file_real_path(const char *path, text *to);
 
 /* Replaces the path of a symbolic link by that of what it points to, which need not be there and
  * may be a link, too. Returns false, with errno, where it is no link; ELOOP: its links are too long

@@ -156,8 +156,8 @@ T
     # Of what was made without --existing update, too.
     "$FFTBLOOM" in.exr kernel.exr -o out.exr --amount 0.5
     made 0 in.exr kernel.exr -o out.exr --amount 0.5
-    # A broken stamp is no stamp.
-    for f in cache/stamps/*; do echo x >"$f"; done
+    # A broken record is no record.
+    for f in cache/records/*.record; do echo x >"$f"; done
     made 1 in.exr kernel.exr -o out.exr --amount 0.5
     # Where nothing can be remembered, that is said once.
     sequence 0001 0002
@@ -165,6 +165,29 @@ T
     warns "made again by the next --existing update: " in.####.exr kernel.exr -o out.####.exr --existing update --cache-dir nocache
     (unset FFTBLOOM_CACHE_DIR XDG_CACHE_HOME HOME && warns "no cache folder" in.exr kernel.exr -o out.exr --existing update)
     warns "" in.exr kernel.exr -o out.exr --cache-dir nocache
+}
+
+@test "--existing update knows all files of a frame, and who made them" {
+    frame="in.exr kernel.exr -o out.exr --existing update"
+    glare="$frame --emit-file glare.exr"
+    "$FFTBLOOM" $frame
+    cp kernel.exr glare.exr
+    "$FFTBLOOM" $glare
+    run ! cmp -s kernel.exr glare.exr
+    cp glare.exr good.exr
+    says 0 "up to date" $glare -v
+    says 0 "up to date" in.exr kernel.exr -o ./out.exr --emit-file "$PWD/glare.exr" --existing update -v
+    # Damaged, touched, missing.
+    for harm in "truncate -s 2" touch rm; do
+        $harm glare.exr
+        "$FFTBLOOM" $glare
+        cmp good.exr glare.exr
+    done
+    "$FFTBLOOM" in.exr kernel.exr -o out.png --before before.png --existing update
+    cp before.png good.png
+    echo x >before.png
+    "$FFTBLOOM" in.exr kernel.exr -o out.png --before before.png --existing update
+    cmp good.png before.png
 }
 
 @test "a plan with an output lists frames and their plan, and writes nothing" {

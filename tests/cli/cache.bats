@@ -34,7 +34,7 @@ T
     mode() { stat -c %a "$FFTBLOOM_CACHE_DIR/$1"; }
     [ "$(mode kernels)" = 755 ]
     [ "$(mode spectra)" = 700 ]
-    [ "$(mode stamps)" = 700 ]
+    [ "$(mode records)" = 700 ]
     case $(mode .) in 700 | 755) ;; *) false ;; esac
     for f in "$FFTBLOOM_CACHE_DIR"/kernels/*; do [ "$(stat -c %a "$f")" = 644 ]; done
     [ "$(id -u)" = 0 ] || skip "only root can give files away"
@@ -58,32 +58,32 @@ T
     [ -z "$("$FFTBLOOM" cache list --cache-dir none 2>/dev/null)" ]
     "$FFTBLOOM" cache verify --cache-dir none --json | holds - 'd["entries"] == []'
     [ ! -e none ]
-    # Two entries of 1000 bytes that are no spectra, files that are no entries, and stamps.
+    # Two entries of 1000 bytes that are no spectra, files that are no entries, and records.
     head -c 1000 /dev/zero | tee cache/spectra/$old >cache/spectra/$new
     touch -d '2001-02-03 04:05:06 UTC' cache/spectra/$old
-    mkdir cache/stamps
+    mkdir cache/records
     echo speed >cache/device-speed-0
     echo note >cache/spectra/note.spectrum
-    for i in 1 2 3; do echo x >cache/stamps/0000000000000000000000000000000$i.stamp; done
-    echo mine >cache/stamps/other
+    for i in 1 2 3; do echo x >cache/records/0000000000000000000000000000000$i.record; done
+    echo mine >cache/records/other
     run --separate-stderr "$FFTBLOOM" cache list
     [ "$status" -eq 0 ]
     [ "${#lines[@]}" -eq 2 ]
     [[ "${lines[0]}" == *"$new" ]]
     [[ "${lines[1]}" == "2001-02-03 04:05:06"*"$old" ]]
-    [[ "$stderr" == *"stamps of finished frames: 3, in "* ]]
-    "$FFTBLOOM" cache list --json 2>/dev/null | holds - '(d["bytes"], d["budget"], d["stamps"]) == (2000, 2000000000, 3)' \
+    [[ "$stderr" == *"records of finished frames: 3, in "* ]]
+    "$FFTBLOOM" cache list --json 2>/dev/null | holds - '(d["bytes"], d["budget"], d["records"]) == (2000, 2000000000, 3)' \
         '[e["name"][0] for e in d["entries"]] == ["f", "0"] and d["entries"][1]["used"] == 981173106'
     says 65 "bad $new: " cache verify
     [[ "$output" == *"does not begin as a .spectrum"*"2 of 2 spectra are broken"* ]]
     run --separate-stderr "$FFTBLOOM" cache verify --json
     [ "$status" -eq 65 ]
     holds - '[e["ok"] for e in d["entries"]] == [False, False]' <<<"$output"
-    # The oldest spectra go, and nothing else; stamps with an emptied cache.
+    # The oldest spectra go, and nothing else; records with an emptied cache.
     "$FFTBLOOM" cache trim --cache-size 1500 --json 2>/dev/null | holds - '(d["removed"], d["kept_bytes"]) == (1, 1000)' \
-        '(d["stamps_removed"], d["stamps_kept"]) == (0, 3)'
+        '(d["records_removed"], d["records_kept"]) == (0, 3)'
     [ "$(ls cache/spectra | xargs)" = "$new note.spectrum" ]
-    says 0 "stamps of finished frames: 3 removed, 0 kept" cache trim --cache-size 0
-    [ "$(find cache -type f | sort | xargs)" = "cache/device-speed-0 cache/spectra/note.spectrum cache/stamps/other" ]
+    says 0 "records of finished frames: 3 removed, 0 kept" cache trim --cache-size 0
+    [ "$(find cache -type f | sort | xargs)" = "cache/device-speed-0 cache/records/other cache/spectra/note.spectrum" ]
     [ "$(cat cache/device-speed-0 cache/spectra/note.spectrum | xargs)" = "speed note" ]
 }

@@ -143,6 +143,16 @@ END
     [ "$(shown ocio)" = "128 128 128" ]
     [ "$(shown "ocio:square root")" = "128 128 128" ]
     [ "$(shown ocio:other/raw)" = "64 64 64" ]
+    # --existing update asks for the config's content where the view is one of it.
+    update() { OCIO=c.ocio "$FFTBLOOM" grey.exr point.exr -o v.png --device cpu --exposure 0 --existing update -v "$@" 2>&1 | grep -c "up to date"; }
+    update --view ocio || true
+    [ "$(update --view ocio)" -eq 1 ]
+    echo '# another' >>c.ocio
+    [ "$(update --view ocio)" -eq 0 ]
+    [ "$(update --view ocio)" -eq 1 ]
+    update --view srgb || true
+    echo '# another' >>c.ocio
+    [ "$(update --view srgb)" -eq 1 ]
     # A red of Rec.709 at 1 reaches the config as ACES2065-1, which this view doubles.
     image grey.exr 8x8 float 0.5,0,0
     [ "$(shown ocio:twice)" = "112 23 4" ]

@@ -168,12 +168,12 @@ T
     cmp shared/out.exr mine.exr
 }
 
-@test "a stamp that is a link to another file does not empty it" {
+@test "a record that is a link to another file does not empty it" {
     make_images
     export FFTBLOOM_CACHE_DIR=$PWD/cache
     "$FFTBLOOM" in.exr kernel.exr -o out.exr --existing update
     echo precious >precious
-    for s in cache/stamps/*; do ln -f precious "$s"; done
+    for s in cache/records/*; do ln -f precious "$s"; done
     run "$FFTBLOOM" in.exr kernel.exr -o out.exr --existing update
     echo "$output"
     [ "$(<precious)" = precious ]

@@ -159,7 +159,7 @@ static bool hold_against(case_result *c, const case_run *r, bool sound, err *e) 
     const engine_device *d = case_device(c);
     const suite_paths *p = d ? suite_references(c->c, d->class) : &c->c->reference[SUITE_ANY];
     const suite_matching with = {r->img, compare_limits_of(&c->c->s), r->threads};
-    suite_origin o;
+    provenance o;
     /* Where nothing had to be computed, any references will do. */
     for (int i = 0; !d && i < SUITE_CLASSES && !p->count; i++) p = &c->c->reference[i];
     if (p->count == 0) {
@@ -186,7 +186,7 @@ static bool hold_against(case_result *c, const case_run *r, bool sound, err *e) 
         suite_origin_json(c->match.reference, &c->origin);
         suite_origin_compare(c->match.reference, &o, &c->notes);
     }
-    suite_origin_free(&o);
+    provenance_free(&o);
     return ok;
 }
 

@@ -2,6 +2,7 @@
 
 #include "app/cli/library.h"
 #include "app/cli/option_rules.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -28,7 +29,7 @@ void farm_ranges(const int *number, size_t n, char mark, text *to) {
     }
 }
 
-static bool farm_make_chunks(farm *f, const stamp_run *all, err *e) {
+static bool farm_make_chunks(farm *f, const record_run *all, err *e) {
     enum { USUAL = 10 };
     size_t count = job_count(f->j), size = f->c->s.chunk ? f->c->s.chunk : USUAL;
     int *left = f->left = mem_new(count + 1, sizeof *left, "frames", e);
@@ -36,9 +37,10 @@ static bool farm_make_chunks(farm *f, const stamp_run *all, err *e) {
     f->each = size;
     for (size_t i = 0; ok && i < count; i++) {
         job_files files;
-        stamp st;
+        record rec;
+        const char *why;
         if (!(ok = job_frame(f->j, i, &files, e))) break;
-        if (all->cache && stamp_make(&st, all, &files, NULL) && stamp_is_current(&st))
+        if (record_make(&rec, all, &files, NULL) && record_look(&rec, true, &why) == FRAME_CURRENT)
             f->current++; /* --existing update would pass over it */
         else if (!f->frames || left[f->frames - 1] != *files.number) /* or another view did it */
             left[f->frames++] = *files.number;
@@ -101,7 +103,7 @@ static bool find_places(farm *f, err *e) {
      * folder whose name holds the frame's number is taken as it is. */
     text whole = {0};
     const char *output = f->j->output, *slash = strrchr(output, '/');
-    if (!stamp_real_path(output, &whole))
+    if (!file_real_path(output, &whole))
         text_add(&whole, "%s/%s", output[0] == '/' ? "" : f->here, output);
     bool known = text_check(&whole, e);
     hash_text(hash_bytes(whole.s, whole.n), f->mark);
@@ -167,7 +169,7 @@ static bool make_flags(farm *f, err *e) {
 
 /* --- opening and running --------------------------------------------------------------------- */
 
-int farm_run(const cli *c, const job *j, const stamp_run *all, text *out, err *e) {
+int farm_run(const cli *c, const job *j, const record_run *all, text *out, err *e) {
     farm f = {.c = c, .j = j};
     int status = 0;
     bool slurm = c->s.farm == FARM_SLURM, template = c->s.farm == FARM_TEMPLATE;

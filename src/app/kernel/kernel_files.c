@@ -1,12 +1,12 @@
 #include "app/kernel/kernel_files.h"
 
 #include "app/run/output.h"
+#include "app/run/record.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "image/format.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 bool kernel_load(kernel_source *in, lint *l, const cli *c, const char *path, err *e) {
     if (!kernel_source_load(in, path, c->threads, e)) return false;
@@ -24,7 +24,7 @@ static bool skip(const settings *s, int *status) {
 }
 
 bool kernel_is_kept(const settings *s, int *status) {
-    return !s->clobber && access(s->output, F_OK) == 0 && !skip(s, status);
+    return record_is_kept(s, s->output) && !skip(s, status);
 }
 
 bool kernel_may_write(const settings *s, int *status, err *e) {

@@ -144,15 +144,15 @@ static void list_frame(listing *l, const frame_result *f) {
 static bool look_at(listing *l, size_t index, err *e) {
     job_files files;
     struct stat is;
-    stamp st;
+    record rec;
     if (!job_frame(l->j, index, &files, e)) return false;
-    if (!stamp_make(&st, l->m->stamps, &files, e)) {
+    if (!record_make(&rec, l->m->records, &files, e)) {
         job_files_free(&files);
         return false;
     }
     frame_result f = {
         .number = files.number, .view = files.view, .input = files.input, .output = files.output};
-    f.state = frame_look(l->m->s, &st, &files, &f.why);
+    f.state = record_look(&rec, l->m->s->update, &f.why);
     if (f.state == FRAME_DONE && stat(f.input, &is) != 0) {
         f.state = FRAME_FAILED;
         f.why = "the input cannot be found";

@@ -4,6 +4,7 @@
 #include "app/run/file_set.h"
 #include "app/run/fits.h"
 #include "app/run/output.h"
+#include "app/run/provenance.h"
 #include "app/run/targets.h"
 #include "base/clock.h"
 #include "base/half.h"
@@ -94,7 +95,7 @@ static queue_bloom *take_bloom(device_queue *q, const char *kernel, par *threads
 typedef struct {
     frame_maker *m;
     const settings *s;
-    const stamp *stamp;
+    const record *record;
     device_queue *on;
     const job_files *files;
     frame_result *f;
@@ -113,7 +114,7 @@ typedef struct {
 /* Takes the bloom of the frame's kernel; NULL after a failure. */
 static queue_bloom *open_bloom(const work *w, err *e) {
     queue_bloom *b = take_bloom(w->on, w->files->kernel, w->m->threads, e);
-    w->f->hopeless = !b && !w->m->stamps->kernels;
+    w->f->hopeless = !b && !w->m->records->kernels;
     pthread_mutex_lock(&w->m->look);
     bool tells = b && !w->m->swapped; /* which explains all other faults */
     pthread_mutex_unlock(&w->m->look);
@@ -272,7 +273,7 @@ static bool make_once(work *w, bool hold, err *e) {
     ahead beside = {.w = w};
     if (hold) start_ahead(&beside);
     bool ok = !hold || load_image(w, e);
-    if (ok && output_is_stamped(w->in.head))
+    if (ok && provenance_is_in(w->in.head))
         log_say_once(LOG_NOTE, "an input was bloomed already (its attribute fftbloom:version says "
                                "so); it is bloomed again");
     queue_bloom *b = ok ? open_bloom(w, e) : NULL;
@@ -346,7 +347,7 @@ static bool make(work *w, err *e) {
         report_note(w->made, "the input changed while it was read");
     }
     err why = {0};
-    if (ok && !w->torn && w->stamp->cache && !stamp_write(w->stamp, &w->before, &why) &&
+    if (ok && !w->torn && w->record->run->cache && !record_write(w->record, &w->before, &why) &&
         !atomic_flag_test_and_set(&m->forgets))
         log_say(
             s->update ? LOG_WARN : LOG_INFO,
@@ -379,44 +380,29 @@ static void log_frame(const frame_result *f, bool ok) {
     text_free(&line);
 }
 
-frame_state frame_look(const settings *s, const stamp *st, const job_files *f, const char **why) {
-    bool all = true;
-    for (int k = JOB_BEFORE; k < JOB_PATHS; k++)
-        all &= !f->path[k] || access(f->path[k], F_OK) == 0;
-    if (s->update && st->cache && all && stamp_is_current(st)) {
-        *why = "the output is up to date";
-        return FRAME_CURRENT;
-    }
-    if (!s->clobber && access(f->output, F_OK) == 0) {
-        *why = "the output exists";
-        return FRAME_SKIPPED;
-    }
-    return FRAME_DONE;
-}
-
 bool frame_make(frame_maker *m, device_queue *on, const job_files *files, frame_result *f,
                 bloom_report *made, err *e) {
-    stamp st;
+    record rec;
     *f = (frame_result){.number = files->number,
                         .view = files->view,
                         .input = files->input,
                         .output = files->output,
                         .alone = f->alone};
-    bool ok = stamp_make(&st, m->stamps, files, e);
-    if (ok) f->state = frame_look(m->s, &st, files, &f->why);
+    bool ok = record_make(&rec, m->records, files, e);
+    if (ok) f->state = record_look(&rec, m->s->update, &f->why);
     if (!ok) {
         f->state = FRAME_FAILED;
     } else if (f->state == FRAME_SKIPPED) {
         log_note("%s skipped: %s", f->input, f->why);
     } else if (f->state == FRAME_CURRENT) {
-        stamp_use(&st);
+        record_use(&rec);
         log_info("%s: %s", f->output, f->why);
     } else {
         f->made = made;
         *made = (bloom_report){0};
         ok = make(
             &(work){
-                .m = m, .s = m->s, .stamp = &st, .on = on, .files = files, .f = f, .made = made},
+                .m = m, .s = m->s, .record = &rec, .on = on, .files = files, .f = f, .made = made},
             e);
         log_frame(f, ok);
         if (!ok && e->code == ERR_SKIPPED) { /* --existing skip */

@@ -5,8 +5,8 @@
 #ifndef APP_FRAME_H
 #define APP_FRAME_H
 
+#include "app/run/record.h"
 #include "app/run/report.h"
-#include "app/run/stamp.h"
 #include "bloom/bloom.h"
 #include "image/flat/screen.h"
 
@@ -45,19 +45,15 @@ void device_queue_close(device_queue *q);
 /* What all workers share. */
 typedef struct {
     const settings *s;
-    const stamp_run *stamps;
+    const record_run *records;
     par *threads;
     screen *screen;       /* of pictures; NULL: there are none */
     atomic_flag begun;    /* set when a frame has begun to get ready what all of them need */
     pthread_mutex_t look; /* guards the next two; held while an image is held against the kernel */
     bool looked;          /* one was (file_set.h), */
     bool swapped;         /* and the log has said that IN and KERNEL may be swapped */
-    atomic_flag forgets;  /* set when the log has said that stamps cannot be written */
+    atomic_flag forgets;  /* set when the log has said that records cannot be written */
 } frame_maker;
-
-/* Returns FRAME_DONE if the frame has to be made; else the reason why it must not be, with a
- * sentence in *why. Writes nothing. */
-frame_state frame_look(const settings *s, const stamp *st, const job_files *f, const char **why);
 
 /* Makes the frame of these files and fills f; says in the log what happened, but not
  * why a frame has failed. f->made points to `made` afterwards where the frame was begun. Returns

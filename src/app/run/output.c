@@ -1,7 +1,5 @@
 #include "app/run/output.h"
 
-#include "app/run/stamp.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "image/layers.h"
@@ -10,34 +8,6 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-
-bool output_is_stamped(const image_header *h) {
-    for (int i = 0; i < h->parts; i++)
-        if (image_find_attr(&h->part[i], "fftbloom:version")) return true;
-    return false;
-}
-
-bool output_stamp(image_header *h, const output *o, const char *input, err *e) {
-    hash128 kernel;
-    char hash[2][HASH_TEXT];
-    text look = {0};
-    const char *slash = strrchr(input, '/');
-    if (!fingerprint_file(o->kernel ? o->kernel : o->s->kernel, &kernel, e)) return false;
-    fingerprint_settings(o->s, &look);
-    hash_text(kernel, hash[0]);
-    hash_text(hash_bytes(look.s, look.n), hash[1]);
-    const char *const ATTR[][2] = {{"fftbloom:version", "fftbloom " VERSION},
-                                   {"fftbloom:source", slash ? slash + 1 : input},
-                                   {"fftbloom:kernel", hash[0]},
-                                   {"fftbloom:settings", hash[1]},
-                                   {"fftbloom:look", look.n ? look.s : "\n"}};
-    bool ok = true;
-    for (size_t i = 0; ok && i < sizeof ATTR / sizeof ATTR[0]; i++)
-        ok = image_set_attr(&h->part[0], ATTR[i][0], "string", ATTR[i][1],
-                            (uint32_t)strlen(ATTR[i][1]), e);
-    text_free(&look);
-    return ok;
-}
 
 uint64_t output_stream_bytes(const output *o, const char *input, const image_header *h) {
     struct stat st;

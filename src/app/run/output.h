@@ -1,5 +1,5 @@
-/* output.h - the output of a run: its header, the channels that are read for it, what it says of
- * how it was made. The module knows nothing of sequences or of how an image is bloomed. */
+/* output.h - the output of a run: its header, and the channels that are read for it. The module
+ * knows nothing of sequences or of how an image is bloomed. */
 #ifndef APP_OUTPUT_H
 #define APP_OUTPUT_H
 
@@ -20,12 +20,6 @@ typedef struct {
  * mem_free. The others are read as they are written: parts without colour, and channels of data
  * where they are many. A .png may show any part, so all are read for it. */
 bool *output_channels(const output *o, const image_part *p, err *e);
-
-/* Return whether the image says that this program has made it, and write into its attributes how it
- * was made: fftbloom:version, :source (the name of the input), :settings, :kernel (hashes) and
- * :look, the settings in words. */
-bool output_is_stamped(const image_header *h);
-bool output_stamp(image_header *h, const output *o, const char *input, err *e);
 
 /* Returns how a picture of such an image is made. The log says once in a run what it leaves out. */
 preview_options output_view(const output *o, const image_header *h);

@@ -144,9 +144,9 @@ bool pipe_run(cli *c, err *e) {
     settings *s = &c->s;
     bool from_stream = strcmp(s->input, "-") == 0;
     job j = {0};
-    stamp_run all = {0};
+    record_run all = {0};
     frame_maker m = {.s = s,
-                     .stamps = &all,
+                     .records = &all,
                      .threads = c->threads,
                      .look = PTHREAD_MUTEX_INITIALIZER,
                      .forgets = ATOMIC_FLAG_INIT};
@@ -155,7 +155,7 @@ bool pipe_run(cli *c, err *e) {
                (job_open(&j, s, e) && file_set_check_job(s, &j, e) &&
                 exposure_settle_job(s, &j, c->threads, e) &&
                 (!output_is_picture(s->output) || (m.screen = screen_open(s->view, e))))) &&
-              stamp_run_open(&all, s, &j, NULL, e) && make_all(c, &m, from_stream ? NULL : &j, e);
+              record_run_open(&all, s, &j, NULL, e) && make_all(c, &m, from_stream ? NULL : &j, e);
     screen_close(&m.screen);
     job_close(&j);
     return ok;

@@ -1,5 +1,6 @@
 #include "app/run/targets.h"
 
+#include "app/run/provenance.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -54,6 +55,17 @@ static bool emit_split(image_header *own, image_header *apart, const settings *s
 
 /* --- opening ---------------------------------------------------------------------------------- */
 
+/* The output says how it was made, --stamp. */
+static bool write_provenance(image_header *h, const output *o, const char *input, err *e) {
+    provenance p;
+    const char *slash = strrchr(input, '/');
+    bool ok = provenance_make(&p, o->s, o->kernel ? o->kernel : o->s->kernel, NULL, e);
+    text_add(&p.of[PROVENANCE_SOURCE], "%s", slash ? slash + 1 : input);
+    ok = ok && provenance_write(&p, h, e);
+    provenance_free(&p);
+    return ok;
+}
+
 bool targets_open(targets *t, const output *o, stages *in, const image_header *head,
                   const targets_wanted *w, const char *source, err *e) {
     const settings *s = o->s;
@@ -63,7 +75,7 @@ bool targets_open(targets *t, const output *o, stages *in, const image_header *h
     if (ok && w->glare)
         ok = emit_split(&t->own, &t->apart, s, e) &&
              (t->glare = image_create(w->glare, &t->apart, s->clobber, o->threads, e));
-    ok = ok && (!s->stamp || output_stamp(&t->own, o, source, e));
+    ok = ok && (!s->stamp || write_provenance(&t->own, o, source, e));
     if (ok && !output_is_picture(o->path)) {
         ok = (t->file = image_create(o->path, &t->own, s->clobber, o->threads, e));
     } else if (ok) {

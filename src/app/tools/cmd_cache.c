@@ -1,11 +1,12 @@
 /* cmd_cache.c - `fftbloom cache path|list|verify|trim`: shows, checks and trims the spectra that
- * are kept between runs, and the stamps of --existing update. */
+ * are kept between runs, and the records of --existing update. */
 #include "app/cli/cli.h"
-#include "app/run/stamp.h"
+#include "app/run/record.h"
 #include "base/json_out.h"
 #include "base/log.h"
 #include "kernel/cache.h"
 
+#include <math.h>
 #include <string.h>
 #include <time.h>
 
@@ -18,10 +19,11 @@ typedef struct {
 
 static bool list(const request *r, err *e) {
     cache_list l;
-    stamps_kept frames;
+    records_kept frames;
     char size[32];
     json_out *j = r->json;
-    if (!stamps_trim(&frames, r->dir, SIZE_MAX, e) || !cache_list_make(&l, r->dir, e)) return false;
+    if (!records_sweep(&frames, r->dir, INFINITY, e) || !cache_list_make(&l, r->dir, e))
+        return false;
     if (j) {
         json_uint(j, "budget", r->budget);
         json_uint(j, "bytes", l.bytes);
@@ -46,9 +48,9 @@ static bool list(const request *r, err *e) {
     }
     if (j) {
         json_close(j);
-        json_uint(j, "stamps", frames.count);
+        json_uint(j, "records", frames.count);
     } else {
-        log_note("spectra: %zu, %s, in %s/spectra; stamps of finished frames: %zu, in %s/stamps",
+        log_note("spectra: %zu, %s, in %s/spectra; records of finished frames: %zu, in %s/records",
                  l.count, text_bytes((double)l.bytes, size), r->dir, frames.count, r->dir);
     }
     cache_list_free(&l);
@@ -87,25 +89,25 @@ static bool verify_entries(const request *r, err *e) {
 
 static bool trim_entries(const request *r, err *e) {
     cache_trimmed t;
-    stamps_kept frames;
+    records_kept frames;
     char removed[32], kept[32];
     if (!cache_trim(&t, r->dir, r->budget, e) ||
-        !stamps_trim(&frames, r->dir, r->budget ? STAMPS_MOST : 0, e))
+        !records_sweep(&frames, r->dir, r->budget ? RECORD_DAYS : 0, e))
         return false;
     if (r->json) {
         json_uint(r->json, "removed", t.removed);
         json_uint(r->json, "removed_bytes", t.removed_bytes);
         json_uint(r->json, "kept", t.kept);
         json_uint(r->json, "kept_bytes", t.kept_bytes);
-        json_uint(r->json, "stamps_removed", frames.removed);
-        json_uint(r->json, "stamps_kept", frames.count);
+        json_uint(r->json, "records_removed", frames.removed);
+        json_uint(r->json, "records_kept", frames.count);
         return true;
     }
     text_add(r->to, "spectra: %zu removed (%s), %zu kept (%s)\n", t.removed,
              text_bytes((double)t.removed_bytes, removed), t.kept,
              text_bytes((double)t.kept_bytes, kept));
     if (frames.removed)
-        text_add(r->to, "stamps of finished frames: %zu removed, %zu kept\n", frames.removed,
+        text_add(r->to, "records of finished frames: %zu removed, %zu kept\n", frames.removed,
                  frames.count);
     return true;
 }
@@ -156,8 +158,9 @@ const command_action CACHE_ACTIONS[] = {
      .usage = "",
      .help =
          "Remove the least recently used spectra until --cache-size bytes are left. Every run "
-         "that adds a spectrum does the same. It also keeps at most 100000 of the stamps by "
-         "which --existing update recognises finished frames, and none with --cache-size 0. Other "
+         "that adds a spectrum does the same. It also removes the records by which "
+         "--existing update recognises finished frames if they were not of use for 90 days, or all "
+         "of them with --cache-size 0. Other "
          "files in the cache folder are not touched.",
      .options = "cache_dir cache_size",
      .example = {{"Empty the cache.", "fftbloom cache trim --cache-size 0"}},

@@ -2,6 +2,7 @@
  * file. */
 #include "app/cli/cli.h"
 #include "app/run/file_set.h"
+#include "app/run/record.h"
 #include "base/file.h"
 #include "base/json_out.h"
 #include "base/log.h"
@@ -13,7 +14,6 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static bool precompute_make_spectrum(spectrum *to, char faults[LINT_WORDS], const settings *s,
                                      par *threads, err *e) {
@@ -71,7 +71,7 @@ int cmd_precompute(cli *c, text *out, err *e) {
     if (!dot || strcasecmp(dot, ".spectrum") != 0)
         err_set(e, ERR_USAGE, "precompute writes a .spectrum file, not '%s'", s->output);
     if (e->code || !file_set_apart(FILES, 2, s, e)) return 0;
-    bool skip = !s->clobber && access(s->output, F_OK) == 0;
+    bool skip = record_is_kept(s, s->output);
     if (!skip && file_out_possible(s->output, e)) {
         spectrum k = {0};
         char faults[LINT_WORDS] = "";

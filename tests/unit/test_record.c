@@ -7,7 +7,9 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <math.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 /* The program's own calls, which the linker takes instead of the C library's: another process that
@@ -46,14 +48,14 @@ static void make_frame(const char *name, uint64_t seed) {
 typedef struct {
     settings s;
     job j;
-    stamp_run all;
+    record_run all;
     frame_maker maker;
     device_pool *devices;
     device_queue queue;
     bloom_report made;
     frame_result f;
     job_files files;
-    stamp stamp;
+    record record;
     err e;
 } run;
 
@@ -73,16 +75,16 @@ static run *begin(const char *output) {
     set(&r->s, "output", make_path(output));
     CHECK_OK(job_open(&r->j, &r->s, &r->e), r->e);
     CHECK_OK(job_frame(&r->j, 0, &r->files, &r->e), r->e);
-    CHECK_OK(stamp_run_open(&r->all, &r->s, &r->j, r->s.bloom.cache_dir, &r->e), r->e);
+    CHECK_OK(record_run_open(&r->all, &r->s, &r->j, r->s.bloom.cache_dir, &r->e), r->e);
     r->maker = (frame_maker){.s = &r->s,
-                             .stamps = &r->all,
+                             .records = &r->all,
                              .threads = make_threads(),
                              .look = PTHREAD_MUTEX_INITIALIZER,
                              .forgets = ATOMIC_FLAG_INIT};
     r->devices = device_pool_open(r->maker.threads, r->s.bloom.cache_dir, 0, &r->e);
     CHECK_OK(r->devices, r->e);
     device_queue_open(&r->queue, &r->s.bloom, r->devices);
-    CHECK_OK(stamp_make(&r->stamp, &r->all, &r->files, &r->e), r->e);
+    CHECK_OK(record_make(&r->record, &r->all, &r->files, &r->e), r->e);
     return r;
 }
 
@@ -100,7 +102,8 @@ static bool make(run *r) {
 }
 
 static bool is_current(const run *r) {
-    return stamp_is_current(&r->stamp);
+    const char *why;
+    return record_look(&r->record, true, &why) == FRAME_CURRENT;
 }
 
 static void put_while_read(const char *file, const char *by, const char *at) {
@@ -129,13 +132,13 @@ TEST(input_replaced_while_read) {
     assert_non_null(strstr(r->made.note[0], "changed while it was read"));
 }
 
-/* Read before it was replaced: the stamp is of what was read. */
+/* Read before it was replaced: the record is of what was read. */
 TEST(input_replaced_afterwards) {
     OPEN(run) *r = begin("out.exr");
     CHECK_OK(make(r), r->e);
     file_mark read = file_mark_of(r->files.input);
     make_frame("in.exr", 8);
-    CHECK_OK(stamp_write(&r->stamp, &read, &e));
+    CHECK_OK(record_write(&r->record, &read, &e));
     assert_false(is_current(r));
     CHECK_OK(make(r), r->e);
     assert_true(is_current(r));
@@ -173,43 +176,52 @@ TEST(output_appears) {
     }
 }
 
-TEST(stamps_are_not_synced) {
+TEST(records_are_not_synced) {
     OPEN(run) *r = begin("out.exr");
     CHECK_OK(make(r), r->e);
     file_mark read = file_mark_of(r->files.input);
     syncs = 0;
-    CHECK_OK(stamp_write(&r->stamp, &read, &e));
+    CHECK_OK(record_write(&r->record, &read, &e));
     assert_int_equal(syncs, 0);
     CHECK_OK(file_write_all(make_path("x"), "x", 1, &e)); /* they are counted */
     assert_true(syncs > 0);
 }
 
-/* The oldest go, and nothing that is no stamp. */
-TEST(trimming) {
-    stamps_kept kept;
-    CHECK_OK(stamps_trim(&kept, make_path("none"), 0, &e));
+static void make_old(const char *name, int days) {
+    make_text(name, "x");
+    struct timespec t[2] = {{time(NULL) - days * 86400 - 60, 0},
+                            {time(NULL) - days * 86400 - 60, 0}};
+    utimensat(AT_FDCWD, make_path(name), t, 0);
+}
+
+/* Records that were of no use for 90 days go when a run opens the folder, once a day; nothing else
+ * goes. */
+TEST(old_records_go) {
+    records_kept kept;
+    static const char OLD[] = "full/records/000000000000000000000000000000ff.record",
+                      NEW[] = "full/records/000000000000000000000000000000ee.record",
+                      MINE[] = "full/records/mine.record";
+    CHECK_OK(records_sweep(&kept, make_path("none"), 0, &e));
     assert_int_equal(kept.count, 0);
-    for (int i = 0; i < 20; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "full/stamps/%032x.stamp", i);
-        make_text(name, "x");
-        struct timespec t[2] = {{1000 + i, 0}, {1000 + i, 0}};
-        utimensat(AT_FDCWD, make_path(name), t, 0);
-    }
-    make_text("full/stamps/mine.stamp", "x");
-    CHECK_OK(stamps_trim(&kept, make_path("full"), 20, &e));
-    assert_int_equal(kept.count, 20);
-    CHECK_OK(stamps_trim(&kept, make_path("full"), 10, &e));
-    assert_int_equal(kept.count, 9);
-    assert_int_equal(kept.removed, 11);
-    char name[64];
-    snprintf(name, sizeof name, "full/stamps/%032x.stamp", 10);
-    assert_int_not_equal(access(make_path(name), F_OK), 0);
-    snprintf(name, sizeof name, "full/stamps/%032x.stamp", 11);
-    assert_int_equal(access(make_path(name), F_OK), 0);
-    CHECK_OK(stamps_trim(&kept, make_path("full"), 0, &e));
-    assert_int_equal(kept.count, 0);
-    assert_int_equal(access(make_path("full/stamps/mine.stamp"), F_OK), 0);
+    make_old(OLD, RECORD_DAYS);
+    make_old(NEW, RECORD_DAYS - 1);
+    make_old(MINE, 10 * RECORD_DAYS);
+    CHECK_OK(records_sweep(&kept, make_path("full"), INFINITY, &e));
+    assert_true(kept.count == 2 && kept.removed == 0);
+    OPEN(run) *r = begin("out.exr");
+    record_run all;
+    CHECK_OK(record_run_open(&all, &r->s, &r->j, make_path("full"), &e));
+    assert_int_not_equal(access(make_path(OLD), F_OK), 0);
+    assert_int_equal(access(make_path(NEW), F_OK), 0);
+    make_old(OLD, RECORD_DAYS);
+    CHECK_OK(record_run_open(&all, &r->s, &r->j, make_path("full"), &e));
+    assert_int_equal(access(make_path(OLD), F_OK), 0);
+    make_old("full/records/swept", 1);
+    CHECK_OK(record_run_open(&all, &r->s, &r->j, make_path("full"), &e));
+    assert_int_not_equal(access(make_path(OLD), F_OK), 0);
+    CHECK_OK(records_sweep(&kept, make_path("full"), 0, &e));
+    assert_true(kept.count == 0 && kept.removed == 1);
+    assert_int_equal(access(make_path(MINE), F_OK), 0);
 }
 
 FIXTURE(open_folder) {

@@ -1,0 +1,212 @@
+#include "app/run/record.h"
+
+#include "app/run/provenance.h"
+#include "base/file.h"
+#include "base/mem.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* --- versions of files ------------------------------------------------------------------------ */
+
+file_mark file_mark_of(const char *path) {
+    struct stat st;
+    file_mark m = {0};
+    int fd;
+    do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    while (fd < 0 && errno == EINTR); /* as may happen on network file systems */
+    if (fd >= 0 && fstat(fd, &st) == 0)
+        m = (file_mark){true, st.st_dev, st.st_ino, st.st_size, st.st_mtim};
+    if (fd >= 0) close(fd);
+    return m;
+}
+
+bool file_mark_same(const file_mark *a, const file_mark *b) {
+    return a->known && b->known && a->device == b->device && a->inode == b->inode &&
+           a->size == b->size && a->time.tv_sec == b->time.tv_sec &&
+           a->time.tv_nsec == b->time.tv_nsec;
+}
+
+/* --- what decides an output ------------------------------------------------------------------- */
+
+#define FOLDER "records"
+#define ENDING ".record"
+#define SWEPT  "swept" /* a file whose time is that of the last sweep */
+
+/* Reads the bytes of the kernel, and of OpenColorIO's config where the view is one of that. */
+static bool find_recipe(record_recipe *to, const settings *s, const char *kernel, err *e) {
+    const char *ocio = strncmp(s->view, "ocio", 4) == 0 ? getenv("OCIO") : NULL;
+    hash128 sum;
+    char digits[HASH_TEXT];
+    text all = {0};
+    *to = (record_recipe){.kernel = file_mark_of(kernel)};
+    if (!provenance_hash_file(kernel, &sum, e)) return err_in(e, "kernel");
+    hash_text(sum, digits);
+    text_add(&all, "fftbloom " VERSION "\nkernel %s\n", digits);
+    provenance_add_settings(s, &all);
+    /* A config that cannot be read, or that is built into the library, counts by its name. */
+    if (ocio && provenance_hash_file(ocio, &sum, NULL))
+        hash_text(sum, digits), text_add(&all, "ocio %s\n", digits);
+    else if (ocio)
+        text_add(&all, "ocio '%s'\n", ocio);
+    to->hash = hash_bytes(all.s, all.n);
+    text_free(&all);
+    return true;
+}
+
+static void sweep_daily(const char *cache) {
+    text mark = {0};
+    struct stat st;
+    text_add(&mark, "%s/" FOLDER "/" SWEPT, cache);
+    if (stat(mark.s, &st) != 0 || difftime(time(NULL), st.st_mtime) > 24 * 60 * 60) {
+        int fd = open(mark.s, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+        if (fd >= 0 && futimens(fd, NULL) == 0)
+            records_sweep(&(records_kept){0}, cache, RECORD_DAYS, NULL);
+        if (fd >= 0) close(fd);
+    }
+    text_free(&mark);
+}
+
+bool record_run_open(record_run *r, const settings *s, const job *j, const char *cache, err *e) {
+    *r = (record_run){.s = s, .cache = cache, .kernels = j->kernels};
+    if (cache && !s->dry_run) sweep_daily(cache);
+    return !cache || r->kernels || find_recipe(&r->recipe, s, s->kernel, e);
+}
+
+bool record_make(record *rec, const record_run *r, const job_files *f, err *e) {
+    *rec = (record){.run = r, .files = f, .recipe = r->recipe};
+    return !r->cache || !r->kernels || find_recipe(&rec->recipe, r->s, f->kernel, e);
+}
+
+/* --- records ---------------------------------------------------------------------------------- */
+
+/* Appends the path of the frame's record. */
+static bool record_path(const record *rec, text *to) {
+    char digits[HASH_TEXT];
+    text whole = {0};
+    bool ok = file_real_path(rec->files->output, &whole);
+    if (ok) {
+        hash_text(hash_bytes(whole.s, whole.n), digits);
+        text_add(to, "%s/" FOLDER "/%s" ENDING, rec->run->cache, digits);
+    }
+    text_free(&whole);
+    return ok;
+}
+
+/* Appends the content that the record must have for the frame to be current: a line for each of its
+ * files. Returns false where one is not there. */
+static bool record_content(const record *rec, const file_mark *input, text *to) {
+    char digits[HASH_TEXT];
+    bool all = true;
+    hash_text(rec->recipe.hash, digits);
+    text_add(to, "fftbloom record 1\nrecipe %s\n", digits);
+    for (int k = 0; k < JOB_PATHS; k++) {
+        const char *path = rec->files->path[k];
+        if (!path || k == JOB_KERNEL) continue; /* the recipe has its content */
+        const file_mark m = k == JOB_INPUT ? *input : file_mark_of(path);
+        text_add(to, "%s: %jd bytes at %jd.%09ld ", JOB_ROLE[k], (intmax_t)m.size,
+                 (intmax_t)m.time.tv_sec, m.time.tv_nsec);
+        if (!file_real_path(path, to)) text_add(to, "%s", path);
+        text_add(to, "\n");
+        all &= m.known;
+    }
+    return all;
+}
+
+static bool is_current(const record *rec) {
+    text path = {0}, want = {0};
+    size_t n = 0;
+    uint8_t *have = NULL;
+    const file_mark input = file_mark_of(rec->files->input);
+    if (record_path(rec, &path) && record_content(rec, &input, &want))
+        have = file_read_all(path.s, 65536, &n, NULL);
+    bool same = have && n == want.n && memcmp(have, want.s, n) == 0;
+    mem_free(have);
+    text_free(&path);
+    text_free(&want);
+    return same;
+}
+
+bool record_is_kept(const settings *s, const char *output) {
+    return !s->clobber && access(output, F_OK) == 0;
+}
+
+frame_state record_look(const record *rec, bool update, const char **why) {
+    if (update && rec->run->cache && is_current(rec)) {
+        *why = "the output is up to date";
+        return FRAME_CURRENT;
+    }
+    if (record_is_kept(rec->run->s, rec->files->output)) {
+        *why = "the output exists";
+        return FRAME_SKIPPED;
+    }
+    return FRAME_DONE;
+}
+
+void record_use(const record *rec) {
+    text path = {0};
+    if (record_path(rec, &path)) utimensat(AT_FDCWD, path.s, NULL, 0);
+    text_free(&path);
+}
+
+/* Writes in place and without a sync: a reader that finds half of a record ignores it. */
+static bool write_content(const char *path, const text *content, err *e) {
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    struct stat is;
+    bool ok = true;
+    if (fd < 0)
+        ok = err_errno(e, ERR_CANT_CREATE, "cannot create '%s'", path);
+    else if (fstat(fd, &is) != 0 || !S_ISREG(is.st_mode) || is.st_nlink > 1)
+        ok = err_set(e, ERR_CANT_CREATE, "'%s' is no record but a link to another file; remove it",
+                     path);
+    else if (ftruncate(fd, 0) != 0 || write(fd, content->s, content->n) != (ssize_t)content->n)
+        ok = err_errno(e, ERR_IO, "cannot write '%s'", path);
+    if (fd >= 0) close(fd);
+    return ok;
+}
+
+bool record_write(const record *rec, const file_mark *read, err *e) {
+    text path = {0}, content = {0}, folder = {0};
+    const char *kernel = rec->files->kernel;
+    const file_mark now = file_mark_of(kernel);
+    if (!file_mark_same(&now, &rec->recipe.kernel))
+        return err_set(e, ERR_RETRY, "the kernel '%s' changed during the run", kernel);
+    text_add(&folder, "%s/" FOLDER, rec->run->cache);
+    bool ok = (record_path(rec, &path) && record_content(rec, read, &content)) ||
+              err_set(e, ERR_IO, "cannot find '%s' after it was written", rec->files->output);
+    ok = ok && file_make_dirs(folder.s, 0700, e) && write_content(path.s, &content, e);
+    text_free(&folder);
+    text_free(&path);
+    text_free(&content);
+    return ok;
+}
+
+bool records_sweep(records_kept *to, const char *cache, double days, err *e) {
+    records_kept kept = {0};
+    text folder = {0};
+    struct stat st;
+    text_add(&folder, "%s/" FOLDER, cache);
+    DIR *d = opendir(folder.s);
+    bool ok = d || errno == ENOENT || err_errno(e, ERR_IO, "cannot list '%s'", folder.s);
+    const time_t now = time(NULL);
+    for (struct dirent *f; d && (f = readdir(d));) {
+        size_t digits = strspn(f->d_name, "0123456789abcdef");
+        if (digits != HASH_TEXT - 1 || strcmp(f->d_name + digits, ENDING) != 0) continue;
+        bool old = isfinite(days) && fstatat(dirfd(d), f->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+                   difftime(now, st.st_mtime) >= days * 24 * 60 * 60;
+        bool gone = old && unlinkat(dirfd(d), f->d_name, 0) == 0;
+        kept.removed += gone;
+        kept.count += !gone;
+    }
+    if (d) closedir(d);
+    text_free(&folder);
+    if (ok) *to = kept;
+    return ok;
+}

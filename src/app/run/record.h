@@ -1,0 +1,84 @@
+/* record.h - is this output made already? And what an output was made from, so that --existing
+ * update can tell.
+ *
+ * A record is a small file in the folder `records` of the cache folder, named by a hash of the
+ * output's absolute path. It holds a hash of what decides pixels (the settings, the content of the
+ * kernel and of OpenColorIO's config) and the size and time of the input and of all files that the
+ * frame makes. So nothing is put into the image or beside it. An output is current when all of that
+ * is as it was. A record that is missing, old or broken only means that the frame is made again, so
+ * records are neither synced nor locked. The module does not know where an output is computed or
+ * how progress is reported: these change no pixel. */
+#ifndef APP_RECORD_H
+#define APP_RECORD_H
+
+#include "app/run/job.h"
+#include "app/run/report.h"
+#include "base/hash.h"
+
+#include <sys/stat.h>
+
+/* Identifies the version of a file: its inode, size and time. */
+typedef struct {
+    bool known; /* false: the file could not be opened, and the rest is unset */
+    dev_t device;
+    ino_t inode;
+    off_t size;
+    struct timespec time;
+} file_mark;
+
+/* Opens the file to look at it, since a network disk may answer a plain stat from memory. */
+file_mark file_mark_of(const char *path);
+/* Returns true if both are known and are the same version of one file. */
+bool file_mark_same(const file_mark *a, const file_mark *b);
+
+/* What decides an output beside its input. */
+typedef struct {
+    file_mark kernel; /* when its content was hashed */
+    hash128 hash;     /* of settings, kernel, OpenColorIO's config and program */
+} record_recipe;
+
+/* What all records of a run have in common: const once it is open. */
+typedef struct {
+    const settings *s;
+    const char *cache;    /* the cache folder; NULL: there is none, and nothing is remembered */
+    bool kernels;         /* frames have kernels of their own */
+    record_recipe recipe; /* valid where they share one, and there is a cache folder */
+} record_run;
+
+/* Reads the bytes of the kernel that all frames share, and removes old records (records_sweep) once
+ * a day. Settings and folder belong to the caller and must outlive the run. */
+bool record_run_open(record_run *r, const settings *s, const job *j, const char *cache, err *e);
+
+/* One frame and what it is made from. Run and files belong to the caller. */
+typedef struct {
+    const record_run *run;
+    const job_files *files;
+    record_recipe recipe;
+} record;
+
+/* Reads the bytes of the kernel where the frame has its own. */
+bool record_make(record *rec, const record_run *r, const job_files *f, err *e);
+
+/* Returns whether OUT exists and --existing skip leaves it as it is. */
+bool record_is_kept(const settings *s, const char *output);
+/* Returns FRAME_DONE if the frame has to be made; else the reason why it must not be, with a
+ * sentence in *why. `update`: asks as --existing update does, whatever the settings say. Writes
+ * nothing. */
+frame_state record_look(const record *rec, bool update, const char **why);
+
+/* Notes that the record was of use now, for records_sweep. */
+void record_use(const record *rec);
+/* Remembers a frame whose files are in place. `read` is the input as it was before it was read:
+ * where it has changed since, the output is not current. Fails where the kernel has changed since
+ * the record was made, because nobody knows which one the frame was made with. */
+bool record_write(const record *rec, const file_mark *read, err *e);
+
+enum { RECORD_DAYS = 90 };
+typedef struct {
+    size_t count, removed;
+} records_kept;
+
+/* Counts the records of a cache folder, and removes those that were not of use for `days`. */
+bool records_sweep(records_kept *to, const char *cache, double days, err *e);
+
+#endif
