@@ -51,12 +51,14 @@ TEST(rings) {
     }
 }
 
-/* A picture that is not scaled down has a pixel for each tap, in the colour of its logarithm. */
+/* A picture that is not scaled down has a pixel for each tap, in the colour of its logarithm; its
+ * part that people see is around the middle, and darkest at its border. */
 TEST(colours) {
     lint l;
     OWN(kernel_page) k = page(&l);
     kernel_picture made;
-    CHECK_OK(kernel_picture_colours(&made, &k, W, &e));
+    const kernel_part whole = kernel_part_whole(&k), seen = kernel_part_seen(&k);
+    CHECK_OK(kernel_picture_colours(&made, &k, &whole, W, &e));
     assert_true(made.w == W && made.h == H);
     double high = 0;
     for (int i = 0; i < W * H; i++)
@@ -69,6 +71,11 @@ TEST(colours) {
             assert_in_range(made.pixel[3 * i + c] + 1, want[c], want[c] + 2);
     }
     mem_free(made.pixel);
+    const int reach = (int)ceil(l.radius_99);
+    assert_true(seen.x == W / 2 - reach && seen.y == H / 2 - reach &&
+                seen.w == 2u * (unsigned)reach + 1);
+    CHECK_LE(pow(10, seen.low), k.mean[1][reach]);
+    CHECK_LE(k.mean[1][reach], 10.1 * pow(10, seen.low));
 }
 
 /* Names are escaped. */

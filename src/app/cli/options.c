@@ -152,8 +152,9 @@ const option OPTIONS[] = {
      .help = "Fade out a kernel from this fraction of the way to its border; 1 turns this off. "
              "make fades by default, other actions only with --fade."},
     {"decades", OPTION_FLOAT, SECTION_KERNEL, FOR_KERNEL, AT(decades), .value = "N", .min = 1,
-     .max = 16, .preset = "6",
-     .help = "Powers of ten that the false colours of show cover, down from the brightest tap."},
+     .max = 16, .preset = "9",
+     .help =
+         "Powers of ten in show's small picture of the whole kernel, down from the brightest tap."},
     {"strict", OPTION_BOOL, SECTION_KERNEL, FOR_KERNEL, AT(strict), .preset = "false",
      .help = "Exit with 1 if check finds something to warn of."},
 

@@ -68,9 +68,9 @@ const command_action KERNEL_ACTIONS[] = {
         .name = "show",
         .usage = "FILE -o PAGE.svg [options]",
         .help =
-            "Draw a kernel on an SVG page to show or print: the kernel in false colours on a "
-            "logarithmic scale, its light by distance, the energy within each radius, and a few "
-            "lights that it blooms. --json has the figures of each ring.",
+            "Draw a kernel on an SVG page to show or print: the part that people see in false "
+            "colours, the whole, its light by distance and within each radius, and a few lights "
+            "that it blooms. --json has the points of the curves.",
         .min_words = 1,
         .max_words = 1,
         .options = "output existing decades jobs mem_limit sandbox",

@@ -1,5 +1,6 @@
 /* kernel_page.h - draws a kernel: an SVG page with everything that can be seen of it. The page
- * needs no other file, script or font. */
+ * needs no other file, script or font. It fits a window of any width, and follows the reader's
+ * choice of dark or light. */
 #ifndef APP_KERNEL_PAGE_H
 #define APP_KERNEL_PAGE_H
 
@@ -17,7 +18,7 @@ typedef struct {
     uint32_t w, h, channels;
     const float *plane[PAGE_CHANNELS];
     float chromaticities[8];
-    double decades; /* of the false colours */
+    double decades; /* of the false colours of the whole kernel */
     /* By distance in taps, per channel: the mean of a ring, as a share of the channel's light; and
      * the share of the light within the ring. */
     uint32_t rings;
@@ -29,20 +30,35 @@ typedef struct {
 bool kernel_page_measure(kernel_page *page, err *e);
 void kernel_page_free(kernel_page *page);
 
-/* A picture on it. */
+/* A part of a kernel in false colours. */
+typedef struct {
+    int64_t x, y;   /* its first tap; may lie outside the kernel, where it is dark */
+    uint32_t w, h;  /* taps */
+    double low;     /* log10 of the light that is black: of a tap, as a share of all light */
+    double decades; /* from black to white */
+} kernel_part;
+
+/* Returns the part that people see: the square that 99 % of the light falls into. Its black is the
+ * light at its border, its white a thousand times that, so its core is white as in a photograph. */
+kernel_part kernel_part_seen(const kernel_page *page);
+/* Returns the whole kernel, page->decades down from its brightest tap. */
+kernel_part kernel_part_whole(const kernel_page *page);
+
+/* A picture on the page. */
 typedef struct {
     uint8_t *pixel; /* R G B, rows from the top; free with mem_free */
     uint32_t w, h;
 } kernel_picture;
 
-/* Shows the logarithm of the mean of the channels over page->decades in false colours. The kernel
- * is averaged in squares so that no side is longer than `most`. */
-bool kernel_picture_colours(kernel_picture *to, const kernel_page *page, uint32_t most, err *e);
+/* Shows the logarithm of the mean of the channels. Taps are averaged in squares so that no side of
+ * the picture is longer than `most`. */
+bool kernel_picture_colours(kernel_picture *to, const kernel_page *page, const kernel_part *part,
+                            uint32_t most, err *e);
 
 /* What the kernel makes of lights of known brightness: a disc, and single pixels on a dark wall,
  * each ten times as bright as the one before. SCENE_PLACE: how far each is from the left edge, in
  * pixels. */
-enum { SCENE_W = 1120, SCENE_H = 200, SCENE_LIGHTS = 5, SCENE_MOON = 80 };
+enum { SCENE_W = 720, SCENE_H = 200, SCENE_LIGHTS = 5, SCENE_MOON = 60 };
 #define SCENE_WALL       0.02
 #define SCENE_MOON_LIGHT 4.0
 extern const uint32_t SCENE_PLACE[SCENE_LIGHTS];

@@ -8,7 +8,7 @@
 
 enum { MOON = 14 }; /* the disc's radius */
 
-const uint32_t SCENE_PLACE[SCENE_LIGHTS] = {190, 290, 420, 610, 890};
+const uint32_t SCENE_PLACE[SCENE_LIGHTS] = {130, 195, 280, 400, 570};
 /* Their rows, the disc's last: streaks of one must not lie over another. */
 static const int64_t ROW[SCENE_LIGHTS + 1] = {130, 70, 150, 60, 100, 85};
 

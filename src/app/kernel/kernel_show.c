@@ -34,7 +34,7 @@ static void text_attr(char *to, size_t room, const image_part *p, const char *na
 /* Says how the kernel was made: by the parameters that the file has, if they are possible; the
  * others have their presets. */
 static void add_origin(kernel_page *k, const image_part *p, text *words) {
-    enum { LINE = 140 }; /* bytes that fit the page */
+    enum { LINE = 90 }; /* bytes that fit the page */
     char name[64], edit[256], about[512];
     text_attr(about, sizeof about, p, "comments");
     text_attr(name, sizeof name, p, "fftbloom.model");
@@ -70,10 +70,6 @@ static void add_json(const kernel_page *k, const cli *c, const char *path, text 
     json_out j = json_begin(out);
     json_string(&j, "kernel", path);
     json_string(&j, "output", c->s.output);
-    json_uints(&j, "size", (uint32_t[]){k->w, k->h}, 2);
-    json_uint(&j, "channels", k->channels);
-    json_real(&j, "decades", 9, k->decades);
-    json_real(&j, "veiling_glare", 9, k->figures->glare);
     json_list(&j, "rings");
     for (uint32_t r = 0; r < k->rings; r++) {
         double mean[PAGE_CHANNELS], within[PAGE_CHANNELS];
