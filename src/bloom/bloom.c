@@ -303,11 +303,11 @@ void bloom_memory_before(const bloom_settings *s, par *threads, const image_head
     bloom_memory(&(bloom){.s = *s, .threads = threads}, h, to);
 }
 
-int bloom_tile_forecast(const bloom *b, const image_header *h, const tiling *t, uint32_t *channels,
-                        bloom_forecasts *to, err *e) {
+int bloom_tile_forecast(const bloom *b, const image_header *h, const tiling *t, bloom_forecasts *to,
+                        err *e) {
     plan_request ask;
     if (!first_request(b, h, b->s.precision, &ask, e)) return -1;
-    *channels = ask.channels;
+    to->pixels = (double)ask.size[PLAN_X] * ask.size[PLAN_Y];
     ask = tiling_ask(t, &ask);
     return session_forecast(b->session, &ask, to, e);
 }

@@ -66,10 +66,9 @@ void bloom_memory_before(const bloom_settings *s, par *threads, const image_head
                          mem_plan *to);
 /* Chooses the tiles of the first part with colour, and accounts for all that they take. */
 bool bloom_tiling(const bloom *b, const bloom_rows *rows, tiling *t, mem_plan *memory, err *e);
-/* Fills `to` as bloom_forecast does, for one of these tiles; *channels: of the whole image's group,
- * of which a tile may have one. */
-int bloom_tile_forecast(const bloom *b, const image_header *h, const tiling *t, uint32_t *channels,
-                        bloom_forecasts *to, err *e);
+/* Fills `to` as bloom_forecast does, for one of these tiles. */
+int bloom_tile_forecast(const bloom *b, const image_header *h, const tiling *t, bloom_forecasts *to,
+                        err *e);
 
 /* Fills the report with what bloom_image would do about the accuracy of the image's first colour
  * group: promise, plan, device, bad pixels and notes. Uses no device. Planes of the image are

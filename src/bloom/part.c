@@ -29,7 +29,8 @@ static uint64_t bytes_of(void *ctx, const tiling *t) {
 static bool a_device_fits(void *ctx, const tiling *t, const plan_request *tile) {
     choice *c = ctx;
     err ignored = {0};
-    bloom_forecasts f = {.each = c->each};
+    const uint32_t *size = c->needs.ask.size;
+    bloom_forecasts f = {.each = c->each, .pixels = (double)size[PLAN_X] * size[PLAN_Y]};
     int best = session_forecast(c->needs.p->j->session, tile, &f, &ignored);
     if (best < 0 || f.device[best].class != ENGINE_SOFTWARE) return best >= 0;
     return t->bytes + plan_device_bytes(&c->each[best].plan) <= c->memory;

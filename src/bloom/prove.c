@@ -2,6 +2,7 @@
 
 #include "base/number.h"
 #include "bloom/sampler.h"
+#include "math/lengths.h"
 
 #include <math.h>
 
@@ -122,11 +123,25 @@ static double part_of(double *want, const choice *p, const sampler_pixel *at,
  * the host copies to a device and back, which is an assumption. */
 static const double STEP = 0.25e-9, DOUBLES = 1.7, BYTE = 2e-10;
 
+/* Returns the steps of the transforms of all planes: one step is a number in a butterfly of radix
+ * 2, weighted as length_cost does. */
+static double steps_of(const plan *p) {
+    const double pairs = (p->axis[1].extent + 1) / 2;
+    const double lines[2] = {2 * pairs, 2.0 * p->halves}; /* there and back */
+    double steps = 0;
+    for (int i = 0; i < 2; i++)
+        steps += lines[i] * (p->ask.limits.invocations ? length_cost(p->axis[i].length)
+                                                       : length_cost_cpu(p->axis[i].length));
+    return steps * p->ask.channels;
+}
+
 /* Returns the seconds of one core of the host that a transform costs. They follow from constants,
  * so that the same run decides alike each time. */
 static double price_of(const session_lease *l) {
-    if (l->device.class == ENGINE_GPU) return device_travel_bytes(&l->plan) * BYTE;
-    return device_steps(&l->plan) * STEP * (l->plan.sample_bytes == 8 ? DOUBLES : 1);
+    const plan *p = &l->plan;
+    if (l->device.class == ENGINE_GPU)
+        return ((double)plan_bytes_up(p) + (double)plan_bytes_down(p)) / 2 * BYTE;
+    return steps_of(p) * STEP * (p->sample_bytes == 8 ? DOUBLES : 1);
 }
 
 /* Seconds of one product, on one core, most of which is waiting for memory; and the part of the

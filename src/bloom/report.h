@@ -64,7 +64,11 @@ typedef struct {
     const engine_device *device; /* those of the machine, `devices` of them; valid as long as the
                                     bloom */
     uint32_t devices;
-    device_forecast *each; /* the caller's: room for ENGINE_DEVICES */
+    /* The caller's: room for ENGINE_DEVICES; whether all devices are to be listed, also where the
+     * rule needs none of them; of the image, where the plan is that of a tile, or 0. */
+    device_forecast *each;
+    bool every;
+    double pixels;
 } bloom_forecasts;
 
 /* Begins the account of an image. */

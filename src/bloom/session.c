@@ -145,8 +145,10 @@ static device_request request_of(const session *s, const plan_request *ask) {
 }
 
 int session_forecast(session *s, const plan_request *ask, bloom_forecasts *to, err *e) {
-    const device_request r = request_of(s, ask);
+    device_request r = request_of(s, ask);
     const device_list *list;
+    r.every = to->every;
+    r.pixels = to->pixels;
     int best = device_pool_choose(s->devices, to->each, &list, &r, e);
     to->device = list->device;
     to->devices = list->count;

@@ -33,7 +33,7 @@ static bool start(const engine_device *d, const plan *p, const psf *k, const cha
 }
 
 void device_ahead(const char *want, const char *cache_dir) {
-    device_list list = {.threads = 1};
+    device_list list = {.count = 0};
     device_forecast f[ENGINE_DEVICES];
     psf k = {0};
     err e = {0};

@@ -8,10 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *const CLASS_NAME[] = {
-    [ENGINE_CPU] = "cpu", [ENGINE_GPU] = "gpu", [ENGINE_SOFTWARE] = "software"};
-enum { CLASSES = sizeof CLASS_NAME / sizeof CLASS_NAME[0] };
-
 /* --- which devices were asked for ------------------------------------------------------------ */
 
 static bool choice_is_auto(const char *want) {
@@ -75,8 +71,8 @@ static bool has_stray(char word[ENGINE_NAME], const char *want, const device_lis
 bool device_is_wanted(const char *want, const engine_device *d, uint32_t index) {
     if (is_any(want)) return true;
     if (strcmp(want, "gpus") == 0) return d->class == ENGINE_GPU;
-    for (int i = 0; i < CLASSES; i++)
-        if (strcmp(want, CLASS_NAME[i]) == 0) return (int)d->class == i;
+    for (int i = 0; i < ENGINE_CLASSES; i++)
+        if (strcmp(want, engine_class_name((engine_class)i)) == 0) return (int)d->class == i;
     if (want[strspn(want, "0123456789")] == 0) {
         char number[16];
         snprintf(number, sizeof number, "%u", index);
@@ -89,7 +85,7 @@ bool device_is_wanted(const char *want, const engine_device *d, uint32_t index) 
 /* --- errors ---------------------------------------------------------------------------------- */
 
 /* What can be installed where a device of a class is wanted and missing. */
-static const char *const INSTALL[CLASSES] = {
+static const char *const INSTALL[ENGINE_CLASSES] = {
     [ENGINE_CPU] = "",
     [ENGINE_GPU] = ("; for a GPU install its Vulkan driver (Debian: mesa-vulkan-drivers, or the "
                     "maker's own)"),
@@ -101,11 +97,12 @@ static void none_wanted(const char *want, const engine_device *list, uint32_t co
     const char *install = "; there is no Vulkan driver (Debian: mesa-vulkan-drivers)";
     for (uint32_t i = 0; i < count; i++)
         if (list[i].class != ENGINE_CPU) install = "";
-    for (int i = 0; i < CLASSES; i++)
-        if (!is_any(want) && strcmp(want, CLASS_NAME[i]) == 0) install = INSTALL[i];
+    for (int i = 0; i < ENGINE_CLASSES; i++)
+        if (!is_any(want) && strcmp(want, engine_class_name((engine_class)i)) == 0)
+            install = INSTALL[i];
     for (uint32_t i = 0; i < count; i++)
         text_add(&there, "%s%u '%s' (%s)", i ? ", " : "", i, list[i].name,
-                 CLASS_NAME[list[i].class]);
+                 engine_class_name(list[i].class));
     err_set(e, ERR_NO_DEVICE, "no device is '%s'; the devices are %s%s", want, there.s, install);
     text_free(&there);
 }
@@ -113,14 +110,29 @@ static void none_wanted(const char *want, const engine_device *list, uint32_t co
 /* --- the choice ------------------------------------------------------------------------------ */
 
 void device_list_fill(device_list *l, const char *want) {
-    bool cpu = want && strcmp(want, CLASS_NAME[ENGINE_CPU]) == 0;
+    bool cpu = want && strcmp(want, engine_class_name(ENGINE_CPU)) == 0;
     device_listed listed = cpu ? DEVICES_CPU : DEVICES_ALL;
     if (l->listed >= listed) return;
     if (cpu) engine_devices_cpu(l->device);
     l->count = cpu ? 1 : engine_devices(l->device, ENGINE_DEVICES);
     l->listed = listed;
-    for (uint32_t i = 0; i < l->count; i++)
-        l->speed[i] = device_speed_of(l->device[i].class, l->threads);
+}
+
+double device_work(const device_request *r) {
+    const uint32_t *size = r->ask.size;
+    double pixels = r->pixels > 0 ? r->pixels : (double)size[PLAN_X] * size[PLAN_Y];
+    return (r->images ? r->images : 1) * pixels / (1920.0 * 1080);
+}
+
+void device_list_for(device_list *l, const device_request *r) {
+    bool cpu = choice_is_auto(r->want) && device_work(r) < DEVICE_WORK;
+    device_list_fill(l, cpu ? engine_class_name(ENGINE_CPU) : r->want);
+}
+
+/* Returns where a device stands among those that can do the work: the lowest is taken. */
+static int choice_rank(const engine_device *d, const device_request *r) {
+    if (d->discrete && device_work(r) >= DEVICE_WORK) return 0;
+    return d->class == ENGINE_CPU ? 1 : d->class == ENGINE_GPU ? 2 : 3;
 }
 
 static err_code choice_forecast(device_forecast *to, const device_list *l, uint32_t i,
@@ -133,29 +145,15 @@ static err_code choice_forecast(device_forecast *to, const device_list *l, uint3
     if (r->vram_limit && d->class != ENGINE_CPU &&
         (!here.limits.memory || r->vram_limit < here.limits.memory))
         here.limits.memory = r->vram_limit;
-    *to = (device_forecast){.wanted = device_is_wanted(r->want, d, i),
-                            .doubles = l->speed[i].doubles};
+    *to = (device_forecast){.wanted = device_is_wanted(r->want, d, i)};
     to->possible = plan_make(&to->plan, &here, &e);
-    if (to->possible)
-        to->time = device_predict(&l->speed[i], d->class, &to->plan, r->images);
-    else
-        snprintf(to->why, sizeof to->why, "%.255s", e.msg);
+    if (!to->possible) snprintf(to->why, sizeof to->why, "%.255s", e.msg);
     return e.code;
-}
-
-/* A full list of devices takes 0.04 s and more, and no GPU has started in less than this. A run
- * that the CPU finishes in that time needs no list. */
-static const double SOONEST_GPU = 0.1; /* s */
-
-static bool is_sure(const device_request *r, engine_class class, const device_seconds *t) {
-    uint32_t images = r->images ? r->images : 1;
-    return class == ENGINE_CPU && choice_is_auto(r->want) &&
-           t->start + images * t->image < SOONEST_GPU;
 }
 
 int device_choose(device_forecast *to, const device_list *l, const device_request *r, err *e) {
     int found = -1;
-    bool any = false, sure = false;
+    bool any = false;
     char stray[ENGINE_NAME];
     err_code code = ERR_NONE;
     text why = {0};
@@ -168,10 +166,8 @@ int device_choose(device_forecast *to, const device_list *l, const device_reques
             text_add(&why, "%s%s: %s", why.n ? "; " : "", l->device[i].name, to[i].why);
             continue;
         }
-        bool surely = is_sure(r, l->device[i].class, &to[i].time);
-        if (sure || (found >= 0 && !surely && !(to[i].time.all < to[found].time.all))) continue;
-        sure = surely;
-        found = (int)i;
+        if (found < 0 || choice_rank(&l->device[i], r) < choice_rank(&l->device[found], r))
+            found = (int)i;
     }
     if (any && has_stray(stray, r->want, l)) {
         none_wanted(stray, l->device, l->count, e);
@@ -186,36 +182,18 @@ int device_choose(device_forecast *to, const device_list *l, const device_reques
 
 /* --- the decision ---------------------------------------------------------------------------- */
 
-/* Finds the device, with its forecast; lists all devices only where the CPU is not sure to be
- * taken.
- */
-static int choice_take(device_forecast *best, device_list *l, const device_request *r, err *e) {
-    device_forecast all[ENGINE_DEVICES];
-    int found = -1;
-    if (choice_is_auto(r->want) && l->listed != DEVICES_ALL) {
-        device_list_fill(l, CLASS_NAME[ENGINE_CPU]);
-        found = device_choose(all, l, r, NULL);
-        if (found >= 0 && !is_sure(r, ENGINE_CPU, &all[found].time)) found = -1;
-    }
-    if (found < 0) {
-        device_list_fill(l, r->want);
-        found = device_choose(all, l, r, e);
-    }
-    if (found >= 0) *best = all[found];
-    return found;
-}
-
 void device_decide(device_decision *to, device_list *l, const device_request *asked) {
     for (int way = 0; way < DEVICE_WAYS; way++) {
         device_choice *c = &to->way[way];
         device_request r = *asked;
-        device_forecast best;
+        device_forecast all[ENGINE_DEVICES];
         *c = (device_choice){0};
         r.ask.precision = way == WAY_FLOAT64 ? PRECISION_FLOAT64 : PRECISION_FLOAT32;
-        int i = choice_take(&best, l, &r, &c->why);
+        device_list_for(l, &r);
+        int i = device_choose(all, l, &r, &c->why);
         if (i < 0) continue;
         c->possible = true;
         c->device = l->device[i];
-        c->plan = best.plan;
+        c->plan = all[i].plan;
     }
 }

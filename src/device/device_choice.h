@@ -1,38 +1,43 @@
 /* device_choice.h - the devices of this machine, and which of them a run takes, with its plan.
  *
- * Takes the device with the smallest predicted time from file to file, among those that were asked
- * for and can hold the plan: starting a GPU pays for a long sequence, and not for one small image.
- * `apply`, `plan` and `bench` all decide here, so that they name the same device and plan. This
- * module knows nothing of images, kernels or accuracy. */
+ * Of the devices that were asked for and can hold the plan, a GPU with memory of its own takes a
+ * run of at least 64 frames of 1920 x 1080, counted in pixels, and the CPU any other run: starting
+ * a GPU pays for a long sequence, and not for one small image. `apply`, `plan` and `bench` all
+ * decide here, so that they name the same device and plan. This module knows nothing of images,
+ * kernels or accuracy. */
 #ifndef DEVICE_DEVICE_CHOICE_H
 #define DEVICE_DEVICE_CHOICE_H
 
-#include "device/device_speed.h"
+#include "engine/engine.h"
 
 typedef enum { DEVICES_NONE, DEVICES_CPU, DEVICES_ALL } device_listed;
 
-/* The devices with their speeds. They are listed when they are first needed, since a full list
- * loads every graphics driver of the machine. The caller sets the first member and zeroes the rest;
- * there is nothing to free. It has no lock: one thread at a time may use a list. */
+/* The devices. They are listed when they are first needed, since a full list loads every graphics
+ * driver of the machine. The caller zeroes the list; there is nothing to free. It has no lock: one
+ * thread at a time may use a list. */
 typedef struct {
-    int threads; /* of the host, for the engines that run on it */
     /* Filled by device_list_fill, const after DEVICES_ALL. */
     engine_device device[ENGINE_DEVICES];
-    device_speed speed[ENGINE_DEVICES];
     uint32_t count;
     device_listed listed; /* DEVICES_CPU: only the CPU, and its index is not that of a full list */
 } device_list;
 
 /* Lists all devices, or with "cpu" only the CPU. Does nothing where they are listed already. */
 void device_list_fill(device_list *l, const char *want);
+/* Lists the CPU alone where the rule takes it whatever other devices there are: a full list takes
+ * 0.04 s and more. */
+struct device_request;
+void device_list_for(device_list *l, const struct device_request *r);
 
 /* A task, and the devices that may do it. */
-typedef struct {
+typedef struct device_request {
     const char *want;    /* "auto" or NULL; "all"; "gpus"; "cpu", "gpu", "software"; an index in the
                           * list; a uuid, with or without dashes; part of a name (3 letters or
                           * more); or several of these, with commas between them */
     uint32_t images;     /* how many there are; 0 stands for 1 */
+    double pixels;       /* of an image; 0: those of `ask`, which may be a tile of the image */
     uint64_t vram_limit; /* 0, or the maximum of bytes that a plan may take on a device */
+    bool every;          /* for a list of all devices, also where the rule needs none */
     uint32_t gpu_frames; /* maximum of frames in flight on a GPU; 0: as many as `ask` says */
     plan_request ask;    /* its limits do not count: each device has its own */
 } device_request;
@@ -42,9 +47,12 @@ typedef struct {
     bool wanted, possible;
     char why[256]; /* the reason where it is not possible */
     plan plan;
-    device_seconds time;
-    double doubles; /* doubles take that many times as long as floats */
 } device_forecast;
+
+/* Returns the pixels of the run, in frames of 1920 x 1080. From DEVICE_WORK of them on, a GPU with
+ * memory of its own is taken. */
+enum { DEVICE_WORK = 64 };
+double device_work(const device_request *r);
 
 /* Returns whether `want` may name several devices that share a sequence: "all", "gpus", or a
  * list. */
@@ -73,8 +81,7 @@ typedef struct {
 } device_decision;
 
 /* Decides for every way, without opening a device. The precision of the request does not count.
- * Loads no graphics drivers where the CPU was asked for, or would finish before any GPU could have
- * started. */
+ * Loads no graphics drivers where the CPU was asked for, or is taken by the rule. */
 void device_decide(device_decision *to, device_list *l, const device_request *r);
 
 #endif

@@ -61,7 +61,6 @@ device_pool *device_pool_open(par *threads, const char *cache_dir, uint32_t idle
     p->threads = threads;
     p->cache_dir = cache_path(p->folder, cache_dir) ? p->folder : NULL;
     p->idle = idle;
-    p->list = (device_list){.threads = par_threads(threads)};
     pthread_mutex_init(&p->listing, NULL);
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->changed, NULL);
@@ -101,7 +100,10 @@ void device_pool_decide(device_pool *p, device_decision *to, const device_reques
 int device_pool_choose(device_pool *p, device_forecast *to, const device_list **list,
                        const device_request *r, err *e) {
     lock_list(p);
-    device_list_fill(&p->list, r->want);
+    if (r->every)
+        device_list_fill(&p->list, r->want);
+    else
+        device_list_for(&p->list, r);
     int best = device_choose(to, &p->list, r, e);
     pthread_mutex_unlock(&p->listing);
     *list = &p->list;

@@ -1,5 +1,11 @@
 #include "engine/engine.h"
 
+const char *engine_class_name(engine_class c) {
+    static const char *const NAME[ENGINE_CLASSES] = {
+        [ENGINE_CPU] = "cpu", [ENGINE_GPU] = "gpu", [ENGINE_SOFTWARE] = "software"};
+    return NAME[c];
+}
+
 /* The engine of each class. */
 static const engine_kind *const KIND[] = {[ENGINE_CPU] = &ENGINE_KIND_CPU,
                                           [ENGINE_GPU] = &ENGINE_KIND_GPU,

@@ -46,6 +46,10 @@ typedef enum {
     ENGINE_GPU,
     ENGINE_SOFTWARE
 } engine_class; /* SOFTWARE: Vulkan on the CPU */
+enum { ENGINE_CLASSES = ENGINE_SOFTWARE + 1 };
+
+/* Returns "cpu", "gpu" or "software". */
+const char *engine_class_name(engine_class c);
 
 /* One device that this machine has. */
 typedef struct {
@@ -56,6 +60,7 @@ typedef struct {
     char driver[ENGINE_NAME]; /* name and version */
     uint8_t uuid[ENGINE_UUID];
     uint64_t memory; /* bytes of its own; 0: it shares the host's */
+    bool discrete;   /* a GPU on a card, whose memory is not the host's */
     plan_limits limits;
 } engine_device;
 

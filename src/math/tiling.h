@@ -25,7 +25,7 @@ typedef struct {
     uint32_t channels;                            /* of a tile; 0: there are no tiles */
     uint32_t length[PLAN_AXES]; /* of the transforms; where nothing is cut, about */
     uint64_t bytes;             /* taken at the most, as far as it is foreseen */
-    double price;               /* of all tiles, in steps of device_speed.h */
+    double price;               /* of all tiles, in steps of a transform */
 } tiling;
 
 typedef struct {

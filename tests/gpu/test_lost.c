@@ -231,11 +231,9 @@ TEST(blooms) {
 
 /* --- auto ------------------------------------------------------------------------------------ */
 
-/* Opens the machine's devices with speeds by which `auto` takes the Vulkan device, not the CPU.
- * NULL: there is only one of them. */
+/* Opens the machine's devices, the Vulkan device as one that `auto` takes for a long run. NULL:
+ * there is only the CPU, or no CPU. */
 static device_pool *biased_pool(void) {
-    static const device_speed FAST = {.frame = 1e-9, .work = 1e-18},
-                              SLOW = {.start = 100, .frame = 100, .work = 1};
     device_forecast all[ENGINE_DEVICES];
     const device_list *list;
     const device_request r = {
@@ -245,7 +243,7 @@ static device_pool *biased_pool(void) {
     bool cpu = false, vulkan = false;
     for (uint32_t i = 0; i < list->count; i++) {
         bool is_cpu = list->device[i].class == ENGINE_CPU;
-        ((device_list *)list)->speed[i] = is_cpu ? SLOW : FAST;
+        ((device_list *)list)->device[i].discrete = !is_cpu;
         cpu |= is_cpu;
         vulkan |= !is_cpu;
     }
@@ -274,7 +272,7 @@ static void auto_with(const char *channel, float near) {
     glare_bloom(want, kernel, &s, &r);
     for (int f = 0; f < FAILURES; f++) {
         s = glare_settings("auto");
-        s.images = 1000;
+        s.images = UINT32_MAX;
         if (!pool) pool = biased_pool();
         bloom *b = bloom_open_on(&s, kernel, NULL, pool, &e);
         CHECK_OK(b);

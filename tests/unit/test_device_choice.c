@@ -1,5 +1,4 @@
-/* test_device_choice.c - the choice of a device, from tables of devices and speeds; it opens no
- * device. */
+/* test_device_choice.c - the choice of a device, from tables of devices; it opens none. */
 #include "device/device_choice.h"
 
 #include "unit/check.h"
@@ -18,12 +17,13 @@ static const plan_limits GPU_LIMITS = {.invocations = 1024,
                                        .float64 = true};
 
 static void machine(device_list *l) {
-    *l = (device_list){.threads = 2, .count = DEVICES, .listed = DEVICES_ALL};
+    *l = (device_list){.count = DEVICES, .listed = DEVICES_ALL};
     engine_device *d = l->device;
     d[BIG] = (engine_device){.class = ENGINE_GPU,
                              .name = "Acme Titan 9000",
                              .driver = "acme 1",
                              .uuid = {0xde, 0xad, 0xbe, 0xef, [15] = 0x01},
+                             .discrete = true,
                              .limits = GPU_LIMITS};
     d[SMALL] = d[BIG];
     snprintf(d[SMALL].name, ENGINE_NAME, "Acme Mini");
@@ -32,11 +32,7 @@ static void machine(device_list *l) {
     d[CPU] = (engine_device){.class = ENGINE_CPU, .name = "Some CPU", .driver = "lanes of 4"};
     d[SOFTWARE] = (engine_device){
         .class = ENGINE_SOFTWARE, .name = "llvmpipe", .uuid = {9}, .limits = GPU_LIMITS};
-    for (int i = 0; i < DEVICES; i++) {
-        d[i].number = i;
-        l->speed[i] = device_speed_of(d[i].class, 2);
-    }
-    l->speed[BIG].work /= 10;
+    for (int i = 0; i < DEVICES; i++) d[i].number = i;
 }
 
 static plan_request request(uint32_t w, uint32_t h, uint32_t kernel) {
@@ -132,37 +128,46 @@ TEST(test_no_device_at_all) {
     assert_non_null(strstr(e.msg, "mesa-vulkan-drivers"));
 }
 
-/* --- the least time ------------------------------------------------------------------------- */
+/* --- the rule -------------------------------------------------------------------------------- */
 
 TEST(test_one_image_is_for_the_cpu_and_a_sequence_for_the_gpu) {
+    static const struct {
+        uint32_t images, w, h;
+        int takes;
+    } CASE[] = {{1, 1280, 720, CPU},      {0, 1280, 720, CPU},   {63, 1920, 1080, CPU},
+                {64, 1920, 1080, BIG},    {143, 1280, 720, CPU}, {144, 1280, 720, BIG},
+                {15, 3840, 2160, CPU},    {16, 3840, 2160, BIG}, {500, 64, 64, CPU},
+                {9, 10000, 6000, BIG}, /* too large for the small one */
+                {UINT32_MAX, 16, 16, BIG}};
     device_forecast f[DEVICES];
-    assert_int_equal(choose("auto", 1, 1280, 720, f, &e), CPU);
-    assert_int_equal(choose(NULL, 0, 1280, 720, f, &e), CPU);
-    assert_int_equal(choose("auto", 500, 1280, 720, f, &e), BIG);
-    assert_int_equal(choose("auto", 9, 10000, 6000, f, &e), BIG); /* too large for the small one */
+    for (size_t i = 0; i < COUNT(CASE); i++) {
+        int took = choose("auto", CASE[i].images, CASE[i].w, CASE[i].h, f, &e);
+        if (took != CASE[i].takes)
+            fail_msg("%u images of %u x %u: %d", CASE[i].images, CASE[i].w, CASE[i].h, took);
+    }
+    assert_int_equal(choose(NULL, 9, 10000, 6000, f, &e), BIG);
     assert_int_equal(e.code, ERR_NONE);
     assert_false(f[SMALL].possible);
     assert_non_null(strstr(f[SMALL].why, "--vram-limit"));
 }
 
-/* Whatever is taken, nothing that is possible is predicted to be faster; and more images never
- * take less time. */
-TEST(test_least_predicted_time) {
+/* Without a card the CPU does all, and where a list leaves it out, a GPU of the host's memory comes
+ * before software. The work of a tile is that of its image. */
+TEST(test_other_machines) {
+    device_list l;
     device_forecast f[DEVICES];
-    for (uint32_t w = 16; w < 6000; w = w * 5 / 3) {
-        double before[DEVICES] = {0};
-        for (uint32_t images = 1; images < 2000; images *= 7) {
-            int took = choose("auto", images, w, w / 2, f, &e);
-            assert_true(took >= 0);
-            for (int i = 0; i < DEVICES; i++) {
-                if (!f[i].possible) continue;
-                CHECK_LE(f[took].time.all, f[i].time.all);
-                CHECK_LE(before[i], f[i].time.all);
-                CHECK_LE(f[i].time.start + f[i].time.image, f[i].time.all);
-                before[i] = f[i].time.all;
-            }
-        }
-    }
+    machine(&l);
+    l.device[BIG].discrete = l.device[SMALL].discrete = false;
+    device_request r = {.want = "auto", .images = 1000, .ask = request(1920, 1080, 256)};
+    assert_int_equal(device_choose(f, &l, &r, &e), CPU);
+    r.want = "software,gpu";
+    assert_int_equal(device_choose(f, &l, &r, &e), BIG);
+    machine(&l);
+    r.want = "auto";
+    r.images = 1;
+    assert_int_equal(device_choose(f, &l, &r, &e), CPU);
+    r.pixels = 64.0 * 1920 * 1080;
+    assert_int_equal(device_choose(f, &l, &r, &e), BIG);
 }
 
 TEST(test_memory_limit_and_reasons) {
@@ -220,42 +225,6 @@ TEST(test_decision_without_doubles) {
     assert_int_equal(d.way[WAY_FLOAT64].device.number, CPU);
 }
 
-/* The price of doubles is that of the device at hand, for its steps alone. */
-TEST(test_price_of_doubles) {
-    device_list l;
-    device_forecast f[DEVICES];
-    device_request r = {.want = "auto", .images = 1000, .ask = request(640, 360, 64)};
-    r.ask.precision = PRECISION_FLOAT64;
-    for (int i = 0; i < DEVICES; i++) {
-        double image[2];
-        for (int k = 0; k < 2; k++) {
-            machine(&l);
-            l.speed[i].doubles = k ? 32 : 2;
-            assert_true(device_choose(f, &l, &r, &e) >= 0 && f[i].possible);
-            assert_true(f[i].doubles == l.speed[i].doubles);
-            image[k] = f[i].time.image;
-        }
-        double steps = 30 * l.speed[i].work * device_steps(&f[i].plan);
-        CHECK_LE(fabs(image[1] - image[0] - steps), 1e-9 * steps);
-    }
-}
-
-/* Where doubles run at a 32nd of the rate, as arithmetic alone would have it, sixteen cores are
- * faster; floats stay where they are. */
-TEST(test_few_units_for_doubles) {
-    device_list l;
-    device_decision d;
-    machine(&l);
-    for (int i = 0; i < DEVICES; i++) l.speed[i] = device_speed_of(l.device[i].class, 16);
-    device_request r = {.want = "auto", .images = 1000, .ask = request(1920, 1080, 256)};
-    device_decide(&d, &l, &r);
-    assert_int_equal(d.way[WAY_FLOAT64].device.number, BIG);
-    l.speed[BIG].doubles = l.speed[SMALL].doubles = 32;
-    device_decide(&d, &l, &r);
-    assert_int_equal(d.way[WAY_FLOAT32].device.number, BIG);
-    assert_int_equal(d.way[WAY_FLOAT64].device.number, CPU);
-}
-
 /* --- what runs took --------------------------------------------------------------------------- */
 
 /* Seconds of 96 frames of 1920 x 1080 halfs from file to file, with 16 cores and an H200: measured
@@ -277,8 +246,8 @@ static double took(double measured, double start, double device, uint32_t images
     return start + images * fmax(frame, device);
 }
 
-/* `auto` is never more than a tenth worse than the better one: on 2, 8 and 16 cores, for one frame
- * and for many, beside an H200 and beside a card with a 64th of the units for doubles. */
+/* `auto` takes at most 1.3 times as long as the better one: on 2, 8 and 16 cores, for one frame and
+ * for many, beside an H200 and beside a card with a 64th of the units for doubles. */
 TEST(test_choice_by_what_runs_took) {
     static const double DEVICE = 0.9e-3, FEW_DOUBLES = 4.5e-3, START[2] = {0.03, 0.29};
     double worst = 0;
@@ -290,9 +259,6 @@ TEST(test_choice_by_what_runs_took) {
                 device_forecast f[DEVICES];
                 device_list l;
                 machine(&l);
-                l.threads = cores;
-                for (int d = 0; d < DEVICES; d++)
-                    l.speed[d] = device_speed_of(l.device[d].class, cores);
                 device_request r = {
                     .want = "auto", .images = images, .ask = request(1920, 1080, 256)};
                 r.ask.precision = doubles ? PRECISION_FLOAT64 : PRECISION_FLOAT32;
@@ -301,7 +267,7 @@ TEST(test_choice_by_what_runs_took) {
                 double cpu = took(TOOK[k / 2].cpu, START[0], 0, images, cores),
                        gpu = took(TOOK[k / 2].gpu, START[1], device, images, cores);
                 double worse = (best == CPU ? cpu : gpu) / fmin(cpu, gpu);
-                if (!(worse <= 1.1))
+                if (!(worse <= 1.3))
                     fail_msg("%s, %u images, %d cores: CPU %.3f s, GPU %.3f s, taken: %s",
                              TOOK[k / 2].name, images, cores, cpu, gpu, l.device[best].name);
                 worst = fmax(worst, worse);
@@ -309,12 +275,11 @@ TEST(test_choice_by_what_runs_took) {
     print_message("at most %.1f %% worse\n", 100 * (worst - 1));
 }
 
-/* A run that the CPU finishes before a GPU can have started needs no list of GPUs, and gets
- * none. */
+/* A run that is too short for a GPU needs no list of GPUs, and gets none. */
 TEST(test_drivers_are_not_loaded_in_vain) {
-    device_list l = {.threads = 2};
+    device_list l = {.count = 0};
     device_decision d;
-    device_request r = {.want = "auto", .images = 1, .ask = request(64, 48, 16)};
+    device_request r = {.want = "auto", .images = 63, .ask = request(1920, 1080, 16)};
     device_decide(&d, &l, &r);
     assert_int_equal(l.listed, DEVICES_CPU);
     assert_int_equal(d.way[WAY_FLOAT32].device.class, ENGINE_CPU);

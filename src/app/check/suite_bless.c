@@ -28,7 +28,7 @@ bool suite_origin_make(provenance *o, const suite_case *c, const engine_device *
         text_add(&crop, "crop %d %d %d %d\n", c->crop.x0, c->crop.y0, c->crop.x1, c->crop.y1);
     bool ok = provenance_make(o, &c->s, c->s.kernel, crop.s, e) &&
               provenance_add_file(c->s.input, &o->of[PROVENANCE_INPUT], e);
-    text_add(&o->of[PROVENANCE_DEVICE], "%s %s", describe_class(d->class), d->name);
+    text_add(&o->of[PROVENANCE_DEVICE], "%s %s", engine_class_name(d->class), d->name);
     text_free(&crop);
     return ok;
 }

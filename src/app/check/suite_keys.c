@@ -16,7 +16,7 @@ enum {
 };
 
 const char *suite_class_name(int c) {
-    return c == SUITE_ANY ? "any" : describe_class((engine_class)c);
+    return c == SUITE_ANY ? "any" : engine_class_name((engine_class)c);
 }
 
 /* Replaces a string by the one at v. */

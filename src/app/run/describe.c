@@ -16,12 +16,6 @@ static const char *precision(bool doubles) {
 
 /* --- devices ------------------------------------------------------------------------------- */
 
-const char *describe_class(engine_class c) {
-    static const char *const NAME[] = {
-        [ENGINE_CPU] = "cpu", [ENGINE_GPU] = "gpu", [ENGINE_SOFTWARE] = "software"};
-    return NAME[c];
-}
-
 /* Writes 32 hexadecimal digits, as --device takes them, or "" where the device has no uuid. */
 static const char *uuid_of(const engine_device *d, char buf[2 * ENGINE_UUID + 1]) {
     static const uint8_t NONE[ENGINE_UUID];
@@ -36,7 +30,7 @@ void describe_device_json(json_out *j, const char *key, const engine_device *d, 
     const plan_limits *l = &d->limits;
     json_object(j, key);
     if (index >= 0) json_int(j, "index", index);
-    json_string(j, "class", describe_class(d->class));
+    json_string(j, "class", engine_class_name(d->class));
     json_string(j, "name", d->name);
     json_string(j, "driver", d->driver);
     json_string(j, "uuid", uuid_of(d, uuid));
@@ -52,12 +46,12 @@ void describe_device_json(json_out *j, const char *key, const engine_device *d, 
     json_close(j);
 }
 
-void describe_device(const engine_device *d, const device_speed *s, int index, text *to) {
+void describe_device(const engine_device *d, int index, text *to) {
     char uuid[2 * ENGINE_UUID + 1], memory[32];
-    text_add(to, "%-3d %-8s %s", index, describe_class(d->class), d->name);
+    text_add(to, "%-3d %-8s %s", index, engine_class_name(d->class), d->name);
     if (d->driver[0]) text_add(to, ", %s", d->driver);
     if (d->memory) text_add(to, ", %s", text_bytes((double)d->memory, memory));
-    if (d->limits.float64) text_add(to, ", float64 (%.1f times as long)", s->doubles);
+    if (d->limits.float64) text_add(to, ", float64");
     if (*uuid_of(d, uuid)) text_add(to, "\n             %s", uuid);
     text_add(to, "\n");
 }

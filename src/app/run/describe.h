@@ -31,9 +31,7 @@ void describe_made_json(json_out *j, const bloom_report *r);
  * NULL, too. */
 void describe_notes_json(json_out *j, const char *lines, const bloom_report *r);
 
-const char *describe_class(engine_class c); /* "cpu", "gpu", "software" */
-
-void describe_device(const engine_device *d, const device_speed *s, int index, text *to);
+void describe_device(const engine_device *d, int index, text *to);
 /* Says the plan but for its passes, which only the JSON has. */
 void describe_plan(const plan *p, text *to);
 /* Adds "1920 x 1080 in 2048 x 1215, y first, float32": one line for logs. */

@@ -8,28 +8,17 @@
 #include "base/mem.h"
 #include "image/format.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
 /* --- one image -------------------------------------------------------------------------------- */
 
-/* Forecasts an image that does not fit, by its header. The forecasts of a tile become those of all
- * tiles. */
+/* Forecasts an image that does not fit, by its header: a tile of it. */
 static bool by_tiles(forecast *f, const output *o, image_reader *r, err *e) {
-    const tiling *t = &f->tiles;
-    uint32_t channels;
     f->memory = (mem_plan){0};
     if (!fits_tiling(&f->tiles, &f->memory, o, r, f->owner, e)) return false;
-    f->best = bloom_tile_forecast(f->owner, image_reader_header(r), t, &channels, &f->all, e);
-    double turns = (double)t->count[PLAN_X] * t->count[PLAN_Y] * channels / t->channels;
-    double pixels = (double)t->size[PLAN_X] * t->size[PLAN_Y] * channels;
-    double of_tile = (double)t->tile[PLAN_X] * t->tile[PLAN_Y] * t->channels;
-    for (uint32_t i = 0; f->best >= 0 && i < f->all.devices; i++) {
-        device_seconds *time = &f->all.each[i].time;
-        time->image *= turns;
-        time->files *= pixels / of_tile;
-        time->all = time->start + f->images * (time->image + time->files);
-    }
+    f->best = bloom_tile_forecast(f->owner, image_reader_header(r), &f->tiles, &f->all, e);
     return f->best >= 0;
 }
 
@@ -47,6 +36,7 @@ bool forecast_make(forecast *f, const settings *s, par *threads, err *e) {
     b.images = f->images;
     if (r) b.slots = sequence_workers(image_reader_header(r), s, threads, f->images);
     f->owner = ok && (img || large) ? bloom_open(&b, f->kernel, threads, e) : NULL;
+    f->all.every = true;
     if (f->owner) f->all.each = mem_new(ENGINE_DEVICES, sizeof *f->all.each, "forecasts", e);
     bool tiles = f->all.each && !fits(&f->memory, &to, r, f->owner) && large;
     if (ok && f->all.each && large && !tiles) img = stages_load(&in, NULL, e);
@@ -71,41 +61,51 @@ void forecast_free(forecast *f) {
     *f = (forecast){.best = -1};
 }
 
+/* Returns the pixels of the run, in frames of 1920 x 1080. */
+static double work_of(const forecast *f) {
+    const plan_request *ask = &f->all.each[f->best].plan.ask;
+    const device_request r = {.images = f->images, .pixels = f->all.pixels, .ask = *ask};
+    return device_work(&r);
+}
+
 void forecast_words(const forecast *f, text *to) {
-    text_add(to, "forecast of %u image%s, file to file\n", f->images, f->images == 1 ? "" : "s");
+    text_add(to,
+             "rule     auto takes a GPU with memory of its own from %d frames of 1920 x 1080 on, "
+             "else the CPU; this run has %.3g\n",
+             DEVICE_WORK, work_of(f));
     for (uint32_t i = 0; i < f->all.devices; i++) {
         const device_forecast *one = &f->all.each[i];
         const engine_device *d = &f->all.device[i];
         text_add(to, "%s ", (int)i == f->best ? "->" : "  ");
         if (d->number >= 0) text_add(to, "%d ", d->number);
-        text_add(to, "%-8s ", describe_class(d->class));
+        text_add(to, "%-8s ", engine_class_name(d->class));
         if (one->possible)
-            text_add(to, "%8.3f s: %.3f to start, %.4f an image, %.3f its files", one->time.all,
-                     one->time.start, one->time.image, one->time.files);
+            text_add(to, "lengths %u x %u", one->plan.axis[one->plan.first != PLAN_X].length,
+                     one->plan.axis[one->plan.first == PLAN_X].length);
         else
             text_add(to, "cannot: %s", one->why);
-        if (one->possible && d->limits.float64)
-            text_add(to, "; doubles %.1f times as long", one->doubles);
+        if (one->possible && d->class != ENGINE_CPU)
+            text_add(to, ", %" PRIu64 " bytes on it", plan_device_bytes(&one->plan));
         text_add(to, "; %s%s\n", d->name, one->wanted ? "" : " (not asked for)");
     }
 }
 
 void forecast_json(const forecast *f, json_out *j, const char *key) {
+    json_real(j, "work", 6, work_of(f));
     json_list(j, key);
     for (uint32_t i = 0; i < f->all.devices; i++) {
         const device_forecast *one = &f->all.each[i];
+        const plan *p = &one->plan;
         json_block(j, NULL);
         describe_device_json(j, "device", &f->all.device[i], f->all.device[i].number);
         json_bool(j, "wanted", one->wanted);
         json_bool(j, "possible", one->possible);
-        if (f->all.device[i].limits.float64) json_real(j, "doubles", 6, one->doubles);
         if (one->possible) {
-            json_object(j, "seconds");
-            json_fixed(j, "start", 6, one->time.start);
-            json_fixed(j, "image", 6, one->time.image);
-            json_fixed(j, "files", 6, one->time.files);
-            json_fixed(j, "all", 6, one->time.all);
-            json_close(j);
+            json_uints(j, "lengths",
+                       (uint32_t[]){p->axis[p->first != PLAN_X].length,
+                                    p->axis[p->first == PLAN_X].length},
+                       2);
+            json_uint(j, "bytes", plan_device_bytes(p));
         } else {
             json_string(j, "why", one->why);
         }

@@ -1,5 +1,5 @@
 /* forecast.h - says what a run would do, without device work: which frames it would make, how the
- * promise of an image would be kept, the plan, and the time on each device. Writes nothing. */
+ * promise of an image would be kept, and the plan on each device. Writes nothing. */
 #ifndef APP_FORECAST_H
 #define APP_FORECAST_H
 
@@ -23,8 +23,8 @@ typedef struct {
 bool forecast_make(forecast *f, const settings *s, par *threads, err *e);
 void forecast_free(forecast *f);
 
-/* Add the time that each device would take: as lines for people, which mark the one that would be
- * taken, or as a JSON array with an object per device. */
+/* Add the rule of the choice, and lengths and bytes on each device: as lines for people, which mark
+ * the one that would be taken, or as a JSON array with an object per device. */
 void forecast_words(const forecast *f, text *to);
 void forecast_json(const forecast *f, json_out *j, const char *key);
 

@@ -296,7 +296,6 @@ int cmd_bench(cli *c, text *out, err *e) {
     frames_bench b = {.s = &c->s, .threads = c->threads, .out = out};
     bool json = c->s.json;
     if (cache_path(folder, c->s.bloom.cache_dir)) b.folder = folder;
-    b.devices = (device_list){.threads = par_threads(c->threads)};
     if (json) {
         b.json = json_begin(out);
         json_list(&b.json, "results");

@@ -36,7 +36,7 @@ int cmd_plan(cli *c, text *out, err *e) {
             describe_notes_json(&to, NULL, r);
             json_end(&to);
         } else {
-            text_add(out, "device   %s (%s)\n", d->name, describe_class(d->class));
+            text_add(out, "device   %s (%s)\n", d->name, engine_class_name(d->class));
             if (f.tiles.channels) {
                 text_add(out, "tiles    ");
                 describe_tiles(&f.tiles, out);

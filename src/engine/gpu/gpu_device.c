@@ -240,7 +240,9 @@ static void gpu_describe(engine_device *d, VkPhysicalDevice p, uint32_t index) {
     uint64_t left = 0;
     *d = (engine_device){.class = software ? ENGINE_SOFTWARE : ENGINE_GPU,
                          .index = index,
-                         .memory = own_memory(p, &left)};
+                         .memory = own_memory(p, &left),
+                         .discrete = v->deviceType == VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU ||
+                                     v->deviceType == VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU};
     snprintf(d->name, sizeof d->name, "%.255s", v->deviceName);
     if (driver.driverName[0])
         snprintf(d->driver, sizeof d->driver, "%.120s %.120s", driver.driverName,

@@ -162,7 +162,7 @@ static bool lab_do_all(lab_asked *a, text *out, err *e) {
     lab_bench_request *r = &a->bench;
     char folder[CACHE_PATH];
     if (!(r->threads = par_open((int)a->jobs, e))) return false;
-    device_list devices = {.threads = par_threads(r->threads)};
+    device_list devices = {.count = 0};
     lab_bench b;
     r->cache_dir = cache_path(folder, NULL) ? folder : NULL;
     bool ok = lab_find_gpu(&r->gpu, &devices, a->device, e);

@@ -34,7 +34,7 @@ void suite_text_case(const case_result *c, bool verbose, text *to) {
     text line = {0};
     text_add(&line, "%-8s %-32s", case_state_word(c->state), c->c->name);
     if (c->state != CASE_SKIP) text_add(&line, " %7.3f s", c->load + c->bloom + c->check);
-    if (d) text_add(&line, "  %s", describe_class(d->class));
+    if (d) text_add(&line, "  %s", engine_class_name(d->class));
     if (c->blessed) text_add(&line, "  blessed %s", c->match.path);
     while (line.s[line.n - 1] == ' ') line.s[--line.n] = 0;
     suite_add_line(to, line.s);
