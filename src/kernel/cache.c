@@ -94,6 +94,12 @@ void cache_distrust(hash128 of, const char *asked) {
         log_warn("the cache's '%s' fails a proof, and is removed", path);
 }
 
+bool cache_folder(char to[CACHE_PATH], const char *dir, const char *name, err *e) {
+    return (joined(to, dir, *name ? "/" : "", name) ||
+            err_set(e, ERR_CONFIG, "the cache folder's name is too long: '%.80s...'", dir)) &&
+           file_make_dirs(to, 0700, e);
+}
+
 bool cache_spectrum(spectrum *s, const psf *k, const cache_place *place, par *threads, err *e) {
     char dir[CACHE_PATH], folder[CACHE_PATH], path[CACHE_PATH], name[CACHE_NAME];
     const char *shared = host_variable("FFTBLOOM_CACHE_RO");
@@ -110,9 +116,9 @@ bool cache_spectrum(spectrum *s, const psf *k, const cache_place *place, par *th
         log_info("a kernel spectrum of %" PRIu64 " bytes is not kept: the whole cache may have "
                  "%" PRIu64,
                  bytes, place->budget);
-    else if (usable && joined(folder, dir, "/spectra", "") &&
-             joined(path, dir, "/spectra/", name) &&
-             !(file_make_dirs(folder, 0700, &failed) && spectrum_file_write(path, s, &failed) &&
+    else if (usable && joined(path, dir, "/spectra/", name) &&
+             !(cache_folder(folder, dir, "spectra", &failed) &&
+               spectrum_file_write(path, s, &failed) &&
                cache_trim(&trimmed, dir, place->budget, &failed)))
         log_info("the kernel's spectrum is not kept: %s", failed.msg);
     return true;

@@ -27,6 +27,10 @@ typedef struct {
  * $XDG_CACHE_HOME/fftbloom and ~/.cache/fftbloom. Returns false when none is. Makes no folder. */
 bool cache_path(char to[CACHE_PATH], const char *asked);
 
+/* Makes a folder of the cache folder `dir`, and all above it, for its owner alone; writes its path.
+ * `name` "" is the cache folder itself. All folders of the cache are made here. */
+bool cache_folder(char to[CACHE_PATH], const char *dir, const char *name, err *e);
+
 /* Reads the spectrum of `k` from the cache, or makes it and keeps it there; s->cached tells which.
  * Fails only if spectrum_make does. */
 bool cache_spectrum(spectrum *s, const psf *k, const cache_place *place, par *threads, err *e);

@@ -1,13 +1,12 @@
 #include "kernel/lint_words.h"
 #include "kernel/make/kernel_recipe.h"
-#include "kernel/make/shelf.h"
+#include "kernel/make/kernel_word.h"
 #include "lib/lib.h"
 
 #include <dlfcn.h>
 #include <float.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 void lib_kernel_give(fb_kernel *k) {
     if (!k || atomic_fetch_sub(&k->users, 1) != 1) return;
@@ -39,49 +38,48 @@ static int32_t end_open(fb_kernel **to, fb_kernel *k, bool ok, lib_call *l) {
 
 /* --- names and recipes ------------------------------------------------------------------------ */
 
-/* Makes the kernel of a recipe: of a file, or of its text. */
-static bool make(fb_kernel *k, const char *path, const char *json, err *e) {
-    par *threads = k->context->threads;
+/* Finds the folder of the shipped kernels: that of the context, or one near this library. */
+static bool find_folder(char to[KERNEL_PATH], const fb_context *c) {
+    Dl_info here;
+    if (c->kernels) return snprintf(to, KERNEL_PATH, "%s", c->kernels) < KERNEL_PATH;
+    return dladdr((void *)(uintptr_t)fb_kernel_open, &here) &&
+           kernel_word_folder(to, here.dli_fname);
+}
+
+/* Loads the kernel that a word means: of a recipe one that is kept where there is a cache. */
+static fb_kernel *open_word(fb_context *c, const char *word, err *e) {
+    static const kernel_making HOW = {.scale = 1};
+    char folder[KERNEL_PATH], path[KERNEL_PATH];
+    kernel_word k;
+    image *made = NULL;
+    bool there;
+    const kernel_places in = {.shipped = find_folder(folder, c) ? folder : NULL,
+                              .cache = c->cache_dir};
+    if (!kernel_word_find(&k, word, &in, e)) return NULL;
+    snprintf(path, sizeof path, "%s", k.path);
+    bool ok = true;
+    if (k.recipe && c->cache_dir)
+        ok = kernel_word_kept(path, &k, &HOW, &in, &there, e) &&
+             (there || kernel_word_keep(path, &k, &HOW, c->threads, e));
+    else if (k.recipe)
+        ok = (made = kernel_word_make(&k, &HOW, c->threads, e)) != NULL;
+    fb_kernel *to = ok ? new_kernel(c, path, e) : NULL;
+    if (to && !(made ? kernel_source_image(&to->source, to->name, made, e)
+                     : kernel_source_load(&to->source, to->name, c->threads, e)))
+        lib_kernel_give(to), to = NULL;
+    image_free(&made);
+    return to;
+}
+
+/* Makes the kernel of a recipe's text. */
+static bool make(fb_kernel *k, const char *json, err *e) {
     kernel_recipe r = {0};
-    float *plane[MODEL_CHANNELS] = {0};
-    uint32_t channels = 0;
-    image *img = NULL;
-    bool ok = (path ? kernel_recipe_file(&r, path, threads, e)
-                    : kernel_recipe_text(&r, json, threads, e)) &&
-              kernel_recipe_make(plane, &channels, &r, threads, e) &&
-              (img = kernel_recipe_image(plane, channels, &r, e)) &&
-              kernel_source_image(&k->source, k->name, img, e);
+    image *img = kernel_recipe_text(&r, json, e) ? kernel_recipe_make(&r, k->context->threads, e)
+                                                 : NULL;
+    bool ok = img && kernel_source_image(&k->source, k->name, img, e);
     image_free(&img);
-    for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(plane[c]);
     kernel_recipe_free(&r);
     return ok;
-}
-
-/* Finds the folder of the shipped kernels: that of the context, or one near this library. */
-static bool find_shelf(char to[SHELF_PATH], const fb_context *c) {
-    Dl_info here;
-    if (c->kernels) return snprintf(to, SHELF_PATH, "%s", c->kernels) < SHELF_PATH;
-    return dladdr((void *)(uintptr_t)fb_kernel_open, &here) && shelf_near(to, here.dli_fname);
-}
-
-/* Finds the file of a name. A shipped recipe is made and kept where there is a cache; *recipe: it
- * is to be made here. */
-static bool find(char to[SHELF_PATH], bool *recipe, const fb_context *c, const char *name, err *e) {
-    char folder[SHELF_PATH], from[SHELF_PATH];
-    bool there;
-    if (!shelf_is_name(name) || access(name, F_OK) == 0)
-        return snprintf(to, SHELF_PATH, "%s", name) < SHELF_PATH ||
-               err_set(e, ERR_NO_INPUT, "the name of the kernel is too long: '%.80s...'", name);
-    bool any = find_shelf(folder, c);
-    if (!any || !shelf_find(to, folder, name))
-        return shelf_no_such(name, any ? folder : NULL, "", e);
-    *recipe = shelf_is_recipe(to) && !c->cache_dir;
-    if (!shelf_is_recipe(to) || *recipe) return true;
-    snprintf(from, sizeof from, "%s", to);
-    const shelf_places in = {.cache = c->cache_dir};
-    const shelf_want want = {.recipe = from, .scale = 1};
-    return shelf_entry(to, &want, &in, &there, e) &&
-           (there || shelf_make(to, &want, c->threads, e));
 }
 
 int32_t fb_kernel_open(fb_kernel **to, fb_context *context, const char *name, fb_error *error) {
@@ -90,13 +88,8 @@ int32_t fb_kernel_open(fb_kernel **to, fb_context *context, const char *name, fb
         return lib_refuse(error, FB_BAD_ARGUMENT, "fb_kernel_open: an argument is NULL");
     *to = NULL;
     if (!lib_enter(&l, context, error)) return lib_leave(&l);
-    char path[SHELF_PATH];
-    bool recipe = false;
-    fb_kernel *k = find(path, &recipe, context, name, &l.e) ? new_kernel(context, path, &l.e)
-                                                            : NULL;
-    bool ok = k && (recipe ? make(k, path, NULL, &l.e)
-                           : kernel_source_load(&k->source, k->name, context->threads, &l.e));
-    return end_open(to, k, ok, &l);
+    *to = open_word(context, name, &l.e);
+    return lib_leave(&l);
 }
 
 int32_t fb_kernel_make(fb_kernel **to, fb_context *context, const char *json, fb_error *error) {
@@ -107,7 +100,7 @@ int32_t fb_kernel_make(fb_kernel **to, fb_context *context, const char *json, fb
     if (!lib_enter(&l, context, error)) return lib_leave(&l);
     l.data = true;
     fb_kernel *k = new_kernel(context, "recipe", &l.e);
-    return end_open(to, k, k && make(k, NULL, json, &l.e), &l);
+    return end_open(to, k, k && make(k, json, &l.e), &l);
 }
 
 /* --- planes ----------------------------------------------------------------------------------- */

@@ -33,6 +33,10 @@ open(sys.argv[1], "wb").write(b"Pf\n2 2\n-1.0\n" + struct.pack("<4f", 1, float(s
 64 | write options before it | -- in.exr kernel.exr -o out.exr
 64 | write ./-s.exr | -s.exr kernel.exr -o out.exr
 64 | name another file or folder | in.exr kernel.exr -o .
+64 | stands behind the image: fftbloom in.exr portrait -o out.exr | portrait in.exr -o out.exr
+64 | '.' is a folder; name an image, or the frames in it: fftbloom './plate.####.exr' portrait -o | . portrait
+64 | '.' is a folder; name an image, or the frames in it: fftbloom './plate.####.exr' portrait -o | . portrait -o out.exr
+66 | kernel list --kernels '.' | in.exr . -o out.exr
 T
     [ ! -e out.exr ]
     mkdir comp@1
@@ -161,7 +165,7 @@ T
 64 | raw planes are gone: ffmpeg -f pfm_pipe -i - takes pfm:- (docs/pipes.md) | in.exr kernel.exr -o gbr:-
 64 | --raw is gone: pipes carry EXR and PFM images in a row | - kernel.exr -o - --raw 4x2x3
 66 | not a regular file | pipe kernel.exr -o out.exr
-66 | folder | folder kernel.exr -o out.exr
+64 | is a folder | folder kernel.exr -o out.exr
 65 | empty.exr | empty.exr kernel.exr -o out.exr
 65 | bad.exr | in.exr bad.exr -o out.exr --jobs 4
 # The kernel is made ready while the image is read; the image's error comes first, and alone.

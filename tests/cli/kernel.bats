@@ -96,6 +96,10 @@ J
 {"model": "star", "taps": "x"}|taps must be
 {"model": "star", "fade": 2}|fade must be a number from 0 to 1
 {"layers": []}|layers must be an array
+{"version": 7, "model": "star"}|version is 7; this program reads version 1 of recipes
+{"version": "1", "model": "star"}|version is 1; this program reads version 1 of recipes
+{"layers": [{"model": "star", "bits": -8}]}|'bits' belongs to the whole recipe, not into a layer
+{"layers": [{"model": "star", "taps": 64}]}|'taps' belongs to the whole recipe, not into a layer
 T
     [ ! -e w.exr ]
 }
@@ -188,6 +192,26 @@ T
     [[ "$output" == *"did you mean 'halation'?"* ]]
 }
 
+@test "a recipe without taps is made at any size, as large as its light needs" {
+    echo '{"version": 1, "layers": [{"model": "gaussian", "sigma": 3}]}' >free.json
+    in=$FFTBLOOM_ROOT/testdata/small.exr
+    "$FFTBLOOM" "$in" free.json --kernel-scale 2 -o a.exr
+    "$FFTBLOOM" kernel make gaussian --param sigma=6 -o six.exr
+    "$FFTBLOOM" "$in" six.exr -o b.exr
+    cmp a.exr b.exr
+}
+
+@test "mix and show call a kernel by its word" {
+    says 0 "halation gives 0.5 of the light" kernel mix halation:0.5 star:50% -o mixed.exr
+    "$FFTBLOOM" kernel show halation -o h.svg --json | holds - 'd["kernel"] == "halation"'
+    grep -q '>halation<' h.svg
+    run ! grep -E 'halation-[0-9a-f]{16}' h.svg
+    # A kernel without light has no share of it.
+    image zero.exr 4x4 float 0,0,0
+    refused 65 "the taps of 'zero.exr' add up to 0" kernel mix halation:0.5 zero.exr:0.5 -o z.exr
+    [ ! -e z.exr ]
+}
+
 @test "what is wrong is said with what would be right" {
     each refused <<'T'
 64 | did you mean 'gaussian' | kernel make gausian -o k.exr
@@ -213,7 +237,7 @@ T
 64 | needs the size of a pixel: pitch=, or sensor= and width= | kernel make star --param fnumber=8 -o k.exr
 64 | did you mean 'sodium'? | kernel make airy --param light=sodum -o k.exr
 66 | the name of a shipped kernel; did you mean 'halation'? | "$FFTBLOOM_ROOT/testdata/small.exr" -k halatoin -o k.exr
-64 | the centre 999, 999 lies outside | kernel clean "$FFTBLOOM_ROOT/testdata/kernel.exr" --kernel-center 999,999 -o k.exr
+64 | 999 lies outside the 64 taps | kernel clean "$FFTBLOOM_ROOT/testdata/kernel.exr" --kernel-center 999,999 -o k.exr
 64 | 'kernel convert' is gone: give --correlate or --kernel-center to the run | kernel convert k.exr --from oiio -o k.exr
 64 | 'kernel convolve' is gone: bloom twice | kernel convolve k.exr k.exr -o k.exr
 64 | 'kernel disperse' is gone: 'kernel make' with wavelengths | kernel disperse k.exr --param wavelength=550 -o k.exr

@@ -28,6 +28,28 @@ possible() { # command...: what code in the process could do
     [ "$(possible "$FFTBLOOM" in/a.exr in/k.exr -o out/b.exr --sandbox off)" = "possible: read write socket fork exec ptrace kill" ]
 }
 
+@test "rights go before the first byte of a recipe, and the images that it names are not opened" {
+    needs_program strace
+    echo '{"taps": 64, "layers": [{"model": "aperture", "image": "a.exr", "fnumber": 8, "pitch": 4}]}' >in/r.json
+    traced() { # command...: what is opened in `in`, and the two calls that take rights away
+        strace -f -e trace=openat,landlock_restrict_self,seccomp -o trace "$@" 2>said || status=$?
+        grep -oE 'landlock_restrict_self|seccomp|in/[a-z]*\.[a-z]*' trace | xargs
+    }
+    strace -o trace true || skip "strace may not trace here"
+    status=0
+    order=$(traced "$FFTBLOOM" in/k.exr in/r.json -o out/x.exr; echo "$status")
+    [[ "$order" == "landlock_restrict_self seccomp in/r.json"* ]]
+    [[ "$order" != *in/a.exr* ]]
+    grep -q "takes its opening from an image, 'in/a.exr'; make the kernel with 'fftbloom kernel make in/r.json" said
+    # A kernel is made of it by an action that may open it.
+    order=$(traced "$FFTBLOOM" kernel make in/r.json -o out/k.exr; echo "$status")
+    [[ "$order" == "landlock_restrict_self seccomp in/r.json in/a.exr"*0 ]]
+    # So are a shipped recipe's.
+    order=$(FFTBLOOM_CACHE_DIR=$PWD/none strace -f -e trace=openat,landlock_restrict_self,seccomp -o trace "$FFTBLOOM" in/a.exr halation -o out/x.exr
+        grep -oE 'landlock_restrict_self|seccomp|halation.json|in/[a-z]*\.[a-z]*' trace | xargs)
+    [[ "$order" == "landlock_restrict_self seccomp halation.json"*in/a.exr* ]]
+}
+
 on() { # FAULT DEVICE...: frames, two at a time, on a software device that claims to be a GPU, in the sandbox
     rm -f out/s.*
     run --separate-stderr env FAULT_VK_TYPE=gpu FAULT_VK=$1 LD_PRELOAD=$faults \

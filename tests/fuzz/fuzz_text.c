@@ -32,7 +32,7 @@ static bool read_suite(given *g, err *e) {
 
 static bool read_recipe(given *g, err *e) {
     kernel_recipe *r = mem_new(1, sizeof *r, "recipe", e);
-    bool ok = r && kernel_recipe_file(r, g->path, g->one, e);
+    bool ok = r && kernel_recipe_file(r, g->path, e);
     text all = {0};
     if (ok) kernel_recipe_json(r, &all);
     text_free(&all);

@@ -32,8 +32,9 @@ __attribute__((format(printf, 1, 2))) static void wrong(const char *format, ...)
 typedef struct {
     const char *path;
     kernel_recipe r;
-    float *plane[MODEL_CHANNELS];
-    double *lit[MODEL_CHANNELS]; /* what a lamp becomes */
+    image *img;
+    const float *plane[MODEL_CHANNELS]; /* R, G, B of the image */
+    double *lit[MODEL_CHANNELS];        /* what a lamp becomes */
     uint32_t channels;
     int lamp; /* its width */
     char is[64];
@@ -50,9 +51,11 @@ static double tap(const look *k, uint32_t c, int64_t x, int64_t y) {
 
 static look make(const char *path, double scale, par *threads) {
     look k = {.path = path};
-    CHECK_OK(kernel_recipe_file(&k.r, path, threads, &e));
+    CHECK_OK(kernel_recipe_file(&k.r, path, &e));
     CHECK_OK(kernel_recipe_scale(&k.r, scale, &e));
-    CHECK_OK(kernel_recipe_make(k.plane, &k.channels, &k.r, threads, &e));
+    CHECK_OK(k.img = kernel_recipe_make(&k.r, threads, &e));
+    k.channels = (uint32_t)k.img->head.part[0].channels;
+    for (uint32_t c = 0; c < k.channels; c++) k.plane[c] = k.img->plane[0][k.channels - 1 - c];
     char words[8192] = "";
     FILE *f = fopen(path, "r");
     assert_true(f && fread(words, 1, sizeof words - 1, f) > 0);
@@ -94,10 +97,8 @@ static void shine(look *k, int side, double light) {
 }
 
 static void look_free(look *k) {
-    for (int c = 0; c < MODEL_CHANNELS; c++) {
-        mem_free(k->plane[c]);
-        free(k->lit[c]);
-    }
+    image_free(&k->img);
+    for (int c = 0; c < MODEL_CHANNELS; c++) free(k->lit[c]);
     kernel_recipe_free(&k->r);
 }
 

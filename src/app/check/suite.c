@@ -1,7 +1,7 @@
 #include "app/check/suite.h"
 
 #include "app/check/suite_keys.h"
-#include "app/cli/library.h"
+#include "app/cli/kernel_option.h"
 #include "app/run/job.h"
 #include "base/mem.h"
 
@@ -79,7 +79,7 @@ static bool fill_case(suite_reader *r, suite_case *c, const json_value *v) {
     if (r->defaults && !read_keys(r, &to, r->defaults, KEY_OF_DEFAULTS)) return false;
     err why = {0};
     if (!read_keys(r, &to, v, KEY_OF_CASE) || !settings_settle(&c->s, r->e)) return false;
-    if (!library_set_kernel(&c->s, FOR_APPLY, &why)) return json_err(v, r->e, "%s", why.msg);
+    if (!kernel_option_settle(&c->s, FOR_APPLY, &why)) return json_err(v, r->e, "%s", why.msg);
     return check_case(r, c, v);
 }
 

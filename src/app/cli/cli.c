@@ -2,7 +2,7 @@
 
 #include "app/cli/config.h"
 #include "app/cli/help.h"
-#include "app/cli/library.h"
+#include "app/cli/kernel_option.h"
 #include "app/cli/old_words.h"
 #include "app/cli/option_rules.h"
 #include "app/cli/rights.h"
@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* A flag of the command line. */
@@ -238,6 +239,14 @@ static bool check_action(cli *c, err *e) {
 
 static bool check_needs(cli *c, err *e) {
     const command *cmd = c->cmd;
+    const settings *s = &c->s;
+    struct stat is;
+    if (cmd->bit & (FOR_APPLY | FOR_PLAN) && s->input && stat(s->input, &is) == 0 &&
+        S_ISDIR(is.st_mode))
+        return err_set(e, ERR_USAGE,
+                       "'%s' is a folder; name an image, or the frames in it: fftbloom "
+                       "'%s/plate.####.exr' %s -o 'bloom.####.exr'",
+                       s->input, s->input, s->kernel ? s->kernel : "KERNEL");
     for (int i = 0; i < COMMAND_WORDS && cmd->needs[i]; i++) {
         const option *o = option_find(cmd->needs[i], cmd->bit);
         char name[OPTION_NAME_ROOM];
@@ -287,7 +296,7 @@ static bool prepare(cli *c, int argc, char **argv, text *out, err *e) {
     else if (ok && (over = c->s.print_config))
         settings_print(&c->s, c->cmd->bit, c->s.json, out);
     if (!c->word) mem_free(r.word);
-    return ok && !over && check_needs(c, e) && library_set_kernel(&c->s, c->cmd->bit, e);
+    return ok && !over && check_needs(c, e);
 }
 
 /* Prints the failure where standard output is to be JSON, also if the command line was not
@@ -311,7 +320,8 @@ int cli_run(const command *cmd, int argc, char **argv, err *e) {
     cli c = {.cmd = cmd, .e = e};
     text out = {0};
     int status = 0;
-    bool bound = false, ready = prepare(&c, argc, argv, &out, e) && rights_give_up(&c, &bound, e);
+    bool bound = false, ready = prepare(&c, argc, argv, &out, e) && rights_give_up(&c, &bound, e) &&
+                                kernel_option_settle(&c.s, cmd->bit, e);
     if (ready && (!option_find("jobs", cmd->bit) || (c.threads = par_open((int)c.s.jobs, e))))
         status = (c.action ? c.action->run : cmd->run)(&c, &out, e);
     if (bound && strstr(e->msg, strerror(EACCES)))

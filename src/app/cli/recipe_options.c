@@ -1,6 +1,6 @@
 #include "app/cli/recipe_options.h"
 
-#include "app/cli/library.h"
+#include "app/cli/kernel_option.h"
 #include "app/cli/options.h"
 #include "image/format.h"
 
@@ -48,32 +48,23 @@ static bool set_plate(kernel_recipe *r, const char *path, par *threads, err *e) 
     return ok || err_in(e, "'%s'", path);
 }
 
-/* A name with a dot or a slash is that of a file, as any name is that a file has. */
-static bool is_file(const char *word) {
-    return strpbrk(word, "./") || (!model_find(word) && access(word, F_OK) == 0);
-}
-
-/* Writes the path of the recipe that has this name among those that are shipped. A model of the
- * same name is meant first. */
-static bool is_shipped(char to[LIBRARY_PATH + 64], const char *word, const settings *s) {
-    char folder[LIBRARY_PATH];
-    if (model_find(word) || strlen(word) > 48 || !library_folder(folder, s)) return false;
-    snprintf(to, LIBRARY_PATH + 64, "%s/%s.json", folder, word);
-    return access(to, F_OK) == 0;
+/* Reads the recipe that a word means: a file, a model, or a recipe that is shipped. */
+static bool read_word(kernel_recipe *r, const char *word, const settings *s, err *e) {
+    kernel_word k;
+    if (strpbrk(word, "./") || (!model_find(word) && access(word, F_OK) == 0))
+        return kernel_recipe_file(r, word, e);
+    if (!model_find(word) && kernel_option_find(&k, word, s, NULL) && k.recipe)
+        return kernel_recipe_file(r, k.path, e);
+    return kernel_recipe_model(r, word, e);
 }
 
 bool recipe_options_read(kernel_recipe *r, const settings *s, par *threads, const char *word,
                          err *e) {
     uint32_t taps[2];
-    char shipped[LIBRARY_PATH + 64];
-    if (is_file(word) || is_shipped(shipped, word, s)) {
-        if (!kernel_recipe_file(r, is_file(word) ? word : shipped, threads, e)) return false;
-    } else if (!kernel_recipe_model(r, word, e)) {
-        return false;
-    }
+    if (!read_word(r, word, s, e)) return false;
     if (settings_given(s, "fade", FOR_KERNEL)) r->fade = s->fade;
-    if (s->image && !kernel_layer_image(&r->layer[0], s->image, threads, e)) return false;
-    if (!kernel_recipe_set_all(r, s->param ? s->param : "", e) ||
+    if (s->image && !kernel_layer_image(&r->layer[0], s->image, e)) return false;
+    if (!kernel_recipe_set(r, s->param ? s->param : "", e) ||
         (s->plate && !set_plate(r, s->plate, threads, e)))
         return false;
     if (s->taps && strcmp(s->taps, "auto") == 0) {

@@ -1,6 +1,6 @@
 #include "app/cli/rights.h"
 
-#include "app/cli/library.h"
+#include "app/cli/kernel_option.h"
 #include "app/cli/options.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -89,14 +89,14 @@ static bool reads_more(const cli *c) {
 
 static void grant_reading(sandbox *s, const cli *c) {
     static const char *const SYSTEM[] = {"/usr", "/lib", "/lib64", "/etc", "/proc", "/sys", "/dev"};
-    char folder[LIBRARY_PATH], program[PATH_MAX], own[PATH_MAX];
+    char folder[KERNEL_PATH], program[PATH_MAX], own[PATH_MAX];
     for (size_t i = 0; i < sizeof SYSTEM / sizeof *SYSTEM; i++) sandbox_read(s, SYSTEM[i]);
     if (reads_more(c)) sandbox_read(s, "/");
     /* A bundle's libraries lie beside its program. */
     if (realpath("/proc/self/exe", program) && file_folder(program, own) &&
         strlen(own) + sizeof "/../lib" <= sizeof own)
         sandbox_read(s, strcat(own, "/../lib"));
-    if (library_folder(folder, &c->s)) sandbox_read(s, folder);
+    if (kernel_option_folder(folder, &c->s)) sandbox_read(s, folder);
     const char *const shared = getenv("FFTBLOOM_CACHE_RO");
     if (shared) sandbox_read(s, shared);
     grant_path(s, sandbox_read, c->s.input);
@@ -116,7 +116,7 @@ static void grant_writing(sandbox *s, const cli *c) {
     /* Rights can only be had on a folder that is there. */
     bool makes = c->cmd->bit & (FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL);
     if (makes && !(c->cmd->bit & FOR_PLAN) && !c->s.dry_run && c->s.bloom.cache_size)
-        file_make_dirs(cache, 0700, NULL);
+        cache_folder((char[CACHE_PATH]){0}, cache, "", NULL);
     sandbox_write(s, cache);
 }
 

@@ -352,6 +352,7 @@ bool settings_settle(settings *s, err *e) {
 void settings_free(settings *s) {
     for (int i = 0; i < OPTION_COUNT; i++) free_setting(&s->value[i]);
     mem_free(s->recipe);
+    mem_free(s->kernel_file);
     *s = (settings){0};
 }
 

@@ -44,7 +44,9 @@ enum { SETTINGS_ROOM = 128 };
 typedef struct {
     bloom_settings bloom;
     const char *input, *kernel, *kernels, *output;
-    char *recipe;          /* the file that the kernel was made of; NULL: none */
+    /* Of a kernel whose word is settled (kernel_option.h): what `kernel` points to, and the file of
+     * the recipe that it was made of; NULL: none. */
+    char *kernel_file, *recipe;
     const char *before;    /* a picture of the input; NULL: none */
     const char *emit_file; /* the glare; NULL: none */
     bool stamp;            /* write provenance into the image */

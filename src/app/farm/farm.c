@@ -1,6 +1,6 @@
 #include "app/farm/farm.h"
 
-#include "app/cli/library.h"
+#include "app/cli/kernel_option.h"
 #include "app/cli/option_rules.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -153,14 +153,14 @@ static bool make_flags(farm *f, err *e) {
             !option_has_effect(&f->c->s, FOR_APPLY, o))
             continue;
         bool no = strncmp(option_flag(o, name), "--no-", 5) == 0;
-        char room[LIBRARY_PATH];
-        const char *kernel = strcmp(o->name, "kernel") == 0 ? library_name_of(room, v->text, s)
-                                                            : NULL;
-        /* Tasks of OpenJD do not start in our working folder. */
-        bool moves = !kernel && s->farm == FARM_OPENJD && o->type == OPTION_PATH &&
+        /* Other machines have shipped kernels of their own. Tasks of OpenJD do not start in our
+         * working folder. */
+        bool ships = o->at == offsetof(settings, kernel) && kernel_word_is_name(v->text) &&
+                     access(v->text, F_OK) != 0;
+        bool moves = !ships && s->farm == FARM_OPENJD && o->type == OPTION_PATH &&
                      v->text[0] != '/';
         text_add(&f->flag[f->flags++], "--%s=%s%s", name + (no ? 5 : 2),
-                 moves ? FARM_OPENJD_FOLDER : "", kernel ? kernel : v->text);
+                 moves ? FARM_OPENJD_FOLDER : "", v->text);
     }
     if (f->cache) text_add(&f->flag[f->flags++], "--cache-dir=%s", f->cache);
     text_add(&f->flag[f->flags++], "--existing=update");

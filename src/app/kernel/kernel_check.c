@@ -1,19 +1,18 @@
 /* kernel_check.c - `fftbloom kernel check`: what is wrong with a kernel. */
-#include "app/cli/library.h"
+#include "app/cli/kernel_option.h"
 #include "app/cli/ticker.h"
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
 #include "kernel/lint_words.h"
 
 int kernel_check(cli *c, text *out, err *e) {
-    char shipped[LIBRARY_PATH];
-    c->word[1] = library_path(shipped, c->word[1], &c->s, e);
-    if (!c->word[1]) return 0;
+    char path[KERNEL_PATH];
+    if (!kernel_option_path(path, c->word[1], &c->s, e)) return 0;
     lint l;
     kernel_finding found[KERNEL_FINDINGS];
     kernel_source in = {0};
     ticker *told = ticker_open("kernel check");
-    bool ok = kernel_load(&in, &l, c, c->word[1], e);
+    bool ok = kernel_load(&in, &l, c, path, e);
     ticker_close(&told);
     kernel_source_free(&in);
     if (!ok) return 0;

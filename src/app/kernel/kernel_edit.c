@@ -1,7 +1,7 @@
 /* kernel_edit.c - the actions of `fftbloom kernel` that make one kernel of others: reads the words
  * FILE[:AMOUNT][@X,Y], runs the edit of the action's name, writes the result and says what changed.
  */
-#include "app/cli/library.h"
+#include "app/cli/kernel_option.h"
 #include "app/cli/options.h"
 #include "app/cli/ticker.h"
 #include "app/kernel/kernel_actions.h"
@@ -27,7 +27,7 @@ typedef struct {
     edit_request r;
     edit_account told;
     edit_kernel made;
-    char path[EDIT_INPUTS][4096];
+    char path[EDIT_INPUTS][KERNEL_PATH];
     image_header head; /* of the first file with colour, or of the first file */
     primaries colour;  /* of the result */
     bool coloured;     /* `colour` is that of a file that says it */
@@ -60,8 +60,7 @@ static bool read_offset(double to[2], const char *from) {
 /* Takes FILE:AMOUNT@X,Y apart. A word that is the name of a file has no amount. */
 static bool read_word(editing *w, int i, const char *word, const settings *s, err *e) {
     edit_input *in = &w->r.input[i];
-    char shipped[LIBRARY_PATH];
-    char *path = w->path[i];
+    char file[KERNEL_PATH], *path = w->path[i];
     in->amount = NAN;
     if (snprintf(path, sizeof w->path[i], "%s", word) >= (int)sizeof w->path[i])
         return err_set(e, ERR_USAGE, "a path of %zu characters is too long", strlen(word));
@@ -90,13 +89,10 @@ static bool read_word(editing *w, int i, const char *word, const settings *s, er
                 EDIT_MOST);
         *colon = 0;
     }
-    char *file = library_path(shipped, path, s, e);
-    if (!file) return false;
-    if (file != path && snprintf(path, sizeof w->path[i], "%s", file) >= (int)sizeof w->path[i])
-        return err_set(e, ERR_USAGE, "a path of %zu characters is too long", strlen(file));
     const char *slash = strrchr(path, '/');
     text_clean(in->name, sizeof in->name, slash ? slash + 1 : path);
-    return true;
+    return kernel_option_path(file, path, s, e) &&
+           snprintf(path, sizeof w->path[i], "%s", file) > 0;
 }
 
 static bool set_parameter(editing *w, int i, const char *value, err *e) {

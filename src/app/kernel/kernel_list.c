@@ -1,5 +1,5 @@
 /* kernel_list.c - `fftbloom kernel list`: the kernels that are shipped with the program. */
-#include "app/cli/library.h"
+#include "app/cli/kernel_option.h"
 #include "app/kernel/kernel_actions.h"
 #include "base/json_out.h"
 #include "base/log.h"
@@ -12,7 +12,7 @@
 
 /* What the list says of a kernel. */
 typedef struct {
-    char path[LIBRARY_PATH + 300], about[400];
+    char path[KERNEL_PATH + 300], about[400];
     uint32_t w, h;
 } listed;
 
@@ -20,7 +20,7 @@ typedef struct {
 static bool look_at(listed *l, bool is_image, par *threads, err *e) {
     kernel_recipe r = {0};
     if (!is_image) {
-        bool ok = kernel_recipe_file(&r, l->path, threads, e);
+        bool ok = kernel_recipe_file(&r, l->path, e);
         if (ok) snprintf(l->about, sizeof l->about, "%s", r.about ? r.about : "");
         l->w = r.w, l->h = r.h;
         kernel_recipe_free(&r);
@@ -63,10 +63,10 @@ static void tell(const char *folder, const char *name, par *threads, json_out *j
 }
 
 int kernel_list(cli *c, text *out, err *e) {
-    char folder[LIBRARY_PATH], *at;
+    char folder[KERNEL_PATH], *at;
     text names = {0};
     json_out j;
-    if (!library_folder(folder, &c->s)) {
+    if (!kernel_option_folder(folder, &c->s)) {
         err_set(e, ERR_NO_INPUT,
                 "cannot find the folder of the shipped kernels; give it with --kernels DIR");
         return 0;
@@ -76,7 +76,7 @@ int kernel_list(cli *c, text *out, err *e) {
         json_string(&j, "folder", folder);
         json_list(&j, "kernels");
     }
-    library_names(&c->s, &names);
+    kernel_option_names(&c->s, &names);
     for (char *w = names.s ? strtok_r(names.s, " ", &at) : NULL; w; w = strtok_r(NULL, " ", &at))
         tell(folder, w, c->threads, c->s.json ? &j : NULL, out);
     if (c->s.json) {

@@ -124,7 +124,7 @@ static void add_parameters(json_out *j, const model_request *q) {
     json_close(j);
 }
 
-static void tell_json(const cli *c, const kernel_recipe *r, uint32_t channels, text *out) {
+static void tell_json(const cli *c, const kernel_recipe *r, int channels, text *out) {
     json_out j = json_begin(out);
     json_string(&j, "output", c->s.output);
     if (r->layers == 1) add_parameters(&j, &r->layer[0].request);
@@ -138,7 +138,7 @@ static void tell_json(const cli *c, const kernel_recipe *r, uint32_t channels, t
     if (r->layers > 1) json_close(&j);
     json_uints(&j, "size", (uint32_t[]){r->w, r->h}, 2);
     json_uints(&j, "centre", (uint32_t[]){r->w / 2, r->h / 2}, 2);
-    json_uint(&j, "channels", channels);
+    json_int(&j, "channels", channels);
     json_real(&j, "fade", 15, r->fade);
     json_end(&j);
 }
@@ -146,8 +146,6 @@ static void tell_json(const cli *c, const kernel_recipe *r, uint32_t channels, t
 int kernel_make(cli *c, text *out, err *e) {
     int status = 0;
     kernel_recipe r;
-    float *plane[MODEL_CHANNELS] = {0};
-    uint32_t channels = 0;
     image *img = NULL;
     const file_set_file files[] = {{FILE_READ, "the recipe", c->word[1]},
                                    {FILE_READ, "the image", c->s.image},
@@ -156,15 +154,13 @@ int kernel_make(cli *c, text *out, err *e) {
     ticker *told = ticker_open("kernel make");
     if (recipe_options_read(&r, &c->s, c->threads, c->word[1], e) &&
         file_set_apart(files, sizeof files / sizeof files[0], NULL, e) &&
-        kernel_may_write(&c->s, &status, e) &&
-        kernel_recipe_make(plane, &channels, &r, c->threads, e) &&
-        (img = kernel_recipe_image(plane, channels, &r, e)) && kernel_save(c, img, &status, e)) {
+        kernel_may_write(&c->s, &status, e) && (img = kernel_recipe_make(&r, c->threads, e)) &&
+        kernel_save(c, img, &status, e)) {
         tell_loss(&r, c->threads);
-        if (c->s.json) tell_json(c, &r, channels, out);
+        if (c->s.json) tell_json(c, &r, img->head.part[0].channels, out);
     }
     ticker_close(&told);
     image_free(&img);
     kernel_recipe_free(&r);
-    for (int i = 0; i < MODEL_CHANNELS; i++) mem_free(plane[i]);
     return status;
 }

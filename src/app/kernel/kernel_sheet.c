@@ -2,7 +2,7 @@
  *
  * A copy of the frame at preview size is bloomed once with each kernel, which is scaled with it.
  * Strength is a mix with the frame itself, so all strengths come from that one result. */
-#include "app/cli/library.h"
+#include "app/cli/kernel_option.h"
 #include "app/cli/ticker.h"
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
@@ -56,9 +56,9 @@ typedef struct {
     const sheet *of;
     const char *word; /* as it follows the input in a command */
     char name[64], about[400];
-    char path[LIBRARY_PATH]; /* of the kernel at the size of the preview, */
-    double scale;            /* with its taps stretched by this */
-    float *bloomed;          /* as sheet.light; NULL: not bloomed */
+    char path[KERNEL_PATH]; /* of the kernel at the size of the preview, */
+    double scale;           /* with its taps stretched by this */
+    float *bloomed;         /* as sheet.light; NULL: not bloomed */
     preview_picture picture[SHEET_STRENGTHS];
     text jpeg[SHEET_STRENGTHS];
 } sheet_look;
@@ -113,18 +113,13 @@ static bool sheet_kernel(void *ctx, size_t i, int worker, err *e) {
     (void)worker;
     sheet_look *l = (sheet_look *)ctx + i;
     settings s = l->of->c->s;
-    char recipe[LIBRARY_PATH], word[LIBRARY_PATH];
+    kernel_making how = {.scale = l->of->scale, .draft = true};
     s.jobs = 1;
-    l->scale = l->of->scale;
-    if (library_recipe(recipe, l->word, &s)) {
-        const shelf_want want = {recipe, l->scale, true};
-        l->scale = 1;
-        return library_make(l->path, &want, &s, e);
-    }
-    snprintf(word, sizeof word, "%s", l->word);
-    const char *found = library_path(l->path, word, &s, e);
-    if (found && found != l->path) snprintf(l->path, LIBRARY_PATH, "%s", found);
-    return found != NULL;
+    kernel_word k;
+    bool ok = kernel_option_find(&k, l->word, &s, e) &&
+              kernel_option_file(l->path, &k, &how, &s, e);
+    l->scale = how.scale;
+    return ok;
 }
 
 /* Reads the sentence that a kernel's file says of itself. */
@@ -376,7 +371,7 @@ int kernel_sheet(cli *c, text *out, err *e) {
         text_add(&words, "%s", given);
         s->kernels = NULL;
     } else {
-        library_names(s, &words);
+        kernel_option_names(s, &words);
     }
     const char *dot = s->output ? strrchr(s->output, '.') : NULL;
     if (!s->output)

@@ -1,5 +1,5 @@
 /* kernel_show.c - `fftbloom kernel show`: a page by which a kernel can be judged. */
-#include "app/cli/library.h"
+#include "app/cli/kernel_option.h"
 #include "app/cli/ticker.h"
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
@@ -86,16 +86,16 @@ static void add_json(const kernel_page *k, const cli *c, const char *path, text 
 }
 
 static void show(cli *c, const kernel_source *in, const lint *l, text *out, err *e) {
-    const char *path = c->word[1], *slash = strrchr(path, '/');
+    const char *word = c->word[1], *slash = strrchr(word, '/');
     kernel_page k = {.figures = l, .w = in->w, .h = in->h, .decades = c->s.decades};
     char name[256];
     text words = {0};
-    text_clean(name, sizeof name, slash ? slash + 1 : path);
+    text_clean(name, sizeof name, slash ? slash + 1 : word);
     k.name = name;
     k.channels = in->channels >= PAGE_CHANNELS ? PAGE_CHANNELS : 1;
     for (uint32_t i = 0; i < k.channels; i++) k.plane[i] = in->plane[i];
     memcpy(k.chromaticities, IMAGE_REC709, sizeof k.chromaticities);
-    image_reader *reader = image_open(path, NULL, c->threads, e);
+    image_reader *reader = image_open(in->path, NULL, c->threads, e);
     bool ok = reader && kernel_page_measure(&k, e);
     if (ok) {
         const image_part *p = &image_reader_header(reader)->part[in->part];
@@ -107,19 +107,18 @@ static void show(cli *c, const kernel_source *in, const lint *l, text *out, err 
     image_close(&reader);
     text page = {0};
     ok = ok && kernel_page_svg(&k, c->threads, &page, e) && kernel_write(&c->s, page.s, page.n, e);
-    if (ok && c->s.json) add_json(&k, c, path, out);
+    if (ok && c->s.json) add_json(&k, c, word, out);
     kernel_page_free(&k);
     text_free(&words);
     text_free(&page);
 }
 
 int kernel_show(cli *c, text *out, err *e) {
-    char shipped[LIBRARY_PATH];
-    c->word[1] = library_path(shipped, c->word[1], &c->s, e);
-    if (!c->word[1]) return 0;
+    char path[KERNEL_PATH];
+    if (!kernel_option_path(path, c->word[1], &c->s, e)) return 0;
     const settings *s = &c->s;
     const char *dot = s->output ? strrchr(s->output, '.') : NULL;
-    const file_set_file FILES[] = {{FILE_READ, "the kernel", c->word[1]},
+    const file_set_file FILES[] = {{FILE_READ, "the kernel", path},
                                    {FILE_WRITTEN, "the output", s->output}};
     kernel_source in = {0};
     lint l;
@@ -128,7 +127,7 @@ int kernel_show(cli *c, text *out, err *e) {
         err_set(e, ERR_USAGE, "show needs an output: -o PAGE.svg");
     else if (!dot || strcasecmp(dot, ".svg") != 0)
         err_set(e, ERR_USAGE, "show writes an .svg page, not '%s'", s->output);
-    else if (file_set_apart(FILES, 2, NULL, e) && kernel_load(&in, &l, c, c->word[1], e))
+    else if (file_set_apart(FILES, 2, NULL, e) && kernel_load(&in, &l, c, path, e))
         show(c, &in, &l, out, e);
     ticker_close(&told);
     kernel_source_free(&in);

@@ -3,6 +3,7 @@
 #include "app/run/provenance.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "kernel/cache.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -41,12 +42,12 @@ bool file_mark_same(const file_mark *a, const file_mark *b) {
 #define SWEPT  "swept" /* a file whose time is that of the last sweep */
 
 /* Reads the bytes of the kernel, and of OpenColorIO's config where the view is one of that. */
-static bool find_recipe(record_recipe *to, const settings *s, const char *kernel, err *e) {
+static bool find_basis(record_basis *to, const settings *s, const char *kernel, err *e) {
     const char *ocio = strncmp(s->view, "ocio", 4) == 0 ? getenv("OCIO") : NULL;
     hash128 sum;
     char digits[HASH_TEXT];
     text all = {0};
-    *to = (record_recipe){.kernel = file_mark_of(kernel)};
+    *to = (record_basis){.kernel = file_mark_of(kernel)};
     if (!provenance_hash_file(kernel, &sum, e)) return err_in(e, "kernel");
     hash_text(sum, digits);
     text_add(&all, "fftbloom " VERSION "\nkernel %s\n", digits);
@@ -77,12 +78,12 @@ static void sweep_daily(const char *cache) {
 bool record_run_open(record_run *r, const settings *s, const job *j, const char *cache, err *e) {
     *r = (record_run){.s = s, .cache = cache, .kernels = j->kernels};
     if (cache && !s->dry_run) sweep_daily(cache);
-    return !cache || r->kernels || find_recipe(&r->recipe, s, s->kernel, e);
+    return !cache || r->kernels || find_basis(&r->basis, s, s->kernel, e);
 }
 
 bool record_make(record *rec, const record_run *r, const job_files *f, err *e) {
-    *rec = (record){.run = r, .files = f, .recipe = r->recipe};
-    return !r->cache || !r->kernels || find_recipe(&rec->recipe, r->s, f->kernel, e);
+    *rec = (record){.run = r, .files = f, .basis = r->basis};
+    return !r->cache || !r->kernels || find_basis(&rec->basis, r->s, f->kernel, e);
 }
 
 /* --- records ---------------------------------------------------------------------------------- */
@@ -105,11 +106,11 @@ static bool record_path(const record *rec, text *to) {
 static bool record_content(const record *rec, const file_mark *input, text *to) {
     char digits[HASH_TEXT];
     bool all = true;
-    hash_text(rec->recipe.hash, digits);
-    text_add(to, "fftbloom record 1\nrecipe %s\n", digits);
+    hash_text(rec->basis.hash, digits);
+    text_add(to, "fftbloom record 1\nbasis %s\n", digits);
     for (int k = 0; k < JOB_PATHS; k++) {
         const char *path = rec->files->path[k];
-        if (!path || k == JOB_KERNEL) continue; /* the recipe has its content */
+        if (!path || k == JOB_KERNEL) continue; /* the basis has its content */
         const file_mark m = k == JOB_INPUT ? *input : file_mark_of(path);
         text_add(to, "%s: %jd bytes at %jd.%09ld ", JOB_ROLE[k], (intmax_t)m.size,
                  (intmax_t)m.time.tv_sec, m.time.tv_nsec);
@@ -173,16 +174,16 @@ static bool write_content(const char *path, const text *content, err *e) {
 }
 
 bool record_write(const record *rec, const file_mark *read, err *e) {
-    text path = {0}, content = {0}, folder = {0};
+    char folder[CACHE_PATH];
+    text path = {0}, content = {0};
     const char *kernel = rec->files->kernel;
     const file_mark now = file_mark_of(kernel);
-    if (!file_mark_same(&now, &rec->recipe.kernel))
+    if (!file_mark_same(&now, &rec->basis.kernel))
         return err_set(e, ERR_RETRY, "the kernel '%s' changed during the run", kernel);
-    text_add(&folder, "%s/" FOLDER, rec->run->cache);
     bool ok = (record_path(rec, &path) && record_content(rec, read, &content)) ||
               err_set(e, ERR_IO, "cannot find '%s' after it was written", rec->files->output);
-    ok = ok && file_make_dirs(folder.s, 0700, e) && write_content(path.s, &content, e);
-    text_free(&folder);
+    ok = ok && cache_folder(folder, rec->run->cache, FOLDER, e) &&
+         write_content(path.s, &content, e);
     text_free(&path);
     text_free(&content);
     return ok;

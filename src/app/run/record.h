@@ -35,14 +35,14 @@ bool file_mark_same(const file_mark *a, const file_mark *b);
 typedef struct {
     file_mark kernel; /* when its content was hashed */
     hash128 hash;     /* of settings, kernel, OpenColorIO's config and program */
-} record_recipe;
+} record_basis;
 
 /* What all records of a run have in common: const once it is open. */
 typedef struct {
     const settings *s;
-    const char *cache;    /* the cache folder; NULL: there is none, and nothing is remembered */
-    bool kernels;         /* frames have kernels of their own */
-    record_recipe recipe; /* valid where they share one, and there is a cache folder */
+    const char *cache;  /* the cache folder; NULL: there is none, and nothing is remembered */
+    bool kernels;       /* frames have kernels of their own */
+    record_basis basis; /* valid where they share one, and there is a cache folder */
 } record_run;
 
 /* Reads the bytes of the kernel that all frames share, and removes old records (records_sweep) once
@@ -53,7 +53,7 @@ bool record_run_open(record_run *r, const settings *s, const job *j, const char 
 typedef struct {
     const record_run *run;
     const job_files *files;
-    record_recipe recipe;
+    record_basis basis;
 } record;
 
 /* Reads the bytes of the kernel where the frame has its own. */

@@ -3,7 +3,7 @@
  * the answer: a line for each word, with a tab and its meaning if it has one; ":files" where a file
  * may stand, ":more" where the value may go on behind the word. */
 #include "app/cli/cli.h"
-#include "app/cli/library.h"
+#include "app/cli/kernel_option.h"
 #include "app/cli/page.h"
 #include "base/mem.h"
 #include "engine/engine.h"
@@ -138,7 +138,7 @@ static void complete_add_parameters(answer *a) {
 
 static void add_kernels(answer *a) {
     text names = {0};
-    library_names(&a->c->s, &names);
+    kernel_option_names(&a->c->s, &names);
     complete_add_words(a, &names);
 }
 

@@ -1,6 +1,7 @@
 #include "kernel/make/kernel_recipe.h"
 
 #include "base/json.h"
+#include "base/json_out.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "kernel/kernel_source.h"
@@ -92,29 +93,82 @@ bool kernel_layer_set(kernel_layer *l, const char *name, const char *value, err 
     return true;
 }
 
-bool kernel_layer_image(kernel_layer *l, const char *path, par *threads, err *e) {
-    kernel_source in = {0};
+bool kernel_layer_image(kernel_layer *l, const char *path, err *e) {
     if (l->request.of->light)
         return err_set(e, ERR_USAGE, "an image is for the model aperture; the model %s takes none",
                        l->request.of->name);
-    bool ok = kernel_source_load(&in, path, threads, e) &&
-              (!in.is_spectrum || err_set(e, ERR_DATA, "'%s' is a spectrum", path));
-    size_t n = (size_t)in.w * in.h;
-    float *mask = ok ? mem_new(n, sizeof *mask, "the opening", e) : NULL;
-    for (size_t i = 0; mask && i < n; i++) {
-        double sum = 0;
-        for (uint32_t c = 0; c < in.channels; c++)
-            sum += (double)in.plane[c][i] * (in.channels == 3 ? in.luminance[c] : 1);
-        mask[i] = (float)clamp_double(sum, 0, 1);
+    char *copy = mem_str(path, e);
+    if (!copy) return false;
+    mem_free(l->image);
+    l->image = copy;
+    remember(l, "image", path);
+    return true;
+}
+
+/* Sets one NAME=VALUE. */
+static bool set_one(kernel_recipe *r, const char *assignment, err *e) {
+    char name[64];
+    size_t n = strcspn(assignment, "=");
+    snprintf(name, sizeof name, "%.*s", (int)n, assignment);
+    bool taken = false;
+    for (int i = 0; i < r->layers; i++) {
+        if (!assignment[n] || !model_takes(r->layer[i].request.of, name)) continue;
+        taken = true;
+        if (!kernel_layer_set(&r->layer[i], name, assignment + n + 1, e)) return false;
     }
-    if (mask) {
-        mem_free(l->mask);
-        l->request.mask = l->mask = mask;
-        l->request.mask_w = in.w, l->request.mask_h = in.h;
-        remember(l, "image", path);
+    /* The first layer says what is wrong with it. */
+    return taken || model_set(&r->layer[0].request, assignment, e);
+}
+
+bool kernel_recipe_set(kernel_recipe *r, const char *assignments, err *e) {
+    for (const char *at = assignments; *at;) {
+        char one[96];
+        size_t n = strcspn(at, ",");
+        snprintf(one, sizeof one, "%.*s", (int)n, at);
+        if (n >= sizeof one)
+            return err_set(e, ERR_USAGE,
+                           "--param: '%s' is too long; a parameter may have %zu characters", at,
+                           sizeof one - 1);
+        if (!set_one(r, one, e)) return false;
+        at += n + (at[n] == ',');
+        at += strspn(at, " ");
     }
-    kernel_source_free(&in);
-    return mask != NULL;
+    return true;
+}
+
+bool kernel_recipe_scale(kernel_recipe *r, double scale, err *e) {
+    double w = floor(r->w * scale + 0.5), h = floor(r->h * scale + 0.5);
+    bool given = r->w > 0; /* else the light decides how many taps there are */
+    if (given && !(w >= 1 && h >= 1 && w <= MODEL_SIDE && h <= MODEL_SIDE)) {
+        char meant[64] = "";
+        if (scale >= 10) snprintf(meant, sizeof meant, "; %g %%? that is %g", scale, scale / 100);
+        return err_set(e, ERR_CONFIG,
+                       "kernel_scale %g makes a kernel of %u x %u taps %.0f x %.0f; it can be made "
+                       "with 1 to %d a side%s",
+                       scale, r->w, r->h, w, h, MODEL_SIDE, meant);
+    }
+    r->w = (uint32_t)w, r->h = (uint32_t)h;
+    for (int i = 0; i < r->layers; i++) model_scale(&r->layer[i].request, scale);
+    return true;
+}
+
+const char *kernel_recipe_names_image(const kernel_recipe *r) {
+    for (int i = 0; i < r->layers; i++)
+        if (r->layer[i].image) return r->layer[i].image;
+    return NULL;
+}
+
+void kernel_recipe_free(kernel_recipe *r) {
+    for (int i = 0; i < r->layers; i++) {
+        mem_free(r->layer[i].image);
+        mem_free(r->layer[i].mask);
+        for (int k = 0; k < r->layer[i].settings; k++) {
+            text_free(&r->layer[i].set[k].name);
+            text_free(&r->layer[i].set[k].value);
+        }
+    }
+    mem_free(r->about);
+    *r = (kernel_recipe){0};
 }
 
 /* --- the file --------------------------------------------------------------------------------- */
@@ -148,7 +202,7 @@ static bool near_own_key(const kernel_layer *l, const json_value *v, err *e) {
     return true;
 }
 
-static bool set_member(kernel_layer *l, const json_value *v, par *threads, err *e) {
+static bool set_member(kernel_layer *l, const json_value *v, err *e) {
     err why = {0};
     if (strcmp(v->key, "model") == 0) return true;
     if (strcmp(v->key, "share") == 0) {
@@ -158,7 +212,7 @@ static bool set_member(kernel_layer *l, const json_value *v, par *threads, err *
     }
     if (strcmp(v->key, "image") == 0) {
         char *path = copy_string(v, true, e);
-        bool ok = path && (kernel_layer_image(l, path, threads, &why) || at_place(v, &why, e));
+        bool ok = path && (kernel_layer_image(l, path, &why) || at_place(v, &why, e));
         mem_free(path);
         return ok;
     }
@@ -170,13 +224,13 @@ static bool set_member(kernel_layer *l, const json_value *v, par *threads, err *
 }
 
 /* Sets in all layers what stands in "common" and has an effect on them. */
-static bool set_common(kernel_recipe *r, const json_value *common, par *threads, err *e) {
+static bool set_common(kernel_recipe *r, const json_value *common, err *e) {
     for (const json_value *v = common ? common->child : NULL; v; v = v->next) {
         bool taken = false;
         for (int i = 0; i < r->layers; i++) {
             if (!model_takes(r->layer[i].request.of, v->key)) continue;
             taken = true;
-            if (!set_member(&r->layer[i], v, threads, e)) return false;
+            if (!set_member(&r->layer[i], v, e)) return false;
         }
         if (!taken) return json_err_key(v, e, "no layer has a parameter '%s'", v->key);
     }
@@ -191,7 +245,8 @@ static bool is_frame(const char *key) {
     return false;
 }
 
-static bool read_layer(kernel_recipe *r, const json_value *object, par *threads, err *e) {
+/* Reads a layer: the recipe itself where it has a single one. */
+static bool read_layer(kernel_recipe *r, const json_value *object, bool is_recipe, err *e) {
     err why = {0};
     const json_value *name = object->type == JSON_OBJECT ? json_get(object, "model") : NULL;
     if (!name || name->type != JSON_STRING)
@@ -199,24 +254,29 @@ static bool read_layer(kernel_recipe *r, const json_value *object, par *threads,
     const model *m = find_model(name->text, &why);
     kernel_layer *l = m ? add_layer(r, m, &why) : NULL;
     bool ok = l || json_err(name, e, "%s", why.msg);
-    for (const json_value *v = object->child; ok && v; v = v->next)
-        ok = is_frame(v->key) || set_member(l, v, threads, e);
+    for (const json_value *v = object->child; ok && v; v = v->next) {
+        bool of_recipe = is_frame(v->key);
+        if (of_recipe && !is_recipe)
+            ok = json_err_key(v, e, "'%s' belongs to the whole recipe, not into a layer", v->key);
+        else if (!of_recipe)
+            ok = set_member(l, v, e);
+    }
     return ok;
 }
 
-static bool read_layers(kernel_recipe *r, const json_value *root, par *threads, err *e) {
+static bool read_layers(kernel_recipe *r, const json_value *root, err *e) {
     const json_value *layers = json_get(root, "layers"), *common = json_get(root, "common");
     bool ok = true;
     for (const json_value *v = root->child; layers && v; v = v->next)
         if (!is_frame(v->key)) return json_err_key(v, e, "'%s' belongs into a layer", v->key);
     if (layers && (layers->type != JSON_ARRAY || !layers->child))
         return json_err(layers, e, "layers must be an array with at least one layer");
-    if (!layers) ok = read_layer(r, root, threads, e);
+    if (!layers) ok = read_layer(r, root, true, e);
     for (const json_value *v = layers ? layers->child : NULL; ok && v; v = v->next)
-        ok = read_layer(r, v, threads, e);
+        ok = read_layer(r, v, false, e);
     if (common && common->type != JSON_OBJECT)
         return json_err(common, e, "common must be an object");
-    return ok && set_common(r, common, threads, e);
+    return ok && set_common(r, common, e);
 }
 
 static bool read_number(double *to, const json_value *v, double low, double high, err *e) {
@@ -237,14 +297,21 @@ static bool read_size(kernel_recipe *r, const json_value *v, err *e) {
     return true;
 }
 
+static bool check_version(const json_value *v, err *e) {
+    return !v || (v->type == JSON_NUMBER && v->number == 1) ||
+           json_err(v, e, "version is %s; this program reads version 1 of recipes",
+                    v->text ? v->text : json_type_name(v->type));
+}
+
 /* Reads a recipe, and frees the document. */
-static bool read_document(kernel_recipe *r, json_document *d, par *threads, err *e) {
+static bool read_document(kernel_recipe *r, json_document *d, err *e) {
     *r = (kernel_recipe){.fade = KERNEL_FADE, .bits = 24};
     double bits = r->bits, all = 0;
     if (!d) return false;
     const json_value *root = json_root(d), *about;
     bool ok = root->type == JSON_OBJECT || json_err(root, e, "a recipe is an object");
-    ok = ok && read_layers(r, root, threads, e) && read_size(r, json_get(root, "taps"), e) &&
+    ok = ok && check_version(json_get(root, "version"), e) && read_layers(r, root, e) &&
+         read_size(r, json_get(root, "taps"), e) &&
          read_number(&r->fade, json_get(root, "fade"), 0, 1, e) &&
          read_number(&bits, json_get(root, "bits"), 4, 24, e);
     if (ok) r->bits = (uint32_t)bits;
@@ -256,12 +323,12 @@ static bool read_document(kernel_recipe *r, json_document *d, par *threads, err 
     return ok;
 }
 
-bool kernel_recipe_file(kernel_recipe *r, const char *path, par *threads, err *e) {
-    return read_document(r, json_read(path, e), threads, e);
+bool kernel_recipe_file(kernel_recipe *r, const char *path, err *e) {
+    return read_document(r, json_read(path, e), e);
 }
 
-bool kernel_recipe_text(kernel_recipe *r, const char *json, par *threads, err *e) {
-    return read_document(r, json_parse("recipe", json, strlen(json), e), threads, e);
+bool kernel_recipe_text(kernel_recipe *r, const char *json, err *e) {
+    return read_document(r, json_parse("recipe", json, strlen(json), e), e);
 }
 
 bool kernel_recipe_model(kernel_recipe *r, const char *name, err *e) {
@@ -270,87 +337,48 @@ bool kernel_recipe_model(kernel_recipe *r, const char *name, err *e) {
     return m && add_layer(r, m, e);
 }
 
-bool kernel_recipe_set(kernel_recipe *r, const char *assignment, err *e) {
-    char name[64];
-    size_t n = strcspn(assignment, "=");
-    snprintf(name, sizeof name, "%.*s", (int)n, assignment);
-    bool taken = false;
-    for (int i = 0; i < r->layers; i++) {
-        if (!assignment[n] || !model_takes(r->layer[i].request.of, name)) continue;
-        taken = true;
-        if (!kernel_layer_set(&r->layer[i], name, assignment + n + 1, e)) return false;
-    }
-    /* The first layer says what is wrong with it. */
-    return taken || model_set(&r->layer[0].request, assignment, e);
-}
-
-bool kernel_recipe_set_all(kernel_recipe *r, const char *assignments, err *e) {
-    for (const char *at = assignments; *at;) {
-        char one[96];
-        size_t n = strcspn(at, ",");
-        snprintf(one, sizeof one, "%.*s", (int)n, at);
-        if (n >= sizeof one)
-            return err_set(e, ERR_USAGE,
-                           "--param: '%s' is too long; a parameter may have %zu characters", at,
-                           sizeof one - 1);
-        if (!kernel_recipe_set(r, one, e)) return false;
-        at += n + (at[n] == ',');
-        at += strspn(at, " ");
-    }
-    return true;
-}
-
-bool kernel_recipe_scale(kernel_recipe *r, double scale, err *e) {
-    double w = floor(r->w * scale + 0.5), h = floor(r->h * scale + 0.5);
-    if (!(w >= 1 && h >= 1 && w <= MODEL_SIDE && h <= MODEL_SIDE)) {
-        char meant[64] = "";
-        if (scale >= 10) snprintf(meant, sizeof meant, "; %g %%? that is %g", scale, scale / 100);
-        return err_set(e, ERR_CONFIG,
-                       "kernel_scale %g makes a kernel of %u x %u taps %.0f x %.0f; it can be made "
-                       "with 1 to %d a side%s",
-                       scale, r->w, r->h, w, h, MODEL_SIDE, meant);
-    }
-    r->w = (uint32_t)w, r->h = (uint32_t)h;
-    for (int i = 0; i < r->layers; i++) model_scale(&r->layer[i].request, scale);
-    return true;
-}
-
-void kernel_recipe_free(kernel_recipe *r) {
-    for (int i = 0; i < r->layers; i++) {
-        mem_free(r->layer[i].mask);
-        for (int k = 0; k < r->layer[i].settings; k++) {
-            text_free(&r->layer[i].set[k].name);
-            text_free(&r->layer[i].set[k].value);
-        }
-    }
-    mem_free(r->about);
-    *r = (kernel_recipe){0};
-}
-
 void kernel_recipe_json(const kernel_recipe *r, text *to) {
-    text_add(to, "{");
-    if (r->about) {
-        text_add(to, "\"about\":");
-        text_add_json(to, r->about);
-        text_add(to, ",");
-    }
-    text_add(to, "\"taps\":\"%ux%u\",\"fade\":%.9g,\"bits\":%u,\"layers\":[", r->w, r->h, r->fade,
-             r->bits);
+    char taps[32];
+    json_out j = {.to = to};
+    snprintf(taps, sizeof taps, "%ux%u", r->w, r->h);
+    json_object(&j, NULL);
+    if (r->about) json_string(&j, "about", r->about);
+    json_string(&j, "taps", taps);
+    json_real(&j, "fade", 9, r->fade);
+    json_uint(&j, "bits", r->bits);
+    json_array(&j, "layers");
     for (int i = 0; i < r->layers; i++) {
         const kernel_layer *l = &r->layer[i];
-        text_add(to, "%s{\"model\":\"%s\",\"share\":%.9g", i ? "," : "", l->request.of->name,
-                 l->share);
-        for (int k = 0; k < l->settings; k++) {
-            text_add(to, ",");
-            text_add_json(to, l->set[k].name.s);
-            text_add(to, ":%s", l->set[k].value.s);
-        }
-        text_add(to, "}");
+        json_object(&j, NULL);
+        json_string(&j, "model", l->request.of->name);
+        json_real(&j, "share", 9, l->share);
+        for (int k = 0; k < l->settings; k++) json_raw(&j, l->set[k].name.s, l->set[k].value.s);
+        json_close(&j);
     }
-    text_add(to, "]}");
+    json_close(&j);
+    json_close(&j);
 }
 
 /* --- taps ------------------------------------------------------------------------------------- */
+
+/* Reads the picture of a layer's opening. */
+static bool load_opening(kernel_layer *l, par *threads, err *e) {
+    kernel_source in = {0};
+    bool ok = kernel_source_load(&in, l->image, threads, e) &&
+              (!in.is_spectrum || err_set(e, ERR_DATA, "'%s' is a spectrum", l->image));
+    size_t n = (size_t)in.w * in.h;
+    float *mask = ok ? mem_new(n, sizeof *mask, "the opening", e) : NULL;
+    for (size_t i = 0; mask && i < n; i++) {
+        double sum = 0;
+        for (uint32_t c = 0; c < in.channels; c++)
+            sum += (double)in.plane[c][i] * (in.channels == 3 ? in.luminance[c] : 1);
+        mask[i] = (float)clamp_double(sum, 0, 1);
+    }
+    l->request.mask = l->mask = mask;
+    l->request.mask_w = in.w, l->request.mask_h = in.h;
+    kernel_source_free(&in);
+    return mask != NULL;
+}
 
 /* Takes the largest of the sizes that the layers need. */
 static bool choose_taps(kernel_recipe *r, par *threads, err *e) {
@@ -401,20 +429,6 @@ static bool add_layers(double *sum[MODEL_CHANNELS], uint32_t *channels, const ke
     return true;
 }
 
-bool kernel_recipe_make(float *plane[MODEL_CHANNELS], uint32_t *channels, kernel_recipe *r,
-                        par *threads, err *e) {
-    double *sum[MODEL_CHANNELS] = {0};
-    if (!r->w && !choose_taps(r, threads, e)) return false;
-    bool ok = add_layers(sum, channels, r, threads, e);
-    size_t n = (size_t)r->w * r->h;
-    for (uint32_t c = 0; ok && c < *channels; c++) {
-        ok = (plane[c] = mem_raw(n, sizeof(float), "taps", e)) != NULL;
-        for (size_t t = 0; ok && t < n; t++) plane[c][t] = (float)rounded(sum[c][t], r->bits);
-    }
-    for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(sum[c]);
-    return ok;
-}
-
 /* --- the image -------------------------------------------------------------------------------- */
 
 static bool set_text(image_part *part, const char *name, const char *value, err *e) {
@@ -447,11 +461,19 @@ static bool add_attributes(image_part *part, const kernel_recipe *r, uint32_t ch
     return image_set_attr(part, "chromaticities", "chromaticities", xy, sizeof xy, e);
 }
 
-image *kernel_recipe_image(float *const plane[], uint32_t channels, const kernel_recipe *r,
-                           err *e) {
-    image *img = image_plain(r->w, r->h, (int)channels, PIXEL_FLOAT, e);
+image *kernel_recipe_make(kernel_recipe *r, par *threads, err *e) {
+    double *sum[MODEL_CHANNELS] = {0};
+    uint32_t channels = 0;
+    bool ok = true;
+    for (int i = 0; ok && i < r->layers; i++)
+        ok = !r->layer[i].image || r->layer[i].mask || load_opening(&r->layer[i], threads, e);
+    ok = ok && (r->w || choose_taps(r, threads, e)) && add_layers(sum, &channels, r, threads, e);
+    image *img = ok ? image_plain(r->w, r->h, (int)channels, PIXEL_FLOAT, e) : NULL;
     if (img && !add_attributes(&img->head.part[0], r, channels, e)) image_free(&img);
-    for (uint32_t c = 0; c < channels && img; c++)
-        memcpy(img->plane[0][channels - 1 - c], plane[c], (size_t)r->w * r->h * sizeof(float));
+    for (uint32_t c = 0; img && c < channels; c++) { /* B, G, R: by their names */
+        float *to = img->plane[0][channels - 1 - c];
+        for (size_t t = 0; t < (size_t)r->w * r->h; t++) to[t] = (float)rounded(sum[c][t], r->bits);
+    }
+    for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(sum[c]);
     return img;
 }

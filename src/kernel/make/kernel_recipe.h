@@ -1,5 +1,8 @@
 /* kernel_recipe.h - what a kernel is made of: a model, or several whose light is added.
- * docs/kernels.md describes recipes as JSON. */
+ * docs/kernels.md describes recipes as JSON.
+ *
+ * Reading a recipe opens no other file: the images that its layers name are opened when the kernel
+ * is made, so a caller can refuse them first. */
 #ifndef KERNEL_MAKE_KERNEL_RECIPE_H
 #define KERNEL_MAKE_KERNEL_RECIPE_H
 
@@ -18,8 +21,9 @@ typedef struct {
 
 typedef struct {
     model_request request;
-    double share;                        /* of the light; those of all layers add up to 1 */
-    float *mask;                         /* of an opening, for the request */
+    double share; /* of the light; those of all layers add up to 1 */
+    char *image;  /* the path of a picture of the opening; NULL: the model's own opening */
+    float *mask;  /* the picture's light, for the request: NULL until the kernel is made */
     kernel_setting set[KERNEL_SETTINGS]; /* for the file's provenance */
     int settings;
 } kernel_layer;
@@ -43,29 +47,25 @@ bool kernel_read_taps(uint32_t to[2], const char *from, err *e);
 
 /* Read a recipe from its file, and from JSON; or make one of a single model, by its name. Free it
  * with kernel_recipe_free, also after a failure. */
-bool kernel_recipe_file(kernel_recipe *r, const char *path, par *threads, err *e);
-bool kernel_recipe_text(kernel_recipe *r, const char *json, par *threads, err *e);
+bool kernel_recipe_file(kernel_recipe *r, const char *path, err *e);
+bool kernel_recipe_text(kernel_recipe *r, const char *json, err *e);
 bool kernel_recipe_model(kernel_recipe *r, const char *name, err *e);
-/* Set a parameter of a layer, and the image of its opening: its light, from 0 to 1. */
-bool kernel_layer_set(kernel_layer *l, const char *name, const char *value, err *e);
-bool kernel_layer_image(kernel_layer *l, const char *path, par *threads, err *e);
-/* Sets NAME=VALUE in every layer that has such a parameter. */
-bool kernel_recipe_set(kernel_recipe *r, const char *assignment, err *e);
-/* Sets several, with commas between them. */
-bool kernel_recipe_set_all(kernel_recipe *r, const char *assignments, err *e);
-/* Makes everything in a recipe that states its taps `scale` times as large. */
-bool kernel_recipe_scale(kernel_recipe *r, double scale, err *e);
 void kernel_recipe_free(kernel_recipe *r);
 
-/* Makes *channels planes of w * h taps, each with the sum 1; free them with mem_free. Sets the
- * taps that were not given. */
-bool kernel_recipe_make(float *plane[MODEL_CHANNELS], uint32_t *channels, kernel_recipe *r,
-                        par *threads, err *e);
-
-/* Makes an image of the taps, with the recipe as attributes. */
-image *kernel_recipe_image(float *const plane[], uint32_t channels, const kernel_recipe *r, err *e);
-
+/* Set a parameter of a layer, and the picture of its opening, whose light is from 0 to 1. */
+bool kernel_layer_set(kernel_layer *l, const char *name, const char *value, err *e);
+bool kernel_layer_image(kernel_layer *l, const char *path, err *e);
+/* Sets NAME=VALUE,NAME=VALUE, each in every layer that has such a parameter. */
+bool kernel_recipe_set(kernel_recipe *r, const char *assignments, err *e);
+/* Makes everything in a recipe that states its taps `scale` times as large. */
+bool kernel_recipe_scale(kernel_recipe *r, double scale, err *e);
+/* Returns the first image that a layer names, or NULL: the recipe stands alone. */
+const char *kernel_recipe_names_image(const kernel_recipe *r);
 /* Appends the recipe as JSON that makes the same kernel. */
 void kernel_recipe_json(const kernel_recipe *r, text *to);
+
+/* Makes the kernel: taps in one channel or three, each with the sum 1, with the recipe as
+ * attributes. Sets the number of taps where it was not given. */
+image *kernel_recipe_make(kernel_recipe *r, par *threads, err *e);
 
 #endif

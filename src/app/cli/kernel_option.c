@@ -1,0 +1,174 @@
+#include "app/cli/kernel_option.h"
+
+#include "app/cli/old_words.h"
+#include "app/cli/options.h"
+#include "app/cli/ticker.h"
+#include "base/mem.h"
+#include "kernel/cache.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_folder(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+bool kernel_option_folder(char to[KERNEL_PATH], const settings *s) {
+    char program[4096];
+    if (s->kernels)
+        return snprintf(to, KERNEL_PATH, "%s", s->kernels) < KERNEL_PATH && is_folder(to);
+    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[n > 0 ? n : 0] = 0;
+    return n > 0 && kernel_word_folder(to, program);
+}
+
+void kernel_option_names(const settings *s, text *to) {
+    char folder[KERNEL_PATH];
+    if (kernel_option_folder(folder, s)) kernel_word_names(folder, to);
+}
+
+/* Where kernels are, with room for the names of the folders. */
+typedef struct {
+    kernel_places in;
+    char shipped[KERNEL_PATH], cache[CACHE_PATH];
+} places;
+
+static void find_places(places *p, const settings *s) {
+    bool shipped = kernel_option_folder(p->shipped, s),
+         cache = cache_path(p->cache, s->bloom.cache_dir);
+    p->in = (kernel_places){.shipped = shipped ? p->shipped : NULL,
+                            .cache = cache ? p->cache : NULL,
+                            .shared = getenv("FFTBLOOM_CACHE_RO"),
+                            .lists = " ('fftbloom kernel list' lists them)"};
+}
+
+bool kernel_option_find(kernel_word *k, const char *word, const settings *s, err *e) {
+    places p;
+    find_places(&p, s);
+    return kernel_word_find(k, word, &p.in, e);
+}
+
+bool kernel_option_file(char to[KERNEL_PATH], const kernel_word *k, kernel_making *how,
+                        const settings *s, err *e) {
+    places p;
+    bool there;
+    char what[160];
+    if (!k->recipe) return snprintf(to, KERNEL_PATH, "%s", k->path) > 0;
+    find_places(&p, s);
+    if (!kernel_word_kept(to, k, how, &p.in, &there, e)) return false;
+    const char *slash = strrchr(k->path, '/'), *name = slash ? slash + 1 : k->path;
+    snprintf(what, sizeof what, "making the kernel '%.*s'", (int)strcspn(name, "."), name);
+    par *threads = there ? NULL : par_open((int)s->jobs, e);
+    /* Drafts are made side by side. */
+    ticker *told = threads && !how->draft ? ticker_open(what) : NULL;
+    bool ok = there || (threads && kernel_word_keep(to, k, how, threads, e));
+    ticker_close(&told);
+    par_close(&threads);
+    how->scale = 1;
+    return ok;
+}
+
+bool kernel_option_path(char to[KERNEL_PATH], const char *word, const settings *s, err *e) {
+    kernel_word k;
+    return kernel_option_find(&k, word, s, e) &&
+           kernel_option_file(to, &k, &(kernel_making){.scale = 1}, s, e);
+}
+
+/* --- the option ---------------------------------------------------------------------------------
+ */
+
+/* Returns the text with `to` in place of each of the characters `from`. */
+static text replaced(const char *s, size_t n, const char *from, char to) {
+    text t = {0};
+    text_add_bytes(&t, s, n);
+    for (char *p = t.s; p && *p; p++)
+        if (strchr(from, *p)) *p = to;
+    return t;
+}
+
+/* Refuses what stands for several kernels, or for a kernel and something else. Returns true for all
+ * other words. */
+static bool check_phrase(const char *word, err *e) {
+    char name[64];
+    size_t n = strcspn(word, "(:@");
+    const char *rest = word + n + 1;
+    if (!word[n] || n >= sizeof name || access(word, F_OK) == 0) return true;
+    snprintf(name, sizeof name, "%.*s", (int)n, word);
+    const bool by_frame = *name && !name[strspn(name, "-0123456789")];
+    const char *instead = old_value("kernel", word);
+    text list = {0};
+    bool ok = true;
+    if (word[n] == '(') {
+        list = replaced(rest, strcspn(rest, ")"), ";", ',');
+        ok = err_set(e, ERR_USAGE,
+                     "'%s': make the kernel first: fftbloom kernel make %s --param '%s' -o "
+                     "KERNEL.exr",
+                     word, name, list.s ? list.s : "");
+    } else if (word[n] == ':' && by_frame && instead) {
+        ok = err_set(e, ERR_USAGE, "kernel '%s' is gone: %s", word, instead);
+    } else if (word[n] == ':' && strspn(rest, "0123456789.")) {
+        list = replaced(word, strlen(word), ",+", ' ');
+        ok = err_set(e, ERR_USAGE,
+                     "'%s': mix the kernels first: fftbloom kernel mix %s -o KERNEL.exr", word,
+                     list.s ? list.s : "");
+    } else if (word[n] == '@' && kernel_word_is_name(name) && *rest &&
+               !rest[strspn(rest, "0123456789.%")]) {
+        ok = err_set(e, ERR_USAGE, "'%s': the strength is an option: write %s --amount %s", word,
+                     name, rest);
+    }
+    text_free(&list);
+    return ok;
+}
+
+/* Refuses an image that is no file but the name of a kernel, before a file as the kernel. */
+static bool check_order(const settings *s, err *e) {
+    kernel_word k;
+    if (!s->input || access(s->input, F_OK) == 0 || access(s->kernel, F_OK) != 0 ||
+        !kernel_word_is_name(s->input) || !kernel_option_find(&k, s->input, s, NULL))
+        return true;
+    return err_set(e, ERR_USAGE,
+                   "'%s' is the name of a kernel, which stands behind the image: fftbloom %s %s -o "
+                   "%s",
+                   s->input, s->kernel, s->input, s->output ? s->output : "OUT");
+}
+
+/* In a config file a word has the folder of the file in front, also the name of a shipped kernel:
+ * there is no file of that name. */
+static bool drop_folder(settings *s, const option *o, err *e) {
+    const setting *is = &s->value[o - OPTIONS];
+    const char *slash = strrchr(s->kernel, '/');
+    char where[4200], word[KERNEL_PATH];
+    if (is->origin != ORIGIN_FILE || !slash || access(s->kernel, F_OK) == 0 ||
+        !(kernel_word_is_name(slash + 1) || strpbrk(slash + 1, "(:@")))
+        return true;
+    snprintf(where, sizeof where, "%s", is->where ? is->where : "");
+    snprintf(word, sizeof word, "%s", slash + 1);
+    return settings_set(s, (int)(o - OPTIONS), word, (setting_origin){is->origin, where}, e);
+}
+
+bool kernel_option_settle(settings *s, uint32_t users, err *e) {
+    const option *o = option_find("kernel", users);
+    char path[KERNEL_PATH];
+    kernel_word k;
+    if (!o || o->at != offsetof(settings, kernel) || !s->kernel) return true;
+    if (users == FOR_BENCH && !s->kernel[strspn(s->kernel, "0123456789")]) return true;
+    if (!drop_folder(s, o, e) || !check_phrase(s->kernel, e) || !check_order(s, e)) return false;
+    if (is_folder(s->kernel))
+        return err_set(e, ERR_NO_INPUT,
+                       "the kernel '%s' is a folder; its kernels are listed by: fftbloom kernel "
+                       "list --kernels '%s'",
+                       s->kernel, s->kernel);
+    /* A recipe is made at the size that is wanted, unless that follows from the image: stretching
+     * would make squares of its core. */
+    kernel_making how = {.scale = s->bloom.kernel_relative ? 1 : s->bloom.kernel.size};
+    if (!kernel_option_find(&k, s->kernel, s, e) || !kernel_option_file(path, &k, &how, s, e) ||
+        !(s->kernel_file = mem_str(path, e)) || (k.recipe && !(s->recipe = mem_str(k.path, e))))
+        return false;
+    if (!s->bloom.kernel_relative) s->bloom.kernel.size = how.scale;
+    s->kernel = s->kernel_file;
+    return true;
+}

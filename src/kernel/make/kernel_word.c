@@ -1,0 +1,180 @@
+#include "kernel/make/kernel_word.h"
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "image/format.h"
+#include "kernel/cache.h"
+#include "kernel/make/kernel_recipe.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- the shipped kernels ---------------------------------------------------------------------- */
+
+bool kernel_word_folder(char to[KERNEL_PATH], const char *file) {
+    static const char *const NEAR[] = {"../share/fftbloom/kernels", "../../share/fftbloom/kernels",
+                                       "kernels", "../kernels"};
+    const char *slash = strrchr(file, '/');
+    struct stat st;
+    for (size_t i = 0; slash && i < sizeof NEAR / sizeof NEAR[0]; i++)
+        if (snprintf(to, KERNEL_PATH, "%.*s/%s", (int)(slash - file), file, NEAR[i]) <
+                KERNEL_PATH &&
+            stat(to, &st) == 0 && S_ISDIR(st.st_mode))
+            return true;
+    return false;
+}
+
+static int by_name(const void *a, const void *b) {
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+enum { MOST = 1024 };
+
+void kernel_word_names(const char *folder, text *to) {
+    const char *name[MOST];
+    text all = {0}; /* each name with its zero byte; without memory the program ends */
+    int n = 0;
+    DIR *dir = opendir(folder);
+    if (!dir) log_warn("the folder of kernels '%s' cannot be read: %s", folder, strerror(errno));
+    for (struct dirent *d; dir && (d = readdir(dir));) {
+        char *dot = strrchr(d->d_name, '.');
+        if (!dot || (strcmp(dot, ".exr") != 0 && strcmp(dot, ".json") != 0)) continue;
+        *dot = 0;
+        if (kernel_word_is_name(d->d_name)) text_add_bytes(&all, d->d_name, strlen(d->d_name) + 1);
+    }
+    if (dir) closedir(dir);
+    for (size_t at = 0; n < MOST && at < all.n; at += strlen(all.s + at) + 1)
+        name[n++] = all.s + at;
+    qsort(name, (size_t)n, sizeof name[0], by_name);
+    for (int i = 0; i < n; i++)
+        if (i == 0 || strcmp(name[i - 1], name[i]) != 0)
+            text_add(to, "%s%s", to->n ? " " : "", name[i]);
+    text_free(&all);
+}
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+bool kernel_word_is_name(const char *word) {
+    return *word && !strpbrk(word, "./#%$@,: ");
+}
+
+static bool is_recipe(const char *path) {
+    size_t n = strlen(path);
+    return n > 5 && strcmp(path + n - 5, ".json") == 0;
+}
+
+/* Says that a word names nothing, and what was probably meant. Returns false. */
+static bool no_such(const char *word, const kernel_places *in, err *e) {
+    const char *name[MOST];
+    char meant[TEXT_MEANT], *at;
+    text names = {0};
+    int n = 0;
+    if (in->shipped) kernel_word_names(in->shipped, &names);
+    for (char *w = names.s ? strtok_r(names.s, " ", &at) : NULL; w && n < MOST;
+         w = strtok_r(NULL, " ", &at))
+        name[n++] = w;
+    err_set(e, ERR_NO_INPUT, "'%s' is neither a file nor the name of a shipped kernel%s%s", word,
+            text_meant(meant, word, name, n, '\''), n && in->lists ? in->lists : "");
+    text_free(&names);
+    return false;
+}
+
+bool kernel_word_find(kernel_word *k, const char *word, const kernel_places *in, err *e) {
+    static const char *const KIND[] = {"exr", "json"};
+    bool there = access(word, F_OK) == 0;
+    k->recipe = is_recipe(word);
+    if (there || (!k->recipe && !kernel_word_is_name(word)))
+        return snprintf(k->path, KERNEL_PATH, "%s", word) < KERNEL_PATH ||
+               err_set(e, ERR_NO_INPUT, "the path of the kernel is too long: '%.80s...'", word);
+    for (int i = 0; i < 2 && !k->recipe && in->shipped; i++) {
+        if (snprintf(k->path, KERNEL_PATH, "%s/%s.%s", in->shipped, word, KIND[i]) >= KERNEL_PATH ||
+            access(k->path, F_OK) != 0)
+            continue;
+        k->recipe = i == 1;
+        return true;
+    }
+    return no_such(word, in, e);
+}
+
+/* --- kernels of recipes ----------------------------------------------------------------------- */
+
+/* Changes when recipes make other taps. */
+#define TAPS_VERSION "2"
+
+/* Writes the name of an entry: that of the recipe's file, and a hash. */
+static bool entry_name(char to[160], const kernel_word *k, const kernel_making *how, err *e) {
+    const char *slash = strrchr(k->path, '/'), *name = slash ? slash + 1 : k->path;
+    char hash[HASH_TEXT], more[64];
+    hash_state state;
+    size_t n;
+    uint8_t *bytes = file_read_all(k->path, 1 << 30, &n, e);
+    if (!bytes) return false;
+    hash_begin(&state);
+    hash_add(&state, bytes, n);
+    mem_free(bytes);
+    hash_add(&state, more,
+             (size_t)snprintf(more, sizeof more, "%.17g %d " TAPS_VERSION, how->scale, how->draft));
+    hash_text(hash_end(&state), hash);
+    snprintf(to, 160, "%.*s-%.16s.exr", (int)strlen(name) - 5, name, hash);
+    return true;
+}
+
+/* Returns whether an entry is there and ours, as cache.c asks of spectra: what others may write is
+ * not believed. */
+static bool is_ours(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == 0) &&
+           access(path, R_OK) == 0;
+}
+
+bool kernel_word_kept(char to[KERNEL_PATH], const kernel_word *k, const kernel_making *how,
+                      const kernel_places *in, bool *there, err *e) {
+    char name[160], folder[CACHE_PATH];
+    err why = {0};
+    if (!entry_name(name, k, how, e)) return false;
+    *there = in->shared && *in->shared &&
+             snprintf(to, KERNEL_PATH, "%s/kernels/%s", in->shared, name) < KERNEL_PATH &&
+             is_ours(to);
+    if (*there) return true;
+    if (!in->cache || !cache_folder(folder, in->cache, "kernels", &why) ||
+        snprintf(to, KERNEL_PATH, "%s/%s", folder, name) >= KERNEL_PATH)
+        return err_set(e, ERR_CANT_CREATE,
+                       "the kernel '%s' is made at its first use and kept in the cache folder, "
+                       "which cannot be used%s%s; give another with --cache-dir",
+                       k->path, why.code ? ": " : "", why.msg);
+    *there = is_ours(to);
+    return true;
+}
+
+image *kernel_word_make(const kernel_word *k, const kernel_making *how, par *threads, err *e) {
+    kernel_recipe r = {0};
+    const char *other = NULL;
+    image *img = NULL;
+    bool ok = kernel_recipe_file(&r, k->path, e);
+    if (ok && (other = kernel_recipe_names_image(&r)))
+        ok = err_set(e, ERR_CONFIG,
+                     "the recipe '%s' takes its opening from an image, '%s'; make the kernel with "
+                     "'fftbloom kernel make %s -o KERNEL.exr' and give its file",
+                     k->path, other, k->path);
+    ok = ok && (how->scale == 1 || kernel_recipe_scale(&r, how->scale, e));
+    r.draft = how->draft;
+    if (ok) img = kernel_recipe_make(&r, threads, e);
+    kernel_recipe_free(&r);
+    return img;
+}
+
+bool kernel_word_keep(const char *path, const kernel_word *k, const kernel_making *how,
+                      par *threads, err *e) {
+    image *img = kernel_word_make(k, how, threads, e);
+    bool ok = img && image_save(path, img, threads, e);
+    if (ok) chmod(path, 0644); /* for its owner alone to change, whatever the umask */
+    image_free(&img);
+    return ok;
+}

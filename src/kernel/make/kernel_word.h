@@ -1,0 +1,67 @@
+/* kernel_word.h - which kernel a word means: a file of taps, a shipped kernel, or a recipe, of
+ * which the kernel is made. The program and the library ask here, after rights are given up.
+ *
+ *   star.exr, k/star     the file of that name; a .json is a recipe
+ *   sunstar              where no file has that name: the shipped kernel, an image or a recipe
+ *
+ * The kernel of a recipe is made when it is used first, and kept in the cache folder:
+ *
+ *   CACHE/kernels/<name>-<hash of the recipe, the size and the version of the models>.exr
+ *
+ * The same recipe makes the same bytes on every machine, so it does not matter who has made an
+ * entry. A recipe that names other files is refused by its text, since the hash would say nothing
+ * of them, and nobody has granted the right to read them. */
+#ifndef KERNEL_MAKE_KERNEL_WORD_H
+#define KERNEL_MAKE_KERNEL_WORD_H
+
+#include "base/par.h"
+#include "base/text.h"
+#include "image/image.h"
+
+enum { KERNEL_PATH = 4200 };
+
+/* Where kernels are. The strings are the caller's. */
+typedef struct {
+    const char *shipped; /* the folder of the shipped kernels; NULL: there is none */
+    const char *cache;   /* the cache folder, for kernels of recipes; NULL: there is none */
+    const char *shared;  /* a second cache folder, which is only read; NULL: there is none */
+    const char *lists;   /* for messages: how the shipped kernels are listed */
+} kernel_places;
+
+/* What a word means. */
+typedef struct {
+    char path[KERNEL_PATH];
+    bool recipe; /* the file is a recipe */
+} kernel_word;
+
+/* How the kernel of a recipe is made. */
+typedef struct {
+    double scale; /* multiplies all sizes of the recipe */
+    bool draft;   /* the kernel is for pictures of it, and takes less time */
+} kernel_making;
+
+/* Returns whether a word can name a shipped kernel: it has neither a dot nor a slash. */
+bool kernel_word_is_name(const char *word);
+/* Finds what a word means. A word with a dot or a slash is taken as a file; whether an image is
+ * there, its reader says. Fails with ERR_NO_INPUT, and what was probably meant, for a name that
+ * means nothing and for a recipe that is not there. */
+bool kernel_word_find(kernel_word *k, const char *word, const kernel_places *in, err *e);
+
+/* Writes the path at which the kernel of a recipe is kept; *there tells whether it was made
+ * already. Fails with ERR_CANT_CREATE where there is no folder to keep it in. */
+bool kernel_word_kept(char to[KERNEL_PATH], const kernel_word *k, const kernel_making *how,
+                      const kernel_places *in, bool *there, err *e);
+/* Makes the kernel of a recipe and keeps it at this path. */
+bool kernel_word_keep(const char *path, const kernel_word *k, const kernel_making *how,
+                      par *threads, err *e);
+/* Makes the kernel of a recipe. */
+image *kernel_word_make(const kernel_word *k, const kernel_making *how, par *threads, err *e);
+
+/* Finds the folder of the shipped kernels near a file, such as the program: the first that is there
+ * of share/fftbloom/kernels beside its folder or the one above, as installed; kernels in its
+ * folder; and kernels beside its folder, as in the source tree. */
+bool kernel_word_folder(char to[KERNEL_PATH], const char *file);
+/* Appends the names in a folder, sorted, with blanks between them. */
+void kernel_word_names(const char *folder, text *to);
+
+#endif
