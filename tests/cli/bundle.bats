@@ -132,7 +132,7 @@ PY
     [ "$("$TEST_TMP/i/bin/fftbloom" --version)" = "$("$FFTBLOOM" --version)" ]
     for f in man/man1/fftbloom.1 bash-completion/completions/fftbloom zsh/site-functions/_fftbloom \
         fish/vendor_completions.d/fftbloom.fish fftbloom/kernels/star.exr doc/fftbloom/README.md \
-        doc/fftbloom/docs/farm.md doc/fftbloom/docs/farm/deadline_job.txt; do
+        doc/fftbloom/docs/farm.md; do
         [ -s "$TEST_TMP/i/share/$f" ]
     done
     [ "$(find "$TEST_TMP/i/share/man" -type f | wc -l)" -eq "$(ls docs/man/*.1 src/lib/*.3 | wc -l)" ]

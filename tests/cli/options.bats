@@ -186,7 +186,6 @@ T
 64 | --wait has no effect without --to slurm | $f --to openjd --wait
 64 | --dir has no effect without --to slurm | $f --to openjd --dir x
 64 | --args has no effect without --to slurm | $f --to openjd --args=-pgpu
-64 | --template has no effect without --to template | $f --template t
 64 | --report has no effect without --wait | $f --report r.json
 64 | --progress has no effect without --wait | $f --progress json
 64 | --report has no effect in a plan | plan $a --report r.json

@@ -64,27 +64,6 @@ static bool read_ranges(given *g, err *e) {
     return ok;
 }
 
-static bool read_template(given *g, err *e) {
-    cli c = {.s.farm_template = g->path};
-    job j = {.output = (char *)"o.####.exr"};
-    int frames[] = {1001, 1002, 1005};
-    text flag = {0}, made = {0};
-    text_add(&flag, "--kernel=a \"b\" $c.exr");
-    const farm f = {.c = &c,
-                    .j = &j,
-                    .program = (char *)"/bin/p",
-                    .here = (char *)"/a b",
-                    .flag = &flag,
-                    .flags = 1,
-                    .left = frames,
-                    .frames = 3,
-                    .each = 2};
-    bool ok = farm_template_fill(&f, &made, e);
-    text_free(&flag);
-    text_free(&made);
-    return ok;
-}
-
 /* The first character chooses the option. */
 static bool read_option(given *g, err *e) {
     if (!*g->string) return true;
@@ -92,8 +71,8 @@ static bool read_option(given *g, err *e) {
     return settings_set(&g->s, i, g->string + 1, (setting_origin){ORIGIN_FLAG, "--fuzz"}, e);
 }
 
-static bool (*const READERS[])(given *g, err *e) = {
-    read_config, read_suite, read_recipe, read_pattern, read_ranges, read_template, read_option};
+static bool (*const READERS[])(given *g, err *e) = {read_config,  read_suite,  read_recipe,
+                                                    read_pattern, read_ranges, read_option};
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
     static given g;

@@ -31,7 +31,6 @@ WHERE(is_png, writes(s, ".png"))
 WHERE(is_data, !writes(s, ".png") || writes(s, ".exr"))
 WHERE(emits, s->bloom.emit_layer || s->emit_file)
 WHERE(to_slurm, s->farm == FARM_SLURM)
-WHERE(to_template, s->farm == FARM_TEMPLATE)
 WHERE(waits, s->wait)                /* farm waits until the frames are made */
 WHERE(has_output, s->output != NULL) /* diff writes an image */
 WHERE(runs_cases, !s->list)          /* check */
@@ -55,7 +54,6 @@ const option_rule OPTION_RULES[] = {
     {FOR_APPLY, "keep_going", NULL, "on a single image"},
     {FOR_PLAN, "report progress verify before", never, "in a plan"},
     {FOR_FARM, "wait args dir dry_run", to_slurm, "without --to slurm"},
-    {FOR_FARM, "template", to_template, "without --to template"},
     {FOR_FARM, "report json progress", waits, "without --wait"},
 
     {FOR_DIFF, "od abs scale", has_output, "without --output"},

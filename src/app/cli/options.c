@@ -319,11 +319,11 @@ const option OPTIONS[] = {
               "that cannot be used still stops the run."},
 
     /* --- farm --- */
-    {"to", OPTION_ENUM, SECTION_FARM, FOR_FARM, AT(farm),
-     .words = WORDS("slurm", "openjd", "template"), .preset = "slurm", .flag_only = true,
+    {"to", OPTION_ENUM, SECTION_FARM, FOR_FARM, AT(farm), .words = WORDS("slurm", "openjd"),
+     .preset = "slurm", .flag_only = true,
      .help =
-         "Submit the frames to Slurm, print a job template for a scheduler that reads OpenJD, or "
-         "fill in a template of yours."},
+         "Submit the frames to Slurm, or print a job template for a scheduler that reads OpenJD.",
+     .about = "docs/farm.md says how other schedulers run fftbloom."},
     {"dry_run", OPTION_BOOL, SECTION_FARM, FOR_FARM, AT(dry_run), .preset = "false",
      .flag_only = true, .help = "Print the script of the Slurm job, and write and submit nothing."},
     {"wait", OPTION_BOOL, SECTION_FARM, FOR_FARM, AT(wait), .preset = "false", .flag_only = true,
@@ -336,14 +336,6 @@ const option OPTIONS[] = {
     {"dir", OPTION_PATH, SECTION_FARM, FOR_FARM, AT(farm_dir), .value = "DIR", .flag_only = true,
      .help = "Folder for the job's script, logs and reports. The default is "
              "fftbloom-farm/NAME-HASH, a folder of its own for each output."},
-
-    {"template", OPTION_PATH, SECTION_FARM, FOR_FARM, AT(farm_template), .value = "FILE",
-     .flag_only = true,
-     .help = "Text file that --to template fills in and prints. It may have the words @NAME@, "
-             "@PROGRAM@, "
-             "@SHELL_PROGRAM@, @ARGS@, @SHELL_ARGS@, @FOLDER@, @SHELL_FOLDER@, @FRAMES@, @FIRST@, "
-             "@LAST@, @COUNT@ and @CHUNK@.",
-     .about = "docs/farm.md explains the words, and has templates for Deadline."},
 
     /* --- comparison --- */
     {"fail", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.fail), .value = "V", .min = 0,

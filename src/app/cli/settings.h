@@ -20,7 +20,7 @@ typedef enum {
     PROGRESS_JSON,
     PROGRESS_NONE
 } settings_progress;
-typedef enum { FARM_SLURM, FARM_OPENJD, FARM_TEMPLATE } settings_farm;
+typedef enum { FARM_SLURM, FARM_OPENJD } settings_farm;
 typedef enum { SANDBOX_AUTO, SANDBOX_ON, SANDBOX_OFF } settings_sandbox;
 typedef enum { PIXELS_KEEP, PIXELS_HALF, PIXELS_FLOAT } settings_pixels;
 
@@ -68,7 +68,7 @@ typedef struct {
     bool farms; /* the command is farm */
     bool dry_run, wait;
     uint32_t chunk; /* frames per task; 0: as many as is usual */
-    const char *farm_args, *farm_dir, *farm_template;
+    const char *farm_args, *farm_dir;
     /* diff */
     compare_limits compare;
     bool diff_absolute, diff_only, all_parts;

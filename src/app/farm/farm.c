@@ -117,23 +117,27 @@ static bool find_places(farm *f, err *e) {
     f->folder = absolute(f->here, f->c->s.farm_dir ? f->c->s.farm_dir : folder.s, e);
     text_free(&folder);
     if (!f->folder) return false;
+    /* The workers of OpenJD have homes of their own. */
+    if (!f->c->s.bloom.cache_dir && f->c->s.farm == FARM_OPENJD) return true;
     if (!cache_path(cache, f->c->s.bloom.cache_dir)) return true;
     return (f->cache = absolute(f->here, cache, e)) != NULL;
 }
 
 /* --- the command of a task ------------------------------------------------------------------- */
 
-/* Refuses control characters in whatever goes into a job: a line end would begin a line of the
- * scheduler's own. */
+/* Refuses control characters in whatever goes into a job, since a line end would begin a line of
+ * the scheduler's own, and bytes that are not UTF-8, which a scheduler would replace. */
 static bool check_words(const farm *f, err *e) {
-    const char *const places[] = {f->program, f->here, f->folder, f->c->s.farm_args};
+    const char *const places[] = {f->program, f->here, f->folder, f->cache, f->c->s.farm_args};
     const size_t count = sizeof places / sizeof places[0];
     for (size_t i = 0; i < count + f->flags; i++) {
         const char *word = i < count ? places[i] : f->flag[i - count].s;
-        for (const char *p = word; p && *p; p++)
-            if (iscntrl((unsigned char)*p))
-                return err_set(e, ERR_USAGE,
-                               "'%s' has a control character, which cannot stand in a job", word);
+        uint32_t code;
+        for (const char *p = word; p && *p; p += text_utf8(p, &code))
+            if (iscntrl((unsigned char)*p) || !text_utf8(p, &code))
+                return err_set(e, ERR_USAGE, "'%s' has a %s, which cannot stand in a job", word,
+                               iscntrl((unsigned char)*p) ? "control character"
+                                                          : "byte that is not UTF-8");
     }
     return true;
 }
@@ -162,7 +166,8 @@ static bool make_flags(farm *f, err *e) {
         text_add(&f->flag[f->flags++], "--%s=%s%s", name + (no ? 5 : 2),
                  moves ? FARM_OPENJD_FOLDER : "", v->text);
     }
-    if (f->cache) text_add(&f->flag[f->flags++], "--cache-dir=%s", f->cache);
+    if (f->cache && f->c->s.farm == FARM_SLURM)
+        text_add(&f->flag[f->flags++], "--cache-dir=%s", f->cache);
     text_add(&f->flag[f->flags++], "--existing=update");
     return true;
 }
@@ -172,14 +177,12 @@ static bool make_flags(farm *f, err *e) {
 int farm_run(const cli *c, const job *j, const record_run *all, text *out, err *e) {
     farm f = {.c = c, .j = j};
     int status = 0;
-    bool slurm = c->s.farm == FARM_SLURM, template = c->s.farm == FARM_TEMPLATE;
+    bool slurm = c->s.farm == FARM_SLURM;
     if (!j->sequence)
         err_set(e, ERR_USAGE,
                 "a farm needs a sequence; the input must be a frame pattern such as in.####.exr, "
                 "not '%s'",
                 j->input);
-    if (template && !c->s.farm_template)
-        err_set(e, ERR_USAGE, "--to template needs --template FILE");
     if (!e->code && find_places(&f, e) && make_flags(&f, e) && check_words(&f, e) &&
         farm_make_chunks(&f, all, e)) {
         if (slurm && f.current) log_note("%zu frames are up to date", f.current);
@@ -188,8 +191,6 @@ int farm_run(const cli *c, const job *j, const record_run *all, text *out, err *
             status = farm_slurm_gather(&f, out, e);
         else if (f.chunks && slurm && farm_slurm_check(&f, e))
             status = c->s.dry_run ? (farm_slurm_script(&f, out), 0) : farm_slurm_submit(&f, out, e);
-        else if (f.chunks && template)
-            farm_template_fill(&f, out, e);
         else if (f.chunks && !slurm)
             farm_openjd_template(&f, out, e);
     }

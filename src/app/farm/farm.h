@@ -2,14 +2,13 @@
  *
  * A job is cut into chunks of frames. Frames that --existing update would skip are left out, so the
  * same command again does only what is missing. A task is this program with the same settings
- * written out as flags, with the chunk's --frames, with --existing update, and with the cache
- * folder of the user who submits. That folder must be on a disk that all nodes see, so that they
- * know of each other's work.
+ * written out as flags, with the chunk's --frames, with --existing update, and with a cache folder.
+ * That folder must be on a disk that all nodes see, so that they know of each other's work. For
+ * Slurm it is that of the user who submits; a template of OpenJD has it where --cache-dir names it.
  *
  *   slurm    an array job: the script is printed (--dry-run), or submitted with sbatch; --wait
  *            waits for its end and gathers the reports of its tasks
  *   openjd   a job template (jobtemplate-2023-09 with TASK_CHUNKING), which is printed
- *   template a text file of the user, whose words are filled in and which is printed
  *
  * The module knows how to describe tasks; it blooms nothing. */
 #ifndef APP_FARM_H
@@ -66,8 +65,5 @@ int farm_slurm_gather(const farm *f, text *out, err *e);
 #define FARM_OPENJD_FOLDER "{{Param.Folder}}/"
 /* Adds a job template. Returns false where a path or a value cannot be written into one. */
 bool farm_openjd_template(const farm *f, text *to, err *e);
-
-/* Adds the file of --template with its words filled in. */
-bool farm_template_fill(const farm *f, text *to, err *e);
 
 #endif
