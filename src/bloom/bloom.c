@@ -80,7 +80,7 @@ static part_job job_of(const bloom *b, int part, const bloom_rows *rows, const w
                   .in = &w->in,
                   .out = &w->out,
                   .beside = rows->memory,
-                  .floats = rows->floats,
+                  .marks = rows->marks ? &rows->marks->part[part] : NULL,
                   .predict = rows->predict,
                   .doubles = rows->doubles};
     window_memory(&j.beside, w, part);
@@ -165,8 +165,6 @@ bool bloom_run(const bloom *b, const bloom_rows *rows, bloom_report *r, err *e) 
         part_made_free(&made);
     }
     window_close(&w);
-    if (ok && r->groups && rows->floats)
-        report_note(r, "there are values beyond 65504: all colour is written as float");
     return ok && (none || (r->groups ? judge(b, r, e) : no_layer(e)));
 }
 
@@ -187,11 +185,11 @@ bool bloom_predict(const bloom *b, image *img, bloom_report *r, err *e) {
     return run_image(b, img, true, r, e);
 }
 
-bool bloom_header(const bloom *b, image_header *h, bool floats, err *e) {
+bool bloom_header(const bloom *b, image_header *h, err *e) {
     for (int part = 0; part < h->parts; part++) {
         window_boxes box;
         if (!window_choose(&box, &b->s, b->session, &h->part[part], e) ||
-            !part_header(&h->part[part], &b->s, floats, e))
+            !part_header(&h->part[part], &b->s, e))
             return false;
         h->part[part].data = box.kept;
     }

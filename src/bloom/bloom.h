@@ -38,11 +38,12 @@ double bloom_expect(const bloom *b, const image_header *h);
 
 /* Where the rows of an image come from, and where those of its result go. */
 typedef struct {
-    rows_source in;  /* parts that are lent are bloomed as a whole, others in tiles that fit */
-    rows_sink out;   /* gets each part that was lent as one band, whose planes it may keep */
-    mem_plan memory; /* that reading and writing take at the most */
-    bool floats;     /* the result is made in floats: a run in halfs had values beyond them */
-    bool predict;    /* as bloom_predict does; the rows must be lent */
+    rows_source in;      /* parts that are lent are bloomed as a whole, others in tiles that fit */
+    rows_sink out;       /* gets each part that was lent as one band, whose planes it may keep */
+    mem_plan memory;     /* that reading and writing take at the most */
+    image_header *marks; /* where a run that fails with `beyond` marks channels as wide, as another
+                          * run of the same image needs them; NULL: there will be none */
+    bool predict;        /* as bloom_predict does; the rows must be lent */
     /* Of each channel of an image of one part, which must be lent: receives what is bloomed before
      * it is rounded, where the transform is of doubles. NULL: nobody wants it. */
     double *const *doubles;
@@ -56,8 +57,8 @@ bool bloom_run(const bloom *b, const bloom_rows *rows, bloom_report *r, err *e);
 /* Does so with an image in memory, whose planes become those of the result. After any other failure
  * than ERR_TOLERANCE planes of it may be missing. */
 bool bloom_image(const bloom *b, image *img, bloom_report *r, err *e);
-/* Changes the header of an image to that of bloom_run's result. floats: as in bloom_rows. */
-bool bloom_header(const bloom *b, image_header *h, bool floats, err *e);
+/* Changes the header of an image to that of bloom_run's result. */
+bool bloom_header(const bloom *b, image_header *h, err *e);
 
 /* Adds what bloom_image takes for such an image, besides its planes, and what nobody counts. */
 void bloom_memory(const bloom *b, const image_header *h, mem_plan *to);

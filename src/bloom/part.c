@@ -215,6 +215,7 @@ static bool place_rows(bands *b, err *e) {
         int at = image_find_channel(to, own);
         b->plane[at] = b->out.plane[c];
         to->channel[at].type = b->out.type[c];
+        to->channel[at].wide = p->channel[c].becomes == PIXEL_HALF && b->out.type[c] == PIXEL_FLOAT;
         if (!b->out.glare[c]) continue;
         text_free(&name);
         text_add(&name, "%s.%s", p->j->s->emit_layer, own);
@@ -330,6 +331,14 @@ static bool bloom_bands(part_made *all, bands *b, sampler *sampled, const part_m
     return ok;
 }
 
+/* Marks the channels of a layer for another run. Returns whether there will be one. */
+static bool mark(const part_plan *p, const part_group *g) {
+    image_part *to = p->j->marks;
+    for (uint32_t c = g->first; to && c < g->first + g->count; c++)
+        to->channel[p->channel[c].index].wide = true;
+    return to != NULL;
+}
+
 /* A part in one tile is measured where it is held, another one before anything is held of it. */
 static bool bloom_groups(part_made *to, const part_plan *p, err *e) {
     tiling t = p->j->cut ? *p->j->cut : one_tile(p);
@@ -347,7 +356,7 @@ static bool bloom_groups(part_made *to, const part_plan *p, err *e) {
     to->done = ok;
     if (ok && !whole) to->tiles = b.t;
     for (int i = 0; i < to->groups; i++) {
-        to->beyond |= !ok && to->group[i].wide;
+        if (!ok && to->group[i].wide) to->beyond |= mark(p, &p->group[i]);
         if (ok && !p->j->predict) tell_promise(&to->group[i].promise);
     }
     close_bands(&b);

@@ -22,7 +22,7 @@ typedef struct {
     const rows_source *in;
     const rows_sink *out;
     mem_plan beside;        /* what reading and writing take at the most */
-    bool floats;            /* colour is made in floats, whatever it came as */
+    image_part *marks;      /* as bloom_rows has them, of this part; or NULL */
     bool predict;           /* the first group is looked at, and nothing is made */
     double *const *doubles; /* of each channel of the part: as bloom_rows has them; or NULL */
     const tiling *cut; /* the tiles, for tests; NULL: those that fit are chosen. A part that is lent
@@ -53,8 +53,7 @@ typedef struct part_made {
 bool part_bloom(part_made *to, const part_job *j, err *e);
 void part_made_free(part_made *m);
 
-/* Changes the header of a part to that of its result: types of pixels, and added channels. floats:
- * colour is made in these. */
-bool part_header(image_part *p, const bloom_settings *s, bool floats, err *e);
+/* Changes the header of a part to that of its result: types of pixels, and added channels. */
+bool part_header(image_part *p, const bloom_settings *s, err *e);
 
 #endif

@@ -267,7 +267,8 @@ static void enter_channels(part_measured *to, const part_plan *p) {
             const scan_channel *in = &to->group[i].channel[c];
             ledger_row *row = &to->row[at];
             to->dark[at] =
-                accuracy_dark(in, bloom_stores_halfs(j->s, j->floats, p->channel[at].type));
+                accuracy_dark(in, bloom_stores_halfs(j->s, p->p->channel[p->channel[at].index].wide,
+                                                     p->channel[at].type));
             if (in->least < 0) row->size = sqrt((double)in->pixels * in->squares);
             row->bad = to->mended ? -to->repairs[at].added : 0;
             if (to->mended) continue;

@@ -12,14 +12,14 @@ static int channel_of(const layer_group *g, uint32_t c) {
     return c < (uint32_t)g->channels ? g->channel[c] : g->alpha;
 }
 
-bool part_header(image_part *p, const bloom_settings *s, bool floats, err *e) {
+bool part_header(image_part *p, const bloom_settings *s, err *e) {
     layer_map m = {0};
     text names = {0}; /* of the channels to add: a new one moves the others */
     bool ok = layer_map_make(&m, p, s->layers, s->exclude, e);
     for (int i = 0; ok && i < m.groups; i++)
         for (uint32_t c = 0; c < count_channels(s, &m.group[i]); c++) {
             image_channel *is = &p->channel[channel_of(&m.group[i], c)];
-            is->type = bloom_stored(s, floats, is->type);
+            is->type = bloom_stored(s, is->wide, is->type);
             if (bloom_emits(s))
                 text_add(&names, "%c%s.%s\n", '0' + is->type, s->emit_layer, is->name);
         }
@@ -60,7 +60,6 @@ view part_view(const part_plan *p, const part_group *g, image *img, const float 
               .need = part_need(j, g->count, g->light.sharpen),
               .sharpen = g->light.sharpen,
               .spread = {g->light.threshold, g->light.knee, mask},
-              .floats = j->floats,
               .emits = bloom_emits(j->s)};
     v.all = join_spreads_all(&v.spread);
     for (uint32_t c = 0; c < v.channels; c++) v.type[c] = g->head.part[0].channel[c].type;
@@ -83,8 +82,9 @@ static bool make_head(part_group *g, const part_plan *of, err *e) {
     if (!(p->channel = mem_new(g->count, sizeof *p->channel, "channels", e))) return false;
     for (uint32_t c = 0; c < g->count; c++) {
         const part_channel *is = &of->channel[g->first + c];
+        const image_channel *own = &of->p->channel[is->index];
         p->channel[c] =
-            (image_channel){.name = mem_str(of->p->channel[is->index].name, e), .type = is->type};
+            (image_channel){.name = mem_str(own->name, e), .type = is->type, .wide = own->wide};
         p->channels++;
         if (!p->channel[c].name) return false;
     }
@@ -96,9 +96,9 @@ static bool make_group(part_group *to, part_plan *p, const layer_group *g, err *
     *to = (part_group){.group = g, .first = p->channels, .count = count_channels(s, g)};
     for (uint32_t c = 0; c < to->count; c++) {
         int index = channel_of(g, c);
-        pixel_type type = p->p->channel[index].type;
+        const image_channel *is = &p->p->channel[index];
         p->channel[p->channels++] =
-            (part_channel){index, type, bloom_stored(s, p->j->floats, type)};
+            (part_channel){index, is->type, bloom_stored(s, is->wide, is->type)};
     }
     return layer_light_of(&to->light, s, p->p, g, e) &&
            (!to->light.mask[0] ||
@@ -133,7 +133,7 @@ bool part_plan_make(part_plan *to, const part_job *j, err *e) {
     to->h = image_height(to->p);
     const image_header own = {.part = &h->part[j->part], .parts = 1};
     if (!layer_map_make(&to->m, to->p, s->layers, s->exclude, e) ||
-        !image_header_copy(&to->result, &own, e) || !part_header(to->result.part, s, j->floats, e))
+        !image_header_copy(&to->result, &own, e) || !part_header(to->result.part, s, e))
         return false;
     to->channel = mem_new((size_t)to->p->channels, sizeof *to->channel, "channels", e);
     to->group = mem_new((size_t)to->m.groups, sizeof *to->group, "layers", e);

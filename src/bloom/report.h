@@ -49,7 +49,7 @@ typedef struct {
     bloom_promise promise;
     bloom_verified verified;
     /* There are values beyond halfs, for which --half-overflow float asks for floats, and rows of
-     * halfs may have been written: the image has to be made again, in floats. */
+     * halfs may have been written: the image has to be made again, as its channels are marked. */
     bool beyond;
     uint64_t bad; /* NaN and infinite pixels */
     bloom_bad first_bad[SCAN_BAD];

@@ -51,15 +51,14 @@ typedef struct {
 
 void bloom_defaults(bloom_settings *s);
 
-/* Returns the type in which a channel of light is stored. floats: values were beyond halfs, and the
- * image is made again. */
-static inline pixel_type bloom_stored(const bloom_settings *s, bool floats, pixel_type came) {
-    if (floats) return PIXEL_FLOAT;
+/* Returns the type in which a channel of light is stored. wide: as image_channel has it. */
+static inline pixel_type bloom_stored(const bloom_settings *s, bool wide, pixel_type came) {
+    if (wide) return PIXEL_FLOAT;
     return s->half && came == PIXEL_FLOAT ? PIXEL_HALF : came;
 }
 /* Returns whether it is stored in halfs, whatever its values. */
-static inline bool bloom_stores_halfs(const bloom_settings *s, bool floats, pixel_type came) {
-    return bloom_stored(s, floats, came) == PIXEL_HALF && s->half_overflow != OVERFLOW_FLOAT;
+static inline bool bloom_stores_halfs(const bloom_settings *s, bool wide, pixel_type came) {
+    return bloom_stored(s, wide, came) == PIXEL_HALF && s->half_overflow != OVERFLOW_FLOAT;
 }
 
 /* Returns whether the glare is wanted in a layer of its own. */

@@ -28,8 +28,9 @@ static bool check_floats(const view *v, const outcome *o, err *e) {
 static bool choose_types(pixel_type to[VIEW_CHANNELS], group_made *made, const view *v,
                          const outcome *o, err *e) {
     for (uint32_t c = 0; c < v->channels; c++) {
-        to[c] = bloom_stored(v->s, v->floats, v->type[c]);
-        if (to[c] != PIXEL_HALF || !o->stats[c].over) continue;
+        const bool wide = view_part(v)->channel[c].wide;
+        to[c] = bloom_stored(v->s, wide, v->type[c]);
+        if ((to[c] != PIXEL_HALF && !wide) || !o->stats[c].over) continue;
         made->over += o->stats[c].over;
         made->largest = fmaxf(made->largest, o->stats[c].largest);
     }

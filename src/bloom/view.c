@@ -13,7 +13,8 @@ plan_planes view_planes(const view *v) {
                      .glare = v->emits};
     for (uint32_t c = 0; c < v->channels; c++) {
         if (v->type[c] != PIXEL_HALF) p.in = PLAN_FLOATS;
-        if (!bloom_stores_halfs(v->s, v->floats, v->type[c])) p.out = PLAN_FLOATS;
+        if (!bloom_stores_halfs(v->s, view_part(v)->channel[c].wide, v->type[c]))
+            p.out = PLAN_FLOATS;
     }
     if (v->doubles[0]) p.out = PLAN_DOUBLES;
     return p;

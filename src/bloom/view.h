@@ -36,7 +36,6 @@ typedef struct {
     const double *dark;             /* accuracy_dark of the image, of each channel */
     const scan *scanned;            /* of the image's pixels; NULL: this is a tile of it, */
     join_box kept;                  /* of which these pixels count; a width of 0: all */
-    bool floats;                    /* the result is to be floats, whatever the image has */
     bool emits;                     /* the glare is wanted alone, too: see `glare` */
     double *doubles[VIEW_CHANNELS]; /* receive the result before it is rounded; NULL: not wanted */
     /* What group_bloom adds: */

@@ -52,6 +52,7 @@ typedef struct {
     char *name;
     pixel_type type;
     uint8_t linear; /* EXR's pLinear, kept */
+    bool wide;      /* halfs do not hold its values, and --half-overflow float keeps them */
 } image_channel;
 
 /* One attribute as it stands in the file. */

@@ -178,8 +178,18 @@ T
         -q bright.exr kernel.exr -o out.exr --device cpu --mem-limit 5MB --pixel-type half --half-overflow error
     [ ! -e out.exr ]
     same 6MB bright.exr --pixel-type half --half-overflow float
-    grep -q "there are values beyond 65504: all colour is written as float" tiled.json
+    grep -q 'values beyond 65504, up to .*: the layer is written as float' tiled.json
     [[ "$("$FFTBLOOM" info tiled.exr)" == *"R G B, float"* ]]
+}
+
+@test "only the layer with values beyond halfs becomes float, whole or in tiles; an alpha alone, too" {
+    oiiotool in.exr --ch R=0.1,G=0.1,B=0.1,b.R=R,b.G=G,b.B=B --mulc 1,1,1,130.9,130.9,130.9 -d half -o two.exr \
+        in.exr --ch R=0.1,G=0.1,B=0.1,A=90000 -d float -o alpha.exr
+    same 6MB two.exr --normalize none --half-overflow float
+    same_header
+    [[ "$("$FFTBLOOM" info tiled.exr)" == *"R G B, half"*"b.R b.G b.B, float"* ]]
+    same 6MB alpha.exr --pixel-type half --half-overflow float
+    same_header
 }
 
 @test "pictures are developed as their rows come, and have the exposure of the whole image" {

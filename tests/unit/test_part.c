@@ -153,8 +153,7 @@ static void check_result(const tried *t, const tiling *cut) {
 /* Blooms with these tiles. */
 static void try_tiles(tried *t, const tiling *cut, bloom_report *r) {
     OWN(image_header) head = {0};
-    CHECK_OK(image_header_copy(&head, &t->in->head, &e) &&
-             part_header(&head.part[0], &t->s, false, &e));
+    CHECK_OK(image_header_copy(&head, &t->in->head, &e) && part_header(&head.part[0], &t->s, &e));
     t->f.out = image_new(&head, &e);
     t->f.next = t->f.upwards ? image_height(&head.part[0]) : 0;
     t->f.rows = 0;

@@ -206,7 +206,7 @@ static bool make_result(case_result *c, const case_run *r, err *e) {
         if (ok) end_with(c, &why);
     }
     bloom_close(&b);
-    ok = ok && stages_out_open(&after, &r->img->head, false, &c->c->s, r->threads, e) &&
+    ok = ok && stages_out_open(&after, &r->img->head, NULL, &c->c->s, r->threads, e) &&
          stages_image(&after, r->img, e);
     stages_close(&after);
     const image_box *want = &c->c->crop;

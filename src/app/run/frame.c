@@ -106,7 +106,7 @@ typedef struct {
     stages in;
     image *img;   /* all rows, where they are held between files and bloom. NULL: they go from */
     stages after; /* file to file, through this, */
-    bool floats;  /* in floats, since there were values beyond halfs */
+    bool beyond;  /* rows had values beyond halfs, and their channels are marked for another try */
     const bloom *bloom;
     bool torn; /* the input changed while it was read */
 } work;
@@ -212,7 +212,8 @@ static bool load_image(work *w, err *e) {
 /* Brings the rows of the result to files: those that are held, or those that are made now. */
 static bool give_rows(work *w, targets *to, err *e) {
     if (w->img) return targets_write_image(to, w->img, e);
-    bloom_rows rows = {.in = stages_source(&w->in), .out = targets_sink(to), .floats = w->floats};
+    bloom_rows rows = {
+        .in = stages_source(&w->in), .out = targets_sink(to), .marks = stages_marks(&w->in)};
     to->after = &w->after;
     w->after.clamped = 0; /* a picture may look at the rows before they come again */
     targets_memory(&rows.memory, &w->out, &w->in, w->after.head);
@@ -242,13 +243,12 @@ static const image_header *find_header(work *w, err *e) {
     image_header made = {0};
     if (w->img)
         return bloom_image(w->bloom, w->img, w->made, e) &&
-                       stages_out_open(&w->after, &w->img->head, false, s, w->m->threads, e) &&
+                       stages_out_open(&w->after, &w->img->head, NULL, s, w->m->threads, e) &&
                        stages_image(&w->after, w->img, e)
                    ? &w->img->head
                    : NULL;
-    bool ok = image_header_copy(&made, w->in.head, e) &&
-              bloom_header(w->bloom, &made, w->floats, e) &&
-              stages_out_open(&w->after, &made, w->floats, s, w->m->threads, e);
+    bool ok = image_header_copy(&made, w->in.head, e) && bloom_header(w->bloom, &made, e) &&
+              stages_out_open(&w->after, &made, stages_marks(&w->in), s, w->m->threads, e);
     image_header_free(&made);
     return ok ? w->after.head : NULL;
 }
@@ -292,13 +292,14 @@ static bool make_once(work *w, bool hold, err *e) {
     if (w->after.clamped)
         report_note(w->made, "%llu values beyond %g were clamped to it",
                     (unsigned long long)w->after.clamped, HALF_MAX);
+    w->beyond = w->made->beyond || w->after.beyond;
     stages_close(&w->after);
     image_free(&w->img);
     return ok;
 }
 
 /* Makes the frame, and does so again where it cannot be made as it was tried: there was no memory
- * to hold the image, or values beyond halfs ask for floats. */
+ * to hold the image, or values beyond halfs ask for floats in a layer. */
 static bool make_some_way(work *w, err *e) {
     bool hold = !w->f->alone || fits_surely(&w->out, w->r), ok = true;
     if (!hold) { /* most images fit, which is told without the kernel */
@@ -311,7 +312,7 @@ static bool make_some_way(work *w, err *e) {
     while (ok && !make_once(w, hold, e)) {
         err ignored = {0};
         bool memory = hold && w->f->alone && e->code == ERR_MEMORY;
-        bool wide = !hold && !w->floats && w->made->beyond;
+        bool wide = !hold && w->beyond;
         if ((memory || wide) && !w->r)
             w->r = image_open(w->f->input, NULL, w->m->threads, &ignored);
         if ((!memory && !wide) || !w->r) return false;
@@ -319,7 +320,6 @@ static bool make_some_way(work *w, err *e) {
         *e = (err){0};
         w->in.from = w->r;
         w->torn = hold = false;
-        w->floats = wide;
     }
     return ok;
 }

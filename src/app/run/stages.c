@@ -109,18 +109,24 @@ static bool colour_rows(stages *l, const stage *to, int part, const rows_band *b
 
 /* --- types ------------------------------------------------------------------------------------ */
 
-/* Changes the types of colour that is bloomed, and of its alpha. */
+/* Changes the types of colour that is bloomed, and of its alpha. A layer with a wide channel keeps
+ * its floats. */
 static bool set_types(const stages *l, image_part *p, stage_part *part, pixel_type from,
                       pixel_type to, err *e) {
     layer_map m;
     if (!layer_map_make(&m, p, l->s->bloom.layers, l->s->bloom.exclude, e)) return false;
-    for (int i = 0; i < m.groups; i++)
+    for (int i = 0; i < m.groups; i++) {
+        bool wide = false;
+        for (int k = 0; k <= m.group[i].channels; k++)
+            wide |= nth_channel(&m.group[i], k) >= 0 &&
+                    p->channel[nth_channel(&m.group[i], k)].wide;
         for (int k = 0; k <= m.group[i].channels; k++) {
             int c = nth_channel(&m.group[i], k);
-            if (c < 0 || p->channel[c].type != from) continue;
+            if (c < 0 || p->channel[c].type != from || (wide && to == PIXEL_HALF)) continue;
             p->channel[c].type = to;
             part->works = true;
         }
+    }
     layer_map_free(&m);
     return true;
 }
@@ -130,8 +136,18 @@ static bool floats_head(const stages *l, image_part *p, stage_part *to, err *e) 
 }
 
 static bool halfs_head(const stages *l, image_part *p, stage_part *to, err *e) {
-    return l->s->pixels != PIXELS_HALF || l->floats ||
-           set_types(l, p, to, PIXEL_FLOAT, PIXEL_HALF, e);
+    return l->s->pixels != PIXELS_HALF || set_types(l, p, to, PIXEL_FLOAT, PIXEL_HALF, e);
+}
+
+/* Returns how many values were beyond halfs; their channel is marked where that is wanted. */
+static uint64_t convert_rows(stages *l, int part, const image_channel *is, pixel_type becomes,
+                             void *plane, size_t n) {
+    uint64_t over = image_convert(plane, becomes, plane, is->type, n);
+    if (over && l->marks && l->s->bloom.half_overflow == OVERFLOW_FLOAT) {
+        image_part *to = &l->marks->part[part];
+        to->channel[image_find_channel(to, is->name)].wide = l->beyond = true;
+    }
+    return over;
 }
 
 static bool types_rows(stages *l, const stage *to, int part, const rows_band *b, err *e) {
@@ -141,7 +157,7 @@ static bool types_rows(stages *l, const stage *to, int part, const rows_band *b,
     for (int c = 0; c < p->channels; c++) {
         pixel_type is = p->channel[c].type, becomes = to->head.part[part].channel[c].type;
         if (b->plane[c] && is != becomes)
-            over += image_convert(b->plane[c], becomes, b->plane[c], is, n);
+            over += convert_rows(l, part, &p->channel[c], becomes, b->plane[c], n);
     }
     l->clamped += over;
     if (!over || l->s->bloom.half_overflow == OVERFLOW_CLAMP) return true;
@@ -287,36 +303,24 @@ image *stages_load(stages *l, bool *const *wanted, err *e) {
 
 /* --- out -------------------------------------------------------------------------------------- */
 
-bool stages_out_open(stages *l, const image_header *from, bool floats, const settings *s,
+bool stages_out_open(stages *l, const image_header *from, image_header *marks, const settings *s,
                      par *threads, err *e) {
-    *l = (stages){.s = s, .threads = threads, .floats = floats};
+    *l = (stages){.s = s, .threads = threads, .marks = marks};
     return open_list(l, OUT, from, e);
 }
 
-/* Keeps floats where a layer, or its alpha, has finite values beyond halfs. */
-static bool keep_wide(stages *l, const image *img, int part, err *e) {
-    layer_map m;
+/* Keeps floats in channels with finite values beyond halfs: bloom has looked after its own. */
+static void keep_wide(stages *l, const image *img, int part) {
     const image_part *p = &img->head.part[part];
     image_channel *to = l->stage[STAGES - 1].head.part[part].channel;
     size_t n = (size_t)image_width(p) * image_height(p);
-    const bloom_settings *s = &l->s->bloom;
-    if (!layer_map_make(&m, p, s->layers, s->exclude, e)) return false;
-    for (int i = 0; i < m.groups; i++) {
-        const layer_group *g = &m.group[i];
+    for (int c = 0; c < p->channels; c++) {
+        const float *v = img->plane[part][c];
+        if (!v || p->channel[c].type != PIXEL_FLOAT || to[c].type != PIXEL_HALF) continue;
         bool wide = false;
-        for (int k = 0; k <= g->channels; k++) {
-            int c = nth_channel(g, k);
-            if (c < 0 || p->channel[c].type != PIXEL_FLOAT) continue;
-            const float *v = img->plane[part][c];
-            for (size_t x = 0; !wide && x < n; x++) wide = fabsf(v[x]) > HALF_MAX && !isinf(v[x]);
-        }
-        for (int k = 0; wide && k <= g->channels; k++) {
-            int c = nth_channel(g, k);
-            if (c >= 0) to[c].type = p->channel[c].type;
-        }
+        for (size_t x = 0; !wide && x < n; x++) wide = fabsf(v[x]) > HALF_MAX && !isinf(v[x]);
+        if (wide) to[c].type = PIXEL_FLOAT;
     }
-    layer_map_free(&m);
-    return true;
 }
 
 bool stages_image(stages *l, image *img, err *e) {
@@ -326,7 +330,8 @@ bool stages_image(stages *l, image *img, err *e) {
         if (!img->plane[i]) continue;
         const rows_band all = {&img->head.part[i], 0, image_height(&img->head.part[i]),
                                img->plane[i], false};
-        ok = (!wide || keep_wide(l, img, i, e)) && stages_rows(l, i, &all, e);
+        if (wide) keep_wide(l, img, i);
+        ok = stages_rows(l, i, &all, e);
     }
     if (!ok) return false;
     image_header old = img->head; /* the headers change places */

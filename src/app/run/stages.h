@@ -46,19 +46,25 @@ struct stages {
     const image_header *head; /* of the last stage */
     const settings *s;
     par *threads;
-    image_reader *from; /* where rows of the way in come from; NULL: nothing more is read */
-    double seconds;     /* that reading has taken */
-    bool floats;        /* on the way out: types stay */
-    uint64_t clamped;   /* values beyond halfs that became the largest half */
+    image_reader *from;  /* where rows of the way in come from; NULL: nothing more is read */
+    double seconds;      /* that reading has taken */
+    image_header *marks; /* on the way out: as bloom_rows has them */
+    bool beyond;         /* rows had values beyond halfs, and their channels are marked */
+    uint64_t clamped;    /* values beyond halfs that became the largest half */
 };
 
 /* Open the list from a file to the bloom: --pixel-type float, --input-space; and that from the
  * bloom to the files: --output-space, --pixel-type half, where `from` is the header of what bloom
  * makes. The reader must outlive it. Close also after a failure. */
 bool stages_in_open(stages *l, image_reader *from, const settings *s, par *threads, err *e);
-bool stages_out_open(stages *l, const image_header *from, bool floats, const settings *s,
+bool stages_out_open(stages *l, const image_header *from, image_header *marks, const settings *s,
                      par *threads, err *e);
 void stages_close(stages *l);
+
+/* Returns the header where channels are marked for another run of the way. */
+static inline image_header *stages_marks(stages *in) {
+    return &in->stage[STAGES - 1].head;
+}
 
 /* Returns whether rows of a part change. */
 bool stages_change(const stages *l, int part);
@@ -73,7 +79,7 @@ rows_source stages_source(stages *l);
  */
 image *stages_load(stages *l, bool *const *wanted, err *e);
 /* Brings an image in memory through the way out: its pixels and its header. Where --half-overflow
- * is float, layers with values beyond halfs stay floats. */
+ * is float, channels with values beyond halfs stay floats. */
 bool stages_image(stages *l, image *img, err *e);
 
 /* Returns the space of the output; its curve is NULL where the colours stay as they are. */
