@@ -427,13 +427,25 @@ bench-fft-peers: $(FFTLAB)
 bench-python: $(SO)
 	@LIBFFTBLOOM=$(CURDIR)/$< PYTHONPATH=python /usr/bin/python3 tests/bench/python.py $(ROUNDS)
 
+# The CPU engine beside plain programs with FFTW and, with DUCC=FOLDER of its sources, with ducc0 built for
+# this machine; ROUNDS=N.
 .PHONY: bench-cpu
 bench-cpu: $(BUILD)/bench_cpu
 	@mkdir -p $(BUILD)/bench-cache
 	@BENCH_CACHE=$(BUILD)/bench-cache $< $(ROUNDS)
-$(BUILD)/bench_cpu: tests/bench/bench_cpu.c $(LIB) Makefile
+DUCC_O := $(if $(DUCC),$(BUILD)/ducc.o)
+$(BUILD)/ducc.o: tests/bench/peers/ducc.cc
+	$(call say,CXX,$<)
+	$(Q)$(CXX) -std=c++17 -O3 -march=native -I$(DUCC)/src -c $< -o $@
+$(BUILD)/bench_cpu $(BUILD)/bench_passes: $(BUILD)/bench_%: tests/bench/bench_%.c tests/bench/bench_engine.h $(LIB) Makefile $(DUCC_O)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(C_FLAGS) $< $(LIB) $(LD_FLAGS) -o $@ -lfftw3f_threads -lfftw3f $(LIBS)
+	$(Q)$(CC) $(C_FLAGS) -Itests $(filter %.c,$^) $(DUCC_O) $(LIB) $(LD_FLAGS) -o $@ -lfftw3f_threads -lfftw3f $(LIBS)
+
+# The passes beside the first one, and that beside FFTW or a copy; fails where one takes 1.5 times what
+# tests/bench/passes.txt says: make bench-passes [WRITE=1, which writes that file]
+.PHONY: bench-passes
+bench-passes: $(BUILD)/bench_passes $(PROG)
+	@tests/bench/passes.py tests/bench/passes.txt $^ $(if $(WRITE),--write)
 
 # The cost of the promise beside the bare convolution; ROUNDS=N.
 .PHONY: bench-accuracy

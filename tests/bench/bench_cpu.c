@@ -1,27 +1,25 @@
-/* bench_cpu.c - the CPU engine beside the program anyone would write with FFTW.
+/* bench_cpu.c - the CPU engine beside the program anyone would write with FFTW, or with ducc0.
  *
  *     bench_cpu [ROUNDS]      (make bench-cpu)
  *
  * The peer: per channel, copy into a padded frame, one real-to-complex 2-D transform of the whole
  * frame, times the kernel's spectrum, back, crop; the lengths of our own plan, measured plans, as
  * many FFTW threads as the engine has. Copies and products run on the same threads. Both see the
- * same image and spectrum and their results are compared. Rounds alternate between the two, so
+ * same image and kernel and their results are compared. Rounds alternate between the two, so
  * that whatever else the machine does meets both; medians, and the ratio of the medians. There
  * are rows for one thread, two, and all. FFTW's wisdom is kept in the folder
- * $BENCH_CACHE, or not at all.
+ * $BENCH_CACHE, or not at all. Where the Makefile was given a library of ducc0 (DUCC=FILE), the
+ * same program with its transforms is a third one. It measures nothing and plans nothing.
  */
-#include "base/mem.h"
+#include "bench/bench_engine.h"
+
 #include "base/par.h"
-#include "engine/engine.h"
 
 #include <fftw3.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-enum { CHANNELS = 3, MAX_ROUNDS = 201 };
+enum { CHANNELS = BENCH_CHANNELS, MAX_ROUNDS = 201 };
 
 static double seconds(void) {
     struct timespec t;
@@ -29,29 +27,16 @@ static double seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void *need(void *p, const err *e) {
-    if (p) return p;
-    fprintf(stderr, "bench_cpu: %s\n", e->msg);
-    exit(1);
-}
-
-static float *floats(size_t n) {
-    err e = {0};
-    return need(mem_new(n, sizeof(float), "bench", &e), &e);
-}
-
-/* A Gaussian's spectrum: real and even, so that both layouts come from one formula. */
-static float spectrum_value(uint32_t kx, uint32_t lx, uint32_t ky, uint32_t ly) {
-    double fx = (double)(kx < lx - kx ? kx : lx - kx) / lx;
-    double fy = (double)(ky < ly - ky ? ky : ly - ky) / ly;
-    return (float)exp(-40 * (fx * fx + fy * fy));
-}
-
 /* --- the plain program ---------------------------------------------------------------------- */
+
+/* Of peers/ducc.cc, where that is linked. */
+void ducc_forward(float *frame, unsigned lx, unsigned ly, int threads) __attribute__((weak));
+void ducc_inverse(float *frame, unsigned lx, unsigned ly, int threads) __attribute__((weak));
 
 typedef struct {
     uint32_t w, h, lx, ly;
     fftwf_plan forward, inverse;
+    bool ducc;    /* else FFTW */
     float *frame; /* lx + 2 floats a row: in place */
     float *spectrum[CHANNELS];
     const float *in, *kernel;
@@ -59,26 +44,55 @@ typedef struct {
     par *threads;
 } plain;
 
-static void plain_open(plain *q, uint32_t w, uint32_t h, uint32_t lx, uint32_t ly, par *threads) {
-    *q = (plain){.w = w, .h = h, .lx = lx, .ly = ly, .threads = threads};
-    size_t halves = lx / 2 + 1;
-    q->frame = floats(2 * halves * ly);
-    fftwf_plan_with_nthreads(par_threads(threads));
-    fftwf_complex *half = (fftwf_complex *)(void *)q->frame;
-    q->forward = fftwf_plan_dft_r2c_2d((int)ly, (int)lx, q->frame, half, FFTW_MEASURE);
-    q->inverse = fftwf_plan_dft_c2r_2d((int)ly, (int)lx, half, q->frame, FFTW_MEASURE);
-    for (int c = 0; c < CHANNELS; c++) {
-        q->spectrum[c] = floats(2 * halves * ly);
-        for (uint32_t y = 0; y < ly; y++)
-            for (uint32_t x = 0; x < halves; x++)
-                q->spectrum[c][2 * (y * halves + x)] = spectrum_value(x, lx, y, ly) /
-                                                       ((float)lx * (float)ly);
+static void forward(const plain *q) {
+    if (q->ducc)
+        ducc_forward(q->frame, q->lx, q->ly, par_threads(q->threads));
+    else
+        fftwf_execute(q->forward);
+}
+
+static void inverse(const plain *q) {
+    if (q->ducc)
+        ducc_inverse(q->frame, q->lx, q->ly, par_threads(q->threads));
+    else
+        fftwf_execute(q->inverse);
+}
+
+/* Transforms the kernel, whose centre goes to the first pixel. */
+static void plain_spectrum(plain *q, int c, const psf *k) {
+    const size_t pitch = 2 * (q->lx / 2 + 1), n = pitch * q->ly;
+    const double scale = k->scale[c] / ((double)q->lx * q->ly);
+    memset(q->frame, 0, n * sizeof *q->frame);
+    for (uint32_t y = 0; y < k->h; y++)
+        for (uint32_t x = 0; x < k->w; x++)
+            q->frame[(y + q->ly - k->cy) % q->ly * pitch + (x + q->lx - k->cx) % q->lx] =
+                (float)(scale * (double)k->tap[((size_t)c * k->h + y) * k->w + x]);
+    forward(q);
+    q->spectrum[c] = bench_floats(n);
+    memcpy(q->spectrum[c], q->frame, n * sizeof *q->frame);
+}
+
+static plain plain_open(const bench_engine *of, bool ducc, par *threads) {
+    const plan *p = &of->p;
+    const uint32_t *size = p->ask.size, lx = p->axis[p->first].length,
+                   ly = p->axis[1 - p->first].length;
+    plain q = {.w = size[0], .h = size[1], .lx = lx, .ly = ly, .ducc = ducc, .threads = threads};
+    q.frame = bench_floats(2 * (size_t)(lx / 2 + 1) * ly);
+    fftwf_complex *half = (fftwf_complex *)(void *)q.frame;
+    if (!ducc) {
+        fftwf_plan_with_nthreads(par_threads(threads));
+        q.forward = fftwf_plan_dft_r2c_2d((int)ly, (int)lx, q.frame, half, FFTW_MEASURE);
+        q.inverse = fftwf_plan_dft_c2r_2d((int)ly, (int)lx, half, q.frame, FFTW_MEASURE);
     }
+    for (int c = 0; c < CHANNELS; c++) plain_spectrum(&q, c, &of->kernel);
+    return q;
 }
 
 static void plain_close(plain *q) {
-    fftwf_destroy_plan(q->forward);
-    fftwf_destroy_plan(q->inverse);
+    if (!q->ducc) {
+        fftwf_destroy_plan(q->forward);
+        fftwf_destroy_plan(q->inverse);
+    }
     mem_free(q->frame);
     for (int c = 0; c < CHANNELS; c++) mem_free(q->spectrum[c]);
 }
@@ -109,9 +123,8 @@ static bool multiply_row(void *ctx, size_t y, int worker, err *e) {
 
 static bool crop_row(void *ctx, size_t y, int worker, err *e) {
     plain *q = ctx;
-    const float *row = q->frame + y * 2 * (q->lx / 2 + 1), *in = q->in + y * q->w;
     (void)worker, (void)e;
-    for (size_t x = 0; x < q->w; x++) q->out[y * q->w + x] = 0.25f * in[x] + 0.75f * row[x];
+    memcpy(q->out + y * q->w, q->frame + y * 2 * (q->lx / 2 + 1), q->w * sizeof(float));
     return true;
 }
 
@@ -122,35 +135,15 @@ static double plain_run(plain *q, float *const in[], float *const out[]) {
         q->out = out[c];
         q->kernel = q->spectrum[c];
         par_for(q->threads, q->ly, pad_row, q, NULL);
-        fftwf_execute(q->forward);
+        forward(q);
         par_for(q->threads, q->ly, multiply_row, q, NULL);
-        fftwf_execute(q->inverse);
+        inverse(q);
         par_for(q->threads, q->h, crop_row, q, NULL);
     }
     return seconds() - start;
 }
 
-/* --- the engine ----------------------------------------------------------------------------- */
-
-static engine *engine_ready(const plan *p, par *threads) {
-    size_t line = p->axis[1].length, count = CHANNELS * (size_t)p->halves * line;
-    err e = {0};
-    spectrum_lines k = {.channels = CHANNELS,
-                        .halves = p->halves,
-                        .length = p->axis[1].length,
-                        .value = floats(2 * count)};
-    for (size_t i = 0; i < count; i++) {
-        uint32_t k1 = (uint32_t)(i / line % p->halves), k2 = (uint32_t)(i % line);
-        ((float *)k.value)[2 * i] = spectrum_value(k1, p->axis[0].length, k2, p->axis[1].length);
-    }
-    engine_device d = {.class = ENGINE_CPU};
-    engine *g = need(engine_open(&d, threads, NULL, &e), &e);
-    if (!engine_prepare(g, p, &k, &(engine_options){0}, &e)) need(NULL, &e);
-    spectrum_lines_free(&k);
-    return g;
-}
-
-/* --- both ----------------------------------------------------------------------------------- */
+/* --- all ------------------------------------------------------------------------------------ */
 
 static int by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
@@ -163,68 +156,67 @@ static double median(double *v, int n) {
     return n % 2 ? v[n / 2] : 0.5 * (v[n / 2 - 1] + v[n / 2]);
 }
 
+enum { FFTW, DUCC, PEERS };
+
+/* The times of a case: of ours for each kind of frame, and of the peers for ordinary ones. */
+typedef struct {
+    double ours[BENCH_KINDS][MAX_ROUNDS], pass[BENCH_KINDS][3][MAX_ROUNDS];
+    double peer[PEERS][MAX_ROUNDS];
+} times;
+
+static void one_round(times *t, int i, bench_engine *g, plain *q, int peers,
+                      float *const theirs[]) {
+    for (int kind = BENCH_KINDS - 1; kind >= 0; kind--) { /* the ordinary frame's result stays */
+        engine_times et = bench_run(g, (bench_kind)kind);
+        if (i < 0) continue;
+        t->ours[kind][i] = et.total;
+        for (int k = 0; k < 3; k++) t->pass[kind][k][i] = et.pass[k];
+    }
+    for (int k = 0; k < peers; k++) {
+        double other = plain_run(&q[k], g->in[BENCH_ORDINARY], theirs);
+        if (i >= 0) t->peer[k][i] = other;
+    }
+}
+
 static void bench(uint32_t w, uint32_t h, uint32_t kernel, int rounds, par *threads) {
+    static times t;
     const char *cache = getenv("BENCH_CACHE");
-    plan_request ask = {.size = {w, h},
-                        .reach_lo = {kernel / 2, kernel / 2},
-                        .reach_hi = {kernel / 2 - 1, kernel / 2 - 1},
-                        .channels = CHANNELS,
-                        .spectra = CHANNELS};
-    plan p;
-    err e = {0};
-    if (!plan_make(&p, &ask, &e)) need(NULL, &e);
-    engine *g = engine_ready(&p, threads);
-    plain q;
+    const int peers = ducc_forward ? 2 : 1;
+    const size_t n = (size_t)w * h;
+    bench_engine g = bench_open(w, h, kernel, CHANNELS, false, threads);
+    plain q[PEERS];
     char wisdom[1024];
     snprintf(wisdom, sizeof wisdom, "%s/plain-wisdom", cache ? cache : "");
     if (cache) fftwf_import_wisdom_from_filename(wisdom);
-    plain_open(&q, w, h, p.axis[p.first].length, p.axis[1 - p.first].length, threads);
+    for (int i = 0; i < peers; i++) q[i] = plain_open(&g, i == DUCC, threads);
     if (cache) fftwf_export_wisdom_to_filename(wisdom);
-
-    float *in[CHANNELS], *ours[CHANNELS], *theirs[CHANNELS];
-    unsigned seed = 1;
-    for (int c = 0; c < CHANNELS; c++) {
-        in[c] = floats((size_t)w * h);
-        ours[c] = floats((size_t)w * h);
-        theirs[c] = floats((size_t)w * h);
-        for (size_t i = 0; i < (size_t)w * h; i++) {
-            seed = seed * 1664525u + 1013904223u;
-            in[c][i] = (float)(seed >> 8) * 0x1p-24f;
-        }
-    }
-    const double tap[CHANNELS] = {0.25, 0.25, 0.25}, gain[CHANNELS] = {0.75, 0.75, 0.75};
-    const join how = join_plain(CHANNELS, tap, gain);
-    engine_frame f = {.in = (const void *const *)in, .out = (void *const *)ours, .join = &how};
-
-    double t[2][MAX_ROUNDS], pass[3][MAX_ROUNDS];
-    for (int r = -1; r < rounds; r++) { /* one round to warm up */
-        engine_times et = {0};
-        if (!engine_run(g, &f, &et, &e)) need(NULL, &e);
-        double other = plain_run(&q, in, theirs);
-        if (r < 0) continue;
-        t[0][r] = et.total;
-        t[1][r] = other;
-        for (int i = 0; i < 3; i++) pass[i][r] = et.pass[i];
-    }
-    double worst = 0; /* of the difference between the two */
+    float *theirs[CHANNELS];
+    for (int c = 0; c < CHANNELS; c++) theirs[c] = bench_floats(n);
+    for (int i = -1; i < rounds; i++) one_round(&t, i, &g, q, peers, theirs); /* one to warm up */
+    double worst = 0; /* of the difference between ours and the last peer's */
     for (int c = 0; c < CHANNELS; c++)
-        for (size_t i = 0; i < (size_t)w * h; i++)
-            worst = fmax(worst, fabs((double)ours[c][i] - (double)theirs[c][i]));
+        for (size_t i = 0; i < n; i++)
+            worst = fmax(worst, fabs((double)g.out[c][i] - (double)theirs[c][i]));
 
-    double a = median(t[0], rounds), b = median(t[1], rounds);
-    printf("%d threads, %ux%u kernel %u, %u x %u, %c first: fftbloom %.2f ms (least %.2f; passes "
-           "%.2f %.2f %.2f), plain FFTW %.2f ms (least %.2f), ratio %.2f, apart by %.1e\n",
-           par_threads(threads), w, h, kernel, q.lx, q.ly, "xy"[p.first], a * 1e3, t[0][0] * 1e3,
-           median(pass[0], rounds) * 1e3, median(pass[1], rounds) * 1e3,
-           median(pass[2], rounds) * 1e3, b * 1e3, t[1][0] * 1e3, a / b, worst);
-    fflush(stdout);
-    engine_close(&g);
-    plain_close(&q);
-    for (int i = 0; i < CHANNELS; i++) {
-        mem_free(in[i]);
-        mem_free(ours[i]);
-        mem_free(theirs[i]);
+    double ours = median(t.ours[0], rounds);
+    printf("%d threads, %ux%u kernel %u, %u x %u, %c first\n", par_threads(threads), w, h, kernel,
+           q->lx, q->ly, "xy"[g.p.first]);
+    for (int i = 0; i < BENCH_KINDS; i++) {
+        double all = i ? median(t.ours[i], rounds) : ours;
+        printf("  %-12s %8.2f ms (least %.2f; passes %.2f %.2f %.2f), %.2f of an ordinary one\n",
+               BENCH_KIND[i], all * 1e3, t.ours[i][0] * 1e3, median(t.pass[i][0], rounds) * 1e3,
+               median(t.pass[i][1], rounds) * 1e3, median(t.pass[i][2], rounds) * 1e3, all / ours);
     }
+    for (int i = 0; i < peers; i++) {
+        double all = median(t.peer[i], rounds);
+        printf("  %-12s %8.2f ms (least %.2f), ours is %.2f of it\n",
+               i == DUCC ? "ducc0" : "plain FFTW", all * 1e3, t.peer[i][0] * 1e3, ours / all);
+    }
+    printf("  ours and theirs are apart by %.1e\n", worst);
+    fflush(stdout);
+    bench_close(&g);
+    for (int i = 0; i < peers; i++) plain_close(&q[i]);
+    for (int c = 0; c < CHANNELS; c++) mem_free(theirs[c]);
 }
 
 int main(int argc, char **argv) {
@@ -234,7 +226,7 @@ int main(int argc, char **argv) {
     printf("%d rounds, %s\n", rounds, fftwf_version);
     for (int many = 1; many >= 0; many = many == 1 ? 2 : many == 2 ? 0 : -1) {
         err e = {0};
-        par *threads = need(par_open(many, &e), &e);
+        par *threads = bench_need(par_open(many, &e), &e);
         if (par_threads(threads) > before) {
             bench(1280, 720, 256, rounds, threads);
             bench(1920, 1080, 256, rounds, threads);
