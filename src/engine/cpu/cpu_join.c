@@ -74,18 +74,19 @@ static row row_of(const row_job *p, const void *made, const plan *is) {
                  .glare = p->s.glare};
 }
 
-/* --- an ordinary row ------------------------------------------------------------------------- */
+/* --- a row at once --------------------------------------------------------------------------- */
 
-/* Makes a row, or one of halfs where it has these, if it is an ordinary one. */
-static bool make_ordinary(const row_job *p, const row *r, row_totals *t) {
+/* Makes a row, or one of halfs where it has these, if it is an ordinary one or one of both signs.
+ */
+static bool make_at_once(const row_job *p, const row *r, row_totals *t) {
     row k = row_kept(r, &p->kept);
-    if (!row_make_ordinary(&k, t)) return false;
+    if (!(k.nonnegative && row_make_ordinary(&k, t)) && !row_make_signs(&k, t)) return false;
     row_add_margins(r, t, &p->kept);
     return true;
 }
 
-/* Makes a row that may be ordinary from halfs to halfs, without floats in memory, but for the
- * pixels whose light leaves the image. */
+/* Makes such a row from halfs to halfs, without floats in memory, but for the pixels whose light
+ * leaves the image. */
 static bool make_halfs(const row_job *p, const row *is, row_totals *t, double *spilled) {
     if (p->planes.out != PLAN_HALFS || p->planes.in != PLAN_HALFS || p->how->kept.w) return false;
     if (p->in == p->out) return false;
@@ -93,7 +94,7 @@ static bool make_halfs(const row_job *p, const row *is, row_totals *t, double *s
     r.half_in = p->in;
     r.half_out = p->out;
     *spilled = 0;
-    if (!make_ordinary(p, &r, t)) return false;
+    if (!make_at_once(p, &r, t)) return false;
     *spilled = join_spilled(p->how, &(join_row){p->c, p->y, p->in, true}, p->s.in);
     return true;
 }
@@ -153,9 +154,8 @@ void cpu_join_row(const cpu_join *f, uint32_t y, int worker, const void *made) {
     row r = row_of(&p, made, f->p);
     row_totals t;
     double spilled;
-    /* Whether it is an ordinary row, its pixels decide. */
-    bool ordinary = p.all && p.is->nonnegative && !p.glare && p.planes.out != PLAN_DOUBLES;
-    if (ordinary && make_halfs(&p, &r, &t, &spilled)) {
+    bool at_once = p.all && !p.glare && p.planes.out != PLAN_DOUBLES; /* its pixels decide, too */
+    if (at_once && make_halfs(&p, &r, &t, &spilled)) {
         set_stats(st, &t, spilled);
         return;
     }
@@ -170,7 +170,7 @@ void cpu_join_row(const cpu_join *f, uint32_t y, int worker, const void *made) {
         set_stats(st, &t, 0);
         return;
     }
-    if (!ordinary || !make_ordinary(&p, &r, &t)) make_in_doubles(&p, &r, &t);
+    if (!at_once || !make_at_once(&p, &r, &t)) make_in_doubles(&p, &r, &t);
     set_stats(st, &t, spilled);
     if (t.largest > HALF_MAX) limit_to_halfs(&p, &r, st);
     if (p.planes.out == PLAN_HALFS)

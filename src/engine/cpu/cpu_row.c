@@ -168,6 +168,158 @@ bool row_make_ordinary(const row *r, row_totals *t) {
            o.largest < 1e36F;
 }
 
+/* --- rows of both signs ------------------------------------------------------------------------
+ */
+
+#define SIZE8(v) (vec8f)((vec8i)(v)&INT32_MAX)
+
+/* What is known of such a row so far. */
+typedef struct {
+    vec4d norm, sum, cut;
+    float top, lowest, largest, least, darkest; /* sizes, but for `lowest`, which is of the glare */
+    uint32_t negative;
+    float dark; /* the least float that is not darker than the row's `dark` */
+} both_signs;
+
+/* Makes the pixels from i on one by one. */
+static void sign_one_by_one(const row *r, both_signs *o, uint32_t i) {
+    uint32_t whole = r->n / AT_ONCE * AT_ONCE;
+    while (i < r->n) {
+        uint32_t end = i < whole ? min_u32(i + SPAN, whole) : r->n;
+        vec8f norm[2] = {{0}, {0}}, sum[2] = {{0}, {0}}, cut[2] = {{0}, {0}};
+        for (; i < end; i++) {
+            double g = r->floats ? (double)r->floats[i] : r->doubles[i];
+            float e = (float)g, in = r->half_out ? half_to_float(r->half_in[i]) : r->in[i];
+            if (r->nonnegative && e < 0) {
+                o->negative++;
+                o->lowest = fminf(o->lowest, e);
+                cut[i / 8 % 2][i % 8] += e;
+            }
+            if (r->nonnegative && g < 0) g = 0;
+            float out = (float)(r->centre * (double)in + g), size = fabsf(out);
+            norm[i / 8 % 2][i % 8] += e * e;
+            sum[i / 8 % 2][i % 8] += out;
+            o->top = fmaxf(o->top, fabsf(e));
+            o->largest = fmaxf(o->largest, size);
+            o->least = fminf(o->least, size);
+            if (size >= o->dark) o->darkest = fminf(o->darkest, size);
+            if (r->half_out)
+                r->half_out[i] = half_from_float(out);
+            else
+                r->out[i] = out;
+        }
+        vec8f all = norm[0] + norm[1], light = sum[0] + sum[1], off = cut[0] + cut[1];
+        VECTOR_ADD_UP(o->norm, all);
+        VECTOR_ADD_UP(o->sum, light);
+        VECTOR_ADD_UP(o->cut, off);
+    }
+}
+
+/* Fills `e` with what the transform made, as floats, and `out` with pixels: products and sums are
+ * doubles, which nothing but registers holds. */
+VECTOR_INLINE VECTOR_WIDE void sign_eight(vec8f *e, vec8f *out, const row *r, uint32_t i,
+                                          const vec8f *in, bool wide, bool cut) {
+    vec4d lo, hi, zero = {0};
+    if (wide) {
+        lo = *(const vec4d_any *)(r->doubles + i), hi = *(const vec4d_any *)(r->doubles + i + 4);
+        *e = FLOATS8(lo, hi);
+    } else {
+        *e = *(const vec8f_any *)(r->floats + i);
+        lo = VECTOR_DOUBLES(*e, 0), hi = VECTOR_DOUBLES(*e, 4);
+    }
+    if (cut) lo = VECTOR_MAX4(zero, lo), hi = VECTOR_MAX4(zero, hi);
+    lo += r->centre * VECTOR_DOUBLES(*in, 0);
+    hi += r->centre * VECTOR_DOUBLES(*in, 4);
+    *out = FLOATS8(lo, hi);
+}
+
+/* Makes the first `whole` pixels. cut: glare below zero is cut off. */
+VECTOR_INLINE VECTOR_WIDE void sign_vectors(const row *r, both_signs *o, uint32_t whole, bool halfs,
+                                            bool wide, bool cut) {
+    vec8f zero = {0}, top = zero, largest = zero, lowest = zero;
+    vec8f least = zero + FLT_MAX, darkest = least, dark = zero + o->dark;
+    vec8i count = {0};
+    for (uint32_t i = 0; i < whole;) {
+        uint32_t end = min_u32(i + SPAN, whole);
+        vec8f norm[2] = {zero, zero}, sum[2] = {zero, zero}, off[2] = {zero, zero};
+        for (; i < end; i += AT_ONCE) {
+            _Pragma("GCC unroll 2") for (uint32_t k = 0; k < 2; k++) {
+                const uint32_t at = i + 8 * k;
+                vec8f in, e, out, size;
+                if (halfs)
+                    vector_of_halfs(&in, r->half_in + at);
+                else
+                    in = *(const vec8f_any *)(r->in + at);
+                sign_eight(&e, &out, r, at, &in, wide, cut);
+                if (halfs)
+                    vector_to_halfs(r->half_out + at, &out);
+                else
+                    *(vec8f_any *)(r->out + at) = out;
+                if (cut) {
+                    vec8i below = e < zero;
+                    count -= below;
+                    off[k] += (vec8f)((vec8i)e & below);
+                    lowest = VECTOR_MIN8(e, lowest);
+                }
+                norm[k] += e * e;
+                sum[k] += out;
+                size = SIZE8(e);
+                top = VECTOR_MAX8(size, top);
+                size = SIZE8(out);
+                largest = VECTOR_MAX8(size, largest);
+                least = VECTOR_MIN8(size, least);
+                size = VECTOR_PICK8(size < dark, darkest, size);
+                darkest = VECTOR_MIN8(size, darkest);
+            }
+        }
+        norm[0] += norm[1], sum[0] += sum[1], off[0] += off[1];
+        VECTOR_ADD_UP(o->norm, norm[0]);
+        VECTOR_ADD_UP(o->sum, sum[0]);
+        if (cut) VECTOR_ADD_UP(o->cut, off[0]);
+    }
+    for (int k = 0; k < 8; k++) {
+        o->top = fmaxf(o->top, top[k]);
+        o->lowest = fminf(o->lowest, lowest[k]);
+        o->largest = fmaxf(o->largest, largest[k]);
+        o->least = fminf(o->least, least[k]);
+        o->darkest = fminf(o->darkest, darkest[k]);
+        o->negative += (uint32_t)count[k];
+    }
+}
+#define SIGN_VECTORS(halfs, wide, cut)                                                         \
+    VECTOR_WIDE static void sign_##halfs##wide##cut(const row *r, both_signs *o, uint32_t n) { \
+        sign_vectors(r, o, n, halfs, wide, cut);                                               \
+    }
+SIGN_VECTORS(0, 0, 0)
+SIGN_VECTORS(0, 0, 1)
+SIGN_VECTORS(0, 1, 0)
+SIGN_VECTORS(0, 1, 1)
+SIGN_VECTORS(1, 0, 0)
+SIGN_VECTORS(1, 0, 1)
+SIGN_VECTORS(1, 1, 0)
+SIGN_VECTORS(1, 1, 1)
+
+bool row_make_signs(const row *r, row_totals *t) {
+    static void (*const MAKE[2][2][2])(const row *, both_signs *, uint32_t) = {
+        {{sign_000, sign_001}, {sign_010, sign_011}}, {{sign_100, sign_101}, {sign_110, sign_111}}};
+    both_signs o = {.least = FLT_MAX, .darkest = FLT_MAX, .dark = (float)r->dark};
+    if ((double)o.dark < r->dark) o.dark = nextafterf(o.dark, FLT_MAX);
+    uint32_t whole = vector_wide() ? r->n / AT_ONCE * AT_ONCE : 0;
+    MAKE[r->half_out != NULL][!r->floats][r->nonnegative](r, &o, whole);
+    sign_one_by_one(r, &o, whole);
+    *t = (row_totals){.norm = (o.norm[0] + o.norm[1]) + (o.norm[2] + o.norm[3]),
+                      .sum = (o.sum[0] + o.sum[1]) + (o.sum[2] + o.sum[3]),
+                      .negative = o.negative,
+                      .negative_sum = (o.cut[0] + o.cut[1]) + (o.cut[2] + o.cut[3]),
+                      .lowest = (double)o.lowest,
+                      .peak = (double)o.top,
+                      .largest = o.largest,
+                      .darkest = o.darkest,
+                      .darker = (double)o.least < r->dark};
+    if (r->half_out && !(o.largest <= HALF_MAX)) return false;
+    return o.top > 1e-15F && o.top < 1e15F && o.largest < 1e36F;
+}
+
 /* --- any rows, in doubles --------------------------------------------------------------------- */
 
 enum { FOUR = 4 };

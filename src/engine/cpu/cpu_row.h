@@ -1,7 +1,8 @@
 /* cpu_row.h - one row of a result: what it is made of, how, and what is measured of it.
  *
- * An ordinary row is made at once. Any other is made in doubles, in two steps; the pixels of a row
- * that the transform made in doubles are the same in either way. */
+ * An ordinary row is made at once, and so is one of both signs, whose products and sums are doubles
+ * that no memory holds. Any other is made in doubles, in two steps, and its pixels are the same
+ * numbers. */
 #ifndef ENGINE_CPU_ROW_H
 #define ENGINE_CPU_ROW_H
 
@@ -41,12 +42,16 @@ typedef struct {
  * cancel, so all roundings are relative to the result: accuracy_relative has room for them. */
 bool row_make_ordinary(const row *r, row_totals *t);
 
+/* Makes a row in which anything may be below zero, where all light is spread: in doubles, rounded
+ * to a float once, so that terms of both signs may cancel (docs/math.md, "Terms that cancel").
+ * Glare below zero is cut off where there can be none. Sizes are as those of an ordinary row, and
+ * so is the answer. */
+bool row_make_signs(const row *r, row_totals *t);
+
 /* Starts the totals of a row. Fills r->glare with what the transform made, and notes
  * its norm and peak; fills r->own with what the pixels give where all of them is spread. */
 void row_begin(const row *r, row_totals *t);
-/* Makes `out` of any row from r->own and r->glare: in doubles, rounded to a float once, so that
- * terms of both signs may cancel (docs/math.md, "Terms that cancel"). Glare below zero is cut off
- * where there can be none. */
+/* Makes `out` of any row from r->own and r->glare, as row_make_signs does. */
 void row_finish(const row *r, row_totals *t);
 
 /* Returns the part of a row whose result counts. */
