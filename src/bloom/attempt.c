@@ -21,7 +21,7 @@ uint64_t attempt_bytes(const view *v) {
 
 /* Returns what becomes of a pixel: docs/math.md, "As it is done". */
 static join join_of(const view *v, const light *l) {
-    const session_size *size = v->size;
+    const kernel_at *size = v->size;
     join j = {.spread = v->spread,
               .kept = v->kept,
               .additive = v->s->emit == EMIT_ADDITIVE,

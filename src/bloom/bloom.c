@@ -252,7 +252,7 @@ static bool first_request(const bloom *b, const image_header *h, plan_precision 
     bool ok = first_need(b, h, &need, &planes, e) &&
               kernel_source_psf(&k, session_kernel(b->session), &use, &need, NULL, e);
     if (ok) {
-        *ask = session_request(&b->s, &k, &need, planes);
+        *ask = kernel_at_plan(&b->s, &k, &need, planes);
         ask->precision = precision;
     }
     psf_free(&k);

@@ -217,7 +217,7 @@ bool group_bloom(group_made *to, view *v, bool predict, err *e) {
     scan own = {.memory = NULL};
     outcome o = {0};
     *to = (group_made){0};
-    v->size = session_size_take(v->session, &v->need, view_planes(v), e);
+    v->size = kernel_sizes_take(session_sizes(v->session), &v->need, view_planes(v), e);
     bool ok = v->size && host_ask(0, e);
     for (uint32_t c = 0; ok && v->emits && !predict && c < v->channels; c++)
         ok = (v->glare[c] = mem_raw(v->pixels, sizeof(float), "glare", e));
@@ -236,6 +236,6 @@ bool group_bloom(group_made *to, view *v, bool predict, err *e) {
             mem_free(v->glare[c]);
     }
     scan_free(&own);
-    session_size_give(v->session, v->size);
+    kernel_sizes_give(session_sizes(v->session), v->size);
     return ok || (*v->layer && err_in(e, "layer '%s'", v->layer));
 }

@@ -21,7 +21,7 @@ bool part_needs_open(part_needs *n, const part_plan *p, err *e) {
     }
     const kernel_need need = part_need(j, most, s->sharpen);
     if (j->session && !part_psf(&k, j, &need, NULL, e)) return false;
-    n->ask = session_request(s, &k, &need, planes);
+    n->ask = kernel_at_plan(s, &k, &need, planes);
     n->ask.precision = s->precision;
     if (j->session) psf_free(&k);
     if (!j->session || (s->device && strcmp(s->device, "cpu") == 0)) return true;
@@ -97,7 +97,7 @@ uint64_t part_memory(mem_plan *to, const part_needs *n, const tiling *t) {
     plan worst = about;
     if (!whole) worst.first = PLAN_Y; /* either axis of a tile may be the first one */
     uint64_t making, tile = 0, in = 0, out = 0;
-    mem_plan_add(to, "kernel", session_bytes(ask));
+    mem_plan_add(to, "kernel", kernel_at_bytes(ask));
     mem_plan_add(to, "spectrum",
                  spectrum_bytes(ask->reach_lo[PLAN_X] + 1 + ask->reach_hi[PLAN_X],
                                 ask->reach_lo[PLAN_Y] + 1 + ask->reach_hi[PLAN_Y], ask->spectra,

@@ -6,21 +6,8 @@
 #include "base/mem.h"
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-
-/* The number of sizes kept while no thread uses them: the parts of a file may take turns. */
-enum { KEPT_SIZES = 4 };
-
-/* A size, or the attempt to make one. */
-typedef struct size_entry {
-    session_size size; /* first, so that a size's address is its entry's */
-    bool making;       /* by a thread that works without the lock */
-    err why;           /* it could not be made */
-    uint32_t users;    /* threads that make it, wait for it or have it */
-    struct size_entry *next;
-} size_entry;
 
 struct session {
     /* Set by session_open, const afterwards. */
@@ -30,36 +17,36 @@ struct session {
     kernel_source kernel;
     bool borrowed;           /* the kernel belongs to another session */
     char faults[LINT_WORDS]; /* of the kernel, in words; "": none */
-
-    atomic_flag told; /* the log has said that the primaries of kernel or image are not known */
+    kernel_sizes *sizes;     /* has a lock of its own */
 
     pthread_mutex_t lock; /* guards what follows */
-    pthread_cond_t made;  /* a size has been made, or not; what was expected is there, or not */
-    size_entry *sizes;    /* the last used one first */
+    pthread_cond_t there; /* what was expected is there, or not */
     uint32_t expecting;   /* calls of session_expect under way */
     session_lease ahead;  /* what they have come to, for the next lease to tell */
 };
 
 /* --- opening --------------------------------------------------------------------------------- */
 
-static session *new_session(const bloom_settings *settings, device_pool *devices, err *e) {
+/* Opens a session with a kernel, which becomes the session's unless it is borrowed. */
+static session *new_session(const bloom_settings *settings, const kernel_source *k, bool borrowed,
+                            device_pool *devices, err *e) {
     session *s = mem_new(1, sizeof *s, "session", e);
     if (!s) return NULL;
     s->s = *settings;
     s->devices = devices;
     s->threads = device_pool_threads(devices);
-    atomic_flag_clear(&s->told);
+    if (k) s->kernel = *k;
+    s->borrowed = borrowed;
     pthread_mutex_init(&s->lock, NULL);
-    pthread_cond_init(&s->made, NULL);
+    pthread_cond_init(&s->there, NULL);
+    if (!(s->sizes = kernel_sizes_open(&s->s, &s->kernel, devices, e))) session_close(&s);
     return s;
 }
 
 session *session_open(const bloom_settings *settings, const char *path, const kernel_source *read,
                       device_pool *devices, err *e) {
-    session *s = new_session(settings, devices, e);
+    session *s = new_session(settings, read, read != NULL, devices, e);
     if (!s) return NULL;
-    s->borrowed = read != NULL;
-    if (read) s->kernel = *read;
     bool ok = read || kernel_source_load(&s->kernel, path, s->threads, e);
     if (ok && !s->kernel.is_spectrum) {
         const psf_planes taps = kernel_source_planes(&s->kernel);
@@ -70,32 +57,18 @@ session *session_open(const bloom_settings *settings, const char *path, const ke
 }
 
 session *session_open_beside(const session *of, const bloom_settings *settings, err *e) {
-    session *s = new_session(settings, of->devices, e);
-    if (!s) return NULL;
-    s->kernel = of->kernel;
-    memcpy(s->faults, of->faults, sizeof s->faults);
-    s->borrowed = true;
+    session *s = new_session(settings, &of->kernel, true, of->devices, e);
+    if (s) memcpy(s->faults, of->faults, sizeof s->faults);
     return s;
-}
-
-static void free_size(size_entry *n) {
-    psf_free(&n->size.kernel);
-    tail_free(&n->size.tail);
-    ledger_spill_free(&n->size.ledger);
-    mem_free(n);
 }
 
 void session_close(session **ps) {
     session *s = *ps;
     if (!s) return;
     *ps = NULL;
-    while (s->sizes) {
-        size_entry *n = s->sizes;
-        s->sizes = n->next;
-        free_size(n);
-    }
+    kernel_sizes_close(&s->sizes);
     if (!s->borrowed) kernel_source_free(&s->kernel);
-    pthread_cond_destroy(&s->made);
+    pthread_cond_destroy(&s->there);
     pthread_mutex_destroy(&s->lock);
     mem_free(s);
 }
@@ -108,44 +81,17 @@ const char *session_faults(const session *s) {
     return s->faults;
 }
 
-/* --- device and plan ------------------------------------------------------------------------- */
-
-plan_request session_request(const bloom_settings *s, const psf *k, const kernel_need *need,
-                             plan_planes planes) {
-    return (plan_request){.size = {need->w, need->h},
-                          .reach_lo = {k->cx, k->cy},
-                          .reach_hi = {k->w - 1 - k->cx, k->h - 1 - k->cy},
-                          .border = {s->border[PLAN_X], s->border[PLAN_Y]},
-                          .order = s->order,
-                          .channels = need->channels,
-                          .spectra = k->channels,
-                          .symmetric = psf_is_symmetric(k),
-                          .planes = planes,
-                          .frames = s->slots};
+kernel_sizes *session_sizes(session *s) {
+    return s->sizes;
 }
 
-uint64_t session_bytes(const plan_request *ask) {
-    enum { TIMES = 4 };
-    uint64_t taps = sizeof(float) * ask->spectra;
-    for (int a = 0; a < PLAN_AXES; a++) taps *= (uint64_t)ask->reach_lo[a] + 1 + ask->reach_hi[a];
-    return TIMES * mem_rounded(taps);
-}
-
-static bool is_auto(const session *s) {
-    return !s->s.device || strcmp(s->s.device, "auto") == 0;
-}
-
-static device_request request_of(const session *s, const plan_request *ask) {
-    /* A GPU computes one frame at a time, while others travel there and back. */
-    return (device_request){.want = s->s.device,
-                            .images = s->s.images,
-                            .vram_limit = s->s.vram_limit,
-                            .gpu_frames = 4,
-                            .ask = *ask};
+void session_rest(session *s) {
+    kernel_sizes_rest(s->sizes);
+    device_pool_trim(s->devices);
 }
 
 int session_forecast(session *s, const plan_request *ask, bloom_forecasts *to, err *e) {
-    device_request r = request_of(s, ask);
+    device_request r = kernel_at_device(&s->s, ask);
     const device_list *list;
     r.every = to->every;
     r.pixels = to->pixels;
@@ -153,166 +99,6 @@ int session_forecast(session *s, const plan_request *ask, bloom_forecasts *to, e
     to->device = list->device;
     to->devices = list->count;
     return best;
-}
-
-/* --- sizes ----------------------------------------------------------------------------------- */
-
-static const char *title_of(const primaries *p) {
-    const primaries_row *row = primaries_like(p);
-    return row ? row->title : "other primaries";
-}
-
-/* Says how the colours of the kernel and the image go together, and in the log once what may
- * surprise. */
-static void compare_colours(session *s, session_size *size) {
-    const primaries to = primaries_from_floats(size->need.primaries);
-    const char *kernel = title_of(&s->kernel.is), *image_is = title_of(&to);
-    kernel_colours how = kernel_source_colours(&s->kernel, &size->need);
-    if (how == KERNEL_AGREES) return;
-    if (how == KERNEL_CONVERTED)
-        snprintf(size->colours, sizeof size->colours,
-                 "the kernel is converted from %s to the image's %s", kernel, image_is);
-    else if (how == KERNEL_UNKNOWN)
-        snprintf(size->colours, sizeof size->colours,
-                 "the kernel does not say its primaries; they are taken to be the image's, %s",
-                 image_is);
-    else
-        snprintf(size->colours, sizeof size->colours,
-                 "the image does not say its primaries; they are taken to be the kernel's, %s",
-                 kernel);
-    if (how != KERNEL_CONVERTED && !atomic_flag_test_and_set(&s->told))
-        log_note("%s", size->colours);
-}
-
-/* Makes what an engine needs of a size, whose `need` is set: the kernel, and where each transform
- * runs. full: of the kernel's sums. */
-static bool make_kernel(session *s, session_size *size, double full[PSF_CHANNELS], err *e) {
-    const kernel_use use = bloom_kernel_use(&s->s);
-    if (!kernel_source_psf(&size->kernel, &s->kernel, &use, &size->need, full, e)) return false;
-    size->hash = psf_hash(&size->kernel);
-    compare_colours(s, size);
-    /* Doubles may be impossible; floats must not be, unless doubles are asked for. */
-    plan_request ask = session_request(&s->s, &size->kernel, &size->need, size->planes);
-    device_request r = request_of(s, &ask);
-    device_pool_decide(s->devices, &size->decided, &r);
-    bool doubles = s->s.precision == PRECISION_FLOAT64;
-    const device_choice *needed = &size->decided.way[doubles ? WAY_FLOAT64 : WAY_FLOAT32];
-    if (!needed->possible) *e = needed->why;
-    return needed->possible;
-}
-
-/* Makes what is known of a kernel, of its tail alone: the ledger of all, the sums of one after the
- * other. */
-static bool make_part(void *ctx, size_t index, int worker, err *e) {
-    session_size *size = ctx;
-    (void)worker;
-    if (index == 0) return ledger_spill_make(&size->ledger, &size->tail, e);
-    uint32_t c = (uint32_t)index - 1;
-    size->nonnegative[c] = tail_is_nonnegative(&size->tail, c);
-    size->sums[c] = tail_sums(&size->tail, c);
-    return true;
-}
-
-/* Makes what the promise needs of a size whose kernel is made. */
-static bool make_tail(session *s, session_size *size, const double full[PSF_CHANNELS], err *e) {
-    plan_request ask = session_request(&s->s, &size->kernel, &size->need, size->planes);
-    bool resampled = s->s.spectrum == SPECTRUM_RESAMPLED;
-    tail_request tail_ask = {&size->kernel, full, size->need.sharpen, resampled, &ask};
-    if (!tail_make(&size->tail, &tail_ask, e) ||
-        !par_for(s->threads, (size_t)size->tail.kernels + 1, make_part, size, e))
-        return false;
-    for (uint32_t c = size->tail.kernels; c < size->need.channels; c++) { /* one serves all */
-        size->nonnegative[c] = size->nonnegative[0];
-        size->sums[c] = size->sums[0];
-    }
-    return true;
-}
-
-/* Moves the entry to the front and counts its user; with the lock held, as all that follows. */
-static size_entry *find_size(session *s, const kernel_need *need, plan_planes planes) {
-    for (size_entry **at = &s->sizes; *at; at = &(*at)->next) {
-        size_entry *n = *at;
-        if (n->why.code || memcmp(&n->size.need, need, sizeof *need) != 0 ||
-            memcmp(&n->size.planes, &planes, sizeof planes) != 0)
-            continue;
-        *at = n->next;
-        n->next = s->sizes;
-        n->users++;
-        return s->sizes = n;
-    }
-    return NULL;
-}
-
-/* Drops what nobody uses, but for `most` sizes. */
-static void drop_unused(session *s, int most) {
-    int kept = 0;
-    for (size_entry **at = &s->sizes; *at;) {
-        size_entry *n = *at;
-        if (n->users || (!n->why.code && kept++ < most)) {
-            at = &n->next;
-        } else {
-            *at = n->next;
-            free_size(n);
-        }
-    }
-}
-
-/* Adds a size that its only user is to make. */
-static size_entry *add_size(session *s, const kernel_need *need, plan_planes planes, err *e) {
-    size_entry *n = mem_new(1, sizeof *n, "kernel", e);
-    if (!n) return NULL;
-    *n = (size_entry){
-        .size = {.need = *need, .planes = planes}, .making = true, .users = 1, .next = s->sizes};
-    return s->sizes = n;
-}
-
-/* Ends the making of a size, which has failed unless `why` is empty. */
-static void end_size(session *s, size_entry *n, const err *why) {
-    n->making = false;
-    n->why = *why;
-    pthread_cond_broadcast(&s->made);
-}
-
-const session_size *session_size_take(session *s, const kernel_need *need, plan_planes planes,
-                                      err *e) {
-    pthread_mutex_lock(&s->lock);
-    size_entry *n = find_size(s, need, planes);
-    if (!n && (n = add_size(s, need, planes, e))) { /* others wait for it without the lock */
-        err why = {0};
-        double full[PSF_CHANNELS];
-        pthread_mutex_unlock(&s->lock);
-        if (make_kernel(s, &n->size, full, &why)) make_tail(s, &n->size, full, &why);
-        pthread_mutex_lock(&s->lock);
-        end_size(s, n, &why);
-    }
-    if (n && n->making) {
-        par_rest(s->threads);
-        while (n->making) pthread_cond_wait(&s->made, &s->lock);
-        par_resume(s->threads);
-    }
-    if (n && n->why.code) {
-        *e = n->why;
-        n->users--;
-        n = NULL;
-    }
-    drop_unused(s, KEPT_SIZES);
-    pthread_mutex_unlock(&s->lock);
-    return n ? &n->size : NULL;
-}
-
-void session_size_give(session *s, const session_size *size) {
-    if (!size) return;
-    pthread_mutex_lock(&s->lock);
-    for (size_entry *n = s->sizes; n; n = n->next)
-        if (&n->size == size) n->users--;
-    pthread_mutex_unlock(&s->lock);
-}
-
-void session_rest(session *s) {
-    pthread_mutex_lock(&s->lock);
-    drop_unused(s, 0);
-    pthread_mutex_unlock(&s->lock);
-    device_pool_trim(s->devices);
 }
 
 /* --- engines --------------------------------------------------------------------------------- */
@@ -375,6 +161,10 @@ static bool take_on(session_lease *l, session *s, const session_want *want,
     return device_take(&l->at, s->devices, &t, refused, e);
 }
 
+static bool is_auto(const session *s) {
+    return !s->s.device || strcmp(s->s.device, "auto") == 0;
+}
+
 /* Returns whether the CPU does what a device of this class has failed to do. */
 static bool cpu_stands_in(const session *s, engine_class class) {
     return is_auto(s) && class != ENGINE_CPU;
@@ -401,9 +191,9 @@ static bool take_any(session_lease *l, session *s, const session_want *want, err
         }
         fall_back(s, l, &first->device, &why);
     }
-    const session_size *size = want->size;
-    plan_request ask = session_request(&s->s, &size->kernel, &size->need, size->planes);
-    device_request r = request_of(s, &ask);
+    const kernel_at *k = want->size;
+    plan_request ask = kernel_at_plan(&s->s, &k->kernel, &k->need, k->planes);
+    device_request r = kernel_at_device(&s->s, &ask);
     device_decision instead;
     r.want = "cpu";
     device_pool_decide(s->devices, &instead, &r);
@@ -423,7 +213,7 @@ bool session_take(session_lease *l, session *s, const session_want *want, err *e
     pthread_mutex_lock(&s->lock);
     if (s->expecting) {
         par_rest(s->threads);
-        while (s->expecting) pthread_cond_wait(&s->made, &s->lock);
+        while (s->expecting) pthread_cond_wait(&s->there, &s->lock);
         par_resume(s->threads);
     }
     tell(l, &s->ahead);
@@ -444,43 +234,28 @@ bool session_give(session *s, session_lease *l, bool failed, const err *why) {
 /* A size whose kernel is made. */
 typedef struct {
     session *s;
-    size_entry *n;
-    double full[PSF_CHANNELS];
+    const kernel_at *k;
     host of;
 } begun_size;
-
-static void end_begun(begun_size *b) {
-    err why = {0};
-    make_tail(b->s, &b->n->size, b->full, &why);
-    pthread_mutex_lock(&b->s->lock);
-    end_size(b->s, b->n, &why);
-    pthread_mutex_unlock(&b->s->lock);
-}
 
 static void *end_beside(void *arg) {
     begun_size *b = arg;
     host_set(b->of);
     par_enter_beside(b->s->threads);
-    end_begun(b);
+    kernel_sizes_end(b->s->sizes, b->k);
     par_leave(b->s->threads);
     return NULL;
 }
 
-/* Makes a size and, beside what the promise needs of it, an engine. */
-static void make_both(session *s, size_entry *n, device_way way, session_lease *l) {
-    begun_size b = {s, n, {0}, *host_here()};
+/* Makes an engine and, beside it, what the promise needs of a size that is begun. */
+static void make_both(session *s, const kernel_at *k, device_way way, session_lease *l) {
+    begun_size b = {s, k, *host_here()};
     pthread_t thread;
-    err why = {0}, ignored = {0};
-    if (!make_kernel(s, &n->size, b.full, &why)) {
-        pthread_mutex_lock(&s->lock);
-        end_size(s, n, &why);
-        pthread_mutex_unlock(&s->lock);
-        return;
-    }
+    err ignored = {0};
     bool beside = pthread_create(&thread, NULL, end_beside, &b) == 0;
-    const session_want want = {.size = &n->size, .way = way};
+    const session_want want = {.size = k, .way = way};
     if (take_any(l, s, &want, &ignored)) session_give(s, l, false, &ignored);
-    if (!beside) end_begun(&b);
+    if (!beside) kernel_sizes_end(s->sizes, k);
     par_rest(s->threads);
     if (beside) pthread_join(thread, NULL);
     par_resume(s->threads);
@@ -489,16 +264,15 @@ static void make_both(session *s, size_entry *n, device_way way, session_lease *
 double session_expect(session *s, const kernel_need *need, plan_planes planes, device_way way) {
     session_lease l = {0};
     pthread_mutex_lock(&s->lock);
-    size_entry *n = find_size(s, need, planes), *found = n;
-    if (!n) n = add_size(s, need, planes, NULL);
     s->expecting++;
     pthread_mutex_unlock(&s->lock);
-    if (n && !found) make_both(s, n, way, &l);
+    const kernel_at *k = kernel_sizes_begin(s->sizes, need, planes);
+    if (k) make_both(s, k, way, &l);
+    kernel_sizes_give(s->sizes, k);
     pthread_mutex_lock(&s->lock);
     tell(&s->ahead, &l);
-    if (n) n->users--;
     s->expecting--;
-    pthread_cond_broadcast(&s->made);
+    pthread_cond_broadcast(&s->there);
     pthread_mutex_unlock(&s->lock);
     return l.spectrum_seconds;
 }

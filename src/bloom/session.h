@@ -1,34 +1,16 @@
-/* session.h - everything that stands ready to bloom images with one kernel, shared by the threads
- * of a run.
+/* session.h - the engines that bloom images with one kernel, shared by the threads of a run.
  *
- * A session holds the kernel as it was read, and what follows from the size of an image
- * (session_size). Engines come from a pool of devices (device/device_pool.h), which several
- * sessions may share. A thread takes what it needs, works with it without a lock, and gives it
- * back. A session knows nothing of pixels. */
+ * A session holds the kernel as it was read, the kernel at the sizes of images (kernel_at.h), and
+ * leases of engines that are prepared for such a size. Engines come from a pool of devices
+ * (device/device_pool.h), which several sessions may share. A thread takes what it needs, works
+ * with it without a lock, and gives it back. A session knows nothing of pixels. */
 #ifndef BLOOM_SESSION_H
 #define BLOOM_SESSION_H
 
-#include "bloom/promise/tail.h"
+#include "bloom/kernel_at.h"
 #include "bloom/report.h"
-#include "bloom/settings.h"
-#include "device/device_pool.h"
 #include "kernel/cache.h"
-#include "kernel/kernel_source.h"
 #include "kernel/lint.h"
-
-/* What follows from the size of an image. Const once it is made. */
-typedef struct {
-    kernel_need need;
-    plan_planes planes; /* of its frames */
-    psf kernel;
-    hash128 hash; /* of the kernel */
-    kernel_tail tail;
-    noise_tail sums[PSF_CHANNELS];  /* tail_sums of each channel */
-    bool nonnegative[PSF_CHANNELS]; /* the kernel has no taps below zero */
-    spill ledger;
-    char colours[128];       /* how the colours of kernel and image go together; "": they agree */
-    device_decision decided; /* where each transform runs, and with which plan */
-} session_size;
 
 /* A slot of a prepared engine, from session_take to session_give. Starts as zeros. */
 typedef struct {
@@ -59,26 +41,13 @@ const kernel_source *session_kernel(const session *s);
 /* Returns what is wrong with the kernel, in a few words (lint_glance), or "". */
 const char *session_faults(const session *s);
 
-/* Returns what follows from this size: made for the first thread that asks, and kept for those that
- * follow; threads with other sizes do not wait for it. Valid until it is given back. */
-const session_size *session_size_take(session *s, const kernel_need *need, plan_planes planes,
-                                      err *e);
-void session_size_give(session *s, const session_size *size);
+kernel_sizes *session_sizes(session *s);
 
 /* Makes ready, side by side, what follows from a size that nobody has asked for yet, and an engine
- * for a plain transform: for images that are about to come. session_size_take and session_take wait
+ * for a plain transform: for images that are about to come. kernel_sizes_take and session_take wait
  * for it, and the next lease tells what it came to. What fails here fails there as well. Returns
  * the seconds that the spectrum took. */
 double session_expect(session *s, const kernel_need *need, plan_planes planes, device_way way);
-
-/* Returns the request for a plan that this kernel, size and planes make, but for the device's
- * limits. */
-plan_request session_request(const bloom_settings *s, const psf *k, const kernel_need *need,
-                             plan_planes planes);
-
-/* Returns the bytes that stand ready for a size, but for the engine: the kernel as it was read and
- * as taps, its tail, and the ledger's table. */
-uint64_t session_bytes(const plan_request *ask);
 
 /* Forecasts for every device that there is. Returns the index of the one that would be taken, or
  * -1. */
@@ -86,7 +55,7 @@ int session_forecast(session *s, const plan_request *ask, bloom_forecasts *to, e
 
 /* What the engine must be prepared for: a size, and a transform. */
 typedef struct {
-    const session_size *size;
+    const kernel_at *size;
     device_way way;
 } session_want;
 

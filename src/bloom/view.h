@@ -39,7 +39,7 @@ typedef struct {
     bool emits;                     /* the glare is wanted alone, too: see `glare` */
     double *doubles[VIEW_CHANNELS]; /* receive the result before it is rounded; NULL: not wanted */
     /* What group_bloom adds: */
-    const session_size *size;
+    const kernel_at *size;
     float *glare[VIEW_CHANNELS]; /* planes of floats, which receive the glare alone */
 } view;
 

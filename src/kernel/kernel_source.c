@@ -108,6 +108,13 @@ psf_planes kernel_source_planes(const kernel_source *k) {
     return (psf_planes){k->w, k->h, k->channels, (const float *const *)k->plane};
 }
 
+bool kernel_need_same(const kernel_need *a, const kernel_need *b) {
+    bool same = a->channels == b->channels && a->w == b->w && a->h == b->h &&
+                a->height == b->height && a->sharpen == b->sharpen;
+    for (int i = 0; i < 8; i++) same = same && a->primaries[i] == b->primaries[i];
+    return same;
+}
+
 /* --- colours --------------------------------------------------------------------------------- */
 
 /* Returns whether the image's primaries are known. */

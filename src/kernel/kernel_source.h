@@ -54,6 +54,9 @@ typedef struct {
     double sharpen;     /* not of the kernel: what is made of it beside this depends on it */
 } kernel_need;
 
+/* Returns whether two needs are the same: 0 and -0 are. */
+bool kernel_need_same(const kernel_need *a, const kernel_need *b);
+
 /* How the primaries of a kernel and of an image go together. */
 typedef enum {
     KERNEL_AGREES,    /* they are the same, those of Rec.709 where they are not known; or the kernel

@@ -120,7 +120,7 @@ static tiling_request request_of(const tried *t) {
     const kernel_need need = {
         .channels = n, .w = image_width(p), .h = image_height(p), .height = image_height(p)};
     CHECK_OK(kernel_source_psf(&k, session_kernel(t->session), &use, &need, NULL, &e));
-    r.ask = session_request(&t->s, &k, &need, (plan_planes){0});
+    r.ask = kernel_at_plan(&t->s, &k, &need, (plan_planes){0});
     return r;
 }
 
@@ -284,6 +284,31 @@ TEST(verify_sees_what_tiles_do_not) {
     try_tiles(&t, &cut, report);
     assert_true(report->verified.found.broken > 0);
     image_free(&t.f.out);
+}
+
+/* What follows from a size is made once: 0 and -0 are the same strength, and the same primaries. */
+TEST(a_size_is_made_once) {
+    OPEN(tried) t;
+    bloom_settings s = settings_of(BORDER_ZERO, BORDER_ZERO);
+    open_case(&t, any_image("R:float G:float B:float", 64, 64, LINES_INCREASING),
+              glare_kernel("kernel.exr", glare_lopsided, 17, 17, "R:float"), &s);
+    kernel_sizes *all = session_sizes(t.session);
+    kernel_need need = {.channels = 3, .w = 64, .h = 64, .height = 64}, other = need;
+    other.sharpen = -0.0;
+    for (int i = 0; i < 8; i++) other.primaries[i] = -0.0f;
+    const kernel_at *a = kernel_sizes_take(all, &need, (plan_planes){0}, &e);
+    CHECK_OK(a);
+    const kernel_at *b = kernel_sizes_take(all, &other, (plan_planes){0}, &e);
+    assert_ptr_equal(a, b);
+    assert_null(kernel_sizes_begin(all, &other, (plan_planes){0}));
+    other.sharpen = 0.5;
+    const kernel_at *c = kernel_sizes_begin(all, &other, (plan_planes){0});
+    assert_non_null(c);
+    assert_ptr_not_equal(a, c);
+    kernel_sizes_end(all, c);
+    kernel_sizes_give(all, a);
+    kernel_sizes_give(all, b);
+    kernel_sizes_give(all, c);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -1,0 +1,300 @@
+#include "bloom/kernel_at.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "bloom/promise/ledger.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+/* --- requests -------------------------------------------------------------------------------- */
+
+plan_request kernel_at_plan(const bloom_settings *s, const psf *k, const kernel_need *need,
+                            plan_planes planes) {
+    return (plan_request){.size = {need->w, need->h},
+                          .reach_lo = {k->cx, k->cy},
+                          .reach_hi = {k->w - 1 - k->cx, k->h - 1 - k->cy},
+                          .border = {s->border[PLAN_X], s->border[PLAN_Y]},
+                          .order = s->order,
+                          .channels = need->channels,
+                          .spectra = k->channels,
+                          .symmetric = psf_is_symmetric(k),
+                          .planes = planes,
+                          .frames = s->slots};
+}
+
+device_request kernel_at_device(const bloom_settings *s, const plan_request *ask) {
+    /* A GPU computes one frame at a time, while others travel there and back. */
+    return (device_request){.want = s->device,
+                            .images = s->images,
+                            .vram_limit = s->vram_limit,
+                            .gpu_frames = 4,
+                            .ask = *ask};
+}
+
+uint64_t kernel_at_bytes(const plan_request *ask) {
+    enum { TIMES = 4 };
+    uint64_t taps = sizeof(float) * ask->spectra;
+    for (int a = 0; a < PLAN_AXES; a++) taps *= (uint64_t)ask->reach_lo[a] + 1 + ask->reach_hi[a];
+    return TIMES * mem_rounded(taps);
+}
+
+/* --- one size -------------------------------------------------------------------------------- */
+
+/* A size, or the attempt to make one. */
+typedef struct size_entry {
+    kernel_at at;              /* first, so that its address is the entry's */
+    double full[PSF_CHANNELS]; /* the sums of the kernel's taps before any were cut off */
+    bool making;               /* by a thread that works without the lock */
+    err why;                   /* it could not be made */
+    uint32_t users;            /* threads that make it, wait for it or have it */
+    struct size_entry *next;
+} size_entry;
+
+struct kernel_sizes {
+    /* Set by kernel_sizes_open, const afterwards. */
+    const bloom_settings *s;
+    const kernel_source *kernel;
+    device_pool *devices;
+    par *threads;
+
+    atomic_flag told; /* the log has said that the primaries of kernel or image are not known */
+
+    pthread_mutex_t lock; /* guards what follows */
+    pthread_cond_t made;  /* a size has been made, or not */
+    size_entry *first;    /* the last used one */
+};
+
+static const char *title_of(const primaries *p) {
+    const primaries_row *row = primaries_like(p);
+    return row ? row->title : "other primaries";
+}
+
+/* Says how the colours of the kernel and the image go together, and in the log once what may
+ * surprise. */
+static void compare_colours(kernel_sizes *all, kernel_at *k) {
+    const primaries to = primaries_from_floats(k->need.primaries);
+    const char *kernel = title_of(&all->kernel->is), *image_is = title_of(&to);
+    kernel_colours how = kernel_source_colours(all->kernel, &k->need);
+    if (how == KERNEL_AGREES) return;
+    if (how == KERNEL_CONVERTED)
+        snprintf(k->colours, sizeof k->colours, "the kernel is converted from %s to the image's %s",
+                 kernel, image_is);
+    else if (how == KERNEL_UNKNOWN)
+        snprintf(k->colours, sizeof k->colours,
+                 "the kernel does not say its primaries; they are taken to be the image's, %s",
+                 image_is);
+    else
+        snprintf(k->colours, sizeof k->colours,
+                 "the image does not say its primaries; they are taken to be the kernel's, %s",
+                 kernel);
+    if (how != KERNEL_CONVERTED && !atomic_flag_test_and_set(&all->told))
+        log_note("%s", k->colours);
+}
+
+/* Makes what an engine needs of a size: the kernel, and where each transform runs. */
+static bool make_kernel(kernel_sizes *all, size_entry *n, err *e) {
+    kernel_at *k = &n->at;
+    const kernel_use use = bloom_kernel_use(all->s);
+    if (!kernel_source_psf(&k->kernel, all->kernel, &use, &k->need, n->full, e)) return false;
+    k->hash = psf_hash(&k->kernel);
+    compare_colours(all, k);
+    /* Doubles may be impossible; floats must not be, unless doubles are asked for. */
+    plan_request ask = kernel_at_plan(all->s, &k->kernel, &k->need, k->planes);
+    device_request r = kernel_at_device(all->s, &ask);
+    device_pool_decide(all->devices, &k->decided, &r);
+    bool doubles = all->s->precision == PRECISION_FLOAT64;
+    const device_choice *needed = &k->decided.way[doubles ? WAY_FLOAT64 : WAY_FLOAT32];
+    if (!needed->possible) *e = needed->why;
+    return needed->possible;
+}
+
+/* Makes what is known of a kernel, of its tail alone: the ledger of all, the sums of one after the
+ * other. */
+static bool make_part(void *ctx, size_t index, int worker, err *e) {
+    kernel_at *k = ctx;
+    (void)worker;
+    if (index == 0) return ledger_spill_make(&k->ledger, &k->tail, e);
+    uint32_t c = (uint32_t)index - 1;
+    k->nonnegative[c] = tail_is_nonnegative(&k->tail, c);
+    k->sums[c] = tail_sums(&k->tail, c);
+    return true;
+}
+
+/* Makes what the promise needs of a size whose kernel is made. */
+static bool make_tail(kernel_sizes *all, size_entry *n, err *e) {
+    kernel_at *k = &n->at;
+    plan_request ask = kernel_at_plan(all->s, &k->kernel, &k->need, k->planes);
+    bool resampled = all->s->spectrum == SPECTRUM_RESAMPLED;
+    tail_request tail_ask = {&k->kernel, n->full, k->need.sharpen, resampled, &ask};
+    if (!tail_make(&k->tail, &tail_ask, e) ||
+        !par_for(all->threads, (size_t)k->tail.kernels + 1, make_part, k, e))
+        return false;
+    for (uint32_t c = k->tail.kernels; c < k->need.channels; c++) { /* one serves all */
+        k->nonnegative[c] = k->nonnegative[0];
+        k->sums[c] = k->sums[0];
+    }
+    return true;
+}
+
+static void free_size(size_entry *n) {
+    psf_free(&n->at.kernel);
+    tail_free(&n->at.tail);
+    ledger_spill_free(&n->at.ledger);
+    mem_free(n);
+}
+
+/* --- all sizes ------------------------------------------------------------------------------- */
+
+/* The number of sizes kept while no thread uses them: the parts of a file may take turns. */
+enum { KEPT_SIZES = 4 };
+
+kernel_sizes *kernel_sizes_open(const bloom_settings *s, const kernel_source *k,
+                                device_pool *devices, err *e) {
+    kernel_sizes *all = mem_new(1, sizeof *all, "kernel", e);
+    if (!all) return NULL;
+    all->s = s;
+    all->kernel = k;
+    all->devices = devices;
+    all->threads = device_pool_threads(devices);
+    atomic_flag_clear(&all->told);
+    pthread_mutex_init(&all->lock, NULL);
+    pthread_cond_init(&all->made, NULL);
+    return all;
+}
+
+void kernel_sizes_close(kernel_sizes **pall) {
+    kernel_sizes *all = *pall;
+    if (!all) return;
+    *pall = NULL;
+    while (all->first) {
+        size_entry *n = all->first;
+        all->first = n->next;
+        free_size(n);
+    }
+    pthread_cond_destroy(&all->made);
+    pthread_mutex_destroy(&all->lock);
+    mem_free(all);
+}
+
+/* Moves the entry to the front and counts its user; with the lock held, as all that follows. */
+static size_entry *find_size(kernel_sizes *all, const kernel_need *need, plan_planes planes) {
+    for (size_entry **at = &all->first; *at; at = &(*at)->next) {
+        size_entry *n = *at;
+        if (n->why.code || !kernel_need_same(&n->at.need, need) ||
+            memcmp(&n->at.planes, &planes, sizeof planes) != 0)
+            continue;
+        *at = n->next;
+        n->next = all->first;
+        n->users++;
+        return all->first = n;
+    }
+    return NULL;
+}
+
+/* Adds a size that its only user is to make. */
+static size_entry *add_size(kernel_sizes *all, const kernel_need *need, plan_planes planes,
+                            err *e) {
+    size_entry *n = mem_new(1, sizeof *n, "kernel", e);
+    if (!n) return NULL;
+    *n = (size_entry){
+        .at = {.need = *need, .planes = planes}, .making = true, .users = 1, .next = all->first};
+    return all->first = n;
+}
+
+/* Drops what nobody uses, but for `most` sizes. */
+static void drop_unused(kernel_sizes *all, int most) {
+    int kept = 0;
+    for (size_entry **at = &all->first; *at;) {
+        size_entry *n = *at;
+        if (n->users || (!n->why.code && kept++ < most)) {
+            at = &n->next;
+        } else {
+            *at = n->next;
+            free_size(n);
+        }
+    }
+}
+
+/* Ends the making of a size, which has failed unless `why` is empty. Takes the lock. */
+static void publish(kernel_sizes *all, size_entry *n, const err *why) {
+    pthread_mutex_lock(&all->lock);
+    n->making = false;
+    n->why = *why;
+    pthread_cond_broadcast(&all->made);
+    pthread_mutex_unlock(&all->lock);
+}
+
+/* Finds or adds a size, and counts its user. *mine: it was added, its kernel is made, and its tail
+ * is to be made by the caller. Returns NULL where there is no memory. */
+static size_entry *begin_size(kernel_sizes *all, const kernel_need *need, plan_planes planes,
+                              bool *mine, err *e) {
+    err why = {0};
+    pthread_mutex_lock(&all->lock);
+    size_entry *n = find_size(all, need, planes);
+    *mine = !n && (n = add_size(all, need, planes, e));
+    pthread_mutex_unlock(&all->lock);
+    if (!*mine || make_kernel(all, n, &why)) return n;
+    publish(all, n, &why);
+    *mine = false;
+    return n;
+}
+
+static void end_size(kernel_sizes *all, size_entry *n) {
+    err why = {0};
+    make_tail(all, n, &why);
+    publish(all, n, &why);
+}
+
+const kernel_at *kernel_sizes_take(kernel_sizes *all, const kernel_need *need, plan_planes planes,
+                                   err *e) {
+    bool mine;
+    size_entry *n = begin_size(all, need, planes, &mine, e);
+    if (mine) end_size(all, n);
+    pthread_mutex_lock(&all->lock);
+    if (n && n->making) {
+        par_rest(all->threads);
+        while (n->making) pthread_cond_wait(&all->made, &all->lock);
+        par_resume(all->threads);
+    }
+    if (n && n->why.code) {
+        *e = n->why;
+        n->users--;
+        n = NULL;
+    }
+    drop_unused(all, KEPT_SIZES);
+    pthread_mutex_unlock(&all->lock);
+    return n ? &n->at : NULL;
+}
+
+void kernel_sizes_give(kernel_sizes *all, const kernel_at *k) {
+    if (!k) return;
+    pthread_mutex_lock(&all->lock);
+    for (size_entry *n = all->first; n; n = n->next)
+        if (&n->at == k) n->users--;
+    pthread_mutex_unlock(&all->lock);
+}
+
+const kernel_at *kernel_sizes_begin(kernel_sizes *all, const kernel_need *need,
+                                    plan_planes planes) {
+    bool mine;
+    size_entry *n = begin_size(all, need, planes, &mine, NULL);
+    if (n && !mine) kernel_sizes_give(all, &n->at);
+    return n && mine ? &n->at : NULL;
+}
+
+void kernel_sizes_end(kernel_sizes *all, const kernel_at *begun) {
+    size_entry *n;
+    pthread_mutex_lock(&all->lock);
+    for (n = all->first; n && &n->at != begun;) n = n->next;
+    pthread_mutex_unlock(&all->lock);
+    end_size(all, n);
+}
+
+void kernel_sizes_rest(kernel_sizes *all) {
+    pthread_mutex_lock(&all->lock);
+    drop_unused(all, 0);
+    pthread_mutex_unlock(&all->lock);
+}
