@@ -95,7 +95,7 @@ static void ending_say(const job *j, const report *r, const progress *p) {
 static int run(frame_maker *m, cli *c, const job *j, text *out, err *e) {
     progress told;
     report r;
-    if (c->s.update && !m->records->cache)
+    if (c->s.existing == EXISTING_UPDATE && !m->records->cache)
         log_warn("every frame is made, now and next time: there is no cache folder that could "
                  "remember them; give --cache-dir");
     if (!progress_open(&told, &c->s, job_count(j), e) || !report_open(&r, job_count(j), e))
@@ -107,9 +107,10 @@ static int run(frame_maker *m, cli *c, const job *j, text *out, err *e) {
     /* Without records an update makes all frames again. */
     if (seen && job_count(j) > 1)
         progress_promise(&told, !m->records->cache ? ""
-                                : c->s.update      ? "; run the same command again to continue"
-                                              : "; run the same command with --existing update to "
-                                                "continue");
+                                : c->s.existing == EXISTING_UPDATE
+                                    ? "; run the same command again to continue"
+                                    : "; run the same command with --existing update to "
+                                      "continue");
     bool finished = sequence_run(m, j, &told, &r, e);
     if (finished && j->left_out) {
         log_error("%zu more inputs cannot be found", j->left_out);

@@ -2,6 +2,7 @@
 
 #include "base/number.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -240,16 +241,82 @@ bool text_glob(const char *pattern, const char *s) {
 }
 
 bool text_glob_any(const char *patterns, const char *s) {
-    for (const char *p = patterns; *p;) {
-        const char *end = strchr(p, ',');
-        if (!end) end = p + strlen(p);
-        const char *a = p, *b = end;
-        while (a < b && *a == ' ') a++;
-        while (b > a && b[-1] == ' ') b--;
-        if (a < b && glob_range(a, b, s)) return true;
-        p = *end ? end + 1 : end;
-    }
+    for (text_piece p; text_item(&patterns, &p);)
+        if (p.n && glob_range(p.s, p.s + p.n, s)) return true;
     return false;
+}
+
+/* --- what people write ----------------------------------------------------------------------- */
+
+/* Returns the first `mark` without a \ before it, or the end. */
+static const char *find_mark(const char *s, const char *end, char mark) {
+    for (; s < end && *s != mark; s++)
+        if (*s == '\\' && s + 1 < end) s++;
+    return s;
+}
+
+bool text_item(const char **list, text_piece *item) {
+    const char *s = *list, *end = find_mark(s, s + strlen(s), ',');
+    if (!*s) return false;
+    *list = *end ? end + 1 : end;
+    while (s < end && *s == ' ') s++;
+    while (end > s && end[-1] == ' ') end--;
+    *item = (text_piece){s, (size_t)(end - s)};
+    return true;
+}
+
+bool text_part(text_piece whole, char mark, text_piece *left, text_piece *right) {
+    const char *end = whole.s + whole.n, *at = find_mark(whole.s, end, mark);
+    *left = (text_piece){whole.s, (size_t)(at - whole.s)};
+    *right = (text_piece){at + (at < end), (size_t)(end - at) - (at < end)};
+    return at < end;
+}
+
+void text_add_piece(text *t, text_piece p) {
+    for (size_t i = 0; i < p.n; i++)
+        if (p.s[i] != '\\' || i + 1 == p.n || p.s[i + 1] != ',') text_add_bytes(t, p.s + i, 1);
+    if (!t->s) text_add(t, "%s", "");
+}
+
+void text_add_item(text *t, const char *item, const char *marks) {
+    for (const char *p = item; *p; p++) {
+        bool meant = p > item && p[-1] == '\\';
+        if (strchr(marks, *p) && !meant) text_add_bytes(t, "\\", 1);
+        text_add_bytes(t, p, 1);
+    }
+}
+
+const char *text_leading(const char *s, double *to) {
+    const char *p = s + (*s == '-' || *s == '+');
+    char *end;
+    bool digit = *p >= '0' && *p <= '9';
+    if ((!digit && *p != '.') || (p[0] == '0' && (p[1] == 'x' || p[1] == 'X'))) return NULL;
+    *to = strtod(s, &end);
+    return end != s && isfinite(*to) ? end : NULL;
+}
+
+bool text_number(const char *s, double *to) {
+    const char *end = text_leading(s, to);
+    return end && !*end;
+}
+
+bool text_fraction(const char *s, double *to) {
+    const char *end = text_leading(s, to);
+    bool percent = end && *end == '%';
+    if (percent) *to /= 100;
+    return end && !end[percent];
+}
+
+bool text_sides(const char *s, uint32_t to[2]) {
+    for (int i = 0; i < 2; i++) {
+        size_t n = strspn(s, "0123456789");
+        if (n < 1 || n > 9) return false;
+        to[i] = (uint32_t)strtoul(s, NULL, 10);
+        s += n;
+        if (!*s && i == 0) to[++i] = to[0];
+        if (*s && (i == 1 || *s++ != 'x')) return false;
+    }
+    return true;
 }
 
 enum { LONGEST_NAME = 64 };

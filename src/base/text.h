@@ -51,10 +51,36 @@ void text_free(text *t);
  * are refused. */
 int text_utf8(const char *s, uint32_t *code);
 
+/* A part of a text, which does not end with a zero. */
+typedef struct {
+    const char *s;
+    size_t n;
+} text_piece;
+
+/* Takes the next item of a list with commas between and moves `list` behind it; returns false at
+ * the end. \, is a comma of the item, and blanks around an item are left out. */
+bool text_item(const char **list, text_piece *item);
+/* Parts a piece at its first `mark` that has no \ before it. Returns false, with the whole piece in
+ * `left`, where there is none. */
+bool text_part(text_piece whole, char mark, text_piece *left, text_piece *right);
+/* Add a piece as it is meant, with , for \, ; and an item to such a list, with \ before each of
+ * these marks. */
+void text_add_piece(text *t, text_piece p);
+void text_add_item(text *t, const char *item, const char *marks);
+
+/* Read a number as people write it: decimal and finite, without blanks and "0x". text_leading reads
+ * one from the beginning of `s`, and returns what stands behind it, or NULL. */
+const char *text_leading(const char *s, double *to);
+bool text_number(const char *s, double *to);
+/* Reads 0.3 or 30%. */
+bool text_fraction(const char *s, double *to);
+/* Reads WxH, or N for N x N: whole numbers of at most 9 digits. */
+bool text_sides(const char *s, uint32_t to[2]);
+
 /* Matches a shell glob: * ? [a-z] [!a-z], and \ before a character that means itself. Upper and
  * lower case differ. */
 bool text_glob(const char *pattern, const char *s);
-/* Matches any of a comma-separated list of globs; blanks around commas are ignored. */
+/* Matches any glob of a list, as text_item reads it. */
 bool text_glob_any(const char *patterns, const char *s);
 
 /* Returns the index of the name nearest to `s` by edit distance, or -1 when none is near enough to

@@ -8,6 +8,8 @@
 #include "bloom/window.h"
 #include "image/layers.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 struct bloom {
@@ -16,6 +18,12 @@ struct bloom {
     device_pool *own; /* NULL: the devices are shared */
     session *session;
 };
+
+double bloom_complement(double x) {
+    char digits[32];
+    snprintf(digits, sizeof digits, "%.15g", 1 - x);
+    return text_number(digits, &x) ? x : NAN;
+}
 
 void bloom_defaults(bloom_settings *s) {
     *s = (bloom_settings){.tolerance = 1e-3, .slots = 1, .cache_size = CACHE_BUDGET};

@@ -4,22 +4,35 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* One item of the list, cut into its pieces. */
+/* One item of the list, in its pieces. */
 typedef struct {
     char glob[LAYER_MASK], name[32], value[LAYER_MASK];
 } item;
 
-static bool cut(item *to, const char *s, size_t n, err *e) {
-    const char *colon = memchr(s, ':', n);
-    const char *equals = colon ? memchr(colon, '=', (size_t)(s + n - colon)) : NULL;
-    if (!equals || colon - s >= LAYER_MASK || equals - colon > 31 || s + n - equals > LAYER_MASK)
-        return err_set(e, ERR_CONFIG, "per_layer '%.*s': expected LAYER:NAME=VALUE", (int)n, s);
-    snprintf(to->glob, sizeof to->glob, "%.*s", (int)(colon - s), s);
-    snprintf(to->name, sizeof to->name, "%.*s", (int)(equals - colon - 1), colon + 1);
-    snprintf(to->value, sizeof to->value, "%.*s", (int)(s + n - equals - 1), equals + 1);
+/* Copies a piece; false where there is no room for it. */
+static bool copy(char *to, size_t room, text_piece from) {
+    text t = {0};
+    text_add_piece(&t, from);
+    bool fits = t.n < room;
+    if (fits) memcpy(to, t.s, t.n + 1);
+    text_free(&t);
+    return fits;
+}
+
+/* Takes the next item that is not empty. Returns false at the end, and with an error. */
+static bool next(item *to, const char **list, err *e) {
+    text_piece whole, glob, rest, name, value;
+    do {
+        if (!text_item(list, &whole)) return false;
+    } while (!whole.n);
+    if (!text_part(whole, ':', &glob, &rest) || !text_part(rest, '=', &name, &value) ||
+        glob.n >= LAYER_MASK || !copy(to->name, sizeof to->name, name) ||
+        !copy(to->value, sizeof to->value, value))
+        return err_set(e, ERR_CONFIG, "per_layer '%.*s': expected LAYER:NAME=VALUE", (int)whole.n,
+                       whole.s);
+    snprintf(to->glob, sizeof to->glob, "%.*s", (int)glob.n, glob.s);
     return true;
 }
 
@@ -32,7 +45,6 @@ static bool set(layer_light *to, const item *i, err *e) {
                   {"amount", &to->sharpen, 1},
                   {"threshold", &to->threshold, HUGE_VAL},
                   {"knee", &to->knee, HUGE_VAL}};
-    char *end;
     if (strcmp(i->name, "mask") == 0) {
         snprintf(to->mask, sizeof to->mask, "%s", i->value);
         return true;
@@ -40,15 +52,15 @@ static bool set(layer_light *to, const item *i, err *e) {
     for (size_t k = 0; k < sizeof NUMBER / sizeof NUMBER[0]; k++) {
         if (strcmp(i->name, NUMBER[k].name) != 0) continue;
         bool amount = strcmp(i->name, "amount") == 0;
-        double v = strtod(i->value, &end);
-        bool read = end != i->value;
-        if (read && amount && *end == '%') v /= 100, end++;
-        if (!read || *end || !(v >= 0 && v <= NUMBER[k].max))
+        bool part = NUMBER[k].max == 1;
+        double v = HUGE_VAL;
+        bool end = strcmp(i->value, "inf") == 0;
+        if ((!end && !(part ? text_fraction : text_number)(i->value, &v)) ||
+            !(v >= 0 && v <= NUMBER[k].max))
             return err_set(e, ERR_CONFIG,
                            "per_layer: %s of '%s' must be a number from 0%s%s, not '%s'", i->name,
-                           i->glob, NUMBER[k].max == 1 ? " to 1" : "",
-                           amount ? " or a percentage" : "", i->value);
-        *NUMBER[k].at = amount ? 1 - v : v;
+                           i->glob, part ? " to 1" : "", part ? " or a percentage" : "", i->value);
+        *NUMBER[k].at = amount ? bloom_complement(v) : v;
         return true;
     }
     return err_set(e, ERR_CONFIG,
@@ -68,13 +80,12 @@ bool layer_light_of(layer_light *to, const bloom_settings *s, const image_part *
     layer_light made = {.sharpen = s->sharpen, .threshold = s->threshold, .knee = s->knee};
     const char *list = s->per_layer ? s->per_layer : "";
     if (s->mask) snprintf(made.mask, sizeof made.mask, "%s", s->mask);
-    for (size_t n; *(list += strspn(list, " ,")); list += n) {
-        item i;
+    err why = {0};
+    for (item i; next(&i, &list, &why);) {
         layer_light ignored = made;
-        n = strcspn(list, ",");
-        if (!cut(&i, list, n, e)) return false;
         if (!set(layer && is_for(&i, p, layer) ? &made : &ignored, &i, e)) return false;
     }
+    if (why.code) return err_set(e, why.code, "%s", why.msg);
     *to = made;
     return true;
 }
@@ -110,10 +121,8 @@ static bool find_layer(const item *i, const bloom_settings *s, const image_heade
 
 bool layer_light_find(const bloom_settings *s, const image_header *h, err *e) {
     const char *list = s->per_layer ? s->per_layer : "";
-    for (size_t n; *(list += strspn(list, " ,")); list += n) {
-        item i;
-        n = strcspn(list, ",");
-        if (!cut(&i, list, n, e) || !find_layer(&i, s, h, e)) return false;
-    }
-    return true;
+    err why = {0};
+    for (item i; next(&i, &list, &why);)
+        if (!find_layer(&i, s, h, e)) return false;
+    return !why.code || err_set(e, why.code, "%s", why.msg);
 }

@@ -51,6 +51,9 @@ typedef struct {
 
 void bloom_defaults(bloom_settings *s);
 
+/* Returns 1 - x in 15 digits, so that 0.7 of the bloom and 0.3 of sharpening are the same. */
+double bloom_complement(double x);
+
 /* Returns the type in which a channel of light is stored. wide: as image_channel has it. */
 static inline pixel_type bloom_stored(const bloom_settings *s, bool wide, pixel_type came) {
     if (wide) return PIXEL_FLOAT;

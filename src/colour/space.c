@@ -109,3 +109,36 @@ void space_names(text *to) {
     for (size_t i = 0; i < sizeof ALIAS / sizeof ALIAS[0]; i++)
         if (ALIAS[i].offered) text_add(to, i ? ", %s" : "%s", ALIAS[i].name);
 }
+
+bool space_check(const char *said, bool output, err *e) {
+    colour_space is;
+    bool found = space_find(&is, said);
+    if (found && !is.curve->decode)
+        return err_set(e, ERR_CONFIG,
+                       "%s is not supported; convert the image %s, for example with oiiotool "
+                       "--colorconvert",
+                       is.curve->title,
+                       output ? "that this program writes in linear light"
+                              : "to linear light first");
+    /* What programs write into files means a curve; of a person who types it, nobody knows. */
+    const primaries_row *alone = primaries_find(said);
+    if (alone)
+        return err_set(e, ERR_CONFIG,
+                       "'%s' names primaries and no curve; write lin_%s for linear light, srgb_%s "
+                       "for a picture, or itu709_%s for the curve of video cameras",
+                       said, alone->name, alone->name, alone->name);
+    if (strcasecmp(said, "aces") == 0)
+        return err_set(e, ERR_CONFIG,
+                       "'%s' may mean two spaces; write acescg for the one that programs work in "
+                       "(AP1), or aces2065-1 for that of archives (AP0)",
+                       said);
+    if (found) return true;
+    text names = {0};
+    space_names(&names);
+    err_set(e, ERR_CONFIG,
+            "unknown colour space '%s'; known are %s, or a colorInteropID such as "
+            "srgb_p3d65_scene",
+            said, names.s);
+    text_free(&names);
+    return false;
+}

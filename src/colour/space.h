@@ -27,4 +27,8 @@ void space_describe(const colour_space *s, text *to);
 /* Adds the names that people use, with commas between them. */
 void space_names(text *to);
 
+/* Refuses, with ERR_CONFIG and what to do instead, what a person says and space_find does not know,
+ * or what may mean two spaces. `output`: of an image that is written, not of one that is read. */
+bool space_check(const char *said, bool output, err *e);
+
 #endif

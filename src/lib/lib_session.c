@@ -59,7 +59,7 @@ bloom_settings lib_settings(const fb_context *c, const fb_settings *s) {
                              .at = {s->center_x, s->center_y},
                              .correlate = s->correlate,
                              .size = s->kernel_scale};
-    b.sharpen = 1 - s->amount;
+    b.sharpen = bloom_complement(s->amount);
     b.tolerance = s->tolerance;
     b.verify = s->verify;
     b.threshold = s->threshold;

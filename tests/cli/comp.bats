@@ -106,10 +106,10 @@ T
         [[ "$stderr" == *"bad.json:1:"* ]]
     done <<'T'
 {"rim": {"sharpens": 1}}|'sharpens' is not a setting of a layer
-{"rim": {"sharpen": 2}}|from 0 to 1, not '2'
+{"rim": {"sharpen": 2}}|from 0 to 1 or a percentage, not '2'
 {"rim": 2}|must be an object, not a number
 {"rim": {"amount": "120%"}}|from 0 to 1 or a percentage, not '120%'
-{"rim": {"sharpen": "20%"}}|must be a number, not a string
+{"rim": {"knee": "20%"}}|must be a number from 0, not '20%'
 T
     echo '{"version": 1, "per_layer": {"nosuch": {"amount": "20%"}}}' >bad.json
     each refused <<'T'

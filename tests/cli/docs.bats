@@ -39,10 +39,10 @@ P
         {"kernel_center": "peak"}, {"kernel_center": [1, 2.5]}, {"kernel_scale": 2},
         {"kernel_scale": "0.5h"}, {"layers": "a,b"}, {"layers": ["a", "b"]}, {"threshold": "inf"},
         {"verify": 10}, {"existing": "update"}, {"$schema": "x"}, {"frames": "1-10"}]' '
-        [{"sharpen": 2}, {"sharpen": "0.5"}, {"paddin": "zero"}, {"padding": "mirrror"},
+        [{"sharpen": 2}, {"verify": "5"}, {"paddin": "zero"}, {"padding": "mirrror"},
         {"padding": ["zero"]}, {"padding": {"x": "zero", "y": "zero"}}, {"mem_limit": "2 elephants"}, {"mem_limit": 5},
         {"kernel_center": "left"}, {"kernel_scale": true}, {"verify": 1.5}, {"update": true},
-        {"layers": [1]}, {"kernel": ""}, {"version": 2}, {"config": "x"}, {"threshold": "infinite"}]'
+        {"layers": [1]}, {"layers": []}, {"layers": [""]}, {"sandbox": "off"}, {"kernel": ""}, {"version": 2}, {"config": "x"}, {"threshold": "infinite"}]'
     python3 -m jsonschema -i "$FFTBLOOM_ROOT/testdata/look.json" schema.json 2>/dev/null
     "$FFTBLOOM" --config "$FFTBLOOM_ROOT/testdata/look.json" -o out.exr
     [ -s out.exr ]

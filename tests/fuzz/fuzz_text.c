@@ -68,7 +68,8 @@ static bool read_ranges(given *g, err *e) {
 static bool read_option(given *g, err *e) {
     if (!*g->string) return true;
     int i = (uint8_t)g->string[0] % OPTION_COUNT;
-    return settings_set(&g->s, i, g->string + 1, (setting_origin){ORIGIN_FLAG, "--fuzz"}, e);
+    return settings_set(&g->s, &OPTIONS[i], g->string + 1, (setting_origin){ORIGIN_FLAG, "--fuzz"},
+                        e);
 }
 
 static bool (*const READERS[])(given *g, err *e) = {read_config,  read_suite,  read_recipe,

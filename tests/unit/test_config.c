@@ -1,5 +1,6 @@
 /* Config files: what lands, and what is refused. */
 #include "app/cli/config.h"
+#include "bloom/layer_light.h"
 #include "unit/check.h"
 
 static bool load(settings *s, const char *content, size_t n, err *e) {
@@ -22,8 +23,9 @@ static void refuses(const char *content, const char *place, const char *words) {
 
 TEST(bad_configs) {
     refuses("{}", "look.json:1:1: ", "needs \"version\": 1");
-    refuses("{\"version\": 2}", "look.json:1:13: ", "version is 2; this program reads version 1");
-    refuses("{\"version\": \"1\"}", "look.json:1:13: ", "version is 1");
+    refuses("{\"version\": 2}", "look.json:1:13: ", "version must be the number 1, not 2");
+    refuses("{\"version\": \"1\"}",
+            "look.json:1:13: ", "version must be the number 1, not a string");
     refuses("{\"version\": 1,\n \"paddin\": \"zero\"}",
             "look.json:2:2: ", "did you mean \"padding\"");
     refuses("{\"version\": 1, \"zzzzz\": 1}", "look.json:1:16: ", "no option \"zzzzz\"");
@@ -31,12 +33,10 @@ TEST(bad_configs) {
     refuses("{\"version\": 1, \"kernel-center\": \"peak\"}",
             "look.json:1:16: ", "\"kernel_center\"");
     refuses("{\"version\": 1, \"config\": \"x\"}",
-            "look.json:1:16: ", "\"config\" cannot be set in a config file; give all keys");
+            "look.json:1:16: ", "\"config\" cannot be set in a config file, only by --config");
     refuses("{\"version\": 1, \"confg\": \"x\"}", "look.json:1:16: ", "no option \"confg\"");
     refuses("{\"version\": 1, \"print_config\": true}",
             "look.json:1:16: ", "cannot be set in a config file, only by --print-config");
-    refuses("{\"version\": 1, \"sharpen\": \"0.5\"}",
-            "look.json:1:27: ", "must be a number or an object, not a string");
     refuses("{\"version\": 1, \"sharpen\": 1.5}", "look.json:1:27: ", "from 0 to 1, not '1.5'");
     refuses("{\"version\": 1, \"sharpen\": 1e400}", "look.json:1:27: ", "from 0 to 1");
     refuses("{\"version\": 1, \"verify\": 1.5}", "look.json:1:26: ", "whole number");
@@ -50,6 +50,15 @@ TEST(bad_configs) {
             "look.json:1:27: ", "not an object");
     refuses("{\"version\": 1, \"layers\": [\"a\", 2]}", "look.json:1:32: ", "not a number");
     refuses("{\"version\": 1, \"kernel_center\": [1, \"2\"]}", "look.json:1:37: ", "not a string");
+    refuses("{\"version\": 1, \"layers\": []}", "look.json:1:26: ", "layers must not be empty");
+    refuses("{\"version\": 1, \"layers\": [\"\"]}", "look.json:1:27: ", "layers must not be empty");
+    refuses("{\"version\": 1, \"exclude\": \"\"}", "look.json:1:27: ", "exclude must not be empty");
+    refuses("{\"version\": 1, \"mem_limit\": \"0x40000000\"}",
+            "look.json:1:29: ", "a size in bytes");
+    refuses("{\"version\": 1, \"per_layer\": {\"a\": {\"knee\": \"0x1\"}}}",
+            "look.json:1:45: ", "must be a number from 0, not '0x1'");
+    refuses("{\"version\": 1, \"sandbox\": \"off\"}",
+            "look.json:1:27: ", "a config file cannot say off of sandbox; --sandbox off does");
     refuses("{\"version\": 1, \"kernel\": \"\"}", "look.json:1:26: ", "empty");
     refuses("{\"version\": 1, \"mem_limit\": \"2 elephants\"}", "look.json:1:29: ", "size");
     refuses("{\"version\": 1, \"include\": \"a.json\"}",
@@ -83,6 +92,34 @@ TEST(a_whole_config) {
     assert_int_equal(s.bloom.verify, 12);
 }
 
+/* A comma in a list of JSON is one of the name. */
+TEST(names_with_commas) {
+    static const char CONFIG[] =
+        "{\"version\": 1, \"layers\": [\"a,b\", \"c*\"], \"exclude\": \"d,e\", \"per_layer\": "
+        "{\"x:knee=0,*\": {\"amount\": 0, \"mask\": \"m,n\"}, \"x\": {\"sharpen\": 0.25}}}";
+    OWN(settings) s;
+    OWN(text) json = {0};
+    assert_true(settings_init(&s, &e));
+    if (!load(&s, CONFIG, sizeof CONFIG - 1, &e)) fail_msg("%s", e.msg);
+    assert_true(text_glob_any(s.bloom.layers, "a,b") && text_glob_any(s.bloom.layers, "cd"));
+    assert_false(text_glob_any(s.bloom.layers, "a") || text_glob_any(s.bloom.layers, "b"));
+    assert_true(text_glob_any(s.bloom.exclude, "d") && text_glob_any(s.bloom.exclude, "e"));
+    settings_json(&s, option_find("layers", FOR_CONFIG), &(json_out){.to = &json}, NULL);
+    assert_string_equal(json.s, "[\"a,b\", \"c*\"]");
+    static const struct {
+        const char *layer, *mask;
+        double sharpen;
+    } WANT[] = {{"x", "", 0.25}, {"x:knee=0,", "m,n", 1}, {"x:knee=0,yz", "m,n", 1}, {"y", "", 0}};
+    for (size_t i = 0; i < COUNT(WANT); i++) {
+        layer_light light;
+        image_part part = {0};
+        layer_group group = {.name = (char *)WANT[i].layer};
+        CHECK_OK(layer_light_of(&light, &s.bloom, &part, &group, &e));
+        assert_true(light.sharpen == WANT[i].sharpen && light.knee == 0);
+        assert_string_equal(light.mask, WANT[i].mask);
+    }
+}
+
 /* A config that print-config's JSON values make gives the same settings again. */
 TEST(values_survive_json) {
     OWN(settings) s, t;
@@ -91,16 +128,18 @@ TEST(values_survive_json) {
     assert_true(load(&s, GOOD, sizeof GOOD - 1, &e));
     text_add(&again, "{\"version\": 1");
     for (int i = 0; i < OPTION_COUNT; i++) {
-        if (!option_in_config(&OPTIONS[i]) || !s.value[i].text) continue;
-        text_add(&again, ", \"%s\": ", OPTIONS[i].name);
-        settings_json(&s, i, &again);
+        OWN(text) value = {0};
+        settings_json(&s, &OPTIONS[i], &(json_out){.to = &value}, NULL);
+        if (!option_in_config(&OPTIONS[i]) || OPTIONS[i].type == OPTION_SHARPEN) continue;
+        if (strcmp(value.s, "null") != 0)
+            text_add(&again, ", \"%s\": %s", OPTIONS[i].name, value.s);
     }
     text_add(&again, "}");
     if (!load(&t, again.s, again.n, &e)) fail_msg("%s: %s", e.msg, again.s);
     for (int i = 0; i < OPTION_COUNT; i++) {
         OWN(text) a = {0}, b = {0};
-        settings_json(&s, i, &a);
-        settings_json(&t, i, &b);
+        settings_json(&s, &OPTIONS[i], &(json_out){.to = &a}, NULL);
+        settings_json(&t, &OPTIONS[i], &(json_out){.to = &b}, NULL);
         assert_string_equal(a.s, b.s);
     }
 }

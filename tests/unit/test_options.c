@@ -23,13 +23,10 @@ TEST(rows_are_sound) {
         for (int k = 0; k < i; k++) {
             if (o->on & OPTIONS[k].on) assert_string_not_equal(o->name, OPTIONS[k].name);
             if (o->letter) assert_false(o->letter == OPTIONS[k].letter && o->on & OPTIONS[k].on);
-            /* The kernel's options share a struct, and an option that means different things to
-             * different commands has a row for each. Another name shares the place of what it
-             * means. No others share a place. */
+            /* An option that means different things to different commands has a row for each, and
+             * sharpen is another name of what amount leaves. No others share a place. */
             bool same = strcmp(o->name, OPTIONS[k].name) == 0 && o->type == OPTIONS[k].type;
-            if (o->at == OPTIONS[k].at && !same && !o->means && !OPTIONS[k].means)
-                assert_true(o->type == OPTION_SCALE || o->type == OPTION_CENTER ||
-                            OPTIONS[k].type == OPTION_CENTER);
+            if (o->at == OPTIONS[k].at) assert_true(same || o->type == OPTION_SHARPEN);
         }
     }
 }
@@ -63,7 +60,7 @@ TEST(defaults_are_those_of_the_contract) {
     assert_int_equal(s.bloom.half_overflow, OVERFLOW_CLAMP);
     assert_string_equal(s.bloom.device, "auto");
     assert_null(s.bloom.layers);
-    assert_true(s.existing == EXISTING_REPLACE && s.clobber && !s.update);
+    assert_true(s.existing == EXISTING_REPLACE);
     assert_true(s.compare.fail == 1e-6 && isinf(s.compare.hard_fail));
 }
 
@@ -75,7 +72,8 @@ static void accepts(const char *name, const char *values, bool ok) {
         OWN(settings) s;
         char flag[OPTION_NAME_ROOM];
         assert_true(settings_init(&s, &e));
-        bool set = settings_set(&s, row(name), v, (setting_origin){ORIGIN_FLAG, "--x"}, &e);
+        bool set =
+            settings_set(&s, &OPTIONS[row(name)], v, (setting_origin){ORIGIN_FLAG, "--x"}, &e);
         if (set != ok) fail_msg("%s = '%s': %s", name, v, ok ? e.msg : "taken");
         if (ok) continue;
         assert_int_equal(e.code, ERR_CONFIG);
@@ -110,7 +108,7 @@ TEST(ranges_and_words) {
 }
 
 static void set(settings *s, const char *name, const char *value) {
-    if (!settings_set(s, row(name), value, (setting_origin){ORIGIN_FLAG, "--x"}, &e))
+    if (!settings_set(s, &OPTIONS[row(name)], value, (setting_origin){ORIGIN_FLAG, "--x"}, &e))
         fail_msg("%s", e.msg);
 }
 
@@ -159,13 +157,13 @@ TEST(failure_changes_nothing) {
     OWN(settings) s;
     assert_true(settings_init(&s, &e));
     set(&s, "padding", "mirror");
-    CHECK_REFUSED(settings_set(&s, row("padding"), "wrap,nonsense",
+    CHECK_REFUSED(settings_set(&s, &OPTIONS[row("padding")], "wrap,nonsense",
                                (setting_origin){ORIGIN_FILE, "f:1:2"}, &e),
                   ERR_CONFIG, "");
     assert_int_equal(strncmp(e.msg, "f:1:2: ", 7), 0);
     assert_int_equal(s.bloom.border[PLAN_X], BORDER_MIRROR);
     OWN(text) origin = {0};
-    settings_origin(&s, row("padding"), &origin);
+    settings_origin(&s, &OPTIONS[row("padding")], &origin);
     assert_string_equal(origin.s, "flag --x");
 }
 
@@ -230,14 +228,14 @@ TEST(rules_hold_for_flags_alone) {
                                 FLAG = {ORIGIN_FLAG, "--knee"};
     OWN(settings) s;
     CHECK_OK(settings_init(&s, &e));
-    CHECK_OK(settings_set(&s, row("knee"), "1", FILE_, &e));
+    CHECK_OK(settings_set(&s, &OPTIONS[row("knee")], "1", FILE_, &e));
     CHECK_OK(option_rules_check(&s, FOR_APPLY, &e));
-    CHECK_OK(settings_set(&s, row("knee"), "1", OTHER, &e));
+    CHECK_OK(settings_set(&s, &OPTIONS[row("knee")], "1", OTHER, &e));
     CHECK_OK(option_rules_check(&s, FOR_APPLY, &e));
-    CHECK_OK(settings_set(&s, row("knee"), "1", FLAG, &e));
+    CHECK_OK(settings_set(&s, &OPTIONS[row("knee")], "1", FLAG, &e));
     CHECK_REFUSED(option_rules_check(&s, FOR_APPLY, &e), ERR_USAGE,
                   "--knee has no effect without --threshold");
-    CHECK_OK(settings_set(&s, row("threshold"), "1", FILE_, &e));
+    CHECK_OK(settings_set(&s, &OPTIONS[row("threshold")], "1", FILE_, &e));
     CHECK_OK(option_rules_check(&s, FOR_APPLY, &e));
 }
 

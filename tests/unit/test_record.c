@@ -61,7 +61,7 @@ typedef struct {
 
 static void set(settings *s, const char *name, const char *value) {
     const option *o = option_find(name, FOR_APPLY);
-    CHECK_OK(settings_set(s, (int)(o - OPTIONS), value, (setting_origin){ORIGIN_FLAG, name}, &e));
+    CHECK_OK(settings_set(s, o, value, (setting_origin){ORIGIN_FLAG, name}, &e));
 }
 
 static run *begin(const char *output) {
@@ -164,7 +164,7 @@ TEST(output_appears) {
     for (size_t i = 0; i < 2; i++) {
         make_frame("next.exr", 12);
         OPEN(run) *r = begin(NAME[i]);
-        r->s.clobber = false;
+        r->s.existing = EXISTING_SKIP;
         put_while_read("in.exr", "next.exr", NAME[i]);
         CHECK_OK(make(r), r->e);
         assert_null(replacement);

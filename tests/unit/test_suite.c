@@ -37,7 +37,7 @@ static void refuses_case(const char *members, const char *column, const char *wo
 
 TEST(bad_suites) {
     refuses("[]", "s.json:1:1: ", "a suite is an object, not an array");
-    refuses("{\"version\": 2}", "s.json:1:13: ", "version is 2");
+    refuses("{\"version\": 2}", "s.json:1:13: ", "must be the number 1, not 2");
     refuses("{\"cases\": []}", "s.json:1:1: ", "needs \"version\"");
     refuses("{\"version\": 1}", "s.json: ", "no cases");
     refuses("{\"version\": 1, \"case\": []}", "s.json:1:16: ", "did you mean \"cases\"?");
@@ -68,7 +68,7 @@ TEST(bad_cases) {
     refuses_case("\"name\":\"a\",\"config\":{\"paddin\":\"zero\"}", "45: ", "\"padding\"");
     refuses_case("\"name\":\"a\",\"config\":{\"sharpen\":2}", "55: ", "from 0 to 1");
     refuses_case("\"name\":\"a\",\"config\":{\"sandbox\":\"on\"}",
-                 "45: ", "'fftbloom check SUITE.json --sandbox on' does");
+                 "55: ", "'fftbloom check SUITE.json --sandbox on' does");
     refuses_case("\"name\":\"a\",\"config\":{\"threshold\":\"${case}\"}",
                  "57: ", "must be a number");
     refuses_case("\"name\":\"a\",\"padding\":\"zero\"", "35: ", "belongs in \"config\"");

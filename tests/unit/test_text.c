@@ -171,4 +171,53 @@ TEST(numbers) {
     assert_int_equal(ceil_div_u64(0, 4), 0);
 }
 
+/* What people write: lists, numbers, sides. */
+TEST(lists_that_people_write) {
+    static const char *const WANT[] = {"a", "", "b\\,c d", "e:f=1"};
+    const char *list = " a ,, b\\,c d,e:f=1,";
+    text_piece p, left, right;
+    for (size_t i = 0; i < COUNT(WANT); i++) {
+        assert_true(text_item(&list, &p));
+        assert_int_equal(p.n, strlen(WANT[i]));
+        assert_memory_equal(p.s, WANT[i], p.n);
+    }
+    assert_true(text_part(p, ':', &left, &right) && left.n == 1 && right.n == 3);
+    assert_false(text_part(left, '=', &left, &right));
+    assert_int_equal(left.n, 1);
+    assert_int_equal(right.n, 0);
+    assert_false(text_item(&list, &p));
+    text t = {0};
+    text_add_item(&t, "b,c:d", ",:");
+    assert_string_equal(t.s, "b\\,c\\:d");
+    assert_true(text_glob(t.s, "b,c:d") && text_glob_any(t.s, "b,c:d"));
+    assert_false(text_glob_any(t.s, "b"));
+    p = (text_piece){t.s, t.n};
+    assert_false(text_part(p, ':', &left, &right));
+    text_free(&t);
+    text_add_piece(&t, (text_piece){"a\\,b\\*", 6});
+    is(&t, "a,b\\*");
+}
+
+TEST(numbers_that_people_write) {
+    static const char *const GOOD[] = {"0", "-1.5", "+.5", "1e3", "007"},
+                             *const BAD[] = {"",   "0x10",  "-0X1p3", "nan", "inf", " 1",
+                                             "1 ", "1e999", "e3",     "1,5", "-",   "."};
+    double x;
+    uint32_t sides[2];
+    for (size_t i = 0; i < COUNT(GOOD); i++)
+        if (!text_number(GOOD[i], &x) || x != strtod(GOOD[i], NULL)) fail_msg("%s", GOOD[i]);
+    for (size_t i = 0; i < COUNT(BAD); i++)
+        if (text_number(BAD[i], &x)) fail_msg("%s", BAD[i]);
+    assert_true(text_fraction("30%", &x) && x == 0.3);
+    assert_true(text_fraction("0.3", &x) && x == 0.3);
+    assert_false(text_fraction("30%%", &x) || text_fraction("%", &x));
+    assert_string_equal(text_leading("20um", &x), "um");
+    assert_true(text_sides("300x200", sides) && sides[0] == 300 && sides[1] == 200);
+    assert_true(text_sides("64", sides) && sides[0] == 64 && sides[1] == 64);
+    static const char *const NONE[] = {"",     "x",     "3x", "x3",        "3x4x5",
+                                       "-3x4", "3 x 4", "0x", "1234567890"};
+    for (size_t i = 0; i < COUNT(NONE); i++)
+        if (text_sides(NONE[i], sides)) fail_msg("%s", NONE[i]);
+}
+
 RUN_TESTS(NULL, NULL)

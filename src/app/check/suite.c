@@ -23,8 +23,9 @@ static bool read_variables(suite_reader *r, variables *to, const json_value *obj
         text value = {0};
         err why = {0};
         if (v->type != JSON_STRING) return config_wrong_type(v, v->key, 1 << JSON_STRING, r->e);
-        bool ok = config_text(&r->set, v, false, &value, r->e);
-        if (ok && !variables_add(to, v->key, value.s ? value.s : "", &why))
+        bool ok = variables_string(&r->set, v, false, &value, &why) ||
+                  json_err(v, r->e, "%s", why.msg);
+        if (ok && !variables_add(to, v->key, value.s, &why))
             ok = json_err_key(v, r->e, "%s", why.msg);
         text_free(&value);
         if (!ok) return false;
@@ -78,7 +79,8 @@ static bool fill_case(suite_reader *r, suite_case *c, const json_value *v) {
     if (!variables_add(&r->of_case, "case", c->name, r->e)) return false;
     if (r->defaults && !read_keys(r, &to, r->defaults, KEY_OF_DEFAULTS)) return false;
     err why = {0};
-    if (!read_keys(r, &to, v, KEY_OF_CASE) || !settings_settle(&c->s, r->e)) return false;
+    if (!read_keys(r, &to, v, KEY_OF_CASE)) return false;
+    settings_settle(&c->s);
     if (!kernel_option_settle(&c->s, FOR_APPLY, &why)) return json_err(v, r->e, "%s", why.msg);
     return check_case(r, c, v);
 }

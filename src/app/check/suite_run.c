@@ -260,12 +260,15 @@ static bool pick(suite_run *r, err *e) {
     for (size_t i = 0; i < r->s->count; i++) {
         suite_case *c = &r->s->item[i];
         if (asked->filter && !text_glob_any(asked->filter, c->name)) continue;
-        for (int k = 0; k < OPTION_COUNT; k++) {
-            const setting *v = &asked->value[k];
-            if (!(OPTIONS[k].on & FOR_CHECK) || !(OPTIONS[k].on & FOR_APPLY)) continue;
-            if (v->text && v->origin != ORIGIN_DEFAULT &&
-                !settings_set(&c->s, k, v->text, (setting_origin){v->origin, v->where}, e))
-                return false;
+        for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++) {
+            const setting *v = settings_of(asked, o);
+            if (!(o->on & FOR_CHECK) || !(o->on & FOR_APPLY) || v->origin == ORIGIN_DEFAULT)
+                continue;
+            text value = {0};
+            settings_text(asked, o, &value);
+            bool ok = settings_set(&c->s, o, value.s, (setting_origin){v->origin, v->where}, e);
+            text_free(&value);
+            if (!ok) return false;
         }
         c->s.bloom.cache_dir = asked->bloom.cache_dir;
         c->s.bloom.cache_size = asked->bloom.cache_size;

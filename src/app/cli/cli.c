@@ -160,7 +160,7 @@ static bool check_names(const reader *r, err *e) {
         for (int k = 0; k < i; k++) {
             const option *a = r->flag[k].o, *b = r->flag[i].o;
             char first[OPTION_NAME_ROOM], second[OPTION_NAME_ROOM];
-            if (a == b && a->type == OPTION_PATH)
+            if (a == b && option_type_is_path(a->type))
                 return err_set(e, ERR_USAGE, "%s is given twice: '%s' and '%s'; it takes one",
                                option_flag(a, first), r->flag[k].value, r->flag[i].value);
             if (!option_same_value(a, b)) continue;
@@ -170,13 +170,10 @@ static bool check_names(const reader *r, err *e) {
     return true;
 }
 
-/* Sets --config alone, or all flags. */
-static bool set_flags(const reader *r, settings *s, bool config, err *e) {
+static bool set_flags(const reader *r, settings *s, err *e) {
     for (int i = 0; i < r->flags; i++) {
         const flag *f = &r->flag[i];
-        if (config && f->o->at != offsetof(settings, config)) continue;
-        if (!settings_set(s, (int)(f->o - OPTIONS), f->value,
-                          (setting_origin){ORIGIN_FLAG, f->spelled}, e))
+        if (!settings_set(s, f->o, f->value, (setting_origin){ORIGIN_FLAG, f->spelled}, e))
             return false;
     }
     return true;
@@ -188,16 +185,15 @@ static bool set_words(reader *r, cli *c, err *e) {
     for (; n < r->words && n < COMMAND_WORDS && r->cmd->stands_for[n]; n++) {
         const option *o = option_find(r->cmd->stands_for[n], r->cmd->bit);
         char where[OPTION_NAME_ROOM];
-        const setting *given = &c->s.value[o - OPTIONS];
+        const setting *given = settings_of(&c->s, o);
         snprintf(where, sizeof where, "argument %s", o->value);
         if (given->origin == ORIGIN_FLAG)
             return err_set(e, ERR_USAGE, "%s is given twice: '%s' by %s, and '%s'%s", o->value,
-                           given->text, given->where, r->word[n],
+                           given->kept, given->where, r->word[n],
                            n == 0 && command_is_bare_word(r->word[0])
                                ? ", which is neither a command nor a file"
                                : "");
-        if (!settings_set(&c->s, (int)(o - OPTIONS), r->word[n],
-                          (setting_origin){ORIGIN_FLAG, where}, e))
+        if (!settings_set(&c->s, o, r->word[n], (setting_origin){ORIGIN_FLAG, where}, e))
             return false;
     }
     if (r->words > r->cmd->max_words) {
@@ -250,7 +246,7 @@ static bool check_needs(cli *c, err *e) {
     for (int i = 0; i < COMMAND_WORDS && cmd->needs[i]; i++) {
         const option *o = option_find(cmd->needs[i], cmd->bit);
         char name[OPTION_NAME_ROOM];
-        if (c->s.value[o - OPTIONS].text) continue;
+        if (settings_of(&c->s, o)->kept) continue;
         /* `fftbloom blom scene.exr`: the first word may have been meant as a command. */
         if (cmd->bit == FOR_APPLY && c->s.input && command_is_bare_word(c->s.input))
             return err_set(e, ERR_USAGE, "'%s' is neither a command nor a file", c->s.input);
@@ -281,12 +277,13 @@ static bool prepare(cli *c, int argc, char **argv, text *out, err *e) {
     r.word = mem_new((size_t)argc, sizeof *r.word, "arguments", e);
     bool ok = r.flag && r.word && settings_init(&c->s, e) && read_line(&r, e) && check_names(&r, e),
          over = r.help;
-    /* Lowest rank first, so that each source replaces what came before. */
-    if (ok && !r.help)
-        ok = settings_environment(&c->s, c->cmd->bit, e) && set_flags(&r, &c->s, true, e) &&
-             (!c->s.config || config_load(&c->s, c->s.config, e)) &&
-             settings_environment(&c->s, c->cmd->bit, e) && set_flags(&r, &c->s, false, e) &&
-             set_words(&r, c, e) && settings_settle(&c->s, e);
+    /* Lowest rank first, so that each source replaces what came before. Variables and flags are
+     * set twice, since they name the config file and win over it. */
+    for (int twice = 0; ok && !r.help && twice < 2; twice++)
+        ok = settings_environment(&c->s, c->cmd->bit, e) && set_flags(&r, &c->s, e) &&
+             (twice || !c->s.config || config_load(&c->s, c->s.config, e));
+    ok = ok && (r.help || set_words(&r, c, e));
+    settings_settle(&c->s);
     mem_free(r.flag);
     log_set_level(c->s.quiet ? LOG_ERROR : c->s.verbose ? LOG_INFO : LOG_NOTE);
     mem_set_limit(c->s.bloom.mem_limit);

@@ -33,8 +33,6 @@ bool config_member(const config_reader *r, const json_value *v, const option *o,
  * an empty string; `what` names the value. */
 char *config_string(const variables *words, const json_value *v, const char *what, bool path,
                     err *e);
-/* Appends a string with its variables replaced; a path also with the folder of its file. */
-bool config_text(const variables *words, const json_value *v, bool path, text *to, err *e);
 /* Sets the error "must be a string, not a number"; `types` are bits 1 << json_type. */
 bool config_wrong_type(const json_value *v, const char *key, uint32_t types, err *e);
 /* Checks that the object has "version": 1. */

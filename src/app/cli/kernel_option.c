@@ -136,27 +136,12 @@ static bool check_order(const settings *s, err *e) {
                    s->input, s->kernel, s->input, s->output ? s->output : "OUT");
 }
 
-/* In a config file a word has the folder of the file in front, also the name of a shipped kernel:
- * there is no file of that name. */
-static bool drop_folder(settings *s, const option *o, err *e) {
-    const setting *is = &s->value[o - OPTIONS];
-    const char *slash = strrchr(s->kernel, '/');
-    char where[4200], word[KERNEL_PATH];
-    if (is->origin != ORIGIN_FILE || !slash || access(s->kernel, F_OK) == 0 ||
-        !(kernel_word_is_name(slash + 1) || strpbrk(slash + 1, "(:@")))
-        return true;
-    snprintf(where, sizeof where, "%s", is->where ? is->where : "");
-    snprintf(word, sizeof word, "%s", slash + 1);
-    return settings_set(s, (int)(o - OPTIONS), word, (setting_origin){is->origin, where}, e);
-}
-
 bool kernel_option_settle(settings *s, uint32_t users, err *e) {
-    const option *o = option_find("kernel", users);
     char path[KERNEL_PATH];
     kernel_word k;
-    if (!o || o->at != offsetof(settings, kernel) || !s->kernel) return true;
+    if (!s->kernel || !option_find("kernel", users)) return true;
     if (users == FOR_BENCH && !s->kernel[strspn(s->kernel, "0123456789")]) return true;
-    if (!drop_folder(s, o, e) || !check_phrase(s->kernel, e) || !check_order(s, e)) return false;
+    if (!check_phrase(s->kernel, e) || !check_order(s, e)) return false;
     if (is_folder(s->kernel))
         return err_set(e, ERR_NO_INPUT,
                        "the kernel '%s' is a folder; its kernels are listed by: fftbloom kernel "

@@ -76,7 +76,7 @@ static bool refuse(const option_rule *r, const settings *s, uint32_t bit, err *e
     char flag[OPTION_NAME_ROOM];
     for (int i = 0; i < OPTION_COUNT; i++) {
         const option *o = &OPTIONS[i];
-        if (!(o->on & bit) || s->value[i].origin != ORIGIN_FLAG) continue;
+        if (!(o->on & bit) || settings_of(s, o)->origin != ORIGIN_FLAG) continue;
         if (!is_among(r->options, o->name)) continue;
         return err_set(e, ERR_USAGE, "%s has no effect %s", option_flag(o, flag), r->otherwise);
     }
@@ -113,7 +113,8 @@ bool option_rules_check_action(const settings *s, const command *c, const comman
     char flag[OPTION_NAME_ROOM];
     for (int i = 0; i < OPTION_COUNT; i++) {
         const option *o = &OPTIONS[i];
-        if (!(o->on & c->bit) || s->value[i].origin != ORIGIN_FLAG || option_is_for_action(o, a))
+        if (!(o->on & c->bit) || settings_of(s, o)->origin != ORIGIN_FLAG ||
+            option_is_for_action(o, a))
             continue;
         text of = {0};
         option_actions(o, c, &of);

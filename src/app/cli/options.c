@@ -32,19 +32,19 @@ enum {
 
 const option OPTIONS[] = {
     /* --- files --- */
-    {"input", OPTION_PATH, SECTION_FILES, IMAGE, AT(input), .value = "IN",
+    {"input", OPTION_STREAM, SECTION_FILES, IMAGE, AT(input), .value = "IN",
      .help = "Image to bloom: EXR, HDR, PFM or PNG. A frame pattern such as shot.####.exr means a "
              "sequence.",
      .about = "It can also be given as the first argument. - is standard input (docs/pipes.md)."},
-    {"kernel", OPTION_PATH, SECTION_FILES, SPREAD | FOR_BENCH, AT(kernel), .rank = RANK_MAIN,
+    {"kernel", OPTION_KERNEL, SECTION_FILES, SPREAD | FOR_BENCH, AT(kernel), .rank = RANK_MAIN,
      .value = "KERNEL", .letter = 'k',
      .help =
          "Point spread function: an image, a .spectrum file made by precompute, or the name of a "
          "shipped kernel ('fftbloom kernel list').",
      .about = "It can also be given as an argument, after the input. In a sequence a "
               "pattern, such as k.####.exr, gives each frame a kernel of its own."},
-    {"output", OPTION_PATH, SECTION_FILES, FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF,
-     AT(output), .rank = RANK_MAIN, .value = "OUT", .letter = 'o', .stdout_too = true,
+    {"output", OPTION_STREAM, SECTION_FILES, FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF,
+     AT(output), .rank = RANK_MAIN, .value = "OUT", .letter = 'o',
      .help = "File to write; its extension decides the format.",
      .about = "A .png file is a tone-mapped preview. For a sequence the output needs a frame "
               "pattern, too. If OUT is a folder, the file in it has the name of the input; - "
@@ -92,8 +92,8 @@ const option OPTIONS[] = {
      .help = "Strength of the bloom, as a fraction or a percentage: 1 is the whole of it, 0 the "
              "input unchanged.",
      .about = "The kernel k becomes A k + (1 - A) delta, which keeps its sum."},
-    {"sharpen", OPTION_FLOAT, SECTION_LIGHT, FOR_CONFIG, AT(bloom.sharpen), .value = "T", .min = 0,
-     .max = 1, .means = "amount", .help = "The counterpart of --amount: T is 1 - A."},
+    {"sharpen", OPTION_SHARPEN, SECTION_LIGHT, FOR_CONFIG, AT(bloom.sharpen), .value = "T",
+     .help = "The counterpart of --amount: T is 1 - A."},
     {"mask", OPTION_STRING, SECTION_LIGHT, IMAGE, AT(bloom.mask), .value = "LAYER",
      .help = "Spread only the light under this mask, which is a channel or a layer with one "
              "channel: all where it is 1, none where it is 0.",
@@ -118,12 +118,13 @@ const option OPTIONS[] = {
              "the mean of the channels, or not at all.",
      .about = "luminance divides all channels by the luminance of their sums, which keeps the "
               "kernel's colour; channel makes each sum 1, so white stays white."},
-    {"kernel_center", OPTION_CENTER, SECTION_KERNEL, TAPS, AT(bloom.kernel), .rank = RANK_EXPERT,
-     .value = "X,Y", .words = WORDS("middle", "peak", "centroid", "corner"), .preset = "middle",
+    {"kernel_center", OPTION_CENTER, SECTION_KERNEL, TAPS, AT(bloom.kernel.center),
+     .rank = RANK_EXPERT, .value = "X,Y", .words = WORDS("middle", "peak", "centroid", "corner"),
+     .preset = "middle",
      .help = "Centre of the kernel: the middle (half the size, rounded down), its peak, its "
              "centroid, its upper left corner, or X,Y.",
      .about = "X,Y counts taps from the upper left one and may lie between taps."},
-    {"kernel_scale", OPTION_SCALE, SECTION_KERNEL, SPREAD, AT(bloom.kernel), .value = "S",
+    {"kernel_scale", OPTION_SCALE, SECTION_KERNEL, SPREAD, AT(bloom.kernel.size), .value = "S",
      .min = 1e-3, .max = 1000, .preset = "1",
      .help = "Size of the kernel: a factor (1 is one tap per pixel), or a height relative to the "
              "image (0.5h is half the image height).",
@@ -189,7 +190,7 @@ const option OPTIONS[] = {
      .help = "What --emit-layer and --emit-file write: all light that left its pixel (glare), or "
              "the output minus the input (additive).",
      .about = "docs/comp.md has the formulas."},
-    {"per_layer", OPTION_LIST, SECTION_LAYERS, IMAGE, AT(bloom.per_layer),
+    {"per_layer", OPTION_LAYERS, SECTION_LAYERS, IMAGE, AT(bloom.per_layer),
      .value = "LAYER:NAME=V,...",
      .help = "Settings of single layers: sharpen, amount, threshold, knee or mask, such as "
              "rim:amount=0.2.",
@@ -274,10 +275,9 @@ const option OPTIONS[] = {
     {"cache_size", OPTION_SIZE, SECTION_DEVICE, IMAGE | FOR_PRECOMPUTE | FOR_CHECK | FOR_CACHE,
      AT(bloom.cache_size), .rank = RANK_EXPERT, .value = "SIZE", .preset = "2GB",
      .help = "Maximum size of the spectrum cache; 0 turns it off."},
-    {"sandbox", OPTION_ENUM, SECTION_DEVICE,
+    {"sandbox", OPTION_SANDBOX, SECTION_DEVICE,
      IMAGE | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF | FOR_INFO | FOR_CHECK, AT(sandbox),
-     .words = WORDS("auto", "on", "off"), .flag_word = "off", .not_in_suite = true,
-     .preset = "auto", .rank = RANK_EXPERT,
+     .words = WORDS("auto", "on", "off"), .preset = "auto", .rank = RANK_EXPERT,
      .help = "auto gives up rights that the run does not need, where the kernel can and no GPU is "
              "opened; on insists, and opens GPUs first; off keeps them (docs/security.md).",
      .about = "A config file cannot say off."},
@@ -383,7 +383,7 @@ const option OPTIONS[] = {
      .help = "Print what is done, and why."},
     {"json", OPTION_BOOL, SECTION_MESSAGES, (LOUD | FOR_VERSION) & ~FOR_CHECK, AT(json),
      .preset = "false", .help = "Print the result as JSON on standard output."},
-    {"progress", OPTION_ENUM, SECTION_MESSAGES, FOR_APPLY | FOR_CHECK, AT(progress),
+    {"progress", OPTION_PROGRESS, SECTION_MESSAGES, FOR_APPLY | FOR_CHECK, AT(progress),
      .words = WORDS("auto", "deadline", "openjd", "json", "none"), .preset = "auto",
      .help = "How to report progress: a bar on a terminal or else a line every few seconds (auto), "
              "the lines that a farm's scheduler reads, JSON lines, or not at all.",
@@ -414,12 +414,11 @@ const option OPTIONS[] = {
     {"require_cases", OPTION_INT, SECTION_SUITE, FOR_CHECK, AT(require_cases), .value = "N",
      .min = 0, .max = 1e6, .preset = "0",
      .help = "Fail if fewer than N cases passed; skipped cases do not count."},
-    {"junit", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(junit), .value = "FILE", .stdout_too = true,
+    {"junit", OPTION_STREAM, SECTION_SUITE, FOR_CHECK, AT(junit), .value = "FILE",
      .help = "Write the results as JUnit XML; - is standard output."},
-    {"json", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(json_file), .value = "FILE",
-     .stdout_too = true, .flag_only = true,
-     .help = "Write the results as JSON; - is standard output."},
-    {"html", OPTION_PATH, SECTION_SUITE, FOR_CHECK, AT(html), .value = "FILE", .stdout_too = true,
+    {"json", OPTION_STREAM, SECTION_SUITE, FOR_CHECK, AT(json_file), .value = "FILE",
+     .flag_only = true, .help = "Write the results as JSON; - is standard output."},
+    {"html", OPTION_STREAM, SECTION_SUITE, FOR_CHECK, AT(html), .value = "FILE",
      .help = "Write the results as one page with pictures that needs only a browser."},
 };
 const int OPTION_COUNT = (int)(sizeof OPTIONS / sizeof OPTIONS[0]);
@@ -463,7 +462,7 @@ const option *option_next(const option *last, uint32_t users) {
 }
 
 bool option_same_value(const option *a, const option *b) {
-    return a != b && a->at == b->at && (a->means || b->means);
+    return a != b && a->at == b->at;
 }
 
 const char *option_nearest(const char *name, uint32_t users) {
@@ -501,46 +500,4 @@ void option_placeholder(const option *o, text *to) {
     if (o->type == OPTION_BOOL) return;
     for (int i = 0; o->words && o->words[i]; i++) text_add(to, "%s%s", i ? "|" : "", o->words[i]);
     if (o->value) text_add(to, "%s%s", o->words ? "|" : "", o->value);
-}
-
-enum {
-    BOOL = 1 << JSON_BOOL,
-    NUMBER = 1 << JSON_NUMBER,
-    STRING = 1 << JSON_STRING,
-    ARRAY = 1 << JSON_ARRAY,
-    OBJECT = 1 << JSON_OBJECT
-};
-
-const option_kind OPTION_KIND[OPTION_TYPES] = {
-    [OPTION_BOOL] = {"true or false", BOOL, NULL},
-    [OPTION_INT] = {"a whole number", NUMBER, NULL},
-    [OPTION_FLOAT] = {"a number", NUMBER, NULL},
-    [OPTION_ENUM] = {"one of ", STRING, NULL},
-    [OPTION_STRING] = {"text", STRING, NULL},
-    [OPTION_PATH] = {"a path", STRING, NULL},
-    [OPTION_LIST] = {"a list separated by commas", STRING | ARRAY, NULL},
-    [OPTION_SIZE] = {"a size in bytes, such as 2GB", NUMBER | STRING,
-                     "^[0-9]+(\\\\.[0-9]+)?([kKMGT]i?)?B?$"},
-    [OPTION_BORDERS] = {"one or two (x,y) of ", STRING | ARRAY, "^[a-z]+, *[a-z]+$"},
-    [OPTION_CENTER] = {"X,Y or one of ", STRING | ARRAY, "^[-+.0-9eE]+, *[-+.0-9eE]+$"},
-    [OPTION_SPACE] = {"a colour space", STRING, NULL},
-    [OPTION_AMOUNT] = {"a fraction from 0 to 1, or a percentage (30%)", NUMBER | STRING,
-                       "^[0-9.]+%?$"},
-    [OPTION_SCALE] = {"a factor (0.5) or a height in image heights (0.5h),", NUMBER | STRING,
-                      "^[-+.0-9eE]+h?$"},
-};
-
-uint32_t option_json_types(const option *o) {
-    bool may_be_word = o->type == OPTION_FLOAT && (isinf(o->max) || o->words);
-    return OPTION_KIND[o->type].json | (may_be_word ? STRING : 0);
-}
-
-void option_describe_type(const option *o, text *to) {
-    text_add(to, "%s", OPTION_KIND[o->type].words);
-    bool list = o->type != OPTION_FLOAT && o->type != OPTION_SPACE;
-    for (int i = 0; list && o->words && o->words[i]; i++)
-        text_add(to, "%s%s", i ? ", " : "", o->words[i]);
-    if (o->max > 0)
-        text_add(to, isinf(o->max) ? " of %.15g or more" : " from %.15g to %.15g", o->min, o->max);
-    if (o->words && !list) text_add(to, " or %s", o->words[0]);
 }

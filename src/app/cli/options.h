@@ -2,8 +2,8 @@
  *
  * Every option is one row: its JSON key and flag (the same word; flags write - for _), its type,
  * range, default, the commands that take it, a sentence of help, and the place of its value in the
- * settings. The parsers of flags, environment and config files, the help, the schema, the
- * reference pages and the completions all read this table and nothing else. The table does not
+ * settings. Flags, environment, config files, help, schema, reference pages and completions all
+ * read this table and that of kinds (kinds.h), and nothing else. The table does not
  * know which options need each other; that is in option_rules.h.
  *
  * To add an option: one member in `settings` (or in a struct it holds), one row in options.c. */
@@ -12,30 +12,35 @@
 
 #include "app/cli/settings.h"
 
+/* The kinds of values; kinds.h has a row for each. */
 typedef enum {
     OPTION_BOOL,    /* bool */
     OPTION_INT,     /* uint32_t */
     OPTION_FLOAT,   /* double; "inf" where the row's max is infinite; NaN for the row's only word */
     OPTION_ENUM,    /* an enum in the order of the row's words */
-    OPTION_STRING,  /* const char * */
-    OPTION_PATH,    /* const char *; completions offer files */
-    OPTION_LIST,    /* const char *: commas between; an array in JSON */
-    OPTION_SIZE,    /* uint64_t bytes: 2GB, 512MiB, 1000000 */
-    OPTION_BORDERS, /* plan_border[2]: one word, or two as x,y */
-    OPTION_CENTER,  /* psf_options: a word, or x,y */
-    OPTION_SCALE,   /* settings: 1.5 (of the kernel's size) or 0.5h (of the image's height) */
-    OPTION_SPACE,   /* const char *: a colour space that space_find knows, or one of the words */
-    OPTION_AMOUNT,  /* double, the complement to 1: 0.3, or 30% */
+    OPTION_SANDBOX, /* the same; config files cannot say off, and suites nothing */
+    OPTION_PROGRESS, /* the same, or json:N */
+    OPTION_STRING,   /* const char * */
+    OPTION_PATH,     /* const char *; completions offer files */
+    OPTION_STREAM,   /* the same, or - */
+    OPTION_KERNEL,   /* the same as a path, or the name of a kernel */
+    OPTION_LIST,     /* const char *: commas between, \, for one in an item; an array in JSON */
+    OPTION_LAYERS,   /* the same, or an object for each layer in JSON */
+    OPTION_SIZE,     /* uint64_t bytes: 2GB, 512MiB, 1000000 */
+    OPTION_BORDERS,  /* plan_border[2]: one word, or two as x,y */
+    OPTION_CENTER,   /* psf_center and psf_options.at: a word, or x,y */
+    OPTION_SCALE,    /* double and kernel_relative: 1.5 (of the kernel's size) or 0.5h (of the
+                        image's height) */
+    OPTION_SPACE,    /* const char *: a colour space that space_find knows, or the row's word */
+    OPTION_AMOUNT,   /* double, the complement to 1: 0.3, or 30% */
+    OPTION_SHARPEN,  /* double, the value itself */
     OPTION_TYPES
 } option_type;
 
-/* What there is to say of a type; its parser is in settings.c. */
-typedef struct {
-    const char *words;   /* "a whole number", for sentences; the row's words follow "one of " */
-    uint32_t json;       /* the JSON types of a value, as bits 1 << json_type */
-    const char *pattern; /* of a value that is written as a string; NULL: any */
-} option_kind;
-extern const option_kind OPTION_KIND[OPTION_TYPES];
+/* Returns whether a value is the path of a file. */
+static inline bool option_type_is_path(option_type t) {
+    return t == OPTION_PATH || t == OPTION_STREAM || t == OPTION_KERNEL;
+}
 
 /* The commands that take an option; each command's row in command.c names its bit. Two rows may
  * have the same name if no command takes both. */
@@ -90,16 +95,12 @@ typedef struct option {
     const char *value;        /* the name of the value in the help: FILE, N */
     const char *const *words; /* allowed words, NULL at the end; NULL: any */
     double min, max;
-    const char *preset;    /* default, as text; NULL: not set */
-    const char *help;      /* one sentence, for the help and the schema */
-    const char *about;     /* more, for the reference pages; may be NULL */
-    char letter;           /* -o; 0: none */
-    bool flag_only;        /* no key of config files */
-    bool not_in_suite;     /* no key of suites, which are read when it has acted */
-    const char *flag_word; /* the one of words that config files cannot say; NULL: none */
-    bool stdout_too;       /* of a path: - is standard output */
+    const char *preset; /* default, as text; NULL: not set */
+    const char *help;   /* one sentence, for the help and the schema */
+    const char *about;  /* more, for the reference pages; may be NULL */
+    char letter;        /* -o; 0: none */
+    bool flag_only;     /* no key of config files */
     option_rank rank;
-    const char *means; /* the complement of that option, which has the value; NULL: none */
 } option;
 
 extern const option OPTIONS[];
@@ -129,9 +130,5 @@ extern const char OPTION_VARIABLES[];
 const char *option_env(const option *o, char buf[OPTION_NAME_ROOM]);
 /* Appends the placeholder of the value in help: "zero|mirror|clamp|wrap", "FILE"; "" for bool. */
 void option_placeholder(const option *o, text *to);
-/* Returns the JSON types that a value of the option may have, as bits 1 << json_type. */
-uint32_t option_json_types(const option *o);
-/* Appends "a whole number from 0 to 100" or "one of a, b, c", for sentences. */
-void option_describe_type(const option *o, text *to);
 
 #endif

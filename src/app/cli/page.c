@@ -1,5 +1,6 @@
 #include "app/cli/page.h"
 
+#include "app/cli/kinds.h"
 #include "app/cli/option_rules.h"
 
 #include <stdio.h>
@@ -47,9 +48,7 @@ static void add_brackets(const page *p, const option *o, text *to) {
 /* Appends what its flag does not show: the values, the default, the variable, and the actions. */
 static void add_facts(const page *p, const option *o, text *to) {
     char env[OPTION_NAME_ROOM];
-    bool plain = o->type == OPTION_BOOL || o->type == OPTION_ENUM || o->type == OPTION_STRING ||
-                 o->type == OPTION_PATH || o->type == OPTION_CENTER;
-    if (!plain) option_describe_type(o, to);
+    if (KINDS[o->type].told) kind_describe(o, to);
     if (o->preset && o->type != OPTION_BOOL)
         text_add(to, "%sthe default is %s", to->n ? "; " : "", o->preset);
     if (option_env(o, env)) text_add(to, "%sthe variable is %s", to->n ? "; " : "", env);

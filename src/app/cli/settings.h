@@ -1,16 +1,21 @@
 /* settings.h - the values of all options, and where each one came from.
  *
- * Values come as text from defaults, config files, the environment and flags, in this order, and
- * each replaces the one before. One parser per type (settings.c) checks the text and stores it in
- * the place that the option's row names. The text and its origin are kept for --print-config and
- * reports. The settings own all strings in them, until settings_free. They do not know the command
- * line's syntax, nor whether options fit together. */
+ * Values come from defaults, config files, the environment and flags, in this order, and each
+ * replaces the one before. The kind of the value (kinds.h) checks it and stores it in the place
+ * that the option's row names. Its origin is kept for --print-config and reports. The settings own
+ * all strings in them, until settings_free. They do not know the command line's syntax, nor whether
+ * options fit together. */
 #ifndef APP_SETTINGS_H
 #define APP_SETTINGS_H
 
+#include "base/json_out.h"
 #include "base/text.h"
 #include "bloom/settings.h"
 #include "image/compare.h"
+
+struct option;
+struct json_value;
+struct variables;
 
 typedef enum { EXISTING_REPLACE, EXISTING_SKIP, EXISTING_UPDATE } settings_existing;
 typedef enum {
@@ -32,9 +37,9 @@ typedef struct {
     const char *where; /* "look.json:7:3", "FFTBLOOM_PADDING", "--padding"; NULL for defaults */
 } setting_origin;
 
-/* The text of a value and its origin; `where` is as in setting_origin. */
+/* What belongs to a value; `where` is as in setting_origin. */
 typedef struct {
-    char *text; /* NULL: not set */
+    char *kept; /* the string that the value is; NULL: it is none, or not set */
     origin_kind origin;
     char *where;
 } setting;
@@ -59,7 +64,6 @@ typedef struct {
     const char *input_space,
         *output_space; /* names that space_find knows, or "input"; NULL: none */
     settings_existing existing;
-    bool clobber, update; /* follow from it */
     settings_progress progress;
     uint32_t progress_fd; /* follows from it */
     bool quiet, verbose, json, print_config;
@@ -95,12 +99,15 @@ typedef struct {
 bool settings_init(settings *s, err *e);
 void settings_free(settings *s);
 
-/* Checks `value` against row `index` of OPTIONS and stores a copy. A value that is refused changes
- * nothing; the code is ERR_CONFIG. */
-bool settings_set(settings *s, int index, const char *value, setting_origin from, err *e);
+/* Check a value, from text or from JSON, and store it. `words` and `in_suite` are as in
+ * kind_reader. A value that is refused changes nothing; the code is ERR_CONFIG. */
+bool settings_set(settings *s, const struct option *o, const char *value, setting_origin from,
+                  err *e);
+bool settings_set_json(settings *s, const struct option *o, const struct json_value *v,
+                       const struct variables *words, bool in_suite, err *e);
 /* Gives --padding its default where that follows from --window: what is thrown out of the image is
  * kept by a larger window, so nothing comes in. Called when all values are set. */
-bool settings_settle(settings *s, err *e);
+void settings_settle(settings *s);
 /* Sets the options of the environment that `users` take. */
 bool settings_environment(settings *s, uint32_t users, err *e);
 /* Warns of each FFTBLOOM_* variable that no command reads. */
@@ -108,11 +115,17 @@ void settings_warn_environment(void);
 
 /* Returns true if the option that one of `users` takes has a value that is not its default's. */
 bool settings_given(const settings *s, const char *name, uint32_t users);
-/* Appends the value as JSON of the option's type: true, 3, "mirror", ["a", "b"]. */
-void settings_json(const settings *s, int index, text *to);
+/* Returns the origin of a value. */
+const setting *settings_of(const settings *s, const struct option *o);
+/* Returns true if the value is that of the table. */
+bool settings_is_preset(const settings *s, const struct option *o);
+/* Appends the value as a flag has it; nothing for one that is not set. */
+void settings_text(const settings *s, const struct option *o, text *to);
+/* Adds the value as a member of JSON: true, 3, "mirror", ["a", "b"], or null. */
+void settings_json(const settings *s, const struct option *o, json_out *to, const char *key);
 /* Appends the origin: "default", "look.json:7:3", "environment FFTBLOOM_PADDING", "flag --padding",
  * "argument IN". */
-void settings_origin(const settings *s, int index, text *to);
+void settings_origin(const settings *s, const struct option *o, text *to);
 /* Appends every option that `users` take, as a table or as JSON, for --print-config. */
 void settings_print(const settings *s, uint32_t users, bool json, text *to);
 

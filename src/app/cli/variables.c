@@ -27,17 +27,16 @@ bool variables_add(variables *v, const char *name, const char *value, err *e) {
 
 bool variables_parse(variables *v, const char *list, err *e) {
     bool ok = true;
-    for (const char *p = list; ok && *p;) {
-        size_t n = strcspn(p, ","), name = strcspn(p, "=,");
-        text key = {0}, value = {0};
-        text_add_bytes(&key, p, name);
-        text_add_bytes(&value, p + name + 1, name < n ? n - name - 1 : 0);
-        ok = name < n ? variables_add(v, key.s, value.s, e)
-                      : err_set(e, ERR_USAGE, "--set takes NAME=VALUE, not '%s'", key.s);
+    for (text_piece item, name, value; ok && text_item(&list, &item);) {
+        text key = {0}, is = {0};
+        bool both = text_part(item, '=', &name, &value);
+        text_add_piece(&key, name);
+        text_add_piece(&is, value);
+        ok = both ? variables_add(v, key.s, is.s, e)
+                  : err_set(e, ERR_USAGE, "--set takes NAME=VALUE, not '%s'", key.s);
         if (!ok && e) e->code = ERR_USAGE;
         text_free(&key);
-        text_free(&value);
-        p += n + (p[n] == ',');
+        text_free(&is);
     }
     return ok;
 }
@@ -104,4 +103,18 @@ bool variables_expand(const variables *v, const char *s, text *to, err *e) {
                        "replaced",
                        VARIABLES_TOTAL >> 20);
     return ok;
+}
+
+bool variables_string(const variables *words, const json_value *v, bool path, text *to, err *e) {
+    const char *name = json_name(v->of), *slash = path ? strrchr(name, '/') : NULL;
+    text whole = {0};
+    if (words && !variables_expand(words, v->text, &whole, e)) {
+        text_free(&whole);
+        return false;
+    }
+    const char *s = !words ? v->text : whole.s ? whole.s : "";
+    if (slash && *s && *s != '/') text_add_bytes(to, name, (size_t)(slash - name) + 1);
+    text_add(to, "%s", s);
+    text_free(&whole);
+    return true;
 }

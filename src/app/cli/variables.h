@@ -7,6 +7,7 @@
 #define APP_VARIABLES_H
 
 #include "base/err.h"
+#include "base/json.h"
 #include "base/text.h"
 
 #include <stddef.h>
@@ -34,6 +35,9 @@ bool variables_parse(variables *v, const char *list, err *e);
 /* Frees the variables of this list; the chain stays. */
 void variables_clear(variables *v);
 
+/* Appends the string at `v` with its variables replaced (NULL: there are none); a path with the
+ * folder of its file. */
+bool variables_string(const variables *words, const json_value *v, bool path, text *to, err *e);
 /* Appends `s` with its variables replaced. Fails with ERR_CONFIG for a name that is not known, with
  * the nearest one, and where the result exceeds a limit. */
 bool variables_expand(const variables *v, const char *s, text *to, err *e);

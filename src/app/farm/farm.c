@@ -147,9 +147,8 @@ static bool make_flags(farm *f, err *e) {
     for (int i = 0; i < OPTION_COUNT; i++) {
         const option *o = &OPTIONS[i];
         const settings *s = &f->c->s;
-        const setting *v = &s->value[i];
         char name[OPTION_NAME_ROOM];
-        if (!(o->on & FOR_APPLY) || v->origin == ORIGIN_DEFAULT || !v->text) continue;
+        if (!(o->on & FOR_APPLY) || settings_of(s, o)->origin == ORIGIN_DEFAULT) continue;
         /* A task has messages, farm options and these of its own. A config file may hold options
          * without an effect; as flags they would be refused. */
         if (o->flag_only || o->section == SECTION_MESSAGES || o->section == SECTION_FARM ||
@@ -157,14 +156,16 @@ static bool make_flags(farm *f, err *e) {
             !option_has_effect(&f->c->s, FOR_APPLY, o))
             continue;
         bool no = strncmp(option_flag(o, name), "--no-", 5) == 0;
+        text *flag = &f->flag[f->flags++], value = {0};
+        settings_text(s, o, &value);
         /* Other machines have shipped kernels of their own. Tasks of OpenJD do not start in our
          * working folder. */
-        bool ships = o->at == offsetof(settings, kernel) && kernel_word_is_name(v->text) &&
-                     access(v->text, F_OK) != 0;
-        bool moves = !ships && s->farm == FARM_OPENJD && o->type == OPTION_PATH &&
-                     v->text[0] != '/';
-        text_add(&f->flag[f->flags++], "--%s=%s%s", name + (no ? 5 : 2),
-                 moves ? FARM_OPENJD_FOLDER : "", v->text);
+        bool ships = o->type == OPTION_KERNEL && kernel_word_is_name(value.s) &&
+                     access(value.s, F_OK) != 0;
+        bool moves = !ships && s->farm == FARM_OPENJD && option_type_is_path(o->type) &&
+                     value.s[0] != '/';
+        text_add(flag, "--%s=%s%s", name + (no ? 5 : 2), moves ? FARM_OPENJD_FOLDER : "", value.s);
+        text_free(&value);
     }
     if (f->cache && f->c->s.farm == FARM_SLURM)
         text_add(&f->flag[f->flags++], "--cache-dir=%s", f->cache);

@@ -38,7 +38,7 @@ bool kernel_may_write(const settings *s, int *status, err *e) {
 }
 
 bool kernel_write(const settings *s, const void *bytes, size_t n, err *e) {
-    file_out *f = file_out_open(s->output, s->clobber, e);
+    file_out *f = file_out_open(s->output, s->existing != EXISTING_SKIP, e);
     if (f && file_out_write(f, 0, bytes, n, e)) return file_out_commit(&f, e);
     file_out_discard(&f);
     return false;
@@ -46,7 +46,8 @@ bool kernel_write(const settings *s, const void *bytes, size_t n, err *e) {
 
 bool kernel_save(const cli *c, const image *img, int *status, err *e) {
     const settings *s = &c->s;
-    bool ok = image_save_to(image_create(s->output, &img->head, s->clobber, c->threads, e), img, e);
+    bool ok = image_save_to(
+        image_create(s->output, &img->head, s->existing != EXISTING_SKIP, c->threads, e), img, e);
     if (ok || e->code != ERR_SKIPPED) return ok;
     *e = (err){0};
     return skip(s, status);

@@ -27,7 +27,7 @@ static bool exposure_find(float *stops, image_reader *r, const settings *s, par 
 static bool exposure_set(settings *s, const char *name, const char *value, const char *file,
                          err *e) {
     const setting_origin from = {ORIGIN_FILE, file};
-    return settings_set(s, (int)(option_find(name, FOR_APPLY) - OPTIONS), value, from, e);
+    return settings_set(s, option_find(name, FOR_APPLY), value, from, e);
 }
 
 bool exposure_settle(settings *s, const char *input, bool several, par *threads, err *e) {

@@ -152,7 +152,7 @@ static bool look_at(listing *l, size_t index, err *e) {
     }
     frame_result f = {
         .number = files.number, .view = files.view, .input = files.input, .output = files.output};
-    f.state = record_look(&rec, l->m->s->update, &f.why);
+    f.state = record_look(&rec, l->m->s->existing == EXISTING_UPDATE, &f.why);
     if (f.state == FRAME_DONE && stat(f.input, &is) != 0) {
         f.state = FRAME_FAILED;
         f.why = "the input cannot be found";

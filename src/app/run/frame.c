@@ -350,7 +350,7 @@ static bool make(work *w, err *e) {
     if (ok && !w->torn && w->record->run->cache && !record_write(w->record, &w->before, &why) &&
         !atomic_flag_test_and_set(&m->forgets))
         log_say(
-            s->update ? LOG_WARN : LOG_INFO,
+            s->existing == EXISTING_UPDATE ? LOG_WARN : LOG_INFO,
             "'%s', and perhaps other frames, will be made again by the next --existing update: %s",
             f->output, why.msg);
     return ok;
@@ -389,7 +389,7 @@ bool frame_make(frame_maker *m, device_queue *on, const job_files *files, frame_
                         .output = files->output,
                         .alone = f->alone};
     bool ok = record_make(&rec, m->records, files, e);
-    if (ok) f->state = record_look(&rec, m->s->update, &f->why);
+    if (ok) f->state = record_look(&rec, m->s->existing == EXISTING_UPDATE, &f->why);
     if (!ok) {
         f->state = FRAME_FAILED;
     } else if (f->state == FRAME_SKIPPED) {

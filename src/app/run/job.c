@@ -42,7 +42,7 @@ static bool name_views(job *j, const settings *s, err *e) {
                        "the kernel '%s' has a field for views (%%V or %%v), but the input '%s' has "
                        "none",
                        s->kernel, s->input);
-    if (!many && s->value[option_find("views", FOR_APPLY) - OPTIONS].origin == ORIGIN_FLAG)
+    if (!many && settings_of(s, option_find("views", FOR_APPLY))->origin == ORIGIN_FLAG)
         return err_set(e, ERR_USAGE,
                        "--views has no effect: no path has a field for views (%%V or %%v)");
     j->views = 1;

@@ -47,7 +47,8 @@ picture_rows *picture_rows_open(const output *o, const image_header *h, const ch
         p->as.stops = *stops;
     }
     if (ok && path)
-        ok = (p->file = file_out_open(image_is_stream(path) ? "-" : path, o->s->clobber, e)) &&
+        ok = (p->file = file_out_open(image_is_stream(path) ? "-" : path,
+                                      o->s->existing != EXISTING_SKIP, e)) &&
              (p->png = png_rows_open(p->file, &size, o->threads, e));
     if (!ok) picture_rows_close(&p);
     return p;

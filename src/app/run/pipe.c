@@ -25,7 +25,7 @@ static bool check_options(const settings *s, err *e) {
     for (size_t i = 0; i < sizeof NONE / sizeof NONE[0]; i++) {
         const option *o = option_find(NONE[i], FOR_APPLY);
         char flag[OPTION_NAME_ROOM];
-        if (s->value[o - OPTIONS].origin == ORIGIN_FLAG)
+        if (settings_of(s, o)->origin == ORIGIN_FLAG)
             return err_set(e, ERR_USAGE, "%s has no effect on standard input and output",
                            option_flag(o, flag));
     }

@@ -23,11 +23,9 @@ void provenance_add_settings(const settings *s, text *to) {
                                            [SECTION_ACCURACY] = true};
     for (int i = 0; i < OPTION_COUNT; i++) {
         const option *o = &OPTIONS[i];
-        const char *v = s->value[i].text;
-        if (!(o->on & FOR_APPLY) || !DECIDES[o->section]) continue;
-        if (!v || (o->preset && strcmp(v, o->preset) == 0)) continue;
+        if (!(o->on & FOR_APPLY) || !DECIDES[o->section] || settings_is_preset(s, o)) continue;
         text_add(to, "%s ", o->name);
-        settings_json(s, i, to);
+        settings_json(s, o, &(json_out){.to = to}, NULL);
         text_add(to, "\n");
     }
 }

@@ -136,7 +136,7 @@ static bool is_current(const record *rec) {
 }
 
 bool record_is_kept(const settings *s, const char *output) {
-    return !s->clobber && access(output, F_OK) == 0;
+    return s->existing == EXISTING_SKIP && access(output, F_OK) == 0;
 }
 
 frame_state record_look(const record *rec, bool update, const char **why) {

@@ -78,8 +78,8 @@ void report_text(const report *r, const cli *c, int status, text *to) {
     report_counts_json(&j, r->count);
     json_block(&j, "settings");
     for (int i = 0; i < OPTION_COUNT; i++)
-        if (OPTIONS[i].on & c->cmd->bit && !OPTIONS[i].flag_only && !OPTIONS[i].means)
-            settings_json(&c->s, i, json_here(&j, OPTIONS[i].name));
+        if (OPTIONS[i].on & c->cmd->bit && !OPTIONS[i].flag_only)
+            settings_json(&c->s, &OPTIONS[i], &j, OPTIONS[i].name);
     json_close(&j);
     json_list(&j, "frames");
     for (size_t i = 0; i < r->frames; i++)

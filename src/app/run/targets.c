@@ -74,10 +74,12 @@ bool targets_open(targets *t, const output *o, stages *in, const image_header *h
     bool ok = image_header_copy(&t->head, head, e) && image_header_copy(&t->own, head, e);
     if (ok && w->glare)
         ok = emit_split(&t->own, &t->apart, s, e) &&
-             (t->glare = image_create(w->glare, &t->apart, s->clobber, o->threads, e));
+             (t->glare =
+                  image_create(w->glare, &t->apart, s->existing != EXISTING_SKIP, o->threads, e));
     ok = ok && (!s->stamp || write_provenance(&t->own, o, source, e));
     if (ok && !output_is_picture(o->path)) {
-        ok = (t->file = image_create(o->path, &t->own, s->clobber, o->threads, e));
+        ok =
+            (t->file = image_create(o->path, &t->own, s->existing != EXISTING_SKIP, o->threads, e));
     } else if (ok) {
         float stops;
         ok = !w->before || /* a picture of the image as it came */

@@ -153,14 +153,15 @@ static const struct {
 };
 
 static void complete_value(answer *a, const option *o) {
-    const char *comma = o->type == OPTION_LIST ? strrchr(a->typed, ',') : NULL;
+    bool is_list = o->type == OPTION_LIST || o->type == OPTION_LAYERS;
+    const char *comma = is_list ? strrchr(a->typed, ',') : NULL;
     if (comma) text_add_bytes(&a->before, a->typed, (size_t)(comma + 1 - a->typed));
     if (comma) a->typed = comma + 1;
     for (size_t i = 0; i < sizeof ASKED / sizeof ASKED[0]; i++)
         if (strcmp(ASKED[i].name, o->name) == 0) ASKED[i].add(a);
     for (int i = 0; o->words && o->words[i]; i++) complete_add(a, o->words[i], "", "");
-    if (a->more || o->type == OPTION_LIST) text_add(a->page.to, ":more\n");
-    if (o->type == OPTION_PATH) text_add(a->page.to, ":files\n");
+    if (a->more || is_list) text_add(a->page.to, ":more\n");
+    if (option_type_is_path(o->type)) text_add(a->page.to, ":files\n");
 }
 
 /* --- the line --------------------------------------------------------------------------------- */

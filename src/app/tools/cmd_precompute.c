@@ -77,7 +77,8 @@ int cmd_precompute(cli *c, text *out, err *e) {
         char faults[LINT_WORDS] = "";
         file_out *f = NULL;
         if (precompute_make_spectrum(&k, faults, s, c->threads, e) &&
-            (f = file_out_open(s->output, s->clobber, e)) && spectrum_file_write_to(f, &k, e))
+            (f = file_out_open(s->output, s->existing != EXISTING_SKIP, e)) &&
+            spectrum_file_write_to(f, &k, e))
             precompute_tell(s, &k, faults, out);
         spectrum_free(&k);
     }

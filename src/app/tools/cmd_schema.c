@@ -3,75 +3,13 @@
 #include "app/check/suite_keys.h"
 #include "app/cli/cli.h"
 #include "app/cli/config.h"
+#include "app/cli/kinds.h"
 #include "app/cli/page.h"
-#include "base/json.h"
 #include "base/json_out.h"
 
-#include <math.h>
 #include <string.h>
 
-#define PAIR "\"minItems\": 2, \"maxItems\": 2"
 #define TEXT "{\"type\": \"string\", \"minLength\": 1}"
-
-/* --- values ---------------------------------------------------------------------------------- */
-
-/* Adds a number within the range of the row. */
-static void add_number(json_out *j, const option *o, const char *type) {
-    text *to = json_here(j, NULL);
-    text_add(to, "{\"type\": \"%s\", \"minimum\": %.15g", type, o->min);
-    if (o->max > 0 && !isinf(o->max)) text_add(to, ", \"maximum\": %.15g", o->max);
-    text_add(to, "}");
-}
-
-/* Adds the alternatives: a value of the row must meet one of these schemas. */
-static void add_values(json_out *j, const option *o) {
-    const char *pattern = o->at == offsetof(settings, progress) ? "^json:[0-9]+$"
-                                                                : OPTION_KIND[o->type].pattern;
-    text words = {0};
-    text_add(&words, "{\"enum\": [");
-    for (int i = 0; o->words && o->words[i]; i++)
-        if (!o->flag_word || strcmp(o->words[i], o->flag_word) != 0)
-            text_add(&words, "%s\"%s\"", i ? ", " : "", o->words[i]);
-    text_add(&words, "]}");
-    if (o->words && o->type != OPTION_SPACE) json_raw(j, NULL, words.s);
-    if (pattern)
-        text_add(json_here(j, NULL), "{\"type\": \"string\", \"pattern\": \"%s\"}", pattern);
-    switch (o->type) {
-    case OPTION_BOOL: json_raw(j, NULL, "{\"type\": \"boolean\"}"); break;
-    case OPTION_INT: add_number(j, o, "integer"); break;
-    case OPTION_FLOAT:
-        if (isinf(o->max)) json_raw(j, NULL, "{\"const\": \"inf\"}");
-        add_number(j, o, "number");
-        break;
-    case OPTION_AMOUNT:
-        json_raw(j, NULL, "{\"type\": \"number\", \"minimum\": 0, \"maximum\": 1}");
-        break;
-    case OPTION_STRING:
-    case OPTION_SPACE:
-    case OPTION_PATH: json_raw(j, NULL, TEXT); break;
-    case OPTION_LIST:
-        json_raw(j, NULL, TEXT);
-        json_raw(j, NULL, "{\"type\": \"array\", \"items\": {\"type\": \"string\"}}");
-        if (o->at == offsetof(settings, bloom.per_layer)) /* settings of single layers */
-            json_raw(j, NULL,
-                     "{\"type\": \"object\", \"additionalProperties\": {\"type\": \"object\"}}");
-        break;
-    case OPTION_SIZE:
-        if (o->min > 0) json_raw(j, NULL, "{\"const\": 0}");
-        add_number(j, o, "integer");
-        break;
-    case OPTION_BORDERS:
-        text_add(json_here(j, NULL), "{\"type\": \"array\", " PAIR ", \"items\": %s}", words.s);
-        break;
-    case OPTION_CENTER:
-        json_raw(j, NULL, "{\"type\": \"array\", " PAIR ", \"items\": {\"type\": \"number\"}}");
-        break;
-    case OPTION_SCALE: add_number(j, o, "number"); break;
-    case OPTION_ENUM:
-    case OPTION_TYPES: break;
-    }
-    text_free(&words);
-}
 
 /* --- properties ------------------------------------------------------------------------------ */
 
@@ -86,14 +24,13 @@ typedef struct {
 static void schema_item(page *p, const page_item *i) {
     const schema_page *s = (schema_page *)p;
     json_out *j = s->to;
-    if (s->in_suite && i->option->not_in_suite) return;
+    if (s->in_suite && i->option->type == OPTION_SANDBOX) return;
     json_block(j, i->option->name);
     json_string(j, "description", i->means);
-    if (i->option->preset)
-        settings_json(s->defaults, (int)(i->option - OPTIONS), json_here(j, "default"));
+    if (i->option->preset) settings_json(s->defaults, i->option, j, "default");
     json_array(j, "anyOf");
-    add_values(j, i->option);
-    if (s->in_suite && option_json_types(i->option) >> JSON_STRING & 1)
+    kind_schema(i->option, j);
+    if (s->in_suite && kind_types(i->option) >> JSON_STRING & 1)
         json_raw(j, NULL, "{\"$ref\": \"#/$defs/variable\"}");
     json_close(j);
     json_close(j);

@@ -1,0 +1,595 @@
+#include "app/cli/kinds.h"
+
+#include "app/cli/old_words.h"
+#include "base/mem.h"
+#include "bloom/layer_light.h"
+#include "colour/space.h"
+#include "kernel/make/kernel_word.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    BOOL = 1 << JSON_BOOL,
+    NUMBER = 1 << JSON_NUMBER,
+    STRING = 1 << JSON_STRING,
+    ARRAY = 1 << JSON_ARRAY,
+    OBJECT = 1 << JSON_OBJECT,
+    LONGEST = 64 /* of words and numbers */
+};
+
+static void *place(const kind_reader *r) {
+    return (char *)r->s + r->o->at;
+}
+
+static const void *value_of(const settings *s, const option *o) {
+    return (const char *)s + o->at;
+}
+
+/* --- errors ---------------------------------------------------------------------------------- */
+
+/* Writes the number that a percentage, or a number with a comma, stands for: "; write 0.5". */
+static void add_meant(char to[32], const option *o, const char *value) {
+    char digits[LONGEST];
+    double x;
+    snprintf(digits, sizeof digits, "%s", value);
+    char *mark = strpbrk(digits, ",%");
+    *to = 0;
+    if (!mark || strlen(value) >= sizeof digits) return;
+    bool percent = *mark == '%';
+    *mark = percent ? 0 : '.';
+    if (!text_number(digits, &x)) return;
+    if (percent) x /= 100;
+    if (o->type != OPTION_AMOUNT || (x >= 0 && x <= 1)) snprintf(to, 32, "; write %g", x);
+}
+
+/* Refuses a value. `near`: the row's word that is nearest to it is named. */
+static bool refuse(const kind_reader *r, const char *value, bool near) {
+    text want = {0};
+    char meant[32], word[TEXT_MEANT] = "";
+    const char *instead = old_value(r->o->name, value);
+    int words = 0;
+    if (instead) return err_set(r->e, ERR_CONFIG, "%s %s is gone: %s", r->name, value, instead);
+    while (r->o->words && r->o->words[words]) words++;
+    kind_describe(r->o, &want);
+    add_meant(meant, r->o, value);
+    if (near) text_meant(word, value, r->o->words, words, '\'');
+    err_set(r->e, ERR_CONFIG, "%s must be %s, not '%s'%s%s", r->name, want.s, value, meant, word);
+    text_free(&want);
+    return false;
+}
+
+/* --- words ----------------------------------------------------------------------------------- */
+
+/* Returns the index of a word of the row, or -1. */
+static int find_word(const option *o, const char *word) {
+    for (int n = 0; o->words && o->words[n]; n++)
+        if (strcmp(o->words[n], word) == 0) return n;
+    return -1;
+}
+
+static bool read_bool(kind_reader *r, const char *value) {
+    static const char *const WORD[] = {"false", "true", "0", "1", "no", "yes", "off", "on"};
+    for (int i = 0; i < 8; i++)
+        if (strcmp(value, WORD[i]) == 0) return *(bool *)place(r) = i & 1, true;
+    return refuse(r, value, false);
+}
+
+static void write_bool(const settings *s, const option *o, text *to) {
+    text_add(to, *(const bool *)value_of(s, o) ? "true" : "false");
+}
+
+static bool read_enum(kind_reader *r, const char *value) {
+    int i = find_word(r->o, value);
+    if (i < 0) return refuse(r, value, true);
+    *(uint32_t *)place(r) = (uint32_t)i;
+    return true;
+}
+_Static_assert(sizeof(plan_precision) == sizeof(uint32_t), "enums are stored as 32 bits");
+
+static void write_enum(const settings *s, const option *o, text *to) {
+    text_add(to, "%s", o->words[*(const uint32_t *)value_of(s, o)]);
+}
+
+/* Reads a word, or json:N for another file descriptor than that of messages. */
+static bool read_progress(kind_reader *r, const char *value) {
+    static const char JSON[] = "json:";
+    double fd = STDERR_FILENO;
+    bool to = strncmp(value, JSON, strlen(JSON)) == 0;
+    if (to && (!text_number(value + strlen(JSON), &fd) || fd != floor(fd) || fd < 1 || fd > 1023))
+        return refuse(r, value, false);
+    if (!read_enum(r, to ? "json" : value)) return false;
+    r->s->progress_fd = (uint32_t)fd;
+    return true;
+}
+
+static void write_progress(const settings *s, const option *o, text *to) {
+    write_enum(s, o, to);
+    if (s->progress == PROGRESS_JSON && s->progress_fd != STDERR_FILENO)
+        text_add(to, ":%" PRIu32, s->progress_fd);
+}
+
+/* --- numbers --------------------------------------------------------------------------------- */
+
+static bool in_range(const option *o, double x) {
+    return x >= o->min && x <= o->max;
+}
+
+static bool read_whole(kind_reader *r, const char *value) {
+    double x;
+    if (!text_number(value, &x) || !in_range(r->o, x) || x != floor(x))
+        return refuse(r, value, false);
+    *(uint32_t *)place(r) = (uint32_t)x;
+    return true;
+}
+
+static void write_whole(const settings *s, const option *o, text *to) {
+    text_add(to, "%" PRIu32, *(const uint32_t *)value_of(s, o));
+}
+
+/* Reads a number; "inf" where the row has no end; or the row's word, which is NaN. */
+static bool read_float(kind_reader *r, const char *value) {
+    double x;
+    if (find_word(r->o, value) == 0)
+        x = NAN;
+    else if (isinf(r->o->max) && strcmp(value, "inf") == 0)
+        x = INFINITY;
+    else if (!text_number(value, &x) || !in_range(r->o, x))
+        return refuse(r, value, false);
+    *(double *)place(r) = x;
+    return true;
+}
+
+static void write_float(const settings *s, const option *o, text *to) {
+    double x = *(const double *)value_of(s, o);
+    if (isnan(x))
+        text_add(to, "%s", o->words[0]);
+    else
+        text_add_number(to, x);
+}
+
+static bool read_size(kind_reader *r, const char *value) {
+    static const char UNIT[] = "kMGT";
+    double x;
+    const char *end = *value == '-' || *value == '.' ? NULL : text_leading(value, &x);
+    if (!end) return refuse(r, value, false);
+    if (!*end && x > 0 && x < r->o->min)
+        return err_set(r->e, ERR_CONFIG, "%s %s is %s bytes; did you mean %sGB?", r->name, value,
+                       value, value);
+    const char *unit = *end ? strchr(UNIT, *end == 'K' ? 'k' : *end) : NULL;
+    if (unit) {
+        end++;
+        bool binary = *end == 'i';
+        end += binary;
+        for (int i = 0; i <= unit - UNIT; i++) x *= binary ? 1024 : 1000;
+    }
+    if (*end == 'B') end++;
+    if (*end || !(x < 1e18) || (x > 0 && x < r->o->min)) return refuse(r, value, false);
+    *(uint64_t *)place(r) = (uint64_t)x;
+    return true;
+}
+
+static void write_size(const settings *s, const option *o, text *to) {
+    text_add(to, "%" PRIu64, *(const uint64_t *)value_of(s, o));
+}
+
+/* The settings hold what an amount leaves of 1: sharpen. */
+static bool read_amount(kind_reader *r, const char *value) {
+    double x;
+    bool percent = strchr(value, '%') != NULL, amount = r->o->type == OPTION_AMOUNT;
+    if (!text_fraction(value, &x)) return refuse(r, value, false);
+    if (x > 1 && x <= 100 && !percent)
+        return err_set(r->e, ERR_CONFIG, "%s must be from 0 to 1, not %s; did you mean %s%%?",
+                       r->name, value, value);
+    if (!(x >= 0 && x <= 1)) return refuse(r, value, false);
+    *(double *)place(r) = amount ? bloom_complement(x) : x;
+    return true;
+}
+
+static void write_amount(const settings *s, const option *o, text *to) {
+    double x = *(const double *)value_of(s, o);
+    text_add_number(to, o->type == OPTION_AMOUNT ? bloom_complement(x) : x);
+}
+
+/* Reads 1.5, or 0.5h: a height in those of the image. */
+static bool read_scale(kind_reader *r, const char *value) {
+    double x;
+    const char *end = text_leading(value, &x);
+    bool relative = end && *end == 'h';
+    if (!end || end[relative] || !in_range(r->o, x)) return refuse(r, value, false);
+    *(double *)place(r) = x;
+    r->s->bloom.kernel_relative = relative;
+    return true;
+}
+
+static void write_scale(const settings *s, const option *o, text *to) {
+    text_add_number(to, *(const double *)value_of(s, o));
+    if (s->bloom.kernel_relative) text_add(to, "h");
+}
+
+/* --- strings --------------------------------------------------------------------------------- */
+
+/* Lets the option be a copy of a text. */
+static bool keep(kind_reader *r, const char *value) {
+    if (!*value) return err_set(r->e, ERR_CONFIG, "%s must not be empty", r->name);
+    char *copy = mem_str(value, r->e);
+    if (!copy) return false;
+    mem_free(r->kept);
+    *(const char **)place(r) = r->kept = copy;
+    return true;
+}
+
+/* Reads the string at v with its variables replaced; a path starts in the folder of the file. */
+static bool read_string(kind_reader *r, const json_value *v, bool path,
+                        bool (*read)(kind_reader *, const char *)) {
+    text t = {0};
+    bool ok = variables_string(r->words, v, path, &t, r->e) && read(r, t.s ? t.s : "");
+    text_free(&t);
+    return ok;
+}
+
+static void write_string(const settings *s, const option *o, text *to) {
+    const char *is = settings_of(s, o)->kept;
+    if (is) text_add(to, "%s", is);
+}
+
+static bool read_path(kind_reader *r, const char *value) {
+    if (strcmp(value, "-") == 0)
+        return err_set(r->e, ERR_CONFIG,
+                       "%s is '-': standard input and output are not supported here; give the name "
+                       "of a file",
+                       r->name);
+    return keep(r, value);
+}
+
+static bool from_path(kind_reader *r, const json_value *v) {
+    return read_string(r, v, true, read_path);
+}
+
+/* The standard streams have no folder. */
+static bool from_stream(kind_reader *r, const json_value *v) {
+    return read_string(r, v, strcmp(v->text, "-") != 0, keep);
+}
+
+/* The name of a kernel has no folder, unless there is a file of that name. */
+static bool from_kernel(kind_reader *r, const json_value *v) {
+    text path = {0}, word = {0};
+    bool ok = variables_string(r->words, v, true, &path, r->e) &&
+              variables_string(r->words, v, false, &word, r->e);
+    bool named = ok && access(path.s, F_OK) != 0 &&
+                 (kernel_word_is_name(word.s) || strpbrk(word.s, "(:@"));
+    ok = ok && read_path(r, named ? word.s : path.s);
+    text_free(&path);
+    text_free(&word);
+    return ok;
+}
+
+static bool read_space(kind_reader *r, const char *value) {
+    bool word = find_word(r->o, value) == 0, output = r->o->words != NULL;
+    if (!word && !space_check(value, output, r->e)) return err_in(r->e, "%s", r->name);
+    return keep(r, value);
+}
+
+/* --- lists ----------------------------------------------------------------------------------- */
+
+static bool wrong_item(kind_reader *r, const json_value *v, const char *want) {
+    r->at = v;
+    return err_set(r->e, ERR_CONFIG, "%s must be %s, not %s", v->key ? v->key : r->o->name, want,
+                   json_type_name(v->type));
+}
+
+/* Keeps the strings of an array as a list. None of them may be empty: a list that somebody computes
+ * would else stand for the preset. */
+static bool from_array(kind_reader *r, const json_value *array) {
+    text list = {0}, item = {0};
+    bool ok = true;
+    for (const json_value *v = array->child; ok && v; v = v->next) {
+        r->at = v;
+        text_free(&item);
+        ok = (v->type == JSON_STRING || wrong_item(r, v, "a string")) &&
+             variables_string(r->words, v, false, &item, r->e) &&
+             (item.n || err_set(r->e, ERR_CONFIG, "%s must not be empty", r->name));
+        text_add(&list, list.n ? "," : "");
+        if (ok) text_add_item(&list, item.s, ",");
+    }
+    ok = ok && keep(r, list.s ? list.s : "");
+    text_free(&item);
+    text_free(&list);
+    return ok;
+}
+
+static bool from_list(kind_reader *r, const json_value *v) {
+    return v->type == JSON_ARRAY ? from_array(r, v) : read_string(r, v, false, keep);
+}
+
+static void json_of_list(const settings *s, const option *o, json_out *j, const char *key) {
+    const char *list = settings_of(s, o)->kept;
+    if (!list) return json_string(j, key, NULL);
+    json_array(j, key);
+    for (text_piece p; text_item(&list, &p);) {
+        text item = {0};
+        text_add_piece(&item, p);
+        json_string(j, NULL, item.s);
+        text_free(&item);
+    }
+    json_close(j);
+}
+
+/* Appends one setting of a layer and checks it. Strings are for "20%", "inf" and masks. */
+static bool add_layer(kind_reader *r, const json_value *layer, const json_value *v, text *list) {
+    text one = {0};
+    bool number = v->type == JSON_NUMBER;
+    r->at = v;
+    if (!number && v->type != JSON_STRING) return wrong_item(r, v, "a number or a string");
+    text_add_item(&one, layer->key, ",:");
+    text_add(&one, ":%s=", v->key);
+    text value = {0};
+    bool ok = number || variables_string(r->words, v, false, &value, r->e);
+    if (ok) text_add_item(&one, number ? v->text : value.s ? value.s : "", ",");
+    ok = ok && layer_light_check(&(bloom_settings){.per_layer = one.s}, r->e);
+    if (ok) text_add(list, "%s%s", list->n ? "," : "", one.s);
+    text_free(&value);
+    text_free(&one);
+    return ok;
+}
+
+/* Reads a list, or {"rim": {"amount": 0.2}}. */
+static bool from_layers(kind_reader *r, const json_value *v) {
+    text list = {0};
+    bool ok = true;
+    if (v->type != JSON_OBJECT) return from_list(r, v);
+    for (const json_value *layer = v->child; ok && layer; layer = layer->next) {
+        ok = layer->type == JSON_OBJECT || wrong_item(r, layer, "an object");
+        for (const json_value *one = layer->child; ok && one; one = one->next)
+            ok = add_layer(r, layer, one, &list);
+    }
+    ok = ok && (!list.n || keep(r, list.s));
+    text_free(&list);
+    return ok;
+}
+
+/* --- pairs ----------------------------------------------------------------------------------- */
+
+/* Parts "x,y". Returns false where that has not exactly one comma. */
+static bool part_pair(const char *value, char x[LONGEST], char y[LONGEST]) {
+    const char *comma = strchr(value, ',');
+    if (!comma || comma - value >= LONGEST || strchr(comma + 1, ',')) return false;
+    snprintf(x, LONGEST, "%.*s", (int)(comma - value), value);
+    snprintf(y, LONGEST, "%s", comma + 1 + strspn(comma + 1, " "));
+    return true;
+}
+
+static bool wrong_pair(kind_reader *r, const json_value *v) {
+    return err_set(r->e, ERR_CONFIG, "%s must have two values, for x and for y, not %d", r->o->name,
+                   v->children);
+}
+
+static bool put_borders(kind_reader *r, const char *x, const char *y) {
+    int a = find_word(r->o, x), b = find_word(r->o, y);
+    if (a < 0 || b < 0) return refuse(r, a < 0 ? x : y, true);
+    plan_border *border = place(r);
+    border[PLAN_X] = (plan_border)a;
+    border[PLAN_Y] = (plan_border)b;
+    return true;
+}
+
+static bool read_borders(kind_reader *r, const char *value) {
+    char x[LONGEST], y[LONGEST];
+    return part_pair(value, x, y) ? put_borders(r, x, y) : put_borders(r, value, value);
+}
+
+static bool from_borders(kind_reader *r, const json_value *v) {
+    if (v->type == JSON_STRING) return read_string(r, v, false, read_borders);
+    for (const json_value *one = v->child; one; one = one->next)
+        if (one->type != JSON_STRING) return wrong_item(r, one, "a string");
+    if (v->children != 2) return wrong_pair(r, v);
+    return put_borders(r, v->child->text, v->child->next->text);
+}
+
+static void write_borders(const settings *s, const option *o, text *to) {
+    const plan_border *border = value_of(s, o);
+    text_add(to, "%s", o->words[border[PLAN_X]]);
+    if (border[PLAN_X] != border[PLAN_Y]) text_add(to, ",%s", o->words[border[PLAN_Y]]);
+}
+
+static bool put_center(kind_reader *r, double x, double y) {
+    psf_options *k = &r->s->bloom.kernel;
+    k->center = PSF_AT;
+    k->at[0] = x;
+    k->at[1] = y;
+    return true;
+}
+_Static_assert(PSF_MIDDLE == 0 && PSF_CORNER == 3 && PSF_AT == 4, "the row's words are in order");
+
+static bool read_center(kind_reader *r, const char *value) {
+    char first[LONGEST], second[LONGEST];
+    double x, y;
+    if (!part_pair(value, first, second)) return read_enum(r, value);
+    return text_number(first, &x) && text_number(second, &y) ? put_center(r, x, y)
+                                                             : refuse(r, value, false);
+}
+
+static bool from_center(kind_reader *r, const json_value *v) {
+    if (v->type == JSON_STRING) return read_string(r, v, false, read_center);
+    for (const json_value *one = v->child; one; one = one->next)
+        if (one->type != JSON_NUMBER || !isfinite(one->number))
+            return wrong_item(r, one, "a number");
+    return v->children == 2 ? put_center(r, v->child->number, v->child->next->number)
+                            : wrong_pair(r, v);
+}
+
+static void write_center(const settings *s, const option *o, text *to) {
+    const psf_options *k = &s->bloom.kernel;
+    if (k->center != PSF_AT) {
+        write_enum(s, o, to);
+        return;
+    }
+    text_add_number(to, k->at[0]);
+    text_add(to, ",");
+    text_add_number(to, k->at[1]);
+}
+
+/* --- JSON ------------------------------------------------------------------------------------ */
+
+/* Write what `write` writes, as it is or as a string. */
+static void json_plain(const settings *s, const option *o, json_out *j, const char *key) {
+    KINDS[o->type].write(s, o, json_here(j, key));
+}
+
+static void json_quoted(const settings *s, const option *o, json_out *j, const char *key) {
+    text t = {0};
+    KINDS[o->type].write(s, o, &t);
+    json_string(j, key, t.s);
+    text_free(&t);
+}
+
+static void json_of_borders(const settings *s, const option *o, json_out *j, const char *key) {
+    const plan_border *border = value_of(s, o);
+    if (border[PLAN_X] == border[PLAN_Y]) return json_quoted(s, o, j, key);
+    json_array(j, key);
+    for (int a = 0; a < PLAN_AXES; a++) json_string(j, NULL, o->words[border[a]]);
+    json_close(j);
+}
+
+static void json_of_center(const settings *s, const option *o, json_out *j, const char *key) {
+    const psf_options *k = &s->bloom.kernel;
+    if (k->center != PSF_AT) return json_quoted(s, o, j, key);
+    json_array(j, key);
+    for (int a = 0; a < 2; a++) text_add_number(json_here(j, NULL), k->at[a]);
+    json_close(j);
+}
+
+static void json_of_float(const settings *s, const option *o, json_out *j, const char *key) {
+    (isfinite(*(const double *)value_of(s, o)) ? json_plain : json_quoted)(s, o, j, key);
+}
+
+static void json_of_scale(const settings *s, const option *o, json_out *j, const char *key) {
+    (s->bloom.kernel_relative ? json_quoted : json_plain)(s, o, j, key);
+}
+
+/* Reads a number, a word of JSON or a string: what JSON writes of it, the kind reads. */
+static bool from_either(kind_reader *r, const json_value *v) {
+    bool (*read)(kind_reader *, const char *) = KINDS[r->o->type].read;
+    return v->type == JSON_STRING ? read_string(r, v, false, read) : read(r, v->text);
+}
+
+static bool from_sandbox(kind_reader *r, const json_value *v) {
+    if (r->in_suite)
+        return err_set(r->e, ERR_CONFIG,
+                       "a suite cannot set %s; 'fftbloom check SUITE.json --%s %s' does",
+                       r->o->name, r->o->name, v->text);
+    if (strcmp(v->text, "off") == 0)
+        return err_set(r->e, ERR_CONFIG, "a config file cannot say off of %s; --%s off does",
+                       r->o->name, r->o->name);
+    return read_enum(r, v->text);
+}
+
+/* --- schemas --------------------------------------------------------------------------------- */
+
+#define ANY_TEXT                "{\"type\": \"string\", \"minLength\": 1}"
+#define PATTERN(form)           "{\"type\": \"string\", \"pattern\": \"^" form "$\"}"
+#define ARRAY_OF(items, limits) "{\"type\": \"array\", " limits ", \"items\": " items "}"
+#define TWO                     "\"minItems\": 2, \"maxItems\": 2"
+#define SOME                    "\"minItems\": 1"
+
+/* Adds a fragment in which @words stands for those of the row, and @range for its limits. */
+static void add_fragment(const char *from, const option *o, text *to) {
+    while (*from) {
+        size_t n = strcspn(from, "@");
+        text_add_bytes(to, from, n);
+        from += n;
+        if (strncmp(from, "@words", 6) == 0) {
+            for (int i = 0; o->words && o->words[i]; i++)
+                text_add(to, "%s\"%s\"", i ? ", " : "", o->words[i]);
+            from += 6;
+        } else if (*from) {
+            text_add(to, "\"minimum\": %.15g", o->min);
+            if (o->max > 0 && !isinf(o->max)) text_add(to, ", \"maximum\": %.15g", o->max);
+            from += strlen("@range");
+        }
+    }
+}
+
+void kind_schema(const option *o, json_out *to) {
+    bool word = o->type == OPTION_FLOAT && o->words, end = o->type == OPTION_FLOAT && isinf(o->max);
+    if (word) add_fragment("{\"enum\": [@words]}", o, json_here(to, NULL));
+    if (end) json_raw(to, NULL, "{\"const\": \"inf\"}");
+    add_fragment(KINDS[o->type].schema, o, json_here(to, NULL));
+}
+
+/* --- the table ------------------------------------------------------------------------------- */
+
+#define FRACTION "a fraction from 0 to 1, or a percentage (30%)"
+#define AMOUNT   PATTERN("[0-9.]+%?") ", {\"type\": \"number\", \"minimum\": 0, \"maximum\": 1}"
+
+#define ENUM "{\"enum\": [@words]}"
+
+const struct option_kind KINDS[OPTION_TYPES] = {
+    [OPTION_BOOL] = {"true or false", false, BOOL, "{\"type\": \"boolean\"}", read_bool,
+                     from_either, write_bool, json_plain},
+    [OPTION_INT] = {"a whole number", true, NUMBER, "{\"type\": \"integer\", @range}", read_whole,
+                    from_either, write_whole, json_plain},
+    [OPTION_FLOAT] = {"a number", true, NUMBER, "{\"type\": \"number\", @range}", read_float,
+                      from_either, write_float, json_of_float},
+    [OPTION_ENUM] = {"one of ", false, STRING, ENUM, read_enum, from_either, write_enum,
+                     json_quoted},
+    [OPTION_SANDBOX] = {"one of ", false, STRING, "{\"enum\": [\"auto\", \"on\"]}", read_enum,
+                        from_sandbox, write_enum, json_quoted},
+    [OPTION_PROGRESS] = {"one of ", false, STRING, ENUM ", " PATTERN("json:[0-9]+"), read_progress,
+                         from_either, write_progress, json_quoted},
+    [OPTION_STRING] = {"text", false, STRING, ANY_TEXT, keep, from_either, write_string,
+                       json_quoted},
+    [OPTION_PATH] = {"a path", false, STRING, ANY_TEXT, read_path, from_path, write_string,
+                     json_quoted},
+    [OPTION_STREAM] = {"a path", false, STRING, ANY_TEXT, keep, from_stream, write_string,
+                       json_quoted},
+    [OPTION_KERNEL] = {"a path", false, STRING, ANY_TEXT, read_path, from_kernel, write_string,
+                       json_quoted},
+    [OPTION_LIST] = {"a list separated by commas", true, STRING | ARRAY,
+                     ANY_TEXT ", " ARRAY_OF(ANY_TEXT, SOME), keep, from_list, write_string,
+                     json_of_list},
+    [OPTION_LAYERS] = {"a list separated by commas", true, STRING | ARRAY | OBJECT,
+                       ANY_TEXT ", " ARRAY_OF(
+                           ANY_TEXT, SOME) ", {\"type\": \"object\", "
+                                           "\"additionalProperties\": {\"type\": \"object\"}}",
+                       keep, from_layers, write_string, json_of_list},
+    [OPTION_SIZE] = {"a size in bytes, such as 2GB", true, NUMBER | STRING,
+                     PATTERN(
+                         "[0-9]+(\\\\.[0-9]+)?([kKMGT]i?)?B?") ", {\"const\": 0}, "
+                                                               "{\"type\": \"integer\", @range}",
+                     read_size, from_either, write_size, json_plain},
+    [OPTION_BORDERS] = {"one or two (x,y) of ", true, STRING | ARRAY,
+                        ENUM ", " PATTERN("[a-z]+, *[a-z]+") ", " ARRAY_OF(ENUM, TWO), read_borders,
+                        from_borders, write_borders, json_of_borders},
+    [OPTION_CENTER] = {"X,Y or one of ", false, STRING | ARRAY,
+                       ENUM ", " PATTERN("[-+.0-9eE]+, *[-+.0-9eE]+") ", " ARRAY_OF(
+                           "{\"type\": \"number\"}", TWO),
+                       read_center, from_center, write_center, json_of_center},
+    [OPTION_SCALE] = {"a factor (0.5) or a height in image heights (0.5h),", true, NUMBER | STRING,
+                      PATTERN("[-+.0-9eE]+h?") ", {\"type\": \"number\", @range}", read_scale,
+                      from_either, write_scale, json_of_scale},
+    [OPTION_SPACE] = {"a colour space", true, STRING, ANY_TEXT, read_space, from_either,
+                      write_string, json_quoted},
+    [OPTION_AMOUNT] = {FRACTION, true, NUMBER | STRING, AMOUNT, read_amount, from_either,
+                       write_amount, json_plain},
+    [OPTION_SHARPEN] = {FRACTION, true, NUMBER | STRING, AMOUNT, read_amount, from_either,
+                        write_amount, json_plain},
+};
+
+uint32_t kind_types(const option *o) {
+    bool may_be_word = o->type == OPTION_FLOAT && (isinf(o->max) || o->words);
+    return KINDS[o->type].types | (may_be_word ? STRING : 0);
+}
+
+void kind_describe(const option *o, text *to) {
+    text_add(to, "%s", KINDS[o->type].words);
+    bool list = o->type != OPTION_FLOAT && o->type != OPTION_SPACE;
+    for (int i = 0; list && o->words && o->words[i]; i++)
+        text_add(to, "%s%s", i ? ", " : "", o->words[i]);
+    if (o->max > 0)
+        text_add(to, isinf(o->max) ? " of %.15g or more" : " from %.15g to %.15g", o->min, o->max);
+    if (o->words && !list) text_add(to, " or %s", o->words[0]);
+}
