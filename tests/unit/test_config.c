@@ -37,7 +37,7 @@ TEST(bad_configs) {
     refuses("{\"version\": 1, \"confg\": \"x\"}", "look.json:1:16: ", "no option \"confg\"");
     refuses("{\"version\": 1, \"print_config\": true}",
             "look.json:1:16: ", "cannot be set in a config file, only by --print-config");
-    refuses("{\"version\": 1, \"sharpen\": 1.5}", "look.json:1:27: ", "from 0 to 1, not '1.5'");
+    refuses("{\"version\": 1, \"sharpen\": 1.5}", "look.json:1:27: ", "from 0 to 1, not 1.5");
     refuses("{\"version\": 1, \"sharpen\": 1e400}", "look.json:1:27: ", "from 0 to 1");
     refuses("{\"version\": 1, \"verify\": 1.5}", "look.json:1:26: ", "whole number");
     refuses("{\"version\": 1, \"correlate\": 1}", "look.json:1:29: ", "true or false");
