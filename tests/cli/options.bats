@@ -150,7 +150,7 @@ value() { # WANT NAME ARGUMENTS...
 64 | '0,5' | a b -o c --amount 0,5
 # Standard input and output where they are not supported.
 64 | kernel is '-': standard input | a.exr - -o o.exr
-74 | standard output needs a format: exr:- | kernel make star -o -
+64 | standard output needs a format: exr:- | kernel make star -o -
 64 | '-': standard input is not supported | info -
 64 | '-': standard input is not supported | diff a.exr -
 64 | '-': standard input is not supported | kernel check -
