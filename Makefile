@@ -483,7 +483,7 @@ SHARE := man/man1:docs/man/*.1 fftbloom/kernels:kernels/*.exr fftbloom/kernels:k
          doc/fftbloom:README.md doc/fftbloom:CHANGELOG.md doc/fftbloom:LICENSE doc/fftbloom:SECURITY.md \
          doc/fftbloom/docs:docs/*.* doc/fftbloom/docs/images:docs/images/*.* \
          doc/fftbloom/docs/images/gallery:docs/images/gallery/* \
-         doc/fftbloom/docs/recipes:docs/recipes/*
+         doc/fftbloom/docs/programs:docs/programs/*
 
 .PHONY: install install-program install-lib uninstall bundle wheel deb clean help
 install: install-program install-lib

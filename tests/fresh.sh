@@ -2,7 +2,7 @@
 # fresh.sh [demo|all]: is the README right on a machine that has nothing? Makes a bare Debian 12 in
 # a folder of its own (debootstrap, as root), with make and git and no more, clones this checkout's
 # last commit into it, and runs there what the README says: the Debian package is installed, used and
-# removed; then 'make demo' and all recipes, pasted in order into one shell. 'all' runs 'make test' as
+# removed; then 'make demo' and all commands, pasted in order into one shell. 'all' runs 'make test' as
 # well. Skips and says so where such a system cannot be made: without root, without debootstrap,
 # without a network.
 what=${1:-demo}
@@ -66,6 +66,6 @@ step 'the library' 'export DEBIAN_FRONTEND=noninteractive
     cc /usr/share/doc/libfftbloom-dev/examples/bloom.c $(pkg-config --cflags --libs fftbloom) -o /root/bloom &&
     /root/bloom sunstar && dpkg --purge python3-fftbloom libfftbloom-dev libfftbloom0 fftbloom'
 step 'make demo' 'make demo && [ -s out/demo.exr ] && [ -s out/after.png ]'
-awk '/^```sh recipe/ { on = 1; next } /^```/ { on = 0 } on' README.md >"$root/root/recipes.sh"
-step 'the recipes' 'set -e && . /root/recipes.sh'
+awk '/^```sh paste/ { on = 1; next } /^```/ { on = 0 } on' README.md >"$root/root/commands.sh"
+step 'the commands' 'set -e && . /root/commands.sh'
 [ "$what" = demo ] || step 'make test' 'make test'

@@ -1,16 +1,16 @@
-# The README's recipes run as they are written.
+# The README's commands run as they are written.
 
-@test "the README's recipes work, pasted in order into one shell" {
+@test "the README's commands work, pasted in order into one shell" {
     cd "$FFTBLOOM_ROOT"
     work=$TEST_TMP/readme
     mkdir -p "$work"
     for d in "$(dirname "$FFTBLOOM"):build" testdata:testdata kernels:kernels; do
         ln -sfn "$(realpath "${d%%:*}")" "$work/${d#*:}"
     done
-    sed -n '/^```sh recipe/,/^```$/p' README.md | grep -v '^```' >"$work/recipes"
-    [ "$(wc -l <"$work/recipes")" -ge 8 ]
+    sed -n '/^```sh paste/,/^```$/p' README.md | grep -v '^```' >"$work/commands"
+    [ "$(wc -l <"$work/commands")" -ge 8 ]
     cd "$work"
-    env -i HOME="$work" PATH=/usr/bin:/bin FFTBLOOM_CACHE_DIR="$FFTBLOOM_CACHE_DIR" sh -ex recipes
+    env -i HOME="$work" PATH=/usr/bin:/bin FFTBLOOM_CACHE_DIR="$FFTBLOOM_CACHE_DIR" sh -ex commands
     [ -s out/bloom.exr ]
     [ -s out/look.png ]
 }

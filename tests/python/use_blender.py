@@ -1,4 +1,4 @@
-"""Uses docs/recipes/fftbloom_blender.py inside Blender, with star.exr: leaves plain.exr and plain_bloom_0001.exr."""
+"""Uses docs/programs/fftbloom_blender.py inside Blender, with star.exr: leaves plain.exr and plain_bloom_0001.exr."""
 import os
 import sys
 import types
@@ -6,7 +6,7 @@ import types
 import bpy
 import numpy
 
-sys.path.insert(0, os.environ["FFTBLOOM_ROOT"] + "/docs/recipes")
+sys.path.insert(0, os.environ["FFTBLOOM_ROOT"] + "/docs/programs")
 import fftbloom
 import fftbloom_blender as addon
 

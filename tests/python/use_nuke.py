@@ -1,4 +1,4 @@
-"""Uses docs/recipes/fftbloom_nuke.py as a render of Nuke does: plate.1001.exr and plate.1002.exr, with star.exr."""
+"""Uses docs/programs/fftbloom_nuke.py as a render of Nuke does: plate.1001.exr and plate.1002.exr, with star.exr."""
 import fftbloom_nuke
 import nuke
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The recipes of docs/recipes.md, run: with the programs themselves where Debian has them, and with
+# The commands of docs/programs.md, run: with the programs themselves where Debian has them, and with
 # stand-ins that follow their documented interfaces where it has not.
 
 load files
@@ -12,7 +12,7 @@ setup_file() {
 
 setup() {
     own_folder
-    recipes=$FFTBLOOM_ROOT/docs/recipes
+    examples=$FFTBLOOM_ROOT/docs/programs
     mkdir bin
     ln -s "$FFTBLOOM" bin/fftbloom
     PATH=$dir/bin:$PATH
@@ -22,9 +22,9 @@ bloomed() { # IN OUT options: OUT is what a plain command makes of IN
     fftbloom "$1" star.exr -o want.exr "${@:3}" && cmp want.exr "$2" || return 1
 }
 
-module() { # for a Python that is to find the module and the recipes
+module() { # for a Python that is to find the module and the add-ons
     export LIBFFTBLOOM=${FFTBLOOM%/*}/libfftbloom.so.0 PYTHONDONTWRITEBYTECODE=1
-    export PYTHONPATH=$FFTBLOOM_ROOT/python:$FFTBLOOM_ROOT/tests/python:$recipes
+    export PYTHONPATH=$FFTBLOOM_ROOT/python:$FFTBLOOM_ROOT/tests/python:$examples
     [ "${SAN:-0}" = 0 ] || skip "a plain Python cannot load a library with sanitizers"
 }
 
@@ -66,9 +66,9 @@ module() { # for a Python that is to find the module and the recipes
     cp shot.1001.exr bloom.exr
     cp star.exr kernel.exr
     oiiotool kernel.exr -o kernel.tif
-    cp "$recipes/blue-line.json" .
+    cp "$examples/blue-line.json" .
     # Every line of the section is run as it stands.
-    sed -n '/^## oiiotool/,/^## make/s/^    //p' "$FFTBLOOM_ROOT/docs/recipes.md" >lines.sh
+    sed -n '/^## oiiotool/,/^## make/s/^    //p' "$FFTBLOOM_ROOT/docs/programs.md" >lines.sh
     [ "$(wc -l <lines.sh)" -ge 5 ]
     bash -e lines.sh
     for f in both.png added.exr proxy_bloom.exr blue.exr; do [ -s "$f" ]; done
@@ -76,18 +76,18 @@ module() { # for a Python that is to find the module and the recipes
 
 @test "make: results that are older than their images are made, and no others" {
     rm in.exr
-    make -s -f "$recipes/bloom.mk"
+    make -s -f "$examples/bloom.mk"
     bloomed plate.1001.exr plate.1001.bloom.exr
     rm want.exr
     touch plate.1002.exr
-    run make -f "$recipes/bloom.mk"
+    run make -f "$examples/bloom.mk"
     [ "$(grep -c '^fftbloom' <<<"$output")" -eq 1 ]
 }
 
 @test "GitLab: the job is YAML that it takes, and its command runs" {
     python3 -c 'import yaml' 2>/dev/null || skip "python3-yaml is not installed"
     echo '{"version": 1, "cases": [{"name": "a", "config": {"input": "in.exr", "kernel": "star.exr"}, "energy": [0, 2]}]}' >suite.json
-    python3 - "$recipes/gitlab-ci.yml" <<'P' >job.sh
+    python3 - "$examples/gitlab-ci.yml" <<'P' >job.sh
 import sys, yaml
 job = yaml.safe_load(open(sys.argv[1]))["look"]
 assert set(job) == {"image", "before_script", "script", "artifacts"}
