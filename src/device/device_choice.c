@@ -100,6 +100,12 @@ static void none_wanted(const char *want, const engine_device *list, uint32_t co
     for (int i = 0; i < ENGINE_CLASSES; i++)
         if (!is_any(want) && strcmp(want, engine_class_name((engine_class)i)) == 0)
             install = INSTALL[i];
+    if (!want) want = "auto";
+    if (strcasecmp(want, "cuda") == 0 || strcasecmp(want, "hip") == 0 ||
+        strcasecmp(want, "metal") == 0)
+        install = "; GPUs are driven by Vulkan: give --device gpu, and if 'fftbloom devices' lists "
+                  "no gpu, install its Vulkan driver (Debian: mesa-vulkan-drivers, or the maker's "
+                  "own)";
     for (uint32_t i = 0; i < count; i++)
         text_add(&there, "%s%u '%s' (%s)", i ? ", " : "", i, list[i].name,
                  engine_class_name(list[i].class));

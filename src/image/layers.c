@@ -165,16 +165,15 @@ static bool matches(const char *globs, const image_part *p, int c) {
     return text_glob_any(globs, layer);
 }
 
-/* Finds the next entry of a list of globs, without blanks around it, and moves *at behind it. */
+/* Finds the next item of a list that is not empty, and moves *at behind it. */
 static bool next_glob(const char **at, const char **start, size_t *n) {
-    const char *s = *at;
-    while (*s == ' ' || *s == ',') s++;
-    if (!*s) return false;
-    *start = s;
-    *n = strcspn(s, ",");
-    *at = s + *n;
-    while (*n > 0 && s[*n - 1] == ' ') --*n;
-    return true;
+    text_piece item;
+    while (text_item(at, &item)) {
+        *start = item.s;
+        *n = item.n;
+        if (item.n) return true;
+    }
+    return false;
 }
 
 /* Refuses a name that stands for uint channels only: one of them, or a layer of nothing else. */

@@ -48,6 +48,27 @@ P
     [ -s out.exr ]
 }
 
+# A block is a suite, a recipe or a config: the program takes each as what it is.
+@test "every block of JSON in the documents is taken by the program" {
+    for page in "$FFTBLOOM_ROOT"/README.md "$FFTBLOOM_ROOT"/docs/*.md; do
+        awk -v p="$(basename "$page" .md)" '/^```json/ { n++; f = p "." n ".json"; next } /^```/ { f = "" } f { print >f }' "$page"
+    done
+    n=0
+    for f in *.[0-9]*.json; do
+        [ -e "$f" ] || continue
+        echo "$f"
+        n=$((n + 1))
+        case $(python3 -c 'import json, sys
+d = json.load(open(sys.argv[1]))
+print("suite" if "cases" in d else "recipe" if isinstance(d.get("layers"), list) and isinstance(d["layers"][0], dict) else "config")' "$f") in
+        suite) "$FFTBLOOM" check "$f" --list >/dev/null ;;
+        recipe) "$FFTBLOOM" kernel make "./$f" -o k.exr ;;
+        config) "$FFTBLOOM" apply --config "$f" --print-config >/dev/null ;;
+        esac
+    done
+    [ "$n" -ge 4 ]
+}
+
 @test "the schema of suites, likewise; docs/suites.md names every key" {
     local run='"input": "in.exr", "kernel": "k.exr"'
     agree suite '{"version": 1, "variables": {"t": "0.5"}, "cases": [{"name": "x", "config": {'"$run"'}, "reference": "a.exr"}]}' \

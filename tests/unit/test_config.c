@@ -56,7 +56,7 @@ TEST(bad_configs) {
     refuses("{\"version\": 1, \"mem_limit\": \"0x40000000\"}",
             "look.json:1:29: ", "a size in bytes");
     refuses("{\"version\": 1, \"per_layer\": {\"a\": {\"knee\": \"0x1\"}}}",
-            "look.json:1:45: ", "must be a number from 0, not '0x1'");
+            "look.json:1:44: ", "must be a number from 0, not '0x1'");
     refuses("{\"version\": 1, \"sandbox\": \"off\"}",
             "look.json:1:27: ", "a config file cannot say off of sandbox; --sandbox off does");
     refuses("{\"version\": 1, \"kernel\": \"\"}", "look.json:1:26: ", "empty");
@@ -65,7 +65,8 @@ TEST(bad_configs) {
             "look.json:1:16: ", "\"include\" is gone: give");
     refuses("{\"version\": 1, \"sharpen\": 0.5, \"amount\": 0.5}",
             "look.json:1:32: ", "\"sharpen\" and \"amount\" set the same value; keep one of them");
-    refuses("{\"version\": 1, \"sharpen\": \"${x}\"}", "look.json:1:27: ", "must be a number");
+    refuses("{\"version\": 1, \"sharpen\": \"${x}\"}",
+            "look.json:1:27: ", "a fraction from 0 to 1");
 }
 
 static const char GOOD[] = "{\n  \"$schema\": \"x\",\n  \"version\": 1,\n  \"input\": "

@@ -89,6 +89,8 @@ static bool add_flag(reader *r, const option *o, const char *arg, const char *va
     if (!value) {
         text hint = {0};
         option_placeholder(o, &hint);
+        if (o->type == OPTION_STREAM)
+            text_add(&hint, "; write %s FILE, or %s - for standard output", arg, arg);
         err_set(e, ERR_USAGE, "%s needs a value: %s", arg, hint.s);
         text_free(&hint);
         return false;

@@ -29,6 +29,8 @@ WHERE(has_halfs, s->pixels != PIXELS_FLOAT) /* the output may be half floats */
 WHERE(is_exr, writes(s, ".exr"))            /* the output may be in this format */
 WHERE(is_png, writes(s, ".png"))
 WHERE(is_data, !writes(s, ".png") || writes(s, ".exr"))
+WHERE(is_of_files,
+      !(s->input && strcmp(s->input, "-") == 0) && !(s->output && image_is_stream(s->output)))
 WHERE(emits, s->bloom.emit_layer || s->emit_file)
 WHERE(to_slurm, s->farm == FARM_SLURM)
 WHERE(waits, s->wait)                /* farm waits until the frames are made */
@@ -51,6 +53,8 @@ const option_rule OPTION_RULES[] = {
     {FOR_APPLY, "compression emit_layer stamp", is_exr, "on an output that is not EXR"},
     {FOR_APPLY, "output_space", is_data, "on a PNG picture; use --view"},
     {FOR_APPLY, "exposure view before", is_png, "on an output that is not PNG"},
+    {FOR_APPLY, "report json existing before keep_going", is_of_files,
+     "on standard input and output"},
     {FOR_APPLY, "keep_going", NULL, "on a single image"},
     {FOR_PLAN, "report progress verify before", never, "in a plan"},
     {FOR_FARM, "wait args dir dry_run", to_slurm, "without --to slurm"},

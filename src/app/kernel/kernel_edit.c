@@ -38,22 +38,18 @@ typedef struct {
 
 /* Reads "0.5", "50%" or "1/60". */
 static bool read_amount(double *to, const char *from) {
-    char *end;
-    double v = strtod(from, &end);
-    if (end == from) return false;
-    if (*end == '/') {
-        const char *below = end + 1;
-        v /= strtod(below, &end);
-        if (end == below) return false;
-    }
-    *to = *end == '%' ? v / 100 : v;
-    return !end[*end == '%'] && isfinite(v);
+    double below;
+    const char *end = text_leading(from, to);
+    if (!end || *end != '/') return text_fraction(from, to);
+    if (!text_number(end + 1, &below)) return false;
+    *to /= below;
+    return isfinite(*to);
 }
 
 /* Reads "3,-1.5". */
 static bool read_offset(double to[2], const char *from) {
-    char more;
-    return sscanf(from, "%lf,%lf%c", &to[0], &to[1], &more) == 2 && fabs(to[0]) <= PSF_SIDE &&
+    const char *comma = text_leading(from, &to[0]);
+    return comma && *comma == ',' && text_number(comma + 1, &to[1]) && fabs(to[0]) <= PSF_SIDE &&
            fabs(to[1]) <= PSF_SIDE;
 }
 
@@ -97,9 +93,8 @@ static bool read_word(editing *w, int i, const char *word, const settings *s, er
 
 static bool set_parameter(editing *w, int i, const char *value, err *e) {
     const edit_parameter *p = &w->of->parameter[i];
-    char *end;
-    double v = strtod(value, &end);
-    if (*end || end == value || !(v >= p->min && v <= p->max))
+    double v;
+    if (!text_number(value, &v) || !(v >= p->min && v <= p->max))
         return err_set(e, ERR_USAGE, "%s of %s must be a number from %g to %g, not '%s'", p->name,
                        w->of->name, p->min, p->max, value);
     w->r.value[i] = v;
@@ -125,21 +120,18 @@ static bool read_parameters(editing *w, const char *from, err *e) {
     int count = edit_parameters(w->of);
     const char *names[EDIT_PARAMETERS];
     for (int i = 0; i < count; i++) names[i] = w->of->parameter[i].name;
-    while (from && *from) {
-        char one[128], meant[TEXT_MEANT];
-        size_t n = strcspn(from, ",");
-        snprintf(one, sizeof one, "%.*s", (int)n, from);
-        char *value = strchr(one, '=');
-        if (value) *value++ = 0;
+    for (text_piece item, name, is; from && text_item(&from, &item);) {
+        char one[64], value[64], meant[TEXT_MEANT];
+        bool both = text_part(item, '=', &name, &is) && is.n < sizeof value;
+        snprintf(one, sizeof one, "%.*s", (int)name.n, name.s);
+        snprintf(value, sizeof value, "%.*s", (int)is.n, is.s);
         int i = 0;
         while (i < count && strcmp(names[i], one) != 0) i++;
-        if (i == count || !value)
+        if (i == count || !both)
             return err_set(e, ERR_USAGE,
                            "%s has no parameter '%s'%s; see 'fftbloom help kernel %s'", w->of->name,
                            one, text_meant(meant, one, names, count, '\''), w->of->name);
         if (!set_parameter(w, i, value, e)) return false;
-        from += n + (from[n] == ',');
-        from += strspn(from, " ");
     }
     return true;
 }

@@ -19,16 +19,8 @@ bool pipe_is(const settings *s) {
     return (s->input && strcmp(s->input, "-") == 0) || (s->output && image_is_stream(s->output));
 }
 
-/* Refuses, with ERR_USAGE, what has no effect on streams. */
+/* A file of glare would be written again by each image, also where a config names it. */
 static bool check_options(const settings *s, err *e) {
-    static const char *const NONE[] = {"report", "json", "existing", "before", "keep_going"};
-    for (size_t i = 0; i < sizeof NONE / sizeof NONE[0]; i++) {
-        const option *o = option_find(NONE[i], FOR_APPLY);
-        char flag[OPTION_NAME_ROOM];
-        if (settings_of(s, o)->origin == ORIGIN_FLAG)
-            return err_set(e, ERR_USAGE, "%s has no effect on standard input and output",
-                           option_flag(o, flag));
-    }
     if (s->emit_file)
         return err_set(e, ERR_USAGE, "--emit-file has no effect on standard input and output");
     return true;

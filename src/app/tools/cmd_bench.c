@@ -243,19 +243,16 @@ static bool kernel_for(psf *k, const cli *c, const char *kernel, const uint32_t 
 /* Reads "1920x1080", or several sizes with commas. */
 static bool bench_read_sizes(uint32_t size[BENCH_LIST][2], int *count, const char *list, err *e) {
     int n = 0;
-    for (const char *at = list;; at++) {
-        size_t length = strcspn(at, ",");
-        int used = 0;
-        if (n < BENCH_LIST && length <= 11 && length == strspn(at, "0123456789x"))
-            sscanf(at, "%ux%u%n", &size[n][0], &size[n][1], &used);
-        if (!length || (size_t)used != length || !size[n][0] || !size[n][1])
+    const char *at = list;
+    for (text_piece item; text_item(&at, &item); n++) {
+        char one[16];
+        bool fits = snprintf(one, sizeof one, "%.*s", (int)item.n, item.s) < (int)sizeof one;
+        if (n == BENCH_LIST || !fits || !strchr(one, 'x') || !text_sides(one, size[n]) ||
+            !size[n][0] || !size[n][1])
             return err_set(e, ERR_USAGE,
                            "--size %s: give sizes such as 1920x1080, with commas between, %d at "
                            "most",
                            list, BENCH_LIST);
-        n++;
-        at += used;
-        if (!*at) break;
     }
     *count = n;
     return true;

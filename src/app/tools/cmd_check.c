@@ -5,6 +5,7 @@
 #include "app/run/file_set.h"
 #include "app/run/progress.h"
 #include "base/log.h"
+#include "image/format.h"
 
 #include <unistd.h>
 
@@ -66,8 +67,14 @@ int cmd_check(cli *c, text *out, err *e) {
     suite s = {0};
     suite_run r = {0};
     bool taken;
-    if (suite_reports_check(&c->s, &taken, e) && suite_load(&s, c->word[0], c->s.set, e) &&
-        suite_run_open(&r, &s, c, e) && check_files(&r, e)) {
+    if (image_can_create(c->word[0], NULL))
+        err_set(e, ERR_USAGE,
+                "'%s' is an image, and check takes a suite, a JSON file of cases (docs/suites.md); "
+                "two images are compared by 'fftbloom diff A B'",
+                c->word[0]);
+    if (!e->code && suite_reports_check(&c->s, &taken, e) &&
+        suite_load(&s, c->word[0], c->s.set, e) && suite_run_open(&r, &s, c, e) &&
+        check_files(&r, e)) {
         for (size_t i = 0; c->s.list && i < r.count; i++) suite_add_line(out, r.item[i].c->name);
         if (!c->s.list) check_run(&r, &c->s, !taken && !c->s.quiet, e);
     }

@@ -16,14 +16,9 @@ static const double ENOUGH = 0.999;
 static const double MOST_SHARE = 1e9;
 
 bool kernel_read_taps(uint32_t to[2], const char *from, err *e) {
-    unsigned w, h;
-    char x, more;
-    int n = sscanf(from, "%u%c%u%c", &w, &x, &h, &more);
-    if (!(n == 1 || (n == 3 && x == 'x')) || from[0] == '-')
+    if (!text_sides(from, to))
         return err_set(e, ERR_USAGE, "--taps must be N or WxH, such as 256 or 300x200, not '%s'",
                        from);
-    to[0] = w;
-    to[1] = n == 3 ? h : w;
     if (to[0] < 1 || to[1] < 1 || to[0] > PSF_SIDE || to[1] > PSF_SIDE)
         return err_set(e, ERR_USAGE, "--taps %s: a side must have 1 to %d taps", from, PSF_SIDE);
     return true;
@@ -41,8 +36,10 @@ static const model *find_model(const char *name, err *e) {
         names[i] = MODELS[i].name;
         text_add(&known, "%s%s", i ? ", " : "", names[i]);
     }
-    err_set(e, ERR_USAGE, "there is no model or recipe '%s'%s; the models are %s", name,
-            text_meant(meant, name, names, MODEL_COUNT, '\''), known.s);
+    if (*text_meant(meant, name, names, MODEL_COUNT, '\''))
+        err_set(e, ERR_USAGE, "there is no model or recipe '%s'%s", name, meant);
+    else
+        err_set(e, ERR_USAGE, "there is no model or recipe '%s'; the models are %s", name, known.s);
     text_free(&known);
     return NULL;
 }
@@ -121,17 +118,14 @@ static bool set_one(kernel_recipe *r, const char *assignment, err *e) {
 }
 
 bool kernel_recipe_set(kernel_recipe *r, const char *assignments, err *e) {
-    for (const char *at = assignments; *at;) {
+    for (text_piece item; text_item(&assignments, &item);) {
         char one[96];
-        size_t n = strcspn(at, ",");
-        snprintf(one, sizeof one, "%.*s", (int)n, at);
-        if (n >= sizeof one)
+        snprintf(one, sizeof one, "%.*s", (int)item.n, item.s);
+        if (item.n >= sizeof one)
             return err_set(e, ERR_USAGE,
-                           "--param: '%s' is too long; a parameter may have %zu characters", at,
-                           sizeof one - 1);
+                           "--param: '%.*s' is too long; a parameter may have %zu characters",
+                           (int)item.n, item.s, sizeof one - 1);
         if (!set_one(r, one, e)) return false;
-        at += n + (at[n] == ',');
-        at += strspn(at, " ");
     }
     return true;
 }

@@ -103,9 +103,9 @@ static int read_unit(const model_parameter *p, const char *word) {
 
 static bool set_number(const model_parameter *p, const model *m, const char *from, double *value,
                        model_unit *unit, err *e) {
-    char *end;
-    double v = strtod(from, &end);
-    int u = end == from ? -1 : read_unit(p, end);
+    double v = NAN;
+    const char *end = text_leading(from, &v);
+    int u = end ? read_unit(p, end) : -1;
     /* A range in pixels says nothing about micrometres; model_resolve looks at the result. */
     bool other = u > UNIT_PLAIN && !(p->kind == MODEL_FILM && u == UNIT_UM);
     if (u < 0 || !isfinite(v) || (other ? !(v >= 0) : !(v >= p->min && v <= p->max)) ||
@@ -129,9 +129,10 @@ static bool set_light(model_request *r, const char *name, err *e) {
         if (strcmp(name, names[i]) == 0) r->light = &LAMPS[i];
     }
     bool ok = strcmp(r->light->name, name) == 0;
-    if (!ok)
-        err_set(e, ERR_USAGE, "there is no light '%s'%s; there are %s", name,
-                text_meant(meant, name, names, LAMP_COUNT, '\''), known.s);
+    if (!ok && *text_meant(meant, name, names, LAMP_COUNT, '\''))
+        err_set(e, ERR_USAGE, "there is no light '%s'%s", name, meant);
+    else if (!ok)
+        err_set(e, ERR_USAGE, "there is no light '%s'; there are %s", name, known.s);
     text_free(&known);
     return ok;
 }
