@@ -23,6 +23,9 @@ possible() { # command...: what code in the process could do
     [ "$(possible "$FFTBLOOM" in/a.exr in/k.exr -o out/a.exr)" = possible: ]
     [ "$(possible "$FFTBLOOM" precompute in/k.exr -o out/k.spectrum)" = possible: ]
     [ "$(possible "$FFTBLOOM" kernel crop in/k.exr --taps 9 -o out/t.exr)" = possible: ]
+    # A recipe is the kernel of a run by its text alone.
+    echo '{"taps": 16, "layers": [{"model": "gaussian", "sigma": 2}]}' >in/g.json
+    [ "$(possible "$FFTBLOOM" in/a.exr in/g.json -o out/g.exr)" = possible: ]
     [ ! -e elsewhere/secret.new ]
     cmp out/a.exr out/want.exr
     [ "$(possible "$FFTBLOOM" in/a.exr in/k.exr -o out/b.exr --sandbox off)" = "possible: read write socket fork exec ptrace kill" ]

@@ -72,8 +72,9 @@ static void grant_path(sandbox *s, grant *give, const char *path) {
     grant_links(s, give, folder);
 }
 
-/* Returns true where the run may need files that the command line does not name: a recipe names its
- * pictures, OpenColorIO its tables, and the variables of Vulkan their drivers. */
+/* Returns true where the run may need files that the command line does not name: a recipe of
+ * `kernel make` names its pictures, OpenColorIO its tables, and the variables of Vulkan their
+ * drivers. */
 static bool reads_more(const cli *c) {
     static const char *const DRIVERS[] = {"VK_DRIVER_FILES",     "VK_ICD_FILENAMES",
                                           "VK_ADD_DRIVER_FILES", "VK_LAYER_PATH",
@@ -81,8 +82,8 @@ static bool reads_more(const cli *c) {
     bool more = c->s.view && strncmp(c->s.view, "ocio", 4) == 0;
     for (size_t i = 0; i < sizeof DRIVERS / sizeof *DRIVERS; i++)
         more |= getenv(DRIVERS[i]) != NULL;
-    more |= c->s.kernel && strstr(c->s.kernel, ".json");
-    for (int i = 0; i < c->words; i++) more |= strstr(c->word[i], ".json") != NULL;
+    bool makes = c->action && strcmp(c->action->name, "make") == 0;
+    for (int i = 0; makes && i < c->words; i++) more |= strstr(c->word[i], ".json") != NULL;
     struct stat st;
     return more || (c->s.kernels && (stat(c->s.kernels, &st) != 0 || !S_ISDIR(st.st_mode)));
 }
