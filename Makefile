@@ -67,8 +67,16 @@ LIB    := $(BUILD)/libfftbloom.a
 PROG   := $(BUILD)/fftbloom
 SO     := $(BUILD)/libfftbloom.so.0
 
+MAN    := $(BUILD)/man/fftbloom.1
+
 .PHONY: all
-all: $(PROG) $(SO)
+all: $(PROG) $(SO) $(MAN)
+
+# The manual pages, one for each command, of the program's tables.
+$(MAN): $(PROG)
+	@mkdir -p $(@D)
+	@for c in $$($(PROG) docs commands); do $(PROG) docs man $$c >$(@D)/fftbloom-$$c.1 || exit 1; done
+	@$(PROG) docs man >$@
 
 # The log is one line a file. V=1 shows whole commands, make -s shows neither.
 Q   := $(if $(V),,@)
@@ -479,7 +487,7 @@ COMPLETIONS := bash:share/bash-completion/completions/fftbloom zsh:share/zsh/sit
 DEST := $(DESTDIR)$(PREFIX)
 
 # Each entry is a folder and the files that go into it.
-SHARE := man/man1:docs/man/*.1 fftbloom/kernels:kernels/*.exr fftbloom/kernels:kernels/*.json \
+SHARE := man/man1:$(BUILD)/man/*.1 fftbloom/kernels:kernels/*.exr fftbloom/kernels:kernels/*.json \
          doc/fftbloom:README.md doc/fftbloom:CHANGELOG.md doc/fftbloom:LICENSE doc/fftbloom:SECURITY.md \
          doc/fftbloom/docs:docs/*.* doc/fftbloom/docs/images:docs/images/*.* \
          doc/fftbloom/docs/images/gallery:docs/images/gallery/* \
@@ -498,7 +506,7 @@ install-lib: $(SO)
 	@install -d $(DESTDIR)$(LIBDIR)/pkgconfig
 	@sed 's|@PREFIX@|$(PREFIX)|; s|@LIBDIR@|$(LIBDIR)|; s|@VERSION@|$(VERSION)|' src/lib/fftbloom.pc.in \
 	    >$(DESTDIR)$(LIBDIR)/pkgconfig/fftbloom.pc
-install-program: $(PROG)
+install-program: $(PROG) $(MAN)
 	install -Dm755 $(PROG) $(DEST)/bin/fftbloom
 	@for s in $(SHARE); do \
 	    install -d "$(DEST)/share/$${s%%:*}" && install -m644 $${s#*:} "$(DEST)/share/$${s%%:*}" || exit 1; \
@@ -507,7 +515,7 @@ install-program: $(PROG)
 	    install -d "$(DEST)/$$(dirname $${c#*:})" && $(PROG) completion $${c%%:*} >"$(DEST)/$${c#*:}" || exit 1; \
 	done
 uninstall:
-	rm -f $(DEST)/bin/fftbloom $(patsubst docs/man/%,$(DEST)/share/man/man1/%,$(wildcard docs/man/*.1)) \
+	rm -f $(DEST)/bin/fftbloom $(DEST)/share/man/man1/fftbloom.1 $(DEST)/share/man/man1/fftbloom-*.1 \
 	    $(foreach c,$(COMPLETIONS),$(DEST)/$(lastword $(subst :, ,$(c)))) $(DEST)/include/fftbloom.h \
 	    $(DESTDIR)$(LIBDIR)/libfftbloom.so $(DESTDIR)$(LIBDIR)/libfftbloom.so.0 \
 	    $(DESTDIR)$(LIBDIR)/pkgconfig/fftbloom.pc $(DEST)/share/man/man3/libfftbloom.3

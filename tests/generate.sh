@@ -3,8 +3,6 @@
 # What stands before the first section of docs/config.md is written by hand and stays.
 set -e
 prog=$1 out=$2
-rm -rf "$out/man"
-mkdir -p "$out/man"
 intro=$(sed '/^## /,$d' docs/config.md)
 {
     printf '%s\n\n' "$intro"
@@ -12,7 +10,3 @@ intro=$(sed '/^## /,$d' docs/config.md)
 } >"$out/config.md"
 "$prog" schema >"$out/config.schema.json"
 "$prog" schema suite >"$out/suite.schema.json"
-"$prog" docs man >"$out/man/fftbloom.1"
-for command in $("$prog" docs commands); do
-    "$prog" docs man "$command" >"$out/man/fftbloom-$command.1"
-done

@@ -135,7 +135,7 @@ PY
         doc/fftbloom/docs/farm.md; do
         [ -s "$TEST_TMP/i/share/$f" ]
     done
-    [ "$(find "$TEST_TMP/i/share/man" -type f | wc -l)" -eq "$(ls docs/man/*.1 src/lib/*.3 | wc -l)" ]
+    [ "$(find "$TEST_TMP/i/share/man" -type f | wc -l)" -eq "$(($("$FFTBLOOM" docs commands | wc -l) + 2))" ]
     make -s --no-print-directory uninstall PREFIX="$TEST_TMP/i" BUILD="$build"
     [ -z "$(find "$TEST_TMP/i" -type f)" ]
 }
