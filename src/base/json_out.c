@@ -1,12 +1,48 @@
 #include "base/json_out.h"
 
+#include "base/number.h"
+
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <time.h>
+
+enum {
+    KEY = 12,
+    FIRST = 18,
+    DIGITS = 6
+}; /* in words: columns of a key, of the first cell; of reals */
+
+/* Writes what stands before a member in words. A line has a member of a block or list; what is open
+ * inside a line has its members one after the other. bare: the key says no more than the value. */
+static void begin_words(json_out *j, const char *key, bool bare) {
+    const uint32_t bit = 1u << j->depth, around = bit >> 1;
+    int indent = 2 * (j->depth - 1 - j->line);
+    const bool heading = bare && (j->block & bit) && !(j->some & bit) &&
+                         (j->block & j->array & around);
+    if (heading) indent -= 2;
+    if (j->block & bit) {
+        text_add(j->to, "%s%*s", j->to->n ? "\n" : "", indent, "");
+    } else if ((j->some & bit) && (j->block & j->array & around)) { /* a cell of a row */
+        const char *start = strrchr(j->to->s, '\n');
+        int used = (int)(j->to->n - (size_t)(start ? start + 1 - j->to->s : 0));
+        text_add(j->to, "%*s", max_int(indent - 2 + FIRST - used, 2), "");
+    } else if (j->some & bit) {
+        text_add(j->to, j->array & bit ? " " : ", ");
+    }
+    j->some |= bit;
+    if (!key || heading || (bare && !(j->block & bit))) return;
+    for (const char *c = key; *c; c++) text_add(j->to, "%c", *c == '_' ? ' ' : *c);
+    text_add(j->to, "%*s", j->block & bit ? max_int(KEY - (int)strlen(key), 1) : 1, "");
+}
 
 /* Writes what stands before a member: a comma, a line break or a blank, and its key. */
 static void begin(json_out *j, const char *key) {
+    if (j->words) {
+        begin_words(j, key, false);
+        return;
+    }
     uint32_t bit = 1u << j->depth;
     bool line = j->line || (j->block & bit);
     if (j->some & bit) text_add(j->to, line ? "," : ", ");
@@ -17,8 +53,14 @@ static void begin(json_out *j, const char *key) {
 }
 
 static void open(json_out *j, const char *key, bool array, bool block) {
-    begin(j, key);
-    text_add(j->to, array ? "[" : "{");
+    const bool top = j->words && array && block && j->depth == 1 && !(j->some & 2);
+    const bool item = j->words && block && !key; /* a block in a list has no line of its own */
+    if (top)
+        j->line = true;
+    else if (!item)
+        begin(j, key);
+    j->some |= 1u << j->depth;
+    if (!j->words) text_add(j->to, array ? "[" : "{");
     assert(j->depth + 1 < JSON_OUT_DEPTH);
     uint32_t bit = 1u << ++j->depth;
     j->some &= ~bit;
@@ -44,6 +86,11 @@ void json_list(json_out *j, const char *key) {
 
 void json_close(json_out *j) {
     uint32_t bit = 1u << j->depth--;
+    if (j->words) {
+        if (!(j->some & bit) && !j->line) text_add(j->to, "none");
+        if (j->depth == 1) j->line = false;
+        return;
+    }
     if ((j->line || (j->block & bit)) && (j->some & bit))
         text_add(j->to, "\n%*s", 2 * j->depth, "");
     text_add(j->to, j->array & bit ? "]" : "}");
@@ -55,6 +102,12 @@ void json_line(json_out *j) {
 }
 
 void json_string(json_out *j, const char *key, const char *s) {
+    if (j->words) {
+        if (!s) return;
+        begin_words(j, key, true);
+        text_add_clean(j->to, s);
+        return;
+    }
     begin(j, key);
     if (s)
         text_add_json(j->to, s);
@@ -72,7 +125,7 @@ void json_lines(json_out *j, const char *lines) {
 }
 
 void json_bool(json_out *j, const char *key, bool b) {
-    json_raw(j, key, b ? "true" : "false");
+    json_raw(j, key, j->words ? b ? "yes" : "no" : b ? "true" : "false");
 }
 
 void json_int(json_out *j, const char *key, int64_t n) {
@@ -81,14 +134,22 @@ void json_int(json_out *j, const char *key, int64_t n) {
 }
 
 void json_uint(json_out *j, const char *key, uint64_t n) {
-    begin(j, key);
-    text_add(j->to, "%" PRIu64, n);
+    char size[32];
+    const bool bytes = j->words && key && strstr(key, "bytes");
+    if (bytes && strcmp(key, "bytes") == 0)
+        begin_words(j, key, true);
+    else
+        begin(j, key);
+    if (bytes)
+        text_add(j->to, "%s", text_bytes((double)n, size));
+    else
+        text_add(j->to, "%" PRIu64, n);
 }
 
 void json_real(json_out *j, const char *key, int digits, double v) {
     begin(j, key);
     if (isfinite(v))
-        text_add(j->to, "%.*g", digits, v);
+        text_add(j->to, "%.*g", j->words ? min_int(digits, DIGITS) : digits, v);
     else
         text_add(j->to, "null");
 }
@@ -136,6 +197,22 @@ void json_uints(json_out *j, const char *key, const uint32_t *n, size_t count) {
     json_close(j);
 }
 
+void json_moment(json_out *j, const char *key, int64_t seconds) {
+    char moment[32] = "";
+    struct tm at;
+    if (!j->words) {
+        json_int(j, key, seconds);
+    } else if (gmtime_r(&(time_t){(time_t)seconds}, &at)) {
+        strftime(moment, sizeof moment, "%Y-%m-%d %H:%M:%S", &at);
+        json_string(j, key, moment);
+    }
+}
+
+json_out told_begin(text *to, bool json) {
+    if (json) return json_begin(to);
+    return (json_out){.to = to, .words = true, .depth = 1, .block = 2};
+}
+
 json_out json_begin(text *to) {
     json_out j = {.to = to};
     json_block(&j, NULL);
@@ -144,6 +221,6 @@ json_out json_begin(text *to) {
 }
 
 void json_end(json_out *j) {
-    json_close(j);
-    text_add(j->to, "\n");
+    if (!j->words) json_close(j);
+    if (j->to->n) text_add(j->to, "\n");
 }

@@ -1,4 +1,10 @@
-/* json_out.h - writes JSON into a text: commas, escapes, line breaks and numbers in one place.
+/* json_out.h - writes what a command has found into a text, as JSON or in words for people.
+ *
+ * A command adds its members once. As JSON they are commas, escapes, line breaks and numbers in one
+ * place. In words a member of a block or list has a line with its key, indented by its depth; an
+ * object inside a line has its strings bare and its numbers behind their keys; a block in a list
+ * has its first string as a heading; bytes have units, and strings that are NULL are left out. What
+ * is for machines alone stands behind `if (!j->words)`.
  *
  * It does not know what is written: the caller opens objects and arrays, adds members in order and
  * closes what it opened. Every function takes the member's key, which is NULL in an array. Keys are
@@ -20,16 +26,20 @@ enum { JSON_OUT_DEPTH = 16 };
  * memory. */
 typedef struct {
     text *to;
+    bool words; /* for people */
     int depth;
     /* The writer's own: */
-    bool line;      /* the next member begins a line though it is in no block */
+    bool line; /* the next member begins a line though it is in no block; in words: a list at the
+                * top is open, which has no key and is not indented */
     uint32_t some;  /* bit d: what is open at depth d has a member, */
     uint32_t array; /* is an array, */
     uint32_t block; /* has one member a line */
 } json_out;
 
-/* Begin and end a whole document of this program: a block with its version. */
+/* Begin and end a whole document of this program: a block with its version. told_begin begins one
+ * in words unless `json` is set. */
 json_out json_begin(text *to);
+json_out told_begin(text *to, bool json);
 void json_end(json_out *j);
 
 /* Open an object or array as the next member, and close the innermost that is open. The members of
@@ -56,6 +66,9 @@ void json_real(json_out *j, const char *key, int digits, double v);
 void json_real_or_word(json_out *j, const char *key, int digits, double v);
 /* Adds a number with `decimals` digits behind the point. */
 void json_fixed(json_out *j, const char *key, int decimals, double v);
+/* Adds a moment, as seconds since 1970; in words in UTC, so that listings of a farm's machines
+ * compare. */
+void json_moment(json_out *j, const char *key, int64_t seconds);
 /* Add an array of `count` numbers. */
 void json_ints(json_out *j, const char *key, const int32_t *n, size_t count);
 void json_uints(json_out *j, const char *key, const uint32_t *n, size_t count);

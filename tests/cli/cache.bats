@@ -66,12 +66,12 @@ T
     run --separate-stderr "$FFTBLOOM" cache list
     [ "$status" -eq 0 ]
     [ "${#lines[@]}" -eq 2 ]
-    [[ "${lines[0]}" == *"$new" ]]
-    [[ "${lines[1]}" == "2001-02-03 04:05:06"*"$old" ]]
+    [[ "${lines[0]}" == "$new"* ]]
+    [[ "${lines[1]}" == "$old"*"2001-02-03 04:05:06" ]]
     [[ "$stderr" == *"records of finished frames: 3, in "* ]]
     "$FFTBLOOM" cache list --json 2>/dev/null | holds - '(d["bytes"], d["budget"], d["records"]) == (2000, 2000000000, 3)' \
         '[e["name"][0] for e in d["entries"]] == ["f", "0"] and d["entries"][1]["used"] == 981173106'
-    says 65 "bad $new: " cache verify
+    says 65 "$new  ok no" cache verify
     [[ "$output" == *"does not begin as a .spectrum"*"2 of 2 spectra are broken"* ]]
     run --separate-stderr "$FFTBLOOM" cache verify --json
     [ "$status" -eq 65 ]
@@ -80,7 +80,7 @@ T
     "$FFTBLOOM" cache trim --cache-size 1500 --json 2>/dev/null | holds - '(d["removed"], d["kept_bytes"]) == (1, 1000)' \
         '(d["records_removed"], d["records_kept"]) == (0, 3)'
     [ "$(ls cache/spectra | xargs)" = "$new note.spectrum" ]
-    says 0 "records of finished frames: 3 removed, 0 kept" cache trim --cache-size 0
+    says 0 "records removed 3" cache trim --cache-size 0
     [ "$(find cache -type f | sort | xargs)" = "cache/device-speed-0 cache/records/other cache/spectra/note.spectrum" ]
     [ "$(cat cache/device-speed-0 cache/spectra/note.spectrum | xargs)" = "speed note" ]
 }

@@ -38,6 +38,46 @@ TEST(failed_text) {
     text_on_failure(NULL);
 }
 
+/* The same members for people: keys of lines, cells of rows, headings of blocks, units of bytes. */
+TEST(told_in_words) {
+    text t = {0};
+    json_out j = told_begin(&t, false);
+    json_list(&j, "entries"); /* at the top: neither key nor indent */
+    for (uint64_t i = 0; i < 2; i++) {
+        json_object(&j, NULL);
+        json_string(&j, "name", i ? "a name of twenty let" : "b\n");
+        json_uint(&j, "bytes", 2500 * i);
+        json_moment(&j, "used", 981173106);
+        json_string(&j, "none", NULL);
+        json_bool(&j, "ok", i > 0);
+        json_close(&j);
+    }
+    json_close(&j);
+    json_uint(&j, "kept_bytes", 3000);
+    json_list(&j, "models");
+    json_block(&j, NULL);
+    json_string(&j, "name", "star");
+    json_real(&j, "sum", 17, 1. / 3);
+    json_uints(&j, "size", (uint32_t[]){3, 4}, 2);
+    json_close(&j);
+    json_close(&j);
+    json_list(&j, "empty");
+    json_close(&j);
+    json_end(&j);
+    is(&t, "b\\x0a             0 B  2001-02-03 04:05:06  ok no\n"
+           "a name of twenty let  2.5 kB  2001-02-03 04:05:06  ok yes\n"
+           "kept bytes  3.0 kB\n"
+           "models      \n"
+           "  star\n"
+           "    sum         0.333333\n"
+           "    size        3 4\n"
+           "empty       none\n");
+    j = told_begin(&t, true);
+    json_moment(&j, "used", 981173106);
+    json_end(&j);
+    is(&t, "{\n  \"version\": 1,\n  \"used\": 981173106\n}\n");
+}
+
 TEST(json_layout) {
     text t = {0};
     json_out j = json_begin(&t);

@@ -36,7 +36,7 @@ static bool look_at(listed *l, bool is_image, par *threads, err *e) {
     return true;
 }
 
-static void tell(const char *folder, const char *name, par *threads, json_out *j, text *out) {
+static void tell(const char *folder, const char *name, par *threads, json_out *j) {
     listed l = {.w = 0};
     err why = {0};
     snprintf(l.path, sizeof l.path, "%s/%s.exr", folder, name);
@@ -46,43 +46,32 @@ static void tell(const char *folder, const char *name, par *threads, json_out *j
         log_warn("%s", why.msg);
         return;
     }
-    if (j) {
-        json_object(j, NULL);
-        json_string(j, "name", name);
-        json_string(j, "about", l.about);
+    json_object(j, NULL);
+    json_string(j, "name", name);
+    json_string(j, "about", l.about);
+    if (!j->words) {
         json_uints(j, "size", (uint32_t[]){l.w, l.h}, 2);
         json_string(j, "path", l.path);
-        json_close(j);
-    } else {
-        char shown[sizeof l.path];
-        text_clean(shown, sizeof shown, name);
-        text_add(out, "%-18s", shown);
-        text_add_clean(out, l.about);
-        text_add(out, "\n");
     }
+    json_close(j);
 }
 
 int kernel_list(cli *c, text *out, err *e) {
     char folder[KERNEL_PATH], *at;
     text names = {0};
-    json_out j;
     if (!kernel_option_folder(folder, &c->s)) {
         err_set(e, ERR_NO_INPUT,
                 "cannot find the folder of the shipped kernels; give it with --kernels DIR");
         return 0;
     }
-    if (c->s.json) {
-        j = json_begin(out);
-        json_string(&j, "folder", folder);
-        json_list(&j, "kernels");
-    }
+    json_out j = told_begin(out, c->s.json);
+    if (c->s.json) json_string(&j, "folder", folder);
+    json_list(&j, "kernels");
     kernel_option_names(&c->s, &names);
     for (char *w = names.s ? strtok_r(names.s, " ", &at) : NULL; w; w = strtok_r(NULL, " ", &at))
-        tell(folder, w, c->threads, c->s.json ? &j : NULL, out);
-    if (c->s.json) {
-        json_close(&j);
-        json_end(&j);
-    }
+        tell(folder, w, c->threads, &j);
+    json_close(&j);
+    json_end(&j);
     text_free(&names);
     return 0;
 }

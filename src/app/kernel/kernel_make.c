@@ -17,7 +17,7 @@ void kernel_model_names(text *to) {
     for (int i = 0; i < MODEL_COUNT; i++) text_add(to, "%s%s", i ? " " : "", MODELS[i].name);
 }
 
-static void add_parameter_json(const model_parameter *p, bool preset, json_out *j) {
+static void add_parameter(const model_parameter *p, bool preset, json_out *j) {
     json_object(j, NULL);
     json_string(j, "name", p->name);
     if (preset) json_real(j, "default", 6, p->preset);
@@ -27,64 +27,32 @@ static void add_parameter_json(const model_parameter *p, bool preset, json_out *
     json_close(j);
 }
 
-static void add_model_json(const model *m, json_out *j) {
+static void add_model(const model *m, json_out *j) {
     json_block(j, NULL);
     json_string(j, "name", m->name);
     json_int(j, "channels", m->spectrum == MODEL_GREY ? 1 : MODEL_CHANNELS);
     json_string(j, "help", m->help);
     json_list(j, "parameters");
-    for (int i = 0; i < model_parameters(m); i++) add_parameter_json(&m->parameter[i], true, j);
+    for (int i = 0; i < model_parameters(m); i++) add_parameter(&m->parameter[i], true, j);
     json_close(j);
     json_close(j);
-}
-
-/* Tells what is not of one model: the camera, the light, the primaries. */
-static void add_common(json_out *j, text *out) {
-    if (j) json_list(j, "common");
-    for (int i = 0; i < MODEL_SETUPS; i++) {
-        const model_parameter *p = &MODEL_SETUP[i];
-        if (!j) text_add(out, "  %-12s%s, %g to %g\n", p->name, p->help, p->min, p->max);
-        if (j) add_parameter_json(p, false, j);
-    }
-    if (j) json_close(j);
-    if (j) json_list(j, "lights");
-    if (!j) text_add(out, "  %-12s", "light");
-    for (int i = 0; i < LAMP_COUNT; i++) {
-        if (!j) text_add(out, "%s%s", i ? ", " : "", LAMPS[i].name);
-        if (j) json_string(j, NULL, LAMPS[i].name);
-    }
-    if (j) json_close(j);
-    if (!j)
-        text_add(out, " [%s]\n  %-12swhat R, G and B mean: rec709, rec2020, ap1, ... [rec709]\n",
-                 LAMPS[0].name, "primaries");
 }
 
 int kernel_models(cli *c, text *out, err *e) {
     (void)e;
-    json_out j;
-    if (c->s.json) {
-        j = json_begin(out);
-        json_list(&j, "models");
-    }
-    for (int i = 0; i < MODEL_COUNT; i++) {
-        const model *m = &MODELS[i];
-        if (c->s.json) {
-            add_model_json(m, &j);
-            continue;
-        }
-        text_add(out, "%-14s%s\n", m->name, m->help);
-        for (int k = 0; k < model_parameters(m); k++) {
-            const model_parameter *p = &m->parameter[k];
-            text_add(out, "  %-12s%s, %g to %g [%g]\n", p->name, p->help, p->min, p->max,
-                     p->preset);
-        }
-    }
-    if (c->s.json)
-        json_close(&j);
-    else
-        text_add(out, "\nParameters of every model on which they have an effect:\n");
-    add_common(c->s.json ? &j : NULL, out);
-    if (c->s.json) json_end(&j);
+    json_out j = told_begin(out, c->s.json);
+    json_list(&j, "models");
+    for (int i = 0; i < MODEL_COUNT; i++) add_model(&MODELS[i], &j);
+    json_close(&j);
+    json_list(&j, "common"); /* what is not of one model: the camera, the light, the primaries */
+    for (int i = 0; i < MODEL_SETUPS; i++) add_parameter(&MODEL_SETUP[i], false, &j);
+    json_close(&j);
+    json_array(&j, "lights");
+    for (int i = 0; i < LAMP_COUNT; i++) json_string(&j, NULL, LAMPS[i].name);
+    json_close(&j);
+    if (j.words)
+        json_string(&j, "primaries", "what R, G and B mean: rec709, rec2020, ap1, ... [rec709]");
+    json_end(&j);
     return 0;
 }
 

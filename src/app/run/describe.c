@@ -25,15 +25,26 @@ static const char *uuid_of(const engine_device *d, char buf[2 * ENGINE_UUID + 1]
     return buf;
 }
 
-void describe_device_json(json_out *j, const char *key, const engine_device *d, int index) {
-    char uuid[2 * ENGINE_UUID + 1];
+void describe_device(json_out *j, const char *key, const engine_device *d, int index) {
+    char uuid[2 * ENGINE_UUID + 1], number[32];
     const plan_limits *l = &d->limits;
     json_object(j, key);
-    if (index >= 0) json_int(j, "index", index);
-    json_string(j, "class", engine_class_name(d->class));
+    if (index >= 0 && j->words) {
+        snprintf(number, sizeof number, "%-3d %s", index, engine_class_name(d->class));
+        json_string(j, "index", number);
+    } else {
+        if (index >= 0) json_int(j, "index", index);
+        json_string(j, "class", engine_class_name(d->class));
+    }
     json_string(j, "name", d->name);
     json_string(j, "driver", d->driver);
     json_string(j, "uuid", uuid_of(d, uuid));
+    if (j->words) { /* limits are for machines */
+        if (d->memory) json_uint(j, "bytes", d->memory);
+        if (d->limits.float64) json_string(j, "float64", "float64");
+        json_close(j);
+        return;
+    }
     json_uint(j, "memory", d->memory);
     json_object(j, "limits");
     json_uint(j, "invocations", l->invocations);
@@ -44,16 +55,6 @@ void describe_device_json(json_out *j, const char *key, const engine_device *d, 
     json_bool(j, "float64", l->float64);
     json_close(j);
     json_close(j);
-}
-
-void describe_device(const engine_device *d, int index, text *to) {
-    char uuid[2 * ENGINE_UUID + 1], memory[32];
-    text_add(to, "%-3d %-8s %s", index, engine_class_name(d->class), d->name);
-    if (d->driver[0]) text_add(to, ", %s", d->driver);
-    if (d->memory) text_add(to, ", %s", text_bytes((double)d->memory, memory));
-    if (d->limits.float64) text_add(to, ", float64");
-    if (*uuid_of(d, uuid)) text_add(to, "\n             %s", uuid);
-    text_add(to, "\n");
 }
 
 /* --- plans --------------------------------------------------------------------------------- */
@@ -318,7 +319,7 @@ void describe_memory(const mem_plan *m, text *to) {
 
 void describe_made_json(json_out *j, const bloom_report *r) {
     if (r->groups) {
-        describe_device_json(j, "device", &r->device, -1);
+        describe_device(j, "device", &r->device, -1);
         describe_times_json(j, "times", &r->times, &r->plan);
         if (r->tiles.channels) describe_tiles_json(j, &r->tiles);
         describe_plan_json(j, "plan", &r->plan);

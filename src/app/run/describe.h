@@ -12,7 +12,7 @@
 
 /* Add one member each; `key` is NULL in an array. `index` is the device's in the list, or -1 where
  * it is not known. */
-void describe_device_json(json_out *j, const char *key, const engine_device *d, int index);
+void describe_device(json_out *j, const char *key, const engine_device *d, int index);
 void describe_plan_json(json_out *j, const char *key, const plan *p);
 void describe_times_json(json_out *j, const char *key, const engine_times *t, const plan *p);
 
@@ -31,7 +31,6 @@ void describe_made_json(json_out *j, const bloom_report *r);
  * NULL, too. */
 void describe_notes_json(json_out *j, const char *lines, const bloom_report *r);
 
-void describe_device(const engine_device *d, int index, text *to);
 /* Says the plan but for its passes, which only the JSON has. */
 void describe_plan(const plan *p, text *to);
 /* Adds "1920 x 1080 in 2048 x 1215, y first, float32": one line for logs. */

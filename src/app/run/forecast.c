@@ -97,7 +97,7 @@ void forecast_json(const forecast *f, json_out *j, const char *key) {
         const device_forecast *one = &f->all.each[i];
         const plan *p = &one->plan;
         json_block(j, NULL);
-        describe_device_json(j, "device", &f->all.device[i], f->all.device[i].number);
+        describe_device(j, "device", &f->all.device[i], f->all.device[i].number);
         json_bool(j, "wanted", one->wanted);
         json_bool(j, "possible", one->possible);
         if (one->possible) {

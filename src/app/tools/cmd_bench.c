@@ -89,7 +89,7 @@ static void bench_add_json(const row *r, json_out *j) {
     const measure_result *m = &r->m;
     engine_times medians = measure_medians(&m->times);
     json_block(j, NULL);
-    describe_device_json(j, "device", r->device, r->device->number);
+    describe_device(j, "device", r->device, r->device->number);
     json_uints(j, "kernel", r->kernel, 2);
     describe_plan_json(j, "plan", p);
     json_uint(j, "rounds", r->rounds);

@@ -13,72 +13,55 @@
 typedef struct {
     const char *dir;
     uint64_t budget;
-    json_out *json; /* an open object in `to`; NULL where words are wanted */
-    text *to;
+    json_out *to; /* an open document */
 } request;
 
 static bool list(const request *r, err *e) {
     cache_list l;
     records_kept frames;
     char size[32];
-    json_out *j = r->json;
+    json_out *j = r->to;
     if (!records_sweep(&frames, r->dir, INFINITY, e) || !cache_list_make(&l, r->dir, e))
         return false;
-    if (j) {
+    if (!j->words) {
         json_uint(j, "budget", r->budget);
         json_uint(j, "bytes", l.bytes);
-        json_list(j, "entries");
     }
+    json_list(j, "entries");
     for (size_t i = 0; i < l.count; i++) {
-        if (j) {
-            json_object(j, NULL);
-            json_string(j, "name", l.entry[i].name);
-            json_uint(j, "bytes", l.entry[i].bytes);
-            json_int(j, "used", l.entry[i].used);
-            json_close(j);
-        } else {
-            /* In UTC, so that listings of a farm's machines compare. */
-            char moment[32] = "";
-            struct tm used;
-            if (gmtime_r(&(time_t){(time_t)l.entry[i].used}, &used))
-                strftime(moment, sizeof moment, "%Y-%m-%d %H:%M:%S", &used);
-            text_add(r->to, "%s  %9s  %s\n", moment, text_bytes((double)l.entry[i].bytes, size),
-                     l.entry[i].name);
-        }
-    }
-    if (j) {
+        json_object(j, NULL);
+        json_string(j, "name", l.entry[i].name);
+        json_uint(j, "bytes", l.entry[i].bytes);
+        json_moment(j, "used", l.entry[i].used);
         json_close(j);
+    }
+    json_close(j);
+    if (!j->words)
         json_uint(j, "records", frames.count);
-    } else {
+    else
         log_note("spectra: %zu, %s, in %s/spectra; records of finished frames: %zu, in %s/records",
                  l.count, text_bytes((double)l.bytes, size), r->dir, frames.count, r->dir);
-    }
     cache_list_free(&l);
     return true;
 }
 
 static bool verify_entries(const request *r, err *e) {
     cache_list l;
-    json_out *j = r->json;
+    json_out *j = r->to;
     size_t broken = 0;
     if (!cache_list_make(&l, r->dir, e)) return false;
-    if (j) json_list(j, "entries");
+    json_list(j, "entries");
     for (size_t i = 0; i < l.count; i++) {
         err why = {0};
         bool ok = cache_verify(r->dir, &l.entry[i], &why);
         broken += !ok;
-        if (j) {
-            json_object(j, NULL);
-            json_string(j, "name", l.entry[i].name);
-            json_bool(j, "ok", ok);
-            if (!ok) json_string(j, "error", why.msg);
-            json_close(j);
-        } else {
-            text_add(r->to, "%s %s%s%s\n", ok ? "ok " : "bad", l.entry[i].name, ok ? "" : ": ",
-                     why.msg);
-        }
+        json_object(j, NULL);
+        json_string(j, "name", l.entry[i].name);
+        json_bool(j, "ok", ok);
+        if (!ok) json_string(j, "error", why.msg);
+        json_close(j);
     }
-    if (j) json_close(j);
+    json_close(j);
     if (broken)
         err_set(e, ERR_DATA,
                 "%zu of %zu spectra are broken; each is made again when it is next needed", broken,
@@ -90,25 +73,16 @@ static bool verify_entries(const request *r, err *e) {
 static bool trim_entries(const request *r, err *e) {
     cache_trimmed t;
     records_kept frames;
-    char removed[32], kept[32];
+    json_out *j = r->to;
     if (!cache_trim(&t, r->dir, r->budget, e) ||
         !records_sweep(&frames, r->dir, r->budget ? RECORD_DAYS : 0, e))
         return false;
-    if (r->json) {
-        json_uint(r->json, "removed", t.removed);
-        json_uint(r->json, "removed_bytes", t.removed_bytes);
-        json_uint(r->json, "kept", t.kept);
-        json_uint(r->json, "kept_bytes", t.kept_bytes);
-        json_uint(r->json, "records_removed", frames.removed);
-        json_uint(r->json, "records_kept", frames.count);
-        return true;
-    }
-    text_add(r->to, "spectra: %zu removed (%s), %zu kept (%s)\n", t.removed,
-             text_bytes((double)t.removed_bytes, removed), t.kept,
-             text_bytes((double)t.kept_bytes, kept));
-    if (frames.removed)
-        text_add(r->to, "records of finished frames: %zu removed, %zu kept\n", frames.removed,
-                 frames.count);
+    json_uint(j, "removed", t.removed);
+    json_uint(j, "removed_bytes", t.removed_bytes);
+    json_uint(j, "kept", t.kept);
+    json_uint(j, "kept_bytes", t.kept_bytes);
+    json_uint(j, "records_removed", frames.removed);
+    json_uint(j, "records_kept", frames.count);
     return true;
 }
 
@@ -118,21 +92,18 @@ static int run_cache(cli *c, text *out, err *e) {
         bool (*work)(const request *r, err *e);
     } WORK[] = {{"path", NULL}, {"list", list}, {"verify", verify_entries}, {"trim", trim_entries}};
     char dir[CACHE_PATH];
-    json_out j;
     int i = 0;
     if (!cache_path(dir, c->s.bloom.cache_dir))
         return err_set(e, ERR_CONFIG,
                        "there is no cache folder: give --cache-dir, or set FFTBLOOM_CACHE_DIR, "
                        "XDG_CACHE_HOME or HOME");
-    if (c->s.json) {
-        j = json_begin(out);
-        json_string(&j, "path", dir);
-    }
     while (strcmp(WORK[i].action, c->action->name) != 0) i++;
-    const request r = {dir, c->s.bloom.cache_size, c->s.json ? &j : NULL, out};
+    json_out j = told_begin(out, c->s.json);
+    const request r = {dir, c->s.bloom.cache_size, &j};
+    if (c->s.json) json_string(&j, "path", dir);
+    if (!WORK[i].work && !c->s.json) text_add(out, "%s", dir); /* a path alone, for shells */
     if (WORK[i].work && !WORK[i].work(&r, e)) return 0;
-    if (!WORK[i].work && !c->s.json) text_add(out, "%s\n", dir);
-    if (c->s.json) json_end(&j);
+    json_end(&j);
     cli_print(out);
     c->answered = true;
     return 0;

@@ -26,24 +26,22 @@ int cmd_devices(cli *c, text *out, err *e) {
     device_list l = {.count = 0};
     device_list_fill(&l, NULL);
     int one = chosen(&l, ONE), many = chosen(&l, MANY);
+    json_out j = told_begin(out, c->s.json);
+    json_list(&j, "devices");
+    for (uint32_t i = 0; i < l.count; i++) describe_device(&j, NULL, &l.device[i], (int)i);
+    json_close(&j);
     if (c->s.json) {
-        json_out j = json_begin(out);
-        json_list(&j, "devices");
-        for (uint32_t i = 0; i < l.count; i++) describe_device_json(&j, NULL, &l.device[i], (int)i);
-        json_close(&j);
         json_object(&j, "auto");
         json_int(&j, "image", one);
         json_int(&j, "sequence", many);
         json_close(&j);
-        json_end(&j);
-    } else {
-        for (uint32_t i = 0; i < l.count; i++) describe_device(&l.device[i], (int)i, out);
-        if (l.count)
-            text_add(out,
-                     "--device auto takes %d for one image of 1920 x 1080 and %d for a thousand; "
-                     "'fftbloom plan' says why\n",
-                     one, many);
+    } else if (l.count) {
+        text_add(out,
+                 "\n--device auto takes %d for one image of 1920 x 1080 and %d for a thousand; "
+                 "'fftbloom plan' says why",
+                 one, many);
     }
+    json_end(&j);
     cli_print(out);
     c->answered = true;
     return 0;

@@ -26,7 +26,7 @@ int cmd_plan(cli *c, text *out, err *e) {
             json_out to = json_begin(out);
             json_string(&to, "input", f.input);
             json_string(&to, "kernel", f.kernel);
-            describe_device_json(&to, "device", d, d->number);
+            describe_device(&to, "device", d, d->number);
             json_uint(&to, "images", f.images);
             forecast_json(&f, &to, "forecast");
             if (f.tiles.channels) describe_tiles_json(&to, &f.tiles);
