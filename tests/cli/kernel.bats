@@ -70,7 +70,7 @@ J
     strings -n 40 r.exr | grep -o '{"about".*}' >again.json
     "$FFTBLOOM" kernel make again.json -o again.exr
     "$FFTBLOOM" diff r.exr again.exr --fail 0
-    for v in 2.5 3,slope=2.5 +2.5 02.5 2. 0x2p0 25e-1 25E-1; do
+    for v in 2.5 3,slope=2.5 +2.5 02.5 2. 25e-1 25E-1; do
         "$FFTBLOOM" kernel make moffat --taps 33 --param slope=$v -o n.exr
         strings -n 40 n.exr | grep -o '{".*}' >again.json
         "$FFTBLOOM" kernel make again.json -o again.exr
@@ -220,6 +220,7 @@ T
 64 | sigma | kernel make gaussian --param span=3 -o k.exr
 64 | from 0.1 to 2000, or a length such as 20um, 0.05deg or 0.002w, not '0' | kernel make gaussian --param sigma=0 -o k.exr
 64 | whole number | kernel make star --param blades=5.5 -o k.exr
+64 | not '0x2p0' | kernel make moffat --param slope=0x2p0 -o k.exr
 64 | --taps | kernel make gaussian --taps 0 -o k.exr
 64 | --taps | kernel make gaussian --taps 12x -o k.exr
 64 | --taps | kernel make gaussian --taps -5 -o k.exr

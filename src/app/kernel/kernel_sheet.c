@@ -380,7 +380,8 @@ int kernel_sheet(cli *c, text *out, err *e) {
         err_set(e, ERR_USAGE, "sheet writes .html (a page) and .png (a picture), not '%s'",
                 s->output);
     else if (!words.n)
-        err_set(e, ERR_NO_INPUT, "there is no kernel in '%s'", given ? given : "the library");
+        err_set(e, ERR_NO_INPUT, "there is no kernel in '%s'",
+                given ? given : "the folder of shipped kernels");
     else if (file_set_apart(FILES, 2, NULL, e) && !kernel_is_kept(s, &status))
         sheet_make(c, &words, e);
     text_free(&words);
