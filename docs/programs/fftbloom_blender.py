@@ -19,6 +19,10 @@ bl_info = {"name": "fftbloom", "author": "The fftbloom authors", "version": (1, 
            "description": "Blooms renders and images with a real point spread function"}
 
 RESULT, PREVIEW, NODE = "fftbloom result", "fftbloom preview", "fftbloom"
+# The kernels that come with fftbloom, what most people want first; `fftbloom kernel list` describes them.
+KERNELS = ("lens-night", "portrait", "vintage", "sunstar", "mist-8", "mist-4", "mist-2", "dirty-glass", "halation",
+           "anamorphic", "star", "star-six", "cross", "eye-night", "telescope", "space-telescope")
+FILE = "FILE"
 
 
 # --- pixels ----------------------------------------------------------------------------------------
@@ -81,7 +85,9 @@ def bloom_of(kernel, padding, amount, threshold, scale):
 
 
 def bloom(pixels, settings, scale=1.0):
-    kernel = bpy.path.abspath(settings.kernel) if settings.kernel.startswith("//") else settings.kernel
+    if settings.kernel == FILE and not settings.file:
+        raise fftbloom.Error("there is no kernel: choose its file")
+    kernel = bpy.path.abspath(settings.file) if settings.kernel == FILE else settings.kernel
     return bloom_of(kernel, settings.padding, settings.amount, settings.threshold, scale)(pixels)
 
 
@@ -146,8 +152,11 @@ def frame_rendered(scene, *_):
 # --- settings, operators, panels -------------------------------------------------------------------
 
 class FftbloomSettings(bpy.types.PropertyGroup):
-    kernel: bpy.props.StringProperty(name="Kernel", default="sunstar", subtype="FILE_PATH", update=settings_changed,
-                                     description="A file, or the name of a kernel that comes with fftbloom")
+    kernel: bpy.props.EnumProperty(name="Kernel", default=KERNELS[0], update=settings_changed,
+                                   description="A kernel that comes with fftbloom, or a file of yours",
+                                   items=[(n, n, "") for n in KERNELS] + [(FILE, "A file ...", "")])
+    file: bpy.props.StringProperty(name="File", subtype="FILE_PATH", update=settings_changed,
+                                   description="An image or a recipe that is the kernel")
     amount: bpy.props.FloatProperty(name="Amount", default=1, min=0, max=1, update=settings_changed,
                                     description="The share of the light that the kernel spreads")
     threshold: bpy.props.FloatProperty(name="Threshold", default=0, min=0, update=settings_changed,
@@ -203,6 +212,19 @@ class FFTBLOOM_OT_image(ImageOperator, bpy.types.Operator):
         return show(RESULT, bloom(pixels_of(source or image, scene), scene.fftbloom))
 
 
+def compositor(scene):
+    """Returns the scene's tree of compositor nodes, which is made where there is none."""
+    if not hasattr(scene, "compositing_node_group"):  # before Blender 5 a scene has a tree of its own
+        with changed(scene, use_nodes=True):
+            return scene.node_tree
+    if scene.compositing_node_group is None:
+        tree = scene.compositing_node_group = bpy.data.node_groups.new("Compositing", "CompositorNodeTree")
+        tree.interface.new_socket(name="Image", in_out="OUTPUT", socket_type="NodeSocketColor")
+        render, output = tree.nodes.new("CompositorNodeRLayers"), tree.nodes.new("NodeGroupOutput")
+        tree.links.new(render.outputs["Image"], output.inputs["Image"])
+    return scene.compositing_node_group
+
+
 class FFTBLOOM_OT_node(bpy.types.Operator):
     """Add the result to the compositor as an image node; other nodes stay as they are"""
     bl_idname, bl_label, bl_options = "fftbloom.node", "Add to compositor", {"REGISTER", "UNDO"}
@@ -212,14 +234,11 @@ class FFTBLOOM_OT_node(bpy.types.Operator):
         if image is None:
             self.report({"ERROR"}, "there is no result yet: render with \"After each render\", or bloom an image")
             return {"CANCELLED"}
-        used = context.scene.use_nodes
-        context.scene.use_nodes = True
-        nodes = context.scene.node_tree.nodes
+        nodes = compositor(context.scene).nodes
         if NODE not in nodes:
             nodes.new("CompositorNodeImage").name = NODE
             nodes[NODE].location = (0, -400)
         nodes[NODE].image = image
-        context.scene.use_nodes = used
         return {"FINISHED"}
 
 
@@ -229,8 +248,9 @@ class Panel:
     def draw(self, context):
         settings, layout = context.scene.fftbloom, self.layout
         layout.use_property_split = True
-        for name in ("kernel", "amount", "threshold", "padding"):
-            layout.prop(settings, name)
+        for name in ("kernel", "file", "amount", "threshold", "padding"):
+            if name != "file" or settings.kernel == FILE:
+                layout.prop(settings, name)
         if context.space_data.type == "IMAGE_EDITOR":
             layout.prop(settings, "live")
             layout.prop(settings, "preview_size")

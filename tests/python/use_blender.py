@@ -13,12 +13,12 @@ import fftbloom_blender as addon
 addon.register()
 scene = bpy.context.scene
 s = scene.fftbloom
-scene.use_nodes = True
-scene.node_tree.nodes.new("CompositorNodeBrightContrast")
+tree = addon.compositor(scene)
+tree.nodes.new("CompositorNodeBrightContrast")
 
 
 def nodes():
-    return [n.name for n in scene.node_tree.nodes], len(scene.node_tree.links)
+    return [n.name for n in tree.nodes], len(tree.links)
 
 
 def pixels(name):
@@ -57,7 +57,8 @@ out.file_format, out.color_depth = "OPEN_EXR", "32"
 scene.render.filepath = os.path.abspath("plain.exr")
 bpy.ops.render.render(write_still=True)
 assert not os.path.exists("plain_bloom_0001.exr") and "fftbloom result" not in bpy.data.images
-s.kernel, s.amount, s.padding, s.after_render = os.path.abspath("star.exr"), 0.8, "clamp", True
+assert s.kernel == "lens-night"
+s.kernel, s.file, s.amount, s.padding, s.after_render = "FILE", os.path.abspath("star.exr"), 0.8, "clamp", True
 bpy.ops.render.render(write_still=True)
 assert s.message == "", s.message
 for name, want in (("//shot_", "shot_bloom_0001.exr"), ("/a/b.##", "/a/b_bloom.01.exr"), ("/a/", "/a/bloom_0001.exr")):
@@ -70,7 +71,7 @@ assert nodes() == before
 for _ in range(2):
     assert bpy.ops.fftbloom.node() == {"FINISHED"}
 assert nodes() == (before[0] + ["fftbloom"], before[1])
-assert scene.node_tree.nodes["fftbloom"].image.name == "fftbloom result"
+assert tree.nodes["fftbloom"].image.name == "fftbloom result"
 
 # The image editor: a preview that follows the settings, and the whole image.
 plain = bpy.data.images.load(os.path.abspath("plain.exr"))
@@ -84,7 +85,7 @@ with bpy.context.temp_override(window=window, area=area, space_data=area.spaces.
     first = pixels("fftbloom preview")
     assert first.shape == (32, 48, 4) and area.spaces.active.image.name == "fftbloom preview"
     small = pixels(plain.name).reshape(32, 2, 48, 2, 4).mean(axis=(1, 3))
-    want = fftbloom.Bloom(s.kernel, padding="clamp", amount=0.8, kernel_scale=0.5)(small.astype("f4"))
+    want = fftbloom.Bloom(s.file, padding="clamp", amount=0.8, kernel_scale=0.5)(small.astype("f4"))
     assert numpy.allclose(first, want, rtol=1e-5)
     s.amount = 0
     assert numpy.allclose(pixels("fftbloom preview"), small, rtol=1e-5)
@@ -105,9 +106,15 @@ with bpy.context.temp_override(window=window, area=area, space_data=area.spaces.
     # The panel shows settings and operators that there are.
     shown = Layout()
     addon.Panel.draw(types.SimpleNamespace(layout=shown), bpy.context)
-    assert {"kernel", "amount", "threshold", "padding", "fftbloom.preview", "fftbloom.node"} <= set(shown.names)
+    assert {"kernel", "file", "amount", "threshold", "padding", "fftbloom.preview", "fftbloom.node"} <= set(shown.names)
+    s.kernel, shown.names = "portrait", []
+    addon.Panel.draw(types.SimpleNamespace(layout=shown), bpy.context)
+    assert "file" not in shown.names
+    assert bpy.ops.fftbloom.preview() == {"FINISHED"}  # kernels by their names
     # What is wrong is said.
-    s.kernel = "none.exr"
+    s.kernel, s.file = "FILE", ""
+    refused("choose its file")
+    s.file = "none.exr"
     area.spaces.active.image = plain
     refused("none.exr")
     area.spaces.active.image = bpy.data.images.new("coded", 8, 8)
@@ -117,6 +124,26 @@ assert numpy.array_equal(bloomed, pixels(written.name))
 scene.render.filepath = os.path.abspath("second.exr")
 bpy.ops.render.render(write_still=True)  # a failure does not end a render
 assert "none.exr" in s.message and os.path.exists("second.exr") and not os.path.exists("second_bloom_0001.exr")
+
+# Blender 5 has no tree until somebody makes one; here stands what it has for what is called.
+class Fake:
+    def __init__(self, **has):
+        self.calls, self.inputs, self.outputs = [], {"Image": "in"}, {"Image": "out"}
+        self.__dict__.update(has)
+
+    def new(self, *words, **more):
+        self.calls.append((*words, *more.values()))
+        return self
+
+    new_socket = new
+
+
+group = Fake(interface=Fake(), nodes=Fake(), links=Fake())
+five, addon.bpy = Fake(compositing_node_group=None), Fake(data=Fake(node_groups=types.SimpleNamespace(new=lambda *w: group)))
+assert addon.compositor(five) is group and addon.compositor(five) is five.compositing_node_group
+assert group.interface.calls == [("Image", "OUTPUT", "NodeSocketColor")] and group.links.calls == [("out", "in")]
+assert group.nodes.calls == [("CompositorNodeRLayers",), ("NodeGroupOutput",)]
+addon.bpy = bpy
 addon.unregister()
 assert not hasattr(bpy.types.Scene, "fftbloom")
 print("all is well")
