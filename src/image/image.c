@@ -165,6 +165,12 @@ static const image_attr *named_space(const image_part *p, colour_space *to) {
     return NULL;
 }
 
+bool image_set_primaries(image_part *p, const primaries *is, err *e) {
+    float xy[8];
+    primaries_to_floats(xy, is);
+    return image_set_attr(p, "chromaticities", "chromaticities", xy, sizeof xy, e);
+}
+
 bool image_primaries(const image_part *p, primaries *to) {
     float xy[8];
     matrix m;
@@ -193,7 +199,6 @@ const curve *image_curve(const image_part *p, const image_attr **by) {
 }
 
 bool image_set_space(image_part *p, const curve *c, const primaries *is, err *e) {
-    float xy[8];
     primaries now;
     text id = {0};
     bool known = image_primaries(p, &now), ok = true;
@@ -209,10 +214,8 @@ bool image_set_space(image_part *p, const curve *c, const primaries *is, err *e)
         else if (there)
             image_remove_attr(p, SPACE_NAMES[i]);
     }
-    if (known) primaries_to_floats(xy, &now);
     text_free(&id);
-    return ok &&
-           (!known || image_set_attr(p, "chromaticities", "chromaticities", xy, sizeof xy, e));
+    return ok && (!known || image_set_primaries(p, &now, e));
 }
 
 void image_luminance(const image_part *p, double weight[3]) {

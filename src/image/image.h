@@ -117,6 +117,8 @@ bool image_add_channel(image_part *p, const char *name, pixel_type t, err *e);
 /* The primaries of Rec.709, as the attribute chromaticities has them: x and y of R G B and white.
  */
 extern const float IMAGE_REC709[8];
+/* Writes primaries into the part's attribute chromaticities. */
+bool image_set_primaries(image_part *p, const primaries *is, err *e);
 /* Fills in the primaries that the part names: those of its colorInteropID, else of its attribute
  * chromaticities. Returns false, with Rec.709, where neither says any that can be used. */
 bool image_primaries(const image_part *p, primaries *to);

@@ -79,18 +79,9 @@ bool psf_made_with(const psf *k, const psf_options *asked, err *e) {
     return true;
 }
 
-static bool check_options(const psf_options *o, uint32_t w, uint32_t h, err *e) {
-    if (!(o->size > 0) || !isfinite(o->size))
-        return err_set(e, ERR_CONFIG, "kernel_scale is %g; it must be greater than 0", o->size);
-    for (int i = 0; i < 2 && o->center == PSF_AT; i++) {
-        double at = o->at[i], last = (i ? h : w) - 1.0;
-        if (!(at >= 0 && at <= last))
-            return err_set(e, ERR_CONFIG,
-                           "kernel_center %c = %g lies outside the kernel, whose taps are "
-                           "0 to %.0f",
-                           "xy"[i], at, last);
-    }
-    return true;
+static bool check_options(const psf_options *o, err *e) {
+    if (o->size > 0 && isfinite(o->size)) return true;
+    return err_set(e, ERR_CONFIG, "kernel_scale is %g; it must be greater than 0", o->size);
 }
 
 /* --- the shape -----------------------------------------------------------------------------
@@ -143,29 +134,46 @@ static bool place(psf_shape *s, const uint32_t size[2], const uint32_t by[2], er
     return true;
 }
 
-static bool find_center(psf_shape *s, const psf_options *o, err *e) {
-    const size_t w = s->size[0], n = w * s->size[1];
-    const uint32_t half[2] = {s->size[0] / 2, s->size[1] / 2};
+bool psf_find_center(double at[2], const psf_doubles *k, const psf_options *o, err *e) {
+    const size_t w = k->w, n = w * k->h;
     double sum = 0, x = 0, y = 0, peak = -INFINITY;
-    s->center[0] = half[0], s->center[1] = half[1];
-    if (o->center == PSF_CORNER) return place(s, (uint32_t[]){s->size[0], s->size[1]}, half, e);
-    if (o->center == PSF_AT) memcpy(s->center, o->at, sizeof s->center);
+    at[0] = k->w / 2, at[1] = k->h / 2;
+    if (o->center == PSF_CORNER) at[0] = at[1] = 0;
+    if (o->center == PSF_AT) memcpy(at, o->at, sizeof o->at);
+    for (int i = 0; i < 2 && o->center == PSF_AT; i++) {
+        double last = (i ? k->h : k->w) - 1.0;
+        if (!(at[i] >= 0 && at[i] <= last))
+            return err_set(e, ERR_CONFIG,
+                           "kernel_center %c = %g lies outside the kernel, whose taps are 0 to "
+                           "%.0f",
+                           "xy"[i], at[i], last);
+    }
     if (o->center != PSF_PEAK && o->center != PSF_CENTROID) return true;
     for (size_t i = 0; i < n; i++) {
         double t = 0;
-        for (uint32_t c = 0; c < s->channels; c++) t += s->tap[c * n + i];
+        for (uint32_t c = 0; c < k->channels; c++) t += k->tap[c * n + i];
         sum += t, x += t * (double)(i % w), y += t * (double)(i / w);
         if (o->center != PSF_PEAK || !(t > peak)) continue;
         peak = t;
-        s->center[0] = (double)(i % w), s->center[1] = (double)(i / w);
+        at[0] = (double)(i % w), at[1] = (double)(i / w);
     }
     if (o->center == PSF_PEAK) return true;
-    s->center[0] = x /= sum, s->center[1] = y /= sum;
-    if (sum > 0 && x >= 0 && x <= (double)w - 1 && y >= 0 && y <= s->size[1] - 1.0) return true;
+    at[0] = x /= sum, at[1] = y /= sum;
+    if (sum > 0 && x >= 0 && x <= (double)w - 1 && y >= 0 && y <= k->h - 1.0) return true;
     return err_set(e, ERR_DATA,
                    "the kernel's centre of gravity is at x %g, y %g (its taps add up to %g): it "
                    "has none inside; give the centre another way",
                    x, y, sum);
+}
+
+/* Finds the centre; a kernel whose centre is its first tap is unwrapped around its middle. */
+static bool find_center(psf_shape *s, const psf_options *o, err *e) {
+    const uint32_t half[2] = {s->size[0] / 2, s->size[1] / 2};
+    const psf_doubles taps = {s->size[0], s->size[1], s->channels, s->tap};
+    if (!psf_find_center(s->center, &taps, o, e)) return false;
+    if (o->center != PSF_CORNER) return true;
+    s->center[0] = half[0], s->center[1] = half[1];
+    return place(s, (uint32_t[]){s->size[0], s->size[1]}, half, e);
 }
 
 /* Turns the kernel by 180 degrees. */
@@ -337,8 +345,7 @@ bool psf_make_fine(psf *k, const psf_planes *in, const float *const *rest,
     psf made = {.made = effective(options)};
     const psf_options *o = &made.made;
     psf_shape s = {.size = {in->w, in->h}, .channels = in->channels};
-    bool ok = check_options(o, in->w, in->h, e) && take_planes(&s, in, rest, e) &&
-              find_center(&s, o, e);
+    bool ok = check_options(o, e) && take_planes(&s, in, rest, e) && find_center(&s, o, e);
     if (ok && o->size != 1) ok = resize(&s, o->size, e);
     if (ok && o->correlate) turn(&s);
     ok = ok && shift_axis(&s, 0, e) && shift_axis(&s, 1, e) && take_shape(&made, &s, rest, e);

@@ -67,6 +67,16 @@ typedef struct {
     psf_options made;           /* what it was made with, no zeros standing for defaults */
 } psf;
 
+/* A kernel's taps in double, [channel][y][x]. */
+typedef struct {
+    uint32_t w, h, channels;
+    const double *tap;
+} psf_doubles;
+
+/* Finds the centre that `center` and `at` of the options ask for, x and y. It may lie between taps;
+ * one outside the kernel is refused. */
+bool psf_find_center(double at[2], const psf_doubles *k, const psf_options *o, err *e);
+
 /* Makes a psf from copies of planes. A `size` other than 1 resamples the kernel, with its sum kept,
  * onto a grid that has a tap on the centre. Otherwise a centre between taps is applied as a phase
  * ramp on the kernel's spectrum. For that the kernel is padded to at least twice its size (to the

@@ -156,6 +156,11 @@ T
     grep -q '^star  *Star: six spikes' list
     run ! grep -E '^small|made by' list
     "$FFTBLOOM" kernel list --json | holds - '12 <= len(d["kernels"]) <= 16 and all(k["about"] for k in d["kernels"])'
+    # The gallery shows each of them, and the add-on for Blender offers it.
+    for name in $("$FFTBLOOM" kernel list | sed 's/ .*//'); do
+        grep -q "^## $name$" "$FFTBLOOM_ROOT/docs/gallery.md"
+        grep -q "\"$name\"" "$FFTBLOOM_ROOT/docs/recipes/fftbloom_blender.py"
+    done
     in=$FFTBLOOM_ROOT/testdata/small.exr
     "$FFTBLOOM" "$in" -k halation -o a.exr
     # It is made at its first use, and kept; the same bytes as by hand.
@@ -238,7 +243,7 @@ T
 64 | needs the size of a pixel: pitch=, or sensor= and width= | kernel make star --param fnumber=8 -o k.exr
 64 | did you mean 'sodium'? | kernel make airy --param light=sodum -o k.exr
 66 | the name of a shipped kernel; did you mean 'halation'? | "$FFTBLOOM_ROOT/testdata/small.exr" -k halatoin -o k.exr
-64 | 999 lies outside the 64 taps | kernel clean "$FFTBLOOM_ROOT/testdata/kernel.exr" --kernel-center 999,999 -o k.exr
+64 | kernel_center x = 999 lies outside the kernel, whose taps are 0 to 63 | kernel clean "$FFTBLOOM_ROOT/testdata/kernel.exr" --kernel-center 999,999 -o k.exr
 64 | 'kernel convert' is gone: give --correlate or --kernel-center to the run | kernel convert k.exr --from oiio -o k.exr
 64 | 'kernel convolve' is gone: bloom twice | kernel convolve k.exr k.exr -o k.exr
 64 | 'kernel disperse' is gone: 'kernel make' with wavelengths | kernel disperse k.exr --param wavelength=550 -o k.exr

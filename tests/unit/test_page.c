@@ -24,7 +24,7 @@ static kernel_page page(lint *l) {
                      .channels = 3,
                      .plane = {tap[0], tap[1], tap[2]},
                      .decades = 4};
-    memcpy(k.chromaticities, IMAGE_REC709, sizeof k.chromaticities);
+    k.colour = *PRIMARIES_REC709;
     CHECK_OK(lint_kernel(l, &(psf_planes){W, H, 3, k.plane}, &e));
     CHECK_OK(kernel_page_measure(&k, &e));
     return k;

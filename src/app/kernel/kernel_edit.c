@@ -21,30 +21,20 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What an edit needs of the files besides the taps. */
+/* An edit while it is made. */
 typedef struct {
     const edit *of;
     edit_request r;
     edit_account told;
     edit_kernel made;
     char path[EDIT_INPUTS][KERNEL_PATH];
-    image_header head; /* of the first file with colour, or of the first file */
-    primaries colour;  /* of the result */
-    bool coloured;     /* `colour` is that of a file that says it */
+    int part;         /* of the first file: the part that has the kernel */
+    primaries colour; /* of the result, where `coloured`: those of the first file that names any */
+    bool coloured;
     double light, lost, faded;
 } editing;
 
 /* --- words ------------------------------------------------------------------------------------ */
-
-/* Reads "0.5", "50%" or "1/60". */
-static bool read_amount(double *to, const char *from) {
-    double below;
-    const char *end = text_leading(from, to);
-    if (!end || *end != '/') return text_fraction(from, to);
-    if (!text_number(end + 1, &below)) return false;
-    *to /= below;
-    return isfinite(*to);
-}
 
 /* Reads "3,-1.5". */
 static bool read_offset(double to[2], const char *from) {
@@ -77,7 +67,7 @@ static bool read_word(editing *w, int i, const char *word, const settings *s, er
                        "'%s' is not a file; separate several kernels by blanks: %.*s %s", word,
                        (int)(strchr(path, ',') - path), path, strchr(path, ',') + 1);
     if (colon) {
-        if (!w->of->amount || !read_amount(&in->amount, colon + 1) || !(in->amount > 0) ||
+        if (!w->of->amount || !text_fraction(colon + 1, &in->amount) || !(in->amount > 0) ||
             in->amount > EDIT_MOST)
             return err_set(
                 e, ERR_USAGE, "'%s' is not a file, and '%s' is not %s, above 0 and at most %g",
@@ -154,15 +144,14 @@ static bool read_words(editing *w, const cli *c, err *e) {
 
 /* Brings a coloured kernel to the primaries of the first one that names any: a tap is the colour
  * that a white light has there. */
-static bool match_colour(editing *w, edit_input *in, const primaries *from, err *e) {
+static bool match_colour(editing *w, edit_input *in, const kernel_source *from, err *e) {
     edit_kernel *k = &in->kernel;
     const size_t n = (size_t)k->w * k->h;
     matrix m;
-    if (k->channels != 3 || !w->coloured || primaries_same(from, &w->colour)) return true;
-    if (!primaries_convert(&m, from, &w->colour))
-        return err_set(e, ERR_DATA,
-                       "the chromaticities of '%s' are not a usable set; correct or remove them",
-                       in->name);
+    if (k->channels == 3 && from->known && !w->coloured) w->colour = from->is, w->coloured = true;
+    if (k->channels != 3 || !w->coloured || primaries_same(&from->is, &w->colour)) return true;
+    if (!primaries_convert(&m, &from->is, &w->colour))
+        return err_set(e, ERR_DATA, "the primaries of '%s' cannot be converted", in->name);
     for (size_t i = 0; i < n; i++) {
         double rgb[3] = {k->tap[i], k->tap[n + i], k->tap[2 * n + i]};
         matrix_apply(rgb, &m, rgb);
@@ -173,87 +162,85 @@ static bool match_colour(editing *w, edit_input *in, const primaries *from, err 
     return true;
 }
 
-static bool take_header(editing *w, const kernel_source *k, const char *path, primaries *is,
-                        par *threads, err *e) {
-    image_reader *reader = image_open(path, NULL, threads, e);
-    if (!reader) return false;
-    const image_header *h = image_reader_header(reader);
-    const image_attr *a = image_find_attr(&h->part[k->part], "chromaticities");
-    float xy[8];
-    bool says = k->channels == 3 && a && a->bytes == sizeof xy;
-    if (says) memcpy(xy, a->data, sizeof xy);
-    *is = says ? primaries_from_floats(xy) : *PRIMARIES_REC709;
-    bool first = !w->head.parts, better = says && !w->coloured, ok = true;
-    if (first || better) {
-        const image_header one = {.format = "exr", .part = &h->part[k->part], .parts = 1};
-        image_header_free(&w->head);
-        ok = image_header_copy(&w->head, &one, e);
-    }
-    if (better) w->colour = *is, w->coloured = true;
-    image_close(&reader);
-    return ok;
-}
-
-/* Finds the tap that --kernel-center asks for. */
-static bool find_centre(editing *w, const settings *s, const lint *l, err *e) {
-    const psf_options *k = &s->bloom.kernel;
-    if (!settings_given(s, "kernel_center", FOR_KERNEL)) return true;
-    const uint32_t size[2] = {l->w, l->h};
-    for (int a = 0; a < 2; a++) {
-        double at = k->center == PSF_AT         ? k->at[a]
-                    : k->center == PSF_CENTROID ? l->centroid[a]
-                    : k->center == PSF_PEAK     ? l->peak[a]
-                    : k->center == PSF_MIDDLE   ? size[a] / 2
-                                                : 0;
-        if (!(at > -0.5 && at < size[a] - 0.5))
-            return err_set(e, ERR_USAGE, "--kernel-center: %g lies outside the %u taps", at,
-                           size[a]);
-        w->r.at[a] = (uint32_t)floor(at + 0.5);
-    }
+/* Takes the tap that --kernel-center asks for, where a lamp's picture has its centre. */
+static bool take_centre(editing *w, const edit_kernel *k, const settings *s, err *e) {
+    double at[2];
+    if (!w->of->from_photo || !settings_given(s, "kernel_center", FOR_KERNEL)) return true;
+    const psf_doubles taps = {k->w, k->h, k->channels, k->tap};
+    if (!psf_find_center(at, &taps, &s->bloom.kernel, e)) return false;
+    for (int a = 0; a < 2; a++) w->r.at[a] = (uint32_t)floor(at[a] + 0.5);
     w->r.centred = true;
     return true;
+}
+
+/* Takes the taps of a file. Those that are no numbers are zero in a photograph, and refused
+ * elsewhere. */
+static bool take_taps(editing *w, edit_input *in, const kernel_source *k, err *e) {
+    const size_t n = (size_t)k->w * k->h;
+    size_t bad = 0;
+    if (k->channels > EDIT_CHANNELS)
+        return err_set(e, ERR_DATA, "'%s' has %u channels", in->name, k->channels);
+    if (!edit_new(&in->kernel, k->w, k->h, k->channels, e)) return false;
+    for (uint32_t c = 0; c < k->channels; c++)
+        for (size_t t = 0; t < n; t++) {
+            double v = (double)k->plane[c][t];
+            bad += !isfinite(v);
+            in->kernel.tap[c * n + t] = isfinite(v) ? v : 0;
+        }
+    if (bad && !w->of->from_photo)
+        return err_set(e, ERR_DATA,
+                       "%zu taps of '%s' are not finite numbers; 'kernel clean' makes them zero",
+                       bad, in->name);
+    if (bad)
+        edit_say(&w->told, "not_finite", (double)bad, "%zu taps that were NaN or infinite are zero",
+                 bad);
+    return true;
+}
+
+/* Returns the darkest light of a picture of 8 bits, which is its step there; above a black level
+ * codes are left out. */
+static double quantum_of(const edit_kernel *k, const lint *l) {
+    double quantum = l->not_decoded ? 1 / 255.0 : 1 / (12.92 * 255);
+    for (size_t t = 0, n = (size_t)k->w * k->h * k->channels; t < n; t++)
+        if (k->tap[t] > 0) quantum = fmin(quantum, k->tap[t]);
+    return l->eight_bit ? quantum : 0;
 }
 
 static bool read_input(editing *w, const cli *c, int i, err *e) {
     edit_input *in = &w->r.input[i];
     kernel_source k = {0};
     lint l;
-    primaries is;
-    bool ok = kernel_load(&k, &l, c, w->path[i], e) &&
-              (k.channels <= EDIT_CHANNELS ||
-               err_set(e, ERR_DATA, "'%s' has %u channels", w->path[i], k.channels)) &&
-              take_header(w, &k, w->path[i], &is, c->threads, e) &&
-              (!w->of->from_photo || i > 0 || find_centre(w, &c->s, &l, e)) &&
-              edit_new(&in->kernel, k.w, k.h, k.channels, e);
-    size_t bad = 0, n = (size_t)k.w * k.h;
-    for (uint32_t ch = 0; ok && ch < k.channels; ch++)
-        for (size_t t = 0; t < n; t++) {
-            double v = (double)k.plane[ch][t];
-            bad += !isfinite(v);
-            in->kernel.tap[ch * n + t] = isfinite(v) ? v : 0;
-        }
-    /* The darkest light of 8 bits is its step there; above a black level, codes are left out. */
-    if (l.eight_bit) in->quantum = l.not_decoded ? 1 / 255.0 : 1 / (12.92 * 255);
-    for (size_t t = 0; ok && l.eight_bit && t < n * k.channels; t++)
-        if (in->kernel.tap[t] > 0) in->quantum = fmin(in->quantum, in->kernel.tap[t]);
-    if (bad && !w->of->from_photo)
-        ok = err_set(e, ERR_DATA,
-                     "%zu taps of '%s' are not finite numbers; 'kernel clean' makes them zero", bad,
-                     w->path[i]);
-    else if (bad)
-        edit_say(&w->told, "not_finite", (double)bad, "%zu taps that were NaN or infinite are zero",
-                 bad);
+    bool ok = kernel_load(&k, &l, c, w->path[i], e) && take_taps(w, in, &k, e) &&
+              take_centre(w, &in->kernel, &c->s, e) && match_colour(w, in, &k, e);
+    if (ok) in->quantum = quantum_of(&in->kernel, &l);
+    if (ok && i == 0) w->part = k.part;
+    if (ok) w->light += edit_light(&in->kernel) / k.channels / w->r.inputs;
     kernel_source_free(&k);
-    return ok && match_colour(w, in, &is, e);
+    return ok;
 }
 
 /* --- the result ------------------------------------------------------------------------------- */
+
+/* Copies the attributes of an input whose picture stays the same: what its model says of it, and
+ * what was done to it before. */
+static bool keep_attributes(const editing *w, par *threads, image_part *p, err *e) {
+    image_reader *r = image_open(w->path[0], NULL, threads, e);
+    const image_part *from = r ? &image_reader_header(r)->part[w->part] : NULL;
+    bool ok = r != NULL;
+    for (int i = 0; ok && i < from->attrs; i++) {
+        const image_attr *a = &from->attr[i];
+        if (strncmp(a->name, "fftbloom.", 9) == 0)
+            ok = image_set_attr(p, a->name, a->type, a->data, a->bytes, e);
+    }
+    image_close(&r);
+    return ok;
+}
 
 /* Adds what was done, after what was done before. */
 static bool add_history(const editing *w, const cli *c, image_part *p, err *e) {
     const image_attr *before = image_find_attr(p, "fftbloom.edit");
     text t = {0};
-    if (before && w->of->same_shape) text_add(&t, "%.*s; ", (int)before->bytes, before->data);
+    if (before) text_add(&t, "%.*s; ", (int)before->bytes, before->data);
     text_add(&t, "%s", w->of->name);
     for (int i = 1; i < c->words; i++) {
         const char *slash = strrchr(c->word[i], '/');
@@ -266,22 +253,10 @@ static bool add_history(const editing *w, const cli *c, image_part *p, err *e) {
     return ok;
 }
 
-/* Copies the attributes that are still true: those of the model only where the picture is the
- * same. */
 static bool add_attributes(const editing *w, const cli *c, image_part *p, err *e) {
-    const image_part *from = &w->head.part[0];
-    bool ok = true;
-    for (int i = 0; i < from->attrs && ok && w->of->same_shape; i++) {
-        const image_attr *a = &from->attr[i];
-        if (strncmp(a->name, "fftbloom.", 9) == 0)
-            ok = image_set_attr(p, a->name, a->type, a->data, a->bytes, e);
-    }
-    if (ok && w->made.channels == 3 && w->coloured) {
-        float xy[8];
-        primaries_to_floats(xy, &w->colour);
-        ok = image_set_attr(p, "chromaticities", "chromaticities", xy, sizeof xy, e);
-    }
-    return ok && add_history(w, c, p, e);
+    return (!w->of->same_shape || keep_attributes(w, c->threads, p, e)) &&
+           (w->made.channels != 3 || !w->coloured || image_set_primaries(p, &w->colour, e)) &&
+           add_history(w, c, p, e);
 }
 
 static image *to_image(const editing *w, const cli *c, err *e) {
@@ -367,11 +342,8 @@ static bool run(editing *w, cli *c, int *status, err *e) {
     file[inputs] = (file_set_file){FILE_WRITTEN, "the output", c->s.output};
     if (!file_set_apart(file, (size_t)inputs + 1, NULL, e) || !kernel_may_write(&c->s, status, e))
         return false;
-    for (int i = 0; i < inputs; i++) {
-        const edit_kernel *k = &w->r.input[i].kernel;
+    for (int i = 0; i < inputs; i++)
         if (!read_input(w, c, i, e)) return false;
-        w->light += edit_light(k) / k->channels / inputs;
-    }
     if (!w->of->apply(&w->made, &w->r, &w->told, e) || !finish(w, c, e)) return false;
     image *img = to_image(w, c, e);
     bool ok = img && kernel_save(c, img, status, e);
@@ -394,7 +366,6 @@ int kernel_edit(cli *c, text *out, err *e) {
     }
     for (int i = 0; i < w->r.inputs; i++) edit_free(&w->r.input[i].kernel);
     edit_free(&w->made);
-    image_header_free(&w->head);
     mem_free(w);
     return status;
 }

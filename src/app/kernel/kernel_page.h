@@ -6,6 +6,7 @@
 
 #include "base/par.h"
 #include "base/text.h"
+#include "colour/primaries.h"
 #include "kernel/lint.h"
 
 enum { PAGE_CHANNELS = 3 };
@@ -17,7 +18,7 @@ typedef struct {
     const lint *figures;
     uint32_t w, h, channels;
     const float *plane[PAGE_CHANNELS];
-    float chromaticities[8];
+    primaries colour;
     double decades; /* of the false colours of the whole kernel */
     /* By distance in taps, per channel: the mean of a ring, as a share of the channel's light; and
      * the share of the light within the ring. */

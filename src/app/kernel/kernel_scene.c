@@ -57,8 +57,7 @@ bool kernel_scene_make(kernel_picture *to, const kernel_page *p, par *threads, e
     scene s = {.p = p, .img = image_plain(SCENE_W, SCENE_H, 3, PIXEL_FLOAT, e)};
     preview_picture made;
     preview_options as = {.width = SCENE_W, .whole = true, .exposed = true, .stops = 0};
-    bool ok = s.img && image_set_attr(&s.img->head.part[0], "chromaticities", "chromaticities",
-                                      p->chromaticities, sizeof p->chromaticities, e);
+    bool ok = s.img && image_set_primaries(&s.img->head.part[0], &p->colour, e);
     for (uint32_t c = 0; c < p->channels; c++)
         s.scale[c] = p->figures->sum[c] > 0 ? 1 / p->figures->sum[c] : 0;
     ok = ok && par_for(threads, SCENE_H, scene_row, &s, e) &&

@@ -87,21 +87,18 @@ static void add_json(const kernel_page *k, const cli *c, const char *path, text 
 
 static void show(cli *c, const kernel_source *in, const lint *l, text *out, err *e) {
     const char *word = c->word[1], *slash = strrchr(word, '/');
-    kernel_page k = {.figures = l, .w = in->w, .h = in->h, .decades = c->s.decades};
+    kernel_page k = {
+        .figures = l, .w = in->w, .h = in->h, .decades = c->s.decades, .colour = in->is};
     char name[256];
     text words = {0};
     text_clean(name, sizeof name, slash ? slash + 1 : word);
     k.name = name;
     k.channels = in->channels >= PAGE_CHANNELS ? PAGE_CHANNELS : 1;
     for (uint32_t i = 0; i < k.channels; i++) k.plane[i] = in->plane[i];
-    memcpy(k.chromaticities, IMAGE_REC709, sizeof k.chromaticities);
     image_reader *reader = image_open(in->path, NULL, c->threads, e);
     bool ok = reader && kernel_page_measure(&k, e);
     if (ok) {
         const image_part *p = &image_reader_header(reader)->part[in->part];
-        const image_attr *a = image_find_attr(p, "chromaticities");
-        if (a && a->bytes == sizeof k.chromaticities)
-            memcpy(k.chromaticities, a->data, sizeof k.chromaticities);
         add_origin(&k, p, &words);
     }
     image_close(&reader);

@@ -449,10 +449,7 @@ static bool add_attributes(image_part *part, const kernel_recipe *r, uint32_t ch
     }
     for (int i = 0; i < r->layers; i++)
         if (r->layer[i].request.of->spectrum != MODEL_GREY) colours = r->layer[i].request.colours;
-    if (!ok || channels == 1) return ok;
-    float xy[8];
-    primaries_to_floats(xy, &colours->is);
-    return image_set_attr(part, "chromaticities", "chromaticities", xy, sizeof xy, e);
+    return ok && (channels == 1 || image_set_primaries(part, &colours->is, e));
 }
 
 image *kernel_recipe_make(kernel_recipe *r, par *threads, err *e) {
