@@ -221,7 +221,8 @@ def check_looks(b):
     names = b.run("return [...document.querySelectorAll('.look')].map(e => e.dataset.name)")
     holds("no bloom comes first, then the kernels", names == ["no bloom", "k", "<b>odd"], names)
     holds("a name is text, not markup", b.run("return document.querySelectorAll('main b').length") == 0)
-    holds("the first kernel is shown", shown(b) == ["k", "fftbloom in.exr k.exr -o in-k.exr", "k", True], shown(b))
+    holds("the first kernel is shown, at half strength", shown(b) == [
+        "k", "fftbloom in.exr k.exr -o in-k.exr --amount 50%", "k", True], shown(b))
     sizes = b.run("""return Promise.all([...document.querySelectorAll('img')].map(i => i.decode().then(() =>
         [i.naturalWidth, i.naturalHeight])))""")
     holds("all pictures decode, in the frame's size", sizes == [[40, 30]] * 5, sizes)
@@ -239,6 +240,7 @@ def check_sheet_keys(b):
     holds("to the frame without bloom, and no further", shown(b)[0] == "no bloom", shown(b))
     holds("which has no command", b.run("return document.querySelector('.command').offsetHeight") == 0)
     b.type(RIGHT)
+    b.type("3")
     full = b.run("return document.querySelector('#bloomed').src")
     b.type("1")
     seen = shown(b)

@@ -15,6 +15,7 @@ PROGRAM = sys.argv[1]
 STREET, SHORE = "testdata/street.exr", "testdata/shore.exr"
 FOLDER = "docs/images/gallery"
 PART = "960:540:720:20"  # of the street, in the contact sheet: width:height:x:y
+FIRST = "lens-night"  # of the contact sheet
 CROP = "480:270:1180:190"  # pixel by pixel
 SPLIT = 672  # of the shore, in the README
 LAMP = 320  # pixels of the picture of a lamp
@@ -27,9 +28,9 @@ These kernels come with the program. A name can stand wherever a kernel can:
 
     fftbloom testdata/street.exr -k sunstar -o out.exr
 
-![the same part of a street at night without bloom and with each kernel](images/gallery/sheet.webp)
+![the same part of a street at night without bloom and with each kernel, at half strength](images/gallery/sheet.webp)
 
-Each is a recipe in [kernels/](../kernels/), which is made at its first use and kept in the cache. It can be changed and made again: `fftbloom kernel make sunstar --param blades=9 -o mine.exr` ([kernels.md](kernels.md)). Sizes suit pictures about 2000 pixels wide; `--kernel-scale 0.5` makes them again for pictures half as wide.
+Most people want half of a kernel (`--amount 50%`), as on this sheet. Each is a recipe in [kernels/](../kernels/), which is made at its first use and kept in the cache (`star` is a file). A recipe can be changed and made again: `fftbloom kernel make sunstar --param blades=9 -o mine.exr` ([kernels.md](kernels.md)). Sizes suit pictures about 2000 pixels wide; `--kernel-scale 0.5` makes them again for pictures half as wide.
 
 The large pictures are `testdata/street.exr` at default settings (`--exposure 0`), at half its size. Below each are a part of it pixel by pixel, what the kernel makes of a white lamp of 4x4 pixels with {LIGHT} times the light of a white one ({LAMP} pixels wide), and the kernel's light by distance: the mean of each ring, per channel. All kernels have the same scales. `make gallery` makes this page.
 
@@ -111,14 +112,14 @@ def word(text, size=20):
 
 
 def sheet(names):
-    """All kernels on one crop, four beside each other."""
-    inputs = ["out/none.png"] + [f"out/{name}.png" for name in names]
-    titles = ["no bloom"] + names
-    graph = [f"[{i}]crop={PART},scale=480:-1:flags=area,{word(t)}[c{i}]" for i, t in enumerate(titles)]
-    n = len(titles)
-    place = "|".join(f"{480 * (i % 4)}_{270 * (i // 4)}" for i in range(n))
-    graph.append("".join(f"[c{i}]" for i in range(n)) + f"xstack=inputs={n}:layout={place}:fill=black")
-    ffmpeg(inputs, ";".join(graph), f"{FOLDER}/sheet.webp", 82)
+    """All kernels at half strength on one crop, four beside each other; FIRST is as large as four."""
+    cells = [(FIRST, f"{FIRST}, 50 %", 960), ("none", "no bloom", 480)]
+    cells += [(name, name, 480) for name in names if name != FIRST]
+    places = ["0_0"] + [f"{480 * x}_{270 * y}" for y in range(8) for x in range(4) if x > 1 or y > 1]
+    graph = [f"[{i}]crop={PART},scale={w}:-1:flags=area,{word(t)}[c{i}]" for i, (_, t, w) in enumerate(cells)]
+    graph.append("".join(f"[c{i}]" for i in range(len(cells)))
+                 + f"xstack=inputs={len(cells)}:layout={'|'.join(places[:len(cells)])}:fill=black")
+    ffmpeg([f"out/{name}-half.png" for name, _, _ in cells], ";".join(graph), f"{FOLDER}/sheet.webp", 82)
 
 
 def main():
@@ -126,12 +127,11 @@ def main():
     os.makedirs("out", exist_ok=True)
     write_lamp("out/lamp.pfm")
     run(STREET, "-k", "portrait", "-o", "out/none.png", "--exposure", "0", "--amount", "0")
-    ffmpeg(["out/none.png"], "scale=960:-1:flags=area", f"{FOLDER}/none.webp", 82)
+    os.replace("out/none.png", "out/none-half.png")
+    ffmpeg(["out/none-half.png"], "scale=960:-1:flags=area", f"{FOLDER}/none.webp", 82)
     page, names = [HEAD], []
     for kernel in json.loads(run("kernel", "list", "--json"))["kernels"]:
         name = kernel["name"]
-        if not os.path.exists(f"kernels/{name}.json"):
-            continue
         names.append(name)
         base = f"{FOLDER}/{name}"
         shown = run("kernel", "show", name, "-o", "out/page.svg", "--json")
@@ -141,6 +141,7 @@ def main():
         run(STREET, "-k", name, "-o", f"out/{name}.png", "--exposure", "0")
         ffmpeg([f"out/{name}.png"], "scale=960:-1:flags=area", f"{base}.webp", 82)
         ffmpeg([f"out/{name}.png"], f"crop={CROP}", f"{base}-crop.webp", 85)
+        run(STREET, "-k", name, "-o", f"out/{name}-half.png", "--exposure", "0", "--amount", "50%")
         relative = f"images/gallery/{name}"
         w, h = kernel["size"]
         page.append(

@@ -1,7 +1,8 @@
 
 // The sheet: `at` is the kernel that is shown, -1 for none, and `strength` its place in the list.
-let at = data.kernels.length ? 0 : -1;
-let strength = data.strengths.length - 1;
+// It opens on what most people want: a modern lens at half strength, where there is one.
+let at = Math.max(data.kernels.findIndex(k => k.name === 'lens-night'), data.kernels.length ? 0 : -1);
+let strength = data.strengths.indexOf(0.5);
 const per_cent = a => `${Math.round(100 * a)} %`;
 
 function show() {
