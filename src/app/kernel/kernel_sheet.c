@@ -7,7 +7,7 @@
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
 #include "app/run/file_set.h"
-#include "app/run/page.h"
+#include "app/run/html.h"
 #include "app/run/stages.h"
 #include "base/json_out.h"
 #include "base/log.h"
@@ -264,7 +264,7 @@ static bool sheet_page(const sheet *s, sheet_look *look, size_t looks, text *to,
     for (size_t i = 0; i < looks; i++) sheet_add_look(&j, &look[i]);
     json_close(&j);
     json_end(&j);
-    page_add(to, &(page){HTML, STYLE, SCRIPT}, json.s);
+    html_add(to, &(html_page){HTML, STYLE, SCRIPT}, json.s);
     sheet_look_free(&plain);
     text_free(&json);
     return text_check(to, e);

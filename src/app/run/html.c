@@ -1,4 +1,4 @@
-#include "app/run/page.h"
+#include "app/run/html.h"
 
 #include <string.h>
 
@@ -9,7 +9,7 @@ static const char SCRIPT[] = {
 #include "pages/page.js.inc"
     0};
 
-void page_add(text *to, const page *p, const char *json) {
+void html_add(text *to, const html_page *p, const char *json) {
     static const char *const MARK[] = {"@STYLE@", "@DATA@", "@SCRIPT@"};
     const char *from = p->html;
     for (int i = 0; i < 3; i++) {
