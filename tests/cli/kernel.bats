@@ -250,6 +250,9 @@ T
 64 | 'kernel merge' is gone: merge exposures where | kernel merge k.exr:1/60 k.exr -o k.exr
 64 | 'kernel pad' is gone: 'kernel crop FILE --taps N' | kernel pad
 T
+    refused 64 "there is no model or recipe 'mofat'; did you mean" kernel make mofat -o k.exr
+    [[ "$stderr" == *"did you mean 'moffat'?" ]]
+    refused 64 "; the models are gaussian, " kernel make qqqqqq -o k.exr
     [ ! -e k.exr ]
     echo '{"model": "gaussian", "taps": 9}' >k.json
     refused 64 "" kernel make k.json -o k.json
