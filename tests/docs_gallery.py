@@ -108,7 +108,7 @@ def write_lamp(path):
 
 
 def word(text, size=20):
-    return f"drawtext=fontfile={FONT}:text='{text}':fontcolor=white:fontsize={size}:x=12:y=h-{size}-12:shadowx=1:shadowy=1"
+    return f"drawtext=fontfile={FONT}:expansion=none:text='{text}':fontcolor=white:fontsize={size}:x=12:y=h-{size}-12:shadowx=1:shadowy=1"
 
 
 def sheet(names):
