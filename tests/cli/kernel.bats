@@ -159,7 +159,7 @@ T
     # The gallery shows each of them, and the add-on for Blender offers it.
     for name in $("$FFTBLOOM" kernel list | sed 's/ .*//'); do
         grep -q "^## $name$" "$FFTBLOOM_ROOT/docs/gallery.md"
-        grep -q "\"$name\"" "$FFTBLOOM_ROOT/docs/recipes/fftbloom_blender.py"
+        grep -q "\"$name\"" "$FFTBLOOM_ROOT/docs/programs/fftbloom_blender.py"
     done
     in=$FFTBLOOM_ROOT/testdata/small.exr
     "$FFTBLOOM" "$in" -k halation -o a.exr
