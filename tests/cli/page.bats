@@ -16,7 +16,7 @@ setup() {
     cat >suite.json <<'J'
 {
   "version": 1,
-  "variables": {"t": 0.5},
+  "variables": {"t": "0.5"},
   "defaults": {"config": {"input": "in.exr", "kernel": "k.exr", "device": "cpu"}, "reference": "plain.exr"},
   "cases": [
     {"name": "good"},
