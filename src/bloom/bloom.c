@@ -26,11 +26,13 @@ double bloom_complement(double x) {
 }
 
 void bloom_defaults(bloom_settings *s) {
-    *s = (bloom_settings){.tolerance = 1e-3, .slots = 1, .cache_size = CACHE_BUDGET};
+    *s = (bloom_settings){
+        .pixel_aspect = NAN, .tolerance = 1e-3, .slots = 1, .cache_size = CACHE_BUDGET};
 }
 
 kernel_use bloom_kernel_use(const bloom_settings *s) {
-    return (kernel_use){s->kernel, s->kernel_relative, {s->border[PLAN_X], s->border[PLAN_Y]}};
+    return (kernel_use){
+        s->kernel, s->kernel_relative, s->pixel_aspect, {s->border[PLAN_X], s->border[PLAN_Y]}};
 }
 
 /* --- opening -------------------------------------------------------------------------------- */

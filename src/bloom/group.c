@@ -123,7 +123,7 @@ void group_add(group_made *all, const group_made *one) {
     all->plan = one->plan;
     all->device = one->device;
     if (one->note[0]) memcpy(all->note, one->note, sizeof all->note);
-    memcpy(all->colours, one->colours, sizeof all->colours);
+    memcpy(all->fit, one->fit, sizeof all->fit);
     all->over += one->over;
     all->largest = fmaxf(all->largest, one->largest);
     for (uint32_t c = 0; c < one->channels; c++) {
@@ -224,7 +224,7 @@ bool group_bloom(group_made *to, view *v, bool predict, err *e) {
     double start = clock_now();
     ok = ok && find_light(&l, &own, v, e);
     to->contract_seconds = clock_now() - start;
-    if (ok) memcpy(to->colours, v->size->colours, sizeof to->colours);
+    if (ok) memcpy(to->fit, v->size->fit, sizeof to->fit);
     if (ok && predict)
         foresee(to, v, &l);
     else

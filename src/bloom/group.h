@@ -16,8 +16,8 @@ typedef struct group_made {
     engine_times times; /* summed over attempts */
     double spectrum_seconds, contract_seconds;
     bool spectrum_cached;
-    char note[256];    /* of the device; "": none */
-    char colours[128]; /* how those of kernel and image go together; "": they agree */
+    char note[256]; /* of the device; "": none */
+    char fit[256];  /* how kernel and image go together; "": as they are */
     uint32_t channels;
     ledger_row row[VIEW_CHANNELS]; /* of a tile: what is made of its light */
     uint64_t over;               /* values of the result beyond halfs that were to be halfs, and */

@@ -80,18 +80,29 @@ static void compare_colours(kernel_sizes *all, kernel_at *k) {
     kernel_colours how = kernel_source_colours(all->kernel, &k->need);
     if (how == KERNEL_AGREES) return;
     if (how == KERNEL_CONVERTED)
-        snprintf(k->colours, sizeof k->colours, "the kernel is converted from %s to the image's %s",
-                 kernel, image_is);
+        snprintf(k->fit, sizeof k->fit, "the kernel is converted from %s to the image's %s", kernel,
+                 image_is);
     else if (how == KERNEL_UNKNOWN)
-        snprintf(k->colours, sizeof k->colours,
+        snprintf(k->fit, sizeof k->fit,
                  "the kernel does not say its primaries; they are taken to be the image's, %s",
                  image_is);
     else
-        snprintf(k->colours, sizeof k->colours,
+        snprintf(k->fit, sizeof k->fit,
                  "the image does not say its primaries; they are taken to be the kernel's, %s",
                  kernel);
-    if (how != KERNEL_CONVERTED && !atomic_flag_test_and_set(&all->told))
-        log_note("%s", k->colours);
+    if (how != KERNEL_CONVERTED && !atomic_flag_test_and_set(&all->told)) log_note("%s", k->fit);
+}
+
+/* Says how the pixels of the kernel and the image go together. */
+static void compare_pixels(const kernel_sizes *all, kernel_at *k) {
+    const kernel_use use = bloom_kernel_use(all->s);
+    const double by = kernel_source_squeeze(all->kernel, &use, &k->need), own = all->kernel->aspect;
+    const size_t n = strlen(k->fit);
+    if (by != 1)
+        snprintf(k->fit + n, sizeof k->fit - n,
+                 "%sthe kernel is %.4g times as wide: pixel aspect %.4g of the image, %.4g of the "
+                 "kernel",
+                 n ? "; " : "", by, own / by, own);
 }
 
 /* Makes what an engine needs of a size: the kernel, and where each transform runs. */
@@ -101,6 +112,7 @@ static bool make_kernel(kernel_sizes *all, size_entry *n, err *e) {
     if (!kernel_source_psf(&k->kernel, all->kernel, &use, &k->need, n->full, e)) return false;
     k->hash = psf_hash(&k->kernel);
     compare_colours(all, k);
+    compare_pixels(all, k);
     /* Doubles may be impossible; floats must not be, unless doubles are asked for. */
     plan_request ask = kernel_at_plan(all->s, &k->kernel, &k->need, k->planes);
     device_request r = kernel_at_device(all->s, &ask);

@@ -22,7 +22,7 @@ typedef struct {
     noise_tail sums[PSF_CHANNELS];  /* tail_sums of each channel */
     bool nonnegative[PSF_CHANNELS]; /* the kernel has no taps below zero */
     spill ledger;
-    char colours[128];       /* how the colours of kernel and image go together; "": they agree */
+    char fit[256];           /* how kernel and image go together; "": as they are */
     device_decision decided; /* where each transform runs, and with which plan */
 } kernel_at;
 

@@ -44,6 +44,7 @@ kernel_need part_need(const part_job *j, uint32_t channels, double sharpen) {
                         .w = image_width(p),
                         .h = image_height(p),
                         .height = j->height,
+                        .aspect = (double)p->aspect,
                         .sharpen = sharpen};
     primaries is;
     if (image_primaries(p, &is)) primaries_to_floats(need.primaries, &is);

@@ -38,7 +38,7 @@ void report_add_times(engine_times *all, const engine_times *one) {
 }
 
 static void add_group(bloom_report *r, const group_made *g) {
-    if (!r->groups && g->colours[0]) report_note(r, "%s", g->colours);
+    if (!r->groups && g->fit[0]) report_note(r, "%s", g->fit);
     if (g->note[0]) report_note(r, "%s", g->note);
     report_add_promise(&r->promise, &g->promise);
     report_add_times(&r->times, &g->times);

@@ -30,11 +30,15 @@ enum { SOME = 64 }; /* rows that are read at a time */
 /* --- choosing ------------------------------------------------------------------------------- */
 
 /* Grows the box by the kernel's reach, including taps that reach no pixel of the image. */
-static bool grow(image_box *box, const bloom_settings *s, const session *kernel, uint32_t height,
-                 err *e) {
+static bool grow(image_box *box, const bloom_settings *s, const session *kernel,
+                 const image_part *p, err *e) {
     psf k = {0};
     const kernel_use use = bloom_kernel_use(s);
-    const kernel_need need = {.channels = 1, .w = PSF_SIDE, .h = PSF_SIDE, .height = height};
+    const kernel_need need = {.channels = 1,
+                              .w = PSF_SIDE,
+                              .h = PSF_SIDE,
+                              .height = image_height(p),
+                              .aspect = (double)p->aspect};
     if (!kernel_source_psf(&k, session_kernel(kernel), &use, &need, NULL, e)) return false;
     const image_margins reach = {k.cx, k.cy, k.w - 1 - k.cx, k.h - 1 - k.cy};
     bool ok = image_box_grow(box, &reach, e);
@@ -51,7 +55,7 @@ bool window_choose(window_boxes *to, const bloom_settings *s, const session *ker
     layer_map_free(&m);
     if (!colour || s->window == WINDOW_KEEP || !kernel) return true;
     if (s->window == WINDOW_GROW) {
-        bool ok = grow(&to->computed, s, kernel, image_height(p), e);
+        bool ok = grow(&to->computed, s, kernel, p, e);
         to->kept = to->computed;
         return ok;
     }

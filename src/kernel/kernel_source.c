@@ -7,6 +7,7 @@
 #include "image/layers.h"
 #include "kernel/spectrum_file.h"
 
+#include <math.h>
 #include <string.h>
 
 /* --- reading -------------------------------------------------------------------------------- */
@@ -82,6 +83,7 @@ bool kernel_source_load(kernel_source *k, const char *path, par *threads, err *e
         k->is_spectrum = true;
         k->is = *PRIMARIES_REC709;
         k->channels = k->ready.kernel.channels;
+        k->aspect = 1;
         memcpy(k->luminance, k->ready.kernel.made.luminance, sizeof k->luminance);
         return true;
     }
@@ -93,7 +95,11 @@ bool kernel_source_load(kernel_source *k, const char *path, par *threads, err *e
 
 bool kernel_source_image(kernel_source *k, const char *name, const image *img, err *e) {
     *k = (kernel_source){.path = name};
-    if (take_planes(k, img, e)) return true;
+    if (take_planes(k, img, e)) {
+        const float aspect = img->head.part[k->part].aspect;
+        k->aspect = aspect > 0 && isfinite(aspect) ? (double)aspect : 1;
+        return true;
+    }
     kernel_source_free(k);
     return false;
 }
@@ -110,7 +116,7 @@ psf_planes kernel_source_planes(const kernel_source *k) {
 
 bool kernel_need_same(const kernel_need *a, const kernel_need *b) {
     bool same = a->channels == b->channels && a->w == b->w && a->h == b->h &&
-                a->height == b->height && a->sharpen == b->sharpen;
+                a->height == b->height && a->aspect == b->aspect && a->sharpen == b->sharpen;
     for (int i = 0; i < 8; i++) same = same && a->primaries[i] == b->primaries[i];
     return same;
 }
@@ -180,6 +186,35 @@ static bool fit_channels(psf *k, const kernel_source *in, uint32_t channels, err
     return ok;
 }
 
+/* Returns the pixel aspect that the kernel is made for; 0: none. */
+static double plate_aspect(const kernel_use *use, const kernel_need *need) {
+    const double own = need->aspect > 0 ? need->aspect : 1;
+    return isnan(use->aspect) ? own : use->aspect;
+}
+
+static bool nearly(double a, double b) {
+    return fabs(a / b - 1) <= 1e-3;
+}
+
+double kernel_source_squeeze(const kernel_source *k, const kernel_use *use,
+                             const kernel_need *need) {
+    const double plate = plate_aspect(use, need);
+    return plate > 0 && !nearly(k->aspect, plate) ? k->aspect / plate : 1;
+}
+
+/* Refuses a spectrum that was made for other pixels, or for another kernel_scale x / y. */
+static bool check_wide(psf_options *asked, const psf *is, double plate, err *e) {
+    const double wide = asked->wide > 0 ? asked->wide : 1, of = wide / is->made.wide;
+    const bool fits = plate > 0 ? nearly(of, plate) : wide == 1 || nearly(of, 1);
+    if (!fits)
+        return err_set(e, ERR_CONFIG,
+                       "the spectrum was made for a pixel aspect of %.6g, and the image has %.6g: "
+                       "fftbloom precompute KERNEL -o K.spectrum --pixel-aspect %.6g",
+                       of, plate > 0 ? plate : 1, plate > 0 ? plate : 1);
+    asked->wide = is->made.wide;
+    return true;
+}
+
 /* Makes the psf from the planes, or takes that of a spectrum: it has the size it was made in, and
  * no other setting can be changed either. */
 static bool make_or_take(psf *to, const kernel_source *k, const kernel_use *use,
@@ -191,15 +226,20 @@ static bool make_or_take(psf *to, const kernel_source *k, const kernel_use *use,
                        "the spectrum was made with kernel_scale %.9g, and %.9gh is asked for: a "
                        "size in heights of the image needs the kernel's image, not its spectrum",
                        is->made.size, o.size);
-    if (k->is_spectrum) return psf_made_with(is, &o, e) && psf_copy(to, is, e);
+    const double plate = plate_aspect(use, need), wide = o.wide > 0 ? o.wide : 1;
+    if (k->is_spectrum)
+        return check_wide(&o, is, plate, e) && psf_made_with(is, &o, e) && psf_copy(to, is, e);
     psf_planes planes = kernel_source_planes(k);
     float *made[3] = {NULL};
     bool ok = agree(made, o.luminance, k, need, e);
     if (made[0]) planes.plane = (const float *const *)made;
     if (use->relative) o.size = o.size * need->height / k->h;
+    o.wide = wide * kernel_source_squeeze(k, use, need);
     bool fine = k->rest[0] && !made[0];
     ok = ok && psf_make_fine(to, &planes, fine ? (const float *const *)k->rest : NULL, &o, e);
     for (int c = 0; c < 3; c++) mem_free(made[c]);
+    /* What a spectrum of it fits: images of this aspect, whatever the kernel's own. */
+    if (ok) to->made.wide = plate > 0 ? wide / plate : wide;
     return ok;
 }
 

@@ -21,6 +21,7 @@ typedef struct {
     primaries is;               /* those that its colours are in; Rec.709 where none are known */
     bool known;
     double luminance[3];
+    double aspect;  /* of its pixels, width / height */
     spectrum ready; /* of a .spectrum file */
     bool is_spectrum;
 } kernel_source;
@@ -42,6 +43,7 @@ psf_planes kernel_source_planes(const kernel_source *k);
 typedef struct {
     psf_options options; /* normalize, center, correlate, size */
     bool relative;       /* options.size counts image heights, not pixels */
+    double aspect;       /* of the image's pixels; NaN: as it says itself. 0: none is asked for */
     plan_border border[PLAN_AXES];
 } kernel_use;
 
@@ -51,6 +53,7 @@ typedef struct {
     uint32_t w, h;   /* of the pixels that are bloomed; taps that reach none of them are cut off */
     uint32_t height; /* of the image as it came: a relative scale counts these heights */
     float primaries[8]; /* of the image, as its chromaticities; zeros: not known */
+    double aspect;      /* of the image's pixels, width / height; 0 stands for 1 */
     double sharpen;     /* not of the kernel: what is made of it beside this depends on it */
 } kernel_need;
 
@@ -68,6 +71,11 @@ typedef enum {
 
 /* Returns how the two go together. */
 kernel_colours kernel_source_colours(const kernel_source *k, const kernel_need *need);
+
+/* Returns how many times as wide the kernel becomes, so that it has its shape on the pixels of the
+ * image: its own pixel aspect over the image's, or 1 where they differ by less than 0.1 %. */
+double kernel_source_squeeze(const kernel_source *k, const kernel_use *use,
+                             const kernel_need *need);
 
 /* Makes the psf. A kernel in other primaries than the image is converted: it is the picture of a
  * white point, and is converted as any picture is. A kernel of one channel serves all and stays

@@ -45,6 +45,7 @@ static void set_tap(psf *k, size_t at, double v) {
 static psf_options effective(const psf_options *o) {
     psf_options f = *o;
     if (f.size == 0) f.size = 1;
+    if (f.wide == 0) f.wide = 1;
     if (f.luminance[0] == 0 && f.luminance[1] == 0 && f.luminance[2] == 0)
         memcpy(f.luminance, REC709, sizeof f.luminance);
     if (f.center != PSF_AT) f.at[0] = f.at[1] = 0;
@@ -64,6 +65,7 @@ bool psf_made_with(const psf *k, const psf_options *asked, err *e) {
         {"kernel_center y", NULL, NULL, is.at[1], want.at[1]},
         {"correlate", NO_YES[is.correlate], NO_YES[want.correlate], 0, 0},
         {"kernel_scale", NULL, NULL, is.size, want.size},
+        {"kernel_scale x / y", NULL, NULL, is.wide, want.wide},
     };
     for (size_t i = 0; i < sizeof setting / sizeof *setting; i++) {
         const char *x = setting[i].is, *y = setting[i].want;
@@ -80,8 +82,10 @@ bool psf_made_with(const psf *k, const psf_options *asked, err *e) {
 }
 
 static bool check_options(const psf_options *o, err *e) {
-    if (o->size > 0 && isfinite(o->size)) return true;
-    return err_set(e, ERR_CONFIG, "kernel_scale is %g; it must be greater than 0", o->size);
+    if (!(o->size > 0) || !isfinite(o->size))
+        return err_set(e, ERR_CONFIG, "kernel_scale is %g; it must be greater than 0", o->size);
+    return (o->wide > 0 && isfinite(o->wide)) ||
+           err_set(e, ERR_CONFIG, "kernel_scale x / y is %g; it must be greater than 0", o->wide);
 }
 
 /* --- the shape -----------------------------------------------------------------------------
@@ -190,12 +194,13 @@ static void turn(psf_shape *s) {
     for (int axis = 0; axis < 2; axis++) s->center[axis] = s->size[axis] - 1 - s->center[axis];
 }
 
-/* Makes the kernel `scale` times as large. The new grid has a tap on the centre, so a centre
- * between taps ends on one. */
-static bool resize(psf_shape *s, double scale, err *e) {
-    stretch by = {.scale = {scale, scale}};
+/* Makes the kernel `scale` times as large along each axis. The new grid has a tap on the centre, so
+ * a centre between taps ends on one. */
+static bool resize(psf_shape *s, const double scales[2], err *e) {
+    stretch by = {.scale = {scales[0], scales[1]}};
     psf_shape to = {.channels = s->channels};
     for (int axis = 0; axis < 2; axis++) {
+        const double scale = scales[axis];
         double before = stretch_reach(s->center[axis], scale, 0);
         double n = before + 1 + stretch_reach(s->size[axis] - 1 - s->center[axis], scale, 0);
         char meant[64] = "";
@@ -346,7 +351,8 @@ bool psf_make_fine(psf *k, const psf_planes *in, const float *const *rest,
     const psf_options *o = &made.made;
     psf_shape s = {.size = {in->w, in->h}, .channels = in->channels};
     bool ok = check_options(o, e) && take_planes(&s, in, rest, e) && find_center(&s, o, e);
-    if (ok && o->size != 1) ok = resize(&s, o->size, e);
+    const double scale[2] = {o->size * o->wide, o->size};
+    if (ok && (scale[0] != 1 || scale[1] != 1)) ok = resize(&s, scale, e);
     if (ok && o->correlate) turn(&s);
     ok = ok && shift_axis(&s, 0, e) && shift_axis(&s, 1, e) && take_shape(&made, &s, rest, e);
     mem_free(s.tap);

@@ -47,6 +47,7 @@ typedef struct {
     double at[2];        /* PSF_AT: x, y; may lie between taps */
     bool correlate;      /* turn the kernel by 180 degrees */
     double size;         /* kernel_scale: 1 is one tap per pixel; 0 stands for 1 */
+    double wide;         /* the scale of x is size * wide; 0 stands for 1 */
     double luminance[3]; /* weights of Y; zeros stand for Rec.709 */
 } psf_options;
 

@@ -25,7 +25,8 @@ typedef struct {
     uint32_t version, head_bytes;
     uint64_t file_bytes;
     uint32_t w, h, channels, cx, cy, m[2], filter_taps;
-    uint32_t normalize, center, correlate, reserved;
+    uint32_t normalize, center, correlate;
+    float wide; /* kernel_scale x / y over the pixel aspect, less 1: 0 is that of square pixels */
     double at[2], size, luminance[3];
     hash128 kernel;
 } file_head;
@@ -77,6 +78,7 @@ bool spectrum_file_write_to(file_out *f, const spectrum *s, err *e) {
                       .normalize = o->normalize,
                       .center = o->center,
                       .correlate = o->correlate,
+                      .wide = (float)(o->wide - 1),
                       .at = {o->at[0], o->at[1]},
                       .size = o->size,
                       .luminance = {o->luminance[0], o->luminance[1], o->luminance[2]},
@@ -122,7 +124,7 @@ static bool check_head(const file_head *h, err *e) {
                        "update the program or make the file again with this one",
                        h->version, VERSION_NOW);
     if (h->version != VERSION_NOW || h->head_bytes != sizeof *h ||
-        h->filter_taps != RESAMPLE_TAPS || h->reserved != 0)
+        h->filter_taps != RESAMPLE_TAPS || !(h->wide > -1 && h->wide < 1e6f))
         return err_set(e, ERR_DATA,
                        "its head is damaged (version %" PRIu32 ", %" PRIu32
                        " bytes of head, %" PRIu32 " filter taps; %d, %zu and %d are expected)",
@@ -214,7 +216,8 @@ bool spectrum_file_read(spectrum *to, const char *path, err *e) {
                                       .center = (psf_center)h.center,
                                       .at = {h.at[0], h.at[1]},
                                       .correlate = h.correlate,
-                                      .size = h.size};
+                                      .size = h.size,
+                                      .wide = 1 + (double)h.wide};
         memcpy(s.kernel.made.luminance, h.luminance, sizeof h.luminance);
         ok = read_parts(&s, &h, f, e);
     }

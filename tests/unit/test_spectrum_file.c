@@ -133,7 +133,7 @@ TEST(wrong_on_purpose) {
     refused_u32(56, 9, "normalize 9");
     refused_u32(60, 5, "kernel_center 5");
     refused_u32(64, 2, "correlate 2");
-    refused_u32(68, 1, "damaged");
+    refused_u32(68, 0x7fc00000, "damaged");
     /* 32768 x 32768 taps are allowed by themselves; the length says no before memory is asked for.
      */
     static const uint32_t huge[] = {32768, 32768, 2, 0, 0, 65536, 65536};

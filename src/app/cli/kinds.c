@@ -1,3 +1,5 @@
+/* Over 600 lines because all that is known of a kind of value stands together: its reader, its
+ * writer and its schema. */
 #include "app/cli/kinds.h"
 
 #include "app/cli/old_words.h"
@@ -130,11 +132,12 @@ static void write_whole(const settings *s, const option *o, text *to) {
     text_add(to, "%" PRIu32, *(const uint32_t *)value_of(s, o));
 }
 
-/* Reads a number; "inf" where the row has no end; or the row's word, which is NaN. */
+/* Reads a number; "inf" where the row has no end; or a word of the row: NaN, and 0 the second. */
 static bool read_float(kind_reader *r, const char *value) {
     double x;
-    if (find_word(r->o, value) == 0)
-        x = NAN;
+    const int word = find_word(r->o, value);
+    if (word >= 0)
+        x = word ? 0 : NAN;
     else if (isinf(r->o->max) && strcmp(value, "inf") == 0)
         x = INFINITY;
     else if (!text_number(value, &x) || !in_range(r->o, x))
@@ -145,8 +148,8 @@ static bool read_float(kind_reader *r, const char *value) {
 
 static void write_float(const settings *s, const option *o, text *to) {
     double x = *(const double *)value_of(s, o);
-    if (isnan(x))
-        text_add(to, "%s", o->words[0]);
+    if (isnan(x) || (o->words && o->words[1] && x == 0))
+        text_add(to, "%s", o->words[isnan(x) ? 0 : 1]);
     else
         text_add_number(to, x);
 }
@@ -194,19 +197,33 @@ static void write_amount(const settings *s, const option *o, text *to) {
     text_add_number(to, o->type == OPTION_AMOUNT ? bloom_complement(x) : x);
 }
 
-/* Reads 1.5, or 0.5h: a height in those of the image. */
+/* Reads 1.5, or 0.5h: a height in those of the image. Two numbers are those of x and y. */
 static bool read_scale(kind_reader *r, const char *value) {
-    double x;
+    double x, y;
     const char *end = text_leading(value, &x);
+    y = x;
+    if (end && *end == ',') end = text_leading(end + 1, &y);
     bool relative = end && *end == 'h';
-    if (!end || end[relative] || !in_range(r->o, x)) return refuse(r, value, false);
-    *(double *)place(r) = x;
+    if (!end || end[relative] || !in_range(r->o, x) || !in_range(r->o, y))
+        return refuse(r, value, false);
+    r->s->bloom.kernel.size = y;
+    r->s->bloom.kernel.wide = x / y;
     r->s->bloom.kernel_relative = relative;
     return true;
 }
 
+static bool scales_apart(const settings *s) {
+    return s->bloom.kernel.wide > 0 && s->bloom.kernel.wide != 1;
+}
+
 static void write_scale(const settings *s, const option *o, text *to) {
-    text_add_number(to, *(const double *)value_of(s, o));
+    const psf_options *k = &s->bloom.kernel;
+    (void)o;
+    if (scales_apart(s)) {
+        text_add_number(to, k->size * k->wide);
+        text_add(to, ",");
+    }
+    text_add_number(to, k->size);
     if (s->bloom.kernel_relative) text_add(to, "h");
 }
 
@@ -463,11 +480,13 @@ static void json_of_center(const settings *s, const option *o, json_out *j, cons
 }
 
 static void json_of_float(const settings *s, const option *o, json_out *j, const char *key) {
-    (isfinite(*(const double *)value_of(s, o)) ? json_plain : json_quoted)(s, o, j, key);
+    const double x = *(const double *)value_of(s, o);
+    const bool word = !isfinite(x) || (o->words && o->words[1] && x == 0);
+    (word ? json_quoted : json_plain)(s, o, j, key);
 }
 
 static void json_of_scale(const settings *s, const option *o, json_out *j, const char *key) {
-    (s->bloom.kernel_relative ? json_quoted : json_plain)(s, o, j, key);
+    (s->bloom.kernel_relative || scales_apart(s) ? json_quoted : json_plain)(s, o, j, key);
 }
 
 /* Reads a number, a word of JSON or a string: what JSON writes of it, the kind reads. */
@@ -569,8 +588,8 @@ const struct option_kind KINDS[OPTION_TYPES] = {
                            "{\"type\": \"number\"}", TWO),
                        read_center, from_center, write_center, json_of_center},
     [OPTION_SCALE] = {"a factor (0.5) or a height in image heights (0.5h),", true, NUMBER | STRING,
-                      PATTERN("[-+.0-9eE]+h?") ", {\"type\": \"number\", @range}", read_scale,
-                      from_either, write_scale, json_of_scale},
+                      PATTERN("[-+.0-9eE]+(,[-+.0-9eE]+)?h?") ", {\"type\": \"number\", @range}",
+                      read_scale, from_either, write_scale, json_of_scale},
     [OPTION_SPACE] = {"a colour space", true, STRING, ANY_TEXT, read_space, from_either,
                       write_string, json_quoted},
     [OPTION_AMOUNT] = {FRACTION, true, NUMBER | STRING, AMOUNT, read_amount, from_either,
@@ -591,5 +610,6 @@ void kind_describe(const option *o, text *to) {
         text_add(to, "%s%s", i ? ", " : "", o->words[i]);
     if (o->max > 0)
         text_add(to, isinf(o->max) ? " of %.15g or more" : " from %.15g to %.15g", o->min, o->max);
-    if (o->words && !list) text_add(to, " or %s", o->words[0]);
+    if (o->words && !list)
+        text_add(to, o->words[1] ? ", %s or %s" : " or %s", o->words[0], o->words[1]);
 }

@@ -128,7 +128,17 @@ const option OPTIONS[] = {
      .min = 1e-3, .max = 1000, .preset = "1",
      .help = "Size of the kernel: a factor (1 is one tap per pixel), or a height relative to the "
              "image (0.5h is half the image height).",
-     .about = "A size in image heights keeps the look the same from proxy to full size."},
+     .about =
+         "A size in image heights keeps the look the same from proxy to full size. Two numbers "
+         "are those of x and y: 1.2,1."},
+    {"pixel_aspect", OPTION_FLOAT, SECTION_KERNEL, SPREAD, AT(bloom.pixel_aspect),
+     .rank = RANK_EXPERT, .value = "A", .words = WORDS("auto", "off"), .min = 0.01, .max = 100,
+     .preset = "auto",
+     .help = "Width of the image's pixels over their height, by which the kernel is squeezed; auto "
+             "takes pixelAspectRatio, off leaves the kernel as it is.",
+     .about = "The kernel's x is scaled by its own pixel aspect over the image's, so that a round "
+              "glow is round when an anamorphic plate is shown. precompute has no image: there "
+              "auto is 1."},
     {"correlate", OPTION_BOOL, SECTION_KERNEL, SPREAD, AT(bloom.kernel.correlate),
      .rank = RANK_EXPERT, .preset = "false",
      .help = "Rotate the kernel by 180 degrees, as tools that correlate do."},

@@ -14,11 +14,12 @@
 
 /* The kinds of values; kinds.h has a row for each. */
 typedef enum {
-    OPTION_BOOL,    /* bool */
-    OPTION_INT,     /* uint32_t */
-    OPTION_FLOAT,   /* double; "inf" where the row's max is infinite; NaN for the row's only word */
-    OPTION_ENUM,    /* an enum in the order of the row's words */
-    OPTION_SANDBOX, /* the same; config files cannot say off, and suites nothing */
+    OPTION_BOOL,     /* bool */
+    OPTION_INT,      /* uint32_t */
+    OPTION_FLOAT,    /* double; "inf" where the row's max is infinite; NaN and 0 for the row's two
+                        words */
+    OPTION_ENUM,     /* an enum in the order of the row's words */
+    OPTION_SANDBOX,  /* the same; config files cannot say off, and suites nothing */
     OPTION_PROGRESS, /* the same, or json:N */
     OPTION_STRING,   /* const char * */
     OPTION_PATH,     /* const char *; completions offer files */

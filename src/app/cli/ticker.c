@@ -47,6 +47,12 @@ static void *count(void *arg) {
     return NULL;
 }
 
+static void free_ticker(ticker *t) {
+    pthread_cond_destroy(&t->ended);
+    pthread_mutex_destroy(&t->lock);
+    mem_free(t);
+}
+
 ticker *ticker_open(const char *what) {
     ticker *t = mem_new(1, sizeof *t, "a ticker", NULL);
     pthread_condattr_t steady;
@@ -58,7 +64,7 @@ ticker *ticker_open(const char *what) {
     pthread_cond_init(&t->ended, &steady);
     pthread_condattr_destroy(&steady);
     if (pthread_create(&t->thread, NULL, count, t) == 0) return t;
-    mem_free(t);
+    free_ticker(t);
     return NULL;
 }
 
@@ -71,7 +77,5 @@ void ticker_close(ticker **tp) {
     pthread_cond_signal(&t->ended);
     pthread_mutex_unlock(&t->lock);
     pthread_join(t->thread, NULL);
-    pthread_cond_destroy(&t->ended);
-    pthread_mutex_destroy(&t->lock);
-    mem_free(t);
+    free_ticker(t);
 }

@@ -49,6 +49,7 @@ typedef struct {
     preview_options as;
     screen *screen; /* NULL: film */
     double scale;   /* pixels of the preview for one of the frame */
+    float aspect;   /* of these pixels */
 } sheet;
 
 /* The frame under a kernel, and the pictures of it. */
@@ -84,6 +85,7 @@ static bool sheet_open(sheet *s, const cli *c, uint32_t width, err *e) {
         if (graded) ok = (s->as.on = s->screen = screen_open("srgb", e)) != NULL;
         ok = ok && preview_take(&s->light, img, &s->as, c->threads, e);
         const image_box *shown = &img->head.part[s->as.part].display;
+        s->aspect = img->head.part[s->as.part].aspect;
         s->scale = (double)s->light.width / ((double)shown->x1 - shown->x0 + 1);
         s->as.stops = !isnan(c->s.exposure) ? (float)c->s.exposure
                       : ok && !graded       ? preview_stops(&s->light)
@@ -101,6 +103,7 @@ static bool sheet_open(sheet *s, const cli *c, uint32_t width, err *e) {
 static image *sheet_image(const sheet *s, err *e) {
     const preview_light *l = &s->light;
     image *img = image_plain(l->width, l->height, 3, PIXEL_FLOAT, e);
+    if (img) img->head.part[0].aspect = s->aspect;
     for (size_t i = 0; img && i < (size_t)l->width * l->height; i++)
         for (int c = 0; c < 3; c++)
             ((float *)img->plane[0][c])[i] = l->pixel[3 * i + 2 - (size_t)c];
