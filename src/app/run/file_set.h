@@ -1,6 +1,5 @@
 /* file_set.h - all files that a command reads and writes: refuses, before any work, a command whose
- * outputs would replace each other or one of its inputs, and warns where the image and the kernel
- * have probably changed places.
+ * outputs would replace each other or one of its inputs.
  *
  * Two paths are one file when they have the same device and inode, or the same folder and name
  * (links followed) where a file is not there yet. The set looks at names only: it opens and makes
@@ -46,16 +45,5 @@ bool file_set_apart(const file_set_file *file, size_t count, const settings *con
 
 /* Checks all files of a run. */
 bool file_set_check_job(const settings *s, const job *j, err *e);
-
-/* Logs once what is wrong with the kernel, in the words of lint_glance, and the command that
- * explains it.
- */
-void file_set_tell_faults(const char *kernel, const char *faults);
-
-/* Logs one warning with the reason and returns true, or does nothing. Both IN and KERNEL are
- * images, so nothing fails where they are exchanged; but a kernel has no layers besides colour, and
- * one that is larger than the image has its brightest tap at its centre. `img` is the image as it
- * was read. */
-bool file_set_warn_swapped(const settings *s, const char *kernel, const image *img, par *threads);
 
 #endif

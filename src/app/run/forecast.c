@@ -1,8 +1,8 @@
 #include "app/run/forecast.h"
 
 #include "app/run/describe.h"
-#include "app/run/file_set.h"
 #include "app/run/fits.h"
+#include "app/run/hints.h"
 #include "app/run/sequence.h"
 #include "app/run/stages.h"
 #include "base/mem.h"
@@ -42,8 +42,8 @@ bool forecast_make(forecast *f, const settings *s, par *threads, err *e) {
     if (ok && f->all.each && large && !tiles) img = stages_load(&in, NULL, e);
     ok = ok && f->all.each && (tiles ? by_tiles(f, &to, r, e) : img != NULL);
     if (ok && !tiles) { /* an image that is in memory, by its pixels */
-        if (!file_set_warn_swapped(s, f->kernel, img, threads))
-            file_set_tell_faults(f->kernel, bloom_kernel_faults(f->owner));
+        if (!hints_image(s, f->kernel, img, threads))
+            hints_kernel(f->kernel, bloom_kernel_faults(f->owner));
         ok = bloom_predict(f->owner, img, &f->predicted, e);
         plan_precision precision = f->predicted.promise.method.precision;
         if (ok) f->best = bloom_forecast(f->owner, in.head, precision, &f->all, e);

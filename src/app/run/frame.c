@@ -1,8 +1,8 @@
 #include "app/run/frame.h"
 
 #include "app/run/describe.h"
-#include "app/run/file_set.h"
 #include "app/run/fits.h"
+#include "app/run/hints.h"
 #include "app/run/output.h"
 #include "app/run/provenance.h"
 #include "app/run/targets.h"
@@ -118,7 +118,7 @@ static queue_bloom *open_bloom(const work *w, err *e) {
     pthread_mutex_lock(&w->m->look);
     bool tells = b && !w->m->swapped; /* which explains all other faults */
     pthread_mutex_unlock(&w->m->look);
-    if (tells) file_set_tell_faults(w->files->kernel, bloom_kernel_faults(b->bloom));
+    if (tells) hints_kernel(w->files->kernel, bloom_kernel_faults(b->bloom));
     return b;
 }
 
@@ -203,7 +203,7 @@ static bool load_image(work *w, err *e) {
     }
     w->torn = has_changed(w);
     pthread_mutex_lock(&m->look);
-    if (!m->looked) m->swapped = file_set_warn_swapped(w->s, w->files->kernel, w->img, m->threads);
+    if (!m->looked) m->swapped = hints_image(w->s, w->files->kernel, w->img, m->threads);
     m->looked = true;
     pthread_mutex_unlock(&m->look);
     return true;

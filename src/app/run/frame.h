@@ -50,7 +50,7 @@ typedef struct {
     screen *screen;       /* of pictures; NULL: there are none */
     atomic_flag begun;    /* set when a frame has begun to get ready what all of them need */
     pthread_mutex_t look; /* guards the next two; held while an image is held against the kernel */
-    bool looked;          /* one was (file_set.h), */
+    bool looked;          /* one was (hints.h), */
     bool swapped;         /* and the log has said that IN and KERNEL may be swapped */
     atomic_flag forgets;  /* set when the log has said that records cannot be written */
 } frame_maker;

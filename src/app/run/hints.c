@@ -1,0 +1,169 @@
+#include "app/run/hints.h"
+
+#include "app/cli/options.h"
+#include "base/log.h"
+#include "image/format.h"
+#include "image/layers.h"
+#include "kernel/kernel_source.h"
+#include "kernel/lint.h"
+#include "kernel/spectrum_file.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Adds the names of up to four channels that are neither the kernel's colour nor its alpha. */
+static void add_other_channels(const image_header *h, text *to) {
+    int named = 0;
+    bool found = false; /* the part whose first group is the kernel */
+    for (int part = 0; part < h->parts; part++) {
+        layer_map m;
+        const image_part *p = &h->part[part];
+        if ((h->parts == 1 && p->channels == 1) || !layer_map_make(&m, p, NULL, NULL, NULL)) return;
+        const layer_group *kernel = m.groups && !found ? &m.group[0] : NULL;
+        found = found || kernel;
+        for (int c = 0; c < p->channels; c++) {
+            bool plain = kernel && kernel->alpha == c;
+            for (int i = 0; kernel && i < kernel->channels; i++) plain |= kernel->channel[i] == c;
+            if (!plain && named++ < 4) text_add(to, "%s%s", to->n ? ", " : "", p->channel[c].name);
+        }
+        layer_map_free(&m);
+    }
+    if (named > 4) text_add(to, ", and %d more", named - 4);
+}
+
+/* Tells in `at` where a kernel is brightest whose middle is not its centre, if that is farther from
+ * it than an eighth of the size. */
+static bool kernel_is_off_centre(const char *kernel, uint32_t at[2], par *threads) {
+    kernel_source k;
+    lint l;
+    if (!kernel_source_load(&k, kernel, threads, NULL)) return false;
+    const psf_planes taps = kernel_source_planes(&k);
+    bool off = lint_kernel(&l, &taps, NULL) && !l.centred && !l.corner;
+    kernel_source_free(&k);
+    memcpy(at, l.peak, sizeof l.peak);
+    return off && (fabs(at[0] - (l.w - 1) / 2.0) > fmax(1, l.w / 8.0) ||
+                   fabs(at[1] - (l.h - 1) / 2.0) > fmax(1, l.h / 8.0));
+}
+
+void hints_kernel(const char *kernel, const char *faults) {
+    if (*faults)
+        log_say_once(LOG_WARN, "kernel '%s': %s: fftbloom kernel check %s", kernel, faults, kernel);
+}
+
+/* Warns once of data that --layers takes as light, and of a colour of which it takes a part: its
+ * glare has another colour. */
+static void warn_of_layers(const settings *s, const image_header *h) {
+    text names = {0};
+    for (int part = 0; s->bloom.layers && part < h->parts; part++) {
+        const image_part *p = &h->part[part];
+        layer_map taken = {0}, own = {0};
+        bool ok = layer_map_make(&own, p, NULL, NULL, NULL) &&
+                  layer_map_make(&taken, p, s->bloom.layers, s->bloom.exclude, NULL);
+        for (int c = 0; ok && c < p->channels; c++)
+            if (own.is_data[c] && !taken.is_data[c])
+                text_add(&names, "%s%s", names.n ? ", " : "", p->channel[c].name);
+        for (int i = 0; ok && i < own.groups; i++) {
+            int some = 0;
+            const layer_group *g = &own.group[i];
+            for (int c = 0; c < g->channels; c++) some += !taken.is_data[g->channel[c]];
+            if (some && some < g->channels)
+                log_warn("--layers '%s' takes %d of the %d channels of the colour '%s': its glare "
+                         "has another colour than its light",
+                         s->bloom.layers, some, g->channels, *g->name ? g->name : "rgba");
+        }
+        layer_map_free(&taken);
+        layer_map_free(&own);
+    }
+    if (names.n)
+        log_warn("--layers '%s' takes data as light: %s; depth, ids and masks are wrong afterwards",
+                 s->bloom.layers, names.s);
+    text_free(&names);
+}
+
+/* Returns whether a plane has the values of an 8-bit picture and many of them: steps of 1 / 255,
+ * which its type may have rounded. */
+static bool has_steps(const void *plane, pixel_type type, size_t n) {
+    enum { LOOKED_AT = 4096, CODES = 24 };
+    bool seen[256] = {false};
+    int codes = 0;
+    for (size_t i = 0, step = n / LOOKED_AT + 1; i < n; i += step) {
+        float v, is;
+        image_to_float(&v, plane, type, i, 1);
+        if (!(v >= 0 && v <= 1)) return false;
+        int code = (int)lrintf(v * 255);
+        is = (float)code / 255;
+        float room = type == PIXEL_HALF ? 0x1p-11f * is : 0x1p-22f;
+        if (fabsf(v - is) > room) return false;
+        codes += !seen[code];
+        seen[code] = true;
+    }
+    return codes >= CODES;
+}
+
+/* Warns once of a picture whose colours seem to be coded. */
+static void warn_of_codes(const settings *s, const image *img) {
+    layer_map m;
+    const image_part *p = &img->head.part[0];
+    if (s->input_space || strcmp(img->head.format, "png") == 0 ||
+        !layer_map_make(&m, p, s->bloom.layers, s->bloom.exclude, NULL))
+        return;
+    size_t n = (size_t)image_width(p) * image_height(p);
+    bool coded = m.groups > 0;
+    for (int c = 0; coded && c < m.group[0].channels; c++) {
+        int at = m.group[0].channel[c];
+        coded = img->plane[0] && img->plane[0][at] &&
+                has_steps(img->plane[0][at], p->channel[at].type, n);
+    }
+    layer_map_free(&m);
+    if (coded)
+        log_warn("the image has the values of an 8-bit picture, from 0 to 1: if it is one in sRGB "
+                 "that was not decoded, give --input-space srgb");
+}
+
+/* Warns of a depth where a mask is wanted. */
+static void warn_of_mask(const char *mask) {
+    if (mask && text_glob_any("Z,*.Z,ZBack,*.ZBack,depth*,*.depth*", mask))
+        log_warn(
+            "--mask '%s' is a depth by its name, and a mask is 0 where light stays and 1 where "
+            "it spreads: make a mask of it first",
+            mask);
+}
+
+bool hints_image(const settings *s, const char *kernel, const image *img, par *threads) {
+    warn_of_mask(s->bloom.mask);
+    warn_of_layers(s, &img->head);
+    warn_of_codes(s, img);
+    static const char MAYBE[] = "IN and KERNEL may be swapped";
+    const image_part *in = &img->head.part[0];
+    image_reader *r = spectrum_file_is(kernel) ? NULL : image_open(kernel, NULL, threads, NULL);
+    if (!r) return false;
+    const image_header *head = image_reader_header(r);
+    uint32_t w = image_width(&head->part[0]), h = image_height(&head->part[0]);
+    text others = {0};
+    uint32_t at[2];
+    bool warns = true;
+    add_other_channels(head, &others);
+    image_close(&r);
+    double scale = s->bloom.kernel.size;
+    if (s->bloom.kernel_relative) scale *= (double)image_height(in) / h;
+    bool larger = w * scale > image_width(in) && h * scale > image_height(in);
+    if (larger && s->bloom.kernel.size >= 5)
+        log_warn(
+            "--kernel-scale %g makes the kernel %.0f x %.0f, larger than the image; %g %% would "
+            "be %g",
+            s->bloom.kernel.size, w * scale, h * scale, s->bloom.kernel.size,
+            s->bloom.kernel.size / 100);
+    if (others.n) {
+        log_warn("%s: the kernel '%s' has channels that a kernel has no use for (%s)", MAYBE,
+                 kernel, others.s);
+    } else if (!settings_given(s, "kernel_center", FOR_APPLY) && larger &&
+               kernel_is_off_centre(kernel, at, threads)) {
+        log_warn("%s: the kernel '%s' is brightest at %u, %u, far from its centre, and larger than "
+                 "the image",
+                 MAYBE, kernel, at[0], at[1]);
+    } else {
+        warns = false;
+    }
+    text_free(&others);
+    return warns;
+}
