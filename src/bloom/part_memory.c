@@ -93,7 +93,9 @@ uint64_t part_memory(mem_plan *to, const part_needs *n, const tiling *t) {
     const spectrum_request lines = {.mode = whole ? s->spectrum : SPECTRUM_EXACT,
                                     .first = about.first,
                                     .length = {about.axis[0].length, about.axis[1].length},
-                                    .float64 = about.sample_bytes == sizeof(double)};
+                                    .float64 = about.sample_bytes == sizeof(double),
+                                    .by_lines = whole && session_by_lines(s, n->class),
+                                    .at_once = whole && session_at_once(s, n->class, &about)};
     plan worst = about;
     if (!whole) worst.first = PLAN_Y; /* either axis of a tile may be the first one */
     uint64_t making, tile = 0, in = 0, out = 0;

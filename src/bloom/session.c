@@ -90,6 +90,13 @@ void session_rest(session *s) {
     device_pool_trim(s->devices);
 }
 
+bool session_at_once(const bloom_settings *s, engine_class class, const plan *p) {
+    enum { SMALL = 32 };
+    const uint64_t bytes = (uint64_t)p->ask.spectra * (p->axis[0].length / 2 + 1) *
+                           p->axis[1].length * 2 * sizeof(float);
+    return class == ENGINE_CPU && s->images > 1 && bytes <= mem_limit() / SMALL;
+}
+
 int session_forecast(session *s, const plan_request *ask, bloom_forecasts *to, err *e) {
     device_request r = kernel_at_device(&s->s, ask);
     const device_list *list;
@@ -119,7 +126,9 @@ static bool make_lines(void *ctx, spectrum_lines *to, const plan *p, err *e) {
     const spectrum_request ask = {.mode = s->s.spectrum,
                                   .first = p->first,
                                   .length = {p->axis[0].length, p->axis[1].length},
-                                  .float64 = p->sample_bytes == 8};
+                                  .float64 = p->sample_bytes == 8,
+                                  .by_lines = session_by_lines(&s->s, l->device.class),
+                                  .at_once = session_at_once(&s->s, l->device.class, p)};
     bool exact = ask.float64 || ask.mode == SPECTRUM_EXACT;
     psf kernel = j->want->size->kernel;
     if (!exact) kernel.rest = NULL; /* a source is of floats, and so is what the cache keeps */

@@ -49,6 +49,14 @@ kernel_sizes *session_sizes(session *s);
  * the seconds that the spectrum took. */
 double session_expect(session *s, const kernel_need *need, plan_planes planes, device_way way);
 
+/* Returns whether all lines of a resampled spectrum are kept for image after image on the CPU:
+ * where that takes a small part of the memory. The plan has its lengths. */
+bool session_at_once(const bloom_settings *s, engine_class class, const plan *p);
+/* Returns whether a spectrum in double is made line by line: for a lone image on the CPU, since
+ * each image makes the lines again. */
+static inline bool session_by_lines(const bloom_settings *s, engine_class class) {
+    return class == ENGINE_CPU && s->images <= 1;
+}
 /* Forecasts for every device that there is. Returns the index of the one that would be taken, or
  * -1. */
 int session_forecast(session *s, const plan_request *ask, bloom_forecasts *to, err *e);

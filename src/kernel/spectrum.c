@@ -44,15 +44,19 @@ static void fill_line(const void *ctx, uint32_t i, double *to) {
     }
 }
 
-static bool transform_taps(void *to, const tap_transform *f, par *threads, err *e) {
+static fft_plane plane_of(const tap_transform *f) {
     uint32_t a = f->first, b = 1 - a, size = b ? f->kernel->h : f->kernel->w;
-    fft_plane p = {.first = f->length[a],
-                   .second = f->length[b],
-                   .lines = min_u32(size, f->length[b]),
-                   .origin = (f->length[b] - f->origin[b] % f->length[b]) % f->length[b],
-                   .fill = fill_line,
-                   .ctx = f,
-                   .float64 = f->float64};
+    return (fft_plane){.first = f->length[a],
+                       .second = f->length[b],
+                       .lines = min_u32(size, f->length[b]),
+                       .origin = (f->length[b] - f->origin[b] % f->length[b]) % f->length[b],
+                       .fill = fill_line,
+                       .ctx = f,
+                       .float64 = f->float64};
+}
+
+static bool transform_taps(void *to, const tap_transform *f, par *threads, err *e) {
+    const fft_plane p = plane_of(f);
     return fft_half_spectrum(to, &p, threads, e);
 }
 
@@ -128,6 +132,29 @@ static bool new_lines(spectrum_lines *l, const psf *k, const spectrum_request *r
     return true;
 }
 
+/* Lines of a resampled spectrum are made in pieces. */
+enum { PIECE = 16 };
+
+static bool fill_piece(void *ctx, size_t index, int worker, err *e) {
+    const spectrum_lines *l = ctx;
+    const size_t pieces = ceil_div_size(l->halves, PIECE);
+    const uint32_t channel = (uint32_t)(index / pieces), k1 = (uint32_t)(index % pieces) * PIECE;
+    const spectrum_piece p = {channel, k1, min_u32(PIECE, l->halves - k1), 0, l->length};
+    (void)worker, (void)e;
+    resample_lines(l->made, &p,
+                   (float *)l->value + ((size_t)channel * l->halves + k1) * l->length * 2);
+    return true;
+}
+
+/* Makes all lines of a resampled spectrum. */
+static bool fill(spectrum_lines *l, par *threads, err *e) {
+    l->value = mem_raw(l->channels, l->halves * spectrum_line_bytes(l), "spectrum", e);
+    bool ok = l->value &&
+              par_for(threads, l->channels * ceil_div_size(l->halves, PIECE), fill_piece, l, e);
+    resample_close(&l->made);
+    return ok;
+}
+
 bool spectrum_at(spectrum_lines *to, const spectrum *s, const spectrum_request *r, par *threads,
                  err *e) {
     const psf *k = &s->kernel;
@@ -154,12 +181,19 @@ bool spectrum_at(spectrum_lines *to, const spectrum *s, const spectrum_request *
         .first = r->first,
         .length = {length[0], length[1]},
         .shift = {(int64_t)k->w / 2 - k->cx, (int64_t)k->h / 2 - k->cy}};
-    bool ok;
-    if (mode == SPECTRUM_RESAMPLED)
+    bool ok = true;
+    if (r->float64 && r->by_lines) {
+        for (; ok && taps.channel < k->channels; taps.channel++) {
+            const fft_plane p = plane_of(&taps);
+            ok = (l.half[taps.channel] = fft_halves_open(&p, threads, e));
+        }
+    } else if (mode == SPECTRUM_RESAMPLED && r->at_once)
+        ok = (l.made = resample_open(&resampled, threads, e)) && fill(&l, threads, e);
+    else if (mode == SPECTRUM_RESAMPLED)
         ok = (l.made = resample_open(&resampled, threads, e));
     else
         ok = (l.value = mem_raw(k->channels, step, "spectrum", e));
-    for (; ok && l.value && taps.channel < k->channels; taps.channel++)
+    for (; ok && l.value && mode == SPECTRUM_EXACT && taps.channel < k->channels; taps.channel++)
         ok = transform_taps((char *)l.value + taps.channel * step, &taps, threads, e);
     if (ok)
         *to = l;
@@ -174,6 +208,12 @@ uint64_t spectrum_bytes(uint32_t w, uint32_t h, uint32_t channels, const spectru
                         uint64_t *making) {
     const uint32_t size[2] = {w, h}, *l = r->length;
     uint64_t taps = (uint64_t)w * h * channels, line = 2 * sizeof(float) * (uint64_t)l[1];
+    if (r->float64 && r->by_lines) {
+        *making = mem_rounded(sizeof(float) * taps);
+        return mem_rounded(2 * sizeof(double) * (uint64_t)min_u32(size[1 - r->first], l[1]) *
+                           (l[0] / 2 + 1)) *
+               channels;
+    }
     if (r->float64 || r->mode == SPECTRUM_EXACT) {
         uint64_t lines = min_u32(size[1 - r->first], l[1]), halves = l[0] / 2 + 1;
         *making = mem_rounded(sizeof(float) * taps) +
@@ -182,12 +222,15 @@ uint64_t spectrum_bytes(uint32_t w, uint32_t h, uint32_t channels, const spectru
     }
     uint64_t rows = (uint64_t)length_next(2 * size[r->first], 2) / 2 + 1 + RESAMPLE_TAPS;
     *making = mem_rounded(sizeof(float) * taps) + mem_rounded(4 * sizeof(float) * taps);
-    return mem_rounded(line * rows * channels);
+    if (!r->at_once) return mem_rounded(line * rows * channels);
+    *making += mem_rounded(line * rows * channels);
+    return mem_rounded(line * (l[0] / 2 + 1) * channels);
 }
 
 void spectrum_lines_free(spectrum_lines *l) {
     mem_free(l->value);
     resample_close(&l->made);
+    for (int c = 0; c < PSF_CHANNELS; c++) fft_halves_close(&l->half[c]);
     *l = (spectrum_lines){0};
 }
 
@@ -201,6 +244,11 @@ const void *spectrum_some(const spectrum_lines *l, uint32_t channel, uint32_t k1
         return (const char *)l->value + ((size_t)channel * l->halves + k1) * spectrum_line_bytes(l);
     resample_lines(l->made, &(spectrum_piece){channel, k1, lines, 0, l->length}, room);
     return room;
+}
+
+double *spectrum_transform(const spectrum_lines *l, uint32_t channel, uint32_t k1, double *a,
+                           double *b) {
+    return fft_halves_lines(l->half[channel], k1, a, b);
 }
 
 void spectrum_part(const spectrum_lines *l, const spectrum_piece *p, void *to) {

@@ -9,8 +9,9 @@
  *
  * Engines get spectrum_lines: the half spectrum at the plan's lengths, line by line, in natural
  * order, without the centre tap: image = tap * in + gain * (in conv tail). A resampled spectrum is
- * not in memory as a whole; its lines are made when they are needed, and more than once. The
- * engines normalise by the transform lengths. The module knows nothing of plans and engines. */
+ * in memory as a whole only if that is asked for; else its lines are made when they are needed, and
+ * more than once. The engines normalise by the transform lengths. The module knows nothing of plans
+ * and engines. */
 #ifndef KERNEL_SPECTRUM_H
 #define KERNEL_SPECTRUM_H
 
@@ -47,7 +48,9 @@ typedef struct {
     void *value;              /* complex float or double [channel][k1][k2]; or NULL, and */
     uint32_t lanes;           /* lines that are mixed with each other: spectrum_arrange; 0: none */
     double tap[PSF_CHANNELS]; /* the centre tap, which the lines do not hold */
-    resampling *made;         /* makes the lines; NULL where `value` is not */
+    resampling *made;         /* makes the lines, or */
+    struct fft_halves
+        *half[PSF_CHANNELS]; /* these do, of each channel; NULL where `value` is not */
 } spectrum_lines;
 
 typedef struct {
@@ -55,6 +58,10 @@ typedef struct {
     uint32_t first;     /* PLAN_X (0) or PLAN_Y (1): the axis that is halved */
     uint32_t length[2]; /* of the first axis, of the other one */
     bool float64;       /* the result is in double; the mode is then SPECTRUM_EXACT */
+    bool by_lines;      /* of those in double: they are made when they are wanted, by
+                           spectrum_transform alone. That takes a tenth of the memory, and as long for
+                           each frame as making all lines once */
+    bool at_once;       /* of resampled ones: all lines are made and kept, for frame after frame */
 } spectrum_request;
 
 /* Makes the spectrum at other lengths. SPECTRUM_EXACT transforms the kernel at these lengths, which
@@ -73,6 +80,12 @@ size_t spectrum_line_bytes(const spectrum_lines *l);
  * their bytes. Several threads may ask at the same time. */
 const void *spectrum_some(const spectrum_lines *l, uint32_t channel, uint32_t k1, uint32_t lines,
                           void *room);
+
+/* Returns lines k1 to k1 + 3 where they are made so, mixed and in natural order: number i of all
+ * real parts, then of all imaginary parts, then number i + 1. Those behind the last one are zero.
+ * a, b: 8 * length doubles each, of which one has the result. */
+double *spectrum_transform(const spectrum_lines *l, uint32_t channel, uint32_t k1, double *a,
+                           double *b);
 
 /* Puts the numbers of all lines into another order, once: number i of a line is then the one of
  * frequency order[i]. Where the lines have values, those of each `lanes` lines, from the first on,

@@ -41,4 +41,12 @@ typedef struct {
 /* Fills the half spectrum to[k1][k2], k1 = 0 .. first / 2, k2 = 0 .. second - 1. */
 bool fft_half_spectrum(void *to, const fft_plane *p, par *threads, err *e);
 
+/* The first of its two steps, along the lines that are not zero. Const once made. */
+typedef struct fft_halves fft_halves;
+fft_halves *fft_halves_open(const fft_plane *p, par *threads, err *e);
+void fft_halves_close(fft_halves **h);
+/* Does the second step for FFT_LINES lines from k1 on, as fft_forward does; those behind the last
+ * one are zero. Several threads may call it at the same time. */
+double *fft_halves_lines(const fft_halves *h, size_t k1, double *a, double *b);
+
 #endif

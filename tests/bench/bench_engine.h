@@ -1,9 +1,10 @@
 /* bench_engine.h - the CPU engine with frames as a run gives them to it.
  *
  * What the last pass does depends on the pixels and on the join, so both are those of a run: the
- * kernel's centre tap is in the join, the spectrum of floats is resampled, and light that leaves
- * the image is weighed. An ordinary frame has nothing below zero. One of signs has grain around
- * black, of which half is below zero. One under a mask spreads a part of its light. */
+ * kernel's centre tap is in the join, the spectrum of floats is resampled, at once as for a
+ * sequence, and light that leaves the image is weighed. An ordinary frame has nothing below zero.
+ * One of signs has grain around black, of which half is below zero. One under a mask spreads a part
+ * of its light. */
 #ifndef BENCH_ENGINE_H
 #define BENCH_ENGINE_H
 
@@ -88,7 +89,8 @@ static inline bench_engine bench_open(uint32_t w, uint32_t h, uint32_t taps, uin
     const spectrum_request want = {.mode = doubles ? SPECTRUM_EXACT : SPECTRUM_RESAMPLED,
                                    .first = b.p.first,
                                    .length = {b.p.axis[0].length, b.p.axis[1].length},
-                                   .float64 = doubles};
+                                   .float64 = doubles,
+                                   .at_once = true};
     const engine_device d = {.class = ENGINE_CPU};
     ok = ok && spectrum_at(&lines, &source, &want, threads, &e) &&
          (b.g = engine_open(&d, threads, NULL, &e)) &&

@@ -78,8 +78,8 @@ static void fill(spectrum_lines *l) {
 static spectrum_lines at(const spectrum *s, spectrum_mode mode, uint32_t first, uint32_t l1,
                          uint32_t l2, bool float64) {
     spectrum_lines l;
-    CHECK_OK(spectrum_at(&l, s, &(spectrum_request){mode, first, {l1, l2}, float64}, make_threads(),
-                         &e));
+    CHECK_OK(spectrum_at(&l, s, &(spectrum_request){mode, first, {l1, l2}, float64, false, false},
+                         make_threads(), &e));
     assert_int_equal(l.halves, l1 / 2 + 1);
     assert_int_equal(l.length, l2);
     assert_true(l.float64 == float64);
@@ -223,6 +223,45 @@ TEST(resampled_is_exact) {
 
 /* --- all --- */
 
+/* Lines that are made when they are wanted, or all at once, have the numbers of the others. */
+TEST(lines_at_once_and_one_by_one) {
+    static const uint32_t LENGTH[][2] = {{64, 48}, {50, 30}, {9, 1}, {120, 90}};
+    for (size_t i = 0; i < COUNT(LENGTH) * 2; i++) {
+        psf k = kernel_make(RANDOM, 13, 9, 3, 5, 7);
+        spectrum s = source_of(&k);
+        spectrum_request ask = {.first = (uint32_t)i % 2,
+                                .length = {LENGTH[i / 2][0], LENGTH[i / 2][1]}};
+        spectrum_lines made, all, doubles, halves;
+        CHECK_OK(spectrum_at(&made, &s, &ask, make_threads(), &e));
+        ask.at_once = true;
+        CHECK_OK(spectrum_at(&all, &s, &ask, make_threads(), &e));
+        ask.float64 = true;
+        CHECK_OK(spectrum_at(&doubles, &s, &ask, make_threads(), &e));
+        ask.by_lines = true;
+        CHECK_OK(spectrum_at(&halves, &s, &ask, make_threads(), &e));
+        assert_true(all.value && !all.made && halves.half[2] && !halves.value);
+        const size_t n = all.length;
+        OWN_HEAP float *line = malloc(2 * n * sizeof *line);
+        OWN_MEM double *a = mem_raw(n, 8 * sizeof *a, "lines", &e),
+                       *b = mem_raw(n, 8 * sizeof *b, "lines", &e);
+        for (uint32_t c = 0; c < 3; c++)
+            for (uint32_t k1 = 0; k1 < all.halves; k1++) {
+                const float *is = (float *)all.value + ((size_t)c * all.halves + k1) * 2 * n;
+                const double *want = (double *)doubles.value +
+                                     ((size_t)c * all.halves + k1) * 2 * n;
+                assert_memory_equal(spectrum_some(&made, c, k1, 1, line), is, 2 * n * sizeof *is);
+                const double *z = spectrum_transform(&halves, c, k1 / 4 * 4, a, b);
+                for (size_t t = 0; t < n; t++)
+                    assert_true(z[8 * t + k1 % 4] == want[2 * t] &&
+                                z[8 * t + 4 + k1 % 4] == want[2 * t + 1]);
+            }
+        spectrum_lines *const each[] = {&made, &all, &doubles, &halves};
+        for (size_t t = 0; t < COUNT(each); t++) spectrum_lines_free(each[t]);
+        spectrum_free(&s);
+        psf_free(&k);
+    }
+}
+
 /* The same bytes whatever the number of threads. */
 TEST(threads_change_nothing) {
     OWN(psf) k = kernel_make(STAR, 50, 37, 2, 20, 18);
@@ -233,7 +272,8 @@ TEST(threads_change_nothing) {
     for (int mode = SPECTRUM_RESAMPLED; mode < SPECTRUM_MODES; mode++)
         for (uint32_t first = 0; first < 2; first++) {
             OWN(spectrum_lines) a = at(&s, (spectrum_mode)mode, first, 150, 128, false), b;
-            const spectrum_request want = {(spectrum_mode)mode, first, {150, 128}, false};
+            const spectrum_request want = {
+                (spectrum_mode)mode, first, {150, 128}, false, false, false};
             CHECK_OK(spectrum_at(&b, &s, &want, one, &e));
             fill(&b);
             assert_memory_equal(a.value, b.value, (size_t)2 * 76 * 128 * 2 * sizeof(float));

@@ -120,13 +120,14 @@ static void bench_add_json(const row *r, json_out *j) {
 /* --- what is measured ------------------------------------------------------------------------- */
 
 static bool bench_spectrum_for(spectrum_lines *l, const frames_bench *b, const psf *k,
-                               const plan *p, err *e) {
+                               const plan *p, engine_class on, err *e) {
     spectrum source = {0};
     const spectrum_request want = {.mode = p->sample_bytes == 8 ? SPECTRUM_EXACT
                                                                 : SPECTRUM_RESAMPLED,
                                    .first = p->first,
                                    .length = {p->axis[0].length, p->axis[1].length},
-                                   .float64 = p->sample_bytes == 8};
+                                   .float64 = p->sample_bytes == 8,
+                                   .at_once = on == ENGINE_CPU};
     bool ok = (want.float64 ? psf_copy(&source.kernel, k, e)
                             : spectrum_make(&source, k, b->threads, e)) &&
               spectrum_at(l, &source, &want, b->threads, e);
@@ -152,7 +153,7 @@ static bool bench_on(frames_bench *b, const engine_device *d, const plan *p, con
     for (uint32_t i = 0; i < p->passes; i++) r.bytes += p->pass[i].bytes;
     spectrum_lines lines = {0};
     double start = clock_now();
-    bool ok = bench_spectrum_for(&lines, b, k, p, e);
+    bool ok = bench_spectrum_for(&lines, b, k, p, d->class, e);
     r.spectrum = clock_now() - start;
     measure_request q = {.device = d,
                          .plan = p,

@@ -113,7 +113,7 @@ static bool take_kernel(cpu_engine *g, spectrum_lines *k, err *e) {
     const lanes *f = g->job.fft[1];
     uint32_t *order = mem_raw(f->n, sizeof *order, "order of frequencies", e);
     for (uint32_t i = 0; order && i < f->n; i++) order[i] = i / f->b + f->a * (i % f->b);
-    bool ok = order && spectrum_arrange(k, order, g->pass->lanes, g->threads, e);
+    bool ok = order && (k->half[0] || spectrum_arrange(k, order, g->pass->lanes, g->threads, e));
     mem_free(order);
     if (!ok) return false;
     spectrum_lines_free(&g->kernel);
@@ -136,6 +136,7 @@ static uint64_t cpu_bytes(engine_class class, const plan *p, uint32_t threads) {
     uint64_t lines = ceil_div_u64(p->axis[1].extent, CPU_LINES) * CPU_LINES + 1;
     uint64_t half = ceil_div_u64(p->halves, LANES) * LANES * lines * 2 * p->sample_bytes;
     uint64_t line = max_u32(p->axis[0].length, p->axis[1].length) + p->axis[0].length + LEVELS;
+    if (p->sample_bytes == sizeof(double)) line += 2 * (uint64_t)p->axis[1].length;
     return mem_rounded(half) + (threads + 1) * line * NUMBER + mem_rounded(columns_bytes(p));
 }
 

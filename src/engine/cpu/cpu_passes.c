@@ -60,9 +60,16 @@ size_t cpu_passes_row_room(const cpu_job *j) {
     return j->p->first == PLAN_X ? (ceil_div_size(j->p->axis[0].extent, 16) | 1) * 16 : 16;
 }
 
-size_t cpu_passes_room(const cpu_job *j, const cpu_passes *k) {
+/* Rows of the image, 2 * lanes of them, are cpu_passes_row_room numbers of every lane. */
+static size_t before_transform(const cpu_job *j, const cpu_passes *k) {
     sizes s = sizes_of(j);
     return (s.matrix + 5 * s.level + cpu_passes_row_room(j)) * k->number;
+}
+
+/* A kernel that is made by lines has two for each number of every lane. */
+size_t cpu_passes_room(const cpu_job *j, const cpu_passes *k) {
+    bool doubles = j->p->sample_bytes == sizeof(double);
+    return before_transform(j, k) + (doubles ? 2 * j->p->axis[1].length * k->number : 0);
 }
 
 cpu_room cpu_passes_room_of(const cpu_job *j, const cpu_passes *k, int worker) {
@@ -74,7 +81,8 @@ cpu_room cpu_passes_room_of(const cpu_job *j, const cpu_passes *k, int worker) {
                       .row = level + 2 * step,
                       .kernel = level + 3 * step,
                       .lines = level + 4 * step,
-                      .rows = level + 5 * step};
+                      .rows = level + 5 * step,
+                      .transform = (double *)(void *)(at + before_transform(j, k))};
 }
 
 /* --- denormals ------------------------------------------------------------------------------- */

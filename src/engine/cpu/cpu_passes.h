@@ -28,6 +28,7 @@
 
 #include "base/par.h"
 #include "engine/cpu/cpu_join.h"
+#include "math/fft.h"
 #include "math/lanes.h"
 #include "math/plan.h"
 
@@ -93,12 +94,13 @@ size_t cpu_passes_room(const cpu_job *j, const cpu_passes *k);
 
 /* A worker's scratch. */
 typedef struct {
-    void *matrix;     /* of a long transform */
-    void *scratch[2]; /* of a level */
-    void *row;        /* of axis 2, transformed, */
-    void *kernel;     /* the kernel's numbers for it, */
-    void *lines;      /* and the same as they come: line after line */
-    void *rows;       /* CPU_LINES rows of the image, `row_room` apart */
+    void *matrix;      /* of a long transform */
+    void *scratch[2];  /* of a level */
+    void *row;         /* of axis 2, transformed, */
+    void *kernel;      /* the kernel's numbers for it, */
+    void *lines;       /* and the same as they come: line after line */
+    void *rows;        /* CPU_LINES rows of the image, `row_room` apart */
+    double *transform; /* two lines of axis 2 for each FFT_LINES lanes, in double */
 } cpu_room;
 size_t cpu_passes_row_room(const cpu_job *j);
 cpu_room cpu_passes_room_of(const cpu_job *j, const cpu_passes *k, int worker);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define REAL    float
+#define DOUBLES 0
 #define LANES   4
 #define CODE    LANES_ANY_FLOAT32
 #define PASSES  CPU_PASSES_ANY_FLOAT32
@@ -14,6 +15,7 @@
 #include "engine/cpu/cpu_passes.inc"
 
 #define REAL    double
+#define DOUBLES 1
 #define LANES   4
 #define CODE    LANES_ANY_FLOAT64
 #define PASSES  CPU_PASSES_ANY_FLOAT64

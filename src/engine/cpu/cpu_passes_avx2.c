@@ -8,6 +8,7 @@
 
 #if defined(__AVX2__)
 #define REAL    float
+#define DOUBLES 0
 #define LANES   8
 #define CODE    LANES_AVX2_FLOAT32
 #define PASSES  CPU_PASSES_AVX2_FLOAT32
@@ -15,6 +16,7 @@
 #include "engine/cpu/cpu_passes.inc"
 
 #define REAL    double
+#define DOUBLES 1
 #define LANES   4
 #define CODE    LANES_AVX2_FLOAT64
 #define PASSES  CPU_PASSES_AVX2_FLOAT64
