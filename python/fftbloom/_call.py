@@ -20,7 +20,7 @@ class Code(enum.Enum):
     NO_DEVICE = 7  #: no device can do the work
     NO_MEMORY = 8  #: the budget or the system has too little
     IO = 9  #: a file cannot be read or written
-    TRY_AGAIN = 10  #: a device was lost, a disk is full
+    TRY_AGAIN = 10  #: a device was lost
     CANCELLED = 11  #: the work was stopped
     INTERNAL = 12  #: a bug in fftbloom; please report it
 

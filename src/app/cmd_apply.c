@@ -15,19 +15,25 @@
 
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
+
+/* Returns whether a file may stay as it is, so that it may be protected. */
+static bool may_stay(const settings *s, const char *path) {
+    return (s->update || !s->clobber) && access(path, F_OK) == 0;
+}
 
 /* Checks before any work what would else fail at the end of the first frame. */
 static bool check_outputs(const settings *s, const job *j, err *e) {
     job_files f;
     bool ok = job_frame(j, 0, &f, e);
     static const char *const EXTENSION[JOB_PATHS] = {[JOB_BEFORE] = ".png", [JOB_EMITTED] = ".exr"};
-    ok = ok && image_can_create(f.output, e);
+    ok = ok && (may_stay(s, f.output) || image_can_create(f.output, e));
     for (int k = JOB_BEFORE; ok && k < JOB_PATHS; k++) {
         const char *dot = f.path[k] ? strrchr(f.path[k], '.') : EXTENSION[k];
         ok = (dot && strcasecmp(dot, EXTENSION[k]) == 0) ||
              err_set(e, ERR_USAGE, "%s, '%s', must be a %s file", JOB_ROLE[k], f.path[k],
                      EXTENSION[k]);
-        ok = ok && (!f.path[k] || file_out_possible(f.path[k], e));
+        ok = ok && (!f.path[k] || may_stay(s, f.path[k]) || file_out_possible(f.path[k], e));
     }
     job_files_free(&f);
     return ok && (!s->report || file_out_possible(s->report, e) || err_in(e, "report"));

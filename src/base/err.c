@@ -34,7 +34,7 @@ static err_code code_of_errno(int number, err_code otherwise) {
     case ENOTDIR: return otherwise == ERR_IO ? ERR_NO_INPUT : otherwise;
     case ENOMEM: return ERR_MEMORY;
     case ENOSPC:
-    case EDQUOT:
+    case EDQUOT: return ERR_IO; /* somebody must make room */
     case EMFILE:
     case ENFILE: return ERR_RETRY;
     default: return otherwise;

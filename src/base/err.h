@@ -19,8 +19,8 @@ typedef enum {
     ERR_NO_INPUT = 66,  /* a file is not there or cannot be opened           */
     ERR_NO_DEVICE = 69, /* no device can do the work                         */
     ERR_INTERNAL = 70,  /* a bug in this program                             */
-    ERR_IO = 74,        /* reading or writing failed half way                */
-    ERR_RETRY = 75,     /* device lost, disk full, no memory: try again      */
+    ERR_IO = 74,        /* reading or writing failed: a full disk, say       */
+    ERR_RETRY = 75,     /* device lost, no memory: try again                 */
     /* Kinds of the above, with the same status, that the program itself tells apart. */
     ERR_CONFIG = 256 + ERR_USAGE,   /* a value, a config file or a suite is wrong */
     ERR_CANT_CREATE = 256 + ERR_IO, /* the output's folder or name cannot be made */
@@ -45,8 +45,8 @@ bool err_set(err *e, err_code code, const char *fmt, ...) __attribute__((format(
 bool err_in(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Sets from errno after a failed system call, and appends the system's words to the sentence. No
- * memory becomes ERR_MEMORY, no space or descriptors ERR_RETRY; a missing file ERR_NO_INPUT where
- * `code` is ERR_IO; anything else is `code`. */
+ * memory becomes ERR_MEMORY, no space ERR_IO, no descriptors ERR_RETRY; a missing file ERR_NO_INPUT
+ * where `code` is ERR_IO; anything else is `code`. */
 bool err_errno(err *e, err_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -269,6 +269,18 @@ void file_sweep(const char *folder) {
     closedir(d);
 }
 
+void file_touch(const char *path) {
+    int fd = open_fully(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
+    if (fd >= 0) futimens(fd, NULL);
+    if (fd >= 0) close(fd);
+}
+
+void file_set_mode(const char *path, unsigned mode) {
+    int fd = open_fully(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
+    if (fd >= 0) fchmod(fd, mode);
+    if (fd >= 0) close(fd);
+}
+
 /* Sweeps a folder the first time that something is written into it. */
 static void sweep_once(const char *folder) {
     enum { FOLDERS = 64 };
@@ -353,12 +365,18 @@ static bool cannot_create(const char *path, err *e) {
     return err_errno(e, ERR_CANT_CREATE, "cannot create '%s'", path);
 }
 
-/* Refuses folders, pipes and devices, which are never replaced. */
+/* Refuses folders, pipes and devices, which are never replaced, and files that their owner has
+ * protected. A rename would not ask for that, and nor would root. */
 static bool replaceable(const char *path, err *e) {
     struct stat st;
     if (stat(path, &st) != 0) /* final_name refuses links without end */
         return errno == ENOENT || errno == ENOTDIR || errno == ELOOP ||
                err_errno(e, ERR_CANT_CREATE, "cannot create '%s'", path);
+    if (S_ISREG(st.st_mode) && !(st.st_mode & S_IWUSR))
+        return err_set(e, ERR_CANT_CREATE,
+                       "'%s' is write-protected (mode %03o) and not replaced; chmod u+w allows it, "
+                       "or write elsewhere",
+                       path, (unsigned)st.st_mode & 0777);
     if (S_ISREG(st.st_mode)) return true;
     return err_set(e, ERR_CANT_CREATE,
                    S_ISDIR(st.st_mode) ? "'%s' is a folder; give the name of a file"
@@ -405,12 +423,13 @@ file_out *file_out_open(const char *path, bool replace, err *e) {
         if (f->fd < 0 || !(f->path = mem_str("standard output", e))) goto fail;
         return f;
     }
-    if (!replaceable(path, e) || !(f->path = final_name(path, e))) goto fail;
+    if (!(f->path = final_name(path, e))) goto fail;
     bool replaces = stat(f->path, &old) == 0;
-    if (replaces && f->keep) {
+    if (replaces && f->keep && S_ISREG(old.st_mode)) {
         exists(f, e);
         goto fail;
     }
+    if (!replaceable(path, e)) goto fail;
     if (file_folder(f->path, folder)) sweep_once(folder);
     for (int i = 0; i < SLOTS && f->slot < 0; i++) {
         int empty = FREE;

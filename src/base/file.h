@@ -81,6 +81,10 @@ void file_out_discard(file_out **f);
 
 /* Writes these bytes as the whole content of a file, by open, write and commit. */
 bool file_write_all(const char *path, const void *bytes, size_t n, err *e);
+/* Sets the time of a file to now, or its mode, as far as the system allows. Both go by the open
+ * file: the sandbox has no calls that do so by a name. */
+void file_touch(const char *path);
+void file_set_mode(const char *path, unsigned mode);
 
 /* Removes the temporary files of all open outputs, and lets no other be made: for whatever ends the
  * program without returning from main. Async-signal-safe. It may take a second, where another

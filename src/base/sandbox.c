@@ -5,9 +5,11 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <linux/sockios.h>
 #include <sched.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
@@ -40,22 +42,34 @@ static uint64_t known_rights(int version) {
     return (uint64_t)FIRST_VERSION | (version >= 2 ? REFER : 0) | (version >= 3 ? TRUNCATE : 0);
 }
 
+/* What a set of rules is about; a kernel knows the first fields, by its version. */
+typedef struct {
+    uint64_t files, ports, scopes;
+} rule_set;
+enum { SCOPE_SOCKETS = 1 << 0, SCOPE_SIGNALS = 1 << 1, SCOPES_SINCE = 6 };
+
 sandbox sandbox_open(void) {
     sandbox s = {.rules = -1};
     s.version = (int)syscall(CREATE_RULESET, NULL, (size_t)0, RULESET_VERSION);
-    uint64_t handled = known_rights(s.version);
-    if (s.version >= 1) s.rules = (int)syscall(CREATE_RULESET, &handled, sizeof handled, 0);
+    const rule_set all = {.files = known_rights(s.version),
+                          .scopes = SCOPE_SOCKETS | SCOPE_SIGNALS};
+    size_t known = s.version >= SCOPES_SINCE ? sizeof all : sizeof all.files;
+    if (s.version >= 1) s.rules = (int)syscall(CREATE_RULESET, &all, known, 0);
     if (s.rules < 0) s.why = errno;
     return s;
 }
 
-static void add_rule(const sandbox *s, const char *path, uint64_t rights) {
+static void add_rule(sandbox *s, const char *path, uint64_t rights) {
     struct {
         uint64_t rights;
         int32_t folder;
     } __attribute__((packed)) rule = {rights & known_rights(s->version), -1};
     struct stat st;
-    if (s->rules < 0 || (rule.folder = open(path, O_PATH | O_CLOEXEC)) < 0) return;
+    if (s->rules < 0) return;
+    if ((rule.folder = open(path, O_PATH | O_CLOEXEC)) < 0) {
+        if (errno == EMFILE || errno == ENFILE) s->lacks = errno;
+        return;
+    }
     if (fstat(rule.folder, &st) == 0 && !S_ISDIR(st.st_mode)) rule.rights &= OF_FILES;
     syscall(ADD_RULE, s->rules, RULE_PATH_BENEATH, &rule, 0);
     close(rule.folder);
@@ -71,8 +85,19 @@ void sandbox_write(sandbox *s, const char *path) {
 
 /* --- seccomp ---------------------------------------------------------------------------------- */
 
-/* What no run needs: the network, other programs and processes, the machine itself. */
+/* Calls that are younger than the headers of some systems; all machines have the same numbers. */
+enum {
+    SYS_OF_QUOTACTL_FD = 443,
+    SYS_OF_PROCESS_MRELEASE = 448,
+    SYS_OF_FCHMODAT2 = 452,
+    SYS_OF_LSM_SET_SELF_ATTR = 460,
+    UNKNOWN = 463 /* from here on: calls that nobody has looked at */
+};
+
+/* What no run needs: the network, other programs and processes, files by what is not their content,
+ * the machine itself. */
 static const int DENIED[] = {
+    /* sockets */
     SYS_socket,
     SYS_socketpair,
     SYS_connect,
@@ -82,17 +107,69 @@ static const int DENIED[] = {
     SYS_accept4,
     SYS_sendto,
     SYS_sendmsg,
+    SYS_sendmmsg,
+    /* programs and processes */
     SYS_execve,
     SYS_execveat,
     SYS_ptrace,
     SYS_process_vm_readv,
     SYS_process_vm_writev,
     SYS_kill,
+    SYS_tkill,
+    SYS_rt_sigqueueinfo,
     SYS_pidfd_open,
     SYS_pidfd_getfd,
+    SYS_pidfd_send_signal,
+    SYS_process_madvise,
+    SYS_OF_PROCESS_MRELEASE,
+    SYS_setpriority,
+    SYS_ioprio_set,
+    SYS_migrate_pages,
+    SYS_move_pages,
+    SYS_kcmp,
+    SYS_setpgid,
+    SYS_get_robust_list,
+    SYS_personality,
+    /* memory and messages that are shared with other processes by a number or a name */
+    SYS_shmget,
+    SYS_shmat,
+    SYS_shmctl,
+    SYS_msgget,
+    SYS_msgsnd,
+    SYS_msgrcv,
+    SYS_msgctl,
+    SYS_semget,
+    SYS_semop,
+    SYS_semctl,
+    SYS_semtimedop,
+    SYS_mq_open,
+    SYS_mq_unlink,
+    /* mode, owner, times and attributes of a file by its name; those of an open file stay */
+    SYS_fchmodat,
+    SYS_OF_FCHMODAT2,
+    SYS_fchownat,
+    SYS_setxattr,
+    SYS_lsetxattr,
+    SYS_removexattr,
+    SYS_lremovexattr,
+    SYS_fremovexattr,
+    /* the machine and its kernel */
+    SYS_sethostname,
+    SYS_setdomainname,
+    SYS_settimeofday,
+    SYS_clock_settime,
+    SYS_clock_adjtime,
+    SYS_adjtimex,
+    SYS_syslog,
+    SYS_vhangup,
     SYS_bpf,
     SYS_perf_event_open,
     SYS_io_uring_setup,
+    SYS_io_uring_enter,
+    SYS_io_uring_register,
+    SYS_userfaultfd,
+    SYS_fanotify_init,
+    SYS_fanotify_mark,
     SYS_keyctl,
     SYS_add_key,
     SYS_request_key,
@@ -100,15 +177,28 @@ static const int DENIED[] = {
     SYS_umount2,
     SYS_pivot_root,
     SYS_chroot,
+    SYS_fsopen,
+    SYS_fsconfig,
+    SYS_fsmount,
+    SYS_fspick,
+    SYS_open_tree,
+    SYS_move_mount,
+    SYS_mount_setattr,
     SYS_unshare,
     SYS_setns,
-    SYS_userfaultfd,
     SYS_open_by_handle_at,
     SYS_init_module,
     SYS_finit_module,
     SYS_delete_module,
     SYS_kexec_load,
+    SYS_kexec_file_load,
     SYS_reboot,
+    SYS_swapon,
+    SYS_swapoff,
+    SYS_acct,
+    SYS_quotactl,
+    SYS_OF_QUOTACTL_FD,
+    /* who the process is */
     SYS_setuid,
     SYS_setgid,
     SYS_setreuid,
@@ -116,16 +206,59 @@ static const int DENIED[] = {
     SYS_setresuid,
     SYS_setresgid,
     SYS_setgroups,
-    SYS_swapon,
-    SYS_swapoff,
-    SYS_acct,
-    SYS_quotactl,
-    SYS_personality,
-#ifdef SYS_fork
+    SYS_setfsuid,
+    SYS_setfsgid,
+    SYS_capset,
+    SYS_OF_LSM_SET_SELF_ATTR,
+#ifdef __x86_64__ /* older forms, and ports */
     SYS_fork,
     SYS_vfork,
+    SYS_chmod,
+    SYS_chown,
+    SYS_lchown,
+    SYS_utime,
+    SYS_utimes,
+    SYS_futimesat,
+    SYS_iopl,
+    SYS_ioperm,
+    SYS_modify_ldt,
+    SYS_uselib,
+    SYS_create_module,
+    SYS_query_module,
+    SYS_get_kernel_syms,
+    SYS_nfsservctl,
+    SYS__sysctl,
+    SYS_lookup_dcookie,
 #endif
 };
+
+/* Calls that depend on an argument, of which the lower half counts but for NOTHING. */
+typedef enum {
+    OWN,     /* the number of this process, or of others that `value` has */
+    NONE_OF, /* no such value */
+    NO_BIT,  /* no such bit */
+    NOTHING  /* a pointer that is NULL */
+} argument_rule;
+
+static const struct {
+    int number, arg;
+    argument_rule rule;
+    unsigned value[4]; /* ends with 0, which OWN takes, too, if `zero` */
+    bool zero;
+} DEPENDS[] = {
+    {SYS_tgkill, 0, OWN, {0}, false},
+    {SYS_rt_tgsigqueueinfo, 0, OWN, {0}, false},
+    {SYS_prlimit64, 0, OWN, {0}, true},
+    {SYS_sched_setaffinity, 0, OWN, {0}, true},
+    {SYS_sched_setscheduler, 0, OWN, {0}, true},
+    {SYS_sched_setparam, 0, OWN, {0}, true},
+    {SYS_sched_setattr, 0, OWN, {0}, true},
+    {SYS_utimensat, 1, NOTHING, {0}, false}, /* the times of an open file */
+    {SYS_fchmod, 1, NO_BIT, {S_ISUID | S_ISGID | S_ISVTX}, false},
+    {SYS_fcntl, 1, NONE_OF, {F_SETOWN, F_SETOWN_EX, F_SETSIG}, false}, /* signals when bytes come */
+    {SYS_ioctl, 1, NONE_OF, {FIOSETOWN, SIOCSPGRP, TIOCSTI, TIOCLINUX}, false},
+};
+enum { DEPENDING = sizeof DEPENDS / sizeof *DEPENDS, LONGEST_RULE = 16 };
 
 #if defined __x86_64__
 enum { MACHINE = AUDIT_ARCH_X86_64, NUMBERS = 1 << 30 /* those of x32 begin here */ };
@@ -147,10 +280,48 @@ static const int NEEDED[] = {
     SYS_futex, SYS_sched_yield, SYS_rt_sigreturn, SYS_exit,   SYS_exit_group,
 };
 
+/* Fills in what is done with a call that depends on an argument: it ends with an answer. */
+static unsigned short make_rule(struct sock_filter *to, size_t i) {
+    const unsigned *v = DEPENDS[i].value;
+    const int arg = DEPENDS[i].arg, own = getpid();
+    unsigned short n = 0;
+    to[n++] = (struct sock_filter)FIELD(args[arg]);
+    switch (DEPENDS[i].rule) {
+    case OWN:
+        to[n++] = (struct sock_filter)IF(JEQ, (unsigned)own);
+        to[n++] = (struct sock_filter)ALLOW;
+        if (DEPENDS[i].zero) to[n++] = (struct sock_filter)IF(JEQ, 0);
+        if (DEPENDS[i].zero) to[n++] = (struct sock_filter)ALLOW;
+        to[n++] = (struct sock_filter)FAIL(EPERM);
+        return n;
+    case NONE_OF:
+        for (int k = 0; k < 4 && v[k]; k++) {
+            to[n++] = (struct sock_filter)IF(JEQ, v[k]);
+            to[n++] = (struct sock_filter)FAIL(EPERM);
+        }
+        break;
+    case NO_BIT:
+        to[n++] = (struct sock_filter)IF(JSET, v[0]);
+        to[n++] = (struct sock_filter)FAIL(EPERM);
+        break;
+    case NOTHING:
+        to[n++] = (struct sock_filter)UNLESS(JEQ, 0);
+        to[n++] = (struct sock_filter)FAIL(EPERM);
+        to[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+                                               offsetof(struct seccomp_data, args[arg]) + 4);
+        to[n++] = (struct sock_filter)UNLESS(JEQ, 0);
+        to[n++] = (struct sock_filter)FAIL(EPERM);
+        break;
+    }
+    to[n++] = (struct sock_filter)ALLOW;
+    return n;
+}
+
 /* Fills in the program: each test skips the answer behind it. */
 static unsigned short make_filter(struct sock_filter *to) {
-    const struct sock_filter begin[] = {FIELD(arch), UNLESS(JEQ, MACHINE), FAIL(EPERM),
-                                        FIELD(nr),   IF(JGE, NUMBERS),     FAIL(EPERM)};
+    const struct sock_filter begin[] = {FIELD(arch),      UNLESS(JEQ, MACHINE), FAIL(EPERM),
+                                        FIELD(nr),        IF(JGE, NUMBERS),     FAIL(EPERM),
+                                        IF(JGE, UNKNOWN), FAIL(ENOSYS)};
     /* The flags of clone3 lie in memory, which a filter does not see; without it the C library
      * takes clone. A clone that is no thread is a process. */
     const struct sock_filter end[] = {IF(JEQ, SYS_clone3),
@@ -166,6 +337,12 @@ static unsigned short make_filter(struct sock_filter *to) {
     for (size_t i = 0; i < sizeof DENIED / sizeof *DENIED; i++) {
         to[n++] = (struct sock_filter)IF(JEQ, (unsigned)DENIED[i]);
         to[n++] = (struct sock_filter)FAIL(EPERM);
+    }
+    for (size_t i = 0; i < DEPENDING; i++) {
+        unsigned short rule = make_rule(to + n + 1, i);
+        to[n] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)DEPENDS[i].number,
+                                             0, (uint8_t)rule);
+        n = (unsigned short)(n + 1 + rule);
     }
     for (size_t i = 0; i < sizeof end / sizeof *end; i++) to[n++] = end[i];
     return n;
@@ -194,7 +371,7 @@ void sandbox_enter_alone(void) {
 }
 
 void sandbox_enter(sandbox *s) {
-    struct sock_filter code[2 * sizeof DENIED / sizeof *DENIED + 16];
+    struct sock_filter code[2 * sizeof DENIED / sizeof *DENIED + LONGEST_RULE * DEPENDING + 32];
     const struct sock_fprog program = {make_filter(code), code};
     bool bound = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0,
          ruled = bound && s->rules >= 0 && syscall(RESTRICT_SELF, s->rules, 0) == 0;

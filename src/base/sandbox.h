@@ -1,9 +1,12 @@
 /* sandbox.h - gives up rights of this process that it does not need, by Landlock and seccomp.
  *
  * Afterwards only the folders and files that were named can be read or written, with all that is
- * below them, and there are no sockets, no other programs, no new processes, and no looking into
- * other processes: these calls fail with EPERM. Files that are open stay open. Rights never come
- * back. The module does not know what the program needs. */
+ * below them; there are no sockets, no other programs, no new processes, no signals to other
+ * processes, no way to change how these run, and no memory that is shared with them; mode, owner
+ * and times can be changed of open files alone, and nothing of the machine: these calls fail with
+ * EPERM. Calls that are younger than this list fail with ENOSYS. Files that are open stay open.
+ * Rights never come back. The module does not know what the program needs;
+ * tests/unit/test_sandbox.c has the list of what is left, with the reasons. */
 #ifndef BASE_SANDBOX_H
 #define BASE_SANDBOX_H
 
@@ -14,6 +17,7 @@ typedef struct {
     int version;
     bool filtered; /* by seccomp */
     int why;       /* errno of the first of the two that the kernel has refused; 0: it has both */
+    int lacks;     /* errno: a rule could not be made, since too many files are open; 0: all are */
 } sandbox;
 
 /* Begins a set of rules. Where the kernel has no Landlock, the two calls below do nothing. */

@@ -129,18 +129,35 @@ static bool add_hardest(choice *c, size_t n, err *e) {
     return true;
 }
 
+static void add_all(choice *c) {
+    const sampler_tile *t = c->t;
+    for (uint32_t k = 0; k < (t->together ? 1 : t->channels); k++)
+        for (uint32_t y = 0; y < t->down; y++)
+            for (uint32_t x = 0; x < t->across; x++) add(c, k, x, y);
+}
+
+static bool add_some(choice *c, size_t places, err *e) {
+    const sampler_tile *t = c->t;
+    for (size_t i = 0; i < places; i++)
+        add(c, (uint32_t)by_chance(c, t->channels), (int64_t)by_chance(c, t->across),
+            (int64_t)by_chance(c, t->down));
+    return add_hardest(c, t->count, e);
+}
+
 bool sampler_look(sampler *s, const sampler_tile *t, err *e) {
     choice c = {.t = t, .count = s->count, .seed = ((uint64_t)t->y << 32 | t->x) + 1};
     if (!t->count) return true;
     uint32_t each = t->together ? t->channels : 1, places = ceil_div_u32(t->count, each);
-    c.room = s->count + 2 * (size_t)places * each;
+    const uint64_t all = (uint64_t)t->across * t->down * t->channels;
+    c.room = s->count + (size_t)min_u64(2 * (uint64_t)places * each, all);
     c.pixel = mem_raw(c.room, sizeof *c.pixel, "pixels to verify", e);
     if (!c.pixel) return false;
     for (size_t i = 0; i < s->count; i++) c.pixel[i] = s->pixel[i];
-    for (size_t i = 0; i < places; i++)
-        add(&c, (uint32_t)by_chance(&c, t->channels), (int64_t)by_chance(&c, t->across),
-            (int64_t)by_chance(&c, t->down));
-    bool ok = add_hardest(&c, t->count, e);
+    bool ok = true;
+    if (c.room == s->count + all)
+        add_all(&c); /* each once */
+    else
+        ok = add_some(&c, places, e);
     mem_free(s->pixel);
     *s = (sampler){c.pixel, c.count};
     return ok;

@@ -82,7 +82,7 @@ static bool load(spectrum *s, const psf *k, const char *dir, const char *name, b
     /* How the psf came about is not part of the key, only what it is. */
     s->kernel.made = k->made;
     s->cached = true;
-    if (own) utimensat(AT_FDCWD, path, NULL, 0); /* trimming goes by this time */
+    if (own) file_touch(path); /* trimming goes by this time */
     log_info("kernel spectrum from the cache: %s", path);
     return true;
 }

@@ -54,7 +54,7 @@ enum {
     FB_NO_DEVICE = 7,    /* no device can do the work */
     FB_NO_MEMORY = 8,    /* the budget or the system has too little */
     FB_IO = 9,           /* a file cannot be read or written */
-    FB_TRY_AGAIN = 10,   /* a device was lost, a disk is full */
+    FB_TRY_AGAIN = 10,   /* a device was lost */
     FB_CANCELLED = 11,   /* fb_image.progress asked for it */
     FB_INTERNAL = 12     /* a bug in this library; please report it */
 };

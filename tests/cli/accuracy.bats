@@ -14,6 +14,17 @@ frame() { # PYTHON...: conditions on the frame f of r.json
     holds r.json "$@"
 }
 
+@test "verify: no more pixels than there are, each once" {
+    image one.exr 3x2 float 0.5,0.25,1
+    for n in 1 17 18 100000; do
+        "$FFTBLOOM" one.exr kernel.exr -o out.exr --verify $n --report r.json --device cpu
+        frame "f[\"verify\"][\"pixels\"] == min(18, 2 * $n)"
+    done
+    # Pixels whose colours are coded together.
+    "$FFTBLOOM" one.exr kernel.exr -o out.exr --verify 100 --output-space srgb --report r.json --device cpu
+    frame 'f["verify"]["pixels"] == 18'
+}
+
 @test "verify: a run that keeps its promise, on every device" {
     devices=$("$FFTBLOOM" devices --json | grep -o '"index": [0-9]*' | cut -d: -f2)
     [ -n "$devices" ]

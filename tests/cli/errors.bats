@@ -280,12 +280,45 @@ P
     "$FFTBLOOM" diff a.exr b.exr --fail 1e-6
 }
 
-@test "a full disk: 75, and no half file" {
+@test "a file that its owner has protected is not replaced, nor by root" {
+    cp in.exr held.exr
+    cp in.exr r.json
+    chmod 444 held.exr r.json
+    for way in "-o held.exr" "-o o.exr --emit-file held.exr" "-o o.exr --report r.json"; do
+        refused 74 "is write-protected (mode 444) and not replaced; chmod u+w allows it" in.exr kernel.exr $way --device cpu
+    done
+    cmp held.exr in.exr
+    cmp r.json in.exr
+    says 5 "" in.exr kernel.exr -o held.exr --existing skip
+    "$FFTBLOOM" in.exr kernel.exr -o made.exr --existing update --device cpu
+    chmod 444 made.exr
+    says 0 "up to date" in.exr kernel.exr -o made.exr --existing update --device cpu -v
+    refused 74 "is write-protected" in.exr kernel.exr -o made.exr --existing update --device cpu --amount 0.5
+    chmod 644 held.exr
+    "$FFTBLOOM" in.exr kernel.exr -o held.exr --device cpu
+    ! cmp -s held.exr in.exr || false
+}
+
+@test "too few descriptors are told as such" {
+    for n in 5 6 8; do
+        run bash -c 'exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n $1; shift; "$@"' - $n "$FFTBLOOM" in.exr kernel.exr -o few.exr --device cpu
+        echo "$n: $status $output"
+        [ "$status" -eq 0 ] || [[ "$status $output" == "75 "*"Too many open files"* ]]
+        [[ "$output" != *"Permission denied"* ]]
+    done
+}
+
+@test "luminance and chroma are refused, also where they are not subsampled" {
+    image yc.exr 8x6 half 1,1,1 names=Y,RY,BY
+    refused 65 "the channels Y RY BY are luminance and chroma" yc.exr kernel.exr -o o.exr
+}
+
+@test "a full disk: 74, and no half file" {
     command -v unshare >/dev/null && unshare -rm true 2>/dev/null || skip "no private mounts here"
     mkdir small
     run unshare -rm bash -c 'mount -t tmpfs -o size=8k none small && "$FFTBLOOM" in.exr kernel.exr \
         -o small/out.exr --compression none --pixel-type float; s=$?; ls -A small; exit $s'
-    [ "$status" -eq 75 ]
+    [ "$status" -eq 74 ]
     [[ "$output" == *"No space left"* ]]
     [[ "$output" != *.tmp* ]]
 }

@@ -291,7 +291,7 @@ const exit_code EXIT_CODES[] = {
     {69, "No device can do the work."},
     {70, "Internal error: a bug in this program."},
     {74, "The output cannot be created, or reading or writing failed."},
-    {75, "Temporary failure, worth another try: device lost, out of memory, disk full."},
+    {75, "Temporary failure, worth another try: device lost, out of memory."},
     {130, "Interrupted (SIGINT; 129 for SIGHUP and 143 for SIGTERM); the current frame is dropped "
           "and no partial file is left."},
 };

@@ -10,6 +10,7 @@
 #include "kernel/cache.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <glob.h>
 #include <limits.h>
 #include <stdio.h>
@@ -171,6 +172,10 @@ bool rights_give_up(const cli *c, bool *bound, err *e) {
         grant_reading(&s, c);
         grant_writing(&s, c);
     }
+    errno = s.lacks;
+    if (errno)
+        return err_errno(e, ERR_RETRY,
+                         "cannot look at the folders of the run (ulimit -n is too low)");
     sandbox_enter(&s);
     if (must && s.why)
         return err_set(

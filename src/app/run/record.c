@@ -153,7 +153,7 @@ frame_state record_look(const record *rec, bool update, const char **why) {
 
 void record_use(const record *rec) {
     text path = {0};
-    if (record_path(rec, &path)) utimensat(AT_FDCWD, path.s, NULL, 0);
+    if (record_path(rec, &path)) file_touch(path.s);
     text_free(&path);
 }
 

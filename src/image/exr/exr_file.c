@@ -261,6 +261,11 @@ static bool finish_part(part_reader *r, exr_table *t, unsigned flags, err *e) {
                        "file to RGB first",
                        r->bad);
     image_part *p = r->part;
+    if (image_find_channel(p, "Y") >= 0 && image_find_channel(p, "RY") >= 0 &&
+        image_find_channel(p, "BY") >= 0)
+        return err_set(e, ERR_DATA,
+                       "the channels Y RY BY are luminance and chroma, which is not supported; "
+                       "convert the file to RGB first");
     if (r->tiled) {
         p->tile_w = r->tile_w;
         p->tile_h = r->tile_h;

@@ -4,8 +4,9 @@
  * damaged files break them: only what has passed here reaches a codec. All sizes are held against
  * the limits and the length of the file before anything is allocated for them.
  *
- * Refused, by name: deep data, subsampled channels, and files with chunks that were never
- * written. Every attribute is kept as raw bytes in the part; exr_write writes them again. */
+ * Refused, by name: deep data, luminance and chroma, subsampled channels, and files with chunks
+ * that were never written. Every attribute is kept as raw bytes in the part; exr_write writes them
+ * again. */
 #ifndef IMAGE_EXR_FILE_H
 #define IMAGE_EXR_FILE_H
 

@@ -174,7 +174,7 @@ bool kernel_word_keep(const char *path, const kernel_word *k, const kernel_makin
                       par *threads, err *e) {
     image *img = kernel_word_make(k, how, threads, e);
     bool ok = img && image_save(path, img, threads, e);
-    if (ok) chmod(path, 0644); /* for its owner alone to change, whatever the umask */
+    if (ok) file_set_mode(path, 0644); /* for its owner alone to change, whatever the umask */
     image_free(&img);
     return ok;
 }
