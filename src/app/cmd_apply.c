@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "image/format.h"
 #include "kernel/cache.h"
 
@@ -26,12 +27,11 @@ static bool may_stay(const settings *s, const char *path) {
 static bool check_outputs(const settings *s, const job *j, err *e) {
     job_files f;
     bool ok = job_frame(j, 0, &f, e);
-    static const char *const EXTENSION[JOB_PATHS] = {[JOB_BEFORE] = ".png", [JOB_EMITTED] = ".exr"};
+    static const char *const EXTENSION[JOB_PATHS] = {[JOB_BEFORE] = "png", [JOB_EMITTED] = "exr"};
     ok = ok && (may_stay(s, f.output) || image_can_create(f.output, e));
     for (int k = JOB_BEFORE; ok && k < JOB_PATHS; k++) {
-        const char *dot = f.path[k] ? strrchr(f.path[k], '.') : EXTENSION[k];
-        ok = (dot && strcasecmp(dot, EXTENSION[k]) == 0) ||
-             err_set(e, ERR_USAGE, "%s, '%s', must be a %s file", JOB_ROLE[k], f.path[k],
+        ok = !f.path[k] || path_ends_in(f.path[k], EXTENSION[k]) ||
+             err_set(e, ERR_USAGE, "%s, '%s', must be a .%s file", JOB_ROLE[k], f.path[k],
                      EXTENSION[k]);
         ok = ok && (!f.path[k] || may_stay(s, f.path[k]) || file_out_possible(f.path[k], e));
     }

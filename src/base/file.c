@@ -2,6 +2,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/path.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -30,40 +31,6 @@ static int open_fully(int folder, const char *path, int flags, mode_t mode) {
     do fd = openat(folder, path, flags | O_CLOEXEC, mode);
     while (fd < 0 && errno == EINTR);
     return fd;
-}
-
-/* --- names ------------------------------------------------------------------------------- */
-
-bool file_folder(const char *path, char to[PATH_MAX]) {
-    const char *slash = strrchr(path, '/');
-    int n = snprintf(to, PATH_MAX, "%.*s", slash && slash != path ? (int)(slash - path) : 1,
-                     slash ? path : ".");
-    if (n < PATH_MAX) return true;
-    errno = ENAMETOOLONG;
-    return false;
-}
-
-bool file_real_path(const char *path, text *to) {
-    char folder[PATH_MAX], real[PATH_MAX];
-    const char *slash = strrchr(path, '/');
-    if (!file_folder(path, folder) || !realpath(folder, real)) return false;
-    text_add(to, "%s/%s", strcmp(real, "/") == 0 ? "" : real, slash ? slash + 1 : path);
-    return true;
-}
-
-bool file_follow(char path[PATH_MAX]) {
-    char to[PATH_MAX], whole[PATH_MAX];
-    ssize_t n = readlink(path, to, sizeof to - 1);
-    if (n < 0) return false;
-    to[n] = 0;
-    const char *slash = to[0] == '/' ? NULL : strrchr(path, '/');
-    int folder = slash ? (int)(slash - path) + 1 : 0;
-    bool fits = snprintf(whole, sizeof whole, "%.*s%s", folder, path, to) < PATH_MAX;
-    if (fits)
-        memcpy(path, whole, strlen(whole) + 1);
-    else
-        errno = ELOOP;
-    return fits;
 }
 
 /* --- input ------------------------------------------------------------------------------- */
@@ -189,8 +156,7 @@ void file_out_remove_all(void) {
 
 /* Makes the name ".NAME.fftbloom-RANDOM.tmp" beside a file. Returns false when it is too long. */
 static bool temp_name(const char *path, char to[PATH_MAX]) {
-    const char *slash = strrchr(path, '/');
-    int folder = slash ? (int)(slash - path) + 1 : 0;
+    int folder = (int)(path_name(path) - path);
     uint64_t random = 0;
     if (getrandom(&random, sizeof random, GRND_NONBLOCK) != sizeof random)
         random = (uint64_t)getpid() << 32 ^ (uint64_t)clock();
@@ -324,7 +290,7 @@ static bool count_stream(file_out *f, uint64_t end, err *e) {
 static bool may_follow(const char *link, err *e) {
     struct stat st, in;
     char folder[PATH_MAX];
-    if (lstat(link, &st) != 0 || !file_folder(link, folder) || stat(folder, &in) != 0) return true;
+    if (lstat(link, &st) != 0 || !path_folder(link, folder) || stat(folder, &in) != 0) return true;
     bool shared = (in.st_mode & S_ISVTX) && (in.st_mode & S_IWOTH);
     return !shared || st.st_uid == geteuid() || st.st_uid == in.st_uid ||
            err_set(e, ERR_CANT_CREATE,
@@ -336,9 +302,9 @@ static bool may_follow(const char *link, err *e) {
 static char *final_name(const char *path, err *e) {
     char at[PATH_MAX], link[PATH_MAX];
     if (snprintf(at, sizeof at, "%s", path) >= PATH_MAX) return mem_str(path, e);
-    for (int i = 0; i < FILE_LINKS; i++) {
+    for (int i = 0; i < PATH_LINKS; i++) {
         strcpy(link, at);
-        if (!file_follow(at)) {
+        if (!path_follow(at)) {
             if (errno == ELOOP) break;
             return mem_str(at, e);
         }
@@ -353,7 +319,7 @@ static bool cannot_create(const char *path, err *e) {
     struct stat st;
     int why = errno;
     char folder[PATH_MAX];
-    if (strchr(path, '/') && file_folder(path, folder) &&
+    if (strchr(path, '/') && path_folder(path, folder) &&
         (stat(folder, &st) != 0 || !S_ISDIR(st.st_mode)))
         return access(folder, F_OK) == 0
                    ? err_set(e, ERR_CANT_CREATE,
@@ -386,7 +352,7 @@ static bool replaceable(const char *path, err *e) {
 
 bool file_out_possible(const char *path, err *e) {
     char folder[PATH_MAX], *final = replaceable(path, e) ? final_name(path, e) : NULL;
-    bool ok = final && ((file_folder(final, folder) && access(folder, W_OK | X_OK) == 0) ||
+    bool ok = final && ((path_folder(final, folder) && access(folder, W_OK | X_OK) == 0) ||
                         cannot_create(final, e));
     mem_free(final);
     return ok;
@@ -430,7 +396,7 @@ file_out *file_out_open(const char *path, bool replace, err *e) {
         goto fail;
     }
     if (!replaceable(path, e)) goto fail;
-    if (file_folder(f->path, folder)) sweep_once(folder);
+    if (path_folder(f->path, folder)) sweep_once(folder);
     for (int i = 0; i < SLOTS && f->slot < 0; i++) {
         int empty = FREE;
         if (atomic_compare_exchange_strong(&slots[i].state, &empty, TAKEN)) f->slot = i;
@@ -560,7 +526,7 @@ bool file_out_commit(file_out **fp, err *e) {
         atomic_store(&slots[f->slot].state, FREE);
         f->slot = -1;
         /* The file is in place. A folder that cannot be synced is not a failure. */
-        int dir = file_folder(f->path, folder)
+        int dir = path_folder(f->path, folder)
                       ? open_fully(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY, 0)
                       : -1;
         if (dir >= 0) sync_fully(dir), close(dir);

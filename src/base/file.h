@@ -15,22 +15,6 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
-/* --- names ------------------------------------------------------------------------------- */
-
-/* Fills `to` with the folder of a path, "." if the path has none. Returns false, with errno, where
- * it is too long. */
-bool file_folder(const char *path, char to[PATH_MAX]);
-
-/* Appends the absolute path of a file that may not be there yet, with the links of its folder
- * followed. Returns false if that folder does not exist. */
-bool file_real_path(const char *path, text *to);
-
-/* Replaces the path of a symbolic link by that of what it points to, which need not be there and
- * may be a link, too. Returns false, with errno, where it is no link; ELOOP: its links are too long
- * or do not end. A caller follows at most FILE_LINKS. */
-enum { FILE_LINKS = 40 };
-bool file_follow(char path[PATH_MAX]);
-
 /* --- input ------------------------------------------------------------------------------- */
 
 typedef struct file_in file_in;

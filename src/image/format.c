@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/path.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -53,8 +54,7 @@ static const struct {
 };
 
 static bool refuse_foreign(const char *path, const char *name, foreign_kind kind, err *e) {
-    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.');
-    int stem = (int)(dot && dot != path ? (size_t)(dot - path) : strlen(path));
+    int stem = path_stem(path);
     if (kind == VIDEO)
         return err_set(e, ERR_DATA,
                        "'%s' is %s; ffmpeg gives its frames to fftbloom and takes them back: "
@@ -262,8 +262,7 @@ static bool refuse_name(const char *path, const char *ending, err *e) {
 static const image_format *format_of_name(const char *path, err *e) {
     const image_format *stream = format_of_stream(path);
     if (stream) return stream;
-    const char *slash = strrchr(path, '/'), *dot = strrchr(slash ? slash : path, '.'),
-               *ending = dot ? dot + 1 : "";
+    const char *ending = path_ending(path);
     for (int i = 0; i < FORMATS; i++)
         if (FORMAT[i]->create && is_one_of(ending, FORMAT[i]->extensions)) return FORMAT[i];
     refuse_name(path, ending, e);

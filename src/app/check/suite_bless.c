@@ -2,6 +2,7 @@
 
 #include "app/run/describe.h"
 #include "base/file.h"
+#include "base/path.h"
 #include "image/format.h"
 
 #include <stdio.h>
@@ -34,8 +35,7 @@ bool suite_origin_make(provenance *o, const suite_case *c, const engine_device *
 }
 
 bool suite_bless(const char *path, image *result, const provenance *o, par *threads, err *e) {
-    const char *dot = strrchr(path, '.');
-    if (!dot || strcasecmp(dot, ".exr") != 0)
+    if (!path_ends_in(path, "exr"))
         return err_set(e, ERR_CANT_CREATE,
                        "'%s': a reference to bless must be an .exr, which has room for its origin",
                        path);
@@ -45,13 +45,10 @@ bool suite_bless(const char *path, image *result, const provenance *o, par *thre
         if (result->head.part[i].packing > COMPRESSION_PIZ)
             result->head.part[i].packing = COMPRESSION_ZIP;
     result->head.format = "exr";
-    const char *slash = strrchr(path, '/');
-    text folder = {0};
-    if (slash && slash != path) text_add_bytes(&folder, path, (size_t)(slash - path));
-    bool ok = (!folder.s || file_make_dirs(folder.s, 0777, e)) &&
-              image_save(path, result, threads, e);
-    text_free(&folder);
-    return ok;
+    char folder[PATH_MAX];
+    return (!path_folder(path, folder) || strcmp(folder, ".") == 0 ||
+            file_make_dirs(folder, 0777, e)) &&
+           image_save(path, result, threads, e);
 }
 
 void suite_origin_json(const image *reference, text *to) {

@@ -4,6 +4,7 @@
 #include "app/cli/options.h"
 #include "app/cli/ticker.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "kernel/cache.h"
 
 #include <stdio.h>
@@ -60,7 +61,7 @@ bool kernel_option_file(char to[KERNEL_PATH], const kernel_word *k, kernel_makin
     if (!k->recipe) return snprintf(to, KERNEL_PATH, "%s", k->path) > 0;
     find_places(&p, s);
     if (!kernel_word_kept(to, k, how, &p.in, &there, e)) return false;
-    const char *slash = strrchr(k->path, '/'), *name = slash ? slash + 1 : k->path;
+    const char *name = path_name(k->path);
     snprintf(what, sizeof what, "making the kernel '%.*s'", (int)strcspn(name, "."), name);
     par *threads = there ? NULL : par_open((int)s->jobs, e);
     /* Drafts are made side by side. */

@@ -1,5 +1,7 @@
 #include "app/cli/option_rules.h"
 
+#include "base/path.h"
+
 #include "image/format.h"
 
 #include <string.h>
@@ -14,8 +16,7 @@ static bool writes(const settings *s, const char *extension) {
     size_t n = path ? strlen(path) : 0;
     if (!n) return true;
     if (path[n - 1] == '/' || (stat(path, &st) == 0 && S_ISDIR(st.st_mode))) path = s->input;
-    const char *dot = strrchr(path, '.');
-    return !dot || strcasecmp(dot, extension) == 0 || !image_can_create(path, NULL);
+    return !*path_ending(path) || path_ends_in(path, extension) || !image_can_create(path, NULL);
 }
 
 #define WHERE(name, holds)                \
@@ -26,9 +27,9 @@ static bool writes(const settings *s, const char *extension) {
 WHERE(is_loud, !s->quiet)
 WHERE(has_threshold, s->bloom.threshold > 0)
 WHERE(has_halfs, s->pixels != PIXELS_FLOAT) /* the output may be half floats */
-WHERE(is_exr, writes(s, ".exr"))            /* the output may be in this format */
-WHERE(is_png, writes(s, ".png"))
-WHERE(is_data, !writes(s, ".png") || writes(s, ".exr"))
+WHERE(is_exr, writes(s, "exr"))             /* the output may be in this format */
+WHERE(is_png, writes(s, "png"))
+WHERE(is_data, !writes(s, "png") || writes(s, "exr"))
 WHERE(is_of_files,
       !(s->input && strcmp(s->input, "-") == 0) && !(s->output && image_is_stream(s->output)))
 WHERE(emits, s->bloom.emit_layer || s->emit_file)

@@ -4,6 +4,7 @@
 #include "app/cli/options.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "base/sandbox.h"
 #include "device/device_ahead.h"
 #include "image/exr/exr_child.h"
@@ -24,7 +25,7 @@ typedef void grant(sandbox *s, const char *path);
 /* Grants rights on the folder of a path. */
 static void grant_folder(sandbox *s, grant *give, const char *path) {
     char folder[PATH_MAX];
-    if (file_folder(path, folder)) give(s, folder);
+    if (path_folder(path, folder)) give(s, folder);
 }
 
 /* Grants rights on the folder of a path, and on that of what it points to, link by link. */
@@ -33,7 +34,7 @@ static void grant_file(sandbox *s, grant *give, const char *path) {
     int i = 0;
     snprintf(at, sizeof at, "%s", path);
     do grant_folder(s, give, at);
-    while (i++ < FILE_LINKS && file_follow(at));
+    while (i++ < PATH_LINKS && path_follow(at));
 }
 
 /* Grants rights on the folders of all that the links in a folder point to: the frames of a sequence
@@ -44,7 +45,7 @@ static void grant_links(sandbox *s, grant *give, const char *folder) {
     for (struct dirent *f; d && (f = readdir(d));) {
         if (f->d_type != DT_LNK && f->d_type != DT_UNKNOWN) continue;
         if (snprintf(path, sizeof path, "%s/%s", folder, f->d_name) >= PATH_MAX ||
-            !realpath(path, real) || !file_folder(real, of))
+            !realpath(path, real) || !path_folder(real, of))
             continue;
         if (strcmp(of, last) != 0) give(s, strcpy(last, of));
     }
@@ -68,7 +69,7 @@ static void grant_path(sandbox *s, grant *give, const char *path) {
         return;
     }
     snprintf(plain, sizeof plain, "%.*s", (int)n, path);
-    if (!file_folder(plain, folder)) return;
+    if (!path_folder(plain, folder)) return;
     give(s, folder);
     grant_links(s, give, folder);
 }
@@ -95,7 +96,7 @@ static void grant_reading(sandbox *s, const cli *c) {
     for (size_t i = 0; i < sizeof SYSTEM / sizeof *SYSTEM; i++) sandbox_read(s, SYSTEM[i]);
     if (reads_more(c)) sandbox_read(s, "/");
     /* A bundle's libraries lie beside its program. */
-    if (realpath("/proc/self/exe", program) && file_folder(program, own) &&
+    if (realpath("/proc/self/exe", program) && path_folder(program, own) &&
         strlen(own) + sizeof "/../lib" <= sizeof own)
         sandbox_read(s, strcat(own, "/../lib"));
     if (kernel_option_folder(folder, &c->s)) sandbox_read(s, folder);

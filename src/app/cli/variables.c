@@ -1,6 +1,7 @@
 #include "app/cli/variables.h"
 
 #include "base/mem.h"
+#include "base/path.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -106,14 +107,14 @@ bool variables_expand(const variables *v, const char *s, text *to, err *e) {
 }
 
 bool variables_string(const variables *words, const json_value *v, bool path, text *to, err *e) {
-    const char *name = json_name(v->of), *slash = path ? strrchr(name, '/') : NULL;
+    const char *file = json_name(v->of);
     text whole = {0};
     if (words && !variables_expand(words, v->text, &whole, e)) {
         text_free(&whole);
         return false;
     }
     const char *s = !words ? v->text : whole.s ? whole.s : "";
-    if (slash && *s && *s != '/') text_add_bytes(to, name, (size_t)(slash - name) + 1);
+    if (path && *s && *s != '/') text_add_bytes(to, file, (size_t)(path_name(file) - file));
     text_add(to, "%s", s);
     text_free(&whole);
     return true;

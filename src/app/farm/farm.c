@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/path.h"
 #include "kernel/cache.h"
 
 #include <ctype.h>
@@ -102,17 +103,17 @@ static bool find_places(farm *f, err *e) {
     /* The mark is a hash of the output's absolute path, with the links of its folder followed. A
      * folder whose name holds the frame's number is taken as it is. */
     text whole = {0};
-    const char *output = f->j->output, *slash = strrchr(output, '/');
-    if (!file_real_path(output, &whole))
+    const char *output = f->j->output;
+    if (!path_real(output, &whole))
         text_add(&whole, "%s/%s", output[0] == '/' ? "" : f->here, output);
     bool known = text_check(&whole, e);
     hash_text(hash_bytes(whole.s, whole.n), f->mark);
     text_free(&whole);
-    if (!known || !find_shot(f, slash ? slash + 1 : output, e)) return false;
+    if (!known || !find_shot(f, path_name(output), e)) return false;
     /* Each output has a folder of its own: fftbloom-farm/NAME-HASH. */
     text folder = {0};
     text_add(&folder, "fftbloom-farm/");
-    farm_add_plain(&folder, slash ? slash + 1 : output);
+    farm_add_plain(&folder, path_name(output));
     text_add(&folder, "-%.8s", f->mark);
     f->folder = absolute(f->here, f->c->s.farm_dir ? f->c->s.farm_dir : folder.s, e);
     text_free(&folder);

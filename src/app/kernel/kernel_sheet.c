@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/path.h"
 #include "bloom/bloom.h"
 #include "image/flat/label.h"
 #include "image/flat/png.h"
@@ -224,11 +225,9 @@ static void sheet_add_word(text *to, const char *word) {
 
 /* Adds the command that blooms the frame itself like this. */
 static void sheet_add_command(json_out *j, const sheet_look *l, double strength) {
-    const char *input = l->of->c->word[1], *slash = strrchr(input, '/');
-    const char *base = slash ? slash + 1 : input, *dot = strrchr(base, '.');
-    int stem = dot ? (int)(dot - base) : (int)strlen(base);
+    const char *input = l->of->c->word[1], *base = path_name(input), *ending = path_ending(base);
     text line = {0}, out = {0};
-    text_add(&out, "%.*s-%s%s", stem, base, l->name, dot ? dot : ".exr");
+    text_add(&out, "%.*s-%s.%s", path_stem(base), base, l->name, *ending ? ending : "exr");
     text_add(&line, "fftbloom");
     sheet_add_word(&line, input);
     sheet_add_word(&line, l->word);
@@ -312,19 +311,16 @@ static size_t sheet_words(sheet_look *look, size_t most, const sheet *s, char *w
     char *at;
     for (char *w = words ? strtok_r(words, ", ", &at) : NULL; w && n < most;
          w = strtok_r(NULL, ", ", &at)) {
-        const char *slash = strrchr(w, '/'), *base = slash ? slash + 1 : w,
-                   *dot = strrchr(base, '.');
+        const char *base = path_name(w);
         look[n] = (sheet_look){.of = s, .word = w};
-        snprintf(look[n].name, sizeof look[n].name, "%.*s",
-                 dot ? (int)(dot - base) : (int)strlen(base), base);
+        snprintf(look[n].name, sizeof look[n].name, "%.*s", path_stem(base), base);
         n++;
     }
     return n;
 }
 
 static bool sheet_is_page(const char *path) {
-    const char *dot = strrchr(path, '.');
-    return dot && strcasecmp(dot, ".html") == 0;
+    return path_ends_in(path, "html");
 }
 
 static bool sheet_make(cli *c, text *words, err *e) {
@@ -376,10 +372,9 @@ int kernel_sheet(cli *c, text *out, err *e) {
     } else {
         kernel_option_names(s, &words);
     }
-    const char *dot = s->output ? strrchr(s->output, '.') : NULL;
     if (!s->output)
         err_set(e, ERR_USAGE, "sheet needs an output: -o SHEET.html or -o SHEET.png");
-    else if (!dot || (!sheet_is_page(s->output) && strcasecmp(dot, ".png") != 0))
+    else if (!sheet_is_page(s->output) && !path_ends_in(s->output, "png"))
         err_set(e, ERR_USAGE, "sheet writes .html (a page) and .png (a picture), not '%s'",
                 s->output);
     else if (!words.n)

@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "image/format.h"
 
 #include <limits.h>
@@ -33,12 +34,11 @@ static hash128 identity_of(const char *given) {
     struct stat st;
     text key = {0};
     snprintf(path, sizeof path, "%s", given);
-    for (int i = 0; i < FILE_LINKS && file_follow(path);) i++;
-    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    for (int i = 0; i < PATH_LINKS && path_follow(path);) i++;
     if (stat(given, &st) == 0)
         text_add(&key, "%ju %ju", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino);
-    else if (file_folder(path, folder) && stat(folder, &st) == 0)
-        text_add(&key, "%ju %ju/%s", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino, name);
+    else if (path_folder(path, folder) && stat(folder, &st) == 0)
+        text_add(&key, "%ju %ju/%s", (uintmax_t)st.st_dev, (uintmax_t)st.st_ino, path_name(path));
     else
         text_add(&key, "%s", path);
     hash128 identity = hash_bytes(key.s, key.n);

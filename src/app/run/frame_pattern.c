@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/path.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -46,8 +47,7 @@ static field last_field(const char *path, size_t from, size_t to) {
 
 /* Finds the field: in the file's name, or else in its folder's. */
 static field find_field(const char *path) {
-    const char *slash = strrchr(path, '/');
-    size_t name = slash ? (size_t)(slash - path) + 1 : 0;
+    size_t name = (size_t)(path_name(path) - path);
     field f = last_field(path, name, strlen(path));
     return f.count ? f : last_field(path, 0, name);
 }
@@ -210,8 +210,7 @@ static void list_names(const char *folder, const char *begin, text *to) {
 
 void frame_field_words(const frame_pattern *p, text *to) {
     static const char FIELD[] = "#########";
-    const char *slash = strrchr(p->before, '/');
-    text_add(to, "%s%.*s%s", slash ? slash + 1 : p->before, p->digits ? p->digits : 2,
+    text_add(to, "%s%.*s%s", path_name(p->before), p->digits ? p->digits : 2,
              p->digits ? FIELD : "%d", p->after);
 }
 
@@ -221,7 +220,7 @@ bool frame_list_scan(frame_list *l, const frame_pattern *p, err *e) {
                        "the frame number of '%s#%s' is in the name of the folder; list the frames "
                        "with --frames",
                        p->before, p->after);
-    const char *slash = strrchr(p->before, '/'), *before = slash ? slash + 1 : p->before;
+    const char *before = path_name(p->before);
     text folder = {0};
     text_add_bytes(&folder, p->before, (size_t)(before - p->before));
     if (!folder.n) text_add(&folder, ".");

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/path.h"
 #include "image/format.h"
 
 #include <string.h>
@@ -112,12 +113,12 @@ static bool refuse_frames(const job *j, const settings *s, err *e) {
     text pattern = {0}, has = {0};
     bool scanned = frame_list_scan(&l, p, e); /* else it has said what there is */
     if (scanned) {
-        const char *slash = strrchr(p->before, '/');
+        char folder[PATH_MAX] = "";
+        path_folder(p->before, folder);
         frame_field_words(p, &pattern);
         frame_range_words(p, l.number[0], l.number[l.count - 1], &has);
-        err_set(e, ERR_NO_INPUT, "the folder '%.*s' has no frame %s of '%s'; it has %s",
-                slash ? (int)(slash - p->before) : 1, slash ? p->before : ".", s->frames, pattern.s,
-                has.s);
+        err_set(e, ERR_NO_INPUT, "the folder '%s' has no frame %s of '%s'; it has %s", folder,
+                s->frames, pattern.s, has.s);
     } else if (e->code == ERR_USAGE) { /* the folder's name has the number */
         err_set(e, ERR_NO_INPUT, "there is no frame %s of '%s'", s->frames, s->input);
     }
@@ -203,9 +204,8 @@ static char *find_output(const settings *s, err *e) {
     struct stat st;
     size_t n = strlen(s->output);
     bool slash = n && s->output[n - 1] == '/';
-    const char *name = strrchr(s->input, '/');
     if (!slash && (stat(s->output, &st) != 0 || !S_ISDIR(st.st_mode))) return mem_str(s->output, e);
-    return mem_strf(e, "%s%s%s", s->output, slash ? "" : "/", name ? name + 1 : s->input);
+    return mem_strf(e, "%s%s%s", s->output, slash ? "" : "/", path_name(s->input));
 }
 
 bool job_open(job *j, const settings *s, err *e) {

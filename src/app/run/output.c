@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "image/layers.h"
 
 #include <math.h>
@@ -19,8 +20,7 @@ uint64_t output_stream_bytes(const output *o, const char *input, const image_hea
 }
 
 bool output_is_picture(const char *path) {
-    const char *dot = strrchr(path, '.');
-    return (dot && strcasecmp(dot, ".png") == 0) || strcmp(path, "png:-") == 0;
+    return path_ends_in(path, "png") || strcmp(path, "png:-") == 0;
 }
 
 /* Decides which channels of a part are read. Data stays in the file where it takes more than the

@@ -9,6 +9,7 @@
 #include "app/run/stages.h"
 #include "app/run/stream.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "image/format.h"
 
 #include <stdio.h>
@@ -98,8 +99,7 @@ static bool make_files(piped *p, const job *j, err *e) {
     for (size_t i = 0; ok && i < job_count(j); i++) {
         job_files f;
         ok = job_frame(j, i, &f, e);
-        const char *dot = ok ? strrchr(f.input, '.') : NULL;
-        ok = ok && make(p, f.input, dot ? dot + 1 : "exr", i, e);
+        ok = ok && make(p, f.input, path_ending(f.input), i, e);
         job_files_free(&f);
     }
     return ok;

@@ -3,6 +3,7 @@
 #include "app/run/provenance.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "kernel/cache.h"
 
 #include <dirent.h>
@@ -92,7 +93,7 @@ bool record_make(record *rec, const record_run *r, const job_files *f, err *e) {
 static bool record_path(const record *rec, text *to) {
     char digits[HASH_TEXT];
     text whole = {0};
-    bool ok = file_real_path(rec->files->output, &whole);
+    bool ok = path_real(rec->files->output, &whole);
     if (ok) {
         hash_text(hash_bytes(whole.s, whole.n), digits);
         text_add(to, "%s/" FOLDER "/%s" ENDING, rec->run->cache, digits);
@@ -114,7 +115,7 @@ static bool record_content(const record *rec, const file_mark *input, text *to) 
         const file_mark m = k == JOB_INPUT ? *input : file_mark_of(path);
         text_add(to, "%s: %jd bytes at %jd.%09ld ", JOB_ROLE[k], (intmax_t)m.size,
                  (intmax_t)m.time.tv_sec, m.time.tv_nsec);
-        if (!file_real_path(path, to)) text_add(to, "%s", path);
+        if (!path_real(path, to)) text_add(to, "%s", path);
         text_add(to, "\n");
         all &= m.known;
     }

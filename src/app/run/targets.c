@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/path.h"
 
 #include <string.h>
 
@@ -58,9 +59,8 @@ static bool emit_split(image_header *own, image_header *apart, const settings *s
 /* The output says how it was made, --stamp. */
 static bool write_provenance(image_header *h, const output *o, const char *input, err *e) {
     provenance p;
-    const char *slash = strrchr(input, '/');
     bool ok = provenance_make(&p, o->s, o->kernel ? o->kernel : o->s->kernel, NULL, e);
-    text_add(&p.of[PROVENANCE_SOURCE], "%s", slash ? slash + 1 : input);
+    text_add(&p.of[PROVENANCE_SOURCE], "%s", path_name(input));
     ok = ok && provenance_write(&p, h, e);
     provenance_free(&p);
     return ok;

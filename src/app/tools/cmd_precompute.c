@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/json_out.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "kernel/cache.h"
 #include "kernel/kernel_source.h"
 #include "kernel/lint.h"
@@ -68,8 +69,7 @@ int cmd_precompute(cli *c, text *out, err *e) {
     const settings *s = &c->s;
     const file_set_file FILES[] = {{FILE_READ, "the kernel", s->kernel},
                                    {FILE_WRITTEN, "the output", s->output}};
-    const char *dot = strrchr(s->output, '.');
-    if (!dot || strcasecmp(dot, ".spectrum") != 0)
+    if (!path_ends_in(s->output, "spectrum"))
         err_set(e, ERR_USAGE, "precompute writes a .spectrum file, not '%s'", s->output);
     if (e->code || !file_set_apart(FILES, 2, s, e)) return 0;
     bool skip = record_is_kept(s, s->output);

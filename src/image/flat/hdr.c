@@ -235,9 +235,8 @@ static bool parse(hdr_reader *r, cursor *in, const image_limits *limits, image_h
     if (!take_size(&size, in, e) || !flat_header(&r->flat, h, &size, limits, e)) return false;
     image_part *p = &h->part[0];
     p->aspect = (float)(1 / r->aspect);
-    if (r->has_primaries && !image_set_attr(p, "chromaticities", "chromaticities", r->primaries,
-                                            sizeof r->primaries, e))
-        return false;
+    const primaries is = primaries_from_floats(r->primaries);
+    if (r->has_primaries && !image_set_primaries(p, &is, e)) return false;
     bool ok = take_pixels(r, in, e);
     h->behind = (uint64_t)(in->end - in->at);
     return ok;

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "image/format.h"
 #include "kernel/cache.h"
 #include "kernel/make/kernel_recipe.h"
@@ -110,7 +111,7 @@ bool kernel_word_find(kernel_word *k, const char *word, const kernel_places *in,
 
 /* Writes the name of an entry: that of the recipe's file, and a hash. */
 static bool entry_name(char to[160], const kernel_word *k, const kernel_making *how, err *e) {
-    const char *slash = strrchr(k->path, '/'), *name = slash ? slash + 1 : k->path;
+    const char *name = path_name(k->path);
     char hash[HASH_TEXT], more[64];
     hash_state state;
     size_t n;
