@@ -20,7 +20,7 @@
 
 /* Returns whether a file may stay as it is, so that it may be protected. */
 static bool may_stay(const settings *s, const char *path) {
-    return (s->update || !s->clobber) && access(path, F_OK) == 0;
+    return s->existing != EXISTING_REPLACE && access(path, F_OK) == 0;
 }
 
 /* Checks before any work what would else fail at the end of the first frame. */
