@@ -173,7 +173,7 @@ $(PROG): $(BUILD)/app/main.o $(LIB)
 $(SO): $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/lib/*.c)) $(LIB) src/lib/fftbloom.map
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(filter-out -pie,$(LD_FLAGS)) -shared -Wl,-soname,$(@F) -Wl,--version-script,src/lib/fftbloom.map \
-	    -Wl,--no-undefined -Wl,--as-needed -Wl,--gc-sections -o $@ $(filter-out %.map,$^) $(LIBS)
+	    -Wl,--no-undefined -Wl,--no-as-needed -lstdc++ -Wl,--as-needed -Wl,--gc-sections -o $@ $(filter-out %.map,$^) $(LIBS)
 
 -include $(OBJ:.o=.d) $(wildcard $(BUILD)/shaders/*.d $(BUILD)/tests/lab/*.d $(BUILD)/tests/lab/shaders/*.d)
 
