@@ -84,7 +84,8 @@ say = $(if $(V)$(findstring s,$(firstword -$(MAKEFLAGS))),@:,@printf '%-5s %s\n'
 
 # --- shaders: GLSL -> SPIR-V -> numbers that C includes. One file per pass and precision. -------
 COMP := $(wildcard shaders/*.comp)
-SPV  := $(patsubst %.comp,$(BUILD)/%_f32.inc,$(COMP)) $(patsubst %.comp,$(BUILD)/%_f64.inc,$(filter-out %/copy.comp,$(COMP)))
+SPV  := $(patsubst %.comp,$(BUILD)/%_f32.inc,$(COMP)) $(patsubst %.comp,$(BUILD)/%_f64.inc,$(filter-out %/copy.comp,$(COMP))) \
+        $(BUILD)/shaders/inverse_groups_f32.inc $(BUILD)/shaders/inverse_groups_f64.inc
 GLSL := glslc --target-env=vulkan1.1 -O0 -Werror -I. -mfmt=num -MD
 
 $(BUILD)/shaders/%_f32.inc: shaders/%.comp
@@ -95,6 +96,15 @@ $(BUILD)/shaders/%_f64.inc: shaders/%.comp
 	@mkdir -p $(@D)
 	$(call say,GLSL,$<)
 	$(Q)$(GLSL) -DFLOAT64 -MF $@.d -MT $@ $< -o $@
+# The last pass where a device has subgroup arithmetic.
+$(BUILD)/shaders/%_groups_f32.inc: shaders/%.comp
+	@mkdir -p $(@D)
+	$(call say,GLSL,$<)
+	$(Q)$(GLSL) -DSUBGROUPS -MF $@.d -MT $@ $< -o $@
+$(BUILD)/shaders/%_groups_f64.inc: shaders/%.comp
+	@mkdir -p $(@D)
+	$(call say,GLSL,$<)
+	$(Q)$(GLSL) -DSUBGROUPS -DFLOAT64 -MF $@.d -MT $@ $< -o $@
 
 # The lab's shaders know no 64-bit floats. Those that include one of these have a form that goes
 # through shared memory alone, too.

@@ -2,6 +2,10 @@
 #extension GL_EXT_shader_16bit_storage : require
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
+#ifdef SUBGROUPS
+#extension GL_KHR_shader_subgroup_arithmetic : require
+#extension GL_KHR_shader_subgroup_shuffle : require
+#endif
 // inverse.comp - pass 3 of 3: inverse real FFT along the first axis; the result joins the image.
 //
 //      half spectrum        one workgroup = LINES pairs of        planes of the result
@@ -22,12 +26,14 @@
 #include "spread.glsl"
 #include "half.glsl"
 #include "mirror.glsl"
+#include "measure.glsl"
 #include "join.glsl"
 
 layout(std430, set = 0, binding = BIND_CONVOLVED) readonly buffer half_spectrum { complex2 half_pair[]; };
 layout(std430, set = 0, binding = BIND_CONVOLVED) readonly buffer half_of_rows { complex half_value[]; };
 
 uint pair_of(butterfly b) { return gl_WorkGroupID.x * LINES + b.line; }
+#include "ordinary.glsl"
 uint at_frequency(const uint width, uint f, uint q, uint pair) { // f + BLOCKS q
     return place_across(TILE_OUT, width, gl_WorkGroupID.z, f, pair, q, BLOCKS);
 }
@@ -117,6 +123,12 @@ void main() {
         barrier();
     }
     fft_inverse();
-    finish_pixels();
+    begin_measures();
+    if (MAY_BE_ORDINARY) {
+        if (is_ordinary()) finish_ordinary_pixels();
+        else finish_pixels();
+    } else {
+        finish_pixels();
+    }
     store_totals();
 }

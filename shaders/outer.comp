@@ -23,6 +23,7 @@
 #include "bits.glsl"
 #include "planes.glsl"
 #include "spread.glsl"
+#include "measure.glsl"
 #include "join.glsl"
 
 layout(constant_id = ID_HALVES) const uint HALVES = 2;
@@ -97,6 +98,7 @@ void main() {
         FOR_EACH(i, EACH_LAST, load_last(i))
         fft_inverse();
         if (FIRST) {
+            begin_measures();
             finish_pixels();
             store_totals();
         } else {

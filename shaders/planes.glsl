@@ -29,16 +29,16 @@ bool has_second(uint pair, uint c) {
     return LINE_COUNT % 2 == 0 || 2 * pair + 1 < LINE_COUNT;
 }
 
-real pixel_at(uint p) {
-    return HALF_INPUT ? of_half(image_word[p / 2] >> 16 * (p % 2)) : of_float(image_word[p]);
+real pixel_of(uint word) { return HALF_INPUT ? of_half(word) : of_float(word); }
+uint word_at(uint p) { return HALF_INPUT ? image_word[p / 2] >> 16 * (p % 2) : image_word[p]; }
+real pixel_at(uint p) { return pixel_of(word_at(p)); }
+
+// The words of a pair of pixels, as they are stored. Two neighbours are one load; rows have an even pitch, so
+// that the last one exists.
+uvec2 words_at(uint p, bool second) {
+    if (ROWS) return uvec2(word_at(p), second ? word_at(p + IMAGE_PITCH) : 0);
+    uvec2 two = HALF_INPUT ? uvec2(image_word[p / 2], image_word[p / 2] >> 16) : image_pair[p / 2];
+    return uvec2(two.x, second ? two.y : 0);
 }
-// Two neighbouring pixels are one load; rows have an even pitch, so that the last one exists.
-complex pixels_at(uint p, bool second) {
-    if (ROWS) return complex(pixel_at(p), second ? pixel_at(p + IMAGE_PITCH) : real(0));
-    if (HALF_INPUT) {
-        uint two = image_word[p / 2];
-        return complex(of_half(two), second ? of_half(two >> 16) : real(0));
-    }
-    uvec2 two = image_pair[p / 2];
-    return complex(of_float(two.x), second ? of_float(two.y) : real(0));
-}
+complex pixels_of(uvec2 words) { return complex(pixel_of(words.x), pixel_of(words.y)); }
+complex pixels_at(uint p, bool second) { return pixels_of(words_at(p, second)); }

@@ -32,6 +32,8 @@
 #define ID_PARTLY        36
 #define ID_MASKED        37
 #define ID_GLARE         38
+#define ID_MARGINS       39
+#define ID_NATIVE_HALFS  55
 #define ID_HALVES        40
 #define ID_PITCH         41
 #define ID_TILE_IN       42
@@ -71,21 +73,19 @@
 #define OUTPUT_HALFS   1
 #define OUTPUT_DOUBLES 2
 
-// What a workgroup of the last pass measures: sums, then maxima. A sum that begins with a number of
-// its own has what its roundings have lost in the next one.
-#define TOTAL_OUT      0  // of the pixels
-#define TOTAL_OVER     2  // of what halfs cannot hold of them
-#define TOTAL_NORM     4  // of the squares of the glare, in parts of `most`
-#define TOTAL_CUT      5  // of glare below zero that was cut off
-#define TOTAL_CUTS     6  // how many pixels that were
-#define TOTAL_OVERS    7  // pixels beyond halfs
-#define TOTAL_DARKER   8  // pixels below `dark`
-#define TOTAL_PEAK     9  // the largest |glare|,
-#define TOTAL_DEEPEST  10 // the deepest that was cut off, without its sign,
-#define TOTAL_LARGEST  11 // the largest pixel,
-#define TOTAL_DARKEST  12 // and minus the darkest that is not below `dark`
+// What a workgroup of the last pass measures: sums, then maxima.
+#define TOTAL_SUM      0 // of the pixels
+#define TOTAL_OVER     1 // of what halfs cannot hold of them
+#define TOTAL_NORM     2 // of the squares of the glare, in parts of `most`
+#define TOTAL_CUT      3 // of glare below zero that was cut off
+#define TOTAL_CUTS     4 // how many pixels that were
+#define TOTAL_OVERS    5 // pixels beyond halfs
+#define TOTAL_PEAK     6 // the largest |glare|,
+#define TOTAL_DEEPEST  7 // the deepest that was cut off, without its sign,
+#define TOTAL_LARGEST  8 // the largest |pixel|,
+#define TOTAL_LEAST    9 // and minus the least
 #define TOTAL_MAXIMA   TOTAL_PEAK
-#define TOTALS         13
+#define TOTALS         10
 
 #define MOST_HELD 20 // complex numbers that a thread keeps in registers
 

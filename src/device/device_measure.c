@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const MEASURE_NAME[] = {"ordinary", "black", "signed", "masked", "margins"};
+
 static int measure_by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
@@ -34,18 +36,26 @@ engine_times measure_medians(const measure_times *t) {
 
 /* --- one device, one plan -------------------------------------------------------------------- */
 
-/* Fills planes with noise between 0 and 1: no zeros, and no numbers so small that they are slow. */
-static void fill_planes(void *const plane[], const plan *p) {
-    size_t n = (size_t)p->ask.size[PLAN_X] * p->ask.size[PLAN_Y];
-    bool halfs = p->ask.planes.in == PLAN_HALFS;
-    uint32_t seed = 1;
+/* Returns a pixel by chance: above 0 and up to 1, without numbers so small that they are slow. Of
+ * BLACK, the left two thirds are 0, and one pixel in 4096 is a light. */
+static float noise_of(measure_kind kind, uint32_t seed, uint32_t x, uint32_t w) {
+    float v = (float)((seed >> 22) + 1) * 0x1p-10F;
+    if (kind == MEASURE_SIGNED) return v - 0.5F;
+    if (kind != MEASURE_BLACK) return v;
+    return x < w / 3 * 2 ? 0 : seed >> 20 == 7 ? 65504.0F : v;
+}
+
+static void fill_planes(void *const plane[], const plan *p, measure_kind kind) {
+    uint32_t w = p->ask.size[PLAN_X], seed = 1;
+    size_t n = (size_t)w * p->ask.size[PLAN_Y];
     for (uint32_t c = 0; c < p->ask.channels; c++)
         for (size_t i = 0; i < n; i++) {
             seed = seed * 1664525u + 1013904223u;
-            if (halfs)
-                ((uint16_t *)plane[c])[i] = half_from_float((float)((seed >> 22) + 1) * 0x1p-10F);
+            float v = noise_of(kind, seed, (uint32_t)(i % w), w);
+            if (p->ask.planes.in == PLAN_HALFS)
+                ((uint16_t *)plane[c])[i] = half_from_float(v);
             else
-                ((float *)plane[c])[i] = (float)((seed >> 8) + 1) * 0x1p-24F;
+                ((float *)plane[c])[i] = v;
         }
 }
 
@@ -53,6 +63,7 @@ typedef struct {
     const measure_request *r;
     engine *g;
     void *in[ENGINE_CHANNELS], *made[ENGINE_CHANNELS];
+    float *mask;
     join how;
     engine_frame frame;
     engine_repeat repeat; /* the last one */
@@ -63,19 +74,33 @@ typedef struct {
     double last;   /* and when the last of them left */
 } rounds;
 
-/* Makes planes. The kernel has no centre tap, as in bloom; the gain makes up for it, so that frames
- * do not fade when the device does many of them in turn. */
+/* Makes planes. A frame becomes a little brighter each time, so that it stays what it is when the
+ * device does many of them in turn. */
 static bool rounds_make(rounds *m, err *e) {
     const plan *p = m->r->plan;
-    size_t n = (size_t)p->ask.size[PLAN_X] * p->ask.size[PLAN_Y];
+    const measure_kind kind = m->r->kind;
+    const uint32_t *size = p->ask.size;
+    size_t n = (size_t)size[PLAN_X] * size[PLAN_Y];
+    if (kind == MEASURE_MARGINS)
+        m->how.kept = (join_box){size[PLAN_X] / 16, size[PLAN_Y] / 16, size[PLAN_X] / 8 * 7,
+                                 size[PLAN_Y] / 8 * 7};
+    if (kind == MEASURE_MASKED) {
+        if (!(m->mask = mem_raw(n, sizeof *m->mask, "a mask", e))) return false;
+        for (size_t i = 0; i < n; i++) m->mask[i] = (float)(i % 7) / 6;
+        m->how.spread.mask = m->mask;
+    }
     for (uint32_t c = 0; c < p->ask.channels; c++) {
         double tap = m->r->kernel->tap[m->r->kernel->channels == 1 ? 0 : c];
-        m->how.channel[c].gain = tap < 0.99 ? 1 / (1 - tap) : 1;
+        m->how.channel[c] = (join_channel){.centre = 1,
+                                           .gain = 0x1p-10 / (tap < 0.99 ? 1 - tap : 1),
+                                           .nonnegative = kind != MEASURE_SIGNED,
+                                           .dark = 1e-4,
+                                           .most = 1};
         if (!(m->in[c] = mem_raw(n, plan_sample_bytes(p->ask.planes.in), "a plane of noise", e)) ||
             !(m->made[c] = mem_raw(n, plan_sample_bytes(p->ask.planes.out), "a plane", e)))
             return false;
     }
-    fill_planes(m->in, p);
+    fill_planes(m->in, p, kind);
     m->frame = (engine_frame){.in = (const void *const *)m->in, .out = m->made, .join = &m->how};
     m->seconds = mem_new(m->r->rounds, sizeof *m->seconds, "times", e);
     m->times = mem_new(m->r->rounds, sizeof *m->times, "times", e);
@@ -87,6 +112,7 @@ static void rounds_free(rounds *m) {
         mem_free(m->in[c]);
         mem_free(m->made[c]);
     }
+    mem_free(m->mask);
     mem_free(m->seconds);
     mem_free(m->times);
 }

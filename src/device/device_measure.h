@@ -1,6 +1,7 @@
 /* device_measure.h - times a device: whole frames and passes.
  *
- * Sends a frame of noise through the engine. It knows nothing of images and files. */
+ * Sends a frame of noise through the engine, with a join as a run would make it. It knows nothing
+ * of images and files. */
 #ifndef DEVICE_DEVICE_MEASURE_H
 #define DEVICE_DEVICE_MEASURE_H
 
@@ -9,16 +10,29 @@
 
 enum { MEASURE_ROUNDS = 1000, MEASURE_QUEUE = 1000 };
 
+/* What a frame is like, which decides what the last pass does. ORDINARY: all of it is above zero
+ * and spreads. BLACK: black areas and lights beyond halfs. SIGNED: values of both signs. MASKED:
+ * light spreads under a mask; the plan has one. MARGINS: a tile, of which the middle counts. */
+typedef enum {
+    MEASURE_ORDINARY,
+    MEASURE_BLACK,
+    MEASURE_SIGNED,
+    MEASURE_MASKED,
+    MEASURE_MARGINS
+} measure_kind;
+extern const char *const MEASURE_NAME[];
+
 typedef struct {
     const engine_device *device;
     const plan *plan;
     spectrum_lines *kernel; /* the engine may take its values */
     const char *cache_dir;  /* NULL: none */
-    uint32_t rounds;        /* 1 .. MEASURE_ROUNDS */
-    uint32_t queue;         /* frames of a round, 1 .. MEASURE_QUEUE. One frame is timed with its
-                             * transfers; several run back to back, with the data on the device */
-    uint32_t in_flight;     /* frames under way at a time, 1 .. ENGINE_SLOTS; 1 with a queue */
-    double warm_up;         /* s of frames that are not counted, at least one frame */
+    measure_kind kind;
+    uint32_t rounds;    /* 1 .. MEASURE_ROUNDS */
+    uint32_t queue;     /* frames of a round, 1 .. MEASURE_QUEUE. One frame is timed with its
+                         * transfers; several run back to back, with the data on the device */
+    uint32_t in_flight; /* frames under way at a time, 1 .. ENGINE_SLOTS; 1 with a queue */
+    double warm_up;     /* s of frames that are not counted, at least one frame */
 } measure_request;
 
 /* The minimum, the quartiles and the maximum of several values. */

@@ -66,7 +66,8 @@ typedef struct {
 
 typedef struct {
     uint32_t slots; /* frames in flight, up to ENGINE_SLOTS; 0 stands for 1 */
-    bool staged;    /* act as if the host did not see the device's memory: for tests */
+    bool staged;    /* act as if the host did not see the device's memory, */
+    bool lone;      /* and as if a device had no subgroup arithmetic: for tests */
 } engine_options;
 
 /* The planes, the mask and the spilled light's table must stay until engine_wait has returned; the

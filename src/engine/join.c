@@ -148,6 +148,11 @@ join_stats join_begin(void) {
     return (join_stats){.darkest = INFINITY};
 }
 
+void join_set_darkest(join_stats *st, double least, double dark) {
+    st->darker = least < dark;
+    st->darkest = !st->darker ? least : (double)st->largest >= dark ? dark : INFINITY;
+}
+
 void join_add(join_stats *to, const join_stats *from, join_box at) {
     if (from->darkest < to->darkest) to->dark_at = at;
     if (!to->bright_at.w || from->peak > to->peak) to->bright_at = at;

@@ -64,8 +64,9 @@ typedef struct {
 
 typedef struct {
     join_spread spread;
-    join_box kept;      /* pixels that are made and measured; a width of 0: all. Of the others only
-                           the glare's norm and peak are measured. */
+    join_box kept;      /* pixels that are made and measured; a width of 0: all, as it is where
+                           the plan has no margins. Of the others only the glare's norm and peak
+                           are measured. */
     bool additive;      /* the glare's plane receives out - in, in place of the glare */
     const spill *spill; /* NULL: light that leaves the image is not measured */
     join_channel channel[PSF_CHANNELS];
@@ -88,7 +89,8 @@ double join_spilled(const join *j, const join_row *is, float *room);
 /* What a channel has turned out to be. */
 typedef struct {
     double norm, peak;   /* of the glare, before anything is cut off */
-    double darkest;      /* least |out| of those that are not below `dark`; 0: there are none */
+    double darkest;      /* least |out|, of lines that are not all below `dark`: at least that; 0:
+                            there are none */
     bool darker;         /* there are pixels below it */
     double sum, spilled; /* of out, before halfs are limited; what left the image, net */
     uint64_t negative;   /* pixels whose glare was cut off, */
@@ -102,6 +104,8 @@ typedef struct {
 /* Returns a sum's beginning, and adds what was found in a few lines `at`; `norm` is the sum of
  * squares until join_end. */
 join_stats join_begin(void);
+/* Sets what is dark of a few lines, by the least |out| and by `largest`. */
+void join_set_darkest(join_stats *st, double least, double dark);
 void join_add(join_stats *to, const join_stats *from, join_box at);
 void join_end(join_stats *st);
 

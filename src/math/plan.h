@@ -29,7 +29,7 @@ typedef enum { PRECISION_AUTO, PRECISION_FLOAT32, PRECISION_FLOAT64 } plan_preci
 enum { PLAN_X, PLAN_Y, PLAN_AXES };
 enum { PLAN_STAGES = 4, PLAN_MAX_RADIX = 20, PLAN_PASSES = 9 };
 enum { PLAN_MOST_HELD = 20 }; /* numbers of a line in a thread's registers */
-enum { PLAN_TOTALS = 13 };    /* numbers that a workgroup of the last pass measures */
+enum { PLAN_TOTALS = 10 };    /* numbers that a workgroup of the last pass measures */
 
 /* What a device can do. Without invocations it is the CPU engine: no limits, no shapes. */
 typedef struct {
@@ -53,6 +53,7 @@ typedef struct {
     uint8_t partly;  /* light only partly spreads, by a threshold or a mask; */
     uint8_t masked;  /* there is a mask, of floats */
     uint8_t glare;   /* the glare has planes of its own, of floats */
+    uint8_t margins; /* only some pixels count: join.kept */
 } plan_planes;
 
 /* What tests take in place of the planner's own choice, where it would need an image too large for

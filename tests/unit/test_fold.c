@@ -183,7 +183,7 @@ TEST(shaders_stay_valid) {
     bool checked = true;
     for (int kind = 0; kind < PASS_KINDS; kind++)
         for (int i = 0; i < 10; i++) {
-            gpu_shader code = gpu_shader_of((plan_pass_kind)kind, i % 2);
+            gpu_shader code = gpu_shader_of((plan_pass_kind)kind, i % 2, i % 4 > 1);
             const values *v = &set[i / 2];
             OWN_MEM uint32_t *w = mem_raw(code.bytes, 1, "shader", NULL);
             memcpy(w, code.words, code.bytes);

@@ -296,6 +296,11 @@ const option OPTIONS[] = {
     {"size", OPTION_STRING, SECTION_BENCH, FOR_BENCH, AT(size), .value = "WxH",
      .preset = "1920x1080",
      .help = "Size of the frame to time, or several sizes separated by commas."},
+    {"scene", OPTION_ENUM, SECTION_BENCH, FOR_BENCH, AT(scene),
+     .words = WORDS("ordinary", "black", "signed", "masked", "margins"), .preset = "ordinary",
+     .help =
+         "What the frame is like: light everywhere, black areas and lights beyond halfs, values "
+         "of both signs, a mask of what spreads, or a tile whose middle counts."},
     {"rounds", OPTION_INT, SECTION_BENCH, FOR_BENCH, AT(rounds), .value = "N", .min = 1,
      .max = 1000, .preset = "21",
      .help = "Number of measurements; the median, minimum and quartiles are reported."},

@@ -11,6 +11,7 @@
 #include "base/json_out.h"
 #include "base/text.h"
 #include "bloom/settings.h"
+#include "device/device_measure.h"
 #include "image/compare.h"
 
 struct option;
@@ -90,6 +91,7 @@ typedef struct {
     bool strict;
     /* bench */
     const char *size;
+    measure_kind scene;
     uint32_t rounds, queue, in_flight;
     double warm_up;
     setting value[SETTINGS_ROOM]; /* by the option's index in the table */

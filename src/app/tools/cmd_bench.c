@@ -31,6 +31,7 @@ typedef struct {
 typedef struct {
     const engine_device *device;
     uint32_t kernel[2];
+    measure_kind scene;
     uint32_t rounds, queue, in_flight;
     const plan *plan;
     uint64_t bytes;  /* read and written by all passes */
@@ -59,7 +60,8 @@ static void bench_add_words(const row *r, text *to) {
     bool single = r->queue == 1, transfers = single && r->device->class != ENGINE_CPU;
     text_add(to, "%s, kernel %u x %u: ", r->device->name, r->kernel[0], r->kernel[1]);
     describe_plan_line(p, to);
-    text_add(to, "\n  %u rounds of %u frame%s%s", r->rounds, r->queue, single ? "" : "s",
+    text_add(to, "\n  %s; %u rounds of %u frame%s%s", MEASURE_NAME[r->scene], r->rounds, r->queue,
+             single ? "" : "s",
              single ? " with its transfers" : " back to back, the data on the device");
     if (r->in_flight > 1) text_add(to, ", %u in flight", r->in_flight);
     text_add(to, "\n  %-10s %13s  %10s  %17s  %12s %13s%s\n", "", "median", "least", "quartiles",
@@ -94,6 +96,7 @@ static void bench_add_json(const row *r, json_out *j) {
     describe_plan_json(j, "plan", p);
     json_uint(j, "rounds", r->rounds);
     json_uint(j, "queue", r->queue);
+    json_string(j, "scene", MEASURE_NAME[r->scene]);
     json_uint(j, "in_flight", r->in_flight);
     json_fixed(j, "spectrum", NANO, r->spectrum);
     json_fixed(j, "open", NANO, m->open);
@@ -139,6 +142,7 @@ static bool bench_on(frames_bench *b, const engine_device *d, const plan *p, con
     const settings *s = b->s;
     row r = {.device = d,
              .kernel = {k->w, k->h},
+             .scene = s->scene,
              .rounds = s->rounds,
              .queue = s->queue,
              .in_flight = s->in_flight,
@@ -159,6 +163,7 @@ static bool bench_on(frames_bench *b, const engine_device *d, const plan *p, con
                          .plan = p,
                          .kernel = &lines,
                          .cache_dir = b->folder,
+                         .kind = s->scene,
                          .rounds = s->rounds,
                          .queue = s->queue,
                          .in_flight = r.in_flight,
@@ -207,7 +212,11 @@ static bool bench_one(frames_bench *b, const uint32_t size[PLAN_AXES], const psf
                                 .channels = CHANNELS,
                                 .spectra = k->channels,
                                 .symmetric = psf_is_symmetric(k),
-                                .planes = {.in = half, .out = half},
+                                .planes = {.in = half,
+                                           .out = half,
+                                           .partly = b->s->scene == MEASURE_MASKED,
+                                           .masked = b->s->scene == MEASURE_MASKED,
+                                           .margins = b->s->scene == MEASURE_MARGINS},
                                 .frames = b->s->in_flight}};
     if (strcmp(s->device, "all") == 0) return bench_all(b, &r, k, e);
     device_decision d;

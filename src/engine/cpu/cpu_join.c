@@ -66,7 +66,6 @@ static row row_of(const row_job *p, const void *made, const plan *is) {
     return (row){.out = p->planes.out == PLAN_FLOATS ? p->out : p->s.out,
                  .n = is->ask.size[PLAN_X],
                  .centre = p->is->centre,
-                 .dark = p->is->dark,
                  .nonnegative = p->is->nonnegative,
                  .floats = wide ? NULL : made,
                  .doubles = wide ? made : NULL,
@@ -131,11 +130,9 @@ static void limit_to_halfs(const row_job *p, const row *r, join_stats *st) {
 
 /* Writes number by number. A whole struct would be made elsewhere and copied in larger pieces, and
  * each of these would wait for what was just stored. */
-static void set_stats(join_stats *st, const row_totals *t, double spilled) {
+static void set_stats(join_stats *st, const row_totals *t, double spilled, double dark) {
     st->norm = t->norm;
     st->peak = t->peak;
-    st->darkest = (double)t->darkest;
-    st->darker = t->darker;
     st->sum = t->sum;
     st->spilled = spilled;
     st->negative = t->negative;
@@ -144,6 +141,7 @@ static void set_stats(join_stats *st, const row_totals *t, double spilled) {
     st->over = 0;
     st->over_sum = 0;
     st->largest = t->largest;
+    join_set_darkest(st, (double)t->least, dark);
 }
 
 void cpu_join_row(const cpu_join *f, uint32_t y, int worker, const void *made) {
@@ -156,7 +154,7 @@ void cpu_join_row(const cpu_join *f, uint32_t y, int worker, const void *made) {
     double spilled;
     bool at_once = p.all && !p.glare && p.planes.out != PLAN_DOUBLES; /* its pixels decide, too */
     if (at_once && make_halfs(&p, &r, &t, &spilled)) {
-        set_stats(st, &t, spilled);
+        set_stats(st, &t, spilled, p.is->dark);
         return;
     }
     r.in = p.in == p.out ? memcpy(p.s.in, p.in, r.n * sizeof *r.in) : p.in;
@@ -167,11 +165,11 @@ void cpu_join_row(const cpu_join *f, uint32_t y, int worker, const void *made) {
     spilled = join_spilled(p.how, &(join_row){p.c, y, r.in, false}, p.s.excess);
     if (y < p.kept.y || y - p.kept.y >= p.kept.h) { /* a margin: what the engine made is measured */
         row_begin(&r, &t);
-        set_stats(st, &t, 0);
+        set_stats(st, &t, 0, p.is->dark);
         return;
     }
     if (!at_once || !make_at_once(&p, &r, &t)) make_in_doubles(&p, &r, &t);
-    set_stats(st, &t, spilled);
+    set_stats(st, &t, spilled, p.is->dark);
     if (t.largest > HALF_MAX) limit_to_halfs(&p, &r, st);
     if (p.planes.out == PLAN_HALFS)
         half_from_floats((uint16_t *)p.out + p.kept.x, r.out + p.kept.x, p.kept.w);

@@ -23,7 +23,7 @@ enum { AHEAD = 768 };
 /* What is known of an ordinary row so far. */
 typedef struct {
     vec4d norm, sum;
-    float top, bottom, largest, darkest; /* top, bottom: of what the transform made */
+    float top, bottom, largest, least; /* top, bottom: of what the transform made */
 } ordinary;
 
 /* Adds up a span's sums. */
@@ -50,7 +50,7 @@ static void make_one_by_one(const row *r, ordinary *o, uint32_t i) {
             o->top = fmaxf(o->top, e);
             o->bottom = fminf(o->bottom, e);
             o->largest = fmaxf(o->largest, out);
-            o->darkest = fminf(o->darkest, out);
+            o->least = fminf(o->least, out);
             if (r->half_out)
                 r->half_out[i] = half_from_float(out);
             else
@@ -93,7 +93,7 @@ VECTOR_INLINE VECTOR_WIDE void make_vectors(const row *r, ordinary *o, uint32_t 
     size_t bytes = halfs ? sizeof(uint16_t) : sizeof(float);
     const char *next_in = (halfs ? (const char *)r->half_in : (const char *)in) + 2 * r->n * bytes;
     const char *next_to = (halfs ? (const char *)r->half_out : (const char *)to) + 2 * r->n * bytes;
-    vec8f zero = {0}, high = zero, low = zero + FLT_MAX, largest = zero, darkest = zero + FLT_MAX;
+    vec8f zero = {0}, high = zero, low = zero + FLT_MAX, largest = zero, least = zero + FLT_MAX;
     for (uint32_t i = 0; i < whole;) {
         uint32_t end = min_u32(i + SPAN, whole);
         vec8f norm[2] = {zero, zero}, sum[2] = {zero, zero};
@@ -126,7 +126,7 @@ VECTOR_INLINE VECTOR_WIDE void make_vectors(const row *r, ordinary *o, uint32_t 
             sum[1] += out_b;
             low = VECTOR_MIN8(VECTOR_MIN8(a, b), low);
             largest = VECTOR_MAX8(VECTOR_MAX8(out_a, out_b), largest);
-            darkest = VECTOR_MIN8(VECTOR_MIN8(out_a, out_b), darkest);
+            least = VECTOR_MIN8(VECTOR_MIN8(out_a, out_b), least);
         }
         add_span(o, norm, sum);
     }
@@ -134,7 +134,7 @@ VECTOR_INLINE VECTOR_WIDE void make_vectors(const row *r, ordinary *o, uint32_t 
         o->top = fmaxf(o->top, high[k]);
         o->bottom = fminf(o->bottom, low[k]);
         o->largest = fmaxf(o->largest, largest[k]);
-        o->darkest = fminf(o->darkest, darkest[k]);
+        o->least = fminf(o->least, least[k]);
     }
 }
 VECTOR_WIDE static void make_floats(const row *r, ordinary *o, uint32_t whole) {
@@ -151,7 +151,7 @@ VECTOR_WIDE static void make_halfs_of_doubles(const row *r, ordinary *o, uint32_
 }
 
 bool row_make_ordinary(const row *r, row_totals *t) {
-    ordinary o = {.bottom = FLT_MAX, .darkest = FLT_MAX};
+    ordinary o = {.bottom = FLT_MAX, .least = FLT_MAX};
     uint32_t whole = vector_wide() ? r->n / AT_ONCE * AT_ONCE : 0;
     if (whole && r->floats)
         (r->half_out ? make_halfs : make_floats)(r, &o, whole);
@@ -162,10 +162,9 @@ bool row_make_ordinary(const row *r, row_totals *t) {
                       .sum = (o.sum[0] + o.sum[1]) + (o.sum[2] + o.sum[3]),
                       .peak = (double)o.top,
                       .largest = o.largest,
-                      .darkest = o.darkest};
+                      .least = o.least};
     if (r->half_out && !(o.largest <= HALF_MAX)) return false;
-    return o.bottom >= 0 && (double)o.darkest >= r->dark && o.top > 1e-15F && o.top < 1e15F &&
-           o.largest < 1e36F;
+    return o.bottom >= 0 && o.least >= 0 && o.top > 1e-15F && o.top < 1e15F && o.largest < 1e36F;
 }
 
 /* --- rows of both signs ------------------------------------------------------------------------
@@ -176,9 +175,8 @@ bool row_make_ordinary(const row *r, row_totals *t) {
 /* What is known of such a row so far. */
 typedef struct {
     vec4d norm, sum, cut;
-    float top, lowest, largest, least, darkest; /* sizes, but for `lowest`, which is of the glare */
+    float top, lowest, largest, least; /* sizes, but for `lowest`, which is of the glare */
     uint32_t negative;
-    float dark; /* the least float that is not darker than the row's `dark` */
 } both_signs;
 
 /* Makes the pixels from i on one by one. */
@@ -202,7 +200,6 @@ static void sign_one_by_one(const row *r, both_signs *o, uint32_t i) {
             o->top = fmaxf(o->top, fabsf(e));
             o->largest = fmaxf(o->largest, size);
             o->least = fminf(o->least, size);
-            if (size >= o->dark) o->darkest = fminf(o->darkest, size);
             if (r->half_out)
                 r->half_out[i] = half_from_float(out);
             else
@@ -237,7 +234,7 @@ VECTOR_INLINE VECTOR_WIDE void sign_eight(vec8f *e, vec8f *out, const row *r, ui
 VECTOR_INLINE VECTOR_WIDE void sign_vectors(const row *r, both_signs *o, uint32_t whole, bool halfs,
                                             bool wide, bool cut) {
     vec8f zero = {0}, top = zero, largest = zero, lowest = zero;
-    vec8f least = zero + FLT_MAX, darkest = least, dark = zero + o->dark;
+    vec8f least = zero + FLT_MAX;
     vec8i count = {0};
     for (uint32_t i = 0; i < whole;) {
         uint32_t end = min_u32(i + SPAN, whole);
@@ -268,8 +265,6 @@ VECTOR_INLINE VECTOR_WIDE void sign_vectors(const row *r, both_signs *o, uint32_
                 size = SIZE8(out);
                 largest = VECTOR_MAX8(size, largest);
                 least = VECTOR_MIN8(size, least);
-                size = VECTOR_PICK8(size < dark, darkest, size);
-                darkest = VECTOR_MIN8(size, darkest);
             }
         }
         norm[0] += norm[1], sum[0] += sum[1], off[0] += off[1];
@@ -282,7 +277,6 @@ VECTOR_INLINE VECTOR_WIDE void sign_vectors(const row *r, both_signs *o, uint32_
         o->lowest = fminf(o->lowest, lowest[k]);
         o->largest = fmaxf(o->largest, largest[k]);
         o->least = fminf(o->least, least[k]);
-        o->darkest = fminf(o->darkest, darkest[k]);
         o->negative += (uint32_t)count[k];
     }
 }
@@ -302,8 +296,7 @@ SIGN_VECTORS(1, 1, 1)
 bool row_make_signs(const row *r, row_totals *t) {
     static void (*const MAKE[2][2][2])(const row *, both_signs *, uint32_t) = {
         {{sign_000, sign_001}, {sign_010, sign_011}}, {{sign_100, sign_101}, {sign_110, sign_111}}};
-    both_signs o = {.least = FLT_MAX, .darkest = FLT_MAX, .dark = (float)r->dark};
-    if ((double)o.dark < r->dark) o.dark = nextafterf(o.dark, FLT_MAX);
+    both_signs o = {.least = FLT_MAX};
     uint32_t whole = vector_wide() ? r->n / AT_ONCE * AT_ONCE : 0;
     MAKE[r->half_out != NULL][!r->floats][r->nonnegative](r, &o, whole);
     sign_one_by_one(r, &o, whole);
@@ -314,8 +307,7 @@ bool row_make_signs(const row *r, row_totals *t) {
                       .lowest = (double)o.lowest,
                       .peak = (double)o.top,
                       .largest = o.largest,
-                      .darkest = o.darkest,
-                      .darker = (double)o.least < r->dark};
+                      .least = o.least};
     if (r->half_out && !(o.largest <= HALF_MAX)) return false;
     return o.top > 1e-15F && o.top < 1e15F && o.largest < 1e36F;
 }
@@ -331,7 +323,7 @@ VECTOR_WIDE static void finish_fours(const row *r, row_totals *t, vec4d *sum, ve
     const double *own = r->own;
     double *glare = r->glare;
     vec4d zero = {0}, largest = zero, lowest = zero;
-    vec4d darkest = zero + FLT_MAX, all = darkest, dark = zero + r->dark;
+    vec4d least = zero + FLT_MAX;
     vec4l count = {0}, may_cut = r->nonnegative ? ~(vec4l){0} : (vec4l){0};
     for (uint32_t i = 0; i < whole; i += FOUR) {
         vec4d g = *(const vec4d_any *)(glare + i);
@@ -346,14 +338,12 @@ VECTOR_WIDE static void finish_fours(const row *r, row_totals *t, vec4d *sum, ve
         vec4d v = __builtin_convertvector(out, vec4d), size = SIZE4(v);
         *sum += v;
         largest = VECTOR_MAX4(size, largest);
-        all = VECTOR_MIN4(size, all);
-        darkest = VECTOR_MIN4(VECTOR_PICK4(size < dark, darkest, size), darkest);
+        least = VECTOR_MIN4(size, least);
     }
     for (int k = 0; k < FOUR; k++) {
         t->lowest = fmin(t->lowest, lowest[k]);
         t->largest = fmaxf(t->largest, (float)largest[k]);
-        t->darkest = fminf(t->darkest, (float)darkest[k]);
-        t->darker |= all[k] < r->dark;
+        t->least = fminf(t->least, (float)least[k]);
         t->negative += (uint32_t)count[k];
     }
 }
@@ -374,10 +364,7 @@ void row_finish(const row *r, row_totals *t) {
         r->out[i] = out;
         sum[i % FOUR] += (double)out;
         t->largest = fmaxf(t->largest, size);
-        if ((double)size < r->dark)
-            t->darker = true;
-        else
-            t->darkest = fminf(t->darkest, size);
+        t->least = fminf(t->least, size);
     }
     t->sum += (sum[0] + sum[1]) + (sum[2] + sum[3]);
     t->negative_sum += (cut[0] + cut[1]) + (cut[2] + cut[3]);
@@ -414,7 +401,7 @@ void row_begin(const row *r, row_totals *t) {
     }
     *t = (row_totals){.norm = (norm[0] + norm[1]) + (norm[2] + norm[3]),
                       .peak = fmax(fmax(peak[0], peak[1]), fmax(peak[2], peak[3])),
-                      .darkest = FLT_MAX};
+                      .least = FLT_MAX};
 }
 
 /* --- windows --------------------------------------------------------------------------------- */

@@ -18,7 +18,6 @@ typedef struct {
     const uint16_t *half_in; /* and the row is this, instead of `in` */
     uint32_t n;
     double centre;
-    double dark;
     bool nonnegative;
     const float *in;       /* the row as it came */
     const float *floats;   /* what the transform made, or */
@@ -31,12 +30,11 @@ typedef struct {
     uint32_t negative;
     double negative_sum, lowest; /* lowest: of the glare */
     double peak;                 /* of what the transform made */
-    float darkest, largest;      /* of |out|; darkest: of those that are not below `dark` */
-    bool darker;
+    float least, largest;        /* of |out| */
 } row_totals;
 
 /* Makes an ordinary row, in the precision of what the transform made: nothing below zero, all
- * spread, nothing darker than `dark`, and of a size whose squares are floats, as are the sums of
+ * spread, and of a size whose squares are floats, as are the sums of
  * its result; from halfs to halfs that hold it, where the row has half_out. Returns false where the
  * row turns out not to be ordinary; the result must be made again then. Terms of one sign cannot
  * cancel, so all roundings are relative to the result: accuracy_relative has room for them. */

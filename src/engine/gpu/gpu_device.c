@@ -172,7 +172,8 @@ void gpu_device_rest(void) {
 
 enum { MOST = ENGINE_DEVICES, MOST_FAMILIES = 16 };
 
-static const char *const QUERY_RESET = VK_EXT_HOST_QUERY_RESET_EXTENSION_NAME;
+static const char *const QUERY_RESET = VK_EXT_HOST_QUERY_RESET_EXTENSION_NAME,
+                         *const FLOAT_CONTROLS = VK_KHR_SHADER_FLOAT_CONTROLS_EXTENSION_NAME;
 
 /* Finds the first queue family that computes, preferring one that also draws: drivers give it the
  * whole machine. Returns false where none computes. */
@@ -360,11 +361,24 @@ static bool gpu_open_device(gpu_device *g, bool float64, err *e) {
     VkDeviceQueueCreateInfo queue[MOST_QUEUES];
     if (!compute_family(g->physical, &g->compute))
         return err_set(e, ERR_NO_DEVICE, "%s has no compute queue", g->name);
+    bool resets = has_extension(g->physical, QUERY_RESET),
+         controls = has_extension(g->physical, FLOAT_CONTROLS);
+    VkPhysicalDeviceFloatControlsProperties floats = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FLOAT_CONTROLS_PROPERTIES};
+    VkPhysicalDeviceSubgroupProperties subgroups = {
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SUBGROUP_PROPERTIES,
+        .pNext = controls ? &floats : NULL};
     VkPhysicalDeviceMaintenance3Properties sizes = {
-        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES};
+        .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES, .pNext = &subgroups};
     VkPhysicalDeviceProperties2 props = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
                                          .pNext = &sizes};
+    const VkSubgroupFeatureFlags wanted = VK_SUBGROUP_FEATURE_BASIC_BIT |
+                                          VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
+                                          VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
     vkGetPhysicalDeviceProperties2(g->physical, &props);
+    g->subgroups = subgroups.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT &&
+                   (subgroups.supportedOperations & wanted) == wanted;
+    g->half_modes = floats.shaderDenormPreserveFloat16 && floats.shaderRoundingModeRTEFloat16;
     if (!gpu_version_is_enough(props.properties.apiVersion, g->name, e)) return false;
     g->tick = props.properties.limits.timestampPeriod * 1e-9;
     g->allocation = sizes.maxMemoryAllocationSize;
@@ -386,12 +400,15 @@ static bool gpu_open_device(gpu_device *g, bool float64, err *e) {
     VkPhysicalDeviceHostQueryResetFeatures reset = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_HOST_QUERY_RESET_FEATURES,
         .hostQueryReset = VK_TRUE};
-    bool resets = has_extension(g->physical, QUERY_RESET);
+    const char *extension[2];
+    uint32_t extensions = 0;
+    if (resets) extension[extensions++] = QUERY_RESET;
+    if (g->half_modes) extension[extensions++] = FLOAT_CONTROLS;
     if (resets) halfs.pNext = &reset;
     VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                .pNext = &halfs,
-                               .enabledExtensionCount = resets ? 1 : 0,
-                               .ppEnabledExtensionNames = &QUERY_RESET,
+                               .enabledExtensionCount = extensions,
+                               .ppEnabledExtensionNames = extension,
                                .queueCreateInfoCount = g->family_count,
                                .pQueueCreateInfos = queue,
                                .pEnabledFeatures = &features};

@@ -67,6 +67,8 @@ typedef struct {
     VkPhysicalDeviceMemoryProperties memory;
     PFN_vkResetQueryPoolEXT reset_queries; /* resets from the host; NULL: the driver has none */
     double tick;                           /* seconds per timestamp unit */
+    bool subgroups;                        /* add up, and trade, as shaders/measure.glsl wants */
+    bool half_modes;                       /* conversions of halfs do what they are told */
     uint64_t allocation;                   /* maximum of bytes in one piece of memory */
     char name[ENGINE_NAME];
     uint8_t uuid[ENGINE_UUID];

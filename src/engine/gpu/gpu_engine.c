@@ -121,7 +121,9 @@ static bool reserve_slot(void *ctx, size_t slot, int worker, err *e) {
 /* Returns whether only the spectrum has to be replaced. */
 static bool is_prepared(const gpu_engine *x, const plan *p, const engine_options *o,
                         uint32_t slots) {
-    if (x->slots != slots || x->o.staged != o->staged || !plan_same(&x->w.p, p)) return false;
+    if (x->slots != slots || x->o.staged != o->staged || x->o.lone != o->lone ||
+        !plan_same(&x->w.p, p))
+        return false;
     for (uint32_t i = 0; i < slots; i++)
         if (x->slot[i].lost) return false;
     return true;
@@ -155,8 +157,8 @@ static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const en
     w->direct[GPU_UP] = shared;
     w->direct[GPU_DOWN] = shared && cached;
     x->slots = slots;
-    bool ok = gpu_passes_make(&w->passes, &w->g, p, w->threads, e) && upload_tables(w, e) &&
-              upload_spectra(w, k, e) && gpu_engine_make_scratch(w, e) &&
+    bool ok = gpu_passes_make(&w->passes, &w->g, p, w->g.subgroups && !o->lone, w->threads, e) &&
+              upload_tables(w, e) && upload_spectra(w, k, e) && gpu_engine_make_scratch(w, e) &&
               par_for(w->threads, slots, reserve_slot, x, e);
     for (uint32_t i = 0; ok && i < slots; i++) ok = gpu_frame_make(&x->slot[i], w, e);
     if (!ok) gpu_engine_unprepare(x);

@@ -12,7 +12,10 @@ enum {
     OP_NAME = 5,
     OP_MEMBER_NAME = 6,
     OP_LINE = 8,
+    OP_EXTENSION = 10,
     OP_ENTRY_POINT = 15,
+    OP_EXECUTION_MODE = 16,
+    OP_CAPABILITY = 17,
     OP_CONSTANT_TRUE = 41,
     OP_CONSTANT_FALSE = 42,
     OP_CONSTANT = 43,
@@ -301,4 +304,36 @@ end:
     mem_free(r.of);
     mem_free(r.todo);
     return r.count;
+}
+
+/* --- how a device converts halfs ------------------------------------------------------------- */
+
+/* Of SPV_KHR_float_controls: capabilities, and modes of an entry point. */
+enum { KEEPS_SUBNORMALS = 4464, ROUNDS_TO_EVEN = 4467, KEEP = 4459, TO_EVEN = 4462, HALFS = 16 };
+
+size_t gpu_add_half_modes(uint32_t *to, const uint32_t *words, size_t count) {
+    static const char NAME[24] = "SPV_KHR_float_controls";
+    size_t n = HEADER;
+    bool named = false;
+    memcpy(to, words, HEADER * sizeof *to);
+    for (fold_cursor c = {0}; next(&c, (uint32_t *)(uintptr_t)words, count);) {
+        if (!named && c.op != OP_CAPABILITY) {
+            const uint32_t more[] = {2u << 16 | OP_CAPABILITY, KEEPS_SUBNORMALS,
+                                     2u << 16 | OP_CAPABILITY, ROUNDS_TO_EVEN,
+                                     7u << 16 | OP_EXTENSION};
+            memcpy(to + n, more, sizeof more);
+            n += sizeof more / sizeof *more;
+            memcpy(to + n, NAME, sizeof NAME);
+            n += sizeof NAME / sizeof *to;
+            named = true;
+        }
+        memcpy(to + n, c.w, c.length * sizeof *to);
+        n += c.length;
+        if (c.op != OP_ENTRY_POINT) continue;
+        const uint32_t more[] = {4u << 16 | OP_EXECUTION_MODE, c.w[2], KEEP,    HALFS,
+                                 4u << 16 | OP_EXECUTION_MODE, c.w[2], TO_EVEN, HALFS};
+        memcpy(to + n, more, sizeof more);
+        n += sizeof more / sizeof *more;
+    }
+    return n;
 }

@@ -27,4 +27,10 @@ uint32_t gpu_fold(uint32_t *words, size_t count, const uint32_t *id, const uint3
  * that are left. Leaves alone what does not look like a module. */
 size_t gpu_drop(uint32_t *words, size_t count);
 
+/* Copies a shader with the words that ask for a device's own conversions of halfs to round to the
+ * nearest, of two the even one, and to keep subnormal numbers. `to` has GPU_HALF_MODES more words
+ * than `words`. Returns their number. */
+enum { GPU_HALF_MODES = 19 };
+size_t gpu_add_half_modes(uint32_t *to, const uint32_t *words, size_t count);
+
 #endif

@@ -85,17 +85,16 @@ join_stats gpu_join_stats(const void *totals, const join *j, uint32_t channel, c
         double t[TOTALS];
         for (size_t i = 0, at = group * (size_t)TOTALS; i < TOTALS; i++)
             t[i] = f64 ? ((const double *)totals)[at + i] : (double)((const float *)totals)[at + i];
-        const join_stats one = {.norm = t[TOTAL_NORM] * most * most,
-                                .peak = t[TOTAL_PEAK],
-                                .darkest = -t[TOTAL_DARKEST],
-                                .darker = t[TOTAL_DARKER] > 0,
-                                .sum = t[TOTAL_OUT] + t[TOTAL_OUT + 1],
-                                .negative = (uint64_t)t[TOTAL_CUTS],
-                                .negative_sum = t[TOTAL_CUT],
-                                .negative_worst = -t[TOTAL_DEEPEST],
-                                .over = (uint64_t)t[TOTAL_OVERS],
-                                .over_sum = t[TOTAL_OVER] + t[TOTAL_OVER + 1],
-                                .largest = (float)t[TOTAL_LARGEST]};
+        join_stats one = {.norm = t[TOTAL_NORM] * most * most,
+                          .peak = t[TOTAL_PEAK],
+                          .sum = t[TOTAL_SUM],
+                          .negative = (uint64_t)t[TOTAL_CUTS],
+                          .negative_sum = t[TOTAL_CUT],
+                          .negative_worst = -t[TOTAL_DEEPEST],
+                          .over = (uint64_t)t[TOTAL_OVERS],
+                          .over_sum = t[TOTAL_OVER],
+                          .largest = (float)t[TOTAL_LARGEST]};
+        join_set_darkest(&one, -t[TOTAL_LEAST], j->channel[channel].dark);
         join_add(&all, &one, box_of(p, group));
     }
     join_end(&all);

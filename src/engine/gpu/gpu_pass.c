@@ -1,5 +1,7 @@
 #include "engine/gpu/gpu_pass.h"
 
+#include "base/clock.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "engine/gpu/gpu_fold.h"
 #include "math/fft.h"
@@ -180,7 +182,8 @@ static void add_fft(constants *c, const plan *p, const plan_pass *s, const gpu_t
     pass_add(c, ID_BY_FREQUENCY, outer || first);
 }
 
-static constants constants_of(const plan *p, const plan_pass *s, const gpu_twiddles *t) {
+static constants constants_of(const plan *p, const plan_pass *s, const gpu_twiddles *t,
+                              bool half_modes) {
     constants c = {0};
     const plan_axis *a = &p->axis[s->axis];
     uint32_t parts = a->one_pass ? 1 : a->outer.length;
@@ -197,10 +200,12 @@ static constants constants_of(const plan *p, const plan_pass *s, const gpu_twidd
     pass_add(&c, ID_IMAGE_PITCH, p->image_pitch);
     pass_add(&c, ID_IMAGE_ROWS, p->ask.size[PLAN_Y]);
     pass_add(&c, ID_HALF_INPUT, p->ask.planes.in == PLAN_HALFS);
+    pass_add(&c, ID_NATIVE_HALFS, half_modes);
     pass_add(&c, ID_OUTPUT, p->ask.planes.out);
     pass_add(&c, ID_PARTLY, p->ask.planes.partly);
     pass_add(&c, ID_MASKED, p->ask.planes.masked);
     pass_add(&c, ID_GLARE, p->ask.planes.glare);
+    pass_add(&c, ID_MARGINS, p->ask.planes.margins);
     pass_add(&c, ID_HALVES, p->halves);
     pass_add(&c, ID_PITCH, s->kind == PASS_CONVOLVE && parts > 1 ? s->fft.length : p->pitch);
     pass_add(&c, ID_TILE_IN, p->tile_in);
@@ -316,6 +321,7 @@ typedef struct {
     gpu_passes *s;
     const gpu_device *g;
     const plan *p;
+    bool subgroups;
 } build;
 
 /* One piece of a par_for: drivers take a tenth of a second and more for a pass. */
@@ -323,30 +329,41 @@ static bool make_pass(void *ctx, size_t index, int worker, err *e) {
     (void)worker;
     const build *b = ctx;
     const plan_pass *pass = &b->p->pass[index];
-    gpu_shader code = gpu_shader_of(pass->kind, b->p->sample_bytes == 8);
-    constants c = constants_of(b->p, pass, &b->s->twiddles);
+    gpu_shader code = gpu_shader_of(pass->kind, b->p->sample_bytes == 8, b->subgroups);
+    const plan_planes *planes = &b->p->ask.planes;
+    bool halfs = planes->in == PLAN_HALFS || planes->out == PLAN_HALFS,
+         modes = halfs && b->g->half_modes;
+    constants c = constants_of(b->p, pass, &b->s->twiddles, modes);
     VkSpecializationMapEntry entry[MOST_CONSTANTS];
     VkSpecializationInfo special = {c.count, entry, c.count * sizeof c.value[0], c.value};
     for (uint32_t i = 0; i < c.count; i++)
         entry[i] =
             (VkSpecializationMapEntry){c.id[i], i * (uint32_t)sizeof c.value[0], sizeof c.value[0]};
-    uint32_t *words = mem_raw(code.bytes, 1, "shader", e);
+    size_t count = code.bytes / sizeof *code.words;
+    uint32_t *words = mem_raw(count + GPU_HALF_MODES, sizeof *words, "shader", e);
     if (!words) return false;
     /* Without the branches that the constants decide, and what is not reached after that. */
-    memcpy(words, code.words, code.bytes);
-    gpu_fold(words, code.bytes / sizeof *words, c.id, c.value, c.count);
-    size_t bytes = sizeof *words * gpu_drop(words, code.bytes / sizeof *words);
+    if (modes)
+        count = gpu_add_half_modes(words, code.words, count);
+    else
+        memcpy(words, code.words, code.bytes);
+    gpu_fold(words, count, c.id, c.value, c.count);
+    size_t bytes = sizeof *words * gpu_drop(words, count);
     gpu_pipeline_params p = {{words, bytes}, &special};
+    double start = clock_now();
     bool ok = gpu_pipeline_make(&b->s->pipeline[index], b->g, &b->s->layouts, &p, e);
+    log_info("pass '%s' of %zu bytes was compiled in %.0f ms", plan_pass_name(pass->kind), bytes,
+             (clock_now() - start) * 1e3);
     mem_free(words);
     return ok || err_in(e, "pass '%s'", plan_pass_name(pass->kind));
 }
 
 /* --- all passes --------------------------------------------------------------------------- */
 
-bool gpu_passes_make(gpu_passes *s, const gpu_device *g, const plan *p, par *threads, err *e) {
+bool gpu_passes_make(gpu_passes *s, const gpu_device *g, const plan *p, bool subgroups,
+                     par *threads, err *e) {
     *s = (gpu_passes){.twiddles = gpu_twiddles_layout(p)};
-    build all = {s, g, p};
+    build all = {s, g, p, subgroups};
     if (gpu_layouts_make(&s->layouts, g, BINDINGS, e) &&
         par_for(threads, p->passes, make_pass, &all, e)) {
         gpu_cache_keep(g);

@@ -88,7 +88,8 @@ typedef struct {
 } gpu_passes;
 
 /* Makes the pipelines of every pass of the plan, side by side, with the device's cache. */
-bool gpu_passes_make(gpu_passes *s, const gpu_device *g, const plan *p, par *threads, err *e);
+bool gpu_passes_make(gpu_passes *s, const gpu_device *g, const plan *p, bool subgroups,
+                     par *threads, err *e);
 void gpu_passes_free(gpu_passes *s, const gpu_device *g);
 
 #endif

@@ -21,6 +21,7 @@ gpu_shader gpu_shader_copy(void) {
     return (gpu_shader){copy_f32, sizeof copy_f32};
 }
 
-gpu_shader gpu_shader_of(plan_pass_kind kind, bool float64) {
-    return SHADER[kind][float64];
+gpu_shader gpu_shader_of(plan_pass_kind kind, bool float64, bool subgroups) {
+    static const gpu_shader LAST[2] = BOTH(inverse_groups);
+    return (kind == PASS_INVERSE && subgroups ? LAST : SHADER[kind])[float64];
 }

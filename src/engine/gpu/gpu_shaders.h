@@ -10,8 +10,9 @@ typedef struct {
     size_t bytes;
 } gpu_shader;
 
-/* Returns the shader of a pass. It lives as long as the program. */
-gpu_shader gpu_shader_of(plan_pass_kind kind, bool float64);
+/* Returns the shader of a pass; `subgroups`: for a device that has subgroup arithmetic. It lives as
+ * long as the program. */
+gpu_shader gpu_shader_of(plan_pass_kind kind, bool float64, bool subgroups);
 /* Returns the shader that copies, for benchmarks. */
 gpu_shader gpu_shader_copy(void);
 
