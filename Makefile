@@ -402,7 +402,8 @@ bench-gpu: $(PROG)
 bench-gpu-peers: $(PROG)
 	@tests/deps.sh $(DEPS_PEERS)
 	@$(MAKE) --no-print-directory $(BUILD)/bench_vkfft || echo "VkFFT cannot be built here"
-	@tests/bench/peers/peers.sh $(BUILD) $(CASES)
+	@tests/bench/peers/peers.sh $(BUILD) $(CASES) | tee $(BUILD)/gpu-peers.txt
+	@$(if $(DEVICE)$(CASES),,cp $(BUILD)/gpu-peers.txt docs/gpu-peers.txt)
 bench-gpu-sweep: $(PROG)
 	@tests/bench/peers/peers.sh $(BUILD) sweep $(CASES)
 

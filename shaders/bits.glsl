@@ -38,8 +38,7 @@ real of_float(uint bits) {
 uint float_of(real v) {
     if (abs(v) >= 1.17549435082228750796874e-38LF) return floatBitsToUint(float(v)); // 2^-126
     uint sign = v < 0 ? 0x80000000u : 0u;
-    double steps = fma(abs(v), 7.13623846352979940529143e+44LF, 4503599627370496.0LF); // of 2^-149, and 2^52
-    return sign | unpackDouble2x32(steps).x;
+    return sign | uint(roundEven(abs(v) * 7.13623846352979940529143e+44LF)); // in steps of 2^-149
 }
 #else
 real of_float(uint bits) { return uintBitsToFloat(bits); }

@@ -222,3 +222,16 @@ P
     says 64 "unknown kernel action 'invent'" help kernel invent
     says 64 "apply has no actions" help apply kernel
 }
+
+@test "the speeds of a GPU are those of gpu-peers.txt" {
+    local docs=$BATS_TEST_DIRNAME/../../docs name us passes vkfft cufft rows=0
+    while read -r name _ us passes _ _ vkfft v _ cufft c _; do
+        grep -qF "| $name | $us | $passes | $vkfft $v | $cufft $c |" "$docs/performance.md" || {
+            echo "docs/performance.md has not the row of $name"
+            false
+        }
+        [ "$name" != 1920x1080/256 ] || grep -qF "takes $us us, with the data on the device: ${v//[()]/} of VkFFT's time and ${c//[()]/} of cuFFT's" "$docs/../README.md"
+        rows=$((rows + 1))
+    done < <(grep '^[0-9]*x[0-9]*/' "$docs/gpu-peers.txt")
+    [ "$rows" -eq 6 ]
+}

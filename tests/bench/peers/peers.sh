@@ -48,6 +48,7 @@ cases_table() {
     name=$("$build/fftbloom" bench --device "$device" --size 32x32 --kernel 8 --rounds 1 --json |
         python3 -c 'import json, sys; print(json.load(sys.stdin)["results"][-1]["device"]["name"])')
     [ -n "$name" ] || exit 1
+    echo "$(date -u +%Y-%m-%d), $("$build/fftbloom" devices | sed -n "s/^[0-9]* *gpu *\\([^,]*, [^,]*\\),.*/\\1/p" | head -n 1)"
     echo "$name; RGB float32, microseconds per frame, medians of $rounds rounds of $queue frames back to back"
     [ -x "$build/bench_vkfft" ] || echo "VkFFT is not measured: there is no $build/bench_vkfft"
     [ -x "$build/bench_vkfft" ] && echo "VkFFT has its best lengths of a short search; *: it is not told of zero padding, which makes its result wrong"
