@@ -87,6 +87,13 @@ T
     says 6 "3 values of the result, up to 67500, are beyond 65504" big.exr two.exr --mask matte --half-overflow error -o out.exr --device cpu
     makes "big.exr two.exr --mask matte --half-overflow float" "10 9 R=67500"
     makes "big.exr two.exr --mask matte --pixel-type float" "10 9 R=67500"
+    # Nothing becomes half where the layer is kept, and its alpha stays with it.
+    image wide.exr 32x24 float 0,0,0,1 10,9=90000,90000,90000,1
+    for channels in '*' rgba R,G,B; do
+        run "$FFTBLOOM" wide.exr two.exr -o out.exr --pixel-type half --half-overflow float --device cpu --layers "$channels" -v
+        [[ "$status" -eq 0 && "$output" == *"the layer is written as float"* && "$output" != *"types to half"* ]]
+        "$FFTBLOOM" info out.exr --json | holds - 'all(c["type"] == "float" for c in d["parts"][0]["channels"])'
+    done
     # Infinity stays infinity where the mask is 0, and nothing is promised for it.
     image i.exr 4x1 half 1,0 1,0=inf,0 names=Y,m
     makes "i.exr two.exr --mask m --layers Y --verify 20" "1 0 Y=inf" "2 0 Y=1"

@@ -309,18 +309,39 @@ bool stages_out_open(stages *l, const image_header *from, image_header *marks, c
     return open_list(l, OUT, from, e);
 }
 
-/* Keeps floats in channels with finite values beyond halfs: bloom has looked after its own. */
-static void keep_wide(stages *l, const image *img, int part) {
+/* Returns whether a channel of floats has finite values beyond halfs. */
+static bool is_wide(const image *img, int part, int c) {
     const image_part *p = &img->head.part[part];
-    image_channel *to = l->stage[STAGES - 1].head.part[part].channel;
+    const float *v = img->plane[part][c];
     size_t n = (size_t)image_width(p) * image_height(p);
-    for (int c = 0; c < p->channels; c++) {
-        const float *v = img->plane[part][c];
-        if (!v || p->channel[c].type != PIXEL_FLOAT || to[c].type != PIXEL_HALF) continue;
+    bool wide = false;
+    if (!v || p->channel[c].type != PIXEL_FLOAT) return false;
+    for (size_t x = 0; !wide && x < n; x++) wide = fabsf(v[x]) > HALF_MAX && !isinf(v[x]);
+    return wide;
+}
+
+/* Keeps floats in layers with such a channel: bloom has looked after its own. */
+static bool keep_wide(stages *l, const image *img, int part, err *e) {
+    layer_map m;
+    const image_part *p = &img->head.part[part];
+    stage *halfs = &l->stage[STAGES - 1];
+    image_channel *to = halfs->head.part[part].channel;
+    if (!layer_map_make(&m, p, l->s->bloom.layers, l->s->bloom.exclude, e)) return false;
+    halfs->part[part].works = false;
+    for (int i = 0; i < m.groups; i++) {
+        const layer_group *g = &m.group[i];
         bool wide = false;
-        for (size_t x = 0; !wide && x < n; x++) wide = fabsf(v[x]) > HALF_MAX && !isinf(v[x]);
-        if (wide) to[c].type = PIXEL_FLOAT;
+        for (int k = 0; !wide && k <= g->channels; k++)
+            wide = nth_channel(g, k) >= 0 && is_wide(img, part, nth_channel(g, k));
+        for (int k = 0; k <= g->channels; k++) {
+            int c = nth_channel(g, k);
+            if (c < 0 || p->channel[c].type != PIXEL_FLOAT) continue;
+            if (wide) to[c].type = PIXEL_FLOAT;
+            halfs->part[part].works |= to[c].type == PIXEL_HALF;
+        }
     }
+    layer_map_free(&m);
+    return true;
 }
 
 bool stages_image(stages *l, image *img, err *e) {
@@ -330,8 +351,7 @@ bool stages_image(stages *l, image *img, err *e) {
         if (!img->plane[i]) continue;
         const rows_band all = {&img->head.part[i], 0, image_height(&img->head.part[i]),
                                img->plane[i], false};
-        if (wide) keep_wide(l, img, i);
-        ok = stages_rows(l, i, &all, e);
+        ok = (!wide || keep_wide(l, img, i, e)) && stages_rows(l, i, &all, e);
     }
     if (!ok) return false;
     image_header old = img->head; /* the headers change places */

@@ -79,7 +79,7 @@ rows_source stages_source(stages *l);
  */
 image *stages_load(stages *l, bool *const *wanted, err *e);
 /* Brings an image in memory through the way out: its pixels and its header. Where --half-overflow
- * is float, channels with values beyond halfs stay floats. */
+ * is float, layers with values beyond halfs stay floats. */
 bool stages_image(stages *l, image *img, err *e);
 
 /* Returns the space of the output; its curve is NULL where the colours stay as they are. */
