@@ -274,6 +274,10 @@ static void enter_channels(part_measured *to, const part_plan *p) {
             if (to->mended) continue;
             row->in = in->sum;
             row->bad_pixels = in->bad;
+            row->highest = (double)in->greatest;
+            if (row->highest == 1) row->ones = (double)in->count[scan_bin(1)] / (double)in->pixels;
+            row->lowest = accuracy_depth(in);
+            row->below = row->lowest < 0 ? scan_count(in->below) : 0;
             snprintf(row->channel, sizeof row->channel, "%s",
                      p->p->channel[p->channel[at].index].name);
         }

@@ -53,6 +53,18 @@ said() { "$FFTBLOOM" info out.exr | sed -n "s/^ *\(attributes\)\? *$1 ([a-z]*): 
     says 65 "" data.exr point.exr -o out.exr
 }
 
+@test "a curve on light that is linear is warned of, with the values before and after it" {
+    image bright.exr 32x24 float 0.1,0.1,0.1 10,9=2000,8,8 -- coded.exr 32x24 float 0.1,0.1,0.1 10,9=1,1.2,1 -- \
+        halfs.exr 32x24 half 0.1,0.1,0.1 10,9=2000,8,8
+    warns "warning: --input-space srgb made values up to 7.3569e+07 of values up to 2000, and codes go from 0 to 1: the image seems to be linear; leave --input-space out" \
+        bright.exr point.exr -o out.exr --input-space srgb --report r.json
+    holds r.json 'any("codes go from 0 to 1" in n for n in f["notes"])'
+    # Halfs end before.
+    warns "made values up to 65504 of values up to 107.1 or more," halfs.exr point.exr -o out.exr --input-space srgb
+    warns "" bright.exr point.exr -o out.exr --input-space linear
+    warns "" coded.exr point.exr -o out.exr --input-space srgb
+}
+
 @test "an image that is coded is refused with the option that decodes it" {
     while read -r id words; do
         image coded.exr 8x8 float 0.5,0.41,0.2 colorInteropID=$id

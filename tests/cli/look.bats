@@ -31,6 +31,39 @@ bloom() { "$FFTBLOOM" "$@" -o out.exr --device cpu; }
     makes "in.exr two.exr --threshold 9" "10 9=8 8 8" "13 10=0 0 0"
 }
 
+@test "values deep below zero and a PNG picture without its lights are told once, with the cure" {
+    oiiotool --pattern constant:color=0.2,0.2,0.2 100x100 3 --box:color=1000,1000,1000:fill=1 40,40,44,44 -d float -o room.exr
+    for f in lanczos3 triangle; do oiiotool room.exr --resize:filter=$f 50x50 -d float -o $f.exr; done
+    warns "66 values are below zero, down to -89.6 in channel 'R': they become black rings around lights; resize" \
+        lanczos3.exr two.exr -o out.exr --report r.json
+    holds r.json 'any("66 values are below zero" in n for n in f["notes"])'
+    warns "" triangle.exr two.exr -o out.exr
+    # All channels count, and a sequence has one note.
+    oiiotool triangle.exr --ch R -o r.exr; oiiotool lanczos3.exr --ch B -o b.exr
+    oiiotool r.exr b.exr --chappend --ch R,G=R,B -o s.1.exr && cp s.1.exr s.2.exr
+    warns "22 values are below zero, down to -89.6 in channel 'B'" 's.%d.exr' two.exr -o 'out.%d.exr'
+    # Noise of both signs in darkness, and its rare end in grey, are nothing to speak of.
+    for sigma in 0.002 0.01 0.04; do
+        oiiotool --pattern constant:color=0.01,0.02,0.1 500x400 3 --noise:type=gaussian:mean=0:stddev=$sigma:seed=3 -d float -o noise.exr
+        warns "" noise.exr two.exr -o out.exr
+    done
+    warns "" noise.exr two.exr -o out.exr --mem-limit 12MB
+    # The same where rows are read, and not held.
+    oiiotool lanczos3.exr --resize:filter=box 800x800 -d float -o large.exr
+    says 0 "are below zero, down to -89.6" large.exr two.exr -o out.exr --mem-limit 12MB --device cpu -v
+    [[ "$output" == *"in tiles"* || "$output" == *"from file to file"* ]]
+
+    oiiotool room.exr -d uint8 -o clipped.png
+    oiiotool room.exr --clamp:max=0.9 -d uint8 -o dull.png
+    warns "lights above 1 are missing in this PNG picture" clipped.png two.exr -o out.exr --report r.json
+    [[ "$stderr" == *"render or develop to EXR; --threshold does not bring the light back" ]]
+    holds r.json 'any("lights above 1 are missing" in n for n in f["notes"])'
+    warns "" dull.png two.exr -o out.exr
+    # One white channel is a colour, and not a light.
+    oiiotool clipped.png --mulc 1,1,0.5 -d uint8 -o yellow.png
+    warns "" yellow.png two.exr -o out.exr
+}
+
 @test "padding: what leaves on one side, and what comes in on the other" {
     image edge.exr 32x24 float 0,0,0 31,23=8,8,8 -- flat.exr 32x24 float 3,3,3
     makes "edge.exr two.exr --padding zero" "31 23=6 6 6" "2 0=0 0 0"

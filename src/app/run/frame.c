@@ -340,6 +340,7 @@ static bool make(work *w, err *e) {
         f->size[1] = (uint32_t)(b->y1 - b->y0) + 1;
         ok = stages_in_open(&w->in, w->r, s, m->threads, e) && make_some_way(w, e);
     }
+    if (ok) hints_light(s, w->in.head->format, w->made, &m->told);
     stages_close(&w->in);
     image_close(&w->r);
     if (w->torn) {

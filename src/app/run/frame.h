@@ -5,6 +5,7 @@
 #ifndef APP_FRAME_H
 #define APP_FRAME_H
 
+#include "app/run/hints.h"
 #include "app/run/record.h"
 #include "app/run/report.h"
 #include "bloom/bloom.h"
@@ -52,6 +53,7 @@ typedef struct {
     pthread_mutex_t look; /* guards the next two; held while an image is held against the kernel */
     bool looked;          /* one was (hints.h), */
     bool swapped;         /* and the log has said that IN and KERNEL may be swapped */
+    hints_told told;      /* what the log has said of light */
     atomic_flag forgets;  /* set when the log has said that records cannot be written */
 } frame_maker;
 

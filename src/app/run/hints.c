@@ -1,14 +1,19 @@
 #include "app/run/hints.h"
 
 #include "app/cli/options.h"
+#include "base/half.h"
 #include "base/log.h"
+#include "colour/space.h"
 #include "image/format.h"
 #include "image/layers.h"
 #include "kernel/kernel_source.h"
 #include "kernel/lint.h"
 #include "kernel/spectrum_file.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Adds the names of up to four channels that are neither the kernel's colour nor its alpha. */
@@ -127,6 +132,63 @@ static void warn_of_mask(const char *mask) {
             "--mask '%s' is a depth by its name, and a mask is 0 where light stays and 1 where "
             "it spreads: make a mask of it first",
             mask);
+}
+
+/* What was found of a frame's light, over all of its channels. */
+typedef struct {
+    const ledger_row *deepest;
+    uint64_t below;
+    double highest, ones; /* ones: in each channel at the least */
+} found_light;
+
+static found_light find_light(const bloom_report *r) {
+    found_light l = {.deepest = &r->ledger[0], .ones = 1};
+    for (const ledger_row *row = r->ledger; row < r->ledger + r->ledger_rows; row++) {
+        if (row->lowest < l.deepest->lowest) l.deepest = row;
+        l.below += row->below;
+        l.ones = fmin(l.ones, row->ones);
+        l.highest = fmax(l.highest, row->highest);
+    }
+    return l;
+}
+
+/* Adds a note to the report, and puts it into the log where it is the run's first of its kind. */
+__attribute__((format(printf, 4, 5))) static void tell(bloom_report *r, log_level level,
+                                                       atomic_bool *told, const char *fmt, ...) {
+    char said[sizeof r->note[0]];
+    bool follows = level == LOG_NOTE && log_get_level() >= LOG_INFO; /* as all notes, with -v */
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(said, sizeof said, fmt, args);
+    va_end(args);
+    report_note(r, "%s", said);
+    if (!follows && !atomic_exchange(told, true)) log_say(level, "%s", said);
+}
+
+void hints_light(const settings *s, const char *format, bloom_report *r, hints_told *told) {
+    static const double ONES = 1e-4, CODED_MOST = 10;
+    const found_light l = find_light(r);
+    if (!r->ledger_rows) return;
+    if (l.below)
+        tell(r, LOG_NOTE, &told->below,
+             "%" PRIu64
+             " values are below zero, down to %.3g in channel '%.40s': they become black "
+             "rings around lights; resize the image with a filter without lobes (box, triangle)",
+             l.below, l.deepest->lowest, l.deepest->channel);
+    colour_space is = {0};
+    if (s->input_space) space_find(&is, s->input_space);
+    bool codes = is.curve && is.curve != CURVE_LINEAR;
+    double coded = codes ? is.curve->encode(is.curve, l.highest) : 0;
+    if (coded > CODED_MOST)
+        tell(r, LOG_WARN, &told->coded,
+             "--input-space %.30s made values up to %.5g of values up to %.5g%s, and codes go from "
+             "0 "
+             "to 1: the image seems to be linear; leave --input-space out, or give linear",
+             s->input_space, l.highest, coded, l.highest == HALF_MAX ? " or more" : "");
+    if (strcmp(format, "png") == 0 && l.ones > ONES)
+        tell(r, LOG_NOTE, &told->clipped,
+             "lights above 1 are missing in this PNG picture, which is cut off there, so lamps "
+             "hardly glow: render or develop to EXR; --threshold does not bring the light back");
 }
 
 bool hints_image(const settings *s, const char *kernel, const image *img, par *threads) {

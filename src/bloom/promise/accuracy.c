@@ -15,6 +15,14 @@ double accuracy_dark(const scan_channel *c, bool halfs) {
     return halfs ? fmax(dark, 0x1p-24) : dark;
 }
 
+double accuracy_depth(const scan_channel *c) {
+    static const double SEEN = 0.1, TAIL = 16, RARE = 2;
+    double least = (double)c->least, median = scan_median(c->count);
+    double noise = TAIL * scan_median(c->below);
+    if (COMMON * scan_count(c->below) < c->pixels) noise = fmin(noise, RARE * median);
+    return -least > fmax(SEEN * median, noise) ? least : 0;
+}
+
 /* The last pass adds a few terms up in doubles. */
 double accuracy_relative(const accuracy *a) {
     return noise_relative(a->precision) + 0x1p-50;

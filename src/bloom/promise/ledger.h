@@ -32,6 +32,10 @@ typedef struct {
                     may cancel others, at least as much as their magnitudes add up to */
     uint64_t bad_pixels, overflow_pixels, negative_pixels;
     double centre; /* the kernel's centre tap: a pixel becomes centre * itself + glare */
+    /* Of the finite pixels of the file: the highest; the part of them that is 1, if that is the
+     * highest; and where accuracy_depth finds one, the lowest and how many are below zero. */
+    double highest, ones, lowest;
+    uint64_t below;
 } ledger_row;
 
 /* Moves the light of the plane's pixels that lie in `window`, but not in `kept`, from `out` to
