@@ -266,5 +266,5 @@ T
         'wide(f["device"] for f in json.load(open("p.json"))["forecast"]) == wide(d["devices"])'
     "$FFTBLOOM" devices >d.txt
     grep -qE '^0 +(gpu|cpu|software)' d.txt
-    [ "$(grep -c ', float64' d.txt)" = "$(grep -c '"float64": true' d.json)" ]
+    [ "$(grep -c ' float64$' d.txt)" = "$(grep -c '"float64": true' d.json)" ]
 }
