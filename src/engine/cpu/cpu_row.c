@@ -298,7 +298,7 @@ bool row_make_signs(const row *r, row_totals *t) {
         {{sign_000, sign_001}, {sign_010, sign_011}}, {{sign_100, sign_101}, {sign_110, sign_111}}};
     both_signs o = {.least = FLT_MAX};
     uint32_t whole = vector_wide() ? r->n / AT_ONCE * AT_ONCE : 0;
-    MAKE[r->half_out != NULL][!r->floats][r->nonnegative](r, &o, whole);
+    if (whole) MAKE[r->half_out != NULL][!r->floats][r->nonnegative](r, &o, whole);
     sign_one_by_one(r, &o, whole);
     *t = (row_totals){.norm = (o.norm[0] + o.norm[1]) + (o.norm[2] + o.norm[3]),
                       .sum = (o.sum[0] + o.sum[1]) + (o.sum[2] + o.sum[3]),
