@@ -264,6 +264,8 @@ static bool bench_read_sizes(uint32_t size[BENCH_LIST][2], int *count, const cha
                            "most",
                            list, BENCH_LIST);
     }
+    if (!n || at[-1] == ',')
+        return err_set(e, ERR_USAGE, "--size %s: a size is missing behind the last comma", list);
     *count = n;
     return true;
 }
