@@ -318,7 +318,7 @@ assert peak < limit
 assert '"tiles"' in open("r.json").read()
 PY
     python3 peak.py cpu "${LIMIT:-60}"
-    # Floats fit as a whole, and do not keep the promise; doubles do not fit.
+    # Doubles, which the tolerance asks for.
     python3 peak.py cpu $((side * side / 26000)) --tolerance 1e-6
     # A device of software takes its memory from the same, and its driver takes much.
     needs software
