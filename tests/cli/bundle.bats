@@ -39,8 +39,9 @@ is_bundled() {
     [ "$status" -eq 0 ] || [ "$status" -eq 69 ]
     # Its kernels are found by their names.
     env -i "$moved/bin/fftbloom" kernel list | grep -q '^sunstar '
-    env -i "$moved/bin/fftbloom" kernel check star | grep -q "$moved/.*star.exr"
-    env -i HOME="$TEST_TMP" "$moved/bin/fftbloom" kernel check portrait | grep -q "$TEST_TMP/.cache/fftbloom/kernels/portrait-"
+    env -i "$moved/bin/fftbloom" kernel list --json | grep -q "$moved/.*star.exr"
+    env -i HOME="$TEST_TMP" "$moved/bin/fftbloom" kernel check portrait
+    ls "$TEST_TMP"/.cache/fftbloom/kernels/portrait-*
     run sh -c "ldd $moved/bin/fftbloom | grep '=>' | grep -vE 'moved/|libc.so|libm.so|ld-linux|vdso'"
     [ -z "$output" ]
 }
