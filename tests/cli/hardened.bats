@@ -32,8 +32,6 @@ setup() {
         # A frame of more than a page touches each of its pages.
         grep -qE 'or[ql] +\$0x0,\(%rsp\)' "$TEST_TMP/code"
     done
-    readelf -d "$FFTBLOOM" | grep -q 'NEEDED.*libOpenEXR-' || return 0
-    nm -D "$FFTBLOOM" | grep -q __glibcxx_assert_fail # in C++, indices are checked
 }
 
 @test "no function of a shell, and none that writes without a bound, is called" {

@@ -88,7 +88,7 @@ states() { # FILE: of the frames of a report
 64 | own, with --frames | $f --kernel-scale 1001:0.5h,1002:1h
 64 | own, with --frames | $f --exposure -3:1
 64 | own, with --frames | $f --keys k.csv
-64 | own, with --frames | $f --config keyed.json
+64 | amount must be a number or a string, not an object | $f --config keyed.json
 64 | own, with --frames | $f --config keys.json
 64 | such as k.####.exr | $o -k 1001:kernel.exr,1005:portrait
 64 | fftbloom kernel make sunstar --param 'fnumber=11,blades=7' -o | $o -k 'sunstar(fnumber=11;blades=7)'
