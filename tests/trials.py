@@ -30,7 +30,8 @@ device = sys.argv[5] if len(sys.argv) > 5 else "cpu"
 folder = tempfile.mkdtemp()
 os.environ["FFTBLOOM_CACHE_DIR"] = folder + "/cache"
 BORDER = {"mirror": "symmetric", "zero": "constant", "clamp": "edge", "wrap": "wrap"}
-COLOUR = ("RGB", "Y", ["rim.R", "rim.G", "rim.B"], ["fog.Y"])
+COLOUR = ("RGB", "Y")  # of the unnamed layer, where a Y beside R, G and B is data
+LAYERS = (["rim.R", "rim.G", "rim.B"], ["fog.Y"])
 DATA = (["Z"], ["A"], ["id.x"], ["N.x", "N.y", "N.z"], ["crypto00.r", "crypto00.g"])
 
 
@@ -66,7 +67,7 @@ def draw_frame(rng):
     w, h = rng.randint(1, 70), rng.randint(1, 70)
     numbers = np.random.default_rng(rng.getrandbits(32))
     planes, types, bloomed = {}, {}, []
-    for names in rng.sample(COLOUR, rng.randint(1, 2)):
+    for names in [rng.choice(COLOUR), *rng.sample(LAYERS, rng.randint(0, 2))]:
         kind = rng.choice(["half", "float"])
         for n in names:
             plane = numbers.random((h, w)) ** rng.choice([1, 4]) * 10 ** rng.uniform(-3, 2)
