@@ -1,5 +1,5 @@
 /* path.h - the parts of a path: "shots/a.v1.exr" is in the folder "shots", has the name "a.v1.exr"
- * and the ending "exr". A dot in the name of a folder is no ending. */
+ * and the ending "exr". A dot in the name of a folder begins none. */
 #ifndef BASE_PATH_H
 #define BASE_PATH_H
 

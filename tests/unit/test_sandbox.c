@@ -121,7 +121,7 @@ static const struct {
       SYS_io_cancel,
       SYS_io_pgetevents,
       -1}},
-    {"a socket or queue that is open already, of which there is none but the way to the decoders",
+    {"a socket or queue that is open already: the way to the decoders alone",
      {SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg, SYS_shutdown, SYS_getsockname, SYS_getpeername,
       SYS_setsockopt, SYS_getsockopt, SYS_mq_timedsend, SYS_mq_timedreceive, SYS_mq_notify,
       SYS_mq_getsetattr, SYS_shmdt, -1}},

@@ -125,7 +125,7 @@ static bool check_phrase(const char *word, err *e) {
     return ok;
 }
 
-/* Refuses an image that is no file but the name of a kernel, before a file as the kernel. */
+/* Refuses the name of a kernel where an image is expected, if the kernel is a file. */
 static bool check_order(const settings *s, err *e) {
     kernel_word k;
     if (!s->input || access(s->input, F_OK) == 0 || access(s->kernel, F_OK) != 0 ||
