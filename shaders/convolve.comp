@@ -14,10 +14,7 @@
 // Two lines at a time read and write squares of the half spectrum (half.glsl). A kernel that half a turn
 // leaves as it is has a real spectrum, and half of the bytes (REAL_KERNEL).
 //
-// With SPLIT_LINE the lines are the inner factors of longer ones. They are contiguous, LENGTH apart,
-// and have no padding.
-//
-// Dispatch:  x = lines / LINES, y = lines / COUNT, z = channels.
+// Dispatch:  x = lines / LINES, z = channels.
 // Binds:     1 lines, read;  2 kernel's spectrum, read;  3 twiddles, read;  7 lines, written: the
 //            same buffer as 1, unless they are tiled.
 #include "real.glsl"
@@ -26,32 +23,26 @@
 #include "image.glsl"
 #include "half.glsl"
 
-layout(constant_id = ID_COUNT) const uint COUNT = 2; // lines along x of the dispatch
-layout(constant_id = ID_PARTS) const uint PARTS = 1; // lines per frequency: the outer length of a split line
 layout(constant_id = ID_ONE_KERNEL) const bool ONE_KERNEL = false; // the same spectrum for all channels
 layout(constant_id = ID_REAL_KERNEL) const bool REAL_KERNEL = false; // the kernel is symmetric, so its spectrum is real
-const bool SPLIT_LINE = PARTS > 1;
 
 layout(std430, set = 0, binding = BIND_HALF) readonly buffer half_spectrum { complex half_value[]; };
 layout(std430, set = 0, binding = BIND_SPECTRUM) readonly buffer kernel_spectrum { complex kernel[]; };
 layout(std430, set = 0, binding = BIND_SPECTRUM) readonly buffer real_spectrum { real real_kernel[]; };
 layout(std430, set = 0, binding = BIND_CONVOLVED) writeonly buffer convolved_lines { complex convolved[]; };
 
-bool exists(butterfly b) {
-    return b.on && (COUNT % LINES == 0 || gl_WorkGroupID.x * LINES + b.line < COUNT);
-}
-uint line_of(butterfly b) { return gl_WorkGroupID.y * COUNT + gl_WorkGroupID.x * LINES + b.line; }
-uint first_of(uint plane, butterfly b) { return (plane * HALVES * PARTS + line_of(b)) * PITCH; }
+uint line_of(butterfly b) { return gl_WorkGroupID.x * LINES + b.line; }
+bool exists(butterfly b) { return b.on && (HALVES % LINES == 0 || line_of(b) < HALVES); }
 
 // Returns the place of number m + n step of a line.
 uint half_place(const uint tile, uint plane, butterfly b, uint m, uint n, const uint step) {
-    return SPLIT_LINE ? first_of(plane, b) + m + n * step : place_along(tile, plane, line_of(b), m, n, step);
+    return place_along(tile, plane, line_of(b), m, n, step);
 }
 
 complex number_of_leg(uint plane, butterfly b, uint r) {
     if (!exists(b)) return complex(0);
-    if (SPLIT_LINE || BORDER == ZERO)
-        return SPLIT_LINE || leg_is_image(r, b.j) ? half_value[half_place(TILE_IN, plane, b, b.j, r, REST_0)] : complex(0);
+    if (BORDER == ZERO)
+        return leg_is_image(r, b.j) ? half_value[half_place(TILE_IN, plane, b, b.j, r, REST_0)] : complex(0);
     int c = source_of_leg(r, b.j);
     return c < 0 ? complex(0) : half_value[half_place(TILE_IN, plane, b, uint(c), 0, 1)];
 }
@@ -65,7 +56,7 @@ complex times_kernel(complex z, uint at) { return REAL_KERNEL ? real_kernel[at] 
 
 void multiply(const uint i, uint spectrum) {
     butterfly b = butterfly_of(LAST, i);
-    uint at = i * LAST_RADIX, k = (spectrum * HALVES * PARTS + line_of(b)) * LENGTH + b.j;
+    uint at = i * LAST_RADIX, k = (spectrum * HALVES + line_of(b)) * LENGTH + b.j;
     if (exists(b)) {
         FOR_EACH(q, LAST_RADIX, v[at + q] = times_kernel(v[at + q], k + BLOCKS * q).yx)
     }
@@ -74,7 +65,7 @@ void multiply(const uint i, uint spectrum) {
 void store(const uint i) {
     butterfly b = butterfly_of(0, i);
     if (exists(b)) {
-        FOR_EACH(r, RADIX_0, if (SPLIT_LINE || leg_is_image(r, b.j))
+        FOR_EACH(r, RADIX_0, if (leg_is_image(r, b.j))
             convolved[half_place(TILE_OUT, gl_WorkGroupID.z, b, b.j, r, REST_0)] = v[i * RADIX_0 + r].yx)
     }
 }

@@ -15,7 +15,7 @@
 //
 // Dispatch:  x = pairs / LINES, z = channels.
 // Binds:     0 image, read;  3 twiddles, read;  4 join;  7 half spectrum, read;  8 result, written, which may
-//            be the image;  9 mask, read;  10 glare, 11 totals, written.
+//            be the image;  9 mask, read;  5 glare, 6 totals, written.
 #include "real.glsl"
 #include "complex.glsl"
 #include "fft.glsl"

@@ -39,13 +39,8 @@
 #define ID_TILE_IN       42
 #define ID_TILE_OUT      43
 #define ID_BAND          44
-#define ID_COUNT         50
-#define ID_PARTS         51
 #define ID_ONE_KERNEL    52
 #define ID_REAL_KERNEL   54
-#define ID_FIRST         60
-#define ID_BACK          61
-#define ID_INNER         62
 #define ID_LINE_TWIDDLES 63
 
 // Bindings of all passes.
@@ -54,14 +49,12 @@
 #define BIND_SPECTRUM  2
 #define BIND_TWIDDLES  3
 #define BIND_JOIN      4
-#define BIND_SPLIT     5
-#define BIND_PLACES    6
+#define BIND_GLARE     5
+#define BIND_TOTALS    6
 #define BIND_CONVOLVED 7
 #define BIND_RESULT    8
 #define BIND_MASK      9
-#define BIND_GLARE     10
-#define BIND_TOTALS    11
-#define BINDINGS       12
+#define BINDINGS       10
 
 // Bindings of the copy that benchmarks run for comparison.
 #define COPY_FROM     0

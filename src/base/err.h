@@ -22,10 +22,11 @@ typedef enum {
     ERR_IO = 74,        /* reading or writing failed: a full disk, say       */
     ERR_RETRY = 75,     /* device lost, no memory: try again                 */
     /* Kinds of the above, with the same status, that the program itself tells apart. */
-    ERR_CONFIG = 256 + ERR_USAGE,   /* a value, a config file or a suite is wrong */
-    ERR_CANT_CREATE = 256 + ERR_IO, /* the output's folder or name cannot be made */
-    ERR_MEMORY = 256 + ERR_RETRY,   /* memory was refused: less may be tried      */
-    ERR_CANCELLED = 130,            /* the host has stopped the work: base/host.h */
+    ERR_CONFIG = 256 + ERR_USAGE,    /* a value, a config file or a suite is wrong */
+    ERR_CANT_CREATE = 256 + ERR_IO,  /* the output's folder or name cannot be made */
+    ERR_MEMORY = 256 + ERR_RETRY,    /* memory was refused: less may be tried      */
+    ERR_LINES = 256 + ERR_NO_DEVICE, /* lines too long for a device: tiles may be tried */
+    ERR_CANCELLED = 130,             /* the host has stopped the work: base/host.h */
 } err_code;
 
 typedef struct {

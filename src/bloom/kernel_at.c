@@ -118,7 +118,10 @@ static bool make_kernel(kernel_sizes *all, size_entry *n, err *e) {
     device_request r = kernel_at_device(all->s, &ask);
     device_pool_decide(all->devices, &k->decided, &r);
     bool doubles = all->s->precision == PRECISION_FLOAT64;
-    const device_choice *needed = &k->decided.way[doubles ? WAY_FLOAT64 : WAY_FLOAT32];
+    const device_choice *way = k->decided.way, *needed = &way[doubles ? WAY_FLOAT64 : WAY_FLOAT32];
+    /* Where only the lines of doubles are too long, tiles have them. */
+    if (all->s->precision == PRECISION_AUTO && way[WAY_FLOAT64].why.code == ERR_LINES)
+        needed = &way[WAY_FLOAT64];
     if (!needed->possible) *e = needed->why;
     return needed->possible;
 }

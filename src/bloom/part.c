@@ -16,7 +16,8 @@
 /* What tiles are chosen with. */
 typedef struct {
     part_needs needs;
-    device_forecast *each;
+    bloom_forecasts f;
+    int on;          /* the device that must do them; -1: any */
     uint64_t memory; /* for tiles */
 } choice;
 
@@ -25,15 +26,17 @@ static uint64_t bytes_of(void *ctx, const tiling *t) {
     return part_memory(&own, &((const choice *)ctx)->needs, t);
 }
 
-/* A device of software has no memory of its own: it takes from that of the tile. */
+/* Returns whether the device that the tiles are for can do one, or any where they are for no device
+ * of their own. A device of software has no memory of its own: it takes from that of the tile. */
 static bool a_device_fits(void *ctx, const tiling *t, const plan_request *tile) {
     choice *c = ctx;
     err ignored = {0};
-    const uint32_t *size = c->needs.ask.size;
-    bloom_forecasts f = {.each = c->each, .pixels = (double)size[PLAN_X] * size[PLAN_Y]};
-    int best = session_forecast(c->needs.p->j->session, tile, &f, &ignored);
-    if (best < 0 || f.device[best].class != ENGINE_SOFTWARE) return best >= 0;
-    return t->bytes + plan_device_bytes(&c->each[best].plan) <= c->memory;
+    plan_request own = *tile;
+    own.precision = c->needs.ask.precision; /* lines are those of doubles, memory need not be */
+    int best = session_forecast(c->needs.p->j->session, &own, &c->f, &ignored);
+    if (c->on >= 0) best = c->f.each[c->on].possible ? c->on : -1;
+    if (best < 0 || c->f.device[best].class != ENGINE_SOFTWARE) return best >= 0;
+    return t->bytes + plan_device_bytes(&c->f.each[best].plan) <= c->memory;
 }
 
 static tiling one_tile(const part_plan *p) {
@@ -44,27 +47,54 @@ static tiling one_tile(const part_plan *p) {
                     .channels = p->channels};
 }
 
+/* Chooses tiles for the device that the run would take, with lines that it holds, also those of
+ * doubles; else for the CPU, where that may be taken, too. */
+static bool choose_for_devices(tiling *t, choice *c, tiling_request *r, err *e) {
+    session *s = c->needs.p->j->session;
+    err ignored = {0};
+    const plan_request whole = r->ask;
+    c->f.pixels = (double)whole.size[PLAN_X] * whole.size[PLAN_Y];
+    c->on = -1;
+    session_forecast(s, &whole, &c->f, &ignored);
+    const engine_device *d = c->f.devices && c->f.preferred >= 0 ? &c->f.device[c->f.preferred]
+                                                                 : NULL;
+    if (!d || d->class == ENGINE_CPU) return tiling_choose(t, r, e);
+    c->on = c->f.preferred;
+    r->ask.limits = d->limits;
+    if (whole.precision == PRECISION_AUTO && d->limits.float64)
+        r->ask.precision = PRECISION_FLOAT64;
+    if (tiling_choose(t, r, e)) return true;
+    bool cpu = false;
+    for (uint32_t i = 0; i < c->f.devices; i++)
+        cpu |= c->f.each[i].wanted && c->f.device[i].class == ENGINE_CPU;
+    if (!cpu) return false;
+    *e = (err){0};
+    c->on = -1;
+    r->ask = whole;
+    return tiling_choose(t, r, e);
+}
+
 /* Chooses tiles, of at most that many pixels (0: any number), for the memory that is left beside
  * what else is needed. */
 static bool choose_tiles(tiling *t, mem_plan *memory, const part_plan *p, double most, err *e) {
     const part_job *j = p->j;
-    choice c = {.each = mem_new(ENGINE_DEVICES, sizeof *c.each, "forecasts", e)};
-    bool ok = c.each && part_needs_open(&c.needs, p, e);
+    choice c = {.f.each = mem_new(ENGINE_DEVICES, sizeof *c.f.each, "forecasts", e)};
+    bool ok = c.f.each && part_needs_open(&c.needs, p, e);
     *memory = j->beside;
     if (ok) part_uncounted(memory, &c.needs);
     c.memory = mem_limit() - min_u64(mem_limit(), memory->bytes);
-    const tiling_request r = {.ask = c.needs.ask,
-                              .memory = c.memory,
-                              .limit = mem_limit(),
-                              .most = most,
-                              .rows = j->out->step(j->out->ctx, j->part),
-                              .planes = p->channels,
-                              .bytes = bytes_of,
-                              .fits = a_device_fits,
-                              .ctx = &c};
-    ok = ok && tiling_choose(t, &r, e);
+    tiling_request r = {.ask = c.needs.ask,
+                        .memory = c.memory,
+                        .limit = mem_limit(),
+                        .most = most,
+                        .rows = j->out->step(j->out->ctx, j->part),
+                        .planes = p->channels,
+                        .bytes = bytes_of,
+                        .fits = a_device_fits,
+                        .ctx = &c};
+    ok = ok && choose_for_devices(t, &c, &r, e);
     if (ok) part_memory(memory, &c.needs, t);
-    mem_free(c.each);
+    mem_free(c.f.each);
     return ok;
 }
 

@@ -64,6 +64,7 @@ typedef struct {
     const engine_device *device; /* those of the machine, `devices` of them; valid as long as the
                                     bloom */
     uint32_t devices;
+    int preferred; /* the device that would be taken if each could do it (device_prefer) */
     /* The caller's: room for ENGINE_DEVICES; whether all devices are to be listed, also where the
      * rule needs none of them; of the image, where the plan is that of a tile, or 0. */
     device_forecast *each;

@@ -105,6 +105,7 @@ int session_forecast(session *s, const plan_request *ask, bloom_forecasts *to, e
     int best = device_pool_choose(s->devices, to->each, &list, &r, e);
     to->device = list->device;
     to->devices = list->count;
+    to->preferred = device_prefer(list, &r);
     return best;
 }
 

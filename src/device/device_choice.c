@@ -153,8 +153,18 @@ static err_code choice_forecast(device_forecast *to, const device_list *l, uint3
         here.limits.memory = r->vram_limit;
     *to = (device_forecast){.wanted = device_is_wanted(r->want, d, i)};
     to->possible = plan_make(&to->plan, &here, &e);
+    to->code = e.code;
     if (!to->possible) snprintf(to->why, sizeof to->why, "%.255s", e.msg);
     return e.code;
+}
+
+int device_prefer(const device_list *l, const device_request *r) {
+    int best = -1;
+    for (uint32_t i = 0; i < l->count; i++)
+        if (device_is_wanted(r->want, &l->device[i], i) &&
+            (best < 0 || choice_rank(&l->device[i], r) < choice_rank(&l->device[best], r)))
+            best = (int)i;
+    return best;
 }
 
 int device_choose(device_forecast *to, const device_list *l, const device_request *r, err *e) {

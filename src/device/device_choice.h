@@ -45,7 +45,8 @@ typedef struct device_request {
 /* The forecast for one device. */
 typedef struct {
     bool wanted, possible;
-    char why[256]; /* the reason where it is not possible */
+    err_code code; /* the reason where it is not possible, */
+    char why[256]; /* and its sentence */
     plan plan;
 } device_forecast;
 
@@ -64,6 +65,9 @@ bool device_is_wanted(const char *want, const engine_device *d, uint32_t index);
  * no device can do it. The error then says what devices there are, or why those that were asked for
  * cannot. */
 int device_choose(device_forecast *to, const device_list *l, const device_request *r, err *e);
+/* Returns the index of the device that device_choose would take if all of them could hold the plan,
+ * as they can hold tiles of an image; -1: none is wanted. */
+int device_prefer(const device_list *l, const device_request *r);
 
 /* The ways in which an image may be transformed. */
 typedef enum { WAY_FLOAT32, WAY_FLOAT64, DEVICE_WAYS } device_way;

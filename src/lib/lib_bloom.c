@@ -267,7 +267,11 @@ static bool bloom_it(lib_job *j, fb_session *s, bloom_report *r, err *e) {
         bool ok = lib_pair_make(&p, j, &j->head, false, e) && lib_pair_read(&p, j, e) &&
                   lib_pair_bloom(&p, b, r, e) && lib_pair_write(&p, j, e);
         lib_pair_free(&p);
-        return ok;
+        bool tiles =
+            !ok && e->code == ERR_LINES && !j->wide &&
+            !lib_planes_touch(j->is->in, j->is->out, j->is->width, j->is->height, j->is->channels);
+        if (!tiles) return ok;
+        *e = (err){0};
     }
     if (j->wide)
         return err_set(e, ERR_MEMORY,

@@ -8,8 +8,7 @@
 #include <string.h>
 
 static const char *const BORDER_NAME[] = {"zero", "mirror", "clamp", "wrap"};
-static const char *const PASS_NAME[] = {"forward", "convolve",   "inverse", "outer", "outer-back",
-                                        "inner",   "inner-back", "unpack",  "pack"};
+static const char *const PASS_NAME[] = {"forward", "convolve", "inverse"};
 static const char AXIS_NAME[] = {'x', 'y'};
 
 const char *plan_border_name(plan_border b) {
@@ -68,18 +67,7 @@ static bool axis_set_length(plan_axis *a, uint32_t length, const plan_request *a
     a->length = length;
     a->split = length; /* wrapped exactly or surrounded by zeros: nothing stands before the image */
     if (a->border != BORDER_ZERO && length != a->extent) a->split = a->extent + a->after;
-    a->one_pass = true;
-    if (!has_shapes(ask)) return true;
-    a->one_pass = hold_lines(a, ask, which, first);
-    if (a->one_pass) return true;
-    /* length = outer * inner, both held by a workgroup, the inner one as large as possible: then
-     * the outer pass, which strides through memory, is the short one. */
-    for (uint32_t outer = 2; outer <= a->length / outer; outer++)
-        if (a->length % outer == 0 &&
-            fits_one_pass(&a->inner, a->length / outer, ask, LENGTH_COMPLEX) &&
-            fits_one_pass(&a->outer, outer, ask, LENGTH_COMPLEX))
-            return true;
-    return false;
+    return !has_shapes(ask) || hold_lines(a, ask, which, first);
 }
 
 /* Returns whether wrapping needs no margins, because the extent has the form of a length. */
@@ -168,11 +156,6 @@ static double line_price(const plan_axis *a, const plan_request *ask, bool first
         return a->length * (first ? 2 : 1.5) * number + 1.3 * length_cost_cpu(a->length);
     double bytes = number * (a->extent + part * a->length), slots = a->fft.slots;
     if (a->alone) slots *= 2;
-    if (!a->one_pass) {
-        bytes += 4 * number * a->length;
-        slots = (double)a->outer.slots * a->inner.length / part +
-                (double)a->inner.slots * a->outer.length;
-    }
     return bytes + slot * part * slots + step * length_cost(a->length);
 }
 
@@ -217,6 +200,37 @@ static double best_lengths(plan_axis axis[2], const plan_request *ask, uint32_t 
     return best;
 }
 
+bool plan_holds(const plan_request *ask, uint32_t axis, uint32_t length) {
+    plan_axis a = {.length = length};
+    return !has_shapes(ask) ||
+           hold_lines(&a, ask, axis, (axis == PLAN_Y) == (ask->order == AXIS_Y));
+}
+
+uint32_t plan_longest(const plan_request *ask, uint32_t axis) {
+    if (!has_shapes(ask)) return LENGTH_MAX;
+    uint32_t n = 2 * (ask->limits.shared_bytes / sample_bytes(ask)); /* half of a row alone */
+    while (n > 1 && !(length_is_smooth(n) && plan_holds(ask, axis, n))) n--;
+    return n;
+}
+
+/* Names the axis that is too long; where each would do by itself, the one that is longer. */
+static bool refuse_lines(const plan_request *ask, err *e) {
+    uint32_t longest[2], axis = ask->size[PLAN_X] < ask->size[PLAN_Y];
+    uint64_t need[2];
+    for (uint32_t i = 0; i < 2; i++) {
+        plan_axis a = axis_of(ask, i);
+        need[i] = shortest_length(&a, false);
+        longest[i] = plan_longest(ask, i);
+    }
+    for (uint32_t i = 0; i < 2; i++)
+        if (need[i] > longest[i]) axis = i;
+    return err_set(e, has_shapes(ask) ? ERR_LINES : ERR_CONFIG,
+                   "%c axis: image and kernel need a line of %" PRIu64
+                   ", and the longest that the device holds is %u; use --device cpu, or a smaller "
+                   "image or kernel",
+                   AXIS_NAME[axis], need[axis], longest[axis]);
+}
+
 static bool choose_axes(plan *p, err *e) {
     plan_axis axis[2][2];
     const plan_request *ask = &p->ask;
@@ -224,19 +238,7 @@ static bool choose_axes(plan *p, err *e) {
         p->cost[first] = best_lengths(axis[first], ask, first);
     bool may[2] = {ask->order != AXIS_Y && p->cost[0] >= 0,
                    ask->order != AXIS_X && p->cost[1] >= 0};
-    if (!may[0] && !may[1]) {
-        uint64_t need[2];
-        for (uint32_t i = 0; i < 2; i++) {
-            plan_axis a = axis_of(ask, i);
-            need[i] = shortest_length(&a, false);
-        }
-        return err_set(e, ERR_CONFIG,
-                       "transforms of %" PRIu64 " x %" PRIu64 " are more than this device can do "
-                       "(lines up to %d, workgroups of %u with %u bytes of shared memory); use "
-                       "--device cpu, or a smaller image or kernel",
-                       need[0], need[1], LENGTH_MAX, ask->limits.invocations,
-                       ask->limits.shared_bytes);
-    }
+    if (!may[0] && !may[1]) return refuse_lines(ask, e);
     p->first = may[0] && (!may[1] || p->cost[0] <= p->cost[1]) ? PLAN_X : PLAN_Y;
     memcpy(p->axis, axis[p->first], sizeof p->axis);
     return true;
@@ -255,25 +257,22 @@ static uint32_t fill_lines(const plan_fft *f, uint32_t least) {
 }
 
 /* Adds a pass of `count` lines, of which a workgroup takes at most `wanted`. 0 stands for the lines
- * that fill a subgroup or two; of an outer factor, whose numbers stand far apart, for at least 8,
- * which make the runs in memory, and for larger workgroups, because most of its lines are short. */
+ * that fill a subgroup or two. */
 static plan_pass *add_pass(plan *p, plan_pass_kind kind, uint32_t axis, uint32_t count,
                            uint32_t wanted) {
     const plan_limits *l = &p->ask.limits;
-    const plan_axis *a = &p->axis[axis];
-    bool outer = kind == PASS_OUTER || kind == PASS_OUTER_BACK;
-    const plan_fft *f = a->one_pass ? &a->fft : outer ? &a->outer : &a->inner;
+    const plan_fft *f = &p->axis[axis].fft;
     plan_pass *s = &p->pass[p->passes++];
     *s = (plan_pass){.kind = kind, .axis = axis, .fft = *f};
     uint32_t bytes = shared_of(f, p->sample_bytes);
-    if (!wanted) wanted = outer ? max_u32(fill_lines(f, 128), 8) : fill_lines(f, 64);
+    if (!wanted) wanted = fill_lines(f, 64);
     s->lines = min_u32(wanted, min_u32(l->invocations / f->threads, l->shared_bytes / bytes));
     s->lines = min_u32(s->lines, count);
     s->threads = s->lines * f->threads;
     s->shared_bytes = s->lines * bytes;
     for (uint32_t i = 0; i < f->stages; i++)
         s->butterflies[i] = length_butterflies(f, i, s->lines, s->threads);
-    s->paired = (kind == PASS_FORWARD || kind == PASS_INVERSE) && f->paired;
+    s->paired = kind != PASS_CONVOLVE && f->paired;
     if (s->paired) s->butterflies[f->stages - 1] = 2;
     s->groups[0] = ceil_div_u32(count, s->lines);
     s->groups[1] = 1;
@@ -281,10 +280,10 @@ static plan_pass *add_pass(plan *p, plan_pass_kind kind, uint32_t axis, uint32_t
     return s;
 }
 
-/* Adds pass 1 or 3 of a first axis that workgroups hold whole. Adjacent lines make runs in memory:
+/* Adds pass 1 or 3. Adjacent lines make runs in memory:
  * of 16 bytes each in the half spectrum, of 8 in image rows if lines are columns. docs/notebook.md
  * has the measurements. */
-static void add_whole(plan *p, plan_pass_kind kind, uint32_t pairs, uint64_t image) {
+static void add_ends(plan *p, plan_pass_kind kind, uint32_t pairs, uint64_t image) {
     const plan_axis *a = &p->axis[0];
     bool back = kind == PASS_INVERSE;
     bool single = (back && p->tile) || (p->square && !a->alone);
@@ -294,27 +293,6 @@ static void add_whole(plan *p, plan_pass_kind kind, uint32_t pairs, uint64_t ima
     s->bytes = image + half_bytes(p);
 }
 
-/* Adds one of the passes over a split axis, for each of `groups` lines. */
-static void add_split(plan *p, plan_pass_kind kind, uint32_t axis, uint32_t groups,
-                      uint64_t bytes) {
-    const plan_axis *a = &p->axis[axis];
-    bool outer = kind == PASS_OUTER || kind == PASS_OUTER_BACK;
-    plan_pass *s = add_pass(p, kind, axis, outer ? a->inner.length : a->outer.length, 0);
-    s->groups[1] = groups;
-    s->bytes = bytes;
-}
-
-/* Adds the pass between a split first axis and the half spectrum: a thread per frequency and pair.
- */
-static void add_unpack(plan *p, plan_pass_kind kind, uint32_t pairs) {
-    plan_pass *s = &p->pass[p->passes++];
-    *s = (plan_pass){.kind = kind, .threads = min_u32(64, p->ask.limits.invocations), .lines = 1};
-    s->groups[0] = ceil_div_u32(pairs, s->threads);
-    s->groups[1] = p->halves;
-    s->groups[2] = p->channels_per_bind;
-    s->bytes = p->line_bytes + half_bytes(p);
-}
-
 /* Whole numbers in shared memory mean half as many barriers for twice the memory. That pays for
  * lines up to these bytes, one line at a time. */
 enum { WHOLE_UPTO = 9216 };
@@ -322,37 +300,15 @@ enum { WHOLE_UPTO = 9216 };
 static void add_passes(plan *p) {
     p->passes = 0;
     uint32_t pairs = (p->axis[1].extent + 1) / 2;
-    uint64_t in = plan_bytes_up(p), lines = p->line_bytes, halves = half_bytes(p);
-    uint64_t out = in + p->image_bytes + p->glare_bytes;
-    bool split = !p->axis[0].one_pass;
-    if (split) {
-        add_split(p, PASS_OUTER, 0, pairs, in + lines);
-        add_split(p, PASS_INNER, 0, pairs, 2 * lines);
-        add_unpack(p, PASS_UNPACK, pairs);
-    } else {
-        add_whole(p, PASS_FORWARD, pairs, in);
-    }
-    if (p->axis[1].one_pass) {
-        plan_pass *s = add_pass(p, PASS_CONVOLVE, 1, p->halves, p->square > 1 ? p->square : 0);
-        uint32_t bytes = 2 * s->shared_bytes;
-        s->bytes = 2 * halves + p->spectrum_bytes;
-        s->whole = !p->square && bytes <= p->ask.limits.shared_bytes &&
-                   bytes / s->lines <= WHOLE_UPTO;
-        if (s->whole) s->shared_bytes = bytes;
-    } else {
-        add_split(p, PASS_OUTER, 1, p->halves, halves + lines);
-        add_split(p, PASS_CONVOLVE, 1, p->halves, 2 * lines + p->spectrum_bytes);
-        add_split(p, PASS_OUTER_BACK, 1, p->halves, halves + lines);
-    }
-    if (split) {
-        add_unpack(p, PASS_PACK, pairs);
-        add_split(p, PASS_INNER_BACK, 0, pairs, 2 * lines);
-        add_split(p, PASS_OUTER_BACK, 0, pairs, out + lines);
-    } else {
-        add_whole(p, PASS_INVERSE, pairs, out);
-    }
-    const uint32_t *groups = p->pass[p->passes - 1].groups;
-    p->total_bytes = (uint64_t)groups[0] * groups[1] * PLAN_TOTALS * p->sample_bytes *
+    uint64_t in = plan_bytes_up(p);
+    add_ends(p, PASS_FORWARD, pairs, in);
+    plan_pass *s = add_pass(p, PASS_CONVOLVE, 1, p->halves, p->square > 1 ? p->square : 0);
+    uint32_t bytes = 2 * s->shared_bytes;
+    s->bytes = 2 * half_bytes(p) + p->spectrum_bytes;
+    s->whole = !p->square && bytes <= p->ask.limits.shared_bytes && bytes / s->lines <= WHOLE_UPTO;
+    if (s->whole) s->shared_bytes = bytes;
+    add_ends(p, PASS_INVERSE, pairs, in + p->image_bytes + p->glare_bytes);
+    p->total_bytes = (uint64_t)p->pass[2].groups[0] * PLAN_TOTALS * p->sample_bytes *
                      p->ask.channels;
 }
 
@@ -367,21 +323,18 @@ uint32_t plan_twiddle_entries(const plan_fft *f) {
     return n;
 }
 
-/* Returns the bytes of an axis's tables: two complex numbers per entry of a stage's, one per number
- * of a split line's, all of it twice. */
+/* Returns the bytes of an axis's tables: two complex numbers per entry of a stage's, all of it
+ * twice. */
 static uint64_t twiddle_bytes(const plan_axis *a, uint32_t complex_bytes) {
     uint32_t row = a->alone ? (a->fft.length / 2 + 2) / 2 : 0;
-    if (a->one_pass) return 4ull * (plan_twiddle_entries(&a->fft) + row) * complex_bytes;
-    uint64_t n = 2ull * (plan_twiddle_entries(&a->outer) + plan_twiddle_entries(&a->inner)) +
-                 a->length;
-    return 2 * n * complex_bytes;
+    return 4ull * (plan_twiddle_entries(&a->fft) + row) * complex_bytes;
 }
 
 /* Sizes are at most 2^26 a side, so that none of these products leaves 64 bits. */
 static bool count_bytes(plan *p, err *e) {
     const plan_request *ask = &p->ask;
     const plan_axis *a = p->axis;
-    uint64_t c = 2ull * p->sample_bytes, pairs = (a[1].extent + 1) / 2, lines = 0;
+    uint64_t c = 2ull * p->sample_bytes;
     p->halves = a[0].length / 2 + 1;
     p->pitch = (a[1].extent + 7) / 8 * 8;
     p->image_pitch = (ask->size[PLAN_X] + 3) / 4 * 4;
@@ -393,9 +346,7 @@ static bool count_bytes(plan *p, err *e) {
     uint64_t scratch = (uint64_t)ceil_div_u32(p->halves, p->band) * p->band * p->pitch * c;
     uint64_t numbers = (uint64_t)p->halves * a[1].length * c;
     uint64_t spectrum = numbers / (ask->symmetric && has_shapes(ask) ? 2 : 1);
-    if (!a[0].one_pass) lines = pairs * a[0].length * c;
-    if (!a[1].one_pass) lines = max_u64(lines, numbers);
-    uint64_t largest = max_u64(max_u64(max_u64(image, in), scratch), max_u64(spectrum, lines));
+    uint64_t largest = max_u64(max_u64(max_u64(image, in), scratch), spectrum);
     p->channels_per_bind = ask->channels;
     if (has_shapes(ask)) {
         if (largest > ask->limits.buffer_range)
@@ -413,7 +364,6 @@ static bool count_bytes(plan *p, err *e) {
     p->glare_bytes = planes->glare ? pixels * sizeof(float) * ask->channels : 0;
     /* The CPU engine does one channel after the other. */
     p->scratch_bytes = has_shapes(ask) ? scratch * ask->channels : scratch;
-    p->line_bytes = lines * ask->channels;
     p->spectrum_bytes = spectrum * ask->spectra;
     p->twiddle_bytes = twiddle_bytes(&a[0], (uint32_t)c) + twiddle_bytes(&a[1], (uint32_t)c);
     return true;
@@ -441,7 +391,7 @@ uint64_t plan_bytes_down(const plan *p) {
 uint64_t plan_device_bytes(const plan *p) {
     uint64_t frame = p->input_bytes + p->mask_bytes + plan_bytes_down(p);
     return p->frames * frame + p->scratch_bytes + (p->tile_in != p->tile ? p->scratch_bytes : 0) +
-           p->line_bytes + p->spectrum_bytes + p->twiddle_bytes;
+           p->spectrum_bytes + p->twiddle_bytes;
 }
 
 /* --- tiles ----------------------------------------------------------------------------------
@@ -477,16 +427,14 @@ static uint32_t choose_square(const plan *p) {
 /* Chooses tiles and shapes, without those that bring only speed where memory is short. */
 static bool choose_shapes(plan *p, err *e) {
     uint64_t has = p->ask.limits.memory;
-    if (p->axis[0].one_pass && p->axis[1].one_pass) {
-        bool tiled = p->first == PLAN_X, alone = p->axis[0].alone;
-        bool large = p->scratch_bytes >= NARROW_FROM;
-        p->square = tiled ? choose_square(p) : 0;
-        if (p->square > 1) length_share(&p->axis[1].fft, p->square, p->ask.limits.invocations);
-        uint32_t in = alone ? NARROW : WIDE, out = alone || large ? NARROW : WIDE;
-        const plan_tune *t = &p->ask.tune;
-        p->tile_in = t->tile_in ? t->tile_in : !tiled ? 0 : p->square ? PAIR : in;
-        p->tile = t->tile ? t->tile : !tiled ? 0 : p->square ? PAIR : out;
-    }
+    bool tiled = p->first == PLAN_X, alone = p->axis[0].alone;
+    bool large = p->scratch_bytes >= NARROW_FROM;
+    p->square = tiled ? choose_square(p) : 0;
+    if (p->square > 1) length_share(&p->axis[1].fft, p->square, p->ask.limits.invocations);
+    uint32_t in = alone ? NARROW : WIDE, out = alone || large ? NARROW : WIDE;
+    const plan_tune *t = &p->ask.tune;
+    p->tile_in = t->tile_in ? t->tile_in : !tiled ? 0 : p->square ? PAIR : in;
+    p->tile = t->tile ? t->tile : !tiled ? 0 : p->square ? PAIR : out;
     add_passes(p);
     while (has && p->frames > 1 && plan_device_bytes(p) > has) p->frames--;
     if (has && plan_device_bytes(p) > has) p->tile = p->tile_in, add_passes(p);

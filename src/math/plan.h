@@ -27,7 +27,7 @@ typedef enum { AXIS_AUTO, AXIS_X, AXIS_Y } plan_axis_order; /* which axis comes 
 typedef enum { PRECISION_AUTO, PRECISION_FLOAT32, PRECISION_FLOAT64 } plan_precision;
 
 enum { PLAN_X, PLAN_Y, PLAN_AXES };
-enum { PLAN_STAGES = 4, PLAN_MAX_RADIX = 20, PLAN_PASSES = 9 };
+enum { PLAN_STAGES = 4, PLAN_MAX_RADIX = 20, PLAN_PASSES = 3 };
 enum { PLAN_MOST_HELD = 20 }; /* numbers of a line in a thread's registers */
 enum { PLAN_TOTALS = 10 };    /* numbers that a workgroup of the last pass measures */
 
@@ -98,22 +98,14 @@ typedef struct {
     uint32_t extent, length, split;
     plan_border border;
     uint32_t before, after; /* samples needed in front of the image and behind it */
-    bool one_pass;          /* a workgroup holds a whole line */
     bool alone;             /* of the first: a row goes by itself, in a line of half its length */
-    plan_fft fft;           /* of `length`, or half of it; or, if !one_pass, of two factors: */
-    plan_fft outer, inner;  /* length = outer.length * inner.length */
+    plan_fft fft;           /* of `length`, or half of it */
 } plan_axis;
 
 typedef enum {
     PASS_FORWARD,  /* image lines -> half spectrum */
     PASS_CONVOLVE, /* half spectrum lines, times the kernel, in place */
     PASS_INVERSE,  /* half spectrum -> image lines */
-    PASS_OUTER,    /* outer factor of a split line, forward */
-    PASS_OUTER_BACK,
-    PASS_INNER, /* inner factor of a split first axis, forward */
-    PASS_INNER_BACK,
-    PASS_UNPACK, /* two real lines out of a complex one */
-    PASS_PACK,
     PASS_KINDS
 } plan_pass_kind;
 
@@ -128,7 +120,7 @@ typedef struct {
     bool paired; /* in the last stage a thread has a butterfly and its mirror image */
     bool whole;  /* whole numbers go through shared memory, not one component at a time */
     uint32_t shared_bytes;
-    uint32_t groups[3]; /* of one dispatch; the last: channels */
+    uint32_t groups[3]; /* of one dispatch: lines, 1, channels */
     uint64_t bytes;     /* read and written, all channels */
 } plan_pass;
 
@@ -150,7 +142,7 @@ typedef struct {
     uint32_t passes;
     uint32_t frames; /* in flight: each has image and input, the rest is for one at a time */
     /* On the device. image_bytes: the result; where both have floats, the image, too. */
-    uint64_t image_bytes, scratch_bytes, line_bytes, spectrum_bytes, twiddle_bytes;
+    uint64_t image_bytes, scratch_bytes, spectrum_bytes, twiddle_bytes;
     uint64_t input_bytes; /* not 0: the image as it came, in memory of its own */
     uint64_t mask_bytes, glare_bytes, total_bytes; /* totals: what the last pass measures */
     double cost[2]; /* model's price with x first, with y first; lower is better */
@@ -158,9 +150,14 @@ typedef struct {
         power_of_two[2]; /* of x and y, for comparison: the first power of two from N + K - 1 */
 } plan;
 
-/* Fills p. ERR_CONFIG where the request cannot be met: the message has the numbers and says what
- * would meet it. */
+/* Fills p. ERR_CONFIG where the request cannot be met, and ERR_LINES where no workgroup of the
+ * device holds a line: the message has the numbers and says what would meet the request. */
 bool plan_make(plan *p, const plan_request *ask, err *e);
+
+/* Returns whether a workgroup of the device holds a line of this length along x or y, where x (or
+ * the axis that `order` says) is the first one; and the longest such line. The CPU holds any. */
+bool plan_holds(const plan_request *ask, uint32_t axis, uint32_t length);
+uint32_t plan_longest(const plan_request *ask, uint32_t axis);
 
 /* Returns whether two plans are the same: those of the same request are. */
 bool plan_same(const plan *a, const plan *b);

@@ -30,14 +30,18 @@ static uint32_t list_cuttings(cutting to[CUTTINGS], const tiling_request *r, uin
     uint32_t before = ask->reach_hi[axis], after = ask->reach_lo[axis], size = ask->size[axis];
     uint32_t unit = axis == PLAN_Y ? r->rows : 1, n = 0, taps = before + after + 1;
     uint32_t margins = ask->border[axis] == BORDER_ZERO ? max_u32(before, after) : before + after;
-    uint32_t whole = length_next(size + margins, 2);
-    to[n++] = (cutting){false, size, size, 1, taps, whole, length_cost_cpu(whole)};
+    uint32_t whole = length_next(size + margins, 2), most = whole + whole / 3;
+    while (whole && whole <= most && !plan_holds(ask, axis, whole))
+        whole = length_next(whole + 1, 2);
+    if (whole && whole <= most)
+        to[n++] = (cutting){false, size, size, 1, taps, whole, length_cost_cpu(whole)};
     /* A tile as large as the image is of no use. */
     uint64_t least = (uint64_t)taps - 1 + unit;
     for (uint32_t l = least < size ? length_next((uint32_t)least, 2) : 0; l && l < size;
          l = length_next(l + l / STEP + 1, 2)) {
         uint32_t kept = min_u32((l - (taps - 1)) / unit * unit, size);
         if (n == CUTTINGS) break;
+        if (!plan_holds(ask, axis, l)) continue;
         to[n++] = (cutting){true, l, kept, ceil_div_u32(size, kept), taps, l, length_cost_cpu(l)};
     }
     return n;
@@ -112,6 +116,17 @@ static bool cheapest(tiling *best, const search *s, uint64_t *least) {
     return best->channels > 0;
 }
 
+/* Says why there is no cutting of an axis: a device holds too short lines for the kernel. */
+static bool refuse_axis(const tiling_request *r, uint32_t axis, err *e) {
+    const uint32_t taps = r->ask.reach_lo[axis] + 1 + r->ask.reach_hi[axis];
+    return err_set(e, ERR_LINES,
+                   "%c axis: the smallest tile of a kernel of %u taps needs a line of %u, and the "
+                   "longest that the device holds is %u; use --device cpu, or a smaller kernel "
+                   "(--kernel-scale)",
+                   "xy"[axis], taps, length_next(taps - 1 + (axis == PLAN_Y ? r->rows : 1), 2),
+                   plan_longest(&r->ask, axis));
+}
+
 static bool refuse(const tiling_request *r, uint64_t least, err *e) {
     char needs[32], has[32], limit[32];
     if (least <= r->memory)
@@ -139,7 +154,11 @@ bool tiling_choose(tiling *t, const tiling_request *r, err *e) {
     search *s = mem_new(1, sizeof *s, "tiles", e);
     if (!s) return false;
     *s = (search){.r = r, .most = r->most ? r->most : INFINITY};
-    for (uint32_t a = 0; a < PLAN_AXES; a++) s->count[a] = list_cuttings(s->axis[a], r, a);
+    for (uint32_t a = 0; a < PLAN_AXES; a++)
+        if (!(s->count[a] = list_cuttings(s->axis[a], r, a))) {
+            mem_free(s);
+            return refuse_axis(r, a, e);
+        }
     bool found = false;
     while (!found && cheapest(t, s, &least)) {
         plan_request ask = tiling_ask(t, &r->ask);

@@ -29,7 +29,8 @@ typedef struct {
 } tiling;
 
 typedef struct {
-    plan_request ask; /* of the whole image; limits and frames do not count */
+    plan_request ask; /* of the whole image, with the limits of a device: lines that it does not
+                       * hold are left out; zeros: it holds any. Frames do not count */
     uint64_t memory;  /* that the tiles may take */
     uint64_t limit;   /* of the run, for the message */
     double most;      /* pixels of a tile; 0: any number */
@@ -43,7 +44,8 @@ typedef struct {
 } tiling_request;
 
 /* Finds the cheapest tiling that takes no more than the memory, and that fits a device. ERR_MEMORY
- * if there is none, with the memory that the smallest takes. */
+ * if there is none, with the memory that the smallest takes; ERR_LINES if the device holds no line
+ * that is long enough for the kernel. */
 bool tiling_choose(tiling *t, const tiling_request *r, err *e);
 
 /* Returns the request for the plan of a tile. */

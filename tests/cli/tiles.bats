@@ -324,3 +324,44 @@ PY
     needs software
     python3 peak.py software 320
 }
+
+# A driver whose workgroups hold short lines, as a real GPU's do for images of 16K.
+short() { # arguments...
+    env FAULT_VK_SHARED="${SHARED:-1024}" LD_PRELOAD="$faults" "$FFTBLOOM" "$@"
+}
+
+@test "lines that are too long for a device: tiles, in floats and in doubles; a longer kernel goes to the CPU" {
+    needs software
+    needs_faults
+    unset FFTBLOOM_VALIDATION
+    "$FFTBLOOM" in.exr kernel.exr -o whole.exr --device cpu
+    for precision in auto float32 float64; do
+        short in.exr kernel.exr -o tiled.exr --device software --precision $precision --report tiled.json
+        alike whole.exr tiled.exr
+        holds tiled.json 'f["device"]["class"] == "software" and f["tiles"]["count"][0] * f["tiles"]["count"][1] > 1' \
+            "max(f['plan']['lengths']) <= (512 if '$precision' == 'float32' else 256)"
+    done
+    short plan in.exr kernel.exr --device software --json | holds - 'd["tiles"]["count"][1] > 1'
+    # What no tile holds.
+    SHARED=256 run --separate-stderr short in.exr kernel.exr -o no.exr --device software
+    echo "$stderr"
+    [ "$status" -eq 69 ]
+    [[ "$stderr" == *"the smallest tile of a kernel of "*" taps needs a line of "*", and the longest that the device holds is "* ]]
+    [ ! -e no.exr ]
+    SHARED=256 short in.exr kernel.exr -o auto.exr --report auto.json
+    holds auto.json 'f["device"]["class"] == "cpu" and "tiles" not in f'
+    SHARED=256 short in.exr kernel.exr -o both.exr --device software,cpu --report both.json
+    holds both.json 'f["device"]["class"] == "cpu"'
+    cmp auto.exr both.exr
+}
+
+@test "auto: a long run with long lines is made in tiles on a GPU, a short one whole on the CPU" {
+    needs software
+    needs_faults
+    export FAULT_VK_TYPE=gpu SHARED=16384
+    oiiotool --pattern noise 8200x64 3 -d half -o l.0001.exr
+    for i in {2..300}; do ln -s l.0001.exr "$(printf 'l.%04d.exr' $i)"; done
+    short plan l.####.exr kernel.exr --json | holds - 'd["device"]["class"] == "gpu" and d["work"] > 64' \
+        'd["tiles"]["count"][0] > 1 and d["plan"]["lengths"][0] <= 8192'
+    short plan l.0001.exr kernel.exr --json | holds - 'd["device"]["class"] == "cpu" and d["work"] < 1' '"tiles" not in d'
+}

@@ -8,6 +8,7 @@
  *   FAULT_VK_COUNT=file the numbers of allocations, submissions and waits are written there
  *   FAULT_VK_HIDE=words of "float64 subgroups timestamps": the device has none; "limits": it has
  *                       those that Vulkan guarantees
+ *   FAULT_VK_SHARED=n   workgroups have n bytes of shared memory, so that lines are short
  *   FAULT_VK_TYPE=gpu   a software device claims to be a GPU, and /dev/kfd to be there
  *
  * The waits of a fence that never comes return when its work is done, so that half an hour passes
@@ -100,7 +101,9 @@ static void narrow(VkPhysicalDeviceLimits *l) {
 }
 
 static void disguise(VkPhysicalDeviceProperties *p) {
+    const char *shared = getenv("FAULT_VK_SHARED");
     if (hidden("limits")) narrow(&p->limits);
+    if (shared) p->limits.maxComputeSharedMemorySize = (uint32_t)strtoul(shared, NULL, 10);
     if (getenv("FAULT_VK_TYPE")) p->deviceType = VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;
 }
 

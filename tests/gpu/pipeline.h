@@ -251,14 +251,12 @@ static inline bool pipe_run(pipe_result *r, const pipe_case *c, engine *g, const
 
 static inline const char *pipe_text(const pipe_case *c, const pipe_result *r, char buf[512]) {
     snprintf(buf, 512,
-             "%ux%u kernel %ux%u at %u,%u border %s,%s channels %u/%u %s-first %u x %u%s%s: "
+             "%ux%u kernel %ux%u at %u,%u border %s,%s channels %u/%u %s-first %u x %u: "
              "L2 %.2e worst %.2e bound %.2e",
              c->w, c->h, c->kw, c->kh, c->cx, c->cy, plan_border_name(c->border[0]),
              plan_border_name(c->border[1]), c->channels, c->spectra,
              r->p.first == PLAN_X ? "x" : "y", r->p.axis[0].length, r->p.axis[1].length,
-             r->p.passes && !r->p.axis[0].one_pass ? " split1" : "",
-             r->p.passes && !r->p.axis[1].one_pass ? " split2" : "", r->relative_l2, r->worst,
-             r->bound);
+             r->relative_l2, r->worst, r->bound);
     return buf;
 }
 

@@ -17,7 +17,7 @@ typedef struct {
     plan_axis_order order;
     plan_border border;
     double threshold, knee;
-    bool additive, below, cut, window, split, lone;
+    bool additive, below, cut, window, lone;
 } combination;
 
 /* All that a combination needs, and what comes of it. */
@@ -109,8 +109,6 @@ static void run(bench *b, engine *g, const engine_device *d) {
                                 .spectra = 1);
     plan_request ask = pipe_request(&like, d);
     ask.planes = c->planes;
-    if (c->split && ask.limits.invocations)
-        ask.limits.invocations = 16, ask.limits.shared_bytes = 512;
     CHECK_OK(plan_make(&b->p, &ask, &e));
     bool f64 = b->p.sample_bytes == 8;
     size_t n = 2 * (size_t)b->p.halves * b->p.axis[1].length;
@@ -233,12 +231,12 @@ static void check(const combination *c, engine *g, const engine_device *d) {
     static bench b;
     char what[256];
     snprintf(what, sizeof what,
-             "%s: in %u, out %u, %s, %s first, %s, threshold %g, knee %g%s%s%s%s%s%s", d->name,
+             "%s: in %u, out %u, %s, %s first, %s, threshold %g, knee %g%s%s%s%s%s", d->name,
              c->planes.in, c->planes.out, c->precision == PRECISION_FLOAT64 ? "doubles" : "floats",
              c->order == AXIS_X ? "x" : "y", plan_border_name(c->border), c->threshold, c->knee,
              c->planes.masked ? ", mask" : "", c->planes.glare ? ", glare" : "",
-             c->additive ? ", additive" : "", c->below ? ", below zero" : "", c->cut ? ", cut" : "",
-             c->split ? ", split" : "");
+             c->additive ? ", additive" : "", c->below ? ", below zero" : "",
+             c->cut ? ", cut" : "");
     memset(&b, 0, sizeof b);
     b.c = c;
     fill(&b);
@@ -274,7 +272,6 @@ static void run_all(uint32_t i, uint32_t some) {
         /* Of some, each value of everything comes as often: a number that has no factor in common
          * with theirs. */
         combination c = number(some == ALL ? k : (uint32_t)((uint64_t)k * 1949 % ALL));
-        c.split = some != ALL && k % 4 == 3;
         c.lone = k % 3 == 2;
         if (c.precision == PRECISION_FLOAT64 && !device[i].limits.float64) continue;
         check(&c, g, &device[i]);

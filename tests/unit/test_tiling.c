@@ -136,6 +136,35 @@ TEST(a_device_may_refuse_tiles) {
     CHECK_REFUSED(tiling_choose(&t, &r, &e), ERR_CONFIG, "no device can do the tiles");
 }
 
+/* Tiles of a device have lines that it holds, and so a plan; a kernel that is too long is refused
+ * with the length it had and the longest. */
+TEST(tiles_have_lines_that_a_device_holds) {
+    tiling_request r = large();
+    int cut = 0;
+    r.memory = (uint64_t)64 << 30;
+    for (uint32_t shared = 16384; shared <= 65536; shared += 16384)
+        for (int doubles = 0; doubles < 2; doubles++)
+            for (int order = AXIS_AUTO; order <= AXIS_Y; order++) {
+                tiling t;
+                r.ask.precision = doubles ? PRECISION_FLOAT64 : PRECISION_FLOAT32;
+                r.ask.order = (plan_axis_order)order;
+                r.ask.limits = (plan_limits){.invocations = 1024,
+                                             .shared_bytes = shared,
+                                             .groups = {0x7fffffff, 65535, 65535},
+                                             .buffer_range = (uint64_t)1 << 34,
+                                             .float64 = true};
+                CHECK_OK(tiling_choose(&t, &r, &e));
+                check_tiling(&t, &r);
+                cut += t.cut[PLAN_X] && t.cut[PLAN_Y];
+            }
+    assert_true(cut > 12);
+    r.ask.order = AXIS_AUTO;
+    r.ask.limits.shared_bytes = 4096;
+    tiling t;
+    CHECK_REFUSED(tiling_choose(&t, &r, &e), ERR_LINES,
+                  "needs a line of 1024, and the longest that the device holds is 900");
+}
+
 /* Each place shows what the definition of borders says. */
 TEST(places_are_those_of_the_definition) {
     for (plan_border b = 0; b < BORDERS; b++)

@@ -69,7 +69,7 @@ typedef struct {
     uint64_t bytes;
     uint32_t tile;
 } buffer;
-enum { BUFFERS = 10, ONCE = 5 }; /* from ONCE on they are there once, and before in each frame */
+enum { BUFFERS = 9, ONCE = 5 }; /* from ONCE on they are there once, and before in each frame */
 
 static void list_buffers(const plan *p, buffer to[BUFFERS]) {
     const char *input = p->ask.planes.in == PLAN_HALFS ? "image as halfs" : "image";
@@ -82,7 +82,6 @@ static void list_buffers(const plan *p, buffer to[BUFFERS]) {
                                  {"totals", "totals", p->total_bytes, 0},
                                  {"scratch", "half spectrum", p->scratch_bytes, p->tile_in},
                                  {"tiled", "a second one", second, p->tile},
-                                 {"line", "split lines", p->line_bytes, 0},
                                  {"spectrum", "kernel", p->spectrum_bytes, 0},
                                  {"twiddle", "tables", p->twiddle_bytes, 0}};
     memcpy(to, all, sizeof all);
@@ -137,17 +136,9 @@ static void radices(const plan_fft *f, text *to) {
 static void axis_words(const plan_axis *a, const char *name, const char *which, text *to) {
     text_add(to, "%s axis, %s: %u pixels, %s border, %u needed before and %u after: length %u",
              name, which, a->extent, plan_border_name(a->border), a->before, a->after, a->length);
-    if (a->one_pass) {
-        text_add(to, a->fft.stages ? " = " : "");
-        radices(&a->fft, to);
-        if (a->alone) text_add(to, " x 2, each row alone");
-    } else {
-        text_add(to, " = (");
-        radices(&a->outer, to);
-        text_add(to, ") x (");
-        radices(&a->inner, to);
-        text_add(to, "), through memory");
-    }
+    text_add(to, a->fft.stages ? " = " : "");
+    radices(&a->fft, to);
+    if (a->alone) text_add(to, " x 2, each row alone");
     text_add(to, "\n");
 }
 

@@ -36,11 +36,16 @@ static mem_plan need_of(const output *o, const image_reader *r, const bloom *b) 
     return need;
 }
 
-/* Returns whether a device may be too small: it has memory of its own. */
-static bool may_be_small(const output *o, uint64_t bytes) {
+/* Returns whether a device may be too small: it has memory of its own, or holds short lines. */
+static bool may_be_small(const output *o, const image_reader *r, uint64_t bytes) {
+    enum { LONG = 8000 }; /* pixels of lines that 32 KB hold, but for the kernel's margins */
     const bloom_settings *s = &o->s->bloom;
-    bool cpu = s->device && strcmp(s->device, "cpu") == 0;
-    return !cpu && (s->vram_limit || bytes > 1 << 30);
+    const image_header *h = image_reader_header(r);
+    bool cpu = s->device && strcmp(s->device, "cpu") == 0, big = bytes > 1 << 30;
+    for (int i = 0; i < h->parts; i++)
+        big |= h->part[i].data.x1 - h->part[i].data.x0 >= LONG ||
+               h->part[i].data.y1 - h->part[i].data.y0 >= LONG;
+    return !cpu && (s->vram_limit || big);
 }
 
 bool fits_surely(const output *o, const image_reader *r) {
@@ -48,7 +53,7 @@ bool fits_surely(const output *o, const image_reader *r) {
     /* A device that is named may be one of software, which takes its memory from the same. */
     const char *device = o->s->bloom.device;
     bool named = device && strcmp(device, "auto") != 0 && strcmp(device, "cpu") != 0;
-    return need.bytes <= mem_limit() / (named ? 16 : 4) && !may_be_small(o, need.bytes);
+    return need.bytes <= mem_limit() / (named ? 16 : 4) && !may_be_small(o, r, need.bytes);
 }
 
 bool fits(mem_plan *need, const output *o, const image_reader *r, const bloom *b) {
@@ -56,13 +61,15 @@ bool fits(mem_plan *need, const output *o, const image_reader *r, const bloom *b
      * that is prepared. */
     *need = need_of(o, r, b);
     if (need->bytes > mem_limit()) return false;
-    if (!may_be_small(o, need->bytes)) return true;
+    if (!may_be_small(o, r, need->bytes)) return true;
     bloom_forecasts f = {.each = mem_new(ENGINE_DEVICES, sizeof *f.each, "forecasts", NULL)};
     err why = {0};
     bool none = f.each &&
                 bloom_forecast(b, image_reader_header(r), o->s->bloom.precision, &f, &why) < 0;
+    const device_forecast *first = none || !f.each ? NULL : &f.each[f.preferred];
+    bool lines = none ? why.code == ERR_LINES : first && first->code == ERR_LINES;
     mem_free(f.each);
-    return !none || why.code != ERR_CONFIG;
+    return !lines && (!none || why.code != ERR_CONFIG);
 }
 
 static uint32_t step_of(void *ctx, int part) {

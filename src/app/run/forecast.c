@@ -48,6 +48,11 @@ bool forecast_make(forecast *f, const settings *s, par *threads, err *e) {
         plan_precision precision = f->predicted.promise.method.precision;
         if (ok) f->best = bloom_forecast(f->owner, in.head, precision, &f->all, e);
         ok = ok && f->best >= 0;
+        if (!ok && e->code == ERR_LINES) { /* as a run does */
+            *e = (err){0};
+            f->predicted = (bloom_report){0};
+            ok = by_tiles(f, &to, r, e);
+        }
     }
     image_free(&img);
     stages_close(&in);

@@ -299,7 +299,8 @@ static bool make_once(work *w, bool hold, err *e) {
 }
 
 /* Makes the frame, and does so again where it cannot be made as it was tried: there was no memory
- * to hold the image, or values beyond halfs ask for floats in a layer. */
+ * to hold the image, the device does not hold its lines, or values beyond halfs ask for floats in a
+ * layer. */
 static bool make_some_way(work *w, err *e) {
     bool hold = !w->f->alone || fits_surely(&w->out, w->r), ok = true;
     if (!hold) { /* most images fit, which is told without the kernel */
@@ -311,7 +312,7 @@ static bool make_some_way(work *w, err *e) {
     }
     while (ok && !make_once(w, hold, e)) {
         err ignored = {0};
-        bool memory = hold && w->f->alone && e->code == ERR_MEMORY;
+        bool memory = hold && ((w->f->alone && e->code == ERR_MEMORY) || e->code == ERR_LINES);
         bool wide = !hold && w->beyond;
         if ((memory || wide) && !w->r)
             w->r = image_open(w->f->input, NULL, w->m->threads, &ignored);

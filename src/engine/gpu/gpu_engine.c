@@ -45,9 +45,7 @@ static void gpu_engine_unprepare(gpu_engine *x) {
     w->spectrum = NULL;
     gpu_buffer_free(&w->scratch, g);
     gpu_buffer_free(&w->tiles, g);
-    gpu_buffer_free(&w->split, g);
     gpu_buffer_free(&w->twiddles, g);
-    gpu_buffer_free(&w->places, g);
     gpu_passes_free(&w->passes, g);
     x->slots = 0;
 }
@@ -63,18 +61,11 @@ static void gpu_close(engine *base) {
 
 static bool upload_tables(gpu_work *w, err *e) {
     const gpu_twiddles *t = &w->passes.twiddles;
-    const plan_axis *a = &w->p.axis[0];
     gpu_buffer host = {0};
     if (!gpu_buffer_make(&host, &w->g, &(gpu_buffer_params){"twiddles", GPU_UPLOAD, t->bytes}, e))
         return false;
     gpu_twiddles_fill(host.map, &w->p, t);
-    if (!gpu_upload(&w->twiddles, &w->g, &host, "twiddles", e)) return false;
-    gpu_buffer_params places = {"places", a->one_pass ? GPU_ON_DEVICE : GPU_UPLOAD,
-                                a->one_pass ? 0 : a->length * sizeof(uint32_t)};
-    if (a->one_pass) return gpu_buffer_make(&w->places, &w->g, &places, e); /* never read */
-    if (!gpu_buffer_make(&host, &w->g, &places, e)) return false;
-    gpu_places_fill(host.map, a);
-    return gpu_upload(&w->places, &w->g, &host, "places", e);
+    return gpu_upload(&w->twiddles, &w->g, &host, "twiddles", e);
 }
 
 /* Fills the spectra's buffers, and makes them where they are not there. The host
@@ -101,15 +92,12 @@ static bool upload_spectra(gpu_work *w, const spectrum_lines *k, err *e) {
 /* Makes the buffers between the passes, for the channels that go through them at a time. */
 static bool gpu_engine_make_scratch(gpu_work *w, err *e) {
     const plan *p = &w->p;
-    uint64_t half = p->scratch_bytes / p->ask.channels * p->channels_per_bind,
-             lines = p->line_bytes / p->ask.channels * p->channels_per_bind;
+    uint64_t half = p->scratch_bytes / p->ask.channels * p->channels_per_bind;
     const gpu_buffer_params scratch = {"half spectrum", GPU_ON_DEVICE, half},
                             tiles = {"half spectrum in tiles", GPU_ON_DEVICE,
-                                     p->tile_in != p->tile ? half : 0},
-                            split = {"split lines", GPU_ON_DEVICE, lines};
+                                     p->tile_in != p->tile ? half : 0};
     return gpu_buffer_make(&w->scratch, &w->g, &scratch, e) &&
-           gpu_buffer_make(&w->tiles, &w->g, &tiles, e) &&
-           gpu_buffer_make(&w->split, &w->g, &split, e);
+           gpu_buffer_make(&w->tiles, &w->g, &tiles, e);
 }
 
 static bool reserve_slot(void *ctx, size_t slot, int worker, err *e) {

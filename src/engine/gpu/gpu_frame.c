@@ -88,29 +88,21 @@ static uint32_t first_stamp(const gpu_work *w, gpu_step step) {
 
 /* --- descriptors ---------------------------------------------------------------------------- */
 
-/* Per chunk: for most passes, and for the convolution on split lines. */
-enum { SET_MOST, SET_INNER, SETS };
-
 static bool make_sets(gpu_frame *f, const gpu_work *w, err *e) {
-    uint32_t count = SETS * w->chunks;
-    if (!gpu_sets_make(&f->sets, &w->g, &w->passes.layouts, count, e)) return false;
-    for (uint32_t i = 0; i < count; i++) {
-        uint32_t chunk = i / SETS, kind = i % SETS;
-        const gpu_buffer *lines = kind == SET_INNER ? &w->split : &w->scratch;
+    if (!gpu_sets_make(&f->sets, &w->g, &w->passes.layouts, w->chunks, e)) return false;
+    for (uint32_t chunk = 0; chunk < w->chunks; chunk++) {
         const gpu_buffer *b[BINDINGS] = {[BIND_IMAGE] = buffer_of(f, w, GPU_IMAGE, chunk),
-                                         [BIND_HALF] = lines,
+                                         [BIND_HALF] = &w->scratch,
                                          [BIND_SPECTRUM] = &w->spectrum[chunk],
                                          [BIND_TWIDDLES] = &w->twiddles,
                                          [BIND_JOIN] = &f->join,
-                                         [BIND_SPLIT] = &w->split,
-                                         [BIND_PLACES] = &w->places,
                                          [BIND_CONVOLVED] = w->p.tile_in != w->p.tile ? &w->tiles
-                                                                                      : lines,
+                                                                                      : &w->scratch,
                                          [BIND_RESULT] = buffer_of(f, w, GPU_RESULT, chunk),
                                          [BIND_MASK] = buffer_of(f, w, GPU_MASK, chunk),
                                          [BIND_GLARE] = buffer_of(f, w, GPU_GLARE, chunk),
                                          [BIND_TOTALS] = buffer_of(f, w, GPU_TOTALS, chunk)};
-        gpu_bind(f->sets.set[i], &w->g, &w->passes.layouts, b);
+        gpu_bind(f->sets.set[chunk], &w->g, &w->passes.layouts, b);
     }
     return true;
 }
@@ -125,11 +117,9 @@ void gpu_frame_record_passes(const gpu_frame *f, const gpu_work *w, VkCommandBuf
                            sizeof first, &first);
         for (uint32_t i = 0; i < w->p.passes; i++) {
             const plan_pass *pass = &w->p.pass[i];
-            bool inner = !w->p.axis[1].one_pass && pass->kind == PASS_CONVOLVE;
-            uint32_t kind = inner ? SET_INNER : SET_MOST;
             vkCmdBindPipeline(c, VK_PIPELINE_BIND_POINT_COMPUTE, w->passes.pipeline[i]);
             vkCmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_COMPUTE, w->passes.layouts.pipeline,
-                                    0, 1, &f->sets.set[chunk * SETS + kind], 0, NULL);
+                                    0, 1, &f->sets.set[chunk], 0, NULL);
             uint32_t planes = pass->groups[2] / w->p.channels_per_bind *
                               gpu_chunk_channels(w, chunk);
             vkCmdDispatch(c, pass->groups[0], pass->groups[1], planes);

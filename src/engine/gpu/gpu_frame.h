@@ -25,7 +25,7 @@
 
 /* A plan on a device, without its frames. gpu_engine.c makes it when the engine is prepared, and
  * frees it when the engine is prepared again or closed. In between it is const, and every thread
- * may read it. The device writes to scratch, tiles and split; one frame's passes use them at a
+ * may read it. The device writes to scratch and tiles; one frame's passes use them at a
  * time, which a barrier before the passes of each frame sees to. */
 typedef struct {
     gpu_device g;
@@ -34,7 +34,7 @@ typedef struct {
     uint32_t chunks;
     bool direct[GPU_WAYS]; /* between planes and device without staging */
     gpu_passes passes;
-    gpu_buffer scratch, tiles, split, twiddles, places;
+    gpu_buffer scratch, tiles, twiddles;
     gpu_buffer *spectrum; /* per chunk */
 } gpu_work;
 

@@ -69,8 +69,7 @@ static join_box box_of(const plan *p, uint32_t group) {
     const plan_pass *last = &p->pass[p->passes - 1];
     const plan_axis *a = p->axis;
     uint32_t each = a[0].alone ? 1 : 2;
-    uint32_t first = a[0].one_pass ? group * last->lines * each : group / last->groups[0] * each;
-    uint32_t count = a[0].one_pass ? last->lines * each : each;
+    uint32_t count = last->lines * each, first = group * count;
     count = first < a[1].extent ? min_u32(count, a[1].extent - first) : 0;
     if (p->first == PLAN_X) return (join_box){0, first, a[0].extent, count};
     return (join_box){first, 0, count, a[0].extent};
@@ -81,7 +80,7 @@ join_stats gpu_join_stats(const void *totals, const join *j, uint32_t channel, c
     const bool f64 = p->sample_bytes == sizeof(double);
     const double most = 1 / unit_of(&j->channel[channel]);
     join_stats all = join_begin();
-    for (uint32_t group = 0; group < last->groups[0] * last->groups[1]; group++) {
+    for (uint32_t group = 0; group < last->groups[0]; group++) {
         double t[TOTALS];
         for (size_t i = 0, at = group * (size_t)TOTALS; i < TOTALS; i++)
             t[i] = f64 ? ((const double *)totals)[at + i] : (double)((const float *)totals)[at + i];

@@ -15,19 +15,10 @@ gpu_twiddles gpu_twiddles_layout(const plan *p) {
     uint32_t entry = 0, complex_bytes = 2 * p->sample_bytes;
     for (int i = 0; i < 2; i++) {
         const plan_axis *a = &p->axis[i];
-        if (a->one_pass) {
-            t.fft[i] = entry;
-            entry += plan_twiddle_entries(&a->fft);
-            t.line[i] = 2 * entry;
-            if (a->alone) entry += (a->fft.length / 2 + 2) / 2;
-            continue;
-        }
-        t.outer[i] = entry;
-        entry += plan_twiddle_entries(&a->outer);
-        t.inner[i] = entry;
-        entry += plan_twiddle_entries(&a->inner);
+        t.fft[i] = entry;
+        entry += plan_twiddle_entries(&a->fft);
         t.line[i] = 2 * entry;
-        entry += (a->length + 1) / 2;
+        if (a->alone) entry += (a->fft.length / 2 + 2) / 2;
     }
     t.copy = entry;
     t.bytes = 2 * 2ull * entry * complex_bytes;
@@ -58,30 +49,14 @@ void gpu_twiddles_fill(void *to, const plan *p, const gpu_twiddles *t) {
     bool float64 = p->sample_bytes == 8;
     for (int i = 0; i < 2; i++) {
         const plan_axis *a = &p->axis[i];
-        if (a->one_pass) {
-            fill_stages(to, float64, &a->fft, t->fft[i]);
-            for (uint32_t m = 0; a->alone && m <= a->fft.length / 2; m++)
-                put_root(to, float64, t->line[i] + m, m, a->length);
-            continue;
-        }
-        fill_stages(to, float64, &a->outer, t->outer[i]);
-        fill_stages(to, float64, &a->inner, t->inner[i]);
-        for (uint32_t m = 0; m < a->length; m++)
+        fill_stages(to, float64, &a->fft, t->fft[i]);
+        for (uint32_t m = 0; a->alone && m <= a->fft.length / 2; m++)
             put_root(to, float64, t->line[i] + m, m, a->length);
     }
     memcpy((char *)to + t->bytes / 2, to, t->bytes / 2);
 }
 
 /* --- the order of frequencies ---------------------------------------------------------------- */
-
-void gpu_places_fill(uint32_t *to, const plan_axis *a) {
-    for (uint32_t o = 0; o < a->outer.length; o++)
-        for (uint32_t i = 0; i < a->inner.length; i++) {
-            uint32_t k = plan_frequency(&a->outer, o) +
-                         a->outer.length * plan_frequency(&a->inner, i);
-            to[k] = o * a->inner.length + i;
-        }
-}
 
 typedef struct {
     void *to;
@@ -114,9 +89,8 @@ static bool reorder_line(void *ctx, size_t index, int worker, err *e) {
 
 bool gpu_spectrum_fill(void *to, const gpu_spectrum_part *part, par *threads, err *e) {
     const plan_axis *a = &part->p->axis[1];
-    const plan_fft *f = a->one_pass ? &a->fft : &a->inner;
+    const plan_fft *f = &a->fft;
     uint32_t radix = f->radix[f->stages - 1], blocks = f->length / radix;
-    uint32_t parts = a->one_pass ? 1 : a->outer.length;
     uint32_t *order = mem_raw(part->from->length, sizeof *order, "frequency order", e);
     char *room = order ? mem_raw((size_t)par_workers(threads), spectrum_line_bytes(part->from),
                                  "spectrum lines", e)
@@ -125,13 +99,9 @@ bool gpu_spectrum_fill(void *to, const gpu_spectrum_part *part, par *threads, er
         mem_free(order);
         return false;
     }
-    for (uint32_t o = 0; o < parts; o++)
-        for (uint32_t q = 0; q < radix; q++)
-            for (uint32_t b = 0; b < blocks; b++) {
-                uint32_t high = a->one_pass ? 0 : plan_frequency(&a->outer, o);
-                order[o * f->length + q * blocks + b] = high +
-                                                        parts * plan_frequency(f, b * radix + q);
-            }
+    for (uint32_t q = 0; q < radix; q++)
+        for (uint32_t b = 0; b < blocks; b++)
+            order[q * blocks + b] = plan_frequency(f, b * radix + q);
     reorder job = {to, part, order, 0.5 / part->p->axis[0].length / a->length, room};
     bool ok = par_for(threads, (size_t)part->count * part->from->halves, reorder_line, &job, e);
     mem_free(room);
@@ -157,8 +127,7 @@ static void pass_add(constants *c, uint32_t id, uint32_t value) {
 }
 
 static void add_fft(constants *c, const plan *p, const plan_pass *s, const gpu_twiddles *t) {
-    bool outer = s->kind == PASS_OUTER || s->kind == PASS_OUTER_BACK;
-    bool first = s->kind == PASS_FORWARD || s->kind == PASS_INVERSE;
+    bool first = s->kind != PASS_CONVOLVE;
     pass_add(c, ID_LENGTH, s->fft.length);
     pass_add(c, ID_STAGES, s->fft.stages);
     for (uint32_t i = 0; i < PLAN_STAGES; i++) {
@@ -167,28 +136,24 @@ static void add_fft(constants *c, const plan *p, const plan_pass *s, const gpu_t
     }
     pass_add(c, ID_LINES, s->lines);
     /* Along memory: image rows, and the lines of the half spectrum, or two pixels of two of these.
-     * Outer factors stride, and so do columns. */
+     * Columns stride. */
     uint32_t count = s->fft.length / s->fft.radix[0];
-    bool across = outer || (first && p->first == PLAN_Y) || s->lines == 1;
+    bool across = (first && p->first == PLAN_Y) || s->lines == 1;
     bool squares = s->kind == PASS_CONVOLVE && p->tile_in == 2 && p->tile == 2;
     pass_add(c, ID_RUN, across ? 1 : !squares ? count : count % 2 ? 1 : 2);
-    pass_add(c, ID_TWIDDLES,
-             p->axis[s->axis].one_pass ? t->fft[s->axis]
-             : outer                   ? t->outer[s->axis]
-                                       : t->inner[s->axis]);
+    pass_add(c, ID_TWIDDLES, t->fft[s->axis]);
     pass_add(c, ID_COPY, t->copy);
     pass_add(c, ID_PAIRED, s->paired);
     pass_add(c, ID_WHOLE, s->whole);
-    pass_add(c, ID_BY_FREQUENCY, outer || first);
+    pass_add(c, ID_BY_FREQUENCY, first);
 }
 
 static constants constants_of(const plan *p, const plan_pass *s, const gpu_twiddles *t,
                               bool half_modes) {
     constants c = {0};
     const plan_axis *a = &p->axis[s->axis];
-    uint32_t parts = a->one_pass ? 1 : a->outer.length;
     pass_add(&c, ID_THREADS, s->threads);
-    if (s->fft.length) add_fft(&c, p, s, t);
+    add_fft(&c, p, s, t);
     pass_add(&c, ID_EXTENT, a->extent);
     pass_add(&c, ID_LENGTH_ALL, a->length);
     pass_add(&c, ID_SPLIT, a->split);
@@ -207,18 +172,12 @@ static constants constants_of(const plan *p, const plan_pass *s, const gpu_twidd
     pass_add(&c, ID_GLARE, p->ask.planes.glare);
     pass_add(&c, ID_MARGINS, p->ask.planes.margins);
     pass_add(&c, ID_HALVES, p->halves);
-    pass_add(&c, ID_PITCH, s->kind == PASS_CONVOLVE && parts > 1 ? s->fft.length : p->pitch);
+    pass_add(&c, ID_PITCH, p->pitch);
     pass_add(&c, ID_TILE_IN, p->tile_in);
     pass_add(&c, ID_TILE_OUT, p->tile);
     pass_add(&c, ID_BAND, p->band);
-    pass_add(&c, ID_COUNT, parts > 1 ? parts : p->halves);
-    pass_add(&c, ID_PARTS, parts);
     pass_add(&c, ID_ONE_KERNEL, p->ask.spectra == 1);
     pass_add(&c, ID_REAL_KERNEL, p->ask.symmetric);
-    pass_add(&c, ID_FIRST, s->axis == 0);
-    pass_add(&c, ID_BACK,
-             s->kind == PASS_OUTER_BACK || s->kind == PASS_INNER_BACK || s->kind == PASS_PACK);
-    pass_add(&c, ID_INNER, a->one_pass ? 1 : a->inner.length);
     pass_add(&c, ID_LINE_TWIDDLES, t->line[s->axis]);
     return c;
 }

@@ -2,8 +2,8 @@
  *
  * Everything a shader must know is a specialization constant that comes from the plan; ids and
  * bindings are those of shaders/shared.h, and one descriptor layout serves all passes. The host
- * works out the tables in double: twiddle factors, the places of frequencies, and the kernel's
- * spectrum in the order of pass 2. This module decides no size: plan.h does. It does not know when
+ * works out the tables in double: twiddle factors, and the kernel's spectrum in the order of
+ * pass 2. This module decides no size: plan.h does. It does not know when
  * the passes run, nor on which images. */
 #ifndef ENGINE_GPU_PASS_H
 #define ENGINE_GPU_PASS_H
@@ -14,19 +14,16 @@
 #include "shaders/shared.h"
 
 /* Where each transform's tables begin in the one buffer of twiddle factors, by the plan's axis.
- * Tables of stages count entries of two complex numbers; `line`, those of a split line or of a row
- * alone, counts complex numbers. */
+ * Tables of stages count entries of two complex numbers; `line`, that of a row alone, counts
+ * complex numbers. */
 typedef struct {
-    uint32_t fft[2], outer[2], inner[2], line[2];
+    uint32_t fft[2], line[2];
     uint32_t copy; /* entries from each table to its copy, which the inverse reads */
     uint64_t bytes;
 } gpu_twiddles;
 
 gpu_twiddles gpu_twiddles_layout(const plan *p);
 void gpu_twiddles_fill(void *to, const plan *p, const gpu_twiddles *t);
-
-/* Fills place[k] for each frequency k of a first axis that is split. */
-void gpu_places_fill(uint32_t *to, const plan_axis *a);
 
 /* Channels [first, first + count) of a term's spectrum. */
 typedef struct {
@@ -36,7 +33,7 @@ typedef struct {
 } gpu_spectrum_part;
 
 /* Fills `to` with these channels times 1 / (2 L1 L2), in the order of convolve.comp:
- * [channel][k][part][q][butterfly]. */
+ * [channel][k][q][butterfly]. */
 bool gpu_spectrum_fill(void *to, const gpu_spectrum_part *part, par *threads, err *e);
 
 /* Writes number `at` of an array of doubles or floats. */

@@ -9,13 +9,9 @@
         }                                  \
     }
 
-static const gpu_shader SHADER[PASS_KINDS][2] = {
-    [PASS_FORWARD] = BOTH(forward),  [PASS_CONVOLVE] = BOTH(convolve),
-    [PASS_INVERSE] = BOTH(inverse),  [PASS_OUTER] = BOTH(outer),
-    [PASS_OUTER_BACK] = BOTH(outer), [PASS_INNER] = BOTH(inner),
-    [PASS_INNER_BACK] = BOTH(inner), [PASS_UNPACK] = BOTH(unpack),
-    [PASS_PACK] = BOTH(unpack),
-};
+static const gpu_shader SHADER[PASS_KINDS][2] = {[PASS_FORWARD] = BOTH(forward),
+                                                 [PASS_CONVOLVE] = BOTH(convolve),
+                                                 [PASS_INVERSE] = BOTH(inverse)};
 
 gpu_shader gpu_shader_copy(void) {
     return (gpu_shader){copy_f32, sizeof copy_f32};
