@@ -2,7 +2,6 @@
 #include "base/log.h"
 #include "image/flat/flat.h"
 #include "image/flat/png.h"
-#include "image/flat/png_rows.h"
 #include "image/flat/preview.h"
 #include "unit/check.h"
 #include "unit/file_bytes.h"
@@ -107,56 +106,6 @@ TEST(png_is_written) {
     check_same_file(in, out);
     OWN(image) *back = load(out);
     check_same_pixels(img, back);
-}
-
-/* Writes a picture a few rows at a time. */
-static const char *write_rows(const char *name, const png_picture *p, uint32_t some, par *threads) {
-    const char *path = make_path(name);
-    size_t row = (size_t)p->width * (size_t)p->channels;
-    file_out *f = file_out_open(path, true, &e);
-    const png_size size = {p->width, p->height, p->channels};
-    png_rows *w = f ? png_rows_open(f, &size, threads, &e) : NULL;
-    CHECK_OK(w);
-    for (uint32_t y = 0; y < p->height; y += some) {
-        uint32_t rows = some < p->height - y ? some : p->height - y;
-        CHECK_OK(png_rows_add(w, p->pixel + y * row, rows, &e));
-    }
-    CHECK_OK(png_rows_end(w, &e));
-    assert_false(png_rows_add(w, p->pixel, 1, &e));
-    png_rows_close(&w);
-    CHECK_OK(file_out_commit(&f, &e));
-    return path;
-}
-
-/* Pictures that are written in rows have the pixels of those that are made whole, and are the same
- * file however the rows come: noise, slopes, flat ones, and runs of all lengths. */
-TEST(png_is_written_in_rows) {
-    static const uint32_t SIZE[][2] = {{1, 1}, {3, 700}, {60000, 2}, {301, 303}, {255, 1}};
-    uint64_t seed = 3;
-    OPEN(par) *lone = par_open(1, NULL);
-    for (int i = 0; i < 5 * 4 * 4; i++) {
-        const uint32_t *size = SIZE[i / 16];
-        int channels = 1 + i % 4, kind = i / 4 % 4;
-        size_t n = (size_t)size[0] * size[1] * (size_t)channels, bytes;
-        OWN_HEAP uint8_t *samples = malloc(n);
-        for (size_t k = 0, run = 0; k < n; k++) {
-            if (!run--) run = (size_t)make_random(&seed) % 300;
-            samples[k] = (uint8_t)(kind == 0   ? make_random(&seed)
-                                   : kind == 1 ? k * 3 / 200 + make_random(&seed) % 3
-                                   : kind == 2 ? 77
-                                   : run && k  ? samples[k - 1]
-                                               : make_random(&seed));
-        }
-        const png_picture p = {samples, size[0], size[1], channels};
-        OWN_MEM uint8_t *whole = png_encode(&p, &bytes, &e);
-        CHECK_OK(whole);
-        OWN(image) *want = load(make_file("whole.png", whole, bytes));
-        const char *path = write_rows("rows.png", &p, size[1], make_threads());
-        OWN(image) *got = load(path);
-        check_same_pixels(want, got);
-        check_same_file(path,
-                        write_rows("again.png", &p, 1 + i % 7, i % 2 ? lone : make_threads()));
-    }
 }
 
 TEST(png_bombs_stay_within_the_budget) {
@@ -407,18 +356,15 @@ static float slope(uint32_t x, uint32_t y) {
 }
 
 /* Noise hides the steps: the mean of each column is the light's, and pixels beside each other
- * differ. The noise is the same in every picture and in one that is made in pieces. */
+ * differ. The noise is the same in every picture. */
 TEST(preview_is_dithered) {
     enum { W = 256, H = 400 };
     const make_part m = PART("R:float G:float B:float", 0, 0, W, H);
     OPEN(screen) *plain = screen_open("srgb", &e);
     CHECK_OK(plain);
-    const preview_options whole = {.exposed = true, .on = plain},
-                          half = {.exposed = true, .on = plain, .row = H / 2};
-    OWN(picture) p = picture_of(&m, slope, &whole), again = picture_of(&m, slope, &whole);
-    OWN(picture) pieces = picture_of(&m, slope, &half);
+    const preview_options as = {.exposed = true, .on = plain};
+    OWN(picture) p = picture_of(&m, slope, &as), again = picture_of(&m, slope, &as);
     assert_memory_equal(p.got.pixel, again.got.pixel, 3 * W * H);
-    assert_memory_equal(p.got.pixel + 3 * W * H / 2, pieces.got.pixel, 3 * W * H / 2);
     int changes = 0;
     for (uint32_t x = 0; x < W; x++) {
         double mean = 0, want = 255 * (double)flat_to_srgb(slope(x, 0));

@@ -1,7 +1,7 @@
 #include "app/run/exposure.h"
 
 #include "app/cli/options.h"
-#include "app/run/picture_rows.h"
+#include "app/run/picture.h"
 #include "base/log.h"
 
 #include <math.h>
@@ -15,9 +15,10 @@ static bool exposure_find(float *stops, image_reader *r, const settings *s, par 
     image_header h = {0};
     bool ok = stages_in_open(&in, r, s, threads, e) && image_header_copy(&h, in.head, e);
     for (int i = 0; i < h.parts; i++) h.part[i].display = h.part[i].data;
-    picture_rows *seen = ok ? picture_rows_open(&to, &h, NULL, NULL, e) : NULL;
-    ok = seen && picture_rows_take(seen, &in, stops, e);
-    picture_rows_close(&seen);
+    picture seen = {0};
+    ok = ok && picture_open(&seen, &to, &h, NULL, e) && picture_take(&seen, &in, e);
+    if (ok) *stops = preview_stops(&seen.light);
+    picture_close(&seen);
     image_header_free(&h);
     stages_close(&in);
     return ok;

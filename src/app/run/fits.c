@@ -21,7 +21,7 @@ void fits_memory(mem_plan *to, const output *o, const image_header *h, const blo
                 mem_plan_add(to, "image", mem_rounded(pixels * pixel_bytes(p->channel[c].type)));
         mem_free(wanted);
     }
-    if (output_is_picture(o->path)) mem_plan_add(to, "a picture", picture_rows_bytes(o, h));
+    if (output_is_picture(o->path)) mem_plan_add(to, "a picture", picture_bytes(h));
     if (b)
         bloom_memory(b, h, to);
     else

@@ -3,6 +3,7 @@
 #include "app/run/describe.h"
 #include "app/run/fits.h"
 #include "app/run/hints.h"
+#include "app/run/picture.h"
 #include "app/run/sequence.h"
 #include "app/run/stages.h"
 #include "base/mem.h"
@@ -31,7 +32,7 @@ bool forecast_make(forecast *f, const settings *s, par *threads, err *e) {
     image_reader *r = image_open(f->input, NULL, threads, e);
     bool large = r && !fits_surely(&to, r);
     stages in = {0};
-    bool ok = r && stages_in_open(&in, r, s, threads, e);
+    bool ok = r && stages_in_open(&in, r, s, threads, e) && picture_fits(&to, in.head, e);
     image *img = ok && !large ? stages_load(&in, NULL, e) : NULL;
     b.images = f->images;
     if (r) b.slots = sequence_workers(image_reader_header(r), s, threads, f->images);

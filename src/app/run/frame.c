@@ -215,23 +215,15 @@ static bool give_rows(work *w, targets *to, err *e) {
     bloom_rows rows = {
         .in = stages_source(&w->in), .out = targets_sink(to), .marks = stages_marks(&w->in)};
     to->after = &w->after;
-    w->after.clamped = 0; /* a picture may look at the rows before they come again */
     targets_memory(&rows.memory, &w->out, &w->in, w->after.head);
     return bloom_run(w->bloom, &rows, w->made, e) || blame_input(w, e);
 }
 
-/* Makes the files. Rows come twice where the exposure that suits a picture has to be found. */
 static bool make_files(work *w, const image_header *head, err *e) {
-    targets to = {0};
-    targets_wanted want = {w->files->emitted, w->files->before, (float)w->s->exposure};
-    bool ok = true;
-    if (output_is_picture(w->out.path) && isnan(want.stops)) {
-        ok = targets_look(&to, &w->out, &w->in, head, e) && give_rows(w, &to, e) &&
-             targets_end(&to, &want.stops, e);
-        targets_close(&to);
-    }
-    ok = ok && targets_open(&to, &w->out, &w->in, head, &want, w->f->input, e) &&
-         give_rows(w, &to, e) && targets_end(&to, &want.stops, e) && targets_commit(&to, e);
+    targets to;
+    const targets_wanted want = {w->files->emitted, w->files->before, (float)w->s->exposure};
+    bool ok = targets_open(&to, &w->out, &w->in, head, &want, w->f->input, e) &&
+              give_rows(w, &to, e) && targets_commit(&to, e);
     w->f->save = to.seconds;
     targets_close(&to);
     return ok;
@@ -339,7 +331,8 @@ static bool make(work *w, err *e) {
         const image_box *b = &image_reader_header(w->r)->part[0].display;
         f->size[0] = (uint32_t)(b->x1 - b->x0) + 1;
         f->size[1] = (uint32_t)(b->y1 - b->y0) + 1;
-        ok = stages_in_open(&w->in, w->r, s, m->threads, e) && make_some_way(w, e);
+        ok = stages_in_open(&w->in, w->r, s, m->threads, e) &&
+             picture_fits(&w->out, w->in.head, e) && make_some_way(w, e);
     }
     if (ok) hints_light(s, w->in.head->format, w->made, &m->told);
     stages_close(&w->in);

@@ -69,7 +69,7 @@ static bool write_provenance(image_header *h, const output *o, const char *input
 bool targets_open(targets *t, const output *o, stages *in, const image_header *head,
                   const targets_wanted *w, const char *source, err *e) {
     const settings *s = o->s;
-    *t = (targets){.o = o, .in = in};
+    *t = (targets){.o = o, .in = in, .want = *w};
     double start = clock_now();
     bool ok = image_header_copy(&t->head, head, e) && image_header_copy(&t->own, head, e);
     if (ok && w->glare)
@@ -77,32 +77,20 @@ bool targets_open(targets *t, const output *o, stages *in, const image_header *h
              (t->glare =
                   image_create(w->glare, &t->apart, s->existing != EXISTING_SKIP, o->threads, e));
     ok = ok && (!s->stamp || write_provenance(&t->own, o, source, e));
-    if (ok && !output_is_picture(o->path)) {
-        ok =
-            (t->file = image_create(o->path, &t->own, s->existing != EXISTING_SKIP, o->threads, e));
-    } else if (ok) {
-        float stops;
-        ok = !w->before || /* a picture of the image as it came */
-             ((t->before = picture_rows_open(o, in->head, w->before, &w->stops, e)) &&
-              picture_rows_take(t->before, in, &stops, e));
-        if (ok) log_info("'%s': developed with --exposure %.2f", o->path, (double)w->stops);
-        ok = ok && (t->picture = picture_rows_open(o, &t->own, o->path, &w->stops, e));
-    }
+    if (ok && output_is_picture(o->path))
+        ok = picture_open(&t->picture, o, &t->own, o->path, e);
+    else
+        ok = ok && (t->file = image_create(o->path, &t->own, s->existing != EXISTING_SKIP,
+                                           o->threads, e));
     t->seconds += clock_now() - start;
     return ok;
-}
-
-bool targets_look(targets *t, const output *o, stages *in, const image_header *head, err *e) {
-    *t = (targets){.o = o, .in = in};
-    return image_header_copy(&t->head, head, e) && image_header_copy(&t->own, head, e) &&
-           (t->picture = picture_rows_open(o, &t->own, NULL, NULL, e));
 }
 
 void targets_close(targets *t) {
     image_discard(&t->glare);
     image_discard(&t->file);
-    picture_rows_close(&t->before);
-    picture_rows_close(&t->picture);
+    picture_close(&t->before);
+    picture_close(&t->picture);
     image_header_free(&t->head);
     image_header_free(&t->own);
     image_header_free(&t->apart);
@@ -137,10 +125,11 @@ static uint32_t step_of(void *ctx, int part) {
 }
 
 /* Hands rows to the file, or to the picture if it shows the part. */
-static bool put_rows(const targets *t, int part, const rows_band *b, void *const *plane, err *e) {
+static bool put_rows(targets *t, int part, const rows_band *b, void *const *plane, err *e) {
     const void *const *rows = (const void *const *)plane;
     if (t->file) return image_write(t->file, part, b->row, b->rows, rows, e);
-    return part != picture_rows_part(t->picture) || picture_rows_add(t->picture, b->rows, rows, e);
+    const rows_band shown = {b->is, b->row, b->rows, (void **)(uintptr_t)plane, false};
+    return part != t->picture.as.part || picture_add(&t->picture, &shown, e);
 }
 
 static bool write_rows(targets *t, int part, const rows_band *b, err *e) {
@@ -180,7 +169,7 @@ static bool copy_part(void *ctx, int part, bool *done, err *e) {
     targets *t = ctx;
     const image_part *from = &image_reader_header(t->in->from)->part[part];
     const image_part *to = &t->own.part[part];
-    *done = t->picture && part != picture_rows_part(t->picture);
+    *done = t->picture.file && part != t->picture.as.part;
     bool same = t->file && !stages_change(t->in, part) && from->channels == to->channels &&
                 glare_part(t, part) < 0;
     for (int c = 0; same && c < to->channels; c++)
@@ -204,7 +193,7 @@ bool targets_write_image(targets *t, const image *img, err *e) {
     for (int i = 0; ok && i < img->head.parts; i++) {
         const image_part *p = &img->head.part[i];
         const rows_band all = {p, 0, image_height(p), img->plane[i], false};
-        bool shown = !t->picture || i == picture_rows_part(t->picture);
+        bool shown = !t->picture.file || i == t->picture.as.part;
         if (shown)
             ok = img->plane[i] ? rows_write(&rest, &to, i, &all, e)
                                : rows_copy(&rest, &to, i, p, e);
@@ -214,18 +203,23 @@ bool targets_write_image(targets *t, const image *img, err *e) {
 
 /* --- ending ----------------------------------------------------------------------------------- */
 
-bool targets_end(targets *t, float *stops, err *e) {
-    double start = clock_now();
-    bool ok = !t->picture || picture_rows_end(t->picture, stops, e);
-    t->seconds += clock_now() - start;
+/* The image as it came is read once more for its picture, which has the exposure of the other. */
+static bool develop(targets *t, err *e) {
+    const char *before = t->want.before;
+    float *stops = &t->want.stops;
+    bool ok =
+        picture_develop(&t->picture, stops, e) &&
+        (!before || (picture_open(&t->before, t->o, t->in->head, before, e) &&
+                     picture_take(&t->before, t->in, e) && picture_develop(&t->before, stops, e)));
+    if (ok) log_info("'%s': developed with --exposure %.2f", t->o->path, (double)*stops);
     return ok;
 }
 
 bool targets_commit(targets *t, err *e) {
     double start = clock_now();
-    bool ok = (!t->glare || image_commit(&t->glare, e)) &&
-              (!t->before || picture_rows_commit(&t->before, e)) &&
-              (t->picture ? picture_rows_commit(&t->picture, e) : image_commit(&t->file, e));
+    bool ok = (!t->picture.file || develop(t, e)) && (!t->glare || image_commit(&t->glare, e)) &&
+              (!t->before.file || picture_commit(&t->before, e)) &&
+              (t->picture.file ? picture_commit(&t->picture, e) : image_commit(&t->file, e));
     t->seconds += clock_now() - start;
     return ok;
 }
@@ -241,6 +235,6 @@ void targets_memory(mem_plan *to, const output *o, const stages *in, const image
         some = max_u64(some, image_bytes(p) / image_height(p) * rows_some(p, chunk));
     }
     mem_plan_add(to, "files", most * (uint64_t)par_threads(o->threads) + some);
-    if (output_is_picture(o->path)) mem_plan_add(to, "a picture", picture_rows_bytes(o, head));
+    if (output_is_picture(o->path)) mem_plan_add(to, "a picture", picture_bytes(head));
     mem_plan_add(to, "streams", output_stream_bytes(o, image_reader_path(in->from), head));
 }

@@ -4,9 +4,15 @@
 #ifndef APP_TARGETS_H
 #define APP_TARGETS_H
 
-#include "app/run/picture_rows.h"
+#include "app/run/picture.h"
 #include "app/run/stages.h"
 #include "base/mem.h"
+
+typedef struct {
+    const char *glare;  /* a file for the glare alone; NULL: none */
+    const char *before; /* a picture of the image as it came; NULL: none */
+    float stops;        /* the exposure of pictures; NAN: what suits the result */
+} targets_wanted;
 
 typedef struct {
     const output *o;
@@ -14,23 +20,16 @@ typedef struct {
     image_header head;          /* of all that comes */
     image_header own, apart;    /* of the image without its glare, and of the glare */
     image_writer *file, *glare; /* NULL where they are not wanted */
-    picture_rows *picture, *before;
+    picture picture, before;    /* the latter is opened when the former is developed */
+    targets_wanted want;
     stages *after;  /* what rows go through before; NULL: nothing */
     double seconds; /* that writing has taken */
 } targets;
-
-typedef struct {
-    const char *glare;  /* a file for the glare alone; NULL: none */
-    const char *before; /* a picture of the image as it came; NULL: none */
-    float stops;        /* the exposure of pictures */
-} targets_wanted;
 
 /* Creates the files. head: as the image is written, glare included. source: the input's name. Close
  * with targets_close, also after a failure: what is not committed leaves no file. */
 bool targets_open(targets *t, const output *o, stages *in, const image_header *head,
                   const targets_wanted *w, const char *source, err *e);
-/* Makes a picture that is only looked at, for the exposure that suits it: targets_end tells it. */
-bool targets_look(targets *t, const output *o, stages *in, const image_header *head, err *e);
 void targets_close(targets *t);
 
 /* Returns the way in for rows of all channels, and for parts that stay as they are. */
@@ -38,8 +37,7 @@ rows_sink targets_sink(targets *t);
 /* Writes an image in memory. Its channels without planes come from the file. */
 bool targets_write_image(targets *t, const image *img, err *e);
 
-/* Completes the files, and tells the exposure of the picture. */
-bool targets_end(targets *t, float *stops, err *e);
+/* Completes the files, which appear under their names. */
 bool targets_commit(targets *t, err *e);
 
 /* Adds about what reading and writing in rows takes at the most, for images with this header. */

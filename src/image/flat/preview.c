@@ -99,11 +99,9 @@ static bool shrink_row(void *ctx, size_t i, int worker, err *e) {
     return ok;
 }
 
-/* A thread has a line, and sums for it. */
-uint64_t preview_bytes(uint64_t width, uint64_t rows, par *threads) {
+uint64_t preview_bytes(uint64_t width, uint64_t height) {
     const uint64_t light = 3 * sizeof(float), made = 3;
-    return width *
-           (rows * (light + made) + (uint64_t)par_threads(threads) * (light + sizeof(box_sum)));
+    return width * height * (light + made);
 }
 
 /* --- exposure ------------------------------------------------------------------------------- */
@@ -114,28 +112,14 @@ static double luminance(const preview_light *l, size_t pixel) {
     return w[0] * (double)rgb[0] + w[1] * (double)rgb[1] + w[2] * (double)rgb[2];
 }
 
-enum { BINS_PER_STOP = 8 };
+enum { BINS = 1024, BINS_PER_STOP = 8 };
 
 static int bin_of(double stops) {
-    return (int)clamp_double(stops * BINS_PER_STOP + PREVIEW_BINS / 2.0, 0, PREVIEW_BINS - 1);
+    return (int)clamp_double(stops * BINS_PER_STOP + BINS / 2.0, 0, BINS - 1);
 }
 
 static double stops_of(double luminance) {
     return log2(luminance / (double)MIDDLE_GREY);
-}
-
-void preview_look(preview_exposure *to, const preview_light *l) {
-    size_t n = (size_t)l->width * l->height;
-    to->pixels += n;
-    for (size_t i = 0; i < n; i++) {
-        double y = luminance(l, i);
-        if (!(y > 0)) continue;
-        double stops = stops_of(y);
-        int bin = bin_of(stops);
-        to->peak = fmax(to->peak, y);
-        to->count[bin]++;
-        to->stops[bin] += stops;
-    }
 }
 
 /* The mean of the logarithm of its lit pixels
@@ -146,29 +130,33 @@ void preview_look(preview_exposure *to, const preview_light *l) {
  *   - The fewer pixels have light, the less they decide: a dot on black is white, not grey.
  * Pixels more than 20 stops below the brightest count as dark, since they may be nothing but
  * rounding, in a transform or in half floats. */
-float preview_suits(const preview_exposure *x) {
-    uint64_t lit = 0, above = 0;
-    double mean = 0;
-    for (int i = bin_of(stops_of(x->peak) - 20); x->peak > 0 && i < PREVIEW_BINS; i++) {
-        lit += x->count[i];
-        mean += x->stops[i];
+float preview_stops(const preview_light *l) {
+    const size_t pixels = (size_t)l->width * l->height;
+    uint64_t lit = 0, above = 0,
+             count[BINS] = {0};                 /* of lit pixels, by stops from a middle grey, */
+    double mean = 0, peak = 0, sum[BINS] = {0}; /* and the sum of these */
+    for (size_t i = 0; i < pixels; i++) {
+        double y = luminance(l, i);
+        if (!(y > 0)) continue;
+        double stops = stops_of(y);
+        peak = fmax(peak, y);
+        count[bin_of(stops)]++;
+        sum[bin_of(stops)] += stops;
+    }
+    for (int i = bin_of(stops_of(peak) - 20); peak > 0 && i < BINS; i++) {
+        lit += count[i];
+        mean += sum[i];
     }
     if (lit == 0) return 0;
     mean /= (double)lit;
     /* The level that all but the brightest thousandth stay below. */
-    int i = PREVIEW_BINS;
-    while (i > 0 && above <= (uint64_t)(1e-3 * (double)lit)) above += x->count[--i];
-    double brightest = (i + 1.0 - PREVIEW_BINS / 2.0) / BINS_PER_STOP;
-    double wanted = -mean, share = (double)lit / (double)x->pixels;
+    int i = BINS;
+    while (i > 0 && above <= (uint64_t)(1e-3 * (double)lit)) above += count[--i];
+    double brightest = (i + 1.0 - BINS / 2.0) / BINS_PER_STOP;
+    double wanted = -mean, share = (double)lit / (double)pixels;
     double stops = wanted > 2 ? 2 + (wanted - 2) / 4 : wanted;
     stops *= fmin(1, share / 0.02);
     return (float)fmax(stops, fmin(wanted, 2.5 - brightest));
-}
-
-float preview_stops(const preview_light *l) {
-    preview_exposure x = {0};
-    preview_look(&x, l);
-    return preview_suits(&x);
 }
 
 /* --- development ----------------------------------------------------------------------------- */
@@ -182,7 +170,6 @@ typedef struct {
     const screen *on;
     float gain;    /* of the exposure; in logarithms, 1 / the brightest value */
     float decades; /* of preview_options */
-    uint32_t row;  /* likewise */
     uint8_t *bytes;
 } developing;
 
@@ -215,7 +202,7 @@ static bool develop_row(void *ctx, size_t i, int worker, err *e) {
     for (size_t k = 0; k < n; k++) line[k] = from[k] * d->gain;
     bool ok = screen_show(d->on, line, n / 3, e);
     for (uint32_t x = 0; x < d->from->width; x++) {
-        float noise = noise_at(x, d->row + (uint32_t)i);
+        float noise = noise_at(x, (uint32_t)i);
         for (uint32_t k = 3 * x; k < 3 * x + 3; k++) to[k] = to_byte_with(noise, line[k]);
     }
     mem_free(line);
@@ -241,8 +228,7 @@ bool preview_develop(preview_picture *to, const preview_light *l, const preview_
                      par *threads, err *e) {
     size_t n = (size_t)l->width * l->height;
     float stops = o->stops, most = 0;
-    developing d = {
-        .from = l, .on = o->on ? o->on : SCREEN_FILM, .decades = o->decades, .row = o->row};
+    developing d = {.from = l, .on = o->on ? o->on : SCREEN_FILM, .decades = o->decades};
     if (!(d.bytes = mem_raw(n, 3, "the preview", e))) return false;
     if (o->decades > 0) {
         for (size_t i = 0; i < 3 * n; i++) most = max_float(most, l->pixel[i]);
@@ -290,12 +276,10 @@ bool preview_take(preview_light *to, const image *img, const preview_options *o,
     v.made.height = (uint32_t)max_u64((h * v.made.width + w / 2) / w, 1);
     size_t n = (size_t)v.made.width * v.made.height;
     if (!preview_may_have(v.made.width, v.made.height, e)) return false;
-    v.made.pixel = mem_raw(n, 3 * sizeof *v.made.pixel, "the preview", e);
+    v.made.pixel = to->pixel ? to->pixel : mem_raw(n, 3 * sizeof *v.made.pixel, "the preview", e);
     bool ok = v.made.pixel && par_for(threads, v.made.height, shrink_row, &v, e);
-    if (ok)
-        *to = v.made;
-    else
-        mem_free(v.made.pixel);
+    if (!ok && !to->pixel) mem_free(v.made.pixel);
+    if (ok) *to = v.made;
     return ok;
 }
 

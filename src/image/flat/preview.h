@@ -23,7 +23,6 @@ typedef struct {
     float decades;    /* above 0: instead of a screen, the logarithm of the light, over this many
                        * decades down from the brightest pixel */
     const screen *on; /* NULL: SCREEN_FILM */
-    uint32_t row;     /* the place of the first row in a picture that is made in pieces */
 } preview_options;
 
 typedef struct {
@@ -39,26 +38,14 @@ typedef struct {
     double luminance[3]; /* the weights of its luminance */
 } preview_light;
 
-/* What the exposure of a picture follows from, so that it can be found in pieces of a picture.
- * Zeros: no light yet. */
-enum { PREVIEW_BINS = 1024 };
-typedef struct {
-    uint64_t pixels;
-    double peak;                  /* the greatest luminance */
-    uint64_t count[PREVIEW_BINS]; /* of lit pixels, by stops from a middle grey, */
-    double stops[PREVIEW_BINS];   /* and the sum of these */
-} preview_exposure;
-
 /* Refuses pictures that are too large: with more than 2^30 pixels. */
 bool preview_may_have(uint64_t width, uint64_t height, err *e);
-/* Takes the light of one part. Refuses a part without any colour. */
+/* Takes the light of one part into to->pixel, or where that is NULL into memory of its own. Refuses
+ * a part without any colour. */
 bool preview_take(preview_light *to, const image *img, const preview_options *o, par *threads,
                   err *e);
 /* Returns the exposure in stops that suits it. */
 float preview_stops(const preview_light *l);
-/* Do the same in pieces: add the light of one, and tell what suits all of them. */
-void preview_look(preview_exposure *to, const preview_light *l);
-float preview_suits(const preview_exposure *x);
 /* Develops it. */
 bool preview_develop(preview_picture *to, const preview_light *l, const preview_options *o,
                      par *threads, err *e);
@@ -66,8 +53,8 @@ bool preview_develop(preview_picture *to, const preview_light *l, const preview_
 bool preview_make(preview_picture *to, const image *img, const preview_options *o, par *threads,
                   err *e);
 
-/* Returns about the bytes that both take for rows that are shown as they are. */
-uint64_t preview_bytes(uint64_t width, uint64_t rows, par *threads);
+/* Returns about the bytes that both take for a picture of this size. */
+uint64_t preview_bytes(uint64_t width, uint64_t height);
 
 /* Returns the part that a picture of the image shows: the first with colour, or else the first.
  * Adds to `left_out`, if not NULL, a sentence about the parts and channels that it does not show.
