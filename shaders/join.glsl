@@ -1,6 +1,6 @@
 // join.glsl - the last store of any pixel, of which ordinary.glsl makes most.
 //
-//     out  =  in - spread(in) + centre * spread(in) + glare         glare = gain * what the transform made
+//     out  =  rest(in) + centre * spread(in) + glare         glare = gain * what the transform made
 //
 // src/engine/join.h says the same, and the CPU's engine does it. Sums are of wide numbers, rounded once.
 
@@ -30,11 +30,12 @@ finished finish(uint channel, uint place, real pixel, real made) {
         measure_cut(float(glare));
         glare = real(0);
     }
-    wide spread = spread_of(pixel, place), own = times(j.centre, spread);
-    if (PARTLY) own = plus(minus(wide_of(pixel), spread), own);
+    parts of = parts_of(pixel, place);
+    wide own = times(j.centre, of.spread);
+    if (PARTLY) own = plus(of.rest, own);
     wide all = plus(own, wide_of(glare));
     // A number that a device takes for zero stays what it is where nothing is added to it.
-    if (PARTLY && leading(spread) == 0 && glare == 0) all = wide_of(pixel);
+    if (PARTLY && leading(of.spread) == 0 && glare == 0) all = wide_of(pixel);
     uint bits = float_of(leading(all));
     real result = of_float(bits);
     measure_pixel(result, bits);

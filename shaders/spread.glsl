@@ -1,4 +1,4 @@
-// spread.glsl - what of a pixel is spread: src/engine/join.h has the formula, and join_spread_of() is the same
+// spread.glsl - what of a pixel is spread: src/engine/join.h has the formula, and join_parts_of() is the same
 // in C. Pass 1 loads it, and the last pass adds the rest of the pixel.
 
 layout(constant_id = ID_PARTLY) const bool PARTLY = false; // there is a threshold or a mask
@@ -18,31 +18,41 @@ layout(std430, set = 0, binding = BIND_JOIN) readonly buffer join_numbers {
 };
 layout(push_constant) uniform join_constants { uint first_channel; }; // of this dispatch
 
+struct parts {
+    wide spread, rest;
+};
+
 // A parabola joins the two lines at threshold -+ knee.
-wide spread_of(real v, uint place) {
-    wide x = wide_of(v);
-    if (!PARTLY) return x;
+parts parts_of(real v, uint place) {
+    wide all = wide_of(v), x = all;
+    if (!PARTLY) return parts(all, wide(0));
     if (MASKED) x = times(x, wide_of(mask[place]));
-    if (!(leading(threshold) > 0)) return x;
-    wide over = minus(x, threshold), begun = plus(over, knee);
-    if (leading(minus(over, knee)) >= 0) return leading(over) > 0 ? over : wide(0);
-    if (leading(begun) <= 0 || !(leading(x) > 0)) return wide(0);
-    wide part = times(times(begun, begun), bend);
-    return leading(minus(part, x)) < 0 ? part : x;
+    wide held = minus(all, x);
+    if (!(leading(threshold) > 0)) return parts(x, held);
+    wide over = minus(x, threshold), begun = plus(over, knee), part = wide(0);
+    if (leading(minus(over, knee)) >= 0) {
+        if (leading(over) > 0) return parts(over, plus(held, threshold));
+    } else if (leading(begun) > 0 && leading(x) > 0) {
+        part = times(times(begun, begun), bend);
+        if (!(leading(minus(part, x)) < 0)) part = x;
+    }
+    return parts(part, minus(all, part));
 }
+
+real spread_of(real v, uint place) { return leading(parts_of(v, place).spread); }
 
 complex load_pair(uint channel, uint pair, int c) { // c < 0: padding
     if (c < 0 || !has_pair(pair)) return complex(0);
     uint place = place_of_pixel(pair, uint(c));
     bool second = has_second(pair, c);
     complex two = pixels_at(plane_of(channel) + place, second);
-    return complex(leading(spread_of(two.x, place)), second ? leading(spread_of(two.y, place + SECOND)) : real(0));
+    return complex(spread_of(two.x, place), second ? spread_of(two.y, place + SECOND) : real(0));
 }
 
 real load_pixel(uint channel, uint row, int c) {
     if (c < 0 || !has_pair(row)) return real(0);
     uint place = place_of_pixel(row, uint(c));
-    return leading(spread_of(pixel_at(plane_of(channel) + place), place));
+    return spread_of(pixel_at(plane_of(channel) + place), place);
 }
 
 // Loads leg r of butterfly j. With ALONE, the two pixels of a number in the border may come from two

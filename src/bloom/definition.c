@@ -11,9 +11,9 @@
  * of the cache of LINE bytes. */
 enum { AHEAD = 2, LINE = 64 };
 
-/* Returns what of a value is spread; `at` counts from the rows' first pixel. */
-static double spread_of(const definition_rows *r, size_t at, float v) {
-    return isfinite(v) ? join_spread_of(&r->spread, at, (double)v) : 0;
+/* Returns the parts of a value; `at` counts from the rows' first pixel. */
+static join_parts parts_of(const definition_rows *r, size_t at, float v) {
+    return isfinite(v) ? join_parts_of(&r->spread, at, (double)v) : (join_parts){0, 0};
 }
 
 /* Fills `to` with what is spread of the pixels that a row of taps reads, from the last to the
@@ -35,7 +35,7 @@ static void load(double *to, const definition_rows *r, const definition_kernel *
                                i);
         image_to_float(v, r->plane, r->type, inside, end - begin);
         for (uint32_t i = begin; i < end; i++)
-            to[i] = spread_of(r, inside + i - begin, v[i - begin]);
+            to[i] = parts_of(r, inside + i - begin, v[i - begin]).spread;
     }
     for (uint32_t i = 0; i < is->w; i++) {
         if (i == begin) i = end;
@@ -44,7 +44,7 @@ static void load(double *to, const definition_rows *r, const definition_kernel *
         to[i] = 0;
         if (from < 0) continue;
         image_to_float(v, r->plane, r->type, at + (size_t)from, 1);
-        to[i] = spread_of(r, at + (size_t)from, *v);
+        to[i] = parts_of(r, at + (size_t)from, *v).spread;
     }
 }
 
@@ -108,16 +108,15 @@ bool definition_add(definition_pixel *p, const definition_rows *r, const definit
     size_t at = (size_t)(p->y - r->first) * r->w + p->x;
     image_to_float(&in, r->plane, r->type, at, 1);
     p->bad = !isfinite(in);
-    p->in = p->bad ? 0 : (double)in;
-    p->spread = spread_of(r, at, in);
+    p->own = parts_of(r, at, in);
     return true;
 }
 
 double definition_value(const definition_pixel *p, double sharpen) {
-    return p->in - p->spread + (1 - sharpen) * p->sum + sharpen * p->spread;
+    return p->own.rest + (1 - sharpen) * p->sum + sharpen * p->own.spread;
 }
 
 double definition_rounding(const definition_pixel *p, const psf *k, double sharpen) {
     double unit = 0x1p-53 * ((double)k->w * k->h / 8 + 8);
-    return unit * ((1 - sharpen) * p->size + fabs(p->in) + fabs(p->spread));
+    return unit * ((1 - sharpen) * p->size + fabs(p->own.rest) + fabs(p->own.spread));
 }

@@ -1,6 +1,6 @@
 /* definition.h - sums single pixels of a result directly, in double, from rows of the image.
  *
- *   want  =  in - spread + (1 - sharpen) * sum over taps of tap * spread + sharpen * spread
+ *   want  =  rest + (1 - sharpen) * sum over taps of tap * spread + sharpen * spread
  *
  * The rows may come a few at a time, in any order. Nothing of how a result is made is used here. */
 #ifndef BLOOM_DEFINITION_H
@@ -29,9 +29,9 @@ typedef struct {
 /* A pixel, and what is known of it so far. Starts with zeros but for its place. */
 typedef struct {
     uint32_t x, y;
-    bool bad;          /* it is not finite, and counts as 0, as others do */
-    double in, spread; /* its own */
-    double sum, size;  /* of all products, scaled; size: without their signs */
+    bool bad; /* it is not finite, and counts as 0, as others do */
+    join_parts own;
+    double sum, size; /* of all products, scaled; size: without their signs */
 } definition_pixel;
 
 /* Adds what the rows of a channel bring into the pixel. */

@@ -7,63 +7,94 @@
 #include <math.h>
 
 /* A parabola joins the two lines at threshold -+ knee. */
-double join_spread_of(const join_spread *x, size_t at, double v) {
+join_parts join_parts_of(const join_spread *x, size_t at, double v) {
+    const double all = v;
     if (x->mask) v *= (double)x->mask[at];
-    double over = v - x->threshold;
-    if (!(x->threshold > 0)) return v;
-    if (over >= x->knee) return over > 0 ? over : 0;
-    if (over <= -x->knee || !(v > 0)) return 0;
-    return fmin(v, (over + x->knee) * (over + x->knee) / (4 * x->knee));
+    double over = v - x->threshold, part = 0;
+    if (!(x->threshold > 0)) return (join_parts){v, all - v};
+    if (over >= x->knee && over > 0) return (join_parts){over, all - v + x->threshold};
+    if (over > -x->knee && over < x->knee && v > 0)
+        part = fmin(v, (over + x->knee) * (over + x->knee) / (4 * x->knee));
+    return (join_parts){part, all - part};
 }
 
+typedef struct {
+    vec4d spread, rest;
+} four_parts;
+
 /* Does the same for four pixels. */
-VECTOR_INLINE void spread_of_four(vec4d *to, const join_spread *x, size_t at, const float *from) {
-    vec4d v = VECTOR_DOUBLES(from, 0), zero = {0};
+VECTOR_INLINE void parts_of_four(four_parts *to, const join_spread *x, size_t at,
+                                 const float *from) {
+    const vec4d whole = VECTOR_DOUBLES(from, 0), zero = {0};
+    vec4d v = whole;
     if (x->mask) v *= VECTOR_DOUBLES(x->mask + at, 0);
     vec4d over = v - x->threshold, begun = over + x->knee, part = v;
     if (x->knee > 0) part = begun * begun / (4 * x->knee);
     part = VECTOR_PICK4(part < v, part, v);
     part = VECTOR_PICK4((over > -x->knee) & (v > 0), part, zero);
     vec4d all = VECTOR_PICK4(over > 0, over, zero);
-    *to = x->threshold > 0 ? VECTOR_PICK4(over >= x->knee, all, part) : v;
+    part = x->threshold > 0 ? VECTOR_PICK4(over >= x->knee, all, part) : v;
+    vec4d rest = whole - part;
+    if (x->threshold > 0)
+        rest = VECTOR_PICK4((over >= x->knee) & (over > 0), whole - v + x->threshold, rest);
+    *to = (four_parts){part, rest};
 }
 
-/* To floats or to doubles. */
-VECTOR_INLINE void spread_row(const join_spread *x, size_t at, float *floats, double *doubles,
-                              const float *from, size_t n) {
+/* What is wanted of a row's parts: the spread ones as floats or as doubles, or what the pixels give
+ * themselves. The others are NULL. */
+typedef struct {
+    float *floats;
+    double *doubles, *own;
+    double centre;
+} parts_wanted;
+
+VECTOR_INLINE void parts_row(const join_spread *x, size_t at, const parts_wanted *to,
+                             const float *from, size_t n) {
     size_t i = 0;
-    for (vec4d v; i + 4 <= n; i += 4) {
-        spread_of_four(&v, x, at + i, from + i);
-        for (size_t k = 0; floats && k < 4; k++) floats[i + k] = (float)v[k];
-        if (doubles) *(vec4d_any *)(doubles + i) = v;
+    for (four_parts v; i + 4 <= n; i += 4) {
+        parts_of_four(&v, x, at + i, from + i);
+        for (size_t k = 0; to->floats && k < 4; k++) to->floats[i + k] = (float)v.spread[k];
+        if (to->doubles) *(vec4d_any *)(to->doubles + i) = v.spread;
+        if (to->own) *(vec4d_any *)(to->own + i) = v.rest + to->centre * v.spread;
     }
     for (; i < n; i++) {
-        double v = join_spread_of(x, at + i, (double)from[i]);
-        if (floats) floats[i] = (float)v;
-        if (doubles) doubles[i] = v;
+        join_parts v = join_parts_of(x, at + i, (double)from[i]);
+        if (to->floats) to->floats[i] = (float)v.spread;
+        if (to->doubles) to->doubles[i] = v.spread;
+        if (to->own) to->own[i] = v.rest + to->centre * v.spread;
     }
 }
 VECTOR_WIDE static void floats_wide(const join_spread *x, size_t at, float *to, const float *from,
                                     size_t n) {
-    spread_row(x, at, to, NULL, from, n);
+    parts_row(x, at, &(parts_wanted){.floats = to}, from, n);
 }
 VECTOR_WIDE static void doubles_wide(const join_spread *x, size_t at, double *to, const float *from,
                                      size_t n) {
-    spread_row(x, at, NULL, to, from, n);
+    parts_row(x, at, &(parts_wanted){.doubles = to}, from, n);
+}
+VECTOR_WIDE static void own_wide(const join_spread *x, size_t at, const parts_wanted *to,
+                                 const float *from, size_t n) {
+    parts_row(x, at, &(parts_wanted){.own = to->own, .centre = to->centre}, from, n);
 }
 
 void join_spread_row(const join_spread *x, size_t at, float *to, const float *from, size_t n) {
     if (vector_wide())
         floats_wide(x, at, to, from, n);
     else
-        spread_row(x, at, to, NULL, from, n);
+        parts_row(x, at, &(parts_wanted){.floats = to}, from, n);
 }
 
 void join_spread_doubles(const join_spread *x, size_t at, double *to, const float *from, size_t n) {
     if (vector_wide())
         doubles_wide(x, at, to, from, n);
     else
-        spread_row(x, at, NULL, to, from, n);
+        parts_row(x, at, &(parts_wanted){.doubles = to}, from, n);
+}
+
+void join_own_row(const join_spread *x, double centre, size_t at, double *to, const float *from,
+                  size_t n) {
+    const parts_wanted own = {.own = to, .centre = centre};
+    (vector_wide() ? own_wide : parts_row)(x, at, &own, from, n);
 }
 
 /* --- light that leaves the image -------------------------------------------------------------- */

@@ -2,7 +2,7 @@
  *
  *   spread(in)   what of a pixel is spread: all of it, or what a mask and a threshold leave
  *   glare        gain * what the transform makes of spread(in)
- *   out          in - spread(in) + centre * spread(in) + glare
+ *   out          rest(in) + centre * spread(in) + glare         rest(in) = in - spread(in)
  *
  * Glare of light is light: where image and kernel have nothing below zero, glare below zero is
  * rounding noise, which is cut off and counted. A sum is rounded once, to the type of the plane;
@@ -28,11 +28,19 @@ typedef struct {
 static inline bool join_spreads_all(const join_spread *x) {
     return !(x->threshold > 0) && !x->mask;
 }
-/* Returns what is spread of pixel `at` with the value v. */
-double join_spread_of(const join_spread *x, size_t at, double v);
-/* Do so for n pixels from pixel `at` on; the first one rounds to floats, in place if wanted. */
+/* The two parts of a pixel. Where all light above the threshold spreads, `rest` is not v - spread,
+ * in which a bright pixel's rounding would be larger than the threshold. */
+typedef struct {
+    double spread, rest;
+} join_parts;
+/* Returns the parts of pixel `at` with the value v. */
+join_parts join_parts_of(const join_spread *x, size_t at, double v);
+/* Fill `to` with what is spread of n pixels from pixel `at` on; floats in place if wanted. */
 void join_spread_row(const join_spread *x, size_t at, float *to, const float *from, size_t n);
 void join_spread_doubles(const join_spread *x, size_t at, double *to, const float *from, size_t n);
+/* Fills `to` with what n pixels give themselves: rest + centre * spread. */
+void join_own_row(const join_spread *x, double centre, size_t at, double *to, const float *from,
+                  size_t n);
 
 /* Which part of a pixel leaves the image over its border, less what borders bring in of it:
  * bloom/promise/ledger.h makes this table, and an engine weighs rows with it while they are in the

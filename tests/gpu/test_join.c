@@ -43,7 +43,7 @@ static double stored(const void *plane, uint8_t type, size_t i) {
                                  : ((const double *)plane)[i];
 }
 
-/* Written a second time: what is spread. */
+/* Written a second time: what is spread of a pixel. */
 static double spread_of(const bench *b, size_t i, double v) {
     const combination *c = b->c;
     double x = c->planes.masked ? v * (double)b->mask[i] : v, over = x - c->threshold,
@@ -287,7 +287,7 @@ TEST(rows_of_what_is_spread) {
                                  3e38F, 1e-45F, NAN, INFINITY, -INFINITY, 0.75F, 1.0000001F};
     enum { COUNT = COUNT(CASE) };
     float mask[COUNT], floats[COUNT];
-    double doubles[COUNT];
+    double doubles[COUNT], own[COUNT];
     for (int i = 0; i < COUNT; i++) mask[i] = (float)(i % 4) / 3;
     for (int k = 0; k < 8; k++) {
         const join_spread x = {.threshold = k % 4 ? 1 : 0,
@@ -297,12 +297,17 @@ TEST(rows_of_what_is_spread) {
             memcpy(floats, CASE, sizeof floats);
             join_spread_row(&x, 0, floats, floats, n);
             join_spread_doubles(&x, 0, doubles, CASE, n);
+            join_own_row(&x, 0.25, 0, own, CASE, n);
             for (size_t i = 0; i < n; i++) {
-                double want = join_spread_of(&x, i, (double)CASE[i]);
-                float rounded = (float)want;
-                if (isnan(want)) want = doubles[i], rounded = floats[i], assert_true(isnan(want));
-                assert_memory_equal(&doubles[i], &want, sizeof want);
+                join_parts of = join_parts_of(&x, i, (double)CASE[i]);
+                double spread = of.spread, itself = of.rest + 0.25 * spread;
+                float rounded = (float)spread;
+                if (isnan(spread))
+                    spread = doubles[i], rounded = floats[i], assert_true(isnan(spread));
+                if (isnan(itself)) itself = own[i], assert_true(isnan(itself));
+                assert_memory_equal(&doubles[i], &spread, sizeof spread);
                 assert_memory_equal(&floats[i], &rounded, sizeof rounded);
+                assert_memory_equal(&own[i], &itself, sizeof itself);
             }
         }
     }

@@ -355,32 +355,40 @@ static void sum_row(double *sum, double *rest, double *wide, const double *in, u
     }
 }
 
-/* Returns the part of a pixel that is spread, by the documented formula, in double. */
-static double excess(double v, double threshold, double knee) {
+/* Returns the part of a pixel that is spread, by the documented formula, in double. `less`: what
+ * the rounding of v - threshold has added. */
+static double excess(double v, double threshold, double knee, double *less) {
+    *less = 0;
     if (!(threshold > 0)) return v;
-    double over = v - threshold;
-    if (over >= knee) return over > 0 ? over : 0;
-    return over <= -knee ? 0 : (over + knee) * (over + knee) / (4 * knee);
+    double over = 0, lost = 0;
+    add_exactly(&over, &lost, v);
+    add_exactly(&over, &lost, -threshold);
+    if (over < knee) return over <= -knee ? 0 : (over + knee) * (over + knee) / (4 * knee);
+    *less = over > 0 ? -lost : 0;
+    return over > 0 ? over : 0;
 }
 
 /* The result of one channel, by the definition. mask: of each pixel; NULL: there is none. */
 static double *define(const float *in, const float *mask, uint32_t w, uint32_t h, const psf *k,
                       uint32_t c, const bloom_settings *s) {
     size_t n = (size_t)w * h;
-    double *made = malloc((2 * n + 3 * (size_t)w + k->w) * sizeof *made);
-    double *spreads = made + n, *sum = spreads + n, *rest = sum + w, *wide = rest + w;
+    double *made = malloc((3 * n + 3 * (size_t)w + k->w) * sizeof *made);
+    double *spreads = made + n, *less = spreads + n, *sum = less + n, *rest = sum + w,
+           *wide = rest + w;
     uint32_t kernel = k->channels == 1 ? 0 : c;
     for (size_t i = 0; i < n; i++) {
         double part = mask ? fmax(0, fmin(1, (double)mask[i])) : 1;
-        spreads[i] = excess(part * (double)in[i], s->threshold, s->knee);
+        spreads[i] = excess(part * (double)in[i], s->threshold, s->knee, &less[i]);
     }
     for (uint32_t y = 0; y < h; y++) {
         sum_row(sum, rest, wide, spreads, w, h, k, kernel, s->border, y);
         for (uint32_t x = 0; x < w; x++) {
-            double v = spreads[y * w + x], own = (double)in[y * w + x] - v + s->sharpen * v;
-            double by = (1 - s->sharpen) * k->scale[kernel], all = by * sum[x], low = 0;
-            add_exactly(&all, &low, own);
-            made[y * w + x] = all + (low + by * rest[x]);
+            double v = spreads[y * w + x], by = (1 - s->sharpen) * k->scale[kernel];
+            double all = by * sum[x], low = by * rest[x] + less[y * w + x];
+            add_exactly(&all, &low, (double)in[y * w + x]);
+            add_exactly(&all, &low, -v);
+            add_exactly(&all, &low, s->sharpen * v);
+            made[y * w + x] = all + low;
         }
     }
     return made;
@@ -791,6 +799,25 @@ TEST(denormals_are_rounded_once) {
     for (uint32_t i = 0; i < img.w * img.h; i++) img.v[i] = (float)ldexp(chance(), -140);
     taps(&k, power, 1.3);
     holds("denormals", img, k, &s);
+}
+
+/* What stays of a light was computed as v - (v - threshold), which is 0 from 1e16 thresholds on. It
+ * is seen under a kernel that spreads next to nothing, and was said to be kept. */
+TEST(a_light_keeps_its_threshold) {
+    static const float LIGHT[] = {1e8f, 1e15f, 1e22f};
+    for (int i = 0; glare_device(i / 6); i++) {
+        float light = LIGHT[i % 3];
+        plane img = new_plane(8, 8), k = new_plane(3, 3);
+        bloom_settings s = glare_settings(glare_device(i / 6));
+        s.precision = i / 3 % 2 ? PRECISION_FLOAT64 : PRECISION_FLOAT32;
+        s.kernel.normalize = PSF_NONE;
+        s.threshold = 3.7;
+        fill(&img, 0.1);
+        img.v[27] = light;
+        fill(&k, 1e-28);
+        holds("a light", img, k, &s);
+    }
+    assert_true(run_trial(9502, 153, "cpu") && run_trial(9307, 50, "cpu"));
 }
 
 /* Pixels were off by 1.1 to 2.8 times the predicted error. Where light left the image, its ghosts

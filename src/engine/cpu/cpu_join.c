@@ -103,9 +103,7 @@ static bool make_halfs(const row_job *p, const row *is, row_totals *t, double *s
 /* Makes any row. */
 static void make_in_doubles(const row_job *p, row *r, row_totals *t) {
     row_begin(r, t);
-    if (!p->all) join_spread_doubles(&p->how->spread, p->first, r->own, r->in, r->n);
-    for (uint32_t i = 0; !p->all && i < r->n; i++)
-        r->own[i] = (double)r->in[i] - r->own[i] + r->centre * r->own[i];
+    if (!p->all) join_own_row(&p->how->spread, r->centre, p->first, r->own, r->in, r->n);
     row k = row_kept(r, &p->kept);
     row_finish(&k, t);
     for (uint32_t i = 0; p->glare && i < r->n; i++)
