@@ -165,11 +165,8 @@ int cmd_apply(cli *c, text *out, err *e) {
     if (opened && apart && check_outputs(&c->s, &j, e) &&
         exposure_settle_job(&c->s, &j, c->threads, e) &&
         record_run_open(&all, &c->s, &j, stamped ? folder : NULL, e)) {
-        frame_maker m = {.s = &c->s,
-                         .records = &all,
-                         .threads = c->threads,
-                         .look = PTHREAD_MUTEX_INITIALIZER,
-                         .forgets = ATOMIC_FLAG_INIT};
+        frame_maker m = {
+            .s = &c->s, .records = &all, .threads = c->threads, .forgets = ATOMIC_FLAG_INIT};
         bool picture = output_is_picture(c->s.output);
         if (picture && !(m.screen = screen_open(c->s.view, e))) {
             status = err_status(e->code);

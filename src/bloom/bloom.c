@@ -78,6 +78,14 @@ const char *bloom_kernel_faults(const bloom *b) {
     return session_faults(b->session);
 }
 
+bool bloom_kernel_size(const bloom *b, const image_part *p, uint32_t size[2]) {
+    const kernel_source *k = session_kernel(b->session);
+    const kernel_use use = bloom_kernel_use(&b->s);
+    double scale = use.options.size * (use.relative ? (double)image_height(p) / k->h : 1);
+    size[0] = (uint32_t)(k->w * scale), size[1] = (uint32_t)(k->h * scale);
+    return !k->is_spectrum;
+}
+
 /* --- images --------------------------------------------------------------------------------- */
 
 /* Returns the job of a part. The height is that of the file: kernels may be sized by it. */

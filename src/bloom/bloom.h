@@ -28,6 +28,9 @@ bloom *bloom_open_on(const bloom_settings *s, const char *path, const kernel_sou
 void bloom_close(bloom **b);
 /* Returns what is wrong with the kernel, in a few words, or "". Reports have it among the notes. */
 const char *bloom_kernel_faults(const bloom *b);
+/* Tells how many taps the kernel has when it blooms such an image. False: a spectrum does not say.
+ */
+bool bloom_kernel_size(const bloom *b, const image_part *p, uint32_t size[2]);
 
 /* Makes ready what a plain transform of the first colour group of such an image needs: what follows
  * from its size, and the engine. To be called while the image is read. bloom_image waits for each

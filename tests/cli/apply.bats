@@ -92,8 +92,7 @@ T
         warns "" $pair -o out.exr
     done
     warns "$before" "$shipped/testdata/kernel.exr" "$shipped/testdata/small.exr" -o out.exr
-    [[ "$stderr" == *"(Z, id)"* ]]
-    warns "is brightest at 7, 9, far from its centre, and larger than the image" kernel.exr in.exr -o out.exr
+    warns "is larger than the image, and off centre by " kernel.exr in.exr -o out.exr
     # Once for a sequence; a plan says it as well.
     warns "$before" k.####.exr in.exr -o out.####.exr
     run --separate-stderr "$FFTBLOOM" plan crop.exr in.exr

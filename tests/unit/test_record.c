@@ -76,11 +76,8 @@ static run *begin(const char *output) {
     CHECK_OK(job_open(&r->j, &r->s, &r->e), r->e);
     CHECK_OK(job_frame(&r->j, 0, &r->files, &r->e), r->e);
     CHECK_OK(record_run_open(&r->all, &r->s, &r->j, r->s.bloom.cache_dir, &r->e), r->e);
-    r->maker = (frame_maker){.s = &r->s,
-                             .records = &r->all,
-                             .threads = make_threads(),
-                             .look = PTHREAD_MUTEX_INITIALIZER,
-                             .forgets = ATOMIC_FLAG_INIT};
+    r->maker = (frame_maker){
+        .s = &r->s, .records = &r->all, .threads = make_threads(), .forgets = ATOMIC_FLAG_INIT};
     r->devices = device_pool_open(r->maker.threads, r->s.bloom.cache_dir, 0, &r->e);
     CHECK_OK(r->devices, r->e);
     device_queue_open(&r->queue, &r->s.bloom, r->devices);

@@ -43,8 +43,8 @@ bool forecast_make(forecast *f, const settings *s, par *threads, err *e) {
     if (ok && f->all.each && large && !tiles) img = stages_load(&in, NULL, e);
     ok = ok && f->all.each && (tiles ? by_tiles(f, &to, r, e) : img != NULL);
     if (ok && !tiles) { /* an image that is in memory, by its pixels */
-        if (!hints_image(s, f->kernel, img, threads))
-            hints_kernel(f->kernel, bloom_kernel_faults(f->owner));
+        hints_image(s, img);
+        hints_kernel(s, f->owner, f->kernel, &img->head.part[0]);
         ok = bloom_predict(f->owner, img, &f->predicted, e);
         plan_precision precision = f->predicted.promise.method.precision;
         if (ok) f->best = bloom_forecast(f->owner, in.head, precision, &f->all, e);

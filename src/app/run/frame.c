@@ -115,10 +115,7 @@ typedef struct {
 static queue_bloom *open_bloom(const work *w, err *e) {
     queue_bloom *b = take_bloom(w->on, w->files->kernel, w->m->threads, e);
     w->f->hopeless = !b && !w->m->records->kernels;
-    pthread_mutex_lock(&w->m->look);
-    bool tells = b && !w->m->swapped; /* which explains all other faults */
-    pthread_mutex_unlock(&w->m->look);
-    if (tells) hints_kernel(w->files->kernel, bloom_kernel_faults(b->bloom));
+    if (b) hints_kernel(w->s, b->bloom, w->files->kernel, &w->in.head->part[0]);
     return b;
 }
 
@@ -176,10 +173,8 @@ static bool has_changed(const work *w) {
     return !file_mark_same(&w->before, &now);
 }
 
-/* Reads the channels that may change. Closes the reader where it is not needed any more. The run's
- * first image is held against the kernel; frames beside it wait for what is found. */
+/* Reads the channels that may change. Closes the reader where it is not needed any more. */
 static bool load_image(work *w, err *e) {
-    frame_maker *m = w->m;
     const image_header *h = w->in.head;
     bool **wanted = mem_new((size_t)h->parts, sizeof *wanted, "parts", e);
     bool ok = wanted != NULL, all = !w->files->before;
@@ -202,10 +197,7 @@ static bool load_image(work *w, err *e) {
         image_close(&w->r);
     }
     w->torn = has_changed(w);
-    pthread_mutex_lock(&m->look);
-    if (!m->looked) m->swapped = hints_image(w->s, w->files->kernel, w->img, m->threads);
-    m->looked = true;
-    pthread_mutex_unlock(&m->look);
+    hints_image(w->s, w->img);
     return true;
 }
 

@@ -48,13 +48,10 @@ typedef struct {
     const settings *s;
     const record_run *records;
     par *threads;
-    screen *screen;       /* of pictures; NULL: there are none */
-    atomic_flag begun;    /* set when a frame has begun to get ready what all of them need */
-    pthread_mutex_t look; /* guards the next two; held while an image is held against the kernel */
-    bool looked;          /* one was (hints.h), */
-    bool swapped;         /* and the log has said that IN and KERNEL may be swapped */
-    hints_told told;      /* what the log has said of light */
-    atomic_flag forgets;  /* set when the log has said that records cannot be written */
+    screen *screen;      /* of pictures; NULL: there are none */
+    atomic_flag begun;   /* set when a frame has begun to get ready what all of them need */
+    hints_told told;     /* what the log has said of light */
+    atomic_flag forgets; /* set when the log has said that records cannot be written */
 } frame_maker;
 
 /* Makes the frame of these files and fills f; says in the log what happened, but not

@@ -6,56 +6,42 @@
 #include "colour/space.h"
 #include "image/format.h"
 #include "image/layers.h"
-#include "kernel/kernel_source.h"
-#include "kernel/lint.h"
-#include "kernel/spectrum_file.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-/* Adds the names of up to four channels that are neither the kernel's colour nor its alpha. */
-static void add_other_channels(const image_header *h, text *to) {
-    int named = 0;
-    bool found = false; /* the part whose first group is the kernel */
-    for (int part = 0; part < h->parts; part++) {
-        layer_map m;
-        const image_part *p = &h->part[part];
-        if ((h->parts == 1 && p->channels == 1) || !layer_map_make(&m, p, NULL, NULL, NULL)) return;
-        const layer_group *kernel = m.groups && !found ? &m.group[0] : NULL;
-        found = found || kernel;
-        for (int c = 0; c < p->channels; c++) {
-            bool plain = kernel && kernel->alpha == c;
-            for (int i = 0; kernel && i < kernel->channels; i++) plain |= kernel->channel[i] == c;
-            if (!plain && named++ < 4) text_add(to, "%s%s", to->n ? ", " : "", p->channel[c].name);
-        }
-        layer_map_free(&m);
-    }
-    if (named > 4) text_add(to, ", and %d more", named - 4);
+void hints_kernel(const settings *s, const bloom *b, const char *kernel, const image_part *in) {
+    const char *faults = bloom_kernel_faults(b);
+    uint32_t size[2];
+    int off[2];
+    const bool larger = bloom_kernel_size(b, in, size) && size[0] > image_width(in) &&
+                        size[1] > image_height(in);
+    if (larger && s->bloom.kernel.size >= 5)
+        log_say_once(LOG_WARN,
+                     "--kernel-scale %g makes the kernel %u x %u, larger than the image; %g %% "
+                     "would be %g",
+                     s->bloom.kernel.size, size[0], size[1], s->bloom.kernel.size,
+                     s->bloom.kernel.size / 100);
+    if (larger && sscanf(faults, "off centre by %d, %d", &off[0], &off[1]) == 2 &&
+        (abs(off[0]) > (int)size[0] / 8 || abs(off[1]) > (int)size[1] / 8))
+        log_say_once(LOG_WARN,
+                     "IN and KERNEL may be swapped: the kernel '%s' is larger than the image, and "
+                     "%s",
+                     kernel, faults);
+    else
+        hints_faults(kernel, faults);
 }
 
-/* Tells in `at` where a kernel is brightest whose middle is not its centre, if that is farther from
- * it than an eighth of the size. */
-static bool kernel_is_off_centre(const char *kernel, uint32_t at[2], par *threads) {
-    kernel_source k;
-    lint l;
-    if (!kernel_source_load(&k, kernel, threads, NULL)) return false;
-    const psf_planes taps = kernel_source_planes(&k);
-    bool off = lint_kernel(&l, &taps, NULL) && !l.centred && !l.corner;
-    kernel_source_free(&k);
-    memcpy(at, l.peak, sizeof l.peak);
-    return off && (fabs(at[0] - (l.w - 1) / 2.0) > fmax(1, l.w / 8.0) ||
-                   fabs(at[1] - (l.h - 1) / 2.0) > fmax(1, l.h / 8.0));
-}
-
-void hints_kernel(const char *kernel, const char *faults) {
+void hints_faults(const char *kernel, const char *faults) {
     if (*faults)
         log_say_once(LOG_WARN, "kernel '%s': %s: fftbloom kernel check %s", kernel, faults, kernel);
 }
 
-/* Warns once of data that --layers takes as light, and of a colour of which it takes a part: its
+/* Warns of data that --layers takes as light, and of a colour of which it takes a part: its
  * glare has another colour. */
 static void warn_of_layers(const settings *s, const image_header *h) {
     text names = {0};
@@ -72,16 +58,20 @@ static void warn_of_layers(const settings *s, const image_header *h) {
             const layer_group *g = &own.group[i];
             for (int c = 0; c < g->channels; c++) some += !taken.is_data[g->channel[c]];
             if (some && some < g->channels)
-                log_warn("--layers '%s' takes %d of the %d channels of the colour '%s': its glare "
-                         "has another colour than its light",
-                         s->bloom.layers, some, g->channels, *g->name ? g->name : "rgba");
+                log_say_once(
+                    LOG_WARN,
+                    "--layers '%s' takes %d of the %d channels of the colour '%s': its glare "
+                    "has another colour than its light",
+                    s->bloom.layers, some, g->channels, *g->name ? g->name : "rgba");
         }
         layer_map_free(&taken);
         layer_map_free(&own);
     }
     if (names.n)
-        log_warn("--layers '%s' takes data as light: %s; depth, ids and masks are wrong afterwards",
-                 s->bloom.layers, names.s);
+        log_say_once(
+            LOG_WARN,
+            "--layers '%s' takes data as light: %s; depth, ids and masks are wrong afterwards",
+            s->bloom.layers, names.s);
     text_free(&names);
 }
 
@@ -105,7 +95,7 @@ static bool has_steps(const void *plane, pixel_type type, size_t n) {
     return codes >= CODES;
 }
 
-/* Warns once of a picture whose colours seem to be coded. */
+/* Warns of a picture whose colours seem to be coded. */
 static void warn_of_codes(const settings *s, const image *img) {
     layer_map m;
     const image_part *p = &img->head.part[0];
@@ -121,14 +111,17 @@ static void warn_of_codes(const settings *s, const image *img) {
     }
     layer_map_free(&m);
     if (coded)
-        log_warn("the image has the values of an 8-bit picture, from 0 to 1: if it is one in sRGB "
-                 "that was not decoded, give --input-space srgb");
+        log_say_once(
+            LOG_WARN,
+            "the image has the values of an 8-bit picture, from 0 to 1: if it is one in sRGB "
+            "that was not decoded, give --input-space srgb");
 }
 
 /* Warns of a depth where a mask is wanted. */
 static void warn_of_mask(const char *mask) {
     if (mask && text_glob_any("Z,*.Z,ZBack,*.ZBack,depth*,*.depth*", mask))
-        log_warn(
+        log_say_once(
+            LOG_WARN,
             "--mask '%s' is a depth by its name, and a mask is 0 where light stays and 1 where "
             "it spreads: make a mask of it first",
             mask);
@@ -191,41 +184,8 @@ void hints_light(const settings *s, const char *format, bloom_report *r, hints_t
              "hardly glow: render or develop to EXR; --threshold does not bring the light back");
 }
 
-bool hints_image(const settings *s, const char *kernel, const image *img, par *threads) {
+void hints_image(const settings *s, const image *img) {
     warn_of_mask(s->bloom.mask);
     warn_of_layers(s, &img->head);
     warn_of_codes(s, img);
-    static const char MAYBE[] = "IN and KERNEL may be swapped";
-    const image_part *in = &img->head.part[0];
-    image_reader *r = spectrum_file_is(kernel) ? NULL : image_open(kernel, NULL, threads, NULL);
-    if (!r) return false;
-    const image_header *head = image_reader_header(r);
-    uint32_t w = image_width(&head->part[0]), h = image_height(&head->part[0]);
-    text others = {0};
-    uint32_t at[2];
-    bool warns = true;
-    add_other_channels(head, &others);
-    image_close(&r);
-    double scale = s->bloom.kernel.size;
-    if (s->bloom.kernel_relative) scale *= (double)image_height(in) / h;
-    bool larger = w * scale > image_width(in) && h * scale > image_height(in);
-    if (larger && s->bloom.kernel.size >= 5)
-        log_warn(
-            "--kernel-scale %g makes the kernel %.0f x %.0f, larger than the image; %g %% would "
-            "be %g",
-            s->bloom.kernel.size, w * scale, h * scale, s->bloom.kernel.size,
-            s->bloom.kernel.size / 100);
-    if (others.n) {
-        log_warn("%s: the kernel '%s' has channels that a kernel has no use for (%s)", MAYBE,
-                 kernel, others.s);
-    } else if (!settings_given(s, "kernel_center", FOR_APPLY) && larger &&
-               kernel_is_off_centre(kernel, at, threads)) {
-        log_warn("%s: the kernel '%s' is brightest at %u, %u, far from its centre, and larger than "
-                 "the image",
-                 MAYBE, kernel, at[0], at[1]);
-    } else {
-        warns = false;
-    }
-    text_free(&others);
-    return warns;
 }

@@ -1,27 +1,26 @@
-/* hints.h - tells in the log, once a run, what is probably not meant: a kernel with faults, image
- * and kernel that have changed places, coded values taken as light, layers that are no light, a
- * depth as a mask; and what is wrong with the light of a frame. The module changes no pixels and
- * fails nothing. */
+/* hints.h - tells in the log, once a run, and by the numbers that the run has, what is probably not
+ * meant: a kernel with faults, image and kernel that have changed places, coded values taken as
+ * light, layers that are no light, a depth as a mask; and what is wrong with the light of a frame.
+ * The module changes no pixels and fails nothing. */
 #ifndef APP_HINTS_H
 #define APP_HINTS_H
 
 #include "app/cli/settings.h"
-#include "base/par.h"
-#include "bloom/report.h"
+#include "bloom/bloom.h"
 #include "image/image.h"
 
 #include <stdatomic.h>
 
-/* Logs once what is wrong with the kernel, in the words of lint_glance, and the command that
- * explains it.
+/* Logs what is wrong with the kernel, in the words of lint_glance, and the command that explains
+ * it; and a --kernel-scale that may be a percentage. Both IN and KERNEL are images, so nothing
+ * fails where they are exchanged: a kernel that is larger than the image and off centre by an
+ * eighth of its size may be one. */
+void hints_kernel(const settings *s, const bloom *b, const char *kernel, const image_part *in);
+/* Logs the faults alone. */
+void hints_faults(const char *kernel, const char *faults);
+/* Logs what options take for something else than it seems to be. `img` is the image as it was read.
  */
-void hints_kernel(const char *kernel, const char *faults);
-
-/* Logs one warning with the reason and returns true, or does nothing. Both IN and KERNEL are
- * images, so nothing fails where they are exchanged; but a kernel has no layers besides colour, and
- * one that is larger than the image has its brightest tap at its centre. `img` is the image as it
- * was read. */
-bool hints_image(const settings *s, const char *kernel, const image *img, par *threads);
+void hints_image(const settings *s, const image *img);
 
 /* What a run's log has said of light. */
 typedef struct {

@@ -137,11 +137,7 @@ bool pipe_run(cli *c, err *e) {
     bool from_stream = strcmp(s->input, "-") == 0;
     job j = {0};
     record_run all = {0};
-    frame_maker m = {.s = s,
-                     .records = &all,
-                     .threads = c->threads,
-                     .look = PTHREAD_MUTEX_INITIALIZER,
-                     .forgets = ATOMIC_FLAG_INIT};
+    frame_maker m = {.s = s, .records = &all, .threads = c->threads, .forgets = ATOMIC_FLAG_INIT};
     bool ok = check_options(s, e) &&
               (from_stream ||
                (job_open(&j, s, e) && file_set_check_job(s, &j, e) &&

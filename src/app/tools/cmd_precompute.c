@@ -35,7 +35,7 @@ static bool precompute_make_spectrum(spectrum *to, char faults[LINT_WORDS], cons
     if (ok && !in.is_spectrum) {
         const psf_planes taps = kernel_source_planes(&in);
         ok = lint_glance(faults, &taps, s->bloom.kernel.center != PSF_MIDDLE, e);
-        if (ok) hints_kernel(s->kernel, faults);
+        if (ok) hints_faults(s->kernel, faults);
     }
     ok = ok && kernel_source_psf(&k, &in, &use, &need, NULL, e) &&
          cache_spectrum(to, &k, &place, threads, e);
