@@ -83,24 +83,12 @@ static bool open_views(job *j, const settings *s, err *e) {
 
 /* --- sequences ------------------------------------------------------------------------------ */
 
-/* Returns whether a frame is there in some view. A folder with a number in its name is not searched
- * but asked. */
-static bool has_input(const job *j, const frame_list *there, int number) {
+/* Returns whether a frame is there in some view. */
+static bool has_input(const job *j, int number) {
     bool is = false;
     for (size_t i = 0; !is && i < j->views; i++) {
-        const frame_pattern *p = &j->view[i].path[JOB_INPUT];
-        const frame_list *l = &there[i];
-        size_t from = 0, to = l->count;
-        while (from < to) {
-            size_t middle = from + (to - from) / 2;
-            if (l->number[middle] < number)
-                from = middle + 1;
-            else
-                to = middle;
-        }
-        is = from < l->count && l->number[from] == number;
-        char *path = strchr(p->after, '/') ? frame_path(p, number, NULL) : NULL;
-        is |= path && access(path, F_OK) == 0;
+        char *path = frame_path(&j->view[i].path[JOB_INPUT], number, NULL);
+        is = path && access(path, F_OK) == 0;
         mem_free(path);
     }
     return is;
@@ -132,31 +120,17 @@ static bool refuse_frames(const job *j, const settings *s, err *e) {
  * missing. Refuses a list of which none is there, and leaves out most of many that are missing. */
 static bool look_for_inputs(job *j, const settings *s, err *e) {
     frame_list *l = &j->frames;
-    char *first = frame_path(&j->view[0].path[JOB_INPUT], l->number[0], e);
-    bool many = l->count > JOB_MISSING, seen = first && access(first, F_OK) == 0, any = false;
-    mem_free(first);
-    if (!first || (seen && !many)) return first != NULL;
-    frame_list *there = mem_new(j->views, sizeof *there, "views", e);
-    bool ok = there != NULL;
-    err none = {0};
-    for (size_t i = 0; ok && i < j->views; i++) /* each folder is searched once */
-        ok = frame_list_scan(&there[i], &j->view[i].path[JOB_INPUT], &none) ||
-             none.code == ERR_NO_INPUT || none.code == ERR_USAGE ||
-             err_set(e, none.code, "%s", none.msg);
     size_t kept = 0, missing = 0;
-    for (size_t i = 0; ok && i < l->count; i++) {
-        bool is = has_input(j, there, l->number[i]);
-        any |= is;
+    if (l->count <= JOB_MISSING && has_input(j, l->number[0])) return true;
+    for (size_t i = 0; i < l->count; i++) {
+        const bool is = has_input(j, l->number[i]);
         missing += !is;
         if (is || missing <= JOB_MISSING) l->number[kept++] = l->number[i];
     }
-    if (ok) {
-        j->left_out = (l->count - kept) * j->views;
-        l->count = kept;
-    }
-    for (size_t i = 0; there && i < j->views; i++) frame_list_free(&there[i]);
-    mem_free(there);
-    return ok && (any || s->keep_going || refuse_frames(j, s, e));
+    const bool any = missing < l->count;
+    j->left_out = (l->count - kept) * j->views;
+    l->count = kept;
+    return any || s->keep_going || refuse_frames(j, s, e);
 }
 
 /* Lists the frames: those asked for, or those of the first view. A farm's may be made later. */
