@@ -36,8 +36,8 @@ static bool copy_rows(float *to, const rows_source *in, const mask_place *at, co
     enum { SOME = 64 };
     const image_part *p = &in->head->part[at->part];
     const image_box *own = &p->data;
-    size_t wide = (size_t)((int64_t)box->x1 - box->x0 + 1), width = image_width(p);
-    size_t n = (size_t)((int64_t)both->x1 - both->x0 + 1);
+    size_t wide = image_box_width(box), width = image_width(p);
+    size_t n = image_box_width(both);
     pixel_type type = p->channel[at->channel].type;
     void **plane = mem_new((size_t)p->channels, sizeof *plane, "planes", e);
     bool ok = plane && (plane[at->channel] = mem_raw(width * SOME, pixel_bytes(type), "a mask", e));

@@ -80,7 +80,7 @@ static bool read_rows(void *ctx, int part, uint32_t row, uint32_t rows, void *co
     image_box box = w->part[part].box.computed, some = p->data;
     box.y0 += (int32_t)row;
     box.y1 = box.y0 + (int32_t)rows - 1;
-    size_t n = (size_t)((int64_t)box.x1 - box.x0 + 1) * rows, width = image_width(p);
+    size_t n = image_box_width(&box) * rows, width = image_width(p);
     void **plane = mem_new((size_t)p->channels, sizeof *plane, "planes", e);
     bool ok = plane != NULL;
     for (int c = 0; ok && c < p->channels; c++) {
@@ -142,7 +142,7 @@ static bool write_rows(void *ctx, int part, const rows_band *b, err *e) {
     for (int c = 0; c < p->channels; c++)
         if (b->plane[c]) ledger_cut(&t->cut[c], b->plane[c], p->channel[c].type, &box, kept);
     if (b->yours) {
-        const rows_band all = {p, 0, (uint32_t)((int64_t)kept->y1 - kept->y0 + 1), b->plane, true};
+        const rows_band all = {p, 0, (uint32_t)image_box_height(kept), b->plane, true};
         return image_set_window(&t->is, b->plane, kept, e) &&
                w->to->write(w->to->ctx, part, &all, e);
     }
@@ -199,8 +199,7 @@ bool window_open(window_rows *to, const bloom_settings *s, const session *kernel
         if (!window_choose(&t->box, s, kernel, p, e)) return false;
         t->changes = memcmp(kept, &p->data, sizeof p->data) != 0 ||
                      memcmp(&t->box.computed, &p->data, sizeof p->data) != 0;
-        uint32_t step = sink->step(sink->ctx, i),
-                 height = (uint32_t)((int64_t)kept->y1 - kept->y0 + 1);
+        uint32_t step = sink->step(sink->ctx, i), height = (uint32_t)image_box_height(kept);
         t->unit = min_u32(ceil_div_u32(height, step), CHUNKS) * step;
         t->at = -1;
         p->data = t->box.computed;

@@ -34,11 +34,11 @@ const char *compression_name(compression c) {
 }
 
 uint32_t image_width(const image_part *p) {
-    return (uint32_t)((int64_t)p->data.x1 - p->data.x0 + 1);
+    return (uint32_t)image_box_width(&p->data);
 }
 
 uint32_t image_height(const image_part *p) {
-    return (uint32_t)((int64_t)p->data.y1 - p->data.y0 + 1);
+    return (uint32_t)image_box_height(&p->data);
 }
 
 uint64_t image_bytes(const image_part *p) {
@@ -436,7 +436,7 @@ void image_copy_box(void *to, const image_box *tb, const void *from, const image
                       min_int(tb->y1, fb->y1)};
     if (both.x0 > both.x1 || both.y0 > both.y1) return;
     size_t n = ((size_t)(both.x1 - both.x0) + 1) * bytes;
-    size_t tw = (size_t)((int64_t)tb->x1 - tb->x0 + 1), fw = (size_t)((int64_t)fb->x1 - fb->x0 + 1);
+    size_t tw = image_box_width(tb), fw = image_box_width(fb);
     for (int64_t y = both.y0; y <= both.y1; y++) {
         size_t ty = (size_t)(y - tb->y0), fy = (size_t)(y - fb->y0);
         memcpy((uint8_t *)to + (ty * tw + (size_t)((int64_t)both.x0 - tb->x0)) * bytes,

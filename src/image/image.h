@@ -91,6 +91,12 @@ typedef struct {
 } image;
 
 /* --- sizes --- */
+static inline uint64_t image_box_width(const image_box *b) {
+    return (uint64_t)((int64_t)b->x1 - b->x0 + 1);
+}
+static inline uint64_t image_box_height(const image_box *b) {
+    return (uint64_t)((int64_t)b->y1 - b->y0 + 1);
+}
 size_t pixel_bytes(pixel_type t);
 const char *pixel_name(pixel_type t);        /* "uint", "half", "float" */
 const char *compression_name(compression c); /* "none", "rle", "zips", ... */

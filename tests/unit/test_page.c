@@ -45,7 +45,6 @@ TEST(rings) {
             }
             CHECK_LE(fabs(k.mean[c][r] - (count > 0 ? sum / count / all : 0)), 1e-12);
             CHECK_LE(fabs(k.within[c][r] - within / all), 1e-12);
-            assert_true(k.edge[r] == r + 0.5);
         }
         CHECK_LE(fabs(k.within[c][k.rings - 1] - 1), 1e-12);
     }
@@ -56,10 +55,10 @@ TEST(rings) {
 TEST(colours) {
     lint l;
     OWN(kernel_page) k = page(&l);
-    kernel_picture made;
+    preview_picture made;
     const kernel_part whole = kernel_part_whole(&k), seen = kernel_part_seen(&k);
     CHECK_OK(kernel_picture_colours(&made, &k, &whole, W, &e));
-    assert_true(made.w == W && made.h == H);
+    assert_true(made.width == W && made.height == H);
     double high = 0;
     for (int i = 0; i < W * H; i++)
         high = fmax(high, (double)tap[0][i] + (double)tap[1][i] + (double)tap[2][i]);

@@ -10,6 +10,7 @@
 #include "base/json_out.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "colour/primaries.h"
 #include "image/format.h"
 #include "kernel/edit/edit.h"
@@ -75,8 +76,7 @@ static bool read_word(editing *w, int i, const char *word, const settings *s, er
                 EDIT_MOST);
         *colon = 0;
     }
-    const char *slash = strrchr(path, '/');
-    text_clean(in->name, sizeof in->name, slash ? slash + 1 : path);
+    text_clean(in->name, sizeof in->name, path_name(path));
     return kernel_option_path(file, path, s, e) &&
            snprintf(path, sizeof w->path[i], "%s", file) > 0;
 }
@@ -242,10 +242,7 @@ static bool add_history(const editing *w, const cli *c, image_part *p, err *e) {
     text t = {0};
     if (before) text_add(&t, "%.*s; ", (int)before->bytes, before->data);
     text_add(&t, "%s", w->of->name);
-    for (int i = 1; i < c->words; i++) {
-        const char *slash = strrchr(c->word[i], '/');
-        text_add(&t, " %s", slash ? slash + 1 : c->word[i]);
-    }
+    for (int i = 1; i < c->words; i++) text_add(&t, " %s", path_name(c->word[i]));
     for (int i = 0; i < edit_parameters(w->of); i++)
         text_add(&t, " %s=%.9g", w->of->parameter[i].name, w->r.value[i]);
     bool ok = image_set_attr(p, "fftbloom.edit", "string", t.s, (uint32_t)t.n, e);

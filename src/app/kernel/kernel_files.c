@@ -37,18 +37,22 @@ bool kernel_may_write(const settings *s, int *status, err *e) {
     return !kernel_is_kept(s, status) && image_can_create(s->output, e);
 }
 
-bool kernel_write(const settings *s, const void *bytes, size_t n, err *e) {
-    file_out *f = file_out_open(s->output, s->existing != EXISTING_SKIP, e);
-    if (f && file_out_write(f, 0, bytes, n, e)) return file_out_commit(&f, e);
-    file_out_discard(&f);
-    return false;
-}
-
-bool kernel_save(const cli *c, const image *img, int *status, err *e) {
-    const settings *s = &c->s;
-    bool ok = image_save_to(
-        image_create(s->output, &img->head, s->existing != EXISTING_SKIP, c->threads, e), img, e);
+/* Returns whether the output was written; one that is kept is no failure. */
+static bool written(bool ok, const settings *s, int *status, err *e) {
     if (ok || e->code != ERR_SKIPPED) return ok;
     *e = (err){0};
     return skip(s, status);
+}
+
+bool kernel_write(const settings *s, const void *bytes, size_t n, int *status, err *e) {
+    file_out *f = file_out_open(s->output, s->existing != EXISTING_SKIP, e);
+    bool ok = f && file_out_write(f, 0, bytes, n, e) && file_out_commit(&f, e);
+    file_out_discard(&f);
+    return written(ok, s, status, e);
+}
+
+bool kernel_save(const cli *c, const image *img, int *status, err *e) {
+    const bool replace = c->s.existing != EXISTING_SKIP;
+    image_writer *w = image_create(c->s.output, &img->head, replace, c->threads, e);
+    return written(image_save_to(w, img, e), &c->s, status, e);
 }

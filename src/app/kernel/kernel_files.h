@@ -15,9 +15,9 @@ bool kernel_is_kept(const settings *s, int *status);
 /* Returns whether there is a kernel to write: false with no error where the output is kept. Refuses
  * pictures of 8 bits. */
 bool kernel_may_write(const settings *s, int *status, err *e);
-/* Writes these bytes as the output. */
-bool kernel_write(const settings *s, const void *bytes, size_t n, err *e);
-/* Writes the kernel. Returns false with no error where the output exists by now and is kept. */
+/* Write these bytes, or the kernel, as the output. Return false with no error where the output
+ * exists by now and is kept. */
+bool kernel_write(const settings *s, const void *bytes, size_t n, int *status, err *e);
 bool kernel_save(const cli *c, const image *img, int *status, err *e);
 
 #endif

@@ -78,7 +78,7 @@ static bool set_plate(kernel_recipe *r, const char *path, par *threads, err *e) 
     if (!in) return false;
     const image_part *p = &image_reader_header(in)->part[0];
     double found[MODEL_SETUPS] = {0};
-    found[SETUP_WIDTH] = (double)p->display.x1 - p->display.x0 + 1;
+    found[SETUP_WIDTH] = (double)image_box_width(&p->display);
     for (size_t i = 0; i < sizeof CAMERA / sizeof CAMERA[0]; i++) {
         const image_attr *a = image_find_attr(p, CAMERA[i].attribute);
         float v;

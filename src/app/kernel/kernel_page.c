@@ -15,9 +15,7 @@ bool kernel_page_measure(kernel_page *p, err *e) {
     const uint32_t cx = p->w / 2, cy = p->h / 2;
     p->rings = (uint32_t)(hypot(max_u32(cx, p->w - cx), max_u32(cy, p->h - cy)) + 0.5) + 1;
     double *count = mem_new(p->rings, sizeof *count, "rings", e);
-    p->edge = mem_new(p->rings, sizeof *p->edge, "rings", e);
-    bool ok = count && p->edge;
-    for (uint32_t r = 0; ok && r < p->rings; r++) p->edge[r] = r + 0.5;
+    bool ok = count != NULL;
     for (uint32_t c = 0; c < p->channels && ok; c++) {
         p->mean[c] = mem_new(p->rings, sizeof(double), "rings", e);
         p->within[c] = mem_new(p->rings, sizeof(double), "rings", e);
@@ -42,7 +40,6 @@ bool kernel_page_measure(kernel_page *p, err *e) {
 
 void kernel_page_free(kernel_page *p) {
     for (int c = 0; c < PAGE_CHANNELS; c++) mem_free(p->mean[c]), mem_free(p->within[c]);
-    mem_free(p->edge);
 }
 
 /* --- pictures --------------------------------------------------------------------------------- */
@@ -84,13 +81,13 @@ kernel_part kernel_part_whole(const kernel_page *p) {
                          .decades = p->decades};
 }
 
-bool kernel_picture_colours(kernel_picture *to, const kernel_page *p, const kernel_part *of,
+bool kernel_picture_colours(preview_picture *to, const kernel_page *p, const kernel_part *of,
                             uint32_t most, err *e) {
     const uint32_t by = ceil_div_u32(max_u32(of->w, of->h), most);
-    *to = (kernel_picture){.w = ceil_div_u32(of->w, by), .h = ceil_div_u32(of->h, by)};
-    to->pixel = mem_raw((size_t)to->w * to->h, 3, "false colours", e);
-    for (uint32_t i = 0; to->pixel && i < to->w * to->h; i++) {
-        uint32_t x0 = i % to->w * by, y0 = i / to->w * by, count = 0;
+    *to = (preview_picture){.width = ceil_div_u32(of->w, by), .height = ceil_div_u32(of->h, by)};
+    to->pixel = mem_raw((size_t)to->width * to->height, 3, "false colours", e);
+    for (uint32_t i = 0; to->pixel && i < to->width * to->height; i++) {
+        uint32_t x0 = i % to->width * by, y0 = i / to->width * by, count = 0;
         double light = 0;
         for (uint32_t y = y0; y < y0 + by && y < of->h; y++)
             for (uint32_t x = x0; x < x0 + by && x < of->w; x++, count++)
@@ -151,16 +148,16 @@ static void add_frame(text *to, double x, double y, double w, double h, const ch
 }
 
 /* Adds a picture; few pixels are shown as squares. */
-static bool add_picture(text *to, const kernel_picture *from, double x, double y, double w,
+static bool add_picture(text *to, const preview_picture *from, double x, double y, double w,
                         double h, err *e) {
     size_t bytes;
-    const png_picture png = {from->pixel, from->w, from->h, 3};
+    const png_picture png = {from->pixel, from->width, from->height, 3};
     uint8_t *file = png_encode(&png, &bytes, e);
     if (!file) return false;
     text_add(to,
              "<image x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
              "preserveAspectRatio=\"none\"%s href=\"data:image/png;base64,",
-             x, y, w, h, from->w < w ? " style=\"image-rendering:pixelated\"" : "");
+             x, y, w, h, from->width < w ? " style=\"image-rendering:pixelated\"" : "");
     text_add_base64(to, file, bytes);
     text_add(to, "\"/>\n");
     mem_free(file);
@@ -182,13 +179,12 @@ static void add_distances(text *to, const plot *p, const char *label) {
 }
 
 /* Adds a curve over the rings; the middle tap is drawn at half a tap. */
-static void add_curve(text *to, const plot *p, const double *at, const double *v, uint32_t points,
-                      const char *ink) {
+static void add_curve(text *to, const plot *p, const double *v, uint32_t points, const char *ink) {
     bool pen = false;
     text_add(to, "<path class=\"curve %s\" clip-path=\"url(#%s)\" d=\"", ink,
              p->log_y ? "profile" : "energy");
     for (uint32_t i = 0; i < points; i++) {
-        double r = at ? at[i] : i ? i : 0.5;
+        double r = !p->log_y ? i + 0.5 : i ? i : 0.5; /* what is within a ring ends at its edge */
         if (p->log_y && !(v[i] > 0)) {
             pen = false;
             continue;
@@ -230,7 +226,7 @@ static void add_profile(text *to, const kernel_page *k) {
             add_power(to, p.x - 8, y + 4, "tick end", d);
     }
     for (uint32_t c = k->channels; c-- > 0;)
-        add_curve(to, &p, NULL, k->mean[c], k->rings, INK[colour][c]);
+        add_curve(to, &p, k->mean[c], k->rings, INK[colour][c]);
     add_frame(to, p.x, p.y, p.w, p.h, "frame");
     for (uint32_t c = 0; c < k->channels; c++) {
         double x = p.x + 14 + 46 * c, y = p.y + p.h - 14;
@@ -255,7 +251,7 @@ static void add_energy(text *to, const kernel_page *k) {
         add_text(to, p.x - 8, y + 4, "tick end", word);
     }
     for (uint32_t c = k->channels; c-- > 0;)
-        add_curve(to, &p, k->edge, k->within[c], k->rings, INK[k->channels > 1][c]);
+        add_curve(to, &p, k->within[c], k->rings, INK[k->channels > 1][c]);
     for (int i = 0; i < 3; i++)
         if (at[i] > 0.5)
             text_add(to, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" class=\"mark\"/>\n",
@@ -284,7 +280,7 @@ static void add_ticks(text *to, const kernel_part *of, double left, double top, 
 /* Adds the scale of false colours of a part, from left to right. */
 static bool add_scale(text *to, const kernel_part *of, double x, double y, double w, err *e) {
     uint8_t colours[3 * 256];
-    const kernel_picture bar = {colours, 256, 1};
+    const preview_picture bar = {colours, 256, 1, 0};
     for (int i = 0; i < 256; i++) heat_colour((float)i / 255, colours + 3 * i);
     bool ok = add_picture(to, &bar, x, y, w, 12, e);
     add_frame(to, x, y, w, 12, "frame");
@@ -302,7 +298,7 @@ static bool add_seen(text *to, const kernel_page *k, const kernel_part *of, err 
     const double most = 420, left = 60, top = 118, by = most / of->w, mid = most / 2;
     const double at[3] = {k->figures->inner_radius, k->figures->radius_90, k->figures->radius_99};
     static const char *const SHARE[3] = {"50 %", "90 %", "99 % of the light"};
-    kernel_picture made;
+    preview_picture made;
     add_text(to, 20, top - 16, "title", "What people see of it: three decades, white is brighter");
     if (!kernel_picture_colours(&made, k, of, 840, e)) return false;
     bool ok = add_picture(to, &made, left, top, most, most, e);
@@ -325,7 +321,7 @@ static bool add_whole(text *to, const kernel_page *k, const kernel_part *seen, e
     const kernel_part of = kernel_part_whole(k);
     const double most = 240, left = 530, top = 118, by = most / max_u32(k->w, k->h);
     const double w = by * k->w, h = by * k->h;
-    kernel_picture made;
+    preview_picture made;
     char word[96];
     snprintf(word, sizeof word, "The whole, over %g decades", k->decades);
     add_text(to, left, top - 16, "title", word);
@@ -345,7 +341,7 @@ static bool add_whole(text *to, const kernel_page *k, const kernel_part *seen, e
 
 static bool add_scene(text *to, const kernel_page *k, par *threads, err *e) {
     const double x = (PAGE_W - SCENE_W) / 2, y = 942;
-    kernel_picture made;
+    preview_picture made;
     char word[64];
     add_text(to, 20, y - 16, "title",
              "What lights become: a disc, and pixels of more and more light");

@@ -4,9 +4,8 @@
 #ifndef APP_KERNEL_PAGE_H
 #define APP_KERNEL_PAGE_H
 
-#include "base/par.h"
-#include "base/text.h"
 #include "colour/primaries.h"
+#include "image/flat/preview.h"
 #include "kernel/lint.h"
 
 enum { PAGE_CHANNELS = 3 };
@@ -24,7 +23,6 @@ typedef struct {
      * the share of the light within the ring. */
     uint32_t rings;
     double *mean[PAGE_CHANNELS], *within[PAGE_CHANNELS];
-    double *edge; /* of each ring: its outer radius */
 } kernel_page;
 
 /* Fills in the rings. `page` has name to decades already. Free with kernel_page_free. */
@@ -45,15 +43,9 @@ kernel_part kernel_part_seen(const kernel_page *page);
 /* Returns the whole kernel, page->decades down from its brightest tap. */
 kernel_part kernel_part_whole(const kernel_page *page);
 
-/* A picture on the page. */
-typedef struct {
-    uint8_t *pixel; /* R G B, rows from the top; free with mem_free */
-    uint32_t w, h;
-} kernel_picture;
-
 /* Shows the logarithm of the mean of the channels. Taps are averaged in squares so that no side of
  * the picture is longer than `most`. */
-bool kernel_picture_colours(kernel_picture *to, const kernel_page *page, const kernel_part *part,
+bool kernel_picture_colours(preview_picture *to, const kernel_page *page, const kernel_part *part,
                             uint32_t most, err *e);
 
 /* What the kernel makes of lights of known brightness: a disc, and single pixels on a dark wall,
@@ -67,7 +59,7 @@ extern const uint32_t SCENE_PLACE[SCENE_LIGHTS];
 double kernel_scene_light(int i);
 /* Makes the picture, as a PNG at exposure 0 shows it. A kernel's channels are scaled to sum to 1.
  */
-bool kernel_scene_make(kernel_picture *to, const kernel_page *page, par *threads, err *e);
+bool kernel_scene_make(preview_picture *to, const kernel_page *page, par *threads, err *e);
 
 /* Appends the page. */
 bool kernel_page_svg(const kernel_page *page, par *threads, text *to, err *e);

@@ -2,7 +2,6 @@
 #include "app/kernel/kernel_page.h"
 
 #include "base/number.h"
-#include "image/flat/preview.h"
 
 #include <math.h>
 
@@ -53,16 +52,14 @@ static bool scene_row(void *ctx, size_t y, int worker, err *e) {
     return true;
 }
 
-bool kernel_scene_make(kernel_picture *to, const kernel_page *p, par *threads, err *e) {
+bool kernel_scene_make(preview_picture *to, const kernel_page *p, par *threads, err *e) {
     scene s = {.p = p, .img = image_plain(SCENE_W, SCENE_H, 3, PIXEL_FLOAT, e)};
-    preview_picture made;
     preview_options as = {.width = SCENE_W, .whole = true, .exposed = true, .stops = 0};
     bool ok = s.img && image_set_primaries(&s.img->head.part[0], &p->colour, e);
     for (uint32_t c = 0; c < p->channels; c++)
         s.scale[c] = p->figures->sum[c] > 0 ? 1 / p->figures->sum[c] : 0;
     ok = ok && par_for(threads, SCENE_H, scene_row, &s, e) &&
-         preview_make(&made, s.img, &as, threads, e);
+         preview_make(to, s.img, &as, threads, e);
     image_free(&s.img);
-    if (ok) *to = (kernel_picture){made.pixel, made.width, made.height};
     return ok;
 }

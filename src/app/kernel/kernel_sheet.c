@@ -87,7 +87,7 @@ static bool sheet_open(sheet *s, const cli *c, uint32_t width, err *e) {
         ok = ok && preview_take(&s->light, img, &s->as, c->threads, e);
         const image_box *shown = &img->head.part[s->as.part].display;
         s->aspect = img->head.part[s->as.part].aspect;
-        s->scale = (double)s->light.width / ((double)shown->x1 - shown->x0 + 1);
+        s->scale = (double)s->light.width / (double)image_box_width(shown);
         s->as.stops = !isnan(c->s.exposure) ? (float)c->s.exposure
                       : ok && !graded       ? preview_stops(&s->light)
                                             : 0;
@@ -254,11 +254,10 @@ static void sheet_add_look(json_out *j, const sheet_look *l) {
 
 static bool sheet_page(const sheet *s, sheet_look *look, size_t looks, text *to, err *e) {
     text json = {0};
-    const char *slash = strrchr(s->c->word[1], '/');
     sheet_look plain = {.of = s};
     if (!sheet_jpegs(&plain, 1, e)) return false;
     json_out j = json_begin(&json);
-    json_string(&j, "frame", slash ? slash + 1 : s->c->word[1]);
+    json_string(&j, "frame", path_name(s->c->word[1]));
     json_uints(&j, "size", (uint32_t[]){s->light.width, s->light.height}, 2);
     json_reals(&j, "strengths", 3, SHEET_STRENGTH, SHEET_STRENGTHS);
     sheet_add_uri(&j, "plain", &plain.jpeg[0]);
@@ -319,13 +318,10 @@ static size_t sheet_words(sheet_look *look, size_t most, const sheet *s, char *w
     return n;
 }
 
-static bool sheet_is_page(const char *path) {
-    return path_ends_in(path, "html");
-}
-
-static bool sheet_make(cli *c, text *words, err *e) {
+static int sheet_make(cli *c, text *words, err *e) {
+    int status = 0;
     enum { MOST = 64 };
-    const bool paged = sheet_is_page(c->s.output);
+    const bool paged = path_ends_in(c->s.output, "html");
     sheet s;
     text html = {0};
     uint8_t *png = NULL;
@@ -346,13 +342,14 @@ static bool sheet_make(cli *c, text *words, err *e) {
     ok = ok && (paged ? sheet_page(&s, look, looks, &html, e)
                       : (png = sheet_png(&s, look, looks, &bytes, e)) != NULL);
     ticker_close(&ticking);
-    ok = ok && kernel_write(&c->s, paged ? (const void *)html.s : png, paged ? html.n : bytes, e);
+    if (ok)
+        kernel_write(&c->s, paged ? (const void *)html.s : png, paged ? html.n : bytes, &status, e);
     for (size_t i = 0; i < looks; i++) sheet_look_free(&look[i]);
     mem_free(look), mem_free(png);
     text_free(&html);
     mem_free(s.light.pixel);
     screen_close(&s.screen);
-    return ok;
+    return status;
 }
 
 int kernel_sheet(cli *c, text *out, err *e) {
@@ -374,14 +371,14 @@ int kernel_sheet(cli *c, text *out, err *e) {
     }
     if (!s->output)
         err_set(e, ERR_USAGE, "sheet needs an output: -o SHEET.html or -o SHEET.png");
-    else if (!sheet_is_page(s->output) && !path_ends_in(s->output, "png"))
+    else if (!path_ends_in(s->output, "html") && !path_ends_in(s->output, "png"))
         err_set(e, ERR_USAGE, "sheet writes .html (a page) and .png (a picture), not '%s'",
                 s->output);
     else if (!words.n)
         err_set(e, ERR_NO_INPUT, "there is no kernel in '%s'",
                 given ? given : "the folder of shipped kernels");
     else if (file_set_apart(FILES, 2, NULL, e) && !kernel_is_kept(s, &status))
-        sheet_make(c, &words, e);
+        status = sheet_make(c, &words, e);
     text_free(&words);
     return status;
 }

@@ -6,16 +6,14 @@
 #include "app/kernel/kernel_page.h"
 #include "app/run/file_set.h"
 #include "base/json_out.h"
-#include "base/log.h"
-#include "base/mem.h"
 #include "base/number.h"
+#include "base/path.h"
 #include "image/format.h"
 #include "kernel/make/model.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 /* --- how the kernel was made -------------------------------------------------------------------
  */
@@ -85,13 +83,13 @@ static void add_json(const kernel_page *k, const cli *c, const char *path, text 
     json_end(&j);
 }
 
-static void show(cli *c, const kernel_source *in, const lint *l, text *out, err *e) {
-    const char *word = c->word[1], *slash = strrchr(word, '/');
+static int show(cli *c, const kernel_source *in, const lint *l, text *out, err *e) {
+    int status = 0;
     kernel_page k = {
         .figures = l, .w = in->w, .h = in->h, .decades = c->s.decades, .colour = in->is};
     char name[256];
     text words = {0};
-    text_clean(name, sizeof name, slash ? slash + 1 : word);
+    text_clean(name, sizeof name, path_name(c->word[1]));
     k.name = name;
     k.channels = in->channels >= PAGE_CHANNELS ? PAGE_CHANNELS : 1;
     for (uint32_t i = 0; i < k.channels; i++) k.plane[i] = in->plane[i];
@@ -103,18 +101,20 @@ static void show(cli *c, const kernel_source *in, const lint *l, text *out, err 
     }
     image_close(&reader);
     text page = {0};
-    ok = ok && kernel_page_svg(&k, c->threads, &page, e) && kernel_write(&c->s, page.s, page.n, e);
-    if (ok && c->s.json) add_json(&k, c, word, out);
+    ok = ok && kernel_page_svg(&k, c->threads, &page, e) &&
+         kernel_write(&c->s, page.s, page.n, &status, e);
+    if (ok && c->s.json) add_json(&k, c, c->word[1], out);
     kernel_page_free(&k);
     text_free(&words);
     text_free(&page);
+    return status;
 }
 
 int kernel_show(cli *c, text *out, err *e) {
     char path[KERNEL_PATH];
     if (!kernel_option_path(path, c->word[1], &c->s, e)) return 0;
     const settings *s = &c->s;
-    const char *dot = s->output ? strrchr(s->output, '.') : NULL;
+    int status = 0;
     const file_set_file FILES[] = {{FILE_READ, "the kernel", path},
                                    {FILE_WRITTEN, "the output", s->output}};
     kernel_source in = {0};
@@ -122,14 +122,11 @@ int kernel_show(cli *c, text *out, err *e) {
     ticker *told = ticker_open("kernel show");
     if (!s->output)
         err_set(e, ERR_USAGE, "show needs an output: -o PAGE.svg");
-    else if (!dot || strcasecmp(dot, ".svg") != 0)
+    else if (!path_ends_in(s->output, "svg"))
         err_set(e, ERR_USAGE, "show writes an .svg page, not '%s'", s->output);
     else if (file_set_apart(FILES, 2, NULL, e) && kernel_load(&in, &l, c, path, e))
-        show(c, &in, &l, out, e);
+        status = show(c, &in, &l, out, e);
     ticker_close(&told);
     kernel_source_free(&in);
-    if (e->code != ERR_SKIPPED) return 0;
-    *e = (err){0};
-    log_note("%s skipped: the output exists", s->output);
-    return ERR_SKIPPED;
+    return status;
 }

@@ -13,8 +13,7 @@ void fits_memory(mem_plan *to, const output *o, const image_header *h, const blo
         const image_part *p = &h->part[i];
         const image_box box =
             o->s->bloom.window == WINDOW_DISPLAY ? image_box_union(&p->data, &p->display) : p->data;
-        uint64_t pixels = (uint64_t)((int64_t)box.x1 - box.x0 + 1) *
-                          (uint64_t)((int64_t)box.y1 - box.y0 + 1);
+        uint64_t pixels = image_box_width(&box) * image_box_height(&box);
         bool *wanted = output_channels(o, p, NULL);
         for (int c = 0; wanted && c < p->channels; c++)
             if (wanted[c])
@@ -43,8 +42,7 @@ static bool may_be_small(const output *o, const image_reader *r, uint64_t bytes)
     const image_header *h = image_reader_header(r);
     bool cpu = s->device && strcmp(s->device, "cpu") == 0, big = bytes > 1 << 30;
     for (int i = 0; i < h->parts; i++)
-        big |= h->part[i].data.x1 - h->part[i].data.x0 >= LONG ||
-               h->part[i].data.y1 - h->part[i].data.y0 >= LONG;
+        big |= image_width(&h->part[i]) > LONG || image_height(&h->part[i]) > LONG;
     return !cpu && (s->vram_limit || big);
 }
 

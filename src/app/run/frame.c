@@ -321,8 +321,7 @@ static bool make(work *w, err *e) {
     bool ok = w->r != NULL;
     if (ok) {
         const image_box *b = &image_reader_header(w->r)->part[0].display;
-        f->size[0] = (uint32_t)(b->x1 - b->x0) + 1;
-        f->size[1] = (uint32_t)(b->y1 - b->y0) + 1;
+        f->size[0] = (uint32_t)image_box_width(b), f->size[1] = (uint32_t)image_box_height(b);
         ok = stages_in_open(&w->in, w->r, s, m->threads, e) &&
              picture_fits(&w->out, w->in.head, e) && make_some_way(w, e);
     }

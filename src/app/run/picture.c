@@ -8,18 +8,11 @@
 #include <math.h>
 #include <string.h>
 
-static uint64_t width_of(const image_box *b) {
-    return (uint64_t)((int64_t)b->x1 - b->x0 + 1);
-}
-static uint64_t height_of(const image_box *b) {
-    return (uint64_t)((int64_t)b->y1 - b->y0 + 1);
-}
-
 bool picture_open(picture *p, const output *o, const image_header *h, const char *path, err *e) {
     *p = (picture){.o = o, .as = output_view(o, h)};
     p->is = h->part[p->as.part];
     const image_box *all = &p->is.display;
-    const uint64_t w = width_of(all), rows = height_of(all);
+    const uint64_t w = image_box_width(all), rows = image_box_height(all);
     p->light = (preview_light){
         mem_new(w * rows, 3 * sizeof(float), "a picture", e), (uint32_t)w, (uint32_t)rows, {0}};
     return p->light.pixel &&
@@ -94,19 +87,20 @@ bool picture_commit(picture *p, err *e) {
 
 uint64_t picture_bytes(const image_header *h) {
     const image_box *all = &h->part[preview_part(h, NULL)].display;
-    return preview_bytes(width_of(all), height_of(all));
+    return preview_bytes(image_box_width(all), image_box_height(all));
 }
 
 bool picture_fits(const output *o, const image_header *h, err *e) {
     const image_box *all = &h->part[preview_part(h, NULL)].display;
     char needs[32], has[32];
     if (!output_is_picture(o->path)) return true;
-    if (!preview_may_have(width_of(all), height_of(all), e)) return false;
+    if (!preview_may_have(image_box_width(all), image_box_height(all), e)) return false;
     if (picture_bytes(h) <= mem_limit()) return true;
     return err_set(e, ERR_MEMORY,
                    "a picture of %" PRIu64 " x %" PRIu64
                    " pixels takes %s of the limit of %s; write an .exr, which is made in tiles, or "
                    "raise --mem-limit",
-                   width_of(all), height_of(all), text_bytes((double)picture_bytes(h), needs),
+                   image_box_width(all), image_box_height(all),
+                   text_bytes((double)picture_bytes(h), needs),
                    text_bytes((double)mem_limit(), has));
 }

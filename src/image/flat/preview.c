@@ -53,7 +53,7 @@ typedef struct {
 static void add_row(const taking *v, const float *line, box_sum *box) {
     const image_part *p = v->from.part;
     int64_t width = image_width(p), left = (int64_t)p->data.x0 - v->shown.x0;
-    uint64_t shown = (uint64_t)((int64_t)v->shown.x1 - v->shown.x0 + 1);
+    uint64_t shown = image_box_width(&v->shown);
     for (uint32_t x = 0; x < v->made.width; x++) {
         int64_t from, end;
         box_of(x, v->made.width, shown, &from, &end);
@@ -73,9 +73,8 @@ static bool shrink_row(void *ctx, size_t i, int worker, err *e) {
     const image_part *p = v->from.part;
     int64_t width = image_width(p), height = image_height(p), y, end;
     int64_t above = (int64_t)p->data.y0 - v->shown.y0;
-    uint64_t columns = (uint64_t)((int64_t)v->shown.x1 - v->shown.x0 + 1);
-    box_of((uint32_t)i, v->made.height, (uint64_t)((int64_t)v->shown.y1 - v->shown.y0 + 1), &y,
-           &end);
+    uint64_t columns = image_box_width(&v->shown);
+    box_of((uint32_t)i, v->made.height, image_box_height(&v->shown), &y, &end);
     float *line = mem_raw((size_t)width, 3 * sizeof *line, "a row", e);
     box_sum *box = mem_new(v->made.width, sizeof *box, "a row", e);
     bool ok = line && box;
@@ -270,8 +269,8 @@ bool preview_take(preview_light *to, const image *img, const preview_options *o,
                 .plane = (const void *const *)img->plane[o->part],
                 .shown = o->whole ? p->data : p->display};
     choose_primaries(&v, screen_primaries(o->on ? o->on : SCREEN_FILM));
-    uint64_t w = (uint64_t)((int64_t)v.shown.x1 - v.shown.x0 + 1);
-    uint64_t h = (uint64_t)((int64_t)v.shown.y1 - v.shown.y0 + 1);
+    uint64_t w = image_box_width(&v.shown);
+    uint64_t h = image_box_height(&v.shown);
     v.made.width = (uint32_t)min_u64(w, o->width ? o->width : WIDEST);
     v.made.height = (uint32_t)max_u64((h * v.made.width + w / 2) / w, 1);
     size_t n = (size_t)v.made.width * v.made.height;
