@@ -164,7 +164,7 @@ $(BUILD)/image/exr/exr_zip.o $(BUILD)/image/exr/exr_sample.o $(BUILD)/image/exr/
 # Where a chunk of a PNG file is empty, stb adds 0 to a null pointer and copies 0 bytes to it.
 $(BUILD)/image/flat/png.o $(BUILD)/image/flat/label.o: C_FLAGS += -Wno-unused-function -fno-sanitize=pointer-overflow,nonnull-attribute
 $(BUILD)/engine/gpu/gpu_shaders.o: $(BUILD)/shaders/all.inc
-$(BUILD)/app/run/html.o $(BUILD)/app/check/report/suite_html.o $(BUILD)/app/kernel/kernel_sheet.o: $(PAGES)
+$(BUILD)/app/check/report/html.o $(BUILD)/app/kernel/kernel_sheet.o: $(PAGES)
 
 $(BUILD)/san/%.o: tests/san/%.c Makefile
 	@mkdir -p $(@D)

@@ -1,10 +1,10 @@
 /* cmd_apply.c - `fftbloom apply`, also `fftbloom IN KERNEL -o OUT`: files in, files out; and
  * `fftbloom farm`, which hands the same work on. */
 #include "app/farm/farm.h"
-#include "app/run/exposure.h"
 #include "app/run/file_set.h"
 #include "app/run/forecast.h"
 #include "app/run/output.h"
+#include "app/run/picture.h"
 #include "app/run/pipe.h"
 #include "app/run/sequence.h"
 #include "base/clock.h"
@@ -167,8 +167,7 @@ int cmd_apply(cli *c, text *out, err *e) {
         record_run_open(&all, &c->s, &j, stamped ? folder : NULL, e)) {
         frame_maker m = {
             .s = &c->s, .records = &all, .threads = c->threads, .forgets = ATOMIC_FLAG_INIT};
-        bool picture = output_is_picture(c->s.output);
-        if (picture && !(m.screen = screen_open(c->s.view, e))) {
+        if (output_is_picture(c->s.output) && !(m.screen = screen_open(c->s.view, e))) {
             status = err_status(e->code);
         } else if (c->s.farms) {
             status = farm_run(c, &j, &all, out, e);

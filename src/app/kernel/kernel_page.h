@@ -48,19 +48,6 @@ kernel_part kernel_part_whole(const kernel_page *page);
 bool kernel_picture_colours(preview_picture *to, const kernel_page *page, const kernel_part *part,
                             uint32_t most, err *e);
 
-/* What the kernel makes of lights of known brightness: a disc, and single pixels on a dark wall,
- * each ten times as bright as the one before. SCENE_PLACE: how far each is from the left edge, in
- * pixels. */
-enum { SCENE_W = 720, SCENE_H = 200, SCENE_LIGHTS = 5, SCENE_MOON = 60 };
-#define SCENE_WALL       0.02
-#define SCENE_MOON_LIGHT 4.0
-extern const uint32_t SCENE_PLACE[SCENE_LIGHTS];
-/* Returns the brightness of light i, in times white. */
-double kernel_scene_light(int i);
-/* Makes the picture, as a PNG at exposure 0 shows it. A kernel's channels are scaled to sum to 1.
- */
-bool kernel_scene_make(preview_picture *to, const kernel_page *page, par *threads, err *e);
-
 /* Appends the page. */
 bool kernel_page_svg(const kernel_page *page, par *threads, text *to, err *e);
 

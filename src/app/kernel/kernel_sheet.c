@@ -2,12 +2,12 @@
  *
  * A copy of the frame at preview size is bloomed once with each kernel, which is scaled with it.
  * Strength is a mix with the frame itself, so all strengths come from that one result. */
+#include "app/check/report/html.h"
 #include "app/cli/kernel_option.h"
 #include "app/cli/ticker.h"
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
 #include "app/run/file_set.h"
-#include "app/run/html.h"
 #include "app/run/stages.h"
 #include "base/json_out.h"
 #include "base/log.h"

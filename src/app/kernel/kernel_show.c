@@ -1,4 +1,5 @@
-/* kernel_show.c - `fftbloom kernel show`: a page by which a kernel can be judged. */
+/* kernel_show.c - `fftbloom kernel check`: what is wrong with a kernel; and `show`: a page by which
+ * it can be judged. */
 #include "app/cli/kernel_option.h"
 #include "app/cli/ticker.h"
 #include "app/kernel/kernel_actions.h"
@@ -9,11 +10,30 @@
 #include "base/number.h"
 #include "base/path.h"
 #include "image/format.h"
+#include "kernel/lint_words.h"
 #include "kernel/make/model.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+int kernel_check(cli *c, text *out, err *e) {
+    char path[KERNEL_PATH];
+    if (!kernel_option_path(path, c->word[1], &c->s, e)) return 0;
+    lint l;
+    kernel_finding found[KERNEL_FINDINGS];
+    kernel_source in = {0};
+    ticker *told = ticker_open("kernel check");
+    bool ok = kernel_load(&in, &l, c, path, e);
+    ticker_close(&told);
+    kernel_source_free(&in);
+    if (!ok) return 0;
+    if (c->s.json)
+        kernel_json(c->word[1], &l, out);
+    else if (!c->s.quiet)
+        kernel_words(c->word[1], &l, out);
+    return c->s.strict && kernel_findings(found, &l) && found[0].warning;
+}
 
 /* --- how the kernel was made -------------------------------------------------------------------
  */

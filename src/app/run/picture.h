@@ -5,6 +5,7 @@
 #ifndef APP_PICTURE_H
 #define APP_PICTURE_H
 
+#include "app/run/job.h"
 #include "app/run/output.h"
 #include "app/run/stages.h"
 
@@ -35,5 +36,19 @@ uint64_t picture_bytes(const image_header *h);
 /* Returns false, with an error that says so, where the output is a picture that is too large for
  * the memory's limit. */
 bool picture_fits(const output *o, const image_header *h, err *e);
+
+/* --- how the pictures of a run are developed, where the options leave it to the program --------
+ *
+ * A picture of a picture has been graded already: exposure 0 and the view srgb show it as it is.
+ * The frames of a sequence share the exposure that suits its first frame, before the bloom, so that
+ * they do not flicker, whichever worker, machine or run makes them. */
+
+/* Gives --exposure and --view their values where they are auto, as follows from an image; `several`
+ * where other images follow. Does nothing for an output that is no picture, and where the image
+ * cannot be read, which fails again with its frame. The log says what was chosen for several. */
+bool exposure_settle(settings *s, const char *input, bool several, par *threads, err *e);
+/* Does the same for a job, whose first frame decides that can be read. On a farm, whose tasks each
+ * see some of the frames, it is refused that there is none yet. */
+bool exposure_settle_job(settings *s, const job *j, par *threads, err *e);
 
 #endif

@@ -1,30 +1,119 @@
 #include "app/run/pipe.h"
 
 #include "app/cli/options.h"
-#include "app/run/exposure.h"
 #include "app/run/file_set.h"
 #include "app/run/frame.h"
 #include "app/run/job.h"
 #include "app/run/output.h"
+#include "app/run/picture.h"
 #include "app/run/stages.h"
-#include "app/run/stream.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "base/path.h"
 #include "image/format.h"
 
+#include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* --- images of standard input -------------------------------------------------------------------
+ *
+ * EXR and PFM images follow one another until the end; of any other format there is one image,
+ * which ends with the input. Each is put into memory as a file without a name, so that the readers
+ * of images, which read at any offset, can open it. */
+
+typedef struct {
+    int fd;             /* the file in memory, or -1 */
+    char path[32];      /* its path, while an image is in it */
+    const char *format; /* of the image, by its name in the table of formats */
+    size_t count;       /* images so far */
+    uint64_t bytes;     /* of that file; mem_take knows them */
+} stream;
+
+static void stream_close(stream *s) {
+    if (s->fd >= 0) close(s->fd);
+    mem_give(s->bytes);
+    s->bytes = 0;
+    s->fd = -1;
+}
+
+/* Reads up to n bytes; fewer at the end. Returns -1 when reading fails. */
+static ptrdiff_t read_fully(void *to, size_t n, err *e) {
+    size_t done = 0;
+    while (done < n) {
+        ssize_t k = read(STDIN_FILENO, (char *)to + done, n - done);
+        if (k < 0 && errno == EINTR) continue;
+        if (k < 0) {
+            err_errno(e, ERR_IO, "cannot read standard input");
+            return -1;
+        }
+        if (k == 0) break;
+        done += (size_t)k;
+    }
+    return (ptrdiff_t)done;
+}
+
+static bool put(stream *s, const void *from, size_t n, err *e) {
+    if (!mem_take(n, "standard input", e)) return false;
+    s->bytes += n;
+    for (size_t done = 0; done < n;) {
+        ssize_t k = write(s->fd, (const char *)from + done, n - done);
+        if (k < 0 && errno == EINTR) continue;
+        if (k <= 0) return err_errno(e, ERR_RETRY, "no memory for an image of standard input");
+        done += (size_t)k;
+    }
+    return true;
+}
+
+/* Makes the file so long, or as long as the input is. */
+static bool bring(void *ctx, uint64_t bytes, err *e) {
+    enum { PIECE = 1 << 20 };
+    stream *s = ctx;
+    if (bytes <= s->bytes) return true;
+    const bool all = bytes == UINT64_MAX;
+    if (!all && !mem_check(bytes - s->bytes, "an image of standard input", e)) return false;
+    const size_t most = (size_t)min_u64(PIECE, bytes - s->bytes);
+    uint8_t *piece = mem_raw(most, 1, "standard input", e);
+    bool ok = piece != NULL, end = false;
+    while (ok && !end && s->bytes < bytes) {
+        size_t want = (size_t)min_u64(most, bytes - s->bytes);
+        ptrdiff_t n = read_fully(piece, want, e);
+        ok = n >= 0 && put(s, piece, (size_t)n, e);
+        end = n < (ptrdiff_t)want;
+    }
+    mem_free(piece);
+    return ok && (all || s->bytes == bytes ||
+                  err_set(e, ERR_DATA,
+                          "the input ends within it: %" PRIu64 " of %" PRIu64 " bytes are there",
+                          s->bytes, bytes));
+}
+
+/* Fetches the next image. Returns false at the end, with no error, or when it fails. */
+static bool stream_next(stream *s, err *e) {
+    uint8_t head[IMAGE_HEAD];
+    ptrdiff_t n = read_fully(head, sizeof head, e);
+    if (n <= 0) {
+        if (n == 0 && !s->count) err_set(e, ERR_NO_INPUT, "standard input is empty");
+        return false;
+    }
+    stream_close(s);
+    s->fd = memfd_create("an image of standard input", MFD_CLOEXEC);
+    if (s->fd < 0) return err_errno(e, ERR_RETRY, "cannot make a file in memory");
+    snprintf(s->path, sizeof s->path, "/proc/self/fd/%d", s->fd);
+    const image_source from = {bring, s};
+    bool ok = put(s, head, (size_t)n, e) && image_fetch(s->path, &s->format, &from, e);
+    s->count += ok;
+    return ok;
+}
+
+/* --- the run ---------------------------------------------------------------------------------- */
 
 bool pipe_is(const settings *s) {
     return (s->input && strcmp(s->input, "-") == 0) || (s->output && image_is_stream(s->output));
-}
-
-/* A file of glare would be written again by each image, also where a config names it. */
-static bool check_options(const settings *s, err *e) {
-    if (s->emit_file)
-        return err_set(e, ERR_USAGE, "--emit-file has no effect on standard input and output");
-    return true;
 }
 
 /* One run. */
@@ -73,16 +162,15 @@ static bool make(piped *p, const char *input, const char *format, size_t index, 
 }
 
 static bool make_stream(piped *p, err *e) {
-    stream in;
+    stream in = {.fd = -1};
     frame_maker *m = p->maker;
-    bool ok = true, picture = output_is_picture(p->s->output);
-    stream_open(&in);
+    bool ok = true;
     while (ok && stream_next(&in, e)) {
         if (in.count > 1 && !p->output.after && p->output.before)
             ok = err_set(e, ERR_USAGE,
                          "standard input has more than one image; give the output a frame pattern, "
                          "such as out.####.exr, or write -");
-        if (ok && in.count == 1 && picture) /* more may follow */
+        if (ok && in.count == 1 && output_is_picture(p->s->output)) /* more may follow */
             ok = exposure_settle(p->s, in.path, true, m->threads, e) &&
                  (m->screen = screen_open(p->s->view, e));
         const char *as = ok && strcmp(in.format, "pfm") == 0 ? "pfm" : "exr";
@@ -138,7 +226,9 @@ bool pipe_run(cli *c, err *e) {
     job j = {0};
     record_run all = {0};
     frame_maker m = {.s = s, .records = &all, .threads = c->threads, .forgets = ATOMIC_FLAG_INIT};
-    bool ok = check_options(s, e) &&
+    /* A file of glare would be written again by each image, also where a config names it. */
+    bool ok = (!s->emit_file ||
+               err_set(e, ERR_USAGE, "--emit-file has no effect on standard input and output")) &&
               (from_stream ||
                (job_open(&j, s, e) && file_set_check_job(s, &j, e) &&
                 exposure_settle_job(s, &j, c->threads, e) &&

@@ -1,11 +1,13 @@
-#include "app/run/html.h"
+#include "app/check/report/html.h"
+
+#include "app/check/report/suite_report.h"
 
 #include <string.h>
 
-static const char STYLE[] = {
+static const char ALL_STYLE[] = {
 #include "pages/page.css.inc"
     0};
-static const char SCRIPT[] = {
+static const char ALL_SCRIPT[] = {
 #include "pages/page.js.inc"
     0};
 
@@ -17,7 +19,7 @@ void html_add(text *to, const html_page *p, const char *json) {
         if (!at) break;
         text_add_bytes(to, from, (size_t)(at - from));
         from = at + strlen(MARK[i]);
-        if (i != 1) text_add(to, "%s%s", i ? SCRIPT : STYLE, i ? p->script : p->style);
+        if (i != 1) text_add(to, "%s%s", i ? ALL_SCRIPT : ALL_STYLE, i ? p->script : p->style);
         /* Nothing inside a script element may look like its end. */
         for (const char *s = json; i == 1 && *s; s += *s == '<') {
             size_t n = strcspn(s, "<");
@@ -27,4 +29,24 @@ void html_add(text *to, const html_page *p, const char *json) {
         }
     }
     text_add(to, "%s", from);
+}
+
+/* --- a suite's run: src/pages/check.html with the run as JSON ----------------------------------
+ */
+
+static const char HTML[] = {
+#include "pages/check.html.inc"
+    0};
+static const char STYLE[] = {
+#include "pages/check.css.inc"
+    0};
+static const char SCRIPT[] = {
+#include "pages/check.js.inc"
+    0};
+
+void suite_html(const suite_run *r, text *to) {
+    text run = {0};
+    suite_json_run(r, true, &run);
+    html_add(to, &(html_page){HTML, STYLE, SCRIPT}, run.s);
+    text_free(&run);
 }
