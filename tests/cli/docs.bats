@@ -106,7 +106,7 @@ P
         "$FFTBLOOM" docs man $c >page.1
         mandoc -T lint -W warning page.1
         [ -z "$c" ] || for flag in $("$FFTBLOOM" help "$c" | grep -oE '^ {2,6}(-., )?--[a-z-]+' | grep -oE -- '--[a-z-]+'); do
-            grep -qF -- "\\${flag#-}" page.1
+            grep -qF -- "${flag//-/\\-}" page.1
         done
     done
 }
@@ -217,7 +217,7 @@ P
     for action in $("$FFTBLOOM" completion words -- kernel ''); do
         grep -q "^  $action" help
         "$FFTBLOOM" help kernel "$action" | grep -q "^Usage: fftbloom kernel $action"
-        grep -q "^.It Ic $action" page.1
+        grep -q "^.SS $action" page.1
     done
     says 64 "unknown kernel action 'invent'" help kernel invent
     says 64 "apply has no actions" help apply kernel

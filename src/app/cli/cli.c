@@ -1,10 +1,10 @@
 #include "app/cli/cli.h"
 
 #include "app/cli/config.h"
-#include "app/cli/help.h"
 #include "app/cli/kernel_option.h"
 #include "app/cli/old_words.h"
 #include "app/cli/option_rules.h"
+#include "app/cli/page.h"
 #include "app/cli/rights.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -59,7 +59,7 @@ static bool unknown(const reader *r, const char *arg, const char *name, err *e) 
         text_add(&hint, "; it is a key of config files");
     } else if (elsewhere && !hint.n) {
         text_add(&hint, "; it is for ");
-        option_commands(elsewhere->on, &hint);
+        option_commands(elsewhere, &hint);
     } else if (!hint.n && access(arg, F_OK) == 0) {
         text_add(&hint, "; if the file of this name is meant, write ./%s", arg);
     } else if (!hint.n && near) {
@@ -291,7 +291,9 @@ static bool prepare(cli *c, int argc, char **argv, text *out, err *e) {
     mem_set_limit(c->s.bloom.mem_limit);
     if (ok && !r.help) settings_warn_environment();
     if (ok && r.help)
-        help_command(c->cmd, r.words ? command_find_action(c->cmd, r.word[0]) : NULL, out);
+        page_write(&(page){.to = out,
+                           .command = c->cmd,
+                           .action = r.words ? command_find_action(c->cmd, r.word[0]) : NULL});
     else if (ok && (over = c->s.print_config))
         settings_print(&c->s, c->cmd->bit, c->s.json, out);
     if (!c->word) mem_free(r.word);

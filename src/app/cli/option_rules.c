@@ -106,11 +106,14 @@ void option_actions(const option *o, const command *c, text *to) {
         if (option_is_for_action(o, a)) text_add(to, "%s%s", to->n > before ? ", " : "", a->name);
 }
 
-void option_commands(uint32_t users, text *to) {
+void option_commands(const option *o, text *to) {
     size_t before = to->n;
-    for (int i = 0; i < COMMAND_COUNT; i++)
-        if (users & COMMANDS[i].bit)
+    bool all = (o->on & FOR_ALL) == FOR_ALL;
+    if (all) text_add(to, "all commands");
+    for (int i = 0; !all && i < COMMAND_COUNT; i++)
+        if (o->on & COMMANDS[i].bit)
             text_add(to, "%s%s", to->n > before ? ", " : "", COMMANDS[i].name);
+    if (o->on & FOR_CASE) text_add(to, "%scases of suites", to->n > before ? ", " : "");
 }
 
 bool option_rules_check_action(const settings *s, const command *c, const command_action *a,

@@ -23,8 +23,8 @@ bool option_rules_check_action(const settings *s, const command *c, const comman
 bool option_is_for_action(const option *o, const command_action *a);
 /* Appends the names of the actions that take an option: "make, check". */
 void option_actions(const option *o, const command *c, text *to);
-/* Appends the commands among these users. */
-void option_commands(uint32_t users, text *to);
+/* Appends what takes an option: "apply, plan, cases of suites". */
+void option_commands(const option *o, text *to);
 
 /* Returns whether the option has an effect beside the others, apart from actions and sequences. */
 bool option_has_effect(const settings *s, uint32_t bit, const option *o);
