@@ -373,7 +373,7 @@ analyse: $(PROG)
 	    xargs -P "$$(nproc)" -I@ gcc -std=c11 $(DEFS) -DWITH_OCIO=$(OCIO) $(INC) $(ANALYSE) -S @ -o /dev/null
 	@echo "nothing was found"
 format:
-	clang-format -i $(call sources,[ch]) $(call sources,cc) $(wildcard tests/*/*.[ch] tests/*/*.cc $(LAB)/*.[ch] testdata/*.[ch] kernels/*.c docs/examples/*.c)
+	clang-format -i $(call sources,[ch]) $(call sources,cc) $(wildcard tests/*/*.[ch] tests/*/*.cc $(LAB)/*.[ch] testdata/*.[ch] docs/examples/*.c)
 
 # Pages that the program makes of its tables; committed, so that they can be read without building.
 .PHONY: generated
@@ -385,7 +385,7 @@ generated: $(PROG)
 # From file to file, beside oiiotool reading and writing the same file; ROUNDS=N, FRAMES=N.
 .PHONY: bench-files
 bench-files: $(PROG) $(BUILD)/assets/make_scene
-	@tests/bench/files.py $^ kernels/star.exr $(or $(ROUNDS),5) $(or $(FRAMES),48)
+	@tests/bench/files.py $^ testdata/star.exr $(or $(ROUNDS),5) $(or $(FRAMES),48)
 # What auto chooses beside CPU, GPU and the files alone: four scenes, 1 to 384 frames, 2 to 16 processors.
 # DEVICE=, CORES=16,8,2, FRAMES=1,8,96,384, ROUNDS=N.
 .PHONY: bench-devices
@@ -485,7 +485,7 @@ docs-images: $(PROG) $(FFTLAB)
 	@mkdir -p out docs/images
 	@$(LAB)/docs_fft.py docs/images
 	$(FFTLAB) ocean --size 1024 --algorithm ours --rounds 1 -o out/ocean.exr
-	$(PROG) out/ocean.exr kernels/star.exr -o docs/images/ocean.png --kernel-scale 0.5 --exposure -0.3
+	$(PROG) out/ocean.exr testdata/star.exr -o docs/images/ocean.png --kernel-scale 0.5 --exposure -0.3
 
 # The gallery of kernels and the README's pictures, with ffmpeg.
 .PHONY: gallery
@@ -498,7 +498,7 @@ COMPLETIONS := bash:share/bash-completion/completions/fftbloom zsh:share/zsh/sit
 DEST := $(DESTDIR)$(PREFIX)
 
 # Each entry is a folder and the files that go into it.
-SHARE := man/man1:$(BUILD)/man/*.1 fftbloom/kernels:kernels/*.exr fftbloom/kernels:kernels/*.json \
+SHARE := man/man1:$(BUILD)/man/*.1 fftbloom/kernels:kernels/*.json \
          doc/fftbloom:README.md doc/fftbloom:CHANGELOG.md doc/fftbloom:LICENSE doc/fftbloom:SECURITY.md \
          doc/fftbloom/docs:docs/*.* doc/fftbloom/docs/images:docs/images/*.* \
          doc/fftbloom/docs/images/gallery:docs/images/gallery/* \

@@ -52,7 +52,7 @@ make -s deb >"$log" 2>&1 || { cat "$log"; exit 1; }
 cp dist/*fftbloom*.deb "$root/root/"
 step 'the package' 'export DEBIAN_FRONTEND=noninteractive
     apt-get update -qq && apt-get install -y -qq --no-install-recommends /root/fftbloom_*.deb &&
-    fftbloom testdata/small.exr /usr/share/fftbloom/kernels/star.exr -o /root/out.exr --device cpu &&
+    fftbloom testdata/small.exr /usr/share/fftbloom/kernels/sunstar.json -o /root/out.exr --device cpu &&
     fftbloom info /root/out.exr && dpkg --purge fftbloom && rm /root/out.exr &&
     ! find / -xdev -path /root -prune -o -path "/var/*" -prune -o -name "*fftbloom*" -print | grep .'
 step 'the Python module' 'export DEBIAN_FRONTEND=noninteractive

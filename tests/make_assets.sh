@@ -5,5 +5,5 @@ set -e
 mkdir -p "$2/testdata" "$2/kernels"
 [ "$3" = quick ] || "$1/make_scene" "$2/testdata/scene.exr" 1280 720
 "$1/make_scene" "$2/testdata/small.exr" 256 256
-"$1/make_psf" star "$2/kernels/star.exr"
+"$1/make_psf" star "$2/testdata/star.exr"
 "$1/make_psf" small "$2/testdata/kernel.exr"

@@ -24,7 +24,8 @@ int main(int argc, char **argv) {
 
     fb_settings_init(&set, sizeof set);
     set.amount = 0.5;
-    if (fb_context_open(&c, NULL, &e) || fb_kernel_open(&k, c, argc > 1 ? argv[1] : "star", &e) ||
+    if (fb_context_open(&c, NULL, &e) ||
+        fb_kernel_open(&k, c, argc > 1 ? argv[1] : "star-six", &e) ||
         fb_session_open(&s, k, &set, &e))
         return fail(&e);
     for (int i = 0; i < 3; i++) {

@@ -88,7 +88,7 @@ T
     image crop.exr 12x10 half 0.1,0.2,0.3 2,4=50,40,30
     # A kernel that is larger than the image is not wrong in itself.
     for pair in "$shipped/testdata/small.exr $shipped/testdata/kernel.exr" "in.exr kernel.exr" \
-        "crop.exr $shipped/kernels/star.exr"; do
+        "crop.exr $shipped/testdata/star.exr"; do
         warns "" $pair -o out.exr
     done
     warns "$before" "$shipped/testdata/kernel.exr" "$shipped/testdata/small.exr" -o out.exr

@@ -132,7 +132,7 @@ PY
     install_to "$TEST_TMP/i"
     [ "$("$TEST_TMP/i/bin/fftbloom" --version)" = "$("$FFTBLOOM" --version)" ]
     for f in man/man1/fftbloom.1 bash-completion/completions/fftbloom zsh/site-functions/_fftbloom \
-        fish/vendor_completions.d/fftbloom.fish fftbloom/kernels/star.exr doc/fftbloom/README.md \
+        fish/vendor_completions.d/fftbloom.fish fftbloom/kernels/sunstar.json doc/fftbloom/README.md \
         doc/fftbloom/docs/farm.md; do
         [ -s "$TEST_TMP/i/share/$f" ]
     done
@@ -170,7 +170,7 @@ deb() { # FOLDER: makes a package in it
     [ "$status" -eq 0 ]
     [ -z "$output" ]
     dpkg-deb --info "$(echo "$TEST_TMP"/deb/fftbloom_*.deb)" | grep -q 'Depends:.*libvulkan1'
-    has_files fftbloom ' ./usr/'{bin/fftbloom,share/man/man1/fftbloom.1.gz,share/doc/fftbloom/copyright,share/fftbloom/kernels/star.exr} \
+    has_files fftbloom ' ./usr/'{bin/fftbloom,share/man/man1/fftbloom.1.gz,share/doc/fftbloom/copyright,share/fftbloom/kernels/sunstar.json} \
         ' ./usr/'share/{bash-completion/completions/fftbloom,fftbloom/fftbloom.spdx}
     has_files libfftbloom0 /libfftbloom.so.0
     # A link shows what it leads to behind its name.

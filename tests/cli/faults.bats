@@ -65,7 +65,7 @@ setup() {
 }
 
 @test "many processes warm one cache and write one output" {
-    local k=$FFTBLOOM_ROOT/kernels/star.exr
+    local k=$FFTBLOOM_ROOT/testdata/star.exr
     "$FFTBLOOM" in.exr "$k" -o want.exr
     rm -rf "$FFTBLOOM_CACHE_DIR"
     for i in $(seq $((FAULT_ALL ? 200 : 20))); do

@@ -20,7 +20,7 @@ setup() {
 
 example() { # COMPILER FLAGS...
     "$@" $flags -Wall -Wextra -Werror docs/examples/bloom.c $(pkg-config --cflags --libs fftbloom) -o "$TEST_TMP/example"
-    run "$TEST_TMP/example" "$FFTBLOOM_ROOT/kernels/star.exr"
+    run "$TEST_TMP/example" "$FFTBLOOM_ROOT/testdata/star.exr"
     echo "$output"
     [ "$status" -eq 0 ]
     [[ "$output" == *", kept"* ]]
@@ -46,9 +46,9 @@ example() { # COMPILER FLAGS...
     "${CC:-gcc}" -std=c11 $flags -Isrc tests/lib/bloom_pfm.c $(pkg-config --libs fftbloom) -o "$TEST_TMP/bloom_pfm"
     cd "$TEST_TMP"
     root=$FFTBLOOM_ROOT
-    "$FFTBLOOM" "$root/testdata/small.exr" "$root/kernels/star.exr" --amount 0 -o in.pfm
-    "$FFTBLOOM" in.pfm "$root/kernels/star.exr" --device cpu -o program.pfm
-    ./bloom_pfm in.pfm "$root/kernels/star.exr" library.pfm
+    "$FFTBLOOM" "$root/testdata/small.exr" "$root/testdata/star.exr" --amount 0 -o in.pfm
+    "$FFTBLOOM" in.pfm "$root/testdata/star.exr" --device cpu -o program.pfm
+    ./bloom_pfm in.pfm "$root/testdata/star.exr" library.pfm
     cmp program.pfm library.pfm
     run cmp in.pfm library.pfm
     [ "$status" -eq 1 ]

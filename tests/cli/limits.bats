@@ -6,7 +6,7 @@ load files
 setup() {
     cd "$(mktemp -d "$TEST_TMP/XXXXXX")"
     corpus=$FFTBLOOM_ROOT/testdata/corpus/image
-    kernel=$FFTBLOOM_ROOT/kernels/star.exr
+    kernel=$FFTBLOOM_ROOT/testdata/star.exr
 }
 
 @test "windows that are farther apart than 32 bits, or of 4 billion pixels" {

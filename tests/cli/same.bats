@@ -20,10 +20,10 @@ make_all() {
     shift
     for i in "${!CASES[@]}"; do
         # shellcheck disable=SC2086
-        "$@" testdata/small.exr kernels/star.exr -o "$dir/$name.$i.exr" --device cpu ${CASES[$i]} \
+        "$@" testdata/small.exr testdata/star.exr -o "$dir/$name.$i.exr" --device cpu ${CASES[$i]} \
             --report "$dir/$name.$i.json"
     done
-    "$@" "$dir/odd.exr" kernels/star.exr -o "$dir/$name.odd.exr" --device cpu \
+    "$@" "$dir/odd.exr" testdata/star.exr -o "$dir/$name.odd.exr" --device cpu \
         --report "$dir/$name.odd.json"
 }
 

@@ -133,7 +133,7 @@ on() { # FAULT DEVICE...: frames, two at a time, on a software device that claim
     "$FFTBLOOM" in/a.exr in/k.exr -o out/p.png --before elsewhere/before.png --emit-file out/g.exr --report elsewhere/r.json
     "$FFTBLOOM" - in/k.exr -o exr:- <in/a.exr >out/pipe.exr
     "$FFTBLOOM" diff out/pipe.exr out/want.exr
-    "$FFTBLOOM" in/a.exr "$FFTBLOOM_ROOT/kernels/star.exr" -o out/s.exr --precision float32 # doubles keep no spectrum
+    "$FFTBLOOM" in/a.exr "$FFTBLOOM_ROOT/testdata/star.exr" -o out/s.exr --precision float32 # doubles keep no spectrum
     [ -n "$(ls new/cache/spectra)" ]
 }
 

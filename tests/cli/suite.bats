@@ -35,7 +35,7 @@ setup() {
     mkdir -p "$dir/shots" "$dir/tests/fftbloom"
     ln -s "$(dirname "$FFTBLOOM")" "$dir/tests/fftbloom/build"
     cp testdata/scene.exr "$dir/shots/night.exr"
-    cp kernels/star.exr "$dir/shots/star.exr"
+    cp testdata/star.exr "$dir/shots/star.exr"
     cd "$dir/tests"
     sed -n '/^```json/,/^```/p' "$FFTBLOOM_ROOT/docs/suites.md" | sed '1d;$d' >suite.json
     export PATH="$(dirname "$FFTBLOOM"):$PATH"

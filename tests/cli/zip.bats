@@ -7,7 +7,7 @@ load files
 setup() {
     own_folder
     cp "$FFTBLOOM_ROOT/testdata/small.exr" in.exr
-    cp "$FFTBLOOM_ROOT/kernels/star.exr" kernel.exr
+    cp "$FFTBLOOM_ROOT/testdata/star.exr" kernel.exr
 }
 
 bloom() { # OUT OPTION...

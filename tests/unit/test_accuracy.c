@@ -179,11 +179,11 @@ TEST(lights_take_one_attempt) {
     bloom_report r;
     for (int i = 0; i < 2; i++) {
         bloom_settings s = glare_settings("cpu");
-        image *truth = glare_truth(img[i], at_root("kernels/star.exr"), &s);
+        image *truth = glare_truth(img[i], at_root("testdata/star.exr"), &s);
         for (int t = 0; t < 4; t++) {
             OWN(image) *got = glare_copy(img[i]);
             s.tolerance = TOLERANCE[t];
-            glare_bloom(got, at_root("kernels/star.exr"), &s, &r);
+            glare_bloom(got, at_root("testdata/star.exr"), &s, &r);
             char how[300];
             accuracy_text(&r.promise.method, how, sizeof how);
             print_message("%s, %g: %s\n", i ? "street" : "scene", s.tolerance, how);

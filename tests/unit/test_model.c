@@ -31,6 +31,27 @@ TEST(all_models) {
     }
 }
 
+/* A grating's ray has as much light as a plain line's, and its first order lies at `spacing` for
+ * green: nearer for blue, farther for red. */
+TEST(gratings) {
+    enum { N = 257, MIDDLE = N / 2 };
+    const char *const *set = SET("lines=1", "turn=0", "spacing=40", "blur=1", "length=1000");
+    model_request r = request("grating", N, N, set);
+    r.fade = 1;
+    OWN(taps) p = taps_of(&r, make_threads());
+    static const double AT[] = {605, 545, 455};
+    for (int c = 0; c < 3; c++) {
+        double light = 0, sum = 0, dark = 0;
+        for (int x = 20; x <= 60; x++) {
+            double v = (double)p.of[c][MIDDLE * N + MIDDLE + x];
+            light += v, sum += v * x;
+        }
+        CHECK_LE(fabs(sum / light - 40 * AT[c] / 550), 0.6);
+        for (int x = 16; x <= 20; x++) dark += (double)p.of[c][MIDDLE * N + MIDDLE + x];
+        CHECK_LE(dark, 1e-3 * light);
+    }
+}
+
 /* --- against closed forms --------------------------------------------------------------------- */
 
 /* The integral of the bell over each pixel, as error functions. */

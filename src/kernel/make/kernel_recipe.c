@@ -50,7 +50,7 @@ static kernel_layer *add_layer(kernel_recipe *r, const model *m, err *e) {
         return NULL;
     }
     kernel_layer *l = &r->layer[r->layers++];
-    *l = (kernel_layer){.request = model_defaults(m), .share = 1};
+    *l = (kernel_layer){.request = model_defaults(m), .share = 1, .tint = {1, 1, 1}};
     return l;
 }
 
@@ -188,7 +188,7 @@ static bool at_place(const json_value *v, const err *why, err *e) {
 
 /* Says of a key that no model has what was meant, if it is near a recipe's own key. */
 static bool near_own_key(const kernel_layer *l, const json_value *v, err *e) {
-    static const char *const OWN[] = {"model", "share", "image"};
+    static const char *const OWN[] = {"model", "share", "tint", "image"};
     char meant[TEXT_MEANT];
     if (model_takes(l->request.of, v->key)) return false;
     if (!*text_meant(meant, v->key, OWN, sizeof OWN / sizeof OWN[0], '"')) return false;
@@ -196,9 +196,23 @@ static bool near_own_key(const kernel_layer *l, const json_value *v, err *e) {
     return true;
 }
 
+/* Reads how much of a layer's share each colour gets: [R, G, B]. */
+static bool read_tint(double to[MODEL_CHANNELS], const json_value *v, err *e) {
+    const json_value *at = v->type == JSON_ARRAY ? v->child : NULL;
+    int n = 0;
+    for (; at && n < MODEL_CHANNELS && at->type == JSON_NUMBER; at = at->next) {
+        to[n] = at->number;
+        if (!(at->number >= 0 && at->number <= MOST_SHARE)) break;
+        n++;
+    }
+    return (n == MODEL_CHANNELS && !at) ||
+           json_err(v, e, "tint must be three numbers from 0 to %g, for R, G and B", MOST_SHARE);
+}
+
 static bool set_member(kernel_layer *l, const json_value *v, err *e) {
     err why = {0};
     if (strcmp(v->key, "model") == 0) return true;
+    if (strcmp(v->key, "tint") == 0) return read_tint(l->tint, v, e);
     if (strcmp(v->key, "share") == 0) {
         l->share = v->number;
         return (v->type == JSON_NUMBER && v->number > 0 && v->number <= MOST_SHARE) ||
@@ -331,6 +345,15 @@ bool kernel_recipe_model(kernel_recipe *r, const char *name, err *e) {
     return m && add_layer(r, m, e);
 }
 
+/* Returns whether a layer's light is not the same for R, G and B. */
+static bool is_tinted(const kernel_layer *l) {
+    return l->tint[0] != l->tint[1] || l->tint[1] != l->tint[2];
+}
+
+static bool is_coloured(const kernel_layer *l) {
+    return is_tinted(l) || l->request.of->spectrum != MODEL_GREY;
+}
+
 void kernel_recipe_json(const kernel_recipe *r, text *to) {
     char taps[32];
     json_out j = {.to = to};
@@ -346,6 +369,7 @@ void kernel_recipe_json(const kernel_recipe *r, text *to) {
         json_object(&j, NULL);
         json_string(&j, "model", l->request.of->name);
         json_real(&j, "share", 9, l->share);
+        if (is_tinted(l)) json_reals(&j, "tint", 9, l->tint, MODEL_CHANNELS);
         for (int k = 0; k < l->settings; k++) json_raw(&j, l->set[k].name.s, l->set[k].value.s);
         json_close(&j);
     }
@@ -400,13 +424,22 @@ static double rounded(double v, uint32_t bits) {
     return v;
 }
 
-/* Adds the layers, each a kernel with the sum 1, by their shares. */
+/* Adds the layers, each a kernel with the sum 1, by their shares and tints. In each channel the sum
+ * of all is 1 again. */
 static bool add_layers(double *sum[MODEL_CHANNELS], uint32_t *channels, const kernel_recipe *r,
                        par *threads, err *e) {
     size_t n = (size_t)r->w * r->h;
     *channels = 1;
-    for (int i = 0; i < r->layers; i++)
-        if (r->layer[i].request.of->spectrum != MODEL_GREY) *channels = MODEL_CHANNELS;
+    double all[MODEL_CHANNELS] = {1, 1, 1}; /* exactly, where no layer has a tint */
+    for (int i = 0; i < r->layers; i++) {
+        if (is_coloured(&r->layer[i])) *channels = MODEL_CHANNELS;
+        for (int c = 0; c < MODEL_CHANNELS; c++)
+            all[c] += r->layer[i].share * (r->layer[i].tint[c] - 1);
+    }
+    for (uint32_t c = 0; c < *channels; c++)
+        if (!(all[c] > 1e-9))
+            return err_set(e, ERR_CONFIG, "no layer of the recipe has light in %c: its tints are 0",
+                           "RGB"[c]);
     for (uint32_t c = 0; c < *channels; c++)
         if (!(sum[c] = mem_new(n, sizeof(double), "taps", e))) return false;
     for (int i = 0; i < r->layers; i++) {
@@ -415,9 +448,10 @@ static bool add_layers(double *sum[MODEL_CHANNELS], uint32_t *channels, const ke
         model_request q = r->layer[i].request;
         q.w = r->w, q.h = r->h, q.fade = r->fade, q.draft = r->draft;
         if (!model_make(plane, &made, &q, threads, e)) return false;
-        for (uint32_t c = 0; c < *channels; c++)
-            for (size_t t = 0; t < n; t++)
-                sum[c][t] += r->layer[i].share * (double)plane[made > 1 ? c : 0][t];
+        for (uint32_t c = 0; c < *channels; c++) {
+            const double share = r->layer[i].share * r->layer[i].tint[c] / all[c];
+            for (size_t t = 0; t < n; t++) sum[c][t] += share * (double)plane[made > 1 ? c : 0][t];
+        }
         for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(plane[c]);
     }
     return true;
@@ -448,7 +482,7 @@ static bool add_attributes(image_part *part, const kernel_recipe *r, uint32_t ch
         ok = image_set_attr(part, name, "double", &p[i], sizeof p[i], e);
     }
     for (int i = 0; i < r->layers; i++)
-        if (r->layer[i].request.of->spectrum != MODEL_GREY) colours = r->layer[i].request.colours;
+        if (is_coloured(&r->layer[i])) colours = r->layer[i].request.colours;
     return ok && (channels == 1 || image_set_primaries(part, &colours->is, e));
 }
 

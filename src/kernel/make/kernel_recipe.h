@@ -21,9 +21,10 @@ typedef struct {
 
 typedef struct {
     model_request request;
-    double share; /* of the light; those of all layers add up to 1 */
-    char *image;  /* the path of a picture of the opening; NULL: the model's own opening */
-    float *mask;  /* the picture's light, for the request: NULL until the kernel is made */
+    double share;                /* of the light; those of all layers add up to 1 */
+    double tint[MODEL_CHANNELS]; /* of the share, for R, G and B: what a colour gets of the layer */
+    char *image; /* the path of a picture of the opening; NULL: the model's own opening */
+    float *mask; /* the picture's light, for the request: NULL until the kernel is made */
     kernel_setting set[KERNEL_SETTINGS]; /* for the file's provenance */
     int settings;
 } kernel_layer;

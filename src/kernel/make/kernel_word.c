@@ -90,6 +90,11 @@ static bool no_such(const char *word, const kernel_places *in, err *e) {
 bool kernel_word_find(kernel_word *k, const char *word, const kernel_places *in, err *e) {
     static const char *const KIND[] = {"exr", "json"};
     bool there = access(word, F_OK) == 0;
+    if (!there && strcmp(word, "star") == 0) {
+        log_warn("the kernel 'star' is gone, and 'star-six' is taken in its place; a later version "
+                 "will not know the name 'star'");
+        word = "star-six";
+    }
     k->recipe = is_recipe(word);
     if (there || (!k->recipe && !kernel_word_is_name(word)))
         return snprintf(k->path, KERNEL_PATH, "%s", word) < KERNEL_PATH ||

@@ -320,7 +320,7 @@ static void mean_of(const maker *m, double x, double y, double sum[MODEL_CHANNEL
         add_far(m, x * m->turn_c + y * m->turn_s, y * m->turn_c - x * m->turn_s, sum);
         return;
     }
-    const int kinds = m->share ? 2 : 1;
+    const int kinds = m->share ? 2 : m->of->spectrum == MODEL_CHANNELLED ? MODEL_CHANNELS : 1;
     /* A line that is exactly 0 in a pixel's middle is 0 all over it. */
     if (!m->grid && m->of->mirrors && away > NEAR) {
         double px = x * m->turn_c + y * m->turn_s, py = y * m->turn_c - x * m->turn_s, all = 0;
@@ -456,8 +456,11 @@ static bool fill_ring(void *ctx, size_t i, int worker, err *e) {
         for (int kind = 0; kind < (m->share ? 2 : 1); kind++) {
             pattern_place room;
             double light;
-            light_along(m, sector(m) * (d + 0.5) / n, &at, 1, m->share ? kind : MODEL_GREEN, &room,
-                        &light);
+            light_along(m, sector(m) * (d + 0.5) / n, &at, 1,
+                        m->share                              ? kind
+                        : m->of->spectrum == MODEL_CHANNELLED ? 1
+                                                              : MODEL_GREEN,
+                        &room, &light);
             sum += (kind ? part : 1 - part) * light / n;
         }
     k->light[i] = sum * at * at; /* of a ring of width at * step */

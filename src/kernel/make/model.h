@@ -39,9 +39,15 @@ typedef struct {
 } model_parameter;
 
 /* What the light's wavelength does: nothing (one channel is made); it stretches the whole pattern
- * in proportion, as diffraction does; the function takes it; or each channel has a share of a
- * shape, as the parameters red, green and blue say. */
-typedef enum { MODEL_GREY, MODEL_DIFFRACTS, MODEL_COLORED, MODEL_TINTED } model_spectrum;
+ * in proportion, as diffraction does; the function takes it; each channel has a share of a shape,
+ * as the parameters red, green and blue say; or each channel has a shape of its own. */
+typedef enum {
+    MODEL_GREY,
+    MODEL_DIFFRACTS,
+    MODEL_COLORED,
+    MODEL_TINTED,
+    MODEL_CHANNELLED
+} model_spectrum;
 
 typedef struct model {
     const char *name;
@@ -49,7 +55,8 @@ typedef struct model {
     model_parameter parameter[MODEL_PARAMETERS]; /* unused ones at the end have no name */
     model_spectrum spectrum;
     /* `colour` is the wavelength in nanometres; a model that diffracts is called with MODEL_GREEN
-     * only. A tinted model is called with 0 for the light that stays, and 1 for the shape. */
+     * only. A tinted model is called with 0 for the light that stays, and 1 for the shape; one
+     * with shapes by channel with the channel. */
     double (*light)(const double *p, double x, double y, double colour);
     /* The pattern is the same after a turn by 2 pi / mirrors and in the mirror. NULL: it depends on
      * the distance alone, or it is that of an opening. A parameter `turn`, in degrees, turns it. */

@@ -126,6 +126,41 @@ static int streak_mirrors(const double *p) {
     return 2 * (int)p[0];
 }
 
+/* The orders of a grating: its m-th image of a lamp lies at m * spacing for the wavelength 550 nm,
+ * and farther out for a longer one. A channel sees a band of wavelengths, so each order is a short
+ * spectrum, which gets longer outwards until it runs into the next. Returns the light at a
+ * distance, 1 on average. */
+static double orders(double far, double spacing, double width, int channel) {
+    static const double MIDDLE[] = {605 / MODEL_GREEN, 545 / MODEL_GREEN, 455 / MODEL_GREEN},
+                        BAND[] = {24 / MODEL_GREEN, 22 / MODEL_GREEN, 18 / MODEL_GREEN};
+    enum { ORDERS = 14 };
+    static const double ROOT = 2.50662827463100050242; /* of 2 pi */
+    double step = spacing * MIDDLE[channel], sum = 0;
+    int nearest = (int)(far / step + 0.5);
+    if (nearest >= ORDERS) return 1; /* they have run together */
+    for (int m = nearest > 3 ? nearest - 3 : 0; m <= nearest + 3; m++) {
+        double band = m * spacing * BAND[channel], wide = sqrt(width * width + band * band);
+        double off = (far - m * step) / wide;
+        sum += step / (ROOT * wide) * steady_exp(-0.5 * off * off);
+        off = (far + m * step) / wide;
+        if (m > 0 && nearest < 3) sum += step / (ROOT * wide) * steady_exp(-0.5 * off * off);
+    }
+    return sum;
+}
+
+static double grating(const double *p, double x, double y, double channel) {
+    int lines = (int)p[0];
+    const line_shape shape = {p[1], p[2], p[3], p[5]};
+    double sum = 0;
+    for (int i = 0; i < lines; i++) {
+        double c = steady_cos(STEADY_PI * i / lines), s = steady_sin(STEADY_PI * i / lines);
+        double along = c * x + s * y;
+        double v = line(along, c * y - s * x, &shape) * arm(2 * i + (along < 0), p[6]);
+        if (v > 0) sum += v * orders(fabs(along), p[7], p[8], (int)channel);
+    }
+    return sum;
+}
+
 static double anamorphic(const double *p, double x, double y, double thrown) {
     const line_shape shape = {p[0], p[1], p[2], p[8]};
     return thrown == 0 ? bell(x, y, p[6]) : line(x, y, &shape);
@@ -295,6 +330,21 @@ const model MODELS[] = {
      .mirrors = streak_mirrors,
      .smooth = is_wide_streak,
      .prepare = prepare_streak},
+    {"grating",
+     "A star filter's rays in colour: fine grooves draw each lamp again and again along a line.",
+     {{"lines", 2, 1, 16, "through the centre; each makes two points", MODEL_WHOLE},
+      {"length", 20, 0.1, 4000, "where a line begins to fall off, in pixels", MODEL_LENGTH},
+      {"slope", 2, 1.05, 20, "it falls as the distance to the power of minus this", MODEL_NUMBER},
+      {"width", 0.7, 0.1, 1000, "deviation across a line, in pixels", MODEL_LENGTH},
+      {"turn", 45, -360, 360, "of the lines, in degrees", MODEL_NUMBER},
+      {"grow", 0, 0, 0.2, "of the width with the distance", MODEL_NUMBER},
+      {"uneven", 0, 0, 1, "how much the points differ in light", MODEL_NUMBER},
+      {"spacing", 8, 0.5, 4000, "from one image of a lamp to the next, in green, in pixels",
+       MODEL_LENGTH},
+      {"blur", 1, 0.1, 1000, "deviation of each image along the line, in pixels", MODEL_LENGTH}},
+     .spectrum = MODEL_CHANNELLED,
+     .light = grating,
+     .mirrors = streak_mirrors},
     {"anamorphic",
      "The blue line that the cylinders of an anamorphic lens draw through every light.",
      {{"length", 60, 0.1, 4000, "where the line begins to fall off, in pixels", MODEL_LENGTH},

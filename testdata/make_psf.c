@@ -1,4 +1,4 @@
-/* make_psf.c - makes kernels/star.exr and testdata/kernel.exr: make_psf star|small OUT.exr
+/* make_psf.c - makes testdata/star.exr and testdata/kernel.exr: make_psf star|small OUT.exr
  *
  * The light of a point behind a hexagonal aperture with three thin vanes across it, as a lens or
  * a telescope spreads it, with a veil as of fine dust, and `small` with a faint ring:
@@ -37,7 +37,7 @@ typedef struct {
 static const recipe RECIPES[] = {
     {"star", "Star: six spikes with colours and a long veil", 256, 0.14, 3.2, 0.030, 0.12, 1.6, 0,
      62, 6, 0, 0, 0, 0},
-    {"small", "made by kernels/make_psf.c of fftbloom", 64, 0.14, 3.2, 0.110, 0.10, 0.8, 0.015, 16,
+    {"small", "made by testdata/make_psf.c of fftbloom", 64, 0.14, 3.2, 0.110, 0.10, 0.8, 0.015, 16,
      2, 0.04, 13, -8, 4},
 };
 
