@@ -5,6 +5,7 @@
 #include "base/host.h"
 #include "base/mem.h"
 #include "bloom/bloom.h"
+#include "bloom/light_notes.h"
 #include "kernel/kernel_source.h"
 #include "lib/fftbloom.h"
 
@@ -41,6 +42,7 @@ struct fb_session {
     pthread_mutex_t
         lock;            /* guards the making of the blooms, which are made when they are needed, */
     bloom *blooms[2][2]; /* for [the transpose][planes of doubles] */
+    light_told told;
     border_axis axis[PLAN_AXES]; /* where an image of the transpose has a frame; no extents */
 };
 

@@ -245,6 +245,14 @@ static void warn_far(const lib_job *j, const bloom_report *r) {
             r->promise.channel, r->promise.tolerance, unit * m->floor, unit * m->allowed);
 }
 
+static void note_light(const lib_job *j, bloom_report *r, light_told *told) {
+    for (ledger_row *row = r->ledger; row < r->ledger + r->ledger_rows; row++) {
+        row->lowest *= unit_of(j, row->channel);
+        row->highest *= unit_of(j, row->channel);
+    }
+    light_notes("", NULL, r, told);
+}
+
 static bool check_image(const fb_image *is, err *e) {
     if (is->width < 1 || is->height < 1 || is->width > IMAGE_SIDE || is->height > IMAGE_SIDE)
         return err_set(e, ERR_USAGE, "an image has 1 to %d pixels a side, not %u x %u", IMAGE_SIDE,
@@ -264,8 +272,11 @@ static bool bloom_it(lib_job *j, fb_session *s, bloom_report *r, err *e) {
     if (!b) return false;
     if (fits(j, b)) { /* a copy of the pixels */
         lib_pair p;
-        bool ok = lib_pair_make(&p, j, &j->head, false, e) && lib_pair_read(&p, j, e) &&
-                  lib_pair_bloom(&p, b, r, e) && lib_pair_write(&p, j, e);
+        bool ok = lib_pair_make(&p, j, &j->head, false, e) && lib_pair_read(&p, j, e);
+        if (ok && !j->far)
+            light_notes_codes(p.img, NULL, NULL, "decode it; lights above 1 are missing in it",
+                              &s->told);
+        ok = ok && lib_pair_bloom(&p, b, r, e) && lib_pair_write(&p, j, e);
         lib_pair_free(&p);
         bool tiles =
             !ok && e->code == ERR_LINES && !j->wide &&
@@ -316,6 +327,7 @@ static bool do_image(way_fn *way, fb_session *s, const fb_image *from, fb_report
                      "65504 in half floats; half_overflow has to clamp them, or `out` to be wider",
                      j.over);
     if (ok && j.far) warn_far(&j, r);
+    if (ok && way == bloom_it) note_light(&j, r, &s->told);
     if (r && report) fill_report(report, &j, r, clock_now() - start);
     image_header_free(&j.head);
     mem_free(r);

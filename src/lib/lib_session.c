@@ -135,6 +135,7 @@ int32_t fb_session_open(fb_session **to, fb_kernel *kernel, const fb_settings *s
         atomic_fetch_add(&kernel->users, 1);
         s->kernel = kernel;
         s->set = set;
+        s->told.warns = true;
         pthread_mutex_init(&s->lock, NULL);
         const bloom *b = lib_bloom(s, false, false, &l.e);
         const char *faults = b ? bloom_kernel_faults(b) : "";

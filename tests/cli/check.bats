@@ -121,6 +121,26 @@ J
     ! LC_ALL=C grep -lP '\x1b|\xff' j.xml || false
 }
 
+@test "what is wrong with the light of an input is told once, and noted in its case" {
+    oiiotool --pattern constant:color=0.2,0.2,0.2 64x48 3 --box:color=-90,-90,-90:fill=1 9,9,9,9 \
+        --box:color=1000,1000,1000:fill=1 10,9,10,9 -d float -o rings.exr
+    oiiotool --pattern fill:top=0,0.1,0.2:bottom=0.9,1,0.7 80x60 3 -d uint8 -o p.tif
+    oiiotool p.tif -d half --eraseattrib ".*" -o codes.exr
+    cat >light.json <<'J'
+{"version": 1, "defaults": {"config": {"kernel": "k.exr", "device": "cpu"}, "verify": 1}, "cases": [
+  {"name": "rings", "config": {"input": "rings.exr"}}, {"name": "again", "config": {"input": "rings.exr"}},
+  {"name": "codes", "config": {"input": "codes.exr"}}, {"name": "more", "config": {"input": "codes.exr"}},
+  {"name": "decoded", "config": {"input": "codes.exr", "input_space": "srgb"}}, {"name": "plain", "config": {"input": "in.exr"}}]}
+J
+    run --separate-stderr "$FFTBLOOM" check light.json --json l.json
+    echo "$stderr"
+    [ $status -eq 0 ]
+    [ "$(grep -c "values are below zero, down to -90" <<<"$stderr")" -eq 1 ]
+    [ "$(grep -c "the values of an 8-bit picture.*--input-space srgb" <<<"$stderr")" -eq 1 ]
+    [ "$(wc -l <<<"$stderr")" -eq 2 ]
+    holds l.json '[c["name"] for c in d["cases"] if any("below zero" in n for n in c["notes"])] == ["rings", "again"]'
+}
+
 @test "exit codes of the command line and of the suite: 64, 66, 69" {
     each says <<'T'
 64 | | check

@@ -241,7 +241,7 @@ for key in ("image reach_before reach_after channels kernel_channels kernel_symm
     assert key in p, key
 b = p["bytes"]
 each = sum(b[k] for k in ("image", "input", "mask", "glare", "totals"))
-assert b["all"] == p["frames"] * each + sum(b[k] for k in ("scratch", "tiled", "line", "spectrum", "twiddle"))
+assert b["all"] == p["frames"] * each + sum(b[k] for k in ("scratch", "tiled", "spectrum", "twiddle"))
 if sys.argv[1] == "software":
     assert p["passes"] == ["forward", "convolve", "inverse"]
 words = open(sys.argv[1] + ".txt").read()

@@ -195,6 +195,22 @@ class Results(unittest.TestCase):
                 bloom(taps)
         self.assertEqual(["off centre by 10, -12" in text for text in heard.output], [True])
 
+    def test_what_is_wrong_with_light_is_told_once(self):
+        rings = np.full((40, 40), 0.2)
+        rings[9, 9], rings[9, 10] = 1000, -90
+        codes = (np.arange(1600).reshape(40, 40) % 256) / 255
+        for image, words in ((rings, "1 values are below zero, down to -90"), (codes, "the values of an 8-bit picture")):
+            for kind in "f4", "f8":
+                b = bloom(kernel((5, 5)))
+                with self.assertLogs("fftbloom", "INFO") as heard:
+                    for _ in range(3):
+                        out, r = b(image.astype(kind), report=True)
+                told = [text for text in heard.output if words in text]
+                self.assertEqual([text.split(":")[0] for text in told], ["WARNING"], heard.output)
+        with self.assertNoLogs("fftbloom", "WARNING"):
+            bloom(kernel((5, 5))).adjoint(rings)
+            bloom(kernel((5, 5)))(abs(rings))
+
     def test_reports(self):
         x = scene((40, 40, 3))
         y, r = bloom(padding="zero")(x, report=True)

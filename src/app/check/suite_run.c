@@ -3,6 +3,7 @@
 #include "app/check/compare_text.h"
 #include "app/check/suite_bless.h"
 #include "app/cli/options.h"
+#include "app/run/hints.h"
 #include "app/run/output.h"
 #include "app/run/stages.h"
 #include "base/clock.h"
@@ -223,18 +224,21 @@ static bool make_result(case_result *c, const case_run *r, err *e) {
     return ok;
 }
 
-static void run_case(case_result *c, const settings *asked, par *threads) {
+static void run_case(case_result *c, const settings *asked, par *threads, light_told *told) {
     err e = {0};
     double start = clock_now();
     stages in = {0};
     image_reader *input = image_open(c->c->s.input, NULL, threads, &e);
     case_run r = {asked, threads, NULL};
+    const settings *s = &c->c->s;
     if (input && stages_in_open(&in, input, &c->c->s, threads, &e))
         r.img = stages_load(&in, NULL, &e);
     stages_close(&in);
     image_close(&input);
     double loaded = clock_now();
+    if (r.img) hints_codes(s, r.img, told);
     bool ok = r.img && make_result(c, &r, &e);
+    if (ok) light_notes(r.img->head.format, s->input_space, c->made, told);
     double bloomed = clock_now();
     ok = ok && hold_against(c, &r, assert_energies(c) && c->state == CASE_PASS, &e);
     const suite_matching shown = {.result = r.img, .threads = threads};
@@ -324,6 +328,7 @@ static void require(suite_run *r) {
 void suite_run_all(suite_run *r, void (*each)(void *ctx, const case_result *c), void *ctx) {
     double start = clock_now();
     bool stopped = false;
+    light_told told = {.warns = false};
     for (size_t i = 0; i < r->count; i++) {
         case_result *c = &r->item[i];
         const char *skip = stopped ? "an earlier case failed; --keep-going runs all" : c->c->skip;
@@ -331,7 +336,7 @@ void suite_run_all(suite_run *r, void (*each)(void *ctx, const case_result *c), 
             c->state = CASE_SKIP;
             say(&c->why, "%s", skip);
         } else {
-            run_case(c, r->asked, r->threads);
+            run_case(c, r->asked, r->threads, &told);
         }
         if (c->status > r->status) r->status = c->status;
         if (c->state == CASE_FAIL || c->state == CASE_ERROR) stopped = !r->asked->keep_going;

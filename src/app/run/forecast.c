@@ -29,6 +29,7 @@ bool forecast_make(forecast *f, const settings *s, par *threads, err *e) {
     if (strcmp(f->input, "-") == 0)
         return err_set(e, ERR_USAGE, "a plan needs a file as the input, not standard input");
     const output to = {.path = s->output ? s->output : "", .s = s, .threads = threads};
+    light_told told = {.warns = false};
     image_reader *r = image_open(f->input, NULL, threads, e);
     bool large = r && !fits_surely(&to, r);
     stages in = {0};
@@ -43,7 +44,7 @@ bool forecast_make(forecast *f, const settings *s, par *threads, err *e) {
     if (ok && f->all.each && large && !tiles) img = stages_load(&in, NULL, e);
     ok = ok && f->all.each && (tiles ? by_tiles(f, &to, r, e) : img != NULL);
     if (ok && !tiles) { /* an image that is in memory, by its pixels */
-        hints_image(s, img);
+        hints_image(s, img, &told);
         hints_kernel(s, f->owner, f->kernel, &img->head.part[0]);
         ok = bloom_predict(f->owner, img, &f->predicted, e);
         plan_precision precision = f->predicted.promise.method.precision;

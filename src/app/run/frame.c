@@ -197,7 +197,7 @@ static bool load_image(work *w, err *e) {
         image_close(&w->r);
     }
     w->torn = has_changed(w);
-    hints_image(w->s, w->img);
+    hints_image(w->s, w->img, &w->m->told);
     return true;
 }
 
@@ -325,7 +325,7 @@ static bool make(work *w, err *e) {
         ok = stages_in_open(&w->in, w->r, s, m->threads, e) &&
              picture_fits(&w->out, w->in.head, e) && make_some_way(w, e);
     }
-    if (ok) hints_light(s, w->in.head->format, w->made, &m->told);
+    if (ok) light_notes(w->in.head->format, s->input_space, w->made, &m->told);
     stages_close(&w->in);
     image_close(&w->r);
     if (w->torn) {

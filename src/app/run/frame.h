@@ -50,7 +50,7 @@ typedef struct {
     par *threads;
     screen *screen;      /* of pictures; NULL: there are none */
     atomic_flag begun;   /* set when a frame has begun to get ready what all of them need */
-    hints_told told;     /* what the log has said of light */
+    light_told told;     /* what the log has said of light */
     atomic_flag forgets; /* set when the log has said that records cannot be written */
 } frame_maker;
 

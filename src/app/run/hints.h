@@ -1,15 +1,13 @@
 /* hints.h - tells in the log, once a run, and by the numbers that the run has, what is probably not
- * meant: a kernel with faults, image and kernel that have changed places, coded values taken as
- * light, layers that are no light, a depth as a mask; and what is wrong with the light of a frame.
- * The module changes no pixels and fails nothing. */
+ * meant: a kernel with faults, image and kernel that have changed places, layers that are no light,
+ * a depth as a mask. The module changes no pixels and fails nothing. */
 #ifndef APP_HINTS_H
 #define APP_HINTS_H
 
 #include "app/cli/settings.h"
 #include "bloom/bloom.h"
+#include "bloom/light_notes.h"
 #include "image/image.h"
-
-#include <stdatomic.h>
 
 /* Logs what is wrong with the kernel, in the words of lint_glance, and the command that explains
  * it; and a --kernel-scale that may be a percentage. Both IN and KERNEL are images, so nothing
@@ -20,15 +18,8 @@ void hints_kernel(const settings *s, const bloom *b, const char *kernel, const i
 void hints_faults(const char *kernel, const char *faults);
 /* Logs what options take for something else than it seems to be. `img` is the image as it was read.
  */
-void hints_image(const settings *s, const image *img);
-
-/* What a run's log has said of light. */
-typedef struct {
-    atomic_bool below, coded, clipped;
-} hints_told;
-
-/* Notes in the report of a frame, and once in the log: values deep below zero, linear light that
- * --input-space decoded, and lights that a PNG picture has cut off. */
-void hints_light(const settings *s, const char *format, bloom_report *r, hints_told *told);
+void hints_image(const settings *s, const image *img, light_told *told);
+/* Warns once of codes alone that were not decoded (light_notes_codes). */
+void hints_codes(const settings *s, const image *img, light_told *told);
 
 #endif
