@@ -4,10 +4,16 @@
 #include "app/cli/old_words.h"
 #include "base/mem.h"
 
+#include <stdio.h>
 #include <string.h>
 
 bool config_wrong_type(const json_value *v, const char *key, uint32_t types, err *e) {
     text want = {0};
+    char keyed[OPTION_NAME_ROOM];
+    snprintf(keyed, sizeof keyed, "%s:", v->type == JSON_OBJECT && v->child ? v->child->key : "");
+    const char *instead = old_value(key, keyed);
+    if (instead)
+        return json_err(v, e, "%s with a value for each of some frames is gone: %s", key, instead);
     for (int t = 0; t < JSON_TYPES; t++)
         if (types >> t & 1)
             text_add(&want, "%s%s", want.n ? " or " : "", json_type_name((json_type)t));

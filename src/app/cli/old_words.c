@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BY_FRAME                                                                                \
-    "give each part of a shot a command of its own, with --frames; docs/sequences.md has more " \
-    "ways"
+#define BY_FRAME                                                                          \
+    "give each part of a shot a command of its own, with --frames, or fade the layer of " \
+    "--emit additive in comp; docs/sequences.md has both"
 
 /* To refuse a word, add a row: the commands that took it; the word, or several with commas between,
  * with _ for -; and a sentence without a full stop. A value is written behind its option, as
