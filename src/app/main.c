@@ -98,8 +98,6 @@ static int run(int argc, char **argv, err *e) {
     const char *near = command_nearest(name);
     if (command_is_bare_word(name) && near)
         err_set(e, ERR_USAGE, "unknown command '%s'; did you mean '%s'?", name, near);
-    else if (command_is_bare_word(name) && argc == 2)
-        err_set(e, ERR_USAGE, "'%s' is neither a command nor a file", name);
     else
         return cli_run(command_find("apply"), argc, argv, e);
     return err_status(e->code);

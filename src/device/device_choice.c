@@ -6,7 +6,6 @@
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 /* --- which devices were asked for ------------------------------------------------------------ */
 
@@ -101,8 +100,7 @@ static void none_wanted(const char *want, const engine_device *list, uint32_t co
         if (!is_any(want) && strcmp(want, engine_class_name((engine_class)i)) == 0)
             install = INSTALL[i];
     if (!want) want = "auto";
-    if (strcasecmp(want, "cuda") == 0 || strcasecmp(want, "hip") == 0 ||
-        strcasecmp(want, "metal") == 0)
+    if (text_glob_any("cuda*,hip,rocm,metal,opencl,vulkan", want))
         install = "; GPUs are driven by Vulkan: give --device gpu, and if 'fftbloom devices' lists "
                   "no gpu, install its Vulkan driver (Debian: mesa-vulkan-drivers, or the maker's "
                   "own)";

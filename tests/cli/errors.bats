@@ -30,6 +30,11 @@ open(sys.argv[1], "wb").write(b"Pf\n2 2\n-1.0\n" + struct.pack("<4f", 1, float(s
 64 | --kernel is given twice: 'a.exr' and 'b.exr' | in.exr -k a.exr -k b.exr -o out.exr
 64 | KERNEL is given twice: 'a.exr' by -k, and 'kernel.exr' | in.exr kernel.exr -k a.exr -o out.exr
 64 | 'blooom' is neither a command nor a file | blooom in.exr kernel.exr -o out.exr
+64 | stands behind the image: fftbloom IN portrait -o OUT | portrait
+64 | stands behind the image: fftbloom in.exr portrait -o OUT | portrait in.exr
+64 | stands behind the image: fftbloom in.exr portrait -o OUT | portrait in.exr out.exr
+69 | give --device gpu, and if 'fftbloom devices' lists no gpu, install | in.exr kernel.exr -o out.exr --device cuda:0
+69 | the devices are 0 ' | in.exr kernel.exr -o out.exr --device cuda
 64 | write options before it | -- in.exr kernel.exr -o out.exr
 64 | write ./-s.exr | -s.exr kernel.exr -o out.exr
 64 | name another file or folder | in.exr kernel.exr -o .

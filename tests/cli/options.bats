@@ -145,7 +145,7 @@ value() { # WANT NAME ARGUMENTS...
 64 | empty.json:1:1: | a b -o c --config empty.json
 64 | --json needs a value: FILE; write --json FILE, or --json - for standard output | check suite.json --json
 64 | 'room.exr' is an image, and check takes a suite, a JSON file of cases (docs/suites.md) | check room.exr
-64 | docs/farm.md shows how Deadline | farm a.####.exr k.exr -o b.####.exr --to deadline
+64 | --to must be one of slurm, openjd, not 'deadline'; docs/farm.md says how Deadline and others run fftbloom | farm a.####.exr k.exr -o b.####.exr --to deadline
 64 | there is no model or recipe 'mofat'; did you mean 'moffat'? | kernel make mofat -o o.exr
 64 | blades of the model star must be a whole number from 3 to 32, not '0x6' | kernel make star --param blades=0x6 -o o.exr
 64 | --taps 0x40: a side must have 1 to 32768 taps | kernel make star --taps 0x40 -o o.exr

@@ -201,7 +201,7 @@ static bool set_words(reader *r, cli *c, err *e) {
     if (r->words > r->cmd->max_words) {
         const char *extra = r->word[r->cmd->max_words];
         if (r->cmd->bit == FOR_APPLY && command_is_bare_word(r->word[0]))
-            return err_set(e, ERR_USAGE, "'%s' is neither a command nor a file", r->word[0]);
+            return kernel_option_no_image(&c->s, r->word[0], r->word[1], e);
         if (*extra == '-' && extra[1])
             return err_set(e, ERR_USAGE,
                            "one argument too many: '%s'; behind -- everything is a file, so write "
@@ -251,7 +251,7 @@ static bool check_needs(cli *c, err *e) {
         if (settings_of(&c->s, o)->kept) continue;
         /* `fftbloom blom scene.exr`: the first word may have been meant as a command. */
         if (cmd->bit == FOR_APPLY && c->s.input && command_is_bare_word(c->s.input))
-            return err_set(e, ERR_USAGE, "'%s' is neither a command nor a file", c->s.input);
+            return kernel_option_no_image(&c->s, c->s.input, c->s.kernel, e);
         return err_set(e, ERR_USAGE, "%s needs %s (%s); usage: fftbloom %s %s", cmd->name, o->value,
                        option_flag(o, name), cmd->name, cmd->usage);
     }

@@ -125,16 +125,24 @@ static bool check_phrase(const char *word, err *e) {
     return ok;
 }
 
-/* Refuses the name of a kernel where an image is expected, if the kernel is a file. */
-static bool check_order(const settings *s, err *e) {
+static bool is_name_of_kernel(const settings *s, const char *word) {
     kernel_word k;
-    if (!s->input || access(s->input, F_OK) == 0 || access(s->kernel, F_OK) != 0 ||
-        !kernel_word_is_name(s->input) || !kernel_option_find(&k, s->input, s, NULL))
-        return true;
+    return kernel_word_is_name(word) && kernel_option_find(&k, word, s, NULL);
+}
+
+bool kernel_option_no_image(const settings *s, const char *word, const char *kernel, err *e) {
+    if (!is_name_of_kernel(s, word))
+        return err_set(e, ERR_USAGE, "'%s' is neither a command nor a file", word);
     return err_set(e, ERR_USAGE,
                    "'%s' is the name of a kernel, which stands behind the image: fftbloom %s %s -o "
                    "%s",
-                   s->input, s->kernel, s->input, s->output ? s->output : "OUT");
+                   word, kernel ? kernel : "IN", word, s->output ? s->output : "OUT");
+}
+
+/* Refuses the name of a kernel where an image is expected, if the kernel is a file. */
+static bool check_order(const settings *s, err *e) {
+    return !s->input || access(s->input, F_OK) == 0 || access(s->kernel, F_OK) != 0 ||
+           !is_name_of_kernel(s, s->input) || kernel_option_no_image(s, s->input, s->kernel, e);
 }
 
 bool kernel_option_settle(settings *s, uint32_t users, err *e) {

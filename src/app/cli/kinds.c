@@ -59,7 +59,10 @@ static bool refuse(const kind_reader *r, const char *value, bool near) {
     kind_describe(r->o, &want);
     add_meant(meant, r->o, value);
     if (near) text_meant(word, value, r->o->words, words, '\'');
-    err_set(r->e, ERR_CONFIG, "%s must be %s, not '%s'%s%s", r->name, want.s, value, meant, word);
+    const char *about = r->o->about ? r->o->about : "";
+    bool page = near && !*word && strncmp(about, "docs/", 5) == 0; /* a sentence */
+    err_set(r->e, ERR_CONFIG, "%s must be %s, not '%s'%s%s%s%.*s", r->name, want.s, value, meant,
+            word, page ? "; " : "", page ? (int)strlen(about) - 1 : 0, about);
     text_free(&want);
     return false;
 }

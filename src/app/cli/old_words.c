@@ -43,7 +43,7 @@ static const struct {
     {FOR_APPLY | FOR_PLAN | FOR_FARM | FOR_CONFIG, "raw",
      "pipes carry EXR and PFM images in a row: ffmpeg -vf format=gbrpf32le -c:v pfm "
      "-f image2pipe - before, and ffmpeg -f pfm_pipe -i - after (docs/pipes.md)"},
-    {FOR_FARM, "to=template,to=deadline,template",
+    {FOR_FARM, "to=template,template",
      "docs/farm.md shows how Deadline and others run fftbloom with --frames and --existing update"},
 };
 

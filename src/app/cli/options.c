@@ -338,7 +338,7 @@ const option OPTIONS[] = {
      .preset = "slurm", .flag_only = true,
      .help =
          "Submit the frames to Slurm, or print a job template for a scheduler that reads OpenJD.",
-     .about = "docs/farm.md says how other schedulers run fftbloom."},
+     .about = "docs/farm.md says how Deadline and others run fftbloom."},
     {"dry_run", OPTION_BOOL, SECTION_FARM, FOR_FARM, AT(dry_run), .preset = "false",
      .flag_only = true, .help = "Print the script of the Slurm job, and write and submit nothing."},
     {"wait", OPTION_BOOL, SECTION_FARM, FOR_FARM, AT(wait), .preset = "false", .flag_only = true,
