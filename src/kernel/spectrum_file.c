@@ -123,13 +123,16 @@ static bool check_head(const file_head *h, err *e) {
                        "it is of version %" PRIu32 ", newer than the %d that this program knows: "
                        "update the program or make the file again with this one",
                        h->version, VERSION_NOW);
-    if (h->version != VERSION_NOW || h->head_bytes != sizeof *h ||
-        h->filter_taps != RESAMPLE_TAPS || !(h->wide > -1 && h->wide < 1e6f))
+    if (h->version == 0) return err_set(e, ERR_DATA, "its version is 0; the first one is 1");
+    if (h->head_bytes != sizeof *h || h->filter_taps != RESAMPLE_TAPS)
         return err_set(e, ERR_DATA,
-                       "its head is damaged (version %" PRIu32 ", %" PRIu32
-                       " bytes of head, %" PRIu32 " filter taps; %d, %zu and %d are expected)",
-                       h->version, h->head_bytes, h->filter_taps, VERSION_NOW, sizeof *h,
-                       RESAMPLE_TAPS);
+                       "its head is damaged: %" PRIu32 " bytes of head and %" PRIu32
+                       " filter taps; %zu and %d are expected",
+                       h->head_bytes, h->filter_taps, sizeof *h, RESAMPLE_TAPS);
+    if (!(h->wide > -1 && h->wide < 1e6f) || (h->version == 1 && h->wide != 0))
+        return err_set(e, ERR_DATA,
+                       "its head is damaged: a width of %g by the height, in version %" PRIu32,
+                       1 + (double)h->wide, h->version);
     if (h->w == 0 || h->h == 0 || h->w > PSF_SIDE || h->h > PSF_SIDE || h->channels == 0 ||
         h->channels > PSF_CHANNELS)
         return err_set(e, ERR_DATA,

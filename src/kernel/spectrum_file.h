@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "kernel/spectrum.h"
 
-enum { SPECTRUM_FILE_VERSION = 1 };
+enum { SPECTRUM_FILE_VERSION = 2 }; /* 1 knew square pixels alone */
 
 /* Returns whether a file begins as these files do. */
 bool spectrum_file_is(const char *path);

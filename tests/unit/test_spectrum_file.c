@@ -114,14 +114,29 @@ static void refused_with(size_t at, const void *bytes, size_t n, const char *wor
     refused(bad, size, words);
 }
 
+/* Version 1 was the same for square pixels. */
+TEST(the_first_version) {
+    OWN(spectrum) s = make(STAR, 7, 5, 2), r;
+    size_t n;
+    CHECK_OK(spectrum_file_write(path, &s, &e));
+    OWN_MEM uint8_t *old = file_read_all(path, 1 << 20, &n, &e);
+    old[8] = 1;
+    hash128 sum = hash_bytes(old, n - sizeof sum);
+    memcpy(old + n - sizeof sum, &sum, sizeof sum);
+    make_file("k.spectrum", old, n);
+    CHECK_OK(spectrum_file_read(&r, path, &e));
+    assert_true(r.kernel.made.wide == 1);
+    assert_memory_equal(s.value, r.value, spectrum_floats(&s) * sizeof *s.value);
+}
+
 static void refused_u32(size_t at, uint32_t value, const char *words) {
     refused_with(at, &value, sizeof value, words);
 }
 
 TEST(wrong_on_purpose) {
     refused_with(0, "\x89PNG", 4, "does not begin as a .spectrum");
-    refused_u32(8, 2, "version 2, newer than the 1");
-    refused_u32(8, 0, "version 0");
+    refused_u32(8, 3, "version 3, newer than the 2");
+    refused_u32(8, 0, "its version is 0");
     refused_u32(12, 144, "144 bytes of head");
     refused_u32(24, 0, "0 x 5 taps");
     refused_u32(24, 4000000000u, "4000000000 x 5 taps");
@@ -133,7 +148,13 @@ TEST(wrong_on_purpose) {
     refused_u32(56, 9, "normalize 9");
     refused_u32(60, 5, "kernel_center 5");
     refused_u32(64, 2, "correlate 2");
-    refused_u32(68, 0x7fc00000, "damaged");
+    refused_u32(68, 0x7fc00000, "a width of nan by the height, in version 2");
+    uint32_t squeezed[16];
+    float half = -0.5f;
+    memcpy(squeezed, good + 8, sizeof squeezed);
+    squeezed[0] = 1;
+    memcpy(&squeezed[15], &half, sizeof half);
+    refused_with(8, squeezed, sizeof squeezed, "a width of 0.5 by the height, in version 1");
     /* 32768 x 32768 taps are allowed by themselves; the length says no before memory is asked for.
      */
     static const uint32_t huge[] = {32768, 32768, 2, 0, 0, 65536, 65536};
