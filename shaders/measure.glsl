@@ -1,7 +1,8 @@
 // measure.glsl - what a thread measures of its pixels, and the sum of it over a workgroup.
 //
 // Each subgroup adds up the numbers of its threads, and then TOTALS threads those of the subgroups, which go
-// through shared memory. Without subgroup arithmetic (no SUBGROUPS) a thread is a subgroup of its own.
+// through shared memory. Without subgroup arithmetic (no SUBGROUPS) a thread is a subgroup of its own, and a tree
+// adds them up.
 // docs/math.md, "The last pass of a GPU", bounds what rounding loses.
 
 layout(std430, set = 0, binding = BIND_TOTALS) writeonly buffer total_numbers { real total[]; };
@@ -62,6 +63,7 @@ void measure_over(real result) {
 real most_of_sizes(float size) { return real(uintBitsToFloat(MOST_OF(floatBitsToUint(abs(size))))); }
 real least_of_sizes(float size) { return real(uintBitsToFloat(LEAST_OF(floatBitsToUint(abs(size))))); }
 
+#ifdef SUBGROUPS
 // Returns total n of all parts: what they have laid down is `parts` numbers from `first` on. Sums of 32 at a
 // time are added up, so that few roundings follow each other.
 real total_of_parts(uint n, uint first) {
@@ -77,6 +79,22 @@ real total_of_parts(uint n, uint first) {
     }
     return all;
 }
+#else
+// Adds up `count` totals from `first` on: each step leaves half of the parts. The sum is in the place of the first.
+void add_parts(uint first, uint count) {
+    for (uint parts = PARTS; parts > 1;) {
+        uint kept = (parts + 1) / 2, gone = parts - kept;
+        for (uint i = gl_LocalInvocationID.x; i < count * gone; i += gl_WorkGroupSize.x) {
+            uint n = i / gone, at = n * PARTS + i % gone;
+            real a = exchange_part[at], b = exchange_part[at + kept];
+            exchange_part[at] = first + n < TOTAL_MAXIMA ? a + b : max(a, b);
+        }
+        barrier();
+        parts = kept;
+    }
+}
+real total_of_parts(uint n, uint first) { return exchange_part[first]; }
+#endif
 
 void store_totals() {
     uint t = gl_LocalInvocationID.x, at_once = min(ADDRESSES / PARTS, TOTALS);
@@ -104,6 +122,9 @@ void store_totals() {
                 if (i - first < at_once) exchange_part[(i - first) * PARTS + PART] = each[i];
         }
         barrier();
+#ifndef SUBGROUPS
+        add_parts(first, min(at_once, TOTALS - first));
+#endif
         for (uint i = t; i < at_once && first + i < TOTALS; i += gl_WorkGroupSize.x)
             total[group * TOTALS + first + i] = total_of_parts(first + i, i * PARTS);
     }

@@ -34,6 +34,7 @@
 #define ID_GLARE         38
 #define ID_MARGINS       39
 #define ID_NATIVE_HALFS  55
+#define ID_TINY_DOUBLES  56
 #define ID_HALVES        40
 #define ID_PITCH         41
 #define ID_TILE_IN       42

@@ -378,6 +378,9 @@ static bool gpu_open_device(gpu_device *g, bool float64, err *e) {
     vkGetPhysicalDeviceProperties2(g->physical, &props);
     g->subgroups = subgroups.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT &&
                    (subgroups.supportedOperations & wanted) == wanted;
+    /* The hardware has no other way to compute with doubles, whatever its drivers promise. */
+    enum { NVIDIA = 0x10de };
+    g->tiny_doubles = props.properties.vendorID == NVIDIA;
     g->half_modes = floats.shaderDenormPreserveFloat16 && floats.shaderRoundingModeRTEFloat16;
     if (!gpu_version_is_enough(props.properties.apiVersion, g->name, e)) return false;
     g->tick = props.properties.limits.timestampPeriod * 1e-9;

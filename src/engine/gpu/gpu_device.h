@@ -69,6 +69,7 @@ typedef struct {
     double tick;                           /* seconds per timestamp unit */
     bool subgroups;                        /* add up, and trade, as shaders/measure.glsl wants */
     bool half_modes;                       /* conversions of halfs do what they are told */
+    bool tiny_doubles;                     /* subnormal doubles are kept */
     uint64_t allocation;                   /* maximum of bytes in one piece of memory */
     char name[ENGINE_NAME];
     uint8_t uuid[ENGINE_UUID];

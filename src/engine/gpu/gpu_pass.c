@@ -149,7 +149,7 @@ static void add_fft(constants *c, const plan *p, const plan_pass *s, const gpu_t
 }
 
 static constants constants_of(const plan *p, const plan_pass *s, const gpu_twiddles *t,
-                              bool half_modes) {
+                              bool half_modes, bool tiny_doubles) {
     constants c = {0};
     const plan_axis *a = &p->axis[s->axis];
     pass_add(&c, ID_THREADS, s->threads);
@@ -166,6 +166,7 @@ static constants constants_of(const plan *p, const plan_pass *s, const gpu_twidd
     pass_add(&c, ID_IMAGE_ROWS, p->ask.size[PLAN_Y]);
     pass_add(&c, ID_HALF_INPUT, p->ask.planes.in == PLAN_HALFS);
     pass_add(&c, ID_NATIVE_HALFS, half_modes);
+    pass_add(&c, ID_TINY_DOUBLES, tiny_doubles);
     pass_add(&c, ID_OUTPUT, p->ask.planes.out);
     pass_add(&c, ID_PARTLY, p->ask.planes.partly);
     pass_add(&c, ID_MASKED, p->ask.planes.masked);
@@ -292,7 +293,7 @@ static bool make_pass(void *ctx, size_t index, int worker, err *e) {
     const plan_planes *planes = &b->p->ask.planes;
     bool halfs = planes->in == PLAN_HALFS || planes->out == PLAN_HALFS,
          modes = halfs && b->g->half_modes;
-    constants c = constants_of(b->p, pass, &b->s->twiddles, modes);
+    constants c = constants_of(b->p, pass, &b->s->twiddles, modes, b->g->tiny_doubles);
     VkSpecializationMapEntry entry[MOST_CONSTANTS];
     VkSpecializationInfo special = {c.count, entry, c.count * sizeof c.value[0], c.value};
     for (uint32_t i = 0; i < c.count; i++)
