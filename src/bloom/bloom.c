@@ -280,10 +280,13 @@ static bool first_request(const bloom *b, const image_header *h, plan_precision 
 double bloom_expect(const bloom *b, const image_header *h) {
     kernel_need need;
     plan_planes planes;
-    bool wide = b->s.precision == PRECISION_FLOAT64;
+    const plan_precision given = b->s.precision;
+    const device_way way = given == PRECISION_AUTO      ? DEVICE_WAYS
+                           : given == PRECISION_FLOAT64 ? WAY_FLOAT64
+                                                        : WAY_FLOAT32;
     err ignored = {0};
     if (b->s.sharpen == 1 || !first_need(b, h, &need, &planes, &ignored)) return 0;
-    return session_expect(b->session, &need, planes, wide ? WAY_FLOAT64 : WAY_FLOAT32);
+    return session_expect(b->session, &need, planes, way);
 }
 
 int bloom_forecast(const bloom *b, const image_header *h, plan_precision precision,

@@ -263,8 +263,13 @@ static void make_both(session *s, const kernel_at *k, device_way way, session_le
     pthread_t thread;
     err ignored = {0};
     bool beside = pthread_create(&thread, NULL, end_beside, &b) == 0;
-    const session_want want = {.size = k, .way = way};
-    if (take_any(l, s, &want, &ignored)) session_give(s, l, false, &ignored);
+    const bool open = way == DEVICE_WAYS;
+    const session_want want = {.size = k, .way = open ? WAY_FLOAT32 : way};
+    const engine_device *d = &k->decided.way[want.way].device;
+    if (open && k->decided.way[want.way].possible && d->class != ENGINE_CPU)
+        device_pool_start(s->devices, d, &ignored); /* compiling takes longer than a first image */
+    else if (take_any(l, s, &want, &ignored))
+        session_give(s, l, false, &ignored);
     if (!beside) kernel_sizes_end(s->sizes, k);
     par_rest(s->threads);
     if (beside) pthread_join(thread, NULL);
