@@ -44,10 +44,10 @@ const char *session_faults(const session *s);
 kernel_sizes *session_sizes(session *s);
 
 /* Makes ready, side by side, what follows from a size that nobody has asked for yet, and an engine
- * for a plain transform: for images that are about to come. DEVICE_WAYS: their pixels decide between
- * floats and doubles, and a device that compiles its passes is only opened. kernel_sizes_take and
- * session_take wait for it, and the next lease tells what it came to. What fails here fails there
- * as well. Returns the seconds that the spectrum took. */
+ * for a plain transform: for images that are about to come. DEVICE_WAYS: their pixels decide
+ * between floats and doubles, and a device that compiles its passes is only opened.
+ * kernel_sizes_take and session_take wait for it, and the next lease tells what it came to. What
+ * fails here fails there as well. Returns the seconds that the spectrum took. */
 double session_expect(session *s, const kernel_need *need, plan_planes planes, device_way way);
 
 /* Returns whether all lines of a resampled spectrum are kept for image after image on the CPU:
