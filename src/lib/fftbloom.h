@@ -150,6 +150,9 @@ enum { FB_PRECISION_AUTO, FB_PRECISION_FLOAT32, FB_PRECISION_FLOAT64 };
 enum { FB_NAN_ERROR, FB_NAN_ZERO, FB_NAN_INTERPOLATE };
 enum { FB_OVERFLOW_CLAMP, FB_OVERFLOW_ERROR };
 enum { FB_ALPHA_KEEP, FB_ALPHA_CONVOLVE };
+/* GLARE: all light that left its pixel. ADDITIVE: the result minus the image. SOURCE: what mask and
+ * threshold leave of the image, which is what the kernel spreads. */
+enum { FB_EMIT_NONE, FB_EMIT_GLARE, FB_EMIT_ADDITIVE, FB_EMIT_SOURCE };
 
 typedef struct fb_session fb_session;
 
@@ -170,7 +173,7 @@ typedef struct fb_settings {
     int32_t nan;                  /* what becomes of NaN and infinite pixels */
     int32_t half_overflow;        /* what becomes of results that halfs cannot hold */
     int32_t alpha;                /* whether the fourth channel is spread, too */
-    uint32_t reserved;            /* 0 */
+    int32_t emit;                 /* what fb_image.emit receives */
 } fb_settings;
 
 /* Fills in the defaults, which are the first words above. size: sizeof(fb_settings). */
@@ -187,12 +190,17 @@ typedef struct fb_image { /* zeros are the defaults */
     uint32_t size;
     uint32_t width, height; /* 1 to 65536 */
     uint32_t channels;      /* 1 (grey), 3 (R G B) or 4 (R G B A) */
-    const fb_plane *in;     /* `channels` planes; linear light */
+    const fb_plane *in;     /* `channels` planes; linear light. An image of any other number of
+                               channels is as many images of one, each with its kernel's session */
     const fb_plane *out;    /* as many; may be those of `in`, and must not overlap else */
     /* Called by the thread that works, with the part that is done, 0 to 1. Anything but 0 cancels.
      * NULL: nobody asks. */
     int (*progress)(void *user, double done);
     void *user;
+    const fb_plane *mask; /* one plane: how much of a pixel's light is spread, 0 to 1. NULL: all */
+    const fb_plane *emit; /* `channels` planes for what fb_settings.emit says; NULL: not wanted */
+    fb_session *session;  /* blooms this image, in place of that of the call; NULL: that one. Of
+                             the same context */
 } fb_image;
 
 typedef struct fb_report {
@@ -227,6 +235,12 @@ FB_API int32_t fb_bloom_all(fb_session *session, const fb_image *images, size_t 
  * held in one piece, with the reach of the kernel around it. */
 FB_API int32_t fb_apply_adjoint(fb_session *session, const fb_image *image, fb_report *report,
                                 fb_error *error);
+/* Fills `gradient`, planes like those of the kernel, with the gradient of the sum of <y, A x> over
+ * all images by the kernel's taps; x is `in`, and y is `out`, which is only read. Normalisation and
+ * amount are part of A; a threshold may be, too. Sums of both signs cancel: the report's `error` is
+ * that of any tap, and `allowed` the tolerance's part of the largest one. */
+FB_API int32_t fb_kernel_adjoint(fb_session *session, const fb_image *images, size_t count,
+                                 const fb_plane *gradient, fb_report *report, fb_error *error);
 
 #ifdef __cplusplus
 }

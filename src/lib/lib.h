@@ -35,13 +35,16 @@ struct fb_kernel {
     kernel_source source;
 };
 
+/* How images are bloomed: any of these together. */
+enum { LIB_TRANSPOSE = 1, LIB_WIDE = 2, LIB_MASKED = 4, LIB_EMITS = 8, LIB_WAYS = 16 };
+
 struct fb_session {
     atomic_uint users;
     fb_kernel *kernel;
     fb_settings set;
     pthread_mutex_t
-        lock;            /* guards the making of the blooms, which are made when they are needed, */
-    bloom *blooms[2][2]; /* for [the transpose][planes of doubles] */
+        lock; /* guards the making of the blooms, which are made when they are needed, */
+    bloom *blooms[LIB_WAYS]; /* as lib_bloom has them */
     light_told told;
     border_axis axis[PLAN_AXES]; /* where an image of the transpose has a frame; no extents */
 };
@@ -72,8 +75,9 @@ void lib_end_thread(lib_call *l);
 /* Does both for a call that is refused before it begins. */
 int32_t lib_refuse(fb_error *error, int32_t code, const char *sentence);
 
-/* Copies the caller's struct of any version into one of this; `from` begins with its size. */
-bool lib_struct(void *to, size_t own, const void *from, const char *what, err *e);
+/* Copies the caller's struct of any version into one of this; `from` begins with its size, of at
+ * least `least` bytes, which the first version had. */
+bool lib_struct(void *to, size_t own, size_t least, const void *from, const char *what, err *e);
 
 /* --- planes: lib_pixels.c --------------------------------------------------------------------- */
 
@@ -81,9 +85,9 @@ bool lib_struct(void *to, size_t own, const void *from, const char *what, err *e
  * name for sentences. */
 bool lib_planes_check(const fb_plane *p, uint32_t w, uint32_t h, uint32_t channels, bool out,
                       const char *what, err *e);
-/* Returns whether two sets of planes may share memory. */
-bool lib_planes_touch(const fb_plane *a, const fb_plane *b, uint32_t w, uint32_t h,
-                      uint32_t channels);
+/* Returns whether m and n planes may share memory. */
+bool lib_planes_touch(const fb_plane *a, uint32_t m, const fb_plane *b, uint32_t n, uint32_t w,
+                      uint32_t h);
 
 /* Finds the bytes that planes lie in, from *low to before *high. */
 void lib_planes_span(uintptr_t *low, uintptr_t *high, const fb_plane *p, uint32_t w, uint32_t h,
@@ -111,6 +115,9 @@ bool lib_rows_copy(lib_rows *r, par *threads, err *e);
 /* --- images: lib_bloom.c ---------------------------------------------------------------------- */
 
 enum { LIB_CHANNELS = 4 };
+/* The channel of the mask, which is behind those of the image, and the layer that is emitted. */
+#define LIB_MASK "mask"
+#define LIB_EMIT "emit"
 
 /* One image on its way: the caller's planes, and a header for them. */
 typedef struct {
@@ -118,6 +125,7 @@ typedef struct {
     par *threads;
     bool floats; /* all channels become floats */
     bool wide;   /* the result is made in doubles: lib_pair */
+    int way;     /* LIB_TRANSPOSE, LIB_WIDE, LIB_MASKED, LIB_EMITS */
     image_header head;
     /* Of each channel of the header: the caller's plane; and what its pixels are divided by, as a
      * power of 2, so that floats hold them. */
@@ -130,9 +138,10 @@ typedef struct {
 /* An image as two of floats, the second of what the pixels of the first have lost by rounding; and
  * the result in doubles. A bloom is linear, so it takes one after the other. */
 typedef struct {
-    image *img, *rest;             /* rest: NULL where nothing is lost */
-    double *doubles[LIB_CHANNELS]; /* by the header's channels; NULL: the image has the result */
-    bool far;                      /* the pixels are not those of the caller: lib_job */
+    image *img, *rest; /* rest: NULL where nothing is lost */
+    /* By the header's channels; NULL: the image has the result, and always of the mask. */
+    double *doubles[LIB_CHANNELS + 1];
+    bool far; /* the pixels are not those of the caller: lib_job */
 } lib_pair;
 
 /* Makes images with this header; zeros: all pixels are 0. Frees the pair also after a failure. */
@@ -144,10 +153,21 @@ bool lib_pair_bloom(lib_pair *p, const bloom *b, bloom_report *r, err *e);
 void lib_pair_free(lib_pair *p);
 
 /* Returns the bloom for such images. */
-const bloom *lib_bloom(fb_session *s, bool transpose, bool wide, err *e);
+const bloom *lib_bloom(fb_session *s, int way, err *e);
 
-/* Does fb_apply_adjoint: lib_adjoint.c. */
-bool lib_adjoint(lib_job *j, fb_session *s, bloom_report *r, err *e);
+/* What is done to an image: fb_bloom, and fb_apply_adjoint in lib_adjoint.c. */
+typedef bool lib_way(lib_job *j, fb_session *s, bloom_report *r, err *e);
+lib_way lib_bloom_it, lib_adjoint;
+/* Brings one image on its way. */
+bool lib_do_image(lib_way *way, fb_session *s, const fb_image *from, fb_report *report, err *e);
+/* Reads rows of the mask, or of any single plane of the image. type: of `to`. */
+bool lib_read_plane(void *to, int32_t type, const lib_job *j, const fb_plane *from, uint32_t row,
+                    uint32_t rows, err *e);
+/* Reads the whole mask, as it is limited to 0 to 1, into memory that the caller frees; NULL where
+ * the image has none. */
+bool lib_read_mask(float **to, const lib_job *j, err *e);
+/* Copies and checks the caller's image. writes: `out` is written, and not read. */
+bool lib_image(fb_image *to, const fb_image *from, bool writes, err *e);
 /* Returns the settings of a bloom. */
 bloom_settings lib_settings(const fb_context *c, const fb_settings *s);
 

@@ -1,12 +1,18 @@
-/* The transpose of a bloom. A bloom is A = (1 - a) I + a R K E: the border continues the image (E),
+/* The transposes of a bloom: by the image, and by the kernel (bloom/gradient.h).
+ *
+ * By the image: A bloom is A = (1 - a) I + a R K E: the border continues the image (E),
  * the kernel spreads it (K), and the frame is cut out again (R). So the transpose puts zeros around
  * an image (R'), correlates with the kernel (K'), and adds what lies outside to the pixels that the
  * border has taken it from (E'). Zero and wrapped borders need no frame: there the transpose of K
- * has the same border. */
+ * has the same border. A mask M gives (I - M) + A M, so the transpose mixes by it at the end. */
+#include "base/clock.h"
 #include "base/number.h"
+#include "bloom/gradient.h"
 #include "lib/lib.h"
 #include "math/border.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* --- folding ---------------------------------------------------------------------------------- */
@@ -14,8 +20,9 @@
 typedef struct {
     const lib_pair *from, *to; /* with the frame, and without */
     border_axis axis[PLAN_AXES];
-    double *sum;    /* of each worker, a row */
-    int64_t *place; /* of each worker, where a row is shown */
+    const float *mask; /* NULL: none */
+    double *sum;       /* of each worker, a row */
+    int64_t *place;    /* of each worker, where a row is shown */
     size_t places;
 } fold;
 
@@ -41,6 +48,10 @@ static bool fold_row(void *ctx, size_t index, int worker, err *e) {
     }
     const size_t at = (size_t)row * x->extent;
     float *out = (float *)f->to->img->plane[0][c] + at;
+    for (uint32_t k = 0; f->mask && k < x->extent; k++) {
+        const double part = (double)f->mask[at + k];
+        sum[k] = part * sum[k] + (1 - part) * (double)out[k];
+    }
     for (uint32_t k = 0; k < x->extent; k++) out[k] = (float)sum[k];
     if (f->to->doubles[c]) memcpy(f->to->doubles[c] + at, sum, x->extent * sizeof *sum);
     return true;
@@ -94,21 +105,114 @@ bool lib_adjoint(lib_job *j, fb_session *s, bloom_report *r, err *e) {
         return err_set(e, ERR_CONFIG,
                        "threshold is %g: what is not linear has no transpose; set it to 0",
                        s->set.threshold);
-    const bloom *b = lib_bloom(s, true, j->wide, e);
+    const bloom *b = lib_bloom(s, j->way, e);
     if (!b) return false;
     lib_pair own = {0}, framed = {0};
     fold f = {.from = &framed, .to = &own, .axis = {s->axis[PLAN_X], s->axis[PLAN_Y]}};
     f.axis[PLAN_X].extent = j->is->width;
     f.axis[PLAN_Y].extent = j->is->height;
+    float *mask = NULL;
     bool ok = lib_pair_make(&own, j, &j->head, false, e) && lib_pair_read(&own, j, e) &&
-              make_frame(&framed, j, f.axis, e);
+              make_frame(&framed, j, f.axis, e) && lib_read_mask(&mask, j, e);
+    f.mask = mask;
     if (ok) {
         put_into_frame(framed.img, own.img, f.axis);
         put_into_frame(framed.rest, own.rest, f.axis);
     }
     ok = ok && lib_pair_bloom(&framed, b, r, e) && fold_image(&f, j->threads, e) &&
          lib_pair_write(&own, j, e);
+    mem_free(mask);
     lib_pair_free(&framed);
     lib_pair_free(&own);
     return ok;
+}
+
+/* --- by the kernel ---------------------------------------------------------------------------- */
+
+/* Refuses pixels that are not finite, or makes them zeros. */
+static bool check_finite(double *v, size_t n, const char *what, int32_t nan, err *e) {
+    for (size_t i = 0; i < n; i++) {
+        if (isfinite(v[i])) continue;
+        if (nan != FB_NAN_ZERO)
+            return err_set(e, ERR_BAD_PIXELS,
+                           "pixel %zu of a plane of `%s` is %g: a gradient needs finite ones, or "
+                           "nan to be zero",
+                           i, what, v[i]);
+        v[i] = 0;
+    }
+    return true;
+}
+
+/* Adds what an image of the batch gives. */
+static bool add_image(gradient *g, fb_session *s, const fb_image *from, err *e) {
+    fb_image is;
+    if (!lib_image(&is, from, false, e)) return false;
+    const lib_job j = {.is = &is, .threads = s->kernel->context->threads};
+    const size_t n = (size_t)is.width * is.height;
+    double *plane[2 * LIB_CHANNELS] = {NULL};
+    float *mask = NULL;
+    gradient_image to = {is.width, is.height, is.channels, {NULL}, {NULL}};
+    bool ok = lib_read_mask(&mask, &j, e);
+    const join_spread spread = {s->set.threshold, s->set.knee, mask};
+    for (uint32_t i = 0; ok && i < 2 * is.channels; i++) {
+        const bool y = i >= is.channels;
+        const uint32_t c = y ? i - is.channels : i;
+        double *v = plane[i] = mem_raw(n, sizeof(double), "a plane", e);
+        ok = v && lib_read_plane(v, FB_DOUBLE, &j, &(y ? is.out : is.in)[c], 0, is.height, e) &&
+             check_finite(v, n, y ? "out" : "in", y ? FB_NAN_ERROR : s->set.nan, e);
+        for (size_t k = 0; ok && !y && !join_spreads_all(&spread) && k < n; k++)
+            v[k] = join_parts_of(&spread, k, v[k]).spread;
+        *(y ? &to.y[c] : &to.x[c]) = v;
+    }
+    ok = ok && gradient_add(g, &to, e);
+    for (int i = 0; i < 2 * LIB_CHANNELS; i++) mem_free(plane[i]);
+    mem_free(mask);
+    return ok;
+}
+
+static bool write_gradient(const gradient *g, const fb_plane *to, par *threads, err *e) {
+    bool ok =
+        lib_planes_check(to, g->kernel.w, g->kernel.h, g->kernel.channels, true, "gradient", e);
+    lib_rows r = {.plane = to,
+                  .index = (uint32_t[]){0, 1, 2},
+                  .own = (void *const *)g->plane,
+                  .type = (int32_t[]){FB_DOUBLE, FB_DOUBLE, FB_DOUBLE},
+                  .w = g->kernel.w,
+                  .rows = g->kernel.h,
+                  .channels = g->kernel.channels,
+                  .out = true};
+    return ok && lib_rows_copy(&r, threads, e);
+}
+
+int32_t fb_kernel_adjoint(fb_session *session, const fb_image *images, size_t count,
+                          const fb_plane *to, fb_report *report, fb_error *error) {
+    lib_call l;
+    gradient g = {.last = NULL};
+    double most = 0, off = 0;
+    const double start = clock_now();
+    if (!session || (count && !images))
+        return lib_refuse(error, FB_BAD_ARGUMENT, "session or images is NULL");
+    fb_context *c = session->kernel->context;
+    if (!lib_enter(&l, c, error)) return lib_leave(&l);
+    atomic_fetch_add(&session->users, 1);
+    const bloom_settings s = lib_settings(c, &session->set);
+    bool ok = gradient_begin(&g, &s, &session->kernel->source, c->devices, &l.e);
+    for (size_t i = 0; ok && i < count; i++)
+        ok = add_image(&g, session, (const fb_image *)((const char *)images + i * images->size),
+                       &l.e) ||
+             err_in(&l.e, "image %zu", i);
+    ok = ok && gradient_end(&g, &most, &off, &l.e) && write_gradient(&g, to, c->threads, &l.e);
+    if (ok && report) {
+        *report = (fb_report){.size = report->size,
+                              .kept = off <= s.tolerance * most,
+                              .error = off,
+                              .allowed = s.tolerance * most,
+                              .seconds = clock_now() - start,
+                              .attempts = 1,
+                              .precision = FB_PRECISION_FLOAT64};
+        snprintf(report->device, sizeof report->device, "%.127s", g.last->device.name);
+    }
+    gradient_free(&g);
+    lib_session_give(session);
+    return lib_leave(&l);
 }

@@ -17,7 +17,7 @@ static const char *name_of(uint32_t channels, uint32_t c) {
     return channels == 1 ? "Y" : NAME[c];
 }
 
-static bool make_header(lib_job *j, err *e) {
+static bool make_header(lib_job *j, bool masked, err *e) {
     const fb_image *is = j->is;
     image_part part = {.data = {0, 0, (int32_t)is->width - 1, (int32_t)is->height - 1},
                        .aspect = 1};
@@ -32,7 +32,7 @@ static bool make_header(lib_job *j, err *e) {
     }
     for (uint32_t c = 0; c < is->channels; c++)
         j->index[image_find_channel(&j->head.part[0], name_of(is->channels, c))] = c;
-    return true;
+    return !masked || image_add_channel(&j->head.part[0], LIB_MASK, PIXEL_FLOAT, e);
 }
 
 /* Doubles reach farther than floats: where the pixels of a channel are far from 1, a power of 2
@@ -67,7 +67,7 @@ static double unit_of(const lib_job *j, const char *channel) {
 /* --- rows in and out -------------------------------------------------------------------------- */
 
 static bool copy_rows(lib_job *j, lib_rows r, err *e) {
-    r.plane = r.out ? j->is->out : j->is->in;
+    if (!r.plane) r.plane = r.out ? j->is->out : j->is->in;
     r.index = j->index;
     r.w = j->is->width;
     r.channels = j->is->channels;
@@ -77,16 +77,61 @@ static bool copy_rows(lib_job *j, lib_rows r, err *e) {
 }
 
 static void types_of(int32_t to[LIB_CHANNELS], const image_part *p) {
-    for (int c = 0; c < p->channels; c++)
+    for (int c = 0; c < p->channels && c < LIB_CHANNELS; c++)
         to[c] = p->channel[c].type == PIXEL_HALF ? FB_HALF : FB_FLOAT;
+}
+
+bool lib_read_plane(void *to, int32_t type, const lib_job *j, const fb_plane *from, uint32_t row,
+                    uint32_t rows, err *e) {
+    lib_rows r = {.plane = from,
+                  .index = (uint32_t[]){0},
+                  .own = (void *[]){to},
+                  .type = &type,
+                  .w = j->is->width,
+                  .row = row,
+                  .rows = rows,
+                  .channels = 1};
+    return lib_rows_copy(&r, j->threads, e);
+}
+
+bool lib_read_mask(float **to, const lib_job *j, err *e) {
+    const size_t n = (size_t)j->is->width * j->is->height;
+    if (!j->is->mask) return true;
+    if (!(*to = mem_raw(n, sizeof **to, "a mask", e)) ||
+        !lib_read_plane(*to, FB_FLOAT, j, j->is->mask, 0, j->is->height, e))
+        return false;
+    for (size_t i = 0; i < n; i++) (*to)[i] = clamp_float((*to)[i], 0, 1);
+    return true;
+}
+
+/* Writes rows of what is emitted: layers of this part. Channels that are not spread have none. */
+static bool write_emitted(lib_job *j, lib_rows r, const image_part *p, void *const *plane, err *e) {
+    void *own[LIB_CHANNELS];
+    int32_t type[LIB_CHANNELS];
+    for (uint32_t c = 0; c < j->is->channels; c++) {
+        char name[16];
+        snprintf(name, sizeof name, LIB_EMIT ".%.1s", j->head.part[0].channel[c].name);
+        int at = image_find_channel(p, name);
+        own[c] = at < 0 ? NULL : plane[at];
+        type[c] = at >= 0 && p->channel[at].type == PIXEL_HALF ? FB_HALF : FB_FLOAT;
+    }
+    r.own = own, r.type = type, r.plane = j->is->emit, r.out = true;
+    return copy_rows(j, r, e);
+}
+
+static bool emits_layer(const lib_job *j) {
+    return j->way & LIB_EMITS;
 }
 
 static bool read_rows(void *ctx, int part, uint32_t row, uint32_t rows, void *const plane[],
                       err *e) {
     lib_job *j = ctx;
     int32_t type[LIB_CHANNELS];
+    const uint32_t channels = j->is->channels;
     types_of(type, &j->head.part[part]);
-    return copy_rows(j, (lib_rows){.own = plane, .type = type, .row = row, .rows = rows}, e);
+    return copy_rows(j, (lib_rows){.own = plane, .type = type, .row = row, .rows = rows}, e) &&
+           (!j->is->mask || !plane[channels] ||
+            lib_read_plane(plane[channels], FB_FLOAT, j, j->is->mask, row, rows, e));
 }
 
 static uint32_t step_of(void *ctx, int part) {
@@ -98,9 +143,8 @@ static bool write_rows(void *ctx, int part, const rows_band *b, err *e) {
     int32_t type[LIB_CHANNELS];
     (void)part;
     types_of(type, b->is);
-    return copy_rows(
-        ctx, (lib_rows){.own = b->plane, .type = type, .row = b->row, .rows = b->rows, .out = true},
-        e);
+    const lib_rows r = {.own = b->plane, .type = type, .row = b->row, .rows = b->rows, .out = true};
+    return copy_rows(ctx, r, e) && (!emits_layer(ctx) || write_emitted(ctx, r, b->is, b->plane, e));
 }
 
 /* --- images in one piece -----------------------------------------------------------------------
@@ -128,7 +172,10 @@ bool lib_pair_read(lib_pair *p, lib_job *j, err *e) {
     types_of(type, &p->img->head.part[0]);
     lib_rows r = {
         .own = p->img->plane[0], .type = type, .exponent = j->exponent, .rows = j->is->height};
-    if (!copy_rows(j, r, e)) return false;
+    if (!copy_rows(j, r, e) ||
+        (j->way & LIB_MASKED && !lib_read_plane(p->img->plane[0][j->is->channels], FB_FLOAT, j,
+                                                j->is->mask, 0, j->is->height, e)))
+        return false;
     if (!p->rest) return true;
     r.own = p->rest->plane[0];
     r.rest = true;
@@ -146,14 +193,14 @@ bool lib_pair_write(const lib_pair *p, lib_job *j, err *e) {
         types_of(type, &p->img->head.part[0]);
         r.own = p->img->plane[0];
     }
-    return copy_rows(j, r, e);
+    return copy_rows(j, r, e) &&
+           (!emits_layer(j) || write_emitted(j, r, &p->img->head.part[0], p->img->plane[0], e));
 }
 
 /* Blooms what the pixels of the image have lost. It says nothing: what it would say of itself is
  * not true of the image. Its errors come on top of those of the image. */
 static bool bloom_rest(lib_pair *p, const bloom *b, bloom_report *r, err *e) {
     const size_t n = pixels_of(p->img);
-    const uint32_t channels = (uint32_t)p->img->head.part[0].channels;
     bloom_report *own = mem_new(1, sizeof *own, "a report", e);
     const int level = host_here()->level;
     host_here()->level = LOG_ERROR;
@@ -161,7 +208,7 @@ static bool bloom_rest(lib_pair *p, const bloom *b, bloom_report *r, err *e) {
     host_here()->level = level;
     accuracy *m = &r->promise.method;
     double more = 0;
-    for (uint32_t c = 0; ok && c < channels; c++) {
+    for (uint32_t c = 0; ok && p->doubles[c]; c++) {
         more = fmax(more, own->promise.method.error[c]);
         for (size_t i = 0; i < n; i++)
             p->doubles[c][i] += (double)((const float *)p->rest->plane[0][c])[i];
@@ -174,11 +221,10 @@ static bool bloom_rest(lib_pair *p, const bloom *b, bloom_report *r, err *e) {
 
 bool lib_pair_bloom(lib_pair *p, const bloom *b, bloom_report *r, err *e) {
     const size_t n = pixels_of(p->img);
-    const uint32_t channels = (uint32_t)p->img->head.part[0].channels;
     rows_image rows;
     if (!p->doubles[0]) return bloom_image(b, p->img, r, e);
     /* Channels that are not bloomed stay as they are. */
-    for (uint32_t c = 0; c < channels; c++)
+    for (uint32_t c = 0; p->doubles[c]; c++)
         for (size_t i = 0; i < n; i++)
             p->doubles[c][i] = (double)((const float *)p->img->plane[0][c])[i];
     const int level = host_here()->level;
@@ -253,7 +299,30 @@ static void note_light(const lib_job *j, bloom_report *r, light_told *told) {
     light_notes("", NULL, r, told);
 }
 
-static bool check_image(const fb_image *is, err *e) {
+/* Refuses planes that are written over others of the image, but for `out` that is `in`. */
+static bool check_apart(const fb_image *is, err *e) {
+    const struct {
+        const char *name;
+        const fb_plane *plane;
+        uint32_t n;
+    } SET[] = {{"in", is->in, is->channels},
+               {"mask", is->mask, 1},
+               {"out", is->out, is->channels},
+               {"emit", is->emit, is->channels}};
+    for (int i = 2; i < 4; i++)
+        for (int k = 0; SET[i].plane && k < i; k++)
+            if (SET[k].plane &&
+                !(k == 0 && i == 2 && !memcmp(is->in, is->out, is->channels * sizeof *is->in)) &&
+                lib_planes_touch(SET[i].plane, SET[i].n, SET[k].plane, SET[k].n, is->width,
+                                 is->height))
+                return err_set(e, ERR_USAGE, "`%s` lies over `%s`%s", SET[i].name, SET[k].name,
+                               k == 0 && i == 2 ? "; it may be the same planes, or others" : "");
+    return true;
+}
+
+bool lib_image(fb_image *to, const fb_image *from, bool writes, err *e) {
+    const fb_image *is = to;
+    if (!lib_struct(to, sizeof *to, offsetof(fb_image, mask), from, "fb_image", e)) return false;
     if (is->width < 1 || is->height < 1 || is->width > IMAGE_SIDE || is->height > IMAGE_SIDE)
         return err_set(e, ERR_USAGE, "an image has 1 to %d pixels a side, not %u x %u", IMAGE_SIDE,
                        is->width, is->height);
@@ -262,14 +331,44 @@ static bool check_image(const fb_image *is, err *e) {
                        "an image has 1, 3 or 4 channels, not %u; bloom others one by one",
                        is->channels);
     return lib_planes_check(is->in, is->width, is->height, is->channels, false, "in", e) &&
-           lib_planes_check(is->out, is->width, is->height, is->channels, true, "out", e);
+           lib_planes_check(is->out, is->width, is->height, is->channels, writes, "out", e) &&
+           (!is->mask || lib_planes_check(is->mask, is->width, is->height, 1, false, "mask", e)) &&
+           (!is->emit ||
+            lib_planes_check(is->emit, is->width, is->height, is->channels, true, "emit", e)) &&
+           (!writes || check_apart(is, e));
 }
 
-typedef bool way_fn(lib_job *j, fb_session *s, bloom_report *r, err *e);
+/* Writes what is spread of an image. */
+static bool write_source(const lib_job *j, const fb_session *s, err *e) {
+    const size_t n = (size_t)j->is->width * j->is->height;
+    const uint32_t rows = j->is->height;
+    float *mask = NULL;
+    double *own = mem_raw(n, sizeof *own, "a plane", e);
+    bool ok = own && lib_read_mask(&mask, j, e);
+    const join_spread spread = {s->set.threshold, s->set.knee, mask};
+    const uint32_t kept = j->is->channels == 4 && s->set.alpha == FB_ALPHA_KEEP;
+    for (uint32_t c = 0; ok && c < j->is->channels - kept; c++) {
+        lib_rows r = {.plane = &j->is->emit[c],
+                      .index = (uint32_t[]){0},
+                      .own = (void *[]){own},
+                      .type = (int32_t[]){FB_DOUBLE},
+                      .w = j->is->width,
+                      .rows = rows,
+                      .channels = 1,
+                      .out = true};
+        ok = lib_read_plane(own, FB_DOUBLE, j, &j->is->in[c], 0, rows, e);
+        for (size_t i = 0; ok && i < n; i++) own[i] = join_parts_of(&spread, i, own[i]).spread;
+        ok = ok && lib_rows_copy(&r, j->threads, e);
+    }
+    mem_free(mask);
+    mem_free(own);
+    return ok;
+}
 
-static bool bloom_it(lib_job *j, fb_session *s, bloom_report *r, err *e) {
-    const bloom *b = lib_bloom(s, false, j->wide, e);
-    if (!b) return false;
+bool lib_bloom_it(lib_job *j, fb_session *s, bloom_report *r, err *e) {
+    const bloom *b = lib_bloom(s, j->way, e);
+    if (!b || (j->is->emit && s->set.emit == FB_EMIT_SOURCE && !write_source(j, s, e)))
+        return false;
     if (fits(j, b)) { /* a copy of the pixels */
         lib_pair p;
         bool ok = lib_pair_make(&p, j, &j->head, false, e) && lib_pair_read(&p, j, e);
@@ -278,9 +377,8 @@ static bool bloom_it(lib_job *j, fb_session *s, bloom_report *r, err *e) {
                               &s->told);
         ok = ok && lib_pair_bloom(&p, b, r, e) && lib_pair_write(&p, j, e);
         lib_pair_free(&p);
-        bool tiles =
-            !ok && e->code == ERR_LINES && !j->wide &&
-            !lib_planes_touch(j->is->in, j->is->out, j->is->width, j->is->height, j->is->channels);
+        bool tiles = !ok && e->code == ERR_LINES && !j->wide &&
+                     memcmp(j->is->in, j->is->out, j->is->channels * sizeof *j->is->in);
         if (!tiles) return ok;
         *e = (err){0};
     }
@@ -289,191 +387,75 @@ static bool bloom_it(lib_job *j, fb_session *s, bloom_report *r, err *e) {
                        "the image of %u x %u pixels in doubles needs more than the budget; planes "
                        "of floats are bloomed in tiles",
                        j->is->width, j->is->height);
-    if (lib_planes_touch(j->is->in, j->is->out, j->is->width, j->is->height, j->is->channels))
+    if (!memcmp(j->is->in, j->is->out, j->is->channels * sizeof *j->is->in))
         return err_set(e, ERR_MEMORY,
                        "the image of %u x %u pixels needs more than the budget and is bloomed in "
-                       "tiles, for which `out` must not lie over `in`",
+                       "tiles, for which `out` must not be `in`",
                        j->is->width, j->is->height);
     const bloom_rows rows = {.in = {.ctx = j, .head = &j->head, .read = read_rows},
                              .out = {.ctx = j, .step = step_of, .write = write_rows}};
     return bloom_run(b, &rows, r, e);
 }
 
-/* Brings one image on its way. */
-static bool do_image(way_fn *way, fb_session *s, const fb_image *from, fb_report *report, err *e) {
+bool lib_do_image(lib_way *way, fb_session *s, const fb_image *from, fb_report *report, err *e) {
     fb_image is;
     double start = clock_now();
-    if (!lib_struct(&is, sizeof is, from, "fb_image", e)) return false;
     if (report && report->size < sizeof *report)
         return err_set(e, ERR_USAGE,
                        "fb_report: its size is %u, and must be sizeof(fb_report), %zu",
                        report->size, sizeof *report);
-    if (!check_image(&is, e)) return false;
+    if (!lib_image(&is, from, true, e)) return false;
+    if (is.session && is.session->kernel->context != s->kernel->context)
+        return err_set(e, ERR_USAGE, "the image's session is of another context than the call's");
+    if (is.session) s = is.session;
+    if (is.emit && s->set.emit == FB_EMIT_NONE)
+        return err_set(e, ERR_CONFIG, "emit is 0, and the image has planes for what is emitted");
     lib_job j = {.is = &is, .threads = s->kernel->context->threads};
     bool doubles = false;
     for (uint32_t c = 0; c < is.channels; c++) {
         doubles |= is.in[c].type == FB_DOUBLE;
         j.wide |= is.in[c].type == FB_DOUBLE || is.out[c].type == FB_DOUBLE;
     }
-    j.wide &= !(s->set.threshold > 0) && s->set.precision != FB_PRECISION_FLOAT32;
+    j.wide &= !(s->set.threshold > 0) && !is.mask && s->set.precision != FB_PRECISION_FLOAT32;
+    j.way = (j.wide ? LIB_WIDE : 0) | (way == lib_adjoint ? LIB_TRANSPOSE
+                                       : is.mask          ? LIB_MASKED
+                                                          : 0);
+    if (way == lib_bloom_it && is.emit && s->set.emit != FB_EMIT_SOURCE) j.way |= LIB_EMITS;
     j.floats = j.wide || way == lib_adjoint;
     host_here()->progress = is.progress;
     host_here()->progress_ctx = is.user;
     bloom_report *r = mem_new(1, sizeof *r, "a report", e);
-    bool ok = r && make_header(&j, e) && (!doubles || find_exponents(&j, e)) && way(&j, s, r, e);
+    bool ok = r && make_header(&j, j.way & LIB_MASKED, e) && (!doubles || find_exponents(&j, e)) &&
+              way(&j, s, r, e);
     if (ok && j.over && s->set.half_overflow == FB_OVERFLOW_ERROR)
         ok = err_set(e, ERR_BAD_PIXELS,
                      "%" PRIu64 " values of the result are beyond the largest that `out` holds, "
                      "65504 in half floats; half_overflow has to clamp them, or `out` to be wider",
                      j.over);
     if (ok && j.far) warn_far(&j, r);
-    if (ok && way == bloom_it) note_light(&j, r, &s->told);
+    if (ok && way == lib_bloom_it) note_light(&j, r, &s->told);
     if (r && report) fill_report(report, &j, r, clock_now() - start);
     image_header_free(&j.head);
     mem_free(r);
     return ok;
 }
 
-static int32_t call(way_fn *way, fb_session *s, const fb_image *is, fb_report *r, fb_error *error) {
+static int32_t call(lib_way *way, fb_session *s, const fb_image *is, fb_report *r,
+                    fb_error *error) {
     lib_call l;
     if (!s || !is) return lib_refuse(error, FB_BAD_ARGUMENT, "session or image is NULL");
     if (!lib_enter(&l, s->kernel->context, error)) return lib_leave(&l);
     atomic_fetch_add(&s->users, 1);
-    do_image(way, s, is, r, &l.e);
+    lib_do_image(way, s, is, r, &l.e);
     lib_session_give(s);
     return lib_leave(&l);
 }
 
 int32_t fb_bloom(fb_session *session, const fb_image *is, fb_report *report, fb_error *error) {
-    return call(bloom_it, session, is, report, error);
+    return call(lib_bloom_it, session, is, report, error);
 }
 
 int32_t fb_apply_adjoint(fb_session *session, const fb_image *is, fb_report *report,
                          fb_error *error) {
     return call(lib_adjoint, session, is, report, error);
-}
-
-/* --- many images ------------------------------------------------------------------------------ */
-
-/* Threads that take images one by one. */
-typedef struct {
-    fb_session *s;
-    const char *images;
-    char *reports;
-    size_t step, report_step, count;
-    atomic_size_t next;
-    atomic_bool stop;
-
-    pthread_mutex_t lock; /* guards the rest */
-    size_t failed;        /* the first of those that have failed */
-    err why;
-} batch;
-
-static void work_off(batch *b) {
-    for (size_t i; !b->stop && (i = atomic_fetch_add(&b->next, 1)) < b->count;) {
-        err e = {0};
-        fb_report *r = b->reports ? (fb_report *)(b->reports + i * b->report_step) : NULL;
-        if (do_image(bloom_it, b->s, (const fb_image *)(b->images + i * b->step), r, &e)) continue;
-        pthread_mutex_lock(&b->lock);
-        if (!b->stop || i < b->failed) b->failed = i, b->why = e;
-        b->stop = true;
-        pthread_mutex_unlock(&b->lock);
-    }
-}
-
-/* The planes that images of a batch read or write. */
-typedef struct {
-    uintptr_t low, high;
-    const fb_image *is;
-    size_t image;
-    bool out;
-} batch_span;
-
-static int by_place(const void *a, const void *b) {
-    const batch_span *x = a, *y = b;
-    return (x->low > y->low) - (x->low < y->low);
-}
-
-static bool spans_touch(const batch_span *a, const batch_span *b) {
-    const fb_plane *p = a->out ? a->is->out : a->is->in, *q = b->out ? b->is->out : b->is->in;
-    const fb_image *s = a->is, *t = b->is;
-    if (a->image == b->image || (!a->out && !b->out)) return false;
-    bool alike = s->width == t->width && s->height == t->height && s->channels == t->channels;
-    return !alike || lib_planes_touch(p, q, s->width, s->height, s->channels);
-}
-
-/* Refuses a batch in which an image is written over another one, since all are under way at the
- * same time. */
-static bool check_batch(const batch *b, err *e) {
-    batch_span *all = mem_raw(2 * b->count, sizeof *all, "a batch", e);
-    bool ok = all;
-    for (size_t i = 0; ok && i < b->count; i++) {
-        const fb_image *is = (const fb_image *)(b->images + i * b->step);
-        fb_image own;
-        ok = (lib_struct(&own, sizeof own, is, "fb_image", e) && check_image(&own, e)) ||
-             err_in(e, "image %zu", i);
-        for (int out = 0; ok && out < 2; out++) {
-            batch_span *s = &all[2 * i + (size_t)out];
-            *s = (batch_span){.is = is, .image = i, .out = out};
-            lib_planes_span(&s->low, &s->high, out ? is->out : is->in, is->width, is->height,
-                            is->channels);
-        }
-    }
-    if (ok) qsort(all, 2 * b->count, sizeof *all, by_place);
-    for (size_t i = 0; ok && i < 2 * b->count; i++)
-        for (size_t k = i + 1; ok && k < 2 * b->count && all[k].low < all[i].high; k++)
-            if (spans_touch(&all[i], &all[k]))
-                ok = err_set(e, ERR_USAGE,
-                             "image %zu: `out` lies over image %zu of the same batch; it may only "
-                             "be that of its own image",
-                             all[i].out ? all[i].image : all[k].image,
-                             all[i].out ? all[k].image : all[i].image);
-    mem_free(all);
-    return ok;
-}
-
-static void *batch_main(void *arg) {
-    batch *b = arg;
-    lib_call l;
-    lib_begin_thread(&l, b->s->kernel->context);
-    work_off(b);
-    lib_end_thread(&l);
-    return NULL;
-}
-
-static void bloom_batch(batch *b, par *threads) {
-    enum { MOST = 64 };
-    pthread_t thread[MOST];
-    const size_t wanted = min_size(min_size(b->count, (size_t)par_threads(threads)), MOST);
-    size_t more = 0;
-    while (more + 1 < wanted && pthread_create(&thread[more], NULL, batch_main, b) == 0) more++;
-    work_off(b);
-    /* Who waits must keep no place in the pool: these threads may wait for one. */
-    par_leave(threads);
-    for (size_t i = 0; i < more; i++) pthread_join(thread[i], NULL);
-    par_enter(threads, 0);
-}
-
-int32_t fb_bloom_all(fb_session *session, const fb_image *images, size_t count, fb_report *reports,
-                     fb_error *error) {
-    lib_call l;
-    if (!session || (count && !images))
-        return lib_refuse(error, FB_BAD_ARGUMENT, "session or images is NULL");
-    if (!lib_enter(&l, session->kernel->context, error)) return lib_leave(&l);
-    atomic_fetch_add(&session->users, 1);
-    batch b = {.s = session,
-               .images = (const char *)images,
-               .reports = (char *)reports,
-               .step = count ? images[0].size : 0,
-               .report_step = count && reports ? reports[0].size : 0,
-               .count = count,
-               .lock = PTHREAD_MUTEX_INITIALIZER};
-    if (count && check_batch(&b, &l.e)) bloom_batch(&b, l.c->threads);
-    if (b.stop) {
-        l.e = b.why;
-        err_in(&l.e, "image %zu", b.failed);
-    }
-    pthread_mutex_destroy(&b.lock);
-    lib_session_give(session);
-    return lib_leave(&l);
 }

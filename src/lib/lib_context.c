@@ -23,9 +23,10 @@ static const struct {
 
 /* The members of fb_settings. */
 static const char *const SETTING[] = {
-    "verify",   "amount",        "tolerance", "threshold", "knee",      "kernel_scale",
-    "center_x", "center_y",      "normalize", "correlate", "padding_x", "padding_y",
-    "padding",  "kernel_center", "precision", "nan",       "alpha",     "half_overflow",
+    "verify",       "amount",    "tolerance",     "threshold",     "knee",
+    "kernel_scale", "center_x",  "center_y",      "normalize",     "correlate",
+    "padding_x",    "padding_y", "padding",       "kernel_center", "precision",
+    "nan",          "alpha",     "half_overflow", "emit",
 };
 
 static bool is_word(char c) {
@@ -105,10 +106,10 @@ int32_t lib_leave(lib_call *l) {
     return lib_refuse(l->error, code_of(&l->e, l->data), l->e.msg);
 }
 
-bool lib_struct(void *to, size_t own, const void *from, const char *what, err *e) {
+bool lib_struct(void *to, size_t own, size_t least, const void *from, const char *what, err *e) {
     uint32_t size;
     memcpy(&size, from, sizeof size);
-    if (size < own) /* of this first version; later ones know shorter structs */
+    if (size < least)
         return err_set(e, ERR_USAGE, "%s: its size is %u, and must be sizeof(%s), %zu", what, size,
                        what, own);
     for (size_t i = own; i < size; i++)
@@ -117,7 +118,8 @@ bool lib_struct(void *to, size_t own, const void *from, const char *what, err *e
                            "%s: it has members that version " VERSION " of the library does not "
                            "know; they must be 0",
                            what);
-    memcpy(to, from, own);
+    memset(to, 0, own);
+    memcpy(to, from, size < own ? size : own);
     return true;
 }
 
@@ -223,7 +225,7 @@ int32_t fb_context_open(fb_context **to, const fb_context_options *options, fb_e
     *to = NULL;
     if (host_here()->memory)
         err_set(&e, ERR_USAGE, "a callback must not call the library");
-    else if (!options || lib_struct(&o, sizeof o, options, "fb_context_options", &e))
+    else if (!options || lib_struct(&o, sizeof o, sizeof o, options, "fb_context_options", &e))
         *to = new_context(&o, &e);
     return lib_refuse(error, code_of(&e, false), e.msg);
 }

@@ -49,6 +49,8 @@ static bool interleave(const fb_plane *a, const fb_plane *b, uint32_t w, uint32_
     const fb_plane *first = (uintptr_t)a->data < (uintptr_t)b->data ? a : b;
     const fb_plane *second = first == a ? b : a;
     const int64_t d = (int64_t)((uintptr_t)second->data - (uintptr_t)first->data) % line;
+    const int64_t used = cell * (cells - 1) + (int64_t)sample_bytes(first->type);
+    if (d >= used && d + used <= line) return true; /* lines between each other */
     if (line % cell != 0 && (d >= cell || cell * cells > line)) return false;
     return d % cell >= (int64_t)sample_bytes(first->type) &&
            d % cell + (int64_t)sample_bytes(second->type) <= cell;
@@ -61,10 +63,10 @@ static bool share_memory(const fb_plane *a, const fb_plane *b, uint32_t w, uint3
     return at + la < bt + hb && bt + lb < at + ha && !interleave(a, b, w, h);
 }
 
-bool lib_planes_touch(const fb_plane *a, const fb_plane *b, uint32_t w, uint32_t h,
-                      uint32_t channels) {
-    for (uint32_t i = 0; i < channels * channels; i++)
-        if (share_memory(&a[i / channels], &b[i % channels], w, h)) return true;
+bool lib_planes_touch(const fb_plane *a, uint32_t m, const fb_plane *b, uint32_t n, uint32_t w,
+                      uint32_t h) {
+    for (uint32_t i = 0; i < m * n; i++)
+        if (share_memory(&a[i / n], &b[i % n], w, h)) return true;
     return false;
 }
 

@@ -40,7 +40,7 @@ static bool check(const fb_settings *s, err *e) {
            check_word("nan", s->nan, FB_NAN_INTERPOLATE, e) &&
            check_word("half_overflow", s->half_overflow, FB_OVERFLOW_ERROR, e) &&
            check_word("alpha", s->alpha, FB_ALPHA_CONVOLVE, e) &&
-           (!s->reserved || err_set(e, ERR_USAGE, "fb_settings: `reserved` is not 0"));
+           check_word("emit", s->emit, FB_EMIT_SOURCE, e);
 }
 
 bloom_settings lib_settings(const fb_context *c, const fb_settings *s) {
@@ -91,14 +91,17 @@ static bool transpose_settings(bloom_settings *b, fb_session *s, err *e) {
     return true;
 }
 
-const bloom *lib_bloom(fb_session *s, bool transpose, bool wide, err *e) {
+const bloom *lib_bloom(fb_session *s, int way, err *e) {
+
     const fb_context *c = s->kernel->context;
-    bloom **at = &s->blooms[transpose][wide];
+    bloom **at = &s->blooms[way];
     pthread_mutex_lock(&s->lock);
     if (!*at) {
         bloom_settings b = lib_settings(c, &s->set);
-        if (wide) b.precision = PRECISION_FLOAT64;
-        if (!transpose || transpose_settings(&b, s, e))
+        if (way & LIB_WIDE) b.precision = PRECISION_FLOAT64;
+        if (way & LIB_MASKED) b.mask = LIB_MASK;
+        if (way & LIB_EMITS) b.emit_layer = LIB_EMIT, b.emit = s->set.emit == FB_EMIT_ADDITIVE;
+        if (!(way & LIB_TRANSPOSE) || transpose_settings(&b, s, e))
             *at = bloom_open_on(&b, NULL, &s->kernel->source, c->devices, e);
     }
     const bloom *b = *at;
@@ -111,7 +114,7 @@ const bloom *lib_bloom(fb_session *s, bool transpose, bool wide, err *e) {
 void lib_session_give(fb_session *s) {
     if (!s || atomic_fetch_sub(&s->users, 1) != 1) return;
     fb_kernel *k = s->kernel;
-    for (int i = 0; i < 4; i++) bloom_close(&s->blooms[i / 2][i % 2]);
+    for (int i = 0; i < LIB_WAYS; i++) bloom_close(&s->blooms[i]);
     pthread_mutex_destroy(&s->lock);
     mem_free(s);
     lib_kernel_give(k);
@@ -127,8 +130,9 @@ int32_t fb_session_open(fb_session **to, fb_kernel *kernel, const fb_settings *s
     fb_context *c = kernel->context;
     if (!lib_enter(&l, c, error)) return lib_leave(&l);
     fb_settings_init(&set, sizeof set);
-    bool ok = (!settings || lib_struct(&set, sizeof set, settings, "fb_settings", &l.e)) &&
-              check(&set, &l.e);
+    bool ok =
+        (!settings || lib_struct(&set, sizeof set, sizeof set, settings, "fb_settings", &l.e)) &&
+        check(&set, &l.e);
     fb_session *s = ok ? mem_new(1, sizeof *s, "session", &l.e) : NULL;
     if (s) {
         atomic_init(&s->users, 1);
@@ -137,7 +141,7 @@ int32_t fb_session_open(fb_session **to, fb_kernel *kernel, const fb_settings *s
         s->set = set;
         s->told.warns = true;
         pthread_mutex_init(&s->lock, NULL);
-        const bloom *b = lib_bloom(s, false, false, &l.e);
+        const bloom *b = lib_bloom(s, 0, &l.e);
         const char *faults = b ? bloom_kernel_faults(b) : "";
         if (*faults)
             log_say_once(LOG_WARN, "kernel '%s': %s; its check says what to do", kernel->name,

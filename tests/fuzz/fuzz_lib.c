@@ -6,6 +6,7 @@
  * `make fuzz` builds it with libFuzzer. */
 #include "lib/fftbloom.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -80,6 +81,8 @@ static int ask(void *user, double done) {
     return ++*(int *)user > 3;
 }
 
+static uint32_t width_of, height_of; /* the kernel's */
+
 static fb_kernel *make_kernel(fb_context *c, bytes *b) {
     fb_kernel *k = NULL;
     char json[512] = "";
@@ -97,8 +100,19 @@ static fb_kernel *make_kernel(fb_context *c, bytes *b) {
     return k;
 }
 
+/* The gradient goes to planes of some size, perhaps not that of the kernel. */
+static void learn(fb_session *s, const fb_image *is, fb_report *r, bytes *b) {
+    enum { ROOM = 40 * 40 };
+    static double to[3 * ROOM];
+    fb_plane plane[3];
+    const uint8_t w = byte(b) % 8 ? 40 : byte(b) % 40; /* now and then too narrow */
+    for (int c = 0; c < 3; c++)
+        plane[c] = (fb_plane){to + c * ROOM, sizeof *to, w * (ptrdiff_t)sizeof *to, FB_DOUBLE, 0};
+    if (width_of <= 40 && height_of <= 40) fb_kernel_adjoint(s, is, 1, plane, r, NULL);
+}
+
 static void use(fb_session *s, bytes *b) {
-    planes in, out;
+    planes in, out, more;
     fb_error e;
     fb_report r = {.size = sizeof r};
     int calls = byte(b) % 8;
@@ -106,14 +120,22 @@ static void use(fb_session *s, bytes *b) {
         .size = sizeof is, .width = size_of(b), .height = size_of(b), .channels = byte(b) % 6};
     make_planes(&in, b, is.width, is.height);
     make_planes(&out, b, is.width, is.height);
+    make_planes(&more, b, is.width, is.height);
     is.in = in.plane;
     is.out = byte(b) % 4 ? out.plane : in.plane;
     if (byte(b) % 8 == 0) is.progress = ask, is.user = &calls;
-    switch (byte(b) % 3) {
+    const uint8_t how = byte(b);
+    if (how & 16) is.mask = how & 32 ? more.plane : out.plane;
+    if (how & 64) is.emit = more.plane;
+    if (how & 128) is.session = s;
+    if (how % 16 == 15) is.size = offsetof(fb_image, mask);
+    switch (how % 4) {
     case 0: fb_bloom(s, &is, &r, &e); break;
     case 1: fb_apply_adjoint(s, &is, &r, &e); break;
+    case 2: learn(s, &is, &r, b); break;
     default: fb_bloom_all(s, &is, 1, &r, &e);
     }
+    free_planes(&more);
     free_planes(&in);
     free_planes(&out);
 }
@@ -139,12 +161,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
         set.amount = byte(&b) / 250.0, set.threshold = byte(&b) / 16.0, set.knee = byte(&b) / 16.0;
         set.center_x = byte(&b) / 8.0, set.center_y = byte(&b) / 8.0;
         set.verify = byte(&b) % 4;
+        set.emit = byte(&b) % 5;
         if (byte(&b) % 8 == 0) set.kernel_scale = byte(&b) / 32.0;
         if (byte(&b) % 8 == 0) fill(&b, &set.tolerance, sizeof set.tolerance);
     }
     fb_kernel *k = make_kernel(c, &b);
     fb_session *s = NULL;
     char said[200];
+    if (k) fb_kernel_size(k, &width_of, &height_of, NULL);
     if (k) fb_kernel_check(k, said, 1 + byte(&b) % sizeof said, NULL);
     if (k) fb_session_open(&s, k, &set, NULL);
     fb_kernel_close(k);
