@@ -1,7 +1,7 @@
 #include "bloom/gradient.h"
 
-#include "base/log.h"
 #include "base/host.h"
+#include "base/log.h"
 #include "bloom/promise/accuracy.h"
 #include "math/border.h"
 #include "math/lengths.h"
