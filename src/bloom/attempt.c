@@ -31,7 +31,7 @@ static join join_of(const view *v, const light *l) {
         double top = fmax(fabs((double)in->least), fabs((double)in->greatest));
         j.channel[c] = (join_channel){
             .centre = size->tail.centre[tail_kernel(&size->tail, c)],
-            .gain = 1 - v->sharpen,
+            .gain = (1 - v->sharpen) * kernel_need_tint(&v->need, c),
             .nonnegative = l->nonnegative[c],
             .dark = v->dark[c] / 2,
             .most = top * size->sums[c].sum,

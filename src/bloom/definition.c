@@ -112,11 +112,19 @@ bool definition_add(definition_pixel *p, const definition_rows *r, const definit
     return true;
 }
 
-double definition_value(const definition_pixel *p, double sharpen) {
-    return p->own.rest + (1 - sharpen) * p->sum + sharpen * p->own.spread;
+definition_gain definition_gain_of(const psf *k, uint32_t channel, double sharpen, double tint) {
+    const uint32_t c = k->channels == 1 ? 0 : channel;
+    const double middle = k->scale[c] * psf_tap(k, ((size_t)c * k->h + k->cy) * k->w + k->cx) *
+                          (1 - sharpen);
+    return (definition_gain){.glare = (1 - sharpen) * tint, .own = sharpen + (1 - tint) * middle};
 }
 
-double definition_rounding(const definition_pixel *p, const psf *k, double sharpen) {
+double definition_value(const definition_pixel *p, const definition_gain *gain) {
+    return p->own.rest + gain->glare * p->sum + gain->own * p->own.spread;
+}
+
+double definition_rounding(const definition_pixel *p, const psf *k, const definition_gain *gain) {
     double unit = 0x1p-53 * ((double)k->w * k->h / 8 + 8);
-    return unit * ((1 - sharpen) * p->size + fabs(p->own.rest) + fabs(p->own.spread));
+    return unit * (gain->glare * p->size + fabs(p->own.rest) +
+                   fmax(1, fabs(gain->own)) * fabs(p->own.spread));
 }

@@ -1,6 +1,6 @@
 /* definition.h - sums single pixels of a result directly, in double, from rows of the image.
  *
- *   want  =  rest + (1 - sharpen) * sum over taps of tap * spread + sharpen * spread
+ *   want  =  rest + glare * sum over taps of tap * spread + own * spread
  *
  * The rows may come a few at a time, in any order. Nothing of how a result is made is used here. */
 #ifndef BLOOM_DEFINITION_H
@@ -38,9 +38,15 @@ typedef struct {
 bool definition_add(definition_pixel *p, const definition_rows *r, const definition_kernel *k,
                     uint32_t channel, err *e);
 
+/* How much of a channel's sum and of its own light a pixel gets. A tint is of what leaves a pixel
+ * alone, so it takes from `own` what it gives to the middle tap within the sum. */
+typedef struct {
+    double glare, own;
+} definition_gain;
+definition_gain definition_gain_of(const psf *k, uint32_t channel, double sharpen, double tint);
 /* Returns what the pixel should be when all rows have been added. */
-double definition_value(const definition_pixel *p, double sharpen);
+double definition_value(const definition_pixel *p, const definition_gain *gain);
 /* Returns by how much that may be off. */
-double definition_rounding(const definition_pixel *p, const psf *k, double sharpen);
+double definition_rounding(const definition_pixel *p, const psf *k, const definition_gain *gain);
 
 #endif

@@ -143,7 +143,7 @@ static bool make_tail(kernel_sizes *all, size_entry *n, err *e) {
     kernel_at *k = &n->at;
     plan_request ask = kernel_at_plan(all->s, &k->kernel, &k->need, k->planes);
     bool resampled = all->s->spectrum == SPECTRUM_RESAMPLED;
-    tail_request tail_ask = {&k->kernel, n->full, k->need.sharpen, resampled, &ask};
+    tail_request tail_ask = {&k->kernel, n->full, &k->need, resampled, &ask};
     if (!tail_make(&k->tail, &tail_ask, e) ||
         !par_for(all->threads, (size_t)k->tail.kernels + 1, make_part, k, e))
         return false;

@@ -16,11 +16,11 @@ typedef struct {
 } whole_kernel;
 
 static bool make_kernel(whole_kernel *k, const part_plan *p, const part_group *g, err *e) {
-    double full[PSF_CHANNELS], sharpen = g->light.sharpen;
-    const kernel_need need = part_need(p->j, g->count, sharpen);
+    double full[PSF_CHANNELS];
+    const kernel_need need = part_need(p->j, g->count, g->light.sharpen);
     if (!part_psf(&k->kernel, p->j, &need, full, e)) return false;
     plan_request ask = kernel_at_plan(p->j->s, &k->kernel, &need, (plan_planes){0});
-    const tail_request r = {&k->kernel, full, sharpen, false, &ask};
+    const tail_request r = {&k->kernel, full, &need, false, &ask};
     return tail_make(&k->tail, &r, e) && ledger_spill_make(&k->ledger, &k->tail, e);
 }
 

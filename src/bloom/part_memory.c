@@ -99,7 +99,8 @@ uint64_t part_memory(mem_plan *to, const part_needs *n, const tiling *t) {
     plan worst = about;
     if (!whole) worst.first = PLAN_Y; /* either axis of a tile may be the first one */
     uint64_t making, tile = 0, in = 0, out = 0;
-    mem_plan_add(to, "kernel", kernel_at_bytes(ask));
+    const bool tinted = s->tint[0] != 0 || s->tint[1] != 0 || s->tint[2] != 0;
+    mem_plan_add(to, "kernel", kernel_at_bytes(ask) * (tinted ? ask->channels : 1));
     mem_plan_add(to, "spectrum",
                  spectrum_bytes(ask->reach_lo[PLAN_X] + 1 + ask->reach_hi[PLAN_X],
                                 ask->reach_lo[PLAN_Y] + 1 + ask->reach_hi[PLAN_Y], ask->spectra,

@@ -109,9 +109,17 @@ static uint32_t judge(bloom_verified *to, const sampler_pixel *is, const kernels
     sampler_promise by[VIEW_CHANNELS];
     while (is->channel >= g->first + g->count) g++;
     uint32_t count = g->coded ? g->count : 1, colours = g->coded ? (uint32_t)g->group->channels : 1;
-    for (uint32_t c = 0; c < count; c++)
-        by[c] = (sampler_promise){&k->of[g->count], g->light.sharpen, dark[is[c].channel],
-                                  p->j->s->tolerance, type[is[c].channel]};
+    const kernel_need need = part_need(p->j, g->count, g->light.sharpen);
+    const psf *kernel = &k->of[g->count];
+    for (uint32_t c = 0; c < count; c++) {
+        const uint32_t own = is[c].channel - g->first;
+        by[c] = (sampler_promise){
+            .kernel = kernel,
+            .gain = definition_gain_of(kernel, own, g->light.sharpen, kernel_need_tint(&need, own)),
+            .dark = dark[is[c].channel],
+            .tolerance = p->j->s->tolerance,
+            .type = type[is[c].channel]};
+    }
     bool spreads = count > colours; /* alpha, too */
     sampler_judge(&to->found, is, by, (int)colours, g->coded ? &p->code : NULL,
                   spreads ? is[colours].got : is->alpha);

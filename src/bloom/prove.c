@@ -109,13 +109,16 @@ static bool recompute(choice *p, err *e) {
 static double part_of(double *want, const choice *p, const sampler_pixel *at,
                       const accuracy *method) {
     const view *v = p->v;
+    const psf *k = &v->size->kernel;
+    const definition_gain gain =
+        definition_gain_of(k, at->channel, v->sharpen, kernel_need_tint(&v->need, at->channel));
     double rounding;
-    *want = sampler_want(&rounding, at, p->o->type, &v->size->kernel, v->sharpen);
+    *want = sampler_want(&rounding, at, p->o->type, k, &gain);
     if (!isfinite(at->got)) return 0;
     double off = fabs(at->got - *want),
            predicted = method->error[at->channel] +
                        accuracy_relative(method) * fmax(fabs(*want), p->dark[at->channel]);
-    if (!v->all) rounding += 0x1p-24 * (1 - v->sharpen) * at->is.size;
+    if (!v->all) rounding += 0x1p-24 * gain.glare * at->is.size;
     return off > 0 ? off / (predicted + rounding) : 0;
 }
 

@@ -199,9 +199,9 @@ static double within_type(pixel_type t, double v) {
 }
 
 double sampler_want(double *rounding, const sampler_pixel *p, pixel_type type, const psf *kernel,
-                    double sharpen) {
-    double want = within_type(type, definition_value(&p->is, sharpen));
-    *rounding = rounding_of(type, want) + definition_rounding(&p->is, kernel, sharpen);
+                    const definition_gain *gain) {
+    double want = within_type(type, definition_value(&p->is, gain));
+    *rounding = rounding_of(type, want) + definition_rounding(&p->is, kernel, gain);
     return want;
 }
 
@@ -214,7 +214,7 @@ typedef struct {
 } value;
 
 static value light_of(const sampler_pixel *p, const sampler_promise *by) {
-    double more, want = sampler_want(&more, p, by->type, by->kernel, by->sharpen);
+    double more, want = sampler_want(&more, p, by->type, by->kernel, &by->gain);
     double reach = by->tolerance * fmax(fabs(want), by->dark);
     value v = {.got = p->got, .want = want};
     for (int k = 0; k < 2; k++) {

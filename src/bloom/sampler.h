@@ -56,7 +56,7 @@ bool sampler_add(const sampler *s, const sampler_rows *r, par *threads, err *e);
 /* Returns what a pixel should be as its type holds it, once all rows were added; and by how much
  * rounding may put it off: that of the type, and that of the sum. */
 double sampler_want(double *rounding, const sampler_pixel *p, pixel_type type, const psf *kernel,
-                    double sharpen);
+                    const definition_gain *gain);
 
 typedef struct {
     uint32_t channel, x, y;
@@ -76,7 +76,8 @@ bool verify_is_worse(const verify_result *than, double error, bool broken);
 /* How the pixels of a channel are judged. */
 typedef struct {
     const psf *kernel;
-    double sharpen, dark, tolerance;
+    definition_gain gain;
+    double dark, tolerance;
     pixel_type type;
 } sampler_promise;
 

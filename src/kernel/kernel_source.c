@@ -118,7 +118,20 @@ bool kernel_need_same(const kernel_need *a, const kernel_need *b) {
     bool same = a->channels == b->channels && a->w == b->w && a->h == b->h &&
                 a->height == b->height && a->aspect == b->aspect && a->sharpen == b->sharpen;
     for (int i = 0; i < 8; i++) same = same && a->primaries[i] == b->primaries[i];
+    for (int c = 0; c < PSF_CHANNELS; c++) same = same && a->tint[c] == b->tint[c];
     return same;
+}
+
+bool kernel_need_tints(const kernel_need *need) {
+    for (uint32_t c = 0; c < need->channels; c++)
+        if (kernel_need_tint(need, c) != 1) return true;
+    return false;
+}
+
+double kernel_need_tint(const kernel_need *need, uint32_t channel) {
+    bool any = false;
+    for (int c = 0; c < PSF_CHANNELS; c++) any |= need->tint[c] != 0;
+    return any ? need->tint[channel] : 1;
 }
 
 /* --- colours --------------------------------------------------------------------------------- */

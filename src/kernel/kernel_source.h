@@ -54,8 +54,15 @@ typedef struct {
     uint32_t height; /* of the image as it came: a relative scale counts these heights */
     float primaries[8]; /* of the image, as its chromaticities; zeros: not known */
     double aspect;      /* of the image's pixels, width / height; 0 stands for 1 */
-    double sharpen;     /* not of the kernel: what is made of it beside this depends on it */
+    /* Not of the kernel, but what is made of it beside this depends on both: the part of the light
+     * that stays, and what the glare of each channel is multiplied with; zeros: 1. */
+    double sharpen, tint[PSF_CHANNELS];
 } kernel_need;
+
+/* Returns the factor of a channel's glare. */
+double kernel_need_tint(const kernel_need *need, uint32_t channel);
+/* Returns whether there is a tint: the channels of a grey kernel are then not alike. */
+bool kernel_need_tints(const kernel_need *need);
 
 /* Returns whether two needs are the same: 0 and -0 are. */
 bool kernel_need_same(const kernel_need *a, const kernel_need *b);

@@ -176,6 +176,13 @@ T
     makes "in.exr two.exr --emit-layer glare --amount 0.5 --report r.json" "10 9 R=7" "13 10 R,glare.R=1 1"
     holds r.json '[(r["channel"], r["centre"]) for r in f["ledger"]] == [(c, 0.875) for c in "RGB"]' \
         'any("the tolerance holds for the image; layer" in n for n in f["notes"])'
+    # A tint is of the glare alone: what stays in a pixel keeps its colour.
+    makes "in.exr two.exr --tint 0,0.5,2 --emit-layer glare" "13 10 glare.R,glare.G,glare.B=0 1 4" "10 9 R,G,B=6 6 6"
+    makes "in.exr two.exr --tint 2,2,2 --amount 0.5 --report r.json" "10 9 R=7" "13 10 R=2"
+    holds r.json '[(r["channel"], r["centre"]) for r in f["ledger"]] == [(c, 0.875) for c in "RGB"]' \
+        'all(r["gained"] > 0 and abs(r["gap"]) < 1e-6 for r in f["ledger"])'
+    image grey.exr 32x24 float 0 10,9=8 names=Y
+    makes "grey.exr two.exr --tint 0,1,0 --emit-layer glare" "13 10 glare.Y=1.43034"
     # A name that is taken is refused.
     run bloom layers.exr two.exr --emit-layer diffuse
     [ "$status" -ne 0 ]

@@ -368,14 +368,16 @@ static double excess(double v, double threshold, double knee, double *less) {
     return over > 0 ? over : 0;
 }
 
-/* The result of one channel, by the definition. mask: of each pixel; NULL: there is none. */
+/* The result of one channel, by the definition, under the tint of its glare. mask: of each pixel;
+ * NULL: there is none. */
 static double *define(const float *in, const float *mask, uint32_t w, uint32_t h, const psf *k,
-                      uint32_t c, const bloom_settings *s) {
+                      uint32_t c, double tint, const bloom_settings *s) {
     size_t n = (size_t)w * h;
     double *made = malloc((3 * n + 3 * (size_t)w + k->w) * sizeof *made);
     double *spreads = made + n, *less = spreads + n, *sum = less + n, *rest = sum + w,
            *wide = rest + w;
     uint32_t kernel = k->channels == 1 ? 0 : c;
+    const double middle = (double)k->tap[((size_t)kernel * k->h + k->cy) * k->w + k->cx];
     for (size_t i = 0; i < n; i++) {
         double part = mask ? fmax(0, fmin(1, (double)mask[i])) : 1;
         spreads[i] = excess(part * (double)in[i], s->threshold, s->knee, &less[i]);
@@ -384,7 +386,8 @@ static double *define(const float *in, const float *mask, uint32_t w, uint32_t h
         sum_row(sum, rest, wide, spreads, w, h, k, kernel, s->border, y);
         for (uint32_t x = 0; x < w; x++) {
             double v = spreads[y * w + x], by = (1 - s->sharpen) * k->scale[kernel];
-            double all = by * sum[x], low = by * rest[x] + less[y * w + x];
+            double all = tint * by * sum[x], low = tint * by * rest[x] + less[y * w + x];
+            if (tint != 1) add_exactly(&all, &low, (1 - tint) * by * middle * v);
             add_exactly(&all, &low, (double)in[y * w + x]);
             add_exactly(&all, &low, -v);
             add_exactly(&all, &low, s->sharpen * v);
@@ -430,6 +433,7 @@ static void describe(const trial *t, const char *what) {
     if (s->kernel.center == PSF_AT)
         print_message(", centre %g,%g", s->kernel.at[0], s->kernel.at[1]);
     if (s->sharpen > 0) print_message(", sharpen %g", s->sharpen);
+    if (s->tint[1] > 0) print_message(", tint %g,%g,%g", s->tint[0], s->tint[1], s->tint[2]);
     if (s->threshold > 0) print_message(", threshold %g knee %g", s->threshold, s->knee);
     if (s->mask) print_message(", masked");
     print_message("\n");
@@ -473,6 +477,16 @@ static bool compare(const trial *t, const char *name, double dark, const float *
     return false;
 }
 
+/* Returns the tint of a channel: of R, G and B their own, of alpha 1, else that of white light. */
+static double tint_of(const trial *t, const image_part *p, uint32_t index) {
+    const double *tint = t->s.tint;
+    double weight[3];
+    if (tint[1] == 0 || index == 3) return 1;
+    if (image_find_channel(p, "G") >= 0) return tint[index];
+    image_luminance(p, weight);
+    return weight[0] * tint[0] + weight[1] * tint[1] + weight[2] * tint[2];
+}
+
 static bool check_all(const trial *t, const image *in, const image *got, const bloom_report *r) {
     bool ok = true;
     size_t n = (size_t)t->w * t->h;
@@ -489,8 +503,8 @@ static bool check_all(const trial *t, const image *in, const image *got, const b
         pixel_type to = got->head.part[0].channel[c].type;
         image_to_float(a, in->plane[0][c], p->channel[c].type, 0, n);
         image_to_float(b, got->plane[0][c], to, 0, n);
-        OWN_HEAP double *want =
-            define(a, mask, t->w, t->h, mixed ? &t->luminance : &t->k, index, &t->s);
+        OWN_HEAP double *want = define(a, mask, t->w, t->h, mixed ? &t->luminance : &t->k, index,
+                                       tint_of(t, p, index), &t->s);
         ok &= compare(t, p->channel[c].name, glare_dark(in, c), b, to, want,
                       r->promise.method.error[index], &r->promise.method);
     }
@@ -576,6 +590,8 @@ static void draw_settings(trial *t) {
     s->spectrum = one_of(3) ? SPECTRUM_RESAMPLED : SPECTRUM_EXACT;
     s->tolerance = one_of(2) ? 1e-3 : decades(-6, -2);
     s->sharpen = one_of(5) ? 0 : chance();
+    for (int c = 0, tinted = one_of(4) == 0; c < 3 && tinted; c++)
+        s->tint[c] = one_of(4) ? 2 * chance() + 0.01 : c == 1 ? 1 : 0;
     s->half_overflow = OVERFLOW_CLAMP;
     s->verify = one_of(6) ? 0 : 20;
     if (one_of(6) == 0) {

@@ -45,6 +45,7 @@ static void add_meant(char to[32], const option *o, const char *value) {
     *mark = percent ? 0 : '.';
     if (!text_number(digits, &x)) return;
     if (percent) x /= 100;
+    if (o->type == OPTION_TINT) return;
     if (o->type != OPTION_AMOUNT || (x >= 0 && x <= 1)) snprintf(to, 32, "; write %g", x);
 }
 
@@ -474,6 +475,58 @@ static void json_of_borders(const settings *s, const option *o, json_out *j, con
     json_close(j);
 }
 
+static bool put_tint(kind_reader *r, const double v[3], const char *value) {
+    for (int i = 0; i < 3; i++)
+        if (!in_range(r->o, v[i])) return refuse(r, value, false);
+    if (v[0] == 0 && v[1] == 0 && v[2] == 0)
+        return err_set(r->e, ERR_CONFIG, "%s 0,0,0 leaves no glare; amount 0 does that", r->name);
+    memcpy(place(r), v, 3 * sizeof *v);
+    return true;
+}
+
+static bool read_tint(kind_reader *r, const char *value) {
+    double v[3];
+    const char *at = value;
+    for (int i = 0; i < 3; i++) {
+        if (!(at = text_leading(at, &v[i])) || *at != (i < 2 ? ',' : 0))
+            return refuse(r, value, false);
+        at++;
+    }
+    return put_tint(r, v, value);
+}
+
+static bool from_tint(kind_reader *r, const json_value *v) {
+    if (v->type == JSON_STRING) return read_string(r, v, false, read_tint);
+    double of[3];
+    int n = 0;
+    for (const json_value *c = v->child; c; c = c->next) {
+        if (c->type != JSON_NUMBER) return wrong_item(r, c, "a number");
+        if (n < 3) of[n] = c->number;
+        n++;
+    }
+    return n == 3 ? put_tint(r, of, "that") : refuse(r, "a list of another length", false);
+}
+
+/* The tint as it counts: zeros are 1. */
+static double tint_of(const settings *s, int i) {
+    const double *v = s->bloom.tint;
+    return v[0] == 0 && v[1] == 0 && v[2] == 0 ? 1 : v[i];
+}
+
+static void write_tint(const settings *s, const option *o, text *to) {
+    (void)o;
+    for (int i = 0; i < 3; i++) {
+        if (i) text_add(to, ",");
+        text_add_number(to, tint_of(s, i));
+    }
+}
+
+static void json_of_tint(const settings *s, const option *o, json_out *j, const char *key) {
+    const double v[] = {tint_of(s, 0), tint_of(s, 1), tint_of(s, 2)};
+    (void)o;
+    json_reals(j, key, 9, v, 3);
+}
+
 static void json_of_center(const settings *s, const option *o, json_out *j, const char *key) {
     const psf_options *k = &s->bloom.kernel;
     if (k->center != PSF_AT) return json_quoted(s, o, j, key);
@@ -515,6 +568,7 @@ static bool from_sandbox(kind_reader *r, const json_value *v) {
 #define PATTERN(form)           "{\"type\": \"string\", \"pattern\": \"^" form "$\"}"
 #define ARRAY_OF(items, limits) "{\"type\": \"array\", " limits ", \"items\": " items "}"
 #define TWO                     "\"minItems\": 2, \"maxItems\": 2"
+#define THREE                   "\"minItems\": 3, \"maxItems\": 3"
 #define SOME                    "\"minItems\": 1"
 
 /* Adds a fragment in which @words stands for those of the row, and @range for its limits. */
@@ -593,6 +647,10 @@ const struct option_kind KINDS[OPTION_TYPES] = {
     [OPTION_SCALE] = {"a factor (0.5) or a height in image heights (0.5h),", true, NUMBER | STRING,
                       PATTERN("[-+.0-9eE]+(,[-+.0-9eE]+)?h?") ", {\"type\": \"number\", @range}",
                       read_scale, from_either, write_scale, json_of_scale},
+    [OPTION_TINT] = {"three factors, R,G,B,", true, STRING | ARRAY,
+                     PATTERN("[.0-9eE+-]+(, *[.0-9eE+-]+){2}") ", " ARRAY_OF(
+                         "{\"type\": \"number\", @range}", THREE),
+                     read_tint, from_tint, write_tint, json_of_tint},
     [OPTION_SPACE] = {"a colour space", true, STRING, ANY_TEXT, read_space, from_either,
                       write_string, json_quoted},
     [OPTION_AMOUNT] = {FRACTION, true, NUMBER | STRING, AMOUNT, read_amount, from_either,

@@ -94,6 +94,11 @@ const option OPTIONS[] = {
      .about = "The kernel k becomes A k + (1 - A) delta, which keeps its sum."},
     {"sharpen", OPTION_SHARPEN, SECTION_LIGHT, FOR_CONFIG, AT(bloom.sharpen), .value = "T",
      .help = "The counterpart of --amount: T is 1 - A."},
+    {"tint", OPTION_TINT, SECTION_LIGHT, IMAGE, AT(bloom.tint), .value = "R,G,B", .min = 0,
+     .max = 1000, .preset = "1,1,1",
+     .help = "Colour of the glare: what that of red, green and blue is multiplied with.",
+     .about = "The light that stays in its pixel keeps its colour. Light is then not kept; the "
+              "ledger of the report says by how much."},
     {"mask", OPTION_STRING, SECTION_LIGHT, IMAGE, AT(bloom.mask), .value = "LAYER",
      .help = "Spread only the light under this mask, which is a channel or a layer with one "
              "channel: all where it is 1, none where it is 0.",

@@ -32,6 +32,7 @@ typedef enum {
     OPTION_CENTER,   /* psf_center and psf_options.at: a word, or x,y */
     OPTION_SCALE,    /* double and kernel_relative: 1.5 (of the kernel's size) or 0.5h (of the
                         image's height) */
+    OPTION_TINT,     /* double[3]: r,g,b; zeros stand for 1,1,1 */
     OPTION_SPACE,    /* const char *: a colour space that space_find knows, or the row's word */
     OPTION_AMOUNT,   /* double, the complement to 1: 0.3, or 30% */
     OPTION_SHARPEN,  /* double, the value itself */

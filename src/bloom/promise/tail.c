@@ -17,8 +17,8 @@ bool tail_make(kernel_tail *out, const tail_request *r, err *e) {
                      .kh = k->h,
                      .cx = k->cx,
                      .cy = k->cy,
-                     .kernels = k->channels};
-    size_t taps = (size_t)k->w * k->h * k->channels;
+                     .kernels = kernel_need_tints(r->need) ? ask->channels : k->channels};
+    const size_t each = (size_t)k->w * k->h, taps = each * t.kernels;
     t.tap = mem_raw(taps, sizeof *t.tap, "tail of the kernel", e);
     bool ok = t.tap;
     for (int a = 0; ok && r->resampled && a < PLAN_AXES; a++) {
@@ -30,13 +30,18 @@ bool tail_make(kernel_tail *out, const tail_request *r, err *e) {
         tail_free(&t);
         return false;
     }
-    memcpy(t.tap, k->tap, taps * sizeof *t.tap);
-    for (uint32_t c = 0; c < k->channels; c++) {
-        const size_t centre = ((size_t)c * k->h + k->cy) * k->w + k->cx;
-        t.scale[c] = (1 - r->sharpen) * k->scale[c];
-        t.centre[c] = t.scale[c] * psf_tap(k, centre) + r->sharpen;
-        t.sum[c] = (1 - r->sharpen) * r->full[c] + r->sharpen;
-        t.tap[centre] = 0;
+    for (uint32_t c = 0; c < t.kernels; c++) {
+        const uint32_t from = k->channels == 1 ? 0 : c;
+        const size_t centre = (size_t)k->cy * k->w + k->cx;
+        const double sharpen = r->need->sharpen, tint = kernel_need_tint(r->need, c);
+        memcpy(t.tap + c * each, k->tap + from * each, each * sizeof *t.tap);
+        t.tap[c * each + centre] = 0;
+        t.scale[c] = (1 - sharpen) * k->scale[from];
+        t.centre[c] = t.scale[c] * psf_tap(k, from * each + centre) + sharpen;
+        t.sum[c] = (1 - sharpen) * r->full[from] + sharpen;
+        if (tint == 1) continue;
+        t.scale[c] *= tint;
+        t.sum[c] = t.centre[c] + tint * (t.sum[c] - t.centre[c]);
     }
     *out = t;
     return true;

@@ -2,19 +2,20 @@
  *
  *   out = centre * in + in convolved with (scale * tail)
  *
- * The tail is the kernel without its centre tap; `sharpen` is in both factors already. Everything
+ * The tail is the kernel without its centre tap; `sharpen` is in both factors already, and the tint
+ * of the glare in `scale`. Everything
  * knows the image's size and borders, but nothing of its pixels or of transforms. */
 #ifndef BLOOM_TAIL_H
 #define BLOOM_TAIL_H
 
-#include "kernel/psf.h"
+#include "kernel/kernel_source.h"
 #include "math/border.h"
 #include "math/noise.h"
 
 typedef struct {
     uint32_t w, h, channels; /* of the image */
     border_axis axis[PLAN_AXES];
-    uint32_t kw, kh, cx, cy, kernels;                 /* kernels: 1, or `channels` */
+    uint32_t kw, kh, cx, cy, kernels;                 /* kernels: 1, or one for each channel */
     float *tap;                                       /* [kernel][y][x] */
     double scale[PSF_CHANNELS], centre[PSF_CHANNELS]; /* of each kernel */
     double sum[PSF_CHANNELS]; /* of the whole kernel, also of taps that reach no pixel */
@@ -23,9 +24,9 @@ typedef struct {
 
 typedef struct {
     const psf *kernel;
-    const double *full; /* the scaled sums of the kernel's channels before it was cropped */
-    double sharpen;
-    bool resampled; /* floats get a spectrum that is resampled */
+    const double *full;      /* the scaled sums of the kernel's channels before it was cropped */
+    const kernel_need *need; /* has sharpen and tint */
+    bool resampled;          /* floats get a spectrum that is resampled */
     const plan_request *ask;
 } tail_request;
 
