@@ -31,6 +31,19 @@ possible() { # command...: what code in the process could do
     [ "$(possible "$FFTBLOOM" in/a.exr in/k.exr -o out/b.exr --sandbox off)" = "possible: read write socket fork exec ptrace kill" ]
 }
 
+@test "words that name no file give no right on the folder where the command runs" {
+    cd elsewhere
+    here() { FAULT_TRY=$PWD/secret timeout 60 env LD_PRELOAD=$faults "$FFTBLOOM" "$@" 2>&1 | grep '^possible'; }
+    [ "$(here kernel rotate ../in/k.exr 5 -o ../out/r.exr)" = possible: ]
+    [ "$(here kernel stretch ../in/k.exr 1.5x1 -o ../out/s.exr)" = possible: ]
+    [ "$(here ../in/a.exr portrait -o ../out/p.exr)" = possible: ]
+    [ "$(here kernel mix portrait:0.7 ../in/k.exr:30%@2,-1 -o ../out/m.exr)" = possible: ]
+    [ "$(here kernel make gaussian --param sigma=2 -o ../out/g.exr)" = possible: ]
+    # A file there is one of its folder.
+    cp ../in/k.exr k.exr
+    [ "$(here kernel mix portrait:0.7 k.exr:0.3 -o ../out/m.exr)" = "possible: read" ]
+}
+
 @test "rights go before the first byte of a recipe, and the images that it names are not opened" {
     needs_program strace
     echo '{"taps": 64, "layers": [{"model": "aperture", "image": "a.exr", "fnumber": 8, "pitch": 4}]}' >in/r.json

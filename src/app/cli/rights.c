@@ -53,7 +53,8 @@ static void grant_links(sandbox *s, grant *give, const char *folder) {
 }
 
 /* Grants rights on a path of the command line: a folder, a file, or a pattern of frames, whose
- * folders end before the first field. */
+ * folders end before the first field. What is not there is only to be written: to be read it may be
+ * the name of a shipped kernel, or an angle. */
 static void grant_path(sandbox *s, grant *give, const char *path) {
     struct stat st;
     char plain[PATH_MAX], folder[PATH_MAX];
@@ -65,13 +66,24 @@ static void grant_path(sandbox *s, grant *give, const char *path) {
     }
     size_t n = strcspn(path, "#%$@");
     if (!path[n]) {
-        grant_file(s, give, path);
+        if (give == sandbox_write) grant_file(s, give, path);
         return;
     }
     snprintf(plain, sizeof plain, "%.*s", (int)n, path);
     if (!path_folder(plain, folder)) return;
     give(s, folder);
     grant_links(s, give, folder);
+}
+
+/* Grants reading of an argument: a path, or a kernel that is mixed, FILE[:AMOUNT][@X,Y]. */
+static void grant_word(sandbox *s, const char *word) {
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s", word);
+    for (char *end; access(path, F_OK) != 0 && (end = strpbrk(path, ":@"));) {
+        while (strpbrk(end + 1, ":@")) end = strpbrk(end + 1, ":@");
+        *end = 0;
+    }
+    grant_path(s, sandbox_read, path);
 }
 
 /* Returns true where the run may need files that the command line does not name: a recipe of
@@ -106,7 +118,7 @@ static void grant_reading(sandbox *s, const cli *c) {
     grant_path(s, sandbox_read, c->s.kernel);
     grant_path(s, sandbox_read, c->s.image);
     grant_path(s, sandbox_read, c->s.plate);
-    for (int i = c->action != NULL; i < c->words; i++) grant_path(s, sandbox_read, c->word[i]);
+    for (int i = c->action != NULL; i < c->words; i++) grant_word(s, c->word[i]);
 }
 
 static void grant_writing(sandbox *s, const cli *c) {
