@@ -203,7 +203,7 @@ bool measure_kernel(psf *to, uint32_t size, uint32_t channels, err *e) {
             plane[c][i] = (float)pow(x * x + y * y + 1 + c, -1.5);
         }
     }
-    const psf_planes planes = {size, size, channels, (const float *const *)plane};
+    const psf_planes planes = {size, size, channels, (const float *const *)plane, NULL};
     psf_options o = {0};
     ok = ok && psf_make(to, &planes, &o, e);
     for (int c = 0; c < PSF_CHANNELS; c++) mem_free(plane[c]);

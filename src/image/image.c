@@ -84,6 +84,15 @@ const image_attr *image_find_attr(const image_part *p, const char *name) {
     return NULL;
 }
 
+void image_attr_text(const image_part *p, const char *name, char *to, size_t room) {
+    const image_attr *a = image_find_attr(p, name);
+    text raw = {0};
+    if (a && strcmp(a->type, "string") == 0)
+        text_add_bytes(&raw, (const char *)a->data, min_size(a->bytes, room));
+    text_clean(to, room, raw.s ? raw.s : "");
+    text_free(&raw);
+}
+
 static void free_attr(image_attr *a) {
     mem_free(a->name);
     mem_free(a->type);

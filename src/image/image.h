@@ -110,6 +110,9 @@ uint64_t image_channel_bytes(const image_part *p, const bool *wanted);
 /* Return the index of a channel by its full name, or -1; an attribute, or NULL. */
 int image_find_channel(const image_part *p, const char *name);
 const image_attr *image_find_attr(const image_part *p, const char *name);
+/* Writes an attribute that is a string into `to`, cut where there is no room and cleaned for people
+ * (text_clean); "" where there is none. */
+void image_attr_text(const image_part *p, const char *name, char *to, size_t room);
 /* Replaces or appends an attribute; copies the bytes. */
 bool image_set_attr(image_part *p, const char *name, const char *type, const void *data,
                     uint32_t bytes, err *e);

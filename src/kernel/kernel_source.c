@@ -111,7 +111,8 @@ void kernel_source_free(kernel_source *k) {
 }
 
 psf_planes kernel_source_planes(const kernel_source *k) {
-    return (psf_planes){k->w, k->h, k->channels, (const float *const *)k->plane};
+    return (psf_planes){k->w, k->h, k->channels, (const float *const *)k->plane,
+                        k->rest[0] ? (const float *const *)k->rest : NULL};
 }
 
 bool kernel_need_same(const kernel_need *a, const kernel_need *b) {
@@ -245,11 +246,10 @@ static bool make_or_take(psf *to, const kernel_source *k, const kernel_use *use,
     psf_planes planes = kernel_source_planes(k);
     float *made[3] = {NULL};
     bool ok = agree(made, o.luminance, k, need, e);
-    if (made[0]) planes.plane = (const float *const *)made;
+    if (made[0]) planes.plane = (const float *const *)made, planes.rest = NULL;
     if (use->relative) o.size = o.size * need->height / k->h;
     o.wide = wide * kernel_source_squeeze(k, use, need);
-    bool fine = k->rest[0] && !made[0];
-    ok = ok && psf_make_fine(to, &planes, fine ? (const float *const *)k->rest : NULL, &o, e);
+    ok = ok && psf_make(to, &planes, &o, e);
     for (int c = 0; c < 3; c++) mem_free(made[c]);
     /* What a spectrum of it fits: images of this aspect, whatever the kernel's own. */
     if (ok) to->made.wide = plate > 0 ? wide / plate : wide;

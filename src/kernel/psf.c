@@ -105,13 +105,13 @@ static bool new_taps(psf_shape *s, err *e) {
     return (s->tap = mem_new(n, s->channels * sizeof *s->tap, "kernel", e)) != NULL;
 }
 
-static bool take_planes(psf_shape *s, const psf_planes *in, const float *const *rest, err *e) {
+static bool take_planes(psf_shape *s, const psf_planes *in, err *e) {
     size_t bad = 0, n = (size_t)in->w * in->h, first = 0;
     uint32_t first_channel = 0;
     if (!new_taps(s, e)) return false;
     for (uint32_t c = 0; c < s->channels; c++)
         for (size_t i = 0; i < n; i++) {
-            s->tap[c * n + i] = (double)in->plane[c][i] + (rest ? (double)rest[c][i] : 0);
+            s->tap[c * n + i] = (double)in->plane[c][i] + (in->rest ? (double)in->rest[c][i] : 0);
             if (!isfinite(in->plane[c][i]) && bad++ == 0) first_channel = c, first = i;
         }
     if (bad == 0) return true;
@@ -334,11 +334,6 @@ static bool take_shape(psf *k, const psf_shape *s, bool fine, err *e) {
 }
 
 bool psf_make(psf *k, const psf_planes *in, const psf_options *options, err *e) {
-    return psf_make_fine(k, in, NULL, options, e);
-}
-
-bool psf_make_fine(psf *k, const psf_planes *in, const float *const *rest,
-                   const psf_options *options, err *e) {
     if (in->w == 0 || in->h == 0 || in->w > PSF_SIDE || in->h > PSF_SIDE)
         return err_set(e, ERR_DATA,
                        "the kernel has %" PRIu32 " x %" PRIu32 " taps; 1 to %d a side are possible",
@@ -350,11 +345,11 @@ bool psf_make_fine(psf *k, const psf_planes *in, const float *const *rest,
     psf made = {.made = effective(options)};
     const psf_options *o = &made.made;
     psf_shape s = {.size = {in->w, in->h}, .channels = in->channels};
-    bool ok = check_options(o, e) && take_planes(&s, in, rest, e) && find_center(&s, o, e);
+    bool ok = check_options(o, e) && take_planes(&s, in, e) && find_center(&s, o, e);
     const double scale[2] = {o->size * o->wide, o->size};
     if (ok && (scale[0] != 1 || scale[1] != 1)) ok = resize(&s, scale, e);
     if (ok && o->correlate) turn(&s);
-    ok = ok && shift_axis(&s, 0, e) && shift_axis(&s, 1, e) && take_shape(&made, &s, rest, e);
+    ok = ok && shift_axis(&s, 0, e) && shift_axis(&s, 1, e) && take_shape(&made, &s, in->rest, e);
     mem_free(s.tap);
     if (ok)
         *k = made;

@@ -51,10 +51,11 @@ typedef struct {
     double luminance[3]; /* weights of Y; zeros stand for Rec.709 */
 } psf_options;
 
-/* A kernel's planes, `channels` of w * h taps each. */
+/* A kernel's planes, `channels` of w * h taps each. rest: what the planes have lost of taps in
+ * double; NULL: nothing. */
 typedef struct {
     uint32_t w, h, channels;
-    const float *const *plane;
+    const float *const *plane, *const *rest;
 } psf_planes;
 
 typedef struct {
@@ -84,9 +85,6 @@ bool psf_find_center(double at[2], const psf_doubles *k, const psf_options *o, e
  * next even length without prime factors above 7); the psf keeps that size, and has taps below zero
  * if the kernel has sharp edges. */
 bool psf_make(psf *k, const psf_planes *in, const psf_options *o, err *e);
-/* Does so with taps in double, of which the planes have lost `rest`. */
-bool psf_make_fine(psf *k, const psf_planes *in, const float *const *rest, const psf_options *o,
-                   err *e);
 void psf_free(psf *k);
 bool psf_copy(psf *to, const psf *from, err *e);
 /* Returns a tap in double, by its place in the array. */

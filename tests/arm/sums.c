@@ -105,7 +105,7 @@ static psf make_kernel(void) {
         int x = i % KW - KW / 2, y = i / KW - KH / 2;
         tap[i] = 1 / (float)(1 + x * x + 2 * y * y + (x > 0));
     }
-    need(psf_make(&k, &(psf_planes){KW, KH, 1, &plane}, &o, &e), &e);
+    need(psf_make(&k, &(psf_planes){KW, KH, 1, &plane, NULL}, &o, &e), &e);
     return k;
 }
 

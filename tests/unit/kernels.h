@@ -36,7 +36,7 @@ static inline psf kernel_make(kernel_kind kind, uint32_t w, uint32_t h, uint32_t
     }
     psf k;
     psf_options o = {.center = PSF_AT, .at = {cx, cy}};
-    CHECK_OK(psf_make(&k, &(psf_planes){w, h, channels, plane}, &o, &e));
+    CHECK_OK(psf_make(&k, &(psf_planes){w, h, channels, plane, NULL}, &o, &e));
     mem_free(tap);
     return k;
 }

@@ -213,7 +213,7 @@ static const char *damaged_spectrum(void) {
     OWN(psf) k;
     OWN(spectrum) s;
     for (int i = 0; i < K * K; i++) tap[i] = (float)glare_power(i % K - K / 2, i / K - K / 2, 0);
-    CHECK_OK(psf_make(&k, &(psf_planes){K, K, 1, &plane}, &(psf_options){0}, &e));
+    CHECK_OK(psf_make(&k, &(psf_planes){K, K, 1, &plane, NULL}, &(psf_options){0}, &e));
     CHECK_OK(spectrum_make(&s, &k, make_threads(), &e));
     s.value[2 * (5 * s.m[1] + 7)] += 1;
     CHECK_OK(spectrum_file_write(path, &s, &e));

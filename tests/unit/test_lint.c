@@ -9,7 +9,7 @@ static float tap[3][(N + 1) * (N + 1)];
 static lint look(uint32_t w, uint32_t h, uint32_t channels) {
     const float *plane[3] = {tap[0], tap[1], tap[2]};
     lint l;
-    CHECK_OK(lint_kernel(&l, &(psf_planes){w, h, channels, plane}, &e));
+    CHECK_OK(lint_kernel(&l, &(psf_planes){w, h, channels, plane, NULL}, &e));
     return l;
 }
 
@@ -252,13 +252,13 @@ TEST(glances) {
         err e = {0};
         power(N, N, G[i].x, G[i].y, 6, 0);
         tap[0][5] += (float)G[i].spoilt;
-        CHECK_OK(lint_glance(said, &(psf_planes){N, N, 1, plane}, G[i].placed, &e));
+        CHECK_OK(lint_glance(said, &(psf_planes){N, N, 1, plane, NULL}, G[i].placed, &e));
         assert_string_equal(said, G[i].words);
     }
     for (int i = 0; i < N * N; i++) tap[0][i] = 1;
     err e = {0};
     char said[LINT_WORDS];
-    CHECK_OK(lint_glance(said, &(psf_planes){N, N, 1, plane}, false, &e));
+    CHECK_OK(lint_glance(said, &(psf_planes){N, N, 1, plane, NULL}, false, &e));
     assert_string_equal(said, "all taps are equal");
 }
 
@@ -329,7 +329,7 @@ TEST(models_pass) {
             CHECK_OK(model_kept(&kept, &enough, &r, 0.8, make_threads(), &e));
             if (kept < 0.8) continue;
             OWN(taps) k = taps_of(&r, make_threads());
-            const psf_planes made = {side, side, k.channels, (const float *const *)k.of};
+            const psf_planes made = {side, side, k.channels, (const float *const *)k.of, NULL};
             CHECK_OK(lint_kernel(&l, &made, &e));
             kernel_finding f[KERNEL_FINDINGS];
             if (warnings(&l) && kernel_findings(f, &l))

@@ -90,7 +90,7 @@ static psf make_kernel(size_t i) {
         tap[q] = (float)KERNEL[i].tap((double)(q % n) - n / 2, (double)(q / n) - n / 2);
     psf k;
     const float *plane = tap;
-    CHECK_OK(psf_make(&k, &(psf_planes){n, n, 1, &plane}, &(psf_options){0}, &e));
+    CHECK_OK(psf_make(&k, &(psf_planes){n, n, 1, &plane, NULL}, &(psf_options){0}, &e));
     return k;
 }
 

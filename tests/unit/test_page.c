@@ -25,7 +25,7 @@ static kernel_page page(lint *l) {
                      .plane = {tap[0], tap[1], tap[2]},
                      .decades = 4};
     k.colour = *PRIMARIES_REC709;
-    CHECK_OK(lint_kernel(l, &(psf_planes){W, H, 3, k.plane}, &e));
+    CHECK_OK(lint_kernel(l, &(psf_planes){W, H, 3, k.plane, NULL}, &e));
     CHECK_OK(kernel_page_measure(&k, &e));
     return k;
 }

@@ -607,7 +607,7 @@ static device_pool *devices;
 static void open_trial(trial *t, uint32_t channels) {
     psf_options o = t->s.kernel;
     const float *taps[3] = {t->file[0].v, t->file[1].v, t->file[2].v};
-    const psf_planes planes = {t->file[0].w, t->file[0].h, channels, taps};
+    const psf_planes planes = {t->file[0].w, t->file[0].h, channels, taps, NULL};
     image_luminance(&(image_part){0}, o.luminance); /* of a file without chromaticities */
     if (!psf_make(&t->k, &planes, &o, &e)) {
         t->s.kernel.normalize = o.normalize = PSF_NONE; /* its sum cannot be normalised */

@@ -10,7 +10,7 @@ static psf make(uint32_t w, uint32_t h, uint32_t channels, const float *tap, psf
     psf k;
     const float *plane[PSF_CHANNELS];
     for (uint32_t c = 0; c < channels; c++) plane[c] = tap + (size_t)c * w * h;
-    CHECK_OK(psf_make(&k, &(psf_planes){w, h, channels, plane}, &o, &e));
+    CHECK_OK(psf_make(&k, &(psf_planes){w, h, channels, plane, NULL}, &o, &e));
     return k;
 }
 
@@ -19,7 +19,7 @@ static void refused(uint32_t w, uint32_t h, uint32_t channels, const float *tap,
     psf k;
     const float *plane[PSF_CHANNELS + 1];
     for (uint32_t c = 0; c < channels && c <= PSF_CHANNELS; c++) plane[c] = tap + (size_t)c * w * h;
-    CHECK_REFUSED(psf_make(&k, &(psf_planes){w, h, channels, plane}, &o, &e), code, words);
+    CHECK_REFUSED(psf_make(&k, &(psf_planes){w, h, channels, plane, NULL}, &o, &e), code, words);
 }
 
 static reference reference_of(const psf *k, const float *in, uint32_t w, uint32_t h) {

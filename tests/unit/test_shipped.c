@@ -313,7 +313,7 @@ static void check_lamp(look *k, int side, double light) {
 /* 8. Its taps are those of testdata/shipped.txt, and the linter has the figures of that file and
  * nothing to warn of. */
 static void check_golden(const look *k, const char *golden) {
-    const psf_planes taps = {k->r.w, k->r.h, k->channels, (const float *const *)k->plane};
+    const psf_planes taps = {k->r.w, k->r.h, k->channels, (const float *const *)k->plane, NULL};
     const char *name = strrchr(k->path, '/') + 1;
     kernel_finding found[KERNEL_FINDINGS];
     char line[256], hex[HASH_TEXT];

@@ -230,8 +230,7 @@ static bool look_at(listed *l, bool is_image, par *threads, err *e) {
     image_reader *in = image_open(l->path, NULL, threads, e);
     if (!in) return false;
     const image_part *p = &image_reader_header(in)->part[0];
-    const image_attr *a = image_find_attr(p, "comments");
-    if (a) snprintf(l->about, sizeof l->about, "%.*s", (int)a->bytes, (const char *)a->data);
+    image_attr_text(p, "comments", l->about, sizeof l->about);
     l->w = image_width(p), l->h = image_height(p);
     image_close(&in);
     return true;

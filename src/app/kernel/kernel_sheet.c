@@ -126,26 +126,15 @@ static bool sheet_kernel(void *ctx, size_t i, int worker, err *e) {
     return ok;
 }
 
-/* Reads the sentence that a kernel's file says of itself. */
-static void sheet_about(sheet_look *l, const char *path) {
-    image_reader *r = image_open(path, NULL, l->of->c->threads, NULL);
-    const image_attr *a = r ? image_find_attr(&image_reader_header(r)->part[0], "comments") : NULL;
-    char raw[sizeof l->about];
-    if (a) {
-        snprintf(raw, sizeof raw, "%.*s", (int)min_u32(a->bytes, sizeof raw - 1),
-                 (const char *)a->data);
-        text_clean(l->about, sizeof l->about, raw);
-    }
-    image_close(&r);
-}
-
 static bool sheet_bloom(sheet_look *l, err *e) {
     const sheet *s = l->of;
     const size_t pixels = (size_t)s->light.width * s->light.height;
     bloom_settings how = s->c->s.bloom;
     bloom_report *report = NULL;
     how.kernel.size = l->scale;
-    sheet_about(l, l->path);
+    image_reader *r = image_open(l->path, NULL, s->c->threads, NULL);
+    if (r) image_attr_text(&image_reader_header(r)->part[0], "comments", l->about, sizeof l->about);
+    image_close(&r);
     how.device = "cpu";
     how.cache_size = 0;
     how.tolerance = 1e-2; /* a hundredth of a pixel's light is below a step of 8 bits */

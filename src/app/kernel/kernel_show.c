@@ -38,25 +38,14 @@ int kernel_check(cli *c, text *out, err *e) {
 /* --- how the kernel was made -------------------------------------------------------------------
  */
 
-/* Reads an attribute that is text; "" where there is none. */
-static void text_attr(char *to, size_t room, const image_part *p, const char *name) {
-    const image_attr *a = image_find_attr(p, name);
-    *to = 0;
-    if (!a || strcmp(a->type, "string") != 0) return;
-    char raw[512];
-    snprintf(raw, sizeof raw, "%.*s", (int)min_u32(a->bytes, sizeof raw - 1),
-             (const char *)a->data);
-    text_clean(to, room, raw);
-}
-
 /* Says how the kernel was made: by the parameters that the file has, if they are possible; the
  * others have their presets. */
 static void add_origin(kernel_page *k, const image_part *p, text *words) {
     enum { LINE = 90 }; /* bytes that fit the page */
     char name[64], edit[256], about[512];
-    text_attr(about, sizeof about, p, "comments");
-    text_attr(name, sizeof name, p, "fftbloom.model");
-    text_attr(edit, sizeof edit, p, "fftbloom.edit");
+    image_attr_text(p, "comments", about, sizeof about);
+    image_attr_text(p, "fftbloom.model", name, sizeof name);
+    image_attr_text(p, "fftbloom.edit", edit, sizeof edit);
     const model *m = *name ? model_find(name) : NULL;
     if (*about) text_add(words, "%s%s", about, *name ? "; " : "");
     if (*name) text_add(words, "model %s", name);

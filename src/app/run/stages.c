@@ -230,11 +230,8 @@ bool stages_in_open(stages *l, image_reader *from, const settings *s, par *threa
     image_header h;
     *l = (stages){.s = s, .threads = threads, .from = from};
     if (!image_header_copy(&h, image_reader_header(from), e)) return false;
-    bool picture = s->output && output_is_picture(s->output);
-    for (int i = 0; i < h.parts; i++) {
-        if (s->packing) h.part[i].packing = (compression)(s->packing - 1);
-        if (picture) h.part[i].order = LINES_INCREASING; /* it is made from the top down */
-    }
+    for (int i = 0; i < h.parts && s->packing; i++)
+        h.part[i].packing = (compression)(s->packing - 1);
     bool ok = open_list(l, IN, &h, e);
     image_header_free(&h);
     return ok || err_in(e, "%s", image_reader_path(from));

@@ -234,7 +234,8 @@ static void check_bloom(const bloom_case *c, const lab_gpu *whole) {
         for (size_t n = 0; n < pixels; n++) in[i][n] = (float)pipe_random(&seed);
         for (size_t n = 0; n < taps; n++) plane[i][n] = (float)pipe_random(&seed);
     }
-    const psf_planes planes = {c->kernel, c->kernel, c->channels, (const float *const *)plane};
+    const psf_planes planes = {c->kernel, c->kernel, c->channels, (const float *const *)plane,
+                               NULL};
     const psf_options centre = {.center = PSF_AT, .at = {c->cx, c->cy}};
     CHECK_OK(psf_make(&kernel, &planes, &centre, &e));
     if (!c->shuffles) gpu.subgroup = 0;
