@@ -190,7 +190,7 @@ $(SO): $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/lib/*.c)) $(LIB) src/lib/f
 # --- the lab: a program of its own, of what is in tests/bench/lab and the library ------------------
 FFTLAB := $(BUILD)/fftlab
 LAB_O  := $(patsubst $(LAB)/%.c,$(BUILD)/tests/lab/%.o,$(filter-out $(LAB)/test_% $(LAB)/fftlab.c $(LAB)/fft_vkfft.c,$(wildcard $(LAB)/*.c)))
-$(BUILD)/tests/lab/%.o: C_FLAGS += -Itests/bench -I$(BUILD)/tests
+$(BUILD)/tests/lab/%.o: C_FLAGS += -Itests -Itests/bench -I$(BUILD)/tests
 $(BUILD)/tests/lab/%.o: $(LAB)/%.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)

@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/vector.h"
-#include "math/reference.h"
 
 #include <math.h>
 
@@ -40,7 +39,7 @@ static void load(double *to, const definition_rows *r, const definition_kernel *
     for (uint32_t i = 0; i < is->w; i++) {
         if (i == begin) i = end;
         if (i == is->w) break;
-        int64_t from = reference_source(first + i, r->w, k->border[PLAN_X]);
+        int64_t from = plan_place(k->border[PLAN_X], r->w, first + i);
         to[i] = 0;
         if (from < 0) continue;
         image_to_float(v, r->plane, r->type, at + (size_t)from, 1);
@@ -94,7 +93,7 @@ bool definition_add(definition_pixel *p, const definition_rows *r, const definit
     sums all = {.sum = {{0}}};
     for (uint32_t q = 0; q < is->h; q++) {
         const size_t row = first + (size_t)q * is->w;
-        int64_t y = reference_source((int64_t)p->y + is->cy - q, r->h, k->border[PLAN_Y]);
+        int64_t y = plan_place(k->border[PLAN_Y], r->h, (int64_t)p->y + is->cy - q);
         if (y < r->first || y - r->first >= r->rows) continue;
         load(room, r, k, p->x, (uint32_t)(y - r->first));
         (vector_wide() ? add_wide : add_plain)(&all, is->tap + row, room, is->w);

@@ -100,11 +100,6 @@ void space_id(const curve *c, const primaries_row *p, text *to) {
     text_add(to, "%s%s_%s_scene", known ? "" : "ocio:", c->name, p->name);
 }
 
-void space_describe(const colour_space *s, text *to) {
-    text_add(to, "%s", s->curve->title);
-    if (s->primaries) text_add(to, ", %s primaries", s->primaries->title);
-}
-
 void space_names(text *to) {
     for (size_t i = 0; i < sizeof ALIAS / sizeof ALIAS[0]; i++)
         if (ALIAS[i].offered) text_add(to, i ? ", %s" : "%s", ALIAS[i].name);

@@ -1,6 +1,6 @@
 /* border.h - finds the places where a border shows a sample.
  *
- * It is the inverse of reference_source and plan_source: they say what a place outside the image
+ * It is the inverse of plan_place and plan_source: they say what a place outside the image
  * reads, and this module says at which places one sample is seen, its own included. The
  * energy ledger counts each sample at all of them. The module knows nothing of transforms. */
 #ifndef MATH_BORDER_H

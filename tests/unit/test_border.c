@@ -1,6 +1,6 @@
 /* test_border.c - where borders show a sample, against asking every place what it reads. */
 #include "math/border.h"
-#include "math/reference.h"
+#include "unit/reference.h"
 
 #include "unit/check.h"
 

@@ -1,9 +1,9 @@
 /* test_plan.c - the planner, exhaustively: no plan wraps light around, breaks a limit of its
  * device, or overflows; and every request is met or refused with a sentence. */
 #include "math/lengths.h"
-#include "math/reference.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
+#include "unit/reference.h"
 
 /* The limits that Vulkan guarantees for every device, those of two real ones, and the CPU
  * engine. */

@@ -1,7 +1,7 @@
 /* Kernels: where the centre goes, what becomes 1, what is refused. */
 #include "kernel/psf.h"
-#include "math/reference.h"
 #include "unit/check.h"
+#include "unit/reference.h"
 
 #include <complex.h>
 #include <float.h>

@@ -1,6 +1,6 @@
 /* The reference itself, against cases small enough to do by hand. */
-#include "math/reference.h"
 #include "unit/check.h"
+#include "unit/reference.h"
 
 TEST(borders_by_hand) {
     /* Coordinates -7 .. 9 of a line of three. */

@@ -2,10 +2,10 @@
  * all that the kernel brings into it, a transform of the tile's length has a plan of that length,
  * and what is chosen fits and is not dearer than simple choices of the test's own. */
 #include "math/lengths.h"
-#include "math/reference.h"
 #include "math/tiling.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
+#include "unit/reference.h"
 
 static uint64_t seed = 7;
 
