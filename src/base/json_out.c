@@ -80,6 +80,11 @@ void json_block(json_out *j, const char *key) {
     open(j, key, false, true);
 }
 
+void json_sheet(json_out *j, const char *key) {
+    open(j, key, false, j->words);
+    j->line = !j->words;
+}
+
 void json_list(json_out *j, const char *key) {
     open(j, key, true, true);
 }
@@ -98,12 +103,12 @@ void json_close(json_out *j) {
 }
 
 void json_line(json_out *j) {
-    j->line = true;
+    j->line = !j->words;
 }
 
 void json_string(json_out *j, const char *key, const char *s) {
     if (j->words) {
-        if (!s) return;
+        if (!s || !*s) return;
         begin_words(j, key, true);
         text_add_clean(j->to, s);
         return;
@@ -134,16 +139,18 @@ void json_int(json_out *j, const char *key, int64_t n) {
 }
 
 void json_uint(json_out *j, const char *key, uint64_t n) {
+    begin(j, key);
+    text_add(j->to, "%" PRIu64, n);
+}
+
+void json_size(json_out *j, const char *key, uint64_t n) {
     char size[32];
-    const bool bytes = j->words && key && strstr(key, "bytes");
-    if (bytes && strcmp(key, "bytes") == 0)
-        begin_words(j, key, true);
-    else
-        begin(j, key);
-    if (bytes)
-        text_add(j->to, "%s", text_bytes((double)n, size));
-    else
-        text_add(j->to, "%" PRIu64, n);
+    if (!j->words) {
+        json_uint(j, key, n);
+        return;
+    }
+    begin_words(j, key, strcmp(key, "bytes") == 0);
+    text_add(j->to, "%s", text_bytes((double)n, size));
 }
 
 void json_real(json_out *j, const char *key, int digits, double v) {

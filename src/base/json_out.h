@@ -49,6 +49,8 @@ void json_object(json_out *j, const char *key);
 void json_array(json_out *j, const char *key);
 void json_block(json_out *j, const char *key);
 void json_list(json_out *j, const char *key);
+/* Opens an object that has one member a line in words alone. */
+void json_sheet(json_out *j, const char *key);
 void json_close(json_out *j);
 
 /* Lets the next member begin a line though it is in no block, or the closing bracket unless the
@@ -60,6 +62,8 @@ void json_string(json_out *j, const char *key, const char *s);
 void json_bool(json_out *j, const char *key, bool b);
 void json_int(json_out *j, const char *key, int64_t n);
 void json_uint(json_out *j, const char *key, uint64_t n);
+/* Adds a number of bytes; in words such as 1.5 GB. */
+void json_size(json_out *j, const char *key, uint64_t n);
 /* Adds a number with `digits` digits in all, as %g writes it; 17 bring every double back. */
 void json_real(json_out *j, const char *key, int digits, double v);
 /* Does the same, but writes "inf", "-inf" or "nan" for a number that is not finite. */

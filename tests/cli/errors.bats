@@ -253,14 +253,10 @@ words = open(sys.argv[1] + ".txt").read()
 def has(*parts):
     for part in parts:
         assert part in words, part
-has("lengths  %d x %d\n" % tuple(p["lengths"]),
-    "order    %s first (cost %.4g with x first, %.4g with y first), %s" % (p["first"], *p["cost"], p["precision"]),
-    "%d channel" % p["channels"])
-if sys.argv[1] == "software":
-    for axis, extent, length in zip("xy", p["image"], p["lengths"]):
-        has("%s axis" % axis, "%d pixels" % extent, ": length %d = " % length)
-    for name in ("image", "half spectrum", "kernel", "tables"):
-        assert name in [l for l in words.splitlines() if l.startswith("memory ")][0], name
+has("  lengths     %d %d\n" % tuple(p["lengths"]), "  first       %s\n" % p["first"], "  precision   %s\n" % p["precision"],
+    "  channels    %d\n" % p["channels"], "  passes      %s\n" % " ".join(p["passes"]))
+bytes = [l for l in words.splitlines() if l.startswith("  bytes       image")][0]
+assert all((name in bytes) == (p["bytes"][name] > 0) for name in p["bytes"]), bytes
 P
     done
     # It is that of the run, also where the window grows.

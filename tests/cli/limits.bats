@@ -18,8 +18,7 @@ setup() {
 65 | 65536 x 65536 pixels are too many for a picture, which has 2^30 at the most | $corpus/wide_display.exr $kernel -o out.png --window display --mem-limit 2GB
 T
     [ -z "$(ls)" ]
-    says 0 "65536 x 65536 pixels in " plan "$corpus/wide_display.exr" "$kernel" --window display --mem-limit 2GB --device cpu
-    [[ "$output" == *" tiles of "* ]]
+    says 0 "tiles       image 65536 65536, count " plan "$corpus/wide_display.exr" "$kernel" --window display --mem-limit 2GB --device cpu
 }
 
 # A header and a table for 16384 x 32768 pixels, whose chunks hold nothing that can be decoded.

@@ -135,7 +135,7 @@ const command COMMANDS[] = {
         .usage = "IN KERNEL [-o OUT] [options]",
         .summary = "Show what a run would do, and at what cost; no device work.",
         .about =
-            "Shows lengths, radices, axis order, device, memory and passes of the first "
+            "Shows lengths, axis order, device, memory and passes of the first "
             "colour layer, and how the accuracy that was asked for would be kept. With -o OUT it "
             "lists the frames that would be made instead, and writes nothing.",
         .max_words = 2,

@@ -40,7 +40,7 @@ void describe_device(json_out *j, const char *key, const engine_device *d, int i
     json_string(j, "driver", d->driver);
     json_string(j, "uuid", uuid_of(d, uuid));
     if (j->words) { /* limits are for machines */
-        if (d->memory) json_uint(j, "bytes", d->memory);
+        if (d->memory) json_size(j, "bytes", d->memory);
         if (d->limits.float64) json_string(j, "float64", "float64");
         json_close(j);
         return;
@@ -63,38 +63,37 @@ static uint32_t length_along(const plan *p, uint32_t axis) {
     return p->axis[p->first == axis ? 0 : 1].length;
 }
 
-/* The memory of a plan on its device. */
-typedef struct {
-    const char *key, *words; /* in JSON, and for people */
-    uint64_t bytes;
-    uint32_t tile;
-} buffer;
-enum { BUFFERS = 9, ONCE = 5 }; /* from ONCE on they are there once, and before in each frame */
-
-static void list_buffers(const plan *p, buffer to[BUFFERS]) {
-    const char *input = p->ask.planes.in == PLAN_HALFS ? "image as halfs" : "image";
-    /* Passes 1 and 2 may leave their half spectra differently. */
-    uint64_t second = p->tile != p->tile_in ? p->scratch_bytes : 0;
-    const buffer all[BUFFERS] = {{"image", "result", p->image_bytes, 0},
-                                 {"input", input, p->input_bytes, 0},
-                                 {"mask", "mask", p->mask_bytes, 0},
-                                 {"glare", "glare", p->glare_bytes, 0},
-                                 {"totals", "totals", p->total_bytes, 0},
-                                 {"scratch", "half spectrum", p->scratch_bytes, p->tile_in},
-                                 {"tiled", "a second one", second, p->tile},
-                                 {"spectrum", "kernel", p->spectrum_bytes, 0},
-                                 {"twiddle", "tables", p->twiddle_bytes, 0}};
-    memcpy(to, all, sizeof all);
+/* Adds the memory of a plan on its device. In words what is not there is left out. */
+static void plan_bytes_json(json_out *j, const plan *p) {
+    const bool travels = p->ask.limits.invocations > 0;
+    const struct {
+        const char *key;
+        uint64_t bytes;
+    } all[] = {
+        {"image", p->image_bytes},
+        {"input", p->input_bytes},
+        {"mask", p->mask_bytes},
+        {"glare", p->glare_bytes},
+        {"totals", p->total_bytes},
+        {"scratch", p->scratch_bytes},
+        /* Passes 1 and 2 may leave their half spectra differently. */
+        {"tiled", p->tile != p->tile_in ? p->scratch_bytes : 0},
+        {"spectrum", p->spectrum_bytes},
+        {"twiddle", p->twiddle_bytes},
+        {"up", travels ? plan_bytes_up(p) : 0},
+        {"down", travels ? plan_bytes_down(p) : 0},
+        {"all", plan_device_bytes(p)},
+    };
+    json_object(j, "bytes");
+    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
+        if (!j->words || all[i].bytes) json_size(j, all[i].key, all[i].bytes);
+    json_close(j);
 }
 
 void describe_plan_json(json_out *j, const char *key, const plan *p) {
     const plan_request *a = &p->ask;
     const uint32_t lengths[] = {length_along(p, PLAN_X), length_along(p, PLAN_Y)};
-    const bool travels = a->limits.invocations > 0;
-    buffer all[BUFFERS];
-    list_buffers(p, all);
-    json_object(j, key);
-    json_line(j);
+    json_sheet(j, key);
     json_uints(j, "image", a->size, PLAN_AXES);
     json_uints(j, "reach_before", a->reach_lo, PLAN_AXES);
     json_uints(j, "reach_after", a->reach_hi, PLAN_AXES);
@@ -110,12 +109,7 @@ void describe_plan_json(json_out *j, const char *key, const plan *p) {
     json_line(j);
     json_uint(j, "channels_per_bind", p->channels_per_bind);
     json_uint(j, "frames", p->frames);
-    json_object(j, "bytes");
-    for (int i = 0; i < BUFFERS; i++) json_uint(j, all[i].key, all[i].bytes);
-    json_uint(j, "up", travels ? plan_bytes_up(p) : 0);
-    json_uint(j, "down", travels ? plan_bytes_down(p) : 0);
-    json_uint(j, "all", plan_device_bytes(p));
-    json_close(j);
+    plan_bytes_json(j, p);
     json_line(j);
     json_array(j, "passes");
     for (uint32_t i = 0; i < p->passes; i++) json_string(j, NULL, plan_pass_name(p->pass[i].kind));
@@ -127,54 +121,6 @@ void describe_plan_line(const plan *p, text *to) {
     text_add(to, "%u x %u in %u x %u, %s first, %s%s", p->ask.size[0], p->ask.size[1],
              length_along(p, PLAN_X), length_along(p, PLAN_Y), AXIS[p->first],
              precision(p->sample_bytes == 8), p->ask.planes.in == PLAN_HALFS ? " from halfs" : "");
-}
-
-static void radices(const plan_fft *f, text *to) {
-    for (uint32_t i = 0; i < f->stages; i++) text_add(to, "%s%u", i ? " x " : "", f->radix[i]);
-}
-
-static void axis_words(const plan_axis *a, const char *name, const char *which, text *to) {
-    text_add(to, "%s axis, %s: %u pixels, %s border, %u needed before and %u after: length %u",
-             name, which, a->extent, plan_border_name(a->border), a->before, a->after, a->length);
-    text_add(to, a->fft.stages ? " = " : "");
-    radices(&a->fft, to);
-    if (a->alone) text_add(to, " x 2, each row alone");
-    text_add(to, "\n");
-}
-
-static void memory_words(const plan *p, text *to) {
-    buffer all[BUFFERS];
-    char b[32];
-    const char *sep = "";
-    list_buffers(p, all);
-    text_add(to, "memory   %s: ", text_bytes((double)plan_device_bytes(p), b));
-    for (int i = 0; i < BUFFERS; i++) {
-        if (i == ONCE && p->frames > 1) text_add(to, ", of %u frames in flight each", p->frames);
-        if (!all[i].bytes) continue;
-        text_add(to, "%s%s %s", sep, all[i].words, text_bytes((double)all[i].bytes, b));
-        if (all[i].tile) text_add(to, " in tiles of %u", all[i].tile);
-        sep = ", ";
-    }
-    if (p->channels_per_bind < p->ask.channels)
-        text_add(to, "; %u channel%s at a time", p->channels_per_bind,
-                 p->channels_per_bind == 1 ? "" : "s");
-    text_add(to, "\n");
-    if (!p->ask.limits.invocations) return;
-    text_add(to, "travels  %s up", text_bytes((double)plan_bytes_up(p), b));
-    text_add(to, " and %s down for each frame\n", text_bytes((double)plan_bytes_down(p), b));
-}
-
-void describe_plan(const plan *p, text *to) {
-    const plan_request *a = &p->ask;
-    text_add(to, "image    %u x %u, %u channel%s, kernel reaches %u+%u x %u+%u\n", a->size[0],
-             a->size[1], a->channels, a->channels == 1 ? "" : "s", a->reach_lo[0], a->reach_hi[0],
-             a->reach_lo[1], a->reach_hi[1]);
-    text_add(to, "lengths  %u x %u\n", length_along(p, PLAN_X), length_along(p, PLAN_Y));
-    text_add(to, "order    %s first (cost %.4g with x first, %.4g with y first), %s\n",
-             AXIS[p->first], p->cost[0], p->cost[1], precision(p->sample_bytes == 8));
-    memory_words(p, to);
-    axis_words(&p->axis[0], AXIS[p->first], "first", to);
-    axis_words(&p->axis[1], AXIS[1 - p->first], "second", to);
 }
 
 void describe_times_json(json_out *j, const char *key, const engine_times *t, const plan *p) {
@@ -213,7 +159,7 @@ static void bad_json(const bloom_report *r, json_out *j) {
 
 static void promise_json(const bloom_report *r, json_out *j) {
     const accuracy *a = &r->promise.method;
-    json_object(j, "promise");
+    json_sheet(j, "promise");
     add_real(j, "tolerance", r->promise.tolerance);
     json_bool(j, "kept", a->kept);
     json_string(j, "precision", precision(a->precision == PRECISION_FLOAT64));
@@ -263,7 +209,7 @@ static void ledger_json(const ledger_row *row, json_out *j) {
 }
 
 void describe_result_json(json_out *j, const bloom_report *r) {
-    if (r->groups || r->bad) bad_json(r, j);
+    if (r->bad || (r->groups && !j->words)) bad_json(r, j);
     if (r->groups) promise_json(r, j);
     if (r->verified.found.pixels) verified_json(r, j);
     if (!r->ledger_rows) return;
@@ -279,7 +225,7 @@ void describe_tiles_json(json_out *j, const tiling *t) {
     json_uints(j, "size", t->tile, PLAN_AXES);
     json_uints(j, "kept", t->kept, PLAN_AXES);
     json_uint(j, "channels", t->channels);
-    json_uint(j, "bytes", t->bytes);
+    json_size(j, "bytes", t->bytes);
     json_close(j);
 }
 
@@ -292,20 +238,10 @@ void describe_tiles(const tiling *t, text *to) {
 
 void describe_memory_json(json_out *j, const mem_plan *m) {
     json_object(j, "memory");
-    json_uint(j, "all", m->bytes);
+    json_size(j, "all", m->bytes);
     for (uint32_t i = 0; i < m->parts; i++)
-        if (m->part[i].bytes) json_uint(j, m->part[i].what, m->part[i].bytes);
+        if (m->part[i].bytes) json_size(j, m->part[i].what, m->part[i].bytes);
     json_close(j);
-}
-
-void describe_memory(const mem_plan *m, text *to) {
-    char b[32];
-    text_add(to, "host     %s", text_bytes((double)m->bytes, b));
-    for (uint32_t i = 0, n = 0; i < m->parts; i++)
-        if (m->part[i].bytes)
-            text_add(to, "%s%s %s", n++ ? ", " : ": ", m->part[i].what,
-                     text_bytes((double)m->part[i].bytes, b));
-    text_add(to, "\n");
 }
 
 void describe_made_json(json_out *j, const bloom_report *r) {
@@ -319,23 +255,14 @@ void describe_made_json(json_out *j, const bloom_report *r) {
 }
 
 void describe_notes_json(json_out *j, const char *lines, const bloom_report *r) {
-    json_array(j, "notes");
+    if (j->words && !lines && !(r && r->notes)) return;
+    if (j->words)
+        json_list(j, "notes");
+    else
+        json_array(j, "notes");
     json_lines(j, lines);
     for (uint32_t i = 0; r && i < r->notes; i++) json_string(j, NULL, r->note[i]);
     json_close(j);
-}
-
-void describe_promise(const bloom_report *r, text *to) {
-    char how[200];
-    const bloom_bad *b = &r->first_bad[0];
-    accuracy_text(&r->promise.method, how, sizeof how);
-    text_add(to, "promise  tolerance %g, channel '%s' is nearest to it: %s\n", r->promise.tolerance,
-             r->promise.channel, how);
-    if (r->bad)
-        text_add(to,
-                 "bad      %" PRIu64 " pixel%s NaN or infinite, the first in channel '%s' at %d, "
-                 "%d\n",
-                 r->bad, r->bad == 1 ? " is" : "s are", b->channel, b->x, b->y);
 }
 
 void describe_verified(const bloom_report *r, text *to) {

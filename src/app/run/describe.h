@@ -19,9 +19,8 @@ void describe_times_json(json_out *j, const char *key, const engine_times *t, co
 /* Say how an image is cut into tiles: the member "tiles"; a line without its end. */
 void describe_tiles_json(json_out *j, const tiling *t);
 void describe_tiles(const tiling *t, text *to);
-/* Say what of the host's memory an image takes: the member "memory"; a line. */
+/* Says what of the host's memory an image takes: the member "memory". */
 void describe_memory_json(json_out *j, const mem_plan *m);
-void describe_memory(const mem_plan *m, text *to);
 /* Add the members on an image's result: bad pixels, the promise and how it was kept, the findings
  * of --verify, the energy ledger. Leaves out those that there is nothing to say about. */
 void describe_result_json(json_out *j, const bloom_report *r);
@@ -31,12 +30,8 @@ void describe_made_json(json_out *j, const bloom_report *r);
  * NULL, too. */
 void describe_notes_json(json_out *j, const char *lines, const bloom_report *r);
 
-/* Says the plan but for its passes, which only the JSON has. */
-void describe_plan(const plan *p, text *to);
 /* Adds "1920 x 1080 in 2048 x 1215, y first, float32": one line for logs. */
 void describe_plan_line(const plan *p, text *to);
-/* Adds "promise  tolerance 0.001, ...", for `fftbloom plan`. */
-void describe_promise(const bloom_report *r, text *to);
 /* Adds "verified 2000 pixels, the worst off by 1e-5 ...", for logs. */
 void describe_verified(const bloom_report *r, text *to);
 

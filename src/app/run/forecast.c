@@ -75,30 +75,13 @@ static double work_of(const forecast *f) {
     return device_work(&r);
 }
 
-void forecast_words(const forecast *f, text *to) {
-    text_add(to,
-             "rule     auto takes a GPU with memory of its own from %d frames of 1920 x 1080 on, "
-             "else the CPU; this run has %.3g\n",
-             DEVICE_WORK, work_of(f));
-    for (uint32_t i = 0; i < f->all.devices; i++) {
-        const device_forecast *one = &f->all.each[i];
-        const engine_device *d = &f->all.device[i];
-        text_add(to, "%s ", (int)i == f->best ? "->" : "  ");
-        if (d->number >= 0) text_add(to, "%d ", d->number);
-        text_add(to, "%-8s ", engine_class_name(d->class));
-        if (one->possible)
-            text_add(to, "lengths %u x %u", one->plan.axis[one->plan.first != PLAN_X].length,
-                     one->plan.axis[one->plan.first == PLAN_X].length);
-        else
-            text_add(to, "cannot: %s", one->why);
-        if (one->possible && d->class != ENGINE_CPU)
-            text_add(to, ", %" PRIu64 " bytes on it", plan_device_bytes(&one->plan));
-        text_add(to, "; %s%s\n", d->name, one->wanted ? "" : " (not asked for)");
-    }
-}
-
 void forecast_json(const forecast *f, json_out *j, const char *key) {
     json_real(j, "work", 6, work_of(f));
+    if (j->words)
+        text_add(json_here(j, "rule"),
+                 "auto takes a GPU with memory of its own from %d frames of 1920 x 1080 on, else "
+                 "the CPU",
+                 DEVICE_WORK);
     json_list(j, key);
     for (uint32_t i = 0; i < f->all.devices; i++) {
         const device_forecast *one = &f->all.each[i];
@@ -112,7 +95,7 @@ void forecast_json(const forecast *f, json_out *j, const char *key) {
                        (uint32_t[]){p->axis[p->first != PLAN_X].length,
                                     p->axis[p->first == PLAN_X].length},
                        2);
-            json_uint(j, "bytes", plan_device_bytes(p));
+            json_size(j, "bytes", plan_device_bytes(p));
         } else {
             json_string(j, "why", one->why);
         }

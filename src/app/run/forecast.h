@@ -23,9 +23,8 @@ typedef struct {
 bool forecast_make(forecast *f, const settings *s, par *threads, err *e);
 void forecast_free(forecast *f);
 
-/* Add the rule of the choice, and lengths and bytes on each device: as lines for people, which mark
- * the one that would be taken, or as a JSON array with an object per device. */
-void forecast_words(const forecast *f, text *to);
+/* Adds the run's work, the rule of the choice, and for each device an object with lengths and
+ * bytes. */
 void forecast_json(const forecast *f, json_out *j, const char *key);
 
 /* Adds for `plan` with an output, as text or as JSON, the frames that would be made or passed over.

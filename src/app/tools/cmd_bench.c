@@ -105,13 +105,13 @@ static void bench_add_json(const row *r, json_out *j) {
     json_fixed(j, "least", NANO, m->frame.least);
     describe_times_json(j, "times", &medians, p);
     spread_json(&m->frame, j);
-    json_uint(j, "bytes", r->bytes);
+    json_size(j, "bytes", r->bytes);
     json_fixed(j, "copy", NANO, m->copy);
     json_list(j, "passes");
     for (uint32_t i = 0; i < p->passes; i++) {
         json_object(j, NULL);
         json_string(j, "pass", plan_pass_name(p->pass[i].kind));
-        json_uint(j, "bytes", p->pass[i].bytes);
+        json_size(j, "bytes", p->pass[i].bytes);
         json_fixed(j, "copy", NANO, m->copy_pass[i]);
         spread_json(&m->times.pass[i], j);
         json_close(j);

@@ -25,13 +25,13 @@ static bool list(const request *r, err *e) {
         return false;
     if (!j->words) {
         json_uint(j, "budget", r->budget);
-        json_uint(j, "bytes", l.bytes);
+        json_size(j, "bytes", l.bytes);
     }
     json_list(j, "entries");
     for (size_t i = 0; i < l.count; i++) {
         json_object(j, NULL);
         json_string(j, "name", l.entry[i].name);
-        json_uint(j, "bytes", l.entry[i].bytes);
+        json_size(j, "bytes", l.entry[i].bytes);
         json_moment(j, "used", l.entry[i].used);
         json_close(j);
     }
@@ -78,9 +78,9 @@ static bool trim_entries(const request *r, err *e) {
         !records_sweep(&frames, r->dir, r->budget ? RECORD_DAYS : 0, e))
         return false;
     json_uint(j, "removed", t.removed);
-    json_uint(j, "removed_bytes", t.removed_bytes);
+    json_size(j, "removed_bytes", t.removed_bytes);
     json_uint(j, "kept", t.kept);
-    json_uint(j, "kept_bytes", t.kept_bytes);
+    json_size(j, "kept_bytes", t.kept_bytes);
     json_uint(j, "records_removed", frames.removed);
     json_uint(j, "records_kept", frames.count);
     return true;

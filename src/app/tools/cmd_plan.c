@@ -22,32 +22,18 @@ int cmd_plan(cli *c, text *out, err *e) {
     if (ok && forecast_make(&f, &c->s, c->threads, e)) {
         const engine_device *d = &f.all.device[f.best];
         const plan *p = &f.all.each[f.best].plan;
-        if (c->s.json) {
-            json_out to = json_begin(out);
-            json_string(&to, "input", f.input);
-            json_string(&to, "kernel", f.kernel);
-            describe_device(&to, "device", d, d->number);
-            json_uint(&to, "images", f.images);
-            forecast_json(&f, &to, "forecast");
-            if (f.tiles.channels) describe_tiles_json(&to, &f.tiles);
-            describe_memory_json(&to, &f.memory);
-            describe_plan_json(&to, "plan", p);
-            describe_result_json(&to, r);
-            describe_notes_json(&to, NULL, r);
-            json_end(&to);
-        } else {
-            text_add(out, "device   %s (%s)\n", d->name, engine_class_name(d->class));
-            if (f.tiles.channels) {
-                text_add(out, "tiles    ");
-                describe_tiles(&f.tiles, out);
-                text_add(out, "; each:\n");
-            }
-            describe_plan(p, out);
-            describe_memory(&f.memory, out);
-            if (r->groups) describe_promise(r, out);
-            for (uint32_t i = 0; i < r->notes; i++) text_add(out, "note     %s\n", r->note[i]);
-            forecast_words(&f, out);
-        }
+        json_out to = told_begin(out, c->s.json);
+        json_string(&to, "input", f.input);
+        json_string(&to, "kernel", f.kernel);
+        describe_device(&to, "device", d, d->number);
+        json_uint(&to, "images", f.images);
+        forecast_json(&f, &to, "forecast");
+        if (f.tiles.channels) describe_tiles_json(&to, &f.tiles);
+        describe_memory_json(&to, &f.memory);
+        describe_plan_json(&to, "plan", p);
+        describe_result_json(&to, r);
+        describe_notes_json(&to, NULL, r);
+        json_end(&to);
     }
     forecast_free(&f);
     job_files_free(&first);

@@ -54,7 +54,7 @@ static void precompute_tell(const settings *s, const spectrum *k, const char *fa
     if (!s->json) return;
     json_out j = json_begin(out);
     json_string(&j, "output", s->output);
-    json_uint(&j, "bytes", (uint64_t)st.st_size);
+    json_size(&j, "bytes", (uint64_t)st.st_size);
     json_bool(&j, "cached", k->cached);
     json_uints(&j, "kernel", (uint32_t[]){k->kernel.w, k->kernel.h}, 2);
     json_uint(&j, "channels", k->kernel.channels);
