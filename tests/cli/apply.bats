@@ -28,7 +28,7 @@ sequence() { for i in "$@"; do cp in.exr "in.$i.exr"; done; }
 @test "type and compression are the input's, or what is asked for" {
     kind() { # FILE options...: the type and compression of what is made of it
         "$FFTBLOOM" "$1" kernel.exr -o out.exr "${@:2}"
-        "$FFTBLOOM" info out.exr | sed -n 's/.* R G B, //p; s/.*stored as *\([a-z]*\),.*/\1/p' | xargs
+        "$FFTBLOOM" info out.exr | sed -n 's/^ *R  *\([a-z]*\)  colour/\1/p; s/^ *compression \([a-z0-9]*\)$/\1/p' | xargs
     }
     [ "$(kind in.exr)" = "zip half" ]
     [ "$(kind in.exr --compression piz --pixel-type float)" = "piz float" ]

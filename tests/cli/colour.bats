@@ -14,7 +14,7 @@ setup_file() {
         point.exr 1x1 float 1 -- flat.exr 8x8 float 0.5,0.41,0.2
 }
 
-said() { "$FFTBLOOM" info out.exr | sed -n "s/^ *\(attributes\)\? *$1 ([a-z]*): //p"; }
+said() { "$FFTBLOOM" info out.exr | sed -n "s/^ *$1  *[a-z]*  //p"; }
 
 @test "a kernel in other primaries is converted, where both are known" {
     # The picture of the kernel at its centre, 4 2 1, is 3.17881 2.12694 1.17142 in AP1, of luminance 2.36199.
@@ -43,13 +43,13 @@ said() { "$FFTBLOOM" info out.exr | sed -n "s/^ *\(attributes\)\? *$1 ([a-z]*): 
 @test "a colorInteropID names the primaries, and counts more than chromaticities; one of data is no colour" {
     image id.exr 32x24 float 0,0,0 10,9=8,8,8 colorInteropID=lin_ap1_scene chromaticities=$REC709 -- \
         data.exr 8x8 float 0.5,0.41,0.2 colorInteropID=data
-    "$FFTBLOOM" info id.exr | grep -q "space       linear, ACES AP1 primaries"
+    "$FFTBLOOM" info id.exr | grep -q "space       linear, ACES AP1"
     "$FFTBLOOM" info id.exr --json | holds - 'list(d["parts"][0]["space"].values()) == ["lin", "ap1"]'
     says 0 "to the image's ACES AP1" id.exr k709.exr -o out.exr -v
     # It stays as it was.
     [ "$(said colorInteropID)" = lin_ap1_scene ]
     [ "$(said chromaticities)" = "0.64 0.33 0.3 0.6 0.15 0.06 0.3127 0.329" ]
-    "$FFTBLOOM" info data.exr | grep -q "data  *B, float"
+    "$FFTBLOOM" info data.exr | grep -q "^ *B  *float  data"
     says 65 "" data.exr point.exr -o out.exr
 }
 

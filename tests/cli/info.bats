@@ -20,15 +20,17 @@ json() { # FILE CONDITIONS...: p is the first part
 }
 
 @test "windows, storage, roles, attributes: in words, and as JSON" {
-    says 0 "part 0: 20 x 10, 5 channels" info beauty.exr
+    says 0 "    width       20" info beauty.exr
     while read -r words; do [[ "$output" == *"$words"* ]] || { echo "no $words"; return 1; }; done <<'T'
-(3, -2) to (22, 7)
-(0, 0) to (31, 15)
-piz, scan lines, line order increasing
-colour      R G B with A, half
-data        Z, float
-owner (string): me and "you"
-timeCode (timecode): 01:02:03:04
+data window 3 -2 22 7
+display window 0 0 31 15
+compression piz
+line order  increasing
+A                 half  alpha
+Z                 float  data
+rgba              channels R G B  A
+owner             string  me and "you"
+timeCode          timecode  01:02:03:04
 T
     json beauty.exr '(d["version"], d["format"], p["compression"]) == (1, "exr", "piz")' \
         'p["data_window"] == [3, -2, 22, 7] and p["display_window"] == [0, 0, 31, 15]' \
@@ -39,8 +41,8 @@ T
 
 @test "several parts, tiles, and globs; other formats" {
     json two.exr '(len(d["parts"]), p["name"], p["tiles"]["width"]) == (2, "light", 4)'
-    says 0 "data        diffuse.B, half" info two.exr --exclude 'diff*'
-    says 0 "colour      Z, " info two.exr --layers 'Z'
+    says 0 "diffuse.B         half  data" info two.exr --exclude 'diff*'
+    says 0 "Z                 half  colour" info two.exr --layers 'Z'
     json a.hdr '(d["format"], p["width"], len(p["channels"]), "compression" in p) == ("hdr", 6, 3, False)'
     json a.png '(d["format"], len(p["channels"])) == ("png", 4)'
 }

@@ -315,7 +315,7 @@ T
     for size in 6x6 7x6; do
         image k.exr $size float 0 3,3=3 5,2=1 0,4=2
         "$FFTBLOOM" kernel rotate k.exr 180 -o turned.exr -q
-        read -r w h < <("$FFTBLOOM" info turned.exr | sed -n 's/.*part 0: \([0-9]*\) x \([0-9]*\),.*/\1 \2/p')
+        read -r w h < <("$FFTBLOOM" info turned.exr | awk '$1 == "width" || $1 == "height" { print $2 }' | xargs)
         oiiotool turned.exr --origin -$((w / 2))-$((h / 2)) -o theirs.exr
         oiiotool in.exr theirs.exr --convolve -d float -o theirs_out.exr in.exr k.exr --convolve -d float -o raw_out.exr
         "$FFTBLOOM" in.exr k.exr -o ours_out.exr

@@ -27,8 +27,8 @@ assert "http" not in open("eye.svg").read().replace("http://www.w3.org/2000/svg"
 PY
     # JSON has the points of its curves.
     holds eye.json 'len(d["rings"]) > 64 and abs(d["rings"][-1]["within"][1] - 1) < 1e-9'
-    "$FFTBLOOM" info 1.png | grep -q "part 0: 128 x 128"
-    "$FFTBLOOM" info 4.png | grep -q "part 0: 720 x 200"
+    "$FFTBLOOM" info 1.png | grep -q "data window 0 0 127 127"
+    "$FFTBLOOM" info 4.png | grep -q "data window 0 0 719 199"
     # Parameters in a file that are no numbers of the model do not reach it.
     kernel make moffat --taps 33 -o k.exr
     python3 - <<'P'

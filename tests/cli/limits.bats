@@ -41,7 +41,7 @@ END
 
 @test "memory decides, not the number of samples; files that claim more than their length holds are damaged" {
     huge huge.exr
-    [[ "$("$FFTBLOOM" info huge.exr)" == *"16384 x 32768, 3 channels"* ]]
+    [[ "$("$FFTBLOOM" info huge.exr)" == *"width       16384"*"height      32768"* ]]
     head -c 20000 huge.exr >cut.exr
     head -c 10000 huge.exr >table.exr
     printf '#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 60000 +X 60000\n\2\2\1\1' >huge.hdr
