@@ -502,6 +502,7 @@ SHARE := man/man1:$(BUILD)/man/*.1 fftbloom/kernels:kernels/*.json \
          doc/fftbloom:README.md doc/fftbloom:CHANGELOG.md doc/fftbloom:LICENSE doc/fftbloom:SECURITY.md \
          doc/fftbloom/docs:docs/*.* doc/fftbloom/docs/images:docs/images/*.* \
          doc/fftbloom/docs/images/gallery:docs/images/gallery/* \
+         doc/fftbloom/docs/images/look:docs/images/look/* \
          doc/fftbloom/docs/programs:docs/programs/*
 
 .PHONY: install install-program install-lib uninstall bundle wheel deb clean help
