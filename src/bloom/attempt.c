@@ -81,7 +81,7 @@ bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *met
     for (uint32_t c = 0; ok && c < v->channels; c++) to->out[c] = v->buf->plane[c];
     const engine_frame f = {.in = from.in,
                             .out = v->doubles[0] ? (void *const *)v->doubles : to->out,
-                            .glare = v->glare,
+                            .glare = planes.glare ? v->glare : NULL,
                             .join = &how};
     while (ok && again) {
         const session_want want = {v->size, attempt_way(method)};

@@ -212,6 +212,21 @@ static void foresee(group_made *to, const view *v, const light *l) {
     to->device = c->device;
 }
 
+/* Fills in what of the light spreads. */
+static void spread_block(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
+    float *to = v->glare[c] + first;
+    (void)ctx;
+    image_to_float(to, *view_plane(v, c), v->type[c], first, n);
+    join_spread_row(&v->spread, first, to, to, n);
+}
+
+/* Makes the planes of what is emitted; the engine fills in those of the glare. */
+static bool make_emitted(view *v, err *e) {
+    for (uint32_t c = 0; c < v->channels; c++)
+        if (!(v->glare[c] = mem_raw(v->pixels, sizeof(float), "glare", e))) return false;
+    return v->s->emit != EMIT_SOURCE || view_blocks(v, spread_block, NULL, e);
+}
+
 bool group_bloom(group_made *to, view *v, bool predict, err *e) {
     light l;
     scan own = {.memory = NULL};
@@ -219,8 +234,7 @@ bool group_bloom(group_made *to, view *v, bool predict, err *e) {
     *to = (group_made){0};
     v->size = kernel_sizes_take(session_sizes(v->session), &v->need, view_planes(v), e);
     bool ok = v->size && host_ask(0, e);
-    for (uint32_t c = 0; ok && v->emits && !predict && c < v->channels; c++)
-        ok = (v->glare[c] = mem_raw(v->pixels, sizeof(float), "glare", e));
+    ok = ok && (!v->emits || predict || make_emitted(v, e));
     double start = clock_now();
     ok = ok && find_light(&l, &own, v, e);
     to->contract_seconds = clock_now() - start;

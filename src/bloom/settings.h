@@ -11,8 +11,9 @@
 typedef enum { ALPHA_KEEP, ALPHA_CONVOLVE } bloom_alpha;
 typedef enum { WINDOW_KEEP, WINDOW_GROW, WINDOW_DISPLAY } bloom_window;
 typedef enum { NAN_ERROR, NAN_ZERO, NAN_INTERPOLATE } bloom_nan;
-/* GLARE: all light that left its pixel. ADDITIVE: the result minus the image. */
-typedef enum { EMIT_GLARE, EMIT_ADDITIVE } bloom_emit;
+/* GLARE: all light that left its pixel. ADDITIVE: the result minus the image. SOURCE: the light
+ * that spreads, after mask and threshold. */
+typedef enum { EMIT_GLARE, EMIT_ADDITIVE, EMIT_SOURCE } bloom_emit;
 typedef enum { OVERFLOW_CLAMP, OVERFLOW_FLOAT, OVERFLOW_ERROR } bloom_overflow;
 
 /* Everything that decides the result. Zeros are the defaults, except where bloom_defaults sets

@@ -10,7 +10,7 @@ plan_planes view_planes(const view *v) {
                      .out = v->kept.w ? PLAN_FLOATS : PLAN_HALFS,
                      .partly = !v->all,
                      .masked = v->spread.mask != NULL,
-                     .glare = v->emits,
+                     .glare = v->emits && v->s->emit != EMIT_SOURCE,
                      .margins = v->kept.w != 0};
     for (uint32_t c = 0; c < v->channels; c++) {
         if (v->type[c] != PIXEL_HALF) p.in = PLAN_FLOATS;

@@ -36,11 +36,11 @@ typedef struct {
     const double *dark;             /* accuracy_dark of the image, of each channel */
     const scan *scanned;            /* of the image's pixels; NULL: this is a tile of it, */
     join_box kept;                  /* of which these pixels count; a width of 0: all */
-    bool emits;                     /* the glare is wanted alone, too: see `glare` */
+    bool emits;                     /* the glare, or its source, is wanted alone: see `glare` */
     double *doubles[VIEW_CHANNELS]; /* receive the result before it is rounded; NULL: not wanted */
     /* What group_bloom adds: */
     const kernel_at *size;
-    float *glare[VIEW_CHANNELS]; /* planes of floats, which receive the glare alone */
+    float *glare[VIEW_CHANNELS]; /* planes of floats, which receive what is emitted */
 } view;
 
 /* Returns the planes of the view's frames. */

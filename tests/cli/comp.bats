@@ -17,12 +17,16 @@ channels() { # FILE WANT
     "$FFTBLOOM" info "$1" --json | holds - "' '.join(c['name'] for c in d['parts'][0]['channels']) == '$2'"
 }
 
-@test "emit glare and additive are what docs/comp.md says" {
+@test "emit glare, additive and source are what docs/comp.md says" {
     # centre = 0.5 * 3/4 + 0.5 = 7/8
     makes "in.exr two.exr --amount 0.5 --emit-layer g" "10 9 R,g.R=7 0" "13 10 R,g.R=1 1"
     makes "in.exr two.exr --amount 0.5 --emit-layer g --emit additive" "10 9 R,g.R=7 -1" "13 10 R,g.R=1 1"
     # With a threshold only the excess of 8 over 6 moves.
     makes "in.exr two.exr --threshold 6 --emit-layer g --emit additive" "10 9 R,g.R=7.5 -0.5" "20 5 R,g.R=4 0"
+    makes "in.exr two.exr --threshold 6 --emit-layer g --emit source" "10 9 R,g.R=7.5 2" "20 5 g.R=0" "13 10 R,g.R=0.5 0"
+    makes "halfs.exr two.exr --mask matte --emit-layer g --emit source --mem-limit 40MB" "10 9 g.R,g.rim.R=4 4" "20 5 g.R=0"
+    ! has software ||
+        makes "in.exr two.exr --threshold 6 --emit-layer g --emit source --device software" "10 9 R,g.R=7.5 2" "20 5 g.R=0"
 }
 
 @test "the input and an amount of the additive layer are the output of that amount" {

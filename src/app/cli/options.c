@@ -201,9 +201,10 @@ const option OPTIONS[] = {
     {"emit_layer", OPTION_STRING, SECTION_LAYERS, IMAGE, AT(bloom.emit_layer), .value = "NAME",
      .help = "Also write the glare alone, as an EXR layer of this name."},
     {"emit", OPTION_ENUM, SECTION_LAYERS, FOR_APPLY, AT(bloom.emit),
-     .words = WORDS("glare", "additive"), .preset = "glare",
-     .help = "What --emit-layer and --emit-file write: all light that left its pixel (glare), or "
-             "the output minus the input (additive).",
+     .words = WORDS("glare", "additive", "source"), .preset = "glare",
+     .help = "What --emit-layer and --emit-file write: all light that left its pixel (glare), the "
+             "output minus the input (additive), or the light that spreads, after mask and "
+             "threshold (source).",
      .about = "docs/comp.md has the formulas."},
     {"per_layer", OPTION_LAYERS, SECTION_LAYERS, IMAGE, AT(bloom.per_layer),
      .value = "LAYER:NAME=V,...",
