@@ -116,6 +116,16 @@ static bool fill_direction(void *ctx, size_t d, int worker, err *e) {
     return true;
 }
 
+/* Fills in the observer's response in Rec.709. Pure colours lie outside its primaries, so some
+ * values are below zero. */
+static void lamp_rec709(double w, double rgb[3]) {
+    double v[3];
+    lamp_xyz(w, steady_exp, v);
+    rgb[0] = 3.2404542 * v[0] - 1.5371385 * v[1] - 0.4985314 * v[2];
+    rgb[1] = -0.9692660 * v[0] + 1.8760108 * v[1] + 0.0415560 * v[2];
+    rgb[2] = 0.0556434 * v[0] - 0.2040259 * v[1] + 1.0572252 * v[2];
+}
+
 static bool make_star(star *s, const recipe *r, par *threads, err *e) {
     s->r = r;
     s->radii = (int)(steady_log(r->size / NEAREST) / STEP) + 2;
@@ -129,7 +139,7 @@ static bool make_star(star *s, const recipe *r, par *threads, err *e) {
         /* A pattern that is wider by a factor is fainter by its square; steps of the logarithm
          * are wavelength * STEP nanometres long. */
         double wavelength = MIDDLE * steady_exp(-((double)t - s->before) * STEP);
-        lamp_rec709(wavelength, steady_exp, s->tint[t]);
+        lamp_rec709(wavelength, s->tint[t]);
         for (int c = 0; c < CHANNELS; c++) s->tint[t][c] *= MIDDLE / wavelength;
     }
     return par_for(threads, DIRECTIONS, fill_direction, s, e);

@@ -17,14 +17,6 @@ void lamp_xyz(double w, double (*e)(double), double xyz[3]) {
     xyz[2] = 1.217 * bell(e, w, 437.0, 11.8, 36.0) + 0.681 * bell(e, w, 459.0, 26.0, 13.8);
 }
 
-void lamp_rec709(double w, double (*e)(double), double rgb[3]) {
-    double v[3];
-    lamp_xyz(w, e, v);
-    rgb[0] = 3.2404542 * v[0] - 1.5371385 * v[1] - 0.4985314 * v[2];
-    rgb[1] = -0.9692660 * v[0] + 1.8760108 * v[1] + 0.0415560 * v[2];
-    rgb[2] = 0.0556434 * v[0] - 0.2040259 * v[1] + 1.0572252 * v[2];
-}
-
 /* --- spectra ------------------------------------------------------------------------------- */
 
 /* The CIE's standard illuminant D65, every 10 nm from 380. */

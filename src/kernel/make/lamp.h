@@ -25,8 +25,4 @@ extern const int LAMP_COUNT;
  * machine. */
 void lamp_xyz(double wavelength, double (*exponential)(double), double xyz[3]);
 
-/* Does the same in Rec.709. Pure colours lie outside its primaries, so some values are below zero.
- */
-void lamp_rec709(double wavelength, double (*exponential)(double), double rgb[3]);
-
 #endif
