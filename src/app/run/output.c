@@ -1,11 +1,9 @@
 #include "app/run/output.h"
 
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "image/layers.h"
 
-#include <math.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
@@ -48,16 +46,4 @@ bool *output_channels(const output *o, const image_part *p, err *e) {
     for (int c = 0; all && c < p->channels; c++) wanted[c] = true;
     layer_map_free(&m);
     return wanted;
-}
-
-preview_options output_view(const output *o, const image_header *h) {
-    text left_out = {0};
-    preview_options as = {.part = preview_part(h, &left_out),
-                          .width = UINT32_MAX,
-                          .exposed = !isnan(o->s->exposure),
-                          .stops = (float)o->s->exposure,
-                          .on = o->screen};
-    if (left_out.n) log_say_once(LOG_NOTE, "%s", left_out.s);
-    text_free(&left_out);
-    return as;
 }

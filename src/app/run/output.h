@@ -4,7 +4,7 @@
 #define APP_OUTPUT_H
 
 #include "app/cli/settings.h"
-#include "image/flat/preview.h"
+#include "image/flat/screen.h"
 #include "image/format.h"
 
 /* An output of a run. */
@@ -21,8 +21,6 @@ typedef struct {
  * where they are many. A .png may show any part, so all are read for it. */
 bool *output_channels(const output *o, const image_part *p, err *e);
 
-/* Returns how a picture of such an image is made. The log says once in a run what it leaves out. */
-preview_options output_view(const output *o, const image_header *h);
 /* Returns the bytes of an input and an output that stand in memory, since they are streams. */
 uint64_t output_stream_bytes(const output *o, const char *input, const image_header *h);
 

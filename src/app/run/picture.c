@@ -11,8 +11,21 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Returns how the image is shown. The log says once in a run what the picture leaves out. */
+static preview_options view_of(const output *o, const image_header *h) {
+    text left_out = {0};
+    preview_options as = {.part = preview_part(h, &left_out),
+                          .width = UINT32_MAX,
+                          .exposed = !isnan(o->s->exposure),
+                          .stops = (float)o->s->exposure,
+                          .on = o->screen};
+    if (left_out.n) log_say_once(LOG_NOTE, "%s", left_out.s);
+    text_free(&left_out);
+    return as;
+}
+
 bool picture_open(picture *p, const output *o, const image_header *h, const char *path, err *e) {
-    *p = (picture){.o = o, .as = output_view(o, h)};
+    *p = (picture){.o = o, .as = view_of(o, h)};
     p->is = h->part[p->as.part];
     const image_box *all = &p->is.display;
     const uint64_t w = image_box_width(all), rows = image_box_height(all);

@@ -8,6 +8,7 @@
 #include "app/run/job.h"
 #include "app/run/output.h"
 #include "app/run/stages.h"
+#include "image/flat/preview.h"
 
 typedef struct {
     const output *o;
