@@ -6,18 +6,23 @@
     k = fb.Kernel.make("aperture", blades=7, fnumber=11, pitch="4um")
     k.check()                                  # what the linter finds
     b = fb.Bloom(k, padding="mirror", amount=0.5)
-    out = b(image)                             # (H, W), (H, W, C) or (N, H, W, C)
+    out = b(image)                             # (H, W), (H, W, C) or (N, H, W, C); axes= for any other layout
     out, report = b(image, report=True)        # report.kept, report.error_bound, report.energy
     for out in b.map(frames): ...              # several at a time
-    g = b.adjoint(y)                           # the transpose, for deconvolution and learning
+    g = b.adjoint(y)                           # the gradient by the image, for deconvolution and learning
+    g = b.kernel_adjoint(x, y)                 # and by the kernel
+    out = fb.convolve(image, taps, mode="same")  # as scipy.signal.fftconvolve
 
-The work is done by the C library libfftbloom, on a GPU or on the processor. Images are numpy arrays or anything
-else that has the buffer protocol; numpy itself is not needed. What goes wrong is an `Error`.
+The work is done by the C library libfftbloom, on a GPU or on the processor. Images are arrays
+with the buffer protocol or DLPack, as those of numpy and torch; numpy itself is not needed. What goes wrong is an
+`Error`.
 """
-from ._bloom import Bloom, Context, Kernel, Report
-from ._call import Code, Error, lib as _lib
+from ._bloom import Bloom, Report
+from ._call import Code, Error, WrongType, lib as _lib
+from ._convolve import convolve
+from ._kernel import Context, Kernel
 
-__all__ = ["Bloom", "Code", "Context", "Error", "Kernel", "Report"]
+__all__ = ["Bloom", "Code", "Context", "Error", "Kernel", "Report", "WrongType", "convolve"]
 __version__: str = _lib.fb_version().decode()
 
 for _name in __all__:  # so that help and messages say fftbloom.Bloom

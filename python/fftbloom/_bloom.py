@@ -1,180 +1,16 @@
-"""Context, Kernel, Bloom and Report: what people use."""
+"""Bloom and Report: what people use."""
 from __future__ import annotations
 
 import collections
 import concurrent.futures
 import ctypes
 import dataclasses
-import json
-import operator
-import os
-import threading
-from ctypes import byref, c_uint32, sizeof
-from typing import Any, Deque, Iterable, Iterator, List, Mapping, Optional, Tuple, Union
+from ctypes import byref, sizeof
+from typing import Any, Deque, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
-from . import _call
-from ._call import Code, Error, FbContextOptions, FbImage, FbReport, FbSettings, Handle, call, lib
-from ._pixels import Pixels, check_shape, lies_over, make, pack
-
-Path = Union[str, "os.PathLike[str]"]
-
-
-# --- context ---------------------------------------------------------------------------------------
-
-class Context:
-    """Devices, threads and a budget of memory, which kernels and what blooms with them share.
-
-    Most programs need none of their own: `Kernel` takes a common one unless it is given another. The common one has
-    the defaults, and keeps the kernels that it makes in the cache folder of the program, ~/.cache/fftbloom.
-
-    device      "auto", "cpu", "gpu", "software", an index, a UUID, or a part of a name
-    threads     how many work at the same time; 0: as many as the process may use
-    mem_limit   the budget in bytes; 0: 80 % of what is available
-    vram_limit  the budget in the memory of a GPU; 0: what it has
-    cache_dir   a folder that keeps spectra, shaders and made kernels between runs; None: nothing is kept
-    cache_size  how many bytes of spectra it keeps; 0: 2e9
-    kernels     the folder of the shipped kernels; None: the one that was installed with fftbloom
-
-    Messages go to the logger "fftbloom" of Python's logging, down to the level that it has now.
-    """
-
-    def __init__(self, *, device: Optional[str] = None, threads: int = 0, mem_limit: int = 0, vram_limit: int = 0,
-                 cache_dir: Optional[Path] = None, cache_size: int = 0, kernels: Optional[Path] = None) -> None:
-        def text(value: Optional[Path]) -> Optional[bytes]:
-            return None if value is None else os.fsencode(value)
-
-        def count(name: str, value: int, most: int) -> int:
-            return _count(name, value, most, Code.BAD_ARGUMENT)
-
-        options = FbContextOptions(size=sizeof(FbContextOptions), threads=count("threads", threads, 2 ** 32 - 1),
-                                   mem_limit=count("mem_limit", mem_limit, 2 ** 64 - 1),
-                                   vram_limit=count("vram_limit", vram_limit, 2 ** 64 - 1),
-                                   cache_size=count("cache_size", cache_size, 2 ** 64 - 1), device=text(device),
-                                   cache_dir=text(cache_dir), kernels=text(kernels),
-                                   log=ctypes.cast(_call.log, ctypes.c_void_p), log_level=_call.log_level())
-        self._handle = Handle("context", lib.fb_context_open, byref(options))
-
-    @property
-    def used(self) -> int:
-        """How many bytes of the budget are in use."""
-        return int(lib.fb_context_used(self._handle.get()))
-
-
-_common: Optional[Context] = None
-_common_lock = threading.Lock()
-
-
-def _forked() -> None:
-    global _common, _common_lock
-    _common, _common_lock = None, threading.Lock()
-
-
-os.register_at_fork(after_in_child=_forked)
-
-
-def _programs_cache() -> Optional[str]:
-    """Makes the cache folder of the program, and returns it where it can be used."""
-    xdg = os.environ.get("XDG_CACHE_HOME", "")
-    folder = os.environ.get("FFTBLOOM_CACHE_DIR") or os.path.join(
-        xdg if xdg.startswith("/") else os.path.expanduser("~/.cache"), "fftbloom")
-    try:
-        os.makedirs(folder, 0o700, exist_ok=True)
-    except OSError:
-        return None
-    return folder if os.access(folder, os.W_OK) else None
-
-
-def _common_context() -> Context:
-    """Returns the context of those that are given none: one in each process.
-
-    It keeps made kernels where the program keeps them, but no spectra: most are made faster than a file is written,
-    and a run with random kernels would fill the folder.
-    """
-    global _common
-    with _common_lock:
-        if _common is None:
-            _common = Context(cache_dir=_programs_cache(), cache_size=1)
-        return _common
-
-
-# --- kernel ----------------------------------------------------------------------------------------
-
-class Kernel:
-    """A point spread function: the picture of one point of light. It never changes.
-
-    source   the name of a shipped kernel, such as "sunstar"; the path of an image or a .spectrum file; or an array
-             (H, W) or (H, W, 3)
-    context  a `Context`; None: the common one
-
-        k = fftbloom.Kernel("sunstar")
-        k = fftbloom.Kernel("lens.exr")
-        k = fftbloom.Kernel(numpy.outer(bell, bell))
-    """
-
-    def __init__(self, source: Any, *, context: Optional[Context] = None) -> None:
-        context = context or _common_context()
-        self._format = "f"
-        if isinstance(source, (str, os.PathLike)):
-            self._handle = Handle("kernel", lib.fb_kernel_open, context._handle.get(), os.fsencode(source))
-        else:
-            pixels = Pixels(source, "the kernel")
-            if len(pixels.shape) not in (2, 3):
-                raise Error("the kernel has the shape %s, and needs (H, W) or (H, W, 3)" % (pixels.shape,))
-            planes = pixels.planes()
-            self._format = "d" if pixels.format == "d" else "f"
-            self._handle = Handle("kernel", lib.fb_kernel_copy, context._handle.get(), pixels.shape[1],
-                                  pixels.shape[0], len(planes), pack(planes))
-        self._measure()
-
-    @classmethod
-    def make(cls, model: Union[str, Mapping[str, Any]], *, context: Optional[Context] = None,
-             **parameters: Any) -> Kernel:
-        """Makes a kernel by a model and its parameters, or by a whole recipe. docs/kernels.md describes both.
-
-        model       a name, such as "aperture"; or a recipe: a dict with the keys of a recipe's JSON
-        context     a `Context`; None: the common one
-        parameters  of the model; lengths are numbers of pixels or text, such as "4um". taps=N or taps="WxH" sets
-                    the size
-
-            k = fftbloom.Kernel.make("aperture", blades=7, fnumber=11, pitch="4um", taps=256)
-            k = fftbloom.Kernel.make({"taps": 256, "layers": [{"model": "star", "share": 0.7, "blades": 6},
-                                                              {"model": "moffat", "share": 0.3}]})
-        """
-        recipe = {"model": model, **parameters} if isinstance(model, str) else {**model, **parameters}
-        try:
-            words = json.dumps(recipe, allow_nan=False)
-        except (TypeError, ValueError) as e:
-            raise Error("the recipe %r cannot be written as JSON: %s" % (recipe, e), Code.BAD_DATA) from None
-        kernel = cls.__new__(cls)
-        kernel._format = "f"
-        kernel._handle = Handle("kernel", lib.fb_kernel_make, (context or _common_context())._handle.get(),
-                                words.encode())
-        kernel._measure()
-        return kernel
-
-    def _measure(self) -> None:
-        size = c_uint32(), c_uint32(), c_uint32()
-        lib.fb_kernel_size(self._handle.get(), *map(byref, size))
-        #: (H, W) of a grey kernel, (H, W, 3) of a coloured one
-        self.shape: Tuple[int, ...] = (size[1].value, size[0].value) + ((size[2].value,) if size[2].value > 1 else ())
-
-    def check(self) -> List[str]:
-        """Returns what the linter finds in the kernel: sentences on what is wrong and what to do; []: nothing.
-
-        Options in them that begin with -- are the settings of `Bloom` that have the same names.
-        """
-        room = ctypes.create_string_buffer(1 << 14)
-        call(lib.fb_kernel_check, self._handle.get(), room, len(room))
-        return room.value.decode("utf-8", "replace").splitlines()
-
-    def taps(self) -> Any:
-        """Returns the taps as they are, before anything is scaled: in float64 where they came so, else in float32."""
-        taps = make(self.shape, self._format)
-        call(lib.fb_kernel_taps, self._handle.get(), pack(Pixels(taps, "taps").planes()))
-        return taps
-
-    def __repr__(self) -> str:
-        return "<fftbloom.Kernel %s>" % (self.shape,)
+from ._call import Code, Error, FbImage, FbReport, FbSettings, Handle, call, lib
+from ._kernel import Context, Kernel, kernels, scaled, unscale, whole
+from ._pixels import Layout, Pixels, check_shape, given_back, lies_over, make, pack
 
 
 # --- bloom -----------------------------------------------------------------------------------------
@@ -209,6 +45,7 @@ _WORDS = {
     "nan": ("error", "zero", "interpolate"),
     "half_overflow": ("clamp", "error"),
     "alpha": ("keep", "convolve"),
+    "emit": ("none", "glare", "additive", "source"),
 }
 _CENTER_AT = 4
 
@@ -243,32 +80,14 @@ def _amount(value: Any) -> float:
     return _number("amount", value)
 
 
-def _count(setting: str, value: Any, most: int, code: Code) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = -1
-    if not 0 <= number <= most:
-        raise Error("%s is %r, and needs to be a whole number from 0 to %d" % (setting, value, most), code, setting)
-    return number
-
-
-def _report(raw: FbReport) -> Report:
-    return Report(bool(raw.kept), raw.error, raw.allowed, raw.energy_in, raw.energy_out, raw.bad_pixels, raw.clamped,
-                  raw.seconds, raw.attempts, _WORDS["precision"][raw.precision], raw.device.decode("utf-8", "replace"),
-                  raw.note.decode("utf-8", "replace"))
-
-
-_CHANNELS = (1, 3, 4)
-
-
-def _cure(shape: Tuple[int, ...]) -> str:
-    """Returns what to do with an image whose last axis has no channels."""
-    if shape[-3] in _CHANNELS:
-        return "numpy.moveaxis(x, %d, -1) puts the channels last" % (len(shape) - 3)
-    if len(shape) == 3 and shape[-1] > 8:
-        return "a batch of grey images is x[..., None]"
-    return "bloom the planes of others one by one"
+def _report(parts: Sequence[FbReport]) -> Report:
+    """Returns the report of an image, whose channels may have been spread one by one."""
+    worst = max(parts, key=lambda r: (not r.kept, r.error / r.allowed if r.allowed else r.error))
+    return Report(all(r.kept for r in parts), max(r.error for r in parts), worst.allowed,
+                  sum(r.energy_in for r in parts), sum(r.energy_out for r in parts),
+                  sum(r.bad_pixels for r in parts), sum(r.clamped for r in parts), sum(r.seconds for r in parts),
+                  max(r.attempts for r in parts), _WORDS["precision"][max(r.precision for r in parts)],
+                  worst.device.decode("utf-8", "replace"), worst.note.decode("utf-8", "replace"))
 
 
 class Bloom:
@@ -279,46 +98,56 @@ class Bloom:
         out, report = b(image, report=True)
         for out in b.map(frames): ...
         g = b.adjoint(y)
+        g = b.kernel_adjoint(x, y)
 
-    kernel         a `Kernel`, or what `Kernel` takes
+    kernel         a `Kernel`, or what `Kernel` takes; a list of these is one for each image of a batch, and so is an
+                   array with `axes` that has an axis more than these and `channel_axis`
+    axes           the axes of images that are rows and columns, such as (-2, -1)
+    channel_axis   the axis of channels, such as -3 or -1; None: there is none. "auto" takes the last one where it
+                   has 1, 3 or 4 entries and `axes` is not given. All other axes are a batch
     padding        what is beyond the borders: "mirror", "zero", "clamp" or "wrap", or two of these for x and y
-    amount         the share of the light that the kernel spreads: 0 to 1, or "0%" to "100%"
+    amount         the share of the light that the kernel spreads: 0 to 1, or "0%" to "100%"; or a list or an array
+                   of these, for each image of a batch
     tolerance      the promised relative error of a pixel
     threshold      only light above this is spread; 0: all of it
     knee           how softly that begins
     kernel_scale   the size of the kernel; 1 is one tap per pixel
     kernel_center  the tap that stays where it is: "middle", "peak", "centroid", "corner", or (x, y)
-    normalize      what of the kernel becomes 1: "luminance", "channel", "sum", or "none" for the taps as they are
+    normalize      what of the kernel becomes 1: "luminance", "channel", "sum", or "none" for the taps as they are.
+                   Luminance is for R G B; of other numbers of channels it is the mean, as "sum" is
     correlate      whether the kernel is turned by half a turn
     precision      of the transforms: "auto" is what the tolerance needs, or "float32", "float64"
     nan            what becomes of NaN and infinite pixels: "error", "zero", "interpolate"
     half_overflow  what becomes of results that float16 cannot hold: "clamp", "error"
     alpha          the fourth channel: "keep", "convolve"
+    emit           what a call returns in place of the image: "glare" (all light that left its pixel), "additive"
+                   (the result minus the image) or "source" (what mask and threshold let spread)
     verify         how many pixels to recompute by the definition
     context        a `Context` for a kernel that is made here; None: the common one
 
-    Images are arrays of numpy, or anything else with the buffer protocol, of float16, float32 or float64, as
-    (H, W), (H, W, C) or a batch (N, H, W, C). C is 1, 3 (R G B) or 4 (R G B A). They are linear light. Any strides
-    work, also below zero. Results have the type and shape of the image; without numpy they are memoryviews. Images
-    of float64 are bloomed in float64, and 48 bits of their pixels and of a float64 kernel's taps count, unless there
-    is a threshold or `precision` is "float32"; pixels then need to be within the range of float32.
+    Images are arrays with the buffer protocol, as numpy's, or with DLPack, as tensors of torch, in the memory of the
+    host, of float16, float32 or float64 and in linear light. Any strides work. Three channels are R G B, four R G B
+    A; those of any other number are spread one by one. Results have the type and shape of the image; without numpy
+    they are memoryviews. Images of float64 are bloomed in float64, and 48 bits of their pixels and of a float64
+    kernel's taps count, unless there is a mask or a threshold, or `precision` is "float32"; pixels then need to be
+    within the range of float32.
 
     Calls may be made from several threads at the same time; Python's lock is free while the library works. A
     forked process needs a Bloom of its own.
     """
 
-    def __init__(self, kernel: Any, *, padding: Union[str, Tuple[str, str]] = "mirror", amount: Union[float, str] = 1.0,
-                 tolerance: float = 1e-3, threshold: float = 0.0, knee: float = 0.0, kernel_scale: float = 1.0,
-                 kernel_center: Union[str, Tuple[float, float]] = "middle", normalize: str = "luminance",
-                 correlate: bool = False, precision: str = "auto", nan: str = "error", half_overflow: str = "clamp",
-                 alpha: str = "keep", verify: int = 0, context: Optional[Context] = None, **others: Any) -> None:
+    def __init__(self, kernel: Any, *, axes: Optional[Sequence[int]] = None,
+                 channel_axis: Union[int, str, None] = "auto", padding: Union[str, Tuple[str, str]] = "mirror",
+                 amount: Any = 1.0, tolerance: float = 1e-3, threshold: float = 0.0, knee: float = 0.0,
+                 kernel_scale: float = 1.0, kernel_center: Union[str, Tuple[float, float]] = "middle",
+                 normalize: str = "luminance", correlate: bool = False, precision: str = "auto", nan: str = "error",
+                 half_overflow: str = "clamp", alpha: str = "keep", emit: str = "none", verify: int = 0,
+                 context: Optional[Context] = None, **others: Any) -> None:
         for name in others:
-            if name in Context.__init__.__kwdefaults__:  # type: ignore[operator]
+            if name in Context.__init__.__kwdefaults__:
                 raise TypeError("%s belongs to a Context: fftbloom.Bloom(kernel, context=fftbloom.Context(%s=%r))"
                                 % (name, name, others[name]))
             raise TypeError("Bloom has no setting %r; help(fftbloom.Bloom) lists them" % name)
-        #: The kernel
-        self.kernel: Kernel = kernel if isinstance(kernel, Kernel) else Kernel(kernel, context=context)
         s = FbSettings()
         lib.fb_settings_init(byref(s), sizeof(s))
         x, y = (padding, padding) if isinstance(padding, str) else _pair("padding", padding)
@@ -328,30 +157,85 @@ class Bloom:
         else:
             s.kernel_center = _CENTER_AT
             s.center_x, s.center_y = (_number("kernel_center", v) for v in _pair("kernel_center", kernel_center))
-        s.amount, s.tolerance = _amount(amount), _number("tolerance", tolerance)
-        s.threshold, s.knee = _number("threshold", threshold), _number("knee", knee)
+        s.tolerance, s.threshold, s.knee = (_number("tolerance", tolerance), _number("threshold", threshold),
+                                            _number("knee", knee))
         s.kernel_scale, s.correlate = _number("kernel_scale", kernel_scale), bool(correlate)
-        s.verify = _count("verify", verify, 2 ** 32 - 1, Code.BAD_SETTING)
+        s.verify = whole("verify", verify, 2 ** 32 - 1, Code.BAD_SETTING)
         s.normalize, s.precision, s.nan = _word("normalize", normalize), _word("precision", precision), _word("nan", nan)
-        s.half_overflow, s.alpha = _word("half_overflow", half_overflow), _word("alpha", alpha)
-        self._handle = Handle("session", lib.fb_session_open, self.kernel._handle.get(), byref(s))
+        s.half_overflow, s.alpha, s.emit = (_word("half_overflow", half_overflow), _word("alpha", alpha),
+                                            _word("emit", emit))
+        self._axes, self._channel_axis, self._settings = axes, channel_axis, s
+        #: The kernels: one, or one for each image of a batch
+        self.kernels: List[Kernel] = kernels(kernel, axes, channel_axis, context)
+        self.kernel: Kernel = self.kernels[0]
+        several = not isinstance(amount, (int, float, str)) and hasattr(amount, "__len__")
+        amounts = [_amount(a) for a in amount] if several else [_amount(amount)]
+        self._count = max(len(self.kernels), len(amounts))
+        if min(len(self.kernels), len(amounts)) not in (1, self._count):
+            raise Error("there are %d kernels and %d amounts" % (len(self.kernels), len(amounts)), Code.BAD_SETTING,
+                        "amount")
+        self._several = several or isinstance(kernel, (list, tuple)) or len(self.kernels) > 1
+        self._amounts, self._normalize = amounts, s.normalize
+        self._scaled = len(self.kernel._handles) > 1 and normalize in ("luminance", "sum")
+        #: Of each kernel: its session, or that of each channel
+        self._sessions: List[List[Handle]] = []
+        for i in range(self._count):
+            s.amount = amounts[i % len(amounts)]
+            self._sessions.append(self._open(self.kernels[i % len(self.kernels)], s))
 
-    def __call__(self, image: Any, *, out: Any = None, report: bool = False) -> Any:
+    def _open(self, kernel: Kernel, s: FbSettings) -> List[Handle]:
+        handles = kernel._handles
+        if self._scaled:
+            handles, s.normalize = scaled(kernel)._handles, _word("normalize", "none")
+        return [Handle("session", lib.fb_session_open, h.get(), byref(s)) for h in handles]
+
+    def __call__(self, image: Any, *, out: Any = None, mask: Any = None, beside: bool = False,
+                 report: bool = False) -> Any:
         """Blooms an image, or a batch of images.
 
-        image   (H, W), (H, W, C) or (N, H, W, C)
+        image   an array of the layout that `axes` and `channel_axis` describe
         out     an array of the same shape for the result, which may be the image itself; None: a new one
-        report  True: returns the result and a `Report`, or a list of them for a batch
+        mask    how much of each pixel's light is spread, 0 to 1: (H, W), or one for each image of the batch
+        beside  True: returns the bloomed image, and beside it what `emit` says
+        report  True: returns a `Report`, too, or a list of them for a batch
         """
-        return self._run(lib.fb_bloom, image, out, report)
+        return self._run(lib.fb_bloom, image, out, mask, beside, report)
 
-    def adjoint(self, image: Any, *, out: Any = None, report: bool = False) -> Any:
+    def adjoint(self, image: Any, *, out: Any = None, mask: Any = None, report: bool = False) -> Any:
         """Applies the transpose of what a call does: the sum of b(x) * y is that of x * b.adjoint(y).
 
-        This is the gradient that deconvolution and learning need. A threshold has no transpose. The arguments are
-        those of a call.
+        This is the gradient by the image, which deconvolution and learning need. A threshold has no transpose. The
+        arguments are those of a call.
         """
-        return self._run(lib.fb_apply_adjoint, image, out, report)
+        return self._run(lib.fb_apply_adjoint, image, out, mask, False, report)
+
+    def kernel_adjoint(self, x: Any, y: Any, *, mask: Any = None, report: bool = False) -> Any:
+        """Returns the gradient of the sum of b(x) * y by the kernel's taps, added up over a batch.
+
+        Normalisation and amount are part of it. It has the shape of the kernel, (h, w) or (h, w, C), and its type;
+        where there is a kernel for each image of the batch, (N, h, w) or (N, h, w, C). No number of it is off by
+        more than the report's error_bound, and the tolerance allows a part of the largest one.
+        """
+        source, back = Pixels(x, "x"), Pixels(y, "y")
+        check_shape(back.shape, source.shape, "y")
+        images = self._images(source, back, None, mask)
+        several, k = int(self._several), self.kernel
+        made = make((self._count,) * several + k.shape, k._format, source.namespace)
+        coloured = several + 2 if len(k.shape) > 2 else None
+        to = Pixels(made, "the gradient", True).images(Layout(several, several + 1, coloured, (0,) * several))
+        reports = []
+        for planes, sessions in zip(to, self._sessions):
+            for c, session in enumerate(sessions):
+                own = [image.raw() for image in images if image.session is session]
+                raw = FbReport(size=sizeof(FbReport))
+                call(lib.fb_kernel_adjoint, session.get(), (FbImage * len(own))(*own), len(own),
+                     pack(planes if len(sessions) == 1 else planes[c:c + 1]), byref(raw))
+                reports.append(raw)
+        if self._scaled:
+            for i in range(self._count):
+                unscale(made[i] if several else made, self.kernels[i % len(self.kernels)])
+        result = given_back(made, source.namespace)
+        return (result, _report(reports)) if report else result
 
     def map(self, frames: Iterable[Any], *, report: bool = False, ahead: int = 4) -> Iterator[Any]:
         """Blooms frames one after the other, several at a time, and yields the results in order.
@@ -379,46 +263,100 @@ class Bloom:
                 for future in waiting:
                     future.cancel()
 
-    def _run(self, function: Any, image: Any, out: Any, report: bool) -> Any:
+    def _images(self, source: Pixels, to: Pixels, emit: Optional[Pixels], mask: Any) -> List[_Image]:
+        """Lists the images of the library that an array is: those of the batch, and of each the channels where
+        these are spread one by one."""
+        layout = Layout.of(source.shape, self._axes, self._channel_axis, "the image")
+        height, width = source.shape[layout.y], source.shape[layout.x]
+        each, outs = source.images(layout), to.images(layout)
+        emits = emit.images(layout) if emit else None
+        if self._several and len(each) != self._count:
+            raise Error("the image has the shape %s, a batch of %d, and there are %d kernels or amounts"
+                        % (source.shape, len(each), self._count))
+        channels = self.kernel.shape[2] if len(self.kernel.shape) > 2 else 1
+        count = source.shape[layout.channel] if layout.channel is not None else 1
+        if channels > 1 and count != channels and not (channels == 3 and (count == 4 or len(source.shape) == 2)):
+            raise Error("the kernel has %d channels, and the image of the shape %s has %s: channel_axis= names their axis"
+                        % (channels, source.shape, count if layout.channel is not None else "no axis of these"))
+        masks: List[Optional[_Held]] = [None]
+        if mask is not None:
+            m = Pixels(mask, "the mask")
+            n, batch = len(m.shape), tuple(source.shape[a] for a in layout.batch)
+            check_shape(m.shape, (height, width) if n == 2 else batch + (height, width), "the mask")
+            masks = [_Held(pack(p), m) for p in m.images(Layout(n - 2, n - 1, None, tuple(range(n - 2))))]
+        images = []
+        for i, planes in enumerate(each):
+            sessions = self._sessions[i % self._count]
+            single = len(sessions) > 1 or len(planes) not in (1, 3, 4)
+            step = 1 if single else len(planes)
+            for c in range(0, len(planes), step):
+                images.append(_Image((width, height), pack(planes[c:c + step]), pack(outs[i][c:c + step]),
+                                     pack(emits[i][c:c + step]) if emits else None, masks[i % len(masks)],
+                                     sessions[c % len(sessions)], i))
+        return images
+
+    def _run(self, function: Any, image: Any, out: Any, mask: Any, beside: bool, report: bool) -> Any:
         source = Pixels(image, "the image")
-        dimensions = len(source.shape)
-        if not 2 <= dimensions <= 4:
-            raise Error("the image has the shape %s, and needs (H, W), (H, W, C), or (N, H, W, C) for a batch"
-                        % (source.shape,))
-        if dimensions > 2 and source.shape[-1] not in _CHANNELS:
-            raise Error("the image has the shape %s, and the last of %s can be 1, 3 or 4: %s"
-                        % (source.shape, "(N, H, W, C)" if dimensions == 4 else "(H, W, C)", _cure(source.shape)))
+        space = source.namespace if out is None else None
+        emits = self._settings.emit > 0 and function is lib.fb_bloom
+        if beside and not emits:
+            raise Error("beside=True needs a Bloom with emit='glare', 'additive' or 'source'", Code.BAD_SETTING, "emit")
         if out is None:
-            out = make(source.shape, source.format)
+            out = make(source.shape, source.format, space)
+        other = make(source.shape, source.format, space) if emits else None
         to = Pixels(out, "out", writable=True)
         check_shape(to.shape, source.shape, "out")
-        if dimensions == 4:
-            reports = self._run_batch(function, source, to, report)
-            return (out, reports) if report else out
-        raw = FbReport(size=sizeof(FbReport)) if report else None
-        ins = source.planes()
-        given, taken = pack(ins), pack(to.planes())
-        one = FbImage(sizeof(FbImage), source.shape[1], source.shape[0], len(ins), ctypes.addressof(given),
-                      ctypes.addressof(taken))
-        call(function, self._handle.get(), byref(one), raw and byref(raw))
-        return (out, _report(raw)) if raw else out
-
-    def _run_batch(self, function: Any, source: Pixels, to: Pixels, report: bool) -> List[Report]:
-        n, height, width, channels = source.shape
-        reports = (FbReport * n)(*[(sizeof(FbReport),)] * n)
-        given = pack([p for i in range(n) for p in source.planes(i)])
-        taken = pack([p for i in range(n) for p in to.planes(i)])
-        step = sizeof(_call.FbPlane) * channels
-        images = (FbImage * n)(*[(sizeof(FbImage), width, height, channels, ctypes.addressof(given) + i * step,
-                                  ctypes.addressof(taken) + i * step) for i in range(n)])
-        if function is lib.fb_bloom:
-            call(lib.fb_bloom_all, self._handle.get(), images, n, reports if report else None)
+        more = Pixels(other, "emit", writable=True) if emits else None
+        images = self._images(source, *((more, to) if more and not beside else (to, more)), mask)
+        reports = (FbReport * len(images))(*[FbReport(size=sizeof(FbReport)) for _ in images])
+        if function is lib.fb_bloom and len(images) > 1:
+            call(lib.fb_bloom_all, images[0].session.get(), (FbImage * len(images))(*[i.raw() for i in images]),
+                 len(images), reports)
+        elif len(images) > 1 and lies_over(to, source):
+            raise Error("out lies over another image of the batch; it may be the batch itself, or an array of its own")
         else:
-            if lies_over(to, source):
-                raise Error("out lies over another image of the batch; it may be the batch itself, or an array of its own")
-            for i in range(n):
-                call(function, self._handle.get(), byref(images[i]), byref(reports[i]))
-        return [_report(r) for r in reports] if report else []
+            for one, raw in zip(images, reports):
+                call(function, one.session.get(), byref(one.raw()), byref(raw))
+        results = [given_back(out, space)] + ([given_back(other, space)] if beside else [])
+        if report:
+            batch = Layout.of(source.shape, self._axes, self._channel_axis, "the image").batch
+            each = len(images) // (images[-1].number + 1) if images else 1
+            told = [_report(reports[i:i + each]) for i in range(0, len(images), each)]
+            results.append(told if batch else told[0])
+        return results[0] if len(results) == 1 else tuple(results)
 
     def __repr__(self) -> str:
-        return "<fftbloom.Bloom with %r>" % (self.kernel,)
+        s = self._settings
+        x, y = _WORDS["padding"][s.padding_x], _WORDS["padding"][s.padding_y]
+        kernels = "%d kernels, the first is " % len(self.kernels) if len(self.kernels) > 1 else ""
+        words = [kernels + repr(self.kernel), "padding " + (x if x == y else x + " and " + y),
+                 "amount " + ", ".join("%g" % a for a in self._amounts[:8]) + ", ..." * (len(self._amounts) > 8),
+                 "normalize " + _WORDS["normalize"][self._normalize], "tolerance %g" % s.tolerance,
+                 "precision " + _WORDS["precision"][s.precision]]
+        words += ["threshold %g" % s.threshold] * (s.threshold > 0) + ["emit " + _WORDS["emit"][s.emit]] * (s.emit > 0)
+        return "<fftbloom.Bloom of %s>" % ", ".join(words)
+
+
+class _Held:
+    """Planes with the array that they lie in."""
+
+    def __init__(self, planes: Any, of: Pixels) -> None:
+        self.planes, self.of = planes, of
+
+
+@dataclasses.dataclass
+class _Image:
+    """An image of the library, with what it needs while a call works with it."""
+    size: Tuple[int, int]
+    given: Any
+    taken: Any
+    emitted: Any
+    mask: Optional[_Held]
+    session: Handle
+    number: int  # in the batch
+
+    def raw(self) -> FbImage:
+        def at(planes: Any) -> Optional[int]:
+            return None if planes is None else ctypes.addressof(planes)
+        return FbImage(sizeof(FbImage), *self.size, len(self.given), at(self.given), at(self.taken), None, None,
+                       at(self.mask and self.mask.planes), at(self.emitted), self.session.get())

@@ -25,8 +25,8 @@ class Code(enum.Enum):
     INTERNAL = 12  #: a bug in fftbloom; please report it
 
 
-class Error(Exception):
-    """What went wrong, as a sentence.
+class Error(ValueError):
+    """What went wrong, as a sentence. It is a ValueError, and of a wrong type a TypeError, too.
 
     code     a `Code`: what kind of error it is
     setting  the setting of `Bloom` that is meant, such as "padding"; None: no setting
@@ -38,7 +38,11 @@ class Error(Exception):
         self.setting = setting
 
     def __reduce__(self) -> Any:  # an error goes from one process to another
-        return Error, (str(self), self.code, self.setting)
+        return type(self), (str(self), self.code, self.setting)
+
+
+class WrongType(Error, TypeError):
+    """An argument of a type that cannot be used."""
 
 
 # --- structs, as in fftbloom.h ---------------------------------------------------------------------
@@ -64,12 +68,13 @@ class FbSettings(ctypes.Structure):
                 ("threshold", c_double), ("knee", c_double), ("kernel_scale", c_double), ("center_x", c_double),
                 ("center_y", c_double), ("kernel_center", c_int32), ("normalize", c_int32), ("correlate", c_int32),
                 ("padding_x", c_int32), ("padding_y", c_int32), ("precision", c_int32), ("nan", c_int32),
-                ("half_overflow", c_int32), ("alpha", c_int32), ("reserved", c_uint32)]
+                ("half_overflow", c_int32), ("alpha", c_int32), ("emit", c_int32)]
 
 
 class FbImage(ctypes.Structure):
     _fields_ = [("size", c_uint32), ("width", c_uint32), ("height", c_uint32), ("channels", c_uint32),
-                ("in_", c_void_p), ("out", c_void_p), ("progress", c_void_p), ("user", c_void_p)]
+                ("in_", c_void_p), ("out", c_void_p), ("progress", c_void_p), ("user", c_void_p),
+                ("mask", c_void_p), ("emit", c_void_p), ("session", c_void_p)]
 
 
 class FbReport(ctypes.Structure):
@@ -115,6 +120,7 @@ for _name, _arguments in {
     "fb_bloom": (c_void_p, c_void_p, c_void_p, POINTER(FbError)),
     "fb_bloom_all": (c_void_p, c_void_p, c_size_t, c_void_p, POINTER(FbError)),
     "fb_apply_adjoint": (c_void_p, c_void_p, c_void_p, POINTER(FbError)),
+    "fb_kernel_adjoint": (c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, POINTER(FbError)),
 }.items():
     _declare(_name, c_int32, *_arguments)
 _declare("fb_context_used", c_uint64, c_void_p)
@@ -139,7 +145,7 @@ logger = logging.getLogger("fftbloom")
 _LEVELS = (logging.ERROR, logging.WARNING, logging.INFO, logging.INFO, logging.DEBUG)
 
 
-@ctypes.CFUNCTYPE(None, c_void_p, ctypes.c_int, c_char_p)
+@ctypes.CFUNCTYPE(None, c_void_p, ctypes.c_int, c_char_p)  # type: ignore[misc]
 def log(_user: Any, level: int, text: bytes) -> None:
     """Passes a message of the library on, from any of its threads."""
     logger.log(_LEVELS[level], "%s", text.decode("utf-8", "replace"))

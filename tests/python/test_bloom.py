@@ -162,7 +162,7 @@ class Results(unittest.TestCase):
         self.assertEqual(fb.Kernel(kernel(TAPS + (1,)), context=CPU).shape, TAPS)
 
     def test_kernels_of_files_names_and_recipes(self):
-        kernels = os.path.join(os.environ["FFTBLOOM_ROOT"], "kernels")
+        kernels = os.path.join(os.environ["FFTBLOOM_ROOT"], "testdata")
         star = fb.Kernel(os.path.join(kernels, "star.exr"), context=CPU).taps()
         self.assertTrue(np.array_equal(fb.Kernel("star", context=fb.Context(kernels=kernels)).taps(), star))
         made = fb.Kernel.make("star", blades=6, taps=33, context=CPU)
@@ -360,7 +360,7 @@ class Errors(unittest.TestCase):
     def test_kernels(self):
         self.refused("none.exr", fb.Code.NOT_FOUND, fb.Kernel, "none.exr")
         self.refused("(2, 2, 2, 2)", fb.Code.BAD_ARGUMENT, fb.Kernel, np.ones((2, 2, 2, 2)))
-        self.refused("not 2", fb.Code.BAD_ARGUMENT, fb.Kernel, np.ones((4, 4, 2)))
+        self.refused("there are 2 kernels", fb.Code.BAD_ARGUMENT, fb.Kernel, np.ones((2, 4, 4)), axes=(1, 2))
         self.refused("NoneType", fb.Code.BAD_ARGUMENT, fb.Kernel, None)
         self.refused("blade", fb.Code.BAD_DATA, fb.Kernel.make, "star", blade=7)
         self.refused("stra", fb.Code.BAD_DATA, fb.Kernel.make, "stra")
@@ -393,7 +393,7 @@ class Help(unittest.TestCase):
     def test_help_has_every_name_and_every_setting(self):
         text = pydoc.plain(pydoc.render_doc(fb))
         for name in fb.__all__:
-            self.assertIn("class " + name, text)
+            self.assertRegex(text, r"(class |    )" + name + r"\(")
             self.assertTrue(inspect.getdoc(getattr(fb, name)))
             for member, value in vars(getattr(fb, name)).items():
                 if callable(value) and not member.startswith("_"):

@@ -1,0 +1,290 @@
+"""Context and Kernel, and kernels of any number of channels."""
+from __future__ import annotations
+
+import ctypes
+import html
+import json
+import operator
+import os
+import threading
+from ctypes import byref, c_uint32, sizeof
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+from . import _call, _picture
+from ._call import Code, Error, FbContextOptions, Handle, call, lib
+from ._pixels import NAMES, Layout, Pixels, make, pack
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+def whole(setting: str, value: Any, most: int, code: Code) -> int:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = -1
+    if not 0 <= number <= most:
+        raise Error("%s is %r, and needs to be a whole number from 0 to %d" % (setting, value, most), code, setting)
+    return number
+
+
+# --- context ---------------------------------------------------------------------------------------
+
+class Context:
+    """Devices, threads and a budget of memory, which kernels and what blooms with them share.
+
+    Most programs need none of their own: `Kernel` takes a common one unless it is given another. The common one has
+    the defaults, and keeps the kernels that it makes in the cache folder of the program, ~/.cache/fftbloom.
+
+    device      "auto", "cpu", "gpu", "software", an index, a UUID, or a part of a name
+    threads     how many work at the same time; 0: as many as the process may use
+    mem_limit   the budget in bytes; 0: 80 % of what is available
+    vram_limit  the budget in the memory of a GPU; 0: what it has
+    cache_dir   a folder that keeps spectra, shaders and made kernels between runs; None: nothing is kept
+    cache_size  how many bytes of spectra it keeps; 0: 2e9
+    kernels     the folder of the shipped kernels; None: the one that was installed with fftbloom
+    messages    whether messages go to the logger "fftbloom" of Python's logging, down to the level that it has now
+    """
+
+    def __init__(self, *, device: Optional[str] = None, threads: int = 0, mem_limit: int = 0, vram_limit: int = 0,
+                 cache_dir: Optional[Path] = None, cache_size: int = 0, kernels: Optional[Path] = None,
+                 messages: bool = True) -> None:
+        def text(value: Optional[Path]) -> Optional[bytes]:
+            return None if value is None else os.fsencode(value)
+
+        def count(name: str, value: int, most: int) -> int:
+            return whole(name, value, most, Code.BAD_ARGUMENT)
+
+        options = FbContextOptions(size=sizeof(FbContextOptions), threads=count("threads", threads, 2 ** 32 - 1),
+                                   mem_limit=count("mem_limit", mem_limit, 2 ** 64 - 1),
+                                   vram_limit=count("vram_limit", vram_limit, 2 ** 64 - 1),
+                                   cache_size=count("cache_size", cache_size, 2 ** 64 - 1), device=text(device),
+                                   cache_dir=text(cache_dir), kernels=text(kernels),
+                                   log=ctypes.cast(_call.log, ctypes.c_void_p) if messages else None, log_level=_call.log_level())
+        self._handle = Handle("context", lib.fb_context_open, byref(options))
+
+    @property
+    def used(self) -> int:
+        """How many bytes of the budget are in use."""
+        return int(lib.fb_context_used(self._handle.get()))
+
+
+_common: Dict[bool, Context] = {}  # with messages, and without
+_common_lock = threading.Lock()
+
+
+def _forked() -> None:
+    global _common, _common_lock
+    _common, _common_lock = {}, threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forked)
+
+
+def _programs_cache() -> Optional[str]:
+    """Makes the cache folder of the program, and returns it where it can be used."""
+    xdg = os.environ.get("XDG_CACHE_HOME", "")
+    folder = os.environ.get("FFTBLOOM_CACHE_DIR") or os.path.join(
+        xdg if xdg.startswith("/") else os.path.expanduser("~/.cache"), "fftbloom")
+    try:
+        os.makedirs(folder, 0o700, exist_ok=True)
+    except OSError:
+        return None
+    return folder if os.access(folder, os.W_OK) else None
+
+
+def common_context(messages: bool = True) -> Context:
+    """Returns the context of those that are given none: one in each process, and one that says nothing.
+
+    It keeps made kernels where the program keeps them, but no spectra: most are made faster than a file is written,
+    and a run with random kernels would fill the folder.
+    """
+    with _common_lock:
+        if messages not in _common:
+            _common[messages] = Context(cache_dir=_programs_cache(), cache_size=1, messages=messages)
+        return _common[messages]
+
+
+# --- kernel ----------------------------------------------------------------------------------------
+
+class Kernel:
+    """A point spread function: the picture of one point of light. It never changes.
+
+    source        the name of a shipped kernel, such as "sunstar"; the path of an image or a .spectrum file; or an
+                  array (h, w) or (h, w, C). C kernels are for the C channels of an image, of which 3 are R G B
+    axes          of an array: its rows and columns, such as (-2, -1)
+    channel_axis  of an array: its channels, such as 0; None: there are none
+    context       a `Context`; None: the common one
+
+        k = fftbloom.Kernel("sunstar")
+        k = fftbloom.Kernel("lens.exr")
+        k = fftbloom.Kernel(numpy.outer(bell, bell))
+    """
+
+    def __init__(self, source: Any, *, axes: Optional[Sequence[int]] = None,
+                 channel_axis: Union[int, str, None] = "auto", context: Optional[Context] = None) -> None:
+        if isinstance(source, (str, os.PathLike)):
+            context = context or common_context()
+            self._set("f", [Handle("kernel", lib.fb_kernel_open, context._handle.get(), os.fsencode(source))], context, source)
+            return
+        every = kernels_of(source, axes, channel_axis, context)
+        if len(every) != 1:
+            raise Error("there are %d kernels in this array: fftbloom.Bloom takes one for each image of a batch, and "
+                        "channel_axis= names an axis of channels" % len(every))
+        self.__dict__.update(every[0].__dict__)
+
+    @classmethod
+    def make(cls, model: Union[str, Mapping[str, Any]], *, context: Optional[Context] = None,
+             **parameters: Any) -> Kernel:
+        """Makes a kernel by a model and its parameters, or by a whole recipe. docs/kernels.md describes both.
+
+        model       a name, such as "aperture"; or a recipe: a dict with the keys of a recipe's JSON
+        context     a `Context`; None: the common one
+        parameters  of the model; lengths are numbers of pixels or text, such as "4um". taps=N or taps="WxH" sets
+                    the size
+
+            k = fftbloom.Kernel.make("aperture", blades=7, fnumber=11, pitch="4um", taps=256)
+            k = fftbloom.Kernel.make({"taps": 256, "layers": [{"model": "star", "share": 0.7, "blades": 6},
+                                                              {"model": "moffat", "share": 0.3}]})
+        """
+        recipe = {"model": model, **parameters} if isinstance(model, str) else {**model, **parameters}
+        try:
+            words = json.dumps(recipe, allow_nan=False)
+        except (TypeError, ValueError) as e:
+            raise Error("the recipe %r cannot be written as JSON: %s" % (recipe, e), Code.BAD_DATA) from None
+        kernel = cls.__new__(cls)
+        context = context or common_context()
+        kernel._set("f", [Handle("kernel", lib.fb_kernel_make, context._handle.get(), words.encode())], context)
+        return kernel
+
+    def _set(self, letter: str, handles: List[Handle], context: Context, source: Any = None) -> None:
+        size = c_uint32(), c_uint32(), c_uint32()
+        lib.fb_kernel_size(handles[0].get(), *map(byref, size))
+        channels = size[2].value if len(handles) == 1 else len(handles)
+        self._format, self._handles, self._context, self._source = letter, handles, context, source
+        #: (h, w) of a grey kernel, (h, w, C) of another
+        self.shape: Tuple[int, ...] = (size[1].value, size[0].value) + ((channels,) if channels > 1 else ())
+
+    def check(self) -> List[str]:
+        """Returns what the linter finds in the kernel: sentences on what is wrong and what to do; []: nothing.
+
+        Options in them that begin with -- are the settings of `Bloom` that have the same names.
+        """
+        room, said = ctypes.create_string_buffer(1 << 14), []
+        for handle in self._handles:
+            call(lib.fb_kernel_check, handle.get(), room, len(room))
+            said += room.value.decode("utf-8", "replace").splitlines()
+        return list(dict.fromkeys(said))
+
+    def taps(self) -> Any:
+        """Returns the taps as they are, before anything is scaled: in float64 where they came so, else in float32."""
+        taps = make(self.shape, self._format)
+        planes = Pixels(taps, "taps").images(self._layout())[0]
+        for i, handle in enumerate(self._handles):
+            call(lib.fb_kernel_taps, handle.get(), pack(planes if len(self._handles) == 1 else planes[i:i + 1]))
+        return taps
+
+    def _layout(self) -> Layout:
+        return Layout(0, 1, 2 if len(self.shape) > 2 else None, ())
+
+    def _bytes(self) -> bytes:
+        return memoryview(self.taps()).tobytes()
+
+    # A kernel goes to another process as its taps; a .spectrum file, which does not show them, as its path.
+    def __reduce__(self) -> Any:
+        try:
+            return _kernel_again, (self._bytes(), self._format, self.shape)
+        except Error:
+            return Kernel, (self._source,)
+
+    def __copy__(self) -> Kernel:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Kernel:
+        return self
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Kernel):
+            return NotImplemented
+        return self is other or (self.shape == other.shape and self._values() == other._values())
+
+    def __hash__(self) -> int:
+        return hash(self.shape)
+
+    def _values(self) -> Any:
+        return memoryview(self._bytes()).cast(self._format)
+
+    def __repr__(self) -> str:
+        of = " %r" % str(self._source) if self._source is not None else ""
+        return "<fftbloom.Kernel%s: %d x %d taps%s, %s>" % (
+            of, self.shape[1], self.shape[0], ", %d channels" % self.shape[2] if len(self.shape) > 2 else "",
+            NAMES[self._format])
+
+    def _repr_html_(self) -> str:
+        return "<div>%s<br>%s</div>" % (html.escape(repr(self)), _picture.svg(self._values(), self.shape))
+
+
+def _kernel_again(values: bytes, letter: str, shape: Tuple[int, ...]) -> Kernel:
+    return Kernel(memoryview(values).cast("B").cast(letter, shape))
+
+
+def kernels_of(source: Any, axes: Optional[Sequence[int]], channel_axis: Union[int, str, None],
+                context: Optional[Context]) -> List[Kernel]:
+    """Copies the kernels of an array: the axes that are neither the taps' nor the channels' are a batch."""
+    context, pixels, made = context or common_context(), Pixels(source, "the kernel"), []
+    n = len(pixels.shape)
+    if channel_axis == "auto":
+        if axes is None and not 2 <= n <= 3:
+            raise Error("the kernel has the shape %s, and needs (h, w) or (h, w, C), or axes=" % (pixels.shape,))
+        channel_axis = 2 if axes is None and n == 3 else None
+    layout = Layout.of(pixels.shape, axes, channel_axis, "the kernel")
+    for planes in pixels.images(layout):
+        groups = [planes] if len(planes) in (1, 3) else [[p] for p in planes]
+        handles = [Handle("kernel", lib.fb_kernel_copy, context._handle.get(), pixels.shape[layout.x],
+                          pixels.shape[layout.y], len(g), pack(g)) for g in groups]
+        if not handles:
+            raise Error("the kernel has the shape %s, and no channels" % (pixels.shape,))
+        kernel = Kernel.__new__(Kernel)
+        kernel._set("d" if pixels.format == "d" else "f", handles, context)
+        made.append(kernel)
+    return made
+
+
+# --- kernels of any number of channels --------------------------------------------------------------
+
+def kernels(source: Any, axes: Optional[Sequence[int]], channel_axis: Union[int, str, None],
+             context: Optional[Context]) -> List[Kernel]:
+    """Lists the kernels that a Bloom is given."""
+    if isinstance(source, (list, tuple)):
+        every = [k for one in source for k in kernels(one, None, "auto", context)]
+        if len({k.shape[2:] for k in every}) != 1:
+            raise Error("a list of kernels needs one at the least, and all of them as many channels")
+        return every
+    if isinstance(source, Kernel):
+        return [source]
+    if isinstance(source, (str, os.PathLike)):
+        return [Kernel(source, context=context)]
+    n = len(Pixels(source, "the kernel").shape)
+    batch = axes is not None and n > 2 + (channel_axis not in (None, "auto"))
+    return kernels_of(source, axes if batch else None, channel_axis if batch else "auto", context)
+
+
+def _mean(taps: Any, channels: int) -> float:
+    return float(taps.sum(dtype="f8")) / channels
+
+
+def scaled(kernel: Kernel) -> Kernel:
+    """Returns a kernel of many channels whose channels add up to 1 in the mean."""
+    taps = kernel.taps()
+    mean = _mean(taps, kernel.shape[2]) if hasattr(taps, "sum") else float("nan")
+    if not mean > 0:
+        raise Error("the mean sum of the kernel's channels is %g; it must be greater than 0 to be brought to 1%s"
+                    % (mean, "" if hasattr(taps, "sum") else ", and this needs numpy"), Code.BAD_DATA)
+    return kernels_of(taps.astype("f8") / mean, (0, 1), 2, kernel._context)[0]
+
+
+def unscale(gradient: Any, kernel: Kernel) -> None:
+    """Follows what `scaled` does to the taps: the chain rule, in place."""
+    taps = kernel.taps().astype("f8")
+    mean = _mean(taps, kernel.shape[2])
+    whole = gradient.astype("f8")
+    gradient[...] = (whole - (whole * taps).sum() / mean / kernel.shape[2]) / mean

@@ -1,0 +1,267 @@
+"""What researchers do: layouts, kernels of each image, masks, gradients, convolve, tensors of others."""
+import copy
+import pickle
+import subprocess
+import sys
+import unittest
+
+import fftbloom as fb
+import numpy as np
+from reference import CPU, kernel, scene, spread
+
+try:
+    import torch
+except ImportError:
+    torch = None
+try:
+    from scipy.signal import fftconvolve
+except ImportError:
+    fftconvolve = None
+
+
+def bloom(k, **settings):
+    return fb.Bloom(k, context=CPU, **settings)
+
+
+class Layouts(unittest.TestCase):
+    def test_axes_and_channel_axis_name_any_layout(self):
+        x, k = scene((2, 4, 20, 33, 3)), kernel((5, 4, 3))
+        want = bloom(k)(x)
+        for order, axes, channel in (((0, 1, 4, 2, 3), (-2, -1), -3), ((2, 3, 4, 0, 1), (0, 1), 2),
+                                     ((4, 3, 0, 2, 1), (3, 1), 0), ((0, 1, 4, 2, 3), None, 2)):
+            with self.subTest(order=order):
+                b = bloom(k, axes=axes, channel_axis=channel)
+                moved, out = np.transpose(x, order), np.zeros_like(np.transpose(x, order))
+                self.assertTrue(np.array_equal(b(moved), np.transpose(want, order)))
+                self.assertIs(b(moved, out=out), out)
+                self.assertTrue(np.array_equal(b(np.ascontiguousarray(moved), out=out), np.transpose(want, order)))
+
+    def test_other_last_axes_are_columns_of_a_batch(self):
+        x, b = scene((8, 16, 21)), bloom(kernel((5, 4)))
+        y, reports = b(x, report=True)
+        self.assertEqual(len(reports), 8)
+        for i in range(8):
+            self.assertTrue(np.array_equal(y[i], b(x[i])))
+
+    def test_spectral_cubes(self):
+        x, k = scene((20, 33, 7), "f8"), 3 * kernel((5, 4, 7)).astype("f8")
+        k[..., 2] *= 2
+        sums = k.sum((0, 1))
+        for normalize, by in (("none", 1), ("channel", sums), ("sum", sums.mean()), ("luminance", sums.mean())):
+            y, r = bloom(k, channel_axis=-1, normalize=normalize, padding="zero")(x, report=True)
+            np.testing.assert_allclose(y, spread(x, k) / by, rtol=1e-9)
+            self.assertTrue(r.kept and isinstance(r, fb.Report))
+        grey = bloom(k[..., 0], channel_axis=0)
+        planes = np.ascontiguousarray(np.moveaxis(x, 2, 0))
+        self.assertTrue(np.array_equal(grey(planes)[4], bloom(k[..., 0])(planes[4])))
+
+    def test_each_image_has_its_kernel_and_amount(self):
+        x, ks = scene((4, 20, 33)), np.stack([kernel((5, 4), seed) for seed in range(4)])
+        amounts = [0.1, 0.5, "70%", 1]
+        want = [bloom(k, amount=a)(i) for k, a, i in zip(ks, amounts, x)]
+        for given in (list(ks), [fb.Kernel(k, context=CPU) for k in ks]):
+            self.assertTrue(np.array_equal(bloom(given, amount=amounts)(x), want))
+        self.assertTrue(np.array_equal(bloom(ks, axes=(-2, -1), amount=amounts)(x), want))
+        self.assertTrue(np.array_equal(bloom(ks[0], amount=np.array([0.2, 0.4]))(x[:2])[1], bloom(ks[0], amount=0.4)(x[1])))
+        for bad in (lambda: bloom(list(ks))(x[:3]), lambda: bloom(list(ks), amount=[1, 1]), lambda: bloom([])):
+            with self.assertRaises(fb.Error):
+                bad()
+
+
+class Light(unittest.TestCase):
+    def test_masks(self):
+        x, k = scene((3, 20, 33)), kernel((5, 4))
+        m = np.random.default_rng(4).random((3, 20, 33)).astype("f4")
+        b = bloom(k)
+        want = x - m * x + b(m * x)
+        np.testing.assert_allclose(b(x, mask=m), want, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(b(x[1], mask=m[1]), want[1], rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(b(x, mask=m[0])[0], want[0], rtol=1e-5, atol=1e-5)
+        y = scene((3, 20, 33), seed=9)
+        left, right = np.vdot(b(x, mask=m).astype("f8"), y), np.vdot(x.astype("f8"), b.adjoint(y, mask=m))
+        self.assertLess(abs(left - right), 1e-6 * abs(left))
+        with self.assertRaisesRegex(fb.Error, "the mask has the shape"):
+            b(x, mask=m[:2])
+
+    def test_emit(self):
+        x, k = scene((20, 33, 3)), kernel((5, 4))
+        for emit in "glare", "additive", "source":
+            b = bloom(k, emit=emit, threshold=1, amount=0.5)
+            alone = b(x)
+            out, beside = b(x, beside=True)
+            self.assertTrue(np.array_equal(alone, beside))
+            np.testing.assert_allclose(out, bloom(k, threshold=1, amount=0.5)(x), rtol=1e-5)
+            if emit == "additive":
+                np.testing.assert_allclose(beside, out - x, atol=1e-4)
+            if emit == "source":
+                np.testing.assert_allclose(beside, np.maximum(x - 1, 0), atol=1e-4)
+            if emit == "glare":
+                self.assertTrue((beside >= 0).all() and beside.sum() > 100)
+        with self.assertRaisesRegex(fb.Error, "needs a Bloom with emit"):
+            bloom(k)(x, beside=True)
+
+
+class Gradients(unittest.TestCase):
+    def test_both_are_transposes(self):
+        """<b(x), y> is <x, adjoint(y)>, and without normalisation <k, kernel_adjoint(x, y)>."""
+        rng = np.random.default_rng(5)
+        for kind, room in (("f4", 1e-6), ("f8", 1e-12)):
+            for shape, taps, channel in (((20, 33), (5, 4), None), ((6, 16, 21), (33, 9), None), ((9, 12, 7), (3, 5, 7), 2)):
+                x, y, k = rng.random(shape).astype(kind), rng.random(shape).astype(kind), rng.random(taps).astype(kind)
+                for padding in "mirror", "zero", "clamp", "wrap":
+                    b = bloom(k, channel_axis=channel, padding=padding, normalize="none", tolerance=1e-5)
+                    size = np.vdot(b(x).astype("f8"), y)
+                    self.assertLess(abs(np.vdot(x.astype("f8"), b.adjoint(y)) - size), room * size)
+                    g, r = b.kernel_adjoint(x, y, report=True)
+                    self.assertEqual((g.dtype, g.shape), (k.dtype, k.shape))
+                    self.assertLess(abs(np.vdot(k.astype("f8"), g) - size), room * size)
+                    self.assertTrue(r.kept and r.error_bound <= 1e-5 * abs(g).max())
+
+    def test_the_gradient_by_the_kernel_is_a_slope(self):
+        rng = np.random.default_rng(6)
+        for taps, normalize in (((5, 4), "luminance"), ((5, 4, 6), "luminance"), ((5, 4, 6), "channel")):
+            x, y, k = rng.random((11, 13, 6)), rng.random((11, 13, 6)) - 0.5, rng.random(taps) + 0.1
+            step = 1e-5 * rng.random(taps)
+
+            def score(k):
+                return np.vdot(bloom(k, channel_axis=2, normalize=normalize, amount=0.8)(x), y)
+            g = bloom(k, channel_axis=2, normalize=normalize, amount=0.8).kernel_adjoint(x, y)
+            slope = (score(k + step) - score(k - step)) / 2
+            self.assertLess(abs(np.vdot(g, step) - slope), 1e-6 * abs(g).max() * step.sum())
+
+    def test_each_kernel_has_its_gradient(self):
+        x, y, ks = scene((3, 12, 13), "f8"), scene((3, 12, 13), "f8", 8), np.random.default_rng(7).random((3, 5, 4))
+        g = bloom(ks, axes=(1, 2)).kernel_adjoint(x, y)
+        for i in range(3):
+            np.testing.assert_allclose(g[i], bloom(ks[i]).kernel_adjoint(x[i], y[i]), rtol=1e-12)
+        both = bloom(ks[0]).kernel_adjoint(x, y)
+        np.testing.assert_allclose(both, sum(bloom(ks[0]).kernel_adjoint(x[i], y[i]) for i in range(3)), atol=1e-9)
+
+
+@unittest.skipUnless(fftconvolve, "scipy is not installed")
+class Convolve(unittest.TestCase):
+    def test_it_is_scipys_for_500_random_shapes(self):
+        rng = np.random.default_rng(8)
+        for case in range(500):
+            n = int(rng.integers(2, 5))
+            axes = tuple(int(v) for v in rng.permutation(n)[:2])
+            shapes = rng.integers(1, 24, (2, n))
+            for axis in set(range(n)) - set(axes):
+                shapes[:, axis] = min(shapes[0, axis], 4)
+                shapes[rng.integers(0, 2), axis] = rng.choice([1, shapes[0, axis]])
+            if case % 40 == 7:
+                shapes[0, 0] = 0
+            kinds = rng.choice(["f4", "f8", "i4", "u1", "f2", "?"], 2)
+            a, k = (rng.random(s) * 20 - 5 for s in shapes)
+            a, k, mode = a.astype(kinds[0]), k.astype(kinds[1]), str(rng.choice(["full", "same", "valid"]))
+            given = None if n == 2 and case % 2 else tuple(axes)
+            with self.subTest(shapes=shapes.tolist(), axes=given, mode=mode, kinds=kinds):
+                try:
+                    want = fftconvolve(a, k, mode, axes=given)
+                except ValueError:
+                    self.assertRaises(ValueError, fb.convolve, a, k, mode, axes=given, context=CPU)
+                    continue
+                got = fb.convolve(a, k, mode, axes=given, context=CPU)
+                self.assertEqual((got.shape, got.dtype), (want.shape, want.dtype))
+                exact = fftconvolve(a.astype("f8"), k.astype("f8"), mode, axes=given)
+                room = {"f2": 1e-2, "f4": 1e-5, "f8": 1e-12}.get(want.dtype.str[1:], 1e-9)
+                if want.size and want.dtype != bool:
+                    self.assertLess(abs(got - exact).max(), room * abs(exact).max() + 1e-12)
+
+    def test_what_it_is_not_for_is_refused_by_name(self):
+        a = np.ones((5, 6, 7))
+        for words, arguments in (("axes are \\(0, 1, 2\\)", (a, a)), ("axes are \\(1,\\)", (a, a, "full", 1)),
+                                 ("complex128", (a + 1j, a)), ("mode is 'half'", (a, a, "half", (0, 1))),
+                                 ("3 dimensions, and the kernel 2", (a, a[0])), ("boundary is", (a, a, "full", (0, 1)))):
+            more = {"boundary": "mirror"} if words == "boundary is" else {}
+            with self.subTest(words=words), self.assertRaisesRegex(fb.Error, words):
+                fb.convolve(*arguments, **more)
+        self.assertRaises(TypeError, fb.convolve, a + 1j, a)
+        image, k = scene((20, 33)), kernel((5, 7))
+        np.testing.assert_allclose(fb.convolve(image, k, "same", boundary="mirror", context=CPU),
+                                   bloom(k, normalize="none")(image), rtol=1e-4)
+
+
+class Objects(unittest.TestCase):
+    def test_kernels_are_values(self):
+        for taps in kernel((5, 4)), kernel((5, 4, 3)).astype("f8"), kernel((3, 3, 6)):
+            k = fb.Kernel(taps, context=CPU)
+            again = pickle.loads(pickle.dumps(k))
+            self.assertTrue(again == k and hash(again) == hash(k) and copy.deepcopy(k) == k)
+            self.assertTrue(np.array_equal(again.taps(), taps) and again.taps().dtype == taps.dtype)
+            self.assertNotEqual(k, fb.Kernel(taps * 2, context=CPU))
+            self.assertNotEqual(k, taps.tolist())
+            self.assertIn("%d x %d taps" % (taps.shape[1], taps.shape[0]), repr(k))
+            self.assertIn("<svg", k._repr_html_())
+            self.assertLess(len(k._repr_html_()), 100000)
+        self.assertIn("padding mirror and zero, amount 0.25", repr(bloom(k, padding=("mirror", "zero"), amount=0.25)))
+
+    def test_errors_are_those_of_python_too(self):
+        self.assertRaises(ValueError, bloom, kernel((5, 4)), padding="round")
+        self.assertRaises(TypeError, bloom(kernel((5, 4))), [[1.0]])
+        self.assertRaises(TypeError, bloom(kernel((5, 4))), np.zeros((4, 4), "i4"))
+
+
+class Tensor:
+    """An array that is known by DLPack alone, as in arrays of the array API."""
+    def __init__(self, of, device=1):
+        self.of, self.device, self.dtype = of, device, of.dtype
+
+    def __dlpack__(self):
+        return self.of.__dlpack__()
+
+    def __dlpack_device__(self):
+        return (self.device, 0)
+
+    def __array_namespace__(self):
+        return Tensor
+
+    @staticmethod
+    def from_dlpack(x):
+        return Tensor(np.from_dlpack(x))
+
+
+class Tensors(unittest.TestCase):
+    def test_the_result_is_of_the_callers_type(self):
+        x, b = scene((4, 20, 33, 3)), bloom(kernel((5, 4)))
+        for image in x, x[::2, :, ::-1]:
+            y = b(Tensor(image))
+            self.assertIsInstance(y, Tensor)
+            self.assertTrue(np.array_equal(y.of, b(image)))
+        out = Tensor(np.zeros_like(x))
+        self.assertIs(b(Tensor(x), out=out), out)
+        self.assertTrue(np.array_equal(out.of, b(x)))
+        self.assertIsInstance(b.kernel_adjoint(Tensor(x), Tensor(x)), Tensor)
+        with self.assertRaisesRegex(fb.Error, r"is on a GPU or another device .*: x.cpu\(\)"):
+            b(Tensor(x, device=2))
+        with self.assertRaisesRegex(fb.Error, "type int32"):
+            b(Tensor(np.zeros((4, 4), "i4")))
+
+    @unittest.skipUnless(torch, "torch is not installed")
+    def test_tensors_of_torch(self):
+        x, b = scene((4, 3, 20, 33)), bloom(kernel((5, 4)), channel_axis=1)
+        y = b(torch.from_numpy(x))
+        self.assertIsInstance(y, torch.Tensor)
+        self.assertTrue(np.array_equal(y.numpy(), b(x)))
+        out = torch.zeros(4, 3, 20, 33)
+        b(torch.from_numpy(x), out=out)
+        self.assertTrue(torch.equal(out, y))
+        with self.assertRaisesRegex(fb.Error, r"x.detach\(\)"):
+            b(torch.zeros(4, 3, 8, 8, requires_grad=True))
+        self.assertIsInstance(fb.convolve(out[0], out[0, :, :3, :3], "same", axes=(-2, -1), context=CPU), torch.Tensor)
+
+    @unittest.skipUnless(torch, "torch is not installed")
+    def test_torch_without_numpy(self):
+        code = """
+import sys
+sys.modules["numpy"] = None
+import torch, fftbloom as fb
+y = fb.Bloom(torch.ones(3, 3), padding="zero", context=fb.Context(device="cpu"))(torch.ones(4, 8, 9))
+assert isinstance(y, torch.Tensor) and y.shape == (4, 8, 9) and abs(float(y[0, 0, 0]) - 4 / 9) < 1e-5, y[0]
+"""
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
