@@ -338,37 +338,9 @@ bool lib_image(fb_image *to, const fb_image *from, bool writes, err *e) {
            (!writes || check_apart(is, e));
 }
 
-/* Writes what is spread of an image. */
-static bool write_source(const lib_job *j, const fb_session *s, err *e) {
-    const size_t n = (size_t)j->is->width * j->is->height;
-    const uint32_t rows = j->is->height;
-    float *mask = NULL;
-    double *own = mem_raw(n, sizeof *own, "a plane", e);
-    bool ok = own && lib_read_mask(&mask, j, e);
-    const join_spread spread = {s->set.threshold, s->set.knee, mask};
-    const uint32_t kept = j->is->channels == 4 && s->set.alpha == FB_ALPHA_KEEP;
-    for (uint32_t c = 0; ok && c < j->is->channels - kept; c++) {
-        lib_rows r = {.plane = &j->is->emit[c],
-                      .index = (uint32_t[]){0},
-                      .own = (void *[]){own},
-                      .type = (int32_t[]){FB_DOUBLE},
-                      .w = j->is->width,
-                      .rows = rows,
-                      .channels = 1,
-                      .out = true};
-        ok = lib_read_plane(own, FB_DOUBLE, j, &j->is->in[c], 0, rows, e);
-        for (size_t i = 0; ok && i < n; i++) own[i] = join_parts_of(&spread, i, own[i]).spread;
-        ok = ok && lib_rows_copy(&r, j->threads, e);
-    }
-    mem_free(mask);
-    mem_free(own);
-    return ok;
-}
-
 bool lib_bloom_it(lib_job *j, fb_session *s, bloom_report *r, err *e) {
     const bloom *b = lib_bloom(s, j->way, e);
-    if (!b || (j->is->emit && s->set.emit == FB_EMIT_SOURCE && !write_source(j, s, e)))
-        return false;
+    if (!b) return false;
     if (fits(j, b)) { /* a copy of the pixels */
         lib_pair p;
         bool ok = lib_pair_make(&p, j, &j->head, false, e) && lib_pair_read(&p, j, e);
@@ -420,7 +392,7 @@ bool lib_do_image(lib_way *way, fb_session *s, const fb_image *from, fb_report *
     j.way = (j.wide ? LIB_WIDE : 0) | (way == lib_adjoint ? LIB_TRANSPOSE
                                        : is.mask          ? LIB_MASKED
                                                           : 0);
-    if (way == lib_bloom_it && is.emit && s->set.emit != FB_EMIT_SOURCE) j.way |= LIB_EMITS;
+    if (way == lib_bloom_it && is.emit) j.way |= LIB_EMITS;
     j.floats = j.wide || way == lib_adjoint;
     host_here()->progress = is.progress;
     host_here()->progress_ctx = is.user;

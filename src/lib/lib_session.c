@@ -100,7 +100,8 @@ const bloom *lib_bloom(fb_session *s, int way, err *e) {
         bloom_settings b = lib_settings(c, &s->set);
         if (way & LIB_WIDE) b.precision = PRECISION_FLOAT64;
         if (way & LIB_MASKED) b.mask = LIB_MASK;
-        if (way & LIB_EMITS) b.emit_layer = LIB_EMIT, b.emit = s->set.emit == FB_EMIT_ADDITIVE;
+        if (way & LIB_EMITS)
+            b.emit_layer = LIB_EMIT, b.emit = (bloom_emit)(s->set.emit - FB_EMIT_GLARE);
         if (!(way & LIB_TRANSPOSE) || transpose_settings(&b, s, e))
             *at = bloom_open_on(&b, NULL, &s->kernel->source, c->devices, e);
     }
