@@ -47,7 +47,7 @@ HARDEN := $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,-U_FORTIFY_S
 # with a sum: all processors and compilers compute the same.
 PLACE  := -ffile-prefix-map=$(CURDIR)=.
 OPT    := $(PLACE) -ffp-contract=off $(if $(filter 0,$(SAN)),-O2 -g $(HARDEN),-O1 -g -fsanitize=$(if $(filter thread,$(SAN)),thread,address$(comma)undefined -fno-sanitize-recover=undefined) -fno-omit-frame-pointer) -fPIC -fvisibility=hidden
-PKGS   := vulkan libdeflate $(if $(filter 1,$(OPENEXR)),OpenEXR) $(if $(filter 1,$(OCIO)),OpenColorIO)
+PKGS   := vulkan libcjson libdeflate $(if $(filter 1,$(OPENEXR)),OpenEXR) $(if $(filter 1,$(OCIO)),OpenColorIO)
 DEFS   := -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DWITH_OPENEXR=$(OPENEXR) -DWITH_SAN=$(if $(filter 0,$(SAN)),0,1)
 INC    := -Isrc -I$(BUILD) -I. $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I $(PKGS) 2>/dev/null))
 # What the caller adds comes last: make CFLAGS=-O3, or dpkg-buildflags' variables.
@@ -203,7 +203,7 @@ $(FFTLAB): $(BUILD)/tests/lab/fftlab.o $(LAB_O) $(LIB)
 lab: $(FFTLAB)
 
 # --- what is needed -----------------------------------------------------------------------------
-DEPS_BUILD := gcc g++ make pkg-config libvulkan-dev glslc libstb-dev libtinyexr-dev \
+DEPS_BUILD := gcc g++ make pkg-config libvulkan-dev glslc libstb-dev libtinyexr-dev libcjson-dev \
               libdeflate-dev libopenexr-dev libopencolorio-dev libxxhash-dev zlib1g-dev mesa-vulkan-drivers
 DEPS_TEST  := libfftw3-dev qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross clang clang-format libcmocka-dev bats openimageio-tools ffmpeg vulkan-validationlayers spirv-tools \
               python3-jsonschema python3-numpy python3-scipy python3-venv python3-openimageio mandoc libclang-rt-14-dev patchelf chromium chromium-driver acl abigail-tools dpkg-dev lintian python3-yaml

@@ -17,7 +17,7 @@ licence() {
     openexr | imath | opencolorio | pystring | tinyexr) echo BSD-3-Clause ;;
     xxhash) echo BSD-2-Clause ;;
     libstb) echo "MIT OR Unlicense" ;;
-    libdeflate | expat | yaml-cpp) echo MIT ;;
+    cjson | libdeflate | expat | yaml-cpp) echo MIT ;;
     vulkan-loader) echo Apache-2.0 ;;
     zlib) echo Zlib ;;
     *) echo "spdx.sh: no licence is known of the package '$1'; add it" >&2; return 1 ;;

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 
+#include <cjson/cJSON.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -16,20 +17,19 @@
 struct json_document {
     char *name;
     size_t length;
-    char *bytes; /* our copy; strings are decoded in place, and numbers end with a zero at last */
+    char *bytes; /* our copy; numbers are terminated in place once all is parsed */
+    cJSON *tree; /* holds the decoded strings */
     json_value *value;
     size_t values, room;
 };
 
 /* --- the scan ------------------------------------------------------------------------------ */
 
-/* The scanner notes one json_value per value, in the order of the document. The `text` of a number
- * points to its first digit; the zero behind it comes last of all, since that byte is still read.
- */
+/* The scanner notes one json_value per value, in the order of the document: its type and position.
+ * The `text` of a number points to its first digit; it is terminated last of all. */
 typedef struct {
     json_document *d;
-    unsigned char *p;
-    const unsigned char *end;
+    const unsigned char *p, *end;
     int line, column, depth;
     err *e;
 } scanner;
@@ -67,23 +67,13 @@ static int hex4(const unsigned char *p, const unsigned char *end) {
     return strspn(four, "0123456789abcdefABCDEF") == 4 ? (int)strtol(four, NULL, 16) : -1;
 }
 
-/* Writes a character as UTF-8, and returns what stands behind it. */
-static unsigned char *put_utf8(unsigned char *to, uint32_t c) {
-    int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    static const uint8_t FIRST[] = {0, 0xc0, 0xe0, 0xf0};
-    *to++ = (unsigned char)(FIRST[more] | c >> 6 * more);
-    while (more--) *to++ = (unsigned char)(0x80 | (c >> 6 * more & 0x3f));
-    return to;
-}
-
-/* Decodes the escape at the scanner into *to, and moves both behind it. */
-static bool scan_escape(scanner *s, unsigned char **to) {
-    static const char ESCAPE[] = "\"\\/bfnrtu", MEANS[] = "\"\\/\b\f\n\r\tu";
-    const char *is = s->end - s->p > 1 && s->p[1] ? strchr(ESCAPE, s->p[1]) : NULL;
-    if (!is) return complain(s, "after a backslash a string needs one of \" \\ / b f n r t u");
-    uint32_t code = (unsigned char)MEANS[is - ESCAPE];
+/* Checks the escape at the scanner, and moves behind it. */
+static bool scan_escape(scanner *s) {
+    int c = s->end - s->p > 1 ? s->p[1] : 0;
+    if (c == 0 || !strchr("\"\\/bfnrtu", c))
+        return complain(s, "after a backslash a string needs one of \" \\ / b f n r t u");
     int bytes = 2;
-    if (*is == 'u') {
+    if (c == 'u') {
         int v = hex4(s->p + 2, s->end);
         if (v < 0) return complain(s, "\\u needs four hexadecimal digits");
         if (v == 0) return complain(s, "a string cannot hold a zero character");
@@ -93,37 +83,30 @@ static bool scan_escape(scanner *s, unsigned char **to) {
             int low = pair ? hex4(s->p + 8, s->end) : -1;
             if (low < 0xdc00 || low > 0xdfff)
                 return complain(s, "this \\u is half of a surrogate pair; write both halves");
-            v = 0x10000 + ((v & 0x3ff) << 10 | (low & 0x3ff));
             bytes = 12;
         }
-        code = (uint32_t)v;
     }
     while (bytes--) step(s);
-    *to = put_utf8(*to, code);
     return true;
 }
 
-/* Decodes a string in place, where it becomes no longer, and ends it with a zero. */
-static bool scan_string(scanner *s, const char **is) {
+static bool scan_string(scanner *s) {
     scanner start = *s;
     step(s);
-    unsigned char *to = s->p;
-    *is = (const char *)to;
     while (peek(s) != '"') {
         int c = peek(s);
         if (c < 0 || c == '\n') return complain(&start, "this string has no closing quote");
         if (c < 0x20) return complain(s, "a control character in a string; write it as \\u00XX");
         if (c == '\\') {
-            if (!scan_escape(s, &to)) return false;
+            if (!scan_escape(s)) return false;
             continue;
         }
         uint32_t code;
         int n = text_utf8((const char *)s->p, &code);
         if (n == 0) return complain(s, "these bytes are not UTF-8");
-        for (; n--; step(s)) *to++ = *s->p;
+        while (n--) step(s);
     }
     step(s);
-    *to = 0;
     return true;
 }
 
@@ -133,6 +116,7 @@ static int digits(scanner *s) {
     return n;
 }
 
+/* cJSON reads no longer ones. */
 enum { NUMBER_MOST = 63 };
 
 static bool scan_number(scanner *s) {
@@ -156,14 +140,13 @@ static bool scan_number(scanner *s) {
     return true;
 }
 
-static bool scan_word(scanner *s, json_value *v) {
+static bool scan_word(scanner *s, json_type *type) {
     static const char *const WORD[] = {"null", "true", "false"};
     for (int i = 0; i < 3; i++) {
         size_t n = strlen(WORD[i]);
         if ((size_t)(s->end - s->p) >= n && memcmp(s->p, WORD[i], n) == 0) {
             while (n--) step(s);
-            v->type = i == 0 ? JSON_NULL : JSON_BOOL;
-            v->text = WORD[i];
+            *type = i == 0 ? JSON_NULL : JSON_BOOL;
             return true;
         }
     }
@@ -173,41 +156,44 @@ static bool scan_word(scanner *s, json_value *v) {
                        "null, [ or {");
 }
 
-/* Makes room for one value more in the document's list, which moves as it grows. */
-static bool make_room(scanner *s) {
+/* Adds a value to the document's list and gives its index, because the list moves as it grows. */
+static bool note_value(scanner *s, size_t *index) {
     json_document *d = s->d;
     if (d->values == JSON_VALUES)
         return err_set(s->e, ERR_CONFIG, "%s:%d:%d: the file has more than %d values", d->name,
                        s->line, s->column, JSON_VALUES);
-    if (d->values < d->room) return true;
-    size_t room = d->room ? d->room * 2 : 64;
-    json_value *v = mem_raw(room, sizeof *v, "JSON values", s->e);
-    if (!v) return false;
-    if (d->values) memcpy(v, d->value, d->values * sizeof *v);
-    mem_free(d->value);
-    d->value = v;
-    d->room = room;
+    if (d->values == d->room) {
+        size_t room = d->room ? d->room * 2 : 64;
+        json_value *v = mem_raw(room, sizeof *v, "JSON values", s->e);
+        if (!v) return false;
+        if (d->values) memcpy(v, d->value, d->values * sizeof *v);
+        mem_free(d->value);
+        d->value = v;
+        d->room = room;
+    }
+    *index = d->values++;
+    d->value[*index] =
+        (json_value){.of = d, .line = s->line, .column = s->column, .text = (const char *)s->p};
     return true;
 }
 
-static bool scan_value(scanner *s, json_value is);
+static bool scan_value(scanner *s, int key_line, int key_column);
 
-/* Scans what is between the brackets, and the closing one; counts the values. */
-static bool scan_members(scanner *s, char close, int *count) {
+/* Scans what is between the brackets, and the closing one. */
+static bool scan_members(scanner *s, char close) {
     if (!skip_blanks(s)) return false;
     if (peek(s) == close) return step(s), true;
     for (;;) {
-        json_value is = {.key_line = s->line, .key_column = s->column};
+        int line = s->line, column = s->column;
         if (close == '}') {
             if (peek(s) < 0) return complain(s, "the file ends inside an object");
             if (peek(s) != '"') return complain(s, "expected a key in double quotes");
-            if (!scan_string(s, &is.key) || !skip_blanks(s)) return false;
+            if (!scan_string(s) || !skip_blanks(s)) return false;
             if (peek(s) != ':') return complain(s, "expected a colon after the key");
             step(s);
             if (!skip_blanks(s)) return false;
         }
-        if (!scan_value(s, is) || !skip_blanks(s)) return false;
-        ++*count;
+        if (!scan_value(s, line, column) || !skip_blanks(s)) return false;
         if (peek(s) == close) return step(s), true;
         if (peek(s) != ',')
             return complain(s, peek(s) < 0    ? "the file ends before a bracket is closed"
@@ -221,45 +207,45 @@ static bool scan_members(scanner *s, char close, int *count) {
     }
 }
 
-/* Scans a value, of which the key is known, into the next place of the list. */
-static bool scan_value(scanner *s, json_value is) {
-    if (!make_room(s)) return false;
-    const size_t index = s->d->values++;
-    is.of = s->d, is.line = s->line, is.column = s->column;
+static bool scan_value(scanner *s, int key_line, int key_column) {
+    size_t index = 0;
+    json_type type = JSON_NULL;
+    if (!note_value(s, &index)) return false;
+    s->d->value[index].key_line = key_line;
+    s->d->value[index].key_column = key_column;
     int c = peek(s);
-    bool ok;
     if (c == '{' || c == '[') {
-        is.type = c == '{' ? JSON_OBJECT : JSON_ARRAY;
+        type = c == '{' ? JSON_OBJECT : JSON_ARRAY;
         if (++s->depth > JSON_DEPTH) return complain(s, "values are nested deeper than 64 levels");
         step(s);
-        ok = scan_members(s, c == '{' ? '}' : ']', &is.children);
+        if (!scan_members(s, c == '{' ? '}' : ']')) return false;
         s->depth--;
     } else if (c == '"') {
-        is.type = JSON_STRING;
-        ok = scan_string(s, &is.text);
+        type = JSON_STRING;
+        if (!scan_string(s)) return false;
     } else if (c == '-' || (c >= '0' && c <= '9')) {
-        is.type = JSON_NUMBER;
-        is.text = (const char *)s->p;
-        ok = scan_number(s);
-    } else {
-        ok = scan_word(s, &is);
+        type = JSON_NUMBER;
+        if (!scan_number(s)) return false;
+    } else if (!scan_word(s, &type)) {
+        return false;
     }
-    s->d->value[index] = is;
-    return ok;
+    s->d->value[index].type = type;
+    return true;
 }
 
 static bool scan_document(json_document *d, size_t n, err *e) {
-    scanner s = {d, (unsigned char *)d->bytes, (unsigned char *)d->bytes + n, 1, 1, 0, e};
+    scanner s = {d, (const unsigned char *)d->bytes, (const unsigned char *)d->bytes + n, 1, 1, 0,
+                 e};
     if (n >= 3 && memcmp(d->bytes, "\xef\xbb\xbf", 3) == 0)
         return complain(&s, "the file starts with a byte order mark; save it as UTF-8 without one");
     if (!skip_blanks(&s)) return false;
     if (s.p == s.end) return complain(&s, "the file is empty; the minimum is {\"version\": 1}");
-    if (!scan_value(&s, (json_value){0}) || !skip_blanks(&s)) return false;
+    if (!scan_value(&s, 0, 0) || !skip_blanks(&s)) return false;
     if (s.p < s.end) return complain(&s, "there is more after the end of the value");
     return true;
 }
 
-/* --- the tree --------------------------------------------------------------------------------- */
+/* --- positions and cJSON's tree together ------------------------------------------------------ */
 
 static int by_key(const void *a, const void *b) {
     const json_value *x = *(json_value *const *)a, *y = *(json_value *const *)b;
@@ -283,33 +269,43 @@ static bool check_duplicates(json_value *object, err *e) {
     return ok;
 }
 
-/* Links the values inside *v, which follow it in the list, and moves behind them. Ends each number
- * with a zero: the byte behind it is a blank, a comma or a bracket, which is not needed any more.
- */
-static bool link_values(json_value **v, err *e) {
-    json_value *is = (*v)++, **link = &is->child;
-    if (is->type == JSON_NUMBER) {
-        char *end;
-        is->number = strtod(is->text, &end);
-        *end = 0;
-    }
-    for (int i = 0; i < is->children; i++) {
-        *link = *v;
+/* Joins value `*index` of the list with `node` of the tree, and all values inside it, in order. */
+static bool join(json_document *d, const cJSON *node, size_t *index, err *e) {
+    if (*index >= d->values) return err_set(e, ERR_INTERNAL, "%s: JSON values lost", d->name);
+    json_value *v = &d->value[(*index)++], **link = &v->child;
+    v->key = node->string;
+    v->number = node->valuedouble;
+    if (v->type == JSON_STRING) v->text = node->valuestring;
+    if (v->type == JSON_NULL) v->text = "null";
+    if (v->type == JSON_BOOL) v->text = cJSON_IsTrue(node) ? "true" : "false";
+    if (v->type == JSON_ARRAY || v->type == JSON_OBJECT) v->text = NULL;
+    for (const cJSON *c = node->child; c; c = c->next, v->children++) {
+        *link = &d->value[*index];
+        if (!join(d, c, index, e)) return false;
         link = &(*link)->next;
-        if (!link_values(v, e)) return false;
     }
-    return is->type != JSON_OBJECT || check_duplicates(is, e);
+    return v->type != JSON_OBJECT || check_duplicates(v, e);
 }
 
 json_document *json_parse(const char *name, const char *bytes, size_t n, err *e) {
     json_document *d = mem_new(1, sizeof *d, "JSON document", e);
+    size_t index = 0;
     if (!d) return NULL;
     if (!(d->name = mem_str(name, e)) || !(d->bytes = mem_new(n + 1, 1, name, e))) goto fail;
     memcpy(d->bytes, bytes, n);
     d->length = n;
     if (!scan_document(d, n, e)) goto fail;
-    json_value *root = d->value;
-    if (!link_values(&root, e)) goto fail;
+    /* The scan has let only JSON through. */
+    if (!(d->tree = cJSON_ParseWithLengthOpts(d->bytes, n + 1, NULL, true))) {
+        err_set(e, ERR_MEMORY, "%s: out of memory: there is none to decode it", name);
+        goto fail;
+    }
+    if (!join(d, d->tree, &index, e)) goto fail;
+    /* The byte behind a number is a blank, a comma or a bracket, which is not needed any more. */
+    for (size_t i = 0; i < d->values; i++)
+        if (d->value[i].type == JSON_NUMBER)
+            d->bytes[d->value[i].text - d->bytes +
+                     (long)strspn(d->value[i].text, "+-.eE0123456789")] = 0;
     return d;
 fail:
     json_free(&d);
@@ -351,6 +347,7 @@ json_document *json_read(const char *path, err *e) {
 
 void json_free(json_document **d) {
     if (!*d) return;
+    cJSON_Delete((*d)->tree);
     mem_free((*d)->value);
     mem_free((*d)->bytes);
     mem_free((*d)->name);

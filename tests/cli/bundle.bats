@@ -144,9 +144,9 @@ PY
 @test "the program needs no library under the GPL: the list of what it links" {
     [ "${SAN:-0}" = 0 ] || skip "a sanitizer's program links more"
     # Their licences: C library and compiler's (exceptions for linking), BSD (OpenEXR, Imath,
-    # OpenColorIO), MIT (libdeflate), Apache (Vulkan loader), zlib.
+    # OpenColorIO), MIT (cJSON, libdeflate), Apache (Vulkan loader), zlib.
     readelf -d "$FFTBLOOM" | sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' >"$TEST_TMP/needed"
-    run grep -vE '^(lib(c|m|gcc_s|stdc\+\+|vulkan|deflate|z|OpenEXR-[0-9_]+|OpenColorIO)|ld-linux.*)\.so' "$TEST_TMP/needed"
+    run grep -vE '^(lib(c|m|gcc_s|stdc\+\+|vulkan|cjson|deflate|z|OpenEXR-[0-9_]+|OpenColorIO)|ld-linux.*)\.so' "$TEST_TMP/needed"
     [ "$status" -eq 1 ]
     [ -z "$output" ]
     grep -q '^libc\.so' "$TEST_TMP/needed"
