@@ -2,7 +2,7 @@
 
 #include "app/cli/old_words.h"
 #include "app/cli/options.h"
-#include "app/cli/ticker.h"
+#include "app/cli/terminal.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "kernel/cache.h"

@@ -6,7 +6,7 @@
  * (text_clean). "error" and "warning" are coloured where stderr is a terminal, unless NO_COLOR is
  * set.
  *
- * The line of status and the last words are global. */
+ * The line of status and the last words are global. A ticker counts the seconds of long work. */
 #ifndef APP_TERMINAL_H
 #define APP_TERMINAL_H
 
@@ -24,5 +24,15 @@ void terminal_keep_last_words(const char *sentence);
  * Nothing is written afterwards. For whatever ends the program without returning from main.
  * Async-signal-safe. Writes nothing where that would have to wait. */
 void terminal_last_words(const char *instead);
+
+/* Says that work which takes long goes on: from the third second on the seconds in the line of
+ * status of a terminal, or else a note every few seconds. */
+typedef struct ticker ticker;
+
+/* Starts to count for work of this name, which must outlive the ticker. NULL: nothing will be
+ * said. */
+ticker *ticker_open(const char *what);
+/* Ends it, and removes its line. */
+void ticker_close(ticker **t);
 
 #endif

@@ -3,7 +3,7 @@
  */
 #include "app/cli/kernel_option.h"
 #include "app/cli/options.h"
-#include "app/cli/ticker.h"
+#include "app/cli/terminal.h"
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
 #include "app/run/file_set.h"

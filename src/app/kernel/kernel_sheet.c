@@ -4,7 +4,7 @@
  * Strength is a mix with the frame itself, so all strengths come from that one result. */
 #include "app/check/report/html.h"
 #include "app/cli/kernel_option.h"
-#include "app/cli/ticker.h"
+#include "app/cli/terminal.h"
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
 #include "app/run/file_set.h"

@@ -1,7 +1,7 @@
 /* kernel_show.c - `fftbloom kernel check`: what is wrong with a kernel; and `show`: a page by which
  * it can be judged. */
 #include "app/cli/kernel_option.h"
-#include "app/cli/ticker.h"
+#include "app/cli/terminal.h"
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
 #include "app/kernel/kernel_page.h"
