@@ -4,11 +4,12 @@
     devices.py FOLDER PANEL SCENE_MAKER FFTBLOOM [DEVICE] [CORES] [FRAMES] [ROUNDS]
 
 Blooms runs of as many frames of 1920 x 1080 halfs as FRAMES says (1,8,96,384) on as many processors as
-CORES says (16,8,2) with the CPU, DEVICE (gpu), auto, and --amount 0, which only reads and writes. The four
-ways take turns, ROUNDS times (5), fewer where that would take more than some seconds. FOLDER should be in
-memory, with room for 13 MB a frame; what is written there is removed. Prints tables in Markdown: medians
-of seconds, what auto took and how many times as long it was as the better one, and CPU time a frame
-beside that of the files alone.
+CORES says (16,8,2) with the CPU, DEVICE (gpu), auto, and --amount 0, which only reads and writes: the input
+(files), and what the device made of it (copy), which may be more to pack. The ways take turns, ROUNDS times (5),
+fewer where that would take more than some seconds. FOLDER should be in memory, with room for 13 MB a frame;
+what is written there is removed. Prints tables in Markdown: medians of seconds, what auto took and how many
+times as long it was as the better one, and CPU time a frame beside that of the files alone; and below, what a
+frame more takes, and where the milliseconds of a thread of the host go with the device, by the reports.
 """
 import json
 import os
@@ -29,7 +30,9 @@ LONG = 12  # seconds of all rounds of the four ways
 # The last scene was made last, and no constant is tuned to it.
 SCENES = [("plate", "grain", "none"), ("plate", "grain", "zip"), ("scene", "scene", "zip"),
           ("street", "street", "none"), ("fireflies", "fireflies", "zip")]
-WAYS = {"CPU": ["--device", "cpu"], "GPU": ["--device", device], "auto": [], "files": ["--amount", "0"]}
+WAYS = {"CPU": ["--device", "cpu"], "GPU": ["--device", device], "auto": [], "files": ["--amount", "0"],
+        "copy": ["--amount", "0"]}
+PHASES = ("load", "contract", "upload", "download", "rest", "save")
 
 
 def run(*command):
@@ -55,6 +58,16 @@ def make(kind, pack):
     return f"in/{name}.####.exr"
 
 
+def keep_result(pattern):
+    """Makes a pattern of copies of the first frame that was made last; returns it."""
+    name = os.path.basename(pattern).split(".####")[0] + ".made"
+    os.replace("out.0001.exr", f"{name}.exr")
+    for i in range(1, max(frames) + 1):
+        if not os.path.lexists(f"in/{name}.{i:04}.exr"):
+            os.symlink(f"../{name}.exr", f"in/{name}.{i:04}.exr")
+    return f"in/{name}.####.exr"
+
+
 def bloom(pattern, count, words):
     return run(program, pattern, "k.exr", "-o", "out.####.exr", "--frames", f"1-{count}", "-q",
                "--report", "r.json", *words)
@@ -65,32 +78,50 @@ def taken():
         return json.load(f)["frames"][0]["device"]["class"]
 
 
-def measure(pattern, count):
-    """Returns the medians of seconds and CPU time of each way, and the class that auto took."""
+def phases():
+    """Returns the milliseconds of a thread for a frame of the last run, by phase: what is left of `bloom` are
+    waits, the check, and light that leaves the image. The first frames have the start in them."""
+    with open("r.json") as f:
+        done = json.load(f)["frames"]
+    done = done[len(done) // 2:]
+    total = dict.fromkeys(PHASES, 0.0)
+    for frame in done:
+        part = {**frame["seconds"], **frame["times"]}
+        part["rest"] = part["bloom"] - part["contract"] - part["upload"] - part["download"]
+        for phase in PHASES:
+            total[phase] += 1e3 * part[phase] / len(done)
+    return total
+
+
+def measure(pattern, copy, count):
+    """Returns the medians of seconds and CPU time of each way, the class that auto took, and phases()."""
     took, turns, turn = {way: [] for way in WAYS}, rounds, 0
     while turn < turns:
         start = time.perf_counter()
         for way, words in WAYS.items():
-            took[way].append(bloom(pattern, count, words))
+            took[way].append(bloom(copy if way == "copy" else pattern, count, words))
+            if way == "GPU":
+                where = phases()
             if way == "auto":
                 device_taken = taken()
         turn += 1
         if turn == 1:
             turns = max(1, min(rounds, int(LONG / (time.perf_counter() - start))))
-    return {way: [statistics.median(c) for c in zip(*rows)] for way, rows in took.items()}, device_taken
+    return {way: [statistics.median(c) for c in zip(*rows)] for way, rows in took.items()}, device_taken, where
 
 
 def table(count):
     print(f"\n{count} processors\n\n| scene | frames | CPU, s | GPU, s | auto, s | takes | files alone, s |"
           " auto / better | GPU / files | GPU / files, CPU time | ms of CPU time a frame: CPU, GPU, files |")
     print("|---|" + "---|" * 10)
-    worst, slope = 1, {}
+    worst, slope, host = 1, {}, {}
     for title, kind, pack in SCENES:
         pattern = make(kind, pack)
-        for way in WAYS.values():
-            bloom(pattern, min(max(frames), 8), way)  # fills caches
+        for way in "files", "CPU", "auto", "GPU":
+            bloom(pattern, min(max(frames), 8), WAYS[way])  # fills caches
+        copy = keep_result(pattern)
         for n in frames:
-            t, device_taken = measure(pattern, n)
+            t, device_taken, host[title, pack] = measure(pattern, copy, n)
             s = {way: t[way][0] for way in WAYS}
             ms = {way: 1e3 * t[way][1] / n for way in WAYS}
             better = min(s["CPU"], s["GPU"])
@@ -107,7 +138,11 @@ def table(count):
         few, many = sorted(frames)[-2:]
         rate = {way: (by[many][way] - by[few][way]) / (many - few) for way in WAYS}
         print(f"{title}, {pack}, each frame after {few}: CPU {1e3 * rate['CPU']:.2f} ms, GPU "
-              f"{1e3 * rate['GPU']:.2f}, files {1e3 * rate['files']:.2f}")
+              f"{1e3 * rate['GPU']:.2f}, files {1e3 * rate['files']:.2f} (GPU {rate['GPU'] / rate['files']:.2f} of it), "
+              f"a copy of the result {1e3 * rate['copy']:.2f} ({rate['GPU'] / rate['copy']:.2f})")
+    print("\n| of a thread of the host, ms a frame | " + " | ".join(PHASES) + " |\n|---|" + "---|" * len(PHASES))
+    for (title, pack), by in host.items():
+        print(f"| {title}, {pack} | " + " | ".join(f"{by[phase]:.2f}" for phase in PHASES) + " |")
 
 
 with tempfile.TemporaryDirectory(dir=folder) as place:
