@@ -32,18 +32,59 @@ example() { # NUMBER: runs an example
     [ "$status" -eq 0 ]
 }
 
-@test "the page's examples: a frame, pairs for training, Richardson-Lucy, astronomy, EXR files" {
-    [ "$(python3 "$FFTBLOOM_ROOT/tests/python/examples.py" "$FFTBLOOM_ROOT/docs/python.md")" -eq 6 ]
+@test "what researchers do: layouts, gradients, convolve as scipy's, tensors of others" {
+    needs numpy
+    python3 -W error "$FFTBLOOM_ROOT/tests/python/test_learn.py"
+}
+
+@test "the types of the module, and of a file that uses it" {
+    needs_program mypy
+    cat > user.py <<'P'
+import fftbloom as fb
+k = fb.Kernel.make("gaussian", sigma=2.0, taps=33)
+b = fb.Bloom(k, axes=(-2, -1), channel_axis=None, amount="50%")
+shape: tuple[int, ...] = k.shape
+out, report = b(memoryview(b""), report=True)
+bound: float = report.error_bound
+code: fb.Code = fb.Error("no").code
+P
+    mypy --strict --cache-dir "$PWD/types" --python-executable /usr/bin/python3 user.py "$FFTBLOOM_ROOT/python/fftbloom"
+}
+
+@test "the page's examples: a frame, spectral cubes, threads, pairs for training, Richardson-Lucy, astronomy" {
+    [ "$(python3 "$FFTBLOOM_ROOT/tests/python/examples.py" "$FFTBLOOM_ROOT/docs/python.md")" -eq 12 ]
     example 0
     example 1
     [[ "$output" == "off by at most "* ]]
-    example 2
+    example 6
+    example 7
+    example 8
     [ "$(ls pairs?.npz | wc -l)" -eq 3 ]
+    example 9
+    example 10
+}
+
+@test "the page's example in place of scipy" {
+    example 2
+}
+
+@test "the page's example of torch" {
     example 3
+}
+
+@test "the page's example of jax" {
     example 4
+}
+
+@test "the page's example that finds a kernel" {
+    example 5
+    grep -q "<svg" found.html
+}
+
+@test "the page's example of EXR files" {
     needs_program oiiotool
     for i in 1 2 3; do image shot.$i.exr 60x40 half 0.1,0.2,0.3 $((i * 9)),9=50,40,30; done
-    example 5 # by OpenImageIO: what the program makes
+    example 11 # by OpenImageIO: what the program makes
     for i in 1 2 3; do
         "$FFTBLOOM" shot.$i.exr -k star --amount 0.5 --device cpu -o want.exr
         oiiotool bloom.$i.exr want.exr --diff
@@ -99,9 +140,9 @@ P
 import fftbloom as fb
 image = memoryview(bytearray(40 * 30 * 4)).cast("f", (30, 40))
 image[7, 9] = 5
-out, report = fb.Bloom("star", context=fb.Context(device="cpu"))(image, report=True)
+out, report = fb.Bloom("sunstar", context=fb.Context(device="cpu"))(image, report=True)
 assert report.kept and 0 < out[7, 9] < 5 and "/away/v/" in fb.__file__
-try: fb.Kernel("stra")
+try: fb.Kernel("sunstr")
 except fb.Error as e: print(e)
 print(*[line.split("/")[-1].strip() for line in open("/proc/self/maps") if ".so" in line and "/away/" not in line])'
     echo "$output"
