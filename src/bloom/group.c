@@ -114,6 +114,21 @@ static void enter_attempt(group_made *to, const outcome *o) {
     memcpy(to->note, o->lease.note, sizeof to->note);
 }
 
+/* Says where light is so faint that a device in floats may take it for none. */
+static void tell_faint(group_made *to, const view *v, const light *l, const accuracy *m) {
+    const bool floats = m->precision == PRECISION_FLOAT32 && to->device.class != ENGINE_CPU;
+    const uint32_t normal = scan_bin(0x1p-126F);
+    for (uint32_t c = 0; floats && c < v->channels && !to->note[0]; c++) {
+        uint64_t faint = 0;
+        for (uint32_t b = 1; b < normal; b++) faint += l->scanned->channel[c].count[b];
+        if (faint)
+            snprintf(to->note, sizeof to->note,
+                     "channel '%.60s': device '%.60s' may take %llu pixel%s below 1.2e-38 for 0",
+                     view_name(v, c), to->device.name, (unsigned long long)faint,
+                     faint == 1 ? "" : "s");
+    }
+}
+
 void group_add(group_made *all, const group_made *one) {
     report_add_times(&all->times, &one->times);
     report_add_promise(&all->promise, &one->promise);
@@ -187,6 +202,7 @@ static bool convolve(group_made *to, outcome *o, const view *v, const light *l, 
                     !s.facts.doubles;
         if (m->kept || last) {
             enter_promise(to, v, m, i);
+            tell_faint(to, v, l, m);
             to->promise.proved = s.proved.pixels;
             to->promise.proof = s.proved.worst;
             break;

@@ -168,6 +168,19 @@ with open("huge.pfm", "wb") as f:
     [ ! -e other.pfm ]
 }
 
+@test "a device in floats says where it may take faint light for none" {
+    needs software
+    python3 -c '
+import struct
+with open("faint.pfm", "wb") as f:
+    f.write(b"Pf\n16 16\n-1.0\n" + struct.pack("<256f", *[5e-39 if i == 40 else 1 for i in range(256)]))'
+    image two.exr 9x9 float 0 4,4=3 7,5=1
+    "$FFTBLOOM" faint.pfm two.exr -o out.pfm --device software --precision float32 --report r.json
+    frame 'any("may take 1 pixel below 1.2e-38 for 0" in n for n in f["notes"])'
+    "$FFTBLOOM" faint.pfm two.exr -o out.pfm --device cpu --precision float32 --report r.json
+    frame 'not any("1.2e-38" in n for n in f["notes"])'
+}
+
 @test "sample files: all half values, and rings with NaN and infinity" {
     samples=$FFTBLOOM_ROOT/../shared/data/openexr-images
     [ -e "$samples/TestImages_AllHalfValues.exr" ] || skip "the sample files are not here"
