@@ -11,7 +11,7 @@
 #   make install PREFIX=    program, kernels, man pages, completions, documents; and the C library
 #   make bundle             a folder that runs on other machines: dist/fftbloom
 #   make deb                Debian packages: dist/fftbloom_VERSION_ARCH.deb, libfftbloom0, libfftbloom-dev
-#   make wheel              the Python module with all that it needs: dist/fftbloom-VERSION-py3-none-linux_x86_64.whl
+#   make wheel              the Python module with all that it needs: dist/fftbloom-VERSION-py3-none-manylinux_2_34_x86_64.whl
 #   make lab                build/fftlab: textbook transforms beside ours (docs/fft.md)
 #   make docs-images        the pictures of README and docs, and their figures
 #   make assets             the shipped scene and kernels, from their programs and recipes
@@ -540,7 +540,8 @@ bundle: all
 
 wheel: all
 	@tests/deps.sh patchelf
-	@python/make_wheel.py $(SO) dist
+	@$(MAKE) --no-print-directory OPENEXR=0 OCIO=0 BUILD=$(BUILD)-wheel $(BUILD)-wheel/libfftbloom.so.0
+	@python/make_wheel.py $(BUILD)-wheel/libfftbloom.so.0 dist
 
 deb: all
 	@tests/deps.sh dpkg-dev

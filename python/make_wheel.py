@@ -19,7 +19,7 @@ import uuid
 import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-TAG = "py3-none-linux_x86_64"
+TAG = "py3-none-manylinux_2_34_x86_64"
 # These come from the system: the C library must fit its kernel, and a second C++ library in a process breaks the
 # host's modules if it is older than they need.
 SYSTEM = re.compile(r"(libc|libm|libpthread|libdl|librt|libstdc\+\+|libgcc_s)\.so|ld-linux|linux-vdso")

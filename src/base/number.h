@@ -5,6 +5,7 @@
 #ifndef BASE_NUMBER_H
 #define BASE_NUMBER_H
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,5 +38,11 @@ NUMBER_ORDER(double, double)
 NUMBER_CEIL_DIV(u32, uint32_t)
 NUMBER_CEIL_DIV(u64, uint64_t)
 NUMBER_CEIL_DIV(size, size_t)
+
+/* Returns how far the point x, y is from the origin. hypot, of which nothing else is wanted here,
+ * would ask for glibc 2.35. */
+static inline double length_of(double x, double y) {
+    return sqrt(x * x + y * y);
+}
 
 #endif

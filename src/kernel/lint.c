@@ -193,7 +193,7 @@ static bool make_profile(profile *p, const lint *l, const work *k, err *e) {
             size_t ring = (size_t)(sqrt(dx * dx + dy * dy) + 0.5);
             const double *at = k->all + (size_t)y * k->w + x;
             bool inside = x > 0 && y > 0 && x + 1 < k->w && y + 1 < k->h;
-            if (hypot(dx, dy) <= l->glare_disc / 2) p->disc += *at;
+            if (length_of(dx, dy) <= l->glare_disc / 2) p->disc += *at;
             p->border += inside ? 0 : *at;
             p->around[(size_t)fmax(fabs(dx), fabs(dy))] += fabs(*at);
             if (ring >= p->rings) continue;

@@ -1,5 +1,7 @@
 #include "kernel/lint_words.h"
 
+#include "base/number.h"
+
 #include "base/json_out.h"
 
 #include <inttypes.h>
@@ -67,7 +69,8 @@ static void judge_centre(findings *f, const lint *l) {
     /* Without the background, whose own centre is between the taps of an even side. */
     double share = lint_has_background(l) ? l->background_share : 0;
     double dx = (l->centroid[0] - share * (l->w - 1) / 2) / (1 - share) - mx;
-    double dy = (l->centroid[1] - share * (l->h - 1) / 2) / (1 - share) - my, off = hypot(dx, dy);
+    double dy = (l->centroid[1] - share * (l->h - 1) / 2) / (1 - share) - my,
+           off = length_of(dx, dy);
     if (!(total(l) > 0)) return;
     if (l->corner || !l->centred)
         say(f, true, "centre",

@@ -20,7 +20,7 @@ bool ring_map_make(ring_map *m, uint32_t w, uint32_t h, uint32_t cx, uint32_t cy
     /* Counted, then placed: the taps of a ring stay in the order of the plane. */
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < n; i++) {
-            uint32_t r = (uint32_t)(hypot((double)(i % w) - cx, (double)(i / w) - cy) + 0.5);
+            uint32_t r = (uint32_t)(length_of((double)(i % w) - cx, (double)(i / w) - cy) + 0.5);
             if (r >= m->rings) continue;
             if (pass == 0)
                 m->first[r + 2]++;
@@ -46,7 +46,7 @@ uint32_t ring_count(const ring_map *m, uint32_t r) {
 double ring_distance(const ring_map *m, uint32_t r) {
     double sum = 0;
     for (uint32_t i = m->first[r]; i < m->first[r + 1]; i++)
-        sum += hypot((double)(m->tap[i] % m->w) - m->cx, (double)(m->tap[i] / m->w) - m->cy);
+        sum += length_of((double)(m->tap[i] % m->w) - m->cx, (double)(m->tap[i] / m->w) - m->cy);
     return sum / ring_count(m, r);
 }
 

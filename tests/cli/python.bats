@@ -103,6 +103,12 @@ wheel() { # FOLDER
     wheel two
     cmp one/*.whl two/*.whl
     unzip -q one/*.whl -d x
+    # Its tag promises glibc 2.34 and libstdc++ of GCC 11 at the most.
+    run bash -c "objdump -T x/fftbloom/lib/* | grep -oE 'GLIBC_2\.[0-9]+|GLIBCXX_3\.4\.[0-9]+' | sort -uV"
+    echo "$output"
+    [[ "$output" == *GLIBC_2.34* ]]
+    [[ ! "$output" =~ GLIBC_2\.(3[5-9]|[4-9][0-9])|GLIBCXX_3\.4\.[3-9][0-9] ]]
+    [ "$(stat -c %s one/*.whl)" -le 5000000 ]
     run grep -rlaF "$FFTBLOOM_ROOT" x
     [ -z "$output" ]
     python3 - x <<'P'
@@ -147,7 +153,7 @@ except fb.Error as e: print(e)
 print(*[line.split("/")[-1].strip() for line in open("/proc/self/maps") if ".so" in line and "/away/" not in line])'
     echo "$output"
     [ "$status" -eq 0 ]
-    [[ "$output" == *"did you mean 'star'"* ]]
+    [[ "$output" == *"did you mean 'sunstar'"* ]]
     # Of the libraries that come with it, none is the system's.
     [[ "$output" != *OpenEXR* && "$output" != *libvulkan.so* && "$output" != *libdeflate* ]]
     v/bin/pip uninstall -q -y fftbloom

@@ -13,7 +13,7 @@
 
 bool kernel_page_measure(kernel_page *p, err *e) {
     const uint32_t cx = p->w / 2, cy = p->h / 2;
-    p->rings = (uint32_t)(hypot(max_u32(cx, p->w - cx), max_u32(cy, p->h - cy)) + 0.5) + 1;
+    p->rings = (uint32_t)(length_of(max_u32(cx, p->w - cx), max_u32(cy, p->h - cy)) + 0.5) + 1;
     double *count = mem_new(p->rings, sizeof *count, "rings", e);
     bool ok = count != NULL;
     for (uint32_t c = 0; c < p->channels && ok; c++) {
@@ -23,7 +23,7 @@ bool kernel_page_measure(kernel_page *p, err *e) {
         double sum = 0, within = 0;
         for (size_t i = 0, n = (size_t)p->w * p->h; ok && i < n; i++) {
             double x = (double)(i % p->w) - cx, y = (double)(i / p->w) - cy;
-            uint32_t r = (uint32_t)(hypot(x, y) + 0.5);
+            uint32_t r = (uint32_t)(length_of(x, y) + 0.5);
             double v = isfinite(p->plane[c][i]) ? (double)p->plane[c][i] : 0;
             p->mean[c][r] += v, sum += v;
             count[r] += c == 0;

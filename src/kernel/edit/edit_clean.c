@@ -125,7 +125,7 @@ static bool restore_core(cleaning *w, err *e) {
         for (size_t i = 0; ok && f.cut && i < n; i++) {
             if (!in[i]) continue;
             double x = (double)(i % w->k->w) - w->k->w / 2, y = (double)(i / w->k->w) - w->k->h / 2;
-            double v = fmax(core_flank_at(&f, hypot(x, y)), tap[i]);
+            double v = fmax(core_flank_at(&f, length_of(x, y)), tap[i]);
             before += tap[i], after += v, count++;
             tap[i] = v;
         }
@@ -187,7 +187,7 @@ static double replace_tail(cleaning *w, double *tap, uint32_t first, double nois
     if (want > 0) f.level *= fmax(level, 0) / want;
     for (size_t i = 0; i < n; i++) {
         double x = (double)(i % w->k->w) - w->k->w / 2, y = (double)(i / w->k->w) - w->k->h / 2;
-        double d = hypot(x, y), blend = clamp_double(6 * (d / first - 5.0 / 6), 0, 1);
+        double d = length_of(x, y), blend = clamp_double(6 * (d / first - 5.0 / 6), 0, 1);
         double v = ring_fall_at(&f, d), apart = (local[i] - v) / wobble;
         v += clamp_double(apart - chance, 0, 1) * (local[i] - v);
         blend *= clamp_double(2.5 - 2 * local[i] / (times * noise), 0, 1);
