@@ -108,6 +108,8 @@ class Bloom:
     padding        what is beyond the borders: "mirror", "zero", "clamp" or "wrap", or two of these for x and y
     amount         the share of the light that the kernel spreads: 0 to 1, or "0%" to "100%"; or a list or an array
                    of these, for each image of a batch
+    tint           what the glare of R, G and B is multiplied with, such as (1, 0.5, 0); that of other channels is
+                   multiplied with the tint's luminance
     tolerance      the promised relative error of a pixel
     threshold      only light above this is spread; 0: all of it
     knee           how softly that begins
@@ -138,7 +140,8 @@ class Bloom:
 
     def __init__(self, kernel: Any, *, axes: Optional[Sequence[int]] = None,
                  channel_axis: Union[int, str, None] = "auto", padding: Union[str, Tuple[str, str]] = "mirror",
-                 amount: Any = 1.0, tolerance: float = 1e-3, threshold: float = 0.0, knee: float = 0.0,
+                 amount: Any = 1.0, tint: Optional[Sequence[float]] = None, tolerance: float = 1e-3,
+                 threshold: float = 0.0, knee: float = 0.0,
                  kernel_scale: float = 1.0, kernel_center: Union[str, Tuple[float, float]] = "middle",
                  normalize: str = "luminance", correlate: bool = False, precision: str = "auto", nan: str = "error",
                  half_overflow: str = "clamp", alpha: str = "keep", emit: str = "none", verify: int = 0,
@@ -159,6 +162,11 @@ class Bloom:
             s.center_x, s.center_y = (_number("kernel_center", v) for v in _pair("kernel_center", kernel_center))
         s.tolerance, s.threshold, s.knee = (_number("tolerance", tolerance), _number("threshold", threshold),
                                             _number("knee", knee))
+        if tint is not None:
+            if len(tint) != 3 or not any(v != 0 for v in tint):
+                raise Error("tint is %r; it has three numbers, for R, G and B, and not all are 0" % (tint,),
+                            Code.BAD_SETTING, "tint")
+            s.tint[:] = [_number("tint", v) for v in tint]
         s.kernel_scale, s.correlate = _number("kernel_scale", kernel_scale), bool(correlate)
         s.verify = whole("verify", verify, 2 ** 32 - 1, Code.BAD_SETTING)
         s.normalize, s.precision, s.nan = _word("normalize", normalize), _word("precision", precision), _word("nan", nan)
@@ -333,6 +341,7 @@ class Bloom:
                  "amount " + ", ".join("%g" % a for a in self._amounts[:8]) + ", ..." * (len(self._amounts) > 8),
                  "normalize " + _WORDS["normalize"][self._normalize], "tolerance %g" % s.tolerance,
                  "precision " + _WORDS["precision"][s.precision]]
+        words += ["tint %g,%g,%g" % tuple(s.tint)] * any(s.tint)
         words += ["threshold %g" % s.threshold] * (s.threshold > 0) + ["emit " + _WORDS["emit"][s.emit]] * (s.emit > 0)
         return "<fftbloom.Bloom of %s>" % ", ".join(words)
 

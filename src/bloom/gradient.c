@@ -113,6 +113,7 @@ static bool correlate(double *to, double *error, const gradient *g, const halves
     s.precision = PRECISION_FLOAT64;
     s.tolerance = 1;
     s.sharpen = s.threshold = s.knee = 0;
+    memset(s.tint, 0, sizeof s.tint);
     s.mask = s.emit_layer = NULL;
     s.verify = 0, s.cache_size = 0;
     bloom *b = NULL;
@@ -176,6 +177,10 @@ static double share_of(const gradient *g, const gradient_image *is, uint32_t c, 
 bool gradient_add(gradient *g, const gradient_image *is, err *e) {
     const size_t n = taps_of(g);
     double *own = mem_raw(n, sizeof *own, "a gradient", e), error = 0;
+    double tint[PSF_CHANNELS], luminance[3];
+    image_luminance(&(image_part){0}, luminance); /* of an image without chromaticities */
+    bloom_tint(tint, &g->s, is->channels, luminance);
+    const size_t middle = n - 1 - ((size_t)g->kernel.cy * g->kernel.w + g->kernel.cx);
     const int level = host_here()->level;
     host_here()->level = LOG_ERROR; /* numbers would not be those of the image */
     bool ok = own;
@@ -185,6 +190,10 @@ bool gradient_add(gradient *g, const gradient_image *is, err *e) {
         if (!(used > 0)) continue;
         memset(own, 0, n * sizeof *own);
         ok = add_channel(own, &error, g, is, c, e);
+        if (tint[0] != 0 || tint[1] != 0 || tint[2] != 0) {
+            for (size_t i = 0; i < n; i++) own[i] *= i == middle ? 1 : tint[c];
+            error *= fmax(1, tint[c]);
+        }
         for (uint32_t k = 0; ok && k < g->kernel.channels; k++) {
             const double share = share_of(g, is, c, k);
             for (size_t i = 0; i < n; i++) g->plane[k][i] += share * own[n - 1 - i];

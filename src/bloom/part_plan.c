@@ -38,17 +38,6 @@ bool part_header(image_part *p, const bloom_settings *s, err *e) {
 
 /* --- the kernel that the whole part needs --------------------------------------------------- */
 
-/* Fills in the tint of each channel: of R, G and B their own, of luminance that of a white light.
- * What leaves a pixel's alpha has none. */
-static void find_tint(kernel_need *need, const double tint[3], const image_part *p) {
-    double weight[3];
-    if (tint[0] == 0 && tint[1] == 0 && tint[2] == 0) return;
-    image_luminance(p, weight);
-    for (uint32_t c = 0; c < need->channels; c++)
-        need->tint[c] = need->channels >= 3 ? c < 3 ? tint[c] : 1 : 0;
-    for (int i = 0; i < 3 && need->channels < 3; i++) need->tint[0] += weight[i] * tint[i];
-}
-
 kernel_need part_need(const part_job *j, uint32_t channels, double sharpen) {
     const image_part *p = &j->in->head->part[j->part];
     kernel_need need = {.channels = channels,
@@ -59,7 +48,9 @@ kernel_need part_need(const part_job *j, uint32_t channels, double sharpen) {
                         .sharpen = sharpen};
     primaries is;
     if (image_primaries(p, &is)) primaries_to_floats(need.primaries, &is);
-    find_tint(&need, j->s->tint, p);
+    double luminance[3];
+    image_luminance(p, luminance);
+    bloom_tint(need.tint, j->s, channels, luminance);
     return need;
 }
 

@@ -72,6 +72,11 @@ static inline bool bloom_emits(const bloom_settings *s) {
     return s->emit_layer && *s->emit_layer;
 }
 
+/* Fills in the tint of each of an image's channels: of R, G and B their own, of luminance that of a
+ * white light, by the weights of R, G and B in it, and of alpha 1. Zeros: there is none. */
+void bloom_tint(double to[PSF_CHANNELS], const bloom_settings *s, uint32_t channels,
+                const double luminance[3]);
+
 /* Returns how these settings use the kernel. */
 kernel_use bloom_kernel_use(const bloom_settings *s);
 

@@ -31,6 +31,9 @@ static bool check(const fb_settings *s, err *e) {
            check_number("kernel_scale", s->kernel_scale, 1e-3, 1000, e) &&
            check_number("center_x", s->center_x, 0, PSF_SIDE, e) &&
            check_number("center_y", s->center_y, 0, PSF_SIDE, e) &&
+           check_number("tint", s->tint[0], 0, 1000, e) &&
+           check_number("tint", s->tint[1], 0, 1000, e) &&
+           check_number("tint", s->tint[2], 0, 1000, e) &&
            check_word("kernel_center", s->kernel_center, FB_CENTER_AT, e) &&
            check_word("normalize", s->normalize, FB_NORMALIZE_NONE, e) &&
            check_word("correlate", s->correlate, 1, e) &&
@@ -63,6 +66,7 @@ bloom_settings lib_settings(const fb_context *c, const fb_settings *s) {
     b.tolerance = s->tolerance;
     b.verify = s->verify;
     b.threshold = s->threshold;
+    memcpy(b.tint, s->tint, sizeof b.tint);
     b.knee = s->knee;
     b.nan = BAD[s->nan];
     b.half_overflow = s->half_overflow == FB_OVERFLOW_ERROR ? OVERFLOW_ERROR : OVERFLOW_CLAMP;

@@ -83,6 +83,21 @@ class Light(unittest.TestCase):
         with self.assertRaisesRegex(fb.Error, "the mask has the shape"):
             b(x, mask=m[:2])
 
+    def test_a_tint_is_of_the_glare_alone(self):
+        x, k = scene((20, 33, 3), "f8"), kernel((5, 4)).astype("f8")
+        plain, tinted = bloom(k, emit="glare"), bloom(k, emit="glare", tint=(0, 0.5, 2))
+        glare, tint = plain(x), np.array([0, 0.5, 2])
+        np.testing.assert_allclose(tinted(x), glare * tint, rtol=1e-9, atol=1e-12)
+        own = bloom(k)(x) - glare
+        np.testing.assert_allclose(bloom(k, tint=tint)(x), own + glare * tint, rtol=1e-5, atol=1e-5)  # floats
+        b, y = bloom(k, tint=(0.2, 1, 3)), scene((20, 33, 3), "f8", 8)
+        size = np.vdot(b(x), y)
+        self.assertLess(abs(np.vdot(x, b.adjoint(y)) - size), 1e-12 * abs(size))
+        self.assertIn("tint 0.2,1,3", repr(b))
+        for wrong in (1, 2), (0, 0, 0), (1, 1, -1):
+            with self.assertRaisesRegex(fb.Error, "tint"):
+                bloom(k, tint=wrong)
+
     def test_emit(self):
         x, k = scene((20, 33, 3)), kernel((5, 4))
         for emit in "glare", "additive", "source":

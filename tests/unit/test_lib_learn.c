@@ -94,6 +94,8 @@ TEST(the_gradient_by_the_kernel_is_its_slope) {
         l->set.amount = i % 5 ? 0.7 : 1;
         l->set.kernel_center = i % 7 == 3 ? FB_CENTER_CORNER : i % 7 == 5 ? FB_CENTER_AT : 0;
         l->set.center_x = 1, l->set.center_y = 4;
+        if (i % 4 == 2)
+            memcpy(l->set.tint, (double[]){0.5, 1.5, i % 8 ? 0 : 2}, sizeof l->set.tint);
         check_gradient(l);
         end(l);
     }
