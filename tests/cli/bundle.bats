@@ -39,7 +39,7 @@ is_bundled() {
     [ "$status" -eq 0 ] || [ "$status" -eq 69 ]
     # Its kernels are found by their names.
     env -i "$moved/bin/fftbloom" kernel list | grep -q '^sunstar '
-    env -i "$moved/bin/fftbloom" kernel list --json | grep -q "$moved/.*star.exr"
+    env -i "$moved/bin/fftbloom" kernel list --json | grep -q "$moved/.*sunstar.json"
     env -i HOME="$TEST_TMP" "$moved/bin/fftbloom" kernel check portrait
     ls "$TEST_TMP"/.cache/fftbloom/kernels/portrait-*
     run sh -c "ldd $moved/bin/fftbloom | grep '=>' | grep -vE 'moved/|libc.so|libm.so|ld-linux|vdso'"
@@ -180,7 +180,7 @@ deb() { # FOLDER: makes a package in it
     cc docs/examples/bloom.c $(PKG_CONFIG_SYSROOT_DIR=$TEST_TMP/deb/x PKG_CONFIG_PATH=$pc pkg-config --cflags --libs fftbloom) -o "$TEST_TMP/deb/example"
     LD_LIBRARY_PATH=$(dirname "$pc") "$TEST_TMP/deb/example" sunstar | grep -q ', kept$'
     (cd / && env -i PYTHONPATH="$TEST_TMP/deb/x/usr/lib/python3/dist-packages" LD_LIBRARY_PATH="$(dirname "$pc")" PYTHONDONTWRITEBYTECODE=1 \
-        /usr/bin/python3 -c 'import fftbloom as fb; assert fb.Kernel("star").shape == (256, 256, 3)')
+        /usr/bin/python3 -c 'import fftbloom as fb; assert fb.Kernel("sunstar").shape == (1024, 1024, 3)')
     [ "$("$TEST_TMP/deb/x/usr/bin/fftbloom" --version)" = "$("$FFTBLOOM" --version)" ]
     # In another folder, too.
     deb "$TEST_TMP/another"

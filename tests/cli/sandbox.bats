@@ -165,8 +165,8 @@ on() { # FAULT DEVICE...: frames, two at a time, on a software device that claim
     for codec in pxr24 b44 b44a dwaa dwab; do making+=(--compression $codec --scanline -o in/$codec.exr --tile 16 16 -o in/tiled.$codec.exr); done
     oiiotool "${making[@]}"
     for codec in pxr24 b44 b44a dwaa dwab; do
-        "$FFTBLOOM" info in/$codec.exr | grep "stored as   $codec, scan lines"
-        "$FFTBLOOM" info in/tiled.$codec.exr | grep "stored as   $codec, tiles"
+        "$FFTBLOOM" info in/$codec.exr --json | holds - '(d["parts"][0]["compression"], d["parts"][0]["tiles"]) == ("'$codec'", None)'
+        "$FFTBLOOM" info in/tiled.$codec.exr --json | holds - 'd["parts"][0]["compression"] == "'$codec'" and d["parts"][0]["tiles"]["width"] == 16'
         for f in $codec tiled.$codec; do
             FAULT_CHILD=escape FAULT_TRY=$PWD/elsewhere/secret LD_PRELOAD=$faults "$FFTBLOOM" in/$f.exr in/k.exr -o out/child.exr
             "$FFTBLOOM" in/$f.exr in/k.exr -o out/here.exr --sandbox off

@@ -34,6 +34,11 @@ alike() { # A B: the sums of light differ in the last bits alone
     "$FFTBLOOM" diff "$1" "$2" --fail "${FAR:-1e-6}" --failrelative "${NEAR:-3e-5}"
 }
 
+types() { # FILE CHANNEL=TYPE...
+    [ "$("$FFTBLOOM" info "$1" --json | python3 -c 'import json, sys
+print(*(c["name"] + "=" + c["type"] for c in json.load(sys.stdin)["parts"][0]["channels"]))')" = "${*:2}" ]
+}
+
 # Blooms the whole image, and tiles of it; their results are alike.
 same() { # LIMIT INPUT options...
     local limit=$1 input=$2
@@ -69,8 +74,8 @@ same_header() { # of whole.exr and tiled.exr
 
 # tests/unit/test_part.c has all borders, and tiles of each shape.
 @test "tiles give what the whole image gives: kernels, types, line orders, parts, layers" {
-    [[ "$("$FFTBLOOM" info down.exr)" == *"line order decreasing"* ]]
-    [[ "$("$FFTBLOOM" info rgba.exr)" == *"tiles of 64 x 64"* ]]
+    [[ "$("$FFTBLOOM" info down.exr)" == *"line order  decreasing"* ]]
+    [[ "$("$FFTBLOOM" info rgba.exr)" == *"width 64, height 64"* ]]
     rows <<'T'
 3e-5 1e-6 7MB in.exr --padding clamp,wrap
 3e-5 1e-6 7MB in.exr --kernel-center 3.25,20.5
@@ -180,7 +185,7 @@ T
     [ ! -e out.exr ]
     same 6MB bright.exr --pixel-type half --half-overflow float
     grep -q 'values beyond 65504, up to .*: the layer is written as float' tiled.json
-    [[ "$("$FFTBLOOM" info tiled.exr)" == *"R G B, float"* ]]
+    types tiled.exr B=float G=float R=float
 }
 
 @test "only the layer with values beyond halfs becomes float, whole or in tiles; an alpha alone, too" {
@@ -188,7 +193,7 @@ T
         in.exr --ch R=0.1,G=0.1,B=0.1,A=90000 -d float -o alpha.exr
     same 6MB two.exr --normalize none --half-overflow float
     same_header
-    [[ "$("$FFTBLOOM" info tiled.exr)" == *"R G B, half"*"b.R b.G b.B, float"* ]]
+    types tiled.exr B=half G=half R=half b.B=float b.G=float b.R=float
     same 6MB alpha.exr --pixel-type half --half-overflow float
     same_header
 }

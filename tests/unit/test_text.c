@@ -46,14 +46,14 @@ TEST(told_in_words) {
     for (uint64_t i = 0; i < 2; i++) {
         json_object(&j, NULL);
         json_string(&j, "name", i ? "a name of twenty let" : "b\n");
-        json_uint(&j, "bytes", 2500 * i);
+        json_size(&j, "bytes", 2500 * i);
         json_moment(&j, "used", 981173106);
         json_string(&j, "none", NULL);
         json_bool(&j, "ok", i > 0);
         json_close(&j);
     }
     json_close(&j);
-    json_uint(&j, "kept_bytes", 3000);
+    json_size(&j, "kept_bytes", 3000);
     json_list(&j, "models");
     json_block(&j, NULL);
     json_string(&j, "name", "star");
