@@ -24,8 +24,8 @@ bool kernel_option_file(char to[KERNEL_PATH], const kernel_word *k, kernel_makin
 /* Does both for a word that is an argument, at scale 1. */
 bool kernel_option_path(char to[KERNEL_PATH], const char *word, const settings *s, err *e);
 
-/* Refuses a word in the place of the image that is no file, with the command that has the name of a
- * kernel behind the image. image: what stands in the kernel's place, or NULL. */
+/* Refuses the name of a kernel that stands in the image's place, with the command that has the two
+ * in their order. image: what stands in the kernel's place, or NULL. */
 bool kernel_option_no_image(const settings *s, const char *word, const char *image, err *e);
 
 /* Replaces s->kernel, a word, by the path of the file that it means; the option's text stays the
