@@ -114,6 +114,7 @@ class Bloom:
     threshold      only light above this is spread; 0: all of it
     knee           how softly that begins
     kernel_scale   the size of the kernel; 1 is one tap per pixel
+    kernel_turn    by how many degrees the kernel is turned, clockwise
     kernel_center  the tap that stays where it is: "middle", "peak", "centroid", "corner", or (x, y)
     normalize      what of the kernel becomes 1: "luminance", "channel", "sum", or "none" for the taps as they are.
                    Luminance is for R G B; of other numbers of channels it is the mean, as "sum" is
@@ -142,7 +143,8 @@ class Bloom:
                  channel_axis: Union[int, str, None] = "auto", padding: Union[str, Tuple[str, str]] = "mirror",
                  amount: Any = 1.0, tint: Optional[Sequence[float]] = None, tolerance: float = 1e-3,
                  threshold: float = 0.0, knee: float = 0.0,
-                 kernel_scale: float = 1.0, kernel_center: Union[str, Tuple[float, float]] = "middle",
+                 kernel_scale: float = 1.0, kernel_turn: float = 0.0,
+                 kernel_center: Union[str, Tuple[float, float]] = "middle",
                  normalize: str = "luminance", correlate: bool = False, precision: str = "auto", nan: str = "error",
                  half_overflow: str = "clamp", alpha: str = "keep", emit: str = "none", verify: int = 0,
                  context: Optional[Context] = None, **others: Any) -> None:
@@ -168,6 +170,7 @@ class Bloom:
                             Code.BAD_SETTING, "tint")
             s.tint[:] = [_number("tint", v) for v in tint]
         s.kernel_scale, s.correlate = _number("kernel_scale", kernel_scale), bool(correlate)
+        s.kernel_turn = _number("kernel_turn", kernel_turn)
         s.verify = whole("verify", verify, 2 ** 32 - 1, Code.BAD_SETTING)
         s.normalize, s.precision, s.nan = _word("normalize", normalize), _word("precision", precision), _word("nan", nan)
         s.half_overflow, s.alpha, s.emit = (_word("half_overflow", half_overflow), _word("alpha", alpha),

@@ -23,6 +23,11 @@ bool gradient_begin(gradient *g, const bloom_settings *s, const kernel_source *k
         return err_set(e, ERR_USAGE, "kernel '%s' is a spectrum, and has no taps to learn",
                        k->path);
     if (!kernel_source_psf(&g->kernel, k, &use, &need, NULL, e)) return false;
+    if (fmod(s->kernel.turn, 360) != 0)
+        return err_set(e, ERR_CONFIG,
+                       "kernel_turn is %g: the gradient is that of taps which are used as they "
+                       "are; turn the kernel first",
+                       s->kernel.turn);
     if (s->kernel.size != 1 || g->kernel.w != k->w || g->kernel.h != k->h)
         return err_set(e, ERR_CONFIG,
                        "kernel_scale is %g, or kernel_center lies between taps: the gradient is "

@@ -241,6 +241,7 @@ static bool make_or_take(psf *to, const kernel_source *k, const kernel_use *use,
                        "size in heights of the image needs the kernel's image, not its spectrum",
                        is->made.size, o.size);
     const double plate = plate_aspect(use, need), wide = o.wide > 0 ? o.wide : 1;
+    o.aspect = plate > 0 ? plate : 1;
     if (k->is_spectrum)
         return check_wide(&o, is, plate, e) && psf_made_with(is, &o, e) && psf_copy(to, is, e);
     psf_planes planes = kernel_source_planes(k);

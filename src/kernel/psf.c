@@ -5,6 +5,7 @@
 #include "base/number.h"
 #include "base/steady.h"
 #include "kernel/stretch.h"
+#include "kernel/turn.h"
 #include "math/fft.h"
 #include "math/lengths.h"
 
@@ -46,6 +47,9 @@ static psf_options effective(const psf_options *o) {
     psf_options f = *o;
     if (f.size == 0) f.size = 1;
     if (f.wide == 0) f.wide = 1;
+    if (f.aspect == 0) f.aspect = 1;
+    f.turn = fmod(f.turn, 360);
+    if (f.turn < 0) f.turn = fmod(f.turn + 360, 360); /* of a tiny one, the sum is 360 */
     if (f.luminance[0] == 0 && f.luminance[1] == 0 && f.luminance[2] == 0)
         memcpy(f.luminance, REC709, sizeof f.luminance);
     if (f.center != PSF_AT) f.at[0] = f.at[1] = 0;
@@ -66,6 +70,7 @@ bool psf_made_with(const psf *k, const psf_options *asked, err *e) {
         {"correlate", NO_YES[is.correlate], NO_YES[want.correlate], 0, 0},
         {"kernel_scale", NULL, NULL, is.size, want.size},
         {"kernel_scale x / y", NULL, NULL, is.wide, want.wide},
+        {"kernel_turn", NULL, NULL, is.turn, want.turn},
     };
     for (size_t i = 0; i < sizeof setting / sizeof *setting; i++) {
         const char *x = setting[i].is, *y = setting[i].want;
@@ -84,6 +89,8 @@ bool psf_made_with(const psf *k, const psf_options *asked, err *e) {
 static bool check_options(const psf_options *o, err *e) {
     if (!(o->size > 0) || !isfinite(o->size))
         return err_set(e, ERR_CONFIG, "kernel_scale is %g; it must be greater than 0", o->size);
+    if (!isfinite(o->turn))
+        return err_set(e, ERR_CONFIG, "kernel_turn is %g; it must be a number of degrees", o->turn);
     return (o->wide > 0 && isfinite(o->wide)) ||
            err_set(e, ERR_CONFIG, "kernel_scale x / y is %g; it must be greater than 0", o->wide);
 }
@@ -180,18 +187,19 @@ static bool find_center(psf_shape *s, const psf_options *o, err *e) {
     return place(s, (uint32_t[]){s->size[0], s->size[1]}, half, e);
 }
 
-/* Turns the kernel by 180 degrees. */
-static void turn(psf_shape *s) {
-    size_t n = (size_t)s->size[0] * s->size[1];
-    for (uint32_t c = 0; c < s->channels; c++) {
-        double *a = s->tap + c * n;
-        for (size_t i = 0; i < n / 2; i++) {
-            double t = a[i];
-            a[i] = a[n - 1 - i];
-            a[n - 1 - i] = t;
-        }
-    }
-    for (int axis = 0; axis < 2; axis++) s->center[axis] = s->size[axis] - 1 - s->center[axis];
+/* Turns the kernel clockwise by a right angle: taps only move. */
+static bool turn_quarter(psf_shape *s, err *e) {
+    const size_t w = s->size[0], h = s->size[1];
+    psf_shape to = {
+        {s->size[1], s->size[0]}, s->channels, NULL, {s->size[1] - 1 - s->center[1], s->center[0]}};
+    const double *from = s->tap;
+    if (!new_taps(&to, e)) return false;
+    for (size_t c = 0; c < s->channels; c++)
+        for (size_t y = 0; y < h; y++)
+            for (size_t x = 0; x < w; x++) to.tap[(c * w + x) * h + h - 1 - y] = *from++;
+    mem_free(s->tap);
+    *s = to;
+    return true;
 }
 
 /* Makes the kernel `scale` times as large along each axis. The new grid has a tap on the centre, so
@@ -220,6 +228,44 @@ static bool resize(psf_shape *s, const double scales[2], err *e) {
                          s->tap + c * s->size[0] * s->size[1], &(double){1}, NULL, e);
     mem_free(s->tap);
     *s = to;
+    return ok;
+}
+
+/* Turns the kernel by less than a right angle, onto a grid that has a tap on the centre. */
+static bool turn_between(psf_shape *s, double degrees, err *e) {
+    turn by = {.from = {s->size[0], s->size[1]},
+               .middle = {s->center[0], s->center[1]},
+               .channels = s->channels};
+    psf_shape to = {.channels = s->channels};
+    uint32_t reach[4];
+    turn_by(&by, degrees);
+    turn_reach(reach, &by, s->tap);
+    for (int axis = 0; axis < 2; axis++) {
+        to.center[axis] = by.at[axis] = reach[2 * axis];
+        to.size[axis] = by.to[axis] = reach[2 * axis] + 1 + reach[2 * axis + 1];
+        if (to.size[axis] > PSF_SIDE)
+            return err_set(e, ERR_CONFIG,
+                           "kernel_turn makes a kernel of %" PRIu32 " x %" PRIu32 " taps %" PRIu32
+                           " a side; at most %d are possible",
+                           s->size[0], s->size[1], to.size[axis], PSF_SIDE);
+    }
+    bool ok = new_taps(&to, e) && turn_add(to.tap, &by, s->tap, NULL, e);
+    mem_free(s->tap);
+    *s = to;
+    return ok;
+}
+
+/* Gives the kernel its size and its direction. Where it is turned, it has its shape as the pixels
+ * are shown before, and that on the pixels afterwards. */
+static bool bend(psf_shape *s, const psf_options *o, err *e) {
+    const double rest = fmod(o->turn, 90);
+    const double aspect = fmod(o->turn, 180) == 0 ? 1 : o->aspect;
+    const double before[2] = {o->size * o->wide * aspect, o->size}, after[2] = {1 / aspect, 1};
+    bool ok = (before[0] == 1 && before[1] == 1) || resize(s, before, e);
+    ok = ok && (rest == 0 || turn_between(s, rest, e));
+    for (int i = (int)(o->turn / 90); ok && i > 0; i--) ok = turn_quarter(s, e);
+    ok = ok && (aspect == 1 || resize(s, after, e));
+    for (int i = o->correlate ? 2 : 0; ok && i > 0; i--) ok = turn_quarter(s, e);
     return ok;
 }
 
@@ -345,10 +391,8 @@ bool psf_make(psf *k, const psf_planes *in, const psf_options *options, err *e) 
     psf made = {.made = effective(options)};
     const psf_options *o = &made.made;
     psf_shape s = {.size = {in->w, in->h}, .channels = in->channels};
-    bool ok = check_options(o, e) && take_planes(&s, in, e) && find_center(&s, o, e);
-    const double scale[2] = {o->size * o->wide, o->size};
-    if (ok && (scale[0] != 1 || scale[1] != 1)) ok = resize(&s, scale, e);
-    if (ok && o->correlate) turn(&s);
+    bool ok = check_options(o, e) && take_planes(&s, in, e) && find_center(&s, o, e) &&
+              bend(&s, o, e);
     ok = ok && shift_axis(&s, 0, e) && shift_axis(&s, 1, e) && take_shape(&made, &s, in->rest, e);
     mem_free(s.tap);
     if (ok)

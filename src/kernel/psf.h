@@ -48,6 +48,8 @@ typedef struct {
     bool correlate;      /* turn the kernel by 180 degrees */
     double size;         /* kernel_scale: 1 is one tap per pixel; 0 stands for 1 */
     double wide;         /* the scale of x is size * wide; 0 stands for 1 */
+    double turn;         /* kernel_turn: degrees, clockwise, once it has its size */
+    double aspect;       /* of the pixels: the turn is round as they are shown; 0 stands for 1 */
     double luminance[3]; /* weights of Y; zeros stand for Rec.709 */
 } psf_options;
 
@@ -80,7 +82,8 @@ typedef struct {
 bool psf_find_center(double at[2], const psf_doubles *k, const psf_options *o, err *e);
 
 /* Makes a psf from copies of planes. A `size` other than 1 resamples the kernel, with its sum kept,
- * onto a grid that has a tap on the centre. Otherwise a centre between taps is applied as a phase
+ * onto a grid that has a tap on the centre, and so does a `turn`; right angles only move taps.
+ * Otherwise a centre between taps is applied as a phase
  * ramp on the kernel's spectrum. For that the kernel is padded to at least twice its size (to the
  * next even length without prime factors above 7); the psf keeps that size, and has taps below zero
  * if the kernel has sharp edges. */

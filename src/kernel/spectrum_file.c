@@ -13,8 +13,6 @@
  * host of the other kind would have to turn every number around here and in psf_hash. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "see above");
 
-enum { VERSION_NOW = SPECTRUM_FILE_VERSION };
-
 /* As in PNG: what a transfer as text, 7-bit or cut at ^Z would do to a file shows here. */
 static const uint8_t MAGIC[8] = {0x89, 'F', 'B', 'S', '\r', '\n', 0x1a, '\n'};
 
@@ -29,8 +27,14 @@ typedef struct {
     float wide; /* kernel_scale x / y over the pixel aspect, less 1: 0 is that of square pixels */
     double at[2], size, luminance[3];
     hash128 kernel;
+    double turn; /* in files of SPECTRUM_FILE_TURNED alone */
 } file_head;
-_Static_assert(sizeof(file_head) == 136, "the layout is that of docs/formats.md");
+_Static_assert(sizeof(file_head) == 144, "the layout is that of docs/formats.md");
+
+/* Returns the bytes of the head in a file of a version. */
+static uint32_t head_of(uint32_t version) {
+    return version < SPECTRUM_FILE_TURNED ? offsetof(file_head, turn) : sizeof(file_head);
+}
 
 /* The parts of a file in memory, in their order. */
 enum { PART_SCALE, PART_SUM, PART_TAPS, PART_VALUES, PARTS };
@@ -47,10 +51,10 @@ static void list_parts(const spectrum *s, part to[PARTS]) {
     to[PART_VALUES] = (part){s->value, spectrum_floats(s) * sizeof *s->value};
 }
 
-static uint64_t file_bytes(const spectrum *s) {
+static uint64_t file_bytes(const spectrum *s, uint32_t version) {
     part p[PARTS];
     list_parts(s, p);
-    uint64_t sum = sizeof(file_head) + sizeof(hash128);
+    uint64_t sum = head_of(version) + sizeof(hash128);
     for (int i = 0; i < PARTS; i++) sum += p[i].bytes;
     return sum;
 }
@@ -65,9 +69,10 @@ bool spectrum_file_write(const char *path, const spectrum *s, err *e) {
 bool spectrum_file_write_to(file_out *f, const spectrum *s, err *e) {
     const psf *k = &s->kernel;
     const psf_options *o = &k->made;
-    file_head head = {.version = VERSION_NOW,
-                      .head_bytes = sizeof(file_head),
-                      .file_bytes = file_bytes(s),
+    const uint32_t version = o->turn == 0 ? SPECTRUM_FILE_VERSION : SPECTRUM_FILE_TURNED;
+    file_head head = {.version = version,
+                      .head_bytes = head_of(version),
+                      .file_bytes = file_bytes(s, version),
                       .w = k->w,
                       .h = k->h,
                       .channels = k->channels,
@@ -82,15 +87,16 @@ bool spectrum_file_write_to(file_out *f, const spectrum *s, err *e) {
                       .at = {o->at[0], o->at[1]},
                       .size = o->size,
                       .luminance = {o->luminance[0], o->luminance[1], o->luminance[2]},
-                      .kernel = psf_hash(k)};
+                      .kernel = psf_hash(k),
+                      .turn = o->turn};
     memcpy(head.magic, MAGIC, sizeof MAGIC);
     part p[PARTS];
     list_parts(s, p);
     hash_state sum;
     hash_begin(&sum);
-    hash_add(&sum, &head, sizeof head);
-    uint64_t at = sizeof head;
-    bool ok = file_out_write(f, 0, &head, sizeof head, e);
+    hash_add(&sum, &head, head.head_bytes);
+    uint64_t at = head.head_bytes;
+    bool ok = file_out_write(f, 0, &head, head.head_bytes, e);
     for (int i = 0; ok && i < PARTS; at += p[i++].bytes) {
         hash_add(&sum, p[i].data, p[i].bytes);
         ok = file_out_write(f, at, p[i].data, p[i].bytes, e);
@@ -118,21 +124,23 @@ bool spectrum_file_is(const char *path) {
 static bool check_head(const file_head *h, err *e) {
     if (memcmp(h->magic, MAGIC, sizeof MAGIC) != 0)
         return err_set(e, ERR_DATA, "it does not begin as a .spectrum file does");
-    if (h->version > VERSION_NOW)
+    if (h->version > SPECTRUM_FILE_TURNED)
         return err_set(e, ERR_DATA,
                        "it is of version %" PRIu32 ", newer than the %d that this program knows: "
                        "update the program or make the file again with this one",
-                       h->version, VERSION_NOW);
+                       h->version, SPECTRUM_FILE_TURNED);
     if (h->version == 0) return err_set(e, ERR_DATA, "its version is 0; the first one is 1");
-    if (h->head_bytes != sizeof *h || h->filter_taps != RESAMPLE_TAPS)
+    if (h->head_bytes != head_of(h->version) || h->filter_taps != RESAMPLE_TAPS)
         return err_set(e, ERR_DATA,
                        "its head is damaged: %" PRIu32 " bytes of head and %" PRIu32
-                       " filter taps; %zu and %d are expected",
-                       h->head_bytes, h->filter_taps, sizeof *h, RESAMPLE_TAPS);
+                       " filter taps; %" PRIu32 " and %d are expected",
+                       h->head_bytes, h->filter_taps, head_of(h->version), RESAMPLE_TAPS);
     if (!(h->wide > -1 && h->wide < 1e6f) || (h->version == 1 && h->wide != 0))
         return err_set(e, ERR_DATA,
                        "its head is damaged: a width of %g by the height, in version %" PRIu32,
                        1 + (double)h->wide, h->version);
+    if (h->version == SPECTRUM_FILE_TURNED && !(h->turn > 0 && h->turn < 360))
+        return err_set(e, ERR_DATA, "its head is damaged: a turn of %g degrees", h->turn);
     if (h->w == 0 || h->h == 0 || h->w > PSF_SIDE || h->h > PSF_SIDE || h->channels == 0 ||
         h->channels > PSF_CHANNELS)
         return err_set(e, ERR_DATA,
@@ -167,7 +175,7 @@ static bool all_finite(const float *v, size_t n) {
  * size is found before memory is asked for: no more than the file has. */
 static bool read_parts(spectrum *s, const file_head *head, const file_in *f, err *e) {
     psf *k = &s->kernel;
-    uint64_t want = file_bytes(s), is = file_in_size(f), at = sizeof *head;
+    uint64_t want = file_bytes(s, head->version), is = file_in_size(f), at = head->head_bytes;
     if (head->file_bytes != want)
         return err_set(e, ERR_DATA,
                        "it claims to have %" PRIu64 " bytes; for what it holds it needs %" PRIu64,
@@ -183,7 +191,7 @@ static bool read_parts(spectrum *s, const file_head *head, const file_in *f, err
     list_parts(s, p);
     hash_state sum;
     hash_begin(&sum);
-    hash_add(&sum, head, sizeof *head);
+    hash_add(&sum, head, head->head_bytes);
     for (int i = 0; i < PARTS; at += p[i++].bytes) {
         if (!file_in_read(f, at, p[i].data, p[i].bytes, e)) return false;
         hash_add(&sum, p[i].data, p[i].bytes);
@@ -205,12 +213,12 @@ static bool read_parts(spectrum *s, const file_head *head, const file_in *f, err
 
 bool spectrum_file_read(spectrum *to, const char *path, err *e) {
     spectrum s = {0};
-    file_head h;
+    file_head h = {0};
     file_in *f = file_in_open(path, e);
     if (!f) return false;
     uint64_t is = file_in_size(f);
-    bool ok = is >= sizeof h
-                  ? file_in_read(f, 0, &h, sizeof h, e)
+    bool ok = is >= head_of(1)
+                  ? file_in_read(f, 0, &h, is < sizeof h ? (size_t)is : sizeof h, e)
                   : err_set(e, ERR_DATA, "%" PRIu64 " bytes are too few for a .spectrum file", is);
     if (ok && (ok = check_head(&h, e))) {
         s.m[0] = h.m[0], s.m[1] = h.m[1];
@@ -220,7 +228,8 @@ bool spectrum_file_read(spectrum *to, const char *path, err *e) {
                                       .at = {h.at[0], h.at[1]},
                                       .correlate = h.correlate,
                                       .size = h.size,
-                                      .wide = 1 + (double)h.wide};
+                                      .wide = 1 + (double)h.wide,
+                                      .turn = h.version < SPECTRUM_FILE_TURNED ? 0 : h.turn};
         memcpy(s.kernel.made.luminance, h.luminance, sizeof h.luminance);
         ok = read_parts(&s, &h, f, e);
     }

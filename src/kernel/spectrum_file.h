@@ -8,7 +8,8 @@
 #include "base/file.h"
 #include "kernel/spectrum.h"
 
-enum { SPECTRUM_FILE_VERSION = 2 }; /* 1 knew square pixels alone */
+/* 1 knew square pixels alone. A kernel that is turned has version 3, all others have 2. */
+enum { SPECTRUM_FILE_VERSION = 2, SPECTRUM_FILE_TURNED = 3 };
 
 /* Returns whether a file begins as these files do. */
 bool spectrum_file_is(const char *path);

@@ -175,6 +175,7 @@ typedef struct fb_settings {
     int32_t alpha;                /* whether the fourth channel is spread, too */
     int32_t emit;                 /* what fb_image.emit receives */
     double tint[3]; /* what the glare of R, G and B is multiplied with; zeros stand for 1 each */
+    double kernel_turn; /* degrees, clockwise; 0 */
 } fb_settings;
 
 /* Fills in the defaults, which are the first words above. size: sizeof(fb_settings). */

@@ -23,10 +23,10 @@ static const struct {
 
 /* The members of fb_settings. */
 static const char *const SETTING[] = {
-    "verify",       "amount",    "tolerance",     "threshold",     "knee",
-    "kernel_scale", "center_x",  "center_y",      "normalize",     "correlate",
-    "padding_x",    "padding_y", "padding",       "kernel_center", "precision",
-    "nan",          "alpha",     "half_overflow", "emit",          "tint",
+    "verify",   "amount",        "tolerance",   "threshold", "knee",      "kernel_scale",
+    "center_x", "center_y",      "normalize",   "correlate", "padding_x", "padding_y",
+    "padding",  "kernel_center", "precision",   "nan",       "alpha",     "half_overflow",
+    "emit",     "tint",          "kernel_turn",
 };
 
 static bool is_word(char c) {

@@ -29,6 +29,7 @@ static bool check(const fb_settings *s, err *e) {
            check_number("threshold", s->threshold, 0, 3.4e38, e) &&
            check_number("knee", s->knee, 0, 3.4e38, e) &&
            check_number("kernel_scale", s->kernel_scale, 1e-3, 1000, e) &&
+           check_number("kernel_turn", s->kernel_turn, -3600, 3600, e) &&
            check_number("center_x", s->center_x, 0, PSF_SIDE, e) &&
            check_number("center_y", s->center_y, 0, PSF_SIDE, e) &&
            check_number("tint", s->tint[0], 0, 1000, e) &&
@@ -61,7 +62,8 @@ bloom_settings lib_settings(const fb_context *c, const fb_settings *s) {
                              .center = CENTER[s->kernel_center],
                              .at = {s->center_x, s->center_y},
                              .correlate = s->correlate,
-                             .size = s->kernel_scale};
+                             .size = s->kernel_scale,
+                             .turn = s->kernel_turn};
     b.sharpen = bloom_complement(s->amount);
     b.tolerance = s->tolerance;
     b.verify = s->verify;

@@ -121,6 +121,49 @@ bloom() { "$FFTBLOOM" "$@" -o out.exr --device cpu; }
     says 64 "at most 16384 are possible; 600 %? that is 6" full.exr box.exr -o out.exr --kernel-scale 600
 }
 
+@test "kernel_turn: the same kernel as kernel rotate makes, in suites, spectra and records too" {
+    "$FFTBLOOM" kernel make streak --param lines=2,turn=10 --taps 33 -o line.exr -q
+    "$FFTBLOOM" kernel rotate line.exr 30 -o turned.exr -q
+    bloom in.exr turned.exr
+    mv out.exr want.exr
+    bloom in.exr line.exr --kernel-turn 30
+    "$FFTBLOOM" diff out.exr want.exr --fail 1e-5
+    bloom in.exr line.exr --kernel-turn -330 --report r.json
+    "$FFTBLOOM" diff out.exr want.exr --fail 1e-5
+    # Right angles are exact, and a whole turn is none: the same bytes.
+    bloom in.exr line.exr
+    mv out.exr plain.exr
+    bloom in.exr line.exr --kernel-turn 360
+    cmp out.exr plain.exr
+    bloom in.exr line.exr --correlate
+    mv out.exr half.exr
+    bloom in.exr line.exr --kernel-turn 180
+    cmp out.exr half.exr
+    run ! "$FFTBLOOM" diff plain.exr want.exr --fail 1e-2
+    # Recipes; spectra, which keep their turn; suites; records.
+    bloom in.exr sunstar --kernel-turn 20 --kernel-scale 0.1
+    "$FFTBLOOM" precompute line.exr -o line.spectrum --kernel-turn 30
+    bloom in.exr line.spectrum --kernel-turn 30
+    "$FFTBLOOM" diff out.exr want.exr --fail 1e-5
+    says 64 "made with kernel_turn 30, and 0 is asked for" in.exr line.spectrum -o out.exr
+    echo '{"version": 1, "cases": [{"name": "a", "config": {"input": "in.exr", "kernel": "line.exr", "kernel_turn": 30}, "reference": "want.exr"}]}' >s.json
+    "$FFTBLOOM" check s.json
+    "$FFTBLOOM" in.exr line.exr -o o.exr --kernel-turn 30 --existing update -q
+    says 0 "up to date" in.exr line.exr -o o.exr --kernel-turn 30 --existing update -v
+    "$FFTBLOOM" in.exr line.exr -o o.exr --kernel-turn 31 --existing update --json | holds - 'd["done"] == 1'
+    # A plate of pixels that are twice as wide shows the turn as a plate of square ones.
+    oiiotool --create 80x40 3 -d float --fill:color=40,30,20 2x1+40+20 -o shown.exr
+    oiiotool shown.exr --resize:filter=box 40x40 --attrib PixelAspectRatio 2.0 -d float -o plate.exr
+    "$FFTBLOOM" kernel make gaussian --param sigma=3 --taps 33 -o soft.exr -q
+    "$FFTBLOOM" kernel stretch soft.exr 2x0.5 -o long.exr -q
+    "$FFTBLOOM" shown.exr long.exr -o wide.exr --kernel-turn 40 -q
+    oiiotool wide.exr --resize:filter=box 40x40 --attrib PixelAspectRatio 2.0 -o want.exr
+    "$FFTBLOOM" plate.exr long.exr -o out.exr --kernel-turn 40 -q
+    "$FFTBLOOM" diff want.exr out.exr --fail 4e-3
+    "$FFTBLOOM" plate.exr long.exr -o out.exr --kernel-turn 40 --pixel-aspect off -q
+    run ! "$FFTBLOOM" diff want.exr out.exr --fail 4e-3
+}
+
 @test "window: keep, grow by the kernel's reach, display" {
     box() { # WINDOW: that of out.exr
         "$FFTBLOOM" info out.exr --json | holds - "d['parts'][0]['data_window'] == [$1]"

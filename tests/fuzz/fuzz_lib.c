@@ -163,6 +163,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {
         set.verify = byte(&b) % 4;
         set.emit = byte(&b) % 5;
         if (byte(&b) % 8 == 0) set.kernel_scale = byte(&b) / 32.0;
+        if (byte(&b) % 8 == 0) set.kernel_turn = byte(&b) * 3.0 - 200;
         if (byte(&b) % 8 == 0) fill(&b, &set.tolerance, sizeof set.tolerance);
     }
     fb_kernel *k = make_kernel(c, &b);

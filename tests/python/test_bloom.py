@@ -344,7 +344,7 @@ class Errors(unittest.TestCase):
                 ("padding", ("zero", "mist"), "'mist'"), ("amount", 1.5, "amount is 1.5; it can be 0 to 1"),
                 ("tolerance", -1, "tolerance is -1"), ("normalize", "no", "normalize is 'no'"), ("nan", [], "nan is []"),
                 ("kernel_center", "left", "'left'"), ("kernel_center", (1, 2, 3), "for x and y"),
-                ("kernel_scale", 0, "kernel_scale is 0")):
+                ("kernel_scale", 0, "kernel_scale is 0"), ("kernel_turn", 4000, "kernel_turn is 4000")):
             with self.subTest(name=name, value=value):
                 self.refused(words, fb.Code.BAD_SETTING, bloom, setting=name, **{name: value})
         with self.assertRaisesRegex(TypeError, "no setting 'paddin'"):

@@ -98,6 +98,12 @@ class Light(unittest.TestCase):
             with self.assertRaisesRegex(fb.Error, "tint"):
                 bloom(k, tint=wrong)
 
+    def test_a_kernel_is_turned(self):
+        x, k = scene((20, 33, 3)), kernel((5, 4))
+        np.testing.assert_allclose(bloom(k[:, :3], kernel_turn=-90)(x), bloom(np.rot90(k[:, :3]))(x), rtol=1e-5, atol=1e-5)
+        np.testing.assert_array_equal(bloom(k, kernel_turn=360)(x), bloom(k)(x))
+        self.assertGreater(abs(bloom(k, kernel_turn=45)(x) - bloom(k)(x)).max(), 1e-2)
+
     def test_emit(self):
         x, k = scene((20, 33, 3)), kernel((5, 4))
         for emit in "glare", "additive", "source":

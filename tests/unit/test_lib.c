@@ -259,6 +259,8 @@ TEST(bad_settings_are_named) {
     REFUSED(knee, (double)INFINITY);
     REFUSED(kernel_scale, 0);
     REFUSED(kernel_scale, 1e9);
+    REFUSED(kernel_turn, 4000);
+    REFUSED(kernel_turn, (double)NAN);
     REFUSED(center_x, -1);
     REFUSED(kernel_center, 5);
     REFUSED(normalize, -1);

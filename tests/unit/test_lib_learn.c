@@ -140,6 +140,11 @@ TEST(gradients_add_up_over_a_batch_of_any_type) {
     assert_int_equal(fb_kernel_adjoint(s, is, 1, &to, NULL, &e), FB_BAD_SETTING);
     assert_string_equal(e.setting, "kernel_scale");
     fb_session_close(s);
+    l->set.kernel_scale = 1, l->set.kernel_turn = 90;
+    s = session_of(l);
+    assert_int_equal(fb_kernel_adjoint(s, is, 1, &to, NULL, &e), FB_BAD_SETTING);
+    assert_string_equal(e.setting, "kernel_turn");
+    fb_session_close(s);
     end(l);
 }
 

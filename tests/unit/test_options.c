@@ -98,6 +98,7 @@ TEST(ranges_and_words) {
         {"padding", "mirror|mirror,zero", "mirror,|a,b,c|,"},
         {"kernel_center", "peak|3,4|3.5,-4", "3|3,x"},
         {"kernel_scale", "0.5h|2", "0|h|2w"},
+        {"kernel_turn", "-12.5|360", "4000|90deg|nan"},
         {"compression", "dwab", "lzma"},
         {"layers", "a", ""},
     };

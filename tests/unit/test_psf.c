@@ -321,6 +321,132 @@ TEST(a_point_stays_round) {
     }
 }
 
+/* --- turns --- */
+
+/* Returns the area that the square of side 1 around (x, y) shares with that around (u, v) once it
+ * is turned back: by the lengths of strips along y, which are exact. */
+static double shared(double x, double y, double u, double v, double degrees) {
+    enum { STRIPS = 2000 };
+    const double c = cos(degrees * M_PI / 180), s = sin(degrees * M_PI / 180);
+    double sum = 0;
+    for (int i = 0; i < STRIPS; i++) {
+        const double at = x - 0.5 + (i + 0.5) / STRIPS; /* u = at c - y s, v = at s + y c */
+        double low = fmax(y - 0.5, (v - 0.5 - at * s) / c),
+               high = fmin(y + 0.5, (v + 0.5 - at * s) / c);
+        low = fmax(low, (at * c - u - 0.5) / s), high = fmin(high, (at * c - u + 0.5) / s);
+        sum += fmax(0, high - low);
+    }
+    return sum / STRIPS;
+}
+
+/* Compares the turn of a kernel by less than a right angle. */
+static void check_turn(const psf *k, const psf *from, const double center[2], double degrees) {
+    double light = 0;
+    for (uint32_t i = 0; i < k->w * k->h; i++) {
+        const double u = (double)(i % k->w) - k->cx, v = (double)(i / k->w) - k->cy;
+        double want = 0;
+        for (uint32_t q = 0; q < from->w * from->h; q++) {
+            const double x = q % from->w - center[0], y = q / from->w - center[1];
+            const double c = cos(degrees * M_PI / 180), s = sin(degrees * M_PI / 180);
+            if (hypot(x * c - y * s - u, x * s + y * c - v) < 1.5)
+                want += shared(x, y, u, v, degrees) * (double)from->tap[q];
+        }
+        CHECK_LE(fabs((double)k->tap[i] - want), 1e-5); /* edges of 1 in 57 cross strips */
+        CHECK_LE(0, k->tap[i]);
+        light += (double)k->tap[i];
+    }
+    CHECK_LE(fabs(light - from->sum[0]), 1e-6 * from->sum[0]);
+}
+
+static const float PATTERN[9 * 7] = {
+    0.1f, 0,    0.3f,        [11] = 0.7f, 0.2f,     0.9f,         [20] = 0.4f,
+    1,    0.6f, [30] = 0.8f, 0.5f,        [41] = 1, [54] = 0.25f, [62] = 0.75f};
+
+TEST(any_turn) {
+    static const double by[] = {33, 7.5, 89, -20, 400};
+    for (size_t i = 0; i < COUNT(by); i++) {
+        psf_options o = {.normalize = PSF_NONE, .center = PSF_AT, .at = {4.25, 2}, .turn = by[i]};
+        OWN(psf) k = make(9, 7, 1, PATTERN, o);
+        o.turn = 0, o.at[0] = 4;
+        OWN(psf) plain = make(9, 7, 1, PATTERN, o);
+        double rest = fmod(by[i] + 360, 90);
+        if (by[i] < 0) { /* 340: three right angles and 70, so turn back by one */
+            psf_options back = {
+                .normalize = PSF_NONE, .center = PSF_AT, .at = {k.cx, k.cy}, .turn = 90};
+            OWN(psf) first = make(k.w, k.h, 1, k.tap, back);
+            check_turn(&first, &plain, (double[]){4.25, 2}, rest);
+        } else {
+            check_turn(&k, &plain, (double[]){4.25, 2}, rest);
+        }
+    }
+    /* A kernel is turned once it has its size, by the shapes that those taps have. */
+    psf_options large = {.normalize = PSF_NONE, .size = 2.3};
+    OWN(psf) sized = make(9, 7, 1, PATTERN, large);
+    large.turn = 21;
+    OWN(psf) both = make(9, 7, 1, PATTERN, large);
+    check_turn(&both, &sized, (double[]){sized.cx, sized.cy}, 21);
+}
+
+/* Right angles only move taps, a whole turn none, and half a turn is what `correlate` does. */
+TEST(right_turns) {
+    psf_options o = {.normalize = PSF_NONE, .center = PSF_AT, .at = {6, 1}};
+    OWN(psf) plain = make(9, 7, 1, PATTERN, o);
+    for (int turns = -4; turns <= 4; turns++) {
+        o.turn = 90 * turns;
+        OWN(psf) k = make(9, 7, 1, PATTERN, o);
+        assert_int_equal(k.w * k.h, 63);
+        for (int y = -1; y <= 5; y++)
+            for (int x = -6; x <= 2; x++) {
+                int u = x, v = y;
+                for (int i = 0; i < (turns + 4) % 4; i++) {
+                    int old = u;
+                    u = -v, v = old; /* right becomes down */
+                }
+                assert_true(k.tap[(v + (int)k.cy) * (int)k.w + u + (int)k.cx] ==
+                            plain.tap[(y + 1) * 9 + x + 6]);
+            }
+        if (turns % 4 == 0) assert_true(psf_same(&k, &plain));
+    }
+    o.turn = 180;
+    OWN(psf) half = make(9, 7, 1, PATTERN, o);
+    o.turn = 0, o.correlate = true;
+    OWN(psf) correlated = make(9, 7, 1, PATTERN, o);
+    assert_true(psf_same(&half, &correlated));
+    o.turn = 360, o.correlate = false;
+    OWN(psf) whole = make(9, 7, 1, PATTERN, o);
+    CHECK_OK(psf_made_with(&whole, &plain.made, &e));
+}
+
+/* A kernel that half a turn leaves as it is stays so to the bit, and its spectrum real. */
+TEST(turned_symmetry) {
+    float tap[11 * 9];
+    for (int i = 0; i < 99; i++) tap[i] = (float)(i <= 49 ? i * i % 23 : (98 - i) * (98 - i) % 23);
+    for (int i = 1; i < 90; i += 4) {
+        OWN(psf) k = make(11, 9, 1, tap, (psf_options){.turn = i});
+        assert_true(psf_is_symmetric(&k));
+    }
+}
+
+/* On pixels that are twice as wide as high, the kernel is turned as it is shown. */
+TEST(a_turn_of_wide_pixels) {
+    psf_options o = {.normalize = PSF_NONE, .turn = 30};
+    OWN(psf) shown = make(9, 7, 1, PATTERN, o);
+    OWN(psf)
+    want =
+        make(shown.w, shown.h, 1, shown.tap,
+             (psf_options){
+                 .normalize = PSF_NONE, .center = PSF_AT, .at = {shown.cx, shown.cy}, .wide = 0.5});
+    o.wide = 0.5, o.aspect = 2;
+    OWN(psf) k = make(9, 7, 1, PATTERN, o);
+    assert_true(k.w == want.w && k.h == want.h && k.cx == want.cx && k.cy == want.cy);
+    for (uint32_t i = 0; i < k.w * k.h; i++) CHECK_LE(fabsf(k.tap[i] - want.tap[i]), 1e-6f);
+    o.turn = 0;
+    OWN(psf) unturned = make(9, 7, 1, PATTERN, o);
+    o.aspect = 1;
+    OWN(psf) squeezed = make(9, 7, 1, PATTERN, o);
+    assert_true(psf_same(&unturned, &squeezed));
+}
+
 /* --- refusals --- */
 
 TEST(refusals) {
@@ -342,6 +468,7 @@ TEST(refusals) {
     refused(3, 1, 1, tap, (psf_options){.size = -1}, ERR_CONFIG, "kernel_scale is -1");
     refused(3, 1, 1, tap, (psf_options){.size = NAN}, ERR_CONFIG, "kernel_scale");
     refused(3, 1, 1, tap, (psf_options){.size = 1e9}, ERR_CONFIG, "kernel_scale 1e+09");
+    refused(3, 1, 1, tap, (psf_options){.turn = NAN}, ERR_CONFIG, "kernel_turn is");
     refused(3, 1, 1, tap, (psf_options){.center = PSF_AT, .at = {2.5, 0}}, ERR_CONFIG, "x = 2.5");
     refused(3, 1, 1, tap, (psf_options){.center = PSF_AT, .at = {0, NAN}}, ERR_CONFIG, "y = ");
     refused(3, 1, 1, zero, (psf_options){.center = PSF_CENTROID}, ERR_DATA, "centre of gravity");
@@ -384,7 +511,7 @@ TEST(luminance) {
 
 TEST(hashes) {
     static const float a[6] = {1, 2, 3, 4, 5, 6}, b[6] = {1, 2, 3, 4, 5, 7};
-    psf k[7] = {
+    psf k[8] = {
         make(3, 2, 1, a, (psf_options){0}),
         make(2, 3, 1, a, (psf_options){0}),
         make(1, 2, 3, a, (psf_options){0}),
@@ -392,17 +519,18 @@ TEST(hashes) {
         make(3, 2, 1, a, (psf_options){.normalize = PSF_NONE}),
         make(3, 2, 1, a, (psf_options){.center = PSF_AT, .at = {0, 1}}),
         make(3, 2, 1, a, (psf_options){.correlate = true}),
+        make(3, 2, 1, a, (psf_options){.turn = 30}),
     };
     OWN(psf) copy;
     CHECK_OK(psf_copy(&copy, &k[0], &e));
     hash128 same = psf_hash(&copy), first = psf_hash(&k[0]);
     assert_true(same.lo == first.lo && same.hi == first.hi);
-    for (int i = 0; i < 7; i++)
+    for (int i = 0; i < 8; i++)
         for (int j = 0; j < i; j++) {
             hash128 x = psf_hash(&k[i]), y = psf_hash(&k[j]);
             assert_true(x.lo != y.lo && x.hi != y.hi);
         }
-    for (int i = 0; i < 7; i++) psf_free(&k[i]);
+    for (int i = 0; i < 8; i++) psf_free(&k[i]);
 }
 
 TEST(settings_of_a_spectrum) {
@@ -420,6 +548,7 @@ TEST(settings_of_a_spectrum) {
         {{.center = PSF_AT, .at = {1, 0}, .normalize = PSF_SUM}, "normalize luminance, and sum"},
         {{.center = PSF_AT, .at = {1, 0}, .correlate = true}, "correlate false, and true"},
         {{.center = PSF_AT, .at = {1, 0}, .size = 2}, "kernel_scale 1, and 2"},
+        {{.center = PSF_AT, .at = {1, 0}, .turn = -30}, "kernel_turn 0, and 330"},
     };
     for (size_t i = 0; i < COUNT(other); i++)
         CHECK_REFUSED(psf_made_with(&k, &other[i].o, &e), ERR_CONFIG, other[i].words);

@@ -129,13 +129,35 @@ TEST(the_first_version) {
     assert_memory_equal(s.value, r.value, spectrum_floats(&s) * sizeof *s.value);
 }
 
+/* A kernel that is turned has its angle behind all that version 2 has. */
+TEST(a_turn) {
+    static const float tap[6] = {1, 2, 3, 4, 5, 6};
+    const float *plane = tap;
+    psf k;
+    CHECK_OK(psf_make(&k, &(psf_planes){3, 2, 1, &plane, NULL}, &(psf_options){.turn = -30}, &e));
+    spectrum s;
+    CHECK_OK(spectrum_make(&s, &k, make_threads(), &e));
+    psf_free(&k);
+    check_round_trip(s);
+    size_t n;
+    OWN_MEM uint8_t *file = file_read_all(path, 1 << 20, &n, &e);
+    assert_true(file[8] == 3 && file[12] == 144);
+    for (double wrong = 0; wrong <= 360; wrong += 360) {
+        memcpy(file + HEAD, &wrong, sizeof wrong);
+        hash128 sum = hash_bytes(file, n - sizeof sum);
+        memcpy(file + n - sizeof sum, &sum, sizeof sum);
+        refused(file, n, "a turn of ");
+    }
+}
+
 static void refused_u32(size_t at, uint32_t value, const char *words) {
     refused_with(at, &value, sizeof value, words);
 }
 
 TEST(wrong_on_purpose) {
     refused_with(0, "\x89PNG", 4, "does not begin as a .spectrum");
-    refused_u32(8, 3, "version 3, newer than the 2");
+    refused_u32(8, 4, "version 4, newer than the 3");
+    refused_u32(8, 3, "136 bytes of head and 8 filter taps; 144 and 8");
     refused_u32(8, 0, "its version is 0");
     refused_u32(12, 144, "144 bytes of head");
     refused_u32(24, 0, "0 x 5 taps");

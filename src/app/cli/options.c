@@ -136,6 +136,10 @@ const option OPTIONS[] = {
      .about =
          "A size in image heights keeps the look the same from proxy to full size. Two numbers "
          "are those of x and y: 1.2,1."},
+    {"kernel_turn", OPTION_FLOAT, SECTION_KERNEL, SPREAD, AT(bloom.kernel.turn), .value = "DEG",
+     .min = -3600, .max = 3600, .preset = "0",
+     .help = "Turn the kernel about its centre, in degrees and clockwise.",
+     .about = "Right angles only move taps. A kernel has its size before it is turned."},
     {"pixel_aspect", OPTION_FLOAT, SECTION_KERNEL, SPREAD, AT(bloom.pixel_aspect),
      .rank = RANK_EXPERT, .value = "A", .words = WORDS("auto", "off"), .min = 0.01, .max = 100,
      .preset = "auto",
