@@ -47,14 +47,14 @@ HARDEN := $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,-U_FORTIFY_S
 # with a sum: all processors and compilers compute the same.
 PLACE  := -ffile-prefix-map=$(CURDIR)=.
 OPT    := $(PLACE) -ffp-contract=off $(if $(filter 0,$(SAN)),-O2 -g $(HARDEN),-O1 -g -fsanitize=$(if $(filter thread,$(SAN)),thread,address$(comma)undefined -fno-sanitize-recover=undefined) -fno-omit-frame-pointer) -fPIC -fvisibility=hidden
-PKGS   := vulkan libcjson libdeflate $(if $(filter 1,$(OPENEXR)),OpenEXR) $(if $(filter 1,$(OCIO)),OpenColorIO)
+PKGS   := libcjson libdeflate $(if $(filter 1,$(OPENEXR)),OpenEXR) $(if $(filter 1,$(OCIO)),OpenColorIO)
 DEFS   := -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DWITH_OPENEXR=$(OPENEXR) -DWITH_SAN=$(if $(filter 0,$(SAN)),0,1)
-INC    := -Isrc -I$(BUILD) -I. $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I $(PKGS) 2>/dev/null))
+INC    := -Isrc -I$(BUILD) -I. $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I vulkan $(PKGS) 2>/dev/null))
 # What the caller adds comes last: make CFLAGS=-O3, or dpkg-buildflags' variables.
 C_FLAGS   = -std=c11 $(OPT) $(WARN_C) $(DEFS) $(INC) -pthread $(CPPFLAGS) $(CFLAGS)
 CXX_FLAGS = -std=c++17 $(OPT) $(WARN) $(DEFS) $(INC) -pthread $(CPPFLAGS) $(CXXFLAGS)
 KEEP   := $(if $(filter 1,$(SAN)),$(BUILD)/san/dlclose.o)
-LIBS   := $(KEEP) $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lstdc++ -lm -lz -pthread
+LIBS   := $(KEEP) $(shell pkg-config --libs $(PKGS) 2>/dev/null) -lstdc++ -lm -lz -ldl -pthread
 LD_FLAGS  = $(OPT) -pie -Wl,-z,relro,-z,now $(LDFLAGS)
 
 # Folders below src/ are two or three deep.
@@ -196,9 +196,10 @@ $(BUILD)/tests/lab/%.o: $(LAB)/%.c Makefile
 	$(call say,CC,$<)
 	$(Q)$(CC) $(C_FLAGS) -MMD -MP -c $< -o $@
 $(BUILD)/tests/lab/lab.o: $(BUILD)/tests/lab/shaders/all.inc
+# It makes textures, by calls that the program has no need of.
 $(FFTLAB): $(BUILD)/tests/lab/fftlab.o $(LAB_O) $(LIB)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LD_FLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(LD_FLAGS) -o $@ $^ $(LIBS) -lvulkan
 .PHONY: lab
 lab: $(FFTLAB)
 
@@ -280,7 +281,7 @@ $(BUILD)/tests/names.inc: $(TEST_C) Makefile
 $(BUILD)/tests/unit.o: $(BUILD)/tests/names.inc
 $(UNIT): $(BUILD)/tests/unit.o $(UNIT_O) $(REF) $(LAB_O) $(LIB)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LD_FLAGS) $^ -o $@ -lcmocka $(LIBS)
+	$(Q)$(CC) $(LD_FLAGS) $^ -o $@ -lcmocka $(LIBS) -lvulkan
 -include $(UNIT_O:.o=.d) $(REF:.o=.d) $(wildcard $(BUILD)/tests/unit.d $(BUILD)/tests/bench_*.d $(BUILD)/tests/sums.d)
 
 # Reading and writing beside OpenEXR's library, same file, same threads:
@@ -320,7 +321,7 @@ FAULTS := $(BUILD)/tests/faults.so
 $(FAULTS): tests/faults/faults.c tests/faults/faults_vulkan.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) -std=c11 -O1 $(WARN) $(DEFS) -shared -fPIC $(filter %.c,$^) -o $@ -ldl
+	$(Q)$(CC) -std=c11 -O1 $(WARN) $(DEFS) -shared -fPIC $(filter %.c,$^) -o $@ -ldl -Wl,--no-as-needed -lvulkan
 
 # Sums of what the CPU engine makes, which tests/cli/arm.bats compares between processors.
 SUMS := $(BUILD)/tests/sums
@@ -431,7 +432,7 @@ $(BUILD)/bench_vkfft $(BUILD)/fft_vkfft: $(BUILD)/vkfft/vkFFT.h $(LIB)
 	$(Q)$(CC) $(filter-out -W%,$(C_FLAGS)) -std=gnu11 -isystem $(BUILD)/vkfft \
 	    $(if $(VKFFT),-isystem $(VKFFT) -isystem /usr/include/glslang/Include) $(filter %.c %.o,$^) $(LIB) $(LD_FLAGS) -o $@ -lglslang \
 	    -lMachineIndependent -lGenericCodeGen -lOSDependent -lOGLCompiler -lSPIRV -lSPIRV-Tools-opt -lSPIRV-Tools \
-	    $(LIBS)
+	    $(LIBS) -lvulkan
 
 # The transforms of the lab beside VkFFT and, where there is PyTorch, cuFFT:
 # make bench-fft-peers [DEVICE=software] [SIZES="128 256"] [ALGORITHM=ours,nabla]

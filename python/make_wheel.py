@@ -24,7 +24,7 @@ TAG = "py3-none-manylinux_2_34_x86_64"
 # host's modules if it is older than they need.
 SYSTEM = re.compile(r"(libc|libm|libpthread|libdl|librt|libstdc\+\+|libgcc_s)\.so|ld-linux|linux-vdso")
 # What is inside, by the Debian package that it comes from. Another one must be looked at before it is added here.
-LICENCE = {"libvulkan1": "Apache-2.0", "libcjson1": "MIT", "libdeflate0": "MIT", "libopenexr-3-1-30": "BSD-3-Clause",
+LICENCE = {"libcjson1": "MIT", "libdeflate0": "MIT", "libopenexr-3-1-30": "BSD-3-Clause",
            "libimath-3-1-29": "BSD-3-Clause", "zlib1g": "Zlib"}
 COMPILED_IN = {"libtinyexr-dev": "BSD-3-Clause", "libstb-dev": "MIT", "libxxhash-dev": "BSD-2-Clause"}
 SUMMARY = "Blooms linear images with a real point spread function, with a promised error"

@@ -7,8 +7,10 @@ to=$1
 prog=$to/bin/fftbloom
 mkdir -p "$to/lib"
 # Every machine has these, and they must be the ones that fit its kernel and each other.
+# The Vulkan loader, which is opened at run time, goes with them.
 own='libc\.so|libm\.so|libpthread|libdl\.so|librt\.so|ld-linux'
-ldd "$prog" | awk '$2 == "=>" { print $1, $3 }' | grep -vE "^($own)" | while read -r name path; do
+loader=$(PATH=$PATH:/sbin ldconfig -p | awk '$1 == "libvulkan.so.1" && /x86-64/ { print $NF; exit }')
+{ ldd "$prog" | awk '$2 == "=>" { print $1, $3 }' | grep -vE "^($own)"; echo "libvulkan.so.1 $loader"; } | while read -r name path; do
     cp -L "$path" "$to/lib/$name"
     strip --strip-unneeded "$to/lib/$name"
     patchelf --set-rpath '$ORIGIN' "$to/lib/$name"

@@ -77,7 +77,7 @@ C
 printf 'Source: fftbloom\n\nPackage: fftbloom\nArchitecture: any\n' >"$work/debian/control"
 needs() { (cd "$work" && dpkg-shlibdeps -O "$1" 2>/dev/null | sed -n 's/^shlibs:Depends=//p'); }
 
-package fftbloom graphics "$(needs "$work/fftbloom/usr/bin/fftbloom")" 'Recommends: mesa-vulkan-drivers | vulkan-icd' <<C
+package fftbloom graphics "$(needs "$work/fftbloom/usr/bin/fftbloom")" 'Recommends: libvulkan1, mesa-vulkan-drivers | vulkan-icd' <<C
 Description: bloom HDR images with a real point spread function
  fftbloom convolves HDR images with a point spread function, the picture that a
  lens makes of a point of light, by fast Fourier transforms on a GPU or on the
@@ -88,7 +88,7 @@ C
 mkdir -p "$work/libfftbloom0/DEBIAN"
 echo "libfftbloom 0 libfftbloom0 (>= $version)" >"$work/libfftbloom0/DEBIAN/shlibs"
 echo "activate-noawait ldconfig" >"$work/libfftbloom0/DEBIAN/triggers"
-package libfftbloom0 libs "$(needs "$work/libfftbloom0/$lib")" "$(printf 'Multi-Arch: same\nRecommends: mesa-vulkan-drivers | vulkan-icd\nSuggests: fftbloom')" <<C
+package libfftbloom0 libs "$(needs "$work/libfftbloom0/$lib")" "$(printf 'Multi-Arch: same\nRecommends: libvulkan1, mesa-vulkan-drivers | vulkan-icd\nSuggests: fftbloom')" <<C
 Description: bloom HDR images with a real point spread function - library
  Convolves images in the memory of a program with a point spread function, by
  fast Fourier transforms on a GPU or on the CPU. Each pixel's error is below a

@@ -54,7 +54,10 @@ S
 package fftbloom "$version" MIT DESCRIBES "$prog"
 # Headers whose code is in the program.
 for p in libstb-dev libtinyexr-dev libxxhash-dev; do debian $p CONTAINS; done
-mapfile -t names < <(ldd "$prog" | grep -oE '^[[:space:]]*[^ ]+\.so[^ ]*' | grep -v vdso | sed 's|.*[/[:space:]]||')
+mapfile -t names < <(
+    ldd "$prog" | grep -oE '^[[:space:]]*[^ ]+\.so[^ ]*' | grep -v vdso | sed 's|.*[/[:space:]]||'
+    [ -z "$libs" ] || ls "$libs" # with the Vulkan loader, which is opened at run time
+)
 owners=$(dpkg -S "${names[@]/#/*lib/$(uname -m)-linux-gnu/}" 2>/dev/null || true)
 for name in "${names[@]}"; do
     p=$(sed -n "s|: .*/$name\$||p" <<<"$owners" | head -n 1)

@@ -45,6 +45,11 @@ engine *engine_open(const engine_device *d, par *threads, const char *cache_dir,
     return KIND[d->class]->open(d, threads, cache_dir, e);
 }
 
+void engine_libraries(void) {
+    err ignored = {0};
+    ENGINE_KIND_GPU.library(&ignored);
+}
+
 bool engine_open_ahead(const engine_device *d, err *e) {
     return !KIND[d->class]->ahead || KIND[d->class]->ahead(d, e);
 }

@@ -105,6 +105,8 @@ typedef struct {
     /* Fills `to` with at most `room` devices. Returns how many; 0 is not an error. */
     uint32_t (*devices)(engine_device *to, uint32_t room);
     engine *(*open)(const engine_device *d, par *threads, const char *cache_dir, err *e);
+    /* Opens the library that drives the devices; NULL: there is none. */
+    bool (*library)(err *e);
     /* engine_open_ahead; NULL: nothing is to be done. */
     bool (*ahead)(const engine_device *d, err *e);
     /* Frees what is kept for the next device that is opened; NULL: nothing is. */
@@ -145,6 +147,9 @@ void engine_rest(void);
 uint64_t engine_bytes(engine_class class, const plan *p, uint32_t threads);
 /* Opens a device. `threads` and `cache_dir` (NULL: none) must outlive the engine. */
 engine *engine_open(const engine_device *d, par *threads, const char *cache_dir, err *e);
+/* Opens the libraries that drive devices before a sandbox is entered, where they may lie out of
+ * reach. A missing one is no error: its devices are not listed. */
+void engine_libraries(void);
 /* Opens a device before a sandbox is entered: engine_open shares it from then on, unless it is
  * lost. Call it while there is one thread; engine_rest closes it. */
 bool engine_open_ahead(const engine_device *d, err *e);

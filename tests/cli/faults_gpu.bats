@@ -68,3 +68,21 @@ bloom() { # DEVICE FAULT: two frames at a time
     "$FFTBLOOM" large.exr kernel.exr -o all.exr --device cpu
     "$FFTBLOOM" diff small.exr all.exr --fail 0.02
 }
+
+@test "a machine without a Vulkan loader: the CPU does the work, and a sentence says why" {
+    "$FFTBLOOM" in.0001.exr kernel.exr -o want.exr --device cpu
+    export FAULT_VK_HIDE=loader LD_PRELOAD="$faults"
+    run --separate-stderr "$FFTBLOOM" in.0001.exr kernel.exr -o out.exr --device all
+    [ "$status" -eq 0 ]
+    [ "$(grep -c . <<<"$stderr")" -eq 1 ]
+    [[ "$stderr" == *"so the CPU does the work: libvulkan.so.1 cannot be opened"* ]]
+    run --separate-stderr "$FFTBLOOM" in.0001.exr kernel.exr -o silent.exr --device cpu
+    [ -z "$stderr" ]
+    run "$FFTBLOOM" in.0001.exr kernel.exr -o none.exr --device software
+    [ "$status" -eq 69 ]
+    [ ! -e none.exr ]
+    unset LD_PRELOAD
+    for f in out silent; do cmp $f.exr want.exr; done
+    run readelf -d "$FFTBLOOM"
+    [[ "$output" != *libvulkan* ]]
+}

@@ -7,7 +7,7 @@
  *   FAULT_VK=hang:n     the n-th fence waited for, and all that follow, never come
  *   FAULT_VK_COUNT=file the numbers of allocations, submissions and waits are written there
  *   FAULT_VK_HIDE=words of "float64 subgroups timestamps": the device has none; "limits": it has
- *                       those that Vulkan guarantees
+ *                       those that Vulkan guarantees; "loader": there is no libvulkan.so.1
  *   FAULT_VK_SHARED=n   workgroups have n bytes of shared memory, so that lines are short
  *   FAULT_VK_TYPE=gpu   a software device claims to be a GPU, and /dev/kfd to be there
  *
@@ -83,6 +83,16 @@ VKAPI_ATTR void VKAPI_CALL vkGetPhysicalDeviceFeatures(VkPhysicalDevice d,
                                                        VkPhysicalDeviceFeatures *to) {
     REAL(vkGetPhysicalDeviceFeatures)(d, to);
     if (hidden("float64")) to->shaderFloat64 = VK_FALSE;
+}
+
+/* The program asks the loader for its functions. It gets this library for it, which has the
+ * loader's, too. */
+void *dlopen(const char *path, int flags) {
+    void *(*real)(const char *, int) = (void *(*)(const char *, int))dlsym(RTLD_NEXT, "dlopen");
+    Dl_info own;
+    if (!path || strcmp(path, "libvulkan.so.1") != 0 || !dladdr((void *)&count, &own))
+        return real(path, flags);
+    return hidden("loader") ? NULL : real(own.dli_fname, flags);
 }
 
 /* What every implementation of Vulkan has at least. */

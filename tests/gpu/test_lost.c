@@ -1,14 +1,13 @@
 /* test_lost.c - a device that fails in the middle of a frame: the frame's error says so, its slot
  * is not used again, other frames come back whole, and after that all is as before; where the
  * device was chosen by `auto`, the CPU does the frame instead. And threads that share an engine
- * copy their planes while another one submits. The driver fails and waits here because this program
- * has its own vkQueueSubmit, vkWaitForFences and vkAllocateMemory. */
+ * copy their planes while another one submits. The driver fails and waits here by functions of this
+ * test in the table of Vulkan's. */
 #include "bloom/session.h"
 #include "engine/gpu/gpu_device.h"
 #include "gpu/pipeline.h"
 #include "unit/glare.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -20,13 +19,8 @@ enum { SLOTS = 2, CHANNELS = 2, W = 19, H = 13, PIXELS = W * H, STEPS = 3 };
 /* Calls until one fails; 0: none does. */
 static int submissions, waits, hangs;
 
-static void *driver(const char *name) {
-    static void *library;
-    if (!library) library = dlopen("libvulkan.so.1", RTLD_NOW | RTLD_LOCAL);
-    void *f = library ? dlsym(library, name) : NULL;
-    if (!f) abort();
-    return f;
-}
+/* What the driver does. */
+static gpu_vulkan driver;
 
 /* The next submission waits: until it is let go, or in vain after ten seconds. */
 static atomic_bool hold, held, in_vain;
@@ -38,36 +32,47 @@ static void wait_here(void) {
     atomic_store(&in_vain, atomic_exchange(&held, false));
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL vkQueueSubmit(VkQueue q, uint32_t n, const VkSubmitInfo *s,
+static VKAPI_ATTR VkResult VKAPI_CALL submit(VkQueue q, uint32_t n, const VkSubmitInfo *s,
                                              VkFence f) {
     wait_here();
     if (submissions && --submissions == 0) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
-    return ((PFN_vkQueueSubmit)driver("vkQueueSubmit"))(q, n, s, f);
+    return driver.QueueSubmit(q, n, s, f);
 }
 
-VKAPI_ATTR VkResult VKAPI_CALL vkWaitForFences(VkDevice d, uint32_t n, const VkFence *f,
+static VKAPI_ATTR VkResult VKAPI_CALL wait_for(VkDevice d, uint32_t n, const VkFence *f,
                                                VkBool32 all, uint64_t ns) {
     if (waits && --waits == 0) return VK_ERROR_DEVICE_LOST;
     if (hangs) return VK_TIMEOUT;
-    return ((PFN_vkWaitForFences)driver("vkWaitForFences"))(d, n, f, all, ns);
+    return driver.WaitForFences(d, n, f, all, ns);
 }
 
 /* A frame's fence is reset once its planes are copied. */
 static atomic_int resets;
 
-VKAPI_ATTR VkResult VKAPI_CALL vkResetFences(VkDevice d, uint32_t n, const VkFence *f) {
+static VKAPI_ATTR VkResult VKAPI_CALL reset(VkDevice d, uint32_t n, const VkFence *f) {
     atomic_fetch_add(&resets, 1);
-    return ((PFN_vkResetFences)driver("vkResetFences"))(d, n, f);
+    return driver.ResetFences(d, n, f);
 }
 
 /* Allocations of device memory until all fail; 0: none does. */
 static int allocations;
 
-VKAPI_ATTR VkResult VKAPI_CALL vkAllocateMemory(VkDevice d, const VkMemoryAllocateInfo *a,
-                                                const VkAllocationCallbacks *c, VkDeviceMemory *m) {
+static VKAPI_ATTR VkResult VKAPI_CALL allocate(VkDevice d, const VkMemoryAllocateInfo *a,
+                                               const VkAllocationCallbacks *c, VkDeviceMemory *m) {
     if (allocations == 1) return VK_ERROR_OUT_OF_DEVICE_MEMORY;
     if (allocations) allocations--;
-    return ((PFN_vkAllocateMemory)driver("vkAllocateMemory"))(d, a, c, m);
+    return driver.AllocateMemory(d, a, c, m);
+}
+
+FIXTURE(begin) {
+    err e = {0};
+    if (!gpu_vulkan_open(&e)) return pipe_begin(state);
+    driver = vk;
+    vk.QueueSubmit = submit;
+    vk.WaitForFences = wait_for;
+    vk.ResetFences = reset;
+    vk.AllocateMemory = allocate;
+    return pipe_begin(state);
 }
 
 /* --- engines --------------------------------------------------------------------------------- */
@@ -298,4 +303,4 @@ TEST(auto_takes_the_cpu) {
     auto_with("R:half", 1e-2f); /* the halfs become floats then */
 }
 
-RUN_TESTS(pipe_begin, pipe_end)
+RUN_TESTS(begin, pipe_end)

@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "base/sandbox.h"
 #include "device/device_ahead.h"
+#include "engine/engine.h"
 #include "image/exr/exr_child.h"
 #include "kernel/cache.h"
 
@@ -135,16 +136,21 @@ static void grant_writing(sandbox *s, const cli *c) {
     sandbox_write(s, cache);
 }
 
+/* Returns the device that the command is told to take; one without --device takes the CPU. */
+static const char *device_of(const cli *c) {
+    const char *device = option_find("device", c->cmd->bit) ? c->s.bloom.device : "cpu";
+    return device ? device : "auto";
+}
+
 static bool names_software(const cli *c) {
-    return option_find("device", c->cmd->bit) && strcmp(c->s.bloom.device, "software") == 0;
+    return strcmp(device_of(c), "software") == 0;
 }
 
 /* Returns whether a GPU may do the work: one is asked for, or none is named and there may be one
  * here. */
 static bool may_use_gpu(const cli *c) {
-    const char *device = option_find("device", c->cmd->bit) ? c->s.bloom.device : "cpu";
-    if (device && strcmp(device, "auto") != 0)
-        return strcmp(device, "cpu") != 0 && !names_software(c);
+    const char *device = device_of(c);
+    if (strcmp(device, "auto") != 0) return strcmp(device, "cpu") != 0 && !names_software(c);
     glob_t g = {0};
     bool may = glob("/dev/dri/renderD*", 0, NULL, &g) == 0 ||
                glob("/dev/nvidia*", 0, NULL, &g) == 0 || access("/dev/kfd", F_OK) == 0 ||
@@ -177,6 +183,7 @@ bool rights_give_up(const cli *c, bool *bound, err *e) {
         log_info("no sandbox: %s", why);
         return true;
     }
+    if (strcmp(device_of(c), "cpu") != 0) engine_libraries();
     sandbox s = sandbox_open();
     if (must && (gpu || names_software(c))) start_drivers(&s, c);
     if (c->cmd->bit == FOR_CHECK) {

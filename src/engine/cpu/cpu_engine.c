@@ -322,4 +322,4 @@ static engine *beside(const engine *base, err *e) {
     return open_engine(NULL, g->threads, NULL, e);
 }
 
-const engine_kind ENGINE_KIND_CPU = {cpu_bytes, devices, open_engine, NULL, NULL};
+const engine_kind ENGINE_KIND_CPU = {cpu_bytes, devices, open_engine, NULL, NULL, NULL};

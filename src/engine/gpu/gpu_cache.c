@@ -24,10 +24,10 @@ void gpu_cache_open(const gpu_device *g, const char *dir) {
     VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
                                       .initialDataSize = data ? bytes : 0,
                                       .pInitialData = data};
-    if (vkCreatePipelineCache(g->dev, &info, NULL, &c->cache) != VK_SUCCESS)
+    if (vk.CreatePipelineCache(g->dev, &info, NULL, &c->cache) != VK_SUCCESS)
         c->cache = VK_NULL_HANDLE;
     else
-        vkGetPipelineCacheData(g->dev, c->cache, &c->bytes, NULL);
+        vk.GetPipelineCacheData(g->dev, c->cache, &c->bytes, NULL);
     mem_free(data);
 }
 
@@ -41,11 +41,11 @@ void gpu_cache_keep(const gpu_device *g) {
     err e = {0};
     if (!c->path || !c->cache) return;
     pthread_mutex_lock(&c->keeping);
-    bool grown = vkGetPipelineCacheData(g->dev, c->cache, &bytes, NULL) == VK_SUCCESS &&
+    bool grown = vk.GetPipelineCacheData(g->dev, c->cache, &bytes, NULL) == VK_SUCCESS &&
                  bytes != c->bytes;
     void *data = grown ? mem_raw(bytes, 1, "pipeline cache", &e) : NULL;
     /* Pipelines that another thread adds meanwhile are left for the next time. */
-    VkResult r = data ? vkGetPipelineCacheData(g->dev, c->cache, &bytes, data) : VK_INCOMPLETE;
+    VkResult r = data ? vk.GetPipelineCacheData(g->dev, c->cache, &bytes, data) : VK_INCOMPLETE;
     if (r == VK_SUCCESS && file_write_all(c->path, data, bytes, &e)) c->bytes = bytes;
     pthread_mutex_unlock(&c->keeping);
     mem_free(data);

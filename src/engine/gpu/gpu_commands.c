@@ -11,11 +11,11 @@ bool gpu_begin(const gpu_device *g, VkCommandPool pool, VkCommandBuffer *c,
     VkCommandBufferBeginInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO,
                                      .flags = usage};
     *c = VK_NULL_HANDLE;
-    VK_TRY(g, vkAllocateCommandBuffers(g->dev, &alloc, c), e);
-    VK_TRY(g, vkBeginCommandBuffer(*c, &info), e);
+    VK_TRY(g, vk.AllocateCommandBuffers(g->dev, &alloc, c), e);
+    VK_TRY(g, vk.BeginCommandBuffer(*c, &info), e);
     return true;
 fail:
-    if (*c) vkFreeCommandBuffers(g->dev, pool, 1, c);
+    if (*c) vk.FreeCommandBuffers(g->dev, pool, 1, c);
     *c = VK_NULL_HANDLE;
     return false;
 }
@@ -39,11 +39,11 @@ void gpu_barrier(VkCommandBuffer c, unsigned before, unsigned after) {
         if (after & ACCESS[i].by)
             to |= ACCESS[i].stage, b.dstAccessMask |= ACCESS[i].reads | ACCESS[i].writes;
     }
-    vkCmdPipelineBarrier(c, from, to, 0, 1, &b, 0, NULL, 0, NULL);
+    vk.CmdPipelineBarrier(c, from, to, 0, 1, &b, 0, NULL, 0, NULL);
 }
 
 void gpu_stamp(VkCommandBuffer c, VkQueryPool stamps, uint32_t *next) {
-    if (stamps) vkCmdWriteTimestamp(c, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, stamps, (*next)++);
+    if (stamps) vk.CmdWriteTimestamp(c, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, stamps, (*next)++);
 }
 
 bool gpu_submit(const gpu_device *g, const gpu_submission *s, err *e) {
@@ -56,7 +56,7 @@ bool gpu_submit(const gpu_device *g, const gpu_submission *s, err *e) {
                          .pCommandBuffers = &s->commands,
                          .signalSemaphoreCount = s->then ? 1 : 0,
                          .pSignalSemaphores = &s->then};
-    VK_TRY(g, vkQueueSubmit(s->queue, 1, &info, s->fence), e);
+    VK_TRY(g, vk.QueueSubmit(s->queue, 1, &info, s->fence), e);
     return true;
 fail:
     return false;
@@ -67,7 +67,7 @@ VkResult gpu_wait(const gpu_device *g, VkFence fence) {
     VkResult is = VK_TIMEOUT;
     for (int i = 0; is == VK_TIMEOUT && i < LOST && !g->shared->hangs; i++) {
         if (i == TOLD) log_info("the GPU has not answered for %d s", TOLD);
-        is = vkWaitForFences(g->dev, 1, &fence, VK_TRUE, 1000000000);
+        is = vk.WaitForFences(g->dev, 1, &fence, VK_TRUE, 1000000000);
     }
     if (is != VK_TIMEOUT) return is;
     g->shared->hangs = true;
@@ -78,8 +78,8 @@ bool gpu_run_once(const gpu_device *g, VkCommandBuffer c, err *e) {
     const VkFenceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_FENCE_CREATE_INFO};
     gpu_submission s = {.queue = g->compute.queue, .commands = c};
     bool ok = false;
-    VK_TRY(g, vkEndCommandBuffer(c), e);
-    VK_TRY(g, vkCreateFence(g->dev, &info, NULL, &s.fence), e);
+    VK_TRY(g, vk.EndCommandBuffer(c), e);
+    VK_TRY(g, vk.CreateFence(g->dev, &info, NULL, &s.fence), e);
     gpu_device_lock(g);
     bool sent = gpu_submit(g, &s, e);
     gpu_device_unlock(g);
@@ -88,7 +88,7 @@ bool gpu_run_once(const gpu_device *g, VkCommandBuffer c, err *e) {
     ok = true;
 fail:
     if (g->shared->hangs) return false;
-    vkDestroyFence(g->dev, s.fence, NULL);
-    vkFreeCommandBuffers(g->dev, g->compute.pool, 1, &c);
+    vk.DestroyFence(g->dev, s.fence, NULL);
+    vk.FreeCommandBuffers(g->dev, g->compute.pool, 1, &c);
     return ok;
 }

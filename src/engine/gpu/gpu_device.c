@@ -30,11 +30,13 @@ static const struct {
 bool gpu_failed(const gpu_device *g, VkResult r, const char *what, err *e) {
     const char *name = g && g->name[0] ? g->name : "Vulkan";
     if (r == VK_ERROR_DEVICE_LOST && g && g->shared) atomic_store(&g->shared->lost, true);
+    what += what[2] == '.' ? 3 : 2;
     int call = (int)strcspn(what, "(");
     for (size_t i = 0; i < sizeof RESULT / sizeof RESULT[0]; i++)
         if (RESULT[i].result == r)
-            return err_set(e, RESULT[i].code, "%s: %s (%.*s)", name, RESULT[i].words, call, what);
-    return err_set(e, ERR_NO_DEVICE, "%s: %.*s failed with VkResult %d", name, call, what, (int)r);
+            return err_set(e, RESULT[i].code, "%s: %s (vk%.*s)", name, RESULT[i].words, call, what);
+    return err_set(e, ERR_NO_DEVICE, "%s: vk%.*s failed with VkResult %d", name, call, what,
+                   (int)r);
 }
 
 double gpu_seconds(double tick, uint32_t stamp_bits, uint64_t from, uint64_t to) {
@@ -68,11 +70,11 @@ static void destroy_instance(gpu_instance *i) {
     if (!i) return;
     if (i->messenger) {
         PFN_vkDestroyDebugUtilsMessengerEXT destroy =
-            (PFN_vkDestroyDebugUtilsMessengerEXT)(void (*)(void))vkGetInstanceProcAddr(
+            (PFN_vkDestroyDebugUtilsMessengerEXT)(void (*)(void))vk.GetInstanceProcAddr(
                 i->vk, "vkDestroyDebugUtilsMessengerEXT");
         if (destroy) destroy(i->vk, i->messenger, NULL);
     }
-    if (i->vk) vkDestroyInstance(i->vk, NULL);
+    if (i->vk) vk.DestroyInstance(i->vk, NULL);
     free(i);
 }
 
@@ -118,7 +120,7 @@ static bool make_instance(gpu_instance *i, uint32_t checks, err *e) {
                                  .ppEnabledLayerNames = &LAYER,
                                  .enabledExtensionCount = checks ? 1 : 0,
                                  .ppEnabledExtensionNames = &EXTENSION};
-    VkResult r = vkCreateInstance(&info, NULL, &i->vk);
+    VkResult r = vk.CreateInstance(&info, NULL, &i->vk);
     if (r != VK_SUCCESS) i->vk = VK_NULL_HANDLE;
     if (checks && r == VK_ERROR_LAYER_NOT_PRESENT)
         return err_set(e, ERR_NO_DEVICE,
@@ -128,13 +130,14 @@ static bool make_instance(gpu_instance *i, uint32_t checks, err *e) {
     if (r != VK_SUCCESS) return gpu_failed(NULL, r, "vkCreateInstance", e);
     i->checks = checks;
     PFN_vkCreateDebugUtilsMessengerEXT create = (PFN_vkCreateDebugUtilsMessengerEXT)(void (*)(
-        void))vkGetInstanceProcAddr(i->vk, "vkCreateDebugUtilsMessengerEXT");
+        void))vk.GetInstanceProcAddr(i->vk, "vkCreateDebugUtilsMessengerEXT");
     if (checks && create) create(i->vk, &debug, NULL, &i->messenger);
     return true;
 }
 
 /* Takes the idle instance if it has the checks that are wanted now, or makes one. */
 static gpu_instance *take_instance(err *e) {
+    if (!gpu_vulkan_open(e)) return NULL;
     const char *v = host_variable("FFTBLOOM_VALIDATION");
     uint32_t checks = !v || !*v || strcmp(v, "0") == 0 ? 0 : strcmp(v, "gpu") == 0 ? 2 : 1;
     gpu_instance *i = atomic_exchange(&idle, NULL);
@@ -180,7 +183,7 @@ static const char *const QUERY_RESET = VK_EXT_HOST_QUERY_RESET_EXTENSION_NAME,
 static bool compute_family(VkPhysicalDevice p, gpu_queue *to) {
     VkQueueFamilyProperties q[MOST_FAMILIES];
     uint32_t n = MOST_FAMILIES, best = UINT32_MAX;
-    vkGetPhysicalDeviceQueueFamilyProperties(p, &n, q);
+    vk.GetPhysicalDeviceQueueFamilyProperties(p, &n, q);
     for (uint32_t i = n; i-- > 0;) {
         if (!(q[i].queueFlags & VK_QUEUE_COMPUTE_BIT)) continue;
         if (best == UINT32_MAX || q[i].queueFlags & VK_QUEUE_GRAPHICS_BIT) best = i;
@@ -194,7 +197,7 @@ static bool compute_family(VkPhysicalDevice p, gpu_queue *to) {
 static bool has_extension(VkPhysicalDevice p, const char *name) {
     VkExtensionProperties x[512];
     uint32_t n = 512;
-    VkResult r = vkEnumerateDeviceExtensionProperties(p, NULL, &n, x);
+    VkResult r = vk.EnumerateDeviceExtensionProperties(p, NULL, &n, x);
     if (r != VK_SUCCESS && r != VK_INCOMPLETE) return false;
     for (uint32_t i = 0; i < n; i++)
         if (strcmp(x[i].extensionName, name) == 0) return true;
@@ -209,7 +212,7 @@ static uint64_t own_memory(VkPhysicalDevice p, uint64_t *free) {
     VkPhysicalDeviceMemoryProperties2 all = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
     if (has_extension(p, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME)) all.pNext = &budget;
-    vkGetPhysicalDeviceMemoryProperties2(p, &all);
+    vk.GetPhysicalDeviceMemoryProperties2(p, &all);
     const VkPhysicalDeviceMemoryProperties *m = &all.memoryProperties;
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < m->memoryHeapCount; i++) {
@@ -231,10 +234,10 @@ static void gpu_describe(engine_device *d, VkPhysicalDevice p, uint32_t index) {
     VkPhysicalDeviceProperties2 props = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2,
                                          .pNext = &id};
     VkPhysicalDeviceFeatures features;
-    vkGetPhysicalDeviceProperties(p, &props.properties);
+    vk.GetPhysicalDeviceProperties(p, &props.properties);
     if (props.properties.apiVersion >= VK_API_VERSION_1_2) sizes.pNext = &driver;
-    vkGetPhysicalDeviceProperties2(p, &props);
-    vkGetPhysicalDeviceFeatures(p, &features);
+    vk.GetPhysicalDeviceProperties2(p, &props);
+    vk.GetPhysicalDeviceFeatures(p, &features);
     const VkPhysicalDeviceProperties *v = &props.properties;
     const VkPhysicalDeviceLimits *l = &v->limits;
     bool software = v->deviceType == VK_PHYSICAL_DEVICE_TYPE_CPU;
@@ -264,14 +267,15 @@ uint32_t gpu_device_list(engine_device *to, uint32_t room) {
     VkPhysicalDevice p[MOST];
     uint32_t n = MOST, found = 0;
     err e = {0};
+    if (!gpu_vulkan_open(&e)) log_note("%s", e.msg);
     gpu_instance *instance = ahead.count ? ahead.device[0].shared->instance : take_instance(&e);
     if (!instance) return 0;
-    VkResult r = vkEnumeratePhysicalDevices(instance->vk, &n, p);
+    VkResult r = vk.EnumeratePhysicalDevices(instance->vk, &n, p);
     if (r != VK_SUCCESS && r != VK_INCOMPLETE) n = 0;
     for (uint32_t i = 0; i < n && found < room; i++) {
         VkPhysicalDeviceProperties v;
         gpu_queue ignored;
-        vkGetPhysicalDeviceProperties(p[i], &v);
+        vk.GetPhysicalDeviceProperties(p[i], &v);
         /* A plan for a device that is too old would be in vain. */
         if (!gpu_version_is_enough(v.apiVersion, v.deviceName, &e))
             log_note("%s", e.msg);
@@ -314,7 +318,7 @@ static void choose_queues(gpu_device *g, gpu_queue_place place[GPU_WAYS],
     static const float PRIORITY[MOST_QUEUES] = {1, 1, 1};
     VkQueueFamilyProperties q[MOST_FAMILIES];
     uint32_t n = MOST_FAMILIES;
-    vkGetPhysicalDeviceQueueFamilyProperties(g->physical, &n, q);
+    vk.GetPhysicalDeviceQueueFamilyProperties(g->physical, &n, q);
     gpu_queue_choose(place, q, n, g->compute.family);
     gpu_queue_place all[MOST_QUEUES] = {{g->compute.family, 0}};
     for (int way = 0; way < GPU_WAYS; way++) {
@@ -347,7 +351,7 @@ static bool make_pools(gpu_device *g, err *e) {
         if (i > 0 && all[i]->queue == g->compute.queue)
             all[i]->pool = g->compute.pool;
         else
-            VK_TRY(g, vkCreateCommandPool(g->dev, &info, NULL, &all[i]->pool), e);
+            VK_TRY(g, vk.CreateCommandPool(g->dev, &info, NULL, &all[i]->pool), e);
     }
     return true;
 fail:
@@ -375,7 +379,7 @@ static bool gpu_open_device(gpu_device *g, bool float64, err *e) {
     const VkSubgroupFeatureFlags wanted = VK_SUBGROUP_FEATURE_BASIC_BIT |
                                           VK_SUBGROUP_FEATURE_ARITHMETIC_BIT |
                                           VK_SUBGROUP_FEATURE_SHUFFLE_BIT;
-    vkGetPhysicalDeviceProperties2(g->physical, &props);
+    vk.GetPhysicalDeviceProperties2(g->physical, &props);
     g->subgroups = subgroups.supportedStages & VK_SHADER_STAGE_COMPUTE_BIT &&
                    (subgroups.supportedOperations & wanted) == wanted;
     /* The hardware has no other way to compute with doubles, whatever its drivers promise. */
@@ -385,14 +389,14 @@ static bool gpu_open_device(gpu_device *g, bool float64, err *e) {
     if (!gpu_version_is_enough(props.properties.apiVersion, g->name, e)) return false;
     g->tick = props.properties.limits.timestampPeriod * 1e-9;
     g->allocation = sizes.maxMemoryAllocationSize;
-    vkGetPhysicalDeviceMemoryProperties(g->physical, &g->memory);
+    vk.GetPhysicalDeviceMemoryProperties(g->physical, &g->memory);
     choose_queues(g, place, queue);
     VkPhysicalDeviceFeatures features = {.shaderFloat64 = float64};
     VkPhysicalDevice16BitStorageFeatures halfs = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_16BIT_STORAGE_FEATURES};
     VkPhysicalDeviceFeatures2 has = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2,
                                      .pNext = &halfs};
-    vkGetPhysicalDeviceFeatures2(g->physical, &has);
+    vk.GetPhysicalDeviceFeatures2(g->physical, &has);
     if (!halfs.storageBuffer16BitAccess)
         return err_set(e, ERR_NO_DEVICE,
                        "%s stores no 16-bit numbers (storageBuffer16BitAccess), which results in "
@@ -415,13 +419,13 @@ static bool gpu_open_device(gpu_device *g, bool float64, err *e) {
                                .queueCreateInfoCount = g->family_count,
                                .pQueueCreateInfos = queue,
                                .pEnabledFeatures = &features};
-    VK_TRY(g, vkCreateDevice(g->physical, &info, NULL, &g->dev), e);
+    VK_TRY(g, vk.CreateDevice(g->physical, &info, NULL, &g->dev), e);
     if (resets)
-        g->reset_queries = (PFN_vkResetQueryPoolEXT)(void (*)(void))vkGetDeviceProcAddr(
+        g->reset_queries = (PFN_vkResetQueryPoolEXT)(void (*)(void))vk.GetDeviceProcAddr(
             g->dev, "vkResetQueryPoolEXT");
-    vkGetDeviceQueue(g->dev, g->compute.family, 0, &g->compute.queue);
+    vk.GetDeviceQueue(g->dev, g->compute.family, 0, &g->compute.queue);
     for (int way = 0; way < GPU_WAYS; way++)
-        vkGetDeviceQueue(g->dev, place[way].family, place[way].index, &g->copies[way].queue);
+        vk.GetDeviceQueue(g->dev, place[way].family, place[way].index, &g->copies[way].queue);
     return make_pools(g, e);
 fail:
     return false;
@@ -438,7 +442,7 @@ static bool open_new(gpu_device *g, const engine_device *which, err *e) {
     pthread_mutex_init(&s->pipelines.keeping, NULL);
     atomic_init(&s->users, 1);
     if (!(s->instance = take_instance(e))) return false;
-    VkResult r = vkEnumeratePhysicalDevices(s->instance->vk, &n, p);
+    VkResult r = vk.EnumeratePhysicalDevices(s->instance->vk, &n, p);
     if (r != VK_SUCCESS && r != VK_INCOMPLETE)
         return gpu_failed(g, r, "vkEnumeratePhysicalDevices", e);
     if (which->index >= n)
@@ -479,14 +483,14 @@ void gpu_device_close(gpu_device *g) {
     if (g->dev && !s->hangs) {
         for (int way = 0; way < GPU_WAYS; way++)
             if (g->copies[way].pool != g->compute.pool)
-                vkDestroyCommandPool(g->dev, g->copies[way].pool, NULL);
-        vkDestroyCommandPool(g->dev, g->compute.pool, NULL);
+                vk.DestroyCommandPool(g->dev, g->copies[way].pool, NULL);
+        vk.DestroyCommandPool(g->dev, g->compute.pool, NULL);
     }
     if (atomic_fetch_sub(&s->users, 1) == 1 && !s->hangs) {
         if (g->dev) {
-            vkDeviceWaitIdle(g->dev);
-            vkDestroyPipelineCache(g->dev, s->pipelines.cache, NULL);
-            vkDestroyDevice(g->dev, NULL);
+            vk.DeviceWaitIdle(g->dev);
+            vk.DestroyPipelineCache(g->dev, s->pipelines.cache, NULL);
+            vk.DestroyDevice(g->dev, NULL);
         }
         give_instance(s->instance);
         pthread_mutex_destroy(&s->queues);
@@ -507,6 +511,6 @@ void gpu_device_unlock(const gpu_device *g) {
 
 void gpu_device_wait(const gpu_device *g) {
     gpu_device_lock(g);
-    vkDeviceWaitIdle(g->dev);
+    vk.DeviceWaitIdle(g->dev);
     gpu_device_unlock(g);
 }

@@ -10,10 +10,10 @@
 #define ENGINE_GPU_DEVICE_H
 
 #include "engine/engine.h"
+#include "engine/gpu/gpu_vulkan.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <vulkan/vulkan.h>
 
 /* The two directions in which planes travel. */
 enum { GPU_UP, GPU_DOWN, GPU_WAYS };
@@ -116,8 +116,8 @@ double gpu_seconds(double tick, uint32_t stamp_bits, uint64_t from, uint64_t to)
  * and what they need. */
 bool gpu_version_is_enough(uint32_t version, const char *name, err *e);
 
-/* Sets the error for a failed Vulkan call and returns false; `what` is the call. A device that is
- * lost or out of memory is worth a retry. */
+/* Sets the error for a failed Vulkan call and returns false; `what` is the call, with "vk" or "vk."
+ * in front. A device that is lost or out of memory is worth a retry. */
 bool gpu_failed(const gpu_device *g, VkResult r, const char *what, err *e);
 
 /* Makes a Vulkan call; after a failure sets the error and goes to `fail`. */

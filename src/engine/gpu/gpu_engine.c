@@ -236,5 +236,5 @@ static engine *beside(const engine *base, err *e) {
     return NULL;
 }
 
-const engine_kind ENGINE_KIND_GPU = {gpu_bytes, gpu_device_list, gpu_open, gpu_device_ahead,
-                                     gpu_device_rest};
+const engine_kind ENGINE_KIND_GPU = {gpu_bytes,       gpu_device_list,  gpu_open,
+                                     gpu_vulkan_open, gpu_device_ahead, gpu_device_rest};

@@ -113,16 +113,16 @@ void gpu_frame_record_passes(const gpu_frame *f, const gpu_work *w, VkCommandBuf
                              VkQueryPool stamps, uint32_t *next) {
     for (uint32_t chunk = 0; chunk < w->chunks; chunk++) {
         uint32_t first = chunk * w->p.channels_per_bind;
-        vkCmdPushConstants(c, w->passes.layouts.pipeline, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-                           sizeof first, &first);
+        vk.CmdPushConstants(c, w->passes.layouts.pipeline, VK_SHADER_STAGE_COMPUTE_BIT, 0,
+                            sizeof first, &first);
         for (uint32_t i = 0; i < w->p.passes; i++) {
             const plan_pass *pass = &w->p.pass[i];
-            vkCmdBindPipeline(c, VK_PIPELINE_BIND_POINT_COMPUTE, w->passes.pipeline[i]);
-            vkCmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_COMPUTE, w->passes.layouts.pipeline,
-                                    0, 1, &f->sets.set[chunk], 0, NULL);
+            vk.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_COMPUTE, w->passes.pipeline[i]);
+            vk.CmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_COMPUTE, w->passes.layouts.pipeline,
+                                     0, 1, &f->sets.set[chunk], 0, NULL);
             uint32_t planes = pass->groups[2] / w->p.channels_per_bind *
                               gpu_chunk_channels(w, chunk);
-            vkCmdDispatch(c, pass->groups[0], pass->groups[1], planes);
+            vk.CmdDispatch(c, pass->groups[0], pass->groups[1], planes);
             gpu_barrier(c, GPU_BY_PASS, GPU_BY_PASS);
             gpu_stamp(c, stamps, next);
         }
@@ -138,9 +138,9 @@ static void frame_record_copies(const gpu_frame *f, const gpu_work *w, VkCommand
             uint64_t bytes = plane * (l == GPU_MASK ? 1 : gpu_chunk_channels(w, i));
             VkBuffer there = buffer_of(f, w, l, i)->buf, here = f->staging[way].buf;
             if (way == GPU_UP)
-                vkCmdCopyBuffer(c, here, there, 1, &(VkBufferCopy){at, 0, bytes});
+                vk.CmdCopyBuffer(c, here, there, 1, &(VkBufferCopy){at, 0, bytes});
             else
-                vkCmdCopyBuffer(c, there, here, 1, &(VkBufferCopy){0, at, bytes});
+                vk.CmdCopyBuffer(c, there, here, 1, &(VkBufferCopy){0, at, bytes});
             at += bytes;
         }
     }
@@ -164,7 +164,7 @@ static bool record(gpu_frame *f, const gpu_work *w, gpu_step step, err *e) {
         gpu_stamp(*c, stamps, &next);
         if (step == GPU_STEP_DOWN) gpu_barrier(*c, GPU_BY_COPY, GPU_BY_HOST);
     }
-    VK_TRY(&w->g, vkEndCommandBuffer(*c), e);
+    VK_TRY(&w->g, vk.EndCommandBuffer(*c), e);
     return true;
 fail:
     return false;
@@ -210,12 +210,12 @@ static bool make_signals(gpu_frame *f, const gpu_work *w, err *e) {
     VkQueryPoolCreateInfo q = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
                                .queryType = VK_QUERY_TYPE_TIMESTAMP,
                                .queryCount = first_stamp(w, GPU_STEPS)};
-    VK_TRY(g, vkCreateFence(g->dev, &fence, NULL, &f->fence), e);
+    VK_TRY(g, vk.CreateFence(g->dev, &fence, NULL, &f->fence), e);
     for (int i = 0; i < GPU_STEPS - 1; i++)
-        VK_TRY(g, vkCreateSemaphore(g->dev, &semaphore, NULL, &f->done[i]), e);
+        VK_TRY(g, vk.CreateSemaphore(g->dev, &semaphore, NULL, &f->done[i]), e);
     /* The host resets the queries, since queues that only copy cannot. */
     if (g->compute.stamp_bits && g->reset_queries)
-        VK_TRY(g, vkCreateQueryPool(g->dev, &q, NULL, &f->stamps), e);
+        VK_TRY(g, vk.CreateQueryPool(g->dev, &q, NULL, &f->stamps), e);
     return true;
 fail:
     return false;
@@ -240,10 +240,10 @@ void gpu_frame_free(gpu_frame *f, const gpu_work *w) {
     gpu_sets_free(&f->sets, g);
     for (int step = 0; step < GPU_STEPS; step++)
         if (f->commands[step])
-            vkFreeCommandBuffers(g->dev, queue_of(w, (gpu_step)step)->pool, 1, &f->commands[step]);
-    for (int i = 0; i < GPU_STEPS - 1; i++) vkDestroySemaphore(g->dev, f->done[i], NULL);
-    vkDestroyFence(g->dev, f->fence, NULL);
-    vkDestroyQueryPool(g->dev, f->stamps, NULL);
+            vk.FreeCommandBuffers(g->dev, queue_of(w, (gpu_step)step)->pool, 1, &f->commands[step]);
+    for (int i = 0; i < GPU_STEPS - 1; i++) vk.DestroySemaphore(g->dev, f->done[i], NULL);
+    vk.DestroyFence(g->dev, f->fence, NULL);
+    vk.DestroyQueryPool(g->dev, f->stamps, NULL);
     *f = (gpu_frame){0};
 }
 
@@ -336,7 +336,7 @@ bool gpu_frame_load(gpu_frame *f, const gpu_work *w, const engine_frame *from, e
     if (!copy_planes(f, w, GPU_UP, e)) return false;
     gpu_join_fill(f->join.map, &f->how, &w->p);
     f->host_up = clock_now() - start;
-    VK_TRY(g, vkResetFences(g->dev, 1, &f->fence), e);
+    VK_TRY(g, vk.ResetFences(g->dev, 1, &f->fence), e);
     if (f->stamps) g->reset_queries(g->dev, f->stamps, 0, first_stamp(w, GPU_STEPS));
     return true;
 fail:
@@ -373,8 +373,9 @@ static bool read_step(const gpu_frame *f, const gpu_work *w, gpu_step step, engi
     uint32_t n = stamps_of(w, step), bits = queue_of(w, step)->stamp_bits;
     if (!f->stamps || !has_step(w, step) || !bits || n > MOST) return true;
     VK_TRY(&w->g,
-           vkGetQueryPoolResults(w->g.dev, f->stamps, first_stamp(w, step), n, n * sizeof at[0], at,
-                                 sizeof at[0], VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
+           vk.GetQueryPoolResults(w->g.dev, f->stamps, first_stamp(w, step), n, n * sizeof at[0],
+                                  at, sizeof at[0],
+                                  VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
            e);
     uint32_t count = step == GPU_STEP_PASSES ? w->p.passes : 1;
     for (uint32_t i = 1; i < n; i++)

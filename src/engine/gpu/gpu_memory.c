@@ -64,8 +64,8 @@ bool gpu_buffer_make(gpu_buffer *b, const gpu_device *g, const gpu_buffer_params
         .usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_TRANSFER_SRC_BIT |
                  VK_BUFFER_USAGE_TRANSFER_DST_BIT};
     VkMemoryRequirements need;
-    VK_TRY(g, vkCreateBuffer(g->dev, &info, NULL, &b->buf), e);
-    vkGetBufferMemoryRequirements(g->dev, b->buf, &need);
+    VK_TRY(g, vk.CreateBuffer(g->dev, &info, NULL, &b->buf), e);
+    vk.GetBufferMemoryRequirements(g->dev, b->buf, &need);
     VkMemoryAllocateInfo alloc = {.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO,
                                   .allocationSize = need.size,
                                   .memoryTypeIndex = memory_type(g, need.memoryTypeBits, p->use)};
@@ -73,10 +73,10 @@ bool gpu_buffer_make(gpu_buffer *b, const gpu_device *g, const gpu_buffer_params
         err_set(e, ERR_NO_DEVICE, "%s has no memory of the kind that is needed", g->name);
         goto fail;
     }
-    VK_TRY(g, vkAllocateMemory(g->dev, &alloc, NULL, &b->mem), e);
-    VK_TRY(g, vkBindBufferMemory(g->dev, b->buf, b->mem, 0), e);
+    VK_TRY(g, vk.AllocateMemory(g->dev, &alloc, NULL, &b->mem), e);
+    VK_TRY(g, vk.BindBufferMemory(g->dev, b->buf, b->mem, 0), e);
     if (p->use != GPU_ON_DEVICE)
-        VK_TRY(g, vkMapMemory(g->dev, b->mem, 0, VK_WHOLE_SIZE, 0, &b->map), e);
+        VK_TRY(g, vk.MapMemory(g->dev, b->mem, 0, VK_WHOLE_SIZE, 0, &b->map), e);
     return true;
 fail:
     gpu_buffer_free(b, g);
@@ -85,8 +85,8 @@ fail:
 
 void gpu_buffer_free(gpu_buffer *b, const gpu_device *g) {
     bool free = !g->shared->hangs;
-    if (free && b->buf) vkDestroyBuffer(g->dev, b->buf, NULL);
-    if (free && b->mem) vkFreeMemory(g->dev, b->mem, NULL);
+    if (free && b->buf) vk.DestroyBuffer(g->dev, b->buf, NULL);
+    if (free && b->mem) vk.FreeMemory(g->dev, b->mem, NULL);
     *b = (gpu_buffer){0};
 }
 
@@ -97,7 +97,7 @@ bool gpu_upload(gpu_buffer *to, const gpu_device *g, gpu_buffer *from, const cha
     bool ok = (to->buf || gpu_buffer_make(to, g, &p, e)) &&
               gpu_begin(g, g->compute.pool, &c, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, e);
     if (ok) {
-        vkCmdCopyBuffer(c, from->buf, to->buf, 1, &all);
+        vk.CmdCopyBuffer(c, from->buf, to->buf, 1, &all);
         gpu_barrier(c, GPU_BY_COPY, GPU_BY_PASS);
         ok = gpu_run_once(g, c, e);
     }

@@ -203,16 +203,16 @@ bool gpu_layouts_make(gpu_layouts *l, const gpu_device *g, uint32_t bindings, er
                                            .pushConstantRangeCount = 1,
                                            .pPushConstantRanges = &push};
     *l = (gpu_layouts){.bindings = bindings};
-    VK_TRY(g, vkCreateDescriptorSetLayout(g->dev, &set, NULL, &l->set), e);
-    VK_TRY(g, vkCreatePipelineLayout(g->dev, &pipeline, NULL, &l->pipeline), e);
+    VK_TRY(g, vk.CreateDescriptorSetLayout(g->dev, &set, NULL, &l->set), e);
+    VK_TRY(g, vk.CreatePipelineLayout(g->dev, &pipeline, NULL, &l->pipeline), e);
     return true;
 fail:
     return false;
 }
 
 void gpu_layouts_free(gpu_layouts *l, const gpu_device *g) {
-    vkDestroyPipelineLayout(g->dev, l->pipeline, NULL);
-    vkDestroyDescriptorSetLayout(g->dev, l->set, NULL);
+    vk.DestroyPipelineLayout(g->dev, l->pipeline, NULL);
+    vk.DestroyDescriptorSetLayout(g->dev, l->set, NULL);
     *l = (gpu_layouts){0};
 }
 
@@ -223,13 +223,13 @@ bool gpu_sets_make(gpu_sets *s, const gpu_device *g, const gpu_layouts *l, uint3
                                        .poolSizeCount = 1,
                                        .pPoolSizes = &size};
     if (!(s->set = mem_new(count, sizeof *s->set, "descriptor sets", e))) return false;
-    VK_TRY(g, vkCreateDescriptorPool(g->dev, &pool, NULL, &s->pool), e);
+    VK_TRY(g, vk.CreateDescriptorPool(g->dev, &pool, NULL, &s->pool), e);
     for (uint32_t i = 0; i < count; i++) {
         VkDescriptorSetAllocateInfo info = {.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO,
                                             .descriptorPool = s->pool,
                                             .descriptorSetCount = 1,
                                             .pSetLayouts = &l->set};
-        VK_TRY(g, vkAllocateDescriptorSets(g->dev, &info, &s->set[i]), e);
+        VK_TRY(g, vk.AllocateDescriptorSets(g->dev, &info, &s->set[i]), e);
     }
     return true;
 fail:
@@ -237,7 +237,7 @@ fail:
 }
 
 void gpu_sets_free(gpu_sets *s, const gpu_device *g) {
-    vkDestroyDescriptorPool(g->dev, s->pool, NULL);
+    vk.DestroyDescriptorPool(g->dev, s->pool, NULL);
     mem_free(s->set);
     *s = (gpu_sets){0};
 }
@@ -252,7 +252,7 @@ void gpu_bind(VkDescriptorSet set, const gpu_device *g, const gpu_layouts *l,
                               .pBufferInfo = info};
     for (uint32_t i = 0; i < l->bindings; i++)
         info[i] = (VkDescriptorBufferInfo){buffer[i]->buf, 0, VK_WHOLE_SIZE};
-    vkUpdateDescriptorSets(g->dev, 1, &w, 0, NULL);
+    vk.UpdateDescriptorSets(g->dev, 1, &w, 0, NULL);
 }
 
 /* --- pipelines ------------------------------------------------------------------------------ */
@@ -269,9 +269,9 @@ bool gpu_pipeline_make(VkPipeline *to, const gpu_device *g, const gpu_layouts *l
                   .pName = "main",
                   .pSpecializationInfo = p->special},
         .layout = l->pipeline};
-    VK_TRY(g, vkCreateShaderModule(g->dev, &module, NULL, &info.stage.module), e);
-    VkResult r = vkCreateComputePipelines(g->dev, gpu_cache(g), 1, &info, NULL, to);
-    vkDestroyShaderModule(g->dev, info.stage.module, NULL);
+    VK_TRY(g, vk.CreateShaderModule(g->dev, &module, NULL, &info.stage.module), e);
+    VkResult r = vk.CreateComputePipelines(g->dev, gpu_cache(g), 1, &info, NULL, to);
+    vk.DestroyShaderModule(g->dev, info.stage.module, NULL);
     return r == VK_SUCCESS || gpu_failed(g, r, "vkCreateComputePipelines", e);
 fail:
     return false;
@@ -334,7 +334,7 @@ bool gpu_passes_make(gpu_passes *s, const gpu_device *g, const plan *p, bool sub
 }
 
 void gpu_passes_free(gpu_passes *s, const gpu_device *g) {
-    for (uint32_t i = 0; i < PLAN_PASSES; i++) vkDestroyPipeline(g->dev, s->pipeline[i], NULL);
+    for (uint32_t i = 0; i < PLAN_PASSES; i++) vk.DestroyPipeline(g->dev, s->pipeline[i], NULL);
     gpu_layouts_free(&s->layouts, g);
     *s = (gpu_passes){0};
 }

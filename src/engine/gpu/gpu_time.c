@@ -26,7 +26,7 @@ static bool timed_run_once(const timed_run *r, uint64_t *at, uint32_t n, err *e)
     uint32_t next = 0;
     if (!gpu_begin(g, g->compute.pool, &c, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, e))
         return false;
-    vkCmdResetQueryPool(c, r->stamps, 0, r->room);
+    vk.CmdResetQueryPool(c, r->stamps, 0, r->room);
     gpu_barrier(c, GPU_BY_PASS | GPU_BY_COPY, GPU_BY_PASS | GPU_BY_COPY);
     gpu_stamp(c, r->stamps, &next);
     for (uint32_t i = 0; i < r->t->count; i++)
@@ -34,8 +34,8 @@ static bool timed_run_once(const timed_run *r, uint64_t *at, uint32_t n, err *e)
     if (!r->each) gpu_stamp(c, r->stamps, &next);
     if (!gpu_run_once(g, c, e)) return false;
     VK_TRY(g,
-           vkGetQueryPoolResults(g->dev, r->stamps, 0, n, n * sizeof *at, at, sizeof *at,
-                                 VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
+           vk.GetQueryPoolResults(g->dev, r->stamps, 0, n, n * sizeof *at, at, sizeof *at,
+                                  VK_QUERY_RESULT_64_BIT | VK_QUERY_RESULT_WAIT_BIT),
            e);
     return true;
 fail:
@@ -53,7 +53,7 @@ bool gpu_time(const gpu_device *g, const gpu_timing *t, double *all, double *ste
     if (!bits) return err_set(e, ERR_NO_DEVICE, "%s has no timestamps", g->name);
     uint64_t *at = mem_new(room, sizeof *at, "timestamps", e);
     if (!at) return false;
-    VK_TRY(g, vkCreateQueryPool(g->dev, &q, NULL, &r.stamps), e);
+    VK_TRY(g, vk.CreateQueryPool(g->dev, &q, NULL, &r.stamps), e);
     if (!timed_run_once(&r, at, 2, e)) goto fail;
     *all = gpu_seconds(unit, bits, at[0], at[1]);
     r.each = true;
@@ -63,7 +63,7 @@ bool gpu_time(const gpu_device *g, const gpu_timing *t, double *all, double *ste
         step[(i - 1) % t->steps] += gpu_seconds(unit, bits, at[i - 1], at[i]);
     ok = true;
 fail:
-    if (r.stamps && !g->shared->hangs) vkDestroyQueryPool(g->dev, r.stamps, NULL);
+    if (r.stamps && !g->shared->hangs) vk.DestroyQueryPool(g->dev, r.stamps, NULL);
     mem_free(at);
     return ok;
 }
@@ -109,15 +109,15 @@ static bool copies_make(copies *k, const gpu_device *g, err *e) {
 /* To and fro, so that each copy reads what the one before has written, as passes do. */
 static void timed_record_copies(void *ctx, VkCommandBuffer c, VkQueryPool stamps, uint32_t *next) {
     const copies *k = ctx;
-    vkCmdBindPipeline(c, VK_PIPELINE_BIND_POINT_COMPUTE, k->pipeline);
+    vk.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_COMPUTE, k->pipeline);
     for (uint32_t i = 0; i < k->steps; i++) {
         uint32_t count = (uint32_t)(half_of(k->bytes[i]) / UNIT),
                  groups = ceil_div_u32(count, GROUP);
-        vkCmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_COMPUTE, k->layouts.pipeline, 0, 1,
-                                &k->sets.set[i % 2], 0, NULL);
-        vkCmdPushConstants(c, k->layouts.pipeline, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof count,
-                           &count);
-        vkCmdDispatch(c, min_u32(groups, ROW), ceil_div_u32(groups, ROW), 1);
+        vk.CmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_COMPUTE, k->layouts.pipeline, 0, 1,
+                                 &k->sets.set[i % 2], 0, NULL);
+        vk.CmdPushConstants(c, k->layouts.pipeline, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof count,
+                            &count);
+        vk.CmdDispatch(c, min_u32(groups, ROW), ceil_div_u32(groups, ROW), 1);
         gpu_barrier(c, GPU_BY_PASS, GPU_BY_PASS);
         gpu_stamp(c, stamps, next);
     }
@@ -136,7 +136,7 @@ bool gpu_time_copies(const gpu_device *g, engine_repeat *r, const uint64_t *byte
     }
     if (ok && timed > 0) r->copy *= scale / timed;
     if (g->shared->hangs) return false;
-    vkDestroyPipeline(g->dev, k.pipeline, NULL);
+    vk.DestroyPipeline(g->dev, k.pipeline, NULL);
     gpu_sets_free(&k.sets, g);
     gpu_layouts_free(&k.layouts, g);
     for (int i = 0; i < 2; i++) gpu_buffer_free(&k.end[i], g);
