@@ -74,7 +74,8 @@ class FbSettings(ctypes.Structure):
 class FbImage(ctypes.Structure):
     _fields_ = [("size", c_uint32), ("width", c_uint32), ("height", c_uint32), ("channels", c_uint32),
                 ("in_", c_void_p), ("out", c_void_p), ("progress", c_void_p), ("user", c_void_p),
-                ("mask", c_void_p), ("emit", c_void_p), ("session", c_void_p)]
+                ("mask", c_void_p), ("emit", c_void_p), ("session", c_void_p), ("pixel_aspect", c_double),
+                ("space", c_char_p)]
 
 
 class FbReport(ctypes.Structure):

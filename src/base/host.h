@@ -9,6 +9,8 @@
 
 #include "base/err.h"
 
+#include <pthread.h>
+
 struct mem_budget;
 
 /* All zeros: the program. */
@@ -21,7 +23,9 @@ typedef struct {
     /* Is told how much is done, 0 to 1; anything but 0 stops the work. NULL: nobody is. */
     int (*progress)(void *ctx, double done);
     void *progress_ctx;
-    double from, span; /* the part of the whole that is being done */
+    double from, span;  /* the part of the whole that is being done */
+    double done, asked; /* what was told last, and when (clock.h) */
+    bool stopped;       /* as it was asked for: all that follows of this work fails */
 } host;
 
 /* Returns the host of this thread, which may be changed. */
@@ -37,5 +41,9 @@ void host_set_variables(const char *(*get)(const char *name));
 /* Tells that `done`, 0 to 1, of this part is done. Returns false, with ERR_CANCELLED, where the
  * work is to stop. */
 bool host_ask(double done, err *e);
+/* Asks again, some milliseconds after the last time; par_for does so between its pieces. */
+bool host_ask_again(err *e);
+/* Waits for a condition, and asks meanwhile; may return early, as pthread_cond_wait does. */
+bool host_wait(pthread_cond_t *c, pthread_mutex_t *lock, err *e);
 
 #endif

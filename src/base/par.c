@@ -79,7 +79,7 @@ static void work_off(par *p, job *j, int worker, bool helper) {
         size_t i = atomic_fetch_add(&j->next, 1);
         if (i >= j->count) return;
         err e = {0};
-        if (j->fn(j->ctx, i, worker, &e)) continue;
+        if ((helper || host_ask_again(&e)) && j->fn(j->ctx, i, worker, &e)) continue;
         pthread_mutex_lock(&p->lock);
         if (!atomic_load(&j->stop) || i < j->failed_index) {
             j->failed_index = i;

@@ -46,7 +46,8 @@ void par_resume(par *p);
  * pieces. */
 typedef bool par_fn(void *ctx, size_t index, int worker, err *e);
 
-/* Runs fn for every index and waits. When pieces fail, the error of the lowest failing index that
+/* Runs fn for every index and waits. The caller's host may stop it between two pieces
+ * (host_ask_again). When pieces fail, the error of the lowest failing index that
  * ran is reported. A thread that has not entered does so for the call, as the oldest. */
 bool par_for(par *p, size_t count, par_fn *fn, void *ctx, err *e);
 

@@ -1,5 +1,6 @@
 #include "bloom/kernel_at.h"
 
+#include "base/host.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "bloom/promise/ledger.h"
@@ -265,22 +266,28 @@ static void end_size(kernel_sizes *all, size_entry *n) {
 
 const kernel_at *kernel_sizes_take(kernel_sizes *all, const kernel_need *need, plan_planes planes,
                                    err *e) {
-    bool mine;
-    size_entry *n = begin_size(all, need, planes, &mine, e);
-    if (mine) end_size(all, n);
-    pthread_mutex_lock(&all->lock);
-    if (n && n->making) {
-        par_rest(all->threads);
-        while (n->making) pthread_cond_wait(&all->made, &all->lock);
-        par_resume(all->threads);
-    }
-    if (n && n->why.code) {
-        *e = n->why;
-        n->users--;
-        n = NULL;
-    }
-    drop_unused(all, KEPT_SIZES);
-    pthread_mutex_unlock(&all->lock);
+    bool mine, again;
+    size_entry *n;
+    do {
+        n = begin_size(all, need, planes, &mine, e);
+        if (mine) end_size(all, n);
+        pthread_mutex_lock(&all->lock);
+        bool stay = true;
+        if (n && n->making) {
+            par_rest(all->threads);
+            while (n->making && (stay = host_wait(&all->made, &all->lock, e))) continue;
+            par_resume(all->threads);
+        }
+        /* Who made it was told to stop, which does not concern this thread. */
+        again = n && stay && n->why.code == ERR_CANCELLED && host_ask_again(e);
+        if (n && (!stay || n->why.code)) {
+            if (stay) *e = n->why;
+            n->users--;
+            n = NULL;
+        }
+        drop_unused(all, KEPT_SIZES);
+        pthread_mutex_unlock(&all->lock);
+    } while (again);
     return n ? &n->at : NULL;
 }
 

@@ -1,6 +1,7 @@
 #include "device/device_pool.h"
 
 #include "base/clock.h"
+#include "base/host.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "kernel/cache.h"
@@ -12,6 +13,11 @@
 /* The most engines of a GPU with the same plan, for tasks that differ in their kernels. */
 enum { MOST_ALIKE = 6 };
 
+/* A thread that waits. */
+struct waiter {
+    struct waiter *after;
+};
+
 /* An engine with what it is prepared for. */
 typedef struct device_place {
     /* Const from when a thread has begun to make it until nobody uses it. */
@@ -19,9 +25,9 @@ typedef struct device_place {
     device_choice on;
     engine *engine; /* while `making`, the thread's own that makes it */
 
-    bool making, gone;     /* gone: it is closed when nobody uses it */
-    uint32_t users;        /* threads that make it, wait for a slot, or have one */
-    uint64_t next, served; /* tickets of those that wait for a slot */
+    bool making, gone;    /* gone: it is closed when nobody uses it */
+    uint32_t users;       /* threads that make it, wait for a slot, or have one */
+    struct waiter *queue; /* those that wait for a slot, the first comes first */
     bool busy[ENGINE_SLOTS];
     struct device_place *after;
 } pool_place;
@@ -220,7 +226,7 @@ static pool_place *pool_find(const device_pool *p, const device_task *t) {
         if (!is_alike(i, t)) continue;
         alike++;
         if (memcmp(&i->kernel, &t->kernel, sizeof i->kernel) != 0) continue;
-        bool free = !i->making && i->served == i->next && free_slot(i) < ENGINE_SLOTS;
+        bool free = !i->making && !i->queue && free_slot(i) < ENGINE_SLOTS;
         if (free) return i;
         found = i;
     }
@@ -307,13 +313,18 @@ static void leave(device_pool *p, pool_place *is) {
     pthread_cond_broadcast(&p->changed);
 }
 
-/* Waits for a slot; false: the place is gone, and the task needs another one. */
-static bool wait_for_slot(device_pool *p, pool_place *is, device_lease *l) {
-    uint64_t ticket = is->next++;
-    while (!is->gone && (is->making || is->served != ticket || free_slot(is) == ENGINE_SLOTS))
-        pthread_cond_wait(&p->changed, &p->lock);
-    if (is->gone) return false;
-    is->served++;
+/* Waits for a slot; false: the place is gone, and the task needs another one, or the host has
+ * stopped it. */
+static bool wait_for_slot(device_pool *p, pool_place *is, device_lease *l, err *e) {
+    struct waiter me = {NULL}, **at = &is->queue;
+    bool stay = true;
+    while (*at) at = &(*at)->after;
+    *at = &me;
+    while (stay && !is->gone && (is->making || is->queue != &me || free_slot(is) == ENGINE_SLOTS))
+        stay = host_wait(&p->changed, &p->lock, e);
+    for (at = &is->queue; *at != &me;) at = &(*at)->after;
+    *at = me.after;
+    if (is->gone || !stay) return false;
     *l = (device_lease){is->engine, free_slot(is), is};
     is->busy[l->slot] = true;
     take_out(p, is);
@@ -325,28 +336,24 @@ static bool wait_for_slot(device_pool *p, pool_place *is, device_lease *l) {
 /* Makes a place for a task that has none, or waits for a change where others have taken what it
  * needs. Returns false where it cannot be made. */
 static bool make_place(device_pool *p, const device_task *t, bool *refused, err *e) {
-    err why = {0};
     bool wait = !pool_make_room(p, t->on);
     if (!wait && pool_find(p, t)) return true; /* the lock was given up */
     pool_place *is = wait ? NULL : pool_begin(p, t, &wait, e);
-    if (wait) pthread_cond_wait(&p->changed, &p->lock);
-    if (!is) return wait;
-    bool alone = p->first == is && !is->after, ok = pool_make(p, is, t, refused, &why);
+    if (wait) return host_wait(&p->changed, &p->lock, e);
+    if (!is) return false;
+    bool alone = p->first == is && !is->after, ok = pool_make(p, is, t, refused, e);
     is->making = false;
     is->gone = !ok;
     leave(p, is);
-    if (ok) return true;
-    if (alone || err_status(why.code) != ERR_RETRY) {
-        if (e) *e = why;
-        return false;
-    }
+    if (ok || alone || err_status(e->code) != ERR_RETRY) return ok;
     pool_trim(p);
-    if (p->first) pthread_cond_wait(&p->changed, &p->lock);
-    return true;
+    *e = (err){0};
+    return !p->first || host_wait(&p->changed, &p->lock, e);
 }
 
 bool device_take(device_lease *l, device_pool *p, const device_task *t, bool *refused, err *e) {
     bool ok = true, took = false;
+    err why = {0};
     *refused = false;
     par_rest(p->threads);
     pthread_mutex_lock(&p->lock);
@@ -354,14 +361,16 @@ bool device_take(device_lease *l, device_pool *p, const device_task *t, bool *re
         pool_place *is = pool_find(p, t);
         if (is) {
             is->users++;
-            took = wait_for_slot(p, is, l);
+            took = wait_for_slot(p, is, l, &why);
             if (!took) leave(p, is);
+            ok = !why.code;
         } else {
-            ok = make_place(p, t, refused, e);
+            ok = make_place(p, t, refused, &why);
         }
     }
     pthread_mutex_unlock(&p->lock);
     par_resume(p->threads);
+    if (!took && e) *e = why;
     return took;
 }
 

@@ -106,15 +106,17 @@ FB_API uint64_t fb_context_used(const fb_context *context);
 
 /* --- planes ---------------------------------------------------------------------------------- */
 
-enum { FB_HALF = 1, FB_FLOAT = 2, FB_DOUBLE = 3 };
+enum { FB_HALF = 1, FB_FLOAT = 2, FB_DOUBLE = 3, FB_BYTE = 4, FB_SHORT = 5 };
 
-/* One channel in the caller's memory, in rows from the top. Strides are in bytes, and may be below
- * zero: pixel x, y is at data + x * pixel_stride + y * row_stride. Pixels of several channels are
- * several planes, whose data lie a sample apart. */
+/* One channel in the caller's memory, in rows from the top. Codes of 8 and 16 bits stand for 0 to
+ * 1; results are cut to that, and rounded with noise of up to half a step, which leaves codes as
+ * they are that were not changed. Strides are in bytes, and may be below zero: pixel x, y is at
+ * data + x * pixel_stride + y * row_stride. Pixels of several channels are several planes, whose
+ * data lie a sample apart. */
 typedef struct fb_plane { /* never grows */
     void *data;           /* of a plane that comes in, the library only reads it */
     ptrdiff_t pixel_stride, row_stride;
-    int32_t type;      /* FB_HALF, FB_FLOAT, FB_DOUBLE */
+    int32_t type;      /* FB_HALF, FB_FLOAT, FB_DOUBLE, FB_BYTE, FB_SHORT */
     uint32_t reserved; /* 0 */
 } fb_plane;
 
@@ -192,17 +194,23 @@ typedef struct fb_image { /* zeros are the defaults */
     uint32_t size;
     uint32_t width, height; /* 1 to 65536 */
     uint32_t channels;      /* 1 (grey), 3 (R G B) or 4 (R G B A) */
-    const fb_plane *in;     /* `channels` planes; linear light. An image of any other number of
-                               channels is as many images of one, each with its kernel's session */
+    const fb_plane *in;     /* `channels` planes; linear light, or what `space` says. An image of
+                               any other number of channels is as many images of one, each with its
+                               kernel's session */
     const fb_plane *out;    /* as many; may be those of `in`, and must not overlap else */
-    /* Called by the thread that works, with the part that is done, 0 to 1. Anything but 0 cancels.
-     * NULL: nobody asks. */
+    /* Called by the thread that calls, with the part that is done, 0 to 1, and again every few
+     * milliseconds. Anything but 0 cancels. NULL: nobody asks. */
     int (*progress)(void *user, double done);
     void *user;
     const fb_plane *mask; /* one plane: how much of a pixel's light is spread, 0 to 1. NULL: all */
     const fb_plane *emit; /* `channels` planes for what fb_settings.emit says; NULL: not wanted */
     fb_session *session;  /* blooms this image, in place of that of the call; NULL: that one. Of
                              the same context */
+    double pixel_aspect;  /* width over height of a pixel, so that the kernel keeps its shape on a
+                             screen; 0: 1 */
+    const char *space;    /* the colour space of `in`, `out` and `emit`, such as "logc3" or "srgb":
+                             they are decoded and coded again, colours with alpha 0 to 1 divided by
+                             it (docs/colour.md). NULL: linear light in Rec.709 */
 } fb_image;
 
 typedef struct fb_report {

@@ -123,9 +123,10 @@ enum { LIB_CHANNELS = 4 };
 typedef struct {
     const fb_image *is;
     par *threads;
-    bool floats; /* all channels become floats */
-    bool wide;   /* the result is made in doubles: lib_pair */
-    int way;     /* LIB_TRANSPOSE, LIB_WIDE, LIB_MASKED, LIB_EMITS */
+    bool floats;        /* all channels become floats */
+    colour_space space; /* of the pixels; its curve is NULL where nobody says */
+    bool wide;          /* the result is made in doubles: lib_pair */
+    int way;            /* LIB_TRANSPOSE, LIB_WIDE, LIB_MASKED, LIB_EMITS */
     image_header head;
     /* Of each channel of the header: the caller's plane; and what its pixels are divided by, as a
      * power of 2, so that floats hold them. */

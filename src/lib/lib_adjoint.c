@@ -105,6 +105,9 @@ bool lib_adjoint(lib_job *j, fb_session *s, bloom_report *r, err *e) {
         return err_set(e, ERR_CONFIG,
                        "threshold is %g: what is not linear has no transpose; set it to 0",
                        s->set.threshold);
+    if (j->space.curve && j->space.curve != CURVE_LINEAR)
+        return err_set(e, ERR_USAGE, "space is '%s': a curve has no transpose; decode the image",
+                       j->is->space);
     const bloom *b = lib_bloom(s, j->way, e);
     if (!b) return false;
     lib_pair own = {0}, framed = {0};

@@ -1,6 +1,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "image/recode.h"
 #include "lib/lib.h"
 
 #include <float.h>
@@ -12,6 +13,10 @@
 
 /* --- the header ------------------------------------------------------------------------------- */
 
+static bool codes_pixels(const lib_job *j) {
+    return j->space.curve && j->space.curve != CURVE_LINEAR;
+}
+
 static const char *name_of(uint32_t channels, uint32_t c) {
     static const char *const NAME[] = {"R", "G", "B", "A"};
     return channels == 1 ? "Y" : NAME[c];
@@ -20,7 +25,7 @@ static const char *name_of(uint32_t channels, uint32_t c) {
 static bool make_header(lib_job *j, bool masked, err *e) {
     const fb_image *is = j->is;
     image_part part = {.data = {0, 0, (int32_t)is->width - 1, (int32_t)is->height - 1},
-                       .aspect = 1};
+                       .aspect = is->pixel_aspect > 0 ? (float)is->pixel_aspect : 1};
     part.display = part.data;
     const image_header plain = {.format = "exr", .part = &part, .parts = 1};
     if (!image_header_copy(&j->head, &plain, e)) return false;
@@ -32,6 +37,8 @@ static bool make_header(lib_job *j, bool masked, err *e) {
     }
     for (uint32_t c = 0; c < is->channels; c++)
         j->index[image_find_channel(&j->head.part[0], name_of(is->channels, c))] = c;
+    const primaries_row *p = j->space.curve ? recode_primaries(&j->space) : NULL;
+    if (p && !image_set_primaries(&j->head.part[0], &p->is, e)) return false;
     return !masked || image_add_channel(&j->head.part[0], LIB_MASK, PIXEL_FLOAT, e);
 }
 
@@ -74,6 +81,18 @@ static bool copy_rows(lib_job *j, lib_rows r, err *e) {
     bool ok = lib_rows_copy(&r, j->threads, e);
     j->over += r.over;
     return ok;
+}
+
+/* Decodes rows of the own planes of a part, or codes them again. */
+static bool code_rows(const lib_job *j, const image_part *p, void **plane, uint32_t rows, bool out,
+                      err *e) {
+    if (!codes_pixels(j)) return true;
+    const curve *const is = j->space.curve;
+    const recode how = {.decode = out ? CURVE_LINEAR : is, .encode = out ? is : CURVE_LINEAR};
+    image_part some = *p;
+    image img = {.head = {.part = &some, .parts = 1}, .plane = &plane};
+    some.data.y1 = some.data.y0 + (int32_t)rows - 1;
+    return recode_part(&img, 0, &how, j->threads, e);
 }
 
 static void types_of(int32_t to[LIB_CHANNELS], const image_part *p) {
@@ -128,10 +147,20 @@ static bool read_rows(void *ctx, int part, uint32_t row, uint32_t rows, void *co
     lib_job *j = ctx;
     int32_t type[LIB_CHANNELS];
     const uint32_t channels = j->is->channels;
-    types_of(type, &j->head.part[part]);
-    return copy_rows(j, (lib_rows){.own = plane, .type = type, .row = row, .rows = rows}, e) &&
-           (!j->is->mask || !plane[channels] ||
-            lib_read_plane(plane[channels], FB_FLOAT, j, j->is->mask, row, rows, e));
+    const image_part *p = &j->head.part[part];
+    void *all[LIB_CHANNELS + 1] = {NULL};
+    bool ok = true;
+    types_of(type, p);
+    memcpy(all, plane, (size_t)p->channels * sizeof *all);
+    for (uint32_t c = 0; ok && codes_pixels(j) && c < channels; c++) /* they need each other */
+        ok = all[c] || (all[c] = mem_raw((size_t)j->is->width * rows, sizeof(float), "rows", e));
+    ok = ok && copy_rows(j, (lib_rows){.own = all, .type = type, .row = row, .rows = rows}, e) &&
+         code_rows(j, p, all, rows, false, e) &&
+         (!j->is->mask || !plane[channels] ||
+          lib_read_plane(plane[channels], FB_FLOAT, j, j->is->mask, row, rows, e));
+    for (uint32_t c = 0; c < channels; c++)
+        if (!plane[c]) mem_free(all[c]);
+    return ok;
 }
 
 static uint32_t step_of(void *ctx, int part) {
@@ -144,7 +173,8 @@ static bool write_rows(void *ctx, int part, const rows_band *b, err *e) {
     (void)part;
     types_of(type, b->is);
     const lib_rows r = {.own = b->plane, .type = type, .row = b->row, .rows = b->rows, .out = true};
-    return copy_rows(ctx, r, e) && (!emits_layer(ctx) || write_emitted(ctx, r, b->is, b->plane, e));
+    return code_rows(ctx, b->is, b->plane, b->rows, true, e) && copy_rows(ctx, r, e) &&
+           (!emits_layer(ctx) || write_emitted(ctx, r, b->is, b->plane, e));
 }
 
 /* --- images in one piece -----------------------------------------------------------------------
@@ -173,6 +203,7 @@ bool lib_pair_read(lib_pair *p, lib_job *j, err *e) {
     lib_rows r = {
         .own = p->img->plane[0], .type = type, .exponent = j->exponent, .rows = j->is->height};
     if (!copy_rows(j, r, e) ||
+        !code_rows(j, &p->img->head.part[0], p->img->plane[0], j->is->height, false, e) ||
         (j->way & LIB_MASKED && !lib_read_plane(p->img->plane[0][j->is->channels], FB_FLOAT, j,
                                                 j->is->mask, 0, j->is->height, e)))
         return false;
@@ -193,7 +224,8 @@ bool lib_pair_write(const lib_pair *p, lib_job *j, err *e) {
         types_of(type, &p->img->head.part[0]);
         r.own = p->img->plane[0];
     }
-    return copy_rows(j, r, e) &&
+    return code_rows(j, &p->img->head.part[0], p->img->plane[0], j->is->height, true, e) &&
+           copy_rows(j, r, e) &&
            (!emits_layer(j) || write_emitted(j, r, &p->img->head.part[0], p->img->plane[0], e));
 }
 
@@ -330,6 +362,10 @@ bool lib_image(fb_image *to, const fb_image *from, bool writes, err *e) {
         return err_set(e, ERR_USAGE,
                        "an image has 1, 3 or 4 channels, not %u; bloom others one by one",
                        is->channels);
+    if (!(is->pixel_aspect >= 0 && is->pixel_aspect <= 100))
+        return err_set(e, ERR_USAGE, "pixel_aspect is %g; it can be 0 to 100", is->pixel_aspect);
+    if (!writes && (is->pixel_aspect > 0 || is->space))
+        return err_set(e, ERR_USAGE, "pixel_aspect and space must be 0 where a gradient is made");
     return lib_planes_check(is->in, is->width, is->height, is->channels, false, "in", e) &&
            lib_planes_check(is->out, is->width, is->height, is->channels, writes, "out", e) &&
            (!is->mask || lib_planes_check(is->mask, is->width, is->height, 1, false, "mask", e)) &&
@@ -388,14 +424,18 @@ bool lib_do_image(lib_way *way, fb_session *s, const fb_image *from, fb_report *
         doubles |= is.in[c].type == FB_DOUBLE;
         j.wide |= is.in[c].type == FB_DOUBLE || is.out[c].type == FB_DOUBLE;
     }
-    j.wide &= !(s->set.threshold > 0) && !is.mask && s->set.precision != FB_PRECISION_FLOAT32;
+    if (is.space && !(space_check(is.space, false, e) && space_find(&j.space, is.space)))
+        return false;
+    j.wide &= !(s->set.threshold > 0) && !is.mask && !codes_pixels(&j) &&
+              s->set.precision != FB_PRECISION_FLOAT32;
     j.way = (j.wide ? LIB_WIDE : 0) | (way == lib_adjoint ? LIB_TRANSPOSE
                                        : is.mask          ? LIB_MASKED
                                                           : 0);
     if (way == lib_bloom_it && is.emit) j.way |= LIB_EMITS;
-    j.floats = j.wide || way == lib_adjoint;
+    j.floats = j.wide || way == lib_adjoint || codes_pixels(&j);
     host_here()->progress = is.progress;
     host_here()->progress_ctx = is.user;
+    host_here()->stopped = false;
     bloom_report *r = mem_new(1, sizeof *r, "a report", e);
     bool ok = r && make_header(&j, j.way & LIB_MASKED, e) && (!doubles || find_exponents(&j, e)) &&
               way(&j, s, r, e);

@@ -1,5 +1,6 @@
 #include "base/half.h"
 #include "base/number.h"
+#include "base/random.h"
 #include "lib/lib.h"
 
 #include <float.h>
@@ -10,7 +11,9 @@
 /* --- where planes are ------------------------------------------------------------------------- */
 
 static size_t sample_bytes(int32_t type) {
-    return type == FB_HALF ? 2 : type == FB_FLOAT ? 4 : type == FB_DOUBLE ? 8 : 0;
+    static const size_t BYTES[] = {
+        [FB_HALF] = 2, [FB_FLOAT] = 4, [FB_DOUBLE] = 8, [FB_BYTE] = 1, [FB_SHORT] = 2};
+    return type >= FB_HALF && type <= FB_SHORT ? BYTES[type] : 0;
 }
 
 /* The bytes from `low` up to `high` hold all samples, counted from the plane's data. Returns false
@@ -90,7 +93,7 @@ bool lib_planes_check(const fb_plane *p, uint32_t w, uint32_t h, uint32_t channe
         int64_t low, high;
         if (!p[c].data) return err_set(e, ERR_USAGE, "%s: data of plane %u is NULL", what, c);
         if (!sample_bytes(p[c].type))
-            return err_set(e, ERR_USAGE, "%s: plane %u has the type %d; it can be 1 to 3", what, c,
+            return err_set(e, ERR_USAGE, "%s: plane %u has the type %d; it can be 1 to 5", what, c,
                            p[c].type);
         if (p[c].reserved)
             return err_set(e, ERR_USAGE, "%s: `reserved` of plane %u is not 0", what, c);
@@ -127,10 +130,15 @@ static void copy_samples(char *to, ptrdiff_t step, const char *from, ptrdiff_t f
     }
 }
 
+#define BYTE_MOST  255.0
+#define SHORT_MOST 65535.0
+
 static double sample(const char *from, int32_t type) {
     uint16_t half;
     float v;
     double wide;
+    if (type == FB_BYTE) return *(const uint8_t *)from / BYTE_MOST;
+    if (type == FB_SHORT) return (memcpy(&half, from, sizeof half), half) / SHORT_MOST;
     if (type == FB_HALF) return (double)half_to_float((memcpy(&half, from, sizeof half), half));
     if (type == FB_FLOAT) return (double)(memcpy(&v, from, sizeof v), v);
     return memcpy(&wide, from, sizeof wide), wide;
@@ -150,6 +158,19 @@ static bool put_sample(char *to, int32_t type, double v) {
     return !beyond;
 }
 
+/* Writes a code. The noise is just below half a step, since floats have rounded v: codes that were
+ * not changed stay. Returns false for a number that is cut. */
+static bool put_code(char *to, int32_t type, double v, uint64_t *noise) {
+    const double most = type == FB_BYTE ? BYTE_MOST : SHORT_MOST, near = v > 0 ? fmin(v, 1) : 0;
+    const double step = 0.99 * (ldexp((double)(random_next(noise) >> 11), -53) - 0.5);
+    const uint16_t code = (uint16_t)clamp_float((float)rint(near * most + step), 0, (float)most);
+    if (type == FB_BYTE)
+        *(uint8_t *)to = (uint8_t)code;
+    else
+        memcpy(to, &code, sizeof code);
+    return v >= 0 && v <= 1;
+}
+
 /* A row of either side. */
 typedef struct {
     char *at;
@@ -157,13 +178,15 @@ typedef struct {
     int32_t type;
 } samples;
 
-/* Returns how many numbers, times `scale`, did not fit. */
-static uint64_t convert(samples to, samples from, uint32_t n, double scale, bool rest) {
+/* Returns how many numbers, times `scale`, did not fit. noise: where that of the row begins. */
+static uint64_t convert(samples to, samples from, uint32_t n, double scale, bool rest,
+                        uint64_t noise) {
     uint64_t over = 0;
     for (uint32_t i = 0; i < n; i++, to.at += to.step, from.at += from.step) {
         double v = scale * sample(from.at, from.type);
         if (rest) v = isfinite((float)v) ? v - (double)(float)v : 0;
-        over += !put_sample(to.at, to.type, v);
+        over += !(to.type >= FB_BYTE ? put_code(to.at, to.type, v, &noise)
+                                     : put_sample(to.at, to.type, v));
     }
     return over;
 }
@@ -188,8 +211,8 @@ static bool copy_strip(void *ctx, size_t index, int worker, err *e) {
             if (own.type == theirs.type && !by && !r->rest)
                 copy_samples(to.at, to.step, from.at, from.step, r->w, bytes);
             else
-                atomic_fetch_add(&r->over,
-                                 convert(to, from, r->w, ldexp(1, r->out ? by : -by), r->rest));
+                atomic_fetch_add(&r->over, convert(to, from, r->w, ldexp(1, r->out ? by : -by),
+                                                   r->rest, (uint64_t)(r->row + y) << 32 | c << 8));
         }
     return true;
 }

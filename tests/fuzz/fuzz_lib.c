@@ -40,20 +40,20 @@ typedef struct {
 } planes;
 
 static void make_planes(planes *p, bytes *b, uint32_t w, uint32_t h) {
-    static const int64_t SIZE[] = {2, 4, 8};
+    static const int64_t SIZE[] = {2, 4, 8, 1, 2};
     *p = (planes){0};
     for (int i = 0; i < PLANES; i++) {
         fb_plane *is = &p->plane[i];
         uint8_t how = byte(b);
-        int64_t bytes = SIZE[how % 3], x = bytes * (1 + (how >> 4 & 3)), y = x * (int64_t)w;
-        is->type = 1 + how % 3;
+        int64_t bytes = SIZE[how % 5], x = bytes * (1 + (how >> 4 & 3)), y = x * (int64_t)w;
+        is->type = 1 + how % 5;
         if (how & 128) x = -x;
         if (how & 64) y = -y;
         if (byte(b) == 255) x = (int8_t)byte(b);
         if (byte(b) == 255) y = (int16_t)(byte(b) << 8 | byte(b));
         if (byte(b) == 255) {
             is->type = (int8_t)byte(b);
-            bytes = is->type >= FB_HALF && is->type <= FB_DOUBLE ? SIZE[is->type - 1] : 8;
+            bytes = is->type >= FB_HALF && is->type <= FB_SHORT ? SIZE[is->type - 1] : 8;
         }
         is->pixel_stride = x, is->row_stride = y;
         int64_t low = 0, high = bytes, wide, tall;
@@ -128,6 +128,8 @@ static void use(fb_session *s, bytes *b) {
     if (how & 16) is.mask = how & 32 ? more.plane : out.plane;
     if (how & 64) is.emit = more.plane;
     if (how & 128) is.session = s;
+    if (how & 4) is.space = byte(b) % 2 ? "logc3" : "srgb";
+    if (how & 8) is.pixel_aspect = byte(b) / 64.0;
     if (how % 16 == 15) is.size = offsetof(fb_image, mask);
     switch (how % 4) {
     case 0: fb_bloom(s, &is, &r, &e); break;

@@ -1,5 +1,6 @@
 /* test_device_pool.c - engines of a pool: several tasks at a time, who waits for whom, what is
  * kept, and what happens where memory or a device fails. */
+#include "base/host.h"
 #include "device/device_pool.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
@@ -89,6 +90,37 @@ TEST(several_at_a_time) {
     give(b, again);
     for (int i = 0; i < TASKS; i++) give(b, l[i]);
     for (int i = 0; i < TASKS; i++) assert_int_equal(b->made[i], 1);
+}
+
+static int stop(void *ctx, double done) {
+    (void)done;
+    return atomic_fetch_add((atomic_int *)ctx, 1) > 2;
+}
+
+static void *wait_in_vain(void *arg) {
+    bench *b = arg;
+    atomic_int asked = 0;
+    device_lease l;
+    bool refused;
+    err e = {0};
+    host_set((host){.progress = stop, .progress_ctx = &asked, .span = 1});
+    assert_false(device_take(&l, b->pool, &b->task[0], &refused, &e));
+    assert_int_equal(e.code, ERR_CANCELLED);
+    assert_false(refused);
+    return NULL;
+}
+
+/* A thread that waits for a slot may be stopped, and those behind it get theirs. */
+TEST(waiting_is_stopped) {
+    OPEN(bench) *b = open_bench("cpu", 1, 2, 0);
+    const device_lease one = take(b, 0), two = take(b, 0);
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, wait_in_vain, b), 0);
+    pthread_join(thread, NULL);
+    give(b, one);
+    give(b, two);
+    use(b, 0);
+    assert_int_equal(b->made[0], 1);
 }
 
 /* The pool keeps the last used engines that nobody uses, up to the number that it was opened with,

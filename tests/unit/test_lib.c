@@ -223,7 +223,7 @@ TEST(bad_images_are_refused) {
     b[2].data = (char *)b[1].data + 2;
     assert_int_equal(fb_bloom(s, &good, NULL, &e), FB_BAD_ARGUMENT);
     interleaved(b, out, FB_FLOAT, W, 3);
-    b[1].type = 4;
+    b[1].type = 6;
     assert_int_equal(fb_bloom(s, &good, NULL, &e), FB_BAD_ARGUMENT);
     b[1].type = FB_FLOAT;
     fb_report r = {.size = 4};

@@ -183,4 +183,39 @@ TEST(calls_are_cancelled) {
     assert_memory_equal(want, out, sizeof want);
 }
 
+/* A host that says once that it wants no more, in the middle of a pass. */
+typedef struct {
+    int calls, stop;
+} watcher;
+
+static int watch(void *user, double done) {
+    watcher *w = user;
+    (void)done;
+    return ++w->calls == w->stop;
+}
+
+/* The host is asked between pieces of the work, too, and once is enough. */
+TEST(hosts_are_asked_often) {
+    enum { WIDE = 1500, TALL = 900 };
+    OPEN(calls) o = open_calls(TAPS, TAPS, 1, NULL);
+    OWN_HEAP float *in = calloc(WIDE * TALL, sizeof *in), *out = calloc(WIDE * TALL, sizeof *out);
+    fb_plane a, b;
+    fb_error e;
+    watcher w = {0};
+    interleaved(&a, in, FB_FLOAT, WIDE, 1);
+    interleaved(&b, out, FB_FLOAT, WIDE, 1);
+    fb_image is = image_of(&a, &b, WIDE, TALL, 1);
+    is.progress = watch;
+    is.user = &w;
+    for (int i = 0; i < WIDE * TALL; i++) in[i] = (float)number();
+    LIB_OK(fb_bloom(o.s, &is, NULL, &e));
+    assert_true(w.calls > 3); /* its three steps, and more */
+    for (int stop = w.calls - 1; stop > 0; stop--) {
+        w = (watcher){.stop = stop};
+        const int32_t code = fb_bloom(o.s, &is, NULL, &e);
+        assert_true(code == (w.calls < stop ? FB_OK : FB_CANCELLED));
+        assert_true(w.calls <= stop);
+    }
+}
+
 RUN_TESTS(NULL, NULL)
