@@ -12,6 +12,8 @@
 #   make bundle             a folder that runs on other machines: dist/fftbloom
 #   make deb                Debian packages: dist/fftbloom_VERSION_ARCH.deb, libfftbloom0, libfftbloom-dev
 #   make wheel              the Python module with all that it needs: dist/fftbloom-VERSION-py3-none-manylinux_2_34_x86_64.whl
+#   make sdist              its sources, which pip builds with cc and make: dist/fftbloom-VERSION.tar.gz
+#   make alone              the library of the wheel, with all that it needs inside: build/alone/libfftbloom.so.0
 #   make lab                build/fftlab: textbook transforms beside ours (docs/fft.md)
 #   make docs-images        the pictures of README and docs, and their figures
 #   make assets             the shipped scene and kernels, from their programs and recipes
@@ -111,7 +113,7 @@ $(BUILD)/shaders/%_groups_f64.inc: shaders/%.comp
 LAB      := tests/bench/lab
 LAB_COMP := $(wildcard $(LAB)/shaders/*.comp)
 LAB_SPV  := $(LAB_COMP:$(LAB)/%.comp=$(BUILD)/tests/lab/%.inc) \
-            $(patsubst $(LAB)/%.comp,$(BUILD)/tests/lab/%_shared.inc,$(shell grep -lE '"(line|nabla|article).glsl"' $(LAB_COMP)))
+            $(patsubst $(LAB)/%.comp,$(BUILD)/tests/lab/%_shared.inc,$(shell grep -lE '"(line|nabla|article).glsl"' $(LAB_COMP) /dev/null))
 $(BUILD)/tests/lab/shaders/%_shared.inc: $(LAB)/shaders/%.comp
 	@mkdir -p $(@D)
 	$(call say,GLSL,$<)
@@ -121,10 +123,16 @@ $(BUILD)/tests/lab/shaders/%.inc: $(LAB)/shaders/%.comp
 	$(call say,GLSL,$<)
 	$(Q)$(GLSL) -MF $@.d -MT $@ $< -o $@
 
-# All of them in one file, the lab's in another: an array for each.
+# All of them in one file, the lab's in another: an array for each. The package of the sources for pip has that file.
+ifeq ($(wildcard shaders.inc),)
 $(BUILD)/shaders/all.inc: $(SPV)
+else
+$(BUILD)/shaders/all.inc: shaders.inc
+	@mkdir -p $(@D)
+	$(Q)cp $< $@
+endif
 $(BUILD)/tests/lab/shaders/all.inc: $(LAB_SPV)
-$(BUILD)/shaders/all.inc $(BUILD)/tests/lab/shaders/all.inc:
+$(if $(wildcard shaders.inc),,$(BUILD)/shaders/all.inc) $(BUILD)/tests/lab/shaders/all.inc:
 	$(Q)for f in $^; do echo "static const uint32_t $$(basename $$f .inc)[] = {"; cat $$f; echo '};'; done >$@
 
 # --- pages: HTML, its style and its script, as numbers that C includes ---------------------------
@@ -180,12 +188,45 @@ $(PROG): $(BUILD)/app/main.o $(LIB)
 	$(Q)$(CC) $(LD_FLAGS) -o $@ $^ $(LIBS)
 
 # The shared library takes from the archive what its calls need, and shows these alone.
-$(SO): $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/lib/*.c)) $(LIB) src/lib/fftbloom.map
+SO_O   := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/lib/*.c))
+SO_LINK = $(CC) $(filter-out -pie,$(LD_FLAGS)) -shared -Wl,-soname,libfftbloom.so.0 -Wl,--version-script,src/lib/fftbloom.map \
+          -Wl,--no-undefined -Wl,--gc-sections -o $@ $(filter-out %.map,$^)
+$(SO): $(SO_O) $(LIB) src/lib/fftbloom.map
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(filter-out -pie,$(LD_FLAGS)) -shared -Wl,-soname,$(@F) -Wl,--version-script,src/lib/fftbloom.map \
-	    -Wl,--no-undefined -Wl,--no-as-needed -lstdc++ -Wl,--as-needed -Wl,--gc-sections -o $@ $(filter-out %.map,$^) $(LIBS)
+	$(Q)$(SO_LINK) -Wl,--no-as-needed -lstdc++ -Wl,--as-needed $(LIBS)
 
--include $(OBJ:.o=.d) $(wildcard $(BUILD)/shaders/*.d $(BUILD)/tests/lab/*.d $(BUILD)/tests/lab/shaders/*.d)
+# The library that the wheel and plug-ins carry: arrays need neither OpenEXR nor OpenColorIO, and cJSON, libdeflate,
+# zlib and the C++ library are inside. A few objects are others than the program's.
+ALONE      := $(BUILD)/alone/libfftbloom.so.0
+ALONE_LIB  := $(BUILD)/alone/libfftbloom.a
+ALONE_LIBS := -l:libdeflate.a -l:libz.a -l:libstdc++.a -lm -ldl -pthread
+OTHERS     := image/exr/exr_chunk.o image/exr/exr_child.o image/flat/screen_ocio.o
+$(BUILD)/alone/%.o: DEFS += -UWITH_OPENEXR -DWITH_OPENEXR=0 -DWITH_OCIO=0
+$(BUILD)/alone/%.o: src/%.c Makefile
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(C_FLAGS) -MMD -MP -c $< -o $@
+$(BUILD)/alone/%.o: src/%.cc Makefile
+	@mkdir -p $(@D)
+	$(call say,CXX,$<)
+	$(Q)$(CXX) $(CXX_FLAGS) -MMD -MP -c $< -o $@
+$(BUILD)/alone/cJSON.c:
+	@mkdir -p $(@D)
+	$(Q)tests/cjson.sh $@
+$(BUILD)/alone/cJSON.o: $(BUILD)/alone/cJSON.c
+	$(call say,CC,$<)
+	$(Q)$(CC) -std=c11 $(OPT) -c $< -o $@
+$(ALONE_LIB): $(filter-out $(addprefix $(BUILD)/,app/% image/exr/exr_ilm.o $(OTHERS)),$(OBJ)) $(addprefix $(BUILD)/alone/,$(OTHERS) cJSON.o)
+	@rm -f $@
+	$(call say,AR,$@)
+	$(Q)ar rcs $@ $^
+$(ALONE): $(SO_O) $(ALONE_LIB) src/lib/fftbloom.map
+	$(call say,LINK,$@)
+	$(Q)$(SO_LINK) $(ALONE_LIBS)
+.PHONY: alone
+alone: $(ALONE)
+
+-include $(OBJ:.o=.d) $(wildcard $(BUILD)/alone/image/*/*.d $(BUILD)/shaders/*.d $(BUILD)/tests/lab/*.d $(BUILD)/tests/lab/shaders/*.d)
 
 # --- the lab: a program of its own, of what is in tests/bench/lab and the library ------------------
 FFTLAB := $(BUILD)/fftlab
@@ -506,7 +547,7 @@ SHARE := man/man1:$(BUILD)/man/*.1 fftbloom/kernels:kernels/*.json \
          doc/fftbloom/docs/images/look:docs/images/look/* \
          doc/fftbloom/docs/programs:docs/programs/*
 
-.PHONY: install install-program install-lib uninstall bundle wheel deb clean help
+.PHONY: install install-program install-lib uninstall bundle wheel sdist deb clean help
 install: install-program install-lib
 # LIBDIR is /usr/lib/x86_64-linux-gnu in a package.
 LIBDIR ?= $(PREFIX)/lib
@@ -539,10 +580,10 @@ bundle: all
 	@$(MAKE) --no-print-directory -s install-program DESTDIR= PREFIX=$(CURDIR)/dist/fftbloom
 	@tests/bundle.sh dist/fftbloom
 
-wheel: all
-	@tests/deps.sh patchelf
-	@$(MAKE) --no-print-directory OPENEXR=0 OCIO=0 BUILD=$(BUILD)-wheel $(BUILD)-wheel/libfftbloom.so.0
-	@python/make_wheel.py $(BUILD)-wheel/libfftbloom.so.0 dist
+wheel: $(ALONE)
+	@python/make_wheel.py $(ALONE) dist
+sdist: $(BUILD)/shaders/all.inc
+	@python/make_wheel.py sdist dist
 
 deb: all
 	@tests/deps.sh dpkg-dev
