@@ -136,8 +136,10 @@ $(if $(wildcard shaders.inc),,$(BUILD)/shaders/all.inc) $(BUILD)/tests/lab/shade
 	$(Q)for f in $^; do echo "static const uint32_t $$(basename $$f .inc)[] = {"; cat $$f; echo '};'; done >$@
 
 # --- pages: HTML, its style and its script, as numbers that C includes ---------------------------
-PAGES := $(patsubst src/%,$(BUILD)/%.inc,$(wildcard src/pages/*))
+PAGES := $(patsubst src/%,$(BUILD)/%.inc,$(wildcard src/pages/*)) $(BUILD)/pages/LICENSE.inc
+$(BUILD)/pages/LICENSE.inc: LICENSE
 $(BUILD)/pages/%.inc: src/pages/%
+$(PAGES):
 	@mkdir -p $(@D)
 	$(call say,PAGE,$<)
 	$(Q)od -An -v -td1 $< | sed 's/[-0-9][0-9]*/&,/g' >$@
@@ -172,7 +174,7 @@ $(BUILD)/image/exr/exr_zip.o $(BUILD)/image/exr/exr_sample.o $(BUILD)/image/exr/
 # Where a chunk of a PNG file is empty, stb adds 0 to a null pointer and copies 0 bytes to it.
 $(BUILD)/image/flat/png.o $(BUILD)/image/flat/label.o: C_FLAGS += -Wno-unused-function -fno-sanitize=pointer-overflow,nonnull-attribute
 $(BUILD)/engine/gpu/gpu_shaders.o: $(BUILD)/shaders/all.inc
-$(BUILD)/app/check/report/html.o $(BUILD)/app/kernel/kernel_sheet.o: $(PAGES)
+$(BUILD)/app/check/report/html.o $(BUILD)/app/kernel/kernel_sheet.o $(BUILD)/app/kernel/kernel_all.o: $(PAGES)
 
 $(BUILD)/san/%.o: tests/san/%.c Makefile
 	@mkdir -p $(@D)

@@ -45,6 +45,41 @@ load files
     [ ! -e k.png ]
 }
 
+@test "make: all shipped kernels for other programs, with licence and picture; a name means one kernel" {
+    mkdir two
+    cp "$FFTBLOOM_ROOT"/kernels/{mist-8,halation}.json two
+    "$FFTBLOOM" kernel make --all -o out --kernel-scale 0.25 --kernels two --json >all.json
+    holds all.json '[(k["name"], k["size"]) for k in d["kernels"]] == [("halation", [256, 256]), ("mist-8", [256, 256])]'
+    [ "$(cd out && echo *)" = "LICENSE.txt halation.exr halation.png mist-8.exr mist-8.png" ]
+    cmp out/LICENSE.txt "$FFTBLOOM_ROOT/LICENSE"
+    "$FFTBLOOM" info out/mist-8.exr | grep -q 'license .*MIT License'
+    "$FFTBLOOM" kernel check out/mist-8.exr --strict
+    # The picture: a lamp that is white in the middle, on black.
+    for p in out/*.png; do
+        oiiotool "$p" --printinfo | grep -q " 128 x  128"
+        oiiotool "$p" --cut 4x4+62+62 --stats | grep -q "Stats Min: 2[4-5]"
+        oiiotool "$p" --cut 128x4+0+0 --stats | grep -qE "Stats Max: [0-9] "
+    done
+    # Its taps are those of the name and of the recipe, made at that size.
+    "$FFTBLOOM" kernel make halation --kernel-scale 0.25 -o one.exr -q
+    "$FFTBLOOM" diff one.exr out/halation.exr --fail 0
+    says 5 "out/mist-8.png skipped" kernel make --all -o out --kernel-scale 0.25 --kernels two --existing skip
+    cp one.exr two/photo.exr
+    each refused <<'T'
+64 | 'photo' is an image, and is made at no other size | kernel make --all -o more --kernel-scale 2 --kernels two
+64 | needs one MODEL or RECIPE, or --all | kernel make halation --all -o more
+64 | needs one MODEL or RECIPE, or --all | kernel make -o more.exr
+64 | one factor as --kernel-scale | kernel make halation --kernel-scale 0.5h -o k.exr
+64 | one factor as --kernel-scale | kernel make halation --kernel-scale 1,2 -o k.exr
+64 | with --all | kernel make --all --taps 64 -o more
+64 | needs a folder for its files | kernel make --all
+T
+    for model in halation:film anamorphic:line; do
+        echo "{\"model\": \"${model%:*}\"}" >old.json
+        refused 64 "the model '${model%:*}' is called '${model#*:}' now" kernel make old.json -o k.exr
+    done
+}
+
 @test "make: lengths by the camera, the light, the primaries" {
     "$FFTBLOOM" kernel make star --param fnumber=8,pitch=4um,turn=0 --taps 65 -o a.exr
     "$FFTBLOOM" kernel make star --param radius=1.34163686,turn=0 --taps 65 -o b.exr

@@ -31,6 +31,26 @@ setup() {
     grep -q '"fftbloom in.exr star -o in-star.exr --amount 25%"' star.html
 }
 
+@test "a single kernel is shown in three sizes and three tints" {
+    "$FFTBLOOM" kernel sheet in.exr --kernels k.exr -o one.html --exposure 1
+    [ "$(grep -o '"name": "[^"]*"' one.html | cut -d'"' -f4 | xargs)" = \
+        "k k-warm k-cool k-0.5 k-0.5-warm k-0.5-cool k-2 k-2-warm k-2-cool" ]
+    # Each is what its command makes.
+    "$FFTBLOOM" kernel sheet in.exr --kernels k.exr --exposure 1 -o one.png
+    "$FFTBLOOM" kernel sheet in.exr --kernels k.exr,k.exr --exposure 1 -o two.png
+    grep -q '"fftbloom in.exr k.exr -o in-k-2-warm.exr --kernel-scale 2 --tint 1.4,1,0.6 --amount 25%"' one.html
+    cell() { oiiotool one.png --cut "40x30+$((12 + 52 * $1))+$((12 + 64 * $2))" -o "$3"; }
+    cell 1 0 k.png
+    oiiotool two.png --cut 40x30+64+12 -o want.png
+    oiiotool k.png want.png --fail 0 --diff
+    for look in "2 2 --kernel-scale 2 --tint 1.4,1,0.6" "3 1 --kernel-scale 0.5 --tint 0.6,1,1.4"; do
+        read -r x y options <<<"$look"
+        cell "$x" "$y" cell.png
+        "$FFTBLOOM" in.exr k.exr --exposure 1 --tolerance 1e-2 --device cpu $options -o want.png
+        oiiotool cell.png want.png --fail 0.006 --diff
+    done
+}
+
 @test "what cannot be made is refused, and what exists is kept where that is asked for" {
     says 64 "-o SHEET.html or -o SHEET.png" kernel sheet in.exr
     says 64 "" kernel sheet in.exr -o sheet.exr

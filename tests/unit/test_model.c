@@ -263,9 +263,9 @@ TEST(units) {
         {"gaussian", {"sigma=0.002w", "width=4096"}, 8.192},
         {"gaussian", {"sigma=20um", "pitch=5um"}, 4},
         {"moffat", {"core=0.5deg", "hfov=90", "width=2000"}, 0.5 / (degree / 1000)},
-        {"halation", {"radius=120", "pitch=6"}, 20},
-        {"halation", {"radius=30px"}, 30},
-        {"halation", {"radius=120"}, 10},
+        {"film", {"radius=120", "pitch=6"}, 20},
+        {"film", {"radius=30px"}, 30},
+        {"film", {"radius=120"}, 10},
     };
     for (size_t i = 0; i < COUNT(CASE); i++) {
         const char *const *s = CASE[i].set;

@@ -37,6 +37,7 @@ WHERE(to_slurm, s->farm == FARM_SLURM)
 WHERE(waits, s->wait)                /* farm waits until the frames are made */
 WHERE(has_output, s->output != NULL) /* diff writes an image */
 WHERE(runs_cases, !s->list)          /* check */
+WHERE(makes_one, !s->all_kernels)    /* kernel make */
 
 static bool never(const settings *s) {
     (void)s;
@@ -48,6 +49,7 @@ enum { RUN = FOR_APPLY | FOR_PLAN };
 const option_rule OPTION_RULES[] = {
     {FOR_ALL, "verbose", is_loud, "with --quiet"},
 
+    {FOR_KERNEL, "taps param image plate fade", makes_one, "with --all"},
     {RUN, "knee", has_threshold, "without --threshold"},
     {FOR_APPLY, "half_overflow", has_halfs, "with --pixel-type float"},
     {FOR_APPLY, "emit", emits, "without --emit-layer or --emit-file"},

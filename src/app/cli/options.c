@@ -129,7 +129,7 @@ const option OPTIONS[] = {
      .help = "Centre of the kernel: the middle (half the size, rounded down), its peak, its "
              "centroid, its upper left corner, or X,Y.",
      .about = "X,Y counts taps from the upper left one and may lie between taps."},
-    {"kernel_scale", OPTION_SCALE, SECTION_KERNEL, SPREAD, AT(bloom.kernel.size), .value = "S",
+    {"kernel_scale", OPTION_SCALE, SECTION_KERNEL, TAPS, AT(bloom.kernel.size), .value = "S",
      .min = 1e-3, .max = 1000, .preset = "1",
      .help = "Size of the kernel: a factor (1 is one tap per pixel), or a height relative to the "
              "image (0.5h is half the image height).",
@@ -159,6 +159,8 @@ const option OPTIONS[] = {
     {"taps", OPTION_STRING, SECTION_KERNEL, FOR_KERNEL, AT(taps), .value = "N|WxH",
      .help = "Size of the kernel to write. The default is all taps; for make it is auto, the "
              "smallest usual size that holds 99.9 % of the light, up to 1024."},
+    {"all", OPTION_BOOL, SECTION_KERNEL, FOR_KERNEL, AT(all_kernels), .preset = "false",
+     .help = "Make every shipped kernel; OUT is a folder."},
     {"param", OPTION_LIST, SECTION_KERNEL, FOR_KERNEL, AT(param), .value = "NAME=V,...",
      .help =
          "Parameters of a model, such as radius=3 ('fftbloom kernel models' lists them), or of an "

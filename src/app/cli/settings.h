@@ -88,7 +88,7 @@ typedef struct {
     double fade, decades;
     const char *view; /* of screen_open */
     double exposure;  /* stops; NaN: auto */
-    bool strict;
+    bool strict, all_kernels;
     /* bench */
     const char *size;
     measure_kind scene;

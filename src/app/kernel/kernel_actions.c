@@ -8,16 +8,17 @@ const command_action KERNEL_ACTIONS[] = {
                 "models whose light is added, or the name of a shipped one. 'fftbloom kernel "
                 "models' lists the models and their "
                 "parameters. The kernel's centre is the tap at half the size, each channel sums to "
-                "1, and an EXR file has the recipe and the parameters as attributes.",
-        .min_words = 1,
+                "1, and an EXR file has the recipe and the parameters as attributes. With --all, "
+                "OUT is a folder, and gets every shipped kernel with its licence and a small "
+                "picture.",
         .max_words = 1,
-        .options = "output existing taps param image plate fade jobs mem_limit sandbox",
+        .options = "output existing all kernel_scale taps param image plate fade kernels jobs "
+                   "mem_limit sandbox",
         .words = kernel_model_names,
         .example = {{"Make six spikes in colour.",
                      "fftbloom kernel make star --param blades=6,turn=15 --taps 512 -o star.exr"},
-                    {"Compute diffraction at a drawn iris, for a lens at f/11 on pixels of 4 um.",
-                     "fftbloom kernel make aperture --image iris.png --param fnumber=11,pitch=4um "
-                     "-o iris.exr"}},
+                    {"Write all kernels for frames 3840 pixels wide, for another program.",
+                     "fftbloom kernel make --all --kernel-scale 2 -o kernels_4k"}},
         .run = kernel_make,
     },
     {
@@ -53,7 +54,9 @@ const command_action KERNEL_ACTIONS[] = {
         .help = "Show a frame under many kernels, to choose one by eye: as a page with large "
                 "pictures at three strengths, a slider and the command for each, or as one "
                 "picture. The kernels are the shipped ones; --kernels takes a folder of your own, "
-                "or names and files with commas between them. A copy of the frame at preview size "
+                "or names and files with commas between them. A single kernel is shown in three "
+                "sizes and "
+                "three tints. A copy of the frame at preview size "
                 "is bloomed, with kernels scaled to it.",
         .min_words = 1,
         .max_words = 1,

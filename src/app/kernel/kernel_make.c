@@ -118,6 +118,7 @@ static bool read_recipe(kernel_recipe *r, const settings *s, par *threads, const
                         err *e) {
     uint32_t taps[2];
     if (!read_word(r, word, s, e)) return false;
+    if (s->bloom.kernel.size != 1 && !kernel_recipe_scale(r, s->bloom.kernel.size, e)) return false;
     if (settings_given(s, "fade", FOR_KERNEL)) r->fade = s->fade;
     if (s->image && !kernel_layer_image(&r->layer[0], s->image, e)) return false;
     if (!kernel_recipe_set(r, s->param ? s->param : "", e) ||
@@ -195,6 +196,13 @@ int kernel_make(cli *c, text *out, err *e) {
                                    {FILE_READ, "the image", c->s.image},
                                    {FILE_READ, "the plate", c->s.plate},
                                    {FILE_WRITTEN, "the output", c->s.output}};
+    const psf_options *size = &c->s.bloom.kernel;
+    if (c->s.bloom.kernel_relative || (size->wide != 0 && size->wide != 1))
+        err_set(e, ERR_USAGE, "kernel make takes one factor as --kernel-scale, such as 2");
+    else if (c->s.all_kernels == (c->words > 1))
+        err_set(e, ERR_USAGE, "kernel make needs one MODEL or RECIPE, or --all");
+    if (e->code) return 0;
+    if (c->s.all_kernels) return kernel_make_all(c, out, e);
     ticker *told = ticker_open("kernel make");
     if (read_recipe(&r, &c->s, c->threads, c->word[1], e) &&
         file_set_apart(files, sizeof files / sizeof files[0], NULL, e) &&

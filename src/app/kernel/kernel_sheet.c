@@ -32,6 +32,13 @@ enum {
 };
 static const double SHEET_STRENGTH[] = {0.25, 0.5, 1};
 enum { SHEET_STRENGTHS = 3 };
+/* A single kernel is shown in these sizes, each in these tints. */
+static const double SHEET_SIZE[] = {1, 0.5, 2};
+static const struct {
+    const char *name;
+    double tint[3];
+} SHEET_TINT[] = {{"", {0}}, {"warm", {1.4, 1, 0.6}}, {"cool", {0.6, 1, 1.4}}};
+enum { SHEET_SIZES = 3, SHEET_TINTS = 3 };
 
 static const char HTML[] = {
 #include "pages/sheet.html.inc"
@@ -57,7 +64,9 @@ typedef struct {
 typedef struct {
     const sheet *of;
     const char *word; /* as it follows the input in a command */
-    char name[64], about[400];
+    char name[96], about[400];
+    double size; /* of the kernel, and its tint: zeros where it has none */
+    const double *tint;
     char path[KERNEL_PATH]; /* of the kernel at the size of the preview, */
     double scale;           /* with its taps stretched by this */
     float *bloomed;         /* as sheet.light; NULL: not bloomed */
@@ -117,7 +126,7 @@ static bool sheet_kernel(void *ctx, size_t i, int worker, err *e) {
     (void)worker;
     sheet_look *l = (sheet_look *)ctx + i;
     settings s = l->of->c->s;
-    kernel_making how = {.scale = l->of->scale, .draft = true};
+    kernel_making how = {.scale = l->of->scale * l->size, .draft = true};
     s.jobs = 1;
     kernel_word k;
     bool ok = kernel_option_find(&k, l->word, &s, e) &&
@@ -132,6 +141,7 @@ static bool sheet_bloom(sheet_look *l, err *e) {
     bloom_settings how = s->c->s.bloom;
     bloom_report *report = NULL;
     how.kernel.size = l->scale;
+    memcpy(how.tint, l->tint, sizeof how.tint);
     image_reader *r = image_open(l->path, NULL, s->c->threads, NULL);
     if (r) image_attr_text(&image_reader_header(r)->part[0], "comments", l->about, sizeof l->about);
     image_close(&r);
@@ -222,6 +232,8 @@ static void sheet_add_command(json_out *j, const sheet_look *l, double strength)
     sheet_add_word(&line, l->word);
     text_add(&line, " -o");
     sheet_add_word(&line, out.s);
+    if (l->size != 1) text_add(&line, " --kernel-scale %g", l->size);
+    if (l->tint[0] > 0) text_add(&line, " --tint %g,%g,%g", l->tint[0], l->tint[1], l->tint[2]);
     if (strength < 1) text_add(&line, " --amount %g%%", 100 * strength);
     json_string(j, NULL, line.s);
     text_free(&line);
@@ -262,7 +274,8 @@ static bool sheet_page(const sheet *s, sheet_look *look, size_t looks, text *to,
 
 /* --- the PNG picture -------------------------------------------------------------------------- */
 
-/* Lays out the frame and all looks at full strength, four in a row, their names below. */
+/* Lays out the frame and all looks at full strength, four in a row, their names below. Those of a
+ * single kernel stand beside the frame, a row for each size. */
 static uint8_t *sheet_png(const sheet *s, sheet_look *look, size_t looks, size_t *bytes, err *e) {
     enum { ACROSS = 4, GAP = 12, BELOW = 34, SCALE = 2 };
     static const uint8_t PAPER[3] = {22, 22, 25}, INK[3] = {215, 215, 220};
@@ -278,7 +291,11 @@ static uint8_t *sheet_png(const sheet *s, sheet_look *look, size_t looks, size_t
         label_box(&all, 0, 0, all.w, all.h, PAPER);
         for (uint32_t i = 0; i <= looks; i++) {
             const sheet_look *l = i ? &look[i - 1] : &plain;
-            uint32_t x = GAP + i % across * (w + GAP), y = GAP + i / across * (h + BELOW);
+            const uint32_t at = i && looks == SHEET_SIZES * SHEET_TINTS &&
+                                        look[0].word == look[1].word
+                                    ? i + (i - 1) / SHEET_TINTS
+                                    : i;
+            uint32_t x = GAP + at % across * (w + GAP), y = GAP + at / across * (h + BELOW);
             for (uint32_t row = 0; row < h; row++)
                 memcpy(all.pixel + 3 * ((size_t)(y + row) * all.w + x),
                        l->picture[SHEET_STRENGTHS - 1].pixel + 3 * (size_t)row * w, 3 * (size_t)w);
@@ -300,11 +317,20 @@ static size_t sheet_words(sheet_look *look, size_t most, const sheet *s, char *w
     for (char *w = words ? strtok_r(words, ", ", &at) : NULL; w && n < most;
          w = strtok_r(NULL, ", ", &at)) {
         const char *base = path_name(w);
-        look[n] = (sheet_look){.of = s, .word = w};
+        look[n] = (sheet_look){.of = s, .word = w, .size = 1, .tint = SHEET_TINT[0].tint};
         snprintf(look[n].name, sizeof look[n].name, "%.*s", path_stem(base), base);
         n++;
     }
-    return n;
+    for (int i = 1; n == 1 && i < SHEET_SIZES * SHEET_TINTS; i++) {
+        const int of = i / SHEET_TINTS, tint = i % SHEET_TINTS;
+        char size[32] = "";
+        look[i] = look[0];
+        look[i].size = SHEET_SIZE[of], look[i].tint = SHEET_TINT[tint].tint;
+        if (of) snprintf(size, sizeof size, "-%g", SHEET_SIZE[of]);
+        snprintf(look[i].name, sizeof look[i].name, "%.60s%s%s%s", look[0].name, size,
+                 tint ? "-" : "", SHEET_TINT[tint].name);
+    }
+    return n == 1 ? SHEET_SIZES * SHEET_TINTS : n;
 }
 
 static int sheet_make(cli *c, text *words, err *e) {

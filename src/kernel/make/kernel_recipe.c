@@ -27,8 +27,14 @@ bool kernel_read_taps(uint32_t to[2], const char *from, err *e) {
 /* --- layers ----------------------------------------------------------------------------------- */
 
 static const model *find_model(const char *name, err *e) {
+    /* Models that had the names of shipped kernels. */
+    static const char *const NOW[][2] = {{"halation", "film"}, {"anamorphic", "line"}};
     const model *m = model_find(name);
     if (m) return m;
+    for (size_t i = 0; i < sizeof NOW / sizeof NOW[0]; i++)
+        if (strcmp(name, NOW[i][0]) == 0)
+            return err_set(e, ERR_USAGE, "the model '%s' is called '%s' now", name, NOW[i][1]),
+                   NULL;
     const char *names[64];
     char meant[TEXT_MEANT];
     text known = {0};

@@ -79,12 +79,12 @@ static double whole_halo(double radius, double fall) {
     return 2 * STEADY_PI * sum * end / STEPS / 3;
 }
 
-static double halation(const double *p, double x, double y, double thrown) {
+static double film(const double *p, double x, double y, double thrown) {
     double whole = p[6] > 0 ? p[6] : whole_halo(p[0], p[1]);
     return thrown == 0 ? bell(x, y, p[5]) : halo(distance(x, y) - p[0], p[1]) / whole;
 }
 
-static void prepare_halation(double *p) {
+static void prepare_film(double *p) {
     p[6] = whole_halo(p[0], p[1]);
 }
 
@@ -161,7 +161,7 @@ static double grating(const double *p, double x, double y, double channel) {
     return sum;
 }
 
-static double anamorphic(const double *p, double x, double y, double thrown) {
+static double blue_line(const double *p, double x, double y, double thrown) {
     const line_shape shape = {p[0], p[1], p[2], p[8]};
     return thrown == 0 ? bell(x, y, p[6]) : line(x, y, &shape);
 }
@@ -170,7 +170,7 @@ static bool is_wide_line(const double *p) {
     return p[2] >= 1.2;
 }
 
-static int anamorphic_mirrors(const double *p) {
+static int line_mirrors(const double *p) {
     (void)p;
     return 2;
 }
@@ -303,7 +303,7 @@ const model MODELS[] = {
      {{"radius", 40, 0, 4000, "in pixels", MODEL_LENGTH},
       {"width", 4, 0.1, 1000, "deviation, in pixels", MODEL_LENGTH}},
      .light = ring},
-    {"halation",
+    {"film",
      "Halation in film: a red-orange ring of light that the base throws back.",
      {{"radius", 110, 0, 1e5, "of the ring, in micrometres of film", MODEL_FILM},
       {"fall", 80, 0.1, 1e5, "light falls to 1/e in this distance, in micrometres", MODEL_FILM},
@@ -312,9 +312,9 @@ const model MODELS[] = {
       {"blue", 0.003, 0, 1, "of blue", MODEL_NUMBER},
       CORE},
      .spectrum = MODEL_TINTED,
-     .light = halation,
+     .light = film,
      .smooth = is_wide_halo,
-     .prepare = prepare_halation},
+     .prepare = prepare_film},
     {"streak",
      "A star filter: lines through every light, from grooves in glass.",
      {{"lines", 2, 1, 16, "through the centre; each makes two points", MODEL_WHOLE},
@@ -345,7 +345,7 @@ const model MODELS[] = {
      .spectrum = MODEL_CHANNELLED,
      .light = grating,
      .mirrors = streak_mirrors},
-    {"anamorphic",
+    {"line",
      "The blue line that the cylinders of an anamorphic lens draw through every light.",
      {{"length", 60, 0.1, 4000, "where the line begins to fall off, in pixels", MODEL_LENGTH},
       {"slope", 2, 1.05, 20, "it falls as the distance to the power of minus this", MODEL_NUMBER},
@@ -357,8 +357,8 @@ const model MODELS[] = {
       {"turn", 0, -360, 360, "of the line, in degrees", MODEL_NUMBER},
       {"grow", 0, 0, 0.2, "of the width with the distance", MODEL_NUMBER}},
      .spectrum = MODEL_TINTED,
-     .light = anamorphic,
-     .mirrors = anamorphic_mirrors,
+     .light = blue_line,
+     .mirrors = line_mirrors,
      .smooth = is_wide_line},
     {"spencer",
      "Glare in the human eye, the four terms of Spencer et al.; dark-adapted with a coloured ring.",
