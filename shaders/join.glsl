@@ -39,7 +39,7 @@ finished finish(uint channel, uint place, real pixel, real made) {
     uint bits = float_of(leading(all));
     real result = of_float(bits);
     measure_pixel(result, bits);
-    measure_over(result);
+    measure_over(bits);
     return finished(all, bits, float_of(leading(additive) > 0 ? result - pixel : glare));
 }
 

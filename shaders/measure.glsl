@@ -24,9 +24,9 @@ void measure_glare(float glare, float unit) {
     measured.norm += part * part;
     measured.peak = max(measured.peak, abs(glare));
 }
-void measure_cut(float glare) {
-    measured.cut += glare;
-    measured.cuts += 1;
+void measure_cut(float glare) { // counts what is below zero
+    measured.cut += min(glare, 0);
+    measured.cuts += glare < 0 ? 1 : 0;
     measured.deepest = max(measured.deepest, -glare);
 }
 void measure_pixel(real result, uint bits) { // bits: of the float that it is rounded to
@@ -35,9 +35,10 @@ void measure_pixel(real result, uint bits) { // bits: of the float that it is ro
     measured.largest = max(measured.largest, size);
     measured.least = min(measured.least, size);
 }
-void measure_over(real result) {
-    if (abs(float(result)) <= LARGEST_HALF) return;
-    measured.over += result - (result < 0 ? -LARGEST_HALF : LARGEST_HALF);
+void measure_over(uint bits) {
+    float result = uintBitsToFloat(bits);
+    if (abs(result) <= LARGEST_HALF) return;
+    measured.over += real(result) - (result < 0 ? -LARGEST_HALF : LARGEST_HALF);
     measured.overs += 1;
 }
 

@@ -4,8 +4,7 @@
 //     out  =  centre * in + glare         glare = gain * what the transform made, at least 0
 //
 // Terms of one sign cannot cancel, so a pixel is made in the precision of the pass, as the CPU's engine makes
-// ordinary rows (src/engine/cpu/cpu_row.h), and goes straight from registers to memory. Glare that was cut off,
-// and what halfs cannot hold, is counted afterwards, by the threads that have such pixels.
+// ordinary rows (src/engine/cpu/cpu_row.h), and goes straight from registers to memory.
 
 const bool MAY_BE_ORDINARY = !PARTLY && !GLARE && OUTPUT != OUTPUT_DOUBLES;
 
@@ -70,8 +69,9 @@ uint finish_ordinary(real was, real made, channel_numbers c, bool there, bool co
     uint bits = float_of(result);
     if (there) measure_glare(glare, c.unit);
     if (counts) {
-        measured.deepest = max(measured.deepest, -glare);
+        measure_cut(glare);
         measure_pixel(result, bits);
+        measure_over(bits);
     }
     return bits;
 }
@@ -108,7 +108,6 @@ uvec2 was[MOST_HELD]; // the words of the image, as v[]
 
 void finish_leg(const uint at, pair_lines l, uint r, channel_numbers c) {
     bvec2 there = exists(l, r), count = counts(l, r);
-    if (MARGINS) was[at] = words_at(place_of_leg(l, r), l.second);
     complex old = pixels_of(was[at]), made = v[at].yx;
     uvec2 bits;
     bits.x = finish_ordinary(old.x, made.x, c, there.x, count.x);
@@ -116,49 +115,13 @@ void finish_leg(const uint at, pair_lines l, uint r, channel_numbers c) {
     store_two(place_of_leg(l, r), bits, l);
 }
 
-// All words are loaded before the first is stored: to a compiler the image may be the result's memory. With margins
-// that leaves too few registers (H200: 84 us a frame of 1920 x 1080 with a kernel of 256, and 78 word by word).
+// All words are loaded before the first is stored: to a compiler the image may be the result's memory.
 void finish_butterfly(const uint i, channel_numbers c, bool neighbours) {
     butterfly b = butterfly_of(0, i);
     pair_lines l = lines_of(b, neighbours);
     if (b.on && has_pair(l.pair)) {
-        if (!MARGINS) {
-            FOR_EACH(r, RADIX_0, if (has_leg(l, r)) was[i * RADIX_0 + r] = words_at(place_of_leg(l, r), l.second))
-        }
+        FOR_EACH(r, RADIX_0, if (has_leg(l, r)) was[i * RADIX_0 + r] = words_at(place_of_leg(l, r), l.second))
         FOR_EACH(r, RADIX_0, if (has_leg(l, r)) finish_leg(i * RADIX_0 + r, l, r, c))
-    }
-}
-
-// --- what few threads have to count -------------------------------------------------------------
-
-void count_cut(real made, channel_numbers c) {
-    float glare = float(c.gain * made);
-    if (glare < 0) {
-        measured.cut += glare;
-        measured.cuts += 1;
-    }
-}
-void count_over(real was, real made, channel_numbers c) {
-    measure_over(of_float(float_of(ordinary_pixel(was, made, c))));
-}
-
-void count_leg(const uint at, bvec2 count, channel_numbers c) {
-    complex old = pixels_of(was[at]), made = v[at].yx;
-    if (measured.deepest > 0) {
-        if (count.x) count_cut(made.x, c);
-        if (count.y) count_cut(made.y, c);
-    }
-    if (measured.largest > LARGEST_HALF) {
-        if (count.x) count_over(old.x, made.x, c);
-        if (count.y) count_over(old.y, made.y, c);
-    }
-}
-
-void count_butterfly(const uint i, channel_numbers c) {
-    butterfly b = butterfly_of(0, i);
-    pair_lines l = lines_of(b, false);
-    if (b.on && has_pair(l.pair)) {
-        FOR_EACH(r, RADIX_0, if (leg_is_image(r, l.j)) count_leg(i * RADIX_0 + r, counts(l, r), c))
     }
 }
 
@@ -173,7 +136,4 @@ void finish_ordinary_pixels() {
     if (TRADED && (EACH_0 == 1 || gl_WorkGroupSize.x % 2 == 0)) neighbours = subgroupShuffleXor(t, 1) == (t ^ 1);
 #endif
     FOR_EACH(i, EACH_0, finish_butterfly(i, c, neighbours))
-    if (measured.deepest > 0 || measured.largest > LARGEST_HALF) {
-        FOR_EACH(i, EACH_0, count_butterfly(i, c))
-    }
 }
