@@ -61,7 +61,7 @@ LD_FLAGS  = $(OPT) -pie -Wl,-z,relro,-z,now $(LDFLAGS)
 
 # Folders below src/ are two or three deep.
 sources = $(wildcard src/*/*.$1 src/*/*/*.$1 src/*/*/*/*.$1)
-ALL_C  := $(call sources,c)
+ALL_C  := $(filter-out src/ofx/%,$(call sources,c))
 ALL_CC := $(filter-out $(if $(filter 0,$(OPENEXR)),src/image/exr/exr_ilm.cc),$(call sources,cc))
 # The slow ones first, so that no core waits for them at the end.
 OBJ    := $(ALL_CC:src/%.cc=$(BUILD)/%.o) $(ALL_C:src/%.c=$(BUILD)/%.o)
@@ -228,7 +228,14 @@ $(ALONE): $(SO_O) $(ALONE_LIB) src/lib/fftbloom.map
 .PHONY: alone
 alone: $(ALONE)
 
--include $(OBJ:.o=.d) $(wildcard $(BUILD)/alone/image/*/*.d $(BUILD)/shaders/*.d $(BUILD)/tests/lab/*.d $(BUILD)/tests/lab/shaders/*.d)
+# The plug-in for OpenFX hosts has that library inside, and shows the three calls of a host alone.
+OFX   := $(BUILD)/fftbloom.ofx
+OFX_O := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/ofx/*.c))
+$(OFX): $(OFX_O) $(SO_O) $(ALONE_LIB) src/ofx/ofx.map
+	$(call say,LINK,$@)
+	$(Q)$(subst libfftbloom.so.0,$(@F),$(subst src/lib/fftbloom.map,src/ofx/ofx.map,$(SO_LINK))) $(ALONE_LIBS)
+
+-include $(OBJ:.o=.d) $(OFX_O:.o=.d) $(wildcard $(BUILD)/alone/image/*/*.d $(BUILD)/shaders/*.d $(BUILD)/tests/lab/*.d $(BUILD)/tests/lab/shaders/*.d)
 
 # --- the lab: a program of its own, of what is in tests/bench/lab and the library ------------------
 FFTLAB := $(BUILD)/fftlab
@@ -291,10 +298,10 @@ assets: $(MAKERS) $(PROG)
 	@tests/make_assets.sh $(BUILD)/assets .
 
 # --- tests --------------------------------------------------------------------------------------
-TEST_C := $(wildcard tests/unit/test_*.c tests/gpu/test_*.c $(LAB)/test_*.c)
+TEST_C := $(wildcard tests/unit/test_*.c tests/gpu/test_*.c tests/ofx/test_*.c $(LAB)/test_*.c)
 UNIT   := $(BUILD)/tests/unit
 UNIT_O := $(foreach t,$(notdir $(TEST_C:.c=)),$(BUILD)/tests/$(t).o)
-vpath test_%.c tests/unit tests/gpu $(LAB)
+vpath test_%.c tests/unit tests/gpu tests/ofx $(LAB)
 
 # References that tests compare with (OpenEXR's own reader and writer), and what tests share.
 REF_CC := $(if $(filter 1,$(OPENEXR)),$(wildcard tests/unit/ref_*.cc))
@@ -304,6 +311,10 @@ $(BUILD)/tests/%.o: tests/unit/%.cc Makefile
 	@mkdir -p $(@D)
 	$(call say,CXX,$<)
 	$(Q)$(CXX) $(CXX_FLAGS) -Itests -MMD -MP -c $< -o $@
+$(BUILD)/tests/rig.o: tests/ofx/rig.c Makefile
+	@mkdir -p $(@D)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(C_FLAGS) -Itests -MMD -MP -c $< -o $@
 $(BUILD)/tests/%.o: tests/unit/%.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
@@ -322,7 +333,7 @@ $(BUILD)/tests/names.inc: $(TEST_C) Makefile
 	    echo "$$kind($$(basename $$f .c))"; \
 	done >$@
 $(BUILD)/tests/unit.o: $(BUILD)/tests/names.inc
-$(UNIT): $(BUILD)/tests/unit.o $(UNIT_O) $(REF) $(LAB_O) $(LIB)
+$(UNIT): $(BUILD)/tests/unit.o $(UNIT_O) $(REF) $(BUILD)/tests/rig.o $(LAB_O) $(LIB)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LD_FLAGS) $^ -o $@ -lcmocka $(LIBS) -lvulkan
 -include $(UNIT_O:.o=.d) $(REF:.o=.d) $(wildcard $(BUILD)/tests/unit.d $(BUILD)/tests/bench_*.d $(BUILD)/tests/sums.d)
@@ -386,8 +397,8 @@ trials: $(PROG) $(UNIT) $(FAULTS)
 	@FFTBLOOM=$(abspath $(PROG)) FFTBLOOM_ROOT=$(CURDIR) tests/trials.sh $(abspath $(BUILD)) $(or $(RUNS),100) $(or $(SEED),1) $(or $(DEVICE),cpu)
 
 .PHONY: run-tests tests
-tests: $(UNIT) $(FAULTS) $(SUMS) $(FFTLAB)
-run-tests: $(PROG) $(UNIT) $(FAULTS) $(SUMS) $(FFTLAB)
+tests: $(UNIT) $(FAULTS) $(SUMS) $(FFTLAB) $(OFX)
+run-tests: $(PROG) $(UNIT) $(OFX) $(FAULTS) $(SUMS) $(FFTLAB)
 	@SAN=$(SAN) tests/run.sh $(BUILD)
 
 # What the library shows to programs, for make check to compare with.

@@ -1,0 +1,718 @@
+/* The OpenFX plug-in in a host that takes every liberty that the specification gives: pixels
+ * against those of the program, then kinds, windows, proxies, threads, stops and mistakes. */
+#include "image/format.h"
+#include "ofx/rig.h"
+#include "unit/load_save.h"
+#include "unit/make_image.h"
+#include "unit/street.h"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+enum { W = 61, H = 47 };
+#define KERNEL "testdata/kernel.exr"
+static const char WORDS[] = "RGBA";
+
+/* --- a bundle, and the program ---------------------------------------------------------------- */
+
+/* Returns the path of something that is built beside these tests. */
+static const char *built(const char *name) {
+    static char path[2][4200];
+    static int turn;
+    char own[4096];
+    char *to = path[turn = !turn];
+    ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);
+    assert_true(n > 0);
+    own[n] = 0;
+    *strrchr(own, '/') = 0;
+    snprintf(to, sizeof path[0], "%s/../%s", own, name);
+    return to;
+}
+
+static void shell(const char *f, ...) {
+    char command[9000];
+    va_list list;
+    va_start(list, f);
+    vsnprintf(command, sizeof command, f, list);
+    va_end(list);
+    if (system(command) != 0) fail_msg("%s", command);
+}
+
+/* Makes a bundle of this name, with links to the shipped kernels, and returns its binary. */
+static const char *bundle(const char *name) {
+    static char path[2][4200];
+    static int turn;
+    char *to = path[turn = !turn];
+    snprintf(to, sizeof path[0], "%s/Contents/Linux-x86-64/fftbloom.ofx", make_path(name));
+    if (access(to, R_OK) == 0) return to;
+    const char *folder = make_folder(name);
+    shell("mkdir -p '%s/Contents/Resources' '%s/Contents/Linux-x86-64' && cp '%s' '%s' && "
+          "ln -s \"$PWD/kernels\" '%s/Contents/Resources/kernels'",
+          folder, folder, built("fftbloom.ofx"), to, folder);
+    return to;
+}
+
+typedef struct {
+    rig *r;
+    struct ofx_effect *x;
+} stage;
+
+static stage open_stage(const char *context) {
+    stage s = {.r = rig_open(bundle("one.ofx.bundle"), 0)};
+    assert_non_null(s.r);
+    assert_non_null((s.x = rig_effect(s.r, context)));
+    rig_set_number(s.x, "kernel", 0);
+    rig_set_text(s.x, "kernelFile", KERNEL);
+    rig_set_number(s.x, "device", 1);
+    return s;
+}
+static void stage_close(stage *s) {
+    rig_effect_close(s->r, &s->x);
+    rig_close(&s->r);
+}
+
+/* A picture of an image's pixels: its upper left corner is at x1, y2 - 1. */
+static pic *pic_of(const image *img, int left, int low, int channels, pic_type type, int pad,
+                   bool down) {
+    const image_part *p = &img->head.part[0];
+    const int w = (int)image_width(p), h = (int)image_height(p);
+    pic *to = pic_new((ofx_rect_i){left, low, left + w, low + h}, channels, type, pad, down);
+    const double most = type == PIC_BYTE ? 255 : type == PIC_SHORT ? 65535 : 1;
+    for (int c = 0; c < channels; c++) {
+        const int from = image_find_channel(p, (char[]){WORDS[c], 0});
+        for (int i = 0; i < w * h; i++) {
+            double v = most * (double)glare_get(img, from, (size_t)i);
+            if (most > 1) v = fmin(fmax(rint(v), 0), most);
+            pic_put(to, left + i % w, low + h - 1 - i / w, c, v);
+        }
+    }
+    return to;
+}
+
+static pic *pic_like(const pic *p) {
+    return pic_new(p->at, p->channels, p->type, 0, false);
+}
+
+/* A picture with lights, and alpha in it. */
+static image *scene(const char *type) {
+    char list[80];
+    snprintf(list, sizeof list, "R:%s G:%s B:%s A:%s", type, type, type, type);
+    image *img = street_image(list, W, H, 12);
+    for (size_t i = 0; i < W * H; i++)
+        glare_put(img, image_find_channel(&img->head.part[0], "A"), i, i % 5 ? 1 : 0.5f);
+    return img;
+}
+
+/* What the program makes of the image. */
+static image *program(const image *img, const char *options) {
+    const char *in = make_path("in.exr"), *out = make_path("out.exr");
+    save(in, img);
+    shell("'%s' -q '%s' %s -o '%s' --device cpu --existing replace %s", built("fftbloom"), in,
+          KERNEL, out, options);
+    return load(out);
+}
+
+/* Compares a part of a picture with channels of an image, whose upper left corner is at x, y. */
+static void check_same(const pic *got, const image *want, const char *layer, int x0, int top,
+                       int channels) {
+    const image_part *p = &want->head.part[0];
+    const int w = (int)image_width(p), h = (int)image_height(p);
+    for (int c = 0; c < channels; c++) {
+        char name[20];
+        snprintf(name, sizeof name, "%s%c", layer, WORDS[c]);
+        const int from = image_find_channel(p, name);
+        assert_true(from >= 0);
+        for (int i = 0; i < w * h; i++) {
+            const double v = (double)glare_get(want, from, (size_t)i),
+                         g = pic_get(got, x0 + i % w, top - 1 - i / w, c);
+            if (v != g) fail_msg("%s of pixel %d, %d: %.9g, not %.9g", name, i % w, i / w, g, v);
+        }
+    }
+}
+
+/* Renders the picture that is connected; the result is the caller's. */
+static pic *render(stage *s) {
+    pic *out = pic_like(s->x->clip[RIG_SOURCE].picture);
+    rig_connect(s->x, RIG_OUTPUT, out);
+    assert_int_equal(rig_render(s->r, s->x, 0, NULL), OFX_OK);
+    assert_int_equal(s->x->open_images, 0);
+    if (s->x->messages) fail_msg("%s", s->x->said);
+    return out;
+}
+
+/* --- the description -------------------------------------------------------------------------- */
+
+TEST(the_effect_describes_itself) {
+    OPEN(stage) s = open_stage(OFX_FILTER);
+    const rig_set *about = &s.r->about.is;
+    assert_string_equal(rig_text(about, OFX_CONTEXTS, 0), OFX_FILTER);
+    assert_string_equal(rig_text(about, OFX_CONTEXTS, 1), OFX_GENERAL);
+    assert_string_equal(rig_text(about, OFX_THREAD_SAFETY, 0), OFX_FULLY_SAFE);
+    assert_string_equal(rig_text(about, OFX_DEPTHS, 3), OFX_BYTE);
+    assert_true(rig_get(about, OFX_TILES, 0) == 0 && rig_get(about, OFX_MULTI_RESOLUTION, 0) == 1);
+    assert_true(rig_get(&s.x->clip[RIG_SOURCE].is, OFX_TILES, 0) == 0);
+    assert_false(s.x->clip[RIG_MASK].defined);
+    assert_int_equal(s.x->params.count, 15);
+    for (int i = 0; i < s.x->params.count; i++) {
+        const struct ofx_param *p = &s.x->params.param[i];
+        assert_true(*rig_text(&p->is, OFX_LABEL, 0) && *rig_text(&p->is, OFX_HINT, 0));
+    }
+    struct ofx_effect *general = rig_effect(s.r, OFX_GENERAL);
+    assert_true(general->clip[RIG_MASK].defined);
+    assert_true(rig_get(&general->clip[RIG_MASK].is, OFX_OPTIONAL, 0) == 1);
+    rig_effect_close(s.r, &general);
+    assert_string_equal(s.r->plugin->id, "org.fftbloom.bloom");
+    assert_int_equal(s.r->plugin->major, 1);
+}
+
+/* --- the program's pixels --------------------------------------------------------------------- */
+
+/* The same bytes with every control, wherever the picture lies and however its rows do. */
+TEST(floats_are_the_programs) {
+    static const struct {
+        const char *options;
+        struct {
+            const char *name;
+            double v;
+        } set[3];
+        const char *layer;
+    } ROW[] = {
+        {"", {{NULL, 0}}, ""},
+        {"--amount 0.4 --padding zero", {{"amount", 0.4}, {"padding", 1}}, ""},
+        {"--padding clamp --kernel-scale 0.7", {{"padding", 2}, {"size", 0.7}}, ""},
+        {"--padding wrap --kernel-turn 30", {{"padding", 3}, {"turn", 30}}, ""},
+        {"--threshold 0.5 --knee 0.2", {{"threshold", 0.5}, {"knee", 0.2}}, ""},
+        {"--alpha convolve", {{"spreadAlpha", 1}}, ""},
+        {"--tolerance 1e-5", {{"quality", 3}}, ""},
+        {"--input-space arrilogc3 --output-space input", {{"space", 8}}, ""},
+        {"--emit-layer e", {{"show", 1}}, "e."},
+        {"--emit-layer e --emit source --threshold 1", {{"show", 2}, {"threshold", 1}}, "e."}};
+    OWN(image) *img = scene("float");
+    for (size_t i = 0; i < COUNT(ROW); i++) {
+        OPEN(stage) s = open_stage(OFX_FILTER);
+        for (size_t k = 0; i == 7 && k < W * H; k++) /* no curve takes codes that far */
+            for (int c = 0; c < 4; c++) glare_put(img, c, k, fminf(0.8f, glare_get(img, c, k)));
+        OWN(image) *want = program(img, ROW[i].options);
+        const int left = (int)i * 7 - 20, low = 30 - (int)i * 11, pad = i % 3 ? 12 : 0;
+        OPEN(pic) *in = pic_of(img, left, low, 4, PIC_FLOAT, pad, i % 2);
+        for (int k = 0; k < 3 && ROW[i].set[k].name; k++)
+            rig_set_number(s.x, ROW[i].set[k].name, ROW[i].set[k].v);
+        rig_connect(s.x, RIG_SOURCE, in);
+        OPEN(pic) *out = render(&s);
+        check_same(out, want, ROW[i].layer, left, low + H, *ROW[i].layer ? 3 : 4);
+        for (int y = 0; y < H; y++) /* what is shown has the source's alpha */
+            assert_true(i == 5 || pic_get(out, left, low + y, 3) == pic_get(in, left, low + y, 3));
+    }
+}
+
+/* A tint is a colour of three numbers, and black takes all glare away. */
+TEST(tints_are_the_programs) {
+    OPEN(stage) s = open_stage(OFX_GENERAL);
+    OWN(image) *img = scene("float"), *want = program(img, "--tint 1,0.5,0.25");
+    OPEN(pic) *in = pic_of(img, 0, 0, 4, PIC_FLOAT, 0, false);
+    rig_connect(s.x, RIG_SOURCE, in);
+    for (int c = 0; c < 3; c++) rig_param(s.x, "tint")->v[c] = pow(0.5, c);
+    OPEN(pic) *out = render(&s);
+    check_same(out, want, "", 0, H, 4);
+    for (int c = 0; c < 3; c++) rig_param(s.x, "tint")->v[c] = 0;
+    OPEN(pic) *dark = render(&s);
+    for (int y = 0; y < H; y++) assert_true(pic_get(dark, 9, y, 1) <= pic_get(in, 9, y, 1));
+}
+
+TEST(halfs_are_the_programs) {
+    OPEN(stage) s = open_stage(OFX_FILTER);
+    OWN(image) *img = scene("half"), *want = program(img, "");
+    OPEN(pic) *in = pic_of(img, 5, 5, 4, PIC_HALF, 6, true);
+    rig_connect(s.x, RIG_SOURCE, in);
+    OPEN(pic) *out = render(&s);
+    check_same(out, want, "", 5, 5 + H, 4);
+}
+
+/* Light that falls beyond the frame, as far as the kernel reaches. */
+TEST(grown_frames_are_the_programs) {
+    OPEN(stage) s = open_stage(OFX_FILTER);
+    OWN(image) *img = scene("float"), *want = program(img, "--padding zero --window grow");
+    OPEN(pic) *in = pic_of(img, 10, 20, 4, PIC_FLOAT, 0, false);
+    rig_set rod = {NULL}, args = {NULL};
+    rig_set_number(s.x, "grow", 1);
+    rig_connect(s.x, RIG_SOURCE, in);
+    rig_put(&args, OFX_TIME, 0, 0);
+    assert_int_equal(rig_call(s.r, OFX_REGION_OF_DEFINITION, s.x, &args, &rod), OFX_OK);
+    const image_box d = want->head.part[0].data;
+    const ofx_rect_i all = {(int)floor(rig_get(&rod, OFX_REGION_DEFINED, 0)),
+                            (int)floor(rig_get(&rod, OFX_REGION_DEFINED, 1)),
+                            (int)ceil(rig_get(&rod, OFX_REGION_DEFINED, 2)),
+                            (int)ceil(rig_get(&rod, OFX_REGION_DEFINED, 3))};
+    rig_set_free(&rod);
+    rig_set_free(&args);
+    assert_true(all.x1 <= 10 + d.x0 && all.x2 > 10 + d.x1 && all.y2 >= 20 + H - d.y0);
+    OPEN(pic) *out = pic_new(all, 4, PIC_FLOAT, 0, false);
+    rig_connect(s.x, RIG_OUTPUT, out);
+    assert_int_equal(rig_render(s.r, s.x, 0, NULL), OFX_OK);
+    /* The frames differ in size, and so in their last bits. */
+    const image_part *p = &want->head.part[0];
+    double worst = 0, most = 0;
+    for (int c = 0; c < 3; c++)
+        for (uint32_t i = 0; i < image_width(p) * image_height(p); i++) {
+            const int x = 10 + d.x0 + (int)(i % image_width(p)),
+                      y = 20 + H - 1 - d.y0 - (int)(i / image_width(p));
+            const double v =
+                (double)glare_get(want, image_find_channel(p, (char[]){WORDS[c], 0}), i);
+            worst = fmax(worst, fabs(v - pic_get(out, x, y, c)));
+            most = fmax(most, v);
+        }
+    CHECK_LE(worst, 1e-6 * most);
+}
+
+/* --- kinds of pixels -------------------------------------------------------------------------- */
+
+/* Every kind against floats with as many channels: alpha and grey by their own rules, codes to a
+ * step of theirs. */
+TEST(all_kinds_of_pixels) {
+    static const int CHANNELS[] = {1, 3, 4};
+    OWN(image) *img = scene("float");
+    for (size_t i = 0; i < W * H; i++)
+        for (int c = 0; c < 4; c++)
+            glare_put(img, c, i, fminf(1, glare_get(img, c, i) + (float)(i % 7) / 9));
+    for (int n = 0; n < 3; n++)
+        for (pic_type t = PIC_BYTE; t <= PIC_HALF; t++) {
+            OPEN(stage) s = open_stage(OFX_FILTER);
+            const double most = t == PIC_BYTE ? 255 : t == PIC_SHORT ? 65535 : 1;
+            OPEN(pic) *in = pic_of(img, -3, 4, CHANNELS[n], t, n, n == 1),
+                      *as = pic_new(in->at, CHANNELS[n], PIC_FLOAT, 0, false);
+            for (int c = 0; c < CHANNELS[n]; c++)
+                for (int i = 0; i < W * H; i++)
+                    pic_put(as, i % W - 3, i / W + 4, c,
+                            pic_get(in, i % W - 3, i / W + 4, c) / most);
+            rig_set_number(s.x, "space", 1);
+            rig_connect(s.x, RIG_SOURCE, in);
+            OPEN(pic) *out = render(&s);
+            rig_connect(s.x, RIG_SOURCE, as);
+            OPEN(pic) *want = render(&s);
+            for (int c = 0; c < CHANNELS[n]; c++)
+                for (int i = 0; i < W * H; i++) {
+                    const int x = i % W - 3, y = i / W + 4;
+                    const double v = fmin(pic_get(want, x, y, c), most > 1 ? 1 : 65504);
+                    CHECK_LE(fabs(pic_get(out, x, y, c) - most * v), most > 1 ? 1 : 1e-3 * (1 + v));
+                    if (c == 3) assert_true(pic_get(out, x, y, c) == pic_get(in, x, y, c));
+                }
+        }
+}
+
+/* Curves are for the colour of a pixel and not for its alpha, and codes that say nothing else are
+ * sRGB: a code of the middle of a flat picture stays. */
+TEST(alpha_counts_where_it_was_multiplied) {
+    static const char *const STATE[] = {OFX_PREMULTIPLIED, OFX_UNPREMULTIPLIED};
+    for (int i = 0; i < 2; i++) {
+        OPEN(stage) s = open_stage(OFX_FILTER);
+        OPEN(pic) *in = pic_new((ofx_rect_i){0, 0, W, H}, 4, PIC_BYTE, 0, false);
+        rig_set out_args = {NULL};
+        for (int c = 0; c < 4; c++)
+            for (int k = 0; k < W * H; k++)
+                pic_put(in, k % W, k / W, c, c == 3 ? (k % W < W / 2 ? 128 : 255) : 64);
+        rig_put_text(&s.x->clip[RIG_SOURCE].is, OFX_PREMULTIPLICATION, 0, STATE[i]);
+        rig_connect(s.x, RIG_SOURCE, in);
+        OPEN(pic) *out = render(&s);
+        assert_int_equal(rig_call(s.r, OFX_CLIP_PREFERENCES, s.x, NULL, &out_args), OFX_OK);
+        assert_string_equal(rig_text(&out_args, OFX_PREMULTIPLICATION, 0), STATE[i]);
+        rig_set_free(&out_args);
+        double moved = 0;
+        for (int k = 0; k < W * H; k++) {
+            moved = fmax(moved, fabs(pic_get(out, k % W, k / W, 0) - 64));
+            assert_true(pic_get(out, k % W, k / W, 3) == pic_get(in, k % W, k / W, 3));
+        }
+        assert_true(i ? moved <= 1 : moved > 1); /* unmultiplied, the picture is flat */
+    }
+}
+
+/* --- windows ---------------------------------------------------------------------------------- */
+
+/* Any window has the pixels of the whole frame, and nothing else is written. */
+TEST(windows_are_cut_from_the_whole) {
+    OPEN(stage) s = open_stage(OFX_FILTER);
+    OWN(image) *img = scene("float");
+    OPEN(pic) *in = pic_of(img, -5, 3, 4, PIC_FLOAT, 8, false);
+    uint64_t seed = 7;
+    rig_connect(s.x, RIG_SOURCE, in);
+    OPEN(pic) *whole = render(&s);
+    for (int i = 0; i < 30; i++) {
+        OPEN(pic) *part = pic_like(whole), *clean = pic_like(whole);
+        const int x = (int)make_below(&seed, W) - 5, y = (int)make_below(&seed, H) + 3;
+        const ofx_rect_i w = {x, y, x + 1 + (int)make_below(&seed, W),
+                              y + 1 + (int)make_below(&seed, H)};
+        rig_connect(s.x, RIG_OUTPUT, part);
+        if (i % 10 == 9) rig_set_number(s.x, "amount", 1 - i / 100.0); /* and back */
+        if (i % 10 == 9) assert_int_equal(rig_render(s.r, s.x, 0, &w), OFX_OK);
+        rig_set_number(s.x, "amount", 1);
+        assert_int_equal(rig_render(s.r, s.x, 0, &w), OFX_OK);
+        for (int c = 0; c < 4; c++)
+            for (int k = 0; k < W * H; k++) {
+                const int px = k % W - 5, py = k / W + 3;
+                const bool inside = px >= w.x1 && px < w.x2 && py >= w.y1 && py < w.y2;
+                assert_true(pic_get(part, px, py, c) == pic_get(inside ? whole : clean, px, py, c));
+            }
+    }
+}
+
+/* Outside of the source there is nothing; outputs of other sizes get what they cover. */
+TEST(outputs_may_be_larger_or_smaller) {
+    OPEN(stage) s = open_stage(OFX_FILTER);
+    OWN(image) *img = scene("float");
+    OPEN(pic) *in = pic_of(img, 0, 0, 4, PIC_FLOAT, 0, false);
+    rig_connect(s.x, RIG_SOURCE, in);
+    OPEN(pic) *whole = render(&s),
+              *wide = pic_new((ofx_rect_i){-9, -8, W + 7, H + 6}, 4, PIC_FLOAT, 0, true),
+              *slim = pic_new((ofx_rect_i){20, 10, 30, 15}, 4, PIC_FLOAT, 4, false),
+              *away = pic_new((ofx_rect_i){200, 10, 230, 15}, 4, PIC_FLOAT, 4, false);
+    pic *const all[] = {wide, slim, away};
+    for (int i = 0; i < 3; i++) {
+        rig_connect(s.x, RIG_OUTPUT, all[i]);
+        assert_int_equal(rig_render(s.r, s.x, 0, NULL), OFX_OK);
+        for (int y = all[i]->at.y1; y < all[i]->at.y2; y++)
+            for (int x = all[i]->at.x1; x < all[i]->at.x2; x++) {
+                const bool in_it = x >= 0 && y >= 0 && x < W && y < H;
+                assert_true(pic_get(all[i], x, y, 1) == (in_it ? pic_get(whole, x, y, 1) : 0));
+            }
+    }
+    rig_connect(s.x, RIG_SOURCE, NULL); /* and no source is nothing everywhere */
+    rig_connect(s.x, RIG_OUTPUT, slim);
+    assert_int_equal(rig_render(s.r, s.x, 0, NULL), OFX_OK);
+    assert_true(pic_get(slim, 25, 12, 1) == 0);
+}
+
+/* The regions that a host is asked for. */
+TEST(regions_grow_by_the_kernel) {
+    OPEN(stage) s = open_stage(OFX_GENERAL);
+    OPEN(pic) *in = pic_new((ofx_rect_i){0, 0, 2000, 1500}, 4, PIC_BYTE, 0, false);
+    const double size[] = {1, 2};
+    rig_connect(s.x, RIG_SOURCE, in);
+    for (int i = 0; i < 2; i++) {
+        rig_set args = {NULL}, got = {NULL};
+        const double window[] = {900, 700, 950, 720};
+        OWN(image) *k = load(KERNEL);
+        const double reach = size[i] * image_width(&k->head.part[0]) / 2 + 1;
+        rig_set_number(s.x, "size", size[i]);
+        for (int c = 0; c < 4; c++) rig_put(&args, OFX_REGION_ASKED, c, window[c]);
+        assert_int_equal(rig_call(s.r, OFX_REGION_OF_DEFINITION, s.x, &args, &got), OFX_DEFAULT);
+        assert_int_equal(rig_call(s.r, OFX_REGIONS_OF_INTEREST, s.x, &args, &got), OFX_OK);
+        for (int c = 0; c < 4; c++) {
+            const double want = window[c] + (c < 2 ? -reach : reach);
+            assert_true(rig_get(&got, OFX_REGION_OF_CLIP OFX_SOURCE, c) == want);
+            assert_true(rig_get(&got, OFX_REGION_OF_CLIP "Mask", c) == want);
+        }
+        rig_set_free(&args);
+        rig_set_free(&got);
+    }
+}
+
+/* --- proxies ---------------------------------------------------------------------------------- */
+
+/* The picture made small: by n along x and m along y. */
+static pic *made_small(const pic *p, int n, int m, int channels) {
+    pic *to =
+        pic_new((ofx_rect_i){0, 0, p->at.x2 / n, p->at.y2 / m}, channels, PIC_FLOAT, 0, false);
+    for (int c = 0; c < channels; c++)
+        for (int y = 0; y < to->at.y2; y++)
+            for (int x = 0; x < to->at.x2; x++) {
+                double sum = 0;
+                for (int i = 0; i < n * m; i++) sum += pic_get(p, x * n + i % n, y * m + i / n, c);
+                pic_put(to, x, y, c, sum / (n * m));
+            }
+    return to;
+}
+
+/* A proxy is the full frame made small, and so is a frame of wide pixels; also where images say
+ * neither. Where lamps are smaller than a pixel of the proxy, nobody knows where in it they are. */
+TEST(proxies_are_frames_made_small) {
+    static const struct {
+        int n, m;
+        bool bare;
+    } ROW[] = {{2, 2, false}, {4, 4, false}, {2, 2, true}, {2, 1, false}};
+    OPEN(stage) s = open_stage(OFX_FILTER);
+    OWN(image) *img = load("testdata/street.exr");
+    OPEN(pic) *in = pic_of(img, 0, 0, 3, PIC_FLOAT, 0, false);
+    rig_set_number(s.x, "kernel", 1);
+    rig_connect(s.x, RIG_SOURCE, in);
+    OPEN(pic) *full = render(&s);
+    for (size_t i = 0; i < COUNT(ROW); i++) {
+        OPEN(pic) *want = made_small(full, ROW[i].n, ROW[i].m, 3),
+                  *small = made_small(in, ROW[i].n, ROW[i].m, 3);
+        double off = 0;
+        small->bare = ROW[i].bare;
+        rig_connect(s.x, RIG_SOURCE, small);
+        rig_scale(s.x, 1.0 / ROW[i].m, (double)ROW[i].n / ROW[i].m);
+        OPEN(pic) *got = render(&s);
+        for (int c = 0; c < 3; c++)
+            for (int y = 0; y < want->at.y2; y++)
+                for (int x = 0; x < want->at.x2; x++)
+                    off += fabs(pic_get(got, x, y, c) / pic_get(want, x, y, c) - 1);
+        off /= 3.0 * want->at.x2 * want->at.y2;
+        printf("small by %d x %d: mean difference %.2g %%\n", ROW[i].n, ROW[i].m, 100 * off);
+        CHECK_LE(off, 0.01);
+    }
+}
+
+/* --- masks ------------------------------------------------------------------------------------ */
+
+/* A mask of another size and kind; it is 0 where it has no pixels. */
+TEST(masks_say_what_glares) {
+    OWN(image) *img = scene("float");
+    for (int kind = 0; kind < 3; kind++) {
+        OPEN(stage) s = open_stage(OFX_GENERAL);
+        const ofx_rect_i at = kind == 1 ? (ofx_rect_i){-9, -9, 300, 200}
+                                        : (ofx_rect_i){10, 7, 40, 30};
+        OPEN(pic) *in = pic_of(img, 0, 0, 4, PIC_FLOAT, 0, false),
+                  *mask = pic_new(at, kind == 1 ? 4 : 1, kind == 2 ? PIC_BYTE : PIC_FLOAT, 3,
+                                  kind == 1);
+        OWN(image) *with = make_blank("R:float G:float B:float A:float mask.A:float", 0, 0, W, H);
+        with->head.part[0].aspect = 1;
+        for (int c = 0; c < 4; c++)
+            for (size_t i = 0; i < W * H; i++) {
+                const char name[] = {WORDS[c], 0};
+                glare_put(with, image_find_channel(&with->head.part[0], name), i,
+                          glare_get(img, image_find_channel(&img->head.part[0], name), i));
+            }
+        const double most = kind == 2 ? 255 : 1;
+        for (int y = at.y1; y < at.y2; y++)
+            for (int x = at.x1; x < at.x2; x++) {
+                const double v = (x * 7 + y * 3) % 2;
+                pic_put(mask, x, y, mask->channels - 1, v * most);
+                if (x >= 0 && y >= 0 && x < W && y < H)
+                    glare_put(with, image_find_channel(&with->head.part[0], "mask.A"),
+                              (size_t)((H - 1 - y) * W + x), (float)v);
+            }
+        OWN(image) *want = program(with, "--mask mask.A");
+        rig_connect(s.x, RIG_SOURCE, in);
+        rig_connect(s.x, RIG_MASK, mask);
+        OPEN(pic) *out = render(&s);
+        check_same(out, want, "", 0, H, 4);
+    }
+}
+
+/* --- time ------------------------------------------------------------------------------------- */
+
+/* At amount 0 the source passes, and controls may change with each frame. */
+TEST(controls_are_those_of_the_time) {
+    OPEN(stage) s = open_stage(OFX_FILTER);
+    OWN(image) *img = scene("float"), *want = program(img, "--amount 0.75");
+    OPEN(pic) *in = pic_of(img, 0, 0, 4, PIC_FLOAT, 0, false), *out = pic_like(in);
+    rig_set_number(s.x, "amount", 0);
+    rig_param(s.x, "amount")->slope = 0.25;
+    rig_connect(s.x, RIG_SOURCE, in);
+    rig_connect(s.x, RIG_OUTPUT, out);
+    for (int t = 0; t < 4; t++) {
+        rig_set args = {NULL}, got = {NULL};
+        rig_put(&args, OFX_TIME, 0, t);
+        assert_int_equal(rig_call(s.r, OFX_IS_IDENTITY, s.x, &args, &got),
+                         t ? OFX_DEFAULT : OFX_OK);
+        assert_string_equal(rig_text(&got, OFX_NAME, 0), t ? "" : OFX_SOURCE);
+        assert_int_equal(rig_render(s.r, s.x, t, NULL), OFX_OK);
+        if (!t) assert_memory_equal(out->block, in->block, in->bytes);
+        rig_set_free(&args);
+        rig_set_free(&got);
+    }
+    check_same(out, want, "", 0, H, 4);
+}
+
+/* --- mistakes --------------------------------------------------------------------------------- */
+
+/* A kernel that is not there, or damaged, is a message, and the source passes. */
+TEST(missing_kernels_are_a_message) {
+    make_text("damaged.exr", "v/1\1 and nothing");
+    const char *const file[] = {"", "none.exr", make_path("damaged.exr"), "/", "no-such-name"};
+    for (int without = 0; without < 2; without++) {
+        rig *r = rig_open(bundle("one.ofx.bundle"), without ? WITHOUT_MESSAGE2 : 0);
+        stage s = {r, rig_effect(r, OFX_FILTER)};
+        OWN(image) *img = scene("float");
+        OPEN(pic) *in = pic_of(img, 0, 0, 4, PIC_FLOAT, 0, false), *out = pic_like(in);
+        rig_set_number(s.x, "kernel", 0);
+        rig_connect(s.x, RIG_SOURCE, in);
+        rig_connect(s.x, RIG_OUTPUT, out);
+        for (size_t i = 0; i < COUNT(file); i++) {
+            s.x->messages = 0;
+            memset(out->block, 1, out->bytes);
+            rig_set_text(s.x, "kernelFile", file[i]);
+            for (int again = 0; again < 2; again++)
+                assert_int_equal(rig_render(r, s.x, 0, NULL), OFX_OK);
+            assert_memory_equal(out->block, in->block, in->bytes);
+            assert_int_equal(s.x->messages, 1); /* and not with every frame */
+            assert_true(strlen(s.x->said) > 10);
+        }
+        rig_set_text(s.x, "kernelFile", KERNEL);
+        assert_int_equal(rig_render(r, s.x, 0, NULL), OFX_OK);
+        assert_int_equal(s.x->cleared, !without);
+        stage_close(&s);
+    }
+}
+
+/* What a project of another version, or a damaged one, brings. */
+TEST(bad_values_do_no_harm) {
+    static const double BAD[] = {NAN, INFINITY, -INFINITY, -1, 99, 1e30, -2147483648.0, 0};
+    OPEN(stage) s = open_stage(OFX_GENERAL);
+    OWN(image) *img = scene("float");
+    OPEN(pic) *in = pic_of(img, 0, 0, 4, PIC_FLOAT, 0, false), *out = pic_like(in);
+    rig_connect(s.x, RIG_SOURCE, in);
+    rig_connect(s.x, RIG_OUTPUT, out);
+    for (int p = 0; p < s.x->params.count; p++)
+        for (size_t i = 0; i < COUNT(BAD); i++) {
+            struct ofx_param *c = &s.x->params.param[p];
+            const struct ofx_param was = *c;
+            const bool whole = strcmp(c->type, OFX_TYPE_CHOICE) == 0 ||
+                               !strcmp(c->type, OFX_TYPE_BOOLEAN);
+            if ((whole && !(fabs(BAD[i]) < 3e9)) || !strcmp(c->name, "device")) continue;
+            for (int k = 0; k < 3; k++) c->v[k] = BAD[i];
+            c->text = i % 2 ? NULL : "\377\1";
+            const ofx_status is = rig_render(s.r, s.x, 0, NULL);
+            assert_true(is == OFX_OK || is == OFX_MEMORY);
+            assert_int_equal(s.x->open_images, 0);
+            *c = was;
+        }
+}
+
+/* Only three suites are needed, and nothing is loaded without them. */
+TEST(suites_may_be_missing) {
+    assert_null(rig_open(bundle("one.ofx.bundle"), WITHOUT_PARAM));
+    rig *r = rig_open(bundle("one.ofx.bundle"), WITHOUT_MESSAGE | WITHOUT_PROGRESS);
+    stage s = {r, rig_effect(r, OFX_FILTER)};
+    OWN(image) *img = scene("float");
+    OPEN(pic) *in = pic_of(img, 0, 0, 4, PIC_FLOAT, 0, false);
+    rig_set_number(s.x, "kernel", 0);
+    rig_set_text(s.x, "kernelFile", "none.exr");
+    rig_connect(s.x, RIG_SOURCE, in);
+    OPEN(pic) *out = render(&s);
+    assert_memory_equal(out->block, in->block, in->bytes);
+    stage_close(&s);
+}
+
+/* --- threads and stops ------------------------------------------------------------------------ */
+
+typedef struct {
+    stage s;
+    pthread_t thread;
+} renderer;
+
+static void *render_some(void *arg) {
+    const renderer *u = arg;
+    for (int i = 0; i < 6; i++) assert_int_equal(rig_render(u->s.r, u->s.x, i, NULL), OFX_OK);
+    return NULL;
+}
+
+/* Frames at once from many threads, while another one purges. */
+TEST(threads_render_at_once) {
+    enum { THREADS = 6 };
+    OPEN(stage) s = open_stage(OFX_FILTER);
+    OWN(image) *img = scene("float");
+    OPEN(pic) *in = pic_of(img, 0, 0, 4, PIC_FLOAT, 0, false);
+    rig_connect(s.x, RIG_SOURCE, in);
+    OPEN(pic) *want = render(&s);
+    renderer u[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        u[i] = (renderer){.s = {s.r, rig_effect(s.r, OFX_FILTER)}};
+        rig_set_number(u[i].s.x, "kernel", 0);
+        rig_set_number(u[i].s.x, "device", 1);
+        rig_set_text(u[i].s.x, "kernelFile", KERNEL);
+        rig_param(u[i].s.x, "size")->slope = i % 2 ? 0 : 0.1;
+        rig_connect(u[i].s.x, RIG_SOURCE, in);
+        rig_connect(u[i].s.x, RIG_OUTPUT, pic_like(in));
+    }
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&u[i].thread, NULL, render_some, &u[i]), 0);
+    for (int i = 0; i < 5; i++) {
+        usleep(20000);
+        assert_int_equal(rig_call(s.r, OFX_PURGE, NULL, NULL, NULL), OFX_OK);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(u[i].thread, NULL);
+        pic *out = u[i].s.x->clip[RIG_OUTPUT].picture;
+        if (i % 2) assert_memory_equal(out->block, want->block, want->bytes);
+        pic_close(&out);
+        rig_effect_close(s.r, &u[i].s.x);
+    }
+}
+
+/* A render ends soon after any question that is answered by yes, and the next one works. What the
+ * time is from the answer to the end, for people to read: docs/ofx.md. */
+TEST(renders_are_stopped) {
+    const bool large = getenv("OFX_4K") != NULL;
+    const uint32_t w = large ? 3840 : 700, h = large ? 2160 : 500;
+    OPEN(stage) s = open_stage(OFX_FILTER);
+    OWN(image) *img = street_image("R:float G:float B:float", w, h, 50);
+    OPEN(pic) *in = pic_of(img, 0, 0, 3, PIC_FLOAT, 0, false), *out = pic_like(in);
+    double longest = 0;
+    int stops = 0;
+    rig_connect(s.x, RIG_SOURCE, in);
+    rig_connect(s.x, RIG_OUTPUT, out);
+    for (int i = 0; i < 60; i++) {
+        s.x->asked = 0;
+        s.x->stopped = 0;
+        s.x->stop_at = 1 + i * (large ? 5 : 1);
+        if (i % 6 == 0) rig_call(s.r, OFX_PURGE, NULL, NULL, NULL);
+        const ofx_status is = rig_render(s.r, s.x, 0, NULL);
+        assert_true(is == (s.x->stopped ? OFX_FAILED : OFX_OK));
+        assert_int_equal(s.x->open_images, 0);
+        if (s.x->stopped) longest = fmax(longest, rig_now() - s.x->stopped), stops++;
+    }
+    printf("%d stops at %u x %u, the longest took %.1f ms\n", stops, w, h, 1e3 * longest);
+    s.x->stop_at = 0;
+    assert_true(stops > 5);
+    OPEN(pic) *last = render(&s);
+    assert_int_equal(s.x->messages, 0);
+}
+
+/* --- the process ------------------------------------------------------------------------------ */
+
+/* Two copies of the bundle in one process have nothing in common; no signal has another handler
+ * than before; and what is kept goes when the host asks for it. */
+TEST(bundles_are_good_guests) {
+    struct sigaction before[32], after;
+    for (int i = 1; i < 32; i++) sigaction(i, NULL, &before[i]);
+    OPEN(stage) s = open_stage(OFX_FILTER);
+    rig *other = rig_open(bundle("two.ofx.bundle"), 0);
+    assert_non_null(other);
+    assert_ptr_not_equal(other->plugin, s.r->plugin);
+    stage t = {other, rig_effect(other, OFX_FILTER)};
+    OWN(image) *img = street_image("R:float G:float B:float", 1500, 800, 50);
+    OPEN(pic) *in = pic_of(img, 0, 0, 3, PIC_FLOAT, 0, false);
+    rig_set_number(t.x, "kernel", 0);
+    rig_set_text(t.x, "kernelFile", KERNEL);
+    rig_set_number(t.x, "device", 1);
+    rig_connect(s.x, RIG_SOURCE, in);
+    rig_connect(t.x, RIG_SOURCE, in);
+    OPEN(pic) *a = render(&s), *b = render(&t);
+    assert_memory_equal(a->block, b->block, a->bytes);
+    for (int i = 1; i < 32; i++) {
+        sigaction(i, NULL, &after);
+        assert_true(before[i].sa_handler == after.sa_handler);
+    }
+    stage_close(&t);
+#if !WITH_SAN
+    const struct mallinfo2 held = mallinfo2();
+    rig_call(s.r, OFX_PURGE, NULL, NULL, NULL);
+    const struct mallinfo2 left = mallinfo2();
+    assert_true(left.uordblks + left.hblkhd + 10000000 < held.uordblks + held.hblkhd);
+#endif
+    OPEN(pic) *c = render(&s);
+    assert_memory_equal(a->block, c->block, a->bytes);
+}
+
+/* Each kernel of the list is in the bundle; their number is that of the files. */
+TEST(shipped_kernels_are_there) {
+    OPEN(stage) s = open_stage(OFX_FILTER);
+    OWN(image) *img = scene("float");
+    OPEN(pic) *in = pic_of(img, 0, 0, 4, PIC_FLOAT, 0, false);
+    const struct ofx_param *k = rig_param(s.x, "kernel");
+    int n = 0;
+    rig_connect(s.x, RIG_SOURCE, in);
+    while (*rig_text(&k->is, OFX_OPTION, n)) n++;
+    shell("test $(ls kernels/*.json | wc -l) -eq %d", n - 1);
+    rig_set_number(s.x, "kernel", k->v[0]);
+    for (int i = 1; i < (WITH_SAN ? 3 : n); i++) {
+        rig_set_number(s.x, "kernel", i);
+        OPEN(pic) *out = render(&s);
+        assert_memory_not_equal(out->block, in->block, in->bytes);
+    }
+}
+
+RUN_TESTS(NULL, NULL)
