@@ -11,6 +11,7 @@
 #   make install PREFIX=    program, kernels, man pages, completions, documents; and the C library
 #   make bundle             a folder that runs on other machines: dist/fftbloom
 #   make deb                Debian packages: dist/fftbloom_VERSION_ARCH.deb, libfftbloom0, libfftbloom-dev
+#   make ofx                the OpenFX plug-in: dist/fftbloom.ofx.bundle
 #   make wheel              the Python module with all that it needs: dist/fftbloom-VERSION-py3-none-manylinux_2_34_x86_64.whl
 #   make sdist              its sources, which pip builds with cc and make: dist/fftbloom-VERSION.tar.gz
 #   make alone              the library of the wheel, with all that it needs inside: build/alone/libfftbloom.so.0
@@ -352,11 +353,14 @@ bench-io: $(BUILD)/tests/bench_io
 # [FUZZ_SECONDS=n] runs each target for that long, a third of it with inputs of up to 64 kB. What it finds is left in the folder
 # that it starts in; add it to testdata/corpus.
 FUZZ_SECONDS ?= 60
-FUZZERS := image zip text spectrum lib
+FUZZERS := image zip text spectrum lib ofx
 FUZZ_OPT := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=vptr,function -fno-sanitize-recover=undefined
 $(BUILD)/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/fuzz.h $(LIB)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(C_FLAGS) -Itests $< $(LIB) $(LD_FLAGS) -fsanitize=fuzzer -o $@ $(LIBS)
+$(BUILD)/fuzz_ofx: tests/fuzz/fuzz_ofx.c $(BUILD)/tests/rig.o $(OFX_O) $(LIB)
+	$(call say,CC,$<)
+	$(Q)$(CC) $(C_FLAGS) -Itests $^ $(LD_FLAGS) -rdynamic -fsanitize=fuzzer -o $@ $(LIBS)
 .PHONY: fuzz
 fuzz:
 	@$(MAKE) --no-print-directory CC=clang BUILD=build-fuzz OPT='$(FUZZ_OPT)' $(FUZZERS:%=build-fuzz/fuzz_%)
@@ -560,7 +564,7 @@ SHARE := man/man1:$(BUILD)/man/*.1 fftbloom/kernels:kernels/*.json \
          doc/fftbloom/docs/images/look:docs/images/look/* \
          doc/fftbloom/docs/programs:docs/programs/*
 
-.PHONY: install install-program install-lib uninstall bundle wheel sdist deb clean help
+.PHONY: install install-program install-lib install-ofx uninstall bundle ofx wheel sdist deb clean help
 install: install-program install-lib
 # LIBDIR is /usr/lib/x86_64-linux-gnu in a package.
 LIBDIR ?= $(PREFIX)/lib
@@ -586,13 +590,18 @@ uninstall:
 	    $(foreach c,$(COMPLETIONS),$(DEST)/$(lastword $(subst :, ,$(c)))) $(DEST)/include/fftbloom.h \
 	    $(DESTDIR)$(LIBDIR)/libfftbloom.so $(DESTDIR)$(LIBDIR)/libfftbloom.so.0 \
 	    $(DESTDIR)$(LIBDIR)/pkgconfig/fftbloom.pc $(DEST)/share/man/man3/libfftbloom.3
-	rm -rf $(DEST)/share/fftbloom $(DEST)/share/doc/fftbloom $(DEST)/share/doc/libfftbloom-dev
+	rm -rf $(DEST)/OFX/Plugins/fftbloom.ofx.bundle $(DEST)/share/fftbloom $(DEST)/share/doc/fftbloom $(DEST)/share/doc/libfftbloom-dev
 
+# Hosts look into /usr/OFX/Plugins.
+install-ofx: $(OFX)
+	@tests/ofx/bundle.py $(OFX) $(DEST)/OFX/Plugins/fftbloom.ofx.bundle
 bundle: all
 	@rm -rf dist/fftbloom
-	@$(MAKE) --no-print-directory -s install-program DESTDIR= PREFIX=$(CURDIR)/dist/fftbloom
+	@$(MAKE) --no-print-directory -s install-program install-ofx DESTDIR= PREFIX=$(CURDIR)/dist/fftbloom
 	@tests/bundle.sh dist/fftbloom
 
+ofx: $(OFX)
+	@tests/ofx/bundle.py $(OFX) dist/fftbloom.ofx.bundle
 wheel: $(ALONE)
 	@python/make_wheel.py $(ALONE) dist
 sdist: $(BUILD)/shaders/all.inc
@@ -601,7 +610,7 @@ sdist: $(BUILD)/shaders/all.inc
 deb: all
 	@tests/deps.sh dpkg-dev
 	@rm -rf dist/deb
-	@$(MAKE) --no-print-directory -s install DESTDIR=$(CURDIR)/dist/deb PREFIX=/usr LIBDIR=/usr/lib/$$(dpkg-architecture -qDEB_HOST_MULTIARCH)
+	@$(MAKE) --no-print-directory -s install install-ofx DESTDIR=$(CURDIR)/dist/deb PREFIX=/usr LIBDIR=/usr/lib/$$(dpkg-architecture -qDEB_HOST_MULTIARCH)
 	@tests/deb.sh $(CURDIR)/dist/deb dist
 
 clean:

@@ -35,6 +35,7 @@ lib=$(cd "$root" && echo usr/lib/*/libfftbloom.so.0)
 move libfftbloom0 "$lib"
 move libfftbloom-dev "${lib%.0}" "$(dirname "$lib")/pkgconfig/fftbloom.pc" usr/include/fftbloom.h \
     usr/share/man/man3/libfftbloom.3.gz usr/share/doc/libfftbloom-dev/examples
+[ ! -d "$root/usr/OFX" ] || move fftbloom-openfx usr/OFX/Plugins/fftbloom.ofx.bundle
 find "$root" -type d -empty -delete
 mv "$root" "$work/fftbloom"
 
@@ -99,6 +100,19 @@ Description: bloom HDR images with a real point spread function - development
  The header, which is the manual, of the library that convolves images with a
  point spread function; the link to the library, and an example.
 C
+ofx=$work/fftbloom-openfx
+if [ -d "$ofx" ]; then
+    mkdir -p "$ofx/usr/share/lintian/overrides"
+    # The specification names the folder, and a plug-in brings its libraries, lest it meets the host's.
+    printf 'fftbloom-openfx: %s *\n' non-standard-dir-in-usr embedded-library extra-license-file \
+        >"$ofx/usr/share/lintian/overrides/fftbloom-openfx"
+    package fftbloom-openfx graphics "$(needs "$ofx/usr/OFX/Plugins/fftbloom.ofx.bundle/Contents/Linux-x86-64/fftbloom.ofx")" \
+        'Recommends: mesa-vulkan-drivers | vulkan-icd' <<C
+Description: bloom HDR images with a real point spread function - OpenFX plug-in
+ Spreads light as lenses, filters and film do, in programs that load OpenFX
+ plug-ins, such as Natron, Nuke and Resolve. The kernels are inside.
+C
+fi
 python=$work/python3-fftbloom
 mkdir -p "$python/DEBIAN" "$python/usr/lib/python3/dist-packages/fftbloom"
 cp python/fftbloom/*.py python/fftbloom/py.typed "$python/usr/lib/python3/dist-packages/fftbloom"

@@ -260,7 +260,7 @@ static int aborted(ofx_effect_handle x) {
     const int n = atomic_fetch_add(&x->asked, 1) + 1;
     const bool stop = (x->stop_at && n >= x->stop_at) ||
                       (x->stop_time && rig_now() >= x->stop_time);
-    if (stop && !x->stopped) x->stopped = rig_now();
+    x->stopped |= stop;
     return stop;
 }
 

@@ -62,7 +62,8 @@ struct ofx_effect {
     struct ofx_param_set params;
     struct ofx_clip clip[RIG_CLIPS];
     atomic_int asked, stop_at; /* stop_at: the question that is answered by yes; 0: none */
-    double stop_time, stopped; /* a time (rig_now) from which on it is; and when that was said */
+    double stop_time;          /* a time (rig_now) from which on it is; 0: none */
+    int stopped;               /* that was said */
     atomic_int open_images, messages, cleared;
     char said[1024];
     int progress[3]; /* starts, updates, ends */
