@@ -1,0 +1,237 @@
+/* The OpenFX plug-in and its hosts: time, mistakes, missing suites, threads, stops, and what the
+ * process keeps. */
+#include "ofx/stage.h"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
+
+/* --- time ------------------------------------------------------------------------------------- */
+
+/* At amount 0 the source passes, and controls may change with each frame. */
+TEST(controls_are_those_of_the_time) {
+    OPEN(stage) s = open_stage(OFX_FILTER);
+    OWN(image) *img = scene("float"), *want = program(img, "--amount 0.75");
+    OPEN(pic) *in = pic_of(img, 0, 0, 4, PIC_FLOAT, 0, false), *out = pic_like(in);
+    rig_set_number(s.x, "amount", 0);
+    rig_param(s.x, "amount")->slope = 0.25;
+    rig_connect(s.x, RIG_SOURCE, in);
+    rig_connect(s.x, RIG_OUTPUT, out);
+    for (int t = 0; t < 4; t++) {
+        rig_set args = {NULL}, got = {NULL};
+        rig_put(&args, OFX_TIME, 0, t);
+        assert_int_equal(rig_call(s.r, OFX_IS_IDENTITY, s.x, &args, &got),
+                         t ? OFX_DEFAULT : OFX_OK);
+        assert_string_equal(rig_text(&got, OFX_NAME, 0), t ? "" : OFX_SOURCE);
+        assert_int_equal(rig_render(s.r, s.x, t, NULL), OFX_OK);
+        if (!t) assert_memory_equal(out->block, in->block, in->bytes);
+        rig_set_free(&args);
+        rig_set_free(&got);
+    }
+    check_same(out, want, "", 0, H, 4);
+}
+
+/* --- mistakes --------------------------------------------------------------------------------- */
+
+/* A kernel that is not there, or damaged, is a message, and the source passes. */
+TEST(missing_kernels_are_a_message) {
+    make_text("damaged.exr", "v/1\1 and nothing");
+    const char *const file[] = {"", "none.exr", make_path("damaged.exr"), "/", "no-such-name"};
+    for (int without = 0; without < 2; without++) {
+        rig *r = rig_open(bundle("one.ofx.bundle"), without ? WITHOUT_MESSAGE2 : 0);
+        stage s = {r, rig_effect(r, OFX_FILTER)};
+        OWN(image) *img = scene("float");
+        OPEN(pic) *in = pic_of(img, 0, 0, 4, PIC_FLOAT, 0, false), *out = pic_like(in);
+        rig_set_number(s.x, "kernel", 0);
+        rig_connect(s.x, RIG_SOURCE, in);
+        rig_connect(s.x, RIG_OUTPUT, out);
+        for (size_t i = 0; i < COUNT(file); i++) {
+            s.x->messages = 0;
+            memset(out->block, 1, out->bytes);
+            rig_set_text(s.x, "kernelFile", file[i]);
+            for (int again = 0; again < 2; again++)
+                assert_int_equal(rig_render(r, s.x, 0, NULL), OFX_OK);
+            assert_memory_equal(out->block, in->block, in->bytes);
+            assert_int_equal(s.x->messages, 1); /* and not with every frame */
+            assert_true(strlen(s.x->said) > 10);
+        }
+        rig_set_text(s.x, "kernelFile", KERNEL);
+        assert_int_equal(rig_render(r, s.x, 0, NULL), OFX_OK);
+        assert_int_equal(s.x->cleared, !without);
+        stage_close(&s);
+    }
+}
+
+/* What a project of another version, or a damaged one, brings. */
+TEST(bad_values_do_no_harm) {
+    static const double BAD[] = {NAN, INFINITY, -INFINITY, -1, 99, 1e30, -2147483648.0, 0};
+    OPEN(stage) s = open_stage(OFX_GENERAL);
+    OWN(image) *img = scene("float");
+    OPEN(pic) *in = pic_of(img, 0, 0, 4, PIC_FLOAT, 0, false), *out = pic_like(in);
+    rig_connect(s.x, RIG_SOURCE, in);
+    rig_connect(s.x, RIG_OUTPUT, out);
+    for (int p = 0; p < s.x->params.count; p++)
+        for (size_t i = 0; i < COUNT(BAD); i++) {
+            struct ofx_param *c = &s.x->params.param[p];
+            const struct ofx_param was = *c;
+            const bool whole = strcmp(c->type, OFX_TYPE_CHOICE) == 0 ||
+                               !strcmp(c->type, OFX_TYPE_BOOLEAN);
+            if ((whole && !(fabs(BAD[i]) < 3e9)) || !strcmp(c->name, "device")) continue;
+            for (int k = 0; k < 3; k++) c->v[k] = BAD[i];
+            c->text = i % 2 ? NULL : "\377\1";
+            const ofx_status is = rig_render(s.r, s.x, 0, NULL);
+            assert_true(is == OFX_OK || is == OFX_MEMORY);
+            assert_int_equal(s.x->open_images, 0);
+            *c = was;
+        }
+}
+
+/* Only three suites are needed, and nothing is loaded without them. */
+TEST(suites_may_be_missing) {
+    assert_null(rig_open(bundle("one.ofx.bundle"), WITHOUT_PARAM));
+    rig *r = rig_open(bundle("one.ofx.bundle"), WITHOUT_MESSAGE | WITHOUT_PROGRESS);
+    stage s = {r, rig_effect(r, OFX_FILTER)};
+    OWN(image) *img = scene("float");
+    OPEN(pic) *in = pic_of(img, 0, 0, 4, PIC_FLOAT, 0, false);
+    rig_set_number(s.x, "kernel", 0);
+    rig_set_text(s.x, "kernelFile", "none.exr");
+    rig_connect(s.x, RIG_SOURCE, in);
+    OPEN(pic) *out = render(&s);
+    assert_memory_equal(out->block, in->block, in->bytes);
+    stage_close(&s);
+}
+
+/* --- threads and stops ------------------------------------------------------------------------ */
+
+typedef struct {
+    stage s;
+    pthread_t thread;
+} renderer;
+
+static void *render_some(void *arg) {
+    const renderer *u = arg;
+    for (int i = 0; i < 6; i++) assert_int_equal(rig_render(u->s.r, u->s.x, i, NULL), OFX_OK);
+    return NULL;
+}
+
+/* Frames at once from many threads, while another one purges. */
+TEST(threads_render_at_once) {
+    enum { THREADS = 6 };
+    OPEN(stage) s = open_stage(OFX_FILTER);
+    OWN(image) *img = scene("float");
+    OPEN(pic) *in = pic_of(img, 0, 0, 4, PIC_FLOAT, 0, false);
+    rig_connect(s.x, RIG_SOURCE, in);
+    OPEN(pic) *want = render(&s);
+    renderer u[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        u[i] = (renderer){.s = {s.r, rig_effect(s.r, OFX_FILTER)}};
+        rig_set_number(u[i].s.x, "kernel", 0);
+        rig_set_number(u[i].s.x, "device", 1);
+        rig_set_text(u[i].s.x, "kernelFile", KERNEL);
+        rig_param(u[i].s.x, "size")->slope = i % 2 ? 0 : 0.1;
+        rig_connect(u[i].s.x, RIG_SOURCE, in);
+        rig_connect(u[i].s.x, RIG_OUTPUT, pic_like(in));
+    }
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&u[i].thread, NULL, render_some, &u[i]), 0);
+    for (int i = 0; i < 5; i++) {
+        usleep(20000);
+        assert_int_equal(rig_call(s.r, OFX_PURGE, NULL, NULL, NULL), OFX_OK);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        pthread_join(u[i].thread, NULL);
+        pic *out = u[i].s.x->clip[RIG_OUTPUT].picture;
+        if (i % 2) assert_memory_equal(out->block, want->block, want->bytes);
+        pic_close(&out);
+        rig_effect_close(s.r, &u[i].s.x);
+    }
+}
+
+/* A render ends soon after any question that is answered by yes, and the next one works. With
+ * OFX_4K=1 it is stopped at any time of a larger frame, and the longest wait is told. */
+TEST(renders_are_stopped) {
+    const bool large = getenv("OFX_4K") != NULL;
+    const uint32_t w = large ? 3840 : 700, h = large ? 2160 : 500;
+    OPEN(stage) s = open_stage(OFX_FILTER);
+    OWN(image) *img = street_image("R:float G:float B:float", w, h, 50);
+    OPEN(pic) *in = pic_of(img, 0, 0, 3, PIC_FLOAT, 0, false);
+    double longest = 0;
+    int stops = 0;
+    rig_connect(s.x, RIG_SOURCE, in);
+    const double start = rig_now();
+    OPEN(pic) *out = render(&s);
+    const double whole = rig_now() - start;
+    for (int i = 0; i < 40; i++) {
+        if (i % 4 == 0) rig_call(s.r, OFX_PURGE, NULL, NULL, NULL);
+        s.x->asked = s.x->stopped = 0;
+        s.x->stop_at = large ? 0 : 1 + i;
+        s.x->stop_time = large ? rig_now() + i * whole / 40 : 0;
+        const ofx_status is = rig_render(s.r, s.x, 0, NULL);
+        assert_true(is == (s.x->stopped ? OFX_FAILED : OFX_OK));
+        assert_int_equal(s.x->open_images, 0);
+        stops += s.x->stopped;
+        if (large && s.x->stopped) longest = fmax(longest, rig_now() - s.x->stop_time);
+    }
+    printf("%d stops at %u x %u, the longest took %.0f ms\n", stops, w, h, 1e3 * longest);
+    s.x->stop_at = 0;
+    s.x->stop_time = 0;
+    assert_true(stops > 5);
+    OPEN(pic) *last = render(&s);
+    assert_memory_equal(last->block, out->block, out->bytes);
+}
+
+/* --- the process ------------------------------------------------------------------------------ */
+
+/* Two copies of the bundle in one process have nothing in common; no signal has another handler
+ * than before; and what is kept goes when the host asks for it. */
+TEST(bundles_are_good_guests) {
+    struct sigaction before[32], after;
+    for (int i = 1; i < 32; i++) sigaction(i, NULL, &before[i]);
+    OPEN(stage) s = open_stage(OFX_FILTER);
+    rig *other = rig_open(bundle("two.ofx.bundle"), 0);
+    assert_non_null(other);
+    assert_ptr_not_equal(other->plugin, s.r->plugin);
+    stage t = {other, rig_effect(other, OFX_FILTER)};
+    OWN(image) *img = street_image("R:float G:float B:float", 1500, 800, 50);
+    OPEN(pic) *in = pic_of(img, 0, 0, 3, PIC_FLOAT, 0, false);
+    rig_set_number(t.x, "kernel", 0);
+    rig_set_text(t.x, "kernelFile", KERNEL);
+    rig_set_number(t.x, "device", 1);
+    rig_connect(s.x, RIG_SOURCE, in);
+    rig_connect(t.x, RIG_SOURCE, in);
+    OPEN(pic) *a = render(&s), *b = render(&t);
+    assert_memory_equal(a->block, b->block, a->bytes);
+    for (int i = 1; i < 32; i++) {
+        sigaction(i, NULL, &after);
+        assert_true(before[i].sa_handler == after.sa_handler);
+    }
+    stage_close(&t);
+#if !WITH_SAN
+    const struct mallinfo2 held = mallinfo2();
+    rig_call(s.r, OFX_PURGE, NULL, NULL, NULL);
+    const struct mallinfo2 left = mallinfo2();
+    assert_true(left.uordblks + left.hblkhd + 10000000 < held.uordblks + held.hblkhd);
+#endif
+    OPEN(pic) *c = render(&s);
+    assert_memory_equal(a->block, c->block, a->bytes);
+}
+
+/* Each kernel of the list is in the bundle; their number is that of the files. */
+TEST(shipped_kernels_are_there) {
+    OPEN(stage) s = open_stage(OFX_FILTER);
+    OWN(image) *img = scene("float");
+    OPEN(pic) *in = pic_of(img, 0, 0, 4, PIC_FLOAT, 0, false);
+    const struct ofx_param *k = rig_param(s.x, "kernel");
+    int n = 0;
+    rig_connect(s.x, RIG_SOURCE, in);
+    while (*rig_text(&k->is, OFX_OPTION, n)) n++;
+    shell("test $(ls kernels/*.json | wc -l) -eq %d", n - 1);
+    rig_set_number(s.x, "kernel", k->v[0]);
+    for (int i = 1; i < (WITH_SAN ? 3 : n); i++) {
+        rig_set_number(s.x, "kernel", i);
+        OPEN(pic) *out = render(&s);
+        assert_memory_not_equal(out->block, in->block, in->bytes);
+    }
+}
+
+RUN_TESTS(NULL, NULL)
