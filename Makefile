@@ -171,6 +171,7 @@ $(BUILD)/app/cli/help.o: C_FLAGS += -DWITH_OCIO=$(OCIO)
 # tinyexr's PIZ coder makes shifts that the sanitizer reports; they are harmless.
 $(BUILD)/image/exr/exr_tiny.o: CXX_FLAGS += -fno-sanitize=shift -w
 # Inner loops of 4 to 16 rounds must be unrolled or made vectors.
+$(BUILD)/lib/lib_pixels.o $(BUILD)/lib/lib_bloom.o $(BUILD)/engine/cpu/cpu_join.o $(BUILD)/bloom/attempt.o \
 $(BUILD)/image/exr/exr_zip.o $(BUILD)/image/exr/exr_sample.o $(BUILD)/image/exr/exr_code.o $(BUILD)/image/exr/exr_split.o: C_FLAGS += -O3
 # Where a chunk of a PNG file is empty, stb adds 0 to a null pointer and copies 0 bytes to it.
 $(BUILD)/image/flat/png.o $(BUILD)/image/flat/label.o: C_FLAGS += -Wno-unused-function -fno-sanitize=pointer-overflow,nonnull-attribute

@@ -80,6 +80,7 @@ bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *met
               find_sources(&from, v, e);
     for (uint32_t c = 0; ok && c < v->channels; c++) to->out[c] = v->buf->plane[c];
     const engine_frame f = {.in = from.in,
+                            .lost = v->lost[0] ? v->lost : NULL,
                             .out = v->doubles[0] ? (void *const *)v->doubles : to->out,
                             .glare = planes.glare ? v->glare : NULL,
                             .join = &how};

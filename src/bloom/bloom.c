@@ -110,7 +110,8 @@ static part_job job_of(const bloom *b, int part, const bloom_rows *rows, const w
                   .beside = rows->memory,
                   .marks = rows->marks ? &rows->marks->part[part] : NULL,
                   .predict = rows->predict,
-                  .doubles = rows->doubles};
+                  .doubles = rows->doubles,
+                  .lost = rows->lost};
     window_memory(&j.beside, w, part);
     return j;
 }

@@ -50,6 +50,9 @@ typedef struct {
     /* Of each channel of an image of one part, which must be lent: receives what is bloomed before
      * it is rounded, where the transform is of doubles. NULL: nobody wants it. */
     double *const *doubles;
+    /* Of these channels: what the floats of the image have lost of its pixels, which counts where
+     * the CPU makes doubles (the report's device). NULL: nothing. */
+    const float *const *lost;
 } bloom_rows;
 
 /* Blooms an image and fills the report. ERR_BAD_PIXELS: there are NaN or infinite pixels, or

@@ -18,6 +18,7 @@ typedef struct {
     join_spread spread;
     uint32_t w, h; /* of the whole plane */
     uint32_t first, rows;
+    const float *lost; /* of the plane, as engine_frame has it; NULL: nothing */
 } definition_rows;
 
 /* The kernel, and how the image continues. */

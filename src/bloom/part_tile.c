@@ -223,13 +223,16 @@ bool part_tile_bloom(group_made *made, const part_tile *is, part_rows *out, err 
         if (!whole) v.kept = t.kept;
         for (uint32_t c = 0; p->j->doubles && c < t.g->count; c++)
             v.doubles[c] = p->j->doubles[p->channel[t.g->first + c].index];
+        for (uint32_t c = 0; p->j->lost && c < t.g->count; c++)
+            v.lost[c] = p->j->lost[p->channel[t.g->first + c].index];
         ok = group_bloom(made, &v, predict, e);
     }
     for (uint32_t c = 0; ok && c < t.g->count; c++)
         repairs_put(&aside[c], t.img->plane[0][c], t.img->head.part[0].channel[c].type,
                     size[PLAN_X], 0, size[PLAN_Y]);
     ok = ok && (predict || (take_result(&t, made, out, e) && look(&t, made, out, e)));
-    if (ok && verify) ok = part_verify_came(is->sampler, p, is->group, came, t.mask, e);
+    const bool cpu = made->device.class == ENGINE_CPU;
+    if (ok && verify) ok = part_verify_came(is->sampler, p, is->group, came, t.mask, cpu, e);
     for (uint32_t c = 0; c < VIEW_CHANNELS; c++) {
         repairs_free(&aside[c]);
         mem_free(came[c]);

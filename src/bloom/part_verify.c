@@ -8,6 +8,7 @@
 /* The kernels of all groups, as the whole part needs them. */
 typedef struct {
     const part_plan *p;
+    const float *const *lost;  /* as bloom_rows has it, where it counts; or NULL */
     psf of[VIEW_CHANNELS + 1]; /* of[n]: of groups of n channels */
 } kernels;
 
@@ -40,15 +41,18 @@ static bool add_group(sampler *s, const kernels *k, const part_group *g, void *c
                                  p->w,
                                  p->h,
                                  row,
-                                 rows};
+                                 rows,
+                                 k->lost ? k->lost[p->channel[g->first + c].index] : NULL};
     const sampler_rows add = {g->first, g->count, r, {is, {border[PLAN_X], border[PLAN_Y]}}};
     return sampler_add(s, &add, p->j->threads, e);
 }
 
 bool part_verify_came(sampler *s, const part_plan *p, uint32_t group, void *const came[],
-                      const float *mask, err *e) {
+                      const float *mask, bool cpu, err *e) {
     kernels k;
-    bool ok = make_kernels(&k, p, e) && add_group(s, &k, &p->group[group], came, mask, 0, p->h, e);
+    bool ok = make_kernels(&k, p, e);
+    k.lost = cpu ? p->j->lost : NULL;
+    ok = ok && add_group(s, &k, &p->group[group], came, mask, 0, p->h, e);
     free_kernels(&k);
     return ok;
 }

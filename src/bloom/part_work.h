@@ -154,9 +154,10 @@ bool part_tile_bloom(group_made *made, const part_tile *t, part_rows *out, err *
 
 /* --- verifying: part_verify.c ----------------------------------------------------------------- */
 
-/* Adds all pixels of a group as they came, once bad ones are mended. */
+/* Adds all pixels of a group as they came, once bad ones are mended. cpu: the CPU has bloomed them.
+ */
 bool part_verify_came(sampler *s, const part_plan *p, uint32_t group, void *const came[],
-                      const float *mask, err *e);
+                      const float *mask, bool cpu, err *e);
 /* Judges the pixels. read: their light was not added yet; the part is read once more. type: of each
  * channel of the list. */
 bool part_verify(bloom_verified *to, sampler *s, const part_plan *p, bool read,

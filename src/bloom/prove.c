@@ -94,10 +94,12 @@ static bool recompute(choice *p, err *e) {
     const view *v = p->v;
     const kernel_need *need = &v->size->need;
     const plan_border *border = v->s->border;
+    const bool cpu = p->o->lease.device.class == ENGINE_CPU;
     definition_rows rows[VIEW_CHANNELS];
     for (uint32_t c = 0; c < v->channels; c++)
-        rows[c] = (definition_rows){*view_plane(v, c), v->type[c], v->spread, need->w,
-                                    need->h,           0,          need->h};
+        rows[c] =
+            (definition_rows){*view_plane(v, c), v->type[c], v->spread, need->w,
+                              need->h,           0,          need->h,   cpu ? v->lost[c] : NULL};
     const sampler_rows all = {
         0, v->channels, rows, {&v->size->kernel, {border[PLAN_X], border[PLAN_Y]}}};
     return sampler_add(&(sampler){p->at, p->count}, &all, v->threads, e);

@@ -74,6 +74,9 @@ typedef struct {
  * structs and arrays of pointers only until engine_submit has. */
 typedef struct {
     const void *const *in; /* plan.ask.channels planes */
+    /* What floats have lost of the pixels, for the CPU in doubles; other engines do not look. NULL:
+     * nothing. Only where all light is spread. */
+    const float *const *lost;
     void *const *out;
     float *const *glare; /* where the plan has such planes */
     const join *join;

@@ -142,7 +142,8 @@ typedef struct {
     image *img, *rest; /* rest: NULL where nothing is lost */
     /* By the header's channels; NULL: the image has the result, and always of the mask. */
     double *doubles[LIB_CHANNELS + 1];
-    bool far; /* the pixels are not those of the caller: lib_job */
+    bool theirs[LIB_CHANNELS]; /* these are the caller's planes */
+    bool far;                  /* the pixels are not those of the caller: lib_job */
 } lib_pair;
 
 /* Makes images with this header; zeros: all pixels are 0. Frees the pair also after a failure. */

@@ -185,6 +185,12 @@ static size_t pixels_of(const image *img) {
     return (size_t)image_width(p) * image_height(p);
 }
 
+static bool is_packed_doubles(const fb_plane *p, uint32_t w) {
+    const ptrdiff_t size = sizeof(double);
+    return p->type == FB_DOUBLE && p->pixel_stride == size && p->row_stride == size * w &&
+           (uintptr_t)p->data % sizeof(double) == 0;
+}
+
 bool lib_pair_make(lib_pair *to, const lib_job *j, const image_header *head, bool zeros, err *e) {
     bool lost = false;
     *to = (lib_pair){.far = j->far};
@@ -192,8 +198,13 @@ bool lib_pair_make(lib_pair *to, const lib_job *j, const image_header *head, boo
     bool ok = (to->img = zeros ? image_new(head, e) : image_new_unset(head, NULL, e)) &&
               (!j->wide || !lost ||
                (to->rest = zeros ? image_new(head, e) : image_new_unset(head, NULL, e)));
-    for (uint32_t c = 0; ok && j->wide && c < j->is->channels; c++)
-        ok = (to->doubles[c] = mem_raw(pixels_of(to->img), sizeof(double), "doubles", e));
+    for (uint32_t c = 0; ok && j->wide && c < j->is->channels; c++) {
+        const fb_plane *out = &j->is->out[j->index[c]];
+        to->theirs[c] = !zeros && !j->far && is_packed_doubles(out, j->is->width);
+        ok = (to->doubles[c] = to->theirs[c]
+                                   ? out->data
+                                   : mem_raw(pixels_of(to->img), sizeof(double), "doubles", e));
+    }
     return ok;
 }
 
@@ -229,49 +240,63 @@ bool lib_pair_write(const lib_pair *p, lib_job *j, err *e) {
            (!emits_layer(j) || write_emitted(j, r, &p->img->head.part[0], p->img->plane[0], e));
 }
 
-/* Blooms what the pixels of the image have lost. It says nothing: what it would say of itself is
- * not true of the image. Its errors come on top of those of the image. */
+/* Runs a bloom of one of the images, which says nothing where `quiet`: what it would say is not
+ * true of the caller's pixels. */
+static bool run(const bloom *b, image *img, bloom_rows more, bool quiet, bloom_report *r, err *e) {
+    rows_image rows;
+    const int level = host_here()->level;
+    if (quiet) host_here()->level = LOG_ERROR;
+    bool ok = rows_image_open(&rows, img, e);
+    more.in = rows.in, more.out = rows.out;
+    ok = ok && bloom_run(b, &more, r, e);
+    rows_image_close(&rows);
+    host_here()->level = level;
+    return ok;
+}
+
+/* Blooms what the pixels of the image have lost, where a GPU did not look at that. Its errors come
+ * on top of those of the image. */
 static bool bloom_rest(lib_pair *p, const bloom *b, bloom_report *r, err *e) {
     const size_t n = pixels_of(p->img);
     bloom_report *own = mem_new(1, sizeof *own, "a report", e);
-    const int level = host_here()->level;
-    host_here()->level = LOG_ERROR;
-    bool ok = own && bloom_image(b, p->rest, own, e);
-    host_here()->level = level;
+    double *made[LIB_CHANNELS + 1] = {NULL}; /* zeros where a channel is not bloomed */
+    bool ok = own;
+    for (uint32_t c = 0; ok && p->doubles[c]; c++)
+        ok = (made[c] = mem_new(n, sizeof(double), "doubles", e));
+    ok = ok && run(b, p->rest, (bloom_rows){.doubles = made}, true, own, e);
     accuracy *m = &r->promise.method;
     double more = 0;
-    for (uint32_t c = 0; ok && p->doubles[c]; c++) {
+    for (uint32_t c = 0; ok && made[c]; c++) {
         more = fmax(more, own->promise.method.error[c]);
-        for (size_t i = 0; i < n; i++)
-            p->doubles[c][i] += (double)((const float *)p->rest->plane[0][c])[i];
+        for (size_t i = 0; i < n; i++) p->doubles[c][i] += made[c][i];
     }
     m->floor += more;
     m->kept &= m->floor <= m->allowed;
+    for (int c = 0; c < LIB_CHANNELS; c++) mem_free(made[c]);
     mem_free(own);
     return ok;
 }
 
 bool lib_pair_bloom(lib_pair *p, const bloom *b, bloom_report *r, err *e) {
     const size_t n = pixels_of(p->img);
-    rows_image rows;
     if (!p->doubles[0]) return bloom_image(b, p->img, r, e);
+    const float *const *lost = p->rest ? (const float *const *)(void *)p->rest->plane[0] : NULL;
     /* Channels that are not bloomed stay as they are. */
-    for (uint32_t c = 0; p->doubles[c]; c++)
+    for (uint32_t c = 0; p->doubles[c]; c++) {
+        const float *from = p->img->plane[0][c], *and = lost ? lost[c] : NULL;
         for (size_t i = 0; i < n; i++)
-            p->doubles[c][i] = (double)((const float *)p->img->plane[0][c])[i];
-    const int level = host_here()->level;
-    if (p->far) host_here()->level = LOG_ERROR; /* numbers would not be those of the image */
-    bool ok = rows_image_open(&rows, p->img, e) &&
-              bloom_run(b, &(bloom_rows){rows.in, rows.out, .doubles = p->doubles}, r, e);
-    rows_image_close(&rows);
-    host_here()->level = level;
-    return ok && (!p->rest || bloom_rest(p, b, r, e));
+            p->doubles[c][i] = (double)from[i] + (and? (double)and[i] : 0);
+    }
+    const bloom_rows how = {.doubles = p->doubles, .lost = lost};
+    return run(b, p->img, how, p->far, r, e) &&
+           (!lost || r->device.class == ENGINE_CPU || bloom_rest(p, b, r, e));
 }
 
 void lib_pair_free(lib_pair *p) {
     image_free(&p->img);
     image_free(&p->rest);
-    for (int c = 0; c < LIB_CHANNELS; c++) mem_free(p->doubles[c]);
+    for (int c = 0; c < LIB_CHANNELS; c++)
+        if (!p->theirs[c]) mem_free(p->doubles[c]);
     *p = (lib_pair){0};
 }
 

@@ -191,6 +191,18 @@ static uint64_t convert(samples to, samples from, uint32_t n, double scale, bool
     return over;
 }
 
+/* Brings n doubles, times `scale`, which are near 1, into floats; or what these lose. */
+static void halve(float *to, const char *from, ptrdiff_t step, uint32_t n, double scale,
+                  bool rest) {
+    for (uint32_t i = 0; i < n; i++, from += step) {
+        double v;
+        memcpy(&v, from, sizeof v);
+        v *= scale;
+        const double lost = v - (double)(float)v; /* of infinity and NaN: NaN */
+        to[i] = (float)(!rest ? v : lost == lost ? lost : 0);
+    }
+}
+
 enum { STRIP = 16 };
 
 static bool copy_strip(void *ctx, size_t index, int worker, err *e) {
@@ -208,8 +220,11 @@ static bool copy_strip(void *ctx, size_t index, int worker, err *e) {
                                     p->pixel_stride, p->type},
                           to = r->out ? theirs : own, from = r->out ? own : theirs;
             const int by = r->exponent ? r->exponent[c] : 0;
+            if (own.at == theirs.at) continue; /* made where it belongs */
             if (own.type == theirs.type && !by && !r->rest)
                 copy_samples(to.at, to.step, from.at, from.step, r->w, bytes);
+            else if (from.type == FB_DOUBLE && own.type == FB_FLOAT && r->exponent && !r->out)
+                halve((float *)(void *)own.at, from.at, from.step, r->w, ldexp(1, -by), r->rest);
             else
                 atomic_fetch_add(&r->over, convert(to, from, r->w, ldexp(1, r->out ? by : -by),
                                                    r->rest, (uint64_t)(r->row + y) << 32 | c << 8));

@@ -265,6 +265,7 @@ static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
     for (uint32_t c = 0; c < p->ask.channels; c++) {
         if (!host_ask((c + 1) / (channels + 2), e)) return false;
         j.in = f->in[c];
+        j.lost = f->lost ? f->lost[c] : NULL;
         j.spectrum = p->ask.spectra > 1 ? c : 0;
         j.gain = f->join->channel[c].gain * g->scale;
         j.join.channel = c;

@@ -25,10 +25,11 @@ typedef struct {
     const join_channel *is;
     plan_planes planes;
     uint32_t c, y;
-    const void *in; /* its pixels, as they are stored, */
-    void *out;      /* and where they go */
-    float *glare;   /* NULL: not wanted */
-    size_t first;   /* where the pixels are in their plane */
+    const void *in;    /* its pixels, as they are stored, */
+    void *out;         /* and where they go */
+    const float *lost; /* of the pixels; NULL: nothing */
+    float *glare;      /* NULL: not wanted */
+    size_t first;      /* where the pixels are in their plane */
     join_box kept;
     bool all; /* all light is spread, none of it is held back */
     scratch s;
@@ -53,6 +54,7 @@ static row_job job_of(const cpu_join *f, uint32_t y, int worker) {
         .y = y,
         .in = at_pixel(f->f->in[f->channel], ask->planes.in, first),
         .out = at_pixel(f->f->out[f->channel], ask->planes.out, first),
+        .lost = f->f->lost ? f->f->lost[f->channel] + first : NULL,
         .glare = ask->planes.glare ? f->f->glare[f->channel] + first : NULL,
         .first = first,
         .kept = how->kept.w ? how->kept : whole,
@@ -104,6 +106,7 @@ static bool make_halfs(const row_job *p, const row *is, row_totals *t, double *s
 static void make_in_doubles(const row_job *p, row *r, row_totals *t) {
     row_begin(r, t);
     if (!p->all) join_own_row(&p->how->spread, r->centre, p->first, r->own, r->in, r->n);
+    for (uint32_t i = 0; p->lost && i < r->n; i++) r->own[i] += r->centre * (double)p->lost[i];
     row k = row_kept(r, &p->kept);
     row_finish(&k, t);
     for (uint32_t i = 0; p->glare && i < r->n; i++)

@@ -53,6 +53,7 @@ typedef struct {
     /* Set for each frame and plane, before its first pass. */
     void *half;
     const spectrum_lines *kernel; /* halves lines of axis[1].length, in the order of fft[1] */
+    const float *lost;            /* as engine_frame has it, of the plane; or NULL */
     const void *in;               /* the plane, */
     bool halfs;                   /* which has halfs, else floats */
     const join_spread *spread;    /* what of it is spread; NULL: all */
