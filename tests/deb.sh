@@ -104,7 +104,7 @@ ofx=$work/fftbloom-openfx
 if [ -d "$ofx" ]; then
     mkdir -p "$ofx/usr/share/lintian/overrides"
     # The specification names the folder, and a plug-in brings its libraries, lest it meets the host's.
-    printf 'fftbloom-openfx: %s *\n' non-standard-dir-in-usr embedded-library extra-license-file \
+    printf 'fftbloom-openfx: %s *\n' non-standard-dir-in-usr file-in-unusual-dir embedded-library \
         >"$ofx/usr/share/lintian/overrides/fftbloom-openfx"
     package fftbloom-openfx graphics "$(needs "$ofx/usr/OFX/Plugins/fftbloom.ofx.bundle/Contents/Linux-x86-64/fftbloom.ofx")" \
         'Recommends: mesa-vulkan-drivers | vulkan-icd' <<C

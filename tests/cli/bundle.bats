@@ -153,7 +153,7 @@ PY
 }
 
 deb() { # FOLDER: makes a package in it
-    LIBDIR=/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH) install_to /usr "$1/root" && tests/deb.sh "$1/root" "$1" || return 1
+    LIBDIR=/usr/lib/$(dpkg-architecture -qDEB_HOST_MULTIARCH) install_to /usr "$1/root" && install_to /usr "$1/root" install-ofx && tests/deb.sh "$1/root" "$1" || return 1
 }
 
 @test "make deb: lintian finds nothing, the package has what is installed, and another time makes the same" {
@@ -165,7 +165,7 @@ deb() { # FOLDER: makes a package in it
         dpkg-deb --contents "$(echo "$TEST_TMP"/deb/$1_*.deb)" >"$TEST_TMP/contents"
         for f in "${@:2}"; do grep -q "$f\$" "$TEST_TMP/contents" || { echo "$1 has no $f"; return 1; }; done
     }
-    run lintian --allow-root --fail-on error,warning "$TEST_TMP"/deb/{fftbloom,libfftbloom0,libfftbloom-dev,python3-fftbloom}_*.deb
+    run lintian --allow-root --fail-on error,warning "$TEST_TMP"/deb/{fftbloom,libfftbloom0,libfftbloom-dev,fftbloom-openfx,python3-fftbloom}_*.deb
     echo "$output"
     [ "$status" -eq 0 ]
     [ -z "$output" ]
@@ -173,6 +173,7 @@ deb() { # FOLDER: makes a package in it
     has_files fftbloom ' ./usr/'{bin/fftbloom,share/man/man1/fftbloom.1.gz,share/doc/fftbloom/copyright,share/fftbloom/kernels/sunstar.json} \
         ' ./usr/'share/{bash-completion/completions/fftbloom,fftbloom/fftbloom.spdx}
     has_files libfftbloom0 /libfftbloom.so.0
+    has_files fftbloom-openfx ' ./usr/OFX/Plugins/fftbloom.ofx.bundle/Contents/'{Linux-x86-64/fftbloom.ofx,Resources/kernels/sunstar.json}
     # A link shows what it leads to behind its name.
     has_files libfftbloom-dev /usr/include/fftbloom.h '/libfftbloom.so.*' /pkgconfig/fftbloom.pc '/man3/libfftbloom.3.gz' /examples/bloom.c
     for f in "$TEST_TMP"/deb/*.deb; do dpkg-deb --extract "$f" "$TEST_TMP/deb/x"; done
@@ -184,7 +185,7 @@ deb() { # FOLDER: makes a package in it
     [ "$("$TEST_TMP/deb/x/usr/bin/fftbloom" --version)" = "$("$FFTBLOOM" --version)" ]
     # In another folder, too.
     deb "$TEST_TMP/another"
-    [ "$(ls "$TEST_TMP"/another/*.deb | wc -l)" -eq 4 ]
+    [ "$(ls "$TEST_TMP"/another/*.deb | wc -l)" -eq 5 ]
     for f in "$TEST_TMP"/another/*.deb; do cmp "$f" "$TEST_TMP/deb/$(basename "$f")"; done
 }
 
