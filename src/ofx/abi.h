@@ -13,19 +13,19 @@
 
 typedef int ofx_status;
 enum {
-    OFX_OK = 0,
-    OFX_FAILED = 1,
-    OFX_FATAL = 2,
-    OFX_UNKNOWN = 3,
-    OFX_MISSING_FEATURE = 4,
-    OFX_UNSUPPORTED = 5,
+    OFX_OK,
+    OFX_FAILED,
+    OFX_FATAL,
+    OFX_UNKNOWN,
+    OFX_MISSING_FEATURE,
+    OFX_UNSUPPORTED,
     OFX_MEMORY = 8,
-    OFX_BAD_HANDLE = 9,
-    OFX_BAD_INDEX = 10,
-    OFX_BAD_VALUE = 11,
-    OFX_YES = 12,
-    OFX_NO = 13,
-    OFX_DEFAULT = 14
+    OFX_BAD_HANDLE,
+    OFX_BAD_INDEX,
+    OFX_BAD_VALUE,
+    OFX_YES,
+    OFX_NO,
+    OFX_DEFAULT
 };
 
 typedef struct ofx_property_set *ofx_properties;
@@ -33,7 +33,6 @@ typedef struct ofx_effect *ofx_effect_handle;
 typedef struct ofx_clip *ofx_clip_handle;
 typedef struct ofx_param *ofx_param_handle;
 typedef struct ofx_param_set *ofx_params;
-typedef struct ofx_memory *ofx_memory_handle;
 
 typedef double ofx_time;
 typedef struct {
@@ -90,8 +89,6 @@ typedef struct {
     ofx_status (*get_strings)(ofx_properties, const char *name, int count, char **);
     ofx_status (*get_doubles)(ofx_properties, const char *name, int count, double *);
     ofx_status (*get_ints)(ofx_properties, const char *name, int count, int *);
-    ofx_status (*reset)(ofx_properties, const char *name);
-    ofx_status (*dimension)(ofx_properties, const char *name, int *count);
 } ofx_property_suite;
 
 #define OFX_SUITE_EFFECT "OfxImageEffectSuite"
@@ -105,10 +102,7 @@ typedef struct {
     ofx_status (*release_image)(ofx_properties image);
     ofx_status (*clip_region)(ofx_clip_handle, ofx_time, ofx_rect_d *);
     int (*abort)(ofx_effect_handle);
-    ofx_status (*memory_alloc)(ofx_effect_handle, size_t bytes, ofx_memory_handle *);
-    ofx_status (*memory_free)(ofx_memory_handle);
-    ofx_status (*memory_lock)(ofx_memory_handle, void **);
-    ofx_status (*memory_unlock)(ofx_memory_handle);
+    /* Memory follows, which nobody here uses, as nobody uses the ends of the suites below. */
 } ofx_effect_suite;
 
 #define OFX_SUITE_PARAM "OfxParameterSuite"
@@ -119,7 +113,6 @@ typedef struct {
     ofx_status (*properties)(ofx_param_handle, ofx_properties *);
     ofx_status (*value)(ofx_param_handle, ...);
     ofx_status (*value_at)(ofx_param_handle, ofx_time, ...);
-    /* Derivatives, integrals, keys and edits follow, which nobody here uses. */
 } ofx_param_suite;
 
 #define OFX_SUITE_MESSAGE "OfxMessageSuite" /* version 1 has the first member alone */

@@ -62,10 +62,14 @@ bool plate_open(plate *p, ofx_clip_handle clip, ofx_time time) {
     return false;
 }
 
+void plate_on(plate *p, void *data, ofx_rect_i at, int channels, int type) {
+    *p = (plate){.data = data, .at = at, .channels = channels, .type = type};
+    p->row = (ptrdiff_t)(at.x2 - at.x1) * pixel_bytes(p);
+}
+
 bool plate_new(plate *p, ofx_rect_i at, int channels, int type) {
-    *p = (plate){.at = at, .channels = channels, .type = type};
-    p->row = has_size(at) ? (at.x2 - at.x1) * pixel_bytes(p) : 0;
-    p->data = p->row ? calloc((size_t)(at.y2 - at.y1), (size_t)p->row) : NULL;
+    plate_on(p, NULL, at, channels, type);
+    if (has_size(at)) p->data = calloc((size_t)(at.y2 - at.y1), (size_t)p->row);
     return p->data != NULL;
 }
 

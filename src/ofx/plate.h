@@ -19,7 +19,8 @@ typedef struct {
 
 /* Opens an image of a clip; false: there is none, or none that can be used. */
 bool plate_open(plate *p, ofx_clip_handle clip, ofx_time time);
-/* Makes one of zeros. */
+/* Makes one of packed pixels that are there, or of zeros. */
+void plate_on(plate *p, void *data, ofx_rect_i at, int channels, int type);
 bool plate_new(plate *p, ofx_rect_i at, int channels, int type);
 void plate_close(plate *p);
 

@@ -152,23 +152,19 @@ static int32_t bring_window(job *j, fb_error *e) {
                          s->channels, m->channels, m->type,  j->masked, j->multiplied};
     memcpy(key.shape, shape, sizeof shape);
     memcpy(key.scale, (double[]){j->scale[0], j->scale[1], j->aspect}, sizeof key.scale);
-    plate all = {.at = j->frame};
+    plate all = {.data = NULL};
     keep_frame *f = keep_frame_find(&key);
     *e = (fb_error){0};
-    if (!f && (f = calloc(1, sizeof *f))) {
+    if (f) {
+        plate_on(&all, f->data, j->frame, o->channels, o->type);
+    } else if (!plate_new(&all, j->frame, o->channels, o->type) || !(f = calloc(1, sizeof *f))) {
+        plate_close(&all);
+        return e->code = FB_NO_MEMORY;
+    } else {
         memcpy(&f->key, &key, sizeof key);
         f->users = 1;
-        if (plate_new(&all, j->frame, o->channels, o->type) && make_frame(j, &all, e) == FB_OK) {
-            f->data = all.data;
-            keep_frame_put(f);
-        } else {
-            if (!e->code) e->code = FB_NO_MEMORY;
-            plate_close(&all);
-        }
-    } else if (f && plate_new(&all, (ofx_rect_i){0, 0, 1, 1}, o->channels, o->type)) {
-        free(all.data);
-        all.row *= j->frame.x2 - j->frame.x1;
-        all.at = j->frame, all.data = f->data;
+        f->data = all.data;
+        if (make_frame(j, &all, e) == FB_OK) keep_frame_put(f);
     }
     if (e->code == FB_OK) plate_copy(o, &all, j->window);
     keep_frame_give(f);
@@ -192,11 +188,8 @@ static int32_t bloom(job *j, fb_error *e) {
     j->session = keep_take(&j->look, j->scale[1], &j->going, e);
     if (j->session) {
         find_frame(j);
-        const ofx_rect_i o = j->output.at, f = j->frame;
-        const bool whole = plate_covers(&j->output, f) && !rect_empty(f) &&
-                           rect_common(j->window, f).x1 == f.x1 && !memcmp(&f, &o, sizeof f) &&
-                           !memcmp(&j->window, &f, sizeof f);
-        if (whole)
+        const ofx_rect_i f = j->frame;
+        if (!memcmp(&f, &j->output.at, sizeof f) && !memcmp(&f, &j->window, sizeof f))
             make_frame(j, &j->output, e);
         else
             bring_window(j, e);

@@ -117,12 +117,6 @@ static ofx_status get_int(ofx_properties s, const char *name, int i, int *v) {
     if (is == OFX_OK) *v = (int)d;
     return is;
 }
-static ofx_status dimension(ofx_properties s, const char *name, int *n) {
-    rig_property *p = find(s, name);
-    *n = p ? p->count : 0;
-    return p ? OFX_OK : OFX_UNKNOWN;
-}
-
 /* --- pictures --------------------------------------------------------------------------------- */
 
 static int sample_bytes(pic_type t) {
@@ -343,8 +337,7 @@ static const void *fetch(ofx_properties h, const char *name, int version) {
                                                 .get_pointer = get_pointer,
                                                 .get_string = get_string,
                                                 .get_double = get_double,
-                                                .get_int = get_int,
-                                                .dimension = dimension};
+                                                .get_int = get_int};
     static const ofx_effect_suite EFFECT = {.properties = effect_properties,
                                             .params = effect_params,
                                             .define_clip = define_clip,
