@@ -5,6 +5,7 @@ import collections
 import concurrent.futures
 import ctypes
 import dataclasses
+import math
 from ctypes import byref, sizeof
 from typing import Any, Deque, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
@@ -110,6 +111,8 @@ class Bloom:
                    of these, for each image of a batch
     tint           what the glare of R, G and B is multiplied with, such as (1, 0.5, 0); that of other channels is
                    multiplied with the tint's luminance
+    core           the light of the kernel within this many taps stays in its pixel; "auto": as far as the kernel's
+                   tail does not go
     tolerance      the promised relative error of a pixel
     threshold      only light above this is spread; 0: all of it
     knee           how softly that begins
@@ -141,8 +144,8 @@ class Bloom:
 
     def __init__(self, kernel: Any, *, axes: Optional[Sequence[int]] = None,
                  channel_axis: Union[int, str, None] = "auto", padding: Union[str, Tuple[str, str]] = "mirror",
-                 amount: Any = 1.0, tint: Optional[Sequence[float]] = None, tolerance: float = 1e-3,
-                 threshold: float = 0.0, knee: float = 0.0,
+                 amount: Any = 1.0, tint: Optional[Sequence[float]] = None, core: Union[str, float] = 0.0,
+                 tolerance: float = 1e-3, threshold: float = 0.0, knee: float = 0.0,
                  kernel_scale: float = 1.0, kernel_turn: float = 0.0,
                  kernel_center: Union[str, Tuple[float, float]] = "middle",
                  normalize: str = "luminance", correlate: bool = False, precision: str = "auto", nan: str = "error",
@@ -169,6 +172,7 @@ class Bloom:
                 raise Error("tint is %r; it has three numbers, for R, G and B, and not all are 0" % (tint,),
                             Code.BAD_SETTING, "tint")
             s.tint[:] = [_number("tint", v) for v in tint]
+        s.core = math.nan if core == "auto" else _number("core", core)
         s.kernel_scale, s.correlate = _number("kernel_scale", kernel_scale), bool(correlate)
         s.kernel_turn = _number("kernel_turn", kernel_turn)
         s.verify = whole("verify", verify, 2 ** 32 - 1, Code.BAD_SETTING)
@@ -345,6 +349,7 @@ class Bloom:
                  "normalize " + _WORDS["normalize"][self._normalize], "tolerance %g" % s.tolerance,
                  "precision " + _WORDS["precision"][s.precision]]
         words += ["tint %g,%g,%g" % tuple(s.tint)] * any(s.tint)
+        words += ["core auto" if math.isnan(s.core) else "core %g" % s.core] * (s.core != 0)
         words += ["threshold %g" % s.threshold] * (s.threshold > 0) + ["emit " + _WORDS["emit"][s.emit]] * (s.emit > 0)
         return "<fftbloom.Bloom of %s>" % ", ".join(words)
 

@@ -68,7 +68,8 @@ class FbSettings(ctypes.Structure):
                 ("threshold", c_double), ("knee", c_double), ("kernel_scale", c_double), ("center_x", c_double),
                 ("center_y", c_double), ("kernel_center", c_int32), ("normalize", c_int32), ("correlate", c_int32),
                 ("padding_x", c_int32), ("padding_y", c_int32), ("precision", c_int32), ("nan", c_int32),
-                ("half_overflow", c_int32), ("alpha", c_int32), ("emit", c_int32), ("tint", c_double * 3), ("kernel_turn", c_double)]
+                ("half_overflow", c_int32), ("alpha", c_int32), ("emit", c_int32), ("tint", c_double * 3),
+                ("kernel_turn", c_double), ("core", c_double)]
 
 
 class FbImage(ctypes.Structure):

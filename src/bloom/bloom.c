@@ -41,8 +41,11 @@ void bloom_tint(double to[PSF_CHANNELS], const bloom_settings *s, uint32_t chann
 }
 
 kernel_use bloom_kernel_use(const bloom_settings *s) {
-    return (kernel_use){
-        s->kernel, s->kernel_relative, s->pixel_aspect, {s->border[PLAN_X], s->border[PLAN_Y]}};
+    return (kernel_use){s->kernel,
+                        s->kernel_relative,
+                        s->pixel_aspect,
+                        {s->border[PLAN_X], s->border[PLAN_Y]},
+                        s->core};
 }
 
 /* --- opening -------------------------------------------------------------------------------- */

@@ -3,6 +3,7 @@
 #include "base/host.h"
 #include "base/log.h"
 #include "bloom/promise/accuracy.h"
+#include "kernel/psf_core.h"
 #include "math/border.h"
 #include "math/lengths.h"
 
@@ -117,7 +118,7 @@ static bool correlate(double *to, double *error, const gradient *g, const halves
         .normalize = PSF_NONE, .center = PSF_AT, .correlate = true, .size = 1, .wide = 1};
     s.precision = PRECISION_FLOAT64;
     s.tolerance = 1;
-    s.sharpen = s.threshold = s.knee = 0;
+    s.sharpen = s.core = s.threshold = s.knee = 0;
     memset(s.tint, 0, sizeof s.tint);
     s.mask = s.emit_layer = NULL;
     s.verify = 0, s.cache_size = 0;
@@ -199,6 +200,8 @@ bool gradient_add(gradient *g, const gradient_image *is, err *e) {
             for (size_t i = 0; i < n; i++) own[i] *= i == middle ? 1 : tint[c];
             error *= fmax(1, tint[c]);
         }
+        for (size_t i = 0; g->kernel.core > 0 && i < n; i++) /* all of it stays in its pixel */
+            if (psf_core_has(&g->kernel, i, g->kernel.core)) own[n - 1 - i] = own[middle];
         for (uint32_t k = 0; ok && k < g->kernel.channels; k++) {
             const double share = share_of(g, is, c, k);
             for (size_t i = 0; i < n; i++) g->plane[k][i] += share * own[n - 1 - i];

@@ -4,9 +4,9 @@
  * tap q of the scaled kernel is amount times the sum over all pixels p of y(p) * x(p - (q -
  * centre)): the correlation of the two, at as many shifts as there are taps. The engine makes it:
  * the image, as its border continues it, is spread by y as if y were the kernel, on a circle as
- * long as both need. A tint multiplies what each channel gives to all taps but the middle one. What
- * normalisation does to the taps follows by the chain rule, once for all
- * images. docs/math.md, "The gradient by the kernel", has the formulas. */
+ * long as both need. A tint multiplies what each channel gives to all taps but the middle one, and
+ * all taps of a core count as the middle one. What normalisation does to the taps follows by the
+ * chain rule, once for all images. docs/math.md, "The gradient by the kernel", has the formulas. */
 #ifndef BLOOM_GRADIENT_H
 #define BLOOM_GRADIENT_H
 

@@ -27,6 +27,7 @@ typedef struct {
     bool kernel_relative; /* kernel.size counts image heights, not pixels */
     double pixel_aspect;  /* of the image, for the kernel's shape; NaN: as it says itself. 0: off */
     double sharpen;       /* 0 .. 1 */
+    double core;          /* as kernel_use has it */
     double tint[3];       /* what the glare of R, G and B is multiplied with; zeros: 1 */
     double tolerance;     /* 1e-3 */
     uint32_t verify;      /* number of pixels to recompute directly; 0: none */

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "image/format.h"
 #include "image/layers.h"
+#include "kernel/psf_core.h"
 #include "kernel/spectrum_file.h"
 
 #include <math.h>
@@ -257,10 +258,19 @@ static bool make_or_take(psf *to, const kernel_source *k, const kernel_use *use,
     return ok;
 }
 
+/* Folds the core that is asked for. */
+static bool fold(psf *k, double radius, err *e) {
+    k->core = radius;
+    if (isnan(radius) && !psf_core_radius(&k->core, k, e)) return false;
+    if (k->core > 0) psf_core_fold(k, k->core);
+    return true;
+}
+
 bool kernel_source_psf(psf *to, const kernel_source *k, const kernel_use *use,
                        const kernel_need *need, double full[PSF_CHANNELS], err *e) {
     psf made = {0}, cropped;
-    bool ok = make_or_take(&made, k, use, need, e) && fit_channels(&made, k, need->channels, e);
+    bool ok = make_or_take(&made, k, use, need, e) && fold(&made, use->core, e) &&
+              fit_channels(&made, k, need->channels, e);
     for (uint32_t c = 0; ok && full && c < made.channels; c++)
         full[c] = made.scale[c] * made.sum[c];
     /* With zero borders, taps that reach no pixel would only make the transforms longer. */

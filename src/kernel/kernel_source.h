@@ -45,6 +45,8 @@ typedef struct {
     bool relative;       /* options.size counts image heights, not pixels */
     double aspect;       /* of the image's pixels; NaN: as it says itself. 0: none is asked for */
     plan_border border[PLAN_AXES];
+    double core; /* taps within this radius stay in their pixel: psf_core.h; 0: none but the middle
+                    one. NaN: the radius is psf_core_radius */
 } kernel_use;
 
 /* The image that a kernel is needed for. */

@@ -373,6 +373,18 @@ bool lint_has_background(const lint *l) {
     return !l->flat && l->background > 0 && l->background_share > 0.01 && fabs(l->slope) < 0.5;
 }
 
+bool lint_core(lint *l, const psf_planes *in, err *e) {
+    psf k;
+    err why = {0};
+    const psf_options how = {.center = l->corner ? PSF_CORNER : PSF_MIDDLE};
+    if (!psf_make(&k, in, &how, &why)) return why.code != ERR_MEMORY || (*e = why, false);
+    const bool ok = psf_core_radius(&l->core, &k, e);
+    for (uint32_t c = 0; c < l->channels && c < k.channels; c++)
+        l->split[c] = psf_core_split(&k, c, l->core);
+    psf_free(&k);
+    return ok;
+}
+
 /* --- a glance --------------------------------------------------------------------------------- */
 
 /* Returns whether the taps of a channel have anything that needs a closer look: a middle that is

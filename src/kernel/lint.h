@@ -8,7 +8,7 @@
 #define KERNEL_LINT_H
 
 #include "base/err.h"
-#include "kernel/psf.h"
+#include "kernel/psf_core.h"
 
 enum { LINT_CHANNELS = 4 };
 
@@ -66,10 +66,18 @@ typedef struct {
     bool eight_bit, not_decoded;
     bool half;          /* every tap is a half float */
     double half_coarse; /* share of the light in taps for which half floats have 4 bits or fewer */
+
+    /* --- core and tail: lint_core fills this in --- */
+    double core; /* the radius of psf_core_radius; 0: not known */
+    psf_split split[LINT_CHANNELS];
 } lint;
 
 /* Measures the first LINT_CHANNELS planes. Fails only when there is no memory. */
 bool lint_kernel(lint *l, const psf_planes *in, err *e);
+
+/* Finds the core of a kernel that was measured, normalised as a run has it unless told otherwise.
+ * One that cannot be normalised has none. Fails only when there is no memory. */
+bool lint_core(lint *l, const psf_planes *in, err *e);
 
 /* Returns true if all taps share some light. In a flat kernel, or a box that fills its taps, that
  * light is the kernel itself. */

@@ -192,6 +192,11 @@ void kernel_words(const char *path, const lint *l, text *to) {
              "  glare     %.3g %% in the middle of a black disc %.0f taps across, on white (ISO "
              "9358)\n",
              100 * l->glare, l->glare_disc);
+    if (l->core > 0) text_add(to, "  core      within %g taps (--core auto):", l->core);
+    for (uint32_t c = 0; l->core > 0 && c < l->channels; c++)
+        text_add(to, "%s %.4g in it, %.4g in the tail", c ? ";" : "", l->split[c].core,
+                 l->split[c].tail);
+    if (l->core > 0) text_add(to, "\n");
     for (int i = 0; i < n; i++) {
         warnings += found[i].warning;
         text_add(to, "%s: %s\n", found[i].warning ? "warning" : "note", found[i].words);
@@ -242,6 +247,13 @@ void kernel_json(const char *path, const lint *l, text *to) {
     json_bool(&j, "eight_bit", l->eight_bit);
     json_bool(&j, "not_decoded", l->not_decoded);
     json_bool(&j, "half", l->half);
+    json_real(&j, "core_radius", 9, l->core);
+    for (int tail = 0; tail < 2; tail++) {
+        double of[LINT_CHANNELS];
+        for (uint32_t c = 0; c < l->channels; c++)
+            of[c] = tail ? l->split[c].tail : l->split[c].core;
+        json_reals(&j, tail ? "tail_sum" : "core_sum", 9, of, l->channels);
+    }
     json_list(&j, "findings");
     for (int i = 0; i < n; i++) {
         json_object(&j, NULL);

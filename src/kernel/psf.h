@@ -69,6 +69,7 @@ typedef struct {
     double scale[PSF_CHANNELS]; /* normalisation: value = scale[c] * tap */
     double sum[PSF_CHANNELS];   /* of the taps, before scaling, in double */
     psf_options made;           /* what it was made with, no zeros standing for defaults */
+    double core; /* the radius within which it is folded (psf_core.h); 0: it is not */
 } psf;
 
 /* A kernel's taps in double, [channel][y][x]. */

@@ -178,6 +178,8 @@ typedef struct fb_settings {
     int32_t emit;                 /* what fb_image.emit receives */
     double tint[3]; /* what the glare of R, G and B is multiplied with; zeros stand for 1 each */
     double kernel_turn; /* degrees, clockwise; 0 */
+    double core; /* taps within this radius stay in their pixel; 0: the middle one alone; NaN: the
+                    radius from which on the kernel falls off as its tail does */
 } fb_settings;
 
 /* Fills in the defaults, which are the first words above. size: sizeof(fb_settings). */

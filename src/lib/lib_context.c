@@ -26,7 +26,7 @@ static const char *const SETTING[] = {
     "verify",   "amount",        "tolerance",   "threshold", "knee",      "kernel_scale",
     "center_x", "center_y",      "normalize",   "correlate", "padding_x", "padding_y",
     "padding",  "kernel_center", "precision",   "nan",       "alpha",     "half_overflow",
-    "emit",     "tint",          "kernel_turn",
+    "emit",     "tint",          "kernel_turn", "core",
 };
 
 static bool is_word(char c) {

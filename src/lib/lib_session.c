@@ -1,4 +1,5 @@
 #include "base/log.h"
+#include "kernel/psf_core.h"
 #include "lib/lib.h"
 
 #include <math.h>
@@ -35,6 +36,7 @@ static bool check(const fb_settings *s, err *e) {
            check_number("tint", s->tint[0], 0, 1000, e) &&
            check_number("tint", s->tint[1], 0, 1000, e) &&
            check_number("tint", s->tint[2], 0, 1000, e) &&
+           (isnan(s->core) || check_number("core", s->core, 0, PSF_CORE_MOST, e)) &&
            check_word("kernel_center", s->kernel_center, FB_CENTER_AT, e) &&
            check_word("normalize", s->normalize, FB_NORMALIZE_NONE, e) &&
            check_word("correlate", s->correlate, 1, e) &&
@@ -69,6 +71,7 @@ bloom_settings lib_settings(const fb_context *c, const fb_settings *s) {
     b.verify = s->verify;
     b.threshold = s->threshold;
     memcpy(b.tint, s->tint, sizeof b.tint);
+    b.core = s->core;
     b.knee = s->knee;
     b.nan = BAD[s->nan];
     b.half_overflow = s->half_overflow == FB_OVERFLOW_ERROR ? OVERFLOW_ERROR : OVERFLOW_CLAMP;

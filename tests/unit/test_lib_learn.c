@@ -96,6 +96,7 @@ TEST(the_gradient_by_the_kernel_is_its_slope) {
         l->set.center_x = 1, l->set.center_y = 4;
         if (i % 4 == 2)
             memcpy(l->set.tint, (double[]){0.5, 1.5, i % 8 ? 0 : 2}, sizeof l->set.tint);
+        if (i % 5 == 3) l->set.core = 1 + i % 2 * 0.5;
         check_gradient(l);
         end(l);
     }

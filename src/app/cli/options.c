@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "engine/engine.h"
+#include "kernel/psf_core.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -151,6 +152,14 @@ const option OPTIONS[] = {
     {"correlate", OPTION_BOOL, SECTION_KERNEL, SPREAD, AT(bloom.kernel.correlate),
      .rank = RANK_EXPERT, .preset = "false",
      .help = "Rotate the kernel by 180 degrees, as tools that correlate do."},
+    {"core", OPTION_FLOAT, SECTION_KERNEL, IMAGE, AT(bloom.core), .value = "R", .min = 0,
+     .max = PSF_CORE_MOST, .words = WORDS("auto", "off"), .preset = "off",
+     .help =
+         "Spread only the glare: light within R taps of the kernel's centre stays in its pixel. "
+         "auto finds where the kernel begins to fall off as its tail does.",
+     .about = "An image that a lens has made is soft already; the kernel without its core does not "
+              "soften it again. What deglare takes away with some core, apply gives back with the "
+              "same one (docs/deglare.md)."},
     {"spectrum", OPTION_ENUM, SECTION_KERNEL, IMAGE, AT(bloom.spectrum), .rank = RANK_EXPERT,
      .words = WORDS("resampled", "exact"), .preset = "resampled",
      .help = "How to get the kernel's spectrum at the image's size: resampled from the cached one, "

@@ -25,6 +25,8 @@ int kernel_check(cli *c, text *out, err *e) {
     kernel_source in = {0};
     ticker *told = ticker_open("kernel check");
     bool ok = kernel_load(&in, &l, c, path, e);
+    const psf_planes taps = kernel_source_planes(&in);
+    ok = ok && lint_core(&l, &taps, e);
     ticker_close(&told);
     kernel_source_free(&in);
     if (!ok) return 0;

@@ -1,0 +1,33 @@
+/* psf_core.h - splits a kernel at a radius into core and tail.
+ *
+ * The core is the light that a lens, sharp as it is, leaves within some taps of its place; the tail
+ * is its glare. A kernel whose core is folded has the core's sum as its centre tap, and zeros
+ * around: what blooms by it spreads the tail alone, and all that is known of a kernel (its hash,
+ * spectrum, ledger and bounds) is then that of the folded one. docs/math.md, "Taking glare away",
+ * says what for. */
+#ifndef KERNEL_PSF_CORE_H
+#define KERNEL_PSF_CORE_H
+
+#include "kernel/psf.h"
+
+#define PSF_CORE_MOST 8192.0
+
+/* Finds the radius from which on the kernel falls off as its tail does: the smallest one, at least
+ * 1, from which on the log-log slope of its rings (a ring and those up to twice as far) stays
+ * within a fifth of that of the outer third. Where a tail fades out at the kernel's border, that
+ * third ends before the fade. */
+bool psf_core_radius(double *radius, const psf *k, err *e);
+
+/* Returns whether tap i of a channel lies within the radius. */
+bool psf_core_has(const psf *k, size_t i, double radius);
+/* Moves what lies within the radius into the centre tap. Sums and scale stay. */
+void psf_core_fold(psf *k, double radius);
+
+/* What a channel keeps in its place, and the sum of its tail's magnitudes: of the scaled taps, for
+ * an amount of 1. */
+typedef struct {
+    double core, tail;
+} psf_split;
+psf_split psf_core_split(const psf *k, uint32_t channel, double radius);
+
+#endif
