@@ -501,10 +501,10 @@ bench-fft-peers: $(FFTLAB)
 	@$(MAKE) --no-print-directory $(BUILD)/fft_vkfft || echo "VkFFT cannot be built here"
 	@$(LAB)/peers.sh $(BUILD) $(SIZES)
 
-# The Python module beside scipy; ROUNDS=N.
+# The Python module beside scipy, torch and OpenCV; PARTS="512 1080p 4k batch threads call" are all.
 .PHONY: bench-python
 bench-python: $(SO)
-	@LIBFFTBLOOM=$(CURDIR)/$< PYTHONPATH=python /usr/bin/python3 tests/bench/python.py $(ROUNDS)
+	@LIBFFTBLOOM=$(CURDIR)/$< PYTHONPATH=python /usr/bin/python3 tests/bench/python.py $(PARTS)
 
 # The CPU engine beside plain programs with FFTW and, with DUCC=FOLDER of its sources, with ducc0 built for
 # this machine; ROUNDS=N.

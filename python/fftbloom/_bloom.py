@@ -139,7 +139,7 @@ class Bloom:
     within the range of float32.
 
     Calls may be made from several threads at the same time; Python's lock is free while the library works. A
-    forked process needs a Bloom of its own.
+    forked process opens the Bloom again when it uses it.
     """
 
     def __init__(self, kernel: Any, *, axes: Optional[Sequence[int]] = None,
@@ -202,7 +202,7 @@ class Bloom:
         handles = kernel._handles
         if self._scaled:
             handles, s.normalize = scaled(kernel)._handles, _word("normalize", "none")
-        return [Handle("session", lib.fb_session_open, h.get(), byref(s)) for h in handles]
+        return [Handle("session", lib.fb_session_open, h, FbSettings.from_buffer_copy(s)) for h in handles]
 
     def __call__(self, image: Any, *, out: Any = None, mask: Any = None, beside: bool = False,
                  report: bool = False) -> Any:

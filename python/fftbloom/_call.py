@@ -5,8 +5,9 @@ import ctypes
 import enum
 import logging
 import os
+import threading
 from ctypes import POINTER, byref, c_char, c_char_p, c_double, c_int32, c_size_t, c_ssize_t, c_uint32, c_uint64, c_void_p
-from typing import Any, Optional
+from typing import Any, Optional, Tuple
 
 
 class Code(enum.Enum):
@@ -160,33 +161,47 @@ def log_level() -> int:
 
 # --- handles ---------------------------------------------------------------------------------------
 
-# A forked process has none of the threads of a context. So handles that were made before the fork are
-# refused there, and not closed.
+# A forked process has none of the threads of a context. So it makes its handles again, when they are used, and does
+# not close those that were made before the fork.
 _generation = 0
+_opening = threading.RLock()
 
 
 def _forked() -> None:
-    global _generation
-    _generation += 1
+    global _generation, _opening
+    _generation, _opening = _generation + 1, threading.RLock()
 
 
 os.register_at_fork(after_in_child=_forked)
 
 
 class Handle:
-    """A handle of the library, which is closed with the last reference to it."""
+    """A handle of the library, which is closed with the last reference to it.
+
+    arguments  of the opener; handles among them stand for what they point to. A forked process opens by them again
+    """
 
     def __init__(self, what: str, opener: Any, *arguments: Any) -> None:
         self._pointer: Optional[c_void_p] = None
-        self._what, self._made, pointer = what, _generation, c_void_p()
-        call(opener, byref(pointer), *arguments)
-        self._pointer = pointer
+        self._opener = opener
+        self.kept: Any = None
+        self.arguments: Optional[Tuple[Any, ...]] = arguments
+        self._open()
         self._close = getattr(lib, "fb_%s_close" % what)
+
+    def _open(self) -> None:
+        if self.arguments is None:
+            raise Error("this kernel was made before the process forked, and not by os.fork: make another one")
+        pointer = c_void_p()
+        given = [a.get() if isinstance(a, Handle) else a for a in self.arguments]
+        call(self._opener, byref(pointer), *given)
+        self._pointer, self._made = pointer, _generation
 
     def get(self) -> c_void_p:
         if self._made != _generation:
-            raise Error("this %s was made before the process forked: make another one in each process, or start "
-                        "processes by the method 'spawn'" % {"session": "Bloom"}.get(self._what, self._what.title()))
+            with _opening:
+                if self._made != _generation:
+                    self._open()
         return self._pointer  # type: ignore[return-value]
 
     def __del__(self) -> None:

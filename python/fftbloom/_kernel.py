@@ -7,6 +7,7 @@ import json
 import operator
 import os
 import threading
+import weakref
 from ctypes import byref, c_uint32, sizeof
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
@@ -106,6 +107,12 @@ def common_context(messages: bool = True) -> Context:
 
 # --- kernel ----------------------------------------------------------------------------------------
 
+def size_of(handle: Handle) -> Tuple[int, int, int]:
+    size = c_uint32(), c_uint32(), c_uint32()
+    lib.fb_kernel_size(handle.get(), *map(byref, size))
+    return size[0].value, size[1].value, size[2].value
+
+
 class Kernel:
     """A point spread function: the picture of one point of light. It never changes.
 
@@ -124,7 +131,7 @@ class Kernel:
                  channel_axis: Union[int, str, None] = "auto", context: Optional[Context] = None) -> None:
         if isinstance(source, (str, os.PathLike)):
             context = context or common_context()
-            self._set("f", [Handle("kernel", lib.fb_kernel_open, context._handle.get(), os.fsencode(source))], context, source)
+            self._set("f", [Handle("kernel", lib.fb_kernel_open, context._handle, os.fsencode(source))], context, source)
             return
         every = kernels_of(source, axes, channel_axis, context)
         if len(every) != 1:
@@ -153,16 +160,15 @@ class Kernel:
             raise Error("the recipe %r cannot be written as JSON: %s" % (recipe, e), Code.BAD_DATA) from None
         kernel = cls.__new__(cls)
         context = context or common_context()
-        kernel._set("f", [Handle("kernel", lib.fb_kernel_make, context._handle.get(), words.encode())], context)
+        kernel._set("f", [Handle("kernel", lib.fb_kernel_make, context._handle, words.encode())], context)
         return kernel
 
     def _set(self, letter: str, handles: List[Handle], context: Context, source: Any = None) -> None:
-        size = c_uint32(), c_uint32(), c_uint32()
-        lib.fb_kernel_size(handles[0].get(), *map(byref, size))
-        channels = size[2].value if len(handles) == 1 else len(handles)
+        w, h, channels = size_of(handles[0])
+        channels = channels if len(handles) == 1 else len(handles)
         self._format, self._handles, self._context, self._source = letter, handles, context, source
         #: (h, w) of a grey kernel, (h, w, C) of another
-        self.shape: Tuple[int, ...] = (size[1].value, size[0].value) + ((channels,) if channels > 1 else ())
+        self.shape: Tuple[int, ...] = (h, w) + ((channels,) if channels > 1 else ())
 
     def check(self) -> List[str]:
         """Returns what the linter finds in the kernel: sentences on what is wrong and what to do; []: nothing.
@@ -223,6 +229,23 @@ class Kernel:
         return "<div>%s<br>%s</div>" % (html.escape(repr(self)), _picture.svg(self._values(), self.shape))
 
 
+# Kernels of arrays, with the letter of their numbers. A process that is forked needs their taps.
+_copies: weakref.WeakKeyDictionary[Handle, Tuple[Handle, str]] = weakref.WeakKeyDictionary()
+
+
+def _before_fork() -> None:
+    while _copies:
+        handle, (context, letter) = _copies.popitem()
+        w, h, n = size_of(handle)
+        handle.kept = Pixels(make((h, w, n), letter), "taps", True)
+        planes = pack(handle.kept.images(Layout(0, 1, 2, ()))[0])
+        call(lib.fb_kernel_taps, handle.get(), planes)
+        handle.arguments = (context, w, h, n, planes)
+
+
+os.register_at_fork(before=_before_fork)
+
+
 def _kernel_again(values: bytes, letter: str, shape: Tuple[int, ...]) -> Kernel:
     return Kernel(memoryview(values).cast("B").cast(letter, shape))
 
@@ -239,12 +262,16 @@ def kernels_of(source: Any, axes: Optional[Sequence[int]], channel_axis: Union[i
     layout = Layout.of(pixels.shape, axes, channel_axis, "the kernel")
     for planes in pixels.images(layout):
         groups = [planes] if len(planes) in (1, 3) else [[p] for p in planes]
-        handles = [Handle("kernel", lib.fb_kernel_copy, context._handle.get(), pixels.shape[layout.x],
+        handles = [Handle("kernel", lib.fb_kernel_copy, context._handle, pixels.shape[layout.x],
                           pixels.shape[layout.y], len(g), pack(g)) for g in groups]
+        letter = "d" if pixels.format == "d" else "f"
+        for handle in handles:
+            handle.arguments = None  # the array may change, or go
+            _copies[handle] = context._handle, letter
         if not handles:
             raise Error("the kernel has the shape %s, and no channels" % (pixels.shape,))
         kernel = Kernel.__new__(Kernel)
-        kernel._set("d" if pixels.format == "d" else "f", handles, context)
+        kernel._set(letter, handles, context)
         made.append(kernel)
     return made
 

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""python.py [ROUNDS]: the Python module beside scipy, on two threads, in turn: CPU and wall time of a set of images, and
-what a call costs beside its work. Needs LIBFFTBLOOM and PYTHONPATH, as `make bench-python` sets them.
+"""python.py [PART...]: the Python module beside scipy, torch and OpenCV: CPU time (user and system) of a grey image or a
+batch, in milliseconds. Needs LIBFFTBLOOM and PYTHONPATH, as `make bench-python` sets them. Parts: 512, 1080p, 4k (one
+frame, one thread), batch (32 frames of 512 and 1080p), threads (all of the machine's), call; without one, all.
 
-Images are R G B in float32 with some lights, the kernel has 256 x 256 taps in three channels, borders are zero.
-"fftconvolve" is scipy.signal.fftconvolve; "spectrum kept" is what a careful user writes with scipy.fft: real
-transforms at the next fast length, and the kernel's spectrum made once.
+"once" convolves a frame with a kernel that is new: fb.convolve, scipy's fftconvolve and oaconvolve, OpenCV's filter2D,
+torch's conv2d (the smallest case) and its FFT. "kept" has the kernel ready: Bloom, and real FFTs at the next fast length with
+the kernel's spectrum made before, of scipy and torch. Borders are zero, results have the size of the image. The time
+of a library is that of its fastest way; the ratio is ours to the fastest of the others. Each number is the median of
+three rounds in turn, after one that does not count. cupy needs a GPU, and is not here.
 """
+import os
 import statistics
 import sys
 import time
@@ -16,72 +20,124 @@ import scipy.signal
 
 import fftbloom as fb
 
-TAPS, THREADS = 256, 2
+try:
+    import cv2
+except ImportError:
+    cv2 = None
+try:
+    import torch
+except ImportError:
+    torch = None
+
+SIZES = {"512": (512, 512), "1080p": (1080, 1920), "4k": (2160, 3840)}
+TAPS, ROUNDS = (33, 65, 129, 257, 513, 1025), 3
 rng = np.random.default_rng(1)
-kernel = rng.random((TAPS, TAPS, 3)) ** 8
-kernel = (kernel / kernel.sum(axis=(0, 1))).astype("f4")
-context = fb.Context(device="cpu", threads=THREADS)
-bloom = fb.Bloom(kernel, padding="zero", normalize="none", context=context)
 
 
-def scene(height, width):
-    x = rng.random((height, width, 3)).astype("f4")
-    x[rng.integers(0, height, 40), rng.integers(0, width, 40)] = 500
-    return x
+def sizes_of(h, w, taps):
+    return [scipy.fft.next_fast_len(n + taps - 1, real=True) for n in (h, w)]
 
 
-def by_fftconvolve(images):
-    # "same" starts at (n - 1) // 2 and we at n // 2; the work is the same.
-    return [scipy.signal.fftconvolve(x, kernel, "same", axes=(0, 1)) for x in images]
+def ways(x, kernel, context):
+    """Returns the ways to convolve frames: what it is about and the library, and the work."""
+    h, w = x.shape[-2:]
+    taps = kernel.shape[0]
+    size, c = sizes_of(h, w, taps), taps // 2
+    stack, axes = kernel.reshape((1,) * (x.ndim - 2) + kernel.shape), (-2, -1)
+    b = fb.Bloom(kernel, axes=axes, channel_axis=None, normalize="none", padding="zero", context=context)
+    spectrum = scipy.fft.rfft2(kernel, size)
+
+    def cut(y):
+        return y[..., c:c + h, c:c + w]
+
+    found = {
+        ("once", "fftbloom"): [lambda: fb.convolve(x, stack, "same", axes=axes, context=context)],
+        ("once", "scipy"): [lambda: scipy.signal.fftconvolve(x, stack, "same", axes=axes),
+                            lambda: scipy.signal.oaconvolve(x, stack, "same", axes=axes)],
+        ("kept", "fftbloom"): [lambda: b(x)],
+        ("kept", "scipy"): [lambda: cut(scipy.fft.irfft2(scipy.fft.rfft2(x, size) * spectrum, size))]}
+    if torch:
+        t, k = torch.from_numpy(x), torch.from_numpy(kernel)
+        ts = torch.fft.rfft2(k, size)
+        weights = k.flip(0, 1)[None, None].contiguous()
+        found["once", "torch"] = [lambda: cut(torch.fft.irfft2(torch.fft.rfft2(t, size) * torch.fft.rfft2(k, size), size))]
+        if taps <= 33 and x.size <= 512 * 512:  # it takes gigabytes and minutes for more
+            found["once", "torch"].append(
+                lambda: torch.nn.functional.conv2d(t.reshape(-1, 1, h, w), weights, padding=c))
+        found["kept", "torch"] = [lambda: cut(torch.fft.irfft2(torch.fft.rfft2(t, size) * ts, size))]
+    if cv2:
+        turned = np.ascontiguousarray(kernel[::-1, ::-1])
+        found["once", "OpenCV"] = [lambda: [cv2.filter2D(f, -1, turned, borderType=cv2.BORDER_CONSTANT)
+                                            for f in x.reshape(-1, h, w)]]
+    want = found["kept", "scipy"][0]()
+    for key, all_ways in found.items():
+        for way in all_ways:
+            assert np.abs(np.asarray(way()).reshape(x.shape) - want).max() < 1e-4 * want.max(), key
+    return found
 
 
-def keeps_spectrum(height, width):
-    size = [scipy.fft.next_fast_len(n + TAPS - 1, real=True) for n in (height, width)]
-    spectrum = scipy.fft.rfft2(kernel, size, axes=(0, 1))
-    h = TAPS // 2
-
-    def work(images):
-        return [scipy.fft.irfft2(scipy.fft.rfft2(x, size, axes=(0, 1)) * spectrum, size,
-                                 axes=(0, 1))[h:h + height, h:h + width] for x in images]
-
-    return work
-
-
-def measure(ways, images, rounds):
-    times = {name: [] for name in ways}
-    for _ in range(rounds + 1):
-        for name, work in ways.items():
-            cpu, wall = time.process_time(), time.perf_counter()
-            work(images)
-            times[name].append((time.process_time() - cpu, time.perf_counter() - wall))
-    return {name: [statistics.median(v) for v in zip(*t[1:])] for name, t in times.items()}
+def measure(found):
+    times = {(key, i): [] for key, all_ways in found.items() for i in range(len(all_ways))}
+    for _ in range(ROUNDS):
+        for key, i in times:
+            start = time.process_time()
+            found[key][i]()
+            times[key, i].append(time.process_time() - start)
+    best = {}
+    for (key, _), t in times.items():
+        best[key] = min(best.get(key, 1e9), 1e3 * statistics.median(t))
+    return best
 
 
-def main(rounds):
-    print("numpy %s, scipy %s, fftbloom %s" % (np.__version__, scipy.__version__, fb.__version__))
-    for count, height, width in (100, 512, 512), (20, 1080, 1920):
-        images = [scene(height, width) for _ in range(count)]
-        kept = keeps_spectrum(height, width)
-        ways = {"fftconvolve": by_fftconvolve, "spectrum kept": kept, "a call each": lambda xs: [bloom(x) for x in xs],
-                "map": lambda xs: list(bloom.map(xs))}
-        off = np.abs(bloom(images[0]) - kept(images[:1])[0]).max()
-        with scipy.fft.set_workers(THREADS):
-            found = measure(ways, images, rounds)
-        best = min(found["fftconvolve"][0], found["spectrum kept"][0])
-        print("%d images of %d x %d, largest difference to scipy %.2g" % (count, width, height, off))
-        for name, (cpu, wall) in found.items():
-            print("  %-14s %7.2f s CPU (%.2f of scipy's better one) %7.2f s wall" % (name, cpu, cpu / best, wall))
-    x = scene(64, 64)
-    small = fb.Bloom(kernel[96:160, 96:160], padding="zero", context=context)
-    small(x)
-    calls = []
+def row(name, shape, taps, kind, threads):
+    x, kernel = rng.random(shape).astype(kind), rng.random((taps, taps)) ** 8
+    kernel = (kernel / kernel.sum()).astype(kind)
+    context = fb.Context(device="cpu", threads=threads)
+    if torch:
+        torch.set_num_threads(threads)
+    if cv2:
+        cv2.setNumThreads(threads)
+    with scipy.fft.set_workers(threads):
+        best = measure(ways(x, kernel, context))
+    cells = []
+    for what in "once", "kept":
+        ours = best[what, "fftbloom"]
+        others = {who: t for (w, who), t in best.items() if w == what and who != "fftbloom"}
+        cells.append("%.3g (%.2f) | %s" % (ours, ours / min(others.values()),
+                                           ", ".join("%s %.3g" % (who, t) for who, t in others.items())))
+    print("| %s | %d | %s | %s |" % (name, taps, kind, " | ".join(cells)), flush=True)
+
+
+def calls():
+    """What a call costs beside the library's work."""
+    x = rng.random((64, 64, 3)).astype("f4")
+    small = fb.Bloom(rng.random((64, 64)).astype("f4"), padding="zero", context=fb.Context(device="cpu", threads=1))
+    found = []
     for _ in range(2000):
         start = time.perf_counter()
         _, report = small(x, report=True)
-        calls.append((time.perf_counter() - start - report.seconds, report.seconds))
+        found.append((time.perf_counter() - start - report.seconds, report.seconds))
     print("a call at 64 x 64: %.0f us beside %.0f us of work (medians of 2000)"
-          % tuple(1e6 * statistics.median(v) for v in zip(*calls)))
+          % tuple(1e6 * statistics.median(v) for v in zip(*found)))
+
+
+def main(parts):
+    print("numpy %s, scipy %s, %s, %s, fftbloom %s" % (
+        np.__version__, scipy.__version__, "torch " + torch.__version__ if torch else "no torch",
+        "OpenCV " + cv2.__version__ if cv2 else "no OpenCV", fb.__version__))
+    print("| frame | taps | type | once | others | kept | others |\n|---|---|---|---|---|---|---|")
+    for name, (h, w) in SIZES.items():
+        for taps in TAPS if name in parts else ():
+            for kind in "f4", "f8":
+                row(name, (h, w), taps, kind, 1)
+    for what, threads in ("batch", 1), ("threads", os.cpu_count()):
+        for name in ("512", "1080p") if what in parts else ():
+            for taps in 65, 257:
+                for kind in "f4", "f8":
+                    row("32 of %s, %d threads" % (name, threads), (32, *SIZES[name]), taps, kind, threads)
+    if "call" in parts:
+        calls()
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 3)
+    main(sys.argv[1:] or [*SIZES, "batch", "threads", "call"])

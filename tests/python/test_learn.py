@@ -1,9 +1,12 @@
 """What researchers do: layouts, kernels of each image, masks, gradients, convolve, tensors of others."""
 import copy
+import ctypes
 import pickle
+import struct
 import subprocess
 import sys
 import unittest
+import warnings
 
 import fftbloom as fb
 import numpy as np
@@ -242,7 +245,63 @@ class Tensor:
         return Tensor(np.from_dlpack(x))
 
 
+def capsule(array, flags=0):
+    """Returns a versioned capsule of DLPack 1, which is as numpy 2.1 gives it."""
+    shape, strides = ((ctypes.c_int64 * array.ndim)(*v) for v in (array.shape, [s // array.itemsize for s in array.strides]))
+    managed = ctypes.create_string_buffer(struct.pack(
+        "@IIPPQPiiiBBHPPQ", 1, 0, 0, 0, flags, array.ctypes.data, 1, 0, array.ndim, 2, 8 * array.itemsize, 1,
+        ctypes.addressof(shape), ctypes.addressof(strides), 0))
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+    return new(ctypes.addressof(managed), b"dltensor_versioned", None), (array, shape, strides, managed)
+
+
+class Versioned:
+    def __init__(self, of, flags=0):
+        self.of, self.flags, self.held = of, flags, []
+
+    def __dlpack__(self, max_version=None):
+        assert max_version >= (1, 0)
+        made, held = capsule(self.of, self.flags)
+        self.held.append(held)
+        return made
+
+    def __dlpack_device__(self):
+        return (1, 0)
+
+
+class Files:
+    """What torch's DataLoader takes: a set of patches that are bloomed when they are taken."""
+    def __init__(self):
+        self.x, self.bloom = scene((6, 20, 33)), bloom(kernel((5, 4)))
+
+    def __len__(self):
+        return len(self.x)
+
+    def __getitem__(self, i):
+        return self.bloom(self.x[i])
+
+
 class Tensors(unittest.TestCase):
+    def test_versioned_capsules(self):
+        x, b = scene((20, 33, 3)), bloom(kernel((5, 4)))
+        for image in x, x[::2, ::-1], x.astype("f8"):
+            self.assertTrue(np.array_equal(b(Versioned(image)), b(image)))
+        out = Versioned(np.zeros_like(x))
+        self.assertIs(b(x, out=out), out)
+        self.assertTrue(np.array_equal(out.of, b(x)))
+        with self.assertRaisesRegex(fb.Error, "out is read-only"):
+            b(x, out=Versioned(np.zeros_like(x), flags=1))
+        self.assertTrue(np.array_equal(b(Versioned(x, flags=1)), b(x)))
+
+    @unittest.skipUnless(torch, "torch is not installed")
+    def test_torchs_loader_forks_with_a_bloom(self):
+        files = Files()
+        with warnings.catch_warnings():  # Python 3.12 warns of forks where there are threads
+            warnings.simplefilter("ignore")
+            got = list(torch.utils.data.DataLoader(files, 3, num_workers=2, multiprocessing_context="fork"))
+        self.assertTrue(np.array_equal(np.concatenate([g.numpy() for g in got]), np.stack(list(files))))
+
     def test_the_result_is_of_the_callers_type(self):
         x, b = scene((4, 20, 33, 3)), bloom(kernel((5, 4)))
         for image in x, x[::2, :, ::-1]:

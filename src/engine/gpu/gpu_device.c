@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* --- errors --------------------------------------------------------------------------------- */
 
@@ -55,6 +56,7 @@ bool gpu_version_is_enough(uint32_t version, const char *name, err *e) {
 struct gpu_instance {
     VkInstance vk;
     VkDebugUtilsMessengerEXT messenger;
+    pid_t process;        /* that has made it: drivers do not live on in one that is forked */
     uint32_t checks;      /* of the validation layer, as FFTBLOOM_VALIDATION asked for them */
     atomic_uint messages; /* any thread of the driver may add to them */
 };
@@ -129,6 +131,7 @@ static bool make_instance(gpu_instance *i, uint32_t checks, err *e) {
                        LAYER);
     if (r != VK_SUCCESS) return gpu_failed(NULL, r, "vkCreateInstance", e);
     i->checks = checks;
+    i->process = getpid();
     PFN_vkCreateDebugUtilsMessengerEXT create = (PFN_vkCreateDebugUtilsMessengerEXT)(void (*)(
         void))vk.GetInstanceProcAddr(i->vk, "vkCreateDebugUtilsMessengerEXT");
     if (checks && create) create(i->vk, &debug, NULL, &i->messenger);
@@ -141,6 +144,7 @@ static gpu_instance *take_instance(err *e) {
     const char *v = host_variable("FFTBLOOM_VALIDATION");
     uint32_t checks = !v || !*v || strcmp(v, "0") == 0 ? 0 : strcmp(v, "gpu") == 0 ? 2 : 1;
     gpu_instance *i = atomic_exchange(&idle, NULL);
+    if (i && i->process != getpid()) i = NULL; /* left as it is */
     if (i && i->checks == checks) {
         atomic_store(&i->messages, 0);
         return i;
