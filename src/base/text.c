@@ -272,6 +272,15 @@ bool text_part(text_piece whole, char mark, text_piece *left, text_piece *right)
     return at < end;
 }
 
+bool text_next(const char **list, text_assignment *to) {
+    text_piece item, name, value;
+    if (!text_item(list, &item)) return false;
+    to->value = text_part(item, '=', &name, &value) ? to->room : NULL;
+    snprintf(to->name, sizeof to->name, "%.*s", (int)name.n, name.s);
+    snprintf(to->room, sizeof to->room, "%.*s", (int)value.n, value.s);
+    return true;
+}
+
 void text_add_piece(text *t, text_piece p) {
     for (size_t i = 0; i < p.n; i++)
         if (p.s[i] != '\\' || i + 1 == p.n || p.s[i + 1] != ',') text_add_bytes(t, p.s + i, 1);

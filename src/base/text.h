@@ -63,6 +63,13 @@ bool text_item(const char **list, text_piece *item);
 /* Parts a piece at its first `mark` that has no \ before it. Returns false, with the whole piece in
  * `left`, where there is none. */
 bool text_part(text_piece whole, char mark, text_piece *left, text_piece *right);
+/* Takes the next NAME=VALUE of such a list; the value is NULL where there is no mark. What has no
+ * room is cut: no name or number is that long. */
+typedef struct {
+    char name[64], room[512];
+    const char *value;
+} text_assignment;
+bool text_next(const char **list, text_assignment *to);
 /* Add a piece as it is meant, with , for \, ; and an item to such a list, with \ before each of
  * these marks. */
 void text_add_piece(text *t, text_piece p);

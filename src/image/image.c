@@ -131,6 +131,10 @@ bool image_set_attr(image_part *p, const char *name, const char *type, const voi
     return true;
 }
 
+bool image_set_text(image_part *p, const char *name, const char *value, err *e) {
+    return image_set_attr(p, name, "string", value, (uint32_t)strlen(value), e);
+}
+
 void image_remove_attr(image_part *p, const char *name) {
     const image_attr *found = image_find_attr(p, name);
     if (!found) return;
@@ -218,8 +222,7 @@ bool image_set_space(image_part *p, const curve *c, const primaries *is, err *e)
     for (size_t i = 0; ok && i < sizeof SPACE_NAMES / sizeof SPACE_NAMES[0]; i++) {
         bool there = image_find_attr(p, SPACE_NAMES[i]) != NULL;
         if (i == 0 ? row != NULL : there && row)
-            ok = text_check(&id, e) &&
-                 image_set_attr(p, SPACE_NAMES[i], "string", id.s, (uint32_t)id.n, e);
+            ok = text_check(&id, e) && image_set_text(p, SPACE_NAMES[i], id.s, e);
         else if (there)
             image_remove_attr(p, SPACE_NAMES[i]);
     }

@@ -113,9 +113,10 @@ const image_attr *image_find_attr(const image_part *p, const char *name);
 /* Writes an attribute that is a string into `to`, cut where there is no room and cleaned for people
  * (text_clean); "" where there is none. */
 void image_attr_text(const image_part *p, const char *name, char *to, size_t room);
-/* Replaces or appends an attribute; copies the bytes. */
+/* Replace or append an attribute, and one that is a string; copy the bytes. */
 bool image_set_attr(image_part *p, const char *name, const char *type, const void *data,
                     uint32_t bytes, err *e);
+bool image_set_text(image_part *p, const char *name, const char *value, err *e);
 /* Removes an attribute, if it is there. */
 void image_remove_attr(image_part *p, const char *name);
 /* Appends without looking for the name: for readers, whose files may hold thousands. */

@@ -2,9 +2,16 @@
 #ifndef UNIT_TAPS_H
 #define UNIT_TAPS_H
 
+#include "base/text.h"
 #include "kernel/make/model.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
+
+/* Sets NAME=VALUE of a request. */
+static inline bool set_word(model_request *r, const char *word, err *e) {
+    text_assignment is;
+    return text_next(&word, &is) && model_set(r, is.name, is.value, e);
+}
 
 /* A list of NAME=VALUE. */
 #define SET(...) ((const char *const[]){__VA_ARGS__, NULL})
@@ -15,7 +22,7 @@ static inline model_request request(const char *name, uint32_t w, uint32_t h,
     assert_non_null(m);
     model_request r = model_defaults(m);
     r.w = w, r.h = h;
-    for (; set && *set; set++) CHECK_OK(model_set(&r, *set, &e));
+    for (; set && *set; set++) CHECK_OK(set_word(&r, *set, &e));
     return r;
 }
 

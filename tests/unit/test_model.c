@@ -171,7 +171,7 @@ TEST(colours) {
 
 TEST(parameters) {
     model_request r = request("star", 16, 16, NULL);
-    CHECK_OK(model_set(&r, "blades=8", &e));
+    CHECK_OK(set_word(&r, "blades=8", &e));
     assert_true(r.value[1] == 8);
     static const char *const BAD[][2] = {{"blade=8", "did you mean 'blades'?"},
                                          {"f=8", "it has radius, blades, round, turn"},
@@ -182,7 +182,7 @@ TEST(parameters) {
                                          {"round=nan", "from 0 to 1"},
                                          {"round=1x", "from 0 to 1"}};
     for (size_t i = 0; i < COUNT(BAD); i++)
-        CHECK_REFUSED(model_set(&r, BAD[i][0], &e), ERR_USAGE, BAD[i][1]);
+        CHECK_REFUSED(set_word(&r, BAD[i][0], &e), ERR_USAGE, BAD[i][1]);
     /* The smallest kernels, and the fade. */
     for (uint32_t n = 1; n <= 3; n++) {
         model_request small = request("airy", n, 1, NULL);
@@ -290,7 +290,7 @@ TEST(units) {
     for (size_t i = 0; i < COUNT(BAD); i++) {
         double p[MODEL_PARAMETERS];
         model_request r = request(BAD[i][0], 16, 16, NULL);
-        CHECK_REFUSED(model_set(&r, BAD[i][1], &e) && model_set(&r, BAD[i][2], &e) &&
+        CHECK_REFUSED(set_word(&r, BAD[i][1], &e) && set_word(&r, BAD[i][2], &e) &&
                           model_resolve(p, &r, &e),
                       ERR_USAGE, BAD[i][3]);
     }

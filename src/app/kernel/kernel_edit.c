@@ -37,13 +37,6 @@ typedef struct {
 
 /* --- words ------------------------------------------------------------------------------------ */
 
-/* Reads "3,-1.5". */
-static bool read_offset(double to[2], const char *from) {
-    const char *comma = text_leading(from, &to[0]);
-    return comma && *comma == ',' && text_number(comma + 1, &to[1]) && fabs(to[0]) <= PSF_SIDE &&
-           fabs(to[1]) <= PSF_SIDE;
-}
-
 /* Takes FILE:AMOUNT@X,Y apart. A word that is the name of a file has no amount. */
 static bool read_word(editing *w, int i, const char *word, const settings *s, err *e) {
     edit_input *in = &w->r.input[i];
@@ -56,7 +49,10 @@ static bool read_word(editing *w, int i, const char *word, const settings *s, er
         if (!w->of->moves)
             return err_set(e, ERR_USAGE, "'%s': this action moves nothing, so it takes no @X,Y",
                            word);
-        if (!read_offset(in->offset, at + 1))
+        double *to = in->offset;
+        const char *comma = text_leading(at + 1, &to[0]);
+        if (!comma || *comma != ',' || !text_number(comma + 1, &to[1]) ||
+            !(fabs(to[0]) <= PSF_SIDE && fabs(to[1]) <= PSF_SIDE))
             return err_set(e, ERR_USAGE,
                            "'%s': an offset must be @X,Y in taps, such as @3,-1.5, of %d at most",
                            word, PSF_SIDE);
@@ -91,53 +87,41 @@ static bool set_parameter(editing *w, int i, const char *value, err *e) {
     return true;
 }
 
-/* Reads "15" or "2x1" into the first parameters. */
-static bool read_last_word(editing *w, const char *word, err *e) {
-    char one[64];
-    for (int i = 0; *word; i++) {
-        size_t n = strcspn(word, "x");
-        snprintf(one, sizeof one, "%.*s", (int)n, word);
-        if (i == edit_parameters(w->of))
-            return err_set(e, ERR_USAGE, "'%s' is one number too many for %s", one, w->of->name);
-        if (!set_parameter(w, i, one, e)) return false;
-        word += n + (word[n] == 'x');
-    }
-    return true;
-}
-
-/* Reads --param "name=value,name=value". */
-static bool read_parameters(editing *w, const char *from, err *e) {
-    int count = edit_parameters(w->of);
-    const char *names[EDIT_PARAMETERS];
-    for (int i = 0; i < count; i++) names[i] = w->of->parameter[i].name;
-    for (text_piece item, name, is; from && text_item(&from, &item);) {
-        char one[64], value[64], meant[TEXT_MEANT];
-        bool both = text_part(item, '=', &name, &is) && is.n < sizeof value;
-        snprintf(one, sizeof one, "%.*s", (int)name.n, name.s);
-        snprintf(value, sizeof value, "%.*s", (int)is.n, is.s);
-        int i = 0;
-        while (i < count && strcmp(names[i], one) != 0) i++;
-        if (i == count || !both)
-            return err_set(e, ERR_USAGE,
-                           "%s has no parameter '%s'%s; see 'fftbloom help kernel %s'", w->of->name,
-                           one, text_meant(meant, one, names, count, '\''), w->of->name);
-        if (!set_parameter(w, i, value, e)) return false;
-    }
-    return true;
-}
-
+/* Reads the inputs; "15" or "2x1" as the first parameters; and --param. */
 static bool read_words(editing *w, const cli *c, err *e) {
     const settings *s = &c->s;
-    w->of = edit_find(c->action->name);
-    if (w->of->apply == edit_crop && s->taps && s->param)
+    const edit *of = w->of = edit_find(c->action->name);
+    const int count = edit_parameters(of);
+    const char *names[EDIT_PARAMETERS], *param = s->param,
+                                        *last = of->last_word ? c->word[c->words - 1] : "";
+    char meant[TEXT_MEANT];
+    if (of->apply == edit_crop && s->taps && param)
         return err_set(e, ERR_USAGE, "--param keep has no effect with --taps: both set the size");
     w->r.threads = c->threads;
-    w->r.inputs = c->words - 1 - w->of->last_word;
-    for (int i = 0; i < edit_parameters(w->of); i++) w->r.value[i] = w->of->parameter[i].preset;
+    w->r.inputs = c->words - 1 - of->last_word;
+    for (int i = 0; i < count; i++)
+        w->r.value[i] = of->parameter[i].preset, names[i] = of->parameter[i].name;
     for (int i = 0; i < w->r.inputs; i++)
-        if (!read_word(w, i, c->word[1 + i], &c->s, e)) return false;
-    return (!w->of->last_word || read_last_word(w, c->word[c->words - 1], e)) &&
-           read_parameters(w, s->param, e) && (!s->taps || kernel_read_taps(w->r.taps, s->taps, e));
+        if (!read_word(w, i, c->word[1 + i], s, e)) return false;
+    for (int i = 0; *last; i++) {
+        char one[64];
+        size_t n = strcspn(last, "x");
+        snprintf(one, sizeof one, "%.*s", (int)n, last);
+        if (i == count)
+            return err_set(e, ERR_USAGE, "'%s' is one number too many for %s", one, of->name);
+        if (!set_parameter(w, i, one, e)) return false;
+        last += n + (last[n] == 'x');
+    }
+    for (text_assignment is; param && text_next(&param, &is);) {
+        int i = 0;
+        while (i < count && strcmp(names[i], is.name) != 0) i++;
+        if (i == count || !is.value)
+            return err_set(e, ERR_USAGE,
+                           "%s has no parameter '%s'%s; see 'fftbloom help kernel %s'", of->name,
+                           is.name, text_meant(meant, is.name, names, count, '\''), of->name);
+        if (!set_parameter(w, i, is.value, e)) return false;
+    }
+    return !s->taps || kernel_read_taps(w->r.taps, s->taps, e);
 }
 
 /* --- files ------------------------------------------------------------------------------------ */
@@ -159,17 +143,6 @@ static bool match_colour(editing *w, edit_input *in, const kernel_source *from, 
     }
     edit_say(&w->told, "primaries", 1, "%s was converted to the primaries of the first kernel",
              in->name);
-    return true;
-}
-
-/* Takes the tap that --kernel-center asks for, where a lamp's picture has its centre. */
-static bool take_centre(editing *w, const edit_kernel *k, const settings *s, err *e) {
-    double at[2];
-    if (!w->of->from_photo || !settings_given(s, "kernel_center", FOR_KERNEL)) return true;
-    const psf_doubles taps = {k->w, k->h, k->channels, k->tap};
-    if (!psf_find_center(at, &taps, &s->bloom.kernel, e)) return false;
-    for (int a = 0; a < 2; a++) w->r.at[a] = (uint32_t)floor(at[a] + 0.5);
-    w->r.centred = true;
     return true;
 }
 
@@ -197,24 +170,29 @@ static bool take_taps(editing *w, edit_input *in, const kernel_source *k, err *e
     return true;
 }
 
-/* Returns the darkest light of a picture of 8 bits, which is its step there; above a black level
- * codes are left out. */
-static double quantum_of(const edit_kernel *k, const lint *l) {
-    double quantum = l->not_decoded ? 1 / 255.0 : 1 / (12.92 * 255);
-    for (size_t t = 0, n = (size_t)k->w * k->h * k->channels; t < n; t++)
-        if (k->tap[t] > 0) quantum = fmin(quantum, k->tap[t]);
-    return l->eight_bit ? quantum : 0;
-}
-
 static bool read_input(editing *w, const cli *c, int i, err *e) {
     edit_input *in = &w->r.input[i];
+    edit_kernel *to = &in->kernel;
     kernel_source k = {0};
     lint l;
-    bool ok = kernel_load(&k, &l, c, w->path[i], e) && take_taps(w, in, &k, e) &&
-              take_centre(w, &in->kernel, &c->s, e) && match_colour(w, in, &k, e);
-    if (ok) in->quantum = quantum_of(&in->kernel, &l);
+    double at[2];
+    bool ok = kernel_load(&k, &l, c, w->path[i], e) && take_taps(w, in, &k, e);
+    /* The tap that is asked for, where a lamp's picture has its centre. */
+    w->r.centred = w->of->from_photo && settings_given(&c->s, "kernel_center", FOR_KERNEL);
+    if (ok && w->r.centred) {
+        const psf_doubles taps = {to->w, to->h, to->channels, to->tap};
+        ok = psf_find_center(at, &taps, &c->s.bloom.kernel, e);
+        for (int a = 0; ok && a < 2; a++) w->r.at[a] = (uint32_t)floor(at[a] + 0.5);
+    }
+    ok = ok && match_colour(w, in, &k, e);
+    if (ok &&
+        l.eight_bit) { /* the darkest light is a step there; above black, codes are left out */
+        in->quantum = l.not_decoded ? 1 / 255.0 : 1 / (12.92 * 255);
+        for (size_t t = 0, n = (size_t)to->w * to->h * to->channels; t < n; t++)
+            if (to->tap[t] > 0) in->quantum = fmin(in->quantum, to->tap[t]);
+    }
     if (ok && i == 0) w->part = k.part;
-    if (ok) w->light += edit_light(&in->kernel) / k.channels / w->r.inputs;
+    if (ok) w->light += edit_light(to) / k.channels / w->r.inputs;
     kernel_source_free(&k);
     return ok;
 }
@@ -245,22 +223,20 @@ static bool add_history(const editing *w, const cli *c, image_part *p, err *e) {
     for (int i = 1; i < c->words; i++) text_add(&t, " %s", path_name(c->word[i]));
     for (int i = 0; i < edit_parameters(w->of); i++)
         text_add(&t, " %s=%.9g", w->of->parameter[i].name, w->r.value[i]);
-    bool ok = image_set_attr(p, "fftbloom.edit", "string", t.s, (uint32_t)t.n, e);
+    bool ok = image_set_text(p, "fftbloom.edit", t.s, e);
     text_free(&t);
     return ok;
-}
-
-static bool add_attributes(const editing *w, const cli *c, image_part *p, err *e) {
-    return (!w->of->same_shape || keep_attributes(w, c->threads, p, e)) &&
-           (w->made.channels != 3 || !w->coloured || image_set_primaries(p, &w->colour, e)) &&
-           add_history(w, c, p, e);
 }
 
 static image *to_image(const editing *w, const cli *c, err *e) {
     const edit_kernel *k = &w->made;
     const size_t n = (size_t)k->w * k->h;
     image *img = image_plain(k->w, k->h, (int)k->channels, PIXEL_FLOAT, e);
-    if (img && !add_attributes(w, c, &img->head.part[0], e)) image_free(&img);
+    image_part *p = img ? img->head.part : NULL;
+    if (img && ((w->of->same_shape && !keep_attributes(w, c->threads, p, e)) ||
+                (k->channels == 3 && w->coloured && !image_set_primaries(p, &w->colour, e)) ||
+                !add_history(w, c, p, e)))
+        image_free(&img);
     for (uint32_t i = 0; i < k->channels && img; i++) {
         float *to = img->plane[0][k->channels - 1 - i];
         for (size_t t = 0; t < n; t++) to[t] = (float)k->tap[i * n + t];

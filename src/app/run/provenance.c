@@ -91,9 +91,7 @@ bool provenance_write(const provenance *p, image_header *h, err *e) {
     char name[32];
     for (provenance_part i = 0; i < PROVENANCE_PARTS; i++) {
         const text *t = &p->of[i];
-        if (t->n &&
-            !image_set_attr(&h->part[0], attr_name(i, name), "string", t->s, (uint32_t)t->n, e))
-            return false;
+        if (t->n && !image_set_text(&h->part[0], attr_name(i, name), t->s, e)) return false;
     }
     return true;
 }

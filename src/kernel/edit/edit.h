@@ -66,7 +66,6 @@ typedef struct {
 
 typedef struct edit {
     const char *name;
-    int least, most;    /* inputs */
     const char *amount; /* what FILE:AMOUNT means; NULL: inputs have none */
     bool moves;         /* inputs may be moved: FILE@X,Y */
     bool last_word;     /* the last word sets the first parameters: 15, or 2x1 */

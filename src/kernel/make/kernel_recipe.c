@@ -4,6 +4,7 @@
 #include "base/json_out.h"
 #include "base/mem.h"
 #include "base/number.h"
+#include "base/path.h"
 #include "kernel/kernel_source.h"
 
 #include <math.h>
@@ -60,15 +61,8 @@ static kernel_layer *add_layer(kernel_recipe *r, const model *m, err *e) {
     return l;
 }
 
-/* Returns true if JSON writes a number like this: not +1, .5, 02, 2. or 0x2. */
-static bool is_json_number(const char *v) {
-    json_document *d = json_parse("a value", v, strlen(v), NULL);
-    bool is = d && json_root(d)->type == JSON_NUMBER && !strpbrk(v, " \t\r\n");
-    json_free(&d);
-    return is;
-}
-
-/* Remembers name=value, in place of what was set before. */
+/* Remembers name=value, in place of what was set before; a value that JSON does not write as a
+ * number (+1, .5, 02, 2. or 0x2) is a string. */
 static void remember(kernel_layer *l, const char *name, const char *value) {
     int i = 0;
     while (i < l->settings && strcmp(l->set[i].name.s, name) != 0) i++;
@@ -79,19 +73,16 @@ static void remember(kernel_layer *l, const char *name, const char *value) {
         l->settings++;
     }
     text_free(&to->value);
-    if (is_json_number(value))
+    json_document *d = json_parse("a value", value, strlen(value), NULL);
+    if (d && json_root(d)->type == JSON_NUMBER && !strpbrk(value, " \t\r\n"))
         text_add(&to->value, "%s", value);
     else
         text_add_json(&to->value, value);
+    json_free(&d);
 }
 
 bool kernel_layer_set(kernel_layer *l, const char *name, const char *value, err *e) {
-    char assignment[96];
-    int n = snprintf(assignment, sizeof assignment, "%s=%s", name, value);
-    if (n >= (int)sizeof assignment)
-        return err_set(e, ERR_USAGE, "'%s' is too long; a parameter may have %zu characters", name,
-                       sizeof assignment - 1);
-    if (!model_set(&l->request, assignment, e)) return false;
+    if (!model_set(&l->request, name, value, e)) return false;
     remember(l, name, value);
     return true;
 }
@@ -108,30 +99,16 @@ bool kernel_layer_image(kernel_layer *l, const char *path, err *e) {
     return true;
 }
 
-/* Sets one NAME=VALUE. */
-static bool set_one(kernel_recipe *r, const char *assignment, err *e) {
-    char name[64];
-    size_t n = strcspn(assignment, "=");
-    snprintf(name, sizeof name, "%.*s", (int)n, assignment);
-    bool taken = false;
-    for (int i = 0; i < r->layers; i++) {
-        if (!assignment[n] || !model_takes(r->layer[i].request.of, name)) continue;
-        taken = true;
-        if (!kernel_layer_set(&r->layer[i], name, assignment + n + 1, e)) return false;
-    }
-    /* The first layer says what is wrong with it. */
-    return taken || model_set(&r->layer[0].request, assignment, e);
-}
-
 bool kernel_recipe_set(kernel_recipe *r, const char *assignments, err *e) {
-    for (text_piece item; text_item(&assignments, &item);) {
-        char one[96];
-        snprintf(one, sizeof one, "%.*s", (int)item.n, item.s);
-        if (item.n >= sizeof one)
-            return err_set(e, ERR_USAGE,
-                           "--param: '%.*s' is too long; a parameter may have %zu characters",
-                           (int)item.n, item.s, sizeof one - 1);
-        if (!set_one(r, one, e)) return false;
+    for (text_assignment is; text_next(&assignments, &is);) {
+        bool taken = false;
+        for (int i = 0; i < r->layers; i++) {
+            if (!is.value || !model_takes(r->layer[i].request.of, is.name)) continue;
+            taken = true;
+            if (!kernel_layer_set(&r->layer[i], is.name, is.value, e)) return false;
+        }
+        /* The first layer says what is wrong with it. */
+        if (!taken && !model_set(&r->layer[0].request, is.name, is.value, e)) return false;
     }
     return true;
 }
@@ -176,30 +153,15 @@ void kernel_recipe_free(kernel_recipe *r) {
 /* Returns a copy of a string that is not empty. A relative path starts in the folder of the file.
  */
 static char *copy_string(const json_value *v, bool path, err *e) {
-    const char *name = json_name(v->of), *slash = path ? strrchr(name, '/') : NULL;
+    const char *file = json_name(v->of);
     text t = {0};
     if (v->type != JSON_STRING || !*v->text)
         return json_err(v, e, "%s must be a string that is not empty", v->key), NULL;
-    if (slash && v->text[0] != '/') text_add_bytes(&t, name, (size_t)(slash - name) + 1);
+    if (path && v->text[0] != '/') text_add_bytes(&t, file, (size_t)(path_name(file) - file));
     text_add(&t, "%s", v->text);
     char *s = text_check(&t, e) ? mem_str(t.s, e) : NULL;
     text_free(&t);
     return s;
-}
-
-/* Puts the place in the file in front of what was wrong. */
-static bool at_place(const json_value *v, const err *why, err *e) {
-    return json_err_key(v, e, "%s", why->msg);
-}
-
-/* Says of a key that no model has what was meant, if it is near a recipe's own key. */
-static bool near_own_key(const kernel_layer *l, const json_value *v, err *e) {
-    static const char *const OWN[] = {"model", "share", "tint", "image"};
-    char meant[TEXT_MEANT];
-    if (model_takes(l->request.of, v->key)) return false;
-    if (!*text_meant(meant, v->key, OWN, sizeof OWN / sizeof OWN[0], '"')) return false;
-    json_err_key(v, e, "unknown key \"%s\"%s", v->key, meant);
-    return true;
 }
 
 /* Reads how much of a layer's share each colour gets: [R, G, B]. */
@@ -216,6 +178,8 @@ static bool read_tint(double to[MODEL_CHANNELS], const json_value *v, err *e) {
 }
 
 static bool set_member(kernel_layer *l, const json_value *v, err *e) {
+    static const char *const OWN[] = {"model", "share", "tint", "image"};
+    char meant[TEXT_MEANT];
     err why = {0};
     if (strcmp(v->key, "model") == 0) return true;
     if (strcmp(v->key, "tint") == 0) return read_tint(l->tint, v, e);
@@ -226,15 +190,17 @@ static bool set_member(kernel_layer *l, const json_value *v, err *e) {
     }
     if (strcmp(v->key, "image") == 0) {
         char *path = copy_string(v, true, e);
-        bool ok = path && (kernel_layer_image(l, path, &why) || at_place(v, &why, e));
+        bool ok = path && (kernel_layer_image(l, path, &why) || json_err_key(v, e, "%s", why.msg));
         mem_free(path);
         return ok;
     }
-    if (near_own_key(l, v, e)) return false;
+    if (!model_takes(l->request.of, v->key) &&
+        *text_meant(meant, v->key, OWN, sizeof OWN / sizeof OWN[0], '"'))
+        return json_err_key(v, e, "unknown key \"%s\"%s", v->key, meant);
     if (v->type != JSON_NUMBER && v->type != JSON_STRING)
         return json_err(v, e, "%s must be a number or a string, not %s", v->key,
                         json_type_name(v->type));
-    return kernel_layer_set(l, v->key, v->text, &why) || at_place(v, &why, e);
+    return kernel_layer_set(l, v->key, v->text, &why) || json_err_key(v, e, "%s", why.msg);
 }
 
 /* Sets in all layers what stands in "common" and has an effect on them. */
@@ -311,21 +277,17 @@ static bool read_size(kernel_recipe *r, const json_value *v, err *e) {
     return true;
 }
 
-static bool check_version(const json_value *v, err *e) {
-    return !v || (v->type == JSON_NUMBER && v->number == 1) ||
-           json_err(v, e, "version is %s; this program reads version 1 of recipes",
-                    v->text ? v->text : json_type_name(v->type));
-}
-
 /* Reads a recipe, and frees the document. */
 static bool read_document(kernel_recipe *r, json_document *d, err *e) {
     *r = (kernel_recipe){.fade = KERNEL_FADE, .bits = 24};
     double bits = r->bits, all = 0;
     if (!d) return false;
-    const json_value *root = json_root(d), *about;
+    const json_value *root = json_root(d), *about, *version = json_get(root, "version");
     bool ok = root->type == JSON_OBJECT || json_err(root, e, "a recipe is an object");
-    ok = ok && check_version(json_get(root, "version"), e) && read_layers(r, root, e) &&
-         read_size(r, json_get(root, "taps"), e) &&
+    if (ok && version && !(version->type == JSON_NUMBER && version->number == 1))
+        ok = json_err(version, e, "version is %s; this program reads version 1 of recipes",
+                      version->text ? version->text : json_type_name(version->type));
+    ok = ok && read_layers(r, root, e) && read_size(r, json_get(root, "taps"), e) &&
          read_number(&r->fade, json_get(root, "fade"), 0, 1, e) &&
          read_number(&bits, json_get(root, "bits"), 4, 24, e);
     if (ok) r->bits = (uint32_t)bits;
@@ -465,10 +427,6 @@ static bool add_layers(double *sum[MODEL_CHANNELS], uint32_t *channels, const ke
 
 /* --- the image -------------------------------------------------------------------------------- */
 
-static bool set_text(image_part *part, const char *name, const char *value, err *e) {
-    return image_set_attr(part, name, "string", value, (uint32_t)strlen(value), e);
-}
-
 /* Adds how the kernel was made: the recipe, and of a single model each parameter. */
 static bool add_attributes(image_part *part, const kernel_recipe *r, uint32_t channels, err *e) {
     const model_request *q = &r->layer[0].request;
@@ -476,12 +434,13 @@ static bool add_attributes(image_part *part, const kernel_recipe *r, uint32_t ch
     double p[MODEL_PARAMETERS];
     text json = {0};
     kernel_recipe_json(r, &json);
-    bool ok = set_text(part, "fftbloom.recipe", json.s, e) &&
-              set_text(part, "software", "fftbloom " VERSION, e) &&
-              (!r->about || set_text(part, "comments", r->about, e)) && model_resolve(p, q, e) &&
+    bool ok = image_set_text(part, "fftbloom.recipe", json.s, e) &&
+              image_set_text(part, "software", "fftbloom " VERSION, e) &&
+              (!r->about || image_set_text(part, "comments", r->about, e)) &&
+              model_resolve(p, q, e) &&
               image_set_attr(part, "fftbloom.fade", "double", &r->fade, sizeof r->fade, e);
     text_free(&json);
-    if (r->layers == 1) ok = ok && set_text(part, "fftbloom.model", q->of->name, e);
+    if (r->layers == 1) ok = ok && image_set_text(part, "fftbloom.model", q->of->name, e);
     for (int i = 0; ok && r->layers == 1 && i < model_parameters(q->of); i++) {
         char name[64];
         snprintf(name, sizeof name, "fftbloom.%s", q->of->parameter[i].name);

@@ -115,9 +115,9 @@ typedef struct {
 
 /* Returns a request with the presets of a model. */
 model_request model_defaults(const model *m);
-/* Sets one value from text such as "radius=3", "pitch=4um" or "light=sodium". Fails with ERR_USAGE;
- * the message has the names of the parameters, or the range. */
-bool model_set(model_request *r, const char *assignment, err *e);
+/* Sets one value: radius to "3", pitch to "4um" or light to "sodium"; NULL: none was given. Fails
+ * with ERR_USAGE; the message has the names of the parameters, or the range. */
+bool model_set(model_request *r, const char *name, const char *value, err *e);
 /* Makes the pattern `scale` times as large: lengths in pixels, and what the camera says of them. */
 void model_scale(model_request *r, double scale);
 /* Returns whether model_set takes this name for the model: its own parameters, and what is common

@@ -60,10 +60,9 @@ bool model_names_parameter(const char *name) {
     return false;
 }
 
-static bool no_such(const model *m, const char *assignment, err *e) {
+static bool no_such(const model *m, const char *name, const char *value, err *e) {
     enum { WORDS = MODEL_PARAMETERS + MODEL_SETUPS + 2 };
     const char *names[WORDS];
-    char name[64];
     text known = {0};
     int own = model_parameters(m), count = own;
     for (int i = 0; i < own; i++) {
@@ -73,11 +72,10 @@ static bool no_such(const model *m, const char *assignment, err *e) {
     for (int i = 0; i < MODEL_SETUPS; i++)
         if (has_effect(m, MODEL_SETUP[i].name)) names[count++] = MODEL_SETUP[i].name;
     if (has_effect(m, "light")) names[count++] = "light", names[count++] = "primaries";
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(assignment, "="), assignment);
     int near = text_nearest(name, names, count);
-    if (!strchr(assignment, '='))
+    if (!value)
         err_set(e, ERR_USAGE, "--param '%s' has no value; write NAME=VALUE, for example %s=%g",
-                assignment, names[0], m->parameter[0].preset);
+                name, names[0], m->parameter[0].preset);
     else if (near >= 0)
         err_set(e, ERR_USAGE, "model %s has no parameter '%s'; did you mean '%s'?", m->name, name,
                 names[near]);
@@ -137,18 +135,12 @@ static bool set_light(model_request *r, const char *name, err *e) {
     return ok;
 }
 
-bool model_set(model_request *r, const char *assignment, err *e) {
-    char name[32];
-    size_t n = strcspn(assignment, "=");
-    const char *value = assignment + n + 1;
-    if (!assignment[n] || n >= sizeof name) return no_such(r->of, assignment, e);
-    memcpy(name, assignment, n);
-    name[n] = 0;
-    for (int i = 0; i < model_parameters(r->of); i++)
+bool model_set(model_request *r, const char *name, const char *value, err *e) {
+    for (int i = 0; value && i < model_parameters(r->of); i++)
         if (strcmp(r->of->parameter[i].name, name) == 0)
             return r->given[i] =
                        set_number(&r->of->parameter[i], r->of, value, &r->value[i], &r->unit[i], e);
-    if (!has_effect(r->of, name)) return no_such(r->of, assignment, e);
+    if (!value || !has_effect(r->of, name)) return no_such(r->of, name, value, e);
     if (strcmp(name, "light") == 0) return set_light(r, value, e);
     if (strcmp(name, "primaries") == 0) {
         const primaries_row *row = primaries_find(value);
@@ -160,7 +152,7 @@ bool model_set(model_request *r, const char *assignment, err *e) {
     for (int i = 0; i < MODEL_SETUPS; i++)
         if (strcmp(MODEL_SETUP[i].name, name) == 0)
             return set_number(&MODEL_SETUP[i], r->of, value, &r->setup[i], &unit, e);
-    return no_such(r->of, assignment, e);
+    return no_such(r->of, name, value, e);
 }
 
 /* --- units --- */
