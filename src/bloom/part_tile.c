@@ -150,7 +150,7 @@ static bool take_result(const tile *t, group_made *made, part_rows *out, err *e)
     for (uint32_t c = 0; c < t->g->count; c++) {
         uint32_t at = t->g->first + c;
         pixel_type type = p->channel[c].type;
-        if (part_is_whole(t->is->t)) out->type[at] = type;
+        if (part_is_whole(t->is->t) && !t->is->p->j->marks) out->type[at] = type;
         if (type != out->type[at])
             return err_set(e, ERR_BAD_PIXELS, "channel '%s' has values beyond half floats",
                            p->channel[c].name);

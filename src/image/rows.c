@@ -60,8 +60,11 @@ bool rows_write(const rows_source *rest, const rows_sink *to, int part, const ro
 bool rows_copy(const rows_source *from, const rows_sink *to, int part, const image_part *is,
                err *e) {
     bool done = false;
+    void **lent = NULL;
     if (to->copy && !to->copy(to->ctx, part, &done, e)) return false;
     if (done) return true;
+    if (from->lend && !from->lend(from->ctx, part, &is->data, &lent, e)) return false;
+    if (lent) return to->write(to->ctx, part, &(rows_band){is, 0, image_height(is), lent, true}, e);
     void **none = mem_new((size_t)is->channels, sizeof *none, "planes", e);
     bool ok = none &&
               rows_write(from, to, part, &(rows_band){is, 0, image_height(is), none, false}, e);
@@ -84,7 +87,16 @@ static bool read_image(void *ctx, int part, uint32_t row, uint32_t rows, void *c
     for (int c = 0; c < is->channels; c++) {
         if (!plane[c]) continue;
         int from = image_find_channel(own, is->channel[c].name);
-        const void *source = from < 0 ? NULL : r->img->plane[part][from];
+        void **planes = r->img->plane[part];
+        const void *source = from < 0 || !planes ? NULL : planes[from];
+        if (!source && r->rest) {
+            void **one = mem_new((size_t)is->channels, sizeof *one, "planes", e);
+            if (one) one[c] = plane[c];
+            bool ok = one && r->rest->read(r->rest->ctx, part, row, rows, one, e);
+            mem_free(one);
+            if (!ok) return false;
+            continue;
+        }
         if (!source)
             return err_set(e, ERR_INTERNAL, "channel '%s' is not in memory", is->channel[c].name);
         pixel_type type = is->channel[c].type, now = own->channel[from].type;

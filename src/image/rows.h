@@ -45,6 +45,7 @@ typedef struct {
     image_header head; /* as it came */
     rows_source in;
     rows_sink out;
+    const rows_source *rest; /* has the rows of channels without planes; NULL: nobody has them */
 } rows_image;
 /* Makes both; the image must outlive them, and *r stays where it is. Free with rows_image_close,
  * also after a failure. */

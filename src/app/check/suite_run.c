@@ -3,13 +3,9 @@
 #include "app/check/compare_text.h"
 #include "app/check/suite_bless.h"
 #include "app/cli/options.h"
-#include "app/run/hints.h"
-#include "app/run/output.h"
-#include "app/run/stages.h"
+#include "app/run/frame.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "bloom/bloom.h"
-#include "image/format.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -193,61 +189,42 @@ static bool hold_against(case_result *c, const case_run *r, bool sound, err *e) 
 
 /* --- one case -------------------------------------------------------------------------------- */
 
-/* Blooms the image as `apply` does, and crops it. If --verify finds the tolerance broken, the image
- * is whole all the same, and the case goes on as a failure. */
-static bool make_result(case_result *c, const case_run *r, err *e) {
-    err why = {0};
-    bloom *b = NULL;
-    stages after = {0};
-    bloom_settings wanted = stages_bloom(&c->c->s);
-    bool ok = (b = bloom_open(&wanted, c->c->s.kernel, r->threads, e)) &&
-              (c->made = mem_new(1, sizeof *c->made, "a report", e));
-    if (ok && !bloom_image(b, r->img, c->made, &why)) {
-        ok = why.code == ERR_TOLERANCE || err_set(e, why.code, "%s: %s", c->c->s.input, why.msg);
-        if (ok) end_with(c, &why);
-    }
-    bloom_close(&b);
-    ok = ok && stages_out_open(&after, &r->img->head, NULL, &c->c->s, r->threads, e) &&
-         stages_image(&after, r->img, e);
-    stages_close(&after);
-    const image_box *want = &c->c->crop;
-    for (int i = 0; ok && c->c->cropped && i < r->img->head.parts; i++) {
-        const image_box *have = &r->img->head.part[i].data;
+/* Cuts the result to the window that the case asks for. */
+static bool crop(image *img, const suite_case *c, err *e) {
+    const image_box *want = &c->crop;
+    for (int i = 0; c->cropped && i < img->head.parts; i++) {
+        const image_box *have = &img->head.part[i].data;
         if (!image_box_holds(have, want))
-            ok = err_set(e, ERR_CONFIG,
-                         "crop: x %d to %d, y %d to %d is not inside the result, which has x %d to "
-                         "%d, y %d to %d",
-                         want->x0, want->x1, want->y0, want->y1, have->x0, have->x1, have->y0,
-                         have->y1);
-        ok = ok && image_set_window(&r->img->head.part[i], r->img->plane[i], want, e);
+            return err_set(e, ERR_CONFIG,
+                           "crop: x %d to %d, y %d to %d is not inside the result, which has x %d "
+                           "to %d, y %d to %d",
+                           want->x0, want->x1, want->y0, want->y1, have->x0, have->x1, have->y0,
+                           have->y1);
+        if (!image_set_window(&img->head.part[i], img->plane[i], want, e)) return false;
     }
-    return ok;
+    return true;
 }
 
-static void run_case(case_result *c, const settings *asked, par *threads, light_told *told) {
+static void run_case(case_result *c, frame_maker *m, const settings *asked) {
     err e = {0};
     double start = clock_now();
-    stages in = {0};
-    image_reader *input = image_open(c->c->s.input, NULL, threads, &e);
-    case_run r = {asked, threads, NULL};
-    const settings *s = &c->c->s;
-    if (input && stages_in_open(&in, input, &c->c->s, threads, &e))
-        r.img = stages_load(&in, NULL, &e);
-    stages_close(&in);
-    image_close(&input);
-    double loaded = clock_now();
-    if (r.img) hints_codes(s, r.img, told);
-    bool ok = r.img && make_result(c, &r, &e);
-    if (ok) light_notes(r.img->head.format, s->input_space, c->made, told);
+    frame_result f;
+    case_run r = {asked, m->threads, NULL};
+    m->s = &c->c->s;
+    if ((c->made = mem_new(1, sizeof *c->made, "a report", &e)))
+        r.img = frame_image(m, &f, c->made, &e);
+    if (!r.img) mem_free(c->made), c->made = NULL;
+    if (r.img && e.code) end_with(c, &e); /* --verify: the image is whole all the same */
+    bool ok = r.img && crop(r.img, c->c, &e);
     double bloomed = clock_now();
     ok = ok && hold_against(c, &r, assert_energies(c) && c->state == CASE_PASS, &e);
-    const suite_matching shown = {.result = r.img, .threads = threads};
+    const suite_matching shown = {.result = r.img, .threads = m->threads};
     if (ok && asked->html)
         ok = suite_pictures_make(&c->pictures, &shown,
                                  c->match.path && c->state != CASE_PASS ? &c->match : NULL, &e);
     if (!ok) end_with(c, &e);
-    c->load = loaded - start;
-    c->bloom = bloomed - loaded;
+    c->load = f.load;
+    c->bloom = bloomed - start - f.load;
     c->check = clock_now() - bloomed;
     image_free(&r.img);
     image_free(&c->match.reference);
@@ -328,7 +305,7 @@ static void require(suite_run *r) {
 void suite_run_all(suite_run *r, void (*each)(void *ctx, const case_result *c), void *ctx) {
     double start = clock_now();
     bool stopped = false;
-    light_told told = {.warns = false};
+    frame_maker m = {.threads = r->threads};
     for (size_t i = 0; i < r->count; i++) {
         case_result *c = &r->item[i];
         const char *skip = stopped ? "an earlier case failed; --keep-going runs all" : c->c->skip;
@@ -336,7 +313,7 @@ void suite_run_all(suite_run *r, void (*each)(void *ctx, const case_result *c), 
             c->state = CASE_SKIP;
             say(&c->why, "%s", skip);
         } else {
-            run_case(c, r->asked, r->threads, &told);
+            run_case(c, &m, r->asked);
         }
         if (c->status > r->status) r->status = c->status;
         if (c->state == CASE_FAIL || c->state == CASE_ERROR) stopped = !r->asked->keep_going;

@@ -104,17 +104,15 @@ typedef struct {
     file_mark before; /* of the input, when it was opened */
     image_reader *r;  /* NULL when nothing more is read from it */
     stages in;
-    image *img;   /* all rows, where they are held between files and bloom. NULL: they go from */
-    stages after; /* file to file, through this, */
-    bool beyond;  /* rows had values beyond halfs, and their channels are marked for another try */
-    const bloom *bloom;
-    bool torn; /* the input changed while it was read */
+    image **keep; /* where the result goes instead of files; NULL: it is written */
+    bool beyond;  /* there were values beyond halfs; their channels are marked for another try */
+    bool torn;    /* the input changed while it was read */
 } work;
 
 /* Takes the bloom of the frame's kernel; NULL after a failure. */
 static queue_bloom *open_bloom(const work *w, err *e) {
     queue_bloom *b = take_bloom(w->on, w->files->kernel, w->m->threads, e);
-    w->f->hopeless = !b && !w->m->records->kernels;
+    w->f->hopeless = !b && w->record && !w->m->records->kernels;
     if (b) hints_kernel(w->s, b->bloom, w->files->kernel, &w->in.head->part[0]);
     return b;
 }
@@ -174,10 +172,11 @@ static bool has_changed(const work *w) {
 }
 
 /* Reads the channels that may change. Closes the reader where it is not needed any more. */
-static bool load_image(work *w, err *e) {
+static image *load_image(work *w, err *e) {
     const image_header *h = w->in.head;
     bool **wanted = mem_new((size_t)h->parts, sizeof *wanted, "parts", e);
-    bool ok = wanted != NULL, all = !w->files->before;
+    bool ok = wanted != NULL,
+         all = !w->files->before && !w->s->bloom.mask && !w->s->bloom.per_layer;
     for (int i = 0; ok && i < h->parts; i++) {
         const image_part *p = &h->part[i];
         ok = (wanted[i] = output_channels(&w->out, p, e)) || err_in(e, "%s", w->f->input);
@@ -188,61 +187,25 @@ static bool load_image(work *w, err *e) {
         mem_free(wanted[i]);
         wanted[i] = NULL;
     }
-    w->img = ok ? stages_load(&w->in, wanted, e) : NULL;
+    image *img = ok ? stages_load(&w->in, w->keep ? NULL : wanted, e) : NULL;
     for (int i = 0; wanted && i < h->parts; i++) mem_free(wanted[i]);
     mem_free(wanted);
-    if (!w->img) return false;
+    if (!img) return NULL;
     if (all) {
         w->in.from = NULL;
         image_close(&w->r);
     }
     w->torn = has_changed(w);
-    hints_image(w->s, w->img, &w->m->told);
-    return true;
-}
-
-/* Brings the rows of the result to files: those that are held, or those that are made now. */
-static bool give_rows(work *w, targets *to, err *e) {
-    if (w->img) return targets_write_image(to, w->img, e);
-    bloom_rows rows = {
-        .in = stages_source(&w->in), .out = targets_sink(to), .marks = stages_marks(&w->in)};
-    to->after = &w->after;
-    targets_memory(&rows.memory, &w->out, &w->in, w->after.head);
-    return bloom_run(w->bloom, &rows, w->made, e) || blame_input(w, e);
-}
-
-static bool make_files(work *w, const image_header *head, err *e) {
-    targets to;
-    const targets_wanted want = {w->files->emitted, w->files->before, (float)w->s->exposure};
-    bool ok = targets_open(&to, &w->out, &w->in, head, &want, w->f->input, e) &&
-              give_rows(w, &to, e) && targets_commit(&to, e);
-    w->f->save = to.seconds;
-    targets_close(&to);
-    return ok;
-}
-
-/* Finds the header of the files: makes the image that is held, or foresees it. */
-static const image_header *find_header(work *w, err *e) {
-    const settings *s = w->s;
-    image_header made = {0};
-    if (w->img)
-        return bloom_image(w->bloom, w->img, w->made, e) &&
-                       stages_out_open(&w->after, &w->img->head, NULL, s, w->m->threads, e) &&
-                       stages_image(&w->after, w->img, e)
-                   ? &w->img->head
-                   : NULL;
-    bool ok = image_header_copy(&made, w->in.head, e) && bloom_header(w->bloom, &made, e) &&
-              stages_out_open(&w->after, &made, stages_marks(&w->in), s, w->m->threads, e);
-    image_header_free(&made);
-    return ok ? w->after.head : NULL;
+    hints_image(w->s, img, &w->m->told);
+    return img;
 }
 
 /* Says what was done to the pixels, if that is more than bloom. */
-static void log_way(const work *w) {
+static void log_way(const work *w, const stages *after) {
     text way = {0};
     stages_words(&w->in, &way);
     text_add(&way, "%sbloom", way.n ? ", " : "");
-    stages_words(&w->after, &way);
+    stages_words(after, &way);
     if (output_is_picture(w->out.path)) text_add(&way, ", develop a picture");
     if (strcmp(way.s, "bloom") != 0) log_info("%s: %s", w->f->input, way.s);
     text_free(&way);
@@ -253,32 +216,53 @@ static void log_way(const work *w) {
  * and go when they are made. */
 static bool make_once(work *w, bool hold, err *e) {
     frame_result *f = w->f;
-    double before = w->in.seconds;
+    const double before = w->in.seconds;
+    const rows_source file = stages_source(&w->in);
+    const targets_wanted want = {w->files->emitted, w->files->before, (float)w->s->exposure};
     ahead beside = {.w = w};
+    image *img = NULL;
+    rows_image held = {.img = NULL};
+    stages after = {.s = w->s};
+    targets to = {.o = NULL};
     if (hold) start_ahead(&beside);
-    bool ok = !hold || load_image(w, e);
+    bool ok = !hold || ((img = load_image(w, e)) && rows_image_open(&held, img, e));
+    held.rest = &file;
     if (ok && provenance_is_in(w->in.head))
         log_say_once(LOG_NOTE, "an input was bloomed already (its attribute fftbloom:version says "
                                "so); it is bloomed again");
     queue_bloom *b = ok ? open_bloom(w, e) : NULL;
-    double start = clock_now(), loaded = w->in.seconds;
-    w->bloom = b ? b->bloom : NULL;
-    const image_header *head = b ? find_header(w, e) : NULL;
-    if (b && !head) blame_input(w, e);
-    end_ahead(&beside); /* bloom_image has waited for what it needs of it */
-    if (b && hold) give_bloom(w->on, b);
-    ok = head && make_files(w, head, e);
-    if (b && !hold) give_bloom(w->on, b);
+    const double start = clock_now(), loaded = w->in.seconds;
+    ok = b && (stages_out_open(&after, &w->in, b->bloom, e) || blame_input(w, e)) &&
+         (w->keep || targets_open(&to, &w->out, &w->in, after.head, &want, f->input, e));
+    if (ok) {
+        const rows_sink files = w->keep ? held.out : targets_sink(&to);
+        bloom_rows rows = {.in = hold ? held.in : file,
+                           .out = stages_sink(&after, &files),
+                           .marks = stages_marks(&w->in)};
+        if (!hold) targets_memory(&rows.memory, &w->out, &w->in, after.head);
+        ok = (bloom_run(b->bloom, &rows, w->made, e) || blame_input(w, e)) &&
+             (w->keep || targets_commit(&to, e));
+        if (w->keep && (ok || e->code == ERR_TOLERANCE)) {
+            stages_give_head(&after, img);
+            *w->keep = img;
+            img = NULL;
+        }
+    }
+    f->save = to.seconds;
+    targets_close(&to);
+    end_ahead(&beside);
+    if (b) give_bloom(w->on, b);
     if (ok && w->r) w->torn |= has_changed(w);
     f->load = w->in.seconds - before;
     f->bloom = clock_now() - start - (w->in.seconds - loaded) - f->save;
-    if (ok) log_way(w);
-    if (w->after.clamped)
+    if (ok) log_way(w, &after);
+    if (after.clamped)
         report_note(w->made, "%llu values beyond %g were clamped to it",
-                    (unsigned long long)w->after.clamped, HALF_MAX);
-    w->beyond = w->made->beyond || w->after.beyond;
-    stages_close(&w->after);
-    image_free(&w->img);
+                    (unsigned long long)after.clamped, HALF_MAX);
+    w->beyond = w->made->beyond || after.beyond;
+    stages_close(&after);
+    rows_image_close(&held);
+    image_free(&img);
     return ok;
 }
 
@@ -296,15 +280,16 @@ static bool make_some_way(work *w, err *e) {
     }
     while (ok && !make_once(w, hold, e)) {
         err ignored = {0};
-        bool memory = hold && ((w->f->alone && e->code == ERR_MEMORY) || e->code == ERR_LINES);
-        bool wide = !hold && w->beyond;
-        if ((memory || wide) && !w->r)
+        bool memory = hold && !w->keep &&
+                      ((w->f->alone && e->code == ERR_MEMORY) || e->code == ERR_LINES);
+        if ((memory || w->beyond) && !w->r)
             w->r = image_open(w->f->input, NULL, w->m->threads, &ignored);
-        if ((!memory && !wide) || !w->r) return false;
+        if ((!memory && !w->beyond) || !w->r) return false;
         if (memory) log_info("%s: it is made in tiles: %s", w->f->input, e->msg);
         *e = (err){0};
         w->in.from = w->r;
-        w->torn = hold = false;
+        w->torn = false;
+        hold = hold && !memory;
     }
     return ok;
 }
@@ -333,13 +318,33 @@ static bool make(work *w, err *e) {
         report_note(w->made, "the input changed while it was read");
     }
     err why = {0};
-    if (ok && !w->torn && w->record->run->cache && !record_write(w->record, &w->before, &why) &&
-        !atomic_flag_test_and_set(&m->forgets))
+    if (ok && !w->torn && w->record && w->record->run->cache &&
+        !record_write(w->record, &w->before, &why) && !atomic_flag_test_and_set(&m->forgets))
         log_say(
             s->existing == EXISTING_UPDATE ? LOG_WARN : LOG_INFO,
             "'%s', and perhaps other frames, will be made again by the next --existing update: %s",
             f->output, why.msg);
     return ok;
+}
+
+image *frame_image(frame_maker *m, frame_result *f, bloom_report *made, err *e) {
+    const bloom_settings b = stages_bloom(m->s);
+    device_queue on;
+    image *img = NULL;
+    job_files files = {.input = (char *)(uintptr_t)m->s->input,
+                       .kernel = (char *)(uintptr_t)m->s->kernel};
+    device_pool *devices = device_pool_open(m->threads, b.cache_dir, 0, e);
+    *f = (frame_result){.input = files.input, .output = ""};
+    *made = (bloom_report){0};
+    device_queue_open(&on, &b, devices);
+    if (devices)
+        make(
+            &(work){
+                .m = m, .s = m->s, .on = &on, .files = &files, .f = f, .made = made, .keep = &img},
+            e);
+    device_queue_close(&on);
+    device_pool_close(&devices);
+    return img;
 }
 
 /* Says what became of a frame, also of one that failed. */

@@ -59,5 +59,8 @@ typedef struct {
  * false when the frame has failed; f->why points into e then. */
 bool frame_make(frame_maker *m, device_queue *on, const job_files *files, frame_result *f,
                 bloom_report *made, err *e);
+/* Makes a frame of the settings' input and kernel, and returns the result with all its channels
+ * instead of writing it; also where --verify found the promise broken, with ERR_TOLERANCE. */
+image *frame_image(frame_maker *m, frame_result *f, bloom_report *made, err *e);
 
 #endif

@@ -213,7 +213,8 @@ void stages_words(const stages *l, text *to) {
     }
 }
 
-bool stages_rows(stages *l, int part, const rows_band *b, err *e) {
+/* Changes rows. */
+static bool change_rows(stages *l, int part, const rows_band *b, err *e) {
     rows_band is = *b;
     bool ok = true;
     for (int i = 0; ok && i < STAGES; i++) {
@@ -277,7 +278,7 @@ static bool read_rows(void *ctx, int part, uint32_t row, uint32_t rows, void *co
             at[c] = plane[c] ? (uint8_t *)plane[c] + before : NULL;
         }
         ok = (!decodes || add_planes(p, some, at, e)) &&
-             image_read(l->from, part, row + y, some, at, e) && stages_rows(l, part, &b, e);
+             image_read(l->from, part, row + y, some, at, e) && change_rows(l, part, &b, e);
         for (int c = 0; c < p->channels; c++)
             if (!plane[c]) mem_free(at[c]);
     }
@@ -300,59 +301,38 @@ image *stages_load(stages *l, bool *const *wanted, err *e) {
 
 /* --- out -------------------------------------------------------------------------------------- */
 
-bool stages_out_open(stages *l, const image_header *from, image_header *marks, const settings *s,
-                     par *threads, err *e) {
-    *l = (stages){.s = s, .threads = threads, .marks = marks};
-    return open_list(l, OUT, from, e);
+bool stages_out_open(stages *l, stages *in, const bloom *b, err *e) {
+    image_header made = {0};
+    *l = (stages){.s = in->s, .threads = in->threads, .marks = stages_marks(in)};
+    bool ok = image_header_copy(&made, in->head, e) && bloom_header(b, &made, e) &&
+              open_list(l, OUT, &made, e);
+    image_header_free(&made);
+    return ok;
 }
 
-/* Returns whether a channel of floats has finite values beyond halfs. */
-static bool is_wide(const image *img, int part, int c) {
-    const image_part *p = &img->head.part[part];
-    const float *v = img->plane[part][c];
-    size_t n = (size_t)image_width(p) * image_height(p);
-    bool wide = false;
-    if (!v || p->channel[c].type != PIXEL_FLOAT) return false;
-    for (size_t x = 0; !wide && x < n; x++) wide = fabsf(v[x]) > HALF_MAX && !isinf(v[x]);
-    return wide;
+static uint32_t step_of(void *ctx, int part) {
+    const rows_sink *to = ((const stages *)ctx)->to;
+    return to->step(to->ctx, part);
 }
 
-/* Keeps floats in layers with such a channel: bloom has looked after its own. */
-static bool keep_wide(stages *l, const image *img, int part, err *e) {
-    layer_map m;
-    const image_part *p = &img->head.part[part];
-    stage *halfs = &l->stage[STAGES - 1];
-    image_channel *to = halfs->head.part[part].channel;
-    if (!layer_map_make(&m, p, l->s->bloom.layers, l->s->bloom.exclude, e)) return false;
-    halfs->part[part].works = false;
-    for (int i = 0; i < m.groups; i++) {
-        const layer_group *g = &m.group[i];
-        bool wide = false;
-        for (int k = 0; !wide && k <= g->channels; k++)
-            wide = nth_channel(g, k) >= 0 && is_wide(img, part, nth_channel(g, k));
-        for (int k = 0; k <= g->channels; k++) {
-            int c = nth_channel(g, k);
-            if (c < 0 || p->channel[c].type != PIXEL_FLOAT) continue;
-            if (wide) to[c].type = PIXEL_FLOAT;
-            halfs->part[part].works |= to[c].type == PIXEL_HALF;
-        }
-    }
-    layer_map_free(&m);
-    return true;
+static bool write_rows(void *ctx, int part, const rows_band *b, err *e) {
+    stages *l = ctx;
+    const rows_band made = {&l->head->part[part], b->row, b->rows, b->plane, b->yours};
+    return change_rows(l, part, b, e) && l->to->write(l->to->ctx, part, &made, e);
 }
 
-bool stages_image(stages *l, image *img, err *e) {
-    bool wide = l->s->pixels == PIXELS_HALF && l->s->bloom.half_overflow == OVERFLOW_FLOAT;
-    bool ok = true;
-    for (int i = 0; ok && i < img->head.parts; i++) {
-        if (!img->plane[i]) continue;
-        const rows_band all = {&img->head.part[i], 0, image_height(&img->head.part[i]),
-                               img->plane[i], false};
-        ok = (!wide || keep_wide(l, img, i, e)) && stages_rows(l, i, &all, e);
-    }
-    if (!ok) return false;
-    image_header old = img->head; /* the headers change places */
-    img->head = l->stage[STAGES - 1].head;
+static bool copy_part(void *ctx, int part, bool *done, err *e) {
+    const stages *l = ctx;
+    return stages_change(l, part) || !l->to->copy || l->to->copy(l->to->ctx, part, done, e);
+}
+
+rows_sink stages_sink(stages *l, const rows_sink *to) {
+    l->to = to;
+    return (rows_sink){.ctx = l, .step = step_of, .write = write_rows, .copy = copy_part};
+}
+
+void stages_give_head(stages *l, image *img) {
+    const image_header old = img->head; /* the headers change places */
+    img->head = *l->head;
     l->stage[STAGES - 1].head = old;
-    return true;
 }

@@ -10,6 +10,7 @@
 
 #include "app/cli/settings.h"
 #include "base/text.h"
+#include "bloom/bloom.h"
 #include "image/format.h"
 #include "image/recode.h"
 #include "image/rows.h"
@@ -48,17 +49,17 @@ struct stages {
     par *threads;
     image_reader *from;  /* where rows of the way in come from; NULL: nothing more is read */
     double seconds;      /* that reading has taken */
-    image_header *marks; /* on the way out: as bloom_rows has them */
+    const rows_sink *to; /* on the way out: what the rows go to, */
+    image_header *marks; /* and as bloom_rows has them */
     bool beyond;         /* rows had values beyond halfs, and their channels are marked */
     uint64_t clamped;    /* values beyond halfs that became the largest half */
 };
 
 /* Open the list from a file to the bloom: --pixel-type float, --input-space; and that from the
- * bloom to the files: --output-space, --pixel-type half, where `from` is the header of what bloom
- * makes. The reader must outlive it. Close also after a failure. */
+ * bloom of such rows to the files: --output-space, --pixel-type half. The reader, and the way in,
+ * must outlive them. Close also after a failure. */
 bool stages_in_open(stages *l, image_reader *from, const settings *s, par *threads, err *e);
-bool stages_out_open(stages *l, const image_header *from, image_header *marks, const settings *s,
-                     par *threads, err *e);
+bool stages_out_open(stages *l, stages *in, const bloom *b, err *e);
 void stages_close(stages *l);
 
 /* Returns the header where channels are marked for another run of the way. */
@@ -70,17 +71,15 @@ static inline image_header *stages_marks(stages *in) {
 bool stages_change(const stages *l, int part);
 /* Adds the names of the stages that change anything: "types to float, decode colours". */
 void stages_words(const stages *l, text *to);
-/* Changes rows. */
-bool stages_rows(stages *l, int part, const rows_band *b, err *e);
-
 /* Returns the rows behind the way in, which are read from the file each time. */
 rows_source stages_source(stages *l);
 /* Reads the channels with wanted[part][channel]; NULL for a part: none of its channels; NULL: all.
  */
 image *stages_load(stages *l, bool *const *wanted, err *e);
-/* Brings an image in memory through the way out: its pixels and its header. Where --half-overflow
- * is float, layers with values beyond halfs stay floats. */
-bool stages_image(stages *l, image *img, err *e);
+/* Returns the way out, through which rows go to a sink that knows the list's header. */
+rows_sink stages_sink(stages *l, const rows_sink *to);
+/* Gives an image that came through the list its header. */
+void stages_give_head(stages *l, image *img);
 
 /* Returns the space of the output; its curve is NULL where the colours stay as they are. */
 colour_space colours_stored(const settings *s);

@@ -154,9 +154,15 @@ static bool write_rows(targets *t, int part, const rows_band *b, err *e) {
     return ok;
 }
 
+/* An image that is held has left some of its channels in the file. */
 static bool write_band(void *ctx, int part, const rows_band *b, err *e) {
     targets *t = ctx;
-    if (t->after && !stages_rows(t->after, part, b, e)) return false;
+    if (b->yours) {
+        const rows_source rest = stages_source(t->in);
+        const rows_sink to = targets_sink(t);
+        return rows_write(&rest, &to, part, &(rows_band){b->is, b->row, b->rows, b->plane, false},
+                          e);
+    }
     double start = clock_now();
     bool ok = write_rows(t, part, b, e);
     t->seconds += clock_now() - start;
@@ -167,9 +173,10 @@ static bool write_band(void *ctx, int part, const rows_band *b, err *e) {
  * not need the parts that it does not show. */
 static bool copy_part(void *ctx, int part, bool *done, err *e) {
     targets *t = ctx;
+    *done = t->picture.file && part != t->picture.as.part;
+    if (!t->in->from) return true; /* all of it is in memory */
     const image_part *from = &image_reader_header(t->in->from)->part[part];
     const image_part *to = &t->own.part[part];
-    *done = t->picture.file && part != t->picture.as.part;
     bool same = t->file && !stages_change(t->in, part) && from->channels == to->channels &&
                 glare_part(t, part) < 0;
     for (int c = 0; same && c < to->channels; c++)
@@ -184,21 +191,6 @@ static bool copy_part(void *ctx, int part, bool *done, err *e) {
 
 rows_sink targets_sink(targets *t) {
     return (rows_sink){.ctx = t, .step = step_of, .write = write_band, .copy = copy_part};
-}
-
-bool targets_write_image(targets *t, const image *img, err *e) {
-    const rows_sink to = targets_sink(t);
-    const rows_source rest = t->in->from ? stages_source(t->in) : (rows_source){.head = &img->head};
-    bool ok = true;
-    for (int i = 0; ok && i < img->head.parts; i++) {
-        const image_part *p = &img->head.part[i];
-        const rows_band all = {p, 0, image_height(p), img->plane[i], false};
-        bool shown = !t->picture.file || i == t->picture.as.part;
-        if (shown)
-            ok = img->plane[i] ? rows_write(&rest, &to, i, &all, e)
-                               : rows_copy(&rest, &to, i, p, e);
-    }
-    return ok;
 }
 
 /* --- ending ----------------------------------------------------------------------------------- */

@@ -22,7 +22,6 @@ typedef struct {
     image_writer *file, *glare; /* NULL where they are not wanted */
     picture picture, before;    /* the latter is opened when the former is developed */
     targets_wanted want;
-    stages *after;  /* what rows go through before; NULL: nothing */
     double seconds; /* that writing has taken */
 } targets;
 
@@ -34,8 +33,6 @@ void targets_close(targets *t);
 
 /* Returns the way in for rows of all channels, and for parts that stay as they are. */
 rows_sink targets_sink(targets *t);
-/* Writes an image in memory. Its channels without planes come from the file. */
-bool targets_write_image(targets *t, const image *img, err *e);
 
 /* Completes the files, which appear under their names. */
 bool targets_commit(targets *t, err *e);
