@@ -140,7 +140,7 @@ static void begin(const bloom *b, bloom_report *r) {
 
 /* Refuses the result if --verify found the promise broken. The image is done all the same. */
 static bool judge(const bloom *b, const bloom_report *r, err *e) {
-    const bloom_verified *v = &r->verified;
+    const bloom_verified *v = &r->sum.verified;
     const verify_pixel *p = &v->found.worst;
     if (!v->found.broken) return true;
     return err_set(e, ERR_TOLERANCE,

@@ -102,7 +102,7 @@ static bool add_spread(double *to, double *error, const gradient *g, const bloom
             to[(size_t)y * g->kernel.w + x] += v;
             most = fmax(most, fabs(v));
         }
-    const accuracy *m = &g->last->promise.method;
+    const accuracy *m = &g->last->sum.promise.method;
     *error += m->error[0] + accuracy_relative(m) * most;
     mem_free(all);
     return ok;

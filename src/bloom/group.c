@@ -98,25 +98,16 @@ static bool check_proof(search *s, err *e) {
 /* --- what is told ---------------------------------------------------------------------------- */
 
 static void enter_promise(group_made *to, const view *v, const accuracy *m, uint32_t attempts) {
-    bloom_promise *p = &to->promise;
+    bloom_promise *p = &to->sum.promise;
     p->tolerance = v->s->tolerance;
     p->method = *m;
     p->attempts = attempts;
     snprintf(p->channel, sizeof p->channel, "%s", view_name(v, m->channel));
 }
 
-static void enter_attempt(group_made *to, const outcome *o) {
-    report_add_times(&to->times, &o->times);
-    to->spectrum_seconds += o->lease.spectrum_seconds;
-    to->spectrum_cached |= o->lease.spectrum_cached;
-    to->plan = o->lease.plan;
-    to->device = o->lease.device;
-    memcpy(to->note, o->lease.note, sizeof to->note);
-}
-
 /* Says where light is so faint that a device in floats may take it for none. */
 static void tell_faint(group_made *to, const view *v, const light *l, const accuracy *m) {
-    const bool floats = m->precision == PRECISION_FLOAT32 && to->device.class != ENGINE_CPU;
+    const bool floats = m->precision == PRECISION_FLOAT32 && to->sum.device.class != ENGINE_CPU;
     const uint32_t normal = scan_bin(0x1p-126F);
     for (uint32_t c = 0; floats && c < v->channels && !to->note[0]; c++) {
         uint64_t faint = 0;
@@ -124,19 +115,13 @@ static void tell_faint(group_made *to, const view *v, const light *l, const accu
         if (faint)
             snprintf(to->note, sizeof to->note,
                      "channel '%.60s': device '%.60s' may take %llu pixel%s below 1.2e-38 for 0",
-                     view_name(v, c), to->device.name, (unsigned long long)faint,
+                     view_name(v, c), to->sum.device.name, (unsigned long long)faint,
                      faint == 1 ? "" : "s");
     }
 }
 
 void group_add(group_made *all, const group_made *one) {
-    report_add_times(&all->times, &one->times);
-    report_add_promise(&all->promise, &one->promise);
-    all->spectrum_seconds += one->spectrum_seconds;
-    all->contract_seconds += one->contract_seconds;
-    all->spectrum_cached |= one->spectrum_cached;
-    all->plan = one->plan;
-    all->device = one->device;
+    account_add(&all->sum, &one->sum);
     if (one->note[0]) memcpy(all->note, one->note, sizeof all->note);
     memcpy(all->fit, one->fit, sizeof all->fit);
     all->over += one->over;
@@ -193,7 +178,12 @@ static bool convolve(group_made *to, outcome *o, const view *v, const light *l, 
     accuracy_choose(&s.method, &s.facts);
     for (uint32_t i = 1;; i++) {
         if (!attempt_run(o, v, l, &s.method, e)) return false;
-        enter_attempt(to, o);
+        account_add(&to->sum, &(bloom_account){.plan = o->lease.plan,
+                                               .device = o->lease.device,
+                                               .times = o->times,
+                                               .spectrum_seconds = o->lease.spectrum_seconds,
+                                               .spectrum_cached = o->lease.spectrum_cached});
+        memcpy(to->note, o->lease.note, sizeof to->note);
         s.proved = (proof){0};
         check(&s);
         if (s.method.kept && !check_proof(&s, e)) return false;
@@ -203,8 +193,8 @@ static bool convolve(group_made *to, outcome *o, const view *v, const light *l, 
         if (m->kept || last) {
             enter_promise(to, v, m, i);
             tell_faint(to, v, l, m);
-            to->promise.proved = s.proved.pixels;
-            to->promise.proof = s.proved.worst;
+            to->sum.promise.proved = s.proved.pixels;
+            to->sum.promise.proof = s.proved.worst;
             break;
         }
         log_debug("channel '%s', float32: predicted error %g, allowed %g: trying float64",
@@ -224,8 +214,8 @@ static void foresee(group_made *to, const view *v, const light *l) {
     accuracy_choose(&method, &facts);
     const device_choice *c = &v->size->decided.way[attempt_way(&method)];
     enter_promise(to, v, &method, 0);
-    to->plan = c->plan;
-    to->device = c->device;
+    to->sum.plan = c->plan;
+    to->sum.device = c->device;
 }
 
 /* Fills in what of the light spreads. */
@@ -253,7 +243,7 @@ bool group_bloom(group_made *to, view *v, bool predict, err *e) {
     ok = ok && (!v->emits || predict || make_emitted(v, e));
     double start = clock_now();
     ok = ok && find_light(&l, &own, v, e);
-    to->contract_seconds = clock_now() - start;
+    to->sum.contract_seconds = clock_now() - start;
     if (ok) memcpy(to->fit, v->size->fit, sizeof to->fit);
     if (ok && predict)
         foresee(to, v, &l);

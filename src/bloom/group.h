@@ -10,12 +10,7 @@
 
 /* What blooming a group, or tiles of it, has come to. */
 typedef struct group_made {
-    bloom_promise promise;
-    plan plan; /* of the last one, */
-    engine_device device;
-    engine_times times; /* summed over attempts */
-    double spectrum_seconds, contract_seconds;
-    bool spectrum_cached;
+    bloom_account sum;
     char note[256]; /* of the device; "": none */
     char fit[256];  /* how kernel and image go together; "": as they are */
     uint32_t channels;

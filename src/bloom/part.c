@@ -294,12 +294,12 @@ static bool measure(part_made *to, part_measured *seen, const part_plan *p, cons
                     err *e) {
     double start = clock_now();
     bool ok = part_measure(seen, p, held, e);
-    to->bad = seen->bad;
-    memcpy(to->first_bad, seen->first, sizeof to->first_bad);
+    to->sum.bad = seen->bad;
+    memcpy(to->sum.first_bad, seen->first, sizeof to->sum.first_bad);
     if (!ok || !(to->group = mem_new((size_t)seen->groups, sizeof *to->group, "a report", e)))
         return false;
     to->groups = seen->groups;
-    to->group[0].contract_seconds = clock_now() - start;
+    to->group[0].sum.contract_seconds = clock_now() - start;
     for (int i = 0; i < to->groups && !p->j->predict; i++) {
         group_made *g = &to->group[i];
         g->channels = p->group[i].count;
@@ -382,12 +382,12 @@ static bool bloom_groups(part_made *to, const part_plan *p, err *e) {
                           measure(to, &seen, p, &b.held, e)
                     : measure(to, &seen, p, NULL, e) && open_bands(&b, p, &t, e);
     ok = ok && bloom_bands(to, &b, &sampled, &seen, e) &&
-         part_verify(&to->verified, &sampled, p, !whole, b.out.type, &seen, e);
+         part_verify(&to->sum.verified, &sampled, p, !whole, b.out.type, &seen, e);
     to->done = ok;
-    if (ok && !whole) to->tiles = b.t;
+    if (ok && !whole) to->sum.tiles = b.t;
     for (int i = 0; i < to->groups; i++) {
-        if (!ok && to->group[i].wide) to->beyond |= mark(p, &p->group[i]);
-        if (ok && !p->j->predict) tell_promise(&to->group[i].promise);
+        if (!ok && to->group[i].wide) to->sum.beyond |= mark(p, &p->group[i]);
+        if (ok && !p->j->predict) tell_promise(&to->group[i].sum.promise);
     }
     close_bands(&b);
     sampler_free(&sampled);

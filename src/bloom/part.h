@@ -42,11 +42,7 @@ typedef struct part_made {
     group_made *group; /* of each of its groups, if it is done */
     int groups;
     bool done;
-    uint64_t bad; /* NaN and infinite pixels, and the first of them */
-    bloom_bad first_bad[SCAN_BAD];
-    bloom_verified verified;
-    tiling tiles; /* zeros: it was not cut */
-    bool beyond;  /* as bloom_report has it */
+    bloom_account sum; /* beside those of the groups */
 } part_made;
 
 /* Blooms the part. One without colour goes through as it is. The caller frees what was made, also

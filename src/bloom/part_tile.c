@@ -165,7 +165,7 @@ static bool take_result(const tile *t, group_made *made, part_rows *out, err *e)
 
 static bool look(const tile *t, const group_made *made, const part_rows *out, err *e) {
     const part_plan *p = t->is->p;
-    const plan *is = &made->plan;
+    const plan *is = &made->sum.plan;
     uint64_t share = (uint64_t)p->j->s->verify * t->kept.w * t->kept.h;
     sampler_tile s = {.first = t->g->first,
                       .channels = t->g->count,

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 void report_begin(bloom_report *r, double tolerance) {
-    *r = (bloom_report){.promise.tolerance = tolerance};
+    *r = (bloom_report){.sum.promise.tolerance = tolerance};
 }
 
 void report_note(bloom_report *r, const char *fmt, ...) {
@@ -18,7 +18,7 @@ void report_note(bloom_report *r, const char *fmt, ...) {
     va_end(args);
 }
 
-void report_add_promise(bloom_promise *all, const bloom_promise *one) {
+static void add_promise(bloom_promise *all, const bloom_promise *one) {
     const accuracy *a = &all->method, *b = &one->method;
     if (!b->precision) return;
     bool nearer = !a->precision ||
@@ -30,23 +30,32 @@ void report_add_promise(bloom_promise *all, const bloom_promise *one) {
     *all = sum;
 }
 
-void report_add_times(engine_times *all, const engine_times *one) {
-    all->upload += one->upload;
-    all->download += one->download;
-    all->total += one->total;
-    for (uint32_t i = 0; i < PLAN_PASSES; i++) all->pass[i] += one->pass[i];
+void account_add(bloom_account *all, const bloom_account *one) {
+    const verify_result had = all->verified.found, *more = &one->verified.found;
+    add_promise(&all->promise, &one->promise);
+    if (one->plan.passes) all->plan = one->plan, all->device = one->device;
+    if (one->tiles.channels) all->tiles = one->tiles;
+    all->times.upload += one->times.upload;
+    all->times.download += one->times.download;
+    all->times.total += one->times.total;
+    for (uint32_t i = 0; i < PLAN_PASSES; i++) all->times.pass[i] += one->times.pass[i];
+    all->spectrum_seconds += one->spectrum_seconds;
+    all->contract_seconds += one->contract_seconds;
+    all->spectrum_cached |= one->spectrum_cached;
+    if (more->pixels && verify_is_worse(&had, more->worst.error, more->broken))
+        all->verified = one->verified;
+    all->verified.found.pixels = had.pixels + more->pixels;
+    all->verified.found.broken = had.broken + more->broken;
+    all->beyond |= one->beyond;
+    for (uint64_t i = 0; i < one->bad && all->bad + i < SCAN_BAD; i++)
+        all->first_bad[all->bad + i] = one->first_bad[i];
+    all->bad += one->bad;
 }
 
 static void add_group(bloom_report *r, const group_made *g) {
     if (!r->groups && g->fit[0]) report_note(r, "%s", g->fit);
     if (g->note[0]) report_note(r, "%s", g->note);
-    report_add_promise(&r->promise, &g->promise);
-    report_add_times(&r->times, &g->times);
-    r->spectrum_seconds += g->spectrum_seconds;
-    r->contract_seconds += g->contract_seconds;
-    r->spectrum_cached |= g->spectrum_cached;
-    r->plan = g->plan;
-    r->device = g->device;
+    account_add(&r->sum, &g->sum);
     if (g->over)
         report_note(r,
                     g->wide ? "%" PRIu64
@@ -59,15 +68,6 @@ static void add_group(bloom_report *r, const group_made *g) {
 }
 
 void report_add_part(bloom_report *r, const part_made *p) {
-    for (uint64_t i = 0; i < p->bad && r->bad + i < SCAN_BAD; i++)
-        r->first_bad[r->bad + i] = p->first_bad[i];
-    r->bad += p->bad;
+    account_add(&r->sum, &p->sum);
     for (int i = 0; p->done && i < p->groups; i++) add_group(r, &p->group[i]);
-    const verify_result had = r->verified.found, *more = &p->verified.found;
-    if (more->pixels && verify_is_worse(&had, more->worst.error, more->broken))
-        r->verified = p->verified;
-    r->verified.found.pixels = had.pixels + more->pixels;
-    r->verified.found.broken = had.broken + more->broken;
-    if (p->tiles.channels) r->tiles = p->tiles;
-    r->beyond |= p->beyond;
 }

@@ -37,22 +37,27 @@ typedef struct {
     int32_t x, y;
 } bloom_verified;
 
+/* What blooming an attempt, a tile, a group, a part or an image has come to. */
 typedef struct {
-    uint32_t groups; /* colour groups convolved */
-    plan plan;       /* of the last group */
-    tiling tiles;    /* of the last part that was cut into tiles; zeros: none was */
+    bloom_promise promise;
+    plan plan; /* of the last one, */
     engine_device device;
+    tiling tiles;       /* of the last part that was cut into tiles; zeros: none was */
     engine_times times; /* summed over groups and attempts */
     double spectrum_seconds;
     double contract_seconds; /* scan, prediction and verify, if not done during the convolution */
     bool spectrum_cached;
-    bloom_promise promise;
     bloom_verified verified;
     /* There are values beyond halfs, for which --half-overflow float asks for floats, and rows of
      * halfs may have been written: the image has to be made again, as its channels are marked. */
     bool beyond;
-    uint64_t bad; /* NaN and infinite pixels */
+    uint64_t bad; /* NaN and infinite pixels, and the first of them */
     bloom_bad first_bad[SCAN_BAD];
+} bloom_account;
+
+typedef struct {
+    uint32_t groups; /* colour groups convolved */
+    bloom_account sum;
     ledger_row ledger[BLOOM_LEDGER];
     uint32_t ledger_rows; /* channels after the first BLOOM_LEDGER have no row */
     char note[BLOOM_NOTES][256];
@@ -80,10 +85,9 @@ void report_note(bloom_report *r, const char *fmt, ...) __attribute__((format(pr
 struct part_made;
 void report_add_part(bloom_report *r, const struct part_made *p);
 
-/* Keeps, of two promises, that of the channel that came nearer to breaking it, and adds up what was
- * tried and proved. A promise without a method is not one. */
-void report_add_promise(bloom_promise *all, const bloom_promise *one);
-/* Adds up what two runs of an engine took. */
-void report_add_times(engine_times *all, const engine_times *one);
+/* Adds up what two of them have come to. Of their promises, that of the channel is kept which came
+ * nearer to breaking it; a promise without a method is not one, and a plan without a pass is none.
+ */
+void account_add(bloom_account *all, const bloom_account *one);
 
 #endif

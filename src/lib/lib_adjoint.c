@@ -213,7 +213,7 @@ int32_t fb_kernel_adjoint(fb_session *session, const fb_image *images, size_t co
                               .seconds = clock_now() - start,
                               .attempts = 1,
                               .precision = FB_PRECISION_FLOAT64};
-        snprintf(report->device, sizeof report->device, "%.127s", g.last->device.name);
+        snprintf(report->device, sizeof report->device, "%.127s", g.last->sum.device.name);
     }
     gradient_free(&g);
     lib_session_give(session);

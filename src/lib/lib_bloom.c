@@ -264,10 +264,10 @@ static bool bloom_rest(lib_pair *p, const bloom *b, bloom_report *r, err *e) {
     for (uint32_t c = 0; ok && p->doubles[c]; c++)
         ok = (made[c] = mem_new(n, sizeof(double), "doubles", e));
     ok = ok && run(b, p->rest, (bloom_rows){.doubles = made}, true, own, e);
-    accuracy *m = &r->promise.method;
+    accuracy *m = &r->sum.promise.method;
     double more = 0;
     for (uint32_t c = 0; ok && made[c]; c++) {
-        more = fmax(more, own->promise.method.error[c]);
+        more = fmax(more, own->sum.promise.method.error[c]);
         for (size_t i = 0; i < n; i++) p->doubles[c][i] += made[c][i];
     }
     m->floor += more;
@@ -314,17 +314,17 @@ static bool fits(const lib_job *j, const bloom *b) {
 }
 
 static void fill_report(fb_report *to, const lib_job *j, const bloom_report *r, double seconds) {
-    const accuracy *m = &r->promise.method;
-    const double unit = unit_of(j, r->promise.channel);
+    const accuracy *m = &r->sum.promise.method;
+    const double unit = unit_of(j, r->sum.promise.channel);
     uint32_t size = to->size;
     fb_report own = {.size = size,
                      .kept = !r->groups || m->kept,
                      .error = unit * m->floor,
                      .allowed = unit * m->allowed,
-                     .bad_pixels = r->bad,
+                     .bad_pixels = r->sum.bad,
                      .clamped = j->over,
                      .seconds = seconds,
-                     .attempts = r->promise.attempts,
+                     .attempts = r->sum.promise.attempts,
                      .precision = m->precision == PRECISION_FLOAT64 ? FB_PRECISION_FLOAT64
                                                                     : FB_PRECISION_FLOAT32};
     for (uint32_t i = 0; i < r->ledger_rows; i++) {
@@ -333,19 +333,19 @@ static void fill_report(fb_report *to, const lib_job *j, const bloom_report *r, 
         own.energy_out += of * r->ledger[i].out;
         own.clamped += r->ledger[i].overflow_pixels;
     }
-    snprintf(own.device, sizeof own.device, "%.127s", r->device.name);
+    snprintf(own.device, sizeof own.device, "%.127s", r->sum.device.name);
     snprintf(own.note, sizeof own.note, "%.255s", r->notes ? r->note[0] : "");
     memcpy(to, &own, size < sizeof own ? size : sizeof own);
 }
 
 /* Says what the bloom could not say of pixels that were not its own. */
 static void warn_far(const lib_job *j, const bloom_report *r) {
-    const accuracy *m = &r->promise.method;
-    const double unit = unit_of(j, r->promise.channel);
+    const accuracy *m = &r->sum.promise.method;
+    const double unit = unit_of(j, r->sum.promise.channel);
     if (r->groups && !m->kept)
         log_warn(
             "channel '%s': the tolerance of %g is not kept: errors up to %.2g, and %.2g allowed",
-            r->promise.channel, r->promise.tolerance, unit * m->floor, unit * m->allowed);
+            r->sum.promise.channel, r->sum.promise.tolerance, unit * m->floor, unit * m->allowed);
 }
 
 static void note_light(const lib_job *j, bloom_report *r, light_told *told) {

@@ -173,7 +173,7 @@ static void compare(const char *channels, uint32_t w, uint32_t h, uint32_t taps,
     psf k = {0};
     CHECK_OK(kernel_source_load(&in, path, threads, &e) &&
              kernel_source_psf(&k, &in, &use, &need, NULL, &e));
-    bare_open(&base, &k, &r->plan, &r->device, from, threads);
+    bare_open(&base, &k, &r->sum.plan, &r->sum.device, from, threads);
     psf_free(&k);
     kernel_source_free(&in);
     bare_run(&base);
@@ -192,7 +192,7 @@ static void compare(const char *channels, uint32_t w, uint32_t h, uint32_t taps,
         plain[i] = took[1];
         more[i] = took[0] - took[1];
     }
-    const accuracy *a = &r->promise.method;
+    const accuracy *a = &r->sum.promise.method;
     if (a->precision != PRECISION_FLOAT32 || !a->kept)
         printf("not an ordinary frame: a method had to be chosen\n");
     double conv = median(convolved, rounds), cost = median(more, rounds);

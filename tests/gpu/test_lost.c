@@ -224,7 +224,7 @@ TEST(blooms) {
     OWN(image) *img = make_pixels("R:float"), *want = glare_copy(img);
     bloom_report r;
     CHECK_OK(bloom_image(one, want, &r, &e));
-    assert_int_equal(r.plan.frames, 2);
+    assert_int_equal(r.sum.plan.frames, 2);
     for (int wait = 0; wait < 2; wait++) {
         OWN(image) *lost = glare_copy(img), *got = glare_copy(img);
         *(wait ? &waits : &submissions) = 1;
@@ -286,7 +286,7 @@ static void auto_with(const char *channel, float near) {
             if (frame == 1 || f == 0) *FAILURE[f] = 1; /* at once, or after a frame that came */
             CHECK_OK(bloom_image(b, got, &r, &e));
             bool on_cpu = f == 0 || frame > 0, here = f == 0 ? frame == 0 : frame == 1;
-            assert_int_equal(r.device.class == ENGINE_CPU, on_cpu);
+            assert_int_equal(r.sum.device.class == ENGINE_CPU, on_cpu);
             assert_int_equal(r.notes, here);
             if (here) assert_non_null(strstr(r.note[0], "the CPU was used instead"));
             for (uint32_t i = 0; i < PIXELS; i++)

@@ -82,12 +82,12 @@ static bloom_report keep(const char *what, const image *img, const char *kernel,
     bloom_report r;
     image *got = glare_copy(img), *truth = glare_truth(img, kernel, s);
     glare_bloom(got, kernel, s, &r);
-    double error = check_promise(what, img, got, truth, s->tolerance, &r.promise.method);
-    const accuracy *a = &r.promise.method;
+    double error = check_promise(what, img, got, truth, s->tolerance, &r.sum.promise.method);
+    const accuracy *a = &r.sum.promise.method;
     print_message("%-40s %.12s %s: %.2g of the tolerance, predicted %.2g; %u "
                   "attempts\n",
                   what, s->device, words(a->precision), error, a->floor / a->allowed,
-                  r.promise.attempts);
+                  r.sum.promise.attempts);
     assert_true(a->kept);
     image_free(&got);
     image_free(&truth);
@@ -185,10 +185,10 @@ TEST(lights_take_one_attempt) {
             s.tolerance = TOLERANCE[t];
             glare_bloom(got, at_root("testdata/star.exr"), &s, &r);
             char how[300];
-            accuracy_text(&r.promise.method, how, sizeof how);
+            accuracy_text(&r.sum.promise.method, how, sizeof how);
             print_message("%s, %g: %s\n", i ? "street" : "scene", s.tolerance, how);
-            assert_true(r.promise.method.kept);
-            assert_int_equal(r.promise.attempts, 1);
+            assert_true(r.sum.promise.method.kept);
+            assert_int_equal(r.sum.promise.attempts, 1);
             const image_part *p = &got->head.part[0];
             for (int c = 0; c < p->channels; c++)
                 for (uint32_t k = 0; k < image_width(p) * image_height(p); k++) {
@@ -229,9 +229,9 @@ TEST(a_damaged_spectrum_is_found) {
     uint64_t seed = 3;
     for (size_t i = 0; i < 160 * 120; i++) glare_put(img, 0, i, (float)(0.5 + make_chance(&seed)));
     bloom_report r = keep("a damaged spectrum", img, kernel, &s);
-    assert_int_equal(r.promise.attempts, 2);
-    assert_int_equal(r.promise.method.precision, PRECISION_FLOAT64);
-    assert_true(r.promise.proved > 0 && r.promise.proof <= 1);
+    assert_int_equal(r.sum.promise.attempts, 2);
+    assert_int_equal(r.sum.promise.method.precision, PRECISION_FLOAT64);
+    assert_true(r.sum.promise.proved > 0 && r.sum.promise.proof <= 1);
     s.precision = PRECISION_FLOAT32;
     OPEN(bloom) *b = bloom_open(&s, kernel, make_threads(), &e);
     CHECK_OK(b);
@@ -282,8 +282,8 @@ TEST(a_plate_with_grain_below_black_takes_floats) {
         OWN(image) *got = glare_copy(img), *truth = glare_truth(img, eye(), &s);
         bloom_report r;
         glare_bloom(got, eye(), &s, &r);
-        assert_true(r.promise.method.kept && r.promise.attempts == 1);
-        assert_int_equal(r.promise.method.precision, PRECISION_FLOAT32);
+        assert_true(r.sum.promise.method.kept && r.sum.promise.attempts == 1);
+        assert_int_equal(r.sum.promise.method.precision, PRECISION_FLOAT32);
         double dark = glare_dark(img, 0);
         CHECK_LE(2e-3 * 0.1, dark); /* the median of u^3 is 1/8 */
         for (uint32_t i = 0; i < z.w * z.h; i++) {

@@ -144,10 +144,10 @@ TEST(bad_pixels_are_entered) {
         OWN(image) *img = scene(i / 2 ? FLOATS : HALFS, 1);
         for (size_t k = 0; k < 12; k++) glare_put(img, 1, 20 * W + 30 + k, k % 2 ? NAN : INFINITY);
         const bloom_report r = balance("bad pixels", img, &s);
-        assert_int_equal(r.bad, 12);
+        assert_int_equal(r.sum.bad, 12);
         for (int k = 0; k < SCAN_BAD; k++) {
-            assert_string_equal(r.first_bad[k].channel, "G");
-            assert_true(r.first_bad[k].x == 30 + k && r.first_bad[k].y == 20);
+            assert_string_equal(r.sum.first_bad[k].channel, "G");
+            assert_true(r.sum.first_bad[k].x == 30 + k && r.sum.first_bad[k].y == 20);
         }
         const ledger_row *row = r.ledger;
         while (strcmp(row->channel, "G") != 0) row++;
@@ -193,7 +193,7 @@ TEST(every_magnitude_is_alike) {
             bloom_settings s = glare_settings(device);
             OWN(image) *img = scene(FLOATS, ldexp(1, power)),
                        *truth = glare_truth(img, lopsided(), &s);
-            assert_true(report_of(img, lopsided(), &s).promise.method.kept);
+            assert_true(report_of(img, lopsided(), &s).sum.promise.method.kept);
             snprintf(what, sizeof what, "times 2^%d", power);
             for (int c = 0; c < 3; c++)
                 check_near(what, img, truth, c, 1e-3, ldexp(1e-9, power) + 0x1p-148);
@@ -215,7 +215,7 @@ TEST(predictions_scale_with_the_image) {
             OWN(image) *img = glare_image(FLOATS, W, H);
             for (int k = 0; k < 3 * W * H; k++)
                 glare_put(img, k % 3, (size_t)k / 3, k / 3 % 97 ? 0 : ldexpf(1, POWER[i]));
-            floor[i] = ldexp(report_of(img, kernel, &s).promise.method.floor, -POWER[i]);
+            floor[i] = ldexp(report_of(img, kernel, &s).sum.promise.method.floor, -POWER[i]);
             CHECK_LE(fabs(floor[i] - floor[0]), 1e-4 * floor[0]);
         }
     }
@@ -244,7 +244,7 @@ TEST(the_sample_of_all_floats) {
         CHECK_OK(img);
         bloom_settings s = glare_settings(device);
         s.layers = "*";
-        assert_false(report_of(img, kernel, &s).promise.method.kept);
+        assert_false(report_of(img, kernel, &s).sum.promise.method.kept);
         const image_part *p = &img->head.part[0];
         for (size_t i = 0; i < (size_t)image_width(p) * image_height(p); i++)
             assert_true(isfinite(glare_get(img, 0, i)));
@@ -276,8 +276,8 @@ TEST(settings_together) {
             OWN(image) *img = scene(LIST[i % 5 < 3], scale);
             OWN(image) *truth = glare_truth(img, lopsided(), &s);
             const bloom_report r = report_of(img, lopsided(), &s);
-            assert_true(r.promise.method.kept && r.verified.found.pixels > 100);
-            assert_int_equal(r.verified.found.broken, 0);
+            assert_true(r.sum.promise.method.kept && r.sum.verified.found.pixels > 100);
+            assert_int_equal(r.sum.verified.found.broken, 0);
             const image_part *p = &img->head.part[0];
             assert_int_equal(p->channels, s.emit_layer ? 7 + (s.alpha == ALPHA_CONVOLVE) : 4);
             snprintf(what, sizeof what, "%s, settings %d", device, i);
@@ -318,8 +318,9 @@ TEST(precision_is_obeyed) {
             s.tolerance = close ? 1e-9 : 100;
             OWN(image) *img = scene(FLOATS, 1);
             const bloom_report r = report_of(img, lopsided(), &s);
-            assert_int_equal(r.promise.method.precision, p);
-            if (!close || p == PRECISION_FLOAT32) assert_int_equal(r.promise.method.kept, !close);
+            assert_int_equal(r.sum.promise.method.precision, p);
+            if (!close || p == PRECISION_FLOAT32)
+                assert_int_equal(r.sum.promise.method.kept, !close);
         }
 }
 

@@ -184,11 +184,11 @@ static int try_all(tried *t) {
         before = cut;
         try_tiles(t, &cut, report);
         check_result(t, &cut);
-        assert_true(report->promise.method.kept);
-        assert_int_equal(report->verified.found.broken, 0);
+        assert_true(report->sum.promise.method.kept);
+        assert_int_equal(report->sum.verified.found.broken, 0);
         /* Each pixel at most once. */
         uint64_t all = (uint64_t)r.ask.size[PLAN_X] * r.ask.size[PLAN_Y] * r.ask.channels;
-        assert_true(!t->s.verify || report->verified.found.pixels >= min_u64(t->s.verify, all));
+        assert_true(!t->s.verify || report->sum.verified.found.pixels >= min_u64(t->s.verify, all));
         for (uint32_t i = 0; i < report->ledger_rows; i++)
             CHECK_LE(fabs(ledger_gap(&report->ledger[i])), 1e-6);
         image_free(&t->f.out);
@@ -281,12 +281,12 @@ TEST(verify_sees_what_tiles_do_not) {
     for (r.memory = 1 << 26; !cut.cut[PLAN_Y]; r.memory = r.memory * 15 / 16)
         CHECK_OK(tiling_choose(&cut, &r, &e));
     try_tiles(&t, &cut, report);
-    assert_int_equal(report->verified.found.broken, 0);
+    assert_int_equal(report->sum.verified.found.broken, 0);
     image_free(&t.f.out);
     t.f.wrong = 10;
     t.f.right = 64; /* the first reading measures the image */
     try_tiles(&t, &cut, report);
-    assert_true(report->verified.found.broken > 0);
+    assert_true(report->sum.verified.found.broken > 0);
     image_free(&t.f.out);
 }
 

@@ -506,7 +506,7 @@ static bool check_all(const trial *t, const image *in, const image *got, const b
         OWN_HEAP double *want = define(a, mask, t->w, t->h, mixed ? &t->luminance : &t->k, index,
                                        tint_of(t, p, index), &t->s);
         ok &= compare(t, p->channel[c].name, glare_dark(in, c), b, to, want,
-                      r->promise.method.error[index], &r->promise.method);
+                      r->sum.promise.method.error[index], &r->sum.promise.method);
     }
     free(a);
     return ok;
@@ -526,13 +526,13 @@ static bool bloom_one(const trial *t, const image *img) {
     OWN_HEAP bloom_report *r = malloc(sizeof *r);
     bool ok = bloom_image(t->bloom, got, r, &e);
     if (ok) {
-        count(&r->promise.method);
+        count(&r->sum.promise.method);
         ok = check_all(t, img, got, r);
     } else if (e.code == ERR_BAD_PIXELS && strstr(e.msg, "beyond 3.4e38")) {
         tally.beyond++;
         ok = true;
-    } else if (e.code == ERR_TOLERANCE && !r->promise.method.kept) {
-        count(&r->promise.method); /* --verify has found what the report says */
+    } else if (e.code == ERR_TOLERANCE && !r->sum.promise.method.kept) {
+        count(&r->sum.promise.method); /* --verify has found what the report says */
         ok = true;
     } else {
         describe(t, e.msg);
@@ -785,7 +785,7 @@ TEST(equal_terms_round_one_way) {
         glare_put(img, 0, i, x < BOX && y < BOX ? light : dark);
     }
     glare_bloom(img, write_kernel(&k, 1), &s, r);
-    for (uint32_t i = 0; r->promise.method.kept && i < SIDE * SIDE; i++) {
+    for (uint32_t i = 0; r->sum.promise.method.kept && i < SIDE * SIDE; i++) {
         double all = 1, lit = 1; /* taps that land in the image, and in the lamp */
         for (int axis = 0; axis < 2; axis++) {
             int at = (int)(axis ? i / SIDE : i % SIDE), low = at - BOX / 2 + 1, high = at + BOX / 2;

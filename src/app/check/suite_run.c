@@ -27,7 +27,7 @@ const char *case_state_key(case_state s) {
     return STATE[s].key;
 }
 const engine_device *case_device(const case_result *c) {
-    return c->made && c->made->groups ? &c->made->device : NULL;
+    return c->made && c->made->groups ? &c->made->sum.device : NULL;
 }
 
 /* Holds what a case is run with, and its image: first the input, then the result. */

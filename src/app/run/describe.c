@@ -142,10 +142,10 @@ static void add_real(json_out *j, const char *key, double v) {
 
 static void bad_json(const bloom_report *r, json_out *j) {
     json_object(j, "bad_pixels");
-    json_uint(j, "count", r->bad);
+    json_uint(j, "count", r->sum.bad);
     json_array(j, "first");
-    for (uint64_t i = 0; i < r->bad && i < SCAN_BAD; i++) {
-        const bloom_bad *b = &r->first_bad[i];
+    for (uint64_t i = 0; i < r->sum.bad && i < SCAN_BAD; i++) {
+        const bloom_bad *b = &r->sum.first_bad[i];
         json_object(j, NULL);
         json_string(j, "channel", b->channel);
         json_int(j, "x", b->x);
@@ -158,23 +158,23 @@ static void bad_json(const bloom_report *r, json_out *j) {
 }
 
 static void promise_json(const bloom_report *r, json_out *j) {
-    const accuracy *a = &r->promise.method;
+    const accuracy *a = &r->sum.promise.method;
     json_sheet(j, "promise");
-    add_real(j, "tolerance", r->promise.tolerance);
+    add_real(j, "tolerance", r->sum.promise.tolerance);
     json_bool(j, "kept", a->kept);
     json_string(j, "precision", precision(a->precision == PRECISION_FLOAT64));
-    json_string(j, "channel", r->promise.channel);
+    json_string(j, "channel", r->sum.promise.channel);
     add_real(j, "error", a->error[a->channel]);
     add_real(j, "allowed", a->allowed);
     add_real(j, "darkest", a->darkest);
-    json_uint(j, "attempts", r->promise.attempts);
-    json_uint(j, "proved", r->promise.proved);
-    add_real(j, "proof", r->promise.proof);
+    json_uint(j, "attempts", r->sum.promise.attempts);
+    json_uint(j, "proved", r->sum.promise.proved);
+    add_real(j, "proof", r->sum.promise.proof);
     json_close(j);
 }
 
 static void verified_json(const bloom_report *r, json_out *j) {
-    const bloom_verified *v = &r->verified;
+    const bloom_verified *v = &r->sum.verified;
     const verify_pixel *p = &v->found.worst;
     json_object(j, "verify");
     json_uint(j, "pixels", v->found.pixels);
@@ -209,9 +209,9 @@ static void ledger_json(const ledger_row *row, json_out *j) {
 }
 
 void describe_result_json(json_out *j, const bloom_report *r) {
-    if (r->bad || (r->groups && !j->words)) bad_json(r, j);
+    if (r->sum.bad || (r->groups && !j->words)) bad_json(r, j);
     if (r->groups) promise_json(r, j);
-    if (r->verified.found.pixels) verified_json(r, j);
+    if (r->sum.verified.found.pixels) verified_json(r, j);
     if (!r->ledger_rows) return;
     json_list(j, "ledger");
     for (uint32_t i = 0; i < r->ledger_rows; i++) ledger_json(&r->ledger[i], j);
@@ -246,10 +246,10 @@ void describe_memory_json(json_out *j, const mem_plan *m) {
 
 void describe_made_json(json_out *j, const bloom_report *r) {
     if (r->groups) {
-        describe_device(j, "device", &r->device, -1);
-        describe_times_json(j, "times", &r->times, &r->plan);
-        if (r->tiles.channels) describe_tiles_json(j, &r->tiles);
-        describe_plan_json(j, "plan", &r->plan);
+        describe_device(j, "device", &r->sum.device, -1);
+        describe_times_json(j, "times", &r->sum.times, &r->sum.plan);
+        if (r->sum.tiles.channels) describe_tiles_json(j, &r->sum.tiles);
+        describe_plan_json(j, "plan", &r->sum.plan);
     }
     describe_result_json(j, r);
 }
@@ -266,11 +266,11 @@ void describe_notes_json(json_out *j, const char *lines, const bloom_report *r) 
 }
 
 void describe_verified(const bloom_report *r, text *to) {
-    const bloom_verified *v = &r->verified;
+    const bloom_verified *v = &r->sum.verified;
     const verify_pixel *p = &v->found.worst;
     text_add(to,
              "verified %" PRIu64 " pixels: the worst is off by %.2g, the tolerance is %g; channel "
              "'%s' is %.9g at %d, %d, by the definition %.9g",
-             v->found.pixels, p->error, r->promise.tolerance, v->channel, p->got, v->x, v->y,
+             v->found.pixels, p->error, r->sum.promise.tolerance, v->channel, p->got, v->x, v->y,
              p->want);
 }

@@ -47,7 +47,7 @@ bool forecast_make(forecast *f, const settings *s, par *threads, err *e) {
         hints_image(s, img, &told);
         hints_kernel(s, f->owner, f->kernel, &img->head.part[0]);
         ok = bloom_predict(f->owner, img, &f->predicted, e);
-        plan_precision precision = f->predicted.promise.method.precision;
+        plan_precision precision = f->predicted.sum.promise.method.precision;
         if (ok) f->best = bloom_forecast(f->owner, in.head, precision, &f->all, e);
         ok = ok && f->best >= 0;
         if (!ok && e->code == ERR_LINES) { /* as a run does */

@@ -259,7 +259,7 @@ static bool make_once(work *w, bool hold, err *e) {
     if (after.clamped)
         report_note(w->made, "%llu values beyond %g were clamped to it",
                     (unsigned long long)after.clamped, HALF_MAX);
-    w->beyond = w->made->beyond || after.beyond;
+    w->beyond = w->made->sum.beyond || after.beyond;
     stages_close(&after);
     rows_image_close(&held);
     image_free(&img);
@@ -353,19 +353,19 @@ static void log_frame(const frame_result *f, bool ok) {
     text line = {0};
     if (ok) {
         text_add(&line, "%s -> %s: ", f->input, f->output);
-        if (m->tiles.channels) {
-            describe_tiles(&m->tiles, &line);
+        if (m->sum.tiles.channels) {
+            describe_tiles(&m->sum.tiles, &line);
             text_add(&line, "; each ");
         }
         if (m->groups) {
-            describe_plan_line(&m->plan, &line);
-            text_add(&line, ", on %s; ", m->device.name);
+            describe_plan_line(&m->sum.plan, &line);
+            text_add(&line, ", on %s; ", m->sum.device.name);
         }
         log_info("%sload %.3f s, bloom %.3f s, save %.3f s", line.s, f->load, f->bloom, f->save);
     }
     for (uint32_t i = 0; i < m->notes; i++) log_info("%s: %s", f->input, m->note[i]);
     text_free(&line);
-    if (!m->verified.found.pixels) return;
+    if (!m->sum.verified.found.pixels) return;
     describe_verified(m, &line);
     log_info("%s: %s", f->input, line.s);
     text_free(&line);

@@ -43,10 +43,10 @@ static void keep_text(report *r, size_t index, const frame_result *f) {
         json_fixed(&j, "load", 6, f->load);
         json_fixed(&j, "bloom", 6, f->bloom);
         json_fixed(&j, "save", 6, f->save);
-        json_fixed(&j, "spectrum", 6, m->spectrum_seconds);
-        json_fixed(&j, "contract", 6, m->contract_seconds);
+        json_fixed(&j, "spectrum", 6, m->sum.spectrum_seconds);
+        json_fixed(&j, "contract", 6, m->sum.contract_seconds);
         json_close(&j);
-        json_bool(&j, "spectrum_cached", m->spectrum_cached);
+        json_bool(&j, "spectrum_cached", m->sum.spectrum_cached);
         json_uint(&j, "groups", m->groups);
         describe_made_json(&j, m);
         describe_notes_json(&j, NULL, m);
@@ -60,7 +60,7 @@ void report_add(report *r, size_t index, const frame_result *f) {
     r->count[f->state]++;
     r->missing += f->missing;
     if (f->state != FRAME_DONE || !m || !m->groups) return;
-    const char *name = m->device.class == ENGINE_CPU ? "CPU" : m->device.name;
+    const char *name = m->sum.device.class == ENGINE_CPU ? "CPU" : m->sum.device.name;
     if (r->devices.s && strstr(r->devices.s, name)) return;
     text_add(&r->devices, "%s%s", r->devices.n ? " + " : "", name);
 }

@@ -77,7 +77,7 @@ static void suite_json_case(const case_result *c, bool pictures, json_out *j) {
     if (c->made && c->made->groups && pictures) {
         text words = {0};
         json_out in = told_begin(&words, false);
-        describe_plan_json(&in, "plan", &c->made->plan);
+        describe_plan_json(&in, "plan", &c->made->sum.plan);
         json_end(&in);
         json_string(j, "plan_words", words.s);
         text_free(&words);
