@@ -184,6 +184,8 @@ T
     each refused <<'T'
 64 | --knee has no effect without --threshold | $a --knee 1
 64 | --knee has no effect without --threshold | plan a.exr k.exr --knee 1
+64 | --tint has no effect with --amount 0 | $a --amount 0 --tint 1,1,2
+64 | --padding has no effect with --amount 0 | plan a.exr k.exr --amount 0 --padding zero
 64 | --half-overflow has no effect with --pixel-type float | $a --half-overflow error --pixel-type float
 64 | --compression has no effect on an output that is not EXR | a.exr k.exr -o o.pfm --compression zip
 64 | --compression has no effect on an output that is not EXR | a.pfm k.exr -o folder --compression zip

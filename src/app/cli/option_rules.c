@@ -33,6 +33,8 @@ WHERE(is_data, !writes(s, "png") || writes(s, "exr"))
 WHERE(is_of_files,
       !(s->input && strcmp(s->input, "-") == 0) && !(s->output && image_is_stream(s->output)))
 WHERE(emits, s->bloom.emit_layer || s->emit_file)
+WHERE(blooms,
+      s->bloom.sharpen != 1 || s->bloom.per_layer || emits(s) || s->bloom.window != WINDOW_KEEP)
 WHERE(to_slurm, s->farm == FARM_SLURM)
 WHERE(waits, s->wait)                /* farm waits until the frames are made */
 WHERE(has_output, s->output != NULL) /* diff writes an image */
@@ -51,6 +53,10 @@ const option_rule OPTION_RULES[] = {
 
     {FOR_KERNEL, "taps param image plate fade", makes_one, "with --all"},
     {RUN, "knee", has_threshold, "without --threshold"},
+    {RUN,
+     "tint mask threshold knee padding axis normalize kernel_center kernel_scale correlate "
+     "spectrum tolerance precision verify nan alpha",
+     blooms, "with --amount 0"},
     {FOR_APPLY, "half_overflow", has_halfs, "with --pixel-type float"},
     {FOR_APPLY, "emit", emits, "without --emit-layer or --emit-file"},
     {FOR_APPLY, "compression emit_layer stamp", is_exr, "on an output that is not EXR"},
