@@ -1,23 +1,10 @@
 #include "math/border.h"
 
+#include "base/number.h"
+
 border_axis border_of(const plan_request *ask, uint32_t axis) {
     return (border_axis){ask->border[axis], ask->size[axis], ask->reach_hi[axis],
                          ask->reach_lo[axis]};
-}
-
-/* Finds the first place of the steps of `period` from `at` that lie in [-before, extent + after),
- * and returns how many there are. */
-static uint32_t steps(const border_axis *a, int64_t at, int64_t period, int64_t *first) {
-    int64_t low = -(int64_t)a->before, high = (int64_t)a->extent + a->after;
-    *first = at - (at - low) / period * period; /* all callers have at >= low */
-    return *first < high ? (uint32_t)((high - 1 - *first) / period + 1) : 0;
-}
-
-/* Finds the places of a mirrored sample: i and -1 - i, every 2n. */
-static void mirrored(const border_axis *a, uint32_t i, int64_t first[2], uint32_t count[2]) {
-    int64_t n = a->extent;
-    count[0] = steps(a, (int64_t)i, 2 * n, &first[0]);
-    count[1] = steps(a, 2 * n - 1 - (int64_t)i, 2 * n, &first[1]);
 }
 
 uint32_t border_most(const border_axis *a) {
@@ -31,29 +18,20 @@ uint32_t border_most(const border_axis *a) {
 }
 
 uint32_t border_places(const border_axis *a, uint32_t i, int64_t *to) {
-    int64_t first[2];
-    uint32_t count[2], n = 0;
-    switch (a->border) {
-    case BORDER_WRAP:
-        count[0] = steps(a, (int64_t)i, a->extent, first);
-        for (; n < count[0]; n++) to[n] = first[0] + (int64_t)n * a->extent;
-        return n;
-    case BORDER_MIRROR:
-        mirrored(a, i, first, count);
-        for (uint32_t u = 0, v = 0; u < count[0] || v < count[1];) {
-            int64_t p = first[0] + 2 * (int64_t)u * a->extent;
-            int64_t q = first[1] + 2 * (int64_t)v * a->extent;
-            bool take = v == count[1] || (u < count[0] && p < q);
-            to[n++] = take ? p : q;
-            u += take, v += !take;
-        }
-        return n;
-    case BORDER_CLAMP:
-        for (uint32_t k = i == 0 ? a->before : 0; k > 0; k--) to[n++] = -(int64_t)k;
-        to[n++] = i;
-        for (uint32_t k = 0; i + 1 == a->extent && k < a->after; k++)
-            to[n++] = (int64_t)a->extent + k;
-        return n;
-    default: to[0] = i; return 1;
+    const int64_t n = a->extent, low = -(int64_t)a->before, high = n + a->after;
+    const int64_t one = min_i64(i, n - 1 - i), other = n - 1 - one;
+    uint32_t count = 0;
+    if (a->border == BORDER_CLAMP || a->border == BORDER_ZERO) { /* seen beyond its own end */
+        const int64_t first = i == 0 ? low : i, end = i + 1 == n ? high : i + 1;
+        for (int64_t c = first; c < end; c++)
+            if (plan_place(a->border, a->extent, c) == i) to[count++] = c;
+        return count;
     }
+    /* Of each n places one shows the sample, which lies there as in the image or mirrored. */
+    for (int64_t at = (low - n + 1) / n * n; at < high; at += n)
+        for (int64_t c = at + one;; c = at + other) {
+            if (c >= low && c < high && plan_place(a->border, a->extent, c) == i) to[count++] = c;
+            if (c == at + other) break;
+        }
+    return count;
 }
