@@ -1,5 +1,3 @@
-/* Over 600 lines because all that is known of a kind of value stands together: its reader, its
- * writer and its schema. */
 #include "app/cli/kinds.h"
 
 #include "app/cli/old_words.h"
@@ -216,14 +214,10 @@ static bool read_scale(kind_reader *r, const char *value) {
     return true;
 }
 
-static bool scales_apart(const settings *s) {
-    return s->bloom.kernel.wide > 0 && s->bloom.kernel.wide != 1;
-}
-
 static void write_scale(const settings *s, const option *o, text *to) {
     const psf_options *k = &s->bloom.kernel;
     (void)o;
-    if (scales_apart(s)) {
+    if (k->wide > 0 && k->wide != 1) {
         text_add_number(to, k->size * k->wide);
         text_add(to, ",");
     }
@@ -326,19 +320,6 @@ static bool from_list(kind_reader *r, const json_value *v) {
     return v->type == JSON_ARRAY ? from_array(r, v) : read_string(r, v, false, keep);
 }
 
-static void json_of_list(const settings *s, const option *o, json_out *j, const char *key) {
-    const char *list = settings_of(s, o)->kept;
-    if (!list) return json_string(j, key, NULL);
-    json_array(j, key);
-    for (text_piece p; text_item(&list, &p);) {
-        text item = {0};
-        text_add_piece(&item, p);
-        json_string(j, NULL, item.s);
-        text_free(&item);
-    }
-    json_close(j);
-}
-
 /* Appends one setting of a layer and checks it. Strings are for "20%", "inf" and masks. */
 static bool add_layer(kind_reader *r, const json_value *layer, const json_value *v, text *list) {
     text one = {0};
@@ -372,42 +353,52 @@ static bool from_layers(kind_reader *r, const json_value *v) {
     return ok;
 }
 
-/* --- pairs ----------------------------------------------------------------------------------- */
+/* --- a few values ---------------------------------------------------------------------------- */
 
-/* Parts "x,y". Returns false where that has not exactly one comma. */
-static bool part_pair(const char *value, char x[LONGEST], char y[LONGEST]) {
-    const char *comma = strchr(value, ',');
-    if (!comma || comma - value >= LONGEST || strchr(comma + 1, ',')) return false;
-    snprintf(x, LONGEST, "%.*s", (int)(comma - value), value);
-    snprintf(y, LONGEST, "%s", comma + 1 + strspn(comma + 1, " "));
+/* Parts "x,y" or "r,g,b" into `count` words. Returns false where there are more or fewer. */
+static bool part_values(const char *value, int count, char to[][LONGEST]) {
+    for (int i = 0; i < count; i++) {
+        size_t n = strcspn(value, ",");
+        if (n >= LONGEST || (value[n] == ',') != (i + 1 < count)) return false;
+        snprintf(to[i], LONGEST, "%.*s", (int)n, value);
+        value += n + (value[n] == ',');
+        value += strspn(value, " ");
+    }
     return true;
 }
 
-static bool wrong_pair(kind_reader *r, const json_value *v) {
-    return err_set(r->e, ERR_CONFIG, "%s must have two values, for x and for y, not %d", r->o->name,
-                   v->children);
-}
-
-static bool put_borders(kind_reader *r, const char *x, const char *y) {
-    int a = find_word(r->o, x), b = find_word(r->o, y);
-    if (a < 0 || b < 0) return refuse(r, a < 0 ? x : y, true);
-    plan_border *border = place(r);
-    border[PLAN_X] = (plan_border)a;
-    border[PLAN_Y] = (plan_border)b;
-    return true;
+/* Reads "x,y", or an array of as many values, which are words of the row or numbers. */
+static bool from_values(kind_reader *r, const json_value *v) {
+    const bool words = r->o->type == OPTION_BORDERS, three = r->o->type == OPTION_TINT;
+    bool (*read)(kind_reader *, const char *) = KINDS[r->o->type].read;
+    if (v->type == JSON_STRING) return read_string(r, v, false, read);
+    text list = {0};
+    for (const json_value *one = v->child; one; one = one->next) {
+        if (one->type != (words ? JSON_STRING : JSON_NUMBER)) {
+            text_free(&list);
+            return wrong_item(r, one, words ? "a string" : "a number");
+        }
+        text_add(&list, "%s%s", list.n ? "," : "", one->text);
+    }
+    bool ok = v->children == (three ? 3 : 2)
+                  ? read(r, list.s)
+                  : err_set(r->e, ERR_CONFIG, "%s must have %s, not %d", r->o->name,
+                            three ? "three values, for R, G and B" : "two values, for x and for y",
+                            v->children);
+    text_free(&list);
+    return ok;
 }
 
 static bool read_borders(kind_reader *r, const char *value) {
-    char x[LONGEST], y[LONGEST];
-    return part_pair(value, x, y) ? put_borders(r, x, y) : put_borders(r, value, value);
-}
-
-static bool from_borders(kind_reader *r, const json_value *v) {
-    if (v->type == JSON_STRING) return read_string(r, v, false, read_borders);
-    for (const json_value *one = v->child; one; one = one->next)
-        if (one->type != JSON_STRING) return wrong_item(r, one, "a string");
-    if (v->children != 2) return wrong_pair(r, v);
-    return put_borders(r, v->child->text, v->child->next->text);
+    char word[2][LONGEST];
+    plan_border *border = place(r);
+    const bool two = part_values(value, 2, word);
+    const char *x = two ? word[0] : value, *y = two ? word[1] : value;
+    int a = find_word(r->o, x), b = find_word(r->o, y);
+    if (a < 0 || b < 0) return refuse(r, a < 0 ? x : y, true);
+    border[PLAN_X] = (plan_border)a;
+    border[PLAN_Y] = (plan_border)b;
+    return true;
 }
 
 static void write_borders(const settings *s, const option *o, text *to) {
@@ -416,49 +407,53 @@ static void write_borders(const settings *s, const option *o, text *to) {
     if (border[PLAN_X] != border[PLAN_Y]) text_add(to, ",%s", o->words[border[PLAN_Y]]);
 }
 
-static bool put_center(kind_reader *r, double x, double y) {
+static bool read_center(kind_reader *r, const char *value) {
+    char word[2][LONGEST];
+    double x, y;
     psf_options *k = &r->s->bloom.kernel;
+    if (!part_values(value, 2, word)) return read_enum(r, value);
+    if (!text_number(word[0], &x) || !text_number(word[1], &y)) return refuse(r, value, false);
     k->center = PSF_AT;
-    k->at[0] = x;
-    k->at[1] = y;
+    k->at[0] = x, k->at[1] = y;
     return true;
 }
 _Static_assert(PSF_MIDDLE == 0 && PSF_CORNER == 3 && PSF_AT == 4, "the row's words are in order");
 
-static bool read_center(kind_reader *r, const char *value) {
-    char first[LONGEST], second[LONGEST];
-    double x, y;
-    if (!part_pair(value, first, second)) return read_enum(r, value);
-    return text_number(first, &x) && text_number(second, &y) ? put_center(r, x, y)
-                                                             : refuse(r, value, false);
-}
-
-static bool from_center(kind_reader *r, const json_value *v) {
-    if (v->type == JSON_STRING) return read_string(r, v, false, read_center);
-    for (const json_value *one = v->child; one; one = one->next)
-        if (one->type != JSON_NUMBER || !isfinite(one->number))
-            return wrong_item(r, one, "a number");
-    return v->children == 2 ? put_center(r, v->child->number, v->child->next->number)
-                            : wrong_pair(r, v);
+static void write_numbers(const double *v, int count, text *to) {
+    for (int i = 0; i < count; i++) {
+        if (i) text_add(to, ",");
+        text_add_number(to, v[i]);
+    }
 }
 
 static void write_center(const settings *s, const option *o, text *to) {
     const psf_options *k = &s->bloom.kernel;
-    if (k->center != PSF_AT) {
+    if (k->center == PSF_AT)
+        write_numbers(k->at, 2, to);
+    else
         write_enum(s, o, to);
-        return;
-    }
-    text_add_number(to, k->at[0]);
-    text_add(to, ",");
-    text_add_number(to, k->at[1]);
+}
+
+static bool read_tint(kind_reader *r, const char *value) {
+    char word[3][LONGEST];
+    double v[3] = {0};
+    bool ok = part_values(value, 3, word);
+    for (int i = 0; ok && i < 3; i++) ok = text_number(word[i], &v[i]) && in_range(r->o, v[i]);
+    if (!ok) return refuse(r, value, false);
+    if (v[0] == 0 && v[1] == 0 && v[2] == 0)
+        return err_set(r->e, ERR_CONFIG, "%s 0,0,0 leaves no glare; amount 0 does that", r->name);
+    memcpy(place(r), v, sizeof v);
+    return true;
+}
+
+/* Zeros count as 1. */
+static void write_tint(const settings *s, const option *o, text *to) {
+    static const double ONES[3] = {1, 1, 1};
+    const double *v = value_of(s, o);
+    write_numbers(v[0] == 0 && v[1] == 0 && v[2] == 0 ? ONES : v, 3, to);
 }
 
 /* --- JSON ------------------------------------------------------------------------------------ */
-
-/* Write what `write` writes, as it is or as a string. */
-static void json_plain(const settings *s, const option *o, json_out *j, const char *key) {
-    KINDS[o->type].write(s, o, json_here(j, key));
-}
 
 static void json_quoted(const settings *s, const option *o, json_out *j, const char *key) {
     text t = {0};
@@ -467,82 +462,35 @@ static void json_quoted(const settings *s, const option *o, json_out *j, const c
     text_free(&t);
 }
 
-static void json_of_borders(const settings *s, const option *o, json_out *j, const char *key) {
-    const plan_border *border = value_of(s, o);
-    if (border[PLAN_X] == border[PLAN_Y]) return json_quoted(s, o, j, key);
-    json_array(j, key);
-    for (int a = 0; a < PLAN_AXES; a++) json_string(j, NULL, o->words[border[a]]);
-    json_close(j);
-}
-
-static bool put_tint(kind_reader *r, const double v[3], const char *value) {
-    for (int i = 0; i < 3; i++)
-        if (!in_range(r->o, v[i])) return refuse(r, value, false);
-    if (v[0] == 0 && v[1] == 0 && v[2] == 0)
-        return err_set(r->e, ERR_CONFIG, "%s 0,0,0 leaves no glare; amount 0 does that", r->name);
-    memcpy(place(r), v, 3 * sizeof *v);
-    return true;
-}
-
-static bool read_tint(kind_reader *r, const char *value) {
-    double v[3];
-    const char *at = value;
-    for (int i = 0; i < 3; i++) {
-        if (!(at = text_leading(at, &v[i])) || *at != (i < 2 ? ',' : 0))
-            return refuse(r, value, false);
-        at++;
+/* Writes a list, or several values, as an array, and a word as a string. */
+static void json_of_values(const settings *s, const option *o, json_out *j, const char *key) {
+    const bool is_list = o->type == OPTION_LIST || o->type == OPTION_LAYERS;
+    text t = {0};
+    KINDS[o->type].write(s, o, &t);
+    const char *list = t.s;
+    const bool several = list && (is_list || strchr(list, ','));
+    if (!several) json_string(j, key, list);
+    if (several) json_array(j, key);
+    for (text_piece p; several && text_item(&list, &p);) {
+        text item = {0};
+        text_add_piece(&item, p);
+        if (is_list || o->type == OPTION_BORDERS)
+            json_string(j, NULL, item.s);
+        else
+            json_raw(j, NULL, item.s);
+        text_free(&item);
     }
-    return put_tint(r, v, value);
+    if (several) json_close(j);
+    text_free(&t);
 }
 
-static bool from_tint(kind_reader *r, const json_value *v) {
-    if (v->type == JSON_STRING) return read_string(r, v, false, read_tint);
-    double of[3];
-    int n = 0;
-    for (const json_value *c = v->child; c; c = c->next) {
-        if (c->type != JSON_NUMBER) return wrong_item(r, c, "a number");
-        if (n < 3) of[n] = c->number;
-        n++;
-    }
-    return n == 3 ? put_tint(r, of, "that") : refuse(r, "a list of another length", false);
-}
-
-/* The tint as it counts: zeros are 1. */
-static double tint_of(const settings *s, int i) {
-    const double *v = s->bloom.tint;
-    return v[0] == 0 && v[1] == 0 && v[2] == 0 ? 1 : v[i];
-}
-
-static void write_tint(const settings *s, const option *o, text *to) {
-    (void)o;
-    for (int i = 0; i < 3; i++) {
-        if (i) text_add(to, ",");
-        text_add_number(to, tint_of(s, i));
-    }
-}
-
-static void json_of_tint(const settings *s, const option *o, json_out *j, const char *key) {
-    const double v[] = {tint_of(s, 0), tint_of(s, 1), tint_of(s, 2)};
-    (void)o;
-    json_reals(j, key, 9, v, 3);
-}
-
-static void json_of_center(const settings *s, const option *o, json_out *j, const char *key) {
-    const psf_options *k = &s->bloom.kernel;
-    if (k->center != PSF_AT) return json_quoted(s, o, j, key);
-    json_array(j, key);
-    for (int a = 0; a < 2; a++) text_add_number(json_here(j, NULL), k->at[a]);
-    json_close(j);
-}
-
-static void json_of_float(const settings *s, const option *o, json_out *j, const char *key) {
-    const double x = *(const double *)value_of(s, o);
-    const bool word = !isfinite(x) || (o->words && o->words[1] && x == 0);
-    (word ? json_quoted : json_plain)(s, o, j, key);
-}
-
-static void json_of_scale(const settings *s, const option *o, json_out *j, const char *key) {
-    (s->bloom.kernel_relative || scales_apart(s) ? json_quoted : json_plain)(s, o, j, key);
+/* Writes a number, true or false as it is, and a word or what has a unit as a string. */
+static void json_of_number(const settings *s, const option *o, json_out *j, const char *key) {
+    text t = {0};
+    double x;
+    KINDS[o->type].write(s, o, &t);
+    (o->type == OPTION_BOOL || text_number(t.s, &x) ? json_raw : json_string)(j, key, t.s);
+    text_free(&t);
 }
 
 /* Reads a number, a word of JSON or a string: what JSON writes of it, the kind reads. */
@@ -571,31 +519,6 @@ static bool from_sandbox(kind_reader *r, const json_value *v) {
 #define THREE                   "\"minItems\": 3, \"maxItems\": 3"
 #define SOME                    "\"minItems\": 1"
 
-/* Adds a fragment in which @words stands for those of the row, and @range for its limits. */
-static void add_fragment(const char *from, const option *o, text *to) {
-    while (*from) {
-        size_t n = strcspn(from, "@");
-        text_add_bytes(to, from, n);
-        from += n;
-        if (strncmp(from, "@words", 6) == 0) {
-            for (int i = 0; o->words && o->words[i]; i++)
-                text_add(to, "%s\"%s\"", i ? ", " : "", o->words[i]);
-            from += 6;
-        } else if (*from) {
-            text_add(to, "\"minimum\": %.15g", o->min);
-            if (o->max > 0 && !isinf(o->max)) text_add(to, ", \"maximum\": %.15g", o->max);
-            from += strlen("@range");
-        }
-    }
-}
-
-void kind_schema(const option *o, json_out *to) {
-    bool word = o->type == OPTION_FLOAT && o->words, end = o->type == OPTION_FLOAT && isinf(o->max);
-    if (word) add_fragment("{\"enum\": [@words]}", o, json_here(to, NULL));
-    if (end) json_raw(to, NULL, "{\"const\": \"inf\"}");
-    add_fragment(KINDS[o->type].schema, o, json_here(to, NULL));
-}
-
 /* --- the table ------------------------------------------------------------------------------- */
 
 #define FRACTION "a fraction from 0 to 1, or a percentage (30%)"
@@ -605,11 +528,11 @@ void kind_schema(const option *o, json_out *to) {
 
 const struct option_kind KINDS[OPTION_TYPES] = {
     [OPTION_BOOL] = {"true or false", false, BOOL, "{\"type\": \"boolean\"}", read_bool,
-                     from_either, write_bool, json_plain},
+                     from_either, write_bool, json_of_number},
     [OPTION_INT] = {"a whole number", true, NUMBER, "{\"type\": \"integer\", @range}", read_whole,
-                    from_either, write_whole, json_plain},
+                    from_either, write_whole, json_of_number},
     [OPTION_FLOAT] = {"a number", true, NUMBER, "{\"type\": \"number\", @range}", read_float,
-                      from_either, write_float, json_of_float},
+                      from_either, write_float, json_of_number},
     [OPTION_ENUM] = {"one of ", false, STRING, ENUM, read_enum, from_either, write_enum,
                      json_quoted},
     [OPTION_SANDBOX] = {"one of ", false, STRING, "{\"enum\": [\"auto\", \"on\"]}", read_enum,
@@ -626,37 +549,37 @@ const struct option_kind KINDS[OPTION_TYPES] = {
                        json_quoted},
     [OPTION_LIST] = {"a list separated by commas", true, STRING | ARRAY,
                      ANY_TEXT ", " ARRAY_OF(ANY_TEXT, SOME), keep, from_list, write_string,
-                     json_of_list},
+                     json_of_values},
     [OPTION_LAYERS] = {"a list separated by commas", true, STRING | ARRAY | OBJECT,
                        ANY_TEXT ", " ARRAY_OF(
                            ANY_TEXT, SOME) ", {\"type\": \"object\", "
                                            "\"additionalProperties\": {\"type\": \"object\"}}",
-                       keep, from_layers, write_string, json_of_list},
+                       keep, from_layers, write_string, json_of_values},
     [OPTION_SIZE] = {"a size in bytes, such as 2GB", true, NUMBER | STRING,
                      PATTERN(
                          "[0-9]+(\\\\.[0-9]+)?([kKMGT]i?)?B?") ", {\"const\": 0}, "
                                                                "{\"type\": \"integer\", @range}",
-                     read_size, from_either, write_size, json_plain},
+                     read_size, from_either, write_size, json_of_number},
     [OPTION_BORDERS] = {"one or two (x,y) of ", true, STRING | ARRAY,
                         ENUM ", " PATTERN("[a-z]+, *[a-z]+") ", " ARRAY_OF(ENUM, TWO), read_borders,
-                        from_borders, write_borders, json_of_borders},
+                        from_values, write_borders, json_of_values},
     [OPTION_CENTER] = {"X,Y or one of ", false, STRING | ARRAY,
                        ENUM ", " PATTERN("[-+.0-9eE]+, *[-+.0-9eE]+") ", " ARRAY_OF(
                            "{\"type\": \"number\"}", TWO),
-                       read_center, from_center, write_center, json_of_center},
+                       read_center, from_values, write_center, json_of_values},
     [OPTION_SCALE] = {"a factor (0.5) or a height in image heights (0.5h),", true, NUMBER | STRING,
                       PATTERN("[-+.0-9eE]+(,[-+.0-9eE]+)?h?") ", {\"type\": \"number\", @range}",
-                      read_scale, from_either, write_scale, json_of_scale},
+                      read_scale, from_either, write_scale, json_of_number},
     [OPTION_TINT] = {"three factors, R,G,B,", true, STRING | ARRAY,
                      PATTERN("[.0-9eE+-]+(, *[.0-9eE+-]+){2}") ", " ARRAY_OF(
                          "{\"type\": \"number\", @range}", THREE),
-                     read_tint, from_tint, write_tint, json_of_tint},
+                     read_tint, from_values, write_tint, json_of_values},
     [OPTION_SPACE] = {"a colour space", true, STRING, ANY_TEXT, read_space, from_either,
                       write_string, json_quoted},
     [OPTION_AMOUNT] = {FRACTION, true, NUMBER | STRING, AMOUNT, read_amount, from_either,
-                       write_amount, json_plain},
+                       write_amount, json_of_number},
     [OPTION_SHARPEN] = {FRACTION, true, NUMBER | STRING, AMOUNT, read_amount, from_either,
-                        write_amount, json_plain},
+                        write_amount, json_of_number},
 };
 
 uint32_t kind_types(const option *o) {

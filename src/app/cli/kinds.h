@@ -45,8 +45,6 @@ extern const struct option_kind KINDS[OPTION_TYPES];
 
 /* Returns the JSON types that a value of the option may have, as bits 1 << json_type. */
 uint32_t kind_types(const option *o);
-/* Adds the schemas of which a value must meet one, as items of an array. */
-void kind_schema(const option *o, json_out *to);
 /* Appends "a whole number from 0 to 100" or "one of a, b, c", for sentences. */
 void kind_describe(const option *o, text *to);
 

@@ -6,10 +6,29 @@
 #include "app/cli/kinds.h"
 #include "base/json_out.h"
 
+#include <math.h>
 #include <string.h>
 
 #define VERSION_ONLY "{\"const\": 1}"
 #define TEXT         "{\"type\": \"string\", \"minLength\": 1}"
+
+/* Adds a fragment in which @words stands for those of the row, and @range for its limits. */
+static void add_fragment(const char *from, const option *o, text *to) {
+    while (*from) {
+        size_t n = strcspn(from, "@");
+        text_add_bytes(to, from, n);
+        from += n;
+        if (strncmp(from, "@words", 6) == 0) {
+            for (int i = 0; o->words && o->words[i]; i++)
+                text_add(to, "%s\"%s\"", i ? ", " : "", o->words[i]);
+            from += 6;
+        } else if (*from) {
+            text_add(to, "\"minimum\": %.15g", o->min);
+            if (o->max > 0 && !isinf(o->max)) text_add(to, ", \"maximum\": %.15g", o->max);
+            from += strlen("@range");
+        }
+    }
+}
 
 /* Adds the options as properties. In a suite a string may have a ${NAME} in it. */
 static void add_options(json_out *j, const settings *defaults, uint32_t users, bool in_suite) {
@@ -21,7 +40,10 @@ static void add_options(json_out *j, const settings *defaults, uint32_t users, b
         json_string(j, "description", words.s);
         if (o->preset) settings_json(defaults, o, j, "default");
         json_array(j, "anyOf");
-        kind_schema(o, j);
+        const bool number = o->type == OPTION_FLOAT;
+        if (number && o->words) add_fragment("{\"enum\": [@words]}", o, json_here(j, NULL));
+        if (number && isinf(o->max)) json_raw(j, NULL, "{\"const\": \"inf\"}");
+        add_fragment(KINDS[o->type].schema, o, json_here(j, NULL));
         if (in_suite && kind_types(o) >> JSON_STRING & 1)
             json_raw(j, NULL, "{\"$ref\": \"#/$defs/variable\"}");
         json_close(j);
