@@ -22,8 +22,7 @@ typedef struct {
     par *threads;
     const char *folder; /* of the cache; NULL: there is none */
     device_list devices;
-    text *out;
-    json_out json; /* into out, where --json is given */
+    json_out json;
     uint32_t rows;
 } frames_bench;
 
@@ -40,41 +39,6 @@ typedef struct {
 } row;
 
 /* --- how a row is shown ----------------------------------------------------------------------- */
-
-/* Adds a row of the table. copy: the seconds of a copy of as many bytes; 0: there is none to
- * compare with. */
-static void bench_add_line(text *to, const char *name, const measure_spread *s, double bytes,
-                           double copy) {
-    text_add(to, "  %-10s %10.4f ms  %10.4f  %7.4f - %7.4f", name, s->median * 1e3, s->least * 1e3,
-             s->low * 1e3, s->high * 1e3);
-    if (bytes > 0)
-        text_add(to, "  %9.1f MB %8.1f GB/s", bytes * 1e-6, bytes / fmax(s->median, 1e-9) * 1e-9);
-    if (copy > 0) text_add(to, "  %3.0f %%", 100 * copy / fmax(s->median, 1e-9));
-    text_add(to, "\n");
-}
-
-static void bench_add_words(const row *r, text *to) {
-    const plan *p = r->plan;
-    const measure_result *m = &r->m;
-    double output = (double)plan_bytes_down(p), input = (double)plan_bytes_up(p);
-    bool single = r->queue == 1, transfers = single && r->device->class != ENGINE_CPU;
-    text_add(to, "%s, kernel %u x %u: ", r->device->name, r->kernel[0], r->kernel[1]);
-    describe_plan_line(p, to);
-    text_add(to, "\n  %s; %u rounds of %u frame%s%s", MEASURE_NAME[r->scene], r->rounds, r->queue,
-             single ? "" : "s",
-             single ? " with its transfers" : " back to back, the data on the device");
-    if (r->in_flight > 1) text_add(to, ", %u in flight", r->in_flight);
-    text_add(to, "\n  %-10s %13s  %10s  %17s  %12s %13s%s\n", "", "median", "least", "quartiles",
-             "moved", "speed", m->copy > 0 ? "  of a copy's" : "");
-    if (transfers) bench_add_line(to, "upload", &m->times.upload, input, 0);
-    for (uint32_t i = 0; i < p->passes; i++)
-        bench_add_line(to, plan_pass_name(p->pass[i].kind), &m->times.pass[i],
-                       (double)p->pass[i].bytes, m->copy_pass[i]);
-    if (transfers) bench_add_line(to, "download", &m->times.download, output, 0);
-    bench_add_line(to, "frame", &m->frame, single ? 0 : (double)r->bytes, single ? 0 : m->copy);
-    text_add(to, "  once: spectrum %.1f ms, open %.1f ms, prepare %.1f ms\n", r->spectrum * 1e3,
-             m->open * 1e3, m->prepare * 1e3);
-}
 
 static void spread_json(const measure_spread *s, json_out *j) {
     json_object(j, "spread");
@@ -112,6 +76,9 @@ static void bench_add_json(const row *r, json_out *j) {
         json_object(j, NULL);
         json_string(j, "pass", plan_pass_name(p->pass[i].kind));
         json_size(j, "bytes", p->pass[i].bytes);
+        if (j->words)
+            json_real(j, "GB/s", 3,
+                      (double)p->pass[i].bytes / fmax(m->times.pass[i].median, 1e-9) * 1e-9);
         json_fixed(j, "copy", NANO, m->copy_pass[i]);
         spread_json(&m->times.pass[i], j);
         json_close(j);
@@ -171,10 +138,7 @@ static bool bench_on(frames_bench *b, const engine_device *d, const plan *p, con
     ok = ok && measure_device(&r.m, &q, b->threads, e);
     spectrum_lines_free(&lines);
     if (!ok) return false;
-    if (s->json)
-        bench_add_json(&r, &b->json);
-    else
-        bench_add_words(&r, b->out);
+    bench_add_json(&r, &b->json);
     b->rows++;
     return true;
 }
@@ -302,17 +266,11 @@ static bool bench_each(const cli *c, frames_bench *b, err *e) {
 
 int cmd_bench(cli *c, text *out, err *e) {
     char folder[CACHE_PATH];
-    frames_bench b = {.s = &c->s, .threads = c->threads, .out = out};
-    bool json = c->s.json;
+    frames_bench b = {.s = &c->s, .threads = c->threads, .json = told_begin(out, c->s.json)};
     if (cache_path(folder, c->s.bloom.cache_dir)) b.folder = folder;
-    if (json) {
-        b.json = json_begin(out);
-        json_list(&b.json, "results");
-    }
+    json_list(&b.json, "results");
     bench_each(c, &b, e);
-    if (json) {
-        json_close(&b.json);
-        json_end(&b.json);
-    }
+    json_close(&b.json);
+    json_end(&b.json);
     return 0;
 }
