@@ -210,16 +210,6 @@ static size_entry *find_size(kernel_sizes *all, const kernel_need *need, plan_pl
     return NULL;
 }
 
-/* Adds a size that its only user is to make. */
-static size_entry *add_size(kernel_sizes *all, const kernel_need *need, plan_planes planes,
-                            err *e) {
-    size_entry *n = mem_new(1, sizeof *n, "kernel", e);
-    if (!n) return NULL;
-    *n = (size_entry){
-        .at = {.need = *need, .planes = planes}, .making = true, .users = 1, .next = all->first};
-    return all->first = n;
-}
-
 /* Drops what nobody uses, but for `most` sizes. */
 static void drop_unused(kernel_sizes *all, int most) {
     int kept = 0;
@@ -250,7 +240,14 @@ static size_entry *begin_size(kernel_sizes *all, const kernel_need *need, plan_p
     err why = {0};
     pthread_mutex_lock(&all->lock);
     size_entry *n = find_size(all, need, planes);
-    *mine = !n && (n = add_size(all, need, planes, e));
+    *mine = !n && (n = mem_new(1, sizeof *n, "kernel", e));
+    if (*mine) {
+        *n = (size_entry){.at = {.need = *need, .planes = planes},
+                          .making = true,
+                          .users = 1,
+                          .next = all->first};
+        all->first = n;
+    }
     pthread_mutex_unlock(&all->lock);
     if (!*mine || make_kernel(all, n, &why)) return n;
     publish(all, n, &why);

@@ -361,14 +361,6 @@ static bool bloom_bands(part_made *all, bands *b, sampler *sampled, const part_m
     return ok;
 }
 
-/* Marks the channels of a layer for another run. Returns whether there will be one. */
-static bool mark(const part_plan *p, const part_group *g) {
-    image_part *to = p->j->marks;
-    for (uint32_t c = g->first; to && c < g->first + g->count; c++)
-        to->channel[p->channel[c].index].wide = true;
-    return to != NULL;
-}
-
 /* A part in one tile is measured where it is held, another one before anything is held of it. */
 static bool bloom_groups(part_made *to, const part_plan *p, err *e) {
     tiling t = p->j->cut ? *p->j->cut : one_tile(p);
@@ -386,7 +378,11 @@ static bool bloom_groups(part_made *to, const part_plan *p, err *e) {
     to->done = ok;
     if (ok && !whole) to->sum.tiles = b.t;
     for (int i = 0; i < to->groups; i++) {
-        if (!ok && to->group[i].wide) to->sum.beyond |= mark(p, &p->group[i]);
+        const part_group *g = &p->group[i];
+        image_part *marks = !ok && to->group[i].wide ? p->j->marks : NULL; /* for another run */
+        to->sum.beyond |= marks != NULL;
+        for (uint32_t c = g->first; marks && c < g->first + g->count; c++)
+            marks->channel[p->channel[c].index].wide = true;
         if (ok && !p->j->predict) tell_promise(&to->group[i].sum.promise);
     }
     close_bands(&b);

@@ -15,15 +15,6 @@ typedef struct {
     spill ledger;
 } whole_kernel;
 
-static bool make_kernel(whole_kernel *k, const part_plan *p, const part_group *g, err *e) {
-    double full[PSF_CHANNELS];
-    const kernel_need need = part_need(p->j, g->count, g->light.sharpen);
-    if (!part_psf(&k->kernel, p->j, &need, full, e)) return false;
-    plan_request ask = kernel_at_plan(p->j->s, &k->kernel, &need, (plan_planes){0});
-    const tail_request r = {&k->kernel, full, &need, false, &ask};
-    return tail_make(&k->tail, &r, e) && ledger_spill_make(&k->ledger, &k->tail, e);
-}
-
 /* Groups that are measured together: they need the same of the kernel. */
 typedef struct {
     const part_plan *p;
@@ -150,7 +141,13 @@ static bool take_groups(measuring *m, err *e) {
             const part_channel *is = &p->channel[p->group[i].first + c];
             ok = (m->plane[is->index] = mem_raw(n, pixel_bytes(is->type), "rows", e));
         }
-    return ok && make_kernel(&m->kernel, p, one, e);
+    double full[PSF_CHANNELS];
+    whole_kernel *k = &m->kernel;
+    const kernel_need need = part_need(p->j, one->count, one->light.sharpen);
+    if (!ok || !part_psf(&k->kernel, p->j, &need, full, e)) return false;
+    plan_request ask = kernel_at_plan(p->j->s, &k->kernel, &need, (plan_planes){0});
+    const tail_request r = {&k->kernel, full, &need, false, &ask};
+    return tail_make(&k->tail, &r, e) && ledger_spill_make(&k->ledger, &k->tail, e);
 }
 
 static void end_groups(measuring *m) {

@@ -26,21 +26,16 @@ static uint64_t by_chance(choice *c, uint64_t below) {
     return random_next(&c->seed) % below;
 }
 
-static float value_of(const sampler_tile *t, uint32_t channel, uint32_t x, uint32_t y) {
-    float v;
-    image_to_float(&v, t->plane[channel], t->type[channel], (size_t)y * t->w + t->x + x, 1);
-    return v;
-}
-
 static void add(choice *c, uint32_t channel, int64_t x, int64_t y) {
     const sampler_tile *t = c->t;
     if (c->count == c->room || x < 0 || y < 0 || x >= t->across || y >= t->down) return;
     uint32_t first = t->together ? 0 : channel, end = t->together ? t->channels : channel + 1;
-    for (uint32_t k = first; k < end; k++)
-        c->pixel[c->count++] = (sampler_pixel){t->first + k,
-                                               {.x = t->x + (uint32_t)x, .y = t->y + (uint32_t)y},
-                                               (double)value_of(t, k, (uint32_t)x, (uint32_t)y),
-                                               1};
+    for (uint32_t k = first; k < end; k++) {
+        float v;
+        image_to_float(&v, t->plane[k], t->type[k], (size_t)y * t->w + t->x + (size_t)x, 1);
+        c->pixel[c->count++] = (sampler_pixel){
+            t->first + k, {.x = t->x + (uint32_t)x, .y = t->y + (uint32_t)y}, (double)v, 1};
+    }
 }
 
 /* Holds, for each cell of the tile, the darkest result that something is promised for and the
@@ -129,21 +124,6 @@ static bool add_hardest(choice *c, size_t n, err *e) {
     return true;
 }
 
-static void add_all(choice *c) {
-    const sampler_tile *t = c->t;
-    for (uint32_t k = 0; k < (t->together ? 1 : t->channels); k++)
-        for (uint32_t y = 0; y < t->down; y++)
-            for (uint32_t x = 0; x < t->across; x++) add(c, k, x, y);
-}
-
-static bool add_some(choice *c, size_t places, err *e) {
-    const sampler_tile *t = c->t;
-    for (size_t i = 0; i < places; i++)
-        add(c, (uint32_t)by_chance(c, t->channels), (int64_t)by_chance(c, t->across),
-            (int64_t)by_chance(c, t->down));
-    return add_hardest(c, t->count, e);
-}
-
 bool sampler_look(sampler *s, const sampler_tile *t, err *e) {
     choice c = {.t = t, .count = s->count, .seed = ((uint64_t)t->y << 32 | t->x) + 1};
     if (!t->count) return true;
@@ -153,11 +133,16 @@ bool sampler_look(sampler *s, const sampler_tile *t, err *e) {
     c.pixel = mem_raw(c.room, sizeof *c.pixel, "pixels to verify", e);
     if (!c.pixel) return false;
     for (size_t i = 0; i < s->count; i++) c.pixel[i] = s->pixel[i];
-    bool ok = true;
-    if (c.room == s->count + all)
-        add_all(&c); /* each once */
-    else
-        ok = add_some(&c, places, e);
+    const bool each_once = c.room == s->count + all;
+    for (uint32_t k = 0; each_once && k < (t->together ? 1 : t->channels); k++)
+        for (uint32_t y = 0; y < t->down; y++)
+            for (uint32_t x = 0; x < t->across; x++) add(&c, k, x, y);
+    for (uint32_t i = 0; !each_once && i < places; i++) {
+        const uint32_t k = (uint32_t)by_chance(&c, t->channels);
+        const int64_t x = (int64_t)by_chance(&c, t->across);
+        add(&c, k, x, (int64_t)by_chance(&c, t->down));
+    }
+    bool ok = each_once || add_hardest(&c, t->count, e);
     mem_free(s->pixel);
     *s = (sampler){c.pixel, c.count};
     return ok;

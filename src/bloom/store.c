@@ -86,14 +86,6 @@ static bool make_planes(void *made[VIEW_CHANNELS], const view *v, const outcome 
     return true;
 }
 
-/* The result's plane and the image's own change places; one of another type is not kept. */
-static void swap_plane(const view *v, uint32_t c, pixel_type is) {
-    void **own = view_plane(v, c), **plane = &v->buf->plane[c], *old = *own;
-    *own = *plane;
-    *plane = v->type[c] == is ? old : NULL;
-    if (!*plane) mem_free(old);
-}
-
 typedef struct {
     const outcome *o;
     const pixel_type *to;
@@ -123,11 +115,14 @@ bool store_result(group_made *told, const view *v, const light *l, outcome *o, e
         return false;
     enter_ledger(told, v, l, o, to);
     for (uint32_t c = 0; c < v->channels; c++) {
-        if (to[c] == o->type) {
-            swap_plane(v, c, o->type);
+        void **own = view_plane(v, c), *old = *own;
+        if (to[c] == o->type) { /* planes change places, or one of another type is not kept */
+            *own = v->buf->plane[c];
+            v->buf->plane[c] = v->type[c] == o->type ? old : NULL;
+            if (v->type[c] != o->type) mem_free(old);
         } else if (made[c]) {
-            mem_free(*view_plane(v, c));
-            *view_plane(v, c) = made[c];
+            mem_free(old);
+            *own = made[c];
         }
         view_part(v)->channel[c].type = to[c];
     }

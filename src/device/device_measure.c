@@ -107,16 +107,6 @@ static bool rounds_make(rounds *m, err *e) {
     return m->seconds && m->times;
 }
 
-static void rounds_free(rounds *m) {
-    for (int c = 0; c < ENGINE_CHANNELS; c++) {
-        mem_free(m->in[c]);
-        mem_free(m->made[c]);
-    }
-    mem_free(m->mask);
-    mem_free(m->seconds);
-    mem_free(m->times);
-}
-
 /* Times one round: the time from one frame to the next; of a queue, the device's own times. */
 static bool round_one(rounds *m, uint32_t i, err *e) {
     engine_repeat *r = &m->repeat;
@@ -164,7 +154,10 @@ static bool run_rounds(measure_result *to, engine *g, const measure_request *r, 
     ok = ok && (r->queue > 1 || engine_time(g, &m.frame, &m.repeat, e));
     to->copy = m.repeat.copy;
     memcpy(to->copy_pass, m.repeat.copy_pass, sizeof to->copy_pass);
-    rounds_free(&m);
+    for (int c = 0; c < ENGINE_CHANNELS; c++) mem_free(m.in[c]), mem_free(m.made[c]);
+    mem_free(m.mask);
+    mem_free(m.seconds);
+    mem_free(m.times);
     return ok;
 }
 

@@ -94,17 +94,6 @@ static void count_finite(window *r) {
     }
 }
 
-/* Makes room for bad pixels behind those that are known. */
-static bool make_room(repairs *to, window *r, err *e) {
-    struct repair_pixel *more = mem_raw(to->count + r->bad, sizeof *more, "repaired pixels", e);
-    if (!more) return false;
-    if (to->count) memcpy(more, to->pixel, to->count * sizeof *more);
-    mem_free(to->pixel);
-    to->pixel = more;
-    r->pixel = more + to->count;
-    return (r->far = mem_raw(r->bad, sizeof *r->far, "repaired pixels", e)) != NULL;
-}
-
 /* Mends the bad pixels of rows [row, row + rows), with neighbours in all rows at hand. *done: none
  * is farther away than `margin`, or all rows of the plane are at hand. */
 static bool mend_rows(repairs *to, bool *done, window *r, const repair_plane *p, uint32_t row,
@@ -115,7 +104,13 @@ static bool mend_rows(repairs *to, bool *done, window *r, const repair_plane *p,
     bool none = r->below[((size_t)r->w + 1) * (r->h + 1) - 1] == 0, near = !none;
     *done = r->h == p->h || r->bad == 0;
     if (none || r->bad == 0) return true;
-    if (!make_room(to, r, e)) return false;
+    struct repair_pixel *more = mem_raw(to->count + r->bad, sizeof *more, "repaired pixels", e);
+    if (!more) return false;
+    if (to->count) memcpy(more, to->pixel, to->count * sizeof *more);
+    mem_free(to->pixel);
+    to->pixel = more;
+    r->pixel = more + to->count;
+    if (!(r->far = mem_raw(r->bad, sizeof *r->far, "repaired pixels", e))) return false;
     for (size_t i = first; i < first + n; i++)
         if (!isfinite(r->v[i]))
             r->pixel[k++] =

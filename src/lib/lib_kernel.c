@@ -71,17 +71,6 @@ static fb_kernel *open_word(fb_context *c, const char *word, err *e) {
     return to;
 }
 
-/* Makes the kernel of a recipe's text. */
-static bool make(fb_kernel *k, const char *json, err *e) {
-    kernel_recipe r = {0};
-    image *img = kernel_recipe_text(&r, json, e) ? kernel_recipe_make(&r, k->context->threads, e)
-                                                 : NULL;
-    bool ok = img && kernel_source_image(&k->source, k->name, img, e);
-    image_free(&img);
-    kernel_recipe_free(&r);
-    return ok;
-}
-
 int32_t fb_kernel_open(fb_kernel **to, fb_context *context, const char *name, fb_error *error) {
     lib_call l;
     if (!to || !context || !name)
@@ -100,7 +89,14 @@ int32_t fb_kernel_make(fb_kernel **to, fb_context *context, const char *json, fb
     if (!lib_enter(&l, context, error)) return lib_leave(&l);
     l.data = true;
     fb_kernel *k = new_kernel(context, "recipe", &l.e);
-    return end_open(to, k, k && make(k, json, &l.e), &l);
+    kernel_recipe r = {0};
+    image *img = k && kernel_recipe_text(&r, json, &l.e)
+                     ? kernel_recipe_make(&r, context->threads, &l.e)
+                     : NULL;
+    bool ok = img && kernel_source_image(&k->source, k->name, img, &l.e);
+    image_free(&img);
+    kernel_recipe_free(&r);
+    return end_open(to, k, ok, &l);
 }
 
 /* --- planes ----------------------------------------------------------------------------------- */

@@ -127,18 +127,14 @@ static double largest(const noise_transform *t, const noise_load *load) {
     return 2 * fmax(load->total, t->points * load->peak);
 }
 
-/* Returns a number of deviations beyond which none of this many errors is expected: 4.5 for a
- * thousand, 6.2 for ten million. */
-static double deviations(double points) {
-    return sqrt(2 * steady_log(20 * fmax(1, points)));
-}
-
 /* docs/math.md, "The noise floor", has a paragraph for each term. */
 double noise_floor(const noise_transform *t, const noise_load *load) {
     double unit = NUMBERS[t->precision].unit, smallest = NUMBERS[t->precision].smallest;
     if (!(largest(t, load) < NUMBERS[t->precision].largest)) return INFINITY;
     double levels = fmax(1, steady_log(t->points) / steady_log(2));
-    double spread = SPREAD * deviations(t->points) * sqrt(levels) * load->norm / sqrt(t->points);
+    /* None of this many errors is expected beyond: 4.5 for a thousand, 6.2 for ten million. */
+    double deviations = sqrt(2 * steady_log(20 * fmax(1, t->points)));
+    double spread = SPREAD * deviations * sqrt(levels) * load->norm / sqrt(t->points);
     double ghosts = GHOST * load->peak + (OWN + 1) * load->cancel;
     double flushed = smallest * t->points * (load->gain + load->input);
     double alias = t->precision == PRECISION_FLOAT64 ? 0 : load->alias;

@@ -61,15 +61,6 @@ static bool hold_lines(plan_axis *a, const plan_request *ask, uint32_t which, bo
     return pairs || a->alone;
 }
 
-/* Fills everything but before, after, extent and border; false when the device cannot hold it. */
-static bool axis_set_length(plan_axis *a, uint32_t length, const plan_request *ask, uint32_t which,
-                            bool first) {
-    a->length = length;
-    a->split = length; /* wrapped exactly or surrounded by zeros: nothing stands before the image */
-    if (a->border != BORDER_ZERO && length != a->extent) a->split = a->extent + a->after;
-    return !has_shapes(ask) || hold_lines(a, ask, which, first);
-}
-
 /* Returns whether wrapping needs no margins, because the extent has the form of a length. */
 static bool is_exact_wrap(const plan_axis *a, bool first) {
     return a->border == BORDER_WRAP && a->extent >= 2 && length_is_smooth(a->extent) &&
@@ -172,10 +163,13 @@ static void find_candidates(candidates *c, const plan_request *ask, uint32_t whi
     uint32_t n = candidate_lengths(&start, first, ask->tune.length[first ? 0 : 1], list);
     c->count = 0;
     for (uint32_t i = 0; i < n; i++) {
-        c->axis[c->count] = start;
-        if (!axis_set_length(&c->axis[c->count], list[i], ask, which, first)) continue;
-        c->line[c->count] = line_price(&c->axis[c->count], ask, first);
-        c->count++;
+        plan_axis *a = &c->axis[c->count];
+        *a = start;
+        /* Wrapped exactly or surrounded by zeros: nothing stands before the image. */
+        a->length = a->split = list[i];
+        if (a->border != BORDER_ZERO && list[i] != a->extent) a->split = a->extent + a->after;
+        if (has_shapes(ask) && !hold_lines(a, ask, which, first)) continue;
+        c->line[c->count++] = line_price(a, ask, first);
     }
 }
 

@@ -105,15 +105,11 @@ void file_set_free(file_set *s) {
 
 /* --- judging ---------------------------------------------------------------------------------- */
 
-static bool is_own_frame(const item *a, const item *b) {
-    return a->frame != NO_FRAME && a->frame == b->frame;
-}
-
 static bool refuse(const item *a, const item *b, err *e) {
     bool swap = a->use == FILE_READ || (b->use != FILE_READ && b->frame != NO_FRAME);
     const item *out = swap ? b : a, *other = swap ? a : b;
     bool same = strcmp(out->path, other->path) == 0;
-    if (is_own_frame(a, b))
+    if (a->frame != NO_FRAME && a->frame == b->frame)
         return err_set(e, ERR_USAGE,
                        "the output '%s' is the input, which is never written; name another file or "
                        "folder",

@@ -68,15 +68,10 @@ void forecast_free(forecast *f) {
     *f = (forecast){.best = -1};
 }
 
-/* Returns the pixels of the run, in frames of 1920 x 1080. */
-static double work_of(const forecast *f) {
-    const plan_request *ask = &f->all.each[f->best].plan.ask;
-    const device_request r = {.images = f->images, .pixels = f->all.pixels, .ask = *ask};
-    return device_work(&r);
-}
-
 void forecast_json(const forecast *f, json_out *j, const char *key) {
-    json_real(j, "work", 6, work_of(f));
+    const device_request all = {
+        .images = f->images, .pixels = f->all.pixels, .ask = f->all.each[f->best].plan.ask};
+    json_real(j, "work", 6, device_work(&all));
     if (j->words)
         text_add(json_here(j, "rule"),
                  "auto takes a GPU with memory of its own from %d frames of 1920 x 1080 on, else "

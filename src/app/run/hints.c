@@ -69,23 +69,19 @@ static void warn_of_layers(const settings *s, const image_header *h) {
     text_free(&names);
 }
 
-/* Warns of a depth where a mask is wanted. */
-static void warn_of_mask(const char *mask) {
-    if (mask && text_glob_any("Z,*.Z,ZBack,*.ZBack,depth*,*.depth*", mask))
-        log_say_once(
-            LOG_WARN,
-            "--mask '%s' is a depth by its name, and a mask is 0 where light stays and 1 where "
-            "it spreads: make a mask of it first",
-            mask);
-}
-
 void hints_codes(const settings *s, const image *img, light_told *told) {
     if (!s->input_space && strcmp(img->head.format, "png") != 0)
         light_notes_codes(img, s->bloom.layers, s->bloom.exclude, "give --input-space srgb", told);
 }
 
 void hints_image(const settings *s, const image *img, light_told *told) {
-    warn_of_mask(s->bloom.mask);
+    const char *mask = s->bloom.mask;
+    if (mask && text_glob_any("Z,*.Z,ZBack,*.ZBack,depth*,*.depth*", mask))
+        log_say_once(
+            LOG_WARN,
+            "--mask '%s' is a depth by its name, and a mask is 0 where light stays and 1 where "
+            "it spreads: make a mask of it first",
+            mask);
     warn_of_layers(s, &img->head);
     hints_codes(s, img, told);
 }

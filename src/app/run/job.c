@@ -62,20 +62,15 @@ static bool name_views(job *j, const settings *s, err *e) {
     return true;
 }
 
-static bool open_path(frame_pattern *p, const char *path, const char *view, err *e) {
-    char *seen = frame_view_path(path, view, e);
-    bool ok = seen && frame_path_parse(p, seen, e);
-    mem_free(seen);
-    return ok;
-}
-
 static bool open_views(job *j, const settings *s, err *e) {
     if (!name_views(j, s, e)) return false;
     for (size_t i = 0; i < j->views; i++)
         for (int k = 0; k < JOB_PATHS; k++) {
             const char *path = given_path(j, s, k);
-            if (path && !open_path(&j->view[i].path[k], path, j->view[i].name, e))
-                return err_in(e, "%s", JOB_ROLE[k] + strlen("the "));
+            char *seen = path ? frame_view_path(path, j->view[i].name, e) : NULL;
+            bool ok = !path || (seen && frame_path_parse(&j->view[i].path[k], seen, e));
+            mem_free(seen);
+            if (!ok) return err_in(e, "%s", JOB_ROLE[k] + strlen("the "));
         }
     j->kernels = j->view[0].path[JOB_KERNEL].after || frame_views_in(s->kernel);
     return true;

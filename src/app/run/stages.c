@@ -139,25 +139,19 @@ static bool halfs_head(const stages *l, image_part *p, stage_part *to, err *e) {
     return l->s->pixels != PIXELS_HALF || set_types(l, p, to, PIXEL_FLOAT, PIXEL_HALF, e);
 }
 
-/* Returns how many values were beyond halfs; their channel is marked where that is wanted. */
-static uint64_t convert_rows(stages *l, int part, const image_channel *is, pixel_type becomes,
-                             void *plane, size_t n) {
-    uint64_t over = image_convert(plane, becomes, plane, is->type, n);
-    if (over && l->marks && l->s->bloom.half_overflow == OVERFLOW_FLOAT) {
-        image_part *to = &l->marks->part[part];
-        to->channel[image_find_channel(to, is->name)].wide = l->beyond = true;
-    }
-    return over;
-}
-
 static bool types_rows(stages *l, const stage *to, int part, const rows_band *b, err *e) {
     const image_part *p = b->is;
     size_t n = (size_t)image_width(p) * b->rows;
     uint64_t over = 0;
     for (int c = 0; c < p->channels; c++) {
-        pixel_type is = p->channel[c].type, becomes = to->head.part[part].channel[c].type;
-        if (b->plane[c] && is != becomes)
-            over += convert_rows(l, part, &p->channel[c], becomes, b->plane[c], n);
+        const image_channel *is = &p->channel[c];
+        const pixel_type becomes = to->head.part[part].channel[c].type;
+        if (!b->plane[c] || is->type == becomes) continue;
+        uint64_t some = image_convert(b->plane[c], becomes, b->plane[c], is->type, n);
+        over += some;
+        if (!some || !l->marks || l->s->bloom.half_overflow != OVERFLOW_FLOAT) continue;
+        image_part *mark = &l->marks->part[part];
+        mark->channel[image_find_channel(mark, is->name)].wide = l->beyond = true;
     }
     l->clamped += over;
     if (!over || l->s->bloom.half_overflow == OVERFLOW_CLAMP) return true;

@@ -127,14 +127,6 @@ static const option *option_of(const char *word, uint32_t users) {
     return option_find(name, users);
 }
 
-static void complete_flag(answer *a, const command *cmd, const command_action *act) {
-    char flag[OPTION_NAME_ROOM];
-    for (const option *o = NULL; (o = option_next(o, cmd->bit));)
-        if (!act || option_is_for_action(o, act))
-            complete_add(a, option_flag(o, flag), "", o->help);
-    complete_add(a, "--help", "", "");
-}
-
 /* Adds the arguments that may follow. */
 static void complete_word(answer *a, const command *cmd, const command_action *act) {
     text words = {0};
@@ -171,12 +163,15 @@ static void complete(cli *c, text *to) {
         text_add_bytes(&a.before, a.typed, (size_t)(sign + 1 - a.typed));
         a.typed = sign + 1;
     }
-    if (o && (sign || o->type != OPTION_BOOL))
-        complete_value(&a, o);
-    else if (*a.typed == '-')
-        complete_flag(&a, cmd, act);
-    else
-        complete_word(&a, cmd, act);
+    const bool value = o && (sign || o->type != OPTION_BOOL), flag = !value && *a.typed == '-';
+    if (value) complete_value(&a, o);
+    for (const option *f = NULL; flag && (f = option_next(f, cmd->bit));) {
+        char name[OPTION_NAME_ROOM];
+        if (!act || option_is_for_action(f, act))
+            complete_add(&a, option_flag(f, name), "", f->help);
+    }
+    if (flag) complete_add(&a, "--help", "", "");
+    if (!value && !flag) complete_word(&a, cmd, act);
     text_free(&a.before);
 }
 

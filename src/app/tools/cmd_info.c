@@ -13,10 +13,6 @@ enum { LONGEST_STRING = 100 }; /* in words; Cryptomatte manifests go on for page
 
 static const char *const ORDER[] = {"increasing", "decreasing", "random"};
 
-static bool is_exr(const image_header *h) {
-    return strcmp(h->format, "exr") == 0;
-}
-
 static void window_json(const char *key, const image_box *b, json_out *j) {
     json_ints(j, key, (int32_t[]){b->x0, b->y0, b->x1, b->y1}, 4);
 }
@@ -30,7 +26,7 @@ static void part_json(const image_header *h, int number, const layer_map *m, jso
     json_uint(j, "height", image_height(p));
     window_json("data_window", &p->data, j);
     window_json("display_window", &p->display, j);
-    if (is_exr(h)) {
+    if (strcmp(h->format, "exr") == 0) {
         json_string(j, "compression", compression_name(p->packing));
         json_string(j, "line_order", ORDER[p->order]);
         if (p->tile_w) {

@@ -91,12 +91,6 @@ typedef struct {
     exr_band band;
 } band_job;
 
-/* Says which chunk could not be read. */
-static bool fail_at(const band_job *j, const exr_chunk *c, err *e) {
-    return err_in(e, "part %d, the chunk of %s that starts at pixel (%" PRIu32 ", %" PRIu32 ")",
-                  j->part, compression_name(c->part->packing), c->at.x, c->at.y);
-}
-
 static bool decode_chunk(void *ctx, size_t i, int worker, err *e) {
     band_job *j = ctx;
     exr_scratch *s = &j->r->scratch[worker];
@@ -104,7 +98,8 @@ static bool decode_chunk(void *ctx, size_t i, int worker, err *e) {
     uint64_t index = j->first + i;
     exr_chunk c = {exr_read_part(j->r, j->part), l, &j->band, exr_layout_block(l, index)};
     return (exr_read_chunk(j->r, j->part, index, s, e) && exr_chunk_decode(s, &c, e)) ||
-           fail_at(j, &c, e);
+           err_in(e, "part %d, the chunk of %s that starts at pixel (%" PRIu32 ", %" PRIu32 ")",
+                  j->part, compression_name(c.part->packing), c.at.x, c.at.y);
 }
 
 /* --- lines that are not packed --- */

@@ -22,11 +22,10 @@
 bool kernel_word_folder(char to[KERNEL_PATH], const char *file) {
     static const char *const NEAR[] = {"../share/fftbloom/kernels", "../../share/fftbloom/kernels",
                                        "kernels", "../kernels"};
-    const char *slash = strrchr(file, '/');
+    const int folder = (int)(path_name(file) - file); /* with its slash */
     struct stat st;
-    for (size_t i = 0; slash && i < sizeof NEAR / sizeof NEAR[0]; i++)
-        if (snprintf(to, KERNEL_PATH, "%.*s/%s", (int)(slash - file), file, NEAR[i]) <
-                KERNEL_PATH &&
+    for (size_t i = 0; folder && i < sizeof NEAR / sizeof NEAR[0]; i++)
+        if (snprintf(to, KERNEL_PATH, "%.*s%s", folder, file, NEAR[i]) < KERNEL_PATH &&
             stat(to, &st) == 0 && S_ISDIR(st.st_mode))
             return true;
     return false;
@@ -45,9 +44,9 @@ void kernel_word_names(const char *folder, text *to) {
     DIR *dir = opendir(folder);
     if (!dir) log_warn("the folder of kernels '%s' cannot be read: %s", folder, strerror(errno));
     for (struct dirent *d; dir && (d = readdir(dir));) {
-        char *dot = strrchr(d->d_name, '.');
-        if (!dot || (strcmp(dot, ".exr") != 0 && strcmp(dot, ".json") != 0)) continue;
-        *dot = 0;
+        const char *ending = path_ending(d->d_name);
+        if (strcmp(ending, "exr") != 0 && strcmp(ending, "json") != 0) continue;
+        d->d_name[path_stem(d->d_name)] = 0;
         if (kernel_word_is_name(d->d_name)) text_add_bytes(&all, d->d_name, strlen(d->d_name) + 1);
     }
     if (dir) closedir(dir);
@@ -64,11 +63,6 @@ void kernel_word_names(const char *folder, text *to) {
 
 bool kernel_word_is_name(const char *word) {
     return *word && !strpbrk(word, "./#%$@,: ");
-}
-
-static bool is_recipe(const char *path) {
-    size_t n = strlen(path);
-    return n > 5 && strcmp(path + n - 5, ".json") == 0;
 }
 
 /* Says that a word names nothing, and what was probably meant. Returns false. */
@@ -95,7 +89,7 @@ bool kernel_word_find(kernel_word *k, const char *word, const kernel_places *in,
                  "will not know the name 'star'");
         word = "star-six";
     }
-    k->recipe = is_recipe(word);
+    k->recipe = strcmp(path_ending(word), "json") == 0;
     if (there || (!k->recipe && !kernel_word_is_name(word)))
         return snprintf(k->path, KERNEL_PATH, "%s", word) < KERNEL_PATH ||
                err_set(e, ERR_NO_INPUT, "the path of the kernel is too long: '%.80s...'", word);
