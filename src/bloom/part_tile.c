@@ -231,7 +231,7 @@ bool part_tile_bloom(group_made *made, const part_tile *is, part_rows *out, err 
         repairs_put(&aside[c], t.img->plane[0][c], t.img->head.part[0].channel[c].type,
                     size[PLAN_X], 0, size[PLAN_Y]);
     ok = ok && (predict || (take_result(&t, made, out, e) && look(&t, made, out, e)));
-    const bool cpu = made->device.class == ENGINE_CPU;
+    const bool cpu = made->sum.device.class == ENGINE_CPU;
     if (ok && verify) ok = part_verify_came(is->sampler, p, is->group, came, t.mask, cpu, e);
     for (uint32_t c = 0; c < VIEW_CHANNELS; c++) {
         repairs_free(&aside[c]);

@@ -289,7 +289,7 @@ bool lib_pair_bloom(lib_pair *p, const bloom *b, bloom_report *r, err *e) {
     }
     const bloom_rows how = {.doubles = p->doubles, .lost = lost};
     return run(b, p->img, how, p->far, r, e) &&
-           (!lost || r->device.class == ENGINE_CPU || bloom_rest(p, b, r, e));
+           (!lost || r->sum.device.class == ENGINE_CPU || bloom_rest(p, b, r, e));
 }
 
 void lib_pair_free(lib_pair *p) {
