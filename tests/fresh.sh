@@ -57,7 +57,7 @@ step 'the package' 'export DEBIAN_FRONTEND=noninteractive
     ! find / -xdev -path /root -prune -o -path "/var/*" -prune -o -name "*fftbloom*" -print | grep .'
 step 'the Python module' 'export DEBIAN_FRONTEND=noninteractive
     apt-get install -y -qq --no-install-recommends /root/*fftbloom0_*.deb /root/python3-fftbloom_*.deb /root/fftbloom_*.deb &&
-    cd / && python3 -c "import fftbloom as fb; b = fb.Bloom(\"star\", context=fb.Context(device=\"cpu\"))
+    cd / && python3 -c "import fftbloom as fb; b = fb.Bloom(\"mist-1\", context=fb.Context(device=\"cpu\"))
 out, report = b(memoryview(bytearray(4000)).cast(\"f\", (25, 40)), report=True); assert report.kept" &&
     dpkg --purge python3-fftbloom libfftbloom0 fftbloom &&
     ! find / -xdev -path /root -prune -o -path "/var/*" -prune -o -name "*fftbloom*" -print | grep .'

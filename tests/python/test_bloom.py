@@ -174,7 +174,7 @@ class Results(unittest.TestCase):
     def test_the_common_context_keeps_made_kernels_and_nothing_else(self):
         code = "import sys, fftbloom as fb; fb.Bloom(sys.argv[1])(memoryview(bytearray(400)).cast('f', (10, 10)))"
         with tempfile.TemporaryDirectory() as cache:
-            for name, folder, kept in ("portrait", cache + "/new", ["portrait"]), ("star", "/proc/none", []):
+            for name, folder, kept in ("portrait", cache + "/new", ["portrait"]), ("mist-1", "/proc/none", []):
                 subprocess.run([sys.executable, "-c", code, name], check=True,
                                env={**os.environ, "FFTBLOOM_CACHE_DIR": folder})
                 files = [f for _, _, names in os.walk(folder) for f in names if f.endswith((".exr", ".spectrum"))]
@@ -288,7 +288,7 @@ class Many(unittest.TestCase):
         b, x, each = bloom(), scene((20, 33)), scene((2, 20, 33, 5))
         taps = np.array(kernel(TAPS))
         several = [fb.Bloom(taps[..., None] * np.arange(1, 6, dtype="f4"), channel_axis=-1),
-                   fb.Bloom(fb.Kernel(taps)), fb.Bloom(taps.astype("f8")), fb.Bloom("star")]
+                   fb.Bloom(fb.Kernel(taps)), fb.Bloom(taps.astype("f8")), fb.Bloom("mist-1")]
         images = each, x, x.astype("f8"), x
         want = [one(image) for one, image in zip(several, images)]
         taps[:] = 0  # the kernels are copies
