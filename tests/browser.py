@@ -1,4 +1,4 @@
-"""browser.py check|sheet PAGE - a page of the program in a real browser: chromium by WebDriver,
+"""browser.py check|sheet|show PAGE - a page of the program in a real browser: chromium by WebDriver,
 nothing but Python's own library. Prints a line for each thing that holds; the first that does not
 ends it with 1.
 
@@ -208,6 +208,21 @@ def check_phone_and_dark(b):
     holds("where it fits, too", fits(b) == [360, 360], fits(b))
 
 
+CUT = """return [...document.querySelectorAll('main *, footer *, svg text, svg image')].filter(e => {
+    const r = e.getBoundingClientRect();
+    return r.width && getComputedStyle(e).display !== 'none' && (r.left < -1 || r.right > innerWidth + 1);
+    }).map(e => e.tagName + ' ' + (e.id || e.className.baseVal || e.textContent.slice(0, 30)))"""
+
+
+def check_widths(b):
+    for scheme in "light", "dark":
+        b.devtools("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        for width in 320, 800, 1600:
+            b.devtools("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+            holds(f"at {width} pixels in the {scheme} nothing is cut", fits(b)[0] <= width and b.run(CUT) == [],
+                  [fits(b), b.run(CUT)])
+
+
 # --- the sheet of kernels -----------------------------------------------------------------------
 
 def shown(b):
@@ -258,7 +273,8 @@ def check_sheet_keys(b):
 
 CHECKS = {
     "check": (check_filters, check_pictures, check_slider, check_facts, check_keys, check_phone_and_dark),
-    "sheet": (check_looks, lambda b: check_slider(b, ""), check_sheet_keys, check_phone_and_dark),
+    "sheet": (check_looks, lambda b: check_slider(b, ""), check_sheet_keys, check_phone_and_dark, check_widths),
+    "show": (check_widths,),
 }
 
 

@@ -167,11 +167,11 @@ def main():
     sheet(names)
     look()
     # The README's picture: one frame, which is as it came up to the middle of the sun.
-    run(SHORE, "-k", "sunstar", "-o", "out/after.png", "--before", "out/before.png", "--exposure", "0")
+    run(SHORE, "-k", "sunstar", "-o", "out/after.png", "--amount", "50%", "--before", "out/before.png", "--exposure", "0")
     line = f"drawbox=x={SPLIT - 1}:y=0:w=2:h=ih:color=white@0.7:t=fill"
     graph = (
         f"[0]crop={SPLIT}:ih:0:0,{word('before', 30)}[a];[1]crop=iw-{SPLIT}:ih:{SPLIT}:0,{word('after', 30)}[b];"
-        f"[a][b]hstack,{line},scale=1600:-1:flags=area"
+        f"[a][b]hstack,{line},scale=1200:-1:flags=area"  # lights are white to their edges, which so have no steps
     )
     ffmpeg(["out/before.png", "out/after.png"], graph, "docs/images/hero.webp", 88)
     with open("docs/gallery.md", "w", encoding="utf-8") as f:

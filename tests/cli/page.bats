@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# The pages of `fftbloom check --html` and `fftbloom kernel sheet` in a real browser:
+# The pages of `fftbloom check --html`, `fftbloom kernel sheet` and `kernel show` in a real browser:
 # tests/browser.py says what they must do.
 
 load files
@@ -41,5 +41,14 @@ J
     run python3 "$FFTBLOOM_ROOT/tests/browser.py" sheet sheet.html
     echo "$output"
     [ "$status" -eq 0 ]
-    [ "$(grep -c '^so: ' <<<"$output")" -eq 27 ]
+    [ "$(grep -c '^so: ' <<<"$output")" -eq 33 ]
+}
+
+@test "the page of kernel show fits a phone and a wide window, by day and in the dark" {
+    "$FFTBLOOM" kernel make star --param blades=6 --taps 128 -o star.exr -q
+    "$FFTBLOOM" kernel show star.exr -o star.svg -q
+    run python3 "$FFTBLOOM_ROOT/tests/browser.py" show star.svg
+    echo "$output"
+    [ "$status" -eq 0 ]
+    [ "$(grep -c '^so: ' <<<"$output")" -eq 8 ]
 }
