@@ -230,12 +230,13 @@ $(ALONE): $(SO_O) $(ALONE_LIB) src/lib/fftbloom.map
 .PHONY: alone
 alone: $(ALONE)
 
-# The plug-in for OpenFX hosts has that library inside, and shows the three calls of a host alone.
+# The plug-in for OpenFX hosts has that library inside, and shows the three calls of a host alone. It stays in a
+# process that unloads it, since a thread of the library may be at its last instructions.
 OFX   := $(BUILD)/fftbloom.ofx
 OFX_O := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/ofx/*.c))
 $(OFX): $(OFX_O) $(SO_O) $(ALONE_LIB) src/ofx/ofx.map
 	$(call say,LINK,$@)
-	$(Q)$(subst libfftbloom.so.0,$(@F),$(subst src/lib/fftbloom.map,src/ofx/ofx.map,$(SO_LINK))) $(ALONE_LIBS)
+	$(Q)$(subst libfftbloom.so.0,$(@F),$(subst src/lib/fftbloom.map,src/ofx/ofx.map,$(SO_LINK))) -Wl,-z,nodelete $(ALONE_LIBS)
 
 -include $(OBJ:.o=.d) $(OFX_O:.o=.d) $(wildcard $(BUILD)/alone/image/*/*.d $(BUILD)/shaders/*.d $(BUILD)/tests/lab/*.d $(BUILD)/tests/lab/shaders/*.d)
 

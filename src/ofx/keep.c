@@ -113,15 +113,13 @@ static bool find_cache(char to[CONTROLS_PATH]) {
     return false;
 }
 
-/* The host needs the other half of the memory. */
+/* The budget is the library's: most of what the host has left, also in a container. */
 static fb_context *open_context(controls_device device, fb_error *e) {
     static const char *const NAME[DEVICES] = {"auto", "cpu", "gpu"};
     char kernels[CONTROLS_PATH], cache[CONTROLS_PATH];
     fb_context *c;
     const fb_context_options o = {.size = sizeof o,
                                   .device = NAME[device],
-                                  .mem_limit = (uint64_t)sysconf(_SC_PHYS_PAGES) *
-                                               (uint64_t)sysconf(_SC_PAGESIZE) / 2,
                                   .cache_dir = find_cache(cache) ? cache : NULL,
                                   .kernels = find_kernels(kernels) ? kernels : NULL};
     return fb_context_open(&c, &o, e) == FB_OK ? c : NULL;

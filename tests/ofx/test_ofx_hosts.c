@@ -62,6 +62,25 @@ TEST(missing_kernels_are_a_message) {
     }
 }
 
+/* A project may come from a machine with a card that this one has not: that is a message, and the
+ * processor works. */
+TEST(missing_cards_are_a_message) {
+    OPEN(stage) s = open_stage(OFX_FILTER);
+    OWN(image) *img = scene("float");
+    OPEN(pic) *in = pic_of(img, 0, 0, 4, PIC_FLOAT, 0, false), *out = pic_like(in);
+    rig_connect(s.x, RIG_SOURCE, in);
+    OPEN(pic) *want = render(&s);
+    rig_set_number(s.x, "device", 2);
+    rig_connect(s.x, RIG_OUTPUT, out);
+    for (int i = 0; i < 2; i++) assert_int_equal(rig_render(s.r, s.x, 0, NULL), OFX_OK);
+    assert_true(s.x->messages <= 1);
+    for (int c = 0; c < 4; c++)
+        for (int k = 0; k < W * H; k++) {
+            const double v = pic_get(want, k % W, k / W, c);
+            CHECK_LE(fabs(pic_get(out, k % W, k / W, c) - v), 2e-3 * v);
+        }
+}
+
 /* What a project of another version, or a damaged one, brings. */
 TEST(bad_values_do_no_harm) {
     static const double BAD[] = {NAN, INFINITY, -INFINITY, -1, 99, 1e30, -2147483648.0, 0};
