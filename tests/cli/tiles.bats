@@ -96,6 +96,12 @@ T
     # Nothing is bloomed, so no bit changes.
     "$FFTBLOOM" in.exr kernel.exr -o out.exr --device cpu --mem-limit 6MB --amount 0
     "$FFTBLOOM" diff in.exr out.exr --fail 0
+    # The colours are converted all the same.
+    "$FFTBLOOM" in.exr kernel.exr -o whole.exr --device cpu --amount 0 --output-space srgb
+    "$FFTBLOOM" in.exr kernel.exr -o out.exr --device cpu --amount 0 --output-space srgb --mem-limit 6MB
+    "$FFTBLOOM" diff whole.exr out.exr --fail 0
+    run "$FFTBLOOM" diff in.exr out.exr --fail 0
+    [ "$status" -eq 2 ]
     # The kernel is larger than what a tile keeps.
     "$FFTBLOOM" kernel make moffat --taps 180 --param core=20 -o kernel.exr
     oiiotool in.exr --resize 1501x397 -o wide.exr

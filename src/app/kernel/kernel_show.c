@@ -11,7 +11,7 @@
 #include "base/path.h"
 #include "image/format.h"
 #include "kernel/lint_words.h"
-#include "kernel/make/model.h"
+#include "kernel/make/kernel_recipe.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -46,8 +46,8 @@ static void add_origin(kernel_page *k, const image_part *p, text *words) {
     enum { LINE = 90 }; /* bytes that fit the page */
     char name[64], edit[256], about[512];
     image_attr_text(p, "comments", about, sizeof about);
-    image_attr_text(p, "fftbloom.model", name, sizeof name);
-    image_attr_text(p, "fftbloom.edit", edit, sizeof edit);
+    image_attr_text(p, KERNEL_ATTR "model", name, sizeof name);
+    image_attr_text(p, KERNEL_ATTR "edit", edit, sizeof edit);
     const model *m = *name ? model_find(name) : NULL;
     if (*about) text_add(words, "%s%s", about, *name ? "; " : "");
     if (*name) text_add(words, "model %s", name);
@@ -55,7 +55,7 @@ static void add_origin(kernel_page *k, const image_part *p, text *words) {
         const model_parameter *is = &m->parameter[i];
         char attr[96];
         double v = NAN;
-        snprintf(attr, sizeof attr, "fftbloom.%s", is->name);
+        snprintf(attr, sizeof attr, KERNEL_ATTR "%s", is->name);
         const image_attr *a = image_find_attr(p, attr);
         if (a && strcmp(a->type, "double") == 0 && a->bytes == sizeof v)
             memcpy(&v, a->data, sizeof v);

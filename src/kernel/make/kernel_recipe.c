@@ -434,16 +434,16 @@ static bool add_attributes(image_part *part, const kernel_recipe *r, uint32_t ch
     double p[MODEL_PARAMETERS];
     text json = {0};
     kernel_recipe_json(r, &json);
-    bool ok = image_set_text(part, "fftbloom.recipe", json.s, e) &&
+    bool ok = image_set_text(part, KERNEL_ATTR "recipe", json.s, e) &&
               image_set_text(part, "software", "fftbloom " VERSION, e) &&
               (!r->about || image_set_text(part, "comments", r->about, e)) &&
               model_resolve(p, q, e) &&
-              image_set_attr(part, "fftbloom.fade", "double", &r->fade, sizeof r->fade, e);
+              image_set_attr(part, KERNEL_ATTR "fade", "double", &r->fade, sizeof r->fade, e);
     text_free(&json);
-    if (r->layers == 1) ok = ok && image_set_text(part, "fftbloom.model", q->of->name, e);
+    if (r->layers == 1) ok = ok && image_set_text(part, KERNEL_ATTR "model", q->of->name, e);
     for (int i = 0; ok && r->layers == 1 && i < model_parameters(q->of); i++) {
         char name[64];
-        snprintf(name, sizeof name, "fftbloom.%s", q->of->parameter[i].name);
+        snprintf(name, sizeof name, KERNEL_ATTR "%s", q->of->parameter[i].name);
         ok = image_set_attr(part, name, "double", &p[i], sizeof p[i], e);
     }
     for (int i = 0; i < r->layers; i++)

@@ -40,6 +40,10 @@ typedef struct {
     bool fits;     /* the taps were not given, and hold what is needed */
 } kernel_recipe;
 
+/* Attributes that say how a kernel was made begin like this: the recipe, and of a single model its
+ * parameters. What a run says of an image begins with "fftbloom:" (app/run/provenance.h). */
+#define KERNEL_ATTR "fftbloom."
+
 /* Where a kernel begins to fade to its border unless that is said. */
 #define KERNEL_FADE 0.6
 
