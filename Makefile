@@ -36,8 +36,8 @@ SAN     ?= 0
 # Each combination of switches has a folder of its own, so that none is built from another's objects.
 BUILD ?= build$(if $(filter 1,$(SAN)),-san)$(if $(filter thread,$(SAN)),-tsan)$(if $(findstring clang,$(CC)),-clang)$(if $(filter 0,$(OPENEXR)),-noexr)$(if $(filter 0,$(OCIO)),-noocio)
 
-# What compilers warn of depends on how far they optimise; the plain build is the one that decides.
-WARN   := -Wall -Wextra -Wshadow -Wvla $(if $(filter 0,$(SAN)),-Werror)
+# What gcc warns of depends on how far it optimises; its plain build is the one that decides.
+WARN   := -Wall -Wextra -Wshadow -Wvla $(if $(filter 0,$(SAN))$(findstring clang,$(CC)),-Werror)
 WARN_C := $(WARN) -Wmissing-prototypes -Wstrict-prototypes
 comma  := ,
 # Overruns end the program instead of going on, jumps only land where they may, and the program is
@@ -49,7 +49,9 @@ HARDEN := $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,-U_FORTIFY_S
 # No path of this machine is in what is built: two builds are the same bytes. No product is fused
 # with a sum: all processors and compilers compute the same.
 PLACE  := -ffile-prefix-map=$(CURDIR)=.
-OPT    := $(PLACE) -ffp-contract=off $(if $(filter 0,$(SAN)),-O2 -g $(HARDEN),-O1 -g -fsanitize=$(if $(filter thread,$(SAN)),thread,address$(comma)undefined -fno-sanitize-recover=undefined) -fno-omit-frame-pointer) -fPIC -fvisibility=hidden
+# clang's objects with SAN=1 are those of the fuzzers, too: make fuzz.
+SANS   := $(if $(filter thread,$(SAN)),thread,address$(comma)undefined$(if $(findstring clang,$(CC)),$(comma)fuzzer-no-link -fno-sanitize=vptr$(comma)function) -fno-sanitize-recover=undefined)
+OPT    := $(PLACE) -ffp-contract=off $(if $(filter 0,$(SAN)),-O2 -g $(HARDEN),-O1 -g -fsanitize=$(SANS) -fno-omit-frame-pointer) -fPIC -fvisibility=hidden
 PKGS   := libcjson libdeflate $(if $(filter 1,$(OPENEXR)),OpenEXR) $(if $(filter 1,$(OCIO)),OpenColorIO)
 DEFS   := -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DWITH_OPENEXR=$(OPENEXR) -DWITH_SAN=$(if $(filter 0,$(SAN)),0,1)
 INC    := -Isrc -I$(BUILD) -I. $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I vulkan $(PKGS) 2>/dev/null))
@@ -156,14 +158,14 @@ $(BUILD)/%.o: src/%.cc Makefile
 	$(Q)$(CXX) $(CXX_FLAGS) -MMD -MP -c $< -o $@
 
 # The same sources for each kind of processor: the same operations in the same order, so the same bytes.
+# Sanitizers take minutes to compile them at -O3, and some of that at -O1: the plain form alone has them.
 LANES_O := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/math/lanes*.c src/engine/cpu/cpu_passes*.c))
-$(LANES_O): C_FLAGS += -O3 -Wno-psabi
+$(LANES_O): C_FLAGS += $(if $(filter 0,$(SAN)),-O3) -Wno-psabi
 ifeq ($(shell uname -m),x86_64)
 $(filter %_avx2.o,$(LANES_O)): C_FLAGS += -mavx2 -mf16c
 $(filter %_avx512.o,$(LANES_O)): C_FLAGS += -mavx512f -mavx512vl -mavx512dq -mavx512bw -mf16c -mprefer-vector-width=512
 endif
-ifeq ($(SAN),1)
-# Sanitizers take minutes to compile these; the plain form of the same sources has them.
+ifneq ($(SAN),0)
 $(filter %_avx2.o %_avx512.o,$(LANES_O)): C_FLAGS += -fno-sanitize=all
 endif
 $(BUILD)/image/flat/screen_ocio.o: CXX_FLAGS += -DWITH_OCIO=$(OCIO)
@@ -301,7 +303,11 @@ assets: $(MAKERS) $(PROG)
 	@tests/make_assets.sh $(BUILD)/assets .
 
 # --- tests --------------------------------------------------------------------------------------
+# TESTS='test_par test_expect' makes a program of these alone.
 TEST_C := $(wildcard tests/unit/test_*.c tests/gpu/test_*.c tests/ofx/test_*.c $(LAB)/test_*.c)
+ifdef TESTS
+TEST_C := $(filter $(TESTS:%=\%/%.c),$(TEST_C))
+endif
 UNIT   := $(BUILD)/tests/unit
 UNIT_O := $(foreach t,$(notdir $(TEST_C:.c=)),$(BUILD)/tests/$(t).o)
 vpath test_%.c tests/unit tests/gpu tests/ofx $(LAB)
@@ -329,51 +335,47 @@ $(UNIT_O): $(BUILD)/tests/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(C_FLAGS) -Itests -Itests/bench -Wno-missing-prototypes -Wno-shadow -Dmain=$*_main -MMD -MP -c $< -o $@
-$(BUILD)/tests/names.inc: $(TEST_C) Makefile
+$(BUILD)/tests/names.inc: FORCE
 	@mkdir -p $(@D)
 	@for f in $(TEST_C); do \
 	    grep -q '^int main(int' $$f && kind=TAKES_ARGUMENTS || kind=PLAIN; \
 	    echo "$$kind($$(basename $$f .c))"; \
-	done >$@
+	done >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 $(BUILD)/tests/unit.o: $(BUILD)/tests/names.inc
-$(UNIT): $(BUILD)/tests/unit.o $(UNIT_O) $(REF) $(BUILD)/tests/rig.o $(LAB_O) $(LIB)
+$(UNIT): $(BUILD)/tests/unit.o $(UNIT_O) $(REF) $(if $(findstring /ofx/,$(TEST_C)),$(BUILD)/tests/rig.o) $(if $(findstring lab,$(TEST_C)),$(LAB_O)) $(LIB)
 	$(call say,LINK,$@)
 	$(Q)$(CC) $(LD_FLAGS) $^ -o $@ -lcmocka $(LIBS) -lvulkan
 -include $(UNIT_O:.o=.d) $(REF:.o=.d) $(wildcard $(BUILD)/tests/unit.d $(BUILD)/tests/bench_*.d $(BUILD)/tests/sums.d)
 
-# Reading and writing beside OpenEXR's library, same file, same threads:
-# make bench-io [THREADS=n] [IMAGES="a.exr b.exr"]
 $(BUILD)/tests/bench_%: tests/bench/bench_%.c $(REF) $(LIB) Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(C_FLAGS) -Itests -Wno-shadow -MMD -MP -MF $@.d -MT $@ $< $(REF) $(LIB) $(LD_FLAGS) -o $@ -lcmocka $(LIBS)
-.PHONY: bench-io
-bench-io: $(BUILD)/tests/bench_io
-	$< $(or $(THREADS),0) $(IMAGES)
 
 # Any bytes as what the readers take, and as calls of the library, by libFuzzer (clang): make fuzz
 # [FUZZ_SECONDS=n] runs each target for that long, a third of it with inputs of up to 64 kB. What it finds is left in the folder
 # that it starts in; add it to testdata/corpus.
 FUZZ_SECONDS ?= 60
 FUZZERS := image zip text spectrum lib ofx
-FUZZ_OPT := -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=vptr,function -fno-sanitize-recover=undefined
+FUZZ_BUILD := build-san-clang
 $(BUILD)/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/fuzz.h $(LIB)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(C_FLAGS) -Itests $< $(LIB) $(LD_FLAGS) -fsanitize=fuzzer -o $@ $(LIBS)
 $(BUILD)/fuzz_ofx: tests/fuzz/fuzz_ofx.c $(BUILD)/tests/rig.o $(OFX_O) $(LIB)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(C_FLAGS) -Itests $^ $(LD_FLAGS) -rdynamic -fsanitize=fuzzer -o $@ $(LIBS)
-.PHONY: fuzz
+.PHONY: fuzz $(FUZZERS:%=run-fuzz-%)
 fuzz:
-	@$(MAKE) --no-print-directory CC=clang BUILD=build-fuzz OPT='$(FUZZ_OPT)' $(FUZZERS:%=build-fuzz/fuzz_%)
-	@for t in $(FUZZERS); do \
-	    seeds=testdata/corpus/$$t; [ -d $$seeds ] || seeds=testdata/corpus/image; \
-	    mkdir -p build-fuzz/found/$$t; \
-	    for l in "4096 $$(($(FUZZ_SECONDS) * 2 / 3 + 1))" "65536 $$(($(FUZZ_SECONDS) / 3 + 1))"; do \
-	        echo "fuzz_$$t: inputs of up to $${l% *} bytes for $${l#* } s"; \
-	        build-fuzz/fuzz_$$t -max_len=$${l% *} -max_total_time=$${l#* } -timeout=60 -verbosity=0 \
-	            -print_final_stats=1 build-fuzz/found/$$t $$seeds || exit 1; \
-	    done; \
+	@$(MAKE) --no-print-directory CC=clang SAN=1 $(FUZZERS:%=$(FUZZ_BUILD)/fuzz_%)
+	@$(MAKE) --no-print-directory $(FUZZERS:%=run-fuzz-%)
+$(FUZZERS:%=run-fuzz-%): run-fuzz-%:
+	@seeds=testdata/corpus/$*; [ -d $$seeds ] || seeds=testdata/corpus/image; \
+	mkdir -p $(FUZZ_BUILD)/found/$*; \
+	for l in "4096 $$(($(FUZZ_SECONDS) * 2 / 3 + 1))" "65536 $$(($(FUZZ_SECONDS) / 3 + 1))"; do \
+	    echo "fuzz_$*: inputs of up to $${l% *} bytes for $${l#* } s"; \
+	    $(FUZZ_BUILD)/fuzz_$* -max_len=$${l% *} -max_total_time=$${l#* } -timeout=60 -verbosity=0 \
+	        -print_final_stats=1 $(FUZZ_BUILD)/found/$* $$seeds || exit 1; \
 	done
 
 # Preloaded into the program by bats files.
@@ -403,8 +405,8 @@ trials: $(PROG) $(UNIT) $(FAULTS)
 	@FFTBLOOM=$(abspath $(PROG)) FFTBLOOM_ROOT=$(CURDIR) tests/trials.sh $(abspath $(BUILD)) $(or $(RUNS),100) $(or $(SEED),1) $(or $(DEVICE),cpu)
 
 .PHONY: run-tests tests
-tests: $(UNIT) $(FAULTS) $(SUMS) $(FFTLAB) $(OFX)
-run-tests: $(PROG) $(UNIT) $(OFX) $(FAULTS) $(SUMS) $(FFTLAB)
+tests: $(UNIT) $(if $(findstring /ofx/,$(TEST_C)),$(OFX)) $(if $(TESTS),,$(FAULTS) $(SUMS) $(FFTLAB))
+run-tests: $(PROG) tests
 	@SAN=$(SAN) tests/run.sh $(BUILD)
 
 # What the library shows to programs, for make check to compare with.
@@ -527,13 +529,7 @@ $(BUILD)/bench_cpu $(BUILD)/bench_passes: $(BUILD)/bench_%: tests/bench/bench_%.
 bench-passes: $(BUILD)/bench_passes $(PROG)
 	@tests/bench/passes.py tests/bench/passes.txt $^ $(if $(WRITE),--write)
 
-# The cost of the promise beside the bare convolution; ROUNDS=N.
-.PHONY: bench-accuracy
-bench-accuracy: $(BUILD)/tests/bench_accuracy
-	@mkdir -p $(BUILD)/bench-cache
-	@BENCH_CACHE=$(BUILD)/bench-cache $< $(ROUNDS)
-
-# What it costs from file to file, on a panel of scenes: make bench-promise [ROUNDS=n]
+# What the promise costs from file to file, on a panel of scenes: make bench-promise [ROUNDS=n]
 .PHONY: bench-promise
 bench-promise: $(PROG) $(BUILD)/tests/bench_panel $(BUILD)/assets/make_scene
 	@mkdir -p $(BUILD)/bench-promise

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Runs every file of unit tests and every bats file against the build in $1, as many at a time as there
-# are processors (JOBS=1: one after the other). Prints one line each, the output of those that fail,
-# and a closing count. Tests that need something that is missing skip and say so.
+# are processors (JOBS=1: one after the other). Prints one line each with the time that the file took
+# and the processors' time, the output of those that fail, and a closing count. Tests that need something that is missing skip and say so.
 # ONLY='apply sequence test_plan' runs those alone; FILTER is a regular expression of names of tests in
 # bats files.
 build=$(realpath "$1")
@@ -16,18 +16,18 @@ export all
 trap 'rm -rf "$all"' EXIT
 
 run_one() { # a file of unit tests or a bats file; each has a cache and a folder of its own
-    local name start=$EPOCHREALTIME status seconds p f s
+    local name start=$EPOCHREALTIME status seconds p f s TIMEFORMAT='%U %S'
     name=$(basename "$1")
     local log=$all/$name.log
     export TEST_TMP=$all/$name.tmp FFTBLOOM_CACHE_DIR=$all/$name.cache
     mkdir "$TEST_TMP" "$FFTBLOOM_CACHE_DIR"
-    case $name in
-    *.bats) bats --tap ${FILTER:+--filter "$FILTER"} "$1" ;;
-    *) "$build/tests/unit" "$name" ;;
-    esac >"$log" 2>&1
+    { time case $name in
+        *.bats) bats --tap ${FILTER:+--filter "$FILTER"} "$1" ;;
+        *) "$build/tests/unit" "$name" ;;
+        esac >"$log" 2>&1; } 2>"$log.time"
     status=$?
     rm -rf "$TEST_TMP" "$FFTBLOOM_CACHE_DIR"
-    seconds=$(awk -v a="$start" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f s", b - a }')
+    seconds=$(awk -v a="$start" -v b="$EPOCHREALTIME" '{ printf "%.1f s, %.1f of CPU", b - a, $1 + $2 }' "$log.time")
     # Test programs and bats both say what they ran.
     p=$(grep -cE '^\[       OK \]|^ok [0-9]+ ' "$log")
     s=$(grep -cE '^\[  SKIPPED \] [^0-9]|^ok [0-9]+ .*# skip' "$log")

@@ -32,8 +32,6 @@ static void need(bool ok, const err *e) {
     exit(1);
 }
 
-/* --- lines ----------------------------------------------------------------------------------- */
-
 enum { LINES = 4 }; /* every form has as many lanes */
 
 /* Transforms the columns of a matrix, then its rows. */
@@ -90,8 +88,6 @@ static void lines(uint32_t n, bool float64) {
     mem_free(scratch);
     mem_free(got);
 }
-
-/* --- images ---------------------------------------------------------------------------------- */
 
 enum { W = 150, H = 93, KW = 34, KH = 27 };
 

@@ -27,8 +27,6 @@ static double seconds(void) {
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* --- the plain program ---------------------------------------------------------------------- */
-
 /* Of peers/ducc.cc, where that is linked. */
 void ducc_forward(float *frame, unsigned lx, unsigned ly, int threads) __attribute__((weak));
 void ducc_inverse(float *frame, unsigned lx, unsigned ly, int threads) __attribute__((weak));
@@ -142,8 +140,6 @@ static double plain_run(plain *q, float *const in[], float *const out[]) {
     }
     return seconds() - start;
 }
-
-/* --- all ------------------------------------------------------------------------------------ */
 
 static int by_value(const void *a, const void *b) {
     double x = *(const double *)a, y = *(const double *)b;

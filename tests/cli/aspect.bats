@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # Pixels that are not square: a kernel keeps its shape when an anamorphic plate is shown.
 
 load files

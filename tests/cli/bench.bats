@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # fftbloom bench: its forms of output, what it refuses; plans on each device, and the choice of one.
 
 load files
@@ -11,8 +10,7 @@ setup() {
 bench() { "$FFTBLOOM" bench --device cpu --size 64x48 --kernel 16 --rounds 3 "$@"; }
 
 @test "words name the device, the plan and each pass; JSON has a result per size" {
-    run --separate-stderr bench
-    [ "$status" -eq 0 ]
+    run -0 --separate-stderr bench
     [[ "$output" == *"device      cpu"*"kernel      16 16"*"image       64 48"* ]]
     for pass in forward convolve inverse; do [[ "$output" == *"$pass "*"GB/s "*"median "* ]]; done
     bench --size 64x48,30x20 --json | holds - 'd["version"] == 1 and len(d["results"]) == 2' \
@@ -26,8 +24,7 @@ bench() { "$FFTBLOOM" bench --device cpu --size 64x48 --kernel 16 --rounds 3 "$@
     software() { "$FFTBLOOM" bench --device software --size 301x203 --kernel 32 --rounds 1 --warm-up 0 "$@"; }
     software --in-flight 3 --json | holds - '(r := d["results"][0])["in_flight"] == 3 and r["plan"]["frames"] == 3' \
         '(b := r["plan"]["bytes"]) and b["all"] == 3 * (b["image"] + b["input"] + b["totals"]) + sum(b[k] for k in ("scratch", "tiled", "spectrum", "twiddle"))'
-    run --separate-stderr software --in-flight 3 --vram-limit 3M
-    [ "$status" -eq 0 ]
+    run -0 --separate-stderr software --in-flight 3 --vram-limit 3M
     [[ "$output" == *"in flight   1"* ]]
     [[ "$stderr" == *"3000000 bytes have room for 1 frame in flight, not for 3"* ]]
 }
@@ -92,8 +89,7 @@ T
     make_images
     for i in 1 2 3; do cp in.exr in.000$i.exr; done
     export FAULT_DEVICE=1
-    run --separate-stderr env LD_PRELOAD="$faults" "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --device all
-    [ "$status" -eq 0 ]
+    run -0 --separate-stderr env LD_PRELOAD="$faults" "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr --device all
     [[ "$stderr" == *"device '"*"is not used: "*"failed with VkResult -13"* ]]
     [ -e out.0003.exr ]
     run --separate-stderr env LD_PRELOAD="$faults" \

@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # Small files that would grow without end: configs of cases, variables of variables. Each is
 # refused at once with 64.
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # fftbloom cache: what it prints, what it removes, what it leaves alone.
 
 load files
@@ -14,10 +13,8 @@ setup() {
     is() { [ "$("$FFTBLOOM" cache path "${@:2}")" = "$1" ]; }
     is "$dir/cache"
     is elsewhere --cache-dir elsewhere
-    unset FFTBLOOM_CACHE_DIR
-    XDG_CACHE_HOME=/x is /x/fftbloom
-    (unset XDG_CACHE_HOME && HOME=/h is /h/.cache/fftbloom)
-    (unset XDG_CACHE_HOME HOME && refused 64 "no cache folder" cache path)
+    # tests/unit/test_cache.c has the other variables.
+    (unset FFTBLOOM_CACHE_DIR XDG_CACHE_HOME HOME && refused 64 "no cache folder" cache path)
     each refused <<'T'
 64 | unknown cache action 'show'; there are path, list, verify, trim | cache show
 64 | unknown cache action 'clear'; did you mean 'trim --cache-size 0'? | cache clear
@@ -64,8 +61,7 @@ T
     echo note >cache/spectra/note.spectrum
     for i in 1 2 3; do echo x >cache/records/0000000000000000000000000000000$i.record; done
     echo mine >cache/records/other
-    run --separate-stderr "$FFTBLOOM" cache list
-    [ "$status" -eq 0 ]
+    run -0 --separate-stderr "$FFTBLOOM" cache list
     [ "${#lines[@]}" -eq 2 ]
     [[ "${lines[0]}" == "$new"* ]]
     [[ "${lines[1]}" == "$old"*"2001-02-03 04:05:06" ]]
@@ -74,8 +70,7 @@ T
         '[e["name"][0] for e in d["entries"]] == ["f", "0"] and d["entries"][1]["used"] == 981173106'
     says 65 "$new  ok no" cache verify
     [[ "$output" == *"does not begin as a .spectrum"*"2 of 2 spectra are broken"* ]]
-    run --separate-stderr "$FFTBLOOM" cache verify --json
-    [ "$status" -eq 65 ]
+    run -65 --separate-stderr "$FFTBLOOM" cache verify --json
     holds - '[e["ok"] for e in d["entries"]] == [False, False]' <<<"$output"
     # The oldest spectra go, and nothing else; records with an emptied cache.
     "$FFTBLOOM" cache trim --cache-size 1500 --json 2>/dev/null | holds - '(d["removed"], d["kept_bytes"]) == (1, 1000)' \

@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # fftbloom check: the cases of a suite, what it says of them, and its exit codes.
 
 load files

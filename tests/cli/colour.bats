@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # What images and kernels say of their colours, and what is made of it.
 
 load files

@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # What compositors need: the bloom as a layer or a file, masks, settings of single layers, provenance.
 
 load files

@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # The schema, manual pages and completions that the tables generate; the keys on the pages.
 
 load files

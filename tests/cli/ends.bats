@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # How a run ends that cannot finish: signals, closed descriptors, interrupted calls.
 
 load files
@@ -54,8 +53,7 @@ ended_with() { # STATUS: the run above; no temporary file and no output is there
 }
 
 @test "a limit on the size of files: 74, and no temporary file" {
-    run bash -c 'ulimit -f 4; "$FFTBLOOM" in.exr kernel.exr -o out.exr --compression none'
-    [ "$status" -eq 74 ]
+    run -74 bash -c 'ulimit -f 4; "$FFTBLOOM" in.exr kernel.exr -o out.exr --compression none'
     [[ "$output" == *"File too large"* ]]
     [ -z "$(find . -name '*.tmp')" ]
     [ ! -e out.exr ]
@@ -75,8 +73,7 @@ ended_with() { # STATUS: the run above; no temporary file and no output is there
     for fd in 0 1 2; do [ "$(readlink /proc/$pid/fd/$fd)" = /dev/null ]; done
     rm wait
     ended_with 0
-    run bash -c '"$FFTBLOOM" devices >&-'
-    [ "$status" -eq 74 ]
+    run -74 bash -c '"$FFTBLOOM" devices >&-'
 }
 
 @test "open, fsync and close are tried again when they are interrupted" {

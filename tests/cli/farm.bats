@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # farm: a sequence as the tasks of a scheduler. Slurm is played by a fake sbatch and squeue that run
 # the array at once; where Slurm itself and a way to start it are at hand, it is tried, too.
 
@@ -80,8 +79,7 @@ ALL="1001 1002 1003 1005 1007 1009 1010"
 }
 
 @test "submitted and waited for: the frames of one machine, one report, and nothing twice" {
-    run --separate-stderr job --wait --report all.json
-    [ "$status" -eq 0 ]
+    run -0 --separate-stderr job --wait --report all.json
     [ -z "$output" ]
     [[ "$stderr" == *"job 77: 7 frames in 3 tasks"* ]]
     made $ALL
@@ -158,8 +156,7 @@ ALL="1001 1002 1003 1005 1007 1009 1010"
     mv bin/sbatch bin/real
     printf '#!/bin/bash\necho "sbatch: lua: 3 GPUs are free" >&2\nexec "${0%%/*}/real" "$@"\n' >bin/sbatch
     chmod +x bin/sbatch
-    run --separate-stderr job
-    [ "$status" -eq 0 ]
+    run -0 --separate-stderr job
     [ "$output" = 77 ]
     rm bin/sbatch
     command -v sbatch || job_says 69 "--dry-run" --amount 0.5
@@ -277,8 +274,7 @@ P
     # The cache folder is a parameter, where the user names one; else it is each worker's own.
     grep -qF '"--cache-dir={{Param.Cache}}"' template.json
     grep -qF "\"default\": \"$FFTBLOOM_CACHE_DIR\"" template.json
-    run env -u FFTBLOOM_CACHE_DIR XDG_CACHE_HOME="$PWD/home" "$FFTBLOOM" $SEQUENCE --to openjd
-    [ "$status" -eq 0 ]
+    run -0 env -u FFTBLOOM_CACHE_DIR XDG_CACHE_HOME="$PWD/home" "$FFTBLOOM" $SEQUENCE --to openjd
     [[ "$output" != *ache* ]]
     says 0 '"--kernel=portrait"' farm in/a.####.exr -k portrait -o out/b.####.exr --to openjd
 }

@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # Machines that fail: calls of the system, signals at any moment, folders, files that change, many
 # processes at once, and drivers. Each ends with a status and a sentence; an output is whole or what it
 # was before. A sample runs here; FAULT_ALL=1 tries every call (hours), and 500 signals.

@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # A driver that fails, loses its device, never comes back or lacks something: a device that was named
 # ends with 69 or 75 and a sentence, `auto` and `all` go on, and no picture is wrong.
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # The files of a command: no output replaces another output or an input, whatever the names and
 # links; and what happens to files while a run is under way.
 

@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # The actions of `fftbloom kernel` that make one kernel of others.
 
 load files

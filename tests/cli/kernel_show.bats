@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # `fftbloom kernel show`: the page of a kernel.
 
 load files

@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # The effect of the options of light, layers and windows on the numbers in the file.
 
 load files
@@ -230,24 +229,6 @@ T
     run bloom layers.exr two.exr --emit-layer diffuse
     [ "$status" -ne 0 ]
     [[ "$output" == *diffuse* ]]
-}
-
-@test "a pixel that is not a number: refused with its place, zero, or its neighbours" {
-    image flat.exr 8x6 float 2,2,2 3,2=nan,2,2 -- dot.exr 1x1 float 1,1,1
-    refused 6 "channel 'R' at 3, 2" flat.exr dot.exr -o out.exr
-    makes "flat.exr dot.exr --nan zero" "3 2=0 2 2"
-    makes "flat.exr dot.exr --nan interpolate" "3 2=2 2 2"
-}
-
-@test "a wider window, float64 and sharpening on the software device: as on the CPU" {
-    needs software
-    image soft.exr 60x40 float 0.1,0.2,0.3 7,9=50,40,30
-    for how in "--window grow" "--precision float64" "--amount 0.7 --padding mirror"; do
-        for device in cpu software; do
-            "$FFTBLOOM" soft.exr "$FFTBLOOM_ROOT/testdata/kernel.exr" -o $device.exr --device $device $how
-        done
-        "$FFTBLOOM" diff cpu.exr software.exr --fail 1e-5
-    done
 }
 
 # FILE: the values of a pixel of a PNG picture, decoded.

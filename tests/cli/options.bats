@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # The command line: flags, variables, config files, their precedence, and what is refused.
 # tests/unit/test_options.c and test_config.c have the values of each type.
 
@@ -19,19 +18,16 @@ value() { # WANT NAME ARGUMENTS...
 }
 
 @test "help: short without words, the options that matter, every command, one option, the exit statuses" {
-    run --separate-stderr "$FFTBLOOM"
-    [ "$status" -eq 64 ]
+    run -64 --separate-stderr "$FFTBLOOM"
     [ -z "$output" ]
     [[ "$stderr" == Usage:*"fftbloom COMMAND"* ]]
-    run --separate-stderr "$FFTBLOOM" --help
-    [ "$status" -eq 0 ]
+    run -0 --separate-stderr "$FFTBLOOM" --help
     [ -z "$stderr" ]
     [[ "$output" == *"The options that matter most:"*"--existing"*"--amount"* ]]
     [[ "$output" != *"--tolerance"* ]]
     [ "$output" = "$("$FFTBLOOM" help)" ]
     for c in $("$FFTBLOOM" docs commands); do
-        run --separate-stderr "$FFTBLOOM" "$c" --help
-        [ "$status" -eq 0 ]
+        run -0 --separate-stderr "$FFTBLOOM" "$c" --help
         [[ "$output" == *"Usage: fftbloom $c"* ]]
         [ -z "$stderr" ]
         [ "$output" = "$("$FFTBLOOM" help "$c")" ]
@@ -230,8 +226,7 @@ T
 @test "variables that no command reads are warned of; a value that a kernel refuses: 64" {
     printf 'Pf\n1 1\n-1.0\n\0\0\200?' >a.pfm
     export FFTBLOOM_JOBBS=2 FFTBLOOM_HOME=/opt FFTBLOOM_PADDING=mirror FFTBLOOM_QQ=1 FFTBLOOM_JOBS=1
-    run --separate-stderr "$FFTBLOOM" info a.pfm
-    [ "$status" -eq 0 ]
+    run -0 --separate-stderr "$FFTBLOOM" info a.pfm
     echo "$stderr"
     for name in JOBBS PADDING QQ; do
         [[ "$stderr" == *"FFTBLOOM_$name is not a variable of this program; for options there are FFTBLOOM_DEVICE, JOBS, "* ]]

@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # The pages of `fftbloom check --html`, `fftbloom kernel sheet` and `kernel show` in a real browser:
 # tests/browser.py says what they must do.
 

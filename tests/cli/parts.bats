@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # Files of several parts: those in which nothing changes come out as they went in.
 
 load files

@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # Images through standard input and output.
 
 load files

@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # The sandbox: what a run can still do once it reads images, and what works in it all the same.
 
 load files

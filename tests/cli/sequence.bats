@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # Sequences: several frames at a time, on one device or on all there are.
 
 load files
@@ -114,8 +113,7 @@ needs_both() { both_devices || skip "this machine has not both the CPU engine an
     holds all.json 'd["done"] == 16'
     # A frame that has no memory does not wait for one that was not begun.
     oiiotool --create 1024x1024 3 -d float -o in.103.exr
-    run --separate-stderr "${alone[@]}" -o 'bad.###.png' --mem-limit 4MB
-    [ "$status" -eq 75 ]
+    run -75 --separate-stderr "${alone[@]}" -o 'bad.###.png' --mem-limit 4MB
     [[ "$stderr" == *"of the limit of 4.0 MB"* ]]
 }
 

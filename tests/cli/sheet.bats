@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # `fftbloom kernel sheet`: a frame under many kernels. page.bats tries its page in a browser.
 
 load files

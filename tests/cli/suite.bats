@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # The project's own suite, testdata/suite.json: the shipped scenes look as they did, on both engines.
 # After a change that was meant: fftbloom check testdata/suite.json --device cpu --bless
 

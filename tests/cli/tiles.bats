@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # Images that do not fit into the memory: bloomed tile by tile, in rows from file to file. The result
 # is compared with that of the whole image; the promise allows a thousandth, and what is asked for
 # here is far less.

@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # Kernels that change from frame to frame, views, and the ways to write a frame's number.
 
 load files

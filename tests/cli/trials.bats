@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # A few of the random attacks of tests/trials.py, with another seed each day; make trials runs more of them.
 
 load files

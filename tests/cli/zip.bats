@@ -1,4 +1,3 @@
-#!/usr/bin/env bats
 # ZIP and ZIPS as they are written: every reader sees the pixels of the uncompressed file, neither is
 # larger than that, and any number of threads writes the same bytes.
 

@@ -84,8 +84,6 @@ static int fails(const char *name, int code) {
     return 1;
 }
 
-/* --- a child that decodes -------------------------------------------------------------------- */
-
 static int alone; /* this process has given up all rights */
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
@@ -132,8 +130,6 @@ int setrlimit(__rlimit_resource_t what, const struct rlimit *to) {
     return REAL(setrlimit)(what, getenv("FAULT_CHILD") && what == RLIMIT_CPU ? &second : to);
 }
 
-/* --- memory ---------------------------------------------------------------------------------- */
-
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t),
     *__libc_memalign(size_t, size_t);
 
@@ -161,8 +157,6 @@ int posix_memalign(void **p, size_t a, size_t n) {
     *p = no_memory() ? NULL : __libc_memalign(a, n);
     return *p ? 0 : ENOMEM;
 }
-
-/* --- files ----------------------------------------------------------------------------------- */
 
 static int interrupt(const char *name) {
     if (!ready || strcmp(name, interrupted) != 0 || atomic_fetch_add(&calls, 1) % 2) return 0;
@@ -305,8 +299,6 @@ long syscall(long number, ...) {
     call *real = (call *)dlsym(RTLD_NEXT, "syscall");
     return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
-
-/* --- threads --------------------------------------------------------------------------------- */
 
 static int is_ours(void *code) {
     Dl_info from;

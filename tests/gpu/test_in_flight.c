@@ -156,8 +156,7 @@ static void check_film(const film *m, const pipe_case *c, const engine_device *d
 }
 
 static void run_on(const pipe_case *c, const engine_device *d) {
-    OPEN(engine) *g = engine_open(d, threads, NULL, &e);
-    CHECK_OK(g);
+    OPEN(engine) *g = MADE(engine_open(d, threads, NULL, &e));
     OWN_HEAP film *m = make_film(c->samples == PIPE_HALFS_TOLD);
     pipe_prepare(g, c, d, 1);
     for (int i = 0; i < FRAMES; i++) {

@@ -266,8 +266,7 @@ static combination number(uint32_t n) {
 }
 
 static void run_all(uint32_t i, uint32_t some) {
-    OPEN(engine) *g = engine_open(&device[i], threads, NULL, &e);
-    CHECK_OK(g);
+    OPEN(engine) *g = MADE(engine_open(&device[i], threads, NULL, &e));
     for (uint32_t k = 0; k < some; k++) {
         /* Of some, each value of everything comes as often: a number that has no factor in common
          * with theirs. */

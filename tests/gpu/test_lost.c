@@ -14,8 +14,6 @@
 
 enum { SLOTS = 2, CHANNELS = 2, W = 19, H = 13, PIXELS = W * H, STEPS = 3 };
 
-/* --- a driver that fails --------------------------------------------------------------------- */
-
 /* Calls until one fails; 0: none does. */
 static int submissions, waits, hangs;
 
@@ -74,8 +72,6 @@ FIXTURE(begin) {
     vk.AllocateMemory = allocate;
     return pipe_begin(state);
 }
-
-/* --- engines --------------------------------------------------------------------------------- */
 
 typedef struct {
     float in[SLOTS][CHANNELS][PIXELS], got[SLOTS][CHANNELS][PIXELS];
@@ -137,8 +133,7 @@ static void on_each_device(void (*test)(const engine_device *d, engine *g, film 
     for (uint32_t i = 0; i < devices; i++) {
         if (device[i].class == ENGINE_CPU) continue;
         any = true;
-        OPEN(engine) *g = engine_open(&device[i], make_threads(), NULL, &e);
-        CHECK_OK(g);
+        OPEN(engine) *g = MADE(engine_open(&device[i], make_threads(), NULL, &e));
         OWN_HEAP film *m = make_film(), *want = make_film();
         prepare(g, &device[i]);
         run_both(g, want);
@@ -160,8 +155,6 @@ static void fail_each_submission(const engine_device *d, engine *g, film *m, fil
 TEST(slots) {
     on_each_device(fail_each_submission);
 }
-
-/* --- copies ---------------------------------------------------------------------------------- */
 
 typedef struct {
     engine *g;
@@ -210,8 +203,6 @@ static image *make_pixels(const char *channel) {
     return img;
 }
 
-/* --- blooms ---------------------------------------------------------------------------------- */
-
 /* An engine with two slots: one image fails, the next gets an engine that does not. */
 TEST(blooms) {
     bloom_settings s = glare_settings(glare_device(1));
@@ -219,8 +210,7 @@ TEST(blooms) {
     s.slots = 2;
     s.images = 9;
     const char *kernel = glare_kernel("lost.exr", glare_power, 5, 5, "R:float");
-    OPEN(bloom) *one = bloom_open(&s, kernel, make_threads(), &e);
-    CHECK_OK(one);
+    OPEN(bloom) *one = MADE(bloom_open(&s, kernel, make_threads(), &e));
     OWN(image) *img = make_pixels("R:float"), *want = glare_copy(img);
     bloom_report r;
     CHECK_OK(bloom_image(one, want, &r, &e));
@@ -233,8 +223,6 @@ TEST(blooms) {
         check_same_pixels(got, want);
     }
 }
-
-/* --- auto ------------------------------------------------------------------------------------ */
 
 /* Opens the machine's devices, the Vulkan device as one that `auto` takes for a long run. NULL:
  * there is only the CPU, or no CPU. */
@@ -279,8 +267,7 @@ static void auto_with(const char *channel, float near) {
         s = glare_settings("auto");
         s.images = UINT32_MAX;
         if (!pool) pool = biased_pool();
-        bloom *b = bloom_open_on(&s, kernel, NULL, pool, &e);
-        CHECK_OK(b);
+        bloom *b = MADE(bloom_open_on(&s, kernel, NULL, pool, &e));
         for (int frame = 0; frame < 3; frame++) {
             OWN(image) *got = glare_copy(img);
             if (frame == 1 || f == 0) *FAILURE[f] = 1; /* at once, or after a frame that came */

@@ -38,8 +38,8 @@ FIXTURE(check_begin) {
 
 /* A variable that is freed, or closed, where its block ends: OWN(text) t = {0}; OPEN(par) *p = ...
  */
-#define OWN(type)          __attribute__((cleanup(type##_free))) type
-#define OPEN(type)         __attribute__((cleanup(type##_close))) type
+#define OWN(type)          __attribute__((unused, cleanup(type##_free))) type
+#define OPEN(type)         __attribute__((unused, cleanup(type##_close))) type
 #define edit_kernel_free   edit_free
 #define comparison_free    compare_free
 #define json_document_free json_free
@@ -107,6 +107,14 @@ __attribute__((unused)) static int check_run(CMFixtureFunction begin, CMFixtureF
     do {                                                 \
         if (!(call)) fail_msg("%s: %s", #call, (e).msg); \
     } while (0)
+
+/* What a fallible call returns, which must not be NULL: par *p = MADE(par_open(3, &e)); */
+#define MADE(call)                                   \
+    ({                                               \
+        __typeof__(call) made = (call);              \
+        if (!made) fail_msg("%s: %s", #call, e.msg); \
+        made;                                        \
+    })
 
 /* A fallible call that must fail with this code and a sentence with these words. */
 #define CHECK_REFUSED(call, is, words)                                       \

@@ -6,8 +6,6 @@
 #include "unit/check.h"
 #include "unit/make_image.h"
 
-/* --- images ---------------------------------------------------------------------------------- */
-
 /* One part with these channels, as "R:half G:half". */
 static inline image *glare_image(const char *channels, uint32_t w, uint32_t h) {
     const make_part p = PART(channels, 0, 0, w, h);
@@ -40,16 +38,13 @@ static inline double glare_dark(const image *img, int channel) {
 }
 
 static inline image *glare_copy(const image *from) {
-    image *to = image_new(&from->head, &e);
-    CHECK_OK(to);
+    image *to = MADE(image_new(&from->head, &e));
     const image_part *p = &from->head.part[0];
     for (int c = 0; c < p->channels; c++)
         memcpy(to->plane[0][c], from->plane[0][c],
                (size_t)image_width(p) * image_height(p) * pixel_bytes(p->channel[c].type));
     return to;
 }
-
-/* --- kernels --------------------------------------------------------------------------------- */
 
 typedef double glare_tap(double x, double y, int channel);
 
@@ -83,8 +78,6 @@ static inline double glare_lopsided(double x, double y, int channel) {
     double r = sqrt(x * x + y * y);
     return (r < 1 ? 4 : 0) + (x > 0 ? 2 + channel : 1) / (1 + r) + (y < -2 ? 0.3 : 0);
 }
-
-/* --- devices --------------------------------------------------------------------------------- */
 
 /* "cpu" and, where there is one, the name of a Vulkan device; NULL beyond. */
 static inline const char *glare_device(int i) {

@@ -7,8 +7,7 @@
 #include "unit/make_image.h"
 
 static inline image *load(const char *path) {
-    image *img = image_load(path, NULL, make_threads(), &e);
-    CHECK_OK(img);
+    image *img = MADE(image_load(path, NULL, make_threads(), &e));
     return img;
 }
 

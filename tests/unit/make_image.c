@@ -65,8 +65,7 @@ image *make_image(const make_part part[], int parts) {
         if (m->name) p->name = mem_str(m->name, &e);
         add_channels(p, m->channels, &e);
     }
-    image *img = image_new(&h, &e);
-    CHECK_OK(img);
+    image *img = MADE(image_new(&h, &e));
     image_header_free(&h);
     uint64_t seed = 1;
     for (int i = 0; i < parts; i++) fill(img, i, &seed);
@@ -151,8 +150,7 @@ static void close_threads(void) {
 
 par *make_threads(void) {
     if (threads) return threads;
-    threads = par_open(3, &e);
-    CHECK_OK(threads);
+    threads = MADE(par_open(3, &e));
     atexit(close_threads);
     return threads;
 }
@@ -189,10 +187,8 @@ void check_same_pixels(const image *a, const image *b) {
 
 void check_same_file(const char *a, const char *b) {
     size_t na = 0, nb = 0;
-    OWN_MEM uint8_t *da = file_read_all(a, SIZE_MAX / 2, &na, &e);
-    CHECK_OK(da);
-    OWN_MEM uint8_t *db = file_read_all(b, SIZE_MAX / 2, &nb, &e);
-    CHECK_OK(db);
+    OWN_MEM uint8_t *da = MADE(file_read_all(a, SIZE_MAX / 2, &na, &e));
+    OWN_MEM uint8_t *db = MADE(file_read_all(b, SIZE_MAX / 2, &nb, &e));
     if (na != nb || memcmp(da, db, na) != 0)
         fail_msg("'%s' (%zu bytes) and '%s' (%zu bytes) are not the same", a, na, b, nb);
 }

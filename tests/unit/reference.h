@@ -15,10 +15,10 @@
 typedef struct {
     const float *in; /* w * h, packed rows */
     uint32_t w, h;
-    plan_border border[PLAN_AXES];
     const float *tap; /* kernel_w * kernel_h */
     uint32_t kernel_w, kernel_h, cx, cy;
     double scale;
+    plan_border border[PLAN_AXES];
 } reference;
 
 /* Returns the coordinate in [0, n) that stands for i behind a border, or -1 if that is zero. */

@@ -4,8 +4,6 @@
 
 #include "kernel/spectrum_file.h"
 
-/* --- scenes ---------------------------------------------------------------------------------- */
-
 /* The measurements were of 1280 x 720 and 768 x 512; what is slow gets less. */
 enum { SLOW_W = 250, SLOW_H = 141 };
 
@@ -43,8 +41,6 @@ static image *scene(scene_kind kind, size s) {
         glare_put(img, 0, (size_t)(s.h / 5) * s.w + s.w / 5, kind == BLACK_BAR ? 0 : 1e5f);
     return img;
 }
-
-/* --- the promise ----------------------------------------------------------------------------- */
 
 /* Checks every pixel of every channel, and returns the largest error found, in parts of what is
  * allowed. */
@@ -93,8 +89,6 @@ static bloom_report keep(const char *what, const image *img, const char *kernel,
     image_free(&truth);
     return r;
 }
-
-/* --- tests ----------------------------------------------------------------------------------- */
 
 static const char *eye(void) {
     return glare_kernel("eye.exr", glare_eye, 255, 255, "Y:float");
@@ -165,8 +159,7 @@ static const char *at_root(const char *path) {
 }
 
 static image *shipped_scene(void) {
-    image *img = image_load(at_root("testdata/scene.exr"), NULL, make_threads(), &e);
-    CHECK_OK(img);
+    image *img = MADE(image_load(at_root("testdata/scene.exr"), NULL, make_threads(), &e));
     return img;
 }
 
@@ -233,8 +226,7 @@ TEST(a_damaged_spectrum_is_found) {
     assert_int_equal(r.sum.promise.method.precision, PRECISION_FLOAT64);
     assert_true(r.sum.promise.proved > 0 && r.sum.promise.proof <= 1);
     s.precision = PRECISION_FLOAT32;
-    OPEN(bloom) *b = bloom_open(&s, kernel, make_threads(), &e);
-    CHECK_OK(b);
+    OPEN(bloom) *b = MADE(bloom_open(&s, kernel, make_threads(), &e));
     CHECK_REFUSED(bloom_image(b, img, &r, &e), ERR_INTERNAL, "as far off as rounding can put it");
 }
 

@@ -19,8 +19,6 @@ static double light_at(const pattern *p, double x, double y) {
     return to;
 }
 
-/* --- arithmetic ------------------------------------------------------------------------------- */
-
 TEST(steady) {
     for (int i = 0; i < 4000; i++) {
         double x = i * 0.05 + 1e-3, a = i * 0.01 - 20;
@@ -30,8 +28,6 @@ TEST(steady) {
     }
     assert_true(steady_atan2(0, 0) == 0);
 }
-
-/* --- a round opening -------------------------------------------------------------------------- */
 
 static double airy(double k) {
     double a = k < 1e-9 ? 1 : 2 * j1(k) / k;
@@ -72,8 +68,6 @@ TEST(models_agree) {
             CHECK_LE(fabs((double)a.of[c][i] - (double)b.of[c][i]),
                      2e-5 * (double)a.of[c][32 * 65 + 32]);
 }
-
-/* --- blades ----------------------------------------------------------------------------------- */
 
 TEST(polygon) {
     const model *star = model_find("star");
@@ -146,8 +140,6 @@ TEST(round_blades) {
         CHECK_LE(fabs(light_at(p, 0.18 * i, 0.24 * i) - airy(0.3 * i)), 5e-5);
 }
 
-/* --- what is drawn ---------------------------------------------------------------------------- */
-
 /* An image of a disc is a disc; dirt comes from its seed alone and only takes light. */
 TEST(drawn) {
     enum { N = 256, M = 64 + 2 * PUPIL_MARGIN };
@@ -186,8 +178,6 @@ TEST(drawn) {
     /* A regular pentagon with its corners on the unit circle. */
     CHECK_LE(fabs(all / (32 * 32) - 2.5 * sin(2 * M_PI / 5)), 2e-3);
 }
-
-/* --- wavelengths and sizes -------------------------------------------------------------------- */
 
 static taps make(const char *name, uint32_t side, const char *const *set) {
     const model_request r = request(name, side, side, set);
@@ -268,8 +258,6 @@ TEST(same_everywhere) {
         fail_msg("the taps are others: %016llx", (unsigned long long)first);
 }
 
-/* --- the eye, by the published formulas ------------------------------------------------------- */
-
 static double angle_of(int i) {
     return 0.002 * pow(1.6, i); /* degrees; 20 of them reach 15 */
 }
@@ -306,8 +294,6 @@ TEST(vos) {
             CHECK_LE(fabs(m->light(p, t / 0.02, 0, MODEL_GREEN) / want - 1), 1e-6);
         }
 }
-
-/* --- the lights ------------------------------------------------------------------------------- */
 
 /* Each white light is as white as its definition says, and each laser makes the same kernel in all
  * channels. */

@@ -108,8 +108,6 @@ TEST(hits) {
     assert_false(ask(&a, p));
 }
 
-/* --- broken and foreign entries --- */
-
 static void overwrite(const char *path, long at, const char *bytes, size_t n) {
     FILE *f = fopen(path, "r+b");
     assert_non_null(f);
@@ -186,8 +184,6 @@ TEST(an_unwritable_folder_is_no_failure) {
     assert_false(ask(&k, (cache_place){"/dev/null", CACHE_BUDGET}));
 }
 
-/* --- the shared tier --- */
-
 static void tree_state(const char *dir, char to[4096]) {
     char command[700];
     snprintf(command, sizeof command, "cd '%s' && find . -printf '%%p %%s %%T@\\n' | sort", dir);
@@ -215,8 +211,6 @@ TEST(the_read_only_tier) {
     assert_false(ask(&k, p));
     unsetenv("FFTBLOOM_CACHE_RO");
 }
-
-/* --- trimming --- */
 
 static void set_age(cache_place p, const char *name, time_t seconds) {
     char path[1024];
@@ -285,8 +279,6 @@ TEST(the_oldest_go_first) {
     close(used);
     for (int i = 0; i < 4; i++) psf_free(&k[i]);
 }
-
-/* --- many processes --- */
 
 /* Each child asks for all kernels in its own order while entries are cut and trimmed away; every
  * answer must be right. */

@@ -89,8 +89,6 @@ TEST(clean_recovers) {
         edit_request r = {.inputs = 1, .value = {1, 5, 1}};
         edit_account told = {0};
         r.input[0] = photograph(LIGHT[l], 3, 0.02, 1, 7);
-        double raw = 0;
-        for (int i = 0; i < W * H; i++) raw += r.input[0].kernel.tap[i];
         OWN(edit_kernel) k = apply("clean", &r, &told);
         assert_true(k.w == 338 && k.h == 331); /* the centre is 172, 165 of 341 x 333 */
         assert_true(said(&told, "background") && said(&told, "core_extrapolated"));

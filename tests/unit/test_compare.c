@@ -190,8 +190,7 @@ TEST(difference_images) {
     compare(&c, a, b, &STRICT, 1);
     OPEN(par) *p = par_open(2, &e);
     for (int absolute = 0; absolute < 2; absolute++) {
-        OWN(image) *d = compare_difference(&c, absolute, 3, p, &e);
-        assert_non_null(d);
+        OWN(image) *d = MADE(compare_difference(&c, absolute, 3, p, &e));
         for (int k = 0; k < 3; k++)
             for (uint32_t y = 0; y < 5; y++)
                 for (uint32_t x = 0; x < 6; x++) {

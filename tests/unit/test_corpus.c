@@ -69,8 +69,7 @@ static void run_folder(const char *name, size_t least, bool mutated,
     assert_int_equal(glob(pattern, 0, NULL, &all), 0);
     for (size_t i = 0; i < all.gl_pathc; i++) {
         size_t n;
-        OWN_MEM uint8_t *bytes = file_read_all(all.gl_pathv[i], 1 << 20, &n, &e);
-        CHECK_OK(bytes);
+        OWN_MEM uint8_t *bytes = MADE(file_read_all(all.gl_pathv[i], 1 << 20, &n, &e));
         target(bytes, n);
         if (mutated) run_mutations(bytes, n, target);
     }

@@ -9,8 +9,7 @@ static engine *open_cpu(engine_device *d) {
     assert_int_equal(ENGINE_KIND_CPU.devices(d, 1), 1);
     assert_int_equal(d->class, ENGINE_CPU);
     assert_true(d->name[0] && strstr(d->driver, "lanes"));
-    engine *g = engine_open(d, threads, NULL, &e);
-    CHECK_OK(g);
+    engine *g = MADE(engine_open(d, threads, NULL, &e));
     return g;
 }
 

@@ -60,8 +60,7 @@ static bool try_bytes(const uint8_t *bytes, size_t n, const char *what, size_t a
 /* `whole_only`: nothing but the whole file may give an image. */
 static void cut_everywhere(const char *path, bool whole_only) {
     size_t n;
-    OWN_MEM uint8_t *bytes = file_read_all(path, 1 << 20, &n, &e);
-    CHECK_OK(bytes);
+    OWN_MEM uint8_t *bytes = MADE(file_read_all(path, 1 << 20, &n, &e));
     assert_true(try_bytes(bytes, n, path, n));
     for (size_t cut = 0; cut < n; cut++)
         if (try_bytes(bytes, cut, path, cut) && whole_only)
@@ -70,8 +69,7 @@ static void cut_everywhere(const char *path, bool whole_only) {
 
 static void change_bytes(const char *path, int times, uint64_t seed) {
     size_t n;
-    OWN_MEM uint8_t *bytes = file_read_all(path, 1 << 20, &n, &e);
-    CHECK_OK(bytes);
+    OWN_MEM uint8_t *bytes = MADE(file_read_all(path, 1 << 20, &n, &e));
     for (int i = 0; i < times; i++) {
         size_t at = (size_t)(make_random(&seed) % n);
         uint8_t old = bytes[at];
@@ -80,8 +78,6 @@ static void change_bytes(const char *path, int times, uint64_t seed) {
         bytes[at] = old;
     }
 }
-
-/* --- EXR ---------------------------------------------------------------------------------- */
 
 static const make_part KIND[] = {
     PART("R:half Z:float", 0, 0, 9, 18, .packing = COMPRESSION_NONE),
@@ -144,8 +140,6 @@ TEST(damaged_mipmaps) {
 }
 #endif
 
-/* --- the other formats -------------------------------------------------------------------- */
-
 TEST(damaged_files_of_other_formats) {
     static const struct {
         const char *name, *channels;
@@ -170,13 +164,10 @@ TEST(damaged_files_of_other_formats) {
             for (int i = 0; c >= 0 && i < 2; i++) hdr[n++] = (uint8_t)(y + c);
         }
     const char *path = make_file("a.hdr", hdr, n);
-    OWN(image) *img = image_load(path, NULL, make_threads(), &e);
-    CHECK_OK(img);
+    OWN(image) *img = MADE(image_load(path, NULL, make_threads(), &e));
     cut_everywhere(path, true);
     change_bytes(path, CORRUPTIONS, 9);
 }
-
-/* --- EXR: one thing wrong at a time ------------------------------------------------------- */
 
 typedef struct {
     const char *attr; /* whose value is changed */
@@ -226,8 +217,7 @@ static void expect_error(const uint8_t *bytes, size_t n, const image_limits *lim
 
 TEST(each_error_says_what_is_wrong) {
     size_t n;
-    OWN_MEM uint8_t *bytes = file_read_all(save_kind(3), 1 << 20, &n, &e);
-    CHECK_OK(bytes);
+    OWN_MEM uint8_t *bytes = MADE(file_read_all(save_kind(3), 1 << 20, &n, &e));
     image_limits limits = {.samples = MOST_SAMPLES};
     for (size_t i = 0; i < COUNT(WRONG); i++) {
         const wrong *w = &WRONG[i];
@@ -241,8 +231,7 @@ TEST(each_error_says_what_is_wrong) {
 /* A renderer that crashes leaves zeros in the table. */
 TEST(unfinished_renders_are_called_incomplete) {
     size_t n;
-    OWN_MEM uint8_t *bytes = file_read_all(save_kind(0), 1 << 20, &n, &e);
-    CHECK_OK(bytes);
+    OWN_MEM uint8_t *bytes = MADE(file_read_all(save_kind(0), 1 << 20, &n, &e));
     size_t data = (9 * 6 + 8) * 18; /* 18 chunks of 9 pixels and their heads end the file */
     memset(bytes + n - data - 5 * 8, 0, 5 * 8);
     expect_error(bytes, n, NULL, "incomplete file: 5 of 18 chunks were never written");
@@ -258,11 +247,8 @@ TEST(limits_can_be_raised_and_lowered) {
     assert_non_null(strstr(e.msg, "a side may have 1 to 17"));
     assert_null(image_load(path, &none, make_threads(), &e));
     assert_non_null(strstr(e.msg, "more than the 323 samples"));
-    OWN(image) *img = image_load(path, &enough, make_threads(), &e);
-    CHECK_OK(img);
+    OWN(image) *img = MADE(image_load(path, &enough, make_threads(), &e));
 }
-
-/* --- memory that ends --------------------------------------------------------------------- */
 
 /* Every allocation of a reader in turn is the one that is refused. */
 TEST(no_memory_is_not_damage) {
@@ -282,8 +268,6 @@ TEST(no_memory_is_not_damage) {
         assert_in_range(refused, 1, 59);
     }
 }
-
-/* --- windows ------------------------------------------------------------------------------ */
 
 TEST(windows_are_cut_and_grown) {
     OWN(image) *img = MAKE("R:float", 5, 7, 4, 3);
@@ -311,8 +295,6 @@ TEST(windows_may_be_far_apart) {
         assert_int_equal(image_width(&img->head.part[0]), 4096);
     }
 }
-
-/* --- the budget --------------------------------------------------------------------------- */
 
 /* The last test: what all the others took at most. */
 TEST(memory_stayed_within_the_budget) {

@@ -5,8 +5,6 @@
 
 #include <math.h>
 
-/* --- a machine ------------------------------------------------------------------------------ */
-
 enum { BIG, SMALL, CPU, SOFTWARE, DEVICES };
 
 static const plan_limits GPU_LIMITS = {.invocations = 1024,
@@ -50,8 +48,6 @@ static int choose(const char *want, uint32_t images, uint32_t w, uint32_t h, dev
     device_request r = {.want = want, .images = images, .ask = request(w, h, 256)};
     return device_choose(f, &l, &r, e);
 }
-
-/* --- what is wanted ------------------------------------------------------------------------- */
 
 TEST(test_exact_wishes) {
     static const struct {
@@ -128,8 +124,6 @@ TEST(test_no_device_at_all) {
     assert_non_null(strstr(e.msg, "mesa-vulkan-drivers"));
 }
 
-/* --- the rule -------------------------------------------------------------------------------- */
-
 TEST(test_one_image_is_for_the_cpu_and_a_sequence_for_the_gpu) {
     static const struct {
         uint32_t images, w, h;
@@ -185,8 +179,6 @@ TEST(test_memory_limit_and_reasons) {
     assert_int_equal(device_choose(f, &l, &r, &e), CPU);
 }
 
-/* --- the decision ----------------------------------------------------------------------------- */
-
 /* The decision is the one that was forecast, for every way. */
 TEST(test_decision_is_the_forecast) {
     static const char *const WANT[] = {"auto", "all", "cpu", "gpu", "software", "mini"};
@@ -224,8 +216,6 @@ TEST(test_decision_without_doubles) {
     assert_int_equal(d.way[WAY_FLOAT32].device.number, BIG);
     assert_int_equal(d.way[WAY_FLOAT64].device.number, CPU);
 }
-
-/* --- what runs took --------------------------------------------------------------------------- */
 
 /* Seconds of 96 frames of 1920 x 1080 halfs from file to file, with 16 cores and an H200: measured
  * with the CPU and with the GPU, that of scenes in doubles with --tolerance 1, since a GPU finishes

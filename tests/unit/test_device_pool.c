@@ -11,8 +11,6 @@
 
 enum { W = 64, H = 48, TASKS = 6, MANY = 6 }; /* MANY: MOST_ALIKE of the pool */
 
-/* --- tasks ----------------------------------------------------------------------------------- */
-
 /* Tasks that differ in their kernel. */
 typedef struct bench {
     device_pool *pool;
@@ -75,8 +73,6 @@ static void give(bench *b, device_lease l) {
 static void use(bench *b, int task) {
     give(b, take(b, task));
 }
-
-/* --- tests ----------------------------------------------------------------------------------- */
 
 /* One thread may hold slots of different tasks here, since it gives them back by itself. */
 TEST(several_at_a_time) {

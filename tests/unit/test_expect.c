@@ -27,8 +27,7 @@ static void check(const char *channels, const bloom_settings *s, int several, lo
     bloom_report plain, r; /* in floats, as is expected */
     glare_bloom(alone, kernel, s, &plain);
     assert_true(plain.sum.spectrum_seconds > 0);
-    OPEN(bloom) *b = bloom_open(s, kernel, make_threads(), &e);
-    CHECK_OK(b);
+    OPEN(bloom) *b = MADE(bloom_open(s, kernel, make_threads(), &e));
     OWN(image) *like = glare_copy(got);
     expecting x[3];
     double seconds = 0;
@@ -83,8 +82,7 @@ TEST(failures_wait) {
     const char *kernel = glare_kernel("kernel.exr", glare_power, 9, 9, "Y:float");
     bloom_settings s = glare_settings(glare_device(0));
     OWN(image) *img = glare_image("Z:float id:uint", W, H);
-    OPEN(bloom) *b = bloom_open(&s, kernel, make_threads(), &e);
-    CHECK_OK(b);
+    OPEN(bloom) *b = MADE(bloom_open(&s, kernel, make_threads(), &e));
     assert_true(bloom_expect(b, &img->head) == 0);
     assert_false(bloom_image(b, img, &r, &e));
     assert_non_null(strstr(e.msg, "no colour layer"));

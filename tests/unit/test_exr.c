@@ -6,8 +6,6 @@
 #include "unit/load_save.h"
 #include "unit/ref_exr.h"
 
-/* --- the byte shuffle --------------------------------------------------------------------- */
-
 /* In one piece and in pieces of any lengths. */
 TEST(split_matches_its_definition) {
     enum { MOST = 200 };
@@ -40,8 +38,6 @@ TEST(split_matches_its_definition) {
     }
 }
 
-/* --- lines that are not packed ------------------------------------------------------------- */
-
 /* They are read many at once. Lines that lie in the file in another order, and a head that is
  * wrong, must be seen there as elsewhere; so must channels that nobody wants. */
 TEST(plain_lines) {
@@ -50,8 +46,7 @@ TEST(plain_lines) {
     const char *path = make_path("plain.exr");
     size_t n = 0;
     save(path, img);
-    OWN_MEM uint8_t *bytes = file_read_all(path, 1 << 20, &n, &e);
-    CHECK_OK(bytes);
+    OWN_MEM uint8_t *bytes = MADE(file_read_all(path, 1 << 20, &n, &e));
     uint8_t *chunk = bytes + n - H * LINE, *table = chunk - H * 8, one[LINE], place[8];
     memcpy(one, chunk + 70 * LINE, LINE);
     memcpy(chunk + 70 * LINE, chunk + 99 * LINE, LINE);
@@ -64,8 +59,7 @@ TEST(plain_lines) {
     check_same_pixels(back, img);
     image_free(&back);
 
-    image_reader *r = image_open(path, NULL, make_threads(), &e);
-    CHECK_OK(r);
+    image_reader *r = MADE(image_open(path, NULL, make_threads(), &e));
     float z[H * W];
     CHECK_OK(image_read(r, 0, 60, 50, (void *[]){NULL, z, NULL}, &e));
     assert_memory_equal(z, (float *)img->plane[0][1] + 60 * W, 50 * W * sizeof *z);
@@ -77,11 +71,8 @@ TEST(plain_lines) {
 }
 
 #if WITH_OPENEXR
-/* --- against OpenEXR ---------------------------------------------------------------------- */
-
 static image *load_ref(const char *path, const image *like) {
-    image *img = image_new(&like->head, &e);
-    CHECK_OK(img);
+    image *img = MADE(image_new(&like->head, &e));
     for (int i = 0; i < img->head.parts; i++)
         assert_true(ref_exr_read(path, i, &img->head.part[i], img->plane[i]));
     return img;
@@ -96,8 +87,7 @@ static void check_both_ways(const image *img) {
     check_same_pixels(got, ref);
     OWN(image) *orig = NULL;
     /* The file's own attributes with the original samples, so that both encode the same. */
-    orig = image_new(&got->head, &e);
-    CHECK_OK(orig);
+    orig = MADE(image_new(&got->head, &e));
     for (int i = 0; i < img->head.parts; i++)
         for (int c = 0; c < img->head.part[i].channels; c++) {
             const image_part *p = &img->head.part[i];
@@ -206,7 +196,7 @@ TEST(dwa_level_is_honoured) {
         CHECK_OK(image_set_attr(&img->head.part[0], "dwaCompressionLevel", "float", &level, 4, &e));
         check_both_ways(img);
         size_t n;
-        OWN_MEM uint8_t *bytes = file_read_all(make_path("ours.exr"), 1 << 20, &n, &e);
+        mem_free(MADE(file_read_all(make_path("ours.exr"), 1 << 20, &n, &e)));
         assert_true(n < last);
         last = n;
     }
@@ -231,8 +221,6 @@ TEST(smaller_levels_are_left_behind) {
     }
 }
 
-/* --- copies ------------------------------------------------------------------------------- */
-
 /* A part that is copied comes out bit by bit even where its compression loses something. */
 TEST(copied_parts_are_the_same) {
     const make_part parts[] = {
@@ -245,10 +233,8 @@ TEST(copied_parts_are_the_same) {
     OWN(image) *img = make_image(parts, 3);
     const char *from = make_path("from.exr"), *to = make_path("to.exr");
     assert_true(ref_exr_write(from, img, REF_MIPMAP));
-    image_reader *r = image_open(from, NULL, make_threads(), &e);
-    CHECK_OK(r);
-    image_writer *w = image_create(to, image_reader_header(r), true, make_threads(), &e);
-    CHECK_OK(w);
+    image_reader *r = MADE(image_open(from, NULL, make_threads(), &e));
+    image_writer *w = MADE(image_create(to, image_reader_header(r), true, make_threads(), &e));
     bool done = true;
     for (int i = 0; i < 3 && done; i++) CHECK_OK(image_copy_part(w, i, r, i, &done, &e));
     assert_true(done);
@@ -271,15 +257,12 @@ TEST(chunks_of_other_packing_are_not_copied) {
         if (i == 0) h.part[0].packing = COMPRESSION_RLE;
         if (i == 1) h.part[0].tile_w = h.part[0].tile_h = 20;
         if (i == 2) h.part[0].data.y1--;
-        image_writer *w = image_create(to, &h, true, make_threads(), &e);
-        CHECK_OK(w);
+        image_writer *w = MADE(image_create(to, &h, true, make_threads(), &e));
         CHECK_OK(image_copy_part(w, 0, r, 0, &done, &e));
         assert_true(!done);
         image_discard(&w);
     }
 }
-
-/* --- the sample files of the OpenEXR project ---------------------------------------------- */
 
 /* Drops the attributes that a copy of level 0 must change. */
 static void drop_tiles_line(char *dump) {
@@ -342,8 +325,6 @@ TEST(sample_files_come_through) {
     for (size_t i = 0; i < COUNT(NAME); i++) check_sample(NAME[i]);
 }
 #else
-/* --- without OpenEXR ---------------------------------------------------------------------- */
-
 TEST(its_codecs_are_written_as_zip) {
     log_set_level(LOG_ERROR);
     for (int c = COMPRESSION_PXR24; c < COMPRESSIONS; c++) {

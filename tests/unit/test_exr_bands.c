@@ -6,8 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* --- bands -------------------------------------------------------------------------------- */
-
 TEST(any_band_is_a_part_of_the_whole) {
     uint64_t seed = 9;
     for (int tiled = 0; tiled < 2; tiled++)
@@ -17,8 +15,7 @@ TEST(any_band_is_a_part_of_the_whole) {
             OWN(image) *img = make_image(&m, 1);
             const char *path = make_path("bands.exr");
             save(path, img);
-            OPEN(image_reader) *r = image_open(path, NULL, make_threads(), &e);
-            CHECK_OK(r);
+            OPEN(image_reader) *r = MADE(image_open(path, NULL, make_threads(), &e));
             for (int i = 0; i < 30; i++) {
                 uint32_t row = (uint32_t)(make_random(&seed) % 100);
                 uint32_t rows = 1 + (uint32_t)(make_random(&seed) % (100 - row));
@@ -39,8 +36,7 @@ static void check_band_order(const image *img, bool upwards, uint32_t bands) {
     const char *whole = make_path("whole.exr"), *path = make_path("bands.exr");
     save(whole, img);
     const image_part *p = &img->head.part[0];
-    image_writer *w = image_create(path, &img->head, true, make_threads(), &e);
-    CHECK_OK(w);
+    image_writer *w = MADE(image_create(path, &img->head, true, make_threads(), &e));
     uint32_t step = image_writer_rows(w, 0) * bands, height = image_height(p);
     uint32_t count = (height - 1) / step + 1;
     for (uint32_t i = 0; i < count; i++) {
@@ -73,8 +69,7 @@ TEST(bands_come_in_any_order) {
 TEST(wrong_bands_are_refused) {
     OWN(image) *img = MAKE("Y:half", 0, 0, 10, 40, .packing = COMPRESSION_ZIP);
     const void *plane[1] = {img->plane[0][0]};
-    image_writer *w = image_create(make_path("x.exr"), &img->head, true, make_threads(), &e);
-    CHECK_OK(w);
+    image_writer *w = MADE(image_create(make_path("x.exr"), &img->head, true, make_threads(), &e));
     assert_false(image_write(w, 0, 8, 16, plane, &e));
     assert_false(image_write(w, 0, 0, 15, plane, &e));
     assert_false(image_write(w, 0, 32, 9, plane, &e));
@@ -85,8 +80,6 @@ TEST(wrong_bands_are_refused) {
     assert_null(w);
     CHECK_REFUSED(image_load(make_path("x.exr"), NULL, make_threads(), &e), ERR_NO_INPUT, "");
 }
-
-/* --- memory ------------------------------------------------------------------------------- */
 
 static const make_part LARGE =
     PART("R:float G:float B:float", 0, 0, 2000, 1000, .packing = COMPRESSION_ZIP);
@@ -141,14 +134,11 @@ TEST(a_copy_takes_less_than_three_times_its_pixels) {
 
 /* Part 0 is read and written; the others stay in their file. */
 static void change_one_part(const char *from, const char *to) {
-    OPEN(image_reader) *r = image_open(from, NULL, make_threads(), &e);
-    CHECK_OK(r);
+    OPEN(image_reader) *r = MADE(image_open(from, NULL, make_threads(), &e));
     bool all[3] = {true, true, true}, *wanted[3] = {all}, done = true;
-    OWN(image) *img = image_new_unset(image_reader_header(r), wanted, &e);
-    CHECK_OK(img);
+    OWN(image) *img = MADE(image_new_unset(image_reader_header(r), wanted, &e));
     CHECK_OK(image_read(r, 0, 0, image_height(&img->head.part[0]), img->plane[0], &e));
-    image_writer *w = image_create(to, &img->head, true, make_threads(), &e);
-    CHECK_OK(w);
+    image_writer *w = MADE(image_create(to, &img->head, true, make_threads(), &e));
     CHECK_OK(image_write(w, 0, 0, image_height(&img->head.part[0]),
                          (const void *const *)img->plane[0], &e));
     for (int i = 1; i < 3 && done; i++) CHECK_OK(image_copy_part(w, i, r, i, &done, &e));

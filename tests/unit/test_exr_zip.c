@@ -10,8 +10,6 @@
 #include <sys/mman.h>
 #include <zlib.h>
 
-/* --- bytes of many kinds ------------------------------------------------------------------ */
-
 static void zeros(uint8_t *b, size_t n, uint64_t *seed) {
     (void)seed;
     memset(b, 0, n);
@@ -86,8 +84,6 @@ static const size_t SIZE[] = {1,     2,      3,      4,      7,      63,     64,
                               99999, 131069, 131070, 131071, 131074, 200003, 700000};
 enum { SIZES = COUNT(SIZE) };
 
-/* --- tests -------------------------------------------------------------------------------- */
-
 enum { BEFORE = 1 << 17 };
 
 /* Returns room for n bytes. To touch the last 128 KiB before them ends the test. */
@@ -104,8 +100,7 @@ static void guarded_free(uint8_t *p, size_t n) {
 
 TEST(no_byte_before_the_first_is_read) {
     uint64_t seed = 5;
-    OWN_MEM exr_zip *z = exr_zip_new(SIZE_MAX, &e);
-    CHECK_OK(z);
+    OWN_MEM exr_zip *z = MADE(exr_zip_new(SIZE_MAX, &e));
     for (int i = 0; i < 150; i++)
         for (int f = 0; f < FILLS; f++) {
             size_t n = 1 + make_below(&seed, 65536), room = exr_zip_bound(n);
@@ -139,8 +134,7 @@ static void there_and_back(exr_zip *z, fill_fn *fill, size_t n, uint64_t *seed) 
 
 TEST(zlib_reads_every_stream) {
     uint64_t seed = 3;
-    OWN_MEM exr_zip *z = exr_zip_new(SIZE_MAX, &e);
-    CHECK_OK(z);
+    OWN_MEM exr_zip *z = MADE(exr_zip_new(SIZE_MAX, &e));
     for (int f = 0; f < FILLS; f++) {
         for (size_t s = 0; s < SIZES; s++) there_and_back(z, FILL[f], SIZE[s], &seed);
         for (size_t n = 1; n < 300; n++) there_and_back(z, FILL[f], n, &seed);
@@ -167,8 +161,6 @@ TEST(streams_depend_on_their_bytes_alone) {
         assert_memory_equal(one, two, n);
     }
 }
-
-/* --- sizes -------------------------------------------------------------------------------- */
 
 /* What a picture holds: flat stripes, or edges and gradients with more or less grain, or lines of
  * the shipped scene, which is rendered without noise. */

@@ -54,8 +54,7 @@ static void check_length(uint32_t n, uint32_t step) {
     OWN_MEM double *a = mem_raw(count, sizeof *a, "a", &e), *b = mem_raw(count, sizeof *b, "b", &e),
                    *in = mem_raw(count, sizeof *in, "in", &e);
     for (size_t i = 0; i < count; i++) a[i] = in[i] = 2 * make_chance(&seed) - 1;
-    OWN(fft) *f = fft_new(n, &e);
-    CHECK_OK(f);
+    OWN(fft) *f = MADE(fft_new(n, &e));
     double *out = fft_forward(f, a, b);
     for (int v = 0; v < FFT_LINES; v += FFT_LINES - 1)
         CHECK_LE(error_of(in, out, n, v, step), bound(n));

@@ -107,8 +107,7 @@ TEST(sweeps) {
     make_text("swept/.z.exr.12-0.tmp", "of another program");
     int fd = open(make_path("swept/.y.exr.fftbloom-0123456789abcdef.tmp"), O_WRONLY);
     assert_int_equal(flock(fd, LOCK_EX), 0);
-    file_out *own = file_out_open(make_path("swept/own"), true, &e);
-    assert_non_null(own);
+    file_out *own = MADE(file_out_open(make_path("swept/own"), true, &e));
     assert_false(is_there("swept/.x.exr.fftbloom-0123456789abcdef.tmp"));
     assert_true(is_there("swept/.y.exr.fftbloom-0123456789abcdef.tmp"));
     assert_true(is_there("swept/.z.exr.12-0.tmp"));
@@ -118,8 +117,6 @@ TEST(sweeps) {
     file_sweep(make_path("swept"));
     assert_false(is_there("swept/.y.exr.fftbloom-0123456789abcdef.tmp"));
 }
-
-/* --- the end of the program ------------------------------------------------------------------- */
 
 static void *write_for_ever(void *arg) {
     char name[20];

@@ -11,8 +11,6 @@
 
 enum { MAGIC = 0x07230203, HEADER = 5, SPEC_CONSTANT = 50, LABEL = 248, PHI = 245 };
 
-/* --- by hand -------------------------------------------------------------------------------- */
-
 #define OP(op, words) ((uint32_t)(words) << 16 | (op))
 
 /* %3 = a constant with SpecId 7 and default 4; %4 = (%3 == 4); if (%4) goto 10 else goto 11. */
@@ -101,8 +99,6 @@ TEST(functions_that_nobody_calls) {
     a[9] = OP(5, 300);
     assert_int_equal(gpu_drop(a, ALL), ALL);
 }
-
-/* --- the embedded shaders ------------------------------------------------------------------- */
 
 typedef struct {
     uint32_t id[40], value[40], count;
@@ -204,8 +200,6 @@ TEST(shaders_stay_valid) {
     CHECK_LE(100, folded);
     if (!checked) print_message("spirv-val is not installed: structure alone was checked\n");
 }
-
-/* --- tables --------------------------------------------------------------------------------- */
 
 static plan plan_for(uint32_t w, uint32_t h, plan_precision precision, uint32_t invocations) {
     plan p;

@@ -3,8 +3,6 @@
 #include "unit/check.h"
 #include "unit/file_bytes.h"
 
-/* --- Radiance ----------------------------------------------------------------------------- */
-
 enum { W = 9, H = 4 };
 
 /* Pixel (x, y) of the test picture, with runs along x in some components. */
@@ -131,8 +129,6 @@ TEST(xyze_and_nonsense_are_refused) {
            "a run of 10 pixels at 0");
 }
 
-/* --- PFM ---------------------------------------------------------------------------------- */
-
 TEST(pfm_of_both_byte_orders) {
     for (int big = 0; big < 2; big++)
         for (int colours = 1; colours <= 3; colours += 2) {
@@ -185,8 +181,6 @@ TEST(pfm_nonsense_is_refused) {
     };
     for (size_t i = 0; i < COUNT(CASE); i++) refuse(make_text("bad.pfm", CASE[i][0]), CASE[i][1]);
 }
-
-/* --- the table ---------------------------------------------------------------------------- */
 
 TEST(content_decides_not_the_name) {
     OWN(image) *img = MAKE("R:float G:float B:float", 0, 0, 8, 8);

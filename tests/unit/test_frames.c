@@ -129,8 +129,6 @@ TEST(scanning) {
     assert_false(frame_pattern_is(make_text("odd#1.exr", "")));
 }
 
-/* --- back to ranges ------------------------------------------------------------------------ */
-
 /* A task of a farm reads the frames that it was given, for every subset of a few numbers. */
 TEST(ranges_of_numbers) {
     enum { BITS = 12 };

@@ -66,8 +66,7 @@ TEST(depth) {
     memset(s, '[', JSON_DEPTH);
     memset(s + JSON_DEPTH, ']', JSON_DEPTH);
     s[2 * JSON_DEPTH] = 0;
-    json_document *d = parse(s, &e);
-    assert_non_null(d);
+    json_document *d = MADE(parse(s, &e));
     json_free(&d);
     memset(s, '[', JSON_DEPTH + 1);
     memset(s + JSON_DEPTH + 1, ']', JSON_DEPTH + 1);
@@ -82,8 +81,7 @@ TEST(values_are_counted) {
     s[0] = '[';
     for (size_t i = 0; i < items; i++) memcpy(s + 1 + 2 * i, "1,", 2);
     memcpy(s + 2 * items, "]", 2);
-    json_document *d = parse(s, &e);
-    assert_non_null(d);
+    json_document *d = MADE(parse(s, &e));
     json_free(&d);
     memcpy(s + 2 * items, ",1]", 4);
     char place[32];
@@ -121,12 +119,10 @@ TEST(values_and_places) {
 
 /* A lone number at the end of the bytes, where no byte follows it. */
 TEST(scalar_documents) {
-    OWN(json_document) *d = parse("42", &e);
-    assert_non_null(d);
+    OWN(json_document) *d = MADE(parse("42", &e));
     assert_string_equal(json_root(d)->text, "42");
     json_free(&d);
-    d = parse(" \"x\" ", &e);
-    assert_non_null(d);
+    d = MADE(parse(" \"x\" ", &e));
     assert_string_equal(json_root(d)->text, "x");
 }
 
@@ -136,8 +132,7 @@ TEST(many_keys) {
     *p++ = '{';
     for (int i = 0; i < N; i++) p += sprintf(p, "%s\"k%d\":%d", i ? "," : "", i, i);
     *p++ = '}';
-    OWN(json_document) *d = json_parse("f", s, (size_t)(p - s), &e);
-    assert_non_null(d);
+    OWN(json_document) *d = MADE(json_parse("f", s, (size_t)(p - s), &e));
     assert_int_equal(json_root(d)->children, N);
     free(s);
 }
@@ -145,11 +140,10 @@ TEST(many_keys) {
 /* Every escape, and a number of the largest length. */
 TEST(decoded) {
     OWN(json_document) *d =
-        parse("[\"\\\"\\\\\\/\\b\\f\\n\\r\\t\", "
-              "\"\\u0041\\u00e9\\u20ac\\ud83d\\ude00.\", "
-              "0.0000000000000000000000000000000000000000000000000000000000005]",
-              &e);
-    assert_non_null(d);
+        MADE(parse("[\"\\\"\\\\\\/\\b\\f\\n\\r\\t\", "
+                   "\"\\u0041\\u00e9\\u20ac\\ud83d\\ude00.\", "
+                   "0.0000000000000000000000000000000000000000000000000000000000005]",
+                   &e));
     const json_value *v = json_root(d)->child;
     assert_string_equal(v->text, "\"\\/\b\f\n\r\t");
     assert_string_equal(v->next->text, "A\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80.");

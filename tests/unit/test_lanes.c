@@ -135,8 +135,7 @@ static void same(const work *a, const work *b) {
 static void check_length(uint32_t n, bool float64, bool summed) {
     OWN_MEM double complex *in = mem_raw((size_t)MOST * n, sizeof *in, "in", &e);
     OWN_MEM exact *root = mem_raw(n, sizeof *root, "roots", &e);
-    OWN(lanes) *f = lanes_new(n, float64, &e);
-    CHECK_OK(f);
+    OWN(lanes) *f = MADE(lanes_new(n, float64, &e));
     seed = n;
     for (size_t i = 0; i < (size_t)MOST * n; i++) in[i] = noise() + I * noise();
     for (uint32_t t = 0; t < n; t++) {

@@ -52,8 +52,6 @@ static void check_near(const char *what, const image *got, const image *truth, i
     }
 }
 
-/* --- the ledger ------------------------------------------------------------------------------ */
-
 /* Blooms and checks every row against sums of the image as it came and as it is now. */
 static bloom_report balance(const char *what, image *img, const bloom_settings *s) {
     double in[8];
@@ -182,8 +180,6 @@ TEST(what_halfs_cannot_hold) {
         }
 }
 
-/* --- every magnitude ------------------------------------------------------------------------- */
-
 /* Times a power of two, everything else is the same, to the bit where nothing is denormal. */
 TEST(every_magnitude_is_alike) {
     const char *device;
@@ -240,8 +236,7 @@ TEST(the_sample_of_all_floats) {
     if (!path) skip();
     const char *kernel = glare_kernel("power.exr", glare_power, 63, 63, "Y:float");
     for (int d = 0; (device = glare_device(d)); d++) {
-        OWN(image) *img = image_load(path, NULL, make_threads(), &e);
-        CHECK_OK(img);
+        OWN(image) *img = MADE(image_load(path, NULL, make_threads(), &e));
         bloom_settings s = glare_settings(device);
         s.layers = "*";
         assert_false(report_of(img, kernel, &s).sum.promise.method.kept);
@@ -250,8 +245,6 @@ TEST(the_sample_of_all_floats) {
             assert_true(isfinite(glare_get(img, 0, i)));
     }
 }
-
-/* --- what is kept of the image --------------------------------------------------------------- */
 
 /* With everything that needs the image as it came: the excess, verify, the glare as a layer, alpha,
  * a wider window, planes of floats that are worked on in place and halfs that are not. */

@@ -2,8 +2,6 @@
 #include "base/half.h"
 #include "unit/lib_calls.h"
 
-/* --- the adjoint ------------------------------------------------------------------------------ */
-
 static double dot(const float *a, const float *b, size_t n) {
     double sum = 0;
     for (size_t i = 0; i < n; i++) sum += (double)a[i] * (double)b[i];
@@ -37,8 +35,6 @@ TEST(the_adjoint_is_one) {
             check_adjoint(&set, 1, 1, 3);
         }
 }
-
-/* --- doubles ---------------------------------------------------------------------------------- */
 
 /* Planes of doubles: the result by the definition, and the transpose, to what doubles can do. */
 TEST(doubles_stay_doubles) {
@@ -102,9 +98,6 @@ TEST(doubles_stay_doubles) {
     fb_context_close(c);
 }
 
-/* --- batches -----------------------------------------------------------------------------------
- */
-
 /* Images that lie over each other, by a row and by an image: those of a batch are bloomed at the
  * same time, in any order. */
 TEST(batches_are_not_written_over_their_images) {
@@ -129,8 +122,6 @@ TEST(batches_are_not_written_over_their_images) {
             assert_non_null(strstr(e.text, m == 1 ? "lies over `in`" : "of the same batch"));
     }
 }
-
-/* --- layouts ---------------------------------------------------------------------------------- */
 
 /* The same image in other layouts gives the same values. */
 TEST(layouts_are_one) {
@@ -177,8 +168,6 @@ TEST(layouts_are_one) {
     LIB_OK(fb_bloom(s, &same, NULL, &e));
     assert_memory_equal(place, want, sizeof want);
 }
-
-/* --- bad input -------------------------------------------------------------------------------- */
 
 TEST(bad_images_are_refused) {
     OPEN(calls) o = open_calls(TAPS, TAPS, 3, NULL);
@@ -347,8 +336,6 @@ TEST(bad_kernels_are_refused) {
     fb_kernel_close(NULL);
     fb_session_close(NULL);
 }
-
-/* --- names and recipes ------------------------------------------------------------------------ */
 
 TEST(kernels_are_made) {
     fb_context *c;

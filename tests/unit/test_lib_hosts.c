@@ -5,8 +5,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* --- threads ---------------------------------------------------------------------------------- */
-
 typedef struct {
     fb_session *s;
     const float *in, *want;
@@ -62,8 +60,6 @@ TEST(threads_share_handles) {
     assert_int_equal(fb_bloom_all(s, NULL, 0, NULL, &e), FB_OK);
     fb_session_close(s);
 }
-
-/* --- hosts ------------------------------------------------------------------------------------ */
 
 typedef struct {
     atomic_long blocks, asked, said;

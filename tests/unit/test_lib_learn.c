@@ -149,9 +149,6 @@ TEST(gradients_add_up_over_a_batch_of_any_type) {
     end(l);
 }
 
-/* --- masks, and what is emitted ----------------------------------------------------------------
- */
-
 /* A mask, and the same by hand: out = (1 - m) x + bloom(m x). */
 TEST(a_mask_limits_what_is_spread) {
     enum { C = 3 };
@@ -242,9 +239,6 @@ TEST(what_is_emitted_comes_beside_the_result) {
         }
     }
 }
-
-/* --- batches -----------------------------------------------------------------------------------
- */
 
 TEST(each_image_of_a_batch_may_have_its_session) {
     OPEN(calls) o = open_calls(TAPS, TAPS, 1, NULL);

@@ -23,13 +23,11 @@ TEST(the_account) {
 
 TEST(the_limit) {
     mem_set_limit(mem_used() + 100000);
-    void *a = mem_new(60000, 1, "first", &e);
-    assert_non_null(a);
+    void *a = MADE(mem_new(60000, 1, "first", &e));
     CHECK_REFUSED(mem_new(60000, 1, "second", &e), ERR_MEMORY, "60.0 kB are needed for second; ");
     assert_non_null(strstr(e.msg, "--mem-limit"));
     mem_free(a);
-    a = mem_new(60000, 1, "second", &e);
-    assert_non_null(a);
+    a = MADE(mem_new(60000, 1, "second", &e));
     mem_free(a);
     assert_non_null(strstr(e.msg, "100 kB"));
     mem_set_limit(0); /* 80 % of what is available */
@@ -68,8 +66,7 @@ TEST(kept) {
     uint64_t before = mem_used();
     mem_set_limit(before + 40 * (1 << 20));
     mem_keep(25 << 20);
-    char *a = mem_raw(BLOCK, 1, "a", &e);
-    assert_non_null(a);
+    char *a = MADE(mem_raw(BLOCK, 1, "a", &e));
     memset(a, 7, BLOCK);
     mem_free(a);
     assert_int_equal(mem_used(), before);
@@ -82,8 +79,7 @@ TEST(kept) {
     assert_true(b && c && b != c);
     mem_free(b);
     mem_free(c); /* 18 MB and more are kept, and 40 allowed */
-    a = mem_raw(30 << 20, 1, "more than is left beside what is kept", &e);
-    assert_non_null(a);
+    a = MADE(mem_raw(30 << 20, 1, "more than is left beside what is kept", &e));
     mem_free(a);
     for (int i = 0; i < 400; i++) { /* more than are kept, and more bytes */
         char *some[4];
@@ -101,8 +97,7 @@ TEST(kept_or_refused) {
     unsigned long pages = 0;
     if (WITH_SAN) skip(); /* nothing is kept, and a sanitizer needs all the addresses */
     mem_keep(200 << 20);
-    char *a = mem_raw(120 << 20, 1, "a", &e);
-    assert_non_null(a);
+    char *a = MADE(mem_raw(120 << 20, 1, "a", &e));
     mem_free(a);
     FILE *f = fopen("/proc/self/statm", "r");
     assert_true(f && fscanf(f, "%lu", &pages) == 1);

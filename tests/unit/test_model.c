@@ -2,8 +2,6 @@
  * every model has. */
 #include "unit/taps.h"
 
-/* --- every model ------------------------------------------------------------------------------ */
-
 TEST(all_models) {
     for (int i = 0; i < MODEL_COUNT; i++) {
         model_request r = request(MODELS[i].name, 97, 64, NULL);
@@ -52,8 +50,6 @@ TEST(gratings) {
     }
 }
 
-/* --- against closed forms --------------------------------------------------------------------- */
-
 /* The integral of the bell over each pixel, as error functions. */
 TEST(gaussians) {
     static const double SIGMA[] = {0.4, 1, 3.5};
@@ -100,8 +96,6 @@ TEST(moffats) {
     double want = (1 - pow(1 + 100 / 9.0, -1.5)) / (1 - pow(1 + 3600 / 9.0, -1.5));
     CHECK_LE(fabs(in / far - want), 2e-3); /* pixels at the rim of the circle */
 }
-
-/* --- diffraction ------------------------------------------------------------------------------ */
 
 /* |transform|^2 of the aperture, summed over a fine grid of points within the polygon. */
 static double summed(int blades, double kx, double ky) {
@@ -167,8 +161,6 @@ TEST(colours) {
     assert_true(half[0] > half[1] && half[1] > half[2]);
 }
 
-/* --- requests --------------------------------------------------------------------------------- */
-
 TEST(parameters) {
     model_request r = request("star", 16, 16, NULL);
     CHECK_OK(set_word(&r, "blades=8", &e));
@@ -187,6 +179,7 @@ TEST(parameters) {
     for (uint32_t n = 1; n <= 3; n++) {
         model_request small = request("airy", n, 1, NULL);
         OWN(taps) p = taps_of(&small, make_threads());
+        assert_int_equal(p.channels, 3);
     }
     model_request faded = request("moffat", 64, 64, NULL);
     faded.fade = 0.5;

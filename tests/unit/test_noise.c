@@ -11,8 +11,6 @@
 
 enum { W = 192, H = 128, MOST_TAPS = 64 };
 
-/* --- scenes and kernels ---------------------------------------------------------------------- */
-
 static uint64_t seed;
 
 static double ramp(uint32_t x) { /* 1e-3 .. 1 */
@@ -109,8 +107,6 @@ static noise_tail tail_of(const psf *k, bool resampled) {
                                        .alias_y = resampled ? y : NULL});
 }
 
-/* --- engines --------------------------------------------------------------------------------- */
-
 typedef struct {
     plan_border border;
     plan_axis_order order;
@@ -200,8 +196,6 @@ TEST(no_error_is_above_its_prediction) {
         }
     }
 }
-
-/* --- by hand --------------------------------------------------------------------------------- */
 
 TEST(tails_by_hand) {
     static const float TAP[15] = {0, 1, 0, 0, 0, /**/ 2, 3, 100, -4, 8, /**/ 0, 0, 2, 0, 0};

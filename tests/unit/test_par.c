@@ -46,8 +46,6 @@ TEST(failures) {
     }
 }
 
-/* --- several callers ------------------------------------------------------------------------- */
-
 /* What all callers of a pool share: no two threads may have the same worker at the same time. */
 typedef struct {
     par *p;

@@ -9,8 +9,6 @@
 #include "unit/glare.h"
 #include "unit/make_image.h"
 
-/* --- files in memory ------------------------------------------------------------------------- */
-
 typedef struct {
     const image *in;
     image *out;
@@ -64,8 +62,6 @@ static bool write_rows(void *ctx, int part, const rows_band *b, err *e) {
     return true;
 }
 
-/* --- one image ------------------------------------------------------------------------------- */
-
 /* One case: an image, a kernel, and settings. */
 typedef struct {
     image *in, *want; /* want: the whole image in float64 */
@@ -81,10 +77,8 @@ typedef struct {
 static void open_case(tried *t, image *in, const char *kernel, const bloom_settings *s) {
     *t = (tried){.in = in, .s = *s};
     t->want = glare_truth(in, kernel, s);
-    t->devices = device_pool_open(make_threads(), NULL, 0, &e);
-    CHECK_OK(t->devices);
-    t->session = session_open(&t->s, kernel, NULL, t->devices, &e);
-    CHECK_OK(t->session);
+    t->devices = MADE(device_pool_open(make_threads(), NULL, 0, &e));
+    t->session = MADE(session_open(&t->s, kernel, NULL, t->devices, &e));
     t->f = (files){.in = in, .step = 1, .upwards = in->head.part[0].order == LINES_DECREASING};
     t->from = (rows_source){.ctx = &t->f, .head = &t->in->head, .read = read_rows};
     t->to = (rows_sink){.ctx = &t->f, .step = step_of, .write = write_rows};
@@ -211,8 +205,6 @@ static bloom_settings settings_of(plan_border x, plan_border y) {
     s.verify = 20;
     return s;
 }
-
-/* --- tests ----------------------------------------------------------------------------------- */
 
 TEST(all_borders_and_sizes) {
     static const uint32_t SIZE[][2] = {{61, 47}, {9, 150}, {150, 9}, {1, 1},

@@ -31,8 +31,6 @@ enum { KINDS_OF_LIMITS = COUNT(LIMITS) };
 
 static uint64_t seed = 1;
 
-/* --- what must hold of every plan ----------------------------------------------------------- */
-
 static void check_fft(const plan_fft *f, uint32_t length) {
     uint64_t product = 1;
     assert_in_range(f->stages, 1, PLAN_STAGES);
@@ -133,8 +131,6 @@ static void check_request(const plan_request *ask, bool must) {
         if (must) fail_msg("%s", e.msg);
     }
 }
-
-/* --- tests ---------------------------------------------------------------------------------- */
 
 TEST(small_requests) {
     for (uint32_t n = 1; n <= 24; n += 1 + n / 6)

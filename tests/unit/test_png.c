@@ -8,8 +8,6 @@
 
 #include <zlib.h>
 
-/* --- PNG ---------------------------------------------------------------------------------- */
-
 static void put_big(uint8_t *to, uint32_t v) {
     for (int i = 0; i < 4; i++) to[i] = (uint8_t)(v >> (24 - 8 * i));
 }
@@ -160,8 +158,7 @@ TEST(png_counts_as_memory) {
     size_t bytes = 0;
     static uint8_t samples[320 * 200 * 3];
     uint64_t before = mem_used();
-    uint8_t *png = noise_png(samples, &bytes, &e);
-    CHECK_OK(png);
+    uint8_t *png = MADE(noise_png(samples, &bytes, &e));
     assert_in_range(mem_used() - before, bytes, bytes + 100000);
     const char *path = make_file("noise.png", png, bytes);
     mem_free(png);
@@ -185,8 +182,6 @@ TEST(png_counts_as_memory) {
     mem_set_limit(0);
     assert_in_range(refused, 20, 90);
 }
-
-/* --- preview ------------------------------------------------------------------------------ */
 
 /* Returns the linear light that a byte stands for. */
 static float light_at(const preview_picture *p, uint32_t x, uint32_t y, int c) {
@@ -360,8 +355,7 @@ static float slope(uint32_t x, uint32_t y) {
 TEST(preview_is_dithered) {
     enum { W = 256, H = 400 };
     const make_part m = PART("R:float G:float B:float", 0, 0, W, H);
-    OPEN(screen) *plain = screen_open("srgb", &e);
-    CHECK_OK(plain);
+    OPEN(screen) *plain = MADE(screen_open("srgb", &e));
     const preview_options as = {.exposed = true, .on = plain};
     OWN(picture) p = picture_of(&m, slope, &as), again = picture_of(&m, slope, &as);
     assert_memory_equal(p.got.pixel, again.got.pixel, 3 * W * H);

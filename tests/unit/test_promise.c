@@ -19,8 +19,6 @@
 #include "base/log.h"
 #include "unit/glare.h"
 
-/* --- chance ---------------------------------------------------------------------------------- */
-
 static uint64_t stream; /* of the trial at hand */
 
 static double chance(void) {
@@ -38,8 +36,6 @@ static double decades(double low, double high) {
 static double both_signs(void) {
     return 2 * chance() - 1;
 }
-
-/* --- scenes ---------------------------------------------------------------------------------- */
 
 typedef struct {
     uint32_t w, h;
@@ -189,8 +185,6 @@ static const struct {
 };
 enum { SCENES = COUNT(SCENE) };
 
-/* --- kernels --------------------------------------------------------------------------------- */
-
 static double sum_of(const plane *p) {
     double sum = 0;
     for (uint32_t i = 0; i < p->w * p->h; i++) sum += (double)p->v[i];
@@ -312,8 +306,6 @@ static const char *write_kernel(const plane *k, uint32_t channels) {
     return path;
 }
 
-/* --- the definition -------------------------------------------------------------------------- */
-
 /* Where coordinate i of an axis reads, found by walking; -1: nowhere. */
 static int64_t walk(int64_t i, int64_t n, plan_border b) {
     while (i < 0 || i >= n) {
@@ -396,8 +388,6 @@ static double *define(const float *in, const float *mask, uint32_t w, uint32_t h
     }
     return made;
 }
-
-/* --- a trial --------------------------------------------------------------------------------- */
 
 typedef struct {
     uint64_t seed, number;
@@ -541,8 +531,6 @@ static bool bloom_one(const trial *t, const image *img) {
     return ok;
 }
 
-/* --- drawing --------------------------------------------------------------------------------- */
-
 static uint32_t draw_side(void) {
     switch (one_of(8)) {
     case 0: return between(1, 8);
@@ -620,8 +608,7 @@ static void open_trial(trial *t, uint32_t channels) {
     CHECK_OK(psf_luminance(&t->luminance, &t->k, o.luminance, &e));
     if (!devices) devices = device_pool_open(make_threads(), t->s.cache_dir, 0, &e);
     CHECK_OK(devices);
-    t->bloom = bloom_open_on(&t->s, write_kernel(t->file, channels), NULL, devices, &e);
-    CHECK_OK(t->bloom);
+    t->bloom = MADE(bloom_open_on(&t->s, write_kernel(t->file, channels), NULL, devices, &e));
 }
 
 static void close_trial(trial *t) {
@@ -722,8 +709,6 @@ static void say_tally(const char *device) {
                   (unsigned long long)tally.broken, tally.nearest, tally.worst_floor,
                   median_part());
 }
-
-/* --- tests ----------------------------------------------------------------------------------- */
 
 /* Frees the planes. */
 static void holds(const char *name, plane img, plane kernel, const bloom_settings *s) {

@@ -23,15 +23,7 @@ static void refused(uint32_t w, uint32_t h, uint32_t channels, const float *tap,
 }
 
 static reference reference_of(const psf *k, const float *in, uint32_t w, uint32_t h) {
-    return (reference){.in = in,
-                       .w = w,
-                       .h = h,
-                       .tap = k->tap,
-                       .kernel_w = k->w,
-                       .kernel_h = k->h,
-                       .cx = k->cx,
-                       .cy = k->cy,
-                       .scale = k->scale[0]};
+    return (reference){in, w, h, k->tap, k->w, k->h, k->cx, k->cy, k->scale[0], {0}};
 }
 
 static double total(const psf *k, uint32_t c) {
@@ -126,8 +118,6 @@ TEST(correlation) {
     }
 }
 
-/* --- normalisation --- */
-
 TEST(what_becomes_one) {
     static const float tap[6] = {1, 1, 2, 2, 3, 5}; /* sums 2, 4, 8 */
     static const double y = 0.2126 * 2 + 0.7152 * 4 + 0.0722 * 8;
@@ -156,8 +146,6 @@ TEST(sums_in_double) {
     OWN(psf) k = make(3, 1, 1, tap, (psf_options){0});
     assert_true(k.sum[0] == 16777218);
 }
-
-/* --- centres between taps --- */
 
 static double complex frequency(const float *tap, uint32_t n, uint32_t step, double center,
                                 uint32_t length, uint32_t k) {
@@ -241,8 +229,6 @@ TEST(nearly_on_a_tap) {
     assert_int_equal(k.cx, 1);
 }
 
-/* --- scale --- */
-
 /* The sum stays, nothing is below zero, and the centre of gravity stays where it was: measured from
  * the centre, it scales. */
 static void scaled(uint32_t w, uint32_t h, double size, double x, double y) {
@@ -320,8 +306,6 @@ TEST(a_point_stays_round) {
         CHECK_LE(contour(&k, 0.01, true) / contour(&k, 0.01, false), 1.15);
     }
 }
-
-/* --- turns --- */
 
 /* Returns the area that the square of side 1 around (x, y) shares with that around (u, v) once it
  * is turned back: by the lengths of strips along y, which are exact. */
@@ -447,8 +431,6 @@ TEST(a_turn_of_wide_pixels) {
     assert_true(psf_same(&unturned, &squeezed));
 }
 
-/* --- refusals --- */
-
 TEST(refusals) {
     float tap[3 * 17] = {1, 1, 1};
     psf_options none = {0};
@@ -476,8 +458,6 @@ TEST(refusals) {
     refused(2, 2, 1, huge, (psf_options){.size = 0.1}, ERR_DATA, "too large for float");
     OWN(psf) k = make(3, 1, 1, zero, (psf_options){.normalize = PSF_NONE});
 }
-
-/* --- crop, luminance, hash, made_with --- */
 
 /* With zero borders the cropped kernel gives the same pixels, to the bit. */
 TEST(cropping) {

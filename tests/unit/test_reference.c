@@ -29,23 +29,9 @@ TEST(a_line_by_hand) {
         [BORDER_MIRROR] = {2 + 3 + 50, 20 + 3 + 5, 235, 2350},
         [BORDER_WRAP] = {2 + 3000 + 500, 20 + 3 + 5000, 235, 2350},
     };
-    for (int b = 0; b < BORDERS; b++) {
-        reference x = {.in = in,
-                       .w = 4,
-                       .h = 1,
-                       .tap = tap,
-                       .kernel_w = 3,
-                       .kernel_h = 1,
-                       .border = {(plan_border)b, BORDER_CLAMP},
-                       .scale = 1};
-        reference y = {.in = in,
-                       .w = 1,
-                       .h = 4,
-                       .tap = tap,
-                       .kernel_w = 1,
-                       .kernel_h = 3,
-                       .border = {BORDER_CLAMP, (plan_border)b},
-                       .scale = 0.5};
+    for (plan_border b = 0; b < BORDERS; b++) {
+        reference x = {in, 4, 1, tap, 3, 1, 0, 0, 1, {b, BORDER_CLAMP}};
+        reference y = {in, 1, 4, tap, 1, 3, 0, 0, 0.5, {BORDER_CLAMP, b}};
         double out[4];
         reference_plane(&x, out);
         for (int i = 0; i < 4; i++) assert_true(out[i] == want[b][i]);
@@ -59,8 +45,7 @@ TEST(an_impulse_gives_the_kernel) {
     static const float tap[] = {1, 2, 3, 4, 5, 6};
     float in[5 * 4] = {0};
     in[2 * 5 + 2] = 2;
-    reference r = {
-        .in = in, .w = 5, .h = 4, .tap = tap, .kernel_w = 3, .kernel_h = 2, .cx = 1, .scale = 1};
+    reference r = {in, 5, 4, tap, 3, 2, 1, 0, 1, {0}};
     static const double want[4][5] = {
         {0, 0, 0, 0, 0}, {0, 0, 0, 0, 0}, {0, 2, 4, 6, 0}, {0, 8, 10, 12, 0}};
     double out[4][5];
@@ -74,15 +59,7 @@ TEST(outside_and_larger_than_the_image) {
     static const float one[] = {1};
     float tap[9 * 7];
     for (int i = 0; i < 9 * 7; i++) tap[i] = (float)i;
-    reference r = {.in = one,
-                   .w = 1,
-                   .h = 1,
-                   .tap = tap,
-                   .kernel_w = 9,
-                   .kernel_h = 7,
-                   .cx = 4,
-                   .cy = 3,
-                   .scale = 1};
+    reference r = {one, 1, 1, tap, 9, 7, 4, 3, 1, {0}};
     assert_true(reference_pixel(&r, -4, -3) == 0);
     assert_true(reference_pixel(&r, 4, 3) == 62);
     assert_true(reference_pixel(&r, 1, -2) == 9 + 5);
@@ -94,8 +71,7 @@ TEST(outside_and_larger_than_the_image) {
 /* 1e30 - 1e30 hides a plain sum's small terms; not this one's. */
 TEST(sums_are_compensated) {
     static const float in[] = {1, 1, 1, 1, 1}, tap[] = {1, 1e30f, 1, -1e30f, 1};
-    reference r = {
-        .in = in, .w = 5, .h = 1, .tap = tap, .kernel_w = 5, .kernel_h = 1, .cx = 2, .scale = 1};
+    reference r = {in, 5, 1, tap, 5, 1, 2, 0, 1, {0}};
     assert_true(reference_pixel(&r, 2, 0) == 3);
 }
 

@@ -14,8 +14,6 @@ static double complex root(uint64_t t, uint64_t n) {
     return re + I * im;
 }
 
-/* --- what is compared with --- */
-
 /* The tail's spectrum by definition: a separable sum over all taps with their places counted from
  * (ox, oy), at frequency kx / lx, ky / ly. [kx 0..nx-1][ky 0..ny-1]. */
 static double complex *definition(const psf *k, uint32_t c, int64_t ox, int64_t oy, uint32_t nx,
@@ -89,8 +87,6 @@ static spectrum_lines at(const spectrum *s, spectrum_mode mode, uint32_t first, 
     return l;
 }
 
-/* --- exact --- */
-
 static void check_exact(psf k, uint32_t lx, uint32_t ly) {
     OWN(spectrum) s = source_of(&k);
     for (uint32_t first = 0; first < 2; first++) {
@@ -125,8 +121,6 @@ TEST(exact_is_the_definition) {
     check_exact(kernel_make(RANDOM, 3, 17, 1, 1, 8), 1, 2);
     check_exact(kernel_make(POWER_LAW, 33, 40, 1, 16, 20), 81, 64);
 }
-
-/* --- resampled --- */
 
 /* The difference of two half spectra with the first axis halved, in space: max over pixels. */
 static double in_space(const double complex *half, uint32_t l1, uint32_t l2) {
@@ -220,8 +214,6 @@ TEST(resampled_is_exact) {
     print_message("largest difference: %.2g of the peak in space, %.2g of the sum at a frequency\n",
                   largest_space, largest_sum);
 }
-
-/* --- all --- */
 
 /* Lines that are made when they are wanted, or all at once, have the numbers of the others. */
 TEST(lines_at_once_and_one_by_one) {

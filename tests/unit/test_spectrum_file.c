@@ -103,8 +103,6 @@ TEST(any_bit_flipped) {
     }
 }
 
-/* --- files whose checksum is right and whose content is wrong --- */
-
 static void refused_with(size_t at, const void *bytes, size_t n, const char *words) {
     OWN_MEM uint8_t *bad = mem_raw(size, 1, "bytes", NULL);
     memcpy(bad, good, size);

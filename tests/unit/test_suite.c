@@ -14,8 +14,6 @@ static const char *tail(const char *path) {
     return path && strncmp(path, folder, n) == 0 ? path + n : path;
 }
 
-/* --- what is refused ----------------------------------------------------------------------- */
-
 static void refuses(const char *content, const char *place, const char *words) {
     suite s;
     const char *at = make_path(place);
@@ -101,8 +99,6 @@ TEST(bad_variables_of_the_command) {
     CHECK_REFUSED(load(&s, "s.json", "1a=2", &e), ERR_USAGE, "");
     CHECK_REFUSED(load(&s, "none.json", NULL, &e), ERR_NO_INPUT, "");
 }
-
-/* --- what lands ------------------------------------------------------------------------------ */
 
 static const char WHOLE[] =
     "{\n"

@@ -46,8 +46,6 @@ typedef struct {
     VkFFTApplication kernel, convolution;
 } peer;
 
-/* --- the problem ------------------------------------------------------------------------------ */
-
 static bool is_smooth(uint32_t n) {
     for (uint32_t p = 2; p <= 7; p++)
         while (n % p == 0) n /= p;
@@ -110,8 +108,6 @@ static double direct(const problem *p, uint32_t c, uint32_t x, uint32_t y) {
     return sum;
 }
 
-/* --- commands --------------------------------------------------------------------------------- */
-
 static void everything_before(VkCommandBuffer c) {
     VkPipelineStageFlags all = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     VkAccessFlags any = VK_ACCESS_MEMORY_READ_BIT | VK_ACCESS_MEMORY_WRITE_BIT;
@@ -140,8 +136,6 @@ static bool put(peer *v, const gpu_buffer *to, const float *values, err *e) {
     memcpy(v->host.map, values, v->data.bytes);
     return once(v, &v->host, to, NULL, e);
 }
-
-/* --- VkFFT ------------------------------------------------------------------------------------ */
 
 static bool make_app(VkFFTApplication *app, VkFFTConfiguration config, const char *what, err *e) {
     VkFFTResult r = initializeVkFFT(app, config);
@@ -205,8 +199,6 @@ static void free_peer(peer *v) {
     if (v->fence) vkDestroyFence(v->g.dev, v->fence, NULL);
     gpu_device_close(&v->g);
 }
-
-/* --- work ------------------------------------------------------------------------------------- */
 
 static bool check(peer *v, const problem *p, err *e) {
     if (!put(v, &v->data, p->image, e) || !once(v, NULL, NULL, &v->convolution, e) ||
