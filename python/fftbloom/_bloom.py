@@ -180,6 +180,7 @@ class Bloom:
         s.half_overflow, s.alpha, s.emit = (_word("half_overflow", half_overflow), _word("alpha", alpha),
                                             _word("emit", emit))
         self._axes, self._channel_axis, self._settings = axes, channel_axis, s
+        self._last: Optional[Tuple[Tuple[int, int], FbReport]] = None  # the size of an image, and its report
         #: The kernels: one, or one for each image of a batch
         self.kernels: List[Kernel] = kernels(kernel, axes, channel_axis, context)
         self.kernel: Kernel = self.kernels[0]
@@ -190,7 +191,6 @@ class Bloom:
             raise Error("there are %d kernels and %d amounts" % (len(self.kernels), len(amounts)), Code.BAD_SETTING,
                         "amount")
         self._several = several or isinstance(kernel, (list, tuple)) or len(self.kernels) > 1
-        self._amounts, self._normalize = amounts, s.normalize
         self._scaled = len(self.kernel._handles) > 1 and normalize in ("luminance", "sum")
         #: Of each kernel: its session, or that of each channel
         self._sessions: List[List[Handle]] = []
@@ -332,6 +332,8 @@ class Bloom:
         else:
             for one, raw in zip(images, reports):
                 call(function, one.session.get(), byref(one.raw()), byref(raw))
+        if images:
+            self._last = images[-1].size, reports[-1]
         results = [given_back(out, space)] + ([given_back(other, space)] if beside else [])
         if report:
             batch = Layout.of(source.shape, self._axes, self._channel_axis, "the image").batch
@@ -341,17 +343,14 @@ class Bloom:
         return results[0] if len(results) == 1 else tuple(results)
 
     def __repr__(self) -> str:
-        s = self._settings
-        x, y = _WORDS["padding"][s.padding_x], _WORDS["padding"][s.padding_y]
-        kernels = "%d kernels, the first is " % len(self.kernels) if len(self.kernels) > 1 else ""
-        words = [kernels + repr(self.kernel), "padding " + (x if x == y else x + " and " + y),
-                 "amount " + ", ".join("%g" % a for a in self._amounts[:8]) + ", ..." * (len(self._amounts) > 8),
-                 "normalize " + _WORDS["normalize"][self._normalize], "tolerance %g" % s.tolerance,
-                 "precision " + _WORDS["precision"][s.precision]]
-        words += ["tint %g,%g,%g" % tuple(s.tint)] * any(s.tint)
-        words += ["core auto" if math.isnan(s.core) else "core %g" % s.core] * (s.core != 0)
-        words += ["threshold %g" % s.threshold] * (s.threshold > 0) + ["emit " + _WORDS["emit"][s.emit]] * (s.emit > 0)
-        return "<fftbloom.Bloom of %s>" % ", ".join(words)
+        of = "%d kernels, the first is " % len(self.kernels) if len(self.kernels) > 1 else ""
+        plan = "no plan before the first image"
+        if self._last:
+            (w, h), r = self._last
+            plan = "%d x %d pixels by transforms of %d x %d in %s, %d tile%s, on %s; %.1f MB are in use" % (
+                w, h, *r.lengths, _WORDS["precision"][r.precision], r.tiles, "s" * (r.tiles != 1),
+                r.device.decode("utf-8", "replace"), self.kernel._context.used / 1e6)
+        return "<fftbloom.Bloom of %s%r: %s>" % (of, self.kernel, plan)
 
 
 class _Held:

@@ -84,7 +84,7 @@ class FbReport(ctypes.Structure):
     _fields_ = [("size", c_uint32), ("kept", c_int32), ("error", c_double), ("allowed", c_double),
                 ("energy_in", c_double), ("energy_out", c_double), ("bad_pixels", c_uint64), ("clamped", c_uint64),
                 ("seconds", c_double), ("attempts", c_uint32), ("precision", c_int32), ("device", c_char * 128),
-                ("note", c_char * 256)]
+                ("note", c_char * 256), ("lengths", c_uint32 * 2), ("tiles", c_uint32), ("reserved", c_uint32)]
 
 
 # --- the library -----------------------------------------------------------------------------------

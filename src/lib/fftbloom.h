@@ -230,6 +230,9 @@ typedef struct fb_report {
     int32_t precision;   /* FB_PRECISION_FLOAT32 or _FLOAT64: of the last of them, */
     char device[128];    /* and where it ran */
     char note[256];      /* what else the user should know; "": nothing */
+    uint32_t lengths[2]; /* of the last transform, along x and y; 0: there was none, */
+    uint32_t tiles;      /* and how many there were */
+    uint32_t reserved;   /* 0 */
 } fb_report;
 
 /* Blooms an image; report may be NULL. Where a plane has doubles, 48 bits of the pixels count and

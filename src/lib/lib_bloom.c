@@ -327,6 +327,10 @@ static void fill_report(fb_report *to, const lib_job *j, const bloom_report *r, 
                      .attempts = r->sum.promise.attempts,
                      .precision = m->precision == PRECISION_FLOAT64 ? FB_PRECISION_FLOAT64
                                                                     : FB_PRECISION_FLOAT32};
+    for (int i = 0; i < PLAN_AXES; i++)
+        own.lengths[i] = r->sum.plan.axis[r->sum.plan.first == PLAN_X ? i : 1 - i].length;
+    if (own.lengths[0])
+        own.tiles = r->sum.tiles.channels ? r->sum.tiles.count[0] * r->sum.tiles.count[1] : 1;
     for (uint32_t i = 0; i < r->ledger_rows; i++) {
         const double of = unit_of(j, r->ledger[i].channel);
         own.energy_in += of * r->ledger[i].in;
