@@ -199,7 +199,7 @@ T
 
 @test "no such device: 69, what there is, and what to install; devices by index, class, part of a name, uuid" {
     used() { # NAME DEVICE
-        "$FFTBLOOM" in.exr kernel.exr -o out.exr --device "$2" --json | NAME=$1 holds - 'f["device"]["name"] == __import__("os").environ["NAME"]'
+        "$FFTBLOOM" plan in.exr kernel.exr --device "$2" --json | NAME=$1 holds - 'd["device"]["name"] == __import__("os").environ["NAME"]'
     }
     "$FFTBLOOM" devices --json | python3 -c 'import json, sys
 for d in json.load(sys.stdin)["devices"]:
@@ -212,7 +212,6 @@ for d in json.load(sys.stdin)["devices"]:
         [ "$uuid" = - ] || used "$name" "${uuid:0:8}-${uuid:8:4}-${uuid:12}"
     done <list
     [ -s list ]
-    rm out.exr
     export VK_DRIVER_FILES=/nonexistent VK_ICD_FILENAMES=/nonexistent
     each refused <<'T'
 69 | mesa-vulkan-drivers | in.exr kernel.exr -o out.exr --device gpu

@@ -30,10 +30,10 @@ setup() {
 image() { python3 "$FFTBLOOM_ROOT/tests/cli/image.py" make "$@"; }
 pixel() { python3 "$FFTBLOOM_ROOT/tests/cli/image.py" pixel "$@"; }
 
-# The image that is made of these arguments, out.exr, has these values.
+# The image that is made of these arguments, out.exr, has these values; on the CPU where they name no device.
 makes() { # ARGUMENTS 'X Y [CHANNELS]=VALUES'...
     echo "$1"
-    "$FFTBLOOM" $1 -o out.exr --device cpu
+    "$FFTBLOOM" --device cpu $1 -o out.exr
     [ $# -eq 1 ] || python3 "$FFTBLOOM_ROOT/tests/cli/image.py" check out.exr "${@:2}"
 }
 
