@@ -18,7 +18,7 @@ typedef struct {
 } ring_light;
 
 static double distance_of(const psf *k, size_t i) {
-    return hypot((double)(i % k->w) - k->cx, (double)(i / k->w) - k->cy);
+    return length_of((double)(i % k->w) - k->cx, (double)(i / k->w) - k->cy);
 }
 
 bool psf_core_has(const psf *k, size_t i, double radius) {
