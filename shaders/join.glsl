@@ -24,6 +24,7 @@ finished finish(uint channel, uint place, real pixel, real made) {
     join_channel j = join_of[first_channel + channel];
     uint x = place % IMAGE_PITCH, y = place / IMAGE_PITCH;
     real glare = leading(j.gain) * made;
+    if (AGAIN && MASKED) glare *= real(mask[place]);
     measure_glare(float(glare), float(leading(j.unit)));
     if (MARGINS && (x - kept.x >= kept.z || y - kept.y >= kept.w)) return finished(wide(0), 0, 0);
     if (leading(j.nonnegative) > 0 && glare < 0) {

@@ -33,6 +33,7 @@
 #define ID_MASKED        37
 #define ID_GLARE         38
 #define ID_MARGINS       39
+#define ID_AGAIN         53
 #define ID_NATIVE_HALFS  55
 #define ID_TINY_DOUBLES  56
 #define ID_HALVES        40

@@ -3,6 +3,7 @@
 
 layout(constant_id = ID_PARTLY) const bool PARTLY = false; // there is a threshold or a mask
 layout(constant_id = ID_MASKED) const bool MASKED = false;
+layout(constant_id = ID_AGAIN) const bool AGAIN = false; // of several steps: the mask is of what falls on a pixel
 layout(std430, set = 0, binding = BIND_MASK) readonly buffer mask_plane { float mask[]; };
 
 // The numbers of a join that are its channel's. gpu_join.h has the same in C.

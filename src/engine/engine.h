@@ -80,6 +80,13 @@ typedef struct {
     void *const *out;
     float *const *glare; /* where the plan has such planes */
     const join *join;
+    /* Where the plan has planes.again: how many steps, 0 stands for 1. From the second one on the
+     * transform takes what the step before has made, and pixels are joined with `in` as before.
+     * What was measured is that of the last step. goes_on: this holds for the first step, too: in,
+     * out and join are those of the slot's last frame but for `steps`, and no plane was changed
+     * since. */
+    uint32_t steps;
+    bool goes_on;
 } engine_frame;
 
 /* The seconds of one frame. Upload and download count the host's work and the device's, which may

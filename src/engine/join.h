@@ -4,6 +4,10 @@
  *   glare        gain * what the transform makes of spread(in)
  *   out          rest(in) + centre * spread(in) + glare         rest(in) = in - spread(in)
  *
+ * A frame of several steps (engine_frame.steps) has glare of what the step before has made:
+ *
+ *   out          rest(in) + centre * spread(in) + mask * gain * what the transform makes of out
+ *
  * Glare of light is light: where image and kernel have nothing below zero, glare below zero is
  * rounding noise, which is cut off and counted. A sum is rounded once, to the type of the plane;
  * what halfs cannot hold becomes their largest number.

@@ -352,7 +352,8 @@ static bool count_bytes(plan *p, err *e) {
         if (fit < p->channels_per_bind) p->channels_per_bind = (uint32_t)fit;
     }
     p->image_bytes = image * ask->channels;
-    if (has_shapes(ask) && (planes->in != PLAN_FLOATS || planes->out != PLAN_FLOATS))
+    if (has_shapes(ask) &&
+        (planes->in != PLAN_FLOATS || planes->out != PLAN_FLOATS || planes->again))
         p->input_bytes = in * ask->channels;
     p->mask_bytes = planes->masked ? pixels * sizeof(float) : 0;
     p->glare_bytes = planes->glare ? pixels * sizeof(float) * ask->channels : 0;

@@ -54,6 +54,8 @@ typedef struct {
     uint8_t masked;  /* there is a mask, of floats */
     uint8_t glare;   /* the glare has planes of its own, of floats */
     uint8_t margins; /* only some pixels count: join.kept */
+    uint8_t again;   /* a frame has several steps (engine_frame.steps), of planes of floats, and its
+                        mask holds back what falls on a pixel, not what leaves it */
 } plan_planes;
 
 /* What tests take in place of the planner's own choice, where it would need an image too large for

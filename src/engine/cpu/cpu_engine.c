@@ -259,18 +259,22 @@ static bool submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
     j.columns = g->slot[slot].columns;
     j.kernel = &g->kernel;
     j.halfs = p->ask.planes.in == PLAN_HALFS;
-    j.spread = join_spreads_all(&f->join->spread) ? NULL : &f->join->spread;
+    const bool again = p->ask.planes.again;
+    const uint32_t steps = again && f->steps ? f->steps : 1;
+    j.spread = again || join_spreads_all(&f->join->spread) ? NULL : &f->join->spread;
     j.join.f = f;
     j.join.row = g->slot[slot].row;
     for (uint32_t c = 0; c < p->ask.channels; c++) {
-        if (!host_ask((c + 1) / (channels + 2), e)) return false;
-        j.in = f->in[c];
         j.lost = f->lost ? f->lost[c] : NULL;
         j.spectrum = p->ask.spectra > 1 ? c : 0;
         j.gain = f->join->channel[c].gain * g->scale;
         j.join.channel = c;
         double start = clock_now();
-        if (!run_plane(g, &j, t, e)) return false;
+        for (uint32_t step = 0; step < steps; step++) {
+            if (!host_ask((c + (step + 1.0) / steps) / (channels + 2), e)) return false;
+            j.in = f->goes_on || step ? f->out[c] : f->in[c];
+            if (!run_plane(g, &j, t, e)) return false;
+        }
         g->slot[slot].stats[c] = cpu_join_stats(&j.join);
         t->total += clock_now() - start;
     }

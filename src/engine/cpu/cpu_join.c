@@ -107,6 +107,8 @@ static void make_in_doubles(const row_job *p, row *r, row_totals *t) {
     row_begin(r, t);
     if (!p->all) join_own_row(&p->how->spread, r->centre, p->first, r->own, r->in, r->n);
     for (uint32_t i = 0; p->lost && i < r->n; i++) r->own[i] += r->centre * (double)p->lost[i];
+    const float *mask = p->planes.again ? p->how->spread.mask : NULL;
+    for (uint32_t i = 0; mask && i < r->n; i++) r->glare[i] *= (double)mask[p->first + i];
     row k = row_kept(r, &p->kept);
     row_finish(&k, t);
     for (uint32_t i = 0; p->glare && i < r->n; i++)

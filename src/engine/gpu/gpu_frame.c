@@ -89,9 +89,12 @@ static uint32_t first_stamp(const gpu_work *w, gpu_step step) {
 /* --- descriptors ---------------------------------------------------------------------------- */
 
 static bool make_sets(gpu_frame *f, const gpu_work *w, err *e) {
-    if (!gpu_sets_make(&f->sets, &w->g, &w->passes.layouts, w->chunks, e)) return false;
-    for (uint32_t chunk = 0; chunk < w->chunks; chunk++) {
-        const gpu_buffer *b[BINDINGS] = {[BIND_IMAGE] = buffer_of(f, w, GPU_IMAGE, chunk),
+    const uint32_t count = w->chunks * (w->p.ask.planes.again ? 2 : 1);
+    if (!gpu_sets_make(&f->sets, &w->g, &w->passes.layouts, count, e)) return false;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t chunk = i % w->chunks;
+        const gpu_load image = i < w->chunks ? GPU_IMAGE : GPU_RESULT;
+        const gpu_buffer *b[BINDINGS] = {[BIND_IMAGE] = buffer_of(f, w, image, chunk),
                                          [BIND_HALF] = &w->scratch,
                                          [BIND_SPECTRUM] = &w->spectrum[chunk],
                                          [BIND_TWIDDLES] = &w->twiddles,
@@ -102,7 +105,7 @@ static bool make_sets(gpu_frame *f, const gpu_work *w, err *e) {
                                          [BIND_MASK] = buffer_of(f, w, GPU_MASK, chunk),
                                          [BIND_GLARE] = buffer_of(f, w, GPU_GLARE, chunk),
                                          [BIND_TOTALS] = buffer_of(f, w, GPU_TOTALS, chunk)};
-        gpu_bind(f->sets.set[chunk], &w->g, &w->passes.layouts, b);
+        gpu_bind(f->sets.set[i], &w->g, &w->passes.layouts, b);
     }
     return true;
 }
@@ -111,20 +114,23 @@ static bool make_sets(gpu_frame *f, const gpu_work *w, err *e) {
 
 void gpu_frame_record_passes(const gpu_frame *f, const gpu_work *w, VkCommandBuffer c,
                              VkQueryPool stamps, uint32_t *next) {
-    for (uint32_t chunk = 0; chunk < w->chunks; chunk++) {
+    const uint32_t steps = f->steps ? f->steps : 1;
+    for (uint32_t n = 0; n < steps * w->chunks; n++) {
+        const uint32_t step = n / w->chunks, chunk = n % w->chunks;
         uint32_t first = chunk * w->p.channels_per_bind;
         vk.CmdPushConstants(c, w->passes.layouts.pipeline, VK_SHADER_STAGE_COMPUTE_BIT, 0,
                             sizeof first, &first);
         for (uint32_t i = 0; i < w->p.passes; i++) {
             const plan_pass *pass = &w->p.pass[i];
             vk.CmdBindPipeline(c, VK_PIPELINE_BIND_POINT_COMPUTE, w->passes.pipeline[i]);
+            const bool again = pass->kind == PASS_FORWARD && (step || f->goes_on);
             vk.CmdBindDescriptorSets(c, VK_PIPELINE_BIND_POINT_COMPUTE, w->passes.layouts.pipeline,
-                                     0, 1, &f->sets.set[chunk], 0, NULL);
+                                     0, 1, &f->sets.set[chunk + again * w->chunks], 0, NULL);
             uint32_t planes = pass->groups[2] / w->p.channels_per_bind *
                               gpu_chunk_channels(w, chunk);
             vk.CmdDispatch(c, pass->groups[0], pass->groups[1], planes);
             gpu_barrier(c, GPU_BY_PASS, GPU_BY_PASS);
-            gpu_stamp(c, stamps, next);
+            if (step + 1 == steps) gpu_stamp(c, stamps, next);
         }
     }
 }
@@ -333,7 +339,19 @@ bool gpu_frame_load(gpu_frame *f, const gpu_work *w, const engine_frame *from, e
         f->out[c] = from->out[c];
         f->glare[c] = w->p.ask.planes.glare ? from->glare[c] : NULL;
     }
-    if (!copy_planes(f, w, GPU_UP, e)) return false;
+    const bool again = w->p.ask.planes.again, goes_on = again && from->goes_on;
+    const uint32_t steps = again ? from->steps : 0;
+    if (!goes_on && !copy_planes(f, w, GPU_UP, e)) return false;
+    if (steps != f->steps || goes_on != f->goes_on) {
+        VkCommandBuffer *passes = &f->commands[GPU_STEP_PASSES];
+        f->steps = steps, f->goes_on = goes_on;
+        gpu_device_lock(g); /* frames share the pool */
+        vk.FreeCommandBuffers(g->dev, queue_of(w, GPU_STEP_PASSES)->pool, 1, passes);
+        *passes = NULL;
+        const bool ok = record(f, w, GPU_STEP_PASSES, e);
+        gpu_device_unlock(g);
+        if (!ok) return false;
+    }
     gpu_join_fill(f->join.map, &f->how, &w->p);
     f->host_up = clock_now() - start;
     VK_TRY(g, vk.ResetFences(g->dev, 1, &f->fence), e);
@@ -349,7 +367,7 @@ bool gpu_frame_submit(gpu_frame *f, const gpu_work *w, err *e) {
     bool ok = true;
     gpu_device_lock(&w->g);
     for (gpu_step step = GPU_STEP_UP; ok && step <= last; step++) {
-        if (!has_step(w, step)) continue;
+        if (!has_step(w, step) || (step == GPU_STEP_UP && f->goes_on)) continue;
         gpu_submission s = {.queue = queue_of(w, step)->queue,
                             .commands = f->commands[step],
                             .after = after,
@@ -397,7 +415,8 @@ bool gpu_frame_wait(gpu_frame *f, const gpu_work *w, join_stats *st, engine_time
     VK_TRY(&w->g, done, e);
     f->lost = false;
     for (int step = 0; to && step < GPU_STEPS; step++)
-        if (!read_step(f, w, (gpu_step)step, &t, e)) return false;
+        if (!(step == GPU_STEP_UP && f->goes_on) && !read_step(f, w, (gpu_step)step, &t, e))
+            return false;
     unsigned messages = gpu_device_messages(&w->g);
     if (messages)
         return err_set(e, ERR_INTERNAL, "%u messages from the Vulkan validation layer", messages);

@@ -50,8 +50,11 @@ typedef struct {
     gpu_buffer staging[GPU_WAYS], join; /* staging: where the loads themselves do not do */
     gpu_buffer *load[GPU_LOADS]; /* of each chunk; the mask is that of the first. NULL: there is
                                     none, or the image is where the result goes */
-    gpu_sets sets;               /* per chunk and kind of pass */
+    gpu_sets sets; /* per chunk; behind them, where the plan has planes.again, those of a first pass
+                      that reads what the last one has made */
     VkCommandBuffer commands[GPU_STEPS]; /* NULL: the host does that step alone */
+    uint32_t steps;                      /* the passes are recorded for so many, */
+    bool goes_on;                        /* and for a first one of this kind: engine_frame */
     VkSemaphore done[GPU_STEPS - 1];     /* of each step, for the next */
     VkFence fence;                       /* of the last step */
     VkQueryPool stamps;                  /* NULL: times are not measured */
@@ -86,7 +89,7 @@ bool gpu_frame_submit(gpu_frame *f, const gpu_work *w, err *e);
  * channel. May run beside other frames. */
 bool gpu_frame_wait(gpu_frame *f, const gpu_work *w, join_stats *st, engine_times *t, err *e);
 
-/* Records the passes alone, with a gpu_stamp after each: for benchmarks, too. */
+/* Records the passes alone, with a gpu_stamp after each of the last step: for benchmarks, too. */
 void gpu_frame_record_passes(const gpu_frame *f, const gpu_work *w, VkCommandBuffer c,
                              VkQueryPool stamps, uint32_t *next);
 

@@ -168,8 +168,12 @@ static constants constants_of(const plan *p, const plan_pass *s, const gpu_twidd
     pass_add(&c, ID_NATIVE_HALFS, half_modes);
     pass_add(&c, ID_TINY_DOUBLES, tiny_doubles);
     pass_add(&c, ID_OUTPUT, p->ask.planes.out);
-    pass_add(&c, ID_PARTLY, p->ask.planes.partly);
-    pass_add(&c, ID_MASKED, p->ask.planes.masked);
+    /* In steps all light is spread, and the mask is for the last pass. */
+    const plan_planes *is = &p->ask.planes;
+    const bool held = !is->again || s->kind == PASS_INVERSE;
+    pass_add(&c, ID_PARTLY, held && is->partly);
+    pass_add(&c, ID_MASKED, held && is->masked);
+    pass_add(&c, ID_AGAIN, is->again);
     pass_add(&c, ID_GLARE, p->ask.planes.glare);
     pass_add(&c, ID_MARGINS, p->ask.planes.margins);
     pass_add(&c, ID_HALVES, p->halves);
