@@ -40,19 +40,12 @@ static join join_of(const view *v, const light *l) {
     return j;
 }
 
-/* The planes that an engine reads: the image's own, or floats of these where the channels of a
- * group are stored differently. The caller frees those in `widened`. */
-typedef struct {
-    const void *in[VIEW_CHANNELS];
-    float *widened[VIEW_CHANNELS];
-} sources;
-
 static void widen(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
-    float *to = ((const sources *)ctx)->widened[c];
+    float *to = ((const attempt_sources *)ctx)->widened[c];
     if (to) image_to_float(to + first, *view_plane(v, c), v->type[c], first, n);
 }
 
-static bool find_sources(sources *s, const view *v, err *e) {
+bool attempt_sources_find(attempt_sources *s, const view *v, err *e) {
     const bool halfs = v->size->planes.in == PLAN_HALFS;
     bool any = false;
     for (uint32_t c = 0; c < v->channels; c++) {
@@ -65,6 +58,11 @@ static bool find_sources(sources *s, const view *v, err *e) {
     return !any || view_blocks(v, widen, s, e);
 }
 
+void attempt_sources_free(attempt_sources *s, const view *v) {
+    for (uint32_t c = 0; c < v->channels; c++) mem_free(s->widened[c]);
+    *s = (attempt_sources){0};
+}
+
 static void narrow(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
     float *to = (float *)((const outcome *)ctx)->out[c] + first;
     for (size_t i = 0; i < n; i++) to[i] = (float)v->doubles[c][first + i];
@@ -73,11 +71,11 @@ static void narrow(const view *v, void *ctx, uint32_t c, size_t first, size_t n)
 bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *method, err *e) {
     const plan_planes planes = v->size->planes;
     const join how = join_of(v, l);
-    sources from = {0};
+    attempt_sources from = {0};
     bool again = true;
     *to = (outcome){.type = planes.out == PLAN_HALFS ? PIXEL_HALF : PIXEL_FLOAT};
     bool ok = buffers_room(v->buf, v->channels, v->pixels * pixel_bytes(to->type), e) &&
-              find_sources(&from, v, e);
+              attempt_sources_find(&from, v, e);
     for (uint32_t c = 0; ok && c < v->channels; c++) to->out[c] = v->buf->plane[c];
     const engine_frame f = {.in = from.in,
                             .lost = v->lost[0] ? v->lost : NULL,
@@ -98,6 +96,6 @@ bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *met
         ok |= again;
     }
     if (ok && v->doubles[0]) ok = view_blocks(v, narrow, to, e);
-    for (uint32_t c = 0; c < v->channels; c++) mem_free(from.widened[c]);
+    attempt_sources_free(&from, v);
     return ok;
 }

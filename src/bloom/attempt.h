@@ -30,6 +30,15 @@ bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *met
 /* Returns the bytes of the planes that an attempt takes beside the image's own. */
 uint64_t attempt_bytes(const view *v);
 
+/* The planes that an engine reads: the image's own, or floats of these where the channels of a
+ * group are stored differently. Free them also after a failure. */
+typedef struct {
+    const void *in[VIEW_CHANNELS];
+    float *widened[VIEW_CHANNELS];
+} attempt_sources;
+bool attempt_sources_find(attempt_sources *s, const view *v, err *e);
+void attempt_sources_free(attempt_sources *s, const view *v);
+
 /* Returns which of a size's choices a method takes. */
 device_way attempt_way(const accuracy *method);
 

@@ -26,8 +26,11 @@ double bloom_complement(double x) {
 }
 
 void bloom_defaults(bloom_settings *s) {
-    *s = (bloom_settings){
-        .pixel_aspect = NAN, .tolerance = 1e-3, .slots = 1, .cache_size = CACHE_BUDGET};
+    *s = (bloom_settings){.pixel_aspect = NAN,
+                          .clip = NAN,
+                          .tolerance = 1e-3,
+                          .slots = 1,
+                          .cache_size = CACHE_BUDGET};
 }
 
 void bloom_tint(double to[PSF_CHANNELS], const bloom_settings *s, uint32_t channels,
@@ -41,11 +44,12 @@ void bloom_tint(double to[PSF_CHANNELS], const bloom_settings *s, uint32_t chann
 }
 
 kernel_use bloom_kernel_use(const bloom_settings *s) {
-    return (kernel_use){s->kernel,
-                        s->kernel_relative,
-                        s->pixel_aspect,
-                        {s->border[PLAN_X], s->border[PLAN_Y]},
-                        s->core};
+    return (kernel_use){.options = s->kernel,
+                        .relative = s->kernel_relative,
+                        .aspect = s->pixel_aspect,
+                        .border = {s->border[PLAN_X], s->border[PLAN_Y]},
+                        .core = s->core,
+                        .magnitudes = s->magnitudes};
 }
 
 /* --- opening -------------------------------------------------------------------------------- */
@@ -68,6 +72,12 @@ bloom *bloom_open_on(const bloom_settings *s, const char *path, const kernel_sou
                 "window grow needs padding zero: with padding %s,%s the image continues without "
                 "end",
                 plan_border_name(s->border[PLAN_X]), plan_border_name(s->border[PLAN_Y]));
+        return NULL;
+    }
+    if (s->solve && (s->threshold > 0 || s->window != WINDOW_KEEP || bloom_emits(s))) {
+        err_set(e, ERR_CONFIG,
+                "glare is taken away without threshold, window and emit_layer: the whole image "
+                "spreads, and stays as large as it is");
         return NULL;
     }
     bloom *b = layer_light_check(s, e) ? mem_new(1, sizeof *b, "bloom", e) : NULL;
@@ -143,6 +153,13 @@ static bool judge(const bloom *b, const bloom_report *r, err *e) {
     const bloom_verified *v = &r->sum.verified;
     const verify_pixel *p = &v->found.worst;
     if (!v->found.broken) return true;
+    if (b->s.solve)
+        return err_set(
+            e, ERR_TOLERANCE,
+            "verify: bloomed again, channel '%s' is %.9g at %d, %d, and the plate has %.9g: "
+            "more than the certificate reckons with; so have %llu of %llu pixels",
+            v->channel, p->got, v->x, v->y, p->want, (unsigned long long)v->found.broken,
+            (unsigned long long)v->found.pixels);
     return err_set(e, ERR_TOLERANCE,
                    "verify: channel '%s' is %.9g at %d, %d, by the definition %.9g: off by %.2g, "
                    "the tolerance is %g; %llu of %llu pixels are off by more",

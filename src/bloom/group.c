@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "bloom/attempt.h"
 #include "bloom/prove.h"
+#include "bloom/solve.h"
 #include "bloom/store.h"
 
 #include <math.h>
@@ -208,7 +209,7 @@ static bool convolve(group_made *to, outcome *o, const view *v, const light *l, 
 }
 
 /* Enters what would be tried first. */
-static void foresee(group_made *to, const view *v, const light *l) {
+static bool foresee(group_made *to, const view *v, const light *l, err *e) {
     const accuracy_facts facts = facts_of(v, l);
     accuracy method;
     accuracy_choose(&method, &facts);
@@ -216,6 +217,7 @@ static void foresee(group_made *to, const view *v, const light *l) {
     enter_promise(to, v, &method, 0);
     to->sum.plan = c->plan;
     to->sum.device = c->device;
+    return !v->s->solve || solve_foresee(&to->sum.solved, v, e);
 }
 
 /* Fills in what of the light spreads. */
@@ -245,10 +247,12 @@ bool group_bloom(group_made *to, view *v, bool predict, err *e) {
     ok = ok && find_light(&l, &own, v, e);
     to->sum.contract_seconds = clock_now() - start;
     if (ok) memcpy(to->fit, v->size->fit, sizeof to->fit);
+    if (ok && v->s->solve && v->s->black && !predict) ok = solve_black(to, v, &l, e);
     if (ok && predict)
-        foresee(to, v, &l);
+        ok = foresee(to, v, &l, e);
     else
-        ok = ok && convolve(to, &o, v, &l, e) && store_result(to, v, &l, &o, e);
+        ok = ok && (v->s->solve ? solve_run : convolve)(to, &o, v, &l, e) &&
+             store_result(to, v, &l, &o, e);
     for (uint32_t c = 0; c < v->channels; c++) {
         if (ok)
             to->glare[c] = v->glare[c];

@@ -93,6 +93,17 @@ static bool choose_tiles(tiling *t, mem_plan *memory, const part_plan *p, double
                         .fits = a_device_fits,
                         .ctx = &c};
     ok = ok && choose_for_devices(t, &c, &r, e);
+    if (ok && j->s->solve && !part_is_whole(t)) {
+        const tiling whole = one_tile(p);
+        *memory = j->beside;
+        part_uncounted(memory, &c.needs);
+        part_memory(memory, &c.needs, &whole);
+        ok = err_set(
+            e, ERR_MEMORY,
+            "%u x %u pixels are to be solved at once, which takes %.3g GB of memory; %.3g GB "
+            "are allowed (--mem-limit), or the device holds no such lines",
+            p->w, p->h, (double)memory->bytes / 1e9, (double)mem_limit() / 1e9);
+    }
     if (ok) part_memory(memory, &c.needs, t);
     mem_free(c.f.each);
     return ok;

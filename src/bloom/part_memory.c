@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "bloom/attempt.h"
 #include "bloom/part_work.h"
+#include "bloom/solve.h"
 
 #include <string.h>
 
@@ -73,6 +74,7 @@ static uint64_t tile_bytes(const part_needs *n, const part_group *g, const tilin
     v.kept.w = whole ? 0 : t->kept[PLAN_X];
     uint64_t bytes = attempt_bytes(&v);
     if (!whole || s->verify) bytes += bytes_in(n->p, g, v.pixels);
+    if (s->solve) bytes += solve_bytes(&v);
     if (v.emits) bytes += v.channels * mem_rounded(v.pixels * sizeof(float));
     return bytes;
 }

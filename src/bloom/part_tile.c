@@ -166,7 +166,7 @@ static bool take_result(const tile *t, group_made *made, part_rows *out, err *e)
 static bool look(const tile *t, const group_made *made, const part_rows *out, err *e) {
     const part_plan *p = t->is->p;
     const plan *is = &made->sum.plan;
-    uint64_t share = (uint64_t)p->j->s->verify * t->kept.w * t->kept.h;
+    uint64_t share = (uint64_t)(p->j->s->solve ? 0 : p->j->s->verify) * t->kept.w * t->kept.h;
     sampler_tile s = {.first = t->g->first,
                       .channels = t->g->count,
                       .plane = (const void *const *)out->plane + t->g->first,
@@ -201,7 +201,7 @@ bool part_tile_bloom(group_made *made, const part_tile *is, part_rows *out, err 
     const part_plan *p = is->p;
     tile t = lay_out(is, out);
     const bool whole = part_is_whole(is->t), predict = p->j->predict;
-    const bool verify = whole && p->j->s->verify && !predict;
+    const bool verify = whole && p->j->s->verify && !predict && !p->j->s->solve;
     repairs aside[VIEW_CHANNELS] = {0};
     void *came[VIEW_CHANNELS] = {NULL};
     bool ok = make_image(&t, e) && (!verify || copy_pixels(came, &t, e));

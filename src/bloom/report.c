@@ -3,8 +3,10 @@
 #include "bloom/part.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 void report_begin(bloom_report *r, double tolerance) {
     *r = (bloom_report){.sum.promise.tolerance = tolerance};
@@ -30,9 +32,25 @@ static void add_promise(bloom_promise *all, const bloom_promise *one) {
     *all = sum;
 }
 
+/* Keeps, of what was solved, the worst. */
+static void add_solved(bloom_solved *all, const bloom_solved *one, bool worse) {
+    const bloom_solved had = *all;
+    if (!one->steps) return;
+    if (worse || !had.steps) *all = *one;
+    all->steps = had.steps > one->steps ? had.steps : one->steps;
+    all->blooms = had.blooms > one->blooms ? had.blooms : one->blooms;
+    all->clipped = had.clipped + one->clipped;
+    all->clip = fmax(had.clip, one->clip);
+    all->reach = fmax(had.reach, one->reach);
+    all->negative = had.negative + one->negative;
+    all->lowest = fmin(had.lowest, one->lowest);
+    all->enough = had.steps ? fmin(had.enough, one->enough) : one->enough;
+}
+
 void account_add(bloom_account *all, const bloom_account *one) {
     const verify_result had = all->verified.found, *more = &one->verified.found;
     add_promise(&all->promise, &one->promise);
+    add_solved(&all->solved, &one->solved, strcmp(all->promise.channel, one->promise.channel) == 0);
     if (one->plan.passes) all->plan = one->plan, all->device = one->device;
     if (one->tiles.channels) all->tiles = one->tiles;
     all->times.upload += one->times.upload;
@@ -52,9 +70,29 @@ void account_add(bloom_account *all, const bloom_account *one) {
     all->bad += one->bad;
 }
 
+/* Says what nobody can know, and what the kernel has too much of. */
+static void note_solved(bloom_report *r, const bloom_solved *s) {
+    if (s->clipped)
+        report_note(r,
+                    "%" PRIu64
+                    " value%s from %g on may have lost light: if that is as much again, its "
+                    "glare matters as far as %.0f pixels away",
+                    s->clipped, s->clipped == 1 ? "" : "s", s->clip, s->reach);
+    if (s->negative)
+        report_note(r,
+                    "%" PRIu64
+                    " value%s below zero, down to %.3g: the kernel has more glare than the "
+                    "lens; by a first estimate an amount of %.3g would leave none",
+                    s->negative, s->negative == 1 ? "" : "s", s->lowest, s->enough);
+    if (s->amount_error > 0)
+        report_note(r, "the black region asks for an amount of %.4g +- %.2g", s->amount,
+                    s->amount_error);
+}
+
 static void add_group(bloom_report *r, const group_made *g) {
     if (!r->groups && g->fit[0]) report_note(r, "%s", g->fit);
     if (g->note[0]) report_note(r, "%s", g->note);
+    note_solved(r, &g->sum.solved);
     account_add(&r->sum, &g->sum);
     if (g->over)
         report_note(r,

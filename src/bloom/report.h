@@ -37,6 +37,22 @@ typedef struct {
     int32_t x, y;
 } bloom_verified;
 
+/* What taking glare away has come to: bloom/solve.h. Of several groups the worst. */
+typedef struct {
+    uint32_t steps, blooms; /* of the series; with those of the residual and of the certificate */
+    double radius, core, tail, ratio;
+    double range, noise; /* in a plan, whose steps are the most for such a range of light; by how
+                            much noise grows in the mean */
+    double bound, value; /* of the worst pixel, the stored type's rounding included */
+    char channel[LEDGER_NAME];
+    int32_t x, y;
+    uint64_t clipped;   /* pixels of the plate that have lost light, from `clip` on, */
+    double clip, reach; /* and how far what they miss may matter, if it is as much as they have */
+    uint64_t negative;  /* pixels below zero, and the lowest; the amount that would leave none */
+    double lowest, enough;
+    double amount, amount_error; /* found by `black`; error 0: given */
+} bloom_solved;
+
 /* What blooming an attempt, a tile, a group, a part or an image has come to. */
 typedef struct {
     bloom_promise promise;
@@ -48,6 +64,7 @@ typedef struct {
     double contract_seconds; /* scan, prediction and verify, if not done during the convolution */
     bool spectrum_cached;
     bloom_verified verified;
+    bloom_solved solved; /* steps 0: nothing was */
     /* There are values beyond halfs, for which --half-overflow float asks for floats, and rows of
      * halfs may have been written: the image has to be made again, as its channels are marked. */
     bool beyond;

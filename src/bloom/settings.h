@@ -16,6 +16,8 @@ typedef enum { NAN_ERROR, NAN_ZERO, NAN_INTERPOLATE } bloom_nan;
 typedef enum { EMIT_GLARE, EMIT_ADDITIVE, EMIT_SOURCE } bloom_emit;
 typedef enum { OVERFLOW_CLAMP, OVERFLOW_FLOAT, OVERFLOW_ERROR } bloom_overflow;
 
+typedef enum { BLOOM_APPLY, BLOOM_DEGLARE } bloom_work;
+
 /* Everything that decides the result. Zeros are the defaults, except where bloom_defaults sets
  * another value. Strings belong to the caller and must outlive the bloom. */
 typedef struct {
@@ -28,9 +30,16 @@ typedef struct {
     double pixel_aspect;  /* of the image, for the kernel's shape; NaN: as it says itself. 0: off */
     double sharpen;       /* 0 .. 1 */
     double core;          /* as kernel_use has it */
-    double tint[3];       /* what the glare of R, G and B is multiplied with; zeros: 1 */
-    double tolerance;     /* 1e-3 */
-    uint32_t verify;      /* number of pixels to recompute directly; 0: none */
+    bloom_work solve;     /* not 0: the result is the image whose bloom is the one that came */
+    bool clamp;           /* of that: pixels below zero become zero */
+    double clip;       /* of that: from here on a pixel of the plate has lost light; NaN: from its
+                          largest value on, if several pixels have it. 0: nowhere */
+    const char *black; /* of that: "X,Y,W,H", a region that was black, from which the amount
+                          follows; NULL: there is none */
+    bool magnitudes;   /* of the kernel's taps beside the middle one alone */
+    double tint[3];    /* what the glare of R, G and B is multiplied with; zeros: 1 */
+    double tolerance;  /* 1e-3 */
+    uint32_t verify;   /* number of pixels to recompute directly; 0: none */
     const char *layers, *exclude;
     bloom_alpha alpha;
     bloom_window window;

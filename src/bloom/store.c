@@ -58,15 +58,21 @@ static void enter_ledger(group_made *made, const view *v, const light *l, const 
          * new values. */
         const scan_channel *in = &l->scanned->channel[c];
         bool half = to[c] == PIXEL_HALF;
-        made->row[c] =
-            (ledger_row){.gained = whole ? in->sum * (tail->sum[tail_kernel(tail, c)] - 1) : 0,
-                         .out = st->sum - (half ? st->over_sum : 0),
-                         .spilled = st->spilled,
-                         .overflow = half ? st->over_sum : 0,
-                         .overflow_pixels = half ? st->over : 0,
-                         .negative = st->negative_sum,
-                         .negative_pixels = st->negative,
-                         .centre = tail->centre[tail_kernel(tail, c)]};
+        /* Where it is solved, the result is what spreads, and becomes the image. Under a mask only
+         * some of the image is made so: the account is then of what changes. */
+        const double more = tail->sum[tail_kernel(tail, c)] - 1,
+                     spread = st->sum + st->negative_sum;
+        const double gained = !v->s->solve ? in->sum * more
+                              : v->all     ? -spread * more
+                                           : spread - v->scanned->channel[c].sum;
+        made->row[c] = (ledger_row){.gained = whole ? gained : 0,
+                                    .out = st->sum - (half ? st->over_sum : 0),
+                                    .spilled = st->spilled,
+                                    .overflow = half ? st->over_sum : 0,
+                                    .overflow_pixels = half ? st->over : 0,
+                                    .negative = st->negative_sum,
+                                    .negative_pixels = st->negative,
+                                    .centre = tail->centre[tail_kernel(tail, c)]};
     }
 }
 

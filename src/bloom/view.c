@@ -18,6 +18,12 @@ plan_planes view_planes(const view *v) {
             p.out = PLAN_FLOATS;
     }
     if (v->doubles[0]) p.out = PLAN_DOUBLES;
+    if (v->s->solve)
+        return (plan_planes){.in = PLAN_FLOATS,
+                             .out = PLAN_FLOATS,
+                             .partly = p.masked,
+                             .masked = p.masked,
+                             .again = true};
     return p;
 }
 

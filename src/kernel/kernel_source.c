@@ -258,18 +258,24 @@ static bool make_or_take(psf *to, const kernel_source *k, const kernel_use *use,
     return ok;
 }
 
-/* Folds the core that is asked for. */
-static bool fold(psf *k, double radius, err *e) {
-    k->core = radius;
-    if (isnan(radius) && !psf_core_radius(&k->core, k, e)) return false;
+/* Folds the core that is asked for, and drops signs where they are not wanted. */
+static bool fold(psf *k, const kernel_use *use, err *e) {
+    k->core = use->core;
+    if (isnan(use->core) && !psf_core_radius(&k->core, k, e)) return false;
     if (k->core > 0) psf_core_fold(k, k->core);
+    const size_t n = (size_t)k->w * k->h * k->channels;
+    for (size_t i = 0; use->magnitudes && i < n; i++) {
+        const bool below = psf_tap(k, i) < 0;
+        if (below) k->tap[i] = -k->tap[i];
+        if (below && k->rest) k->rest[i] = -k->rest[i];
+    }
     return true;
 }
 
 bool kernel_source_psf(psf *to, const kernel_source *k, const kernel_use *use,
                        const kernel_need *need, double full[PSF_CHANNELS], err *e) {
     psf made = {0}, cropped;
-    bool ok = make_or_take(&made, k, use, need, e) && fold(&made, use->core, e) &&
+    bool ok = make_or_take(&made, k, use, need, e) && fold(&made, use, e) &&
               fit_channels(&made, k, need->channels, e);
     for (uint32_t c = 0; ok && full && c < made.channels; c++)
         full[c] = made.scale[c] * made.sum[c];

@@ -47,6 +47,7 @@ typedef struct {
     plan_border border[PLAN_AXES];
     double core; /* taps within this radius stay in their pixel: psf_core.h; 0: none but the middle
                     one. NaN: the radius is psf_core_radius */
+    bool magnitudes; /* taps are taken without their signs */
 } kernel_use;
 
 /* The image that a kernel is needed for. */

@@ -284,6 +284,9 @@ static bool prepare(cli *c, int argc, char **argv, text *out, err *e) {
     for (int twice = 0; ok && !r.help && twice < 2; twice++)
         ok = settings_environment(&c->s, c->cmd->bit, e) && set_flags(&r, &c->s, e) &&
              (twice || !c->s.config || config_load(&c->s, c->s.config, e));
+    if (ok && c->cmd->sets)
+        ok = settings_set(&c->s, option_find("command", c->cmd->bit), c->cmd->sets,
+                          (setting_origin){ORIGIN_FLAG, c->cmd->name}, e);
     ok = ok && (r.help || set_words(&r, c, e));
     settings_settle(&c->s);
     mem_free(r.flag);

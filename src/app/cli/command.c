@@ -31,6 +31,31 @@ const command COMMANDS[] = {
         .run = cmd_apply,
     },
     {
+        .name = "deglare",
+        .bit = FOR_APPLY,
+        .sets = "deglare",
+        .usage = "IN KERNEL -o OUT [options]",
+        .summary = "Take the glare of a lens away from a plate.",
+        .about =
+            "The result is the image whose bloom is the plate: fftbloom RESULT KERNEL --core R -o "
+            "PLATE gives it back. The kernel is that of the lens, and light within --core pixels "
+            "of "
+            "its centre stays where it is (auto). Every pixel is within the tolerance, which the "
+            "run "
+            "proves, or the report says that it is not. A kernel that spreads more light than it "
+            "keeps is refused.\n\nNothing is clamped: pixels below zero say that the kernel has "
+            "more "
+            "glare than the lens. docs/deglare.md has more.",
+        .max_words = 2,
+        .stands_for = {"input", "kernel"},
+        .needs = {"input", "kernel", "output"},
+        .example = {{"Take the glare of a mist filter away.",
+                     "fftbloom deglare plate.exr mist-4 -o clean.exr"},
+                    {"Find how strong it was by a region that was black.",
+                     "fftbloom deglare plate.exr mist-4 -o clean.exr --black 40,900,64,64"}},
+        .run = cmd_apply,
+    },
+    {
         .name = "farm",
         .bit = FOR_APPLY | FOR_FARM,
         .usage = "IN KERNEL -o OUT [--to slurm|openjd|template] [options]",

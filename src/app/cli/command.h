@@ -39,6 +39,7 @@ typedef struct command_action {
 typedef struct {
     const char *name;
     uint32_t bit;        /* of option_users: the options it takes */
+    const char *sets;    /* the value of the option "command"; NULL: as it is given */
     const char *usage;   /* "IN KERNEL -o OUT [options]" */
     const char *summary; /* one line */
     const char *about;   /* paragraphs for the help, with \n\n between; may be NULL */

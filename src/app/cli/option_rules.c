@@ -32,6 +32,8 @@ WHERE(is_png, writes(s, "png"))
 WHERE(is_data, !writes(s, "png") || writes(s, "exr"))
 WHERE(is_of_files,
       !(s->input && strcmp(s->input, "-") == 0) && !(s->output && image_is_stream(s->output)))
+WHERE(deglares, s->bloom.solve)
+WHERE(spreads, !s->bloom.solve)
 WHERE(emits, s->bloom.emit_layer || s->emit_file)
 WHERE(blooms,
       s->bloom.sharpen != 1 || s->bloom.per_layer || emits(s) || s->bloom.window != WINDOW_KEEP)
@@ -52,6 +54,8 @@ const option_rule OPTION_RULES[] = {
     {FOR_ALL, "verbose", is_loud, "with --quiet"},
 
     {FOR_KERNEL, "taps param image plate fade", makes_one, "with --all"},
+    {RUN, "clip clamp black", deglares, "where no glare is taken away; that is 'fftbloom deglare'"},
+    {RUN, "threshold knee emit emit_layer emit_file window", spreads, "where glare is taken away"},
     {RUN, "knee", has_threshold, "without --threshold"},
     {RUN,
      "tint mask threshold knee padding axis normalize kernel_center kernel_scale correlate "

@@ -95,6 +95,24 @@ const option OPTIONS[] = {
      .about = "The kernel k becomes A k + (1 - A) delta, which keeps its sum."},
     {"sharpen", OPTION_SHARPEN, SECTION_LIGHT, FOR_CONFIG, AT(bloom.sharpen), .value = "T",
      .help = "The counterpart of --amount: T is 1 - A."},
+    {"command", OPTION_ENUM, SECTION_LIGHT, IMAGE | FOR_CASE, AT(bloom.solve),
+     .words = WORDS("apply", "deglare"), .preset = "apply", .rank = RANK_EXPERT,
+     .help = "Bloom the image, or take the glare of a lens away from it, as the commands of these "
+             "names do."},
+    {"clip", OPTION_FLOAT, SECTION_LIGHT, IMAGE, AT(bloom.clip), .value = "V", .min = 0,
+     .max = INFINITY, .words = WORDS("auto", "off"), .preset = "auto", .rank = RANK_EXPERT,
+     .help =
+         "deglare: level from which on a pixel of the plate has lost light; auto is its largest "
+         "value, if several pixels have it."},
+    {"clamp", OPTION_BOOL, SECTION_LIGHT, IMAGE, AT(bloom.clamp), .preset = "false",
+     .rank = RANK_EXPERT,
+     .help = "deglare: make pixels zero that come out below zero, where the kernel has more glare "
+             "than the lens."},
+    {"black", OPTION_STRING, SECTION_LIGHT, IMAGE, AT(bloom.black), .value = "X,Y,W,H",
+     .rank = RANK_EXPERT,
+     .help =
+         "deglare: find the amount with which this region, which was black, becomes zero in the "
+         "mean."},
     {"tint", OPTION_TINT, SECTION_LIGHT, IMAGE, AT(bloom.tint), .value = "R,G,B", .min = 0,
      .max = 1000, .preset = "1,1,1",
      .help = "Colour of the glare: what that of red, green and blue is multiplied with.",

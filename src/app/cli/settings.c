@@ -5,6 +5,7 @@
 #include "base/mem.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,7 @@ bool settings_init(settings *s, err *e) {
 }
 
 void settings_settle(settings *s) {
+    if (s->bloom.solve && !settings_given(s, "core", FOR_APPLY)) s->bloom.core = NAN;
     if (s->bloom.window == WINDOW_KEEP || settings_given(s, "padding", FOR_APPLY)) return;
     for (int a = 0; a < PLAN_AXES; a++) s->bloom.border[a] = BORDER_ZERO;
 }

@@ -107,8 +107,9 @@ bool settings_set(settings *s, const struct option *o, const char *value, settin
                   err *e);
 bool settings_set_json(settings *s, const struct option *o, const struct json_value *v,
                        const struct variables *words, bool in_suite, err *e);
-/* Gives --padding its default where that follows from --window: what is thrown out of the image is
- * kept by a larger window, so nothing comes in. Called when all values are set. */
+/* Gives --core its default where glare is taken away, and --padding its where that follows from
+ * --window: what is thrown out of the image is kept by a larger window, so nothing comes in. Called
+ * when all values are set. */
 void settings_settle(settings *s);
 /* Sets the options of the environment that `users` take. */
 bool settings_environment(settings *s, uint32_t users, err *e);

@@ -173,6 +173,41 @@ static void promise_json(const bloom_report *r, json_out *j) {
     json_close(j);
 }
 
+static void solved_json(const bloom_solved *s, json_out *j) {
+    json_sheet(j, "deglare");
+    if (s->blooms) {
+        json_uint(j, "steps", s->steps);
+        json_uint(j, "blooms", s->blooms);
+        add_real(j, "error_bound", s->bound);
+        json_string(j, "channel", s->channel);
+        json_ints(j, "at", (int32_t[]){s->x, s->y}, 2);
+        add_real(j, "is", s->value);
+        json_line(j);
+    } else {
+        json_uint(j, "steps_at_most", s->steps);
+        add_real(j, "range_of_light", s->range);
+        add_real(j, "noise_gain", s->noise);
+        add_real(j, "noise_gain_at_most", 1 / (s->core - s->tail));
+        json_line(j);
+    }
+    add_real(j, "core_radius", s->radius);
+    add_real(j, "core", s->core);
+    add_real(j, "tail", s->tail);
+    add_real(j, "ratio", s->ratio);
+    if (s->blooms) {
+        json_line(j);
+        add_real(j, "amount", s->amount);
+        add_real(j, "amount_error", s->amount_error);
+        json_uint(j, "clipped", s->clipped);
+        add_real(j, "clip", s->clip);
+        add_real(j, "clip_reach", s->reach);
+        json_uint(j, "negative", s->negative);
+        add_real(j, "lowest", s->lowest);
+        add_real(j, "amount_for_none", s->enough);
+    }
+    json_close(j);
+}
+
 static void verified_json(const bloom_report *r, json_out *j) {
     const bloom_verified *v = &r->sum.verified;
     const verify_pixel *p = &v->found.worst;
@@ -211,6 +246,7 @@ static void ledger_json(const ledger_row *row, json_out *j) {
 void describe_result_json(json_out *j, const bloom_report *r) {
     if (r->sum.bad || (r->groups && !j->words)) bad_json(r, j);
     if (r->groups) promise_json(r, j);
+    if (r->sum.solved.steps) solved_json(&r->sum.solved, j);
     if (r->sum.verified.found.pixels) verified_json(r, j);
     if (!r->ledger_rows) return;
     json_list(j, "ledger");

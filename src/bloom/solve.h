@@ -1,0 +1,32 @@
+/* solve.h - takes the glare of a lens away: finds the image x whose bloom is the plate y.
+ *
+ *   y        =  C x + A x          C: what stays of a pixel, the folded core included; A: the tail
+ *   x(n+1)   =  (y - A x(n)) / C   a step: one frame of the engine, joined with y: centre 1 / C,
+ * and gain -1 / C of what the transform makes of x(n) u        =  sum over k of (|A| / C)^k v,    v
+ * = |x(n+1) - x(n)| + what rounding may have added
+ *
+ * The series converges where r = t / C < 1, t being the sum of |A|. v is a bound on the residual of
+ * x(n) over C, and u one on how far x(n) is from the image, for each pixel; its sum is made by
+ * steps as well, joined with v: centre 1, gain 1 / C. docs/math.md, "Taking glare away", proves it.
+ * A group is a whole image here: nothing can be solved in tiles. */
+#ifndef BLOOM_SOLVE_H
+#define BLOOM_SOLVE_H
+
+#include "bloom/attempt.h"
+#include "bloom/group.h"
+
+/* Solves the group for v->size: fills in the outcome, whose planes are floats, and what is told.
+ * v->doubles, where wanted, receive the bound of each pixel. */
+bool solve_run(group_made *to, outcome *o, const view *v, const light *l, err *e);
+/* Finds the amount with which the region of the setting `black` becomes zero in the mean, and gives
+ * the view that amount and the size that goes with it. */
+bool solve_black(group_made *to, view *v, const light *l, err *e);
+
+/* Returns the bytes of the planes that solving takes beside an attempt's. */
+uint64_t solve_bytes(const view *v);
+
+/* Fills in what is known before: core, tail and ratio, how noise grows, and the most steps for the
+ * plate's range of light. Refuses a kernel that cannot be taken away, with what would do. */
+bool solve_foresee(bloom_solved *to, const view *v, err *e);
+
+#endif

@@ -1,0 +1,124 @@
+#!/usr/bin/env bats
+# Glare that is taken away: the round trip, what is told of it, and what is refused.
+
+load files
+
+setup_file() {
+    shared_folder || return 0
+    image in.exr 40x30 float 0.2,0.3,0.1 7,9=20,30,10 30,20=0,0,0 31,20=0,0,0 30,21=0,0,0 31,21=0,0,0
+    image one.exr 1x1 float 1,1,1
+    "$FFTBLOOM" kernel crop mist-4 --taps 21 -o kernel.exr -q
+    "$FFTBLOOM" in.exr kernel.exr --core 2 -o plate.exr -q --device cpu
+    "$FFTBLOOM" in.exr kernel.exr --core 2 --amount 0.6 -o weak.exr -q --device cpu
+}
+
+deglare() { # PLATE OPTIONS...
+    "$FFTBLOOM" deglare "$1" kernel.exr --core 2 -o out.exr --device cpu --report r.json "${@:2}"
+}
+
+solved() { # PYTHON...: conditions on what is told, d
+    holds r.json "${@//d[/f[\"deglare\"][}"
+}
+
+@test "the round trip: away and back, within the tolerance, verified" {
+    deglare plate.exr --verify 50
+    solved 'd["core_radius"] == 2 and 0 < d["ratio"] < 1 and d["error_bound"] > 0' \
+        'd["blooms"] <= 2 * (d["steps"] + f["promise"]["attempts"])' \
+        'f["promise"]["kept"] and f["verify"]["broken"] == 0' \
+        'all(abs(row["gap"]) < 1e-4 for row in f["ledger"])'
+    "$FFTBLOOM" diff out.exr in.exr --fail 1e-4
+    "$FFTBLOOM" out.exr kernel.exr --core 2 -o again.exr --device cpu
+    "$FFTBLOOM" diff again.exr plate.exr --fail 1e-4
+}
+
+@test "a kernel of one tap gives every bit back" {
+    "$FFTBLOOM" deglare in.exr one.exr -o out.exr --device cpu
+    "$FFTBLOOM" diff out.exr in.exr --fail 0
+}
+
+@test "too strong a kernel: pixels below zero are told, and cut off with --clamp" {
+    deglare weak.exr
+    solved 'd["negative"] > 0 and d["lowest"] < 0' '0.4 < d["amount_for_none"] < 0.75'
+    deglare weak.exr --clamp
+    solved 'd["negative"] > 0'
+    "$FFTBLOOM" diff out.exr out.exr --fail 0
+    holds r.json 'all(row["negative"] < 0 for row in f["ledger"])' \
+        'all(abs(row["gap"]) < 1e-4 for row in f["ledger"])'
+}
+
+@test "the amount that a black region tells" {
+    deglare weak.exr --black 30,20,2,2
+    solved 'abs(d["amount"] - 0.6) < 1e-3 and d["amount_error"] >= 0'
+    "$FFTBLOOM" diff out.exr in.exr --fail 1e-2
+    run deglare weak.exr --black 39,29,2,2
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"lies outside the image"* ]]
+    run deglare weak.exr --black 1,2,3
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"four whole numbers"* ]]
+    run deglare in.exr --black 30,20,2,2
+    [ "$status" -eq 65 ]
+    [[ "$output" == *"no glare"* ]]
+}
+
+@test "lamps that are cut off are counted" {
+    image cut.exr 40x30 float 0.2,0.3,0.1 7,9=1,1,1 8,9=1,1,1 20,5=1,1,1
+    deglare cut.exr
+    solved 'd["clipped"] == 9 and d["clip"] == 1 and d["clip_reach"] >= 1'
+    deglare cut.exr --clip off
+    solved 'd["clipped"] == 0'
+    deglare plate.exr
+    solved 'd["clipped"] == 0'
+}
+
+@test "a kernel that spreads more than it keeps is refused, with what would do" {
+    run "$FFTBLOOM" deglare plate.exr kernel.exr --core off -o no.exr --device cpu
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"needs to be below 1"* ]]
+    core=$(grep -oE 'core [0-9]+ or' <<<"$output" | grep -oE '[0-9]+')
+    amount=$(grep -oE 'amount [0-9.]+ would' <<<"$output" | grep -oE '[0-9.]+')
+    "$FFTBLOOM" plan plate.exr kernel.exr --command deglare --core "$core" --device cpu
+    "$FFTBLOOM" plan plate.exr kernel.exr --command deglare --core off --amount "$amount" --device cpu
+    [ ! -e no.exr ]
+}
+
+@test "options that a plate has no use for: 64" {
+    for o in "--threshold 1" "--emit-layer glare" "--window grow"; do
+        run deglare plate.exr $o
+        [ "$status" -eq 64 ]
+        [[ "$output" == *"where glare is taken away"* ]]
+    done
+    run "$FFTBLOOM" in.exr kernel.exr -o out.exr --clamp
+    [ "$status" -eq 64 ]
+    echo '{"command": "deglare", "threshold": 1}' >c.json
+    run "$FFTBLOOM" plate.exr kernel.exr -o out.exr --config c.json
+    [ "$status" -eq 64 ]
+}
+
+@test "a plan: core, tail, ratio, noise and steps" {
+    "$FFTBLOOM" plan plate.exr kernel.exr --command deglare --core 2 --device cpu --json >p.json
+    holds p.json 'd["deglare"]["steps_at_most"] > 3' \
+        '1 < (g := d["deglare"])["noise_gain"] < g["noise_gain_at_most"]' \
+        'abs((g := d["deglare"])["noise_gain_at_most"] * (g["core"] - g["tail"]) - 1) < 1e-9' \
+        'abs((g := d["deglare"])["tail"] / g["core"] - g["ratio"]) < 1e-9'
+}
+
+@test "a plate that does not fit: 75, with both numbers" {
+    image big.exr 3000x2000 half 0.2,0.3,0.1
+    run "$FFTBLOOM" deglare big.exr kernel.exr -o out.exr --device cpu --mem-limit 150MB
+    [ "$status" -eq 75 ]
+    [[ "$output" == *"GB of memory"*"are allowed"* ]]
+}
+
+@test "update knows whether a frame was bloomed or solved, and a suite has the command" {
+    "$FFTBLOOM" plate.exr kernel.exr --core 2 -o u.exr --existing update --device cpu -q
+    "$FFTBLOOM" deglare plate.exr kernel.exr --core 2 -o u.exr --existing update --device cpu --report r.json
+    holds r.json 'f["state"] == "done"'
+    "$FFTBLOOM" deglare plate.exr kernel.exr --core 2 -o u.exr --existing update --device cpu --report r.json
+    holds r.json 'f["state"] != "done"'
+    cat >s.json <<-'S'
+		{"version": 1, "cases": [{"name": "away", "image": "plate.exr", "kernel": "kernel.exr", "reference": "in.exr",
+		            "command": "deglare", "config": {"core": 2}, "fail": 1e-3}]}
+	S
+    "$FFTBLOOM" check s.json --device cpu
+}
