@@ -117,8 +117,8 @@ solved() { # PYTHON...: conditions on what is told, d
     "$FFTBLOOM" deglare plate.exr kernel.exr --core 2 -o u.exr --existing update --device cpu --report r.json
     holds r.json 'f["state"] != "done"'
     cat >s.json <<-'S'
-		{"version": 1, "cases": [{"name": "away", "image": "plate.exr", "kernel": "kernel.exr", "reference": "in.exr",
-		            "command": "deglare", "config": {"core": 2}, "fail": 1e-3}]}
+		{"version": 1, "cases": [{"name": "away", "reference": "in.exr",
+		            "command": "deglare", "config": {"input": "plate.exr", "kernel": "kernel.exr", "core": 2}, "fail": 1e-3}]}
 	S
     "$FFTBLOOM" check s.json --device cpu
 }

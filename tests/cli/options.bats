@@ -36,10 +36,10 @@ value() { # WANT NAME ARGUMENTS...
     done
     run "$FFTBLOOM" help apply
     [[ "$output" == *"The options that matter most:"*"--amount"*"Layers and pixels:"*"For experts:"*"--tolerance"* ]]
-    [ "$(grep -cE '^ +(-., )?--' <<<"$output")" -le 60 ] # with --help
+    [ "$(grep -cE '^ +(-., )?--' <<<"$output")" -le 65 ] # with --help
     for o in padding --padding; do
         says 0 "mirrored" help $o
-        [[ "$(tr -s ' \n' ' ' <<<"$output")" == *"--padding zero|"*"the default is mirror; for apply, farm, plan, bench. " ]]
+        [[ "$(tr -s ' \n' ' ' <<<"$output")" == *"--padding zero|"*"the default is mirror; for apply, deglare, farm, plan, bench. " ]]
     done
     says 0 "75          Temporary failure" help exit
 }
@@ -170,7 +170,7 @@ T
 64 | apply takes no option --amunt; did you mean --amount? | $a --amunt 1
 64 | write --param blades=VALUE | kernel make star --blades 7
 64 | apply takes no option --rotate; see 'fftbloom help apply' | $a --rotate 15
-64 | bench takes no option --layers; it is for apply, farm, plan, info | bench --layers rgba
+64 | bench takes no option --layers; it is for apply, deglare, farm, plan, info | bench --layers rgba
 T
 }
 
