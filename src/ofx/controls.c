@@ -57,7 +57,8 @@ typedef struct {
     int count;
 } control;
 
-#define CHOICES(list) .choices = list, .count = sizeof list / sizeof list[0]
+#define NUMBER(is, least, most, far) .preset = is, .min = least, .max = most, .shown = far
+#define CHOICES(list)                .choices = list, .count = sizeof list / sizeof list[0]
 
 enum {
     K_KERNEL,
@@ -83,29 +84,31 @@ static const control CONTROL[K_COUNT] = {
                   CHOICES(KERNEL)},
     [K_FILE] = {"kernelFile", "Kernel file", OFX_TYPE_STRING,
                 "An image of a point of light (EXR, PFM, HDR or PNG), a recipe (JSON) or a "
-                ".spectrum file, where Kernel says so."},
+                ".spectrum file, where Kernel says so.",
+                .preset = 0},
     [K_AMOUNT] = {"amount", "Amount", OFX_TYPE_DOUBLE,
-                  "The share of the light that the kernel spreads. 1 is the lens itself.", 1, 0, 1,
-                  1},
+                  "The share of the light that the kernel spreads. 1 is the lens itself.",
+                  NUMBER(1, 0, 1, 1)},
     [K_SIZE] = {"size", "Size", OFX_TYPE_DOUBLE,
                 "The size of the kernel. 1 is one tap of it for each pixel of a full frame; "
                 "proxies follow.",
-                1, 0.02, 50, 4},
-    [K_TURN] = {"turn", "Turn", OFX_TYPE_DOUBLE, "Turns the kernel clockwise, in degrees.", 0, -360,
-                360, 180},
-    [K_TINT] = {"tint", "Tint", OFX_TYPE_RGB, "Colours the glare.", 1, 0, 1000, 1},
+                NUMBER(1, 0.02, 50, 4)},
+    [K_TURN] = {"turn", "Turn", OFX_TYPE_DOUBLE, "Turns the kernel clockwise, in degrees.",
+                NUMBER(0, -360, 360, 180)},
+    [K_TINT] = {"tint", "Tint", OFX_TYPE_RGB, "Colours the glare.", NUMBER(1, 0, 1000, 1)},
     [K_THRESHOLD] = {"threshold", "Threshold", OFX_TYPE_DOUBLE,
-                     "Only light above this value glares. 0: all light does, as in a lens.", 0, 0,
-                     1e6, 4},
-    [K_KNEE] = {"knee", "Knee", OFX_TYPE_DOUBLE, "How softly the threshold begins.", 0, 0, 1e6, 1},
+                     "Only light above this value glares. 0: all light does, as in a lens.",
+                     NUMBER(0, 0, 1e6, 4)},
+    [K_KNEE] = {"knee", "Knee", OFX_TYPE_DOUBLE, "How softly the threshold begins.",
+                NUMBER(0, 0, 1e6, 1)},
     [K_PADDING] = {"padding", "Padding", OFX_TYPE_CHOICE, "What is beyond the frame.", 0,
                    CHOICES(PADDING)},
     [K_GROW] = {"grow", "Grow", OFX_TYPE_BOOLEAN,
-                "Keeps the glare that falls beyond the frame; padding is black then.", 0},
+                "Keeps the glare that falls beyond the frame; padding is black then.", .preset = 0},
     [K_ALPHA] = {"spreadAlpha", "Spread alpha", OFX_TYPE_BOOLEAN,
                  "Spreads alpha as light is. Otherwise alpha stays as it is, and glare over "
                  "nothing is added to what lies behind.",
-                 0},
+                 .preset = 0},
     [K_SHOW] = {"show", "Show", OFX_TYPE_CHOICE,
                 "The result, the light that the kernel moves, or the light that it is given.", 0,
                 CHOICES(SHOW)},
