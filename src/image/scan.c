@@ -51,10 +51,10 @@ double scan_median(const uint64_t *count) {
 
 /* There are four tables in turn, so that neighbours of one magnitude do not wait for each other's
  * count; [1]: below zero. Samples that are not finite fall behind the last bin. */
-enum { TABLES = 4, ALL_BINS = 2048, HALF_BINS = 512 };
+enum { TABLES = 4, ALL_BINS = 2048 };
 
 typedef struct {
-    uint32_t count[TABLES][2][ALL_BINS], half[TABLES][HALF_BINS];
+    uint32_t count[TABLES][2][ALL_BINS];
 } bins;
 
 typedef struct {
@@ -88,10 +88,6 @@ typedef struct {
     bool careful; /* samples may be bad, or their squares no floats */
     totals totals;
 } scanner;
-
-static bool counted_as_halfs(const scanner *k, uint32_t c) {
-    return k->j->r->type[c] == PIXEL_HALF && !k->j->r->change && !k->careful;
-}
 
 /* Adds up samples of any size. Each goes to the sum of its lane, on every processor. */
 static void add_up(totals *to, const float *v, uint32_t n) {
@@ -169,45 +165,6 @@ static void count_bins(bins *p, const float *v, uint32_t n) {
     }
 }
 
-/* Counts halfs by their sign, exponent and three bits of the mantissa: in tables of 2 KB, which
- * stay in the cache. */
-static void count_halfs(bins *p, const uint16_t *v, uint32_t n) {
-    uint32_t i = 0, *a = p->half[0], *b = p->half[1], *c = p->half[2], *d = p->half[3];
-    for (; i + TABLES <= n; i += TABLES) {
-        uint64_t four;
-        memcpy(&four, v + i, sizeof four);
-        a[four << 48 >> 55]++;
-        b[four << 32 >> 55]++;
-        c[four << 16 >> 55]++;
-        d[four >> 55]++;
-    }
-    for (; i < n; i++) a[v[i] >> 7]++;
-}
-
-/* Enters the counts of n halfs among those of floats, whose bins are finer below 2^-14: such halfs
- * are looked at again, but for zeros. */
-static void enter_halfs(bins *p, const uint16_t *v, size_t n) {
-    enum { SIGN = HALF_BINS / 2, FAINT = 8, REBIASED = (127 - 15) << 3 };
-    uint32_t faint = 0, zeros = 0, below = 0;
-    for (uint32_t i = 0; i < HALF_BINS; i++) {
-        uint32_t all = 0, size = i % SIGN;
-        for (int k = 0; k < TABLES; k++) all += p->half[k][i];
-        if (size < FAINT)
-            faint += all;
-        else
-            p->count[0][i / SIGN][size + REBIASED] += all;
-    }
-    for (size_t i = 0; faint && i < n; i++) {
-        zeros += !(v[i] << 1 & 0xffff);
-        below += v[i] == 0x8000;
-    }
-    p->count[0][0][0] += zeros - below;
-    p->count[0][1][0] += below;
-    for (size_t i = 0; faint > zeros && i < n; i++)
-        if (!(v[i] & 0x7c00) && v[i] << 1 & 0xffff)
-            p->count[0][v[i] >> 15][scan_bin(half_to_float(v[i]))]++;
-}
-
 /* Scans n samples from `at` on, which lie in one row. */
 static void scan_span(scanner *k, scan_bad at, uint32_t n) {
     const job *j = k->j;
@@ -235,10 +192,7 @@ static void scan_span(scanner *k, scan_bad at, uint32_t n) {
             own[i] = 0;
         }
     }
-    if (counted_as_halfs(k, c))
-        count_halfs(p->bins, (const uint16_t *)r->plane[c] + first, n);
-    else
-        count_bins(p->bins, v, n);
+    count_bins(p->bins, v, n);
     (k->careful ? add_up : add_up_floats)(&k->totals, v, n);
 }
 
@@ -246,20 +200,17 @@ static void scan_span(scanner *k, scan_bad at, uint32_t n) {
  * lost: the piece must then be done again, with care. */
 static bool scan_rows(const job *j, piece *p, size_t index, bool careful) {
     const scan_request *r = j->r;
-    uint32_t c = (uint32_t)(index / j->pieces), from = (uint32_t)(index % j->pieces) * j->rows;
-    uint32_t end = min_u32(r->h, from + j->rows);
+    uint32_t c = (uint32_t)(index / j->pieces), y = (uint32_t)(index % j->pieces) * j->rows;
+    uint32_t end = min_u32(r->h, y + j->rows);
     vec8f zero = {0};
     scanner k = {
         j, p, careful, {.least = zero + (float)INFINITY, .greatest = zero - (float)INFINITY}};
     bins *tables = p->bins;
     memset(tables, 0, sizeof *tables);
     *p = (piece){.bins = tables, .least = INFINITY, .greatest = -INFINITY};
-    for (uint32_t y = from; y < end; y++)
+    for (; y < end; y++)
         for (uint32_t x = 0; x < r->w; x += SPAN)
             scan_span(&k, (scan_bad){c, x, y, 0}, min_u32(SPAN, r->w - x));
-    if (counted_as_halfs(&k, c))
-        enter_halfs(tables, (const uint16_t *)r->plane[c] + (size_t)from * r->w,
-                    (size_t)(end - from) * r->w);
     const totals *t = &k.totals;
     p->sum = (t->sum[0] + t->sum[1]) + (t->sum[2] + t->sum[3]);
     p->squares = (t->squares[0] + t->squares[1]) + (t->squares[2] + t->squares[3]);

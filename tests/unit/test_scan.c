@@ -107,29 +107,6 @@ TEST(sums_match_plain_loops) {
     }
 }
 
-/* All finite halfs, zeros of both signs and denormals among them, in more than one piece. */
-TEST(halfs_are_counted_as_the_floats_that_they_are) {
-    enum { SIDE = 256 };
-    static uint16_t halfs[SIDE * SIDE];
-    static float floats[SIDE * SIDE];
-    for (int i = 0; i < SIDE * SIDE; i++) {
-        halfs[i] = (uint16_t)((i & 0x7c00) == 0x7c00 ? i & 0x8000 : i);
-        floats[i] = half_to_float(halfs[i]);
-    }
-    const void *list[] = {halfs, floats};
-    const pixel_type type[] = {PIXEL_HALF, PIXEL_FLOAT};
-    const uint32_t widths[] = {SIDE, 13};
-    for (size_t i = 0; i < COUNT(widths); i++) {
-        uint32_t w = widths[i];
-        scan_request r = {.w = w, .h = SIDE * SIDE / w, .channels = 2, .plane = list, .type = type};
-        OWN(scan) s = scan_of(&r, make_threads());
-        const scan_channel *a = &s.channel[0], *b = &s.channel[1];
-        assert_memory_equal(a->count, b->count, SCAN_BINS * sizeof *a->count);
-        assert_memory_equal(a->below, b->below, SCAN_BINS * sizeof *a->below);
-        assert_true(a->sum == b->sum && a->least == b->least && a->greatest == b->greatest);
-    }
-}
-
 TEST(bins_and_median) {
     static const float V[] = {0, 1e-40f, 1e-30f, 0.1f, 1, 1.2f, 65504, 3.4e38f, -5};
     for (size_t i = 0; i < COUNT(V); i++) {
