@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Makes docs/gallery.md, the README's pictures, the gallery's and those of docs/look.md: docs_gallery.py PROGRAM
+"""Makes docs/gallery.md, the README's pictures, the gallery's and those of docs/look.md and docs/deglare.md: docs_gallery.py PROGRAM
 
 Of each shipped kernel: the street at night that it blooms, a part of it pixel by pixel, what it
 makes of a white lamp, and its light by distance. The order and the sentences come from
@@ -122,19 +122,19 @@ def sheet(names):
     ffmpeg([f"out/{name}-half.png" for name, _, _ in cells], ";".join(graph), f"{FOLDER}/sheet.webp", 82)
 
 
-def look():
-    """The pictures of docs/look.md, by its own commands."""
+def look(name, heading):
+    """The pictures of a page, by the commands that stand below a heading of it; other files stay in out/."""
     os.makedirs("docs/images/look", exist_ok=True)
-    with open("docs/look.md", encoding="utf-8") as page:
-        commands = [line.split() for line in page if line.startswith("    ")]
+    with open(name, encoding="utf-8") as page:
+        commands = [line.split() for line in page.read().split(heading, 1)[1].splitlines() if line.startswith("    ")]
     for name, *arguments in commands:
         if name != "fftbloom":
             subprocess.run([name, *arguments], check=True)
             continue
-        picture = arguments[arguments.index("-o") + 1]
-        arguments[arguments.index("-o") + 1] = f"out/{picture}"
-        run(*arguments)
-        ffmpeg([f"out/{picture}"], "scale=960:-1:flags=area", f"docs/images/look/{picture[:-4]}.webp", 80)
+        made = arguments[arguments.index("-o") + 1]
+        run(*[f"out/{a}" if a == made or os.path.exists(f"out/{a}") else a for a in arguments])
+        if made.endswith(".png"):
+            ffmpeg([f"out/{made}"], "scale=960:-1:flags=area", f"docs/images/look/{made[:-4]}.webp", 80)
 
 
 def main():
@@ -165,7 +165,8 @@ def main():
             f"| ![profile]({relative}-profile.svg) |\n|---|---|---|\n"
         )
     sheet(names)
-    look()
+    look("docs/look.md", "#")
+    look("docs/deglare.md", "## On a plate")
     # The README's picture: one frame, which is as it came up to the middle of the sun.
     run(SHORE, "-k", "sunstar", "-o", "out/after.png", "--amount", "50%", "--before", "out/before.png", "--exposure", "0")
     line = f"drawbox=x={SPLIT - 1}:y=0:w=2:h=ih:color=white@0.7:t=fill"
