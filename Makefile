@@ -141,7 +141,7 @@ $(if $(wildcard shaders.inc),,$(BUILD)/shaders/all.inc) $(BUILD)/tests/lab/shade
 # --- pages: HTML, its style and its script, as numbers that C includes ---------------------------
 PAGES := $(patsubst src/%,$(BUILD)/%.inc,$(wildcard src/pages/*)) $(BUILD)/pages/LICENSE.inc
 $(BUILD)/pages/LICENSE.inc: LICENSE
-$(BUILD)/pages/%.inc: src/pages/%
+$(filter-out %/LICENSE.inc,$(PAGES)): $(BUILD)/pages/%.inc: src/pages/%
 $(PAGES):
 	@mkdir -p $(@D)
 	$(call say,PAGE,$<)
