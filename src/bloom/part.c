@@ -351,7 +351,7 @@ static bool bloom_bands(part_made *all, bands *b, sampler *sampled, const part_m
         b->out.rows = end - row;
         ok = bloom_band(b, all, seen, sampled, e);
         if (ok) {
-            ok = p->j->predict || hand_on(b, e);
+            ok = (!whole || part_verify_alphas(sampled, p, e)) && (p->j->predict || hand_on(b, e));
             done += end - row;
             continue;
         }

@@ -131,17 +131,22 @@ static uint32_t judge(bloom_verified *to, const sampler_pixel *is, const kernels
     return count;
 }
 
-bool part_verify(bloom_verified *to, sampler *s, const part_plan *p, bool read,
-                 const pixel_type *type, const part_measured *seen, err *e) {
-    kernels k = {0};
-    if (!s->count) return true;
+bool part_verify_alphas(sampler *s, const part_plan *p, err *e) {
     bool ok = true;
-    for (int i = 0; ok && i < p->m.groups; i++) {
+    for (int i = 0; ok && s->count && i < p->m.groups; i++) {
         const part_group *g = &p->group[i];
         bool stays = g->coded && g->alpha >= 0 && g->count == (uint32_t)g->group->channels;
         ok = !stays || read_alphas(s, p, g, e);
     }
-    ok = ok && make_kernels(&k, p, e) && (!read || read_all(s, &k, seen, e));
+    return ok;
+}
+
+bool part_verify(bloom_verified *to, sampler *s, const part_plan *p, bool read,
+                 const pixel_type *type, const part_measured *seen, err *e) {
+    kernels k = {0};
+    if (!s->count) return true;
+    bool ok = (!read || part_verify_alphas(s, p, e)) && make_kernels(&k, p, e) &&
+              (!read || read_all(s, &k, seen, e));
     for (size_t i = 0; ok && i < s->count;) i += judge(to, &s->pixel[i], &k, type, seen->dark);
     const verify_pixel *worst = &to->found.worst;
     to->x = p->p->data.x0 + (int32_t)worst->x;

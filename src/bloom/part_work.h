@@ -158,8 +158,11 @@ bool part_tile_bloom(group_made *made, const part_tile *t, part_rows *out, err *
  */
 bool part_verify_came(sampler *s, const part_plan *p, uint32_t group, void *const came[],
                       const float *mask, bool cpu, err *e);
-/* Judges the pixels. read: their light was not added yet; the part is read once more. type: of each
- * channel of the list. */
+/* Reads the alphas by which the pixels' colours are coded, from the part as it came: before a part
+ * that is held is handed on. */
+bool part_verify_alphas(sampler *s, const part_plan *p, err *e);
+/* Judges the pixels. read: their light and alphas were not added yet; the part is read once more.
+ * type: of each channel of the list. */
 bool part_verify(bloom_verified *to, sampler *s, const part_plan *p, bool read,
                  const pixel_type *type, const part_measured *seen, err *e);
 
