@@ -321,16 +321,18 @@ static size_t sheet_words(sheet_look *look, size_t most, const sheet *s, char *w
         snprintf(look[n].name, sizeof look[n].name, "%.*s", path_stem(base), base);
         n++;
     }
-    for (int i = 1; n == 1 && i < SHEET_SIZES * SHEET_TINTS; i++) {
+    if (n != 1) return n;
+    const sheet_look first = look[0];
+    for (int i = 1; i < SHEET_SIZES * SHEET_TINTS; i++) {
         const int of = i / SHEET_TINTS, tint = i % SHEET_TINTS;
         char size[32] = "";
-        look[i] = look[0];
+        look[i] = first;
         look[i].size = SHEET_SIZE[of], look[i].tint = SHEET_TINT[tint].tint;
         if (of) snprintf(size, sizeof size, "-%g", SHEET_SIZE[of]);
-        snprintf(look[i].name, sizeof look[i].name, "%.60s%s%s%s", look[0].name, size,
+        snprintf(look[i].name, sizeof look[i].name, "%.60s%s%s%s", first.name, size,
                  tint ? "-" : "", SHEET_TINT[tint].name);
     }
-    return n == 1 ? SHEET_SIZES * SHEET_TINTS : n;
+    return SHEET_SIZES * SHEET_TINTS;
 }
 
 static int sheet_make(cli *c, text *words, err *e) {
