@@ -145,7 +145,11 @@ static void begin(const bloom *b, bloom_report *r) {
             "the tolerance holds for the image; layer '%s' has the same absolute errors, which "
             "may be more than that of its own, darker pixels",
             b->s.emit_layer);
-    if (b->s.mask) report_note(r, "only light within the mask '%.200s' is spread", b->s.mask);
+    if (b->s.mask)
+        report_note(r,
+                    b->s.solve ? "glare is taken away within the mask '%.200s' alone"
+                               : "only light within the mask '%.200s' is spread",
+                    b->s.mask);
 }
 
 /* Refuses the result if --verify found the promise broken. The image is done all the same. */

@@ -234,6 +234,7 @@ bool session_take(session_lease *l, session *s, const session_want *want, err *e
 
 bool session_give(session *s, session_lease *l, bool failed, const err *why) {
     device_give(s->devices, &l->at, failed);
+    l->at = (device_lease){0};
     bool again = failed && cpu_stands_in(s, l->device.class);
     if (again) fall_back(s, l, &l->device, why);
     return again;

@@ -13,22 +13,22 @@
 
 /* --- the work in hand ------------------------------------------------------------------------- */
 
-/* Of a block of pixels, or of a channel. */
+/* What is found in a block of pixels, or in a channel. */
 typedef struct {
-    double worst,
-        noise; /* the largest error, and the largest rounding, in parts of what is allowed */
-    size_t at; /* where the former is; */
-    double bound, value; /* it, with the rounding of the stored type; the pixel */
-    uint64_t negative;
-    double lowest, below, enough; /* below: the sum; enough: the least amount, as a part of ours */
+    double worst, noise; /* the largest error and rounding, in parts of what is allowed */
+    size_t at;           /* the pixel of `worst` */
+    double bound, value; /* of that pixel: its error with the rounding of the stored type; itself */
+    uint64_t negative;   /* pixels below zero */
+    double lowest, below; /* of those: the least, and the sum */
+    double enough;        /* the amount, as a part of ours, with which none is below zero */
     join_stats made;
 } found;
 
 typedef struct {
     const view *v;
-    attempt_sources plate; /* floats */
-    float *x[VIEW_CHANNELS], *next[VIEW_CHANNELS],
-        *sum[VIEW_CHANNELS]; /* sum: of the certificate */
+    attempt_sources plate;                         /* floats */
+    float *x[VIEW_CHANNELS], *next[VIEW_CHANNELS]; /* x(n) and x(n + 1) */
+    float *sum[VIEW_CHANNELS];                     /* u */
     session_lease lease;
     plan_precision precision;
     bloom_account spent;              /* times */
@@ -37,9 +37,9 @@ typedef struct {
     double spilled[VIEW_CHANNELS];    /* before anything is cut off */
     bool cut;                         /* pixels below zero become zero */
     bool exact[VIEW_CHANNELS];        /* a step rounds nothing */
-    double floor[VIEW_CHANNELS], more[VIEW_CHANNELS]; /* rounding of a step; of the certificate, and
-                                                         the terms that it leaves out */
-    found *block;                                     /* of each block of each channel */
+    double floor[VIEW_CHANNELS];      /* rounding of a step */
+    double more[VIEW_CHANNELS];       /* rounding of u, and the terms that u leaves out */
+    found *block;                     /* of each block of each channel */
     size_t blocks;
 } solving;
 
@@ -182,7 +182,9 @@ static bool take(solving *s, session *of, const kernel_at *size, err *e) {
     return host_ask(0.1, e) && session_take(&s->lease, of, &want, e);
 }
 
+/* Gives the engine back, if there is one in hand. */
 static void give(solving *s, session *of, bool failed, const err *why) {
+    if (!s->lease.at.engine) return;
     s->again |= session_give(of, &s->lease, failed, why);
 }
 
@@ -290,7 +292,7 @@ static bool iterate(uint32_t *steps, found last[VIEW_CHANNELS], solving *s, doub
 
 /* --- the certificate -------------------------------------------------------------------------- */
 
-/* Sums u in s->sum, by at most so many steps with |A|. */
+/* Sums u in s->sum, by at most `most` steps with |A|. */
 static bool certify(solving *s, uint32_t most, err *e) {
     const view *v = s->v;
     bloom_settings signless = *v->s;
@@ -330,11 +332,10 @@ static bool certify(solving *s, uint32_t most, err *e) {
         s->more[c] = top > 0 ? pow(r, steps + 1) / (1 - r) * top + rounding : 0;
     }
     if (other) {
-        if (s->lease.at.engine) give(s, other, !ok && e->code != ERR_CANCELLED, e);
+        give(s, other, !ok && e->code != ERR_CANCELLED, e);
         kernel_sizes_give(session_sizes(other), size);
         session_rest(other);
         session_close(&other);
-        s->lease.at = (device_lease){0};
     }
     scan_free(&seen);
     return ok;
@@ -347,7 +348,8 @@ static bool certify(solving *s, uint32_t most, err *e) {
 typedef struct {
     uint32_t channel;
     size_t at;
-    double want, got, part; /* got: its bloom; part: of the residual in what was reckoned with */
+    double want, got; /* the plate, and what the bloom of x should equal it with */
+    double part;      /* of the residual in what was reckoned with */
 } summed;
 
 typedef struct {
@@ -370,13 +372,15 @@ static bool sum_pixel(void *ctx, size_t index, int worker, err *e) {
     definition_pixel is = {.x = (uint32_t)(p->at % w), .y = (uint32_t)(p->at / w)};
     (void)worker;
     if (!definition_add(&is, &rows, &kernel, c, e)) return false;
-    p->got = definition_value(&is, &gain);
     p->want = (double)plate_at(s, c, p->at);
-    const double core = solve_core_of(k, c),
-                 off = fabs(p->got - p->want) * mask_at(s, p->at) / core;
+    /* Under a mask m, a step is x(n+1) = (1 - m) y + m (y - A x(n)) / C. */
+    const double core = solve_core_of(k, c), m = mask_at(s, p->at),
+                 off = (1 - m) * ((double)s->x[c][p->at] - p->want) +
+                       m * (definition_value(&is, &gain) - p->want) / core;
+    p->got = p->want + core * off;
     const double most = (double)s->next[c][p->at] +
                         definition_rounding(&is, &k->kernel, &gain) / core;
-    p->part = off > most ? off / most : 0;
+    p->part = fabs(off) > most ? fabs(off) / most : 0;
     return true;
 }
 
@@ -521,14 +525,13 @@ static bool solve_once(found last[VIEW_CHANNELS], solving *s, err *e) {
         found before[VIEW_CHANNELS];
         err why = {0};
         uint32_t steps = 0;
-        s->lease.at = (device_lease){0};
         if (!take(s, v->session, v->size, e)) return false;
         s->attempts++;
         bool ok = iterate(&steps, before, s, target, &why);
         s->steps += steps;
         const double reached = worst_of(before, v->channels, false);
         ok = ok && certify(s, steps + 1, &why);
-        if (s->lease.at.engine) give(s, v->session, !ok && why.code != ERR_CANCELLED, &why);
+        give(s, v->session, !ok && why.code != ERR_CANCELLED, &why);
         if (!ok) *e = why;
         if (!ok || !go_through(last, s, judge, e)) return false;
         const double worst = worst_of(last, v->channels, false);

@@ -1,13 +1,16 @@
 /* solve.h - takes the glare of a lens away: finds the image x whose bloom is the plate y.
  *
- *   y        =  C x + A x          C: what stays of a pixel, the folded core included; A: the tail
- *   x(n+1)   =  (y - A x(n)) / C   a step: one frame of the engine, joined with y: centre 1 / C,
- * and gain -1 / C of what the transform makes of x(n) u        =  sum over k of (|A| / C)^k v,    v
- * = |x(n+1) - x(n)| + what rounding may have added
+ *     y      =  C x + A x             C: what stays of a pixel, the folded core included; A: the
+ * tail x(n+1) =  (y - A x(n)) / C u      =  sum over k of (|A| / C)^k v
  *
- * The series converges where r = t / C < 1, t being the sum of |A|. v is a bound on the residual of
- * x(n) over C, and u one on how far x(n) is from the image, for each pixel; its sum is made by
- * steps as well, joined with v: centre 1, gain 1 / C. docs/math.md, "Taking glare away", proves it.
+ * A step makes x(n+1). It is one frame of the engine that is joined with y: the centre is 1 / C,
+ * and the gain of what the transform makes of x(n) is -1 / C. The series converges where r = t / C
+ * < 1; t is the sum of |A|.
+ *
+ * v is |x(n+1) - x(n)| and what rounding may have added: a bound on the residual of x(n) over C. u
+ * bounds how far each pixel of x(n) is from the image. Its sum is made by steps as well, which are
+ * joined with v: centre 1, gain 1 / C. docs/math.md, "Taking glare away", proves it.
+ *
  * A group is a whole image here: nothing can be solved in tiles. */
 #ifndef BLOOM_SOLVE_H
 #define BLOOM_SOLVE_H

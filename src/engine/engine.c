@@ -47,7 +47,7 @@ engine *engine_open(const engine_device *d, par *threads, const char *cache_dir,
 
 void engine_libraries(void) {
     err ignored = {0};
-    ENGINE_KIND_GPU.library(&ignored);
+    ENGINE_KIND_GPU.loader(&ignored);
 }
 
 bool engine_open_ahead(const engine_device *d, err *e) {

@@ -116,7 +116,7 @@ typedef struct {
     uint32_t (*devices)(engine_device *to, uint32_t room);
     engine *(*open)(const engine_device *d, par *threads, const char *cache_dir, err *e);
     /* Opens the library that drives the devices; NULL: there is none. */
-    bool (*library)(err *e);
+    bool (*loader)(err *e);
     /* engine_open_ahead; NULL: nothing is to be done. */
     bool (*ahead)(const engine_device *d, err *e);
     /* Frees what is kept for the next device that is opened; NULL: nothing is. */

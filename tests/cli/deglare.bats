@@ -36,6 +36,16 @@ solved() { # PYTHON...: conditions on what is told, d
     "$FFTBLOOM" diff out.exr in.exr --fail 0
 }
 
+@test "under a mask: the plate outside, a part of the step at its rim, verified; a lamp outside counts" {
+    image m.exr 40x30 float 0.2,0.3,0.1,0 7,9=20,30,10,0 20,15=0.1,0.1,0.1,1 21,15=0.1,0.1,0.1,0.3 names=R,G,B,m
+    for device in cpu software; do
+        has $device || continue
+        "$FFTBLOOM" deglare m.exr kernel.exr --core 2 --mask m -o masked.exr --verify 200 --device $device --report r.json
+        holds r.json 'f["promise"]["kept"] and f["verify"]["broken"] == 0 and f["verify"]["pixels"] == 200'
+        [ "$(python3 "$FFTBLOOM_ROOT/tests/cli/image.py" pixel masked.exr 7 9 R)" = 20 ]
+    done
+}
+
 @test "too strong a kernel: pixels below zero are told, and cut off with --clamp" {
     deglare weak.exr
     solved 'd["negative"] > 0 and d["lowest"] < 0' '0.4 < d["amount_for_none"] < 0.75'
@@ -88,6 +98,14 @@ solved() { # PYTHON...: conditions on what is told, d
         [ "$status" -eq 64 ]
         [[ "$output" == *"where glare is taken away"* ]]
     done
+    for o in "--clip 3" --clamp "--black 1,1,2,2" "--core 2"; do
+        run "$FFTBLOOM" deglare plate.exr kernel.exr -o out.exr --amount 0 $o
+        [ "$status" -eq 64 ]
+        [[ "$output" == "fftbloom: error: ${o% *} has no effect with --amount 0"* ]]
+    done
+    run deglare plate.exr --amount 0.5 --black 1,1,2,2
+    [ "$status" -eq 64 ]
+    [[ "$output" == *"--amount has no effect with --black, which finds the amount"* ]]
     run "$FFTBLOOM" in.exr kernel.exr -o out.exr --clamp
     [ "$status" -eq 64 ]
     echo '{"command": "deglare", "threshold": 1}' >c.json

@@ -26,18 +26,19 @@ typedef struct {
     plan_border border[PLAN_AXES];
 } system_of;
 
-/* Solves (core + tail) x = y by elimination with pivots. */
-static void dense(double *x, const system_of *s, const double *y) {
+/* Solves x = (1 - mask) y + mask (y - tail x) / core by elimination with pivots. */
+static void dense(double *x, const system_of *s, const double *y, const float *mask) {
     const int n = s->w * s->h;
     static double m[MOST][MOST + 1];
     memset(m, 0, sizeof m);
     for (int p = 0; p < n; p++) {
-        m[p][p] += s->core;
-        m[p][n] = y[p];
+        const double part = (double)mask[p];
+        m[p][p] += 1;
+        m[p][n] = part < 1 ? (1 - part) * y[p] + part * y[p] / s->core : y[p] / s->core;
         for (int q = 0; q < s->kw * s->kh; q++) {
             const int i = shown(s->border[PLAN_X], s->w, p % s->w - (q % s->kw - s->kw / 2)),
                       j = shown(s->border[PLAN_Y], s->h, p / s->w - (q / s->kw - s->kh / 2));
-            if (i >= 0 && j >= 0) m[p][j * s->w + i] += s->tap[q];
+            if (i >= 0 && j >= 0) m[p][j * s->w + i] += part * s->tap[q] / s->core;
         }
     }
     for (int k = 0; k < n; k++) {
@@ -66,12 +67,13 @@ static void dense(double *x, const system_of *s, const double *y) {
 typedef struct {
     uint64_t seed;
     int w, h, kw, kh, channels;
-    bool half, signs, colour;
+    bool half, signs, colour, masked;
     double radius, amount;
     float tap[3][KERNEL * KERNEL];
     bloom_settings s;
     system_of system[3];
     const char *kernel;
+    float mask[MOST];
 } trial;
 
 /* Makes a kernel whose ratio is `ratio` in its strongest channel: taps by chance beyond the radius,
@@ -153,6 +155,10 @@ static trial make_trial(uint64_t number) {
     t.s.border[PLAN_X] = (plan_border)make_below(seed, BORDERS);
     t.s.border[PLAN_Y] = (plan_border)make_below(seed, BORDERS);
     make_kernel(&t, 0.02 + 0.96 * make_chance(seed));
+    t.masked = make_below(seed, 4) == 0;
+    if (t.masked) t.s.mask = "m";
+    for (int i = 0; i < MOST; i++)
+        t.mask[i] = t.masked ? (float)fmax(0, fmin(1, 2 * make_chance(seed) - 0.5)) : 1;
     return t;
 }
 
@@ -162,6 +168,9 @@ static void make_plate(image *img, trial *t) {
     const uint32_t kind = make_below(seed, 4);
     const int n = t->w * t->h;
     const int sun = (int)make_below(seed, (uint32_t)n);
+    /* The mask of black pixels alone: all that they are changed by is glare from outside. */
+    for (int i = 0; kind == 3 && t->masked && i < n; i++) t->mask[i] = i % 3 == 0;
+    for (int i = 0; t->masked && i < n; i++) glare_put(img, t->channels, (size_t)i, t->mask[i]);
     for (int c = 0; c < t->channels; c++) {
         const double bright = pow(10, 4 * make_chance(seed));
         for (int i = 0; i < n; i++) {
@@ -179,9 +188,13 @@ static double try(uint64_t number, bool *kept) {
     trial t = make_trial(number);
     static double bound[3][MOST], y[MOST], want[MOST];
     double *doubles[3] = {bound[0], bound[1], bound[2]}, most = 0, off = 0;
-    static const char *const LIST[] = {"Y:float", "Y:half", "B:float G:float R:float",
-                                       "B:half G:half R:half"};
-    image *img = glare_image(LIST[2 * (t.channels == 3) + t.half], (uint32_t)t.w, (uint32_t)t.h);
+    const char *type = t.half ? "half" : "float", *mask = t.masked ? "m:float" : "";
+    char list[64];
+    if (t.channels == 3)
+        snprintf(list, sizeof list, "B:%s G:%s R:%s %s", type, type, type, mask);
+    else
+        snprintf(list, sizeof list, "Y:%s %s", type, mask);
+    image *img = glare_image(list, (uint32_t)t.w, (uint32_t)t.h);
     make_plate(img, &t);
     image *came = glare_copy(img);
     rows_image rows;
@@ -198,7 +211,7 @@ static double try(uint64_t number, bool *kept) {
     for (int c = 0; c < t.channels; c++) {
         const double dark = glare_dark(came, c);
         for (int i = 0; i < n; i++) y[i] = (double)glare_get(came, c, (size_t)i);
-        dense(want, &t.system[t.channels == 3 ? 2 - c : 0], y);
+        dense(want, &t.system[t.channels == 3 ? 2 - c : 0], y, t.mask);
         for (int i = 0; i < n; i++) {
             const double got = (double)glare_get(img, c, (size_t)i), error = fabs(got - want[i]),
                          size = fmax(fabs(want[i]), dark);

@@ -34,6 +34,7 @@ WHERE(is_of_files,
       !(s->input && strcmp(s->input, "-") == 0) && !(s->output && image_is_stream(s->output)))
 WHERE(deglares, s->bloom.solve)
 WHERE(spreads, !s->bloom.solve)
+WHERE(has_no_black, !s->bloom.black)
 WHERE(emits, s->bloom.emit_layer || s->emit_file)
 WHERE(blooms,
       s->bloom.sharpen != 1 || s->bloom.per_layer || emits(s) || s->bloom.window != WINDOW_KEEP)
@@ -59,8 +60,9 @@ const option_rule OPTION_RULES[] = {
     {RUN, "knee", has_threshold, "without --threshold"},
     {RUN,
      "tint mask threshold knee padding axis normalize kernel_center kernel_scale correlate "
-     "spectrum tolerance precision verify nan alpha",
+     "spectrum tolerance precision verify nan alpha core clip clamp black",
      blooms, "with --amount 0"},
+    {RUN, "amount", has_no_black, "with --black, which finds the amount"},
     {FOR_APPLY, "half_overflow", has_halfs, "with --pixel-type float"},
     {FOR_APPLY, "emit", emits, "without --emit-layer or --emit-file"},
     {FOR_APPLY, "compression emit_layer stamp", is_exr, "on an output that is not EXR"},

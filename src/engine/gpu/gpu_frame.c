@@ -350,6 +350,7 @@ bool gpu_frame_load(gpu_frame *f, const gpu_work *w, const engine_frame *from, e
         *passes = NULL;
         const bool ok = record(f, w, GPU_STEP_PASSES, e);
         gpu_device_unlock(g);
+        f->lost = !ok; /* without the commands of its passes */
         if (!ok) return false;
     }
     gpu_join_fill(f->join.map, &f->how, &w->p);

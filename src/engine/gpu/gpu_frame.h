@@ -53,8 +53,8 @@ typedef struct {
     gpu_sets sets; /* per chunk; behind them, where the plan has planes.again, those of a first pass
                       that reads what the last one has made */
     VkCommandBuffer commands[GPU_STEPS]; /* NULL: the host does that step alone */
-    uint32_t steps;                      /* the passes are recorded for so many, */
-    bool goes_on;                        /* and for a first one of this kind: engine_frame */
+    uint32_t steps;                      /* of the frame that the passes are recorded for */
+    bool goes_on;                        /* of that frame, too: see engine_frame */
     VkSemaphore done[GPU_STEPS - 1];     /* of each step, for the next */
     VkFence fence;                       /* of the last step */
     VkQueryPool stamps;                  /* NULL: times are not measured */
