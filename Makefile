@@ -354,28 +354,30 @@ $(BUILD)/tests/bench_%: tests/bench/bench_%.c $(REF) $(LIB) Makefile
 	$(Q)$(CC) $(C_FLAGS) -Itests -Wno-shadow -MMD -MP -MF $@.d -MT $@ $< $(REF) $(LIB) $(LD_FLAGS) -o $@ -lcmocka $(LIBS)
 
 # Any bytes as what the readers take, and as calls of the library, by libFuzzer (clang): make fuzz
-# [FUZZ_SECONDS=n] runs each target for that long, a third of it with inputs of up to 64 kB. What it finds is left in the folder
-# that it starts in; add it to testdata/corpus.
+# [FUZZ_SECONDS=n] runs each target for that long, a third of it with inputs of up to 64 kB. An input that fails is printed
+# in base64 and kept beside the target, and so is one that takes more than 10 s; add it to testdata/corpus.
 FUZZ_SECONDS ?= 60
 FUZZERS := image zip text spectrum lib ofx
 FUZZ_BUILD := build-san-clang
-$(BUILD)/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/fuzz.h $(LIB)
+$(BUILD)/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/fuzz.h tests/fuzz/bytes.h $(LIB)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(C_FLAGS) -Itests $< $(LIB) $(LD_FLAGS) -fsanitize=fuzzer -o $@ $(LIBS)
-$(BUILD)/fuzz_ofx: tests/fuzz/fuzz_ofx.c $(BUILD)/tests/rig.o $(OFX_O) $(LIB)
+$(BUILD)/fuzz_ofx: tests/fuzz/fuzz_ofx.c tests/fuzz/bytes.h $(BUILD)/tests/rig.o $(OFX_O) $(LIB)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(C_FLAGS) -Itests $^ $(LD_FLAGS) -rdynamic -fsanitize=fuzzer -o $@ $(LIBS)
+	$(Q)$(CC) $(C_FLAGS) -Itests $(filter-out %.h,$^) $(LD_FLAGS) -rdynamic -fsanitize=fuzzer -o $@ $(LIBS)
 .PHONY: fuzz $(FUZZERS:%=run-fuzz-%)
 fuzz:
 	@$(MAKE) --no-print-directory CC=clang SAN=1 $(FUZZERS:%=$(FUZZ_BUILD)/fuzz_%)
 	@$(MAKE) --no-print-directory $(FUZZERS:%=run-fuzz-%)
 $(FUZZERS:%=run-fuzz-%): run-fuzz-%:
 	@seeds=testdata/corpus/$*; [ -d $$seeds ] || seeds=testdata/corpus/image; \
-	mkdir -p $(FUZZ_BUILD)/found/$*; \
+	failed=$(FUZZ_BUILD)/failed/$*-; \
+	mkdir -p $(FUZZ_BUILD)/found/$* $(FUZZ_BUILD)/failed; \
 	for l in "4096 $$(($(FUZZ_SECONDS) * 2 / 3 + 1))" "65536 $$(($(FUZZ_SECONDS) / 3 + 1))"; do \
 	    echo "fuzz_$*: inputs of up to $${l% *} bytes for $${l#* } s"; \
 	    $(FUZZ_BUILD)/fuzz_$* -max_len=$${l% *} -max_total_time=$${l#* } -timeout=60 -verbosity=0 \
-	        -print_final_stats=1 $(FUZZ_BUILD)/found/$* $$seeds || exit 1; \
+	        -print_final_stats=1 -artifact_prefix=$$failed $(FUZZ_BUILD)/found/$* $$seeds || \
+	        { echo "fuzz_$*: the input is in $$failed*"; exit 1; }; \
 	done
 
 # Preloaded into the program by bats files.

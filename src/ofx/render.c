@@ -3,6 +3,7 @@
 #include "ofx/plate.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,18 +20,41 @@ typedef struct {
     keep_render going;
 } job;
 
+/* --- the kernel's size ------------------------------------------------------------------------ */
+
+/* Refuses a kernel that is far larger than a frame of w x h pixels, of which it makes one colour:
+ * a proxy's scale, a pixel's aspect and Size may be anything, and time and memory grow with its
+ * square. */
+static bool kernel_fits(const keep_session *s, double aspect, double w, double h, fb_error *e) {
+    enum { TIMES = 8, LEAST = 256 };
+    double reach[2];
+    keep_reach(s, reach);
+    const double side = 2 * fmax(reach[0] / aspect, reach[1]), frame = fmax(fmax(w, h), LEAST);
+    if (side <= TIMES * frame) return true;
+    *e = (fb_error){.code = FB_BAD_SETTING};
+    snprintf(e->text, sizeof e->text,
+             "the kernel is %.0f pixels wide here, and at most %d times the frame's %.0f are "
+             "possible: make Size smaller",
+             side, TIMES, frame);
+    return false;
+}
+
 /* --- regions ---------------------------------------------------------------------------------- */
 
-/* Finds how far light goes, in canonical units, in which pixels are square and whole. */
-static bool find_reach(double to[2], instance *own, const controls *c) {
+/* Finds how far light goes, in canonical units, in which pixels are square and whole, and the
+ * region of the source in these; false: it stays as it is. */
+static bool find_reach(double to[2], ofx_rect_d *all, instance *own, const controls *c,
+                       ofx_time time) {
     keep_render going;
     fb_error e;
+    if (fx.effect->clip_region(own->source, time, all) != OFX_OK) return false;
     keep_begin(&going, own->effect);
     keep_session *s = keep_take(c, 1, &going, &e);
-    if (s) keep_reach(s, to);
+    const bool ok = s && kernel_fits(s, 1, all->x2 - all->x1, all->y2 - all->y1, &e);
+    if (ok) keep_reach(s, to);
     keep_give(s);
     keep_end(&going);
-    return s != NULL;
+    return ok;
 }
 
 static void put_rect(ofx_properties to, const char *name, const ofx_rect_d *r, const double by[2]) {
@@ -44,8 +68,7 @@ ofx_status render_region_defined(instance *own, ofx_properties in, ofx_propertie
     ofx_rect_d r;
     double reach[2];
     controls_read(&c, own->params, time);
-    if (!c.grow || controls_do_nothing(&c) || !find_reach(reach, own, &c) ||
-        fx.effect->clip_region(own->source, time, &r) != OFX_OK)
+    if (!c.grow || controls_do_nothing(&c) || !find_reach(reach, &r, own, &c, time))
         return OFX_DEFAULT; /* the source's */
     put_rect(out, OFX_REGION_DEFINED, &r, reach);
     return OFX_OK;
@@ -61,13 +84,12 @@ ofx_status render_regions_asked(instance *own, ofx_properties in, ofx_properties
     char name[64] = OFX_REGION_OF_CLIP;
     controls_read(&c, own->params, time);
     for (int i = 0; i < 4; i++) (&r.x1)[i] = fx_double(in, OFX_REGION_ASKED, i, NAN);
-    if (controls_do_nothing(&c) || isnan(r.x1 + r.y1 + r.x2 + r.y2) || !find_reach(reach, own, &c))
+    if (controls_do_nothing(&c) || isnan(r.x1 + r.y1 + r.x2 + r.y2) ||
+        !find_reach(reach, &all, own, &c, time))
         return OFX_DEFAULT;
-    if (fx.effect->clip_region(own->source, time, &all) == OFX_OK) {
-        if (c.set.padding_x == FB_PADDING_WRAP) r = all;
-        r.x1 = fmax(r.x1, all.x1 + reach[0]), r.x2 = fmin(r.x2, all.x2 - reach[0]);
-        r.y1 = fmax(r.y1, all.y1 + reach[1]), r.y2 = fmin(r.y2, all.y2 - reach[1]);
-    }
+    if (c.set.padding_x == FB_PADDING_WRAP) r = all;
+    r.x1 = fmax(r.x1, all.x1 + reach[0]), r.x2 = fmin(r.x2, all.x2 - reach[0]);
+    r.y1 = fmax(r.y1, all.y1 + reach[1]), r.y2 = fmin(r.y2, all.y2 - reach[1]);
     put_rect(out, strcat(name, OFX_SOURCE), &r, reach);
     name[strlen(OFX_REGION_OF_CLIP)] = 0;
     if (own->mask) put_rect(out, strcat(name, mask), &r, reach);
@@ -186,7 +208,8 @@ static int32_t bloom(job *j, fb_error *e) {
     *e = (fb_error){.code = FB_CANCELLED};
     if (!keep_enter(&j->going)) return e->code;
     j->session = keep_take(&j->look, j->scale[1], &j->going, e);
-    if (j->session) {
+    const ofx_rect_i s = j->source.at;
+    if (j->session && kernel_fits(j->session, j->aspect, s.x2 - s.x1, s.y2 - s.y1, e)) {
         find_frame(j);
         const ofx_rect_i f = j->frame;
         if (!memcmp(&f, &j->output.at, sizeof f) && !memcmp(&f, &j->window, sizeof f))

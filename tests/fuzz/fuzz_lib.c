@@ -4,25 +4,11 @@
  * watches the planes, which are as large as their strides say.
  *
  * `make fuzz` builds it with libFuzzer. */
+#include "fuzz/bytes.h"
 #include "lib/fftbloom.h"
 
 #include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
-
-typedef struct {
-    const uint8_t *at, *end;
-} bytes;
-
-static uint8_t byte(bytes *b) {
-    return b->at < b->end ? *b->at++ : 0;
-}
-
-static void fill(bytes *b, void *to, size_t n) {
-    for (size_t i = 0; i < n; i++) ((uint8_t *)to)[i] = byte(b);
-}
 
 /* Mostly small, now and then anything. */
 static uint32_t size_of(bytes *b) {
