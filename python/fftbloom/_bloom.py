@@ -31,6 +31,8 @@ class Report:
     precision: str  #: "float32" or "float64": of the last of them,
     device: str  #: and where it ran
     note: str  #: what else you should know; "": nothing
+    steps: int = 0  #: of `solve`, whose error_bound and allowed are those of one pixel:
+    worst: Tuple[int, int, int] = (0, 0, 0)  #: row, column and channel of that nearest to breaking the promise
 
     @property
     def energy(self) -> float:
@@ -84,11 +86,12 @@ def _amount(value: Any) -> float:
 def _report(parts: Sequence[FbReport]) -> Report:
     """Returns the report of an image, whose channels may have been spread one by one."""
     worst = max(parts, key=lambda r: (not r.kept, r.error / r.allowed if r.allowed else r.error))
-    return Report(all(r.kept for r in parts), max(r.error for r in parts), worst.allowed,
+    return Report(all(r.kept for r in parts), (worst.error if worst.steps else max(r.error for r in parts)), worst.allowed,
                   sum(r.energy_in for r in parts), sum(r.energy_out for r in parts),
                   sum(r.bad_pixels for r in parts), sum(r.clamped for r in parts), sum(r.seconds for r in parts),
                   max(r.attempts for r in parts), _WORDS["precision"][max(r.precision for r in parts)],
-                  worst.device.decode("utf-8", "replace"), worst.note.decode("utf-8", "replace"))
+                  worst.device.decode("utf-8", "replace"), worst.note.decode("utf-8", "replace"),
+                  max(r.steps for r in parts), (worst.worst[1], worst.worst[0], worst.worst[2] or parts.index(worst)))
 
 
 class Bloom:
@@ -100,6 +103,7 @@ class Bloom:
         for out in b.map(frames): ...
         g = b.adjoint(y)
         g = b.kernel_adjoint(x, y)
+        x = b.solve(y)
 
     kernel         a `Kernel`, or what `Kernel` takes; a list of these is one for each image of a batch, and so is an
                    array with `axes` that has an axis more than these and `channel_axis`
@@ -223,6 +227,19 @@ class Bloom:
         arguments are those of a call.
         """
         return self._run(lib.fb_apply_adjoint, image, out, mask, False, report)
+
+    def solve(self, image: Any, *, out: Any = None, mask: Any = None, report: bool = False) -> Any:
+        """Takes the glare of a lens away: returns x with b(x) = image, as `fftbloom deglare` does.
+
+        `core` says how far the lens is sharp: Bloom(lens, core="auto"). A kernel that spreads more than it keeps is
+        refused. Arrays of float64 are solved in float64. The arguments are those of a call; where a mask is 0 the
+        result is the image.
+        """
+        return self._run(lib.fb_solve, image, out, mask, False, report)
+
+    def solve_adjoint(self, image: Any, *, out: Any = None, mask: Any = None, report: bool = False) -> Any:
+        """Applies the transpose of `solve`, in float64: the sum of b.solve(x) * y is that of x * b.solve_adjoint(y)."""
+        return self._run(lib.fb_solve_adjoint, image, out, mask, False, report)
 
     def kernel_adjoint(self, x: Any, y: Any, *, mask: Any = None, report: bool = False) -> Any:
         """Returns the gradient of the sum of b(x) * y by the kernel's taps, added up over a batch.

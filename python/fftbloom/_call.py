@@ -84,7 +84,8 @@ class FbReport(ctypes.Structure):
     _fields_ = [("size", c_uint32), ("kept", c_int32), ("error", c_double), ("allowed", c_double),
                 ("energy_in", c_double), ("energy_out", c_double), ("bad_pixels", c_uint64), ("clamped", c_uint64),
                 ("seconds", c_double), ("attempts", c_uint32), ("precision", c_int32), ("device", c_char * 128),
-                ("note", c_char * 256), ("lengths", c_uint32 * 2), ("tiles", c_uint32), ("reserved", c_uint32)]
+                ("note", c_char * 256), ("lengths", c_uint32 * 2), ("tiles", c_uint32), ("steps", c_uint32),
+                ("worst", c_uint32 * 3), ("reserved", c_uint32)]
 
 
 # --- the library -----------------------------------------------------------------------------------
@@ -123,6 +124,8 @@ for _name, _arguments in {
     "fb_bloom": (c_void_p, c_void_p, c_void_p, POINTER(FbError)),
     "fb_bloom_all": (c_void_p, c_void_p, c_size_t, c_void_p, POINTER(FbError)),
     "fb_apply_adjoint": (c_void_p, c_void_p, c_void_p, POINTER(FbError)),
+    "fb_solve": (c_void_p, c_void_p, c_void_p, POINTER(FbError)),
+    "fb_solve_adjoint": (c_void_p, c_void_p, c_void_p, POINTER(FbError)),
     "fb_kernel_adjoint": (c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, POINTER(FbError)),
 }.items():
     _declare(_name, c_int32, *_arguments)

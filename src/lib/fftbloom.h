@@ -232,7 +232,10 @@ typedef struct fb_report {
     char note[256];      /* what else the user should know; "": nothing */
     uint32_t lengths[2]; /* of the last transform, along x and y; 0: there was none, */
     uint32_t tiles;      /* and how many there were */
-    uint32_t reserved;   /* 0 */
+    uint32_t steps;      /* of fb_solve and fb_solve_adjoint; else 0. `error` and `allowed` are
+                            then those of the pixel that is nearest to breaking the promise: */
+    uint32_t worst_x, worst_y, worst_channel;
+    uint32_t reserved; /* 0 */
 } fb_report;
 
 /* Blooms an image; report may be NULL. Where a plane has doubles, 48 bits of the pixels count and
@@ -249,6 +252,17 @@ FB_API int32_t fb_bloom_all(fb_session *session, const fb_image *images, size_t 
  * what deconvolution and learning need. A threshold has no transpose, and is refused. The image is
  * held in one piece, with the reach of the kernel around it. */
 FB_API int32_t fb_apply_adjoint(fb_session *session, const fb_image *image, fb_report *report,
+                                fb_error *error);
+/* Takes the glare of a lens away: finds the image whose bloom, with the session's settings, is
+ * `in`. fb_settings.core says how far a lens is sharp; a kernel that spreads more than it keeps is
+ * refused. Where the mask is 0 the result is the plate. Where a plane has doubles, the steps are
+ * doubles; else they are floats, and those of `fftbloom deglare`. The image is held in one piece.
+ */
+FB_API int32_t fb_solve(fb_session *session, const fb_image *image, fb_report *report,
+                        fb_error *error);
+/* Applies the transpose of what fb_solve does, in doubles: with S for fb_solve, <S x, y> = <x, St
+ * y>. */
+FB_API int32_t fb_solve_adjoint(fb_session *session, const fb_image *image, fb_report *report,
                                 fb_error *error);
 /* Fills `gradient`, planes like those of the kernel, with the gradient of the sum of <y, A x> over
  * all images by the kernel's taps; x is `in`, and y is `out`, which is only read. Normalisation and

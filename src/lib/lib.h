@@ -36,7 +36,14 @@ struct fb_kernel {
 };
 
 /* How images are bloomed: any of these together. */
-enum { LIB_TRANSPOSE = 1, LIB_WIDE = 2, LIB_MASKED = 4, LIB_EMITS = 8, LIB_WAYS = 16 };
+enum {
+    LIB_TRANSPOSE = 1,
+    LIB_WIDE = 2,
+    LIB_MASKED = 4,
+    LIB_EMITS = 8,
+    LIB_SOLVES = 16, /* glare is taken away */
+    LIB_WAYS = 32
+};
 
 struct fb_session {
     atomic_uint users;
@@ -126,7 +133,7 @@ typedef struct {
     bool floats;        /* all channels become floats */
     colour_space space; /* of the pixels; its curve is NULL where nobody says */
     bool wide;          /* the result is made in doubles: lib_pair */
-    int way;            /* LIB_TRANSPOSE, LIB_WIDE, LIB_MASKED, LIB_EMITS */
+    int way;            /* LIB_TRANSPOSE, LIB_WIDE, LIB_MASKED, LIB_EMITS, LIB_SOLVES */
     image_header head;
     /* Of each channel of the header: the caller's plane; and what its pixels are divided by, as a
      * power of 2, so that floats hold them. */
@@ -157,9 +164,13 @@ void lib_pair_free(lib_pair *p);
 /* Returns the bloom for such images. */
 const bloom *lib_bloom(fb_session *s, int way, err *e);
 
-/* What is done to an image: fb_bloom, and fb_apply_adjoint in lib_adjoint.c. */
+/* What is done to an image: fb_bloom, fb_apply_adjoint in lib_adjoint.c, and fb_solve and
+ * fb_solve_adjoint in lib_solve.c. */
 typedef bool lib_way(lib_job *j, fb_session *s, bloom_report *r, err *e);
-lib_way lib_bloom_it, lib_adjoint;
+lib_way lib_bloom_it, lib_adjoint, lib_solve, lib_solve_adjoint;
+/* Makes of a pair, which was read, what the transpose of a bloom makes of it. mask: NULL: none. */
+bool lib_transpose(lib_pair *own, lib_job *j, fb_session *s, const float *mask, bloom_report *r,
+                   err *e);
 /* Brings one image on its way. */
 bool lib_do_image(lib_way *way, fb_session *s, const fb_image *from, fb_report *report, err *e);
 /* Reads rows of the mask, or of any single plane of the image. type: of `to`. */

@@ -100,7 +100,8 @@ static bool make_frame(lib_pair *to, const lib_job *j, const border_axis *axis, 
     return ok;
 }
 
-bool lib_adjoint(lib_job *j, fb_session *s, bloom_report *r, err *e) {
+bool lib_transpose(lib_pair *own, lib_job *j, fb_session *s, const float *mask, bloom_report *r,
+                   err *e) {
     if (s->set.threshold > 0)
         return err_set(e, ERR_CONFIG,
                        "threshold is %g: what is not linear has no transpose; set it to 0",
@@ -108,24 +109,30 @@ bool lib_adjoint(lib_job *j, fb_session *s, bloom_report *r, err *e) {
     if (j->space.curve && j->space.curve != CURVE_LINEAR)
         return err_set(e, ERR_USAGE, "space is '%s': a curve has no transpose; decode the image",
                        j->is->space);
-    const bloom *b = lib_bloom(s, j->way, e);
+    const bloom *b = lib_bloom(s, j->way & ~LIB_SOLVES, e);
     if (!b) return false;
-    lib_pair own = {0}, framed = {0};
-    fold f = {.from = &framed, .to = &own, .axis = {s->axis[PLAN_X], s->axis[PLAN_Y]}};
+    lib_pair framed = {0};
+    fold f = {.from = &framed, .to = own, .axis = {s->axis[PLAN_X], s->axis[PLAN_Y]}, .mask = mask};
     f.axis[PLAN_X].extent = j->is->width;
     f.axis[PLAN_Y].extent = j->is->height;
-    float *mask = NULL;
-    bool ok = lib_pair_make(&own, j, &j->head, false, e) && lib_pair_read(&own, j, e) &&
-              make_frame(&framed, j, f.axis, e) && lib_read_mask(&mask, j, e);
-    f.mask = mask;
+    bool ok = make_frame(&framed, j, f.axis, e);
+    framed.far |= own->far;
     if (ok) {
-        put_into_frame(framed.img, own.img, f.axis);
-        put_into_frame(framed.rest, own.rest, f.axis);
+        put_into_frame(framed.img, own->img, f.axis);
+        put_into_frame(framed.rest, own->rest, f.axis);
     }
-    ok = ok && lib_pair_bloom(&framed, b, r, e) && fold_image(&f, j->threads, e) &&
-         lib_pair_write(&own, j, e);
-    mem_free(mask);
+    ok = ok && lib_pair_bloom(&framed, b, r, e) && fold_image(&f, j->threads, e);
     lib_pair_free(&framed);
+    return ok;
+}
+
+bool lib_adjoint(lib_job *j, fb_session *s, bloom_report *r, err *e) {
+    lib_pair own = {0};
+    float *mask = NULL;
+    const bool ok = lib_pair_make(&own, j, &j->head, false, e) && lib_pair_read(&own, j, e) &&
+                    lib_read_mask(&mask, j, e) && lib_transpose(&own, j, s, mask, r, e) &&
+                    lib_pair_write(&own, j, e);
+    mem_free(mask);
     lib_pair_free(&own);
     return ok;
 }

@@ -192,7 +192,7 @@ static bool is_packed_doubles(const fb_plane *p, uint32_t w) {
 }
 
 bool lib_pair_make(lib_pair *to, const lib_job *j, const image_header *head, bool zeros, err *e) {
-    bool lost = false;
+    bool lost = j->way & LIB_SOLVES; /* steps are doubles */
     *to = (lib_pair){.far = j->far};
     for (uint32_t c = 0; c < j->is->channels; c++) lost |= j->is->in[c].type == FB_DOUBLE;
     bool ok = (to->img = zeros ? image_new(head, e) : image_new_unset(head, NULL, e)) &&
@@ -271,6 +271,7 @@ static bool bloom_rest(lib_pair *p, const bloom *b, bloom_report *r, err *e) {
         for (size_t i = 0; i < n; i++) p->doubles[c][i] += made[c][i];
     }
     m->floor += more;
+    for (int c = 0; c < PSF_CHANNELS; c++) m->error[c] += more;
     m->kept &= m->floor <= m->allowed;
     for (int c = 0; c < LIB_CHANNELS; c++) mem_free(made[c]);
     mem_free(own);
@@ -336,6 +337,12 @@ static void fill_report(fb_report *to, const lib_job *j, const bloom_report *r, 
         own.energy_in += of * r->ledger[i].in;
         own.energy_out += of * r->ledger[i].out;
         own.clamped += r->ledger[i].overflow_pixels;
+    }
+    if (r->sum.solved.steps) {
+        const int c = image_find_channel(&j->head.part[0], r->sum.solved.channel);
+        own.steps = r->sum.solved.steps;
+        own.worst_x = (uint32_t)r->sum.solved.x, own.worst_y = (uint32_t)r->sum.solved.y;
+        own.worst_channel = c < 0 ? 0 : j->index[c];
     }
     snprintf(own.device, sizeof own.device, "%.127s", r->sum.device.name);
     snprintf(own.note, sizeof own.note, "%.255s", r->notes ? r->note[0] : "");
@@ -455,13 +462,17 @@ bool lib_do_image(lib_way *way, fb_session *s, const fb_image *from, fb_report *
     }
     if (is.space && !(space_check(is.space, false, e) && space_find(&j.space, is.space)))
         return false;
-    j.wide &= !(s->set.threshold > 0) && !is.mask && !codes_pixels(&j) &&
+    const bool turned = way == lib_adjoint || way == lib_solve_adjoint;
+    const bool solves = way == lib_solve || way == lib_solve_adjoint;
+    j.wide &= !(s->set.threshold > 0) && (!is.mask || solves) && !codes_pixels(&j) &&
               s->set.precision != FB_PRECISION_FLOAT32;
-    j.way = (j.wide ? LIB_WIDE : 0) | (way == lib_adjoint ? LIB_TRANSPOSE
-                                       : is.mask          ? LIB_MASKED
-                                                          : 0);
+    j.wide |= way == lib_solve_adjoint;
+    j.way = (j.wide ? LIB_WIDE : 0) | (solves ? LIB_SOLVES : 0) |
+            (turned                           ? LIB_TRANSPOSE
+             : is.mask && !(solves && j.wide) ? LIB_MASKED
+                                              : 0);
     if (way == lib_bloom_it && is.emit) j.way |= LIB_EMITS;
-    j.floats = j.wide || way == lib_adjoint || codes_pixels(&j);
+    j.floats = j.wide || turned || codes_pixels(&j);
     host_here()->progress = is.progress;
     host_here()->progress_ctx = is.user;
     host_here()->stopped = false;
@@ -499,4 +510,13 @@ int32_t fb_bloom(fb_session *session, const fb_image *is, fb_report *report, fb_
 int32_t fb_apply_adjoint(fb_session *session, const fb_image *is, fb_report *report,
                          fb_error *error) {
     return call(lib_adjoint, session, is, report, error);
+}
+
+int32_t fb_solve(fb_session *session, const fb_image *is, fb_report *report, fb_error *error) {
+    return call(lib_solve, session, is, report, error);
+}
+
+int32_t fb_solve_adjoint(fb_session *session, const fb_image *is, fb_report *report,
+                         fb_error *error) {
+    return call(lib_solve_adjoint, session, is, report, error);
 }

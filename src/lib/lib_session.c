@@ -101,12 +101,12 @@ static bool transpose_settings(bloom_settings *b, fb_session *s, err *e) {
 }
 
 const bloom *lib_bloom(fb_session *s, int way, err *e) {
-
     const fb_context *c = s->kernel->context;
     bloom **at = &s->blooms[way];
     pthread_mutex_lock(&s->lock);
     if (!*at) {
         bloom_settings b = lib_settings(c, &s->set);
+        b.solve = way & LIB_SOLVES;
         if (way & LIB_WIDE) b.precision = PRECISION_FLOAT64;
         if (way & LIB_MASKED) b.mask = LIB_MASK;
         if (way & LIB_EMITS)

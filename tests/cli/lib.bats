@@ -48,6 +48,9 @@ example() { # COMPILER FLAGS...
     "$FFTBLOOM" in.pfm "$root/testdata/star.exr" --device cpu -o program.pfm
     ./bloom_pfm in.pfm "$root/testdata/star.exr" library.pfm
     cmp program.pfm library.pfm
+    "$FFTBLOOM" deglare in.pfm "$root/testdata/star.exr" --device cpu -o program.pfm
+    ./bloom_pfm in.pfm "$root/testdata/star.exr" library.pfm solve
+    cmp program.pfm library.pfm
     run -1 cmp in.pfm library.pfm
 }
 

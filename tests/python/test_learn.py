@@ -161,6 +161,73 @@ class Gradients(unittest.TestCase):
         np.testing.assert_allclose(both, sum(bloom(ks[0]).kernel_adjoint(x[i], y[i]) for i in range(3)), atol=1e-9)
 
 
+class Glare(unittest.TestCase):
+    def test_solve_and_its_transpose_are_those_of_a_dense_system(self):
+        rng = np.random.default_rng(11)
+        shape, n = (6, 7), 42
+        for kind, room in (("f4", 1e-6), ("f8", 1e-10)):
+            for taps in (5, 4), (3, 17):
+                for padding in ("mirror",) * 2, ("zero",) * 2, ("clamp",) * 2, ("wrap",) * 2, ("clamp", "zero"):
+                    k = rng.random(taps).astype(kind) - 0.2
+                    k[taps[0] // 2, taps[1] // 2] += 1.1 * abs(k).sum()
+                    b = bloom(k, padding=padding, normalize="none", amount=0.9, tolerance=1e-6 if kind == "f4" else 1e-9)
+                    whole = 0.1 * np.eye(n) + 0.9 * spread(np.eye(n).reshape(*shape, n), k, padding).reshape(n, n)
+                    core = 0.1 + 0.9 * float(k[taps[0] // 2, taps[1] // 2])
+                    for mask in None, np.round(rng.random(shape)).astype("f4"), rng.random(shape).astype("f4"):
+                        m = np.ones(n) if mask is None else mask.ravel().astype("f8")
+                        # x = (1 - m) y + m (y - (A - core) x) / core
+                        back = np.linalg.solve(np.eye(n) + m[:, None] / core * (whole - core * np.eye(n)), np.diag(1 - m + m / core))
+                        y = (rng.random(shape) - 0.2).astype(kind)
+                        for call, of in (b.solve, back), (b.solve_adjoint, back.T):
+                            with self.subTest(kind=kind, taps=taps, padding=padding, masked=mask is not None, call=call):
+                                x, r = call(y, mask=mask, report=True)
+                                want = (of @ y.ravel().astype("f8")).reshape(shape)
+                                self.assertLess(abs(x - want).max(), room * abs(want).max())
+                                y_at, x_at, _ = r.worst
+                                self.assertLessEqual(abs(x - want)[y_at, x_at], r.error_bound + 1e-7 * abs(want).max() * (kind == "f4"))
+                                self.assertTrue(r.steps > 1 and r.energy == r.energy_out / r.energy_in)
+
+    def test_solve_takes_what_a_call_takes(self):
+        x, k = scene((2, 20, 33, 7)), kernel((5, 4))
+        k[2, 2] += 2
+        b = bloom(k, channel_axis=-1, tolerance=1e-4)
+        plain = bloom(k, tolerance=1e-4)
+        for f in b.solve, b.solve_adjoint:
+            y = b(x)
+            out = np.zeros_like(x)
+            _, reports = f(y, out=out, report=True)
+            self.assertEqual(len(reports), 2)
+            for i in range(2):
+                for c in range(7):
+                    one = getattr(plain, f.__name__)(np.ascontiguousarray(y[i, :, :, c]))
+                    np.testing.assert_allclose(out[i, :, :, c], one, rtol=1e-5, atol=1e-5)
+            self.assertTrue(all(r.kept and r.worst[2] < 7 for r in reports))
+            f(y, out=y)
+            self.assertTrue(np.array_equal(y, out))
+        np.testing.assert_allclose(b.solve(b(x)), x, rtol=1e-4, atol=1e-4)
+        half = b.solve(b(x).astype("f2"))
+        self.assertEqual(half.dtype, np.float16)
+
+    def test_what_cannot_be_solved_is_refused(self):
+        x, k = scene((20, 33)), kernel((5, 4))
+        for words, settings in ((r"r is .* below 1; core \d+ or amount 0\.\d+ would do", {}), ("threshold", {"core": 9, "threshold": 1})):
+            for f in (lambda b: b.solve(x)), (lambda b: b.solve(x.astype("f8"))), (lambda b: b.solve_adjoint(x)):
+                with self.subTest(words=words), self.assertRaisesRegex(fb.Error, words):
+                    f(bloom(k, **settings))
+        y = bloom(k, core=9).solve(x)
+        np.testing.assert_allclose(y, x, rtol=1e-6)
+        x[3, 4] = np.nan
+        with self.assertRaisesRegex(fb.Error, "NaN"):
+            bloom(k, core=9).solve(x)
+        with self.assertRaisesRegex(fb.Error, "NaN"):
+            bloom(k, core=9).solve_adjoint(x)
+        for f in bloom(k, core=9, nan="zero").solve_adjoint, bloom(k, core=9, nan="zero").solve:
+            y, r = f(x.astype("f8"), report=True)
+            self.assertTrue(y[3, 4] == 0 and r.bad_pixels == 1)
+        with self.assertRaisesRegex(fb.Error, "nan cannot interpolate"):
+            bloom(k, core=9, nan="interpolate").solve_adjoint(x)
+
+
 @unittest.skipUnless(fftconvolve, "scipy is not installed")
 class Convolve(unittest.TestCase):
     def test_it_is_scipys_for_500_random_shapes(self):

@@ -91,8 +91,9 @@ static inline void calls_close(calls *o) {
         if (call) fail_msg("%s: %s", #call, e.text); \
     } while (0)
 
-static inline void bloom_floats(fb_session *s, float *out, const float *in, uint32_t w, uint32_t h,
-                                uint32_t channels, bool adjoint) {
+typedef int32_t a_call(fb_session *s, const fb_image *is, fb_report *r, fb_error *e);
+static inline void call_floats(a_call *call, fb_session *s, float *out, const float *in, uint32_t w,
+                               uint32_t h, uint32_t channels) {
     fb_plane a[4], b[4];
     fb_error e;
     float *copy = malloc(sizeof *copy * w * h * channels);
@@ -100,9 +101,13 @@ static inline void bloom_floats(fb_session *s, float *out, const float *in, uint
     interleaved(a, copy, FB_FLOAT, w, channels);
     interleaved(b, out, FB_FLOAT, w, channels);
     const fb_image is = image_of(a, b, w, h, channels);
-    if ((adjoint ? fb_apply_adjoint : fb_bloom)(s, &is, NULL, &e)) fail_msg("%s", e.text);
+    LIB_OK(call(s, &is, NULL, &e));
     assert_memory_equal(copy, in, sizeof *copy * w * h * channels); /* it is only read */
     free(copy);
+}
+static inline void bloom_floats(fb_session *s, float *out, const float *in, uint32_t w, uint32_t h,
+                                uint32_t channels) {
+    call_floats(fb_bloom, s, out, in, w, h, channels);
 }
 
 #endif

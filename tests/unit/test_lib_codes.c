@@ -44,7 +44,7 @@ static void check_codes(int32_t type) {
         OPEN(calls) o = open_calls(TAPS, TAPS, 3, &set);
         is.space = whole ? NULL : "srgb";
         LIB_OK(fb_bloom(o.s, &is, NULL, &e));
-        bloom_floats(o.s, want, light, W, H, 4, false);
+        bloom_floats(o.s, want, light, W, H, 4);
         for (size_t i = 0; i < 4 * PIXELS; i++) {
             const double got = code_at(out, type, i);
             if (!whole || i % 4 == 3) assert_true(got == code_at(in, type, i));
@@ -112,7 +112,7 @@ TEST(spaces_are_decoded_and_coded_again) {
         colour_space known;
         assert_true(space_find(&known, NAME[n]));
         through_curve(light, in, known.curve, true);
-        bloom_floats(o.s, want, light, W, H, 4, false);
+        bloom_floats(o.s, want, light, W, H, 4);
         through_curve(want, want, known.curve, false);
         is.space = NAME[n];
         LIB_OK(fb_bloom(o.s, &is, NULL, &e));
@@ -198,7 +198,7 @@ TEST(spectra_outlive_settings) {
         if (i & 2) set.tint[0] = 2, set.tint[1] = set.tint[2] = 1;
         if (i & 4) set.threshold = 0.5, set.knee = 0.1;
         fb_session *s = open_session(k, &set);
-        bloom_floats(s, out, in, W, H, 3, false);
+        bloom_floats(s, out, in, W, H, 3);
         fb_session_close(s);
         assert_int_equal(made, 1);
     }

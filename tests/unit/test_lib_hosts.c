@@ -15,7 +15,7 @@ static void *use(void *arg) {
     sharer *u = arg;
     OWN_HEAP float *out = malloc(sizeof *out * 3 * W * H);
     for (int i = 0; i < 8; i++) {
-        bloom_floats(u->s, out, u->in, W, H, 3, false);
+        bloom_floats(u->s, out, u->in, W, H, 3);
         assert_memory_equal(out, u->want, sizeof *out * 3 * W * H);
     }
     return NULL;
@@ -30,7 +30,7 @@ TEST(threads_share_handles) {
     fb_kernel_close(k);
     static float in[3 * W * H], want[3 * W * H];
     for (int i = 0; i < 3 * W * H; i++) in[i] = (float)number();
-    bloom_floats(s, want, in, W, H, 3, false);
+    bloom_floats(s, want, in, W, H, 3);
     sharer u[5];
     for (int i = 0; i < 5; i++) {
         u[i] = (sharer){.s = s, .in = in, .want = want};
@@ -107,8 +107,8 @@ TEST(hosts_are_apart) {
     fb_session *s = open_session(k, NULL);
     static float in[3 * W * H], out[3 * W * H];
     for (int i = 0; i < 3 * W * H; i++) in[i] = (float)number();
-    bloom_floats(s, out, in, W, H, 3, false);
-    bloom_floats(s, out, in, W, H, 3, true);
+    bloom_floats(s, out, in, W, H, 3);
+    call_floats(fb_apply_adjoint, s, out, in, W, H, 3);
     assert_true(w.said > 0 && w.asked > 1000000);
     assert_int_equal(fb_context_used(other), before);
 
@@ -127,7 +127,7 @@ TEST(hosts_are_apart) {
     w.refuses = true;
     assert_int_equal(fb_bloom(s, &is, NULL, &e), FB_NO_MEMORY);
     w.refuses = false;
-    bloom_floats(s, out, in, W, H, 3, false);
+    bloom_floats(s, out, in, W, H, 3);
     fb_context_close(c);
     fb_session_close(s);
     assert_true(w.blocks > 0);
@@ -175,7 +175,7 @@ TEST(calls_are_cancelled) {
         assert_true(code == FB_OK || code == FB_CANCELLED);
     }
     assert_true(f.most > 3);
-    bloom_floats(s, want, in, W, H, 3, false);
+    bloom_floats(s, want, in, W, H, 3);
     assert_memory_equal(want, out, sizeof want);
 }
 

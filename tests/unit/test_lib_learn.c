@@ -162,7 +162,7 @@ TEST(a_mask_limits_what_is_spread) {
         const float by = fminf(fmaxf(m[i / C], 0), 1);
         x[i] = (float)number(), part[i] = by * x[i], y[i] = (float)number() - 0.5F;
     }
-    bloom_floats(o.s, want, part, W, H, C, false);
+    bloom_floats(o.s, want, part, W, H, C);
     interleaved(a, x, FB_FLOAT, W, C);
     interleaved(b, out, FB_FLOAT, W, C);
     interleaved(&mask, m, FB_FLOAT, W, 1);
@@ -259,7 +259,7 @@ TEST(each_image_of_a_batch_may_have_its_session) {
     }
     LIB_OK(fb_bloom_all(o.s, is, 4, NULL, &e));
     for (int i = 0; i < 4; i++) {
-        bloom_floats(i ? own[i] : o.s, want, x, W, H, 1, false);
+        bloom_floats(i ? own[i] : o.s, want, x, W, H, 1);
         assert_memory_equal(want, out[i], sizeof want);
         fb_session_close(own[i]);
     }
