@@ -1,7 +1,7 @@
 /* solve.h - takes the glare of a lens away: finds the image x whose bloom is the plate y.
  *
- *     y      =  C x + A x             C: what stays of a pixel, the folded core included; A: the
- * tail x(n+1) =  (y - A x(n)) / C u      =  sum over k of (|A| / C)^k v
+ * The bloom is y = C x + A x. C is what stays of a pixel, the folded core included; A is the tail.
+ * The series is x(n+1) = (y - A x(n)) / C. Its certificate is u, the sum over k of (|A| / C)^k v.
  *
  * A step makes x(n+1). It is one frame of the engine that is joined with y: the centre is 1 / C,
  * and the gain of what the transform makes of x(n) is -1 / C. The series converges where r = t / C
