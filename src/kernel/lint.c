@@ -395,18 +395,24 @@ static bool looks_odd(const psf_planes *in, uint32_t c) {
     const float middle = tap[(size_t)(in->h / 2) * in->w + in->w / 2];
     const uint32_t x = in->w - 1;
     const size_t last = (size_t)(in->h - 1) * in->w;
-    float high = -INFINITY;
-    double sum = 0;
+    enum { LANES = 8 };
+    float high = -INFINITY, highest[LANES];
+    double sum = 0, sums[LANES] = {0};
     int same = 0;
-    for (const float *v = tap; v < end; v++) {
-        high = *v > high ? *v : high;
-        sum += (double)*v;
-    }
-    for (const float *v = tap; v < end && same < 5; v++) same += *v >= 0.97f * high;
+    const float *v = tap;
+    for (int i = 0; i < LANES; i++) highest[i] = high;
+    for (; end - v >= LANES; v += LANES)
+        for (int i = 0; i < LANES; i++) {
+            highest[i] = v[i] > highest[i] ? v[i] : highest[i];
+            sums[i] += (double)v[i];
+        }
+    for (int i = 0; v + i < end; i++) highest[i] = fmaxf(highest[i], v[i]), sums[i] += (double)v[i];
+    for (int i = 0; i < LANES; i++) high = fmaxf(high, highest[i]), sum += sums[i];
+    for (v = tap; v < end && same < 5; v++) same += *v >= 0.97f * high;
     double corner =
         fmin(fmin((double)tap[0], (double)tap[x]), fmin((double)tap[last], (double)tap[last + x]));
     value_set set = {0};
-    for (const float *v = tap; v < end && set.count <= 256; v++) add_value(&set, *v);
+    for (v = tap; v < end && set.count <= 256; v++) add_value(&set, *v);
     return !(middle >= high) || same >= 5 || !(corner * (double)(end - tap) < 0.01 * sum) ||
            set.count <= 256;
 }

@@ -501,9 +501,11 @@ static double tap_at(const psf *k, uint32_t channel, int64_t x, int64_t y) {
 }
 
 bool psf_is_symmetric(const psf *k) {
+    const int64_t w = k->w, h = k->h, cx = k->cx, cy = k->cy;
+    const bool middle = w == 2 * cx + 1 && h == 2 * cy + 1; /* half of the rows have the others */
     for (uint32_t c = 0; c < k->channels; c++)
-        for (int64_t y = -(int64_t)k->cy; y < (int64_t)k->h - k->cy; y++)
-            for (int64_t x = -(int64_t)k->cx; x < (int64_t)k->w - k->cx; x++)
+        for (int64_t y = -cy; y < (middle ? 1 : h - cy); y++)
+            for (int64_t x = -cx; x < w - cx; x++)
                 if (tap_at(k, c, x, y) != tap_at(k, c, -x, -y)) return false;
     return true;
 }

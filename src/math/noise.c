@@ -24,15 +24,16 @@ noise_tail noise_tail_of(const noise_taps *k) {
     noise_tail t = {0};
     for (uint32_t y = 0; y < k->h; y++)
         for (uint32_t x = 0; x < k->w; x++) {
-            double tap = fabs(k->scale * (double)k->tap[y * k->pitch + x]);
+            const double tap = fabs(k->scale * (double)k->tap[y * k->pitch + x]);
             if (!(tap > 0) || (x == k->cx && y == k->cy)) continue;
-            double alias_x = k->alias_x ? tap * k->alias_x[x] : 0,
-                   alias_y = k->alias_x ? tap * k->alias_y[y] : 0;
             t.sum += tap;
             t.norm += tap * tap;
+            t.peak = tap > t.peak ? tap : t.peak;
+            if (!k->alias_x) continue;
+            const double alias_x = tap * k->alias_x[x], alias_y = tap * k->alias_y[y],
+                         more = alias_x > alias_y ? alias_x : alias_y; /* not both in one place */
             t.alias_sum += alias_x + alias_y;
-            t.peak = fmax(t.peak, tap);
-            t.alias_peak = fmax(t.alias_peak, fmax(alias_x, alias_y)); /* not both in one place */
+            t.alias_peak = more > t.alias_peak ? more : t.alias_peak;
         }
     t.norm = sqrt(t.norm);
     return t;
