@@ -48,10 +48,7 @@ session *session_open(const bloom_settings *settings, const char *path, const ke
     session *s = new_session(settings, read, read != NULL, devices, e);
     if (!s) return NULL;
     bool ok = read || kernel_source_load(&s->kernel, path, s->threads, e);
-    if (ok && !s->kernel.is_spectrum) {
-        const psf_planes taps = kernel_source_planes(&s->kernel);
-        ok = lint_glance(s->faults, &taps, s->s.kernel.center != PSF_MIDDLE, e);
-    }
+    ok = ok && kernel_source_glance(s->faults, &s->kernel, &s->s.kernel, e);
     if (!ok) session_close(&s);
     return s;
 }

@@ -10,7 +10,6 @@
 #include "bloom/kernel_at.h"
 #include "bloom/report.h"
 #include "kernel/cache.h"
-#include "kernel/lint.h"
 
 /* A slot of a prepared engine, from session_take to session_give. Starts as zeros. */
 typedef struct {

@@ -116,6 +116,15 @@ psf_planes kernel_source_planes(const kernel_source *k) {
                         k->rest[0] ? (const float *const *)k->rest : NULL};
 }
 
+bool kernel_source_glance(char to[LINT_WORDS], const kernel_source *k, const psf_options *how,
+                          err *e) {
+    const psf_planes taps = kernel_source_planes(k);
+    const bool placed = how->center != PSF_MIDDLE;
+    *to = 0;
+    return k->is_spectrum || (placed && how->normalize == PSF_NONE) ||
+           lint_glance(to, &taps, placed, e);
+}
+
 bool kernel_need_same(const kernel_need *a, const kernel_need *b) {
     bool same = a->channels == b->channels && a->w == b->w && a->h == b->h &&
                 a->height == b->height && a->aspect == b->aspect && a->sharpen == b->sharpen;

@@ -9,6 +9,7 @@
 #include "base/par.h"
 #include "colour/primaries.h"
 #include "image/image.h"
+#include "kernel/lint.h"
 #include "kernel/spectrum.h"
 #include "math/plan.h"
 
@@ -38,6 +39,10 @@ bool kernel_source_refine(kernel_source *k, const image *lost, err *e);
 void kernel_source_free(kernel_source *k);
 /* Returns the planes of a kernel that is not a spectrum. They belong to it. */
 psf_planes kernel_source_planes(const kernel_source *k);
+/* lint_glance of a kernel that is about to be used so. There is nothing to say of a spectrum, or of
+ * taps that are used as they are around a centre that was given: these may be any array. */
+bool kernel_source_glance(char to[LINT_WORDS], const kernel_source *k, const psf_options *how,
+                          err *e);
 
 /* How a run uses its kernel. */
 typedef struct {

@@ -111,6 +111,9 @@ T
     grep -qF "\"notes\": [\"kernel 'moved.exr': off centre by -3, -1\"]" r.json
     faulty "moved.exr': off centre by -3, -1" in.####.exr moved.exr -o out.####.exr --jobs 2
     faulty "moved.exr': off centre by -3, -1" plan in.exr moved.exr
+    faulty "moved.exr': off centre by -3, -1" in.exr moved.exr -o out.exr --normalize none
+    "$FFTBLOOM" in.exr moved.exr -o out.exr --normalize none --kernel-center 1,2 --report r.json # any array
+    grep -qF '"notes": []' r.json
     faulty "moved.exr': off centre by -3, -1" precompute moved.exr -o k.spectrum
     warns "" in.exr moved.exr -o out.exr --kernel-center peak
     warns "kernel 'photo.exr': off centre by 3, 1; saturated; " in.exr photo.exr -o out.exr

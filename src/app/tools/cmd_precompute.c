@@ -10,7 +10,6 @@
 #include "base/path.h"
 #include "kernel/cache.h"
 #include "kernel/kernel_source.h"
-#include "kernel/lint.h"
 #include "kernel/spectrum_file.h"
 
 #include <string.h>
@@ -32,11 +31,8 @@ static bool precompute_make_spectrum(spectrum *to, char faults[LINT_WORDS], cons
         log_note("a .spectrum file does not say its primaries: this one is for images that have "
                  "those of the kernel");
     kernel_need need = {.channels = in.channels, .w = PSF_SIDE, .h = PSF_SIDE, .height = in.h};
-    if (ok && !in.is_spectrum) {
-        const psf_planes taps = kernel_source_planes(&in);
-        ok = lint_glance(faults, &taps, s->bloom.kernel.center != PSF_MIDDLE, e);
-        if (ok) hints_faults(s->kernel, faults);
-    }
+    ok = ok && kernel_source_glance(faults, &in, &s->bloom.kernel, e);
+    if (ok) hints_faults(s->kernel, faults);
     ok = ok && kernel_source_psf(&k, &in, &use, &need, NULL, e) &&
          cache_spectrum(to, &k, &place, threads, e);
     psf_free(&k);
