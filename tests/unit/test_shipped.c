@@ -440,8 +440,53 @@ static void check_anamorphic(const look *k) {
     }
 }
 
+/* Where the light of a kernel lies, in green, from low to high. `side` is the mean of the eight
+ * neighbours by the middle: below 0.11 a lamp shows its pixels, above 0.45 the frame is soft, as
+ * seeing makes it. docs/kernels.md has the mists' shares. `warm` is red by blue, 40 taps out. */
+static const struct {
+    const char *name;
+    double side[2], within_3[2], beyond_10[2], beyond_50[2], warm[2];
+} LIGHT[] = {
+    {"mist-8.json", {0.11, 0.45}, {0.865, 0.875}, {0.0585, 0.0595}, {0.0165, 0.0175}, {1.1, 1.3}},
+    {"mist-4.json", {0.11, 0.45}, {0.835, 0.845}, {0.0870, 0.0885}, {0.0295, 0.0305}, {1.1, 1.3}},
+    {"mist-2.json", {0.11, 0.45}, {0.785, 0.795}, {0.1250, 0.1350}, {0.0455, 0.0465}, {1.1, 1.3}},
+    {"mist-1.json", {0.11, 0.45}, {0.705, 0.715}, {0.1950, 0.2050}, {0.0765, 0.0775}, {1.1, 1.3}},
+    {"lens-night.json", {0.11, 0.45}, {0.80, 0.88}, {0.03, 0.12}, {0.008, 0.05}, {0.9, 1.4}},
+    {"sunstar.json", {0.11, 0.45}, {0.80, 0.88}, {0.03, 0.12}, {0.008, 0.05}, {0.9, 1.4}},
+    {"vintage.json", {0.25, 0.45}, {0.60, 0.75}, {0.15, 0.25}, {0.03, 0.08}, {1.4, 2.0}},
+    {"eye-night.json", {0.11, 0.45}, {0.65, 0.80}, {0.10, 0.20}, {0.04, 0.08}, {0.9, 1.3}},
+    {"dirty-glass.json", {0.11, 0.45}, {0.65, 0.80}, {0.15, 0.35}, {0.04, 0.08}, {0.9, 1.2}},
+    {"telescope.json", {0.45, 0.70}, {0.65, 0.80}, {0.03, 0.12}, {0.008, 0.03}, {0.9, 1.4}},
+    {"space-telescope.json", {0.11, 0.45}, {0.80, 0.90}, {0.03, 0.09}, {0.008, 0.03}, {0.9, 1.5}}};
+
+static void check_light(const look *k, size_t i) {
+    double sum = 0, within = 0, beyond_10 = 0, beyond_50 = 0, red = 0, blue = 0;
+    for (int64_t y = 0; y < k->r.h; y++)
+        for (int64_t x = 0; x < k->r.w; x++) {
+            double r = hypot((double)(x - k->r.w / 2), (double)(y - k->r.h / 2));
+            double v = tap(k, 1, x, y);
+            sum += v, within += r <= 3 ? v : 0;
+            beyond_10 += r > 10 ? v : 0, beyond_50 += r > 50 ? v : 0;
+            if (r > 36 && r < 44) red += tap(k, 0, x, y), blue += tap(k, 2, x, y);
+        }
+    const struct {
+        const char *what;
+        double v;
+        const double *range;
+    } row[] = {
+        {"the neighbours by the middle", tap_ring(k, 1, 1) / tap_ring(k, 1, 0), LIGHT[i].side},
+        {"the light within 3", within / sum, LIGHT[i].within_3},
+        {"the light beyond 10", beyond_10 / sum, LIGHT[i].beyond_10},
+        {"the light beyond 50", beyond_50 / sum, LIGHT[i].beyond_50},
+        {"red by blue at 40", red / blue, LIGHT[i].warm}};
+    for (size_t j = 0; j < sizeof row / sizeof *row; j++)
+        in_range(k, row[j].what, row[j].v, row[j].range[0], row[j].range[1]);
+}
+
 static void check_own(const look *k) {
     const char *name = strrchr(k->path, '/') + 1;
+    for (size_t i = 0; i < sizeof LIGHT / sizeof *LIGHT; i++)
+        if (strcmp(name, LIGHT[i].name) == 0) check_light(k, i);
     if (strcmp(name, "portrait.json") == 0) check_portrait(k);
     if (strcmp(name, "halation.json") == 0) check_halation(k);
     if (strcmp(name, "cross.json") == 0) check_star(k, 43, 4);
