@@ -93,10 +93,12 @@ solved() { # PYTHON...: conditions on what is told, d
 }
 
 @test "options that a plate has no use for: 64" {
-    for o in "--threshold 1" "--emit-layer glare" "--window grow"; do
+    for o in "--threshold 1" "--emit-layer glare" "--window grow" "--command apply"; do
+        [[ $("$FFTBLOOM" help deglare) != *" ${o%% *} "* ]]
+        [ -z "$("$FFTBLOOM" completion words -- deglare "${o%% *}")" ]
         run deglare plate.exr $o
         [ "$status" -eq 64 ]
-        [[ "$output" == *"where glare is taken away"* ]]
+        [[ "$output" == *"where glare is taken away"* || "$output" == *"no effect in 'deglare'"* ]]
     done
     for o in "--clip 3" --clamp "--black 1,1,2,2" "--core 2"; do
         run "$FFTBLOOM" deglare plate.exr kernel.exr -o out.exr --amount 0 $o

@@ -88,6 +88,8 @@ TEST(bad_cases) {
     refuses_case("\"name\":\"a\",\"crop\":[0,0,1,0]", "42: ", "four whole numbers");
     refuses_case("\"name\":\"a\",\"crop\":[0,0,1,\"x\"]", "42: ", "four whole numbers");
     refuses_case("\"name\":\"a\",\"skip\":\"\"", "42: ", "must not be empty");
+    refuses_case("\"name\":\"a\",\"command\":\"bloom\"", "45: ", "one of apply, deglare, not");
+    refuses_case("\"name\":\"a\",\"command\":1", "45: ", "must be a string");
     refuses_case("\"name\":\"a\"," RUNS ",\"verify\":1},{\"name\":\"a\"," RUNS ",\"verify\":1",
                  "91: ", "already a case \"a\"");
 }
@@ -107,7 +109,8 @@ static const char WHOLE[] =
     "    {\"name\": \"a ${look}\", \"variables\": {\"n\": \"0.25\"}, \"reference\": "
     "\"r/${case}.exr\",\n"
     "     \"config\": {\"kernel\": \"${at}\", \"amount\": \"${n}\"}, \"warn\": 0.125},\n"
-    "    {\"name\": \"b\", \"config\": \"c.json\", \"energy\": {\"R\": [0.5, 1], \"*\": [0, 2]},\n"
+    "    {\"name\": \"b\", \"command\": \"deglare\", \"config\": \"c.json\", \"energy\": {\"R\": "
+    "[0.5, 1], \"*\": [0, 2]},\n"
     "     \"reference\": {\"cpu\": [\"1.exr\", \"/2.exr\"], \"any\": \"3$${n}.exr\"},\n"
     "     \"crop\": [-2, 3, 4, 5], \"skip\": \"slow\", \"hardfail\": \"inf\"}\n"
     "  ],\n"
@@ -132,6 +135,7 @@ TEST(a_whole_suite) {
     assert_int_equal(c->s.bloom.border[1], BORDER_WRAP);
     assert_true(c->s.bloom.sharpen == 0.75 && c->s.compare.fail == 0.5);
     assert_true(c->s.compare.warn == 0.125);
+    assert_true(!c->s.bloom.solve && c->s.bloom.core == 0);
     for (int i = 0; i <= ENGINE_SOFTWARE; i++) {
         const suite_paths *p = suite_references(c, (engine_class)i);
         assert_int_equal(p->count, 1);
@@ -150,6 +154,7 @@ TEST(a_whole_suite) {
     assert_string_equal(c->energy[0].channels, "R");
     assert_true(c->energy[1].most == 2);
     assert_string_equal(c->skip, "slow");
+    assert_true(c->s.bloom.solve && isnan(c->s.bloom.core)); /* auto, as in the command */
 }
 
 TEST(the_command_wins) {

@@ -284,9 +284,12 @@ static bool prepare(cli *c, int argc, char **argv, text *out, err *e) {
     for (int twice = 0; ok && !r.help && twice < 2; twice++)
         ok = settings_environment(&c->s, c->cmd->bit, e) && set_flags(&r, &c->s, e) &&
              (twice || !c->s.config || config_load(&c->s, c->s.config, e));
-    if (ok && c->cmd->sets)
-        ok = settings_set(&c->s, option_find("command", c->cmd->bit), c->cmd->sets,
-                          (setting_origin){ORIGIN_FLAG, c->cmd->name}, e);
+    const option *sets = c->cmd->sets ? option_find("command", c->cmd->bit) : NULL;
+    if (ok && sets && settings_of(&c->s, sets)->origin == ORIGIN_FLAG)
+        ok = err_set(e, ERR_USAGE, "--command has no effect in '%s'", c->cmd->name);
+    if (ok && sets)
+        ok =
+            settings_set(&c->s, sets, c->cmd->sets, (setting_origin){ORIGIN_FLAG, c->cmd->name}, e);
     ok = ok && (r.help || set_words(&r, c, e));
     settings_settle(&c->s);
     mem_free(r.flag);

@@ -110,14 +110,23 @@ bool option_rules_check(const settings *s, uint32_t bit, err *e) {
     return true;
 }
 
-bool option_is_for_action(const option *o, const command_action *a) {
+static bool is_for_action(const option *o, const command_action *a) {
     return o->section == SECTION_MESSAGES || is_among(a->options, o->name);
+}
+
+bool option_is_for(const option *o, const command *c, const command_action *a) {
+    if (!(o->on & c->bit) || (a && !is_for_action(o, a))) return false;
+    if (!c->sets) return true;
+    for (int i = 0; i < OPTION_RULE_COUNT; i++) /* what it sets is the option "command" */
+        if (OPTION_RULES[i].where == spreads && is_among(OPTION_RULES[i].options, o->name))
+            return false;
+    return strcmp(o->name, "command") != 0;
 }
 
 void option_actions(const option *o, const command *c, text *to) {
     size_t before = to->n;
     for (const command_action *a = c->actions; a && a->name; a++)
-        if (option_is_for_action(o, a)) text_add(to, "%s%s", to->n > before ? ", " : "", a->name);
+        if (is_for_action(o, a)) text_add(to, "%s%s", to->n > before ? ", " : "", a->name);
 }
 
 void option_commands(const option *o, text *to) {
@@ -125,7 +134,7 @@ void option_commands(const option *o, text *to) {
     bool all = (o->on & FOR_ALL) == FOR_ALL;
     if (all) text_add(to, "all commands");
     for (int i = 0; !all && i < COMMAND_COUNT; i++)
-        if (o->on & COMMANDS[i].bit)
+        if (option_is_for(o, &COMMANDS[i], NULL))
             text_add(to, "%s%s", to->n > before ? ", " : "", COMMANDS[i].name);
     if (o->on & FOR_CASE) text_add(to, "%scases of suites", to->n > before ? ", " : "");
 }
@@ -135,8 +144,7 @@ bool option_rules_check_action(const settings *s, const command *c, const comman
     char flag[OPTION_NAME_ROOM];
     for (int i = 0; i < OPTION_COUNT; i++) {
         const option *o = &OPTIONS[i];
-        if (!(o->on & c->bit) || settings_of(s, o)->origin != ORIGIN_FLAG ||
-            option_is_for_action(o, a))
+        if (!(o->on & c->bit) || settings_of(s, o)->origin != ORIGIN_FLAG || is_for_action(o, a))
             continue;
         text of = {0};
         option_actions(o, c, &of);

@@ -19,8 +19,8 @@ bool option_rules_check_single(const settings *s, err *e);
 /* The same for the options that the action of a command does not take. */
 bool option_rules_check_action(const settings *s, const command *c, const command_action *a,
                                err *e);
-/* Returns whether an action takes an option of its command. */
-bool option_is_for_action(const option *o, const command_action *a);
+/* Returns whether a command takes an option, alone or beside others; a: its action, or NULL. */
+bool option_is_for(const option *o, const command *c, const command_action *a);
 /* Appends the names of the actions that take an option: "make, check". */
 void option_actions(const option *o, const command *c, text *to);
 /* Appends what takes an option: "apply, plan, cases of suites". */

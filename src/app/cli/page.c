@@ -155,7 +155,7 @@ static void add_group(page *p, const char *title, uint32_t users, int section, i
     bool any = false;
     for (const option *o = NULL; (o = option_next(o, users));) {
         if ((section >= 0 && (int)o->section != section) || (rank >= 0 && (int)o->rank != rank) ||
-            (p->action && !option_is_for_action(o, p->action)))
+            (p->command && !option_is_for(o, p->command, p->action)))
             continue;
         if (!any) say(p, GROUP, title, "", "");
         page_option(p, o);

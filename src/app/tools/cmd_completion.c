@@ -167,7 +167,7 @@ static void complete(cli *c, text *to) {
     if (value) complete_value(&a, o);
     for (const option *f = NULL; flag && (f = option_next(f, cmd->bit));) {
         char name[OPTION_NAME_ROOM];
-        if (!act || option_is_for_action(f, act))
+        if (option_is_for(f, cmd, act))
             complete_add(&a, option_flag(f, name), "", f->help);
     }
     if (flag) complete_add(&a, "--help", "", "");
