@@ -202,7 +202,8 @@ $(SO): $(SO_O) $(LIB) src/lib/fftbloom.map
 	$(Q)$(SO_LINK) -Wl,--no-as-needed -lstdc++ -Wl,--as-needed $(LIBS)
 
 # The library that the wheel and plug-ins carry: arrays need neither OpenEXR nor OpenColorIO, and cJSON, libdeflate,
-# zlib and the C++ library are inside. A few objects are others than the program's.
+# zlib and the C++ library are inside. libgcc_s is not: each glibc has it beside itself, and Debian 12's static one needs
+# glibc 2.35. A few objects are others than the program's.
 ALONE      := $(BUILD)/alone/libfftbloom.so.0
 ALONE_LIB  := $(BUILD)/alone/libfftbloom.a
 ALONE_LIBS := -l:libdeflate.a -l:libz.a -l:libstdc++.a -lm -ldl -pthread
