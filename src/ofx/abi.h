@@ -77,16 +77,15 @@ typedef struct {
     ofx_status (*set_string)(ofx_properties, const char *name, int index, const char *);
     ofx_status (*set_double)(ofx_properties, const char *name, int index, double);
     ofx_status (*set_int)(ofx_properties, const char *name, int index, int);
-    ofx_status (*set_pointers)(ofx_properties, const char *name, int count, void *const *);
+    void *set_pointers; /* what nobody here uses has no type */
     ofx_status (*set_strings)(ofx_properties, const char *name, int count, const char *const *);
     ofx_status (*set_doubles)(ofx_properties, const char *name, int count, const double *);
-    ofx_status (*set_ints)(ofx_properties, const char *name, int count, const int *);
+    void *set_ints;
     ofx_status (*get_pointer)(ofx_properties, const char *name, int index, void **);
     ofx_status (*get_string)(ofx_properties, const char *name, int index, char **);
     ofx_status (*get_double)(ofx_properties, const char *name, int index, double *);
     ofx_status (*get_int)(ofx_properties, const char *name, int index, int *);
-    ofx_status (*get_pointers)(ofx_properties, const char *name, int count, void **);
-    ofx_status (*get_strings)(ofx_properties, const char *name, int count, char **);
+    void *get_many[2];
     ofx_status (*get_doubles)(ofx_properties, const char *name, int count, double *);
     ofx_status (*get_ints)(ofx_properties, const char *name, int count, int *);
 } ofx_property_suite;
@@ -109,9 +108,7 @@ typedef struct {
 typedef struct {
     ofx_status (*define)(ofx_params, const char *type, const char *name, ofx_properties *);
     ofx_status (*handle)(ofx_params, const char *name, ofx_param_handle *, ofx_properties *);
-    ofx_status (*set_properties)(ofx_params, ofx_properties *);
-    ofx_status (*properties)(ofx_param_handle, ofx_properties *);
-    ofx_status (*value)(ofx_param_handle, ...);
+    void *others[3];
     ofx_status (*value_at)(ofx_param_handle, ofx_time, ...);
 } ofx_param_suite;
 
@@ -158,26 +155,21 @@ typedef struct {
 
 /* --- words of effects ------------------------------------------------------------------------- */
 
-#define OFX_GROUPING         "OfxImageEffectPluginPropGrouping"
-#define OFX_CONTEXT          "OfxImageEffectPropContext"
-#define OFX_CONTEXTS         "OfxImageEffectPropSupportedContexts"
-#define OFX_FILTER           "OfxImageEffectContextFilter"
-#define OFX_GENERAL          "OfxImageEffectContextGeneral"
-#define OFX_DEPTHS           "OfxImageEffectPropSupportedPixelDepths"
-#define OFX_TILES            "OfxImageEffectPropSupportsTiles"
-#define OFX_MULTI_RESOLUTION "OfxImageEffectPropSupportsMultiResolution"
-#define OFX_MULTI_DEPTHS     "OfxImageEffectPropMultipleClipDepths"
-#define OFX_MULTI_ASPECTS    "OfxImageEffectPropSupportsMultipleClipPARs"
-#define OFX_TEMPORAL         "OfxImageEffectPropTemporalClipAccess"
-#define OFX_SINGLE_INSTANCE  "OfxImageEffectPluginPropSingleInstance"
-#define OFX_FRAME_THREADING  "OfxImageEffectPluginPropHostFrameThreading"
-#define OFX_THREAD_SAFETY    "OfxImageEffectPluginRenderThreadSafety"
-#define OFX_FULLY_SAFE       "OfxImageEffectRenderFullySafe"
-#define OFX_WINDOW           "OfxImageEffectPropRenderWindow"
-#define OFX_SCALE            "OfxImageEffectPropRenderScale"
-#define OFX_REGION_DEFINED   "OfxImageEffectPropRegionOfDefinition"
-#define OFX_REGION_ASKED     "OfxImageEffectPropRegionOfInterest"
-#define OFX_REGION_OF_CLIP   "OfxImageClipPropRoI_" /* the clip's name follows */
+#define OFX_GROUPING        "OfxImageEffectPluginPropGrouping"
+#define OFX_CONTEXT         "OfxImageEffectPropContext"
+#define OFX_CONTEXTS        "OfxImageEffectPropSupportedContexts"
+#define OFX_FILTER          "OfxImageEffectContextFilter"
+#define OFX_GENERAL         "OfxImageEffectContextGeneral"
+#define OFX_DEPTHS          "OfxImageEffectPropSupportedPixelDepths"
+#define OFX_TILES           "OfxImageEffectPropSupportsTiles"
+#define OFX_FRAME_THREADING "OfxImageEffectPluginPropHostFrameThreading"
+#define OFX_THREAD_SAFETY   "OfxImageEffectPluginRenderThreadSafety"
+#define OFX_FULLY_SAFE      "OfxImageEffectRenderFullySafe"
+#define OFX_WINDOW          "OfxImageEffectPropRenderWindow"
+#define OFX_SCALE           "OfxImageEffectPropRenderScale"
+#define OFX_REGION_DEFINED  "OfxImageEffectPropRegionOfDefinition"
+#define OFX_REGION_ASKED    "OfxImageEffectPropRegionOfInterest"
+#define OFX_REGION_OF_CLIP  "OfxImageClipPropRoI_" /* the clip's name follows */
 
 /* --- words of clips and images ---------------------------------------------------------------- */
 

@@ -8,20 +8,25 @@
 #include "lib/fftbloom.h"
 #include "ofx/fx.h"
 
+#include <stdint.h>
+
 enum { CONTROLS_PATH = 1024 };
 
-typedef enum { SHOW_RESULT, SHOW_GLARE, SHOW_SOURCE } controls_show;
 typedef enum { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU, DEVICES } controls_device;
+
+/* What a session is opened with. It is compared by its bytes, so it is copied by memcpy alone. */
+typedef struct {
+    fb_settings set;            /* for a whole frame of square pixels */
+    char kernel[CONTROLS_PATH]; /* a name or a file */
+    int64_t stamp;              /* of a file: changes with its content */
+    controls_device device;
+} controls_bloom;
 
 /* What the controls of an instance stand at. Values that a project of another version has brought
  * are brought within their limits. */
 typedef struct {
-    fb_settings set;            /* for a whole frame of square pixels */
-    char kernel[CONTROLS_PATH]; /* a name or a file */
-    bool file;
-    bool grow; /* light beyond the frame is wanted */
-    controls_show show;
-    controls_device device;
+    controls_bloom bloom;
+    bool grow;         /* light beyond the frame is wanted */
     const char *space; /* as fb_image has it; NULL: as the pixels' type says */
 } controls;
 

@@ -1,14 +1,11 @@
 #include "ofx/keep.h"
 
-#include <dlfcn.h>
+#include <math.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 /* SESSIONS that nobody uses are kept, and AT_ONCE renders work at a time: the threads of
  * a context go where pieces are left, so more of them take memory and no less time. */
@@ -17,37 +14,27 @@ enum { SESSIONS = 6, KERNELS = 4, AT_ONCE = 3, ASK_MS = 5 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all that is static here */
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
-/* --- renders ---------------------------------------------------------------------------------- */
+/* --- users ------------------------------------------------------------------------------------ */
 
-static double now(void) {
+int keep_ask(void *user, double done) {
+    enum { LONG = 3 }; /* seconds */
+    keep_user *u = user;
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-void keep_begin(keep_render *r, ofx_effect_handle effect) {
-    *r = (keep_render){.effect = effect, .start = now()};
-}
-
-void keep_end(keep_render *r) {
-    if (r->shows) fx.progress->end(r->effect);
-}
-
-int keep_ask(void *render, double done) {
-    enum { LONG = 3 }; /* seconds */
-    keep_render *r = render;
-    r->stopped = r->stopped || fx.effect->abort(r->effect);
-    if (fx.progress && !r->shows && now() > r->start + LONG)
-        r->shows = fx.progress->start(r->effect, "fftbloom") == OFX_OK;
-    if (r->shows && done > r->last + 0.02) {
-        r->last = done;
-        r->stopped |= fx.progress->update(r->effect, done) == OFX_NO;
+    const double now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    if (u->start == 0) u->start = now;
+    u->stopped = u->stopped || fx.effect->abort(u->effect);
+    if (fx.progress && !u->shows && now > u->start + LONG)
+        u->shows = fx.progress->start(u->effect, "fftbloom") == OFX_OK;
+    if (u->shows && done > u->last + 0.02) {
+        u->last = done;
+        u->stopped |= fx.progress->update(u->effect, done) == OFX_NO;
     }
-    return r->stopped;
+    return u->stopped;
 }
 
-/* Waits for a change for a moment, with the lock held; false: the render is to stop. */
-static bool wait_a_little(keep_render *r) {
+/* Waits for a change for a moment, with the lock held; false: the user is to stop. */
+static bool wait_a_little(keep_user *u) {
     struct timespec until;
     clock_gettime(CLOCK_REALTIME, &until);
     until.tv_nsec += ASK_MS * 1000000;
@@ -55,52 +42,19 @@ static bool wait_a_little(keep_render *r) {
     until.tv_nsec %= 1000000000;
     pthread_cond_timedwait(&changed, &lock, &until);
     pthread_mutex_unlock(&lock);
-    const bool stop = keep_ask(r, r->last); /* a host may wait for a lock of its own */
+    const bool stop = keep_ask(u, u->last); /* a host may wait for a lock of its own */
     pthread_mutex_lock(&lock);
     return !stop;
-}
-
-static int working;
-
-bool keep_enter(keep_render *r) {
-    bool go = true;
-    pthread_mutex_lock(&lock);
-    while (go && working >= AT_ONCE) go = wait_a_little(r);
-    working += go;
-    pthread_mutex_unlock(&lock);
-    return go;
-}
-
-void keep_leave(void) {
-    pthread_mutex_lock(&lock);
-    working--;
-    pthread_cond_broadcast(&changed);
-    pthread_mutex_unlock(&lock);
 }
 
 /* --- contexts and kernels --------------------------------------------------------------------- */
 
 static fb_context *context[DEVICES];
-static struct opened {
-    fb_context *of;
-    char name[CONTROLS_PATH];
-    int64_t stamp; /* of a file: changes with its content */
+static struct {
+    controls_bloom of; /* of which only the kernel counts */
     fb_kernel *kernel;
-} opened[KERNELS]; /* the last used one first */
-
-/* Writes the place of the bundle's kernels; false: there is none. */
-static bool find_kernels(char to[CONTROLS_PATH]) {
-    Dl_info here;
-    char own[4096];
-    if (!dladdr((void *)(uintptr_t)keep_take, &here) || !realpath(here.dli_fname, own))
-        return false;
-    for (int up = 0; up < 2; up++) { /* Contents/Linux-x86-64/fftbloom.ofx */
-        char *slash = strrchr(own, '/');
-        if (slash) *slash = 0;
-    }
-    return snprintf(to, CONTROLS_PATH, "%s/Resources/kernels", own) < CONTROLS_PATH &&
-           access(to, R_OK) == 0;
-}
+} opened[KERNELS];
+static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER; /* guards these two */
 
 /* Writes the cache folder of the program; false: there is none. */
 static bool find_cache(char to[CONTROLS_PATH]) {
@@ -116,99 +70,53 @@ static bool find_cache(char to[CONTROLS_PATH]) {
 /* The budget is the library's: most of what the host has left, also in a container. */
 static fb_context *open_context(controls_device device, fb_error *e) {
     static const char *const NAME[DEVICES] = {"auto", "cpu", "gpu"};
-    char kernels[CONTROLS_PATH], cache[CONTROLS_PATH];
+    char cache[CONTROLS_PATH];
     fb_context *c;
-    const fb_context_options o = {.size = sizeof o,
-                                  .device = NAME[device],
-                                  .cache_dir = find_cache(cache) ? cache : NULL,
-                                  .kernels = find_kernels(kernels) ? kernels : NULL};
+    const fb_context_options o = {
+        .size = sizeof o, .device = NAME[device], .cache_dir = find_cache(cache) ? cache : NULL};
     return fb_context_open(&c, &o, e) == FB_OK ? c : NULL;
 }
 
-static int64_t stamp_of(const controls *c) {
-    struct stat is;
-    if (!c->file || stat(c->kernel, &is) != 0) return 0;
-    return (int64_t)is.st_mtim.tv_sec * 1000000000 + is.st_mtim.tv_nsec + is.st_size;
-}
-
-static bool is_kernel(const struct opened *o, const struct opened *as) {
-    return o->kernel && o->of == as->of && o->stamp == as->stamp && !strcmp(o->name, as->name);
-}
-
-/* Finds or opens a kernel, which belongs to this list. Called by one thread at a time. */
-static fb_kernel *find_kernel(struct opened is, fb_error *e) {
-    int at = 0;
-    while (at < KERNELS - 1 && !is_kernel(&opened[at], &is)) at++;
-    if (is_kernel(&opened[at], &is)) {
-        is = opened[at];
-    } else {
-        if (fb_kernel_open(&is.kernel, is.of, is.name, e) != FB_OK) return NULL;
-        fb_kernel_close(opened[at].kernel);
-    }
-    memmove(opened + 1, opened, (size_t)at * sizeof *opened);
-    opened[0] = is;
-    return is.kernel;
+/* Finds or opens a kernel, which belongs to this list. */
+static fb_kernel *find_kernel(const controls_bloom *of, fb_error *e) {
+    static int oldest;
+    fb_kernel *made;
+    for (int i = 0; i < KERNELS; i++)
+        if (opened[i].kernel && opened[i].of.device == of->device &&
+            opened[i].of.stamp == of->stamp && !strcmp(opened[i].of.kernel, of->kernel))
+            return opened[i].kernel;
+    if (fb_kernel_open(&made, context[of->device], of->kernel, e) != FB_OK) return NULL;
+    const int at = oldest++ % KERNELS;
+    fb_kernel_close(opened[at].kernel);
+    opened[at].of = *of;
+    return opened[at].kernel = made;
 }
 
 /* --- sessions --------------------------------------------------------------------------------- */
 
-struct keep_session {
-    controls of; /* with the scale in it; compared by its bytes */
-    int64_t stamp;
-    fb_session *session;
-    double taps[2];
-    fb_error error;
-    char note[sizeof((fb_error *)0)->text];
-    int users;
-    bool making, gone;
-    keep_session *next; /* the one that was used before it */
-};
-static keep_session *sessions;
-static int openers;                                         /* threads that open sessions */
-static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER; /* held by the one that works */
+static keep_session *sessions; /* the last used one first */
+static int openers;            /* threads that open sessions */
+static int working;
 
-static void open_session(keep_session *s) {
-    fb_kernel *k = NULL;
+static fb_session *open_session(keep_session *s) {
+    controls_bloom of = s->of;
     fb_session *made = NULL;
-    uint32_t w = 0, h = 0;
-    controls_device d = s->of.device;
-    pthread_mutex_lock(&opening);
-    if (!context[d]) context[d] = open_context(d, &s->error);
-    if (!context[d] && d != DEVICE_AUTO) { /* the project comes from another machine */
+    if (!context[of.device]) context[of.device] = open_context(of.device, &s->error);
+    if (!context[of.device] && of.device != DEVICE_AUTO) { /* the project is another machine's */
         memcpy(s->note, s->error.text, sizeof s->note);
-        d = DEVICE_AUTO;
-        if (!context[d]) context[d] = open_context(d, &s->error);
+        of.device = DEVICE_AUTO;
+        if (!context[of.device]) context[of.device] = open_context(of.device, &s->error);
     }
-    struct opened is = {.of = context[d], .stamp = s->stamp};
-    memcpy(is.name, s->of.kernel, sizeof is.name);
-    if (context[d]) k = find_kernel(is, &s->error);
-    fb_kernel_size(k, &w, &h, NULL);
-    if (k) fb_session_open(&made, k, &s->of.set, &s->error);
-    pthread_mutex_unlock(&opening);
-    pthread_mutex_lock(&lock);
-    s->taps[0] = w, s->taps[1] = h;
-    s->session = made;
-    s->making = false;
-    s->gone |= !made;
-    pthread_cond_broadcast(&changed);
-    pthread_mutex_unlock(&lock);
-}
-
-static void *opener_main(void *arg) {
-    keep_session *s = arg;
-    open_session(s);
-    keep_give(s);
-    pthread_mutex_lock(&lock);
-    openers--;
-    pthread_cond_broadcast(&changed);
-    pthread_mutex_unlock(&lock);
-    return NULL;
+    fb_kernel *k = context[of.device] ? find_kernel(&of, &s->error) : NULL;
+    fb_kernel_size(k, &s->taps[0], &s->taps[1], NULL);
+    if (k) fb_session_open(&made, k, &of.set, &s->error);
+    return made;
 }
 
 /* Drops what is gone, and what was not used for longest; with the lock held. */
 static void drop_sessions(int most) {
     int idle = 0;
-    for (keep_session **at = &sessions; *at;) { /* the last used one first */
+    for (keep_session **at = &sessions; *at;) {
         keep_session *s = *at;
         if (s->users || (!s->gone && idle++ < most)) {
             at = &s->next;
@@ -220,104 +128,104 @@ static void drop_sessions(int most) {
     }
 }
 
+static void *opener_main(void *arg) {
+    keep_session *s = arg;
+    pthread_mutex_lock(&opening);
+    fb_session *made = open_session(s);
+    pthread_mutex_unlock(&opening);
+    pthread_mutex_lock(&lock);
+    s->session = made;
+    s->making = false;
+    s->gone |= !made;
+    s->users--, openers--;
+    drop_sessions(SESSIONS);
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&lock);
+    return NULL;
+}
+
+/* Adds a session that a thread begins to open; with the lock held. */
+static keep_session *add_session(const controls_bloom *of) {
+    pthread_t thread;
+    keep_session *s = calloc(1, sizeof *s);
+    if (!s) return NULL;
+    memcpy(&s->of, of, sizeof *of);
+    s->making = true;
+    s->users = 1;
+    if (pthread_create(&thread, NULL, opener_main, s) != 0) return free(s), NULL;
+    pthread_detach(thread);
+    openers++;
+    return s;
+}
+
 /* Finds or adds a session and puts it first; with the lock held. */
-static keep_session *find_session(const controls *of, int64_t stamp, bool *added) {
+static keep_session *find_session(const controls_bloom *of) {
     keep_session **at = &sessions;
-    while (*at && ((*at)->gone || (*at)->stamp != stamp || memcmp(&(*at)->of, of, sizeof *of) != 0))
-        at = &(*at)->next;
+    while (*at && ((*at)->gone || memcmp(&(*at)->of, of, sizeof *of) != 0)) at = &(*at)->next;
     keep_session *s = *at;
-    *added = !s;
-    if (!s && !(s = calloc(1, sizeof *s))) return NULL;
-    if (*added) {
-        memcpy(&s->of, of, sizeof *of);
-        s->stamp = stamp;
-        s->making = true;
-    } else {
-        *at = s->next;
-    }
+    if (s) *at = s->next;
+    if (!s && !(s = add_session(of))) return NULL;
     s->next = sessions;
     s->users++;
     return sessions = s;
 }
 
-keep_session *keep_take(const controls *c, double scale, keep_render *r, fb_error *error) {
-    bool added, go = true;
-    controls of;
-    pthread_t thread;
+keep_session *keep_take(const controls_bloom *c, double scale, keep_user *u, fb_error *error) {
+    static const double LEAST = 1e-3; /* that the library takes: the kernel is a point */
+    bool go = true;
+    controls_bloom of;
     memcpy(&of, c, sizeof of);
-    of.set.kernel_scale = c->set.kernel_scale * scale;
-    of.show = SHOW_RESULT; /* `emit` says it */
-    of.space = NULL;
-    *error = (fb_error){0};
+    of.set.kernel_scale = fmax(of.set.kernel_scale * scale, LEAST);
     pthread_mutex_lock(&lock);
-    keep_session *s = find_session(&of, stamp_of(c), &added);
-    if (added && s) {
-        s->users++, openers++;
-        pthread_mutex_unlock(&lock);
-        if (pthread_create(&thread, NULL, opener_main, s) == 0)
-            pthread_detach(thread);
-        else
-            opener_main(s);
-        pthread_mutex_lock(&lock);
-    }
-    while (s && go && s->making) go = wait_a_little(r);
+    keep_session *s = find_session(&of);
+    while (s && go && (s->making || (u->works && working >= AT_ONCE))) go = wait_a_little(u);
+    u->placed = s && go && u->works;
+    working += u->placed;
     pthread_mutex_unlock(&lock);
     if (s && go && s->session) return s;
-    if (s && go) *error = s->error;
-    if (!s) error->code = FB_NO_MEMORY;
-    keep_give(s);
+    *error = s && go ? s->error : (fb_error){.code = s ? FB_CANCELLED : FB_NO_MEMORY};
+    keep_give(s, u);
     return NULL;
 }
 
-void keep_give(keep_session *s) {
-    if (!s) return;
+void keep_give(keep_session *s, keep_user *u) {
     pthread_mutex_lock(&lock);
-    s->users--;
+    working -= u->placed;
+    if (s) s->users--;
     drop_sessions(SESSIONS);
+    pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
-}
-
-fb_session *keep_handle(const keep_session *s) {
-    return s->session;
-}
-
-const char *keep_note(const keep_session *s) {
-    return s->note[0] ? s->note : NULL;
+    if (u->shows) fx.progress->end(u->effect);
+    u->placed = u->shows = false;
 }
 
 void keep_reach(const keep_session *s, double to[2]) {
-    const double size = s->of.set.kernel_scale;
-    const bool turned = s->of.set.kernel_turn != 0;
-    const double most = s->taps[0] > s->taps[1] ? s->taps[0] : s->taps[1];
+    const double size = s->of.set.kernel_scale, most = fmax(s->taps[0], s->taps[1]);
     for (int a = 0; a < 2; a++) /* a corner turns to an edge */
-        to[a] = 1 + size * (turned ? 0.7072 * most : 0.5 * s->taps[a]);
+        to[a] = 1 + size * (s->of.set.kernel_turn != 0 ? 0.7072 * most : 0.5 * s->taps[a]);
 }
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
-static keep_frame *last; /* counted as one user */
+static pthread_mutex_t framing = PTHREAD_MUTEX_INITIALIZER; /* guards these two */
+static plate last;
+static uint64_t last_key;
 
-void keep_frame_give(keep_frame *f) {
-    if (!f || atomic_fetch_sub(&f->users, 1) != 1) return;
-    free(f->data);
-    free(f);
+bool keep_window(uint64_t key, const plate *to, ofx_rect_i window) {
+    pthread_mutex_lock(&framing);
+    const bool is = last.data && last_key == key;
+    if (is) plate_copy(to, &last, window);
+    pthread_mutex_unlock(&framing);
+    return is;
 }
 
-keep_frame *keep_frame_find(const keep_frame_key *key) {
-    pthread_mutex_lock(&lock);
-    keep_frame *f = last && memcmp(&last->key, key, sizeof *key) == 0 ? last : NULL;
-    if (f) atomic_fetch_add(&f->users, 1);
-    pthread_mutex_unlock(&lock);
-    return f;
-}
-
-void keep_frame_put(keep_frame *f) {
-    if (f) atomic_fetch_add(&f->users, 1);
-    pthread_mutex_lock(&lock);
-    keep_frame *old = last;
-    last = f;
-    pthread_mutex_unlock(&lock);
-    keep_frame_give(old);
+void keep_frame(uint64_t key, plate *frame) {
+    pthread_mutex_lock(&framing);
+    plate_close(&last);
+    last = *frame;
+    last_key = key;
+    pthread_mutex_unlock(&framing);
+    *frame = (plate){.data = NULL};
 }
 
 /* --- all -------------------------------------------------------------------------------------- */
@@ -328,7 +236,7 @@ void keep_purge(bool unload) {
     for (keep_session *s = sessions; s; s = s->next) s->gone = true;
     drop_sessions(0);
     pthread_mutex_unlock(&lock);
-    keep_frame_put(NULL);
+    keep_frame(0, &(plate){.data = NULL});
     pthread_mutex_lock(&opening);
     for (int i = 0; i < KERNELS; i++) fb_kernel_close(opened[i].kernel);
     memset(opened, 0, sizeof opened);

@@ -31,7 +31,7 @@ static bool has_size(ofx_rect_i r) {
     return !rect_empty(r) && (int64_t)r.x2 - r.x1 <= SIDE && (int64_t)r.y2 - r.y1 <= SIDE;
 }
 
-static bool find_kind(plate *p) {
+void plate_open(plate *p, ofx_clip_handle clip, ofx_time time) {
     static const struct {
         const char *word;
         int is;
@@ -40,35 +40,27 @@ static bool find_kind(plate *p) {
                  {OFX_SHORT, FB_SHORT},
                  {OFX_BYTE, FB_BYTE}},
       CHANNELS[] = {{OFX_RGBA, 4}, {OFX_RGB, 3}, {OFX_ALPHA, 1}};
-    for (int i = 0; i < 4; i++)
-        if (fx_is(p->image, OFX_DEPTH, DEPTH[i].word)) p->type = DEPTH[i].is;
-    for (int i = 0; i < 3; i++)
-        if (fx_is(p->image, OFX_COMPONENTS, CHANNELS[i].word)) p->channels = CHANNELS[i].is;
-    return p->type && p->channels;
-}
-
-bool plate_open(plate *p, ofx_clip_handle clip, ofx_time time) {
+    int row = 0;
     *p = (plate){.data = NULL};
     if (!clip || fx.effect->get_image(clip, time, NULL, &p->image) != OFX_OK || !p->image) {
         p->image = NULL;
-        return false;
+        return;
     }
-    p->data = fx_pointer(p->image, OFX_DATA);
-    p->row = fx_int(p->image, OFX_ROW_BYTES, 0);
-    if (p->data && fx_rect(p->image, OFX_BOUNDS, &p->at) && has_size(p->at) && find_kind(p) &&
-        llabs(p->row) >= (p->at.x2 - p->at.x1) * pixel_bytes(p))
-        return true;
-    plate_close(p);
-    return false;
-}
-
-void plate_on(plate *p, void *data, ofx_rect_i at, int channels, int type) {
-    *p = (plate){.data = data, .at = at, .channels = channels, .type = type};
-    p->row = (ptrdiff_t)(at.x2 - at.x1) * pixel_bytes(p);
+    for (int i = 0; i < 4; i++)
+        if (!strcmp(fx_string(p->image, OFX_DEPTH), DEPTH[i].word)) p->type = DEPTH[i].is;
+    for (int i = 0; i < 3; i++)
+        if (!strcmp(fx_string(p->image, OFX_COMPONENTS), CHANNELS[i].word))
+            p->channels = CHANNELS[i].is;
+    const bool whole = fx_ints(p->image, OFX_BOUNDS, 4, &p->at.x1) && has_size(p->at) &&
+                       fx_ints(p->image, OFX_ROW_BYTES, 1, &row) &&
+                       llabs(row) >= (p->at.x2 - p->at.x1) * pixel_bytes(p);
+    p->row = row;
+    if (whole && p->type && p->channels) p->data = fx_pointer(p->image, OFX_DATA);
 }
 
 bool plate_new(plate *p, ofx_rect_i at, int channels, int type) {
-    plate_on(p, NULL, at, channels, type);
+    *p = (plate){.at = at, .channels = channels, .type = type};
+    p->row = (ptrdiff_t)(at.x2 - at.x1) * pixel_bytes(p);
     if (has_size(at)) p->data = calloc((size_t)(at.y2 - at.y1), (size_t)p->row);
     return p->data != NULL;
 }
@@ -81,10 +73,6 @@ void plate_close(plate *p) {
     *p = (plate){.data = NULL};
 }
 
-bool plate_covers(const plate *p, ofx_rect_i r) {
-    return p->at.x1 <= r.x1 && p->at.y1 <= r.y1 && p->at.x2 >= r.x2 && p->at.y2 >= r.y2;
-}
-
 void plate_planes(const plate *p, ofx_rect_i r, fb_plane to[4]) {
     for (int c = 0; c < p->channels; c++)
         to[c] = (fb_plane){pixel(p, r.x1, r.y2 - 1) + c * sample_bytes(p->type), pixel_bytes(p),
@@ -93,34 +81,37 @@ void plate_planes(const plate *p, ofx_rect_i r, fb_plane to[4]) {
 
 void plate_copy(const plate *to, const plate *from, ofx_rect_i r) {
     const ofx_rect_i in = rect_common(r, to->at), both = rect_common(in, from->at);
-    const bool alike = to->channels == from->channels && to->type == from->type && from->data;
     for (int y = in.y1; y < in.y2 && in.x1 < in.x2; y++) {
         memset(pixel(to, in.x1, y), 0, (size_t)((in.x2 - in.x1) * pixel_bytes(to)));
-        if (alike && y >= both.y1 && y < both.y2 && both.x1 < both.x2)
+        if (from->data && y >= both.y1 && y < both.y2 && both.x1 < both.x2)
             memcpy(pixel(to, both.x1, y), pixel(from, both.x1, y),
                    (size_t)((both.x2 - both.x1) * pixel_bytes(to)));
     }
 }
 
-void plate_copy_channel(const plate *to, int channel, const plate *from, int of) {
+void plate_copy_alpha(const plate *to, const plate *from) {
     const ofx_rect_i r = rect_common(to->at, from->at);
     const int n = sample_bytes(to->type);
     for (int y = r.y1; y < r.y2; y++)
         for (int x = r.x1; x < r.x2; x++)
-            memcpy(pixel(to, x, y) + channel * n, pixel(from, x, y) + of * n, (size_t)n);
+            memcpy(pixel(to, x, y) + 3 * n, pixel(from, x, y) + 3 * n, (size_t)n);
 }
 
-uint64_t plate_hash(const plate *p) {
-    const size_t n = (size_t)((p->at.x2 - p->at.x1) * pixel_bytes(p));
-    uint64_t h = 1, v;
-    for (int y = p->at.y1; y < p->at.y2; y++) {
-        const char *row = pixel(p, p->at.x1, y);
-        for (size_t i = 0; i < n; i += sizeof v) {
-            v = 0;
-            memcpy(&v, row + i, n - i < sizeof v ? n - i : sizeof v);
-            h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
-            h ^= h >> 32;
-        }
+uint64_t plate_hash_bytes(uint64_t h, const void *data, size_t n) {
+    for (size_t i = 0; i < n; i += sizeof h) {
+        uint64_t v = 0;
+        memcpy(&v, (const char *)data + i, n - i < sizeof v ? n - i : sizeof v);
+        h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
+        h ^= h >> 32;
     }
+    return h;
+}
+
+uint64_t plate_hash(uint64_t h, const plate *p) {
+    const int shape[] = {p->at.x1, p->at.y1, p->at.x2, p->at.y2, p->channels, p->type, !p->data};
+    h = plate_hash_bytes(h, shape, sizeof shape);
+    for (int y = p->at.y1; p->data && y < p->at.y2; y++)
+        h = plate_hash_bytes(h, pixel(p, p->at.x1, y),
+                             (size_t)((p->at.x2 - p->at.x1) * pixel_bytes(p)));
     return h;
 }

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 typedef struct {
-    char *data;    /* the first pixel of the lowest row */
+    char *data;    /* the first pixel of the lowest row; NULL: there are none that can be used */
     ptrdiff_t row; /* bytes to the row above; may be below 0 */
     ofx_rect_i at;
     int channels;         /* 1, 3, 4 */
@@ -17,22 +17,21 @@ typedef struct {
     ofx_properties image; /* of the host, until it is closed; NULL: the memory is ours */
 } plate;
 
-/* Opens an image of a clip; false: there is none, or none that can be used. */
-bool plate_open(plate *p, ofx_clip_handle clip, ofx_time time);
-/* Makes one of packed pixels that are there, or of zeros. */
-void plate_on(plate *p, void *data, ofx_rect_i at, int channels, int type);
+/* Opens an image of a clip. `image` NULL: there is none. */
+void plate_open(plate *p, ofx_clip_handle clip, ofx_time time);
+/* Makes one of zeros. */
 bool plate_new(plate *p, ofx_rect_i at, int channels, int type);
 void plate_close(plate *p);
 
-bool plate_covers(const plate *p, ofx_rect_i r);
 /* Fills in the planes of a part, from its top. */
 void plate_planes(const plate *p, ofx_rect_i r, fb_plane to[4]);
-/* Copies a part, and makes what `from` does not have 0. Plates of different kinds have nothing
- * for each other. */
+/* Copies a part between plates of one kind, and makes what `from` does not have 0. */
 void plate_copy(const plate *to, const plate *from, ofx_rect_i r);
-/* Copies one channel of what both have. */
-void plate_copy_channel(const plate *to, int channel, const plate *from, int of);
-uint64_t plate_hash(const plate *p);
+/* Copies the alpha of what both have. */
+void plate_copy_alpha(const plate *to, const plate *from);
+/* Go on with a hash of what came before. */
+uint64_t plate_hash_bytes(uint64_t h, const void *data, size_t n);
+uint64_t plate_hash(uint64_t h, const plate *p);
 
 ofx_rect_i rect_common(ofx_rect_i a, ofx_rect_i b);
 bool rect_empty(ofx_rect_i r);

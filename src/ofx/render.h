@@ -1,4 +1,4 @@
-/* render.h - the actions of an instance that need its kernel: regions and frames. */
+/* render.h - a frame of an instance, and how large its kernel may be. */
 #ifndef OFX_RENDER_H
 #define OFX_RENDER_H
 
@@ -11,9 +11,11 @@ typedef struct {
     _Atomic unsigned shown; /* fx_say */
 } instance;
 
+/* Refuses a kernel that is far larger than a frame of w x h pixels, of which it makes one colour:
+ * a proxy's scale, a pixel's aspect and Size may be anything, and time and memory grow with its
+ * square. Fills in how far it reaches in these pixels. */
+bool kernel_fits(double reach[2], const keep_session *s, double aspect, const double frame[2],
+                 fb_error *e);
 ofx_status render_frame(instance *own, ofx_properties in);
-ofx_status render_region_defined(instance *own, ofx_properties in, ofx_properties out);
-ofx_status render_regions_asked(instance *own, ofx_properties in, ofx_properties out,
-                                const char *mask);
 
 #endif

@@ -36,14 +36,15 @@ static pic *any_picture(bytes *b) {
 /* Makes Size such that the kernel is small, or so large that the plug-in refuses it. What lies
  * between takes seconds under the sanitizer. */
 static void keep_small(struct ofx_effect *x) {
-    enum { REFUSED = 40, LEAST = 50 }; /* LEAST: Size is at least 1 / 50 */
+    enum { REFUSED = 40, MOST = 50 };
     static const double SMALL = 1.5;
     const struct ofx_clip *c = &x->clip[RIG_OUTPUT];
-    double *size = rig_param(x, "size")->v, scale = 1;
-    if (c->scale[1] > 1 && c->scale[1] < 1e3) scale *= c->scale[1]; /* others count as 1 */
+    const bool odd = !(c->scale[1] > 1e-3 && c->scale[1] < 1e3); /* counts as 1 */
+    double *size = rig_param(x, "size")->v, scale = odd ? 1 : c->scale[1];
     if (c->aspect > 0.02 && c->aspect < 1) scale /= c->aspect;
-    const double by = fmin(fmax(*size, 1.0 / LEAST), LEAST) * scale;
-    if (by > SMALL && by < REFUSED) *size = scale < SMALL * LEAST ? SMALL / scale : LEAST;
+    if (isnan(*size)) *size = 1;
+    const double by = fmin(fmax(*size, 1.0 / MOST), MOST) * scale;
+    if (by > SMALL && by < REFUSED) *size = scale < SMALL * MOST ? SMALL / scale : MOST;
 }
 
 static void set_controls(struct ofx_effect *x, bytes *b) {

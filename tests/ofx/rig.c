@@ -117,6 +117,25 @@ static ofx_status get_int(ofx_properties s, const char *name, int i, int *v) {
     if (is == OFX_OK) *v = (int)d;
     return is;
 }
+static ofx_status get_doubles(ofx_properties s, const char *name, int count, double *v) {
+    for (int i = 0; i < count; i++)
+        if (get_double(s, name, i, &v[i]) != OFX_OK) return OFX_UNKNOWN;
+    return OFX_OK;
+}
+static ofx_status get_ints(ofx_properties s, const char *name, int count, int *v) {
+    for (int i = 0; i < count; i++)
+        if (get_int(s, name, i, &v[i]) != OFX_OK) return OFX_UNKNOWN;
+    return OFX_OK;
+}
+static ofx_status set_doubles(ofx_properties s, const char *name, int count, const double *v) {
+    for (int i = 0; i < count; i++) set_double(s, name, i, v[i]);
+    return find(s, name) ? OFX_OK : OFX_BAD_HANDLE;
+}
+static ofx_status set_strings(ofx_properties s, const char *name, int count, const char *const *v) {
+    for (int i = 0; i < count; i++) set_string(s, name, i, v[i]);
+    return find(s, name) ? OFX_OK : OFX_BAD_HANDLE;
+}
+
 /* --- pictures --------------------------------------------------------------------------------- */
 
 static int sample_bytes(pic_type t) {
@@ -334,10 +353,14 @@ static const void *fetch(ofx_properties h, const char *name, int version) {
                                                 .set_string = set_string,
                                                 .set_double = set_double,
                                                 .set_int = set_int,
+                                                .set_strings = set_strings,
+                                                .set_doubles = set_doubles,
                                                 .get_pointer = get_pointer,
                                                 .get_string = get_string,
                                                 .get_double = get_double,
-                                                .get_int = get_int};
+                                                .get_int = get_int,
+                                                .get_doubles = get_doubles,
+                                                .get_ints = get_ints};
     static const ofx_effect_suite EFFECT = {.properties = effect_properties,
                                             .params = effect_params,
                                             .define_clip = define_clip,

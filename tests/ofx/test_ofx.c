@@ -11,7 +11,7 @@ TEST(the_effect_describes_itself) {
     assert_string_equal(rig_text(about, OFX_CONTEXTS, 1), OFX_GENERAL);
     assert_string_equal(rig_text(about, OFX_THREAD_SAFETY, 0), OFX_FULLY_SAFE);
     assert_string_equal(rig_text(about, OFX_DEPTHS, 3), OFX_BYTE);
-    assert_true(rig_get(about, OFX_TILES, 0) == 0 && rig_get(about, OFX_MULTI_RESOLUTION, 0) == 1);
+    assert_true(rig_get(about, OFX_TILES, 0) == 0);
     assert_true(rig_get(&s.x->clip[RIG_SOURCE].is, OFX_TILES, 0) == 0);
     assert_false(s.x->clip[RIG_MASK].defined);
     assert_int_equal(s.x->params.count, 15);

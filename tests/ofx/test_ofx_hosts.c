@@ -112,6 +112,43 @@ TEST(kernels_far_beyond_the_frame_are_a_message) {
     }
 }
 
+/* Images that do not go together, or are of kinds that the host was not told of, are a message and
+ * no frame; on the log where the host shows none. */
+TEST(images_that_do_not_match_are_a_message) {
+    static const struct {
+        int from, to, mask; /* channels; mask 0: none, 2: no kind that there is */
+        pic_type type;      /* of the output */
+    } ROW[] = {{4, 3, 0, PIC_FLOAT}, {1, 4, 0, PIC_FLOAT}, {4, 4, 0, PIC_HALF}, {3, 3, 0, PIC_BYTE},
+               {2, 4, 0, PIC_FLOAT}, {4, 2, 0, PIC_FLOAT}, {4, 4, 2, PIC_FLOAT}};
+    for (int without = 0; without < 2; without++) {
+        rig *r = rig_open(bundle("one.ofx.bundle"), without ? WITHOUT_MESSAGE : 0);
+        stage s = {r, rig_effect(r, OFX_GENERAL)};
+        const int log = dup(2);
+        const char *path = make_path("log");
+        assert_non_null(freopen(path, "w", stderr));
+        for (size_t i = 0; i < COUNT(ROW); i++) {
+            const ofx_rect_i at = {0, 0, 9 + (int)i, 5};
+            OPEN(pic) *in = pic_new(at, ROW[i].from, PIC_FLOAT, 0, false),
+                      *out = pic_new(at, ROW[i].to, ROW[i].type, 0, false),
+                      *mask = ROW[i].mask ? pic_new(at, 2, PIC_FLOAT, 0, false) : NULL;
+            s.x->messages = 0;
+            rig_connect(s.x, RIG_SOURCE, in);
+            rig_connect(s.x, RIG_OUTPUT, out);
+            rig_connect(s.x, RIG_MASK, mask);
+            for (int again = 0; again < 2; again++)
+                assert_int_equal(rig_render(r, s.x, 0, NULL), OFX_FAILED);
+            assert_int_equal(s.x->messages, !without);
+            assert_int_equal(s.x->open_images, 0);
+            if (!without) assert_non_null(strstr(s.x->said, "must be alike"));
+        }
+        fflush(stderr);
+        dup2(log, 2);
+        close(log);
+        shell("test $(grep -c 'must be alike' '%s') -eq %d", path, without ? (int)COUNT(ROW) : 0);
+        stage_close(&s);
+    }
+}
+
 /* What a project of another version, or a damaged one, brings. */
 TEST(bad_values_do_no_harm) {
     static const double BAD[] = {NAN, INFINITY, -INFINITY, -1, 99, 1e30, -2147483648.0, 0};

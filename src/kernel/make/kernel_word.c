@@ -21,8 +21,9 @@
 
 bool kernel_word_folder(char to[KERNEL_PATH], const char *file) {
     static const char *const NEAR[] = {"../share/fftbloom/kernels", "../../share/fftbloom/kernels",
-                                       "kernels", "../kernels"};
-    const int folder = (int)(path_name(file) - file); /* with its slash */
+                                       "kernels", "../kernels",
+                                       "../Resources/kernels"}; /* of an OpenFX bundle */
+    const int folder = (int)(path_name(file) - file);           /* with its slash */
     struct stat st;
     for (size_t i = 0; folder && i < sizeof NEAR / sizeof NEAR[0]; i++)
         if (snprintf(to, KERNEL_PATH, "%.*s%s", folder, file, NEAR[i]) < KERNEL_PATH &&
