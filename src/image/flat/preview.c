@@ -160,15 +160,10 @@ float preview_stops(const preview_light *l) {
 
 /* --- development ----------------------------------------------------------------------------- */
 
-static uint8_t to_byte(float v) {
-    return (uint8_t)(clamp_float(v, 0, 1) * 255 + 0.5f);
-}
-
 typedef struct {
     const preview_light *from;
     const screen *on;
-    float gain;    /* of the exposure; in logarithms, 1 / the brightest value */
-    float decades; /* of preview_options */
+    float gain; /* of the exposure */
     uint8_t *bytes;
 } developing;
 
@@ -208,36 +203,13 @@ static bool develop_row(void *ctx, size_t i, int worker, err *e) {
     return ok;
 }
 
-/* The logarithm decides how bright a pixel is, and the colours keep their proportions. */
-static bool develop_row_of_decades(void *ctx, size_t i, int worker, err *e) {
-    (void)worker, (void)e;
-    const developing *d = ctx;
-    for (size_t x = 0; x < d->from->width; x++) {
-        const float *from = d->from->pixel + 3 * (i * d->from->width + x);
-        uint8_t *to = d->bytes + 3 * (i * d->from->width + x);
-        float most = max_float(from[0], max_float(from[1], from[2]));
-        float level = most > 0 ? 1 + log10f(most * d->gain) / d->decades : 0;
-        for (int k = 0; k < 3; k++)
-            to[k] = level > 0 ? to_byte(level * flat_to_srgb(max_float(from[k] / most, 0))) : 0;
-    }
-    return true;
-}
-
 bool preview_develop(preview_picture *to, const preview_light *l, const preview_options *o,
                      par *threads, err *e) {
     size_t n = (size_t)l->width * l->height;
-    float stops = o->stops, most = 0;
-    developing d = {.from = l, .on = o->on ? o->on : SCREEN_FILM, .decades = o->decades};
+    const float stops = o->exposed ? o->stops : preview_stops(l);
+    developing d = {.from = l, .on = o->on ? o->on : SCREEN_FILM, .gain = exp2f(stops)};
     if (!(d.bytes = mem_raw(n, 3, "the preview", e))) return false;
-    if (o->decades > 0) {
-        for (size_t i = 0; i < 3 * n; i++) most = max_float(most, l->pixel[i]);
-        d.gain = 1 / most;
-    } else {
-        if (!o->exposed) stops = preview_stops(l);
-        d.gain = exp2f(stops);
-    }
-    bool ok =
-        par_for(threads, l->height, o->decades > 0 ? develop_row_of_decades : develop_row, &d, e);
+    bool ok = par_for(threads, l->height, develop_row, &d, e);
     if (ok)
         *to = (preview_picture){d.bytes, l->width, l->height, stops};
     else

@@ -20,8 +20,6 @@ typedef struct {
     bool whole;     /* show the data window */
     bool exposed;   /* multiply the light by 2^stops; else by what suits the picture */
     float stops;
-    float decades;    /* above 0: instead of a screen, the logarithm of the light, over this many
-                       * decades down from the brightest pixel */
     const screen *on; /* NULL: SCREEN_FILM */
 } preview_options;
 
