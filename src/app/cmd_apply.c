@@ -2,7 +2,6 @@
  * `fftbloom farm`, which hands the same work on. */
 #include "app/farm/farm.h"
 #include "app/run/file_set.h"
-#include "app/run/forecast.h"
 #include "app/run/output.h"
 #include "app/run/picture.h"
 #include "app/run/pipe.h"
@@ -172,7 +171,7 @@ int cmd_apply(cli *c, text *out, err *e) {
         } else if (c->s.farms) {
             status = farm_run(c, &j, &all, out, e);
         } else if (c->s.dry_run) {
-            dry_run(&m, &j, out, e);
+            sequence_list(&m, &j, out, e);
             c->answered = out->n > 0;
             cli_print(out);
         } else {

@@ -1,7 +1,7 @@
 /* Frame patterns, ranges and the search of a folder. */
 #include "app/farm/farm.h"
 #include "app/run/job.h"
-#include "app/run/sequence.h"
+#include "app/run/output.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
 
@@ -184,7 +184,8 @@ TEST(many_channels) {
         /* A frame takes 53 MB of halfs, as much for its result, and a half spectrum of 40 MB. */
         mem_set_limit(mem_used() + 700000000);
         s.bloom.mask = all ? "id0" : NULL; /* a mask may be any channel, so all are read */
-        assert_int_equal(sequence_workers(&small->head, &s, make_threads(), 100), all ? 1 : 2);
+        const output to = {.path = s.output, .s = &s, .threads = make_threads()};
+        assert_int_equal(output_at_a_time(&to, &small->head, 100), all ? 1 : 2);
         mem_set_limit(0);
         p->data.x1 = 3;
         p->data.y1 = 1;

@@ -370,18 +370,6 @@ TEST(preview_is_dithered) {
     CHECK_LE(W * H / 4, changes);
 }
 
-/* Four decades, brightest white, colours as they are. */
-static float decades(uint32_t x, uint32_t y) {
-    (void)y;
-    return powf(10, -(float)(x / 20));
-}
-
-TEST(preview_of_logarithms) {
-    OWN(picture) p = picture_of(&RGB, decades, &(preview_options){.decades = 4});
-    for (uint32_t i = 0; i < 5; i++)
-        CHECK_LE(fabs(p.got.pixel[3 * 20 * i] - 255 * (1 - 0.25 * i)), 1);
-}
-
 TEST(preview_says_what_it_leaves_out) {
     const make_part parts[] = {PART("Z:float", 0, 0, 4, 4),
                                PART("R:half G:half B:half A:half", 0, 0, 4, 4),

@@ -8,7 +8,7 @@
 #include "app/kernel/kernel_actions.h"
 #include "app/kernel/kernel_files.h"
 #include "app/run/file_set.h"
-#include "app/run/stages.h"
+#include "app/run/frame.h"
 #include "base/json_out.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -18,6 +18,7 @@
 #include "image/flat/label.h"
 #include "image/flat/png.h"
 #include "image/flat/preview.h"
+#include "image/format.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -69,41 +70,36 @@ typedef struct {
     const double *tint;
     char path[KERNEL_PATH]; /* of the kernel at the size of the preview, */
     double scale;           /* with its taps stretched by this */
-    float *bloomed;         /* as sheet.light; NULL: not bloomed */
+    preview_light bloomed;  /* without pixels: not bloomed */
     preview_picture picture[SHEET_STRENGTHS];
     text jpeg[SHEET_STRENGTHS];
 } sheet_look;
 
 static void sheet_look_free(sheet_look *l) {
-    mem_free(l->bloomed);
+    mem_free(l->bloomed.pixel);
     for (int i = 0; i < SHEET_STRENGTHS; i++) mem_free(l->picture[i].pixel), text_free(&l->jpeg[i]);
 }
 
 /* --- the frame -------------------------------------------------------------------------------- */
 
-/* Takes the light of the frame at preview size, at the exposure that suits it. */
+/* Takes the light of the frame at preview size, at the exposure that suits it. A picture has been
+ * graded already. */
 static bool sheet_open(sheet *s, const cli *c, uint32_t width, err *e) {
-    stages in = {0};
     *s = (sheet){.c = c, .as = {.width = width, .exposed = true}};
-    image_reader *r = image_open(c->word[1], NULL, c->threads, e);
-    image *img = r && stages_in_open(&in, r, &c->s, c->threads, e) ? stages_load(&in, NULL, e)
-                                                                   : NULL;
-    bool ok = img != NULL;
-    if (ok) {
-        bool graded = strcmp(img->head.format, "png") == 0;
-        s->as.part = preview_part(&img->head, NULL);
-        if (graded) ok = (s->as.on = s->screen = screen_open("srgb", e)) != NULL;
-        ok = ok && preview_take(&s->light, img, &s->as, c->threads, e);
-        const image_box *shown = &img->head.part[s->as.part].display;
-        s->aspect = img->head.part[s->as.part].aspect;
-        s->scale = (double)s->light.width / (double)image_box_width(shown);
-        s->as.stops = !isnan(c->s.exposure) ? (float)c->s.exposure
-                      : ok && !graded       ? preview_stops(&s->light)
-                                            : 0;
-    }
+    image *img = frame_read(&c->s, c->word[1], c->threads, e);
+    if (!img) return false;
+    const bool graded = strcmp(img->head.format, "png") == 0;
+    s->as.part = preview_part(&img->head, NULL);
+    bool ok = (!graded || (s->as.on = s->screen = screen_open("srgb", e))) &&
+              preview_take(&s->light, img, &s->as, c->threads, e);
+    const image_part *p = &img->head.part[s->as.part];
+    s->aspect = p->aspect;
+    s->scale = (double)s->light.width / (double)image_box_width(&p->display);
+    if (!isnan(c->s.exposure))
+        s->as.stops = (float)c->s.exposure;
+    else if (ok && !graded)
+        s->as.stops = preview_stops(&s->light);
     image_free(&img);
-    stages_close(&in);
-    image_close(&r);
     return ok;
 }
 
@@ -137,28 +133,25 @@ static bool sheet_kernel(void *ctx, size_t i, int worker, err *e) {
 
 static bool sheet_bloom(sheet_look *l, err *e) {
     const sheet *s = l->of;
-    const size_t pixels = (size_t)s->light.width * s->light.height;
+    par *threads = s->c->threads;
     bloom_settings how = s->c->s.bloom;
-    bloom_report *report = NULL;
     how.kernel.size = l->scale;
     memcpy(how.tint, l->tint, sizeof how.tint);
-    image_reader *r = image_open(l->path, NULL, s->c->threads, NULL);
-    if (r) image_attr_text(&image_reader_header(r)->part[0], "comments", l->about, sizeof l->about);
-    image_close(&r);
     how.device = "cpu";
     how.cache_size = 0;
     how.tolerance = 1e-2; /* a hundredth of a pixel's light is below a step of 8 bits */
     how.half_overflow = OVERFLOW_FLOAT;
     how.nan = NAN_INTERPOLATE;
-    bloom *b = bloom_open(&how, l->path, s->c->threads, e);
+    image_reader *r = image_open(l->path, NULL, threads, NULL);
+    if (r) image_attr_text(&image_reader_header(r)->part[0], "comments", l->about, sizeof l->about);
+    image_close(&r);
+    bloom *b = bloom_open(&how, l->path, threads, e);
     image *img = b ? sheet_image(s, e) : NULL;
-    bool ok = img && (report = mem_new(1, sizeof *report, "a report", e)) &&
-              bloom_image(b, img, report, e) &&
-              (l->bloomed = mem_new(3 * pixels, sizeof *l->bloomed, "a preview", e));
-    for (size_t i = 0; ok && i < pixels; i++)
-        for (int c = 0; c < 3; c++)
-            l->bloomed[3 * i + 2 - (size_t)c] = ((float *)img->plane[0][c])[i];
-    mem_free(report);
+    bloom_report *made = img ? mem_new(1, sizeof *made, "a report", e) : NULL;
+    bool ok =
+        made && bloom_image(b, img, made, e) &&
+        preview_take(&l->bloomed, img, &(preview_options){.width = s->light.width}, threads, e);
+    mem_free(made);
     image_free(&img);
     bloom_close(&b);
     return ok;
@@ -168,18 +161,15 @@ static bool sheet_bloom(sheet_look *l, err *e) {
 
 /* Develops the look at one strength. */
 static bool sheet_picture(sheet_look *l, int which, err *e) {
-    const preview_light *from = &l->of->light;
-    const size_t n = 3 * (size_t)from->width * from->height;
+    const sheet *s = l->of;
+    const float *from = s->light.pixel, *to = l->bloomed.pixel;
     const float a = (float)SHEET_STRENGTH[which];
-    preview_light mixed = *from;
-    if (l->bloomed) {
-        mixed.pixel = mem_new(n, sizeof *mixed.pixel, "a preview", e);
-        if (!mixed.pixel) return false;
-        for (size_t i = 0; i < n; i++)
-            mixed.pixel[i] = from->pixel[i] + a * (l->bloomed[i] - from->pixel[i]);
-    }
-    bool ok = preview_develop(&l->picture[which], &mixed, &l->of->as, l->of->c->threads, e);
-    if (mixed.pixel != from->pixel) mem_free(mixed.pixel);
+    const size_t n = 3 * (size_t)s->light.width * s->light.height;
+    preview_light mixed = s->light;
+    if (to && !(mixed.pixel = mem_raw(n, sizeof *mixed.pixel, "a preview", e))) return false;
+    for (size_t i = 0; to && i < n; i++) mixed.pixel[i] = from[i] + a * (to[i] - from[i]);
+    bool ok = preview_develop(&l->picture[which], &mixed, &s->as, s->c->threads, e);
+    if (to) mem_free(mixed.pixel);
     return ok;
 }
 
@@ -276,7 +266,7 @@ static bool sheet_page(const sheet *s, sheet_look *look, size_t looks, text *to,
 
 /* Lays out the frame and all looks at full strength, four in a row, their names below. Those of a
  * single kernel stand beside the frame, a row for each size. */
-static uint8_t *sheet_png(const sheet *s, sheet_look *look, size_t looks, size_t *bytes, err *e) {
+static bool sheet_png(const sheet *s, sheet_look *look, size_t looks, text *to, err *e) {
     enum { ACROSS = 4, GAP = 12, BELOW = 34, SCALE = 2 };
     static const uint8_t PAPER[3] = {22, 22, 25}, INK[3] = {215, 215, 220};
     const uint32_t w = s->light.width, h = s->light.height;
@@ -285,6 +275,7 @@ static uint8_t *sheet_png(const sheet *s, sheet_look *look, size_t looks, size_t
     label_picture all = {.w = GAP + across * (w + GAP), .h = GAP + down * (h + BELOW)};
     sheet_look plain = {.of = s, .name = "no bloom"};
     bool ok = preview_may_have(all.w, all.h, e) && sheet_picture(&plain, SHEET_STRENGTHS - 1, e);
+    size_t bytes = 0;
     uint8_t *png = NULL;
     all.pixel = ok ? mem_raw((size_t)all.w * all.h, 3, "a picture", e) : NULL;
     if (all.pixel) {
@@ -301,21 +292,23 @@ static uint8_t *sheet_png(const sheet *s, sheet_look *look, size_t looks, size_t
                        l->picture[SHEET_STRENGTHS - 1].pixel + 3 * (size_t)row * w, 3 * (size_t)w);
             label_words(&all, x, y + h + 7, SCALE, l->name, INK);
         }
-        png = png_encode(&(png_picture){all.pixel, all.w, all.h, 3}, bytes, e);
+        png = png_encode(&(png_picture){all.pixel, all.w, all.h, 3}, &bytes, e);
     }
+    if (png) text_add_bytes(to, (const char *)png, bytes);
+    mem_free(png);
     mem_free(all.pixel);
     sheet_look_free(&plain);
-    return png;
+    return png && text_check(to, e);
 }
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-/* Splits the words at commas or blanks, and gives each look its name. */
+/* Splits the words at commas or blanks, and gives each look its name. A single kernel has looks in
+ * several sizes and tints. */
 static size_t sheet_words(sheet_look *look, size_t most, const sheet *s, char *words) {
     size_t n = 0;
     char *at;
-    for (char *w = words ? strtok_r(words, ", ", &at) : NULL; w && n < most;
-         w = strtok_r(NULL, ", ", &at)) {
+    for (char *w = strtok_r(words, ", ", &at); w && n < most; w = strtok_r(NULL, ", ", &at)) {
         const char *base = path_name(w);
         look[n] = (sheet_look){.of = s, .word = w, .size = 1, .tint = SHEET_TINT[0].tint};
         snprintf(look[n].name, sizeof look[n].name, "%.*s", path_stem(base), base);
@@ -335,57 +328,57 @@ static size_t sheet_words(sheet_look *look, size_t most, const sheet *s, char *w
     return SHEET_SIZES * SHEET_TINTS;
 }
 
-static int sheet_make(cli *c, text *words, err *e) {
-    int status = 0;
+static int sheet_make(cli *c, char *words, err *e) {
     enum { MOST = 64 };
     const bool paged = path_ends_in(c->s.output, "html");
+    int status = 0;
     sheet s;
-    text html = {0};
-    uint8_t *png = NULL;
-    size_t bytes = 0;
+    text file = {0};
     char told[160];
     sheet_look *look = mem_new(MOST, sizeof *look, "a sheet", e);
-    if (!look) return false;
+    if (!look) return 0;
     bool ok = sheet_open(&s, c, paged ? SHEET_PAGE : SHEET_CELL, e);
-    size_t looks = ok ? sheet_words(look, MOST, &s, words->s) : 0;
+    const size_t looks = ok ? sheet_words(look, MOST, &s, words) : 0;
     snprintf(told, sizeof told, "blooming a frame under %zu kernels", looks);
     ticker *ticking = ticker_open(told);
     ok = ok && par_for(c->threads, looks, sheet_kernel, look, e);
     for (size_t i = 0; ok && i < looks; i++) {
         ok = sheet_bloom(&look[i], e) && (paged ? sheet_jpegs(&look[i], SHEET_STRENGTHS, e)
                                                 : sheet_picture(&look[i], SHEET_STRENGTHS - 1, e));
-        mem_free(look[i].bloomed), look[i].bloomed = NULL;
+        mem_free(look[i].bloomed.pixel);
+        look[i].bloomed.pixel = NULL;
     }
-    ok = ok && (paged ? sheet_page(&s, look, looks, &html, e)
-                      : (png = sheet_png(&s, look, looks, &bytes, e)) != NULL);
+    ok = ok && (paged ? sheet_page : sheet_png)(&s, look, looks, &file, e);
     ticker_close(&ticking);
-    if (ok)
-        kernel_write(&c->s, paged ? (const void *)html.s : png, paged ? html.n : bytes, &status, e);
+    if (ok) kernel_write(&c->s, file.s, file.n, &status, e);
     for (size_t i = 0; i < looks; i++) sheet_look_free(&look[i]);
-    mem_free(look), mem_free(png);
-    text_free(&html);
+    mem_free(look);
+    text_free(&file);
     mem_free(s.light.pixel);
     screen_close(&s.screen);
     return status;
+}
+
+/* Adds the words for the kernels: of a folder all, or those of a list. */
+static void add_kernels(settings *s, text *words) {
+    struct stat st;
+    if (!s->kernels || (stat(s->kernels, &st) == 0 && S_ISDIR(st.st_mode))) {
+        kernel_option_names(s, words);
+    } else {
+        text_add(words, "%s", s->kernels);
+        s->kernels = NULL;
+    }
 }
 
 int kernel_sheet(cli *c, text *out, err *e) {
     (void)out;
     settings *s = &c->s;
     const char *given = s->kernels;
-    struct stat st;
     text words = {0};
     int status = 0;
     const file_set_file FILES[] = {{FILE_READ, "the frame", c->word[1]},
                                    {FILE_WRITTEN, "the sheet", s->output}};
-    /* The kernels are those of a folder, or a list of names and files. */
-    bool list = given && (stat(given, &st) != 0 || !S_ISDIR(st.st_mode));
-    if (list) {
-        text_add(&words, "%s", given);
-        s->kernels = NULL;
-    } else {
-        kernel_option_names(s, &words);
-    }
+    add_kernels(s, &words);
     if (!s->output)
         err_set(e, ERR_USAGE, "sheet needs an output: -o SHEET.html or -o SHEET.png");
     else if (!path_ends_in(s->output, "html") && !path_ends_in(s->output, "png"))
@@ -395,7 +388,7 @@ int kernel_sheet(cli *c, text *out, err *e) {
         err_set(e, ERR_NO_INPUT, "there is no kernel in '%s'",
                 given ? given : "the folder of shipped kernels");
     else if (file_set_apart(FILES, 2, NULL, e) && !kernel_is_kept(s, &status))
-        status = sheet_make(c, &words, e);
+        status = sheet_make(c, words.s, e);
     text_free(&words);
     return status;
 }

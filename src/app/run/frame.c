@@ -1,7 +1,6 @@
 #include "app/run/frame.h"
 
 #include "app/run/describe.h"
-#include "app/run/fits.h"
 #include "app/run/hints.h"
 #include "app/run/output.h"
 #include "app/run/provenance.h"
@@ -270,12 +269,12 @@ static bool make_once(work *w, bool hold, err *e) {
  * to hold the image, the device does not hold its lines, or values beyond halfs ask for floats in a
  * layer. */
 static bool make_some_way(work *w, err *e) {
-    bool hold = !w->f->alone || fits_surely(&w->out, w->r), ok = true;
+    bool hold = !w->f->alone || output_fits_surely(&w->out, w->r), ok = true;
     if (!hold) { /* most images fit, which is told without the kernel */
         mem_plan need;
         queue_bloom *b = open_bloom(w, e);
         ok = b != NULL;
-        hold = ok && fits(&need, &w->out, w->r, b->bloom);
+        hold = ok && output_fits(&need, &w->out, w->r, b->bloom);
         if (b) give_bloom(w->on, b);
     }
     while (ok && !make_once(w, hold, e)) {
@@ -294,25 +293,33 @@ static bool make_some_way(work *w, err *e) {
     return ok;
 }
 
+/* Opens the input. work_close frees it, also after a failure. */
+static bool work_open(work *w, err *e) {
+    frame_maker *m = w->m;
+    frame_result *f = w->f;
+    w->before = file_mark_of(f->input);
+    w->out = (output){f->output, w->s, m->threads, m->screen, w->files->kernel};
+    if (!(w->r = image_open(f->input, NULL, m->threads, e))) return false;
+    const image_box *b = &image_reader_header(w->r)->part[0].display;
+    f->size[0] = (uint32_t)image_box_width(b), f->size[1] = (uint32_t)image_box_height(b);
+    return stages_in_open(&w->in, w->r, w->s, m->threads, e) &&
+           picture_fits(&w->out, w->in.head, e);
+}
+
+static void work_close(work *w) {
+    stages_close(&w->in);
+    image_close(&w->r);
+}
+
 /* Reads, blooms and writes. Frames that are under way at the same time share cores and device, and
  * the time that one waits for the others is counted in each. */
 static bool make(work *w, err *e) {
     frame_maker *m = w->m;
     frame_result *f = w->f;
     const settings *s = w->s;
-    w->before = file_mark_of(f->input);
-    w->out = (output){f->output, s, m->threads, m->screen, w->files->kernel};
-    w->r = image_open(f->input, NULL, m->threads, e);
-    bool ok = w->r != NULL;
-    if (ok) {
-        const image_box *b = &image_reader_header(w->r)->part[0].display;
-        f->size[0] = (uint32_t)image_box_width(b), f->size[1] = (uint32_t)image_box_height(b);
-        ok = stages_in_open(&w->in, w->r, s, m->threads, e) &&
-             picture_fits(&w->out, w->in.head, e) && make_some_way(w, e);
-    }
+    const bool ok = work_open(w, e) && make_some_way(w, e);
     if (ok) light_notes(w->in.head->format, s->input_space, w->made, &m->told);
-    stages_close(&w->in);
-    image_close(&w->r);
+    work_close(w);
     if (w->torn) {
         log_warn("%s changed while it was read; the result may be half old and half new", f->input);
         report_note(w->made, "the input changed while it was read");
@@ -346,6 +353,73 @@ image *frame_image(frame_maker *m, frame_result *f, bloom_report *made, err *e) 
     device_pool_close(&devices);
     return img;
 }
+
+/* --- before a frame is made ------------------------------------------------------------------ */
+
+image *frame_read(const settings *s, const char *input, par *threads, err *e) {
+    stages in = {0};
+    image_reader *r = image_open(input, NULL, threads, e);
+    image *img = r && stages_in_open(&in, r, s, threads, e) ? stages_load(&in, NULL, e) : NULL;
+    stages_close(&in);
+    image_close(&r);
+    return img;
+}
+
+/* Forecasts an image that is held, by its pixels. */
+static bool forecast_held(forecast *f, work *w, err *e) {
+    image *img = load_image(w, e);
+    bool ok = img != NULL;
+    if (ok) hints_kernel(w->s, f->owner, w->files->kernel, &img->head.part[0]);
+    ok = ok && bloom_predict(f->owner, img, &f->predicted, e);
+    const plan_precision precision = f->predicted.sum.promise.method.precision;
+    if (ok) f->best = bloom_forecast(f->owner, w->in.head, precision, &f->all, e);
+    image_free(&img);
+    return ok && f->best >= 0;
+}
+
+/* Forecasts an image that does not fit, by its header: a tile of it. */
+static bool forecast_tile(forecast *f, const work *w, err *e) {
+    const image_header *h = image_reader_header(w->r);
+    f->memory = (mem_plan){0};
+    f->predicted = (bloom_report){0};
+    if (!output_tiling(&f->tiles, &f->memory, &w->out, w->r, f->owner, e)) return false;
+    f->best = bloom_tile_forecast(f->owner, h, &f->tiles, &f->all, e);
+    return f->best >= 0;
+}
+
+bool frame_forecast(frame_maker *m, const job_files *files, forecast *f, err *e) {
+    const settings *s = m->s;
+    bloom_settings b = stages_bloom(s);
+    image *all = NULL; /* channels are read */
+    frame_result r = {.input = files->input, .output = s->output ? s->output : ""};
+    work w = {.m = m, .s = s, .files = files, .f = &r, .keep = &all};
+    f->best = -1;
+    b.images = f->images;
+    bool ok = work_open(&w, e);
+    if (w.r) b.slots = output_at_a_time(&w.out, image_reader_header(w.r), f->images);
+    f->owner = ok ? bloom_open(&b, files->kernel, m->threads, e) : NULL;
+    f->all.every = true;
+    ok = f->owner && (f->all.each = mem_new(ENGINE_DEVICES, sizeof *f->all.each, "forecasts", e));
+    if (ok) {
+        const bool hold = output_fits(&f->memory, &w.out, w.r, f->owner) ||
+                          output_fits_surely(&w.out, w.r);
+        ok = hold && forecast_held(f, &w, e);
+        if (!ok && (!hold || e->code == ERR_LINES)) { /* as a run does */
+            *e = (err){0};
+            ok = forecast_tile(f, &w, e);
+        }
+    }
+    work_close(&w);
+    return ok;
+}
+
+void forecast_free(forecast *f) {
+    mem_free(f->all.each);
+    bloom_close(&f->owner);
+    *f = (forecast){.best = -1};
+}
+
+/* --- the result ------------------------------------------------------------------------------ */
 
 /* Says what became of a frame, also of one that failed. */
 static void log_frame(const frame_result *f, bool ok) {

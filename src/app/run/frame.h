@@ -62,5 +62,22 @@ bool frame_make(frame_maker *m, device_queue *on, const job_files *files, frame_
 /* Makes a frame of the settings' input and kernel, and returns the result with all its channels
  * instead of writing it; also where --verify found the promise broken, with ERR_TOLERANCE. */
 image *frame_image(frame_maker *m, frame_result *f, bloom_report *made, err *e);
+/* Returns an image as a frame has it before it is bloomed: with all channels, and decoded. */
+image *frame_read(const settings *s, const char *input, par *threads, err *e);
+
+/* What a run would do with a frame, without device work. */
+typedef struct {
+    uint32_t images;        /* of the run; all else is zero before */
+    tiling tiles;           /* where the image does not fit; zeros: it does */
+    mem_plan memory;        /* that an image takes */
+    bloom_report predicted; /* promise, bad pixels and notes of the image */
+    bloom_forecasts all;    /* of each device */
+    int best;               /* the device that would be taken */
+    bloom *owner;           /* keeps the list of devices alive */
+} forecast;
+
+/* Reads the image and the kernel. Free with forecast_free, also after a failure. */
+bool frame_forecast(frame_maker *m, const job_files *files, forecast *f, err *e);
+void forecast_free(forecast *f);
 
 #endif

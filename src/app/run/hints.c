@@ -69,11 +69,6 @@ static void warn_of_layers(const settings *s, const image_header *h) {
     text_free(&names);
 }
 
-void hints_codes(const settings *s, const image *img, light_told *told) {
-    if (!s->input_space && strcmp(img->head.format, "png") != 0)
-        light_notes_codes(img, s->bloom.layers, s->bloom.exclude, "give --input-space srgb", told);
-}
-
 void hints_image(const settings *s, const image *img, light_told *told) {
     const char *mask = s->bloom.mask;
     if (mask && text_glob_any("Z,*.Z,ZBack,*.ZBack,depth*,*.depth*", mask))
@@ -83,5 +78,6 @@ void hints_image(const settings *s, const image *img, light_told *told) {
             "it spreads: make a mask of it first",
             mask);
     warn_of_layers(s, &img->head);
-    hints_codes(s, img, told);
+    if (!s->input_space && strcmp(img->head.format, "png") != 0)
+        light_notes_codes(img, s->bloom.layers, s->bloom.exclude, "give --input-space srgb", told);
 }

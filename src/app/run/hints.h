@@ -19,7 +19,5 @@ void hints_faults(const char *kernel, const char *faults);
 /* Logs what options take for something else than it seems to be. `img` is the image as it was read.
  */
 void hints_image(const settings *s, const image *img, light_told *told);
-/* Warns once of codes alone that were not decoded (light_notes_codes). */
-void hints_codes(const settings *s, const image *img, light_told *told);
 
 #endif

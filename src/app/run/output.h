@@ -1,9 +1,11 @@
-/* output.h - the output of a run: its header, and the channels that are read for it. The module
- * knows nothing of sequences or of how an image is bloomed. */
+/* output.h - the output of a run: the channels that are read for it, and whether the image fits
+ * into the memory as a whole. The module knows nothing of sequences or of how an image is bloomed.
+ */
 #ifndef APP_OUTPUT_H
 #define APP_OUTPUT_H
 
 #include "app/cli/settings.h"
+#include "bloom/bloom.h"
 #include "image/flat/screen.h"
 #include "image/format.h"
 
@@ -26,5 +28,17 @@ uint64_t output_stream_bytes(const output *o, const char *input, const image_hea
 
 /* Returns true if the file's extension makes it a picture. */
 bool output_is_picture(const char *path);
+
+/* Returns whether an image can be made as a whole: all that it takes, in *need, fits into the
+ * memory's limit, and a device can do it. */
+bool output_fits(mem_plan *need, const output *o, const image_reader *r, const bloom *b);
+/* Answers for small images without the kernel; false: output_fits says it. */
+bool output_fits_surely(const output *o, const image_reader *r);
+/* Chooses the tiles of the first part with colour, and accounts for all that they take. */
+bool output_tiling(tiling *t, mem_plan *memory, const output *o, image_reader *from, const bloom *b,
+                   err *e);
+/* Returns how many images of this header, of a job of `frames`, are under way at a time. Channels
+ * that stay in the file take no memory. */
+uint32_t output_at_a_time(const output *o, const image_header *h, size_t frames);
 
 #endif

@@ -1,6 +1,6 @@
 #include "app/run/sequence.h"
 
-#include "app/run/fits.h"
+#include "app/run/output.h"
 #include "app/run/stages.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* One of several failures, with its place in the job. */
 typedef struct {
@@ -117,7 +118,8 @@ static bool make_queues(sequence *q, err *e) {
     size_t frames = job_count(q->job);
     job_files f = {0};
     image_reader *r = frames > 1 ? any_image(q, &f) : NULL;
-    q->workers = r ? sequence_workers(image_reader_header(r), q->s, q->maker->threads, frames) : 1;
+    const output to = {.path = q->s->output, .s = q->s, .threads = q->maker->threads};
+    q->workers = r ? output_at_a_time(&to, image_reader_header(r), frames) : 1;
     q->devices = device_pool_open(q->maker->threads, s.cache_dir, q->workers > 1 ? IDLE : 0, e);
     /* Frames with kernels of their own have engines of their own. */
     s.slots = q->job->kernels ? 1 : q->workers;
@@ -268,16 +270,6 @@ static void *worker_main(void *arg) {
 
 /* --- all of it ------------------------------------------------------------------------------ */
 
-/* Half of the memory that is left stays free for what frames share and for what is not foreseen. */
-uint32_t sequence_workers(const image_header *h, const settings *s, par *threads, size_t frames) {
-    mem_plan need = {0};
-    const output to = {.path = s->output ? s->output : "", .s = s, .threads = threads};
-    fits_memory(&need, &to, h, NULL);
-    uint64_t fit = mem_left() / 2 / max_u64(need.bytes, 1);
-    uint64_t most = min_u64((uint64_t)par_threads(threads) + 1, ENGINE_SLOTS);
-    return (uint32_t)max_u64(min_u64(min_u64(most, frames), fit), 1);
-}
-
 /* Runs the workers and waits. The caller's thread does the work of the last one, and of those that
  * get no thread. */
 static bool run_workers(sequence *q, err *e) {
@@ -323,5 +315,88 @@ bool sequence_run(frame_maker *m, const job *j, progress *told, report *r, err *
     pthread_cond_destroy(&q->done);
     pthread_mutex_destroy(&q->lock);
     mem_free(q);
+    return ok;
+}
+
+/* --- what would be made ---------------------------------------------------------------------- */
+
+typedef struct {
+    const frame_maker *m;
+    const job *j;
+    size_t count[FRAME_STATES]; /* FRAME_DONE: would be made; FRAME_FAILED: the input is missing */
+    job_files missing;          /* of the first frame whose input is not there; to be freed */
+    text lines;
+    json_out json; /* into `lines`, where --json is given */
+} listing;
+
+static void list_frame(listing *l, const frame_result *f) {
+    static const char *const STATE[FRAME_STATES] = {"to do", "current", "skipped", "missing"};
+    if (l->m->s->json) {
+        json_out *to = &l->json;
+        json_object(to, NULL);
+        report_frame_json(to, f, STATE[f->state]);
+        json_close(to);
+        return;
+    }
+    text_add_clean(&l->lines, f->input);
+    text_add(&l->lines, " -> ");
+    text_add_clean(&l->lines, f->output);
+    if (f->why) text_add(&l->lines, ": %s%s", f->state == FRAME_SKIPPED ? "skipped, " : "", f->why);
+    text_add(&l->lines, "\n");
+}
+
+static bool look_at(listing *l, size_t index, err *e) {
+    job_files files;
+    struct stat is;
+    record rec;
+    if (!job_frame(l->j, index, &files, e)) return false;
+    if (!record_make(&rec, l->m->records, &files, e)) {
+        job_files_free(&files);
+        return false;
+    }
+    frame_result f = {
+        .number = files.number, .view = files.view, .input = files.input, .output = files.output};
+    f.state = record_look(&rec, l->m->s->existing == EXISTING_UPDATE, &f.why);
+    if (f.state == FRAME_DONE && stat(f.input, &is) != 0) {
+        f.state = FRAME_FAILED;
+        f.why = "the input cannot be found";
+    }
+    list_frame(l, &f);
+    if (l->count[f.state]++ == 0 && f.state == FRAME_FAILED)
+        l->missing = files;
+    else
+        job_files_free(&files);
+    return true;
+}
+
+bool sequence_list(const frame_maker *m, const job *j, text *to, err *e) {
+    listing l = {.m = m, .j = j};
+    bool json = m->s->json, ok = true;
+    if (json) {
+        l.json = json_begin(&l.lines);
+        json_string(&l.json, "program", "fftbloom " VERSION);
+        json_bool(&l.json, "dry_run", true);
+        json_list(&l.json, "frames");
+    }
+    for (size_t i = 0; ok && i < job_count(j); i++) ok = look_at(&l, i, e);
+    l.count[FRAME_FAILED] += j->left_out;
+    if (json) {
+        json_close(&l.json);
+        static const char *const KEY[FRAME_STATES] = {"to_do", "current", "skipped", "missing"};
+        for (int i = 0; i < FRAME_STATES; i++) json_uint(&l.json, KEY[i], l.count[i]);
+    }
+    if (json)
+        json_end(&l.json);
+    else if (ok)
+        text_add(&l.lines, "%zu of %zu frames would be made, %zu are up to date, %zu skipped\n",
+                 l.count[FRAME_DONE], job_count(j) + j->left_out, l.count[FRAME_CURRENT],
+                 l.count[FRAME_SKIPPED]);
+    const char *missing = l.missing.input;
+    if (ok && missing && !m->s->keep_going)
+        ok = err_set(e, ERR_NO_INPUT, "%zu input%s cannot be found, the first is '%s'",
+                     l.count[FRAME_FAILED], l.count[FRAME_FAILED] == 1 ? "" : "s", missing);
+    if (!json || ok || missing) text_add(to, "%s", l.lines.s ? l.lines.s : "");
+    text_free(&l.lines);
+    job_files_free(&l.missing);
     return ok;
 }

@@ -20,13 +20,14 @@
 #include "app/run/job.h"
 #include "app/run/progress.h"
 
-/* Returns how many frames of this header, of a job of `frames`, are under way at a time. Channels
- * that stay in the file take no memory. */
-uint32_t sequence_workers(const image_header *h, const settings *s, par *threads, size_t frames);
-
 /* Adds every frame that was looked at to the report. Returns false where a frame has stopped the
  * run; the error is that of the first such frame in the order of the job. Failures after which the
  * run went on are in the log, and the one that counts is in r->failure. */
 bool sequence_run(frame_maker *m, const job *j, progress *told, report *r, err *e);
+
+/* Adds, as text or as JSON, the frames that would be made or passed over, and makes none.
+ * ERR_NO_INPUT where an input is not there and --keep-going is not given; the list is whole then as
+ * well. */
+bool sequence_list(const frame_maker *m, const job *j, text *to, err *e);
 
 #endif

@@ -3,8 +3,42 @@
  * for the memory, of which the tiles are shown. */
 #include "app/cli/cli.h"
 #include "app/run/describe.h"
-#include "app/run/forecast.h"
-#include "app/run/job.h"
+#include "app/run/frame.h"
+
+#include <string.h>
+
+/* Adds the run's work, the rule of the choice, and for each device an object with lengths and
+ * bytes. */
+static void add_devices(const forecast *f, json_out *j) {
+    const device_request all = {
+        .images = f->images, .pixels = f->all.pixels, .ask = f->all.each[f->best].plan.ask};
+    json_real(j, "work", 6, device_work(&all));
+    if (j->words)
+        text_add(json_here(j, "rule"),
+                 "auto takes a GPU with memory of its own from %d frames of 1920 x 1080 on, else "
+                 "the CPU",
+                 DEVICE_WORK);
+    json_list(j, "forecast");
+    for (uint32_t i = 0; i < f->all.devices; i++) {
+        const device_forecast *one = &f->all.each[i];
+        const plan *p = &one->plan;
+        json_block(j, NULL);
+        describe_device(j, "device", &f->all.device[i], f->all.device[i].number);
+        json_bool(j, "wanted", one->wanted);
+        json_bool(j, "possible", one->possible);
+        if (one->possible) {
+            json_uints(j, "lengths",
+                       (uint32_t[]){p->axis[p->first != PLAN_X].length,
+                                    p->axis[p->first == PLAN_X].length},
+                       2);
+            json_size(j, "bytes", plan_device_bytes(p));
+        } else {
+            json_string(j, "why", one->why);
+        }
+        json_close(j);
+    }
+    json_close(j);
+}
 
 int cmd_plan(cli *c, text *out, err *e) {
     if (c->s.output) { /* the frames that would be made */
@@ -15,19 +49,20 @@ int cmd_plan(cli *c, text *out, err *e) {
     job j = {0};
     job_files first = {0};
     bool ok = job_open(&j, &c->s, e) && job_frame(&j, 0, &first, e);
-    f.input = first.input;
-    f.kernel = first.kernel;
+    frame_maker m = {.s = &c->s, .threads = c->threads};
+    if (ok && strcmp(first.input, "-") == 0)
+        ok = err_set(e, ERR_USAGE, "a plan needs a file as the input, not standard input");
     f.images = (uint32_t)(j.views ? job_count(&j) : 0);
     const bloom_report *r = &f.predicted;
-    if (ok && forecast_make(&f, &c->s, c->threads, e)) {
+    if (ok && frame_forecast(&m, &first, &f, e)) {
         const engine_device *d = &f.all.device[f.best];
         const plan *p = &f.all.each[f.best].plan;
         json_out to = told_begin(out, c->s.json);
-        json_string(&to, "input", f.input);
-        json_string(&to, "kernel", f.kernel);
+        json_string(&to, "input", first.input);
+        json_string(&to, "kernel", first.kernel);
         describe_device(&to, "device", d, d->number);
         json_uint(&to, "images", f.images);
-        forecast_json(&f, &to, "forecast");
+        add_devices(&f, &to);
         if (f.tiles.channels) describe_tiles_json(&to, &f.tiles);
         describe_memory_json(&to, &f.memory);
         describe_plan_json(&to, "plan", p);
