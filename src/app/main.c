@@ -1,6 +1,6 @@
 /* main.c - the process: picks the command, prints the one error, turns it into the exit status. */
 #include "app/cli/cli.h"
-#include "app/cli/page.h"
+#include "app/cli/help.h"
 #include "app/cli/terminal.h"
 #include "base/file.h"
 #include "base/host.h"
@@ -112,7 +112,7 @@ int main(int argc, char **argv) {
     err e = {0};
     if (argc < 2) {
         text out = {0};
-        page_short(&(page){.to = &out});
+        help_short(&out);
         fputs(out.s, stderr);
         text_free(&out);
         return ERR_USAGE;

@@ -1,10 +1,10 @@
 #include "app/cli/cli.h"
 
 #include "app/cli/config.h"
+#include "app/cli/help.h"
 #include "app/cli/kernel_option.h"
 #include "app/cli/old_words.h"
 #include "app/cli/option_rules.h"
-#include "app/cli/page.h"
 #include "app/cli/rights.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -297,9 +297,7 @@ static bool prepare(cli *c, int argc, char **argv, text *out, err *e) {
     mem_set_limit(c->s.bloom.mem_limit);
     if (ok && !r.help) settings_warn_environment();
     if (ok && r.help)
-        page_write(&(page){.to = out,
-                           .command = c->cmd,
-                           .action = r.words ? command_find_action(c->cmd, r.word[0]) : NULL});
+        help_write(out, c->cmd, r.words ? command_find_action(c->cmd, r.word[0]) : NULL);
     else if (ok && (over = c->s.print_config))
         settings_print(&c->s, c->cmd->bit, c->s.json, out);
     if (!c->word) mem_free(r.word);
