@@ -6,7 +6,7 @@
 #ifndef COLOUR_PRIMARIES_H
 #define COLOUR_PRIMARIES_H
 
-#include "colour/matrix.h"
+#include <stdbool.h>
 
 typedef struct {
     double x, y;
@@ -38,6 +38,22 @@ bool primaries_same(const primaries *a, const primaries *b);
 /* Convert from and to the eight numbers of the attribute. */
 primaries primaries_from_floats(const float xy[8]);
 void primaries_to_floats(float xy[8], const primaries *p);
+
+/* --- matrices --- */
+
+/* Changes one set of three colours into another. */
+typedef struct {
+    double m[3][3]; /* row, column */
+} matrix;
+
+extern const matrix MATRIX_IDENTITY;
+
+/* Returns a * b: what b does first, and then a. */
+matrix matrix_product(const matrix *a, const matrix *b);
+/* Fills in the inverse. Returns false, and leaves *to alone, where there is none. */
+bool matrix_invert(matrix *to, const matrix *a);
+/* Multiplies a vector; `to` and `v` may be the same. */
+void matrix_apply(double to[3], const matrix *a, const double v[3]);
 
 /* Fills the matrix from R G B to X Y Z, with which R = G = B = 1 has the chromaticity of white and
  * Y = 1; its second row are the weights of luminance. Returns false where the set makes no matrix

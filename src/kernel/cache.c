@@ -184,7 +184,7 @@ bool cache_verify(const char *dir, const cache_entry *entry, err *e) {
 /* --- trimming ---------------------------------------------------------------------------- */
 
 bool cache_trim(cache_trimmed *to, const char *dir, uint64_t budget, err *e) {
-    static const char *const FOLDER[] = {"", "/spectra", "/stamps"};
+    static const char *const FOLDER[] = {"", "/spectra"};
     char path[CACHE_PATH];
     cache_list l;
     cache_trimmed t = {0};

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/text.h"
-#include "kernel/core.h"
+#include "kernel/ring.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -158,7 +158,7 @@ static bool find_centre(lint *l, work *k, err *e) {
 /* Sums over rings one tap wide around the centre, as far as whole rings go; and over squares. */
 typedef struct {
     uint32_t rings, squares;
-    double *sum, *count;
+    double *sum, *mean;
     double *square; /* of the taps */
     double *rough;  /* squares of how far a tap is from the line through its neighbours */
     double *around; /* of |tap|, by the larger of both distances */
@@ -183,8 +183,8 @@ static bool make_profile(profile *p, const lint *l, const work *k, err *e) {
     p->rings = k->rings, p->squares = max_u32(k->w, k->h) + 1;
     p->sum = mem_new((size_t)p->rings * 4 + p->squares, sizeof *p->sum, "profile", e);
     if (!p->sum) return false;
-    p->count = p->sum + p->rings;
-    p->square = p->count + p->rings;
+    p->mean = p->sum + p->rings;
+    p->square = p->mean + p->rings;
     p->rough = p->square + p->rings;
     p->around = p->rough + p->rings;
     for (uint32_t y = 0; y < k->h; y++)
@@ -200,31 +200,10 @@ static bool make_profile(profile *p, const lint *l, const work *k, err *e) {
             p->sum[ring] += *at;
             p->square[ring] += *at * *at;
             p->rough[ring] += inside ? roughness(at, k->w) : 0;
-            p->count[ring]++;
+            p->mean[ring]++; /* the count, so far */
         }
+    for (uint32_t r = 0; r < p->rings; r++) p->mean[r] = p->sum[r] / p->mean[r];
     return true;
-}
-
-/* A straight line through log(light) over log(distance). */
-typedef struct {
-    double slope; /* of the fall: light ~ distance^-slope */
-    double level; /* log(light) at distance 1 */
-    uint32_t points;
-} fall;
-
-static fall fit_fall(const double *sum, const double *count, uint32_t first, uint32_t end) {
-    double sx = 0, sy = 0, sxx = 0, sxy = 0;
-    fall f = {0};
-    for (uint32_t r = first; r < end; r++) {
-        if (!(sum[r] > 0)) continue;
-        double x = log(r), y = log(sum[r] / count[r]);
-        sx += x, sy += y, sxx += x * x, sxy += x * y, f.points++;
-    }
-    double spread = f.points * sxx - sx * sx;
-    if (!(spread > 0)) return (fall){0};
-    f.slope = -(f.points * sxy - sx * sy) / spread;
-    f.level = (sy + f.slope * sx) / f.points;
-    return f;
 }
 
 /* Returns the distance within which a share of the light lies, found between rings. */
@@ -239,7 +218,7 @@ static double radius_of(const profile *p, double light) {
 
 /* Returns the share of the light that a fall with slope n > 2 has outside the kernel: with the mean
  * m at the rim R, 2 pi R^2 m / (n - 2) lies outside the rim, and the kernel has `held` of that. */
-static double share_outside(fall f, double rim, double held, double total) {
+static double share_outside(ring_line f, double rim, double held, double total) {
     double outside = 2 * M_PI * rim * rim * exp(f.level - f.slope * log(rim)) / (f.slope - 2);
     outside = fmax(outside - held, 0);
     return outside / (total + outside);
@@ -264,7 +243,7 @@ static void measure_rings(lint *l, const profile *p, double total) {
         rough += p->rough[r], square += p->square[r], light += p->sum[r];
     /* Less than a ten-thousandth cannot be seen. */
     if (light > 1e-4 * total && square > 0) l->noise = sqrt(rough / square);
-    fall f = fit_fall(p->sum, p->count, first, p->rings);
+    const ring_line f = ring_fit_line(p->mean, first, p->rings);
     if (f.points < 4 || !(light > 1e-9 * total)) return;
     l->slope = f.slope;
     if (f.slope <= 2.02) {
@@ -282,13 +261,13 @@ static void find_cut(lint *l, const profile *p, double total) {
     uint32_t last = p->rings;
     while (last > 0 && !(p->sum[last - 1] > 0)) last--;
     if (last < 12 || last > 0.9 * p->rings) return;
-    fall f = fit_fall(p->sum, p->count, last / 3, last - 2);
+    const ring_line f = ring_fit_line(p->mean, last / 3, last - 2);
     if (f.points < 4 || f.slope < 1) return;
     for (uint32_t r = last - 4; r < last - 1; r++)
-        if (p->sum[r] / p->count[r] < 0.6 * exp(f.level - f.slope * log(r))) return;
+        if (p->mean[r] < 0.6 * exp(f.level - f.slope * log(r))) return;
     double slope = fmax(f.slope, 2.05), rim = last - 0.5;
     double off =
-        share_outside((fall){slope, f.level + (slope - f.slope) * log(rim), 0}, rim, 0, total);
+        share_outside((ring_line){slope, f.level + (slope - f.slope) * log(rim), 0}, rim, 0, total);
     if (off >= 1e-3) l->cut_at = last, l->cut_off = off;
 }
 

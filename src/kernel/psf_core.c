@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "base/number.h"
+#include "kernel/ring.h"
 
 #include <math.h>
 
@@ -44,16 +45,9 @@ static bool find_rings(ring_light *to, const psf *k, err *e) {
     return to->mean != NULL;
 }
 
-/* Returns by which power of the distance the rings from `first` to before `end` fall off; NaN where
- * fewer than two have light. */
+/* Returns by which power of the distance the rings from `first` to before `end` fall off. */
 static double slope_of(const ring_light *l, uint32_t first, uint32_t end) {
-    double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
-    for (uint32_t r = first; r < min_u32(end, l->rings); r++) {
-        if (!(l->mean[r] > 0)) continue;
-        const double x = log(r), y = log(l->mean[r]);
-        n++, sx += x, sy += y, sxx += x * x, sxy += x * y;
-    }
-    return -(n * sxy - sx * sy) / (n * sxx - sx * sx);
+    return ring_fit_line(l->mean, first, min_u32(end, l->rings)).slope;
 }
 
 bool psf_core_radius(double *radius, const psf *k, err *e) {

@@ -1,10 +1,13 @@
 /* ring.h - looks at a plane ring by ring around one of its taps, robustly: photographs have noise,
- * reflections and other lamps, which must not decide what a ring is like. */
+ * reflections and other lamps, which must not decide what a ring is like. Finds the core of a
+ * lamp's picture, too. */
 #ifndef KERNEL_RING_H
 #define KERNEL_RING_H
 
 #include "base/err.h"
 
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The taps of a plane in rings one tap wide; ring r is of the taps r - 0.5 to r + 0.5 away. Only
@@ -44,5 +47,41 @@ typedef struct {
 ring_fall ring_fit_fall(const ring_map *m, const double *plane, uint32_t from, uint32_t to,
                         double noise, bool ground);
 double ring_fall_at(const ring_fall *f, double distance);
+
+/* A straight line through log(light) over log(distance): light = exp(level) * distance^-slope. */
+typedef struct {
+    double slope, level;
+    uint32_t points; /* rings that have light */
+} ring_line;
+/* Fits a line to the mean light of the rings [first, end); NaNs and no points where fewer than two
+ * of them have light. */
+ring_line ring_fit_line(const double *mean, uint32_t first, uint32_t end);
+
+/* --- the core ---
+ *
+ * A core was cut off where the light around it rises so steeply that it cannot end there. The
+ * linter warns by this rule, and `kernel clean` restores by it. */
+
+/* The flank of a core: light ~ exp(level) * (1 + (r / width)^2)^-slope. */
+typedef struct {
+    double level, width, slope;
+    bool cut; /* the core is cut off: the flank leads to a middle that is brighter by more than a
+               * seventh */
+} core_flank;
+
+double core_flank_at(const core_flank *f, double r);
+
+/* Marks the taps of at least `least` that hang together with tap `from`. */
+bool core_mark(uint8_t *in, const double *tap, uint32_t w, uint32_t h, size_t from, double least,
+               err *e);
+/* Returns the part of the highest value from which taps are as bright: values of 8 bits wobble. */
+static inline double core_part(bool eight_bit) {
+    return eight_bit ? 0.97 : 0.998;
+}
+
+/* Marks the core of a channel, the taps around the middle of the rings that are as bright as the
+ * brightest of them, and fits its flank. */
+bool core_find(uint8_t *in, core_flank *f, const ring_map *m, const double *tap, bool eight_bit,
+               err *e);
 
 #endif

@@ -58,7 +58,7 @@ const command COMMANDS[] = {
     {
         .name = "farm",
         .bit = FOR_APPLY | FOR_FARM,
-        .usage = "IN KERNEL -o OUT [--to slurm|openjd|template] [options]",
+        .usage = "IN KERNEL -o OUT [--to slurm|openjd] [options]",
         .summary = "Hand the frames of a sequence to a farm's scheduler.",
         .about =
             "Takes all options of apply, which become those of its tasks. Frames that are made "

@@ -2,8 +2,8 @@
  * out, restores a saturated core, replaces the noise of the tail, and clips what is below zero. */
 #include "base/mem.h"
 #include "base/number.h"
-#include "kernel/core.h"
 #include "kernel/edit/edit.h"
+#include "kernel/ring.h"
 
 #include <math.h>
 #include <string.h>
