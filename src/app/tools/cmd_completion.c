@@ -167,8 +167,7 @@ static void complete(cli *c, text *to) {
     if (value) complete_value(&a, o);
     for (const option *f = NULL; flag && (f = option_next(f, cmd->bit));) {
         char name[OPTION_NAME_ROOM];
-        if (option_is_for(f, cmd, act))
-            complete_add(&a, option_flag(f, name), "", f->help);
+        if (option_is_for(f, cmd, act)) complete_add(&a, option_flag(f, name), "", f->help);
     }
     if (flag) complete_add(&a, "--help", "", "");
     if (!value && !flag) complete_word(&a, cmd, act);
