@@ -39,8 +39,8 @@ static void keep_small(struct ofx_effect *x) {
     enum { REFUSED = 40, MOST = 50 };
     static const double SMALL = 1.5;
     const struct ofx_clip *c = &x->clip[RIG_OUTPUT];
-    const bool odd = !(c->scale[1] > 1e-3 && c->scale[1] < 1e3); /* counts as 1 */
-    double *size = rig_param(x, "size")->v, scale = odd ? 1 : c->scale[1];
+    const bool odd = !(c->scale > 1e-3 && c->scale < 1e3); /* counts as 1 */
+    double *size = rig_param(x, "size")->v, scale = odd ? 1 : c->scale;
     if (c->aspect > 0.02 && c->aspect < 1) scale /= c->aspect;
     if (isnan(*size)) *size = 1;
     const double by = fmin(fmax(*size, 1.0 / MOST), MOST) * scale;
@@ -56,8 +56,7 @@ static void set_controls(struct ofx_effect *x, bytes *b) {
         for (int k = 0; k < 3; k++) p->v[k] = whole ? (int8_t)byte(b) : any_double(b);
         p->text = WORD[byte(b) % 5];
     }
-    rig_set_number(x, "device", 1);
-    rig_set_number(x, "kernel", 0);
+    rig_set_kernel(x, rig_param(x, "kernelFile")->text);
     rig_param(x, "size")->slope = 0;
     keep_small(x);
 }
@@ -76,7 +75,7 @@ static void act(rig *r, struct ofx_effect *x, bytes *b) {
                                          "Nonsense"};
     const uint8_t how = byte(b);
     const ofx_rect_i window = any_rect(b);
-    rig_set in = {NULL}, out = {NULL};
+    rig_set in = {.count = 0}, out = {.count = 0};
     if (how < 160) {
         x->asked = 0;
         x->stop_at = how % 8 == 7 ? 1 + byte(b) % 8 : 0;
@@ -86,8 +85,6 @@ static void act(rig *r, struct ofx_effect *x, bytes *b) {
         rig_call(r, ACTION[how % (sizeof ACTION / sizeof *ACTION)], x, &in, &out);
     }
     if (x->open_images) abort();
-    rig_set_free(&in);
-    rig_set_free(&out);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n) {

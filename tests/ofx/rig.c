@@ -11,129 +11,75 @@
 
 /* --- properties ------------------------------------------------------------------------------- */
 
-enum { VALUES = 24 };
-typedef struct rig_property {
-    char name[64];
-    enum { NUMBER = 1, TEXT, POINTER } kind;
-    int count;
-    double number[VALUES];
-    char *text[VALUES];
-    void *pointer[VALUES];
-    struct rig_property *next;
-} rig_property;
-
-static rig_property *find(const rig_set *s, const char *name) {
-    rig_property *p = s ? s->first : NULL;
-    while (p && strcmp(p->name, name) != 0) p = p->next;
+/* Finds a value of a property, and adds it where that is wanted; NULL: it is not there. */
+static rig_property *value(rig_set *s, const char *name, int i, bool add) {
+    rig_property *p = s->is;
+    while (p < s->is + s->count && strcmp(p->name, name) != 0) p++;
+    if (!add) return p < s->is + s->count && i >= 0 && i < p->count ? p : NULL;
+    if (p == s->is + RIG_PROPERTIES || i < 0 || i >= RIG_VALUES) abort();
+    if (p == s->is + s->count) s->count++, p->name = name;
+    if (i >= p->count) p->count = i + 1;
     return p;
 }
 
-static rig_property *make(rig_set *s, const char *name, int kind, int index) {
-    rig_property *p = s ? find(s, name) : NULL;
-    if (!s || index < 0 || index >= VALUES || (p && (int)p->kind != kind)) return NULL;
-    if (!p && (p = calloc(1, sizeof *p))) {
-        snprintf(p->name, sizeof p->name, "%s", name);
-        p->kind = kind;
-        p->next = s->first;
-        s->first = p;
-    }
-    if (p && index >= p->count) p->count = index + 1;
-    return p;
+void rig_put(rig_set *s, const char *name, int i, double v) {
+    value(s, name, i, true)->number[i] = v;
 }
-
-void rig_set_free(rig_set *s) {
-    while (s->first) {
-        rig_property *p = s->first;
-        s->first = p->next;
-        for (int i = 0; i < VALUES; i++) free(p->text[i]);
-        free(p);
-    }
+void rig_put_text(rig_set *s, const char *name, int i, const char *v) {
+    snprintf(value(s, name, i, true)->text[i], RIG_WORD, "%s", v);
 }
-
-void rig_put(rig_set *s, const char *name, int index, double v) {
-    rig_property *p = make(s, name, NUMBER, index);
-    if (p) p->number[index] = v;
+double rig_get(const rig_set *s, const char *name, int i) {
+    const rig_property *p = value((rig_set *)s, name, i, false);
+    return p ? p->number[i] : 0;
 }
-
-void rig_put_text(rig_set *s, const char *name, int index, const char *v) {
-    rig_property *p = make(s, name, TEXT, index);
-    if (p) free(p->text[index]), p->text[index] = strdup(v);
-}
-
-double rig_get(const rig_set *s, const char *name, int index) {
-    const rig_property *p = find(s, name);
-    return p && p->kind == NUMBER && index < p->count ? p->number[index] : 0;
-}
-
-const char *rig_text(const rig_set *s, const char *name, int index) {
-    const rig_property *p = find(s, name);
-    return p && p->kind == TEXT && index < p->count && p->text[index] ? p->text[index] : "";
+const char *rig_text(const rig_set *s, const char *name, int i) {
+    const rig_property *p = value((rig_set *)s, name, i, false);
+    return p ? p->text[i] : "";
 }
 
 static ofx_status set_pointer(ofx_properties s, const char *name, int i, void *v) {
-    rig_property *p = make(s, name, POINTER, i);
-    if (p) p->pointer[i] = v;
-    return p ? OFX_OK : OFX_BAD_HANDLE;
+    value(s, name, i, true)->pointer = v;
+    return OFX_OK;
 }
 static ofx_status set_string(ofx_properties s, const char *name, int i, const char *v) {
     rig_put_text(s, name, i, v);
-    return find(s, name) ? OFX_OK : OFX_BAD_HANDLE;
+    return OFX_OK;
 }
 static ofx_status set_double(ofx_properties s, const char *name, int i, double v) {
     rig_put(s, name, i, v);
-    return find(s, name) ? OFX_OK : OFX_BAD_HANDLE;
-}
-static ofx_status set_int(ofx_properties s, const char *name, int i, int v) {
-    return set_double(s, name, i, v);
-}
-
-/* Finds a value of this kind. */
-static ofx_status look(const rig_set *s, const char *name, int i, int kind, rig_property **to) {
-    *to = find(s, name);
-    if (!*to || (int)(*to)->kind != kind) return OFX_UNKNOWN;
-    return i < 0 || i >= (*to)->count ? OFX_BAD_INDEX : OFX_OK;
-}
-static ofx_status get_pointer(ofx_properties s, const char *name, int i, void **v) {
-    rig_property *p;
-    ofx_status is = look(s, name, i, POINTER, &p);
-    if (is == OFX_OK) *v = p->pointer[i];
-    return is;
-}
-static ofx_status get_string(ofx_properties s, const char *name, int i, char **v) {
-    rig_property *p;
-    ofx_status is = look(s, name, i, TEXT, &p);
-    if (is == OFX_OK) *v = p->text[i];
-    return is;
-}
-static ofx_status get_double(ofx_properties s, const char *name, int i, double *v) {
-    rig_property *p;
-    ofx_status is = look(s, name, i, NUMBER, &p);
-    if (is == OFX_OK) *v = p->number[i];
-    return is;
-}
-static ofx_status get_int(ofx_properties s, const char *name, int i, int *v) {
-    double d;
-    ofx_status is = get_double(s, name, i, &d);
-    if (is == OFX_OK) *v = (int)d;
-    return is;
-}
-static ofx_status get_doubles(ofx_properties s, const char *name, int count, double *v) {
-    for (int i = 0; i < count; i++)
-        if (get_double(s, name, i, &v[i]) != OFX_OK) return OFX_UNKNOWN;
     return OFX_OK;
 }
-static ofx_status get_ints(ofx_properties s, const char *name, int count, int *v) {
-    for (int i = 0; i < count; i++)
-        if (get_int(s, name, i, &v[i]) != OFX_OK) return OFX_UNKNOWN;
+static ofx_status set_int(ofx_properties s, const char *name, int i, int v) {
+    rig_put(s, name, i, v);
+    return OFX_OK;
+}
+static ofx_status set_strings(ofx_properties s, const char *name, int count, const char *const *v) {
+    for (int i = 0; i < count; i++) rig_put_text(s, name, i, v[i]);
     return OFX_OK;
 }
 static ofx_status set_doubles(ofx_properties s, const char *name, int count, const double *v) {
-    for (int i = 0; i < count; i++) set_double(s, name, i, v[i]);
-    return find(s, name) ? OFX_OK : OFX_BAD_HANDLE;
+    for (int i = 0; i < count; i++) rig_put(s, name, i, v[i]);
+    return OFX_OK;
 }
-static ofx_status set_strings(ofx_properties s, const char *name, int count, const char *const *v) {
-    for (int i = 0; i < count; i++) set_string(s, name, i, v[i]);
-    return find(s, name) ? OFX_OK : OFX_BAD_HANDLE;
+static ofx_status get_pointer(ofx_properties s, const char *name, int i, void **v) {
+    const rig_property *p = value(s, name, i, false);
+    if (p) *v = p->pointer;
+    return p ? OFX_OK : OFX_UNKNOWN;
+}
+static ofx_status get_string(ofx_properties s, const char *name, int i, char **v) {
+    rig_property *p = value(s, name, i, false);
+    if (p) *v = p->text[i];
+    return p ? OFX_OK : OFX_UNKNOWN;
+}
+static ofx_status get_doubles(ofx_properties s, const char *name, int count, double *v) {
+    const rig_property *p = value(s, name, count - 1, false);
+    for (int i = 0; p && i < count; i++) v[i] = p->number[i];
+    return p ? OFX_OK : OFX_UNKNOWN;
+}
+static ofx_status get_ints(ofx_properties s, const char *name, int count, int *v) {
+    const rig_property *p = value(s, name, count - 1, false);
+    for (int i = 0; p && i < count; i++) v[i] = (int)p->number[i];
+    return p ? OFX_OK : OFX_UNKNOWN;
 }
 
 /* --- pictures --------------------------------------------------------------------------------- */
@@ -244,14 +190,13 @@ static ofx_status get_image(ofx_clip_handle c, ofx_time t, const ofx_rect_d *r,
     rig_put_text(s, OFX_COMPONENTS, 0, COMPONENTS[p->channels]);
     if (!p->bare) {
         rig_put(s, OFX_PIXEL_ASPECT, 0, c->aspect);
-        for (int i = 0; i < 2; i++) rig_put(s, OFX_SCALE, i, c->scale[i]);
+        for (int i = 0; i < 2; i++) rig_put(s, OFX_SCALE, i, c->scale);
     }
     images_open++;
     *to = s;
     return OFX_OK;
 }
 static ofx_status release_image(ofx_properties s) {
-    rig_set_free(s);
     free(s);
     images_open--;
     return OFX_OK;
@@ -260,19 +205,15 @@ static ofx_status clip_region(ofx_clip_handle c, ofx_time t, ofx_rect_d *to) {
     (void)t;
     if (!c->picture) return OFX_FAILED;
     const ofx_rect_i r = c->picture->at;
-    const double x = c->aspect / c->scale[0], y = 1 / c->scale[1];
+    const double x = c->aspect / c->scale, y = 1 / c->scale;
     *to = (ofx_rect_d){r.x1 * x, r.y1 * y, r.x2 * x, r.y2 * y};
     return OFX_OK;
-}
-
-double rig_now(void) {
-    return clock_now();
 }
 
 static int aborted(ofx_effect_handle x) {
     const int n = atomic_fetch_add(&x->asked, 1) + 1;
     const bool stop = (x->stop_at && n >= x->stop_at) ||
-                      (x->stop_time && rig_now() >= x->stop_time);
+                      (x->stop_time && clock_now() >= x->stop_time);
     x->stopped |= stop;
     return stop;
 }
@@ -357,8 +298,6 @@ static const void *fetch(ofx_properties h, const char *name, int version) {
                                                 .set_doubles = set_doubles,
                                                 .get_pointer = get_pointer,
                                                 .get_string = get_string,
-                                                .get_double = get_double,
-                                                .get_int = get_int,
                                                 .get_doubles = get_doubles,
                                                 .get_ints = get_ints};
     static const ofx_effect_suite EFFECT = {.properties = effect_properties,
@@ -385,8 +324,7 @@ static const void *fetch(ofx_properties h, const char *name, int version) {
 }
 
 rig *rig_open(const char *path, int without) {
-    static rig_set of_host;
-    static ofx_host h = {&of_host, fetch};
+    static ofx_host h = {NULL, fetch};
     rig *r = calloc(1, sizeof *r);
     lacks = without;
     if (!r || !(r->binary = dlopen(path, RTLD_NOW | RTLD_LOCAL))) {
@@ -407,15 +345,8 @@ rig *rig_open(const char *path, int without) {
     return NULL;
 }
 
-static void free_effect(struct ofx_effect *x) {
-    rig_set_free(&x->is);
-    for (int i = 0; i < RIG_CLIPS; i++) rig_set_free(&x->clip[i].is);
-    for (int i = 0; i < RIG_PARAMS; i++) rig_set_free(&x->params.param[i].is);
-}
-
 void rig_close(rig **r) {
     rig_call(*r, OFX_UNLOAD, NULL, NULL, NULL);
-    free_effect(&(*r)->about);
     dlclose((*r)->binary);
     free(*r);
     *r = NULL;
@@ -423,11 +354,10 @@ void rig_close(rig **r) {
 
 struct ofx_effect *rig_effect(rig *r, const char *context) {
     struct ofx_effect *x = calloc(1, sizeof *x);
-    rig_set in = {NULL};
+    rig_set in = {.count = 0};
     if (!x) abort();
     rig_put_text(&in, OFX_CONTEXT, 0, context);
-    bool ok = rig_call(r, OFX_DESCRIBE_IN_CONTEXT, x, &in, NULL) == OFX_OK;
-    rig_set_free(&in);
+    const bool ok = rig_call(r, OFX_DESCRIBE_IN_CONTEXT, x, &in, NULL) == OFX_OK;
     for (int i = 0; i < x->params.count; i++) {
         struct ofx_param *p = &x->params.param[i];
         for (int k = 0; k < 3; k++) p->v[k] = rig_get(&p->is, OFX_PRESET, k);
@@ -435,14 +365,12 @@ struct ofx_effect *rig_effect(rig *r, const char *context) {
     }
     rig_scale(x, 1, 1);
     if (ok && rig_call(r, OFX_CREATE, x, NULL, NULL) == OFX_OK) return x;
-    free_effect(x);
     free(x);
     return NULL;
 }
 
 void rig_effect_close(rig *r, struct ofx_effect **x) {
     rig_call(r, OFX_DESTROY, *x, NULL, NULL);
-    free_effect(*x);
     free(*x);
     *x = NULL;
 }
@@ -453,8 +381,7 @@ void rig_connect(struct ofx_effect *x, int clip, pic *p) {
 }
 
 void rig_scale(struct ofx_effect *x, double scale, double aspect) {
-    for (int i = 0; i < RIG_CLIPS; i++)
-        x->clip[i].scale[0] = x->clip[i].scale[1] = scale, x->clip[i].aspect = aspect;
+    for (int i = 0; i < RIG_CLIPS; i++) x->clip[i].scale = scale, x->clip[i].aspect = aspect;
 }
 
 struct ofx_param *rig_param(struct ofx_effect *x, const char *name) {
@@ -465,8 +392,10 @@ struct ofx_param *rig_param(struct ofx_effect *x, const char *name) {
 void rig_set_number(struct ofx_effect *x, const char *name, double v) {
     rig_param(x, name)->v[0] = v;
 }
-void rig_set_text(struct ofx_effect *x, const char *name, const char *v) {
-    rig_param(x, name)->text = v;
+void rig_set_kernel(struct ofx_effect *x, const char *file) {
+    rig_set_number(x, "kernel", 0);
+    rig_set_number(x, "device", 1);
+    rig_param(x, "kernelFile")->text = file;
 }
 
 ofx_status rig_call(rig *r, const char *action, struct ofx_effect *x, rig_set *in, rig_set *out) {
@@ -477,12 +406,10 @@ ofx_status rig_call(rig *r, const char *action, struct ofx_effect *x, rig_set *i
 }
 
 ofx_status rig_render(rig *r, struct ofx_effect *x, double time, const ofx_rect_i *window) {
-    rig_set in = {NULL};
+    rig_set in = {.count = 0};
     const pic *o = x->clip[RIG_OUTPUT].picture;
     rig_put(&in, OFX_TIME, 0, time);
     for (int i = 0; i < 4; i++) rig_put(&in, OFX_WINDOW, i, (window ? &window->x1 : &o->at.x1)[i]);
-    for (int i = 0; i < 2; i++) rig_put(&in, OFX_SCALE, i, x->clip[RIG_OUTPUT].scale[i]);
-    const ofx_status is = rig_call(r, OFX_RENDER, x, &in, NULL);
-    rig_set_free(&in);
-    return is;
+    for (int i = 0; i < 2; i++) rig_put(&in, OFX_SCALE, i, x->clip[RIG_OUTPUT].scale);
+    return rig_call(r, OFX_RENDER, x, &in, NULL);
 }

@@ -34,10 +34,19 @@ void pic_put(pic *p, int x, int y, int c, double v);
 
 enum { RIG_SOURCE, RIG_OUTPUT, RIG_MASK, RIG_CLIPS, RIG_PARAMS = 20 };
 
-struct ofx_property_set {
-    struct rig_property *first;
-};
-typedef struct ofx_property_set rig_set;
+/* Properties in a place of their own, so that nothing has to be freed. */
+enum { RIG_PROPERTIES = 12, RIG_VALUES = 24, RIG_WORD = 200 };
+typedef struct {
+    const char *name;
+    int count;
+    double number[RIG_VALUES];
+    char text[RIG_VALUES][RIG_WORD];
+    void *pointer;
+} rig_property;
+typedef struct ofx_property_set {
+    rig_property is[RIG_PROPERTIES];
+    int count;
+} rig_set;
 
 struct ofx_param {
     char name[32], type[32];
@@ -54,7 +63,7 @@ struct ofx_clip {
     char name[32];
     rig_set is;
     pic *picture; /* NULL: not connected */
-    double scale[2], aspect;
+    double scale, aspect;
     bool defined;
 };
 struct ofx_effect {
@@ -62,7 +71,7 @@ struct ofx_effect {
     struct ofx_param_set params;
     struct ofx_clip clip[RIG_CLIPS];
     atomic_int asked, stop_at; /* stop_at: the question that is answered by yes; 0: none */
-    double stop_time;          /* a time (rig_now) from which on it is; 0: none */
+    double stop_time;          /* a time (clock_now) from which on it is; 0: none */
     int stopped;               /* that was said */
     atomic_int open_images, messages, cleared;
     char said[1024];
@@ -89,7 +98,8 @@ void rig_connect(struct ofx_effect *x, int clip, pic *p);
 void rig_scale(struct ofx_effect *x, double scale, double aspect);
 struct ofx_param *rig_param(struct ofx_effect *x, const char *name);
 void rig_set_number(struct ofx_effect *x, const char *name, double v);
-void rig_set_text(struct ofx_effect *x, const char *name, const char *v);
+/* Takes a file as the kernel, and the processor. */
+void rig_set_kernel(struct ofx_effect *x, const char *file);
 
 /* Calls an action with these arguments; out may be NULL. */
 ofx_status rig_call(rig *r, const char *action, struct ofx_effect *x, rig_set *in, rig_set *out);
@@ -101,8 +111,5 @@ void rig_put(rig_set *s, const char *name, int index, double v);
 void rig_put_text(rig_set *s, const char *name, int index, const char *v);
 double rig_get(const rig_set *s, const char *name, int index);
 const char *rig_text(const rig_set *s, const char *name, int index);
-void rig_set_free(rig_set *s);
-
-double rig_now(void);
 
 #endif

@@ -15,6 +15,12 @@ enum { W = 61, H = 47 };
 #define KERNEL "testdata/kernel.exr"
 static const char WORDS[] = "RGBA";
 
+/* Visits each sample of a picture: x, y, c. */
+#define EACH(p)                                       \
+    for (int y = (p)->at.y1; y < (p)->at.y2; y++)     \
+        for (int x = (p)->at.x1; x < (p)->at.x2; x++) \
+            for (int c = 0; c < (p)->channels; c++)
+
 /* --- a bundle, and the program ---------------------------------------------------------------- */
 
 /* Returns the path of something that is built beside these tests. */
@@ -63,14 +69,17 @@ static inline stage open_stage(const char *context) {
     stage s = {.r = rig_open(bundle("one.ofx.bundle"), 0)};
     assert_non_null(s.r);
     assert_non_null((s.x = rig_effect(s.r, context)));
-    rig_set_number(s.x, "kernel", 0);
-    rig_set_text(s.x, "kernelFile", KERNEL);
-    rig_set_number(s.x, "device", 1);
+    rig_set_kernel(s.x, KERNEL);
     return s;
 }
 static inline void stage_close(stage *s) {
     rig_effect_close(s->r, &s->x);
     rig_close(&s->r);
+}
+
+/* What stands for 1. */
+static inline double pic_most(pic_type t) {
+    return t == PIC_BYTE ? 255 : t == PIC_SHORT ? 65535 : 1;
 }
 
 /* A picture of an image's pixels: its upper left corner is at x1, y2 - 1. */
@@ -79,14 +88,12 @@ static inline pic *pic_of(const image *img, int left, int low, int channels, pic
     const image_part *p = &img->head.part[0];
     const int w = (int)image_width(p), h = (int)image_height(p);
     pic *to = pic_new((ofx_rect_i){left, low, left + w, low + h}, channels, type, pad, down);
-    const double most = type == PIC_BYTE ? 255 : type == PIC_SHORT ? 65535 : 1;
-    for (int c = 0; c < channels; c++) {
+    const double most = pic_most(type);
+    EACH(to) {
         const int from = image_find_channel(p, (char[]){WORDS[c], 0});
-        for (int i = 0; i < w * h; i++) {
-            double v = most * (double)glare_get(img, from, (size_t)i);
-            if (most > 1) v = fmin(fmax(rint(v), 0), most);
-            pic_put(to, left + i % w, low + h - 1 - i / w, c, v);
-        }
+        const size_t i = (size_t)((low + h - 1 - y) * w + x - left);
+        const double v = most * (double)glare_get(img, from, i);
+        pic_put(to, x, y, c, most > 1 ? fmin(fmax(rint(v), 0), most) : v);
     }
     return to;
 }
@@ -114,22 +121,25 @@ static inline image *program(const image *img, const char *options) {
     return load(out);
 }
 
-/* Compares a part of a picture with channels of an image, whose upper left corner is at x, y. */
-static inline void check_same(const pic *got, const image *want, const char *layer, int x0, int top,
-                              int channels) {
+/* Compares a picture with channels of an image of its size. */
+static inline void check_same(const pic *got, const image *want, const char *layer, int channels) {
     const image_part *p = &want->head.part[0];
-    const int w = (int)image_width(p), h = (int)image_height(p);
-    for (int c = 0; c < channels; c++) {
+    EACH(got) {
         char name[20];
+        if (c >= channels) continue;
         snprintf(name, sizeof name, "%s%c", layer, WORDS[c]);
-        const int from = image_find_channel(p, name);
-        assert_true(from >= 0);
-        for (int i = 0; i < w * h; i++) {
-            const double v = (double)glare_get(want, from, (size_t)i),
-                         g = pic_get(got, x0 + i % w, top - 1 - i / w, c);
-            if (v != g) fail_msg("%s of pixel %d, %d: %.9g, not %.9g", name, i % w, i / w, g, v);
-        }
+        const int at = (got->at.y2 - 1 - y) * (int)image_width(p) + x - got->at.x1;
+        const double v = (double)glare_get(want, image_find_channel(p, name), (size_t)at),
+                     g = pic_get(got, x, y, c);
+        if (v != g) fail_msg("%s of pixel %d, %d: %.9g, not %.9g", name, x, y, g, v);
     }
+}
+
+/* Opens a picture of this image as the source. */
+static inline pic *show(stage *s, const image *img, int channels, pic_type type) {
+    pic *p = pic_of(img, 0, 0, channels, type, 0, false);
+    rig_connect(s->x, RIG_SOURCE, p);
+    return p;
 }
 
 /* Renders the picture that is connected; the result is the caller's. */
