@@ -247,7 +247,7 @@ static ofx_status value_at(ofx_param_handle c, ofx_time t, ...) {
     else if (strcmp(c->type, OFX_TYPE_RGB) == 0)
         for (int i = 0; i < 3; i++) *va_arg(list, double *) = c->v[i];
     else if (strcmp(c->type, OFX_TYPE_DOUBLE) == 0)
-        *va_arg(list, double *) = c->v[0] + t * c->slope;
+        *va_arg(list, double *) = c->slope == 0 ? c->v[0] : c->v[0] + t * c->slope;
     else
         *va_arg(list, int *) = (int)c->v[0];
     va_end(list);
