@@ -6,6 +6,9 @@
 # well. Skips and says so where such a system cannot be made: without root, without debootstrap,
 # without a network.
 what=${1:-demo}
+# The build server compiles all of it optimised a few steps before; here it is tried that it compiles and works.
+quick=
+[ "$what" = demo ] && quick='export CFLAGS="-O0 -U_FORTIFY_SOURCE" CXXFLAGS="-O0 -U_FORTIFY_SOURCE";'
 cd "$(dirname "$0")/.." || exit 1
 skip() {
     echo "skipped: a bare Debian cannot be made here: $*"
@@ -65,8 +68,8 @@ step 'the library' 'export DEBIAN_FRONTEND=noninteractive
     apt-get install -y -qq --no-install-recommends /root/*fftbloom*.deb gcc libc6-dev pkg-config &&
     cc /usr/share/doc/libfftbloom-dev/examples/bloom.c $(pkg-config --cflags --libs fftbloom) -o /root/bloom &&
     /root/bloom sunstar && dpkg --purge python3-fftbloom libfftbloom-dev libfftbloom0 fftbloom'
-step 'make demo' 'make demo && [ -s out/demo.exr ] && [ -s out/after.png ]'
-step 'the sources for pip' 'apt-get install -y -qq --no-install-recommends python3-venv && make -s sdist && mv /usr/bin/glslc /root &&
+step 'make demo' "$quick"' make demo && [ -s out/demo.exr ] && [ -s out/after.png ]'
+step 'the sources for pip' "$quick"' apt-get install -y -qq --no-install-recommends python3-venv && make -s sdist && mv /usr/bin/glslc /root &&
     python3 -m venv /root/v && /root/v/bin/pip install -q --no-index dist/*.tar.gz && mv /root/glslc /usr/bin && cd / &&
     /root/v/bin/python -c "import fftbloom as fb; assert fb.Kernel(\"sunstar\").shape[2] == 3"'
 awk '/^```sh paste/ { on = 1; next } /^```/ { on = 0 } on' README.md >"$root/root/commands.sh"

@@ -12,7 +12,8 @@ export LSAN_OPTIONS=suppressions=$root/tests/lsan.supp:print_suppressions=0
 unset MAKEFLAGS MFLAGS MAKELEVEL # of a make that runs this: tests call make, too
 # What Mesa's driver has compiled serves all files. The sandbox lets nobody read it: tests that start the
 # program often on that driver say --sandbox off, and a start takes 1 s of the processor, not 6.
-export MESA_SHADER_CACHE_DIR=$build/mesa
+# Builds with sanitizers find what the plain one has compiled.
+export MESA_SHADER_CACHE_DIR=$root/build/mesa
 mkdir -p "$MESA_SHADER_CACHE_DIR"
 export TSAN_OPTIONS=suppressions=$root/tests/tsan.supp
 all=$(mktemp -d)

@@ -230,7 +230,15 @@ T
     "$FFTBLOOM" kernel check halation --strict
     "$FFTBLOOM" info b.exr | grep -q 'fftbloom.recipe'
     "$FFTBLOOM" info b.exr | grep -q 'chromaticities'
-    "$FFTBLOOM" kernel mix halation:0.5 anamorphic:50% -o mixed.exr
+    # mix and show call a kernel by its word.
+    says 0 "halation gives 0.5 of the light" kernel mix halation:0.5 anamorphic:50% -o mixed.exr
+    "$FFTBLOOM" kernel show halation -o h.svg --json | holds - 'd["kernel"] == "halation"'
+    grep -q '>halation<' h.svg
+    run ! grep -E 'halation-[0-9a-f]{16}' h.svg
+    # A kernel without light has no share of it.
+    image zero.exr 4x4 float 0,0,0
+    refused 65 "the taps of 'zero.exr' add up to 0" kernel mix halation:0.5 zero.exr:0.5 -o z.exr
+    [ ! -e z.exr ]
     # Half as large it is made again, at half the size; what is made is found on a shared place, too.
     "$FFTBLOOM" "$in" -k halation --kernel-scale 0.5 -o half.exr
     [ "$(ls cache/kernels/halation-* | wc -l)" -eq 2 ]
@@ -265,17 +273,6 @@ T
     "$FFTBLOOM" kernel make gaussian --param sigma=6 -o six.exr
     "$FFTBLOOM" "$in" six.exr -o b.exr
     cmp a.exr b.exr
-}
-
-@test "mix and show call a kernel by its word" {
-    says 0 "halation gives 0.5 of the light" kernel mix halation:0.5 anamorphic:50% -o mixed.exr
-    "$FFTBLOOM" kernel show halation -o h.svg --json | holds - 'd["kernel"] == "halation"'
-    grep -q '>halation<' h.svg
-    run ! grep -E 'halation-[0-9a-f]{16}' h.svg
-    # A kernel without light has no share of it.
-    image zero.exr 4x4 float 0,0,0
-    refused 65 "the taps of 'zero.exr' add up to 0" kernel mix halation:0.5 zero.exr:0.5 -o z.exr
-    [ ! -e z.exr ]
 }
 
 # tests/unit/test_model.c has what is wrong in parameters.

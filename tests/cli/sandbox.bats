@@ -92,12 +92,12 @@ on() { # FAULT DEVICE...: frames, two at a time, on a software device that claim
     [[ "$stderr" == *"cannot be opened before the sandbox"* ]]
     # So many frames of this size that auto takes the GPU.
     "$FFTBLOOM" kernel make disc --taps 2000 -o in/large.exr
-    for i in {1000..1040}; do ln -sf ../in/large.exr seq/a.$i.exr; done
-    on lost:$((before + 1)) auto --frames 1000-1040
+    for i in {1000..1033}; do ln -sf ../in/large.exr seq/a.$i.exr; done
+    on lost:$((before + 1)) auto --frames 1000-1033
     [ "$status" -eq 0 ]
     [[ "$stderr" == *"llvmpipe"*"lost"*"CPU"* ]]
     "$FFTBLOOM" in/large.exr in/k.exr -o out/large.exr
-    cmp out/s.1040.exr out/large.exr
+    cmp out/s.1033.exr out/large.exr
     # The pipelines are in the cache now, so the first fsync is that of the output.
     export FAULT_VK_TYPE=gpu
     [ "$(possible "$FFTBLOOM" in/a.exr in/k.exr -o out/a.exr --device gpu --sandbox on)" = possible: ]

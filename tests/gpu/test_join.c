@@ -275,7 +275,7 @@ static void run_all(uint32_t i, uint32_t some) {
         if (c.precision == PRECISION_FLOAT64 && !device[i].limits.float64) continue;
         check(&c, g, &device[i]);
     }
-    assert_true(all_cuts > 500);
+    assert_true(all_cuts > 200);
     all_cuts = 0;
 }
 
@@ -318,10 +318,13 @@ TEST(on_the_cpu) {
 }
 
 TEST(on_devices) {
-    enum { SOME = 32 };
+    enum { SOME = 32, FEW = 14 }; /* few where a software driver compiles for 2 s for each */
     bool any = false;
     for (uint32_t i = 0; i < devices; i++)
-        if (device[i].class != ENGINE_CPU) run_all(i, SOME), any = true;
+        if (device[i].class != ENGINE_CPU) {
+            bool few = device[i].class == ENGINE_SOFTWARE && !getenv("PIPE_ALL");
+            run_all(i, few ? FEW : SOME), any = true;
+        }
     if (!any) skip();
 }
 

@@ -15,7 +15,8 @@ typedef struct {
     char nearest[512];
 } seen;
 enum { LIGHT, NOISE, INPUTS };
-static uint32_t alone, squares; /* runs whose rows went by themselves; with tiles of squares */
+/* Runs on devices; those whose rows went by themselves; with tiles of squares. */
+static uint32_t runs, alone, squares;
 static seen largest[ENGINE_DEVICES][INPUTS][2];
 
 static void note(const pipe_case *c, const pipe_result *r, uint32_t index) {
@@ -50,18 +51,21 @@ static void run_on(const pipe_case *c, const engine_device *d, engine *g) {
     if (!(r.relative_l2 <= r.bound) || !(r.worst <= 10 * r.bound))
         fail_msg("%s: %s", d->name, pipe_text(c, &r, what));
     note(c, &r, (uint32_t)(d - device));
+    runs += d->class != ENGINE_CPU;
     alone += r.p.axis[0].alone;
     squares += r.p.square > 0;
 }
 
-static void run_all(const pipe_case *c, size_t count) {
+static void run_list(const pipe_case *c, size_t count, bool some) {
     if (!devices) skip();
+    runs = alone = squares = 0;
     for (uint32_t i = 0; i < devices; i++)
-        if (!pipe_on(&device[i], threads, c, count, run_on, &e))
+        if (!pipe_on(&device[i], threads, c, count, some, run_on, &e))
             fail_msg("%s: %s", device[i].name, e.msg);
 }
 
-#define RUN(list) run_all(list, COUNT(list))
+#define RUN(list)      run_list(list, COUNT(list), false)
+#define RUN_SOME(list) run_list(list, COUNT(list), true)
 
 TEST(sizes) {
     static const uint32_t SIZE[][2] = {{1, 1},   {2, 1},   {1, 7},   {3, 2},  {5, 5},
@@ -73,7 +77,7 @@ TEST(sizes) {
                                .channels = 1 + i % 3, .spectra = 1, .gain = 1,
                                .staged = i % 4 == 1);
     }
-    RUN(c);
+    RUN_SOME(c);
 }
 
 TEST(borders) {
@@ -82,7 +86,7 @@ TEST(borders) {
         c[i] = (pipe_case)PIPE(22, 30, 11, 8, 2, 7, .border = {i / BORDERS, i % BORDERS},
                                .order = i % 2 ? AXIS_X : AXIS_Y, .channels = 3,
                                .spectra = i % 2 ? 3 : 1, .gain = 0.7);
-    RUN(c);
+    RUN_SOME(c);
 }
 
 /* Kernels larger than the image, and much larger: mirrored and wrapped many times. */
@@ -151,7 +155,7 @@ TEST(shapes) {
                                .tune = {.length = {96, 80},
                                         .tile_in = i % 5 < 2 ? 0 : 2u << i % 3,
                                         .tile = i % 4 < 2 ? 0 : 4 * (i % 4 - 1)});
-    RUN(c);
+    RUN_SOME(c);
 }
 
 /* Rows of which no two pairs fit a workgroup go by themselves, in lines of half their length. */
@@ -164,10 +168,8 @@ TEST(rows_alone) {
             .channels = 1 + i % 2, .spectra = 1, .gain = i % 3 ? 0.5 : 1, .tapless = i % 3 == 0,
             .shrink = {.shared_bytes = i % 5 == 4 ? 2048 : 1024},
             .tune = {.tile_in = i % 4 < 2 ? 0 : 4, .tile = i % 3 ? 8 : 0});
-    alone = 0;
-    RUN(c);
-    for (uint32_t i = 0; i < devices; i++)
-        if (device[i].class != ENGINE_CPU) assert_true(alone >= 9);
+    RUN_SOME(c);
+    assert_true(4 * alone >= 3 * runs);
 }
 
 /* Columns so long that pass 2 takes two of their lines at a time, with one spectrum or several,
@@ -180,13 +182,11 @@ TEST(two_lines) {
         c[i] = (pipe_case)PIPE(
             17 + i, 990 + i, 5, 3, 2, 1,
             .border = {i % BORDERS, i % 2 ? BORDER_ZERO : BORDER_MIRROR}, .order = AXIS_X,
-            .precision = i == 4 ? PRECISION_FLOAT64 : PRECISION_FLOAT32, .channels = 1 + i % 2,
+            .precision = i == 7 ? PRECISION_FLOAT64 : PRECISION_FLOAT32, .channels = 1 + i % 2,
             .spectra = i % 4 == 1 ? 2 : 1, .gain = 1, .tapless = i % 3 == 0, .symmetric = i % 3 > 0,
             .tune = {.length = {32, length[i % 3]}});
-    squares = 0;
-    RUN(c);
-    for (uint32_t i = 0; i < devices; i++)
-        if (device[i].class != ENGINE_CPU) assert_true(squares >= 8);
+    RUN_SOME(c);
+    assert_true(squares + devices > runs);
 }
 
 /* Frames as wide as a film's, 2 mod 4, with few taps, so that the direct sum stays short and
@@ -218,7 +218,7 @@ TEST(every_length) {
             .order = n % 4 < 2 ? AXIS_X : AXIS_Y, .channels = 1, .spectra = 1, .gain = 1);
         n++;
     }
-    run_all(c, n);
+    run_list(c, n, false);
 }
 
 static int end(void **state) {

@@ -61,8 +61,8 @@ TEST(is_found) {
         bloom_settings s = glare_settings(device);
         s.precision = PRECISION_FLOAT32; /* auto waits for the pixels to decide */
         check("R:half G:half B:half", &s, 3, 0);
-        check("R:float G:float B:float", &s, 3, 0);
-        check("Y:half", &s, 3, 0);
+        if (!i) check("R:float G:float B:float", &s, 3, 0); /* a driver compiles for each */
+        if (!i) check("Y:half", &s, 3, 0);
         s.window = WINDOW_GROW;
         check("A:half B:half G:half R:half", &s, 3, 0);
         s.window = WINDOW_KEEP;
