@@ -174,11 +174,11 @@ $(BUILD)/app/cli/help.o: C_FLAGS += -DWITH_OCIO=$(OCIO)
 $(BUILD)/image/exr/exr_tiny.o: CXX_FLAGS += -fno-sanitize=shift -w
 # Inner loops of 4 to 16 rounds must be unrolled or made vectors.
 $(BUILD)/lib/lib_pixels.o $(BUILD)/lib/lib_bloom.o $(BUILD)/engine/cpu/cpu_join.o $(BUILD)/bloom/attempt.o \
-$(BUILD)/image/exr/exr_zip.o $(BUILD)/image/exr/exr_sample.o $(BUILD)/image/exr/exr_code.o $(BUILD)/image/exr/exr_split.o: C_FLAGS += -O3
+$(BUILD)/image/exr/exr_zip.o $(BUILD)/image/exr/exr_code.o $(BUILD)/image/exr/exr_split.o: C_FLAGS += -O3
 # Where a chunk of a PNG file is empty, stb adds 0 to a null pointer and copies 0 bytes to it.
-$(BUILD)/image/flat/png.o $(BUILD)/image/flat/label.o: C_FLAGS += -Wno-unused-function -fno-sanitize=pointer-overflow,nonnull-attribute
+$(BUILD)/image/flat/png.o: C_FLAGS += -Wno-unused-function -fno-sanitize=pointer-overflow,nonnull-attribute
 $(BUILD)/engine/gpu/gpu_shaders.o: $(BUILD)/shaders/all.inc
-$(BUILD)/app/check/report/html.o $(BUILD)/app/kernel/kernel_sheet.o $(BUILD)/app/kernel/kernel_all.o: $(PAGES)
+$(BUILD)/app/check/report/html.o $(BUILD)/app/kernel/kernel_sheet.o $(BUILD)/app/kernel/kernel_make.o: $(PAGES)
 
 $(BUILD)/san/%.o: tests/san/%.c Makefile
 	@mkdir -p $(@D)

@@ -1,7 +1,6 @@
 #include "app/check/suite_keys.h"
 
 #include "app/cli/old_words.h"
-#include "app/run/describe.h"
 #include "base/mem.h"
 
 #include <limits.h>

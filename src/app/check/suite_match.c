@@ -1,12 +1,15 @@
 #include "app/check/suite_match.h"
 
 #include "app/check/compare_text.h"
+#include "base/file.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "image/flat/png.h"
 #include "image/flat/preview.h"
 #include "image/format.h"
 
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 static bool match_part(suite_match *m, const suite_matching *with, int part, json_out *j, err *e) {
@@ -131,4 +134,100 @@ void suite_pictures_free(suite_pictures *p) {
     for (int i = 0; i < PICTURES; i++) mem_free(p->png[i]);
     heat_free(&p->h);
     *p = (suite_pictures){0};
+}
+
+/* --- references ------------------------------------------------------------------------------ */
+
+/* The parts of a reference's origin, in the order of reports. */
+static const struct {
+    provenance_part part;
+    const char *changed; /* NULL: a change is not reported */
+} ORIGIN[] = {
+    {PROVENANCE_VERSION, NULL},
+    {PROVENANCE_DEVICE, NULL},
+    {PROVENANCE_SETTINGS, "other settings"},
+    {PROVENANCE_INPUT, "another input"},
+    {PROVENANCE_KERNEL, "another kernel"},
+    {PROVENANCE_LOOK, NULL},
+};
+enum { ORIGINS = sizeof ORIGIN / sizeof ORIGIN[0] };
+
+bool suite_origin_make(provenance *o, const suite_case *c, const engine_device *d, err *e) {
+    text crop = {0};
+    if (c->cropped)
+        text_add(&crop, "crop %d %d %d %d\n", c->crop.x0, c->crop.y0, c->crop.x1, c->crop.y1);
+    bool ok = provenance_make(o, &c->s, c->s.kernel, crop.s, e) &&
+              provenance_add_file(c->s.input, &o->of[PROVENANCE_INPUT], e);
+    text_add(&o->of[PROVENANCE_DEVICE], "%s %s", engine_class_name(d->class), d->name);
+    text_free(&crop);
+    return ok;
+}
+
+bool suite_bless(const char *path, image *result, const provenance *o, par *threads, err *e) {
+    if (!path_ends_in(path, "exr"))
+        return err_set(e, ERR_CANT_CREATE,
+                       "'%s': a reference to bless must be an .exr, which has room for its origin",
+                       path);
+    if (!provenance_write(o, &result->head, e)) return false;
+    /* A reference holds what was computed: compressions with loss are replaced. */
+    for (int i = 0; i < result->head.parts; i++)
+        if (result->head.part[i].packing > COMPRESSION_PIZ)
+            result->head.part[i].packing = COMPRESSION_ZIP;
+    result->head.format = "exr";
+    char folder[PATH_MAX];
+    return (!path_folder(path, folder) || strcmp(folder, ".") == 0 ||
+            file_make_dirs(folder, 0777, e)) &&
+           image_save(path, result, threads, e);
+}
+
+void suite_origin_json(const image *reference, text *to) {
+    json_out j = {.to = to};
+    json_object(&j, NULL);
+    for (int i = 0; i < ORIGINS; i++) {
+        const image_attr *a = provenance_find(&reference->head, ORIGIN[i].part);
+        if (!a) continue;
+        text value = {0};
+        text_add_bytes(&value, (const char *)a->data, a->bytes);
+        json_string(&j, PROVENANCE_WORD[ORIGIN[i].part], value.s);
+        text_free(&value);
+    }
+    json_close(&j);
+}
+
+/* Adds the lines of a look that the other one lacks: "; then amount 0.5, threshold 1". */
+static void add_lines(const char *look, const char *other, const char *when, text *to) {
+    for (const char *s = look; *s; s += strcspn(s, "\n"), s += *s == '\n') {
+        text line = {0};
+        text_add_bytes(&line, s, strcspn(s, "\n") + 1);
+        const char *found = strstr(other, line.s);
+        if (line.n > 1 && !(found && (found == other || found[-1] == '\n'))) {
+            line.s[--line.n] = 0;
+            text_add(to, "%s ", when);
+            text_add_clean(to, line.s);
+            when = ",";
+        }
+        text_free(&line);
+    }
+}
+
+void suite_origin_compare(const image *reference, const provenance *now, text *to) {
+    for (int i = 0; i < ORIGINS; i++) {
+        const image_attr *a = provenance_find(&reference->head, ORIGIN[i].part);
+        const text *t = &now->of[ORIGIN[i].part];
+        if (!ORIGIN[i].changed || !a || (a->bytes == t->n && memcmp(a->data, t->s, t->n) == 0))
+            continue;
+        text_add(to, "the reference was made with %s", ORIGIN[i].changed);
+        a = ORIGIN[i].part == PROVENANCE_SETTINGS
+                ? provenance_find(&reference->head, PROVENANCE_LOOK)
+                : NULL;
+        if (a) {
+            text was = {0};
+            text_add_bytes(&was, (const char *)a->data, a->bytes);
+            text_add(&was, "%s", ""); /* none is an empty string */
+            add_lines(was.s, now->of[PROVENANCE_LOOK].s, "; then", to);
+            add_lines(now->of[PROVENANCE_LOOK].s, was.s, "; now", to);
+            text_free(&was);
+        }
+        text_add(to, "\n");
+    }
 }

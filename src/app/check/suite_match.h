@@ -1,11 +1,13 @@
-/* suite_match.h - compares all parts of a result with one reference, and makes the pictures of both
- * that a report shows.
+/* suite_match.h - compares all parts of a result with one reference, makes the pictures of both
+ * that a report shows, and writes references.
  *
  * A reference that cannot be read, or that has another number of parts, is a verdict of its own,
  * COMPARE_FILE and COMPARE_SIZE. The module does not know what a verdict means for a case. */
 #ifndef APP_SUITE_MATCH_H
 #define APP_SUITE_MATCH_H
 
+#include "app/check/suite.h"
+#include "app/run/provenance.h"
 #include "base/text.h"
 #include "image/compare.h"
 #include "image/flat/heat.h"
@@ -59,5 +61,25 @@ typedef struct {
 bool suite_pictures_make(suite_pictures *p, const suite_matching *with, const suite_match *m,
                          err *e);
 void suite_pictures_free(suite_pictures *p);
+
+/* --- references -----------------------------------------------------------------------------
+ *
+ * A reference is an EXR file whose attributes (provenance.h) name its origin: version, device,
+ * settings, input, kernel and look. */
+
+/* Fills the origin of a run of the case on a device; reads the bytes of its input and its kernel.
+ * Free it with provenance_free. */
+bool suite_origin_make(provenance *o, const suite_case *c, const engine_device *d, err *e);
+
+/* Writes the image as a reference, atomically and without loss; its attributes and its compression
+ * change. Makes the folder. Refuses a path that is not .exr. */
+bool suite_bless(const char *path, image *result, const provenance *o, par *threads, err *e);
+
+/* Adds the origin that the reference states, as a JSON object; {} where it states none. */
+void suite_origin_json(const image *reference, text *to);
+/* Adds a sentence, as a line, for each of settings, input and kernel that has changed since; of the
+ * settings it lists those that are others, where the reference has them: "; then amount 0.5; now
+ * amount 0.4". A default is not listed. */
+void suite_origin_compare(const image *reference, const provenance *now, text *to);
 
 #endif

@@ -1,7 +1,6 @@
 #include "app/check/suite_run.h"
 
 #include "app/check/compare_text.h"
-#include "app/check/suite_bless.h"
 #include "app/cli/options.h"
 #include "app/run/frame.h"
 #include "base/clock.h"

@@ -8,8 +8,6 @@
 #include "app/cli/cli.h"
 
 int kernel_make(cli *c, text *out, err *e);
-/* make --all. */
-int kernel_make_all(cli *c, text *out, err *e);
 int kernel_models(cli *c, text *out, err *e);
 int kernel_list(cli *c, text *out, err *e);
 int kernel_check(cli *c, text *out, err *e);

@@ -10,12 +10,10 @@
 #include "app/run/file_set.h"
 #include "app/run/frame.h"
 #include "base/json_out.h"
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/path.h"
 #include "bloom/bloom.h"
-#include "image/flat/label.h"
 #include "image/flat/png.h"
 #include "image/flat/preview.h"
 #include "image/format.h"
@@ -23,7 +21,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 enum {

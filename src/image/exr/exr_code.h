@@ -1,5 +1,6 @@
 /* exr_code.h - prefix codes as deflate has them: made from counts, and written at the head of a
- * block; and how bits are written.
+ * block; how bits are written; and how many of them a sample of the bytes says that codes will
+ * take.
  *
  * The lengths of codes are chosen without a tree. A symbol should have the length -log2 of its
  * share. All lengths are rounded up first. What is then left of Kraft's sum is spent where most was
@@ -8,6 +9,7 @@
 #ifndef IMAGE_EXR_CODE_H
 #define IMAGE_EXR_CODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -85,5 +87,22 @@ void exr_code_make(exr_code *code, const uint32_t *count, int n, unsigned deepes
 /* Writes the lengths of the codes of a block as a list of lengths and repetitions, which has a code
  * of its own (RFC 1951, 3.2.7). */
 void exr_code_put(bit_writer *w, const exr_code *symbols, const exr_code *distances);
+
+/* --- samples ---
+ *
+ * What some bytes of half a chunk say about all of them, so that the encoder knows how to look for
+ * repetitions. */
+
+/* What a sample says about the bytes of a half. */
+typedef struct {
+    unsigned bits; /* that a literal takes, in 1/16 bit */
+    bool pairs;    /* to be searched for pairs: see exr_zip.c */
+    bool depth;    /* some lines may be: see exr_zip.c */
+    bool low;      /* the half is the first one, with low bytes */
+    bool halfs;    /* low bytes of floats that hold halfs: see exr_zip.c */
+} exr_sample;
+
+/* Takes a sample of n bytes as exr_split leaves them; `low` is left false. */
+exr_sample exr_sample_take(const uint8_t *b, size_t n);
 
 #endif

@@ -39,7 +39,6 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "image/exr/exr_code.h"
-#include "image/exr/exr_sample.h"
 
 #include <libdeflate.h>
 #include <string.h>

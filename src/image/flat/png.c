@@ -13,7 +13,7 @@
 #include <inttypes.h>
 #include <libdeflate.h>
 #include <stdatomic.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 /* stb calls its allocator without any context, so that goes by thread: the largest block that may
@@ -52,6 +52,7 @@ static unsigned char *deflate(unsigned char *data, int bytes, int *out_bytes, in
 #define STB_IMAGE_WRITE_STATIC
 #define STBI_WRITE_NO_STDIO
 #define STBIW_ZLIB_COMPRESS deflate
+#include <stb/stb_easy_font.h>
 #include <stb/stb_image_write.h>
 
 static bool match(const uint8_t *head, size_t bytes) {
@@ -234,6 +235,34 @@ bool png_encode_jpeg(text *to, const png_picture *p, int quality, err *e) {
                            quality);
     return text_check(to, e);
 }
+
+/* --- words on a picture -------------------------------------------------------------------- */
+
+void label_box(const label_picture *to, uint32_t x, uint32_t y, uint32_t w, uint32_t h,
+               const uint8_t rgb[3]) {
+    for (uint32_t j = y; j < y + h && j < to->h; j++)
+        for (uint32_t i = x; i < x + w && i < to->w; i++)
+            memcpy(to->pixel + 3 * ((size_t)j * to->w + i), rgb, 3);
+}
+
+void label_words(const label_picture *to, uint32_t x, uint32_t y, uint32_t scale, const char *words,
+                 const uint8_t rgb[3]) {
+    struct {
+        float x, y, z;
+        uint8_t colour[4];
+    } corner[4 * 1500];
+    char room[100];
+    snprintf(room, sizeof room, "%s", words);
+    int quads = stb_easy_font_print(0, 0, room, NULL, corner, sizeof corner);
+    for (int q = 0; q < quads; q++) { /* corners 0 and 2 lie across from each other */
+        const float x0 = corner[4 * q].x, y0 = corner[4 * q].y;
+        const float x1 = corner[4 * q + 2].x, y1 = corner[4 * q + 2].y;
+        label_box(to, x + (uint32_t)(x0 * (float)scale), y + (uint32_t)(y0 * (float)scale),
+                  (uint32_t)((x1 - x0) * (float)scale), (uint32_t)((y1 - y0) * (float)scale), rgb);
+    }
+}
+
+/* --- the format ----------------------------------------------------------------------------- */
 
 typedef struct {
     flat_file flat; /* pixels: the bytes of the picture */
