@@ -14,7 +14,6 @@
 #include "kernel/cache.h"
 
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 /* Returns whether a file may stay as it is, so that it may be protected. */

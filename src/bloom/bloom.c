@@ -1,8 +1,6 @@
 #include "bloom/bloom.h"
 
 #include "base/mem.h"
-#include "bloom/group.h"
-#include "bloom/mask.h"
 #include "bloom/part.h"
 #include "bloom/session.h"
 #include "bloom/window.h"

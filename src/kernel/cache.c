@@ -4,7 +4,6 @@
 #include "base/host.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "kernel/spectrum_file.h"
 
 #include <dirent.h>

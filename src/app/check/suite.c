@@ -2,7 +2,7 @@
 
 #include "app/check/suite_keys.h"
 #include "app/cli/kernel_option.h"
-#include "app/run/job.h"
+#include "app/run/frame_pattern.h"
 #include "base/mem.h"
 
 #include <string.h>

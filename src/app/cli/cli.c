@@ -10,7 +10,6 @@
 #include "base/mem.h"
 #include "kernel/make/model.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,6 @@
 #include "image/format.h"
 
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 /* Returns true where the output has this extension. In a folder the output has the input's name. An

@@ -1,6 +1,5 @@
 #include "app/cli/options.h"
 
-#include "base/json.h"
 #include "engine/engine.h"
 #include "kernel/psf_core.h"
 

@@ -2,7 +2,6 @@
 
 #include "app/cli/kernel_option.h"
 #include "app/cli/options.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "base/sandbox.h"

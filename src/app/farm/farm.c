@@ -1,17 +1,15 @@
 #include "app/farm/farm.h"
 
-#include "app/cli/kernel_option.h"
 #include "app/cli/option_rules.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/path.h"
 #include "kernel/cache.h"
+#include "kernel/make/kernel_word.h"
 
 #include <ctype.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -6,8 +6,6 @@
 #include "base/log.h"
 #include "image/format.h"
 
-#include <stdio.h>
-
 bool kernel_load(kernel_source *in, lint *l, const cli *c, const char *path, err *e) {
     if (!kernel_source_load(in, path, c->threads, e)) return false;
     if (in->is_spectrum)

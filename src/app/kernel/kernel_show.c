@@ -7,7 +7,6 @@
 #include "app/kernel/kernel_page.h"
 #include "app/run/file_set.h"
 #include "base/json_out.h"
-#include "base/number.h"
 #include "base/path.h"
 #include "image/format.h"
 #include "kernel/lint_words.h"

@@ -1,7 +1,5 @@
 #include "app/run/describe.h"
 
-#include "base/number.h"
-
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

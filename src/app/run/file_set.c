@@ -1,6 +1,5 @@
 #include "app/run/file_set.h"
 
-#include "base/file.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"

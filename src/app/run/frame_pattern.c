@@ -1,7 +1,6 @@
 #include "app/run/frame_pattern.h"
 
 #include "base/mem.h"
-#include "base/number.h"
 #include "base/path.h"
 
 #include <dirent.h>

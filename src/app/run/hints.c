@@ -1,6 +1,5 @@
 #include "app/run/hints.h"
 
-#include "app/cli/options.h"
 #include "base/log.h"
 #include "image/layers.h"
 

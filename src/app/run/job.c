@@ -4,7 +4,6 @@
 #include "app/cli/options.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/number.h"
 #include "base/path.h"
 #include "image/format.h"
 

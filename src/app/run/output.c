@@ -7,7 +7,6 @@
 #include "image/layers.h"
 
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 uint64_t output_stream_bytes(const output *o, const char *input, const image_header *h) {

@@ -4,9 +4,7 @@
 #include "app/run/stages.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/number.h"
 #include "image/format.h"
-#include "image/layers.h"
 
 #include <stdio.h>
 #include <string.h>

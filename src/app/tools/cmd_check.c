@@ -4,7 +4,6 @@
 #include "app/cli/terminal.h"
 #include "app/run/file_set.h"
 #include "app/run/progress.h"
-#include "base/log.h"
 #include "image/format.h"
 
 #include <unistd.h>

@@ -6,7 +6,6 @@
 #include "image/format.h"
 #include "image/layers.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 enum { LONGEST_STRING = 100 }; /* in words; Cryptomatte manifests go on for pages */

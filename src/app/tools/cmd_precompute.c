@@ -13,7 +13,6 @@
 #include "kernel/spectrum_file.h"
 
 #include <string.h>
-#include <strings.h>
 #include <sys/stat.h>
 
 static bool precompute_make_spectrum(spectrum *to, char faults[LINT_WORDS], const settings *s,

@@ -2,7 +2,6 @@
  * Schema, draft 2020-12. It knows how values are written, and no option by name. */
 #include "app/check/suite_keys.h"
 #include "app/cli/cli.h"
-#include "app/cli/config.h"
 #include "app/cli/kinds.h"
 #include "base/json_out.h"
 

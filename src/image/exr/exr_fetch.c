@@ -2,7 +2,6 @@
  *
  * No field of the file says how long it is. The headers say how long the tables are, the tables
  * where the last chunk is, and this one how long it is itself. */
-#include "base/mem.h"
 #include "base/number.h"
 #include "image/exr/exr_file.h"
 

@@ -1,6 +1,5 @@
 #include "image/flat/flat.h"
 
-#include "base/half.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"

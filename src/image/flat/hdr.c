@@ -6,8 +6,6 @@
  * bytes for each pixel. XYZE and pictures that are stored turned are refused. */
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/number.h"
-#include "base/text.h"
 #include "image/flat/flat.h"
 
 #include <inttypes.h>

@@ -6,7 +6,6 @@
  * note. */
 #include "base/file.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "base/number.h"
 #include "image/flat/flat.h"
 

@@ -5,8 +5,6 @@
 #include "kernel/make/model.h"
 
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 const model_parameter MODEL_SETUP[MODEL_SETUPS] = {

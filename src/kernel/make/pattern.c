@@ -4,7 +4,6 @@
 #include "kernel/make/pattern.h"
 
 #include "base/mem.h"
-#include "base/number.h"
 #include "base/steady.h"
 #include "base/vector.h"
 #include "math/fft.h"

@@ -3,8 +3,6 @@
  * not an attribute but the first line of a failure. */
 #include "app/check/report/suite_report.h"
 
-#include <string.h>
-
 /* Adds an attribute, which is one clean line. */
 static void add_attribute(text *to, const char *name, const char *value) {
     text clean = {0};

@@ -1,6 +1,5 @@
 /* suite_text.c - a suite's run on standard output: lines for people. */
 #include "app/check/report/suite_report.h"
-#include "app/run/describe.h"
 
 #include <string.h>
 
