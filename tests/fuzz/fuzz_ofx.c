@@ -37,7 +37,7 @@ static pic *any_picture(bytes *b) {
  * between takes seconds under the sanitizer. */
 static void keep_small(struct ofx_effect *x) {
     enum { REFUSED = 40, MOST = 50 };
-    static const double SMALL = 1.5;
+    static const double SMALL = 1;
     const struct ofx_clip *c = &x->clip[RIG_OUTPUT];
     const bool odd = !(c->scale > 1e-3 && c->scale < 1e3); /* counts as 1 */
     double *size = rig_param(x, "size")->v, scale = odd ? 1 : c->scale;
