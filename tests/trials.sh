@@ -5,6 +5,7 @@ cd "$(dirname "$0")/.." || exit 1
 for mask in "" mask; do
     "$build/tests/unit" test_promise "$runs" "$seed" "$device" $mask || bad=1
 done
+SOLVE_TRIALS=$runs SOLVE_NOISE=$runs "$build/tests/unit" test_solve || bad=1
 for kind in files pieces kills; do
     /usr/bin/python3 tests/trials.py "$build/fftbloom" $kind "$runs" "$seed" "$device" || bad=1
 done

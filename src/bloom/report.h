@@ -41,8 +41,9 @@ typedef struct {
 typedef struct {
     uint32_t steps, blooms; /* of the series; with those of the residual and of the certificate */
     double radius, core, tail, ratio;
-    double range, noise; /* in a plan, whose steps are the most for such a range of light; by how
-                            much noise grows in the mean */
+    double range, noise,
+        noise_most;      /* in a plan, whose steps are the most for such a range of light;
+                            by how much noise grows in the mean, and at the most */
     double bound, value; /* of the worst pixel, the stored type's rounding included */
     char channel[LEDGER_NAME];
     int32_t x, y;

@@ -57,10 +57,10 @@ bool solve_converges(const view *v, err *e) {
         0.99 / (1 - now.core + tint * now.tail));
 }
 
-/* Finds by how much noise that is even over all frequencies grows: the root mean square of 1 / F,
- * of the channel where that is largest. */
-static bool find_noise(double *gain, const kernel_at *size, const bloom_settings *s, par *threads,
-                       err *e) {
+/* Finds by how much noise grows, of the channel where that is most: what is even over all
+ * frequencies by the root mean square of 1 / F, and any by 1 / (C - t). */
+static bool find_noise(bloom_solved *to, const kernel_at *size, const bloom_settings *s,
+                       par *threads, err *e) {
     const device_choice *way = size->decided.way;
     const plan *p = &way[way[WAY_FLOAT32].possible ? WAY_FLOAT32 : WAY_FLOAT64].plan;
     const spectrum bare = {.kernel = size->kernel};
@@ -69,22 +69,23 @@ static bool find_noise(double *gain, const kernel_at *size, const bloom_settings
                                   .length = {p->axis[0].length, p->axis[1].length},
                                   .at_once = true};
     spectrum_lines l = {0};
-    *gain = 0;
     if (!spectrum_at(&l, &bare, &ask, threads, e)) return false;
     float *room = mem_raw(1, spectrum_line_bytes(&l), "a line", e);
-    for (uint32_t c = 0; room && c < l.channels; c++) {
+    for (uint32_t c = 0; room && c < size->need.channels; c++) {
+        const double core = solve_core_of(size, c);
         const double scale = (1 - s->sharpen) * kernel_need_tint(&size->need, c);
         double sum = 0;
         for (uint32_t k = 0; k < l.halves; k++) {
-            const float *at = spectrum_some(&l, c, k, 1, room);
+            const float *at = spectrum_some(&l, l.channels > 1 ? c : 0, k, 1, room);
             const bool twice = k > 0 && 2 * k < ask.length[0];
             for (uint32_t i = 0; i < l.length; i++) {
-                const double re = solve_core_of(size, c) + scale * (double)at[2 * i],
+                const double re = core + scale * (double)at[2 * i],
                              im = scale * (double)at[2 * i + 1];
                 sum += (twice ? 2 : 1) / (re * re + im * im);
             }
         }
-        *gain = fmax(*gain, sqrt(sum / ask.length[0] / ask.length[1]));
+        to->noise = fmax(to->noise, sqrt(sum / ask.length[0] / ask.length[1]));
+        to->noise_most = fmax(to->noise_most, 1 / (core - core * solve_ratio_of(size, c)));
     }
     mem_free(room);
     spectrum_lines_free(&l);
@@ -103,5 +104,5 @@ bool solve_foresee(bloom_solved *to, const view *v, err *e) {
                          .range = dark > 0 && top > dark ? top / dark : 1};
     if (!solve_converges(v, e)) return false;
     to->steps = steps_of(&is, v->s->tolerance, to->range);
-    return find_noise(&to->noise, v->size, v->s, v->threads, e);
+    return find_noise(to, v->size, v->s, v->threads, e);
 }

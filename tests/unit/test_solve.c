@@ -1,6 +1,6 @@
 /* Glare that is taken away again: compared with a direct dense solve in double, pixel by pixel, on
  * frames and kernels that are meant to break the bound. SOLVE_TRIALS='20000 100' makes 20,000 of
- * them from number 100 on. */
+ * them from number 100 on, and SOLVE_NOISE=1000 that many of noise. */
 #include "unit/glare.h"
 
 enum { MOST = 16 * 16, KERNEL = 11 };
@@ -183,6 +183,16 @@ static void make_plate(image *img, trial *t) {
     }
 }
 
+/* Takes the glare of an image away, and returns the report, to be freed. */
+static bloom_report *solve(const bloom *b, image *img, double *const *bound) {
+    rows_image rows;
+    bloom_report *r = calloc(1, sizeof *r);
+    CHECK_OK(rows_image_open(&rows, img, &e));
+    CHECK_OK(bloom_run(b, &(bloom_rows){rows.in, rows.out, .doubles = bound}, r, &e));
+    rows_image_close(&rows);
+    return r;
+}
+
 /* Returns the largest bound by the largest error; fails where an error is beyond its bound. */
 static double try(uint64_t number, bool *kept) {
     trial t = make_trial(number);
@@ -197,13 +207,9 @@ static double try(uint64_t number, bool *kept) {
     image *img = glare_image(list, (uint32_t)t.w, (uint32_t)t.h);
     make_plate(img, &t);
     image *came = glare_copy(img);
-    rows_image rows;
-    bloom_report *r = calloc(1, sizeof *r);
     bloom *b = bloom_open(&t.s, t.kernel, make_threads(), &e);
     CHECK_OK(b);
-    CHECK_OK(rows_image_open(&rows, img, &e));
-    CHECK_OK(bloom_run(b, &(bloom_rows){rows.in, rows.out, .doubles = doubles}, r, &e));
-    rows_image_close(&rows);
+    bloom_report *r = solve(b, img, doubles);
     bloom_close(&b);
     *kept = r->sum.promise.method.kept;
     CHECK_LE(r->sum.solved.blooms, 2 * (r->sum.solved.steps + r->sum.promise.attempts));
@@ -249,6 +255,61 @@ TEST(no_pixel_is_beyond_its_bound) {
     print_message("bound by error: median %.3g, nine tenths %.3g, most %.3g; %zu of %zu kept\n",
                   part[trials / 2], part[trials * 9 / 10], part[trials - 1], kept, trials);
     CHECK_LE(part[trials / 2], 3);
+}
+
+/* Adds noise to a plate, and returns by how much its root mean square grows, in parts of what a
+ * plan foretells. Fails where a pixel grows by more than the plan's maximum. */
+static double try_noise(uint64_t number) {
+    trial t = make_trial(number);
+    static double bound[2][3][MOST], noise[3][MOST];
+    double of = 0, grown = 0;
+    const char *list = t.channels == 3 ? "B:float G:float R:float" : "Y:float";
+    image *img = glare_image(list, (uint32_t)t.w, (uint32_t)t.h);
+    t.masked = false, t.s.mask = NULL;
+    t.s.tolerance = 1e-3;
+    make_plate(img, &t);
+    image *noisy = glare_copy(img), *plan = glare_copy(img);
+    const size_t n = (size_t)t.w * (size_t)t.h;
+    for (int c = 0; c < t.channels; c++)
+        for (size_t i = 0; i < n; i++) {
+            const float v = glare_get(img, c, i);
+            glare_put(noisy, c, i, v + 0.1F * (float)(make_chance(&t.seed) - 0.5));
+            noise[c][i] = (double)glare_get(noisy, c, i) - (double)v;
+        }
+    bloom *b = bloom_open(&t.s, t.kernel, make_threads(), &e);
+    bloom_report *r = calloc(1, sizeof *r);
+    CHECK_OK(b);
+    CHECK_OK(bloom_predict(b, plan, r, &e));
+    free(solve(b, img, (double *[]){bound[0][0], bound[0][1], bound[0][2]}));
+    free(solve(b, noisy, (double *[]){bound[1][0], bound[1][1], bound[1][2]}));
+    bloom_close(&b);
+    for (int c = 0; c < t.channels; c++) {
+        double most = 0;
+        for (size_t i = 0; i < n; i++) most = fmax(most, fabs(noise[c][i]));
+        for (size_t i = 0; i < n; i++) {
+            const double by = (double)glare_get(noisy, c, i) - (double)glare_get(img, c, i);
+            of += noise[c][i] * noise[c][i], grown += by * by;
+            CHECK_LE(fabs(by), most * r->sum.solved.noise_most + bound[0][c][i] + bound[1][c][i]);
+        }
+    }
+    const double part = sqrt(grown / of) / r->sum.solved.noise;
+    image_free(&img);
+    image_free(&noisy);
+    image_free(&plan);
+    free(r);
+    return part;
+}
+
+TEST(noise_grows_by_no_more_than_a_plan_says) {
+    const char *asked = getenv("SOLVE_NOISE");
+    const size_t trials = strtoul(asked ? asked : "40", NULL, 10);
+    double squares = 0;
+    for (size_t i = 0; i < trials; i++) {
+        const double part = try_noise(i);
+        squares += part * part;
+    }
+    print_message("noise by what is foretold: %.3g\n", sqrt(squares / (double)trials));
+    CHECK_LE(sqrt(squares / (double)trials), 1);
 }
 
 RUN_TESTS(NULL, NULL)

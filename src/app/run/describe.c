@@ -185,7 +185,7 @@ static void solved_json(const bloom_solved *s, json_out *j) {
         json_uint(j, "steps_at_most", s->steps);
         add_real(j, "range_of_light", s->range);
         add_real(j, "noise_gain", s->noise);
-        add_real(j, "noise_gain_at_most", 1 / (s->core - s->tail));
+        add_real(j, "noise_gain_at_most", s->noise_most);
         json_line(j);
     }
     add_real(j, "core_radius", s->radius);
