@@ -42,10 +42,34 @@ __attribute__((format(printf, 4, 5))) static void tell(bloom_report *r, log_leve
     if (!follows && !atomic_exchange(told, true)) log_say(level, "%s", said);
 }
 
+/* Says of what was solved what nobody can know, and what the kernel has too much of. */
+static void tell_solved(bloom_report *r, log_level level, light_told *told) {
+    const bloom_solved *s = &r->sum.solved;
+    if (s->clipped)
+        tell(r, level, &told->lost,
+             "%" PRIu64 " value%s from %g on may have lost light: if that is as much again, its "
+             "glare matters as far as %.0f pixels away",
+             s->clipped, s->clipped == 1 ? "" : "s", s->clip, s->reach);
+    if (s->negative && s->enough > 0)
+        tell(r, level, &told->strong,
+             "%" PRIu64 " value%s below zero, down to %.3g: the kernel has more glare than the "
+             "lens; by a first estimate an amount of %.3g would leave none",
+             s->negative, s->negative == 1 ? "" : "s", s->lowest, s->enough);
+    else if (s->negative)
+        tell(r, level, &told->strong,
+             "%" PRIu64 " value%s below zero, down to %.3g; the plate itself has such, which no "
+             "amount would mend",
+             s->negative, s->negative == 1 ? "" : "s", s->lowest);
+    if (s->amount_error > 0)
+        tell(r, level, &told->amount, "the black region asks for an amount of %.4g +- %.2g",
+             s->amount, s->amount_error);
+}
+
 void light_notes(const char *format, const char *space, bloom_report *r, light_told *told) {
     static const double ONES = 1e-4, CODED_MOST = 10;
     const log_level level = told->warns ? LOG_WARN : LOG_NOTE;
     const found_light l = find_light(r);
+    tell_solved(r, level, told);
     if (!r->ledger_rows) return;
     if (l.below)
         tell(r, level, &told->below,

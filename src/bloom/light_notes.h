@@ -1,5 +1,6 @@
 /* light_notes.h - what is wrong with the light of an image: values deep below zero, linear light
- * that was decoded, codes that were not, and lights that a picture has cut off.
+ * that was decoded, codes that were not, and lights that a picture has cut off; and, where glare
+ * was taken away, what tells that the kernel is not the lens's.
  *
  * The numbers are those that the bloom's scan has found (ledger_row). Each kind is told once in the
  * log of a run, and in the report of each of its images. */
@@ -14,7 +15,7 @@
 /* What a run's log has said. */
 typedef struct {
     bool warns; /* notes are warnings, for those who do not read notes */
-    atomic_bool below, coded, codes, clipped;
+    atomic_bool below, coded, codes, clipped, lost, strong, amount;
 } light_told;
 
 /* Notes what was found of an image's light. format: of the image's file, "" where there is none;

@@ -70,29 +70,9 @@ void account_add(bloom_account *all, const bloom_account *one) {
     all->bad += one->bad;
 }
 
-/* Says what nobody can know, and what the kernel has too much of. */
-static void note_solved(bloom_report *r, const bloom_solved *s) {
-    if (s->clipped)
-        report_note(r,
-                    "%" PRIu64
-                    " value%s from %g on may have lost light: if that is as much again, its "
-                    "glare matters as far as %.0f pixels away",
-                    s->clipped, s->clipped == 1 ? "" : "s", s->clip, s->reach);
-    if (s->negative)
-        report_note(r,
-                    "%" PRIu64
-                    " value%s below zero, down to %.3g: the kernel has more glare than the "
-                    "lens; by a first estimate an amount of %.3g would leave none",
-                    s->negative, s->negative == 1 ? "" : "s", s->lowest, s->enough);
-    if (s->amount_error > 0)
-        report_note(r, "the black region asks for an amount of %.4g +- %.2g", s->amount,
-                    s->amount_error);
-}
-
 static void add_group(bloom_report *r, const group_made *g) {
     if (!r->groups && g->fit[0]) report_note(r, "%s", g->fit);
     if (g->note[0]) report_note(r, "%s", g->note);
-    note_solved(r, &g->sum.solved);
     account_add(&r->sum, &g->sum);
     if (g->over)
         report_note(r,

@@ -485,7 +485,7 @@ bool lib_do_image(lib_way *way, fb_session *s, const fb_image *from, fb_report *
                      "65504 in half floats; half_overflow has to clamp them, or `out` to be wider",
                      j.over);
     if (ok && j.far) warn_far(&j, r);
-    if (ok && way == lib_bloom_it) note_light(&j, r, &s->told);
+    if (ok && !turned && !(solves && j.wide)) note_light(&j, r, &s->told);
     if (r && report) fill_report(report, &j, r, clock_now() - start);
     image_header_free(&j.head);
     mem_free(r);

@@ -47,8 +47,11 @@ solved() { # PYTHON...: conditions on what is told, d
 }
 
 @test "too strong a kernel: pixels below zero are told, and cut off with --clamp" {
+    says 0 "values below zero, down to -" deglare weak.exr kernel.exr --core 2 -o out.exr --device cpu
     deglare weak.exr
     solved 'd["negative"] > 0 and d["lowest"] < 0' '0.4 < d["amount_for_none"] < 0.75'
+    image deep.exr 40x30 float 0.2,0.3,0.1 7,9=-3,30,10
+    says 0 "the plate itself has such" deglare deep.exr kernel.exr --core 2 -o out.exr --device cpu
     deglare weak.exr --clamp
     solved 'd["negative"] > 0'
     "$FFTBLOOM" diff out.exr out.exr --fail 0
@@ -113,6 +116,47 @@ solved() { # PYTHON...: conditions on what is told, d
     echo '{"command": "deglare", "threshold": 1}' >c.json
     run "$FFTBLOOM" plate.exr kernel.exr -o out.exr --config c.json
     [ "$status" -eq 64 ]
+}
+
+# Blooms an image with these options, and takes the glare away again.
+returns() { # IN KERNEL OPTIONS...
+    echo "$*"
+    "$FFTBLOOM" "$1" "$2" --core 2 -o there.exr -q --device cpu "${@:3}"
+    "$FFTBLOOM" deglare there.exr "$2" --core 2 -o back.exr -q --device cpu --verify 10 "${@:3}"
+    "$FFTBLOOM" diff back.exr "$1" --fail 1e-3
+}
+
+@test "what apply spreads, deglare takes away: borders, kernels, parts, windows, sizes" {
+    local o
+    image window.exr 40x30-5+3 float 0.2,0.3,0.1 7,9=20,30,10
+    image dot.exr 1x1 float 0.2,0.3,0.1
+    image row.exr 50x1 float 0.2,0.3,0.1 7,0=20,30,10
+    image black.exr 9x9 float 0,0,0
+    oiiotool in.exr in.exr --siappend -o parts.exr
+    while read -r o; do returns in.exr kernel.exr $o; done <<-'T'
+		--padding zero,wrap
+		--padding clamp --kernel-scale 1.7
+		--kernel-scale 0.3h --kernel-turn 30 --correlate
+		--amount 60% --tint 0.5,1,1.5 --precision float64 --spectrum exact
+	T
+    for o in window dot row black parts; do returns $o.exr kernel.exr --padding wrap; done
+}
+
+@test "as with a bloom: sequences, pipes and farms, byte for byte" {
+    mkdir o
+    for i in 1 2 3; do cp plate.exr p.000$i.exr; done
+    deglare plate.exr -q
+    "$FFTBLOOM" deglare p.####.exr kernel.exr --core 2 -o o/c.####.exr --frames 1-3x2 --device cpu -q
+    [ "$(echo o/*)" = "o/c.0001.exr o/c.0003.exr" ]
+    run "$FFTBLOOM" farm p.####.exr kernel.exr --command deglare --core 2 -o o/c.####.exr --to openjd
+    [[ "$output" == *'"--command=deglare", "--core=2"'* ]]
+    "$FFTBLOOM" farm p.####.exr kernel.exr --command deglare --core 2 -o o/c.####.exr --to slurm --dry-run >job.sh
+    mkdir -p "$(grep -om1 "$PWD/fftbloom-farm/[^']*" job.sh)"
+    SLURM_ARRAY_TASK_ID=0 FFTBLOOM_DEVICE=cpu bash job.sh
+    for i in 1 2 3; do "$FFTBLOOM" diff o/c.000$i.exr out.exr --fail 0; done
+    "$FFTBLOOM" plate.exr kernel.exr --amount 0 -o plate.pfm -q
+    "$FFTBLOOM" out.exr kernel.exr --amount 0 -o out.pfm -q
+    cat plate.pfm plate.pfm | "$FFTBLOOM" deglare - kernel.exr --core 2 -o pfm:- --device cpu -q | cmp - <(cat out.pfm out.pfm)
 }
 
 @test "a plan: core, tail, ratio, noise and steps" {
