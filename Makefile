@@ -507,7 +507,7 @@ bench-fft-peers: $(FFTLAB)
 	@$(MAKE) --no-print-directory $(BUILD)/fft_vkfft || echo "VkFFT cannot be built here"
 	@$(LAB)/peers.sh $(BUILD) $(SIZES)
 
-# The Python module beside scipy, torch and OpenCV; PARTS="512 1080p 4k batch threads call" are all.
+# The Python module beside scipy, torch and OpenCV; PARTS="512 1080p 4k batch threads call solve" are all.
 .PHONY: bench-python
 bench-python: $(SO)
 	@LIBFFTBLOOM=$(CURDIR)/$< PYTHONPATH=python /usr/bin/python3 tests/bench/python.py $(PARTS)
