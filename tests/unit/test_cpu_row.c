@@ -1,4 +1,5 @@
-/* test_cpu_row.c - rows of both signs are those that are made in doubles, in two steps. */
+/* test_cpu_row.c - rows of both signs are those that are made in doubles, in two steps; extremes of
+ * other rows. */
 #include "base/half.h"
 #include "engine/cpu/cpu_row.h"
 #include "unit/check.h"
@@ -80,6 +81,30 @@ TEST(both_ways_make_the_same_pixels) {
                 r.floats = p.floats;
             check_row(&p, &r, how & 4);
         }
+}
+
+/* The sizes that a row without signs tells are those of its pixels, wherever the extremes are: in
+ * vectors or behind them. */
+TEST(ordinary_rows_tell_their_extremes) {
+    enum { LONG = 37 };
+    static pixels p;
+    uint64_t seed = 9;
+    for (uint32_t i = 0; i < LONG * LONG; i++) {
+        const uint32_t low = i % LONG, high = i / LONG;
+        row r = {.n = LONG, .centre = 0.5, .in = p.in, .floats = p.floats, .out = p.out};
+        row_totals t;
+        float least = HUGE_VALF, largest = 0;
+        for (uint32_t k = 0; k < LONG; k++) {
+            p.in[k] = (float)(k == high ? 90 : k == low ? 1 : 5 + make_chance(&seed));
+            p.floats[k] = (float)(1 + make_chance(&seed));
+        }
+        assert_true(row_make_ordinary(&r, &t));
+        for (uint32_t k = 0; k < LONG; k++) {
+            assert_true(p.out[k] == 0.5F * p.in[k] + p.floats[k]);
+            least = fminf(least, p.out[k]), largest = fmaxf(largest, p.out[k]);
+        }
+        assert_true(t.least == least && t.largest == largest);
+    }
 }
 
 /* Squares that no floats hold, and halfs that do not hold the result. */
