@@ -1,10 +1,5 @@
 /* cpu_passes_any.c - the passes for every processor */
-#include "base/half.h"
-#include "base/number.h"
 #include "engine/cpu/cpu_passes_forms.h"
-#include "math/lanes_forms.h"
-
-#include <string.h>
 
 #define REAL    float
 #define DOUBLES 0

@@ -1,10 +1,5 @@
 /* cpu_passes_avx2.c - the passes for processors with AVX2 */
-#include "base/half.h"
-#include "base/number.h"
 #include "engine/cpu/cpu_passes_forms.h"
-#include "math/lanes_forms.h"
-
-#include <string.h>
 
 #if defined(__AVX2__)
 #define REAL    float

@@ -1,10 +1,5 @@
 /* cpu_passes_avx512.c - the passes for processors with AVX-512 */
-#include "base/half.h"
-#include "base/number.h"
 #include "engine/cpu/cpu_passes_forms.h"
-#include "math/lanes_forms.h"
-
-#include <string.h>
 
 #if defined(__AVX512F__)
 #define REAL    float
