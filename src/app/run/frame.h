@@ -5,10 +5,11 @@
 #ifndef APP_FRAME_H
 #define APP_FRAME_H
 
-#include "app/run/hints.h"
+#include "app/run/job.h"
 #include "app/run/record.h"
 #include "app/run/report.h"
 #include "bloom/bloom.h"
+#include "bloom/light_notes.h"
 #include "image/flat/screen.h"
 
 #include <pthread.h>
