@@ -14,9 +14,9 @@ import sys
 PROGRAM = sys.argv[1]
 STREET, SHORE = "testdata/street.exr", "testdata/shore.exr"
 FOLDER = "docs/images/gallery"
-PART = "960:540:720:20"  # of the street, in the contact sheet: width:height:x:y
+PART = "960:540:720:200"  # of the street, in the contact sheet: width:height:x:y
 FIRST = "lens-night"  # of the contact sheet
-CROP = "480:270:1180:190"  # pixel by pixel
+CROP = "480:270:1300:330"  # pixel by pixel
 SPLIT = 672  # of the shore, in the README
 LAMP = 320  # pixels of the picture of a lamp
 LIGHT = 32000  # of the lamp, in white pixels
