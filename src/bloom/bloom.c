@@ -202,20 +202,24 @@ bool bloom_run(const bloom *b, const bloom_rows *rows, bloom_report *r, err *e) 
     const image_header *h = rows->in.head;
     /* The whole kernel is its centre: every bit stays, even of NaNs and negative zeros. */
     const bool none = !rows->predict && b->s.sharpen == 1 && b->s.window == WINDOW_KEEP &&
-                      !b->s.per_layer && !(b->s.emit_layer && *b->s.emit_layer);
+                      !b->s.per_layer && !(b->s.emit_layer && *b->s.emit_layer) &&
+                      (!b->s.half || rows->in.lend);
+    image_header becomes = {0}; /* halfs where the settings ask for them */
     begin(b, r);
-    bool ok = check_globs(b, h, e) && note_thresholds(b, h, r, e) &&
+    bool ok = image_header_copy(&becomes, h, e) && bloom_header(b, &becomes, e) &&
+              check_globs(b, h, e) && note_thresholds(b, h, r, e) &&
               window_open(&w, &b->s, b->session, &rows->in, &rows->out, e);
     for (int part = 0; ok && part < h->parts && !(rows->predict && r->groups); part++) {
         const part_job j = job_of(b, part, rows, &w);
         part_made made = {.done = false};
-        ok = none ? rows_copy(&w.in, &w.out, part, &w.in.head->part[part], e)
+        ok = none ? rows_copy(&w.in, &w.out, part, &becomes.part[part], e)
                   : part_bloom(&made, &j, e);
         if (ok) window_cut(&w, part, &made);
         report_add_part(r, &made);
         part_made_free(&made);
     }
     window_close(&w);
+    image_header_free(&becomes);
     return ok && (none || (r->groups ? judge(b, r, e) : no_layer(e)));
 }
 

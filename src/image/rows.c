@@ -57,6 +57,21 @@ bool rows_write(const rows_source *rest, const rows_sink *to, int part, const ro
     return ok;
 }
 
+/* Gives lent planes the types that a part is to have. */
+static bool convert_planes(void **plane, const image_part *was, const image_part *is, err *e) {
+    size_t n = (size_t)image_width(is) * image_height(is);
+    for (int c = 0; c < is->channels; c++) {
+        pixel_type now = was->channel[c].type, type = is->channel[c].type;
+        if (!plane[c] || now == type) continue;
+        void *to = mem_raw(n, pixel_bytes(type), "plane", e);
+        if (!to) return false;
+        image_convert(to, type, plane[c], now, n);
+        mem_free(plane[c]);
+        plane[c] = to;
+    }
+    return true;
+}
+
 bool rows_copy(const rows_source *from, const rows_sink *to, int part, const image_part *is,
                err *e) {
     bool done = false;
@@ -64,6 +79,7 @@ bool rows_copy(const rows_source *from, const rows_sink *to, int part, const ima
     if (to->copy && !to->copy(to->ctx, part, &done, e)) return false;
     if (done) return true;
     if (from->lend && !from->lend(from->ctx, part, &is->data, &lent, e)) return false;
+    if (lent && !convert_planes(lent, &from->head->part[part], is, e)) return false;
     if (lent) return to->write(to->ctx, part, &(rows_band){is, 0, image_height(is), lent, true}, e);
     void **none = mem_new((size_t)is->channels, sizeof *none, "planes", e);
     bool ok = none &&

@@ -35,6 +35,11 @@ sequence() { for i in "$@"; do cp in.exr "in.$i.exr"; done; }
     [ "$(kind kernel.exr --pixel-type half --compression none)" = "none half" ]
 }
 
+@test "floats become halfs also where nothing is bloomed" {
+    "$FFTBLOOM" kernel.exr kernel.exr -o f.exr --amount 0 --pixel-type half
+    "$FFTBLOOM" diff f.exr kernel.exr --fail 0.001 --warn 0.001
+}
+
 @test "an image of halfs goes to a device as halfs: the same bytes as when it goes as floats" {
     needs software
     "$FFTBLOOM" in.exr kernel.exr -o f.exr --amount 0 --pixel-type float
