@@ -405,7 +405,8 @@ bool frame_forecast(frame_maker *m, const job_files *files, forecast *f, err *e)
         ok = hold && forecast_held(f, &w, e);
         if (!ok && (!hold || e->code == ERR_LINES)) { /* as a run does */
             *e = (err){0};
-            ok = forecast_tile(f, &w, e);
+            ok = (w.r || (w.r = image_open(files->input, NULL, m->threads, e))) &&
+                 forecast_tile(f, &w, e);
         }
     }
     work_close(&w);
