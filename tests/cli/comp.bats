@@ -77,6 +77,9 @@ T
     makes "layers.exr two.exr --mask matte --window grow" "10 9 R=7" "13 10 R=1"
     refused 64 "the mask 'none' is neither" layers.exr two.exr --mask none -o out.exr
     says 0 "--mask 'Z' is a depth by its name" layers.exr two.exr --mask Z -o out.exr
+    # A layer with one channel may have layers within.
+    image deep.exr 4x1 float 1,0,0 3,0=3,1,1 names=Y,m.a,m.b.c
+    makes "deep.exr two.exr --mask m --layers Y"
     # A pixel that is not finite is nobody's business where nothing spreads.
     image n.exr 4x1 float 1,0 1,0=nan,0 3,0=3,1 names=Y,m
     makes "n.exr two.exr --mask m --layers Y"
