@@ -8,6 +8,7 @@
 #include "lib/fftbloom.h"
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 /* Mostly small, now and then anything. */
