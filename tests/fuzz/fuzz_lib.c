@@ -7,8 +7,8 @@
 #include "fuzz/bytes.h"
 #include "lib/fftbloom.h"
 
-#include <stddef.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdlib.h>
 
 /* Mostly small, now and then anything. */
