@@ -57,8 +57,8 @@ static void tell_solved(bloom_report *r, log_level level, light_told *told) {
              s->negative, s->negative == 1 ? "" : "s", s->lowest, s->enough);
     else if (s->negative)
         tell(r, level, &told->strong,
-             "%" PRIu64 " value%s below zero, down to %.3g; the plate itself has such, which no "
-             "amount would mend",
+             "%" PRIu64 " value%s below zero, down to %.3g: the plate itself has values "
+             "below zero, which another amount would not mend",
              s->negative, s->negative == 1 ? "" : "s", s->lowest);
     if (s->amount_error > 0)
         tell(r, level, &told->amount, "the black region asks for an amount of %.4g +- %.2g",

@@ -51,7 +51,7 @@ solved() { # PYTHON...: conditions on what is told, d
     deglare weak.exr
     solved 'd["negative"] > 0 and d["lowest"] < 0' '0.4 < d["amount_for_none"] < 0.75'
     image deep.exr 40x30 float 0.2,0.3,0.1 7,9=-3,30,10
-    says 0 "the plate itself has such" deglare deep.exr kernel.exr --core 2 -o out.exr --device cpu
+    says 0 "the plate itself has values below zero" deglare deep.exr kernel.exr --core 2 -o out.exr --device cpu
     deglare weak.exr --clamp
     solved 'd["negative"] > 0'
     "$FFTBLOOM" diff out.exr out.exr --fail 0

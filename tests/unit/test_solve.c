@@ -308,7 +308,7 @@ TEST(noise_grows_by_no_more_than_a_plan_says) {
         const double part = try_noise(i);
         squares += part * part;
     }
-    print_message("noise by what is foretold: %.3g\n", sqrt(squares / (double)trials));
+    print_message("noise by what a plan says: %.3g\n", sqrt(squares / (double)trials));
     CHECK_LE(sqrt(squares / (double)trials), 1);
 }
 
