@@ -335,7 +335,7 @@ class Bloom:
             raise Error("beside=True needs a Bloom with emit='glare', 'additive' or 'source'", Code.BAD_SETTING, "emit")
         if out is None:
             out = make(source.shape, source.format, space)
-        other = make(source.shape, source.format, space) if emits else None
+        other = make(source.shape, source.format, space, True) if emits else None
         to = Pixels(out, "out", writable=True)
         check_shape(to.shape, source.shape, "out")
         more = Pixels(other, "emit", writable=True) if emits else None

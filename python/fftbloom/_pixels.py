@@ -233,10 +233,10 @@ def pack(planes: Sequence[Plane]) -> Any:
     return (FbPlane * len(planes))(*planes)  # type: ignore[misc]
 
 
-def make(shape: Tuple[int, ...], letter: str, space: Any = None) -> Any:
-    """Makes an array of zeros: numpy's, or without numpy that of a namespace, or a memoryview."""
+def make(shape: Tuple[int, ...], letter: str, space: Any = None, zeros: bool = False) -> Any:
+    """Makes an array: numpy's, or without numpy that of a namespace, or a memoryview."""
     if numpy is not None:
-        return numpy.zeros(shape, NAMES[letter])
+        return (numpy.zeros if zeros else numpy.empty)(shape, NAMES[letter])
     if space is not None:
         return space.zeros(shape, dtype=getattr(space, NAMES[letter]))
     if letter == "e":

@@ -161,7 +161,7 @@ static bool find_light(light *l, scan *own, const view *v, err *e) {
     for (uint32_t c = 0; c < v->channels; c++) plane[c] = *view_plane(v, c);
     if (!v->scanned && !scan_make(own, &ask, v->threads, e)) return false;
     for (uint32_t c = 0; c < v->channels; c++)
-        l->signs[c] = !v->size->nonnegative[c] || l->scanned->channel[c].least < 0;
+        l->signs[c] = v->size->sums[c].signs || l->scanned->channel[c].least < 0;
     if (!v->all) { /* what is spread is less */
         scan_free(own);
         l->scanned = own;
@@ -169,7 +169,7 @@ static bool find_light(light *l, scan *own, const view *v, err *e) {
         if (!scan_make(own, &ask, v->threads, e)) return false;
     }
     for (uint32_t c = 0; c < v->channels; c++)
-        l->nonnegative[c] = v->size->nonnegative[c] && l->scanned->channel[c].least >= 0;
+        l->nonnegative[c] = !v->size->sums[c].signs && l->scanned->channel[c].least >= 0;
     return true;
 }
 

@@ -134,7 +134,6 @@ static bool make_part(void *ctx, size_t index, int worker, err *e) {
     (void)worker;
     if (index == 0) return ledger_spill_make(&k->ledger, &k->tail, e);
     uint32_t c = (uint32_t)index - 1;
-    k->nonnegative[c] = tail_is_nonnegative(&k->tail, c);
     k->sums[c] = tail_sums(&k->tail, c);
     return true;
 }
@@ -148,10 +147,8 @@ static bool make_tail(kernel_sizes *all, size_entry *n, err *e) {
     if (!tail_make(&k->tail, &tail_ask, e) ||
         !par_for(all->threads, (size_t)k->tail.kernels + 1, make_part, k, e))
         return false;
-    for (uint32_t c = k->tail.kernels; c < k->need.channels; c++) { /* one serves all */
-        k->nonnegative[c] = k->nonnegative[0];
-        k->sums[c] = k->sums[0];
-    }
+    for (uint32_t c = k->tail.kernels; c < k->need.channels; c++)
+        k->sums[c] = k->sums[0]; /* one serves all */
     return true;
 }
 

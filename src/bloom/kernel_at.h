@@ -19,8 +19,7 @@ typedef struct {
     psf kernel;
     hash128 hash; /* of the kernel */
     kernel_tail tail;
-    noise_tail sums[PSF_CHANNELS];  /* tail_sums of each channel */
-    bool nonnegative[PSF_CHANNELS]; /* the kernel has no taps below zero */
+    noise_tail sums[PSF_CHANNELS]; /* tail_sums of each channel */
     spill ledger;
     char fit[256];           /* how kernel and image go together; "": as they are */
     device_decision decided; /* where each transform runs, and with which plan */

@@ -283,7 +283,7 @@ static bool fold(psf *k, const kernel_use *use, err *e) {
 
 bool kernel_source_psf(psf *to, const kernel_source *k, const kernel_use *use,
                        const kernel_need *need, double full[PSF_CHANNELS], err *e) {
-    psf made = {0}, cropped;
+    psf made = {0};
     bool ok = make_or_take(&made, k, use, need, e) && fold(&made, use, e) &&
               fit_channels(&made, k, need->channels, e);
     for (uint32_t c = 0; ok && full && c < made.channels; c++)
@@ -291,11 +291,7 @@ bool kernel_source_psf(psf *to, const kernel_source *k, const kernel_use *use,
     /* With zero borders, taps that reach no pixel would only make the transforms longer. */
     bool x = use->border[PLAN_X] == BORDER_ZERO && made.w > need->w,
          y = use->border[PLAN_Y] == BORDER_ZERO && made.h > need->h;
-    if (ok && (x || y)) {
-        ok = psf_crop(&cropped, &made, x ? need->w : made.w + 1, y ? need->h : made.h + 1, e);
-        psf_free(&made);
-        if (ok) made = cropped;
-    }
+    if (ok && (x || y)) psf_crop(&made, x ? need->w : made.w + 1, y ? need->h : made.h + 1);
     if (ok)
         *to = made;
     else

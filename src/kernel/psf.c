@@ -106,27 +106,33 @@ typedef struct {
     double center[2];           /* x, y */
 } psf_shape;
 
-/* Makes room for the taps of a channel times the channels. */
+/* Makes room for the taps of a channel times the channels, all 0. */
 static bool new_taps(psf_shape *s, err *e) {
     size_t n = (size_t)s->size[0] * s->size[1];
     return (s->tap = mem_new(n, s->channels * sizeof *s->tap, "kernel", e)) != NULL;
 }
 
-static bool take_planes(psf_shape *s, const psf_planes *in, err *e) {
+static bool check_finite(const psf_planes *in, err *e) {
     size_t bad = 0, n = (size_t)in->w * in->h, first = 0;
     uint32_t first_channel = 0;
-    if (!new_taps(s, e)) return false;
-    for (uint32_t c = 0; c < s->channels; c++)
-        for (size_t i = 0; i < n; i++) {
-            s->tap[c * n + i] = (double)in->plane[c][i] + (in->rest ? (double)in->rest[c][i] : 0);
+    for (uint32_t c = 0; c < in->channels; c++)
+        for (size_t i = 0; i < n; i++)
             if (!isfinite(in->plane[c][i]) && bad++ == 0) first_channel = c, first = i;
-        }
-    if (bad == 0) return true;
-    return err_set(e, ERR_DATA,
+    return bad == 0 ||
+           err_set(e, ERR_DATA,
                    "%zu of the kernel's %zu taps are not finite numbers, the first (%g) in channel "
                    "%" PRIu32 " at x %zu, y %zu",
                    bad, n * in->channels, (double)in->plane[first_channel][first], first_channel,
                    first % in->w, first / in->w);
+}
+
+static bool take_planes(psf_shape *s, const psf_planes *in, err *e) {
+    const size_t n = (size_t)in->w * in->h;
+    if (!check_finite(in, e) || !new_taps(s, e)) return false;
+    for (uint32_t c = 0; c < s->channels; c++)
+        for (size_t i = 0; i < n; i++)
+            s->tap[c * n + i] = (double)in->plane[c][i] + (in->rest ? (double)in->rest[c][i] : 0);
+    return true;
 }
 
 /* Puts the taps into a rectangle of this size, moved to the right and down by `by` taps. What would
@@ -363,19 +369,44 @@ static bool normalize(psf *k, err *e) {
 
 /* --- making ------------------------------------------------------------------------------ */
 
-/* fine: the taps are kept in double. */
-static bool take_shape(psf *k, const psf_shape *s, bool fine, err *e) {
+/* Makes room for what the shape becomes; fine: the taps are kept in double. */
+static bool begin_psf(psf *k, const psf_shape *s, bool fine, err *e) {
     k->w = s->size[0], k->h = s->size[1], k->channels = s->channels;
     k->cx = (uint32_t)s->center[0], k->cy = (uint32_t)s->center[1];
-    size_t n = taps_of(k) * k->channels;
-    if (!new_arrays(k, fine, e)) return false;
-    for (size_t i = 0; i < n; i++) {
+    return new_arrays(k, fine, e);
+}
+
+static bool take_shape(psf *k, const psf_shape *s, bool fine, err *e) {
+    if (!begin_psf(k, s, fine, e)) return false;
+    for (size_t i = 0; i < taps_of(k) * k->channels; i++) {
         set_tap(k, i, s->tap[i]);
         if (!isfinite(k->tap[i]))
             return err_set(e, ERR_DATA, "a tap of the resampled kernel is %g: too large for float",
                            s->tap[i]);
     }
     sum_up(k);
+    return normalize(k, e);
+}
+
+/* Returns whether taps stay where they are, as numbers of another type. */
+static bool stays(const psf_options *o) {
+    return o->size == 1 && o->wide == 1 && o->aspect == 1 && o->turn == 0 && !o->correlate &&
+           (o->center == PSF_MIDDLE ||
+            (o->center == PSF_AT && o->at[0] == floor(o->at[0]) && o->at[1] == floor(o->at[1])));
+}
+
+/* Makes of such taps what take_shape makes, without doubles between. */
+static bool copy_planes(psf *k, const psf_planes *in, err *e) {
+    psf_shape s = {.size = {in->w, in->h}, .channels = in->channels};
+    if (!find_center(&s, &k->made, e) || !begin_psf(k, &s, in->rest, e)) return false;
+    const size_t n = taps_of(k);
+    for (uint32_t c = 0; c < k->channels; c++) {
+        memcpy(k->tap + c * n, in->plane[c], n * sizeof *k->tap);
+        if (in->rest) memcpy(k->rest + c * n, in->rest[c], n * sizeof *k->rest);
+    }
+    sum_up(k);
+    for (uint32_t c = 0; c < k->channels; c++) /* a sum of finite floats is finite in double */
+        if (!isfinite(k->sum[c]) && !check_finite(in, e)) return false;
     return normalize(k, e);
 }
 
@@ -391,9 +422,12 @@ bool psf_make(psf *k, const psf_planes *in, const psf_options *options, err *e) 
     psf made = {.made = effective(options)};
     const psf_options *o = &made.made;
     psf_shape s = {.size = {in->w, in->h}, .channels = in->channels};
-    bool ok = check_options(o, e) && take_planes(&s, in, e) && find_center(&s, o, e) &&
-              bend(&s, o, e);
-    ok = ok && shift_axis(&s, 0, e) && shift_axis(&s, 1, e) && take_shape(&made, &s, in->rest, e);
+    bool ok = check_options(o, e);
+    if (stays(o))
+        ok = ok && copy_planes(&made, in, e);
+    else
+        ok = ok && take_planes(&s, in, e) && find_center(&s, o, e) && bend(&s, o, e) &&
+             shift_axis(&s, 0, e) && shift_axis(&s, 1, e) && take_shape(&made, &s, in->rest, e);
     mem_free(s.tap);
     if (ok)
         *k = made;
@@ -429,24 +463,20 @@ static void crop_axis(uint32_t size, uint32_t center, uint32_t n, uint32_t *firs
     *count = center - *first + 1 + (behind < reach ? behind : reach);
 }
 
-bool psf_crop(psf *to, const psf *from, uint32_t w, uint32_t h, err *e) {
-    psf cut = *from;
+void psf_crop(psf *k, uint32_t w, uint32_t h) {
+    const psf from = *k;
     uint32_t x, y;
-    crop_axis(from->w, from->cx, w, &x, &cut.w);
-    crop_axis(from->h, from->cy, h, &y, &cut.h);
-    cut.cx = from->cx - x;
-    cut.cy = from->cy - y;
-    if (!new_arrays(&cut, from->rest, e)) return false;
-    for (uint32_t c = 0; c < cut.channels; c++)
-        for (uint32_t row = 0; row < cut.h; row++) {
-            const size_t to_row = c * taps_of(&cut) + (size_t)row * cut.w,
-                         from_row = c * taps_of(from) + ((size_t)y + row) * from->w + x;
-            memcpy(cut.tap + to_row, from->tap + from_row, cut.w * sizeof *cut.tap);
-            if (cut.rest) memcpy(cut.rest + to_row, from->rest + from_row, cut.w * sizeof *cut.tap);
+    crop_axis(from.w, from.cx, w, &x, &k->w);
+    crop_axis(from.h, from.cy, h, &y, &k->h);
+    if (k->w == from.w && k->h == from.h) return;
+    k->cx -= x, k->cy -= y;
+    for (uint32_t c = 0; c < k->channels; c++) /* rows move towards the first tap */
+        for (uint32_t row = 0; row < k->h; row++) {
+            const size_t at = c * taps_of(k) + (size_t)row * k->w,
+                         was = c * taps_of(&from) + ((size_t)y + row) * from.w + x;
+            memmove(k->tap + at, k->tap + was, k->w * sizeof *k->tap);
+            if (k->rest) memmove(k->rest + at, k->rest + was, k->w * sizeof *k->rest);
         }
-    sum_up(&cut);
-    *to = cut;
-    return true;
 }
 
 bool psf_luminance(psf *to, const psf *from, const double weight[3], err *e) {

@@ -67,7 +67,7 @@ typedef struct {
                                    adds it; NULL: nothing */
     uint32_t cx, cy;            /* the centre's tap; may be any tap of the rectangle */
     double scale[PSF_CHANNELS]; /* normalisation: value = scale[c] * tap */
-    double sum[PSF_CHANNELS];   /* of the taps, before scaling, in double */
+    double sum[PSF_CHANNELS];   /* of the taps, before they are scaled or cropped */
     psf_options made;           /* what it was made with, no zeros standing for defaults */
     double core; /* the radius within which it is folded (psf_core.h); 0: it is not */
 } psf;
@@ -104,9 +104,9 @@ bool psf_same(const psf *a, const psf *b);
  * setting that differs. For kernels from .spectrum files, whose settings cannot be changed. */
 bool psf_made_with(const psf *k, const psf_options *asked, err *e);
 
-/* Makes a psf without the taps that cannot reach any pixel of a w * h image with zero borders:
- * those at least as far from the centre as the image is wide or high. The scale stays. */
-bool psf_crop(psf *to, const psf *from, uint32_t w, uint32_t h, err *e);
+/* Takes the taps away that cannot reach any pixel of a w * h image with zero borders: those at
+ * least as far from the centre as the image is wide or high. Scale and sum stay. */
+void psf_crop(psf *k, uint32_t w, uint32_t h);
 /* Makes a psf of one channel, for images that have only Y: the mean of three channels, weighted for
  * luminance, or the plain mean of another number of channels. */
 bool psf_luminance(psf *to, const psf *from, const double weight[3], err *e);

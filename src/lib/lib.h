@@ -99,7 +99,8 @@ bool lib_planes_touch(const fb_plane *a, uint32_t m, const fb_plane *b, uint32_t
 /* Finds the bytes that planes lie in, from *low to before *high. */
 void lib_planes_span(uintptr_t *low, uintptr_t *high, const fb_plane *p, uint32_t w, uint32_t h,
                      uint32_t channels);
-/* Fills most[c] with the largest magnitude of the finite pixels of each plane. */
+/* Fills most[c] with the largest magnitude of the finite pixels of each plane of doubles; 0 of
+ * others, whose range floats have. */
 bool lib_planes_most(double most[], const fb_plane *p, uint32_t w, uint32_t h, uint32_t channels,
                      par *threads, err *e);
 
@@ -111,7 +112,8 @@ typedef struct {
     const int32_t *type;             /* of own: FB_HALF, FB_FLOAT, FB_DOUBLE */
     const int *exponent;             /* of own: its numbers are the caller's times 2 to the power of
                                         -exponent; NULL: they are the caller's */
-    bool rest;                       /* bring what pixels lose when they are rounded to floats */
+    float *const *rest;              /* receive what pixels lose when own has floats of them; NULL:
+                                        that is not wanted */
     uint32_t w, row, rows, channels; /* row: the caller's first one */
     bool out;                        /* from own to the caller's */
     atomic_uint_fast64_t over; /* finite values that the caller's halfs or floats cannot hold; they
@@ -160,6 +162,8 @@ bool lib_pair_read(lib_pair *p, lib_job *j, err *e);
 bool lib_pair_write(const lib_pair *p, lib_job *j, err *e);
 bool lib_pair_bloom(lib_pair *p, const bloom *b, bloom_report *r, err *e);
 void lib_pair_free(lib_pair *p);
+/* Returns the row of a channel in the ledger; NULL: the channel was not spread. */
+ledger_row *lib_row(bloom_report *r, const image_part *p, uint32_t channel);
 
 /* Returns the bloom for such images. */
 const bloom *lib_bloom(fb_session *s, int way, err *e);

@@ -213,15 +213,11 @@ bool lib_pair_read(lib_pair *p, lib_job *j, err *e) {
     types_of(type, &p->img->head.part[0]);
     lib_rows r = {
         .own = p->img->plane[0], .type = type, .exponent = j->exponent, .rows = j->is->height};
-    if (!copy_rows(j, r, e) ||
-        !code_rows(j, &p->img->head.part[0], p->img->plane[0], j->is->height, false, e) ||
-        (j->way & LIB_MASKED && !lib_read_plane(p->img->plane[0][j->is->channels], FB_FLOAT, j,
-                                                j->is->mask, 0, j->is->height, e)))
-        return false;
-    if (!p->rest) return true;
-    r.own = p->rest->plane[0];
-    r.rest = true;
-    return copy_rows(j, r, e);
+    if (p->rest) r.rest = (float *const *)(void *)p->rest->plane[0];
+    return copy_rows(j, r, e) &&
+           code_rows(j, &p->img->head.part[0], p->img->plane[0], j->is->height, false, e) &&
+           (!(j->way & LIB_MASKED) || lib_read_plane(p->img->plane[0][j->is->channels], FB_FLOAT, j,
+                                                     j->is->mask, 0, j->is->height, e));
 }
 
 bool lib_pair_write(const lib_pair *p, lib_job *j, err *e) {
@@ -278,19 +274,25 @@ static bool bloom_rest(lib_pair *p, const bloom *b, bloom_report *r, err *e) {
     return ok;
 }
 
+ledger_row *lib_row(bloom_report *r, const image_part *p, uint32_t channel) {
+    for (uint32_t i = 0; i < r->ledger_rows; i++)
+        if (!strcmp(r->ledger[i].channel, p->channel[channel].name)) return &r->ledger[i];
+    return NULL;
+}
+
 bool lib_pair_bloom(lib_pair *p, const bloom *b, bloom_report *r, err *e) {
     const size_t n = pixels_of(p->img);
     if (!p->doubles[0]) return bloom_image(b, p->img, r, e);
     const float *const *lost = p->rest ? (const float *const *)(void *)p->rest->plane[0] : NULL;
-    /* Channels that are not bloomed stay as they are. */
-    for (uint32_t c = 0; p->doubles[c]; c++) {
+    if (!run(b, p->img, (bloom_rows){.doubles = p->doubles, .lost = lost}, p->far, r, e))
+        return false;
+    for (uint32_t c = 0; p->doubles[c]; c++) { /* what is not bloomed stays as it is */
         const float *from = p->img->plane[0][c], *and = lost ? lost[c] : NULL;
+        if (lib_row(r, &p->img->head.part[0], c)) continue;
         for (size_t i = 0; i < n; i++)
             p->doubles[c][i] = (double)from[i] + (and? (double)and[i] : 0);
     }
-    const bloom_rows how = {.doubles = p->doubles, .lost = lost};
-    return run(b, p->img, how, p->far, r, e) &&
-           (!lost || r->sum.device.class == ENGINE_CPU || bloom_rest(p, b, r, e));
+    return !lost || r->sum.device.class == ENGINE_CPU || bloom_rest(p, b, r, e);
 }
 
 void lib_pair_free(lib_pair *p) {

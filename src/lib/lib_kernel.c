@@ -103,31 +103,13 @@ int32_t fb_kernel_make(fb_kernel **to, fb_context *context, const char *json, fb
 
 static const int32_t FLOATS[3] = {FB_FLOAT, FB_FLOAT, FB_FLOAT};
 
-/* Makes an image of the caller's planes, all in floats; or of what they lose by that. */
-static image *image_of(uint32_t w, uint32_t h, uint32_t channels, const fb_plane *planes, bool rest,
-                       par *threads, err *e) {
-    static const uint32_t BACKWARDS[3] = {2, 1, 0};
-    image *img = image_plain(w, h, (int)channels, PIXEL_FLOAT, e);
-    if (!img) return NULL;
-    lib_rows r = {.plane = planes,
-                  .index = BACKWARDS + 3 - channels,
-                  .own = img->plane[0],
-                  .type = FLOATS,
-                  .rest = rest,
-                  .w = w,
-                  .rows = h,
-                  .channels = channels};
-    if (!lib_rows_copy(&r, threads, e)) image_free(&img);
-    return img;
-}
-
-/* Returns whether floats hold the taps, and what they lose by being floats. */
+/* Returns whether floats hold the taps of doubles, and what they lose by being floats. */
 static bool check_taps(uint32_t w, uint32_t h, uint32_t channels, const fb_plane *planes,
                        par *threads, err *e) {
     double most[3], least = 0x1p-100;
     if (!lib_planes_most(most, planes, w, h, channels, threads, e)) return false;
     for (uint32_t c = 0; c < channels; c++)
-        if (planes[c].type == FB_DOUBLE && most[c] > 0 && (most[c] > FLT_MAX || most[c] < least))
+        if (most[c] > 0 && (most[c] > FLT_MAX || most[c] < least))
             return err_set(
                 e, ERR_USAGE,
                 "the largest tap of plane %u of the kernel is %g; it can be %g to %g, or "
@@ -136,17 +118,28 @@ static bool check_taps(uint32_t w, uint32_t h, uint32_t channels, const fb_plane
     return true;
 }
 
-/* Takes the kernel from the caller's planes. */
+/* Takes the kernel from the caller's planes: floats, and what doubles lose by being these. */
 static bool take_planes(fb_kernel *k, uint32_t w, uint32_t h, uint32_t channels,
                         const fb_plane *planes, err *e) {
-    par *threads = k->context->threads;
-    image *img = image_of(w, h, channels, planes, false, threads, e), *lost = NULL;
-    bool ok = img && kernel_source_image(&k->source, k->name, img, e), doubles = false;
-    image_free(&img);
+    static const uint32_t BACKWARDS[3] = {2, 1, 0};
+    bool doubles = false;
     for (uint32_t c = 0; c < channels; c++) doubles |= planes[c].type == FB_DOUBLE;
-    if (!ok || !doubles) return ok;
-    ok = (lost = image_of(w, h, channels, planes, true, threads, e)) &&
-         kernel_source_refine(&k->source, lost, e);
+    image *img = image_plain(w, h, (int)channels, PIXEL_FLOAT, e), *lost = NULL;
+    bool ok = img && (!doubles || (lost = image_plain(w, h, (int)channels, PIXEL_FLOAT, e)));
+    if (ok) {
+        lib_rows r = {.plane = planes,
+                      .index = BACKWARDS + 3 - channels,
+                      .own = img->plane[0],
+                      .type = FLOATS,
+                      .rest = lost ? (float *const *)(void *)lost->plane[0] : NULL,
+                      .w = w,
+                      .rows = h,
+                      .channels = channels};
+        ok = lib_rows_copy(&r, k->context->threads, e) &&
+             kernel_source_image(&k->source, k->name, img, e) &&
+             (!lost || kernel_source_refine(&k->source, lost, e));
+    }
+    image_free(&img);
     image_free(&lost);
     return ok;
 }

@@ -1,6 +1,7 @@
 #include "base/half.h"
 #include "base/number.h"
 #include "base/random.h"
+#include "base/vector.h"
 #include "lib/lib.h"
 
 #include <float.h>
@@ -179,28 +180,44 @@ typedef struct {
 } samples;
 
 /* Returns how many numbers, times `scale`, did not fit. noise: where that of the row begins. */
-static uint64_t convert(samples to, samples from, uint32_t n, double scale, bool rest,
-                        uint64_t noise) {
+static uint64_t convert(samples to, samples from, uint32_t n, double scale, uint64_t noise) {
     uint64_t over = 0;
     for (uint32_t i = 0; i < n; i++, to.at += to.step, from.at += from.step) {
-        double v = scale * sample(from.at, from.type);
-        if (rest) v = isfinite((float)v) ? v - (double)(float)v : 0;
+        const double v = scale * sample(from.at, from.type);
         over += !(to.type >= FB_BYTE ? put_code(to.at, to.type, v, &noise)
                                      : put_sample(to.at, to.type, v));
     }
     return over;
 }
 
-/* Brings n doubles, times `scale`, which are near 1, into floats; or what these lose. */
-static void halve(float *to, const char *from, ptrdiff_t step, uint32_t n, double scale,
-                  bool rest) {
-    for (uint32_t i = 0; i < n; i++, from += step) {
-        double v;
-        memcpy(&v, from, sizeof v);
-        v *= scale;
-        const double lost = v - (double)(float)v; /* of infinity and NaN: NaN */
-        to[i] = (float)(!rest ? v : lost == lost ? lost : 0);
+typedef float vec4f __attribute__((vector_size(16)));
+typedef float vec4f_any __attribute__((vector_size(16), aligned(4), may_alias));
+
+/* Brings numbers, times `scale`, which are near 1, into floats; and what these lose into `rest`,
+ * which may be NULL: of infinity and NaN nothing. */
+VECTOR_INLINE void split(float *to, float *rest, samples from, uint32_t n, double scale) {
+    const bool packed = from.type == FB_DOUBLE && from.step == sizeof(double);
+    uint32_t i = 0;
+    for (const double *at = (const double *)(void *)from.at; packed && i + 4 <= n; i += 4) {
+        const vec4d v = *(const vec4d_any *)(at + i) * scale;
+        const vec4f near = __builtin_convertvector(v, vec4f);
+        const vec4d lost = v - VECTOR_DOUBLES(near, 0);
+        *(vec4f_any *)(to + i) = near;
+        if (!rest) continue;
+        *(vec4f_any *)(rest + i) =
+            __builtin_convertvector((vec4d)((lost == lost) & (vec4l)lost), vec4f);
     }
+    for (; i < n; i++) {
+        const double v = scale * sample(from.at + (ptrdiff_t)i * from.step, from.type);
+        const double lost = v - (double)(to[i] = (float)v);
+        if (rest) rest[i] = lost == lost ? (float)lost : 0;
+    }
+}
+VECTOR_WIDE static void split_wide(float *to, float *rest, samples from, uint32_t n, double scale) {
+    split(to, rest, from, n, scale);
+}
+static void split_plain(float *to, float *rest, samples from, uint32_t n, double scale) {
+    split(to, rest, from, n, scale);
 }
 
 enum { STRIP = 16 };
@@ -223,11 +240,13 @@ static bool copy_strip(void *ctx, size_t index, int worker, err *e) {
             if (own.at == theirs.at) continue; /* made where it belongs */
             if (own.type == theirs.type && !by && !r->rest)
                 copy_samples(to.at, to.step, from.at, from.step, r->w, bytes);
-            else if (from.type == FB_DOUBLE && own.type == FB_FLOAT && r->exponent && !r->out)
-                halve((float *)(void *)own.at, from.at, from.step, r->w, ldexp(1, -by), r->rest);
+            else if (r->rest || (from.type == FB_DOUBLE && own.type == FB_FLOAT && r->exponent))
+                (vector_wide() ? split_wide : split_plain)(
+                    (float *)(void *)own.at, r->rest ? r->rest[c] + (size_t)y * r->w : NULL, from,
+                    r->w, ldexp(1, -by));
             else
                 atomic_fetch_add(&r->over, convert(to, from, r->w, ldexp(1, r->out ? by : -by),
-                                                   r->rest, (uint64_t)(r->row + y) << 32 | c << 8));
+                                                   (uint64_t)(r->row + y) << 32 | c << 8));
         }
     return true;
 }
@@ -238,17 +257,37 @@ typedef struct {
     uint32_t w, h;
 } measuring;
 
+/* Returns the largest finite magnitude of a row of doubles, and of `most`. */
+VECTOR_INLINE double measure(double most, samples row, uint32_t n) {
+    const bool packed = row.step == sizeof(double);
+    vec4d all = {most, most, most, most};
+    uint32_t i = 0;
+    for (const double *at = (const double *)(void *)row.at; packed && i + 4 <= n; i += 4) {
+        const vec4d v = (vec4d)((vec4l) * (const vec4d_any *)(at + i) & INT64_MAX);
+        all = VECTOR_PICK4((v > all) & (v <= DBL_MAX), v, all);
+    }
+    for (; i < n; i++) {
+        const double v = fabs(sample(row.at + (ptrdiff_t)i * row.step, FB_DOUBLE));
+        if (v > all[0] && isfinite(v)) all[0] = v;
+    }
+    return fmax(fmax(all[0], all[1]), fmax(all[2], all[3]));
+}
+VECTOR_WIDE static double measure_wide(double most, samples row, uint32_t n) {
+    return measure(most, row, n);
+}
+static double measure_plain(double most, samples row, uint32_t n) {
+    return measure(most, row, n);
+}
+
 static bool measure_plane(void *ctx, size_t index, int worker, err *e) {
     const measuring *m = ctx;
     const fb_plane *p = &m->plane[index];
     double most = 0;
     (void)worker, (void)e;
-    for (uint32_t y = 0; y < m->h; y++) {
-        const char *at = (const char *)p->data + (ptrdiff_t)y * p->row_stride;
-        for (uint32_t x = 0; x < m->w; x++, at += p->pixel_stride) {
-            double v = fabs(sample(at, p->type));
-            if (v > most && isfinite(v)) most = v;
-        }
+    for (uint32_t y = 0; p->type == FB_DOUBLE && y < m->h; y++) {
+        const samples row = {(char *)p->data + (ptrdiff_t)y * p->row_stride, p->pixel_stride,
+                             FB_DOUBLE};
+        most = (vector_wide() ? measure_wide : measure_plain)(most, row, m->w);
     }
     m->most[index] = most;
     return true;

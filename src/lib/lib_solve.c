@@ -18,7 +18,7 @@
 
 typedef struct {
     const lib_job *j;
-    const bloom_report *made;
+    bloom_report *made;
     lib_pair *p; /* what is bloomed, and its bloom */
     double *y[LIB_CHANNELS], *x[LIB_CHANNELS];
     float *mask;
@@ -44,10 +44,8 @@ static void put_operand(const series *s, uint32_t c, size_t i, double v) {
 
 /* Returns C, which is 1 for a channel that does not spread. */
 static double core_of(const series *s, uint32_t c) {
-    for (uint32_t i = 0; i < s->made->ledger_rows; i++)
-        if (!strcmp(s->made->ledger[i].channel, s->j->head.part[0].channel[c].name))
-            return s->made->ledger[i].centre;
-    return 1;
+    const ledger_row *row = lib_row(s->made, &s->j->head.part[0], c);
+    return row ? row->centre : 1;
 }
 
 /* Makes x' of a channel, and what is to be bloomed next, and bounds it. */
@@ -154,9 +152,8 @@ static void finish(series *s, const lib_job *j, bloom_report *r, const bloom_sol
             s->p->doubles[c][i] = s->turned ? m * x / core_of(s, c) + (1 - m) * x : x;
             in += s->y[c][i], out += s->p->doubles[c][i];
         }
-        for (uint32_t i = 0; i < r->ledger_rows; i++)
-            if (!strcmp(r->ledger[i].channel, j->head.part[0].channel[c].name))
-                r->ledger[i].in = in, r->ledger[i].out = out;
+        ledger_row *row = lib_row(r, &j->head.part[0], c);
+        if (row) row->in = in, row->out = out;
     }
     r->sum.bad = s->bad;
     r->sum.solved = *is;

@@ -18,13 +18,13 @@ bool length_is_smooth(uint32_t n) {
     return n == 1;
 }
 
-/* Tries each odd part 3^b 5^c 7^d, times the smallest power of two that reaches n. */
+/* Tries each odd part 3^b 5^c 7^d that may win, times the smallest power of two that reaches n. */
 uint32_t length_next(uint32_t n, uint32_t multiple) {
     if (n > LENGTH_MAX) return 0;
     uint64_t best = LENGTH_MAX;
-    for (uint64_t d = 1; d <= LENGTH_MAX; d *= 7)
-        for (uint64_t c = d; c <= LENGTH_MAX; c *= 5)
-            for (uint64_t b = c; b <= LENGTH_MAX; b *= 3) {
+    for (uint64_t d = 1; d * multiple <= best; d *= 7)
+        for (uint64_t c = d; c * multiple <= best; c *= 5)
+            for (uint64_t b = c; b * multiple <= best; b *= 3) {
                 uint64_t l = b * multiple;
                 while (l < n) l *= 2;
                 if (l < best) best = l;

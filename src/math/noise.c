@@ -1,6 +1,7 @@
 #include "math/noise.h"
 
 #include "base/steady.h"
+#include "base/vector.h"
 
 #include <float.h>
 #include <math.h>
@@ -20,21 +21,59 @@ static const struct {
  * rounding of the pixel itself, once per pass and once per axis. */
 static const double SPREAD = 1.3, GHOST = 2.5, OWN = 5;
 
-noise_tail noise_tail_of(const noise_taps *k) {
-    noise_tail t = {0};
-    for (uint32_t y = 0; y < k->h; y++)
-        for (uint32_t x = 0; x < k->w; x++) {
-            const double tap = fabs(k->scale * (double)k->tap[y * k->pitch + x]);
-            if (!(tap > 0) || (x == k->cx && y == k->cy)) continue;
-            t.sum += tap;
-            t.norm += tap * tap;
-            t.peak = tap > t.peak ? tap : t.peak;
-            if (!k->alias_x) continue;
-            const double alias_x = tap * k->alias_x[x], alias_y = tap * k->alias_y[y],
-                         more = alias_x > alias_y ? alias_x : alias_y; /* not both in one place */
-            t.alias_sum += alias_x + alias_y;
-            t.alias_peak = more > t.alias_peak ? more : t.alias_peak;
+/* The sums of every fourth tap of a row. */
+typedef struct {
+    vec4d sum, squares, peak, least, alias_sum, alias_peak;
+} tail_lanes;
+
+VECTOR_INLINE void add_taps(tail_lanes *to, const noise_taps *k, uint32_t y, uint32_t x,
+                            uint32_t end) {
+    const float *tap = k->tap + y * k->pitch;
+    tail_lanes t = *to;
+    for (; x < end; x += 4) {
+        vec4d v = {0}, alias_x = {0};
+        if (x + 4 <= end) {
+            v = VECTOR_DOUBLES(tap + x, 0);
+            if (k->alias_x) alias_x = *(const vec4d_any *)(k->alias_x + x);
         }
+        for (uint32_t i = 0; x + 4 > end && x + i < end; i++) {
+            v[i] = (double)tap[x + i];
+            if (k->alias_x) alias_x[i] = k->alias_x[x + i];
+        }
+        v *= k->scale;
+        t.least = VECTOR_PICK4(v < t.least, v, t.least);
+        v = (vec4d)((vec4l)v & INT64_MAX);
+        t.peak = VECTOR_PICK4(v > t.peak, v, t.peak);
+        t.sum += v, t.squares += v * v;
+        if (!k->alias_x) continue;
+        const vec4d across = v * alias_x, down = v * k->alias_y[y],
+                    more = VECTOR_PICK4(across > down, across, down); /* not both in one place */
+        t.alias_sum += across + down;
+        t.alias_peak = VECTOR_PICK4(more > t.alias_peak, more, t.alias_peak);
+    }
+    *to = t;
+}
+VECTOR_WIDE static void add_wide(tail_lanes *t, const noise_taps *k, uint32_t y, uint32_t x,
+                                 uint32_t end) {
+    add_taps(t, k, y, x, end);
+}
+static void add_plain(tail_lanes *t, const noise_taps *k, uint32_t y, uint32_t x, uint32_t end) {
+    add_taps(t, k, y, x, end);
+}
+
+noise_tail noise_tail_of(const noise_taps *k) {
+    tail_lanes all = {.sum = {0}};
+    noise_tail t = {0};
+    for (uint32_t y = 0; y < k->h; y++) { /* without the centre */
+        const bool is = y == k->cy;
+        (vector_wide() ? add_wide : add_plain)(&all, k, y, 0, is ? k->cx : k->w);
+        if (is) (vector_wide() ? add_wide : add_plain)(&all, k, y, k->cx + 1, k->w);
+    }
+    for (int i = 0; i < 4; i++) {
+        t.sum += all.sum[i], t.norm += all.squares[i], t.alias_sum += all.alias_sum[i];
+        t.peak = fmax(t.peak, all.peak[i]), t.alias_peak = fmax(t.alias_peak, all.alias_peak[i]);
+        t.signs |= all.least[i] < 0;
+    }
     t.norm = sqrt(t.norm);
     return t;
 }

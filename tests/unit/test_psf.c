@@ -467,8 +467,8 @@ TEST(cropping) {
     for (uint32_t at = 0; at < 99; at += 7)
         for (uint32_t w = 1; w <= 5; w += 2) {
             psf_options o = {.center = PSF_AT, .at = {at % 11, at / 11}};
-            OWN(psf) k = make(11, 9, 1, tap, o), c;
-            CHECK_OK(psf_crop(&c, &k, w, 5, &e));
+            OWN(psf) k = make(11, 9, 1, tap, o), c = make(11, 9, 1, tap, o);
+            psf_crop(&c, w, 5);
             assert_true(c.w <= 2 * w - 1 && c.h <= 9);
             assert_true(c.scale[0] == k.scale[0]);
             reference a = reference_of(&k, in, w, 5), b = reference_of(&c, in, w, 5);

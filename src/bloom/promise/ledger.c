@@ -75,11 +75,18 @@ static void find_middle(uint32_t m[2], uint32_t extent, uint32_t taps, uint32_t 
 static void make_table(double *t, const kernel_tail *tail, uint32_t kernel) {
     size_t pitch = (size_t)tail->kw + 1;
     const float *tap = tail->tap + (size_t)kernel * tail->kh * tail->kw;
-    for (uint32_t y = 0; y < tail->kh; y++) {
-        double row = 0;
+    enum { ROWS = 4 }; /* at once, since each number of a row waits for the one before */
+    memset(t, 0, pitch * sizeof *t);
+    for (uint32_t y = 0; y < tail->kh; y += ROWS) {
+        const uint32_t rows = min_u32(ROWS, tail->kh - y);
+        double row[ROWS] = {0};
+        for (uint32_t i = 0; i < rows; i++) t[(y + i + 1) * pitch] = 0;
         for (uint32_t x = 0; x < tail->kw; x++) {
-            row += (double)tap[(size_t)y * tail->kw + x];
-            t[(y + 1) * pitch + x + 1] = t[y * pitch + x + 1] + row;
+            double *to = t + y * pitch + x + 1, above = *to;
+            _Pragma("GCC unroll 4") for (uint32_t i = 0; i < rows; i++) {
+                row[i] += (double)tap[(size_t)(y + i) * tail->kw + x];
+                above = *(to += pitch) = above + row[i];
+            }
         }
     }
 }
@@ -139,7 +146,7 @@ bool ledger_spill_make(spill *out, const kernel_tail *tail, err *e) {
     k.columns = k.middle[PLAN_X][0] + tail->w - k.middle[PLAN_X][1] + 1;
     k.rows = k.middle[PLAN_Y][0] + tail->h - k.middle[PLAN_Y][1] + 1;
     k.lost = mem_new((size_t)k.rows * k.columns * tail->kernels, sizeof *k.lost, "ledger", e);
-    double *table = k.lost ? mem_new(pitch * (tail->kh + 2), sizeof *table, "ledger", e) : NULL;
+    double *table = k.lost ? mem_raw(pitch * (tail->kh + 2), sizeof *table, "ledger", e) : NULL;
     bool ok = table && find_landings(&l[PLAN_X], &tail->axis[PLAN_X], tail->kw, tail->cx, e) &&
               find_landings(&l[PLAN_Y], &tail->axis[PLAN_Y], tail->kh, tail->cy, e);
     if (ok) fill(&k, tail, table, table + pitch * (tail->kh + 1), l);

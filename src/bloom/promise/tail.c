@@ -65,15 +65,6 @@ noise_tail tail_sums(const kernel_tail *t, uint32_t c) {
                           .alias_y = t->alias[PLAN_Y]};
     noise_tail sums = noise_tail_of(&k);
     sums.centre = fabs(t->centre[tail_kernel(t, c)]);
-    sums.signs = !tail_is_nonnegative(t, c);
+    sums.signs |= !(t->centre[tail_kernel(t, c)] >= 0); /* else light stays light */
     return sums;
-}
-
-bool tail_is_nonnegative(const kernel_tail *t, uint32_t c) {
-    bool turned = t->scale[tail_kernel(t, c)] < 0;
-    for (size_t i = 0; i < (size_t)t->kw * t->kh; i++) {
-        float tap = tail_taps(t, c)[i];
-        if (turned ? tap > 0 : tap < 0) return false;
-    }
-    return t->centre[tail_kernel(t, c)] >= 0;
 }

@@ -46,7 +46,4 @@ static inline const float *tail_taps(const kernel_tail *t, uint32_t c) {
 /* Returns the sums of the tail of image channel c. */
 noise_tail tail_sums(const kernel_tail *t, uint32_t c);
 
-/* Returns true if neither a tap nor the centre is below zero, so that light stays light. */
-bool tail_is_nonnegative(const kernel_tail *t, uint32_t c);
-
 #endif
