@@ -263,7 +263,7 @@ lab: $(FFTLAB)
 DEPS_BUILD := gcc g++ make pkg-config libvulkan-dev glslc libstb-dev libtinyexr-dev libcjson-dev \
               libdeflate-dev libopenexr-dev libopencolorio-dev libxxhash-dev zlib1g-dev mesa-vulkan-drivers
 DEPS_TEST  := libfftw3-dev qemu-user gcc-aarch64-linux-gnu libc6-dev-arm64-cross clang clang-format libcmocka-dev bats openimageio-tools ffmpeg vulkan-validationlayers spirv-tools \
-              python3-jsonschema python3-numpy python3-scipy python3-venv python3-openimageio mandoc libclang-rt-14-dev patchelf chromium chromium-driver acl abigail-tools dpkg-dev lintian python3-yaml
+              mypy python3-jsonschema python3-numpy python3-scipy python3-venv python3-openimageio mandoc libclang-rt-14-dev patchelf chromium chromium-driver acl abigail-tools dpkg-dev lintian python3-yaml
 
 .PHONY: deps deps-build
 deps:

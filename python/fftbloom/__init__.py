@@ -11,6 +11,7 @@
     for out in b.map(frames): ...              # several at a time
     g = b.adjoint(y)                           # the gradient by the image, for deconvolution and learning
     g = b.kernel_adjoint(x, y)                 # and by the kernel
+    x = b.solve(y)                             # takes glare away
     out = fb.convolve(image, taps, mode="same")  # as scipy.signal.fftconvolve
 
 The work is done by the C library libfftbloom, on a GPU or on the processor. Images are arrays

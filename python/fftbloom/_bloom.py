@@ -7,7 +7,7 @@ import ctypes
 import dataclasses
 import math
 from ctypes import byref, sizeof
-from typing import Any, Deque, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
+from typing import Any, Deque, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from ._call import Code, Error, FbImage, FbReport, FbSettings, Handle, call, lib
 from ._kernel import Context, Kernel, kernels, scaled, unscale, whole
@@ -71,16 +71,11 @@ def _pair(setting: str, value: Any) -> Tuple[Any, Any]:
 
 
 def _number(setting: str, value: Any) -> float:
+    percent = setting == "amount" and isinstance(value, str) and value.strip().endswith("%")
     try:
-        return float(value)
+        return float(value.strip()[:-1]) / 100 if percent else float(value)
     except (TypeError, ValueError):
         raise Error("%s is %r, and needs to be a number" % (setting, value), Code.BAD_SETTING, setting) from None
-
-
-def _amount(value: Any) -> float:
-    if isinstance(value, str) and value.strip().endswith("%"):
-        return _number("amount", value.strip()[:-1]) / 100
-    return _number("amount", value)
 
 
 def _report(parts: Sequence[FbReport]) -> Report:
@@ -96,14 +91,6 @@ def _report(parts: Sequence[FbReport]) -> Report:
 
 class Bloom:
     """A kernel with settings. It keeps plans, spectra and buffers, and blooms images of any sizes.
-
-        b = fftbloom.Bloom("sunstar", padding="mirror", amount=0.5)
-        out = b(image)
-        out, report = b(image, report=True)
-        for out in b.map(frames): ...
-        g = b.adjoint(y)
-        g = b.kernel_adjoint(x, y)
-        x = b.solve(y)
 
     kernel         a `Kernel`, or what `Kernel` takes; a list of these is one for each image of a batch, and so is an
                    array with `axes` that has an axis more than these and `channel_axis`
@@ -142,8 +129,7 @@ class Bloom:
     kernel's taps count, unless there is a mask or a threshold, or `precision` is "float32"; pixels then need to be
     within the range of float32.
 
-    Calls may be made from several threads at the same time; Python's lock is free while the library works. A
-    forked process opens the Bloom again when it uses it.
+    Calls may be made from several threads at the same time, and in a process that was forked.
     """
 
     def __init__(self, kernel: Any, *, axes: Optional[Sequence[int]] = None,
@@ -169,27 +155,25 @@ class Bloom:
         else:
             s.kernel_center = _CENTER_AT
             s.center_x, s.center_y = (_number("kernel_center", v) for v in _pair("kernel_center", kernel_center))
-        s.tolerance, s.threshold, s.knee = (_number("tolerance", tolerance), _number("threshold", threshold),
-                                            _number("knee", knee))
+        for name, number in (("tolerance", tolerance), ("threshold", threshold), ("knee", knee), ("kernel_turn", kernel_turn),
+                             ("kernel_scale", kernel_scale), ("core", math.nan if core == "auto" else core)):
+            setattr(s, name, _number(name, number))
+        for name, word in (("normalize", normalize), ("precision", precision), ("nan", nan), ("alpha", alpha),
+                           ("half_overflow", half_overflow), ("emit", emit)):
+            setattr(s, name, _word(name, word))
         if tint is not None:
             if len(tint) != 3 or not any(v != 0 for v in tint):
                 raise Error("tint is %r; it has three numbers, for R, G and B, and not all are 0" % (tint,),
                             Code.BAD_SETTING, "tint")
             s.tint[:] = [_number("tint", v) for v in tint]
-        s.core = math.nan if core == "auto" else _number("core", core)
-        s.kernel_scale, s.correlate = _number("kernel_scale", kernel_scale), bool(correlate)
-        s.kernel_turn = _number("kernel_turn", kernel_turn)
-        s.verify = whole("verify", verify, 2 ** 32 - 1, Code.BAD_SETTING)
-        s.normalize, s.precision, s.nan = _word("normalize", normalize), _word("precision", precision), _word("nan", nan)
-        s.half_overflow, s.alpha, s.emit = (_word("half_overflow", half_overflow), _word("alpha", alpha),
-                                            _word("emit", emit))
+        s.correlate, s.verify = bool(correlate), whole("verify", verify, 2 ** 32 - 1, Code.BAD_SETTING)
         self._axes, self._channel_axis, self._settings = axes, channel_axis, s
         self._last: Optional[Tuple[Tuple[int, int], FbReport]] = None  # the size of an image, and its report
         #: The kernels: one, or one for each image of a batch
         self.kernels: List[Kernel] = kernels(kernel, axes, channel_axis, context)
         self.kernel: Kernel = self.kernels[0]
         several = not isinstance(amount, (int, float, str)) and hasattr(amount, "__len__")
-        amounts = [_amount(a) for a in amount] if several else [_amount(amount)]
+        amounts = [_number("amount", a) for a in (amount if several else [amount])]
         self._count = max(len(self.kernels), len(amounts))
         if min(len(self.kernels), len(amounts)) not in (1, self._count):
             raise Error("there are %d kernels and %d amounts" % (len(self.kernels), len(amounts)), Code.BAD_SETTING,
@@ -269,24 +253,25 @@ class Bloom:
         result = given_back(made, source.namespace)
         return (result, _report(reports)) if report else result
 
-    def map(self, frames: Iterable[Any], *, report: bool = False, ahead: int = 4) -> Iterator[Any]:
+    def map(self, frames: Iterable[Any], *, report: bool = False, ahead: int = 4, solve: bool = False) -> Iterator[Any]:
         """Blooms frames one after the other, several at a time, and yields the results in order.
 
         frames  images or batches: a list, or an iterator, from which the next frame is taken while others are
                 bloomed. A frame must not change until its result is there
         report  True: yields results with their reports
         ahead   how many frames are under way at the same time
+        solve   True: takes glare away, as `solve` does
         """
         if ahead < 1:
             raise Error("ahead is %d, and needs to be 1 or more" % ahead)
-        return self._map(frames, report, ahead)
+        return self._map(self.solve if solve else self, frames, report, ahead)
 
-    def _map(self, frames: Iterable[Any], report: bool, ahead: int) -> Iterator[Any]:
+    def _map(self, way: Any, frames: Iterable[Any], report: bool, ahead: int) -> Iterator[Any]:
         waiting: Deque[concurrent.futures.Future[Any]] = collections.deque()
         with concurrent.futures.ThreadPoolExecutor(ahead, "fftbloom") as pool:
             try:
                 for frame in frames:
-                    waiting.append(pool.submit(self, frame, report=report))
+                    waiting.append(pool.submit(way, frame, report=report))
                     if len(waiting) >= ahead:
                         yield waiting.popleft().result()
                 while waiting:
@@ -310,12 +295,12 @@ class Bloom:
         if channels > 1 and count != channels and not (channels == 3 and (count == 4 or len(source.shape) == 2)):
             raise Error("the kernel has %d channels, and the image of the shape %s has %s: channel_axis= names their axis"
                         % (channels, source.shape, count if layout.channel is not None else "no axis of these"))
-        masks: List[Optional[_Held]] = [None]
+        masks: List[Tuple[Any, Optional[Pixels]]] = [(None, None)]
         if mask is not None:
             m = Pixels(mask, "the mask")
             n, batch = len(m.shape), tuple(source.shape[a] for a in layout.batch)
             check_shape(m.shape, (height, width) if n == 2 else batch + (height, width), "the mask")
-            masks = [_Held(pack(p), m) for p in m.images(Layout(n - 2, n - 1, None, tuple(range(n - 2))))]
+            masks = [(pack(p), m) for p in m.images(Layout(n - 2, n - 1, None, tuple(range(n - 2))))]
         images = []
         for i, planes in enumerate(each):
             sessions = self._sessions[i % self._count]
@@ -341,9 +326,9 @@ class Bloom:
         more = Pixels(other, "emit", writable=True) if emits else None
         images = self._images(source, *((more, to) if more and not beside else (to, more)), mask)
         reports = (FbReport * len(images))(*[FbReport(size=sizeof(FbReport)) for _ in images])
-        if function is lib.fb_bloom and len(images) > 1:
-            call(lib.fb_bloom_all, images[0].session.get(), (FbImage * len(images))(*[i.raw() for i in images]),
-                 len(images), reports)
+        every = lib.fb_bloom_all if function is lib.fb_bloom else lib.fb_solve_all if function is lib.fb_solve else None
+        if every and len(images) > 1:
+            call(every, images[0].session.get(), (FbImage * len(images))(*[i.raw() for i in images]), len(images), reports)
         elif len(images) > 1 and lies_over(to, source):
             raise Error("out lies over another image of the batch; it may be the batch itself, or an array of its own")
         else:
@@ -357,7 +342,7 @@ class Bloom:
             each = len(images) // (images[-1].number + 1) if images else 1
             told = [_report(reports[i:i + each]) for i in range(0, len(images), each)]
             results.append(told if batch else told[0])
-        return results[0] if len(results) == 1 else tuple(results)
+        return tuple(results) if results[1:] else results[0]
 
     def __repr__(self) -> str:
         of = "%d kernels, the first is " % len(self.kernels) if len(self.kernels) > 1 else ""
@@ -370,21 +355,13 @@ class Bloom:
         return "<fftbloom.Bloom of %s%r: %s>" % (of, self.kernel, plan)
 
 
-class _Held:
-    """Planes with the array that they lie in."""
-
-    def __init__(self, planes: Any, of: Pixels) -> None:
-        self.planes, self.of = planes, of
-
-
-@dataclasses.dataclass
-class _Image:
+class _Image(NamedTuple):
     """An image of the library, with what it needs while a call works with it."""
     size: Tuple[int, int]
     given: Any
     taken: Any
     emitted: Any
-    mask: Optional[_Held]
+    mask: Tuple[Any, Optional[Pixels]]  # its planes, and what they lie in
     session: Handle
     number: int  # in the batch
 
@@ -392,4 +369,4 @@ class _Image:
         def at(planes: Any) -> Optional[int]:
             return None if planes is None else ctypes.addressof(planes)
         return FbImage(sizeof(FbImage), *self.size, len(self.given), at(self.given), at(self.taken), None, None,
-                       at(self.mask and self.mask.planes), at(self.emitted), self.session.get())
+                       at(self.mask[0]), at(self.emitted), self.session.get())

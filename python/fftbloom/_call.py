@@ -125,6 +125,7 @@ for _name, _arguments in {
     "fb_bloom_all": (c_void_p, c_void_p, c_size_t, c_void_p, POINTER(FbError)),
     "fb_apply_adjoint": (c_void_p, c_void_p, c_void_p, POINTER(FbError)),
     "fb_solve": (c_void_p, c_void_p, c_void_p, POINTER(FbError)),
+    "fb_solve_all": (c_void_p, c_void_p, c_size_t, c_void_p, POINTER(FbError)),
     "fb_solve_adjoint": (c_void_p, c_void_p, c_void_p, POINTER(FbError)),
     "fb_kernel_adjoint": (c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, POINTER(FbError)),
 }.items():

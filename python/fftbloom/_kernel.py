@@ -121,10 +121,6 @@ class Kernel:
     axes          of an array: its rows and columns, such as (-2, -1)
     channel_axis  of an array: its channels, such as 0; None: there are none
     context       a `Context`; None: the common one
-
-        k = fftbloom.Kernel("sunstar")
-        k = fftbloom.Kernel("lens.exr")
-        k = fftbloom.Kernel(numpy.outer(bell, bell))
     """
 
     def __init__(self, source: Any, *, axes: Optional[Sequence[int]] = None,

@@ -260,6 +260,9 @@ FB_API int32_t fb_apply_adjoint(fb_session *session, const fb_image *image, fb_r
  */
 FB_API int32_t fb_solve(fb_session *session, const fb_image *image, fb_report *report,
                         fb_error *error);
+/* Does so for `count` plates, as fb_bloom_all blooms images. */
+FB_API int32_t fb_solve_all(fb_session *session, const fb_image *images, size_t count,
+                            fb_report *reports, fb_error *error);
 /* Applies the transpose of what fb_solve does, in doubles: with S for fb_solve, <S x, y> = <x, St
  * y>. */
 FB_API int32_t fb_solve_adjoint(fb_session *session, const fb_image *image, fb_report *report,

@@ -71,9 +71,9 @@ typedef struct {
     locale_t locale;
 } lib_call;
 
-/* Begins a call in a context, which must not be NULL, and keeps it for as long. Refuses calls of
- * callbacks; end those with lib_leave, too. */
-bool lib_enter(lib_call *l, fb_context *c, fb_error *error);
+/* Begins the call of `name` in a context, and keeps it for as long. Refuses NULL, which says that
+ * an argument is so, and calls of callbacks; end those with lib_leave, too. */
+bool lib_enter(lib_call *l, fb_context *c, const char *name, fb_error *error);
 /* Ends it: fills *error, and returns the code. */
 int32_t lib_leave(lib_call *l);
 /* Do so for a thread that works beside that of a call. */

@@ -200,10 +200,8 @@ int32_t fb_kernel_adjoint(fb_session *session, const fb_image *images, size_t co
     gradient g = {.last = NULL};
     double most = 0, off = 0;
     const double start = clock_now();
-    if (!session || (count && !images))
-        return lib_refuse(error, FB_BAD_ARGUMENT, "session or images is NULL");
-    fb_context *c = session->kernel->context;
-    if (!lib_enter(&l, c, error)) return lib_leave(&l);
+    fb_context *c = session && (images || !count) ? session->kernel->context : NULL;
+    if (!lib_enter(&l, c, "fb_kernel_adjoint", error)) return lib_leave(&l);
     atomic_fetch_add(&session->users, 1);
     const bloom_settings s = lib_settings(c, &session->set);
     bool ok = gradient_begin(&g, &s, &session->kernel->source, c->devices, &l.e);

@@ -6,6 +6,7 @@
 
 /* Threads that take images one by one. */
 typedef struct {
+    lib_way *way;
     fb_session *s;
     const char *images;
     char *reports;
@@ -26,7 +27,7 @@ static void work_off(batch *b) {
     for (size_t i; !b->stop && (i = atomic_fetch_add(&b->next, 1)) < b->count;) {
         err e = {0};
         fb_report *r = b->reports ? (fb_report *)(b->reports + i * b->report_step) : NULL;
-        if (lib_do_image(lib_bloom_it, b->s, image_at(b, i), r, &e)) continue;
+        if (lib_do_image(b->way, b->s, image_at(b, i), r, &e)) continue;
         pthread_mutex_lock(&b->lock);
         if (!b->stop || i < b->failed) b->failed = i, b->why = e;
         b->stop = true;
@@ -113,7 +114,7 @@ static void *batch_main(void *arg) {
     return NULL;
 }
 
-static void bloom_batch(batch *b, par *threads) {
+static void do_batch(batch *b, par *threads) {
     enum { MOST = 64 };
     pthread_t thread[MOST];
     const size_t wanted = min_size(min_size(b->count, (size_t)par_threads(threads)), MOST);
@@ -126,14 +127,14 @@ static void bloom_batch(batch *b, par *threads) {
     par_enter(threads, 0);
 }
 
-int32_t fb_bloom_all(fb_session *session, const fb_image *images, size_t count, fb_report *reports,
-                     fb_error *error) {
+static int32_t call(lib_way *way, fb_session *session, const fb_image *images, size_t count,
+                    fb_report *reports, fb_error *error) {
     lib_call l;
-    if (!session || (count && !images))
-        return lib_refuse(error, FB_BAD_ARGUMENT, "session or images is NULL");
-    if (!lib_enter(&l, session->kernel->context, error)) return lib_leave(&l);
+    fb_context *c = session && (images || !count) ? session->kernel->context : NULL;
+    if (!lib_enter(&l, c, "a session and a batch", error)) return lib_leave(&l);
     atomic_fetch_add(&session->users, 1);
-    batch b = {.s = session,
+    batch b = {.way = way,
+               .s = session,
                .images = (const char *)images,
                .reports = (char *)reports,
                .step = count ? images[0].size : 0,
@@ -142,7 +143,7 @@ int32_t fb_bloom_all(fb_session *session, const fb_image *images, size_t count, 
                .lock = PTHREAD_MUTEX_INITIALIZER};
     if (count && check_batch(&b, &l.e)) {
         keep_sessions(&b, true);
-        bloom_batch(&b, l.c->threads);
+        do_batch(&b, l.c->threads);
         keep_sessions(&b, false);
     }
     if (b.stop) {
@@ -152,4 +153,14 @@ int32_t fb_bloom_all(fb_session *session, const fb_image *images, size_t count, 
     pthread_mutex_destroy(&b.lock);
     lib_session_give(session);
     return lib_leave(&l);
+}
+
+int32_t fb_bloom_all(fb_session *session, const fb_image *images, size_t count, fb_report *reports,
+                     fb_error *error) {
+    return call(lib_bloom_it, session, images, count, reports, error);
+}
+
+int32_t fb_solve_all(fb_session *session, const fb_image *images, size_t count, fb_report *reports,
+                     fb_error *error) {
+    return call(lib_solve, session, images, count, reports, error);
 }

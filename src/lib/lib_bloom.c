@@ -497,8 +497,8 @@ bool lib_do_image(lib_way *way, fb_session *s, const fb_image *from, fb_report *
 static int32_t call(lib_way *way, fb_session *s, const fb_image *is, fb_report *r,
                     fb_error *error) {
     lib_call l;
-    if (!s || !is) return lib_refuse(error, FB_BAD_ARGUMENT, "session or image is NULL");
-    if (!lib_enter(&l, s->kernel->context, error)) return lib_leave(&l);
+    if (!lib_enter(&l, s && is ? s->kernel->context : NULL, "a session and an image", error))
+        return lib_leave(&l);
     atomic_fetch_add(&s->users, 1);
     lib_do_image(way, s, is, r, &l.e);
     lib_session_give(s);

@@ -88,8 +88,9 @@ void lib_end_thread(lib_call *l) {
     host_set(l->was);
 }
 
-bool lib_enter(lib_call *l, fb_context *c, fb_error *error) {
+bool lib_enter(lib_call *l, fb_context *c, const char *name, fb_error *error) {
     *l = (lib_call){.error = error};
+    if (!c) return err_set(&l->e, ERR_USAGE, "%s: an argument is NULL, or 0", name);
     if (host_here()->memory)
         return err_set(&l->e, ERR_USAGE, "a callback must not call the library");
     atomic_fetch_add(&c->users, 1);

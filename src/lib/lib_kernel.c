@@ -27,15 +27,6 @@ static fb_kernel *new_kernel(fb_context *c, const char *name, err *e) {
     return k;
 }
 
-/* Gives the kernel to the caller, or frees it. */
-static int32_t end_open(fb_kernel **to, fb_kernel *k, bool ok, lib_call *l) {
-    if (ok)
-        *to = k;
-    else
-        lib_kernel_give(k);
-    return lib_leave(l);
-}
-
 /* --- names and recipes ------------------------------------------------------------------------ */
 
 /* Finds the folder of the shipped kernels: that of the context, or one near this library. */
@@ -71,32 +62,35 @@ static fb_kernel *open_word(fb_context *c, const char *word, err *e) {
     return to;
 }
 
+/* Makes the kernel of a recipe. */
+static fb_kernel *open_recipe(fb_context *c, const char *json, err *e) {
+    fb_kernel *k = new_kernel(c, "recipe", e);
+    kernel_recipe r = {0};
+    image *img = k && kernel_recipe_text(&r, json, e) ? kernel_recipe_make(&r, c->threads, e)
+                                                      : NULL;
+    if (k && !(img && kernel_source_image(&k->source, k->name, img, e)))
+        lib_kernel_give(k), k = NULL;
+    image_free(&img);
+    kernel_recipe_free(&r);
+    return k;
+}
+
 int32_t fb_kernel_open(fb_kernel **to, fb_context *context, const char *name, fb_error *error) {
     lib_call l;
-    if (!to || !context || !name)
-        return lib_refuse(error, FB_BAD_ARGUMENT, "fb_kernel_open: an argument is NULL");
-    *to = NULL;
-    if (!lib_enter(&l, context, error)) return lib_leave(&l);
-    *to = open_word(context, name, &l.e);
+    if (to) *to = NULL;
+    if (lib_enter(&l, to && name ? context : NULL, "fb_kernel_open", error))
+        *to = open_word(context, name, &l.e);
     return lib_leave(&l);
 }
 
 int32_t fb_kernel_make(fb_kernel **to, fb_context *context, const char *json, fb_error *error) {
     lib_call l;
-    if (!to || !context || !json)
-        return lib_refuse(error, FB_BAD_ARGUMENT, "fb_kernel_make: an argument is NULL");
-    *to = NULL;
-    if (!lib_enter(&l, context, error)) return lib_leave(&l);
-    l.data = true;
-    fb_kernel *k = new_kernel(context, "recipe", &l.e);
-    kernel_recipe r = {0};
-    image *img = k && kernel_recipe_text(&r, json, &l.e)
-                     ? kernel_recipe_make(&r, context->threads, &l.e)
-                     : NULL;
-    bool ok = img && kernel_source_image(&k->source, k->name, img, &l.e);
-    image_free(&img);
-    kernel_recipe_free(&r);
-    return end_open(to, k, ok, &l);
+    if (to) *to = NULL;
+    if (lib_enter(&l, to && json ? context : NULL, "fb_kernel_make", error)) {
+        l.data = true;
+        *to = open_recipe(context, json, &l.e);
+    }
+    return lib_leave(&l);
 }
 
 /* --- planes ----------------------------------------------------------------------------------- */
@@ -144,23 +138,28 @@ static bool take_planes(fb_kernel *k, uint32_t w, uint32_t h, uint32_t channels,
     return ok;
 }
 
+static bool check_planes(uint32_t w, uint32_t h, uint32_t channels, const fb_plane *planes,
+                         par *threads, err *e) {
+    if (w < 1 || h < 1 || w > PSF_SIDE || h > PSF_SIDE)
+        return err_set(e, ERR_USAGE, "a kernel has 1 to %d taps a side, not %u x %u", PSF_SIDE, w,
+                       h);
+    if (channels != 1 && channels != 3)
+        return err_set(e, ERR_USAGE, "a kernel has 1 or 3 channels, not %u", channels);
+    return lib_planes_check(planes, w, h, channels, false, "planes", e) &&
+           check_taps(w, h, channels, planes, threads, e);
+}
+
 int32_t fb_kernel_copy(fb_kernel **to, fb_context *context, uint32_t width, uint32_t height,
                        uint32_t channels, const fb_plane *planes, fb_error *error) {
     lib_call l;
-    if (!to || !context)
-        return lib_refuse(error, FB_BAD_ARGUMENT, "fb_kernel_copy: an argument is NULL");
-    *to = NULL;
-    if (!lib_enter(&l, context, error)) return lib_leave(&l);
-    bool ok = true;
-    if (width < 1 || height < 1 || width > PSF_SIDE || height > PSF_SIDE)
-        ok = err_set(&l.e, ERR_USAGE, "a kernel has 1 to %d taps a side, not %u x %u", PSF_SIDE,
-                     width, height);
-    else if (channels != 1 && channels != 3)
-        ok = err_set(&l.e, ERR_USAGE, "a kernel has 1 or 3 channels, not %u", channels);
-    ok = ok && lib_planes_check(planes, width, height, channels, false, "planes", &l.e) &&
-         check_taps(width, height, channels, planes, context->threads, &l.e);
-    fb_kernel *k = ok ? new_kernel(context, "planes", &l.e) : NULL;
-    return end_open(to, k, k && take_planes(k, width, height, channels, planes, &l.e), &l);
+    if (to) *to = NULL;
+    if (lib_enter(&l, to ? context : NULL, "fb_kernel_copy", error) &&
+        check_planes(width, height, channels, planes, context->threads, &l.e)) {
+        fb_kernel *k = *to = new_kernel(context, "planes", &l.e);
+        if (k && !take_planes(k, width, height, channels, planes, &l.e))
+            lib_kernel_give(k), *to = NULL;
+    }
+    return lib_leave(&l);
 }
 
 /* --- what it is ------------------------------------------------------------------------------- */
@@ -200,8 +199,8 @@ static bool put_taps(const kernel_source *k, uint32_t channel, const fb_plane *p
 
 int32_t fb_kernel_taps(const fb_kernel *kernel, const fb_plane *planes, fb_error *error) {
     lib_call l;
-    if (!kernel) return lib_refuse(error, FB_BAD_ARGUMENT, "fb_kernel_taps: kernel is NULL");
-    if (!lib_enter(&l, kernel->context, error)) return lib_leave(&l);
+    if (!lib_enter(&l, kernel ? kernel->context : NULL, "fb_kernel_taps", error))
+        return lib_leave(&l);
     const kernel_source *k = &kernel->source;
     bool ok = true;
     if (k->is_spectrum)
@@ -215,10 +214,9 @@ int32_t fb_kernel_taps(const fb_kernel *kernel, const fb_plane *planes, fb_error
 int32_t fb_kernel_check(const fb_kernel *kernel, char *to, size_t room, fb_error *error) {
     lib_call l;
     lint found;
-    if (!kernel || !to || !room)
-        return lib_refuse(error, FB_BAD_ARGUMENT, "fb_kernel_check: an argument is NULL or 0");
+    if (!lib_enter(&l, kernel && to && room ? kernel->context : NULL, "fb_kernel_check", error))
+        return lib_leave(&l);
     *to = 0;
-    if (!lib_enter(&l, kernel->context, error)) return lib_leave(&l);
     const psf_planes taps = kernel_source_planes(&kernel->source);
     if (kernel->source.is_spectrum)
         err_set(&l.e, ERR_USAGE, "kernel '%s' is a spectrum, and has no taps to check",

@@ -134,11 +134,9 @@ int32_t fb_session_open(fb_session **to, fb_kernel *kernel, const fb_settings *s
                         fb_error *error) {
     lib_call l;
     fb_settings set;
-    if (!to || !kernel)
-        return lib_refuse(error, FB_BAD_ARGUMENT, "fb_session_open: an argument is NULL");
-    *to = NULL;
-    fb_context *c = kernel->context;
-    if (!lib_enter(&l, c, error)) return lib_leave(&l);
+    if (to) *to = NULL;
+    if (!lib_enter(&l, to && kernel ? kernel->context : NULL, "fb_session_open", error))
+        return lib_leave(&l);
     fb_settings_init(&set, sizeof set);
     bool ok =
         (!settings || lib_struct(&set, sizeof set, sizeof set, settings, "fb_settings", &l.e)) &&

@@ -124,7 +124,10 @@ static void use(fb_session *s, bytes *b) {
         if (calls % 4 == 1 || calls % 4 == 2) { /* a ratio near 1 takes thousands of steps */
             const bool turned = calls % 4 == 2;
             is.progress = ask, is.user = &calls, calls = -200;
-            (turned ? fb_solve_adjoint : fb_solve)(s, &is, &r, &e);
+            if (turned)
+                fb_solve_adjoint(s, &is, &r, &e);
+            else
+                fb_solve_all(s, &is, 1, &r, &e);
         } else
             fb_apply_adjoint(s, &is, &r, &e);
         break;

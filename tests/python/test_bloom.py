@@ -353,7 +353,7 @@ class Errors(unittest.TestCase):
         for name, value in ("device", "cpu"), ("threads", 2):
             with self.assertRaisesRegex(TypeError, r"belongs to a Context: .*Context\(%s=%r\)" % (name, value)):
                 fb.Bloom(kernel(TAPS), **{name: value})
-        self.refused("'half'", fb.Code.BAD_SETTING, bloom, setting="amount", amount="half%")
+        self.refused("'half%'", fb.Code.BAD_SETTING, bloom, setting="amount", amount="half%")
         for name, value in (("verify", -1), ("verify", 2 ** 32), ("amount", "much"), ("threshold", None)):
             with self.subTest(name=name, value=value):
                 self.refused("%s is %r, and needs" % (name, value), fb.Code.BAD_SETTING, bloom, setting=name, **{name: value})

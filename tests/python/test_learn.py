@@ -205,6 +205,9 @@ class Glare(unittest.TestCase):
             f(y, out=y)
             self.assertTrue(np.array_equal(y, out))
         np.testing.assert_allclose(b.solve(b(x)), x, rtol=1e-4, atol=1e-4)
+        for (got, r), frame in zip(b.map(b(x), report=True, solve=True), b(x)):
+            want, of = b.solve(frame, report=True)
+            self.assertTrue(np.array_equal(got, want) and r.kept and r.worst == of.worst and r.steps == of.steps)
         half = b.solve(b(x).astype("f2"))
         self.assertEqual(half.dtype, np.float16)
 

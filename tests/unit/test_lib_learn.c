@@ -257,12 +257,15 @@ TEST(each_image_of_a_batch_may_have_its_session) {
         is[i] = image_of(&a, &b[i], W, H, 1);
         is[i].session = own[i];
     }
-    LIB_OK(fb_bloom_all(o.s, is, 4, NULL, &e));
-    for (int i = 0; i < 4; i++) {
-        bloom_floats(i ? own[i] : o.s, want, x, W, H, 1);
-        assert_memory_equal(want, out[i], sizeof want);
-        fb_session_close(own[i]);
+    for (int solve = 0; solve < 2; solve++) {
+        LIB_OK((solve ? fb_solve_all : fb_bloom_all)(o.s, is, 4, NULL, &e));
+        for (int i = 0; i < 4; i++) {
+            fb_session *const s = i ? own[i] : o.s;
+            call_floats(solve ? fb_solve : fb_bloom, s, want, x, W, H, 1);
+            assert_memory_equal(want, out[i], sizeof want);
+        }
     }
+    for (int i = 0; i < 4; i++) fb_session_close(own[i]);
     OPEN(calls) other = open_calls(TAPS, TAPS, 1, NULL);
     is[0].session = other.s, is[1].session = is[2].session = is[3].session = NULL;
     assert_int_equal(fb_bloom_all(o.s, is, 4, NULL, &e), FB_BAD_ARGUMENT);
