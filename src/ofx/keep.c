@@ -9,10 +9,9 @@
 
 /* SESSIONS that nobody uses are kept, and AT_ONCE renders work at a time: the threads of
  * a context go where pieces are left, so more of them take memory and no less time. */
-enum { SESSIONS = 6, KERNELS = 4, AT_ONCE = 3, ASK_MS = 5 };
+enum { SESSIONS = 6, KERNELS = 4, AT_ONCE = 3, ASK_MS = 2 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards all that is static here */
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
 /* --- users ------------------------------------------------------------------------------------ */
 
@@ -33,17 +32,12 @@ int keep_ask(void *user, double done) {
     return u->stopped;
 }
 
-/* Waits for a change for a moment, with the lock held; false: the user is to stop. */
-static bool wait_a_little(keep_user *u) {
-    struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += ASK_MS * 1000000;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    pthread_cond_timedwait(&changed, &lock, &until);
-    pthread_mutex_unlock(&lock);
-    const bool stop = keep_ask(u, u->last); /* a host may wait for a lock of its own */
-    pthread_mutex_lock(&lock);
+/* Waits for a moment, without the lock that is held; false: the user is to stop. */
+static bool wait_a_little(pthread_mutex_t *held, keep_user *u) {
+    pthread_mutex_unlock(held);
+    nanosleep(&(struct timespec){.tv_nsec = ASK_MS * 1000000}, NULL);
+    const bool stop = u && keep_ask(u, u->last); /* a host may wait for a lock of its own */
+    pthread_mutex_lock(held);
     return !stop;
 }
 
@@ -139,7 +133,6 @@ static void *opener_main(void *arg) {
     s->gone |= !made;
     s->users--, openers--;
     drop_sessions(SESSIONS);
-    pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
     return NULL;
 }
@@ -178,7 +171,7 @@ keep_session *keep_take(const controls_bloom *c, double scale, keep_user *u, fb_
     of.set.kernel_scale = fmax(of.set.kernel_scale * scale, LEAST);
     pthread_mutex_lock(&lock);
     keep_session *s = find_session(&of);
-    while (s && go && (s->making || (u->works && working >= AT_ONCE))) go = wait_a_little(u);
+    while (s && go && (s->making || (u->works && working >= AT_ONCE))) go = wait_a_little(&lock, u);
     u->placed = s && go && u->works;
     working += u->placed;
     pthread_mutex_unlock(&lock);
@@ -193,7 +186,6 @@ void keep_give(keep_session *s, keep_user *u) {
     working -= u->placed;
     if (s) s->users--;
     drop_sessions(SESSIONS);
-    pthread_cond_broadcast(&changed);
     pthread_mutex_unlock(&lock);
     if (u->shows) fx.progress->end(u->effect);
     u->placed = u->shows = false;
@@ -207,32 +199,48 @@ void keep_reach(const keep_session *s, double to[2]) {
 
 /* --- frames ----------------------------------------------------------------------------------- */
 
-static pthread_mutex_t framing = PTHREAD_MUTEX_INITIALIZER; /* guards these two */
+static pthread_mutex_t framing = PTHREAD_MUTEX_INITIALIZER; /* guards these */
 static plate last;
-static uint64_t last_key;
+static uint64_t last_key, making[AT_ONCE]; /* making: keys of frames; 0: none */
 
-bool keep_window(uint64_t key, const plate *to, ofx_rect_i window) {
+bool keep_window(uint64_t key, const plate *to, ofx_rect_i window, keep_user *u) {
+    bool is, go = true;
+    int i;
     pthread_mutex_lock(&framing);
-    const bool is = last.data && last_key == key;
+    for (;;) {
+        is = last.data && last_key == key;
+        for (i = 0; i < AT_ONCE && making[i] != key; i++) {}
+        if (is || i == AT_ONCE || !go) break;
+        go = wait_a_little(&framing, u);
+    }
+    for (i = 0; !is && go && i < AT_ONCE; i++)
+        if (!making[i]) {
+            making[i] = key;
+            break;
+        }
     if (is) plate_copy(to, &last, window);
     pthread_mutex_unlock(&framing);
-    return is;
+    return is || !go;
 }
 
 void keep_frame(uint64_t key, plate *frame) {
     pthread_mutex_lock(&framing);
-    plate_close(&last);
-    last = *frame;
-    last_key = key;
+    for (int i = 0; i < AT_ONCE; i++)
+        if (making[i] == key) making[i] = 0;
+    if (frame) {
+        plate_close(&last);
+        last = *frame;
+        last_key = key;
+        *frame = (plate){.data = NULL};
+    }
     pthread_mutex_unlock(&framing);
-    *frame = (plate){.data = NULL};
 }
 
 /* --- all -------------------------------------------------------------------------------------- */
 
 void keep_purge(bool unload) {
     pthread_mutex_lock(&lock);
-    while (unload && openers) pthread_cond_wait(&changed, &lock);
+    while (unload && openers) wait_a_little(&lock, NULL);
     for (keep_session *s = sessions; s; s = s->next) s->gone = true;
     drop_sessions(0);
     pthread_mutex_unlock(&lock);

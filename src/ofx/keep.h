@@ -39,9 +39,11 @@ void keep_give(keep_session *s, keep_user *u);
 /* Fills in how far the kernel reaches from its centre, in pixels of the scaled frame. */
 void keep_reach(const keep_session *s, double to[2]);
 
-/* Copies a window of the frame that was kept last; false: that is not the one with this key. */
-bool keep_window(uint64_t key, const plate *to, ofx_rect_i window);
-/* Keeps a frame in place of the one before, and takes its memory. */
+/* Copies a window of the frame with this key, which it waits for where another thread makes that
+ * frame. true: nothing is left to do, or the user was stopped. false: the caller makes the frame,
+ * and ends that by keep_frame. */
+bool keep_window(uint64_t key, const plate *to, ofx_rect_i window, keep_user *u);
+/* Keeps a frame in place of the one before, and takes its memory; NULL: it could not be made. */
 void keep_frame(uint64_t key, plate *frame);
 
 /* Frees all that nobody uses; what is used goes when it is given back. unload: waits for the

@@ -93,13 +93,11 @@ static void bring_window(job *j) {
     uint64_t key = plate_hash(plate_hash(1, &j->source), &j->mask);
     key = plate_hash_bytes(plate_hash_bytes(key, rest, sizeof rest), &j->look, sizeof j->look);
     plate all;
-    if (keep_window(key, o, j->window)) return;
-    if (!plate_new(&all, j->frame, o->channels, o->type)) {
-        j->error.code = FB_NO_MEMORY;
-    } else if (make_frame(j, &all)) {
-        plate_copy(o, &all, j->window);
-        keep_frame(key, &all);
-    }
+    if (keep_window(key, o, j->window, &j->going)) return;
+    bool made = plate_new(&all, j->frame, o->channels, o->type);
+    if (!made) j->error.code = FB_NO_MEMORY;
+    if (made && (made = make_frame(j, &all))) plate_copy(o, &all, j->window);
+    keep_frame(key, made ? &all : NULL);
     plate_close(&all);
 }
 
