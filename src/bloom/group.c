@@ -214,7 +214,7 @@ static bool foresee(group_made *to, const view *v, const light *l, err *e) {
     accuracy method;
     accuracy_choose(&method, &facts);
     const device_choice *c = &v->size->decided.way[attempt_way(&method)];
-    enter_promise(to, v, &method, 0);
+    if (!v->s->solve) enter_promise(to, v, &method, 0); /* a residual tells, and nobody knows it */
     to->sum.plan = c->plan;
     to->sum.device = c->device;
     return !v->s->solve || solve_foresee(&to->sum.solved, v, e);

@@ -324,8 +324,9 @@ static void tell_promise(const bloom_promise *is) {
     char how[200];
     if (!is->method.precision) return;
     accuracy_text(&is->method, how, sizeof how);
-    log_info("channel '%s': %s", is->channel, how);
-    if (!is->method.kept)
+    if (is->method.kept)
+        log_info("channel '%s': %s", is->channel, how);
+    else
         log_warn("channel '%s': the tolerance of %g is not kept: %s", is->channel, is->tolerance,
                  how);
 }

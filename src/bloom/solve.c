@@ -1,60 +1,12 @@
-#include "bloom/solve.h"
-
 #include "base/half.h"
 #include "base/host.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "base/random.h"
-#include "bloom/solve_kernel.h"
+#include "bloom/solve_work.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
 
-/* --- the work in hand ------------------------------------------------------------------------- */
-
-/* What is found in a block of pixels, or in a channel. */
-typedef struct {
-    double worst, noise; /* the largest error and rounding, in parts of what is allowed */
-    size_t at;           /* the pixel of `worst` */
-    double bound, value; /* of that pixel: its error with the rounding of the stored type; itself */
-    uint64_t negative;   /* pixels below zero */
-    double lowest, below; /* of those: the least, and the sum */
-    double enough;        /* the amount, as a part of ours, with which none is below zero */
-    join_stats made;
-} found;
-
-typedef struct {
-    const view *v;
-    attempt_sources plate;                         /* floats */
-    float *x[VIEW_CHANNELS], *next[VIEW_CHANNELS]; /* x(n) and x(n + 1) */
-    float *sum[VIEW_CHANNELS];                     /* u */
-    session_lease lease;
-    plan_precision precision;
-    bloom_account spent;              /* times */
-    uint32_t steps, blooms, attempts; /* steps: of all attempts */
-    bool again;                       /* the device has failed, and another one is to be tried */
-    double spilled[VIEW_CHANNELS];    /* before anything is cut off */
-    bool cut;                         /* pixels below zero become zero */
-    bool exact[VIEW_CHANNELS];        /* a step rounds nothing */
-    double floor[VIEW_CHANNELS];      /* rounding of a step */
-    double more[VIEW_CHANNELS];       /* rounding of u, and the terms that u leaves out */
-    found *block;                     /* of each block of each channel */
-    size_t blocks;
-} solving;
-
-static float plate_at(const solving *s, uint32_t c, size_t i) {
-    return ((const float *)s->plate.in[c])[i];
-}
-static double mask_at(const solving *s, size_t i) {
-    return s->v->spread.mask ? (double)s->v->spread.mask[i] : 1;
-}
-static double allowed_of(const solving *s, uint32_t c, double x) {
-    return s->v->s->tolerance * fmax(fabs(x), s->v->dark[c]);
-}
-static double part_of(double error, double allowed) {
-    return error > 0 ? error / allowed : 0;
-}
+/* --- pixels ----------------------------------------------------------------------------------- */
 
 /* Returns by how much rounding may put a pixel of a step off. */
 static double rounding_of(const solving *s, uint32_t c, size_t i) {
@@ -78,13 +30,38 @@ static void look(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
     s->block[c * s->blocks + first / VIEW_BLOCK] = f;
 }
 
-/* Puts v, rounded upwards, in the place of x(n + 1). */
-static void make_residual(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
+/* Takes what a step in doubles has made of the residual's float: adds that float to x, and makes
+ * the next residual. */
+static void advance(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
+    solving *s = ctx;
+    found f = {0};
+    const double core = solve_core_of(v->size, c), floor = s->floor[c];
+    for (size_t i = first; i < first + n; i++) {
+        const double m = mask_at(s, i), y = plate_at(s, c, i), t = s->made[c][i];
+        const double part = (double)s->next[c][i], rest = (double)s->rest[c][i];
+        if (!s->first) s->fine[c][i] += part;
+        const double x = s->fine[c][i], allowed = allowed_of(s, c, x);
+        const double left = s->first ? (1 - m) * y + m * (y / core + t) - x : rest + m * t;
+        s->next[c][i] = (float)left;
+        s->rest[c][i] = (float)(left - (double)s->next[c][i]);
+        const double added = fabs(x) + fabs(t) + (s->first ? fabs(y) * (1 + 1 / core) : fabs(part));
+        f.largest = fmax(f.largest, added);
+        f.worst = fmax(f.worst, part_of(fabs(left) + floor, allowed));
+        f.noise = fmax(f.noise, part_of(floor, allowed));
+    }
+    s->block[c * s->blocks + first / VIEW_BLOCK] = f;
+}
+
+/* Makes v of the residual, rounded upwards. */
+static void make_v(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
     solving *s = ctx;
     (void)v;
     for (size_t i = first; i < first + n; i++) {
-        const double off = fabs((double)s->next[c][i] - (double)s->x[c][i]) + rounding_of(s, c, i);
-        s->next[c][i] = off > 0 ? (float)(off * (1 + 0x1p-22) + 0x1p-149) : 0;
+        const double next = (double)s->next[c][i],
+                     off = s->fine[c] ? fabs(next + (double)s->rest[c][i]) +
+                                            (mask_at(s, i) > 0 ? s->floor[c] : 0)
+                                      : fabs(next - (double)s->x[c][i]) + rounding_of(s, c, i);
+        s->v_of[c][i] = off > 0 ? (float)(off * (1 + 0x1p-22) + 0x1p-149) : 0;
     }
 }
 
@@ -94,10 +71,11 @@ static void judge(const view *v, void *ctx, uint32_t c, size_t first, size_t n) 
     found f = {.enough = 1, .made = join_begin()};
     const bool half = bloom_stores_halfs(v->s, view_part(v)->channel[c].wide, v->type[c]);
     for (size_t i = first; i < first + n; i++) {
-        const double x = (double)s->x[c][i], y = (double)plate_at(s, c, i), m = mask_at(s, i);
-        const double u = m > 0 ? (double)s->sum[c][i] * (1 + 0x1p-18) + s->more[c] : 0;
+        const double x = image_at(s, c, i), y = plate_at(s, c, i);
+        const double u = (double)s->u_of[c][i] * (1 + 0x1p-18) +
+                         (mask_at(s, i) > 0 ? s->more[c] : 0);
         const double part = part_of(u, allowed_of(s, c, x));
-        float stored = (float)x;
+        float stored = s->x[c][i] = (float)x;
         if (half) stored = half_to_float(half_from_float(stored));
         const double bound = u + (isfinite(stored) ? fabs((double)stored - x) : 0);
         if (v->doubles[c]) v->doubles[c][i] = bound;
@@ -107,7 +85,7 @@ static void judge(const view *v, void *ctx, uint32_t c, size_t first, size_t n) 
             f.enough = fmin(f.enough, y > 0 ? y / (y - x) : 0);
             if (s->cut) s->x[c][i] = 0;
         }
-        const double kept = s->cut && x < 0 ? 0 : x;
+        const double kept = (double)s->x[c][i];
         f.made.sum += kept;
         f.made.largest = fmaxf(f.made.largest, (float)fabs(kept));
         if (!(fabs(kept) > (double)HALF_MAX)) continue;
@@ -127,6 +105,7 @@ static bool go_through(found to[VIEW_CHANNELS], solving *s, view_fn *fn, err *e)
             sum.made = to[c].made;
             join_add(&sum.made, &f->made, (join_box){0});
             sum.noise = fmax(to[c].noise, f->noise);
+            sum.largest = fmax(to[c].largest, f->largest);
             sum.negative = to[c].negative + f->negative;
             sum.below = to[c].below + f->below;
             sum.lowest = fmin(to[c].lowest, f->lowest);
@@ -153,32 +132,63 @@ static bool make_planes(solving *s, err *e) {
               attempt_sources_find(&s->plate, v, e);
     for (uint32_t c = 0; ok && c < v->channels; c++) {
         s->x[c] = v->buf->plane[c];
-        ok = (s->next[c] = mem_raw(v->pixels, sizeof(float), "planes of a step", e)) &&
-             (s->sum[c] = mem_raw(v->pixels, sizeof(float), "planes of a bound", e));
+        memcpy(s->x[c], s->plate.in[c], v->pixels * sizeof(float));
+        ok = (s->v_of[c] = s->next[c] = mem_raw(v->pixels, sizeof(float), "planes of a step", e)) &&
+             (s->u_of[c] = s->rest[c] = mem_raw(v->pixels, sizeof(float), "planes of a bound", e));
     }
     return ok;
 }
 
+/* Goes on in doubles, from x. */
+static bool make_doubles(solving *s, err *e) {
+    const view *v = s->v;
+    const plan_planes planes = {.in = PLAN_FLOATS, .out = PLAN_DOUBLES};
+    s->wide = kernel_sizes_take(session_sizes(v->session), &v->need, planes, e);
+    bool ok = s->wide != NULL;
+    for (uint32_t c = 0; ok && c < v->channels; c++)
+        ok = (s->made[c] = mem_raw(v->pixels, sizeof(double), "planes of doubles", e)) &&
+             (s->fine[c] = mem_raw(v->pixels, sizeof(double), "planes of doubles", e));
+    for (uint32_t c = 0; ok && c < v->channels; c++) {
+        for (size_t i = 0; i < v->pixels; i++)
+            s->fine[c][i] = (double)(s->next[c][i] = isfinite(s->x[c][i])
+                                                         ? s->x[c][i]
+                                                         : ((const float *)s->plate.in[c])[i]);
+        s->v_of[c] = (float *)(void *)s->made[c];
+        s->u_of[c] = s->v_of[c] + v->pixels;
+        s->floor[c] = 0;
+    }
+    if (ok) s->precision = PRECISION_FLOAT64;
+    return s->first = ok;
+}
+
+static void free_doubles(solving *s) {
+    for (uint32_t c = 0; c < s->v->channels; c++) {
+        mem_free(s->fine[c]);
+        mem_free(s->made[c]);
+        s->fine[c] = NULL;
+    }
+    if (s->wide) kernel_sizes_give(session_sizes(s->v->session), s->wide);
+    s->wide = NULL;
+}
+
 static void free_planes(solving *s) {
+    free_doubles(s);
     for (uint32_t c = 0; c < s->v->channels; c++) {
         mem_free(s->next[c]);
-        mem_free(s->sum[c]);
+        mem_free(s->rest[c]);
     }
     mem_free(s->block);
     attempt_sources_free(&s->plate, s->v);
-    s->block = NULL;
 }
 
 uint64_t solve_bytes(const view *v) {
-    return 2ull * v->channels * mem_rounded((uint64_t)v->pixels * sizeof(float));
-}
-
-static device_way way_of(plan_precision p) {
-    return p == PRECISION_FLOAT64 ? WAY_FLOAT64 : WAY_FLOAT32;
+    const size_t each = v->s->precision == PRECISION_FLOAT64 ? 24 : 8;
+    return v->channels * mem_rounded((uint64_t)v->pixels * each);
 }
 
 static bool take(solving *s, session *of, const kernel_at *size, err *e) {
-    const session_want want = {size, way_of(s->precision)};
+    const bool doubles = s->precision == PRECISION_FLOAT64;
+    const session_want want = {size, doubles ? WAY_FLOAT64 : WAY_FLOAT32};
     return host_ask(0.1, e) && session_take(&s->lease, of, &want, e);
 }
 
@@ -188,11 +198,13 @@ static void give(solving *s, session *of, bool failed, const err *why) {
     s->again |= session_give(of, &s->lease, failed, why);
 }
 
-/* The next steps of the series, or of its certificate. */
+/* Steps that are to be made: of the series in floats, of what is spread of a residual, or of the
+ * certificate. */
 typedef struct {
-    bool certificate, goes_on;
+    enum { SERIES, RESIDUAL, CERTIFICATE } of;
+    bool goes_on;
     const void *const *in;
-    float *const *out;
+    void *const *out;
     uint32_t steps;
     const scan *light; /* of what is transformed first */
 } next_steps;
@@ -201,20 +213,20 @@ static bool run(solving *s, join_stats st[VIEW_CHANNELS], const next_steps *n, e
     const view *v = s->v;
     join j = {.spread = v->spread};
     bloom_account one = {.beyond = false};
+    if (n->of == RESIDUAL) j.spread = (join_spread){0};
     for (uint32_t c = 0; c < v->channels; c++) {
         const scan_channel *in = &n->light->channel[c];
         const double core = solve_core_of(v->size, c),
                      top = fmax(fabs((double)in->least), fabs((double)in->greatest));
         const double gain = (1 - v->sharpen) * kernel_need_tint(&v->need, c) / core;
-        j.channel[c] = (join_channel){.centre = n->certificate ? 1 : 1 / core,
-                                      .gain = n->certificate ? gain : -gain,
+        j.channel[c] = (join_channel){.centre = n->of == SERIES     ? 1 / core
+                                                : n->of == RESIDUAL ? 0
+                                                                    : 1,
+                                      .gain = n->of == CERTIFICATE ? gain : -gain,
                                       .most = top * solve_ratio_of(v->size, c)};
     }
-    const engine_frame f = {.in = n->in,
-                            .out = (void *const *)n->out,
-                            .join = &j,
-                            .steps = n->steps,
-                            .goes_on = n->goes_on};
+    const engine_frame f = {
+        .in = n->in, .out = n->out, .join = &j, .steps = n->steps, .goes_on = n->goes_on};
     const device_lease *at = &s->lease.at;
     s->blooms += n->steps;
     const bool ok = engine_submit(at->engine, at->slot, &f, e) &&
@@ -249,40 +261,41 @@ static double floor_of(const solving *s, const scan *of, uint32_t c, double norm
 
 /* --- the series ------------------------------------------------------------------------------- */
 
-enum { FIRST_STEPS = 64, MOST_STEPS = 10000 };
+enum { FIRST_STEPS = 64, MOST_STEPS = 1000000 };
 
 /* Makes iterates until a step changes no pixel by more than `target` of what is allowed, rounding
- * included, or rounding or the number of steps ends it. x is then x(n), next x(n + 1). */
+ * included; or only doubles would reach that, or rounding is what is left, or the last steps have
+ * gained less than half of what they should. x is then x(n), next x(n + 1). */
 static bool iterate(uint32_t *steps, found last[VIEW_CHANNELS], solving *s, double target, err *e) {
     const view *v = s->v;
     const double r = solve_split_of(v->size).ratio;
     double rate = r, had = 0;
     join_stats st[VIEW_CHANNELS];
-    next_steps n = {.in = s->plate.in, .out = s->next, .light = v->scanned};
+    next_steps n = {
+        .of = SERIES, .in = s->plate.in, .out = (void *const *)s->next, .light = v->scanned};
     n.steps = r > 0 ? (uint32_t)fmin(fmax(ceil(log(v->s->tolerance) / log(r)), 1), FIRST_STEPS) : 1;
     for (*steps = 0;; n.goes_on = true) {
         scan seen = {.memory = NULL};
-        uint32_t more = n.steps;
+        const uint32_t more = n.steps + 1;
         if (n.steps && !run(s, st, &n, e)) return false;
         *steps += n.steps;
         for (uint32_t c = 0; c < v->channels; c++)
             memcpy(s->x[c], s->next[c], v->pixels * sizeof(float));
         n.steps = 1, n.goes_on = true;
         bool ok = host_ask(0.5, e) && run(s, st, &n, e) && measure(&seen, s, s->x, e);
-        for (uint32_t c = 0; ok && c < v->channels; c++) {
-            const scan_channel *y = &v->scanned->channel[c];
-            const bool alone = solve_ratio_of(v->size, c) == 0;
-            s->exact[c] = (y->least == 0 && y->greatest == 0) ||
-                          (alone && solve_core_of(v->size, c) == 1);
-            s->floor[c] = s->exact[c] || alone ? 0 : floor_of(s, &seen, c, st[c].norm);
-        }
+        for (uint32_t c = 0; ok && c < v->channels; c++)
+            s->floor[c] = s->exact[c] || solve_ratio_of(v->size, c) == 0
+                              ? 0
+                              : floor_of(s, &seen, c, st[c].norm);
         scan_free(&seen);
         if (!ok || !go_through(last, s, look, e)) return false;
         const double now = worst_of(last, v->channels, false),
                      noise = worst_of(last, v->channels, true);
-        if (had > 0 && more > 0) rate = fmin(r, fmax(pow(now / had, 1.0 / (more + 1)), 1e-3));
-        const bool stalled = had > 0 && !(now < 0.9 * had);
-        if (now <= target || !(noise < target) || stalled || *steps >= MOST_STEPS) return true;
+        const bool stalled = had > 0 && !(now < had * fmax(0.9, (1 + pow(r, more)) / 2));
+        if (now <= target || (!(noise < target) && (s->finer || now <= 2 * noise)) || stalled ||
+            *steps >= MOST_STEPS)
+            return true;
+        if (had > 0) rate = fmin(r, fmax(pow(now / had, 1.0 / more), 1e-3));
         const double wanted = ceil(log(target / now) / log(rate));
         had = now;
         n.steps = (uint32_t)fmin(fmax(wanted, 1), 2.0 * *steps + 2) - 1;
@@ -290,41 +303,74 @@ static bool iterate(uint32_t *steps, found last[VIEW_CHANNELS], solving *s, doub
     }
 }
 
+/* Makes the residual smaller until no pixel has more than `target` of what is allowed, or rounding
+ * is what is left. */
+static bool refine(uint32_t *steps, found last[VIEW_CHANNELS], solving *s, double target, err *e) {
+    const view *v = s->v;
+    join_stats st[VIEW_CHANNELS];
+    for (*steps = 1;; ++*steps) {
+        scan seen = {.memory = NULL};
+        const next_steps n = {.of = RESIDUAL,
+                              .in = (const void *const *)s->next,
+                              .out = (void *const *)s->made,
+                              .steps = 1,
+                              .light = &seen};
+        bool ok = host_ask(0.5, e) && measure(&seen, s, s->next, e) && run(s, st, &n, e);
+        for (uint32_t c = 0; ok && c < v->channels; c++)
+            if (!s->exact[c] && solve_ratio_of(v->size, c) > 0)
+                s->floor[c] += floor_of(s, &seen, c, st[c].norm) + 0x1p-126;
+        scan_free(&seen);
+        if (!ok || !go_through(last, s, advance, e)) return false;
+        for (uint32_t c = 0; c < v->channels; c++)
+            if (!s->exact[c]) s->floor[c] += 0x1p-47 * last[c].largest;
+        s->first = false;
+        const double least = fmax(target, 2 * worst_of(last, v->channels, true));
+        if (worst_of(last, v->channels, false) <= least || *steps >= MOST_STEPS) return true;
+    }
+}
+
 /* --- the certificate -------------------------------------------------------------------------- */
 
-/* Sums u in s->sum, by at most `most` steps with |A|. */
-static bool certify(solving *s, uint32_t most, err *e) {
-    const view *v = s->v;
-    bloom_settings signless = *v->s;
-    bool signs = false;
-    scan seen = {.memory = NULL};
-    session *other = NULL;
-    const kernel_at *size = NULL;
+/* Returns how many steps with |A| the certificate takes, of at most `most`. */
+static uint32_t steps_of_certificate(const solving *s, const scan *seen, uint32_t most) {
     uint32_t steps = 0;
-    if (!view_blocks(v, make_residual, s, e) || !measure(&seen, s, s->next, e)) return false;
-    for (uint32_t c = 0; c < v->channels; c++) {
-        const double r = solve_ratio_of(v->size, c), top = (double)seen.channel[c].greatest;
+    for (uint32_t c = 0; c < s->v->channels; c++) {
+        const double r = solve_ratio_of(s->v->size, c), top = (double)seen->channel[c].greatest;
         const double least = allowed_of(s, c, 0);
         const double wanted = ceil(log(0.1 * least * (1 - r) / top) / log(r)) - 1;
         if (r > 0 && top > 0 && wanted > 0) steps = max_u32(steps, (uint32_t)fmin(wanted, most));
-        signs |= v->size->sums[c].signs;
     }
-    bool ok = true;
-    if (signs && steps) {
+    return steps;
+}
+
+/* Sums u. */
+static bool certify(solving *s, uint32_t most, err *e) {
+    const view *v = s->v;
+    bloom_settings signless = *v->s;
+    bool signs = false, ok = true;
+    scan seen = {.memory = NULL};
+    session *other = NULL;
+    const kernel_at *size = NULL;
+    if (!view_blocks(v, make_v, s, e) || !measure(&seen, s, s->v_of, e)) return false;
+    const uint32_t steps = steps_of_certificate(s, &seen, most);
+    for (uint32_t c = 0; c < v->channels; c++) signs |= v->size->sums[c].signs;
+    if (steps && (signs || s->wide)) give(s, v->session, false, NULL);
+    if (steps && signs) {
         signless.magnitudes = true;
-        give(s, v->session, false, NULL);
         ok = (other = session_open_beside(v->session, &signless, e)) &&
              (size = kernel_sizes_take(session_sizes(other), &v->need, v->size->planes, e)) &&
              take(s, other, size, e);
+    } else if (steps && s->wide) {
+        ok = take(s, v->session, v->size, e);
     }
     join_stats st[VIEW_CHANNELS];
-    const next_steps n = {.certificate = true,
-                          .in = (const void *const *)s->next,
-                          .out = s->sum,
+    const next_steps n = {.of = CERTIFICATE,
+                          .in = (const void *const *)s->v_of,
+                          .out = (void *const *)s->u_of,
                           .steps = steps,
                           .light = &seen};
     for (uint32_t c = 0; ok && !steps && c < v->channels; c++)
-        memcpy(s->sum[c], s->next[c], v->pixels * sizeof(float));
+        memcpy(s->u_of[c], s->v_of[c], v->pixels * sizeof(float));
     ok = ok && (!steps || run(s, st, &n, e));
     for (uint32_t c = 0; ok && c < v->channels; c++) {
         const double r = solve_ratio_of(v->size, c), top = (double)seen.channel[c].greatest;
@@ -341,179 +387,7 @@ static bool certify(solving *s, uint32_t most, err *e) {
     return ok;
 }
 
-/* --- residuals by direct sums ------------------------------------------------------------------
- */
-
-/* A pixel whose bloom is summed directly. */
-typedef struct {
-    uint32_t channel;
-    size_t at;
-    double want, got; /* the plate, and what the bloom of x should equal it with */
-    double part;      /* of the residual in what was reckoned with */
-} summed;
-
-typedef struct {
-    const solving *s;
-    summed *pixel;
-} sum_job;
-
-static bool sum_pixel(void *ctx, size_t index, int worker, err *e) {
-    const sum_job *j = ctx;
-    const solving *s = j->s;
-    const view *v = s->v;
-    summed *p = &j->pixel[index];
-    const kernel_at *k = v->size;
-    const uint32_t c = p->channel, w = v->need.w;
-    const definition_rows rows = {
-        .plane = s->x[c], .type = PIXEL_FLOAT, .w = w, .h = v->need.h, .rows = v->need.h};
-    const definition_kernel kernel = {&k->kernel, {v->s->border[PLAN_X], v->s->border[PLAN_Y]}};
-    const definition_gain gain =
-        definition_gain_of(&k->kernel, c, v->sharpen, kernel_need_tint(&v->need, c));
-    definition_pixel is = {.x = (uint32_t)(p->at % w), .y = (uint32_t)(p->at / w)};
-    (void)worker;
-    if (!definition_add(&is, &rows, &kernel, c, e)) return false;
-    p->want = (double)plate_at(s, c, p->at);
-    /* Under a mask m, a step is x(n+1) = (1 - m) y + m (y - A x(n)) / C. */
-    const double core = solve_core_of(k, c), m = mask_at(s, p->at),
-                 off = (1 - m) * ((double)s->x[c][p->at] - p->want) +
-                       m * (definition_value(&is, &gain) - p->want) / core;
-    p->got = p->want + core * off;
-    const double most = (double)s->next[c][p->at] +
-                        definition_rounding(&is, &k->kernel, &gain) / core;
-    p->part = fabs(off) > most ? fabs(off) / most : 0;
-    return true;
-}
-
-/* Sums the worst pixel of each channel, and as many as --verify asks for. A spectrum that is
- * damaged shows here. */
-static bool sum_pixels(group_made *to, solving *s, const found last[VIEW_CHANNELS], err *e) {
-    const view *v = s->v;
-    const uint32_t count = v->channels + v->s->verify;
-    uint64_t seed = v->pixels;
-    summed *p = mem_new(count, sizeof *p, "pixels to verify", e);
-    for (uint32_t i = 0; p && i < count; i++)
-        p[i] = (summed){.channel = i % v->channels,
-                        .at = i < v->channels ? last[i].at : random_next(&seed) % v->pixels};
-    bool ok = p && par_for(v->threads, count, sum_pixel, &(sum_job){s, p}, e);
-    for (uint32_t i = 0; ok && i < count; i++) {
-        verify_result *r = &to->sum.verified.found;
-        const double x = (double)s->x[p[i].channel][p[i].at];
-        const double off = fabs(p[i].got - p[i].want) / solve_core_of(v->size, p[i].channel),
-                     error = part_of(off, allowed_of(s, p[i].channel, x)) * v->s->tolerance;
-        const uint32_t at_x = (uint32_t)(p[i].at % v->need.w),
-                       at_y = (uint32_t)(p[i].at / v->need.w);
-        to->sum.promise.proof = fmax(to->sum.promise.proof, p[i].part);
-        if (i < v->channels) continue;
-        if (!r->pixels++ || verify_is_worse(r, error, p[i].part > 1)) {
-            r->worst = (verify_pixel){p[i].channel, at_x, at_y, p[i].got, p[i].want, error};
-            snprintf(to->sum.verified.channel, sizeof to->sum.verified.channel, "%s",
-                     view_name(v, p[i].channel));
-            to->sum.verified.x = view_part(v)->data.x0 + (int32_t)at_x;
-            to->sum.verified.y = view_part(v)->data.y0 + (int32_t)at_y;
-        }
-        r->broken += p[i].part > 1;
-    }
-    to->sum.promise.proved = ok ? v->channels : 0;
-    mem_free(p);
-    if (!ok || !(to->sum.promise.proof > 1) || to->sum.verified.found.broken) return ok;
-    if (s->lease.spectrum_cached) cache_distrust(s->lease.spectrum_of, v->s->cache_dir);
-    return err_set(e, ERR_INTERNAL,
-                   "a pixel that is bloomed again by its definition is %.3g times as far from the "
-                   "plate as the series has left it. A cached spectrum was dropped, if it was one: "
-                   "try again; else this is a bug, please report it",
-                   to->sum.promise.proof);
-}
-
-/* --- what is told ------------------------------------------------------------------------------
- */
-
-/* Counts the pixels that have lost light, and finds how far that may matter: as if all of it, as
- * much again as they have, were in one place. */
-static void tell_clipped(bloom_solved *to, const solving *s) {
-    const view *v = s->v;
-    const kernel_tail *t = &v->size->tail;
-    to->clip = v->s->clip;
-    if (isnan(v->s->clip))
-        for (uint32_t c = 0; c < v->channels; c++)
-            to->clip = fmax(to->clip, (double)v->scanned->channel[c].greatest);
-    if (!(to->clip > 0)) return;
-    for (uint32_t c = 0; c < v->channels; c++) {
-        uint64_t count = 0;
-        for (size_t i = 0; i < v->pixels; i++) count += (double)plate_at(s, c, i) >= to->clip;
-        if (isnan(v->s->clip) && count < 2) continue;
-        to->clipped += count;
-        const double lost = (double)count * to->clip, scale = fabs(t->scale[tail_kernel(t, c)]),
-                     seen = v->s->tolerance * scan_median(v->scanned->channel[c].count);
-        const float *tap = tail_taps(t, c);
-        for (size_t i = 0; i < (size_t)t->kw * t->kh; i++) {
-            const double x = (double)(i % t->kw) - t->cx, y = (double)(i / t->kw) - t->cy;
-            if (lost * scale * fabs((double)tap[i]) > seen)
-                to->reach = fmax(to->reach, sqrt(x * x + y * y));
-        }
-    }
-}
-
-/* Finds the light of the image that its bloom loses over the border. */
-static double spilled_of(const solving *s, uint32_t c) {
-    const spill *k = &s->v->size->ledger;
-    double sum = 0;
-    for (uint32_t y = 0; y < s->v->need.h; y++)
-        sum += spill_of_row(k, c, y, s->x[c] + (size_t)y * s->v->need.w);
-    return sum;
-}
-
-static void tell(group_made *to, outcome *o, const solving *s, const found last[VIEW_CHANNELS]) {
-    const view *v = s->v;
-    const solve_split is = solve_split_of(v->size);
-    bloom_solved *d = &to->sum.solved;
-    uint32_t worst = 0;
-    d->radius = v->size->kernel.core;
-    d->core = is.core, d->tail = is.tail, d->ratio = is.ratio;
-    d->steps = s->steps, d->blooms = s->blooms;
-    d->enough = 1;
-    for (uint32_t c = 0; c < v->channels; c++) {
-        const found *f = &last[c];
-        if (f->worst > last[worst].worst) worst = c;
-        d->negative += f->negative;
-        d->lowest = fmin(d->lowest, f->lowest);
-        d->enough = fmin(d->enough, f->enough);
-        o->stats[c] = f->made;
-        o->stats[c].spilled = s->spilled[c];
-        o->stats[c].negative = s->cut ? f->negative : 0;
-        o->stats[c].negative_sum = s->cut ? f->below : 0;
-        o->out[c] = s->x[c];
-    }
-    d->amount = 1 - v->sharpen;
-    d->enough *= d->amount;
-    d->bound = last[worst].bound, d->value = last[worst].value;
-    snprintf(d->channel, sizeof d->channel, "%s", view_name(v, worst));
-    d->x = view_part(v)->data.x0 + (int32_t)(last[worst].at % v->need.w);
-    d->y = view_part(v)->data.y0 + (int32_t)(last[worst].at / v->need.w);
-    const double allowed = allowed_of(s, worst, d->value);
-    to->sum.promise.tolerance = v->s->tolerance;
-    to->sum.promise.attempts = s->attempts;
-    snprintf(to->sum.promise.channel, sizeof to->sum.promise.channel, "%s", d->channel);
-    to->sum.promise.method = (accuracy){.precision = s->precision,
-                                        .floor = last[worst].worst * allowed,
-                                        .allowed = allowed,
-                                        .darkest = allowed / v->s->tolerance,
-                                        .channel = worst,
-                                        .kept = last[worst].worst <= 1};
-    for (uint32_t c = 0; c < v->channels; c++)
-        to->sum.promise.method.error[c] = last[c].worst * allowed_of(s, c, last[c].value);
-    o->type = PIXEL_FLOAT;
-    o->lease = s->lease;
-    to->sum.times = s->spent.times;
-    to->sum.spectrum_seconds += s->lease.spectrum_seconds;
-    to->sum.spectrum_cached |= s->lease.spectrum_cached;
-    to->sum.plan = s->lease.plan;
-    to->sum.device = s->lease.device;
-    memcpy(to->note, s->lease.note, sizeof to->note);
-    tell_clipped(d, s);
-}
-
-/* --- the whole ----------------------------------------------------------------------------------
- */
+/* --- the whole -------------------------------------------------------------------------------- */
 
 /* Solves in one precision, on one device: `target` as iterate has it, a lower one where the
  * certificate does not hold. */
@@ -525,9 +399,9 @@ static bool solve_once(found last[VIEW_CHANNELS], solving *s, err *e) {
         found before[VIEW_CHANNELS];
         err why = {0};
         uint32_t steps = 0;
-        if (!take(s, v->session, v->size, e)) return false;
+        if (!take(s, v->session, s->wide ? s->wide : v->size, e)) return false;
         s->attempts++;
-        bool ok = iterate(&steps, before, s, target, &why);
+        bool ok = (s->wide ? refine : iterate)(&steps, before, s, target, &why);
         s->steps += steps;
         const double reached = worst_of(before, v->channels, false);
         ok = ok && certify(s, steps + 1, &why);
@@ -541,34 +415,47 @@ static bool solve_once(found last[VIEW_CHANNELS], solving *s, err *e) {
     return true;
 }
 
+/* Solves in floats, and goes on in doubles where these are needed and possible, or asked for. */
+static bool solve_all(found last[VIEW_CHANNELS], solving *s, err *e) {
+    const device_choice *way = s->v->size->decided.way;
+    const bool floats = s->precision == PRECISION_FLOAT32 && way[WAY_FLOAT32].possible;
+    s->finer = floats && s->v->s->precision == PRECISION_AUTO && way[WAY_FLOAT64].possible;
+    if (!floats && !make_doubles(s, e)) return false;
+    for (;;) {
+        err why = {0};
+        do {
+            s->again = false;
+            why = (err){0};
+        } while (!solve_once(last, s, &why) && s->again);
+        if (why.code) return *e = why, false;
+        if (!s->finer || worst_of(last, s->v->channels, false) <= 1) return true;
+        s->finer = false;
+        if (make_doubles(s, &why)) continue;
+        free_doubles(s);
+        return why.code == ERR_MEMORY || (*e = why, false); /* floats do not keep the promise */
+    }
+}
+
 bool solve_run(group_made *to, outcome *o, const view *v, const light *l, err *e) {
-    const device_choice *way = v->size->decided.way;
-    const plan_precision given = v->s->precision;
-    solving s = {.v = v, .precision = given == PRECISION_AUTO ? PRECISION_FLOAT32 : given};
+    const bool wide = v->s->precision == PRECISION_FLOAT64 || v->lost[0];
+    solving s = {.v = v, .precision = wide ? PRECISION_FLOAT64 : PRECISION_FLOAT32};
     found last[VIEW_CHANNELS];
     (void)l;
     if (v->spread.threshold > 0)
         return err_set(e, ERR_CONFIG,
                        "light above a threshold alone was never spread by a lens: "
                        "glare is taken away without threshold and knee");
-    if (!solve_converges(v, e)) return false;
-    if (s.precision == PRECISION_FLOAT32 && !way[WAY_FLOAT32].possible)
-        s.precision = PRECISION_FLOAT64;
-    bool ok = make_planes(&s, e);
-    while (ok) {
-        s.again = false;
-        ok = solve_once(last, &s, e);
-        const bool better = ok && s.precision == PRECISION_FLOAT32 && given == PRECISION_AUTO &&
-                            way[WAY_FLOAT64].possible && worst_of(last, v->channels, false) > 1;
-        if (better) s.precision = PRECISION_FLOAT64;
-        if (!ok && s.again) *e = (err){0};
-        if (!better && !(s.again && !ok)) break;
-        ok = true;
+    for (uint32_t c = 0; c < v->channels; c++) {
+        const scan_channel *y = &v->scanned->channel[c];
+        s.exact[c] = (y->least == 0 && y->greatest == 0) ||
+                     (solve_ratio_of(v->size, c) == 0 && solve_core_of(v->size, c) == 1);
     }
-    ok = ok && sum_pixels(to, &s, last, e);
-    for (uint32_t c = 0; ok && v->all && c < v->channels; c++) s.spilled[c] = -spilled_of(&s, c);
+    bool ok = solve_converges(v, e) && make_planes(&s, e) && solve_all(last, &s, e) &&
+              solve_sum_pixels(to, &s, last, e);
+    for (uint32_t c = 0; ok && v->all && c < v->channels; c++)
+        s.spilled[c] = -solve_spilled(&s, c);
     if (ok && v->s->clamp) s.cut = true, ok = go_through(last, &s, judge, e);
-    if (ok) tell(to, o, &s, last);
+    if (ok) solve_tell(to, o, &s, last);
     free_planes(&s);
     return ok;
 }

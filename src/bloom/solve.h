@@ -7,6 +7,9 @@
  * and the gain of what the transform makes of x(n) is -1 / C. The series converges where r = t / C
  * < 1; t is the sum of |A|.
  *
+ * Where floats round too much, x goes on in doubles: a step takes the residual's float to x, and
+ * blooms that alone.
+ *
  * v is |x(n+1) - x(n)| and what rounding may have added: a bound on the residual of x(n) over C. u
  * bounds how far each pixel of x(n) is from the image. Its sum is made by steps as well, which are
  * joined with v: centre 1, gain 1 / C. docs/math.md, "Taking glare away", proves it.

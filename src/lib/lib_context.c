@@ -132,7 +132,7 @@ void lib_context_give(fb_context *c) {
     const host was = host_set(c->host);
     device_pool_close(&c->devices);
     par_close(&c->threads);
-    engine_rest();
+    /* The Vulkan instance stays: a driver that is loaded again and again fails in the end. */
     if (c->plain) freelocale(c->plain);
     mem_free(c->device);
     mem_free(c->cache_dir);

@@ -243,7 +243,7 @@ static void ledger_json(const ledger_row *row, json_out *j) {
 
 void describe_result_json(json_out *j, const bloom_report *r) {
     if (r->sum.bad || (r->groups && !j->words)) bad_json(r, j);
-    if (r->groups) promise_json(r, j);
+    if (r->sum.promise.method.precision) promise_json(r, j);
     if (r->sum.solved.steps) solved_json(&r->sum.solved, j);
     if (r->sum.verified.found.pixels) verified_json(r, j);
     if (!r->ledger_rows) return;

