@@ -404,10 +404,13 @@ static bool solve_once(found last[VIEW_CHANNELS], solving *s, err *e) {
         bool ok = (s->wide ? refine : iterate)(&steps, before, s, target, &why);
         s->steps += steps;
         const double reached = worst_of(before, v->channels, false);
-        ok = ok && certify(s, steps + 1, &why);
+        const bool hopeless = ok && s->finer && reached > 1;
+        ok = ok && (hopeless || certify(s, 2 * s->steps + 2 - s->blooms, &why));
         give(s, v->session, !ok && why.code != ERR_CANCELLED, &why);
         if (!ok) *e = why;
-        if (!ok || !go_through(last, s, judge, e)) return false;
+        if (hopeless) memcpy(last, before, sizeof before);
+        if (!ok || hopeless) return ok;
+        if (!go_through(last, s, judge, e)) return false;
         const double worst = worst_of(last, v->channels, false);
         if (worst <= 1 || reached > target) break; /* more steps would change nothing */
         target = fmin(0.5 * target / worst, 0.5 * reached);
@@ -431,8 +434,8 @@ static bool solve_all(found last[VIEW_CHANNELS], solving *s, err *e) {
         if (!s->finer || worst_of(last, s->v->channels, false) <= 1) return true;
         s->finer = false;
         if (make_doubles(s, &why)) continue;
-        free_doubles(s);
-        return why.code == ERR_MEMORY || (*e = why, false); /* floats do not keep the promise */
+        if (why.code != ERR_MEMORY) return *e = why, false;
+        free_doubles(s); /* floats do what they can */
     }
 }
 
@@ -452,8 +455,7 @@ bool solve_run(group_made *to, outcome *o, const view *v, const light *l, err *e
     }
     bool ok = solve_converges(v, e) && make_planes(&s, e) && solve_all(last, &s, e) &&
               solve_sum_pixels(to, &s, last, e);
-    for (uint32_t c = 0; ok && v->all && c < v->channels; c++)
-        s.spilled[c] = -solve_spilled(&s, c);
+    for (uint32_t c = 0; ok && v->all && c < v->channels; c++) s.spilled[c] = -solve_spilled(&s, c);
     if (ok && v->s->clamp) s.cut = true, ok = go_through(last, &s, judge, e);
     if (ok) solve_tell(to, o, &s, last);
     free_planes(&s);

@@ -183,4 +183,3 @@ void solve_tell(group_made *to, outcome *o, const solving *s, const found last[V
     memcpy(to->note, s->lease.note, sizeof to->note);
     tell_clipped(d, s);
 }
-

@@ -20,21 +20,21 @@ typedef struct {
     join_stats made;
 } found;
 
-/* Of each channel: x is x(n). Floats: next is x(n + 1). Doubles: x is what `fine` rounds to, and the
- * residual is next + rest. */
+/* Of each channel: x is x(n). Floats: next is x(n + 1). Doubles: x is what `fine` rounds to, and
+ * the residual is next + rest. */
 typedef struct {
     const view *v;
     attempt_sources plate; /* floats */
     float *x[VIEW_CHANNELS], *next[VIEW_CHANNELS];
     float *rest[VIEW_CHANNELS];
-    double *fine[VIEW_CHANNELS]; /* NULL: the steps are floats */
-    double *made[VIEW_CHANNELS]; /* what a step in doubles has made */
+    double *fine[VIEW_CHANNELS];                      /* NULL: the steps are floats */
+    double *made[VIEW_CHANNELS];                      /* what a step in doubles has made */
     float *v_of[VIEW_CHANNELS], *u_of[VIEW_CHANNELS]; /* v and u, in next and rest, or in made */
-    bool first;                  /* that step has bloomed x itself, and not the residual */
+    bool first; /* that step has bloomed x itself, and not the residual */
     session_lease lease;
     const kernel_at *wide; /* the size whose frames give doubles; NULL: not taken */
     plan_precision precision;
-    bool finer; /* doubles may follow */
+    bool finer;                       /* doubles may follow */
     bloom_account spent;              /* times */
     uint32_t steps, blooms, attempts; /* steps: of all attempts */
     bool again;                       /* the device has failed, and another one is to be tried */

@@ -209,7 +209,8 @@ bool keep_window(uint64_t key, const plate *to, ofx_rect_i window, keep_user *u)
     pthread_mutex_lock(&framing);
     for (;;) {
         is = last.data && last_key == key;
-        for (i = 0; i < AT_ONCE && making[i] != key; i++) {}
+        for (i = 0; i < AT_ONCE && making[i] != key; i++) {
+        }
         if (is || i == AT_ONCE || !go) break;
         go = wait_a_little(&framing, u);
     }
