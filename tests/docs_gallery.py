@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Makes docs/gallery.md, the README's pictures, the gallery's and those of docs/look.md and docs/deglare.md: docs_gallery.py PROGRAM
+"""Makes docs/gallery.md, the README's pictures, the gallery's and those of docs/look.md, docs/deglare.md and docs/ofx.md: docs_gallery.py PROGRAM
 
 Of each shipped kernel: the street at night that it blooms, a part of it pixel by pixel, what it
 makes of a white lamp, and its light by distance. The order and the sentences come from
@@ -14,9 +14,9 @@ import sys
 PROGRAM = sys.argv[1]
 STREET, SHORE = "testdata/street.exr", "testdata/shore.exr"
 FOLDER = "docs/images/gallery"
-PART = "960:540:720:200"  # of the street, in the contact sheet: width:height:x:y
+PART = "1040:585:660:90"  # of the street, in the contact sheet: width:height:x:y
 FIRST = "lens-night"  # of the contact sheet
-CROP = "480:270:1300:330"  # pixel by pixel
+CROP = "480:270:620:465"  # pixel by pixel
 SPLIT = 672  # of the shore, in the README
 LAMP = 320  # pixels of the picture of a lamp
 LIGHT = 32000  # of the lamp, in white pixels
@@ -165,6 +165,8 @@ def main():
             f"| ![profile]({relative}-profile.svg) |\n|---|---|---|\n"
         )
     sheet(names)
+    part = "crop=800:600:560:230"
+    ffmpeg(["out/none-half.png", f"out/{FIRST}.png"], f"[0]{part}[a];[1]{part}[b];[a][b]hstack", "docs/images/ofx.webp", 82)
     look("docs/look.md", "#")
     look("docs/deglare.md", "## On a plate")
     # The README's picture: one frame, which is as it came up to the middle of the sun.

@@ -416,8 +416,17 @@ static void check_star(const look *k, double turn, int arms) {
     in_range(k, "red by green in an arm's orders", colour, 1.5, 100);
 }
 
+/* Returns the light of the line of a round lamp, 40 wide, 100 taps along and some beside its axis. */
+static double band(const look *k, int64_t off) {
+    double sum = 0;
+    for (int64_t t = -20; t <= 20; t++)
+        sum += sqrt((double)(400 - t * t)) * tap(k, 2, k->r.w / 2 + 100, k->r.h / 2 + off + t);
+    return sum;
+}
+
 /* The line has half its light within two taps of its axis and a tenth beyond 12, the glow has less
- * than a third of the line's, and the line is blue on a lamp of sodium, too. */
+ * than a third of the line's, and the line is blue on a lamp of sodium, too. That of a wide lamp
+ * has no hard edges. */
 static void check_anamorphic(const look *k) {
     double all = 0, heart = 0, skirt = 0, glow = 0;
     for (int64_t y = 0; y < k->r.h; y++)
@@ -432,6 +441,7 @@ static void check_anamorphic(const look *k) {
     in_range(k, "the line's light near its axis", heart / all, 0.5, 0.8);
     in_range(k, "the line's light beyond 12", skirt / all, 0.07, 0.15);
     in_range(k, "the glow by the line", glow / all, 0, 1 / 3.0);
+    in_range(k, "6 beside a band of 40, by its middle", band(k, 26) / band(k, 0), 0.08, 0.3);
     for (int64_t x = 40; x < 600; x += 40) {
         const double r = tap(k, 0, k->r.w / 2 + x, k->r.h / 2) * 10,
                      g = tap(k, 1, k->r.w / 2 + x, k->r.h / 2) * 4.8,
