@@ -416,7 +416,7 @@ static void check_star(const look *k, double turn, int arms) {
     in_range(k, "red by green in an arm's orders", colour, 1.5, 100);
 }
 
-/* Returns the light of the line of a round lamp, 40 wide, 100 taps along and some beside its axis. */
+/* Returns the light in the line of a round lamp of 40, 100 taps along and some beside its axis. */
 static double band(const look *k, int64_t off) {
     double sum = 0;
     for (int64_t t = -20; t <= 20; t++)
@@ -464,7 +464,7 @@ static const struct {
     {"lens-night.json", {0.11, 0.45}, {0.80, 0.88}, {0.03, 0.12}, {0.008, 0.05}, {0.9, 1.4}},
     {"sunstar.json", {0.11, 0.45}, {0.80, 0.88}, {0.03, 0.12}, {0.008, 0.05}, {0.9, 1.4}},
     {"vintage.json", {0.25, 0.45}, {0.60, 0.75}, {0.15, 0.25}, {0.03, 0.08}, {1.4, 2.0}},
-    {"eye-night.json", {0.11, 0.45}, {0.65, 0.80}, {0.10, 0.20}, {0.04, 0.08}, {0.9, 1.3}},
+    {"eye-night.json", {0.11, 0.45}, {0.68, 0.73}, {0.16, 0.18}, {0.055, 0.065}, {0.9, 1.3}},
     {"dirty-glass.json", {0.11, 0.45}, {0.65, 0.80}, {0.15, 0.35}, {0.04, 0.08}, {0.9, 1.2}},
     {"telescope.json", {0.45, 0.70}, {0.65, 0.80}, {0.03, 0.12}, {0.008, 0.03}, {0.9, 1.4}},
     {"space-telescope.json", {0.11, 0.45}, {0.80, 0.90}, {0.03, 0.09}, {0.008, 0.03}, {0.9, 1.5}}};
