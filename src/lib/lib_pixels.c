@@ -195,7 +195,7 @@ typedef float vec4f_any __attribute__((vector_size(16), aligned(4), may_alias));
 
 /* Brings numbers, times `scale`, which are near 1, into floats; and what these lose into `rest`,
  * which may be NULL: of infinity and NaN nothing. */
-static void split(float *to, float *rest, samples from, uint32_t n, double scale) {
+VECTOR_INLINE void split(float *to, float *rest, samples from, uint32_t n, double scale) {
     const bool packed = from.type == FB_DOUBLE && from.step == sizeof(double);
     uint32_t i = 0;
     for (const double *at = (const double *)(void *)from.at; packed && i + 4 <= n; i += 4) {
@@ -213,6 +213,13 @@ static void split(float *to, float *rest, samples from, uint32_t n, double scale
         if (rest) rest[i] = lost == lost ? (float)lost : 0;
     }
 }
+VECTOR_WIDE static void split_wide(float *to, float *rest, samples from, uint32_t n, double scale) {
+    split(to, rest, from, n, scale);
+}
+static void split_plain(float *to, float *rest, samples from, uint32_t n, double scale) {
+    split(to, rest, from, n, scale);
+}
+
 enum { STRIP = 16 };
 
 static bool copy_strip(void *ctx, size_t index, int worker, err *e) {
@@ -234,8 +241,9 @@ static bool copy_strip(void *ctx, size_t index, int worker, err *e) {
             if (own.type == theirs.type && !by && !r->rest)
                 copy_samples(to.at, to.step, from.at, from.step, r->w, bytes);
             else if (r->rest || (from.type == FB_DOUBLE && own.type == FB_FLOAT && r->exponent))
-                split((float *)(void *)own.at, r->rest ? r->rest[c] + (size_t)y * r->w : NULL, from,
-                      r->w, ldexp(1, -by));
+                (vector_wide() ? split_wide : split_plain)(
+                    (float *)(void *)own.at, r->rest ? r->rest[c] + (size_t)y * r->w : NULL, from,
+                    r->w, ldexp(1, -by));
             else
                 atomic_fetch_add(&r->over, convert(to, from, r->w, ldexp(1, r->out ? by : -by),
                                                    (uint64_t)(r->row + y) << 32 | c << 8));
@@ -250,7 +258,7 @@ typedef struct {
 } measuring;
 
 /* Returns the largest finite magnitude of a row of doubles, and of `most`. */
-static double measure(double most, samples row, uint32_t n) {
+VECTOR_INLINE double measure(double most, samples row, uint32_t n) {
     const bool packed = row.step == sizeof(double);
     vec4d all = {most, most, most, most};
     uint32_t i = 0;
@@ -265,6 +273,13 @@ static double measure(double most, samples row, uint32_t n) {
     return fmax(fmax(all[0], all[1]), fmax(all[2], all[3]));
 }
 
+VECTOR_WIDE static double measure_wide(double most, samples row, uint32_t n) {
+    return measure(most, row, n);
+}
+static double measure_plain(double most, samples row, uint32_t n) {
+    return measure(most, row, n);
+}
+
 static bool measure_plane(void *ctx, size_t index, int worker, err *e) {
     const measuring *m = ctx;
     const fb_plane *p = &m->plane[index];
@@ -273,7 +288,7 @@ static bool measure_plane(void *ctx, size_t index, int worker, err *e) {
     for (uint32_t y = 0; p->type == FB_DOUBLE && y < m->h; y++) {
         const samples row = {(char *)p->data + (ptrdiff_t)y * p->row_stride, p->pixel_stride,
                              FB_DOUBLE};
-        most = measure(most, row, m->w);
+        most = (vector_wide() ? measure_wide : measure_plain)(most, row, m->w);
     }
     m->most[index] = most;
     return true;
