@@ -1,6 +1,7 @@
 """convolve: scipy.signal.fftconvolve, for two axes."""
 from __future__ import annotations
 
+import itertools
 from typing import Any, Optional, Sequence, Tuple
 
 from ._bloom import Bloom
@@ -33,15 +34,7 @@ def _axes(axes: Any, n: int) -> Tuple[int, int]:
 
 def _good(n: int) -> int:
     """Returns the next length for a transform: even, without prime factors above 7."""
-    while True:
-        n += n % 2
-        m = n
-        for p in 2, 3, 5, 7:
-            while m % p == 0:
-                m //= p
-        if m == 1:
-            return n
-        n += 2
+    return next(m for m in itertools.count(n + n % 2, 2) if pow(2 * 3 * 5 * 7, 64, m) == 0)
 
 
 def convolve(image: Any, kernel: Any, mode: str = "full", axes: Optional[Sequence[int]] = None, *,

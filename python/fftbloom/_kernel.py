@@ -198,11 +198,10 @@ class Kernel:
         except Error:
             return Kernel, (self._source,)
 
-    def __copy__(self) -> Kernel:
+    def __copy__(self, memo: Any = None) -> Kernel:
         return self
 
-    def __deepcopy__(self, memo: Any) -> Kernel:
-        return self
+    __deepcopy__ = __copy__
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Kernel):

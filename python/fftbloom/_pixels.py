@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import sys
 from typing import Any, List, NamedTuple, Optional, Sequence, Tuple, Union
 
@@ -183,11 +184,7 @@ class Pixels:
 
 def _packed(shape: Sequence[int], size: int) -> List[int]:
     """Returns the strides of samples that follow each other."""
-    strides: List[int] = []
-    for n in reversed(shape):
-        strides.insert(0, size)
-        size *= n
-    return strides
+    return [size * math.prod(shape[axis + 1:]) for axis in range(len(shape))]
 
 
 def lies_over(a: Pixels, b: Pixels) -> bool:
@@ -241,12 +238,9 @@ def make(shape: Tuple[int, ...], letter: str, space: Any = None, zeros: bool = F
         return space.zeros(shape, dtype=getattr(space, NAMES[letter]))
     if letter == "e":
         raise Error("a result in float16 needs numpy, or an array that is given as out=")
-    size = BYTES[letter]
-    for n in shape:
-        size *= n
-    if not size:
+    if 0 in shape:
         raise Error("an array of the shape %s has no pixels" % (shape,))
-    return memoryview(bytearray(size)).cast(letter, shape)
+    return memoryview(bytearray(BYTES[letter] * math.prod(shape))).cast(letter, shape)
 
 
 def given_back(made: Any, space: Any) -> Any:

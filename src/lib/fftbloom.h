@@ -196,9 +196,8 @@ typedef struct fb_image { /* zeros are the defaults */
     uint32_t size;
     uint32_t width, height; /* 1 to 65536 */
     uint32_t channels;      /* 1 (grey), 3 (R G B) or 4 (R G B A) */
-    const fb_plane *in;     /* `channels` planes; linear light, or what `space` says. An image of
-                               any other number of channels is as many images of one, each with its
-                               kernel's session */
+    const fb_plane *in;     /* `channels` planes; linear light, or what `space` says. Any other
+                               number of channels is as many images of one, with sessions each */
     const fb_plane *out;    /* as many; may be those of `in`, and must not overlap else */
     /* Called by the thread that calls, with the part that is done, 0 to 1, and again every few
      * milliseconds. Anything but 0 cancels. NULL: nobody asks. */
@@ -256,15 +255,13 @@ FB_API int32_t fb_apply_adjoint(fb_session *session, const fb_image *image, fb_r
 /* Takes the glare of a lens away: finds the image whose bloom, with the session's settings, is
  * `in`. fb_settings.core says how far a lens is sharp; a kernel that spreads more than it keeps is
  * refused. Where the mask is 0 the result is the plate. Where a plane has doubles, the steps are
- * doubles; else they are floats, and those of `fftbloom deglare`. The image is held in one piece.
- */
+ * doubles; else they are those of `fftbloom deglare`. The image is held in one piece. */
 FB_API int32_t fb_solve(fb_session *session, const fb_image *image, fb_report *report,
                         fb_error *error);
 /* Does so for `count` plates, as fb_bloom_all blooms images. */
 FB_API int32_t fb_solve_all(fb_session *session, const fb_image *images, size_t count,
                             fb_report *reports, fb_error *error);
-/* Applies the transpose of what fb_solve does, in doubles: with S for fb_solve, <S x, y> = <x, St
- * y>. */
+/* Applies the transpose of what fb_solve does, in doubles. */
 FB_API int32_t fb_solve_adjoint(fb_session *session, const fb_image *image, fb_report *report,
                                 fb_error *error);
 /* Fills `gradient`, planes like those of the kernel, with the gradient of the sum of <y, A x> over

@@ -369,6 +369,10 @@ static void note_light(const lib_job *j, bloom_report *r, light_told *told) {
     light_notes("", NULL, r, told);
 }
 
+static bool is_in_place(const fb_image *is) {
+    return !memcmp(is->in, is->out, is->channels * sizeof *is->in);
+}
+
 /* Refuses planes that are written over others of the image, but for `out` that is `in`. */
 static bool check_apart(const fb_image *is, err *e) {
     const struct {
@@ -381,8 +385,7 @@ static bool check_apart(const fb_image *is, err *e) {
                {"emit", is->emit, is->channels}};
     for (int i = 2; i < 4; i++)
         for (int k = 0; SET[i].plane && k < i; k++)
-            if (SET[k].plane &&
-                !(k == 0 && i == 2 && !memcmp(is->in, is->out, is->channels * sizeof *is->in)) &&
+            if (SET[k].plane && !(k == 0 && i == 2 && is_in_place(is)) &&
                 lib_planes_touch(SET[i].plane, SET[i].n, SET[k].plane, SET[k].n, is->width,
                                  is->height))
                 return err_set(e, ERR_USAGE, "`%s` lies over `%s`%s", SET[i].name, SET[k].name,
@@ -423,9 +426,7 @@ bool lib_bloom_it(lib_job *j, fb_session *s, bloom_report *r, err *e) {
                               &s->told);
         ok = ok && lib_pair_bloom(&p, b, r, e) && lib_pair_write(&p, j, e);
         lib_pair_free(&p);
-        bool tiles = !ok && e->code == ERR_LINES && !j->wide &&
-                     memcmp(j->is->in, j->is->out, j->is->channels * sizeof *j->is->in);
-        if (!tiles) return ok;
+        if (ok || e->code != ERR_LINES || j->wide || is_in_place(j->is)) return ok;
         *e = (err){0};
     }
     if (j->wide)
@@ -433,7 +434,7 @@ bool lib_bloom_it(lib_job *j, fb_session *s, bloom_report *r, err *e) {
                        "the image of %u x %u pixels in doubles needs more than the budget; planes "
                        "of floats are bloomed in tiles",
                        j->is->width, j->is->height);
-    if (!memcmp(j->is->in, j->is->out, j->is->channels * sizeof *j->is->in))
+    if (is_in_place(j->is))
         return err_set(e, ERR_MEMORY,
                        "the image of %u x %u pixels needs more than the budget and is bloomed in "
                        "tiles, for which `out` must not be `in`",
