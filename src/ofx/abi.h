@@ -191,7 +191,6 @@ typedef struct {
 #define OFX_PREMULTIPLICATION    "OfxImageEffectPropPreMultiplication"
 #define OFX_PREMULTIPLIED        "OfxImageAlphaPremultiplied"
 #define OFX_UNPREMULTIPLIED      "OfxImageAlphaUnPremultiplied"
-#define OFX_OPAQUE               "OfxImageOpaque"
 #define OFX_DATA                 "OfxImagePropData"
 #define OFX_BOUNDS               "OfxImagePropBounds"
 #define OFX_ROW_BYTES            "OfxImagePropRowBytes"
@@ -211,7 +210,6 @@ typedef struct {
 #define OFX_SHOWN_MAX    "OfxParamPropDisplayMax"
 #define OFX_HINT         "OfxParamPropHint"
 #define OFX_OPTION       "OfxParamPropChoiceOption"
-#define OFX_ANIMATES     "OfxParamPropAnimates"
 #define OFX_STRING_MODE  "OfxParamPropStringMode"
 #define OFX_FILE_PATH    "OfxParamStringIsFilePath"
 

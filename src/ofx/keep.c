@@ -203,31 +203,29 @@ static pthread_mutex_t framing = PTHREAD_MUTEX_INITIALIZER; /* guards these */
 static plate last;
 static uint64_t last_key, making[AT_ONCE]; /* making: keys of frames; 0: none */
 
+static uint64_t *place_of(uint64_t key) {
+    uint64_t *at = making;
+    while (at < making + AT_ONCE && *at != key) at++;
+    return at < making + AT_ONCE ? at : NULL;
+}
+
 bool keep_window(uint64_t key, const plate *to, ofx_rect_i window, keep_user *u) {
     bool is, go = true;
-    int i;
     pthread_mutex_lock(&framing);
-    for (;;) {
-        is = last.data && last_key == key;
-        for (i = 0; i < AT_ONCE && making[i] != key; i++) {
-        }
-        if (is || i == AT_ONCE || !go) break;
+    while (!(is = last.data && last_key == key) && go && place_of(key))
         go = wait_a_little(&framing, u);
-    }
-    for (i = 0; !is && go && i < AT_ONCE; i++)
-        if (!making[i]) {
-            making[i] = key;
-            break;
-        }
-    if (is) plate_copy(to, &last, window);
+    if (is)
+        plate_copy(to, &last, window);
+    else if (go)
+        *place_of(0) = key; /* as many work at a time as there are places */
     pthread_mutex_unlock(&framing);
     return is || !go;
 }
 
 void keep_frame(uint64_t key, plate *frame) {
     pthread_mutex_lock(&framing);
-    for (int i = 0; i < AT_ONCE; i++)
-        if (making[i] == key) making[i] = 0;
+    uint64_t *at = place_of(key);
+    if (at) *at = 0;
     if (frame) {
         plate_close(&last);
         last = *frame;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* --- properties ------------------------------------------------------------------------------- */
 
@@ -212,6 +213,7 @@ static ofx_status clip_region(ofx_clip_handle c, ofx_time t, ofx_rect_d *to) {
 
 static int aborted(ofx_effect_handle x) {
     const int n = atomic_fetch_add(&x->asked, 1) + 1;
+    while (x->held) usleep(1000);
     const bool stop = (x->stop_at && n >= x->stop_at) ||
                       (x->stop_time && clock_now() >= x->stop_time);
     x->stopped |= stop;

@@ -71,6 +71,7 @@ struct ofx_effect {
     struct ofx_param_set params;
     struct ofx_clip clip[RIG_CLIPS];
     atomic_int asked, stop_at; /* stop_at: the question that is answered by yes; 0: none */
+    atomic_bool held;          /* questions wait as long as this is set */
     double stop_time;          /* a time (clock_now) from which on it is; 0: none */
     int stopped;               /* that was said */
     atomic_int open_images, messages, cleared;

@@ -217,6 +217,36 @@ TEST(threads_render_at_once) {
     }
 }
 
+static void *render_low(void *arg) {
+    const renderer *u = arg;
+    assert_int_equal(rig_render(u->s.r, u->s.x, 0, &(ofx_rect_i){0, 0, W, H / 2}), OFX_OK);
+    return NULL;
+}
+
+/* A window of a frame that another thread makes waits for that frame, and may be stopped. */
+TEST(windows_wait_for_the_frame) {
+    OPEN(stage) s = open_stage(OFX_FILTER);
+    OWN(image) *img = scene("float");
+    OPEN(pic) *in = show(&s, img, 4, PIC_FLOAT), *whole = render(&s), *got = pic_like(in);
+    renderer u = {.s = {s.r, rig_effect(s.r, OFX_FILTER)}};
+    rig_set_kernel(u.s.x, KERNEL);
+    struct ofx_effect *const x[] = {s.x, u.s.x};
+    for (int i = 0; i < 2; i++)
+        rig_connect(x[i], RIG_SOURCE, in), rig_connect(x[i], RIG_OUTPUT, got);
+    u.s.x->held = true;
+    assert_int_equal(pthread_create(&u.thread, NULL, render_low, &u), 0);
+    while (!u.s.x->asked) usleep(1000);
+    const ofx_rect_i high = {0, H / 2, W, H};
+    s.x->stop_at = s.x->asked + 50;
+    assert_int_equal(rig_render(s.r, s.x, 0, &high), OFX_FAILED);
+    s.x->stop_at = 0;
+    u.s.x->held = false;
+    assert_int_equal(rig_render(s.r, s.x, 0, &high), OFX_OK);
+    pthread_join(u.thread, NULL);
+    assert_memory_equal(got->block, whole->block, whole->bytes);
+    rig_effect_close(s.r, &u.s.x);
+}
+
 /* A render ends soon after any question that is answered by yes, and the next one works. With
  * OFX_4K=1 it is stopped at any time of a larger frame, and the longest wait is told. */
 TEST(renders_are_stopped) {
