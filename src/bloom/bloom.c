@@ -122,6 +122,7 @@ static part_job job_of(const bloom *b, int part, const bloom_rows *rows, const w
                   .marks = rows->marks ? &rows->marks->part[part] : NULL,
                   .predict = rows->predict,
                   .doubles = rows->doubles,
+                  .bounds = rows->bounds,
                   .lost = rows->lost};
     window_memory(&j.beside, w, part);
     return j;

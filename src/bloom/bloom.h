@@ -48,11 +48,11 @@ typedef struct {
                           * run of the same image needs them; NULL: there will be none */
     bool predict;        /* as bloom_predict does; the rows must be lent */
     /* Of each channel of an image of one part, which must be lent: receives what is bloomed before
-     * it is rounded, where the transform is of doubles; where it is solved, by how much each pixel
-     * may be off. NULL: nobody wants it. */
-    double *const *doubles;
+     * it is rounded, where the transform is of doubles; and where glare is taken away, by how much
+     * each pixel may be off. NULL: nobody wants it. */
+    double *const *doubles, *const *bounds;
     /* Of these channels: what the floats of the image have lost of its pixels, which counts where
-     * the CPU makes doubles (the report's device). NULL: nothing. */
+     * the CPU makes doubles (the report's device), and where glare is taken away. NULL: nothing. */
     const float *const *lost;
 } bloom_rows;
 

@@ -21,10 +21,11 @@ typedef struct {
     uint32_t height; /* of the part as it came: kernels may be sized by it */
     const rows_source *in;
     const rows_sink *out;
-    mem_plan beside;          /* what reading and writing take at the most */
-    image_part *marks;        /* as bloom_rows has them, of this part; or NULL */
-    bool predict;             /* the first group is looked at, and nothing is made */
-    double *const *doubles;   /* of each channel of the part: as bloom_rows has them; or NULL, */
+    mem_plan beside;   /* what reading and writing take at the most */
+    image_part *marks; /* as bloom_rows has them, of this part; or NULL */
+    bool predict;      /* the first group is looked at, and nothing is made */
+    double *const *doubles,
+        *const *bounds;       /* of each channel of the part: as bloom_rows has them; or NULL, */
     const float *const *lost; /* and these */
     const tiling *cut; /* the tiles, for tests; NULL: those that fit are chosen. A part that is lent
                           has one */

@@ -223,6 +223,8 @@ bool part_tile_bloom(group_made *made, const part_tile *is, part_rows *out, err 
         if (!whole) v.kept = t.kept;
         for (uint32_t c = 0; p->j->doubles && c < t.g->count; c++)
             v.doubles[c] = p->j->doubles[p->channel[t.g->first + c].index];
+        for (uint32_t c = 0; p->j->bounds && c < t.g->count; c++)
+            v.bounds[c] = p->j->bounds[p->channel[t.g->first + c].index];
         for (uint32_t c = 0; p->j->lost && c < t.g->count; c++)
             v.lost[c] = p->j->lost[p->channel[t.g->first + c].index];
         ok = group_bloom(made, &v, predict, e);

@@ -78,7 +78,8 @@ static void judge(const view *v, void *ctx, uint32_t c, size_t first, size_t n) 
         float stored = s->x[c][i] = (float)x;
         if (half) stored = half_to_float(half_from_float(stored));
         const double bound = u + (isfinite(stored) ? fabs((double)stored - x) : 0);
-        if (v->doubles[c]) v->doubles[c][i] = bound;
+        if (v->bounds[c]) v->bounds[c][i] = bound;
+        if (v->doubles[c]) v->doubles[c][i] = s->cut && x < 0 ? 0 : x;
         if (part > f.worst || i == first) f.worst = part, f.at = i, f.bound = bound, f.value = x;
         if (x < 0) {
             f.negative++, f.below += x, f.lowest = fmin(f.lowest, x);

@@ -22,7 +22,7 @@
 #include "bloom/group.h"
 
 /* Solves the group for v->size: fills in the outcome, whose planes are floats, and what is told.
- * v->doubles, where wanted, receive the bound of each pixel. */
+ * v->doubles and v->bounds, where wanted, receive it in doubles and the bound of each pixel. */
 bool solve_run(group_made *to, outcome *o, const view *v, const light *l, err *e);
 /* Finds the amount with which the region of the setting `black` becomes zero in the mean, and gives
  * the view that amount and the size that goes with it. */

@@ -38,6 +38,7 @@ typedef struct {
     join_box kept;                  /* of which these pixels count; a width of 0: all */
     bool emits;                     /* the glare, or its source, is wanted alone: see `glare` */
     double *doubles[VIEW_CHANNELS]; /* receive the result before it is rounded; NULL: not wanted */
+    double *bounds[VIEW_CHANNELS];  /* and by how much it may be off where glare is taken away */
     const float *lost[VIEW_CHANNELS]; /* as engine_frame has it; NULL: nothing */
     /* What group_bloom adds: */
     const kernel_at *size;

@@ -292,7 +292,8 @@ bool lib_pair_bloom(lib_pair *p, const bloom *b, bloom_report *r, err *e) {
         for (size_t i = 0; i < n; i++)
             p->doubles[c][i] = (double)from[i] + (and? (double)and[i] : 0);
     }
-    return !lost || r->sum.device.class == ENGINE_CPU || bloom_rest(p, b, r, e);
+    return !lost || r->sum.solved.steps || r->sum.device.class == ENGINE_CPU ||
+           bloom_rest(p, b, r, e);
 }
 
 void lib_pair_free(lib_pair *p) {
@@ -471,9 +472,9 @@ bool lib_do_image(lib_way *way, fb_session *s, const fb_image *from, fb_report *
               s->set.precision != FB_PRECISION_FLOAT32;
     j.wide |= way == lib_solve_adjoint;
     j.way = (j.wide ? LIB_WIDE : 0) | (solves ? LIB_SOLVES : 0) |
-            (turned                           ? LIB_TRANSPOSE
-             : is.mask && !(solves && j.wide) ? LIB_MASKED
-                                              : 0);
+            (turned    ? LIB_TRANSPOSE
+             : is.mask ? LIB_MASKED
+                       : 0);
     if (way == lib_bloom_it && is.emit) j.way |= LIB_EMITS;
     j.floats = j.wide || turned || codes_pixels(&j);
     host_here()->progress = is.progress;
@@ -488,7 +489,7 @@ bool lib_do_image(lib_way *way, fb_session *s, const fb_image *from, fb_report *
                      "65504 in half floats; half_overflow has to clamp them, or `out` to be wider",
                      j.over);
     if (ok && j.far) warn_far(&j, r);
-    if (ok && !turned && !(solves && j.wide)) note_light(&j, r, &s->told);
+    if (ok && !turned) note_light(&j, r, &s->told);
     if (r && report) fill_report(report, &j, r, clock_now() - start);
     image_header_free(&j.head);
     mem_free(r);

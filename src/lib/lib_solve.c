@@ -1,11 +1,9 @@
-/* Glare that is taken away. Floats are the work of bloom/solve.h. Doubles, and the transpose, are
- * made here, of blooms A or their transposes At, with C for what stays of a pixel and m for the
- * mask:
+/* The transpose of taking glare away (bloom/solve.h): a series in doubles, of the transposes At of
+ * blooms A, with C for what stays of a pixel and m for the mask:
  *
- *   solve      x' = (1 - m) y + m (x + (y - A x) / C)      the result is x
- *   transpose  x' = y - At z + m x,  z = m x / C           the result is z + (1 - m) x
+ *   x' = y - At z + m x,  z = m x / C           the result is z + (1 - m) x
  *
- * Both come nearer by r = t / C with each step: by the largest pixel, or, where the transpose folds
+ * It comes nearer by r = t / C with each step: by the largest pixel, or, where the transpose folds
  * a frame and its rows sum to more than t, by the sum over all pixels. So by that norm x' is off by
  * (r |x' - x| + rounding) / (1 - r) at most, and so is every pixel. */
 #include "bloom/promise/accuracy.h"
@@ -22,8 +20,7 @@ typedef struct {
     lib_pair *p; /* what is bloomed, and its bloom */
     double *y[LIB_CHANNELS], *x[LIB_CHANNELS];
     float *mask;
-    bool turned; /* the transpose */
-    bool sums;   /* the norm is the sum, */
+    bool sums; /* the norm is the sum, */
     double ratio;
     double places; /* of that many pixels; else 1 */
     double dark[LIB_CHANNELS], bound[LIB_CHANNELS], allowed[LIB_CHANNELS];
@@ -58,10 +55,9 @@ static bool step_channel(void *ctx, size_t index, int worker, err *e) {
     (void)worker, (void)e;
     for (size_t i = 0; i < s->n; i++) {
         const double m = mask_at(s, i), y = s->y[c][i], x = s->x[c][i], q = s->p->doubles[c][i];
-        const double next = s->turned ? y - q + m * x : (1 - m) * y + m * (x + (y - q) / core);
-        const double z = s->turned ? m * next / core : next;
+        const double next = y - q + m * x, z = m * next / core;
         const double by = fabs(next - x), of = fabs(y) + 4 * wide * fabs(x);
-        const double result = fabs(s->turned ? z + (1 - m) * next : next);
+        const double result = fabs(z + (1 - m) * next);
         moved = s->sums ? moved + by : fmax(moved, by);
         size = s->sums ? size + of : fmax(size, of);
         if (result < least) least = result, s->at[c] = i;
@@ -88,7 +84,7 @@ static double worst_of(const series *s, uint32_t *channel) {
     return worst;
 }
 
-/* Makes the planes, and the first x: what is given, divided by C where this is the transpose. */
+/* Makes the planes, and the first x. */
 static bool begin(series *s, const fb_settings *set, err *e) {
     const lib_job *j = s->j;
     scan seen = {.memory = NULL};
@@ -103,8 +99,8 @@ static bool begin(series *s, const fb_settings *set, err *e) {
     s->bad = seen.bad;
     if (ok && s->bad && set->nan == FB_NAN_INTERPOLATE)
         ok = err_set(e, ERR_CONFIG,
-                     "nan cannot interpolate where doubles are solved, nor for the transpose: zero "
-                     "takes bad pixels out, and error refuses them");
+                     "nan cannot interpolate for the transpose: zero takes bad pixels out, and "
+                     "error refuses them");
     for (uint32_t c = 0; ok && c < j->is->channels; c++) {
         const float *y = s->p->img->plane[0][c], *rest = s->p->rest->plane[0][c];
         s->dark[c] = accuracy_dark(&seen.channel[c], false);
@@ -113,7 +109,7 @@ static bool begin(series *s, const fb_settings *set, err *e) {
         for (size_t i = 0; ok && i < s->n; i++) {
             const bool drop = set->nan == FB_NAN_ZERO && !isfinite(y[i]);
             s->y[c][i] = drop ? 0 : (double)y[i] + (double)rest[i];
-            put_operand(s, c, i, s->turned ? mask_at(s, i) * s->y[c][i] : s->y[c][i]);
+            put_operand(s, c, i, mask_at(s, i) * s->y[c][i]);
         }
     }
     scan_free(&seen);
@@ -125,13 +121,9 @@ static bool iterate(uint32_t *steps, series *s, lib_job *j, fb_session *of, bloo
     enum { MOST = 10000 };
     uint32_t ignored;
     for (*steps = 1; *steps < MOST; ++*steps) {
-        const bloom *b = s->turned ? NULL : lib_bloom(of, LIB_WIDE, e);
-        const bool ok = s->turned ? lib_transpose(s->p, j, of, NULL, r, e)
-                                  : b && lib_pair_bloom(s->p, b, r, e);
-        if (!ok) return false;
+        if (!lib_transpose(s->p, j, of, NULL, r, e)) return false;
         for (uint32_t c = 0; *steps == 1 && c < j->is->channels; c++)
-            for (size_t i = 0; i < s->n; i++)
-                s->x[c][i] = s->y[c][i] * (s->turned ? core_of(s, c) : 1);
+            for (size_t i = 0; i < s->n; i++) s->x[c][i] = s->y[c][i] * core_of(s, c);
         if (!par_for(j->threads, j->is->channels, step_channel, s, e)) return false;
         bool done = true;
         for (uint32_t c = 0; c < j->is->channels; c++) done &= s->settled[c];
@@ -149,7 +141,7 @@ static void finish(series *s, const lib_job *j, bloom_report *r, const bloom_sol
         double in = 0, out = 0;
         for (size_t i = 0; i < s->n; i++) {
             const double m = mask_at(s, i), x = s->x[c][i];
-            s->p->doubles[c][i] = s->turned ? m * x / core_of(s, c) + (1 - m) * x : x;
+            s->p->doubles[c][i] = m * x / core_of(s, c) + (1 - m) * x;
             in += s->y[c][i], out += s->p->doubles[c][i];
         }
         ledger_row *row = lib_row(r, &j->head.part[0], c);
@@ -177,23 +169,18 @@ static bool foresee(bloom_solved *to, const lib_job *j, fb_session *s, bloom_rep
     return ok;
 }
 
-static bool solve_doubles(lib_job *j, fb_session *of, bool turned, bloom_report *r, err *e) {
+bool lib_solve_adjoint(lib_job *j, fb_session *of, bloom_report *r, err *e) {
     lib_pair p = {0};
     bloom_solved is;
-    series s = {.j = j,
-                .made = r,
-                .p = &p,
-                .turned = turned,
-                .places = 1,
-                .n = (size_t)j->is->width * j->is->height};
+    series s = {.j = j, .made = r, .p = &p, .places = 1, .n = (size_t)j->is->width * j->is->height};
     if (!foresee(&is, j, of, r, e)) return false;
     s.ratio = is.ratio;
     bool ok = lib_pair_make(&p, j, &j->head, false, e) && lib_pair_read(&p, j, e) &&
               begin(&s, &of->set, e);
     p.far = true; /* what blooms would say is not true of the plate */
     const border_axis *x = &of->axis[PLAN_X], *y = &of->axis[PLAN_Y];
-    ok = ok && (!turned || lib_bloom(of, LIB_WIDE | LIB_TRANSPOSE, e)); /* finds the frame */
-    s.sums = turned && x->before + x->after + y->before + y->after > 0;
+    ok = ok && lib_bloom(of, LIB_WIDE | LIB_TRANSPOSE, e); /* finds the frame */
+    s.sums = x->before + x->after + y->before + y->after > 0;
     if (s.sums)
         s.places = ((double)x->before + j->is->width + x->after) *
                    ((double)y->before + j->is->height + y->after);
@@ -207,9 +194,5 @@ static bool solve_doubles(lib_job *j, fb_session *of, bool turned, bloom_report 
 }
 
 bool lib_solve(lib_job *j, fb_session *s, bloom_report *r, err *e) {
-    return j->wide ? solve_doubles(j, s, false, r, e) : lib_bloom_it(j, s, r, e);
-}
-
-bool lib_solve_adjoint(lib_job *j, fb_session *s, bloom_report *r, err *e) {
-    return solve_doubles(j, s, true, r, e);
+    return lib_bloom_it(j, s, r, e);
 }

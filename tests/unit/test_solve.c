@@ -195,7 +195,7 @@ static bloom_report *solve(const bloom *b, image *img, double *const *bound) {
     rows_image rows;
     bloom_report *r = calloc(1, sizeof *r);
     CHECK_OK(rows_image_open(&rows, img, &e));
-    CHECK_OK(bloom_run(b, &(bloom_rows){rows.in, rows.out, .doubles = bound}, r, &e));
+    CHECK_OK(bloom_run(b, &(bloom_rows){rows.in, rows.out, .bounds = bound}, r, &e));
     rows_image_close(&rows);
     return r;
 }
