@@ -44,7 +44,7 @@ J
 }
 
 @test "the page of kernel show fits a phone and a wide window, by day and in the dark" {
-    "$FFTBLOOM" kernel make star --param blades=6 --taps 128 -o star.exr -q
+    "$FFTBLOOM" kernel make aperture --taps 128 -o star.exr -q # many parameters: a long line
     "$FFTBLOOM" kernel show star.exr -o star.svg -q
     run python3 "$FFTBLOOM_ROOT/tests/browser.py" show star.svg
     echo "$output"

@@ -437,6 +437,7 @@ static const char STYLE[] =
     " --b: #6a9cf5 } }\n"
     "text { fill: var(--ink); font-size: 14px } .mid { text-anchor: middle }\n"
     ".end { text-anchor: end } .head { font-size: 26px; font-weight: 600 }\n"
+    ".head tspan { font-size: 14px; font-weight: 400; fill: var(--soft) }\n"
     ".title { font-size: 15px; font-weight: 600 } .sub, .label, .tick { fill: var(--soft) }\n"
     ".label, .tick { font-size: 13px } line { stroke: var(--ink) } .grid { stroke: var(--grid) }\n"
     ".fine { stroke: var(--fine) } .axis { stroke: var(--soft) }\n"
@@ -450,7 +451,6 @@ static const char STYLE[] =
 
 bool kernel_page_svg(const kernel_page *k, par *threads, text *to, err *e) {
     const kernel_part seen = kernel_part_seen(k);
-    char word[64];
     text_add(to,
              "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
              "font-family=\"system-ui, Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', "
@@ -458,12 +458,11 @@ bool kernel_page_svg(const kernel_page *k, par *threads, text *to, err *e) {
              PAGE_W, PAGE_H);
     text_add_xml(to, k->name);
     text_add(to, "</title>\n<style>\n%s</style>\n", STYLE);
-    add_text(to, 20, 40, "head", k->name);
-    snprintf(word, sizeof word, "%u \xc3\x97 %u taps, %s%s", k->w, k->h,
-             k->channels > 1 ? "colour" : "grey", *k->origin ? "  \xc2\xb7  " : "");
-    text_add(to, "<text x=\"20\" y=\"66\" class=\"sub\">%s", word);
-    text_add_xml(to, k->origin);
-    text_add(to, "</text>\n");
+    text_add(to, "<text x=\"20\" y=\"40\" class=\"head\">");
+    text_add_xml(to, k->name);
+    text_add(to, "<tspan dx=\"14\">%u \xc3\x97 %u taps, %s</tspan></text>\n", k->w, k->h,
+             k->channels > 1 ? "colour" : "grey");
+    add_text(to, 20, 66, "sub", k->origin);
     bool ok = add_seen(to, k, &seen, e) && add_whole(to, k, &seen, e);
     add_profile(to, k);
     add_energy(to, k);

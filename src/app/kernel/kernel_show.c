@@ -42,7 +42,7 @@ int kernel_check(cli *c, text *out, err *e) {
 /* Says how the kernel was made: by the parameters that the file has, if they are possible; the
  * others have their presets. */
 static void add_origin(kernel_page *k, const image_part *p, text *words) {
-    enum { LINE = 90 }; /* bytes that fit the page */
+    enum { LINE = 104 }; /* bytes that fit the page */
     char name[64], edit[256], about[512];
     image_attr_text(p, "comments", about, sizeof about);
     image_attr_text(p, KERNEL_ATTR "model", name, sizeof name);
