@@ -128,11 +128,9 @@ def look(name, heading):
     with open(name, encoding="utf-8") as page:
         commands = [line.split() for line in page.read().split(heading, 1)[1].splitlines() if line.startswith("    ")]
     for name, *arguments in commands:
-        if name != "fftbloom":
-            subprocess.run([name, *arguments], check=True)
-            continue
         made = arguments[arguments.index("-o") + 1]
-        run(*[f"out/{a}" if a == made or os.path.exists(f"out/{a}") else a for a in arguments])
+        words = [f"out/{a}" if a == made or os.path.exists(f"out/{a}") else a for a in arguments]
+        subprocess.run([PROGRAM if name == "fftbloom" else name, *words], check=True, capture_output=True)
         if made.endswith(".png"):
             ffmpeg([f"out/{made}"], "scale=960:-1:flags=area", f"docs/images/look/{made[:-4]}.webp", 80)
 
