@@ -79,8 +79,6 @@ int32_t lib_leave(lib_call *l);
 /* Do so for a thread that works beside that of a call. */
 void lib_begin_thread(lib_call *l, fb_context *c);
 void lib_end_thread(lib_call *l);
-/* Does both for a call that is refused before it begins. */
-int32_t lib_refuse(fb_error *error, int32_t code, const char *sentence);
 
 /* Copies the caller's struct of any version into one of this; `from` begins with its size, of at
  * least `least` bytes, which the first version had. */

@@ -66,10 +66,12 @@ static void name_settings(char *to, size_t room, const char *from) {
     to[n] = 0;
 }
 
-int32_t lib_refuse(fb_error *to, int32_t code, const char *sentence) {
+/* Fills *to, and returns the code. */
+static int32_t tell(fb_error *to, const err *e, bool data) {
+    const int32_t code = code_of(e, data);
     if (!to) return code;
     *to = (fb_error){.code = code};
-    name_settings(to->text, sizeof to->text, sentence);
+    name_settings(to->text, sizeof to->text, e->msg);
     if (code == FB_BAD_SETTING || code == FB_BAD_PIXELS)
         snprintf(to->setting, sizeof to->setting, "%s", named_setting(to->text));
     return code;
@@ -104,7 +106,7 @@ int32_t lib_leave(lib_call *l) {
         lib_end_thread(l);
         lib_context_give(l->c);
     }
-    return lib_refuse(l->error, code_of(&l->e, l->data), l->e.msg);
+    return tell(l->error, &l->e, l->data);
 }
 
 bool lib_struct(void *to, size_t own, size_t least, const void *from, const char *what, err *e) {
@@ -222,13 +224,14 @@ static fb_context *new_context(const fb_context_options *o, err *e) {
 int32_t fb_context_open(fb_context **to, const fb_context_options *options, fb_error *error) {
     fb_context_options o = {.size = sizeof o};
     err e = {0};
-    if (!to) return lib_refuse(error, FB_BAD_ARGUMENT, "fb_context_open: `to` is NULL");
-    *to = NULL;
-    if (host_here()->memory)
+    if (to) *to = NULL;
+    if (!to)
+        err_set(&e, ERR_USAGE, "fb_context_open: `to` is NULL");
+    else if (host_here()->memory)
         err_set(&e, ERR_USAGE, "a callback must not call the library");
     else if (!options || lib_struct(&o, sizeof o, sizeof o, options, "fb_context_options", &e))
         *to = new_context(&o, &e);
-    return lib_refuse(error, code_of(&e, false), e.msg);
+    return tell(error, &e, false);
 }
 
 void fb_context_close(fb_context *context) {
