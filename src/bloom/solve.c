@@ -166,7 +166,8 @@ static void free_doubles(solving *s) {
     for (uint32_t c = 0; c < s->v->channels; c++) {
         mem_free(s->fine[c]);
         mem_free(s->made[c]);
-        s->fine[c] = NULL;
+        s->fine[c] = s->made[c] = NULL;
+        s->v_of[c] = s->next[c], s->u_of[c] = s->rest[c];
     }
     if (s->wide) kernel_sizes_give(session_sizes(s->v->session), s->wide);
     s->wide = NULL;
@@ -229,9 +230,9 @@ static bool run(solving *s, join_stats st[VIEW_CHANNELS], const next_steps *n, e
     const engine_frame f = {
         .in = n->in, .out = n->out, .join = &j, .steps = n->steps, .goes_on = n->goes_on};
     const device_lease *at = &s->lease.at;
-    s->blooms += n->steps;
     const bool ok = engine_submit(at->engine, at->slot, &f, e) &&
                     engine_wait(at->engine, at->slot, st, &one.times, e);
+    if (ok) s->blooms += n->steps;
     account_add(&s->spent, &one);
     return ok;
 }
@@ -431,12 +432,16 @@ static bool solve_all(found last[VIEW_CHANNELS], solving *s, err *e) {
             s->again = false;
             why = (err){0};
         } while (!solve_once(last, s, &why) && s->again);
-        if (why.code) return *e = why, false;
-        if (!s->finer || worst_of(last, s->v->channels, false) <= 1) return true;
-        s->finer = false;
-        if (make_doubles(s, &why)) continue;
-        if (why.code != ERR_MEMORY) return *e = why, false;
+        bool small = why.code == ERR_MEMORY && floats && s->wide;
+        if (!why.code) {
+            if (!s->finer || worst_of(last, s->v->channels, false) <= 1) return true;
+            s->finer = false;
+            if (make_doubles(s, &why)) continue;
+            small = why.code == ERR_MEMORY;
+        }
+        if (!small) return *e = why, false;
         free_doubles(s); /* floats do what they can */
+        s->precision = PRECISION_FLOAT32;
     }
 }
 
