@@ -1,6 +1,5 @@
 #include "kernel/lint.h"
 
-#include "base/half.h"
 #include "base/mem.h"
 #include "base/number.h"
 #include "base/text.h"
@@ -15,9 +14,9 @@ typedef struct {
     uint32_t w, h, channels;
     double *all;        /* the channels added, bad taps taken for zero, the centre in the middle */
     double total;       /* their sum */
-    uint32_t shift[2];  /* tap x of `all` is tap (x + shift) % w of the planes */
     uint32_t centre[2]; /* in `all`: distances are from here */
     uint32_t rings;     /* whole rings of taps around the centre */
+    double asymmetry;   /* half of |k - k turned about the middle| / |k|: 0 to 1 */
 } work;
 
 static double clean(float v) {
@@ -60,9 +59,8 @@ static bool fits_8_bits(const value_set *s, double white, bool linear) {
     return true;
 }
 
-/* Adds up a channel. *size, *coarse: the sums of |tap|, of all taps and of those that half floats
- * have with 4 bits or fewer. */
-static void sum_channel(lint *l, work *k, uint32_t c, double *size, double *coarse) {
+/* Adds up a channel, and the sum of |tap| to *size. */
+static void sum_channel(lint *l, work *k, uint32_t c, double *size) {
     size_t n = (size_t)k->w * k->h;
     value_set set = {0};
     l->low[c] = INFINITY, l->high[c] = -INFINITY;
@@ -76,8 +74,6 @@ static void sum_channel(lint *l, work *k, uint32_t c, double *size, double *coar
         l->sum[c] += v;
         l->low[c] = fmin(l->low[c], v), l->high[c] = fmax(l->high[c], v);
         *size += fabs(v);
-        if (fabs(v) < 0x1p-20) *coarse += fabs(v);
-        l->half = l->half && v == (double)half_to_float(half_from_float((float)v));
         if (v < 0) l->negative++, l->negative_share -= v;
         add_value(&set, tap);
         k->all[i] += v;
@@ -111,21 +107,16 @@ static double asymmetry(const double *tap, uint32_t w, uint32_t h) {
 /* Looks whether tap 0 is the centre, in the layout of transforms: the kernel is more symmetric with
  * this tap in the middle, where it then stays. */
 static bool unwrap(lint *l, work *k, err *e) {
-    const uint32_t w = k->w, h = k->h, shift[2] = {w - w / 2, h - h / 2};
+    const uint32_t w = k->w, h = k->h;
     double *moved = mem_raw((size_t)w * h, sizeof *moved, "kernel", e);
     if (!moved) return false;
     for (uint32_t y = 0; y < h; y++)
         for (uint32_t x = 0; x < w; x++)
             moved[(size_t)y * w + x] =
-                k->all[(size_t)((y + shift[1]) % h) * w + (x + shift[0]) % w];
-    double odd = asymmetry(moved, w, h), *other = k->all;
-    l->corner = odd < l->asymmetry / 2;
-    if (l->corner) {
-        k->all = moved, moved = other;
-        l->asymmetry = odd;
-        memcpy(k->shift, shift, sizeof k->shift);
-    }
-    mem_free(moved);
+                k->all[(size_t)((y + h - h / 2) % h) * w + (x + w - w / 2) % w];
+    l->corner = asymmetry(moved, w, h) < k->asymmetry / 2;
+    mem_free(l->corner ? k->all : moved);
+    if (l->corner) k->all = moved;
     return true;
 }
 
@@ -137,9 +128,9 @@ static bool find_centre(lint *l, work *k, err *e) {
         if (k->all[i] > k->all[peak]) peak = i;
     }
     l->peak[0] = (uint32_t)(peak % k->w), l->peak[1] = (uint32_t)(peak / k->w);
-    l->asymmetry = asymmetry(k->all, k->w, k->h);
+    k->asymmetry = asymmetry(k->all, k->w, k->h);
     k->centre[0] = k->w / 2, k->centre[1] = k->h / 2;
-    l->centred = memcmp(l->peak, k->centre, sizeof l->peak) == 0 || l->flat || l->asymmetry < 0.01;
+    l->centred = memcmp(l->peak, k->centre, sizeof l->peak) == 0 || l->flat || k->asymmetry < 0.01;
     if (peak == 0 && !l->centred && k->w > 2 && k->h > 2 && !unwrap(l, k, e)) return false;
     if (!l->centred && !l->corner) memcpy(k->centre, l->peak, sizeof k->centre);
     for (int a = 0; a < 2; a++) {
@@ -159,47 +150,25 @@ static bool find_centre(lint *l, work *k, err *e) {
 typedef struct {
     uint32_t rings, squares;
     double *sum, *mean;
-    double *square; /* of the taps */
-    double *rough;  /* squares of how far a tap is from the line through its neighbours */
     double *around; /* of |tap|, by the larger of both distances */
     double disc;    /* within the disc of the veiling glare */
-    double border;  /* in the outermost taps */
 } profile;
-
-/* Returns the square of a tap's second difference in the direction in which that is smallest. A
- * spike is smooth along itself and a ring around itself; noise is rough in every direction. For
- * white noise with deviation 1 the mean is 0.279, found by experiment. */
-static double roughness(const double *at, size_t w) {
-    const size_t step[4] = {1, w, w + 1, w - 1};
-    double least = INFINITY;
-    for (int i = 0; i < 4; i++) {
-        double d = at[step[i]] - 2 * at[0] + *(at - step[i]);
-        least = fmin(least, d * d / 6);
-    }
-    return least / 0.279;
-}
 
 static bool make_profile(profile *p, const lint *l, const work *k, err *e) {
     p->rings = k->rings, p->squares = max_u32(k->w, k->h) + 1;
-    p->sum = mem_new((size_t)p->rings * 4 + p->squares, sizeof *p->sum, "profile", e);
+    p->sum = mem_new((size_t)p->rings * 2 + p->squares, sizeof *p->sum, "profile", e);
     if (!p->sum) return false;
     p->mean = p->sum + p->rings;
-    p->square = p->mean + p->rings;
-    p->rough = p->square + p->rings;
-    p->around = p->rough + p->rings;
+    p->around = p->mean + p->rings;
     for (uint32_t y = 0; y < k->h; y++)
         for (uint32_t x = 0; x < k->w; x++) {
             double dx = (double)x - k->centre[0], dy = (double)y - k->centre[1];
             size_t ring = (size_t)(sqrt(dx * dx + dy * dy) + 0.5);
-            const double *at = k->all + (size_t)y * k->w + x;
-            bool inside = x > 0 && y > 0 && x + 1 < k->w && y + 1 < k->h;
-            if (length_of(dx, dy) <= l->glare_disc / 2) p->disc += *at;
-            p->border += inside ? 0 : *at;
-            p->around[(size_t)fmax(fabs(dx), fabs(dy))] += fabs(*at);
+            const double v = k->all[(size_t)y * k->w + x];
+            if (length_of(dx, dy) <= l->glare_disc / 2) p->disc += v;
+            p->around[(size_t)fmax(fabs(dx), fabs(dy))] += fabs(v);
             if (ring >= p->rings) continue;
-            p->sum[ring] += *at;
-            p->square[ring] += *at * *at;
-            p->rough[ring] += inside ? roughness(at, k->w) : 0;
+            p->sum[ring] += v;
             p->mean[ring]++; /* the count, so far */
         }
     for (uint32_t r = 0; r < p->rings; r++) p->mean[r] = p->sum[r] / p->mean[r];
@@ -227,7 +196,7 @@ static double share_outside(ring_line f, double rim, double held, double total) 
 /* Finds what holds shares of the light, and measures the rings of the outer third. */
 static void measure_rings(lint *l, const profile *p, double total) {
     uint32_t first = max_u32(2, p->rings - p->rings / 3);
-    double rough = 0, square = 0, light = 0, rim = p->rings - 0.5;
+    double light = 0, rim = p->rings - 0.5;
     double all = 0, sum = 0, held = total; /* in the corners, or along the longer side */
     for (uint32_t i = 0; i < p->squares; i++) all += p->around[i];
     for (uint32_t r = 0; r < p->rings; r++) held -= p->sum[r];
@@ -235,14 +204,10 @@ static void measure_rings(lint *l, const profile *p, double total) {
         l->useful++;
     l->useful = min_u32(2 * l->useful + 1, p->squares - 1);
     l->glare = 1 - p->disc / total;
-    l->border = p->border / total;
     l->inner_radius = radius_of(p, 0.5 * total);
     l->radius_90 = radius_of(p, 0.9 * total);
     l->radius_99 = radius_of(p, 0.99 * total);
-    for (uint32_t r = first; r < p->rings; r++)
-        rough += p->rough[r], square += p->square[r], light += p->sum[r];
-    /* Less than a ten-thousandth cannot be seen. */
-    if (light > 1e-4 * total && square > 0) l->noise = sqrt(rough / square);
+    for (uint32_t r = first; r < p->rings; r++) light += p->sum[r];
     const ring_line f = ring_fit_line(p->mean, first, p->rings);
     if (f.points < 4 || !(light > 1e-9 * total)) return;
     l->slope = f.slope;
@@ -290,56 +255,22 @@ static void find_background(lint *l, const work *k) {
     l->background_share = l->background * k->w * k->h / k->total;
 }
 
-/* --- a core that was cut off ------------------------------------------------------------------ */
-
-/* Looks at the taps that are as bright as a channel's brightest one: where there are some, their
- * middle is that of the core. */
-static bool find_saturation(lint *l, const work *k, err *e) {
-    const size_t n = (size_t)k->w * k->h;
-    double *tap = mem_raw(n, sizeof *tap, "a core", e);
-    uint8_t *in = mem_raw(n, 1, "a core", e);
-    bool ok = tap && in;
-    for (uint32_t c = 0; ok && c < k->channels && !l->flat && l->high[c] > 0; c++) {
-        double x = 0, y = 0, count = 0, least = l->high[c] * core_part(l->eight_bit);
-        core_flank f = {0};
-        ring_map rings = {0};
-        for (size_t i = 0; i < n; i++) {
-            uint32_t px = (uint32_t)(i % k->w), py = (uint32_t)(i / k->w);
-            uint32_t tx = (px + k->shift[0]) % k->w, ty = (py + k->shift[1]) % k->h;
-            tap[i] = clean(k->plane[c][(size_t)ty * k->w + tx]);
-            if (tap[i] >= least) x += px, y += py, count++;
-        }
-        if (count < 5) continue;
-        ok = ring_map_make(&rings, k->w, k->h, (uint32_t)(x / count + 0.5),
-                           (uint32_t)(y / count + 0.5), e) &&
-             core_find(in, &f, &rings, tap, l->eight_bit, e);
-        if (ok && f.cut && count > (double)l->saturated) {
-            l->saturated = (uint64_t)count;
-            l->saturated_channel = c;
-        }
-        ring_map_free(&rings);
-    }
-    mem_free(tap);
-    mem_free(in);
-    return ok;
-}
-
 /* ---------------------------------------------------------------------------------------------- */
 
 bool lint_kernel(lint *to, const psf_planes *in, err *e) {
     lint l = {.w = in->w, .h = in->h, .channels = min_u32(in->channels, LINT_CHANNELS)};
     work k = {.plane = in->plane, .w = in->w, .h = in->h, .channels = l.channels};
     profile p = {0};
-    double size = 0, coarse = 0;
+    double size = 0;
     k.all = mem_new((size_t)k.w * k.h, sizeof *k.all, "kernel", e);
     if (!k.all) return false;
-    l.flat = l.half = l.eight_bit = l.not_decoded = true;
-    for (uint32_t c = 0; c < k.channels; c++) sum_channel(&l, &k, c, &size, &coarse);
-    if (size > 0) l.negative_share /= size, l.half_coarse = coarse / size;
+    l.flat = l.eight_bit = l.not_decoded = true;
+    for (uint32_t c = 0; c < k.channels; c++) sum_channel(&l, &k, c, &size);
+    if (size > 0) l.negative_share /= size;
     bool ok = find_centre(&l, &k, e);
     if (ok && k.total > 0) {
         l.glare_disc = max_u32(3, min_u32(k.w, k.h) / 10);
-        ok = make_profile(&p, &l, &k, e) && find_saturation(&l, &k, e);
+        ok = make_profile(&p, &l, &k, e);
         if (ok) measure_rings(&l, &p, k.total), find_cut(&l, &p, k.total), find_background(&l, &k);
     }
     mem_free(p.sum);
@@ -367,33 +298,27 @@ bool lint_core(lint *l, const psf_planes *in, err *e) {
 /* --- a glance --------------------------------------------------------------------------------- */
 
 /* Returns whether the taps of a channel have anything that needs a closer look: a middle that is
- * not the brightest tap, several taps as bright as the brightest, corners that are not dark beside
- * the mean, or few values. Most kernels have none of these. */
+ * not the brightest tap, corners that are not dark beside the mean, or few values. Most kernels
+ * have none of these. */
 static bool looks_odd(const psf_planes *in, uint32_t c) {
-    const float *tap = in->plane[c], *end = tap + (size_t)in->w * in->h;
+    const float *tap = in->plane[c], *end = tap + (size_t)in->w * in->h, *v = tap;
     const float middle = tap[(size_t)(in->h / 2) * in->w + in->w / 2];
-    const uint32_t x = in->w - 1;
-    const size_t last = (size_t)(in->h - 1) * in->w;
+    const float *last = end - in->w;
     enum { LANES = 8 };
-    float high = -INFINITY, highest[LANES];
+    float highest[LANES] = {tap[0], tap[0], tap[0], tap[0], tap[0], tap[0], tap[0], tap[0]};
     double sum = 0, sums[LANES] = {0};
-    int same = 0;
-    const float *v = tap;
-    for (int i = 0; i < LANES; i++) highest[i] = high;
     for (; end - v >= LANES; v += LANES)
         for (int i = 0; i < LANES; i++) {
             highest[i] = v[i] > highest[i] ? v[i] : highest[i];
             sums[i] += (double)v[i];
         }
     for (int i = 0; v + i < end; i++) highest[i] = fmaxf(highest[i], v[i]), sums[i] += (double)v[i];
+    float high = highest[0];
     for (int i = 0; i < LANES; i++) high = fmaxf(high, highest[i]), sum += sums[i];
-    for (v = tap; v < end && same < 5; v++) same += *v >= 0.97f * high;
-    double corner =
-        fmin(fmin((double)tap[0], (double)tap[x]), fmin((double)tap[last], (double)tap[last + x]));
+    double corner = (double)fminf(fminf(tap[0], tap[in->w - 1]), fminf(*last, *(end - 1)));
     value_set set = {0};
     for (v = tap; v < end && set.count <= 256; v++) add_value(&set, *v);
-    return !(middle >= high) || same >= 5 || !(corner * (double)(end - tap) < 0.01 * sum) ||
-           set.count <= 256;
+    return !(middle >= high) || !(corner * (double)(end - tap) < 0.01 * sum) || set.count <= 256;
 }
 
 bool lint_glance(char to[LINT_WORDS], const psf_planes *in, bool placed, err *e) {
@@ -407,13 +332,11 @@ bool lint_glance(char to[LINT_WORDS], const psf_planes *in, bool placed, err *e)
     if (!lint_kernel(&l, in, e)) return false;
     for (uint32_t c = 0; c < l.channels; c++) light += l.sum[c];
     if (l.bad || !(light > 0)) return true; /* it is refused, and the error says why */
-    if (l.flat && (uint64_t)l.w * l.h > 1) text_add(&t, "; all taps are equal");
     if (l.corner && !placed)
         text_add(&t, "; its centre is in the corner");
     else if (!l.centred && !placed)
         text_add(&t, "; off centre by %d, %d", (int)l.peak[0] - (int)(l.w / 2),
                  (int)l.peak[1] - (int)(l.h / 2));
-    if (l.saturated) text_add(&t, "; saturated");
     if (lint_has_background(&l)) text_add(&t, "; %.0f %% background", 100 * l.background_share);
     if (l.not_decoded) text_add(&t, "; 8-bit values that were not decoded");
     snprintf(to, LINT_WORDS, "%s", t.n ? t.s + 2 : "");

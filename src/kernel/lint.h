@@ -1,8 +1,8 @@
 /* lint.h - measures a kernel before it is used: `fftbloom kernel check`.
  *
  * The module gives numbers only; lint_words.c decides which of them deserve a warning, and in
- * what words. It sees taps, not files: whether a kernel came from an 8-bit picture or from half
- * floats is found in the values. All sums are in double, over all channels unless they are per
+ * what words. It sees taps, not files: whether a kernel came from an 8-bit picture is found in the
+ * values. All sums are in double, over all channels unless they are per
  * channel. */
 #ifndef KERNEL_LINT_H
 #define KERNEL_LINT_H
@@ -32,7 +32,6 @@ typedef struct {
      * disc is. Where it is not, distances below are from the brightest tap. */
     bool centred;
     double centre_tap; /* share of the light in the middle tap */
-    double asymmetry;  /* half of |k - k turned about the middle| / |k|: 0 to 1 */
     /* Distances within which 50, 90 and 99 % of the light lie; those beyond the last whole ring are
      * that ring's. */
     double inner_radius, radius_90, radius_99;
@@ -42,7 +41,6 @@ typedef struct {
     double glare, glare_disc;
 
     /* --- the border --- */
-    double border;     /* share of the light in the outermost ring of taps */
     double background; /* the level that the darkest corner does not fall below */
     double background_share;
     /* The tail as light ~ distance^-slope in the outer third; the share of all light that it has
@@ -54,18 +52,10 @@ typedef struct {
     uint32_t cut_at;
     double cut_off;
     uint32_t useful; /* side of the square that holds all but a millionth of the light */
-    double noise;    /* of the outer third, relative to its light; 0 if it has none */
 
-    /* --- how it was stored --- */
-    /* Taps that share the highest value of a channel although the light around them rises steeply
-     * towards them: the core was cut off. 0: it was not. */
-    uint64_t saturated;
-    uint32_t saturated_channel;
     /* At most 256 values, as a picture of 8 bits has them; and these are steps of linear light, as
      * in a picture of sRGB that was not decoded. */
     bool eight_bit, not_decoded;
-    bool half;          /* every tap is a half float */
-    double half_coarse; /* share of the light in taps for which half floats have 4 bits or fewer */
 
     /* --- core and tail: lint_core fills this in --- */
     double core; /* the radius of psf_core_radius; 0: not known */
@@ -85,7 +75,7 @@ bool lint_has_background(const lint *l);
 
 /* Looks at a kernel that is about to be used, which takes little time if it is a usual one: finds
  * what would make every picture wrong. Writes it in a few words, or nothing: "off centre by 19,
- * -11; saturated; 92 % background". `placed`: the caller has set the centre, so where the light
+ * -11; 92 % background". `placed`: the caller has set the centre, so where the light
  * lies does not count.
  */
 enum { LINT_WORDS = 128 };

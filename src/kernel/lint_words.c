@@ -30,8 +30,6 @@ static void say(findings *f, bool warning, const char *key, const char *fmt, ...
     va_end(ap);
 }
 
-/* --- rules: each looks at one thing ---------------------------------------------------------- */
-
 static double total(const lint *l) {
     double sum = 0;
     for (uint32_t c = 0; c < l->channels; c++) sum += l->sum[c];
@@ -53,55 +51,36 @@ static void judge_taps(findings *f, const lint *l) {
             "%" PRIu64 " taps are below zero and hold %.3g %% of the whole: dark rings will show "
             "around lights; unless they are meant, clip them ('kernel clean')",
             l->negative, 100 * l->negative_share);
-    if (l->saturated)
-        say(f, true, "saturated",
-            "the core is saturated: %" PRIu64 " taps of channel %u share its highest value, though "
-            "the light rises steeply towards them, and the middle tap holds only %.3g %%; the "
-            "whole "
-            "picture will turn soft; take a shorter exposure, or restore the core ('kernel clean')",
-            l->saturated, l->saturated_channel, 100 * l->centre_tap);
-    if (l->flat && l->w * (uint64_t)l->h > 1)
-        say(f, false, "flat", "all taps are equal: this kernel is a box blur");
 }
 
 static void judge_centre(findings *f, const lint *l) {
-    uint32_t mx = l->w / 2, my = l->h / 2;
+    const double middle[2] = {l->w / 2, l->h / 2}, side[2] = {l->w, l->h};
     /* Without the background, whose own centre is between the taps of an even side. */
-    double share = lint_has_background(l) ? l->background_share : 0;
-    double dx = (l->centroid[0] - share * (l->w - 1) / 2) / (1 - share) - mx;
-    double dy = (l->centroid[1] - share * (l->h - 1) / 2) / (1 - share) - my,
-           off = length_of(dx, dy);
-    if (!(total(l) > 0)) return;
-    if (l->corner || !l->centred)
-        say(f, true, "centre",
-            "the brightest tap is %u, %u, and the middle is %u, %u: the picture will move by %d, "
-            "%d unless --kernel-center %s is given",
-            l->peak[0], l->peak[1], mx, my, (int)l->peak[0] - (int)mx, (int)l->peak[1] - (int)my,
-            l->corner ? "corner" : "peak");
-    else if (off > 0.05)
-        say(f, off > 0.5, "centroid",
-            "the centre of gravity is %.2f, %.2f, %.2f taps from the middle: light moves by that "
-            "much; --kernel-center centroid holds it in place",
-            mx + dx, my + dy, off);
-    if (l->asymmetry > 0.01 && !l->flat && (l->centred || l->corner))
-        say(f, false, "symmetry",
-            "the kernel is not symmetric (%.3g %% differ after half a turn), so its orientation "
-            "matters: fftbloom convolves; for a kernel of a tool that correlates use --correlate",
-            100 * l->asymmetry);
+    const double share = lint_has_background(l) ? l->background_share : 0;
+    const bool moved = l->corner || !l->centred;
+    double off[2];
+    for (int a = 0; a < 2; a++)
+        off[a] = (moved ? l->peak[a] : (l->centroid[a] - share * (side[a] - 1) / 2) / (1 - share)) -
+                 middle[a];
+    const double far = length_of(off[0], off[1]);
+    const char *word = l->corner ? "corner" : moved ? "peak" : "centroid";
+    if (total(l) > 0 && (moved || far > 0.05))
+        say(f, moved || far > 0.5, "centre",
+            "the kernel's %s is not its middle, tap %.0f, %.0f: light moves by %.3g, %.3g taps "
+            "unless --kernel-center %s is given",
+            word, middle[0], middle[1], off[0], off[1], word);
 }
 
-/* Judges the background first: where there is one, the tail and the border's light are part of it.
- */
+/* Judges the background first: where there is one, the tail is part of it. */
 static void judge_border(findings *f, const lint *l) {
-    if (l->flat) return;
-    if (lint_has_background(l))
+    char larger[64] = "";
+    if (lint_has_background(l)) {
         say(f, true, "background",
             "a background of about %.3g in each channel lies under everything and holds %.3g %% of "
             "the light: it will be spread evenly over the kernel's square; take it out ('kernel "
             "clean')",
             l->background / l->channels, 100 * l->background_share);
-    else if (l->enough > 0) {
-        char larger[64] = "";
+    } else if (l->enough > 0 && !l->flat) {
         if (l->enough <= PRACTICAL_SIDE)
             snprintf(larger, sizeof larger, "; %.0f taps a side would hold 99.9 %%", l->enough);
         say(f, true, "tail",
@@ -110,16 +89,12 @@ static void judge_border(findings *f, const lint *l) {
             "let it fade to zero ('kernel crop --fade 0.6')",
             -l->slope, 100 * l->beyond, larger);
     }
-    if (!lint_has_background(l) && l->border > 1e-3 && l->w > 8 && l->h > 8)
-        say(f, true, "border",
-            "the outermost taps hold %.3g %% of the light: the kernel's square will show around "
-            "bright lights; let it fade to zero before its border ('kernel crop --fade 0.6')",
-            100 * l->border);
-    if (l->noise > 0.2)
-        say(f, true, "noise",
-            "the outer third is noisy (neighbouring taps differ by %.0f %%): a fixed pattern will "
-            "show around bright lights; replace the noise ('kernel clean')",
-            100 * l->noise);
+    if (l->cut_at)
+        say(f, true, "clipped_tail",
+            "the tail ends all at once %u taps from the middle, as black does in 8 bits: about "
+            "%.2g %% of the light is missing; take a longer exposure, or let the tail go on "
+            "('kernel clean')",
+            l->cut_at, 100 * l->cut_off);
 }
 
 static void judge_values(findings *f, const lint *l) {
@@ -131,39 +106,27 @@ static void judge_values(findings *f, const lint *l) {
             "the channels' sums differ by %.3g %%: white light gets that tint; --normalize "
             "channel keeps it white",
             100 * (high - low) / high);
-    if (l->cut_at)
-        say(f, true, "clipped_tail",
-            "the tail ends all at once %u taps from the middle, as black does in 8 bits: about "
-            "%.2g %% of the light is missing; take a longer exposure, or let the tail go on "
-            "('kernel clean')",
-            l->cut_at, 100 * l->cut_off);
     if (l->useful < 0.7 * (l->w > l->h ? l->w : l->h) && l->useful > 1)
         say(f, false, "large",
             "the middle %u x %u taps hold all but a millionth of the light; the rest only costs "
             "time ('kernel crop --taps %u')",
             l->useful, l->useful, l->useful);
-    if (l->not_decoded)
-        say(f, true, "not_decoded",
-            "the values are 8-bit steps of linear light: probably a picture in sRGB that was not "
-            "decoded, whose tail is far too bright; decode it (oiiotool --colorconvert sRGB "
-            "linear)");
     if (l->eight_bit)
-        say(f, false, "eight_bit",
-            "the taps have the values of an 8-bit picture: light below 1/3300 of its white is "
-            "missing; a float or half image of the source keeps the tail");
-    if (l->half && l->half_coarse > 1e-3)
-        say(f, false, "half",
-            "%.2g %% of the light is in taps below 1e-6, for which half floats have 4 bits or "
-            "fewer: make the kernel again as 32-bit float",
-            100 * l->half_coarse);
+        say(f, l->not_decoded, "eight_bit",
+            "the taps have the values of an 8-bit picture%s: light below 1/3300 of its white is "
+            "missing; a float or half image of the source keeps the tail",
+            l->not_decoded ? ", in steps of linear light. An sRGB picture that was not decoded has "
+                             "a far too bright tail (oiiotool --colorconvert sRGB linear)"
+                           : "");
 }
 
 int kernel_findings(kernel_finding to[KERNEL_FINDINGS], const lint *l) {
-    static void (*const RULE[])(findings *, const lint *) = {judge_taps, judge_centre, judge_border,
-                                                             judge_values};
     kernel_finding all[KERNEL_FINDINGS];
     findings f = {all, 0};
-    for (size_t i = 0; i < sizeof RULE / sizeof RULE[0]; i++) RULE[i](&f, l);
+    judge_taps(&f, l);
+    judge_centre(&f, l);
+    judge_border(&f, l);
+    judge_values(&f, l);
     int n = 0;
     for (int warning = 1; warning >= 0; warning--)
         for (int i = 0; i < f.count; i++)
@@ -186,8 +149,8 @@ void kernel_words(const char *path, const lint *l, text *to) {
                  l->high[c]);
     text_add(to,
              "  light     %.3g %% in the middle tap; 50, 90 and 99 %% within %.2f, %.2f and %.2f "
-             "taps; %.2g %% in the outermost\n",
-             100 * l->centre_tap, l->inner_radius, l->radius_90, l->radius_99, 100 * l->border);
+             "taps\n",
+             100 * l->centre_tap, l->inner_radius, l->radius_90, l->radius_99);
     text_add(to,
              "  glare     %.3g %% in the middle of a black disc %.0f taps across, on white (ISO "
              "9358)\n",
@@ -229,24 +192,17 @@ void kernel_json(const char *path, const lint *l, text *to) {
                   {"radius_99", l->radius_99},
                   {"veiling_glare", l->glare},
                   {"veiling_glare_disc", l->glare_disc},
-                  {"border_share", l->border},
-                  {"asymmetry", l->asymmetry},
                   {"background", l->background},
                   {"background_share", l->background_share},
                   {"tail_slope", l->slope},
                   {"beyond_border", l->beyond},
-                  {"side_for_999", l->enough},
-                  {"noise", l->noise},
-                  {"half_coarse", l->half_coarse}};
+                  {"side_for_999", l->enough}};
     for (size_t i = 0; i < sizeof NUMBER / sizeof NUMBER[0]; i++)
         json_real_or_word(&j, NUMBER[i].key, 9, NUMBER[i].value);
-    json_uint(&j, "saturated", l->saturated);
     json_uint(&j, "cut_at", l->cut_at);
     json_real(&j, "cut_off", 9, l->cut_off);
     json_uint(&j, "useful_side", l->useful);
     json_bool(&j, "eight_bit", l->eight_bit);
-    json_bool(&j, "not_decoded", l->not_decoded);
-    json_bool(&j, "half", l->half);
     json_real(&j, "core_radius", 9, l->core);
     for (int tail = 0; tail < 2; tail++) {
         double of[LINT_CHANNELS];

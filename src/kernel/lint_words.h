@@ -12,7 +12,7 @@ typedef struct {
     char words[400]; /* a sentence, and what to do about it */
 } kernel_finding;
 
-enum { KERNEL_FINDINGS = 24 };
+enum { KERNEL_FINDINGS = 10 };
 
 /* Fills in the findings, the warnings first, and returns how many there are. */
 int kernel_findings(kernel_finding to[KERNEL_FINDINGS], const lint *l);

@@ -76,7 +76,6 @@ T
     # With another window of the output.
     makes "layers.exr two.exr --mask matte --window grow" "10 9 R=7" "13 10 R=1"
     refused 64 "the mask 'none' is neither" layers.exr two.exr --mask none -o out.exr
-    says 0 "--mask 'Z' is a depth by its name" layers.exr two.exr --mask Z -o out.exr
     # A layer with one channel may have layers within.
     image deep.exr 4x1 float 1,0,0 3,0=3,1,1 names=Y,m.a,m.b.c
     makes "deep.exr two.exr --mask m --layers Y"

@@ -324,14 +324,10 @@ T
     "$FFTBLOOM" kernel check cut.exr --json | holds - '(x := d["findings"][0])["level"] == "warning" and x["key"] == "tail" and d["side_for_999"] > 65'
     "$FFTBLOOM" precompute cut.exr -o cut.spectrum
     says 65 "" kernel check cut.spectrum
-    # A photograph with a blown core.
+    # A photograph of 8 bits.
     needs_program oiiotool
     oiiotool "$star" --mulc 1000 --clamp:max=1,1,1 --colorconvert linear sRGB -d uint8 -o blown.png
-    oiiotool "$star" --clamp:max=0.02,0.02,0.02 -o clipped.exr
-    says 1 "warning: the core is saturated: " kernel check blown.png --strict
-    [[ "$output" == *"shorter exposure"*"8-bit picture"* ]]
-    says 1 "the core is saturated: 5 taps" kernel check clipped.exr --strict
-    [[ "$output" == *"4.66 %"* ]]
+    says 0 "note: the taps have the values of an 8-bit picture: " kernel check blown.png
 }
 
 # docs/kernels.md has a table of what to do with kernels of other tools.

@@ -194,7 +194,9 @@ static image *load_image(work *w, err *e) {
         image_close(&w->r);
     }
     w->torn = has_changed(w);
-    hints_image(w->s, img, &w->m->told);
+    if (!w->s->input_space && strcmp(h->format, "png") != 0)
+        light_notes_codes(img, w->s->bloom.layers, w->s->bloom.exclude, "give --input-space srgb",
+                          &w->m->told);
     return img;
 }
 

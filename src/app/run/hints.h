@@ -1,12 +1,10 @@
 /* hints.h - tells in the log, once a run, and by the numbers that the run has, what is probably not
- * meant: a kernel with faults, image and kernel that have changed places, layers that are no light,
- * a depth as a mask. The module changes no pixels and fails nothing. */
+ * meant: a kernel with faults, and image and kernel that have changed places. */
 #ifndef APP_HINTS_H
 #define APP_HINTS_H
 
 #include "app/cli/settings.h"
 #include "bloom/bloom.h"
-#include "bloom/light_notes.h"
 #include "image/image.h"
 
 /* Logs what is wrong with the kernel, in the words of lint_glance, and the command that explains
@@ -16,8 +14,5 @@
 void hints_kernel(const settings *s, const bloom *b, const char *kernel, const image_part *in);
 /* Logs the faults alone. */
 void hints_faults(const char *kernel, const char *faults);
-/* Logs what options take for something else than it seems to be. `img` is the image as it was read.
- */
-void hints_image(const settings *s, const image *img, light_told *told);
 
 #endif
