@@ -134,90 +134,74 @@ int kernel_findings(kernel_finding to[KERNEL_FINDINGS], const lint *l) {
     return n;
 }
 
-/* --- text ------------------------------------------------------------------------------------- */
+/* --- the report ------------------------------------------------------------------------------- */
 
-void kernel_words(const char *path, const lint *l, text *to) {
-    kernel_finding found[KERNEL_FINDINGS];
-    int n = kernel_findings(found, l), warnings = 0;
-    text_add_clean(to, path);
-    text_add(to, ": %u x %u taps, %u channel%s\n", l->w, l->h, l->channels,
-             l->channels == 1 ? "" : "s");
-    text_add(to, "  middle    %u, %u; peak %u, %u; centroid %.3f, %.3f\n", l->w / 2, l->h / 2,
-             l->peak[0], l->peak[1], l->centroid[0], l->centroid[1]);
-    for (uint32_t c = 0; c < l->channels; c++)
-        text_add(to, "  channel %u sum %.9g, from %.6g to %.6g\n", c, l->sum[c], l->low[c],
-                 l->high[c]);
-    text_add(to,
-             "  light     %.3g %% in the middle tap; 50, 90 and 99 %% within %.2f, %.2f and %.2f "
-             "taps\n",
-             100 * l->centre_tap, l->inner_radius, l->radius_90, l->radius_99);
-    text_add(to,
-             "  glare     %.3g %% in the middle of a black disc %.0f taps across, on white (ISO "
-             "9358)\n",
-             100 * l->glare, l->glare_disc);
-    if (l->core > 0) text_add(to, "  core      within %g taps (--core auto):", l->core);
-    for (uint32_t c = 0; l->core > 0 && c < l->channels; c++)
-        text_add(to, "%s %.4g in it, %.4g in the tail", c ? ";" : "", l->split[c].core,
-                 l->split[c].tail);
-    if (l->core > 0) text_add(to, "\n");
-    for (int i = 0; i < n; i++) {
-        warnings += found[i].warning;
-        text_add(to, "%s: %s\n", found[i].warning ? "warning" : "note", found[i].words);
-    }
-    text_add(to, warnings ? "%d warning%s\n" : "no warnings\n", warnings, warnings == 1 ? "" : "s");
-}
-
-void kernel_json(const char *path, const lint *l, text *to) {
-    kernel_finding found[KERNEL_FINDINGS];
-    int n = kernel_findings(found, l);
-    json_out j = json_begin(to);
-    json_string(&j, "kernel", path);
-    json_uints(&j, "size", (uint32_t[]){l->w, l->h}, 2);
-    json_uint(&j, "channels", l->channels);
-    json_uints(&j, "middle", (uint32_t[]){l->w / 2, l->h / 2}, 2);
-    json_uints(&j, "peak", (uint32_t[]){l->peak[0], l->peak[1]}, 2);
-    json_reals(&j, "centroid", 9, l->centroid, 2);
-    json_reals(&j, "sum", 9, l->sum, l->channels);
-    json_reals(&j, "lowest", 9, l->low, l->channels);
-    json_reals(&j, "highest", 9, l->high, l->channels);
-    json_uint(&j, "not_finite", l->bad);
-    json_uint(&j, "negative", l->negative);
+/* Adds the figures that say more to a program than to people, who read what follows from them. */
+static void add_figures(json_out *j, const lint *l) {
     const struct {
         const char *key;
         double value;
     } NUMBER[] = {{"negative_share", l->negative_share},
-                  {"centre_share", l->centre_tap},
-                  {"half_light_radius", l->inner_radius},
-                  {"radius_90", l->radius_90},
-                  {"radius_99", l->radius_99},
-                  {"veiling_glare", l->glare},
-                  {"veiling_glare_disc", l->glare_disc},
                   {"background", l->background},
                   {"background_share", l->background_share},
                   {"tail_slope", l->slope},
                   {"beyond_border", l->beyond},
                   {"side_for_999", l->enough}};
+    json_uint(j, "not_finite", l->bad);
+    json_uint(j, "negative", l->negative);
     for (size_t i = 0; i < sizeof NUMBER / sizeof NUMBER[0]; i++)
-        json_real_or_word(&j, NUMBER[i].key, 9, NUMBER[i].value);
-    json_uint(&j, "cut_at", l->cut_at);
-    json_real(&j, "cut_off", 9, l->cut_off);
-    json_uint(&j, "useful_side", l->useful);
-    json_bool(&j, "eight_bit", l->eight_bit);
+        json_real_or_word(j, NUMBER[i].key, 9, NUMBER[i].value);
+    json_uint(j, "cut_at", l->cut_at);
+    json_real(j, "cut_off", 9, l->cut_off);
+    json_uint(j, "useful_side", l->useful);
+    json_bool(j, "eight_bit", l->eight_bit);
+}
+
+void kernel_report(const char *path, const lint *l, bool as_json, text *to) {
+    kernel_finding found[KERNEL_FINDINGS];
+    const int n = kernel_findings(found, l);
+    int warnings = 0;
+    double of[2][LINT_CHANNELS];
+    json_out j = told_begin(to, as_json);
+    json_string(&j, "kernel", path);
+    json_uints(&j, "size", (uint32_t[]){l->w, l->h}, 2);
+    json_uint(&j, "channels", l->channels);
+    json_uints(&j, "middle", (uint32_t[]){l->w / 2, l->h / 2}, 2);
+    json_uints(&j, "peak", l->peak, 2);
+    json_reals(&j, "centroid", 9, l->centroid, 2);
+    json_reals(&j, "sum", 9, l->sum, l->channels);
+    json_reals(&j, "lowest", 9, l->low, l->channels);
+    json_reals(&j, "highest", 9, l->high, l->channels);
+    json_real(&j, "centre_share", 9, l->centre_tap);
+    json_real(&j, "half_light_radius", 9, l->inner_radius);
+    json_real(&j, "radius_90", 9, l->radius_90);
+    json_real(&j, "radius_99", 9, l->radius_99);
+    json_real(&j, "veiling_glare", 9, l->glare);
+    json_real(&j, "veiling_glare_disc", 9, l->glare_disc);
+    if (as_json) add_figures(&j, l);
     json_real(&j, "core_radius", 9, l->core);
-    for (int tail = 0; tail < 2; tail++) {
-        double of[LINT_CHANNELS];
-        for (uint32_t c = 0; c < l->channels; c++)
-            of[c] = tail ? l->split[c].tail : l->split[c].core;
-        json_reals(&j, tail ? "tail_sum" : "core_sum", 9, of, l->channels);
-    }
-    json_list(&j, "findings");
+    for (uint32_t c = 0; c < l->channels; c++)
+        of[0][c] = l->split[c].core, of[1][c] = l->split[c].tail;
+    json_reals(&j, "core_sum", 9, of[0], l->channels);
+    json_reals(&j, "tail_sum", 9, of[1], l->channels);
+    if (as_json) json_list(&j, "findings");
     for (int i = 0; i < n; i++) {
-        json_object(&j, NULL);
-        json_string(&j, "level", found[i].warning ? "warning" : "note");
-        json_string(&j, "key", found[i].key);
-        json_string(&j, "words", found[i].words);
-        json_close(&j);
+        const char *level = found[i].warning ? "warning" : "note";
+        warnings += found[i].warning;
+        if (as_json) {
+            json_object(&j, NULL);
+            json_string(&j, "level", level);
+            json_string(&j, "key", found[i].key);
+            json_string(&j, "words", found[i].words);
+            json_close(&j);
+        } else {
+            text_add(to, "\n%s: %s", level, found[i].words);
+        }
     }
-    json_close(&j);
+    if (as_json)
+        json_close(&j);
+    else
+        text_add(to, warnings ? "\n%d warning%s" : "\nno warnings", warnings,
+                 warnings == 1 ? "" : "s");
     json_end(&j);
 }

@@ -17,8 +17,7 @@ enum { KERNEL_FINDINGS = 10 };
 /* Fills in the findings, the warnings first, and returns how many there are. */
 int kernel_findings(kernel_finding to[KERNEL_FINDINGS], const lint *l);
 
-/* Add the report, for people and as JSON. */
-void kernel_words(const char *path, const lint *l, text *to);
-void kernel_json(const char *path, const lint *l, text *to);
+/* Adds the figures and the findings. */
+void kernel_report(const char *path, const lint *l, bool as_json, text *to);
 
 #endif

@@ -150,7 +150,7 @@ END
     [ "$(shown srgb)" = "137 137 137" ]
     [ "$(shown film)" = "141 141 141" ]
     says 64 "there are film, srgb, ocio" grey.exr point.exr -o v.png --view nothing
-    "$FFTBLOOM" --version | grep -q "OpenColorIO: yes" || skip "built without OpenColorIO"
+    "$FFTBLOOM" --version | grep -q "opencolorio yes" || skip "built without OpenColorIO"
     [ "$(shown ocio)" = "128 128 128" ]
     [ "$(shown "ocio:square root")" = "128 128 128" ]
     [ "$(shown ocio:other/raw)" = "64 64 64" ]

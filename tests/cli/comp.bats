@@ -113,7 +113,7 @@ T
     grep -q "layer 'rgba': only light above 6 is spread" r.json
     "$FFTBLOOM" schema config >schema.json
     python3 -c 'import json, jsonschema; jsonschema.validate(json.load(open("look.json")), json.load(open("schema.json")))'
-    "$FFTBLOOM" --print-config --config look.json | grep -q '^per_layer .*"rim:mask=matte".* look.json:1:'
+    "$FFTBLOOM" plan --print-config --config look.json | grep -q '^per_layer .*"rim:mask=matte".* look.json:1:'
     while IFS='|' read -r layers words; do
         echo "{\"version\": 1, \"per_layer\": $layers}" >bad.json
         refused 64 "$words" layers.exr two.exr --config bad.json -o out.exr

@@ -59,17 +59,16 @@ assert abs(rows[0] - rows[2]) <= 2 and rows[1] > rows[0] + 2, rows  # pictures a
 PY
 }
 
-@test "show: decades; what is wrong" {
+@test "show: what is wrong" {
     kernel make star --taps 64 -o star.exr
-    kernel show star.exr -o star.svg --decades 4
-    grep -q "over 4 decades" star.svg
+    kernel show star.exr -o star.svg
     each refused <<'T'
 64 | show needs an output | kernel show star.exr
 64 | show writes an .svg page | kernel show star.exr -o star.png
-64 | decades | kernel show star.exr -o star.svg --decades 0
+64 | --decades is gone | kernel show star.exr -o star.svg --decades 4
 74 | no/such | kernel show star.exr -o no/such/x.svg
 64 | star.exr | kernel show star.exr -o ./star.exr
-64 | | kernel check star.exr --decades 4
+64 | | kernel check star.exr --fade 4
 T
     says 5 "" kernel show star.exr -o star.svg --existing skip
 }

@@ -254,8 +254,8 @@ brighter() { # A B: in red
     # As a key of a config file; the number comes back as one.
     echo '{"version": 1, "exposure": -1.5}' >look.json
     "$FFTBLOOM" grey.exr two.exr -o b.png --config look.json
-    "$FFTBLOOM" --print-config --config look.json | grep -q '^exposure  *-1.5 '
-    "$FFTBLOOM" --print-config | grep -q '^exposure  *"auto"'
+    "$FFTBLOOM" plan --print-config --config look.json | grep -q '^exposure  *-1.5 '
+    "$FFTBLOOM" plan --print-config | grep -q '^exposure  *"auto"'
     # Alpha does not come into the picture, and what else is in the file is named.
     says 0 "4 channels are left out" layers.exr two.exr -o layers.png
     [ "$("$FFTBLOOM" info layers.png | grep -c '  colour')" = 3 ]

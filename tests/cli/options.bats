@@ -12,7 +12,7 @@ setup() {
 # What --print-config shows for an option, with its origin.
 value() { # WANT NAME ARGUMENTS...
     local got
-    got=$("$FFTBLOOM" apply "${@:3}" --print-config | awk -v n="$2" '$1 == n { $1 = ""; sub(/^ /, ""); print }')
+    got=$("$FFTBLOOM" plan "${@:3}" --print-config | awk -v n="$2" '$1 == n { $1 = ""; sub(/^ /, ""); print }')
     echo "$2 of ${*:3}: $got"
     [ "$got" = "$1" ]
 }
@@ -36,7 +36,7 @@ value() { # WANT NAME ARGUMENTS...
     done
     run "$FFTBLOOM" help apply
     [[ "$output" == *"The options that matter most:"*"--amount"*"Layers and pixels:"*"For experts:"*"--tolerance"* ]]
-    [ "$(grep -cE '^ +(-., )?--' <<<"$output")" -le 65 ] # with --help
+    [ "$(grep -cE '^ +(-., )?--' <<<"$output")" -le 59 ] # with --help
     for o in padding --padding; do
         says 0 "mirrored" help $o
         [[ "$(tr -s ' \n' ' ' <<<"$output")" == *"--padding zero|"*"the default is mirror; for apply, deglare, farm, plan, bench. " ]]
@@ -69,7 +69,7 @@ value() { # WANT NAME ARGUMENTS...
     value '"mirror" flag --padding' padding --padding mirror
     value '["mirror", "wrap"] flag --padding' padding --padding mirror,wrap
     # -- ends options.
-    [ "$("$FFTBLOOM" apply --print-config -- -in.exr --kernel | awk '$1 == "input" { print $2 }')" = '"-in.exr"' ]
+    [ "$("$FFTBLOOM" plan --print-config -- -in.exr --kernel | awk '$1 == "input" { print $2 }')" = '"-in.exr"' ]
 }
 
 @test "flags win over variables, these over the file, this over defaults; arguments stand for input and kernel" {
@@ -99,7 +99,7 @@ value() { # WANT NAME ARGUMENTS...
     value "0.3 flag --amount" amount --amount 30%
     value "0.25 percent.json:1:26" amount --config percent.json
     value "0.5 flag --amount" amount --config percent.json --amount 0.5
-    "$FFTBLOOM" a.exr --amount 0.5 --print-config --json | holds - \
+    "$FFTBLOOM" plan a.exr --amount 0.5 --print-config --json | holds - \
         'd["amount"] == {"value": 0.5, "origin": "flag --amount"} and d["kernel"]["value"] is None'
     # A config can come through a pipe.
     says 0 0.125 plan --print-config --json --config <(echo '{"version": 1, "threshold": 0.125}')
@@ -218,7 +218,7 @@ T
     [ ! -e o.exr ]
     # They do no harm in files and variables, which may be for several commands, and none at all
     # where the command only shows what it has read.
-    "$FFTBLOOM" a.exr --knee 1 --print-config >/dev/null
+    "$FFTBLOOM" plan a.exr --knee 1 --print-config >/dev/null
     echo '{"version": 1, "knee": 1}' >look.json
     says 66 "cannot open" $a --config look.json
 }

@@ -22,8 +22,7 @@ static kernel_page page(lint *l) {
                      .w = W,
                      .h = H,
                      .channels = 3,
-                     .plane = {tap[0], tap[1], tap[2]},
-                     .decades = 4};
+                     .plane = {tap[0], tap[1], tap[2]}};
     k.colour = *PRIMARIES_REC709;
     CHECK_OK(lint_kernel(l, &(psf_planes){W, H, 3, k.plane, NULL}, &e));
     CHECK_OK(kernel_page_measure(&k, &e));
@@ -65,7 +64,7 @@ TEST(colours) {
     for (int i = 0; i < W * H; i++) {
         double v = ((double)tap[0][i] + (double)tap[1][i] + (double)tap[2][i]) / high;
         uint8_t want[3];
-        heat_colour((float)fmax(0, 1 + log10(v) / 4), want);
+        heat_colour((float)fmax(0, 1 + log10(v) / 9), want);
         for (int c = 0; c < 3; c++)
             assert_in_range(made.pixel[3 * i + c] + 1, want[c], want[c] + 2);
     }

@@ -253,9 +253,9 @@ const command COMMANDS[] = {
         .summary = "Print completions for a shell.",
         .about =
             "The completions call 'completion words' with the words of the line up to the one that "
-            "is typed. It knows commands, options and their values, and those that depend on the "
-            "machine or on a file: devices, shipped kernels, the layers of an image, the "
-            "parameters of a model.",
+            "is typed. It knows commands, options, their values, shipped kernels and the "
+            "parameters "
+            "of models.",
         .min_words = 1,
         .max_words = COMMAND_LINE_WORDS,
         .word_choices = "bash zsh fish words",

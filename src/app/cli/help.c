@@ -196,8 +196,6 @@ static void add_options(page *p) {
     if (!p->command) return;
     add_sections(p, users, ranks ? RANK_USUAL : -1);
     if (ranks) add_group(p, "For experts", users, -1, RANK_EXPERT);
-    say(p, GROUP, "Help", "", "");
-    say(p, ITEM, "-h, --help", "", "Show a summary of these.");
 }
 
 /* --- the other parts -------------------------------------------------------------------------- */
@@ -353,16 +351,10 @@ int cmd_docs(cli *c, text *out, err *e) {
 
 int cmd_version(cli *c, text *out, err *e) {
     (void)e;
-    if (!c->s.json) {
-        text_add(out,
-                 "fftbloom " VERSION
-                 "\nGPU engine (Vulkan): yes\nPXR24, B44, DWA (OpenEXR): %s\nOpenColorIO: %s\n",
-                 WITH_OPENEXR ? "yes" : "no", WITH_OCIO ? "yes" : "no");
-        return 0;
-    }
-    json_out j = json_begin(out);
-    json_string(&j, "program", "fftbloom " VERSION);
-    json_string(&j, "release", VERSION);
+    json_out j = told_begin(out, c->s.json);
+    if (j.words) text_add(out, "fftbloom " VERSION);
+    if (!j.words) json_string(&j, "program", "fftbloom " VERSION);
+    if (!j.words) json_string(&j, "release", VERSION);
     json_object(&j, "libraries");
     json_bool(&j, "vulkan", true);
     json_bool(&j, "openexr", WITH_OPENEXR);

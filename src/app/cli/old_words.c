@@ -21,6 +21,7 @@ static const struct {
      "180'; docs/kernels.md has a table of tools"},
     {FOR_KERNEL, "convolve", "bloom twice, or add the kernels with 'kernel mix'"},
     {FOR_KERNEL, "disperse", "'kernel make' with wavelengths makes a coloured kernel"},
+    {FOR_KERNEL, "decades", "show draws nine decades; 'kernel show --json' has the points"},
     {FOR_KERNEL, "merge",
      "merge exposures where photographs are developed, and make a kernel of the result with "
      "'kernel clean'"},
@@ -39,6 +40,8 @@ static const struct {
      "an input is never written; name another file or folder as OUT"},
     {FOR_BENCH, "fft,ocean,engine,algorithm,plot",
      "it is a program of its own: make lab, then build/fftlab fft, ocean or article"},
+    {FOR_APPLY, "print_config",
+     "'fftbloom plan' with the same options and --print-config prints them"},
     {FOR_BENCH, "frames", "write 'fftbloom bench'"},
     {FOR_APPLY | FOR_PLAN | FOR_FARM | FOR_CONFIG, "raw",
      "pipes carry EXR and PFM images in a row: ffmpeg -vf format=gbrpf32le -c:v pfm "

@@ -115,9 +115,10 @@ static bool is_for_action(const option *o, const command_action *a) {
 
 bool option_is_for(const option *o, const command *c, const command_action *a) {
     if (!(o->on & c->bit) || (a && !is_for_action(o, a))) return false;
-    if (!c->sets) return true;
-    for (int i = 0; i < OPTION_RULE_COUNT; i++) /* what it sets is the option "command" */
-        if (OPTION_RULES[i].where == spreads && is_among(OPTION_RULES[i].options, o->name))
+    if (c->bit != FOR_APPLY) return true;
+    for (int i = 0; i < OPTION_RULE_COUNT; i++) /* apply blooms, and deglare does not */
+        if (OPTION_RULES[i].where == (c->sets ? spreads : deglares) &&
+            is_among(OPTION_RULES[i].options, o->name))
             return false;
     return strcmp(o->name, "command") != 0;
 }

@@ -199,10 +199,6 @@ const option OPTIONS[] = {
      .preset = "0.6",
      .help = "Fade out a kernel from this fraction of the way to its border; 1 turns this off. "
              "make fades by default, other actions only with --fade."},
-    {"decades", OPTION_FLOAT, SECTION_KERNEL, FOR_KERNEL, AT(decades), .value = "N", .min = 1,
-     .max = 16, .preset = "9",
-     .help =
-         "Powers of ten in show's small picture of the whole kernel, down from the brightest tap."},
     {"strict", OPTION_BOOL, SECTION_KERNEL, FOR_KERNEL, AT(strict), .preset = "false",
      .help = "Exit with 1 if check finds something to warn of."},
 
@@ -300,10 +296,10 @@ const option OPTIONS[] = {
 
     /* --- device and memory --- */
     {"device", OPTION_STRING, SECTION_DEVICE, RUN | FOR_CHECK, AT(bloom.device), .rank = RANK_MAIN,
-     .value = "DEVICE", .preset = "auto",
-     .help =
-         "auto, cpu, gpu, software, or a device's index, uuid or part of its name. Several with "
-         "commas, gpus or all share the frames of a sequence."},
+     .value = "DEVICE", .words = WORDS("auto", "cpu", "gpu", "software", "gpus", "all"),
+     .preset = "auto",
+     .help = "Device to use: a class, or a device's index, uuid or part of its name. Several with "
+             "commas, gpus or all share the frames of a sequence."},
     {"jobs", OPTION_INT, SECTION_DEVICE, RUN | FOR_PRECOMPUTE | FOR_CHECK | FOR_DIFF | FOR_KERNEL,
      AT(jobs), .value = "N", .min = 0, .max = 1024, .preset = "0",
      .help = "Number of host threads; 0 uses all that are available."},
@@ -442,7 +438,7 @@ const option OPTIONS[] = {
              "the lines that a farm's scheduler reads, JSON lines, or not at all.",
      .about = "json:3 writes the lines to file descriptor 3, which the caller opens: fftbloom ... "
               "--progress json:3 3>progress.jsonl"},
-    {"print_config", OPTION_BOOL, SECTION_MESSAGES, SPREAD, AT(print_config), .rank = RANK_EXPERT,
+    {"print_config", OPTION_BOOL, SECTION_MESSAGES, FOR_PLAN | FOR_PRECOMPUTE, AT(print_config),
      .preset = "false", .flag_only = true,
      .help = "Print the value and the origin of each option, and exit."},
 
@@ -462,7 +458,7 @@ const option OPTIONS[] = {
     {"set", OPTION_LIST, SECTION_SUITE, FOR_CHECK, AT(set), .value = "NAME=VALUE",
      .help = "Variables of the suite, separated by commas; these override the suite's own."},
     {"require_device", OPTION_STRING, SECTION_SUITE, FOR_CHECK, AT(require_device),
-     .value = "DEVICE",
+     .value = "DEVICE", .words = WORDS("cpu", "gpu", "software"),
      .help = "Exit with 69 if the machine has no such device, or no case ran on it."},
     {"require_cases", OPTION_INT, SECTION_SUITE, FOR_CHECK, AT(require_cases), .value = "N",
      .min = 0, .max = 1e6, .preset = "0",

@@ -85,7 +85,7 @@ typedef struct {
     bool list, bless;
     /* kernel */
     const char *taps, *param, *image, *plate;
-    double fade, decades;
+    double fade;
     const char *view; /* of screen_open */
     double exposure;  /* stops; NaN: auto */
     bool strict, all_kernels;

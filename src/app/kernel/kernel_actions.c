@@ -40,7 +40,7 @@ const command_action KERNEL_ACTIONS[] = {
         .name = "check",
         .usage = "FILE [--strict] [--json]",
         .help = "Report what is wrong with a kernel, and what repairs it: an off-centre peak, a "
-                "cut-off tail, a saturated core, a background, noise, negative taps. With --strict "
+                "cut-off tail, a background, negative taps, 8-bit values. With --strict "
                 "a warning makes the exit status 1.",
         .min_words = 1,
         .max_words = 1,
@@ -76,7 +76,7 @@ const command_action KERNEL_ACTIONS[] = {
             "that it blooms. --json has the points of the curves.",
         .min_words = 1,
         .max_words = 1,
-        .options = "output existing decades jobs mem_limit sandbox",
+        .options = "output existing jobs mem_limit sandbox",
         .example = {{"See a kernel.", "fftbloom kernel show star.exr -o star.svg"}},
         .run = kernel_show,
     },

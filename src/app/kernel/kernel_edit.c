@@ -245,13 +245,13 @@ static image *to_image(const editing *w, const cli *c, err *e) {
 
 /* --- what is said ----------------------------------------------------------------------------- */
 
-static void add_json(const editing *w, const cli *c, text *out) {
+static void report(const editing *w, const cli *c, text *out) {
     const edit_kernel *k = &w->made;
-    json_out j = json_begin(out);
+    json_out j = told_begin(out, c->s.json);
     json_string(&j, "output", c->s.output);
     json_string(&j, "edit", w->of->name);
-    json_list(&j, "inputs");
-    for (int i = 0; i < w->r.inputs; i++) {
+    if (!j.words) json_list(&j, "inputs");
+    for (int i = 0; !j.words && i < w->r.inputs; i++) {
         json_object(&j, NULL);
         json_string(&j, "path", w->path[i]);
         json_uints(&j, "size", (uint32_t[]){w->r.input[i].kernel.w, w->r.input[i].kernel.h}, 2);
@@ -259,13 +259,13 @@ static void add_json(const editing *w, const cli *c, text *out) {
         if (w->of->moves) json_reals(&j, "offset", 15, w->r.input[i].offset, 2);
         json_close(&j);
     }
-    json_close(&j);
+    if (!j.words) json_close(&j);
     json_object(&j, "parameters");
     for (int i = 0; i < edit_parameters(w->of); i++)
         json_real(&j, w->of->parameter[i].name, 15, w->r.value[i]);
     json_close(&j);
     json_uints(&j, "size", (uint32_t[]){k->w, k->h}, 2);
-    json_uints(&j, "centre", (uint32_t[]){k->w / 2, k->h / 2}, 2);
+    if (!j.words) json_uints(&j, "centre", (uint32_t[]){k->w / 2, k->h / 2}, 2);
     json_uint(&j, "channels", k->channels);
     json_real(&j, "light_before", 15, w->light);
     json_real(&j, "light", 15, edit_light(k) / k->channels);
@@ -273,25 +273,15 @@ static void add_json(const editing *w, const cli *c, text *out) {
     json_real(&j, "faded", 9, w->faded);
     json_list(&j, "changed");
     for (int i = 0; i < w->told.sayings; i++) {
-        json_object(&j, NULL);
-        json_string(&j, "key", w->told.saying[i].key);
-        json_real_or_word(&j, "value", 9, w->told.saying[i].value);
-        json_string(&j, "words", w->told.saying[i].words);
-        json_close(&j);
+        const edit_saying *is = &w->told.saying[i];
+        if (!j.words) json_object(&j, NULL);
+        if (!j.words) json_string(&j, "key", is->key);
+        if (!j.words) json_real_or_word(&j, "value", 9, is->value);
+        json_string(&j, j.words ? NULL : "words", is->words);
+        if (!j.words) json_close(&j);
     }
     json_close(&j);
     json_end(&j);
-}
-
-static void add_words(const editing *w, const cli *c, text *out) {
-    const edit_kernel *k = &w->made;
-    text_add(out, "%s: %u x %u taps, %u channel%s\n", c->s.output, k->w, k->h, k->channels,
-             k->channels == 1 ? "" : "s");
-    for (int i = 0; i < w->told.sayings; i++) text_add(out, "  %s\n", w->told.saying[i].words);
-    if (w->faded > 0)
-        text_add(out, "  the fade to the border took %.3g %% of the light\n", 100 * w->faded);
-    text_add(out, "  the channels sum to %.6g on average; before, to %.6g\n",
-             edit_light(k) / k->channels, w->light);
 }
 
 /* Brings the result to the size and the fade that were asked for. */
@@ -330,12 +320,7 @@ int kernel_edit(cli *c, text *out, err *e) {
     ticker *told = ticker_open("the kernel");
     bool ok = run(w, c, &status, e);
     ticker_close(&told);
-    if (ok) {
-        if (c->s.json)
-            add_json(w, c, out);
-        else if (!c->s.quiet)
-            add_words(w, c, out);
-    }
+    if (ok && (c->s.json || !c->s.quiet)) report(w, c, out);
     for (int i = 0; i < w->r.inputs; i++) edit_free(&w->r.input[i].kernel);
     edit_free(&w->made);
     mem_free(w);

@@ -6,8 +6,12 @@
 #include "image/flat/png.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+/* From black to the brightest tap, in the picture of the whole. */
+enum { DECADES = 9 };
 
 /* --- figures ---------------------------------------------------------------------------------- */
 
@@ -75,10 +79,8 @@ kernel_part kernel_part_whole(const kernel_page *p) {
     double high = 0;
     for (int64_t i = 0, n = (int64_t)p->w * p->h; i < n; i++)
         high = fmax(high, light_of(p, i % p->w, i / p->w));
-    return (kernel_part){.w = p->w,
-                         .h = p->h,
-                         .low = (high > 0 ? log10(high) : 0) - p->decades,
-                         .decades = p->decades};
+    return (kernel_part){
+        .w = p->w, .h = p->h, .low = (high > 0 ? log10(high) : 0) - DECADES, .decades = DECADES};
 }
 
 bool kernel_picture_colours(preview_picture *to, const kernel_page *p, const kernel_part *of,
@@ -101,21 +103,18 @@ bool kernel_picture_colours(preview_picture *to, const kernel_page *p, const ker
 /* --- the lights -------------------------------------------------------------------------------
  *
  * What the kernel makes of lights of known brightness: a disc, and single pixels on a dark wall,
- * each ten times as bright as the one before. SCENE_PLACE: how far each is from the left edge, in
- * pixels. The light is summed in space, in double. */
+ * each ten times as bright as the one before. The light is summed in space, in double. */
 
-enum { SCENE_W = 720, SCENE_H = 200, SCENE_LIGHTS = 5, SCENE_MOON = 60 };
-static const double SCENE_WALL = 0.02, SCENE_MOON_LIGHT = 4;
-enum { MOON = 14 }; /* the disc's radius */
+enum { SCENE_W = 720, SCENE_H = 200, SCENE_LIGHTS = 6 };
+static const double SCENE_WALL = 0.02;
 
-static const uint32_t SCENE_PLACE[SCENE_LIGHTS] = {130, 195, 280, 400, 570};
-/* Their rows, the disc's last: streaks of one must not lie over another. */
-static const int64_t ROW[SCENE_LIGHTS + 1] = {130, 70, 150, 60, 100, 85};
-
-/* Returns the brightness of light i, in times white. */
-static double kernel_scene_light(int i) {
-    return pow(10, i + 1);
-}
+/* In rows of their own: streaks of one must not lie over another. */
+static const struct {
+    int64_t x, y;
+    int radius;
+    double light; /* in times white */
+} LIGHT[SCENE_LIGHTS] = {{60, 85, 14, 4},    {130, 130, 0, 10}, {195, 70, 0, 100},
+                         {280, 150, 0, 1e3}, {400, 60, 0, 1e4}, {570, 100, 0, 1e5}};
 
 typedef struct {
     const kernel_page *p;
@@ -142,12 +141,11 @@ static bool scene_row(void *ctx, size_t y, int worker, err *e) {
     for (uint32_t c = 0; c < 3; c++) {
         for (int x = 0; x < SCENE_W; x++) row[x] = SCENE_WALL;
         for (int i = 0; i < SCENE_LIGHTS; i++)
-            add_light(s, c, row, (int64_t)y, kernel_scene_light(i), SCENE_PLACE[i], ROW[i]);
-        for (int my = -MOON; my <= MOON; my++)
-            for (int mx = -MOON; mx <= MOON; mx++)
-                if (mx * mx + my * my <= MOON * MOON)
-                    add_light(s, c, row, (int64_t)y, SCENE_MOON_LIGHT, SCENE_MOON + mx,
-                              ROW[SCENE_LIGHTS] + my);
+            for (int r = LIGHT[i].radius, dy = -r; dy <= r; dy++)
+                for (int dx = -r; dx <= r; dx++)
+                    if (dx * dx + dy * dy <= r * r)
+                        add_light(s, c, row, (int64_t)y, LIGHT[i].light, LIGHT[i].x + dx,
+                                  LIGHT[i].y + dy);
         float *to = (float *)s->img->plane[0][2 - c] + y * SCENE_W; /* B G R */
         for (int x = 0; x < SCENE_W; x++) to[x] = (float)row[x];
     }
@@ -171,18 +169,20 @@ static bool kernel_scene_make(preview_picture *to, const kernel_page *p, par *th
 
 enum { PAGE_W = 800, PAGE_H = 1196 };
 
-static const char *const INK[2][PAGE_CHANNELS] = {{"y", "", ""}, {"r", "g", "b"}};
-static const char *const CHANNEL[2][PAGE_CHANNELS] = {{"Y", "", ""}, {"R", "G", "B"}};
+/* The classes of curves, and their names. */
+static const char *const INK[2][PAGE_CHANNELS] = {{"y"}, {"r", "g", "b"}};
+static const char *const CHANNEL[2][PAGE_CHANNELS] = {{"Y"}, {"R", "G", "B"}};
 
-/* A plot: its frame on the page, and what its axes show. Both may be logarithms. */
+/* A plot over the distance: its frame on the page, and what its axes show, of logarithms their
+ * exponents. */
 typedef struct {
-    double x, y, w, h;
-    double left, right, bottom, top; /* of logarithms: their exponents */
+    const char *name;
+    double x, y, w, h, right, bottom, top;
     bool log_y;
 } plot;
 
 static double plot_x(const plot *p, double v) {
-    return p->x + p->w * (log10(v) - p->left) / (p->right - p->left);
+    return p->x + p->w * (log10(v) - log10(0.5)) / (p->right - log10(0.5));
 }
 
 static double plot_y(const plot *p, double v) {
@@ -190,7 +190,14 @@ static double plot_y(const plot *p, double v) {
     return p->y + p->h * (p->top - at) / (p->top - p->bottom);
 }
 
-static void add_text(text *to, double x, double y, const char *class, const char *words) {
+__attribute__((format(printf, 5, 6))) static void add_text(text *to, double x, double y,
+                                                           const char *class, const char *fmt,
+                                                           ...) {
+    char words[512];
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(words, sizeof words, fmt, args);
+    va_end(args);
     text_add(to, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">", x, y, class);
     text_add_xml(to, words);
     text_add(to, "</text>\n");
@@ -235,44 +242,40 @@ static bool add_picture(text *to, const preview_picture *from, double x, double 
 
 /* The distance axis: 1, 10, ... taps with their names, and lines through the plot. */
 static void add_distances(text *to, const plot *p, const char *label) {
-    char word[32];
     for (int d = 0; d <= 4; d++)
         for (int k = 1; k < 10; k++) {
             double v = k * pow(10, d), at = plot_x(p, v);
             if (log10(v) > p->right + 1e-9) continue;
             add_line(to, at, p->y, at, p->y + p->h, k == 1 ? "grid" : "fine");
-            snprintf(word, sizeof word, "%g", v);
-            if (k == 1) add_text(to, at, p->y + p->h + 17, "tick mid", word);
+            if (k == 1) add_text(to, at, p->y + p->h + 17, "tick mid", "%g", v);
         }
-    add_text(to, p->x + p->w / 2, p->y + p->h + 36, "label mid", label);
+    add_text(to, p->x + p->w / 2, p->y + p->h + 36, "label mid", "%s", label);
 }
 
-/* Adds a curve over the rings; the middle tap is drawn at half a tap. */
-static void add_curve(text *to, const plot *p, const double *v, uint32_t points, const char *ink) {
-    bool pen = false;
-    text_add(to, "<path class=\"curve %s\" clip-path=\"url(#%s)\" d=\"", ink,
-             p->log_y ? "profile" : "energy");
-    for (uint32_t i = 0; i < points; i++) {
-        double r = !p->log_y ? i + 0.5 : i ? i : 0.5; /* what is within a ring ends at its edge */
-        if (p->log_y && !(v[i] > 0)) {
-            pen = false;
-            continue;
-        }
-        text_add(to, "%s%.1f %.1f", pen ? "L" : "M", plot_x(p, r), plot_y(p, v[i]));
-        pen = true;
-    }
-    text_add(to, "\"/>\n");
-}
-
-static void add_clip(text *to, const plot *p, const char *name) {
-    text_add(to, "<clipPath id=\"%s\">", name);
+/* Adds the curves over the rings, in a frame. The middle tap is drawn at half a tap, and what is
+ * within a ring ends at its edge. */
+static void add_curves(text *to, const plot *p, const kernel_page *k, double *const v[]) {
+    text_add(to, "<clipPath id=\"%s\">", p->name);
     add_frame(to, p->x, p->y, p->w, p->h, "");
     text_add(to, "</clipPath>\n");
+    for (uint32_t c = k->channels; c-- > 0;) {
+        bool pen = false;
+        text_add(to, "<path class=\"curve %s\" clip-path=\"url(#%s)\" d=\"",
+                 INK[k->channels > 1][c], p->name);
+        for (uint32_t i = 0; i < k->rings; i++) {
+            double r = !p->log_y ? i + 0.5 : i ? i : 0.5;
+            const bool drawn = !p->log_y || v[c][i] > 0;
+            if (drawn)
+                text_add(to, "%s%.1f %.1f", pen ? "L" : "M", plot_x(p, r), plot_y(p, v[c][i]));
+            pen = drawn;
+        }
+        text_add(to, "\"/>\n");
+    }
+    add_frame(to, p->x, p->y, p->w, p->h, "frame");
 }
 
 static void add_profile(text *to, const kernel_page *k) {
-    plot p = {.x = 70, .y = 636, .w = 300, .h = 220, .left = log10(0.5), .log_y = true};
-    const bool colour = k->channels > 1;
+    plot p = {.name = "profile", .x = 70, .y = 636, .w = 300, .h = 220, .log_y = true};
     double high = 0, low = INFINITY;
     for (uint32_t c = 0; c < k->channels; c++)
         for (uint32_t r = 0; r < k->rings; r++) {
@@ -283,9 +286,7 @@ static void add_profile(text *to, const kernel_page *k) {
         }
     p.right = log10(k->rings);
     p.top = high > 0 ? ceil(log10(high) + 0.02) : 0;
-    p.bottom = fmax(high > 0 ? floor(log10(low)) : -6, p.top - 14);
-    if (p.top - p.bottom < 2) p.bottom = p.top - 2;
-    add_clip(to, &p, "profile");
+    p.bottom = fmin(fmax(high > 0 ? floor(log10(low)) : -6, p.top - 14), p.top - 2);
     add_text(to, 20, p.y - 16, "title", "Light by distance: share of the light, per tap");
     add_distances(to, &p, "taps from the middle, which is at 0.5");
     for (int d = (int)p.bottom; d <= (int)p.top; d++) {
@@ -294,54 +295,55 @@ static void add_profile(text *to, const kernel_page *k) {
         if (p.top - p.bottom < 7 || (d - (int)p.top) % 2 == 0)
             add_power(to, p.x - 8, y + 4, "tick end", d);
     }
-    for (uint32_t c = k->channels; c-- > 0;)
-        add_curve(to, &p, k->mean[c], k->rings, INK[colour][c]);
-    add_frame(to, p.x, p.y, p.w, p.h, "frame");
+    add_curves(to, &p, k, k->mean);
     for (uint32_t c = 0; c < k->channels; c++) {
         double x = p.x + 14 + 46 * c, y = p.y + p.h - 14;
-        text_add(to, "<path class=\"curve %s\" d=\"M%.1f %.1fh16\"/>\n", INK[colour][c], x, y - 4);
-        add_text(to, x + 21, y, "label", CHANNEL[colour][c]);
+        text_add(to, "<path class=\"curve %s\" d=\"M%.1f %.1fh16\"/>\n", INK[k->channels > 1][c], x,
+                 y - 4);
+        add_text(to, x + 21, y, "label", "%s", CHANNEL[k->channels > 1][c]);
     }
 }
 
 static void add_energy(text *to, const kernel_page *k) {
-    static const double MARK[3] = {0.5, 0.9, 0.99};
-    const double at[3] = {k->figures->inner_radius, k->figures->radius_90, k->figures->radius_99};
-    plot p = {.x = 470, .y = 636, .w = 300, .h = 220, .left = log10(0.5), .top = 1};
-    char word[64];
-    p.right = log10(k->rings);
-    add_clip(to, &p, "energy");
+    const plot p = {"energy", 470, 636, 300, 220, log10(k->rings), 0, 1, false};
     add_text(to, 420, p.y - 16, "title", "Share of the light within a radius");
     add_distances(to, &p, "radius, in taps; dots at 50, 90 and 99 %");
     for (int i = 0; i <= 4; i++) {
         double y = plot_y(&p, 0.25 * i);
         add_line(to, p.x, y, p.x + p.w, y, "grid");
-        snprintf(word, sizeof word, "%d %%", 25 * i);
-        add_text(to, p.x - 8, y + 4, "tick end", word);
+        add_text(to, p.x - 8, y + 4, "tick end", "%d %%", 25 * i);
     }
-    for (uint32_t c = k->channels; c-- > 0;)
-        add_curve(to, &p, k->within[c], k->rings, INK[k->channels > 1][c]);
+    add_curves(to, &p, k, k->within);
+    const double at[3] = {k->figures->inner_radius, k->figures->radius_90, k->figures->radius_99};
     for (int i = 0; i < 3; i++)
         if (at[i] > 0.5)
             text_add(to, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"4\" class=\"mark\"/>\n",
-                     plot_x(&p, at[i]), plot_y(&p, MARK[i]));
-    add_frame(to, p.x, p.y, p.w, p.h, "frame");
+                     plot_x(&p, at[i]), plot_y(&p, (double[]){0.5, 0.9, 0.99}[i]));
+}
+
+/* Adds a part of the kernel in a box x, y, w, h, of at most two pixels for one of the page. */
+static bool add_part(text *to, const kernel_page *k, const kernel_part *of, const double box[4],
+                     err *e) {
+    preview_picture made;
+    const uint32_t most = (uint32_t)(2 * fmax(box[2], box[3]) + 0.5);
+    bool ok = kernel_picture_colours(&made, k, of, most, e) &&
+              add_picture(to, &made, box[0], box[1], box[2], box[3], e);
+    mem_free(made.pixel);
+    return ok;
 }
 
 /* Adds the distances along the left and the lower edge of a square part, in taps. */
 static void add_ticks(text *to, const kernel_part *of, double left, double top, double most) {
-    static const double ROUND[3] = {1, 2, 5};
     const double by = most / of->w, half = of->w / 2;
     double step = 1; /* 1, 2 or 5 times a power of ten, at most nine of them */
-    char word[32];
-    for (int i = 0; of->w / step > 9; i++) step = ROUND[i % 3] * pow(10, i / 3);
+    for (int i = 0; of->w / step > 9; i++) step = (double[]){1, 2, 5}[i % 3] * pow(10, i / 3);
     for (double v = -floor(half / step) * step; v <= half; v += step) {
-        double at = by * (half + v + 0.5);
-        snprintf(word, sizeof word, "%s%g", v < 0 ? "\xe2\x88\x92" : "", fabs(v));
+        const double at = by * (half + v + 0.5);
+        const char *sign = v < 0 ? "\xe2\x88\x92" : "";
         add_line(to, left - 4, top + at, left, top + at, "axis");
-        add_text(to, left - 8, top + at + 4, "tick end", word);
+        add_text(to, left - 8, top + at + 4, "tick end", "%s%g", sign, fabs(v));
         add_line(to, left + at, top + most, left + at, top + most + 4, "axis");
-        add_text(to, left + at, top + most + 18, "tick mid", word);
+        add_text(to, left + at, top + most + 18, "tick mid", "%s%g", sign, fabs(v));
     }
     add_text(to, left + most / 2, top + most + 37, "label mid", "taps from the middle");
 }
@@ -367,11 +369,8 @@ static bool add_seen(text *to, const kernel_page *k, const kernel_part *of, err 
     const double most = 420, left = 60, top = 118, by = most / of->w, mid = most / 2;
     const double at[3] = {k->figures->inner_radius, k->figures->radius_90, k->figures->radius_99};
     static const char *const SHARE[3] = {"50 %", "90 %", "99 % of the light"};
-    preview_picture made;
     add_text(to, 20, top - 16, "title", "What people see of it: three decades, white is brighter");
-    if (!kernel_picture_colours(&made, k, of, 840, e)) return false;
-    bool ok = add_picture(to, &made, left, top, most, most, e);
-    mem_free(made.pixel);
+    bool ok = add_part(to, k, of, (double[]){left, top, most, most}, e);
     double last = 0;
     for (int i = 0; i < 3; i++) {
         double r = by * at[i];
@@ -379,7 +378,8 @@ static bool add_seen(text *to, const kernel_page *k, const kernel_part *of, err 
         last = r;
         text_add(to, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" class=\"share\"/>\n", left + mid,
                  top + mid, r);
-        add_text(to, left + mid, fmax(top + mid - r - 5, top + 14), "share-label mid", SHARE[i]);
+        add_text(to, left + mid, fmax(top + mid - r - 5, top + 14), "share-label mid", "%s",
+                 SHARE[i]);
     }
     add_ticks(to, of, left, top, most);
     return ok;
@@ -390,13 +390,8 @@ static bool add_whole(text *to, const kernel_page *k, const kernel_part *seen, e
     const kernel_part of = kernel_part_whole(k);
     const double most = 240, left = 530, top = 118, by = most / max_u32(k->w, k->h);
     const double w = by * k->w, h = by * k->h;
-    preview_picture made;
-    char word[96];
-    snprintf(word, sizeof word, "The whole, over %g decades", k->decades);
-    add_text(to, left, top - 16, "title", word);
-    if (!kernel_picture_colours(&made, k, &of, 480, e)) return false;
-    bool ok = add_picture(to, &made, left, top, w, h, e);
-    mem_free(made.pixel);
+    add_text(to, left, top - 16, "title", "The whole, over %d decades", DECADES);
+    bool ok = add_part(to, k, &of, (double[]){left, top, w, h}, e);
     double x0 = fmax(by * (double)seen->x, 0), y0 = fmax(by * (double)seen->y, 0);
     add_frame(to, left + x0, top + y0, fmin(by * seen->w, w - x0), fmin(by * seen->h, h - y0),
               "part");
@@ -411,18 +406,13 @@ static bool add_whole(text *to, const kernel_page *k, const kernel_part *seen, e
 static bool add_scene(text *to, const kernel_page *k, par *threads, err *e) {
     const double x = (PAGE_W - SCENE_W) / 2, y = 942;
     preview_picture made;
-    char word[64];
     add_text(to, 20, y - 16, "title",
              "What lights become: a disc, and pixels of more and more light");
     if (!kernel_scene_make(&made, k, threads, e)) return false;
     bool ok = add_picture(to, &made, x, y, SCENE_W, SCENE_H, e);
     mem_free(made.pixel);
-    for (int i = 0; i < SCENE_LIGHTS; i++) {
-        snprintf(word, sizeof word, "%.0f", kernel_scene_light(i));
-        add_text(to, x + SCENE_PLACE[i], y + SCENE_H + 17, "tick mid", word);
-    }
-    snprintf(word, sizeof word, "%g", SCENE_MOON_LIGHT);
-    add_text(to, x + SCENE_MOON, y + SCENE_H + 17, "tick mid", word);
+    for (int i = 0; i < SCENE_LIGHTS; i++)
+        add_text(to, x + (double)LIGHT[i].x, y + SCENE_H + 17, "tick mid", "%.0f", LIGHT[i].light);
     add_text(to, PAGE_W / 2, y + SCENE_H + 36, "label mid",
              "times white; one tap is one pixel; exposure 0, as in PNG output");
     return ok;
@@ -462,7 +452,7 @@ bool kernel_page_svg(const kernel_page *k, par *threads, text *to, err *e) {
     text_add_xml(to, k->name);
     text_add(to, "<tspan dx=\"14\">%u \xc3\x97 %u taps, %s</tspan></text>\n", k->w, k->h,
              k->channels > 1 ? "colour" : "grey");
-    add_text(to, 20, 66, "sub", k->origin);
+    add_text(to, 20, 66, "sub", "%s", k->origin);
     bool ok = add_seen(to, k, &seen, e) && add_whole(to, k, &seen, e);
     add_profile(to, k);
     add_energy(to, k);

@@ -18,14 +18,13 @@ typedef struct {
     uint32_t w, h, channels;
     const float *plane[PAGE_CHANNELS];
     primaries colour;
-    double decades; /* of the false colours of the whole kernel */
     /* By distance in taps, per channel: the mean of a ring, as a share of the channel's light; and
      * the share of the light within the ring. */
     uint32_t rings;
     double *mean[PAGE_CHANNELS], *within[PAGE_CHANNELS];
 } kernel_page;
 
-/* Fills in the rings. `page` has name to decades already. Free with kernel_page_free. */
+/* Fills in the rings. `page` has name to colour already. Free with kernel_page_free. */
 bool kernel_page_measure(kernel_page *page, err *e);
 void kernel_page_free(kernel_page *page);
 
@@ -40,7 +39,7 @@ typedef struct {
 /* Returns the part that people see: the square that 99 % of the light falls into. Its black is the
  * light at its border, its white a thousand times that, so its core is white as in a photograph. */
 kernel_part kernel_part_seen(const kernel_page *page);
-/* Returns the whole kernel, page->decades down from its brightest tap. */
+/* Returns the whole kernel, nine decades down from its brightest tap. */
 kernel_part kernel_part_whole(const kernel_page *page);
 
 /* Shows the logarithm of the mean of the channels. Taps are averaged in squares so that no side of

@@ -29,10 +29,7 @@ int kernel_check(cli *c, text *out, err *e) {
     ticker_close(&told);
     kernel_source_free(&in);
     if (!ok) return 0;
-    if (c->s.json)
-        kernel_json(c->word[1], &l, out);
-    else if (!c->s.quiet)
-        kernel_words(c->word[1], &l, out);
+    if (c->s.json || !c->s.quiet) kernel_report(c->word[1], &l, c->s.json, out);
     return c->s.strict && kernel_findings(found, &l) && found[0].warning;
 }
 
@@ -95,8 +92,7 @@ static void add_json(const kernel_page *k, const cli *c, const char *path, text 
 
 static int show(cli *c, const kernel_source *in, const lint *l, text *out, err *e) {
     int status = 0;
-    kernel_page k = {
-        .figures = l, .w = in->w, .h = in->h, .decades = c->s.decades, .colour = in->is};
+    kernel_page k = {.figures = l, .w = in->w, .h = in->h, .colour = in->is};
     char name[256];
     text words = {0};
     text_clean(name, sizeof name, path_name(c->word[1]));

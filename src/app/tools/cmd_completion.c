@@ -5,15 +5,10 @@
 #include "app/cli/cli.h"
 #include "app/cli/kernel_option.h"
 #include "app/cli/option_rules.h"
-#include "base/mem.h"
-#include "engine/engine.h"
-#include "image/format.h"
-#include "image/layers.h"
 #include "kernel/make/model.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char BASH[] = {
 #include "pages/completion.bash.inc"
@@ -51,37 +46,6 @@ static void complete_add_words(answer *a, text *words) {
     text_free(words);
 }
 
-/* --- values that depend on this machine or on the files of the line --------------------------- */
-
-static void add_devices(answer *a) {
-    engine_device *d = mem_new(ENGINE_DEVICES, sizeof *d, "devices", NULL);
-    uint32_t n = d ? engine_devices(d, ENGINE_DEVICES) : 0;
-    text words = {0};
-    text_add(&words, "auto cpu gpu gpus software all");
-    for (uint32_t i = 0; i < n; i++) text_add(&words, " %u", i);
-    complete_add_words(a, &words);
-    mem_free(d);
-}
-
-/* Adds the layers and data channels of the first image of the line. */
-static void add_layers(answer *a) {
-    par *threads = par_open(1, NULL);
-    image_reader *r = NULL;
-    layer_map m;
-    for (int i = 0; i < a->words && threads && !r; i++)
-        if (access(a->line[i], R_OK) == 0) r = image_open(a->line[i], NULL, threads, NULL);
-    const image_header *h = r ? image_reader_header(r) : NULL;
-    for (int i = 0; h && i < h->parts && layer_map_make(&m, &h->part[i], NULL, NULL, NULL); i++) {
-        for (int g = 0; g < m.groups; g++)
-            complete_add(a, *m.group[g].name ? m.group[g].name : "rgba", "", "");
-        for (int c = 0; c < h->part[i].channels; c++)
-            if (m.is_data[c]) complete_add(a, h->part[i].channel[c].name, "", "");
-        layer_map_free(&m);
-    }
-    image_close(&r);
-    par_close(&threads);
-}
-
 /* Adds the parameters of the model in the line. */
 static void add_parameters(answer *a) {
     const model *m = NULL;
@@ -90,27 +54,15 @@ static void add_parameters(answer *a) {
         complete_add(a, m->parameter[k].name, "=", "");
 }
 
-static void add_kernels(answer *a) {
-    text names = {0};
-    kernel_option_names(a->s, &names);
-    complete_add_words(a, &names);
-}
-
-static const struct {
-    const char *options;
-    void (*add)(answer *a);
-} ASKED[] = {{"device,require_device", add_devices},
-             {"layers,exclude,mask", add_layers},
-             {"param", add_parameters},
-             {"kernel", add_kernels}};
-
 static void complete_value(answer *a, const option *o) {
     bool is_list = o->type == OPTION_LIST || o->type == OPTION_LAYERS;
     const char *comma = is_list ? strrchr(a->typed, ',') : NULL;
+    text names = {0};
     if (comma) text_add_bytes(&a->before, a->typed, (size_t)(comma + 1 - a->typed));
     if (comma) a->typed = comma + 1;
-    for (size_t i = 0; i < sizeof ASKED / sizeof ASKED[0]; i++)
-        if (text_glob_any(ASKED[i].options, o->name)) ASKED[i].add(a);
+    if (strcmp(o->name, "param") == 0) add_parameters(a);
+    if (o->type == OPTION_KERNEL) kernel_option_names(a->s, &names);
+    complete_add_words(a, &names);
     for (int i = 0; o->words && o->words[i]; i++) complete_add(a, o->words[i], "", "");
     if (a->more || is_list) text_add(a->to, ":more\n");
     if (option_type_is_path(o->type)) text_add(a->to, ":files\n");
