@@ -1,9 +1,8 @@
 /* err.h - carries a failure from the place that finds it to main.
  *
  * A fallible function returns bool (or a pointer) and takes `err *e` last. The place that finds the
- * failure sets a code and a sentence with the actual numbers; callers put in front of it what they
- * were doing. Only main prints an error. The code becomes the exit status of the process, so it is
- * chosen for the person or script that reads it. */
+ * failure sets a code and a sentence with the numbers; callers put in front what they were doing.
+ * Only main prints an error. The code becomes the exit status. */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
 
@@ -39,15 +38,15 @@ static inline int err_status(err_code code) {
     return (int)code & 255;
 }
 
-/* Sets the code and the sentence. Returns false, as the two below do, so that `return err_set(...)`
- * reads well. `e` may be NULL. A sentence that does not fit is cut. */
+/* Sets the code and the sentence, which is cut where it does not fit. Returns false, as the two
+ * below do. `e` may be NULL. */
 bool err_set(err *e, err_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Puts "words: " in front of the sentence. */
 bool err_in(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Sets from errno after a failed system call, and appends the system's words to the sentence. No
- * memory becomes ERR_MEMORY, no space ERR_IO, no descriptors ERR_RETRY; a missing file ERR_NO_INPUT
- * where `code` is ERR_IO; anything else is `code`. */
+/* Sets from errno after a failed system call, with the system's words. No memory becomes
+ * ERR_MEMORY, no space ERR_IO, no descriptors ERR_RETRY, a missing file ERR_NO_INPUT where `code`
+ * is ERR_IO. */
 bool err_errno(err *e, err_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

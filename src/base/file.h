@@ -1,9 +1,8 @@
 /* file.h - reads files at offsets, and writes them atomically.
  *
  * An output is written under a temporary name in the same folder, synced and put in its place by
- * file_out_commit. Until then an old file of that name is untouched. Whatever ends the program (an
- * error, a signal, a full disk), the temporary file goes away; after SIGKILL the next run that
- * writes into the folder removes it. The module does not know what is in the files. */
+ * file_out_commit. Until then an old file of that name is untouched. Whatever ends the program, the
+ * temporary file goes away; after SIGKILL the next run that writes into the folder removes it. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
@@ -28,8 +27,8 @@ uint64_t file_in_size(const file_in *f);
 /* Reads exactly `bytes` at `offset`, or fails with the number that there were. Thread-safe. */
 bool file_in_read(const file_in *f, uint64_t offset, void *to, size_t bytes, err *e);
 
-/* Reads what follows each other in the file into pieces of memory, at most FILE_PIECES of them.
- * Returns false where the system does not give it all at once; file_in_read then finds out why. */
+/* Reads what follows each other in the file into at most FILE_PIECES pieces of memory. Returns
+ * false where the system does not give it all at once; file_in_read then finds out why. */
 enum { FILE_PIECES = 1024 };
 bool file_in_read_pieces(const file_in *f, uint64_t offset, const struct iovec *piece, int pieces);
 
@@ -41,12 +40,11 @@ uint8_t *file_read_all(const char *path, size_t limit, size_t *bytes, err *e);
 
 typedef struct file_out file_out;
 
-/* Opens a new file that will get the name `path`; "-" is standard output, to which the whole
- * content goes in file_out_commit. A symbolic link is followed: the file that it points to is
- * replaced or made, the link stays. Folders, pipes and devices are refused. With `replace` the file
- * takes over the old one's permissions, and its owner, group and access list as far as the system
- * allows. Without, this call and file_out_commit fail with ERR_SKIPPED when there is a file of that
- * name, even if it appeared in between. */
+/* Opens a new file that will get the name `path`; "-" is standard output, to which all goes in
+ * file_out_commit. A symbolic link stays, and the file that it points to is replaced or made.
+ * Folders, pipes and devices are refused. With `replace` the file takes over the old one's
+ * permissions, and its owner, group and access list as far as the system allows. Without, this call
+ * and file_out_commit fail with ERR_SKIPPED when there is a file of that name. */
 file_out *file_out_open(const char *path, bool replace, err *e);
 /* Returns the final name, symbolic links resolved. */
 const char *file_out_path(const file_out *f);
@@ -54,28 +52,26 @@ const char *file_out_path(const file_out *f);
 bool file_out_possible(const char *path, err *e);
 /* Writes at any offset, in any order. Thread-safe. */
 bool file_out_write(file_out *f, uint64_t offset, const void *data, size_t bytes, err *e);
-/* Does so with pieces of memory that follow each other in the file, at most FILE_PIECES of them;
- * may change `piece`. */
+/* Does so with at most FILE_PIECES pieces of memory that follow each other in the file; may change
+ * `piece`. */
 bool file_out_write_pieces(file_out *f, uint64_t offset, struct iovec *piece, int pieces, err *e);
-/* Syncs the file, puts it in its place and frees `f`, whatever it returns. The file is whole and in
- * place when this returns true. */
+/* Syncs the file, puts it in its place and frees `f`, whatever it returns. */
 bool file_out_commit(file_out **f, err *e);
 /* Removes the temporary file and frees `f`. NULL is fine, so it can follow commit. */
 void file_out_discard(file_out **f);
 
 /* Writes these bytes as the whole content of a file, by open, write and commit. */
 bool file_write_all(const char *path, const void *bytes, size_t n, err *e);
-/* Sets the time of a file to now, or its mode, as far as the system allows. Both go by the open
- * file: the sandbox has no calls that do so by a name. */
+/* Sets the time of a file to now, or its mode, as far as the system allows, by the open file: the
+ * sandbox has no calls that do so by a name. */
 void file_touch(const char *path);
 void file_set_mode(const char *path, unsigned mode);
 
-/* Removes the temporary files of all open outputs, and lets no other be made: for whatever ends the
- * program without returning from main. Async-signal-safe. It may take a second, where another
- * thread is about to create a file. */
+/* Removes the temporary files of all open outputs, and lets no other be made: for what ends the
+ * program without returning from main. Async-signal-safe; may take a second. */
 void file_out_remove_all(void);
-/* Removes temporary files that processes which are gone have left in a folder. file_out_open does
- * this once for every folder. */
+/* Removes temporary files that processes which are gone have left in a folder; file_out_open does.
+ */
 void file_sweep(const char *folder);
 
 /* Makes a folder and the folders above it (mkdir -p). */

@@ -1,8 +1,6 @@
-/* half.h - converts 16-bit floats, as IEEE 754 and OpenEXR have them.
- *
- * Half to float is exact. Float to half rounds to nearest, ties to even; beyond 65504 it gives
- * infinity. NaN stays NaN with its upper payload bits. Whole rows use the processor's
- * instruction if it has one, with the same results. The module knows nothing of images. */
+/* half.h - converts 16-bit floats, as IEEE 754 and OpenEXR have them. Float to half rounds to
+ * nearest, ties to even; beyond 65504 it gives infinity. NaN stays NaN with its upper payload bits.
+ * Rows use the processor's instruction if it has one, with the same results. */
 #ifndef BASE_HALF_H
 #define BASE_HALF_H
 

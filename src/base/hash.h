@@ -1,8 +1,5 @@
-/* hash.h - makes hashes of contents (XXH3, 128 bits), for cache keys and checksums.
- *
- * Hashing is fast enough to cost nothing beside reading a kernel. It is not cryptographic: it tells
- * different contents apart, but does not resist an attacker who can write to the cache. The module
- * does not know what is hashed. */
+/* hash.h - makes hashes of contents (XXH3, 128 bits), for cache keys and checksums. It is fast, and
+ * not cryptographic: it does not resist an attacker who can write to the cache. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 
@@ -21,8 +18,7 @@ typedef struct {
 /* Returns the hash of one block of bytes. */
 hash128 hash_bytes(const void *data, size_t bytes);
 
-/* Hash several pieces in turn, with the same result as for all of them in one block. A
- * state needs no end. */
+/* Hash several pieces in turn, with the same result as for all of them in one block. */
 void hash_begin(hash_state *s);
 void hash_add(hash_state *s, const void *data, size_t bytes);
 hash128 hash_end(const hash_state *s);

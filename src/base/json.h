@@ -1,10 +1,9 @@
 /* json.h - JSON files, read strictly, every value with its line and column.
  *
- * A scan of our own holds the bytes to RFC 8259 and notes positions; cJSON, which keeps no
- * positions and is lenient, then decodes. The scan refuses, each with a sentence at its place:
- * comments, trailing commas, duplicate keys, nesting deeper than 64, more than JSON_VALUES values,
- * strings that are not UTF-8 or hold a zero, and anything after the end. It does not know what the
- * keys mean. The document owns all its values; they live until json_free. */
+ * A scan of our own holds the bytes to RFC 8259 and notes positions; cJSON then decodes. The scan
+ * refuses, each with a sentence at its place: comments, trailing commas, duplicate keys, nesting
+ * deeper than 64, more than JSON_VALUES values, strings that are not UTF-8 or hold a zero, and
+ * anything after the end. The document owns all its values. */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
 

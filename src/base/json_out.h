@@ -1,15 +1,12 @@
 /* json_out.h - writes what a command has found into a text, as JSON or in words for people.
  *
- * A command adds its members once. As JSON they are commas, escapes, line breaks and numbers in one
- * place. In words a member of a block or list has a line with its key, indented by its depth; an
+ * A command adds its members once. In words a member of a block or list has a line with its key; an
  * object inside a line has its strings bare and its numbers behind their keys; a block in a list
  * has its first string as a heading; bytes have units, and strings that are NULL are left out. What
  * is for machines alone stands behind `if (!j->words)`.
  *
- * It does not know what is written: the caller opens objects and arrays, adds members in order and
- * closes what it opened. Every function takes the member's key, which is NULL in an array. Keys are
- * written as they are; values of strings are escaped. JSON has no NaN and no infinity, so such
- * numbers become null, or a word where the caller asks for one. */
+ * Every function takes the member's key, which is NULL in an array. Keys are written as they are;
+ * values of strings are escaped. Numbers that are not finite become null, or a word. */
 #ifndef BASE_JSON_OUT_H
 #define BASE_JSON_OUT_H
 
@@ -20,10 +17,9 @@
 
 enum { JSON_OUT_DEPTH = 16 };
 
-/* A writer begins as json_begin gives it, or as `json_out j = {.to = &text}`. A function that
- * writes one value inside a document whose outer part is written elsewhere sets `depth` to the
- * number of objects and arrays around it, which decides how its lines are indented. It holds no
- * memory. */
+/* A writer begins as json_begin gives it, or as `json_out j = {.to = &text}`. One that writes a
+ * value inside a document whose outer part is written elsewhere sets `depth` to the number of
+ * objects and arrays around it. */
 typedef struct {
     text *to;
     bool words; /* for people */
@@ -43,8 +39,7 @@ json_out told_begin(text *to, bool json);
 void json_end(json_out *j);
 
 /* Open an object or array as the next member, and close the innermost that is open. The members of
- * a block (an object) or list (an array) stand on lines of their own, indented by two blanks a
- * level, unless it is empty. */
+ * a block (an object) or list (an array) stand on lines of their own. */
 void json_object(json_out *j, const char *key);
 void json_array(json_out *j, const char *key);
 void json_block(json_out *j, const char *key);
@@ -70,8 +65,7 @@ void json_real(json_out *j, const char *key, int digits, double v);
 void json_real_or_word(json_out *j, const char *key, int digits, double v);
 /* Adds a number with `decimals` digits behind the point. */
 void json_fixed(json_out *j, const char *key, int decimals, double v);
-/* Adds a moment, as seconds since 1970; in words in UTC, so that listings of a farm's machines
- * compare. */
+/* Adds a moment, as seconds since 1970; in words in UTC. */
 void json_moment(json_out *j, const char *key, int64_t seconds);
 /* Add an array of `count` numbers. */
 void json_ints(json_out *j, const char *key, const int32_t *n, size_t count);

@@ -1,27 +1,22 @@
-/* log.h - tells people what happens.
- *
- * Messages of a host of its own go to that (base/host.h), all others to the program's writer:
- * app/cli/terminal.h writes them on stderr. Without a writer nobody is told.
- *
- * The program's level and writer are global: they are set before any thread starts. */
+/* log.h - tells people what happens. Messages of a host of its own go to that (base/host.h), all
+ * others to the program's writer, app/cli/terminal.h. The program's level and writer are set before
+ * any thread starts. */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
 
 typedef enum { LOG_ERROR, LOG_WARN, LOG_NOTE, LOG_INFO, LOG_DEBUG } log_level;
 
-/* Set the program's level and writer; messages up to the level are told. LOG_NOTE is the default.
- */
+/* Set the program's level, LOG_NOTE by default, and its writer. */
 void log_set_level(log_level level);
 typedef void log_writer(log_level level, const char *message);
 void log_set_writer(log_writer *w);
 /* Returns the level for this thread. */
 log_level log_get_level(void);
 
-/* Tells a message. It may have names of files, channels and devices in it, and these any bytes. */
+/* Tells a message, in which names of files may have any bytes. */
 void log_say(log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Does the same for a message that the program has not said yet: a sequence says it for its first
- * frame. */
+/* Does the same for a message that the program has not said yet. */
 void log_say_once(log_level level, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 #define log_error(...) log_say(LOG_ERROR, __VA_ARGS__)

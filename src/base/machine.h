@@ -1,8 +1,5 @@
-/* machine.h - finds how much of this machine the process may use.
- *
- * A container may have far less than the machine, so the limits of its control groups (cgroup
- * version 1 or 2) count, and not only the processors and the memory that the kernel shows. The
- * module does not know what the program does with them. */
+/* machine.h - finds how much of this machine the process may use. The limits of control groups
+ * (cgroup version 1 or 2) count, as in containers. */
 #ifndef BASE_MACHINE_H
 #define BASE_MACHINE_H
 

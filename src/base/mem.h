@@ -1,9 +1,8 @@
 /* mem.h - gives out aligned memory, within a limit, and checks its sizes.
  *
  * Sizes that come from files are multiplied only here; an overflow is an error, not a small buffer.
- * Memory is aligned to 64 bytes (a cache line, and any vector unit). Everything large that the
- * program allocates itself is counted here and held to one limit. What libraries allocate (
- * Vulkan drivers) is not known here. */
+ * Memory is aligned to 64 bytes. Everything large that the program allocates itself is counted here
+ * and held to one limit; what libraries allocate is not known. */
 #ifndef BASE_MEM_H
 #define BASE_MEM_H
 
@@ -32,8 +31,8 @@ MEM_BLOCK void *mem_new(size_t count, size_t size, const char *what, err *e);
 /* Does the same without zeroing, for large buffers that are written before they are read. */
 MEM_BLOCK void *mem_raw(size_t count, size_t size, const char *what, err *e);
 
-/* A budget counts what is allocated in it, and has a limit. Each host has one (base/host.h), which
- * the calls of this module use. A block goes back to the budget that it came from. */
+/* A budget counts what is allocated in it, and has a limit. Each host has one (base/host.h). A
+ * block goes back to the budget that it came from. */
 typedef struct mem_budget mem_budget;
 /* Where memory comes from; aligned as malloc's is. */
 typedef struct {
@@ -47,9 +46,9 @@ mem_budget *mem_budget_open(uint64_t limit, const char *set_by, const mem_source
 void mem_budget_close(mem_budget **b);
 uint64_t mem_budget_used(const mem_budget *b);
 
-/* Sets the limit: an allocation that would bring what is allocated here beyond it fails with
- * ERR_MEMORY and all numbers. Call it once, before any thread starts. 0 (no --mem-limit) sets 80 %
- * of the memory that is available now, and none where that is not known. */
+/* Sets the limit: an allocation beyond it fails with ERR_MEMORY and all numbers. Call it once,
+ * before any thread starts. 0 sets 80 % of the memory that is available now, or none where that is
+ * not known. */
 void mem_set_limit(uint64_t bytes);
 /* Return the limit (UINT64_MAX: none), the bytes that may still be allocated under it, and those
  * that are allocated here and not freed yet. */
@@ -62,20 +61,17 @@ bool mem_take(uint64_t bytes, const char *what, err *e);
 void mem_give(uint64_t bytes);
 
 /* Keeps up to `bytes` of large blocks that are freed, for the next allocation of their size: the
- * frames of a sequence use the same sizes again and again, and the system clears each page that it
- * hands out. Blocks that are kept are given back before an allocation is refused. 0, the default,
- * gives all of them back and keeps none. */
+ * frames of a sequence use the same sizes, and the system clears each page that it hands out. They
+ * are given back before an allocation is refused. 0, the default, keeps none. */
 void mem_keep(uint64_t bytes);
 
-/* Returns false, with the error of a refused allocation, when `bytes` more may not be allocated.
- * Work that takes its memory in many pieces calls it before the first of them. */
+/* Returns false, with the error of a refused allocation, when `bytes` more may not be allocated. */
 bool mem_check(uint64_t bytes, const char *what, err *e);
 
 /* Returns the bytes that an allocation takes: large ones are rounded up to large pages. */
 uint64_t mem_rounded(uint64_t bytes);
 
-/* The account of what work will take, before any of it is taken: named parts, whose sum decides.
- * Starts as zeros. */
+/* The account of what work will take: named parts, whose sum decides. Starts as zeros. */
 enum { MEM_PARTS = 16 };
 typedef struct {
     struct {

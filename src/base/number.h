@@ -1,7 +1,5 @@
-/* number.h - finds the smaller and the larger of numbers, limits them, and rounds quotients up.
- *
- * One function per type, so that no argument is converted in silence: min_int, max_u32,
- * clamp_double, ceil_div_size and so on. */
+/* number.h - finds the smaller and the larger of numbers, limits them, and rounds quotients up, by
+ * one function per type, so that no argument is converted in silence. */
 #ifndef BASE_NUMBER_H
 #define BASE_NUMBER_H
 

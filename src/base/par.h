@@ -1,11 +1,10 @@
 /* par.h - runs the pieces of a loop in parallel on host threads.
  *
- * A pool has a number of threads that may work at the same time. Several threads of the program may
- * call par_for at the same time: each works on its own pieces, and the pool's helpers go where
- * pieces are left, to the oldest work first. Pieces are handed out one by one in order, so uneven
- * pieces balance. A thread that does work of its own between its calls, such as one of several
- * frames, says so with par_enter: it takes the place of a helper, so that the cores are neither
- * idle nor fought for. Not re-entrant: a piece must not call par_for on the same pool. */
+ * Several threads of the program may call par_for at the same time: each works on its own pieces,
+ * and the pool's helpers go where pieces are left, to the oldest work first. Pieces are handed out
+ * one by one in order. A thread that does work of its own between its calls, such as one of several
+ * frames, says so with par_enter and takes the place of a helper. A piece must not call par_for on
+ * the same pool. */
 #ifndef BASE_PAR_H
 #define BASE_PAR_H
 
@@ -35,20 +34,18 @@ void par_leave(par *p);
 enum { PAR_BESIDE = 2 };
 void par_enter_beside(par *p);
 
-/* A thread that has entered and waits for a device or for another thread calls par_rest before and
- * par_resume after: meanwhile a helper may work in its place. For threads that have not entered,
- * the two do nothing. */
+/* Let a helper work in the place of a thread that has entered and waits for a device or for another
+ * thread. For threads that have not entered, the two do nothing. */
 void par_rest(par *p);
 void par_resume(par *p);
 
 /* Does one piece. `index` runs over [0, count), `worker` over [0, par_workers); no two threads that
- * work at the same time have the same `worker`. Returning false stops the handing out of further
- * pieces. */
+ * work at the same time have the same `worker`. Returning false stops further pieces. */
 typedef bool par_fn(void *ctx, size_t index, int worker, err *e);
 
-/* Runs fn for every index and waits. The caller's host may stop it between two pieces
- * (host_ask_again). When pieces fail, the error of the lowest failing index that
- * ran is reported. A thread that has not entered does so for the call, as the oldest. */
+/* Runs fn for every index and waits. The caller's host may stop it between two pieces. When pieces
+ * fail, the error of the lowest index that ran is reported. A thread that has not entered does so
+ * for the call, as the oldest. */
 bool par_for(par *p, size_t count, par_fn *fn, void *ctx, err *e);
 
 #endif

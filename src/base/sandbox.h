@@ -1,12 +1,11 @@
 /* sandbox.h - gives up rights of this process that it does not need, by Landlock and seccomp.
  *
- * Afterwards only the folders and files that were named can be read or written, with all that is
- * below them; there are no sockets, no other programs, no new processes, no signals to other
- * processes, no way to change how these run, and no memory that is shared with them; mode, owner
- * and times can be changed of open files alone, and nothing of the machine: these calls fail with
- * EPERM. Calls that are younger than this list fail with ENOSYS. Files that are open stay open.
- * Rights never come back. The module does not know what the program needs;
- * tests/unit/test_sandbox.c has the list of what is left, with the reasons. */
+ * Afterwards only the folders and files that were named can be read or written; there are no
+ * sockets, no other programs, no new processes, no signals to other processes, no way to change how
+ * these run, and no memory that is shared with them; mode, owner and times can be changed of open
+ * files alone: these calls fail with EPERM, and calls younger than this list with ENOSYS. Files
+ * that are open stay open. Rights never come back. tests/unit/test_sandbox.c has the list of what
+ * is left, with the reasons. */
 #ifndef BASE_SANDBOX_H
 #define BASE_SANDBOX_H
 
@@ -30,7 +29,7 @@ void sandbox_write(sandbox *s, const char *path); /* reading, too */
 void sandbox_enter(sandbox *s);
 
 /* Leaves a process that has one thread the rights to compute, to get memory, and to read and write
- * what is open, and no other. Does nothing where the kernel has no seccomp. */
+ * what is open. Does nothing where the kernel has no seccomp. */
 void sandbox_enter_alone(void);
 
 #endif

@@ -1,9 +1,6 @@
-/* steady.h - arithmetic that gives the same bits everywhere, for generated kernels and the programs
- * that make the shipped images.
- *
- * IEEE 754 rounds + - * / and sqrt correctly, so they do not depend on the machine; sin, cos, exp
- * of a C library do. These are series, right to about 1e-13, and static inline so that this header
- * is all there is. Compile with -ffp-contract=off. */
+/* steady.h - arithmetic that gives the same bits everywhere, for generated kernels and images. IEEE
+ * 754 rounds + - * / and sqrt correctly; sin, cos, exp of a C library depend on the machine. These
+ * are series, right to about 1e-13. Compile with -ffp-contract=off. */
 #ifndef BASE_STEADY_H
 #define BASE_STEADY_H
 

@@ -1,5 +1,5 @@
 /* text.h - works on strings: a growing buffer, UTF-8, names made safe to show, globs, and the
- * nearest of several names. It does not know what the strings are for. */
+ * nearest of several names. */
 #ifndef BASE_TEXT_H
 #define BASE_TEXT_H
 
@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A growing string; all zeros are an empty one. If there is no memory for it, it has `failed`, is
- * empty and stays so until it is freed. */
+/* A growing string; all zeros are an empty one. Without memory it has `failed`, and stays empty
+ * until it is freed. */
 typedef struct {
     char *s; /* NULL, or zero-terminated */
     size_t n, room;
@@ -18,8 +18,7 @@ typedef struct {
 
 /* Returns false, with ERR_MEMORY, if the text has failed. What becomes a file asks this first. */
 bool text_check(const text *t, err *e);
-/* Sets what is called when a text fails; it need not return. A program may end here, since texts
- * are small and nothing else would run either. Call it before any thread starts. */
+/* Sets what is called when a text fails; it need not return. Call it before any thread starts. */
 void text_on_failure(void (*call)(void));
 
 /* Add formatted text, and bytes as they are. */
@@ -27,16 +26,13 @@ void text_add(text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)
 void text_add_bytes(text *t, const char *bytes, size_t n);
 /* Adds a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
 void text_add_json(text *t, const char *s);
-/* Adds a name or sentence for people, or for programs that read line by line. Control characters
- * (below 0x20, 0x7f, C1), bytes that are not UTF-8, and the characters that end a line or turn the
- * direction of writing are shown as \x1b or \u202e, so that nothing in it can steer a terminal, end
- * a line or hide. "##[" becomes "\x23#[": GitHub's runners take it for a command in any line. */
+/* Adds a name or sentence for people, or for programs that read line by line. Control characters,
+ * bytes that are not UTF-8, and characters that end a line or turn the direction of writing are
+ * shown as \x1b or \u202e. "##[" becomes "\x23#[": GitHub's runners take it for a command. */
 void text_add_clean(text *t, const char *s);
-/* Does the same into a buffer, for places that must not allocate. Cuts what does not fit between
- * two characters and returns the length. */
+/* Does the same into a buffer, for places that must not allocate; returns the length. */
 size_t text_clean(char *to, size_t room, const char *s);
-/* Adds text as XML 1.0. XML has no control characters but tab and the ends of lines, escaped or
- * not, and neither U+FFFE nor U+FFFF; such characters, and bytes that are not UTF-8, become
+/* Adds text as XML 1.0. Characters that XML does not have, and bytes that are not UTF-8, become
  * U+FFFD. */
 void text_add_xml(text *t, const char *s);
 /* Adds bytes in base 64, as data URIs have them. */
@@ -46,9 +42,8 @@ void text_add_quoted(text *t, const char *word);
 /* Frees the string and leaves an empty text. */
 void text_free(text *t);
 
-/* Returns the length of the UTF-8 sequence at `s`, which ends with a zero byte, and its code point;
- * 0 when the bytes there are not UTF-8. Overlong forms, surrogates and what lies beyond U+10FFFF
- * are refused. */
+/* Returns the length of the UTF-8 sequence at `s`, and its code point; 0 when the bytes are not
+ * UTF-8. Overlong forms, surrogates and what lies beyond U+10FFFF are refused. */
 int text_utf8(const char *s, uint32_t *code);
 
 /* A part of a text, which does not end with a zero. */
@@ -63,8 +58,7 @@ bool text_item(const char **list, text_piece *item);
 /* Parts a piece at its first `mark` that has no \ before it. Returns false, with the whole piece in
  * `left`, where there is none. */
 bool text_part(text_piece whole, char mark, text_piece *left, text_piece *right);
-/* Takes the next NAME=VALUE of such a list; the value is NULL where there is no mark. What has no
- * room is cut: no name or number is that long. */
+/* Takes the next NAME=VALUE of such a list; the value is NULL where there is no mark. */
 typedef struct {
     char name[64], room[512];
     const char *value;
@@ -84,8 +78,7 @@ bool text_fraction(const char *s, double *to);
 /* Reads WxH, or N for N x N: whole numbers of at most 9 digits. */
 bool text_sides(const char *s, uint32_t to[2]);
 
-/* Matches a shell glob: * ? [a-z] [!a-z], and \ before a character that means itself. Upper and
- * lower case differ. */
+/* Matches a shell glob: * ? [a-z] [!a-z], and \ before a character that means itself. */
 bool text_glob(const char *pattern, const char *s);
 /* Matches any glob of a list, as text_item reads it. */
 bool text_glob_any(const char *patterns, const char *s);

@@ -1,13 +1,10 @@
 /* vector.h - gives hot loops the compiler's vectors, in two versions.
  *
  * A hot loop is written once, as a VECTOR_INLINE function over vec4d or vec8f, and called from two
- * functions: a plain one, which the compiler lowers to what every processor of the architecture
- * has, and one marked VECTOR_WIDE, which it may lower to AVX2 and F16C. vector_wide() tells at
- * run time which to call. Vectors go in and out of functions by pointer only: their calling
- * convention depends on the target.
- *
- * Pixels are the same on every processor: products and sums are rounded one by one (the whole
- * program is compiled without contraction), in the same order in both versions. */
+ * functions: a plain one, and one marked VECTOR_WIDE, which the compiler may lower to AVX2 and
+ * F16C. vector_wide() tells at run time which to call. Vectors go in and out of functions by
+ * pointer only: their calling convention depends on the target. Pixels are the same on every
+ * processor, since both versions round one by one, in the same order. */
 #ifndef BASE_VECTOR_H
 #define BASE_VECTOR_H
 

@@ -14,8 +14,7 @@ typedef struct {
 
 /* The outcome of an attempt. */
 typedef struct {
-    /* The result, in the view's buffers: floats; or halfs, where values beyond halfs have become
-     * the largest. */
+    /* The result, in the view's buffers: floats; or halfs, where the largest stands for more. */
     void *out[VIEW_CHANNELS];
     pixel_type type; /* of all channels */
     join_stats stats[VIEW_CHANNELS];
@@ -23,8 +22,7 @@ typedef struct {
     session_lease lease; /* given back; it tells device, plan and the spectrum's seconds */
 } outcome;
 
-/* Runs the method, and fills v->glare and v->doubles where they are wanted. The image stays as it
- * is. */
+/* Runs the method, and fills v->glare and v->doubles where they are wanted. */
 bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *method, err *e);
 
 /* Returns the bytes of the planes that an attempt takes beside the image's own. */

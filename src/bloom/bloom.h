@@ -1,12 +1,11 @@
 /* bloom.h - one image from pixels to pixels.
  *
- * A bloom is opened with settings and a kernel, and blooms any number of images. It keeps
- * everything that stays the same from frame to frame: device, plan, spectrum, buffers. An image is
- * changed in place: colour groups are convolved, data channels stay as they are, `window` may
- * change the data window, `emit_layer` adds channels, and `half_overflow` may turn half channels
- * into float. Several threads may bloom images with one bloom at the same time. A bloom knows
- * nothing of JSON or of the command line. An `err` of this folder is never NULL: failures that do
- * not count go to one that is ignored. */
+ * A bloom is opened with settings and a kernel, and keeps what stays the same from frame to frame:
+ * device, plan, spectrum, buffers. An image is changed in place: colour groups are convolved, data
+ * channels stay as they are, `window` may change the data window, `emit_layer` adds channels, and
+ * `half_overflow` may turn half channels into float. Several threads may bloom images with one
+ * bloom at the same time. An `err` of this folder is never NULL: failures that do not count go to
+ * one that is ignored. */
 #ifndef BLOOM_BLOOM_H
 #define BLOOM_BLOOM_H
 
@@ -28,8 +27,7 @@ bloom *bloom_open_on(const bloom_settings *s, const char *path, const kernel_sou
 void bloom_close(bloom **b);
 /* Returns what is wrong with the kernel, in a few words, or "". Reports have it among the notes. */
 const char *bloom_kernel_faults(const bloom *b);
-/* Tells how many taps the kernel has when it blooms such an image. False: a spectrum does not say.
- */
+/* Tells how many taps the kernel has for such an image. False: a spectrum does not say. */
 bool bloom_kernel_size(const bloom *b, const image_part *p, uint32_t size[2]);
 
 /* Makes ready what a plain transform of the first colour group of such an image needs: what follows

@@ -1,7 +1,5 @@
-/* group.h - one colour group of an image: measured, convolved, judged, stored.
- *
- * The way of a group through this folder is group_bloom, in one piece. It knows no files and no
- * windows: the image is as it is to be computed. */
+/* group.h - one colour group of an image: measured, convolved, judged, stored. Its way through this
+ * folder is group_bloom, in one piece. It knows no files and no windows. */
 #ifndef BLOOM_GROUP_H
 #define BLOOM_GROUP_H
 

@@ -1,9 +1,6 @@
 /* kernel_at.h - the kernel at the sizes of a run's images: its taps, what they do to light, and
- * where its transforms run.
- *
- * A kernel_at is const once it is made, and shared by all threads. The first thread that asks for a
- * size makes it, without the lock; those that follow wait for it, and threads with other sizes do
- * not. The module knows nothing of engines. */
+ * where its transforms run. A kernel_at is const once it is made, and shared by all threads. The
+ * first thread that asks for a size makes it, without the lock; those that follow wait for it. */
 #ifndef BLOOM_KERNEL_AT_H
 #define BLOOM_KERNEL_AT_H
 

@@ -1,9 +1,7 @@
-/* light_notes.h - what is wrong with the light of an image: values deep below zero, linear light
- * that was decoded, codes that were not, and lights that a picture has cut off; and, where glare
- * was taken away, what tells that the kernel is not the lens's.
- *
- * The numbers are those that the bloom's scan has found (ledger_row). Each kind is told once in the
- * log of a run, and in the report of each of its images. */
+/* light_notes.h - what is wrong with the light of an image, by the numbers that the bloom's scan
+ * has found (ledger_row): values deep below zero, linear light that was decoded, codes that were
+ * not, lights that a picture has cut off; and what tells that a kernel is not the lens's. Each kind
+ * is told once in the log of a run, and in the report of each image. */
 #ifndef BLOOM_LIGHT_NOTES_H
 #define BLOOM_LIGHT_NOTES_H
 
@@ -22,8 +20,7 @@ typedef struct {
  * space: what the pixels were decoded from, or NULL. */
 void light_notes(const char *format, const char *space, bloom_report *r, light_told *told);
 
-/* Warns where the first colour of an image, as it came, has the steps of an 8-bit picture, with a
- * sentence on what to do. Looks at some of the pixels. */
+/* Warns where the first colour of an image, as it came, has the steps of an 8-bit picture. */
 void light_notes_codes(const image *img, const char *layers, const char *exclude, const char *cure,
                        light_told *told);
 

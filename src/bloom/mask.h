@@ -1,7 +1,5 @@
-/* mask.h - a mask says how much of a pixel's light is spread: 1 all of it, 0 none.
- *
- * It is a channel of any part of the image, matched with the layer's pixels by their coordinates;
- * outside its window it is 0. The last pass adds what is not spread (engine/join.h). */
+/* mask.h - a mask says how much of a pixel's light is spread: 1 all of it, 0 none. It is a channel
+ * of any part of the image, matched by coordinates; outside its window it is 0. */
 #ifndef BLOOM_MASK_H
 #define BLOOM_MASK_H
 
@@ -16,8 +14,7 @@ typedef struct {
  * the part first, then in the others. Fails, with the name, where there is none. */
 bool mask_find(mask_place *to, const image_header *h, int part, const char *name, err *e);
 
-/* Reads what of a mask lies beside rows of a part, as wide as these: values limited to 0 to 1; NaN
- * becomes 0. */
+/* Reads what of a mask lies beside rows of a part: values limited to 0 to 1; NaN becomes 0. */
 bool mask_read(float *to, const rows_source *in, const mask_place *at, const image_part *beside,
                uint32_t row, uint32_t rows, err *e);
 

@@ -3,9 +3,8 @@
  * A part that fits is one band with one tile, whose planes are the image's own. A larger one is cut
  * (math/tiling.h), and read twice: first it is measured, as the median of all pixels decides how
  * dark a pixel must be before nothing is promised for it; then rows of tiles go through
- * group_bloom, each tile as an image of its own, and the rows of the result are handed on. In
- * memory are the rows that one row of tiles reads and makes, and one tile. If pixels are to be
- * verified, it is read a third time. */
+ * group_bloom, each tile as an image of its own. In memory are the rows that one row of tiles reads
+ * and makes, and one tile. If pixels are to be verified, it is read a third time. */
 #ifndef BLOOM_PART_H
 #define BLOOM_PART_H
 
@@ -31,8 +30,7 @@ typedef struct {
                           has one */
 } part_job;
 
-/* Chooses the tiles of a part with colour, and accounts for all that it takes; one that is lent has
- * one tile. */
+/* Chooses the tiles of a part with colour, and accounts for all that it takes. */
 bool part_choose(tiling *t, mem_plan *memory, const part_job *j, err *e);
 
 /* Finds what the first group of a part with colour needs of the kernel, and its planes. */
@@ -46,8 +44,7 @@ typedef struct part_made {
     bloom_account sum; /* beside those of the groups */
 } part_made;
 
-/* Blooms the part. One without colour goes through as it is. The caller frees what was made, also
- * after a failure. */
+/* Blooms the part. The caller frees what was made, also after a failure. */
 bool part_bloom(part_made *to, const part_job *j, err *e);
 void part_made_free(part_made *m);
 

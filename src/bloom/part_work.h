@@ -46,8 +46,7 @@ typedef struct {
 bool part_plan_make(part_plan *to, const part_job *j, err *e);
 void part_plan_free(part_plan *p);
 
-/* Return what a group of `channels` channels needs of the kernel for the whole part, and make that
- * psf. */
+/* Return what a group needs of the kernel for the whole part, and make that psf. */
 kernel_need part_need(const part_job *j, uint32_t channels, double sharpen);
 bool part_psf(psf *k, const part_job *j, const kernel_need *need, double *full, err *e);
 /* Returns the view of a group of the part, in an image with the header of its tiles. */
@@ -154,12 +153,10 @@ bool part_tile_bloom(group_made *made, const part_tile *t, part_rows *out, err *
 
 /* --- verifying: part_verify.c ----------------------------------------------------------------- */
 
-/* Adds all pixels of a group as they came, once bad ones are mended. cpu: the CPU has bloomed them.
- */
+/* Adds all pixels of a group, once bad ones are mended. cpu: the CPU has bloomed them. */
 bool part_verify_came(sampler *s, const part_plan *p, uint32_t group, void *const came[],
                       const float *mask, bool cpu, err *e);
-/* Reads the alphas by which the pixels' colours are coded, from the part as it came: before a part
- * that is held is handed on. */
+/* Reads the alphas by which the colours are coded, before a part that is held is handed on. */
 bool part_verify_alphas(sampler *s, const part_plan *p, err *e);
 /* Judges the pixels. read: their light and alphas were not added yet; the part is read once more.
  * type: of each channel of the list. */

@@ -1,10 +1,9 @@
 /* prove.h - compares some pixels of a result with the definition before the result is believed.
  *
  * The promise rests on a prediction of what a transform rounds. Here a few pixels are summed
- * directly in double, from the image's own pixels and the kernel's own taps: the darkest of each
- * channel, and those where the prediction says that errors gather. That is evidence and no bound:
- * it shows a damaged spectrum or a mistake of this program, whose errors are everywhere, and not
- * one that is at a single pixel. It takes no more than a small part of the transform's time. */
+ * directly in double: the darkest of each channel, and those where errors are likely to gather.
+ * That is evidence and no bound: it shows a damaged spectrum or a mistake of this program, whose
+ * errors are everywhere. It takes a small part of the transform's time. */
 #ifndef BLOOM_PROVE_H
 #define BLOOM_PROVE_H
 

@@ -1,7 +1,5 @@
-/* report.h - an account of one image, for the log and the JSON report.
- *
- * A tile, a group and a part are each bloomed into a value of their own; only the functions below
- * write these into the report. */
+/* report.h - an account of one image, for the log and the JSON report. A tile, a group and a part
+ * are each bloomed into a value; only the functions below write these into the report. */
 #ifndef BLOOM_REPORT_H
 #define BLOOM_REPORT_H
 
@@ -103,9 +101,8 @@ void report_note(bloom_report *r, const char *fmt, ...) __attribute__((format(pr
 struct part_made;
 void report_add_part(bloom_report *r, const struct part_made *p);
 
-/* Adds up what two of them have come to. Of their promises, that of the channel is kept which came
- * nearer to breaking it; a promise without a method is not one, and a plan without a pass is none.
- */
+/* Adds up what two of them have come to. Of their promises, that is kept which came nearer to
+ * breaking; one without a method, or a plan without a pass, is none. */
 void account_add(bloom_account *all, const bloom_account *one);
 
 #endif

@@ -4,11 +4,9 @@
  * Of a finished result, half of the pixels are taken by chance (always the same ones), and half
  * where errors are likeliest: the darkest pixels all over a tile, the neighbours of the brightest,
  * their ghosts half a transform away, and the tile's borders. Each is summed directly
- * (bloom/definition.h) from the image as it came and the kernel's own taps, and the sum is compared
- * with the pixel as it is stored; the rounding of the pixel's type is allowed on top of the
- * tolerance. Where the file codes its colours, a stored value must lie between the codes of the
- * least and the most light that the tolerance allows. The sampler knows nothing of how the result
- * was made. */
+ * (bloom/definition.h), and compared with the pixel as it is stored; the rounding of its type is
+ * allowed on top of the tolerance. Where the file codes its colours, a stored value must lie
+ * between the codes of the least and the most light that the tolerance allows. */
 #ifndef BLOOM_SAMPLER_H
 #define BLOOM_SAMPLER_H
 

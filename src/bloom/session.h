@@ -1,9 +1,7 @@
-/* session.h - the engines that bloom images with one kernel, shared by the threads of a run.
- *
- * A session holds the kernel as it was read, the kernel at the sizes of images (kernel_at.h), and
- * leases of engines that are prepared for such a size. Engines come from a pool of devices
- * (device/device_pool.h), which several sessions may share. A thread takes what it needs, works
- * with it without a lock, and gives it back. A session knows nothing of pixels. */
+/* session.h - the engines that bloom images with one kernel, shared by the threads of a run. A
+ * session holds the kernel as it was read, the kernel at the sizes of images (kernel_at.h), and
+ * leases of engines prepared for such a size, from a pool of devices (device/device_pool.h). A
+ * thread takes what it needs, works with it without a lock, and gives it back. */
 #ifndef BLOOM_SESSION_H
 #define BLOOM_SESSION_H
 
@@ -52,13 +50,11 @@ double session_expect(session *s, const kernel_need *need, plan_planes planes, d
 /* Returns whether all lines of a resampled spectrum are kept for image after image on the CPU:
  * where that takes a small part of the memory. The plan has its lengths. */
 bool session_at_once(const bloom_settings *s, engine_class class, const plan *p);
-/* Returns whether a spectrum in double is made line by line: for a lone image on the CPU, since
- * each image makes the lines again. */
+/* Returns whether a spectrum in double is made line by line: for a lone image on the CPU. */
 static inline bool session_by_lines(const bloom_settings *s, engine_class class) {
     return class == ENGINE_CPU && s->images <= 1;
 }
-/* Forecasts for every device that there is. Returns the index of the one that would be taken, or
- * -1. */
+/* Forecasts for every device. Returns the index of the one that would be taken, or -1. */
 int session_forecast(session *s, const plan_request *ask, bloom_forecasts *to, err *e);
 
 /* What the engine must be prepared for: a size, and a transform. */

@@ -1,7 +1,5 @@
-/* view.h - one colour group of an image, and all that blooming it needs.
- *
- * A view is made once from the image's header and the settings, and is const afterwards. It knows
- * where pixels are, and does nothing with them. */
+/* view.h - one colour group of an image, and all that blooming it needs: made once from the image's
+ * header and the settings, and const afterwards. */
 #ifndef BLOOM_VIEW_H
 #define BLOOM_VIEW_H
 

@@ -1,7 +1,5 @@
-/* window.h - data windows that change: stands between bloom and its source and sink.
- *
- * Who reads through it sees a part in the window that is computed, with zeros outside of the
- * source's. Of the rows that are written, those within the window that is kept go on. */
+/* window.h - data windows that change: stands between bloom and its source and sink. It reads zeros
+ * outside of the source's window, and hands on the rows within the one that is kept. */
 #ifndef BLOOM_WINDOW_H
 #define BLOOM_WINDOW_H
 
@@ -13,8 +11,7 @@ typedef struct {
     image_box computed, kept; /* of a part; computed holds kept */
 } window_boxes;
 
-/* Finds the windows of a part. One without colour keeps its own, and so does each without a kernel.
- */
+/* Finds the windows of a part. One without colour or without a kernel keeps its own. */
 bool window_choose(window_boxes *to, const bloom_settings *s, const session *kernel,
                    const image_part *p, err *e);
 

@@ -1,9 +1,7 @@
 /* curve.h - the curves by which files code light: sRGB, gammas, and the logarithms of cameras and
- * film.
- *
- * Decoding gives linear light. For curves of the scene 0.18 is a grey card, and for curves of a
- * display 1 is white. Values below 0 and above 1 are decoded by the same formulas, which all
- * continue there; a gamma is mirrored at 0. */
+ * film. Decoding gives linear light: for curves of the scene 0.18 is a grey card, for those of a
+ * display 1 is white. Values below 0 and above 1 follow the same formulas; a gamma is mirrored at
+ * 0. */
 #ifndef COLOUR_CURVE_H
 #define COLOUR_CURVE_H
 

@@ -1,8 +1,6 @@
 /* primaries.h - which colours R, G, B and white are: sets that have names, and the matrices between
- * any two sets.
- *
- * A set is the CIE 1931 x and y of the three primaries and of white, as the EXR attribute
- * `chromaticities` has them. Light is linear here; curves are in curve.h. */
+ * any two sets. A set is the CIE 1931 x and y of the three primaries and of white, as in the EXR
+ * attribute `chromaticities`. */
 #ifndef COLOUR_PRIMARIES_H
 #define COLOUR_PRIMARIES_H
 
@@ -56,15 +54,14 @@ bool matrix_invert(matrix *to, const matrix *a);
 void matrix_apply(double to[3], const matrix *a, const double v[3]);
 
 /* Fills the matrix from R G B to X Y Z, with which R = G = B = 1 has the chromaticity of white and
- * Y = 1; its second row are the weights of luminance. Returns false where the set makes no matrix
- * that can be inverted. */
+ * Y = 1; its second row are the weights of luminance. Returns false where it has no inverse. */
 bool primaries_to_xyz(matrix *to, const primaries *p);
 /* Returns the matrix that changes X Y Z so that one white becomes another, by Bradford's cone
  * responses. */
 matrix primaries_adapt(chromaticity from, chromaticity to);
 /* Fills the matrix from the R G B of one set to that of another. White stays white: where the two
- * whites differ, colours are adapted (Bradford). X Y Z as primaries is an exception: there 1, 1, 1
- * is a colour like others, and D65 counts as white. Returns false as primaries_to_xyz does. */
+ * whites differ, colours are adapted (Bradford), but X Y Z as primaries counts D65 as white.
+ * Returns false as primaries_to_xyz does. */
 bool primaries_convert(matrix *to, const primaries *from, const primaries *into);
 
 #endif

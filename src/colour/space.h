@@ -1,9 +1,7 @@
-/* space.h - names of colour spaces: a curve and primaries.
- *
- * A name has the form of a colorInteropID: CURVE_PRIMARIES, and _scene or _display after it, as
- * lin_ap1_scene or srgb_rec709_display. A word before a colon (ocio:) is ignored. A curve alone
- * has the primaries that go with it. Names that people and programs use are known, too: sRGB,
- * ACEScg, LogC3, and logc3_ap1. Letters may be small or capital. */
+/* space.h - names of colour spaces: a curve and primaries. A name has the form of a colorInteropID:
+ * CURVE_PRIMARIES, and _scene or _display after it, as lin_ap1_scene. A word before a colon (ocio:)
+ * is ignored. A curve alone has the primaries that go with it. Names that people and programs use
+ * are known, too. Letters may be small or capital. */
 #ifndef COLOUR_SPACE_H
 #define COLOUR_SPACE_H
 
@@ -25,8 +23,8 @@ void space_id(const curve *c, const primaries_row *p, text *to);
 /* Adds the names that people use, with commas between them. */
 void space_names(text *to);
 
-/* Refuses, with ERR_CONFIG and what to do instead, what a person says and space_find does not know,
- * or what may mean two spaces. `output`: of an image that is written, not of one that is read. */
+/* Refuses, with ERR_CONFIG and what to do instead, what space_find does not know or what may mean
+ * two spaces. `output`: of an image that is written. */
 bool space_check(const char *said, bool output, err *e);
 
 #endif

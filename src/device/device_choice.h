@@ -2,9 +2,7 @@
  *
  * Of the devices that were asked for and can hold the plan, a GPU with memory of its own takes a
  * run of at least 64 frames of 1920 x 1080, counted in pixels, and the CPU any other run: starting
- * a GPU pays for a long sequence, and not for one small image. `apply`, `plan` and `bench` all
- * decide here, so that they name the same device and plan. This module knows nothing of images,
- * kernels or accuracy. */
+ * a GPU pays for a long sequence alone. `apply`, `plan` and `bench` all decide here. */
 #ifndef DEVICE_DEVICE_CHOICE_H
 #define DEVICE_DEVICE_CHOICE_H
 
@@ -12,9 +10,8 @@
 
 typedef enum { DEVICES_NONE, DEVICES_CPU, DEVICES_ALL } device_listed;
 
-/* The devices. They are listed when they are first needed, since a full list loads every graphics
- * driver of the machine. The caller zeroes the list; there is nothing to free. It has no lock: one
- * thread at a time may use a list. */
+/* The devices, listed when they are first needed, since a full list loads every graphics driver of
+ * the machine. The caller zeroes the list. One thread at a time may use it. */
 typedef struct {
     /* Filled by device_list_fill, const after DEVICES_ALL. */
     engine_device device[ENGINE_DEVICES];
@@ -24,8 +21,7 @@ typedef struct {
 
 /* Lists all devices, or with "cpu" only the CPU. Does nothing where they are listed already. */
 void device_list_fill(device_list *l, const char *want);
-/* Lists the CPU alone where the rule takes it whatever other devices there are: a full list takes
- * 0.04 s and more. */
+/* Lists the CPU alone where the rule takes it anyway: a full list takes 0.04 s and more. */
 struct device_request;
 void device_list_for(device_list *l, const struct device_request *r);
 
@@ -61,9 +57,8 @@ bool device_are_several(const char *want);
 /* Returns whether `want` (see device_request) names device `d`, at `index` of the list. */
 bool device_is_wanted(const char *want, const engine_device *d, uint32_t index);
 
-/* Fills to[i] for each device i of a filled list, and returns the index of the one to take, or -1:
- * no device can do it. The error then says what devices there are, or why those that were asked for
- * cannot. */
+/* Fills to[i] for each device i of a filled list, and returns the index of the one to take, or -1
+ * with the reason. */
 int device_choose(device_forecast *to, const device_list *l, const device_request *r, err *e);
 /* Returns the index of the device that device_choose would take if all of them could hold the plan,
  * as they can hold tiles of an image; -1: none is wanted. */

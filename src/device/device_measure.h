@@ -1,7 +1,4 @@
-/* device_measure.h - times a device: whole frames and passes.
- *
- * Sends a frame of noise through the engine, with a join as a run would make it. It knows nothing
- * of images and files. */
+/* device_measure.h - times a device: whole frames and passes, by frames of noise. */
 #ifndef DEVICE_DEVICE_MEASURE_H
 #define DEVICE_DEVICE_MEASURE_H
 
@@ -63,8 +60,7 @@ measure_spread measure_spread_of(double *value, uint32_t n);
 /* Returns the medians. */
 engine_times measure_medians(const measure_times *t);
 
-/* Makes a round kernel of size * size taps that falls off with the third power of the distance, and
- * differs a little between channels. */
+/* Makes a round kernel that falls off with the third power of the distance. */
 bool measure_kernel(psf *to, uint32_t size, uint32_t channels, err *e);
 
 #endif

@@ -143,8 +143,7 @@ struct engine {
 
 /* Fills `to` with all devices, GPUs first, then the CPU, then software. Returns how many. */
 uint32_t engine_devices(engine_device *to, uint32_t room);
-/* Fills *to with the CPU, without a number. Loads no graphics drivers; a full list loads every one
- * of the machine. */
+/* Fills *to with the CPU, without a number. Loads no graphics drivers. */
 void engine_devices_cpu(engine_device *to);
 
 /* Frees what is kept between two uses of devices, such as a Vulkan instance. To be called when no

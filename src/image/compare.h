@@ -68,22 +68,19 @@ typedef struct {
     uint64_t over; /*   and the number of pixels over it */
 } comparison;
 
-/* Compares one part of two images. Fails only when there is no memory; everything else is a
- * verdict. */
+/* Compares one part of two images. Fails only when there is no memory. */
 bool compare_parts(comparison *c, const compare_pair *of, const compare_limits *l, par *threads,
                    err *e);
 void compare_free(comparison *c);
 
-/* Reads row y of one of the comparison's channels from both images, as doubles, which hold every
- * float and every integer of 32 bits. */
+/* Reads row y of one of the comparison's channels from both images, as doubles. */
 void compare_read_row(const comparison *c, const compare_channel *k, size_t y, double *a,
                       double *b);
 /* Returns how far apart two values are: infinitely where one is not finite and the other is not the
  * same. */
 double compare_distance(double a, double b);
 
-/* Returns (a - b) * scale, or its absolute value, as an image of float channels. For parts that
- * could be compared. */
+/* Returns (a - b) * scale, or its absolute value, as an image of float channels. */
 image *compare_difference(const comparison *c, bool absolute, double scale, par *threads, err *e);
 
 const char *compare_word(compare_verdict v); /* "PASS", "WARNING", "FAILURE" */

@@ -1,8 +1,5 @@
-/* border.h - finds the places where a border shows a sample.
- *
- * It is the inverse of plan_place and plan_source: they say what a place outside the image
- * reads, and this module says at which places one sample is seen, its own included. The
- * energy ledger counts each sample at all of them. The module knows nothing of transforms. */
+/* border.h - finds the places where a border shows a sample: the inverse of plan_place and
+ * plan_source, for the energy ledger, which counts each sample at all of them. */
 #ifndef MATH_BORDER_H
 #define MATH_BORDER_H
 

@@ -1,8 +1,6 @@
 /* fft.h - does Fourier transforms on the host, in double, for kernels: four lines at a time, by
- * math/lanes.h, in natural order.
- *
- * Images go through the engines, never through here. Lengths are 2^a 3^b 5^c 7^d; others are
- * refused. Forward is exp(-2 pi i j k / n), and nothing is scaled. */
+ * math/lanes.h, in natural order. Lengths are 2^a 3^b 5^c 7^d; others are refused. Forward is
+ * exp(-2 pi i j k / n), and nothing is scaled. */
 #ifndef MATH_FFT_H
 #define MATH_FFT_H
 
@@ -10,8 +8,7 @@
 
 #include <stdint.h>
 
-/* Computes exp(-2 pi i t / n), each part to the last bit or so however large t is, and the same
- * bits on every machine. */
+/* Computes exp(-2 pi i t / n), each part to the last bit or so, the same bits on every machine. */
 void fft_root(uint64_t t, uint64_t n, double *re, double *im);
 
 typedef struct fft fft; /* the stages and twiddles of one length; read-only, so threads share it */
@@ -27,10 +24,9 @@ enum { FFT_LINES = 4, FFT_STEP = 2 * FFT_LINES };
 double *fft_forward(const fft *f, double *a, double *b);
 double *fft_backward(const fft *f, double *a, double *b);
 
-/* A real plane of which only some lines are not zero. It is `first` samples wide and has `second`
- * lines. `fill` writes line (origin + i) mod second, for i < lines, into `first` doubles that are
- * zero before the call; several threads call it at once. The other lines are zero and cost nothing.
- */
+/* A real plane of which only some lines are not zero, `first` samples wide, with `second` lines.
+ * `fill` writes line (origin + i) mod second, for i < lines, into `first` doubles that are zero
+ * before; several threads call it at once. */
 typedef struct {
     uint32_t first, second, lines, origin;
     void (*fill)(const void *ctx, uint32_t i, double *to);

@@ -1,5 +1,4 @@
-/* lengths.h - finds transform lengths 2^a 3^b 5^c 7^d, their radices and their price. It is pure
- * arithmetic and knows nothing of images and devices but the limits that it is given. */
+/* lengths.h - finds transform lengths 2^a 3^b 5^c 7^d, their radices and their price. */
 #ifndef MATH_LENGTHS_H
 #define MATH_LENGTHS_H
 
@@ -18,10 +17,10 @@ uint32_t length_next(uint32_t n, uint32_t multiple);
 double length_cost(uint32_t n);
 double length_cost_cpu(uint32_t n);
 
-/* What a transform is for decides the order of its radices. A real one (of two lines at once)
- * wants an even last radix. If columns are its lines, or there are four stages, it wants one that
- * lets a thread hold a butterfly and its mirror image (docs/notebook.md has the measurements). A
- * row alone, in a line of half its length, must have an even last radix. */
+/* What a transform is for decides the order of its radices. A real one (of two lines at once) wants
+ * an even last radix; with columns as its lines, or four stages, one that lets a thread hold a
+ * butterfly and its mirror image (docs/notebook.md). A row alone, in a line of half its length,
+ * must have an even one. */
 typedef enum { LENGTH_COMPLEX, LENGTH_REAL_ROWS, LENGTH_REAL_COLUMNS, LENGTH_ROW_ALONE } length_use;
 
 /* Chooses radices for a workgroup of at most `invocations` threads: as few stages as possible, then

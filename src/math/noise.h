@@ -1,13 +1,11 @@
 /* noise.h - predicts how wrong a pixel that went through a transform can be.
  *
- *   |error|  <=  floor + relative * |pixel|
+ * |error| <= floor + relative * |pixel|
  *
- * `relative` is rounding of the pixel's own size, and harmless. `floor` is the same everywhere in
- * the frame, because the rounding errors of a transform spread over all of it: one sun sets the
- * floor of every shadow. It follows from what the transform has to carry (noise_load) and from
- * nothing else; this module knows nothing of the centre tap or of what is added in space. It is
- * pure arithmetic. docs/math.md, "The noise floor", argues the constants, and
- * tests/unit/test_noise.c holds them to every engine. */
+ * `relative` is rounding of the pixel's own size. `floor` is the same everywhere in the frame,
+ * because the rounding errors of a transform spread over all of it: one sun sets the floor of every
+ * shadow. It follows from what the transform has to carry (noise_load) alone. docs/math.md, "The
+ * noise floor", argues the constants, and tests/unit/test_noise.c holds them to every engine. */
 #ifndef MATH_NOISE_H
 #define MATH_NOISE_H
 

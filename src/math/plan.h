@@ -153,11 +153,11 @@ typedef struct {
 } plan;
 
 /* Fills p. ERR_CONFIG where the request cannot be met, and ERR_LINES where no workgroup of the
- * device holds a line: the message has the numbers and says what would meet the request. */
+ * device holds a line. */
 bool plan_make(plan *p, const plan_request *ask, err *e);
 
 /* Returns whether a workgroup of the device holds a line of this length along x or y, where x (or
- * the axis that `order` says) is the first one; and the longest such line. The CPU holds any. */
+ * what `order` says) is first; and the longest such line. The CPU holds any. */
 bool plan_holds(const plan_request *ask, uint32_t axis, uint32_t length);
 uint32_t plan_longest(const plan_request *ask, uint32_t axis);
 

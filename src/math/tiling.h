@@ -1,14 +1,10 @@
 /* tiling.h - chooses the tiles in which an image is bloomed that is too large for the memory.
  *
- * A tile is bloomed as a small image of its own. It has pixels that are kept, and margins that
- * hold what the kernel brings into these. Along an axis that is cut, the tile's transform
- * is exactly as long as the tile: what wraps around it falls into the margins (overlap-save). Along
- * an axis that is not cut, the tile is the image, with the image's borders. All tiles have one
- * size, so one plan and one spectrum serve them all. Where there is nothing to cut, the one tile is
- * the image.
- *
- * Rows of the image come from a file and go to one: those that a row of tiles reads, and those that
- * it makes, are in memory. Like a plan, a tiling is pure arithmetic: no files, no device. It
+ * A tile is bloomed as a small image of its own, with margins that hold what the kernel brings into
+ * the pixels that are kept. Along an axis that is cut, the tile's transform is exactly as long as
+ * the tile: what wraps around falls into the margins (overlap-save). Along an axis that is not cut,
+ * the tile is the image, with the image's borders. All tiles have one size, so one plan and one
+ * spectrum serve them all. Where there is nothing to cut, the one tile is the image. A tiling
  * follows from the request alone, so the same run has the same tiles. */
 #ifndef MATH_TILING_H
 #define MATH_TILING_H
@@ -45,7 +41,7 @@ typedef struct {
 
 /* Finds the cheapest tiling that takes no more than the memory, and that fits a device. ERR_MEMORY
  * if there is none, with the memory that the smallest takes; ERR_LINES if the device holds no line
- * that is long enough for the kernel. */
+ * long enough for the kernel. */
 bool tiling_choose(tiling *t, const tiling_request *r, err *e);
 
 /* Returns the request for the plan of a tile. */

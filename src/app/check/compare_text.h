@@ -1,7 +1,5 @@
-/* compare_text.h - describes comparisons in idiff's words, and in JSON with figures that idiff does
- * not give. It judges nothing.
- *
- * The images of a comparison must still be there: their values at the worst pixel are shown. */
+/* compare_text.h - describes comparisons in idiff's words, and in JSON with more figures. The
+ * images of a comparison must still be there: their values at the worst pixel are shown. */
 #ifndef APP_COMPARE_TEXT_H
 #define APP_COMPARE_TEXT_H
 

@@ -1,12 +1,9 @@
 /* suite.h - a regression suite as data: the cases that `fftbloom check` runs, and their references.
  *
- * A suite is a JSON file of cases. Everything in it is read and checked before anything runs:
- * variables are replaced, and the config of each case is merged into settings
- * like those of `fftbloom apply`. An error names file, line and column and the nearest known key,
- * with ERR_CONFIG. docs/suites.md describes the format; the tables of suite_keys.h and options.h
- * define it. The module runs nothing and looks at no image.
- *
- * The suite owns all that it holds. */
+ * Everything in the JSON file is read and checked before anything runs: variables are replaced, and
+ * the config of each case is merged into settings like those of `fftbloom apply`. An error names
+ * file, line and column and the nearest known key, with ERR_CONFIG. docs/suites.md describes the
+ * format; the tables of suite_keys.h and options.h define it. The suite owns all that it holds. */
 #ifndef APP_SUITE_H
 #define APP_SUITE_H
 

@@ -1,8 +1,6 @@
-/* suite_keys.h - the table of keys of a suite file.
- *
- * One row per key: the places where it is allowed, the JSON types of its value, its reader, its
- * schema and a sentence. The parser and `fftbloom schema suite` use this table. Options of FOR_CASE
- * (the thresholds of `diff`, verify) are keys of cases as well and have their rows in options.c. */
+/* suite_keys.h - the table of keys of a suite file, for the parser and `fftbloom schema suite`: the
+ * places where a key is allowed, the JSON types of its value, its reader, its schema and a
+ * sentence. Options of FOR_CASE (the thresholds of `diff`, verify) are keys of cases as well. */
 #ifndef APP_SUITE_KEYS_H
 #define APP_SUITE_KEYS_H
 

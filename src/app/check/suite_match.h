@@ -1,8 +1,6 @@
 /* suite_match.h - compares all parts of a result with one reference, makes the pictures of both
- * that a report shows, and writes references.
- *
- * A reference that cannot be read, or that has another number of parts, is a verdict of its own,
- * COMPARE_FILE and COMPARE_SIZE. The module does not know what a verdict means for a case. */
+ * that a report shows, and writes references. A reference that cannot be read, or that has another
+ * number of parts, is a verdict of its own, COMPARE_FILE and COMPARE_SIZE. */
 #ifndef APP_SUITE_MATCH_H
 #define APP_SUITE_MATCH_H
 
@@ -67,8 +65,7 @@ void suite_pictures_free(suite_pictures *p);
  * A reference is an EXR file whose attributes (provenance.h) name its origin: version, device,
  * settings, input, kernel and look. */
 
-/* Fills the origin of a run of the case on a device; reads the bytes of its input and its kernel.
- * Free it with provenance_free. */
+/* Fills the origin of a run of the case on a device. Free it with provenance_free. */
 bool suite_origin_make(provenance *o, const suite_case *c, const engine_device *d, err *e);
 
 /* Writes the image as a reference, atomically and without loss; its attributes and its compression
@@ -77,9 +74,8 @@ bool suite_bless(const char *path, image *result, const provenance *o, par *thre
 
 /* Adds the origin that the reference states, as a JSON object; {} where it states none. */
 void suite_origin_json(const image *reference, text *to);
-/* Adds a sentence, as a line, for each of settings, input and kernel that has changed since; of the
- * settings it lists those that are others, where the reference has them: "; then amount 0.5; now
- * amount 0.4". A default is not listed. */
+/* Adds a line for each of settings, input and kernel that has changed since; of the settings those
+ * that are others, where the reference has them: "; then amount 0.5; now amount 0.4". */
 void suite_origin_compare(const image *reference, const provenance *now, text *to);
 
 #endif

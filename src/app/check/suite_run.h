@@ -1,9 +1,8 @@
 /* suite_run.h - the cases of a suite, run one after the other and judged.
  *
  * An image is bloomed as `fftbloom apply` would do it, and compared with its references and
- * assertions. Whatever goes wrong becomes the case's result, with an exit status, and never an
- * error of the caller. Only a failure without --keep-going ends a run early. The module prints
- * nothing and knows nothing of reports. */
+ * assertions. Whatever goes wrong becomes the case's result, with an exit status. Only a failure
+ * without --keep-going ends a run early. Reports are not made here. */
 #ifndef APP_SUITE_RUN_H
 #define APP_SUITE_RUN_H
 

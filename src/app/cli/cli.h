@@ -25,9 +25,8 @@ struct cli {
     bool answered; /* set by a command whose report or JSON is written although it fails */
 };
 
-/* Runs a command; argv[0] is its name, or any word where none was given. Returns the exit status:
- * the error's code, or what the command returned. --help and --print-config are answered here, and
- * a failure with --json, unless the command has done it. */
+/* Runs a command; argv[0] is its name, or any word where none was given. Returns the exit status.
+ * --help and --print-config are answered here, and a failure with --json unless the command has. */
 int cli_run(const command *cmd, int argc, char **argv, err *e);
 
 /* Prints a text now, even if the command fails later, and frees it. */

@@ -1,7 +1,6 @@
-/* command.h - the table of commands and of the exit statuses. It does not know what a command does.
+/* command.h - the table of commands and of the exit statuses.
  *
- * To add a command: one cmd_*.c, its bit in options.h, one row in command.c. The help, the man
- * pages and the completions follow from the row. */
+ * To add a command: one cmd_*.c, its bit in options.h, one row in command.c. */
 #ifndef APP_COMMAND_H
 #define APP_COMMAND_H
 
@@ -21,8 +20,7 @@ enum { COMMAND_LINE_WORDS = 1 << 20 }; /* as many as there are */
 enum { COMMAND_WORDS = 3, COMMAND_EXAMPLES = 6, COMMAND_ACTION_EXAMPLES = 2 };
 
 /* What some commands do is named by their first word: `fftbloom kernel make`. Each such action is a
- * row of the command's table; its help, its completions, and the refusal of options that it does
- * not take follow from the row. */
+ * row of the command's table, from which help, completions and refusals follow. */
 typedef struct command_action {
     const char *name;
     const char *usage; /* what follows the name: "MODEL -o OUT [options]" */
@@ -53,9 +51,8 @@ typedef struct {
     const command_action *actions;    /* a row without a name ends them */
     const char *needs[COMMAND_WORDS]; /* options without which it cannot run */
     command_example example[COMMAND_EXAMPLES];
-    /* Runs the command. It writes its result to `out`, which is printed unless there is an error.
-     * Returns the exit status of a run without an error; of one with an error it is that of
-     * e->code. */
+    /* Runs the command. It writes its result to `out`, which is printed unless there is an error,
+     * and returns the exit status of a run without an error. */
     int (*run)(cli *c, text *out, err *e); /* NULL: each action has its own */
 } command;
 

@@ -1,9 +1,8 @@
 /* config.h - JSON config files of runs: the options of the table as keys.
  *
- * A file is an object with "version": 1 and any options of the table that config files may hold. A
- * "$schema" for editors is ignored. Relative paths start from the file's folder. An unknown key, a
- * value of the wrong type or out of range and another version are refused with ERR_CONFIG at their
- * line and column. The reader does not know whether options fit together. */
+ * A file is an object with "version": 1 and any options that config files may hold; a "$schema" for
+ * editors is ignored. Relative paths start from the file's folder. What is wrong is refused with
+ * ERR_CONFIG at its line and column. The reader does not know whether options fit together. */
 #ifndef APP_CONFIG_H
 #define APP_CONFIG_H
 

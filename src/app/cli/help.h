@@ -1,5 +1,4 @@
-/* help.h - help on the screen: of a command or an action, as --help shows it, and the few lines of
- * a call without arguments. */
+/* help.h - help of a command or an action, as --help shows it; and of a call without arguments. */
 #ifndef APP_HELP_H
 #define APP_HELP_H
 

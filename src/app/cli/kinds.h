@@ -1,9 +1,8 @@
 /* kinds.h - what there is to know of a kind of value: one row each.
  *
  * A kind reads a value from text (flags, variables, presets) and from a JSON value (config files
- * and suites, with no text in between), puts it into the settings, writes it again as text and as
- * JSON, and says what the schema allows. Nothing else knows how a value is written. A kind knows
- * its option's row, and no option by name.
+ * and suites), puts it into the settings, writes it again as text and as JSON, and says what the
+ * schema allows. A kind knows its option's row, and no option by name.
  *
  * To add a kind: one word in option_type (options.h), one row in kinds.c. */
 #ifndef APP_KINDS_H

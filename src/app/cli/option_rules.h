@@ -1,18 +1,16 @@
 /* option_rules.h - the options that have an effect only beside others.
  *
  * An option of the command line that would do nothing in the command as it is given is refused, so
- * that nobody believes it was obeyed. The rules are one table in option_rules.c, with a condition
- * and the words for it. Only options of the command line are held to it: a config file or a
- * variable may serve several commands. An action takes the options that its
- * row names (command.h). The rules know settings, not the content of files. */
+ * that nobody believes it was obeyed. The rules are one table, with a condition and the words for
+ * it. A config file or a variable is not held to it. An action takes the options that its row
+ * names. */
 #ifndef APP_OPTION_RULES_H
 #define APP_OPTION_RULES_H
 
 #include "app/cli/command.h"
 #include "app/cli/options.h"
 
-/* Returns false with ERR_USAGE where an option of the command line has no effect. `bit` is the
- * command's bit. */
+/* Returns false with ERR_USAGE where an option of the command line has no effect. */
 bool option_rules_check(const settings *s, uint32_t bit, err *e);
 /* The same for the options that need a sequence, where the input is a single image. */
 bool option_rules_check_single(const settings *s, err *e);

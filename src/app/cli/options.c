@@ -38,42 +38,37 @@ const option OPTIONS[] = {
      .about = "It can also be given as the first argument. - is standard input (docs/pipes.md)."},
     {"kernel", OPTION_KERNEL, SECTION_FILES, SPREAD | FOR_BENCH, AT(kernel), .rank = RANK_MAIN,
      .value = "KERNEL", .letter = 'k',
-     .help =
-         "Point spread function: an image, a .spectrum file made by precompute, or the name of a "
-         "shipped kernel ('fftbloom kernel list').",
-     .about = "It can also be given as an argument, after the input. In a sequence a "
-              "pattern, such as k.####.exr, gives each frame a kernel of its own."},
+     .help = "Point spread function: an image, a .spectrum file, or the name of a shipped kernel "
+             "('fftbloom kernel list').",
+     .about = "It can also be the second argument. In a sequence a pattern, such as k.####.exr, "
+              "gives each frame a kernel of its own."},
     {"output", OPTION_STREAM, SECTION_FILES, FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF,
      AT(output), .rank = RANK_MAIN, .value = "OUT", .letter = 'o',
      .help = "File to write; its extension decides the format.",
-     .about = "A .png file is a tone-mapped preview. For a sequence the output needs a frame "
-              "pattern, too. If OUT is a folder, the file in it has the name of the input; - "
-              "and exr:- are standard output. The "
-              "file appears complete or not at all."},
+     .about = "A .png file is a tone-mapped preview. A sequence needs a frame pattern here, too; "
+              "in a folder the file has the name of the input; - and exr:- are standard output. "
+              "The file appears complete or not at all."},
     {"before", OPTION_PATH, SECTION_FILES, FOR_APPLY, AT(before), .value = "FILE",
-     .help =
-         "Also write a picture of the image before it is bloomed, with the exposure and view of "
-         "the output, which must be a PNG picture, too."},
+     .help = "Also write a picture of the image before it is bloomed, developed as the output, a "
+             "PNG picture, too."},
     {"emit_file", OPTION_PATH, SECTION_FILES, FOR_APPLY, AT(emit_file), .value = "FILE",
      .help = "Write the glare alone into an EXR file of its own, and not into the output.",
-     .about = "Its channels have the names of the image's channels, with the name of --emit-layer "
-              "before them if that is given. For a sequence it needs a frame pattern."},
+     .about = "Its channels have the names of the image's, with the name of --emit-layer before "
+              "them if that is given. A sequence needs a frame pattern here."},
     {"kernels", OPTION_PATH, SECTION_FILES, IMAGE | FOR_PRECOMPUTE | FOR_KERNEL, AT(kernels),
      .rank = RANK_EXPERT, .value = "DIR",
-     .help =
-         "Folder of the shipped kernels, if it is not where the program was installed; for kernel "
-         "sheet also the kernels to show: a folder, or names and files with commas between."},
+     .help = "Folder of the shipped kernels, if it is not where the program was installed; for "
+             "kernel sheet the kernels to show: a folder, or names and files with commas between."},
     {"config", OPTION_PATH, SECTION_FILES, SPREAD, AT(config), .value = "FILE", .flag_only = true,
      .help = "Read options from a JSON file; flags and environment variables override it."},
     {"report", OPTION_PATH, SECTION_FILES, FOR_APPLY, AT(report), .value = "FILE",
      .help = "Write a JSON report on each frame: device, plan, times and notes."},
     {"existing", OPTION_ENUM, SECTION_FILES, FOR_APPLY, AT(existing),
      .words = WORDS("replace", "skip", "update"), .preset = "replace", .rank = RANK_MAIN,
-     .help = "What to do where OUT exists: replace it, skip the frame (exit 5), or make only what "
-             "is not made already of the same input, kernel and settings (update).",
-     .about = "With update the cache folder remembers how each output was made, so that the "
-              "metadata of the image does not change. An output that has changed since then is "
-              "made again. A result never replaces its input."},
+     .help = "What to do where OUT exists: replace it, skip the frame (exit 5), or make what is "
+             "not made already of the same input, kernel and settings (update).",
+     .about = "For update the cache folder remembers how each output was made. An output that has "
+              "changed since then is made again. A result never replaces its input."},
     {"existing", OPTION_ENUM, SECTION_FILES, FOR_PRECOMPUTE | FOR_KERNEL, AT(existing),
      .words = WORDS("replace", "skip"), .preset = "replace", .flag_only = true,
      .help = "What to do where OUT exists: replace it, or leave it and exit with 5."},
@@ -84,42 +79,36 @@ const option OPTIONS[] = {
      .help = "How to continue the image beyond its borders: mirrored, black (zero), edge repeated "
              "(clamp), or wrapped.",
      .about = "With mirror all light stays in the frame; with zero the light that leaves it is "
-              "lost, and its border darkens. With --window grow or display the default is zero. "
-              "Give one word, or one per axis, x first: --padding mirror,zero; in JSON also "
-              "[\"mirror\",\"zero\"]."},
+              "lost. With --window grow or display the default is zero. Give one word, or one per "
+              "axis, x first: mirror,zero; in JSON also [\"mirror\",\"zero\"]."},
     {"amount", OPTION_AMOUNT, SECTION_LIGHT, IMAGE, AT(bloom.sharpen), .value = "A", .preset = "1",
      .rank = RANK_MAIN,
-     .help = "Strength of the bloom, as a fraction or a percentage: 1 is the whole of it, 0 the "
-             "input unchanged.",
+     .help = "Strength of the bloom, as a fraction or a percentage: 1 is all of it, 0 the input "
+             "unchanged.",
      .about = "The kernel k becomes A k + (1 - A) delta, which keeps its sum."},
     {"sharpen", OPTION_SHARPEN, SECTION_LIGHT, FOR_CONFIG, AT(bloom.sharpen), .value = "T",
      .help = "The counterpart of --amount: T is 1 - A."},
     {"command", OPTION_ENUM, SECTION_LIGHT, IMAGE | FOR_CASE, AT(bloom.solve),
      .words = WORDS("apply", "deglare"), .preset = "apply", .rank = RANK_EXPERT,
-     .help = "Bloom the image, or take the glare of a lens away from it, as the commands of these "
-             "names do."},
+     .help = "What to do: bloom the image, or take the glare of a lens away from it."},
     {"clip", OPTION_FLOAT, SECTION_LIGHT, IMAGE, AT(bloom.clip), .value = "V", .min = 0,
      .max = INFINITY, .words = WORDS("auto", "off"), .preset = "auto", .rank = RANK_EXPERT,
-     .help =
-         "deglare: level from which on a pixel of the plate has lost light; auto is its largest "
-         "value, if several pixels have it."},
+     .help = "deglare: level from which on a pixel of the plate has lost light; auto is its "
+             "largest value, if several pixels have it."},
     {"clamp", OPTION_BOOL, SECTION_LIGHT, IMAGE, AT(bloom.clamp), .preset = "false",
-     .rank = RANK_EXPERT,
-     .help = "deglare: make pixels zero that come out below zero, where the kernel has more glare "
-             "than the lens."},
+     .rank = RANK_EXPERT, .help = "deglare: make pixels zero that come out below zero."},
     {"black", OPTION_STRING, SECTION_LIGHT, IMAGE, AT(bloom.black), .value = "X,Y,W,H",
      .rank = RANK_EXPERT,
-     .help =
-         "deglare: find the amount with which this region, which was black, becomes zero in the "
-         "mean."},
+     .help = "deglare: find the amount with which this region, which was black, becomes zero in "
+             "the mean."},
     {"tint", OPTION_TINT, SECTION_LIGHT, IMAGE, AT(bloom.tint), .value = "R,G,B", .min = 0,
      .max = 1000, .preset = "1,1,1",
      .help = "Colour of the glare: what that of red, green and blue is multiplied with.",
      .about = "The light that stays in its pixel keeps its colour. Light is then not kept; the "
               "ledger of the report says by how much."},
     {"mask", OPTION_STRING, SECTION_LIGHT, IMAGE, AT(bloom.mask), .value = "LAYER",
-     .help = "Spread only the light under this mask, which is a channel or a layer with one "
-             "channel: all where it is 1, none where it is 0.",
+     .help = "Spread only the light under this mask, a channel or a layer with one channel: all "
+             "where it is 1, none where it is 0.",
      .about = "Other light stays where it is. Glare falls on all pixels. See docs/comp.md."},
     {"threshold", OPTION_FLOAT, SECTION_LIGHT, IMAGE, AT(bloom.threshold), .rank = RANK_MAIN,
      .value = "V", .min = 0, .max = INFINITY, .preset = "0",
@@ -150,10 +139,9 @@ const option OPTIONS[] = {
     {"kernel_scale", OPTION_SCALE, SECTION_KERNEL, TAPS, AT(bloom.kernel.size), .value = "S",
      .min = 1e-3, .max = 1000, .preset = "1",
      .help = "Size of the kernel: a factor (1 is one tap per pixel), or a height relative to the "
-             "image (0.5h is half the image height).",
-     .about =
-         "A size in image heights keeps the look the same from proxy to full size. Two numbers "
-         "are those of x and y: 1.2,1."},
+             "image's (0.5h).",
+     .about = "A size in image heights keeps the look the same from proxy to full size. Two "
+              "numbers are those of x and y: 1.2,1."},
     {"kernel_turn", OPTION_FLOAT, SECTION_KERNEL, SPREAD, AT(bloom.kernel.turn), .value = "DEG",
      .min = -3600, .max = 3600, .preset = "0",
      .help = "Turn the kernel about its centre, in degrees and clockwise.",
@@ -164,41 +152,38 @@ const option OPTIONS[] = {
      .help = "Width of the image's pixels over their height, by which the kernel is squeezed; auto "
              "takes pixelAspectRatio, off leaves the kernel as it is.",
      .about = "The kernel's x is scaled by its own pixel aspect over the image's, so that a round "
-              "glow is round when an anamorphic plate is shown. precompute has no image: there "
-              "auto is 1."},
+              "glow is round when an anamorphic plate is shown. For precompute auto is 1."},
     {"correlate", OPTION_BOOL, SECTION_KERNEL, SPREAD, AT(bloom.kernel.correlate),
      .rank = RANK_EXPERT, .preset = "false",
      .help = "Rotate the kernel by 180 degrees, as tools that correlate do."},
     {"core", OPTION_FLOAT, SECTION_KERNEL, IMAGE, AT(bloom.core), .value = "R", .min = 0,
      .max = PSF_CORE_MOST, .words = WORDS("auto", "off"), .preset = "off",
-     .help =
-         "Spread only the glare: light within R taps of the kernel's centre stays in its pixel. "
-         "auto finds where the kernel begins to fall off as its tail does.",
-     .about = "An image that a lens has made is soft already; the kernel without its core does not "
-              "soften it again. What deglare takes away with some core, apply gives back with the "
-              "same one (docs/deglare.md)."},
+     .help = "Spread only the glare: light within R taps of the kernel's centre stays in its "
+             "pixel. auto finds where the kernel begins to fall off as its tail does.",
+     .about =
+         "A lens has softened its image already; the kernel without its core does not soften it "
+         "again. apply gives back what deglare takes away with the same core (docs/deglare.md)."},
     {"spectrum", OPTION_ENUM, SECTION_KERNEL, IMAGE, AT(bloom.spectrum), .rank = RANK_EXPERT,
      .words = WORDS("resampled", "exact"), .preset = "resampled",
      .help = "How to get the kernel's spectrum at the image's size: resampled from the cached one, "
-             "or computed again."},
+             "or exactly."},
 
     {"taps", OPTION_STRING, SECTION_KERNEL, FOR_KERNEL, AT(taps), .value = "N|WxH",
-     .help = "Size of the kernel to write. The default is all taps; for make it is auto, the "
-             "smallest usual size that holds 99.9 % of the light, up to 1024."},
+     .help = "Size of the kernel to write. The default is all taps; for make auto, the smallest "
+             "usual size that holds 99.9 % of the light, up to 1024."},
     {"all", OPTION_BOOL, SECTION_KERNEL, FOR_KERNEL, AT(all_kernels), .preset = "false",
      .help = "Make every shipped kernel; OUT is a folder."},
     {"param", OPTION_LIST, SECTION_KERNEL, FOR_KERNEL, AT(param), .value = "NAME=V,...",
-     .help =
-         "Parameters of a model, such as radius=3 ('fftbloom kernel models' lists them), or of an "
-         "action ('fftbloom help kernel ACTION')."},
+     .help = "Parameters of a model, such as radius=3 ('fftbloom kernel models'), or of an action "
+             "('fftbloom help kernel ACTION')."},
     {"image", OPTION_PATH, SECTION_KERNEL, FOR_KERNEL, AT(image), .value = "FILE",
      .help = "Opening for the model aperture: light passes where this image is white."},
     {"plate", OPTION_PATH, SECTION_KERNEL, FOR_KERNEL, AT(plate), .value = "FILE",
      .help = "Take f-number, lens, sensor and width from the header of this image."},
     {"fade", OPTION_FLOAT, SECTION_KERNEL, FOR_KERNEL, AT(fade), .value = "F", .min = 0, .max = 1,
      .preset = "0.6",
-     .help = "Fade out a kernel from this fraction of the way to its border; 1 turns this off. "
-             "make fades by default, other actions only with --fade."},
+     .help = "Fade out a kernel from this fraction of the way to its border; 1 is off. make fades "
+             "by default, other actions only with --fade."},
     {"strict", OPTION_BOOL, SECTION_KERNEL, FOR_KERNEL, AT(strict), .preset = "false",
      .help = "Exit with 1 if check finds something to warn of."},
 
@@ -207,8 +192,8 @@ const option OPTIONS[] = {
      .value = "GLOBS",
      .help = "Layers to bloom, as globs over layer and channel names; the default is all colour "
              "layers. The unnamed layer is 'rgba'.",
-     .about = "Layers that match are treated as colour whatever their names are, except uint "
-              "channels. A glob that matches nothing is an error."},
+     .about = "What matches is treated as colour whatever its name is, except uint channels. A "
+              "glob that matches nothing is an error."},
     {"exclude", OPTION_LIST, SECTION_LAYERS, IMAGE | FOR_INFO, AT(bloom.exclude), .value = "GLOBS",
      .help = "Layers to leave unchanged, as globs; this overrides --layers."},
     {"alpha", OPTION_ENUM, SECTION_LAYERS, IMAGE, AT(bloom.alpha),
@@ -220,12 +205,12 @@ const option OPTIONS[] = {
              "(grow), or the display window."},
     {"nan", OPTION_ENUM, SECTION_LAYERS, IMAGE, AT(bloom.nan),
      .words = WORDS("error", "zero", "interpolate"), .preset = "error",
-     .help = "How to treat NaN and infinite pixels: refuse the frame (exit 6), replace them by "
-             "zero, or interpolate their finite neighbours."},
+     .help = "How to treat NaN and infinite pixels: refuse the frame (exit 6), or replace them by "
+             "zero or by their finite neighbours."},
     {"half_overflow", OPTION_ENUM, SECTION_LAYERS, IMAGE, AT(bloom.half_overflow),
      .rank = RANK_EXPERT, .words = WORDS("clamp", "float", "error"), .preset = "clamp",
-     .help = "How to treat results above 65504 in a half-float file: clamp them, write float "
-             "instead, or refuse the frame."},
+     .help = "How to treat results above 65504 in a half-float file: clamp them, write float, or "
+             "refuse the frame."},
     {"emit_layer", OPTION_STRING, SECTION_LAYERS, IMAGE, AT(bloom.emit_layer), .value = "NAME",
      .help = "Also write the glare alone, as an EXR layer of this name."},
     {"emit", OPTION_ENUM, SECTION_LAYERS, FOR_APPLY, AT(bloom.emit),
@@ -236,7 +221,7 @@ const option OPTIONS[] = {
      .about = "docs/comp.md has the formulas."},
     {"per_layer", OPTION_LAYERS, SECTION_LAYERS, IMAGE, AT(bloom.per_layer),
      .value = "LAYER:NAME=V,...",
-     .help = "Settings of single layers: sharpen, amount, threshold, knee or mask, such as "
+     .help = "Settings of single layers: amount, sharpen, threshold, knee or mask, such as "
              "rim:amount=0.2.",
      .about = "LAYER is a glob, and the unnamed layer is rgba; later settings win. In a config "
               "file this can also be an object: {\"rim\": {\"amount\": 0.2}}."},
@@ -251,30 +236,28 @@ const option OPTIONS[] = {
      .rank = RANK_MAIN, .value = "STOPS", .words = WORDS("auto"), .min = -40, .max = 40,
      .preset = "auto",
      .help = "Exposure of a PNG picture: a gain in stops, or auto for one that suits the picture.",
-     .about = "At 0 a grey of 0.18 is shown as 0.18. Give the same number for pictures that are to "
-              "be compared. docs/images.md says what auto does."},
+     .about = "At 0 a grey of 0.18 is shown as 0.18. Give pictures that are to be compared the "
+              "same number. docs/images.md says what auto does."},
     {"view", OPTION_STRING, SECTION_LAYERS, FOR_APPLY, AT(view), .value = "NAME", .preset = "auto",
      .help = "How a PNG picture shows the light: auto (film; srgb if the input is PNG, too), film "
-             "(highlights bend down), srgb (as it is, cut "
-             "off above 1), or ocio:DISPLAY/VIEW of the OpenColorIO config in $OCIO.",
-     .about =
-         "ocio alone is the config's default display and view, ocio:VIEW a view of the default "
-         "display. See docs/colour.md."},
+             "(highlights bend down), srgb (cut off above 1), or ocio:DISPLAY/VIEW of the "
+             "OpenColorIO config in $OCIO.",
+     .about = "ocio alone is the config's default, ocio:VIEW a view of the default display. See "
+              "docs/colour.md."},
     {"input_space", OPTION_SPACE, SECTION_LAYERS, IMAGE, AT(input_space), .value = "SPACE",
-     .help = "Colour space of the image, such as srgb, logc3 or acescg; its colours are decoded to "
-             "linear light. The default is what the file says, or linear Rec.709.",
-     .about = "Without this option, a file that says that a curve codes its colours is refused. "
-              "The output is linear, and its attributes say so; see --output-space. "
-              "docs/colour.md lists the spaces."},
+     .help = "Colour space of the image, such as srgb, logc3 or acescg, which is decoded to linear "
+             "light. The default is what the file says, or linear Rec.709.",
+     .about = "Without it, a file that says that a curve codes its colours is refused. The output "
+              "is linear and says so; see --output-space. docs/colour.md lists the spaces."},
     {"output_space", OPTION_SPACE, SECTION_LAYERS, FOR_APPLY, AT(output_space), .value = "SPACE",
      .words = WORDS("input"),
      .help = "Colour space of the output; the default is linear in the primaries of the image, and "
-             "input is the space that --input-space names.",
+             "input is that of --input-space.",
      .about = "Colours are converted to the primaries of the space; white stays white."},
     {"pixel_type", OPTION_ENUM, SECTION_LAYERS, FOR_APPLY | FOR_BENCH, AT(pixels),
      .words = WORDS("keep", "half", "float"), .preset = "keep",
      .help = "Pixel type of the layers that are bloomed, or of the frame that bench times; data "
-             "layers always keep theirs."},
+             "layers keep theirs."},
 
     /* --- accuracy --- */
     {"precision", OPTION_ENUM, SECTION_ACCURACY, RUN, AT(bloom.precision), .rank = RANK_EXPERT,
@@ -282,17 +265,14 @@ const option OPTIONS[] = {
      .help = "Arithmetic of the transforms; auto takes the cheapest that meets the tolerance."},
     {"tolerance", OPTION_FLOAT, SECTION_ACCURACY, IMAGE, AT(bloom.tolerance), .rank = RANK_EXPERT,
      .value = "E", .min = 1e-12, .max = 1, .preset = "1e-3",
-     .help =
-         "Allowed relative error of pixels above 1e-4 of their channel's median; darker ones may "
-         "be off by as much as a pixel of that size.",
+     .help = "Allowed relative error of pixels above 1e-4 of their channel's median; darker ones "
+             "may be off by as much as a pixel of that size.",
      .about =
-         "Where one pixel in a hundred is below zero, these are taken to be noise, and a pixel "
-         "is dark below their median size, up to 1e-2 of the channel's median. In halfs it is "
-         "dark below 2^-24, too (docs/math.md, \"What is dark\")."},
+         "docs/math.md, \"What is dark\", has the exact rule for noise below zero and for halfs."},
     {"verify", OPTION_INT, SECTION_ACCURACY, FOR_APPLY | FOR_CASE, AT(bloom.verify),
      .rank = RANK_EXPERT, .value = "N", .min = 0, .max = 1e6, .preset = "0",
-     .help = "Recompute N random pixels and the N worst ones directly in double precision; exit "
-             "with 7 if the tolerance is not met."},
+     .help = "Recompute N random pixels and the N worst ones in double precision; exit with 7 if "
+             "the tolerance is not met."},
 
     /* --- device and memory --- */
     {"device", OPTION_STRING, SECTION_DEVICE, RUN | FOR_CHECK, AT(bloom.device), .rank = RANK_MAIN,
@@ -306,24 +286,22 @@ const option OPTIONS[] = {
     {"mem_limit", OPTION_SIZE, SECTION_DEVICE,
      SPREAD | FOR_BENCH | FOR_KERNEL | FOR_DIFF | FOR_CHECK | FOR_INFO, AT(bloom.mem_limit),
      .value = "SIZE", .min = 1e6, .preset = "0",
-     .help =
-         "Maximum host memory, such as 8GB; an image that needs more is made in tiles. 0 allows 80 "
-         "% of the memory that is available, container limits included."},
+     .help = "Maximum host memory, such as 8GB; an image that needs more is made in tiles. 0 "
+             "allows 80 % of the memory that is available, container limits included."},
     {"vram_limit", OPTION_SIZE, SECTION_DEVICE, RUN, AT(bloom.vram_limit), .rank = RANK_EXPERT,
      .value = "SIZE", .min = 1e6, .preset = "0",
-     .help = "Maximum device memory, such as 2GB; 0 allows all memory of the device."},
+     .help = "Maximum device memory, such as 2GB; 0 allows all of it."},
     {"cache_dir", OPTION_PATH, SECTION_DEVICE,
      SPREAD | FOR_BENCH | FOR_CHECK | FOR_CACHE | FOR_DEVICES, AT(bloom.cache_dir), .value = "DIR",
-     .help = "Folder of the spectrum cache; the default is $XDG_CACHE_HOME/fftbloom or "
-             "~/.cache/fftbloom."},
+     .help = "Folder of the spectrum cache [$XDG_CACHE_HOME/fftbloom or ~/.cache/fftbloom]."},
     {"cache_size", OPTION_SIZE, SECTION_DEVICE, IMAGE | FOR_PRECOMPUTE | FOR_CHECK | FOR_CACHE,
      AT(bloom.cache_size), .rank = RANK_EXPERT, .value = "SIZE", .preset = "2GB",
      .help = "Maximum size of the spectrum cache; 0 turns it off."},
     {"sandbox", OPTION_SANDBOX, SECTION_DEVICE,
      IMAGE | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF | FOR_INFO | FOR_CHECK, AT(sandbox),
      .words = WORDS("auto", "on", "off"), .preset = "auto", .rank = RANK_EXPERT,
-     .help = "auto gives up rights that the run does not need, where the kernel can and no GPU is "
-             "opened; on insists, and opens GPUs first; off keeps them (docs/security.md).",
+     .help = "auto gives up rights that the run does not need where no GPU is opened; on insists, "
+             "and opens GPUs first; off keeps them (docs/security.md).",
      .about = "A config file cannot say off."},
 
     /* --- bench --- */
@@ -332,9 +310,8 @@ const option OPTIONS[] = {
      .help = "Size of the frame to time, or several sizes separated by commas."},
     {"scene", OPTION_ENUM, SECTION_BENCH, FOR_BENCH, AT(scene),
      .words = WORDS("ordinary", "black", "signed", "masked", "margins"), .preset = "ordinary",
-     .help =
-         "What the frame is like: light everywhere, black areas and lights beyond halfs, values "
-         "of both signs, a mask of what spreads, or a tile whose middle counts."},
+     .help = "What the frame is like: light everywhere, black areas and lights beyond halfs, "
+             "values of both signs, a mask, or a tile whose middle counts."},
     {"rounds", OPTION_INT, SECTION_BENCH, FOR_BENCH, AT(rounds), .value = "N", .min = 1,
      .max = 1000, .preset = "21",
      .help = "Number of measurements; the median, minimum and quartiles are reported."},
@@ -344,8 +321,7 @@ const option OPTIONS[] = {
          "Frames per round: 1 is timed with its transfers, more run back to back on the device."},
     {"in_flight", OPTION_INT, SECTION_BENCH, FOR_BENCH, AT(in_flight), .value = "N", .min = 1,
      .max = ENGINE_SLOTS, .preset = "1",
-     .help = "Frames in progress at the same time, with --queue 1: while one is computed, others "
-             "are copied to the device and back."},
+     .help = "Frames in progress at the same time, with --queue 1."},
     {"warm_up", OPTION_FLOAT, SECTION_BENCH, FOR_BENCH, AT(warm_up), .value = "S", .min = 0,
      .max = 60, .preset = "0.1",
      .help = "Warm-up in seconds before the first round (at least one frame)."},
@@ -353,19 +329,18 @@ const option OPTIONS[] = {
     /* --- sequences --- */
     {"frames", OPTION_STRING, SECTION_SEQUENCE, FOR_APPLY, AT(frames), .rank = RANK_MAIN,
      .value = "RANGES",
-     .help = "Frames of the sequence, such as 1001-1100,1200-1300x2; the default is all frames "
-             "that are found."},
+     .help = "Frames of the sequence, such as 1001-1100,1200-1300x2; the default is all that are "
+             "found."},
     {"views", OPTION_LIST, SECTION_SEQUENCE, IMAGE, AT(views), .value = "NAMES",
      .preset = "left,right",
-     .help = "Names of the views for %V (the name) and %v (its first letter) in IN, KERNEL and "
-             "OUT.",
+     .help =
+         "Names of the views for %V (the name) and %v (its first letter) in IN, KERNEL and OUT.",
      .about = "Each view is an image of its own; each frame is made once for each view."},
     {"keep_going", OPTION_BOOL, SECTION_SEQUENCE, FOR_APPLY, AT(keep_going), .preset = "false",
-     .help =
-         "Continue after a frame that fails or whose input is missing, and exit with the status "
-         "of the worst failure; with 5 if only inputs were missing.",
-     .about = "Each failure is reported when it happens, and a closing line counts them. A kernel "
-              "that cannot be used still stops the run."},
+     .help = "Continue after a frame that fails or whose input is missing, and exit with the "
+             "status of the worst failure; with 5 if only inputs were missing.",
+     .about = "Each failure is told when it happens, and a closing line counts them. A kernel that "
+              "cannot be used stops the run."},
 
     /* --- farm --- */
     {"to", OPTION_ENUM, SECTION_FARM, FOR_FARM, AT(farm), .words = WORDS("slurm", "openjd"),
@@ -384,7 +359,7 @@ const option OPTIONS[] = {
      .help = "More arguments for sbatch, such as \"-p gpu --gres=gpu:1 --mem=16G\"."},
     {"dir", OPTION_PATH, SECTION_FARM, FOR_FARM, AT(farm_dir), .value = "DIR", .flag_only = true,
      .help = "Folder for the job's script, logs and reports. The default is "
-             "fftbloom-farm/NAME-HASH, a folder of its own for each output."},
+             "fftbloom-farm/NAME-HASH, one for each output."},
 
     /* --- comparison --- */
     {"fail", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.fail), .value = "V", .min = 0,
@@ -405,9 +380,8 @@ const option OPTIONS[] = {
     {"warn", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.warn), .value = "V", .min = 0,
      .max = INFINITY, .preset = "1e-6",
      .help = "A pixel warns if a channel differs by more than V.",
-     .about =
-         "If none of warn, warnrelative and warnpercent is given, pixels warn only when some fail "
-         "within failpercent. If one is given, warnings do not depend on failures."},
+     .about = "If none of warn, warnrelative and warnpercent is given, pixels warn only when some "
+              "fail within failpercent. If one is given, warnings do not depend on failures."},
     {"warnrelative", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.warn_relative), .value = "V",
      .min = 0, .max = INFINITY, .preset = "0",
      .help = "A pixel warns only if it also differs by more than this fraction of its value."},
@@ -436,8 +410,8 @@ const option OPTIONS[] = {
      .words = WORDS("auto", "deadline", "openjd", "json", "none"), .preset = "auto",
      .help = "How to report progress: a bar on a terminal or else a line every few seconds (auto), "
              "the lines that a farm's scheduler reads, JSON lines, or not at all.",
-     .about = "json:3 writes the lines to file descriptor 3, which the caller opens: fftbloom ... "
-              "--progress json:3 3>progress.jsonl"},
+     .about =
+         "json:3 writes the lines to file descriptor 3, which the caller opens: 3>progress.jsonl"},
     {"print_config", OPTION_BOOL, SECTION_MESSAGES, FOR_PLAN | FOR_PRECOMPUTE, AT(print_config),
      .preset = "false", .flag_only = true,
      .help = "Print the value and the origin of each option, and exit."},
@@ -452,9 +426,9 @@ const option OPTIONS[] = {
     {"bless", OPTION_BOOL, SECTION_SUITE, FOR_CHECK, AT(bless), .preset = "false",
      .flag_only = true,
      .help = "Write the references that are missing or differ, with their provenance.",
-     .about = "The result becomes the reference: an EXR file with attributes that say which "
-              "program, device, settings and inputs made it. References that match stay as they "
-              "are. A result that fails the case's energy or verify assertion is not written."},
+     .about = "References are EXR files with attributes that say which program, device, settings "
+              "and inputs made them. Those that match stay as they are. A result that fails the "
+              "case's energy or verify assertion is not written."},
     {"set", OPTION_LIST, SECTION_SUITE, FOR_CHECK, AT(set), .value = "NAME=VALUE",
      .help = "Variables of the suite, separated by commas; these override the suite's own."},
     {"require_device", OPTION_STRING, SECTION_SUITE, FOR_CHECK, AT(require_device),

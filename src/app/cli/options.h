@@ -1,12 +1,11 @@
 /* options.h - the table of options.
  *
- * Every option is one row: its JSON key and flag (the same word; flags write - for _), its type,
- * range, default, the commands that take it, a sentence of help, and the place of its value in the
- * settings. Flags, environment, config files, help, schema, reference pages and completions all
- * read this table and that of kinds (kinds.h), and nothing else. The table does not
- * know which options need each other; that is in option_rules.h.
+ * Every option is one row: its JSON key and flag (flags write - for _), its type, range, default,
+ * the commands that take it, a sentence of help, and the place of its value in the settings. Flags,
+ * environment, config files, help, schema, reference pages and completions all read this table and
+ * that of kinds (kinds.h). Which options need each other is in option_rules.h.
  *
- * To add an option: one member in `settings` (or in a struct it holds), one row in options.c. */
+ * To add an option: one member in `settings`, one row in options.c. */
 #ifndef APP_OPTIONS_H
 #define APP_OPTIONS_H
 
@@ -109,16 +108,14 @@ extern const option OPTIONS[];
 extern const int OPTION_COUNT;
 extern const char *const SECTION_TITLE[SECTIONS];
 
-/* Find an option that one of `users` takes, by its name (- and _ are the same) or its letter. They
- * return NULL if there is none. */
+/* Find an option that one of `users` takes, by its name (- and _ are the same) or its letter. */
 const option *option_find(const char *name, uint32_t users);
 const option *option_find_letter(char letter, uint32_t users);
 /* Returns true if the two are different names of one value, such as sharpen and amount. */
 bool option_same_value(const option *a, const option *b);
 /* Returns the name nearest to `name`, or NULL if none is near. */
 const char *option_nearest(const char *name, uint32_t users);
-/* Returns the first option that one of `users` takes, or the one after `last`, in the order of the
- * sections; NULL at the end. */
+/* Returns the first option of `users`, or the one after `last`, in the order of the sections. */
 const option *option_next(const option *last, uint32_t users);
 /* Returns true for a key of config files. */
 bool option_in_config(const option *o);

@@ -1,10 +1,8 @@
 /* settings.h - the values of all options, and where each one came from.
  *
- * Values come from defaults, config files, the environment and flags, in this order, and each
- * replaces the one before. The kind of the value (kinds.h) checks it and stores it in the place
- * that the option's row names. Its origin is kept for --print-config and reports. The settings own
- * all strings in them, until settings_free. They do not know the command line's syntax, nor whether
- * options fit together. */
+ * Defaults, config files, the environment and flags replace each other in this order. The kind of
+ * the value (kinds.h) checks it and stores it in the place that the option's row names. The
+ * settings own all strings in them, until settings_free. */
 #ifndef APP_SETTINGS_H
 #define APP_SETTINGS_H
 
@@ -108,8 +106,7 @@ bool settings_set(settings *s, const struct option *o, const char *value, settin
 bool settings_set_json(settings *s, const struct option *o, const struct json_value *v,
                        const struct variables *words, bool in_suite, err *e);
 /* Gives --core its default where glare is taken away, and --padding its where that follows from
- * --window: what is thrown out of the image is kept by a larger window, so nothing comes in. Called
- * when all values are set. */
+ * --window: what leaves the image is kept by a larger window. Called when all values are set. */
 void settings_settle(settings *s);
 /* Sets the options of the environment that `users` take. */
 bool settings_environment(settings *s, uint32_t users, err *e);
@@ -126,8 +123,7 @@ bool settings_is_preset(const settings *s, const struct option *o);
 void settings_text(const settings *s, const struct option *o, text *to);
 /* Adds the value as a member of JSON: true, 3, "mirror", ["a", "b"], or null. */
 void settings_json(const settings *s, const struct option *o, json_out *to, const char *key);
-/* Appends the origin: "default", "look.json:7:3", "environment FFTBLOOM_PADDING", "flag --padding",
- * "argument IN". */
+/* Appends the origin: "default", "look.json:7:3", "flag --padding", "argument IN". */
 void settings_origin(const settings *s, const struct option *o, text *to);
 /* Appends every option that `users` take, as a table or as JSON, for --print-config. */
 void settings_print(const settings *s, uint32_t users, bool json, text *to);

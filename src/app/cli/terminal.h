@@ -1,36 +1,29 @@
 /* terminal.h - writes messages to people, on stderr. stdout is for data and is never written here.
  *
- * A call writes one whole line with one write, so lines of several threads do not mix. A line of
- * status (a progress bar) stands at the bottom of a terminal until the next message. Names in both
- * may come from anywhere: control characters and bytes that are not UTF-8 are shown, not sent
- * (text_clean). "error" and "warning" are coloured where stderr is a terminal, unless NO_COLOR is
- * set.
- *
- * The line of status and the last words are global. A ticker counts the seconds of long work. */
+ * A call writes one whole line with one write. A line of status (a progress bar) stands at the
+ * bottom of a terminal until the next message. Control characters and bytes that are not UTF-8 are
+ * shown, not sent (text_clean). "error" and "warning" are coloured where stderr is a terminal,
+ * unless NO_COLOR is set. The line of status and the last words are global. */
 #ifndef APP_TERMINAL_H
 #define APP_TERMINAL_H
 
 /* Writes what log_say tells from now on: "fftbloom: ", the word of the level, and the message. */
 void terminal_open(void);
 
-/* Shows a line without an end on a terminal, in place of the one before; NULL removes it. The next
- * message removes it, too. */
+/* Shows a line without an end on a terminal, in place of the one before; NULL removes it. */
 void terminal_status(const char *line);
 
-/* Keeps the message that terminal_last_words is to write, for LOG_NOTE and above; NULL: none. Not
- * for several threads at once. */
+/* Keeps the message that terminal_last_words is to write; NULL: none. Not for several threads. */
 void terminal_keep_last_words(const char *sentence);
-/* Removes the line of status and writes the message that was kept, or `instead` unless it is NULL.
- * Nothing is written afterwards. For whatever ends the program without returning from main.
- * Async-signal-safe. Writes nothing where that would have to wait. */
+/* Removes the line of status and writes the message that was kept, or `instead` unless it is NULL,
+ * for what ends the program without returning from main. Async-signal-safe; never waits. */
 void terminal_last_words(const char *instead);
 
 /* Says that work which takes long goes on: from the third second on the seconds in the line of
  * status of a terminal, or else a note every few seconds. */
 typedef struct ticker ticker;
 
-/* Starts to count for work of this name, which must outlive the ticker. NULL: nothing will be
- * said. */
+/* Starts to count for work of this name, which must outlive the ticker. NULL: nothing is said. */
 ticker *ticker_open(const char *what);
 /* Ends it, and removes its line. */
 void ticker_close(ticker **t);

@@ -1,8 +1,6 @@
-/* variables.h - ${NAME} in the strings of suites.
- *
- * Lists are chained, the strongest first; within a list the first of a name counts. So --set
- * overrides a case, and a case its suite. "$${" stands for "${". Variables do
- * not know the place of a string; the reader of the file adds it to errors. */
+/* variables.h - ${NAME} in the strings of suites. Lists are chained, the strongest first, so that
+ * --set overrides a case, and a case its suite; within a list the first of a name counts. "$${"
+ * stands for "${". The reader of the file adds places to errors. */
 #ifndef APP_VARIABLES_H
 #define APP_VARIABLES_H
 
@@ -35,8 +33,7 @@ bool variables_parse(variables *v, const char *list, err *e);
 /* Frees the variables of this list; the chain stays. */
 void variables_clear(variables *v);
 
-/* Appends the string at `v` with its variables replaced (NULL: there are none); a path with the
- * folder of its file. */
+/* Appends the string at `v` with its variables replaced; a path with the folder of its file. */
 bool variables_string(const variables *words, const json_value *v, bool path, text *to, err *e);
 /* Appends `s` with its variables replaced. Fails with ERR_CONFIG for a name that is not known, with
  * the nearest one, and where the result exceeds a limit. */

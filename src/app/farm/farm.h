@@ -18,8 +18,7 @@
 #include "app/run/job.h"
 #include "app/run/record.h"
 
-/* Const once farm_run has filled it, which also frees it. The command line and the job are the
- * caller's. */
+/* Const once farm_run has filled it. The command line and the job are the caller's. */
 typedef struct {
     const cli *c;
     const job *j;
@@ -45,8 +44,7 @@ int farm_run(const cli *c, const job *j, const record_run *all, text *out, err *
 /* Adds n rising numbers as --frames takes them, "1001-1010,1020,1031-1035x2". `step` is the
  * character before a step: 'x', or ':' as OpenJD writes it. */
 void farm_ranges(const int *number, size_t n, char step, text *to);
-/* Adds the name of the output and the frames to do, "bloom-shot010-1001-1100", in characters that
- * no scheduler interprets. */
+/* Adds "bloom-shot010-1001-1100" in characters that no scheduler interprets. */
 void farm_job_name(const farm *f, text *to);
 
 /* Returns false where the path of the working folder or of the farm's folder cannot be written into
@@ -57,8 +55,7 @@ void farm_slurm_script(const farm *f, text *to);
 /* Writes the script, submits it and, with --wait, waits and gathers; otherwise it writes the job's
  * number to `out`. Returns the exit status where there is no error. */
 int farm_slurm_submit(const farm *f, text *out, err *e);
-/* Writes the reports of the tasks as one, to --report and with --json to `out`. Returns the worst
- * of their statuses. */
+/* Writes the reports of the tasks as one. Returns the worst of their statuses. */
 int farm_slurm_gather(const farm *f, text *out, err *e);
 
 /* Relative paths of a job template start at this parameter. */

@@ -1,7 +1,5 @@
-/* slurm.h - runs Slurm's commands: submits a script, and waits for the end of its job.
- *
- * The only place that reads the text that sbatch and squeue print. It knows nothing of
- * frames or reports. */
+/* slurm.h - runs Slurm's commands: submits a script, and waits for the end of its job. The only
+ * place that reads the text that sbatch and squeue print. */
 #ifndef APP_SLURM_H
 #define APP_SLURM_H
 
@@ -24,9 +22,8 @@ typedef struct {
     void *ctx;
 } slurm_waiting;
 
-/* Waits until no task of the job is pending or running. A failure of squeue alone ends nothing: it
- * is asked again. ERR_IO after `patience` seconds without an answer: the job
- * may still run then. */
+/* Waits until no task of the job is pending or running. A failure of squeue is no end; ERR_IO after
+ * `patience` seconds without an answer. */
 bool slurm_wait(const char *id, const slurm_waiting *w, err *e);
 
 #endif

@@ -1,7 +1,5 @@
-/* kernel_actions.h - the functions of the actions of `fftbloom kernel`. The table in
- * kernel_actions.c has their rows (app/cli/command.h says what a row is).
- *
- * To add an action: one function here, one row there; `make generated`. */
+/* kernel_actions.h - the functions of the actions of `fftbloom kernel`, whose rows are in
+ * kernel_actions.c. To add an action: one function here, one row there; `make generated`. */
 #ifndef APP_KERNEL_ACTIONS_H
 #define APP_KERNEL_ACTIONS_H
 

@@ -1,6 +1,5 @@
-/* kernel_page.h - draws a kernel: an SVG page with everything that can be seen of it. The page
- * needs no other file, script or font. It fits a window of any width, and follows the reader's
- * choice of dark or light. */
+/* kernel_page.h - draws a kernel: an SVG page of any width, dark or light as the reader's system,
+ * that needs no other file, script or font. */
 #ifndef APP_KERNEL_PAGE_H
 #define APP_KERNEL_PAGE_H
 
@@ -42,8 +41,7 @@ kernel_part kernel_part_seen(const kernel_page *page);
 /* Returns the whole kernel, nine decades down from its brightest tap. */
 kernel_part kernel_part_whole(const kernel_page *page);
 
-/* Shows the logarithm of the mean of the channels. Taps are averaged in squares so that no side of
- * the picture is longer than `most`. */
+/* Shows the logarithm of the mean of the channels, with no side longer than `most`. */
 bool kernel_picture_colours(preview_picture *to, const kernel_page *page, const kernel_part *part,
                             uint32_t most, err *e);
 

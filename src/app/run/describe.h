@@ -1,7 +1,5 @@
-/* describe.h - says devices, plans, times and the checks of a result in words and in JSON.
- *
- * The JSON is an interface: docs/report.md names every key; keys are added, never changed. Numbers
- * that JSON has no word for are null. The module computes nothing and does not know who asks. */
+/* describe.h - says devices, plans, times and the checks of a result in words and in JSON. The JSON
+ * is an interface: docs/report.md names every key; keys are added, never changed. */
 #ifndef APP_DESCRIBE_H
 #define APP_DESCRIBE_H
 
@@ -10,8 +8,7 @@
 #include "bloom/report.h"
 #include "bloom/settings.h"
 
-/* Add one member each; `key` is NULL in an array. `index` is the device's in the list, or -1 where
- * it is not known. */
+/* Add one member each. `index` is the device's in the list, or -1. */
 void describe_device(json_out *j, const char *key, const engine_device *d, int index);
 void describe_plan_json(json_out *j, const char *key, const plan *p);
 void describe_times_json(json_out *j, const char *key, const engine_times *t, const plan *p);
@@ -26,8 +23,7 @@ void describe_memory_json(json_out *j, const mem_plan *m);
 void describe_result_json(json_out *j, const bloom_report *r);
 /* Adds the same, after the device, the times and the plan of an image that was bloomed. */
 void describe_made_json(json_out *j, const bloom_report *r);
-/* Adds the members "notes": those of the report, which may be NULL, after `lines`, which may be
- * NULL, too. */
+/* Adds the member "notes": `lines`, and those of the report; both may be NULL. */
 void describe_notes_json(json_out *j, const char *lines, const bloom_report *r);
 
 /* Adds "1920 x 1080 in 2048 x 1215, y first, float32": one line for logs. */

@@ -1,9 +1,7 @@
 /* file_set.h - all files that a command reads and writes: refuses, before any work, a command whose
- * outputs would replace each other or one of its inputs.
- *
- * Two paths are one file when they have the same device and inode, or the same folder and name
- * (links followed) where a file is not there yet. The set looks at names only: it opens and makes
- * nothing, and it does not know whether an output can be written. */
+ * outputs would replace each other or one of its inputs. Two paths are one file when they have the
+ * same device and inode, or the same folder and name (links followed). The set looks at names only:
+ * it opens and makes nothing. */
 #ifndef APP_FILE_SET_H
 #define APP_FILE_SET_H
 
@@ -27,12 +25,10 @@ typedef struct {
 bool file_set_add(file_set *s, file_use use, const char *role, const char *path, err *e);
 /* Adds the input and the output of frame `index`. */
 bool file_set_add_frame(file_set *s, size_t index, const char *input, const char *output, err *e);
-/* Adds the config files that the settings came from, and the recipe that the
- * kernel was made of. */
+/* Adds the config files that the settings came from, and the recipe of the kernel. */
 bool file_set_add_configs(file_set *s, const settings *from, err *e);
 
-/* Returns true when no output is another file of the set. Otherwise sets ERR_USAGE with both names.
- */
+/* Returns true when no output is another file of the set, else ERR_USAGE with both names. */
 bool file_set_check(file_set *s, err *e);
 void file_set_free(file_set *s);
 

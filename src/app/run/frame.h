@@ -1,7 +1,5 @@
-/* frame.h - makes one frame of a job: reads it, blooms it on a device, and writes it.
- *
- * Several workers may each be busy with a frame, on one device or on several. This module knows
- * nothing of other frames or of the order of a sequence. */
+/* frame.h - makes one frame of a job: reads it, blooms it on a device, and writes it. Several
+ * workers may each be busy with a frame. */
 #ifndef APP_FRAME_H
 #define APP_FRAME_H
 

@@ -7,10 +7,9 @@
 #include "bloom/bloom.h"
 #include "image/image.h"
 
-/* Logs what is wrong with the kernel, in the words of lint_glance, and the command that explains
- * it; and a --kernel-scale that may be a percentage. Both IN and KERNEL are images, so nothing
- * fails where they are exchanged: a kernel that is larger than the image and off centre by an
- * eighth of its size may be one. */
+/* Logs what is wrong with the kernel, in the words of lint_glance; and a --kernel-scale that may be
+ * a percentage. A kernel that is larger than the image and off centre by an eighth of its size may
+ * be the image. */
 void hints_kernel(const settings *s, const bloom *b, const char *kernel, const image_part *in);
 /* Logs the faults alone. */
 void hints_faults(const char *kernel, const char *faults);

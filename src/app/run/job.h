@@ -1,9 +1,6 @@
 /* job.h - decides which files a run reads and writes: one image, or the frames of a sequence, each
- * in one view or in several.
- *
- * Patterns (frame_pattern.h), ranges, views and a folder as output are resolved before any work.
- * The module does not know whether the files are there, and leaves names that are one file to
- * file_set.h. */
+ * in one view or in several. Patterns (frame_pattern.h), ranges, views and a folder as output are
+ * resolved before any work. Whether files are there, or are one, is not known here. */
 #ifndef APP_JOB_H
 #define APP_JOB_H
 

@@ -1,6 +1,5 @@
 /* output.h - the output of a run: the channels that are read for it, and whether the image fits
- * into the memory as a whole. The module knows nothing of sequences or of how an image is bloomed.
- */
+ * into the memory as a whole. */
 #ifndef APP_OUTPUT_H
 #define APP_OUTPUT_H
 

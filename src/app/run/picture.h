@@ -1,7 +1,5 @@
-/* picture.h - makes a picture (.png) of an image that comes in rows.
- *
- * The light of the whole picture is in memory until it is developed, since the exposure that suits
- * a picture follows from all of it. */
+/* picture.h - makes a picture (.png) of an image that comes in rows. The light of the whole picture
+ * is in memory until it is developed, since its exposure follows from all of it. */
 #ifndef APP_PICTURE_H
 #define APP_PICTURE_H
 
@@ -34,8 +32,7 @@ bool picture_commit(picture *p, err *e);
 
 /* Returns about how many bytes a picture takes. */
 uint64_t picture_bytes(const image_header *h);
-/* Returns false, with an error that says so, where the output is a picture that is too large for
- * the memory's limit. */
+/* Returns false, with an error, where the output is a picture that is too large for the memory. */
 bool picture_fits(const output *o, const image_header *h, err *e);
 
 /* --- how the pictures of a run are developed, where the options leave it to the program --------

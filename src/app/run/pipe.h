@@ -1,8 +1,6 @@
-/* pipe.h - runs whose images come through standard input or go to standard output.
- *
- * Frames are made one after the other, each by all threads, in the order in which they come; the
- * kernel and its spectrum stay ready between them. Nothing of an image is written before all of it
- * is there. */
+/* pipe.h - runs whose images come through standard input or go to standard output. Frames are made
+ * one after the other, each by all threads; the kernel and its spectrum stay ready between them.
+ * Nothing of an image is written before all of it is there. */
 #ifndef APP_PIPE_H
 #define APP_PIPE_H
 

@@ -1,8 +1,6 @@
-/* provenance.h - what an image was made from: in its attributes, and as hashes.
- *
- * The attributes are strings whose names are "fftbloom:" and a word of PROVENANCE_WORD. They hold
- * no time, host or path, so the same run writes the same bytes. --stamp writes them into an output,
- * and check --bless into a reference. The module does not judge results. */
+/* provenance.h - what an image was made from: in its attributes, "fftbloom:" and a word of
+ * PROVENANCE_WORD, and as hashes. They hold no time, host or path, so the same run writes the same
+ * bytes. --stamp writes them into an output, and check --bless into a reference. */
 #ifndef APP_PROVENANCE_H
 #define APP_PROVENANCE_H
 

@@ -4,10 +4,8 @@
  * A record is a small file in the folder `records` of the cache folder, named by a hash of the
  * output's absolute path. It holds a hash of what decides pixels (the settings, the content of the
  * kernel and of OpenColorIO's config) and the size and time of the input and of all files that the
- * frame makes. So nothing is put into the image or beside it. An output is current when all of that
- * is as it was. A record that is missing, old or broken only means that the frame is made again, so
- * records are neither synced nor locked. The module does not know where an output is computed or
- * how progress is reported: these change no pixel. */
+ * frame makes. An output is current when all of that is as it was. A record that is missing, old or
+ * broken only means that the frame is made again, so records are neither synced nor locked. */
 #ifndef APP_RECORD_H
 #define APP_RECORD_H
 

@@ -1,7 +1,6 @@
 /* report.h - writes down as JSON what `apply` did to each frame: --report FILE and --json.
- *
- * docs/report.md names every key. The report is an interface for scripts: keys are added, never
- * renamed, and `version` changes when one goes. The module does not decide what is done. */
+ * docs/report.md names every key: keys are added, never renamed, and `version` changes when one
+ * goes. */
 #ifndef APP_REPORT_H
 #define APP_REPORT_H
 

@@ -1,9 +1,6 @@
 /* stages.h - what is done to pixels between the files and the bloom, as two lists of stages: types
- * of pixels and colour spaces.
- *
- * A stage has a header of what comes in, one of what goes out, and a function that changes some
- * rows of a part in place. An image that fits goes through it at once, a larger one a few rows at a
- * time. Only colour and its alpha change: data channels stay as they are, bit for bit. To add a
+ * of pixels and colour spaces. A stage has a header of what comes in, one of what goes out, and a
+ * function that changes some rows of a part in place. Only colour and its alpha change. To add a
  * stage: a row in one of the two tables of stages.c. */
 #ifndef APP_STAGES_H
 #define APP_STAGES_H
@@ -73,8 +70,7 @@ bool stages_change(const stages *l, int part);
 void stages_words(const stages *l, text *to);
 /* Returns the rows behind the way in, which are read from the file each time. */
 rows_source stages_source(stages *l);
-/* Reads the channels with wanted[part][channel]; NULL for a part: none of its channels; NULL: all.
- */
+/* Reads the channels with wanted[part][channel]; NULL for a part: none; NULL: all. */
 image *stages_load(stages *l, bool *const *wanted, err *e);
 /* Returns the way out, through which rows go to a sink that knows the list's header. */
 rows_sink stages_sink(stages *l, const rows_sink *to);

@@ -1,6 +1,5 @@
-/* targets.h - the files that a frame goes to: the image or a picture of it, its glare in a file of
- * its own, and a picture of the image before. All take rows, and appear under their names together.
- */
+/* targets.h - the files that a frame goes to: the image or a picture of it, its glare, and a
+ * picture of the image before. All take rows, and appear under their names together. */
 #ifndef APP_TARGETS_H
 #define APP_TARGETS_H
 

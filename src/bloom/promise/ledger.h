@@ -38,8 +38,7 @@ typedef struct {
     uint64_t below;
 } ledger_row;
 
-/* Moves the light of the plane's pixels that lie in `window`, but not in `kept`, from `out` to
- * `spilled`. */
+/* Moves the light of pixels that lie in `window`, but not in `kept`, from `out` to `spilled`. */
 void ledger_cut(ledger_row *r, const void *plane, pixel_type t, const image_box *window,
                 const image_box *kept);
 

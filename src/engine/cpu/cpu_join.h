@@ -1,8 +1,6 @@
 /* cpu_join.h - the last pass of the CPU engine: a row of what the transform made becomes a row of
- * the result, by engine/join.h, and is measured, while it is in the cache.
- *
- * Rows of a plane may be made by any worker in any order; what is measured does not depend on the
- * number of threads. */
+ * the result, by engine/join.h, and is measured, while it is in the cache. What is measured does
+ * not depend on the number of threads. */
 #ifndef ENGINE_CPU_JOIN_H
 #define ENGINE_CPU_JOIN_H
 
@@ -19,8 +17,7 @@ typedef struct {
 
 /* Returns a worker's bytes, a multiple of 64. */
 size_t cpu_join_room(const plan *p);
-/* Makes row y. made: what the transform made of it, in the plan's precision, times the gain.
- */
+/* Makes row y. made: what the transform made of it, times the gain. */
 void cpu_join_row(const cpu_join *f, uint32_t y, int worker, const void *made);
 /* Returns what the plane has turned out to be. */
 join_stats cpu_join_stats(const cpu_join *f);

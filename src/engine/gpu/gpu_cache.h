@@ -1,14 +1,11 @@
 /* gpu_cache.h - the pipelines of a device, as the driver has compiled them: kept in memory for all
- * that share the device, and on disk for later runs.
- *
- * A cache that cannot be read or written costs time, nothing else. */
+ * that share the device, and on disk. A cache that cannot be read or written costs time alone. */
 #ifndef ENGINE_GPU_CACHE_H
 #define ENGINE_GPU_CACHE_H
 
 #include "engine/gpu/gpu_device.h"
 
-/* Gives a device that was opened just now its cache, with what is on disk in `dir`; NULL:
- * nowhere. */
+/* Gives a device that was opened just now its cache, with what is on disk in `dir`. */
 void gpu_cache_open(const gpu_device *g, const char *dir);
 /* Returns the cache; NULL: the device has none. Several threads may use it. */
 VkPipelineCache gpu_cache(const gpu_device *g);

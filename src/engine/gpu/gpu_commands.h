@@ -1,7 +1,5 @@
 /* gpu_commands.h - command buffers: beginning them, barriers and time stamps in them, submitting
- * them.
- *
- * It knows nothing of what the commands do. */
+ * them. */
 #ifndef ENGINE_GPU_COMMANDS_H
 #define ENGINE_GPU_COMMANDS_H
 

@@ -1,11 +1,8 @@
 /* gpu_device.h - a Vulkan device: its instance, one queue that computes, two that copy, and what
- * Vulkan's errors mean.
- *
- * It needs no window and no display. It knows nothing of plans, images and shaders.
+ * Vulkan's errors mean. It needs no window and no display.
  *
  * FFTBLOOM_VALIDATION=1 loads the validation layer with synchronisation validation, and =gpu adds
- * GPU-assisted validation. Each message is printed and counted; a frame fails when a device has
- * messages. */
+ * GPU-assisted validation. A frame fails when a device has messages. */
 #ifndef ENGINE_GPU_DEVICE_H
 #define ENGINE_GPU_DEVICE_H
 
@@ -48,8 +45,7 @@ typedef struct {
     gpu_pipelines pipelines;
     atomic_uint users; /* the last one closes the device */
     atomic_bool lost;  /* Vulkan has said so */
-    /* A fence never came. The device may still be at work, so nothing that it uses is freed, and it
-     * gets no more work. */
+    /* A fence never came: nothing that the device uses is freed, and it gets no more work. */
     atomic_bool hangs;
 } gpu_shared;
 
@@ -75,8 +71,7 @@ typedef struct {
     uint8_t uuid[ENGINE_UUID];
 } gpu_device;
 
-/* Lists the Vulkan devices that have a compute queue, at most `room`. Returns how many; without
- * Vulkan, 0. */
+/* Lists the Vulkan devices that have a compute queue, and returns how many; without Vulkan, 0. */
 uint32_t gpu_device_list(engine_device *to, uint32_t room);
 
 /* Opens a device of the list, or shares the one that was opened ahead, unless that is lost. `g`
@@ -112,8 +107,7 @@ void gpu_queue_choose(gpu_queue_place to[GPU_WAYS], const VkQueueFamilyPropertie
  * clock of 36 bits begins again about every hour. */
 double gpu_seconds(double tick, uint32_t stamp_bits, uint64_t from, uint64_t to);
 
-/* Returns whether a device of that Vulkan version can run the shaders; the error says what it has
- * and what they need. */
+/* Returns whether a device of that Vulkan version can run the shaders. */
 bool gpu_version_is_enough(uint32_t version, const char *name, err *e);
 
 /* Sets the error for a failed Vulkan call and returns false; `what` is the call, with "vk" or "vk."

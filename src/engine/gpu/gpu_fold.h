@@ -1,12 +1,10 @@
 /* gpu_fold.h - takes out of a shader what its specialization constants rule out.
  *
- * The shaders choose radices and borders by `if (CONSTANT == ...)`. Drivers know the constants, but
- * some inline every function before they look at branches: with fifteen radices in four stages
- * that makes thirty times the code, and seconds where milliseconds would do (docs/notebook.md).
- * So the branches are decided here, in the SPIR-V, and what is no longer reached is taken out. The
- * constants themselves stay, and are given to the driver as usual.
- *
- * It knows SPIR-V, and nothing of what a shader does. */
+ * The shaders choose radices and borders by `if (CONSTANT == ...)`. Some drivers inline every
+ * function before they look at branches: with fifteen radices in four stages that makes thirty
+ * times the code, and seconds where milliseconds would do (docs/notebook.md). So the branches are
+ * decided here, in the SPIR-V, and what is no longer reached is taken out. The constants themselves
+ * stay. */
 #ifndef ENGINE_GPU_FOLD_H
 #define ENGINE_GPU_FOLD_H
 

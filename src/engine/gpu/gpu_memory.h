@@ -1,7 +1,5 @@
 /* gpu_memory.h - buffers on a device, each with memory of its own: there are few, and they are
- * large.
- *
- * It chooses the kind of memory for a use. It does not know what a buffer holds. */
+ * large. It chooses the kind of memory for a use. */
 #ifndef ENGINE_GPU_MEMORY_H
 #define ENGINE_GPU_MEMORY_H
 

@@ -1,5 +1,4 @@
-/* gpu_shaders.h - the SPIR-V of every pass, embedded in the program. The build makes it from
- * shaders/; nothing here knows what it does. */
+/* gpu_shaders.h - the SPIR-V of every pass, which the build makes from shaders/. */
 #ifndef ENGINE_GPU_SHADERS_H
 #define ENGINE_GPU_SHADERS_H
 

@@ -1,7 +1,5 @@
-/* gpu_vulkan.h - the functions of Vulkan, which come from a loader that is opened at run time.
- *
- * A machine without Vulkan has no loader, and the CPU does its work. The functions are taken from
- * the loader and not from the process: a host may have variables of the same names. */
+/* gpu_vulkan.h - the functions of Vulkan, from a loader that is opened at run time. They are not
+ * taken from the process: a host may have variables of the same names. */
 #ifndef ENGINE_GPU_VULKAN_H
 #define ENGINE_GPU_VULKAN_H
 

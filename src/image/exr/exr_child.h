@@ -1,12 +1,9 @@
 /* exr_child.h - decodes a chunk by OpenEXR's library in a process that has no rights.
  *
  * The library is C++ code of others, and a file may be made to break it. So it runs in children,
- * which can only compute, get some memory, and read and write one socket: the chunk comes in by it,
- * and its samples go out. A child serves one thread and one file. If it crashes, or is silent for
- * too long, the chunk is damaged.
- *
- * The children come from a process that is split off while this one has one thread, since the
- * sandbox lets nothing be split off later. */
+ * which can only compute, get some memory, and read and write one socket. A child serves one thread
+ * and one file. If it crashes, or is silent for too long, the chunk is damaged. The children come
+ * from a process that is split off while this one has one thread, before the sandbox. */
 #ifndef IMAGE_EXR_CHILD_H
 #define IMAGE_EXR_CHILD_H
 

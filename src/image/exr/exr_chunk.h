@@ -42,8 +42,7 @@ typedef struct {
  * of the levels. */
 bool exr_layout_make(exr_layout *l, const image_part *p, exr_levels levels, bool round_up, err *e);
 
-/* Returns where chunk `index` of level 0 lies: top to bottom, and from the left within a row of
- * tiles. */
+/* Returns where chunk `index` of level 0 lies: rows of tiles from the top, each from the left. */
 exr_block exr_layout_block(const exr_layout *l, uint64_t index);
 static inline uint64_t exr_layout_chunks(const exr_layout *l) {
     return (uint64_t)l->across * l->down;

@@ -88,10 +88,7 @@ void exr_code_make(exr_code *code, const uint32_t *count, int n, unsigned deepes
  * of its own (RFC 1951, 3.2.7). */
 void exr_code_put(bit_writer *w, const exr_code *symbols, const exr_code *distances);
 
-/* --- samples ---
- *
- * What some bytes of half a chunk say about all of them, so that the encoder knows how to look for
- * repetitions. */
+/* --- samples: what some bytes of half a chunk say about all of them, for the encoder --- */
 
 /* What a sample says about the bytes of a half. */
 typedef struct {

@@ -1,7 +1,6 @@
-/* exr_read.h - reads an EXR file as bands of rows, and as chunks.
- *
- * What a band needs is read and decoded chunk by chunk on all threads, straight into the planes;
- * nothing of the file is held but its headers and tables, and one chunk for each thread. */
+/* exr_read.h - reads an EXR file as bands of rows, and as chunks. What a band needs is decoded
+ * chunk by chunk on all threads, straight into the planes; nothing of the file is held but its
+ * headers. */
 #ifndef IMAGE_EXR_READ_H
 #define IMAGE_EXR_READ_H
 

@@ -1,8 +1,6 @@
-/* exr_split.h - what ZIP, ZIPS and RLE do to the bytes of a chunk before they are packed.
- *
- * The bytes are split into those at even and, behind them, those at odd places, and each byte is
- * replaced by its difference from the one before, plus 128: smooth images become runs of bytes near
- * 128. */
+/* exr_split.h - what ZIP, ZIPS and RLE do to the bytes of a chunk before they are packed: those at
+ * even places come before those at odd ones, and each byte is replaced by its difference from the
+ * one before, plus 128. */
 #ifndef IMAGE_EXR_SPLIT_H
 #define IMAGE_EXR_SPLIT_H
 
@@ -18,8 +16,7 @@ typedef struct {
 /* Splits n pairs. The first ones of a chunk start from EXR_SPLIT_START. */
 static const exr_last EXR_SPLIT_START = {128, 0};
 void exr_split(uint8_t *even, uint8_t *odd, const uint8_t *from, size_t n, exr_last *last);
-/* Ends a chunk, whose halves follow each other: the first odd byte comes after the last even one.
- */
+/* Ends a chunk: the first odd byte comes after the last even one. */
 void exr_split_end(uint8_t *chunk, size_t half, exr_last last);
 
 /* Returns what the first pairs of a chunk start from. */

@@ -1,8 +1,6 @@
-/* exr_zip.h - ZIP in EXR: an encoder of deflate for what exr_split makes of a chunk.
- *
- * Saving a file is mostly this encoder. It is made for two halves whose bytes have nothing in
- * common, and for noise; the head of exr_zip.c says how. The same bytes give the same stream on
- * every machine. It does not know about channels. libdeflate unpacks. */
+/* exr_zip.h - ZIP in EXR: an encoder of deflate for what exr_split makes of a chunk. It is made for
+ * two halves whose bytes have nothing in common, and for noise; the head of exr_zip.c says how. The
+ * same bytes give the same stream on every machine. libdeflate unpacks. */
 #ifndef IMAGE_EXR_ZIP_H
 #define IMAGE_EXR_ZIP_H
 
@@ -17,8 +15,7 @@ typedef struct exr_zip exr_zip;
 exr_zip *exr_zip_new(size_t most, err *e);
 /* Returns whether it can pack chunks of n bytes; NULL cannot. */
 bool exr_zip_holds(const exr_zip *z, size_t n);
-/* Makes it do without instructions that not every processor has. The streams are the same; this is
- * for tests. */
+/* Makes it do without instructions that not every processor has, for tests. */
 void exr_zip_plain(exr_zip *z);
 
 /* Returns the room that packing n bytes may need. */

@@ -1,8 +1,6 @@
-/* flat.h - shares code among the formats that hold one picture.
- *
- * Such a picture has one or three colours and perhaps alpha, all float here, and no window but its
- * own. Reading makes channels Y, or R G B, and A of it. Writing takes those channels of the first
- * part and says in the log what it leaves out. How a format stores its rows is not known here. */
+/* flat.h - shares code among the formats that hold one picture. It has one or three colours and
+ * perhaps alpha, all float here. Reading makes channels Y, or R G B, and A of it. Writing takes
+ * those channels of the first part and says in the log what it leaves out. */
 #ifndef IMAGE_FLAT_H
 #define IMAGE_FLAT_H
 
@@ -22,8 +20,7 @@ bool flat_find(flat_picture *f, const image_part *p, err *e);
  * 1 where there is none). plane[c] holds channel c of the part, or is NULL if it is not used. */
 void flat_get(float *to, int count, const flat_picture *f, const void *const plane[], size_t y);
 
-/* How rows of floats lie in a file: the lowest first, pixel after pixel, with `count` numbers each.
- */
+/* How rows of floats lie in a file: the lowest first, with `count` numbers a pixel. */
 typedef struct {
     uint64_t start; /* of the lowest row */
     int count;
@@ -64,9 +61,7 @@ bool flat_take(flat_file *f, file_out **file, const image_header *h, const image
                err *e);
 
 /* Serve as functions of an image_format, as FLAT_ROWS and FLAT_WHOLE name them. flat_read and
- * flat_write run `each` for the rows of a band, flat_commit commits the file and frees the writer,
- * flat_close frees a reader or writer. flat_one_row returns 1: these formats read and write any
- * rows. */
+ * flat_write run `each` for the rows of a band; flat_one_row returns 1. */
 bool flat_read(void *file, int part, uint32_t row, uint32_t rows, void *const plane[], err *e);
 bool flat_write(void *file, int part, uint32_t row, uint32_t rows, const void *const plane[],
                 err *e);

@@ -1,15 +1,12 @@
-/* heat.h - shows where two images differ, for reports: pictures and a histogram.
- *
- * All channels count. Those whose names end in R, G or B show in that colour, others in grey. If a
- * picture is smaller than the image, a pixel of it shows the largest difference of those that it
- * stands for, so that a single one is never averaged away. Verdicts are compare.h's business. */
+/* heat.h - shows where two images differ, for reports: pictures and a histogram. Channels whose
+ * names end in R, G or B show in that colour, others in grey. If a picture is smaller than the
+ * image, a pixel of it shows the largest difference of those that it stands for. */
 #ifndef IMAGE_HEAT_H
 #define IMAGE_HEAT_H
 
 #include "image/compare.h"
 
-/* Bins of a histogram: half decades from 1e-10 to 1e4. The outermost also hold the values beyond.
- */
+/* Bins of a histogram: half decades from 1e-10 to 1e4; the outermost hold those beyond, too. */
 enum { HEAT_BINS = 28, HEAT_PER_DECADE = 2, HEAT_LOWEST = -10 };
 
 typedef struct {

@@ -14,8 +14,7 @@ typedef struct {
     int channels; /* 1 grey, 2 grey and alpha, 3 RGB, 4 RGBA; colour not multiplied by alpha */
 } png_picture;
 
-/* Returns the file, of *bytes bytes, to be freed with mem_free. The same picture always gives the
- * same file. */
+/* Returns the file, of *bytes bytes, to be freed with mem_free. */
 uint8_t *png_encode(const png_picture *p, size_t *bytes, err *e);
 /* Adds the JPEG file of a picture with 3 channels, a tenth as large. `quality` is 1 to 100. */
 bool png_encode_jpeg(text *to, const png_picture *p, int quality, err *e);

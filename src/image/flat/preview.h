@@ -1,11 +1,10 @@
 /* preview.h - makes a picture to look at of an image's first colour group.
  *
  * The picture shows the display window at one exposure on a screen (screen.h), in the screen's
- * primaries. It has no alpha: pixels that are not opaque lie over black. Bytes are rounded with
- * noise, which hides the steps of gradients and follows from the place of a pixel alone: the same
- * image always gives the same picture. It is made in two steps, so that several pictures can have
- * the exposure that suits one of them: the light of the picture, and its development. This module
- * knows nothing of files. */
+ * primaries. Pixels that are not opaque lie over black. Bytes are rounded with noise, which hides
+ * the steps of gradients and follows from the place of a pixel alone. It is made in two steps, so
+ * that several pictures can have the exposure that suits one of them: the light of the picture, and
+ * its development. */
 #ifndef IMAGE_PREVIEW_H
 #define IMAGE_PREVIEW_H
 
@@ -38,8 +37,7 @@ typedef struct {
 
 /* Refuses pictures that are too large: with more than 2^30 pixels. */
 bool preview_may_have(uint64_t width, uint64_t height, err *e);
-/* Takes the light of one part into to->pixel, or where that is NULL into memory of its own. Refuses
- * a part without any colour. */
+/* Takes the light of one part into to->pixel, or into memory of its own where that is NULL. */
 bool preview_take(preview_light *to, const image *img, const preview_options *o, par *threads,
                   err *e);
 /* Returns the exposure in stops that suits it. */
@@ -54,9 +52,8 @@ bool preview_make(preview_picture *to, const image *img, const preview_options *
 /* Returns about the bytes that both take for a picture of this size. */
 uint64_t preview_bytes(uint64_t width, uint64_t height);
 
-/* Returns the part that a picture of the image shows: the first with colour, or else the first.
- * Adds to `left_out`, if not NULL, a sentence about the parts and channels that it does not show.
- */
+/* Returns the part that a picture shows: the first with colour, or else the first. Adds a sentence
+ * to `left_out`, if not NULL, about what it does not show. */
 int preview_part(const image_header *h, text *left_out);
 
 #endif

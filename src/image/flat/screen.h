@@ -1,9 +1,7 @@
-/* screen.h - turns light into the colours of a screen, for pictures to look at.
- *
- * A screen takes light that is linear, in primaries of its choice and at the exposure that it is to
- * have, and gives what a picture file holds: film bends highlights down as film does, srgb shows
- * the light as it is and cuts off above 1, and ocio asks a config of OpenColorIO. A screen is const
- * once it is open and may serve several threads. */
+/* screen.h - turns linear light into the colours of a screen, for pictures to look at: film bends
+ * highlights down as film does, srgb cuts off above 1, and ocio asks a config of OpenColorIO. A
+ * screen takes light in primaries of its choice, is const once it is open and may serve several
+ * threads. */
 #ifndef IMAGE_SCREEN_H
 #define IMAGE_SCREEN_H
 

@@ -1,7 +1,6 @@
-/* html.h - puts an HTML page together that needs nothing else: no network, and no other file.
- *
- * Each page is a file of src/pages/ with the marks @STYLE@, @DATA@ and @SCRIPT@. Style and script
- * of a page follow those that all pages share (page.css, page.js). The script shows the data. */
+/* html.h - puts an HTML page together that needs nothing else. Each page is a file of src/pages/
+ * with the marks @STYLE@, @DATA@ and @SCRIPT@. Style and script follow those that all pages share.
+ */
 #ifndef APP_HTML_H
 #define APP_HTML_H
 

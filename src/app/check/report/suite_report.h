@@ -1,5 +1,4 @@
-/* suite_report.h - the table of reports on a suite's run, and what they share. A report describes a
- * run that is over, and knows nothing of how it was run.
+/* suite_report.h - the table of reports on a suite's run that is over, and what they share.
  *
  * To add a format: a suite_*.c with a writer, an option, one row in suite_report.c. */
 #ifndef APP_SUITE_REPORT_H
@@ -8,8 +7,7 @@
 #include "app/check/suite_run.h"
 #include "app/run/file_set.h"
 
-/* Writes the reports that --junit, --json and --html ask for, atomically; "-" is standard
- * output. */
+/* Writes the reports of --junit, --json and --html atomically; "-" is standard output. */
 bool suite_reports_write(const suite_run *r, err *e);
 /* Checks before the run that all of them can be written, and tells in *taken whether one of them
  * takes standard output. ERR_USAGE if two want it. */
@@ -24,8 +22,7 @@ void suite_html(const suite_run *r, text *to);
 /* Add lines for people: of a case when it is over, and of all cases at the end. */
 void suite_text_case(const case_result *c, bool verbose, text *to);
 void suite_text_end(const suite_run *r, text *to);
-/* Adds one line for people: cleaned, and broken where a build server would take it for a
- * command. */
+/* Adds one line for people, broken where a build server would take it for a command. */
 void suite_add_line(text *to, const char *line);
 
 /* Adds the run as one JSON object; `pictures`: with its pictures as data URIs. */
