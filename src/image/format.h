@@ -58,11 +58,10 @@ bool image_is_stream(const char *path);
 /* Returns false where image_create would fail for any image: the file extension is not supported
  * (ERR_USAGE), or the folder does not exist (ERR_CANT_CREATE). */
 bool image_can_create(const char *path, err *e);
-/* Creates a file in the format of its extension. The header says what will be written, with the
- * parts in its order; it is copied. A thing that the format cannot hold (an attribute in
- * .pfm, a second part) is an error or a note in the log. The file appears under its name in
- * image_commit. Without `replace`, this call or image_commit fails with ERR_SKIPPED when there is a
- * file of that name, even if it appeared in between. */
+/* Creates a file in the format of its extension. The header, which is copied, says what will be
+ * written. A thing that the format cannot hold is an error or a note in the log. The file appears
+ * under its name in image_commit. Without `replace`, this call or image_commit fails with
+ * ERR_SKIPPED when there is a file of that name. */
 image_writer *image_create(const char *path, const image_header *h, bool replace, par *threads,
                            err *e);
 /* Returns the rows between chunk borders of a part. */
@@ -73,8 +72,7 @@ bool image_write(image_writer *w, int part, uint32_t row, uint32_t rows, const v
 /* Copies a part that has the same channels in both files chunk by chunk, without decoding it.
  * *done: the files are EXR, and its packing and window are the same in both. */
 bool image_copy_part(image_writer *w, int to, image_reader *r, int from, bool *done, err *e);
-/* Puts the file in its place and frees the writer, whatever it returns. Every row must have been
- * written. */
+/* Puts the file in its place and frees the writer, whatever it returns. */
 bool image_commit(image_writer **w, err *e);
 /* Frees the writer and leaves no file. NULL is fine. */
 void image_discard(image_writer **w);

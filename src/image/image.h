@@ -1,11 +1,10 @@
 /* image.h - holds in memory what an image file holds.
  *
  * An image has one or more parts (only EXR has more than one). A part has channels with names and
- * pixel types, a data window that is stored, a display window that is shown, and the attributes
- * of its file as raw bytes. Samples keep the type that they have in the file, so that untouched
- * ones are written back bit for bit; colour is converted to float where it is computed on. An
- * image_header describes an image, and an `image` is a header with the planes of its parts. This
- * module knows nothing of files, nor which channels are light. */
+ * pixel types, a data window that is stored, a display window that is shown, and the attributes of
+ * its file as raw bytes. Samples keep the type that they have in the file; colour is converted to
+ * float where it is computed on. An `image` is an image_header with the planes of its parts. Which
+ * channels are light is not known here. */
 #ifndef IMAGE_IMAGE_H
 #define IMAGE_IMAGE_H
 
@@ -124,8 +123,7 @@ bool image_push_attr(image_part *p, const char *name, const char *type, const vo
                      uint32_t bytes, err *e);
 /* Inserts a channel at its place in EXR's order. Fails when the name is there already. */
 bool image_add_channel(image_part *p, const char *name, pixel_type t, err *e);
-/* The primaries of Rec.709, as the attribute chromaticities has them: x and y of R G B and white.
- */
+/* Rec.709, as in the attribute chromaticities: x and y of R G B and white. */
 extern const float IMAGE_REC709[8];
 /* Writes primaries into the part's attribute chromaticities. */
 bool image_set_primaries(image_part *p, const primaries *is, err *e);

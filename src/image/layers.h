@@ -4,8 +4,7 @@
  * as `layer.red` and so on; and a part's only channel, if its name is not one of data. Data must
  * never be changed: uint channels, depth, normals, positions, ids, Cryptomatte, masks. The words in
  * the names of layer and part tell data, and so do Cryptomatte's attributes and the colorInteropID
- * `data`. Alpha goes with its colour. Any channel that is not clearly colour is data. Only names
- * and types count here, never pixels. */
+ * `data`. Alpha goes with its colour. Any channel that is not clearly colour is data. */
 #ifndef IMAGE_LAYERS_H
 #define IMAGE_LAYERS_H
 
@@ -41,8 +40,7 @@ bool layer_map_make(layer_map *m, const image_part *p, const char *layers, const
                     err *e);
 void layer_map_free(layer_map *m);
 
-/* Refuses, with ERR_USAGE, a glob that matches no channel of any part; the message lists the layers
- * that there are. */
+/* Refuses, with ERR_USAGE and the layers that there are, a glob that matches no channel. */
 bool layer_globs_check(const image_header *h, const char *layers, const char *exclude, err *e);
 
 #endif

@@ -1,9 +1,7 @@
 /* recode.h - changes the colours of a part from one space into another, in place: decodes a curve,
- * converts primaries, applies a curve.
- *
- * All layers that are colour by their names are changed, alpha and data are not. Where a colour has
- * an alpha between 0 and 1 it is divided by it before, and multiplied after: curves are for the
- * colour and not for its coverage. The attributes of the part are left to the caller. */
+ * converts primaries, applies a curve. All layers that are colour by their names are changed. A
+ * colour with an alpha between 0 and 1 is divided by it before, and multiplied after. The
+ * attributes of the part are left to the caller. */
 #ifndef IMAGE_RECODE_H
 #define IMAGE_RECODE_H
 
@@ -27,11 +25,9 @@ const primaries_row *recode_primaries(const colour_space *is);
 /* Values beyond the largest half float become it, in planes of halfs. */
 bool recode_part(image *img, int part, const recode *how, par *threads, err *e);
 
-/* Changes one colour of `count` values as recode_part does, before it rounds them to their types.
- * alpha: 1 where it has none. */
+/* Changes one colour of `count` values as recode_part does, without rounding. alpha: 1 for none. */
 void recode_colour(const recode *how, double v[3], int count, double alpha);
-/* Likewise for a colour that is known to lie between two: between what it lies then. No curve falls
- * anywhere. */
+/* Likewise for a colour that lies between two: between what it lies then. */
 void recode_between(const recode *how, double low[3], double high[3], int count, double alpha);
 
 #endif

@@ -1,10 +1,7 @@
 /* repair.h - finds what takes the places of bad pixels (NaN and infinities) of a plane: the mean of
- * the finite pixels on the smallest square ring around each that has any. A pixel that was bad
- * never counts. Where all are bad, nothing takes their places.
- *
- * The plane need not be in memory: some of its rows are looked at, with as many around them as
- * their pixels look for neighbours in. This module does not know what the plane means; whether bad
- * pixels are an error is decided elsewhere. */
+ * the finite pixels on the smallest square ring around each that has any. Where all are bad,
+ * nothing takes their places. The plane need not be in memory: some of its rows are looked at, with
+ * as many around them as their pixels look for neighbours in. */
 #ifndef IMAGE_REPAIR_H
 #define IMAGE_REPAIR_H
 
@@ -27,8 +24,7 @@ typedef struct {
     double added; /* the sum of the new values */
 } repairs;
 
-/* Finds the repairs of a plane, which are the same on any number of threads. The caller frees them,
- * also after a failure. */
+/* Finds the repairs of a plane. The caller frees them, also after a failure. */
 bool repairs_find(repairs *to, const repair_plane *p, par *threads, err *e);
 void repairs_free(repairs *r);
 /* Puts them into some rows of a plane of this type and width. */

@@ -1,7 +1,6 @@
 /* rows.h - the ways in and out of everything that works on images: rows of a part, a few at a time.
- *
  * A source has a header, and gives rows; a sink takes them. What is between a file and its result
- * reads from a source and writes to a sink, and never asks where they come from. */
+ * never asks where they come from. */
 #ifndef IMAGE_ROWS_H
 #define IMAGE_ROWS_H
 
@@ -38,8 +37,7 @@ typedef struct {
     bool (*copy)(void *ctx, int part, bool *done, err *e);
 } rows_sink;
 
-/* An image in memory, as a source and as a sink at once: what is made of its planes takes their
- * places. */
+/* An image in memory, as source and sink at once: what is made of its planes takes their places. */
 typedef struct {
     image *img;
     image_header head; /* as it came */
@@ -47,8 +45,7 @@ typedef struct {
     rows_sink out;
     const rows_source *rest; /* has the rows of channels without planes; NULL: nobody has them */
 } rows_image;
-/* Makes both; the image must outlive them, and *r stays where it is. Free with rows_image_close,
- * also after a failure. */
+/* Makes both; the image must outlive them. Free with rows_image_close, also after a failure. */
 bool rows_image_open(rows_image *r, image *img, err *e);
 void rows_image_close(rows_image *r);
 
@@ -56,8 +53,7 @@ void rows_image_close(rows_image *r);
  * about a 64th of the memory's limit, and at most 16 MB. */
 uint32_t rows_some(const image_part *p, uint32_t step);
 
-/* Writes a band of which some planes are missing: their rows come from `rest`, a few at a time, by
- * the names of their channels. */
+/* Writes a band of which some planes are missing: their rows come from `rest`, by channel names. */
 bool rows_write(const rows_source *rest, const rows_sink *to, int part, const rows_band *b, err *e);
 
 /* Brings the rows of a part from a source to a sink, whose rows are of the part `is`. */

@@ -1,10 +1,7 @@
-/* scan.h - measures the planes of an image in one parallel pass.
- *
- * It counts the bad pixels (NaN, infinities) and notes where the first ones are. It finds sums
- * and extremes, and makes a histogram of magnitudes, which takes as long as all the rest.
- * Sums are in double and do not depend on the number of threads. Everything but `bad` counts a bad
- * pixel as 0, so the extremes of a plane with bad pixels are not those of its good ones. It knows
- * nothing of colour or of kernels.
+/* scan.h - measures the planes of an image in one parallel pass: counts the bad pixels (NaN,
+ * infinities) and notes where the first ones are, finds sums and extremes, and makes a histogram of
+ * magnitudes. Sums are in double and do not depend on the number of threads. Everything but `bad`
+ * counts a bad pixel as 0.
  *
  * A histogram bin holds an eighth of what lies between powers of two: bin b goes from
  * scan_bin_floor(b) to scan_bin_floor(b + 1). Bin 0 is zero and what is smaller than 2^-129. */

@@ -54,8 +54,7 @@ typedef struct {
     uint64_t bytes;
 } cache_list;
 
-/* Lists the spectra in the cache folder `dir`, as cache_path gives it. A folder that does not exist
- * holds none. */
+/* Lists the spectra in the cache folder `dir`. A folder that does not exist holds none. */
 bool cache_list_make(cache_list *l, const char *dir, err *e);
 void cache_list_free(cache_list *l);
 

@@ -1,8 +1,6 @@
-/* kernel_source.h - holds a kernel as its file has it, and makes the psf that an image needs of it.
- *
- * The psf depends on the image: the scale may be relative to the image's height, there may be one
- * luminance channel or three, and taps that reach no pixel are cut off. So the planes of the file
- * are kept, and a psf is made for each kind of image. The module knows nothing of devices. */
+/* kernel_source.h - holds a kernel as its file has it, and makes the psf that an image needs of it:
+ * the scale may be relative to the image's height, there may be one luminance channel or three, and
+ * taps that reach no pixel are cut off. */
 #ifndef KERNEL_KERNEL_SOURCE_H
 #define KERNEL_KERNEL_SOURCE_H
 
@@ -27,14 +25,12 @@ typedef struct {
     bool is_spectrum;
 } kernel_source;
 
-/* Takes the first colour group of the first part that has one. Where no part has colour, it takes
- * the first part that has a single channel. An image without either is refused with the names of
- * its channels. */
+/* Takes the first colour group of the first part that has one, or else the first part that has a
+ * single channel. Another image is refused with the names of its channels. */
 bool kernel_source_load(kernel_source *k, const char *path, par *threads, err *e);
 /* Does the same with an image in memory, which stays as it is; `name` is for messages. */
 bool kernel_source_image(kernel_source *k, const char *name, const image *img, err *e);
-/* Adds what its taps have lost by being floats: an image of the same shape, which stays as it is.
- */
+/* Adds what its taps have lost by being floats: an image of the same shape. */
 bool kernel_source_refine(kernel_source *k, const image *lost, err *e);
 void kernel_source_free(kernel_source *k);
 /* Returns the planes of a kernel that is not a spectrum. They belong to it. */

@@ -1,9 +1,6 @@
-/* lint.h - measures a kernel before it is used: `fftbloom kernel check`.
- *
- * The module gives numbers only; lint_words.c decides which of them deserve a warning, and in
- * what words. It sees taps, not files: whether a kernel came from an 8-bit picture is found in the
- * values. All sums are in double, over all channels unless they are per
- * channel. */
+/* lint.h - measures a kernel before it is used: `fftbloom kernel check`. lint_words.c decides what
+ * deserves a warning, and in what words. Whether a kernel came from an 8-bit picture is found in
+ * the values. All sums are in double, over all channels unless they are per channel. */
 #ifndef KERNEL_LINT_H
 #define KERNEL_LINT_H
 
@@ -32,8 +29,7 @@ typedef struct {
      * disc is. Where it is not, distances below are from the brightest tap. */
     bool centred;
     double centre_tap; /* share of the light in the middle tap */
-    /* Distances within which 50, 90 and 99 % of the light lie; those beyond the last whole ring are
-     * that ring's. */
+    /* Distances within which 50, 90 and 99 % of the light lie, up to the last whole ring. */
     double inner_radius, radius_90, radius_99;
     /* The veiling glare index as ISO 9358 measures it: of the light of an endless white field, the
      * part that falls into the middle of a black disc, whose diameter is a tenth of the shorter
@@ -73,11 +69,9 @@ bool lint_core(lint *l, const psf_planes *in, err *e);
  * light is the kernel itself. */
 bool lint_has_background(const lint *l);
 
-/* Looks at a kernel that is about to be used, which takes little time if it is a usual one: finds
- * what would make every picture wrong. Writes it in a few words, or nothing: "off centre by 19,
- * -11; 92 % background". `placed`: the caller has set the centre, so where the light
- * lies does not count.
- */
+/* Looks at a kernel that is about to be used for what would make every picture wrong, and writes it
+ * in a few words, or nothing: "off centre by 19, -11; 92 % background". It takes little time if the
+ * kernel is a usual one. `placed`: the caller has set the centre. */
 enum { LINT_WORDS = 128 };
 bool lint_glance(char to[LINT_WORDS], const psf_planes *in, bool placed, err *e);
 

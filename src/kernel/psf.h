@@ -1,12 +1,11 @@
 /* psf.h - holds a kernel as numbers: taps, centre, normalisation.
  *
- * A psf is made from image planes and has the one form that the rest of the program knows: it is
- * convolved (not correlated), centred on a whole tap, and has a scale per channel that normalises
- * it. out(p) = sum over taps q of scale * tap(q) * in(p - (q - centre)).
+ * A psf has the one form that the rest of the program knows: it is convolved (not correlated),
+ * centred on a whole tap, and has a scale per channel that normalises it. out(p) = sum over taps q
+ * of scale * tap(q) * in(p - (q - centre)).
  *
  * Kernels without taps or with more than PSF_SIDE on a side, with taps that are not finite, with
- * the centre outside, or with a sum that is not above zero (if it is normalised) are refused. The
- * module knows nothing of files and images. */
+ * the centre outside, or with a sum that is not above zero (if it is normalised) are refused. */
 #ifndef KERNEL_PSF_H
 #define KERNEL_PSF_H
 
@@ -53,8 +52,7 @@ typedef struct {
     double luminance[3]; /* weights of Y; zeros stand for Rec.709 */
 } psf_options;
 
-/* A kernel's planes, `channels` of w * h taps each. rest: what the planes have lost of taps in
- * double; NULL: nothing. */
+/* `channels` planes of w * h taps. rest: what they have lost of taps in double; NULL: nothing. */
 typedef struct {
     uint32_t w, h, channels;
     const float *const *plane, *const *rest;

@@ -1,10 +1,9 @@
 /* psf_core.h - splits a kernel at a radius into core and tail.
  *
- * The core is the light that a lens, sharp as it is, leaves within some taps of its place; the tail
- * is its glare. A kernel whose core is folded has the core's sum as its centre tap, and zeros
- * around: what blooms by it spreads the tail alone, and all that is known of a kernel (its hash,
- * spectrum, ledger and bounds) is then that of the folded one. docs/math.md, "Taking glare away",
- * says what for. */
+ * The core is the light that a lens leaves within some taps of its place; the tail is its glare. A
+ * kernel whose core is folded has the core's sum as its centre tap, and zeros around: all that is
+ * known of a kernel (its hash, spectrum, ledger and bounds) is then that of the folded one.
+ * docs/math.md, "Taking glare away", says what for. */
 #ifndef KERNEL_PSF_CORE_H
 #define KERNEL_PSF_CORE_H
 
@@ -23,8 +22,7 @@ bool psf_core_has(const psf *k, size_t i, double radius);
 /* Moves what lies within the radius into the centre tap. Sums and scale stay. */
 void psf_core_fold(psf *k, double radius);
 
-/* What a channel keeps in its place, and the sum of its tail's magnitudes: of the scaled taps, for
- * an amount of 1. */
+/* What a channel keeps in its place, and the sum of its tail's magnitudes, scaled. */
 typedef struct {
     double core, tail;
 } psf_split;

@@ -1,6 +1,5 @@
 /* ring.h - looks at a plane ring by ring around one of its taps, robustly: photographs have noise,
- * reflections and other lamps, which must not decide what a ring is like. Finds the core of a
- * lamp's picture, too. */
+ * reflections and other lamps. Finds the core of a lamp's picture, too. */
 #ifndef KERNEL_RING_H
 #define KERNEL_RING_H
 
@@ -53,14 +52,10 @@ typedef struct {
     double slope, level;
     uint32_t points; /* rings that have light */
 } ring_line;
-/* Fits a line to the mean light of the rings [first, end); NaNs and no points where fewer than two
- * of them have light. */
+/* Fits a line to the means of the rings [first, end); NaNs where fewer than two have light. */
 ring_line ring_fit_line(const double *mean, uint32_t first, uint32_t end);
 
-/* --- the core ---
- *
- * A core was cut off where the light around it rises so steeply that it cannot end there. The
- * linter warns by this rule, and `kernel clean` restores by it. */
+/* --- the core: cut off where the light around it rises so steeply that it cannot end there --- */
 
 /* The flank of a core: light ~ exp(level) * (1 + (r / width)^2)^-slope. */
 typedef struct {

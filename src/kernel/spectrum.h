@@ -4,14 +4,13 @@
  * size, with its middle (tap floor(size / 2)) at the origin. In space it is also divided by the
  * transform of the Kaiser-Bessel filter that interpolates it later. From it a separable filter of 8
  * taps makes the spectrum at any pair of lengths, to 1e-6 of the peak or better; docs/math.md,
- * "Spectral resampling", derives it. Lengths shorter than the kernel fold it, as a circle of
- * that length does.
+ * "Spectral resampling", derives it. Lengths shorter than the kernel fold it, as a circle of that
+ * length does.
  *
  * Engines get spectrum_lines: the half spectrum at the plan's lengths, line by line, in natural
  * order, without the centre tap: image = tap * in + gain * (in conv tail). A resampled spectrum is
- * in memory as a whole only if that is asked for; else its lines are made when they are needed, and
- * more than once. The engines normalise by the transform lengths. The module knows nothing of plans
- * and engines. */
+ * in memory as a whole only if that is asked for. The engines normalise by the transform lengths.
+ */
 #ifndef KERNEL_SPECTRUM_H
 #define KERNEL_SPECTRUM_H
 

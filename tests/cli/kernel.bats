@@ -420,7 +420,7 @@ PY
     mkdir lib
     "$FFTBLOOM" kernel make star --taps 9 -o $'lib/e\e[31mvil.exr'
     run "$FFTBLOOM" kernel check $'lib/e\e[31mvil.exr'
-    [[ "$output" == 'lib/e\x1b[31mvil.exr: 9 x 9'* ]]
+    [[ "$output" == 'kernel      lib/e\x1b[31mvil.exr'*'size        9 9'* ]]
     run "$FFTBLOOM" kernel list --kernels lib
     [[ "$output" == 'e\x1b[31mvil'* ]]
 }

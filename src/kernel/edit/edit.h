@@ -1,11 +1,9 @@
 /* edit.h - changes kernels: `fftbloom kernel rotate`, `mix`, `clean` and their like.
  *
  * An edit is a function from kernels to a kernel and a row in one table (edit_table.c). It works in
- * double and gives the same taps whatever the number of threads. All edits but clean also
- * give the same taps on every machine (base/steady.h), because shipped kernels may be made with
- * them. Light is moved and never lost in silence: a result is as large as
- * it must be to hold every tap that is not zero, and each edit says in numbers what it changed. The
- * module knows nothing of files.
+ * double; all edits but clean give the same taps on every machine (base/steady.h), because shipped
+ * kernels may be made with them. Light is never lost in silence: a result is as large as it must be
+ * to hold every tap that is not zero, and each edit says in numbers what it changed.
  *
  * To add an edit: its function, its row in edit_table.c, and its action (app/kernel). */
 #ifndef KERNEL_EDIT_H
@@ -105,8 +103,7 @@ edit_reach edit_reach_of(const edit_kernel *k);
 /* Returns the smallest side, `least` or more, whose centre has `before` taps before it and `after`
  * taps after it. */
 uint32_t edit_side(uint32_t before, uint32_t after, uint32_t least);
-/* Fills in what a stretch takes of a kernel, and makes its result larger until it holds every tap
- * that is not zero. */
+/* Makes the result of a stretch larger until it holds every tap that is not zero. */
 void edit_hold(stretch *s, const edit_kernel *k);
 
 /* Changes the size, with the centre in its place; the light of taps that find no place goes into

@@ -1,8 +1,6 @@
-/* kernel_recipe.h - what a kernel is made of: a model, or several whose light is added.
- * docs/kernels.md describes recipes as JSON.
- *
- * Reading a recipe opens no other file: the images that its layers name are opened when the kernel
- * is made, so a caller can refuse them first. */
+/* kernel_recipe.h - what a kernel is made of: a model, or several whose light is added, as JSON by
+ * docs/kernels.md. The images that its layers name are opened when the kernel is made, so a caller
+ * can refuse them first. */
 #ifndef KERNEL_MAKE_KERNEL_RECIPE_H
 #define KERNEL_MAKE_KERNEL_RECIPE_H
 
@@ -10,8 +8,7 @@
 #include "image/image.h"
 #include "kernel/make/model.h"
 
-/* KERNEL_SETTINGS: of a layer, at most: the parameters of its model, the camera, and `image`,
- * `light` and `primaries`. */
+/* KERNEL_SETTINGS: of a layer: a model's parameters, the camera, `image`, `light`, `primaries`. */
 enum { KERNEL_LAYERS = 16, KERNEL_SETTINGS = MODEL_PARAMETERS + MODEL_SETUPS + 3 };
 
 /* A parameter that was set, as a member of a JSON object. */

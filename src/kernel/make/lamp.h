@@ -1,9 +1,6 @@
 /* lamp.h - the lights that a kernel can be made for, each by its spectrum, and the colour that a
- * wavelength has for the eye.
- *
- * A channel of a kernel always sums to 1, because the light's own colour is in the picture already.
- * The spectrum decides how a pattern that depends on the wavelength is blended within each channel.
- * The module does not know which primaries the channels stand for. */
+ * wavelength has for the eye. A channel of a kernel always sums to 1; the spectrum decides how a
+ * pattern that depends on the wavelength is blended within each channel. */
 #ifndef KERNEL_MAKE_LAMP_H
 #define KERNEL_MAKE_LAMP_H
 
@@ -21,8 +18,7 @@ extern const lamp LAMPS[];
 extern const int LAMP_COUNT;
 
 /* Fills in the CIE 1931 observer's response to a wavelength in nanometres, as sums of Gaussians
- * (Wyman, Sloan and Shirley, 2013). `exponential` is exp, or one that gives the same bits on every
- * machine. */
+ * (Wyman, Sloan and Shirley, 2013). `exponential` is exp, or steady_exp. */
 void lamp_xyz(double wavelength, double (*exponential)(double), double xyz[3]);
 
 #endif

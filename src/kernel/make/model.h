@@ -1,15 +1,13 @@
 /* model.h - makes point spread functions by formula: `fftbloom kernel make`.
  *
  * A model is a function for the light at a place, counted from the centre in pixels, and a row with
- * its parameters in one table; docs/kernels.md says where each comes from. To add one, write the
- * function and the row, in model_table.c. Models of an opening draw it instead (pupil.h), and its
- * diffraction is computed.
+ * its parameters in model_table.c; docs/kernels.md says where each comes from. Models of an opening
+ * draw it instead (pupil.h), and its diffraction is computed.
  *
  * A tap is the mean of the function over its pixel, not its value in the middle, which would be
- * wrong where the function is steep. Taps are not negative; each channel sums to 1, so white stays
- * white. The centre is the tap floor(size / 2). The same request gives the same taps, whatever the
- * machine and the number of threads: no function of the C library is used that may differ in a bit
- * (base/steady.h). The module knows nothing of files. */
+ * wrong where the function is steep. Each channel sums to 1. The centre is the tap floor(size / 2).
+ * The same request gives the same taps on every machine: no function of the C library is used that
+ * may differ in a bit (base/steady.h). */
 #ifndef KERNEL_MAKE_MODEL_H
 #define KERNEL_MAKE_MODEL_H
 
@@ -125,14 +123,12 @@ void model_scale(model_request *r, double scale);
 bool model_takes(const model *m, const char *name);
 /* Returns whether any model has a parameter of this name. */
 bool model_names_parameter(const char *name);
-/* Turns every unit into that of the parameter's formula. Fails with ERR_USAGE where the camera is
- * not known well enough. */
+/* Turns every unit into that of the parameter's formula. ERR_USAGE: the camera is not known. */
 bool model_resolve(double p[MODEL_PARAMETERS], const model_request *r, err *e);
 
-/* Finds how much of the model's light the taps keep, 0 to 1. The light that falls beyond their
- * border, or is taken by the fade, is missing. All light is what kernels of MODEL_SIDE taps could
- * hold. *side receives the smaller of the two sides; or, if that keeps less than `enough`, the side
- * that keeps it, or 0 if none does. */
+/* Finds how much of the model's light the taps keep, 0 to 1, of what kernels of MODEL_SIDE taps
+ * could hold. *side receives the smaller of the two sides; or, if that keeps less than `enough`,
+ * the side that keeps it, or 0 if none does. */
 bool model_kept(double *kept, uint32_t *side, const model_request *r, double enough, par *threads,
                 err *e);
 /* Sets w and h to the smallest usual size, up to MODEL_AUTO, that keeps `enough` of the light. */

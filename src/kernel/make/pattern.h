@@ -1,9 +1,7 @@
 /* pattern.h - the light behind an opening: Fraunhofer diffraction of one wavelength, at any place.
- *
  * Around the focus of a perfect lens light makes |F(k)|^2, with F the Fourier transform of the
  * opening and k = pi times the place in units of wavelength times f-number. F is computed once on a
- * grid and interpolated to some 1e-7 of its peak. The module knows one wavelength; patterns of
- * others are this one, stretched. */
+ * grid and interpolated to some 1e-7 of its peak. */
 #ifndef KERNEL_MAKE_PATTERN_H
 #define KERNEL_MAKE_PATTERN_H
 

@@ -3,8 +3,7 @@
  *
  * Lengths count radii of the opening: the corners of the iris lie on the circle of radius 1. Edges
  * are drawn by their distance, blurred over two pixels in a way that pattern.c knows and takes
- * back. Dirt is placed by numbers from a seed, so the same request always draws the same specks.
- * The module does not know what light does behind the opening. */
+ * back. Dirt is placed by numbers from a seed. */
 #ifndef KERNEL_MAKE_PUPIL_H
 #define KERNEL_MAKE_PUPIL_H
 
@@ -31,8 +30,7 @@ typedef struct {
 } pupil;
 
 /* Draws the samples of a square around the opening: the share of the light's amplitude that passes.
- * There are `across` of them in a width of 2, and PUPIL_MARGIN more on each side, into which edges
- * are blurred; rows from the top. */
+ * There are `across` of them in a width of 2, and PUPIL_MARGIN more on each side. */
 enum { PUPIL_MARGIN = 2 };
 bool pupil_draw(double *to, uint32_t across, const pupil *p, par *threads, err *e);
 
