@@ -38,9 +38,8 @@ static void on_signal(int number) {
 }
 
 /* Catches every signal that would end the program and leave temporary files. A signal that is
- * ignored stays ignored: nohup and background jobs of scripts rely on that. A file that grows
- * beyond the limit of the shell (SIGXFSZ) and a reader that goes away (SIGPIPE) become errors of
- * write. */
+ * ignored stays ignored: nohup and background jobs rely on that. SIGXFSZ and SIGPIPE become errors
+ * of write. */
 static void catch_signals(void) {
     static const int ENDS[] = {SIGINT,  SIGTERM, SIGHUP,  SIGQUIT,   SIGABRT,
                                SIGXCPU, SIGUSR1, SIGUSR2, SIGVTALRM, SIGALRM};
@@ -53,9 +52,8 @@ static void catch_signals(void) {
     signal(SIGXFSZ, SIG_IGN);
 }
 
-/* Where standard input, output or error is closed, the next file that is opened would get its
- * number, and messages would be written into an output. What is opened in its place fails when it
- * is used. */
+/* Where standard input, output or error is closed, the next file would get its number, and messages
+ * would be written into an output. What is opened in its place fails when it is used. */
 static void fill_descriptors(void) {
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
         int way = fd == STDIN_FILENO ? O_WRONLY : O_RDONLY;

@@ -24,8 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Does what openat(2) does, again when a signal interrupts it, as may happen on network file
- * systems. */
+/* Does what openat(2) does, again when a signal interrupts it, as on network file systems. */
 static int open_fully(int folder, const char *path, int flags, mode_t mode) {
     int fd;
     do fd = openat(folder, path, flags | O_CLOEXEC, mode);
@@ -460,8 +459,7 @@ static int sync_fully(int fd) {
 }
 
 /* Puts a file in its place unless there is one: rename where the file system can do it without
- * replacing, else link. A file system that has neither (FAT) gets an empty file first, which only
- * one process can create. */
+ * replacing, else link, or else (FAT) over an empty file, which only one process can create. */
 static bool rename_new(const char *temp, const char *path) {
     if (renameat2(AT_FDCWD, temp, AT_FDCWD, path, RENAME_NOREPLACE) == 0) return true;
     if (errno == EEXIST) return false;

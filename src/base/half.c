@@ -59,8 +59,7 @@ __attribute__((target("avx,f16c"))) static size_t from_floats_f16c(uint16_t *to,
     return i;
 }
 
-/* Returns whether there is F16C. Clang 14 cannot ask for it, but every processor with AVX2 has
- * it. */
+/* Returns whether there is F16C, for which Clang 14 cannot ask: AVX2 comes with it. */
 static int has_f16c(void) {
     return __builtin_cpu_supports("avx2");
 }

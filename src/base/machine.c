@@ -11,8 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Reads up to `n` numbers from a file of one line; the word "max" reads as UINT64_MAX. Returns how
- * many there are. */
+/* Reads up to `n` numbers from a file of one line (max: UINT64_MAX). Returns how many there are. */
 static int read_numbers(const char *folder, const char *name, uint64_t *to, int n) {
     char path[PATH_MAX], word[32];
     if (snprintf(path, sizeof path, "%s/%s", folder, name) >= PATH_MAX) return 0;
@@ -45,10 +44,9 @@ static uint64_t read_key(const char *path, const char *key) {
 /* Looks at one folder of control groups, of version 1 or 2, for a limit below *least. */
 typedef void look_fn(const char *folder, bool version_2, void *least);
 
-/* Calls `look` for the folder of this process's group and for each above it, up to the root of the
- * tree, because any of them may set a limit. Version 1 has a tree for each controller, version 2
- * has one for all. A container often sees only its own part of the tree, so folders may be
- * missing. */
+/* Calls `look` for the folder of this process's group and for each above it, because any of them
+ * may set a limit. Version 1 has a tree for each controller, version 2 one for all. In a container
+ * folders may be missing. */
 static void for_each_group(const char *proc, const char *cgroups, const char *controller,
                            look_fn *look, void *least) {
     char line[PATH_MAX], folder[PATH_MAX];

@@ -145,8 +145,7 @@ static void release(void *p) {
 
 /* --- large blocks that are kept -------------------------------------------------------------- */
 
-/* Removes kept blocks, the oldest first, until no more than `bytes` are left; with the lock
- * held. */
+/* Removes the oldest kept blocks until `bytes` or fewer are left; with the lock held. */
 static void shrink_kept(mem_budget *b, uint64_t bytes) {
     size_t gone = 0;
     for (; gone < b->count && b->bytes > bytes; gone++) {
@@ -165,8 +164,7 @@ void mem_keep(uint64_t bytes) {
     pthread_mutex_unlock(&b->lock);
 }
 
-/* Returns a kept block of this many bytes, or NULL. Makes room under the limit for a new one
- * then. */
+/* Returns a kept block of this many bytes, or NULL, with room under the limit for a new one. */
 static void *take_kept(mem_budget *b, size_t bytes) {
     void *found = NULL;
     pthread_mutex_lock(&b->lock);

@@ -27,21 +27,18 @@ typedef struct job {
     struct job *younger;
 } job;
 
-/* A thread that waits keeps looking for work for a little while before it sleeps. The passes of an
- * image follow each other without a break, and waking a thread takes 30 to 100 us, ten times a
- * frame. */
+/* A thread that waits looks for work for a little while before it sleeps: the passes of an image
+ * follow each other without a break, and waking a thread takes 30 to 100 us. */
 enum { LOOKS = 1500 }; /* some 30 us */
 
 struct par {
-    /* Set by par_open. Worker indices: 0 is a caller's, then come the helpers, then the rest of the
-     * callers. */
+    /* Set by par_open. Worker indices: a caller's 0, then the helpers, then other callers. */
     int threads;
     int helpers; /* threads - 1 */
     host of;     /* for whom the helpers work */
     pthread_t *thread;
 
-    /* Guards all that follows. The atomics are also read without it, and `active` may also grow
-     * without it. */
+    /* Guards all that follows. The atomics are also read without it, and `active` may grow. */
     pthread_mutex_t lock;
     pthread_cond_t work; /* for helpers: there may be pieces, and a thread less at work */
     pthread_cond_t left; /* a caller's index is free */
@@ -183,8 +180,7 @@ int par_workers(const par *p) {
 
 /* --- callers --------------------------------------------------------------------------------- */
 
-/* Returns a free index of a caller, or -1; with the lock held. The last PAR_BESIDE are not for
- * everybody. */
+/* Returns a free index of a caller, or -1; with the lock held. Some are for par_enter_beside. */
 static int free_index(const par *p, bool beside) {
     int end = par_workers(p) - PAR_BESIDE;
     if (!beside && !p->taken[0]) return 0;

@@ -16,8 +16,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* --- Landlock, whose header is older than some of these on the systems that we build on ----------
- */
+/* --- Landlock, whose header is older on the systems that we build on --- */
 
 enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446 };
 enum { RULESET_VERSION = 1, RULE_PATH_BENEATH = 1 };
@@ -103,8 +102,7 @@ enum {
 #define OLDER
 #endif
 
-/* What no run needs: the network, other programs and processes, files by what is not their content,
- * the machine itself. */
+/* What no run needs: the network, other programs and processes, the machine itself. */
 static const int DENIED[] = {
     /* sockets */
     SYS_socket, SYS_socketpair, SYS_connect, SYS_bind, SYS_listen, SYS_accept, SYS_accept4,

@@ -176,8 +176,7 @@ void text_free(text *t) {
     *t = (text){0};
 }
 
-/* Matches one character class "[...]" at *p against c; moves *p behind it. A "[" that is never
- * closed stands for itself. */
+/* Matches one class "[...]" at *p against c; moves *p behind it. "[" alone stands for itself. */
 static bool class_matches(const char **p, const char *end, char c) {
     const char *q = *p + 1;
     bool invert = q < end && (*q == '!' || *q == '^');

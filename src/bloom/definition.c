@@ -23,8 +23,7 @@ static void load(double *to, const definition_rows *r, const definition_kernel *
                  uint32_t y) {
     const psf *is = k->kernel;
     int64_t first = (int64_t)x + is->cx - (is->w - 1);
-    /* The row's taps from `begin` to before `end` read pixels of the image, the others its border.
-     */
+    /* The row's taps in [begin, end) read pixels of the image, the others its border. */
     uint32_t begin = (uint32_t)(first < 0 ? min_i64(-first, is->w) : 0),
              end = (uint32_t)max_i64(min_i64((int64_t)r->w - first, is->w), begin);
     size_t at = (size_t)y * r->w, bytes = pixel_bytes(r->type);

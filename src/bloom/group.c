@@ -71,8 +71,7 @@ static void check(search *s) {
     }
 }
 
-/* Compares some pixels with the definition. If one is farther off than predicted, the promise is
- * not kept. */
+/* Compares some pixels with the definition. One that is farther off breaks the promise. */
 static bool check_proof(search *s, err *e) {
     const view *v = s->v;
     accuracy *m = &s->method;

@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What light of a group that leaves the image is known by: the kernel as the whole part needs it.
- */
+/* By what the light that leaves is known: the kernel as the whole part needs it. */
 typedef struct {
     psf kernel;
     kernel_tail tail;

@@ -118,8 +118,7 @@ static bool take_row(void *ctx, size_t y, int worker, err *e) {
     return true;
 }
 
-/* Takes what counts of a plane; all of it becomes the plane of the result where the tile is the
- * part. */
+/* Takes what counts of a plane; all of it becomes the result's where the tile is the part. */
 static bool take_plane(const tile *t, void **to, void **plane, pixel_type type, err *e) {
     const taken k = {t, *plane, *to, pixel_bytes(type)};
     if (!part_is_whole(t->is->t))

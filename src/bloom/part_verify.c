@@ -76,8 +76,7 @@ static bool read_all(sampler *s, const kernels *k, const part_measured *seen, er
     return ok;
 }
 
-/* Reads the alphas by which colours are divided before they are coded, for alpha that is not
- * bloomed. */
+/* Reads the alphas by which colours are divided before they are coded, if not bloomed. */
 static bool read_alphas(sampler *s, const part_plan *p, const part_group *g, err *e) {
     const rows_source *in = p->j->in;
     uint32_t some = rows_some(p->p, 1);

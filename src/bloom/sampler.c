@@ -153,8 +153,7 @@ void sampler_free(sampler *s) {
     *s = (sampler){0};
 }
 
-/* --- recomputing -------------------------------------------------------------------------------
- */
+/* --- recomputing --- */
 
 typedef struct {
     const sampler *s;

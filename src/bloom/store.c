@@ -54,8 +54,7 @@ static void enter_ledger(group_made *made, const view *v, const light *l, const 
     made->channels = v->channels;
     for (uint32_t c = 0; c < v->channels; c++) {
         const join_stats *st = &o->stats[c];
-        /* These are the sums of the light that is spread, in which bad pixels already have their
-         * new values. */
+        /* These are sums of light that is spread, in which bad pixels have their new values. */
         const scan_channel *in = &l->scanned->channel[c];
         bool half = to[c] == PIXEL_HALF;
         /* Where it is solved, the result is what spreads, and becomes the image. Under a mask only

@@ -91,8 +91,7 @@ static double from_cineon(const curve *c, double v) {
     return (cineon_light(v * 1023) - black) / (1 - black);
 }
 
-/* Codes below 0 have light, too, so that they come back. No light at all has no code; the lowest
- * that is given is -1. */
+/* Codes below 0 have light, too. No light has no code; the lowest that is given is -1. */
 static double to_cineon(const curve *c, double v) {
     (void)c;
     double black = cineon_light(95), light = v * (1 - black) + black;

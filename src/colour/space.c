@@ -47,8 +47,7 @@ static const struct {
 
 enum { LONGEST = 64 };
 
-/* Cuts the name into its two halves, in `word`, and returns the second: NULL where there is none.
- */
+/* Cuts the name into its halves, in `word`, and returns the second, or NULL. */
 static char *halve(char *word) {
     static const char *const STATE[] = {"_scene", "_display"};
     size_t n = strlen(word);

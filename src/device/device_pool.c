@@ -241,8 +241,7 @@ static uint64_t used_on(const device_pool *p, const engine_device *d) {
     return bytes;
 }
 
-/* Makes room on the device for one more plan; returns false where that needs others to end
- * first. */
+/* Makes room on the device for one more plan; false: others must end first. */
 static bool pool_make_room(device_pool *p, const device_choice *on) {
     const engine_device *d = &on->device;
     uint64_t has = on->plan.ask.limits.memory, need = plan_device_bytes(&on->plan);
@@ -313,8 +312,7 @@ static void leave(device_pool *p, pool_place *is) {
     pthread_cond_broadcast(&p->changed);
 }
 
-/* Waits for a slot; false: the place is gone, and the task needs another one, or the host has
- * stopped it. */
+/* Waits for a slot; false: the task needs another place, or the host has stopped it. */
 static bool wait_for_slot(device_pool *p, pool_place *is, device_lease *l, err *e) {
     struct waiter me = {NULL}, **at = &is->queue;
     bool stay = true;

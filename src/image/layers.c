@@ -51,8 +51,7 @@ static const char *const DATA_WORD[] = {
     "masks",       "matte",    "mattes",     "multimatte",  "puzzlematte",  "mist",
     "coverage",    "tangent",  "tangents",   "barycentric", "samplecount",
 };
-/* These are too short to be found within longer names: they must be all of what stands between two
- * dots of a name. */
+/* These are too short to be found within longer names: they stand between two dots. */
 static const char *const DATA_NAME[] = {"z", "n", "ng", "ns", "p", "po", "pw", "mv", "xyz"};
 enum {
     DATA_WORDS = sizeof DATA_WORD / sizeof *DATA_WORD,

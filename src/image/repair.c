@@ -19,8 +19,7 @@ typedef struct {
     uint32_t *far; /* the distances of their neighbours */
 } window;
 
-/* Finds where the square of radius d around c lies in an axis of n: [0] inclusive, [1] exclusive.
- */
+/* Finds where the square of radius d around c lies in an axis of n: [0] to before [1]. */
 static void square(uint32_t c, uint32_t d, uint32_t n, uint32_t at[2]) {
     at[0] = c > d ? c - d : 0;
     at[1] = d < n - c ? c + d + 1 : n;

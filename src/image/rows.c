@@ -88,11 +88,9 @@ bool rows_copy(const rows_source *from, const rows_sink *to, int part, const ima
     return ok;
 }
 
-/* --- an image in memory ------------------------------------------------------------------------
- */
+/* --- an image in memory --- */
 
-/* Reads by names and coordinates, since what was made of a part may have another window, and other
- * types. */
+/* Reads by names and coordinates, since a result may have another window and other types. */
 static bool read_image(void *ctx, int part, uint32_t row, uint32_t rows, void *const plane[],
                        err *e) {
     const rows_image *r = ctx;

@@ -13,8 +13,7 @@
 
 /* --- reading -------------------------------------------------------------------------------- */
 
-/* Finds the part and the channels: first a part that has colour, then one that has a single channel
- * of data. */
+/* Finds the part and the channels: one that has colour, else one with a single channel. */
 static bool choose_channels(kernel_source *k, const image_header *h, err *e) {
     for (int i = 0; i < 2 * h->parts && k->channels == 0; i++) {
         layer_map m;

@@ -238,9 +238,8 @@ static void find_cut(lint *l, const profile *p, double total) {
 
 /* --- the border ------------------------------------------------------------------------------- */
 
-/* Measures the corners, the farthest taps. A photograph's background is the light that even the
- * darkest of them has. The mean is over squares of an eighth of the side, so that noise does not
- * decide. */
+/* Measures the corners. A photograph's background is the light that even the darkest has, in the
+ * mean over a square, so that noise does not decide. */
 static void find_background(lint *l, const work *k) {
     if (k->w < 16 || k->h < 16) return;
     uint32_t n = min_u32(k->w, k->h) / 8;
@@ -297,9 +296,8 @@ bool lint_core(lint *l, const psf_planes *in, err *e) {
 
 /* --- a glance --------------------------------------------------------------------------------- */
 
-/* Returns whether the taps of a channel have anything that needs a closer look: a middle that is
- * not the brightest tap, corners that are not dark beside the mean, or few values. Most kernels
- * have none of these. */
+/* Returns whether a channel needs a closer look: its middle is not the brightest tap, corners are
+ * not dark, or it has few values. */
 static bool looks_odd(const psf_planes *in, uint32_t c) {
     const float *tap = in->plane[c], *end = tap + (size_t)in->w * in->h, *v = tap;
     const float middle = tap[(size_t)(in->h / 2) * in->w + in->w / 2];

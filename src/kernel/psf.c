@@ -276,9 +276,8 @@ static bool bend(psf_shape *s, const psf_options *o, err *e) {
 }
 
 /* Moves all lines along an axis by `by` taps to the left; `room` has n * (2 * FFT_STEP + 2)
- * doubles. Eight real lines go at a time: a ramp of real taps keeps the real and the imaginary line
- * of each complex one apart. The ramp at the Nyquist frequency is its cosine, which keeps the taps
- * real. */
+ * doubles. Eight real lines go at a time. The ramp at the Nyquist frequency is its cosine, which
+ * keeps the taps real. */
 static void shift_lines(psf_shape *s, int axis, const fft *f, double by, double *room) {
     const size_t w = s->size[0], n = s->size[axis], step = axis ? w : 1;
     const size_t lines = w * s->size[1] * s->channels / n;

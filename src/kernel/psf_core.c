@@ -6,9 +6,8 @@
 
 #include <math.h>
 
-/* A ring whose slope is taken ends at twice its distance. The tail fades where the last third of
- * some rings falls STEEPER times as fast as the third before; slopes within NEAR of each other are
- * alike. */
+/* A ring's slope ends at twice its distance. The tail fades where the last third of some rings
+ * falls STEEPER times as fast as the third before; slopes within NEAR are alike. */
 enum { FEW_RINGS = 12 };
 static const double STEEPER = 1.1, NEAR = 0.2;
 

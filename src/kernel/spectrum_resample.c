@@ -19,8 +19,7 @@ static double beta(void) {
     return M_PI * sqrt(TAPS * TAPS / 4.0 * 1.5 * 1.5 - 0.8);
 }
 
-/* Computes the modified Bessel function of order zero by its power series, whose terms are all
- * positive. */
+/* Computes the modified Bessel function of order zero by its power series. */
 static double bessel_i0(double x) {
     double term = 1, sum = 1;
     for (int k = 1; term > sum * 1e-17; k++) {
@@ -41,8 +40,7 @@ double resample_falloff(double x, uint32_t m) {
     return transform(x / m) / transform(0);
 }
 
-/* Adds the three nearest aliases on each side; those farther away do not change the second digit.
- */
+/* Adds the three nearest aliases on each side; others do not change the second digit. */
 double resample_alias(double x, uint32_t m) {
     double sum = 0;
     for (int n = 1; n <= 3; n++) sum += fabs(transform(x / m + n)) + fabs(transform(x / m - n));
@@ -66,8 +64,7 @@ static void window_free(window *w) {
     mem_free(w->phase);
 }
 
-/* Makes the table of one axis, for the first n frequencies k / length on a grid of m: they are at
- * place k m / length of it. */
+/* Makes the table of one axis, for n frequencies k / length at places k m / length of a grid m. */
 static bool window_make(window *w, const resample_request *r, uint32_t axis, uint32_t n, err *e) {
     uint32_t length = r->length[axis], m = r->m[axis];
     int64_t shift = r->shift[axis];
@@ -220,8 +217,7 @@ resampling *resample_open(const resample_request *r, par *threads, err *e) {
 
 /* --- pass 2: along the first axis -------------------------------------------------------- */
 
-/* Lines are made in pieces of SPAN floats: the source rows under these stay in the nearest cache.
- */
+/* Lines are made in pieces of SPAN floats, whose source rows stay in the nearest cache. */
 enum { SPAN = 512 };
 
 /* Makes n floats of a line, from `at` on. */

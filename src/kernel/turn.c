@@ -32,8 +32,7 @@ void turn_reach(uint32_t reach[4], const turn *t, const double *tap) {
     for (int i = 0; i < 4; i++) reach[i] = (uint32_t)ceil(far[i] + half_square(t) - 0.5 - 1e-9);
 }
 
-/* Cuts a polygon by the half plane where `side` * (x or y) <= `limit`, and returns the number of
- * its corners. */
+/* Cuts a polygon by the half plane where `side` * (x or y) <= `limit`; returns its corners. */
 static int shape_cut(point to[12], const point *from, int n, bool along_y, double side,
                      double limit) {
     int m = 0;

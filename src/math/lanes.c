@@ -10,9 +10,8 @@
 
 /* --- radices --------------------------------------------------------------------------------- */
 
-/* The time of a number in a stage, by its radix: loads, stores and twiddles are 10. The sums over
- * the stages of a length follow what was measured at 13 lengths from 864 to 8192 (16 lanes, Zen 5)
- * to five per cent. */
+/* The time of a number in a stage, by its radix: loads, stores and twiddles are 10. Sums over the
+ * stages follow what was measured at 13 lengths (16 lanes, Zen 5) to five per cent. */
 static const uint32_t PRICE[LANES_RADIX + 1] = {
     [1] = 10, [2] = 12, [3] = 15, [4] = 14,  [5] = 19, [6] = 18,
     [7] = 26, [8] = 17, [9] = 23, [10] = 23, [12] = 24};

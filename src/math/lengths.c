@@ -93,9 +93,8 @@ static uint32_t threads_for(const plan_fft *f, uint32_t s, uint32_t k) {
     return ceil_div_u32(f->length / f->radix[s], k);
 }
 
-/* Chooses the number of threads that wastes least: a fifth of their slots is added for the
- * registers where a thread holds more than 16 numbers. Returns the slots, or 0 if the device cannot
- * have that many threads. */
+/* Chooses the number of threads that wastes least; holding more than 16 numbers costs a fifth more.
+ * Returns the slots, or 0 if the device cannot have that many threads. */
 static uint64_t choose_threads(plan_fft *f, length_use use, uint32_t invocations) {
     uint64_t best = 0;
     for (uint32_t s = 0; s < f->stages; s++)

@@ -173,8 +173,7 @@ static void find_candidates(candidates *c, const plan_request *ask, uint32_t whi
     }
 }
 
-/* Finds the cheapest pair of lengths for one axis order. A price below zero means that there is
- * none. */
+/* Finds the cheapest pair of lengths for one axis order. A price below zero: none. */
 static double best_lengths(plan_axis axis[2], const plan_request *ask, uint32_t first) {
     candidates one, two;
     find_candidates(&one, ask, first, true);
@@ -474,8 +473,7 @@ static bool check_request(const plan_request *ask, err *e) {
     return true;
 }
 
-/* Lists the three passes by name and size, for reports: without a device's limits there are no
- * shapes. */
+/* Lists the three passes by name and size: without a device's limits there are no shapes. */
 static void name_passes(plan *p) {
     const plan_axis *a = p->axis;
     uint64_t halves = p->scratch_bytes * p->ask.channels;

@@ -73,8 +73,7 @@ static void end_with(case_result *c, const err *e) {
 
 /* --- assertions ------------------------------------------------------------------------------ */
 
-/* Holds the channels' light to the energies that the case asks for, and returns whether all keep
- * them. */
+/* Returns whether all channels' light keeps the energies that the case asks for. */
 static bool assert_energies(case_result *c) {
     enum { DIGITS = 9 };
     bool kept = true;
@@ -232,8 +231,7 @@ static void run_case(case_result *c, frame_maker *m, const settings *asked) {
 /* --- all cases ------------------------------------------------------------------------------- */
 
 /* Picks the cases of --filter. The command's options on devices and memory win over those of a
- * case. The cache is the command's alone: a suite must not choose where files are written, or
- * trimmed. */
+ * case. The cache is the command's alone: a suite must not choose where files are written. */
 static bool pick(suite_run *r, err *e) {
     const settings *asked = r->asked;
     if (!(r->item = mem_new(r->s->count, sizeof *r->item, "results", e))) return false;

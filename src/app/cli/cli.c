@@ -303,8 +303,7 @@ static bool prepare(cli *c, int argc, char **argv, text *out, err *e) {
     return ok && !over && check_needs(c, e);
 }
 
-/* Prints the failure where standard output is to be JSON, also if the command line was not
- * understood. */
+/* Prints the failure as JSON where that was asked for, also by a line that was not understood. */
 static void print_failure(const cli *c, int argc, char **argv, const err *e) {
     const option *o = option_find("json", c->cmd->bit);
     bool asked = c->s.json;

@@ -36,16 +36,12 @@ const command COMMANDS[] = {
         .sets = "deglare",
         .usage = "IN KERNEL -o OUT [options]",
         .summary = "Take the glare of a lens away from a plate.",
-        .about =
-            "The result is the image whose bloom is the plate: fftbloom RESULT KERNEL --core R -o "
-            "PLATE gives it back. The kernel is that of the lens, and light within --core pixels "
-            "of "
-            "its centre stays where it is (auto). Every pixel is within the tolerance, which the "
-            "run "
-            "proves, or the report says that it is not. A kernel that spreads more light than it "
-            "keeps is refused.\n\nNothing is clamped: pixels below zero say that the kernel has "
-            "more "
-            "glare than the lens. docs/deglare.md has more.",
+        .about = "The result is the image whose bloom is the plate: fftbloom RESULT KERNEL --core "
+                 "R -o PLATE gives it back. The kernel is that of the lens, and light within "
+                 "--core pixels of its centre stays where it is (auto). Every pixel is within the "
+                 "tolerance, which the run proves, or the report says that it is not. A kernel "
+                 "that spreads more light than it keeps is refused.\n\nNothing is clamped: pixels "
+                 "below zero say that the kernel has more glare than the lens (docs/deglare.md).",
         .max_words = 2,
         .stands_for = {"input", "kernel"},
         .needs = {"input", "kernel", "output"},
@@ -60,11 +56,10 @@ const command COMMANDS[] = {
         .bit = FOR_APPLY | FOR_FARM,
         .usage = "IN KERNEL -o OUT [--to slurm|openjd] [options]",
         .summary = "Hand the frames of a sequence to a farm's scheduler.",
-        .about =
-            "Takes all options of apply, which become those of its tasks. Frames that are made "
-            "already are left out, so the same command makes only the missing frames when it "
-            "is run again. Files and the cache folder must be on disks that all nodes see. "
-            "docs/farm.md describes the schedulers.",
+        .about = "Takes all options of apply for its tasks. Frames that are made already are left "
+                 "out, so the same command makes only the missing frames when it is run again. "
+                 "Files and the cache folder must be on disks that all nodes see. docs/farm.md "
+                 "describes the schedulers.",
         .max_words = 2,
         .stands_for = {"input", "kernel"},
         .needs = {"input", "kernel", "output"},
@@ -79,8 +74,7 @@ const command COMMANDS[] = {
         .bit = FOR_PRECOMPUTE,
         .usage = "KERNEL -o K.spectrum [options]",
         .summary = "Compute a kernel's spectrum: a portable file to use in its place.",
-        .about = "The spectrum serves images of any size. It is also stored in the cache, so that "
-                 "the first run with the kernel finds it there.",
+        .about = "The spectrum serves images of any size. It is also stored in the cache.",
         .max_words = 1,
         .stands_for = {"kernel"},
         .needs = {"kernel", "output"},
@@ -115,13 +109,12 @@ const command COMMANDS[] = {
         .summary = "Compare two images, with the options and exit codes of idiff.",
         .about =
             "Options, defaults, words and exit codes are those of OpenImageIO's idiff 2.4, and "
-            "options may be written with one dash, as there. The report adds the ratio of the "
-            "energies of B and A for each channel. These things differ from idiff: channels are "
-            "matched by name; images of another size, window or set of channels exit with 3 and "
-            "are not compared; a NaN or infinite value on one side only is a failure; integer "
-            "channels, such as ids, are compared as they are and not scaled to 0..1; hardfail, and "
-            "the limits of warnings that are given, count even if no pixel is over fail. There is "
-            "no perceptual comparison.",
+            "options may be written with one dash. The report adds the ratio of the energies of B "
+            "and A for each channel. These things differ from idiff: channels are matched by name; "
+            "images of another size, window or set of channels exit with 3 and are not compared; a "
+            "NaN or infinite value on one side only is a failure; integer channels, such as ids, "
+            "are compared as they are; hardfail, and the limits of warnings that are given, count "
+            "even if no pixel is over fail. There is no perceptual comparison.",
         .min_words = 2,
         .max_words = 2,
         .example = {{"Allow 0.001, and more in one pixel of ten thousand.",
@@ -135,13 +128,13 @@ const command COMMANDS[] = {
         .bit = FOR_CHECK,
         .usage = "SUITE.json [options]",
         .summary = "Run a regression suite: bloom images and compare them with references.",
-        .about = "A suite is a JSON file of cases. Each case has a config as for apply, reference "
-                 "images, thresholds as for diff, and assertions on energy and accuracy; "
-                 "docs/suites.md describes them. The exit status is the worst of all cases, with "
-                 "the codes of diff; a suite that is wrong exits with 64 before anything runs. The "
-                 "run stops at the first case that fails, unless --keep-going is given. A case is "
-                 "skipped if its device is missing, or if its references are for other classes of "
-                 "device.\n\nOptions for devices and memory override those of the cases.",
+        .about = "A suite is a JSON file of cases (docs/suites.md): a config as for apply, "
+                 "reference images, thresholds as for diff, and assertions on energy and accuracy. "
+                 "The exit status is the worst of all cases, with the codes of diff; a suite that "
+                 "is wrong exits with 64 before anything runs. The run stops at the first case "
+                 "that fails, unless --keep-going is given. A case is skipped if its device is "
+                 "missing, or if its references are for other classes of device.\n\nOptions for "
+                 "devices and memory override those of the cases.",
         .min_words = 1,
         .max_words = 1,
         .example = {{"Run all cases on the CPU.",
@@ -159,10 +152,9 @@ const command COMMANDS[] = {
         .bit = FOR_APPLY | FOR_PLAN,
         .usage = "IN KERNEL [-o OUT] [options]",
         .summary = "Show what a run would do, and at what cost; no device work.",
-        .about =
-            "Shows lengths, axis order, device, memory and passes of the first "
-            "colour layer, and how the accuracy that was asked for would be kept. With -o OUT it "
-            "lists the frames that would be made instead, and writes nothing.",
+        .about = "Shows lengths, axis order, device, memory and passes of the first colour layer, "
+                 "and how the accuracy that was asked for would be kept. With -o OUT it lists the "
+                 "frames that would be made instead, and writes nothing.",
         .max_words = 2,
         .stands_for = {"input", "kernel"},
         .needs = {"input", "kernel"},
@@ -192,11 +184,11 @@ const command COMMANDS[] = {
         .about =
             "Frames of noise go through the engine; nothing is read or written. The result has the "
             "median, minimum and quartiles of --rounds rounds for each pass and for the frame, the "
-            "bytes that a pass reads and writes, and its speed relative to copies of the same size "
-            "on the same device. --queue 1 times single frames with their transfers, as the host "
-            "sees them; --queue 50 times 50 frames back to back by the device's clock, with the "
-            "data on the device.\n\n--kernel is a file, the size of a generated kernel, or several "
-            "sizes separated by commas; the default is 256. --device all times every device.",
+            "bytes that a pass moves, and its speed relative to copies of the same size on the "
+            "same device. --queue 1 times single frames with their transfers; --queue 50 times 50 "
+            "frames back to back by the device's clock, with the data on the device.\n\n--kernel "
+            "is a file, the size of a generated kernel, or several sizes separated by commas; the "
+            "default is 256. --device all times every device.",
         .example = {{"Time the device that a long sequence would run on.", "fftbloom bench"},
                     {"Time the passes themselves, for several sizes.",
                      "fftbloom bench --device gpu --size 1920x1080,3840x2160 --kernel 256,512 "
@@ -211,8 +203,7 @@ const command COMMANDS[] = {
         .usage = "FILE [--json]",
         .summary = "Show what an image file contains, and which channels would be bloomed.",
         .about = "Shows parts, windows, pixel storage, attributes, and which channels are colour, "
-                 "alpha or data. --layers and --exclude change these roles as they do in a run. No "
-                 "pixels are read.",
+                 "alpha or data, also as --layers and --exclude change this. No pixels are read.",
         .min_words = 1,
         .max_words = 1,
         .example = {{"Show what is in it.", "fftbloom info beauty.exr"},
@@ -236,9 +227,8 @@ const command COMMANDS[] = {
         .bit = FOR_SCHEMA,
         .usage = "[config|suite]",
         .summary = "Print the JSON Schema of config files or of suites.",
-        .about =
-            "The schemas follow Draft 2020-12. Editors that know JSON Schema use them to complete "
-            "and check files: put \"$schema\": \"fftbloom.schema.json\" into the files.",
+        .about = "Editors that know JSON Schema (draft 2020-12) complete and check files by it: "
+                 "put \"$schema\": \"fftbloom.schema.json\" into the files.",
         .max_words = 1,
         .word_choices = "config suite",
         .word_name = "schema",
@@ -251,11 +241,9 @@ const command COMMANDS[] = {
         .bit = FOR_COMPLETION,
         .usage = "bash|zsh|fish | words -- WORD...",
         .summary = "Print completions for a shell.",
-        .about =
-            "The completions call 'completion words' with the words of the line up to the one that "
-            "is typed. It knows commands, options, their values, shipped kernels and the "
-            "parameters "
-            "of models.",
+        .about = "The completions call 'completion words' with the words of the line up to the one "
+                 "that is typed. It knows commands, options, their values, shipped kernels and the "
+                 "parameters of models.",
         .min_words = 1,
         .max_words = COMMAND_LINE_WORDS,
         .word_choices = "bash zsh fish words",

@@ -1,9 +1,8 @@
 /* help.c - `fftbloom help`, `docs` and `version`.
  *
  * One walk over the tables of commands and options meets the parts of a page, and a table of forms
- * says how each format writes such a part: help on a screen, manual pages, and the reference in
- * docs/config.md. The walk knows the width of a screen, and no option by name. To add a format: one
- * row of forms. */
+ * says how each format writes such a part: help on a screen, manual pages, and docs/config.md. The
+ * walk knows no option by name. To add a format: one row of forms. */
 #include "app/cli/help.h"
 
 #include "app/cli/cli.h"
@@ -168,8 +167,7 @@ static void write_option(page *p, const option *o) {
     text_free(&words);
 }
 
-/* Writes the options that are for the page and for some of `users`. A rank or section of -1 is
- * any. */
+/* Writes the options that are for the page and for some of `users`. -1: any rank or section. */
 static void add_group(page *p, const char *title, uint32_t users, int section, int rank) {
     bool any = false;
     for (const option *o = NULL; (o = option_next(o, users));) {
@@ -186,8 +184,7 @@ static void add_sections(page *p, uint32_t users, int rank) {
     for (int s = 0; s < SECTIONS; s++) add_group(p, SECTION_TITLE[s], users, s, rank);
 }
 
-/* Of apply and what takes its options there are many: those that matter most come first, and those
- * for experts last. */
+/* Apply has many: those that matter most come first, and those for experts last. */
 static void add_options(page *p) {
     uint32_t users = p->command ? p->command->bit : FOR_APPLY;
     bool ranks = users & FOR_APPLY;

@@ -79,8 +79,7 @@ bool kernel_option_path(char to[KERNEL_PATH], const char *word, const settings *
            kernel_option_file(to, &k, &(kernel_making){.scale = 1}, s, e);
 }
 
-/* --- the option ---------------------------------------------------------------------------------
- */
+/* --- the option --- */
 
 /* Returns the text with `to` in place of each of the characters `from`. */
 static text replaced(const char *s, size_t n, const char *from, char to) {
@@ -91,8 +90,7 @@ static text replaced(const char *s, size_t n, const char *from, char to) {
     return t;
 }
 
-/* Refuses what stands for several kernels, or for a kernel and something else. Returns true for all
- * other words. */
+/* Refuses what stands for several kernels, or for a kernel and something else. */
 static bool check_phrase(const char *word, err *e) {
     char name[64];
     size_t n = strcspn(word, "(:@");

@@ -37,8 +37,7 @@ static void grant_file(sandbox *s, grant *give, const char *path) {
     while (i++ < PATH_LINKS && path_follow(at));
 }
 
-/* Grants rights on the folders of all that the links in a folder point to: the frames of a sequence
- * may be links. */
+/* Grants rights on the folders of all that the links in a folder point to: frames may be links. */
 static void grant_links(sandbox *s, grant *give, const char *folder) {
     char path[PATH_MAX], real[PATH_MAX], last[PATH_MAX] = "", of[PATH_MAX];
     DIR *d = opendir(folder);
@@ -86,9 +85,8 @@ static void grant_word(sandbox *s, const char *word) {
     grant_path(s, sandbox_read, path);
 }
 
-/* Returns true where the run may need files that the command line does not name: a recipe of
- * `kernel make` names its pictures, OpenColorIO its tables, and the variables of Vulkan their
- * drivers. */
+/* Returns true where the run may need files that the command line does not name: a recipe names its
+ * pictures, OpenColorIO its tables, and the variables of Vulkan their drivers. */
 static bool reads_more(const cli *c) {
     static const char *const DRIVERS[] = {"VK_DRIVER_FILES",     "VK_ICD_FILENAMES",
                                           "VK_ADD_DRIVER_FILES", "VK_LAYER_PATH",
@@ -145,8 +143,7 @@ static bool names_software(const cli *c) {
     return strcmp(device_of(c), "software") == 0;
 }
 
-/* Returns whether a GPU may do the work: one is asked for, or none is named and there may be one
- * here. */
+/* Returns whether a GPU may do the work: it is asked for, or none is named and one may be here. */
 static bool may_use_gpu(const cli *c) {
     const char *device = device_of(c);
     if (strcmp(device, "auto") != 0) return strcmp(device, "cpu") != 0 && !names_software(c);

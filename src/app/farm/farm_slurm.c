@@ -17,8 +17,7 @@
 
 /* --- the script ------------------------------------------------------------------------------- */
 
-/* A path stands between double quotes in a line that sbatch reads: nothing in it may end the quotes
- * or the line. */
+/* A path stands between double quotes in a line that sbatch reads: nothing in it may end these. */
 static bool can_be_quoted(const char *what, const char *path, err *e) {
     for (const char *p = path; *p; p++)
         if (strchr("\"\\", *p))
@@ -104,8 +103,7 @@ static bool is_free(const farm *f, const char *script, err *e) {
                    f->folder);
 }
 
-/* Writes the script, and removes the reports of an earlier submission: they would be taken for
- * those of this one. */
+/* Writes the script, and removes the reports of an earlier submission. */
 static bool write_script(const farm *f, const char *path, err *e) {
     text script = {0};
     farm_slurm_script(f, &script);

@@ -5,12 +5,10 @@ const command_action KERNEL_ACTIONS[] = {
         .name = "make",
         .usage = "MODEL|RECIPE -o OUT [options]",
         .help = "Write the point spread function of a model, or of a recipe: a JSON file with "
-                "models whose light is added, or the name of a shipped one. 'fftbloom kernel "
-                "models' lists the models and their "
-                "parameters. The kernel's centre is the tap at half the size, each channel sums to "
-                "1, and an EXR file has the recipe and the parameters as attributes. With --all, "
-                "OUT is a folder, and gets every shipped kernel with its licence and a small "
-                "picture.",
+                "models whose light is added, or the name of a shipped one. The kernel's centre is "
+                "the tap at half the size, each channel sums to 1, and an EXR file has the recipe "
+                "and the parameters as attributes. With --all, OUT is a folder, and gets every "
+                "shipped kernel with its licence and a small picture.",
         .max_words = 1,
         .options = "output existing all kernel_scale taps param image plate fade kernels jobs "
                    "mem_limit sandbox",
@@ -31,7 +29,7 @@ const command_action KERNEL_ACTIONS[] = {
     {
         .name = "list",
         .usage = "[--json]",
-        .help = "List the kernels that are shipped with the program. Their names can be used "
+        .help = "List the kernels that are shipped with the program, whose names can be used "
                 "wherever a kernel is expected: fftbloom in.exr -k sunstar -o out.exr.",
         .options = "kernels jobs mem_limit sandbox",
         .run = kernel_list,
@@ -40,8 +38,8 @@ const command_action KERNEL_ACTIONS[] = {
         .name = "check",
         .usage = "FILE [--strict] [--json]",
         .help = "Report what is wrong with a kernel, and what repairs it: an off-centre peak, a "
-                "cut-off tail, a background, negative taps, 8-bit values. With --strict "
-                "a warning makes the exit status 1.",
+                "cut-off tail, a background, negative taps, 8-bit values. With --strict a warning "
+                "makes the exit status 1.",
         .min_words = 1,
         .max_words = 1,
         .options = "strict kernels jobs mem_limit sandbox",
@@ -51,13 +49,12 @@ const command_action KERNEL_ACTIONS[] = {
     {
         .name = "sheet",
         .usage = "FRAME -o SHEET.html|SHEET.png [options]",
-        .help = "Show a frame under many kernels, to choose one by eye: as a page with large "
-                "pictures at three strengths, a slider and the command for each, or as one "
-                "picture. The kernels are the shipped ones; --kernels takes a folder of your own, "
-                "or names and files with commas between them. A single kernel is shown in three "
-                "sizes and "
-                "three tints. A copy of the frame at preview size "
-                "is bloomed, with kernels scaled to it.",
+        .help =
+            "Show a frame under many kernels, to choose one by eye: as a page with large pictures "
+            "at three strengths, a slider and the command for each, or as one picture. The kernels "
+            "are the shipped ones; --kernels takes a folder of your own, or names and files with "
+            "commas between. A single kernel is shown in three sizes and three tints. A copy of "
+            "the frame at preview size is bloomed, with kernels scaled to it.",
         .min_words = 1,
         .max_words = 1,
         .options = "output existing exposure kernels jobs mem_limit sandbox",
@@ -70,10 +67,9 @@ const command_action KERNEL_ACTIONS[] = {
     {
         .name = "show",
         .usage = "FILE -o PAGE.svg [options]",
-        .help =
-            "Draw a kernel on an SVG page to show or print: the part that people see in false "
-            "colours, the whole, its light by distance and within each radius, and a few lights "
-            "that it blooms. --json has the points of the curves.",
+        .help = "Draw a kernel on an SVG page: the part that people see in false colours, the "
+                "whole, its light by distance and within each radius, and a few lights that it "
+                "blooms. --json has the points of the curves.",
         .min_words = 1,
         .max_words = 1,
         .options = "output existing jobs mem_limit sandbox",
@@ -119,9 +115,8 @@ const command_action KERNEL_ACTIONS[] = {
         .name = "crop",
         .usage = "FILE [--taps N|WxH] -o OUT [options]",
         .help = "Bring a kernel to a size around its centre, with dark taps where it grows, or to "
-                "the smallest square that holds "
-                "99.9 % of its light (--param keep=0.999), and print how much light is lost. With "
-                "--fade it ends smoothly.",
+                "the smallest square that holds 99.9 % of its light (--param keep=0.999), and "
+                "print how much is lost. With --fade it ends smoothly.",
         .min_words = 1,
         .max_words = 1,
         .options = "output existing taps param fade jobs mem_limit sandbox",
@@ -133,8 +128,8 @@ const command_action KERNEL_ACTIONS[] = {
         .name = "clean",
         .usage = "PHOTO -o OUT [options]",
         .help = "Make a kernel of a photograph of a lamp: find its centre, subtract the "
-                "background, restore a core that is cut off, replace the noise of the tail by a "
-                "smooth fall-off, and set taps below zero to zero. The core comes from its flank.",
+                "background, restore a core that is cut off from its flank, replace the noise of "
+                "the tail by a smooth fall-off, and set taps below zero to zero.",
         .min_words = 1,
         .max_words = 1,
         .options = "output existing taps param fade kernel_center jobs mem_limit sandbox",

@@ -1,6 +1,5 @@
 /* kernel_edit.c - the actions of `fftbloom kernel` that make one kernel of others: reads the words
- * FILE[:AMOUNT][@X,Y], runs the edit of the action's name, writes the result and says what changed.
- */
+ * FILE[:AMOUNT][@X,Y], runs the edit of the action's name, writes the result and what changed. */
 #include "app/cli/kernel_option.h"
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
@@ -145,8 +144,7 @@ static bool match_colour(editing *w, edit_input *in, const kernel_source *from, 
     return true;
 }
 
-/* Takes the taps of a file. Those that are no numbers are zero in a photograph, and refused
- * elsewhere. */
+/* Takes the taps of a file. Those that are no numbers are zero in a photograph, else refused. */
 static bool take_taps(editing *w, edit_input *in, const kernel_source *k, err *e) {
     const size_t n = (size_t)k->w * k->h;
     size_t bad = 0;

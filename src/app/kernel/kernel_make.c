@@ -191,8 +191,7 @@ static void tell_json(const cli *c, const kernel_recipe *r, int channels, text *
     json_end(&j);
 }
 
-/* --- make --all: every shipped kernel, with its licence and a small picture ---------------------
- */
+/* --- make --all: every shipped kernel, with its licence and a small picture --- */
 
 static const char LICENCE[] = {
 #include "pages/LICENSE.inc"

@@ -79,8 +79,7 @@ static void sheet_look_free(sheet_look *l) {
 
 /* --- the frame -------------------------------------------------------------------------------- */
 
-/* Takes the light of the frame at preview size, at the exposure that suits it. A picture has been
- * graded already. */
+/* Takes the light of the frame at preview size. A picture has been graded already. */
 static bool sheet_open(sheet *s, const cli *c, uint32_t width, err *e) {
     *s = (sheet){.c = c, .as = {.width = width, .exposed = true}};
     image *img = frame_read(&c->s, c->word[1], c->threads, e);
@@ -300,8 +299,7 @@ static bool sheet_png(const sheet *s, sheet_look *look, size_t looks, text *to, 
 
 /* --- the command ------------------------------------------------------------------------------ */
 
-/* Splits the words at commas or blanks, and gives each look its name. A single kernel has looks in
- * several sizes and tints. */
+/* Splits the words, and gives each look its name. A single kernel has several sizes and tints. */
 static size_t sheet_words(sheet_look *look, size_t most, const sheet *s, char *words) {
     size_t n = 0;
     char *at;

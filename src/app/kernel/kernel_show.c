@@ -1,5 +1,4 @@
-/* kernel_show.c - `fftbloom kernel check`: what is wrong with a kernel; and `show`: a page by which
- * it can be judged. */
+/* kernel_show.c - `fftbloom kernel check`: what is wrong with a kernel; and `show`: its page. */
 #include "app/cli/kernel_option.h"
 #include "app/cli/terminal.h"
 #include "app/kernel/kernel_actions.h"
@@ -33,8 +32,7 @@ int kernel_check(cli *c, text *out, err *e) {
     return c->s.strict && kernel_findings(found, &l) && found[0].warning;
 }
 
-/* --- how the kernel was made -------------------------------------------------------------------
- */
+/* --- how the kernel was made --- */
 
 /* Says how the kernel was made: by the parameters that the file has, if they are possible; the
  * others have their presets. */
@@ -68,8 +66,7 @@ static void add_origin(kernel_page *k, const image_part *p, text *words) {
     k->origin = words->n ? words->s : "";
 }
 
-/* --- output ------------------------------------------------------------------------------------
- */
+/* --- output --- */
 
 static void add_json(const kernel_page *k, const cli *c, const char *path, text *out) {
     json_out j = json_begin(out);

@@ -18,8 +18,7 @@ struct file_set_item {
     const char *role;
     char *path;      /* as it was given */
     ptrdiff_t frame; /* of a sequence or a lone image; NO_FRAME: of none */
-    /* A hash of the file's device and inode; where it is not there yet, of those of its folder and
-     * its name in it. */
+    /* A hash of the file's device and inode, or else of those of its folder and its name in it. */
     hash128 identity;
 };
 typedef struct file_set_item item;

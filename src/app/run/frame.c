@@ -123,8 +123,7 @@ static bool blame_input(const work *w, err *e) {
 }
 
 /* What a thread of its own gets ready while the pixels of a run's first frame are read: the kernel,
- * what follows from the image's size, and the engine. Its failures do not count, since the frame
- * meets them again. */
+ * what follows from the image's size, and the engine. The frame meets its failures again. */
 typedef struct {
     const work *w;
     image_header head; /* as the image will be when it is bloomed */
@@ -266,9 +265,8 @@ static bool make_once(work *w, bool hold, err *e) {
     return ok;
 }
 
-/* Makes the frame, and does so again where it cannot be made as it was tried: there was no memory
- * to hold the image, the device does not hold its lines, or values beyond halfs ask for floats in a
- * layer. */
+/* Makes the frame, once more where there was no memory to hold the image, the device does not hold
+ * its lines, or values beyond halfs ask for floats in a layer. */
 static bool make_some_way(work *w, err *e) {
     bool hold = !w->f->alone || output_fits_surely(&w->out, w->r), ok = true;
     if (!hold) { /* most images fit, which is told without the kernel */

@@ -27,8 +27,7 @@ static const char *given_path(const job *j, const settings *s, int k) {
 
 /* --- views ---------------------------------------------------------------------------------- */
 
-/* Fills in the names of the views that the paths ask for: those of --views, or one without a name.
- */
+/* Fills in the names of the views that the paths ask for: those of --views, or one without. */
 static bool name_views(job *j, const settings *s, err *e) {
     bool in = frame_views_in(s->input), out = frame_views_in(j->output), many = in || out;
     const char *list = s->views;

@@ -100,8 +100,7 @@ bool output_fits_surely(const output *o, const image_reader *r) {
 }
 
 bool output_fits(mem_plan *need, const output *o, const image_reader *r, const bloom *b) {
-    /* What is in use now is mostly what the frame before has left for this one, such as an engine
-     * that is prepared. */
+    /* What is in use now is mostly what the frame before has left for this one. */
     *need = need_of(o, r, b);
     if (need->bytes > mem_limit()) return false;
     if (!may_be_small(o, r, need->bytes)) return true;

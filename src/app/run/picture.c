@@ -121,8 +121,7 @@ bool picture_fits(const output *o, const image_header *h, err *e) {
                    text_bytes((double)mem_limit(), has));
 }
 
-/* --- exposure and view of a run ------------------------------------------------------------------
- */
+/* --- exposure and view of a run --- */
 
 /* Finds the exposure that suits an image as it is, with all of its pixels. */
 static bool exposure_find(float *stops, image_reader *r, const settings *s, par *threads, err *e) {

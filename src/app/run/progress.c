@@ -90,8 +90,7 @@ static void step_json(const progress *p, double now, const progress_event *event
     text_free(&line);
 }
 
-/* Says in the last words how many frames are there. A frame that was just put in its place may not
- * be counted yet. */
+/* Says in the last words how many frames are there; one just put in its place may be missing. */
 static void prepare_last_words(const progress *p) {
     text line = {0};
     if (!p->interrupted) return;

@@ -54,8 +54,7 @@ typedef struct {
     bloom_report made; /* of the frame at hand */
 } worker;
 
-/* Engines that are kept while no frame uses them: a sequence's frames take turns between methods.
- */
+/* Engines that are kept while no frame uses them: frames take turns between methods. */
 enum { IDLE = 4 };
 
 /* --- which devices ------------------------------------------------------------------------- */
@@ -151,8 +150,7 @@ static bool must_wait(const worker *w) {
     return mine * rate > (double)(job_count(q->job) - q->next);
 }
 
-/* Begins the next frame, or the one at *index that was dealt out. Returns false when none is left.
- */
+/* Begins the next frame, or the one at *index. Returns false when none is left. */
 static bool take(worker *w, bool dealt, size_t *index) {
     sequence *q = w->q;
     pthread_mutex_lock(&q->lock);
@@ -268,8 +266,7 @@ static void *worker_main(void *arg) {
 
 /* --- all of it ------------------------------------------------------------------------------ */
 
-/* Runs the workers and waits. The caller's thread does the work of the last one, and of those that
- * get no thread. */
+/* Runs the workers and waits. The caller's thread works, too, for those that get no thread. */
 static bool run_workers(sequence *q, err *e) {
     size_t frames = job_count(q->job), count = 0, started = 0, queues = (size_t)q->queues;
     size_t each = q->workers;

@@ -109,8 +109,7 @@ static bool colour_rows(stages *l, const stage *to, int part, const rows_band *b
 
 /* --- types ------------------------------------------------------------------------------------ */
 
-/* Changes the types of colour that is bloomed, and of its alpha. A layer with a wide channel keeps
- * its floats. */
+/* Changes the types of colour that is bloomed, and of its alpha; a wide channel keeps floats. */
 static bool set_types(const stages *l, image_part *p, stage_part *part, pixel_type from,
                       pixel_type to, err *e) {
     layer_map m;

@@ -11,8 +11,7 @@
 
 /* --- the glare's file ------------------------------------------------------------------------- */
 
-/* Returns the name that a channel of the image has in the glare's file, or NULL if it is not of the
- * emitted layer. */
+/* Returns the name of a channel in the glare's file, or NULL if it is not emitted. */
 static const char *emit_name(const image_channel *c, const settings *s) {
     const char *layer = s->bloom.emit_layer ? s->bloom.emit_layer : EMIT_LAYER;
     size_t n = strlen(layer);
@@ -20,8 +19,7 @@ static const char *emit_name(const image_channel *c, const settings *s) {
     return s->bloom.emit_layer ? c->name : c->name + n + 1;
 }
 
-/* Keeps the channels of a part that are emitted, by their names in the glare's file, or the others.
- */
+/* Keeps the channels that are emitted, by their names in the glare's file, or the others. */
 static void keep_channels(image_part *p, bool emitted, const settings *s) {
     int kept = 0;
     for (int c = 0; c < p->channels; c++) {
@@ -216,8 +214,7 @@ bool targets_commit(targets *t, err *e) {
     return ok;
 }
 
-/* The rows of channels that come from the file are there once more, and so are some rows that
- * change on the way. */
+/* The rows of channels that come from the file are there twice, and so are some that change. */
 void targets_memory(mem_plan *to, const output *o, const stages *in, const image_header *head) {
     uint64_t most = 0, some = 0;
     for (int i = 0; i < head->parts; i++) {

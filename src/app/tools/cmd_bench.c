@@ -114,8 +114,7 @@ static bool bench_on(frames_bench *b, const engine_device *d, const plan *p, con
              .queue = s->queue,
              .in_flight = s->in_flight,
              .plan = p};
-    /* The plan has as many frames as were asked for, or as the device has room for. A CPU has room
-     * for any. */
+    /* The plan has as many frames as were asked for, or as the device has room for. */
     if (d->class != ENGINE_CPU && p->frames != s->in_flight) {
         log_note("%s: %" PRIu64 " bytes have room for %u frame in flight, not for %u", d->name,
                  p->ask.limits.memory, p->frames, s->in_flight);
@@ -143,8 +142,7 @@ static bool bench_on(frames_bench *b, const engine_device *d, const plan *p, con
     return true;
 }
 
-/* Times a case on every device that can; one that fails is a warning, as long as another does
- * not. */
+/* Times a case on every device that can; a failure is a warning, as long as one can. */
 static bool bench_all(frames_bench *b, const device_request *r, const psf *k, err *e) {
     device_forecast f[ENGINE_DEVICES];
     uint32_t before = b->rows;
@@ -193,8 +191,7 @@ static bool bench_one(frames_bench *b, const uint32_t size[PLAN_AXES], const psf
 
 /* --- sizes and kernels ------------------------------------------------------------------------ */
 
-/* Makes or reads a kernel: a number is the size of one that is made here, anything else is a
- * file. */
+/* Makes or reads a kernel: a number is the size of one that is made, anything else a file. */
 static bool kernel_for(psf *k, const cli *c, const char *kernel, const uint32_t size[PLAN_AXES],
                        err *e) {
     if (kernel[strspn(kernel, "0123456789")] == 0) {

@@ -25,8 +25,7 @@ static void tell_case(void *ctx, const case_result *c) {
                                                   .worked = c->state != CASE_SKIP});
 }
 
-/* Runs the cases and writes all reports. On a terminal the lines of the cases are progress
- * enough. */
+/* Runs the cases and writes all reports. The lines of the cases are progress enough. */
 static void check_run(suite_run *r, const settings *s, bool words, err *e) {
     teller t = {.s = s, .words = words};
     text end = {0};
@@ -39,8 +38,7 @@ static void check_run(suite_run *r, const settings *s, bool words, err *e) {
     suite_reports_write(r, e);
 }
 
-/* Refuses a report that would replace another one or a file of the suite, and a reference that
- * would replace an input. */
+/* Refuses a report or a reference that would replace another file of the suite. */
 static bool check_files(const suite_run *r, err *e) {
     file_set files = {0};
     bool ok = suite_reports_add(r->asked, &files, e);

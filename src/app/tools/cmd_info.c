@@ -1,5 +1,4 @@
-/* cmd_info.c - `fftbloom info FILE`: shows what an image file holds, and which channels would be
- * bloomed. */
+/* cmd_info.c - `fftbloom info FILE`: what an image holds, and which channels would be bloomed. */
 #include "app/cli/cli.h"
 #include "base/json_out.h"
 #include "image/exr/exr_attr.h"

@@ -7,8 +7,7 @@
 
 #include <string.h>
 
-/* Adds the run's work, the rule of the choice, and for each device an object with lengths and
- * bytes. */
+/* Adds the run's work, the rule of the choice, and the lengths and bytes on each device. */
 static void add_devices(const forecast *f, json_out *j) {
     const device_request all = {
         .images = f->images, .pixels = f->all.pixels, .ask = f->all.each[f->best].plan.ask};

@@ -1,5 +1,4 @@
-/* cmd_precompute.c - `fftbloom precompute`: computes a kernel's half spectrum as a portable
- * file. */
+/* cmd_precompute.c - `fftbloom precompute`: writes a kernel's half spectrum to a portable file. */
 #include "app/cli/cli.h"
 #include "app/run/file_set.h"
 #include "app/run/hints.h"

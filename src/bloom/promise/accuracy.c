@@ -3,8 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* Pixels below zero are common where one in this many is, and noise is at most this part of the
- * median. */
+/* Pixels below zero are common where one in this many is; noise is at most this part. */
 enum { COMMON = 100 };
 static const double NOISE_MOST = 1e-2;
 
@@ -43,8 +42,7 @@ static double strain(double floor, double allowed) {
     return floor > 0 ? INFINITY : 0;
 }
 
-/* Enters channel c, channel 0 first: `darkest` is the darkest pixel that something is promised
- * for. */
+/* Enters channel c, 0 first. `darkest`: of the pixels that something is promised for. */
 static void enter(accuracy *a, const accuracy_facts *f, uint32_t c, double floor, double darkest) {
     const scan_channel *in = &f->scanned->channel[c];
     bool black = in->least == 0 && in->greatest == 0;
@@ -59,8 +57,7 @@ static void enter(accuracy *a, const accuracy_facts *f, uint32_t c, double floor
     a->channel = c;
 }
 
-/* --- before: docs/math.md, "Floats or doubles" -------------------------------------------------
- */
+/* --- before: docs/math.md, "Floats or doubles" --- */
 
 /* The glare of a channel, as it would be if its pixels were shuffled. It is even where many pixels
  * light each pixel, and else comes from pixels like the median. The darkest places have less. */

@@ -64,8 +64,7 @@ static void free_landings(landings *l) {
     mem_free(l->range);
 }
 
-/* A border repeats only pixels within the kernel's reach of it; all others are seen once, and lose
- * nothing. */
+/* A border repeats only pixels within the kernel's reach of it; others are seen once. */
 static void find_middle(uint32_t m[2], uint32_t extent, uint32_t taps, uint32_t centre) {
     m[0] = min_u32(max_u32(centre, taps - 1 - centre), extent);
     m[1] = max_u32(extent - m[0], m[0]);

@@ -1,5 +1,4 @@
-/* cpu_engine.c - the engine on the host's cores: the memory and the order of the passes of
- * cpu_passes.h. */
+/* cpu_engine.c - the engine on the host's cores: memory and order of cpu_passes.h's passes. */
 #include "base/clock.h"
 #include "base/host.h"
 #include "base/mem.h"
@@ -107,8 +106,7 @@ static bool prepare_axes(cpu_engine *g, err *e) {
     return true;
 }
 
-/* Takes the kernel, its lines in the order in which rows of the second axis leave their
- * frequencies. */
+/* Takes the kernel, its lines in the order in which the second axis leaves frequencies. */
 static bool take_kernel(cpu_engine *g, spectrum_lines *k, err *e) {
     const lanes *f = g->job.fft[1];
     uint32_t *order = mem_raw(f->n, sizeof *order, "order of frequencies", e);

@@ -77,8 +77,7 @@ static row row_of(const row_job *p, const void *made, const plan *is) {
 
 /* --- a row at once --------------------------------------------------------------------------- */
 
-/* Makes a row, or one of halfs where it has these, if it is an ordinary one or one of both signs.
- */
+/* Makes a row (of halfs where it has these) if it is an ordinary one or one of both signs. */
 static bool make_at_once(const row_job *p, const row *r, row_totals *t) {
     row k = row_kept(r, &p->kept);
     if (!(k.nonnegative && row_make_ordinary(&k, t)) && !row_make_signs(&k, t)) return false;

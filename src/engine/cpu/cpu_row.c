@@ -167,8 +167,7 @@ bool row_make_ordinary(const row *r, row_totals *t) {
     return o.bottom >= 0 && o.least >= 0 && o.top > 1e-15F && o.top < 1e15F && o.largest < 1e36F;
 }
 
-/* --- rows of both signs ------------------------------------------------------------------------
- */
+/* --- rows of both signs --- */
 
 #define SIZE8(v) (vec8f)((vec8i)(v)&INT32_MAX)
 

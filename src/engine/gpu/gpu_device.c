@@ -164,8 +164,7 @@ unsigned gpu_device_messages(const gpu_device *g) {
 
 /* --- devices -------------------------------------------------------------------------------- */
 
-/* Devices that were opened ahead, by one thread, for gpu_device_open to share. They stay open until
- * gpu_device_rest. */
+/* Devices that were opened ahead, for gpu_device_open to share until gpu_device_rest. */
 static struct {
     uint32_t count;
     uint32_t index[ENGINE_DEVICES];
@@ -315,8 +314,7 @@ void gpu_queue_choose(gpu_queue_place to[GPU_WAYS], const VkQueueFamilyPropertie
 
 enum { MOST_QUEUES = 1 + GPU_WAYS };
 
-/* Chooses the queues that copy, notes the families of all queues, and asks for as many queues of
- * each family as are used. */
+/* Chooses the queues that copy, and asks for as many queues of each family as are used. */
 static void choose_queues(gpu_device *g, gpu_queue_place place[GPU_WAYS],
                           VkDeviceQueueCreateInfo info[MOST_QUEUES]) {
     static const float PRIORITY[MOST_QUEUES] = {1, 1, 1};

@@ -117,8 +117,7 @@ static bool is_prepared(const gpu_engine *x, const plan *p, const engine_options
     return true;
 }
 
-/* A device of software has all of its buffers in the host's memory, a GPU what travels there and
- * back. */
+/* A device of software has its buffers in the host's memory, a GPU what travels. */
 static uint64_t gpu_bytes(engine_class class, const plan *p, uint32_t threads) {
     (void)threads;
     return class == ENGINE_SOFTWARE ? plan_device_bytes(p)

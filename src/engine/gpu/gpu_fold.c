@@ -114,8 +114,7 @@ static bool evaluate(uint32_t op, uint32_t a, uint32_t b, uint32_t c, uint32_t *
     }
 }
 
-/* Notes the value of an instruction that makes a constant: what was given for it, or its
- * default. */
+/* Notes the value of an instruction that makes a constant: a given one, or its default. */
 static void note_constant(table *t, const uint32_t *w, uint32_t op, uint32_t length) {
     uint32_t v[3] = {0}, r, operands = length - 4;
     if (op == OP_SPEC_OP) {
@@ -139,8 +138,7 @@ static void note_constant(table *t, const uint32_t *w, uint32_t op, uint32_t len
         if (t->given_id[i] == spec - 1) fold_set(t, w[2], t->given[i]);
 }
 
-/* Makes a conditional branch plain. `merge` is the selection merge right before it, or NULL (then
- * the branch is a loop's). */
+/* Makes a conditional branch plain. `merge`: the selection merge before it, or NULL (a loop's). */
 static bool fold_branch(const table *t, uint32_t *w, uint32_t length, uint32_t *merge) {
     uint32_t v;
     if (!merge || t->of[merge[1] % t->bound].has_phi || !get(t, w[1], &v)) return false;

@@ -255,8 +255,7 @@ void gpu_frame_free(gpu_frame *f, const gpu_work *w) {
 
 /* --- the host's copies ----------------------------------------------------------------------- */
 
-/* Planes of the caller, whose rows are packed, and what the device has of them, whose rows are
- * `pitch` samples apart. */
+/* Planes of the caller, whose rows are packed, and of the device, `pitch` samples apart. */
 typedef struct {
     const plan *p;
     bool up;

@@ -10,8 +10,7 @@ enum {
     CACHED = VK_MEMORY_PROPERTY_HOST_CACHED_BIT
 };
 
-/* The properties that each use must have, those that it would like, best first, and those that it
- * avoids if it can. */
+/* The properties that each use must have, those that it would like, and those it avoids. */
 static const struct {
     VkMemoryPropertyFlags must, like[2], avoid;
 } USE[] = {

@@ -135,8 +135,7 @@ static void add_fft(constants *c, const plan *p, const plan_pass *s, const gpu_t
         pass_add(c, ID_EACH + i, s->butterflies[i]);
     }
     pass_add(c, ID_LINES, s->lines);
-    /* Along memory: image rows, and the lines of the half spectrum, or two pixels of two of these.
-     * Columns stride. */
+    /* Along memory: image rows, and lines of the half spectrum. Columns stride. */
     uint32_t count = s->fft.length / s->fft.radix[0];
     bool across = (first && p->first == PLAN_Y) || s->lines == 1;
     bool squares = s->kind == PASS_CONVOLVE && p->tile_in == 2 && p->tile == 2;

@@ -52,8 +52,7 @@ static bool zip_encode(exr_scratch *s, const exr_shape *shape, err *e) {
     return true;
 }
 
-/* Unpacks runs: a count n >= 0 is followed by one byte that stands n + 1 times, n < 0 by -n bytes
- * as they are. */
+/* Unpacks runs: n >= 0 and a byte that stands n + 1 times, n < 0 and -n bytes as they are. */
 static bool rle_decode(exr_scratch *s, const exr_shape *shape, err *e) {
     const uint8_t *packed = s->packed, *end = packed + s->bytes;
     uint8_t *out = s->raw, *out_end = out + shape->raw;

@@ -32,8 +32,7 @@ static void want_lengths(wanted *w, const uint32_t *count, int n, unsigned deepe
     }
 }
 
-/* How lengths change from those that are rounded up. Of the symbols of a length, the first ones
- * change. */
+/* How lengths change from those that are rounded up: the first symbols of a length. */
 typedef struct {
     int16_t less[PARTS][MOST]; /* by key % PARTS and key / PARTS: how many get one bit less */
     int32_t more[MOST];        /* by length: how many then get one bit more, also repeatedly */

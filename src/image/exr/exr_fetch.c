@@ -50,8 +50,7 @@ static bool pass_headers(growing *g, err *e) {
     return ok;
 }
 
-/* Finds the last chunk in the tables of all parts, which begin here. *whole: no chunk is missing.
- */
+/* Finds the last chunk in the tables of all parts. *whole: no chunk is missing. */
 static bool find_last(growing *g, const exr_file *x, exr_last_chunk *last, bool *whole, err *e) {
     uint64_t some[512];
     *whole = true;

@@ -113,8 +113,7 @@ static bool read_channels(part_reader *r, const uint8_t *v, uint32_t n, err *e) 
 
 static bool read_compression(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
     (void)n;
-    /* The newer ones of OpenEXR. Versions of 3.5 from before its release differ in which of 12 and
-     * 13 is ZSTD. */
+    /* The newer ones of OpenEXR; which of 12 and 13 is ZSTD differs before the release of 3.5. */
     static const char *const NEWER[] = {"HTJ2K256", "HTJ2K32", "ZSTD or LJ2K", "ZSTD or LJ2K"};
     unsigned newer = *v - (unsigned)COMPRESSIONS;
     if (*v >= COMPRESSIONS && newer < sizeof NEWER / sizeof *NEWER)

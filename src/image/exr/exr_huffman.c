@@ -97,8 +97,7 @@ static void fill_fast(decoder *d) {
         }
 }
 
-/* Finds a code that is longer than the fast table: its length is the first whose bound it reaches.
- */
+/* Finds a code longer than the fast table: its length is the first whose bound it reaches. */
 static uint32_t long_code(const decoder *d, uint64_t window, unsigned *length) {
     for (unsigned n = FAST_BITS + 1; n <= LONGEST; n++) {
         if (!d->count[n] || window < d->bound[n]) continue;
@@ -111,8 +110,7 @@ static uint32_t long_code(const decoder *d, uint64_t window, unsigned *length) {
     return 0;
 }
 
-/* Reads as many short codes as one window surely holds whole; the caller checks the end of the
- * bits. */
+/* Reads the short codes that one window surely holds; the caller checks the end. */
 static size_t read_short_codes(const decoder *d, bits *b, uint16_t *out, size_t n) {
     uint64_t window = peek(b);
     size_t i = 0;
@@ -128,8 +126,7 @@ static size_t read_short_codes(const decoder *d, bits *b, uint16_t *out, size_t 
     return i;
 }
 
-/* Reads a code of any kind: a value, or the last one a number of times. Returns how many it gave,
- * or 0 for damage. */
+/* Reads a code: a value, or the last one again. Returns how many it gave, or 0 for damage. */
 static size_t read_code(const decoder *d, bits *b, uint16_t *out, size_t i, size_t n) {
     uint64_t window = peek(b);
     uint32_t entry = d->fast[window >> (64 - FAST_BITS)], symbol = entry >> 8;

@@ -14,8 +14,7 @@ static inline void store(uint8_t *p, v16 v) {
     _mm_storeu_si128((v16 *)p, v);
 }
 
-/* Returns the differences of 16 bytes, of which *before holds the last ones before in its last
- * byte. */
+/* Returns the differences of 16 bytes; *before holds the ones before in its last byte. */
 static inline v16 differences(v16 v, v16 *before) {
     v16 shifted = _mm_or_si128(_mm_slli_si128(v, 1), _mm_srli_si128(*before, 15));
     *before = v;

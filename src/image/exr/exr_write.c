@@ -1,9 +1,8 @@
 /* exr_write.c - writes an EXR file from bands of rows, or from chunks of another file.
  *
- * Chunks are encoded on all threads and written as soon as their place in the file is known: the
- * place behind the chunk before, in the part's line order. A chunk that comes before its turn
- * waits in memory, packed; a caller that goes in the line order (from below where it decreases)
- * makes none wait for long. */
+ * Chunks are encoded on all threads and written as soon as their place in the file is known: behind
+ * the chunk before, in the part's line order. A chunk that comes before its turn waits in memory,
+ * packed. */
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/number.h"
@@ -74,9 +73,8 @@ static bool holds(field_when when, const emitter *m) {
            (when == IF_NAMED && m->part->name) || (when == IF_TILED && m->part->tile_w);
 }
 
-/* Attributes that are made from fields. A value is what `put` adds; or, without one, the `bytes`
- * at `place` in the part; or, without these, the part's own value, and `initial` where it has
- * none. */
+/* Attributes that are made from fields: what `put` adds; or the `bytes` at `place` in the part; or
+ * the part's own value, and `initial` where it has none. */
 typedef struct {
     const char *name, *type;
     field_when add, keep; /* to a part that has no such attribute, and in one that has it */
@@ -226,8 +224,7 @@ typedef struct {
 
 /* --- opening ------------------------------------------------------------------------------ */
 
-/* Writes the headers and leaves room for the tables: the file's start, whose length does not change
- * any more. */
+/* Writes the headers, whose length does not change any more, and leaves room for tables. */
 static bool write_start(exr_writer *w, err *e) {
     text t = {0};
     exr_layout *layout = mem_new((size_t)w->head->parts, sizeof *layout, "EXR writer", e);
@@ -324,8 +321,7 @@ static uint64_t place_next(exr_writer *w, int part, size_t bytes) {
     return index;
 }
 
-/* Writes the chunks that have waited for the one before. Writing is outside the lock: places do
- * not overlap. */
+/* Writes the chunks that have waited for the one before, outside the lock. */
 static bool write_waiting(exr_writer *w, int part, err *e) {
     part_state *s = &w->part[part];
     for (bool ok = true; ok;) {
@@ -345,8 +341,7 @@ static bool write_waiting(exr_writer *w, int part, err *e) {
     return false;
 }
 
-/* Adds the packed chunk at `place` of the line order, which is in the caller's memory. Before its
- * turn, a copy of it waits. */
+/* Adds the packed chunk at `place` of the line order; before its turn, a copy of it waits. */
 static bool add_chunk(exr_writer *w, int part, uint64_t place, packet p, err *e) {
     uint64_t index = 0;
     pthread_mutex_lock(&w->lock);
@@ -422,9 +417,8 @@ static bool gather_samples(gathering *g, const exr_chunk *c, err *e) {
     return true;
 }
 
-/* Writes chunks that are not packed, one after the other and many at once, from where their samples
- * are. Systems let one thread at a time write to a file; others would spend their time waiting for
- * it. */
+/* Writes chunks that are not packed, many at once, from where their samples are: systems let one
+ * thread at a time write to a file, for which others would wait. */
 static bool write_plain(void *ctx, size_t piece, int worker, err *e) {
     write_job *j = ctx;
     exr_writer *w = j->w;

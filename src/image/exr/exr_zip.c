@@ -499,8 +499,7 @@ static size_t packed_bits(const block *k, const code_pair *by) {
     return bits;
 }
 
-/* Adds the block, packed or stored: a stored one has 5 bytes more, and the list of codes some 64.
- */
+/* Adds the block, packed or stored: a stored one has 5 bytes more, the codes some 64. */
 static void put_block(const exr_zip *z, bit_writer *w, const block *k, bool final) {
     size_t n = k->to - k->from;
     code_pair by;

@@ -131,8 +131,7 @@ static bool decode(png_reader *r, encoded from, const image_limits *limits, imag
     if (!flat_header(&r->flat, h, &size, limits, e)) return false;
     r->channels = channels;
     r->deep = stbi_is_16_bit_from_memory(bytes, n);
-    /* Rows with their filter bytes, in up to 16 bits and four channels, and as much again while a
-     * buffer doubles. */
+    /* Rows with their filter bytes, in 16 bits and four channels; twice while a buffer doubles. */
     budget += ((size_t)w * 8 + 8) * (size_t)height * 2;
     r->flat.pixels =
         r->deep ? (void *)stbi_load_16_from_memory(bytes, n, &w, &height, &channels, r->channels)

@@ -177,8 +177,7 @@ static double replace_tail(cleaning *w, double *tap, uint32_t first, double nois
     ring_fall f = *fall;
     if (!local) return INFINITY;
     for (size_t i = 0; i < n; i++) local[i] = local_mean(w->k, tap, i);
-    /* A mean of 25 taps has a fifth of their noise, or more: JPEG's blocks go up and down as
-     * one. */
+    /* A mean of 25 taps has a fifth of their noise, or more where JPEG's blocks move as one. */
     /* Of n numbers by chance, the largest is about sqrt(2 ln n) deviations away. */
     const double chance = sqrt(2 * log((double)n));
     double wobble = fmax(noise / 5, ring_scatter(&w->rings, local, 2 * end / 3, end));

@@ -43,8 +43,7 @@ bool edit_stretch(edit_kernel *to, const edit_request *r, edit_account *told, er
 
 /* --- crop ------------------------------------------------------------------------------------- */
 
-/* Without a size, crops to the smallest square around the centre that holds a share of the light.
- */
+/* Without a size, crops to the smallest square that holds a share of the light. */
 bool edit_crop(edit_kernel *to, const edit_request *r, edit_account *told, err *e) {
     const edit_kernel *k = &r->input[0].kernel;
     if (!edit_copy(to, k, e)) return false;

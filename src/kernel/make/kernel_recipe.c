@@ -150,8 +150,7 @@ void kernel_recipe_free(kernel_recipe *r) {
 
 /* --- the file --------------------------------------------------------------------------------- */
 
-/* Returns a copy of a string that is not empty. A relative path starts in the folder of the file.
- */
+/* Returns a copy of a string that is not empty; a path starts in the folder of the file. */
 static char *copy_string(const json_value *v, bool path, err *e) {
     const char *file = json_name(v->of);
     text t = {0};
@@ -380,8 +379,7 @@ static bool choose_taps(kernel_recipe *r, par *threads, err *e) {
     return true;
 }
 
-/* Rounds to the nearest number with `bits` bits, of the 53 that a double has. The few taps that
- * hold much light keep all. */
+/* Rounds to the nearest number with `bits` bits. The few taps that hold much light keep all. */
 static double rounded(double v, uint32_t bits) {
     static const double MUCH = 1e-4;
     uint64_t all, step = (uint64_t)1 << (53 - bits);
@@ -392,8 +390,7 @@ static double rounded(double v, uint32_t bits) {
     return v;
 }
 
-/* Adds the layers, each a kernel with the sum 1, by their shares and tints. In each channel the sum
- * of all is 1 again. */
+/* Adds the layers, each with the sum 1, by shares and tints; each channel sums to 1 again. */
 static bool add_layers(double *sum[MODEL_CHANNELS], uint32_t *channels, const kernel_recipe *r,
                        par *threads, err *e) {
     size_t n = (size_t)r->w * r->h;

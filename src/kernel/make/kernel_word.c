@@ -127,8 +127,7 @@ static bool entry_name(char to[160], const kernel_word *k, const kernel_making *
     return true;
 }
 
-/* Returns whether an entry is there and ours, as cache.c asks of spectra: what others may write is
- * not believed. */
+/* Returns whether an entry is there and ours: what others may write is not believed. */
 static bool is_ours(const char *path) {
     struct stat st;
     return stat(path, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == 0) &&

@@ -41,8 +41,7 @@ static double tungsten(double w) {
            (steady_exp(1.435e7 / (2848 * w)) - 1);
 }
 
-/* A white LED of about 4000 K: what the blue diode leaves, and its phosphor. A drawing of the usual
- * shape, not a measurement. */
+/* A white LED of about 4000 K: a drawing of the usual shape, not a measurement. */
 static double led(double w) {
     return 0.9 * bell(steady_exp, w, 452, 9, 12) + bell(steady_exp, w, 585, 65, 60);
 }

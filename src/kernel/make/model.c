@@ -255,8 +255,7 @@ static bool make_table(maker *m, par *threads, err *e) {
 
 /* --- taps ----------------------------------------------------------------------------------- */
 
-/* A place in the table, in steps of the distance and of the direction; over: 1 / the square of the
- * distance. */
+/* A place in the table, in steps of distance and direction; over: 1 / distance^2. */
 typedef struct {
     double i, d, over;
 } table_place;
@@ -391,8 +390,7 @@ static bool normalize(float *plane, size_t n, err *e) {
     return true;
 }
 
-/* --- light that is kept ------------------------------------------------------------------------
- */
+/* --- light that is kept --- */
 
 /* Prepares what does not depend on the taps. `far` in pixels is where the pattern of an opening may
  * end. Free it with close_maker, also after a failure. */
@@ -443,8 +441,7 @@ static double ring_radius(const rings *k, int i) {
     return k->first * steady_exp((i + 0.5) * k->step);
 }
 
-/* Adds up the light of green, or of all channels, over the directions if the model depends on them.
- */
+/* Adds up the light of green, or of all channels, over the directions if these matter. */
 static bool fill_ring(void *ctx, size_t i, int worker, err *e) {
     (void)worker, (void)e;
     rings *k = ctx;

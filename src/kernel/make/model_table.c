@@ -46,8 +46,7 @@ static double bell(double x, double y, double sigma) {
     return steady_exp(-0.5 * (x * x + y * y) / (sigma * sigma)) / (2 * STEADY_PI * sigma * sigma);
 }
 
-/* A line both ways along x: (1 + |x| / length)^-slope, and a bell across that grows with the
- * distance. */
+/* A line both ways along x: (1 + |x| / length)^-slope, and a bell across that grows. */
 typedef struct {
     double length, slope, width, grow;
 } line_shape;
@@ -126,10 +125,9 @@ static int streak_mirrors(const double *p) {
     return 2 * (int)p[0];
 }
 
-/* The orders of a grating: its m-th image of a lamp lies at m * spacing for the wavelength 550 nm,
- * and farther out for a longer one. A channel sees a band of wavelengths, so each order is a short
- * spectrum, which gets longer outwards until it runs into the next. Returns the light at a
- * distance, 1 on average. */
+/* The orders of a grating: its m-th image of a lamp lies at m * spacing for 550 nm, and farther out
+ * for longer waves. A channel sees a band of them, so each order is a short spectrum, longer
+ * outwards. Returns the light at a distance, 1 on average. */
 static double orders(double far, double spacing, double width, int channel) {
     static const double MIDDLE[] = {605 / MODEL_GREEN, 545 / MODEL_GREEN, 455 / MODEL_GREEN},
                         BAND[] = {24 / MODEL_GREEN, 22 / MODEL_GREEN, 18 / MODEL_GREEN};

@@ -170,8 +170,7 @@ typedef struct {
     double blade[32]; /* how much farther in a blade stands than the others */
 } drawing;
 
-/* Blades open an iris as the part that discs of a larger radius have in common; straight blades are
- * half planes. */
+/* Blades open an iris as what discs of a larger radius share; straight ones are half planes. */
 static double iris_distance(const drawing *d, double x, double y) {
     double away = -INFINITY;
     if (!d->p->blades) return sqrt(x * x + y * y) - 1;

@@ -31,8 +31,7 @@ void html_add(text *to, const html_page *p, const char *json) {
     text_add(to, "%s", from);
 }
 
-/* --- a suite's run: src/pages/check.html with the run as JSON ----------------------------------
- */
+/* --- a suite's run: src/pages/check.html with the run as JSON --- */
 
 static const char HTML[] = {
 #include "pages/check.html.inc"
