@@ -44,9 +44,8 @@ bool err_set(err *e, err_code code, const char *fmt, ...) __attribute__((format(
 /* Puts "words: " in front of the sentence. */
 bool err_in(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/* Sets from errno after a failed system call, with the system's words. No memory becomes
- * ERR_MEMORY, no space ERR_IO, no descriptors ERR_RETRY, a missing file ERR_NO_INPUT where `code`
- * is ERR_IO. */
+/* Sets from errno after a failed system call, with its words. No memory becomes ERR_MEMORY, no
+ * space ERR_IO, no descriptors ERR_RETRY, a missing file ERR_NO_INPUT for ERR_IO. */
 bool err_errno(err *e, err_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
 #endif

@@ -52,8 +52,7 @@ const char *file_out_path(const file_out *f);
 bool file_out_possible(const char *path, err *e);
 /* Writes at any offset, in any order. Thread-safe. */
 bool file_out_write(file_out *f, uint64_t offset, const void *data, size_t bytes, err *e);
-/* Does so with at most FILE_PIECES pieces of memory that follow each other in the file; may change
- * `piece`. */
+/* Does so with at most FILE_PIECES pieces of memory in a row; may change `piece`. */
 bool file_out_write_pieces(file_out *f, uint64_t offset, struct iovec *piece, int pieces, err *e);
 /* Syncs the file, puts it in its place and frees `f`, whatever it returns. */
 bool file_out_commit(file_out **f, err *e);
@@ -70,8 +69,7 @@ void file_set_mode(const char *path, unsigned mode);
 /* Removes the temporary files of all open outputs, and lets no other be made: for what ends the
  * program without returning from main. Async-signal-safe; may take a second. */
 void file_out_remove_all(void);
-/* Removes temporary files that processes which are gone have left in a folder; file_out_open does.
- */
+/* Removes temporary files that processes which are gone have left in a folder. */
 void file_sweep(const char *folder);
 
 /* Makes a folder and the folders above it (mkdir -p). */

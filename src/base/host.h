@@ -38,8 +38,7 @@ host host_set(host h);
 const char *host_variable(const char *name);
 void host_set_variables(const char *(*get)(const char *name));
 
-/* Tells that `done`, 0 to 1, of this part is done. Returns false, with ERR_CANCELLED, where the
- * work is to stop. */
+/* Tells that `done`, 0 to 1, is done. Returns false, with ERR_CANCELLED, if work is to stop. */
 bool host_ask(double done, err *e);
 /* Asks again, some milliseconds after the last time; par_for does so between its pieces. */
 bool host_ask_again(err *e);

@@ -47,8 +47,7 @@ void mem_budget_close(mem_budget **b);
 uint64_t mem_budget_used(const mem_budget *b);
 
 /* Sets the limit: an allocation beyond it fails with ERR_MEMORY and all numbers. Call it once,
- * before any thread starts. 0 sets 80 % of the memory that is available now, or none where that is
- * not known. */
+ * before any thread starts. 0 sets 80 % of the memory that is available now, or none. */
 void mem_set_limit(uint64_t bytes);
 /* Return the limit (UINT64_MAX: none), the bytes that may still be allocated under it, and those
  * that are allocated here and not freed yet. */

@@ -3,8 +3,7 @@
  * Several threads of the program may call par_for at the same time: each works on its own pieces,
  * and the pool's helpers go where pieces are left, to the oldest work first. Pieces are handed out
  * one by one in order. A thread that does work of its own between its calls, such as one of several
- * frames, says so with par_enter and takes the place of a helper. A piece must not call par_for on
- * the same pool. */
+ * frames, says so with par_enter. A piece must not call par_for on the same pool. */
 #ifndef BASE_PAR_H
 #define BASE_PAR_H
 

@@ -18,8 +18,7 @@ bool path_ends_in(const char *path, const char *ending);
 /* Returns the bytes of the path, or of a name, before the dot of its ending. */
 int path_stem(const char *path);
 
-/* Fills `to` with the folder of a path, "." if the path has none. Returns false, with errno, where
- * it is too long. */
+/* Fills `to` with the folder of a path, or ".". Returns false, with errno, where it is too long. */
 bool path_folder(const char *path, char to[PATH_MAX]);
 /* Appends the absolute path of a file that may not be there yet, with the links of its folder
  * followed. Returns false if that folder does not exist. */

@@ -8,8 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A growing string; all zeros are an empty one. Without memory it has `failed`, and stays empty
- * until it is freed. */
+/* A growing string; zeros are an empty one. Without memory it has `failed`, and is empty. */
 typedef struct {
     char *s; /* NULL, or zero-terminated */
     size_t n, room;
@@ -32,8 +31,7 @@ void text_add_json(text *t, const char *s);
 void text_add_clean(text *t, const char *s);
 /* Does the same into a buffer, for places that must not allocate; returns the length. */
 size_t text_clean(char *to, size_t room, const char *s);
-/* Adds text as XML 1.0. Characters that XML does not have, and bytes that are not UTF-8, become
- * U+FFFD. */
+/* Adds text as XML 1.0. What XML does not have, or is not UTF-8, becomes U+FFFD. */
 void text_add_xml(text *t, const char *s);
 /* Adds bytes in base 64, as data URIs have them. */
 void text_add_base64(text *t, const uint8_t *bytes, size_t n);
@@ -64,8 +62,7 @@ typedef struct {
     const char *value;
 } text_assignment;
 bool text_next(const char **list, text_assignment *to);
-/* Add a piece as it is meant, with , for \, ; and an item to such a list, with \ before each of
- * these marks. */
+/* Add a piece with , for \, ; and an item to such a list, with \ before each of these marks. */
 void text_add_piece(text *t, text_piece p);
 void text_add_item(text *t, const char *item, const char *marks);
 
@@ -83,12 +80,10 @@ bool text_glob(const char *pattern, const char *s);
 /* Matches any glob of a list, as text_item reads it. */
 bool text_glob_any(const char *patterns, const char *s);
 
-/* Returns the index of the name nearest to `s` by edit distance, or -1 when none is near enough to
- * be meant. */
+/* Returns the index of the name nearest to `s` by edit distance, or -1 when none is near. */
 int text_nearest(const char *s, const char *const *names, int count);
 
-/* Writes "; did you mean 'star'?" with the nearest name in these quotes, or "" where none is near,
- * and returns buf. */
+/* Writes "; did you mean 'star'?" with the nearest name, or "" where none is near. */
 enum { TEXT_MEANT = 128 };
 const char *text_meant(char buf[TEXT_MEANT], const char *s, const char *const *names, int count,
                        char quote);

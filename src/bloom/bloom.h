@@ -30,11 +30,10 @@ const char *bloom_kernel_faults(const bloom *b);
 /* Tells how many taps the kernel has for such an image. False: a spectrum does not say. */
 bool bloom_kernel_size(const bloom *b, const image_part *p, uint32_t size[2]);
 
-/* Makes ready what a plain transform of the first colour group of such an image needs: what follows
- * from its size, and the engine. To be called while the image is read. bloom_image waits for each
- * when it needs it, and does what is missing. What fails here fails there as well, and is told
- * there. Returns the seconds that the kernel's spectrum took, which the report of the next image
- * has. */
+/* Makes ready what a plain transform of the first colour group of such an image needs, while the
+ * image is read. bloom_image waits for each when it needs it, and does what is missing. What fails
+ * here fails there as well, and is told there. Returns the seconds that the kernel's spectrum took,
+ * which the report of the next image has. */
 double bloom_expect(const bloom *b, const image_header *h);
 
 /* Where the rows of an image come from, and where those of its result go. */

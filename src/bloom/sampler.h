@@ -79,9 +79,8 @@ typedef struct {
     pixel_type type;
 } sampler_promise;
 
-/* Adds the `count` colours of a pixel, all of whose rows have been added, to what is found: one, or
- * those that are coded together. p and by: of each. how: the file codes them, beside this alpha;
- * NULL: it does not. */
+/* Adds the `count` colours of a pixel, all of whose rows have been added: one, or those that are
+ * coded together. p and by: of each. how: the file codes them, beside this alpha; NULL: not. */
 void sampler_judge(verify_result *to, const sampler_pixel *p, const sampler_promise *by, int count,
                    const recode *how, double alpha);
 

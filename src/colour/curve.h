@@ -1,12 +1,10 @@
 /* curve.h - the curves by which files code light: sRGB, gammas, and the logarithms of cameras and
- * film. Decoding gives linear light: for curves of the scene 0.18 is a grey card, for those of a
- * display 1 is white. Values below 0 and above 1 follow the same formulas; a gamma is mirrored at
- * 0. */
+ * film. For curves of the scene 0.18 is a grey card, for those of a display 1 is white. Values
+ * below 0 and above 1 follow the same formulas; a gamma is mirrored at 0. */
 #ifndef COLOUR_CURVE_H
 #define COLOUR_CURVE_H
 
-/* Coded: scale log_of(gain light + offset) + base; for less light than `cut`, slope light + foot.
- */
+/* Coded: scale log_of(gain light + offset) + base; for light below `cut`, slope light + foot. */
 typedef struct {
     double of, gain, offset, scale, base, slope, foot, cut;
 } curve_log;

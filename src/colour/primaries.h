@@ -56,8 +56,7 @@ void matrix_apply(double to[3], const matrix *a, const double v[3]);
 /* Fills the matrix from R G B to X Y Z, with which R = G = B = 1 has the chromaticity of white and
  * Y = 1; its second row are the weights of luminance. Returns false where it has no inverse. */
 bool primaries_to_xyz(matrix *to, const primaries *p);
-/* Returns the matrix that changes X Y Z so that one white becomes another, by Bradford's cone
- * responses. */
+/* Returns the matrix that changes X Y Z so that one white becomes another (Bradford). */
 matrix primaries_adapt(chromaticity from, chromaticity to);
 /* Fills the matrix from the R G B of one set to that of another. White stays white: where the two
  * whites differ, colours are adapted (Bradford), but X Y Z as primaries counts D65 as white.

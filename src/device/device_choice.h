@@ -57,8 +57,7 @@ bool device_are_several(const char *want);
 /* Returns whether `want` (see device_request) names device `d`, at `index` of the list. */
 bool device_is_wanted(const char *want, const engine_device *d, uint32_t index);
 
-/* Fills to[i] for each device i of a filled list, and returns the index of the one to take, or -1
- * with the reason. */
+/* Fills to[i] for each device i of a filled list, and returns the one to take, or -1. */
 int device_choose(device_forecast *to, const device_list *l, const device_request *r, err *e);
 /* Returns the index of the device that device_choose would take if all of them could hold the plan,
  * as they can hold tiles of an image; -1: none is wanted. */

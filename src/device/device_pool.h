@@ -4,8 +4,7 @@
  * A thread that has planes to convolve takes a slot of an engine that is prepared for its task,
  * works with it without a lock, and gives it back. Several engines may be prepared at a time, on
  * one device or on several; one is prepared while others work. An engine that nobody uses stays for
- * the next task of its kind, until others are needed more or memory is short. A task names its own
- * devices. */
+ * the next task of its kind, until others are needed more or memory is short. */
 #ifndef DEVICE_DEVICE_POOL_H
 #define DEVICE_DEVICE_POOL_H
 

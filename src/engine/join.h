@@ -46,13 +46,11 @@ void join_spread_doubles(const join_spread *x, size_t at, double *to, const floa
 void join_own_row(const join_spread *x, double centre, size_t at, double *to, const float *from,
                   size_t n);
 
-/* Which part of a pixel leaves the image over its border, less what borders bring in of it:
- * bloom/promise/ledger.h makes this table, and an engine weighs rows with it while they are in the
- * cache. */
+/* Which part of a pixel leaves the image over its border, less what borders bring in of it: by
+ * bloom/promise/ledger.h. An engine weighs rows with it while they are in the cache. */
 typedef struct {
     uint32_t w, kernels; /* of the image; one kernel, or one for each channel */
-    /* Columns (rows) from middle[..][0] to before middle[..][1] are alike: none reaches a border.
-     */
+    /* Columns (rows) middle[..][0] to before middle[..][1] are alike: none reaches a border. */
     uint32_t middle[2][2];
     uint32_t rows, columns; /* of a table: all others, and behind them one for these */
     float *lost;            /* [kernel][row][column] */
@@ -84,8 +82,7 @@ typedef struct {
     join_channel channel[PSF_CHANNELS];
 } join;
 
-/* Returns the join of a frame that only adds: out = centre * in + gain * (what the transform
- * made). */
+/* Returns the join that only adds: out = centre * in + gain * (what the transform made). */
 join join_plain(uint32_t channels, const double *centre, const double *gain);
 
 /* A row of the image, as it came. */

@@ -95,8 +95,7 @@ bool spectrum_arrange(spectrum_lines *l, const uint32_t *order, uint32_t lanes, 
 /* Returns number i of `lanes` lines that are mixed, from k1 on; NULL where these are not. */
 const void *spectrum_mixed(const spectrum_lines *l, uint32_t channel, uint32_t k1, uint32_t i);
 
-/* Fills to[line][number] with a part of some lines that are not mixed. Several threads may ask at
- * the same time. */
+/* Fills to[line][number] with a part of some lines that are not mixed, for any thread. */
 typedef resample_piece spectrum_piece;
 void spectrum_part(const spectrum_lines *l, const spectrum_piece *p, void *to);
 

@@ -23,8 +23,7 @@ typedef struct {
 /* Returns the taps that a reach of `taps` beside the centre becomes. */
 double stretch_reach(double taps, double scale, double move);
 
-/* Adds `weight[c]` times the stretched plane `from` to plane c of `to`, for each channel. threads
- * may be NULL. */
+/* Adds `weight[c]` times the stretched plane `from` to plane c of `to`. threads may be NULL. */
 bool stretch_add(double *to, uint32_t channels, const stretch *s, const double *from,
                  const double *weight, par *threads, err *e);
 

@@ -1,9 +1,8 @@
 /* turn.h - turns a kernel about its centre, with its light kept.
  *
- * A tap is a square of even light, as it is for a size of 1 (stretch.h). A tap of the result is
- * what its own square, turned back, covers of those squares. The areas are exact, so light is kept
- * to rounding and no tap falls below zero. A kernel that half a turn leaves as it is stays so, to
- * the bit. */
+ * A tap is a square of even light, as for a size of 1 (stretch.h). A tap of the result is what its
+ * own square, turned back, covers of those squares, exactly: light is kept to rounding and no tap
+ * falls below zero. A kernel that half a turn leaves as it is stays so, to the bit. */
 #ifndef KERNEL_TURN_H
 #define KERNEL_TURN_H
 

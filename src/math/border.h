@@ -11,14 +11,12 @@ typedef struct {
     uint32_t before, after; /* places in front of the image and behind it that count */
 } border_axis;
 
-/* Returns the axis of a run. Places farther off than its kernel reaches touch no pixel and do not
- * count. */
+/* Returns the axis of a run, with places as far off as its kernel reaches. */
 border_axis border_of(const plan_request *ask, uint32_t axis);
 
 /* Returns at how many places a sample is seen at most, at least 1. */
 uint32_t border_most(const border_axis *a);
-/* Lists the places of sample i in increasing order; `to` has room for the most. Returns how many
- * there are. */
+/* Lists the places of sample i in increasing order, and returns how many there are. */
 uint32_t border_places(const border_axis *a, uint32_t i, int64_t *to);
 
 #endif

@@ -64,8 +64,7 @@ void lanes_level_free(lanes_level *f);
 lanes *lanes_new(uint32_t n, bool float64, err *e);
 void lanes_free(lanes **f);
 
-/* Returns the time that a number of a long transform takes, in units of its own; 0 for lengths that
- * are refused. */
+/* Returns the time that a number of a long transform takes, relatively; 0: refused. */
 uint32_t lanes_price(uint32_t n);
 
 /* One transform of a level, of as many lines as the code has lanes. A number is LANES real parts

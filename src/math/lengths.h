@@ -8,12 +8,10 @@ enum { LENGTH_MAX = 1 << 26 };
 
 /* Returns whether n has no prime factor above 7. */
 bool length_is_smooth(uint32_t n);
-/* Returns the smallest smooth length >= n that is a multiple of `multiple` (1 or 2), or 0 beyond
- * LENGTH_MAX. */
+/* Returns the smallest smooth length >= n, a multiple of `multiple` (1 or 2), or 0. */
 uint32_t length_next(uint32_t n, uint32_t multiple);
 
-/* Return the relative price of the arithmetic of one complex transform of a smooth length, on a GPU
- * and on a CPU. */
+/* Return the relative price of a complex transform of a smooth length, on a GPU and a CPU. */
 double length_cost(uint32_t n);
 double length_cost_cpu(uint32_t n);
 

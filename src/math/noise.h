@@ -60,8 +60,7 @@ noise_tail noise_tail_of(const noise_taps *k);
 noise_load noise_load_bound(const scan_channel *c, const noise_tail *k,
                             const border_axis axis[PLAN_AXES], double points);
 
-/* Returns the same where the norm of the result inside the image is known. What is outside counts
- * with a bound. */
+/* Returns the same where the norm of the result inside the image is known. */
 noise_load noise_load_known(const noise_load *bound, double inside);
 
 /* Returns the floor; infinity where the numbers do not fit the precision. */

@@ -171,8 +171,7 @@ uint64_t plan_bytes_down(const plan *p);
 /* Returns the bytes of the device's memory, for all frames in flight and what they share. */
 uint64_t plan_device_bytes(const plan *p);
 
-/* Returns the coordinate in [0, extent) that index i of the circle reads, or -1 where it reads
- * zero. */
+/* Returns the coordinate that index i of the circle reads, or -1 where it reads zero. */
 int64_t plan_source(const plan_axis *a, uint32_t i);
 
 /* Returns the sample of an axis of `extent` samples that a place shows, before it, in it or behind

@@ -9,8 +9,7 @@
 /* Returns the limits of `diff` or of a case of a suite. */
 compare_limits compare_limits_of(const settings *s);
 
-/* Adds the summary as idiff prints it, line by line, pixels over the hard limits, and the energy of
- * each channel. */
+/* Adds the summary as idiff prints it, and the energy of each channel. */
 void compare_words(const comparison *c, text *to);
 /* Adds an object as the next item of an array; numbers that are not finite become strings. */
 void compare_json(const comparison *c, json_out *j);

@@ -2,8 +2,7 @@
  *
  * An option of the command line that would do nothing in the command as it is given is refused, so
  * that nobody believes it was obeyed. The rules are one table, with a condition and the words for
- * it. A config file or a variable is not held to it. An action takes the options that its row
- * names. */
+ * it. A config file or a variable is not held to it. An action takes what its row names. */
 #ifndef APP_OPTION_RULES_H
 #define APP_OPTION_RULES_H
 

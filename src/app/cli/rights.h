@@ -3,8 +3,7 @@
  * A command that takes --sandbox gives up its rights before it reads any image. It keeps those on
  * the folders of its inputs (to read), of its outputs and the cache (to write), and on the
  * system's. Where a GPU may do the work there is no sandbox, since drivers start helpers; `on`
- * starts them first. For `check` only seccomp is in force. docs/security.md says what this covers.
- */
+ * starts them first. For `check` only seccomp is in force (docs/security.md). */
 #ifndef APP_RIGHTS_H
 #define APP_RIGHTS_H
 

@@ -24,8 +24,7 @@ typedef struct {
     bloom *bloom;         /* NULL until it is opened */
 } queue_bloom;
 
-/* A device, or the choice of one, and its blooms: one, but where each frame or view has a kernel of
- * its own. */
+/* A device, or the choice of one, and its blooms: several where kernels are many. */
 typedef struct {
     /* Only read once workers run. */
     bloom_settings s;

@@ -40,8 +40,7 @@ char *frame_path(const frame_pattern *p, int number, err *e);
 
 /* Returns true when the path has a field for a view and names no file that exists. */
 bool frame_views_in(const char *path);
-/* Returns a copy of the path with the view's name in its fields; NULL: as it is. Free with
- * mem_free. */
+/* Returns a copy of the path with the view's name in its fields, which is freed with mem_free. */
 char *frame_view_path(const char *path, const char *view, err *e);
 
 /* Reads ranges. Fails with ERR_USAGE and what is wrong; refuses more than FRAMES_MOST frames. */

@@ -8,8 +8,7 @@
 #include "image/image.h"
 
 /* Logs what is wrong with the kernel, in the words of lint_glance; and a --kernel-scale that may be
- * a percentage. A kernel that is larger than the image and off centre by an eighth of its size may
- * be the image. */
+ * a percentage. A kernel larger than the image and far off centre may be the image. */
 void hints_kernel(const settings *s, const bloom *b, const char *kernel, const image_part *in);
 /* Logs the faults alone. */
 void hints_faults(const char *kernel, const char *faults);

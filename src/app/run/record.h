@@ -59,9 +59,8 @@ bool record_make(record *rec, const record_run *r, const job_files *f, err *e);
 
 /* Returns whether OUT exists and --existing skip leaves it as it is. */
 bool record_is_kept(const settings *s, const char *output);
-/* Returns FRAME_DONE if the frame has to be made; else the reason why it must not be, with a
- * sentence in *why. `update`: asks as --existing update does, whatever the settings say. Writes
- * nothing. */
+/* Returns FRAME_DONE if the frame has to be made; else the reason why not, with a sentence in *why.
+ * `update`: asks as --existing update does, whatever the settings say. */
 frame_state record_look(const record *rec, bool update, const char **why);
 
 /* Notes that the record was of use now, for records_sweep. */

@@ -1,6 +1,5 @@
-/* report.h - writes down as JSON what `apply` did to each frame: --report FILE and --json.
- * docs/report.md names every key: keys are added, never renamed, and `version` changes when one
- * goes. */
+/* report.h - writes down as JSON what `apply` did to each frame: --report FILE and --json. Keys
+ * (docs/report.md) are added, never renamed, and `version` changes when one goes. */
 #ifndef APP_REPORT_H
 #define APP_REPORT_H
 
@@ -29,8 +28,7 @@ typedef struct {
     bool hopeless;            /* it failed for want of what all frames need, the kernel */
     uint32_t size[2];         /* of the frame, its display window; zeros: unknown */
     double load, bloom, save; /* seconds */
-    /* NULL where the frame was not begun. For a frame that failed it holds what was known by
-     * then. */
+    /* NULL where the frame was not begun; of one that failed what was known by then. */
     const bloom_report *made;
 } frame_result;
 
@@ -40,8 +38,7 @@ typedef struct {
     size_t count[FRAME_STATES];
     size_t missing; /* of those that failed: the input is not there */
     text devices;   /* the names of those that made frames: "CPU" */
-    /* For a run with --keep-going: the worst error of a frame, but for missing inputs. Code 0:
-     * there is none. */
+    /* With --keep-going: the worst error of a frame, but for missing inputs. */
     err failure;
     double start;
     bool brief; /* nobody will read it: counts alone are kept, since a long run has many frames */

@@ -26,8 +26,7 @@
 bool sequence_run(frame_maker *m, const job *j, progress *told, report *r, err *e);
 
 /* Adds, as text or as JSON, the frames that would be made or passed over, and makes none.
- * ERR_NO_INPUT where an input is not there and --keep-going is not given; the list is whole then as
- * well. */
+ * ERR_NO_INPUT where an input is not there and --keep-going is not given. */
 bool sequence_list(const frame_maker *m, const job *j, text *to, err *e);
 
 #endif

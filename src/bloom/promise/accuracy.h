@@ -53,10 +53,9 @@ void accuracy_check(accuracy *a, const accuracy_facts *f, const join_stats *m);
  * the channel is stored in halfs. */
 double accuracy_dark(const scan_channel *c, bool halfs);
 
-/* Returns a channel's lowest value, if it is so far below zero that people see it and that it is no
- * noise; 0 otherwise. It is deeper than a tenth of the median, and than what noise reaches: 16
- * times the median of what is below zero, or, where fewer than one pixel in 100 is, twice the
- * median. */
+/* Returns a channel's lowest value, if people see it and it is no noise; 0 otherwise. It is deeper
+ * than a tenth of the median, and than what noise reaches: 16 times the median of what is below
+ * zero, or, where fewer than one pixel in 100 is, twice the median. */
 double accuracy_depth(const scan_channel *c);
 
 /* Returns the part of the error that grows with the pixel. */

@@ -1,8 +1,6 @@
-/* cpu_row.h - one row of a result: what it is made of, how, and what is measured of it.
- *
- * An ordinary row is made at once, and so is one of both signs, whose products and sums are doubles
- * that no memory holds. Any other is made in doubles, in two steps, and its pixels are the same
- * numbers. */
+/* cpu_row.h - one row of a result: what it is made of, how, and what is measured of it. An ordinary
+ * row is made at once, and so is one of both signs, whose products and sums are doubles that no
+ * memory holds. Any other is made in doubles, in two steps, and its pixels are the same. */
 #ifndef ENGINE_CPU_ROW_H
 #define ENGINE_CPU_ROW_H
 
@@ -42,8 +40,7 @@ bool row_make_ordinary(const row *r, row_totals *t);
 
 /* Makes a row in which anything may be below zero, where all light is spread: in doubles, rounded
  * to a float once, so that terms of both signs may cancel (docs/math.md, "Terms that cancel").
- * Glare below zero is cut off where there can be none. Sizes are as those of an ordinary row, and
- * so is the answer. */
+ * Glare below zero is cut off where there can be none. Sizes and answer: as above. */
 bool row_make_signs(const row *r, row_totals *t);
 
 /* Starts the totals of a row. Fills r->glare with what the transform made, and notes

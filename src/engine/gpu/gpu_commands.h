@@ -1,5 +1,4 @@
-/* gpu_commands.h - command buffers: beginning them, barriers and time stamps in them, submitting
- * them. */
+/* gpu_commands.h - command buffers: beginning, barriers, time stamps, submitting. */
 #ifndef ENGINE_GPU_COMMANDS_H
 #define ENGINE_GPU_COMMANDS_H
 

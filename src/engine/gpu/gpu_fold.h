@@ -3,8 +3,7 @@
  * The shaders choose radices and borders by `if (CONSTANT == ...)`. Some drivers inline every
  * function before they look at branches: with fifteen radices in four stages that makes thirty
  * times the code, and seconds where milliseconds would do (docs/notebook.md). So the branches are
- * decided here, in the SPIR-V, and what is no longer reached is taken out. The constants themselves
- * stay. */
+ * decided here, in the SPIR-V, and what is no longer reached is taken out. */
 #ifndef ENGINE_GPU_FOLD_H
 #define ENGINE_GPU_FOLD_H
 
@@ -13,8 +12,7 @@
 
 /* Makes conditional branches on specialization constants, and on expressions of them, plain
  * branches, in place: value[i] is given for constant id[i]. Leaves alone what it does not
- * understand: the result is as valid as the module that came in. Returns the number of branches
- * folded. */
+ * understand. Returns the number of branches folded. */
 uint32_t gpu_fold(uint32_t *words, size_t count, const uint32_t *id, const uint32_t *value,
                   uint32_t constants);
 

@@ -10,8 +10,7 @@
 uint64_t gpu_join_bytes(uint32_t channels);
 void gpu_join_fill(void *to, const join *j, const plan *p);
 
-/* Adds up what the workgroups of a channel's last pass have measured. `totals` are those of the
- * channel. */
+/* Adds up what the workgroups of a channel's last pass have measured. */
 join_stats gpu_join_stats(const void *totals, const join *j, uint32_t channel, const plan *p);
 
 #endif

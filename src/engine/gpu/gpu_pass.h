@@ -14,8 +14,7 @@
 #include "shaders/shared.h"
 
 /* Where each transform's tables begin in the one buffer of twiddle factors, by the plan's axis.
- * Tables of stages count entries of two complex numbers; `line`, that of a row alone, counts
- * complex numbers. */
+ * Stages count entries of two complex numbers; `line`, a row alone, complex numbers. */
 typedef struct {
     uint32_t fft[2], line[2];
     uint32_t copy; /* entries from each table to its copy, which the inverse reads */

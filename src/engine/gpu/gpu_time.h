@@ -21,8 +21,7 @@ typedef struct {
 bool gpu_time(const gpu_device *g, const gpu_timing *t, double *all, double *step, err *e);
 
 /* Fills r->copy and r->copy_pass: the best that the device's memory does for passes that move these
- * bytes. Times r->count rounds of copies on the device; copy i reads half of bytes[i] and writes
- * half. */
+ * bytes, by r->count rounds of copies; copy i reads half of bytes[i] and writes half. */
 bool gpu_time_copies(const gpu_device *g, engine_repeat *r, const uint64_t *bytes, uint32_t steps,
                      err *e);
 

@@ -37,9 +37,8 @@ typedef struct {
     uint32_t x, y, w, h;
 } exr_block;
 
-/* Fills *l for a part whose windows, channels, compression and tile size the caller has checked
- * against its limits; checks here only that sizes fit the machine. `round_up` is the rounding mode
- * of the levels. */
+/* Fills *l for a part whose windows, channels, compression and tile size the caller has checked;
+ * sizes must fit the machine. `round_up` is the rounding mode of the levels. */
 bool exr_layout_make(exr_layout *l, const image_part *p, exr_levels levels, bool round_up, err *e);
 
 /* Returns where chunk `index` of level 0 lies: rows of tiles from the top, each from the left. */

@@ -71,8 +71,7 @@ typedef struct {
     uint8_t length[LENGTH_CODES];
 } exr_code;
 
-/* Returns the bits of a whole number below 2^24 as a float, which are nearly its logarithm times
- * 2^23, and 0 for 0. */
+/* Returns the bits of a whole number below 2^24 as a float: nearly its logarithm times 2^23. */
 static inline int32_t float_bits(uint32_t v) {
     float f = (float)(int32_t)v;
     int32_t bits;

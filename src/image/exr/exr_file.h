@@ -1,12 +1,11 @@
 /* exr_file.h - what an EXR file says about itself: headers, attributes, chunk tables.
  *
  * This is a bounds-checked reader of our own, since the libraries' own header parsers are where
- * damaged files break them: only what has passed here reaches a codec. All sizes are held against
- * the limits and the length of the file before anything is allocated for them.
+ * damaged files break them. All sizes are held against the limits and the length of the file before
+ * anything is allocated for them.
  *
  * Refused, by name: deep data, luminance and chroma, subsampled channels, and files with chunks
- * that were never written. Every attribute is kept as raw bytes in the part; exr_write writes them
- * again. */
+ * that were never written. Every attribute is kept as raw bytes; exr_write writes them again. */
 #ifndef IMAGE_EXR_FILE_H
 #define IMAGE_EXR_FILE_H
 

@@ -1,10 +1,9 @@
 /* exr_huffman.h - decoding the Huffman codes of PIZ.
  *
- * The libraries find codes of more than 14 bits by comparing with each of them, which is slow
- * where an image has grain and takes minutes where a file is made for it. The codes are canonical
- * - all of one length follow each other, and longer ones are numerically smaller - so the length
- * of a code can be found by comparing with one bound for each length, and its symbol by
- * subtraction. */
+ * The libraries find codes of more than 14 bits by comparing with each of them, which is slow where
+ * an image has grain and takes minutes where a file is made for it. The codes are canonical - all
+ * of one length follow each other, and longer ones are numerically smaller - so one bound for each
+ * length finds the length of a code, and a subtraction its symbol. */
 #ifndef IMAGE_EXR_HUFFMAN_H
 #define IMAGE_EXR_HUFFMAN_H
 

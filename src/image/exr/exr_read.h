@@ -1,6 +1,5 @@
-/* exr_read.h - reads an EXR file as bands of rows, and as chunks. What a band needs is decoded
- * chunk by chunk on all threads, straight into the planes; nothing of the file is held but its
- * headers. */
+/* exr_read.h - reads an EXR file as bands of rows, and as chunks. A band is decoded chunk by chunk
+ * on all threads, straight into the planes; nothing of the file is held but its headers. */
 #ifndef IMAGE_EXR_READ_H
 #define IMAGE_EXR_READ_H
 

@@ -3,8 +3,7 @@
  * The picture shows the display window at one exposure on a screen (screen.h), in the screen's
  * primaries. Pixels that are not opaque lie over black. Bytes are rounded with noise, which hides
  * the steps of gradients and follows from the place of a pixel alone. It is made in two steps, so
- * that several pictures can have the exposure that suits one of them: the light of the picture, and
- * its development. */
+ * that several pictures can have one exposure: the light of the picture, and its development. */
 #ifndef IMAGE_PREVIEW_H
 #define IMAGE_PREVIEW_H
 

@@ -1,7 +1,6 @@
 /* screen.h - turns linear light into the colours of a screen, for pictures to look at: film bends
  * highlights down as film does, srgb cuts off above 1, and ocio asks a config of OpenColorIO. A
- * screen takes light in primaries of its choice, is const once it is open and may serve several
- * threads. */
+ * screen takes light in primaries of its choice, and is const once it is open. */
 #ifndef IMAGE_SCREEN_H
 #define IMAGE_SCREEN_H
 

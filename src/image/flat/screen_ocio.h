@@ -1,7 +1,6 @@
 /* screen_ocio.h - displays and views of the OpenColorIO config of $OCIO, through its C++ library.
  * Light is given to it as ACES2065-1 where the config has the role aces_interchange, else as its
- * role scene_linear: then the image must be in the primaries of that role. Exceptions do not leave.
- */
+ * role scene_linear, in whose primaries the image must be then. Exceptions do not leave. */
 #ifndef IMAGE_SCREEN_OCIO_H
 #define IMAGE_SCREEN_OCIO_H
 

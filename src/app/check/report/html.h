@@ -1,6 +1,5 @@
-/* html.h - puts an HTML page together that needs nothing else. Each page is a file of src/pages/
- * with the marks @STYLE@, @DATA@ and @SCRIPT@. Style and script follow those that all pages share.
- */
+/* html.h - puts an HTML page together that needs nothing else, of a file of src/pages/ with the
+ * marks @STYLE@, @DATA@ and @SCRIPT@. Style and script follow those that all pages share. */
 #ifndef APP_HTML_H
 #define APP_HTML_H
 
