@@ -1,6 +1,5 @@
 /* main.c - the process: picks the command, prints the one error, turns it into the exit status. */
 #include "app/cli/cli.h"
-#include "app/cli/help.h"
 #include "app/cli/terminal.h"
 #include "base/file.h"
 #include "base/host.h"

@@ -3,7 +3,6 @@
 #include "base/host.h"
 #include "base/mem.h"
 #include "math/fft.h"
-#include "math/lanes_forms.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -93,4 +93,9 @@ int lanes_form(void);
 /* Returns the code of a form. Of floats it has 4, 8 and 16 lanes; of doubles 4, 4 and 8. */
 const lanes_code *lanes_code_of(int form, bool float64);
 
+/* The code of math/lanes.inc for each form, in a file of its own. */
+extern const lanes_code LANES_ANY_FLOAT32, LANES_ANY_FLOAT64;
+extern const lanes_code LANES_AVX2_FLOAT32, LANES_AVX2_FLOAT64;
+extern const lanes_code LANES_AVX512_FLOAT32, LANES_AVX512_FLOAT64;
+
 #endif

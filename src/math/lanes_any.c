@@ -1,5 +1,5 @@
 /* lanes_any.c - transforms for every processor */
-#include "math/lanes_forms.h"
+#include "math/lanes.h"
 
 #define REAL    float
 #define LANES   4

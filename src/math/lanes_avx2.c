@@ -1,5 +1,5 @@
 /* lanes_avx2.c - transforms for processors with AVX2 */
-#include "math/lanes_forms.h"
+#include "math/lanes.h"
 
 #if defined(__AVX2__)
 #define REAL    float

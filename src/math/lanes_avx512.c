@@ -1,5 +1,5 @@
 /* lanes_avx512.c - transforms for processors with AVX-512 */
-#include "math/lanes_forms.h"
+#include "math/lanes.h"
 
 #if defined(__AVX512F__)
 #define REAL    float

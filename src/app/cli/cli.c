@@ -1,7 +1,6 @@
 #include "app/cli/cli.h"
 
 #include "app/cli/config.h"
-#include "app/cli/help.h"
 #include "app/cli/kernel_option.h"
 #include "app/cli/old_words.h"
 #include "app/cli/option_rules.h"

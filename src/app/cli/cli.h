@@ -35,4 +35,8 @@ void cli_print(text *t);
 /* Adds the member "error", with the code and the message, where there is one. */
 void cli_error_json(json_out *j, const err *e);
 
+/* Write help of a command or an action, as --help shows it; and of a call without arguments. */
+void help_write(text *to, const command *c, const command_action *a);
+void help_short(text *to);
+
 #endif

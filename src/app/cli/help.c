@@ -3,8 +3,6 @@
  * One walk over the tables of commands and options meets the parts of a page, and a table of forms
  * says how each format writes such a part: help on a screen, manual pages, and docs/config.md. The
  * walk knows no option by name. To add a format: one row of forms. */
-#include "app/cli/help.h"
-
 #include "app/cli/cli.h"
 #include "app/cli/kinds.h"
 #include "app/cli/option_rules.h"

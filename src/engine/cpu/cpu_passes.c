@@ -1,7 +1,6 @@
 #include "engine/cpu/cpu_passes.h"
 
 #include "base/number.h"
-#include "engine/cpu/cpu_passes_forms.h"
 
 #if defined(__SSE__)
 #include <xmmintrin.h>

@@ -73,6 +73,11 @@ typedef struct {
 /* Returns the passes of a form (math/lanes.h). */
 const cpu_passes *cpu_passes_of(int form, bool float64);
 
+/* Those of cpu_passes.inc for each form, in a file of its own. */
+extern const cpu_passes CPU_PASSES_ANY_FLOAT32, CPU_PASSES_ANY_FLOAT64;
+extern const cpu_passes CPU_PASSES_AVX2_FLOAT32, CPU_PASSES_AVX2_FLOAT64;
+extern const cpu_passes CPU_PASSES_AVX512_FLOAT32, CPU_PASSES_AVX512_FLOAT64;
+
 /* A pass is cut into pieces: those of the first kind fill all lanes, those of the second take half
  * as many and are done by the code of a lesser form. So they fill the threads better when fewer
  * than half of these would have a piece in the last round. Bytes do not depend on the cut, as no

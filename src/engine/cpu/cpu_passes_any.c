@@ -1,5 +1,5 @@
 /* cpu_passes_any.c - the passes for every processor */
-#include "engine/cpu/cpu_passes_forms.h"
+#include "engine/cpu/cpu_passes.h"
 
 #define REAL    float
 #define DOUBLES 0

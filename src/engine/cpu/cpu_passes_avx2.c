@@ -1,5 +1,5 @@
 /* cpu_passes_avx2.c - the passes for processors with AVX2 */
-#include "engine/cpu/cpu_passes_forms.h"
+#include "engine/cpu/cpu_passes.h"
 
 #if defined(__AVX2__)
 #define REAL    float

@@ -1,5 +1,5 @@
 /* cpu_passes_avx512.c - the passes for processors with AVX-512 */
-#include "engine/cpu/cpu_passes_forms.h"
+#include "engine/cpu/cpu_passes.h"
 
 #if defined(__AVX512F__)
 #define REAL    float
