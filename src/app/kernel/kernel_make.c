@@ -148,14 +148,12 @@ static void tell_loss(const kernel_recipe *r, par *threads) {
         double kept;
         q.w = r->w, q.h = r->h, q.fade = r->fade;
         if (!model_kept(&kept, &side, &q, POOR, threads, NULL)) return;
-        if (kept < POOR && side)
-            log_warn("%u x %u taps keep only %.2g %% of this %s's light; --taps %u would keep %.0f "
-                     "%%",
-                     r->w, r->h, 100 * kept, q.of->name, side, 100 * POOR);
-        else if (kept < POOR)
-            log_warn("%u x %u taps keep only %.2g %% of this %s's light: the pattern is too large "
-                     "for any kernel",
-                     r->w, r->h, 100 * kept, q.of->name);
+        char larger[64] = ": the pattern is too large for any kernel";
+        if (side)
+            snprintf(larger, sizeof larger, "; --taps %u would keep %.0f %%", side, 100 * POOR);
+        if (kept < POOR)
+            log_warn("%u x %u taps keep only %.2g %% of this %s's light%s", r->w, r->h, 100 * kept,
+                     q.of->name, larger);
         else if (r->fits && r->w == MODEL_AUTO && kept < 0.995)
             log_note("%u x %u taps keep %.1f %% of this %s's light; --taps sets another size", r->w,
                      r->h, 100 * kept, q.of->name);
@@ -316,48 +314,35 @@ int kernel_make(cli *c, text *out, err *e) {
 
 /* --- list ------------------------------------------------------------------------------------- */
 
-/* What the list says of a kernel. */
-typedef struct {
-    char path[KERNEL_PATH + 300], about[400];
-    uint32_t w, h;
-} listed;
-
-/* Reads what a kernel's image or recipe says of itself. */
-static bool look_at(listed *l, bool is_image, par *threads, err *e) {
-    kernel_recipe r = {0};
-    if (!is_image) {
-        bool ok = kernel_recipe_file(&r, l->path, e);
-        if (ok) snprintf(l->about, sizeof l->about, "%s", r.about ? r.about : "");
-        l->w = r.w, l->h = r.h;
-        kernel_recipe_free(&r);
-        return ok;
-    }
-    image_reader *in = image_open(l->path, NULL, threads, e);
-    if (!in) return false;
-    const image_part *p = &image_reader_header(in)->part[0];
-    image_attr_text(p, "comments", l->about, sizeof l->about);
-    l->w = image_width(p), l->h = image_height(p);
-    image_close(&in);
-    return true;
-}
-
+/* Tells what a kernel's image or recipe says of itself. */
 static void tell(const char *folder, const char *name, par *threads, json_out *j) {
-    listed l = {.w = 0};
+    char path[KERNEL_PATH + 300], about[400] = "";
+    uint32_t size[2] = {0};
     err why = {0};
-    snprintf(l.path, sizeof l.path, "%s/%s.exr", folder, name);
-    bool is_image = access(l.path, F_OK) == 0;
-    if (!is_image) snprintf(l.path, sizeof l.path, "%s/%s.json", folder, name);
-    if (!look_at(&l, is_image, threads, &why)) {
+    kernel_recipe r = {0};
+    snprintf(path, sizeof path, "%s/%s.exr", folder, name);
+    const bool is_image = access(path, F_OK) == 0;
+    if (!is_image) snprintf(path, sizeof path, "%s/%s.json", folder, name);
+    image_reader *in = is_image ? image_open(path, NULL, threads, &why) : NULL;
+    if (in) {
+        const image_part *p = &image_reader_header(in)->part[0];
+        image_attr_text(p, "comments", about, sizeof about);
+        size[0] = image_width(p), size[1] = image_height(p);
+    } else if (!is_image && kernel_recipe_file(&r, path, &why)) {
+        snprintf(about, sizeof about, "%s", r.about ? r.about : "");
+        size[0] = r.w, size[1] = r.h;
+    }
+    image_close(&in);
+    kernel_recipe_free(&r);
+    if (why.code) {
         log_warn("%s", why.msg);
         return;
     }
     json_object(j, NULL);
     json_string(j, "name", name);
-    json_string(j, "about", l.about);
-    if (!j->words) {
-        json_uints(j, "size", (uint32_t[]){l.w, l.h}, 2);
-        json_string(j, "path", l.path);
-    }
+    json_string(j, "about", about);
+    if (!j->words) json_uints(j, "size", size, 2);
+    if (!j->words) json_string(j, "path", path);
     json_close(j);
 }
 

@@ -354,26 +354,21 @@ static int sheet_make(cli *c, char *words, err *e) {
     return status;
 }
 
-/* Adds the words for the kernels: of a folder all, or those of a list. */
-static void add_kernels(settings *s, text *words) {
-    struct stat st;
-    if (!s->kernels || (stat(s->kernels, &st) == 0 && S_ISDIR(st.st_mode))) {
-        kernel_option_names(s, words);
-    } else {
-        text_add(words, "%s", s->kernels);
-        s->kernels = NULL;
-    }
-}
-
 int kernel_sheet(cli *c, text *out, err *e) {
     (void)out;
     settings *s = &c->s;
     const char *given = s->kernels;
     text words = {0};
+    struct stat st;
     int status = 0;
     const file_set_file FILES[] = {{FILE_READ, "the frame", c->word[1]},
                                    {FILE_WRITTEN, "the sheet", s->output}};
-    add_kernels(s, &words);
+    if (given && (stat(given, &st) != 0 || !S_ISDIR(st.st_mode))) { /* a list, and no folder */
+        text_add(&words, "%s", given);
+        s->kernels = NULL;
+    } else {
+        kernel_option_names(s, &words);
+    }
     if (!s->output)
         err_set(e, ERR_USAGE, "sheet needs an output: -o SHEET.html or -o SHEET.png");
     else if (!path_ends_in(s->output, "html") && !path_ends_in(s->output, "png"))
