@@ -121,8 +121,6 @@ void model_scale(model_request *r, double scale);
 /* Returns whether model_set takes this name for the model: its own parameters, and what is common
  * to all models as far as it has an effect on this one. */
 bool model_takes(const model *m, const char *name);
-/* Returns whether any model has a parameter of this name. */
-bool model_names_parameter(const char *name);
 /* Turns every unit into that of the parameter's formula. ERR_USAGE: the camera is not known. */
 bool model_resolve(double p[MODEL_PARAMETERS], const model_request *r, err *e);
 

@@ -52,12 +52,6 @@ bool model_takes(const model *m, const char *name) {
     return has_effect(m, name);
 }
 
-bool model_names_parameter(const char *name) {
-    for (int i = 0; i < MODEL_COUNT; i++)
-        if (model_takes(&MODELS[i], name)) return true;
-    return false;
-}
-
 static bool no_such(const model *m, const char *name, const char *value, err *e) {
     enum { WORDS = MODEL_PARAMETERS + MODEL_SETUPS + 2 };
     const char *names[WORDS];
