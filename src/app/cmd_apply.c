@@ -26,11 +26,13 @@ static bool check_outputs(const settings *s, const job *j, err *e) {
     job_files f;
     bool ok = job_frame(j, 0, &f, e);
     static const char *const EXTENSION[JOB_PATHS] = {[JOB_BEFORE] = "png", [JOB_EMITTED] = "exr"};
+    const bool shown = ok && output_is_picture(f.output);
     ok = ok && (may_stay(s, f.output) || image_can_create(f.output, e));
     for (int k = JOB_BEFORE; ok && k < JOB_PATHS; k++) {
         ok = !f.path[k] || path_ends_in(f.path[k], EXTENSION[k]) ||
-             err_set(e, ERR_USAGE, "%s, '%s', must be a .%s file", JOB_ROLE[k], f.path[k],
-                     EXTENSION[k]);
+             (shown && path_ends_in(f.path[k], "png")) ||
+             err_set(e, ERR_USAGE, "%s, '%s', must be a .%s file%s", JOB_ROLE[k], f.path[k],
+                     EXTENSION[k], k == JOB_EMITTED ? ", or a .png beside a .png output" : "");
         ok = ok && (!f.path[k] || may_stay(s, f.path[k]) || file_out_possible(f.path[k], e));
     }
     job_files_free(&f);

@@ -52,10 +52,19 @@ channels() { # FILE WANT
     cp in.exr s.2.exr
     "$FFTBLOOM" s.@.exr two.exr -o o.@.exr --emit-file g.@.exr --device cpu
     cmp g.1.exr g.2.exr
+    # Beside a picture it may be one; in a file are parts, too, that no picture shows.
+    "$FFTBLOOM" in.exr two.exr -o out.png --emit-file g.png --exposure 1 --device cpu
+    "$FFTBLOOM" g.1.exr two.exr -o want.png --amount 0 --exposure 1
+    "$FFTBLOOM" diff want.png g.png -fail 0.02
+    ! "$FFTBLOOM" diff out.png g.png -fail 0.02 || false
+    oiiotool in.exr --attrib oiio:subimagename a in.exr --attrib oiio:subimagename b --siappend -o parts.exr
+    "$FFTBLOOM" parts.exr two.exr -o out.png --emit-file g.exr
+    [ "$("$FFTBLOOM" info g.exr | grep -c "colour$")" -ge 6 ]
     each refused <<'T'
 64 | | s.@.exr two.exr -o o.@.exr --emit-file g.exr
 64 | | in.exr two.exr -o o.exr --emit-file o.exr
 64 | | in.exr two.exr -o o.exr --emit-file g.pfm
+64 | .png beside a .png | in.exr two.exr -o o.exr --emit-file g.png
 64 | | in.exr two.exr -o o.exr --emit additive
 64 | | in.exr two.exr -o out.pfm --stamp
 T

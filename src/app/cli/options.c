@@ -54,7 +54,8 @@ const option OPTIONS[] = {
     {"emit_file", OPTION_PATH, SECTION_FILES, FOR_APPLY, AT(emit_file), .value = "FILE",
      .help = "Write the glare alone into an EXR file of its own, and not into the output.",
      .about = "Its channels have the names of the image's, with the name of --emit-layer before "
-              "them if that is given. A sequence needs a frame pattern here."},
+              "them if that is given. Beside a PNG picture it may be one, developed as that. A "
+              "sequence needs a frame pattern here."},
     {"kernels", OPTION_PATH, SECTION_FILES, IMAGE | FOR_PRECOMPUTE | FOR_KERNEL, AT(kernels),
      .rank = RANK_EXPERT, .value = "DIR",
      .help = "Folder of the shipped kernels, if it is not where the program was installed; for "

@@ -65,7 +65,7 @@ static void add_whole(mem_plan *to, const output *o, const image_header *h, cons
                 mem_plan_add(to, "image", mem_rounded(pixels * pixel_bytes(p->channel[c].type)));
         mem_free(wanted);
     }
-    if (output_is_picture(o->path)) mem_plan_add(to, "a picture", picture_bytes(h));
+    if (output_is_picture(o->path)) mem_plan_add(to, "a picture", picture_bytes(o, h));
     if (b)
         bloom_memory(b, h, to);
     else

@@ -101,9 +101,10 @@ bool picture_commit(picture *p, err *e) {
     return ok;
 }
 
-uint64_t picture_bytes(const image_header *h) {
+uint64_t picture_bytes(const output *o, const image_header *h) {
     const image_box *all = &h->part[preview_part(h, NULL)].display;
-    return preview_bytes(image_box_width(all), image_box_height(all));
+    const bool lit = o->s->emit_file && output_is_picture(o->s->emit_file);
+    return (lit ? 2 : 1) * preview_bytes(image_box_width(all), image_box_height(all));
 }
 
 bool picture_fits(const output *o, const image_header *h, err *e) {
@@ -111,13 +112,13 @@ bool picture_fits(const output *o, const image_header *h, err *e) {
     char needs[32], has[32];
     if (!output_is_picture(o->path)) return true;
     if (!preview_may_have(image_box_width(all), image_box_height(all), e)) return false;
-    if (picture_bytes(h) <= mem_limit()) return true;
+    if (picture_bytes(o, h) <= mem_limit()) return true;
     return err_set(e, ERR_MEMORY,
                    "a picture of %" PRIu64 " x %" PRIu64
                    " pixels takes %s of the limit of %s; write an .exr, which is made in tiles, or "
                    "raise --mem-limit",
                    image_box_width(all), image_box_height(all),
-                   text_bytes((double)picture_bytes(h), needs),
+                   text_bytes((double)picture_bytes(o, h), needs),
                    text_bytes((double)mem_limit(), has));
 }
 

@@ -30,8 +30,8 @@ bool picture_take(picture *p, stages *from, err *e);
 bool picture_develop(picture *p, float *stops, err *e);
 bool picture_commit(picture *p, err *e);
 
-/* Returns about how many bytes a picture takes. */
-uint64_t picture_bytes(const image_header *h);
+/* Returns about how many bytes the pictures of a frame take that are made at a time. */
+uint64_t picture_bytes(const output *o, const image_header *h);
 /* Returns false, with an error, where the output is a picture that is too large for the memory. */
 bool picture_fits(const output *o, const image_header *h, err *e);
 

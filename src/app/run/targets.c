@@ -64,16 +64,20 @@ static bool write_provenance(image_header *h, const output *o, const char *input
     return ok;
 }
 
+static bool open_glare(targets *t, const char *path, err *e) {
+    const output *o = t->o;
+    if (output_is_picture(path)) return picture_open(&t->lit, o, &t->apart, path, e);
+    t->glare = image_create(path, &t->apart, o->s->existing != EXISTING_SKIP, o->threads, e);
+    return t->glare;
+}
+
 bool targets_open(targets *t, const output *o, stages *in, const image_header *head,
                   const targets_wanted *w, const char *source, err *e) {
     const settings *s = o->s;
     *t = (targets){.o = o, .in = in, .want = *w};
     double start = clock_now();
     bool ok = image_header_copy(&t->head, head, e) && image_header_copy(&t->own, head, e);
-    if (ok && w->glare)
-        ok = emit_split(&t->own, &t->apart, s, e) &&
-             (t->glare =
-                  image_create(w->glare, &t->apart, s->existing != EXISTING_SKIP, o->threads, e));
+    if (ok && w->glare) ok = emit_split(&t->own, &t->apart, s, e) && open_glare(t, w->glare, e);
     ok = ok && (!s->stamp || write_provenance(&t->own, o, source, e));
     if (ok && output_is_picture(o->path))
         ok = picture_open(&t->picture, o, &t->own, o->path, e);
@@ -88,6 +92,7 @@ void targets_close(targets *t) {
     image_discard(&t->glare);
     image_discard(&t->file);
     picture_close(&t->before);
+    picture_close(&t->lit);
     picture_close(&t->picture);
     image_header_free(&t->head);
     image_header_free(&t->own);
@@ -98,7 +103,7 @@ void targets_close(targets *t) {
 /* --- rows ------------------------------------------------------------------------------------- */
 
 static bool has_glare(const targets *t, int part) {
-    return t->glare && t->own.part[part].channels < t->head.part[part].channels;
+    return t->apart.parts && t->own.part[part].channels < t->head.part[part].channels;
 }
 
 /* Returns the part of the glare's file that the part's glare goes to, or -1. */
@@ -117,7 +122,7 @@ static uint32_t step_of(void *ctx, int part) {
     const targets *t = ctx;
     uint32_t step = t->file ? image_writer_rows(t->file, part) : 1;
     int glare = glare_part(t, part);
-    if (glare < 0) return step;
+    if (glare < 0 || !t->glare) return step;
     uint32_t other = image_writer_rows(t->glare, glare);
     return step / greatest_divisor(step, other) * other;
 }
@@ -144,9 +149,13 @@ static bool write_rows(targets *t, int part, const rows_band *b, err *e) {
         else
             to[image_find_channel(own, all->channel[c].name)] = b->plane[c];
     }
-    bool ok = to && other &&
-              image_write(t->glare, glare, b->row, b->rows, (const void *const *)other, e) &&
-              put_rows(t, part, b, to, e);
+    bool ok =
+        to && other &&
+        (t->glare
+             ? image_write(t->glare, glare, b->row, b->rows, (const void *const *)other, e)
+             : glare != t->lit.as.part ||
+                   picture_add(&t->lit, &(rows_band){apart, b->row, b->rows, other, false}, e)) &&
+        put_rows(t, part, b, to, e);
     mem_free(to);
     mem_free(other);
     return ok;
@@ -171,7 +180,7 @@ static bool write_band(void *ctx, int part, const rows_band *b, err *e) {
  * not need the parts that it does not show. */
 static bool copy_part(void *ctx, int part, bool *done, err *e) {
     targets *t = ctx;
-    *done = t->picture.file && part != t->picture.as.part;
+    *done = t->picture.file && part != t->picture.as.part && glare_part(t, part) < 0;
     if (!t->in->from) return true; /* all of it is in memory */
     const image_part *from = &image_reader_header(t->in->from)->part[part];
     const image_part *to = &t->own.part[part];
@@ -199,6 +208,7 @@ static bool develop(targets *t, err *e) {
     float *stops = &t->want.stops;
     bool ok =
         picture_develop(&t->picture, stops, e) &&
+        (!t->lit.file || picture_develop(&t->lit, stops, e)) &&
         (!before || (picture_open(&t->before, t->o, t->in->head, before, e) &&
                      picture_take(&t->before, t->in, e) && picture_develop(&t->before, stops, e)));
     if (ok) log_info("'%s': developed with --exposure %.2f", t->o->path, (double)*stops);
@@ -209,6 +219,7 @@ bool targets_commit(targets *t, err *e) {
     double start = clock_now();
     bool ok = (!t->picture.file || develop(t, e)) && (!t->glare || image_commit(&t->glare, e)) &&
               (!t->before.file || picture_commit(&t->before, e)) &&
+              (!t->lit.file || picture_commit(&t->lit, e)) &&
               (t->picture.file ? picture_commit(&t->picture, e) : image_commit(&t->file, e));
     t->seconds += clock_now() - start;
     return ok;
@@ -224,6 +235,6 @@ void targets_memory(mem_plan *to, const output *o, const stages *in, const image
         some = max_u64(some, image_bytes(p) / image_height(p) * rows_some(p, chunk));
     }
     mem_plan_add(to, "files", most * (uint64_t)par_threads(o->threads) + some);
-    if (output_is_picture(o->path)) mem_plan_add(to, "a picture", picture_bytes(head));
+    if (output_is_picture(o->path)) mem_plan_add(to, "a picture", picture_bytes(o, head));
     mem_plan_add(to, "streams", output_stream_bytes(o, image_reader_path(in->from), head));
 }

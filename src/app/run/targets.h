@@ -19,7 +19,8 @@ typedef struct {
     image_header head;          /* of all that comes */
     image_header own, apart;    /* of the image without its glare, and of the glare */
     image_writer *file, *glare; /* NULL where they are not wanted */
-    picture picture, before;    /* the latter is opened when the former is developed */
+    picture picture, lit;       /* of the image, and of the glare */
+    picture before;             /* is opened when the picture is developed */
     targets_wanted want;
     double seconds; /* that writing has taken */
 } targets;
