@@ -51,7 +51,8 @@ HARDEN := $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,-U_FORTIFY_S
 PLACE  := -ffile-prefix-map=$(CURDIR)=.
 # clang's objects with SAN=1 are those of the fuzzers, too: make fuzz.
 SANS   := $(if $(filter thread,$(SAN)),thread,address$(comma)undefined$(if $(findstring clang,$(CC)),$(comma)fuzzer-no-link -fno-sanitize=vptr$(comma)function) -fno-sanitize-recover=undefined)
-OPT    := $(PLACE) -ffp-contract=off $(if $(filter 0,$(SAN)),-O2 -g $(HARDEN),-O1 -g -fsanitize=$(SANS) -fno-omit-frame-pointer) -fPIC -fvisibility=hidden
+# Traces have lines. Variables for gdb (CFLAGS='-O0 -g') would take a third of the time of compiling.
+OPT    := $(PLACE) -ffp-contract=off -g1 $(if $(filter 0,$(SAN)),-O2 $(HARDEN),-O1 -fsanitize=$(SANS) -fno-omit-frame-pointer) -fPIC -fvisibility=hidden
 PKGS   := libcjson libdeflate $(if $(filter 1,$(OPENEXR)),OpenEXR) $(if $(filter 1,$(OCIO)),OpenColorIO)
 DEFS   := -D_GNU_SOURCE -DVERSION='"$(VERSION)"' -DWITH_OPENEXR=$(OPENEXR) -DWITH_SAN=$(if $(filter 0,$(SAN)),0,1)
 INC    := -Isrc -I$(BUILD) -I. $(patsubst -I%,-isystem %,$(shell pkg-config --cflags-only-I vulkan $(PKGS) 2>/dev/null))
@@ -158,9 +159,9 @@ $(BUILD)/%.o: src/%.cc Makefile
 	$(Q)$(CXX) $(CXX_FLAGS) -MMD -MP -c $< -o $@
 
 # The same sources for each kind of processor: the same operations in the same order, so the same bytes.
-# Sanitizers take minutes to compile them at -O3, and some of that at -O1: the plain form alone has them.
+# Sanitizers take minutes to compile them at -O3, and UBSan at any level: the plain form has ASan or TSan.
 LANES_O := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/math/lanes*.c src/engine/cpu/cpu_passes*.c))
-$(LANES_O): C_FLAGS += $(if $(filter 0,$(SAN)),-O3) -Wno-psabi
+$(LANES_O): C_FLAGS += $(if $(filter 0,$(SAN)),-O3) $(if $(filter 1,$(SAN)),-fno-sanitize=undefined) -Wno-psabi
 ifeq ($(shell uname -m),x86_64)
 $(filter %_avx2.o,$(LANES_O)): C_FLAGS += -mavx2 -mf16c
 $(filter %_avx512.o,$(LANES_O)): C_FLAGS += -mavx512f -mavx512vl -mavx512dq -mavx512bw -mf16c -mprefer-vector-width=512
@@ -174,7 +175,11 @@ $(BUILD)/app/cli/help.o: C_FLAGS += -DWITH_OCIO=$(OCIO)
 $(BUILD)/image/exr/exr_tiny.o: CXX_FLAGS += -fno-sanitize=shift -w
 # Inner loops of 4 to 16 rounds must be unrolled or made vectors.
 $(BUILD)/lib/lib_pixels.o $(BUILD)/lib/lib_bloom.o $(BUILD)/engine/cpu/cpu_join.o $(BUILD)/bloom/attempt.o \
-$(BUILD)/image/exr/exr_zip.o $(BUILD)/image/exr/exr_code.o $(BUILD)/image/exr/exr_split.o: C_FLAGS += -O3
+$(BUILD)/image/exr/exr_zip.o $(BUILD)/image/exr/exr_code.o $(BUILD)/image/exr/exr_split.o: C_FLAGS += $(if $(filter 0,$(SAN)),-O3)
+# Sanitizers take long to optimise: they do it where much is computed.
+ifneq ($(SAN),0)
+$(filter $(BUILD)/app/% $(BUILD)/lib/%,$(OBJ)): C_FLAGS += -O0
+endif
 # Where a chunk of a PNG file is empty, stb adds 0 to a null pointer and copies 0 bytes to it.
 $(BUILD)/image/flat/png.o: C_FLAGS += -Wno-unused-function -fno-sanitize=pointer-overflow,nonnull-attribute
 $(BUILD)/engine/gpu/gpu_shaders.o: $(BUILD)/shaders/all.inc
@@ -195,8 +200,10 @@ $(PROG): $(BUILD)/app/main.o $(LIB)
 
 # The shared library takes from the archive what its calls need, and shows these alone.
 SO_O   := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/lib/*.c))
+# make check reads of these what types programs see.
+$(SO_O): C_FLAGS += $(if $(filter 0,$(SAN)),-g)
 SO_LINK = $(CC) $(filter-out -pie,$(LD_FLAGS)) -shared -Wl,-soname,libfftbloom.so.0 -Wl,--version-script,src/lib/fftbloom.map \
-          -Wl,--no-undefined -Wl,--gc-sections -o $@ $(filter-out %.map,$^)
+          $(if $(findstring fuzzer,$(SANS)),,-Wl,--no-undefined) -Wl,--gc-sections -o $@ $(filter-out %.map,$^)
 $(SO): $(SO_O) $(LIB) src/lib/fftbloom.map
 	$(call say,LINK,$@)
 	$(Q)$(SO_LINK) -Wl,--no-as-needed -lstdc++ -Wl,--as-needed $(LIBS)
@@ -335,7 +342,7 @@ $(BUILD)/tests/%.o: tests/unit/%.c Makefile
 $(UNIT_O): $(BUILD)/tests/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(C_FLAGS) -Itests -Itests/bench -Wno-missing-prototypes -Wno-shadow -Dmain=$*_main -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(C_FLAGS) $(if $(filter 0,$(SAN)),-O1 -Wno-maybe-uninitialized,-O0) -Itests -Itests/bench -Wno-missing-prototypes -Wno-shadow -Dmain=$*_main -MMD -MP -c $< -o $@
 $(BUILD)/tests/names.inc: FORCE
 	@mkdir -p $(@D)
 	@for f in $(TEST_C); do \

@@ -51,7 +51,7 @@ step() { # name script
 }
 # The packages, before the system has anything else: it brings what it needs, and takes all of its own
 # away again.
-make -s deb >"$log" 2>&1 || { cat "$log"; exit 1; }
+DPKG_DEB_COMPRESSOR_LEVEL=0 make -s deb >"$log" 2>&1 || { cat "$log"; exit 1; }
 cp dist/*fftbloom*.deb "$root/root/"
 step 'the package' 'export DEBIAN_FRONTEND=noninteractive
     apt-get update -qq && apt-get install -y -qq --no-install-recommends /root/fftbloom_*.deb &&

@@ -26,7 +26,7 @@ static void run_on(const pipe_case *c, const engine_device *d, engine *g) {
         fail_msg("%s: %ux%u: halfs make other bits than floats", d->name, c->w, c->h);
 }
 
-static void run_all(const pipe_case *c, size_t count, bool some) {
+static void run_all(const pipe_case *c, size_t count, uint32_t some) {
     if (!devices) skip();
     for (uint32_t i = 0; i < devices; i++)
         if (!pipe_on(&device[i], threads, c, count, some, run_on, &e))
@@ -40,7 +40,7 @@ TEST(rows_alone) {
         c[i] = (pipe_case)PIPE(130 + 3 * i, 15, 9, 8, 2, 7, .border = {i, BORDERS - 1 - i},
                                .order = AXIS_X, .channels = 1, .spectra = 1, .gain = 1,
                                .tapless = true, .shrink = {.shared_bytes = 1024});
-    run_all(c, COUNT(c), true);
+    run_all(c, COUNT(c), 7);
 }
 
 /* Odd widths, so that rows begin in the middle of a word; every border. */
@@ -50,7 +50,7 @@ TEST(borders) {
         c[i] = (pipe_case)PIPE(21 + i, 19 + i / 2, 9, 8, 2, 7, .border = {i, BORDERS - 1 - i},
                                .order = i % 2 ? AXIS_X : AXIS_Y, .channels = 1 + i % 3,
                                .spectra = 1, .gain = 1, .tapless = true, .zero_mean = i % 2 == 1);
-    run_all(c, COUNT(c), true);
+    run_all(c, COUNT(c), 7);
 }
 
 /* Chunks of channels; small workgroups; the smallest image; float64, where
@@ -68,7 +68,7 @@ TEST(shapes) {
     c[4].precision = PRECISION_FLOAT64;
     c[5].shrink = (plan_limits){.buffer_range = 80000};
     c[5].staged = true;
-    run_all(c, COUNT(c), false);
+    run_all(c, COUNT(c), 1);
 }
 
 /* All samples subnormal, and up to the largest. */
@@ -78,7 +78,7 @@ TEST(extremes) {
         c[i] = (pipe_case)PIPE(31, 17, 7, 4, 3, 2, .order = i % 2 ? AXIS_X : AXIS_Y, .channels = 1,
                                .spectra = 1, .gain = 1, .tapless = true, .zero_mean = true,
                                .scale = i ? 0x1p-14 : 2 * 65504);
-    run_all(c, COUNT(c), false);
+    run_all(c, COUNT(c), 1);
 }
 
 static plan_request small(const engine_device *d) {

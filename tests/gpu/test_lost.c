@@ -228,7 +228,7 @@ TEST(blooms) {
  * there is only the CPU, or no CPU. */
 static device_pool *biased_pool(void) {
     device_forecast all[ENGINE_DEVICES];
-    const device_list *list;
+    const device_list *list = NULL;
     const device_request r = {
         .want = "all", .images = 1, .ask = {.size = {W, H}, .channels = 1, .spectra = 1}};
     device_pool *p = device_pool_open(make_threads(), NULL, 0, &e);

@@ -322,6 +322,7 @@ TEST(shipped_kernels_are_there) {
     while (*rig_text(&k->is, OFX_OPTION, n)) n++;
     shell("test $(ls kernels/*.json | wc -l) -eq %d", n - 1);
     rig_set_number(s.x, "kernel", k->v[0]);
+    rig_set_number(s.x, "size", 0.1);
     for (int i = 1; i < (WITH_SAN ? 3 : n); i++) {
         rig_set_number(s.x, "kernel", i);
         OPEN(pic) *out = render(&s);
