@@ -442,7 +442,7 @@ ANALYSE := -O1 -fanalyzer -Werror $(patsubst %,-Wno-analyzer-%,malloc-leak null-
            possible-null-dereference possible-null-argument use-of-uninitialized-value)
 .PHONY: analyse
 analyse: $(PROG)
-	@printf '%s\n' $(filter-out src/math/lanes% src/engine/cpu/cpu_passes%,$(ALL_C)) | \
+	@ls -S $(filter-out src/math/lanes% src/engine/cpu/cpu_passes%,$(ALL_C)) | \
 	    xargs -P "$$(nproc)" -I@ gcc -std=c11 $(DEFS) -DWITH_OCIO=$(OCIO) $(INC) $(ANALYSE) -S @ -o /dev/null
 	@echo "nothing was found"
 format:

@@ -51,7 +51,10 @@ export -f run_one
 
 cd "$root" || exit 1
 wanted() { [ -z "$ONLY" ] || grep -qwF -- "$(basename "$1" .bats)" <<<"$ONLY"; }
-for t in $("$build/tests/unit") tests/cli/*.bats tests/bench/*/*.bats; do
+# The longest first, so that all processors are busy to the end.
+long='test_pipeline|python.bats|tiles.bats|test_halfs|test_promise|sandbox.bats|bundle.bats|kernel.bats|test_ofx_hosts|test_accuracy|test_fftlab|sequence.bats|test_join'
+files=$("$build/tests/unit"; ls tests/cli/*.bats tests/bench/*/*.bats)
+for t in $(grep -E "$long" <<<"$files"; grep -vE "$long" <<<"$files"); do
     wanted "$t" && printf '%s\0' "$t"
 done | xargs -0 -r -n 1 -P "${JOBS:-$(nproc)}" bash -c 'run_one "$1"' run_one
 cat "$all"/*.count 2>/dev/null | awk '{ p += $1; f += $2; s += $3 }

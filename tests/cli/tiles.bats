@@ -256,6 +256,10 @@ assert plan["tiles"]["image"] == [501, 397] and plan["forecast"][0]["lengths"][0
 for key in ("count", "size", "kept", "channels"):
     assert plan["tiles"][key] == run["tiles"][key], key
 assert plan["plan"]["image"] == run["plan"]["image"] == run["tiles"]["size"]
+# What wraps around falls into the margins: a transform along a cut is as long as the tile.
+cut = [a for a in (0, 1) if run["tiles"]["count"][a] > 1]
+for made in plan, run:
+    assert cut and all(made["plan"]["lengths"][a] == made["tiles"]["size"][a] for a in cut), made["plan"]
 # The account of an image in tiles, and of a whole one.
 def parts(memory):
     named = {k: v for k, v in memory.items() if k != "all"}

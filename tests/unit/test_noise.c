@@ -179,6 +179,8 @@ TEST(no_error_is_above_its_prediction) {
         plan p;
         OPEN(engine) *exact = prepare(&p, cpu, &s, v, true);
         for (uint32_t d = 0; d < devices; d++) {
+            /* A software driver compiles for each: all variants, and some kernels. */
+            if (device[d].class == ENGINE_SOFTWARE && i % 4 != 0) continue;
             OPEN(engine) *g = prepare(&p, &device[d], &s, v, false);
             for (size_t n = 0; n < COUNT(SCENE); n++) {
                 make_scene(scene, n);

@@ -1,6 +1,7 @@
 /* Every transform of the lab, at every size it takes, forward and inverse, on the CPU and on a
  * Vulkan device under the validation layers: against a transform in double, which is compared with
- * the definition first. LAB_TEST_MOST=4096 goes on to larger sizes.
+ * the definition first. Of sizes a software driver has those of each radix; LAB_TEST_MOST=4096 has
+ * all up to there.
  *
  * The article's transform and bloom, with shuffles and without, with few threads and many, and so
  * with 2 to 16 numbers a thread. The bloom is compared with a direct sum in double. Sampling a
@@ -82,11 +83,13 @@ TEST(every_transform_at_every_size) {
     static const uint32_t SIZE[] = {16,  20,  32,  60,  64,   98,   128,
                                     135, 256, 360, 512, 1024, 2048, 4096};
     const char *most = getenv("LAB_TEST_MOST");
+    bool few = !most && has_device && chosen.class == ENGINE_SOFTWARE;
     uint32_t end = most ? (uint32_t)atoi(most) : 128;
     lab_gpu gpu = {.threads = threads};
     if (has_device) CHECK_OK(lab_gpu_open(&gpu, &chosen, &e));
     for (size_t s = 0; s < COUNT(SIZE) && SIZE[s] <= end; s++)
-        check_all(SIZE[s], has_device ? &gpu : NULL);
+        if (!few || SIZE[s] % 4 != 0 || SIZE[s] == 16 || SIZE[s] == 60)
+            check_all(SIZE[s], has_device ? &gpu : NULL);
     if (has_device) lab_gpu_close(&gpu);
 }
 
