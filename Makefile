@@ -342,7 +342,7 @@ $(BUILD)/tests/%.o: tests/unit/%.c Makefile
 $(UNIT_O): $(BUILD)/tests/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(C_FLAGS) $(if $(filter 0,$(SAN)),-O1 -Wno-maybe-uninitialized,-O0) -Itests -Itests/bench -Wno-missing-prototypes -Wno-shadow -Dmain=$*_main -MMD -MP -c $< -o $@
+	$(Q)$(CC) $(C_FLAGS) -O1 $(if $(findstring clang,$(CC)),,-Wno-maybe-uninitialized) -Itests -Itests/bench -Wno-missing-prototypes -Wno-shadow -Dmain=$*_main -MMD -MP -c $< -o $@
 $(BUILD)/tests/names.inc: FORCE
 	@mkdir -p $(@D)
 	@for f in $(TEST_C); do \
