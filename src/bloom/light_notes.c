@@ -51,10 +51,11 @@ static void tell_solved(bloom_report *r, log_level level, light_told *told) {
              "glare matters as far as %.0f pixels away",
              s->clipped, s->clipped == 1 ? "" : "s", s->clip, s->reach);
     if (s->negative && s->enough > 0)
-        tell(r, level, &told->strong,
-             "%" PRIu64 " value%s below zero, down to %.3g: the kernel has more glare than the "
-             "lens; by a first estimate an amount of %.3g would leave none",
-             s->negative, s->negative == 1 ? "" : "s", s->lowest, s->enough);
+        tell(
+            r, level, &told->strong,
+            "%" PRIu64 " value%s below zero, down to %.3g: the kernel has more glare than the "
+            "lens, or the plate has errors; by a first estimate an amount of %.3g would leave none",
+            s->negative, s->negative == 1 ? "" : "s", s->lowest, s->enough);
     else if (s->negative)
         tell(r, level, &told->strong,
              "%" PRIu64 " value%s below zero, down to %.3g: the plate itself has values "

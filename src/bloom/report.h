@@ -47,7 +47,8 @@ typedef struct {
     int32_t x, y;
     uint64_t clipped;   /* pixels of the plate that have lost light, from `clip` on, */
     double clip, reach; /* and how far what they miss may matter, if it is as much as they have */
-    uint64_t negative;  /* pixels below zero, and the lowest; the amount that would leave none */
+    uint64_t
+        negative; /* pixels surely below zero, and the lowest; the amount that would leave none */
     double lowest, enough;
     double amount, amount_error; /* found by `black`; error 0: given */
 } bloom_solved;

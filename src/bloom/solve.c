@@ -44,7 +44,9 @@ static void advance(const view *v, void *ctx, uint32_t c, size_t first, size_t n
         const double left = s->first ? (1 - m) * y + m * (y / core + t) - x : rest + m * t;
         s->next[c][i] = (float)left;
         s->rest[c][i] = (float)(left - (double)s->next[c][i]);
-        const double added = fabs(x) + fabs(t) + (s->first ? fabs(y) * (1 + 1 / core) : fabs(part));
+        /* Later steps round x once, to 2^-53, which changes the residual by at most twice that. */
+        const double added = fabs(t) + (s->first ? fabs(x) + fabs(y) * (1 + 1 / core)
+                                                 : fabs(part) + 0x1p-4 * fabs(x));
         f.largest = fmax(f.largest, added);
         f.worst = fmax(f.worst, part_of(fabs(left) + floor, allowed));
         f.noise = fmax(f.noise, part_of(floor, allowed));
@@ -81,11 +83,11 @@ static void judge(const view *v, void *ctx, uint32_t c, size_t first, size_t n) 
         if (v->bounds[c]) v->bounds[c][i] = bound;
         if (v->doubles[c]) v->doubles[c][i] = s->cut && x < 0 ? 0 : x;
         if (part > f.worst || i == first) f.worst = part, f.at = i, f.bound = bound, f.value = x;
-        if (x < 0) {
-            f.negative++, f.below += x, f.lowest = fmin(f.lowest, x);
+        if (x + bound < -v->s->tolerance * fabs(y)) {
+            f.negative++, f.lowest = fmin(f.lowest, x);
             f.enough = fmin(f.enough, y > 0 ? y / (y - x) : 0);
-            if (s->cut) s->x[c][i] = 0;
         }
+        if (x < 0 && s->cut) f.made.negative++, f.made.negative_sum += x, s->x[c][i] = 0;
         const double kept = (double)s->x[c][i];
         f.made.sum += kept;
         f.made.largest = fmaxf(f.made.largest, (float)fabs(kept));
@@ -108,7 +110,6 @@ static bool go_through(found to[VIEW_CHANNELS], solving *s, view_fn *fn, err *e)
             sum.noise = fmax(to[c].noise, f->noise);
             sum.largest = fmax(to[c].largest, f->largest);
             sum.negative = to[c].negative + f->negative;
-            sum.below = to[c].below + f->below;
             sum.lowest = fmin(to[c].lowest, f->lowest);
             sum.enough = fmin(to[c].enough, f->enough);
             to[c] = sum;

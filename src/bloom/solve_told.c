@@ -151,8 +151,6 @@ void solve_tell(group_made *to, outcome *o, const solving *s, const found last[V
         d->enough = fmin(d->enough, f->enough);
         o->stats[c] = f->made;
         o->stats[c].spilled = s->spilled[c];
-        o->stats[c].negative = s->cut ? f->negative : 0;
-        o->stats[c].negative_sum = s->cut ? f->below : 0;
         o->out[c] = s->x[c];
     }
     d->amount = 1 - v->sharpen;

@@ -14,9 +14,9 @@ typedef struct {
     size_t at;           /* the pixel of `worst` */
     double bound, value; /* of that pixel: its error with the rounding of the stored type; itself */
     double largest;      /* of the numbers that a step in doubles adds up */
-    uint64_t negative;   /* pixels below zero */
-    double lowest, below; /* of those: the least, and the sum */
-    double enough;        /* the amount, as a part of ours, with which none is below zero */
+    uint64_t negative;   /* pixels below zero by more than their bound */
+    double lowest;       /* the least of them */
+    double enough;       /* the amount, as a part of ours, with which none is below zero */
     join_stats made;
 } found;
 

@@ -25,7 +25,7 @@ solved() { # PYTHON...: conditions on what is told, d
     solved 'd["core_radius"] == 2 and 0 < d["ratio"] < 1 and d["error_bound"] > 0' \
         'd["blooms"] <= 2 * d["steps"] + 2' \
         'f["promise"]["kept"] and f["verify"]["broken"] == 0' \
-        'all(abs(row["gap"]) < 1e-4 for row in f["ledger"])'
+        'all(abs(row["gap"]) < 1e-4 for row in f["ledger"])' 'd["negative"] == 0'
     "$FFTBLOOM" diff out.exr in.exr --fail 1e-4
     "$FFTBLOOM" out.exr kernel.exr --core 2 -o again.exr --device cpu
     "$FFTBLOOM" diff again.exr plate.exr --fail 1e-4
