@@ -1,5 +1,5 @@
-/* path.h - the parts of a path. "shots/a.v1.exr" has the folder "shots", the name "a.v1.exr" and
- * the ending "exr", which follows the last dot of the name. */
+/* path.h - the parts of a path. "shots/a.v1.exr" has the folder "shots" and the name "a.v1.exr".
+ * Its ending is "exr": what follows the last dot of the name. */
 #ifndef BASE_PATH_H
 #define BASE_PATH_H
 
@@ -11,7 +11,7 @@
 /* Returns the name: what follows the last slash. What is before it, path_name(p) - p bytes, is the
  * folder with its slash, or nothing. */
 const char *path_name(const char *path);
-/* Returns the ending; "" if there is none. */
+/* Returns what follows the last dot of the name; "" if there is none. */
 const char *path_ending(const char *path);
 /* Returns whether it is this one, in small or large letters. */
 bool path_ends_in(const char *path, const char *ending);

@@ -263,7 +263,9 @@ TEST(proxies_are_frames_made_small) {
     static const struct {
         int n, m;
         bool bare;
-    } ROW[] = {{2, 2, false}, {4, 4, false}, {2, 2, true}, {2, 1, false}};
+        double most; /* the mean difference */
+    } ROW[] = {
+        {2, 2, false, 0.0105}, {4, 4, false, 0.0125}, {2, 2, true, 0.0105}, {2, 1, false, 0.007}};
     OPEN(stage) s = open_stage(OFX_FILTER);
     OWN(image) *img = load("testdata/street.exr");
     rig_set_number(s.x, "kernel", 1);
@@ -279,7 +281,7 @@ TEST(proxies_are_frames_made_small) {
         EACH(want) off += fabs(pic_get(got, x, y, c) / pic_get(want, x, y, c) - 1);
         off /= 3.0 * want->at.x2 * want->at.y2;
         printf("small by %d x %d: mean difference %.3g %%\n", ROW[i].n, ROW[i].m, 100 * off);
-        CHECK_LE(off, 0.015);
+        CHECK_LE(off, ROW[i].most);
     }
 }
 
