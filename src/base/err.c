@@ -1,9 +1,6 @@
 #include "base/err.h"
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 bool err_set(err *e, err_code code, const char *fmt, ...) {
     if (!e) return false;

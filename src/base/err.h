@@ -2,11 +2,23 @@
  *
  * A fallible function returns bool (or a pointer) and takes `err *e` last. The place that finds the
  * failure sets a code and a sentence with the numbers; callers put in front what they were doing.
- * Only main prints an error. The code becomes the exit status. */
-#ifndef BASE_ERR_H
-#define BASE_ERR_H
+ * Only main prints an error. The code becomes the exit status.
+ *
+ * All files see this header, so it also brings what all of them may take for granted: base/number.h
+ * and the usual headers of the C library. */
+#pragma once
 
+#include "base/number.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 typedef enum {
     ERR_NONE = 0,
@@ -47,5 +59,3 @@ bool err_in(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Sets from errno after a failed system call, with its words. No memory becomes ERR_MEMORY, no
  * space ERR_IO, no descriptors ERR_RETRY, a missing file ERR_NO_INPUT for ERR_IO. */
 bool err_errno(err *e, err_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-
-#endif

@@ -3,15 +3,12 @@
  * An output is written under a temporary name in the same folder, synced and put in its place by
  * file_out_commit. Until then an old file of that name is untouched. Whatever ends the program, the
  * temporary file goes away; after SIGKILL the next run that writes into the folder removes it. */
-#ifndef BASE_FILE_H
-#define BASE_FILE_H
+#pragma once
 
 #include "base/err.h"
 #include "base/text.h"
 
 #include <limits.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/uio.h>
 
 /* --- input ------------------------------------------------------------------------------- */
@@ -74,5 +71,3 @@ void file_sweep(const char *folder);
 
 /* Makes a folder and the folders above it (mkdir -p). */
 bool file_make_dirs(const char *path, unsigned mode, err *e);
-
-#endif

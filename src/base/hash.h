@@ -1,7 +1,6 @@
 /* hash.h - makes hashes of contents (XXH3, 128 bits), for cache keys and checksums. It is fast, and
  * not cryptographic: it does not resist an attacker who can write to the cache. */
-#ifndef BASE_HASH_H
-#define BASE_HASH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -26,5 +25,3 @@ hash128 hash_end(const hash_state *s);
 enum { HASH_TEXT = 33 };
 /* Writes 32 lower-case hexadecimal digits and a zero. */
 void hash_text(hash128 h, char out[HASH_TEXT]);
-
-#endif

@@ -2,8 +2,6 @@
 
 #include "base/clock.h"
 
-#include <stddef.h>
-
 static _Thread_local host here = {.span = 1};
 
 host *host_here(void) {

@@ -4,8 +4,7 @@
  * A program is one host, and says nothing here. The library has one for each context, and sets it
  * for as long as a call lasts. The helpers of a pool, and other threads that are started on the
  * way, work for the host of the thread that started them. */
-#ifndef BASE_HOST_H
-#define BASE_HOST_H
+#pragma once
 
 #include "base/err.h"
 
@@ -44,5 +43,3 @@ bool host_ask(double done, err *e);
 bool host_ask_again(err *e);
 /* Waits for a condition, and asks meanwhile; may return early, as pthread_cond_wait does. */
 bool host_wait(pthread_cond_t *c, pthread_mutex_t *lock, err *e);
-
-#endif

@@ -4,12 +4,9 @@
  * refuses, each with a sentence at its place: comments, trailing commas, duplicate keys, nesting
  * deeper than 64, more than JSON_VALUES values, strings that are not UTF-8 or hold a zero, and
  * anything after the end. The document owns all its values. */
-#ifndef BASE_JSON_H
-#define BASE_JSON_H
+#pragma once
 
 #include "base/err.h"
-
-#include <stddef.h>
 
 typedef enum {
     JSON_NULL,
@@ -57,5 +54,3 @@ bool json_err(const json_value *at, err *e, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 bool json_err_key(const json_value *at, err *e, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-
-#endif

@@ -1,11 +1,5 @@
 #include "base/json_out.h"
 
-#include "base/number.h"
-
-#include <assert.h>
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
 #include <time.h>
 
 enum {

@@ -7,13 +7,9 @@
  *
  * Every function takes the member's key, which is NULL in an array. Keys are written as they are;
  * values of strings are escaped. Numbers that are not finite become null, or a word. */
-#ifndef BASE_JSON_OUT_H
-#define BASE_JSON_OUT_H
+#pragma once
 
 #include "base/text.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 enum { JSON_OUT_DEPTH = 16 };
 
@@ -77,5 +73,3 @@ void json_lines(json_out *j, const char *lines);
 void json_raw(json_out *j, const char *key, const char *json);
 /* Begins a member and returns the text, into which the caller writes the member's value as JSON. */
 text *json_here(json_out *j, const char *key);
-
-#endif

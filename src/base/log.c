@@ -2,10 +2,7 @@
 
 #include "base/host.h"
 
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdint.h>
-#include <stdio.h>
 
 static log_level current = LOG_NOTE;
 static log_writer *writer;

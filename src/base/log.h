@@ -1,8 +1,7 @@
 /* log.h - tells people what happens. Messages of a host of its own go to that (base/host.h), all
  * others to the program's writer, app/cli/terminal.h. The program's level and writer are set before
  * any thread starts. */
-#ifndef BASE_LOG_H
-#define BASE_LOG_H
+#pragma once
 
 typedef enum { LOG_ERROR, LOG_WARN, LOG_NOTE, LOG_INFO, LOG_DEBUG } log_level;
 
@@ -24,5 +23,3 @@ void log_say_once(log_level level, const char *fmt, ...) __attribute__((format(p
 #define log_note(...)  log_say(LOG_NOTE, __VA_ARGS__)
 #define log_info(...)  log_say(LOG_INFO, __VA_ARGS__)
 #define log_debug(...) log_say(LOG_DEBUG, __VA_ARGS__)
-
-#endif

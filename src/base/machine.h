@@ -1,7 +1,6 @@
 /* machine.h - finds how much of this machine the process may use. The limits of control groups
  * (cgroup version 1 or 2) count, as in containers. */
-#ifndef BASE_MACHINE_H
-#define BASE_MACHINE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -15,5 +14,3 @@ uint64_t machine_memory(void);
  * infinite if there is none. */
 double machine_cpu_quota(const char *proc, const char *cgroups);
 uint64_t machine_memory_at(const char *proc, const char *cgroups);
-
-#endif

@@ -2,15 +2,10 @@
 
 #include "base/host.h"
 #include "base/machine.h"
-#include "base/number.h"
 #include "base/text.h"
 
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 enum { ALIGNMENT = 64 };

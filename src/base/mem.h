@@ -3,13 +3,9 @@
  * Sizes that come from files are multiplied only here; an overflow is an error, not a small buffer.
  * Memory is aligned to 64 bytes. Everything large that the program allocates itself is counted here
  * and held to one limit; what libraries allocate is not known. */
-#ifndef BASE_MEM_H
-#define BASE_MEM_H
+#pragma once
 
 #include "base/err.h"
-
-#include <stddef.h>
-#include <stdint.h>
 
 /* Set *out = a * b (or a + b). Return false, and leave *out untouched, when that does not fit. */
 bool mem_mul(size_t a, size_t b, size_t *out);
@@ -88,5 +84,3 @@ void mem_plan_add_all(mem_plan *to, const mem_plan *from);
 MEM_BLOCK char *mem_str(const char *s, err *e);
 /* Does the same with what printf would print. */
 MEM_BLOCK char *mem_strf(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-
-#endif

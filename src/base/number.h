@@ -1,7 +1,6 @@
 /* number.h - finds the smaller and the larger of numbers, limits them, and rounds quotients up, by
  * one function per type, so that no argument is converted in silence. */
-#ifndef BASE_NUMBER_H
-#define BASE_NUMBER_H
+#pragma once
 
 #include <math.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ NUMBER_CEIL_DIV(size, size_t)
 static inline double length_of(double x, double y) {
     return sqrt(x * x + y * y);
 }
-
-#endif

@@ -3,12 +3,9 @@
 #include "base/host.h"
 #include "base/machine.h"
 #include "base/mem.h"
-#include "base/number.h"
 
-#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 /* One call of par_for, on its caller's stack. It is in the pool's list while pieces may be left. */
 typedef struct job {

@@ -4,13 +4,9 @@
  * and the pool's helpers go where pieces are left, to the oldest work first. Pieces are handed out
  * one by one in order. A thread that does work of its own between its calls, such as one of several
  * frames, says so with par_enter. A piece must not call par_for on the same pool. */
-#ifndef BASE_PAR_H
-#define BASE_PAR_H
+#pragma once
 
 #include "base/err.h"
-
-#include <stddef.h>
-#include <stdint.h>
 
 typedef struct par par;
 
@@ -46,5 +42,3 @@ typedef bool par_fn(void *ctx, size_t index, int worker, err *e);
  * fail, the error of the lowest index that ran is reported. A thread that has not entered does so
  * for the call, as the oldest. */
 bool par_for(par *p, size_t count, par_fn *fn, void *ctx, err *e);
-
-#endif

@@ -1,12 +1,10 @@
 /* path.h - the parts of a path. "shots/a.v1.exr" has the folder "shots" and the name "a.v1.exr".
  * Its ending is "exr": what follows the last dot of the name. */
-#ifndef BASE_PATH_H
-#define BASE_PATH_H
+#pragma once
 
 #include "base/text.h"
 
 #include <limits.h>
-#include <stdbool.h>
 
 /* Returns the name: what follows the last slash. What is before it, path_name(p) - p bytes, is the
  * folder with its slash, or nothing. */
@@ -28,5 +26,3 @@ bool path_real(const char *path, text *to);
  * or do not end. A caller follows at most PATH_LINKS. */
 enum { PATH_LINKS = 40 };
 bool path_follow(char path[PATH_MAX]);
-
-#endif

@@ -1,6 +1,5 @@
 /* random.h - numbers that look random and are the same in every run: splitmix64. */
-#ifndef BASE_RANDOM_H
-#define BASE_RANDOM_H
+#pragma once
 
 #include <stdint.h>
 
@@ -11,5 +10,3 @@ static inline uint64_t random_next(uint64_t *state) {
     z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
     return z ^ z >> 31;
 }
-
-#endif

@@ -6,8 +6,7 @@
  * files alone: these calls fail with EPERM, and calls younger than this list with ENOSYS. Files
  * that are open stay open. Rights never come back. tests/unit/test_sandbox.c has the list of what
  * is left, with the reasons. */
-#ifndef BASE_SANDBOX_H
-#define BASE_SANDBOX_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -31,5 +30,3 @@ void sandbox_enter(sandbox *s);
 /* Leaves a process that has one thread the rights to compute, to get memory, and to read and write
  * what is open. Does nothing where the kernel has no seccomp. */
 void sandbox_enter_alone(void);
-
-#endif

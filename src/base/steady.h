@@ -1,8 +1,7 @@
 /* steady.h - arithmetic that gives the same bits everywhere, for generated kernels and images. IEEE
  * 754 rounds + - * / and sqrt correctly; sin, cos, exp of a C library depend on the machine. These
  * are series, right to about 1e-13. Compile with -ffp-contract=off. */
-#ifndef BASE_STEADY_H
-#define BASE_STEADY_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -121,5 +120,3 @@ static inline double steady_ramp(double a, double b, double x) {
     t = t < 0.0 ? 0.0 : t > 1.0 ? 1.0 : t;
     return t * t * (3.0 - 2.0 * t);
 }
-
-#endif

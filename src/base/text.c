@@ -1,14 +1,5 @@
 #include "base/text.h"
 
-#include "base/number.h"
-
-#include <math.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void (*on_failure)(void);
 
 void text_on_failure(void (*call)(void)) {

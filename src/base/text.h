@@ -1,12 +1,8 @@
 /* text.h - works on strings: a growing buffer, UTF-8, names made safe to show, globs, and the
  * nearest of several names. */
-#ifndef BASE_TEXT_H
-#define BASE_TEXT_H
+#pragma once
 
 #include "base/err.h"
-
-#include <stddef.h>
-#include <stdint.h>
 
 /* A growing string; zeros are an empty one. Without memory it has `failed`, and is empty. */
 typedef struct {
@@ -93,5 +89,3 @@ void text_add_number(text *t, double x);
 
 /* Writes a number of bytes for people, such as "1.5 GB" or "720 kB", and returns buf. */
 const char *text_bytes(double bytes, char buf[32]);
-
-#endif

@@ -5,8 +5,7 @@
  * F16C. vector_wide() tells at run time which to call. Vectors go in and out of functions by
  * pointer only: their calling convention depends on the target. Pixels are the same on every
  * processor, since both versions round one by one, in the same order. */
-#ifndef BASE_VECTOR_H
-#define BASE_VECTOR_H
+#pragma once
 
 #include "base/half.h"
 
@@ -76,5 +75,3 @@ VECTOR_INLINE VECTOR_WIDE void vector_to_halfs(uint16_t *to, const vec8f *from) 
     half_from_floats(to, (const float *)from, 8);
 #endif
 }
-
-#endif

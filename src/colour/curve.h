@@ -1,8 +1,7 @@
 /* curve.h - the curves by which files code light: sRGB, gammas, and the logarithms of cameras and
  * film. For curves of the scene 0.18 is a grey card, for those of a display 1 is white. Values
  * below 0 and above 1 follow the same formulas; a gamma is mirrored at 0. */
-#ifndef COLOUR_CURVE_H
-#define COLOUR_CURVE_H
+#pragma once
 
 /* Coded: scale log_of(gain light + offset) + base; for light below `cut`, slope light + foot. */
 typedef struct {
@@ -26,5 +25,3 @@ extern const curve *const CURVE_LINEAR;
 
 /* Returns the curve of a name, or NULL. Letters may be small or capital. */
 const curve *curve_find(const char *name);
-
-#endif

@@ -1,8 +1,7 @@
 /* primaries.h - which colours R, G, B and white are: sets that have names, and the matrices between
  * any two sets. A set is the CIE 1931 x and y of the three primaries and of white, as in the EXR
  * attribute `chromaticities`. */
-#ifndef COLOUR_PRIMARIES_H
-#define COLOUR_PRIMARIES_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -62,5 +61,3 @@ matrix primaries_adapt(chromaticity from, chromaticity to);
  * whites differ, colours are adapted (Bradford), but X Y Z as primaries counts D65 as white.
  * Returns false as primaries_to_xyz does. */
 bool primaries_convert(matrix *to, const primaries *from, const primaries *into);
-
-#endif

@@ -1,6 +1,5 @@
 #include "colour/space.h"
 
-#include <string.h>
 #include <strings.h>
 
 /* What people and programs call a space. Those that are offered are shown in messages. */

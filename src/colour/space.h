@@ -2,8 +2,7 @@
  * CURVE_PRIMARIES, and _scene or _display after it, as lin_ap1_scene. A word before a colon (ocio:)
  * is ignored. A curve alone has the primaries that go with it. Names that people and programs use
  * are known, too. Letters may be small or capital. */
-#ifndef COLOUR_SPACE_H
-#define COLOUR_SPACE_H
+#pragma once
 
 #include "base/text.h"
 #include "colour/curve.h"
@@ -26,5 +25,3 @@ void space_names(text *to);
 /* Refuses, with ERR_CONFIG and what to do instead, what space_find does not know or what may mean
  * two spaces. `output`: of an image that is written. */
 bool space_check(const char *said, bool output, err *e);
-
-#endif

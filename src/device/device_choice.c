@@ -1,11 +1,8 @@
 #include "device/device_choice.h"
 
-#include "base/number.h"
 #include "base/text.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <string.h>
 
 /* --- which devices were asked for ------------------------------------------------------------ */
 

@@ -3,8 +3,7 @@
  * Of the devices that were asked for and can hold the plan, a GPU with memory of its own takes a
  * run of at least 64 frames of 1920 x 1080, counted in pixels, and the CPU any other run: starting
  * a GPU pays for a long sequence alone. `apply`, `plan` and `bench` all decide here. */
-#ifndef DEVICE_DEVICE_CHOICE_H
-#define DEVICE_DEVICE_CHOICE_H
+#pragma once
 
 #include "engine/engine.h"
 
@@ -81,5 +80,3 @@ typedef struct {
 /* Decides for every way, without opening a device. The precision of the request does not count.
  * Loads no graphics drivers where the CPU was asked for, or is taken by the rule. */
 void device_decide(device_decision *to, device_list *l, const device_request *r);
-
-#endif

@@ -4,10 +4,6 @@
 #include "base/half.h"
 #include "base/mem.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 const char *const MEASURE_NAME[] = {"ordinary", "black", "signed", "masked", "margins"};
 
 static int measure_by_value(const void *a, const void *b) {

@@ -1,6 +1,5 @@
 /* device_measure.h - times a device: whole frames and passes, by frames of noise. */
-#ifndef DEVICE_DEVICE_MEASURE_H
-#define DEVICE_DEVICE_MEASURE_H
+#pragma once
 
 #include "engine/engine.h"
 #include "kernel/psf.h"
@@ -62,5 +61,3 @@ engine_times measure_medians(const measure_times *t);
 
 /* Makes a round kernel that falls off with the third power of the distance. */
 bool measure_kernel(psf *to, uint32_t size, uint32_t channels, err *e);
-
-#endif

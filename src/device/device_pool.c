@@ -8,7 +8,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <string.h>
 
 /* The most engines of a GPU with the same plan, for tasks that differ in their kernels. */
 enum { MOST_ALIKE = 6 };

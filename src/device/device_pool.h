@@ -5,8 +5,7 @@
  * works with it without a lock, and gives it back. Several engines may be prepared at a time, on
  * one device or on several; one is prepared while others work. An engine that nobody uses stays for
  * the next task of its kind, until others are needed more or memory is short. */
-#ifndef DEVICE_DEVICE_POOL_H
-#define DEVICE_DEVICE_POOL_H
+#pragma once
 
 #include "base/hash.h"
 #include "device/device_choice.h"
@@ -61,5 +60,3 @@ void device_pool_trim(device_pool *p);
 bool device_pool_give_up(device_pool *p);
 /* Returns whether that was noted: devices that were chosen by `auto` are not to be tried again. */
 bool device_pool_gave_up(device_pool *p);
-
-#endif

@@ -25,8 +25,7 @@
  * device. After the device has failed a frame, its slot is refused until the engine is prepared
  * again; the other slots go on.
  */
-#ifndef ENGINE_ENGINE_H
-#define ENGINE_ENGINE_H
+#pragma once
 
 #include "base/par.h"
 #include "engine/join.h"
@@ -184,5 +183,3 @@ bool engine_run(engine *g, const engine_frame *f, engine_times *t, err *e);
 bool engine_time(engine *g, const engine_frame *f, engine_repeat *r, err *e);
 /* Frees everything and sets *g to NULL. */
 void engine_close(engine **g);
-
-#endif

@@ -4,7 +4,6 @@
 #include "math/plan.h"
 
 #include <float.h>
-#include <math.h>
 
 /* A parabola joins the two lines at threshold -+ knee. */
 join_parts join_parts_of(const join_spread *x, size_t at, double v) {

@@ -15,8 +15,7 @@
  * A join is made once for a frame and const afterwards. engine/cpu/cpu_join.c makes rows by it,
  * while they are in the cache, and shaders/join.glsl pixels, where the last pass of a GPU has them.
  * docs/math.md, "The last pass of a GPU", says how far the two may differ. */
-#ifndef ENGINE_JOIN_H
-#define ENGINE_JOIN_H
+#pragma once
 
 #include "kernel/psf.h"
 
@@ -117,5 +116,3 @@ join_stats join_begin(void);
 void join_set_darkest(join_stats *st, double least, double dark);
 void join_add(join_stats *to, const join_stats *from, join_box at);
 void join_end(join_stats *st);
-
-#endif

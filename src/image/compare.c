@@ -1,11 +1,6 @@
 #include "image/compare.h"
 
 #include "base/mem.h"
-#include "base/number.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 /* The limits that a pixel is over, as bits. */
 enum { OVER_FAIL = 1, OVER_HARD_FAIL = 2, OVER_WARN = 4, OVER_HARD_WARN = 8 };

@@ -7,8 +7,7 @@
  *
  * Channels are matched by name. Images whose data windows or channels differ are not compared;
  * there is a verdict of its own for them. This module knows nothing of files and reports. */
-#ifndef IMAGE_COMPARE_H
-#define IMAGE_COMPARE_H
+#pragma once
 
 #include "base/par.h"
 #include "image/image.h"
@@ -84,5 +83,3 @@ double compare_distance(double a, double b);
 image *compare_difference(const comparison *c, bool absolute, double scale, par *threads, err *e);
 
 const char *compare_word(compare_verdict v); /* "PASS", "WARNING", "FAILURE" */
-
-#endif

@@ -3,12 +3,8 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/number.h"
 #include "base/path.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 static const image_format *const FORMAT[] = {&FORMAT_EXR, &FORMAT_HDR, &FORMAT_PFM, &FORMAT_PNG};

@@ -7,8 +7,7 @@
  * opened with.
  *
  * To add a format: one file with a `const image_format`, one row in format.c. */
-#ifndef IMAGE_FORMAT_H
-#define IMAGE_FORMAT_H
+#pragma once
 
 #include "base/file.h"
 #include "base/par.h"
@@ -115,5 +114,3 @@ typedef struct {
 } image_format;
 
 extern const image_format FORMAT_EXR, FORMAT_HDR, FORMAT_PFM, FORMAT_PNG;
-
-#endif

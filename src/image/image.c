@@ -2,13 +2,7 @@
 
 #include "base/half.h"
 #include "base/mem.h"
-#include "base/number.h"
 #include "colour/space.h"
-
-#include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- sizes -------------------------------------------------------------------------------- */
 

@@ -5,15 +5,11 @@
  * its file as raw bytes. Samples keep the type that they have in the file; colour is converted to
  * float where it is computed on. An `image` is an image_header with the planes of its parts. Which
  * channels are light is not known here. */
-#ifndef IMAGE_IMAGE_H
-#define IMAGE_IMAGE_H
+#pragma once
 
 #include "base/err.h"
 #include "colour/curve.h"
 #include "colour/primaries.h"
-
-#include <stddef.h>
-#include <stdint.h>
 
 /* The numbers of the EXR format. */
 typedef enum { PIXEL_UINT = 0, PIXEL_HALF = 1, PIXEL_FLOAT = 2 } pixel_type;
@@ -178,5 +174,3 @@ image_box image_box_union(const image_box *a, const image_box *b);
 bool image_box_holds(const image_box *box, const image_box *in);
 /* Adds pixels on each side of `box`. ERR_CONFIG if a corner leaves the numbers of the format. */
 bool image_box_grow(image_box *box, const image_margins *by, err *e);
-
-#endif

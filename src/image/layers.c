@@ -4,7 +4,6 @@
 #include "base/text.h"
 
 #include <ctype.h>
-#include <string.h>
 #include <strings.h>
 
 /* --- names -------------------------------------------------------------------------------- */

@@ -5,8 +5,7 @@
  * never be changed: uint channels, depth, normals, positions, ids, Cryptomatte, masks. The words in
  * the names of layer and part tell data, and so do Cryptomatte's attributes and the colorInteropID
  * `data`. Alpha goes with its colour. Any channel that is not clearly colour is data. */
-#ifndef IMAGE_LAYERS_H
-#define IMAGE_LAYERS_H
+#pragma once
 
 #include "image/image.h"
 
@@ -42,5 +41,3 @@ void layer_map_free(layer_map *m);
 
 /* Refuses, with ERR_USAGE and the layers that there are, a glob that matches no channel. */
 bool layer_globs_check(const image_header *h, const char *layers, const char *exclude, err *e);
-
-#endif

@@ -1,10 +1,7 @@
 #include "image/recode.h"
 
 #include "base/half.h"
-#include "base/number.h"
 #include "image/layers.h"
-
-#include <string.h>
 
 enum { BLOCK = 256 };
 

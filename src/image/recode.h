@@ -2,8 +2,7 @@
  * converts primaries, applies a curve. All layers that are colour by their names are changed. A
  * colour with an alpha between 0 and 1 is divided by it before, and multiplied after. The
  * attributes of the part are left to the caller. */
-#ifndef IMAGE_RECODE_H
-#define IMAGE_RECODE_H
+#pragma once
 
 #include "base/par.h"
 #include "colour/space.h"
@@ -29,5 +28,3 @@ bool recode_part(image *img, int part, const recode *how, par *threads, err *e);
 void recode_colour(const recode *how, double v[3], int count, double alpha);
 /* Likewise for a colour that lies between two: between what it lies then. */
 void recode_between(const recode *how, double low[3], double high[3], int count, double alpha);
-
-#endif

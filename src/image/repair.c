@@ -1,10 +1,6 @@
 #include "image/repair.h"
 
 #include "base/mem.h"
-#include "base/number.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { BLOCK = 256 }; /* pixels that a thread takes at a time */
 

@@ -2,8 +2,7 @@
  * the finite pixels on the smallest square ring around each that has any. Where all are bad,
  * nothing takes their places. The plane need not be in memory: some of its rows are looked at, with
  * as many around them as their pixels look for neighbours in. */
-#ifndef IMAGE_REPAIR_H
-#define IMAGE_REPAIR_H
+#pragma once
 
 #include "base/par.h"
 #include "image/image.h"
@@ -30,5 +29,3 @@ void repairs_free(repairs *r);
 /* Puts them into some rows of a plane of this type and width. */
 void repairs_put(const repairs *r, void *plane, pixel_type type, uint32_t w, uint32_t row,
                  uint32_t rows);
-
-#endif

@@ -1,9 +1,6 @@
 #include "image/rows.h"
 
 #include "base/mem.h"
-#include "base/number.h"
-
-#include <string.h>
 
 uint32_t rows_some(const image_part *p, uint32_t step) {
     enum { MOST = 16 << 20, PART = 64 };

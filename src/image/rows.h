@@ -1,8 +1,7 @@
 /* rows.h - the ways in and out of everything that works on images: rows of a part, a few at a time.
  * A source has a header, and gives rows; a sink takes them. What is between a file and its result
  * never asks where they come from. */
-#ifndef IMAGE_ROWS_H
-#define IMAGE_ROWS_H
+#pragma once
 
 #include "image/image.h"
 
@@ -59,5 +58,3 @@ bool rows_write(const rows_source *rest, const rows_sink *to, int part, const ro
 /* Brings the rows of a part from a source to a sink, whose rows are of the part `is`. */
 bool rows_copy(const rows_source *from, const rows_sink *to, int part, const image_part *is,
                err *e);
-
-#endif

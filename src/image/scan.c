@@ -1,12 +1,9 @@
 #include "image/scan.h"
 
 #include "base/mem.h"
-#include "base/number.h"
 #include "base/vector.h"
 
-#include <math.h>
 #include <pthread.h>
-#include <string.h>
 
 /* 8 bits of exponent and 3 of the mantissa; the last bin ends at infinity. */
 enum { BIN_SHIFT = 20, INFINITE = 0x7f800000, ROWS = 16, MAX_PIECES = 16, SPAN = 2048 };

@@ -5,8 +5,7 @@
  *
  * A histogram bin holds an eighth of what lies between powers of two: bin b goes from
  * scan_bin_floor(b) to scan_bin_floor(b + 1). Bin 0 is zero and what is smaller than 2^-129. */
-#ifndef IMAGE_SCAN_H
-#define IMAGE_SCAN_H
+#pragma once
 
 #include "base/par.h"
 #include "image/image.h"
@@ -60,5 +59,3 @@ uint32_t scan_bin(float v);
 uint64_t scan_count(const uint64_t *count);
 /* Returns the median of their magnitudes, to 6.1 per cent; 0 if there are none. */
 double scan_median(const uint64_t *count);
-
-#endif

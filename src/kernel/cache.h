@@ -9,8 +9,7 @@
  * at LOG_INFO and is never a failure. Folders are made for their owner alone, and entries of others
  * than this user and root are not used. $FFTBLOOM_CACHE_RO names a second folder, which is read
  * after the first and never written. The module does not touch other things in the cache folder. */
-#ifndef KERNEL_CACHE_H
-#define KERNEL_CACHE_H
+#pragma once
 
 #include "kernel/spectrum.h"
 
@@ -68,5 +67,3 @@ typedef struct {
     uint64_t removed_bytes, kept_bytes;
 } cache_trimmed;
 bool cache_trim(cache_trimmed *t, const char *dir, uint64_t budget, err *e);
-
-#endif

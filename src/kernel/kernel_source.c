@@ -8,9 +8,6 @@
 #include "kernel/psf_core.h"
 #include "kernel/spectrum_file.h"
 
-#include <math.h>
-#include <string.h>
-
 /* --- reading -------------------------------------------------------------------------------- */
 
 /* Finds the part and the channels: one that has colour, else one with a single channel. */

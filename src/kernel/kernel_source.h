@@ -1,8 +1,7 @@
 /* kernel_source.h - holds a kernel as its file has it, and makes the psf that an image needs of it:
  * the scale may be relative to the image's height, there may be one luminance channel or three, and
  * taps that reach no pixel are cut off. */
-#ifndef KERNEL_KERNEL_SOURCE_H
-#define KERNEL_KERNEL_SOURCE_H
+#pragma once
 
 #include "base/par.h"
 #include "colour/primaries.h"
@@ -93,5 +92,3 @@ double kernel_source_squeeze(const kernel_source *k, const kernel_use *use,
  * one. `full`, if not NULL, receives the scaled sums of the taps before any were cut off. */
 bool kernel_source_psf(psf *to, const kernel_source *k, const kernel_use *use,
                        const kernel_need *need, double full[PSF_CHANNELS], err *e);
-
-#endif

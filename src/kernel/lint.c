@@ -1,13 +1,8 @@
 #include "kernel/lint.h"
 
 #include "base/mem.h"
-#include "base/number.h"
 #include "base/text.h"
 #include "kernel/ring.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 typedef struct {
     const float *const *plane;

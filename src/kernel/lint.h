@@ -1,8 +1,7 @@
 /* lint.h - measures a kernel before it is used: `fftbloom kernel check`. lint_words.c decides what
  * deserves a warning, and in what words. Whether a kernel came from an 8-bit picture is found in
  * the values. All sums are in double, over all channels unless they are per channel. */
-#ifndef KERNEL_LINT_H
-#define KERNEL_LINT_H
+#pragma once
 
 #include "base/err.h"
 #include "kernel/psf_core.h"
@@ -74,5 +73,3 @@ bool lint_has_background(const lint *l);
  * kernel is a usual one. `placed`: the caller has set the centre. */
 enum { LINT_WORDS = 128 };
 bool lint_glance(char to[LINT_WORDS], const psf_planes *in, bool placed, err *e);
-
-#endif

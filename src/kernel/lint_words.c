@@ -1,13 +1,6 @@
 #include "kernel/lint_words.h"
 
-#include "base/number.h"
-
 #include "base/json_out.h"
-
-#include <inttypes.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 
 /* Taps a side: kernels beyond this are not worth their transforms. */
 static const double PRACTICAL_SIDE = 16384;

@@ -1,7 +1,6 @@
 /* lint_words.h - turns the numbers of the kernel linter into findings: what is wrong, what it
  * will do to a picture, and what to do about it. It looks at no taps. */
-#ifndef KERNEL_LINT_WORDS_H
-#define KERNEL_LINT_WORDS_H
+#pragma once
 
 #include "base/text.h"
 #include "kernel/lint.h"
@@ -19,5 +18,3 @@ int kernel_findings(kernel_finding to[KERNEL_FINDINGS], const lint *l);
 
 /* Adds the figures and the findings. */
 void kernel_report(const char *path, const lint *l, bool as_json, text *to);
-
-#endif

@@ -2,17 +2,11 @@
 #include "kernel/psf.h"
 
 #include "base/mem.h"
-#include "base/number.h"
 #include "base/steady.h"
 #include "kernel/stretch.h"
 #include "kernel/turn.h"
 #include "math/fft.h"
 #include "math/lengths.h"
-
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 static const double REC709[3] = {0.2126, 0.7152, 0.0722};
 static const char *const CENTER_NAME[] = {"middle", "peak", "centroid", "corner", "at"};

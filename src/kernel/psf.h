@@ -6,14 +6,10 @@
  *
  * Kernels without taps or with more than PSF_SIDE on a side, with taps that are not finite, with
  * the centre outside, or with a sum that is not above zero (if it is normalised) are refused. */
-#ifndef KERNEL_PSF_H
-#define KERNEL_PSF_H
+#pragma once
 
 #include "base/err.h"
 #include "base/hash.h"
-
-#include <stddef.h>
-#include <stdint.h>
 
 /* PSF_SCALED: the most that `size` makes of a kernel. */
 enum { PSF_CHANNELS = 16, PSF_SIDE = 32768, PSF_SCALED = 16384 };
@@ -113,5 +109,3 @@ bool psf_append(psf *k, const psf *channel, err *e);
 
 /* Returns the hash of everything that decides the spectrum: sizes, taps, centre, scale. */
 hash128 psf_hash(const psf *k);
-
-#endif

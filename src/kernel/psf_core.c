@@ -1,10 +1,7 @@
 #include "kernel/psf_core.h"
 
 #include "base/mem.h"
-#include "base/number.h"
 #include "kernel/ring.h"
-
-#include <math.h>
 
 /* A ring's slope ends at twice its distance. The tail fades where the last third of some rings
  * falls STEEPER times as fast as the third before; slopes within NEAR are alike. */

@@ -4,8 +4,7 @@
  * kernel whose core is folded has the core's sum as its centre tap, and zeros around: all that is
  * known of a kernel (its hash, spectrum, ledger and bounds) is then that of the folded one.
  * docs/math.md, "Taking glare away", says what for. */
-#ifndef KERNEL_PSF_CORE_H
-#define KERNEL_PSF_CORE_H
+#pragma once
 
 #include "kernel/psf.h"
 
@@ -27,5 +26,3 @@ typedef struct {
     double core, tail;
 } psf_split;
 psf_split psf_core_split(const psf *k, uint32_t channel, double radius);
-
-#endif

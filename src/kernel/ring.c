@@ -1,11 +1,6 @@
 #include "kernel/ring.h"
 
 #include "base/mem.h"
-#include "base/number.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 bool ring_map_make(ring_map *m, uint32_t w, uint32_t h, uint32_t cx, uint32_t cy, err *e) {
     const size_t n = (size_t)w * h;

@@ -1,13 +1,8 @@
 /* ring.h - looks at a plane ring by ring around one of its taps, robustly: photographs have noise,
  * reflections and other lamps. Finds the core of a lamp's picture, too. */
-#ifndef KERNEL_RING_H
-#define KERNEL_RING_H
+#pragma once
 
 #include "base/err.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 /* The taps of a plane in rings one tap wide; ring r is of the taps r - 0.5 to r + 0.5 away. Only
  * rings that lie inside the plane count. */
@@ -78,5 +73,3 @@ static inline double core_part(bool eight_bit) {
  * brightest of them, and fits its flank. */
 bool core_find(uint8_t *in, core_flank *f, const ring_map *m, const double *tap, bool eight_bit,
                err *e);
-
-#endif

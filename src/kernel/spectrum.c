@@ -1,12 +1,8 @@
 #include "kernel/spectrum.h"
 
 #include "base/mem.h"
-#include "base/number.h"
 #include "math/fft.h"
 #include "math/lengths.h"
-
-#include <inttypes.h>
-#include <string.h>
 
 /* --- taps as lines for a transform ------------------------------------------------------- */
 

@@ -11,8 +11,7 @@
  * order, without the centre tap: image = tap * in + gain * (in conv tail). A resampled spectrum is
  * in memory as a whole only if that is asked for. The engines normalise by the transform lengths.
  */
-#ifndef KERNEL_SPECTRUM_H
-#define KERNEL_SPECTRUM_H
+#pragma once
 
 #include "base/par.h"
 #include "kernel/psf.h"
@@ -100,5 +99,3 @@ typedef resample_piece spectrum_piece;
 void spectrum_part(const spectrum_lines *l, const spectrum_piece *p, void *to);
 
 const char *spectrum_mode_name(spectrum_mode m);
-
-#endif

@@ -5,10 +5,6 @@
 #include "kernel/spectrum_resample.h"
 #include "math/lengths.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
-
 /* The file is little-endian, and so are the hosts; its parts are written as they lie in memory. A
  * host of the other kind would have to turn every number around here and in psf_hash. */
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "see above");

@@ -2,8 +2,7 @@
  *
  * The files are portable (little-endian, fixed widths), and have a checksum and a version;
  * docs/formats.md has the layout. Files of a newer version and damaged ones are refused. */
-#ifndef KERNEL_SPECTRUM_FILE_H
-#define KERNEL_SPECTRUM_FILE_H
+#pragma once
 
 #include "base/file.h"
 #include "kernel/spectrum.h"
@@ -19,5 +18,3 @@ bool spectrum_file_write(const char *path, const spectrum *s, err *e);
 bool spectrum_file_write_to(file_out *f, const spectrum *s, err *e);
 /* Reads and checks a whole file; spectrum_free frees what it gives. */
 bool spectrum_file_read(spectrum *s, const char *path, err *e);
-
-#endif

@@ -5,9 +5,6 @@
 #include "base/vector.h"
 #include "math/fft.h"
 
-#include <math.h>
-#include <string.h>
-
 /* The filter's taps: for a place p between grid points, points floor(p) - 3 .. floor(p) + 4. */
 enum { TAPS = RESAMPLE_TAPS, BEFORE = TAPS / 2 - 1, AFTER = TAPS / 2 };
 

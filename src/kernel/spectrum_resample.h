@@ -10,12 +10,9 @@
  * The first pass makes few lines where the kernel is small. So it is done once, and the second one
  * makes each line of the result when it is needed: for a lone image, writing all of them to memory
  * and reading them again takes longer. The module knows nothing of kernels but their size. */
-#ifndef KERNEL_SPECTRUM_RESAMPLE_H
-#define KERNEL_SPECTRUM_RESAMPLE_H
+#pragma once
 
 #include "base/par.h"
-
-#include <stdint.h>
 
 enum { RESAMPLE_TAPS = 8 };
 
@@ -53,5 +50,3 @@ double resample_falloff(double x, uint32_t m);
 /* Returns the sum of what appears of a tap at x in other places, relative to the tap: docs/math.md,
  * "Interpolation, and undoing what it does". */
 double resample_alias(double x, uint32_t m);
-
-#endif

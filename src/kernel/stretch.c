@@ -2,8 +2,6 @@
 
 #include "base/mem.h"
 
-#include <math.h>
-
 /* Returns how far the shape of a tap reaches to both sides. */
 static double half_of(double scale) {
     return scale <= 1 ? 0.5 : scale > 2 ? 2 : 1;

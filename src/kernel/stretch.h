@@ -5,12 +5,9 @@
  * its size (docs/math.md, "Scale"). A new tap is the integral of that function over its own area,
  * so each tap's light is divided among new taps and none is lost but over the border. Taps that are
  * not negative stay so. */
-#ifndef KERNEL_STRETCH_H
-#define KERNEL_STRETCH_H
+#pragma once
 
 #include "base/par.h"
-
-#include <stdint.h>
 
 /* What becomes of a plane; everything is in the order x, y. */
 typedef struct {
@@ -26,5 +23,3 @@ double stretch_reach(double taps, double scale, double move);
 /* Adds `weight[c]` times the stretched plane `from` to plane c of `to`. threads may be NULL. */
 bool stretch_add(double *to, uint32_t channels, const stretch *s, const double *from,
                  const double *weight, par *threads, err *e);
-
-#endif

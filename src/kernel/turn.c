@@ -2,8 +2,6 @@
 
 #include "base/steady.h"
 
-#include <math.h>
-
 typedef struct {
     double x, y;
 } point;

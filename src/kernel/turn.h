@@ -3,12 +3,9 @@
  * A tap is a square of even light, as for a size of 1 (stretch.h). A tap of the result is what its
  * own square, turned back, covers of those squares, exactly: light is kept to rounding and no tap
  * falls below zero. A kernel that half a turn leaves as it is stays so, to the bit. */
-#ifndef KERNEL_TURN_H
-#define KERNEL_TURN_H
+#pragma once
 
 #include "base/par.h"
-
-#include <stdint.h>
 
 /* What becomes of planes; everything is in the order x, y. */
 typedef struct {
@@ -26,5 +23,3 @@ void turn_by(turn *t, double degrees);
 void turn_reach(uint32_t reach[4], const turn *t, const double *tap);
 /* Adds the turned planes `from` to `to`, [channel][y][x]. threads may be NULL. */
 bool turn_add(double *to, const turn *t, const double *from, par *threads, err *e);
-
-#endif

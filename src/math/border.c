@@ -1,7 +1,5 @@
 #include "math/border.h"
 
-#include "base/number.h"
-
 border_axis border_of(const plan_request *ask, uint32_t axis) {
     return (border_axis){ask->border[axis], ask->size[axis], ask->reach_hi[axis],
                          ask->reach_lo[axis]};

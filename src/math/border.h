@@ -1,7 +1,6 @@
 /* border.h - finds the places where a border shows a sample: the inverse of plan_place and
  * plan_source, for the energy ledger, which counts each sample at all of them. */
-#ifndef MATH_BORDER_H
-#define MATH_BORDER_H
+#pragma once
 
 #include "math/plan.h"
 
@@ -18,5 +17,3 @@ border_axis border_of(const plan_request *ask, uint32_t axis);
 uint32_t border_most(const border_axis *a);
 /* Lists the places of sample i in increasing order, and returns how many there are. */
 uint32_t border_places(const border_axis *a, uint32_t i, int64_t *to);
-
-#endif

@@ -4,8 +4,6 @@
 #include "base/steady.h"
 #include "math/lanes.h"
 
-#include <string.h>
-
 /* --- roots ------------------------------------------------------------------------------- */
 
 static const double TWO_PI = 6.283185307179586476925286766559;

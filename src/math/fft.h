@@ -1,12 +1,9 @@
 /* fft.h - does Fourier transforms on the host, in double, for kernels: four lines at a time, by
  * math/lanes.h, in natural order. Lengths are 2^a 3^b 5^c 7^d; others are refused. Forward is
  * exp(-2 pi i j k / n), and nothing is scaled. */
-#ifndef MATH_FFT_H
-#define MATH_FFT_H
+#pragma once
 
 #include "base/par.h"
-
-#include <stdint.h>
 
 /* Computes exp(-2 pi i t / n), each part to the last bit or so, the same bits on every machine. */
 void fft_root(uint64_t t, uint64_t n, double *re, double *im);
@@ -44,5 +41,3 @@ void fft_halves_close(fft_halves **h);
 /* Does the second step for FFT_LINES lines from k1 on, as fft_forward does; those behind the last
  * one are zero. Several threads may call it at the same time. */
 double *fft_halves_lines(const fft_halves *h, size_t k1, double *a, double *b);
-
-#endif

@@ -4,9 +4,6 @@
 #include "base/mem.h"
 #include "math/fft.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 /* --- radices --------------------------------------------------------------------------------- */
 
 /* The time of a number in a stage, by its radix: loads, stores and twiddles are 10. Sums over the

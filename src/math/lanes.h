@@ -26,14 +26,9 @@
  * more than b numbers apart, so that a column does not fall into one set of the cache.
  *
  * docs/math.md, "The error of a transform", bounds the error. The module knows no images. */
-#ifndef MATH_LANES_H
-#define MATH_LANES_H
+#pragma once
 
 #include "base/err.h"
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 enum { LANES_STAGES = 28, LANES_RADIX = 12, LANES_FORMS = 3 };
 
@@ -97,5 +92,3 @@ const lanes_code *lanes_code_of(int form, bool float64);
 extern const lanes_code LANES_ANY_FLOAT32, LANES_ANY_FLOAT64;
 extern const lanes_code LANES_AVX2_FLOAT32, LANES_AVX2_FLOAT64;
 extern const lanes_code LANES_AVX512_FLOAT32, LANES_AVX512_FLOAT64;
-
-#endif

@@ -1,10 +1,6 @@
 #include "math/lengths.h"
 
-#include "base/number.h"
 #include "math/lanes.h"
-
-#include <math.h>
-#include <string.h>
 
 /* The radices that the shaders have butterflies for. */
 enum { RADICES = 15 };

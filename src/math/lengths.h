@@ -1,6 +1,5 @@
 /* lengths.h - finds transform lengths 2^a 3^b 5^c 7^d, their radices and their price. */
-#ifndef MATH_LENGTHS_H
-#define MATH_LENGTHS_H
+#pragma once
 
 #include "math/plan.h"
 
@@ -31,5 +30,3 @@ bool length_share(plan_fft *f, uint32_t lines, uint32_t invocations);
 
 /* Returns the butterflies of stage s that one of `threads` threads does for `lines` lines. */
 uint32_t length_butterflies(const plan_fft *f, uint32_t s, uint32_t lines, uint32_t threads);
-
-#endif

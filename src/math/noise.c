@@ -4,7 +4,6 @@
 #include "base/vector.h"
 
 #include <float.h>
-#include <math.h>
 
 /* Half an ulp of what is stored, and the range it is stored in. For doubles a whole ulp: the
  * kernel's spectrum is made in doubles, too, so that its own transform rounds as much again. */

@@ -6,14 +6,11 @@
  * because the rounding errors of a transform spread over all of it: one sun sets the floor of every
  * shadow. It follows from what the transform has to carry (noise_load) alone. docs/math.md, "The
  * noise floor", argues the constants, and tests/unit/test_noise.c holds them to every engine. */
-#ifndef MATH_NOISE_H
-#define MATH_NOISE_H
+#pragma once
 
 #include "image/scan.h"
 #include "math/border.h"
 #include "math/plan.h"
-
-#include <stdbool.h>
 
 /* The sums of a kernel without its centre tap, scaled. */
 typedef struct {
@@ -67,5 +64,3 @@ noise_load noise_load_known(const noise_load *bound, double inside);
 double noise_floor(const noise_transform *t, const noise_load *load);
 /* Returns the rounding of a pixel itself, in parts of it. */
 double noise_relative(plan_precision p);
-
-#endif

@@ -1,11 +1,7 @@
 /* plan.c - from the request to the numbers. Reads top down: axes, order, passes, bytes. */
 #include "math/plan.h"
 
-#include "base/number.h"
 #include "math/lengths.h"
-
-#include <inttypes.h>
-#include <string.h>
 
 static const char *const BORDER_NAME[] = {"zero", "mirror", "clamp", "wrap"};
 static const char *const PASS_NAME[] = {"forward", "convolve", "inverse"};

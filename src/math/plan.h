@@ -14,13 +14,9 @@
  *                 2 lines      m: axis 2     inverse FFT                 cropped
  *                 at a time
  */
-#ifndef MATH_PLAN_H
-#define MATH_PLAN_H
+#pragma once
 
 #include "base/err.h"
-
-#include <stddef.h>
-#include <stdint.h>
 
 typedef enum { BORDER_ZERO, BORDER_MIRROR, BORDER_CLAMP, BORDER_WRAP, BORDERS } plan_border;
 typedef enum { AXIS_AUTO, AXIS_X, AXIS_Y } plan_axis_order; /* which axis comes first */
@@ -187,5 +183,3 @@ uint32_t plan_frequency(const plan_fft *f, uint32_t place);
 
 const char *plan_border_name(plan_border b);
 const char *plan_pass_name(plan_pass_kind k);
-
-#endif

@@ -1,12 +1,8 @@
 #include "math/tiling.h"
 
 #include "base/mem.h"
-#include "base/number.h"
 #include "base/text.h"
 #include "math/lengths.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 /* What is done to a pixel besides its transforms (measuring, joining, copying) takes about as long
  * as this many steps of a transform (docs/notebook.md, "Tiles"). */

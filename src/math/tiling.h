@@ -6,8 +6,7 @@
  * the tile is the image, with the image's borders. All tiles have one size, so one plan and one
  * spectrum serve them all. Where there is nothing to cut, the one tile is the image. A tiling
  * follows from the request alone, so the same run has the same tiles. */
-#ifndef MATH_TILING_H
-#define MATH_TILING_H
+#pragma once
 
 #include "math/plan.h"
 
@@ -46,5 +45,3 @@ bool tiling_choose(tiling *t, const tiling_request *r, err *e);
 
 /* Returns the request for the plan of a tile. */
 plan_request tiling_ask(const tiling *t, const plan_request *whole);
-
-#endif

@@ -2,12 +2,8 @@
 #include "base/clock.h"
 #include "base/host.h"
 #include "base/mem.h"
-#include "base/number.h"
 #include "engine/cpu/cpu_passes.h"
 #include "engine/engine.h"
-
-#include <stdio.h>
-#include <string.h>
 
 typedef struct {
     engine base;

@@ -3,9 +3,6 @@
 #include "base/half.h"
 #include "engine/cpu/cpu_row.h"
 
-#include <math.h>
-#include <string.h>
-
 /* --- what a row is made of ------------------------------------------------------------------- */
 
 /* A worker's scratch. In doubles: what the pixels give themselves, and the glare. In floats: the

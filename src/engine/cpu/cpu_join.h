@@ -1,8 +1,7 @@
 /* cpu_join.h - the last pass of the CPU engine: a row of what the transform made becomes a row of
  * the result, by engine/join.h, and is measured, while it is in the cache. What is measured does
  * not depend on the number of threads. */
-#ifndef ENGINE_CPU_JOIN_H
-#define ENGINE_CPU_JOIN_H
+#pragma once
 
 #include "engine/engine.h"
 
@@ -21,5 +20,3 @@ size_t cpu_join_room(const plan *p);
 void cpu_join_row(const cpu_join *f, uint32_t y, int worker, const void *made);
 /* Returns what the plane has turned out to be. */
 join_stats cpu_join_stats(const cpu_join *f);
-
-#endif

@@ -1,7 +1,5 @@
 #include "engine/cpu/cpu_passes.h"
 
-#include "base/number.h"
-
 #if defined(__SSE__)
 #include <xmmintrin.h>
 #endif

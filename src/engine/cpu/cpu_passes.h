@@ -23,8 +23,7 @@
  * last-level cache between the passes at the sizes of film frames.
  *
  * This module allocates nothing and knows nothing of threads: cpu_engine.c does both. */
-#ifndef ENGINE_CPU_PASSES_H
-#define ENGINE_CPU_PASSES_H
+#pragma once
 
 #include "base/par.h"
 #include "engine/cpu/cpu_join.h"
@@ -116,5 +115,3 @@ cpu_room cpu_passes_room_of(const cpu_job *j, const cpu_passes *k, int worker);
  * so while it runs they count as zero, on every processor. */
 unsigned cpu_flush_denormals(void);
 void cpu_restore(unsigned was);
-
-#endif

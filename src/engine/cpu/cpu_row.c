@@ -1,11 +1,9 @@
 #include "engine/cpu/cpu_row.h"
 
 #include "base/half.h"
-#include "base/number.h"
 #include "base/vector.h"
 
 #include <float.h>
-#include <math.h>
 
 /* Sums have one order on every processor, that of the vectors: each number goes to the sum of its
  * lane, also where there are no vectors, and at a row's end. */

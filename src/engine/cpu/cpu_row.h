@@ -1,13 +1,9 @@
 /* cpu_row.h - one row of a result: what it is made of, how, and what is measured of it. An ordinary
  * row is made at once, and so is one of both signs, whose products and sums are doubles that no
  * memory holds. Any other is made in doubles, in two steps, and its pixels are the same. */
-#ifndef ENGINE_CPU_ROW_H
-#define ENGINE_CPU_ROW_H
+#pragma once
 
 #include "engine/join.h"
-
-#include <stdbool.h>
-#include <stdint.h>
 
 /* A row of a result, and what it is made of. */
 typedef struct {
@@ -53,5 +49,3 @@ void row_finish(const row *r, row_totals *t);
 row row_kept(const row *r, const join_box *kept);
 /* Adds to the totals what the transform made of the rest of a row. */
 void row_add_margins(const row *r, row_totals *t, const join_box *kept);
-
-#endif

@@ -1,7 +1,6 @@
 /* gpu_cache.h - the pipelines of a device, as the driver has compiled them: kept in memory for all
  * that share the device, and on disk. A cache that cannot be read or written costs time alone. */
-#ifndef ENGINE_GPU_CACHE_H
-#define ENGINE_GPU_CACHE_H
+#pragma once
 
 #include "engine/gpu/gpu_device.h"
 
@@ -11,5 +10,3 @@ void gpu_cache_open(const gpu_device *g, const char *dir);
 VkPipelineCache gpu_cache(const gpu_device *g);
 /* Writes the cache to disk if it has grown. Several threads may call it. */
 void gpu_cache_keep(const gpu_device *g);
-
-#endif

@@ -1,6 +1,5 @@
 /* gpu_commands.h - command buffers: beginning, barriers, time stamps, submitting. */
-#ifndef ENGINE_GPU_COMMANDS_H
-#define ENGINE_GPU_COMMANDS_H
+#pragma once
 
 #include "engine/gpu/gpu_device.h"
 
@@ -37,5 +36,3 @@ VkResult gpu_wait(const gpu_device *g, VkFence fence);
 /* Ends commands that were begun in the pool of g->compute, runs them there beside those of others
  * that share the device, waits for them, and frees them whether that worked or not. */
 bool gpu_run_once(const gpu_device *g, VkCommandBuffer c, err *e);
-
-#endif

@@ -3,11 +3,7 @@
 #include "base/host.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/number.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* --- errors --------------------------------------------------------------------------------- */

@@ -3,8 +3,7 @@
  *
  * FFTBLOOM_VALIDATION=1 loads the validation layer with synchronisation validation, and =gpu adds
  * GPU-assisted validation. A frame fails when a device has messages. */
-#ifndef ENGINE_GPU_DEVICE_H
-#define ENGINE_GPU_DEVICE_H
+#pragma once
 
 #include "engine/engine.h"
 #include "engine/gpu/gpu_vulkan.h"
@@ -123,5 +122,3 @@ bool gpu_failed(const gpu_device *g, VkResult r, const char *what, err *e);
             goto fail;                              \
         }                                           \
     } while (0)
-
-#endif

@@ -2,11 +2,8 @@
  * gpu_frame.h says how a frame goes. */
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/number.h"
 #include "engine/gpu/gpu_frame.h"
 #include "engine/gpu/gpu_time.h"
-
-#include <string.h>
 
 /* Frames of different slots may be loaded, submitted and waited for by different threads at the
  * same time. Everything else (prepare, repeat, close) happens while no frame is in flight, by one

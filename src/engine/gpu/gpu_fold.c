@@ -2,9 +2,6 @@
 
 #include "base/mem.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 /* SPIR-V's numbers for the few instructions that matter here (SPIR-V specification, 3.52). A module
  * is a header and instructions; the first word of each has its length in words and its number. */
 enum {

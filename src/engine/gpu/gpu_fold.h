@@ -4,8 +4,7 @@
  * function before they look at branches: with fifteen radices in four stages that makes thirty
  * times the code, and seconds where milliseconds would do (docs/notebook.md). So the branches are
  * decided here, in the SPIR-V, and what is no longer reached is taken out. */
-#ifndef ENGINE_GPU_FOLD_H
-#define ENGINE_GPU_FOLD_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ size_t gpu_drop(uint32_t *words, size_t count);
  * than `words`. Returns their number. */
 enum { GPU_HALF_MODES = 19 };
 size_t gpu_add_half_modes(uint32_t *to, const uint32_t *words, size_t count);
-
-#endif

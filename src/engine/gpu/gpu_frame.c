@@ -2,11 +2,8 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/number.h"
 #include "engine/gpu/gpu_commands.h"
 #include "engine/gpu/gpu_join.h"
-
-#include <string.h>
 
 enum { BAND = 32 }; /* rows of a piece of the host's work */
 

@@ -18,8 +18,7 @@
  * fit one bound buffer are done in chunks, one after the other, through the same scratch. Command
  * buffers are recorded when the frame is made: running it is a copy, submissions, a fence and a
  * copy. This module knows nothing of slots and threads: gpu_engine.c hands frames out. */
-#ifndef ENGINE_GPU_FRAME_H
-#define ENGINE_GPU_FRAME_H
+#pragma once
 
 #include "engine/gpu/gpu_pass.h"
 
@@ -92,5 +91,3 @@ bool gpu_frame_wait(gpu_frame *f, const gpu_work *w, join_stats *st, engine_time
 /* Records the passes alone, with a gpu_stamp after each of the last step: for benchmarks, too. */
 void gpu_frame_record_passes(const gpu_frame *f, const gpu_work *w, VkCommandBuffer c,
                              VkQueryPool stamps, uint32_t *next);
-
-#endif

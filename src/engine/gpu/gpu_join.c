@@ -1,10 +1,6 @@
 #include "engine/gpu/gpu_join.h"
 
-#include "base/number.h"
 #include "shaders/shared.h"
-
-#include <math.h>
-#include <string.h>
 
 /* --- there ----------------------------------------------------------------------------------- */
 

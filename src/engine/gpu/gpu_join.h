@@ -1,8 +1,7 @@
 /* gpu_join.h - a join on its way to the shaders, and what they have measured on its way back.
  *
  * shaders/spread.glsl and shaders/join.glsl have the other side of both. */
-#ifndef ENGINE_GPU_JOIN_H
-#define ENGINE_GPU_JOIN_H
+#pragma once
 
 #include "engine/engine.h"
 
@@ -12,5 +11,3 @@ void gpu_join_fill(void *to, const join *j, const plan *p);
 
 /* Adds up what the workgroups of a channel's last pass have measured. */
 join_stats gpu_join_stats(const void *totals, const join *j, uint32_t channel, const plan *p);
-
-#endif

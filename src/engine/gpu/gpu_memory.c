@@ -2,8 +2,6 @@
 
 #include "engine/gpu/gpu_commands.h"
 
-#include <inttypes.h>
-
 enum {
     LOCAL = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT,
     VISIBLE = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT,

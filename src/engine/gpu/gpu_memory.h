@@ -1,7 +1,6 @@
 /* gpu_memory.h - buffers on a device, each with memory of its own: there are few, and they are
  * large. It chooses the kind of memory for a use. */
-#ifndef ENGINE_GPU_MEMORY_H
-#define ENGINE_GPU_MEMORY_H
+#pragma once
 
 #include "engine/gpu/gpu_device.h"
 
@@ -36,5 +35,3 @@ void gpu_buffer_free(gpu_buffer *b, const gpu_device *g); /* accepts what was no
 /* Gives `to`, which is made on the device unless it is there, the bytes of `from`, which the host
  * has filled; waits for the copy and frees `from`, whether that worked or not. */
 bool gpu_upload(gpu_buffer *to, const gpu_device *g, gpu_buffer *from, const char *name, err *e);
-
-#endif

@@ -6,8 +6,6 @@
 #include "engine/gpu/gpu_fold.h"
 #include "math/fft.h"
 
-#include <string.h>
-
 /* --- twiddle factors ------------------------------------------------------------------------ */
 
 gpu_twiddles gpu_twiddles_layout(const plan *p) {

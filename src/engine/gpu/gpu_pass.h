@@ -5,8 +5,7 @@
  * works out the tables in double: twiddle factors, and the kernel's spectrum in the order of
  * pass 2. This module decides no size: plan.h does. It does not know when
  * the passes run, nor on which images. */
-#ifndef ENGINE_GPU_PASS_H
-#define ENGINE_GPU_PASS_H
+#pragma once
 
 #include "engine/gpu/gpu_cache.h"
 #include "engine/gpu/gpu_memory.h"
@@ -87,5 +86,3 @@ typedef struct {
 bool gpu_passes_make(gpu_passes *s, const gpu_device *g, const plan *p, bool subgroups,
                      par *threads, err *e);
 void gpu_passes_free(gpu_passes *s, const gpu_device *g);
-
-#endif

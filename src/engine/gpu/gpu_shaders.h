@@ -1,6 +1,5 @@
 /* gpu_shaders.h - the SPIR-V of every pass, which the build makes from shaders/. */
-#ifndef ENGINE_GPU_SHADERS_H
-#define ENGINE_GPU_SHADERS_H
+#pragma once
 
 #include "math/plan.h"
 
@@ -14,5 +13,3 @@ typedef struct {
 gpu_shader gpu_shader_of(plan_pass_kind kind, bool float64, bool subgroups);
 /* Returns the shader that copies, for benchmarks. */
 gpu_shader gpu_shader_copy(void);
-
-#endif

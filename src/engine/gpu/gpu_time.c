@@ -1,12 +1,9 @@
 #include "engine/gpu/gpu_time.h"
 
 #include "base/mem.h"
-#include "base/number.h"
 #include "engine/gpu/gpu_commands.h"
 #include "engine/gpu/gpu_memory.h"
 #include "engine/gpu/gpu_pass.h"
-
-#include <math.h>
 
 /* --- one command buffer ---------------------------------------------------------------------- */
 

@@ -4,8 +4,7 @@
  * whole repetition. A second one has a stamp after each step, which gives the time of each step,
  * with about a microsecond of stamping. Nothing else may use the device's queue meanwhile. This
  * module does not know what the commands do, except for the copies that it makes itself. */
-#ifndef ENGINE_GPU_TIME_H
-#define ENGINE_GPU_TIME_H
+#pragma once
 
 #include "engine/gpu/gpu_device.h"
 
@@ -24,5 +23,3 @@ bool gpu_time(const gpu_device *g, const gpu_timing *t, double *all, double *ste
  * bytes, by r->count rounds of copies; copy i reads half of bytes[i] and writes half. */
 bool gpu_time_copies(const gpu_device *g, engine_repeat *r, const uint64_t *bytes, uint32_t steps,
                      err *e);
-
-#endif

@@ -1,7 +1,6 @@
 /* gpu_vulkan.h - the functions of Vulkan, from a loader that is opened at run time. They are not
  * taken from the process: a host may have variables of the same names. */
-#ifndef ENGINE_GPU_VULKAN_H
-#define ENGINE_GPU_VULKAN_H
+#pragma once
 
 #include "base/err.h"
 
@@ -41,5 +40,3 @@ extern gpu_vulkan vk;
 
 /* Opens the loader, which then stays open. Any thread may call it, at any time. */
 bool gpu_vulkan_open(err *e);
-
-#endif

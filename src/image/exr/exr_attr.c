@@ -1,10 +1,5 @@
 #include "image/exr/exr_attr.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 /* --- types that are numbers one after the other ------------------------------------------- */
 
 typedef enum { NUMBER_INT, NUMBER_FLOAT, NUMBER_DOUBLE } number_kind;

@@ -1,7 +1,6 @@
 /* exr_attr.h - shows the value of an attribute to people and as JSON. A value of an unknown type,
  * or one that does not have the size of its type, is shown by its length. */
-#ifndef IMAGE_EXR_ATTR_H
-#define IMAGE_EXR_ATTR_H
+#pragma once
 
 #include "base/text.h"
 #include "image/image.h"
@@ -10,5 +9,3 @@
 void exr_attr_text(const image_attr *a, size_t longest, text *to);
 /* Adds a JSON value: a number, an array, a string, or {"bytes": N}. */
 void exr_attr_json(const image_attr *a, text *to);
-
-#endif

@@ -4,13 +4,10 @@
  * which can only compute, get some memory, and read and write one socket. A child serves one thread
  * and one file. If it crashes, or is silent for too long, the chunk is damaged. The children come
  * from a process that is split off while this one has one thread, before the sandbox. */
-#ifndef IMAGE_EXR_CHILD_H
-#define IMAGE_EXR_CHILD_H
+#pragma once
 
 #include "image/exr/exr_chunk.h"
 
 /* Splits off the process that makes the children, and lets them decode from now on. Call it once,
  * while there is one thread. The library does not: it decodes in the host's process. */
 void exr_child_start(void);
-
-#endif

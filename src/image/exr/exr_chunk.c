@@ -1,12 +1,10 @@
 #include "image/exr/exr_chunk.h"
 
 #include "base/mem.h"
-#include "base/number.h"
 #include "image/exr/exr_split.h"
 #include "image/exr/exr_zip.h"
 
 #include <libdeflate.h>
-#include <string.h>
 #include <unistd.h>
 
 /* --- codecs ------------------------------------------------------------------------------- */

@@ -13,8 +13,7 @@
  * without a pass of their own.
  *
  * A codec trusts nothing in the bytes: damage is an error, or samples of no meaning. */
-#ifndef IMAGE_EXR_CHUNK_H
-#define IMAGE_EXR_CHUNK_H
+#pragma once
 
 #include "image/image.h"
 
@@ -110,5 +109,3 @@ typedef struct {
 bool exr_chunk_decode(exr_scratch *s, const exr_chunk *c, err *e);
 /* Encodes the chunk, all rows of which the band has, to s->packed. */
 bool exr_chunk_encode(exr_scratch *s, const exr_chunk *c, err *e);
-
-#endif

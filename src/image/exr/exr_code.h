@@ -6,8 +6,7 @@
  * share. All lengths are rounded up first. What is then left of Kraft's sum is spent where most was
  * added, until the sum is one, as deflate demands. Files are 0.0 to 0.3 % larger than with
  * Huffman's codes, which take twice the time. The arithmetic is the same on every machine. */
-#ifndef IMAGE_EXR_CODE_H
-#define IMAGE_EXR_CODE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -100,5 +99,3 @@ typedef struct {
 
 /* Takes a sample of n bytes as exr_split leaves them; `low` is left false. */
 exr_sample exr_sample_take(const uint8_t *b, size_t n);
-
-#endif

@@ -2,10 +2,7 @@
  *
  * No field of the file says how long it is. The headers say how long the tables are, the tables
  * where the last chunk is, and this one how long it is itself. */
-#include "base/number.h"
 #include "image/exr/exr_file.h"
-
-#include <string.h>
 
 /* A file that grows, up to what has been asked for. */
 typedef struct {

@@ -2,10 +2,6 @@
 
 #include "base/mem.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "EXR is read and written as it stands");
 
 enum {

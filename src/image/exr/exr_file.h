@@ -6,8 +6,7 @@
  *
  * Refused, by name: deep data, luminance and chroma, subsampled channels, and files with chunks
  * that were never written. Every attribute is kept as raw bytes; exr_write writes them again. */
-#ifndef IMAGE_EXR_FILE_H
-#define IMAGE_EXR_FILE_H
+#pragma once
 
 #include "base/file.h"
 #include "image/exr/exr_chunk.h"
@@ -65,5 +64,3 @@ typedef struct {
 /* Fills the head of a chunk and returns its length. To check a head that was read, compare all but
  * its last four bytes, the size. */
 size_t exr_chunk_head_make(uint8_t head[EXR_CHUNK_HEAD], const exr_place *at, uint32_t bytes);
-
-#endif

@@ -2,9 +2,6 @@
 
 #include "base/mem.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 enum {
     HEAD = 20,           /* bytes: first and last symbol, length of the table, bits, unused */
     SYMBOLS = 65537,     /* 16 bits, and the one that says "once more" */

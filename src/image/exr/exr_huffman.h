@@ -4,18 +4,12 @@
  * an image has grain and takes minutes where a file is made for it. The codes are canonical - all
  * of one length follow each other, and longer ones are numerically smaller - so one bound for each
  * length finds the length of a code, and a subtraction its symbol. */
-#ifndef IMAGE_EXR_HUFFMAN_H
-#define IMAGE_EXR_HUFFMAN_H
+#pragma once
 
 #include "base/err.h"
-
-#include <stddef.h>
-#include <stdint.h>
 
 /* The decoder may read this many bytes behind the packed ones, whatever they hold. */
 enum { EXR_HUFFMAN_SLACK = 16 };
 
 /* Decodes `bytes` bytes, a header, a table of lengths and codes, to exactly n values. */
 bool exr_huffman_decode(const uint8_t *packed, size_t bytes, uint16_t *out, size_t n, err *e);
-
-#endif

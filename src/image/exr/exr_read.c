@@ -1,10 +1,6 @@
 #include "image/exr/exr_read.h"
 
 #include "base/mem.h"
-#include "base/number.h"
-
-#include <inttypes.h>
-#include <string.h>
 
 struct exr_reader {
     file_in *file;

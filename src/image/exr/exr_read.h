@@ -1,7 +1,6 @@
 /* exr_read.h - reads an EXR file as bands of rows, and as chunks. A band is decoded chunk by chunk
  * on all threads, straight into the planes; nothing of the file is held but its headers. */
-#ifndef IMAGE_EXR_READ_H
-#define IMAGE_EXR_READ_H
+#pragma once
 
 #include "image/exr/exr_chunk.h"
 #include "image/exr/exr_file.h"
@@ -20,5 +19,3 @@ void exr_read_close(void *reader);
 bool exr_read_chunk(const exr_reader *r, int part, uint64_t index, exr_scratch *s, err *e);
 const exr_layout *exr_read_layout(const exr_reader *r, int part);
 const image_part *exr_read_part(const exr_reader *r, int part);
-
-#endif

@@ -1,8 +1,7 @@
 /* exr_split.h - what ZIP, ZIPS and RLE do to the bytes of a chunk before they are packed: those at
  * even places come before those at odd ones, and each byte is replaced by its difference from the
  * one before, plus 128. */
-#ifndef IMAGE_EXR_SPLIT_H
-#define IMAGE_EXR_SPLIT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -23,5 +22,3 @@ void exr_split_end(uint8_t *chunk, size_t half, exr_last last);
 exr_last exr_join_start(const uint8_t *chunk, size_t half);
 /* Joins n pairs; without `to` they only count for what follows. */
 void exr_join(uint8_t *to, const uint8_t *even, const uint8_t *odd, size_t n, exr_last *last);
-
-#endif

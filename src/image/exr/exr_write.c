@@ -5,12 +5,10 @@
  * packed. */
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/number.h"
 #include "base/text.h"
 #include "image/exr/exr_read.h"
 
 #include <pthread.h>
-#include <string.h>
 
 /* --- values that are made from fields ----------------------------------------------------- */
 

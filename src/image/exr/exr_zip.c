@@ -37,11 +37,9 @@
 #include "image/exr/exr_zip.h"
 
 #include "base/mem.h"
-#include "base/number.h"
 #include "image/exr/exr_code.h"
 
 #include <libdeflate.h>
-#include <string.h>
 
 /* --- state -------------------------------------------------------------------------------- */
 

@@ -1,13 +1,9 @@
 /* exr_zip.h - ZIP in EXR: an encoder of deflate for what exr_split makes of a chunk. It is made for
  * two halves whose bytes have nothing in common, and for noise; the head of exr_zip.c says how. The
  * same bytes give the same stream on every machine. libdeflate unpacks. */
-#ifndef IMAGE_EXR_ZIP_H
-#define IMAGE_EXR_ZIP_H
+#pragma once
 
 #include "base/err.h"
-
-#include <stddef.h>
-#include <stdint.h>
 
 /* What one thread packs with. Free with mem_free. */
 typedef struct exr_zip exr_zip;
@@ -22,5 +18,3 @@ void exr_zip_plain(exr_zip *z);
 size_t exr_zip_bound(size_t n);
 /* Packs n > 0 split bytes as a zlib stream and returns its length, which may be beyond n. */
 size_t exr_zip_pack(exr_zip *z, const uint8_t *bytes, size_t n, uint8_t *out);
-
-#endif

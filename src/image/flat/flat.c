@@ -2,12 +2,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/number.h"
 #include "base/text.h"
-
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
 bool flat_find(flat_picture *f, const image_part *p, err *e) {
     int r = image_find_channel(p, "R"), g = image_find_channel(p, "G"),

@@ -1,8 +1,7 @@
 /* flat.h - shares code among the formats that hold one picture. It has one or three colours and
  * perhaps alpha, all float here. Reading makes channels Y, or R G B, and A of it. Writing takes
  * those channels of the first part and says in the log what it leaves out. */
-#ifndef IMAGE_FLAT_H
-#define IMAGE_FLAT_H
+#pragma once
 
 #include "image/format.h"
 
@@ -81,5 +80,3 @@ bool flat_numbers_there(const flat_file *f, uint64_t *behind, err *e);
 /* Apply the curve of sRGB, from 0..1 to 0..1: to linear light, and back. */
 float flat_from_srgb(float v);
 float flat_to_srgb(float v);
-
-#endif

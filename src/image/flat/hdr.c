@@ -8,12 +8,6 @@
 #include "base/mem.h"
 #include "image/flat/flat.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static bool match(const uint8_t *head, size_t bytes) {
     return bytes >= 2 && head[0] == '#' && head[1] == '?';
 }

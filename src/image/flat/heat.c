@@ -3,8 +3,6 @@
 #include "base/mem.h"
 #include "image/flat/flat.h"
 
-#include <math.h>
-#include <string.h>
 #include <strings.h>
 
 /* Decades that the scale of false colours covers, down from the largest difference. */

@@ -1,8 +1,7 @@
 /* heat.h - shows where two images differ, for reports: pictures and a histogram. Channels whose
  * names end in R, G or B show in that colour, others in grey. If a picture is smaller than the
  * image, a pixel of it shows the largest difference of those that it stands for. */
-#ifndef IMAGE_HEAT_H
-#define IMAGE_HEAT_H
+#pragma once
 
 #include "image/compare.h"
 
@@ -27,5 +26,3 @@ void heat_free(heat *h);
 
 /* Fills in the colour of the scale at 0..1, for legends. */
 void heat_colour(float at, uint8_t rgb[3]);
-
-#endif

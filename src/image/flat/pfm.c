@@ -6,14 +6,7 @@
  * note. */
 #include "base/file.h"
 #include "base/log.h"
-#include "base/number.h"
 #include "image/flat/flat.h"
-
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static bool match(const uint8_t *head, size_t bytes) {
     return bytes >= 3 && head[0] == 'P' && (head[1] == 'F' || head[1] == 'f') &&

@@ -10,11 +10,8 @@
 #include "base/mem.h"
 #include "image/flat/flat.h"
 
-#include <inttypes.h>
 #include <libdeflate.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 
 /* stb calls its allocator without any context, so that goes by thread: the largest block that may
  * be asked for (a small file can inflate to gigabytes), and why there was no memory. Blocks come

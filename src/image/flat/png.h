@@ -1,12 +1,8 @@
 /* png.h - makes PNG and JPEG files of 8 bits from bytes, for pictures to look at, and writes words
  * onto such pictures, in the small letters of stb_easy_font. It knows nothing of light. */
-#ifndef IMAGE_PNG_H
-#define IMAGE_PNG_H
+#pragma once
 
 #include "base/text.h"
-
-#include <stddef.h>
-#include <stdint.h>
 
 typedef struct {
     const uint8_t *pixel; /* rows from the top, `channels` bytes a pixel, colour as sRGB */
@@ -33,5 +29,3 @@ void label_box(const label_picture *to, uint32_t x, uint32_t y, uint32_t w, uint
 /* Writes ASCII words with their upper left corner at x, y, a dot as `scale` x `scale` pixels. */
 void label_words(const label_picture *to, uint32_t x, uint32_t y, uint32_t scale, const char *words,
                  const uint8_t rgb[3]);
-
-#endif

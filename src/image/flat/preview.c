@@ -1,13 +1,8 @@
 #include "image/flat/preview.h"
 
 #include "base/mem.h"
-#include "base/number.h"
 #include "image/flat/flat.h"
 #include "image/layers.h"
-
-#include <inttypes.h>
-#include <math.h>
-#include <string.h>
 
 enum { WIDEST = 1920 };
 /* The grey card of photography: the average becomes it, and the curve leaves it where it is. */

@@ -4,8 +4,7 @@
  * primaries. Pixels that are not opaque lie over black. Bytes are rounded with noise, which hides
  * the steps of gradients and follows from the place of a pixel alone. It is made in two steps, so
  * that several pictures can have one exposure: the light of the picture, and its development. */
-#ifndef IMAGE_PREVIEW_H
-#define IMAGE_PREVIEW_H
+#pragma once
 
 #include "base/par.h"
 #include "base/text.h"
@@ -54,5 +53,3 @@ uint64_t preview_bytes(uint64_t width, uint64_t height);
 /* Returns the part that a picture shows: the first with colour, or else the first. Adds a sentence
  * to `left_out`, if not NULL, about what it does not show. */
 int preview_part(const image_header *h, text *left_out);
-
-#endif

@@ -1,11 +1,8 @@
 #include "image/flat/screen.h"
 
 #include "base/mem.h"
-#include "base/number.h"
 #include "image/flat/flat.h"
 #include "image/flat/screen_ocio.h"
-
-#include <string.h>
 
 struct screen {
     float (*curve)(float light); /* NULL: the config decides */

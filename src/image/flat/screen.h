@@ -1,13 +1,10 @@
 /* screen.h - turns linear light into the colours of a screen, for pictures to look at: film bends
  * highlights down as film does, srgb cuts off above 1, and ocio asks a config of OpenColorIO. A
  * screen takes light in primaries of its choice, and is const once it is open. */
-#ifndef IMAGE_SCREEN_H
-#define IMAGE_SCREEN_H
+#pragma once
 
 #include "base/err.h"
 #include "colour/primaries.h"
-
-#include <stddef.h>
 
 typedef struct screen screen;
 
@@ -23,5 +20,3 @@ bool screen_show(const screen *s, float *rgb, size_t pixels, err *e);
 
 /* The screen of pictures whose maker has not chosen one: film. */
 extern const screen *const SCREEN_FILM;
-
-#endif

@@ -2,13 +2,7 @@
 #include "kernel/edit/edit.h"
 
 #include "base/mem.h"
-#include "base/number.h"
 #include "kernel/psf.h"
-
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 /* --- kernels -------------------------------------------------------------------------------- */
 

@@ -6,12 +6,9 @@
  * to hold every tap that is not zero, and each edit says in numbers what it changed.
  *
  * To add an edit: its function, its row in edit_table.c, and its action (app/kernel). */
-#ifndef KERNEL_EDIT_H
-#define KERNEL_EDIT_H
+#pragma once
 
 #include "kernel/stretch.h"
-
-#include <stdint.h>
 
 /* The largest share or exposure: sums of far larger ones are not finite. */
 #define EDIT_MOST 1e9
@@ -119,5 +116,3 @@ bool edit_stretch(edit_kernel *to, const edit_request *r, edit_account *told, er
 bool edit_crop(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
 bool edit_mix(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
 bool edit_clean(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
-
-#endif

@@ -1,12 +1,8 @@
 /* edit_clean.c - makes a kernel of a photograph of a lamp: finds the centre, takes the background
  * out, restores a saturated core, replaces the noise of the tail, and clips what is below zero. */
 #include "base/mem.h"
-#include "base/number.h"
 #include "kernel/edit/edit.h"
 #include "kernel/ring.h"
-
-#include <math.h>
-#include <string.h>
 
 enum { BACKGROUND, NOISE, CORE }; /* parameters */
 

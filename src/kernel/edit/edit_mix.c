@@ -1,9 +1,5 @@
 /* edit_mix.c - mix: several kernels added into one. */
-#include "base/number.h"
 #include "kernel/edit/edit.h"
-
-#include <math.h>
-#include <string.h>
 
 /* The amounts are shares of the light, so each kernel counts as if its channels summed to 1. */
 bool edit_mix(edit_kernel *to, const edit_request *r, edit_account *told, err *e) {

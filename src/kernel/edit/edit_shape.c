@@ -1,10 +1,7 @@
 /* edit_shape.c - rotate, stretch and crop. */
 #include "base/mem.h"
-#include "base/number.h"
 #include "kernel/edit/edit.h"
 #include "kernel/turn.h"
-
-#include <math.h>
 
 /* --- rotate ---------------------------------------------------------------------------------- */
 

@@ -1,7 +1,5 @@
 #include "kernel/edit/edit.h"
 
-#include <string.h>
-
 const edit EDITS[] = {
     {.name = "mix", .apply = edit_mix, .amount = "a share of the light", .moves = true},
     {.name = "rotate",

@@ -3,13 +3,8 @@
 #include "base/json.h"
 #include "base/json_out.h"
 #include "base/mem.h"
-#include "base/number.h"
 #include "base/path.h"
 #include "kernel/kernel_source.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 /* The share of the light that taps must hold which nobody has chosen. */
 static const double ENOUGH = 0.999;

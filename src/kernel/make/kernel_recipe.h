@@ -1,8 +1,7 @@
 /* kernel_recipe.h - what a kernel is made of: a model, or several whose light is added, as JSON by
  * docs/kernels.md. The images that its layers name are opened when the kernel is made, so a caller
  * can refuse them first. */
-#ifndef KERNEL_MAKE_KERNEL_RECIPE_H
-#define KERNEL_MAKE_KERNEL_RECIPE_H
+#pragma once
 
 #include "base/text.h"
 #include "image/image.h"
@@ -69,5 +68,3 @@ void kernel_recipe_json(const kernel_recipe *r, text *to);
 /* Makes the kernel: taps in one channel or three, each with the sum 1, with the recipe as
  * attributes. Sets the number of taps where it was not given. */
 image *kernel_recipe_make(kernel_recipe *r, par *threads, err *e);
-
-#endif

@@ -11,8 +11,7 @@
  * The same recipe makes the same bytes on every machine, so it does not matter who has made an
  * entry. A recipe that names other files is refused by its text, since the hash would say nothing
  * of them, and nobody has granted the right to read them. */
-#ifndef KERNEL_MAKE_KERNEL_WORD_H
-#define KERNEL_MAKE_KERNEL_WORD_H
+#pragma once
 
 #include "base/par.h"
 #include "base/text.h"
@@ -63,5 +62,3 @@ image *kernel_word_make(const kernel_word *k, const kernel_making *how, par *thr
 bool kernel_word_folder(char to[KERNEL_PATH], const char *file);
 /* Appends the names in a folder, sorted, with blanks between them. */
 void kernel_word_names(const char *folder, text *to);
-
-#endif

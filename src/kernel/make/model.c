@@ -7,13 +7,9 @@
 #include "kernel/make/model.h"
 
 #include "base/mem.h"
-#include "base/number.h"
 #include "base/steady.h"
 #include "base/vector.h"
 #include "kernel/make/pattern.h"
-
-#include <math.h>
-#include <string.h>
 
 static const double NEAREST = 0.01; /* pixels: the innermost distance of the table */
 /* Of log(distance), and of log(wavelength): of a single line, and of light that is blended. */

@@ -8,15 +8,12 @@
  * wrong where the function is steep. Each channel sums to 1. The centre is the tap floor(size / 2).
  * The same request gives the same taps on every machine: no function of the C library is used that
  * may differ in a bit (base/steady.h). */
-#ifndef KERNEL_MAKE_MODEL_H
-#define KERNEL_MAKE_MODEL_H
+#pragma once
 
 #include "base/par.h"
 #include "colour/primaries.h"
 #include "kernel/make/lamp.h"
 #include "kernel/make/pupil.h"
-
-#include <stdint.h>
 
 enum { MODEL_PARAMETERS = 16, MODEL_CHANNELS = 3, MODEL_SIDE = 8192 };
 
@@ -136,5 +133,3 @@ bool model_fit(model_request *r, double enough, par *threads, err *e);
 /* Makes *channels planes of w * h taps, 1 (grey) or 3 (R G B); free them with mem_free. */
 bool model_make(float *plane[MODEL_CHANNELS], uint32_t *channels, const model_request *r,
                 par *threads, err *e);
-
-#endif

@@ -1,11 +1,7 @@
 /* What a model is asked for: names, numbers and units, and what they are in pixels. */
-#include "base/number.h"
 #include "base/steady.h"
 #include "base/text.h"
 #include "kernel/make/model.h"
-
-#include <math.h>
-#include <string.h>
 
 const model_parameter MODEL_SETUP[MODEL_SETUPS] = {
     {"fnumber", 0, 0.5, 1000, "of the lens", MODEL_NUMBER},

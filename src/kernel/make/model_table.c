@@ -2,9 +2,6 @@
 #include "base/steady.h"
 #include "kernel/make/model.h"
 
-#include <math.h>
-#include <string.h>
-
 static double distance(double x, double y) {
     return sqrt(x * x + y * y);
 }

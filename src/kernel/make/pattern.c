@@ -8,9 +8,6 @@
 #include "base/vector.h"
 #include "math/fft.h"
 
-#include <math.h>
-#include <string.h>
-
 enum {
     SMALLEST = 1024, /* samples across the opening */
     LARGEST = 2048,

@@ -2,8 +2,7 @@
  * Around the focus of a perfect lens light makes |F(k)|^2, with F the Fourier transform of the
  * opening and k = pi times the place in units of wavelength times f-number. F is computed once on a
  * grid and interpolated to some 1e-7 of its peak. */
-#ifndef KERNEL_MAKE_PATTERN_H
-#define KERNEL_MAKE_PATTERN_H
+#pragma once
 
 #include "kernel/make/pupil.h"
 
@@ -21,5 +20,3 @@ typedef struct {
     double x, y;
 } pattern_place;
 void pattern_at(const pattern *p, const pattern_place *k, size_t n, double *to);
-
-#endif

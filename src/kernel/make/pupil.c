@@ -1,11 +1,8 @@
 #include "kernel/make/pupil.h"
 
 #include "base/mem.h"
-#include "base/number.h"
 #include "base/random.h"
 #include "base/steady.h"
-
-#include <math.h>
 
 typedef struct {
     double x, y;

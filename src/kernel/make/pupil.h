@@ -4,12 +4,9 @@
  * Lengths count radii of the opening: the corners of the iris lie on the circle of radius 1. Edges
  * are drawn by their distance, blurred over two pixels in a way that pattern.c knows and takes
  * back. Dirt is placed by numbers from a seed. */
-#ifndef KERNEL_MAKE_PUPIL_H
-#define KERNEL_MAKE_PUPIL_H
+#pragma once
 
 #include "base/par.h"
-
-#include <stdint.h>
 
 typedef enum { PUPIL_IRIS, PUPIL_MASK } pupil_shape;
 
@@ -36,5 +33,3 @@ bool pupil_draw(double *to, uint32_t across, const pupil *p, par *threads, err *
 
 /* Returns by what the blur of edges has lowered the transform, at `turns` periods per sample. */
 double pupil_blur(const pupil *p, double turns);
-
-#endif
