@@ -24,21 +24,11 @@ frame() { # PYTHON...: conditions on the frame f of r.json
     frame 'f["verify"]["pixels"] == 18'
 }
 
-@test "verify: a run that keeps its promise, on every device" {
-    devices=$("$FFTBLOOM" devices --json | grep -o '"index": [0-9]*' | cut -d: -f2)
-    [ -n "$devices" ]
-    for d in $devices; do
-        "$FFTBLOOM" in.exr kernel.exr -o out.exr --verify 300 --report r.json --device $d
-        frame 'f["verify"]["pixels"] == 600 and f["verify"]["broken"] == 0' '0 < f["verify"]["worst"]["error"] < 1e-3' \
-            '(p := f["promise"])["kept"] and p["precision"] == "float64" and p["error"] <= p["allowed"]'
-    done
-}
-
 # Both orders keep the promise; in float32 their results differ in the last digits.
 @test "the order of the axes by a config, a flag and a suite, on both engines: planned, reported, verified" {
     oiiotool --pattern noise:type=uniform:min=0.1:max=1 96x50 3 -d float -o noise.exr
     oiiotool --pattern noise:type=uniform:min=0:max=1:seed=3 9x9 3 -d float -o kernel.exr
-    for a in auto x y z; do echo '{"version": 1, "axis": "'$a'", "verify": 200, "precision": "float32"}' >$a.json; done
+    for a in auto x y; do echo '{"version": 1, "axis": "'$a'", "verify": 200, "precision": "float32"}' >$a.json; done
     cases=
     for d in cpu software; do
         has $d || continue
@@ -55,8 +45,6 @@ frame() { # PYTHON...: conditions on the frame f of r.json
     "$FFTBLOOM" plan noise.exr kernel.exr --device cpu --config y.json --axis x --json | holds - 'd["plan"]["first"] == "x"'
     "$FFTBLOOM" plan noise.exr kernel.exr --device cpu --config auto.json --json |
         holds - '(p := d["plan"])["first"] == "xy"[p["cost"][1] < p["cost"][0]]'
-    refused 64 "z.json:1:24: axis must be one of auto, x, y, not 'z'" noise.exr kernel.exr -o out.exr --config z.json
-    "$FFTBLOOM" schema config | holds - 'd["properties"]["axis"]["anyOf"][0]["enum"] == ["auto", "x", "y"]'
     echo '{"version": 1, "defaults": {"config": {"input": "noise.exr", "kernel": "kernel.exr", "precision": "float32"}, "verify": 200,
         "reference": "x.exr", "fail": 1e-5}, "cases": ['"$cases"']}' >suite.json
     says 0 PASS check suite.json
@@ -162,20 +150,4 @@ with open("faint.pfm", "wb") as f:
     frame 'any("may take 1 pixel below 1.2e-38 for 0" in n for n in f["notes"])'
     "$FFTBLOOM" faint.pfm two.exr -o out.pfm --device cpu --precision float32 --report r.json
     frame 'not any("1.2e-38" in n for n in f["notes"])'
-}
-
-@test "sample files: all half values, and rings with NaN and infinity" {
-    samples=$FFTBLOOM_ROOT/../shared/data/openexr-images
-    [ -e "$samples/TestImages_AllHalfValues.exr" ] || skip "the sample files are not here"
-    for name in TestImages_AllHalfValues TestImages_BrightRingsNanInf; do
-        says 6 "" "$samples/$name.exr" kernel.exr -o out.exr
-        for how in zero interpolate; do
-            "$FFTBLOOM" "$samples/$name.exr" kernel.exr -o out.exr --nan $how --half-overflow float --verify 200 --report r.json
-            frame 'f["verify"]["broken"] == 0 and f["promise"]["kept"] and f["bad_pixels"]["count"] > 0' \
-                'all(abs(r["gap"]) < 1e-6 for r in f["ledger"])'
-            run oiiotool --stats out.exr
-            [[ "$output" == *NanCount* ]]
-            [ -z "$(grep -E '(Nan|Inf)Count: .*[1-9]' <<<"$output")" ]
-        done
-    done
 }

@@ -154,18 +154,6 @@ T
     [ "$status" -eq 75 ]
 }
 
-@test "--keep-going with openjd and deadline: progress reaches the end, the failure is told" {
-    corrupt 1003
-    bloom --keep-going --progress openjd
-    [ "$status" -eq 65 ]
-    [[ "$output" == *"openjd_progress: 100.0"*"openjd_fail: 'in.1003.exr'"* ]]
-    [[ "$stderr" == "fftbloom: error: "*in.1003.exr* ]]
-    [ "${#stderr_lines[@]}" -eq 1 ]
-    bloom --keep-going --progress deadline
-    [[ "$output" == *"Progress: 100%" ]]
-    [[ "${stderr_lines[-1]}" == *"; 1 failed" ]]
-}
-
 @test "gaps in frames that were searched for are one line" {
     local run="in.####.exr kernel.exr -o out.####.exr"
     rm in.1002.exr in.1004.exr in.1005.exr

@@ -279,31 +279,6 @@ P
     says 0 '"--kernel=portrait"' farm in/a.####.exr -k portrait -o out/b.####.exr --to openjd
 }
 
-@test "Slurm itself" {
-    up=$FFTBLOOM_ROOT/../shared/peers/slurm-up.sh
-    [ -f "$up" ] || skip "nothing to start Slurm with"
-    rm bin/*
-    for tool in slurmctld slurmd munged sbatch bc; do
-        PATH=$PATH:/usr/sbin command -v $tool >/dev/null || skip "$tool is not installed"
-    done
-    export CPUS=2 SLURM_CTLD_PORT=$((20000 + RANDOM % 5000)) SLURM_D_PORT=$((26000 + RANDOM % 5000))
-    run=$(mktemp -d /tmp/slurm.XXXXXX)
-    chmod 755 "$run"
-    PATH=$PATH:/usr/sbin timeout 30 bash "$up" "$run" 3>&- || { rm -rf "$run"; skip "Slurm does not start here"; }
-    export SLURM_CONF=$run/slurm.conf
-    run timeout 150 "$FFTBLOOM" farm in/a.####.exr kernel.exr -o out/b.####.exr --to slurm --chunk 3 --wait --report all.json
-    said=$output result=$status
-    pids="$(cat "$run"/slurmd.pid "$run"/slurmctld.pid "$run"/munge/pid | xargs)"
-    kill $pids
-    # They write a last state; then the folder can go.
-    for i in $(seq 100); do ps -p "${pids// /,}" >/dev/null || break; sleep 0.1; done
-    rm -rf "$run" || true
-    echo "$said"
-    [ "$result" -eq 0 ]
-    made $ALL
-    python3 -c 'import json; assert json.load(open("all.json"))["done"] == 7'
-}
-
 @test "nothing in a job can begin a line, and no name becomes another" {
     printf '{"version":1,"exclude":"x\\nExecutable=/tmp/evil"}' >c.json
     cp kernel.exr $'k\xff.exr'

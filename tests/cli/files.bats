@@ -133,26 +133,6 @@ T
     [ "$(getfacl -c out.exr)" = "$before" ]
 }
 
-@test "--existing skip: of several at once one writes, the others skip" {
-    race() { # arguments...
-        local pids="" done="" p
-        for i in 1 2 3 4; do
-            "$FFTBLOOM" "$@" --existing skip 2>"err.$i" &
-            pids+=" $!"
-        done
-        for p in $pids; do
-            status=0
-            wait "$p" || status=$?
-            done+="$status "
-        done
-        [ "$(tr ' ' '\n' <<<"$done" | sort | xargs)" = "0 5 5 5" ]
-        [ "$(cat err.* | grep -c skipped)" -eq 3 ]
-    }
-    race in.exr kernel.exr -o n.exr
-    race precompute kernel.exr -o n.spectrum
-    race kernel make star --taps 64 -o star.exr
-}
-
 @test "links that others have laid in a shared folder are not followed" {
     [ "$(id -u)" -eq 0 ] || skip "only root can lay a link as somebody else"
     make_images

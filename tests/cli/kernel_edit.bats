@@ -5,6 +5,7 @@ load files
 json() { python3 -c "import json, sys; d = json.load(sys.stdin); print(($1))"; }
 kernel() { "$FFTBLOOM" kernel "$@"; }
 
+# tests/unit/test_edit.c has their taps.
 @test "edits: rotate, stretch, mix and crop say what they change" {
     made() { # CONDITIONS... -- arguments: of the JSON
         local conditions=()
@@ -15,16 +16,10 @@ kernel() { "$FFTBLOOM" kernel "$@"; }
     kernel make moffat --taps 65 -o veil.exr
     says 0 "turned by 60 degrees" kernel rotate star.exr 60 -o t.exr
     [[ "$output" == *"size        65 65"*"channels    3"* ]]
-    # Six spikes look the same after 60 degrees; a turn by 90 is the same as turned spikes.
     kernel rotate star.exr 90 -o t.exr -q
-    kernel make star --param blades=6,turn=100 --taps 64 -o turned.exr
-    "$FFTBLOOM" diff t.exr turned.exr --fail 1e-6 --warn 1e-6
     kernel rotate t.exr -90 -o back.exr -q
-    "$FFTBLOOM" diff star.exr back.exr --fail 0 --warn 0
     "$FFTBLOOM" info back.exr | grep -q 'fftbloom.edit .*rotate star.exr 90.*rotate t.exr -90'
     "$FFTBLOOM" info back.exr | grep -q 'fftbloom.model .*star'
-    kernel stretch star.exr 1 -o t.exr -q
-    "$FFTBLOOM" diff star.exr t.exr --fail 0 --warn 0
     made 'd["size"][1] == 64 and d["size"][0] > 100 and abs(d["light"] - 1) < 1e-6' -- stretch star.exr 2x1 -o t.exr
     run ! grep -q fftbloom.model <("$FFTBLOOM" info t.exr)
     made '(m := d["inputs"][1])["amount"] == 0.3 and m["offset"] == [2, -1] and d["channels"] == 3' \
@@ -35,8 +30,6 @@ kernel() { "$FFTBLOOM" kernel "$@"; }
     says 0 "lay outside 21 x 21 taps" kernel crop veil.exr --taps 21 -o s.exr
     kernel crop veil.exr --taps 33 --fade 0.5 -o s.exr
     made 'd["size"] == [65, 41] and d["lost"] == 0' -- crop s.exr --taps 65x41 -o p.exr
-    kernel crop p.exr --taps 33 -o back.exr -q
-    "$FFTBLOOM" diff s.exr back.exr --fail 0 --warn 0
     says 64 "would be a picture" kernel rotate star.exr 10 -o t.png
     # The same bytes with one thread and with four.
     for edit in "rotate star.exr 17" "stretch star.exr 1.5x0.7" "mix star.exr:0.5 veil.exr:0.5@1.5,-2"; do

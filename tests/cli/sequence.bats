@@ -101,12 +101,6 @@ needs_both() { both_devices || skip "this machine has not both the CPU engine an
 
 @test "threads that the system does not give leave their work to others" {
     needs_faults
-    "$FFTBLOOM" in.101.exr kernel.exr -o whole.exr --device cpu
-    for n in 1 2 3 4 5 6; do
-        env FAULT_CALL=thread:$n- LD_PRELOAD="$faults" timeout 60 \
-            "$FFTBLOOM" in.101.exr kernel.exr -o out.exr --device cpu --jobs 4
-        cmp whole.exr out.exr
-    done
     needs_both
     alone=(env FAULT_CALL=thread:1- LD_PRELOAD="$faults" timeout 60 "$FFTBLOOM" 'in.###.exr' kernel.exr --device all)
     "${alone[@]}" -o 'out.###.exr' --report all.json

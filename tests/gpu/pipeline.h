@@ -1,6 +1,6 @@
 /* pipeline.h - one case of the convolution pipeline: random image and kernel, a plan, an engine,
  * and the direct sum in double to compare with. It shares no code with the engines: the kernel's
- * spectrum is a plain DFT, and the borders are written a second time. */
+ * spectrum is a plain DFT, and borders are the reference's. */
 #ifndef TESTS_PIPELINE_H
 #define TESTS_PIPELINE_H
 
@@ -8,6 +8,7 @@
 #include "base/hash.h"
 #include "engine/engine.h"
 #include "unit/check.h"
+#include "unit/reference.h"
 
 /* The image's samples: any, or halfs, which travel as floats or as halfs. */
 typedef enum { PIPE_ANY, PIPE_HALFS, PIPE_HALFS_TOLD } pipe_samples;
@@ -47,26 +48,17 @@ static inline double pipe_random(uint64_t *s) { /* uniform in [0, 1) */
     return (double)(*s >> 11) * 0x1p-53;
 }
 
-static inline int64_t pipe_border(int64_t c, int64_t n, plan_border b) {
-    while (c < 0 || c >= n) {
-        if (b == BORDER_ZERO) return -1;
-        if (b == BORDER_CLAMP) c = c < 0 ? 0 : n - 1;
-        if (b == BORDER_WRAP) c += c < 0 ? n : -n;
-        if (b == BORDER_MIRROR) c = c < 0 ? -1 - c : 2 * n - 1 - c;
-    }
-    return c;
-}
-
 /* out(p) += sum of k(q) in(p - (q - centre)) */
 static inline void pipe_direct(double *out, const double *in, const double *k, const pipe_case *c) {
     for (int64_t y = 0; y < c->h; y++)
         for (int64_t x = 0; x < c->w; x++) {
             double sum = 0;
             for (int64_t j = 0; j < c->kh; j++) {
-                int64_t sy = pipe_border(y - (j - (int64_t)c->cy), c->h, c->border[PLAN_Y]);
+                int64_t sy = reference_source(y - (j - (int64_t)c->cy), c->h, c->border[PLAN_Y]);
                 if (sy < 0) continue;
                 for (int64_t i = 0; i < c->kw; i++) {
-                    int64_t sx = pipe_border(x - (i - (int64_t)c->cx), c->w, c->border[PLAN_X]);
+                    int64_t sx =
+                        reference_source(x - (i - (int64_t)c->cx), c->w, c->border[PLAN_X]);
                     if (sx >= 0) sum += k[j * c->kw + i] * in[sy * c->w + sx];
                 }
             }

@@ -1,12 +1,6 @@
 /* test_halfs.c - images whose samples are halfs, and travel to the device as such: as close to the
- * direct sum as other images, and the same bits as when they travel as floats; and images that come
- * back as halfs, too. */
-#include "base/half.h"
+ * direct sum as other images, and the same bits as when they travel as floats. */
 #include "gpu/pipeline.h"
-#include "unit/check.h"
-#include "unit/glare.h"
-
-#include "base/par.h"
 
 static void run_on(const pipe_case *c, const engine_device *d, engine *g) {
     pipe_result r[2];
@@ -40,16 +34,6 @@ TEST(rows_alone) {
         c[i] = (pipe_case)PIPE(130 + 3 * i, 15, 9, 8, 2, 7, .border = {i, BORDERS - 1 - i},
                                .order = AXIS_X, .channels = 1, .spectra = 1, .gain = 1,
                                .tapless = true, .shrink = {.shared_bytes = 1024});
-    run_all(c, COUNT(c), 7);
-}
-
-/* Odd widths, so that rows begin in the middle of a word; every border. */
-TEST(borders) {
-    pipe_case c[BORDERS];
-    for (uint32_t i = 0; i < BORDERS; i++)
-        c[i] = (pipe_case)PIPE(21 + i, 19 + i / 2, 9, 8, 2, 7, .border = {i, BORDERS - 1 - i},
-                               .order = i % 2 ? AXIS_X : AXIS_Y, .channels = 1 + i % 3,
-                               .spectra = 1, .gain = 1, .tapless = true, .zero_mean = i % 2 == 1);
     run_all(c, COUNT(c), 7);
 }
 
@@ -87,14 +71,6 @@ static plan_request small(const engine_device *d) {
     return pipe_request(&c, d);
 }
 
-/* Doubles do not travel to a device. */
-TEST(refusals) {
-    plan p;
-    plan_request ask = small(&(engine_device){0});
-    ask.planes.in = PLAN_DOUBLES;
-    CHECK_REFUSED(plan_make(&p, &ask, &e), ERR_INTERNAL, "doubles");
-}
-
 /* A device that has no room for two frames in flight gets one. */
 TEST(little_memory) {
     plan p;
@@ -124,60 +100,6 @@ TEST(little_memory) {
     CHECK_OK(plan_make(&p, &ask, &e));
     ask.limits.memory = all - 1;
     assert_false(plan_make(&p, &ask, &e));
-}
-
-/* What is stored as halfs right away, on every device, is what comes back as floats, clamped and
- * rounded, and the ledger is the same. Of several kinds: a tolerance that needs doubles, a lone
- * light, columns first; and a kernel that adds light, so that some values are beyond halfs, also
- * of doubles, and of floats that become halfs. */
-TEST(both_ways) {
-    enum { SIDE = 70, PLAIN = 0, CLOSE, LIGHT, COLUMNS, OVER, OVER_IN_DOUBLES, NARROWED, KINDS };
-    const char *kernel = glare_kernel("wide.exr", glare_bell, 41, 9, "R:float G:float B:float");
-    const char *name;
-    for (int d = 0; (name = glare_device(d)); d++)
-        for (int kind = PLAIN; kind < KINDS; kind += d ? 2 : 1) { /* drivers compile for long */
-            bloom_report r[2];
-            image *img[2];
-            bloom_settings s = glare_settings(name);
-            bool over = kind >= OVER;
-            s.tolerance = kind == CLOSE ? 1e-4 : over ? 0.5 : 1e-3;
-            s.half = kind == NARROWED;
-            if (kind == OVER_IN_DOUBLES) s.precision = PRECISION_FLOAT64;
-            s.order = kind == COLUMNS ? AXIS_Y : AXIS_X;
-            s.kernel.normalize = over ? PSF_NONE : PSF_LUMINANCE;
-            for (int k = 0; k < 2; k++) {
-                img[k] = glare_image(s.half ? "B:float G:float R:float" : "B:half G:half R:half",
-                                     SIDE, SIDE);
-                for (int c = 0; c < 3; c++)
-                    for (size_t i = 0; i < (size_t)SIDE * SIDE; i++)
-                        glare_put(img[k], c, i,
-                                  (float)((i * (7 + (size_t)c)) % 100 + 1) * (over ? 20 : 1));
-                if (kind >= LIGHT) glare_put(img[k], 1, 40 * SIDE + 30, 6e4F);
-                s.half_overflow = k ? OVERFLOW_FLOAT : OVERFLOW_CLAMP;
-                CHECK_OK(glare_try(img[k], kernel, &s, &r[k], &e));
-                assert_true(d == 0 || kind == CLOSE || kind > OVER ||
-                            r[k].sum.plan.input_bytes > 0);
-            }
-            assert_int_equal(img[0]->head.part[0].channel[0].type, PIXEL_HALF);
-            assert_int_equal(img[1]->head.part[0].channel[0].type, over ? PIXEL_FLOAT : PIXEL_HALF);
-            for (int c = 0; c < 3; c++) {
-                uint64_t beyond = 0;
-                for (size_t i = 0; i < (size_t)SIDE * SIDE; i++) {
-                    float v = glare_get(img[1], c, i);
-                    beyond += v > HALF_MAX;
-                    v = half_to_float(half_from_float(fminf(v, HALF_MAX)));
-                    assert_true(glare_get(img[0], c, i) == v);
-                }
-                assert_true((beyond > 100) == over);
-            }
-            for (uint32_t c = 0; c < 3; c++) {
-                assert_true(r[0].ledger[c].in == r[1].ledger[c].in);
-                assert_true((r[0].ledger[c].overflow_pixels > 100) == over);
-                assert_true(over || r[0].ledger[c].out == r[1].ledger[c].out);
-                CHECK_LE(fabs(ledger_gap(&r[0].ledger[c])), 1e-6);
-            }
-            image_free(&img[0]), image_free(&img[1]);
-        }
 }
 
 RUN_TESTS(pipe_begin, pipe_end)

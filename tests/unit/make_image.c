@@ -155,10 +155,6 @@ par *make_threads(void) {
     return threads;
 }
 
-void make_forget_threads(void) {
-    threads = NULL;
-}
-
 static void check_same_plane(const image_part *p, int part, int c, const uint8_t *a,
                              const uint8_t *b) {
     size_t size = pixel_bytes(p->channel[c].type);

@@ -48,8 +48,6 @@ const char *make_shared(const char *name);
 /* A pool of three threads for the whole program, so that work is shared out even where the
  * machine has one processor. */
 par *make_threads(void);
-/* After fork, in the child: the pool's threads are not there; the next call makes new ones. */
-void make_forget_threads(void);
 
 /* All samples of all parts, bit by bit; says where the first difference is. */
 void check_same_pixels(const image *a, const image *b);

@@ -1,6 +1,7 @@
 /* test_colour.c - primaries, matrices and curves against the numbers that standards and makers of
  * cameras publish, and the names of colour spaces. */
 #include "colour/space.h"
+#include "image/format.h"
 #include "unit/check.h"
 
 static void check_matrix(const matrix *is, const double want[3][3], double bound) {
@@ -224,6 +225,37 @@ TEST(names) {
                                    "data", "rec2020", "ap1",  longest,       "srgb_rec709_screen"};
     for (size_t i = 0; i < COUNT(UNKNOWN); i++)
         if (space_find(&s, UNKNOWN[i])) fail_msg("'%s' is known", UNKNOWN[i]);
+}
+
+/* From a file's chromaticities: the figures of docs/math.md, and attributes of which none can be
+ * made. */
+TEST(weights_of_luminance) {
+    static const double REC709[3] = {0.212639, 0.715169, 0.072192},
+                        REC2020[3] = {0.262700, 0.677998, 0.059302};
+    static const float XY_REC2020[8] = {0.708f, 0.292f, 0.170f,  0.797f,
+                                        0.131f, 0.046f, 0.3127f, 0.329f};
+    static const float ACES[8] = {0.7347f, 0.2653f, 0, 1, 0.0001f, -0.077f, 0.32168f, 0.33767f},
+                       ZERO[8] = {0}, SAME[8] = {.3f, .3f, .3f, .3f, .3f, .3f, .3f, .3f},
+                       BAD[8] = {0.708f, 0.292f, 0.170f, NAN, 0.131f, 0.046f, 0.3127f, 0.329f};
+    static const double OF_ACES[3] = {0.343966, 0.728166, -0.072133};
+    static const struct {
+        const float *xy;
+        uint32_t bytes;
+        const double *want;
+    } CASE[] = {{NULL, 0, REC709},       {XY_REC2020, 32, REC2020}, {ACES, 32, OF_ACES},
+                {ZERO, 32, REC709},      {SAME, 32, REC709},        {BAD, 32, REC709},
+                {XY_REC2020, 28, REC709}}; /* not eight numbers */
+    for (size_t i = 0; i < COUNT(CASE); i++) {
+        OWN(image_header) h = {.part = mem_new(1, sizeof *h.part, "part", &e), .parts = 1};
+        double is[3];
+        if (CASE[i].xy)
+            CHECK_OK(image_set_attr(h.part, "chromaticities", "chromaticities", CASE[i].xy,
+                                    CASE[i].bytes, &e));
+        image_luminance(h.part, is);
+        for (int c = 0; c < 3; c++)
+            if (!(fabs(is[c] - CASE[i].want[c]) <= 2e-6)) fail_msg("case %zu: %g", i, is[c]);
+        CHECK_LE(fabs(is[0] + is[1] + is[2] - 1), 1e-12);
+    }
 }
 
 RUN_TESTS(NULL, NULL)

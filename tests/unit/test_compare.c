@@ -182,22 +182,4 @@ TEST(ids) {
     assert_true(c.failed == 1 && c.max == 1 && c.max_x == 5 && c.max_y == -1);
 }
 
-TEST(difference_images) {
-    OWN(image) *a = make(6, 5, "BGR"), *b = make(6, 5, "BGR");
-    fill(a, 4);
-    fill(b, 5);
-    OWN(comparison) c;
-    compare(&c, a, b, &STRICT, 1);
-    OPEN(par) *p = par_open(2, &e);
-    for (int absolute = 0; absolute < 2; absolute++) {
-        OWN(image) *d = MADE(compare_difference(&c, absolute, 3, p, &e));
-        for (int k = 0; k < 3; k++)
-            for (uint32_t y = 0; y < 5; y++)
-                for (uint32_t x = 0; x < 6; x++) {
-                    double want = 3 * ((double)*at(a, k, x, y) - *at(b, k, x, y));
-                    CHECK_LE(fabs(*at(d, k, x, y) - (absolute ? fabs(want) : want)), 1e-6);
-                }
-    }
-}
-
 RUN_TESTS(NULL, NULL)

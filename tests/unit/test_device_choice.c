@@ -217,54 +217,6 @@ TEST(test_decision_without_doubles) {
     assert_int_equal(d.way[WAY_FLOAT64].device.number, CPU);
 }
 
-/* Seconds of 96 frames of 1920 x 1080 halfs from file to file, with 16 cores and an H200: measured
- * with the CPU and with the GPU, that of scenes in doubles with --tolerance 1, since a GPU finishes
- * pixels by itself now. */
-static const struct {
-    const char *name;
-    bool doubles;
-    double cpu, gpu;
-} TOOK[] = {{"plate, uncompressed", false, 0.52, 0.56},
-            {"plate, ZIP", false, 0.74, 0.69},
-            {"scene, ZIP", true, 0.82, 0.73},
-            {"street, uncompressed", true, 0.71, 0.57}};
-
-/* Returns the seconds of a run by these figures: a start, and for each frame the host's work on as
- * many cores as there are, or what the device needs for it, whichever is longer. */
-static double took(double measured, double start, double device, uint32_t images, int cores) {
-    double frame = (measured - start) / 96 * pow(16.0 / cores, 0.9);
-    return start + images * fmax(frame, device);
-}
-
-/* `auto` takes at most 1.3 times as long as the better one: on 2, 8 and 16 cores, for one frame and
- * for many, beside an H200 and beside a card with a 64th of the units for doubles. */
-TEST(test_choice_by_what_runs_took) {
-    static const double DEVICE = 0.9e-3, FEW_DOUBLES = 4.5e-3, START[2] = {0.03, 0.29};
-    double worst = 0;
-    for (size_t k = 0; k < 2 * COUNT(TOOK); k++)
-        for (int cores = 2; cores <= 16; cores += cores == 2 ? 6 : 8)
-            for (int i = 0; i < 4; i++) {
-                const uint32_t images = (uint32_t[]){1, 8, 96, 384}[i];
-                const bool doubles = TOOK[k / 2].doubles;
-                device_forecast f[DEVICES];
-                device_list l;
-                machine(&l);
-                device_request r = {
-                    .want = "auto", .images = images, .ask = request(1920, 1080, 256)};
-                r.ask.precision = doubles ? PRECISION_FLOAT64 : PRECISION_FLOAT32;
-                int best = device_choose(f, &l, &r, &e);
-                double device = k % 2 && doubles ? FEW_DOUBLES : DEVICE;
-                double cpu = took(TOOK[k / 2].cpu, START[0], 0, images, cores),
-                       gpu = took(TOOK[k / 2].gpu, START[1], device, images, cores);
-                double worse = (best == CPU ? cpu : gpu) / fmin(cpu, gpu);
-                if (!(worse <= 1.3))
-                    fail_msg("%s, %u images, %d cores: CPU %.3f s, GPU %.3f s, taken: %s",
-                             TOOK[k / 2].name, images, cores, cpu, gpu, l.device[best].name);
-                worst = fmax(worst, worse);
-            }
-    print_message("at most %.1f %% worse\n", 100 * (worst - 1));
-}
-
 /* A run that is too short for a GPU needs no list of GPUs, and gets none. */
 TEST(test_drivers_are_not_loaded_in_vain) {
     device_list l = {.count = 0};

@@ -1,10 +1,5 @@
-/* EXR in bands: any rows can be read, bands may be written in any order, and no more is held in
- * memory than that takes. */
+/* EXR in bands: any rows can be read, and bands may be written in any order. */
 #include "unit/load_save.h"
-
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 TEST(any_band_is_a_part_of_the_whole) {
     uint64_t seed = 9;
@@ -79,83 +74,6 @@ TEST(wrong_bands_are_refused) {
     assert_false(image_commit(&w, &e)); /* rows are missing */
     assert_null(w);
     CHECK_REFUSED(image_load(make_path("x.exr"), NULL, make_threads(), &e), ERR_NO_INPUT, "");
-}
-
-static const make_part LARGE =
-    PART("R:float G:float B:float", 0, 0, 2000, 1000, .packing = COMPRESSION_ZIP);
-
-static void nothing(const char *from, const char *to) {
-    (void)from, (void)to;
-}
-
-static void load_and_save(const char *from, const char *to) {
-    OWN(image) *img = load(from);
-    save(to, img);
-}
-
-/* The peak of memory, in bytes, of a process that does nothing else. */
-static double peak_of(void (*work)(const char *from, const char *to), const char *from,
-                      const char *to) {
-    pid_t child = fork();
-    if (child == 0) {
-        make_forget_threads(); /* they do not come through fork */
-        work(from, to);
-        _exit(0);
-    }
-    int status;
-    struct rusage use;
-    assert_true(child > 0 && wait4(child, &status, 0, &use) == child && status == 0);
-    return (double)use.ru_maxrss * 1024;
-}
-
-/* Files are made in processes of their own: what this one has used, its children start with. */
-static void make_large(const char *from, const char *to) {
-    (void)to;
-    save(from, make_image(&LARGE, 1));
-}
-
-static void make_parts(const char *from, const char *to) {
-    make_part part[3] = {PART("R:half G:half B:half", 0, 0, 40, 30, .name = "colour"), LARGE,
-                         LARGE};
-    (void)to;
-    part[1].name = "depth";
-    part[2].name = "motion";
-    part[2].order = LINES_DECREASING;
-    save(from, make_image(part, 3));
-}
-
-TEST(a_copy_takes_less_than_three_times_its_pixels) {
-    if (WITH_SAN) skip(); /* which has memory of its own */
-    const char *from = make_path("large.exr"), *to = make_path("copy.exr");
-    peak_of(make_large, from, to);
-    double pixels = 2000.0 * 1000 * 3 * 4, base = peak_of(nothing, from, to);
-    CHECK_LE(peak_of(load_and_save, from, to) - base, 3 * pixels);
-}
-
-/* Part 0 is read and written; the others stay in their file. */
-static void change_one_part(const char *from, const char *to) {
-    OPEN(image_reader) *r = MADE(image_open(from, NULL, make_threads(), &e));
-    bool all[3] = {true, true, true}, *wanted[3] = {all}, done = true;
-    OWN(image) *img = MADE(image_new_unset(image_reader_header(r), wanted, &e));
-    CHECK_OK(image_read(r, 0, 0, image_height(&img->head.part[0]), img->plane[0], &e));
-    image_writer *w = MADE(image_create(to, &img->head, true, make_threads(), &e));
-    CHECK_OK(image_write(w, 0, 0, image_height(&img->head.part[0]),
-                         (const void *const *)img->plane[0], &e));
-    for (int i = 1; i < 3 && done; i++) CHECK_OK(image_copy_part(w, i, r, i, &done, &e));
-    assert_true(done);
-    CHECK_OK(image_commit(&w, &e));
-}
-
-/* Both large parts have 24 MB of pixels. What may be held of them is a chunk of 16 lines (0.4 MB)
- * for each of the three threads, read and waiting, four times. */
-TEST(parts_that_stay_in_their_file_take_no_memory) {
-    if (WITH_SAN) skip();
-    const char *from = make_path("parts.exr"), *to = make_path("copy.exr");
-    peak_of(make_parts, from, to);
-    double chunk = 16.0 * 2000 * 3 * 4, base = peak_of(nothing, from, to);
-    CHECK_LE(peak_of(change_one_part, from, to) - base, 3 * (4 + 2) * chunk + 2e6);
-    OWN(image) *before = load(from), *after = load(to);
-    check_same_pixels(before, after);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -303,6 +303,22 @@ TEST(rows_made_again) {
     }
 }
 
+/* sharpen 1 gives every bit back: zeros with a sign, denormals, halves that no float32 transform
+ * would return. */
+TEST(all_sharpened) {
+    static const float ODD[] = {-0.0f, 1e-42f, 3e38f, -7};
+    const char *device;
+    for (int i = 0; (device = glare_device(i / 2)); i++) {
+        bloom_settings s = glare_settings(device);
+        OWN(image) *img = scene(i % 2 ? FLOATS : HALFS, 1);
+        for (size_t k = 0; k < 4; k++) glare_put(img, 0, k, ODD[k]);
+        OWN(image) *before = glare_copy(img);
+        s.sharpen = 1;
+        report_of(img, lopsided(), &s);
+        check_same_pixels(img, before);
+    }
+}
+
 TEST(precision_is_obeyed) {
     for (int p = PRECISION_FLOAT32; p <= PRECISION_FLOAT64; p++)
         for (int close = 0; close < 2; close++) {

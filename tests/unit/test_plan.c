@@ -273,20 +273,6 @@ TEST(frequencies_are_a_permutation) {
     }
 }
 
-TEST(power_of_two_lengths) {
-    plan p;
-    plan_request ask = {.size = {1920, 1080},
-                        .reach_lo = {128, 128},
-                        .reach_hi = {127, 127},
-                        .channels = 3,
-                        .spectra = 3};
-    CHECK_OK(plan_make(&p, &ask, &e));
-    assert_int_equal(p.power_of_two[PLAN_X], 4096);
-    assert_int_equal(p.power_of_two[PLAN_Y], 2048);
-    for (int i = 0; i < 2; i++)
-        assert_true(p.axis[i].length < p.power_of_two[p.first == PLAN_X ? i : 1 - i]);
-}
-
 TEST(smooth_lengths) {
     for (uint32_t n = 1; n < 5000; n++) {
         uint32_t l = length_next(n, 1), even = length_next(n, 2);

@@ -8,16 +8,13 @@
  *     test_promise                          a few hundred trials, and cases that once failed
  *     test_promise RUNS [SEED [DEVICE]]     more of them (make fuzz-promise)
  *     test_promise =TRIAL [SEED [DEVICE]]   one of them, in words
- *     test_promise ... SEED DEVICE mask     with a mask of what may spread (make fuzz-promise
- * MASK=mask)
+ *     test_promise ... SEED DEVICE mask     with a mask (make fuzz-promise MASK=mask)
  *
- * The kernel's taps are the program's, which test_psf.c compares with their definition.
- *
- * Over 600 lines because 17 kinds of scenes, 13 kinds of kernels and the independent sum are one
- * tool.
- */
+ * The kernel's taps are the program's, which test_psf.c compares with their definition. Over 600
+ * lines because the scenes, the kernels and the independent sum are one tool. */
 #include "base/log.h"
 #include "unit/glare.h"
+#include "unit/reference.h"
 
 static uint64_t stream; /* of the trial at hand */
 
@@ -244,12 +241,6 @@ static void difference(const plane *p) {
     *somewhere(p) = v;
     *somewhere(p) -= v;
 }
-static void random_taps(const plane *p) {
-    noise(p);
-}
-static void random_of_both_signs(const plane *p) {
-    noise_of_both_signs(p);
-}
 static void corners(const plane *p) {
     uint32_t right = p->w - 1, low = (p->h - 1) * p->w;
     fill(p, 0);
@@ -283,8 +274,8 @@ static const struct {
     {"bell in a moat", bell_in_a_moat},
     {"zero sum", zero_sum},
     {"difference", difference},
-    {"random", random_taps},
-    {"random of both signs", random_of_both_signs},
+    {"random", noise},
+    {"random of both signs", noise_of_both_signs},
     {"corners", corners},
     {"strokes", strokes},
     {"sparse", sparse},
@@ -306,17 +297,6 @@ static const char *write_kernel(const plane *k, uint32_t channels) {
     return path;
 }
 
-/* Where coordinate i of an axis reads, found by walking; -1: nowhere. */
-static int64_t walk(int64_t i, int64_t n, plan_border b) {
-    while (i < 0 || i >= n) {
-        if (b == BORDER_ZERO) return -1;
-        if (b == BORDER_CLAMP) i = i < 0 ? 0 : n - 1;
-        if (b == BORDER_WRAP) i += i < 0 ? n : -n;
-        if (b == BORDER_MIRROR) i = i < 0 ? -1 - i : 2 * n - 1 - i;
-    }
-    return i;
-}
-
 /* Adds t to a sum of which `rest` holds what the additions before have rounded away. */
 static inline void add_exactly(double *sum, double *rest, double t) {
     double s = *sum + t, b = s - *sum;
@@ -332,10 +312,10 @@ static void sum_row(double *sum, double *rest, double *wide, const double *in, u
     memset(sum, 0, w * sizeof *sum);
     memset(rest, 0, w * sizeof *rest);
     for (uint32_t qy = 0; qy < k->h; qy++) {
-        int64_t from = walk((int64_t)y - qy + k->cy, h, border[1]);
+        int64_t from = reference_source((int64_t)y - qy + k->cy, h, border[1]);
         if (from < 0) continue;
         for (uint32_t i = 0; i < w + k->w - 1; i++) {
-            int64_t x = walk((int64_t)i - (k->w - 1) + k->cx, w, border[0]);
+            int64_t x = reference_source((int64_t)i - (k->w - 1) + k->cx, w, border[0]);
             wide[i] = x < 0 ? 0 : in[from * w + x];
         }
         for (uint32_t qx = 0; qx < k->w; qx++) {

@@ -191,21 +191,6 @@ TEST(a_phase_ramp) {
         }
 }
 
-/* Lines are transformed in pairs, as one complex line, and do not mix. */
-TEST(a_ramp_keeps_lines_apart) {
-    enum { N = 6 };
-    float tap[N * N];
-    for (int i = 0; i < N * N; i++) tap[i] = (float)(i * i * 7 % 11);
-    psf_options o = {.center = PSF_AT, .at = {2.3, 0}, .normalize = PSF_NONE};
-    OWN(psf) all = make(N, N, 1, tap, o);
-    for (uint32_t y = 0; y < N; y++) {
-        OWN(psf) one = make(N, 1, 1, tap + y * N, o);
-        assert_true(one.w == all.w && one.h == 1);
-        for (uint32_t x = 0; x < one.w; x++)
-            CHECK_LE(fabs((double)(all.tap[y * all.w + x] - one.tap[x])), 60 * DBL_EPSILON);
-    }
-}
-
 /* Moved along both axes, a product of two lines is the product of the moved lines. */
 TEST(a_ramp_along_both_axes) {
     enum { W = 6, H = 5 };

@@ -94,14 +94,6 @@ TEST(bad_cases) {
                  "91: ", "already a case \"a\"");
 }
 
-TEST(bad_variables_of_the_command) {
-    suite s;
-    make_text("s.json", "{\"version\": 1}");
-    CHECK_REFUSED(load(&s, "s.json", "a", &e), ERR_USAGE, "");
-    CHECK_REFUSED(load(&s, "s.json", "1a=2", &e), ERR_USAGE, "");
-    CHECK_REFUSED(load(&s, "none.json", NULL, &e), ERR_NO_INPUT, "");
-}
-
 static const char WHOLE[] =
     "{\n"
     "  \"$schema\": \"x\", \"version\": 1,\n"
@@ -155,15 +147,6 @@ TEST(a_whole_suite) {
     assert_true(c->energy[1].most == 2);
     assert_string_equal(c->skip, "slow");
     assert_true(c->s.bloom.solve && isnan(c->s.bloom.core)); /* auto, as in the command */
-}
-
-TEST(the_command_wins) {
-    OWN(suite) s;
-    make_text("c.json", LOOK);
-    make_text("s.json", WHOLE);
-    CHECK_OK(load(&s, "s.json", "look=mine,n=0", &e));
-    assert_string_equal(tail(s.item[0].s.kernel), "sub/mine.exr");
-    assert_true(s.item[0].s.bloom.sharpen == 1);
 }
 
 RUN_TESTS(NULL, NULL)
