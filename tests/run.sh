@@ -52,7 +52,7 @@ export -f run_one
 cd "$root" || exit 1
 wanted() { [ -z "$ONLY" ] || grep -qwF -- "$(basename "$1" .bats)" <<<"$ONLY"; }
 # The longest first, so that all processors are busy to the end.
-long='test_pipeline|python.bats|tiles.bats|test_halfs|test_promise|sandbox.bats|bundle.bats|kernel.bats|test_ofx_hosts|test_accuracy|test_fftlab|sequence.bats|test_join'
+long='test_pipeline|python.bats|tiles.bats|test_promise|sandbox.bats|bundle.bats|kernel.bats|test_ofx_hosts|test_accuracy|test_fftlab|sequence.bats|test_join'
 files=$("$build/tests/unit"; ls tests/cli/*.bats tests/bench/*/*.bats)
 for t in $(grep -E "$long" <<<"$files"; grep -vE "$long" <<<"$files"); do
     wanted "$t" && printf '%s\0' "$t"

@@ -13,19 +13,13 @@
  */
 #include "bench/bench_engine.h"
 
+#include "base/clock.h"
 #include "base/par.h"
 
 #include <fftw3.h>
 #include <math.h>
-#include <time.h>
 
 enum { CHANNELS = BENCH_CHANNELS, MAX_ROUNDS = 201 };
-
-static double seconds(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Of peers/ducc.cc, where that is linked. */
 void ducc_forward(float *frame, unsigned lx, unsigned ly, int threads) __attribute__((weak));
@@ -127,7 +121,7 @@ static bool crop_row(void *ctx, size_t y, int worker, err *e) {
 }
 
 static double plain_run(plain *q, float *const in[], float *const out[]) {
-    double start = seconds();
+    double start = clock_now();
     for (int c = 0; c < CHANNELS; c++) {
         q->in = in[c];
         q->out = out[c];
@@ -138,18 +132,12 @@ static double plain_run(plain *q, float *const in[], float *const out[]) {
         inverse(q);
         par_for(q->threads, q->h, crop_row, q, NULL);
     }
-    return seconds() - start;
-}
-
-static int by_value(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    return clock_now() - start;
 }
 
 /* Sorts. */
 static double median(double *v, int n) {
-    qsort(v, (size_t)n, sizeof *v, by_value);
-    return n % 2 ? v[n / 2] : 0.5 * (v[n / 2 - 1] + v[n / 2]);
+    return measure_spread_of(v, (uint32_t)n).median;
 }
 
 enum { FFTW, DUCC, PEERS };

@@ -54,14 +54,3 @@ T
     "$FFTBLOOM" plate.exr same.spectrum -o made.exr
     "$FFTBLOOM" diff made.exr want.exr --fail 1e-6
 }
-
-@test "suites and updates know two scales and the aspect" {
-    "$FFTBLOOM" plate.exr round.exr -o ref.exr
-    echo '{"version": 1, "cases": [{"name": "a", "config": {"input": "plate.exr", "kernel": "round.exr"}, "reference": "ref.exr"}]}' >s.json
-    "$FFTBLOOM" check s.json
-    "$FFTBLOOM" plate.exr round.exr -o o.exr --kernel-scale 2,1
-    says 0 "up to date" plate.exr round.exr -o o.exr --kernel-scale 2,1 --existing update -v
-    "$FFTBLOOM" plate.exr round.exr -o o.exr --kernel-scale 2,0.5 --existing update --json | holds - 'd["done"] == 1'
-    "$FFTBLOOM" plate.exr round.exr -o o.exr --kernel-scale 2,0.5 --pixel-aspect off --existing update --json | holds - 'd["done"] == 1'
-    "$FFTBLOOM" kernel sheet plate.exr -o sheet.html --kernels round.exr
-}

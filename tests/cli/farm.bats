@@ -47,18 +47,6 @@ job_says() { says "$1" "$2" $SEQUENCE --to slurm --chunk 3 "${@:3}"; } # STATUS 
 made() { [ "$(ls out | grep -o '[0-9]*' | xargs)" = "$*" ] || { ls out; return 1; }; }
 ALL="1001 1002 1003 1005 1007 1009 1010"
 
-@test "frames whose glare is missing or is not ours are made" {
-    "$FFTBLOOM" ${SEQUENCE#farm }
-    says 0 "nothing is left to do" $SEQUENCE --to slurm --dry-run
-    says 0 "7 frames in 1 tasks" $SEQUENCE --to slurm --dry-run --emit-file glare.####.exr
-    for f in in/*; do cp "$f" glare.${f#in/a.}; done
-    says 0 "7 frames in 1 tasks" $SEQUENCE --to slurm --dry-run --emit-file glare.####.exr
-    "$FFTBLOOM" ${SEQUENCE#farm } --emit-file glare.####.exr
-    says 0 "nothing is left to do" $SEQUENCE --to slurm --dry-run --emit-file glare.####.exr
-    truncate -s 2 glare.1005.exr
-    says 0 "1 frames in 1 tasks" $SEQUENCE --to slurm --dry-run --emit-file glare.####.exr
-}
-
 @test "--dry-run prints the script: chunks of frames, settings as flags, and does nothing" {
     job --dry-run --amount 0.5 --existing skip --args "-p gpu --mem=4G" >job.sh
     bash -n job.sh

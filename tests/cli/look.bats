@@ -120,7 +120,7 @@ bloom() { "$FFTBLOOM" "$@" -o out.exr --device cpu; }
     says 64 "at most 16384 are possible; 600 %? that is 6" full.exr box.exr -o out.exr --kernel-scale 600
 }
 
-@test "kernel_turn: the same kernel as kernel rotate makes, in suites, spectra and records too" {
+@test "kernel_turn: the same kernel as kernel rotate makes, in spectra too" {
     "$FFTBLOOM" kernel make streak --param lines=2,turn=10 --taps 33 -o line.exr -q
     "$FFTBLOOM" kernel rotate line.exr 30 -o turned.exr -q
     bloom in.exr turned.exr
@@ -129,17 +129,12 @@ bloom() { "$FFTBLOOM" "$@" -o out.exr --device cpu; }
     "$FFTBLOOM" diff out.exr want.exr --fail 1e-5
     bloom in.exr line.exr --kernel-turn -330 --report r.json
     "$FFTBLOOM" diff out.exr want.exr --fail 1e-5
-    # Recipes; spectra, which keep their turn; suites; records.
+    # Recipes; spectra, which keep their turn.
     bloom in.exr sunstar --kernel-turn 20 --kernel-scale 0.1
     "$FFTBLOOM" precompute line.exr -o line.spectrum --kernel-turn 30
     bloom in.exr line.spectrum --kernel-turn 30
     "$FFTBLOOM" diff out.exr want.exr --fail 1e-5
     says 64 "made with kernel_turn 30, and 0 is asked for" in.exr line.spectrum -o out.exr
-    echo '{"version": 1, "cases": [{"name": "a", "config": {"input": "in.exr", "kernel": "line.exr", "kernel_turn": 30}, "reference": "want.exr"}]}' >s.json
-    "$FFTBLOOM" check s.json
-    "$FFTBLOOM" in.exr line.exr -o o.exr --kernel-turn 30 --existing update -q
-    says 0 "up to date" in.exr line.exr -o o.exr --kernel-turn 30 --existing update -v
-    "$FFTBLOOM" in.exr line.exr -o o.exr --kernel-turn 31 --existing update --json | holds - 'd["done"] == 1'
 }
 
 @test "window: keep, grow by the kernel's reach, display" {

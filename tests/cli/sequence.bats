@@ -126,11 +126,3 @@ needs_both() { both_devices || skip "this machine has not both the CPU engine an
         refused 65 in.101.exr 'in.###.exr' kernel.exr -o 'out.###.exr' --device cpu
     done
 }
-
-@test "gaps and what is done already do not stop several devices" {
-    rm in.105.exr in.110.exr
-    says 5 "" 'in.###.exr' kernel.exr -o 'out.###.exr' --device all --frames 101-116 --keep-going
-    [ "$(ls out.*.exr | wc -l)" -eq 14 ]
-    says 5 "" 'in.###.exr' kernel.exr -o 'out.###.exr' --device all --frames 101-116 --keep-going --existing update --report again.json
-    holds again.json '(d["current"], d["failed"], d["done"]) == (14, 2, 0)'
-}

@@ -1,11 +1,8 @@
 /* test_pipeline.c - the pipeline against the direct sum, the same cases on every device here:
- * sizes, borders, centres, axis orders, precisions, small devices. Validation and synchronisation
- * validation are on; a message fails the case. At the end it prints how near to the bound the
- * cases came: the table of docs/math.md, "The error of a transform". */
+ * sizes, borders, centres, axis orders, precisions, small devices, samples that travel as halfs.
+ * Validation and synchronisation validation are on; a message fails the case. At the end it prints
+ * how near to the bound the cases came: the table of docs/math.md, "The error of a transform". */
 #include "gpu/pipeline.h"
-#include "unit/check.h"
-
-#include "base/par.h"
 
 /* The largest errors of a device with one kind of input and precision, in units of u = 2^-24 or
  * 2^-53. */
@@ -43,6 +40,20 @@ static void print_largest(void) {
         }
 }
 
+/* Samples that are halfs make the same bits when they travel as floats, and go as halfs to a
+ * device. */
+static void check_floats(const pipe_case *c, const pipe_result *halfs, const engine_device *d,
+                         engine *g) {
+    pipe_case as_floats = *c;
+    pipe_result r;
+    as_floats.samples = PIPE_HALFS;
+    CHECK_OK(pipe_run(&r, &as_floats, g, d, &e));
+    const plan *p = &halfs->p;
+    assert_int_equal(p->input_bytes,
+                     d->class == ENGINE_CPU ? 0 : 2 * p->image_bytes / p->sample_bytes);
+    assert_memory_equal(&r.bits, &halfs->bits, sizeof r.bits);
+}
+
 static void run_on(const pipe_case *c, const engine_device *d, engine *g) {
     pipe_result r;
     char what[512];
@@ -50,6 +61,7 @@ static void run_on(const pipe_case *c, const engine_device *d, engine *g) {
         fail_msg("%s: %ux%u kernel %ux%u: %s", d->name, c->w, c->h, c->kw, c->kh, e.msg);
     if (!(r.relative_l2 <= r.bound) || !(r.worst <= 10 * r.bound))
         fail_msg("%s: %s", d->name, pipe_text(c, &r, what));
+    if (c->samples == PIPE_HALFS_TOLD) check_floats(c, &r, d, g);
     note(c, &r, (uint32_t)(d - device));
     runs += d->class != ENGINE_CPU;
     alone += r.p.axis[0].alone;
@@ -64,6 +76,11 @@ static void run_list(const pipe_case *c, size_t count, uint32_t some) {
             fail_msg("%s: %s", device[i].name, e.msg);
 }
 
+/* A software driver has every seventh of a list, and the second behind each: some of halfs, too. */
+static pipe_samples samples_of(uint32_t i) {
+    return i % 7 == 2 ? PIPE_HALFS_TOLD : PIPE_ANY;
+}
+
 #define RUN(list)      run_list(list, COUNT(list), 1)
 #define RUN_SOME(list) run_list(list, COUNT(list), 7)
 
@@ -71,21 +88,21 @@ TEST(sizes) {
     static const uint32_t SIZE[][2] = {{1, 1},   {2, 1},   {1, 7},   {3, 2},  {5, 5},
                                        {16, 16}, {31, 17}, {66, 10}, {97, 61}};
     pipe_case c[18];
-    for (int i = 0; i < 18; i++) {
+    for (uint32_t i = 0; i < 18; i++) {
         const uint32_t *s = SIZE[i / 2];
         c[i] = (pipe_case)PIPE(s[0], s[1], 7, 4, 3, 2, .order = i % 2 ? AXIS_Y : AXIS_X,
-                               .channels = 1 + i % 3, .spectra = 1, .gain = 1,
-                               .staged = i % 4 == 1);
+                               .channels = 1 + i % 3, .spectra = 1, .gain = 1, .staged = i % 4 == 1,
+                               .samples = i ? samples_of(i) : PIPE_HALFS_TOLD);
     }
     RUN_SOME(c);
 }
 
 TEST(borders) {
     pipe_case c[BORDERS * BORDERS];
-    for (int i = 0; i < BORDERS * BORDERS; i++)
-        c[i] = (pipe_case)PIPE(22, 30, 11, 8, 2, 7, .border = {i / BORDERS, i % BORDERS},
+    for (uint32_t i = 0; i < BORDERS * BORDERS; i++)
+        c[i] = (pipe_case)PIPE(23, 30, 11, 8, 2, 7, .border = {i / BORDERS, i % BORDERS},
                                .order = i % 2 ? AXIS_X : AXIS_Y, .channels = 3,
-                               .spectra = i % 2 ? 3 : 1, .gain = 0.7);
+                               .spectra = i % 2 ? 3 : 1, .gain = 0.7, .samples = samples_of(i));
     RUN_SOME(c);
 }
 
@@ -115,7 +132,8 @@ TEST(doubles) {
         PIPE(33, 21, 9, 5, 4, 2, .border = {BORDER_ZERO, BORDER_ZERO}, .order = AXIS_X,
              .precision = PRECISION_FLOAT64, .channels = 3, .spectra = 1, .gain = 1),
         PIPE(33, 21, 9, 5, 4, 2, .border = {BORDER_MIRROR, BORDER_CLAMP}, .order = AXIS_Y,
-             .precision = PRECISION_FLOAT64, .channels = 3, .spectra = 3, .gain = 0.3),
+             .precision = PRECISION_FLOAT64, .channels = 3, .spectra = 3, .gain = 0.3,
+             .samples = PIPE_HALFS_TOLD),
     };
     RUN(c);
 }
@@ -124,7 +142,7 @@ TEST(doubles) {
 TEST(small_devices) {
     const pipe_case c[] = {
         PIPE(97, 61, 17, 13, 3, 12, .border = {BORDER_WRAP, BORDER_MIRROR}, .order = AXIS_X,
-             .channels = 3, .spectra = 1, .gain = 0.7,
+             .channels = 3, .spectra = 1, .gain = 0.7, .samples = PIPE_HALFS_TOLD,
              .shrink = {.invocations = 32, .shared_bytes = 1024}),
         PIPE(97, 61, 17, 13, 3, 12, .border = {BORDER_CLAMP, BORDER_MIRROR}, .order = AXIS_Y,
              .channels = 3, .spectra = 3, .gain = 0.7,
@@ -133,7 +151,8 @@ TEST(small_devices) {
              .channels = 3, .spectra = 3, .gain = 1,
              .shrink = {.invocations = 32, .shared_bytes = 1024}),
         PIPE(97, 61, 17, 13, 3, 12, .border = {BORDER_CLAMP, BORDER_MIRROR}, .order = AXIS_Y,
-             .channels = 3, .spectra = 3, .gain = 0.7, .shrink = {.buffer_range = 80000}),
+             .channels = 3, .spectra = 3, .gain = 0.7, .shrink = {.buffer_range = 80000},
+             .samples = PIPE_HALFS_TOLD, .staged = true),
         PIPE(97, 61, 17, 13, 8, 6, .border = {BORDER_ZERO, BORDER_ZERO}, .order = AXIS_X,
              .precision = PRECISION_FLOAT64, .channels = 2, .spectra = 1, .gain = 1,
              .shrink = {.invocations = 32, .shared_bytes = 2048}),
@@ -147,14 +166,14 @@ TEST(small_devices) {
 TEST(shapes) {
     pipe_case c[24];
     for (uint32_t i = 0; i < 24; i++)
-        c[i] = (pipe_case)PIPE(61 + i, 50 + i / 2, 9, 8, 3, 5,
-                               .border = {i % BORDERS, i / BORDERS % BORDERS},
-                               .order = i % 2 ? AXIS_X : AXIS_Y,
-                               .precision = i % 7 ? PRECISION_FLOAT32 : PRECISION_FLOAT64,
-                               .channels = 3, .spectra = 1, .gain = 1, .tapless = i % 3 == 0,
-                               .tune = {.length = {96, 80},
-                                        .tile_in = i % 5 < 2 ? 0 : 2u << i % 3,
-                                        .tile = i % 4 < 2 ? 0 : 4 * (i % 4 - 1)});
+        c[i] = (pipe_case)PIPE(
+            61 + i, 50 + i / 2, 9, 8, 3, 5, .border = {i % BORDERS, i / BORDERS % BORDERS},
+            .order = i % 2 ? AXIS_X : AXIS_Y,
+            .precision = i % 7 ? PRECISION_FLOAT32 : PRECISION_FLOAT64, .channels = 3, .spectra = 1,
+            .gain = 1, .tapless = i % 3 == 0, .samples = samples_of(i),
+            .tune = {.length = {96, 80},
+                     .tile_in = i % 5 < 2 ? 0 : 2u << i % 3,
+                     .tile = i % 4 < 2 ? 0 : 4 * (i % 4 - 1)});
     RUN_SOME(c);
 }
 
@@ -166,10 +185,20 @@ TEST(rows_alone) {
             129 + 7 * i, 20 + i, 9, 6, i % 9, 4, .border = {i % BORDERS, i / BORDERS},
             .order = AXIS_X, .precision = i % 5 == 4 ? PRECISION_FLOAT64 : PRECISION_FLOAT32,
             .channels = 1 + i % 2, .spectra = 1, .gain = i % 3 ? 0.5 : 1, .tapless = i % 3 == 0,
-            .shrink = {.shared_bytes = i % 5 == 4 ? 2048 : 1024},
+            .samples = samples_of(i), .shrink = {.shared_bytes = i % 5 == 4 ? 2048 : 1024},
             .tune = {.tile_in = i % 4 < 2 ? 0 : 4, .tile = i % 3 ? 8 : 0});
     RUN_SOME(c);
     assert_true(4 * alone >= 3 * runs);
+}
+
+/* Halfs that are all subnormal, and up to the largest. */
+TEST(extremes) {
+    pipe_case c[2];
+    for (int i = 0; i < 2; i++)
+        c[i] = (pipe_case)PIPE(31, 17, 7, 4, 3, 2, .order = i % 2 ? AXIS_X : AXIS_Y, .channels = 1,
+                               .spectra = 1, .gain = 1, .tapless = true, .zero_mean = true,
+                               .samples = PIPE_HALFS_TOLD, .scale = i ? 0x1p-14 : 2 * 65504);
+    RUN(c);
 }
 
 /* Columns so long that pass 2 takes two of their lines at a time, with one spectrum or several,

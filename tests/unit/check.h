@@ -56,6 +56,15 @@ __attribute__((unused)) static void check_mem_free(void *v) {
     mem_free(*(void **)v);
 }
 
+/* Returns a copy with " for each ', to write JSON in C: OWN_HEAP char *json = quoted("{'a': 1}");
+ */
+__attribute__((unused)) static char *quoted(const char *s) {
+    char *to = strdup(s);
+    for (char *c = to; *c; c++)
+        if (*c == '\'') *c = '"';
+    return to;
+}
+
 /* The tests of this file, in the order of its lines. */
 enum { CHECK_TESTS = 64 };
 static struct {

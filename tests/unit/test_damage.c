@@ -241,12 +241,11 @@ TEST(limits_can_be_raised_and_lowered) {
     const char *path = save_kind(3);
     image_limits few = {.channels = 1}, small = {.side = 17}, none = {.samples = 18 * 9 * 2 - 1},
                  enough = {.channels = 2, .side = 103, .samples = 18 * 9 * 2, .parts = 1};
-    assert_null(image_load(path, &few, make_threads(), &e));
-    assert_non_null(strstr(e.msg, "more than the 1 channels"));
-    assert_null(image_load(path, &small, make_threads(), &e));
-    assert_non_null(strstr(e.msg, "a side may have 1 to 17"));
-    assert_null(image_load(path, &none, make_threads(), &e));
-    assert_non_null(strstr(e.msg, "more than the 323 samples"));
+    CHECK_REFUSED(image_load(path, &few, make_threads(), &e), ERR_DATA, "more than the 1 channels");
+    CHECK_REFUSED(image_load(path, &small, make_threads(), &e), ERR_DATA,
+                  "a side may have 1 to 17");
+    CHECK_REFUSED(image_load(path, &none, make_threads(), &e), ERR_DATA,
+                  "more than the 323 samples");
     OWN(image) *img = MADE(image_load(path, &enough, make_threads(), &e));
 }
 
@@ -280,20 +279,6 @@ TEST(windows_are_cut_and_grown) {
     CHECK_OK(image_set_window(&img->head.part[0], img->plane[0], &one, &e));
     assert_int_equal(image_width(&img->head.part[0]), 1);
     assert_true(*(float *)img->plane[0][0] == inner);
-}
-
-/* Widths that are 0 or small again in 32 bits. */
-TEST(windows_may_be_far_apart) {
-    OWN(image) *img = MAKE("R:float", INT32_MIN, 0, 4096, 1);
-    const image_box far[] = {{INT32_MIN, 0, INT32_MAX, 0},
-                             {INT32_MIN, INT32_MIN, INT32_MIN + 4095, INT32_MAX},
-                             {INT32_MIN, 0, INT32_MIN + 65536, 0},
-                             {INT32_MIN + 1, 0, INT32_MIN, 0}};
-    for (size_t i = 0; i < COUNT(far); i++) {
-        CHECK_REFUSED(image_set_window(&img->head.part[0], img->plane[0], &far[i], &e), ERR_DATA,
-                      "a side may have 1 to 65536");
-        assert_int_equal(image_width(&img->head.part[0]), 4096);
-    }
 }
 
 /* The last test: what all the others took at most. */

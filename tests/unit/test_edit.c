@@ -56,30 +56,6 @@ TEST(right_angles) {
         }
 }
 
-/* The share of a tap, by points: 100 * 100 of them a tap are off by at most their spacing along the
- * edges of a square, 4 * 1.5 / 100 of its value. */
-TEST(any_angle) {
-    enum { N = 100 };
-    OWN(edit_kernel) k = noise(9, 8, 1, 3), t = apply_1("rotate", &k, 33, 0, 0);
-    double c = cos(33 * M_PI / 180), s = sin(33 * M_PI / 180), mean_error = 0;
-    for (int y = -7; y <= 7; y++)
-        for (int x = -7; x <= 7; x++) {
-            double sum = 0;
-            for (int i = 0; i < N * N; i++) {
-                double px = x + (i % N + 0.5) / N - 0.5, py = y + (i / N + 0.5) / N - 0.5;
-                sum +=
-                    at(&k, 0, (int)floor(px * c + py * s + 0.5), (int)floor(py * c - px * s + 0.5));
-            }
-            CHECK_LE(fabs(sum / (N * N) - at(&t, 0, x, y)), 0.06);
-            mean_error += (sum / (N * N) - at(&t, 0, x, y)) / 225;
-        }
-    CHECK_LE(fabs(mean_error), 1e-3);
-    CHECK_LE(fabs(edit_light(&t) - edit_light(&k)), 1e-12 * edit_light(&k));
-    for (size_t i = 0; i < (size_t)t.w * t.h; i++) CHECK_LE(0, t.tap[i]);
-    OWN(edit_kernel) back = apply_1("rotate", &t, -33, 0, 0);
-    CHECK_LE(fabs(edit_light(&back) - edit_light(&k)), 1e-12 * edit_light(&k));
-}
-
 /* The area under a tap's shape between two places, by points. */
 static double shape_area(double from, double to, double by) {
     enum { N = 4000 };

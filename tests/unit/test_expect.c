@@ -84,8 +84,7 @@ TEST(failures_wait) {
     OWN(image) *img = glare_image("Z:float id:uint", W, H);
     OPEN(bloom) *b = MADE(bloom_open(&s, kernel, make_threads(), &e));
     assert_true(bloom_expect(b, &img->head) == 0);
-    assert_false(bloom_image(b, img, &r, &e));
-    assert_non_null(strstr(e.msg, "no colour layer"));
+    CHECK_REFUSED(bloom_image(b, img, &r, &e), ERR_DATA, "no colour layer");
     bloom_close(&b);
     image_free(&img);
     img = glare_image("R:half G:half B:half", W, H);

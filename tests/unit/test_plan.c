@@ -273,6 +273,34 @@ TEST(frequencies_are_a_permutation) {
     }
 }
 
+/* A device that has no room for two frames in flight gets one. */
+TEST(little_memory) {
+    plan p;
+    plan_request ask = {.size = {5, 3},
+                        .reach_lo = {1, 1},
+                        .reach_hi = {1, 1},
+                        .channels = 1,
+                        .spectra = 1,
+                        .planes = {.in = PLAN_HALFS},
+                        .limits = LIMITS[1]};
+    CHECK_OK(plan_make(&p, &ask, &e));
+    uint64_t frame = p.image_bytes + p.input_bytes + p.total_bytes;
+    uint64_t all = frame + p.scratch_bytes + p.spectrum_bytes + p.twiddle_bytes;
+    assert_int_equal(p.input_bytes * 2, p.image_bytes);
+    assert_int_equal(p.pass[0].bytes, p.input_bytes + p.scratch_bytes);
+    assert_int_equal(p.pass[2].bytes, p.input_bytes + p.image_bytes + p.scratch_bytes);
+    assert_int_equal(plan_bytes_up(&p), p.input_bytes);
+    assert_int_equal(plan_bytes_down(&p), p.image_bytes + p.total_bytes);
+    for (int k = 0; k < 3; k++) {
+        ask.frames = 2;
+        ask.limits.memory = all + (k == 0 ? frame : k == 1 ? frame - 1 : 0);
+        CHECK_OK(plan_make(&p, &ask, &e));
+        assert_int_equal(p.frames, k ? 1 : 2);
+    }
+    ask.limits.memory = all - 1;
+    assert_false(plan_make(&p, &ask, &e));
+}
+
 TEST(smooth_lengths) {
     for (uint32_t n = 1; n < 5000; n++) {
         uint32_t l = length_next(n, 1), even = length_next(n, 2);

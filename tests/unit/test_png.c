@@ -339,9 +339,9 @@ TEST(preview_shows_the_display_window) {
     assert_true(p.got.width == 4 && p.got.height == 3 && p.got.pixel[0] == 0);
     part->display = (image_box){INT32_MIN, INT32_MIN, INT32_MAX, INT32_MAX};
     preview_picture none;
-    assert_false(
-        preview_make(&none, p.img, &(preview_options){.width = UINT32_MAX}, make_threads(), &e));
-    assert_non_null(strstr(e.msg, "too many"));
+    CHECK_REFUSED(
+        preview_make(&none, p.img, &(preview_options){.width = UINT32_MAX}, make_threads(), &e),
+        ERR_DATA, "too many");
 }
 
 /* A gradient of a few steps of a byte. */
@@ -391,8 +391,8 @@ TEST(preview_says_what_it_leaves_out) {
 TEST(preview_of_data_is_refused) {
     OWN(image) *img = MAKE("Z:float N.X:float", 0, 0, 4, 4);
     preview_picture none;
-    assert_false(preview_make(&none, img, &(preview_options){0}, make_threads(), &e));
-    assert_non_null(strstr(e.msg, "no colour"));
+    CHECK_REFUSED(preview_make(&none, img, &(preview_options){0}, make_threads(), &e), ERR_DATA,
+                  "no colour");
 }
 
 int main(void) {
