@@ -228,6 +228,7 @@ T
     [ "$(grep status <<<"$output" | sort)" = "$(printf 'openjd_status: out.0001.exr\nopenjd_status: out.0002.exr')" ]
     progress none
     [ -z "$output$stderr" ]
+    echo x >in.0005.exr
     progress openjd --frames 1,5 --keep-going
     [[ "$output" == *"openjd_progress: 100.0"*"openjd_fail: "* ]]
     # A name cannot give the scheduler orders.

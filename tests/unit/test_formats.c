@@ -237,9 +237,9 @@ TEST(what_a_format_cannot_hold_is_refused) {
     OWN(image) *depth = MAKE("Z:float", 0, 0, 8, 8);
     static const char *const NAME[] = {"x.pfm", "x.png"};
     for (int i = 0; i < 2; i++) {
-        CHECK_REFUSED(image_save(make_path(NAME[i]), two, make_threads(), &e), ERR_USAGE,
+        CHECK_REFUSED(image_save(make_path(NAME[i]), two, make_threads(), &e), ERR_DATA,
                       "holds one part, this image has 2");
-        CHECK_REFUSED(image_save(make_path(NAME[i]), depth, make_threads(), &e), ERR_USAGE,
+        CHECK_REFUSED(image_save(make_path(NAME[i]), depth, make_threads(), &e), ERR_DATA,
                       "neither channels R G B nor a channel Y");
     }
 }
