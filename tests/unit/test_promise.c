@@ -10,8 +10,9 @@
  *     test_promise =TRIAL [SEED [DEVICE]]   one of them, in words
  *     test_promise ... SEED DEVICE mask     with a mask (make fuzz-promise MASK=mask)
  *
- * The kernel's taps are the program's, which test_psf.c compares with their definition. Over 600
- * lines because the scenes, the kernels and the independent sum are one tool. */
+ * The kernel's taps are the program's, which test_psf.c compares with their definition.
+ *
+ * Over 600 lines because the scenes, the kernels and the independent sum are one tool. */
 #include "base/log.h"
 #include "unit/glare.h"
 #include "unit/reference.h"
