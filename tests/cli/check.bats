@@ -78,6 +78,7 @@ T
 0 | | "reference": {"gpu": "refs/sharp.exr", "any": "refs/plain.exr"}
 0 | | "reference": {"gpu": "in.exr"}, "config": {"sharpen": 1}
 2 | of its light; allowed are 0.999 to 1.001 | "energy": [0.999, 1.001]
+2 | of its light; allowed are 0 to 0.7 | "energy": [0, 0.7]
 0 | | "energy": {"R": [0.5, 1.1], "[GB]": [0.5, 1.4]}, "config": {"padding": "wrap"}
 2 | no channel that was bloomed matches 'Q' | "energy": {"Q": [0.5, 1.1]}
 2 | by the definition | "verify": 100, "config": {"tolerance": 1e-9, "precision": "float32", "pixel_type": "float"}

@@ -24,4 +24,22 @@ TEST(places_are_those_that_read_the_sample) {
             }
 }
 
+/* The reference itself. */
+TEST(borders_by_hand) {
+    /* Coordinates -7 .. 9 of a line of three. */
+    static const int mirror[] = {0, 0, 1, 2, 2, 1, 0, 0, 1, 2, 2, 1, 0, 0, 1, 2, 2};
+    static const int wrap[] = {2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0, 1, 2, 0};
+    for (int i = 0; i < 17; i++) {
+        int64_t at = i - 7;
+        bool inside = at >= 0 && at < 3;
+        assert_int_equal(reference_source(at, 3, BORDER_MIRROR), mirror[i]);
+        assert_int_equal(reference_source(at, 3, BORDER_WRAP), wrap[i]);
+        assert_int_equal(reference_source(at, 3, BORDER_CLAMP), at < 0 ? 0 : at > 2 ? 2 : at);
+        assert_int_equal(reference_source(at, 3, BORDER_ZERO), inside ? at : -1);
+    }
+    for (int b = BORDER_MIRROR; b < BORDERS; b++)
+        for (int64_t at = -5; at < 5; at++)
+            assert_int_equal(reference_source(at, 1, (plan_border)b), 0);
+}
+
 RUN_TESTS(NULL, NULL)

@@ -201,16 +201,6 @@ TEST(log_lines_are_clean) {
     close(old);
 }
 
-TEST(numbers) {
-    assert_int_equal(min_int(-1, 2), -1);
-    assert_int_equal(max_u32(1, 0xffffffff), 0xffffffff);
-    assert_int_equal(clamp_int(7, -1, 3), 3);
-    assert_true(clamp_double((double)NAN, 1, 3) == 1);
-    assert_int_equal(ceil_div_u32(0xffffffff, 2), 0x80000000);
-    assert_int_equal(ceil_div_size(8, 4), 2);
-    assert_int_equal(ceil_div_u64(0, 4), 0);
-}
-
 /* What people write: lists, numbers, sides. */
 TEST(lists_that_people_write) {
     static const char *const WANT[] = {"a", "", "b\\,c d", "e:f=1"};

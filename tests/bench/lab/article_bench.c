@@ -5,7 +5,7 @@
 #include "lab/lab_bench.h"
 
 #include "base/mem.h"
-#include "unit/reference.h"
+#include "lab/definition.h"
 
 #include <math.h>
 
