@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- residuals by direct sums ------------------------------------------------------------------
- */
+/* --- residuals by direct sums ----------------------------------------------------------------- */
 
 /* A pixel whose bloom is summed directly. */
 typedef struct {
@@ -53,9 +52,7 @@ static bool sum_pixel(void *ctx, size_t index, int worker, err *e) {
     return true;
 }
 
-/* Sums the worst pixel of each channel, and as many as --verify asks for. A spectrum that is
- * damaged shows here. */
-bool solve_sum_pixels(group_made *to, solving *s, const found last[VIEW_CHANNELS], err *e) {
+bool solve_sum_pixels(group_made *to, solving *s, err *e) {
     const view *v = s->v;
     const uint32_t count = v->channels + v->s->verify;
     uint64_t seed = v->pixels;
@@ -65,7 +62,7 @@ bool solve_sum_pixels(group_made *to, solving *s, const found last[VIEW_CHANNELS
             s->next[c][i] = (float)(s->fine[c][i] - (double)s->x[c][i]);
     for (uint32_t i = 0; p && i < count; i++)
         p[i] = (summed){.channel = i % v->channels,
-                        .at = i < v->channels ? last[i].at : random_next(&seed) % v->pixels};
+                        .at = i < v->channels ? s->last[i].at : random_next(&seed) % v->pixels};
     bool ok = p && par_for(v->threads, count, sum_pixel, &(sum_job){s, p}, e);
     for (uint32_t i = 0; ok && i < count; i++) {
         verify_result *r = &to->sum.verified.found;
@@ -96,8 +93,7 @@ bool solve_sum_pixels(group_made *to, solving *s, const found last[VIEW_CHANNELS
                    to->sum.promise.proof);
 }
 
-/* --- what is told ------------------------------------------------------------------------------
- */
+/* --- what is told ----------------------------------------------------------------------------- */
 
 /* Counts the pixels that have lost light, and finds how far that may matter: as if all of it, as
  * much again as they have, were in one place. */
@@ -125,16 +121,8 @@ static void tell_clipped(bloom_solved *to, const solving *s) {
     }
 }
 
-/* Finds the light of the image that its bloom loses over the border. */
-double solve_spilled(const solving *s, uint32_t c) {
-    const spill *k = &s->v->size->ledger;
-    double sum = 0;
-    for (uint32_t y = 0; y < s->v->need.h; y++)
-        sum += spill_of_row(k, c, y, s->x[c] + (size_t)y * s->v->need.w);
-    return sum;
-}
-
-void solve_tell(group_made *to, outcome *o, const solving *s, const found last[VIEW_CHANNELS]) {
+void solve_tell(group_made *to, outcome *o, const solving *s) {
+    const found *last = s->last;
     const view *v = s->v;
     const solve_split is = solve_split_of(v->size);
     bloom_solved *d = &to->sum.solved;

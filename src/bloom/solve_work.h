@@ -4,7 +4,6 @@
 #define BLOOM_SOLVE_WORK_H
 
 #include "bloom/solve.h"
-#include "bloom/solve_kernel.h"
 
 #include <math.h>
 
@@ -20,13 +19,16 @@ typedef struct {
     join_stats made;
 } found;
 
+typedef struct solving solving;
+/* Does something with some pixels of a channel, and says what they are. */
+typedef found solve_pass(solving *s, uint32_t c, size_t first, size_t n);
+
 /* Of each channel: x is x(n). Floats: next is x(n + 1). Doubles: x is what `fine` rounds to, and
  * the residual is next + rest. */
-typedef struct {
+struct solving {
     const view *v;
     attempt_sources plate; /* floats */
-    float *x[VIEW_CHANNELS], *next[VIEW_CHANNELS];
-    float *rest[VIEW_CHANNELS];
+    float *x[VIEW_CHANNELS], *next[VIEW_CHANNELS], *rest[VIEW_CHANNELS];
     double *fine[VIEW_CHANNELS];                      /* NULL: the steps are floats */
     double *made[VIEW_CHANNELS];                      /* what a step in doubles has made */
     float *v_of[VIEW_CHANNELS], *u_of[VIEW_CHANNELS]; /* v and u, in next and rest, or in made */
@@ -43,9 +45,12 @@ typedef struct {
     bool exact[VIEW_CHANNELS];        /* a step rounds nothing */
     double floor[VIEW_CHANNELS];      /* rounding of a step in floats, or of all those in doubles */
     double more[VIEW_CHANNELS];       /* rounding of u, and the terms that u leaves out */
-    found *block;                     /* of each block of each channel */
+    solve_pass *pass;                 /* the last one, */
+    found *block;                     /* of each block of each channel, */
     size_t blocks;
-} solving;
+    found last[VIEW_CHANNELS]; /* of each channel, */
+    double worst, noise;       /* and the largest of these */
+};
 
 static inline double plate_at(const solving *s, uint32_t c, size_t i) {
     const float *lost = s->v->lost[c];
@@ -64,12 +69,26 @@ static inline double part_of(double error, double allowed) {
     return error > 0 ? error / allowed : 0;
 }
 
+/* --- the kernel: solve_kernel.c --------------------------------------------------------------- */
+
+/* Return C, and r = t / C, of a channel; and these of the channel with the largest r. */
+double solve_core_of(const kernel_at *k, uint32_t channel);
+double solve_ratio_of(const kernel_at *k, uint32_t channel);
+typedef struct {
+    double core, tail, ratio;
+    uint32_t channel;
+} solve_split;
+solve_split solve_split_of(const kernel_at *size);
+
+/* Refuses a kernel whose series does not converge, with the core and the amount that would do. */
+bool solve_converges(const view *v, err *e);
+
+/* --- what is told: solve_told.c --------------------------------------------------------------- */
+
 /* Compares pixels with direct sums: the worst one of each channel, and as many as --verify asks
  * for. A spectrum that is damaged shows here. */
-bool solve_sum_pixels(group_made *to, solving *s, const found last[VIEW_CHANNELS], err *e);
+bool solve_sum_pixels(group_made *to, solving *s, err *e);
 /* Fills in what is told of the result, and the outcome. */
-void solve_tell(group_made *to, outcome *o, const solving *s, const found last[VIEW_CHANNELS]);
-/* Returns the light of the image that its bloom loses over the border. */
-double solve_spilled(const solving *s, uint32_t channel);
+void solve_tell(group_made *to, outcome *o, const solving *s);
 
 #endif

@@ -104,14 +104,14 @@ bool lib_planes_most(double most[], const fb_plane *p, uint32_t w, uint32_t h, u
 
 /* Some rows of packed planes of an image, and of the caller's. */
 typedef struct {
-    const fb_plane *plane;           /* the caller's, */
-    const uint32_t *index;           /* of which plane[index[c]] belongs to own[c] */
-    void *const *own;                /* NULL: not this one */
-    const int32_t *type;             /* of own: FB_HALF, FB_FLOAT, FB_DOUBLE */
-    const int *exponent;             /* of own: its numbers are the caller's times 2 to the power of
-                                        -exponent; NULL: they are the caller's */
-    float *const *rest;              /* receive what pixels lose when own has floats of them; NULL:
-                                        that is not wanted */
+    const fb_plane *plane; /* the caller's, */
+    const uint32_t *index; /* of which plane[index[c]] belongs to own[c]; NULL: plane[c] */
+    void *const *own;      /* NULL: not this one */
+    const int32_t *type;   /* of own: FB_HALF, FB_FLOAT, FB_DOUBLE */
+    const int *exponent;   /* of own: its numbers are the caller's times 2 to the power of
+                              -exponent; NULL: they are the caller's */
+    float *const *rest;    /* receive what pixels lose when own has floats of them; NULL:
+                              that is not wanted */
     uint32_t w, row, rows, channels; /* row: the caller's first one */
     bool out;                        /* from own to the caller's */
     atomic_uint_fast64_t over; /* finite values that the caller's halfs or floats cannot hold; they
@@ -119,7 +119,7 @@ typedef struct {
 } lib_rows;
 bool lib_rows_copy(lib_rows *r, par *threads, err *e);
 
-/* --- images: lib_bloom.c ---------------------------------------------------------------------- */
+/* --- images: lib_image.c ---------------------------------------------------------------------- */
 
 enum { LIB_CHANNELS = 4 };
 /* The channel of the mask, which is behind those of the image, and the layer that is emitted. */
@@ -132,6 +132,7 @@ typedef struct {
     par *threads;
     bool floats;        /* all channels become floats */
     colour_space space; /* of the pixels; its curve is NULL where nobody says */
+    bool coded;         /* that curve is not linear */
     bool wide;          /* the result is made in doubles: lib_pair */
     int way;            /* LIB_TRANSPOSE, LIB_WIDE, LIB_MASKED, LIB_EMITS, LIB_SOLVES */
     image_header head;
@@ -153,6 +154,10 @@ typedef struct {
     bool far;                  /* the pixels are not those of the caller: lib_job */
 } lib_pair;
 
+/* Makes the header; free it, also after a failure. */
+bool lib_job_begin(lib_job *j, err *e);
+/* Returns what the numbers of a channel count as. */
+double lib_unit(const lib_job *j, const char *channel);
 /* Makes images with this header; zeros: all pixels are 0. Frees the pair also after a failure. */
 bool lib_pair_make(lib_pair *to, const lib_job *j, const image_header *head, bool zeros, err *e);
 /* Fills the images from the planes that come in, or those that go out from the result. */
@@ -160,30 +165,29 @@ bool lib_pair_read(lib_pair *p, lib_job *j, err *e);
 bool lib_pair_write(const lib_pair *p, lib_job *j, err *e);
 bool lib_pair_bloom(lib_pair *p, const bloom *b, bloom_report *r, err *e);
 void lib_pair_free(lib_pair *p);
+/* Runs a bloom of an image, which says nothing where `quiet`: what it would say is not true of the
+ * caller's pixels. */
+bool lib_run(const bloom *b, image *img, bloom_rows more, bool quiet, bloom_report *r, err *e);
+/* Runs a bloom from plane to plane, some rows at a time. */
+bool lib_run_rows(lib_job *j, const bloom *b, bloom_report *r, err *e);
 /* Returns the row of a channel in the ledger; NULL: the channel was not spread. */
 ledger_row *lib_row(bloom_report *r, const image_part *p, uint32_t channel);
-
-/* Returns the bloom for such images. */
-const bloom *lib_bloom(fb_session *s, int way, err *e);
-
-/* What is done to an image: fb_bloom, fb_apply_adjoint in lib_adjoint.c, and fb_solve and
- * fb_solve_adjoint in lib_solve.c. */
-typedef bool lib_way(lib_job *j, fb_session *s, bloom_report *r, err *e);
-lib_way lib_bloom_it, lib_adjoint, lib_solve, lib_solve_adjoint;
-/* Makes of a pair, which was read, what the transpose of a bloom makes of it. mask: NULL: none. */
-bool lib_transpose(lib_pair *own, lib_job *j, fb_session *s, const float *mask, bloom_report *r,
-                   err *e);
-/* Brings one image on its way. */
-bool lib_do_image(lib_way *way, fb_session *s, const fb_image *from, fb_report *report, err *e);
 /* Reads rows of the mask, or of any single plane of the image. type: of `to`. */
 bool lib_read_plane(void *to, int32_t type, const lib_job *j, const fb_plane *from, uint32_t row,
                     uint32_t rows, err *e);
 /* Reads the whole mask, as it is limited to 0 to 1, into memory that the caller frees; NULL where
  * the image has none. */
 bool lib_read_mask(float **to, const lib_job *j, err *e);
+
+/* --- what is done to them --------------------------------------------------------------------- */
+
 /* Copies and checks the caller's image. writes: `out` is written, and not read. */
 bool lib_image(fb_image *to, const fb_image *from, bool writes, err *e);
-/* Returns the settings of a bloom. */
+/* Return the settings of a bloom, and the bloom for images of that way. */
 bloom_settings lib_settings(const fb_context *c, const fb_settings *s);
+const bloom *lib_bloom(fb_session *s, int way, err *e);
+/* Transposes of a bloom, and of taking glare away. */
+bool lib_adjoint(lib_job *j, fb_session *s, bloom_report *r, err *e);
+bool lib_solve_adjoint(lib_job *j, fb_session *s, bloom_report *r, err *e);
 
 #endif

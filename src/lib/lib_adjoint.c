@@ -1,15 +1,21 @@
-/* The transposes of a bloom: by the image, and by the kernel (bloom/gradient.h).
+/* The transposes of a bloom and of taking glare away.
  *
- * By the image: A bloom is A = (1 - a) I + a R K E: the border continues the image (E),
- * the kernel spreads it (K), and the frame is cut out again (R). So the transpose puts zeros around
- * an image (R'), correlates with the kernel (K'), and adds what lies outside to the pixels that the
- * border has taken it from (E'). Zero and wrapped borders need no frame: there the transpose of K
- * has the same border. A mask M gives (I - M) + A M, so the transpose mixes by it at the end. */
-#include "base/clock.h"
+ * A bloom is A = (1 - a) I + a R K E: the border continues the image (E), the kernel spreads it
+ * (K), and the frame is cut out again (R). So the transpose puts zeros around an image (R'),
+ * correlates with the kernel (K'), and adds what lies outside to the pixels that the border has
+ * taken it from (E'). Zero and wrapped borders need no frame: there the transpose of K has the same
+ * border. A mask M gives (I - M) + A M, so the transpose mixes by it at the end.
+ *
+ * That of taking glare away (bloom/solve.h) is a series in doubles, of such transposes At, with C
+ * for what stays of a pixel and m for the mask:
+ *
+ *   x' = y - At z + m x,  z = m x / C           the result is z + (1 - m) x
+ *
+ * It comes nearer by r = t / C with each step: by the largest pixel, or, where the transpose folds
+ * a frame and its rows sum to more than t, by the sum over all pixels. So by that norm x' is off by
+ * (r |x' - x| + rounding) / (1 - r) at most, and so is every pixel. */
 #include "base/number.h"
-#include "bloom/gradient.h"
 #include "lib/lib.h"
-#include "math/border.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -71,37 +77,38 @@ static bool fold_image(fold *f, par *threads, err *e) {
     return ok;
 }
 
-/* --- the call --------------------------------------------------------------------------------- */
+/* --- of a bloom ------------------------------------------------------------------------------- */
 
-/* Puts an image into the middle of a larger one. */
-static void put_into_frame(image *to, const image *from, const border_axis *axis) {
-    if (!from) return;
-    const size_t wide = image_width(&to->head.part[0]), w = axis[PLAN_X].extent;
-    for (int c = 0; c < to->head.part[0].channels; c++)
-        for (uint32_t y = 0; y < axis[PLAN_Y].extent; y++)
-            memcpy((float *)to->plane[0][c] + (y + axis[PLAN_Y].before) * wide +
-                       axis[PLAN_X].before,
-                   (const float *)from->plane[0][c] + y * w, w * sizeof(float));
-}
-
-static bool make_frame(lib_pair *to, const lib_job *j, const border_axis *axis, err *e) {
+/* Makes a pair of zeros around another one. */
+static bool make_frame(lib_pair *to, const lib_pair *own, const lib_job *j, const border_axis *axis,
+                       err *e) {
+    const border_axis *x = &axis[PLAN_X], *y = &axis[PLAN_Y];
+    const uint32_t w = x->before + x->extent + x->after, h = y->before + y->extent + y->after;
+    const image_box box = {-(int32_t)x->before, -(int32_t)y->before,
+                           (int32_t)(x->extent + x->after) - 1,
+                           (int32_t)(y->extent + y->after) - 1};
     image_header head;
     if (!image_header_copy(&head, &j->head, e)) return false;
-    const uint32_t w = axis[PLAN_X].before + axis[PLAN_X].extent + axis[PLAN_X].after;
-    const uint32_t h = axis[PLAN_Y].before + axis[PLAN_Y].extent + axis[PLAN_Y].after;
     bool ok = (w <= IMAGE_SIDE && h <= IMAGE_SIDE) ||
               err_set(e, ERR_DATA,
                       "with the reach of the kernel around it, the image has %u x %u pixels; the "
                       "maximum is %d a side",
                       w, h, IMAGE_SIDE);
-    head.part[0].data = head.part[0].display = (image_box){0, 0, (int32_t)w - 1, (int32_t)h - 1};
+    head.part[0].data = head.part[0].display = box;
     ok = ok && lib_pair_make(to, j, &head, true, e);
+    for (int i = 0; ok && i < (own->rest ? 2 : 1); i++)
+        for (uint32_t c = 0; c < j->is->channels; c++)
+            image_copy_box((i ? to->rest : to->img)->plane[0][c], &box,
+                           (i ? own->rest : own->img)->plane[0][c], &j->head.part[0].data,
+                           sizeof(float));
     image_header_free(&head);
+    to->far |= own->far;
     return ok;
 }
 
-bool lib_transpose(lib_pair *own, lib_job *j, fb_session *s, const float *mask, bloom_report *r,
-                   err *e) {
+/* Makes of a pair what the transpose of a bloom makes of it. mask: NULL: none. */
+static bool transpose(lib_pair *own, lib_job *j, fb_session *s, const float *mask, bloom_report *r,
+                      err *e) {
     if (s->set.threshold > 0)
         return err_set(e, ERR_CONFIG,
                        "threshold is %g: what is not linear has no transpose; set it to 0",
@@ -115,13 +122,8 @@ bool lib_transpose(lib_pair *own, lib_job *j, fb_session *s, const float *mask, 
     fold f = {.from = &framed, .to = own, .axis = {s->axis[PLAN_X], s->axis[PLAN_Y]}, .mask = mask};
     f.axis[PLAN_X].extent = j->is->width;
     f.axis[PLAN_Y].extent = j->is->height;
-    bool ok = make_frame(&framed, j, f.axis, e);
-    framed.far |= own->far;
-    if (ok) {
-        put_into_frame(framed.img, own->img, f.axis);
-        put_into_frame(framed.rest, own->rest, f.axis);
-    }
-    ok = ok && lib_pair_bloom(&framed, b, r, e) && fold_image(&f, j->threads, e);
+    const bool ok = make_frame(&framed, own, j, f.axis, e) && lib_pair_bloom(&framed, b, r, e) &&
+                    fold_image(&f, j->threads, e);
     lib_pair_free(&framed);
     return ok;
 }
@@ -130,97 +132,180 @@ bool lib_adjoint(lib_job *j, fb_session *s, bloom_report *r, err *e) {
     lib_pair own = {0};
     float *mask = NULL;
     const bool ok = lib_pair_make(&own, j, &j->head, false, e) && lib_pair_read(&own, j, e) &&
-                    lib_read_mask(&mask, j, e) && lib_transpose(&own, j, s, mask, r, e) &&
+                    lib_read_mask(&mask, j, e) && transpose(&own, j, s, mask, r, e) &&
                     lib_pair_write(&own, j, e);
     mem_free(mask);
     lib_pair_free(&own);
     return ok;
 }
 
-/* --- by the kernel ---------------------------------------------------------------------------- */
+/* --- of taking glare away --------------------------------------------------------------------- */
 
-/* Refuses pixels that are not finite, or makes them zeros. */
-static bool check_finite(double *v, size_t n, const char *what, int32_t nan, err *e) {
-    for (size_t i = 0; i < n; i++) {
-        if (isfinite(v[i])) continue;
-        if (nan != FB_NAN_ZERO)
-            return err_set(e, ERR_BAD_PIXELS,
-                           "pixel %zu of a plane of `%s` is %g: a gradient needs finite ones, or "
-                           "nan to be zero",
-                           i, what, v[i]);
-        v[i] = 0;
+typedef struct {
+    lib_job *j;
+    fb_session *of;
+    bloom_report *made;
+    lib_pair p; /* what is bloomed, and its bloom */
+    double *y[LIB_CHANNELS], *x[LIB_CHANNELS];
+    float *mask;
+    bool sums; /* the norm is the sum, */
+    double ratio;
+    double places;  /* of that many pixels; else 1 */
+    uint32_t worst; /* the channel that is nearest to breaking the promise, */
+    double part;    /* and its bound in parts of what is allowed */
+    double dark[LIB_CHANNELS], bound[LIB_CHANNELS], allowed[LIB_CHANNELS];
+    size_t at[LIB_CHANNELS], n; /* at: the pixel that is allowed least */
+    uint64_t bad;
+    bool settled[LIB_CHANNELS]; /* more steps would change nothing */
+} series;
+
+static double mask_at(const series *s, size_t i) {
+    return s->mask ? (double)s->mask[i] : 1;
+}
+
+static void put_operand(const series *s, uint32_t c, size_t i, double v) {
+    float *to = s->p.img->plane[0][c], *rest = s->p.rest->plane[0][c];
+    to[i] = (float)v;
+    rest[i] = (float)(v - (double)to[i]);
+}
+
+/* Returns C, which is 1 for a channel that does not spread. */
+static double core_of(const series *s, uint32_t c) {
+    const ledger_row *row = lib_row(s->made, &s->j->head.part[0], c);
+    return row ? row->centre : 1;
+}
+
+/* Makes x' of a channel, and what is to be bloomed next, and bounds it. */
+static bool step_channel(void *ctx, size_t index, int worker, err *e) {
+    series *s = ctx;
+    const uint32_t c = (uint32_t)index;
+    const accuracy *a = &s->made->sum.promise.method;
+    const double core = core_of(s, c), wide = fmax(1, core);
+    double moved = 0, size = 0, least = INFINITY, error = 0;
+    (void)worker, (void)e;
+    for (size_t i = 0; i < s->n; i++) {
+        const double m = mask_at(s, i), y = s->y[c][i], x = s->x[c][i], q = s->p.doubles[c][i];
+        const double next = y - q + m * x, z = m * next / core;
+        const double by = fabs(next - x), of = fabs(y) + 4 * wide * fabs(x);
+        const double result = fabs(z + (1 - m) * next);
+        moved = s->sums ? moved + by : fmax(moved, by);
+        size = s->sums ? size + of : fmax(size, of);
+        if (result < least) least = result, s->at[c] = i;
+        s->x[c][i] = next;
+        put_operand(s, c, i, z);
+    }
+    for (int k = 0; k < PSF_CHANNELS; k++) error = fmax(error, a->error[k]);
+    const double rounding = s->places * (error + 0x1p-146) +
+                            (accuracy_relative(a) + 0x1p-49) * size;
+    s->settled[c] = !(s->ratio * moved > rounding);
+    s->bound[c] = size > 0 ? fmax(1, 1 / core) * (s->ratio * moved + rounding) / (1 - s->ratio) : 0;
+    s->allowed[c] = s->made->sum.promise.tolerance * fmax(least, s->dark[c]);
+    return true;
+}
+
+/* Makes the planes, and the first x. */
+static bool begin(series *s, err *e) {
+    lib_job *j = s->j;
+    const int32_t nan = s->of->set.nan;
+    scan seen = {.memory = NULL};
+    pixel_type type[LIB_CHANNELS];
+    for (uint32_t c = 0; c < j->is->channels; c++) type[c] = PIXEL_FLOAT;
+    const scan_request ask = {.w = j->is->width,
+                              .h = j->is->height,
+                              .channels = j->is->channels,
+                              .plane = (const void *const *)s->p.img->plane[0],
+                              .type = type};
+    bool ok = lib_read_mask(&s->mask, j, e) && scan_make(&seen, &ask, j->threads, e);
+    s->bad = seen.bad;
+    if (ok && s->bad && nan == FB_NAN_INTERPOLATE)
+        ok = err_set(e, ERR_CONFIG,
+                     "nan cannot interpolate for the transpose: zero takes bad pixels out, and "
+                     "error refuses them");
+    for (uint32_t c = 0; ok && c < j->is->channels; c++) {
+        const float *y = s->p.img->plane[0][c], *rest = s->p.rest->plane[0][c];
+        s->dark[c] = accuracy_dark(&seen.channel[c], false);
+        ok = (s->y[c] = mem_raw(s->n, sizeof(double), "a plate in doubles", e)) &&
+             (s->x[c] = mem_raw(s->n, sizeof(double), "steps in doubles", e));
+        for (size_t i = 0; ok && i < s->n; i++) {
+            const bool drop = nan == FB_NAN_ZERO && !isfinite(y[i]);
+            s->y[c][i] = drop ? 0 : (double)y[i] + (double)rest[i];
+            put_operand(s, c, i, mask_at(s, i) * s->y[c][i]);
+        }
+    }
+    scan_free(&seen);
+    return ok;
+}
+
+static bool iterate(series *s, uint32_t *steps, err *e) {
+    enum { MOST = 10000 };
+    const uint32_t channels = s->j->is->channels;
+    for (*steps = 1; *steps < MOST; ++*steps) {
+        if (!transpose(&s->p, s->j, s->of, NULL, s->made, e)) return false;
+        for (uint32_t c = 0; *steps == 1 && c < channels; c++)
+            for (size_t i = 0; i < s->n; i++) s->x[c][i] = s->y[c][i] * core_of(s, c);
+        if (!par_for(s->j->threads, channels, step_channel, s, e)) return false;
+        bool done = true;
+        s->part = -1;
+        for (uint32_t c = 0; c < channels; c++) {
+            const double part = s->bound[c] > 0 ? s->bound[c] / s->allowed[c] : 0;
+            if (part > s->part) s->part = part, s->worst = c;
+            done &= s->settled[c];
+        }
+        if (done || s->part <= 1) break;
     }
     return true;
 }
 
-/* Adds what an image of the batch gives. */
-static bool add_image(gradient *g, fb_session *s, const fb_image *from, err *e) {
-    fb_image is;
-    if (!lib_image(&is, from, false, e)) return false;
-    const lib_job j = {.is = &is, .threads = s->kernel->context->threads};
-    const size_t n = (size_t)is.width * is.height;
-    double *plane[2 * LIB_CHANNELS] = {NULL};
-    float *mask = NULL;
-    gradient_image to = {is.width, is.height, is.channels, {NULL}, {NULL}};
-    bool ok = lib_read_mask(&mask, &j, e);
-    const join_spread spread = {s->set.threshold, s->set.knee, mask};
-    for (uint32_t i = 0; ok && i < 2 * is.channels; i++) {
-        const bool y = i >= is.channels;
-        const uint32_t c = y ? i - is.channels : i;
-        double *v = plane[i] = mem_raw(n, sizeof(double), "a plane", e);
-        ok = v && lib_read_plane(v, FB_DOUBLE, &j, &(y ? is.out : is.in)[c], 0, is.height, e) &&
-             check_finite(v, n, y ? "out" : "in", y ? FB_NAN_ERROR : s->set.nan, e);
-        for (size_t k = 0; ok && !y && !join_spreads_all(&spread) && k < n; k++)
-            v[k] = join_parts_of(&spread, k, v[k]).spread;
-        *(y ? &to.y[c] : &to.x[c]) = v;
+/* Enters what is found, and makes the result of x. */
+static void finish(series *s, const bloom_solved *is) {
+    const image_part *part = &s->j->head.part[0];
+    const char *name = part->channel[s->worst].name;
+    bloom_account *sum = &s->made->sum;
+    for (uint32_t c = 0; c < s->j->is->channels; c++) {
+        double in = 0, out = 0;
+        for (size_t i = 0; i < s->n; i++) {
+            const double m = mask_at(s, i), x = s->x[c][i];
+            s->p.doubles[c][i] = m * x / core_of(s, c) + (1 - m) * x;
+            in += s->y[c][i], out += s->p.doubles[c][i];
+        }
+        ledger_row *row = lib_row(s->made, part, c);
+        if (row) row->in = in, row->out = out;
     }
-    ok = ok && gradient_add(g, &to, e);
-    for (int i = 0; i < 2 * LIB_CHANNELS; i++) mem_free(plane[i]);
-    mem_free(mask);
+    sum->bad = s->bad;
+    sum->solved = *is;
+    sum->solved.x = (int32_t)(s->at[s->worst] % s->j->is->width);
+    sum->solved.y = (int32_t)(s->at[s->worst] / s->j->is->width);
+    snprintf(sum->solved.channel, sizeof sum->solved.channel, "%s", name);
+    snprintf(sum->promise.channel, sizeof sum->promise.channel, "%s", name);
+    sum->promise.method = (accuracy){.precision = PRECISION_FLOAT64,
+                                     .floor = s->bound[s->worst],
+                                     .allowed = s->allowed[s->worst],
+                                     .kept = s->part <= 1};
+}
+
+bool lib_solve_adjoint(lib_job *j, fb_session *of, bloom_report *r, err *e) {
+    series s = {
+        .j = j, .of = of, .made = r, .places = 1, .n = (size_t)j->is->width * j->is->height};
+    /* A kernel that cannot be taken away is refused here. */
+    const bloom *b = lib_bloom(of, LIB_SOLVES, e);
+    image *zeros = b ? image_new(&j->head, e) : NULL;
+    bool ok = zeros && bloom_predict(b, zeros, r, e);
+    image_free(&zeros);
+    bloom_solved is = r->sum.solved;
+    s.ratio = is.ratio;
+    ok = ok && lib_pair_make(&s.p, j, &j->head, false, e) && lib_pair_read(&s.p, j, e) &&
+         begin(&s, e) && lib_bloom(of, LIB_WIDE | LIB_TRANSPOSE, e); /* finds the frame */
+    s.p.far = true; /* what blooms would say is not true of the plate */
+    const border_axis *x = &of->axis[PLAN_X], *y = &of->axis[PLAN_Y];
+    s.sums = x->before + x->after + y->before + y->after > 0;
+    if (s.sums)
+        s.places = ((double)x->before + j->is->width + x->after) *
+                   ((double)y->before + j->is->height + y->after);
+    ok = ok && iterate(&s, &is.steps, e);
+    if (ok) finish(&s, &is);
+    ok = ok && lib_pair_write(&s.p, j, e);
+    for (int c = 0; c < LIB_CHANNELS; c++) mem_free(s.y[c]), mem_free(s.x[c]);
+    mem_free(s.mask);
+    lib_pair_free(&s.p);
     return ok;
-}
-
-static bool write_gradient(const gradient *g, const fb_plane *to, par *threads, err *e) {
-    bool ok =
-        lib_planes_check(to, g->kernel.w, g->kernel.h, g->kernel.channels, true, "gradient", e);
-    lib_rows r = {.plane = to,
-                  .index = (uint32_t[]){0, 1, 2},
-                  .own = (void *const *)g->plane,
-                  .type = (int32_t[]){FB_DOUBLE, FB_DOUBLE, FB_DOUBLE},
-                  .w = g->kernel.w,
-                  .rows = g->kernel.h,
-                  .channels = g->kernel.channels,
-                  .out = true};
-    return ok && lib_rows_copy(&r, threads, e);
-}
-
-int32_t fb_kernel_adjoint(fb_session *session, const fb_image *images, size_t count,
-                          const fb_plane *to, fb_report *report, fb_error *error) {
-    lib_call l;
-    gradient g = {.last = NULL};
-    double most = 0, off = 0;
-    const double start = clock_now();
-    fb_context *c = session && (images || !count) ? session->kernel->context : NULL;
-    if (!lib_enter(&l, c, "fb_kernel_adjoint", error)) return lib_leave(&l);
-    atomic_fetch_add(&session->users, 1);
-    const bloom_settings s = lib_settings(c, &session->set);
-    bool ok = gradient_begin(&g, &s, &session->kernel->source, c->devices, &l.e);
-    for (size_t i = 0; ok && i < count; i++)
-        ok = add_image(&g, session, (const fb_image *)((const char *)images + i * images->size),
-                       &l.e) ||
-             err_in(&l.e, "image %zu", i);
-    ok = ok && gradient_end(&g, &most, &off, &l.e) && write_gradient(&g, to, c->threads, &l.e);
-    if (ok && report) {
-        *report = (fb_report){.size = report->size,
-                              .kept = off <= s.tolerance * most,
-                              .error = off,
-                              .allowed = s.tolerance * most,
-                              .seconds = clock_now() - start,
-                              .attempts = 1,
-                              .precision = FB_PRECISION_FLOAT64};
-        snprintf(report->device, sizeof report->device, "%.127s", g.last->sum.device.name);
-    }
-    gradient_free(&g);
-    lib_session_give(session);
-    return lib_leave(&l);
 }

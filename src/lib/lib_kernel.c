@@ -185,7 +185,6 @@ static bool put_taps(const kernel_source *k, uint32_t channel, const fb_plane *p
     double *all = mem_raw(n, sizeof *all, "taps", e);
     for (size_t i = 0; all && i < n; i++) all[i] = (double)tap[i] + (rest ? (double)rest[i] : 0);
     lib_rows r = {.plane = plane,
-                  .index = (uint32_t[]){0},
                   .own = (void *[]){all},
                   .type = (int32_t[]){FB_DOUBLE},
                   .w = k->w,

@@ -228,7 +228,7 @@ static bool copy_strip(void *ctx, size_t index, int worker, err *e) {
     uint32_t y = (uint32_t)index * STRIP, end = min_u32(y + STRIP, r->rows);
     for (; y < end; y++)
         for (uint32_t c = 0; c < r->channels; c++) {
-            const fb_plane *p = &r->plane[r->index[c]];
+            const fb_plane *p = &r->plane[r->index ? r->index[c] : c];
             if (!r->own[c]) continue;
             const size_t bytes = sample_bytes(r->type[c]);
             const samples own = {(char *)r->own[c] + (size_t)y * r->w * bytes, (ptrdiff_t)bytes,
