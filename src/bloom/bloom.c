@@ -50,8 +50,6 @@ kernel_use bloom_kernel_use(const bloom_settings *s) {
                         .magnitudes = s->magnitudes};
 }
 
-/* --- opening -------------------------------------------------------------------------------- */
-
 bloom *bloom_open(const bloom_settings *s, const char *kernel, par *threads, err *e) {
     device_pool *own = device_pool_open(threads, s->cache_dir, 0, e);
     bloom *b = own ? bloom_open_on(s, kernel, NULL, own, e) : NULL;
@@ -64,20 +62,18 @@ bloom *bloom_open(const bloom_settings *s, const char *kernel, par *threads, err
 
 bloom *bloom_open_on(const bloom_settings *s, const char *path, const kernel_source *read,
                      device_pool *devices, err *e) {
-    bool dark = s->border[PLAN_X] == BORDER_ZERO && s->border[PLAN_Y] == BORDER_ZERO;
-    if (s->window == WINDOW_GROW && !dark) {
-        err_set(e, ERR_CONFIG,
-                "window grow needs padding zero: with padding %s,%s the image continues without "
-                "end",
-                plan_border_name(s->border[PLAN_X]), plan_border_name(s->border[PLAN_Y]));
-        return NULL;
-    }
-    if (s->solve && (s->threshold > 0 || s->window != WINDOW_KEEP || bloom_emits(s))) {
-        err_set(e, ERR_CONFIG,
-                "glare is taken away without threshold, window and emit_layer: the whole image "
-                "spreads, and stays as large as it is");
-        return NULL;
-    }
+    const plan_border x = s->border[PLAN_X], y = s->border[PLAN_Y];
+    if (s->window == WINDOW_GROW && (x != BORDER_ZERO || y != BORDER_ZERO))
+        return err_set(e, ERR_CONFIG,
+                       "window grow needs padding zero: with padding %s,%s the image continues "
+                       "without end",
+                       plan_border_name(x), plan_border_name(y)),
+               NULL;
+    if (s->solve && (s->threshold > 0 || s->window != WINDOW_KEEP || bloom_emits(s)))
+        return err_set(e, ERR_CONFIG,
+                       "glare is taken away without threshold, window and emit_layer: the whole "
+                       "image spreads, and stays as large as it is"),
+               NULL;
     bloom *b = layer_light_check(s, e) ? mem_new(1, sizeof *b, "bloom", e) : NULL;
     if (!b) return NULL;
     b->s = *s;
@@ -107,8 +103,6 @@ bool bloom_kernel_size(const bloom *b, const image_part *p, uint32_t size[2]) {
     return !k->is_spectrum;
 }
 
-/* --- images --------------------------------------------------------------------------------- */
-
 /* Returns the job of a part. The height is that of the file: kernels may be sized by it. */
 static part_job job_of(const bloom *b, int part, const bloom_rows *rows, const window_rows *w) {
     part_job j = {.s = &b->s,
@@ -130,7 +124,7 @@ static part_job job_of(const bloom *b, int part, const bloom_rows *rows, const w
 
 static void begin(const bloom *b, bloom_report *r) {
     const char *faults = session_faults(b->session);
-    report_begin(r, b->s.tolerance);
+    *r = (bloom_report){.sum.promise.tolerance = b->s.tolerance};
     if (*faults) report_note(r, "kernel '%.100s': %s", session_kernel(b->session)->path, faults);
     if (b->s.threshold > 0)
         report_note(
@@ -138,7 +132,7 @@ static void begin(const bloom *b, bloom_report *r) {
             "only light above %g is spread: a lens does not do this, and the glare does not "
             "have the kernel's shape",
             b->s.threshold);
-    if (b->s.emit_layer && *b->s.emit_layer)
+    if (bloom_emits(&b->s))
         report_note(
             r,
             "the tolerance holds for the image; layer '%s' has the same absolute errors, which "
@@ -203,8 +197,7 @@ bool bloom_run(const bloom *b, const bloom_rows *rows, bloom_report *r, err *e) 
     const image_header *h = rows->in.head;
     /* The whole kernel is its centre: every bit stays, even of NaNs and negative zeros. */
     const bool none = !rows->predict && b->s.sharpen == 1 && b->s.window == WINDOW_KEEP &&
-                      !b->s.per_layer && !(b->s.emit_layer && *b->s.emit_layer) &&
-                      (!b->s.half || rows->in.lend);
+                      !b->s.per_layer && !bloom_emits(&b->s) && (!b->s.half || rows->in.lend);
     image_header becomes = {0}; /* halfs where the settings ask for them */
     begin(b, r);
     bool ok = image_header_copy(&becomes, h, e) && bloom_header(b, &becomes, e) &&
@@ -224,21 +217,21 @@ bool bloom_run(const bloom *b, const bloom_rows *rows, bloom_report *r, err *e) 
     return ok && (none || (r->groups ? judge(b, r, e) : no_layer(e)));
 }
 
-/* Runs from an image in memory into the same. */
-static bool run_image(const bloom *b, image *img, bool predict, bloom_report *r, err *e) {
+bool bloom_image_with(const bloom *b, image *img, bloom_rows more, bloom_report *r, err *e) {
     rows_image rows;
-    bool ok = rows_image_open(&rows, img, e) &&
-              bloom_run(b, &(bloom_rows){.in = rows.in, .out = rows.out, .predict = predict}, r, e);
+    bool ok = rows_image_open(&rows, img, e);
+    more.in = rows.in, more.out = rows.out;
+    ok = ok && bloom_run(b, &more, r, e);
     rows_image_close(&rows);
     return ok;
 }
 
 bool bloom_image(const bloom *b, image *img, bloom_report *r, err *e) {
-    return run_image(b, img, false, r, e);
+    return bloom_image_with(b, img, (bloom_rows){.predict = false}, r, e);
 }
 
 bool bloom_predict(const bloom *b, image *img, bloom_report *r, err *e) {
-    return run_image(b, img, true, r, e);
+    return bloom_image_with(b, img, (bloom_rows){.predict = true}, r, e);
 }
 
 bool bloom_header(const bloom *b, image_header *h, err *e) {
@@ -254,29 +247,29 @@ bool bloom_header(const bloom *b, image_header *h, err *e) {
 
 /* --- before it is done ---------------------------------------------------------------------- */
 
-/* Finds the image's first part with colour. */
-static bool find_part(const bloom *b, const image_header *h, int *part, err *e) {
+/* Opens the job of the image's first part with colour. Close the windows also after a failure. */
+static bool open_first(part_job *j, window_rows *w, const bloom *b, const bloom_rows *rows,
+                       err *e) {
+    const image_header *h = rows->in.head;
     bool colour = false;
+    int part = 0;
     if (!check_globs(b, h, e)) return false;
-    for (*part = 0; !colour && *part < h->parts; ++*part) {
+    for (; !colour && part < h->parts; part++) {
         layer_map m;
-        if (!layer_map_make(&m, &h->part[*part], b->s.layers, b->s.exclude, e)) return false;
+        if (!layer_map_make(&m, &h->part[part], b->s.layers, b->s.exclude, e)) return false;
         colour = m.groups > 0;
         layer_map_free(&m);
     }
-    --*part;
-    return colour || no_layer(e);
+    if (!colour || !window_open(w, &b->s, b->session, &rows->in, &rows->out, e))
+        return colour ? false : no_layer(e);
+    *j = job_of(b, part - 1, rows, w);
+    return true;
 }
 
 bool bloom_tiling(const bloom *b, const bloom_rows *rows, tiling *t, mem_plan *memory, err *e) {
     window_rows w = {.own = NULL};
-    int part;
-    bool ok = find_part(b, rows->in.head, &part, e) &&
-              window_open(&w, &b->s, b->session, &rows->in, &rows->out, e);
-    if (ok) {
-        const part_job j = job_of(b, part, rows, &w);
-        ok = part_choose(t, memory, &j, e);
-    }
+    part_job j;
+    const bool ok = open_first(&j, &w, b, rows, e) && part_choose(t, memory, &j, e);
     window_close(&w);
     return ok;
 }
@@ -287,13 +280,10 @@ static bool first_need(const bloom *b, const image_header *h, kernel_need *need,
     image img = {.head = *h};
     rows_image rows = {.img = NULL};
     window_rows w = {.own = NULL};
-    int part;
-    bool ok = find_part(b, h, &part, e) && rows_image_open(&rows, &img, e) &&
-              window_open(&w, &b->s, b->session, &rows.in, &rows.out, e);
-    if (ok) {
-        const part_job j = job_of(b, part, &(bloom_rows){.in = rows.in, .out = rows.out}, &w);
-        ok = part_first_need(need, planes, &j, e);
-    }
+    part_job j;
+    const bool ok = rows_image_open(&rows, &img, e) &&
+                    open_first(&j, &w, b, &(bloom_rows){.in = rows.in, .out = rows.out}, e) &&
+                    part_first_need(need, planes, &j, e);
     window_close(&w);
     rows_image_close(&rows);
     return ok;
@@ -304,27 +294,23 @@ static bool first_request(const bloom *b, const image_header *h, plan_precision 
     psf k = {0};
     kernel_need need;
     plan_planes planes;
-    kernel_use use = bloom_kernel_use(&b->s);
-    bool ok = first_need(b, h, &need, &planes, e) &&
-              kernel_source_psf(&k, session_kernel(b->session), &use, &need, NULL, e);
-    if (ok) {
-        *ask = kernel_at_plan(&b->s, &k, &need, planes);
-        ask->precision = precision;
-    }
+    const kernel_use use = bloom_kernel_use(&b->s);
+    const bool ok = first_need(b, h, &need, &planes, e) &&
+                    kernel_source_psf(&k, session_kernel(b->session), &use, &need, NULL, e);
+    if (ok) *ask = kernel_at_plan(&b->s, &k, &need, planes), ask->precision = precision;
     psf_free(&k);
     return ok;
 }
 
 double bloom_expect(const bloom *b, const image_header *h) {
+    static const device_way WAY[] = {[PRECISION_AUTO] = DEVICE_WAYS,
+                                     [PRECISION_FLOAT32] = WAY_FLOAT32,
+                                     [PRECISION_FLOAT64] = WAY_FLOAT64};
     kernel_need need;
     plan_planes planes;
-    const plan_precision given = b->s.precision;
-    const device_way way = given == PRECISION_AUTO      ? DEVICE_WAYS
-                           : given == PRECISION_FLOAT64 ? WAY_FLOAT64
-                                                        : WAY_FLOAT32;
     err ignored = {0};
     if (b->s.sharpen == 1 || !first_need(b, h, &need, &planes, &ignored)) return 0;
-    return session_expect(b->session, &need, planes, way);
+    return session_expect(b->session, &need, planes, WAY[b->s.precision]);
 }
 
 int bloom_forecast(const bloom *b, const image_header *h, plan_precision precision,

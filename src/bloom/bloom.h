@@ -4,8 +4,8 @@
  * device, plan, spectrum, buffers. An image is changed in place: colour groups are convolved, data
  * channels stay as they are, `window` may change the data window, `emit_layer` adds channels, and
  * `half_overflow` may turn half channels into float. Several threads may bloom images with one
- * bloom at the same time. An `err` of this folder is never NULL: failures that do not count go to
- * one that is ignored. */
+ * bloom. An `err` of this folder is never NULL: failures that do not count go to one that is
+ * ignored. */
 #ifndef BLOOM_BLOOM_H
 #define BLOOM_BLOOM_H
 
@@ -31,9 +31,8 @@ const char *bloom_kernel_faults(const bloom *b);
 bool bloom_kernel_size(const bloom *b, const image_part *p, uint32_t size[2]);
 
 /* Makes ready what a plain transform of the first colour group of such an image needs, while the
- * image is read. bloom_image waits for each when it needs it, and does what is missing. What fails
- * here fails there as well, and is told there. Returns the seconds that the kernel's spectrum took,
- * which the report of the next image has. */
+ * image is read. What fails here fails in bloom_image as well, and is told there. Returns the
+ * seconds that the kernel's spectrum took, which the report of the next image has. */
 double bloom_expect(const bloom *b, const image_header *h);
 
 /* Where the rows of an image come from, and where those of its result go. */
@@ -58,15 +57,16 @@ typedef struct {
  * promise broken; the image is done then, and the report complete. The promise is the same in
  * tiles; the result is not the same bit for bit where the pixels are cut. */
 bool bloom_run(const bloom *b, const bloom_rows *rows, bloom_report *r, err *e);
-/* Does so with an image in memory, whose planes become those of the result. After any other failure
- * than ERR_TOLERANCE planes of it may be missing. */
+/* Do so with an image in memory, whose planes become those of the result. After any other failure
+ * than ERR_TOLERANCE planes of it may be missing. more: all but `in` and `out`. */
 bool bloom_image(const bloom *b, image *img, bloom_report *r, err *e);
+bool bloom_image_with(const bloom *b, image *img, bloom_rows more, bloom_report *r, err *e);
 /* Changes the header of an image to that of bloom_run's result. */
 bool bloom_header(const bloom *b, image_header *h, err *e);
 
-/* Adds what bloom_image takes for such an image, besides its planes, and what nobody counts. */
+/* Adds what bloom_image takes for such an image, besides its planes, and what nobody counts;
+ * bloom_memory_before where the kernel is not known yet, without what depends on it. */
 void bloom_memory(const bloom *b, const image_header *h, mem_plan *to);
-/* Does so where the kernel is not known yet, without what depends on it. */
 void bloom_memory_before(const bloom_settings *s, par *threads, const image_header *h,
                          mem_plan *to);
 /* Chooses the tiles of the first part with colour, and accounts for all that they take. */

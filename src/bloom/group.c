@@ -4,14 +4,172 @@
 #include "base/host.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "bloom/attempt.h"
-#include "bloom/prove.h"
+#include "base/number.h"
+#include "bloom/sampler.h"
 #include "bloom/solve.h"
-#include "bloom/store.h"
+#include "math/lengths.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+/* --- a proof ---------------------------------------------------------------------------------- */
+
+/* The promise rests on a prediction of what a transform rounds. So a few pixels are summed directly
+ * in double before a result is believed: the darkest of each channel, and those where errors are
+ * likely to gather. That is evidence and no bound: it shows a damaged spectrum or a mistake of this
+ * program, whose errors are everywhere. It takes a small part of the transform's time. */
+typedef struct {
+    uint32_t pixels; /* looked at */
+    double worst;    /* the largest error, in parts of what is predicted for its pixel */
+    uint32_t channel, x, y;
+    double got, want; /* of that pixel */
+} proof;
+
+enum { PROVED = 4 }; /* of each channel, at most */
+
+typedef struct {
+    const view *v;
+    const outcome *o;
+    join_box kept;
+    uint32_t count, end; /* end: of the channel's */
+    sampler_pixel at[PROVED * VIEW_CHANNELS];
+} choice;
+
+static double result_at(const choice *p, uint32_t c, uint32_t x, uint32_t y) {
+    float v;
+    image_to_float(&v, p->o->out[c], p->o->type, (size_t)y * p->v->size->need.w + x, 1);
+    return (double)v;
+}
+
+static double size_at(const choice *p, uint32_t c, uint32_t x, uint32_t y) {
+    return fabs(result_at(p, c, x, y));
+}
+
+static void add_pixel(choice *p, uint32_t c, uint32_t x, uint32_t y) {
+    if (p->count == p->end) return;
+    p->at[p->count++] = (sampler_pixel){c, {.x = x, .y = y}, result_at(p, c, x, y), 1};
+}
+
+/* Returns what of a few lines is kept. */
+static join_box kept_of(const choice *p, const join_box *lines) {
+    const join_box *k = &p->kept;
+    const uint32_t x0 = max_u32(k->x, lines->x), x1 = min_u32(k->x + k->w, lines->x + lines->w),
+                   y0 = max_u32(k->y, lines->y), y1 = min_u32(k->y + k->h, lines->y + lines->h);
+    return x0 < x1 && y0 < y1 ? (join_box){x0, y0, x1 - x0, y1 - y0} : (join_box){0};
+}
+
+/* Adds the darkest pixel of some, of those that something is promised for. */
+static void add_darkest(choice *p, uint32_t c, join_box in) {
+    double least = INFINITY;
+    uint32_t at_x = 0, at_y = 0;
+    for (uint32_t y = in.y; y < in.y + in.h; y++)
+        for (uint32_t x = in.x; x < in.x + in.w; x++) {
+            double size = size_at(p, c, x, y);
+            if (size >= p->v->dark[c] && size < least) least = size, at_x = x, at_y = y;
+        }
+    if (isfinite(least)) add_pixel(p, c, at_x, at_y);
+}
+
+/* Adds the darkest places where errors of the brightest pixel of some gather, half a transform away
+ * and a quarter of one. */
+static void add_ghosts(choice *p, uint32_t c, join_box in) {
+    uint32_t x = in.x, y = in.y;
+    for (uint32_t j = in.y; j < in.y + in.h; j++)
+        for (uint32_t i = in.x; i < in.x + in.w; i++)
+            if (size_at(p, c, i, j) > size_at(p, c, x, y)) x = i, y = j;
+    const plan *is = &p->o->lease.plan;
+    const join_box *k = &p->kept;
+    const uint32_t across = is->axis[is->first == PLAN_X ? 0 : 1].length,
+                   down = is->axis[is->first == PLAN_X ? 1 : 0].length;
+    bool taken[16] = {true};
+    for (;;) {
+        int best = 0;
+        uint32_t best_x = 0, best_y = 0;
+        for (int i = 1; i < 16; i++) {
+            const uint32_t gx = (uint32_t)((x + (uint64_t)(i % 4) * across / 4) % across),
+                           gy = (uint32_t)((y + (uint64_t)(i / 4) * down / 4) % down);
+            if (taken[i] || gx < k->x || gy < k->y || gx >= k->x + k->w || gy >= k->y + k->h)
+                continue;
+            if (!best || size_at(p, c, gx, gy) < size_at(p, c, best_x, best_y))
+                best = i, best_x = gx, best_y = gy;
+        }
+        if (!best || p->count == p->end) return;
+        taken[best] = true;
+        add_pixel(p, c, best_x, best_y);
+    }
+}
+
+/* Returns a pixel's error in parts of what may be expected: the prediction, and rounding. Light
+ * that only partly spreads is rounded to floats before it does. What is beyond floats is refused
+ * when it is stored. */
+static double part_of(double *want, const choice *p, const sampler_pixel *at,
+                      const accuracy *method) {
+    const view *v = p->v;
+    const psf *k = &v->size->kernel;
+    const definition_gain gain =
+        definition_gain_of(k, at->channel, v->sharpen, kernel_need_tint(&v->need, at->channel));
+    double rounding;
+    *want = sampler_want(&rounding, at, p->o->type, k, &gain);
+    if (!isfinite(at->got)) return 0;
+    double off = fabs(at->got - *want),
+           predicted = method->error[at->channel] +
+                       accuracy_relative(method) * fmax(fabs(*want), p->v->dark[at->channel]);
+    if (!v->all) rounding += 0x1p-24 * gain.glare * at->is.size;
+    return off > 0 ? off / (predicted + rounding) : 0;
+}
+
+/* Returns the seconds of one core of the host that a transform costs: of steps, of which one is a
+ * number in a butterfly of radix 2, weighted as length_cost does; or of bytes that the host copies
+ * to a device and back. They follow from constants (that of a byte is an assumption), so that the
+ * same run decides alike each time. */
+static double price_of(const session_lease *l) {
+    static const double STEP = 0.25e-9, DOUBLES = 1.7, BYTE = 2e-10;
+    const plan *p = &l->plan;
+    const double lines[2] = {2.0 * ((p->axis[1].extent + 1) / 2), 2.0 * p->halves}; /* and back */
+    double steps = 0;
+    if (l->device.class == ENGINE_GPU)
+        return ((double)plan_bytes_up(p) + (double)plan_bytes_down(p)) / 2 * BYTE;
+    for (int i = 0; i < 2; i++)
+        steps += lines[i] * (p->ask.limits.invocations ? length_cost(p->axis[i].length)
+                                                       : length_cost_cpu(p->axis[i].length));
+    return steps * p->ask.channels * STEP * (p->sample_bytes == 8 ? DOUBLES : 1);
+}
+
+/* Looks at the result of an attempt by this method. All products may take PART of the transform's
+ * time; one takes PRODUCT seconds of a core, most of which is waiting for memory. */
+static bool prove(proof *to, const view *v, const outcome *o, const accuracy *method, err *e) {
+    static const double PRODUCT = 2e-9, PART = 0.04;
+    const psf *k = &v->size->kernel;
+    const uint32_t w = v->size->need.w, h = v->size->need.h;
+    const bool cpu = o->lease.device.class == ENGINE_CPU;
+    definition_rows rows[VIEW_CHANNELS];
+    double some = PART * price_of(&o->lease) / (PRODUCT * k->w * k->h * v->channels);
+    uint32_t most = some < 1 ? 1 : some < PROVED ? (uint32_t)some : PROVED;
+    choice p = {.v = v, .o = o, .kept = v->kept.w ? v->kept : (join_box){0, 0, w, h}};
+    for (uint32_t c = 0; c < v->channels; c++) {
+        const join_box bright = kept_of(&p, &o->stats[c].bright_at),
+                       dim = kept_of(&p, &o->stats[c].dark_at);
+        p.end = p.count + most;
+        bool ghosts_first = c % 2; /* if one is all */
+        if (!ghosts_first) add_darkest(&p, c, dim);
+        if (bright.w) add_ghosts(&p, c, bright);
+        if (ghosts_first) add_darkest(&p, c, dim);
+        rows[c] = (definition_rows){*view_plane(v, c),      v->type[c], v->spread, w, h, 0, h,
+                                    cpu ? v->lost[c] : NULL};
+    }
+    *to = (proof){.pixels = p.count};
+    const sampler_rows all = {
+        0, v->channels, rows, {k, {v->s->border[PLAN_X], v->s->border[PLAN_Y]}}};
+    if (!sampler_add(&(sampler){p.at, p.count}, &all, v->threads, e)) return false;
+    for (uint32_t i = 0; i < p.count; i++) {
+        const sampler_pixel *at = &p.at[i];
+        double want, part = part_of(&want, &p, at, method);
+        if (i && !(part > to->worst)) continue;
+        *to = (proof){p.count, part, at->channel, at->is.x, at->is.y, at->got, want};
+    }
+    return true;
+}
 
 /* --- floats or doubles: docs/math.md ---------------------------------------------------------- */
 
@@ -27,10 +185,9 @@ typedef struct {
 } search;
 
 static accuracy_facts facts_of(const view *v, const light *l) {
-    const device_choice *c = v->size->decided.way;
-    const device_choice *floats = &c[WAY_FLOAT32], *doubles = &c[WAY_FLOAT64];
-    bool only64 = v->s->precision == PRECISION_FLOAT64;
-    const device_choice *first = only64 ? doubles : floats;
+    const device_choice *c = v->size->decided.way, *doubles = &c[WAY_FLOAT64];
+    const plan_axis *axis =
+        (v->s->precision == PRECISION_FLOAT64 ? doubles : &c[WAY_FLOAT32])->plan.axis;
     return (accuracy_facts){.tail = &v->size->tail,
                             .sums = v->size->sums,
                             .scanned = l->scanned,
@@ -39,8 +196,7 @@ static accuracy_facts facts_of(const view *v, const light *l) {
                             .partly = !v->all,
                             .tolerance = v->s->tolerance,
                             .precision = v->s->precision,
-                            .points = (double)first->plan.axis[0].length *
-                                      first->plan.axis[1].length,
+                            .points = (double)axis[0].length * axis[1].length,
                             .doubles = doubles->possible};
 }
 
@@ -76,7 +232,7 @@ static bool check_proof(search *s, err *e) {
     const view *v = s->v;
     accuracy *m = &s->method;
     proof *p = &s->proved;
-    if (!prove(p, v, s->o, m, v->dark, e)) return false;
+    if (!prove(p, v, s->o, m, e)) return false;
     if (p->worst <= 1) return true;
     const image_box *data = &view_part(v)->data;
     const int x = data->x0 + (int)p->x, y = data->y0 + (int)p->y;
@@ -95,13 +251,9 @@ static bool check_proof(search *s, err *e) {
     return true;
 }
 
-/* --- what is told ---------------------------------------------------------------------------- */
-
 static void enter_promise(group_made *to, const view *v, const accuracy *m, uint32_t attempts) {
     bloom_promise *p = &to->sum.promise;
-    p->tolerance = v->s->tolerance;
-    p->method = *m;
-    p->attempts = attempts;
+    *p = (bloom_promise){.tolerance = v->s->tolerance, .method = *m, .attempts = attempts};
     snprintf(p->channel, sizeof p->channel, "%s", view_name(v, m->channel));
 }
 
@@ -140,8 +292,6 @@ void group_add(group_made *all, const group_made *one) {
         to->centre = from->centre;
     }
 }
-
-/* --- the whole ------------------------------------------------------------------------------- */
 
 static void spread(const void *ctx, float *v, size_t first, size_t n) {
     join_spread_row(ctx, first, v, v, n);

@@ -26,4 +26,10 @@ bool group_bloom(group_made *to, view *v, bool predict, err *e);
 /* Adds what a tile of the group has come to, but for `wide`. */
 void group_add(group_made *all, const group_made *one);
 
+/* Puts the result into the image's planes, in the types that settings and `half_overflow` ask for
+ * (all channels of a group have one type), and enters each channel into the ledger.
+ * Refuses values beyond floats, and beyond halfs where that is an error; the image is as it was
+ * then. Float planes change places with the view's buffers: nothing is copied. */
+bool store_result(group_made *to, const view *v, const light *l, outcome *o, err *e);
+
 #endif

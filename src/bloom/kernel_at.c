@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- requests -------------------------------------------------------------------------------- */
-
 plan_request kernel_at_plan(const bloom_settings *s, const psf *k, const kernel_need *need,
                             plan_planes planes) {
     return (plan_request){.size = {need->w, need->h},
@@ -41,8 +39,6 @@ uint64_t kernel_at_bytes(const plan_request *ask) {
     for (int a = 0; a < PLAN_AXES; a++) taps *= (uint64_t)ask->reach_lo[a] + 1 + ask->reach_hi[a];
     return TIMES * mem_rounded(taps);
 }
-
-/* --- one size -------------------------------------------------------------------------------- */
 
 /* A size, or the attempt to make one. */
 typedef struct size_entry {
@@ -83,14 +79,12 @@ static void compare_colours(kernel_sizes *all, kernel_at *k) {
     if (how == KERNEL_CONVERTED)
         snprintf(k->fit, sizeof k->fit, "the kernel is converted from %s to the image's %s", kernel,
                  image_is);
-    else if (how == KERNEL_UNKNOWN)
-        snprintf(k->fit, sizeof k->fit,
-                 "the kernel does not say its primaries; they are taken to be the image's, %s",
-                 image_is);
     else
         snprintf(k->fit, sizeof k->fit,
-                 "the image does not say its primaries; they are taken to be the kernel's, %s",
-                 kernel);
+                 "the %s does not say its primaries; they are taken to be the %s's, %s",
+                 how == KERNEL_UNKNOWN ? "kernel" : "image",
+                 how == KERNEL_UNKNOWN ? "image" : "kernel",
+                 how == KERNEL_UNKNOWN ? image_is : kernel);
     if (how != KERNEL_CONVERTED && !atomic_flag_test_and_set(&all->told)) log_note("%s", k->fit);
 }
 
@@ -115,14 +109,14 @@ static bool make_kernel(kernel_sizes *all, size_entry *n, err *e) {
     compare_colours(all, k);
     compare_pixels(all, k);
     /* Doubles may be impossible; floats must not be, unless doubles are asked for. */
-    plan_request ask = kernel_at_plan(all->s, &k->kernel, &k->need, k->planes);
-    device_request r = kernel_at_device(all->s, &ask);
+    const plan_request ask = kernel_at_plan(all->s, &k->kernel, &k->need, k->planes);
+    const device_request r = kernel_at_device(all->s, &ask);
     device_pool_decide(all->devices, &k->decided, &r);
-    bool doubles = all->s->precision == PRECISION_FLOAT64;
-    const device_choice *way = k->decided.way, *needed = &way[doubles ? WAY_FLOAT64 : WAY_FLOAT32];
     /* Where only the lines of doubles are too long, tiles have them. */
-    if (all->s->precision == PRECISION_AUTO && way[WAY_FLOAT64].why.code == ERR_LINES)
-        needed = &way[WAY_FLOAT64];
+    const device_choice *doubles = &k->decided.way[WAY_FLOAT64];
+    const bool wide = all->s->precision == PRECISION_FLOAT64 ||
+                      (all->s->precision == PRECISION_AUTO && doubles->why.code == ERR_LINES);
+    const device_choice *needed = wide ? doubles : &k->decided.way[WAY_FLOAT32];
     if (!needed->possible) *e = needed->why;
     return needed->possible;
 }
@@ -140,9 +134,9 @@ static bool make_part(void *ctx, size_t index, int worker, err *e) {
 /* Makes what the promise needs of a size whose kernel is made. */
 static bool make_tail(kernel_sizes *all, size_entry *n, err *e) {
     kernel_at *k = &n->at;
-    plan_request ask = kernel_at_plan(all->s, &k->kernel, &k->need, k->planes);
-    bool resampled = all->s->spectrum == SPECTRUM_RESAMPLED;
-    tail_request tail_ask = {&k->kernel, n->full, &k->need, resampled, &ask};
+    const plan_request ask = kernel_at_plan(all->s, &k->kernel, &k->need, k->planes);
+    const tail_request tail_ask = {&k->kernel, n->full, &k->need,
+                                   all->s->spectrum == SPECTRUM_RESAMPLED, &ask};
     if (!tail_make(&k->tail, &tail_ask, e) ||
         !par_for(all->threads, (size_t)k->tail.kernels + 1, make_part, k, e))
         return false;
@@ -167,10 +161,8 @@ kernel_sizes *kernel_sizes_open(const bloom_settings *s, const kernel_source *k,
                                 device_pool *devices, err *e) {
     kernel_sizes *all = mem_new(1, sizeof *all, "kernel", e);
     if (!all) return NULL;
-    all->s = s;
-    all->kernel = k;
-    all->devices = devices;
-    all->threads = device_pool_threads(devices);
+    *all = (kernel_sizes){
+        .s = s, .kernel = k, .devices = devices, .threads = device_pool_threads(devices)};
     atomic_flag_clear(&all->told);
     pthread_mutex_init(&all->lock, NULL);
     pthread_cond_init(&all->made, NULL);
@@ -181,11 +173,7 @@ void kernel_sizes_close(kernel_sizes **pall) {
     kernel_sizes *all = *pall;
     if (!all) return;
     *pall = NULL;
-    while (all->first) {
-        size_entry *n = all->first;
-        all->first = n->next;
-        free_size(n);
-    }
+    for (size_entry *n; (n = all->first); free_size(n)) all->first = n->next;
     pthread_cond_destroy(&all->made);
     pthread_mutex_destroy(&all->lock);
     mem_free(all);
@@ -211,12 +199,10 @@ static void drop_unused(kernel_sizes *all, int most) {
     int kept = 0;
     for (size_entry **at = &all->first; *at;) {
         size_entry *n = *at;
-        if (n->users || (!n->why.code && kept++ < most)) {
+        if (n->users || (!n->why.code && kept++ < most))
             at = &n->next;
-        } else {
-            *at = n->next;
-            free_size(n);
-        }
+        else
+            *at = n->next, free_size(n);
     }
 }
 

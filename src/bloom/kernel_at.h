@@ -7,9 +7,7 @@
 #include "bloom/promise/tail.h"
 #include "bloom/settings.h"
 #include "device/device_pool.h"
-#include "kernel/kernel_source.h"
 
-/* What follows from the size of an image. */
 typedef struct {
     kernel_need need;
     plan_planes planes; /* of its frames */
@@ -22,25 +20,21 @@ typedef struct {
     device_decision decided; /* where each transform runs, and with which plan */
 } kernel_at;
 
-/* Returns the request for a plan that this kernel, size and planes make, but for the device's
- * limits. */
+/* Return the request for a plan that this kernel, size and planes make, but for the device's
+ * limits; that for a device for such a plan; and the bytes that stand ready for a size, but for the
+ * engine: the kernel as it was read and as taps, its tail, and the ledger's table. */
 plan_request kernel_at_plan(const bloom_settings *s, const psf *k, const kernel_need *need,
                             plan_planes planes);
-/* Returns the request for a device for such a plan. */
 device_request kernel_at_device(const bloom_settings *s, const plan_request *ask);
-/* Returns the bytes that stand ready for a size, but for the engine: the kernel as it was read and
- * as taps, its tail, and the ledger's table. */
 uint64_t kernel_at_bytes(const plan_request *ask);
 
-/* All sizes of a kernel that are in use, and a few more. */
+/* All sizes of a kernel that are in use, and a few more. Settings, kernel and devices belong to the
+ * caller, and must outlive them. kernel_sizes_close: no thread may have a size any more.
+ * kernel_sizes_rest: frees what is kept for images to come and that nobody uses. */
 typedef struct kernel_sizes kernel_sizes;
-
-/* Settings, kernel and devices belong to the caller, and must outlive the sizes. */
 kernel_sizes *kernel_sizes_open(const bloom_settings *s, const kernel_source *k,
                                 device_pool *devices, err *e);
-/* Frees all; no thread may have a size any more. Sets *all to NULL. */
 void kernel_sizes_close(kernel_sizes **all);
-/* Frees what is kept for images to come and that nobody uses. */
 void kernel_sizes_rest(kernel_sizes *all);
 
 /* Takes the kernel at a size; valid until it is given back. */
@@ -49,9 +43,8 @@ const kernel_at *kernel_sizes_take(kernel_sizes *all, const kernel_need *need, p
 void kernel_sizes_give(kernel_sizes *all, const kernel_at *k);
 
 /* Makes a size that nobody has asked for yet in two steps, between which the caller may open an
- * engine: the kernel and where its transforms run; and all else, beside the engine. Returns NULL
- * where there is nothing to end: others make the size, or it cannot be made, as
- * kernel_sizes_take will say. After kernel_sizes_end it is given back. */
+ * engine: the kernel and where its transforms run; and all else. Returns NULL where there is
+ * nothing to end: others make the size, or it cannot be made, as kernel_sizes_take will say. */
 const kernel_at *kernel_sizes_begin(kernel_sizes *all, const kernel_need *need, plan_planes planes);
 void kernel_sizes_end(kernel_sizes *all, const kernel_at *begun);
 

@@ -11,24 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What was found of a frame's light, over all of its channels. */
-typedef struct {
-    const ledger_row *deepest;
-    uint64_t below;
-    double highest, ones; /* ones: in each channel at the least */
-} found_light;
-
-static found_light find_light(const bloom_report *r) {
-    found_light l = {.deepest = &r->ledger[0], .ones = 1};
-    for (const ledger_row *row = r->ledger; row < r->ledger + r->ledger_rows; row++) {
-        if (row->lowest < l.deepest->lowest) l.deepest = row;
-        l.below += row->below;
-        l.ones = fmin(l.ones, row->ones);
-        l.highest = fmax(l.highest, row->highest);
-    }
-    return l;
-}
-
 /* Adds a note to the report, and puts it into the log where it is the run's first of its kind. */
 __attribute__((format(printf, 4, 5))) static void tell(bloom_report *r, log_level level,
                                                        atomic_bool *told, const char *fmt, ...) {
@@ -51,11 +33,11 @@ static void tell_solved(bloom_report *r, log_level level, light_told *told) {
              "glare matters as far as %.0f pixels away",
              s->clipped, s->clipped == 1 ? "" : "s", s->clip, s->reach);
     if (s->negative && s->enough > 0)
-        tell(
-            r, level, &told->strong,
-            "%" PRIu64 " value%s below zero, down to %.3g: the kernel has more glare than the "
-            "lens, or the plate has errors; by a first estimate an amount of %.3g would leave none",
-            s->negative, s->negative == 1 ? "" : "s", s->lowest, s->enough);
+        tell(r, level, &told->strong,
+             "%" PRIu64 " value%s below zero, down to %.3g: the kernel has more glare than the "
+             "lens, or the plate has errors; by a first estimate an amount of %.3g would leave "
+             "none",
+             s->negative, s->negative == 1 ? "" : "s", s->lowest, s->enough);
     else if (s->negative)
         tell(r, level, &told->strong,
              "%" PRIu64 " value%s below zero, down to %.3g: the plate itself has values "
@@ -69,26 +51,33 @@ static void tell_solved(bloom_report *r, log_level level, light_told *told) {
 void light_notes(const char *format, const char *space, bloom_report *r, light_told *told) {
     static const double ONES = 1e-4, CODED_MOST = 10;
     const log_level level = told->warns ? LOG_WARN : LOG_NOTE;
-    const found_light l = find_light(r);
+    const ledger_row *deepest = &r->ledger[0];
+    uint64_t below = 0;
+    double highest = 0, ones = 1; /* ones: in each channel at the least */
     tell_solved(r, level, told);
     if (!r->ledger_rows) return;
-    if (l.below)
+    for (const ledger_row *row = r->ledger; row < r->ledger + r->ledger_rows; row++) {
+        if (row->lowest < deepest->lowest) deepest = row;
+        below += row->below;
+        ones = fmin(ones, row->ones);
+        highest = fmax(highest, row->highest);
+    }
+    if (below)
         tell(r, level, &told->below,
              "%" PRIu64
              " values are below zero, down to %.3g in channel '%.40s': they become black "
              "rings around lights; resize the image with a filter without lobes (box, triangle)",
-             l.below, l.deepest->lowest, l.deepest->channel);
+             below, deepest->lowest, deepest->channel);
     colour_space is = {0};
     if (space) space_find(&is, space);
-    bool codes = is.curve && is.curve != CURVE_LINEAR;
-    double coded = codes ? is.curve->encode(is.curve, l.highest) : 0;
+    const bool codes = is.curve && is.curve != CURVE_LINEAR;
+    const double coded = codes ? is.curve->encode(is.curve, highest) : 0;
     if (coded > CODED_MOST)
         tell(r, LOG_WARN, &told->coded,
              "--input-space %.30s made values up to %.5g of values up to %.5g%s, and codes go from "
-             "0 "
-             "to 1: the image seems to be linear; leave --input-space out, or give linear",
-             space, l.highest, coded, l.highest == HALF_MAX ? " or more" : "");
-    if (strcmp(format, "png") == 0 && l.ones > ONES)
+             "0 to 1: the image seems to be linear; leave --input-space out, or give linear",
+             space, highest, coded, highest == HALF_MAX ? " or more" : "");
+    if (strcmp(format, "png") == 0 && ones > ONES)
         tell(r, level, &told->clipped,
              "lights above 1 are missing in this PNG picture, which is cut off there, so lamps "
              "hardly glow: render or develop to EXR; --threshold does not bring the light back");

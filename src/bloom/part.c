@@ -3,9 +3,7 @@
 #include "base/clock.h"
 #include "base/host.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "base/number.h"
-#include "base/text.h"
 #include "bloom/part_work.h"
 
 #include <math.h>
@@ -35,16 +33,14 @@ static bool a_device_fits(void *ctx, const tiling *t, const plan_request *tile) 
     own.precision = c->needs.ask.precision; /* lines are those of doubles, memory need not be */
     int best = session_forecast(c->needs.p->j->session, &own, &c->f, &ignored);
     if (c->on >= 0) best = c->f.each[c->on].possible ? c->on : -1;
-    if (best < 0 || c->f.device[best].class != ENGINE_SOFTWARE) return best >= 0;
-    return t->bytes + plan_device_bytes(&c->f.each[best].plan) <= c->memory;
+    return best >= 0 && (c->f.device[best].class != ENGINE_SOFTWARE ||
+                         t->bytes + plan_device_bytes(&c->f.each[best].plan) <= c->memory);
 }
 
 static tiling one_tile(const part_plan *p) {
-    return (tiling){.size = {p->w, p->h},
-                    .tile = {p->w, p->h},
-                    .kept = {p->w, p->h},
-                    .count = {1, 1},
-                    .channels = p->channels};
+    const uint32_t w = p->w, h = p->h;
+    return (tiling){
+        .size = {w, h}, .tile = {w, h}, .kept = {w, h}, .count = {1, 1}, .channels = p->channels};
 }
 
 /* Chooses tiles for the device that the run would take, with lines that it holds, also those of
@@ -64,14 +60,14 @@ static bool choose_for_devices(tiling *t, choice *c, tiling_request *r, err *e) 
     if (whole.precision == PRECISION_AUTO && d->limits.float64)
         r->ask.precision = PRECISION_FLOAT64;
     if (tiling_choose(t, r, e)) return true;
-    bool cpu = false;
-    for (uint32_t i = 0; i < c->f.devices; i++)
-        cpu |= c->f.each[i].wanted && c->f.device[i].class == ENGINE_CPU;
-    if (!cpu) return false;
-    *e = (err){0};
-    c->on = -1;
-    r->ask = whole;
-    return tiling_choose(t, r, e);
+    for (uint32_t i = 0; i < c->f.devices; i++) {
+        if (!c->f.each[i].wanted || c->f.device[i].class != ENGINE_CPU) continue;
+        *e = (err){0};
+        c->on = -1;
+        r->ask = whole;
+        return tiling_choose(t, r, e);
+    }
+    return false;
 }
 
 /* Chooses tiles, of at most that many pixels (0: any number), for the memory that is left beside
@@ -93,18 +89,15 @@ static bool choose_tiles(tiling *t, mem_plan *memory, const part_plan *p, double
                         .fits = a_device_fits,
                         .ctx = &c};
     ok = ok && choose_for_devices(t, &c, &r, e);
-    if (ok && j->s->solve && !part_is_whole(t)) {
-        const tiling whole = one_tile(p);
-        *memory = j->beside;
-        part_uncounted(memory, &c.needs);
-        part_memory(memory, &c.needs, &whole);
+    const bool solves = ok && j->s->solve && !part_is_whole(t);
+    if (solves) *t = one_tile(p);
+    if (ok) part_memory(memory, &c.needs, t);
+    if (solves)
         ok = err_set(
             e, ERR_MEMORY,
             "%u x %u pixels are to be solved at once, which takes %.3g GB of memory; %.3g GB "
             "are allowed (--mem-limit), or the device holds no such lines",
             p->w, p->h, (double)memory->bytes / 1e9, (double)mem_limit() / 1e9);
-    }
-    if (ok) part_memory(memory, &c.needs, t);
     mem_free(c.f.each);
     return ok;
 }
@@ -119,8 +112,8 @@ bool part_choose(tiling *t, mem_plan *memory, const part_job *j, err *e) {
         ok = !p.m.groups || part_needs_open(&n, &p, e);
         if (ok && j->session) part_uncounted(memory, &n);
         if (ok && p.m.groups) part_memory(memory, &n, t);
-    } else if (ok) {
-        ok = choose_tiles(t, memory, &p, 0, e);
+    } else {
+        ok = ok && choose_tiles(t, memory, &p, 0, e);
     }
     part_plan_free(&p);
     return ok;
@@ -142,10 +135,8 @@ typedef struct {
 } bands;
 
 static void close_bands(bands *b) {
-    for (uint32_t c = 0; b->out.plane && c < b->p->channels; c++) mem_free(b->out.plane[c]);
-    for (uint32_t c = 0; b->out.glare && c < b->p->channels; c++) mem_free(b->out.glare[c]);
+    for (uint32_t c = 0; b->out.plane && c < 2 * b->p->channels; c++) mem_free(b->out.plane[c]);
     mem_free(b->out.plane);
-    mem_free(b->out.glare);
     mem_free(b->out.type);
     mem_free(b->plane);
     if (b->held.p) part_held_free(&b->held);
@@ -161,10 +152,10 @@ static void close_bands(bands *b) {
  * tile's lengths, so it needs no other one that is larger. */
 static bool open_session(bands *b, err *e) {
     const part_job *j = b->p->j;
+    const uint64_t tiles = (uint64_t)b->t.count[PLAN_X] * b->t.count[PLAN_Y];
     b->s = *j->s;
     b->session = j->session;
     if (part_is_whole(&b->t)) return true;
-    uint64_t tiles = (uint64_t)b->t.count[PLAN_X] * b->t.count[PLAN_Y];
     for (int a = 0; a < PLAN_AXES; a++)
         if (b->t.cut[a]) b->s.border[a] = BORDER_WRAP;
     b->s.slots = 1;
@@ -181,11 +172,11 @@ static bool make_rows(bands *b, err *e) {
     bool whole = part_is_whole(&b->t);
     size_t n = (size_t)p->w * b->t.kept[PLAN_Y];
     part_rows *to = &b->out;
-    to->plane = mem_new(p->channels, sizeof *to->plane, "rows", e);
-    to->glare = mem_new(p->channels, sizeof *to->glare, "rows", e);
+    to->plane = mem_new(2 * (size_t)p->channels, sizeof *to->plane, "rows", e);
     to->type = mem_new(p->channels, sizeof *to->type, "rows", e);
     b->plane = mem_new((size_t)p->result.part[0].channels, sizeof *b->plane, "planes", e);
-    bool ok = to->plane && to->glare && to->type && b->plane;
+    bool ok = to->plane && to->type && b->plane;
+    to->glare = ok ? to->plane + p->channels : NULL;
     for (uint32_t c = 0; ok && c < p->channels; c++) {
         to->type[c] = p->channel[c].becomes;
         size_t bytes = pixel_bytes(to->type[c]);
@@ -203,17 +194,13 @@ static bool open_bands(bands *b, const part_plan *p, const tiling *t, err *e) {
            part_held_open(&b->held, p, rows, part_is_whole(t), e);
 }
 
-/* --- a band --------------------------------------------------------------------------------- */
-
 /* Tells the host which part of the whole the next tile is. */
 static void tell_host(const bands *b, const part_tile *tile) {
     const part_plan *p = b->p;
     host *h = host_here();
-    double tiles = (double)p->m.groups * p->w / b->t.kept[PLAN_X],
-           band = (double)b->out.rows / p->h;
-    double at = (double)tile->group * p->w / b->t.kept[PLAN_X] +
-                (double)tile->x / b->t.kept[PLAN_X];
-    h->span = band / fmax(tiles, 1);
+    const double kept = b->t.kept[PLAN_X], tiles = (double)p->m.groups * p->w / kept,
+                 at = (double)tile->group * p->w / kept + (double)tile->x / kept;
+    h->span = (double)b->out.rows / p->h / fmax(tiles, 1);
     h->from = (double)b->out.y / p->h + at * h->span;
 }
 
@@ -249,23 +236,21 @@ static bool bloom_band(bands *b, part_made *made, const part_measured *seen, sam
 /* Puts the rows of a band into the places of the result's channels. */
 static bool place_rows(bands *b, err *e) {
     const part_plan *p = b->p;
-    text name = {0};
     for (uint32_t c = 0; c < p->channels; c++) {
-        const char *own = p->p->channel[p->channel[c].index].name;
+        const char *own = part_name(p, c);
         image_part *to = p->result.part;
         int at = image_find_channel(to, own);
         b->plane[at] = b->out.plane[c];
         to->channel[at].type = b->out.type[c];
         to->channel[at].wide = p->channel[c].becomes == PIXEL_HALF && b->out.type[c] == PIXEL_FLOAT;
         if (!b->out.glare[c]) continue;
-        text_free(&name);
-        text_add(&name, "%s.%s", p->j->s->emit_layer, own);
-        if (!text_check(&name, e)) return false;
-        at = image_find_channel(to, name.s);
+        char *name = mem_strf(e, "%s.%s", p->j->s->emit_layer, own);
+        if (!name) return false;
+        at = image_find_channel(to, name);
         b->plane[at] = b->out.glare[c];
         to->channel[at].type = b->out.type[c];
+        mem_free(name);
     }
-    text_free(&name);
     return true;
 }
 
@@ -280,18 +265,12 @@ static bool hand_on(bands *b, err *e) {
     if (in->lend && !in->lend(in->ctx, p->j->part, &p->p->data, &lent, e)) return false;
     if (lent) {
         for (int c = 0; c < p->p->channels; c++) {
-            int at = image_find_channel(is, p->p->channel[c].name);
-            if (b->plane[at] || !lent[c]) continue;
-            b->plane[at] = lent[c];
-            lent[c] = NULL;
+            void **own = &b->plane[image_find_channel(is, p->p->channel[c].name)];
+            if (!*own) *own = lent[c], lent[c] = NULL;
         }
         bool ok = out->write(out->ctx, p->j->part, &(rows_band){is, 0, p->h, b->plane, true}, e);
-        memset(b->out.plane, 0, p->channels * sizeof *b->out.plane);
-        memset(b->out.glare, 0, p->channels * sizeof *b->out.glare);
-        for (int at = 0; at < is->channels; at++) {
-            mem_free(b->plane[at]);
-            b->plane[at] = NULL;
-        }
+        memset(b->out.plane, 0, 2 * p->channels * sizeof *b->out.plane);
+        for (int at = 0; at < is->channels; at++) mem_free(b->plane[at]), b->plane[at] = NULL;
         return ok;
     }
     const rows_band made = {is, b->out.y, b->out.rows, b->plane, false};
@@ -303,8 +282,8 @@ static bool hand_on(bands *b, err *e) {
 /* Measures the part: rows that are held, or NULL. Starts the accounts of its groups. */
 static bool measure(part_made *to, part_measured *seen, const part_plan *p, const part_held *held,
                     err *e) {
-    double start = clock_now();
-    bool ok = part_measure(seen, p, held, e);
+    const double start = clock_now();
+    const bool ok = part_measure(seen, p, held, e);
     to->sum.bad = seen->bad;
     memcpy(to->sum.first_bad, seen->first, sizeof to->sum.first_bad);
     if (!ok || !(to->group = mem_new((size_t)seen->groups, sizeof *to->group, "a report", e)))
@@ -337,28 +316,26 @@ static bool bloom_bands(part_made *all, bands *b, sampler *sampled, const part_m
                         err *e) {
     const part_plan *p = b->p;
     const bool upwards = p->p->order == LINES_DECREASING, whole = part_is_whole(&b->t);
-    size_t bytes = (size_t)all->groups * sizeof *all->group;
+    const size_t bytes = (size_t)all->groups * sizeof *all->group;
     group_made *before = mem_raw(1, bytes, "a report", e);
     bool ok = before != NULL;
     for (uint32_t done = 0; ok && done < p->h;) {
         tiling t = b->t;
-        uint32_t most = t.kept[PLAN_Y], left = p->h - done;
-        uint32_t end = upwards ? left : min_u32(done + most, p->h);
+        const uint32_t most = t.kept[PLAN_Y], left = p->h - done;
+        const uint32_t end = upwards ? left : min_u32(done + most, p->h);
         uint32_t row = upwards ? (left - 1) / most * most : done;
         if (upwards && left > most && left < p->h) row = left - most;
         memcpy(before, all->group, bytes);
-        size_t count = sampled->count;
-        b->out.y = row;
-        b->out.rows = end - row;
-        ok = bloom_band(b, all, seen, sampled, e);
-        if (ok) {
+        const size_t count = sampled->count;
+        b->out.y = row, b->out.rows = end - row;
+        if ((ok = bloom_band(b, all, seen, sampled, e))) {
             ok = (!whole || part_verify_alphas(sampled, p, e)) && (p->j->predict || hand_on(b, e));
             done += end - row;
             continue;
         }
         err why = {0};
         mem_plan memory;
-        double half = (double)t.tile[PLAN_X] * t.tile[PLAN_Y] / 2;
+        const double half = (double)t.tile[PLAN_X] * t.tile[PLAN_Y] / 2;
         if (whole || p->j->cut || e->code != ERR_MEMORY ||
             !choose_tiles(&t, &memory, p, half, &why))
             break;

@@ -23,16 +23,15 @@ typedef struct {
     mem_plan beside;   /* what reading and writing take at the most */
     image_part *marks; /* as bloom_rows has them, of this part; or NULL */
     bool predict;      /* the first group is looked at, and nothing is made */
-    double *const *doubles,
-        *const *bounds;       /* of each channel of the part: as bloom_rows has them; or NULL, */
-    const float *const *lost; /* and these */
+    double *const *doubles, *const
+                                *bounds; /* of each channel of the part: as bloom_rows has them; */
+    const float *const *lost;            /* or NULL */
     const tiling *cut; /* the tiles, for tests; NULL: those that fit are chosen. A part that is lent
                           has one */
 } part_job;
 
 /* Chooses the tiles of a part with colour, and accounts for all that it takes. */
 bool part_choose(tiling *t, mem_plan *memory, const part_job *j, err *e);
-
 /* Finds what the first group of a part with colour needs of the kernel, and its planes. */
 bool part_first_need(kernel_need *need, plan_planes *planes, const part_job *j, err *e);
 

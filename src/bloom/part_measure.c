@@ -7,19 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* By what the light that leaves is known: the kernel as the whole part needs it. */
-typedef struct {
-    psf kernel;
-    kernel_tail tail;
-    spill ledger;
-} whole_kernel;
-
 /* Groups that are measured together: they need the same of the kernel. */
 typedef struct {
     const part_plan *p;
     part_measured *to;
     int from, end; /* of the groups */
-    whole_kernel kernel;
+    psf kernel;    /* as the whole part needs it; by it the light that leaves is known */
+    kernel_tail tail;
+    spill ledger;
     void **plane;             /* of each channel of the part */
     float *mask;              /* of one group's rows */
     uint32_t some;            /* rows at a time */
@@ -35,40 +30,31 @@ typedef struct {
     const float *mask;
 } strip;
 
-/* --- what a group's rows hold ----------------------------------------------------------------- */
-
-static void enter_bad(part_measured *to, const part_plan *p, const part_group *g, const scan *s,
-                      uint32_t row) {
-    for (uint64_t i = 0; i < s->bad && i < SCAN_BAD && to->bad + i < SCAN_BAD; i++) {
-        const scan_bad *from = &s->first[i];
-        bloom_bad *bad = &to->first[to->bad + i];
-        snprintf(bad->channel, sizeof bad->channel, "%s",
-                 p->p->channel[p->channel[g->first + from->channel].index].name);
-        bad->x = p->p->data.x0 + (int32_t)from->x;
-        bad->y = p->p->data.y0 + (int32_t)(row + from->y);
-        bad->value = from->value;
-    }
-    to->bad += s->bad;
-}
-
 /* Adds some rows of a group, whose planes are those of its channels in the list. What stays as it
  * is, since a mask is 0 there, is not bad. */
-static bool scan_rows(part_measured *to, const part_plan *p, int group, void *const *plane,
-                      const float *mask, uint32_t row, uint32_t rows, err *e) {
-    const part_group *g = &p->group[group];
+static bool scan_rows(part_measured *to, const part_plan *p, const strip *s, void *const *plane,
+                      err *e) {
+    const part_group *g = s->g;
     const void *at[VIEW_CHANNELS];
     pixel_type type[VIEW_CHANNELS];
     scan found;
-    for (uint32_t c = 0; c < g->count; c++) {
-        at[c] = plane[c];
-        type[c] = p->channel[g->first + c].type;
-    }
+    for (uint32_t c = 0; c < g->count; c++)
+        at[c] = plane[c], type[c] = p->channel[g->first + c].type;
     const scan_request ask = {
-        .w = p->w, .h = rows, .channels = g->count, .plane = at, .type = type, .mask = mask};
+        .w = p->w, .h = s->rows, .channels = g->count, .plane = at, .type = type, .mask = s->mask};
     if (!scan_make(&found, &ask, p->j->threads, e)) return false;
-    if (!to->mended) enter_bad(to, p, g, &found, row);
+    for (uint64_t i = 0; !to->mended && i < found.bad && i < SCAN_BAD && to->bad + i < SCAN_BAD;
+         i++) {
+        const scan_bad *from = &found.first[i];
+        bloom_bad *bad = &to->first[to->bad + i];
+        *bad = (bloom_bad){.x = p->p->data.x0 + (int32_t)from->x,
+                           .y = p->p->data.y0 + (int32_t)(s->row + from->y),
+                           .value = from->value};
+        snprintf(bad->channel, sizeof bad->channel, "%s", part_name(p, g->first + from->channel));
+    }
+    if (!to->mended) to->bad += found.bad;
     to->hidden |= found.hidden;
-    scan_add(&to->group[group], &found);
+    scan_add(&to->group[g - p->group], &found);
     return true;
 }
 
@@ -90,18 +76,17 @@ static bool measure_row(void *ctx, size_t index, int worker, err *e) {
     double sum = 0;
     for (uint32_t x = 0; x < n; x++) sum += (double)v[x];
     m->spread[index] = sum;
-    m->spilled[index] = spill_of_row(&m->kernel.ledger, c, s->row + y, v);
+    m->spilled[index] = spill_of_row(&m->ledger, c, s->row + y, v);
     return true;
 }
 
-static bool measure_strip(measuring *m, int group, strip *s, err *e) {
+static bool measure_strip(measuring *m, strip *s, err *e) {
     const part_plan *p = m->p;
     size_t lines = (size_t)s->g->count * s->rows;
     void *plane[VIEW_CHANNELS];
     for (uint32_t c = 0; c < s->g->count; c++)
         plane[c] = m->plane[p->channel[s->g->first + c].index];
-    if (!scan_rows(m->to, p, group, plane, s->mask, s->row, s->rows, e) ||
-        !par_for(p->j->threads, lines, measure_row, s, e))
+    if (!scan_rows(m->to, p, s, plane, e) || !par_for(p->j->threads, lines, measure_row, s, e))
         return false;
     for (size_t i = 0; i < lines; i++) {
         ledger_row *to = &m->to->row[s->g->first + i / s->rows];
@@ -129,24 +114,23 @@ static bool take_groups(measuring *m, err *e) {
     }
     m->some = min_u32(max_u32((uint32_t)min_u64(most / row, IMAGE_SIDE), 1), p->h);
     size_t lines = (size_t)one->count * m->some, n = (size_t)p->w * m->some;
-    m->spread = mem_raw(lines, sizeof *m->spread, "sums", e);
-    m->spilled = mem_raw(lines, sizeof *m->spilled, "sums", e);
+    m->spread = mem_raw(2 * lines, sizeof *m->spread, "sums", e);
     m->line = mem_raw((size_t)par_workers(p->j->threads) * p->w, sizeof *m->line, "rows", e);
     m->mask = mem_raw(n, sizeof *m->mask, "a mask", e);
     m->plane = mem_new((size_t)p->p->channels, sizeof *m->plane, "planes", e);
-    bool ok = m->spread && m->spilled && m->line && m->mask && m->plane;
+    bool ok = m->spread && m->line && m->mask && m->plane;
     for (int i = m->from; i < m->end; i++)
         for (uint32_t c = 0; ok && c < p->group[i].count; c++) {
             const part_channel *is = &p->channel[p->group[i].first + c];
             ok = (m->plane[is->index] = mem_raw(n, pixel_bytes(is->type), "rows", e));
         }
     double full[PSF_CHANNELS];
-    whole_kernel *k = &m->kernel;
     const kernel_need need = part_need(p->j, one->count, one->light.sharpen);
-    if (!ok || !part_psf(&k->kernel, p->j, &need, full, e)) return false;
-    plan_request ask = kernel_at_plan(p->j->s, &k->kernel, &need, (plan_planes){0});
-    const tail_request r = {&k->kernel, full, &need, false, &ask};
-    return tail_make(&k->tail, &r, e) && ledger_spill_make(&k->ledger, &k->tail, e);
+    if (!ok || !part_psf(&m->kernel, p->j, &need, full, e)) return false;
+    m->spilled = m->spread + lines;
+    plan_request ask = kernel_at_plan(p->j->s, &m->kernel, &need, (plan_planes){0});
+    const tail_request r = {&m->kernel, full, &need, false, &ask};
+    return tail_make(&m->tail, &r, e) && ledger_spill_make(&m->ledger, &m->tail, e);
 }
 
 static void end_groups(measuring *m) {
@@ -155,17 +139,16 @@ static void end_groups(measuring *m) {
     mem_free(m->mask);
     mem_free(m->line);
     mem_free(m->spread);
-    mem_free(m->spilled);
-    ledger_spill_free(&m->kernel.ledger);
-    tail_free(&m->kernel.tail);
-    psf_free(&m->kernel.kernel);
+    ledger_spill_free(&m->ledger);
+    tail_free(&m->tail);
+    psf_free(&m->kernel);
 }
 
 /* Reads the groups' channels from top to bottom, and enters what leaves the image. */
 static bool measure_groups(measuring *m, err *e) {
     const part_plan *p = m->p;
     const rows_source *in = p->j->in;
-    const kernel_tail *tail = &m->kernel.tail;
+    const kernel_tail *tail = &m->tail;
     for (uint32_t row = 0; row < p->h; row += m->some) {
         uint32_t rows = min_u32(m->some, p->h - row);
         if (!in->read(in->ctx, p->j->part, row, rows, m->plane, e)) return false;
@@ -176,7 +159,7 @@ static bool measure_groups(measuring *m, err *e) {
             for (uint32_t c = g->first; c < g->first + g->count; c++)
                 repairs_put(&m->to->repairs[c], m->plane[p->channel[c].index], p->channel[c].type,
                             p->w, row, rows);
-            if (!measure_strip(m, i, &s, e)) return false;
+            if (!measure_strip(m, &s, e)) return false;
         }
     }
     for (int i = m->from; i < m->end; i++)
@@ -252,8 +235,6 @@ void part_mend(const part_measured *m, const part_plan *p, uint32_t channel, voi
     }
 }
 
-/* --- all of it -------------------------------------------------------------------------------- */
-
 /* Enters what is known of each channel before anything is made of it. */
 static void enter_channels(part_measured *to, const part_plan *p) {
     const part_job *j = p->j;
@@ -274,8 +255,7 @@ static void enter_channels(part_measured *to, const part_plan *p) {
             if (row->highest == 1) row->ones = (double)in->count[scan_bin(1)] / (double)in->pixels;
             row->lowest = accuracy_depth(in);
             row->below = row->lowest < 0 ? scan_count(in->below) : 0;
-            snprintf(row->channel, sizeof row->channel, "%s",
-                     p->p->channel[p->channel[at].index].name);
+            snprintf(row->channel, sizeof row->channel, "%s", part_name(p, at));
         }
 }
 
@@ -284,8 +264,10 @@ static bool measure_once(part_measured *to, const part_plan *p, const part_held 
     bool ok = true;
     for (int i = 0; i < to->groups; i++) scan_free(&to->group[i]);
     for (uint32_t c = 0; c < p->channels; c++) to->row[c].gained = to->row[c].spilled = 0;
-    for (int i = 0; ok && held && i < to->groups; i++)
-        ok = scan_rows(to, p, i, held->plane + p->group[i].first, held->mask[i], 0, p->h, e);
+    for (int i = 0; ok && held && i < to->groups; i++) {
+        const strip all = {NULL, &p->group[i], 0, p->h, held->mask[i]};
+        ok = scan_rows(to, p, &all, held->plane + all.g->first, e);
+    }
     for (int i = 0; ok && !held && i < to->groups;) {
         measuring m = {.p = p, .to = to, .from = i};
         ok = take_groups(&m, e) && measure_groups(&m, e);

@@ -2,7 +2,6 @@
  * the header and the settings alone, so that the same run has the same tiles. */
 #include "base/mem.h"
 #include "base/number.h"
-#include "bloom/attempt.h"
 #include "bloom/part_work.h"
 #include "bloom/solve.h"
 
@@ -41,14 +40,12 @@ static bool plan_of(plan *to, const part_needs *n, const tiling *t, bool doubles
     err ignored = {0};
     plan_request ask = n->ask;
     if (doubles) ask.precision = PRECISION_FLOAT64;
-    if (part_is_whole(t) && n->class != ENGINE_CPU) *to = n->plan;
-    if (part_is_whole(t)) return n->class != ENGINE_CPU || plan_make(to, &ask, &ignored);
+    if (part_is_whole(t) && n->class != ENGINE_CPU) return *to = n->plan, true;
+    if (part_is_whole(t)) return plan_make(to, &ask, &ignored);
     to->sample_bytes = doubles ? sizeof(double) : sizeof(float);
     to->halves = t->length[PLAN_X] / 2 + 1;
-    for (int a = 0; a < PLAN_AXES; a++) {
-        to->axis[a].length = t->length[a];
-        to->axis[a].extent = t->tile[a];
-    }
+    for (int a = 0; a < PLAN_AXES; a++)
+        to->axis[a].length = t->length[a], to->axis[a].extent = t->tile[a];
     return true;
 }
 
@@ -72,11 +69,9 @@ static uint64_t tile_bytes(const part_needs *n, const part_group *g, const tilin
     view v = part_view(n->p, g, &img, g->light.mask[0] ? &mask : NULL);
     v.pixels = (size_t)t->tile[PLAN_X] * t->tile[PLAN_Y];
     v.kept.w = whole ? 0 : t->kept[PLAN_X];
-    uint64_t bytes = attempt_bytes(&v);
-    if (!whole || s->verify) bytes += bytes_in(n->p, g, v.pixels);
-    if (s->solve) bytes += solve_bytes(&v);
-    if (v.emits) bytes += v.channels * mem_rounded(v.pixels * sizeof(float));
-    return bytes;
+    return attempt_bytes(&v) + (!whole || s->verify ? bytes_in(n->p, g, v.pixels) : 0) +
+           (s->solve ? solve_bytes(&v) : 0) +
+           (v.emits ? v.channels * mem_rounded(v.pixels * sizeof(float)) : 0);
 }
 
 uint64_t part_memory(mem_plan *to, const part_needs *n, const tiling *t) {
@@ -92,14 +87,12 @@ uint64_t part_memory(mem_plan *to, const part_needs *n, const tiling *t) {
     plan about = {.first = PLAN_X};
     if (!plan_of(&about, n, t, doubles)) return 0;
     const plan_request *ask = &n->ask;
-    const spectrum_request lines = {.mode = whole ? s->spectrum : SPECTRUM_EXACT,
-                                    .first = about.first,
-                                    .length = {about.axis[0].length, about.axis[1].length},
-                                    .float64 = about.sample_bytes == sizeof(double),
-                                    .by_lines = whole && session_by_lines(s, n->class),
-                                    .at_once = whole && session_at_once(s, n->class, &about)};
+    spectrum_request lines = session_spectrum(s, n->class, &about);
     plan worst = about;
-    if (!whole) worst.first = PLAN_Y; /* either axis of a tile may be the first one */
+    if (!whole) { /* either axis of a tile may be the first one */
+        worst.first = PLAN_Y;
+        lines.mode = SPECTRUM_EXACT, lines.by_lines = lines.at_once = false;
+    }
     uint64_t making, tile = 0, in = 0, out = 0;
     const bool tinted = s->tint[0] != 0 || s->tint[1] != 0 || s->tint[2] != 0;
     mem_plan_add(to, "kernel", kernel_at_bytes(ask) * (tinted ? ask->channels : 1));

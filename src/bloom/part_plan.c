@@ -36,8 +36,6 @@ bool part_header(image_part *p, const bloom_settings *s, err *e) {
     return ok;
 }
 
-/* --- the kernel that the whole part needs --------------------------------------------------- */
-
 kernel_need part_need(const part_job *j, uint32_t channels, double sharpen) {
     const image_part *p = &j->in->head->part[j->part];
     kernel_need need = {.channels = channels,
@@ -74,8 +72,6 @@ bool part_psf(psf *k, const part_job *j, const kernel_need *need, double *full, 
     const kernel_use use = bloom_kernel_use(j->s);
     return kernel_source_psf(k, session_kernel(j->session), &use, need, full, e);
 }
-
-/* --- channels and groups ---------------------------------------------------------------------- */
 
 /* Makes the header of a group's tiles. */
 static bool make_head(part_group *g, const part_plan *of, err *e) {

@@ -1,8 +1,8 @@
 #include "base/mem.h"
 #include "base/number.h"
 #include "bloom/part_work.h"
-#include "bloom/store.h"
 
+#include <math.h>
 #include <string.h>
 
 /* A tile: what it is made of, and where its pixels are. */
@@ -16,54 +16,35 @@ typedef struct {
     join_box kept;      /* in the tile */
 } tile;
 
-static tile lay_out(const part_tile *is, const part_rows *out) {
-    const tiling *t = is->t;
-    const part_plan *p = is->p;
-    uint32_t across = min_u32(t->kept[PLAN_X], p->w - is->x);
-    tile made = {.is = is, .g = &p->group[is->group]};
-    made.left = (int64_t)is->x - t->before[PLAN_X];
-    made.top = (int64_t)out->y - t->before[PLAN_Y];
-    made.useful[PLAN_X] = across + t->before[PLAN_X] + t->after[PLAN_X];
-    made.useful[PLAN_Y] = out->rows + t->before[PLAN_Y] + t->after[PLAN_Y];
-    made.kept = (join_box){t->before[PLAN_X], t->before[PLAN_Y], across, out->rows};
-    return made;
-}
-
 /* --- the tile's image ------------------------------------------------------------------------- */
 
-/* Fills one row of a tile with pixels of `each` bytes, as the border continues them. */
-static void fill_pixels(const tile *t, uint8_t *to, const uint8_t *from, size_t each) {
-    const part_plan *p = t->is->p;
-    int64_t end = t->left + t->useful[PLAN_X];
-    int64_t inside[2] = {clamp_i64(0, t->left, end), clamp_i64(p->w, t->left, end)};
-    memcpy(to + (size_t)(inside[0] - t->left) * each, from + (size_t)inside[0] * each,
-           (size_t)(inside[1] - inside[0]) * each);
-    for (int64_t x = t->left; x < end; x++) {
-        if (x == inside[0]) x = inside[1];
-        if (x >= end) break;
-        int64_t source = plan_place(p->j->s->border[PLAN_X], p->w, x);
-        if (source >= 0)
-            memcpy(to + (size_t)(x - t->left) * each, from + (size_t)source * each, each);
-    }
-}
-
-/* Fills one row of one channel, or of the mask, which is the last one. */
+/* Fills one row of one channel, or of the mask, which is the last one, as the border continues it.
+ */
 static bool fill_row(void *ctx, size_t index, int worker, err *e) {
     const tile *t = ctx;
     const part_held *held = t->is->held;
     const uint32_t *size = t->is->t->tile;
     uint32_t c = (uint32_t)(index / size[PLAN_Y]), row = (uint32_t)(index % size[PLAN_Y]);
-    bool mask = c == t->g->count;
-    (void)worker, (void)e;
-    size_t each = mask ? sizeof(float) : pixel_bytes(t->is->p->channel[t->g->first + c].type);
-    const void *from = mask ? (void *)held->mask[t->is->group] : held->plane[t->g->first + c];
+    const bool mask = c == t->g->count;
+    const size_t each = mask ? sizeof(float) : pixel_bytes(t->is->p->channel[t->g->first + c].type);
+    const uint8_t *from = mask ? (void *)held->mask[t->is->group] : held->plane[t->g->first + c];
     uint8_t *to = mask ? (uint8_t *)t->mask : t->img->plane[0][c];
+    const int64_t source = part_held_row(held, t->top + row), end = t->left + t->useful[PLAN_X],
+                  w = t->is->p->w, inside = clamp_i64(0, t->left, end),
+                  beyond = clamp_i64(w, t->left, end);
+    (void)worker, (void)e;
     to += (size_t)row * size[PLAN_X] * each;
     memset(to, 0, size[PLAN_X] * each);
-    int64_t source = part_held_row(held, t->top + row);
     if (row >= t->useful[PLAN_Y] || source == PART_DARK) return true;
-    size_t at = part_row(held, source) * t->is->p->w;
-    fill_pixels(t, to, (const uint8_t *)from + at * each, each);
+    from += part_row(held, source) * t->is->p->w * each;
+    memcpy(to + (size_t)(inside - t->left) * each, from + (size_t)inside * each,
+           (size_t)(beyond - inside) * each);
+    for (int64_t x = t->left; x < end; x++) {
+        if (x == inside) x = beyond;
+        if (x >= end) break;
+        const int64_t at = plan_place(t->is->p->j->s->border[PLAN_X], t->is->p->w, x);
+        if (at >= 0) memcpy(to + (size_t)(x - t->left) * each, from + (size_t)at * each, each);
+    }
     return true;
 }
 
@@ -72,11 +53,9 @@ static bool make_image(tile *t, err *e) {
     const uint32_t *size = t->is->t->tile;
     const bool whole = part_is_whole(t->is->t);
     image_part part = t->g->head.part[0];
-    part.data.x0 = p->p->data.x0 + (int32_t)t->left;
-    part.data.y0 = p->p->data.y0 + (int32_t)t->top;
-    part.data.x1 = part.data.x0 + (int32_t)size[PLAN_X] - 1;
-    part.data.y1 = part.data.y0 + (int32_t)size[PLAN_Y] - 1;
-    part.display = part.data;
+    const int32_t x = p->p->data.x0 + (int32_t)t->left, y = p->p->data.y0 + (int32_t)t->top;
+    part.data = part.display =
+        (image_box){x, y, x + (int32_t)size[PLAN_X] - 1, y + (int32_t)size[PLAN_Y] - 1};
     const image_header head = {.format = t->g->head.format, .part = &part, .parts = 1};
     bool none[VIEW_CHANNELS] = {false}, *wanted = none;
     t->img = image_new_unset(&head, whole ? &wanted : NULL, e);
@@ -90,15 +69,11 @@ static bool make_image(tile *t, err *e) {
     }
     for (uint32_t c = 0; c < t->g->count; c++) { /* what is held becomes the tile's */
         void **from = &t->is->held->plane[t->g->first + c];
-        t->img->plane[0][c] = *from;
-        *from = NULL;
+        t->img->plane[0][c] = *from, *from = NULL;
     }
-    t->mask = *mask;
-    *mask = NULL;
+    t->mask = *mask, *mask = NULL;
     return true;
 }
-
-/* --- its result ------------------------------------------------------------------------------- */
 
 /* Rows of one plane of a tile on their way into rows of the result. */
 typedef struct {
@@ -124,8 +99,7 @@ static bool take_plane(const tile *t, void **to, void **plane, pixel_type type, 
     if (!part_is_whole(t->is->t))
         return par_for(t->is->p->j->threads, t->kept.h, take_row, (void *)(uintptr_t)&k, e);
     mem_free(*to);
-    *to = *plane;
-    *plane = NULL;
+    *to = *plane, *plane = NULL;
     return true;
 }
 
@@ -160,8 +134,6 @@ static bool take_result(const tile *t, group_made *made, part_rows *out, err *e)
     return true;
 }
 
-/* --- verify ----------------------------------------------------------------------------------- */
-
 static bool look(const tile *t, const group_made *made, const part_rows *out, err *e) {
     const part_plan *p = t->is->p;
     const plan *is = &made->sum.plan;
@@ -184,48 +156,74 @@ static bool look(const tile *t, const group_made *made, const part_rows *out, er
 
 /* Copies the pixels of a part that is one tile as they came, with those that stay under a mask. */
 static bool copy_pixels(void *came[VIEW_CHANNELS], const tile *t, err *e) {
-    const uint32_t *size = t->is->t->tile;
+    const size_t n = (size_t)t->is->t->tile[PLAN_X] * t->is->t->tile[PLAN_Y];
     for (uint32_t c = 0; c < t->g->count; c++) {
-        size_t bytes = pixel_bytes(t->is->p->channel[t->g->first + c].type);
-        came[c] = mem_raw((size_t)size[PLAN_X] * size[PLAN_Y], bytes, "pixels to verify", e);
-        if (!came[c]) return false;
-        memcpy(came[c], t->img->plane[0][c], (size_t)size[PLAN_X] * size[PLAN_Y] * bytes);
+        const size_t bytes = pixel_bytes(t->is->p->channel[t->g->first + c].type);
+        if (!(came[c] = mem_raw(n, bytes, "pixels to verify", e))) return false;
+        memcpy(came[c], t->img->plane[0][c], n * bytes);
     }
     return true;
 }
 
-/* --- blooming --------------------------------------------------------------------------------- */
+/* Pixels that are not finite stay as they are where the mask is 0: finds those of a plane, and puts
+ * 0 in their places. repairs_put brings them back. */
+static bool set_aside(repairs *to, void *plane, pixel_type type, uint32_t w, uint32_t h,
+                      const float *mask, err *e) {
+    size_t count = 0, n = (size_t)w * h;
+    float v;
+    for (int fill = 0; fill < 2; fill++) { /* they are counted first */
+        if (fill && (!count || !(to->pixel = mem_raw(count, sizeof *to->pixel, "pixels", e))))
+            return !count;
+        for (size_t i = 0; i < n; i++) {
+            if (mask[i] > 0) continue;
+            image_to_float(&v, plane, type, i, 1);
+            if (isfinite(v)) continue;
+            count++;
+            if (!fill) continue;
+            to->pixel[to->count++] = (struct repair_pixel){(uint32_t)(i % w), (uint32_t)(i / w), v};
+            image_from_float(plane, type, i, &(float){0}, 1);
+        }
+    }
+    return true;
+}
 
 bool part_tile_bloom(group_made *made, const part_tile *is, part_rows *out, err *e) {
     const part_plan *p = is->p;
-    tile t = lay_out(is, out);
-    const bool whole = part_is_whole(is->t), predict = p->j->predict;
+    const tiling *all = is->t;
+    const uint32_t *size = all->tile, *before = all->before, *after = all->after,
+                   across = min_u32(all->kept[PLAN_X], p->w - is->x);
+    tile t = {.is = is,
+              .g = &p->group[is->group],
+              .left = (int64_t)is->x - before[PLAN_X],
+              .top = (int64_t)out->y - before[PLAN_Y],
+              .useful = {[PLAN_X] = across + before[PLAN_X] + after[PLAN_X],
+                         [PLAN_Y] = out->rows + before[PLAN_Y] + after[PLAN_Y]},
+              .kept = {before[PLAN_X], before[PLAN_Y], across, out->rows}};
+    const bool whole = part_is_whole(all), predict = p->j->predict;
     const bool verify = whole && p->j->s->verify && !predict && !p->j->s->solve;
     repairs aside[VIEW_CHANNELS] = {0};
     void *came[VIEW_CHANNELS] = {NULL};
     bool ok = make_image(&t, e) && (!verify || copy_pixels(came, &t, e));
-    const uint32_t *size = is->t->tile;
     for (uint32_t c = 0; ok && t.mask && is->seen->hidden && c < t.g->count; c++)
-        ok = mask_set_aside(&aside[c], t.img->plane[0][c], p->channel[t.g->first + c].type,
-                            size[PLAN_X], size[PLAN_Y], t.mask, e);
+        ok = set_aside(&aside[c], t.img->plane[0][c], p->channel[t.g->first + c].type, size[PLAN_X],
+                       size[PLAN_Y], t.mask, e);
     *made = (group_made){0};
     if (ok) {
         view v = part_view(p, t.g, t.img, t.mask);
         v.s = is->s;
         v.pixels = (size_t)size[PLAN_X] * size[PLAN_Y];
-        v.need.w = is->t->tile[PLAN_X];
-        v.need.h = is->t->tile[PLAN_Y];
+        v.need.w = size[PLAN_X], v.need.h = size[PLAN_Y];
         v.session = is->session;
         v.buf = is->buf;
         v.dark = is->seen->dark + t.g->first;
         v.scanned = whole ? &is->seen->group[is->group] : NULL;
         if (!whole) v.kept = t.kept;
-        for (uint32_t c = 0; p->j->doubles && c < t.g->count; c++)
-            v.doubles[c] = p->j->doubles[p->channel[t.g->first + c].index];
-        for (uint32_t c = 0; p->j->bounds && c < t.g->count; c++)
-            v.bounds[c] = p->j->bounds[p->channel[t.g->first + c].index];
-        for (uint32_t c = 0; p->j->lost && c < t.g->count; c++)
-            v.lost[c] = p->j->lost[p->channel[t.g->first + c].index];
+        for (uint32_t c = 0; c < t.g->count; c++) {
+            const int at = p->channel[t.g->first + c].index;
+            if (p->j->doubles) v.doubles[c] = p->j->doubles[at];
+            if (p->j->bounds) v.bounds[c] = p->j->bounds[at];
+            if (p->j->lost) v.lost[c] = p->j->lost[at];
+        }
         ok = group_bloom(made, &v, predict, e);
     }
     for (uint32_t c = 0; ok && c < t.g->count; c++)

@@ -13,14 +13,13 @@ typedef struct {
 } kernels;
 
 static bool make_kernels(kernels *k, const part_plan *p, err *e) {
-    bool ok = true;
     *k = (kernels){.p = p};
-    for (int i = 0; ok && i < p->m.groups; i++) {
-        uint32_t n = p->group[i].count;
+    for (int i = 0; i < p->m.groups; i++) {
+        const uint32_t n = p->group[i].count;
         const kernel_need need = part_need(p->j, n, 0);
-        ok = k->of[n].tap || part_psf(&k->of[n], p->j, &need, NULL, e);
+        if (!k->of[n].tap && !part_psf(&k->of[n], p->j, &need, NULL, e)) return false;
     }
-    return ok;
+    return true;
 }
 
 static void free_kernels(kernels *k) {
@@ -91,9 +90,7 @@ static bool read_alphas(sampler *s, const part_plan *p, const part_group *g, err
         for (size_t i = 0; ok && i < s->count; i++) {
             sampler_pixel *is = &s->pixel[i];
             float v;
-            if (is->channel < g->first || is->channel >= g->first + g->count || is->is.y < y ||
-                is->is.y - y >= n)
-                continue;
+            if (is->channel - g->first >= g->count || is->is.y - y >= n) continue;
             image_to_float(&v, rows, type, (size_t)(is->is.y - y) * p->w + is->is.x, 1);
             is->alpha = (double)v;
         }
@@ -150,8 +147,7 @@ bool part_verify(bloom_verified *to, sampler *s, const part_plan *p, bool read,
     const verify_pixel *worst = &to->found.worst;
     to->x = p->p->data.x0 + (int32_t)worst->x;
     to->y = p->p->data.y0 + (int32_t)worst->y;
-    snprintf(to->channel, sizeof to->channel, "%s",
-             p->p->channel[p->channel[worst->channel].index].name);
+    snprintf(to->channel, sizeof to->channel, "%s", part_name(p, worst->channel));
     free_kernels(&k);
     return ok;
 }

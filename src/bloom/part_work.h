@@ -1,15 +1,17 @@
-/* part_work.h - the values that a part is bloomed with, for the files of part.h: part_plan.c
- * decides all that follows from header and settings, part_measure.c measures the part, part_held.c
- * holds the rows that tiles need, part_tile.c blooms a tile, and part.c does the rest. */
+/* part_work.h - the values that a part is bloomed with, for the files of part.h. */
 #ifndef BLOOM_PART_WORK_H
 #define BLOOM_PART_WORK_H
 
-#include "base/mem.h"
-#include "bloom/mask.h"
 #include "bloom/part.h"
 #include "image/repair.h"
 
-/* --- the plan: part_plan.c -------------------------------------------------------------------- */
+/* --- the plan: part_plan.c decides all that follows from header and settings ------------------ */
+
+/* A mask says how much of a pixel's light is spread: 1 all of it, 0 none. It is a channel of any
+ * part of the image, matched by coordinates; outside its window it is 0. */
+typedef struct {
+    int part, channel;
+} mask_place;
 
 /* A channel that is bloomed. */
 typedef struct {
@@ -42,6 +44,10 @@ typedef struct {
     recode code;         /* what the file does to colours, where pixels are verified */
 } part_plan;
 
+/* Returns the name of a channel of the list. */
+static inline const char *part_name(const part_plan *p, uint32_t c) {
+    return p->p->channel[p->channel[c].index].name;
+}
 /* The caller frees the plan, also after a failure. */
 bool part_plan_make(part_plan *to, const part_job *j, err *e);
 void part_plan_free(part_plan *p);
@@ -75,7 +81,14 @@ uint64_t part_memory(mem_plan *to, const part_needs *n, const tiling *t);
 /* Adds what nobody counts: libraries, drivers, and what rounds up to whole pages. */
 void part_uncounted(mem_plan *to, const part_needs *n);
 
-/* --- rows: part_held.c ------------------------------------------------------------------------ */
+/* --- rows that tiles need: part_held.c -------------------------------------------------------- */
+
+/* Finds the channel of a name: its full name, or a layer that has one channel, first in the part.
+ * Fails, with the name, where there is none. */
+bool mask_find(mask_place *to, const image_header *h, int part, const char *name, err *e);
+/* Reads what of a mask lies beside rows of a part: values limited to 0 to 1; NaN becomes 0. */
+bool mask_read(float *to, const rows_source *in, const mask_place *at, const image_part *beside,
+               uint32_t row, uint32_t rows, err *e);
 
 typedef struct part_measured part_measured;
 

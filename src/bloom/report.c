@@ -1,5 +1,6 @@
 #include "bloom/report.h"
 
+#include "base/number.h"
 #include "bloom/part.h"
 
 #include <inttypes.h>
@@ -7,10 +8,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-void report_begin(bloom_report *r, double tolerance) {
-    *r = (bloom_report){.sum.promise.tolerance = tolerance};
-}
 
 void report_note(bloom_report *r, const char *fmt, ...) {
     if (r->notes == BLOOM_NOTES) return;
@@ -20,16 +17,17 @@ void report_note(bloom_report *r, const char *fmt, ...) {
     va_end(args);
 }
 
+/* Of two promises, that is kept which came nearer to breaking; one without a method is none. */
 static void add_promise(bloom_promise *all, const bloom_promise *one) {
     const accuracy *a = &all->method, *b = &one->method;
+    const bloom_promise had = *all;
     if (!b->precision) return;
-    bool nearer = !a->precision ||
-                  (a->kept == b->kept ? b->floor * a->allowed >= a->floor * b->allowed : a->kept);
-    bloom_promise sum = nearer ? *one : *all;
-    sum.attempts = all->attempts > one->attempts ? all->attempts : one->attempts;
-    sum.proved = all->proved + one->proved;
-    sum.proof = all->proof > one->proof ? all->proof : one->proof;
-    *all = sum;
+    if (!a->precision ||
+        (a->kept == b->kept ? b->floor * a->allowed >= a->floor * b->allowed : a->kept))
+        *all = *one;
+    all->attempts = max_u32(had.attempts, one->attempts);
+    all->proved = had.proved + one->proved;
+    all->proof = fmax(had.proof, one->proof);
 }
 
 /* Keeps, of what was solved, the worst. */
@@ -37,8 +35,8 @@ static void add_solved(bloom_solved *all, const bloom_solved *one, bool worse) {
     const bloom_solved had = *all;
     if (!one->steps) return;
     if (worse || !had.steps) *all = *one;
-    all->steps = had.steps > one->steps ? had.steps : one->steps;
-    all->blooms = had.blooms > one->blooms ? had.blooms : one->blooms;
+    all->steps = max_u32(had.steps, one->steps);
+    all->blooms = max_u32(had.blooms, one->blooms);
     all->clipped = had.clipped + one->clipped;
     all->clip = fmax(had.clip, one->clip);
     all->reach = fmax(had.reach, one->reach);
@@ -70,22 +68,19 @@ void account_add(bloom_account *all, const bloom_account *one) {
     all->bad += one->bad;
 }
 
-static void add_group(bloom_report *r, const group_made *g) {
-    if (!r->groups && g->fit[0]) report_note(r, "%s", g->fit);
-    if (g->note[0]) report_note(r, "%s", g->note);
-    account_add(&r->sum, &g->sum);
-    if (g->over)
-        report_note(r,
-                    g->wide ? "%" PRIu64
-                              " values beyond 65504, up to %g: the layer is written as float"
-                            : "%" PRIu64 " values beyond 65504, up to %g, were clamped to it",
-                    g->over, (double)g->largest);
-    for (uint32_t c = 0; c < g->channels && r->ledger_rows < BLOOM_LEDGER; c++)
-        r->ledger[r->ledger_rows++] = g->row[c];
-    r->groups++;
-}
-
 void report_add_part(bloom_report *r, const part_made *p) {
     account_add(&r->sum, &p->sum);
-    for (int i = 0; p->done && i < p->groups; i++) add_group(r, &p->group[i]);
+    for (const group_made *g = p->group; p->done && g < p->group + p->groups; g++) {
+        if (!r->groups++ && g->fit[0]) report_note(r, "%s", g->fit);
+        if (g->note[0]) report_note(r, "%s", g->note);
+        account_add(&r->sum, &g->sum);
+        if (g->over)
+            report_note(r,
+                        g->wide ? "%" PRIu64
+                                  " values beyond 65504, up to %g: the layer is written as float"
+                                : "%" PRIu64 " values beyond 65504, up to %g, were clamped to it",
+                        g->over, (double)g->largest);
+        for (uint32_t c = 0; c < g->channels && r->ledger_rows < BLOOM_LEDGER; c++)
+            r->ledger[r->ledger_rows++] = g->row[c];
+    }
 }

@@ -24,7 +24,7 @@ typedef struct {
     accuracy method;
     char channel[LEDGER_NAME];
     uint32_t attempts; /* transforms until the result was kept: the maximum of all groups */
-    uint32_t proved;   /* pixels that were compared with the definition (bloom/prove.h), */
+    uint32_t proved;   /* pixels that were compared with the definition (bloom/group.c), */
     double proof;      /* and their largest error, in parts of the predicted one */
 } bloom_promise;
 
@@ -39,17 +39,16 @@ typedef struct {
 typedef struct {
     uint32_t steps, blooms; /* of the series; with those of the residual and of the certificate */
     double radius, core, tail, ratio;
-    double range, noise,
-        noise_most;      /* in a plan, whose steps are the most for such a range of light;
-                            by how much noise grows in the mean, and at the most */
+    /* In a plan, whose steps are the most for such a range of light; by how much noise grows in the
+     * mean, and at the most. */
+    double range, noise, noise_most;
     double bound, value; /* of the worst pixel, the stored type's rounding included */
     char channel[LEDGER_NAME];
     int32_t x, y;
     uint64_t clipped;   /* pixels of the plate that have lost light, from `clip` on, */
     double clip, reach; /* and how far what they miss may matter, if it is as much as they have */
-    uint64_t
-        negative; /* pixels surely below zero, and the lowest; the amount that would leave none */
-    double lowest, enough;
+    uint64_t negative;  /* pixels surely below zero, */
+    double lowest, enough;       /* and the lowest; the amount that would leave none */
     double amount, amount_error; /* found by `black`; error 0: given */
 } bloom_solved;
 
@@ -94,16 +93,13 @@ typedef struct {
     double pixels;
 } bloom_forecasts;
 
-/* Begins the account of an image. */
-void report_begin(bloom_report *r, double tolerance);
 /* Adds a sentence; what does not fit is left out. */
 void report_note(bloom_report *r, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Adds what a part (part.h) has come to. */
 struct part_made;
 void report_add_part(bloom_report *r, const struct part_made *p);
 
-/* Adds up what two of them have come to. Of their promises, that is kept which came nearer to
- * breaking; one without a method, or a plan without a pass, is none. */
+/* Adds up what two of them have come to. */
 void account_add(bloom_account *all, const bloom_account *one);
 
 #endif

@@ -1,25 +1,72 @@
-/* sampler.h - recomputes pixels of a result by the definition, from whatever rows of the image come
- * along: the proof (bloom/prove.h), and --verify, which is here.
+/* sampler.h - recomputes pixels of a result by the definition, in double, from rows of the image
+ * that may come a few at a time, in any order; nothing of how a result is made is used:
+ *
+ *   want  =  rest + glare * sum over taps of tap * spread + own * spread
+ *
+ * That is for the proof (bloom/group.c), and for --verify, which is here.
  *
  * Of a finished result, half of the pixels are taken by chance (always the same ones), and half
  * where errors are likeliest: the darkest pixels all over a tile, the neighbours of the brightest,
  * their ghosts half a transform away, and the tile's borders. Each is summed directly
- * (bloom/definition.h), and compared with the pixel as it is stored; the rounding of its type is
+ * and compared with the pixel as it is stored; the rounding of its type is
  * allowed on top of the tolerance. Where the file codes its colours, a stored value must lie
  * between the codes of the least and the most light that the tolerance allows. */
 #ifndef BLOOM_SAMPLER_H
 #define BLOOM_SAMPLER_H
 
 #include "base/par.h"
-#include "bloom/definition.h"
+#include "engine/join.h"
 #include "image/recode.h"
+#include "math/plan.h"
+
+/* --- the definition: single pixels, summed directly --- */
+
+/* Rows of a plane that are in memory. */
+typedef struct {
+    const void *plane; /* begins with row `first`, and so does the mask of `spread` */
+    pixel_type type;
+    join_spread spread;
+    uint32_t w, h; /* of the whole plane */
+    uint32_t first, rows;
+    const float *lost; /* of the plane, as engine_frame has it; NULL: nothing */
+} definition_rows;
+
+/* The kernel, and how the image continues. */
+typedef struct {
+    const psf *kernel;
+    plan_border border[PLAN_AXES];
+} definition_kernel;
+
+/* A pixel, and what is known of it so far. Starts with zeros but for its place. */
+typedef struct {
+    uint32_t x, y;
+    bool bad; /* it is not finite, and counts as 0, as others do */
+    join_parts own;
+    double sum, size; /* of all products, scaled; size: without their signs */
+} definition_pixel;
+
+/* Adds what the rows of a channel bring into the pixel. */
+bool definition_add(definition_pixel *p, const definition_rows *r, const definition_kernel *k,
+                    uint32_t channel, err *e);
+
+/* How much of a channel's sum and of its own light a pixel gets. A tint is of what leaves a pixel
+ * alone, so it takes from `own` what it gives to the middle tap within the sum. */
+typedef struct {
+    double glare, own;
+} definition_gain;
+definition_gain definition_gain_of(const psf *k, uint32_t channel, double sharpen, double tint);
+/* Returns what the pixel should be when all rows have been added. */
+double definition_value(const definition_pixel *p, const definition_gain *gain);
+/* Returns by how much that may be off. */
+double definition_rounding(const definition_pixel *p, const psf *k, const definition_gain *gain);
+
+/* --- pixels of a result --- */
 
 typedef struct {
     uint32_t channel; /* as sampler_tile counts them */
     definition_pixel is;
     double got;
-    double alpha; /* by which its colour is divided before it is coded: 1, if the caller has no
-                     other */
+    double alpha; /* by which its colour is divided before it is coded; 1: by none */
 } sampler_pixel;
 
 typedef struct {

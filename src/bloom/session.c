@@ -25,8 +25,6 @@ struct session {
     session_lease ahead;  /* what they have come to, for the next lease to tell */
 };
 
-/* --- opening --------------------------------------------------------------------------------- */
-
 /* Opens a session with a kernel, which becomes the session's unless it is borrowed. */
 static session *new_session(const bloom_settings *settings, const kernel_source *k, bool borrowed,
                             device_pool *devices, err *e) {
@@ -46,10 +44,9 @@ static session *new_session(const bloom_settings *settings, const kernel_source 
 session *session_open(const bloom_settings *settings, const char *path, const kernel_source *read,
                       device_pool *devices, err *e) {
     session *s = new_session(settings, read, read != NULL, devices, e);
-    if (!s) return NULL;
-    bool ok = read || kernel_source_load(&s->kernel, path, s->threads, e);
-    ok = ok && kernel_source_glance(s->faults, &s->kernel, &s->s.kernel, e);
-    if (!ok) session_close(&s);
+    if (s && !((read || kernel_source_load(&s->kernel, path, s->threads, e)) &&
+               kernel_source_glance(s->faults, &s->kernel, &s->s.kernel, e)))
+        session_close(&s);
     return s;
 }
 
@@ -87,11 +84,17 @@ void session_rest(session *s) {
     device_pool_trim(s->devices);
 }
 
-bool session_at_once(const bloom_settings *s, engine_class class, const plan *p) {
+spectrum_request session_spectrum(const bloom_settings *s, engine_class class, const plan *p) {
     enum { SMALL = 32 };
+    const bool cpu = class == ENGINE_CPU;
     const uint64_t bytes = (uint64_t)p->ask.spectra * (p->axis[0].length / 2 + 1) *
                            p->axis[1].length * 2 * sizeof(float);
-    return class == ENGINE_CPU && s->images > 1 && bytes <= mem_limit() / SMALL;
+    return (spectrum_request){.mode = s->spectrum,
+                              .first = p->first,
+                              .length = {p->axis[0].length, p->axis[1].length},
+                              .float64 = p->sample_bytes == sizeof(double),
+                              .by_lines = cpu && s->images <= 1,
+                              .at_once = cpu && s->images > 1 && bytes <= mem_limit() / SMALL};
 }
 
 int session_forecast(session *s, const plan_request *ask, bloom_forecasts *to, err *e) {
@@ -108,7 +111,6 @@ int session_forecast(session *s, const plan_request *ask, bloom_forecasts *to, e
 
 /* --- engines --------------------------------------------------------------------------------- */
 
-/* What a spectrum is made for. */
 typedef struct {
     session_lease *l;
     session *s;
@@ -121,27 +123,20 @@ static bool make_lines(void *ctx, spectrum_lines *to, const plan *p, err *e) {
     const lines_job *j = ctx;
     session *s = j->s;
     session_lease *l = j->l;
-    const spectrum_request ask = {.mode = s->s.spectrum,
-                                  .first = p->first,
-                                  .length = {p->axis[0].length, p->axis[1].length},
-                                  .float64 = p->sample_bytes == 8,
-                                  .by_lines = session_by_lines(&s->s, l->device.class),
-                                  .at_once = session_at_once(&s->s, l->device.class, p)};
+    const spectrum_request ask = session_spectrum(&s->s, l->device.class, p);
     bool exact = ask.float64 || ask.mode == SPECTRUM_EXACT;
-    psf kernel = j->want->size->kernel;
-    if (!exact) kernel.rest = NULL; /* a source is of floats, and so is what the cache keeps */
-    const psf *k = &kernel;
-    const spectrum bare = {.kernel = *k}, *file = &s->kernel.ready, *source = &bare;
-    spectrum made = {0};
-    cache_place place = {s->s.cache_dir, s->s.cache_size};
+    spectrum bare = {.kernel = j->want->size->kernel}, made = {0};
+    const spectrum *file = &s->kernel.ready, *source = &bare;
+    if (!exact) bare.kernel.rest = NULL; /* a source is of floats, and so is what the cache keeps */
+    const cache_place place = {s->s.cache_dir, s->s.cache_size};
     bool ok = true;
-    double start = clock_now();
-    if (!exact && s->kernel.is_spectrum && psf_same(k, &file->kernel)) {
+    const double start = clock_now();
+    if (!exact && s->kernel.is_spectrum && psf_same(&bare.kernel, &file->kernel)) {
         source = file;
     } else if (!exact) {
-        ok = cache_spectrum(&made, k, &place, s->threads, e), l->spectrum_cached = made.cached;
-        l->spectrum_of = made.cached ? psf_hash(k) : l->spectrum_of;
+        ok = cache_spectrum(&made, &bare.kernel, &place, s->threads, e);
         source = &made;
+        if ((l->spectrum_cached = made.cached)) l->spectrum_of = psf_hash(&bare.kernel);
     }
     ok = ok && spectrum_at(to, source, &ask, s->threads, e);
     spectrum_free(&made);
@@ -159,22 +154,15 @@ static bool take_on(session_lease *l, session *s, const session_want *want,
                            .spectra = make_lines,
                            .ctx = &j};
     *refused = false;
-    if (!choice->possible) {
-        *e = choice->why;
-        return false;
-    }
+    if (!choice->possible) return *e = choice->why, false;
     l->device = choice->device;
     l->plan = choice->plan;
     return device_take(&l->at, s->devices, &t, refused, e);
 }
 
-static bool is_auto(const session *s) {
-    return !s->s.device || strcmp(s->s.device, "auto") == 0;
-}
-
 /* Returns whether the CPU does what a device of this class has failed to do. */
 static bool cpu_stands_in(const session *s, engine_class class) {
-    return is_auto(s) && class != ENGINE_CPU;
+    return (!s->s.device || strcmp(s->s.device, "auto") == 0) && class != ENGINE_CPU;
 }
 
 static void fall_back(session *s, session_lease *l, const engine_device *d, const err *why) {
@@ -187,15 +175,12 @@ static void fall_back(session *s, session_lease *l, const engine_device *d, cons
 /* Takes a slot, on the CPU where a device that `auto` chose has failed. */
 static bool take_any(session_lease *l, session *s, const session_want *want, err *e) {
     const device_choice *first = &want->size->decided.way[want->way];
-    engine_class class = first->device.class;
-    bool refused, auto_failed = is_auto(s) && device_pool_gave_up(s->devices);
+    const bool may = cpu_stands_in(s, first->device.class);
+    bool refused;
     err why = {0};
-    if (!auto_failed || class == ENGINE_CPU) {
+    if (!may || !device_pool_gave_up(s->devices)) {
         if (take_on(l, s, want, first, &refused, &why)) return true;
-        if (!refused || !cpu_stands_in(s, class)) {
-            *e = why;
-            return false;
-        }
+        if (!refused || !may) return *e = why, false;
         fall_back(s, l, &first->device, &why);
     }
     const kernel_at *k = want->size;

@@ -1,7 +1,7 @@
-/* session.h - the engines that bloom images with one kernel, shared by the threads of a run. A
- * session holds the kernel as it was read, the kernel at the sizes of images (kernel_at.h), and
- * leases of engines prepared for such a size, from a pool of devices (device/device_pool.h). A
- * thread takes what it needs, works with it without a lock, and gives it back. */
+/* session.h - the engines that bloom images with one kernel, shared by the threads of a run: the
+ * kernel as it was read and at the sizes of images (kernel_at.h), and leases of engines prepared
+ * for such a size, from a pool of devices (device/device_pool.h). A thread takes what it needs,
+ * works with it without a lock, and gives it back. */
 #ifndef BLOOM_SESSION_H
 #define BLOOM_SESSION_H
 
@@ -35,25 +35,21 @@ void session_rest(session *s);
 void session_close(session **s);
 
 const kernel_source *session_kernel(const session *s);
+kernel_sizes *session_sizes(session *s);
 /* Returns what is wrong with the kernel, in a few words (lint_glance), or "". */
 const char *session_faults(const session *s);
 
-kernel_sizes *session_sizes(session *s);
-
 /* Makes ready, side by side, what follows from a size that nobody has asked for yet, and an engine
- * for a plain transform: for images that are about to come. DEVICE_WAYS: their pixels decide
- * between floats and doubles, and a device that compiles its passes is only opened.
- * kernel_sizes_take and session_take wait for it, and the next lease tells what it came to. What
- * fails here fails there as well. Returns the seconds that the spectrum took. */
+ * for a plain transform. DEVICE_WAYS: pixels decide between floats and doubles, and a device that
+ * compiles its passes is only opened. kernel_sizes_take and session_take wait for it, the next
+ * lease tells what it came to, and what fails here fails there as well. Returns the seconds that
+ * the spectrum took. */
 double session_expect(session *s, const kernel_need *need, plan_planes planes, device_way way);
 
-/* Returns whether all lines of a resampled spectrum are kept for image after image on the CPU:
- * where that takes a small part of the memory. The plan has its lengths. */
-bool session_at_once(const bloom_settings *s, engine_class class, const plan *p);
-/* Returns whether a spectrum in double is made line by line: for a lone image on the CPU. */
-static inline bool session_by_lines(const bloom_settings *s, engine_class class) {
-    return class == ENGINE_CPU && s->images <= 1;
-}
+/* Returns the request for the kernel's spectrum on a device of this class. All lines of a resampled
+ * one are kept for image after image on the CPU, where that takes a small part of the memory; one
+ * in double is made line by line for a lone image on the CPU. */
+spectrum_request session_spectrum(const bloom_settings *s, engine_class class, const plan *p);
 /* Forecasts for every device. Returns the index of the one that would be taken, or -1. */
 int session_forecast(session *s, const plan_request *ask, bloom_forecasts *to, err *e);
 

@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- residuals by direct sums ----------------------------------------------------------------- */
-
 /* A pixel whose bloom is summed directly. */
 typedef struct {
     uint32_t channel;
@@ -92,8 +90,6 @@ bool solve_sum_pixels(group_made *to, solving *s, err *e) {
                    "try again; else this is a bug, please report it",
                    to->sum.promise.proof);
 }
-
-/* --- what is told ----------------------------------------------------------------------------- */
 
 /* Counts the pixels that have lost light, and finds how far that may matter: as if all of it, as
  * much again as they have, were in one place. */

@@ -1,4 +1,6 @@
-#include "bloom/store.h"
+/* A result on its way into the image: overflow of half floats, pixel types, and the ledger's rows.
+ * It takes a result as it is, and does not judge it. */
+#include "bloom/group.h"
 
 #include "base/half.h"
 #include "base/mem.h"
@@ -6,8 +8,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-
-/* --- types ----------------------------------------------------------------------------------- */
 
 /* Finite pixels make finite results, unless the kernel's sum is large, or floats were asked for
  * that do not hold the transform's sums. */
@@ -45,26 +45,24 @@ static bool choose_types(pixel_type to[VIEW_CHANNELS], group_made *made, const v
     return true;
 }
 
-/* --- accounts -------------------------------------------------------------------------------- */
-
 static void enter_ledger(group_made *made, const view *v, const light *l, const outcome *o,
                          const pixel_type *to) {
     const kernel_tail *tail = &v->size->tail;
-    const bool whole = !v->kept.w; /* else what the kernel gains is measured beforehand */
     made->channels = v->channels;
     for (uint32_t c = 0; c < v->channels; c++) {
         const join_stats *st = &o->stats[c];
-        /* These are sums of light that is spread, in which bad pixels have their new values. */
-        const scan_channel *in = &l->scanned->channel[c];
-        bool half = to[c] == PIXEL_HALF;
-        /* Where it is solved, the result is what spreads, and becomes the image. Under a mask only
-         * some of the image is made so: the account is then of what changes. */
+        const bool half = to[c] == PIXEL_HALF;
+        /* The scan has sums of light that is spread, in which bad pixels have their new values; of
+         * a tile, what the kernel gains is measured beforehand. Where it is solved, the result is
+         * what spreads, and becomes the image. Under a mask only some of the image is made so: the
+         * account is then of what changes. */
         const double more = tail->sum[tail_kernel(tail, c)] - 1,
                      spread = st->sum + st->negative_sum;
-        const double gained = !v->s->solve ? in->sum * more
-                              : v->all     ? -spread * more
-                                           : spread - v->scanned->channel[c].sum;
-        made->row[c] = (ledger_row){.gained = whole ? gained : 0,
+        const double gained = v->kept.w      ? 0
+                              : !v->s->solve ? l->scanned->channel[c].sum * more
+                              : v->all       ? -spread * more
+                                             : spread - v->scanned->channel[c].sum;
+        made->row[c] = (ledger_row){.gained = gained,
                                     .out = st->sum - (half ? st->over_sum : 0),
                                     .spilled = st->spilled,
                                     .overflow = half ? st->over_sum : 0,
@@ -74,8 +72,6 @@ static void enter_ledger(group_made *made, const view *v, const light *l, const 
                                     .centre = tail->centre[tail_kernel(tail, c)]};
     }
 }
-
-/* --- planes ---------------------------------------------------------------------------------- */
 
 /* Makes planes for channels whose type changes to another than that of the result. */
 static bool make_planes(void *made[VIEW_CHANNELS], const view *v, const outcome *o,

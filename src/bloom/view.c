@@ -1,7 +1,10 @@
 #include "bloom/view.h"
 
+#include "base/host.h"
 #include "base/mem.h"
 #include "base/number.h"
+
+#include <math.h>
 
 /* The image travels as it is stored; where its channels differ, as floats. A result that may become
  * floats in the end, since halfs cannot hold it or since it is put together of tiles, is floats. */
@@ -59,4 +62,99 @@ bool buffers_room(buffers *b, uint32_t channels, size_t bytes, err *e) {
 void buffers_free(buffers *b) {
     for (int c = 0; c < ENGINE_CHANNELS; c++) mem_free(b->plane[c]);
     *b = (buffers){0};
+}
+
+device_way attempt_way(const accuracy *method) {
+    return method->precision == PRECISION_FLOAT64 ? WAY_FLOAT64 : WAY_FLOAT32;
+}
+
+uint64_t attempt_bytes(const view *v) {
+    const plan_planes planes = view_planes(v);
+    size_t each = planes.out == PLAN_HALFS ? sizeof(uint16_t) : sizeof(float);
+    uint32_t widened = 0;
+    for (uint32_t c = 0; planes.in == PLAN_FLOATS && c < v->channels; c++)
+        widened += v->type[c] != PIXEL_FLOAT;
+    return v->channels * mem_rounded((uint64_t)v->pixels * each) +
+           widened * mem_rounded((uint64_t)v->pixels * sizeof(float));
+}
+
+/* Returns what becomes of a pixel: docs/math.md, "As it is done". */
+static join join_of(const view *v, const light *l) {
+    const kernel_at *size = v->size;
+    join j = {.spread = v->spread,
+              .kept = v->kept,
+              .additive = v->s->emit == EMIT_ADDITIVE,
+              .spill = v->kept.w ? NULL : &size->ledger};
+    for (uint32_t c = 0; c < v->channels; c++) {
+        const scan_channel *in = &l->scanned->channel[c];
+        double top = fmax(fabs((double)in->least), fabs((double)in->greatest));
+        j.channel[c] = (join_channel){
+            .centre = size->tail.centre[tail_kernel(&size->tail, c)],
+            .gain = (1 - v->sharpen) * kernel_need_tint(&v->need, c),
+            .nonnegative = l->nonnegative[c],
+            .dark = v->dark[c] / 2,
+            .most = top * size->sums[c].sum,
+        };
+    }
+    return j;
+}
+
+static void widen(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
+    float *to = ((const attempt_sources *)ctx)->widened[c];
+    if (to) image_to_float(to + first, *view_plane(v, c), v->type[c], first, n);
+}
+
+bool attempt_sources_find(attempt_sources *s, const view *v, err *e) {
+    const bool halfs = v->size->planes.in == PLAN_HALFS;
+    bool any = false;
+    for (uint32_t c = 0; c < v->channels; c++) {
+        s->in[c] = *view_plane(v, c);
+        if (halfs || v->type[c] == PIXEL_FLOAT) continue;
+        s->in[c] = s->widened[c] = mem_raw(v->pixels, sizeof(float), "planes of floats", e);
+        if (!s->in[c]) return false;
+        any = true;
+    }
+    return !any || view_blocks(v, widen, s, e);
+}
+
+void attempt_sources_free(attempt_sources *s, const view *v) {
+    for (uint32_t c = 0; c < v->channels; c++) mem_free(s->widened[c]);
+    *s = (attempt_sources){0};
+}
+
+static void narrow(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
+    float *to = (float *)((const outcome *)ctx)->out[c] + first;
+    for (size_t i = 0; i < n; i++) to[i] = (float)v->doubles[c][first + i];
+}
+
+bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *method, err *e) {
+    const plan_planes planes = v->size->planes;
+    const join how = join_of(v, l);
+    attempt_sources from = {0};
+    bool again = true;
+    *to = (outcome){.type = planes.out == PLAN_HALFS ? PIXEL_HALF : PIXEL_FLOAT};
+    bool ok = buffers_room(v->buf, v->channels, v->pixels * pixel_bytes(to->type), e) &&
+              attempt_sources_find(&from, v, e);
+    for (uint32_t c = 0; ok && c < v->channels; c++) to->out[c] = v->buf->plane[c];
+    const engine_frame f = {.in = from.in,
+                            .lost = v->lost[0] ? v->lost : NULL,
+                            .out = v->doubles[0] ? (void *const *)v->doubles : to->out,
+                            .glare = planes.glare ? v->glare : NULL,
+                            .join = &how};
+    while (ok && again) {
+        const session_want want = {v->size, attempt_way(method)};
+        const device_lease *at = &to->lease.at;
+        err why = {0};
+        ok = host_ask(1.0 / (v->channels + 2), e) && session_take(&to->lease, v->session, &want, e);
+        if (!ok) break;
+        ok = engine_submit(at->engine, at->slot, &f, &why) &&
+             engine_wait(at->engine, at->slot, to->stats, &to->times, &why);
+        bool failed = !ok && why.code != ERR_CANCELLED;
+        again = session_give(v->session, &to->lease, failed, &why);
+        if (!ok && !again && e) *e = why;
+        ok |= again;
+    }
+    if (ok && v->doubles[0]) ok = view_blocks(v, narrow, to, e);
+    attempt_sources_free(&from, v);
+    return ok;
 }

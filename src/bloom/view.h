@@ -1,12 +1,11 @@
 /* view.h - one colour group of an image, and all that blooming it needs: made once from the image's
- * header and the settings, and const afterwards. */
+ * header and the settings, and const afterwards; and its transforms. */
 #ifndef BLOOM_VIEW_H
 #define BLOOM_VIEW_H
 
 #include "bloom/layer_light.h"
+#include "bloom/promise/accuracy.h"
 #include "bloom/session.h"
-#include "engine/join.h"
-#include "image/layers.h"
 
 enum { VIEW_CHANNELS = LAYER_MAX_CHANNELS };
 
@@ -27,7 +26,7 @@ typedef struct {
     uint32_t channels;
     pixel_type type[VIEW_CHANNELS]; /* as they came */
     size_t pixels;
-    kernel_need need; /* of the kernel */
+    kernel_need need;
     double sharpen;
     join_spread spread;
     bool all;                       /* all light is spread: there is neither threshold nor mask */
@@ -63,5 +62,43 @@ bool view_blocks(const view *v, view_fn *fn, void *ctx, err *e);
 /* Makes `channels` planes of n bytes; what they held is lost if they were of another size. */
 bool buffers_room(buffers *b, uint32_t channels, size_t bytes, err *e);
 void buffers_free(buffers *b);
+
+/* --- attempts: one transform by one method, which does not judge the result ------------------- */
+
+/* What the planes of a group hold: what the choice of a precision rests on, and the join. */
+typedef struct {
+    const scan *scanned;             /* of the light that is spread */
+    bool nonnegative[VIEW_CHANNELS]; /* neither what is spread nor the kernel is below zero */
+    bool signs[VIEW_CHANNELS];       /* the image or the kernel is, somewhere */
+} light;
+
+typedef struct {
+    /* The result, in the view's buffers: floats; or halfs, where the largest stands for more. */
+    void *out[VIEW_CHANNELS];
+    pixel_type type; /* of all channels */
+    join_stats stats[VIEW_CHANNELS];
+    engine_times times;
+    session_lease lease; /* given back; it tells device, plan and the spectrum's seconds */
+} outcome;
+
+/* Runs the method, and fills v->glare and v->doubles where they are wanted. */
+bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *method, err *e);
+/* Returns the bytes of the planes that an attempt takes beside the image's own. */
+uint64_t attempt_bytes(const view *v);
+/* Returns which of a size's choices a method takes. */
+device_way attempt_way(const accuracy *method);
+
+/* The planes that an engine reads: the image's own, or floats of these where the channels of a
+ * group are stored differently. Free them also after a failure. */
+typedef struct {
+    const void *in[VIEW_CHANNELS];
+    float *widened[VIEW_CHANNELS];
+} attempt_sources;
+bool attempt_sources_find(attempt_sources *s, const view *v, err *e);
+void attempt_sources_free(attempt_sources *s, const view *v);
+
+/* Stores n floats into a plane of `t`, from sample `first` on. In half planes, values beyond 65504
+ * become 65504, in `from` as well. */
+void store_floats(void *plane, pixel_type t, size_t first, float *from, size_t n);
 
 #endif

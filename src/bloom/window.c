@@ -4,6 +4,7 @@
 #include "base/number.h"
 #include "image/layers.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A part whose window changes. */
@@ -27,8 +28,6 @@ struct windows {
 
 enum { SOME = 64 }; /* rows that are read at a time */
 
-/* --- choosing ------------------------------------------------------------------------------- */
-
 /* Grows the box by the kernel's reach, including taps that reach no pixel of the image. */
 static bool grow(image_box *box, const bloom_settings *s, const session *kernel,
                  const image_part *p, err *e) {
@@ -41,9 +40,8 @@ static bool grow(image_box *box, const bloom_settings *s, const session *kernel,
                               .aspect = (double)p->aspect};
     if (!kernel_source_psf(&k, session_kernel(kernel), &use, &need, NULL, e)) return false;
     const image_margins reach = {k.cx, k.cy, k.w - 1 - k.cx, k.h - 1 - k.cy};
-    bool ok = image_box_grow(box, &reach, e);
     psf_free(&k);
-    return ok;
+    return image_box_grow(box, &reach, e);
 }
 
 bool window_choose(window_boxes *to, const bloom_settings *s, const session *kernel,
@@ -54,11 +52,8 @@ bool window_choose(window_boxes *to, const bloom_settings *s, const session *ker
     bool colour = m.groups > 0;
     layer_map_free(&m);
     if (!colour || s->window == WINDOW_KEEP || !kernel) return true;
-    if (s->window == WINDOW_GROW) {
-        bool ok = grow(&to->computed, s, kernel, p, e);
-        to->kept = to->computed;
-        return ok;
-    }
+    if (s->window == WINDOW_GROW)
+        return grow(&to->computed, s, kernel, p, e) && (to->kept = to->computed, true);
     to->kept = p->display;
     to->computed = image_box_union(&p->data, &p->display);
     for (int a = 0; a < PLAN_AXES; a++)
@@ -68,8 +63,6 @@ bool window_choose(window_boxes *to, const bloom_settings *s, const session *ker
                            "than the data window, as it is here");
     return image_box_check(&to->computed, "data and display", IMAGE_SIDE, e);
 }
-
-/* --- reading -------------------------------------------------------------------------------- */
 
 /* Fills rows of the computed window: from the file, some at a time, and with zeros. */
 static bool read_rows(void *ctx, int part, uint32_t row, uint32_t rows, void *const to[], err *e) {
@@ -109,19 +102,6 @@ static bool lend_planes(void *ctx, int part, const image_box *window, void ***pl
     return w->from->lend(w->from->ctx, part, window, planes, e);
 }
 
-/* --- writing -------------------------------------------------------------------------------- */
-
-/* Makes the rows that wait. */
-static bool make_rows(turned *t, err *e) {
-    t->plane = mem_new((size_t)t->is.channels, sizeof *t->plane, "planes", e);
-    bool ok = t->plane != NULL;
-    for (int c = 0; ok && c < t->is.channels; c++) {
-        size_t n = image_width(&t->is) * (size_t)t->unit;
-        ok = (t->plane[c] = mem_raw(n, pixel_bytes(t->is.channel[c].type), "rows", e));
-    }
-    return ok;
-}
-
 static bool write_rows(void *ctx, int part, const rows_band *b, err *e) {
     struct windows *w = ctx;
     turned *t = &w->part[part];
@@ -132,22 +112,28 @@ static bool write_rows(void *ctx, int part, const rows_band *b, err *e) {
     const image_part *p = &t->is;
     if (first && !(t->cut = mem_new((size_t)p->channels, sizeof *t->cut, "ledger", e)))
         return false;
-    for (int c = 0; first && c < p->channels; c++)
-        strncpy(t->cut[c].channel, p->channel[c].name, sizeof t->cut[c].channel - 1);
     image_box box = b->is->data;
-    int64_t top = (int64_t)box.y0 - kept->y0 + b->row; /* in the window that is kept */
-    bool upwards = p->order == LINES_DECREASING, ok = true;
+    const int64_t top = (int64_t)box.y0 - kept->y0 + b->row; /* in the window that is kept */
+    const bool upwards = p->order == LINES_DECREASING;
+    bool ok = true;
     box.y0 += (int32_t)b->row;
     box.y1 = box.y0 + (int32_t)b->rows - 1;
-    for (int c = 0; c < p->channels; c++)
-        if (b->plane[c]) ledger_cut(&t->cut[c], b->plane[c], p->channel[c].type, &box, kept);
+    for (int c = 0; c < p->channels; c++) {
+        ledger_row *cut = &t->cut[c];
+        if (first) snprintf(cut->channel, sizeof cut->channel, "%s", p->channel[c].name);
+        if (b->plane[c]) ledger_cut(cut, b->plane[c], p->channel[c].type, &box, kept);
+    }
     if (b->yours) {
         const rows_band all = {p, 0, (uint32_t)image_box_height(kept), b->plane, true};
         return image_set_window(&t->is, b->plane, kept, e) &&
                w->to->write(w->to->ctx, part, &all, e);
     }
     t->is.data = *kept;
-    if (!t->plane && !make_rows(t, e)) return false;
+    const bool made_now = !t->plane;
+    if (made_now) ok = (t->plane = mem_new((size_t)p->channels, sizeof *t->plane, "planes", e));
+    for (int c = 0; made_now && ok && c < p->channels; c++)
+        ok = (t->plane[c] = mem_raw(image_width(p) * (size_t)t->unit,
+                                    pixel_bytes(p->channel[c].type), "rows", e));
     const int64_t unit = t->unit, start = max_i64(top, 0),
                   end = min_i64(top + b->rows, image_height(p)),
                   units = end > start ? (end - 1) / unit - start / unit + 1 : 0;
@@ -178,8 +164,6 @@ static bool copy_part(void *ctx, int part, bool *done, err *e) {
     const struct windows *w = ctx;
     return w->part[part].changes || !w->to->copy || w->to->copy(w->to->ctx, part, done, e);
 }
-
-/* --- opening -------------------------------------------------------------------------------- */
 
 bool window_open(window_rows *to, const bloom_settings *s, const session *kernel,
                  const rows_source *from, const rows_sink *sink, err *e) {

@@ -56,8 +56,6 @@ bool lib_image(fb_image *to, const fb_image *from, bool writes, err *e) {
            (!writes || check_apart(is, e));
 }
 
-/* --- what is told ----------------------------------------------------------------------------- */
-
 static void fill_report(fb_report *to, const lib_job *j, const bloom_report *r, double seconds) {
     const accuracy *m = &r->sum.promise.method;
     const double unit = lib_unit(j, r->sum.promise.channel);
@@ -93,25 +91,21 @@ static void fill_report(fb_report *to, const lib_job *j, const bloom_report *r, 
     memcpy(to, &own, size < sizeof own ? size : sizeof own);
 }
 
-/* Says what the bloom could not say of pixels that were not its own. */
-static void warn_far(const lib_job *j, const bloom_report *r) {
-    const accuracy *m = &r->sum.promise.method;
-    const double unit = lib_unit(j, r->sum.promise.channel);
-    if (r->groups && !m->kept)
+/* Says what there is to say of the caller's pixels; what the bloom could not, where its pixels were
+ * not these. told: NULL: nothing of light. */
+static void say(const lib_job *j, bloom_report *r, light_told *told) {
+    const bloom_promise *is = &r->sum.promise;
+    const double unit = lib_unit(j, is->channel);
+    if (j->far && r->groups && !is->method.kept)
         log_warn(
             "channel '%s': the tolerance of %g is not kept: errors up to %.2g, and %.2g allowed",
-            r->sum.promise.channel, r->sum.promise.tolerance, unit * m->floor, unit * m->allowed);
-}
-
-static void note_light(const lib_job *j, bloom_report *r, light_told *told) {
-    for (ledger_row *row = r->ledger; row < r->ledger + r->ledger_rows; row++) {
+            is->channel, is->tolerance, unit * is->method.floor, unit * is->method.allowed);
+    for (ledger_row *row = r->ledger; told && row < r->ledger + r->ledger_rows; row++) {
         row->lowest *= lib_unit(j, row->channel);
         row->highest *= lib_unit(j, row->channel);
     }
-    light_notes("", NULL, r, told);
+    if (told) light_notes("", NULL, r, told);
 }
-
-/* --- one image -------------------------------------------------------------------------------- */
 
 /* Returns whether the budget has room for the image in one piece. */
 static bool fits(const lib_job *j, const bloom *b) {
@@ -206,8 +200,7 @@ static bool do_image(const operation *o, fb_session *s, const fb_image *from, fb
                      "%" PRIu64 " values of the result are beyond the largest that `out` holds, "
                      "65504 in half floats; half_overflow has to clamp them, or `out` to be wider",
                      j.over);
-    if (ok && j.far) warn_far(&j, r);
-    if (ok && !(o->way & LIB_TRANSPOSE)) note_light(&j, r, &s->told);
+    if (ok) say(&j, r, o->way & LIB_TRANSPOSE ? NULL : &s->told);
     if (r && report) fill_report(report, &j, r, clock_now() - start);
     image_header_free(&j.head);
     mem_free(r);
@@ -262,23 +255,9 @@ static int by_place(const void *a, const void *b) {
 }
 
 static bool spans_touch(const batch_span *a, const batch_span *b) {
-    if (a->image == b->image || (!a->out && !b->out)) return false;
-    return a->w != b->w || a->h != b->h ||
-           lib_planes_touch(a->plane, a->channels, b->plane, b->channels, a->w, a->h);
-}
-
-/* Adds the planes of an image. */
-static size_t add_spans(batch_span *to, const fb_image *is, size_t number) {
-    const fb_plane *const SET[] = {is->in, is->mask, is->out, is->emit};
-    size_t n = 0;
-    for (int i = 0; i < 4; i++) {
-        if (!SET[i]) continue;
-        batch_span *s = &to[n++];
-        *s = (batch_span){0,      0,    SET[i], is->width, is->height, i == 1 ? 1 : is->channels,
-                          number, i > 1};
-        lib_planes_span(&s->low, &s->high, s->plane, s->w, s->h, s->channels);
-    }
-    return n;
+    return a->image != b->image && (a->out || b->out) &&
+           (a->w != b->w || a->h != b->h ||
+            lib_planes_touch(a->plane, a->channels, b->plane, b->channels, a->w, a->h));
 }
 
 /* Refuses a batch in which an image is written over another one, since all are under way at the
@@ -288,9 +267,17 @@ static bool check_batch(const batch *b, err *e) {
     bool ok = all;
     size_t n = 0;
     for (size_t i = 0; ok && i < b->count; i++) {
-        fb_image own;
-        ok = lib_image(&own, image_at(b, i), true, e) || err_in(e, "image %zu", i);
-        if (ok) n += add_spans(all + n, &own, i);
+        fb_image is = {.size = 0};
+        ok = lib_image(&is, image_at(b, i), true, e) || err_in(e, "image %zu", i);
+        const fb_plane *const SET[] = {is.in, is.mask, is.out, is.emit};
+        for (int k = 0; ok && k < 4; k++) {
+            const uint32_t channels = k == 1 ? 1 : is.channels;
+            batch_span *s = &all[n];
+            if (!SET[k]) continue;
+            *s = (batch_span){0, 0, SET[k], is.width, is.height, channels, i, k > 1};
+            lib_planes_span(&s->low, &s->high, s->plane, s->w, s->h, channels);
+            n++;
+        }
     }
     if (ok) qsort(all, n, sizeof *all, by_place);
     for (size_t i = 0; ok && i < n; i++)

@@ -171,8 +171,6 @@ static bool add_channel(double *to, double *error, const gradient *g, const oper
     return ok;
 }
 
-/* --- images ----------------------------------------------------------------------------------- */
-
 /* Reads a plane into doubles. Refuses pixels that are not finite, or makes them zeros. */
 static double *read_plane(const lib_job *j, const fb_plane *from, const char *what, int32_t nan,
                           err *e) {
@@ -254,8 +252,6 @@ static bool add_image(gradient *g, const fb_image *from, err *e) {
     mem_free(mask);
     return ok;
 }
-
-/* --- the end ---------------------------------------------------------------------------------- */
 
 /* Returns the place of the source's tap i in the psf. */
 static size_t place_of(const gradient *g, size_t i) {

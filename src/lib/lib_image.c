@@ -9,18 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- the header ------------------------------------------------------------------------------- */
-
 static const char *name_of(uint32_t channels, uint32_t c) {
-    static const char *const NAME[] = {"R", "G", "B", "A"};
-    return channels == 1 ? "Y" : NAME[c];
+    return channels == 1 ? "Y" : (const char *const[]){"R", "G", "B", "A"}[c];
 }
 
 static bool make_header(lib_job *j, err *e) {
     const fb_image *is = j->is;
-    image_part part = {.data = {0, 0, (int32_t)is->width - 1, (int32_t)is->height - 1},
-                       .aspect = is->pixel_aspect > 0 ? (float)is->pixel_aspect : 1};
-    part.display = part.data;
+    const image_box box = {0, 0, (int32_t)is->width - 1, (int32_t)is->height - 1};
+    image_part part = {
+        .data = box, .display = box, .aspect = is->pixel_aspect > 0 ? (float)is->pixel_aspect : 1};
     const image_header plain = {.format = "exr", .part = &part, .parts = 1};
     if (!image_header_copy(&j->head, &plain, e)) return false;
     for (uint32_t c = 0; c < is->channels; c++) { /* halfs that become halfs again stay halfs */
@@ -183,17 +180,11 @@ bool lib_run_rows(lib_job *j, const bloom *b, bloom_report *r, err *e) {
 /* --- images in one piece ---------------------------------------------------------------------- */
 
 static size_t pixels_of(const image *img) {
-    const image_part *p = &img->head.part[0];
-    return (size_t)image_width(p) * image_height(p);
-}
-
-static bool is_packed_doubles(const fb_plane *p, uint32_t w) {
-    const ptrdiff_t size = sizeof(double);
-    return p->type == FB_DOUBLE && p->pixel_stride == size && p->row_stride == size * w &&
-           (uintptr_t)p->data % sizeof(double) == 0;
+    return (size_t)image_width(img->head.part) * image_height(img->head.part);
 }
 
 bool lib_pair_make(lib_pair *to, const lib_job *j, const image_header *head, bool zeros, err *e) {
+    const ptrdiff_t size = sizeof(double);
     bool lost = j->way & LIB_SOLVES; /* steps are doubles */
     *to = (lib_pair){.far = j->far};
     for (uint32_t c = 0; c < j->is->channels; c++) lost |= j->is->in[c].type == FB_DOUBLE;
@@ -202,7 +193,9 @@ bool lib_pair_make(lib_pair *to, const lib_job *j, const image_header *head, boo
                (to->rest = zeros ? image_new(head, e) : image_new_unset(head, NULL, e)));
     for (uint32_t c = 0; ok && j->wide && c < j->is->channels; c++) {
         const fb_plane *out = &j->is->out[j->index[c]];
-        to->theirs[c] = !zeros && !j->far && is_packed_doubles(out, j->is->width);
+        to->theirs[c] = !zeros && !j->far && out->type == FB_DOUBLE && out->pixel_stride == size &&
+                        out->row_stride == size * j->is->width &&
+                        (uintptr_t)out->data % sizeof(double) == 0;
         ok = (to->doubles[c] = to->theirs[c]
                                    ? out->data
                                    : mem_raw(pixels_of(to->img), sizeof(double), "doubles", e));
@@ -236,13 +229,9 @@ bool lib_pair_write(const lib_pair *p, lib_job *j, err *e) {
 }
 
 bool lib_run(const bloom *b, image *img, bloom_rows more, bool quiet, bloom_report *r, err *e) {
-    rows_image rows;
     const int level = host_here()->level;
     if (quiet) host_here()->level = LOG_ERROR;
-    bool ok = rows_image_open(&rows, img, e);
-    more.in = rows.in, more.out = rows.out;
-    ok = ok && bloom_run(b, &more, r, e);
-    rows_image_close(&rows);
+    const bool ok = bloom_image_with(b, img, more, r, e);
     host_here()->level = level;
     return ok;
 }

@@ -27,25 +27,18 @@ static fb_kernel *new_kernel(fb_context *c, const char *name, err *e) {
     return k;
 }
 
-/* --- names and recipes ------------------------------------------------------------------------ */
-
-/* Finds the folder of the shipped kernels: that of the context, or one near this library. */
-static bool find_folder(char to[KERNEL_PATH], const fb_context *c) {
-    Dl_info here;
-    if (c->kernels) return snprintf(to, KERNEL_PATH, "%s", c->kernels) < KERNEL_PATH;
-    return dladdr((void *)(uintptr_t)fb_kernel_open, &here) &&
-           kernel_word_folder(to, here.dli_fname);
-}
-
-/* Loads the kernel that a word means: of a recipe one that is kept where there is a cache. */
+/* Loads the kernel that a word means: of a recipe one that is kept where there is a cache. Shipped
+ * ones are in the folder of the context, or in one near this library. */
 static fb_kernel *open_word(fb_context *c, const char *word, err *e) {
     static const kernel_making HOW = {.scale = 1};
     char folder[KERNEL_PATH], path[KERNEL_PATH];
     kernel_word k;
     image *made = NULL;
     bool there;
-    const kernel_places in = {.shipped = find_folder(folder, c) ? folder : NULL,
-                              .cache = c->cache_dir};
+    Dl_info here;
+    const bool near = !c->kernels && dladdr((void *)(uintptr_t)fb_kernel_open, &here) &&
+                      kernel_word_folder(folder, here.dli_fname);
+    const kernel_places in = {.shipped = near ? folder : c->kernels, .cache = c->cache_dir};
     if (!kernel_word_find(&k, word, &in, e)) return NULL;
     snprintf(path, sizeof path, "%s", k.path);
     bool ok = true;
@@ -97,21 +90,6 @@ int32_t fb_kernel_make(fb_kernel **to, fb_context *context, const char *json, fb
 
 static const int32_t FLOATS[3] = {FB_FLOAT, FB_FLOAT, FB_FLOAT};
 
-/* Returns whether floats hold the taps of doubles, and what they lose by being floats. */
-static bool check_taps(uint32_t w, uint32_t h, uint32_t channels, const fb_plane *planes,
-                       par *threads, err *e) {
-    double most[3], least = 0x1p-100;
-    if (!lib_planes_most(most, planes, w, h, channels, threads, e)) return false;
-    for (uint32_t c = 0; c < channels; c++)
-        if (most[c] > 0 && (most[c] > FLT_MAX || most[c] < least))
-            return err_set(
-                e, ERR_USAGE,
-                "the largest tap of plane %u of the kernel is %g; it can be %g to %g, or "
-                "0: scale the kernel",
-                c, most[c], least, FLT_MAX);
-    return true;
-}
-
 /* Takes the kernel from the caller's planes: floats, and what doubles lose by being these. */
 static bool take_planes(fb_kernel *k, uint32_t w, uint32_t h, uint32_t channels,
                         const fb_plane *planes, err *e) {
@@ -138,15 +116,26 @@ static bool take_planes(fb_kernel *k, uint32_t w, uint32_t h, uint32_t channels,
     return ok;
 }
 
+/* Checks the caller's planes: floats are to hold the taps of doubles, and what these lose. */
 static bool check_planes(uint32_t w, uint32_t h, uint32_t channels, const fb_plane *planes,
                          par *threads, err *e) {
+    double most[3], least = 0x1p-100;
     if (w < 1 || h < 1 || w > PSF_SIDE || h > PSF_SIDE)
         return err_set(e, ERR_USAGE, "a kernel has 1 to %d taps a side, not %u x %u", PSF_SIDE, w,
                        h);
     if (channels != 1 && channels != 3)
         return err_set(e, ERR_USAGE, "a kernel has 1 or 3 channels, not %u", channels);
-    return lib_planes_check(planes, w, h, channels, false, "planes", e) &&
-           check_taps(w, h, channels, planes, threads, e);
+    if (!lib_planes_check(planes, w, h, channels, false, "planes", e) ||
+        !lib_planes_most(most, planes, w, h, channels, threads, e))
+        return false;
+    for (uint32_t c = 0; c < channels; c++)
+        if (most[c] > 0 && (most[c] > FLT_MAX || most[c] < least))
+            return err_set(
+                e, ERR_USAGE,
+                "the largest tap of plane %u of the kernel is %g; it can be %g to %g, or "
+                "0: scale the kernel",
+                c, most[c], least, FLT_MAX);
+    return true;
 }
 
 int32_t fb_kernel_copy(fb_kernel **to, fb_context *context, uint32_t width, uint32_t height,
@@ -162,8 +151,6 @@ int32_t fb_kernel_copy(fb_kernel **to, fb_context *context, uint32_t width, uint
     return lib_leave(&l);
 }
 
-/* --- what it is ------------------------------------------------------------------------------- */
-
 void fb_kernel_close(fb_kernel *kernel) {
     lib_kernel_give(kernel);
 }
@@ -177,7 +164,7 @@ void fb_kernel_size(const fb_kernel *kernel, uint32_t *width, uint32_t *height,
     if (channels) *channels = k->channels;
 }
 
-/* Writes the taps of the first plane, in double where the kernel has them so. */
+/* Writes the taps of a channel, in double where the kernel has them so. */
 static bool put_taps(const kernel_source *k, uint32_t channel, const fb_plane *plane, par *threads,
                      err *e) {
     const size_t n = (size_t)k->w * k->h;
@@ -222,7 +209,7 @@ int32_t fb_kernel_check(const fb_kernel *kernel, char *to, size_t room, fb_error
                 kernel->name);
     else if (lint_kernel(&found, &taps, &l.e)) {
         kernel_finding all[KERNEL_FINDINGS];
-        int n = kernel_findings(all, &found);
+        const int n = kernel_findings(all, &found);
         size_t used = 0;
         for (int i = 0; i < n && used < room; i++)
             if (all[i].warning)

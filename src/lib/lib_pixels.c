@@ -120,15 +120,14 @@ bool lib_planes_check(const fb_plane *p, uint32_t w, uint32_t h, uint32_t channe
 
 static void copy_samples(char *to, ptrdiff_t step, const char *from, ptrdiff_t from_step,
                          uint32_t n, size_t bytes) {
-    if (step == (ptrdiff_t)bytes && from_step == step) {
+    if (step == (ptrdiff_t)bytes && from_step == step)
         memcpy(to, from, n * bytes);
-    } else if (bytes == 2) {
+    else if (bytes == 2)
         for (uint32_t i = 0; i < n; i++, to += step, from += from_step) memcpy(to, from, 2);
-    } else if (bytes == 4) {
+    else if (bytes == 4)
         for (uint32_t i = 0; i < n; i++, to += step, from += from_step) memcpy(to, from, 4);
-    } else {
+    else
         for (uint32_t i = 0; i < n; i++, to += step, from += from_step) memcpy(to, from, 8);
-    }
 }
 
 #define BYTE_MOST  255.0

@@ -12,8 +12,6 @@ void fb_settings_init(fb_settings *settings, uint32_t size) {
     memcpy(settings, &preset, size < sizeof preset ? size : sizeof preset);
 }
 
-/* --- checking --------------------------------------------------------------------------------- */
-
 static bool check_number(const char *name, double v, double low, double high, err *e) {
     return (v >= low && v <= high) ||
            err_set(e, ERR_CONFIG, "%s is %g; it can be %g to %g", name, v, low, high);
@@ -79,8 +77,6 @@ bloom_settings lib_settings(const fb_context *c, const fb_settings *s) {
     return b;
 }
 
-/* --- blooms ----------------------------------------------------------------------------------- */
-
 /* Changes settings to those of the transpose, and finds how far the kernel reaches where its image
  * has a frame (lib_adjoint.c). */
 static bool transpose_settings(bloom_settings *b, fb_session *s, err *e) {
@@ -118,8 +114,6 @@ const bloom *lib_bloom(fb_session *s, int way, err *e) {
     pthread_mutex_unlock(&s->lock);
     return b;
 }
-
-/* --- opening ---------------------------------------------------------------------------------- */
 
 void lib_session_give(fb_session *s) {
     if (!s || atomic_fetch_sub(&s->users, 1) != 1) return;

@@ -153,7 +153,7 @@ static void try_tiles(tried *t, const tiling *cut, bloom_report *r) {
     t->f.rows = 0;
     t->job.cut = cut;
     part_made made;
-    report_begin(r, t->s.tolerance);
+    *r = (bloom_report){.sum.promise.tolerance = t->s.tolerance};
     CHECK_OK(part_bloom(&made, &t->job, &e));
     report_add_part(r, &made);
     part_made_free(&made);

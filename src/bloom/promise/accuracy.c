@@ -27,13 +27,13 @@ double accuracy_relative(const accuracy *a) {
     return noise_relative(a->precision) + 0x1p-50;
 }
 
-static noise_transform transform_of(const accuracy *a, const accuracy_facts *f) {
-    return (noise_transform){a->precision, f->points};
-}
-
-/* Returns a bound on what the transform carries of channel c. */
-static noise_load bound_of(const accuracy_facts *f, uint32_t c) {
-    return noise_load_bound(&f->scanned->channel[c], &f->sums[c], f->tail->axis, f->points);
+/* Returns the floor of a channel, where the norm of its glare in the image is known. */
+static double floor_of(const accuracy *a, const accuracy_facts *f, uint32_t c, double norm) {
+    const noise_transform t = {a->precision, f->points};
+    const noise_load bound = noise_load_bound(&f->scanned->channel[c], &f->sums[c], f->tail->axis,
+                                              f->points),
+                     load = noise_load_known(&bound, norm);
+    return noise_floor(&t, &load);
 }
 
 /* Returns the part of what is allowed that is used. */
@@ -88,10 +88,8 @@ static guess guess_of(const accuracy_facts *f, uint32_t c) {
 static accuracy forecast(plan_precision precision, const accuracy_facts *f) {
     accuracy a = {.precision = precision};
     for (uint32_t c = 0; c < f->tail->channels; c++) {
-        noise_transform t = transform_of(&a, f);
-        guess g = guess_of(f, c);
-        noise_load bound = bound_of(f, c), load = noise_load_known(&bound, g.norm);
-        enter(&a, f, c, noise_floor(&t, &load), g.darkest);
+        const guess g = guess_of(f, c);
+        enter(&a, f, c, floor_of(&a, f, c, g.norm), g.darkest);
     }
     return a;
 }
@@ -107,9 +105,7 @@ void accuracy_choose(accuracy *to, const accuracy_facts *f) {
 
 void accuracy_check(accuracy *a, const accuracy_facts *f, const join_stats *m) {
     for (uint32_t c = 0; c < f->tail->channels; c++) {
-        noise_transform t = transform_of(a, f);
-        noise_load bound = bound_of(f, c), load = noise_load_known(&bound, m[c].norm);
-        double floor = isfinite(m[c].norm) ? noise_floor(&t, &load) : INFINITY;
+        double floor = isfinite(m[c].norm) ? floor_of(a, f, c, m[c].norm) : INFINITY;
         if (f->partly) floor += 0x1p-150 * f->sums[c].sum; /* rounded to denormals, at the least */
         /* Glare fades gradually: where some pixels are darker than `dark`, others are likely to be
          * just as dark as that. The darkest pixel may be darker by its own error. */

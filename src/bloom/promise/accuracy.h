@@ -3,12 +3,9 @@
  * The promise: |error| <= tolerance * max(|pixel|, dark); the rounding of what is stored comes on
  * top. Dark is 1e-4 of the median of the channel's pixels that are not zero, or more: the median
  * size of its pixels below zero where these are common, as they are noise, but at most 1e-2 of the
- * median; and a half's smallest step where halfs are stored. docs/math.md, "What is dark", argues
- * this. How wrong a pixel can be is predicted by math/noise.h.
- *
- * Before the transform the precision is chosen from what a scan of the image knows: docs/math.md,
- * "Floats or doubles". After it the result is judged by what was measured. Nothing here touches a
- * pixel: bloom/attempt.h runs the transform. */
+ * median; and a half's smallest step where halfs are stored (docs/math.md, "What is dark"). How
+ * wrong a pixel can be is predicted by math/noise.h: the precision is chosen from what a scan of
+ * the image knows ("Floats or doubles"), and the result is judged by what was measured. */
 #ifndef BLOOM_ACCURACY_H
 #define BLOOM_ACCURACY_H
 
@@ -60,7 +57,6 @@ double accuracy_depth(const scan_channel *c);
 
 /* Returns the part of the error that grows with the pixel. */
 double accuracy_relative(const accuracy *a);
-
 /* Writes "float32: errors up to 3e-7, and 9e-7 allowed ...". */
 void accuracy_text(const accuracy *a, char *to, size_t room);
 

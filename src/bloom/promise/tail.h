@@ -3,8 +3,7 @@
  *   out = centre * in + in convolved with (scale * tail)
  *
  * The tail is the kernel without its centre tap; `sharpen` is in both factors already, and the tint
- * of the glare in `scale`. Everything
- * knows the image's size and borders, but nothing of its pixels or of transforms. */
+ * of the glare in `scale`. Nothing of an image's pixels or of transforms is known here. */
 #ifndef BLOOM_TAIL_H
 #define BLOOM_TAIL_H
 
@@ -34,16 +33,13 @@ typedef struct {
 bool tail_make(kernel_tail *t, const tail_request *r, err *e);
 void tail_free(kernel_tail *t);
 
-/* Returns the index of the kernel of image channel c. */
+/* Return the index of the kernel of image channel c, its first tap, and the sums of its tail. */
 static inline uint32_t tail_kernel(const kernel_tail *t, uint32_t c) {
     return t->kernels == 1 ? 0 : c;
 }
-/* Returns the first tap of image channel c. */
 static inline const float *tail_taps(const kernel_tail *t, uint32_t c) {
     return t->tap + (size_t)tail_kernel(t, c) * t->kh * t->kw;
 }
-
-/* Returns the sums of the tail of image channel c. */
 noise_tail tail_sums(const kernel_tail *t, uint32_t c);
 
 #endif
