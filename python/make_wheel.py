@@ -116,8 +116,6 @@ def wheel(library, out, tag, licences, more):
     return name
 
 
-# --- what pip calls --------------------------------------------------------------------------------
-
 def build_wheel(out, config_settings=None, metadata_directory=None):
     """Makes a wheel for this machine, of its own libraries."""
     subprocess.run(["make", "-s", "-j%d" % (os.cpu_count() or 1), "build/libfftbloom.so.0"], check=True, cwd=ROOT)

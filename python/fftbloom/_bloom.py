@@ -14,8 +14,6 @@ from ._kernel import Context, Kernel, kernels, scaled, unscale, whole
 from ._pixels import Layout, Pixels, check_shape, given_back, lies_over, make, pack
 
 
-# --- bloom -----------------------------------------------------------------------------------------
-
 @dataclasses.dataclass(frozen=True)
 class Report:
     """What became of one image."""

@@ -46,49 +46,45 @@ class WrongType(Error, TypeError):
     """An argument of a type that cannot be used."""
 
 
-# --- structs, as in fftbloom.h ---------------------------------------------------------------------
+# The structs of fftbloom.h.
+def fields(*kinds: Tuple[Any, str]) -> Any:
+    """Lists the members of a struct: types, and the names that each of them has."""
+    return [(name, kind) for kind, names in kinds for name in names.split()]
+
 
 class FbError(ctypes.Structure):
     _fields_ = [("code", c_int32), ("setting", c_char * 60), ("text", c_char * 960)]
 
 
 class FbPlane(ctypes.Structure):
-    _fields_ = [("data", c_void_p), ("pixel_stride", c_ssize_t), ("row_stride", c_ssize_t), ("type", c_int32),
-                ("reserved", c_uint32)]
+    _fields_ = fields((c_void_p, "data"), (c_ssize_t, "pixel_stride row_stride"), (c_int32, "type"),
+                       (c_uint32, "reserved"))
 
 
 class FbContextOptions(ctypes.Structure):
-    _fields_ = [("size", c_uint32), ("threads", c_uint32), ("mem_limit", c_uint64), ("vram_limit", c_uint64),
-                ("cache_size", c_uint64), ("device", c_char_p), ("cache_dir", c_char_p), ("kernels", c_char_p),
-                ("log", c_void_p), ("log_level", c_int32), ("reserved", c_uint32), ("alloc", c_void_p),
-                ("release", c_void_p), ("user", c_void_p)]
+    _fields_ = fields((c_uint32, "size threads"), (c_uint64, "mem_limit vram_limit cache_size"),
+                       (c_char_p, "device cache_dir kernels"), (c_void_p, "log"), (c_int32, "log_level"),
+                       (c_uint32, "reserved"), (c_void_p, "alloc release user"))
 
 
 class FbSettings(ctypes.Structure):
-    _fields_ = [("size", c_uint32), ("verify", c_uint32), ("amount", c_double), ("tolerance", c_double),
-                ("threshold", c_double), ("knee", c_double), ("kernel_scale", c_double), ("center_x", c_double),
-                ("center_y", c_double), ("kernel_center", c_int32), ("normalize", c_int32), ("correlate", c_int32),
-                ("padding_x", c_int32), ("padding_y", c_int32), ("precision", c_int32), ("nan", c_int32),
-                ("half_overflow", c_int32), ("alpha", c_int32), ("emit", c_int32), ("tint", c_double * 3),
-                ("kernel_turn", c_double), ("core", c_double)]
+    _fields_ = fields((c_uint32, "size verify"),
+                       (c_double, "amount tolerance threshold knee kernel_scale center_x center_y"),
+                       (c_int32, "kernel_center normalize correlate padding_x padding_y precision nan half_overflow alpha emit"),
+                       (c_double * 3, "tint"), (c_double, "kernel_turn core"))
 
 
 class FbImage(ctypes.Structure):
-    _fields_ = [("size", c_uint32), ("width", c_uint32), ("height", c_uint32), ("channels", c_uint32),
-                ("in_", c_void_p), ("out", c_void_p), ("progress", c_void_p), ("user", c_void_p),
-                ("mask", c_void_p), ("emit", c_void_p), ("session", c_void_p), ("pixel_aspect", c_double),
-                ("space", c_char_p)]
+    _fields_ = fields((c_uint32, "size width height channels"), (c_void_p, "in_ out progress user mask emit session"),
+                       (c_double, "pixel_aspect"), (c_char_p, "space"))
 
 
 class FbReport(ctypes.Structure):
-    _fields_ = [("size", c_uint32), ("kept", c_int32), ("error", c_double), ("allowed", c_double),
-                ("energy_in", c_double), ("energy_out", c_double), ("bad_pixels", c_uint64), ("clamped", c_uint64),
-                ("seconds", c_double), ("attempts", c_uint32), ("precision", c_int32), ("device", c_char * 128),
-                ("note", c_char * 256), ("lengths", c_uint32 * 2), ("tiles", c_uint32), ("steps", c_uint32),
-                ("worst", c_uint32 * 3), ("reserved", c_uint32)]
+    _fields_ = fields((c_uint32, "size"), (c_int32, "kept"), (c_double, "error allowed energy_in energy_out"),
+                       (c_uint64, "bad_pixels clamped"), (c_double, "seconds"), (c_uint32, "attempts"),
+                       (c_int32, "precision"), (c_char * 128, "device"), (c_char * 256, "note"), (c_uint32 * 2, "lengths"),
+                       (c_uint32, "tiles steps"), (c_uint32 * 3, "worst"), (c_uint32, "reserved"))
 
-
-# --- the library -----------------------------------------------------------------------------------
 
 NAME = "libfftbloom.so.0"
 
@@ -107,34 +103,26 @@ def _load() -> ctypes.CDLL:
 lib = _load()
 
 
-def _declare(name: str, result: Any, *arguments: Any) -> None:
-    function = getattr(lib, name)
-    function.restype, function.argtypes = result, arguments
-
-
-_declare("fb_version", c_char_p)
-for _name, _arguments in {
-    "fb_context_open": (POINTER(c_void_p), POINTER(FbContextOptions), POINTER(FbError)),
-    "fb_kernel_open": (POINTER(c_void_p), c_void_p, c_char_p, POINTER(FbError)),
-    "fb_kernel_copy": (POINTER(c_void_p), c_void_p, c_uint32, c_uint32, c_uint32, c_void_p, POINTER(FbError)),
-    "fb_kernel_make": (POINTER(c_void_p), c_void_p, c_char_p, POINTER(FbError)),
-    "fb_kernel_taps": (c_void_p, c_void_p, POINTER(FbError)),
-    "fb_kernel_check": (c_void_p, c_char_p, c_size_t, POINTER(FbError)),
-    "fb_session_open": (POINTER(c_void_p), c_void_p, POINTER(FbSettings), POINTER(FbError)),
-    "fb_bloom": (c_void_p, c_void_p, c_void_p, POINTER(FbError)),
-    "fb_bloom_all": (c_void_p, c_void_p, c_size_t, c_void_p, POINTER(FbError)),
-    "fb_apply_adjoint": (c_void_p, c_void_p, c_void_p, POINTER(FbError)),
-    "fb_solve": (c_void_p, c_void_p, c_void_p, POINTER(FbError)),
-    "fb_solve_all": (c_void_p, c_void_p, c_size_t, c_void_p, POINTER(FbError)),
-    "fb_solve_adjoint": (c_void_p, c_void_p, c_void_p, POINTER(FbError)),
-    "fb_kernel_adjoint": (c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, POINTER(FbError)),
-}.items():
-    _declare(_name, c_int32, *_arguments)
-_declare("fb_context_used", c_uint64, c_void_p)
-_declare("fb_kernel_size", None, c_void_p, POINTER(c_uint32), POINTER(c_uint32), POINTER(c_uint32))
-_declare("fb_settings_init", None, POINTER(FbSettings), c_uint32)
-for _name in ("fb_context_close", "fb_kernel_close", "fb_session_close"):
-    _declare(_name, None, c_void_p)
+_error, _handle = POINTER(FbError), POINTER(c_void_p)
+_opener, _batch = (_handle, c_void_p), (c_void_p, c_void_p, c_size_t, c_void_p, _error)
+for _name, _result, _arguments in (
+        ("fb_version", c_char_p, ()), ("fb_context_used", c_uint64, (c_void_p,)),
+        ("fb_kernel_size", None, (c_void_p,) + 3 * (POINTER(c_uint32),)),
+        ("fb_settings_init", None, (POINTER(FbSettings), c_uint32)),
+        *(("fb_%s_close" % _what, None, (c_void_p,)) for _what in ("context", "kernel", "session")),
+        ("fb_context_open", c_int32, (_handle, POINTER(FbContextOptions), _error)),
+        ("fb_kernel_open", c_int32, _opener + (c_char_p, _error)),
+        ("fb_kernel_make", c_int32, _opener + (c_char_p, _error)),
+        ("fb_kernel_copy", c_int32, _opener + (c_uint32, c_uint32, c_uint32, c_void_p, _error)),
+        ("fb_kernel_taps", c_int32, (c_void_p, c_void_p, _error)),
+        ("fb_kernel_check", c_int32, (c_void_p, c_char_p, c_size_t, _error)),
+        ("fb_session_open", c_int32, _opener + (POINTER(FbSettings), _error)),
+        *((_one, c_int32, 3 * (c_void_p,) + (_error,))
+          for _one in ("fb_bloom", "fb_apply_adjoint", "fb_solve", "fb_solve_adjoint")),
+        ("fb_bloom_all", c_int32, _batch), ("fb_solve_all", c_int32, _batch),
+        ("fb_kernel_adjoint", c_int32, (c_void_p, c_void_p, c_size_t, c_void_p, c_void_p, _error))):
+    _function: Any = getattr(lib, _name)
+    _function.restype, _function.argtypes = _result, _arguments
 
 
 def call(function: Any, *arguments: Any) -> None:
@@ -144,8 +132,6 @@ def call(function: Any, *arguments: Any) -> None:
         return
     raise Error(error.text.decode("utf-8", "replace"), Code(error.code), error.setting.decode() or None)
 
-
-# --- messages --------------------------------------------------------------------------------------
 
 logger = logging.getLogger("fftbloom")
 # Those of the library, from FB_LOG_ERROR on: error, warning, note, info, debug.
@@ -162,8 +148,6 @@ def log_level() -> int:
     """Returns what the library needs to tell, as the logger is now."""
     return 4 if logger.isEnabledFor(logging.DEBUG) else 3 if logger.isEnabledFor(logging.INFO) else 1
 
-
-# --- handles ---------------------------------------------------------------------------------------
 
 # A forked process has none of the threads of a context. So it makes its handles again, when they are used, and does
 # not close those that were made before the fork.

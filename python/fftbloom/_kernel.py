@@ -4,6 +4,7 @@ from __future__ import annotations
 import ctypes
 import html
 import json
+import math
 import operator
 import os
 import threading
@@ -11,7 +12,7 @@ import weakref
 from ctypes import byref, c_uint32, sizeof
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
-from . import _call, _picture
+from . import _call
 from ._call import Code, Error, FbContextOptions, Handle, call, lib
 from ._pixels import NAMES, Layout, Pixels, make, pack
 
@@ -27,8 +28,6 @@ def whole(setting: str, value: Any, most: int, code: Code) -> int:
         raise Error("%s is %r, and needs to be a whole number from 0 to %d" % (setting, value, most), code, setting)
     return number
 
-
-# --- context ---------------------------------------------------------------------------------------
 
 class Context:
     """Devices, threads and a budget of memory, which kernels and what blooms with them share.
@@ -104,8 +103,6 @@ def common_context(messages: bool = True) -> Context:
             _common[messages] = Context(cache_dir=_programs_cache(), cache_size=1, messages=messages)
         return _common[messages]
 
-
-# --- kernel ----------------------------------------------------------------------------------------
 
 def size_of(handle: Handle) -> Tuple[int, int, int]:
     size = c_uint32(), c_uint32(), c_uint32()
@@ -221,7 +218,40 @@ class Kernel:
             NAMES[self._format])
 
     def _repr_html_(self) -> str:
-        return "<div>%s<br>%s</div>" % (html.escape(repr(self)), _picture.svg(self._values(), self.shape))
+        return "<div>%s<br>%s</div>" % (html.escape(repr(self)), _svg(self._values(), self.shape))
+
+
+def _svg(values: Sequence[float], shape: Tuple[int, ...]) -> str:
+    """Draws taps (h, w) or (h, w, C), where brightness counts decades below the brightest, and beside them their light by
+    the distance from the middle."""
+    cells, size = 32, 160
+    h, w, channels = shape[0], shape[1], (shape[2] if len(shape) > 2 else 1)
+    cell = max(1, math.ceil(max(h, w) / cells))
+    brightest = [[0.0] * math.ceil(w / cell) for _ in range(math.ceil(h / cell))]
+    rings = [0.0] * (max(h, w) // 2 + 2)
+    for y in range(h):
+        for x in range(w):
+            at = (y * w + x) * channels
+            v = sum(values[at:at + channels]) / channels
+            row = brightest[y // cell]
+            row[x // cell] = max(row[x // cell], abs(v))
+            rings[min(len(rings) - 1, round(math.hypot(x - w // 2, y - h // 2)))] += v
+    top = max(max(row) for row in brightest) or 1.0
+    side = size / max(len(brightest), len(brightest[0]))
+    parts = ['<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d"><rect width="%d" height="%d"/>'
+             % (2 * size + 10, size, size, size)]
+    for y, row in enumerate(brightest):
+        for x, v in enumerate(row):
+            grey = round(255 * max(0.0, 1 + math.log10(v / top) / 5)) if v > 0 else 0
+            if grey:
+                parts.append('<rect x="%.4g" y="%.4g" width="%.4g" height="%.4g" fill="rgb(%d,%d,%d)"/>'
+                             % (x * side, y * side, side, side, grey, grey, grey))
+    total, sum_of, line = sum(rings) or 1.0, 0.0, []  # type: float, float, List[str]
+    for r, v in enumerate(rings):
+        sum_of += v
+        line.append("%.4g,%.4g" % (size + 10 + size * r / len(rings), size * (1 - sum_of / total)))
+    parts.append('<polyline points="%s" fill="none" stroke="currentColor"/></svg>' % " ".join(line))
+    return "".join(parts)
 
 
 # Kernels of arrays, with the letter of their numbers. A process that is forked needs their taps.
@@ -270,8 +300,6 @@ def kernels_of(source: Any, axes: Optional[Sequence[int]], channel_axis: Union[i
         made.append(kernel)
     return made
 
-
-# --- kernels of any number of channels --------------------------------------------------------------
 
 def kernels(source: Any, axes: Optional[Sequence[int]], channel_axis: Union[int, str, None],
              context: Optional[Context]) -> List[Kernel]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 import ctypes
 import math
 import sys
+from ctypes import (POINTER, c_char_p, c_int, c_int32, c_int64, c_ssize_t, c_uint8, c_uint16, c_uint32, c_uint64,
+                    c_void_p)
 from typing import Any, List, NamedTuple, Optional, Sequence, Tuple, Union
 
-from ._call import Error, FbPlane, WrongType
+from ._call import Error, FbPlane, WrongType, fields
 
 try:
     import numpy as numpy
@@ -21,41 +23,29 @@ NAMES = {"e": "float16", "f": "float32", "d": "float64"}
 BYTES = {"e": 2, "f": 4, "d": 8}
 
 
-# --- the buffer protocol ----------------------------------------------------------------------------
-
 class _PyBuffer(ctypes.Structure):  # Py_buffer of CPython's API, the same in all versions
-    _fields_ = [("buf", ctypes.c_void_p), ("obj", ctypes.c_void_p), ("len", ctypes.c_ssize_t),
-                ("itemsize", ctypes.c_ssize_t), ("readonly", ctypes.c_int), ("ndim", ctypes.c_int),
-                ("format", ctypes.c_char_p), ("shape", ctypes.POINTER(ctypes.c_ssize_t)),
-                ("strides", ctypes.POINTER(ctypes.c_ssize_t)), ("suboffsets", ctypes.c_void_p),
-                ("internal", ctypes.c_void_p)]
+    _fields_ = fields((c_void_p, "buf obj"), (c_ssize_t, "len itemsize"), (c_int, "readonly ndim"), (c_char_p, "format"),
+                      (POINTER(c_ssize_t), "shape strides"), (c_void_p, "suboffsets internal"))
 
 
 _WRITABLE, _FORMAT, _STRIDES = 0x1, 0x4, 0x18
-_get = ctypes.pythonapi.PyObject_GetBuffer
-_get.argtypes, _get.restype = (ctypes.py_object, ctypes.POINTER(_PyBuffer), ctypes.c_int), ctypes.c_int
-_release = ctypes.pythonapi.PyBuffer_Release
-_release.argtypes, _release.restype = (ctypes.POINTER(_PyBuffer),), None
+_get, _release = ctypes.pythonapi.PyObject_GetBuffer, ctypes.pythonapi.PyBuffer_Release
+_get.argtypes, _get.restype = (ctypes.py_object, POINTER(_PyBuffer), c_int), c_int
+_release.argtypes, _release.restype = (POINTER(_PyBuffer),), None
 
-
-# --- DLPack -----------------------------------------------------------------------------------------
 
 class _DLTensor(ctypes.Structure):
-    _fields_ = [("data", ctypes.c_void_p), ("device", ctypes.c_int32 * 2), ("ndim", ctypes.c_int32),
-                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
-                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
-                ("offset", ctypes.c_uint64)]
+    _fields_ = fields((c_void_p, "data"), (c_int32 * 2, "device"), (c_int32, "ndim"), (c_uint8, "code bits"),
+                      (c_uint16, "lanes"), (POINTER(c_int64), "shape strides"), (c_uint64, "offset"))
 
 
 class _DLVersioned(ctypes.Structure):
-    _fields_ = [("version", ctypes.c_uint32 * 2), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
-                ("flags", ctypes.c_uint64), ("tensor", _DLTensor)]
+    _fields_ = fields((c_uint32 * 2, "version"), (c_void_p, "context deleter"), (c_uint64, "flags"), (_DLTensor, "tensor"))
 
 
-_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-_pointer.argtypes, _pointer.restype = (ctypes.py_object, ctypes.c_char_p), ctypes.c_void_p
-_is_valid = ctypes.pythonapi.PyCapsule_IsValid
-_is_valid.argtypes, _is_valid.restype = (ctypes.py_object, ctypes.c_char_p), ctypes.c_int
+_pointer, _is_valid = ctypes.pythonapi.PyCapsule_GetPointer, ctypes.pythonapi.PyCapsule_IsValid
+_pointer.argtypes = _is_valid.argtypes = (ctypes.py_object, c_char_p)
+_pointer.restype, _is_valid.restype = c_void_p, c_int
 _CPU, _FLOAT, _READ_ONLY = (1, 3, 11), 2, 1  # CPU, and memory of the host that a GPU also knows
 
 
@@ -89,8 +79,6 @@ def namespace(array: Any) -> Any:
     module = sys.modules.get(type(array).__module__.split(".")[0])
     return module if hasattr(module, "from_dlpack") else None
 
-
-# --- layouts ----------------------------------------------------------------------------------------
 
 class Layout(NamedTuple):
     """Which axes of an array are the image's rows, its columns and its channels; all others are a batch."""
