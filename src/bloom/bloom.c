@@ -1,6 +1,5 @@
 #include "bloom/bloom.h"
 
-#include "base/mem.h"
 #include "bloom/part.h"
 #include "bloom/session.h"
 #include "bloom/window.h"

@@ -251,10 +251,19 @@ static bool check_proof(search *s, err *e) {
     return true;
 }
 
-static void enter_promise(group_made *to, const view *v, const accuracy *m, uint32_t attempts) {
+void group_promise(group_made *to, const view *v, const accuracy *m, uint32_t attempts) {
     bloom_promise *p = &to->sum.promise;
-    *p = (bloom_promise){.tolerance = v->s->tolerance, .method = *m, .attempts = attempts};
+    p->tolerance = v->s->tolerance, p->method = *m, p->attempts = attempts;
     snprintf(p->channel, sizeof p->channel, "%s", view_name(v, m->channel));
+}
+
+void group_lease(group_made *to, const session_lease *l, const engine_times *times) {
+    account_add(&to->sum, &(bloom_account){.plan = l->plan,
+                                           .device = l->device,
+                                           .times = *times,
+                                           .spectrum_seconds = l->spectrum_seconds,
+                                           .spectrum_cached = l->spectrum_cached});
+    memcpy(to->note, l->note, sizeof to->note);
 }
 
 /* Says where light is so faint that a device in floats may take it for none. */
@@ -328,12 +337,7 @@ static bool convolve(group_made *to, outcome *o, const view *v, const light *l, 
     accuracy_choose(&s.method, &s.facts);
     for (uint32_t i = 1;; i++) {
         if (!attempt_run(o, v, l, &s.method, e)) return false;
-        account_add(&to->sum, &(bloom_account){.plan = o->lease.plan,
-                                               .device = o->lease.device,
-                                               .times = o->times,
-                                               .spectrum_seconds = o->lease.spectrum_seconds,
-                                               .spectrum_cached = o->lease.spectrum_cached});
-        memcpy(to->note, o->lease.note, sizeof to->note);
+        group_lease(to, &o->lease, &o->times);
         s.proved = (proof){0};
         check(&s);
         if (s.method.kept && !check_proof(&s, e)) return false;
@@ -341,7 +345,7 @@ static bool convolve(group_made *to, outcome *o, const view *v, const light *l, 
         bool last = m->precision == PRECISION_FLOAT64 || s.facts.precision != PRECISION_AUTO ||
                     !s.facts.doubles;
         if (m->kept || last) {
-            enter_promise(to, v, m, i);
+            group_promise(to, v, m, i);
             tell_faint(to, v, l, m);
             to->sum.promise.proved = s.proved.pixels;
             to->sum.promise.proof = s.proved.worst;
@@ -357,16 +361,15 @@ static bool convolve(group_made *to, outcome *o, const view *v, const light *l, 
     return false;
 }
 
-/* Enters what would be tried first. */
+/* Enters what would be tried first. Of what is solved a residual tells, and nobody knows it yet. */
 static bool foresee(group_made *to, const view *v, const light *l, err *e) {
     const accuracy_facts facts = facts_of(v, l);
     accuracy method;
     accuracy_choose(&method, &facts);
     const device_choice *c = &v->size->decided.way[attempt_way(&method)];
-    if (!v->s->solve) enter_promise(to, v, &method, 0); /* a residual tells, and nobody knows it */
-    to->sum.plan = c->plan;
-    to->sum.device = c->device;
-    return !v->s->solve || solve_foresee(&to->sum.solved, v, e);
+    to->sum.plan = c->plan, to->sum.device = c->device;
+    if (v->s->solve) return solve_foresee(&to->sum.solved, v, e);
+    return group_promise(to, v, &method, 0), true;
 }
 
 /* Fills in what of the light spreads. */
@@ -377,13 +380,6 @@ static void spread_block(const view *v, void *ctx, uint32_t c, size_t first, siz
     join_spread_row(&v->spread, first, to, to, n);
 }
 
-/* Makes the planes of what is emitted; the engine fills in those of the glare. */
-static bool make_emitted(view *v, err *e) {
-    for (uint32_t c = 0; c < v->channels; c++)
-        if (!(v->glare[c] = mem_raw(v->pixels, sizeof(float), "glare", e))) return false;
-    return v->s->emit != EMIT_SOURCE || view_blocks(v, spread_block, NULL, e);
-}
-
 bool group_bloom(group_made *to, view *v, bool predict, err *e) {
     light l;
     scan own = {.memory = NULL};
@@ -391,8 +387,11 @@ bool group_bloom(group_made *to, view *v, bool predict, err *e) {
     *to = (group_made){0};
     v->size = kernel_sizes_take(session_sizes(v->session), &v->need, view_planes(v), e);
     bool ok = v->size && host_ask(0, e);
-    ok = ok && (!v->emits || predict || make_emitted(v, e));
-    double start = clock_now();
+    for (uint32_t c = 0; ok && v->emits && !predict && c < v->channels; c++)
+        ok = (v->glare[c] = mem_raw(v->pixels, sizeof(float), "glare", e)) != NULL;
+    if (ok && v->emits && !predict && v->s->emit == EMIT_SOURCE) /* else the engine fills these */
+        ok = view_blocks(v, spread_block, NULL, e);
+    const double start = clock_now();
     ok = ok && find_light(&l, &own, v, e);
     to->sum.contract_seconds = clock_now() - start;
     if (ok) memcpy(to->fit, v->size->fit, sizeof to->fit);

@@ -145,13 +145,6 @@ static bool make_tail(kernel_sizes *all, size_entry *n, err *e) {
     return true;
 }
 
-static void free_size(size_entry *n) {
-    psf_free(&n->at.kernel);
-    tail_free(&n->at.tail);
-    ledger_spill_free(&n->at.ledger);
-    mem_free(n);
-}
-
 /* --- all sizes ------------------------------------------------------------------------------- */
 
 /* The number of sizes kept while no thread uses them: the parts of a file may take turns. */
@@ -169,11 +162,28 @@ kernel_sizes *kernel_sizes_open(const bloom_settings *s, const kernel_source *k,
     return all;
 }
 
+/* Drops what nobody uses, but for `most` sizes. */
+static void drop_unused(kernel_sizes *all, int most) {
+    int kept = 0;
+    for (size_entry **at = &all->first; *at;) {
+        size_entry *n = *at;
+        if (n->users || (!n->why.code && kept++ < most)) {
+            at = &n->next;
+            continue;
+        }
+        *at = n->next;
+        psf_free(&n->at.kernel);
+        tail_free(&n->at.tail);
+        ledger_spill_free(&n->at.ledger);
+        mem_free(n);
+    }
+}
+
 void kernel_sizes_close(kernel_sizes **pall) {
     kernel_sizes *all = *pall;
     if (!all) return;
     *pall = NULL;
-    for (size_entry *n; (n = all->first); free_size(n)) all->first = n->next;
+    drop_unused(all, 0);
     pthread_cond_destroy(&all->made);
     pthread_mutex_destroy(&all->lock);
     mem_free(all);
@@ -192,18 +202,6 @@ static size_entry *find_size(kernel_sizes *all, const kernel_need *need, plan_pl
         return all->first = n;
     }
     return NULL;
-}
-
-/* Drops what nobody uses, but for `most` sizes. */
-static void drop_unused(kernel_sizes *all, int most) {
-    int kept = 0;
-    for (size_entry **at = &all->first; *at;) {
-        size_entry *n = *at;
-        if (n->users || (!n->why.code && kept++ < most))
-            at = &n->next;
-        else
-            *at = n->next, free_size(n);
-    }
 }
 
 /* Ends the making of a size, which has failed unless `why` is empty. Takes the lock. */
@@ -237,19 +235,13 @@ static size_entry *begin_size(kernel_sizes *all, const kernel_need *need, plan_p
     return n;
 }
 
-static void end_size(kernel_sizes *all, size_entry *n) {
-    err why = {0};
-    make_tail(all, n, &why);
-    publish(all, n, &why);
-}
-
 const kernel_at *kernel_sizes_take(kernel_sizes *all, const kernel_need *need, plan_planes planes,
                                    err *e) {
     bool mine, again;
     size_entry *n;
     do {
         n = begin_size(all, need, planes, &mine, e);
-        if (mine) end_size(all, n);
+        if (mine) kernel_sizes_end(all, &n->at);
         pthread_mutex_lock(&all->lock);
         bool stay = true;
         if (n && n->making) {
@@ -273,8 +265,7 @@ const kernel_at *kernel_sizes_take(kernel_sizes *all, const kernel_need *need, p
 void kernel_sizes_give(kernel_sizes *all, const kernel_at *k) {
     if (!k) return;
     pthread_mutex_lock(&all->lock);
-    for (size_entry *n = all->first; n; n = n->next)
-        if (&n->at == k) n->users--;
+    ((size_entry *)(uintptr_t)k)->users--;
     pthread_mutex_unlock(&all->lock);
 }
 
@@ -287,11 +278,10 @@ const kernel_at *kernel_sizes_begin(kernel_sizes *all, const kernel_need *need,
 }
 
 void kernel_sizes_end(kernel_sizes *all, const kernel_at *begun) {
-    size_entry *n;
-    pthread_mutex_lock(&all->lock);
-    for (n = all->first; n && &n->at != begun;) n = n->next;
-    pthread_mutex_unlock(&all->lock);
-    end_size(all, n);
+    err why = {0};
+    size_entry *n = (size_entry *)(uintptr_t)begun;
+    make_tail(all, n, &why);
+    publish(all, n, &why);
 }
 
 void kernel_sizes_rest(kernel_sizes *all) {

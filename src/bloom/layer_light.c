@@ -51,16 +51,14 @@ static bool set(layer_light *to, const item *i, err *e) {
     }
     for (size_t k = 0; k < sizeof NUMBER / sizeof NUMBER[0]; k++) {
         if (strcmp(i->name, NUMBER[k].name) != 0) continue;
-        bool amount = strcmp(i->name, "amount") == 0;
-        bool part = NUMBER[k].max == 1;
+        const bool part = NUMBER[k].max == 1, end = strcmp(i->value, "inf") == 0;
         double v = HUGE_VAL;
-        bool end = strcmp(i->value, "inf") == 0;
         if ((!end && !(part ? text_fraction : text_number)(i->value, &v)) ||
             !(v >= 0 && v <= NUMBER[k].max))
             return err_set(e, ERR_CONFIG,
                            "per_layer: %s of '%s' must be a number from 0%s%s, not '%s'", i->name,
                            i->glob, part ? " to 1" : "", part ? " or a percentage" : "", i->value);
-        *NUMBER[k].at = amount ? bloom_complement(v) : v;
+        *NUMBER[k].at = strcmp(i->name, "amount") == 0 ? bloom_complement(v) : v;
         return true;
     }
     return err_set(e, ERR_CONFIG,

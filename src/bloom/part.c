@@ -3,121 +3,10 @@
 #include "base/clock.h"
 #include "base/host.h"
 #include "base/log.h"
-#include "base/number.h"
 #include "bloom/part_work.h"
 
 #include <math.h>
 #include <string.h>
-
-/* --- choosing tiles ------------------------------------------------------------------------- */
-
-/* What tiles are chosen with. */
-typedef struct {
-    part_needs needs;
-    bloom_forecasts f;
-    int on;          /* the device that must do them; -1: any */
-    uint64_t memory; /* for tiles */
-} choice;
-
-static uint64_t bytes_of(void *ctx, const tiling *t) {
-    mem_plan own = {0};
-    return part_memory(&own, &((const choice *)ctx)->needs, t);
-}
-
-/* Returns whether the device that the tiles are for can do one, or any where they are for no device
- * of their own. A device of software has no memory of its own: it takes from that of the tile. */
-static bool a_device_fits(void *ctx, const tiling *t, const plan_request *tile) {
-    choice *c = ctx;
-    err ignored = {0};
-    plan_request own = *tile;
-    own.precision = c->needs.ask.precision; /* lines are those of doubles, memory need not be */
-    int best = session_forecast(c->needs.p->j->session, &own, &c->f, &ignored);
-    if (c->on >= 0) best = c->f.each[c->on].possible ? c->on : -1;
-    return best >= 0 && (c->f.device[best].class != ENGINE_SOFTWARE ||
-                         t->bytes + plan_device_bytes(&c->f.each[best].plan) <= c->memory);
-}
-
-static tiling one_tile(const part_plan *p) {
-    const uint32_t w = p->w, h = p->h;
-    return (tiling){
-        .size = {w, h}, .tile = {w, h}, .kept = {w, h}, .count = {1, 1}, .channels = p->channels};
-}
-
-/* Chooses tiles for the device that the run would take, with lines that it holds, also those of
- * doubles; else for the CPU, where that may be taken, too. */
-static bool choose_for_devices(tiling *t, choice *c, tiling_request *r, err *e) {
-    session *s = c->needs.p->j->session;
-    err ignored = {0};
-    const plan_request whole = r->ask;
-    c->f.pixels = (double)whole.size[PLAN_X] * whole.size[PLAN_Y];
-    c->on = -1;
-    session_forecast(s, &whole, &c->f, &ignored);
-    const engine_device *d = c->f.devices && c->f.preferred >= 0 ? &c->f.device[c->f.preferred]
-                                                                 : NULL;
-    if (!d || d->class == ENGINE_CPU) return tiling_choose(t, r, e);
-    c->on = c->f.preferred;
-    r->ask.limits = d->limits;
-    if (whole.precision == PRECISION_AUTO && d->limits.float64)
-        r->ask.precision = PRECISION_FLOAT64;
-    if (tiling_choose(t, r, e)) return true;
-    for (uint32_t i = 0; i < c->f.devices; i++) {
-        if (!c->f.each[i].wanted || c->f.device[i].class != ENGINE_CPU) continue;
-        *e = (err){0};
-        c->on = -1;
-        r->ask = whole;
-        return tiling_choose(t, r, e);
-    }
-    return false;
-}
-
-/* Chooses tiles, of at most that many pixels (0: any number), for the memory that is left beside
- * what else is needed. */
-static bool choose_tiles(tiling *t, mem_plan *memory, const part_plan *p, double most, err *e) {
-    const part_job *j = p->j;
-    choice c = {.f.each = mem_new(ENGINE_DEVICES, sizeof *c.f.each, "forecasts", e)};
-    bool ok = c.f.each && part_needs_open(&c.needs, p, e);
-    *memory = j->beside;
-    if (ok) part_uncounted(memory, &c.needs);
-    c.memory = mem_limit() - min_u64(mem_limit(), memory->bytes);
-    tiling_request r = {.ask = c.needs.ask,
-                        .memory = c.memory,
-                        .limit = mem_limit(),
-                        .most = most,
-                        .rows = j->out->step(j->out->ctx, j->part),
-                        .planes = p->channels,
-                        .bytes = bytes_of,
-                        .fits = a_device_fits,
-                        .ctx = &c};
-    ok = ok && choose_for_devices(t, &c, &r, e);
-    const bool solves = ok && j->s->solve && !part_is_whole(t);
-    if (solves) *t = one_tile(p);
-    if (ok) part_memory(memory, &c.needs, t);
-    if (solves)
-        ok = err_set(
-            e, ERR_MEMORY,
-            "%u x %u pixels are to be solved at once, which takes %.3g GB of memory; %.3g GB "
-            "are allowed (--mem-limit), or the device holds no such lines",
-            p->w, p->h, (double)memory->bytes / 1e9, (double)mem_limit() / 1e9);
-    mem_free(c.f.each);
-    return ok;
-}
-
-bool part_choose(tiling *t, mem_plan *memory, const part_job *j, err *e) {
-    part_plan p;
-    part_needs n;
-    bool ok = part_plan_make(&p, j, e);
-    if (ok && j->in->lend) {
-        *t = one_tile(&p);
-        *memory = j->beside;
-        ok = !p.m.groups || part_needs_open(&n, &p, e);
-        if (ok && j->session) part_uncounted(memory, &n);
-        if (ok && p.m.groups) part_memory(memory, &n, t);
-    } else {
-        ok = ok && choose_tiles(t, memory, &p, 0, e);
-    }
-    part_plan_free(&p);
-    return ok;
-}
 
 /* --- the work in hand ----------------------------------------------------------------------- */
 
@@ -336,8 +225,7 @@ static bool bloom_bands(part_made *all, bands *b, sampler *sampled, const part_m
         err why = {0};
         mem_plan memory;
         const double half = (double)t.tile[PLAN_X] * t.tile[PLAN_Y] / 2;
-        if (whole || p->j->cut || e->code != ERR_MEMORY ||
-            !choose_tiles(&t, &memory, p, half, &why))
+        if (whole || p->j->cut || e->code != ERR_MEMORY || !part_tiles(&t, &memory, p, half, &why))
             break;
         log_info("smaller tiles are taken: %s", e->msg);
         memcpy(all->group, before, bytes);
@@ -352,12 +240,12 @@ static bool bloom_bands(part_made *all, bands *b, sampler *sampled, const part_m
 
 /* A part in one tile is measured where it is held, another one before anything is held of it. */
 static bool bloom_groups(part_made *to, const part_plan *p, err *e) {
-    tiling t = p->j->cut ? *p->j->cut : one_tile(p);
+    tiling t = p->j->cut ? *p->j->cut : part_one_tile(p);
     mem_plan memory;
     bands b = {0};
     sampler sampled = {0};
     part_measured seen = {.groups = 0};
-    if (!p->j->cut && !p->j->in->lend && !choose_tiles(&t, &memory, p, 0, e)) return false;
+    if (!p->j->cut && !p->j->in->lend && !part_tiles(&t, &memory, p, 0, e)) return false;
     const bool whole = part_is_whole(&t);
     bool ok = whole ? open_bands(&b, p, &t, e) && part_hold(&b.held, 0, p->h, e) &&
                           measure(to, &seen, p, &b.held, e)

@@ -1,8 +1,5 @@
-#include "base/mem.h"
-#include "base/number.h"
 #include "bloom/part_work.h"
 
-#include <math.h>
 #include <string.h>
 
 bool part_held_open(part_held *h, const part_plan *p, uint32_t rows, bool whole, err *e) {
@@ -19,12 +16,9 @@ bool part_held_open(part_held *h, const part_plan *p, uint32_t rows, bool whole,
                  (!lent || mask_read(h->mask[i], in, &p->group[i].mask, p->p, 0, rows, e));
     for (uint32_t c = 0; ok && c < p->channels; c++) {
         const part_channel *is = &p->channel[c];
-        if (lent && lent[is->index]) {
-            h->plane[c] = lent[is->index];
-            lent[is->index] = NULL;
-        } else {
-            ok = (h->plane[c] = mem_raw((size_t)p->w * rows, pixel_bytes(is->type), "rows", e));
-        }
+        if (lent) h->plane[c] = lent[is->index], lent[is->index] = NULL;
+        ok = h->plane[c] ||
+             (h->plane[c] = mem_raw((size_t)p->w * rows, pixel_bytes(is->type), "rows", e));
     }
     if (ok && lent) h->to = rows;
     return ok;
@@ -92,13 +86,12 @@ bool part_hold(part_held *h, int64_t from, int64_t to, err *e) {
 
 static int find_in(const image_part *p, const char *name) {
     int at = image_find_channel(p, name), found = -1, count = 0;
-    size_t n = strlen(name);
-    for (int c = 0; c < p->channels; c++)
-        if (strncmp(p->channel[c].name, name, n) == 0 && p->channel[c].name[n] == '.' &&
-            !strchr(p->channel[c].name + n + 1, '.')) {
-            found = c;
-            count++;
-        }
+    const size_t n = strlen(name);
+    for (int c = 0; c < p->channels; c++) {
+        const char *is = p->channel[c].name;
+        if (strncmp(is, name, n) == 0 && is[n] == '.' && !strchr(is + n + 1, '.'))
+            found = c, count++;
+    }
     return at >= 0 ? at : count == 1 ? found : -1;
 }
 

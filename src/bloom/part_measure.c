@@ -1,11 +1,8 @@
-#include "base/mem.h"
-#include "base/number.h"
 #include "bloom/part_work.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 /* Groups that are measured together: they need the same of the kernel. */
 typedef struct {
@@ -184,17 +181,13 @@ static bool read_floats(void *ctx, float *to, uint32_t row, uint32_t rows, err *
     const part_plan *p = l->p;
     const rows_source *in = p->j->in;
     const part_channel *is = &p->channel[l->c];
-    size_t n = (size_t)p->w * rows;
+    const size_t n = (size_t)p->w * rows, first = l->held ? (size_t)row * p->w : 0;
     void **plane = mem_new((size_t)p->p->channels, sizeof *plane, "planes", e);
     void *own = plane && !l->held ? mem_raw(n, pixel_bytes(is->type), "rows", e) : NULL;
     float *mask = NULL;
-    bool ok = plane && (l->held || own);
-    if (ok && l->held) image_to_float(to, l->held->plane[l->c], is->type, (size_t)row * p->w, n);
-    if (own) {
-        plane[is->index] = own;
-        ok = in->read(in->ctx, p->j->part, row, rows, plane, e);
-        if (ok) image_to_float(to, own, is->type, 0, n);
-    }
+    if (own) plane[is->index] = own;
+    bool ok = plane && (l->held || (own && in->read(in->ctx, p->j->part, row, rows, plane, e)));
+    if (ok) image_to_float(to, l->held ? l->held->plane[l->c] : own, is->type, first, n);
     if (ok && l->g->light.mask[0])
         ok = (mask = mem_raw(n, sizeof *mask, "a mask", e)) &&
              mask_read(mask, in, &l->g->mask, p->p, row, rows, e);
@@ -203,22 +196,6 @@ static bool read_floats(void *ctx, float *to, uint32_t row, uint32_t rows, err *
     mem_free(mask);
     mem_free(own);
     mem_free(plane);
-    return ok;
-}
-
-/* Looks for neighbours. */
-static bool find_repairs(part_measured *to, const part_plan *p, const part_held *held, err *e) {
-    bool ok = true;
-    for (int i = 0; i < to->groups; i++) {
-        const part_group *g = &p->group[i];
-        for (uint32_t c = g->first; ok && c < g->first + g->count; c++) {
-            looked l = {p, held, g, c};
-            const repair_plane r = {p->w,        p->h, rows_some(p->p, 1), p->channel[c].type,
-                                    read_floats, &l};
-            if (to->group[i].channel[c - g->first].bad)
-                ok = repairs_find(&to->repairs[c], &r, p->j->threads, e);
-        }
-    }
     return ok;
 }
 
@@ -237,15 +214,13 @@ void part_mend(const part_measured *m, const part_plan *p, uint32_t channel, voi
 
 /* Enters what is known of each channel before anything is made of it. */
 static void enter_channels(part_measured *to, const part_plan *p) {
-    const part_job *j = p->j;
     for (int i = 0; i < to->groups; i++)
         for (uint32_t c = 0; c < p->group[i].count; c++) {
-            uint32_t at = p->group[i].first + c;
+            const uint32_t at = p->group[i].first + c;
             const scan_channel *in = &to->group[i].channel[c];
+            const image_channel *is = &p->p->channel[p->channel[at].index];
             ledger_row *row = &to->row[at];
-            to->dark[at] =
-                accuracy_dark(in, bloom_stores_halfs(j->s, p->p->channel[p->channel[at].index].wide,
-                                                     p->channel[at].type));
+            to->dark[at] = accuracy_dark(in, bloom_stores_halfs(p->j->s, is->wide, is->type));
             if (in->least < 0) row->size = sqrt((double)in->pixels * in->squares);
             row->bad = to->mended ? -to->repairs[at].added : 0;
             if (to->mended) continue;
@@ -255,7 +230,7 @@ static void enter_channels(part_measured *to, const part_plan *p) {
             if (row->highest == 1) row->ones = (double)in->count[scan_bin(1)] / (double)in->pixels;
             row->lowest = accuracy_depth(in);
             row->below = row->lowest < 0 ? scan_count(in->below) : 0;
-            snprintf(row->channel, sizeof row->channel, "%s", part_name(p, at));
+            snprintf(row->channel, sizeof row->channel, "%s", is->name);
         }
 }
 
@@ -297,10 +272,18 @@ static bool measure(part_measured *to, const part_plan *p, const part_held *held
                        to->bad, to->bad == 1 ? " is" : "s are", first->channel, first->x, first->y,
                        (double)first->value);
     to->mended = nan == NAN_INTERPOLATE;
-    if (to->mended && !find_repairs(to, p, held, e)) return false;
-    for (int i = 0; held && i < to->groups; i++)
-        for (uint32_t c = p->group[i].first; c < p->group[i].first + p->group[i].count; c++)
-            part_mend(to, p, c, held->plane[c], held->mask[i], 0, p->h);
+    for (int i = 0; i < to->groups; i++) {
+        const part_group *g = &p->group[i];
+        for (uint32_t c = g->first; c < g->first + g->count; c++) {
+            looked l = {p, held, g, c};
+            const repair_plane r = {p->w,        p->h, rows_some(p->p, 1), p->channel[c].type,
+                                    read_floats, &l};
+            if (to->mended && to->group[i].channel[c - g->first].bad &&
+                !repairs_find(&to->repairs[c], &r, p->j->threads, e))
+                return false;
+            if (held) part_mend(to, p, c, held->plane[c], held->mask[i], 0, p->h);
+        }
+    }
     return !to->mended || measure_once(to, p, held, e);
 }
 

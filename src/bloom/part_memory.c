@@ -1,20 +1,37 @@
-/* The account of a part: what blooming it takes, as a whole or in tiles. It follows from the limit,
- * the header and the settings alone, so that the same run has the same tiles. */
-#include "base/mem.h"
-#include "base/number.h"
+/* The tiles of a part, and the account of what blooming takes, as a whole or in them. It follows
+ * from the limit, the header and the settings alone, so that the same run has the same tiles. */
 #include "bloom/part_work.h"
 #include "bloom/solve.h"
 
 #include <string.h>
 
-bool part_needs_open(part_needs *n, const part_plan *p, err *e) {
+/* What the memory that blooming takes follows from, beside its tiles. */
+typedef struct {
+    const part_plan *p;
+    plan_request ask; /* of the whole part, for its largest group */
+    bool drivers;     /* those of Vulkan are loaded */
+    engine_class class;
+    plan plan; /* of the whole part, where the class is not the CPU's */
+    uint32_t threads;
+    bloom_forecasts f;
+    int on;          /* the device that must do the tiles; -1: any */
+    uint64_t memory; /* for tiles */
+} part_needs;
+
+/* Without a session: as if the kernel were one tap. Free n->f.each, also after a failure. */
+static bool open_needs(part_needs *n, const part_plan *p, err *e) {
     const part_job *j = p->j;
     const bloom_settings *s = j->s;
     float tap = 1;
     psf k = {.tap = &tap, .w = 1, .h = 1, .channels = 1}; /* where the kernel is not known */
     uint32_t most = 0;
     plan_planes planes = {.glare = bloom_emits(s)};
-    *n = (part_needs){.p = p, .class = ENGINE_CPU, .threads = (uint32_t)par_threads(j->threads)};
+    *n = (part_needs){.p = p,
+                      .class = ENGINE_CPU,
+                      .threads = (uint32_t)par_threads(j->threads),
+                      .f.each = mem_new(ENGINE_DEVICES, sizeof *n->f.each, "forecasts", e),
+                      .on = -1};
+    if (!n->f.each) return false;
     for (int i = 0; i < p->m.groups; i++) {
         most = max_u32(most, p->group[i].count);
         planes.masked |= p->group[i].light.mask[0] != 0;
@@ -26,13 +43,10 @@ bool part_needs_open(part_needs *n, const part_plan *p, err *e) {
     if (j->session) psf_free(&k);
     if (!j->session || (s->device && strcmp(s->device, "cpu") == 0)) return true;
     err ignored = {0};
-    bloom_forecasts f = {.each = mem_new(ENGINE_DEVICES, sizeof *f.each, "forecasts", e)};
-    int best = f.each ? session_forecast(j->session, &n->ask, &f, &ignored) : -1;
-    n->drivers = f.devices > 1; /* they were loaded with the list */
-    if (best >= 0) n->class = f.device[best].class;
-    if (best >= 0) n->plan = f.each[best].plan;
-    mem_free(f.each);
-    return f.each != NULL;
+    const int best = session_forecast(j->session, &n->ask, &n->f, &ignored);
+    n->drivers = n->f.devices > 1; /* they were loaded with the list */
+    if (best >= 0) n->class = n->f.device[best].class, n->plan = n->f.each[best].plan;
+    return true;
 }
 
 /* Returns about the plan of a tile; of the whole, the plan. */
@@ -74,7 +88,8 @@ static uint64_t tile_bytes(const part_needs *n, const part_group *g, const tilin
            (v.emits ? v.channels * mem_rounded(v.pixels * sizeof(float)) : 0);
 }
 
-uint64_t part_memory(mem_plan *to, const part_needs *n, const tiling *t) {
+/* Adds what blooming in these tiles takes. Returns its bytes. */
+static uint64_t add_memory(mem_plan *to, const part_needs *n, const tiling *t) {
     const part_plan *p = n->p;
     const bloom_settings *s = p->j->s;
     const bool whole = part_is_whole(t), lent = whole && p->j->in->lend;
@@ -117,11 +132,97 @@ uint64_t part_memory(mem_plan *to, const part_needs *n, const tiling *t) {
     return to->bytes - start;
 }
 
-/* The program and its libraries take 10 to 15 MB. A Vulkan driver takes 50 to 130 MB with its
+/* Adds what nobody counts: libraries, drivers, and what rounds up to whole pages. The program and
+ * its libraries take 10 to 15 MB. A Vulkan driver takes 50 to 130 MB with its
  * shaders (lavapipe; docs/notebook.md, "Tiles"). */
-void part_uncounted(mem_plan *to, const part_needs *n) {
+static void add_uncounted(mem_plan *to, const part_needs *n) {
     enum { LIBRARIES = 16 << 20, PAGES = 16 << 20, DRIVERS = 144 << 20 };
     uint64_t all = mem_limit();
     mem_plan_add(to, "libraries", min_u64(all / 5, LIBRARIES) + min_u64(all / 32, PAGES));
     if (n->drivers) mem_plan_add(to, "drivers", min_u64(all / 3, DRIVERS));
+}
+
+/* --- choosing tiles ------------------------------------------------------------------------- */
+
+static uint64_t bytes_of(void *ctx, const tiling *t) {
+    mem_plan own = {0};
+    return add_memory(&own, ctx, t);
+}
+
+/* Returns whether the device that the tiles are for can do one, or any where they are for no device
+ * of their own. A device of software has no memory of its own: it takes from that of the tile. */
+static bool a_device_fits(void *ctx, const tiling *t, const plan_request *tile) {
+    part_needs *n = ctx;
+    err ignored = {0};
+    plan_request own = *tile;
+    own.precision = n->ask.precision; /* lines are those of doubles, memory need not be */
+    int best = session_forecast(n->p->j->session, &own, &n->f, &ignored);
+    if (n->on >= 0) best = n->f.each[n->on].possible ? n->on : -1;
+    return best >= 0 && (n->f.device[best].class != ENGINE_SOFTWARE ||
+                         t->bytes + plan_device_bytes(&n->f.each[best].plan) <= n->memory);
+}
+
+/* Chooses tiles for the device that the run would take, with lines that it holds, also those of
+ * doubles; else for the CPU, where that may be taken, too. */
+static bool choose_for_devices(tiling *t, part_needs *n, tiling_request *r, err *e) {
+    session *s = n->p->j->session;
+    err ignored = {0};
+    const plan_request whole = r->ask;
+    n->f.pixels = (double)whole.size[PLAN_X] * whole.size[PLAN_Y];
+    session_forecast(s, &whole, &n->f, &ignored);
+    const engine_device *d = n->f.devices && n->f.preferred >= 0 ? &n->f.device[n->f.preferred]
+                                                                 : NULL;
+    if (!d || d->class == ENGINE_CPU) return tiling_choose(t, r, e);
+    n->on = n->f.preferred;
+    r->ask.limits = d->limits;
+    if (whole.precision == PRECISION_AUTO && d->limits.float64)
+        r->ask.precision = PRECISION_FLOAT64;
+    if (tiling_choose(t, r, e)) return true;
+    for (uint32_t i = 0; i < n->f.devices; i++) {
+        if (!n->f.each[i].wanted || n->f.device[i].class != ENGINE_CPU) continue;
+        *e = (err){0};
+        n->on = -1;
+        r->ask = whole;
+        return tiling_choose(t, r, e);
+    }
+    return false;
+}
+
+bool part_tiles(tiling *t, mem_plan *memory, const part_plan *p, double most, err *e) {
+    const part_job *j = p->j;
+    const bool lent = j->in->lend;
+    part_needs n = {.p = p};
+    bool ok = (lent && !p->m.groups) || open_needs(&n, p, e);
+    *memory = j->beside;
+    *t = part_one_tile(p);
+    if (ok && (!lent || j->session)) add_uncounted(memory, &n);
+    n.memory = mem_limit() - min_u64(mem_limit(), memory->bytes);
+    tiling_request r = {.ask = n.ask,
+                        .memory = n.memory,
+                        .limit = mem_limit(),
+                        .most = most,
+                        .rows = j->out->step(j->out->ctx, j->part),
+                        .planes = p->channels,
+                        .bytes = bytes_of,
+                        .fits = a_device_fits,
+                        .ctx = &n};
+    ok = ok && (lent || choose_for_devices(t, &n, &r, e));
+    const bool solves = ok && j->s->solve && !part_is_whole(t);
+    if (solves) *t = part_one_tile(p);
+    if (ok && p->m.groups) add_memory(memory, &n, t);
+    if (solves)
+        ok = err_set(
+            e, ERR_MEMORY,
+            "%u x %u pixels are to be solved at once, which takes %.3g GB of memory; %.3g GB "
+            "are allowed (--mem-limit), or the device holds no such lines",
+            p->w, p->h, (double)memory->bytes / 1e9, (double)mem_limit() / 1e9);
+    mem_free(n.f.each);
+    return ok;
+}
+
+bool part_choose(tiling *t, mem_plan *memory, const part_job *j, err *e) {
+    part_plan p;
+    const bool ok = part_plan_make(&p, j, e) && part_tiles(t, memory, &p, 0, e);
+    part_plan_free(&p);
+    return ok;
 }

@@ -1,4 +1,3 @@
-#include "base/mem.h"
 #include "base/text.h"
 #include "bloom/part_work.h"
 
@@ -81,11 +80,9 @@ static bool make_head(part_group *g, const part_plan *of, err *e) {
     p->aspect = of->p->aspect;
     if (!(p->channel = mem_new(g->count, sizeof *p->channel, "channels", e))) return false;
     for (uint32_t c = 0; c < g->count; c++) {
-        const part_channel *is = &of->channel[g->first + c];
-        const image_channel *own = &of->p->channel[is->index];
-        p->channel[c] =
-            (image_channel){.name = mem_str(own->name, e), .type = is->type, .wide = own->wide};
-        p->channels++;
+        const image_channel *own = &of->p->channel[of->channel[g->first + c].index];
+        p->channel[p->channels++] =
+            (image_channel){.name = mem_str(own->name, e), .type = own->type, .wide = own->wide};
         if (!p->channel[c].name) return false;
     }
     return true;

@@ -1,5 +1,3 @@
-#include "base/mem.h"
-#include "base/number.h"
 #include "bloom/part_work.h"
 
 #include <math.h>

@@ -1,9 +1,6 @@
-#include "base/mem.h"
-#include "base/number.h"
 #include "bloom/part_work.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* The kernels of all groups, as the whole part needs them. */
 typedef struct {

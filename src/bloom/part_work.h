@@ -2,6 +2,7 @@
 #ifndef BLOOM_PART_WORK_H
 #define BLOOM_PART_WORK_H
 
+#include "base/number.h"
 #include "bloom/part.h"
 #include "image/repair.h"
 
@@ -62,24 +63,16 @@ static inline bool part_is_whole(const tiling *t) {
     return !t->cut[PLAN_X] && !t->cut[PLAN_Y];
 }
 
-/* --- the account: part_memory.c --------------------------------------------------------------- */
+/* --- tiles, and the account of what they take: part_memory.c ---------------------------------- */
 
-/* What the memory that blooming takes follows from, beside its tiles. */
-typedef struct {
-    const part_plan *p;
-    plan_request ask; /* of the whole part, for its largest group */
-    bool drivers;     /* those of Vulkan are loaded */
-    engine_class class;
-    plan plan; /* of the whole part, where the class is not the CPU's */
-    uint32_t threads;
-} part_needs;
-
-/* Without a session: as if the kernel were one tap. */
-bool part_needs_open(part_needs *n, const part_plan *p, err *e);
-/* Adds what blooming in these tiles takes. Returns its bytes. */
-uint64_t part_memory(mem_plan *to, const part_needs *n, const tiling *t);
-/* Adds what nobody counts: libraries, drivers, and what rounds up to whole pages. */
-void part_uncounted(mem_plan *to, const part_needs *n);
+static inline tiling part_one_tile(const part_plan *p) {
+    const uint32_t w = p->w, h = p->h;
+    return (tiling){
+        .size = {w, h}, .tile = {w, h}, .kept = {w, h}, .count = {1, 1}, .channels = p->channels};
+}
+/* Chooses tiles, of at most that many pixels (0: any number), for the memory that is left beside
+ * what else is needed, and accounts for all. */
+bool part_tiles(tiling *t, mem_plan *memory, const part_plan *p, double most, err *e);
 
 /* --- rows that tiles need: part_held.c -------------------------------------------------------- */
 

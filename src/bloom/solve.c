@@ -1,7 +1,5 @@
 #include "base/half.h"
 #include "base/host.h"
-#include "base/mem.h"
-#include "base/number.h"
 #include "bloom/solve_work.h"
 
 #include <string.h>

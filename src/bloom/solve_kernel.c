@@ -1,5 +1,4 @@
 /* What is known of a kernel before it is taken away, and the amount that a region asks for. */
-#include "base/mem.h"
 #include "bloom/solve_work.h"
 #include "kernel/psf_core.h"
 
@@ -21,23 +20,14 @@ solve_split solve_split_of(const kernel_at *k) {
     return is;
 }
 
-/* Returns the most steps that bring the error of an image, whose brightest pixel is `range` times
- * its darkest, down to the tolerance. */
-static uint32_t steps_of(const solve_split *is, double tolerance, double range) {
-    if (!(is->ratio > 0)) return 1;
-    /* The plate is the first guess, and off by at most 2 r / (1 - r) of the brightest. */
-    const double part = tolerance * (1 - is->ratio) / (2 * is->ratio * range);
-    return (uint32_t)fmin(fmax(ceil(log(part) / log(is->ratio)), 1), UINT32_MAX);
-}
-
 bool solve_converges(const view *v, err *e) {
     const solve_split is = solve_split_of(v->size);
     const double a = 1 - v->sharpen, tint = kernel_need_tint(&v->need, is.channel);
-    if (is.ratio < 1) return true;
     const kernel_use use = {
         .options = v->s->kernel, .relative = v->s->kernel_relative, .aspect = v->s->pixel_aspect};
     const uint32_t c = v->size->kernel.channels == 1 ? 0 : is.channel;
     psf k = {0};
+    if (is.ratio < 1) return true;
     if (!kernel_source_psf(&k, session_kernel(v->session), &use, &v->need, NULL, e)) return false;
     double low = 0, high = (double)k.w + k.h;
     while (high - low > 0.5) {
@@ -95,25 +85,25 @@ bool solve_foresee(bloom_solved *to, const view *v, err *e) {
     const solve_split is = solve_split_of(v->size);
     const scan_channel *y = &v->scanned->channel[is.channel];
     const double top = fmax(fabs((double)y->least), fabs((double)y->greatest)),
-                 dark = v->dark[is.channel];
+                 dark = v->dark[is.channel], range = dark > 0 && top > dark ? top / dark : 1;
     *to = (bloom_solved){.radius = v->size->kernel.core,
                          .core = is.core,
                          .tail = is.tail,
                          .ratio = is.ratio,
-                         .range = dark > 0 && top > dark ? top / dark : 1};
+                         .range = range,
+                         .steps = 1};
     if (!solve_converges(v, e)) return false;
-    to->steps = steps_of(&is, v->s->tolerance, to->range);
+    /* The plate is the first guess, and off by at most 2 r / (1 - r) of the brightest pixel, which
+     * is `range` times the darkest. */
+    const double part = v->s->tolerance * (1 - is.ratio) / (2 * is.ratio * range);
+    if (is.ratio > 0)
+        to->steps = (uint32_t)clamp_double(ceil(log(part) / log(is.ratio)), 1, UINT32_MAX);
     return find_noise(to, v->size, v->s, v->threads, e);
 }
 
 /* --- the amount by a region that was black ---------------------------------------------------- */
 
-/* A region of the plate, and what is in it. */
-typedef struct {
-    uint32_t x, y, w, h;
-} region;
-
-static bool read_region(region *to, const view *v, err *e) {
+static bool read_region(join_box *to, const view *v, err *e) {
     const image_box *data = &view_part(v)->data;
     long x, y, w, h;
     char end;
@@ -125,13 +115,13 @@ static bool read_region(region *to, const view *v, err *e) {
         return err_set(e, ERR_CONFIG,
                        "black %s lies outside the image, whose pixels are %d,%d to %d,%d",
                        v->s->black, data->x0, data->y0, data->x1, data->y1);
-    *to = (region){(uint32_t)x, (uint32_t)y, (uint32_t)w, (uint32_t)h};
+    *to = (join_box){(uint32_t)x, (uint32_t)y, (uint32_t)w, (uint32_t)h};
     return true;
 }
 
 /* Returns the mean of a region over all channels; *deviation: of that mean, by the noise of its
  * pixels. */
-static double mean_of(double *deviation, const region *r, const view *v, float *const *plane) {
+static double mean_of(double *deviation, const join_box *r, const view *v, float *const *plane) {
     double all = 0, variance = 0;
     const double n = (double)r->w * r->h;
     for (uint32_t c = 0; c < v->channels; c++) {
@@ -160,7 +150,7 @@ static bool set_amount(view *v, double amount, err *e) {
 }
 
 bool solve_black(group_made *to, view *v, const light *l, err *e) {
-    region r = {0};
+    join_box r = {0};
     attempt_sources plate = {.in = {NULL}};
     double deviation, last[2] = {0}, mean[2];
     if (!read_region(&r, v, e)) return false;
@@ -191,13 +181,13 @@ bool solve_black(group_made *to, view *v, const light *l, err *e) {
         to->sum.solved.amount_error = deviation / fabs(slope);
         if (!(next > 0 && next <= 1.5))
             ok = err_set(e, ERR_DATA,
-                         "the region of black, %s, goes from %.4g to %.4g with an amount "
-                         "of %.4g: no amount makes it zero",
+                         "the region of black, %s, goes from %.4g to %.4g with an amount of %.4g: "
+                         "no amount makes it zero",
                          v->s->black, mean[0], mean[1], last[1]);
         else if (next > 1)
             ok = err_set(e, ERR_DATA,
-                         "the region of black, %s, would need an amount of %.4g: the lens "
-                         "has more glare than this kernel",
+                         "the region of black, %s, would need an amount of %.4g: the lens has more "
+                         "glare than this kernel",
                          v->s->black, next);
         const bool done = fabs(next - last[1]) < 1e-5 * next;
         mean[0] = mean[1], last[0] = last[1], last[1] = next;

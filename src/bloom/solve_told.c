@@ -1,29 +1,13 @@
 #include "bloom/solve_work.h"
 
-#include "base/mem.h"
 #include "base/random.h"
 
 #include <stdio.h>
-#include <string.h>
-
-/* A pixel whose bloom is summed directly. */
-typedef struct {
-    uint32_t channel;
-    size_t at;
-    double want, got; /* the plate, and what the bloom of x should equal it with */
-    double part;      /* of the residual in what was reckoned with */
-} summed;
-
-typedef struct {
-    const solving *s;
-    summed *pixel;
-} sum_job;
 
 static bool sum_pixel(void *ctx, size_t index, int worker, err *e) {
-    const sum_job *j = ctx;
-    const solving *s = j->s;
+    const solving *s = ctx;
     const view *v = s->v;
-    summed *p = &j->pixel[index];
+    summed *p = &s->summed[index];
     const kernel_at *k = v->size;
     const uint32_t c = p->channel, w = v->need.w;
     const definition_rows rows = {.plane = s->x[c],
@@ -54,14 +38,14 @@ bool solve_sum_pixels(group_made *to, solving *s, err *e) {
     const view *v = s->v;
     const uint32_t count = v->channels + v->s->verify;
     uint64_t seed = v->pixels;
-    summed *p = mem_new(count, sizeof *p, "pixels to verify", e);
+    summed *p = s->summed = mem_new(count, sizeof *p, "pixels to verify", e);
     for (uint32_t c = 0; c < v->channels && s->fine[c]; c++) /* the residual is not needed now */
         for (size_t i = 0; i < v->pixels; i++)
             s->next[c][i] = (float)(s->fine[c][i] - (double)s->x[c][i]);
     for (uint32_t i = 0; p && i < count; i++)
         p[i] = (summed){.channel = i % v->channels,
                         .at = i < v->channels ? s->last[i].at : random_next(&seed) % v->pixels};
-    bool ok = p && par_for(v->threads, count, sum_pixel, &(sum_job){s, p}, e);
+    bool ok = p && par_for(v->threads, count, sum_pixel, s, e);
     for (uint32_t i = 0; ok && i < count; i++) {
         verify_result *r = &to->sum.verified.found;
         const double x = image_at(s, p[i].channel, p[i].at);
@@ -144,24 +128,17 @@ void solve_tell(group_made *to, outcome *o, const solving *s) {
     d->x = view_part(v)->data.x0 + (int32_t)(last[worst].at % v->need.w);
     d->y = view_part(v)->data.y0 + (int32_t)(last[worst].at / v->need.w);
     const double allowed = allowed_of(s, worst, d->value);
-    to->sum.promise.tolerance = v->s->tolerance;
-    to->sum.promise.attempts = s->attempts;
-    snprintf(to->sum.promise.channel, sizeof to->sum.promise.channel, "%s", d->channel);
-    to->sum.promise.method = (accuracy){.precision = s->precision,
-                                        .floor = last[worst].worst * allowed,
-                                        .allowed = allowed,
-                                        .darkest = allowed / v->s->tolerance,
-                                        .channel = worst,
-                                        .kept = last[worst].worst <= 1};
+    accuracy method = {.precision = s->precision,
+                       .floor = last[worst].worst * allowed,
+                       .allowed = allowed,
+                       .darkest = allowed / v->s->tolerance,
+                       .channel = worst,
+                       .kept = last[worst].worst <= 1};
     for (uint32_t c = 0; c < v->channels; c++)
-        to->sum.promise.method.error[c] = last[c].worst * allowed_of(s, c, last[c].value);
+        method.error[c] = last[c].worst * allowed_of(s, c, last[c].value);
+    group_promise(to, v, &method, s->attempts);
+    group_lease(to, &s->lease, &s->spent.times);
     o->type = PIXEL_FLOAT;
     o->lease = s->lease;
-    to->sum.times = s->spent.times;
-    to->sum.spectrum_seconds += s->lease.spectrum_seconds;
-    to->sum.spectrum_cached |= s->lease.spectrum_cached;
-    to->sum.plan = s->lease.plan;
-    to->sum.device = s->lease.device;
-    memcpy(to->note, s->lease.note, sizeof to->note);
     tell_clipped(d, s);
 }

@@ -3,6 +3,8 @@
 #ifndef BLOOM_SOLVE_WORK_H
 #define BLOOM_SOLVE_WORK_H
 
+#include "base/mem.h"
+#include "base/number.h"
 #include "bloom/solve.h"
 
 #include <math.h>
@@ -18,6 +20,14 @@ typedef struct {
     double enough;       /* the amount, as a part of ours, with which none is below zero */
     join_stats made;
 } found;
+
+/* A pixel whose bloom is summed directly. */
+typedef struct {
+    uint32_t channel;
+    size_t at;
+    double want, got; /* the plate, and what the bloom of x should equal it with */
+    double part;      /* of the residual in what was reckoned with */
+} summed;
 
 typedef struct solving solving;
 /* Does something with some pixels of a channel, and says what they are. */
@@ -50,6 +60,7 @@ struct solving {
     size_t blocks;
     found last[VIEW_CHANNELS]; /* of each channel, */
     double worst, noise;       /* and the largest of these */
+    summed *summed;
 };
 
 static inline double plate_at(const solving *s, uint32_t c, size_t i) {

@@ -1,6 +1,5 @@
 #include "bloom/window.h"
 
-#include "base/mem.h"
 #include "base/number.h"
 #include "image/layers.h"
 

@@ -4,11 +4,11 @@
 
 #include "base/host.h"
 #include "base/mem.h"
+#include "base/number.h"
 #include "bloom/bloom.h"
 #include "bloom/light_notes.h"
 #include "kernel/kernel_source.h"
 #include "lib/fftbloom.h"
-
 #include "math/border.h"
 
 #include <locale.h>
@@ -49,14 +49,13 @@ struct fb_session {
     atomic_uint users;
     fb_kernel *kernel;
     fb_settings set;
-    pthread_mutex_t
-        lock; /* guards the making of the blooms, which are made when they are needed, */
-    bloom *blooms[LIB_WAYS]; /* as lib_bloom has them */
+    pthread_mutex_t lock;    /* guards the making of the blooms: lib_bloom */
+    bloom *blooms[LIB_WAYS]; /* each is made when it is needed */
     light_told told;
     border_axis axis[PLAN_AXES]; /* where an image of the transpose has a frame; no extents */
 };
 
-/* The handles are const for those who use them, but for the counts. */
+/* Give up a handle, which is const for those who use it, but for the counts. */
 void lib_context_give(fb_context *c);
 void lib_kernel_give(fb_kernel *k);
 void lib_session_give(fb_session *s);
@@ -72,9 +71,9 @@ typedef struct {
 } lib_call;
 
 /* Begins the call of `name` in a context, and keeps it for as long. Refuses NULL, which says that
- * an argument is so, and calls of callbacks; end those with lib_leave, too. */
+ * an argument is so, and calls of callbacks. lib_leave ends the call, also after that: it fills
+ * *error, and returns the code. */
 bool lib_enter(lib_call *l, fb_context *c, const char *name, fb_error *error);
-/* Ends it: fills *error, and returns the code. */
 int32_t lib_leave(lib_call *l);
 /* Do so for a thread that works beside that of a call. */
 void lib_begin_thread(lib_call *l, fb_context *c);
@@ -86,14 +85,12 @@ bool lib_struct(void *to, size_t own, size_t least, const void *from, const char
 
 /* --- planes: lib_pixels.c --------------------------------------------------------------------- */
 
-/* Checks planes that come in, or in which no two pixels may lie over each other. `what`: their
- * name for sentences. */
+/* Checks planes that come in, or in which no two pixels may lie over each other. */
 bool lib_planes_check(const fb_plane *p, uint32_t w, uint32_t h, uint32_t channels, bool out,
                       const char *what, err *e);
 /* Returns whether m and n planes may share memory. */
 bool lib_planes_touch(const fb_plane *a, uint32_t m, const fb_plane *b, uint32_t n, uint32_t w,
                       uint32_t h);
-
 /* Finds the bytes that planes lie in, from *low to before *high. */
 void lib_planes_span(uintptr_t *low, uintptr_t *high, const fb_plane *p, uint32_t w, uint32_t h,
                      uint32_t channels);
@@ -144,8 +141,8 @@ typedef struct {
     uint64_t over; /* finite values that planes of halfs or floats could not hold */
 } lib_job;
 
-/* An image as two of floats, the second of what the pixels of the first have lost by rounding; and
- * the result in doubles. A bloom is linear, so it takes one after the other. */
+/* An image as two of floats, the second of what the pixels of the first have lost by rounding,
+ * which are bloomed one after the other; and the result in doubles. */
 typedef struct {
     image *img, *rest; /* rest: NULL where nothing is lost */
     /* By the header's channels; NULL: the image has the result, and always of the mask. */

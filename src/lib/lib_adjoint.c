@@ -14,7 +14,6 @@
  * It comes nearer by r = t / C with each step: by the largest pixel, or, where the transpose folds
  * a frame and its rows sum to more than t, by the sum over all pixels. So by that norm x' is off by
  * (r |x' - x| + rounding) / (1 - r) at most, and so is every pixel. */
-#include "base/number.h"
 #include "lib/lib.h"
 
 #include <math.h>
@@ -64,14 +63,12 @@ static bool fold_row(void *ctx, size_t index, int worker, err *e) {
 }
 
 static bool fold_image(fold *f, par *threads, err *e) {
-    const size_t workers = (size_t)par_workers(threads), w = f->axis[PLAN_X].extent;
+    const size_t workers = (size_t)par_workers(threads), w = f->axis[PLAN_X].extent,
+                 rows = (size_t)f->axis[PLAN_Y].extent * (size_t)f->to->img->head.part[0].channels;
     f->places = border_most(&f->axis[PLAN_Y]);
     f->sum = mem_raw(workers * w, sizeof *f->sum, "rows", e);
     f->place = mem_raw(workers * f->places, sizeof *f->place, "rows", e);
-    bool ok = f->sum && f->place &&
-              par_for(threads,
-                      (size_t)f->axis[PLAN_Y].extent * (size_t)f->to->img->head.part[0].channels,
-                      fold_row, f, e);
+    const bool ok = f->sum && f->place && par_for(threads, rows, fold_row, f, e);
     mem_free(f->sum);
     mem_free(f->place);
     return ok;

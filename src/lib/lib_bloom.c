@@ -1,6 +1,5 @@
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/number.h"
 #include "lib/lib.h"
 
 #include <inttypes.h>
@@ -12,26 +11,6 @@
 
 static bool is_in_place(const fb_image *is) {
     return !memcmp(is->in, is->out, is->channels * sizeof *is->in);
-}
-
-/* Refuses planes that are written over others of the image, but for `out` that is `in`. */
-static bool check_apart(const fb_image *is, err *e) {
-    const struct {
-        const char *name;
-        const fb_plane *plane;
-        uint32_t n;
-    } SET[] = {{"in", is->in, is->channels},
-               {"mask", is->mask, 1},
-               {"out", is->out, is->channels},
-               {"emit", is->emit, is->channels}};
-    for (int i = 2; i < 4; i++)
-        for (int k = 0; SET[i].plane && k < i; k++)
-            if (SET[k].plane && !(k == 0 && i == 2 && is_in_place(is)) &&
-                lib_planes_touch(SET[i].plane, SET[i].n, SET[k].plane, SET[k].n, is->width,
-                                 is->height))
-                return err_set(e, ERR_USAGE, "`%s` lies over `%s`%s", SET[i].name, SET[k].name,
-                               k == 0 && i == 2 ? "; it may be the same planes, or others" : "");
-    return true;
 }
 
 bool lib_image(fb_image *to, const fb_image *from, bool writes, err *e) {
@@ -48,19 +27,35 @@ bool lib_image(fb_image *to, const fb_image *from, bool writes, err *e) {
         return err_set(e, ERR_USAGE, "pixel_aspect is %g; it can be 0 to 100", is->pixel_aspect);
     if (!writes && (is->pixel_aspect > 0 || is->space))
         return err_set(e, ERR_USAGE, "pixel_aspect and space must be 0 where a gradient is made");
-    return lib_planes_check(is->in, is->width, is->height, is->channels, false, "in", e) &&
-           lib_planes_check(is->out, is->width, is->height, is->channels, writes, "out", e) &&
-           (!is->mask || lib_planes_check(is->mask, is->width, is->height, 1, false, "mask", e)) &&
-           (!is->emit ||
-            lib_planes_check(is->emit, is->width, is->height, is->channels, true, "emit", e)) &&
-           (!writes || check_apart(is, e));
+    const struct {
+        const char *name;
+        const fb_plane *plane;
+        uint32_t n;
+        bool needed, out;
+    } SET[] = {{"in", is->in, is->channels, true, false},
+               {"mask", is->mask, 1, false, false},
+               {"out", is->out, is->channels, true, writes},
+               {"emit", is->emit, is->channels, false, true}};
+    for (int i = 0; i < 4; i++)
+        if ((SET[i].needed || SET[i].plane) &&
+            !lib_planes_check(SET[i].plane, is->width, is->height, SET[i].n, SET[i].out,
+                              SET[i].name, e))
+            return false;
+    /* What is written lies over nothing of the image, but for `out` that is `in`. */
+    for (int i = 2; writes && i < 4; i++)
+        for (int k = 0; SET[i].plane && k < i; k++)
+            if (SET[k].plane && !(k == 0 && i == 2 && is_in_place(is)) &&
+                lib_planes_touch(SET[i].plane, SET[i].n, SET[k].plane, SET[k].n, is->width,
+                                 is->height))
+                return err_set(e, ERR_USAGE, "`%s` lies over `%s`%s", SET[i].name, SET[k].name,
+                               k == 0 && i == 2 ? "; it may be the same planes, or others" : "");
+    return true;
 }
 
 static void fill_report(fb_report *to, const lib_job *j, const bloom_report *r, double seconds) {
     const accuracy *m = &r->sum.promise.method;
     const double unit = lib_unit(j, r->sum.promise.channel);
-    uint32_t size = to->size;
-    fb_report own = {.size = size,
+    fb_report own = {.size = to->size,
                      .kept = !r->groups || m->kept,
                      .error = unit * m->floor,
                      .allowed = unit * m->allowed,
@@ -88,7 +83,7 @@ static void fill_report(fb_report *to, const lib_job *j, const bloom_report *r, 
     }
     snprintf(own.device, sizeof own.device, "%.127s", r->sum.device.name);
     snprintf(own.note, sizeof own.note, "%.255s", r->notes ? r->note[0] : "");
-    memcpy(to, &own, size < sizeof own ? size : sizeof own);
+    *to = own;
 }
 
 /* Says what there is to say of the caller's pixels; what the bloom could not, where its pixels were
@@ -367,30 +362,18 @@ static int32_t all(const operation *o, fb_session *session, const fb_image *imag
     return lib_leave(&l);
 }
 
-int32_t fb_bloom_all(fb_session *session, const fb_image *images, size_t count, fb_report *reports,
-                     fb_error *error) {
-    return all(&BLOOM, session, images, count, reports, error);
-}
-
-int32_t fb_solve_all(fb_session *session, const fb_image *images, size_t count, fb_report *reports,
-                     fb_error *error) {
-    return all(&SOLVE, session, images, count, reports, error);
-}
-
-int32_t fb_bloom(fb_session *session, const fb_image *is, fb_report *report, fb_error *error) {
-    return one(&BLOOM, session, is, report, error);
-}
-
-int32_t fb_apply_adjoint(fb_session *session, const fb_image *is, fb_report *report,
-                         fb_error *error) {
-    return one(&ADJOINT, session, is, report, error);
-}
-
-int32_t fb_solve(fb_session *session, const fb_image *is, fb_report *report, fb_error *error) {
-    return one(&SOLVE, session, is, report, error);
-}
-
-int32_t fb_solve_adjoint(fb_session *session, const fb_image *is, fb_report *report,
-                         fb_error *error) {
-    return one(&SOLVE_ADJOINT, session, is, report, error);
-}
+#define ONE(name, operation)                                                                    \
+    int32_t name(fb_session *session, const fb_image *is, fb_report *report, fb_error *error) { \
+        return one(&operation, session, is, report, error);                                     \
+    }
+#define ALL(name, operation)                                                                    \
+    int32_t name(fb_session *session, const fb_image *images, size_t count, fb_report *reports, \
+                 fb_error *error) {                                                             \
+        return all(&operation, session, images, count, reports, error);                         \
+    }
+ONE(fb_bloom, BLOOM)
+ONE(fb_apply_adjoint, ADJOINT)
+ONE(fb_solve, SOLVE)
+ONE(fb_solve_adjoint, SOLVE_ADJOINT)
+ALL(fb_bloom_all, BLOOM)
+ALL(fb_solve_all, SOLVE)

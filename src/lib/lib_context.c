@@ -145,10 +145,6 @@ void lib_context_give(fb_context *c) {
     mem_budget_close(&memory);
 }
 
-static bool copy_string(char **to, const char *from, err *e) {
-    return !from || (*to = mem_str(from, e));
-}
-
 /* Refuses a device that is not there. To look for others than the CPU loads graphics drivers. */
 static bool find_device(device_pool *p, const char *want, err *e) {
     const device_list *list;
@@ -166,17 +162,15 @@ static bool open_context(fb_context *c, const fb_context_options *o, err *e) {
     if (o->threads > MOST_THREADS)
         return err_set(e, ERR_USAGE, "fb_context_options: threads is %u; it can be 0 to %d",
                        o->threads, MOST_THREADS);
-    if (!copy_string(&c->device, o->device, e) || !copy_string(&c->cache_dir, o->cache_dir, e) ||
-        !copy_string(&c->kernels, o->kernels, e))
+    if ((o->device && !(c->device = mem_str(o->device, e))) ||
+        (o->cache_dir && !(c->cache_dir = mem_str(o->cache_dir, e))) ||
+        (o->kernels && !(c->kernels = mem_str(o->kernels, e))))
         return false;
     mem_keep(KEEP);
     bloom_defaults(&c->base);
     c->base.device = c->device;
     c->base.cache_dir = c->cache_dir;
-    if (!c->cache_dir)
-        c->base.cache_size = 0;
-    else if (o->cache_size)
-        c->base.cache_size = o->cache_size;
+    if (o->cache_size || !c->cache_dir) c->base.cache_size = c->cache_dir ? o->cache_size : 0;
     c->base.vram_limit = o->vram_limit;
     c->base.images = MANY;
     if (!(c->plain = newlocale(LC_ALL_MASK, "C", (locale_t)0)))
@@ -194,14 +188,13 @@ static void ignore(void *user, int level, const char *said) {
 static fb_context *new_context(const fb_context_options *o, err *e) {
     static const log_level LEVEL[] = {LOG_NOTE, LOG_WARN, LOG_NOTE, LOG_INFO, LOG_DEBUG};
     if (o->log_level < 0 || o->log_level > FB_LOG_DEBUG)
-        return err_set(e, ERR_USAGE, "fb_context_options: log_level is %d; it can be 0 to %d",
-                       o->log_level, FB_LOG_DEBUG),
-               NULL;
-    if (o->reserved || !o->alloc != !o->release)
-        return err_set(e, ERR_USAGE, "fb_context_options: %s",
-                       o->reserved ? "`reserved` is not 0"
-                                   : "one of alloc and release is NULL, and the other is not"),
-               NULL;
+        err_set(e, ERR_USAGE, "fb_context_options: log_level is %d; it can be 0 to %d",
+                o->log_level, FB_LOG_DEBUG);
+    else if (o->reserved || !o->alloc != !o->release)
+        err_set(e, ERR_USAGE, "fb_context_options: %s",
+                o->reserved ? "`reserved` is not 0"
+                            : "one of alloc and release is NULL, and the other is not");
+    if (e->code) return NULL;
     const mem_source from = {o->alloc, o->release, o->user};
     mem_budget *memory = mem_budget_open(o->mem_limit, "mem_limit", o->alloc ? &from : NULL, e);
     if (!memory) return NULL;
@@ -211,13 +204,10 @@ static fb_context *new_context(const fb_context_options *o, err *e) {
                                      .level = (int)LEVEL[o->log_level],
                                      .span = 1});
     fb_context *c = mem_new(1, sizeof *c, "context", e);
-    if (!c) mem_budget_close(&memory);
-    if (c) {
-        c->host = *host_here();
-        atomic_init(&c->users, 1);
-    }
-    if (c && !open_context(c, o, e)) lib_context_give(c), c = NULL;
+    if (c) c->host = *host_here(), c->users = 1;
+    if (c && !open_context(c, o, e)) lib_context_give(c), c = NULL, memory = NULL;
     host_set(was);
+    if (!c && memory) mem_budget_close(&memory);
     return c;
 }
 

@@ -8,7 +8,6 @@
  * all taps of a core count as the middle one. What normalisation does to the taps follows by the
  * chain rule, once for all images. docs/math.md, "The gradient by the kernel", has the formulas. */
 #include "base/clock.h"
-#include "base/log.h"
 #include "kernel/psf_core.h"
 #include "lib/lib.h"
 #include "math/lengths.h"

@@ -1,5 +1,4 @@
 #include "base/log.h"
-#include "base/number.h"
 #include "image/recode.h"
 #include "lib/lib.h"
 

@@ -6,7 +6,6 @@
 #include <dlfcn.h>
 #include <float.h>
 #include <stdio.h>
-#include <string.h>
 
 void lib_kernel_give(fb_kernel *k) {
     if (!k || atomic_fetch_sub(&k->users, 1) != 1) return;
@@ -20,9 +19,9 @@ void lib_kernel_give(fb_kernel *k) {
 static fb_kernel *new_kernel(fb_context *c, const char *name, err *e) {
     fb_kernel *k = mem_new(1, sizeof *k, "kernel", e);
     if (!k) return NULL;
-    atomic_init(&k->users, 1);
-    k->context = c;
     atomic_fetch_add(&c->users, 1);
+    k->users = 1;
+    k->context = c;
     if (!(k->name = mem_str(name, e))) lib_kernel_give(k), k = NULL;
     return k;
 }

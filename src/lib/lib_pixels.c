@@ -1,5 +1,4 @@
 #include "base/half.h"
-#include "base/number.h"
 #include "base/random.h"
 #include "base/vector.h"
 #include "lib/lib.h"
@@ -80,10 +79,9 @@ void lib_planes_span(uintptr_t *low, uintptr_t *high, const fb_plane *p, uint32_
     for (uint32_t c = 0; c < channels; c++) {
         int64_t from, to;
         if (!find_span(&p[c], w, h, &from, &to)) continue;
-        const uintptr_t at = (uintptr_t)p[c].data, first = at + (uintptr_t)from,
-                        end = at + (uintptr_t)to;
-        if (first < *low) *low = first;
-        if (end > *high) *high = end;
+        const uintptr_t at = (uintptr_t)p[c].data;
+        *low = min_size(*low, at + (uintptr_t)from);
+        *high = max_size(*high, at + (uintptr_t)to);
     }
 }
 

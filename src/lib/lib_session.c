@@ -137,17 +137,14 @@ int32_t fb_session_open(fb_session **to, fb_kernel *kernel, const fb_settings *s
         check(&set, &l.e);
     fb_session *s = ok ? mem_new(1, sizeof *s, "session", &l.e) : NULL;
     if (s) {
-        atomic_init(&s->users, 1);
         atomic_fetch_add(&kernel->users, 1);
-        s->kernel = kernel;
-        s->set = set;
-        s->told.warns = true;
+        s->users = 1;
+        s->kernel = kernel, s->set = set, s->told.warns = true;
         pthread_mutex_init(&s->lock, NULL);
         const bloom *b = lib_bloom(s, 0, &l.e);
-        const char *faults = b ? bloom_kernel_faults(b) : "";
-        if (*faults)
+        if (b && *bloom_kernel_faults(b))
             log_say_once(LOG_WARN, "kernel '%s': %s; its check says what to do", kernel->name,
-                         faults);
+                         bloom_kernel_faults(b));
         if (b)
             *to = s;
         else
