@@ -108,10 +108,9 @@ int main(int argc, char **argv) {
     terminal_open();
     err e = {0};
     if (argc < 2) {
-        text out = {0};
+        text_local out = {0};
         help_short(&out);
         fputs(out.s, stderr);
-        text_free(&out);
         return ERR_USAGE;
     }
     int status = have_stack(&e) ? run(argc, argv, &e) : err_status(e.code);

@@ -46,7 +46,7 @@ static void add_parameter(const reader *r, const char *name, text *hint) {
 }
 
 static bool unknown(const reader *r, const char *arg, const char *name, err *e) {
-    text hint = {0};
+    text_local hint = {0};
     const option *elsewhere = option_find(name, FOR_ALL);
     const char *near = option_nearest(name, r->cmd->bit);
     char spelled[OPTION_NAME_ROOM];
@@ -66,7 +66,6 @@ static bool unknown(const reader *r, const char *arg, const char *name, err *e) 
         text_add(&hint, "; see 'fftbloom help %s'", r->cmd->name);
     }
     err_set(e, ERR_USAGE, "%s takes no option %s%s", r->cmd->name, arg, hint.s);
-    text_free(&hint);
     return false;
 }
 
@@ -85,12 +84,11 @@ static bool add_flag(reader *r, const option *o, const char *arg, const char *va
             value = r->argv[++r->at];
     }
     if (!value) {
-        text hint = {0};
+        text_local hint = {0};
         option_placeholder(o, &hint);
         if (o->type == OPTION_STREAM)
             text_add(&hint, "; write %s FILE, or %s - for standard output", arg, arg);
         err_set(e, ERR_USAGE, "%s needs a value: %s", arg, hint.s);
-        text_free(&hint);
         return false;
     }
     r->flag[r->flags++] = (flag){o, value, arg};
@@ -254,11 +252,10 @@ static bool check_needs(cli *c, err *e) {
                        option_flag(o, name), cmd->name, cmd->usage);
     }
     if (cmd->actions && !c->words) {
-        text names = {0};
+        text_local names = {0};
         command_choices(cmd, ", ", &names);
         err_set(e, ERR_USAGE, "%s needs an action: %s; see 'fftbloom help %s'", cmd->name, names.s,
                 cmd->name);
-        text_free(&names);
         return false;
     }
     if (!cmd->stands_for[0] && c->words < cmd->min_words)
@@ -320,7 +317,7 @@ static void print_failure(const cli *c, int argc, char **argv, const err *e) {
 
 int cli_run(const command *cmd, int argc, char **argv, err *e) {
     cli c = {.cmd = cmd, .e = e};
-    text out = {0};
+    text_local out = {0};
     int status = 0;
     bool bound = false, ready = prepare(&c, argc, argv, &out, e) && rights_give_up(&c, &bound, e) &&
                                 kernel_option_settle(&c.s, cmd->bit, e);
@@ -334,7 +331,6 @@ int cli_run(const command *cmd, int argc, char **argv, err *e) {
                  "what it likes");
     if (out.s && !e->code) fputs(out.s, stdout);
     if (e->code && !c.answered) print_failure(&c, argc, argv, e);
-    text_free(&out);
     par_close(&c.threads);
     settings_free(&c.s);
     mem_free(c.word);

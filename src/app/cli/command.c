@@ -350,7 +350,7 @@ bool command_check_choice(const command *c, const char *word, err *e) {
     enum { MOST = 32 };
     const char *choice[MOST], *meant = NULL;
     char *at;
-    text words = {0}, list = {0};
+    text_local words = {0}, list = {0};
     int n = 0;
     bool ok = (!c->word_choices && !c->actions) ||
               (c->bit == FOR_HELP &&
@@ -371,7 +371,5 @@ bool command_check_choice(const command *c, const char *word, err *e) {
         err_set(e, ERR_USAGE, "unknown %s '%s'; did you mean '%s'?", c->word_name, word, meant);
     else if (!ok)
         err_set(e, ERR_USAGE, "unknown %s '%s'; there are %s", c->word_name, word, list.s);
-    text_free(&words);
-    text_free(&list);
     return ok;
 }

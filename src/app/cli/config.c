@@ -8,7 +8,7 @@
 #include <string.h>
 
 bool config_wrong_type(const json_value *v, const char *key, uint32_t types, err *e) {
-    text want = {0};
+    text_local want = {0};
     char keyed[OPTION_NAME_ROOM];
     snprintf(keyed, sizeof keyed, "%s:", v->type == JSON_OBJECT && v->child ? v->child->key : "");
     const char *instead = old_value(key, keyed);
@@ -18,7 +18,6 @@ bool config_wrong_type(const json_value *v, const char *key, uint32_t types, err
         if (types >> t & 1)
             text_add(&want, "%s%s", want.n ? " or " : "", json_type_name((json_type)t));
     json_err(v, e, "%s must be %s, not %s", key, want.s, json_type_name(v->type));
-    text_free(&want);
     return false;
 }
 

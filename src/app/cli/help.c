@@ -124,7 +124,7 @@ static void say(page *p, page_part part, const char *name, const char *value, co
 /* Adds all that the sentence and the flag of an option do not say. */
 static void add_facts(const page *p, const option *o, text *to) {
     char env[OPTION_NAME_ROOM];
-    text facts = {0};
+    text_local facts = {0};
     if (KINDS[o->type].told) kind_describe(o, &facts);
     const char *then = facts.n ? "; " : "";
     if (o->preset && o->type != OPTION_BOOL)
@@ -137,13 +137,12 @@ static void add_facts(const page *p, const option *o, text *to) {
         option_actions(o, p->command, &facts);
     if (!p->command && !option_in_config(o)) text_add(&facts, "; not in config files");
     if (facts.n) text_add(to, " %c%s.", toupper((unsigned char)*facts.s), facts.s + 1);
-    text_free(&facts);
 }
 
 static void write_option(page *p, const option *o) {
     char name[OPTION_NAME_ROOM + 4] = "    ",
                                  *flag = name + (p->as == PAGE_SCREEN || o->letter ? 4 : 0);
-    text value = {0}, words = {0};
+    text_local value = {0}, words = {0};
     if (o->letter) snprintf(name, 5, "-%c, ", o->letter);
     option_flag(o, flag);
     option_placeholder(o, &value);
@@ -161,8 +160,6 @@ static void write_option(page *p, const option *o) {
     }
     p->option = o;
     say(p, ITEM, name, value.s ? value.s : "", words.s);
-    text_free(&value);
-    text_free(&words);
 }
 
 /* Writes the options that are for the page and for some of `users`. -1: any rank or section. */
@@ -202,7 +199,7 @@ static void add_examples(page *p, const command_example *example, int most) {
 
 /* Adds what --param sets of an action, and its examples. */
 static void add_action(page *p, const command_action *a) {
-    text names = {0};
+    text_local names = {0};
     char *at = NULL;
     if (a->parameters) a->parameters(a, &names);
     if (names.n) say(p, GROUP, "Parameters (--param NAME=V,...)", "", "");
@@ -212,7 +209,6 @@ static void add_action(page *p, const command_action *a) {
         *tab = 0;
         say(p, ITEM, s, "", tab + 1);
     }
-    text_free(&names);
     add_examples(p, a->example, COMMAND_ACTION_EXAMPLES);
 }
 
@@ -220,12 +216,11 @@ static void add_action(page *p, const command_action *a) {
 static void add_actions(page *p) {
     say(p, TOPIC, "Actions", "", "");
     for (const command_action *a = p->command->actions; a->name; a++) {
-        text words = {0};
+        text_local words = {0};
         const char *end = p->full ? NULL : strstr(a->help, ". ");
         text_add_bytes(&words, a->help, end ? (size_t)(end - a->help) + 1 : strlen(a->help));
         say(p, ACTION, a->name, a->usage, words.s);
         if (p->full) add_action(p, a);
-        text_free(&words);
     }
 }
 
@@ -276,7 +271,7 @@ static void write_page(page *p) {
     const command *c = p->command ? p->command : &PROGRAM;
     const command_action *a = p->action;
     char name[64], *blank = name + 8;
-    text words = {0};
+    text_local words = {0};
     snprintf(name, sizeof name, "fftbloom%s%s%s%s", *c->name ? "-" : "", c->name, a ? " " : "",
              a ? a->name : "");
     if (!a) say(p, TITLE, name, "", c->summary);
@@ -299,7 +294,6 @@ static void write_page(page *p) {
     if (p->full) add_statuses(p);
     if (p->full) say(p, CHAPTER, "See also", "", "");
     if (p->full) say(p, WORDS, "", "", p->command ? "fftbloom(1)" : "fftbloom-COMMAND(1)");
-    text_free(&words);
 }
 
 void help_write(text *to, const command *c, const command_action *a) {

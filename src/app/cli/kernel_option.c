@@ -99,7 +99,7 @@ static bool check_phrase(const char *word, err *e) {
     snprintf(name, sizeof name, "%.*s", (int)n, word);
     const bool by_frame = *name && !name[strspn(name, "-0123456789")];
     const char *instead = old_value("kernel", word);
-    text list = {0};
+    text_local list = {0};
     bool ok = true;
     if (word[n] == '(') {
         list = replaced(rest, strcspn(rest, ")"), ";", ',');
@@ -119,7 +119,6 @@ static bool check_phrase(const char *word, err *e) {
         ok = err_set(e, ERR_USAGE, "'%s': the strength is an option: write %s --amount %s", word,
                      name, rest);
     }
-    text_free(&list);
     return ok;
 }
 

@@ -49,7 +49,7 @@ static void add_meant(char to[32], const option *o, const char *value) {
 
 /* Refuses a value. `near`: the row's word that is nearest to it is named. */
 static bool refuse(const kind_reader *r, const char *value, bool near) {
-    text want = {0};
+    text_local want = {0};
     char meant[32], word[TEXT_MEANT] = "";
     const char *instead = old_value(r->o->name, value);
     int words = 0;
@@ -62,7 +62,6 @@ static bool refuse(const kind_reader *r, const char *value, bool near) {
     bool page = near && !*word && strncmp(about, "docs/", 5) == 0; /* a sentence */
     err_set(r->e, ERR_CONFIG, "%s must be %s, not '%s'%s%s%s%.*s", r->name, want.s, value, meant,
             word, page ? "; " : "", page ? (int)strlen(about) - 1 : 0, about);
-    text_free(&want);
     return false;
 }
 
@@ -271,14 +270,12 @@ static bool from_stream(kind_reader *r, const json_value *v) {
 
 /* The name of a kernel has no folder, unless there is a file of that name. */
 static bool from_kernel(kind_reader *r, const json_value *v) {
-    text path = {0}, word = {0};
+    text_local path = {0}, word = {0};
     bool ok = variables_string(r->words, v, true, &path, r->e) &&
               variables_string(r->words, v, false, &word, r->e);
     bool named = ok && access(path.s, F_OK) != 0 &&
                  (kernel_word_is_name(word.s) || strpbrk(word.s, "(:@"));
     ok = ok && read_path(r, named ? word.s : path.s);
-    text_free(&path);
-    text_free(&word);
     return ok;
 }
 
@@ -299,7 +296,7 @@ static bool wrong_item(kind_reader *r, const json_value *v, const char *want) {
 /* Keeps the strings of an array as a list. None of them may be empty: a list that somebody computes
  * would else stand for the preset. */
 static bool from_array(kind_reader *r, const json_value *array) {
-    text list = {0}, item = {0};
+    text_local list = {0}, item = {0};
     bool ok = true;
     for (const json_value *v = array->child; ok && v; v = v->next) {
         r->at = v;
@@ -311,8 +308,6 @@ static bool from_array(kind_reader *r, const json_value *array) {
         if (ok) text_add_item(&list, item.s, ",");
     }
     ok = ok && keep(r, list.s ? list.s : "");
-    text_free(&item);
-    text_free(&list);
     return ok;
 }
 
@@ -322,25 +317,23 @@ static bool from_list(kind_reader *r, const json_value *v) {
 
 /* Appends one setting of a layer and checks it. Strings are for "20%", "inf" and masks. */
 static bool add_layer(kind_reader *r, const json_value *layer, const json_value *v, text *list) {
-    text one = {0};
+    text_local one = {0};
     bool number = v->type == JSON_NUMBER;
     r->at = v;
     if (!number && v->type != JSON_STRING) return wrong_item(r, v, "a number or a string");
     text_add_item(&one, layer->key, ",:");
     text_add(&one, ":%s=", v->key);
-    text value = {0};
+    text_local value = {0};
     bool ok = number || variables_string(r->words, v, false, &value, r->e);
     if (ok) text_add_item(&one, number ? v->text : value.s ? value.s : "", ",");
     ok = ok && layer_light_check(&(bloom_settings){.per_layer = one.s}, r->e);
     if (ok) text_add(list, "%s%s", list->n ? "," : "", one.s);
-    text_free(&value);
-    text_free(&one);
     return ok;
 }
 
 /* Reads a list, or {"rim": {"amount": 0.2}}. */
 static bool from_layers(kind_reader *r, const json_value *v) {
-    text list = {0};
+    text_local list = {0};
     bool ok = true;
     if (v->type != JSON_OBJECT) return from_list(r, v);
     for (const json_value *layer = v->child; ok && layer; layer = layer->next) {
@@ -349,7 +342,6 @@ static bool from_layers(kind_reader *r, const json_value *v) {
             ok = add_layer(r, layer, one, &list);
     }
     ok = ok && (!list.n || keep(r, list.s));
-    text_free(&list);
     return ok;
 }
 
@@ -372,21 +364,18 @@ static bool from_values(kind_reader *r, const json_value *v) {
     const bool words = r->o->type == OPTION_BORDERS, three = r->o->type == OPTION_TINT;
     bool (*read)(kind_reader *, const char *) = KINDS[r->o->type].read;
     if (v->type == JSON_STRING) return read_string(r, v, false, read);
-    text list = {0};
+    text_local list = {0};
     for (const json_value *one = v->child; one; one = one->next) {
         if (one->type != (words ? JSON_STRING : JSON_NUMBER)) {
-            text_free(&list);
             return wrong_item(r, one, words ? "a string" : "a number");
         }
         text_add(&list, "%s%s", list.n ? "," : "", one->text);
     }
-    bool ok = v->children == (three ? 3 : 2)
-                  ? read(r, list.s)
-                  : err_set(r->e, ERR_CONFIG, "%s must have %s, not %d", r->o->name,
-                            three ? "three values, for R, G and B" : "two values, for x and for y",
-                            v->children);
-    text_free(&list);
-    return ok;
+    return v->children == (three ? 3 : 2)
+               ? read(r, list.s)
+               : err_set(r->e, ERR_CONFIG, "%s must have %s, not %d", r->o->name,
+                         three ? "three values, for R, G and B" : "two values, for x and for y",
+                         v->children);
 }
 
 static bool read_borders(kind_reader *r, const char *value) {
@@ -456,41 +445,37 @@ static void write_tint(const settings *s, const option *o, text *to) {
 /* --- JSON ------------------------------------------------------------------------------------ */
 
 static void json_quoted(const settings *s, const option *o, json_out *j, const char *key) {
-    text t = {0};
+    text_local t = {0};
     KINDS[o->type].write(s, o, &t);
     json_string(j, key, t.s);
-    text_free(&t);
 }
 
 /* Writes a list, or several values, as an array, and a word as a string. */
 static void json_of_values(const settings *s, const option *o, json_out *j, const char *key) {
     const bool is_list = o->type == OPTION_LIST || o->type == OPTION_LAYERS;
-    text t = {0};
+    text_local t = {0};
     KINDS[o->type].write(s, o, &t);
     const char *list = t.s;
     const bool several = list && (is_list || strchr(list, ','));
     if (!several) json_string(j, key, list);
     if (several) json_array(j, key);
     for (text_piece p; several && text_item(&list, &p);) {
-        text item = {0};
+        text_local item = {0};
         text_add_piece(&item, p);
         if (is_list || o->type == OPTION_BORDERS)
             json_string(j, NULL, item.s);
         else
             json_raw(j, NULL, item.s);
-        text_free(&item);
     }
     if (several) json_close(j);
-    text_free(&t);
 }
 
 /* Writes a number, true or false as it is, and a word or what has a unit as a string. */
 static void json_of_number(const settings *s, const option *o, json_out *j, const char *key) {
-    text t = {0};
+    text_local t = {0};
     double x;
     KINDS[o->type].write(s, o, &t);
     (o->type == OPTION_BOOL || text_number(t.s, &x) ? json_raw : json_string)(j, key, t.s);
-    text_free(&t);
 }
 
 /* Reads a number, a word of JSON or a string: what JSON writes of it, the kind reads. */

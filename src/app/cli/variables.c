@@ -29,15 +29,13 @@ bool variables_add(variables *v, const char *name, const char *value, err *e) {
 bool variables_parse(variables *v, const char *list, err *e) {
     bool ok = true;
     for (text_piece item, name, value; ok && text_item(&list, &item);) {
-        text key = {0}, is = {0};
+        text_local key = {0}, is = {0};
         bool both = text_part(item, '=', &name, &value);
         text_add_piece(&key, name);
         text_add_piece(&is, value);
         ok = both ? variables_add(v, key.s, is.s, e)
                   : err_set(e, ERR_USAGE, "--set takes NAME=VALUE, not '%s'", key.s);
         if (!ok && e) e->code = ERR_USAGE;
-        text_free(&key);
-        text_free(&is);
     }
     return ok;
 }
@@ -85,7 +83,7 @@ bool variables_expand(const variables *v, const char *s, text *to, err *e) {
         if (literal) {
             text_add(to, "{"); /* behind the first $, which is there already */
         } else {
-            text name = {0};
+            text_local name = {0};
             text_add_bytes(&name, at + 2, (size_t)(end - at) - 2);
             const char *value = find(v, name.s, e);
             ok = value != NULL;
@@ -94,7 +92,6 @@ bool variables_expand(const variables *v, const char *s, text *to, err *e) {
                 ok = err_set(e, ERR_CONFIG,
                              "this string is longer than %d bytes once its variables are replaced",
                              VARIABLES_STRING);
-            text_free(&name);
         }
         s = end + 1;
     }
@@ -108,14 +105,12 @@ bool variables_expand(const variables *v, const char *s, text *to, err *e) {
 
 bool variables_string(const variables *words, const json_value *v, bool path, text *to, err *e) {
     const char *file = json_name(v->of);
-    text whole = {0};
+    text_local whole = {0};
     if (words && !variables_expand(words, v->text, &whole, e)) {
-        text_free(&whole);
         return false;
     }
     const char *s = !words ? v->text : whole.s ? whole.s : "";
     if (path && *s && *s != '/') text_add_bytes(to, file, (size_t)(path_name(file) - file));
     text_add(to, "%s", s);
-    text_free(&whole);
     return true;
 }

@@ -23,7 +23,7 @@ static bool has_braces(const char *word) {
 
 bool farm_openjd_template(const farm *f, text *to, err *e) {
     enum { MOST = 1024 }; /* characters of a parameter's value */
-    text frames = {0};
+    text_local frames = {0};
     bool braces = has_braces(f->here) || has_braces(f->program) ||
                   (f->cache && has_braces(f->cache));
     for (size_t i = 0; i < f->flags; i++) braces |= has_braces(f->flag[i].s);
@@ -60,7 +60,6 @@ bool farm_openjd_template(const farm *f, text *to, err *e) {
     text_add(to, "%s\"--frames={{Task.Param.Frame}}\", \"--progress=openjd\"]}}}}]\n}\n",
              f->cache ? "\"--cache-dir={{Param.Cache}}\", " : "");
     size_t n = frames.n;
-    text_free(&frames);
     return n <= MOST ||
            err_set(e, ERR_USAGE,
                    "the list of frames has %zu characters, and a parameter of an OpenJD template "

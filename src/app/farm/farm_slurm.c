@@ -105,11 +105,10 @@ static bool is_free(const farm *f, const char *script, err *e) {
 
 /* Writes the script, and removes the reports of an earlier submission. */
 static bool write_script(const farm *f, const char *path, err *e) {
-    text script = {0};
+    text_local script = {0};
     farm_slurm_script(f, &script);
     bool ok = file_make_dirs(f->folder, 0777, e) && is_free(f, path, e) &&
               file_write_all(path, script.s, script.n, e);
-    text_free(&script);
     char old[REPORT_PATH];
     for (size_t i = 0; ok && (i < f->chunks || has_report(f, i)); i++)
         unlink(report_path(f, i, old));
@@ -165,7 +164,7 @@ static void gather_one(gathered *g, const char *path, size_t task) {
 }
 
 int farm_slurm_gather(const farm *f, text *out, err *e) {
-    text tasks = {0}, all = {0};
+    text_local tasks = {0}, all = {0};
     gathered g = {.tasks = {.to = &tasks, .depth = 1}, .count = {[FRAME_CURRENT] = f->current}};
     json_list(&g.tasks, NULL);
     char path[REPORT_PATH];
@@ -186,8 +185,6 @@ int farm_slurm_gather(const farm *f, text *out, err *e) {
     if (ok && g.status)
         log_note("%zu frames failed, %zu were skipped, %zu tasks left no report; logs are in '%s'",
                  g.count[FRAME_FAILED], g.count[FRAME_SKIPPED], g.silent, f->folder);
-    text_free(&tasks);
-    text_free(&all);
     return g.status;
 }
 

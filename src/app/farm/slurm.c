@@ -71,7 +71,7 @@ static const char TEMPORARY[] = "*imed out*,*nable to contact*,*emporarily*,*onn
                                 "*standby mode*,*ero Bytes*";
 
 bool slurm_submit(const char *script, char id[SLURM_ID], err *e) {
-    text said = {0};
+    text_local said = {0};
     int status = slurm_run((const char *[]){"sbatch", "--parsable", script, NULL}, &said);
     const char *number = find_number(said.s);
     size_t digits = number ? strspn(number, "0123456789") : 0;
@@ -90,14 +90,12 @@ bool slurm_submit(const char *script, char id[SLURM_ID], err *e) {
         err_set(e, !said.n || text_glob_any(TEMPORARY, said.s) ? ERR_RETRY : ERR_USAGE,
                 "sbatch refused '%s' with exit status %d: it says '%s'", script, status,
                 last_line(&said));
-    text_free(&said);
     return ok;
 }
 
 bool slurm_can_wait(err *e) {
-    text said = {0};
+    text_local said = {0};
     int status = slurm_run((const char *[]){"squeue", "--version", NULL}, &said);
-    text_free(&said);
     return status != NOT_FOUND ||
            err_set(e, ERR_NO_DEVICE, "--wait needs squeue, which is not on this machine");
 }
@@ -116,7 +114,7 @@ static answer ask(const char *id, text *said) {
 
 bool slurm_wait(const char *id, const slurm_waiting *w, err *e) {
     enum { LONGEST = 10 };
-    text said = {0};
+    text_local said = {0};
     answer a = QUEUED;
     double pause = w->pause, answered = clock_now();
     bool patient = true;
@@ -137,6 +135,5 @@ bool slurm_wait(const char *id, const slurm_waiting *w, err *e) {
                 "job %s may still run, but Slurm has not answered for %.0f seconds: squeue says "
                 "'%s'",
                 id, clock_now() - answered, last_line(&said));
-    text_free(&said);
     return a == OVER;
 }

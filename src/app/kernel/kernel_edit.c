@@ -214,15 +214,13 @@ static bool keep_attributes(const editing *w, par *threads, image_part *p, err *
 /* Adds what was done, after what was done before. */
 static bool add_history(const editing *w, const cli *c, image_part *p, err *e) {
     const image_attr *before = image_find_attr(p, KERNEL_ATTR "edit");
-    text t = {0};
+    text_local t = {0};
     if (before) text_add(&t, "%.*s; ", (int)before->bytes, before->data);
     text_add(&t, "%s", w->of->name);
     for (int i = 1; i < c->words; i++) text_add(&t, " %s", path_name(c->word[i]));
     for (int i = 0; i < edit_parameters(w->of); i++)
         text_add(&t, " %s=%.9g", w->of->parameter[i].name, w->r.value[i]);
-    bool ok = image_set_text(p, KERNEL_ATTR "edit", t.s, e);
-    text_free(&t);
-    return ok;
+    return image_set_text(p, KERNEL_ATTR "edit", t.s, e);
 }
 
 static image *to_image(const editing *w, const cli *c, err *e) {

@@ -190,11 +190,10 @@ static bool sheet_jpegs(sheet_look *l, int strengths, err *e) {
 /* --- the page --------------------------------------------------------------------------------- */
 
 static void sheet_add_uri(json_out *j, const char *name, const text *jpeg) {
-    text uri = {0};
+    text_local uri = {0};
     text_add(&uri, "data:image/jpeg;base64,");
     text_add_base64(&uri, (const uint8_t *)jpeg->s, jpeg->n);
     json_string(j, name, uri.s);
-    text_free(&uri);
 }
 
 /* Adds a word, in quotes where a shell needs them. */
@@ -211,7 +210,7 @@ static void sheet_add_word(text *to, const char *word) {
 /* Adds the command that blooms the frame itself like this. */
 static void sheet_add_command(json_out *j, const sheet_look *l, double strength) {
     const char *input = l->of->c->word[1], *base = path_name(input), *ending = path_ending(base);
-    text line = {0}, out = {0};
+    text_local line = {0}, out = {0};
     text_add(&out, "%.*s-%s.%s", path_stem(base), base, l->name, *ending ? ending : "exr");
     text_add(&line, "fftbloom");
     sheet_add_word(&line, input);
@@ -222,8 +221,6 @@ static void sheet_add_command(json_out *j, const sheet_look *l, double strength)
     if (l->tint[0] > 0) text_add(&line, " --tint %g,%g,%g", l->tint[0], l->tint[1], l->tint[2]);
     if (strength < 1) text_add(&line, " --amount %g%%", 100 * strength);
     json_string(j, NULL, line.s);
-    text_free(&line);
-    text_free(&out);
 }
 
 static void sheet_add_look(json_out *j, const sheet_look *l) {
@@ -240,7 +237,7 @@ static void sheet_add_look(json_out *j, const sheet_look *l) {
 }
 
 static bool sheet_page(const sheet *s, sheet_look *look, size_t looks, text *to, err *e) {
-    text json = {0};
+    text_local json = {0};
     sheet_look plain = {.of = s};
     if (!sheet_jpegs(&plain, 1, e)) return false;
     json_out j = json_begin(&json);
@@ -254,7 +251,6 @@ static bool sheet_page(const sheet *s, sheet_look *look, size_t looks, text *to,
     json_end(&j);
     html_add(to, &(html_page){HTML, STYLE, SCRIPT}, json.s);
     sheet_look_free(&plain);
-    text_free(&json);
     return text_check(to, e);
 }
 
@@ -328,7 +324,7 @@ static int sheet_make(cli *c, char *words, err *e) {
     const bool paged = path_ends_in(c->s.output, "html");
     int status = 0;
     sheet s;
-    text file = {0};
+    text_local file = {0};
     char told[160];
     sheet_look *look = mem_new(MOST, sizeof *look, "a sheet", e);
     if (!look) return 0;
@@ -348,7 +344,6 @@ static int sheet_make(cli *c, char *words, err *e) {
     if (ok) kernel_write(&c->s, file.s, file.n, &status, e);
     for (size_t i = 0; i < looks; i++) sheet_look_free(&look[i]);
     mem_free(look);
-    text_free(&file);
     mem_free(s.light.pixel);
     screen_close(&s.screen);
     return status;
@@ -358,7 +353,7 @@ int kernel_sheet(cli *c, text *out, err *e) {
     (void)out;
     settings *s = &c->s;
     const char *given = s->kernels;
-    text words = {0};
+    text_local words = {0};
     struct stat st;
     int status = 0;
     const file_set_file FILES[] = {{FILE_READ, "the frame", c->word[1]},
@@ -379,6 +374,5 @@ int kernel_sheet(cli *c, text *out, err *e) {
                 given ? given : "the folder of shipped kernels");
     else if (file_set_apart(FILES, 2, NULL, e) && !kernel_is_kept(s, &status))
         status = sheet_make(c, words.s, e);
-    text_free(&words);
     return status;
 }

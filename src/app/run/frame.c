@@ -201,13 +201,12 @@ static image *load_image(work *w, err *e) {
 
 /* Says what was done to the pixels, if that is more than bloom. */
 static void log_way(const work *w, const stages *after) {
-    text way = {0};
+    text_local way = {0};
     stages_words(&w->in, &way);
     text_add(&way, "%sbloom", way.n ? ", " : "");
     stages_words(after, &way);
     if (output_is_picture(w->out.path)) text_add(&way, ", develop a picture");
     if (strcmp(way.s, "bloom") != 0) log_info("%s: %s", w->f->input, way.s);
-    text_free(&way);
 }
 
 /* Makes the frame: from source to files, through stages, bloom and stages. An image that is held
@@ -424,7 +423,7 @@ void forecast_free(forecast *f) {
 /* Says what became of a frame, also of one that failed. */
 static void log_frame(const frame_result *f, bool ok) {
     const bloom_report *m = f->made;
-    text line = {0};
+    text_local line = {0};
     if (ok) {
         text_add(&line, "%s -> %s: ", f->input, f->output);
         if (m->sum.tiles.channels) {
@@ -442,7 +441,6 @@ static void log_frame(const frame_result *f, bool ok) {
     if (!m->sum.verified.found.pixels) return;
     describe_verified(m, &line);
     log_info("%s: %s", f->input, line.s);
-    text_free(&line);
 }
 
 bool frame_make(frame_maker *m, device_queue *on, const job_files *files, frame_result *f,

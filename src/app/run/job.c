@@ -91,7 +91,7 @@ static bool has_input(const job *j, int number) {
 static bool refuse_frames(const job *j, const settings *s, err *e) {
     const frame_pattern *p = &j->view[0].path[JOB_INPUT];
     frame_list l = {0};
-    text pattern = {0}, has = {0};
+    text_local pattern = {0}, has = {0};
     bool scanned = frame_list_scan(&l, p, e); /* else it has said what there is */
     if (scanned) {
         char folder[PATH_MAX] = "";
@@ -104,8 +104,6 @@ static bool refuse_frames(const job *j, const settings *s, err *e) {
         err_set(e, ERR_NO_INPUT, "there is no frame %s of '%s'", s->frames, s->input);
     }
     frame_list_free(&l);
-    text_free(&pattern);
-    text_free(&has);
     return false;
 }
 
@@ -132,12 +130,11 @@ static bool list_frames(job *j, const settings *s, err *e) {
     bool listed = s->frames ? frame_list_parse(&j->frames, s->frames, e)
                             : frame_list_scan(&j->frames, input, e);
     if (!listed || (s->frames && !s->farms && !look_for_inputs(j, s, e))) return false;
-    text gaps = {0};
+    text_local gaps = {0};
     size_t missing = s->frames ? 0 : frame_list_gaps(&j->frames, input, &gaps);
     if (missing)
         log_note("frame%s %s of %s %s missing", missing == 1 ? "" : "s", gaps.s, j->input,
                  missing == 1 ? "is" : "are");
-    text_free(&gaps);
     const char *one = NULL;
     for (int k = JOB_OUTPUT; k < JOB_PATHS; k++) {
         const frame_pattern *p = &j->view[0].path[k];

@@ -13,14 +13,13 @@
 
 /* Returns how the image is shown. The log says once in a run what the picture leaves out. */
 static preview_options view_of(const output *o, const image_header *h) {
-    text left_out = {0};
+    text_local left_out = {0};
     preview_options as = {.part = preview_part(h, &left_out),
                           .width = UINT32_MAX,
                           .exposed = !isnan(o->s->exposure),
                           .stops = (float)o->s->exposure,
                           .on = o->screen};
     if (left_out.n) log_say_once(LOG_NOTE, "%s", left_out.s);
-    text_free(&left_out);
     return as;
 }
 

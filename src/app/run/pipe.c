@@ -130,11 +130,10 @@ typedef struct {
 static void rename_input(const char *path, size_t number, err *e) {
     char *at = e->code && *path ? strstr(e->msg, path) : NULL;
     if (!at) return;
-    text whole = {0};
+    text_local whole = {0};
     text_add(&whole, "%.*sstandard input, image %zu%s", (int)(at - e->msg), e->msg, number,
              at + strlen(path));
     snprintf(e->msg, sizeof e->msg, "%s", whole.s);
-    text_free(&whole);
 }
 
 static bool make(piped *p, const char *input, const char *format, size_t index, err *e) {

@@ -74,7 +74,7 @@ static void step_auto(progress *p, double now) {
 
 static void step_json(const progress *p, double now, const progress_event *event) {
     double per_second, left;
-    text line = {0};
+    text_local line = {0};
     rate(p, now, &per_second, &left);
     json_out j = {.to = &line};
     json_object(&j, NULL);
@@ -87,19 +87,17 @@ static void step_json(const progress *p, double now, const progress_event *event
     json_fixed(&j, "left", 3, left);
     json_end(&j);
     dprintf(p->fd, "%s", line.s);
-    text_free(&line);
 }
 
 /* Says in the last words how many frames are there; one just put in its place may be missing. */
 static void prepare_last_words(const progress *p) {
-    text line = {0};
+    text_local line = {0};
     if (!p->interrupted) return;
     text_add(&line, "interrupted: %zu of %zu written", p->done - p->passed - p->failed, p->total);
     if (p->passed) text_add(&line, ", %zu up to date or skipped", p->passed);
     if (p->failed) text_add(&line, ", %zu failed", p->failed);
     text_add(&line, "%s", p->interrupted);
     terminal_keep_last_words(line.s);
-    text_free(&line);
 }
 
 void progress_promise(progress *p, const char *how_it_goes_on) {
@@ -119,10 +117,9 @@ void progress_step(progress *p, const progress_event *event) {
     case PROGRESS_DEADLINE: printf("Progress: %d%%\n", (int)percent); break;
     case PROGRESS_OPENJD: {
         /* The scheduler obeys what stands at the start of a line: a name must not end one. */
-        text name = {0};
+        text_local name = {0};
         text_add_clean(&name, event->what);
         printf("openjd_status: %s\nopenjd_progress: %.1f\n", name.s ? name.s : "", percent);
-        text_free(&name);
         break;
     }
     case PROGRESS_JSON: step_json(p, now, event); break;
@@ -139,8 +136,7 @@ void progress_close(progress *p) {
 
 void progress_fail(const progress *p, const char *sentence) {
     if (p->mode != PROGRESS_OPENJD) return;
-    text line = {0};
+    text_local line = {0};
     text_add_clean(&line, sentence);
     printf("openjd_fail: %s\n", line.s ? line.s : "");
-    text_free(&line);
 }

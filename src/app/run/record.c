@@ -46,7 +46,7 @@ static bool find_basis(record_basis *to, const settings *s, const char *kernel, 
     const char *ocio = strncmp(s->view, "ocio", 4) == 0 ? getenv("OCIO") : NULL;
     hash128 sum;
     char digits[HASH_TEXT];
-    text all = {0};
+    text_local all = {0};
     *to = (record_basis){.kernel = file_mark_of(kernel)};
     if (!provenance_hash_file(kernel, &sum, e)) return err_in(e, "kernel");
     hash_text(sum, digits);
@@ -58,12 +58,11 @@ static bool find_basis(record_basis *to, const settings *s, const char *kernel, 
     else if (ocio)
         text_add(&all, "ocio '%s'\n", ocio);
     to->hash = hash_bytes(all.s, all.n);
-    text_free(&all);
     return true;
 }
 
 static void sweep_daily(const char *cache) {
-    text mark = {0};
+    text_local mark = {0};
     struct stat st;
     text_add(&mark, "%s/" FOLDER "/" SWEPT, cache);
     if (stat(mark.s, &st) != 0 || difftime(time(NULL), st.st_mtime) > 24 * 60 * 60) {
@@ -72,7 +71,6 @@ static void sweep_daily(const char *cache) {
             records_sweep(&(records_kept){0}, cache, RECORD_DAYS, NULL);
         if (fd >= 0) close(fd);
     }
-    text_free(&mark);
 }
 
 bool record_run_open(record_run *r, const settings *s, const job *j, const char *cache, err *e) {
@@ -91,13 +89,12 @@ bool record_make(record *rec, const record_run *r, const job_files *f, err *e) {
 /* Appends the path of the frame's record. */
 static bool record_path(const record *rec, text *to) {
     char digits[HASH_TEXT];
-    text whole = {0};
+    text_local whole = {0};
     bool ok = path_real(rec->files->output, &whole);
     if (ok) {
         hash_text(hash_bytes(whole.s, whole.n), digits);
         text_add(to, "%s/" FOLDER "/%s" ENDING, rec->run->cache, digits);
     }
-    text_free(&whole);
     return ok;
 }
 
@@ -122,7 +119,7 @@ static bool record_content(const record *rec, const file_mark *input, text *to) 
 }
 
 static bool is_current(const record *rec) {
-    text path = {0}, want = {0};
+    text_local path = {0}, want = {0};
     size_t n = 0;
     uint8_t *have = NULL;
     const file_mark input = file_mark_of(rec->files->input);
@@ -130,8 +127,6 @@ static bool is_current(const record *rec) {
         have = file_read_all(path.s, 65536, &n, NULL);
     bool same = have && n == want.n && memcmp(have, want.s, n) == 0;
     mem_free(have);
-    text_free(&path);
-    text_free(&want);
     return same;
 }
 
@@ -152,9 +147,8 @@ frame_state record_look(const record *rec, bool update, const char **why) {
 }
 
 void record_use(const record *rec) {
-    text path = {0};
+    text_local path = {0};
     if (record_path(rec, &path)) file_touch(path.s);
-    text_free(&path);
 }
 
 /* Writes in place and without a sync: a reader that finds half of a record ignores it. */
@@ -175,7 +169,7 @@ static bool write_content(const char *path, const text *content, err *e) {
 
 bool record_write(const record *rec, const file_mark *read, err *e) {
     char folder[CACHE_PATH];
-    text path = {0}, content = {0};
+    text_local path = {0}, content = {0};
     const char *kernel = rec->files->kernel;
     const file_mark now = file_mark_of(kernel);
     if (!file_mark_same(&now, &rec->basis.kernel))
@@ -184,14 +178,12 @@ bool record_write(const record *rec, const file_mark *read, err *e) {
               err_set(e, ERR_IO, "cannot find '%s' after it was written", rec->files->output);
     ok = ok && cache_folder(folder, rec->run->cache, FOLDER, e) &&
          write_content(path.s, &content, e);
-    text_free(&path);
-    text_free(&content);
     return ok;
 }
 
 bool records_sweep(records_kept *to, const char *cache, double days, err *e) {
     records_kept kept = {0};
-    text folder = {0};
+    text_local folder = {0};
     struct stat st;
     text_add(&folder, "%s/" FOLDER, cache);
     DIR *d = opendir(folder.s);
@@ -207,7 +199,6 @@ bool records_sweep(records_kept *to, const char *cache, double days, err *e) {
         kept.count += !gone;
     }
     if (d) closedir(d);
-    text_free(&folder);
     if (ok) *to = kept;
     return ok;
 }

@@ -75,12 +75,11 @@ static void suite_json_case(const case_result *c, bool pictures, json_out *j) {
     if (c->energy.s) json_raw(j, "energy", c->energy.s);
     if (c->made) describe_made_json(j, c->made);
     if (c->made && c->made->groups && pictures) {
-        text words = {0};
+        text_local words = {0};
         json_out in = told_begin(&words, false);
         describe_plan_json(&in, "plan", &c->made->sum.plan);
         json_end(&in);
         json_string(j, "plan_words", words.s);
-        text_free(&words);
     }
     if (c->made && pictures) add_pictures(&c->pictures, j);
     json_close(j);

@@ -5,12 +5,11 @@
 
 /* Adds an attribute, which is one clean line. */
 static void add_attribute(text *to, const char *name, const char *value) {
-    text clean = {0};
+    text_local clean = {0};
     text_add_clean(&clean, value);
     text_add(to, " %s=\"", name);
     text_add_xml(to, clean.s);
     text_add(to, "\"");
-    text_free(&clean);
 }
 
 static void junit_add_case(const suite_run *r, const case_result *c, text *to) {
@@ -40,7 +39,7 @@ static void junit_add_case(const suite_run *r, const case_result *c, text *to) {
 
 void suite_junit(const suite_run *r, text *to) {
     size_t complaints = r->complaint.s != NULL;
-    text counts = {0};
+    text_local counts = {0};
     text_add(&counts, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" time=\"%.6f\"",
              r->count + complaints, r->states[CASE_FAIL] + complaints, r->states[CASE_ERROR],
              r->seconds);
@@ -57,5 +56,4 @@ void suite_junit(const suite_run *r, text *to) {
         text_add(to, "/>\n    </testcase>\n");
     }
     text_add(to, "  </testsuite>\n</testsuites>\n");
-    text_free(&counts);
 }

@@ -52,14 +52,13 @@ bool suite_reports_write(const suite_run *r, err *e) {
     bool ok = true;
     for (int i = 0; ok && i < REPORTS; i++) {
         const char *path = path_of(r->asked, i);
-        text t = {0};
+        text_local t = {0};
         if (!path) continue;
         REPORT[i].write(r, &t);
         if (is_stdout(path))
             fwrite(t.s, 1, t.n, stdout);
         else
             ok = file_write_all(path, t.s, t.n, e) || err_in(e, "%s", REPORT[i].flag);
-        text_free(&t);
     }
     return ok;
 }

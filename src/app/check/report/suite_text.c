@@ -16,28 +16,26 @@ void suite_add_line(text *to, const char *line) {
 static void add_indented(const char *lines, text *to) {
     while (lines && *lines) {
         size_t n = strcspn(lines, "\n"), blank = strspn(lines, " ");
-        text line = {0};
+        text_local line = {0};
         if (blank < n) {
             size_t cut = blank < 2 ? blank : 2;
             text_add(&line, "    ");
             text_add_bytes(&line, lines + cut, n - cut);
             suite_add_line(to, line.s);
         }
-        text_free(&line);
         lines += n + (lines[n] == '\n');
     }
 }
 
 void suite_text_case(const case_result *c, bool verbose, text *to) {
     const engine_device *d = case_device(c);
-    text line = {0};
+    text_local line = {0};
     text_add(&line, "%-8s %-32s", case_state_word(c->state), c->c->name);
     if (c->state != CASE_SKIP) text_add(&line, " %7.3f s", c->load + c->bloom + c->check);
     if (d) text_add(&line, "  %s", engine_class_name(d->class));
     if (c->blessed) text_add(&line, "  blessed %s", c->match.path);
     while (line.s[line.n - 1] == ' ') line.s[--line.n] = 0;
     suite_add_line(to, line.s);
-    text_free(&line);
     add_indented(c->why.s, to);
     if (c->state != CASE_PASS || verbose) add_indented(c->notes.s, to);
     add_indented(c->match.words.s, to);
