@@ -23,37 +23,36 @@ enum { COMMAND_WORDS = 3, COMMAND_EXAMPLES = 6, COMMAND_ACTION_EXAMPLES = 2 };
  * row of the command's table, from which help, completions and refusals follow. */
 typedef struct command_action {
     const char *name;
-    const char *usage; /* what follows the name: "MODEL -o OUT [options]" */
+    int (*run)(cli *c, text *out, err *e); /* as command.run */
+    int min_words, max_words;              /* the arguments after the name */
+    const char *usage;                     /* what follows the name: "MODEL -o OUT [options]" */
+    const char *options; /* names with blanks between; besides, it takes those for messages */
     const char *help; /* sentences, the first of which says all in short; \n\n between paragraphs */
-    int min_words, max_words; /* the arguments after the name */
-    const char *options;      /* names with blanks between; besides, it takes those for messages */
-    void (*words)(text *to);  /* appends the words that may follow, blanks between; NULL: files */
+    void (*words)(text *to); /* appends the words that may follow, blanks between; NULL: files */
     /* Appends "name\thelp\n" for each parameter that --param sets; NULL: it has none. */
     void (*parameters)(const struct command_action *a, text *to);
     command_example example[COMMAND_ACTION_EXAMPLES];
-    int (*run)(cli *c, text *out, err *e); /* as command.run */
 } command_action;
 
 typedef struct {
     const char *name;
-    uint32_t bit;        /* of option_users: the options it takes */
-    const char *sets;    /* the value of the option "command"; NULL: as it is given */
-    const char *usage;   /* "IN KERNEL -o OUT [options]" */
-    const char *summary; /* one line */
-    const char *about;   /* paragraphs for the help, with \n\n between; may be NULL */
-    /* The number of arguments that are no flags, and the options that the first ones set. */
-    int min_words, max_words;
-    const char *stands_for[COMMAND_WORDS];
-    /* The words that the first of those arguments may be, such as "bash zsh", and the name of such
-     * a word; "*" stands for the names of the commands. NULL: they are the names of `actions`, or,
-     * if this is NULL, too, the arguments are files. */
+    uint32_t bit; /* of option_users: the options it takes */
+    /* Writes the result to `out`, which is printed unless there is an error, and returns the exit
+     * status of a run without an error. NULL: each action has its own. */
+    int (*run)(cli *c, text *out, err *e);
+    int min_words, max_words; /* the arguments that are no flags */
+    const char *usage;        /* "IN KERNEL -o OUT [options]" */
+    const char *summary;      /* one line */
+    const char *sets;         /* the value of the option "command"; NULL: as it is given */
+    const char *about;        /* paragraphs for the help, with \n\n between; may be NULL */
+    const char *stands_for[COMMAND_WORDS]; /* the options that the first arguments set, */
+    const char *needs[COMMAND_WORDS];      /* and those without which it cannot run */
+    /* The words that the first argument may be, such as "bash zsh", and the name of such a word;
+     * "*" stands for the names of the commands. NULL: they are the names of `actions`, or, if this
+     * is NULL, too, the arguments are files. */
     const char *word_choices, *word_name;
-    const command_action *actions;    /* a row without a name ends them */
-    const char *needs[COMMAND_WORDS]; /* options without which it cannot run */
+    const command_action *actions; /* a row without a name ends them */
     command_example example[COMMAND_EXAMPLES];
-    /* Runs the command. It writes its result to `out`, which is printed unless there is an error,
-     * and returns the exit status of a run without an error. */
-    int (*run)(cli *c, text *out, err *e); /* NULL: each action has its own */
 } command;
 
 extern const command COMMANDS[];

@@ -250,14 +250,18 @@ static void add_variables(page *p) {
 /* --- pages ------------------------------------------------------------------------------------ */
 
 static const command PROGRAM = {
-    .name = "",
-    .usage = "IN KERNEL -o OUT [options]\n       fftbloom COMMAND [arguments] [options]",
-    .summary = "Bloom HDR images with a real point spread function.",
+    "",
+    0,
+    NULL,
+    0,
+    0,
+    "IN KERNEL -o OUT [options]\n       fftbloom COMMAND [arguments] [options]",
+    "Bloom HDR images with a real point spread function.",
     .about = "Convolves an image of any size with a point spread function by FFT, on a GPU or the "
-             "CPU. Light is kept, and so is everything in the file that is not light.\n\n"
-             "'fftbloom help COMMAND' shows all options of a command, 'fftbloom help OPTION' "
-             "explains one, and 'fftbloom help exit' the exit statuses. Options can also be set in "
-             "a JSON file (--config) or in variables (FFTBLOOM_DEVICE=cpu)."};
+             "CPU. Light is kept, and so is everything in the file that is not light.\n\n'fftbloom "
+             "help COMMAND' shows all options of a command, 'fftbloom help OPTION' explains one, "
+             "and 'fftbloom help exit' the exit statuses. Options can also be set in a JSON file "
+             "(--config) or in variables (FFTBLOOM_DEVICE=cpu)."};
 
 void help_short(text *to) {
     page *p = &(page){.to = to};

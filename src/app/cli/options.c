@@ -19,7 +19,8 @@ const char *const SECTION_TITLE[SECTIONS] = {
 const char OPTION_VARIABLES[] = "device,jobs,mem_limit,cache_dir,kernels,config";
 
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
-#define AT(member) .at = offsetof(settings, member)
+#define OF(section, kind, rank, users, member) \
+    .type = OPTION_##kind, SECTION_##section, RANK_##rank, users, offsetof(settings, member)
 
 enum {
     IMAGE = FOR_APPLY | FOR_PLAN, /* needs an image */
@@ -32,418 +33,386 @@ enum {
 
 const option OPTIONS[] = {
     /* --- files --- */
-    {"input", OPTION_STREAM, SECTION_FILES, IMAGE, AT(input), .value = "IN",
-     .help = "Image to bloom: EXR, HDR, PFM or PNG. A frame pattern such as shot.####.exr means a "
-             "sequence.",
-     .about = "It can also be given as the first argument. - is standard input (docs/pipes.md)."},
-    {"kernel", OPTION_KERNEL, SECTION_FILES, SPREAD | FOR_BENCH, AT(kernel), .rank = RANK_MAIN,
-     .value = "KERNEL", .letter = 'k',
-     .help = "Point spread function: an image, a .spectrum file, or the name of a shipped kernel "
-             "('fftbloom kernel list').",
-     .about = "It can also be the second argument. In a sequence a pattern, such as k.####.exr, "
-              "gives each frame a kernel of its own."},
-    {"output", OPTION_STREAM, SECTION_FILES, FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF,
-     AT(output), .rank = RANK_MAIN, .value = "OUT", .letter = 'o',
-     .help = "File to write; its extension decides the format.",
-     .about = "A .png file is a tone-mapped preview. A sequence needs a frame pattern here, too; "
-              "in a folder the file has the name of the input; - and exr:- are standard output. "
-              "The file appears complete or not at all."},
-    {"before", OPTION_PATH, SECTION_FILES, FOR_APPLY, AT(before), .value = "FILE",
-     .help = "Also write a picture of the image before it is bloomed, developed as the output, a "
-             "PNG picture, too."},
-    {"emit_file", OPTION_PATH, SECTION_FILES, FOR_APPLY, AT(emit_file), .value = "FILE",
-     .help = "Write the glare alone into an EXR file of its own, and not into the output.",
-     .about = "Its channels have the names of the image's, with the name of --emit-layer before "
-              "them if that is given. Beside a PNG picture it may be one, developed as that. A "
-              "sequence needs a frame pattern here."},
-    {"kernels", OPTION_PATH, SECTION_FILES, IMAGE | FOR_PRECOMPUTE | FOR_KERNEL, AT(kernels),
-     .rank = RANK_EXPERT, .value = "DIR",
-     .help = "Folder of the shipped kernels, if it is not where the program was installed; for "
-             "kernel sheet the kernels to show: a folder, or names and files with commas between."},
-    {"config", OPTION_PATH, SECTION_FILES, SPREAD, AT(config), .value = "FILE", .flag_only = true,
-     .help = "Read options from a JSON file; flags and environment variables override it."},
-    {"report", OPTION_PATH, SECTION_FILES, FOR_APPLY, AT(report), .value = "FILE",
-     .help = "Write a JSON report on each frame: device, plan, times and notes."},
-    {"existing", OPTION_ENUM, SECTION_FILES, FOR_APPLY, AT(existing),
-     .words = WORDS("replace", "skip", "update"), .preset = "replace", .rank = RANK_MAIN,
-     .help = "What to do where OUT exists: replace it, skip the frame (exit 5), or make what is "
-             "not made already of the same input, kernel and settings (update).",
-     .about = "For update the cache folder remembers how each output was made. An output that has "
-              "changed since then is made again. A result never replaces its input."},
-    {"existing", OPTION_ENUM, SECTION_FILES, FOR_PRECOMPUTE | FOR_KERNEL, AT(existing),
-     .words = WORDS("replace", "skip"), .preset = "replace", .flag_only = true,
-     .help = "What to do where OUT exists: replace it, or leave it and exit with 5."},
+    {"input", OF(FILES, STREAM, USUAL, IMAGE, input), NULL, "IN",
+     "Image to bloom: EXR, HDR, PFM or PNG. A frame pattern such as shot.####.exr means a "
+     "sequence.",
+     "It can also be given as the first argument. - is standard input (docs/pipes.md)."},
+    {"kernel", OF(FILES, KERNEL, MAIN, SPREAD | FOR_BENCH, kernel), NULL, "KERNEL",
+     "Point spread function: an image, a .spectrum file, or the name of a shipped kernel "
+     "('fftbloom kernel list').",
+     "It can also be the second argument. In a sequence a pattern, such as k.####.exr, gives each "
+     "frame a kernel of its own.",
+     .letter = 'k'},
+    {"output", OF(FILES, STREAM, MAIN, FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF, output),
+     NULL, "OUT", "File to write; its extension decides the format.",
+     "A .png file is a tone-mapped preview. A sequence needs a frame pattern here, too; in a "
+     "folder the file has the name of the input; - and exr:- are standard output. The file appears "
+     "complete or not at all.",
+     .letter = 'o'},
+    {"before", OF(FILES, PATH, USUAL, FOR_APPLY, before), NULL, "FILE",
+     "Also write a picture of the image before it is bloomed, developed as the output, a PNG "
+     "picture, too."},
+    {"emit_file", OF(FILES, PATH, USUAL, FOR_APPLY, emit_file), NULL, "FILE",
+     "Write the glare alone into an EXR file of its own, and not into the output.",
+     "Its channels have the names of the image's, with the name of --emit-layer before them if "
+     "that is given. Beside a PNG picture it may be one, developed as that. A sequence needs a "
+     "frame pattern here."},
+    {"kernels", OF(FILES, PATH, EXPERT, IMAGE | FOR_PRECOMPUTE | FOR_KERNEL, kernels), NULL, "DIR",
+     "Folder of the shipped kernels, if it is not where the program was installed; for kernel "
+     "sheet the kernels to show: a folder, or names and files with commas between."},
+    {"config", OF(FILES, PATH, USUAL, SPREAD, config), NULL, "FILE",
+     "Read options from a JSON file; flags and environment variables override it.",
+     .flag_only = true},
+    {"report", OF(FILES, PATH, USUAL, FOR_APPLY, report), NULL, "FILE",
+     "Write a JSON report on each frame: device, plan, times and notes."},
+    {"existing", OF(FILES, ENUM, MAIN, FOR_APPLY, existing), "replace", NULL,
+     "What to do where OUT exists: replace it, skip the frame (exit 5), or make what is not made "
+     "already of the same input, kernel and settings (update).",
+     "For update the cache folder remembers how each output was made. An output that has changed "
+     "since then is made again. A result never replaces its input.",
+     .words = WORDS("replace", "skip", "update")},
+    {"existing", OF(FILES, ENUM, USUAL, FOR_PRECOMPUTE | FOR_KERNEL, existing), "replace", NULL,
+     "What to do where OUT exists: replace it, or leave it and exit with 5.",
+     .words = WORDS("replace", "skip"), .flag_only = true},
 
     /* --- light --- */
-    {"padding", OPTION_BORDERS, SECTION_LIGHT, RUN, AT(bloom.border), .rank = RANK_MAIN,
-     .words = WORDS("zero", "mirror", "clamp", "wrap"), .preset = "mirror",
-     .help = "How to continue the image beyond its borders: mirrored, black (zero), edge repeated "
-             "(clamp), or wrapped.",
-     .about = "With mirror all light stays in the frame; with zero the light that leaves it is "
-              "lost. With --window grow or display the default is zero. Give one word, or one per "
-              "axis, x first: mirror,zero; in JSON also [\"mirror\",\"zero\"]."},
-    {"amount", OPTION_AMOUNT, SECTION_LIGHT, IMAGE, AT(bloom.sharpen), .value = "A", .preset = "1",
-     .rank = RANK_MAIN,
-     .help = "Strength of the bloom, as a fraction or a percentage: 1 is all of it, 0 the input "
-             "unchanged.",
-     .about = "The kernel k becomes A k + (1 - A) delta, which keeps its sum."},
-    {"sharpen", OPTION_SHARPEN, SECTION_LIGHT, FOR_CONFIG, AT(bloom.sharpen), .value = "T",
-     .help = "The counterpart of --amount: T is 1 - A."},
-    {"command", OPTION_ENUM, SECTION_LIGHT, IMAGE | FOR_CASE, AT(bloom.solve),
-     .words = WORDS("apply", "deglare"), .preset = "apply", .rank = RANK_EXPERT,
-     .help = "What to do: bloom the image, or take the glare of a lens away from it."},
-    {"clip", OPTION_FLOAT, SECTION_LIGHT, IMAGE, AT(bloom.clip), .value = "V", .min = 0,
-     .max = INFINITY, .words = WORDS("auto", "off"), .preset = "auto", .rank = RANK_EXPERT,
-     .help = "deglare: level from which on a pixel of the plate has lost light; auto is its "
-             "largest value, if several pixels have it."},
-    {"clamp", OPTION_BOOL, SECTION_LIGHT, IMAGE, AT(bloom.clamp), .preset = "false",
-     .rank = RANK_EXPERT, .help = "deglare: make pixels zero that come out below zero."},
-    {"black", OPTION_STRING, SECTION_LIGHT, IMAGE, AT(bloom.black), .value = "X,Y,W,H",
-     .rank = RANK_EXPERT,
-     .help = "deglare: find the amount with which this region, which was black, becomes zero in "
-             "the mean."},
-    {"tint", OPTION_TINT, SECTION_LIGHT, IMAGE, AT(bloom.tint), .value = "R,G,B", .min = 0,
-     .max = 1000, .preset = "1,1,1",
-     .help = "Colour of the glare: what that of red, green and blue is multiplied with.",
-     .about = "The light that stays in its pixel keeps its colour. Light is then not kept; the "
-              "ledger of the report says by how much."},
-    {"mask", OPTION_STRING, SECTION_LIGHT, IMAGE, AT(bloom.mask), .value = "LAYER",
-     .help = "Spread only the light under this mask, a channel or a layer with one channel: all "
-             "where it is 1, none where it is 0.",
-     .about = "Other light stays where it is. Glare falls on all pixels. See docs/comp.md."},
-    {"threshold", OPTION_FLOAT, SECTION_LIGHT, IMAGE, AT(bloom.threshold), .rank = RANK_MAIN,
-     .value = "V", .min = 0, .max = INFINITY, .preset = "0",
-     .help = "Spread only the light above V and let the rest pass unchanged; 0 turns this off. Not "
-             "physical.",
-     .about =
-         "Energy is kept, but the glare no longer has the kernel's shape; the report says so."},
-    {"knee", OPTION_FLOAT, SECTION_LIGHT, IMAGE, AT(bloom.knee), .value = "V", .min = 0,
-     .max = INFINITY, .preset = "0", .help = "Width of the soft transition around --threshold."},
-    {"axis", OPTION_ENUM, SECTION_LIGHT, RUN, AT(bloom.order), .rank = RANK_EXPERT,
-     .words = WORDS("auto", "x", "y"), .preset = "auto",
-     .help = "Axis to transform first; auto takes the one that costs less.",
-     .about = "Both orders keep the tolerance; results differ in their last digits."},
+    {"padding", OF(LIGHT, BORDERS, MAIN, RUN, bloom.border), "mirror", NULL,
+     "How to continue the image beyond its borders: mirrored, black (zero), edge repeated (clamp), "
+     "or wrapped.",
+     "With mirror all light stays in the frame; with zero the light that leaves it is lost. With "
+     "--window grow or display the default is zero. Give one word, or one per axis, x first: "
+     "mirror,zero; in JSON also [\"mirror\",\"zero\"].",
+     .words = WORDS("zero", "mirror", "clamp", "wrap")},
+    {"amount", OF(LIGHT, AMOUNT, MAIN, IMAGE, bloom.sharpen), "1", "A",
+     "Strength of the bloom, as a fraction or a percentage: 1 is all of it, 0 the input unchanged.",
+     "The kernel k becomes A k + (1 - A) delta, which keeps its sum."},
+    {"sharpen", OF(LIGHT, SHARPEN, USUAL, FOR_CONFIG, bloom.sharpen), NULL, "T",
+     "The counterpart of --amount: T is 1 - A."},
+    {"command", OF(LIGHT, ENUM, EXPERT, IMAGE | FOR_CASE, bloom.solve), "apply", NULL,
+     "What to do: bloom the image, or take the glare of a lens away from it.",
+     .words = WORDS("apply", "deglare")},
+    {"clip", OF(LIGHT, FLOAT, EXPERT, IMAGE, bloom.clip), "auto", "V",
+     "deglare: level from which on a pixel of the plate has lost light; auto is its largest value, "
+     "if several pixels have it.",
+     .words = WORDS("auto", "off"), .max = INFINITY},
+    {"clamp", OF(LIGHT, BOOL, EXPERT, IMAGE, bloom.clamp), "false", NULL,
+     "deglare: make pixels zero that come out below zero."},
+    {"black", OF(LIGHT, STRING, EXPERT, IMAGE, bloom.black), NULL, "X,Y,W,H",
+     "deglare: find the amount with which this region, which was black, becomes zero in the mean."},
+    {"tint", OF(LIGHT, TINT, USUAL, IMAGE, bloom.tint), "1,1,1", "R,G,B",
+     "Colour of the glare: what that of red, green and blue is multiplied with.",
+     "The light that stays in its pixel keeps its colour. Light is then not kept; the ledger of "
+     "the report says by how much.",
+     .max = 1000},
+    {"mask", OF(LIGHT, STRING, USUAL, IMAGE, bloom.mask), NULL, "LAYER",
+     "Spread only the light under this mask, a channel or a layer with one channel: all where it "
+     "is 1, none where it is 0.",
+     "Other light stays where it is. Glare falls on all pixels. See docs/comp.md."},
+    {"threshold", OF(LIGHT, FLOAT, MAIN, IMAGE, bloom.threshold), "0", "V",
+     "Spread only the light above V and let the rest pass unchanged; 0 turns this off. Not "
+     "physical.",
+     "Energy is kept, but the glare no longer has the kernel's shape; the report says so.",
+     .max = INFINITY},
+    {"knee", OF(LIGHT, FLOAT, USUAL, IMAGE, bloom.knee), "0", "V",
+     "Width of the soft transition around --threshold.", .max = INFINITY},
+    {"axis", OF(LIGHT, ENUM, EXPERT, RUN, bloom.order), "auto", NULL,
+     "Axis to transform first; auto takes the one that costs less.",
+     "Both orders keep the tolerance; results differ in their last digits.",
+     .words = WORDS("auto", "x", "y")},
 
     /* --- kernel --- */
-    {"normalize", OPTION_ENUM, SECTION_KERNEL, SPREAD, AT(bloom.kernel.normalize),
-     .words = WORDS("luminance", "channel", "sum", "none"), .preset = "luminance",
-     .help = "How to scale the kernel so that it keeps the light: total luminance, each channel, "
-             "the mean of the channels, or not at all.",
-     .about = "luminance divides all channels by the luminance of their sums, which keeps the "
-              "kernel's colour; channel makes each sum 1, so white stays white."},
-    {"kernel_center", OPTION_CENTER, SECTION_KERNEL, TAPS, AT(bloom.kernel.center),
-     .rank = RANK_EXPERT, .value = "X,Y", .words = WORDS("middle", "peak", "centroid", "corner"),
-     .preset = "middle",
-     .help = "Centre of the kernel: the middle (half the size, rounded down), its peak, its "
-             "centroid, its upper left corner, or X,Y.",
-     .about = "X,Y counts taps from the upper left one and may lie between taps."},
-    {"kernel_scale", OPTION_SCALE, SECTION_KERNEL, TAPS, AT(bloom.kernel.size), .value = "S",
-     .min = 1e-3, .max = 1000, .preset = "1",
-     .help = "Size of the kernel: a factor (1 is one tap per pixel), or a height relative to the "
-             "image's (0.5h).",
-     .about = "A size in image heights keeps the look the same from proxy to full size. Two "
-              "numbers are those of x and y: 1.2,1."},
-    {"kernel_turn", OPTION_FLOAT, SECTION_KERNEL, SPREAD, AT(bloom.kernel.turn), .value = "DEG",
-     .min = -3600, .max = 3600, .preset = "0",
-     .help = "Turn the kernel about its centre, in degrees and clockwise.",
-     .about = "Right angles only move taps. A kernel has its size before it is turned."},
-    {"pixel_aspect", OPTION_FLOAT, SECTION_KERNEL, SPREAD, AT(bloom.pixel_aspect),
-     .rank = RANK_EXPERT, .value = "A", .words = WORDS("auto", "off"), .min = 0.01, .max = 100,
-     .preset = "auto",
-     .help = "Width of the image's pixels over their height, by which the kernel is squeezed; auto "
-             "takes pixelAspectRatio, off leaves the kernel as it is.",
-     .about = "The kernel's x is scaled by its own pixel aspect over the image's, so that a round "
-              "glow is round when an anamorphic plate is shown. For precompute auto is 1."},
-    {"correlate", OPTION_BOOL, SECTION_KERNEL, SPREAD, AT(bloom.kernel.correlate),
-     .rank = RANK_EXPERT, .preset = "false",
-     .help = "Rotate the kernel by 180 degrees, as tools that correlate do."},
-    {"core", OPTION_FLOAT, SECTION_KERNEL, IMAGE, AT(bloom.core), .value = "R", .min = 0,
-     .max = PSF_CORE_MOST, .words = WORDS("auto", "off"), .preset = "off",
-     .help = "Spread only the glare: light within R taps of the kernel's centre stays in its "
-             "pixel. auto finds where the kernel begins to fall off as its tail does.",
-     .about =
-         "A lens has softened its image already; the kernel without its core does not soften it "
-         "again. apply gives back what deglare takes away with the same core (docs/deglare.md)."},
-    {"spectrum", OPTION_ENUM, SECTION_KERNEL, IMAGE, AT(bloom.spectrum), .rank = RANK_EXPERT,
-     .words = WORDS("resampled", "exact"), .preset = "resampled",
-     .help = "How to get the kernel's spectrum at the image's size: resampled from the cached one, "
-             "or exactly."},
-
-    {"taps", OPTION_STRING, SECTION_KERNEL, FOR_KERNEL, AT(taps), .value = "N|WxH",
-     .help = "Size of the kernel to write. The default is all taps; for make auto, the smallest "
-             "usual size that holds 99.9 % of the light, up to 1024."},
-    {"all", OPTION_BOOL, SECTION_KERNEL, FOR_KERNEL, AT(all_kernels), .preset = "false",
-     .help = "Make every shipped kernel; OUT is a folder."},
-    {"param", OPTION_LIST, SECTION_KERNEL, FOR_KERNEL, AT(param), .value = "NAME=V,...",
-     .help = "Parameters of a model, such as radius=3 ('fftbloom kernel models'), or of an action "
-             "('fftbloom help kernel ACTION')."},
-    {"image", OPTION_PATH, SECTION_KERNEL, FOR_KERNEL, AT(image), .value = "FILE",
-     .help = "Opening for the model aperture: light passes where this image is white."},
-    {"plate", OPTION_PATH, SECTION_KERNEL, FOR_KERNEL, AT(plate), .value = "FILE",
-     .help = "Take f-number, lens, sensor and width from the header of this image."},
-    {"fade", OPTION_FLOAT, SECTION_KERNEL, FOR_KERNEL, AT(fade), .value = "F", .min = 0, .max = 1,
-     .preset = "0.6",
-     .help = "Fade out a kernel from this fraction of the way to its border; 1 is off. make fades "
-             "by default, other actions only with --fade."},
-    {"strict", OPTION_BOOL, SECTION_KERNEL, FOR_KERNEL, AT(strict), .preset = "false",
-     .help = "Exit with 1 if check finds something to warn of."},
+    {"normalize", OF(KERNEL, ENUM, USUAL, SPREAD, bloom.kernel.normalize), "luminance", NULL,
+     "How to scale the kernel so that it keeps the light: total luminance, each channel, the mean "
+     "of the channels, or not at all.",
+     "luminance divides all channels by the luminance of their sums, which keeps the kernel's "
+     "colour; channel makes each sum 1, so white stays white.",
+     .words = WORDS("luminance", "channel", "sum", "none")},
+    {"kernel_center", OF(KERNEL, CENTER, EXPERT, TAPS, bloom.kernel.center), "middle", "X,Y",
+     "Centre of the kernel: the middle (half the size, rounded down), its peak, its centroid, its "
+     "upper left corner, or X,Y.",
+     "X,Y counts taps from the upper left one and may lie between taps.",
+     .words = WORDS("middle", "peak", "centroid", "corner")},
+    {"kernel_scale", OF(KERNEL, SCALE, USUAL, TAPS, bloom.kernel.size), "1", "S",
+     "Size of the kernel: a factor (1 is one tap per pixel), or a height relative to the image's "
+     "(0.5h).",
+     "A size in image heights keeps the look the same from proxy to full size. Two numbers are "
+     "those of x and y: 1.2,1.",
+     .min = 1e-3, .max = 1000},
+    {"kernel_turn", OF(KERNEL, FLOAT, USUAL, SPREAD, bloom.kernel.turn), "0", "DEG",
+     "Turn the kernel about its centre, in degrees and clockwise.",
+     "Right angles only move taps. A kernel has its size before it is turned.", .min = -3600,
+     .max = 3600},
+    {"pixel_aspect", OF(KERNEL, FLOAT, EXPERT, SPREAD, bloom.pixel_aspect), "auto", "A",
+     "Width of the image's pixels over their height, by which the kernel is squeezed; auto takes "
+     "pixelAspectRatio, off leaves the kernel as it is.",
+     "The kernel's x is scaled by its own pixel aspect over the image's, so that a round glow is "
+     "round when an anamorphic plate is shown. For precompute auto is 1.",
+     .words = WORDS("auto", "off"), .min = 0.01, .max = 100},
+    {"correlate", OF(KERNEL, BOOL, EXPERT, SPREAD, bloom.kernel.correlate), "false", NULL,
+     "Rotate the kernel by 180 degrees, as tools that correlate do."},
+    {"core", OF(KERNEL, FLOAT, USUAL, IMAGE, bloom.core), "off", "R",
+     "Spread only the glare: light within R taps of the kernel's centre stays in its pixel. auto "
+     "finds where the kernel begins to fall off as its tail does.",
+     "A lens has softened its image already; the kernel without its core does not soften it again. "
+     "apply gives back what deglare takes away with the same core (docs/deglare.md).",
+     .words = WORDS("auto", "off"), .max = PSF_CORE_MOST},
+    {"spectrum", OF(KERNEL, ENUM, EXPERT, IMAGE, bloom.spectrum), "resampled", NULL,
+     "How to get the kernel's spectrum at the image's size: resampled from the cached one, or "
+     "exactly.",
+     .words = WORDS("resampled", "exact")},
+    {"taps", OF(KERNEL, STRING, USUAL, FOR_KERNEL, taps), NULL, "N|WxH",
+     "Size of the kernel to write. The default is all taps; for make auto, the smallest usual size "
+     "that holds 99.9 % of the light, up to 1024."},
+    {"all", OF(KERNEL, BOOL, USUAL, FOR_KERNEL, all_kernels), "false", NULL,
+     "Make every shipped kernel; OUT is a folder."},
+    {"param", OF(KERNEL, LIST, USUAL, FOR_KERNEL, param), NULL, "NAME=V,...",
+     "Parameters of a model, such as radius=3 ('fftbloom kernel models'), or of an action "
+     "('fftbloom help kernel ACTION')."},
+    {"image", OF(KERNEL, PATH, USUAL, FOR_KERNEL, image), NULL, "FILE",
+     "Opening for the model aperture: light passes where this image is white."},
+    {"plate", OF(KERNEL, PATH, USUAL, FOR_KERNEL, plate), NULL, "FILE",
+     "Take f-number, lens, sensor and width from the header of this image."},
+    {"fade", OF(KERNEL, FLOAT, USUAL, FOR_KERNEL, fade), "0.6", "F",
+     "Fade out a kernel from this fraction of the way to its border; 1 is off. make fades by "
+     "default, other actions only with --fade.",
+     .max = 1},
+    {"strict", OF(KERNEL, BOOL, USUAL, FOR_KERNEL, strict), "false", NULL,
+     "Exit with 1 if check finds something to warn of."},
 
     /* --- layers and pixels --- */
-    {"layers", OPTION_LIST, SECTION_LAYERS, IMAGE | FOR_INFO, AT(bloom.layers), .rank = RANK_MAIN,
-     .value = "GLOBS",
-     .help = "Layers to bloom, as globs over layer and channel names; the default is all colour "
-             "layers. The unnamed layer is 'rgba'.",
-     .about = "What matches is treated as colour whatever its name is, except uint channels. A "
-              "glob that matches nothing is an error."},
-    {"exclude", OPTION_LIST, SECTION_LAYERS, IMAGE | FOR_INFO, AT(bloom.exclude), .value = "GLOBS",
-     .help = "Layers to leave unchanged, as globs; this overrides --layers."},
-    {"alpha", OPTION_ENUM, SECTION_LAYERS, IMAGE, AT(bloom.alpha),
-     .words = WORDS("keep", "convolve"), .preset = "keep",
-     .help = "Leave alpha unchanged, or convolve it like the colour."},
-    {"window", OPTION_ENUM, SECTION_LAYERS, IMAGE, AT(bloom.window),
-     .words = WORDS("keep", "grow", "display"), .preset = "keep",
-     .help = "Data window of the output: the input's (keep), enlarged by the kernel's reach "
-             "(grow), or the display window."},
-    {"nan", OPTION_ENUM, SECTION_LAYERS, IMAGE, AT(bloom.nan),
-     .words = WORDS("error", "zero", "interpolate"), .preset = "error",
-     .help = "How to treat NaN and infinite pixels: refuse the frame (exit 6), or replace them by "
-             "zero or by their finite neighbours."},
-    {"half_overflow", OPTION_ENUM, SECTION_LAYERS, IMAGE, AT(bloom.half_overflow),
-     .rank = RANK_EXPERT, .words = WORDS("clamp", "float", "error"), .preset = "clamp",
-     .help = "How to treat results above 65504 in a half-float file: clamp them, write float, or "
-             "refuse the frame."},
-    {"emit_layer", OPTION_STRING, SECTION_LAYERS, IMAGE, AT(bloom.emit_layer), .value = "NAME",
-     .help = "Also write the glare alone, as an EXR layer of this name."},
-    {"emit", OPTION_ENUM, SECTION_LAYERS, FOR_APPLY, AT(bloom.emit),
-     .words = WORDS("glare", "additive", "source"), .preset = "glare",
-     .help = "What --emit-layer and --emit-file write: all light that left its pixel (glare), the "
-             "output minus the input (additive), or the light that spreads, after mask and "
-             "threshold (source).",
-     .about = "docs/comp.md has the formulas."},
-    {"per_layer", OPTION_LAYERS, SECTION_LAYERS, IMAGE, AT(bloom.per_layer),
-     .value = "LAYER:NAME=V,...",
-     .help = "Settings of single layers: amount, sharpen, threshold, knee or mask, such as "
-             "rim:amount=0.2.",
-     .about = "LAYER is a glob, and the unnamed layer is rgba; later settings win. In a config "
-              "file this can also be an object: {\"rim\": {\"amount\": 0.2}}."},
-    {"stamp", OPTION_BOOL, SECTION_LAYERS, FOR_APPLY, AT(stamp), .preset = "false",
-     .help = "Write into the EXR file how it was made: version, input, kernel and settings.",
-     .about = "A note is given if an image with such attributes is bloomed again."},
-    {"compression", OPTION_ENUM, SECTION_LAYERS, FOR_APPLY, AT(packing),
-     .words =
-         WORDS("keep", "none", "rle", "zips", "zip", "piz", "pxr24", "b44", "b44a", "dwaa", "dwab"),
-     .preset = "keep", .help = "Compression of EXR output; keep uses the input's."},
-    {"exposure", OPTION_FLOAT, SECTION_LAYERS, FOR_APPLY | FOR_KERNEL, AT(exposure),
-     .rank = RANK_MAIN, .value = "STOPS", .words = WORDS("auto"), .min = -40, .max = 40,
-     .preset = "auto",
-     .help = "Exposure of a PNG picture: a gain in stops, or auto for one that suits the picture.",
-     .about = "At 0 a grey of 0.18 is shown as 0.18. Give pictures that are to be compared the "
-              "same number. docs/images.md says what auto does."},
-    {"view", OPTION_STRING, SECTION_LAYERS, FOR_APPLY, AT(view), .value = "NAME", .preset = "auto",
-     .help = "How a PNG picture shows the light: auto (film; srgb if the input is PNG, too), film "
-             "(highlights bend down), srgb (cut off above 1), or ocio:DISPLAY/VIEW of the "
-             "OpenColorIO config in $OCIO.",
-     .about = "ocio alone is the config's default, ocio:VIEW a view of the default display. See "
-              "docs/colour.md."},
-    {"input_space", OPTION_SPACE, SECTION_LAYERS, IMAGE, AT(input_space), .value = "SPACE",
-     .help = "Colour space of the image, such as srgb, logc3 or acescg, which is decoded to linear "
-             "light. The default is what the file says, or linear Rec.709.",
-     .about = "Without it, a file that says that a curve codes its colours is refused. The output "
-              "is linear and says so; see --output-space. docs/colour.md lists the spaces."},
-    {"output_space", OPTION_SPACE, SECTION_LAYERS, FOR_APPLY, AT(output_space), .value = "SPACE",
-     .words = WORDS("input"),
-     .help = "Colour space of the output; the default is linear in the primaries of the image, and "
-             "input is that of --input-space.",
-     .about = "Colours are converted to the primaries of the space; white stays white."},
-    {"pixel_type", OPTION_ENUM, SECTION_LAYERS, FOR_APPLY | FOR_BENCH, AT(pixels),
-     .words = WORDS("keep", "half", "float"), .preset = "keep",
-     .help = "Pixel type of the layers that are bloomed, or of the frame that bench times; data "
-             "layers keep theirs."},
+    {"layers", OF(LAYERS, LIST, MAIN, IMAGE | FOR_INFO, bloom.layers), NULL, "GLOBS",
+     "Layers to bloom, as globs over layer and channel names; the default is all colour layers. "
+     "The unnamed layer is 'rgba'.",
+     "What matches is treated as colour whatever its name is, except uint channels. A glob that "
+     "matches nothing is an error."},
+    {"exclude", OF(LAYERS, LIST, USUAL, IMAGE | FOR_INFO, bloom.exclude), NULL, "GLOBS",
+     "Layers to leave unchanged, as globs; this overrides --layers."},
+    {"alpha", OF(LAYERS, ENUM, USUAL, IMAGE, bloom.alpha), "keep", NULL,
+     "Leave alpha unchanged, or convolve it like the colour.", .words = WORDS("keep", "convolve")},
+    {"window", OF(LAYERS, ENUM, USUAL, IMAGE, bloom.window), "keep", NULL,
+     "Data window of the output: the input's (keep), enlarged by the kernel's reach (grow), or the "
+     "display window.",
+     .words = WORDS("keep", "grow", "display")},
+    {"nan", OF(LAYERS, ENUM, USUAL, IMAGE, bloom.nan), "error", NULL,
+     "How to treat NaN and infinite pixels: refuse the frame (exit 6), or replace them by zero or "
+     "by their finite neighbours.",
+     .words = WORDS("error", "zero", "interpolate")},
+    {"half_overflow", OF(LAYERS, ENUM, EXPERT, IMAGE, bloom.half_overflow), "clamp", NULL,
+     "How to treat results above 65504 in a half-float file: clamp them, write float, or refuse "
+     "the frame.",
+     .words = WORDS("clamp", "float", "error")},
+    {"emit_layer", OF(LAYERS, STRING, USUAL, IMAGE, bloom.emit_layer), NULL, "NAME",
+     "Also write the glare alone, as an EXR layer of this name."},
+    {"emit", OF(LAYERS, ENUM, USUAL, FOR_APPLY, bloom.emit), "glare", NULL,
+     "What --emit-layer and --emit-file write: all light that left its pixel (glare), the output "
+     "minus the input (additive), or the light that spreads, after mask and threshold (source).",
+     "docs/comp.md has the formulas.", .words = WORDS("glare", "additive", "source")},
+    {"per_layer", OF(LAYERS, LAYERS, USUAL, IMAGE, bloom.per_layer), NULL, "LAYER:NAME=V,...",
+     "Settings of single layers: amount, sharpen, threshold, knee or mask, such as rim:amount=0.2.",
+     "LAYER is a glob, and the unnamed layer is rgba; later settings win. In a config file this "
+     "can also be an object: {\"rim\": {\"amount\": 0.2}}."},
+    {"stamp", OF(LAYERS, BOOL, USUAL, FOR_APPLY, stamp), "false", NULL,
+     "Write into the EXR file how it was made: version, input, kernel and settings.",
+     "A note is given if an image with such attributes is bloomed again."},
+    {"compression", OF(LAYERS, ENUM, USUAL, FOR_APPLY, packing), "keep", NULL,
+     "Compression of EXR output; keep uses the input's.",
+     .words = WORDS("keep", "none", "rle", "zips", "zip", "piz", "pxr24", "b44", "b44a", "dwaa",
+                    "dwab")},
+    {"exposure", OF(LAYERS, FLOAT, MAIN, FOR_APPLY | FOR_KERNEL, exposure), "auto", "STOPS",
+     "Exposure of a PNG picture: a gain in stops, or auto for one that suits the picture.",
+     "At 0 a grey of 0.18 is shown as 0.18. Give pictures that are to be compared the same number. "
+     "docs/images.md says what auto does.",
+     .words = WORDS("auto"), .min = -40, .max = 40},
+    {"view", OF(LAYERS, STRING, USUAL, FOR_APPLY, view), "auto", "NAME",
+     "How a PNG picture shows the light: auto (film; srgb if the input is PNG, too), film "
+     "(highlights bend down), srgb (cut off above 1), or ocio:DISPLAY/VIEW of the OpenColorIO "
+     "config in $OCIO.",
+     "ocio alone is the config's default, ocio:VIEW a view of the default display. See "
+     "docs/colour.md."},
+    {"input_space", OF(LAYERS, SPACE, USUAL, IMAGE, input_space), NULL, "SPACE",
+     "Colour space of the image, such as srgb, logc3 or acescg, which is decoded to linear light. "
+     "The default is what the file says, or linear Rec.709.",
+     "Without it, a file that says that a curve codes its colours is refused. The output is linear "
+     "and says so; see --output-space. docs/colour.md lists the spaces."},
+    {"output_space", OF(LAYERS, SPACE, USUAL, FOR_APPLY, output_space), NULL, "SPACE",
+     "Colour space of the output; the default is linear in the primaries of the image, and input "
+     "is that of --input-space.",
+     "Colours are converted to the primaries of the space; white stays white.",
+     .words = WORDS("input")},
+    {"pixel_type", OF(LAYERS, ENUM, USUAL, FOR_APPLY | FOR_BENCH, pixels), "keep", NULL,
+     "Pixel type of the layers that are bloomed, or of the frame that bench times; data layers "
+     "keep theirs.",
+     .words = WORDS("keep", "half", "float")},
 
     /* --- accuracy --- */
-    {"precision", OPTION_ENUM, SECTION_ACCURACY, RUN, AT(bloom.precision), .rank = RANK_EXPERT,
-     .words = WORDS("auto", "float32", "float64"), .preset = "auto",
-     .help = "Arithmetic of the transforms; auto takes the cheapest that meets the tolerance."},
-    {"tolerance", OPTION_FLOAT, SECTION_ACCURACY, IMAGE, AT(bloom.tolerance), .rank = RANK_EXPERT,
-     .value = "E", .min = 1e-12, .max = 1, .preset = "1e-3",
-     .help = "Allowed relative error of pixels above 1e-4 of their channel's median; darker ones "
-             "may be off by as much as a pixel of that size.",
-     .about =
-         "docs/math.md, \"What is dark\", has the exact rule for noise below zero and for halfs."},
-    {"verify", OPTION_INT, SECTION_ACCURACY, FOR_APPLY | FOR_CASE, AT(bloom.verify),
-     .rank = RANK_EXPERT, .value = "N", .min = 0, .max = 1e6, .preset = "0",
-     .help = "Recompute N random pixels and the N worst ones in double precision; exit with 7 if "
-             "the tolerance is not met."},
+    {"precision", OF(ACCURACY, ENUM, EXPERT, RUN, bloom.precision), "auto", NULL,
+     "Arithmetic of the transforms; auto takes the cheapest that meets the tolerance.",
+     .words = WORDS("auto", "float32", "float64")},
+    {"tolerance", OF(ACCURACY, FLOAT, EXPERT, IMAGE, bloom.tolerance), "1e-3", "E",
+     "Allowed relative error of pixels above 1e-4 of their channel's median; darker ones may be "
+     "off by as much as a pixel of that size.",
+     "docs/math.md, \"What is dark\", has the exact rule for noise below zero and for halfs.",
+     .min = 1e-12, .max = 1},
+    {"verify", OF(ACCURACY, INT, EXPERT, FOR_APPLY | FOR_CASE, bloom.verify), "0", "N",
+     "Recompute N random pixels and the N worst ones in double precision; exit with 7 if the "
+     "tolerance is not met.",
+     .max = 1e6},
 
     /* --- device and memory --- */
-    {"device", OPTION_STRING, SECTION_DEVICE, RUN | FOR_CHECK, AT(bloom.device), .rank = RANK_MAIN,
-     .value = "DEVICE", .words = WORDS("auto", "cpu", "gpu", "software", "gpus", "all"),
-     .preset = "auto",
-     .help = "Device to use: a class, or a device's index, uuid or part of its name. Several with "
-             "commas, gpus or all share the frames of a sequence."},
-    {"jobs", OPTION_INT, SECTION_DEVICE, RUN | FOR_PRECOMPUTE | FOR_CHECK | FOR_DIFF | FOR_KERNEL,
-     AT(jobs), .value = "N", .min = 0, .max = 1024, .preset = "0",
-     .help = "Number of host threads; 0 uses all that are available."},
-    {"mem_limit", OPTION_SIZE, SECTION_DEVICE,
-     SPREAD | FOR_BENCH | FOR_KERNEL | FOR_DIFF | FOR_CHECK | FOR_INFO, AT(bloom.mem_limit),
-     .value = "SIZE", .min = 1e6, .preset = "0",
-     .help = "Maximum host memory, such as 8GB; an image that needs more is made in tiles. 0 "
-             "allows 80 % of the memory that is available, container limits included."},
-    {"vram_limit", OPTION_SIZE, SECTION_DEVICE, RUN, AT(bloom.vram_limit), .rank = RANK_EXPERT,
-     .value = "SIZE", .min = 1e6, .preset = "0",
-     .help = "Maximum device memory, such as 2GB; 0 allows all of it."},
-    {"cache_dir", OPTION_PATH, SECTION_DEVICE,
-     SPREAD | FOR_BENCH | FOR_CHECK | FOR_CACHE | FOR_DEVICES, AT(bloom.cache_dir), .value = "DIR",
-     .help = "Folder of the spectrum cache [$XDG_CACHE_HOME/fftbloom or ~/.cache/fftbloom]."},
-    {"cache_size", OPTION_SIZE, SECTION_DEVICE, IMAGE | FOR_PRECOMPUTE | FOR_CHECK | FOR_CACHE,
-     AT(bloom.cache_size), .rank = RANK_EXPERT, .value = "SIZE", .preset = "2GB",
-     .help = "Maximum size of the spectrum cache; 0 turns it off."},
-    {"sandbox", OPTION_SANDBOX, SECTION_DEVICE,
-     IMAGE | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF | FOR_INFO | FOR_CHECK, AT(sandbox),
-     .words = WORDS("auto", "on", "off"), .preset = "auto", .rank = RANK_EXPERT,
-     .help = "auto gives up rights that the run does not need where no GPU is opened; on insists, "
-             "and opens GPUs first; off keeps them (docs/security.md).",
-     .about = "A config file cannot say off."},
+    {"device", OF(DEVICE, STRING, MAIN, RUN | FOR_CHECK, bloom.device), "auto", "DEVICE",
+     "Device to use: a class, or a device's index, uuid or part of its name. Several with commas, "
+     "gpus or all share the frames of a sequence.",
+     .words = WORDS("auto", "cpu", "gpu", "software", "gpus", "all")},
+    {"jobs", OF(DEVICE, INT, USUAL, RUN | FOR_PRECOMPUTE | FOR_CHECK | FOR_DIFF | FOR_KERNEL, jobs),
+     "0", "N", "Number of host threads; 0 uses all that are available.", .max = 1024},
+    {"mem_limit",
+     OF(DEVICE, SIZE, USUAL, SPREAD | FOR_BENCH | FOR_KERNEL | FOR_DIFF | FOR_CHECK | FOR_INFO,
+        bloom.mem_limit),
+     "0", "SIZE",
+     "Maximum host memory, such as 8GB; an image that needs more is made in tiles. 0 allows 80 % "
+     "of the memory that is available, container limits included.",
+     .min = 1e6},
+    {"vram_limit", OF(DEVICE, SIZE, EXPERT, RUN, bloom.vram_limit), "0", "SIZE",
+     "Maximum device memory, such as 2GB; 0 allows all of it.", .min = 1e6},
+    {"cache_dir",
+     OF(DEVICE, PATH, USUAL, SPREAD | FOR_BENCH | FOR_CHECK | FOR_CACHE | FOR_DEVICES,
+        bloom.cache_dir),
+     NULL, "DIR", "Folder of the spectrum cache [$XDG_CACHE_HOME/fftbloom or ~/.cache/fftbloom]."},
+    {"cache_size",
+     OF(DEVICE, SIZE, EXPERT, IMAGE | FOR_PRECOMPUTE | FOR_CHECK | FOR_CACHE, bloom.cache_size),
+     "2GB", "SIZE", "Maximum size of the spectrum cache; 0 turns it off."},
+    {"sandbox",
+     OF(DEVICE, SANDBOX, EXPERT,
+        IMAGE | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF | FOR_INFO | FOR_CHECK, sandbox),
+     "auto", NULL,
+     "auto gives up rights that the run does not need where no GPU is opened; on insists, and "
+     "opens GPUs first; off keeps them (docs/security.md).",
+     "A config file cannot say off.", .words = WORDS("auto", "on", "off")},
 
     /* --- bench --- */
-    {"size", OPTION_STRING, SECTION_BENCH, FOR_BENCH, AT(size), .value = "WxH",
-     .preset = "1920x1080",
-     .help = "Size of the frame to time, or several sizes separated by commas."},
-    {"scene", OPTION_ENUM, SECTION_BENCH, FOR_BENCH, AT(scene),
-     .words = WORDS("ordinary", "black", "signed", "masked", "margins"), .preset = "ordinary",
-     .help = "What the frame is like: light everywhere, black areas and lights beyond halfs, "
-             "values of both signs, a mask, or a tile whose middle counts."},
-    {"rounds", OPTION_INT, SECTION_BENCH, FOR_BENCH, AT(rounds), .value = "N", .min = 1,
-     .max = 1000, .preset = "21",
-     .help = "Number of measurements; the median, minimum and quartiles are reported."},
-    {"queue", OPTION_INT, SECTION_BENCH, FOR_BENCH, AT(queue), .value = "N", .min = 1, .max = 1000,
-     .preset = "1",
-     .help =
-         "Frames per round: 1 is timed with its transfers, more run back to back on the device."},
-    {"in_flight", OPTION_INT, SECTION_BENCH, FOR_BENCH, AT(in_flight), .value = "N", .min = 1,
-     .max = ENGINE_SLOTS, .preset = "1",
-     .help = "Frames in progress at the same time, with --queue 1."},
-    {"warm_up", OPTION_FLOAT, SECTION_BENCH, FOR_BENCH, AT(warm_up), .value = "S", .min = 0,
-     .max = 60, .preset = "0.1",
-     .help = "Warm-up in seconds before the first round (at least one frame)."},
+    {"size", OF(BENCH, STRING, USUAL, FOR_BENCH, size), "1920x1080", "WxH",
+     "Size of the frame to time, or several sizes separated by commas."},
+    {"scene", OF(BENCH, ENUM, USUAL, FOR_BENCH, scene), "ordinary", NULL,
+     "What the frame is like: light everywhere, black areas and lights beyond halfs, values of "
+     "both signs, a mask, or a tile whose middle counts.",
+     .words = WORDS("ordinary", "black", "signed", "masked", "margins")},
+    {"rounds", OF(BENCH, INT, USUAL, FOR_BENCH, rounds), "21", "N",
+     "Number of measurements; the median, minimum and quartiles are reported.", .min = 1,
+     .max = 1000},
+    {"queue", OF(BENCH, INT, USUAL, FOR_BENCH, queue), "1", "N",
+     "Frames per round: 1 is timed with its transfers, more run back to back on the device.",
+     .min = 1, .max = 1000},
+    {"in_flight", OF(BENCH, INT, USUAL, FOR_BENCH, in_flight), "1", "N",
+     "Frames in progress at the same time, with --queue 1.", .min = 1, .max = ENGINE_SLOTS},
+    {"warm_up", OF(BENCH, FLOAT, USUAL, FOR_BENCH, warm_up), "0.1", "S",
+     "Warm-up in seconds before the first round (at least one frame).", .max = 60},
 
     /* --- sequences --- */
-    {"frames", OPTION_STRING, SECTION_SEQUENCE, FOR_APPLY, AT(frames), .rank = RANK_MAIN,
-     .value = "RANGES",
-     .help = "Frames of the sequence, such as 1001-1100,1200-1300x2; the default is all that are "
-             "found."},
-    {"views", OPTION_LIST, SECTION_SEQUENCE, IMAGE, AT(views), .value = "NAMES",
-     .preset = "left,right",
-     .help =
-         "Names of the views for %V (the name) and %v (its first letter) in IN, KERNEL and OUT.",
-     .about = "Each view is an image of its own; each frame is made once for each view."},
-    {"keep_going", OPTION_BOOL, SECTION_SEQUENCE, FOR_APPLY, AT(keep_going), .preset = "false",
-     .help = "Continue after a frame that fails or whose input is missing, and exit with the "
-             "status of the worst failure; with 5 if only inputs were missing.",
-     .about = "Each failure is told when it happens, and a closing line counts them. A kernel that "
-              "cannot be used stops the run."},
+    {"frames", OF(SEQUENCE, STRING, MAIN, FOR_APPLY, frames), NULL, "RANGES",
+     "Frames of the sequence, such as 1001-1100,1200-1300x2; the default is all that are found."},
+    {"views", OF(SEQUENCE, LIST, USUAL, IMAGE, views), "left,right", "NAMES",
+     "Names of the views for %V (the name) and %v (its first letter) in IN, KERNEL and OUT.",
+     "Each view is an image of its own; each frame is made once for each view."},
+    {"keep_going", OF(SEQUENCE, BOOL, USUAL, FOR_APPLY, keep_going), "false", NULL,
+     "Continue after a frame that fails or whose input is missing, and exit with the status of the "
+     "worst failure; with 5 if only inputs were missing.",
+     "Each failure is told when it happens, and a closing line counts them. A kernel that cannot "
+     "be used stops the run."},
 
     /* --- farm --- */
-    {"to", OPTION_ENUM, SECTION_FARM, FOR_FARM, AT(farm), .words = WORDS("slurm", "openjd"),
-     .preset = "slurm", .flag_only = true,
-     .help =
-         "Submit the frames to Slurm, or print a job template for a scheduler that reads OpenJD.",
-     .about = "docs/farm.md says how Deadline and others run fftbloom."},
-    {"dry_run", OPTION_BOOL, SECTION_FARM, FOR_FARM, AT(dry_run), .preset = "false",
-     .flag_only = true, .help = "Print the script of the Slurm job, and write and submit nothing."},
-    {"wait", OPTION_BOOL, SECTION_FARM, FOR_FARM, AT(wait), .preset = "false", .flag_only = true,
-     .help = "Wait until the Slurm job is done, gather its reports, and exit with its status."},
-    {"chunk", OPTION_INT, SECTION_FARM, FOR_FARM, AT(chunk), .value = "N", .min = 0, .max = 1e6,
-     .preset = "10", .flag_only = true, .help = "Frames per task; 0 is the default."},
-    {"args", OPTION_STRING, SECTION_FARM, FOR_FARM, AT(farm_args), .value = "ARGS",
-     .flag_only = true,
-     .help = "More arguments for sbatch, such as \"-p gpu --gres=gpu:1 --mem=16G\"."},
-    {"dir", OPTION_PATH, SECTION_FARM, FOR_FARM, AT(farm_dir), .value = "DIR", .flag_only = true,
-     .help = "Folder for the job's script, logs and reports. The default is "
-             "fftbloom-farm/NAME-HASH, one for each output."},
+    {"to", OF(FARM, ENUM, USUAL, FOR_FARM, farm), "slurm", NULL,
+     "Submit the frames to Slurm, or print a job template for a scheduler that reads OpenJD.",
+     "docs/farm.md says how Deadline and others run fftbloom.", .words = WORDS("slurm", "openjd"),
+     .flag_only = true},
+    {"dry_run", OF(FARM, BOOL, USUAL, FOR_FARM, dry_run), "false", NULL,
+     "Print the script of the Slurm job, and write and submit nothing.", .flag_only = true},
+    {"wait", OF(FARM, BOOL, USUAL, FOR_FARM, wait), "false", NULL,
+     "Wait until the Slurm job is done, gather its reports, and exit with its status.",
+     .flag_only = true},
+    {"chunk", OF(FARM, INT, USUAL, FOR_FARM, chunk), "10", "N",
+     "Frames per task; 0 is the default.", .max = 1e6, .flag_only = true},
+    {"args", OF(FARM, STRING, USUAL, FOR_FARM, farm_args), NULL, "ARGS",
+     "More arguments for sbatch, such as \"-p gpu --gres=gpu:1 --mem=16G\".", .flag_only = true},
+    {"dir", OF(FARM, PATH, USUAL, FOR_FARM, farm_dir), NULL, "DIR",
+     "Folder for the job's script, logs and reports. The default is fftbloom-farm/NAME-HASH, one "
+     "for each output.",
+     .flag_only = true},
 
     /* --- comparison --- */
-    {"fail", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.fail), .value = "V", .min = 0,
-     .max = INFINITY, .preset = "1e-6",
-     .help = "A pixel fails if a channel differs by more than V."},
-    {"failrelative", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.fail_relative), .value = "V",
-     .min = 0, .max = INFINITY, .preset = "0",
-     .help = "A pixel fails only if it also differs by more than this fraction of its value."},
-    {"failpercent", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.fail_percent), .value = "P",
-     .min = 0, .max = 100, .preset = "0", .help = "Percentage of pixels that may fail."},
-    {"hardfail", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.hard_fail), .value = "V",
-     .min = 0, .max = INFINITY, .preset = "inf",
-     .help = "Fail if any pixel differs by more than V, whatever the other limits allow.",
-     .about = "idiff 2.4 counts it only when more pixels than allowfailures exceed fail."},
-    {"allowfailures", OPTION_INT, SECTION_COMPARE, LIMIT, AT(compare.allow_failures), .value = "N",
-     .min = 0, .max = 4294967295.0, .preset = "0",
-     .help = "Number of pixels that may exceed each limit by any amount."},
-    {"warn", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.warn), .value = "V", .min = 0,
-     .max = INFINITY, .preset = "1e-6",
-     .help = "A pixel warns if a channel differs by more than V.",
-     .about = "If none of warn, warnrelative and warnpercent is given, pixels warn only when some "
-              "fail within failpercent. If one is given, warnings do not depend on failures."},
-    {"warnrelative", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.warn_relative), .value = "V",
-     .min = 0, .max = INFINITY, .preset = "0",
-     .help = "A pixel warns only if it also differs by more than this fraction of its value."},
-    {"warnpercent", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.warn_percent), .value = "P",
-     .min = 0, .max = 100, .preset = "0", .help = "Percentage of pixels that may warn."},
-    {"hardwarn", OPTION_FLOAT, SECTION_COMPARE, LIMIT, AT(compare.hard_warn), .value = "V",
-     .min = 0, .max = INFINITY, .preset = "inf",
-     .help = "Warn if any pixel differs by more than V, whatever the other limits allow."},
-    {"all", OPTION_BOOL, SECTION_COMPARE, FOR_DIFF, AT(all_parts), .preset = "false", .letter = 'a',
-     .help = "Compare all parts instead of the first one."},
-    {"od", OPTION_BOOL, SECTION_COMPARE, FOR_DIFF, AT(diff_only), .preset = "false",
-     .help = "Write the difference image only if there is a difference."},
-    {"abs", OPTION_BOOL, SECTION_COMPARE, FOR_DIFF, AT(diff_absolute), .preset = "false",
-     .help = "Write absolute instead of signed differences into the difference image."},
-    {"scale", OPTION_FLOAT, SECTION_COMPARE, FOR_DIFF, AT(diff_scale), .value = "F", .min = 0,
-     .max = 1e30, .preset = "1", .help = "Multiply the difference image by F."},
+    {"fail", OF(COMPARE, FLOAT, USUAL, LIMIT, compare.fail), "1e-6", "V",
+     "A pixel fails if a channel differs by more than V.", .max = INFINITY},
+    {"failrelative", OF(COMPARE, FLOAT, USUAL, LIMIT, compare.fail_relative), "0", "V",
+     "A pixel fails only if it also differs by more than this fraction of its value.",
+     .max = INFINITY},
+    {"failpercent", OF(COMPARE, FLOAT, USUAL, LIMIT, compare.fail_percent), "0", "P",
+     "Percentage of pixels that may fail.", .max = 100},
+    {"hardfail", OF(COMPARE, FLOAT, USUAL, LIMIT, compare.hard_fail), "inf", "V",
+     "Fail if any pixel differs by more than V, whatever the other limits allow.",
+     "idiff 2.4 counts it only when more pixels than allowfailures exceed fail.", .max = INFINITY},
+    {"allowfailures", OF(COMPARE, INT, USUAL, LIMIT, compare.allow_failures), "0", "N",
+     "Number of pixels that may exceed each limit by any amount.", .max = 4294967295.0},
+    {"warn", OF(COMPARE, FLOAT, USUAL, LIMIT, compare.warn), "1e-6", "V",
+     "A pixel warns if a channel differs by more than V.",
+     "If none of warn, warnrelative and warnpercent is given, pixels warn only when some fail "
+     "within failpercent. If one is given, warnings do not depend on failures.",
+     .max = INFINITY},
+    {"warnrelative", OF(COMPARE, FLOAT, USUAL, LIMIT, compare.warn_relative), "0", "V",
+     "A pixel warns only if it also differs by more than this fraction of its value.",
+     .max = INFINITY},
+    {"warnpercent", OF(COMPARE, FLOAT, USUAL, LIMIT, compare.warn_percent), "0", "P",
+     "Percentage of pixels that may warn.", .max = 100},
+    {"hardwarn", OF(COMPARE, FLOAT, USUAL, LIMIT, compare.hard_warn), "inf", "V",
+     "Warn if any pixel differs by more than V, whatever the other limits allow.", .max = INFINITY},
+    {"all", OF(COMPARE, BOOL, USUAL, FOR_DIFF, all_parts), "false", NULL,
+     "Compare all parts instead of the first one.", .letter = 'a'},
+    {"od", OF(COMPARE, BOOL, USUAL, FOR_DIFF, diff_only), "false", NULL,
+     "Write the difference image only if there is a difference."},
+    {"abs", OF(COMPARE, BOOL, USUAL, FOR_DIFF, diff_absolute), "false", NULL,
+     "Write absolute instead of signed differences into the difference image."},
+    {"scale", OF(COMPARE, FLOAT, USUAL, FOR_DIFF, diff_scale), "1", "F",
+     "Multiply the difference image by F.", .max = 1e30},
 
     /* --- messages --- */
-    {"quiet", OPTION_BOOL, SECTION_MESSAGES, LOUD, AT(quiet), .preset = "false", .letter = 'q',
-     .help = "Print only errors."},
-    {"verbose", OPTION_BOOL, SECTION_MESSAGES, LOUD, AT(verbose), .preset = "false", .letter = 'v',
-     .help = "Print what is done, and why."},
-    {"json", OPTION_BOOL, SECTION_MESSAGES, (LOUD | FOR_VERSION) & ~FOR_CHECK, AT(json),
-     .preset = "false", .help = "Print the result as JSON on standard output."},
-    {"progress", OPTION_PROGRESS, SECTION_MESSAGES, FOR_APPLY | FOR_CHECK, AT(progress),
-     .words = WORDS("auto", "deadline", "openjd", "json", "none"), .preset = "auto",
-     .help = "How to report progress: a bar on a terminal or else a line every few seconds (auto), "
-             "the lines that a farm's scheduler reads, JSON lines, or not at all.",
-     .about =
-         "json:3 writes the lines to file descriptor 3, which the caller opens: 3>progress.jsonl"},
-    {"print_config", OPTION_BOOL, SECTION_MESSAGES, FOR_PLAN | FOR_PRECOMPUTE, AT(print_config),
-     .preset = "false", .flag_only = true,
-     .help = "Print the value and the origin of each option, and exit."},
+    {"quiet", OF(MESSAGES, BOOL, USUAL, LOUD, quiet), "false", NULL, "Print only errors.",
+     .letter = 'q'},
+    {"verbose", OF(MESSAGES, BOOL, USUAL, LOUD, verbose), "false", NULL,
+     "Print what is done, and why.", .letter = 'v'},
+    {"json", OF(MESSAGES, BOOL, USUAL, (LOUD | FOR_VERSION) & ~FOR_CHECK, json), "false", NULL,
+     "Print the result as JSON on standard output."},
+    {"progress", OF(MESSAGES, PROGRESS, USUAL, FOR_APPLY | FOR_CHECK, progress), "auto", NULL,
+     "How to report progress: a bar on a terminal or else a line every few seconds (auto), the "
+     "lines that a farm's scheduler reads, JSON lines, or not at all.",
+     "json:3 writes the lines to file descriptor 3, which the caller opens: 3>progress.jsonl",
+     .words = WORDS("auto", "deadline", "openjd", "json", "none")},
+    {"print_config", OF(MESSAGES, BOOL, USUAL, FOR_PLAN | FOR_PRECOMPUTE, print_config), "false",
+     NULL, "Print the value and the origin of each option, and exit.", .flag_only = true},
 
     /* --- suites --- */
-    {"filter", OPTION_LIST, SECTION_SUITE, FOR_CHECK, AT(filter), .value = "GLOBS",
-     .help = "Run only the cases whose names match these globs."},
-    {"list", OPTION_BOOL, SECTION_SUITE, FOR_CHECK, AT(list), .preset = "false",
-     .help = "Print the names of the cases, and run none."},
-    {"keep_going", OPTION_BOOL, SECTION_SUITE, FOR_CHECK, AT(keep_going), .preset = "false",
-     .help = "Continue after a case that fails."},
-    {"bless", OPTION_BOOL, SECTION_SUITE, FOR_CHECK, AT(bless), .preset = "false",
-     .flag_only = true,
-     .help = "Write the references that are missing or differ, with their provenance.",
-     .about = "References are EXR files with attributes that say which program, device, settings "
-              "and inputs made them. Those that match stay as they are. A result that fails the "
-              "case's energy or verify assertion is not written."},
-    {"set", OPTION_LIST, SECTION_SUITE, FOR_CHECK, AT(set), .value = "NAME=VALUE",
-     .help = "Variables of the suite, separated by commas; these override the suite's own."},
-    {"require_device", OPTION_STRING, SECTION_SUITE, FOR_CHECK, AT(require_device),
-     .value = "DEVICE", .words = WORDS("cpu", "gpu", "software"),
-     .help = "Exit with 69 if the machine has no such device, or no case ran on it."},
-    {"require_cases", OPTION_INT, SECTION_SUITE, FOR_CHECK, AT(require_cases), .value = "N",
-     .min = 0, .max = 1e6, .preset = "0",
-     .help = "Fail if fewer than N cases passed; skipped cases do not count."},
-    {"junit", OPTION_STREAM, SECTION_SUITE, FOR_CHECK, AT(junit), .value = "FILE",
-     .help = "Write the results as JUnit XML; - is standard output."},
-    {"json", OPTION_STREAM, SECTION_SUITE, FOR_CHECK, AT(json_file), .value = "FILE",
-     .flag_only = true, .help = "Write the results as JSON; - is standard output."},
-    {"html", OPTION_STREAM, SECTION_SUITE, FOR_CHECK, AT(html), .value = "FILE",
-     .help = "Write the results as one page with pictures that needs only a browser."},
+    {"filter", OF(SUITE, LIST, USUAL, FOR_CHECK, filter), NULL, "GLOBS",
+     "Run only the cases whose names match these globs."},
+    {"list", OF(SUITE, BOOL, USUAL, FOR_CHECK, list), "false", NULL,
+     "Print the names of the cases, and run none."},
+    {"keep_going", OF(SUITE, BOOL, USUAL, FOR_CHECK, keep_going), "false", NULL,
+     "Continue after a case that fails."},
+    {"bless", OF(SUITE, BOOL, USUAL, FOR_CHECK, bless), "false", NULL,
+     "Write the references that are missing or differ, with their provenance.",
+     "References are EXR files with attributes that say which program, device, settings and inputs "
+     "made them. Those that match stay as they are. A result that fails the case's energy or "
+     "verify assertion is not written.",
+     .flag_only = true},
+    {"set", OF(SUITE, LIST, USUAL, FOR_CHECK, set), NULL, "NAME=VALUE",
+     "Variables of the suite, separated by commas; these override the suite's own."},
+    {"require_device", OF(SUITE, STRING, USUAL, FOR_CHECK, require_device), NULL, "DEVICE",
+     "Exit with 69 if the machine has no such device, or no case ran on it.",
+     .words = WORDS("cpu", "gpu", "software")},
+    {"require_cases", OF(SUITE, INT, USUAL, FOR_CHECK, require_cases), "0", "N",
+     "Fail if fewer than N cases passed; skipped cases do not count.", .max = 1e6},
+    {"junit", OF(SUITE, STREAM, USUAL, FOR_CHECK, junit), NULL, "FILE",
+     "Write the results as JUnit XML; - is standard output."},
+    {"json", OF(SUITE, STREAM, USUAL, FOR_CHECK, json_file), NULL, "FILE",
+     "Write the results as JSON; - is standard output.", .flag_only = true},
+    {"html", OF(SUITE, STREAM, USUAL, FOR_CHECK, html), NULL, "FILE",
+     "Write the results as one page with pictures that needs only a browser."},
 };
 const int OPTION_COUNT = (int)(sizeof OPTIONS / sizeof OPTIONS[0]);
 _Static_assert(sizeof OPTIONS / sizeof OPTIONS[0] <= SETTINGS_ROOM, "raise SETTINGS_ROOM");

@@ -91,17 +91,17 @@ typedef struct option {
     const char *name; /* the JSON key */
     option_type type;
     option_section section;
+    option_rank rank;
     uint32_t on;              /* option_users */
     size_t at;                /* offset in settings */
+    const char *preset;       /* default, as text; NULL: not set */
     const char *value;        /* the name of the value in the help: FILE, N */
+    const char *help;         /* one sentence, for the help and the schema */
+    const char *about;        /* more, for the reference pages; may be NULL */
     const char *const *words; /* allowed words, NULL at the end; NULL: any */
     double min, max;
-    const char *preset; /* default, as text; NULL: not set */
-    const char *help;   /* one sentence, for the help and the schema */
-    const char *about;  /* more, for the reference pages; may be NULL */
-    char letter;        /* -o; 0: none */
-    bool flag_only;     /* no key of config files */
-    option_rank rank;
+    char letter;    /* -o; 0: none */
+    bool flag_only; /* no key of config files */
 } option;
 
 extern const option OPTIONS[];

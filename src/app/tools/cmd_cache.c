@@ -109,31 +109,16 @@ static int run_cache(cli *c, text *out, err *e) {
 }
 
 const command_action CACHE_ACTIONS[] = {
-    {.name = "path",
-     .usage = "",
-     .help = "Print the folder.",
-     .options = "cache_dir",
-     .run = run_cache},
-    {.name = "list",
-     .usage = "",
-     .help = "List the last use, the size and the name of each spectrum.",
-     .options = "cache_dir cache_size",
-     .run = run_cache},
-    {.name = "verify",
-     .usage = "",
-     .help = "Read all spectra, and exit with 65 if one is broken.",
-     .options = "cache_dir",
-     .run = run_cache},
-    {.name = "trim",
-     .usage = "",
-     .help =
-         "Remove the least recently used spectra until --cache-size bytes are left. Every run "
-         "that adds a spectrum does the same. It also removes the records by which "
-         "--existing update recognises finished frames if they were not of use for 90 days, or all "
-         "of them with --cache-size 0. Other "
-         "files in the cache folder are not touched.",
-     .options = "cache_dir cache_size",
-     .example = {{"Empty the cache.", "fftbloom cache trim --cache-size 0"}},
-     .run = run_cache},
+    {"path", run_cache, 0, 0, "", "cache_dir", .help = "Print the folder."},
+    {"list", run_cache, 0, 0, "", "cache_dir cache_size",
+     .help = "List the last use, the size and the name of each spectrum."},
+    {"verify", run_cache, 0, 0, "", "cache_dir",
+     .help = "Read all spectra, and exit with 65 if one is broken."},
+    {"trim", run_cache, 0, 0, "", "cache_dir cache_size",
+     "Remove the least recently used spectra until --cache-size bytes are left. Every run that "
+     "adds a spectrum does the same. It also removes the records by which --existing update "
+     "recognises finished frames if they were not of use for 90 days, or all of them with "
+     "--cache-size 0. Other files in the cache folder are not touched.",
+     .example = {{"Empty the cache.", "fftbloom cache trim --cache-size 0"}}},
     {0},
 };
