@@ -78,7 +78,7 @@ static void ending_say(const job *j, const report *r, const progress *p) {
     bool seen = p->mode == PROGRESS_AUTO && (p->terminal || p->seen);
     size_t done = r->count[FRAME_DONE];
     double time = clock_now() - r->start, rate = time > 0 ? (double)done / time : 0;
-    text_local line = {0};
+    OWN(text) line = {0};
     if (job_count(j) == 1 ? !p->terminal || !done : !seen && !r->count[FRAME_FAILED]) return;
     if (job_count(j) == 1) {
         job_outputs(j, &line);

@@ -108,7 +108,7 @@ int main(int argc, char **argv) {
     terminal_open();
     err e = {0};
     if (argc < 2) {
-        text_local out = {0};
+        OWN(text) out = {0};
         help_short(&out);
         fputs(out.s, stderr);
         return ERR_USAGE;

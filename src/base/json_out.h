@@ -61,6 +61,22 @@ void json_real(json_out *j, const char *key, int digits, double v);
 void json_real_or_word(json_out *j, const char *key, int digits, double v);
 /* Adds a number with `decimals` digits behind the point. */
 void json_fixed(json_out *j, const char *key, int decimals, double v);
+/* Add several numbers: JSON_EACH(j, json_fixed, 6, {"load", load}, {"save", save}), which may be
+ * json_real and json_real_or_word, too; and JSON_UINTS(j, {"w", w}, {"h", h}). */
+typedef struct {
+    const char *key;
+    double v;
+} json_member;
+#define JSON_EACH(j, add, digits, ...)                                                         \
+    for (const json_member *m_ = (const json_member[]){__VA_ARGS__, {NULL, 0}}; m_->key; m_++) \
+    add(j, m_->key, digits, m_->v)
+typedef struct {
+    const char *key;
+    uint64_t n;
+} json_count;
+#define JSON_UINTS(j, ...)                                                                   \
+    for (const json_count *m_ = (const json_count[]){__VA_ARGS__, {NULL, 0}}; m_->key; m_++) \
+    json_uint(j, m_->key, m_->n)
 /* Adds a moment, as seconds since 1970; in words in UTC. */
 void json_moment(json_out *j, const char *key, int64_t seconds);
 /* Add an array of `count` numbers. */

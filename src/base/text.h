@@ -35,8 +35,6 @@ void text_add_base64(text *t, const uint8_t *bytes, size_t n);
 void text_add_quoted(text *t, const char *word);
 /* Frees the string and leaves an empty text. */
 void text_free(text *t);
-/* Declares texts that are freed at the end of their block: text_local line = {0}; */
-#define text_local __attribute__((cleanup(text_free))) text
 
 /* Returns the length of the UTF-8 sequence at `s`, and its code point; 0 when the bytes are not
  * UTF-8. Overlong forms, surrogates and what lies beyond U+10FFFF are refused. */

@@ -36,10 +36,7 @@ FIXTURE(check_begin) {
 /* The rows of a list. */
 #define COUNT(list) (sizeof(list) / sizeof((list)[0]))
 
-/* A variable that is freed, or closed, where its block ends: OWN(text) t = {0}; OPEN(par) *p = ...
- */
-#define OWN(type)          __attribute__((unused, cleanup(type##_free))) type
-#define OPEN(type)         __attribute__((unused, cleanup(type##_close))) type
+/* For OWN and OPEN (base/mem.h). */
 #define edit_kernel_free   edit_free
 #define comparison_free    compare_free
 #define json_document_free json_free

@@ -20,7 +20,7 @@ typedef struct {
 
 static bool read_variables(suite_reader *r, variables *to, const json_value *object) {
     for (const json_value *v = object->child; v; v = v->next) {
-        text_local value = {0};
+        OWN(text) value = {0};
         err why = {0};
         if (v->type != JSON_STRING) return config_wrong_type(v, v->key, 1 << JSON_STRING, r->e);
         bool ok = variables_string(&r->set, v, false, &value, &why) ||

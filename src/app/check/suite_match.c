@@ -31,7 +31,7 @@ static bool match_part(suite_match *m, const suite_matching *with, int part, jso
 
 bool suite_match_make(suite_match *m, const suite_matching *with, const char *path, err *e) {
     err why = {0};
-    text_local said = {0};
+    OWN(text) said = {0};
     *m = (suite_match){.path = path};
     m->reference = image_load(path, NULL, with->threads, &why);
     int parts = with->result->head.parts, others = m->reference ? m->reference->head.parts : 0;
@@ -152,7 +152,7 @@ static const struct {
 enum { ORIGINS = sizeof ORIGIN / sizeof ORIGIN[0] };
 
 bool suite_origin_make(provenance *o, const suite_case *c, const engine_device *d, err *e) {
-    text_local crop = {0};
+    OWN(text) crop = {0};
     if (c->cropped)
         text_add(&crop, "crop %d %d %d %d\n", c->crop.x0, c->crop.y0, c->crop.x1, c->crop.y1);
     bool ok = provenance_make(o, &c->s, c->s.kernel, crop.s, e) &&
@@ -184,7 +184,7 @@ void suite_origin_json(const image *reference, text *to) {
     for (int i = 0; i < ORIGINS; i++) {
         const image_attr *a = provenance_find(&reference->head, ORIGIN[i].part);
         if (!a) continue;
-        text_local value = {0};
+        OWN(text) value = {0};
         text_add_bytes(&value, (const char *)a->data, a->bytes);
         json_string(&j, PROVENANCE_WORD[ORIGIN[i].part], value.s);
     }
@@ -194,7 +194,7 @@ void suite_origin_json(const image *reference, text *to) {
 /* Adds the lines of a look that the other one lacks: "; then amount 0.5, threshold 1". */
 static void add_lines(const char *look, const char *other, const char *when, text *to) {
     for (const char *s = look; *s; s += strcspn(s, "\n"), s += *s == '\n') {
-        text_local line = {0};
+        OWN(text) line = {0};
         text_add_bytes(&line, s, strcspn(s, "\n") + 1);
         const char *found = strstr(other, line.s);
         if (line.n > 1 && !(found && (found == other || found[-1] == '\n'))) {
@@ -217,7 +217,7 @@ void suite_origin_compare(const image *reference, const provenance *now, text *t
                 ? provenance_find(&reference->head, PROVENANCE_LOOK)
                 : NULL;
         if (a) {
-            text_local was = {0};
+            OWN(text) was = {0};
             text_add_bytes(&was, (const char *)a->data, a->bytes);
             text_add(&was, "%s", ""); /* none is an empty string */
             add_lines(was.s, now->of[PROVENANCE_LOOK].s, "; then", to);

@@ -242,7 +242,7 @@ static bool pick(suite_run *r, err *e) {
             const setting *v = settings_of(asked, o);
             if (!(o->on & FOR_CHECK) || !(o->on & FOR_APPLY) || v->origin == ORIGIN_DEFAULT)
                 continue;
-            text_local value = {0};
+            OWN(text) value = {0};
             settings_text(asked, o, &value);
             bool ok = settings_set(&c->s, o, value.s, (setting_origin){v->origin, v->where}, e);
             if (!ok) return false;

@@ -46,7 +46,7 @@ static void add_parameter(const reader *r, const char *name, text *hint) {
 }
 
 static bool unknown(const reader *r, const char *arg, const char *name, err *e) {
-    text_local hint = {0};
+    OWN(text) hint = {0};
     const option *elsewhere = option_find(name, FOR_ALL);
     const char *near = option_nearest(name, r->cmd->bit);
     char spelled[OPTION_NAME_ROOM];
@@ -84,7 +84,7 @@ static bool add_flag(reader *r, const option *o, const char *arg, const char *va
             value = r->argv[++r->at];
     }
     if (!value) {
-        text_local hint = {0};
+        OWN(text) hint = {0};
         option_placeholder(o, &hint);
         if (o->type == OPTION_STREAM)
             text_add(&hint, "; write %s FILE, or %s - for standard output", arg, arg);
@@ -252,7 +252,7 @@ static bool check_needs(cli *c, err *e) {
                        option_flag(o, name), cmd->name, cmd->usage);
     }
     if (cmd->actions && !c->words) {
-        text_local names = {0};
+        OWN(text) names = {0};
         command_choices(cmd, ", ", &names);
         err_set(e, ERR_USAGE, "%s needs an action: %s; see 'fftbloom help %s'", cmd->name, names.s,
                 cmd->name);
@@ -317,7 +317,7 @@ static void print_failure(const cli *c, int argc, char **argv, const err *e) {
 
 int cli_run(const command *cmd, int argc, char **argv, err *e) {
     cli c = {.cmd = cmd, .e = e};
-    text_local out = {0};
+    OWN(text) out = {0};
     int status = 0;
     bool bound = false, ready = prepare(&c, argc, argv, &out, e) && rights_give_up(&c, &bound, e) &&
                                 kernel_option_settle(&c.s, cmd->bit, e);

@@ -229,7 +229,7 @@ bool command_check_choice(const command *c, const char *word, err *e) {
     enum { MOST = 32 };
     const char *choice[MOST], *meant = NULL;
     char *at;
-    text_local words = {0}, list = {0};
+    OWN(text) words = {0}, list = {0};
     int n = 0;
     bool ok = (!c->word_choices && !c->actions) ||
               (c->bit == FOR_HELP &&

@@ -8,7 +8,7 @@
 #include <string.h>
 
 bool config_wrong_type(const json_value *v, const char *key, uint32_t types, err *e) {
-    text_local want = {0};
+    OWN(text) want = {0};
     char keyed[OPTION_NAME_ROOM];
     snprintf(keyed, sizeof keyed, "%s:", v->type == JSON_OBJECT && v->child ? v->child->key : "");
     const char *instead = old_value(key, keyed);

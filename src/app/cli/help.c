@@ -124,7 +124,7 @@ static void say(page *p, page_part part, const char *name, const char *value, co
 /* Adds all that the sentence and the flag of an option do not say. */
 static void add_facts(const page *p, const option *o, text *to) {
     char env[OPTION_NAME_ROOM];
-    text_local facts = {0};
+    OWN(text) facts = {0};
     if (KINDS[o->type].told) kind_describe(o, &facts);
     const char *then = facts.n ? "; " : "";
     if (o->preset && o->type != OPTION_BOOL)
@@ -142,7 +142,7 @@ static void add_facts(const page *p, const option *o, text *to) {
 static void write_option(page *p, const option *o) {
     char name[OPTION_NAME_ROOM + 4] = "    ",
                                  *flag = name + (p->as == PAGE_SCREEN || o->letter ? 4 : 0);
-    text_local value = {0}, words = {0};
+    OWN(text) value = {0}, words = {0};
     if (o->letter) snprintf(name, 5, "-%c, ", o->letter);
     option_flag(o, flag);
     option_placeholder(o, &value);
@@ -199,7 +199,7 @@ static void add_examples(page *p, const command_example *example, int most) {
 
 /* Adds what --param sets of an action, and its examples. */
 static void add_action(page *p, const command_action *a) {
-    text_local names = {0};
+    OWN(text) names = {0};
     char *at = NULL;
     if (a->parameters) a->parameters(a, &names);
     if (names.n) say(p, GROUP, "Parameters (--param NAME=V,...)", "", "");
@@ -216,7 +216,7 @@ static void add_action(page *p, const command_action *a) {
 static void add_actions(page *p) {
     say(p, TOPIC, "Actions", "", "");
     for (const command_action *a = p->command->actions; a->name; a++) {
-        text_local words = {0};
+        OWN(text) words = {0};
         const char *end = p->full ? NULL : strstr(a->help, ". ");
         text_add_bytes(&words, a->help, end ? (size_t)(end - a->help) + 1 : strlen(a->help));
         say(p, ACTION, a->name, a->usage, words.s);
@@ -275,7 +275,7 @@ static void write_page(page *p) {
     const command *c = p->command ? p->command : &PROGRAM;
     const command_action *a = p->action;
     char name[64], *blank = name + 8;
-    text_local words = {0};
+    OWN(text) words = {0};
     snprintf(name, sizeof name, "fftbloom%s%s%s%s", *c->name ? "-" : "", c->name, a ? " " : "",
              a ? a->name : "");
     if (!a) say(p, TITLE, name, "", c->summary);

@@ -99,7 +99,7 @@ static bool check_phrase(const char *word, err *e) {
     snprintf(name, sizeof name, "%.*s", (int)n, word);
     const bool by_frame = *name && !name[strspn(name, "-0123456789")];
     const char *instead = old_value("kernel", word);
-    text_local list = {0};
+    OWN(text) list = {0};
     bool ok = true;
     if (word[n] == '(') {
         list = replaced(rest, strcspn(rest, ")"), ";", ',');

@@ -49,7 +49,7 @@ static void add_meant(char to[32], const option *o, const char *value) {
 
 /* Refuses a value. `near`: the row's word that is nearest to it is named. */
 static bool refuse(const kind_reader *r, const char *value, bool near) {
-    text_local want = {0};
+    OWN(text) want = {0};
     char meant[32], word[TEXT_MEANT] = "";
     const char *instead = old_value(r->o->name, value);
     int words = 0;
@@ -270,7 +270,7 @@ static bool from_stream(kind_reader *r, const json_value *v) {
 
 /* The name of a kernel has no folder, unless there is a file of that name. */
 static bool from_kernel(kind_reader *r, const json_value *v) {
-    text_local path = {0}, word = {0};
+    OWN(text) path = {0}, word = {0};
     bool ok = variables_string(r->words, v, true, &path, r->e) &&
               variables_string(r->words, v, false, &word, r->e);
     bool named = ok && access(path.s, F_OK) != 0 &&
@@ -296,7 +296,7 @@ static bool wrong_item(kind_reader *r, const json_value *v, const char *want) {
 /* Keeps the strings of an array as a list. None of them may be empty: a list that somebody computes
  * would else stand for the preset. */
 static bool from_array(kind_reader *r, const json_value *array) {
-    text_local list = {0}, item = {0};
+    OWN(text) list = {0}, item = {0};
     bool ok = true;
     for (const json_value *v = array->child; ok && v; v = v->next) {
         r->at = v;
@@ -317,13 +317,13 @@ static bool from_list(kind_reader *r, const json_value *v) {
 
 /* Appends one setting of a layer and checks it. Strings are for "20%", "inf" and masks. */
 static bool add_layer(kind_reader *r, const json_value *layer, const json_value *v, text *list) {
-    text_local one = {0};
+    OWN(text) one = {0};
     bool number = v->type == JSON_NUMBER;
     r->at = v;
     if (!number && v->type != JSON_STRING) return wrong_item(r, v, "a number or a string");
     text_add_item(&one, layer->key, ",:");
     text_add(&one, ":%s=", v->key);
-    text_local value = {0};
+    OWN(text) value = {0};
     bool ok = number || variables_string(r->words, v, false, &value, r->e);
     if (ok) text_add_item(&one, number ? v->text : value.s ? value.s : "", ",");
     ok = ok && layer_light_check(&(bloom_settings){.per_layer = one.s}, r->e);
@@ -333,7 +333,7 @@ static bool add_layer(kind_reader *r, const json_value *layer, const json_value 
 
 /* Reads a list, or {"rim": {"amount": 0.2}}. */
 static bool from_layers(kind_reader *r, const json_value *v) {
-    text_local list = {0};
+    OWN(text) list = {0};
     bool ok = true;
     if (v->type != JSON_OBJECT) return from_list(r, v);
     for (const json_value *layer = v->child; ok && layer; layer = layer->next) {
@@ -364,7 +364,7 @@ static bool from_values(kind_reader *r, const json_value *v) {
     const bool words = r->o->type == OPTION_BORDERS, three = r->o->type == OPTION_TINT;
     bool (*read)(kind_reader *, const char *) = KINDS[r->o->type].read;
     if (v->type == JSON_STRING) return read_string(r, v, false, read);
-    text_local list = {0};
+    OWN(text) list = {0};
     for (const json_value *one = v->child; one; one = one->next) {
         if (one->type != (words ? JSON_STRING : JSON_NUMBER)) {
             return wrong_item(r, one, words ? "a string" : "a number");
@@ -445,7 +445,7 @@ static void write_tint(const settings *s, const option *o, text *to) {
 /* --- JSON ------------------------------------------------------------------------------------ */
 
 static void json_quoted(const settings *s, const option *o, json_out *j, const char *key) {
-    text_local t = {0};
+    OWN(text) t = {0};
     KINDS[o->type].write(s, o, &t);
     json_string(j, key, t.s);
 }
@@ -453,14 +453,14 @@ static void json_quoted(const settings *s, const option *o, json_out *j, const c
 /* Writes a list, or several values, as an array, and a word as a string. */
 static void json_of_values(const settings *s, const option *o, json_out *j, const char *key) {
     const bool is_list = o->type == OPTION_LIST || o->type == OPTION_LAYERS;
-    text_local t = {0};
+    OWN(text) t = {0};
     KINDS[o->type].write(s, o, &t);
     const char *list = t.s;
     const bool several = list && (is_list || strchr(list, ','));
     if (!several) json_string(j, key, list);
     if (several) json_array(j, key);
     for (text_piece p; several && text_item(&list, &p);) {
-        text_local item = {0};
+        OWN(text) item = {0};
         text_add_piece(&item, p);
         if (is_list || o->type == OPTION_BORDERS)
             json_string(j, NULL, item.s);
@@ -472,7 +472,7 @@ static void json_of_values(const settings *s, const option *o, json_out *j, cons
 
 /* Writes a number, true or false as it is, and a word or what has a unit as a string. */
 static void json_of_number(const settings *s, const option *o, json_out *j, const char *key) {
-    text_local t = {0};
+    OWN(text) t = {0};
     double x;
     KINDS[o->type].write(s, o, &t);
     (o->type == OPTION_BOOL || text_number(t.s, &x) ? json_raw : json_string)(j, key, t.s);

@@ -125,7 +125,7 @@ bool settings_given(const settings *s, const char *name, uint32_t users) {
 
 bool settings_is_preset(const settings *s, const option *o) {
     settings other = {0};
-    text_local is = {0}, preset = {0};
+    OWN(text) is = {0}, preset = {0};
     KINDS[o->type].write(s, o, &is);
     bool same = !is.n;
     if (is.n && o->preset && settings_set(&other, o, o->preset, (setting_origin){0}, NULL)) {
@@ -163,7 +163,7 @@ void settings_print(const settings *s, uint32_t users, bool json, text *to) {
     if (json) j = json_begin(to);
     for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++) {
         if (!(o->on & users) || o->flag_only) continue;
-        text_local value = {0}, origin = {0};
+        OWN(text) value = {0}, origin = {0};
         settings_origin(s, o, &origin);
         if (json) {
             json_object(&j, o->name);

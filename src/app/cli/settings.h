@@ -7,7 +7,7 @@
 #define APP_SETTINGS_H
 
 #include "base/json_out.h"
-#include "base/text.h"
+#include "base/mem.h"
 #include "bloom/settings.h"
 #include "device/device_measure.h"
 #include "image/compare.h"

@@ -29,7 +29,7 @@ bool variables_add(variables *v, const char *name, const char *value, err *e) {
 bool variables_parse(variables *v, const char *list, err *e) {
     bool ok = true;
     for (text_piece item, name, value; ok && text_item(&list, &item);) {
-        text_local key = {0}, is = {0};
+        OWN(text) key = {0}, is = {0};
         bool both = text_part(item, '=', &name, &value);
         text_add_piece(&key, name);
         text_add_piece(&is, value);
@@ -83,7 +83,7 @@ bool variables_expand(const variables *v, const char *s, text *to, err *e) {
         if (literal) {
             text_add(to, "{"); /* behind the first $, which is there already */
         } else {
-            text_local name = {0};
+            OWN(text) name = {0};
             text_add_bytes(&name, at + 2, (size_t)(end - at) - 2);
             const char *value = find(v, name.s, e);
             ok = value != NULL;
@@ -105,7 +105,7 @@ bool variables_expand(const variables *v, const char *s, text *to, err *e) {
 
 bool variables_string(const variables *words, const json_value *v, bool path, text *to, err *e) {
     const char *file = json_name(v->of);
-    text_local whole = {0};
+    OWN(text) whole = {0};
     if (words && !variables_expand(words, v->text, &whole, e)) {
         return false;
     }

@@ -100,7 +100,7 @@ static bool find_places(farm *f, err *e) {
     if (!(f->here = mem_str(path, e))) return false;
     /* The mark is a hash of the output's absolute path, with the links of its folder followed. A
      * folder whose name holds the frame's number is taken as it is. */
-    text_local whole = {0};
+    OWN(text) whole = {0};
     const char *output = f->j->output;
     if (!path_real(output, &whole))
         text_add(&whole, "%s/%s", output[0] == '/' ? "" : f->here, output);
@@ -108,7 +108,7 @@ static bool find_places(farm *f, err *e) {
     hash_text(hash_bytes(whole.s, whole.n), f->mark);
     if (!known || !find_shot(f, path_name(output), e)) return false;
     /* Each output has a folder of its own: fftbloom-farm/NAME-HASH. */
-    text_local folder = {0};
+    OWN(text) folder = {0};
     text_add(&folder, "fftbloom-farm/");
     farm_add_plain(&folder, path_name(output));
     text_add(&folder, "-%.8s", f->mark);

@@ -23,7 +23,7 @@ static bool has_braces(const char *word) {
 
 bool farm_openjd_template(const farm *f, text *to, err *e) {
     enum { MOST = 1024 }; /* characters of a parameter's value */
-    text_local frames = {0};
+    OWN(text) frames = {0};
     bool braces = has_braces(f->here) || has_braces(f->program) ||
                   (f->cache && has_braces(f->cache));
     for (size_t i = 0; i < f->flags; i++) braces |= has_braces(f->flag[i].s);

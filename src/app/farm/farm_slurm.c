@@ -105,7 +105,7 @@ static bool is_free(const farm *f, const char *script, err *e) {
 
 /* Writes the script, and removes the reports of an earlier submission. */
 static bool write_script(const farm *f, const char *path, err *e) {
-    text_local script = {0};
+    OWN(text) script = {0};
     farm_slurm_script(f, &script);
     bool ok = file_make_dirs(f->folder, 0777, e) && is_free(f, path, e) &&
               file_write_all(path, script.s, script.n, e);
@@ -164,7 +164,7 @@ static void gather_one(gathered *g, const char *path, size_t task) {
 }
 
 int farm_slurm_gather(const farm *f, text *out, err *e) {
-    text_local tasks = {0}, all = {0};
+    OWN(text) tasks = {0}, all = {0};
     gathered g = {.tasks = {.to = &tasks, .depth = 1}, .count = {[FRAME_CURRENT] = f->current}};
     json_list(&g.tasks, NULL);
     char path[REPORT_PATH];

@@ -71,7 +71,7 @@ static const char TEMPORARY[] = "*imed out*,*nable to contact*,*emporarily*,*onn
                                 "*standby mode*,*ero Bytes*";
 
 bool slurm_submit(const char *script, char id[SLURM_ID], err *e) {
-    text_local said = {0};
+    OWN(text) said = {0};
     int status = slurm_run((const char *[]){"sbatch", "--parsable", script, NULL}, &said);
     const char *number = find_number(said.s);
     size_t digits = number ? strspn(number, "0123456789") : 0;
@@ -94,7 +94,7 @@ bool slurm_submit(const char *script, char id[SLURM_ID], err *e) {
 }
 
 bool slurm_can_wait(err *e) {
-    text_local said = {0};
+    OWN(text) said = {0};
     int status = slurm_run((const char *[]){"squeue", "--version", NULL}, &said);
     return status != NOT_FOUND ||
            err_set(e, ERR_NO_DEVICE, "--wait needs squeue, which is not on this machine");
@@ -114,7 +114,7 @@ static answer ask(const char *id, text *said) {
 
 bool slurm_wait(const char *id, const slurm_waiting *w, err *e) {
     enum { LONGEST = 10 };
-    text_local said = {0};
+    OWN(text) said = {0};
     answer a = QUEUED;
     double pause = w->pause, answered = clock_now();
     bool patient = true;

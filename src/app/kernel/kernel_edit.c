@@ -214,7 +214,7 @@ static bool keep_attributes(const editing *w, par *threads, image_part *p, err *
 /* Adds what was done, after what was done before. */
 static bool add_history(const editing *w, const cli *c, image_part *p, err *e) {
     const image_attr *before = image_find_attr(p, KERNEL_ATTR "edit");
-    text_local t = {0};
+    OWN(text) t = {0};
     if (before) text_add(&t, "%.*s; ", (int)before->bytes, before->data);
     text_add(&t, "%s", w->of->name);
     for (int i = 1; i < c->words; i++) text_add(&t, " %s", path_name(c->word[i]));

@@ -261,7 +261,7 @@ static bool write_kernel(kernel_set *set, const char *name, json_out *j, err *e)
 
 static int make_all(cli *c, text *out, err *e) {
     kernel_set set = {.c = *c, .folder = c->s.output};
-    text_local names = {0};
+    OWN(text) names = {0};
     char *at;
     kernel_option_names(&c->s, &names);
     if (!set.folder)
@@ -347,7 +347,7 @@ static void tell(const char *folder, const char *name, par *threads, json_out *j
 
 int kernel_list(cli *c, text *out, err *e) {
     char folder[KERNEL_PATH], *at;
-    text_local names = {0};
+    OWN(text) names = {0};
     if (!kernel_option_folder(folder, &c->s)) {
         err_set(e, ERR_NO_INPUT,
                 "cannot find the folder of the shipped kernels; give it with --kernels DIR");

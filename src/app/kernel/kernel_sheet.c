@@ -190,7 +190,7 @@ static bool sheet_jpegs(sheet_look *l, int strengths, err *e) {
 /* --- the page --------------------------------------------------------------------------------- */
 
 static void sheet_add_uri(json_out *j, const char *name, const text *jpeg) {
-    text_local uri = {0};
+    OWN(text) uri = {0};
     text_add(&uri, "data:image/jpeg;base64,");
     text_add_base64(&uri, (const uint8_t *)jpeg->s, jpeg->n);
     json_string(j, name, uri.s);
@@ -210,7 +210,7 @@ static void sheet_add_word(text *to, const char *word) {
 /* Adds the command that blooms the frame itself like this. */
 static void sheet_add_command(json_out *j, const sheet_look *l, double strength) {
     const char *input = l->of->c->word[1], *base = path_name(input), *ending = path_ending(base);
-    text_local line = {0}, out = {0};
+    OWN(text) line = {0}, out = {0};
     text_add(&out, "%.*s-%s.%s", path_stem(base), base, l->name, *ending ? ending : "exr");
     text_add(&line, "fftbloom");
     sheet_add_word(&line, input);
@@ -237,7 +237,7 @@ static void sheet_add_look(json_out *j, const sheet_look *l) {
 }
 
 static bool sheet_page(const sheet *s, sheet_look *look, size_t looks, text *to, err *e) {
-    text_local json = {0};
+    OWN(text) json = {0};
     sheet_look plain = {.of = s};
     if (!sheet_jpegs(&plain, 1, e)) return false;
     json_out j = json_begin(&json);
@@ -324,7 +324,7 @@ static int sheet_make(cli *c, char *words, err *e) {
     const bool paged = path_ends_in(c->s.output, "html");
     int status = 0;
     sheet s;
-    text_local file = {0};
+    OWN(text) file = {0};
     char told[160];
     sheet_look *look = mem_new(MOST, sizeof *look, "a sheet", e);
     if (!look) return 0;
@@ -353,7 +353,7 @@ int kernel_sheet(cli *c, text *out, err *e) {
     (void)out;
     settings *s = &c->s;
     const char *given = s->kernels;
-    text_local words = {0};
+    OWN(text) words = {0};
     struct stat st;
     int status = 0;
     const file_set_file FILES[] = {{FILE_READ, "the frame", c->word[1]},

@@ -91,7 +91,7 @@ static int show(cli *c, const kernel_source *in, const lint *l, text *out, err *
     int status = 0;
     kernel_page k = {.figures = l, .w = in->w, .h = in->h, .colour = in->is};
     char name[256];
-    text_local words = {0};
+    OWN(text) words = {0};
     text_clean(name, sizeof name, path_name(c->word[1]));
     k.name = name;
     k.channels = in->channels >= PAGE_CHANNELS ? PAGE_CHANNELS : 1;
@@ -103,7 +103,7 @@ static int show(cli *c, const kernel_source *in, const lint *l, text *out, err *
         add_origin(&k, p, &words);
     }
     image_close(&reader);
-    text_local page = {0};
+    OWN(text) page = {0};
     ok = ok && kernel_page_svg(&k, c->threads, &page, e) &&
          kernel_write(&c->s, page.s, page.n, &status, e);
     if (ok && c->s.json) add_json(&k, c, c->word[1], out);

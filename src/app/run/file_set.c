@@ -30,7 +30,7 @@ static hash128 identity_of(const char *given) {
         given = "/dev/stdin"; /* which a shell may have opened a file for */
     char path[PATH_MAX], folder[PATH_MAX];
     struct stat st;
-    text_local key = {0};
+    OWN(text) key = {0};
     snprintf(path, sizeof path, "%s", given);
     for (int i = 0; i < PATH_LINKS && path_follow(path);) i++;
     if (stat(given, &st) == 0)
@@ -76,7 +76,7 @@ bool file_set_add_frame(file_set *s, size_t index, const char *input, const char
 
 bool file_set_add_configs(file_set *s, const settings *from, err *e) {
     static const char ROLE[] = "a config file";
-    text_local path = {0};
+    OWN(text) path = {0};
     bool ok = file_set_add(s, FILE_READ, ROLE, from->config, e) &&
               file_set_add(s, FILE_READ, "the kernel's recipe", from->recipe, e);
     for (int i = 0; ok && i < SETTINGS_ROOM; i++) {

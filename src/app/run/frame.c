@@ -201,7 +201,7 @@ static image *load_image(work *w, err *e) {
 
 /* Says what was done to the pixels, if that is more than bloom. */
 static void log_way(const work *w, const stages *after) {
-    text_local way = {0};
+    OWN(text) way = {0};
     stages_words(&w->in, &way);
     text_add(&way, "%sbloom", way.n ? ", " : "");
     stages_words(after, &way);
@@ -423,7 +423,7 @@ void forecast_free(forecast *f) {
 /* Says what became of a frame, also of one that failed. */
 static void log_frame(const frame_result *f, bool ok) {
     const bloom_report *m = f->made;
-    text_local line = {0};
+    OWN(text) line = {0};
     if (ok) {
         text_add(&line, "%s -> %s: ", f->input, f->output);
         if (m->sum.tiles.channels) {

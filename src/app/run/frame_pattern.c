@@ -220,7 +220,7 @@ bool frame_list_scan(frame_list *l, const frame_pattern *p, err *e) {
                        "with --frames",
                        p->before, p->after);
     const char *before = path_name(p->before);
-    text_local folder = {0};
+    OWN(text) folder = {0};
     text_add_bytes(&folder, p->before, (size_t)(before - p->before));
     if (!folder.n) text_add(&folder, ".");
     DIR *dir = opendir(folder.s);
@@ -234,7 +234,7 @@ bool frame_list_scan(frame_list *l, const frame_pattern *p, err *e) {
     }
     if (dir) closedir(dir);
     if (ok && made.count == 0) {
-        text_local pattern = {0}, has = {0};
+        OWN(text) pattern = {0}, has = {0};
         frame_field_words(p, &pattern);
         list_names(folder.s, before, &has);
         ok = err_set(e, ERR_NO_INPUT, "no files match '%s' in the folder '%s'%s", pattern.s,
@@ -278,7 +278,7 @@ bool frame_views_in(const char *path) {
 }
 
 char *frame_view_path(const char *path, const char *view, err *e) {
-    text_local made = {0};
+    OWN(text) made = {0};
     for (const char *s = path; *s; s++) {
         bool here = view && s[0] == '%' && (s[1] == 'V' || s[1] == 'v');
         const char *from = here ? view : s;

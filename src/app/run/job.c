@@ -91,7 +91,7 @@ static bool has_input(const job *j, int number) {
 static bool refuse_frames(const job *j, const settings *s, err *e) {
     const frame_pattern *p = &j->view[0].path[JOB_INPUT];
     frame_list l = {0};
-    text_local pattern = {0}, has = {0};
+    OWN(text) pattern = {0}, has = {0};
     bool scanned = frame_list_scan(&l, p, e); /* else it has said what there is */
     if (scanned) {
         char folder[PATH_MAX] = "";
@@ -130,7 +130,7 @@ static bool list_frames(job *j, const settings *s, err *e) {
     bool listed = s->frames ? frame_list_parse(&j->frames, s->frames, e)
                             : frame_list_scan(&j->frames, input, e);
     if (!listed || (s->frames && !s->farms && !look_for_inputs(j, s, e))) return false;
-    text_local gaps = {0};
+    OWN(text) gaps = {0};
     size_t missing = s->frames ? 0 : frame_list_gaps(&j->frames, input, &gaps);
     if (missing)
         log_note("frame%s %s of %s %s missing", missing == 1 ? "" : "s", gaps.s, j->input,

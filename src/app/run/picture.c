@@ -13,7 +13,7 @@
 
 /* Returns how the image is shown. The log says once in a run what the picture leaves out. */
 static preview_options view_of(const output *o, const image_header *h) {
-    text_local left_out = {0};
+    OWN(text) left_out = {0};
     preview_options as = {.part = preview_part(h, &left_out),
                           .width = UINT32_MAX,
                           .exposed = !isnan(o->s->exposure),

@@ -130,7 +130,7 @@ typedef struct {
 static void rename_input(const char *path, size_t number, err *e) {
     char *at = e->code && *path ? strstr(e->msg, path) : NULL;
     if (!at) return;
-    text_local whole = {0};
+    OWN(text) whole = {0};
     text_add(&whole, "%.*sstandard input, image %zu%s", (int)(at - e->msg), e->msg, number,
              at + strlen(path));
     snprintf(e->msg, sizeof e->msg, "%s", whole.s);

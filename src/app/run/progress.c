@@ -74,7 +74,7 @@ static void step_auto(progress *p, double now) {
 
 static void step_json(const progress *p, double now, const progress_event *event) {
     double per_second, left;
-    text_local line = {0};
+    OWN(text) line = {0};
     rate(p, now, &per_second, &left);
     json_out j = {.to = &line};
     json_object(&j, NULL);
@@ -91,7 +91,7 @@ static void step_json(const progress *p, double now, const progress_event *event
 
 /* Says in the last words how many frames are there; one just put in its place may be missing. */
 static void prepare_last_words(const progress *p) {
-    text_local line = {0};
+    OWN(text) line = {0};
     if (!p->interrupted) return;
     text_add(&line, "interrupted: %zu of %zu written", p->done - p->passed - p->failed, p->total);
     if (p->passed) text_add(&line, ", %zu up to date or skipped", p->passed);
@@ -117,7 +117,7 @@ void progress_step(progress *p, const progress_event *event) {
     case PROGRESS_DEADLINE: printf("Progress: %d%%\n", (int)percent); break;
     case PROGRESS_OPENJD: {
         /* The scheduler obeys what stands at the start of a line: a name must not end one. */
-        text_local name = {0};
+        OWN(text) name = {0};
         text_add_clean(&name, event->what);
         printf("openjd_status: %s\nopenjd_progress: %.1f\n", name.s ? name.s : "", percent);
         break;
@@ -136,7 +136,7 @@ void progress_close(progress *p) {
 
 void progress_fail(const progress *p, const char *sentence) {
     if (p->mode != PROGRESS_OPENJD) return;
-    text_local line = {0};
+    OWN(text) line = {0};
     text_add_clean(&line, sentence);
     printf("openjd_fail: %s\n", line.s ? line.s : "");
 }

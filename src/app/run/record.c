@@ -46,7 +46,7 @@ static bool find_basis(record_basis *to, const settings *s, const char *kernel, 
     const char *ocio = strncmp(s->view, "ocio", 4) == 0 ? getenv("OCIO") : NULL;
     hash128 sum;
     char digits[HASH_TEXT];
-    text_local all = {0};
+    OWN(text) all = {0};
     *to = (record_basis){.kernel = file_mark_of(kernel)};
     if (!provenance_hash_file(kernel, &sum, e)) return err_in(e, "kernel");
     hash_text(sum, digits);
@@ -62,7 +62,7 @@ static bool find_basis(record_basis *to, const settings *s, const char *kernel, 
 }
 
 static void sweep_daily(const char *cache) {
-    text_local mark = {0};
+    OWN(text) mark = {0};
     struct stat st;
     text_add(&mark, "%s/" FOLDER "/" SWEPT, cache);
     if (stat(mark.s, &st) != 0 || difftime(time(NULL), st.st_mtime) > 24 * 60 * 60) {
@@ -89,7 +89,7 @@ bool record_make(record *rec, const record_run *r, const job_files *f, err *e) {
 /* Appends the path of the frame's record. */
 static bool record_path(const record *rec, text *to) {
     char digits[HASH_TEXT];
-    text_local whole = {0};
+    OWN(text) whole = {0};
     bool ok = path_real(rec->files->output, &whole);
     if (ok) {
         hash_text(hash_bytes(whole.s, whole.n), digits);
@@ -119,7 +119,7 @@ static bool record_content(const record *rec, const file_mark *input, text *to) 
 }
 
 static bool is_current(const record *rec) {
-    text_local path = {0}, want = {0};
+    OWN(text) path = {0}, want = {0};
     size_t n = 0;
     uint8_t *have = NULL;
     const file_mark input = file_mark_of(rec->files->input);
@@ -147,7 +147,7 @@ frame_state record_look(const record *rec, bool update, const char **why) {
 }
 
 void record_use(const record *rec) {
-    text_local path = {0};
+    OWN(text) path = {0};
     if (record_path(rec, &path)) file_touch(path.s);
 }
 
@@ -169,7 +169,7 @@ static bool write_content(const char *path, const text *content, err *e) {
 
 bool record_write(const record *rec, const file_mark *read, err *e) {
     char folder[CACHE_PATH];
-    text_local path = {0}, content = {0};
+    OWN(text) path = {0}, content = {0};
     const char *kernel = rec->files->kernel;
     const file_mark now = file_mark_of(kernel);
     if (!file_mark_same(&now, &rec->basis.kernel))
@@ -183,7 +183,7 @@ bool record_write(const record *rec, const file_mark *read, err *e) {
 
 bool records_sweep(records_kept *to, const char *cache, double days, err *e) {
     records_kept kept = {0};
-    text_local folder = {0};
+    OWN(text) folder = {0};
     struct stat st;
     text_add(&folder, "%s/" FOLDER, cache);
     DIR *d = opendir(folder.s);

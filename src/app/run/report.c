@@ -89,7 +89,7 @@ void report_text(const report *r, const cli *c, int status, text *to) {
 }
 
 bool report_write(const report *r, const cli *c, int status, const char *path, err *e) {
-    text_local out = {0};
+    OWN(text) out = {0};
     report_text(r, c, status, &out);
     bool ok = file_write_all(path, out.s, out.n, e);
     return ok || err_in(e, "report");

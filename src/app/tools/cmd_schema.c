@@ -33,7 +33,7 @@ static void add_fragment(const char *from, const option *o, text *to) {
 static void add_options(json_out *j, const settings *defaults, uint32_t users, bool in_suite) {
     for (const option *o = NULL; (o = option_next(o, users));) {
         if (in_suite && o->type == OPTION_SANDBOX) continue;
-        text_local words = {0};
+        OWN(text) words = {0};
         text_add(&words, "%s%s%s", o->help, o->about ? " " : "", o->about ? o->about : "");
         json_block(j, o->name);
         json_string(j, "description", words.s);

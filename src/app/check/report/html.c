@@ -44,7 +44,7 @@ static const char SCRIPT[] = {
     0};
 
 void suite_html(const suite_run *r, text *to) {
-    text_local run = {0};
+    OWN(text) run = {0};
     suite_json_run(r, true, &run);
     html_add(to, &(html_page){HTML, STYLE, SCRIPT}, run.s);
 }

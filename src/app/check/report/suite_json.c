@@ -75,7 +75,7 @@ static void suite_json_case(const case_result *c, bool pictures, json_out *j) {
     if (c->energy.s) json_raw(j, "energy", c->energy.s);
     if (c->made) describe_made_json(j, c->made);
     if (c->made && c->made->groups && pictures) {
-        text_local words = {0};
+        OWN(text) words = {0};
         json_out in = told_begin(&words, false);
         describe_plan_json(&in, "plan", &c->made->sum.plan);
         json_end(&in);

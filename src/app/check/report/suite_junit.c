@@ -5,7 +5,7 @@
 
 /* Adds an attribute, which is one clean line. */
 static void add_attribute(text *to, const char *name, const char *value) {
-    text_local clean = {0};
+    OWN(text) clean = {0};
     text_add_clean(&clean, value);
     text_add(to, " %s=\"", name);
     text_add_xml(to, clean.s);
@@ -39,7 +39,7 @@ static void junit_add_case(const suite_run *r, const case_result *c, text *to) {
 
 void suite_junit(const suite_run *r, text *to) {
     size_t complaints = r->complaint.s != NULL;
-    text_local counts = {0};
+    OWN(text) counts = {0};
     text_add(&counts, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" time=\"%.6f\"",
              r->count + complaints, r->states[CASE_FAIL] + complaints, r->states[CASE_ERROR],
              r->seconds);

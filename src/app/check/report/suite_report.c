@@ -52,7 +52,7 @@ bool suite_reports_write(const suite_run *r, err *e) {
     bool ok = true;
     for (int i = 0; ok && i < REPORTS; i++) {
         const char *path = path_of(r->asked, i);
-        text_local t = {0};
+        OWN(text) t = {0};
         if (!path) continue;
         REPORT[i].write(r, &t);
         if (is_stdout(path))

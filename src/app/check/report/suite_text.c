@@ -16,7 +16,7 @@ void suite_add_line(text *to, const char *line) {
 static void add_indented(const char *lines, text *to) {
     while (lines && *lines) {
         size_t n = strcspn(lines, "\n"), blank = strspn(lines, " ");
-        text_local line = {0};
+        OWN(text) line = {0};
         if (blank < n) {
             size_t cut = blank < 2 ? blank : 2;
             text_add(&line, "    ");
@@ -29,7 +29,7 @@ static void add_indented(const char *lines, text *to) {
 
 void suite_text_case(const case_result *c, bool verbose, text *to) {
     const engine_device *d = case_device(c);
-    text_local line = {0};
+    OWN(text) line = {0};
     text_add(&line, "%-8s %-32s", case_state_word(c->state), c->c->name);
     if (c->state != CASE_SKIP) text_add(&line, " %7.3f s", c->load + c->bloom + c->check);
     if (d) text_add(&line, "  %s", engine_class_name(d->class));
