@@ -183,7 +183,7 @@ endif
 # Where a chunk of a PNG file is empty, stb adds 0 to a null pointer and copies 0 bytes to it.
 $(BUILD)/image/flat/png.o: C_FLAGS += -Wno-unused-function -fno-sanitize=pointer-overflow,nonnull-attribute
 $(BUILD)/engine/gpu/gpu_shaders.o: $(BUILD)/shaders/all.inc
-$(BUILD)/app/check/report/html.o $(BUILD)/app/kernel/kernel_sheet.o $(BUILD)/app/kernel/kernel_make.o: $(PAGES)
+$(BUILD)/app/check/html.o $(BUILD)/app/check/cmd_check.o $(BUILD)/app/kernel/kernel_sheet.o $(BUILD)/app/kernel/kernel_make.o: $(PAGES)
 
 $(BUILD)/san/%.o: tests/san/%.c Makefile
 	@mkdir -p $(@D)

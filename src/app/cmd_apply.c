@@ -3,17 +3,12 @@
 #include "app/farm/farm.h"
 #include "app/run/file_set.h"
 #include "app/run/output.h"
-#include "app/run/picture.h"
-#include "app/run/pipe.h"
 #include "app/run/sequence.h"
 #include "base/clock.h"
-#include "base/file.h"
 #include "base/log.h"
 #include "base/path.h"
-#include "image/format.h"
 #include "kernel/cache.h"
 
-#include <string.h>
 #include <unistd.h>
 
 /* Returns whether a file may stay as it is, so that it may be protected. */
@@ -23,7 +18,7 @@ static bool may_stay(const settings *s, const char *path) {
 
 /* Checks before any work what would else fail at the end of the first frame. */
 static bool check_outputs(const settings *s, const job *j, err *e) {
-    job_files f;
+    OWN(job_files) f = {0};
     bool ok = job_frame(j, 0, &f, e);
     static const char *const EXTENSION[JOB_PATHS] = {[JOB_BEFORE] = "png", [JOB_EMITTED] = "exr"};
     const bool shown = ok && output_is_picture(f.output);
@@ -35,7 +30,6 @@ static bool check_outputs(const settings *s, const job *j, err *e) {
                      EXTENSION[k], k == JOB_EMITTED ? ", or a .png beside a .png output" : "");
         ok = ok && (!f.path[k] || may_stay(s, f.path[k]) || file_out_possible(f.path[k], e));
     }
-    job_files_free(&f);
     return ok && (!s->report || file_out_possible(s->report, e) || err_in(e, "report"));
 }
 
@@ -55,17 +49,9 @@ static void write_reports(const report *r, cli *c, int status, text *out, err *e
 
 /* Adds "; 3 up to date, 1 failed", or nothing. */
 static void add_others(const report *r, text *to) {
-    static const struct {
-        frame_state state;
-        const char *word;
-    } OTHER[] = {
-        {FRAME_CURRENT, "up to date"}, {FRAME_SKIPPED, "skipped"}, {FRAME_FAILED, "failed"}};
-    const char *between = ";";
-    for (size_t i = 0; i < sizeof OTHER / sizeof OTHER[0]; i++) {
-        size_t n = r->count[OTHER[i].state];
-        if (n) text_add(to, "%s %zu %s", between, n, OTHER[i].word);
-        if (n) between = ",";
-    }
+    static const char *const WORD[FRAME_STATES] = {NULL, "up to date", "skipped", "failed"};
+    for (int i = FRAME_CURRENT, any = 0; i < FRAME_STATES; i++)
+        if (r->count[i]) text_add(to, "%s %zu %s", any++ ? "," : ";", r->count[i], WORD[i]);
     if (r->missing) text_add(to, " (%zu input%s missing)", r->missing, r->missing == 1 ? "" : "s");
 }
 
@@ -96,7 +82,6 @@ static void ending_say(const job *j, const report *r, const progress *p) {
     log_note("%s", line.s);
 }
 
-/* Makes all frames, and writes the reports, also of a run that fails. */
 static int run(frame_maker *m, cli *c, const job *j, text *out, err *e) {
     progress told;
     report r;
@@ -154,7 +139,7 @@ int cmd_apply(cli *c, text *out, err *e) {
     if (pipe_is(&c->s)) return pipe_run(c, e), 0;
     char folder[CACHE_PATH];
     double start = clock_now();
-    job j = {0};
+    OPEN(job) j = {0};
     record_run all = {0};
     int status = 0;
     bool stamped = cache_path(folder, c->s.bloom.cache_dir), opened = job_open(&j, &c->s, e);
@@ -181,7 +166,6 @@ int cmd_apply(cli *c, text *out, err *e) {
     }
     bool end_is_seen = !c->s.dry_run && (!c->s.farms || c->s.wait);
     if (e->code && !c->answered && end_is_seen) report_early(c, start, apart, out, e);
-    job_close(&j);
     return status;
 }
 

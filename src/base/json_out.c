@@ -222,6 +222,6 @@ json_out json_begin(text *to) {
 }
 
 void json_end(json_out *j) {
-    if (!j->words) json_close(j);
+    while (j->depth > j->words) json_close(j);
     if (j->to->n) text_add(j->to, "\n");
 }

@@ -29,7 +29,7 @@ typedef struct {
 } json_out;
 
 /* Begin and end a whole document of this program: a block with its version. told_begin begins one
- * in words unless `json` is set. */
+ * in words unless `json` is set. json_end closes what is open. */
 json_out json_begin(text *to);
 json_out told_begin(text *to, bool json);
 void json_end(json_out *j);

@@ -27,9 +27,14 @@ MEM_BLOCK void *mem_new(size_t count, size_t size, const char *what, err *e);
 /* Does the same without zeroing, for large buffers that are written before they are read. */
 MEM_BLOCK void *mem_raw(size_t count, size_t size, const char *what, err *e);
 
-/* Variables that are freed, or closed, where their block ends: OWN(text) t = {0}; OPEN(par) *p. */
+/* Variables that are freed, or closed, where their block ends: OWN(text) t = {0}; OPEN(par) *p; and
+ * OWN_MEM float *v = mem_new(...). */
 #define OWN(type)  __attribute__((unused, cleanup(type##_free))) type
 #define OPEN(type) __attribute__((unused, cleanup(type##_close))) type
+#define OWN_MEM    __attribute__((unused, cleanup(mem_free_at)))
+static inline void mem_free_at(void *pointer) {
+    mem_free(*(void **)pointer);
+}
 
 /* A budget counts what is allocated in it, and has a limit. Each host has one (base/host.h). A
  * block goes back to the budget that it came from. */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 const char *path_name(const char *path) {
@@ -50,4 +51,9 @@ bool path_follow(char path[PATH_MAX]) {
     else
         errno = ELOOP;
     return fits;
+}
+
+bool path_is_folder(const char *path) {
+    struct stat st;
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }

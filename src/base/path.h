@@ -26,3 +26,5 @@ bool path_real(const char *path, text *to);
  * or do not end. A caller follows at most PATH_LINKS. */
 enum { PATH_LINKS = 40 };
 bool path_follow(char path[PATH_MAX]);
+/* Returns whether it is a folder that is there. */
+bool path_is_folder(const char *path);

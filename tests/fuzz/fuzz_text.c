@@ -5,7 +5,7 @@
 #include "app/check/suite.h"
 #include "app/cli/config.h"
 #include "app/farm/farm.h"
-#include "app/run/frame_pattern.h"
+#include "app/run/job.h"
 #include "base/mem.h"
 #include "fuzz/fuzz.h"
 #include "kernel/make/kernel_recipe.h"

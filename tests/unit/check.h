@@ -40,17 +40,11 @@ FIXTURE(check_begin) {
 #define edit_kernel_free   edit_free
 #define comparison_free    compare_free
 #define json_document_free json_free
-#define image_reader_close image_close
 
-/* And a block, of malloc or of mem.h: OWN_HEAP float *v = malloc(n); OWN_MEM float *v = mem_new(...
- */
+/* And a block of malloc: OWN_HEAP float *v = malloc(n). */
 #define OWN_HEAP __attribute__((cleanup(check_free)))
-#define OWN_MEM  __attribute__((cleanup(check_mem_free)))
 __attribute__((unused)) static void check_free(void *v) {
     free(*(void **)v);
-}
-__attribute__((unused)) static void check_mem_free(void *v) {
-    mem_free(*(void **)v);
 }
 
 /* Returns a copy with " for each ', to write JSON in C: OWN_HEAP char *json = quoted("{'a': 1}");

@@ -1,5 +1,5 @@
 /* The figures and the false colours that `kernel show` draws, against sums over the taps. */
-#include "app/kernel/kernel_page.h"
+#include "app/kernel/kernel_actions.h"
 #include "base/file.h"
 #include "image/flat/flat.h"
 #include "image/flat/heat.h"

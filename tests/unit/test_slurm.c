@@ -1,5 +1,5 @@
 /* Waiting for a job of Slurm that never answers: tests/cli/farm.bats has the rest. */
-#include "app/farm/slurm.h"
+#include "app/farm/farm.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
 

@@ -3,12 +3,13 @@
  * Everything in the JSON file is read and checked before anything runs: variables are replaced, and
  * the config of each case is merged into settings like those of `fftbloom apply`. An error names
  * file, line and column and the nearest known key, with ERR_CONFIG. docs/suites.md describes the
- * format; the tables of suite_keys.h and options.h define it. The suite owns all that it holds. */
-#ifndef APP_SUITE_H
-#define APP_SUITE_H
+ * format; the tables of keys and of options define it. The suite owns all that it holds. */
+#pragma once
 
-#include "app/cli/settings.h"
+#include "app/cli/config.h"
 #include "engine/engine.h"
+
+struct suite_case_reader;
 
 enum {
     SUITE_CASES = 10000,
@@ -51,10 +52,25 @@ typedef struct {
 /* Reads a suite. `set` is the list of variables of --set, or NULL. */
 bool suite_load(suite *s, const char *path, const char *set, err *e);
 void suite_free(suite *s);
-
 /* Returns the references for a device: those of its class, or those for any. */
 const suite_paths *suite_references(const suite_case *c, engine_class device);
 /* Returns "cpu", "gpu", "software" or "any". */
 const char *suite_class_name(int c);
 
-#endif
+typedef enum { KEY_OF_SUITE = 1, KEY_OF_CASE = 2, KEY_OF_DEFAULTS = 4 } suite_key_place;
+
+/* The table of keys of a suite file, for the reader and `fftbloom schema suite`. Options of
+ * FOR_CASE (the thresholds of `diff`, verify) are keys of cases as well. */
+typedef struct {
+    const char *name;
+    unsigned in;    /* suite_key_place */
+    uint32_t types; /* 1 << json_type */
+    /* Reads a key of a case. A later value replaces an earlier one; a config adds to it. NULL: the
+     * key concerns more than one case. */
+    bool (*read)(struct suite_case_reader *r, const json_value *v, err *e);
+    const char *schema; /* what its value must be, as JSON */
+    const char *help;
+} suite_key;
+
+extern const suite_key SUITE_KEYS[];
+extern const int SUITE_KEY_COUNT;

@@ -1,42 +1,18 @@
 #include "app/check/suite_run.h"
 
-#include "app/check/compare_text.h"
-#include "app/cli/options.h"
+#include "app/check/diff.h"
 #include "app/run/frame.h"
 #include "base/clock.h"
-#include "base/mem.h"
+#include "base/file.h"
+#include "base/path.h"
+#include "image/flat/png.h"
+#include "image/flat/preview.h"
+#include "image/format.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
+#include <errno.h>
+#include <unistd.h>
 
-static const struct {
-    const char *word, *key;
-} STATE[CASE_STATES] = {
-    [CASE_PASS] = {"PASS", "pass"},    [CASE_WARN] = {"WARNING", "warn"},
-    [CASE_FAIL] = {"FAILURE", "fail"}, [CASE_ERROR] = {"ERROR", "error"},
-    [CASE_SKIP] = {"SKIPPED", "skip"},
-};
-
-const char *case_state_word(case_state s) {
-    return STATE[s].word;
-}
-const char *case_state_key(case_state s) {
-    return STATE[s].key;
-}
-const engine_device *case_device(const case_result *c) {
-    return c->made && c->made->groups ? &c->made->sum.device : NULL;
-}
-
-/* Holds what a case is run with, and its image: first the input, then the result. */
-typedef struct {
-    const settings *asked;
-    par *threads;
-    image *img;
-} case_run;
-
-/* --- how a case ends ----------------------------------------------------------------------- */
+/* --- comparing --- */
 
 /* Adds a sentence as a line. Names of files and channels in it may hold anything, so it is cleaned:
  * it stays one line in every report. */
@@ -49,6 +25,233 @@ __attribute__((format(printf, 2, 3))) static void say(text *to, const char *fmt,
     text_add_clean(to, said);
     text_add(to, "\n");
 }
+
+/* Says what is compared, and how. The caller owns all of it. */
+typedef struct {
+    const image *result;
+    compare_limits limits;
+    par *threads;
+} matching;
+
+static bool match_part(suite_match *m, const matching *with, int part, json_out *j, err *e) {
+    comparison c;
+    const compare_pair of = {with->result, m->reference, part};
+    if (!compare_parts(&c, &of, &with->limits, with->threads, e)) return false;
+    if (c.verdict > m->verdict) m->verdict = c.verdict;
+    compare_json(&c, j);
+    if (c.verdict != COMPARE_MATCH) {
+        if (with->result->head.parts > 1) text_add(&m->words, "  part %d\n", part);
+        compare_words(&c, &m->words);
+    }
+    bool farther = part == 0 || c.verdict > m->worst.verdict ||
+                   (c.verdict == m->worst.verdict && c.max > m->worst.max);
+    compare_free(farther ? &m->worst : &c);
+    if (farther) m->worst = c;
+    return true;
+}
+
+/* Reads the reference and compares. Fails only where there is no memory. */
+static bool suite_match_make(suite_match *m, const matching *with, const char *path, err *e) {
+    err why = {0};
+    *m = (suite_match){.path = path};
+    m->reference = image_load(path, NULL, with->threads, &why);
+    int parts = with->result->head.parts, others = m->reference ? m->reference->head.parts : 0;
+    if (!m->reference) {
+        m->verdict = COMPARE_FILE;
+        if (access(path, F_OK) != 0 && errno == ENOENT)
+            say(&m->words, "no reference yet: there is no '%s'; run with --bless to create it",
+                path);
+        else
+            say(&m->words, "%s", why.msg);
+        if (err_status(why.code) == ERR_RETRY) return *e = why, false;
+    } else if (parts != others) {
+        m->verdict = m->worst.verdict = COMPARE_SIZE;
+        say(&m->words, "the result has %d parts, '%s' has %d", parts, path, others);
+    }
+    if (m->words.n) return true;
+    json_out j = {.to = &m->parts, .depth = 3};
+    json_list(&j, NULL);
+    bool ok = true;
+    for (int i = 0; ok && i < parts; i++) ok = match_part(m, with, i, &j, e);
+    json_close(&j);
+    return ok;
+}
+
+static void suite_match_free(suite_match *m) {
+    compare_free(&m->worst);
+    image_free(&m->reference);
+    text_free(&m->words);
+    text_free(&m->parts);
+    *m = (suite_match){0};
+}
+
+/* --- pictures and references ------------------------------------------------------------------ */
+
+enum { WIDEST = 1024, THUMBNAIL = 192 };
+
+const char *const SUITE_PICTURE_NAME[PICTURES] = {
+    [PICTURE_REFERENCE] = "reference",
+    [PICTURE_RESULT] = "result",
+    [PICTURE_DIFFERENCE] = "difference",
+    [PICTURE_COLOURS] = "colours",
+};
+
+static bool encode(suite_pictures *p, int which, const uint8_t *pixel, uint32_t w, uint32_t h,
+                   err *e) {
+    p->png[which] = png_encode(&(png_picture){pixel, w, h, 3}, &p->bytes[which], e);
+    return p->png[which] != NULL;
+}
+
+/* Makes pictures of one exposure, which the first of them finds. */
+static bool develop(suite_pictures *p, suite_picture which, const image *img, preview_options *as,
+                    par *threads, err *e) {
+    preview_picture v;
+    err why = {0};
+    if (!preview_make(&v, img, as, threads, &why))
+        return why.code == ERR_DATA || err_set(e, why.code, "%s", why.msg);
+    as->exposed = true;
+    as->stops = v.stops;
+    bool ok = encode(p, (int)which, v.pixel, v.width, v.height, e);
+    mem_free(v.pixel);
+    return ok;
+}
+
+static bool show_differences(suite_pictures *p, const suite_match *m, err *e) {
+    heat h;
+    if (!heat_make(&h, &m->worst, WIDEST, e)) return false;
+    bool ok = encode(p, PICTURE_DIFFERENCE, h.amplified, h.width, h.height, e) &&
+              encode(p, PICTURE_COLOURS, h.colours, h.width, h.height, e);
+    p->h = h;
+    p->compared = ok;
+    p->h.amplified = p->h.colours = NULL;
+    heat_free(&h);
+    return ok;
+}
+
+/* m NULL: makes only the thumbnail. */
+static bool suite_pictures_make(suite_pictures *p, const matching *with, const suite_match *m,
+                                err *e) {
+    const image *result = with->result, *reference = m ? m->reference : NULL;
+    int part = m ? m->worst.of.part : 0;
+    preview_options as = {.width = m ? WIDEST : THUMBNAIL, .whole = true};
+    *p = (suite_pictures){.box = result->head.part[part].data};
+    as.part = reference && part < reference->head.parts ? part : 0;
+    if (reference && !develop(p, PICTURE_REFERENCE, reference, &as, with->threads, e)) return false;
+    as.part = part;
+    return develop(p, PICTURE_RESULT, result, &as, with->threads, e) &&
+           (!reference || m->verdict == COMPARE_SIZE || show_differences(p, m, e));
+}
+
+static void suite_pictures_free(suite_pictures *p) {
+    for (int i = 0; i < PICTURES; i++) mem_free(p->png[i]);
+    heat_free(&p->h);
+    *p = (suite_pictures){0};
+}
+
+/* --- references ------------------------------------------------------------------------------ */
+
+/* The parts of a reference's origin, in the order of reports. */
+static const struct {
+    provenance_part part;
+    const char *changed; /* NULL: a change is not reported */
+} ORIGIN[] = {
+    {PROVENANCE_VERSION, NULL},
+    {PROVENANCE_DEVICE, NULL},
+    {PROVENANCE_SETTINGS, "other settings"},
+    {PROVENANCE_INPUT, "another input"},
+    {PROVENANCE_KERNEL, "another kernel"},
+    {PROVENANCE_LOOK, NULL},
+};
+enum { ORIGINS = sizeof ORIGIN / sizeof ORIGIN[0] };
+
+static bool suite_origin_make(provenance *o, const suite_case *c, const engine_device *d, err *e) {
+    OWN(text) crop = {0};
+    if (c->cropped)
+        text_add(&crop, "crop %d %d %d %d\n", c->crop.x0, c->crop.y0, c->crop.x1, c->crop.y1);
+    bool ok = provenance_make(o, &c->s, c->s.kernel, crop.s, e) &&
+              provenance_add_file(c->s.input, &o->of[PROVENANCE_INPUT], e);
+    text_add(&o->of[PROVENANCE_DEVICE], "%s %s", engine_class_name(d->class), d->name);
+    return ok;
+}
+
+/* Writes the image as a reference, atomically and without loss; its attributes and its compression
+ * change. */
+static bool suite_bless(const char *path, image *result, const provenance *o, par *threads,
+                        err *e) {
+    if (!path_ends_in(path, "exr"))
+        return err_set(e, ERR_CANT_CREATE,
+                       "'%s': a reference to bless must be an .exr, which has room for its origin",
+                       path);
+    if (!provenance_write(o, &result->head, e)) return false;
+    /* A reference holds what was computed: compressions with loss are replaced. */
+    for (int i = 0; i < result->head.parts; i++)
+        if (result->head.part[i].packing > COMPRESSION_PIZ)
+            result->head.part[i].packing = COMPRESSION_ZIP;
+    result->head.format = "exr";
+    char folder[PATH_MAX];
+    return (!path_folder(path, folder) || strcmp(folder, ".") == 0 ||
+            file_make_dirs(folder, 0777, e)) &&
+           image_save(path, result, threads, e);
+}
+
+/* Adds the origin that the reference states, as a JSON object; {} where it states none. */
+static void suite_origin_json(const image *reference, text *to) {
+    json_out j = {.to = to};
+    json_object(&j, NULL);
+    for (int i = 0; i < ORIGINS; i++) {
+        const image_attr *a = provenance_find(&reference->head, ORIGIN[i].part);
+        if (!a) continue;
+        OWN(text) value = {0};
+        text_add_bytes(&value, (const char *)a->data, a->bytes);
+        json_string(&j, PROVENANCE_WORD[ORIGIN[i].part], value.s);
+    }
+    json_close(&j);
+}
+
+/* Adds the lines of a look that the other one lacks: "; then amount 0.5, threshold 1". */
+static void add_lines(const char *look, const char *other, const char *when, text *to) {
+    for (const char *s = look; *s; s += strcspn(s, "\n"), s += *s == '\n') {
+        OWN(text) line = {0};
+        text_add_bytes(&line, s, strcspn(s, "\n") + 1);
+        const char *found = strstr(other, line.s);
+        if (line.n <= 1 || (found && (found == other || found[-1] == '\n'))) continue;
+        line.s[--line.n] = 0;
+        text_add(to, "%s ", when);
+        text_add_clean(to, line.s);
+        when = ",";
+    }
+}
+
+/* Adds a line for each of settings, input and kernel that has changed since; of the settings those
+ * that are others, where the reference has them: "; then amount 0.5; now amount 0.4". */
+static void suite_origin_compare(const image *reference, const provenance *now, text *to) {
+    for (int i = 0; i < ORIGINS; i++) {
+        const image_attr *a = provenance_find(&reference->head, ORIGIN[i].part);
+        const text *t = &now->of[ORIGIN[i].part];
+        if (!ORIGIN[i].changed || !a || (a->bytes == t->n && memcmp(a->data, t->s, t->n) == 0))
+            continue;
+        text_add(to, "the reference was made with %s", ORIGIN[i].changed);
+        const image_attr *look = provenance_find(&reference->head, PROVENANCE_LOOK);
+        if (look && ORIGIN[i].part == PROVENANCE_SETTINGS) {
+            OWN(text) was = {0};
+            text_add(&was, "%.*s", (int)look->bytes, (const char *)look->data);
+            add_lines(was.s, now->of[PROVENANCE_LOOK].s, "; then", to);
+            add_lines(now->of[PROVENANCE_LOOK].s, was.s, "; now", to);
+        }
+        text_add(to, "\n");
+    }
+}
+
+/* --- running --- */
+
+const char *const CASE_WORD[CASE_STATES] = {"PASS", "WARNING", "FAILURE", "ERROR", "SKIPPED"};
+const char *const CASE_KEY[CASE_STATES] = {"pass", "warn", "fail", "error", "skip"};
+
+const engine_device *case_device(const case_result *c) {
+    return c->made && c->made->groups ? &c->made->sum.device : NULL;
+}
+
+/* --- how a case ends ----------------------------------------------------------------------- */
 
 static void worsen(case_result *c, case_state state, int status) {
     if (state > c->state) c->state = state;
@@ -71,8 +274,6 @@ static void end_with(case_result *c, const err *e) {
     }
 }
 
-/* --- assertions ------------------------------------------------------------------------------ */
-
 /* Returns whether all channels' light keeps the energies that the case asks for. */
 static bool assert_energies(case_result *c) {
     enum { DIGITS = 9 };
@@ -80,19 +281,18 @@ static bool assert_energies(case_result *c) {
     json_out j = {.to = &c->energy, .depth = 3};
     if (!c->c->energies) return true;
     json_array(&j, NULL);
-    for (size_t k = 0; k < c->c->energies; k++) {
-        const suite_energy *want = &c->c->energy[k];
+    for (const suite_energy *want = c->c->energy; want < c->c->energy + c->c->energies; want++) {
         bool found = false;
-        for (uint32_t i = 0; i < c->made->ledger_rows; i++) {
-            const ledger_row *row = &c->made->ledger[i];
+        const ledger_row *end = c->made->ledger + c->made->ledger_rows;
+        for (const ledger_row *row = c->made->ledger; row < end; row++) {
             if (!text_glob(want->channels, row->channel)) continue;
             double ratio = row->in == row->out ? 1 : row->out / row->in;
             bool ok = ratio >= want->least && ratio <= want->most;
             json_object(&j, NULL);
             json_string(&j, "channel", row->channel);
-            json_real(&j, "ratio", DIGITS, ratio < 1e300 && ratio > -1e300 ? ratio : 1e300);
-            json_real(&j, "least", DIGITS, want->least);
-            json_real(&j, "most", DIGITS, want->most);
+            JSON_EACH(&j, json_real, DIGITS,
+                      {"ratio", ratio < 1e300 && ratio > -1e300 ? ratio : 1e300},
+                      {"least", want->least}, {"most", want->most});
             json_bool(&j, "ok", ok);
             json_close(&j);
             if (!ok)
@@ -113,19 +313,17 @@ static bool assert_energies(case_result *c) {
 
 /* --- references ------------------------------------------------------------------------------ */
 
-static bool find_nearest(case_result *c, const suite_matching *with, const suite_paths *p, err *e) {
-    for (size_t i = 0; i < p->count; i++) {
+static bool find_nearest(case_result *c, const matching *with, const suite_paths *p, err *e) {
+    bool ok = true;
+    for (size_t i = 0; ok && i < p->count; i++) {
         suite_match m;
-        if (!suite_match_make(&m, with, p->path[i], e)) {
-            suite_match_free(&m);
-            return false;
-        }
-        bool nearer = i == 0 || m.verdict < c->match.verdict ||
-                      (m.verdict == c->match.verdict && m.worst.max < c->match.worst.max);
+        ok = suite_match_make(&m, with, p->path[i], e);
+        bool nearer = ok && (i == 0 || m.verdict < c->match.verdict ||
+                             (m.verdict == c->match.verdict && m.worst.max < c->match.worst.max));
         suite_match_free(nearer ? &c->match : &m);
         if (nearer) c->match = m;
     }
-    return true;
+    return ok;
 }
 
 static void suite_judge(case_result *c) {
@@ -138,7 +336,7 @@ static void suite_judge(case_result *c) {
     compare_verdict v = c->match.verdict;
     worsen(c, OF[v], (int)v);
     if (v == COMPARE_FILE || v == COMPARE_SIZE) { /* the words are the whole reason */
-        text_add(&c->why, "%s", c->match.words.s + strspn(c->match.words.s, " "));
+        text_add(&c->why, "%s", c->match.words.s);
         text_free(&c->match.words);
     }
     if (v == COMPARE_FAIL || v == COMPARE_WARN)
@@ -150,11 +348,11 @@ static void suite_judge(case_result *c) {
 /* Compares the result with the references. With --bless, a result that differs from them becomes
  * the first of them, which is then read back and compared like any other. `sound`: the result
  * breaks no assertion of its case. */
-static bool hold_against(case_result *c, const case_run *r, bool sound, err *e) {
+static bool hold_against(case_result *c, image *img, const suite_run *r, bool sound, err *e) {
     const engine_device *d = case_device(c);
     const suite_paths *p = d ? suite_references(c->c, d->class) : &c->c->reference[SUITE_ANY];
-    const suite_matching with = {r->img, compare_limits_of(&c->c->s), r->threads};
-    provenance o;
+    const matching with = {img, compare_limits_of(&c->c->s), r->threads};
+    OWN(provenance) o = {0};
     /* Where nothing had to be computed, any references will do. */
     for (int i = 0; !d && i < SUITE_CLASSES && !p->count; i++) p = &c->c->reference[i];
     if (p->count == 0) {
@@ -171,7 +369,7 @@ static bool hold_against(case_result *c, const case_run *r, bool sound, err *e) 
     bool differs = ok && r->asked->bless && c->match.verdict != COMPARE_MATCH;
     if (differs && !sound) say(&c->why, "not blessed: the result breaks the case's own assertions");
     if (differs && sound) {
-        ok = suite_bless(p->path[0], r->img, &o, r->threads, e);
+        ok = suite_bless(p->path[0], img, &o, r->threads, e);
         c->blessed = ok;
         suite_match_free(&c->match);
         ok = ok && find_nearest(c, &with, &(suite_paths){p->path, 1}, e);
@@ -181,11 +379,8 @@ static bool hold_against(case_result *c, const case_run *r, bool sound, err *e) 
         suite_origin_json(c->match.reference, &c->origin);
         suite_origin_compare(c->match.reference, &o, &c->notes);
     }
-    provenance_free(&o);
     return ok;
 }
-
-/* --- one case -------------------------------------------------------------------------------- */
 
 /* Cuts the result to the window that the case asks for. */
 static bool crop(image *img, const suite_case *c, err *e) {
@@ -203,28 +398,27 @@ static bool crop(image *img, const suite_case *c, err *e) {
     return true;
 }
 
-static void run_case(case_result *c, frame_maker *m, const settings *asked) {
+static void run_case(case_result *c, frame_maker *m, const suite_run *r) {
     err e = {0};
     double start = clock_now();
     frame_result f;
-    case_run r = {asked, m->threads, NULL};
+    OWN(image) *img = NULL;
     m->s = &c->c->s;
     if ((c->made = mem_new(1, sizeof *c->made, "a report", &e)))
-        r.img = frame_image(m, &f, c->made, &e);
-    if (!r.img) mem_free(c->made), c->made = NULL;
-    if (r.img && e.code) end_with(c, &e); /* --verify: the image is whole all the same */
-    bool ok = r.img && crop(r.img, c->c, &e);
+        img = frame_image(m, &f, c->made, &e);
+    if (!img) mem_free(c->made), c->made = NULL;
+    if (img && e.code) end_with(c, &e); /* --verify: the image is whole all the same */
+    bool ok = img && crop(img, c->c, &e);
     double bloomed = clock_now();
-    ok = ok && hold_against(c, &r, assert_energies(c) && c->state == CASE_PASS, &e);
-    const suite_matching shown = {.result = r.img, .threads = m->threads};
-    if (ok && asked->html)
+    ok = ok && hold_against(c, img, r, assert_energies(c) && c->state == CASE_PASS, &e);
+    const matching shown = {.result = img, .threads = m->threads};
+    if (ok && r->asked->html)
         ok = suite_pictures_make(&c->pictures, &shown,
                                  c->match.path && c->state != CASE_PASS ? &c->match : NULL, &e);
     if (!ok) end_with(c, &e);
     c->load = f.load;
     c->bloom = bloomed - start - f.load;
     c->check = clock_now() - bloomed;
-    image_free(&r.img);
     image_free(&c->match.reference);
 }
 
@@ -244,8 +438,8 @@ static bool pick(suite_run *r, err *e) {
                 continue;
             OWN(text) value = {0};
             settings_text(asked, o, &value);
-            bool ok = settings_set(&c->s, o, value.s, (setting_origin){v->origin, v->where}, e);
-            if (!ok) return false;
+            if (!settings_set(&c->s, o, value.s, (setting_origin){v->origin, v->where}, e))
+                return false;
         }
         c->s.bloom.cache_dir = asked->bloom.cache_dir;
         c->s.bloom.cache_size = asked->bloom.cache_size;
@@ -309,7 +503,7 @@ void suite_run_all(suite_run *r, void (*each)(void *ctx, const case_result *c), 
             c->state = CASE_SKIP;
             say(&c->why, "%s", skip);
         } else {
-            run_case(c, &m, r->asked);
+            run_case(c, &m, r);
         }
         if (c->status > r->status) r->status = c->status;
         if (c->state == CASE_FAIL || c->state == CASE_ERROR) stopped = !r->asked->keep_going;

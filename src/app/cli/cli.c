@@ -2,18 +2,12 @@
 
 #include "app/cli/config.h"
 #include "app/cli/kernel_option.h"
-#include "app/cli/old_words.h"
 #include "app/cli/option_rules.h"
-#include "app/cli/rights.h"
 #include "base/log.h"
-#include "base/mem.h"
+#include "base/path.h"
 #include "kernel/make/model.h"
 
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* A flag of the command line. */
@@ -34,39 +28,31 @@ typedef struct {
     bool help;
 } reader;
 
-/* --- unknown options ----------------------------------------------------------------------- */
-
-/* Appends "; write --param blades=VALUE" for a parameter of a model. */
-static void add_parameter(const reader *r, const char *name, text *hint) {
-    if (r->cmd->bit != FOR_KERNEL) return;
-    for (int m = 0; m < MODEL_COUNT && !hint->n; m++)
-        for (int i = 0; i < model_parameters(&MODELS[m]) && !hint->n; i++)
-            if (strcmp(MODELS[m].parameter[i].name, name) == 0)
-                text_add(hint, "; write --param %s=VALUE", name);
+static bool is_parameter(const char *name) {
+    for (const model *m = MODELS; m < MODELS + MODEL_COUNT; m++)
+        for (int i = 0; i < model_parameters(m); i++)
+            if (strcmp(m->parameter[i].name, name) == 0) return true;
+    return false;
 }
 
 static bool unknown(const reader *r, const char *arg, const char *name, err *e) {
     OWN(text) hint = {0};
     const option *elsewhere = option_find(name, FOR_ALL);
-    const char *near = option_nearest(name, r->cmd->bit);
-    char spelled[OPTION_NAME_ROOM];
-    const char *instead = old_word(name, r->cmd->bit);
+    const char *near = option_nearest(name, r->cmd->bit), *instead = old_word(name, r->cmd->bit);
     if (instead) return err_set(e, ERR_USAGE, "%s is gone: %s", arg, instead);
-    add_parameter(r, name, &hint);
-    if (!hint.n && !elsewhere && option_find(name, FOR_CONFIG)) {
+    if (r->cmd->bit == FOR_KERNEL && is_parameter(name))
+        text_add(&hint, "; write --param %s=VALUE", name);
+    else if (elsewhere)
+        text_add(&hint, "; it is for "), option_commands(elsewhere, &hint);
+    else if (option_find(name, FOR_CONFIG))
         text_add(&hint, "; it is a key of config files");
-    } else if (elsewhere && !hint.n) {
-        text_add(&hint, "; it is for ");
-        option_commands(elsewhere, &hint);
-    } else if (!hint.n && access(arg, F_OK) == 0) {
+    else if (access(arg, F_OK) == 0)
         text_add(&hint, "; if the file of this name is meant, write ./%s", arg);
-    } else if (!hint.n && near) {
-        text_add(&hint, "; did you mean %s?", option_flag(option_find(near, r->cmd->bit), spelled));
-    } else if (!hint.n) {
+    else if (near)
+        text_add(&hint, "; did you mean %s?", FLAG_OF(option_find(near, r->cmd->bit)));
+    else
         text_add(&hint, "; see 'fftbloom help %s'", r->cmd->name);
-    }
-    err_set(e, ERR_USAGE, "%s takes no option %s%s", r->cmd->name, arg, hint.s);
-    return false;
+    return err_set(e, ERR_USAGE, "%s takes no option %s%s", r->cmd->name, arg, hint.s);
 }
 
 /* --- arguments ----------------------------------------------------------------------------- */
@@ -88,8 +74,7 @@ static bool add_flag(reader *r, const option *o, const char *arg, const char *va
         option_placeholder(o, &hint);
         if (o->type == OPTION_STREAM)
             text_add(&hint, "; write %s FILE, or %s - for standard output", arg, arg);
-        err_set(e, ERR_USAGE, "%s needs a value: %s", arg, hint.s);
-        return false;
+        return err_set(e, ERR_USAGE, "%s needs a value: %s", arg, hint.s);
     }
     r->flag[r->flags++] = (flag){o, value, arg};
     return true;
@@ -157,23 +142,20 @@ static bool check_names(const reader *r, err *e) {
     for (int i = 0; i < r->flags; i++)
         for (int k = 0; k < i; k++) {
             const option *a = r->flag[k].o, *b = r->flag[i].o;
-            char first[OPTION_NAME_ROOM], second[OPTION_NAME_ROOM];
             if (a == b && option_type_is_path(a->type))
                 return err_set(e, ERR_USAGE, "%s is given twice: '%s' and '%s'; it takes one",
-                               option_flag(a, first), r->flag[k].value, r->flag[i].value);
+                               FLAG_OF(a), r->flag[k].value, r->flag[i].value);
             if (!option_same_value(a, b)) continue;
             return err_set(e, ERR_USAGE, "%s and %s set the same value; give one of them",
-                           option_flag(a, first), option_flag(b, second));
+                           FLAG_OF(a), FLAG_OF(b));
         }
     return true;
 }
 
 static bool set_flags(const reader *r, settings *s, err *e) {
-    for (int i = 0; i < r->flags; i++) {
-        const flag *f = &r->flag[i];
+    for (const flag *f = r->flag; f < r->flag + r->flags; f++)
         if (!settings_set(s, f->o, f->value, (setting_origin){ORIGIN_FLAG, f->spelled}, e))
             return false;
-    }
     return true;
 }
 
@@ -216,53 +198,51 @@ static bool set_words(reader *r, cli *c, err *e) {
     return true;
 }
 
-/* Finds the action, and checks its words and options. */
+/* Refuses fewer arguments than `least`, which a command needs, or its action, if that is not "". */
+static bool check_least(const command *c, const char *action, const char *usage, int least,
+                        int words, err *e) {
+    const char *blank = *action ? " " : "";
+    return words >= least ||
+           err_set(e, ERR_USAGE, "%s%s%s needs %d argument%s, not %d; usage: fftbloom %s%s%s %s",
+                   c->name, blank, action, least, least == 1 ? "" : "s", words, c->name, blank,
+                   action, usage);
+}
+
 static bool check_action(cli *c, err *e) {
     if (!c->cmd->actions) return true;
     const command_action *a = c->action = command_find_action(c->cmd, c->word[0]);
-    int words = c->words - 1;
-    if (words < a->min_words)
-        return err_set(e, ERR_USAGE, "%s %s needs %d argument%s, not %d; usage: fftbloom %s %s %s",
-                       c->cmd->name, a->name, a->min_words, a->min_words == 1 ? "" : "s", words,
-                       c->cmd->name, a->name, a->usage);
-    if (words > a->max_words)
+    if (c->words - 1 > a->max_words)
         return err_set(e, ERR_USAGE, "one argument too many: '%s'; usage: fftbloom %s %s %s",
                        c->word[a->max_words + 1], c->cmd->name, a->name, a->usage);
-    return option_rules_check_action(&c->s, c->cmd, a, e);
+    return check_least(c->cmd, a->name, a->usage, a->min_words, c->words - 1, e) &&
+           option_rules_check_action(&c->s, c->cmd, a, e);
 }
 
 static bool check_needs(cli *c, err *e) {
     const command *cmd = c->cmd;
     const settings *s = &c->s;
-    struct stat is;
-    if (cmd->bit & (FOR_APPLY | FOR_PLAN) && s->input && stat(s->input, &is) == 0 &&
-        S_ISDIR(is.st_mode))
+    if (cmd->bit & (FOR_APPLY | FOR_PLAN) && s->input && path_is_folder(s->input))
         return err_set(e, ERR_USAGE,
                        "'%s' is a folder; name an image, or the frames in it: fftbloom "
                        "'%s/plate.####.exr' %s -o 'bloom.####.exr'",
                        s->input, s->input, s->kernel ? s->kernel : "KERNEL");
     for (int i = 0; i < COMMAND_WORDS && cmd->needs[i]; i++) {
         const option *o = option_find(cmd->needs[i], cmd->bit);
-        char name[OPTION_NAME_ROOM];
         if (settings_of(&c->s, o)->kept) continue;
         /* `fftbloom blom scene.exr`: the first word may have been meant as a command. */
         if (cmd->bit == FOR_APPLY && c->s.input && command_is_bare_word(c->s.input))
             return kernel_option_no_image(&c->s, c->s.input, c->s.kernel, e);
         return err_set(e, ERR_USAGE, "%s needs %s (%s); usage: fftbloom %s %s", cmd->name, o->value,
-                       option_flag(o, name), cmd->name, cmd->usage);
+                       FLAG_OF(o), cmd->name, cmd->usage);
     }
     if (cmd->actions && !c->words) {
         OWN(text) names = {0};
         command_choices(cmd, ", ", &names);
-        err_set(e, ERR_USAGE, "%s needs an action: %s; see 'fftbloom help %s'", cmd->name, names.s,
-                cmd->name);
-        return false;
+        return err_set(e, ERR_USAGE, "%s needs an action: %s; see 'fftbloom help %s'", cmd->name,
+                       names.s, cmd->name);
     }
-    if (!cmd->stands_for[0] && c->words < cmd->min_words)
-        return err_set(e, ERR_USAGE, "%s needs %d argument%s, not %d; usage: fftbloom %s %s",
-                       cmd->name, cmd->min_words, cmd->min_words == 1 ? "" : "s", c->words,
-                       cmd->name, cmd->usage);
-    return (!c->words || command_check_choice(cmd, c->word[0], e)) && check_action(c, e) &&
+    return (cmd->stands_for[0] || check_least(cmd, "", cmd->usage, cmd->min_words, c->words, e)) &&
+           (!c->words || command_check_choice(cmd, c->word[0], e)) && check_action(c, e) &&
            option_rules_check(&c->s, cmd->bit, e);
 }
 

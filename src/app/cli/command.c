@@ -1,9 +1,7 @@
 #include "app/cli/command.h"
 
 #include "app/cli/options.h"
-#include "base/text.h"
 
-#include <string.h>
 #include <unistd.h>
 
 const command COMMANDS[] = {
@@ -167,25 +165,26 @@ const command COMMANDS[] = {
 const int COMMAND_COUNT = (int)(sizeof COMMANDS / sizeof COMMANDS[0]);
 
 const exit_code EXIT_CODES[] = {
-    {0, "Success; diff and check: the images match."},
-    {1, "diff and check: some pixels differ enough to warn; kernel check --strict: warnings."},
-    {2, "diff and check: the images differ."},
-    {3, "diff and check: the images have different sizes or channels."},
-    {4, "diff and check: a file could not be read."},
-    {5, "Some frames were skipped, as requested, or had no input (--keep-going); check: all cases "
-        "were "
-        "skipped."},
-    {6, "The input has NaN or infinite pixels, and --nan is error."},
-    {7, "--verify found that the tolerance is not met."},
-    {64, "The command line, a config file, a suite or an environment variable is wrong."},
-    {65, "The content of a file is wrong."},
-    {66, "An input is missing or cannot be opened."},
-    {69, "No device can do the work."},
-    {70, "Internal error: a bug in this program."},
-    {74, "The output cannot be created, or reading or writing failed."},
-    {75, "Temporary failure, worth another try: device lost, out of memory."},
-    {130, "Interrupted (SIGINT; 129 for SIGHUP and 143 for SIGTERM); the current frame is dropped "
-          "and no partial file is left."},
+    {"0", "Success; diff and check: the images match."},
+    {"1", "diff and check: some pixels differ enough to warn; kernel check --strict: warnings."},
+    {"2", "diff and check: the images differ."},
+    {"3", "diff and check: the images have different sizes or channels."},
+    {"4", "diff and check: a file could not be read."},
+    {"5",
+     "Some frames were skipped, as requested, or had no input (--keep-going); check: all cases "
+     "were skipped."},
+    {"6", "The input has NaN or infinite pixels, and --nan is error."},
+    {"7", "--verify found that the tolerance is not met."},
+    {"64", "The command line, a config file, a suite or an environment variable is wrong."},
+    {"65", "The content of a file is wrong."},
+    {"66", "An input is missing or cannot be opened."},
+    {"69", "No device can do the work."},
+    {"70", "Internal error: a bug in this program."},
+    {"74", "The output cannot be created, or reading or writing failed."},
+    {"75", "Temporary failure, worth another try: device lost, out of memory."},
+    {"130",
+     "Interrupted (SIGINT; 129 for SIGHUP and 143 for SIGTERM); the current frame is dropped "
+     "and no partial file is left."},
 };
 const int EXIT_CODE_COUNT = (int)(sizeof EXIT_CODES / sizeof EXIT_CODES[0]);
 
@@ -246,9 +245,8 @@ bool command_check_choice(const command *c, const char *word, err *e) {
     if (c->bit == FOR_CACHE && text_glob_any("clear,clean,empty,purge,prune,delete,rm", word))
         meant = "trim --cache-size 0";
     command_choices(c, ", ", &list);
-    if (!ok && meant)
-        err_set(e, ERR_USAGE, "unknown %s '%s'; did you mean '%s'?", c->word_name, word, meant);
-    else if (!ok)
-        err_set(e, ERR_USAGE, "unknown %s '%s'; there are %s", c->word_name, word, list.s);
-    return ok;
+    return ok || (meant ? err_set(e, ERR_USAGE, "unknown %s '%s'; did you mean '%s'?", c->word_name,
+                                  word, meant)
+                        : err_set(e, ERR_USAGE, "unknown %s '%s'; there are %s", c->word_name, word,
+                                  list.s));
 }

@@ -1,13 +1,10 @@
 /* command.h - the table of commands and of the exit statuses.
  *
  * To add a command: one cmd_*.c, its bit in options.h, one row in command.c. */
-#ifndef APP_COMMAND_H
-#define APP_COMMAND_H
+#pragma once
 
 #include "base/err.h"
 #include "base/text.h"
-
-#include <stdint.h>
 
 typedef struct cli cli; /* cli.h */
 
@@ -16,8 +13,8 @@ typedef struct {
     const char *line; /* "fftbloom in.exr star.exr -o out.exr" */
 } command_example;
 
-enum { COMMAND_LINE_WORDS = 1 << 20 }; /* as many as there are */
 enum { COMMAND_WORDS = 3, COMMAND_EXAMPLES = 6, COMMAND_ACTION_EXAMPLES = 2 };
+enum { COMMAND_LINE_WORDS = 1 << 20 }; /* as many as there are */
 
 /* What some commands do is named by their first word: `fftbloom kernel make`. Each such action is a
  * row of the command's table, from which help, completions and refusals follow. */
@@ -74,8 +71,7 @@ bool command_check_choice(const command *c, const char *word, err *e);
 
 /* The exit statuses of the program, for help and man pages. */
 typedef struct {
-    int code;
-    const char *means;
+    const char *code, *means;
 } exit_code;
 extern const exit_code EXIT_CODES[];
 extern const int EXIT_CODE_COUNT;
@@ -95,5 +91,3 @@ int cmd_completion(cli *c, text *out, err *e);
 int cmd_docs(cli *c, text *out, err *e);
 extern const command_action CACHE_ACTIONS[], KERNEL_ACTIONS[];
 int cmd_info(cli *c, text *out, err *e);
-
-#endif

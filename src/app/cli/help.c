@@ -4,13 +4,9 @@
  * says how each format writes such a part: help on a screen, manual pages, and docs/config.md. The
  * walk knows no option by name. To add a format: one row of forms. */
 #include "app/cli/cli.h"
-#include "app/cli/kinds.h"
 #include "app/cli/option_rules.h"
-#include "base/json_out.h"
 
 #include <ctype.h>
-#include <stdio.h>
-#include <string.h>
 
 /* --- forms ------------------------------------------------------------------------------------ */
 
@@ -212,7 +208,6 @@ static void add_action(page *p, const command_action *a) {
     add_examples(p, a->example, COMMAND_ACTION_EXAMPLES);
 }
 
-/* Adds the actions of a command: in full, or the first sentence of each. */
 static void add_actions(page *p) {
     say(p, TOPIC, "Actions", "", "");
     for (const command_action *a = p->command->actions; a->name; a++) {
@@ -231,11 +226,8 @@ static void add_commands(page *p) {
 
 static void add_statuses(page *p) {
     say(p, CHAPTER, "Exit status", "", "");
-    for (int i = 0; i < EXIT_CODE_COUNT; i++) {
-        char code[8];
-        snprintf(code, sizeof code, "%d", EXIT_CODES[i].code);
-        say(p, ITEM, code, "", EXIT_CODES[i].means);
-    }
+    for (int i = 0; i < EXIT_CODE_COUNT; i++)
+        say(p, ITEM, EXIT_CODES[i].code, "", EXIT_CODES[i].means);
 }
 
 static void add_variables(page *p) {
@@ -295,9 +287,10 @@ static void write_page(page *p) {
         add_actions(p);
     add_options(p);
     if (p->full && !p->command) add_variables(p);
-    if (p->full) add_statuses(p);
-    if (p->full) say(p, CHAPTER, "See also", "", "");
-    if (p->full) say(p, WORDS, "", "", p->command ? "fftbloom(1)" : "fftbloom-COMMAND(1)");
+    if (!p->full) return;
+    add_statuses(p);
+    say(p, CHAPTER, "See also", "", "");
+    say(p, WORDS, "", "", p->command ? "fftbloom(1)" : "fftbloom-COMMAND(1)");
 }
 
 void help_write(text *to, const command *c, const command_action *a) {
@@ -352,7 +345,6 @@ int cmd_version(cli *c, text *out, err *e) {
     json_bool(&j, "vulkan", true);
     json_bool(&j, "openexr", WITH_OPENEXR);
     json_bool(&j, "opencolorio", WITH_OCIO);
-    json_close(&j);
     json_end(&j);
     return 0;
 }

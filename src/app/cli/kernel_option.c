@@ -1,27 +1,16 @@
 #include "app/cli/kernel_option.h"
 
-#include "app/cli/old_words.h"
-#include "app/cli/options.h"
+#include "app/cli/option_rules.h"
 #include "app/cli/terminal.h"
-#include "base/mem.h"
 #include "base/path.h"
 #include "kernel/cache.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-static bool is_folder(const char *path) {
-    struct stat st;
-    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
-}
 
 bool kernel_option_folder(char to[KERNEL_PATH], const settings *s) {
     char program[4096];
     if (s->kernels)
-        return snprintf(to, KERNEL_PATH, "%s", s->kernels) < KERNEL_PATH && is_folder(to);
+        return snprintf(to, KERNEL_PATH, "%s", s->kernels) < KERNEL_PATH && path_is_folder(to);
     ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
     program[n > 0 ? n : 0] = 0;
     return n > 0 && kernel_word_folder(to, program);
@@ -63,12 +52,10 @@ bool kernel_option_file(char to[KERNEL_PATH], const kernel_word *k, kernel_makin
     if (!kernel_word_kept(to, k, how, &p.in, &there, e)) return false;
     const char *name = path_name(k->path);
     snprintf(what, sizeof what, "making the kernel '%.*s'", (int)strcspn(name, "."), name);
-    par *threads = there ? NULL : par_open((int)s->jobs, e);
+    OPEN(par) *threads = there ? NULL : par_open((int)s->jobs, e);
     /* Drafts are made side by side. */
-    ticker *told = threads && !how->draft ? ticker_open(what) : NULL;
+    OPEN(ticker) *told = threads && !how->draft ? ticker_open(what) : NULL;
     bool ok = there || (threads && kernel_word_keep(to, k, how, threads, e));
-    ticker_close(&told);
-    par_close(&threads);
     how->scale = 1;
     return ok;
 }
@@ -79,15 +66,12 @@ bool kernel_option_path(char to[KERNEL_PATH], const char *word, const settings *
            kernel_option_file(to, &k, &(kernel_making){.scale = 1}, s, e);
 }
 
-/* --- the option --- */
-
-/* Returns the text with `to` in place of each of the characters `from`. */
-static text replaced(const char *s, size_t n, const char *from, char to) {
-    text t = {0};
-    text_add_bytes(&t, s, n);
-    for (char *p = t.s; p && *p; p++)
+/* Adds n bytes with `to` in place of each of the characters `from`. */
+static const char *replaced(text *t, const char *s, size_t n, const char *from, char to) {
+    text_add(t, "%.*s", (int)n, s);
+    for (char *p = t->s; *p; p++)
         if (strchr(from, *p)) *p = to;
-    return t;
+    return t->s;
 }
 
 /* Refuses what stands for several kernels, or for a kernel and something else. */
@@ -100,26 +84,21 @@ static bool check_phrase(const char *word, err *e) {
     const bool by_frame = *name && !name[strspn(name, "-0123456789")];
     const char *instead = old_value("kernel", word);
     OWN(text) list = {0};
-    bool ok = true;
-    if (word[n] == '(') {
-        list = replaced(rest, strcspn(rest, ")"), ";", ',');
-        ok = err_set(e, ERR_USAGE,
-                     "'%s': make the kernel first: fftbloom kernel make %s --param '%s' -o "
-                     "KERNEL.exr",
-                     word, name, list.s ? list.s : "");
-    } else if (word[n] == ':' && by_frame && instead) {
-        ok = err_set(e, ERR_USAGE, "kernel '%s' is gone: %s", word, instead);
-    } else if (word[n] == ':' && strspn(rest, "0123456789.")) {
-        list = replaced(word, strlen(word), ",+", ' ');
-        ok = err_set(e, ERR_USAGE,
-                     "'%s': mix the kernels first: fftbloom kernel mix %s -o KERNEL.exr", word,
-                     list.s ? list.s : "");
-    } else if (word[n] == '@' && kernel_word_is_name(name) && *rest &&
-               !rest[strspn(rest, "0123456789.%")]) {
-        ok = err_set(e, ERR_USAGE, "'%s': the strength is an option: write %s --amount %s", word,
-                     name, rest);
-    }
-    return ok;
+    if (word[n] == '(')
+        return err_set(e, ERR_USAGE,
+                       "'%s': make the kernel first: fftbloom kernel make %s --param '%s' -o "
+                       "KERNEL.exr",
+                       word, name, replaced(&list, rest, strcspn(rest, ")"), ";", ','));
+    if (word[n] == ':' && by_frame && instead)
+        return err_set(e, ERR_USAGE, "kernel '%s' is gone: %s", word, instead);
+    if (word[n] == ':' && strspn(rest, "0123456789."))
+        return err_set(e, ERR_USAGE,
+                       "'%s': mix the kernels first: fftbloom kernel mix %s -o KERNEL.exr", word,
+                       replaced(&list, word, strlen(word), ",+", ' '));
+    if (word[n] == '@' && kernel_word_is_name(name) && *rest && !rest[strspn(rest, "0123456789.%")])
+        return err_set(e, ERR_USAGE, "'%s': the strength is an option: write %s --amount %s", word,
+                       name, rest);
+    return true;
 }
 
 static bool is_name_of_kernel(const settings *s, const char *word) {
@@ -148,7 +127,7 @@ bool kernel_option_settle(settings *s, uint32_t users, err *e) {
     if (!s->kernel || !option_find("kernel", users)) return true;
     if (users == FOR_BENCH && !s->kernel[strspn(s->kernel, "0123456789")]) return true;
     if (!check_phrase(s->kernel, e) || !check_order(s, e)) return false;
-    if (is_folder(s->kernel))
+    if (path_is_folder(s->kernel))
         return err_set(e, ERR_NO_INPUT,
                        "the kernel '%s' is a folder; its kernels are listed by: fftbloom kernel "
                        "list --kernels '%s'",

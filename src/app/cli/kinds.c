@@ -1,15 +1,9 @@
-#include "app/cli/kinds.h"
-
-#include "app/cli/old_words.h"
-#include "base/mem.h"
+#include "app/cli/config.h"
+#include "app/cli/option_rules.h"
 #include "bloom/layer_light.h"
 #include "colour/space.h"
 #include "kernel/make/kernel_word.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 enum {
@@ -29,8 +23,6 @@ static const void *value_of(const settings *s, const option *o) {
     return (const char *)s + o->at;
 }
 
-/* --- errors ---------------------------------------------------------------------------------- */
-
 /* Writes the number that a percentage, or a number with a comma, stands for: "; write 0.5". */
 static void add_meant(char to[32], const option *o, const char *value) {
     char digits[LONGEST];
@@ -38,12 +30,11 @@ static void add_meant(char to[32], const option *o, const char *value) {
     snprintf(digits, sizeof digits, "%s", value);
     char *mark = strpbrk(digits, ",%");
     *to = 0;
-    if (!mark || strlen(value) >= sizeof digits) return;
-    bool percent = *mark == '%';
+    if (!mark || strlen(value) >= sizeof digits || o->type == OPTION_TINT) return;
+    const bool percent = *mark == '%';
     *mark = percent ? 0 : '.';
     if (!text_number(digits, &x)) return;
     if (percent) x /= 100;
-    if (o->type == OPTION_TINT) return;
     if (o->type != OPTION_AMOUNT || (x >= 0 && x <= 1)) snprintf(to, 32, "; write %g", x);
 }
 
@@ -239,10 +230,8 @@ static bool keep(kind_reader *r, const char *value) {
 /* Reads the string at v with its variables replaced; a path starts in the folder of the file. */
 static bool read_string(kind_reader *r, const json_value *v, bool path,
                         bool (*read)(kind_reader *, const char *)) {
-    text t = {0};
-    bool ok = variables_string(r->words, v, path, &t, r->e) && read(r, t.s ? t.s : "");
-    text_free(&t);
-    return ok;
+    OWN(text) t = {0};
+    return variables_string(r->words, v, path, &t, r->e) && read(r, t.s ? t.s : "");
 }
 
 static void write_string(const settings *s, const option *o, text *to) {
@@ -444,38 +433,28 @@ static void write_tint(const settings *s, const option *o, text *to) {
 
 /* --- JSON ------------------------------------------------------------------------------------ */
 
-static void json_quoted(const settings *s, const option *o, json_out *j, const char *key) {
-    OWN(text) t = {0};
-    KINDS[o->type].write(s, o, &t);
-    json_string(j, key, t.s);
-}
-
-/* Writes a list, or several values, as an array, and a word as a string. */
-static void json_of_values(const settings *s, const option *o, json_out *j, const char *key) {
-    const bool is_list = o->type == OPTION_LIST || o->type == OPTION_LAYERS;
-    OWN(text) t = {0};
-    KINDS[o->type].write(s, o, &t);
-    const char *list = t.s;
-    const bool several = list && (is_list || strchr(list, ','));
-    if (!several) json_string(j, key, list);
-    if (several) json_array(j, key);
-    for (text_piece p; several && text_item(&list, &p);) {
-        OWN(text) item = {0};
-        text_add_piece(&item, p);
-        if (is_list || o->type == OPTION_BORDERS)
-            json_string(j, NULL, item.s);
-        else
-            json_raw(j, NULL, item.s);
-    }
-    if (several) json_close(j);
-}
-
-/* Writes a number, true or false as it is, and a word or what has a unit as a string. */
-static void json_of_number(const settings *s, const option *o, json_out *j, const char *key) {
+/* Writes a list, or several values, as an array; a number, true or false as it is; and a word or
+ * what has a unit as a string. */
+void settings_json(const settings *s, const option *o, json_out *j, const char *key) {
+    const uint32_t types = KINDS[o->type].types;
+    const bool is_list = o->type == OPTION_LIST || o->type == OPTION_LAYERS,
+               words = is_list || o->type == OPTION_BORDERS;
     OWN(text) t = {0};
     double x;
     KINDS[o->type].write(s, o, &t);
-    (o->type == OPTION_BOOL || text_number(t.s, &x) ? json_raw : json_string)(j, key, t.s);
+    if (!(types & ARRAY) || !t.s || !(is_list || strchr(t.s, ','))) {
+        const bool bare = types & BOOL || (types & NUMBER && t.s && text_number(t.s, &x));
+        (bare ? json_raw : json_string)(j, key, t.s);
+        return;
+    }
+    json_array(j, key);
+    const char *list = t.s;
+    for (text_piece p; text_item(&list, &p);) {
+        OWN(text) item = {0};
+        text_add_piece(&item, p);
+        (words ? json_string : json_raw)(j, NULL, item.s);
+    }
+    json_close(j);
 }
 
 /* Reads a number, a word of JSON or a string: what JSON writes of it, the kind reads. */
@@ -495,8 +474,6 @@ static bool from_sandbox(kind_reader *r, const json_value *v) {
     return read_enum(r, v->text);
 }
 
-/* --- schemas --------------------------------------------------------------------------------- */
-
 #define ANY_TEXT                "{\"type\": \"string\", \"minLength\": 1}"
 #define PATTERN(form)           "{\"type\": \"string\", \"pattern\": \"^" form "$\"}"
 #define ARRAY_OF(items, limits) "{\"type\": \"array\", " limits ", \"items\": " items "}"
@@ -504,67 +481,55 @@ static bool from_sandbox(kind_reader *r, const json_value *v) {
 #define THREE                   "\"minItems\": 3, \"maxItems\": 3"
 #define SOME                    "\"minItems\": 1"
 
-/* --- the table ------------------------------------------------------------------------------- */
-
 #define FRACTION "a fraction from 0 to 1, or a percentage (30%)"
 #define AMOUNT   PATTERN("[0-9.]+%?") ", {\"type\": \"number\", \"minimum\": 0, \"maximum\": 1}"
 
-#define ENUM "{\"enum\": [@words]}"
+#define OBJECTS "{\"type\": \"object\", \"additionalProperties\": {\"type\": \"object\"}}"
+#define ENUM    "{\"enum\": [@words]}"
+#define REAL    "{\"type\": \"number\", @range}"
+#define WHOLE   "{\"type\": \"integer\", @range}"
 
 const struct option_kind KINDS[OPTION_TYPES] = {
     [OPTION_BOOL] = {"true or false", false, BOOL, "{\"type\": \"boolean\"}", read_bool,
-                     from_either, write_bool, json_of_number},
-    [OPTION_INT] = {"a whole number", true, NUMBER, "{\"type\": \"integer\", @range}", read_whole,
-                    from_either, write_whole, json_of_number},
-    [OPTION_FLOAT] = {"a number", true, NUMBER, "{\"type\": \"number\", @range}", read_float,
-                      from_either, write_float, json_of_number},
-    [OPTION_ENUM] = {"one of ", false, STRING, ENUM, read_enum, from_either, write_enum,
-                     json_quoted},
+                     from_either, write_bool},
+    [OPTION_INT] = {"a whole number", true, NUMBER, WHOLE, read_whole, from_either, write_whole},
+    [OPTION_FLOAT] = {"a number", true, NUMBER, REAL, read_float, from_either, write_float},
+    [OPTION_ENUM] = {"one of ", false, STRING, ENUM, read_enum, from_either, write_enum},
     [OPTION_SANDBOX] = {"one of ", false, STRING, "{\"enum\": [\"auto\", \"on\"]}", read_enum,
-                        from_sandbox, write_enum, json_quoted},
+                        from_sandbox, write_enum},
     [OPTION_PROGRESS] = {"one of ", false, STRING, ENUM ", " PATTERN("json:[0-9]+"), read_progress,
-                         from_either, write_progress, json_quoted},
-    [OPTION_STRING] = {"text", false, STRING, ANY_TEXT, keep, from_either, write_string,
-                       json_quoted},
-    [OPTION_PATH] = {"a path", false, STRING, ANY_TEXT, read_path, from_path, write_string,
-                     json_quoted},
-    [OPTION_STREAM] = {"a path", false, STRING, ANY_TEXT, keep, from_stream, write_string,
-                       json_quoted},
-    [OPTION_KERNEL] = {"a path", false, STRING, ANY_TEXT, read_path, from_kernel, write_string,
-                       json_quoted},
+                         from_either, write_progress},
+    [OPTION_STRING] = {"text", false, STRING, ANY_TEXT, keep, from_either, write_string},
+    [OPTION_PATH] = {"a path", false, STRING, ANY_TEXT, read_path, from_path, write_string},
+    [OPTION_STREAM] = {"a path", false, STRING, ANY_TEXT, keep, from_stream, write_string},
+    [OPTION_KERNEL] = {"a path", false, STRING, ANY_TEXT, read_path, from_kernel, write_string},
     [OPTION_LIST] = {"a list separated by commas", true, STRING | ARRAY,
-                     ANY_TEXT ", " ARRAY_OF(ANY_TEXT, SOME), keep, from_list, write_string,
-                     json_of_values},
+                     ANY_TEXT ", " ARRAY_OF(ANY_TEXT, SOME), keep, from_list, write_string},
     [OPTION_LAYERS] = {"a list separated by commas", true, STRING | ARRAY | OBJECT,
-                       ANY_TEXT ", " ARRAY_OF(
-                           ANY_TEXT, SOME) ", {\"type\": \"object\", "
-                                           "\"additionalProperties\": {\"type\": \"object\"}}",
-                       keep, from_layers, write_string, json_of_values},
+                       ANY_TEXT ", " ARRAY_OF(ANY_TEXT, SOME) ", " OBJECTS, keep, from_layers,
+                       write_string},
     [OPTION_SIZE] = {"a size in bytes, such as 2GB", true, NUMBER | STRING,
-                     PATTERN(
-                         "[0-9]+(\\\\.[0-9]+)?([kKMGT]i?)?B?") ", {\"const\": 0}, "
-                                                               "{\"type\": \"integer\", @range}",
-                     read_size, from_either, write_size, json_of_number},
+                     PATTERN("[0-9]+(\\\\.[0-9]+)?([kKMGT]i?)?B?") ", {\"const\": 0}, " WHOLE,
+                     read_size, from_either, write_size},
     [OPTION_BORDERS] = {"one or two (x,y) of ", true, STRING | ARRAY,
                         ENUM ", " PATTERN("[a-z]+, *[a-z]+") ", " ARRAY_OF(ENUM, TWO), read_borders,
-                        from_values, write_borders, json_of_values},
+                        from_values, write_borders},
     [OPTION_CENTER] = {"X,Y or one of ", false, STRING | ARRAY,
                        ENUM ", " PATTERN("[-+.0-9eE]+, *[-+.0-9eE]+") ", " ARRAY_OF(
                            "{\"type\": \"number\"}", TWO),
-                       read_center, from_values, write_center, json_of_values},
+                       read_center, from_values, write_center},
     [OPTION_SCALE] = {"a factor (0.5) or a height in image heights (0.5h),", true, NUMBER | STRING,
-                      PATTERN("[-+.0-9eE]+(,[-+.0-9eE]+)?h?") ", {\"type\": \"number\", @range}",
-                      read_scale, from_either, write_scale, json_of_number},
+                      PATTERN("[-+.0-9eE]+(,[-+.0-9eE]+)?h?") ", " REAL, read_scale, from_either,
+                      write_scale},
     [OPTION_TINT] = {"three factors, R,G,B,", true, STRING | ARRAY,
-                     PATTERN("[.0-9eE+-]+(, *[.0-9eE+-]+){2}") ", " ARRAY_OF(
-                         "{\"type\": \"number\", @range}", THREE),
-                     read_tint, from_values, write_tint, json_of_values},
+                     PATTERN("[.0-9eE+-]+(, *[.0-9eE+-]+){2}") ", " ARRAY_OF(REAL, THREE),
+                     read_tint, from_values, write_tint},
     [OPTION_SPACE] = {"a colour space", true, STRING, ANY_TEXT, read_space, from_either,
-                      write_string, json_quoted},
+                      write_string},
     [OPTION_AMOUNT] = {FRACTION, true, NUMBER | STRING, AMOUNT, read_amount, from_either,
-                       write_amount, json_of_number},
+                       write_amount},
     [OPTION_SHARPEN] = {FRACTION, true, NUMBER | STRING, AMOUNT, read_amount, from_either,
-                        write_amount, json_of_number},
+                        write_amount},
 };
 
 uint32_t kind_types(const option *o) {

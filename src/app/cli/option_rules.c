@@ -1,20 +1,15 @@
 #include "app/cli/option_rules.h"
 
 #include "base/path.h"
-
 #include "image/format.h"
-
-#include <string.h>
-#include <sys/stat.h>
 
 /* Returns true where the output has this extension. In a folder the output has the input's name. An
  * unknown format is refused by its writer. */
 static bool writes(const settings *s, const char *extension) {
-    struct stat st;
     const char *path = s->output;
     size_t n = path ? strlen(path) : 0;
     if (!n) return true;
-    if (path[n - 1] == '/' || (stat(path, &st) == 0 && S_ISDIR(st.st_mode))) path = s->input;
+    if (path[n - 1] == '/' || path_is_folder(path)) path = s->input;
     return !*path_ending(path) || path_ends_in(path, extension) || !image_can_create(path, NULL);
 }
 
@@ -42,11 +37,7 @@ WHERE(waits, s->wait)                /* farm waits until the frames are made */
 WHERE(has_output, s->output != NULL) /* diff writes an image */
 WHERE(runs_cases, !s->list)          /* check */
 WHERE(makes_one, !s->all_kernels)    /* kernel make */
-
-static bool never(const settings *s) {
-    (void)s;
-    return false;
-}
+WHERE(never, s == NULL)
 
 enum { RUN = FOR_APPLY | FOR_PLAN };
 
@@ -89,23 +80,17 @@ static bool is_among(const char *words, const char *word) {
     return false;
 }
 
-/* Refuses the first option of the command line that the rule is about. */
 static bool refuse(const option_rule *r, const settings *s, uint32_t bit, err *e) {
-    char flag[OPTION_NAME_ROOM];
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        const option *o = &OPTIONS[i];
-        if (!(o->on & bit) || settings_of(s, o)->origin != ORIGIN_FLAG) continue;
-        if (!is_among(r->options, o->name)) continue;
-        return err_set(e, ERR_USAGE, "%s has no effect %s", option_flag(o, flag), r->otherwise);
-    }
+    for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++)
+        if (o->on & bit && settings_of(s, o)->origin == ORIGIN_FLAG &&
+            is_among(r->options, o->name))
+            return err_set(e, ERR_USAGE, "%s has no effect %s", FLAG_OF(o), r->otherwise);
     return true;
 }
 
 bool option_rules_check(const settings *s, uint32_t bit, err *e) {
-    for (int i = 0; i < OPTION_RULE_COUNT; i++) {
-        const option_rule *r = &OPTION_RULES[i];
+    for (const option_rule *r = OPTION_RULES; r < OPTION_RULES + OPTION_RULE_COUNT; r++)
         if ((r->on & bit) && r->where && !r->where(s) && !refuse(r, s, bit, e)) return false;
-    }
     return true;
 }
 
@@ -141,34 +126,88 @@ void option_commands(const option *o, text *to) {
 
 bool option_rules_check_action(const settings *s, const command *c, const command_action *a,
                                err *e) {
-    char flag[OPTION_NAME_ROOM];
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        const option *o = &OPTIONS[i];
+    OWN(text) of = {0};
+    for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++) {
         if (!(o->on & c->bit) || settings_of(s, o)->origin != ORIGIN_FLAG || is_for_action(o, a))
             continue;
-        text of = {0};
         option_actions(o, c, &of);
-        err_set(e, ERR_USAGE, "%s has no effect in '%s'; it is for %s", option_flag(o, flag),
-                a->name, of.s);
-        text_free(&of);
-        return false;
+        return err_set(e, ERR_USAGE, "%s has no effect in '%s'; it is for %s", FLAG_OF(o), a->name,
+                       of.s);
     }
     return true;
 }
 
 bool option_has_effect(const settings *s, uint32_t bit, const option *o) {
-    for (int i = 0; i < OPTION_RULE_COUNT; i++) {
-        const option_rule *r = &OPTION_RULES[i];
+    for (const option_rule *r = OPTION_RULES; r < OPTION_RULES + OPTION_RULE_COUNT; r++)
         if ((r->on & bit) && is_among(r->options, o->name) && r->where && !r->where(s))
             return false;
-    }
     return true;
 }
 
 bool option_rules_check_single(const settings *s, err *e) {
-    for (int i = 0; i < OPTION_RULE_COUNT; i++) {
-        const option_rule *r = &OPTION_RULES[i];
+    for (const option_rule *r = OPTION_RULES; r < OPTION_RULES + OPTION_RULE_COUNT; r++)
         if (!r->where && !refuse(r, s, r->on, e)) return false;
-    }
     return true;
+}
+
+#define BY_FRAME                                                                          \
+    "give each part of a shot a command of its own, with --frames, or fade the layer of " \
+    "--emit additive in comp; docs/sequences.md has both"
+
+/* To refuse a word, add a row: the commands that took it; the word, or several with commas between,
+ * with _ for -; and a sentence without a full stop. A value is written behind its option, as
+ * "existing=in-place"; `users` do not count for it. */
+static const struct {
+    uint32_t users;
+    const char *words, *instead;
+} GONE[] = {
+    {FOR_KERNEL, "convert,from,to",
+     "give --correlate or --kernel-center to the run, or turn the kernel by 'kernel rotate FILE "
+     "180'; docs/kernels.md has a table of tools"},
+    {FOR_KERNEL, "convolve", "bloom twice, or add the kernels with 'kernel mix'"},
+    {FOR_KERNEL, "disperse", "'kernel make' with wavelengths makes a coloured kernel"},
+    {FOR_KERNEL, "decades", "show draws nine decades; 'kernel show --json' has the points"},
+    {FOR_KERNEL, "merge",
+     "merge exposures where photographs are developed, and make a kernel of the result with "
+     "'kernel clean'"},
+    {FOR_KERNEL, "pad", "'kernel crop FILE --taps N' makes a kernel larger, too"},
+    {FOR_CONFIG, "include",
+     "give one file with all keys; a flag overrides a key, and jq -s 'add' a.json b.json merges "
+     "two files"},
+    {FOR_CASE, "include", "give one suite with all cases, or run 'fftbloom check' for each suite"},
+    {FOR_APPLY | FOR_PLAN | FOR_FARM | FOR_CONFIG, "keys", BY_FRAME},
+    {FOR_ALL, "kernel=*[0-9]:*",
+     BY_FRAME "; frames have kernels of their own by a pattern, such as k.####.exr"},
+    {FOR_ALL,
+     "amount=*[0-9]:*,threshold=*[0-9]:*,knee=*[0-9]:*,kernel_scale=*[0-9]:*,exposure=*[0-9]:*",
+     BY_FRAME},
+    {FOR_APPLY, "existing=in-place",
+     "an input is never written; name another file or folder as OUT"},
+    {FOR_BENCH, "fft,ocean,engine,algorithm,plot",
+     "it is a program of its own: make lab, then build/fftlab fft, ocean or article"},
+    {FOR_APPLY, "print_config",
+     "'fftbloom plan' with the same options and --print-config prints them"},
+    {FOR_BENCH, "frames", "write 'fftbloom bench'"},
+    {FOR_APPLY | FOR_PLAN | FOR_FARM | FOR_CONFIG, "raw",
+     "pipes carry EXR and PFM images in a row: ffmpeg -vf format=gbrpf32le -c:v pfm "
+     "-f image2pipe - before, and ffmpeg -f pfm_pipe -i - after (docs/pipes.md)"},
+    {FOR_FARM, "to=template,template",
+     "docs/farm.md shows how Deadline and others run fftbloom with --frames and --existing update"},
+};
+
+static const char *find_gone(const char *word, uint32_t users) {
+    for (size_t i = 0; i < sizeof GONE / sizeof GONE[0]; i++)
+        if (GONE[i].users & users && text_glob_any(GONE[i].words, word)) return GONE[i].instead;
+    return NULL;
+}
+
+const char *old_word(const char *word, uint32_t users) {
+    char plain[OPTION_NAME_ROOM];
+    return find_gone(option_plain(word, plain), users);
+}
+
+const char *old_value(const char *name, const char *value) {
+    char both[2 * OPTION_NAME_ROOM];
+    snprintf(both, sizeof both, "%s=%s", name, value);
+    return find_gone(both, ~0u);
 }

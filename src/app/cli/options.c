@@ -1,11 +1,6 @@
 #include "app/cli/options.h"
 
 #include "engine/engine.h"
-#include "kernel/psf_core.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 const char *const SECTION_TITLE[SECTIONS] = {
     [SECTION_FILES] = "Files",        [SECTION_LIGHT] = "Light",
@@ -421,7 +416,7 @@ _Static_assert(sizeof OPTIONS / sizeof OPTIONS[0] <= SETTINGS_ROOM, "raise SETTI
 
 static bool same_name(const char *a, const char *b) {
     for (; *a && *b; a++, b++)
-        if (*a != *b && !((*a == '-' || *a == '_') && (*b == '-' || *b == '_'))) return false;
+        if (*a != *b && !(strchr("-_", *a) && strchr("-_", *b))) return false;
     return *a == *b;
 }
 
@@ -458,16 +453,20 @@ bool option_same_value(const option *a, const option *b) {
     return a != b && a->at == b->at;
 }
 
+const char *option_plain(const char *name, char buf[OPTION_NAME_ROOM]) {
+    snprintf(buf, OPTION_NAME_ROOM, "%s", name);
+    for (char *p = buf; *p; p++)
+        if (*p == '-') *p = '_';
+    return buf;
+}
+
 const char *option_nearest(const char *name, uint32_t users) {
     const char *names[SETTINGS_ROOM];
     char plain[OPTION_NAME_ROOM];
-    snprintf(plain, sizeof plain, "%s", name);
-    for (char *p = plain; *p; p++)
-        if (*p == '-') *p = '_';
     int n = 0;
     for (int i = 0; i < OPTION_COUNT; i++)
         if (is_taken_by(&OPTIONS[i], users)) names[n++] = OPTIONS[i].name;
-    int best = text_nearest(plain, names, n);
+    int best = text_nearest(option_plain(name, plain), names, n);
     return best < 0 ? NULL : names[best];
 }
 

@@ -1,17 +1,18 @@
-/* options.h - the table of options.
+/* options.h - the table of options, and that of the kinds of their values.
  *
  * Every option is one row: its JSON key and flag (flags write - for _), its type, range, default,
  * the commands that take it, a sentence of help, and the place of its value in the settings. Flags,
- * environment, config files, help, schema, reference pages and completions all read this table and
- * that of kinds (kinds.h). Which options need each other is in option_rules.h.
+ * environment, config files, help, schema, reference pages and completions all read both tables.
+ * Which options need each other is in option_rules.h.
  *
- * To add an option: one member in `settings`, one row in options.c. */
-#ifndef APP_OPTIONS_H
-#define APP_OPTIONS_H
+ * To add an option: one member in `settings`, one row in options.c. To add a kind of value: one
+ * word in option_type, one row in kinds.c. */
+#pragma once
 
 #include "app/cli/settings.h"
+#include "base/json.h"
 
-/* The kinds of values; kinds.h has a row for each. */
+/* The kinds of values. */
 typedef enum {
     OPTION_BOOL,     /* bool */
     OPTION_INT,      /* uint32_t */
@@ -111,8 +112,16 @@ extern const char *const SECTION_TITLE[SECTIONS];
 /* Find an option that one of `users` takes, by its name (- and _ are the same) or its letter. */
 const option *option_find(const char *name, uint32_t users);
 const option *option_find_letter(char letter, uint32_t users);
+/* Writes the flag with its dashes: "--mem-limit". Returns buf. */
+enum { OPTION_NAME_ROOM = 64 };
+const char *option_flag(const option *o, char buf[OPTION_NAME_ROOM]);
+#define FLAG_OF(option)                                                      \
+    option_flag(option, (char[OPTION_NAME_ROOM]){0}) /* until the block ends \
+                                                      */
 /* Returns true if the two are different names of one value, such as sharpen and amount. */
 bool option_same_value(const option *a, const option *b);
+/* Writes the name with _ for -. Returns buf. */
+const char *option_plain(const char *name, char buf[OPTION_NAME_ROOM]);
 /* Returns the name nearest to `name`, or NULL if none is near. */
 const char *option_nearest(const char *name, uint32_t users);
 /* Returns the first option of `users`, or the one after `last`, in the order of the sections. */
@@ -120,9 +129,6 @@ const option *option_next(const option *last, uint32_t users);
 /* Returns true for a key of config files. */
 bool option_in_config(const option *o);
 
-enum { OPTION_NAME_ROOM = 64 };
-/* Writes the flag with its dashes: "--mem-limit". Returns buf. */
-const char *option_flag(const option *o, char buf[OPTION_NAME_ROOM]);
 /* The names of the options that can be set by variables, with commas. */
 extern const char OPTION_VARIABLES[];
 /* Writes the variable, "FFTBLOOM_MEM_LIMIT". Returns buf, or NULL if the option has none. */
@@ -130,4 +136,39 @@ const char *option_env(const option *o, char buf[OPTION_NAME_ROOM]);
 /* Appends the placeholder of the value in help: "zero|mirror|clamp|wrap", "FILE"; "" for bool. */
 void option_placeholder(const option *o, text *to);
 
-#endif
+/* --- kinds --- */
+
+typedef struct variables variables; /* config.h */
+
+/* Where a value goes while it is read, and how errors call it. */
+typedef struct {
+    settings *s;
+    const option *o;
+    const char *name;       /* "--padding", or "padding" in files */
+    char *kept;             /* the copy of a string to which the settings point, to be freed */
+    const variables *words; /* of ${NAME} in strings of JSON; NULL: they are text */
+    bool in_suite;
+    const json_value *at; /* in JSON the place of an error: the value, or a part of it */
+    err *e;
+} kind_reader;
+
+/* A kind reads a value from text (flags, variables, presets) and from JSON (config files, suites),
+ * writes it again, and says what the schema allows. It knows no option by name. */
+struct option_kind {
+    const char *words;  /* "a whole number", for sentences; the row's words follow "one of " */
+    bool told;          /* pages say these words, since the flag does not show them */
+    uint32_t types;     /* the JSON types of a value, as bits 1 << json_type */
+    const char *schema; /* of which a value must meet one; @words and @range are the row's */
+    /* Read a value, and change nothing where they refuse it with an error (which names no place).
+     * `from` is given a value of one of `types`. */
+    bool (*read)(kind_reader *r, const char *value);
+    bool (*from)(kind_reader *r, const json_value *v);
+    /* Writes the value as a flag has it; nothing of a string that is not set. */
+    void (*write)(const settings *s, const option *o, text *to);
+};
+extern const struct option_kind KINDS[OPTION_TYPES];
+
+/* Returns the JSON types that a value of the option may have, as bits 1 << json_type. */
+uint32_t kind_types(const option *o);
+/* Appends "a whole number from 0 to 100" or "one of a, b, c", for sentences. */
+void kind_describe(const option *o, text *to);

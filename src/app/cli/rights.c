@@ -1,4 +1,4 @@
-#include "app/cli/rights.h"
+#include "app/cli/cli.h"
 
 #include "app/cli/kernel_option.h"
 #include "app/cli/options.h"
@@ -14,26 +14,17 @@
 #include <errno.h>
 #include <glob.h>
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 typedef void grant(sandbox *s, const char *path);
 
-/* Grants rights on the folder of a path. */
-static void grant_folder(sandbox *s, grant *give, const char *path) {
-    char folder[PATH_MAX];
-    if (path_folder(path, folder)) give(s, folder);
-}
-
 /* Grants rights on the folder of a path, and on that of what it points to, link by link. */
 static void grant_file(sandbox *s, grant *give, const char *path) {
-    char at[PATH_MAX];
+    char at[PATH_MAX], folder[PATH_MAX];
     int i = 0;
     snprintf(at, sizeof at, "%s", path);
-    do grant_folder(s, give, at);
+    do
+        if (path_folder(at, folder)) give(s, folder);
     while (i++ < PATH_LINKS && path_follow(at));
 }
 
@@ -55,19 +46,13 @@ static void grant_links(sandbox *s, grant *give, const char *folder) {
  * folders end before the first field. What is not there is only to be written: to be read it may be
  * the name of a shipped kernel, or an angle. */
 static void grant_path(sandbox *s, grant *give, const char *path) {
-    struct stat st;
     char plain[PATH_MAX], folder[PATH_MAX];
     if (!path || strcmp(path, "-") == 0) return;
-    if (stat(path, &st) == 0) {
-        if (S_ISDIR(st.st_mode)) give(s, path);
-        grant_file(s, give, path);
-        return;
-    }
-    size_t n = strcspn(path, "#%$@");
-    if (!path[n]) {
-        if (give == sandbox_write) grant_file(s, give, path);
-        return;
-    }
+    const bool there = access(path, F_OK) == 0;
+    const size_t n = strcspn(path, "#%$@");
+    if (path_is_folder(path)) give(s, path);
+    if (there || (!path[n] && give == sandbox_write)) grant_file(s, give, path);
+    if (there || !path[n]) return;
     snprintf(plain, sizeof plain, "%.*s", (int)n, path);
     if (!path_folder(plain, folder)) return;
     give(s, folder);
@@ -96,8 +81,7 @@ static bool reads_more(const cli *c) {
         more |= getenv(DRIVERS[i]) != NULL;
     bool makes = c->action && strcmp(c->action->name, "make") == 0;
     for (int i = 0; makes && i < c->words; i++) more |= strstr(c->word[i], ".json") != NULL;
-    struct stat st;
-    return more || (c->s.kernels && (stat(c->s.kernels, &st) != 0 || !S_ISDIR(st.st_mode)));
+    return more || (c->s.kernels && !path_is_folder(c->s.kernels));
 }
 
 static void grant_reading(sandbox *s, const cli *c) {

@@ -1,14 +1,9 @@
 #include "app/cli/settings.h"
 
-#include "app/cli/kinds.h"
+#include "app/cli/options.h"
 #include "base/log.h"
-#include "base/mem.h"
 
 #include <ctype.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 extern char **environ;
 
@@ -43,10 +38,9 @@ static bool settings_keep(settings *s, const kind_reader *r, setting_origin from
 }
 
 bool settings_set(settings *s, const option *o, const char *value, setting_origin from, err *e) {
-    char flag[OPTION_NAME_ROOM];
-    bool flagged = from.kind == ORIGIN_FLAG;
+    const bool flagged = from.kind == ORIGIN_FLAG;
     kind_reader r = {.s = s, .o = o, .e = e};
-    r.name = flagged && *from.where == '-' ? option_flag(o, flag) : o->name;
+    r.name = flagged && *from.where == '-' ? FLAG_OF(o) : o->name;
     if (KINDS[o->type].read(&r, value)) return settings_keep(s, &r, from);
     return flagged || !from.where ? false : err_in(e, "%s", from.where);
 }
@@ -124,7 +118,7 @@ bool settings_given(const settings *s, const char *name, uint32_t users) {
 }
 
 bool settings_is_preset(const settings *s, const option *o) {
-    settings other = {0};
+    OWN(settings) other = {0};
     OWN(text) is = {0}, preset = {0};
     KINDS[o->type].write(s, o, &is);
     bool same = !is.n;
@@ -132,27 +126,15 @@ bool settings_is_preset(const settings *s, const option *o) {
         KINDS[o->type].write(&other, o, &preset);
         same = strcmp(is.s, preset.s) == 0;
     }
-    settings_free(&other);
     return same;
 }
-
-/* --- words ------------------------------------------------------------------------------- */
 
 void settings_text(const settings *s, const option *o, text *to) {
     KINDS[o->type].write(s, o, to);
 }
 
-void settings_json(const settings *s, const option *o, json_out *to, const char *key) {
-    KINDS[o->type].json(s, o, to, key);
-}
-
 void settings_origin(const settings *s, const option *o, text *to) {
-    static const char *const WORD[] = {
-        [ORIGIN_DEFAULT] = "default",
-        [ORIGIN_FILE] = "",
-        [ORIGIN_ENVIRONMENT] = "environment ",
-        [ORIGIN_FLAG] = "flag ",
-    };
+    static const char *const WORD[] = {"default", "", "environment ", "flag "}; /* of origin_kind */
     const setting *v = settings_of(s, o);
     const char *where = v->where ? v->where : "";
     text_add(to, "%s%s", v->origin == ORIGIN_FLAG && *where != '-' ? "" : WORD[v->origin], where);

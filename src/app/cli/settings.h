@@ -1,10 +1,9 @@
 /* settings.h - the values of all options, and where each one came from.
  *
  * Defaults, config files, the environment and flags replace each other in this order. The kind of
- * the value (kinds.h) checks it and stores it in the place that the option's row names. The
+ * the value (kinds.c) checks it and stores it in the place that the option's row names. The
  * settings own all strings in them, until settings_free. */
-#ifndef APP_SETTINGS_H
-#define APP_SETTINGS_H
+#pragma once
 
 #include "base/json_out.h"
 #include "base/mem.h"
@@ -98,7 +97,6 @@ typedef struct {
 /* Fills in the defaults of the table. */
 bool settings_init(settings *s, err *e);
 void settings_free(settings *s);
-
 /* Check a value, from text or from JSON, and store it. `words` and `in_suite` are as in
  * kind_reader. A value that is refused changes nothing; the code is ERR_CONFIG. */
 bool settings_set(settings *s, const struct option *o, const char *value, setting_origin from,
@@ -112,20 +110,15 @@ void settings_settle(settings *s);
 bool settings_environment(settings *s, uint32_t users, err *e);
 /* Warns of each FFTBLOOM_* variable that no command reads. */
 void settings_warn_environment(void);
-
 /* Returns true if the option that one of `users` takes has a value that is not its default's. */
 bool settings_given(const settings *s, const char *name, uint32_t users);
-/* Returns the origin of a value. */
+/* Return the origin of a value, and whether the value is that of the table. */
 const setting *settings_of(const settings *s, const struct option *o);
-/* Returns true if the value is that of the table. */
 bool settings_is_preset(const settings *s, const struct option *o);
-/* Appends the value as a flag has it; nothing for one that is not set. */
+/* Add the value as a flag has it, or nothing if it is not set; as a member of JSON, which is true,
+ * 3, "mirror", ["a", "b"] or null; and the origin: "look.json:7:3", "flag --padding". */
 void settings_text(const settings *s, const struct option *o, text *to);
-/* Adds the value as a member of JSON: true, 3, "mirror", ["a", "b"], or null. */
 void settings_json(const settings *s, const struct option *o, json_out *to, const char *key);
-/* Appends the origin: "default", "look.json:7:3", "flag --padding", "argument IN". */
 void settings_origin(const settings *s, const struct option *o, text *to);
 /* Appends every option that `users` take, as a table or as JSON, for --print-config. */
 void settings_print(const settings *s, uint32_t users, bool json, text *to);
-
-#endif

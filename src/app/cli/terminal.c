@@ -8,10 +8,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -37,6 +33,11 @@ static const struct {
     [LOG_DEBUG] = {"debug: ", "\033[2mdebug:\033[0m "},
 };
 
+static void put(const char *line, size_t n) {
+    ssize_t unused = write(STDERR_FILENO, line, n);
+    (void)unused; /* nowhere left to complain */
+}
+
 static void write_message(log_level level, const char *said) {
     if (atomic_load(&ended)) return;
     char line[4096];
@@ -50,8 +51,7 @@ static void write_message(log_level level, const char *said) {
     /* The message may contain names of files, channels and devices, and these any bytes. */
     end += text_clean(line + end, sizeof line - end - 1, said);
     line[end++] = '\n';
-    ssize_t unused = write(STDERR_FILENO, line, end);
-    (void)unused; /* nowhere left to complain */
+    put(line, end);
 }
 
 void terminal_open(void) {
@@ -64,8 +64,7 @@ void terminal_status(const char *line) {
     if ((!line && !stood) || atomic_load(&ended)) return;
     int n = snprintf(shown, sizeof shown, CLEAR_LINE "%s", line ? line : "");
     if (n >= (int)sizeof shown) n = (int)sizeof shown - 1;
-    ssize_t unused = write(STDERR_FILENO, shown, (size_t)n);
-    (void)unused;
+    put(shown, (size_t)n);
 }
 
 void terminal_keep_last_words(const char *sentence) {
@@ -89,14 +88,9 @@ void terminal_last_words(const char *instead) {
     struct pollfd to = {.fd = STDERR_FILENO, .events = POLLOUT};
     if (poll(&to, 1, 0) != 1 || !(to.revents & POLLOUT)) return;
     const char *words = instead ? instead : last_words[atomic_load(&kept)];
-    ssize_t unused = 0;
-    if (atomic_load(&status_stands))
-        unused = write(STDERR_FILENO, CLEAR_LINE, sizeof CLEAR_LINE - 1);
-    if (words[0]) unused = write(STDERR_FILENO, words, strlen(words));
-    (void)unused;
+    if (atomic_load(&status_stands)) put(CLEAR_LINE, sizeof CLEAR_LINE - 1);
+    put(words, strlen(words));
 }
-
-/* --- tickers ---------------------------------------------------------------------------------- */
 
 /* Seconds: until the first word, and between the lines of a log. */
 enum { PATIENCE = 2, LINES_APART = 5 };

@@ -4,15 +4,12 @@
  * bottom of a terminal until the next message. Control characters and bytes that are not UTF-8 are
  * shown, not sent (text_clean). "error" and "warning" are coloured where stderr is a terminal,
  * unless NO_COLOR is set. The line of status and the last words are global. */
-#ifndef APP_TERMINAL_H
-#define APP_TERMINAL_H
+#pragma once
 
 /* Writes what log_say tells from now on: "fftbloom: ", the word of the level, and the message. */
 void terminal_open(void);
-
 /* Shows a line without an end on a terminal, in place of the one before; NULL removes it. */
 void terminal_status(const char *line);
-
 /* Keeps the message that terminal_last_words is to write; NULL: none. Not for several threads. */
 void terminal_keep_last_words(const char *sentence);
 /* Removes the line of status and writes the message that was kept, or `instead` unless it is NULL,
@@ -27,5 +24,3 @@ typedef struct ticker ticker;
 ticker *ticker_open(const char *what);
 /* Ends it, and removes its line. */
 void ticker_close(ticker **t);
-
-#endif

@@ -2,18 +2,16 @@
 
 #include "app/cli/option_rules.h"
 #include "base/log.h"
-#include "base/mem.h"
-#include "base/number.h"
 #include "base/path.h"
 #include "kernel/cache.h"
 #include "kernel/make/kernel_word.h"
 
 #include <ctype.h>
 #include <limits.h>
-#include <string.h>
 #include <unistd.h>
 
-/* --- frames ---------------------------------------------------------------------------------- */
+/* Relative paths of a job template of OpenJD start at this parameter. */
+#define FARM_OPENJD_FOLDER "{{Param.Folder}}/"
 
 void farm_ranges(const int *number, size_t n, char mark, text *to) {
     for (size_t i = 0, k; i < n; i += k) {
@@ -35,7 +33,7 @@ static bool farm_make_chunks(farm *f, const record_run *all, err *e) {
     bool ok = left != NULL;
     f->each = size;
     for (size_t i = 0; ok && i < count; i++) {
-        job_files files;
+        OWN(job_files) files = {0};
         record rec;
         const char *why;
         if (!(ok = job_frame(f->j, i, &files, e))) break;
@@ -43,7 +41,6 @@ static bool farm_make_chunks(farm *f, const record_run *all, err *e) {
             f->current++; /* --existing update would pass over it */
         else if (!f->frames || left[f->frames - 1] != *files.number) /* or another view did it */
             left[f->frames++] = *files.number;
-        job_files_free(&files);
     }
     ok = ok && (f->chunk = mem_new(f->frames / size + 1, sizeof *f->chunk, "chunks", e));
     for (size_t i = 0; ok && i < f->frames; i += size)
@@ -53,11 +50,10 @@ static bool farm_make_chunks(farm *f, const record_run *all, err *e) {
 
 /* --- places ---------------------------------------------------------------------------------- */
 
-/* Returns the path from the root, without slashes at its end. */
-static char *absolute(const char *here, const char *path, err *e) {
-    char *made = path[0] == '/' ? mem_str(path, e) : mem_strf(e, "%s/%s", here, path);
-    for (size_t n = made ? strlen(made) : 0; n > 1 && made[n - 1] == '/';) made[--n] = 0;
-    return made;
+/* Adds the path from the root, without slashes at its end. */
+static void add_absolute(text *to, const char *here, const char *path) {
+    text_add(to, "%s%s%s", path[0] == '/' ? "" : here, path[0] == '/' ? "" : "/", path);
+    while (to->n > 1 && to->s[to->n - 1] == '/') to->s[--to->n] = 0;
 }
 
 /* Adds a name, in which all but letters, digits and .-_ become underscores. */
@@ -70,63 +66,53 @@ static void farm_add_plain(text *to, const char *name) {
 
 void farm_job_name(const farm *f, text *to) {
     text_add(to, "bloom-");
-    if (f->shot && f->shot[0]) {
-        farm_add_plain(to, f->shot);
-        text_add(to, "-");
-    }
+    if (f->shot.n) farm_add_plain(to, f->shot.s), text_add(to, "-");
     text_add(to, "%d-%d", f->left[0], f->left[f->frames - 1]);
 }
 
 /* Finds what the output's name has before the frame's number. */
 static bool find_shot(farm *f, const char *name, err *e) {
-    frame_pattern p = {0};
+    OWN(frame_pattern) p = {0};
     err why = {0};
-    bool parsed = frame_path_parse(&p, name, &why);
+    const bool parsed = frame_path_parse(&p, name, &why);
     if (!parsed && why.code == ERR_MEMORY) return *e = why, false;
-    f->shot = mem_str(parsed ? p.before : "", e);
-    frame_pattern_free(&p);
-    for (size_t n = f->shot ? strlen(f->shot) : 0; n && strchr("._- ", f->shot[n - 1]); n--)
-        f->shot[n - 1] = 0;
-    return f->shot != NULL;
+    text *shot = &f->shot;
+    if (parsed) text_add(shot, "%s", p.before);
+    while (shot->n && strchr("._- ", shot->s[shot->n - 1])) shot->s[--shot->n] = 0;
+    return text_check(shot, e);
 }
 
 static bool find_places(farm *f, err *e) {
-    char path[PATH_MAX], cache[CACHE_PATH];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (n < 0) return err_errno(e, ERR_INTERNAL, "cannot find this program's own file");
-    path[n] = 0;
-    if (!(f->program = mem_str(path, e))) return false;
-    if (!getcwd(path, sizeof path)) return err_errno(e, ERR_IO, "cannot find the working folder");
-    if (!(f->here = mem_str(path, e))) return false;
+    char cache[CACHE_PATH];
+    const settings *s = &f->c->s;
+    if (readlink("/proc/self/exe", f->program, sizeof f->program - 1) < 0)
+        return err_errno(e, ERR_INTERNAL, "cannot find this program's own file");
+    if (!getcwd(f->here, sizeof f->here))
+        return err_errno(e, ERR_IO, "cannot find the working folder");
     /* The mark is a hash of the output's absolute path, with the links of its folder followed. A
      * folder whose name holds the frame's number is taken as it is. */
     OWN(text) whole = {0};
     const char *output = f->j->output;
     if (!path_real(output, &whole))
         text_add(&whole, "%s/%s", output[0] == '/' ? "" : f->here, output);
-    bool known = text_check(&whole, e);
     hash_text(hash_bytes(whole.s, whole.n), f->mark);
-    if (!known || !find_shot(f, path_name(output), e)) return false;
+    if (!text_check(&whole, e) || !find_shot(f, path_name(output), e)) return false;
     /* Each output has a folder of its own: fftbloom-farm/NAME-HASH. */
     OWN(text) folder = {0};
     text_add(&folder, "fftbloom-farm/");
     farm_add_plain(&folder, path_name(output));
     text_add(&folder, "-%.8s", f->mark);
-    f->folder = absolute(f->here, f->c->s.farm_dir ? f->c->s.farm_dir : folder.s, e);
-    text_free(&folder);
-    if (!f->folder) return false;
+    add_absolute(&f->folder, f->here, s->farm_dir ? s->farm_dir : folder.s);
     /* The workers of OpenJD have homes of their own. */
-    if (!f->c->s.bloom.cache_dir && f->c->s.farm == FARM_OPENJD) return true;
-    if (!cache_path(cache, f->c->s.bloom.cache_dir)) return true;
-    return (f->cache = absolute(f->here, cache, e)) != NULL;
+    if ((s->bloom.cache_dir || s->farm != FARM_OPENJD) && cache_path(cache, s->bloom.cache_dir))
+        add_absolute(&f->cache, f->here, cache);
+    return text_check(&f->folder, e) && text_check(&f->cache, e);
 }
-
-/* --- the command of a task ------------------------------------------------------------------- */
 
 /* Refuses control characters in whatever goes into a job, since a line end would begin a line of
  * the scheduler's own, and bytes that are not UTF-8, which a scheduler would replace. */
 static bool check_words(const farm *f, err *e) {
-    const char *const places[] = {f->program, f->here, f->folder, f->cache, f->c->s.farm_args};
+    const char *const places[] = {f->program, f->here, f->folder.s, f->cache.s, f->c->s.farm_args};
     const size_t count = sizeof places / sizeof places[0];
     for (size_t i = 0; i < count + f->flags; i++) {
         const char *word = i < count ? places[i] : f->flag[i - count].s;
@@ -154,24 +140,85 @@ static bool make_flags(farm *f, err *e) {
             !option_has_effect(&f->c->s, FOR_APPLY, o))
             continue;
         bool no = strncmp(option_flag(o, name), "--no-", 5) == 0;
-        text *flag = &f->flag[f->flags++], value = {0};
+        text *flag = &f->flag[f->flags++];
+        OWN(text) value = {0};
         settings_text(s, o, &value);
-        /* Other machines have shipped kernels of their own. Tasks of OpenJD do not start in our
-         * working folder. */
+        /* Other machines have kernels of their own. Tasks of OpenJD start in another folder. */
         bool ships = o->type == OPTION_KERNEL && kernel_word_is_name(value.s) &&
                      access(value.s, F_OK) != 0;
         bool moves = !ships && s->farm == FARM_OPENJD && option_type_is_path(o->type) &&
                      value.s[0] != '/';
         text_add(flag, "--%s=%s%s", name + (no ? 5 : 2), moves ? FARM_OPENJD_FOLDER : "", value.s);
-        text_free(&value);
     }
-    if (f->cache && f->c->s.farm == FARM_SLURM)
-        text_add(&f->flag[f->flags++], "--cache-dir=%s", f->cache);
+    if (f->cache.s && f->c->s.farm == FARM_SLURM)
+        text_add(&f->flag[f->flags++], "--cache-dir=%s", f->cache.s);
     text_add(&f->flag[f->flags++], "--existing=update");
     return true;
 }
 
-/* --- opening and running --------------------------------------------------------------------- */
+/* --- OpenJD --- */
+
+/* Adds a parameter of the job, which the person who submits it may change. A folder is mapped for
+ * each worker; its files are not copied. */
+static void add_parameter(text *to, const char *name, bool folder, const char *value,
+                          const char *about) {
+    text_add(to, "%s    {\"name\": \"%s\", \"type\": \"%s\",%s\n     \"default\": ",
+             to->s[to->n - 1] == '}' ? ",\n" : "", name, folder ? "PATH" : "STRING",
+             folder ? " \"objectType\": \"DIRECTORY\", \"dataFlow\": \"NONE\"," : "");
+    text_add_json(to, value);
+    text_add(to, ",\n     \"description\": \"%s\"}", about);
+}
+
+static bool has_braces(const char *word) {
+    const size_t folder = strlen(FARM_OPENJD_FOLDER);
+    const char *found = strstr(word, "{{");
+    if (found && strncmp(found, FARM_OPENJD_FOLDER, folder) == 0)
+        found = strstr(found + folder, "{{");
+    return found != NULL;
+}
+
+/* Adds a job template. Returns false where a path or a value cannot be written into one. */
+static bool farm_openjd_template(const farm *f, text *to, err *e) {
+    enum { MOST = 1024 }; /* characters of a parameter's value */
+    OWN(text) frames = {0};
+    bool braces = has_braces(f->here) || has_braces(f->program) ||
+                  (f->cache.s && has_braces(f->cache.s));
+    for (size_t i = 0; i < f->flags; i++) braces |= has_braces(f->flag[i].s);
+    if (braces)
+        return err_set(e, ERR_USAGE,
+                       "a path or value with '{{' cannot stand in an OpenJD template");
+    farm_ranges(f->left, f->frames, ':', &frames);
+    text_add(to, "{\n  \"specificationVersion\": \"jobtemplate-2023-09\",\n"
+                 "  \"extensions\": [\"TASK_CHUNKING\"],\n  \"name\": \"");
+    farm_job_name(f, to);
+    text_add(to, "\",\n  \"parameterDefinitions\": [\n");
+    add_parameter(to, "Program", false, f->program, "fftbloom on the workers");
+    add_parameter(to, "Folder", true, f->here, "the folder at which relative paths start");
+    if (f->cache.s)
+        add_parameter(to, "Cache", true, f->cache.s, "the cache folder, which all workers share");
+    add_parameter(to, "Frames", false, frames.s, "the frames to make");
+    text_add(to,
+             "],\n  \"steps\": [{\n    \"name\": \"bloom\",\n"
+             "    \"parameterSpace\": {\"taskParameterDefinitions\": [\n"
+             "      {\"name\": \"Frame\", \"type\": \"CHUNK[INT]\", \"range\": "
+             "\"{{Param.Frames}}\",\n       \"chunks\": {\"defaultTaskCount\": %zu, "
+             "\"rangeConstraint\": \"NONCONTIGUOUS\"}}]},\n"
+             "    \"script\": {\"actions\": {\"onRun\": {\n"
+             "      \"command\": \"{{Param.Program}}\",\n      \"args\": [\"apply\", ",
+             f->each);
+    for (size_t i = 0; i < f->flags; i++) {
+        text_add_json(to, f->flag[i].s);
+        text_add(to, ", ");
+    }
+    text_add(to, "%s\"--frames={{Task.Param.Frame}}\", \"--progress=openjd\"]}}}}]\n}\n",
+             f->cache.s ? "\"--cache-dir={{Param.Cache}}\", " : "");
+    size_t n = frames.n;
+    return n <= MOST ||
+           err_set(e, ERR_USAGE,
+                   "the list of frames has %zu characters, and a parameter of an OpenJD template "
+                   "may have %d; give fewer ranges with --frames",
+                   n, MOST);
+}
 
 int farm_run(const cli *c, const job *j, const record_run *all, text *out, err *e) {
     farm f = {.c = c, .j = j};
@@ -198,10 +245,8 @@ int farm_run(const cli *c, const job *j, const record_run *all, text *out, err *
     mem_free(f.left);
     mem_free(f.chunk);
     mem_free(f.flag);
-    mem_free(f.program);
-    mem_free(f.here);
-    mem_free(f.folder);
-    mem_free(f.shot);
-    mem_free(f.cache);
+    text_free(&f.folder);
+    text_free(&f.shot);
+    text_free(&f.cache);
     return status;
 }

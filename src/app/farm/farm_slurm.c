@@ -1,19 +1,145 @@
 #include "app/farm/farm.h"
 
-#include "app/farm/slurm.h"
 #include "app/run/progress.h"
-#include "app/run/report.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/json_out.h"
 #include "base/log.h"
-#include "base/mem.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <limits.h>
-#include <stdio.h>
-#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+/* --- Slurm's commands --- */
+
+/* The status of a program that is not there, as a shell gives it. */
+enum { NOT_FOUND = 127 };
+
+/* Runs a program and takes all that it prints, errors included. Returns its exit status, NOT_FOUND
+ * where there is no program of the name, and -1 where it could not be run or was killed. */
+static int slurm_run(const char *const argv[], text *said) {
+    int ends[2];
+    text_add(said, "%s", "");
+    if (pipe(ends) != 0) return -1;
+    pid_t child = fork();
+    if (child == 0) {
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(ends[1], STDERR_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        execvp(argv[0], (char *const *)argv);
+        _exit(NOT_FOUND);
+    }
+    close(ends[1]);
+    char piece[4096];
+    for (ssize_t n = 1; child > 0 && n != 0;) {
+        n = read(ends[0], piece, sizeof piece);
+        if (n < 0 && errno != EINTR) break;
+        if (n > 0) text_add_bytes(said, piece, (size_t)n);
+    }
+    close(ends[0]);
+    int status = -1;
+    while (child > 0 && waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
+    return child > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Returns the last line, cut out of `said`, without "sbatch: error: " before it: in an error of
+ * several lines it is the one that says why. A hint at --help behind it is cut off. */
+static const char *last_line(text *said) {
+    char *hint = strstr(said->s, "Try \"sbatch");
+    if (hint) said->n = (size_t)(hint - said->s);
+    while (said->n && isspace((unsigned char)said->s[said->n - 1])) said->n--;
+    said->s[said->n] = 0;
+    const char *line = strrchr(said->s, '\n'), *word;
+    line = line ? line + 1 : said->s;
+    if ((word = strstr(line, "error: ")) || (word = strstr(line, "fatal: "))) line = word + 7;
+    return *line ? line : "nothing";
+}
+
+/* The line of a job's or task's number, or NULL: warnings of Slurm may stand around it. */
+static const char *find_number(const char *said) {
+    for (; said; said = strchr(said, '\n')) {
+        said += *said == '\n';
+        if (isdigit((unsigned char)*said)) return said;
+    }
+    return NULL;
+}
+
+/* What sbatch says where the same command may succeed later; it refuses anything else for good. */
+static const char TEMPORARY[] = "*imed out*,*nable to contact*,*emporarily*,*onnection refused*,"
+                                "*standby mode*,*ero Bytes*";
+
+bool slurm_submit(const char *script, char id[SLURM_ID], err *e) {
+    OWN(text) said = {0};
+    int status = slurm_run((const char *[]){"sbatch", "--parsable", script, NULL}, &said);
+    const char *number = find_number(said.s);
+    size_t digits = number ? strspn(number, "0123456789") : 0;
+    bool ok = status == 0 && digits > 0 && digits < SLURM_ID;
+    if (ok)
+        snprintf(id, SLURM_ID, "%.*s", (int)digits, number);
+    else if (status == NOT_FOUND)
+        err_set(e, ERR_NO_DEVICE,
+                "there is no sbatch on this machine; --dry-run prints the script");
+    else if (strstr(said.s, "fatal: "))
+        err_set(e, ERR_NO_DEVICE,
+                "Slurm cannot be used on this machine: sbatch says '%s'; --dry-run prints the "
+                "script",
+                last_line(&said));
+    else
+        err_set(e, !said.n || text_glob_any(TEMPORARY, said.s) ? ERR_RETRY : ERR_USAGE,
+                "sbatch refused '%s' with exit status %d: it says '%s'", script, status,
+                last_line(&said));
+    return ok;
+}
+
+bool slurm_can_wait(err *e) {
+    OWN(text) said = {0};
+    int status = slurm_run((const char *[]){"squeue", "--version", NULL}, &said);
+    return status != NOT_FOUND ||
+           err_set(e, ERR_NO_DEVICE, "--wait needs squeue, which is not on this machine");
+}
+
+typedef enum { OVER, QUEUED, UNKNOWN } answer;
+
+/* Asks whether tasks of the job are pending or running. Slurm forgets a job some minutes after its
+ * end, and squeue then fails with "Invalid job id"; any other failure says nothing of the job. */
+static answer ask(const char *id, text *said) {
+    text_free(said);
+    int status =
+        slurm_run((const char *[]){"squeue", "-h", "-r", "-o", "%i", "-j", id, NULL}, said);
+    if (status == 0) return find_number(said->s) ? QUEUED : OVER;
+    return strstr(said->s, "Invalid job id") ? OVER : UNKNOWN;
+}
+
+bool slurm_wait(const char *id, const slurm_waiting *w, err *e) {
+    enum { LONGEST = 10 };
+    OWN(text) said = {0};
+    answer a = QUEUED;
+    double pause = w->pause, answered = clock_now();
+    bool patient = true;
+    while (a != OVER && patient) {
+        struct timespec left = {(time_t)pause, (long)((pause - (double)(time_t)pause) * 1e9)};
+        while (nanosleep(&left, &left) != 0 && errno == EINTR) continue;
+        pause = pause < LONGEST / 2 ? 2 * pause : LONGEST;
+        answer before = a;
+        a = ask(id, &said);
+        if (a != UNKNOWN) answered = clock_now();
+        if (a == UNKNOWN && before != UNKNOWN)
+            log_warn("squeue failed and will be asked again; it says '%s'", last_line(&said));
+        patient = clock_now() - answered < w->patience;
+        w->asked(w->ctx);
+    }
+    if (a != OVER)
+        err_set(e, ERR_IO,
+                "job %s may still run, but Slurm has not answered for %.0f seconds: squeue says "
+                "'%s'",
+                id, clock_now() - answered, last_line(&said));
+    return a == OVER;
+}
 
 /* --- the script ------------------------------------------------------------------------------- */
 
@@ -30,7 +156,7 @@ static bool can_be_quoted(const char *what, const char *path, err *e) {
 
 bool farm_slurm_check(const farm *f, err *e) {
     return can_be_quoted("working folder", f->here, e) &&
-           can_be_quoted("farm folder", f->folder, e);
+           can_be_quoted("farm folder", f->folder.s, e);
 }
 
 /* The line by which the script of an earlier job of the same output is recognised. */
@@ -46,7 +172,7 @@ void farm_slurm_script(const farm *f, text *to) {
     text_add(to, "\n#SBATCH --array=0-%zu\n#SBATCH --chdir=\"%s\"\n", f->chunks - 1, f->here);
     /* Slurm replaces %a and its like in the name of the log; %% is a percent sign. */
     text_add(to, "#SBATCH --output=\"");
-    for (const char *p = f->folder; *p; p++) text_add(to, *p == '%' ? "%%%%" : "%c", *p);
+    for (const char *p = f->folder.s; *p; p++) text_add(to, *p == '%' ? "%%%%" : "%c", *p);
     text_add(to, "/log.%%a.txt\"\n");
     if (f->c->s.farm_args) text_add(to, "#SBATCH %s\n", f->c->s.farm_args);
     text_add(to, "frames=(\n");
@@ -60,7 +186,7 @@ void farm_slurm_script(const farm *f, text *to) {
         text_add_quoted(to, f->flag[i].s);
     }
     text_add(to, " \\\n        --frames=\"${frames[task]}\" --progress=none \\\n        --report=");
-    text_add_quoted(to, f->folder);
+    text_add_quoted(to, f->folder.s);
     text_add(to, "/report.$task.json\n    status=$?\n"
                  "    [ $status -eq 75 ] && [ $wait -gt 0 ] || exit $status\n"
                  "    sleep $wait\ndone\n");
@@ -71,7 +197,7 @@ void farm_slurm_script(const farm *f, text *to) {
 enum { REPORT_PATH = PATH_MAX + 64 };
 
 static const char *report_path(const farm *f, size_t task, char path[REPORT_PATH]) {
-    snprintf(path, REPORT_PATH, "%s/report.%zu.json", f->folder, task);
+    snprintf(path, REPORT_PATH, "%s/report.%zu.json", f->folder.s, task);
     return path;
 }
 
@@ -92,22 +218,20 @@ static bool is_free(const farm *f, const char *script, err *e) {
     enum { MOST = 64 << 20 };
     char mark[sizeof MARK + HASH_TEXT];
     size_t n = 0;
-    char *old = (char *)file_read_all(script, MOST, &n, NULL);
+    OWN_MEM char *old = (char *)file_read_all(script, MOST, &n, NULL);
     snprintf(mark, sizeof mark, MARK "%s\n", f->mark);
-    bool ours = old && strstr(old, mark);
-    mem_free(old);
-    return ours || (access(script, F_OK) != 0 && !count_reports(f)) ||
+    return (old && strstr(old, mark)) || (access(script, F_OK) != 0 && !count_reports(f)) ||
            err_set(e, ERR_CANT_CREATE,
                    "the farm folder '%s' has files named job.sh or report.N.json that are not of "
                    "this output's job; choose another --dir or remove them",
-                   f->folder);
+                   f->folder.s);
 }
 
 /* Writes the script, and removes the reports of an earlier submission. */
 static bool write_script(const farm *f, const char *path, err *e) {
     OWN(text) script = {0};
     farm_slurm_script(f, &script);
-    bool ok = file_make_dirs(f->folder, 0777, e) && is_free(f, path, e) &&
+    bool ok = file_make_dirs(f->folder.s, 0777, e) && is_free(f, path, e) &&
               file_write_all(path, script.s, script.n, e);
     char old[REPORT_PATH];
     for (size_t i = 0; ok && (i < f->chunks || has_report(f, i)); i++)
@@ -126,11 +250,11 @@ typedef struct {
 /* Reads a member that must be a whole number from 0 to `most`, or absent; *to stays then. */
 static bool read_count(const json_value *root, const char *key, size_t most, size_t *to) {
     const json_value *v = json_get(root, key);
-    if (!v) return true;
-    bool ok = v->type == JSON_NUMBER && v->number >= 0 && v->number <= (double)most &&
-              v->number == (double)(size_t)v->number;
-    if (ok) *to = (size_t)v->number;
-    return ok;
+    if (v && (v->type != JSON_NUMBER || !(v->number >= 0 && v->number <= (double)most) ||
+              v->number != floor(v->number)))
+        return false;
+    if (v) *to = (size_t)v->number;
+    return true;
 }
 
 /* Adds a task's report. Returns false, and adds nothing, where its numbers are none of a report. */
@@ -149,7 +273,7 @@ static void gather_one(gathered *g, const char *path, size_t task) {
     enum { MOST = 64 << 20 };
     err why = {0};
     size_t n;
-    char *bytes = (char *)file_read_all(path, MOST, &n, &why);
+    OWN_MEM char *bytes = (char *)file_read_all(path, MOST, &n, &why);
     json_document *d = bytes ? json_parse(path, bytes, n, &why) : NULL;
     if (d && count_report(g, json_root(d))) {
         while (n && isspace((unsigned char)bytes[n - 1])) bytes[--n] = 0;
@@ -160,7 +284,6 @@ static void gather_one(gathered *g, const char *path, size_t task) {
         g->silent++;
     }
     json_free(&d);
-    mem_free(bytes);
 }
 
 int farm_slurm_gather(const farm *f, text *out, err *e) {
@@ -184,11 +307,9 @@ int farm_slurm_gather(const farm *f, text *out, err *e) {
     if (ok && f->c->s.json) text_add_bytes(out, all.s, all.n);
     if (ok && g.status)
         log_note("%zu frames failed, %zu were skipped, %zu tasks left no report; logs are in '%s'",
-                 g.count[FRAME_FAILED], g.count[FRAME_SKIPPED], g.silent, f->folder);
+                 g.count[FRAME_FAILED], g.count[FRAME_SKIPPED], g.silent, f->folder.s);
     return g.status;
 }
-
-/* --- the job ---------------------------------------------------------------------------------- */
 
 typedef struct {
     const farm *f;
@@ -206,18 +327,14 @@ static void watch(void *ctx) {
 
 int farm_slurm_submit(const farm *f, text *out, err *e) {
     const settings *s = &f->c->s;
-    char id[SLURM_ID];
-    char script[REPORT_PATH];
-    snprintf(script, sizeof script, "%s/job.sh", f->folder);
+    char id[SLURM_ID], script[REPORT_PATH];
+    snprintf(script, sizeof script, "%s/job.sh", f->folder.s);
     if ((s->wait && !slurm_can_wait(e)) || !write_script(f, script, e) ||
         !slurm_submit(script, id, e))
         return 0;
     log_note("job %s: %zu frames in %zu tasks; script, logs and reports in '%s'", id, f->frames,
-             f->chunks, f->folder);
-    if (!s->wait) {
-        text_add(out, "%s\n", id);
-        return 0;
-    }
+             f->chunks, f->folder.s);
+    if (!s->wait) return text_add(out, "%s\n", id), 0;
     watcher w = {.f = f};
     const slurm_waiting how = {.pause = 0.1, .patience = 900, .asked = watch, .ctx = &w};
     bool ok = progress_open(&w.p, s, f->chunks, e) && slurm_wait(id, &how, e);

@@ -4,20 +4,14 @@
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
 #include "app/kernel/kernel_actions.h"
-#include "app/kernel/kernel_files.h"
 #include "app/run/file_set.h"
-#include "base/json_out.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "base/path.h"
 #include "colour/primaries.h"
 #include "image/format.h"
 #include "kernel/edit/edit.h"
 #include "kernel/make/kernel_recipe.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /* An edit while it is made. */
@@ -92,7 +86,6 @@ static bool read_words(editing *w, const cli *c, err *e) {
     const int count = edit_parameters(of);
     const char *names[EDIT_PARAMETERS], *param = s->param,
                                         *last = of->last_word ? c->word[c->words - 1] : "";
-    char meant[TEXT_MEANT];
     if (of->apply == edit_crop && s->taps && param)
         return err_set(e, ERR_USAGE, "--param keep has no effect with --taps: both set the size");
     w->r.threads = c->threads;
@@ -114,9 +107,9 @@ static bool read_words(editing *w, const cli *c, err *e) {
         int i = 0;
         while (i < count && strcmp(names[i], is.name) != 0) i++;
         if (i == count || !is.value)
-            return err_set(e, ERR_USAGE,
-                           "%s has no parameter '%s'%s; see 'fftbloom help kernel %s'", of->name,
-                           is.name, text_meant(meant, is.name, names, count, '\''), of->name);
+            return err_set(
+                e, ERR_USAGE, "%s has no parameter '%s'%s; see 'fftbloom help kernel %s'", of->name,
+                is.name, text_meant((char[TEXT_MEANT]){0}, is.name, names, count, '\''), of->name);
         if (!set_parameter(w, i, is.value, e)) return false;
     }
     return !s->taps || kernel_read_taps(w->r.taps, s->taps, e);
@@ -170,7 +163,7 @@ static bool take_taps(editing *w, edit_input *in, const kernel_source *k, err *e
 static bool read_input(editing *w, const cli *c, int i, err *e) {
     edit_input *in = &w->r.input[i];
     edit_kernel *to = &in->kernel;
-    kernel_source k = {0};
+    OWN(kernel_source) k = {0};
     lint l;
     double at[2];
     bool ok = kernel_load(&k, &l, c, w->path[i], e) && take_taps(w, in, &k, e);
@@ -190,7 +183,6 @@ static bool read_input(editing *w, const cli *c, int i, err *e) {
     }
     if (ok && i == 0) w->part = k.part;
     if (ok) w->light += edit_light(to) / k.channels / w->r.inputs;
-    kernel_source_free(&k);
     return ok;
 }
 
@@ -199,7 +191,7 @@ static bool read_input(editing *w, const cli *c, int i, err *e) {
 /* Copies the attributes of an input whose picture stays the same: what its model says of it, and
  * what was done to it before. */
 static bool keep_attributes(const editing *w, par *threads, image_part *p, err *e) {
-    image_reader *r = image_open(w->path[0], NULL, threads, e);
+    OPEN(image_reader) *r = image_open(w->path[0], NULL, threads, e);
     const image_part *from = r ? &image_reader_header(r)->part[w->part] : NULL;
     bool ok = r != NULL;
     for (int i = 0; ok && i < from->attrs; i++) {
@@ -207,7 +199,6 @@ static bool keep_attributes(const editing *w, par *threads, image_part *p, err *
         if (strncmp(a->name, KERNEL_ATTR, strlen(KERNEL_ATTR)) == 0)
             ok = image_set_attr(p, a->name, a->type, a->data, a->bytes, e);
     }
-    image_close(&r);
     return ok;
 }
 
@@ -263,20 +254,21 @@ static void report(const editing *w, const cli *c, text *out) {
     json_uints(&j, "size", (uint32_t[]){k->w, k->h}, 2);
     if (!j.words) json_uints(&j, "centre", (uint32_t[]){k->w / 2, k->h / 2}, 2);
     json_uint(&j, "channels", k->channels);
-    json_real(&j, "light_before", 15, w->light);
-    json_real(&j, "light", 15, edit_light(k) / k->channels);
-    json_real(&j, "lost", 9, w->lost);
-    json_real(&j, "faded", 9, w->faded);
+    JSON_EACH(&j, json_real, 15, {"light_before", w->light},
+              {"light", edit_light(k) / k->channels});
+    JSON_EACH(&j, json_real, 9, {"lost", w->lost}, {"faded", w->faded});
     json_list(&j, "changed");
-    for (int i = 0; i < w->told.sayings; i++) {
-        const edit_saying *is = &w->told.saying[i];
-        if (!j.words) json_object(&j, NULL);
-        if (!j.words) json_string(&j, "key", is->key);
-        if (!j.words) json_real_or_word(&j, "value", 9, is->value);
-        json_string(&j, j.words ? NULL : "words", is->words);
-        if (!j.words) json_close(&j);
+    for (const edit_saying *is = w->told.saying; is < w->told.saying + w->told.sayings; is++) {
+        if (j.words) {
+            json_string(&j, NULL, is->words);
+            continue;
+        }
+        json_object(&j, NULL);
+        json_string(&j, "key", is->key);
+        json_real_or_word(&j, "value", 9, is->value);
+        json_string(&j, "words", is->words);
+        json_close(&j);
     }
-    json_close(&j);
     json_end(&j);
 }
 
@@ -303,15 +295,13 @@ static bool run(editing *w, cli *c, int *status, err *e) {
     for (int i = 0; i < inputs; i++)
         if (!read_input(w, c, i, e)) return false;
     if (!w->of->apply(&w->made, &w->r, &w->told, e) || !finish(w, c, e)) return false;
-    image *img = to_image(w, c, e);
-    bool ok = img && kernel_save(c, img, status, e);
-    image_free(&img);
-    return ok;
+    OWN(image) *img = to_image(w, c, e);
+    return img && kernel_save(c, img, status, e);
 }
 
 int kernel_edit(cli *c, text *out, err *e) {
     int status = 0;
-    editing *w = mem_new(1, sizeof *w, "an edit", e);
+    OWN_MEM editing *w = mem_new(1, sizeof *w, "an edit", e);
     if (!w) return 0;
     ticker *told = ticker_open("the kernel");
     bool ok = run(w, c, &status, e);
@@ -319,7 +309,6 @@ int kernel_edit(cli *c, text *out, err *e) {
     if (ok && (c->s.json || !c->s.quiet)) report(w, c, out);
     for (int i = 0; i < w->r.inputs; i++) edit_free(&w->r.input[i].kernel);
     edit_free(&w->made);
-    mem_free(w);
     return status;
 }
 

@@ -4,20 +4,13 @@
 #include "app/cli/options.h"
 #include "app/cli/terminal.h"
 #include "app/kernel/kernel_actions.h"
-#include "app/kernel/kernel_files.h"
 #include "app/run/file_set.h"
 #include "base/file.h"
-#include "base/json_out.h"
 #include "base/log.h"
-#include "base/mem.h"
 #include "image/flat/png.h"
-#include "image/flat/preview.h"
 #include "image/format.h"
 #include "kernel/make/kernel_recipe.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 /* --- models ----------------------------------------------------------------------------------- */
@@ -30,8 +23,7 @@ static void add_parameter(const model_parameter *p, bool preset, json_out *j) {
     json_object(j, NULL);
     json_string(j, "name", p->name);
     if (preset) json_real(j, "default", 6, p->preset);
-    json_real(j, "min", 6, p->min);
-    json_real(j, "max", 6, p->max);
+    JSON_EACH(j, json_real, 6, {"min", p->min}, {"max", p->max});
     json_string(j, "help", p->help);
     json_close(j);
 }
@@ -78,7 +70,7 @@ static const struct {
 /* Sets what the plate's header says of its camera, where nothing else was said. A pixel of the
  * image need not be a photosite: where the sensor's width is known, it decides. */
 static bool set_plate(kernel_recipe *r, const char *path, par *threads, err *e) {
-    image_reader *in = image_open(path, NULL, threads, e);
+    OPEN(image_reader) *in = image_open(path, NULL, threads, e);
     if (!in) return false;
     const image_part *p = &image_reader_header(in)->part[0];
     double found[MODEL_SETUPS] = {0};
@@ -102,7 +94,6 @@ static bool set_plate(kernel_recipe *r, const char *path, par *threads, err *e) 
             snprintf(value, sizeof value, "%.9g", found[k]);
             ok = kernel_layer_set(l, MODEL_SETUP[k].name, value, e);
         }
-    image_close(&in);
     return ok || err_in(e, "'%s'", path);
 }
 
@@ -119,7 +110,7 @@ static bool read_word(kernel_recipe *r, const char *word, const settings *s, err
 /* Reads the recipe that a word means. Options of the command line win over its file. */
 static bool read_recipe(kernel_recipe *r, const settings *s, par *threads, const char *word,
                         err *e) {
-    uint32_t taps[2];
+    uint32_t taps[2] = {0};
     if (!read_word(r, word, s, e)) return false;
     if (s->bloom.kernel.size != 1 && !kernel_recipe_scale(r, s->bloom.kernel.size, e)) return false;
     if (settings_given(s, "fade", FOR_KERNEL)) r->fade = s->fade;
@@ -127,12 +118,9 @@ static bool read_recipe(kernel_recipe *r, const settings *s, par *threads, const
     if (!kernel_recipe_set(r, s->param ? s->param : "", e) ||
         (s->plate && !set_plate(r, s->plate, threads, e)))
         return false;
-    if (s->taps && strcmp(s->taps, "auto") == 0) {
-        r->w = r->h = 0;
-    } else if (s->taps) {
-        if (!kernel_read_taps(taps, s->taps, e)) return false;
-        r->w = taps[0], r->h = taps[1];
-    }
+    if (!s->taps) return true;
+    if (strcmp(s->taps, "auto") != 0 && !kernel_read_taps(taps, s->taps, e)) return false;
+    r->w = taps[0], r->h = taps[1];
     return true;
 }
 
@@ -222,13 +210,11 @@ static bool write_picture(kernel_set *set, image *img, err *e) {
     *shown = (image_box){w / 4, h / 4, w / 4 + w / 2 - 1, h / 4 + h / 2 - 1};
     preview_picture p = {0};
     size_t bytes = 0;
-    uint8_t *png = NULL;
-    bool ok = preview_make(&p, img, &as, set->c.threads, e) &&
-              (png = png_encode(&(png_picture){p.pixel, p.width, p.height, 3}, &bytes, e)) &&
-              kernel_write(&set->c.s, png, bytes, &set->status, e);
-    mem_free(png);
+    bool ok = preview_make(&p, img, &as, set->c.threads, e);
+    OWN_MEM uint8_t *png = ok ? png_encode(&(png_picture){p.pixel, p.width, p.height, 3}, &bytes, e)
+                              : NULL;
     mem_free(p.pixel);
-    return ok;
+    return png && kernel_write(&set->c.s, png, bytes, &set->status, e);
 }
 
 /* Writes the files of one kernel, which is made and kept as for any other use. */
@@ -244,7 +230,7 @@ static bool write_kernel(kernel_set *set, const char *name, json_out *j, err *e)
                        "the kernel '%s' is an image, and is made at no other size; give "
                        "--kernel-scale to the run, or use 'kernel stretch'",
                        name);
-    image *img = image_load(path, &(image_limits){.side = PSF_SIDE}, set->c.threads, e);
+    OWN(image) *img = image_load(path, &(image_limits){.side = PSF_SIDE}, set->c.threads, e);
     image_part *part = img ? &img->head.part[0] : NULL;
     bool ok = part && image_set_attr(part, "license", "string", LICENCE, strlen(LICENCE), e);
     if (ok && next_file(set, name, ".exr")) ok = kernel_save(&set->c, img, &set->status, e);
@@ -255,7 +241,6 @@ static bool write_kernel(kernel_set *set, const char *name, json_out *j, err *e)
         json_uints(j, "size", (uint32_t[]){image_width(part), image_height(part)}, 2);
         json_close(j);
     }
-    image_free(&img);
     return ok || e->code == 0;
 }
 
@@ -276,7 +261,6 @@ static int make_all(cli *c, text *out, err *e) {
               kernel_write(&set.c.s, LICENCE, strlen(LICENCE), &set.status, e);
     for (char *w = strtok_r(names.s, " ", &at); ok && w; w = strtok_r(NULL, " ", &at))
         ok = write_kernel(&set, w, &j, e);
-    json_close(&j);
     json_end(&j);
     text_free(&set.path);
     return set.status;
@@ -284,8 +268,9 @@ static int make_all(cli *c, text *out, err *e) {
 
 int kernel_make(cli *c, text *out, err *e) {
     int status = 0;
-    kernel_recipe r;
-    image *img = NULL;
+    OWN(kernel_recipe) r = {0};
+    OWN(image) *img = NULL;
+    OPEN(ticker) *told = NULL;
     const file_set_file files[] = {{FILE_READ, "the recipe", c->word[1]},
                                    {FILE_READ, "the image", c->s.image},
                                    {FILE_READ, "the plate", c->s.plate},
@@ -297,7 +282,7 @@ int kernel_make(cli *c, text *out, err *e) {
         err_set(e, ERR_USAGE, "kernel make needs one MODEL or RECIPE, or --all");
     if (e->code) return 0;
     if (c->s.all_kernels) return make_all(c, out, e);
-    ticker *told = ticker_open("kernel make");
+    told = ticker_open("kernel make");
     if (read_recipe(&r, &c->s, c->threads, c->word[1], e) &&
         file_set_apart(files, sizeof files / sizeof files[0], NULL, e) &&
         kernel_may_write(&c->s, &status, e) && (img = kernel_recipe_make(&r, c->threads, e)) &&
@@ -305,24 +290,19 @@ int kernel_make(cli *c, text *out, err *e) {
         tell_loss(&r, c->threads);
         if (c->s.json) tell_json(c, &r, img->head.part[0].channels, out);
     }
-    ticker_close(&told);
-    image_free(&img);
-    kernel_recipe_free(&r);
     return status;
 }
-
-/* --- list ------------------------------------------------------------------------------------- */
 
 /* Tells what a kernel's image or recipe says of itself. */
 static void tell(const char *folder, const char *name, par *threads, json_out *j) {
     char path[KERNEL_PATH + 300], about[400] = "";
     uint32_t size[2] = {0};
     err why = {0};
-    kernel_recipe r = {0};
+    OWN(kernel_recipe) r = {0};
     snprintf(path, sizeof path, "%s/%s.exr", folder, name);
     const bool is_image = access(path, F_OK) == 0;
     if (!is_image) snprintf(path, sizeof path, "%s/%s.json", folder, name);
-    image_reader *in = is_image ? image_open(path, NULL, threads, &why) : NULL;
+    OPEN(image_reader) *in = is_image ? image_open(path, NULL, threads, &why) : NULL;
     if (in) {
         const image_part *p = &image_reader_header(in)->part[0];
         image_attr_text(p, "comments", about, sizeof about);
@@ -331,12 +311,7 @@ static void tell(const char *folder, const char *name, par *threads, json_out *j
         snprintf(about, sizeof about, "%s", r.about ? r.about : "");
         size[0] = r.w, size[1] = r.h;
     }
-    image_close(&in);
-    kernel_recipe_free(&r);
-    if (why.code) {
-        log_warn("%s", why.msg);
-        return;
-    }
+    if (why.code) return log_warn("%s", why.msg);
     json_object(j, NULL);
     json_string(j, "name", name);
     json_string(j, "about", about);
@@ -348,18 +323,15 @@ static void tell(const char *folder, const char *name, par *threads, json_out *j
 int kernel_list(cli *c, text *out, err *e) {
     char folder[KERNEL_PATH], *at;
     OWN(text) names = {0};
-    if (!kernel_option_folder(folder, &c->s)) {
-        err_set(e, ERR_NO_INPUT,
-                "cannot find the folder of the shipped kernels; give it with --kernels DIR");
-        return 0;
-    }
+    if (!kernel_option_folder(folder, &c->s))
+        return err_set(e, ERR_NO_INPUT,
+                       "cannot find the folder of the shipped kernels; give it with --kernels DIR");
     json_out j = told_begin(out, c->s.json);
     if (c->s.json) json_string(&j, "folder", folder);
     json_list(&j, "kernels");
     kernel_option_names(&c->s, &names);
     for (char *w = names.s ? strtok_r(names.s, " ", &at) : NULL; w; w = strtok_r(NULL, " ", &at))
         tell(folder, w, c->threads, &j);
-    json_close(&j);
     json_end(&j);
     return 0;
 }

@@ -2,26 +2,15 @@
  *
  * A copy of the frame at preview size is bloomed once with each kernel, which is scaled with it.
  * Strength is a mix with the frame itself, so all strengths come from that one result. */
-#include "app/check/report/html.h"
+#include "app/check/html.h"
 #include "app/cli/kernel_option.h"
 #include "app/cli/terminal.h"
 #include "app/kernel/kernel_actions.h"
-#include "app/kernel/kernel_files.h"
 #include "app/run/file_set.h"
 #include "app/run/frame.h"
-#include "base/json_out.h"
-#include "base/mem.h"
-#include "base/number.h"
 #include "base/path.h"
-#include "bloom/bloom.h"
 #include "image/flat/png.h"
-#include "image/flat/preview.h"
 #include "image/format.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 
 enum {
     SHEET_PAGE = 960,  /* the width of a picture of the page, */
@@ -77,12 +66,10 @@ static void sheet_look_free(sheet_look *l) {
     for (int i = 0; i < SHEET_STRENGTHS; i++) mem_free(l->picture[i].pixel), text_free(&l->jpeg[i]);
 }
 
-/* --- the frame -------------------------------------------------------------------------------- */
-
 /* Takes the light of the frame at preview size. A picture has been graded already. */
 static bool sheet_open(sheet *s, const cli *c, uint32_t width, err *e) {
     *s = (sheet){.c = c, .as = {.width = width, .exposed = true}};
-    image *img = frame_read(&c->s, c->word[1], c->threads, e);
+    OWN(image) *img = frame_read(&c->s, c->word[1], c->threads, e);
     if (!img) return false;
     const bool graded = strcmp(img->head.format, "png") == 0;
     s->as.part = preview_part(&img->head, NULL);
@@ -95,13 +82,11 @@ static bool sheet_open(sheet *s, const cli *c, uint32_t width, err *e) {
         s->as.stops = (float)c->s.exposure;
     else if (ok && !graded)
         s->as.stops = preview_stops(&s->light);
-    image_free(&img);
     return ok;
 }
 
 /* --- under a kernel --------------------------------------------------------------------------- */
 
-/* Makes an image of the preview, as bloom takes it. */
 static image *sheet_image(const sheet *s, err *e) {
     const preview_light *l = &s->light;
     image *img = image_plain(l->width, l->height, 3, PIXEL_FLOAT, e);
@@ -138,24 +123,17 @@ static bool sheet_bloom(sheet_look *l, err *e) {
     how.tolerance = 1e-2; /* a hundredth of a pixel's light is below a step of 8 bits */
     how.half_overflow = OVERFLOW_FLOAT;
     how.nan = NAN_INTERPOLATE;
-    image_reader *r = image_open(l->path, NULL, threads, NULL);
+    OPEN(image_reader) *r = image_open(l->path, NULL, threads, NULL);
     if (r) image_attr_text(&image_reader_header(r)->part[0], "comments", l->about, sizeof l->about);
-    image_close(&r);
-    bloom *b = bloom_open(&how, l->path, threads, e);
-    image *img = b ? sheet_image(s, e) : NULL;
-    bloom_report *made = img ? mem_new(1, sizeof *made, "a report", e) : NULL;
-    bool ok =
-        made && bloom_image(b, img, made, e) &&
-        preview_take(&l->bloomed, img, &(preview_options){.width = s->light.width}, threads, e);
-    mem_free(made);
-    image_free(&img);
-    bloom_close(&b);
-    return ok;
+    OPEN(bloom) *b = bloom_open(&how, l->path, threads, e);
+    OWN(image) *img = b ? sheet_image(s, e) : NULL;
+    OWN_MEM bloom_report *made = img ? mem_new(1, sizeof *made, "a report", e) : NULL;
+    return made && bloom_image(b, img, made, e) &&
+           preview_take(&l->bloomed, img, &(preview_options){.width = s->light.width}, threads, e);
 }
 
 /* --- pictures --------------------------------------------------------------------------------- */
 
-/* Develops the look at one strength. */
 static bool sheet_picture(sheet_look *l, int which, err *e) {
     const sheet *s = l->of;
     const float *from = s->light.pixel, *to = l->bloomed.pixel;
@@ -190,10 +168,10 @@ static bool sheet_jpegs(sheet_look *l, int strengths, err *e) {
 /* --- the page --------------------------------------------------------------------------------- */
 
 static void sheet_add_uri(json_out *j, const char *name, const text *jpeg) {
-    OWN(text) uri = {0};
-    text_add(&uri, "data:image/jpeg;base64,");
-    text_add_base64(&uri, (const uint8_t *)jpeg->s, jpeg->n);
-    json_string(j, name, uri.s);
+    text *uri = json_here(j, name);
+    text_add(uri, "\"data:image/jpeg;base64,");
+    text_add_base64(uri, (const uint8_t *)jpeg->s, jpeg->n);
+    text_add(uri, "\"");
 }
 
 /* Adds a word, in quotes where a shell needs them. */
@@ -247,14 +225,11 @@ static bool sheet_page(const sheet *s, sheet_look *look, size_t looks, text *to,
     sheet_add_uri(&j, "plain", &plain.jpeg[0]);
     json_list(&j, "kernels");
     for (size_t i = 0; i < looks; i++) sheet_add_look(&j, &look[i]);
-    json_close(&j);
     json_end(&j);
     html_add(to, &(html_page){HTML, STYLE, SCRIPT}, json.s);
     sheet_look_free(&plain);
     return text_check(to, e);
 }
-
-/* --- the PNG picture -------------------------------------------------------------------------- */
 
 /* Lays out the frame and all looks at full strength, four in a row, their names below. Those of a
  * single kernel stand beside the frame, a row for each size. */
@@ -268,9 +243,9 @@ static bool sheet_png(const sheet *s, sheet_look *look, size_t looks, text *to, 
     sheet_look plain = {.of = s, .name = "no bloom"};
     bool ok = preview_may_have(all.w, all.h, e) && sheet_picture(&plain, SHEET_STRENGTHS - 1, e);
     size_t bytes = 0;
-    uint8_t *png = NULL;
-    all.pixel = ok ? mem_raw((size_t)all.w * all.h, 3, "a picture", e) : NULL;
-    if (all.pixel) {
+    OWN_MEM uint8_t *paper = ok ? mem_raw((size_t)all.w * all.h, 3, "a picture", e) : NULL,
+                    *png = NULL;
+    if ((all.pixel = paper)) {
         label_box(&all, 0, 0, all.w, all.h, PAPER);
         for (uint32_t i = 0; i <= looks; i++) {
             const sheet_look *l = i ? &look[i - 1] : &plain;
@@ -287,8 +262,6 @@ static bool sheet_png(const sheet *s, sheet_look *look, size_t looks, text *to, 
         png = png_encode(&(png_picture){all.pixel, all.w, all.h, 3}, &bytes, e);
     }
     if (png) text_add_bytes(to, (const char *)png, bytes);
-    mem_free(png);
-    mem_free(all.pixel);
     sheet_look_free(&plain);
     return png && text_check(to, e);
 }
@@ -326,7 +299,7 @@ static int sheet_make(cli *c, char *words, err *e) {
     sheet s;
     OWN(text) file = {0};
     char told[160];
-    sheet_look *look = mem_new(MOST, sizeof *look, "a sheet", e);
+    OWN_MEM sheet_look *look = mem_new(MOST, sizeof *look, "a sheet", e);
     if (!look) return 0;
     bool ok = sheet_open(&s, c, paged ? SHEET_PAGE : SHEET_CELL, e);
     const size_t looks = ok ? sheet_words(look, MOST, &s, words) : 0;
@@ -343,7 +316,6 @@ static int sheet_make(cli *c, char *words, err *e) {
     ticker_close(&ticking);
     if (ok) kernel_write(&c->s, file.s, file.n, &status, e);
     for (size_t i = 0; i < looks; i++) sheet_look_free(&look[i]);
-    mem_free(look);
     mem_free(s.light.pixel);
     screen_close(&s.screen);
     return status;
@@ -354,11 +326,10 @@ int kernel_sheet(cli *c, text *out, err *e) {
     settings *s = &c->s;
     const char *given = s->kernels;
     OWN(text) words = {0};
-    struct stat st;
     int status = 0;
     const file_set_file FILES[] = {{FILE_READ, "the frame", c->word[1]},
                                    {FILE_WRITTEN, "the sheet", s->output}};
-    if (given && (stat(given, &st) != 0 || !S_ISDIR(st.st_mode))) { /* a list, and no folder */
+    if (given && !path_is_folder(given)) { /* a list, and no folder */
         text_add(&words, "%s", given);
         s->kernels = NULL;
     } else {

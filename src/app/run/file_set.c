@@ -1,14 +1,9 @@
 #include "app/run/file_set.h"
 
-#include "base/hash.h"
-#include "base/mem.h"
 #include "base/path.h"
 #include "image/format.h"
 
 #include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 enum { NO_FRAME = -1 };
@@ -22,8 +17,6 @@ struct file_set_item {
     hash128 identity;
 };
 typedef struct file_set_item item;
-
-/* --- where a path leads ----------------------------------------------------------------------- */
 
 static hash128 identity_of(const char *given) {
     if (strcmp(given, "-") == 0)
@@ -45,11 +38,11 @@ static hash128 identity_of(const char *given) {
 
 /* --- filling ---------------------------------------------------------------------------------- */
 
-static bool add(file_set *s, const item *as, const char *path, err *e) {
+static void add(file_set *s, const item *as, const char *path) {
     if (s->count == s->room) {
         size_t room = s->room ? 2 * s->room : 16;
-        item *larger = mem_new(room, sizeof *larger, "the names of the files", e);
-        if (!larger) return false;
+        item *larger = mem_new(room, sizeof *larger, "the names of the files", &s->failed);
+        if (!larger) return;
         if (s->count) memcpy(larger, s->item, s->count * sizeof *larger);
         mem_free(s->item);
         s->item = larger;
@@ -57,29 +50,22 @@ static bool add(file_set *s, const item *as, const char *path, err *e) {
     }
     item *to = &s->item[s->count];
     *to = *as;
-    if (!(to->path = mem_str(path, e))) return false;
+    to->path = mem_str(path, &s->failed);
     to->identity = identity_of(path);
-    s->count++;
-    return true;
+    s->count += to->path != NULL;
 }
 
-bool file_set_add(file_set *s, file_use use, const char *role, const char *path, err *e) {
-    if (!path || (use != FILE_READ && image_is_stream(path))) return true;
-    return add(s, &(item){.use = use, .role = role, .frame = NO_FRAME}, path, e);
+void file_set_add(file_set *s, file_use use, const char *role, const char *path) {
+    if (path && (use == FILE_READ || !image_is_stream(path)))
+        add(s, &(item){.use = use, .role = role, .frame = NO_FRAME}, path);
 }
 
-bool file_set_add_frame(file_set *s, size_t index, const char *input, const char *output, err *e) {
-    const item in = {.use = FILE_READ, .role = "the input", .frame = (ptrdiff_t)index};
-    const item out = {.use = FILE_WRITTEN, .role = "the output", .frame = (ptrdiff_t)index};
-    return add(s, &in, input, e) && (image_is_stream(output) || add(s, &out, output, e));
-}
-
-bool file_set_add_configs(file_set *s, const settings *from, err *e) {
+void file_set_add_configs(file_set *s, const settings *from) {
     static const char ROLE[] = "a config file";
     OWN(text) path = {0};
-    bool ok = file_set_add(s, FILE_READ, ROLE, from->config, e) &&
-              file_set_add(s, FILE_READ, "the kernel's recipe", from->recipe, e);
-    for (int i = 0; ok && i < SETTINGS_ROOM; i++) {
+    file_set_add(s, FILE_READ, ROLE, from->config);
+    file_set_add(s, FILE_READ, "the kernel's recipe", from->recipe);
+    for (int i = 0; i < SETTINGS_ROOM; i++) {
         const setting *v = &from->value[i];
         if (v->origin != ORIGIN_FILE || !v->where) continue;
         /* "look.json:7:3"; many values in a row come from one file */
@@ -88,9 +74,8 @@ bool file_set_add_configs(file_set *s, const settings *from, err *e) {
         if (!n || (path.n == n && memcmp(path.s, v->where, n) == 0)) continue;
         text_free(&path);
         text_add_bytes(&path, v->where, n);
-        ok = file_set_add(s, FILE_READ, ROLE, path.s, e);
+        file_set_add(s, FILE_READ, ROLE, path.s);
     }
-    return ok;
 }
 
 void file_set_free(file_set *s) {
@@ -127,6 +112,7 @@ static int by_identity(const void *a, const void *b) {
 }
 
 bool file_set_check(file_set *s, err *e) {
+    if (s->failed.code) return *e = s->failed, false;
     if (s->count) qsort(s->item, s->count, sizeof *s->item, by_identity);
     for (size_t from = 0, to; from < s->count; from = to) {
         for (to = from + 1; to < s->count && !by_identity(&s->item[from], &s->item[to]);) to++;
@@ -143,29 +129,26 @@ bool file_set_check(file_set *s, err *e) {
 }
 
 bool file_set_apart(const file_set_file *file, size_t count, const settings *configs, err *e) {
-    file_set set = {0};
-    bool ok = !configs || file_set_add_configs(&set, configs, e);
-    for (size_t i = 0; ok && i < count; i++)
-        ok = file_set_add(&set, file[i].use, file[i].role, file[i].path, e);
-    ok = ok && file_set_check(&set, e);
-    file_set_free(&set);
-    return ok;
+    OWN(file_set) set = {0};
+    if (configs) file_set_add_configs(&set, configs);
+    for (size_t i = 0; i < count; i++) file_set_add(&set, file[i].use, file[i].role, file[i].path);
+    return file_set_check(&set, e);
 }
 
 bool file_set_check_job(const settings *s, const job *j, err *e) {
-    file_set files = {0};
-    job_files f;
-    bool ok = true;
-    for (size_t i = 0; ok && i < job_count(j); i++) {
-        ok =
-            job_frame(j, i, &f, e) && file_set_add_frame(&files, i, f.input, f.output, e) &&
-            (!(i == 0 || j->kernels) || file_set_add(&files, FILE_READ, "the kernel", f.kernel, e));
-        for (int k = JOB_BEFORE; ok && k < JOB_PATHS; k++)
-            ok = file_set_add(&files, FILE_WRITTEN, JOB_ROLE[k], f.path[k], e);
-        job_files_free(&f);
+    OWN(file_set) files = {0};
+    for (size_t i = 0; i < job_count(j); i++) {
+        OWN(job_files) f = {0};
+        if (!job_frame(j, i, &f, e)) return false;
+        const item in = {.role = JOB_ROLE[JOB_INPUT], .frame = (ptrdiff_t)i};
+        const item out = {FILE_WRITTEN, .role = JOB_ROLE[JOB_OUTPUT], .frame = (ptrdiff_t)i};
+        add(&files, &in, f.input);
+        if (!image_is_stream(f.output)) add(&files, &out, f.output);
+        if (i == 0 || j->kernels) file_set_add(&files, FILE_READ, "the kernel", f.kernel);
+        for (int k = JOB_BEFORE; k < JOB_PATHS; k++)
+            file_set_add(&files, FILE_WRITTEN, JOB_ROLE[k], f.path[k]);
     }
-    ok = ok && file_set_add(&files, FILE_WRITTEN, "the report", s->report, e) &&
-         file_set_add_configs(&files, s, e) && file_set_check(&files, e);
-    file_set_free(&files);
-    return ok;
+    file_set_add(&files, FILE_WRITTEN, "the report", s->report);
+    file_set_add_configs(&files, s);
+    return file_set_check(&files, e);
 }

@@ -2,8 +2,7 @@
  * outputs would replace each other or one of its inputs. Two paths are one file when they have the
  * same device and inode, or the same folder and name (links followed). The set looks at names only:
  * it opens and makes nothing. */
-#ifndef APP_FILE_SET_H
-#define APP_FILE_SET_H
+#pragma once
 
 #include "app/run/job.h"
 
@@ -17,17 +16,15 @@ typedef enum {
 typedef struct {
     struct file_set_item *item;
     size_t count, room;
+    err failed; /* memory: file_set_check tells of it */
 } file_set;
 
 /* Adds a file. `role` names it in messages ("the kernel") and must outlive the set; the path is
  * copied. A path that is NULL, or an output that is a stream, is passed over; "-" that is read is
  * the file that standard input comes from. */
-bool file_set_add(file_set *s, file_use use, const char *role, const char *path, err *e);
-/* Adds the input and the output of frame `index`. */
-bool file_set_add_frame(file_set *s, size_t index, const char *input, const char *output, err *e);
+void file_set_add(file_set *s, file_use use, const char *role, const char *path);
 /* Adds the config files that the settings came from, and the recipe of the kernel. */
-bool file_set_add_configs(file_set *s, const settings *from, err *e);
-
+void file_set_add_configs(file_set *s, const settings *from);
 /* Returns true when no output is another file of the set, else ERR_USAGE with both names. */
 bool file_set_check(file_set *s, err *e);
 void file_set_free(file_set *s);
@@ -38,8 +35,5 @@ typedef struct {
     const char *role, *path;
 } file_set_file;
 bool file_set_apart(const file_set_file *file, size_t count, const settings *configs, err *e);
-
 /* Checks all files of a run. */
 bool file_set_check_job(const settings *s, const job *j, err *e);
-
-#endif

@@ -1,19 +1,11 @@
 #include "app/run/frame.h"
 
-#include "app/run/describe.h"
-#include "app/run/hints.h"
-#include "app/run/output.h"
-#include "app/run/provenance.h"
 #include "app/run/targets.h"
 #include "base/clock.h"
 #include "base/half.h"
 #include "base/log.h"
-#include "base/mem.h"
-#include "image/format.h"
 
 #include <errno.h>
-#include <math.h>
-#include <string.h>
 #include <unistd.h>
 
 /* --- blooms ---------------------------------------------------------------------------------- */
@@ -87,6 +79,36 @@ static queue_bloom *take_bloom(device_queue *q, const char *kernel, par *threads
     return ok ? b : NULL;
 }
 
+void hints_faults(const char *kernel, const char *faults) {
+    if (*faults)
+        log_say_once(LOG_WARN, "kernel '%s': %s: fftbloom kernel check %s", kernel, faults, kernel);
+}
+
+/* Logs the same; and a --kernel-scale that may be a percentage. A kernel larger than the image and
+ * far off centre may be the image. */
+static void hints_kernel(const settings *s, const bloom *b, const char *kernel,
+                         const image_part *in) {
+    const char *faults = bloom_kernel_faults(b);
+    uint32_t size[2];
+    int off[2];
+    const bool larger = bloom_kernel_size(b, in, size) && size[0] > image_width(in) &&
+                        size[1] > image_height(in);
+    if (larger && s->bloom.kernel.size >= 5)
+        log_say_once(LOG_WARN,
+                     "--kernel-scale %g makes the kernel %u x %u, larger than the image; %g %% "
+                     "would be %g",
+                     s->bloom.kernel.size, size[0], size[1], s->bloom.kernel.size,
+                     s->bloom.kernel.size / 100);
+    if (larger && sscanf(faults, "off centre by %d, %d", &off[0], &off[1]) == 2 &&
+        (abs(off[0]) > (int)size[0] / 8 || abs(off[1]) > (int)size[1] / 8))
+        log_say_once(LOG_WARN,
+                     "IN and KERNEL may be swapped: the kernel '%s' is larger than the image, and "
+                     "%s",
+                     kernel, faults);
+    else
+        hints_faults(kernel, faults);
+}
+
 /* --- one frame ------------------------------------------------------------------------------- */
 
 /* One frame at work, from its reader to its files. */
@@ -107,7 +129,6 @@ typedef struct {
     bool torn;    /* the input changed while it was read */
 } work;
 
-/* Takes the bloom of the frame's kernel; NULL after a failure. */
 static queue_bloom *open_bloom(const work *w, err *e) {
     queue_bloom *b = take_bloom(w->on, w->files->kernel, w->m->threads, e);
     w->f->hopeless = !b && w->record && !w->m->records->kernels;
@@ -151,7 +172,6 @@ static void start_ahead(ahead *a) {
               pthread_create(&a->thread, NULL, get_ready, a) == 0;
 }
 
-/* Waits for the thread, if it runs. */
 static void end_ahead(ahead *a) {
     par *threads = a->w->m->threads;
     par_rest(threads);
@@ -218,9 +238,9 @@ static bool make_once(work *w, bool hold, err *e) {
     const rows_source file = stages_source(&w->in);
     const targets_wanted want = {w->files->emitted, w->files->before, (float)w->s->exposure};
     ahead beside = {.w = w};
-    image *img = NULL;
-    rows_image held = {.img = NULL};
-    stages after = {.s = w->s};
+    OWN(image) *img = NULL;
+    OPEN(rows_image) held = {.img = NULL};
+    OPEN(stages) after = {.s = w->s};
     targets to = {.o = NULL};
     if (hold) start_ahead(&beside);
     bool ok = !hold || ((img = load_image(w, e)) && rows_image_open(&held, img, e));
@@ -258,9 +278,6 @@ static bool make_once(work *w, bool hold, err *e) {
         report_note(w->made, "%llu values beyond %g were clamped to it",
                     (unsigned long long)after.clamped, HALF_MAX);
     w->beyond = w->made->sum.beyond || after.beyond;
-    stages_close(&after);
-    rows_image_close(&held);
-    image_free(&img);
     return ok;
 }
 
@@ -338,41 +355,33 @@ image *frame_image(frame_maker *m, frame_result *f, bloom_report *made, err *e) 
     image *img = NULL;
     job_files files = {.input = (char *)(uintptr_t)m->s->input,
                        .kernel = (char *)(uintptr_t)m->s->kernel};
-    device_pool *devices = device_pool_open(m->threads, b.cache_dir, 0, e);
+    OPEN(device_pool) *devices = device_pool_open(m->threads, b.cache_dir, 0, e);
+    work w = {m, m->s, NULL, &on, &files, f, made, .keep = &img};
     *f = (frame_result){.input = files.input, .output = ""};
     *made = (bloom_report){0};
     device_queue_open(&on, &b, devices);
-    if (devices)
-        make(
-            &(work){
-                .m = m, .s = m->s, .on = &on, .files = &files, .f = f, .made = made, .keep = &img},
-            e);
+    if (devices) make(&w, e);
     device_queue_close(&on);
-    device_pool_close(&devices);
     return img;
 }
 
 /* --- before a frame is made ------------------------------------------------------------------ */
 
 image *frame_read(const settings *s, const char *input, par *threads, err *e) {
-    stages in = {0};
-    image_reader *r = image_open(input, NULL, threads, e);
-    image *img = r && stages_in_open(&in, r, s, threads, e) ? stages_load(&in, NULL, e) : NULL;
-    stages_close(&in);
-    image_close(&r);
-    return img;
+    OPEN(image_reader) *r = image_open(input, NULL, threads, e);
+    OPEN(stages) in = {0};
+    return r && stages_in_open(&in, r, s, threads, e) ? stages_load(&in, NULL, e) : NULL;
 }
 
 /* Forecasts an image that is held, by its pixels. */
 static bool forecast_held(forecast *f, work *w, err *e) {
-    image *img = load_image(w, e);
-    bool ok = img != NULL;
-    if (ok) hints_kernel(w->s, f->owner, w->files->kernel, &img->head.part[0]);
-    ok = ok && bloom_predict(f->owner, img, &f->predicted, e);
+    OWN(image) *img = load_image(w, e);
+    if (!img) return false;
+    hints_kernel(w->s, f->owner, w->files->kernel, &img->head.part[0]);
+    if (!bloom_predict(f->owner, img, &f->predicted, e)) return false;
     const plan_precision precision = f->predicted.sum.promise.method.precision;
-    if (ok) f->best = bloom_forecast(f->owner, w->in.head, precision, &f->all, e);
-    image_free(&img);
-    return ok && f->best >= 0;
+    f->best = bloom_forecast(f->owner, w->in.head, precision, &f->all, e);
+    return f->best >= 0;
 }
 
 /* Forecasts an image that does not fit, by its header: a tile of it. */
@@ -418,8 +427,6 @@ void forecast_free(forecast *f) {
     *f = (forecast){.best = -1};
 }
 
-/* --- the result ------------------------------------------------------------------------------ */
-
 /* Says what became of a frame, also of one that failed. */
 static void log_frame(const frame_result *f, bool ok) {
     const bloom_report *m = f->made;
@@ -463,10 +470,7 @@ bool frame_make(frame_maker *m, device_queue *on, const job_files *files, frame_
     } else {
         f->made = made;
         *made = (bloom_report){0};
-        ok = make(
-            &(work){
-                .m = m, .s = m->s, .record = &rec, .on = on, .files = files, .f = f, .made = made},
-            e);
+        ok = make(&(work){m, m->s, &rec, on, files, f, made, .keep = NULL}, e);
         log_frame(f, ok);
         if (!ok && e->code == ERR_SKIPPED) { /* --existing skip */
             f->state = FRAME_SKIPPED;

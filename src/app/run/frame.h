@@ -1,11 +1,8 @@
 /* frame.h - makes one frame of a job: reads it, blooms it on a device, and writes it. Several
  * workers may each be busy with a frame. */
-#ifndef APP_FRAME_H
-#define APP_FRAME_H
+#pragma once
 
-#include "app/run/job.h"
 #include "app/run/record.h"
-#include "app/run/report.h"
 #include "bloom/bloom.h"
 #include "bloom/light_notes.h"
 #include "image/flat/screen.h"
@@ -38,7 +35,6 @@ typedef struct {
 /* Makes a queue, whose devices belong to the caller and must outlive it. The settings are those of
  * stages_bloom, with the queue's own device and slots. */
 void device_queue_open(device_queue *q, const bloom_settings *s, device_pool *devices);
-/* Closes the blooms. */
 void device_queue_close(device_queue *q);
 
 /* What all workers share. */
@@ -77,5 +73,5 @@ typedef struct {
 /* Reads the image and the kernel. Free with forecast_free, also after a failure. */
 bool frame_forecast(frame_maker *m, const job_files *files, forecast *f, err *e);
 void forecast_free(forecast *f);
-
-#endif
+/* Tells in the log, once a run, what is wrong with the kernel, in the words of lint_glance. */
+void hints_faults(const char *kernel, const char *faults);

@@ -1,11 +1,58 @@
 /* job.h - decides which files a run reads and writes: one image, or the frames of a sequence, each
- * in one view or in several. Patterns (frame_pattern.h), ranges, views and a folder as output are
+ * in one view or in several. Patterns, ranges, views and a folder as output are
  * resolved before any work. Whether files are there, or are one, is not known here. */
-#ifndef APP_JOB_H
-#define APP_JOB_H
+#pragma once
 
 #include "app/cli/settings.h"
-#include "app/run/frame_pattern.h"
+
+/* --- paths with a frame's number and a view's name in them, and lists of frames ---
+ *
+ * A frame pattern has one field that stands for the frame's number: `#` (four digits; a run of n
+ * means n digits), `@` (one digit; a run of n means n), `%04d` or `%d`, `$F4` or `$F`. A number
+ * with more digits than the field is written in full; the sign of a negative one counts as a digit,
+ * as in printf. The field is searched in the file's name first, then in the names of its folders; a
+ * path that names a file that exists is never a pattern. `%V` stands for the name of a view and
+ * `%v` for its first letter, in any number of places. Ranges are "1001-1100,1200-1300x2": first,
+ * last, step, which may also be written "1200-1300:2". */
+
+/* A path with its field cut out. */
+typedef struct {
+    char *before, *after; /* of the path, around the field; after is NULL where there is none */
+    int digits;           /* 0: as many as the number needs, no zeros in front */
+} frame_pattern;
+
+typedef struct {
+    int *number; /* rising, each once */
+    size_t count;
+} frame_list;
+
+enum { FRAMES_MOST = 1000000 };
+
+/* Returns true when the path has a frame field and names no file that exists. */
+bool frame_pattern_is(const char *path);
+/* Cut the field out of a path. One with two fields is refused with ERR_USAGE; one without is
+ * refused by the first, and the same path for every frame for the second. */
+bool frame_pattern_parse(frame_pattern *p, const char *path, err *e);
+bool frame_path_parse(frame_pattern *p, const char *path, err *e);
+void frame_pattern_free(frame_pattern *p);
+/* Returns the path of one frame; free with mem_free. */
+char *frame_path(const frame_pattern *p, int number, err *e);
+/* Returns true when the path has a field for a view and names no file that exists. */
+bool frame_views_in(const char *path);
+/* Returns a copy of the path with the view's name in its fields, which is freed with mem_free. */
+char *frame_view_path(const char *path, const char *view, err *e);
+/* Reads ranges. Fails with ERR_USAGE and what is wrong; refuses more than FRAMES_MOST frames. */
+bool frame_list_parse(frame_list *l, const char *ranges, err *e);
+/* Lists the frames whose files are there. Fails with ERR_NO_INPUT when there is none, and with
+ * ERR_USAGE when the field is in the name of a folder, where only ranges can list them. */
+bool frame_list_scan(frame_list *l, const frame_pattern *p, err *e);
+void frame_list_free(frame_list *l);
+/* Adds the numbers that are missing between those of the list, "1003, 1005-1007", as the pattern
+ * writes them, and returns how many. Frames that are equally far apart have no gaps. Of many gaps
+ * the first are named. */
+size_t frame_list_gaps(const frame_list *l, const frame_pattern *p, text *to);
+
+/* --- the files of a run --- */
 
 /* The files of a frame: the last two are what it may write beside its output, the picture of
  * --before and the glare of --emit-file. */
@@ -49,7 +96,6 @@ typedef struct {
  * on gaps in a sequence whose frames were searched for. */
 bool job_open(job *j, const settings *s, err *e);
 void job_close(job *j);
-
 /* Returns the number of frames, each counted once for each view. */
 size_t job_count(const job *j);
 /* Finds the files of frame `index`: all views of the first frame come first. Free them with
@@ -58,5 +104,3 @@ bool job_frame(const job *j, size_t index, job_files *to, err *e);
 void job_files_free(job_files *f);
 /* Adds the outputs of a sequence in a few words: "b.1001-1024.exr". */
 void job_outputs(const job *j, text *to);
-
-#endif

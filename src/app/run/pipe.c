@@ -1,21 +1,11 @@
-#include "app/run/pipe.h"
+#include "app/run/sequence.h"
 
 #include "app/cli/options.h"
 #include "app/run/file_set.h"
-#include "app/run/frame.h"
-#include "app/run/job.h"
 #include "app/run/output.h"
-#include "app/run/picture.h"
-#include "app/run/stages.h"
-#include "base/mem.h"
-#include "base/number.h"
 #include "base/path.h"
-#include "image/format.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -76,7 +66,7 @@ static bool bring(void *ctx, uint64_t bytes, err *e) {
     const bool all = bytes == UINT64_MAX;
     if (!all && !mem_check(bytes - s->bytes, "an image of standard input", e)) return false;
     const size_t most = (size_t)min_u64(PIECE, bytes - s->bytes);
-    uint8_t *piece = mem_raw(most, 1, "standard input", e);
+    OWN_MEM uint8_t *piece = mem_raw(most, 1, "standard input", e);
     bool ok = piece != NULL, end = false;
     while (ok && !end && s->bytes < bytes) {
         size_t want = (size_t)min_u64(most, bytes - s->bytes);
@@ -84,7 +74,6 @@ static bool bring(void *ctx, uint64_t bytes, err *e) {
         ok = n >= 0 && put(s, piece, (size_t)n, e);
         end = n < (ptrdiff_t)want;
     }
-    mem_free(piece);
     return ok && (all || s->bytes == bytes ||
                   err_set(e, ERR_DATA,
                           "the input ends within it: %" PRIu64 " of %" PRIu64 " bytes are there",
@@ -108,8 +97,6 @@ static bool stream_next(stream *s, err *e) {
     s->count += ok;
     return ok;
 }
-
-/* --- the run ---------------------------------------------------------------------------------- */
 
 bool pipe_is(const settings *s) {
     return (s->input && strcmp(s->input, "-") == 0) || (s->output && image_is_stream(s->output));
@@ -183,10 +170,8 @@ static bool make_stream(piped *p, err *e) {
 static bool make_files(piped *p, const job *j, err *e) {
     bool ok = true;
     for (size_t i = 0; ok && i < job_count(j); i++) {
-        job_files f;
-        ok = job_frame(j, i, &f, e);
-        ok = ok && make(p, f.input, path_ending(f.input), i, e);
-        job_files_free(&f);
+        OWN(job_files) f = {0};
+        ok = job_frame(j, i, &f, e) && make(p, f.input, path_ending(f.input), i, e);
     }
     return ok;
 }
@@ -194,8 +179,8 @@ static bool make_files(piped *p, const job *j, err *e) {
 /* Makes the frames of the job, or those of standard input where there is no job. */
 static bool make_all(cli *c, frame_maker *m, const job *j, err *e) {
     settings *s = &c->s;
-    frame_list frames = {0};
-    piped *p = mem_new(1, sizeof *p, "a run", e);
+    OWN(frame_list) frames = {0};
+    OWN_MEM piped *p = mem_new(1, sizeof *p, "a run", e);
     if (!p) return false;
     *p = (piped){.s = s, .maker = m, .first = 1};
     bloom_settings b = stages_bloom(s);
@@ -210,18 +195,16 @@ static bool make_all(cli *c, frame_maker *m, const job *j, err *e) {
     mem_keep(mem_left() / 4);
     ok = ok && (j ? make_files(p, j, e) : make_stream(p, e));
     mem_keep(0);
-    frame_list_free(&frames);
     frame_pattern_free(&p->output);
     device_queue_close(&p->queue);
     device_pool_close(&p->devices);
-    mem_free(p);
     return ok;
 }
 
 bool pipe_run(cli *c, err *e) {
     settings *s = &c->s;
     bool from_stream = strcmp(s->input, "-") == 0;
-    job j = {0};
+    OPEN(job) j = {0};
     record_run all = {0};
     frame_maker m = {.s = s, .records = &all, .threads = c->threads, .forgets = ATOMIC_FLAG_INIT};
     /* A file of glare would be written again by each image, also where a config names it. */
@@ -233,6 +216,5 @@ bool pipe_run(cli *c, err *e) {
                 (!output_is_picture(s->output) || (m.screen = screen_open(s->view, e))))) &&
               record_run_open(&all, s, &j, NULL, e) && make_all(c, &m, from_stream ? NULL : &j, e);
     screen_close(&m.screen);
-    job_close(&j);
     return ok;
 }

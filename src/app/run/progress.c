@@ -2,13 +2,9 @@
 #include "app/cli/terminal.h"
 
 #include "base/clock.h"
-#include "base/json_out.h"
 #include "base/log.h"
-#include "base/number.h"
 
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -41,10 +37,9 @@ static void draw_bar(const progress *p, double per_second, const char *left) {
                      left);
     int width = columns - n - 3 < 4 ? 0 : min_int(columns - n - 3, 50);
     int full = (int)((double)width * (double)p->done / (double)p->total);
-    char bar[64];
-    memset(bar, '#', sizeof bar);
-    memset(bar + full, '.', sizeof bar - (size_t)full);
-    char line[256];
+    char bar[64], line[256];
+    memset(bar, '.', sizeof bar);
+    memset(bar, '#', (size_t)full);
     snprintf(line, sizeof line, "[%.*s]%s", width, bar, tail);
     terminal_status(line);
 }
@@ -80,13 +75,18 @@ static void step_json(const progress *p, double now, const progress_event *event
     json_object(&j, NULL);
     if (event->frame) json_int(&j, "frame", *event->frame);
     json_string(&j, "state", event->state);
-    json_uint(&j, "done", p->done);
-    json_uint(&j, "total", p->total);
+    JSON_UINTS(&j, {"done", p->done}, {"total", p->total});
     json_string(&j, "step", event->what);
-    json_fixed(&j, "seconds", 3, now - p->start);
-    json_fixed(&j, "left", 3, left);
+    JSON_EACH(&j, json_fixed, 3, {"seconds", now - p->start}, {"left", left});
     json_end(&j);
     dprintf(p->fd, "%s", line.s);
+}
+
+/* The scheduler obeys what stands at the start of a line: `what` must not end one. */
+static void say_openjd(const char *key, const char *what) {
+    OWN(text) line = {0};
+    text_add_clean(&line, what);
+    printf("openjd_%s: %s\n", key, line.s ? line.s : "");
 }
 
 /* Says in the last words how many frames are there; one just put in its place may be missing. */
@@ -115,13 +115,10 @@ void progress_step(progress *p, const progress_event *event) {
     switch (p->mode) {
     case PROGRESS_AUTO: step_auto(p, now); break;
     case PROGRESS_DEADLINE: printf("Progress: %d%%\n", (int)percent); break;
-    case PROGRESS_OPENJD: {
-        /* The scheduler obeys what stands at the start of a line: a name must not end one. */
-        OWN(text) name = {0};
-        text_add_clean(&name, event->what);
-        printf("openjd_status: %s\nopenjd_progress: %.1f\n", name.s ? name.s : "", percent);
+    case PROGRESS_OPENJD:
+        say_openjd("status", event->what);
+        printf("openjd_progress: %.1f\n", percent);
         break;
-    }
     case PROGRESS_JSON: step_json(p, now, event); break;
     case PROGRESS_NONE: break;
     }
@@ -135,8 +132,5 @@ void progress_close(progress *p) {
 }
 
 void progress_fail(const progress *p, const char *sentence) {
-    if (p->mode != PROGRESS_OPENJD) return;
-    OWN(text) line = {0};
-    text_add_clean(&line, sentence);
-    printf("openjd_fail: %s\n", line.s ? line.s : "");
+    if (p->mode == PROGRESS_OPENJD) say_openjd("fail", sentence);
 }

@@ -8,8 +8,7 @@
  *
  * Where a signal ends the job, the last words on stderr (log.h) say how far it was. Not for several
  * threads at once. */
-#ifndef APP_PROGRESS_H
-#define APP_PROGRESS_H
+#pragma once
 
 #include "app/cli/settings.h"
 
@@ -35,11 +34,8 @@ typedef struct {
 bool progress_open(progress *p, const settings *s, size_t total, err *e);
 /* Prepares "interrupted: 1 of 24 written" and these words, which outlive p, for a signal. */
 void progress_promise(progress *p, const char *how_it_goes_on);
-/* Counts one more step. */
 void progress_step(progress *p, const progress_event *event);
 /* Removes the bar and what was prepared for a signal. */
 void progress_close(progress *p);
 /* Tells the scheduler that the job has failed, with this sentence. */
 void progress_fail(const progress *p, const char *sentence);
-
-#endif

@@ -1,21 +1,118 @@
 #include "app/run/record.h"
 
-#include "app/run/provenance.h"
+#include "app/cli/options.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "base/path.h"
 #include "kernel/cache.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-/* --- versions of files ------------------------------------------------------------------------ */
+const char *const PROVENANCE_WORD[PROVENANCE_PARTS] = {
+    [PROVENANCE_VERSION] = "version",   [PROVENANCE_DEVICE] = "device",
+    [PROVENANCE_SETTINGS] = "settings", [PROVENANCE_INPUT] = "input",
+    [PROVENANCE_SOURCE] = "source",     [PROVENANCE_KERNEL] = "kernel",
+    [PROVENANCE_LOOK] = "look",
+};
+
+/* --- hashes ----------------------------------------------------------------------------------- */
+
+/* Appends the options that change pixels or the file, with their values. Defaults are left out, so
+ * that a new option changes no hash. Paths are left out, because the content counts. */
+static void add_settings(const settings *s, text *to) {
+    static const bool DECIDES[SECTIONS] = {[SECTION_LIGHT] = true,
+                                           [SECTION_KERNEL] = true,
+                                           [SECTION_LAYERS] = true,
+                                           [SECTION_ACCURACY] = true};
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        const option *o = &OPTIONS[i];
+        if (!(o->on & FOR_APPLY) || !DECIDES[o->section] || settings_is_preset(s, o)) continue;
+        text_add(to, "%s ", o->name);
+        settings_json(s, o, &(json_out){.to = to}, NULL);
+        text_add(to, "\n");
+    }
+}
+
+static bool hash_file(const char *path, hash128 *to, err *e) {
+    enum { PIECE = 1 << 20 };
+    OPEN(file_in) *f = file_in_open(path, e);
+    OWN_MEM uint8_t *piece = mem_raw(PIECE, 1, "hashing", e);
+    hash_state h;
+    hash_begin(&h);
+    bool ok = f && piece;
+    uint64_t size = f ? file_in_size(f) : 0;
+    for (uint64_t at = 0; ok && at < size; at += PIECE) {
+        size_t n = size - at < PIECE ? (size_t)(size - at) : PIECE;
+        ok = file_in_read(f, at, piece, n, e);
+        if (ok) hash_add(&h, piece, n);
+    }
+    hash128 sum = hash_end(&h);
+    if (ok) *to = sum;
+    return ok;
+}
+
+static void add_hash(text *to, hash128 sum) {
+    char digits[HASH_TEXT];
+    hash_text(sum, digits);
+    text_add(to, "%s", digits);
+}
+
+bool provenance_add_file(const char *path, text *to, err *e) {
+    hash128 sum;
+    bool ok = hash_file(path, &sum, e);
+    if (ok) add_hash(to, sum);
+    return ok;
+}
+
+/* --- attributes ------------------------------------------------------------------------------- */
+
+bool provenance_make(provenance *p, const settings *s, const char *kernel, const char *more,
+                     err *e) {
+    *p = (provenance){0};
+    if (!provenance_add_file(kernel, &p->of[PROVENANCE_KERNEL], e)) return false;
+    text *look = &p->of[PROVENANCE_LOOK];
+    add_settings(s, look);
+    text_add(look, "%s", more ? more : "");
+    text_add(&p->of[PROVENANCE_VERSION], "fftbloom " VERSION);
+    add_hash(&p->of[PROVENANCE_SETTINGS], hash_bytes(look->s, look->n));
+    if (!look->n) text_add(look, "\n"); /* all are defaults */
+    return true;
+}
+
+void provenance_free(provenance *p) {
+    for (int i = 0; i < PROVENANCE_PARTS; i++) text_free(&p->of[i]);
+}
+
+static const char *attr_name(provenance_part part, char to[32]) {
+    snprintf(to, 32, "fftbloom:%s", PROVENANCE_WORD[part]);
+    return to;
+}
+
+bool provenance_write(const provenance *p, image_header *h, err *e) {
+    char name[32];
+    for (provenance_part i = 0; i < PROVENANCE_PARTS; i++) {
+        const text *t = &p->of[i];
+        if (t->n && !image_set_text(&h->part[0], attr_name(i, name), t->s, e)) return false;
+    }
+    return true;
+}
+
+const image_attr *provenance_find(const image_header *h, provenance_part part) {
+    char name[32];
+    const image_attr *a = image_find_attr(&h->part[0], attr_name(part, name));
+    return a && strcmp(a->type, "string") == 0 ? a : NULL;
+}
+
+bool provenance_is_in(const image_header *h) {
+    char name[32];
+    attr_name(PROVENANCE_VERSION, name);
+    for (int i = 0; i < h->parts; i++)
+        if (image_find_attr(&h->part[i], name)) return true;
+    return false;
+}
 
 file_mark file_mark_of(const char *path) {
     struct stat st;
@@ -44,19 +141,16 @@ bool file_mark_same(const file_mark *a, const file_mark *b) {
 /* Reads the bytes of the kernel, and of OpenColorIO's config where the view is one of that. */
 static bool find_basis(record_basis *to, const settings *s, const char *kernel, err *e) {
     const char *ocio = strncmp(s->view, "ocio", 4) == 0 ? getenv("OCIO") : NULL;
-    hash128 sum;
-    char digits[HASH_TEXT];
     OWN(text) all = {0};
     *to = (record_basis){.kernel = file_mark_of(kernel)};
-    if (!provenance_hash_file(kernel, &sum, e)) return err_in(e, "kernel");
-    hash_text(sum, digits);
-    text_add(&all, "fftbloom " VERSION "\nkernel %s\n", digits);
-    provenance_add_settings(s, &all);
+    text_add(&all, "fftbloom " VERSION "\nkernel ");
+    if (!provenance_add_file(kernel, &all, e)) return err_in(e, "kernel");
+    text_add(&all, "\n");
+    add_settings(s, &all);
+    if (ocio) text_add(&all, "ocio ");
     /* A config that cannot be read, or that is built into the library, counts by its name. */
-    if (ocio && provenance_hash_file(ocio, &sum, NULL))
-        hash_text(sum, digits), text_add(&all, "ocio %s\n", digits);
-    else if (ocio)
-        text_add(&all, "ocio '%s'\n", ocio);
+    if (ocio && !provenance_add_file(ocio, &all, NULL)) text_add(&all, "'%s'", ocio);
+    if (ocio) text_add(&all, "\n");
     to->hash = hash_bytes(all.s, all.n);
     return true;
 }
@@ -121,13 +215,11 @@ static bool record_content(const record *rec, const file_mark *input, text *to) 
 static bool is_current(const record *rec) {
     OWN(text) path = {0}, want = {0};
     size_t n = 0;
-    uint8_t *have = NULL;
+    OWN_MEM uint8_t *have = NULL;
     const file_mark input = file_mark_of(rec->files->input);
     if (record_path(rec, &path) && record_content(rec, &input, &want))
         have = file_read_all(path.s, 65536, &n, NULL);
-    bool same = have && n == want.n && memcmp(have, want.s, n) == 0;
-    mem_free(have);
-    return same;
+    return have && n == want.n && memcmp(have, want.s, n) == 0;
 }
 
 bool record_is_kept(const settings *s, const char *output) {

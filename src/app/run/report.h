@@ -1,10 +1,9 @@
-/* report.h - writes down as JSON what `apply` did to each frame: --report FILE and --json. Keys
+/* report.h - writes down as JSON what `apply` did to each frame: --report FILE and --json; and says
+ * devices, plans, times and the checks of a result, in words and in JSON, for all commands. Keys
  * (docs/report.md) are added, never renamed, and `version` changes when one goes. */
-#ifndef APP_REPORT_H
-#define APP_REPORT_H
+#pragma once
 
 #include "app/cli/cli.h"
-#include "base/json_out.h"
 #include "bloom/report.h"
 
 typedef enum {
@@ -47,14 +46,33 @@ typedef struct {
 bool report_open(report *r, size_t frames, err *e);
 /* Adds one frame, in any order. Not for several threads at once. */
 void report_add(report *r, size_t index, const frame_result *f);
-/* Adds the members that say which frame it is, and what became of it. */
+/* Add the members that say which frame it is, and what became of it; and "done", "current",
+ * "skipped" and "failed". */
 void report_frame_json(json_out *j, const frame_result *f, const char *state);
-/* Adds the members "done", "current", "skipped" and "failed". */
 void report_counts_json(json_out *j, const size_t count[FRAME_STATES]);
-/* Adds the whole report, with the error of the command. `r` may have no frames. */
+/* Add, or write atomically, the whole report with the command's error. `r` may have no frames. */
 void report_text(const report *r, const cli *c, int status, text *to);
-/* Writes the whole report, atomically. */
 bool report_write(const report *r, const cli *c, int status, const char *path, err *e);
 void report_close(report *r);
 
-#endif
+/* --- members --- */
+
+/* Add one member each. `index` is the device's in the list, or -1. */
+void describe_device(json_out *j, const char *key, const engine_device *d, int index);
+void describe_plan_json(json_out *j, const char *key, const plan *p);
+void describe_times_json(json_out *j, const char *key, const engine_times *t, const plan *p);
+/* Say how an image is cut into tiles: the member "tiles"; a line without its end. */
+void describe_tiles_json(json_out *j, const tiling *t);
+void describe_tiles(const tiling *t, text *to);
+/* Says what of the host's memory an image takes: the member "memory". */
+void describe_memory_json(json_out *j, const mem_plan *m);
+/* Add the members on an image's result: bad pixels, the promise and how it was kept, the findings
+ * of --verify, the energy ledger. Leaves out those that there is nothing to say about. */
+void describe_result_json(json_out *j, const bloom_report *r);
+/* Adds the same, after the device, the times and the plan of an image that was bloomed. */
+void describe_made_json(json_out *j, const bloom_report *r);
+/* Adds the member "notes": `lines`, and those of the report; both may be NULL. */
+void describe_notes_json(json_out *j, const char *lines, const bloom_report *r);
+/* Add one line for logs: "1920 x 1080 in 2048 x 1215, y first, float32"; "verified 2000 pixels". */
+void describe_plan_line(const plan *p, text *to);
+void describe_verified(const bloom_report *r, text *to);

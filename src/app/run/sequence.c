@@ -1,13 +1,8 @@
 #include "app/run/sequence.h"
 
 #include "app/run/output.h"
-#include "app/run/stages.h"
 #include "base/log.h"
-#include "base/mem.h"
-#include "image/format.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 /* One of several failures, with its place in the job. */
@@ -90,9 +85,10 @@ static bool start_device(void *ctx, size_t i, int who, err *e) {
  * will then say what is wrong. */
 static void queue_all(sequence *q, const bloom_settings *s, image_reader *r, const char *kernel) {
     err ignored = {0};
-    bloom *b = r ? bloom_open_on(s, kernel, NULL, q->devices, &ignored) : NULL;
-    bloom_forecasts f = {0};
-    if (b) f.each = mem_new(ENGINE_DEVICES, sizeof *f.each, "forecasts", NULL);
+    OPEN(bloom) *b = r ? bloom_open_on(s, kernel, NULL, q->devices, &ignored) : NULL;
+    OWN_MEM device_forecast *each = b ? mem_new(ENGINE_DEVICES, sizeof *each, "forecasts", NULL)
+                                      : NULL;
+    bloom_forecasts f = {.each = each};
     if (f.each && bloom_forecast(b, image_reader_header(r), s->precision, &f, &ignored) < 0)
         f.devices = 0;
     starting all = {.devices = q->devices, .f = &f};
@@ -106,14 +102,12 @@ static void queue_all(sequence *q, const bloom_settings *s, image_reader *r, con
         own.device = q->name[q->queues];
         device_queue_open(&q->queue[q->queues++], &own, q->devices);
     }
-    mem_free(f.each);
-    bloom_close(&b);
 }
 
 static bool make_queues(sequence *q, err *e) {
     bloom_settings s = stages_bloom(q->s);
     size_t frames = job_count(q->job);
-    job_files f = {0};
+    OWN(job_files) f = {0};
     image_reader *r = frames > 1 ? any_image(q, &f) : NULL;
     const output to = {.path = q->s->output, .s = q->s, .threads = q->maker->threads};
     q->workers = r ? output_at_a_time(&to, image_reader_header(r), frames) : 1;
@@ -124,7 +118,6 @@ static bool make_queues(sequence *q, err *e) {
     bool several = frames > 1 && device_are_several(s.device);
     if (q->devices && several) queue_all(q, &s, r, f.kernel);
     image_close(&r);
-    job_files_free(&f);
     if (!q->queues) device_queue_open(&q->queue[q->queues++], &s, q->devices);
     return q->devices != NULL;
 }
@@ -230,7 +223,7 @@ static void do_frame(worker *w, size_t index) {
     sequence *q = w->q;
     frame_result f = {.state = FRAME_FAILED, .input = "", .output = ""};
     err e = {0};
-    job_files files = {0};
+    OWN(job_files) files = {0};
     f.alone = q->workers * (uint32_t)q->queues == 1;
     if (!make_frame(w, index, &files, &f, &e) && err_status(e.code) == ERR_RETRY && !f.alone)
         make_alone(w, index, e.code == ERR_MEMORY, &files, &f, &e);
@@ -254,7 +247,6 @@ static void do_frame(worker *w, size_t index) {
     q->under_way--;
     pthread_cond_broadcast(&q->done);
     pthread_mutex_unlock(&q->lock);
-    job_files_free(&files);
 }
 
 static void *worker_main(void *arg) {
@@ -263,8 +255,6 @@ static void *worker_main(void *arg) {
     for (bool dealt = w->first; take(w, dealt, &index); dealt = false) do_frame(w, index);
     return NULL;
 }
-
-/* --- all of it ------------------------------------------------------------------------------ */
 
 /* Runs the workers and waits. The caller's thread works, too, for those that get no thread. */
 static bool run_workers(sequence *q, err *e) {
@@ -287,20 +277,13 @@ static bool run_workers(sequence *q, err *e) {
 bool sequence_run(frame_maker *m, const job *j, progress *told, report *r, err *e) {
     sequence *q = mem_new(1, sizeof *q, "the devices of a sequence", e);
     if (!q) return false;
-    q->maker = m;
-    q->s = m->s;
-    q->job = j;
-    q->told = told;
-    q->report = r;
+    *q = (sequence){.maker = m, .s = m->s, .job = j, .told = told, .report = r};
     pthread_mutex_init(&q->lock, NULL);
     pthread_cond_init(&q->done, NULL);
     bool ok = make_queues(q, e);
     if (ok && q->workers > 1) mem_keep(mem_left() / 4);
-    ok = ok && run_workers(q, e);
-    if (q->stop.there) {
-        ok = false;
-        *e = q->stop.why;
-    }
+    ok = ok && run_workers(q, e) && !q->stop.there;
+    if (q->stop.there) *e = q->stop.why;
     if (q->worst.there) r->failure = q->worst.why;
     progress_close(told);
     if (!ok || q->worst.there) progress_fail(told, ok ? r->failure.msg : e->msg);
@@ -317,9 +300,8 @@ bool sequence_run(frame_maker *m, const job *j, progress *told, report *r, err *
 
 typedef struct {
     const frame_maker *m;
-    const job *j;
     size_t count[FRAME_STATES]; /* FRAME_DONE: would be made; FRAME_FAILED: the input is missing */
-    job_files missing;          /* of the first frame whose input is not there; to be freed */
+    text missing;               /* the first input that is not there */
     text lines;
     json_out json; /* into `lines`, where --json is given */
 } listing;
@@ -327,10 +309,9 @@ typedef struct {
 static void list_frame(listing *l, const frame_result *f) {
     static const char *const STATE[FRAME_STATES] = {"to do", "current", "skipped", "missing"};
     if (l->m->s->json) {
-        json_out *to = &l->json;
-        json_object(to, NULL);
-        report_frame_json(to, f, STATE[f->state]);
-        json_close(to);
+        json_object(&l->json, NULL);
+        report_frame_json(&l->json, f, STATE[f->state]);
+        json_close(&l->json);
         return;
     }
     text_add_clean(&l->lines, f->input);
@@ -340,58 +321,52 @@ static void list_frame(listing *l, const frame_result *f) {
     text_add(&l->lines, "\n");
 }
 
-static bool look_at(listing *l, size_t index, err *e) {
-    job_files files;
+static bool look_at(listing *l, const job *j, size_t index, err *e) {
+    OWN(job_files) files = {0};
     struct stat is;
     record rec;
-    if (!job_frame(l->j, index, &files, e)) return false;
-    if (!record_make(&rec, l->m->records, &files, e)) {
-        job_files_free(&files);
+    if (!job_frame(j, index, &files, e) || !record_make(&rec, l->m->records, &files, e))
         return false;
-    }
     frame_result f = {
         .number = files.number, .view = files.view, .input = files.input, .output = files.output};
     f.state = record_look(&rec, l->m->s->existing == EXISTING_UPDATE, &f.why);
     if (f.state == FRAME_DONE && stat(f.input, &is) != 0) {
         f.state = FRAME_FAILED;
         f.why = "the input cannot be found";
+        if (!l->missing.n) text_add(&l->missing, "%s", f.input);
     }
     list_frame(l, &f);
-    if (l->count[f.state]++ == 0 && f.state == FRAME_FAILED)
-        l->missing = files;
-    else
-        job_files_free(&files);
+    l->count[f.state]++;
     return true;
 }
 
 bool sequence_list(const frame_maker *m, const job *j, text *to, err *e) {
-    listing l = {.m = m, .j = j};
+    static const char *const KEY[FRAME_STATES] = {"to_do", "current", "skipped", "missing"};
+    listing l = {.m = m};
+    json_out *out = &l.json;
     bool json = m->s->json, ok = true;
     if (json) {
-        l.json = json_begin(&l.lines);
-        json_string(&l.json, "program", "fftbloom " VERSION);
-        json_bool(&l.json, "dry_run", true);
-        json_list(&l.json, "frames");
+        *out = json_begin(&l.lines);
+        json_string(out, "program", "fftbloom " VERSION);
+        json_bool(out, "dry_run", true);
+        json_list(out, "frames");
     }
-    for (size_t i = 0; ok && i < job_count(j); i++) ok = look_at(&l, i, e);
+    for (size_t i = 0; ok && i < job_count(j); i++) ok = look_at(&l, j, i, e);
     l.count[FRAME_FAILED] += j->left_out;
     if (json) {
-        json_close(&l.json);
-        static const char *const KEY[FRAME_STATES] = {"to_do", "current", "skipped", "missing"};
-        for (int i = 0; i < FRAME_STATES; i++) json_uint(&l.json, KEY[i], l.count[i]);
-    }
-    if (json)
-        json_end(&l.json);
-    else if (ok)
+        json_close(out);
+        for (int i = 0; i < FRAME_STATES; i++) json_uint(out, KEY[i], l.count[i]);
+        json_end(out);
+    } else if (ok) {
         text_add(&l.lines, "%zu of %zu frames would be made, %zu are up to date, %zu skipped\n",
                  l.count[FRAME_DONE], job_count(j) + j->left_out, l.count[FRAME_CURRENT],
                  l.count[FRAME_SKIPPED]);
-    const char *missing = l.missing.input;
-    if (ok && missing && !m->s->keep_going)
+    }
+    if (ok && l.missing.n && !m->s->keep_going)
         ok = err_set(e, ERR_NO_INPUT, "%zu input%s cannot be found, the first is '%s'",
-                     l.count[FRAME_FAILED], l.count[FRAME_FAILED] == 1 ? "" : "s", missing);
-    if (!json || ok || missing) text_add(to, "%s", l.lines.s ? l.lines.s : "");
+                     l.count[FRAME_FAILED], l.count[FRAME_FAILED] == 1 ? "" : "s", l.missing.s);
+    if (!json || ok || l.missing.n) text_add(to, "%s", l.lines.s ? l.lines.s : "");
     text_free(&l.lines);
-    job_files_free(&l.missing);
+    text_free(&l.missing);
     return ok;
 }

@@ -13,20 +13,19 @@
  * A frame that fails stops the run; frames that are under way are finished. With --keep-going the
  * others are made, unless the kernel cannot be used. A frame that fails because there was no memory
  * beside the others, or because its device failed, is made again alone. */
-#ifndef APP_SEQUENCE_H
-#define APP_SEQUENCE_H
+#pragma once
 
 #include "app/run/frame.h"
-#include "app/run/job.h"
 #include "app/run/progress.h"
 
 /* Adds every frame that was looked at to the report. Returns false where a frame has stopped the
  * run; the error is that of the first such frame in the order of the job. Failures after which the
  * run went on are in the log, and the one that counts is in r->failure. */
 bool sequence_run(frame_maker *m, const job *j, progress *told, report *r, err *e);
-
 /* Adds, as text or as JSON, the frames that would be made or passed over, and makes none.
  * ERR_NO_INPUT where an input is not there and --keep-going is not given. */
 bool sequence_list(const frame_maker *m, const job *j, text *to, err *e);
-
-#endif
+/* Returns whether the input or the output is a stream. */
+bool pipe_is(const settings *s);
+/* Makes all frames. Refuses options that have no effect on streams. */
+bool pipe_run(cli *c, err *e);

@@ -4,13 +4,8 @@
 #include "base/clock.h"
 #include "base/half.h"
 #include "base/log.h"
-#include "base/mem.h"
-#include "base/number.h"
 #include "colour/space.h"
 #include "image/layers.h"
-
-#include <math.h>
-#include <string.h>
 
 /* --- colours ---------------------------------------------------------------------------------- */
 
@@ -20,11 +15,8 @@ static int nth_channel(const layer_group *g, int k) {
 }
 
 static bool has_colour(const image_part *p) {
-    layer_map m;
-    if (!layer_map_make(&m, p, NULL, NULL, NULL)) return false;
-    bool some = m.groups > 0;
-    layer_map_free(&m);
-    return some;
+    OWN(layer_map) m = {0};
+    return layer_map_make(&m, p, NULL, NULL, NULL) && m.groups > 0;
 }
 
 static bool refuse(const curve *c, const image_attr *by, err *e) {
@@ -92,8 +84,8 @@ bloom_settings stages_bloom(const settings *s) {
 static bool encode_head(const stages *l, image_part *p, stage_part *to, err *e) {
     const colour_space is = colours_stored(l->s);
     const primaries_row *becomes = is.curve ? recode_primaries(&is) : NULL;
-    bool picture = l->s->output && output_is_picture(l->s->output);
-    if (!is.curve || picture || !has_colour(p)) return true;
+    bool shown = l->s->output && output_is_picture(l->s->output);
+    if (!is.curve || shown || !has_colour(p)) return true;
     to->works = true;
     return recode_to(&to->how, p, &is, e) &&
            image_set_space(p, is.curve, becomes ? &becomes->is : NULL, e);
@@ -112,7 +104,7 @@ static bool colour_rows(stages *l, const stage *to, int part, const rows_band *b
 /* Changes the types of colour that is bloomed, and of its alpha; a wide channel keeps floats. */
 static bool set_types(const stages *l, image_part *p, stage_part *part, pixel_type from,
                       pixel_type to, err *e) {
-    layer_map m;
+    OWN(layer_map) m = {0};
     if (!layer_map_make(&m, p, l->s->bloom.layers, l->s->bloom.exclude, e)) return false;
     for (int i = 0; i < m.groups; i++) {
         bool wide = false;
@@ -126,7 +118,6 @@ static bool set_types(const stages *l, image_part *p, stage_part *part, pixel_ty
             part->works = true;
         }
     }
-    layer_map_free(&m);
     return true;
 }
 
@@ -167,7 +158,6 @@ static const stage_kind IN[STAGES] = {{"types to float", floats_head, types_rows
                         OUT[STAGES] = {{"encode colours", encode_head, colour_rows},
                                        {"types to half", halfs_head, types_rows}};
 
-/* Makes the headers one after the other. */
 static bool open_list(stages *l, const stage_kind kind[STAGES], const image_header *from, err *e) {
     bool ok = true;
     l->head = from;
@@ -206,7 +196,6 @@ void stages_words(const stages *l, text *to) {
     }
 }
 
-/* Changes rows. */
 static bool change_rows(stages *l, int part, const rows_band *b, err *e) {
     rows_band is = *b;
     bool ok = true;
@@ -221,19 +210,17 @@ static bool change_rows(stages *l, int part, const rows_band *b, err *e) {
 /* --- in --------------------------------------------------------------------------------------- */
 
 bool stages_in_open(stages *l, image_reader *from, const settings *s, par *threads, err *e) {
-    image_header h;
+    OWN(image_header) h = {0};
     *l = (stages){.s = s, .threads = threads, .from = from};
     if (!image_header_copy(&h, image_reader_header(from), e)) return false;
     for (int i = 0; i < h.parts && s->packing; i++)
         h.part[i].packing = (compression)(s->packing - 1);
-    bool ok = open_list(l, IN, &h, e);
-    image_header_free(&h);
-    return ok || err_in(e, "%s", image_reader_path(from));
+    return open_list(l, IN, &h, e) || err_in(e, "%s", image_reader_path(from));
 }
 
 /* Makes planes for the channels that are not wanted, but that others of their colour need. */
 static bool add_planes(const image_part *p, uint32_t rows, void **plane, err *e) {
-    layer_map m;
+    OWN(layer_map) m = {0};
     size_t n = (size_t)image_width(p) * rows;
     if (!layer_map_make(&m, p, NULL, NULL, e)) return false;
     bool ok = true;
@@ -248,7 +235,6 @@ static bool add_planes(const image_part *p, uint32_t rows, void **plane, err *e)
                 ok = (plane[c] = mem_raw(n, pixel_bytes(p->channel[c].type), "rows", e)) != NULL;
         }
     }
-    layer_map_free(&m);
     return ok;
 }
 
@@ -259,7 +245,7 @@ static bool read_rows(void *ctx, int part, uint32_t row, uint32_t rows, void *co
     double start = clock_now();
     const image_part *p = &l->head->part[part];
     uint32_t most = rows;
-    void **at = mem_new((size_t)p->channels, sizeof *at, "planes", e);
+    OWN_MEM void **at = mem_new((size_t)p->channels, sizeof *at, "planes", e);
     bool ok = at != NULL, decodes = l->stage[STAGES - 1].part[part].works;
     if (stages_change(l, part))
         most = min_u32(rows, rows_some(p, image_reader_rows(l->from, part)));
@@ -275,7 +261,6 @@ static bool read_rows(void *ctx, int part, uint32_t row, uint32_t rows, void *co
         for (int c = 0; c < p->channels; c++)
             if (!plane[c]) mem_free(at[c]);
     }
-    mem_free(at);
     l->seconds += clock_now() - start;
     return ok;
 }
@@ -295,12 +280,10 @@ image *stages_load(stages *l, bool *const *wanted, err *e) {
 /* --- out -------------------------------------------------------------------------------------- */
 
 bool stages_out_open(stages *l, stages *in, const bloom *b, err *e) {
-    image_header made = {0};
+    OWN(image_header) made = {0};
     *l = (stages){.s = in->s, .threads = in->threads, .marks = stages_marks(in)};
-    bool ok = image_header_copy(&made, in->head, e) && bloom_header(b, &made, e) &&
-              open_list(l, OUT, &made, e);
-    image_header_free(&made);
-    return ok;
+    return image_header_copy(&made, in->head, e) && bloom_header(b, &made, e) &&
+           open_list(l, OUT, &made, e);
 }
 
 static uint32_t step_of(void *ctx, int part) {

@@ -2,11 +2,9 @@
  * of pixels and colour spaces. A stage has a header of what comes in, one of what goes out, and a
  * function that changes some rows of a part in place. Only colour and its alpha change. To add a
  * stage: a row in one of the two tables of stages.c. */
-#ifndef APP_STAGES_H
-#define APP_STAGES_H
+#pragma once
 
 #include "app/cli/settings.h"
-#include "base/text.h"
 #include "bloom/bloom.h"
 #include "image/format.h"
 #include "image/recode.h"
@@ -64,9 +62,8 @@ static inline image_header *stages_marks(stages *in) {
     return &in->stage[STAGES - 1].head;
 }
 
-/* Returns whether rows of a part change. */
+/* Returns whether rows of a part change, and adds the names of the stages that change anything. */
 bool stages_change(const stages *l, int part);
-/* Adds the names of the stages that change anything: "types to float, decode colours". */
 void stages_words(const stages *l, text *to);
 /* Returns the rows behind the way in, which are read from the file each time. */
 rows_source stages_source(stages *l);
@@ -76,7 +73,6 @@ image *stages_load(stages *l, bool *const *wanted, err *e);
 rows_sink stages_sink(stages *l, const rows_sink *to);
 /* Gives an image that came through the list its header. */
 void stages_give_head(stages *l, image *img);
-
 /* Returns the space of the output; its curve is NULL where the colours stay as they are. */
 colour_space colours_stored(const settings *s);
 
@@ -85,5 +81,3 @@ colour_space colours_stored(const settings *s);
 #define EMIT_LAYER "fftbloom_emitted"
 /* Returns the settings of the bloom between both stages. */
 bloom_settings stages_bloom(const settings *s);
-
-#endif

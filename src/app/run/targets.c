@@ -1,13 +1,9 @@
 #include "app/run/targets.h"
 
-#include "app/run/provenance.h"
+#include "app/run/record.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/mem.h"
-#include "base/number.h"
 #include "base/path.h"
-
-#include <string.h>
 
 /* --- the glare's file ------------------------------------------------------------------------- */
 
@@ -56,12 +52,10 @@ static bool emit_split(image_header *own, image_header *apart, const settings *s
 
 /* The output says how it was made, --stamp. */
 static bool write_provenance(image_header *h, const output *o, const char *input, err *e) {
-    provenance p;
+    OWN(provenance) p = {0};
     bool ok = provenance_make(&p, o->s, o->kernel ? o->kernel : o->s->kernel, NULL, e);
     text_add(&p.of[PROVENANCE_SOURCE], "%s", path_name(input));
-    ok = ok && provenance_write(&p, h, e);
-    provenance_free(&p);
-    return ok;
+    return ok && provenance_write(&p, h, e);
 }
 
 static bool open_glare(targets *t, const char *path, err *e) {
@@ -140,8 +134,8 @@ static bool write_rows(targets *t, int part, const rows_band *b, err *e) {
     int glare = glare_part(t, part);
     if (glare < 0) return put_rows(t, part, b, b->plane, e);
     const image_part *own = &t->own.part[part], *apart = &t->apart.part[glare];
-    void **to = mem_new((size_t)all->channels, sizeof *to, "planes", e);
-    void **other = mem_new((size_t)all->channels, sizeof *other, "planes", e);
+    OWN_MEM void **to = mem_new((size_t)all->channels, sizeof *to, "planes", e);
+    OWN_MEM void **other = mem_new((size_t)all->channels, sizeof *other, "planes", e);
     for (int c = 0; to && other && c < all->channels; c++) {
         const char *name = emit_name(&all->channel[c], t->o->s);
         if (name)
@@ -149,16 +143,12 @@ static bool write_rows(targets *t, int part, const rows_band *b, err *e) {
         else
             to[image_find_channel(own, all->channel[c].name)] = b->plane[c];
     }
-    bool ok =
-        to && other &&
-        (t->glare
-             ? image_write(t->glare, glare, b->row, b->rows, (const void *const *)other, e)
-             : glare != t->lit.as.part ||
-                   picture_add(&t->lit, &(rows_band){apart, b->row, b->rows, other, false}, e)) &&
-        put_rows(t, part, b, to, e);
-    mem_free(to);
-    mem_free(other);
-    return ok;
+    return to && other &&
+           (t->glare ? image_write(t->glare, glare, b->row, b->rows, (const void *const *)other, e)
+                     : glare != t->lit.as.part ||
+                           picture_add(&t->lit, &(rows_band){apart, b->row, b->rows, other, false},
+                                       e)) &&
+           put_rows(t, part, b, to, e);
 }
 
 /* An image that is held has left some of its channels in the file. */

@@ -1,11 +1,8 @@
 /* targets.h - the files that a frame goes to: the image or a picture of it, its glare, and a
  * picture of the image before. All take rows, and appear under their names together. */
-#ifndef APP_TARGETS_H
-#define APP_TARGETS_H
+#pragma once
 
-#include "app/run/picture.h"
-#include "app/run/stages.h"
-#include "base/mem.h"
+#include "app/run/output.h"
 
 typedef struct {
     const char *glare;  /* a file for the glare alone; NULL: none */
@@ -30,14 +27,9 @@ typedef struct {
 bool targets_open(targets *t, const output *o, stages *in, const image_header *head,
                   const targets_wanted *w, const char *source, err *e);
 void targets_close(targets *t);
-
-/* Returns the way in for rows of all channels, and for parts that stay as they are. */
+/* Returns the way in for rows of all channels, and for parts that stay as they are; and completes
+ * the files, which appear under their names. */
 rows_sink targets_sink(targets *t);
-
-/* Completes the files, which appear under their names. */
 bool targets_commit(targets *t, err *e);
-
 /* Adds about what reading and writing in rows takes at the most, for images with this header. */
 void targets_memory(mem_plan *to, const output *o, const stages *in, const image_header *head);
-
-#endif

@@ -1,19 +1,9 @@
 /* cmd_bench.c - `fftbloom bench`: times each pass on a device. The JSON is an interface:
  * docs/performance.md names its keys; keys are added, never changed. */
-#include "app/cli/cli.h"
-#include "app/cli/command.h"
-#include "app/run/describe.h"
+#include "app/run/report.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "base/mem.h"
-#include "device/device_measure.h"
 #include "kernel/cache.h"
-
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { CHANNELS = 3, BENCH_LIST = 32, NANO = 9 };
 
@@ -26,50 +16,32 @@ typedef struct {
     uint32_t rows;
 } frames_bench;
 
-/* One plan on one device. */
-typedef struct {
-    const engine_device *device;
-    uint32_t kernel[2];
-    measure_kind scene;
-    uint32_t rounds, queue, in_flight;
-    const plan *plan;
-    uint64_t bytes;  /* read and written by all passes */
-    double spectrum; /* s: the kernel's spectrum, at the plan's lengths */
-    measure_result m;
-} row;
-
-/* --- how a row is shown ----------------------------------------------------------------------- */
-
 static void spread_json(const measure_spread *s, json_out *j) {
     json_object(j, "spread");
-    json_fixed(j, "least", NANO, s->least);
-    json_fixed(j, "low", NANO, s->low);
-    json_fixed(j, "median", NANO, s->median);
-    json_fixed(j, "high", NANO, s->high);
-    json_fixed(j, "most", NANO, s->most);
+    JSON_EACH(j, json_fixed, NANO, {"least", s->least}, {"low", s->low}, {"median", s->median},
+              {"high", s->high}, {"most", s->most});
     json_close(j);
 }
 
-static void bench_add_json(const row *r, json_out *j) {
+/* Adds one plan on one device; made: the seconds that the kernel's took, at its lengths. */
+static void bench_add_json(const measure_request *r, const psf *k, double made,
+                           const measure_result *m, json_out *j) {
     const plan *p = r->plan;
-    const measure_result *m = &r->m;
     engine_times medians = measure_medians(&m->times);
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < p->passes; i++) bytes += p->pass[i].bytes;
     json_block(j, NULL);
     describe_device(j, "device", r->device, r->device->number);
-    json_uints(j, "kernel", r->kernel, 2);
+    json_uints(j, "kernel", (uint32_t[]){k->w, k->h}, 2);
     describe_plan_json(j, "plan", p);
-    json_uint(j, "rounds", r->rounds);
-    json_uint(j, "queue", r->queue);
-    json_string(j, "scene", MEASURE_NAME[r->scene]);
+    JSON_UINTS(j, {"rounds", r->rounds}, {"queue", r->queue});
+    json_string(j, "scene", MEASURE_NAME[r->kind]);
     json_uint(j, "in_flight", r->in_flight);
-    json_fixed(j, "spectrum", NANO, r->spectrum);
-    json_fixed(j, "open", NANO, m->open);
-    json_fixed(j, "prepare", NANO, m->prepare);
-    json_fixed(j, "frame", NANO, m->frame.median);
-    json_fixed(j, "least", NANO, m->frame.least);
+    JSON_EACH(j, json_fixed, NANO, {"spectrum", made}, {"open", m->open}, {"prepare", m->prepare},
+              {"frame", m->frame.median}, {"least", m->frame.least});
     describe_times_json(j, "times", &medians, p);
     spread_json(&m->frame, j);
-    json_size(j, "bytes", r->bytes);
+    json_size(j, "bytes", bytes);
     json_fixed(j, "copy", NANO, m->copy);
     json_list(j, "passes");
     for (uint32_t i = 0; i < p->passes; i++) {
@@ -91,53 +63,35 @@ static void bench_add_json(const row *r, json_out *j) {
 
 static bool bench_spectrum_for(spectrum_lines *l, const frames_bench *b, const psf *k,
                                const plan *p, engine_class on, err *e) {
-    spectrum source = {0};
+    OWN(spectrum) source = {0};
     const spectrum_request want = {.mode = p->sample_bytes == 8 ? SPECTRUM_EXACT
                                                                 : SPECTRUM_RESAMPLED,
                                    .first = p->first,
                                    .length = {p->axis[0].length, p->axis[1].length},
                                    .float64 = p->sample_bytes == 8,
                                    .at_once = on == ENGINE_CPU};
-    bool ok = (want.float64 ? psf_copy(&source.kernel, k, e)
-                            : spectrum_make(&source, k, b->threads, e)) &&
-              spectrum_at(l, &source, &want, b->threads, e);
-    spectrum_free(&source);
-    return ok;
+    return (want.float64 ? psf_copy(&source.kernel, k, e)
+                         : spectrum_make(&source, k, b->threads, e)) &&
+           spectrum_at(l, &source, &want, b->threads, e);
 }
 
 static bool bench_on(frames_bench *b, const engine_device *d, const plan *p, const psf *k, err *e) {
     const settings *s = b->s;
-    row r = {.device = d,
-             .kernel = {k->w, k->h},
-             .scene = s->scene,
-             .rounds = s->rounds,
-             .queue = s->queue,
-             .in_flight = s->in_flight,
-             .plan = p};
+    OWN(spectrum_lines) lines = {0};
+    measure_result made;
     /* The plan has as many frames as were asked for, or as the device has room for. */
-    if (d->class != ENGINE_CPU && p->frames != s->in_flight) {
+    const bool fewer = d->class != ENGINE_CPU && p->frames != s->in_flight;
+    measure_request r = {d,         p,         &lines,   b->folder,
+                         s->scene,  s->rounds, s->queue, fewer ? p->frames : s->in_flight,
+                         s->warm_up};
+    if (fewer)
         log_note("%s: %" PRIu64 " bytes have room for %u frame in flight, not for %u", d->name,
                  p->ask.limits.memory, p->frames, s->in_flight);
-        r.in_flight = p->frames;
-    }
-    for (uint32_t i = 0; i < p->passes; i++) r.bytes += p->pass[i].bytes;
-    spectrum_lines lines = {0};
-    double start = clock_now();
-    bool ok = bench_spectrum_for(&lines, b, k, p, d->class, e);
-    r.spectrum = clock_now() - start;
-    measure_request q = {.device = d,
-                         .plan = p,
-                         .kernel = &lines,
-                         .cache_dir = b->folder,
-                         .kind = s->scene,
-                         .rounds = s->rounds,
-                         .queue = s->queue,
-                         .in_flight = r.in_flight,
-                         .warm_up = s->warm_up};
-    ok = ok && measure_device(&r.m, &q, b->threads, e);
-    spectrum_lines_free(&lines);
-    if (!ok) return false;
-    bench_add_json(&r, &b->json);
+    const double start = clock_now();
+    if (!bench_spectrum_for(&lines, b, k, p, d->class, e)) return false;
+    const double spent = clock_now() - start;
+    if (!measure_device(&made, &r, b->threads, e)) return false;
+    bench_add_json(&r, k, spent, &made, &b->json);
     b->rows++;
     return true;
 }
@@ -201,14 +155,12 @@ static bool kernel_for(psf *k, const cli *c, const char *kernel, const uint32_t 
                            kernel);
         return measure_kernel(k, (uint32_t)taps, CHANNELS, e);
     }
-    kernel_source in = {0};
+    OWN(kernel_source) in = {0};
     kernel_use use = bloom_kernel_use(&c->s.bloom);
     kernel_need need = {
         .channels = CHANNELS, .w = size[PLAN_X], .h = size[PLAN_Y], .height = size[PLAN_Y]};
-    bool ok = kernel_source_load(&in, kernel, c->threads, e) &&
-              kernel_source_psf(k, &in, &use, &need, NULL, e);
-    kernel_source_free(&in);
-    return ok;
+    return kernel_source_load(&in, kernel, c->threads, e) &&
+           kernel_source_psf(k, &in, &use, &need, NULL, e);
 }
 
 /* Reads "1920x1080", or several sizes with commas. */
@@ -236,7 +188,7 @@ static bool bench_each(const cli *c, frames_bench *b, err *e) {
     uint32_t size[BENCH_LIST][2];
     const char *kernel[BENCH_LIST];
     int sizes = 0, kernels = 0;
-    char *list = mem_str(c->s.kernel ? c->s.kernel : "256", e);
+    OWN_MEM char *list = mem_str(c->s.kernel ? c->s.kernel : "256", e);
     bool ok = list && bench_read_sizes(size, &sizes, c->s.size, e);
     /* One file, or sizes with commas; the list is cut to pieces. */
     bool many = ok && list[strspn(list, "0123456789,")] == 0;
@@ -251,15 +203,11 @@ static bool bench_each(const cli *c, frames_bench *b, err *e) {
     }
     for (int i = 0; ok && i < sizes; i++)
         for (int j = 0; ok && j < kernels; j++) {
-            psf k = {0};
+            OWN(psf) k = {0};
             ok = kernel_for(&k, c, kernel[j], size[i], e) && bench_one(b, size[i], &k, e);
-            psf_free(&k);
         }
-    mem_free(list);
     return ok;
 }
-
-/* --- the command ------------------------------------------------------------------------------ */
 
 int cmd_bench(cli *c, text *out, err *e) {
     char folder[CACHE_PATH];
@@ -267,7 +215,47 @@ int cmd_bench(cli *c, text *out, err *e) {
     if (cache_path(folder, c->s.bloom.cache_dir)) b.folder = folder;
     json_list(&b.json, "results");
     bench_each(c, &b, e);
-    json_close(&b.json);
     json_end(&b.json);
+    return 0;
+}
+
+/* Returns the number of the device that --device auto takes for that many images of 1920 x 1080 and
+ * a kernel of 256; -1 for none. */
+static int chosen(device_list *l, uint32_t images) {
+    device_decision d;
+    const plan_request ask = {.size = {1920, 1080},
+                              .reach_lo = {128, 128},
+                              .reach_hi = {127, 127},
+                              .channels = 3,
+                              .spectra = 3};
+    device_request r = {.images = images, .ask = ask};
+    device_decide(&d, l, &r);
+    const device_choice *c = &d.way[WAY_FLOAT32];
+    return c->possible ? c->device.number : -1;
+}
+
+int cmd_devices(cli *c, text *out, err *e) {
+    (void)e;
+    device_list l = {.count = 0};
+    device_list_fill(&l, NULL);
+    int one = chosen(&l, 1), many = chosen(&l, 1000);
+    json_out j = told_begin(out, c->s.json);
+    json_list(&j, "devices");
+    for (uint32_t i = 0; i < l.count; i++) describe_device(&j, NULL, &l.device[i], (int)i);
+    json_close(&j);
+    if (c->s.json) {
+        json_object(&j, "auto");
+        json_int(&j, "image", one);
+        json_int(&j, "sequence", many);
+        json_close(&j);
+    } else if (l.count) {
+        text_add(out,
+                 "\n--device auto takes %d for one image of 1920 x 1080 and %d for a thousand; "
+                 "'fftbloom plan' says why",
+                 one, many);
+    }
+    json_end(&j);
+    cli_print(out);
+    c->answered = true;
     return 0;
 }

@@ -1,13 +1,8 @@
 /* cmd_cache.c - `fftbloom cache path|list|verify|trim`: shows, checks and trims the spectra that
  * are kept between runs, and the records of --existing update. */
-#include "app/cli/cli.h"
 #include "app/run/record.h"
-#include "base/json_out.h"
 #include "base/log.h"
 #include "kernel/cache.h"
-
-#include <math.h>
-#include <string.h>
 
 typedef struct {
     const char *dir;
@@ -16,7 +11,7 @@ typedef struct {
 } request;
 
 static bool list(const request *r, err *e) {
-    cache_list l;
+    OWN(cache_list) l = {0};
     records_kept frames;
     char size[32];
     json_out *j = r->to;
@@ -40,12 +35,11 @@ static bool list(const request *r, err *e) {
     else
         log_note("spectra: %zu, %s, in %s/spectra; records of finished frames: %zu, in %s/records",
                  l.count, text_bytes((double)l.bytes, size), r->dir, frames.count, r->dir);
-    cache_list_free(&l);
     return true;
 }
 
 static bool verify_entries(const request *r, err *e) {
-    cache_list l;
+    OWN(cache_list) l = {0};
     json_out *j = r->to;
     size_t broken = 0;
     if (!cache_list_make(&l, r->dir, e)) return false;
@@ -65,7 +59,6 @@ static bool verify_entries(const request *r, err *e) {
         err_set(e, ERR_DATA,
                 "%zu of %zu spectra are broken; each is made again when it is next needed", broken,
                 l.count);
-    cache_list_free(&l);
     return true;
 }
 
@@ -80,28 +73,24 @@ static bool trim_entries(const request *r, err *e) {
     json_size(j, "removed_bytes", t.removed_bytes);
     json_uint(j, "kept", t.kept);
     json_size(j, "kept_bytes", t.kept_bytes);
-    json_uint(j, "records_removed", frames.removed);
-    json_uint(j, "records_kept", frames.count);
+    JSON_UINTS(j, {"records_removed", frames.removed}, {"records_kept", frames.count});
     return true;
 }
 
 static int run_cache(cli *c, text *out, err *e) {
-    static const struct {
-        const char *action;
-        bool (*work)(const request *r, err *e);
-    } WORK[] = {{"path", NULL}, {"list", list}, {"verify", verify_entries}, {"trim", trim_entries}};
+    static bool (*const WORK[])(const request *r, err *e) = {NULL, list, verify_entries,
+                                                             trim_entries}; /* of CACHE_ACTIONS */
+    bool (*work)(const request *r, err *e) = WORK[c->action - CACHE_ACTIONS];
     char dir[CACHE_PATH];
-    int i = 0;
     if (!cache_path(dir, c->s.bloom.cache_dir))
         return err_set(e, ERR_CONFIG,
                        "there is no cache folder: give --cache-dir, or set FFTBLOOM_CACHE_DIR, "
                        "XDG_CACHE_HOME or HOME");
-    while (strcmp(WORK[i].action, c->action->name) != 0) i++;
     json_out j = told_begin(out, c->s.json);
     const request r = {dir, c->s.bloom.cache_size, &j};
     if (c->s.json) json_string(&j, "path", dir);
-    if (!WORK[i].work && !c->s.json) text_add(out, "%s", dir); /* a path alone, for shells */
-    if (WORK[i].work && !WORK[i].work(&r, e)) return 0;
+    if (!work && !c->s.json) text_add(out, "%s", dir); /* a path alone, for shells */
+    if (work && !work(&r, e)) return 0;
     json_end(&j);
     cli_print(out);
     c->answered = true;

@@ -1,11 +1,8 @@
 /* cmd_info.c - `fftbloom info FILE`: what an image holds, and which channels would be bloomed. */
 #include "app/cli/cli.h"
-#include "base/json_out.h"
 #include "image/exr/exr_attr.h"
 #include "image/format.h"
 #include "image/layers.h"
-
-#include <string.h>
 
 enum { LONGEST_STRING = 100 }; /* in words; Cryptomatte manifests go on for pages */
 
@@ -20,8 +17,7 @@ static void part_json(const image_header *h, int number, const layer_map *m, jso
     json_block(j, NULL);
     if (j->words) json_int(j, "part", number);
     json_string(j, "name", p->name);
-    json_uint(j, "width", image_width(p));
-    json_uint(j, "height", image_height(p));
+    JSON_UINTS(j, {"width", image_width(p)}, {"height", image_height(p)});
     window_json("data_window", &p->data, j);
     window_json("display_window", &p->display, j);
     if (strcmp(h->format, "exr") == 0) {
@@ -29,8 +25,7 @@ static void part_json(const image_header *h, int number, const layer_map *m, jso
         json_string(j, "line_order", ORDER[p->order]);
         if (p->tile_w) {
             json_object(j, "tiles");
-            json_uint(j, "width", p->tile_w);
-            json_uint(j, "height", p->tile_h);
+            JSON_UINTS(j, {"width", p->tile_w}, {"height", p->tile_h});
             json_bool(j, "mipmapped", p->mipmapped);
             json_close(j);
         } else {
@@ -97,22 +92,18 @@ static bool info_describe(const cli *c, const char *path, const image_header *h,
     json_string(&j, "format", h->format);
     json_list(&j, "parts");
     for (int p = 0; p < h->parts; p++) {
-        layer_map m;
+        OWN(layer_map) m = {0};
         if (!layer_map_make(&m, &h->part[p], c->s.bloom.layers, c->s.bloom.exclude, e))
             return false;
         part_json(h, p, &m, &j);
-        layer_map_free(&m);
     }
-    json_close(&j);
     json_end(&j);
     return true;
 }
 
 int cmd_info(cli *c, text *out, err *e) {
-    par *threads = par_open(1, e);
-    image_reader *r = threads ? image_open(c->word[0], NULL, threads, e) : NULL;
+    OPEN(par) *threads = par_open(1, e);
+    OPEN(image_reader) *r = threads ? image_open(c->word[0], NULL, threads, e) : NULL;
     if (r) info_describe(c, c->word[0], image_reader_header(r), out, e);
-    image_close(&r);
-    par_close(&threads);
     return 0;
 }

@@ -1,11 +1,7 @@
 /* cmd_plan.c - `fftbloom plan`: shows what a run would do, in numbers; no device work. The image
  * is read whole, since its pixels decide how its promise can be kept; but not one that is too large
  * for the memory, of which the tiles are shown. */
-#include "app/cli/cli.h"
-#include "app/run/describe.h"
 #include "app/run/frame.h"
-
-#include <string.h>
 
 /* Adds the run's work, the rule of the choice, and the lengths and bytes on each device. */
 static void add_devices(const forecast *f, json_out *j) {
@@ -44,9 +40,9 @@ int cmd_plan(cli *c, text *out, err *e) {
         c->s.dry_run = true;
         return cmd_apply(c, out, e);
     }
-    forecast f = {0};
-    job j = {0};
-    job_files first = {0};
+    OWN(forecast) f = {0};
+    OPEN(job) j = {0};
+    OWN(job_files) first = {0};
     bool ok = job_open(&j, &c->s, e) && job_frame(&j, 0, &first, e);
     frame_maker m = {.s = &c->s, .threads = c->threads};
     if (ok && strcmp(first.input, "-") == 0)
@@ -69,8 +65,5 @@ int cmd_plan(cli *c, text *out, err *e) {
         describe_notes_json(&to, NULL, r);
         json_end(&to);
     }
-    forecast_free(&f);
-    job_files_free(&first);
-    job_close(&j);
     return 0;
 }

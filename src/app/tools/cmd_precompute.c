@@ -1,24 +1,19 @@
 /* cmd_precompute.c - `fftbloom precompute`: writes a kernel's half spectrum to a portable file. */
-#include "app/cli/cli.h"
 #include "app/run/file_set.h"
-#include "app/run/hints.h"
-#include "app/run/record.h"
+#include "app/run/frame.h"
 #include "base/file.h"
-#include "base/json_out.h"
 #include "base/log.h"
 #include "base/path.h"
 #include "kernel/cache.h"
-#include "kernel/kernel_source.h"
 #include "kernel/spectrum_file.h"
 
-#include <string.h>
 #include <sys/stat.h>
 
 static bool precompute_make_spectrum(spectrum *to, char faults[LINT_WORDS], const settings *s,
                                      par *threads, err *e) {
-    kernel_source in = {0};
+    OWN(kernel_source) in = {0};
     kernel_use use = bloom_kernel_use(&s->bloom);
-    psf k = {0};
+    OWN(psf) k = {0};
     if (s->bloom.kernel_relative)
         return err_set(e, ERR_CONFIG,
                        "kernel_scale in image heights needs an image; give precompute a factor, "
@@ -31,11 +26,8 @@ static bool precompute_make_spectrum(spectrum *to, char faults[LINT_WORDS], cons
     kernel_need need = {.channels = in.channels, .w = PSF_SIDE, .h = PSF_SIDE, .height = in.h};
     ok = ok && kernel_source_glance(faults, &in, &s->bloom.kernel, e);
     if (ok) hints_faults(s->kernel, faults);
-    ok = ok && kernel_source_psf(&k, &in, &use, &need, NULL, e) &&
-         cache_spectrum(to, &k, &place, threads, e);
-    psf_free(&k);
-    kernel_source_free(&in);
-    return ok;
+    return ok && kernel_source_psf(&k, &in, &use, &need, NULL, e) &&
+           cache_spectrum(to, &k, &place, threads, e);
 }
 
 static void precompute_tell(const settings *s, const spectrum *k, const char *faults, text *out) {
@@ -55,7 +47,6 @@ static void precompute_tell(const settings *s, const spectrum *k, const char *fa
     json_uints(&j, "grid", (uint32_t[]){k->m[0], k->m[1]}, 2);
     json_array(&j, "notes");
     if (*faults) json_string(&j, NULL, faults);
-    json_close(&j);
     json_end(&j);
 }
 
@@ -68,14 +59,13 @@ int cmd_precompute(cli *c, text *out, err *e) {
     if (e->code || !file_set_apart(FILES, 2, s, e)) return 0;
     bool skip = record_is_kept(s, s->output);
     if (!skip && file_out_possible(s->output, e)) {
-        spectrum k = {0};
+        OWN(spectrum) k = {0};
         char faults[LINT_WORDS] = "";
         file_out *f = NULL;
         if (precompute_make_spectrum(&k, faults, s, c->threads, e) &&
             (f = file_out_open(s->output, s->existing != EXISTING_SKIP, e)) &&
             spectrum_file_write_to(f, &k, e))
             precompute_tell(s, &k, faults, out);
-        spectrum_free(&k);
     }
     if (e->code == ERR_SKIPPED) { /* the output appeared meanwhile */
         *e = (err){0};

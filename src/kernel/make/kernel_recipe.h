@@ -37,7 +37,7 @@ typedef struct {
 } kernel_recipe;
 
 /* Attributes that say how a kernel was made begin like this: the recipe, and of a single model its
- * parameters. What a run says of an image begins with "fftbloom:" (app/run/provenance.h). */
+ * parameters. What a run says of an image begins with "fftbloom:" (app/run/record.h). */
 #define KERNEL_ATTR "fftbloom."
 
 /* Where a kernel begins to fade to its border unless that is said. */

@@ -1,7 +1,6 @@
 /* html.h - puts an HTML page together that needs nothing else, of a file of src/pages/ with the
  * marks @STYLE@, @DATA@ and @SCRIPT@. Style and script follow those that all pages share. */
-#ifndef APP_HTML_H
-#define APP_HTML_H
+#pragma once
 
 #include "base/text.h"
 
@@ -11,5 +10,3 @@ typedef struct {
 
 /* Adds the page. `json` is its data, in which a '<' occurs in strings only. */
 void html_add(text *to, const html_page *p, const char *json);
-
-#endif

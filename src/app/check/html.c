@@ -1,8 +1,4 @@
-#include "app/check/report/html.h"
-
-#include "app/check/report/suite_report.h"
-
-#include <string.h>
+#include "app/check/html.h"
 
 static const char ALL_STYLE[] = {
 #include "pages/page.css.inc"
@@ -29,22 +25,4 @@ void html_add(text *to, const html_page *p, const char *json) {
         }
     }
     text_add(to, "%s", from);
-}
-
-/* --- a suite's run: src/pages/check.html with the run as JSON --- */
-
-static const char HTML[] = {
-#include "pages/check.html.inc"
-    0};
-static const char STYLE[] = {
-#include "pages/check.css.inc"
-    0};
-static const char SCRIPT[] = {
-#include "pages/check.js.inc"
-    0};
-
-void suite_html(const suite_run *r, text *to) {
-    OWN(text) run = {0};
-    suite_json_run(r, true, &run);
-    html_add(to, &(html_page){HTML, STYLE, SCRIPT}, run.s);
 }
