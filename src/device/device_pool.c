@@ -19,6 +19,7 @@ struct waiter {
 
 /* An engine with what it is prepared for. */
 typedef struct device_place {
+    device_pool *pool;
     /* Const from when a thread has begun to make it until nobody uses it. */
     hash128 kernel;
     device_choice on;
@@ -29,6 +30,15 @@ typedef struct device_place {
     struct waiter *queue; /* those that wait for a slot, the first comes first */
     bool busy[ENGINE_SLOTS];
     struct device_place *after;
+
+    /* How the engine is made: with these lines, and maybe by a thread of its own. */
+    spectrum_lines lines;
+    bool lining; /* the caller makes `lines` */
+    host of;
+    pthread_t maker;
+    bool apart;   /* `maker` is to be joined */
+    bool refused; /* by the device */
+    err why;      /* ERR_NONE: it is made */
 } pool_place;
 
 /* A device that is open. */
@@ -58,7 +68,7 @@ struct device_pool {
     atomic_bool gave_up;
 };
 
-/* --- opening and closing --------------------------------------------------------------------- */
+/* --- opening --------------------------------------------------------------------------------- */
 
 device_pool *device_pool_open(par *threads, const char *cache_dir, uint32_t idle, err *e) {
     device_pool *p = mem_new(1, sizeof *p, "devices", e);
@@ -70,18 +80,6 @@ device_pool *device_pool_open(par *threads, const char *cache_dir, uint32_t idle
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->changed, NULL);
     return p;
-}
-
-void device_pool_close(device_pool **pp) {
-    device_pool *p = *pp;
-    if (!p) return;
-    *pp = NULL;
-    device_pool_trim(p);
-    for (uint32_t i = 0; i < p->count; i++) engine_close(&p->open[i].engine);
-    pthread_cond_destroy(&p->changed);
-    pthread_mutex_destroy(&p->lock);
-    pthread_mutex_destroy(&p->listing);
-    mem_free(p);
 }
 
 par *device_pool_threads(const device_pool *p) {
@@ -167,12 +165,19 @@ static void put_first(device_pool *p, pool_place *is) {
     p->first = is;
 }
 
+/* The thread has no more to do than to end. */
+static void join_maker(pool_place *is) {
+    if (is->apart) pthread_join(is->maker, NULL);
+    is->apart = false;
+}
+
 /* Closes an engine that nobody uses; gives the lock up meanwhile. It takes its memory until it is
  * closed, and so its place stays in the list. */
 static void drop(device_pool *p, pool_place *is) {
     is->gone = true;
     is->users = 1;
     pthread_mutex_unlock(&p->lock);
+    join_maker(is);
     engine_close(&is->engine);
     pthread_mutex_lock(&p->lock);
     take_out(p, is);
@@ -274,32 +279,73 @@ static pool_place *pool_begin(device_pool *p, const device_task *t, bool *wait, 
     if (!is) return NULL;
     engine *old = is->engine;
     take_out(p, is);
-    *is =
-        (pool_place){.kernel = t->kernel, .on = *t->on, .engine = old, .making = true, .users = 1};
+    join_maker(is);
+    *is = (pool_place){
+        .pool = p, .kernel = t->kernel, .on = *t->on, .engine = old, .making = true, .users = 1};
     put_first(p, is);
     return is;
 }
 
-/* Makes the engine of a place; gives the lock up meanwhile. */
-static bool pool_make(device_pool *p, pool_place *is, const device_task *t, bool *refused, err *e) {
-    spectrum_lines lines = {0};
-    const engine_options o = {.slots = t->on->plan.frames};
-    const opened *device = is->engine ? NULL : pool_open_device(p, &is->on.device, e);
-    if (device) is->engine = engine_beside(device->engine, e);
-    if ((*refused = !is->engine)) return false;
+/* Opens an engine and prepares it, once its lines are there; gives the lock up meanwhile. */
+static void make_engine(device_pool *p, pool_place *is) {
+    const engine_options o = {.slots = is->on.plan.frames};
+    err why = {0};
+    const opened *device = is->engine ? NULL : pool_open_device(p, &is->on.device, &why);
+    if (device) is->engine = engine_beside(device->engine, &why);
+    while (is->lining) pthread_cond_wait(&p->changed, &p->lock);
+    if (is->engine && !is->why.code) {
+        const double start = clock_now();
+        pthread_mutex_unlock(&p->lock);
+        par_resume(p->threads);
+        engine_prepare(is->engine, &is->on.plan, &is->lines, &o, &why);
+        log_debug("%s: an engine %s in %.4f s", is->on.device.name,
+                  device ? "prepared" : "prepared again", clock_now() - start);
+        par_rest(p->threads);
+        pthread_mutex_lock(&p->lock);
+    }
+    spectrum_lines_free(&is->lines);
+    is->refused = why.code != ERR_NONE;
+    if (!is->why.code) is->why = why;
+    is->making = false;
+    is->gone = is->why.code != ERR_NONE;
+    pthread_cond_broadcast(&p->changed);
+}
+
+static void *maker_main(void *arg) {
+    pool_place *is = arg;
+    device_pool *p = is->pool;
+    host_set(is->of);
+    pthread_mutex_lock(&p->lock);
+    make_engine(p, is);
+    is->users--;
+    pthread_mutex_unlock(&p->lock);
+    return NULL;
+}
+
+/* Makes a place; gives the lock up meanwhile. A driver may take a second to start and to compile,
+ * and asks nobody: a caller that may be stopped leaves that to a thread. */
+static bool pool_make(device_pool *p, pool_place *is, const device_task *t, err *e) {
+    err why = {0};
+    bool stay = true;
+    is->of = *host_here();
+    is->of.progress = NULL;
+    is->lining = true;
+    if (is->engine) engine_forget(is->engine);
+    is->apart = host_here()->progress && is->on.device.class != ENGINE_CPU &&
+                pthread_create(&is->maker, NULL, maker_main, is) == 0;
+    is->users += is->apart;
     pthread_mutex_unlock(&p->lock);
     par_resume(p->threads);
-    double start = clock_now();
-    engine_forget(is->engine);
-    bool ok = t->spectra(t->ctx, &lines, &is->on.plan, e);
-    double made = clock_now();
-    *refused = ok && !engine_prepare(is->engine, &is->on.plan, &lines, &o, e);
-    spectrum_lines_free(&lines);
-    log_debug("%s: an engine %s: spectrum %.4f s, the rest %.4f s", is->on.device.name,
-              device ? "prepared" : "prepared again", made - start, clock_now() - made);
+    t->spectra(t->ctx, &is->lines, &is->on.plan, &why);
     par_rest(p->threads);
     pthread_mutex_lock(&p->lock);
-    return ok && !*refused;
+    is->why = why;
+    is->lining = false;
+    pthread_cond_broadcast(&p->changed);
+    if (!is->apart) make_engine(p, is);
+    while (stay && is->making) stay = host_wait(&p->changed, &p->lock, e);
+    if (stay && is->why.code) *e = is->why;
+    return stay && !is->why.code;
 }
 
 /* --- slots ----------------------------------------------------------------------------------- */
@@ -338,9 +384,8 @@ static bool make_place(device_pool *p, const device_task *t, bool *refused, err 
     pool_place *is = wait ? NULL : pool_begin(p, t, &wait, e);
     if (wait) return host_wait(&p->changed, &p->lock, e);
     if (!is) return false;
-    bool alone = p->first == is && !is->after, ok = pool_make(p, is, t, refused, e);
-    is->making = false;
-    is->gone = !ok;
+    bool alone = p->first == is && !is->after, ok = pool_make(p, is, t, e);
+    *refused = is->refused;
     leave(p, is);
     if (ok || alone || err_status(e->code) != ERR_RETRY) return ok;
     pool_trim(p);
@@ -396,4 +441,20 @@ bool device_pool_give_up(device_pool *p) {
 
 bool device_pool_gave_up(device_pool *p) {
     return atomic_load(&p->gave_up);
+}
+
+/* --- closing --------------------------------------------------------------------------------- */
+
+void device_pool_close(device_pool **pp) {
+    device_pool *p = *pp;
+    if (!p) return;
+    *pp = NULL;
+    pthread_mutex_lock(&p->lock);
+    for (pool_trim(p); p->first; pool_trim(p)) pthread_cond_wait(&p->changed, &p->lock);
+    pthread_mutex_unlock(&p->lock);
+    for (uint32_t i = 0; i < p->count; i++) engine_close(&p->open[i].engine);
+    pthread_cond_destroy(&p->changed);
+    pthread_mutex_destroy(&p->lock);
+    pthread_mutex_destroy(&p->listing);
+    mem_free(p);
 }

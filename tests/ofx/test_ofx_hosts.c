@@ -248,13 +248,15 @@ TEST(windows_wait_for_the_frame) {
 }
 
 /* A render ends soon after any question that is answered by yes, and the next one works. With
- * OFX_4K=1 it is stopped at any time of a larger frame, and the longest wait is told. */
+ * OFX_4K=DEVICE it is stopped at any time of a larger frame on that choice of the control, also
+ * while a driver starts, and the longest wait is told. */
 TEST(renders_are_stopped) {
     const bool large = getenv("OFX_4K") != NULL;
     const uint32_t w = large ? 3840 : 700, h = large ? 2160 : 500;
     OPEN(stage) s = open_stage(OFX_FILTER);
     OWN(image) *img = street_image("R:float G:float B:float", w, h, 50);
     OPEN(pic) *in = show(&s, img, 3, PIC_FLOAT);
+    if (large) rig_set_number(s.x, "device", atof(getenv("OFX_4K")));
     double longest = 0;
     int stops = 0;
     const double start = clock_now();
