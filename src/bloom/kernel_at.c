@@ -106,6 +106,7 @@ static bool make_kernel(kernel_sizes *all, size_entry *n, err *e) {
     const kernel_use use = bloom_kernel_use(all->s);
     if (!kernel_source_psf(&k->kernel, all->kernel, &use, &k->need, n->full, e)) return false;
     k->hash = psf_hash(&k->kernel);
+    if (!host_ask_again(e)) return false;
     compare_colours(all, k);
     compare_pixels(all, k);
     /* Doubles may be impossible; floats must not be, unless doubles are asked for. */
@@ -118,7 +119,7 @@ static bool make_kernel(kernel_sizes *all, size_entry *n, err *e) {
                       (all->s->precision == PRECISION_AUTO && doubles->why.code == ERR_LINES);
     const device_choice *needed = wide ? doubles : &k->decided.way[WAY_FLOAT32];
     if (!needed->possible) *e = needed->why;
-    return needed->possible;
+    return needed->possible && host_ask_again(e);
 }
 
 /* Makes what is known of a kernel, of its tail alone. */
@@ -137,7 +138,7 @@ static bool make_tail(kernel_sizes *all, size_entry *n, err *e) {
     const plan_request ask = kernel_at_plan(all->s, &k->kernel, &k->need, k->planes);
     const tail_request tail_ask = {&k->kernel, n->full, &k->need,
                                    all->s->spectrum == SPECTRUM_RESAMPLED, &ask};
-    if (!tail_make(&k->tail, &tail_ask, e) ||
+    if (!tail_make(&k->tail, &tail_ask, e) || !host_ask_again(e) ||
         !par_for(all->threads, (size_t)k->tail.kernels + 1, make_part, k, e))
         return false;
     for (uint32_t c = k->tail.kernels; c < k->need.channels; c++)

@@ -1,5 +1,6 @@
 #include "kernel/kernel_source.h"
 
+#include "base/host.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -280,8 +281,8 @@ static bool fold(psf *k, const kernel_use *use, err *e) {
 bool kernel_source_psf(psf *to, const kernel_source *k, const kernel_use *use,
                        const kernel_need *need, double full[PSF_CHANNELS], err *e) {
     psf made = {0};
-    bool ok = make_or_take(&made, k, use, need, e) && fold(&made, use, e) &&
-              fit_channels(&made, k, need->channels, e);
+    bool ok = make_or_take(&made, k, use, need, e) && host_ask_again(e) && fold(&made, use, e) &&
+              host_ask_again(e) && fit_channels(&made, k, need->channels, e);
     for (uint32_t c = 0; ok && full && c < made.channels; c++)
         full[c] = made.scale[c] * made.sum[c];
     /* With zero borders, taps that reach no pixel would only make the transforms longer. */
