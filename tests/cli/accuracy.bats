@@ -83,6 +83,7 @@ srgb float.exr
 srgb float.exr --pixel-type half --alpha convolve
 srgb half.exr --mem-limit 3MB --window grow
 srgb half.exr --exclude A
+srgb half.exr --input-space lin_ciexyzd65
 logc3_awg3 float.exr --pixel-type half --alpha convolve
 logc3_awg3 half.exr --mem-limit 3MB --window grow
 cineon float.exr

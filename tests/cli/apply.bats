@@ -82,6 +82,8 @@ T
     done
     warns "$before" "$shipped/testdata/kernel.exr" "$shipped/testdata/small.exr" -o out.exr
     warns "is larger than the image, and off centre by " kernel.exr in.exr -o out.exr
+    image below.exr 60x60 half 0 30,50=9 # off centre along y alone
+    warns "$before" crop.exr below.exr -o out.exr
     # Once for a sequence; a plan says it as well.
     warns "$before" k.####.exr in.exr -o out.####.exr
     run --separate-stderr "$FFTBLOOM" plan crop.exr in.exr

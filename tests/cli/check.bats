@@ -293,6 +293,12 @@ named = set(re.findall(r"`([a-z_]+)`", open(sys.argv[1]).read()))
 missing = (set(r) | set(plain)) - named
 assert not missing, missing
 P
+    # Of parts that all fail, the worst is the one that is farthest off.
+    oiiotool in.exr in.exr in.exr --siappendall -o parts.exr
+    oiiotool in.exr --mulc 1.1,1.1,1.1 in.exr --mulc 1.3,1.3,1.3 in.exr --mulc 1.2,1.2,1.2 --siappendall -o other.exr
+    one '"config": {"input": "parts.exr"}, "reference": "other.exr"'
+    run "$FFTBLOOM" check one.json --json w.json
+    holds w.json 'd["cases"][0]["worst_part"] == 1'
     "$FFTBLOOM" check s.json --json - -q >a.json
     "$FFTBLOOM" check s.json --json - -q >b.json
     holds a.json 'd["exit_status"] == 0'

@@ -76,14 +76,16 @@ on() { # FAULT DEVICE...: frames, two at a time, on a software device that claim
     "$FFTBLOOM" devices | grep -q ' software ' || skip "no software device"
     mkdir seq
     for i in 1 2; do cp in/a.exr seq/a.000$i.exr; done
-    on none:0 gpu
-    [ "$status" -eq 0 ]
-    [[ "$stderr" == *"opened before the sandbox: llvmpipe"*"sandbox: Landlock and seccomp"*"llvmpipe"* ]]
-    for i in 1 2; do "$FFTBLOOM" diff out/s.000$i.exr out/want.exr --fail 0.02; done
-    # What is submitted before the sandbox: a plan computes nothing else.
+    # What is submitted before the sandbox: a plan computes nothing else. Its pipelines are in the cache then,
+    # so the first fsync of a run is that of an output.
     FAULT_VK_TYPE=gpu FAULT_VK_COUNT=$FFTBLOOM_CACHE_DIR/count LD_PRELOAD=$faults "$FFTBLOOM" plan in/a.exr in/k.exr --device gpu --sandbox on
     read -r _ before _ <"$FFTBLOOM_CACHE_DIR/count"
     [ "$before" -gt 0 ]
+    FAULT_TRY=$PWD/elsewhere/secret on none:0 gpu
+    [ "$status" -eq 0 ]
+    [[ "$stderr" == *"opened before the sandbox: llvmpipe"*"sandbox: Landlock and seccomp"*"llvmpipe"* ]]
+    grep -x possible: <<<"$stderr"
+    for i in 1 2; do "$FFTBLOOM" diff out/s.000$i.exr out/want.exr --fail 0.02; done
     on lost:$((before + 1)) gpu
     [ "$status" -eq 75 ]
     [[ "$stderr" == *"opened before the sandbox"* ]]
@@ -98,9 +100,7 @@ on() { # FAULT DEVICE...: frames, two at a time, on a software device that claim
     [[ "$stderr" == *"llvmpipe"*"lost"*"CPU"* ]]
     "$FFTBLOOM" in/large.exr in/k.exr -o out/large.exr
     cmp out/s.1033.exr out/large.exr
-    # The pipelines are in the cache now, so the first fsync is that of the output.
     export FAULT_VK_TYPE=gpu
-    [ "$(possible "$FFTBLOOM" in/a.exr in/k.exr -o out/a.exr --device gpu --sandbox on)" = possible: ]
     [ "$(possible "$FFTBLOOM" in/a.exr in/k.exr -o out/a.exr --device gpu)" != possible: ]
 }
 

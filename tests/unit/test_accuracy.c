@@ -2,6 +2,7 @@
  * median), and no light below zero, whatever the frame. */
 #include "unit/street.h"
 
+#include "bloom/sampler.h"
 #include "kernel/spectrum_file.h"
 
 /* The measurements were of 1280 x 720 and 768 x 512; what is slow gets less. */
@@ -257,6 +258,34 @@ TEST(what_is_dark) {
         for (int i = 0; i < N; i++) glare_put(img, 0, (size_t)i, i % 2 ? 1e-5f : 0);
         assert_true(halfs ? glare_dark(img, 0) == 0x1p-24 : glare_dark(img, 0) < 1.1e-9);
     }
+}
+
+/* In each cell of 16 x 16 pixels, the darkest that something is promised for: others, which are
+ * darker, are near enough whatever they are. */
+TEST(the_darkest_pixels_of_a_tile_are_verified) {
+    enum { SIDE = 64, CELL = 16, CELLS = SIDE * SIDE / CELL / CELL };
+    static float v[SIDE * SIDE];
+    const void *plane = v;
+    for (int i = 0; i < SIDE * SIDE; i++) v[i] = i % CELL || i / SIDE % CELL ? 1e-6f : 1e-3f;
+    const sampler_tile t = {.channels = 1,
+                            .plane = &plane,
+                            .type = &(pixel_type){PIXEL_FLOAT},
+                            .w = SIDE,
+                            .across = SIDE,
+                            .down = SIDE,
+                            .dark = &(double){1e-4},
+                            .length = {SIDE, SIDE},
+                            .count = 2 * CELLS};
+    OWN(sampler) s = {0};
+    CHECK_OK(sampler_look(&s, &t, &e));
+    bool seen[SIDE * SIDE] = {false};
+    int found = 0;
+    for (size_t i = 0; i < s.count; i++) {
+        size_t at = (size_t)s.pixel[i].is.y * SIDE + s.pixel[i].is.x;
+        found += v[at] > 1e-4f && !seen[at];
+        seen[at] = true;
+    }
+    assert_int_equal(found, CELLS);
 }
 
 /* Noise below black made such a plate take doubles. */

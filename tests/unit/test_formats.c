@@ -121,6 +121,7 @@ TEST(xyze_and_nonsense_are_refused) {
         {"#?RADIANCE\n\n-Y 4 +X 9 \n", "cut off"},
         {"#?RADIANCE\n", "cut off"},
         {"#?RADIANCE\n\n-Y 1 +X 3\n\1\1\1\2....", "a run of 2 pixels at 0"},
+        {"#?RADIANCE\n\n-Y 1 +X 3\nabcd\1\1\1\3....", "a run of 3 pixels at 1"},
         {"#?RADIANCE\n\n-Y 1 +X 9\n\2\2\1\1....", "says it has 257 pixels, not 9"},
     };
     for (size_t i = 0; i < COUNT(CASE); i++) refuse(make_text("bad.hdr", CASE[i][0]), CASE[i][1]);
