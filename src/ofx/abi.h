@@ -4,8 +4,7 @@
  *
  * Members and their order are the binary interface and must not change. Suites may grow at their
  * ends. A word is what the specification spells between quotes; its name here is its own. */
-#ifndef OFX_ABI_H
-#define OFX_ABI_H
+#pragma once
 
 #include <stddef.h>
 
@@ -217,5 +216,3 @@ typedef struct {
 
 #define OFX_MESSAGE_ERROR   "OfxMessageError"
 #define OFX_MESSAGE_WARNING "OfxMessageWarning"
-
-#endif

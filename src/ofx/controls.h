@@ -2,8 +2,7 @@
  *
  * Their names and the order of their choices are kept by projects, and never change within a major
  * version: new choices come last. */
-#ifndef OFX_CONTROLS_H
-#define OFX_CONTROLS_H
+#pragma once
 
 #include "lib/fftbloom.h"
 #include "ofx/fx.h"
@@ -35,5 +34,3 @@ bool controls_define(ofx_params to);
 void controls_read(controls *to, ofx_params from, ofx_time time);
 /* Returns whether nothing would change. */
 bool controls_do_nothing(const controls *c);
-
-#endif

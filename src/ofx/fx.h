@@ -1,8 +1,7 @@
 /* fx.h - the program that has loaded the plug-in: its suites, its properties, and what it shows to
  * people. Hosts leave out what they do not need, and every reader here says what stands for that.
  */
-#ifndef OFX_FX_H
-#define OFX_FX_H
+#pragma once
 
 #include "ofx/abi.h"
 
@@ -34,5 +33,3 @@ const char *fx_string(ofx_properties p, const char *name);
  * host shows none. `text` NULL or "": nothing is wrong any more. `shown`, of the instance, keeps
  * sentences from coming twice. */
 void fx_say(ofx_effect_handle e, _Atomic unsigned *shown, const char *type, const char *text);
-
-#endif

@@ -3,8 +3,7 @@
  *
  * A session is kept by its kernel and settings, as long as there are not too many. It is opened by
  * a thread of its own, so that a host may stop a render that waits for it. */
-#ifndef OFX_KEEP_H
-#define OFX_KEEP_H
+#pragma once
 
 #include "ofx/controls.h"
 #include "ofx/plate.h"
@@ -49,5 +48,3 @@ void keep_frame(uint64_t key, plate *frame);
 /* Frees all that nobody uses; what is used goes when it is given back. unload: waits for the
  * threads of this module, too. */
 void keep_purge(bool unload);
-
-#endif

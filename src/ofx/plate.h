@@ -1,7 +1,6 @@
 /* plate.h - images of a host, and our own, which are called plates: rows from the bottom up, as
  * OpenFX has them. */
-#ifndef OFX_PLATE_H
-#define OFX_PLATE_H
+#pragma once
 
 #include "lib/fftbloom.h"
 #include "ofx/fx.h"
@@ -35,5 +34,3 @@ uint64_t plate_hash(uint64_t h, const plate *p);
 
 ofx_rect_i rect_common(ofx_rect_i a, ofx_rect_i b);
 bool rect_empty(ofx_rect_i r);
-
-#endif

@@ -1,6 +1,5 @@
 /* render.h - a frame of an instance, and how large its kernel may be. */
-#ifndef OFX_RENDER_H
-#define OFX_RENDER_H
+#pragma once
 
 #include "ofx/keep.h"
 
@@ -17,5 +16,3 @@ typedef struct {
 bool kernel_fits(double reach[2], const keep_session *s, double aspect, const double frame[2],
                  fb_error *e);
 ofx_status render_frame(instance *own, ofx_properties in);
-
-#endif

@@ -292,27 +292,13 @@ static ofx_status end(void *x) {
 static int lacks;
 
 static const void *fetch(ofx_properties h, const char *name, int version) {
-    static const ofx_property_suite PROPERTY = {.set_pointer = set_pointer,
-                                                .set_string = set_string,
-                                                .set_double = set_double,
-                                                .set_int = set_int,
-                                                .set_strings = set_strings,
-                                                .set_doubles = set_doubles,
-                                                .get_pointer = get_pointer,
-                                                .get_string = get_string,
-                                                .get_doubles = get_doubles,
-                                                .get_ints = get_ints};
-    static const ofx_effect_suite EFFECT = {.properties = effect_properties,
-                                            .params = effect_params,
-                                            .define_clip = define_clip,
-                                            .clip = clip_handle,
-                                            .clip_properties = clip_properties,
-                                            .get_image = get_image,
-                                            .release_image = release_image,
-                                            .clip_region = clip_region,
-                                            .abort = aborted};
-    static const ofx_param_suite PARAM = {
-        .define = define_param, .handle = param_handle, .value_at = value_at};
+    static const ofx_property_suite PROPERTY = {
+        set_pointer, set_string, set_double, set_int, NULL,   set_strings, set_doubles, NULL,
+        get_pointer, get_string, NULL,       NULL,    {NULL}, get_doubles, get_ints};
+    static const ofx_effect_suite EFFECT = {effect_properties, effect_params,   define_clip,
+                                            clip_handle,       clip_properties, get_image,
+                                            release_image,     clip_region,     aborted};
+    static const ofx_param_suite PARAM = {define_param, param_handle, {NULL}, value_at};
     static const ofx_message_suite MESSAGE = {message, message, clear_message};
     static const ofx_progress_suite PROGRESS = {start, update, end};
     (void)h;

@@ -1,8 +1,7 @@
 /* rig.h - a host of OpenFX effects for tests: it loads a binary, holds one effect's properties,
  * controls and clips, and calls its actions. Clips are pictures in memory of any kind; suites can
  * be missing, images can lack properties, and a render can be stopped at any question. */
-#ifndef TESTS_OFX_RIG_H
-#define TESTS_OFX_RIG_H
+#pragma once
 
 #include "ofx/abi.h"
 
@@ -112,5 +111,3 @@ void rig_put(rig_set *s, const char *name, int index, double v);
 void rig_put_text(rig_set *s, const char *name, int index, const char *v);
 double rig_get(const rig_set *s, const char *name, int index);
 const char *rig_text(const rig_set *s, const char *name, int index);
-
-#endif

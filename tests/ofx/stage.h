@@ -1,7 +1,6 @@
 /* stage.h - a plug-in in its bundle, the host of the tests with one effect, and the program that
  * its pixels are compared with. */
-#ifndef TESTS_OFX_STAGE_H
-#define TESTS_OFX_STAGE_H
+#pragma once
 
 #include "image/format.h"
 #include "ofx/rig.h"
@@ -151,5 +150,3 @@ static inline pic *render(stage *s) {
     if (s->x->messages) fail_msg("%s", s->x->said);
     return out;
 }
-
-#endif
