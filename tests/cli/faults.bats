@@ -1,6 +1,6 @@
-# Machines that fail: calls of the system, signals at any moment, folders, files that change, many
-# processes at once, and drivers. Each ends with a status and a sentence; an output is whole or what it
-# was before. A sample runs here; FAULT_ALL=1 tries every call (hours), and 500 signals.
+# Machines that fail: calls of the system, folders, files that change. Each ends with a status and a
+# sentence; an output is whole or what it was before. A sample runs here; FAULT_ALL=1 tries every call
+# (hours). Signals at any moment: trials.bats; many processes at once: test_cache.c, test_file.c.
 
 load files
 
