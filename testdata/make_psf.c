@@ -18,7 +18,7 @@
 #include "base/par.h"
 #include "base/steady.h"
 #include "image/format.h"
-#include "kernel/make/lamp.h"
+#include "kernel/make/model.h"
 
 #include <stdio.h>
 #include <string.h>

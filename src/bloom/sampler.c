@@ -3,7 +3,6 @@
 #include "base/half.h"
 #include "base/mem.h"
 #include "base/number.h"
-#include "base/random.h"
 #include "base/vector.h"
 #include "bloom/view.h"
 

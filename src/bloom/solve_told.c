@@ -1,6 +1,6 @@
 #include "bloom/solve_work.h"
 
-#include "base/random.h"
+#include "base/number.h"
 
 #include <stdio.h>
 

@@ -61,3 +61,7 @@ engine_times measure_medians(const measure_times *t);
 
 /* Makes a round kernel that falls off with the third power of the distance. */
 bool measure_kernel(psf *to, uint32_t size, uint32_t channels, err *e);
+
+/* Starts the devices, but the CPU, that `want` may mean. One that fails here is told of at
+ * LOG_INFO. Call it while there is one thread; cache_dir may be NULL. */
+void device_ahead(const char *want, const char *cache_dir);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/text.h"
 #include "kernel/psf_core.h"
 
 enum { LINT_CHANNELS = 4 };
@@ -73,3 +74,19 @@ bool lint_has_background(const lint *l);
  * kernel is a usual one. `placed`: the caller has set the centre. */
 enum { LINT_WORDS = 128 };
 bool lint_glance(char to[LINT_WORDS], const psf_planes *in, bool placed, err *e);
+
+/* --- findings: what is wrong, what it will do to a picture, and what to do about it --- */
+
+typedef struct {
+    bool warning;    /* else a note: worth knowing, nothing to mend */
+    const char *key; /* for scripts: "centre", "tail", ... */
+    char words[400]; /* a sentence, and what to do about it */
+} kernel_finding;
+
+enum { KERNEL_FINDINGS = 10 };
+
+/* Fills in the findings, the warnings first, and returns how many there are. */
+int kernel_findings(kernel_finding to[KERNEL_FINDINGS], const lint *l);
+
+/* Adds the figures and the findings. */
+void kernel_report(const char *path, const lint *l, bool as_json, text *to);

@@ -1,4 +1,4 @@
-#include "kernel/lint_words.h"
+#include "kernel/lint.h"
 
 #include "base/json_out.h"
 

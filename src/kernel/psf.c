@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "base/steady.h"
 #include "kernel/stretch.h"
-#include "kernel/turn.h"
 #include "math/fft.h"
 #include "math/lengths.h"
 

@@ -9,7 +9,7 @@
 #include "bloom/light_notes.h"
 #include "kernel/kernel_source.h"
 #include "lib/fftbloom.h"
-#include "math/border.h"
+#include "math/plan.h"
 
 #include <locale.h>
 #include <pthread.h>

@@ -1,4 +1,4 @@
-#include "kernel/lint_words.h"
+#include "kernel/lint.h"
 #include "kernel/make/kernel_recipe.h"
 #include "kernel/make/kernel_word.h"
 #include "lib/lib.h"

@@ -1,5 +1,5 @@
 #include "base/half.h"
-#include "base/random.h"
+#include "base/number.h"
 #include "base/vector.h"
 #include "lib/lib.h"
 

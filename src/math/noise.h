@@ -9,7 +9,6 @@
 #pragma once
 
 #include "image/scan.h"
-#include "math/border.h"
 #include "math/plan.h"
 
 /* The sums of a kernel without its centre tap, scaled. */

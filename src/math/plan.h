@@ -183,3 +183,20 @@ uint32_t plan_frequency(const plan_fft *f, uint32_t place);
 
 const char *plan_border_name(plan_border b);
 const char *plan_pass_name(plan_pass_kind k);
+
+/* --- the places where a border shows a sample, for the energy ledger: the inverse of plan_place
+ * --- */
+
+typedef struct {
+    plan_border border;
+    uint32_t extent;
+    uint32_t before, after; /* places in front of the image and behind it that count */
+} border_axis;
+
+/* Returns the axis of a run, with places as far off as its kernel reaches. */
+border_axis border_of(const plan_request *ask, uint32_t axis);
+
+/* Returns at how many places a sample is seen at most, at least 1. */
+uint32_t border_most(const border_axis *a);
+/* Lists the places of sample i in increasing order, and returns how many there are. */
+uint32_t border_places(const border_axis *a, uint32_t i, int64_t *to);

@@ -3,8 +3,8 @@
 
 load files
 
-SOURCES="base/err base/half base/host base/log base/machine base/mem base/par base/text math/border
-    math/fft math/lanes math/lanes_any math/lengths math/noise math/plan kernel/psf kernel/turn kernel/spectrum
+SOURCES="base/err base/half base/host base/log base/machine base/mem base/par base/text
+    math/fft math/lanes math/lanes_any math/lengths math/noise math/plan kernel/psf kernel/spectrum
     kernel/spectrum_resample kernel/stretch engine/engine engine/cpu/cpu_engine engine/cpu/cpu_passes
     engine/cpu/cpu_passes_any engine/cpu/cpu_join engine/cpu/cpu_row engine/join"
 

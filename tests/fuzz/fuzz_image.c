@@ -3,7 +3,7 @@
  *
  * `make fuzz` builds it with libFuzzer; tests/unit/test_corpus.c runs the corpus through it. */
 #include "fuzz/fuzz.h"
-#include "image/exr/exr_attr.h"
+#include "image/exr/exr_file.h"
 #include "image/format.h"
 #include "image/layers.h"
 

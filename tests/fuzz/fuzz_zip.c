@@ -3,7 +3,7 @@
  *
  * `make fuzz` builds it with libFuzzer. */
 #include "fuzz/fuzz.h"
-#include "image/exr/exr_zip.h"
+#include "image/exr/exr_chunk.h"
 
 #include <libdeflate.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "base/hash.h"
 #include "base/number.h"
 #include "base/steady.h"
-#include "kernel/make/pattern.h"
+#include "kernel/make/pupil.h"
 #include "unit/taps.h"
 
 static pattern *pattern_of(const pupil *p, double reach) {

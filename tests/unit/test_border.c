@@ -1,5 +1,5 @@
 /* test_border.c - where borders show a sample, against asking every place what it reads. */
-#include "math/border.h"
+#include "math/plan.h"
 #include "unit/reference.h"
 
 #include "unit/check.h"

@@ -2,7 +2,7 @@
  * sample files of the OpenEXR project. */
 #include "base/file.h"
 #include "base/log.h"
-#include "image/exr/exr_split.h"
+#include "image/exr/exr_chunk.h"
 #include "unit/load_save.h"
 #include "unit/ref_exr.h"
 

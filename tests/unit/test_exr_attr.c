@@ -1,5 +1,5 @@
 /* Attributes in words and in JSON; damaged values are shown by their length. */
-#include "image/exr/exr_attr.h"
+#include "image/exr/exr_file.h"
 #include "unit/check.h"
 
 static void expect(const char *type, const void *data, uint32_t bytes, const char *words,

@@ -1,8 +1,7 @@
 /* The encoder of ZIP: zlib reads every stream, streams depend on nothing but the bytes, and they
  * are no larger than the format and zlib allow. */
 #include "base/half.h"
-#include "image/exr/exr_split.h"
-#include "image/exr/exr_zip.h"
+#include "image/exr/exr_chunk.h"
 #include "unit/check.h"
 #include "unit/load_save.h"
 

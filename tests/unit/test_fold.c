@@ -3,7 +3,6 @@
 #include "engine/gpu/gpu_fold.h"
 
 #include "engine/gpu/gpu_pass.h"
-#include "engine/gpu/gpu_shaders.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
 

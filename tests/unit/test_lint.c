@@ -1,6 +1,6 @@
 /* The linter of kernels: each figure against what the kernel was built to have, each rule against a
  * kernel that breaks it and one that does not. */
-#include "kernel/lint_words.h"
+#include "kernel/lint.h"
 #include "unit/taps.h"
 
 enum { N = 64 };

@@ -6,7 +6,7 @@
 
 #include "gpu/pipeline.h"
 #include "kernel/psf.h"
-#include "math/border.h"
+#include "math/plan.h"
 #include "unit/make_image.h"
 
 enum { W = 192, H = 128, MOST_TAPS = 64 };

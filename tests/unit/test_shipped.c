@@ -1,7 +1,7 @@
 /* The shipped recipes: the taps and figures of testdata/shipped.txt, and, where taps have changed,
  * what single kernels are for. */
 #include "base/hash.h"
-#include "kernel/lint_words.h"
+#include "kernel/lint.h"
 #include "kernel/make/kernel_recipe.h"
 #include "unit/check.h"
 

@@ -5,9 +5,9 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "base/sandbox.h"
-#include "device/device_ahead.h"
+#include "device/device_measure.h"
 #include "engine/engine.h"
-#include "image/exr/exr_child.h"
+#include "image/exr/exr_chunk.h"
 #include "kernel/cache.h"
 
 #include <dirent.h>

@@ -8,7 +8,7 @@
 #include "image/flat/heat.h"
 #include "image/flat/png.h"
 #include "image/format.h"
-#include "kernel/lint_words.h"
+#include "kernel/lint.h"
 #include "kernel/make/kernel_recipe.h"
 
 /* From black to the brightest tap, in the picture of the whole. */

@@ -1,6 +1,6 @@
 /* cmd_info.c - `fftbloom info FILE`: what an image holds, and which channels would be bloomed. */
 #include "app/cli/cli.h"
-#include "image/exr/exr_attr.h"
+#include "image/exr/exr_file.h"
 #include "image/format.h"
 #include "image/layers.h"
 

@@ -8,8 +8,8 @@
 #define BLOOM_TAIL_H
 
 #include "kernel/kernel_source.h"
-#include "math/border.h"
 #include "math/noise.h"
+#include "math/plan.h"
 
 typedef struct {
     uint32_t w, h, channels; /* of the image */

@@ -1,4 +1,4 @@
-#include "engine/cpu/cpu_join.h"
+#include "engine/cpu/cpu_passes.h"
 
 #include "base/half.h"
 #include "engine/cpu/cpu_row.h"

@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "engine/gpu/gpu_commands.h"
-#include "engine/gpu/gpu_join.h"
 
 enum { BAND = 32 }; /* rows of a piece of the host's work */
 

@@ -20,6 +20,7 @@
  * copy. This module knows nothing of slots and threads: gpu_engine.c hands frames out. */
 #pragma once
 
+#include "engine/engine.h"
 #include "engine/gpu/gpu_pass.h"
 
 /* A plan on a device, without its frames. gpu_engine.c makes it when the engine is prepared, and
@@ -91,3 +92,10 @@ bool gpu_frame_wait(gpu_frame *f, const gpu_work *w, join_stats *st, engine_time
 /* Records the passes alone, with a gpu_stamp after each of the last step: for benchmarks, too. */
 void gpu_frame_record_passes(const gpu_frame *f, const gpu_work *w, VkCommandBuffer c,
                              VkQueryPool stamps, uint32_t *next);
+
+/* Returns the bytes of the numbers of a join, and fills them. */
+uint64_t gpu_join_bytes(uint32_t channels);
+void gpu_join_fill(void *to, const join *j, const plan *p);
+
+/* Adds up what the workgroups of a channel's last pass have measured. */
+join_stats gpu_join_stats(const void *totals, const join *j, uint32_t channel, const plan *p);

@@ -1,4 +1,4 @@
-#include "engine/gpu/gpu_join.h"
+#include "engine/gpu/gpu_frame.h"
 
 #include "shaders/shared.h"
 

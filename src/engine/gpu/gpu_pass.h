@@ -7,10 +7,22 @@
  * the passes run, nor on which images. */
 #pragma once
 
-#include "engine/gpu/gpu_cache.h"
+#include "engine/gpu/gpu_device.h"
 #include "engine/gpu/gpu_memory.h"
-#include "engine/gpu/gpu_shaders.h"
+#include "math/plan.h"
 #include "shaders/shared.h"
+
+/* The SPIR-V of a pass, which the build makes from shaders/. */
+typedef struct {
+    const uint32_t *words;
+    size_t bytes;
+} gpu_shader;
+
+/* Returns the shader of a pass; `subgroups`: for a device that has subgroup arithmetic. It lives as
+ * long as the program. */
+gpu_shader gpu_shader_of(plan_pass_kind kind, bool float64, bool subgroups);
+/* Returns the shader that copies, for benchmarks. */
+gpu_shader gpu_shader_copy(void);
 
 /* Where each transform's tables begin in the one buffer of twiddle factors, by the plan's axis.
  * Stages count entries of two complex numbers; `line`, a row alone, complex numbers. */
@@ -86,3 +98,13 @@ typedef struct {
 bool gpu_passes_make(gpu_passes *s, const gpu_device *g, const plan *p, bool subgroups,
                      par *threads, err *e);
 void gpu_passes_free(gpu_passes *s, const gpu_device *g);
+
+/* --- pipelines as the driver has compiled them: in memory for all that share the device, and on
+ * disk. A cache that cannot be read or written costs time alone --- */
+
+/* Gives a device that was opened just now its cache, with what is on disk in `dir`. */
+void gpu_cache_open(const gpu_device *g, const char *dir);
+/* Returns the cache; NULL: the device has none. Several threads may use it. */
+VkPipelineCache gpu_cache(const gpu_device *g);
+/* Writes the cache to disk if it has grown. Several threads may call it. */
+void gpu_cache_keep(const gpu_device *g);

@@ -1,4 +1,4 @@
-#include "engine/gpu/gpu_shaders.h"
+#include "engine/gpu/gpu_pass.h"
 
 #include "shaders/all.inc"
 

@@ -1,4 +1,4 @@
-#include "image/exr/exr_attr.h"
+#include "image/exr/exr_file.h"
 
 /* --- types that are numbers one after the other ------------------------------------------- */
 

@@ -1,4 +1,4 @@
-#include "image/exr/exr_child.h"
+#include "image/exr/exr_chunk.h"
 
 #include "base/mem.h"
 #include "base/sandbox.h"

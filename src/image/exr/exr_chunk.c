@@ -1,8 +1,6 @@
 #include "image/exr/exr_chunk.h"
 
 #include "base/mem.h"
-#include "image/exr/exr_split.h"
-#include "image/exr/exr_zip.h"
 
 #include <libdeflate.h>
 #include <unistd.h>

@@ -15,6 +15,7 @@
  * A codec trusts nothing in the bytes: damage is an error, or samples of no meaning. */
 #pragma once
 
+#include "base/err.h"
 #include "image/image.h"
 
 /* --- where chunks lie --- */
@@ -109,3 +110,53 @@ typedef struct {
 bool exr_chunk_decode(exr_scratch *s, const exr_chunk *c, err *e);
 /* Encodes the chunk, all rows of which the band has, to s->packed. */
 bool exr_chunk_encode(exr_scratch *s, const exr_chunk *c, err *e);
+
+/* Splits off the process that makes the children, and lets them decode from now on. Call it once,
+ * while there is one thread. The library does not: it decodes in the host's process. */
+void exr_child_start(void);
+
+/* --- the Huffman codes of PIZ --- */
+
+/* The decoder may read this many bytes behind the packed ones, whatever they hold. */
+enum { EXR_HUFFMAN_SLACK = 16 };
+
+/* Decodes `bytes` bytes, a header, a table of lengths and codes, to exactly n values. */
+bool exr_huffman_decode(const uint8_t *packed, size_t bytes, uint16_t *out, size_t n, err *e);
+
+/* --- what ZIP, ZIPS and RLE do to the bytes of a chunk before they are packed: those at even
+ * places come before those at odd ones, and each byte is replaced by its difference from the one
+ * before, plus 128 --- */
+
+/* The bytes of a chunk come and go in pieces, one line of a channel after the other. This is what
+ * the next differences are taken from: the last byte at an even place, and at an odd one. */
+typedef struct {
+    uint8_t even, odd;
+} exr_last;
+
+/* Splits n pairs. The first ones of a chunk start from EXR_SPLIT_START. */
+static const exr_last EXR_SPLIT_START = {128, 0};
+void exr_split(uint8_t *even, uint8_t *odd, const uint8_t *from, size_t n, exr_last *last);
+/* Ends a chunk: the first odd byte comes after the last even one. */
+void exr_split_end(uint8_t *chunk, size_t half, exr_last last);
+
+/* Returns what the first pairs of a chunk start from. */
+exr_last exr_join_start(const uint8_t *chunk, size_t half);
+/* Joins n pairs; without `to` they only count for what follows. */
+void exr_join(uint8_t *to, const uint8_t *even, const uint8_t *odd, size_t n, exr_last *last);
+
+/* --- ZIP: an encoder of deflate for what exr_split makes of a chunk. The same bytes give the same
+ * stream on every machine. libdeflate unpacks --- */
+
+/* What one thread packs with. Free with mem_free. */
+typedef struct exr_zip exr_zip;
+/* Makes one for chunks of up to `most` bytes: small ones take little memory. */
+exr_zip *exr_zip_new(size_t most, err *e);
+/* Returns whether it can pack chunks of n bytes; NULL cannot. */
+bool exr_zip_holds(const exr_zip *z, size_t n);
+/* Makes it do without instructions that not every processor has, for tests. */
+void exr_zip_plain(exr_zip *z);
+
+/* Returns the room that packing n bytes may need. */
+size_t exr_zip_bound(size_t n);
+/* Packs n > 0 split bytes as a zlib stream and returns its length, which may be beyond n. */
+size_t exr_zip_pack(exr_zip *z, const uint8_t *bytes, size_t n, uint8_t *out);

@@ -9,8 +9,10 @@
 #pragma once
 
 #include "base/file.h"
+#include "base/text.h"
 #include "image/exr/exr_chunk.h"
 #include "image/format.h"
+#include "image/image.h"
 
 typedef struct {
     exr_layout layout;
@@ -64,3 +66,29 @@ typedef struct {
 /* Fills the head of a chunk and returns its length. To check a head that was read, compare all but
  * its last four bytes, the size. */
 size_t exr_chunk_head_make(uint8_t head[EXR_CHUNK_HEAD], const exr_place *at, uint32_t bytes);
+
+/* --- reading as bands of rows and as chunks: a band is decoded chunk by chunk on all threads,
+ * straight into the planes --- */
+
+typedef struct exr_reader exr_reader;
+
+void *exr_read_open(const char *path, const image_limits *limits, par *threads, image_header *h,
+                    err *e);
+bool exr_read_band(void *reader, int part, uint32_t row, uint32_t rows, void *const plane[],
+                   err *e);
+uint32_t exr_read_rows(const void *reader, int part);
+void exr_read_close(void *reader);
+
+/* Reads chunk `index` of level 0 as it stands in the file into s->packed, for copies. Several
+ * threads may do so at the same time. */
+bool exr_read_chunk(const exr_reader *r, int part, uint64_t index, exr_scratch *s, err *e);
+const exr_layout *exr_read_layout(const exr_reader *r, int part);
+const image_part *exr_read_part(const exr_reader *r, int part);
+
+/* --- the value of an attribute, shown: one of an unknown type, or one that does not have the size
+ * of its type, by its length --- */
+
+/* Adds one line: numbers with blanks between them, or at most `longest` bytes of a string. */
+void exr_attr_text(const image_attr *a, size_t longest, text *to);
+/* Adds a JSON value: a number, an array, a string, or {"bytes": N}. */
+void exr_attr_json(const image_attr *a, text *to);

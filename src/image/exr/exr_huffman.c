@@ -1,4 +1,4 @@
-#include "image/exr/exr_huffman.h"
+#include "image/exr/exr_chunk.h"
 
 #include "base/mem.h"
 

@@ -1,4 +1,4 @@
-#include "image/exr/exr_split.h"
+#include "image/exr/exr_chunk.h"
 
 /* These loops see every byte of every ZIP file, so they use the 16-byte registers that every x86-64
  * has, with the same results as the plain loops below. */

@@ -17,7 +17,6 @@
 
 extern "C" {
 #include "image/exr/exr_chunk.h"
-#include "image/exr/exr_huffman.h"
 }
 
 #include <algorithm>

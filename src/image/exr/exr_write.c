@@ -6,7 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "image/exr/exr_read.h"
+#include "image/exr/exr_file.h"
 
 #include <pthread.h>
 

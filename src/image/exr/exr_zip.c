@@ -34,7 +34,7 @@
  *
  * docs/performance.md has speed and size beside OpenEXR's library, and docs/notebook.md has what
  * else was tried. */
-#include "image/exr/exr_zip.h"
+#include "image/exr/exr_chunk.h"
 
 #include "base/mem.h"
 #include "image/exr/exr_code.h"

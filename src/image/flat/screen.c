@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "image/flat/flat.h"
-#include "image/flat/screen_ocio.h"
 
 struct screen {
     float (*curve)(float light); /* NULL: the config decides */

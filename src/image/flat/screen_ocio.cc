@@ -1,5 +1,5 @@
 extern "C" {
-#include "image/flat/screen_ocio.h"
+#include "image/flat/screen.h"
 }
 
 #include <cstdlib>

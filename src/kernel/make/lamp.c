@@ -1,4 +1,4 @@
-#include "kernel/make/lamp.h"
+#include "kernel/make/model.h"
 
 #include "base/steady.h"
 

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "base/steady.h"
 #include "base/vector.h"
-#include "kernel/make/pattern.h"
+#include "kernel/make/pupil.h"
 
 static const double NEAREST = 0.01; /* pixels: the innermost distance of the table */
 /* Of log(distance), and of log(wavelength): of a single line, and of light that is blended. */

@@ -1,4 +1,3 @@
-#include "base/random.h"
 #include "base/steady.h"
 #include "kernel/make/model.h"
 

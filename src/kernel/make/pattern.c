@@ -1,7 +1,7 @@
 /* A transform at places that lie on no grid, by the method of Barnett, Magland and af Klinteberg
  * (2019): divide the opening by the transform of a short bump, transform it on a grid twice as fine
  * as its width needs, and interpolate with the bump. */
-#include "kernel/make/pattern.h"
+#include "kernel/make/pupil.h"
 
 #include "base/mem.h"
 #include "base/steady.h"

@@ -1,7 +1,6 @@
 #include "kernel/make/pupil.h"
 
 #include "base/mem.h"
-#include "base/random.h"
 #include "base/steady.h"
 
 typedef struct {

@@ -14,7 +14,7 @@
 #ifndef LAB_LAB_H
 #define LAB_LAB_H
 
-#include "engine/gpu/gpu_shaders.h"
+#include "engine/gpu/gpu_pass.h"
 #include "lab/shaders/ids.h"
 #include "math/plan.h"
 

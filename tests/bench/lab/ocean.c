@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 #include "base/number.h"
-#include "base/random.h"
 #include "lab/lab_bench.h"
 #include "math/fft.h"
 
