@@ -37,7 +37,7 @@ SAN     ?= 0
 BUILD ?= build$(if $(filter 1,$(SAN)),-san)$(if $(filter thread,$(SAN)),-tsan)$(if $(findstring clang,$(CC)),-clang)$(if $(filter 0,$(OPENEXR)),-noexr)$(if $(filter 0,$(OCIO)),-noocio)
 
 # What gcc warns of depends on how far it optimises; its plain build is the one that decides.
-WARN   := -Wall -Wextra -Wshadow -Wvla $(if $(filter 0,$(SAN))$(findstring clang,$(CC)),-Werror)
+WARN   := -Wall -Wextra -Wno-unused-parameter -Wshadow -Wvla $(if $(filter 0,$(SAN))$(findstring clang,$(CC)),-Werror)
 WARN_C := $(WARN) -Wmissing-prototypes -Wstrict-prototypes
 comma  := ,
 # Overruns end the program instead of going on, jumps only land where they may, and the program is
@@ -66,9 +66,12 @@ LD_FLAGS  = $(OPT) -pie -Wl,-z,relro,-z,now $(LDFLAGS)
 # Folders below src/ are two or three deep.
 sources = $(wildcard src/*/*.$1 src/*/*/*.$1 src/*/*/*/*.$1)
 ALL_C  := $(filter-out src/ofx/%,$(call sources,c))
+# These are compiled for each form of processor: on any, with AVX2, with AVX-512.
+FORMS  := $(filter %_form.c,$(ALL_C))
 ALL_CC := $(filter-out $(if $(filter 0,$(OPENEXR)),src/image/exr/exr_ilm.cc),$(call sources,cc))
 # The slow ones first, so that no core waits for them at the end.
-OBJ    := $(ALL_CC:src/%.cc=$(BUILD)/%.o) $(ALL_C:src/%.c=$(BUILD)/%.o)
+OBJ    := $(ALL_CC:src/%.cc=$(BUILD)/%.o) $(foreach f,any avx2 avx512,$(FORMS:src/%.c=$(BUILD)/%_$f.o)) \
+          $(patsubst src/%.c,$(BUILD)/%.o,$(filter-out $(FORMS),$(ALL_C)))
 LIB    := $(BUILD)/libfftbloom.a
 PROG   := $(BUILD)/fftbloom
 SO     := $(BUILD)/libfftbloom.so.0
@@ -158,17 +161,24 @@ $(BUILD)/%.o: src/%.cc Makefile
 	$(call say,CXX,$<)
 	$(Q)$(CXX) $(CXX_FLAGS) -MMD -MP -c $< -o $@
 
-# The same sources for each kind of processor: the same operations in the same order, so the same bytes.
+# The same sources for each form of processor: the same operations in the same order, so the same bytes.
 # Sanitizers take minutes to compile them at -O3, and UBSan at any level: the plain form has ASan or TSan.
-LANES_O := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/math/lanes*.c src/engine/cpu/cpu_passes*.c))
+LANES_O := $(filter $(BUILD)/math/lanes% $(BUILD)/engine/cpu/cpu_passes%,$(OBJ))
 $(LANES_O): C_FLAGS += $(if $(filter 0,$(SAN)),-O3) $(if $(filter 1,$(SAN)),-fno-sanitize=undefined) -Wno-psabi
-ifeq ($(shell uname -m),x86_64)
-$(filter %_avx2.o,$(LANES_O)): C_FLAGS += -mavx2 -mf16c
-$(filter %_avx512.o,$(LANES_O)): C_FLAGS += -mavx512f -mavx512vl -mavx512dq -mavx512bw -mf16c -mprefer-vector-width=512
-endif
+$(filter %_any.o,$(LANES_O)): C_FLAGS += -DFORM=0
+$(filter %_avx2.o,$(LANES_O)): C_FLAGS += -DFORM=1 $(if $(filter x86_64,$(shell uname -m)),-mavx2 -mf16c)
+$(filter %_avx512.o,$(LANES_O)): C_FLAGS += -DFORM=2 \
+    $(if $(filter x86_64,$(shell uname -m)),-mavx512f -mavx512vl -mavx512dq -mavx512bw -mf16c -mprefer-vector-width=512)
 ifneq ($(SAN),0)
 $(filter %_avx2.o %_avx512.o,$(LANES_O)): C_FLAGS += -fno-sanitize=all
 endif
+define form
+$$(BUILD)/%_$1.o: src/%.c Makefile
+	@mkdir -p $$(@D)
+	$$(call say,CC,$$@)
+	$$(Q)$$(CC) $$(C_FLAGS) -MMD -MP -c $$< -o $$@
+endef
+$(foreach f,any avx2 avx512,$(eval $(call form,$f)))
 $(BUILD)/image/flat/screen_ocio.o: CXX_FLAGS += -DWITH_OCIO=$(OCIO)
 $(BUILD)/app/cli/help.o: C_FLAGS += -DWITH_OCIO=$(OCIO)
 # tinyexr's PIZ coder makes shifts that the sanitizer reports; they are harmless.

@@ -22,13 +22,8 @@
 
 /* Does what openat(2) does, again when a signal interrupts it, as on network file systems. */
 static int open_fully(int folder, const char *path, int flags, mode_t mode) {
-    int fd;
-    do fd = openat(folder, path, flags | O_CLOEXEC, mode);
-    while (fd < 0 && errno == EINTR);
-    return fd;
+    return (int)TEMP_FAILURE_RETRY(openat(folder, path, flags | O_CLOEXEC, mode));
 }
-
-/* --- input ------------------------------------------------------------------------------- */
 
 struct file_in {
     int fd;
@@ -43,24 +38,17 @@ file_in *file_in_open(const char *path, err *e) {
     f->fd = -1;
     if (!(f->path = mem_str(path, e))) goto fail;
     /* Without O_NONBLOCK, open would wait for the writer of a pipe. Pipes are refused below. */
-    f->fd = open_fully(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
-    if (f->fd < 0) {
+    if ((f->fd = open_fully(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0)) < 0) {
         err_errno(e, ERR_NO_INPUT, "cannot open '%s'", path);
-        goto fail;
-    }
-    if (fstat(f->fd, &st) != 0) {
+    } else if (fstat(f->fd, &st) != 0) {
         err_errno(e, ERR_IO, "cannot look at '%s'", path);
-        goto fail;
-    }
-    if (!S_ISREG(st.st_mode)) {
+    } else if (!S_ISREG(st.st_mode)) {
         err_set(e, ERR_NO_INPUT,
-                "'%s' is not a regular file; it must be one that can be read at "
-                "any offset",
-                path);
-        goto fail;
+                "'%s' is not a regular file; it must be one that can be read at any offset", path);
+    } else {
+        f->size = (uint64_t)st.st_size;
+        return f;
     }
-    f->size = (uint64_t)st.st_size;
-    return f;
 fail:
     file_in_close(&f);
     return NULL;
@@ -81,8 +69,8 @@ uint64_t file_in_size(const file_in *f) {
 bool file_in_read(const file_in *f, uint64_t offset, void *to, size_t bytes, err *e) {
     uint8_t *at = to;
     for (size_t done = 0; done < bytes;) {
-        ssize_t n = pread(f->fd, at + done, bytes - done, (off_t)(offset + done));
-        if (n < 0 && errno == EINTR) continue;
+        ssize_t n =
+            TEMP_FAILURE_RETRY(pread(f->fd, at + done, bytes - done, (off_t)(offset + done)));
         if (n < 0)
             return err_errno(e, ERR_IO, "cannot read %zu bytes at %" PRIu64 " of '%s'", bytes,
                              offset, f->path);
@@ -105,19 +93,17 @@ bool file_in_read_pieces(const file_in *f, uint64_t offset, const struct iovec *
 uint8_t *file_read_all(const char *path, size_t limit, size_t *bytes, err *e) {
     file_in *f = file_in_open(path, e);
     if (!f) return NULL;
+    const size_t n = (size_t)f->size;
     uint8_t *data = NULL;
-    if (f->size > limit) {
+    if (f->size > limit)
         err_set(e, ERR_DATA, "'%s' has %" PRIu64 " bytes, more than the %zu allowed here", path,
                 f->size, limit);
-    } else if ((data = mem_raw((size_t)f->size + 1, 1, path, e))) {
-        if (file_in_read(f, 0, data, (size_t)f->size, e)) {
-            *bytes = (size_t)f->size;
-            data[f->size] = 0;
-        } else {
-            mem_free(data);
-            data = NULL;
-        }
-    }
+    else
+        data = mem_raw(n + 1, 1, path, e);
+    if (data && file_in_read(f, 0, data, n, e))
+        *bytes = n, data[n] = 0;
+    else
+        mem_free(data), data = NULL;
     file_in_close(&f);
     return data;
 }
@@ -197,13 +183,9 @@ static int create_temp(int slot, const char *path, mode_t mode) {
 /* Returns whether the locks of all machines are seen here, because the file system is local. On any
  * other one the age of a file must decide. */
 static bool locks_are_sure(int fd) {
-    static const uint32_t LOCAL[] = {0xef53 /* ext */,
-                                     0x58465342 /* XFS */,
-                                     0x9123683e /* Btrfs */,
-                                     0x01021994 /* tmpfs */,
-                                     0x794c7630 /* overlay */,
-                                     0x2fc12fc1 /* ZFS */,
-                                     0xf2f52010 /* F2FS */};
+    /* ext, XFS, Btrfs, tmpfs, overlay, ZFS, F2FS */
+    static const uint32_t LOCAL[] = {0xef53,     0x58465342, 0x9123683e, 0x01021994,
+                                     0x794c7630, 0x2fc12fc1, 0xf2f52010};
     struct statfs fs;
     if (fstatfs(fd, &fs) != 0) return false;
     for (size_t i = 0; i < sizeof LOCAL / sizeof LOCAL[0]; i++)
@@ -230,16 +212,15 @@ void file_sweep(const char *folder) {
     closedir(d);
 }
 
+/* By the open file: the sandbox has no calls that do so by a name. */
 void file_touch(const char *path) {
     int fd = open_fully(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
-    if (fd >= 0) futimens(fd, NULL);
-    if (fd >= 0) close(fd);
+    if (fd >= 0) futimens(fd, NULL), close(fd);
 }
 
 void file_set_mode(const char *path, unsigned mode) {
     int fd = open_fully(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
-    if (fd >= 0) fchmod(fd, mode);
-    if (fd >= 0) close(fd);
+    if (fd >= 0) fchmod(fd, mode), close(fd);
 }
 
 /* Sweeps a folder the first time that something is written into it. */
@@ -420,8 +401,8 @@ bool file_out_write(file_out *f, uint64_t offset, const void *data, size_t bytes
     const uint8_t *at = data;
     if (!count_stream(f, offset + bytes, e)) return false;
     for (size_t done = 0; done < bytes;) {
-        ssize_t n = pwrite(f->fd, at + done, bytes - done, (off_t)(offset + done));
-        if (n < 0 && errno == EINTR) continue;
+        ssize_t n =
+            TEMP_FAILURE_RETRY(pwrite(f->fd, at + done, bytes - done, (off_t)(offset + done)));
         if (n <= 0) return err_errno(e, ERR_IO, "cannot write %zu bytes to '%s'", bytes, f->path);
         done += (size_t)n;
     }
@@ -433,9 +414,7 @@ bool file_out_write_pieces(file_out *f, uint64_t offset, struct iovec *piece, in
     for (int i = 0; i < pieces; i++) end += piece[i].iov_len;
     if (!count_stream(f, end, e)) return false;
     while (pieces > 0) {
-        ssize_t n;
-        do n = pwritev(f->fd, piece, pieces, (off_t)offset);
-        while (n < 0 && errno == EINTR);
+        ssize_t n = TEMP_FAILURE_RETRY(pwritev(f->fd, piece, pieces, (off_t)offset));
         if (n <= 0) return err_errno(e, ERR_IO, "cannot write to '%s'", f->path);
         size_t done = (size_t)n;
         offset += done;
@@ -445,13 +424,6 @@ bool file_out_write_pieces(file_out *f, uint64_t offset, struct iovec *piece, in
         piece->iov_len -= done;
     }
     return true;
-}
-
-static int sync_fully(int fd) {
-    int r;
-    do r = fsync(fd);
-    while (r != 0 && errno == EINTR);
-    return r;
 }
 
 /* Puts a file in its place unless there is one: rename where the file system can do it without
@@ -481,8 +453,7 @@ static bool send_out(const file_out *f, err *e) {
     bool ok = some != NULL;
     ssize_t n = 1;
     for (off_t at = 0; ok && n > 0; at += n > 0 ? n : 0) {
-        do n = pread(f->fd, some, SOME, at);
-        while (n < 0 && errno == EINTR);
+        n = TEMP_FAILURE_RETRY(pread(f->fd, some, SOME, at));
         if (n < 0) ok = err_errno(e, ERR_IO, "cannot read what goes to standard output");
         for (ssize_t done = 0, k; ok && done<n; done += k> 0 ? k : 0) {
             k = write(STDOUT_FILENO, some + done, (size_t)(n - done));
@@ -506,7 +477,7 @@ bool file_out_commit(file_out **fp, err *e) {
     /* Some file systems report a full disk only when a file is closed. So a copy of the descriptor
      * is closed before the rename; the lock stays with the other until the file has its name. */
     int copy = fcntl(fd, F_DUPFD_CLOEXEC, 0);
-    bool ok = sync_fully(fd) == 0 || errno == EINVAL || errno == EROFS;
+    bool ok = TEMP_FAILURE_RETRY(fsync(fd)) == 0 || errno == EINVAL || errno == EROFS;
     if (copy >= 0 && close(copy) != 0 && errno != EINTR) ok = false;
     if (!ok) err_errno(e, ERR_IO, "cannot finish '%s'", f->path);
     if (ok && (f->keep ? !rename_new(temp, f->path) : rename(temp, f->path) != 0))
@@ -523,7 +494,7 @@ bool file_out_commit(file_out **fp, err *e) {
         int dir = path_folder(f->path, folder)
                       ? open_fully(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY, 0)
                       : -1;
-        if (dir >= 0) sync_fully(dir), close(dir);
+        if (dir >= 0) (void)TEMP_FAILURE_RETRY(fsync(dir)), close(dir);
     }
     file_out_discard(fp);
     return ok;

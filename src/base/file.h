@@ -5,13 +5,10 @@
  * temporary file goes away; after SIGKILL the next run that writes into the folder removes it. */
 #pragma once
 
-#include "base/err.h"
 #include "base/text.h"
 
 #include <limits.h>
 #include <sys/uio.h>
-
-/* --- input ------------------------------------------------------------------------------- */
 
 typedef struct file_in file_in;
 
@@ -32,8 +29,6 @@ bool file_in_read_pieces(const file_in *f, uint64_t offset, const struct iovec *
 /* Returns a whole file of at most `limit` bytes, with a zero byte after its end (not counted). The
  * caller frees it with mem_free. */
 uint8_t *file_read_all(const char *path, size_t limit, size_t *bytes, err *e);
-
-/* --- output ------------------------------------------------------------------------------ */
 
 typedef struct file_out file_out;
 
@@ -58,8 +53,7 @@ void file_out_discard(file_out **f);
 
 /* Writes these bytes as the whole content of a file, by open, write and commit. */
 bool file_write_all(const char *path, const void *bytes, size_t n, err *e);
-/* Sets the time of a file to now, or its mode, as far as the system allows, by the open file: the
- * sandbox has no calls that do so by a name. */
+/* Set the time of a file to now, and its mode, as far as the system allows. */
 void file_touch(const char *path);
 void file_set_mode(const char *path, unsigned mode);
 

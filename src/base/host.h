@@ -2,8 +2,7 @@
  * it.
  *
  * A program is one host, and says nothing here. The library has one for each context, and sets it
- * for as long as a call lasts. The helpers of a pool, and other threads that are started on the
- * way, work for the host of the thread that started them. */
+ * for as long as a call lasts. Threads work for the host of the thread that started them. */
 #pragma once
 
 #include "base/err.h"

@@ -378,21 +378,22 @@ const char *json_type_name(json_type t) {
     return NAME[t];
 }
 
-bool json_err(const json_value *at, err *e, const char *fmt, ...) {
+static bool err_at(const json_value *at, bool key, err *e, const char *fmt, va_list ap) {
     char sentence[sizeof e->msg];
-    va_list ap;
-    va_start(ap, fmt);
     vsnprintf(sentence, sizeof sentence, fmt, ap);
     va_end(ap);
-    return err_set(e, ERR_CONFIG, "%s:%d:%d: %s", at->of->name, at->line, at->column, sentence);
+    return err_set(e, ERR_CONFIG, "%s:%d:%d: %s", at->of->name, key ? at->key_line : at->line,
+                   key ? at->key_column : at->column, sentence);
+}
+
+bool json_err(const json_value *at, err *e, const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    return err_at(at, false, e, fmt, ap);
 }
 
 bool json_err_key(const json_value *at, err *e, const char *fmt, ...) {
-    char sentence[sizeof e->msg];
     va_list ap;
     va_start(ap, fmt);
-    vsnprintf(sentence, sizeof sentence, fmt, ap);
-    va_end(ap);
-    return json_err(&(json_value){.of = at->of, .line = at->key_line, .column = at->key_column}, e,
-                    "%s", sentence);
+    return err_at(at, true, e, fmt, ap);
 }

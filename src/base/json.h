@@ -1,22 +1,12 @@
-/* json.h - JSON files, read strictly, every value with its line and column.
- *
- * A scan of our own holds the bytes to RFC 8259 and notes positions; cJSON then decodes. The scan
- * refuses, each with a sentence at its place: comments, trailing commas, duplicate keys, nesting
- * deeper than 64, more than JSON_VALUES values, strings that are not UTF-8 or hold a zero, and
- * anything after the end. The document owns all its values. */
+/* json.h - JSON files, read strictly, every value with its line and column. A scan of our own holds
+ * the bytes to RFC 8259, refuses what does not follow it with a sentence at its place, and notes
+ * positions; cJSON then decodes. The document owns all its values. */
 #pragma once
 
 #include "base/err.h"
 
-typedef enum {
-    JSON_NULL,
-    JSON_BOOL,
-    JSON_NUMBER,
-    JSON_STRING,
-    JSON_ARRAY,
-    JSON_OBJECT,
-    JSON_TYPES
-} json_type;
+typedef enum { JSON_NULL, JSON_BOOL, JSON_NUMBER, JSON_STRING, JSON_ARRAY, JSON_OBJECT } json_type;
+enum { JSON_TYPES = JSON_OBJECT + 1 };
 
 typedef struct json_document json_document;
 typedef struct json_value json_value;

@@ -1,6 +1,5 @@
-/* log.h - tells people what happens. Messages of a host of its own go to that (base/host.h), all
- * others to the program's writer, app/cli/terminal.h. The program's level and writer are set before
- * any thread starts. */
+/* log.h - tells people what happens: messages of a host of its own go to that (base/host.h), all
+ * others to the program's writer. Its level and writer are set before any thread starts. */
 #pragma once
 
 typedef enum { LOG_ERROR, LOG_WARN, LOG_NOTE, LOG_INFO, LOG_DEBUG } log_level;

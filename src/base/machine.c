@@ -75,8 +75,6 @@ static void for_each_group(const char *proc, const char *cgroups, const char *co
     if (f) fclose(f);
 }
 
-/* --- processors ------------------------------------------------------------------------------ */
-
 static void look_at_quota(const char *folder, bool version_2, void *least) {
     uint64_t max[2]; /* quota and period in microseconds */
     bool there = version_2 ? read_numbers(folder, "cpu.max", max, 2) == 2
@@ -99,8 +97,6 @@ int machine_cpus(void) {
     double quota = ceil(machine_cpu_quota("/proc", "/sys/fs/cgroup"));
     return (int)clamp_double(quota, 1, (double)(n > 0 ? n : 1));
 }
-
-/* --- memory ---------------------------------------------------------------------------------- */
 
 /* Lowers *least to the memory that is left in a group: its limit less its use. File pages that were
  * not touched lately do not count as used, because the kernel drops them before it kills. */

@@ -28,8 +28,6 @@ bool mem_add(size_t a, size_t b, size_t *out) {
     return true;
 }
 
-/* --- the account ----------------------------------------------------------------------------- */
-
 enum { KEPT_BLOCKS = 256 };
 
 struct mem_budget {
@@ -49,12 +47,10 @@ struct mem_budget {
 };
 
 static void *from_system(void *ctx, size_t bytes) {
-    (void)ctx;
     return malloc(bytes);
 }
 
 static void to_system(void *ctx, void *memory) {
-    (void)ctx;
     free(memory);
 }
 
@@ -138,8 +134,6 @@ static void release(void *p) {
     h.of->from.release(h.of->from.ctx, h.base);
 }
 
-/* --- large blocks that are kept -------------------------------------------------------------- */
-
 /* Removes the oldest kept blocks until `bytes` or fewer are left; with the lock held. */
 static void shrink_kept(mem_budget *b, uint64_t bytes) {
     size_t gone = 0;
@@ -202,8 +196,6 @@ static bool keep(mem_budget *b, void *p, size_t size) {
     return fits;
 }
 
-/* --- the limit ------------------------------------------------------------------------------- */
-
 /* Two threads that ask at once may both be let through, so the limit may be passed by one block. */
 bool mem_check(uint64_t bytes, const char *what, err *e) {
     char needs[32], now[32], most[32];
@@ -227,8 +219,6 @@ bool mem_take(uint64_t bytes, const char *what, err *e) {
 void mem_give(uint64_t bytes) {
     atomic_fetch_sub(&budget()->used, bytes);
 }
-
-/* --- blocks ---------------------------------------------------------------------------------- */
 
 uint64_t mem_rounded(uint64_t bytes) {
     uint64_t alignment = bytes < LARGE ? ALIGNMENT : HUGE_PAGE;

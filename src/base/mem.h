@@ -1,8 +1,5 @@
-/* mem.h - gives out aligned memory, within a limit, and checks its sizes.
- *
- * Sizes that come from files are multiplied only here; an overflow is an error, not a small buffer.
- * Memory is aligned to 64 bytes. Everything large that the program allocates itself is counted here
- * and held to one limit; what libraries allocate is not known. */
+/* mem.h - gives out memory that is aligned to 64 bytes, within a limit, and checks its sizes: sizes
+ * that come from files are multiplied only here. What libraries allocate is not counted. */
 #pragma once
 
 #include "base/err.h"
@@ -64,8 +61,7 @@ uint64_t mem_used(void);
 bool mem_take(uint64_t bytes, const char *what, err *e);
 void mem_give(uint64_t bytes);
 
-/* Keeps up to `bytes` of large blocks that are freed, for the next allocation of their size: the
- * frames of a sequence use the same sizes, and the system clears each page that it hands out. They
+/* Keeps up to `bytes` of large blocks that are freed, for the next allocation of their size. They
  * are given back before an allocation is refused. 0, the default, keeps none. */
 void mem_keep(uint64_t bytes);
 

@@ -84,8 +84,6 @@ static void work_off(par *p, job *j, int worker, bool helper) {
     }
 }
 
-/* --- helpers --------------------------------------------------------------------------------- */
-
 /* Returns the oldest job that has a piece for one more helper; with the lock held. */
 static job *find_job(const par *p) {
     if (p->active >= p->threads) return NULL;
@@ -174,8 +172,6 @@ int par_threads(const par *p) {
 int par_workers(const par *p) {
     return 2 * p->threads + PAR_MORE + PAR_BESIDE;
 }
-
-/* --- callers --------------------------------------------------------------------------------- */
 
 /* Returns a free index of a caller, or -1; with the lock held. Some are for par_enter_beside. */
 static int free_index(const par *p, bool beside) {

@@ -1,8 +1,6 @@
-/* par.h - runs the pieces of a loop in parallel on host threads.
- *
- * Several threads of the program may call par_for at the same time: each works on its own pieces,
- * and the pool's helpers go where pieces are left, to the oldest work first. Pieces are handed out
- * one by one in order. A thread that does work of its own between its calls, such as one of several
+/* par.h - runs the pieces of a loop in parallel on host threads, one by one in order. Several
+ * threads may call par_for at the same time: the pool's helpers go where pieces are left, to the
+ * oldest work first. A thread that does work of its own between its calls, such as one of several
  * frames, says so with par_enter. A piece must not call par_for on the same pool. */
 #pragma once
 

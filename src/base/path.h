@@ -1,5 +1,5 @@
-/* path.h - the parts of a path. "shots/a.v1.exr" has the folder "shots" and the name "a.v1.exr".
- * Its ending is "exr": what follows the last dot of the name. */
+/* path.h - the parts of a path: "shots/a.v1.exr" has the folder "shots", the name "a.v1.exr" and
+ * the ending "exr". */
 #pragma once
 
 #include "base/text.h"

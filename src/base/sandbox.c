@@ -16,8 +16,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* --- Landlock, whose header is older on the systems that we build on --- */
-
 enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446 };
 enum { RULESET_VERSION = 1, RULE_PATH_BENEATH = 1 };
 
@@ -81,8 +79,6 @@ void sandbox_read(sandbox *s, const char *path) {
 void sandbox_write(sandbox *s, const char *path) {
     add_rule(s, path, WRITING);
 }
-
-/* --- seccomp ---------------------------------------------------------------------------------- */
 
 /* Calls that are younger than the headers of some systems; all machines have the same numbers. */
 enum {

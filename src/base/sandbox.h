@@ -1,11 +1,9 @@
 /* sandbox.h - gives up rights of this process that it does not need, by Landlock and seccomp.
  *
- * Afterwards only the folders and files that were named can be read or written; there are no
- * sockets, no other programs, no new processes, no signals to other processes, no way to change how
- * these run, and no memory that is shared with them; mode, owner and times can be changed of open
- * files alone: these calls fail with EPERM, and calls younger than this list with ENOSYS. Files
- * that are open stay open. Rights never come back. tests/unit/test_sandbox.c has the list of what
- * is left, with the reasons. */
+ * Afterwards only the folders and files that were named can be read or written; what reaches other
+ * programs, processes or machines fails with EPERM, and calls younger than this list with ENOSYS.
+ * Files that are open stay open, and their mode, owner and times can be changed. Rights never come
+ * back. tests/unit/test_sandbox.c has the list of what is left, with the reasons. */
 #pragma once
 
 #include <stdbool.h>

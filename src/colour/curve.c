@@ -5,18 +5,15 @@
 #include <strings.h>
 
 static double same(const curve *c, double v) {
-    (void)c;
     return v;
 }
 
 /* IEC 61966-2-1. */
 static double from_srgb(const curve *c, double v) {
-    (void)c;
     return v <= 0.04045 ? v / 12.92 : pow((v + 0.055) / 1.055, 2.4);
 }
 
 static double to_srgb(const curve *c, double v) {
-    (void)c;
     return v <= 0.0031308 ? v * 12.92 : 1.055 * pow(v, 1 / 2.4) - 0.055;
 }
 
@@ -30,12 +27,10 @@ static double to_gamma(const curve *c, double v) {
 
 /* ITU-R BT.709, the curve of cameras. */
 static double from_bt709(const curve *c, double v) {
-    (void)c;
     return v < 0.081 ? v / 4.5 : pow((v + 0.099) / 1.099, 1 / 0.45);
 }
 
 static double to_bt709(const curve *c, double v) {
-    (void)c;
     return v < 0.018 ? v * 4.5 : 1.099 * pow(v, 0.45) - 0.099;
 }
 
@@ -86,14 +81,12 @@ static double cineon_light(double code) {
 }
 
 static double from_cineon(const curve *c, double v) {
-    (void)c;
     double black = cineon_light(95);
     return (cineon_light(v * 1023) - black) / (1 - black);
 }
 
 /* Codes below 0 have light, too. No light has no code; the lowest that is given is -1. */
 static double to_cineon(const curve *c, double v) {
-    (void)c;
     double black = cineon_light(95), light = v * (1 - black) + black;
     return (685 + log10(fmax(light, cineon_light(-1023))) * 0.6 / 0.002) / 1023;
 }

@@ -72,8 +72,6 @@ void primaries_to_floats(float xy[8], const primaries *p) {
     }
 }
 
-/* --- matrices ----------------------------------------------------------------------------- */
-
 const matrix MATRIX_IDENTITY = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
 
 matrix matrix_product(const matrix *a, const matrix *b) {

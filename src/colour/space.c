@@ -2,49 +2,46 @@
 
 #include <strings.h>
 
-/* What people and programs call a space. Those that are offered are shown in messages. */
+/* What people and programs call a space. The first ones, which are OFFERED, are shown in messages;
+ * then come those of oiio:ColorSpace. */
 static const struct {
     const char *name, *means;
-    bool offered;
-} ALIAS[] = {
-    {"linear", "lin", true},
-    {"lin_rec709", "lin_rec709", true},
-    {"lin_p3d65", "lin_p3d65", true},
-    {"lin_rec2020", "lin_rec2020", true},
-    {"acescg", "lin_ap1", true},
-    {"aces2065-1", "lin_ap0", true},
-    {"srgb", "srgb", true},
-    {"gamma18", "g18", true},
-    {"gamma22", "g22", true},
-    {"gamma24", "g24", true},
-    {"gamma26", "g26", true},
-    {"bt709", "itu709_rec709", true},
-    {"logc3", "arrilogc3", true},
-    {"logc4", "arrilogc4", true},
-    {"slog3", "slog3", true},
-    {"slog3-sgamut3", "slog3_sgamut3", true},
-    {"acescct", "acescct", true},
-    {"vlog", "vlog", true},
-    {"log3g10", "redlog3g10", true},
-    {"cineon", "cineon", true},
-    /* oiio:ColorSpace */
-    {"scene_linear", "lin", false},
-    {"lin_srgb", "lin_rec709", false},
-    {"rec709", "itu709_rec709", false},
-    {"gamma1.8", "g18", false},
-    {"gamma2.2", "g22", false},
-    {"gamma2.4", "g24", false},
-    {"gammacorrected1.8", "g18", false},
-    {"gammacorrected2.2", "g22", false},
-    {"gammacorrected2.4", "g24", false},
-    {"kodaklog", "cineon", false},
-    {"alexav3logc", "arrilogc3", false},
-    {"aces", "lin_ap0", false},
-    {"s-log3", "slog3", false},
-    {"v-log", "vlog", false},
-};
+} ALIAS[] = {{"linear", "lin"},
+             {"lin_rec709", "lin_rec709"},
+             {"lin_p3d65", "lin_p3d65"},
+             {"lin_rec2020", "lin_rec2020"},
+             {"acescg", "lin_ap1"},
+             {"aces2065-1", "lin_ap0"},
+             {"srgb", "srgb"},
+             {"gamma18", "g18"},
+             {"gamma22", "g22"},
+             {"gamma24", "g24"},
+             {"gamma26", "g26"},
+             {"bt709", "itu709_rec709"},
+             {"logc3", "arrilogc3"},
+             {"logc4", "arrilogc4"},
+             {"slog3", "slog3"},
+             {"slog3-sgamut3", "slog3_sgamut3"},
+             {"acescct", "acescct"},
+             {"vlog", "vlog"},
+             {"log3g10", "redlog3g10"},
+             {"cineon", "cineon"},
+             {"scene_linear", "lin"},
+             {"lin_srgb", "lin_rec709"},
+             {"rec709", "itu709_rec709"},
+             {"gamma1.8", "g18"},
+             {"gamma2.2", "g22"},
+             {"gamma2.4", "g24"},
+             {"gammacorrected1.8", "g18"},
+             {"gammacorrected2.2", "g22"},
+             {"gammacorrected2.4", "g24"},
+             {"kodaklog", "cineon"},
+             {"alexav3logc", "arrilogc3"},
+             {"aces", "lin_ap0"},
+             {"s-log3", "slog3"},
+             {"v-log", "vlog"}};
 
-enum { LONGEST = 64 };
+enum { OFFERED = 20, LONGEST = 64 };
 
 /* Cuts the name into its halves, in `word`, and returns the second, or NULL. */
 static char *halve(char *word) {
@@ -99,8 +96,7 @@ void space_id(const curve *c, const primaries_row *p, text *to) {
 }
 
 void space_names(text *to) {
-    for (size_t i = 0; i < sizeof ALIAS / sizeof ALIAS[0]; i++)
-        if (ALIAS[i].offered) text_add(to, i ? ", %s" : "%s", ALIAS[i].name);
+    for (int i = 0; i < OFFERED; i++) text_add(to, i ? ", %s" : "%s", ALIAS[i].name);
 }
 
 bool space_check(const char *said, bool output, err *e) {

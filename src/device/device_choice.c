@@ -4,8 +4,6 @@
 
 #include <ctype.h>
 
-/* --- which devices were asked for ------------------------------------------------------------ */
-
 static bool choice_is_auto(const char *want) {
     return !want || !*want || strcmp(want, "auto") == 0;
 }
@@ -78,8 +76,6 @@ bool device_is_wanted(const char *want, const engine_device *d, uint32_t index) 
     return strchr(want, ',') && is_in_list(want, d, index); /* names may have commas, too */
 }
 
-/* --- errors ---------------------------------------------------------------------------------- */
-
 /* What can be installed where a device of a class is wanted and missing. */
 static const char *const INSTALL[ENGINE_CLASSES] = {
     [ENGINE_CPU] = "",
@@ -107,8 +103,6 @@ static void none_wanted(const char *want, const engine_device *list, uint32_t co
     err_set(e, ERR_NO_DEVICE, "no device is '%s'; the devices are %s%s", want, there.s, install);
     text_free(&there);
 }
-
-/* --- the choice ------------------------------------------------------------------------------ */
 
 void device_list_fill(device_list *l, const char *want) {
     bool cpu = want && strcmp(want, engine_class_name(ENGINE_CPU)) == 0;
@@ -192,8 +186,6 @@ int device_choose(device_forecast *to, const device_list *l, const device_reques
     text_free(&why);
     return found;
 }
-
-/* --- the decision ---------------------------------------------------------------------------- */
 
 void device_decide(device_decision *to, device_list *l, const device_request *asked) {
     for (int way = 0; way < DEVICE_WAYS; way++) {

@@ -50,8 +50,7 @@ typedef struct {
 enum { DEVICE_WORK = 64 };
 double device_work(const device_request *r);
 
-/* Returns whether `want` may name several devices that share a sequence: "all", "gpus", or a
- * list. */
+/* Returns whether `want` may name several devices: "all", "gpus", or a list. */
 bool device_are_several(const char *want);
 /* Returns whether `want` (see device_request) names device `d`, at `index` of the list. */
 bool device_is_wanted(const char *want, const engine_device *d, uint32_t index);

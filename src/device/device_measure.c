@@ -32,8 +32,6 @@ engine_times measure_medians(const measure_times *t) {
     return m;
 }
 
-/* --- one device, one plan -------------------------------------------------------------------- */
-
 /* Returns a pixel by chance: above 0 and up to 1, without numbers so small that they are slow. Of
  * BLACK, the left two thirds are 0, and one pixel in 4096 is a light. */
 static float noise_of(measure_kind kind, uint32_t seed, uint32_t x, uint32_t w) {
@@ -200,8 +198,6 @@ bool measure_kernel(psf *to, uint32_t size, uint32_t channels, err *e) {
     for (int c = 0; c < PSF_CHANNELS; c++) mem_free(plane[c]);
     return ok;
 }
-
-/* --- before a sandbox ------------------------------------------------------------------------- */
 
 enum { SIDE = 64, TAPS = 15 };
 

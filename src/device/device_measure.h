@@ -62,6 +62,8 @@ engine_times measure_medians(const measure_times *t);
 /* Makes a round kernel that falls off with the third power of the distance. */
 bool measure_kernel(psf *to, uint32_t size, uint32_t channels, err *e);
 
-/* Starts the devices, but the CPU, that `want` may mean. One that fails here is told of at
- * LOG_INFO. Call it while there is one thread; cache_dir may be NULL. */
+/* Starts the drivers of the devices, but the CPU, that `want` may mean, before a sandbox is
+ * entered: each is opened, computes a small frame, and stays open for the run (engine_open_ahead).
+ * One that fails is told of at LOG_INFO. Call it while there is one thread; cache_dir may be NULL.
+ */
 void device_ahead(const char *want, const char *cache_dir);

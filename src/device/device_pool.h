@@ -2,9 +2,8 @@
  * on them.
  *
  * A thread that has planes to convolve takes a slot of an engine that is prepared for its task,
- * works with it without a lock, and gives it back. Several engines may be prepared at a time, on
- * one device or on several; one is prepared while others work. An engine that nobody uses stays for
- * the next task of its kind, until others are needed more or memory is short. */
+ * works with it without a lock, and gives it back. One engine is prepared while others work. An
+ * engine that nobody uses stays for the next task of its kind, until memory is short. */
 #pragma once
 
 #include "base/hash.h"

@@ -1,18 +1,13 @@
 #include "engine/engine.h"
 
 const char *engine_class_name(engine_class c) {
-    static const char *const NAME[ENGINE_CLASSES] = {
-        [ENGINE_CPU] = "cpu", [ENGINE_GPU] = "gpu", [ENGINE_SOFTWARE] = "software"};
+    static const char *const NAME[ENGINE_CLASSES] = {"cpu", "gpu", "software"};
     return NAME[c];
 }
 
-/* The engine of each class. */
-static const engine_kind *const KIND[] = {[ENGINE_CPU] = &ENGINE_KIND_CPU,
-                                          [ENGINE_GPU] = &ENGINE_KIND_GPU,
-                                          [ENGINE_SOFTWARE] = &ENGINE_KIND_GPU};
-
-/* The order in which devices are listed, by class. */
-static const int RANK[] = {[ENGINE_GPU] = 0, [ENGINE_CPU] = 1, [ENGINE_SOFTWARE] = 2};
+/* By class: the engine, and the order in which devices are listed. */
+static const engine_kind *const KIND[] = {&ENGINE_KIND_CPU, &ENGINE_KIND_GPU, &ENGINE_KIND_GPU};
+static const int RANK[] = {1, 0, 2};
 
 uint32_t engine_devices(engine_device *to, uint32_t room) {
     uint32_t n = ENGINE_KIND_GPU.devices(to, room);

@@ -19,12 +19,10 @@
  * that share a device do not count as one here: one is prepared while others have frames. An engine
  * takes its own locks; the caller needs one only to hand out slots.
  *
- * Errors: ERR_NO_DEVICE says that the device refuses: it is gone, too old, or lacks something that
- * the plan needs. ERR_RETRY says that the device is lost, or that it or the host has no memory
- * left. With both, another device may still do the work. All other errors would occur on any
- * device. After the device has failed a frame, its slot is refused until the engine is prepared
- * again; the other slots go on.
- */
+ * Errors: with ERR_NO_DEVICE (the device is gone, too old, or lacks something that the plan needs)
+ * and ERR_RETRY (it is lost, or there is no memory left) another device may still do the work. All
+ * other errors would occur on any device. After the device has failed a frame, its slot is refused
+ * until the engine is prepared again; the other slots go on. */
 #pragma once
 
 #include "base/par.h"
@@ -32,20 +30,11 @@
 #include "kernel/spectrum.h"
 #include "math/plan.h"
 
-enum {
-    ENGINE_CHANNELS = PSF_CHANNELS,
-    ENGINE_SLOTS = 64, /* maximum of frames in flight */
-    ENGINE_NAME = 256,
-    ENGINE_UUID = 16,
-    ENGINE_DEVICES = 32
-};
+enum { ENGINE_CHANNELS = PSF_CHANNELS, ENGINE_NAME = 256, ENGINE_UUID = 16, ENGINE_DEVICES = 32 };
+enum { ENGINE_SLOTS = 64 }; /* maximum of frames in flight */
 
-typedef enum {
-    ENGINE_CPU,
-    ENGINE_GPU,
-    ENGINE_SOFTWARE
-} engine_class; /* SOFTWARE: Vulkan on the CPU */
-enum { ENGINE_CLASSES = ENGINE_SOFTWARE + 1 };
+/* SOFTWARE: Vulkan on the CPU. */
+typedef enum { ENGINE_CPU, ENGINE_GPU, ENGINE_SOFTWARE, ENGINE_CLASSES } engine_class;
 
 /* Returns "cpu", "gpu" or "software". */
 const char *engine_class_name(engine_class c);
@@ -145,8 +134,7 @@ uint32_t engine_devices(engine_device *to, uint32_t room);
 /* Fills *to with the CPU, without a number. Loads no graphics drivers. */
 void engine_devices_cpu(engine_device *to);
 
-/* Frees what is kept between two uses of devices, such as a Vulkan instance. To be called when no
- * more are opened; another call makes it again. */
+/* Frees what is kept between two uses of devices, such as a Vulkan instance. */
 void engine_rest(void);
 
 /* Returns the bytes of the host's memory that an engine of a class takes for a plan beside the
@@ -155,8 +143,8 @@ void engine_rest(void);
 uint64_t engine_bytes(engine_class class, const plan *p, uint32_t threads);
 /* Opens a device. `threads` and `cache_dir` (NULL: none) must outlive the engine. */
 engine *engine_open(const engine_device *d, par *threads, const char *cache_dir, err *e);
-/* Opens the libraries that drive devices before a sandbox is entered, where they may lie out of
- * reach. A missing one is no error: its devices are not listed. */
+/* Opens the libraries that drive devices, before a sandbox is entered. A missing one is no error:
+ * its devices are not listed. */
 void engine_libraries(void);
 /* Opens a device before a sandbox is entered: engine_open shares it from then on, unless it is
  * lost. Call it while there is one thread; engine_rest closes it. */

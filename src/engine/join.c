@@ -96,8 +96,6 @@ void join_own_row(const join_spread *x, double centre, size_t at, double *to, co
     (vector_wide() ? own_wide : parts_row)(x, at, &own, from, n);
 }
 
-/* --- light that leaves the image -------------------------------------------------------------- */
-
 /* In floats, SPAN of them at most: what rounding adds is far below what the ledger allows. */
 enum { SPAN = 64 };
 
@@ -141,12 +139,9 @@ VECTOR_INLINE double spilled(const spill *k, uint32_t channel, uint32_t y, const
 VECTOR_WIDE static double spill_wide(const spill *k, uint32_t channel, uint32_t y, const float *v) {
     return spilled(k, channel, y, v);
 }
-static double spill_plain(const spill *k, uint32_t channel, uint32_t y, const float *v) {
-    return spilled(k, channel, y, v);
-}
 
 double spill_of_row(const spill *k, uint32_t channel, uint32_t y, const float *v) {
-    return (vector_wide() ? spill_wide : spill_plain)(k, channel, y, v);
+    return (vector_wide() ? spill_wide : spilled)(k, channel, y, v);
 }
 
 double join_spilled(const join *j, const join_row *is, float *room) {

@@ -26,8 +26,6 @@ typedef struct {
     double *scratch;      /* [worker][2][channel][width] */
 } work;
 
-/* --- what can be compared ------------------------------------------------------------------ */
-
 /* Lists the channels in their order: R G B A first, the others as in the file. Sets the verdict and
  * the sentence if the two parts cannot be compared. */
 static void match(comparison *c, const image_part *p, const image_part *q) {
@@ -57,8 +55,6 @@ static void match(comparison *c, const image_part *p, const image_part *q) {
         snprintf(c->differs, sizeof c->differs, "only the %s image has the channel '%.64s'", which,
                  only);
 }
-
-/* --- values -------------------------------------------------------------------------------- */
 
 static void read_row(double *to, const comparison *c, const image *img, int channel, size_t y) {
     enum { PIECE = 256 };
@@ -110,7 +106,6 @@ static unsigned add_value(row_sum *r, channel_sum *k, const compare_limits *l, d
 }
 
 static bool compare_row(void *ctx, size_t y, int worker, err *e) {
-    (void)e;
     const work *w = ctx;
     const comparison *c = w->c;
     size_t width = c->w, n = width * (size_t)c->channels;
@@ -235,8 +230,6 @@ const char *compare_word(compare_verdict v) {
     return v == COMPARE_MATCH ? "PASS" : v == COMPARE_WARN ? "WARNING" : "FAILURE";
 }
 
-/* --- the difference as an image -------------------------------------------------------------- */
-
 typedef struct {
     const comparison *c;
     image *to;
@@ -246,7 +239,6 @@ typedef struct {
 } difference_work;
 
 static bool difference_row(void *ctx, size_t y, int worker, err *e) {
-    (void)e;
     const difference_work *w = ctx;
     size_t n = w->c->w;
     double *a = w->scratch + (size_t)worker * 2 * n, *b = a + n;

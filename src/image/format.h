@@ -2,11 +2,9 @@
  *
  * image_open checks the whole header and the chunk table, so the caller may trust every size in
  * them. Bands may be read in any order. A writer takes bands in any order, each row once; a band
- * must start and end on chunk borders (image_writer_rows). Readers and writers of different files
- * are independent; one serves one thread at a time, and does its work on the pool that it was
- * opened with.
- *
- * To add a format: one file with a `const image_format`, one row in format.c. */
+ * must start and end on chunk borders (image_writer_rows). A reader or writer serves one thread at
+ * a time, and does its work on the pool that it was opened with. To add a format: one file with a
+ * `const image_format`, one row in format.c. */
 #pragma once
 
 #include "base/file.h"

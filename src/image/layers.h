@@ -1,8 +1,7 @@
 /* layers.h - decides which channels are light and which are data.
  *
  * Colour may be blurred: `R G B`, `layer.R layer.G layer.B`, luminance `Y`, in capitals or not, or
- * as `layer.red` and so on; and a part's only channel, if its name is not one of data. Data must
- * never be changed: uint channels, depth, normals, positions, ids, Cryptomatte, masks. The words in
+ * as `layer.red` and so on; and a part's only channel, if its name is not one of data. The words in
  * the names of layer and part tell data, and so do Cryptomatte's attributes and the colorInteropID
  * `data`. Alpha goes with its colour. Any channel that is not clearly colour is data. */
 #pragma once

@@ -12,8 +12,6 @@ typedef struct {
     layer_map layers;
 } job;
 
-/* --- one colour ------------------------------------------------------------------------------ */
-
 static bool is_thin(double alpha) {
     return alpha > 0 && alpha < 1;
 }
@@ -58,8 +56,6 @@ void recode_between(const recode *r, double low[3], double high[3], int count, d
     make_codes(r, high, count, alpha);
 }
 
-/* --- to a space ------------------------------------------------------------------------------- */
-
 const primaries_row *recode_primaries(const colour_space *is) {
     return is->primaries_named || is->curve != CURVE_LINEAR ? is->primaries : NULL;
 }
@@ -76,8 +72,6 @@ bool recode_to(recode *how, const image_part *p, const colour_space *is, err *e)
                    "its primaries cannot be converted to %s; correct or remove its chromaticities",
                    to->title);
 }
-
-/* --- a part ----------------------------------------------------------------------------------- */
 
 static void change_block(const job *j, const layer_group *g, size_t first, size_t n) {
     if (!j->plane[g->channel[0]]) return; /* it was left in its file */
@@ -106,7 +100,6 @@ static void change_block(const job *j, const layer_group *g, size_t first, size_
 }
 
 static bool change_row(void *ctx, size_t y, int worker, err *e) {
-    (void)worker, (void)e;
     const job *j = ctx;
     size_t width = image_width(j->part);
     for (int g = 0; g < j->layers.groups; g++)

@@ -70,7 +70,6 @@ static uint32_t mend(const window *r, struct repair_pixel *is) {
 
 static bool mend_block(void *ctx, size_t index, int worker, err *e) {
     const window *r = ctx;
-    (void)worker, (void)e;
     for (size_t i = index * BLOCK; i < min_size(r->bad, (index + 1) * BLOCK); i++)
         r->far[i] = mend(r, &r->pixel[i]);
     return true;

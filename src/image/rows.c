@@ -85,8 +85,6 @@ bool rows_copy(const rows_source *from, const rows_sink *to, int part, const ima
     return ok;
 }
 
-/* --- an image in memory --- */
-
 /* Reads by names and coordinates, since a result may have another window and other types. */
 static bool read_image(void *ctx, int part, uint32_t row, uint32_t rows, void *const plane[],
                        err *e) {
@@ -132,7 +130,6 @@ static bool lend_image(void *ctx, int part, const image_box *window, void ***pla
 }
 
 static uint32_t step_of_image(void *ctx, int part) {
-    (void)ctx, (void)part;
     return 1;
 }
 
@@ -164,7 +161,6 @@ static bool write_image(void *ctx, int part, const rows_band *b, err *e) {
 
 /* The part stays where it is. */
 static bool copy_image(void *ctx, int part, bool *done, err *e) {
-    (void)ctx, (void)part, (void)e;
     *done = true;
     return true;
 }

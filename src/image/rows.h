@@ -1,6 +1,5 @@
 /* rows.h - the ways in and out of everything that works on images: rows of a part, a few at a time.
- * A source has a header, and gives rows; a sink takes them. What is between a file and its result
- * never asks where they come from. */
+ * What is between a source and a sink never asks where rows come from. */
 #pragma once
 
 #include "image/image.h"

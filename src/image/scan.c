@@ -44,8 +44,6 @@ double scan_median(const uint64_t *count) {
     return 0;
 }
 
-/* --- one piece: some rows of one channel ---------------------------------------------------- */
-
 /* There are four tables in turn, so that neighbours of one magnitude do not wait for each other's
  * count; [1]: below zero. Samples that are not finite fall behind the last bin. */
 enum { TABLES = 4, ALL_BINS = 2048 };
@@ -221,7 +219,6 @@ static bool scan_rows(const job *j, piece *p, size_t index, bool careful) {
 
 static bool scan_piece(void *ctx, size_t index, int worker, err *e) {
     job *j = ctx;
-    (void)e;
     piece *p = &j->piece[index];
     p->bins = &j->tables[worker];
     if (!scan_rows(j, p, index, false)) scan_rows(j, p, index, true);
@@ -235,8 +232,6 @@ static bool scan_piece(void *ctx, size_t index, int worker, err *e) {
     pthread_mutex_unlock(&j->counting);
     return true;
 }
-
-/* --- all pieces ------------------------------------------------------------------------------ */
 
 /* Adds up the pieces of a channel in their order, so that the threads do not matter. */
 static void merge(const job *j, uint32_t c) {

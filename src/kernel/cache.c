@@ -12,8 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* --- places ------------------------------------------------------------------------------ */
-
 static bool joined(char to[CACHE_PATH], const char *dir, const char *below, const char *name) {
     int n = snprintf(to, CACHE_PATH, "%s%s%s", dir, below, name);
     return n > 0 && n < CACHE_PATH;
@@ -29,8 +27,6 @@ bool cache_path(char to[CACHE_PATH], const char *asked) {
     return false;
 }
 
-/* --- names ------------------------------------------------------------------------------- */
-
 static void entry_name(char to[CACHE_NAME], hash128 of) {
     char hash[HASH_TEXT];
     hash_text(of, hash);
@@ -45,8 +41,6 @@ static bool is_entry_name(const char *name) {
     size_t digits = strspn(version, "0123456789");
     return digits > 0 && digits < 10 && strcmp(version + digits, ".spectrum") == 0;
 }
-
-/* --- one entry --------------------------------------------------------------------------- */
 
 static bool read_entry(spectrum *s, const char *path, const char *name, err *e) {
     char own[CACHE_NAME];
@@ -119,8 +113,6 @@ bool cache_spectrum(spectrum *s, const psf *k, const cache_place *place, par *th
     return true;
 }
 
-/* --- all entries ------------------------------------------------------------------------- */
-
 static int last_used_first(const void *a, const void *b) {
     const cache_entry *x = a, *y = b;
     if (x->used != y->used) return x->used < y->used ? 1 : -1;
@@ -175,8 +167,6 @@ bool cache_verify(const char *dir, const cache_entry *entry, err *e) {
     spectrum_free(&s);
     return true;
 }
-
-/* --- trimming ---------------------------------------------------------------------------- */
 
 bool cache_trim(cache_trimmed *to, const char *dir, uint64_t budget, err *e) {
     static const char *const FOLDER[] = {"", "/spectra"};

@@ -2,13 +2,12 @@
  *
  *   FOLDER/spectra/<hash of the psf>.v<version of the format>.spectrum
  *
- * The key is the content: the name of a kernel's file plays no part, and two runs that make the
- * same psf share an entry. Entries appear by rename, so a reader sees a whole one or none, and no
- * process waits for another. If an entry is broken, or its kernel is not the one that its name
- * says, a warning is logged and the spectrum is made again. A folder that cannot be used is logged
- * at LOG_INFO and is never a failure. Folders are made for their owner alone, and entries of others
- * than this user and root are not used. $FFTBLOOM_CACHE_RO names a second folder, which is read
- * after the first and never written. The module does not touch other things in the cache folder. */
+ * The key is the content: two runs that make the same psf share an entry. Entries appear by rename,
+ * and no process waits for another. If an entry is broken, or its kernel is not the one that its
+ * name says, a warning is logged and the spectrum is made again. A folder that cannot be used is
+ * logged at LOG_INFO and is never a failure. Folders are made for their owner alone, and entries of
+ * others than this user and root are not used. $FFTBLOOM_CACHE_RO names a second folder, which is
+ * read after the first and never written. */
 #pragma once
 
 #include "kernel/spectrum.h"
@@ -37,8 +36,6 @@ bool cache_spectrum(spectrum *s, const psf *k, const cache_place *place, par *th
 /* Removes the entry of the psf of this hash, with a warning, after a result that was made with it
  * has failed a proof: checksums have no key, so an entry may be forged. */
 void cache_distrust(hash128 of, const char *asked);
-
-/* --- for the cache command --- */
 
 enum { CACHE_NAME = 64 };
 typedef struct {

@@ -9,8 +9,6 @@
 #include "kernel/psf_core.h"
 #include "kernel/spectrum_file.h"
 
-/* --- reading -------------------------------------------------------------------------------- */
-
 /* Finds the part and the channels: one that has colour, else one with a single channel. */
 static bool choose_channels(kernel_source *k, const image_header *h, err *e) {
     for (int i = 0; i < 2 * h->parts && k->channels == 0; i++) {
@@ -142,8 +140,6 @@ double kernel_need_tint(const kernel_need *need, uint32_t channel) {
     return any ? need->tint[channel] : 1;
 }
 
-/* --- colours --------------------------------------------------------------------------------- */
-
 /* Returns whether the image's primaries are known. */
 static bool image_is(primaries *to, const kernel_need *need) {
     static const float NONE[8];
@@ -185,8 +181,6 @@ static bool agree(float *made[3], double luminance[3], const kernel_source *k,
     }
     return true;
 }
-
-/* --- the psf for an image ------------------------------------------------------------------- */
 
 /* Puts `k` together until it has 1 or `channels` channels: their luminance, or with it as a fourth,
  * for colour with an alpha that is spread too. */

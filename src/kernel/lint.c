@@ -249,8 +249,6 @@ static void find_background(lint *l, const work *k) {
     l->background_share = l->background * k->w * k->h / k->total;
 }
 
-/* ---------------------------------------------------------------------------------------------- */
-
 bool lint_kernel(lint *to, const psf_planes *in, err *e) {
     lint l = {.w = in->w, .h = in->h, .channels = min_u32(in->channels, LINT_CHANNELS)};
     work k = {.plane = in->plane, .w = in->w, .h = in->h, .channels = l.channels};

@@ -3,7 +3,6 @@
  * the values. All sums are in double, over all channels unless they are per channel. */
 #pragma once
 
-#include "base/err.h"
 #include "base/text.h"
 #include "kernel/psf_core.h"
 
@@ -75,8 +74,7 @@ bool lint_has_background(const lint *l);
 enum { LINT_WORDS = 128 };
 bool lint_glance(char to[LINT_WORDS], const psf_planes *in, bool placed, err *e);
 
-/* --- findings: what is wrong, what it will do to a picture, and what to do about it --- */
-
+/* What is wrong, what it will do to a picture, and what to do about it. */
 typedef struct {
     bool warning;    /* else a note: worth knowing, nothing to mend */
     const char *key; /* for scripts: "centre", "tail", ... */

@@ -127,8 +127,6 @@ int kernel_findings(kernel_finding to[KERNEL_FINDINGS], const lint *l) {
     return n;
 }
 
-/* --- the report ------------------------------------------------------------------------------- */
-
 /* Adds the figures that say more to a program than to people, who read what follows from them. */
 static void add_figures(json_out *j, const lint *l) {
     const struct {

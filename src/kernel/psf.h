@@ -31,8 +31,7 @@ typedef enum {
     PSF_MIDDLE,   /* floor(size / 2) */
     PSF_PEAK,     /* the brightest, all channels added; the first of equals */
     PSF_CENTROID, /* the centre of gravity */
-    PSF_CORNER,   /* tap 0, 0: in the layout of transforms the left and upper parts of a kernel are
-                     wrapped around to the far ends. They are unwrapped */
+    PSF_CORNER,   /* tap 0, 0: the layout of transforms, which is unwrapped */
     PSF_AT        /* psf_options.at */
 } psf_center;
 

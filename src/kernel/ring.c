@@ -152,8 +152,6 @@ ring_line ring_fit_line(const double *mean, uint32_t first, uint32_t end) {
     return f;
 }
 
-/* --- the core --------------------------------------------------------------------------------- */
-
 bool core_mark(uint8_t *in, const double *tap, uint32_t w, uint32_t h, size_t from, double least,
                err *e) {
     uint32_t *stack = mem_raw((size_t)w * h, sizeof *stack, "a piece", e), top = 0;

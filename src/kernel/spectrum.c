@@ -136,7 +136,6 @@ static bool fill_piece(void *ctx, size_t index, int worker, err *e) {
     const size_t pieces = ceil_div_size(l->halves, PIECE);
     const uint32_t channel = (uint32_t)(index / pieces), k1 = (uint32_t)(index % pieces) * PIECE;
     const spectrum_piece p = {channel, k1, min_u32(PIECE, l->halves - k1), 0, l->length};
-    (void)worker, (void)e;
     resample_lines(l->made, &p,
                    (float *)l->value + ((size_t)channel * l->halves + k1) * l->length * 2);
     return true;
@@ -296,7 +295,6 @@ static bool mix_lines(void *ctx, size_t index, int worker, err *e) {
     uint32_t lanes = piece < groups ? j->lanes : 1;
     char *to = j->lines + (index / j->pieces * j->halves + first) * bytes;
     char *was = j->room + (size_t)worker * j->lanes * apart;
-    (void)e;
     for (uint32_t v = 0; v < lanes; v++) memcpy(was + v * apart, to + v * bytes, bytes);
     if (j->number == 2 * sizeof(double))
         mix_double(j, lanes, (const double *)was, (double *)to);

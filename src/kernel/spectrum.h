@@ -8,9 +8,7 @@
  * length does.
  *
  * Engines get spectrum_lines: the half spectrum at the plan's lengths, line by line, in natural
- * order, without the centre tap: image = tap * in + gain * (in conv tail). A resampled spectrum is
- * in memory as a whole only if that is asked for. The engines normalise by the transform lengths.
- */
+ * order, without the centre tap: image = tap * in + gain * (in conv tail). */
 #pragma once
 
 #include "base/par.h"
@@ -47,8 +45,7 @@ typedef struct {
     uint32_t lanes;           /* lines that are mixed with each other: spectrum_arrange; 0: none */
     double tap[PSF_CHANNELS]; /* the centre tap, which the lines do not hold */
     resampling *made;         /* makes the lines, or */
-    struct fft_halves
-        *half[PSF_CHANNELS]; /* these do, of each channel; NULL where `value` is not */
+    struct fft_halves *half[PSF_CHANNELS]; /* these do; NULL where `value` is not */
 } spectrum_lines;
 
 typedef struct {

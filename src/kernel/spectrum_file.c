@@ -55,8 +55,6 @@ static uint64_t file_bytes(const spectrum *s, uint32_t version) {
     return sum;
 }
 
-/* --- writing ----------------------------------------------------------------------------- */
-
 bool spectrum_file_write(const char *path, const spectrum *s, err *e) {
     file_out *f = file_out_open(path, true, e);
     return f && spectrum_file_write_to(f, s, e);
@@ -102,8 +100,6 @@ bool spectrum_file_write_to(file_out *f, const spectrum *s, err *e) {
     file_out_discard(&f);
     return ok;
 }
-
-/* --- reading ----------------------------------------------------------------------------- */
 
 bool spectrum_file_is(const char *path) {
     uint8_t magic[sizeof MAGIC];

@@ -1,6 +1,4 @@
 /* spectrum_file.h - reads and writes spectra: `.spectrum` files of users and entries of the cache.
- *
- * The files are portable (little-endian, fixed widths), and have a checksum and a version;
  * docs/formats.md has the layout. Files of a newer version and damaged ones are refused. */
 #pragma once
 

@@ -8,8 +8,6 @@
 /* The filter's taps: for a place p between grid points, points floor(p) - 3 .. floor(p) + 4. */
 enum { TAPS = RESAMPLE_TAPS, BEFORE = TAPS / 2 - 1, AFTER = TAPS / 2 };
 
-/* --- the filter -------------------------------------------------------------------------- */
-
 /* Returns the shape that keeps the aliases of a kernel on a grid of twice its size smallest for
  * this many taps (Beatty, Nishimura and Pauly, IEEE Trans. Med. Imaging 24, 2005, equation 5). */
 static double beta(void) {
@@ -43,8 +41,6 @@ double resample_alias(double x, uint32_t m) {
     for (int n = 1; n <= 3; n++) sum += fabs(transform(x / m + n)) + fabs(transform(x / m - n));
     return sum / transform(x / m);
 }
-
-/* --- tables ------------------------------------------------------------------------------ */
 
 /* For each frequency of the result: the first of the grid points that it is made of, their weights,
  * and the phase that moves the kernel. Weights stand twice, for real and imaginary part. */
@@ -92,8 +88,6 @@ static bool window_make(window *w, const resample_request *r, uint32_t axis, uin
     }
     return true;
 }
-
-/* --- pass 1: along the second axis ------------------------------------------------------- */
 
 enum { ROWS = 8 }; /* of one piece of work: adjacent, so that a read across them stays in cache */
 
@@ -154,15 +148,11 @@ VECTOR_INLINE void across_line(const window *w, const float *line, float *to) {
         to[2 * k] = re, to[2 * k + 1] = im;
     }
 }
-static void across_plain(const window *w, const float *line, float *to) {
-    across_line(w, line, to);
-}
 VECTOR_WIDE static void across_wide(const window *w, const float *line, float *to) {
     across_line(w, line, to);
 }
 
 static bool across_pass(void *ctx, size_t index, int worker, err *e) {
-    (void)e;
     const job *j = ctx;
     resampling *to = j->to;
     uint32_t pieces = (to->rows + ROWS - 1) / ROWS;
@@ -174,8 +164,8 @@ static bool across_pass(void *ctx, size_t index, int worker, err *e) {
     load_lines(j, from, (int64_t)row - BEFORE, count, lines);
     for (uint32_t v = 0; v < count; v++)
         (vector_wide() ? across_wide
-                       : across_plain)(&j->across, lines + v * j->line_floats,
-                                       to->middle + (channel * to->rows + row + v) * to->pitch);
+                       : across_line)(&j->across, lines + v * j->line_floats,
+                                      to->middle + (channel * to->rows + row + v) * to->pitch);
     return true;
 }
 
@@ -211,8 +201,6 @@ resampling *resample_open(const resample_request *r, par *threads, err *e) {
     if (!ok) resample_close(&s);
     return s;
 }
-
-/* --- pass 2: along the first axis -------------------------------------------------------- */
 
 /* Lines are made in pieces of SPAN floats, whose source rows stay in the nearest cache. */
 enum { SPAN = 512 };
@@ -255,9 +243,6 @@ VECTOR_INLINE void along(const resampling *s, const resample_piece *p, float *to
             along_span(s, x, k, n - at < SPAN ? n - at : SPAN, to + i * n + at);
         }
 }
-static void along_plain(const resampling *s, const resample_piece *p, float *to) {
-    along(s, p, to);
-}
 VECTOR_WIDE static void along_wide(const resampling *s, const resample_piece *p, float *to) {
     along(s, p, to);
 }
@@ -268,5 +253,5 @@ float *resample_rows(resampling *s, size_t *count) {
 }
 
 void resample_lines(const resampling *s, const resample_piece *p, float *to) {
-    (vector_wide() ? along_wide : along_plain)(s, p, to);
+    (vector_wide() ? along_wide : along)(s, p, to);
 }

@@ -6,10 +6,8 @@
  * resample_falloff before it was transformed. The linear filter of texture units is not right.
  *
  * The work is done in float, in two passes, each a sum of 8 weighted neighbours: first along the
- * second axis for every line of the source, then along the first axis, where whole lines are added.
- * The first pass makes few lines where the kernel is small. So it is done once, and the second one
- * makes each line of the result when it is needed: for a lone image, writing all of them to memory
- * and reading them again takes longer. The module knows nothing of kernels but their size. */
+ * second axis for every line of the source, once; then along the first axis, where whole lines are
+ * added, for each line of the result when it is needed. */
 #pragma once
 
 #include "base/par.h"

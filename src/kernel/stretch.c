@@ -62,7 +62,6 @@ typedef struct {
 } stretching;
 
 static bool stretch_row(void *ctx, size_t row, int worker, err *e) {
-    (void)worker, (void)e;
     const stretching *j = ctx;
     const axis_weights *a = &j->axis[0];
     for (uint32_t i = 0; i < j->s->to[0]; i++) {
@@ -75,7 +74,6 @@ static bool stretch_row(void *ctx, size_t row, int worker, err *e) {
 }
 
 static bool add_row(void *ctx, size_t row, int worker, err *e) {
-    (void)worker, (void)e;
     const stretching *j = ctx;
     const axis_weights *a = &j->axis[1];
     const size_t w = j->s->to[0], plane = w * j->s->to[1];
@@ -107,8 +105,6 @@ bool stretch_add(double *to, uint32_t channels, const stretch *s, const double *
     for (int a = 0; a < 2; a++) mem_free(j.axis[a].first), mem_free(j.axis[a].weight);
     return ok;
 }
-
-/* --- turning ---------------------------------------------------------------------------------- */
 
 typedef struct {
     double x, y;
@@ -209,7 +205,6 @@ static void add_tap(const turning *j, size_t to, double x, double y) {
 }
 
 static bool turn_row(void *ctx, size_t row, int worker, err *e) {
-    (void)worker, (void)e;
     const turning *j = ctx;
     for (uint32_t i = 0; i < j->t->to[0]; i++)
         add_tap(j, row * j->t->to[0] + i, (double)i - j->t->at[0], (double)row - j->t->at[1]);

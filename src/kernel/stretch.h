@@ -24,13 +24,11 @@ double stretch_reach(double taps, double scale, double move);
 bool stretch_add(double *to, uint32_t channels, const stretch *s, const double *from,
                  const double *weight, par *threads, err *e);
 
-/* --- turning about the centre. A tap is a square of even light, as for a size of 1. A tap of the
- * result is what its own square, turned back, covers of those squares, exactly: light is kept to
- * rounding and no tap falls below zero. A kernel that half a turn leaves as it is stays so --- */
-
-/* What becomes of planes; everything is in the order x, y. */
+/* A turn about the centre. A tap is a square of even light, as for a size of 1. A tap of the result
+ * is what its own square, turned back, covers of those squares, exactly: light is kept to rounding
+ * and no tap falls below zero. A kernel that half a turn leaves as it is stays so, to the bit. */
 typedef struct {
-    uint32_t from[2], to[2]; /* sizes */
+    uint32_t from[2], to[2]; /* sizes; everything is in the order x, y */
     double middle[2];        /* the centre, in `from`; it may lie between taps */
     uint32_t at[2];          /* the centre's tap, in `to` */
     double cosine, sine;

@@ -4,8 +4,6 @@
 #include "base/steady.h"
 #include "math/lanes.h"
 
-/* --- roots ------------------------------------------------------------------------------- */
-
 static const double TWO_PI = 6.283185307179586476925286766559;
 
 /* The angle is brought into the first octant by integers, where sin and cos lose nothing. */
@@ -22,8 +20,6 @@ void fft_root(uint64_t t, uint64_t n, double *re, double *im) {
     *re = left ? -(steep ? s : c) : steep ? s : c;
     *im = below ? (steep ? c : s) : -(steep ? c : s);
 }
-
-/* --- four lines ---------------------------------------------------------------------------- */
 
 /* One level of math/lanes.h takes lines of any length. */
 struct fft {
@@ -77,8 +73,6 @@ double *fft_backward(const fft *f, double *a, double *b) {
     return result;
 }
 
-/* --- half spectra ------------------------------------------------------------------------ */
-
 /* Two passes, as an engine does it: lines that are not zero, two real ones to a complex one; then
  * across, FFT_LINES frequencies at a time. `middle` lies between: [line][k1], complex. */
 struct fft_halves {
@@ -108,7 +102,6 @@ static bool run_pass(half_job *j, size_t pieces, par_fn *pass, par *threads, err
 }
 
 static bool lines_pass(void *ctx, size_t piece, int worker, err *e) {
-    (void)e;
     const half_job *j = ctx;
     const fft_halves *h = j->h;
     const fft_plane *p = &h->plane;
@@ -174,21 +167,17 @@ fft_halves *fft_halves_open(const fft_plane *p, par *threads, err *e) {
 }
 
 static void store_line(const half_job *j, size_t k, const double *from) {
-    size_t n = j->h->plane.second;
-    if (j->h->plane.float64) {
-        double *to = (double *)j->to + k * n * 2;
-        for (size_t i = 0; i < n; i++)
-            to[2 * i] = from[i * FFT_STEP], to[2 * i + 1] = from[i * FFT_STEP + FFT_LINES];
-    } else {
-        float *to = (float *)j->to + k * n * 2;
-        for (size_t i = 0; i < n; i++)
-            to[2 * i] = (float)from[i * FFT_STEP],
-                   to[2 * i + 1] = (float)from[i * FFT_STEP + FFT_LINES];
-    }
+    const size_t n = j->h->plane.second;
+    double *doubles = (double *)j->to + k * n * 2;
+    float *floats = (float *)j->to + k * n * 2;
+    const bool wide = j->h->plane.float64;
+    for (size_t i = 0; wide && i < n; i++, doubles += 2)
+        doubles[0] = from[i * FFT_STEP], doubles[1] = from[i * FFT_STEP + FFT_LINES];
+    for (size_t i = 0; !wide && i < n; i++, floats += 2)
+        floats[0] = (float)from[i * FFT_STEP], floats[1] = (float)from[i * FFT_STEP + FFT_LINES];
 }
 
 static bool across_pass(void *ctx, size_t piece, int worker, err *e) {
-    (void)e;
     const half_job *j = ctx;
     double *a = j->scratch + (size_t)worker * j->step, *b = a + j->h->plane.second * FFT_STEP;
     size_t from = piece * FFT_LINES;

@@ -4,8 +4,6 @@
 #include "base/mem.h"
 #include "math/fft.h"
 
-/* --- radices --------------------------------------------------------------------------------- */
-
 /* The time of a number in a stage, by its radix: loads, stores and twiddles are 10. Sums over the
  * stages follow what was measured at 13 lengths (16 lanes, Zen 5) to five per cent. */
 static const uint32_t PRICE[LANES_RADIX + 1] = {
@@ -73,8 +71,6 @@ uint32_t lanes_price(uint32_t n) {
     uint32_t rows;
     return n ? split(n, &rows) : 0;
 }
-
-/* --- tables ---------------------------------------------------------------------------------- */
 
 static void store(void *to, size_t i, bool float64, uint64_t t, uint64_t n) {
     double re, im;
@@ -162,8 +158,6 @@ void lanes_free(lanes **f) {
     mem_free(*f);
     *f = NULL;
 }
-
-/* --- forms ----------------------------------------------------------------------------------- */
 
 int lanes_form(void) {
     static const char *const WORD[LANES_FORMS] = {"any", "avx2", "avx512"};

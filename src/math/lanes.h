@@ -19,13 +19,12 @@
  *    number j = b j1 + j2                   k1 by j2                   frequency k = k1 + a k2
  *
  * That is two ways through the second-level cache for any length. It works in place, and the
- * frequencies stay where the rows leave them; `place` says where each one is. The way back is
- * the same with rows before columns. Going back means conjugate twiddles, but
- * conj(w) z = swap(w swap(z)), where `swap` exchanges real and imaginary parts: so one set of
- * functions does both, and the way back starts and ends with parts exchanged. Rows are a little
- * more than b numbers apart, so that a column does not fall into one set of the cache.
- *
- * docs/math.md, "The error of a transform", bounds the error. The module knows no images. */
+ * frequencies stay where the rows leave them; `place` says where each one is. The way back has rows
+ * before columns. It means conjugate twiddles, but conj(w) z = swap(w swap(z)), where `swap`
+ * exchanges real and imaginary parts: so one set of functions does both, and the way back starts
+ * and ends with parts exchanged. Rows are a little more than b numbers apart, so that a column does
+ * not fall into one set of the cache. docs/math.md, "The error of a transform", bounds the error.
+ */
 #pragma once
 
 #include "base/err.h"
@@ -88,7 +87,7 @@ int lanes_form(void);
 /* Returns the code of a form. Of floats it has 4, 8 and 16 lanes; of doubles 4, 4 and 8. */
 const lanes_code *lanes_code_of(int form, bool float64);
 
-/* The code of math/lanes.inc for each form, in a file of its own. */
+/* The code of math/lanes_form.c, which is compiled for each form. */
 extern const lanes_code LANES_ANY_FLOAT32, LANES_ANY_FLOAT64;
 extern const lanes_code LANES_AVX2_FLOAT32, LANES_AVX2_FLOAT64;
 extern const lanes_code LANES_AVX512_FLOAT32, LANES_AVX512_FLOAT64;

@@ -47,8 +47,6 @@ double length_cost_cpu(uint32_t n) {
     return n * (lanes_price(n) / 6.5);
 }
 
-/* --- radices ---------------------------------------------------------------------------------- */
-
 enum { LIGHT = 16 }; /* numbers that leave room for others in the registers */
 
 /* Returns the numbers that a thread may hold: up to 16; 20 if a radix is larger, or for a complex

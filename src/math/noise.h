@@ -2,10 +2,9 @@
  *
  * |error| <= floor + relative * |pixel|
  *
- * `relative` is rounding of the pixel's own size. `floor` is the same everywhere in the frame,
- * because the rounding errors of a transform spread over all of it: one sun sets the floor of every
- * shadow. It follows from what the transform has to carry (noise_load) alone. docs/math.md, "The
- * noise floor", argues the constants, and tests/unit/test_noise.c holds them to every engine. */
+ * `relative` is rounding of the pixel's own size. `floor` is the same everywhere in the frame, and
+ * follows from what the transform has to carry (noise_load) alone. docs/math.md, "The noise floor",
+ * argues the constants, and tests/unit/test_noise.c holds them to every engine. */
 #pragma once
 
 #include "image/scan.h"

@@ -2,9 +2,7 @@
  *
  * Planning is pure arithmetic: no memory, no files, no device calls. From the extents of image and
  * kernel, the borders and the limits of a device it finds the transform lengths, the axis order,
- * the radices, the shape of each pass, and the bytes of each buffer. Shaders and the CPU engine
- * obey the plan and decide nothing. A plan can be printed (`fftbloom plan`), compared and tested
- * exhaustively.
+ * the radices, the shape of each pass, and the bytes of each buffer. Engines decide nothing.
  *
  * The way of the data (axis 1 is the plan's first axis, axis 2 the other one):
  *
@@ -131,10 +129,9 @@ typedef struct {
     /* Not 0: it is [c][k / band][m / tile][k % band][m % tile] between passes 1 and 2 (tile_in),
      * and between 2 and 3 (tile); in other memory if they differ. */
     uint32_t tile_in, tile, band;
-    uint32_t
-        square; /* not 0: tiles of two pixels, of which pass 2 takes this many lines at a time */
-    uint32_t image_pitch;       /* samples from one image row to the next, on the device */
-    uint32_t sample_bytes;      /* 4 or 8 */
+    uint32_t square;       /* not 0: tiles of two pixels; pass 2 takes this many lines at a time */
+    uint32_t image_pitch;  /* samples from one image row to the next, on the device */
+    uint32_t sample_bytes; /* 4 or 8 */
     uint32_t channels_per_bind; /* planes that one bound buffer holds */
     plan_pass pass[PLAN_PASSES];
     uint32_t passes;
@@ -143,9 +140,8 @@ typedef struct {
     uint64_t image_bytes, scratch_bytes, spectrum_bytes, twiddle_bytes;
     uint64_t input_bytes; /* not 0: the image as it came, in memory of its own */
     uint64_t mask_bytes, glare_bytes, total_bytes; /* totals: what the last pass measures */
-    double cost[2]; /* model's price with x first, with y first; lower is better */
-    uint32_t
-        power_of_two[2]; /* of x and y, for comparison: the first power of two from N + K - 1 */
+    double cost[2];           /* model's price with x first, with y first; lower is better */
+    uint32_t power_of_two[2]; /* of x and y, for comparison: the first one from N + K - 1 */
 } plan;
 
 /* Fills p. ERR_CONFIG where the request cannot be met, and ERR_LINES where no workgroup of the
@@ -184,9 +180,7 @@ uint32_t plan_frequency(const plan_fft *f, uint32_t place);
 const char *plan_border_name(plan_border b);
 const char *plan_pass_name(plan_pass_kind k);
 
-/* --- the places where a border shows a sample, for the energy ledger: the inverse of plan_place
- * --- */
-
+/* The places where a border shows a sample, for the energy ledger: the inverse of plan_place. */
 typedef struct {
     plan_border border;
     uint32_t extent;

@@ -8,8 +8,6 @@
  * as this many steps of a transform (docs/notebook.md, "Tiles"). */
 static const double BESIDE = 50;
 
-/* --- one axis ------------------------------------------------------------------------------- */
-
 /* A way of cutting one axis, or of leaving it whole. */
 typedef struct {
     bool cut;
@@ -42,8 +40,6 @@ static uint32_t list_cuttings(cutting to[CUTTINGS], const tiling_request *r, uin
     }
     return n;
 }
-
-/* --- both axes ------------------------------------------------------------------------------ */
 
 /* A way of making the image. */
 typedef struct {
@@ -81,8 +77,6 @@ plan_request tiling_ask(const tiling *t, const plan_request *whole) {
     }
     return ask;
 }
-
-/* --- the choice ----------------------------------------------------------------------------- */
 
 /* All cuttings of both axes. */
 typedef struct {

@@ -4,8 +4,7 @@
  * the pixels that are kept. Along an axis that is cut, the tile's transform is exactly as long as
  * the tile: what wraps around falls into the margins (overlap-save). Along an axis that is not cut,
  * the tile is the image, with the image's borders. All tiles have one size, so one plan and one
- * spectrum serve them all. Where there is nothing to cut, the one tile is the image. A tiling
- * follows from the request alone, so the same run has the same tiles. */
+ * spectrum serve them all. A tiling follows from the request alone. */
 #pragma once
 
 #include "math/plan.h"

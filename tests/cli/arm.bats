@@ -4,9 +4,9 @@
 load files
 
 SOURCES="base/err base/half base/host base/log base/machine base/mem base/par base/text
-    math/fft math/lanes math/lanes_any math/lengths math/noise math/plan kernel/psf kernel/spectrum
+    math/fft math/lanes math/lanes_form math/lengths math/noise math/plan kernel/psf kernel/spectrum
     kernel/spectrum_resample kernel/stretch engine/engine engine/cpu/cpu_engine engine/cpu/cpu_passes
-    engine/cpu/cpu_passes_any engine/cpu/cpu_join engine/cpu/cpu_row engine/join"
+    engine/cpu/cpu_passes_form engine/cpu/cpu_join engine/cpu/cpu_row engine/join"
 
 setup() {
     cd "$FFTBLOOM_ROOT"
@@ -16,7 +16,7 @@ setup() {
 # What is not reached, as the GPU's engine, is thrown away by the linker, and needs no library.
 compile() {
     local cc=aarch64-linux-gnu-gcc f
-    local flags="-std=c11 -D_GNU_SOURCE -DWITH_SAN=0 -O1 -ffp-contract=off -Wno-psabi
+    local flags="-std=c11 -D_GNU_SOURCE -DWITH_SAN=0 -DFORM=0 -O1 -ffp-contract=off -Wno-psabi
         -ffunction-sections -fdata-sections -Isrc -I."
     for f in $SOURCES; do echo "src/$f.c $dir/${f//\//_}.o"; done >"$dir/list"
     echo "tests/arm/sums.c $dir/sums.o" >>"$dir/list"

@@ -126,7 +126,6 @@ static uint64_t columns_bytes(const plan *p) {
  * of the transforms, their complex numbers of every lane have the same bytes. */
 static uint64_t cpu_bytes(engine_class class, const plan *p, uint32_t threads) {
     enum { LANES = 16, NUMBER = 128, LEVELS = 1024 };
-    (void)class;
     uint64_t lines = ceil_div_u64(p->axis[1].extent, CPU_LINES) * CPU_LINES + 1;
     uint64_t half = ceil_div_u64(p->halves, LANES) * LANES * lines * 2 * p->sample_bytes;
     uint64_t line = max_u32(p->axis[0].length, p->axis[1].length) + p->axis[0].length + LEVELS;
@@ -215,7 +214,6 @@ static bool do_piece(void *ctx, size_t index, int worker, err *e) {
 
 static bool join_columns(void *ctx, size_t y, int worker, err *e) {
     const cpu_job *j = ctx;
-    (void)e;
     const char *row = (const char *)j->columns + y * j->p->ask.size[PLAN_X] * j->p->sample_bytes;
     cpu_join_row(&j->join, (uint32_t)y, worker, row);
     return true;
@@ -308,7 +306,6 @@ static engine *beside(const engine *base, err *e);
 static engine *open_engine(const engine_device *d, par *threads, const char *cache_dir, err *e) {
     static const engine_calls CALLS = {prepare, forget, submit,      wait_for,
                                        repeat,  beside, close_engine};
-    (void)d, (void)cache_dir;
     cpu_engine *g = mem_new(1, sizeof *g, "CPU engine", e);
     if (!g) return NULL;
     g->base.call = &CALLS;

@@ -3,8 +3,6 @@
 #include "base/half.h"
 #include "engine/cpu/cpu_row.h"
 
-/* --- what a row is made of ------------------------------------------------------------------- */
-
 /* A worker's scratch. In doubles: what the pixels give themselves, and the glare. In floats: the
  * row as it came, the part of it that is spread, and the result. */
 typedef struct {
@@ -72,8 +70,6 @@ static row row_of(const row_job *p, const void *made, const plan *is) {
                  .glare = p->s.glare};
 }
 
-/* --- a row at once --------------------------------------------------------------------------- */
-
 /* Makes a row (of halfs where it has these) if it is an ordinary one or one of both signs. */
 static bool make_at_once(const row_job *p, const row *r, row_totals *t) {
     row k = row_kept(r, &p->kept);
@@ -96,8 +92,6 @@ static bool make_halfs(const row_job *p, const row *is, row_totals *t, double *s
     return true;
 }
 
-/* --- a row in doubles ------------------------------------------------------------------------ */
-
 /* Makes any row. */
 static void make_in_doubles(const row_job *p, row *r, row_totals *t) {
     row_begin(r, t);
@@ -112,8 +106,6 @@ static void make_in_doubles(const row_job *p, row *r, row_totals *t) {
     for (uint32_t i = 0; p->planes.out == PLAN_DOUBLES && i < r->n; i++)
         ((double *)p->out)[i] = r->own[i] + r->glare[i];
 }
-
-/* --- a row ----------------------------------------------------------------------------------- */
 
 /* Counts what halfs cannot hold, and limits it where the result is halfs. */
 static void limit_to_halfs(const row_job *p, const row *r, join_stats *st) {

@@ -15,8 +15,6 @@ const cpu_passes *cpu_passes_of(int form, bool float64) {
     return PASSES[form][float64];
 }
 
-/* --- pieces ---------------------------------------------------------------------------------- */
-
 cpu_cut cpu_cut_of(size_t pieces, size_t threads) {
     size_t rest = pieces % threads;
     if (2 * rest > threads) rest = 0;
@@ -33,8 +31,6 @@ size_t cpu_passes_batches(const cpu_job *j) {
 size_t cpu_passes_blocks(const cpu_job *j) {
     return ceil_div_size(j->p->halves, j->lanes);
 }
-
-/* --- scratch --------------------------------------------------------------------------------- */
 
 static size_t matrix(const lanes *f) {
     return (size_t)f->a * f->pitch;
@@ -81,8 +77,6 @@ cpu_room cpu_passes_room_of(const cpu_job *j, const cpu_passes *k, int worker) {
                       .rows = level + 5 * step,
                       .transform = (double *)(void *)(at + before_transform(j, k))};
 }
-
-/* --- denormals ------------------------------------------------------------------------------- */
 
 unsigned cpu_flush_denormals(void) {
 #if defined(__SSE__)

@@ -32,9 +32,7 @@
 #include "math/plan.h"
 
 /* The last pass: a row of what the transform made becomes a row of the result, by engine/join.h,
- * and is measured, while it is in the cache. What is measured does not depend on the number of
- * threads. */
-/* One plane. The memory is the engine's. */
+ * and is measured, while it is in the cache. This is one plane; the memory is the engine's. */
 typedef struct {
     const plan *p;
     const engine_frame *f;
@@ -91,7 +89,7 @@ typedef struct {
 /* Returns the passes of a form (math/lanes.h). */
 const cpu_passes *cpu_passes_of(int form, bool float64);
 
-/* Those of cpu_passes.inc for each form, in a file of its own. */
+/* Those of cpu_passes_form.c, which is compiled for each form. */
 extern const cpu_passes CPU_PASSES_ANY_FLOAT32, CPU_PASSES_ANY_FLOAT64;
 extern const cpu_passes CPU_PASSES_AVX2_FLOAT32, CPU_PASSES_AVX2_FLOAT64;
 extern const cpu_passes CPU_PASSES_AVX512_FLOAT32, CPU_PASSES_AVX512_FLOAT64;

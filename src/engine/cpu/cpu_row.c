@@ -135,26 +135,21 @@ VECTOR_INLINE VECTOR_WIDE void make_vectors(const row *r, ordinary *o, uint32_t 
         o->least = fminf(o->least, least[k]);
     }
 }
-VECTOR_WIDE static void make_floats(const row *r, ordinary *o, uint32_t whole) {
-    make_vectors(r, o, whole, false, false);
-}
-VECTOR_WIDE static void make_halfs(const row *r, ordinary *o, uint32_t whole) {
-    make_vectors(r, o, whole, true, false);
-}
-VECTOR_WIDE static void make_floats_of_doubles(const row *r, ordinary *o, uint32_t whole) {
-    make_vectors(r, o, whole, false, true);
-}
-VECTOR_WIDE static void make_halfs_of_doubles(const row *r, ordinary *o, uint32_t whole) {
-    make_vectors(r, o, whole, true, true);
-}
+#define MAKE_VECTORS(halfs, wide)                                                       \
+    VECTOR_WIDE static void make_##halfs##wide(const row *r, ordinary *o, uint32_t n) { \
+        make_vectors(r, o, n, halfs, wide);                                             \
+    }
+MAKE_VECTORS(0, 0)
+MAKE_VECTORS(0, 1)
+MAKE_VECTORS(1, 0)
+MAKE_VECTORS(1, 1)
 
 bool row_make_ordinary(const row *r, row_totals *t) {
+    static void (*const MAKE[2][2])(const row *, ordinary *, uint32_t) = {{make_00, make_01},
+                                                                          {make_10, make_11}};
     ordinary o = {.bottom = FLT_MAX, .least = FLT_MAX};
     uint32_t whole = vector_wide() ? r->n / AT_ONCE * AT_ONCE : 0;
-    if (whole && r->floats)
-        (r->half_out ? make_halfs : make_floats)(r, &o, whole);
-    else if (whole)
-        (r->half_out ? make_halfs_of_doubles : make_floats_of_doubles)(r, &o, whole);
+    if (whole) MAKE[r->half_out != NULL][!r->floats](r, &o, whole);
     make_one_by_one(r, &o, whole);
     *t = (row_totals){.norm = (o.norm[0] + o.norm[1]) + (o.norm[2] + o.norm[3]),
                       .sum = (o.sum[0] + o.sum[1]) + (o.sum[2] + o.sum[3]),

@@ -28,10 +28,9 @@ typedef struct {
 } row_totals;
 
 /* Makes an ordinary row, in the precision of what the transform made: nothing below zero, all
- * spread, and of a size whose squares are floats, as are the sums of
- * its result; from halfs to halfs that hold it, where the row has half_out. Returns false where the
- * row turns out not to be ordinary; the result must be made again then. Terms of one sign cannot
- * cancel, so all roundings are relative to the result: accuracy_relative has room for them. */
+ * spread, and of a size whose squares are floats, as are the sums of its result; from halfs to
+ * halfs that hold it, where the row has half_out. Returns false where the row is not ordinary and
+ * must be made again. Terms of one sign cannot cancel: accuracy_relative has room for roundings. */
 bool row_make_ordinary(const row *r, row_totals *t);
 
 /* Makes a row in which anything may be below zero, where all light is spread: in doubles, rounded

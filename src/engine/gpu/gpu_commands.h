@@ -10,8 +10,7 @@ bool gpu_begin(const gpu_device *g, VkCommandPool pool, VkCommandBuffer *c,
 /* Who reads and writes buffers; several may be joined by |. */
 enum { GPU_BY_PASS = 1, GPU_BY_COPY = 2, GPU_BY_HOST = 4 };
 
-/* Makes `after` wait for `before`, and see what it has written. Holds for commands of this command
- * buffer and of others on the same queue. */
+/* Makes `after` wait for `before`, and see what it has written, on the same queue. */
 void gpu_barrier(VkCommandBuffer c, unsigned before, unsigned after);
 
 /* Writes the time at which everything before is done to place (*next)++ of `stamps`. Does nothing

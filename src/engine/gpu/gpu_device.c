@@ -86,7 +86,6 @@ static VKAPI_ATTR VkBool32 VKAPI_CALL on_message(VkDebugUtilsMessageSeverityFlag
                                                  VkDebugUtilsMessageTypeFlagsEXT types,
                                                  const VkDebugUtilsMessengerCallbackDataEXT *data,
                                                  void *user) {
-    (void)severity, (void)types;
     atomic_fetch_add((atomic_uint *)user, 1);
     log_error("validation: %s", data->pMessage);
     return VK_FALSE;

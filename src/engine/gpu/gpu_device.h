@@ -5,17 +5,14 @@
  * GPU-assisted validation. A frame fails when a device has messages. */
 #pragma once
 
-#include "base/err.h"
 #include "engine/engine.h"
 #include <vulkan/vulkan.h>
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* --- the functions of Vulkan, from a loader that is opened at run time. They are not taken from
- * the process: a host may have variables of the same names --- */
-
-/* All that the engine calls, without the "vk". */
+/* All of Vulkan that the engine calls, without the "vk", from a loader that is opened at run time:
+ * in the process a host may have variables of the same names. */
 /* clang-format off */
 #define GPU_VULKAN(_) \
     _(AllocateCommandBuffers) _(AllocateDescriptorSets) _(AllocateMemory) _(BeginCommandBuffer) \
@@ -120,8 +117,7 @@ bool gpu_device_ahead(const engine_device *which, err *e);
 /* Opens in a zeroed `g` what `open` has open: the same device and queues, and pools of its own. */
 bool gpu_device_share(gpu_device *g, const gpu_device *open, err *e);
 /* Frees the pools, whose commands must have ended; the last one that shares the device closes it.
- * One that hangs stays open.
- * Accepts half-open devices. */
+ * One that hangs stays open. Accepts half-open devices. */
 void gpu_device_close(gpu_device *g);
 /* Closes what was opened ahead, and frees the instance that waits for the next device. */
 void gpu_device_rest(void);
@@ -135,9 +131,8 @@ unsigned gpu_device_messages(const gpu_device *g);
 
 /* Chooses the queues that copy, among n families of which `compute` has the queue that computes, as
  * its first. Each direction gets a queue of its own, since a download that waits for its frame must
- * not hold up the upload of the next. The best queues do nothing but copy: they are the device's
- * copy engines. Then comes any other queue. Where there are too few, uploads share the queue that
- * computes first, then downloads. */
+ * not hold up the upload of the next: best one that does nothing but copy, then any other. Where
+ * there are too few, uploads share the queue that computes first, then downloads. */
 void gpu_queue_choose(gpu_queue_place to[GPU_WAYS], const VkQueueFamilyProperties *family,
                       uint32_t n, uint32_t compute);
 

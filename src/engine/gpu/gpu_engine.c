@@ -20,8 +20,6 @@ static gpu_engine *of(engine *e) {
     return (gpu_engine *)e;
 }
 
-/* --- release -------------------------------------------------------------------------------- */
-
 /* Frees everything that prepare made; accepts what is half made. */
 static void gpu_engine_unprepare(gpu_engine *x) {
     gpu_work *w = &x->w;
@@ -53,8 +51,6 @@ static void gpu_close(engine *base) {
     gpu_device_close(&x->w.g);
     mem_free(x);
 }
-
-/* --- preparing ------------------------------------------------------------------------------ */
 
 static bool upload_tables(gpu_work *w, err *e) {
     const gpu_twiddles *t = &w->passes.twiddles;
@@ -99,7 +95,6 @@ static bool gpu_engine_make_scratch(gpu_work *w, err *e) {
 
 static bool reserve_slot(void *ctx, size_t slot, int worker, err *e) {
     gpu_engine *x = ctx;
-    (void)worker;
     return gpu_frame_reserve(&x->slot[slot], &x->w, e);
 }
 
@@ -116,7 +111,6 @@ static bool is_prepared(const gpu_engine *x, const plan *p, const engine_options
 
 /* A device of software has its buffers in the host's memory, a GPU what travels. */
 static uint64_t gpu_bytes(engine_class class, const plan *p, uint32_t threads) {
-    (void)threads;
     return class == ENGINE_SOFTWARE ? plan_device_bytes(p)
                                     : p->frames * (plan_bytes_up(p) + plan_bytes_down(p));
 }
@@ -149,8 +143,6 @@ static bool gpu_prepare(engine *base, const plan *p, spectrum_lines *k, const en
     return ok || err_in(e, "preparing %s", w->g.name);
 }
 
-/* --- frames --------------------------------------------------------------------------------- */
-
 static bool gpu_engine_submit(engine *base, uint32_t slot, const engine_frame *f, err *e) {
     gpu_engine *x = of(base);
     if (slot >= x->slots || x->slot[slot].busy)
@@ -170,8 +162,6 @@ static bool gpu_engine_wait_for(engine *base, uint32_t slot, join_stats *st, eng
         return err_set(e, ERR_INTERNAL, "slot %u of %u has nothing to wait for", slot, x->slots);
     return gpu_frame_wait(&x->slot[slot], &x->w, st, t, e);
 }
-
-/* --- benchmarks ----------------------------------------------------------------------------- */
 
 static void record_frame(void *ctx, VkCommandBuffer c, VkQueryPool stamps, uint32_t *next) {
     const gpu_engine *x = ctx;
@@ -197,8 +187,6 @@ static bool gpu_repeat(engine *base, const engine_frame *f, engine_repeat *r, er
     memset(r->copy_pass, 0, sizeof r->copy_pass);
     return true;
 }
-
-/* --- opening -------------------------------------------------------------------------------- */
 
 static engine *beside(const engine *base, err *e);
 static const engine_calls CALLS = {gpu_prepare, NULL,   gpu_engine_submit, gpu_engine_wait_for,

@@ -16,10 +16,8 @@ uint32_t gpu_fold(uint32_t *words, size_t count, const uint32_t *id, const uint3
                   uint32_t constants);
 
 /* Drops functions and blocks that are not reached from the entry points, with the names and
- * decorations of what they define, and nops, in place. After folding, most butterflies of a shader
- * are called from blocks that are not reached; some drivers find that out only after they have
- * translated every function, half of the time that they need to start. Returns the number of words
- * that are left. Leaves alone what does not look like a module. */
+ * decorations of what they define, and nops, in place: some drivers translate every function before
+ * they find that out. Returns the number of words that are left. Leaves alone what is no module. */
 size_t gpu_drop(uint32_t *words, size_t count);
 
 /* Copies a shader with the words that ask for a device's own conversions of halfs to round to the

@@ -276,7 +276,6 @@ static bool copy_band(void *ctx, size_t index, int worker, err *e) {
     uint32_t i = (uint32_t)(index / j->bands), y = (uint32_t)(index % j->bands) * BAND;
     uint32_t w = j->p->ask.size[PLAN_X], end = min_u32(y + BAND, j->p->ask.size[PLAN_Y]);
     const size_t bytes = j->plane[i].bytes;
-    (void)worker, (void)e;
     for (; y < end; y++) {
         uint8_t *here = (uint8_t *)j->plane[i].here + (size_t)y * w * bytes;
         uint8_t *there = (uint8_t *)j->plane[i].there + (size_t)y * j->p->image_pitch * bytes;

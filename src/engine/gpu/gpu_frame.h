@@ -5,9 +5,8 @@
  *   mask    --> staging =up=>  mask  --+--> passes --+--> glare   =down=> staging --> planes
  *   join    -----------------> join  --'             '--> totals  =down=> staging --> join_stats
  *
- * Pixels go up as they are stored, and come back finished: the host copies rows, and adds up what
- * the workgroups of the last pass have measured. While it waits, it weighs the light that leaves
- * the image, which is the image's and not the result's.
+ * Pixels go up as they are stored, and come back finished. While the host waits, it weighs the
+ * light that leaves the image.
  *
  * Where the host sees the device's memory, it writes planes to the image itself, and there is no
  * step up; where it reads that memory fast, too, there is no step down. Each step is a submission
@@ -16,17 +15,15 @@
  *
  * A gpu_frame is what belongs to one frame; a gpu_work is what all frames use. Channels that do not
  * fit one bound buffer are done in chunks, one after the other, through the same scratch. Command
- * buffers are recorded when the frame is made: running it is a copy, submissions, a fence and a
- * copy. This module knows nothing of slots and threads: gpu_engine.c hands frames out. */
+ * buffers are recorded when the frame is made. gpu_engine.c hands frames out. */
 #pragma once
 
 #include "engine/engine.h"
 #include "engine/gpu/gpu_pass.h"
 
-/* A plan on a device, without its frames. gpu_engine.c makes it when the engine is prepared, and
- * frees it when the engine is prepared again or closed. In between it is const, and every thread
- * may read it. The device writes to scratch and tiles; one frame's passes use them at a
- * time, which a barrier before the passes of each frame sees to. */
+/* A plan on a device, without its frames: const from when gpu_engine.c prepares an engine until it
+ * is prepared again or closed. The device writes to scratch and tiles; one frame's passes use them
+ * at a time, which a barrier before the passes of each frame sees to. */
 typedef struct {
     gpu_device g;
     par *threads; /* the caller's; they copy planes */

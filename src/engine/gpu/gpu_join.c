@@ -2,8 +2,6 @@
 
 #include "shaders/shared.h"
 
-/* --- there ----------------------------------------------------------------------------------- */
-
 /* A number of shaders/wide.glsl: a double, or two floats that are its sum. */
 typedef union {
     double one;
@@ -57,8 +55,6 @@ void gpu_join_fill(void *to, const join *j, const plan *p) {
                              .nonnegative = wide_of(is->nonnegative, float64)};
     }
 }
-
-/* --- and back -------------------------------------------------------------------------------- */
 
 /* Returns the pixels of a workgroup of the last pass: a few whole lines of the first axis. */
 static join_box box_of(const plan *p, uint32_t group) {

@@ -67,7 +67,6 @@ typedef struct {
 } reorder;
 
 static bool reorder_line(void *ctx, size_t index, int worker, err *e) {
-    (void)e;
     const reorder *r = ctx;
     const spectrum_lines *from = r->part->from;
     uint32_t channel = r->part->first + (uint32_t)(index / from->halves);
@@ -151,38 +150,39 @@ static constants constants_of(const plan *p, const plan_pass *s, const gpu_twidd
                               bool half_modes, bool tiny_doubles) {
     constants c = {0};
     const plan_axis *a = &p->axis[s->axis];
+    const plan_planes *is = &p->ask.planes;
+    /* In steps all light is spread, and the mask is for the last pass. */
+    const bool held = !is->again || s->kind == PASS_INVERSE;
+    const uint32_t more[][2] = {{ID_EXTENT, a->extent},
+                                {ID_LENGTH_ALL, a->length},
+                                {ID_SPLIT, a->split},
+                                {ID_BORDER, a->border},
+                                {ID_BEFORE, a->before},
+                                {ID_ALONE, a->alone},
+                                {ID_X_FIRST, p->first == PLAN_X},
+                                {ID_LINE_COUNT, p->axis[1].extent},
+                                {ID_IMAGE_PITCH, p->image_pitch},
+                                {ID_IMAGE_ROWS, p->ask.size[PLAN_Y]},
+                                {ID_HALF_INPUT, is->in == PLAN_HALFS},
+                                {ID_NATIVE_HALFS, half_modes},
+                                {ID_TINY_DOUBLES, tiny_doubles},
+                                {ID_OUTPUT, is->out},
+                                {ID_PARTLY, held && is->partly},
+                                {ID_MASKED, held && is->masked},
+                                {ID_AGAIN, is->again},
+                                {ID_GLARE, is->glare},
+                                {ID_MARGINS, is->margins},
+                                {ID_HALVES, p->halves},
+                                {ID_PITCH, p->pitch},
+                                {ID_TILE_IN, p->tile_in},
+                                {ID_TILE_OUT, p->tile},
+                                {ID_BAND, p->band},
+                                {ID_ONE_KERNEL, p->ask.spectra == 1},
+                                {ID_REAL_KERNEL, p->ask.symmetric},
+                                {ID_LINE_TWIDDLES, t->line[s->axis]}};
     pass_add(&c, ID_THREADS, s->threads);
     add_fft(&c, p, s, t);
-    pass_add(&c, ID_EXTENT, a->extent);
-    pass_add(&c, ID_LENGTH_ALL, a->length);
-    pass_add(&c, ID_SPLIT, a->split);
-    pass_add(&c, ID_BORDER, a->border);
-    pass_add(&c, ID_BEFORE, a->before);
-    pass_add(&c, ID_ALONE, a->alone);
-    pass_add(&c, ID_X_FIRST, p->first == PLAN_X);
-    pass_add(&c, ID_LINE_COUNT, p->axis[1].extent);
-    pass_add(&c, ID_IMAGE_PITCH, p->image_pitch);
-    pass_add(&c, ID_IMAGE_ROWS, p->ask.size[PLAN_Y]);
-    pass_add(&c, ID_HALF_INPUT, p->ask.planes.in == PLAN_HALFS);
-    pass_add(&c, ID_NATIVE_HALFS, half_modes);
-    pass_add(&c, ID_TINY_DOUBLES, tiny_doubles);
-    pass_add(&c, ID_OUTPUT, p->ask.planes.out);
-    /* In steps all light is spread, and the mask is for the last pass. */
-    const plan_planes *is = &p->ask.planes;
-    const bool held = !is->again || s->kind == PASS_INVERSE;
-    pass_add(&c, ID_PARTLY, held && is->partly);
-    pass_add(&c, ID_MASKED, held && is->masked);
-    pass_add(&c, ID_AGAIN, is->again);
-    pass_add(&c, ID_GLARE, p->ask.planes.glare);
-    pass_add(&c, ID_MARGINS, p->ask.planes.margins);
-    pass_add(&c, ID_HALVES, p->halves);
-    pass_add(&c, ID_PITCH, p->pitch);
-    pass_add(&c, ID_TILE_IN, p->tile_in);
-    pass_add(&c, ID_TILE_OUT, p->tile);
-    pass_add(&c, ID_BAND, p->band);
-    pass_add(&c, ID_ONE_KERNEL, p->ask.spectra == 1);
-    pass_add(&c, ID_REAL_KERNEL, p->ask.symmetric);
-    pass_add(&c, ID_LINE_TWIDDLES, t->line[s->axis]);
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) pass_add(&c, more[i][0], more[i][1]);
     return c;
 }
 
@@ -289,7 +289,6 @@ typedef struct {
 
 /* One piece of a par_for: drivers take a tenth of a second and more for a pass. */
 static bool make_pass(void *ctx, size_t index, int worker, err *e) {
-    (void)worker;
     const build *b = ctx;
     const plan_pass *pass = &b->p->pass[index];
     gpu_shader code = gpu_shader_of(pass->kind, b->p->sample_bytes == 8, b->subgroups);

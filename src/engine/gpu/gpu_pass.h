@@ -2,9 +2,7 @@
  *
  * Everything a shader must know is a specialization constant that comes from the plan; ids and
  * bindings are those of shaders/shared.h, and one descriptor layout serves all passes. The host
- * works out the tables in double: twiddle factors, and the kernel's spectrum in the order of
- * pass 2. This module decides no size: plan.h does. It does not know when
- * the passes run, nor on which images. */
+ * works out the tables in double: twiddle factors, and the kernel's spectrum in pass 2's order. */
 #pragma once
 
 #include "engine/gpu/gpu_device.h"
@@ -63,8 +61,7 @@ typedef struct {
 } gpu_layouts;
 
 bool gpu_layouts_make(gpu_layouts *l, const gpu_device *g, uint32_t bindings, err *e);
-void gpu_layouts_free(gpu_layouts *l,
-                      const gpu_device *g); /* accepts half-made ones, as all below */
+void gpu_layouts_free(gpu_layouts *l, const gpu_device *g); /* accepts half-made ones */
 
 /* Descriptor sets of one layout, with the pool that they come from. */
 typedef struct {
@@ -99,10 +96,8 @@ bool gpu_passes_make(gpu_passes *s, const gpu_device *g, const plan *p, bool sub
                      par *threads, err *e);
 void gpu_passes_free(gpu_passes *s, const gpu_device *g);
 
-/* --- pipelines as the driver has compiled them: in memory for all that share the device, and on
- * disk. A cache that cannot be read or written costs time alone --- */
-
-/* Gives a device that was opened just now its cache, with what is on disk in `dir`. */
+/* Gives a device that was opened just now its cache of compiled pipelines, with what is on disk in
+ * `dir`. One that cannot be read or written costs time alone. */
 void gpu_cache_open(const gpu_device *g, const char *dir);
 /* Returns the cache; NULL: the device has none. Several threads may use it. */
 VkPipelineCache gpu_cache(const gpu_device *g);

@@ -5,8 +5,6 @@
 #include "engine/gpu/gpu_memory.h"
 #include "engine/gpu/gpu_pass.h"
 
-/* --- one command buffer ---------------------------------------------------------------------- */
-
 /* All repetitions in one command buffer. */
 typedef struct {
     const gpu_device *g;
@@ -64,8 +62,6 @@ fail:
     mem_free(at);
     return ok;
 }
-
-/* --- copies ---------------------------------------------------------------------------------- */
 
 /* Buffers above this size are copied at the same speed, so that their time follows from a part. */
 static const uint64_t COPY_MOST = UINT64_C(128) << 20;

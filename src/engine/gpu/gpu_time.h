@@ -1,9 +1,6 @@
-/* gpu_time.h - how long repeated commands take on the device, by its own time stamps.
- *
- * One command buffer repeats the commands without a stamp between them, which gives the time of a
- * whole repetition. A second one has a stamp after each step, which gives the time of each step,
- * with about a microsecond of stamping. Nothing else may use the device's queue meanwhile. This
- * module does not know what the commands do, except for the copies that it makes itself. */
+/* gpu_time.h - how long repeated commands take on the device, by its own time stamps: of a whole
+ * repetition without stamps between, and of each step, with about a microsecond of stamping.
+ * Nothing else may use the device's queue meanwhile. */
 #pragma once
 
 #include "engine/gpu/gpu_device.h"

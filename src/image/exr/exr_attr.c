@@ -1,7 +1,5 @@
 #include "image/exr/exr_file.h"
 
-/* --- types that are numbers one after the other ------------------------------------------- */
-
 typedef enum { NUMBER_INT, NUMBER_FLOAT, NUMBER_DOUBLE } number_kind;
 
 static const struct {
@@ -64,8 +62,6 @@ static void add_numbers(const uint8_t *at, size_t count, number_kind kind, bool 
     if (list) text_add(to, "]");
 }
 
-/* --- types of their own ------------------------------------------------------------------- */
-
 typedef struct {
     bool json;
     size_t longest;
@@ -108,23 +104,9 @@ static bool show_strings(const image_attr *a, const style *st, text *to) {
     return true;
 }
 
-/* Types of one byte that stands for a word; those of compression are compression_name's. */
-static const struct {
-    const char *type, *words[3];
-    int count;
-} WORDS[] = {
-    {"compression", {NULL}, COMPRESSIONS},
-    {"envmap", {"latlong", "cube"}, 2},
-    {"lineOrder", {"increasing", "decreasing", "random"}, 3},
-};
-
-static bool show_word(const image_attr *a, text *to) {
-    int i = 0;
-    while (strcmp(WORDS[i].type, a->type) != 0) i++;
-    if (a->bytes != 1 || a->data[0] >= WORDS[i].count) return false;
-    const char *word = WORDS[i].words[0] ? WORDS[i].words[a->data[0]]
-                                         : compression_name((compression)a->data[0]);
-    text_add(to, "%s", word);
+static bool show_compression(const image_attr *a, text *to) {
+    if (a->bytes != 1 || a->data[0] >= COMPRESSIONS) return false;
+    text_add(to, "%s", compression_name((compression)a->data[0]));
     return true;
 }
 
@@ -157,13 +139,19 @@ static bool show_tiles(const image_attr *a, text *to) {
     return true;
 }
 
-/* Types that are shown by a word, which has quotes in JSON. */
+/* Types that are shown by a word, which has quotes in JSON: by a function, or one of the words by
+ * the number that the only byte has. */
 static const struct {
     const char *type;
     bool (*show)(const image_attr *a, text *to);
+    const char *word[3];
 } WORD[] = {
-    {"compression", show_word},  {"envmap", show_word},    {"lineOrder", show_word},
-    {"rational", show_rational}, {"tiledesc", show_tiles}, {"timecode", show_time_code},
+    {"compression", show_compression, {NULL}},
+    {"envmap", NULL, {"latlong", "cube"}},
+    {"lineOrder", NULL, {"increasing", "decreasing", "random"}},
+    {"rational", show_rational, {NULL}},
+    {"tiledesc", show_tiles, {NULL}},
+    {"timecode", show_time_code, {NULL}},
 };
 
 static bool show(const image_attr *a, const style *st, text *to) {
@@ -172,7 +160,9 @@ static bool show(const image_attr *a, const style *st, text *to) {
     for (size_t i = 0; i < sizeof WORD / sizeof *WORD; i++) {
         if (strcmp(a->type, WORD[i].type) != 0) continue;
         text word = {0};
-        bool ok = WORD[i].show(a, &word);
+        const char *is = a->bytes == 1 && a->data[0] < 3 ? WORD[i].word[a->data[0]] : NULL;
+        if (is) text_add(&word, "%s", is);
+        bool ok = is || (WORD[i].show && WORD[i].show(a, &word));
         if (ok) text_add(to, st->json ? "\"%s\"" : "%s", word.s);
         text_free(&word);
         return ok;

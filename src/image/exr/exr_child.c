@@ -62,8 +62,6 @@ static bool put(int to, const void *from, size_t bytes) {
     return move(to, (void *)from, bytes, true);
 }
 
-/* --- the child ------------------------------------------------------------------------------- */
-
 /* Reads the rest of an order and decodes. The memory goes with the process where this fails. */
 static bool decode(int line, order *o, exr_scratch *s, err *e) {
     named_channel *c = mem_new((size_t)o->part.channels, sizeof *c, "channels", e);
@@ -113,8 +111,6 @@ static void limit(int what, size_t to) {
     setrlimit(what, &(struct rlimit){to, to});
 }
 
-/* --- the process that makes children --------------------------------------------------------- */
-
 /* Sends the other end of a child's line; -1: there is none. */
 static void send_line(int to, int line) {
     union {
@@ -162,8 +158,6 @@ static struct {
     int orders;           /* to the process that makes children */
     pthread_mutex_t lock; /* held from an order to its answer */
 } nursery = {.orders = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
-
-/* --- this process ---------------------------------------------------------------------------- */
 
 /* Returns the line to a new child that may decode chunks of `raw` bytes, or -1. */
 static int new_child(size_t raw) {

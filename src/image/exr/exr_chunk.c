@@ -5,8 +5,6 @@
 #include <libdeflate.h>
 #include <unistd.h>
 
-/* --- codecs ------------------------------------------------------------------------------- */
-
 typedef struct {
     uint32_t lines;
     bool split; /* takes the bytes as exr_split leaves them */
@@ -77,7 +75,6 @@ static size_t rle_bound(size_t raw) {
 }
 
 static bool rle_encode(exr_scratch *s, const exr_shape *shape, err *e) {
-    (void)e;
     const uint8_t *raw = s->raw;
     uint8_t *out = s->packed,
             *literals = NULL; /* the count of the literals that are being added to */
@@ -103,7 +100,6 @@ static bool rle_encode(exr_scratch *s, const exr_shape *shape, err *e) {
 
 #if !WITH_OPENEXR
 bool exr_ilm_decode(exr_scratch *s, const exr_shape *shape, err *e) {
-    (void)s;
     return err_set(e, ERR_DATA, "%s compression needs OpenEXR, which this program is built without",
                    compression_name(shape->part->packing));
 }
@@ -144,8 +140,6 @@ uint32_t exr_chunk_lines(const image_part *p) {
     return p->tile_w ? p->tile_h : CODEC[p->packing].lines;
 }
 
-/* --- layout ------------------------------------------------------------------------------- */
-
 static uint32_t level_length(uint32_t length, int level, bool round_up) {
     uint64_t n = ((uint64_t)length + (round_up ? ((uint64_t)1 << level) - 1 : 0)) >> level;
     return n ? (uint32_t)n : 1;
@@ -159,21 +153,18 @@ static int level_count(uint32_t length, bool round_up) {
     return levels + (round_up && !power_of_two);
 }
 
+/* Levels of a ripmap are all pairs of a width and a height, those of a mipmap halve both. */
 static uint64_t all_levels(const exr_layout *l, exr_levels levels, bool up) {
-    if (levels == LEVELS_ONE) return exr_layout_chunks(l);
-    uint64_t sum = 0;
-    if (levels == LEVELS_MIPMAP) {
-        int n = level_count(max_u32(l->w, l->h), up);
-        for (int i = 0; i < n; i++)
-            sum += (uint64_t)ceil_div_u32(level_length(l->w, i, up), l->cols) *
-                   ceil_div_u32(level_length(l->h, i, up), l->lines);
-        return sum;
+    const int wide = level_count(l->w, up), high = level_count(l->h, up);
+    uint64_t pairs = 0, columns = 0, rows = 0;
+    for (int i = 0; i < max_int(wide, high); i++) {
+        uint64_t across = ceil_div_u32(level_length(l->w, i, up), l->cols),
+                 down = ceil_div_u32(level_length(l->h, i, up), l->lines);
+        pairs += across * down;
+        columns += i < wide ? across : 0, rows += i < high ? down : 0;
     }
-    for (int y = 0; y < level_count(l->h, up); y++)
-        for (int x = 0; x < level_count(l->w, up); x++)
-            sum += (uint64_t)ceil_div_u32(level_length(l->w, x, up), l->cols) *
-                   ceil_div_u32(level_length(l->h, y, up), l->lines);
-    return sum;
+    if (levels == LEVELS_ONE) return exr_layout_chunks(l);
+    return levels == LEVELS_MIPMAP ? pairs : columns * rows;
 }
 
 bool exr_layout_make(exr_layout *out, const image_part *p, exr_levels levels, bool round_up,
@@ -208,8 +199,6 @@ uint64_t exr_layout_stored(const exr_layout *l, line_order order, uint64_t n) {
     return (l->down - 1 - row) * l->across + col;
 }
 
-/* --- scratch memory ----------------------------------------------------------------------- */
-
 bool exr_scratch_packed(exr_scratch *s, size_t bytes, err *e) {
     return grow(&s->packed, &s->packed_room, bytes, e);
 }
@@ -222,8 +211,6 @@ void exr_scratch_free(exr_scratch *s) {
     if (s->child) close(s->child);
     *s = (exr_scratch){0};
 }
-
-/* --- between planes and the bytes of a chunk ---------------------------------------------- */
 
 /* The bytes of a chunk, and what the next of them are differences from. */
 typedef struct {

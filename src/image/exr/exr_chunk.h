@@ -1,21 +1,15 @@
-/* exr_chunk.h - how a part of an EXR file is cut into chunks; and one chunk, from bytes to samples
- * and back.
- *
- * A part of scan lines is cut into blocks of as many lines as its compression takes together; a
- * tiled part into tiles, those at the right and lower edge smaller. Only level 0 is read and
- * written; the smaller levels of a mip-mapped file count in the length of its table.
+/* exr_chunk.h - how a part of an EXR file is cut into chunks (blocks of lines, or tiles); and one
+ * chunk, from bytes to samples and back. Only level 0 is read and written; the smaller levels of a
+ * mip-mapped file count in the length of its table.
  *
  * One table of codecs: NONE and RLE are done here, ZIPS and ZIP are packed by exr_zip and unpacked
  * by libdeflate, PIZ is done by tinyexr's functions, PXR24, B44, B44A, DWAA and DWAB by OpenEXR
  * where the program is built with it, and read in a process of its own (exr_child). Each takes the
- * chunk as one run of bytes, line by line, within a line channel by channel; ZIP and RLE take the
- * even bytes of that run and then the odd ones, which are gathered from and scattered to the planes
- * without a pass of their own.
+ * chunk as one run of bytes, line by line, within a line channel by channel.
  *
  * A codec trusts nothing in the bytes: damage is an error, or samples of no meaning. */
 #pragma once
 
-#include "base/err.h"
 #include "image/image.h"
 
 /* --- where chunks lie --- */
@@ -65,8 +59,7 @@ typedef struct {
 } exr_shape;
 
 /* What one thread works with: buffers that grow as needed, the states of ZIP, and a process for
- * OpenEXR. Starts as zeros;
- * belongs to one thread at a time. */
+ * OpenEXR. Starts as zeros; belongs to one thread at a time. */
 typedef struct {
     uint8_t *packed, *raw;
     size_t packed_room, raw_room;
@@ -115,20 +108,15 @@ bool exr_chunk_encode(exr_scratch *s, const exr_chunk *c, err *e);
  * while there is one thread. The library does not: it decodes in the host's process. */
 void exr_child_start(void);
 
-/* --- the Huffman codes of PIZ --- */
-
-/* The decoder may read this many bytes behind the packed ones, whatever they hold. */
+/* Decodes the Huffman codes of PIZ, `bytes` bytes with a header and a table of lengths, to exactly
+ * n values; may read EXR_HUFFMAN_SLACK bytes behind them, whatever they hold. */
 enum { EXR_HUFFMAN_SLACK = 16 };
-
-/* Decodes `bytes` bytes, a header, a table of lengths and codes, to exactly n values. */
 bool exr_huffman_decode(const uint8_t *packed, size_t bytes, uint16_t *out, size_t n, err *e);
 
-/* --- what ZIP, ZIPS and RLE do to the bytes of a chunk before they are packed: those at even
- * places come before those at odd ones, and each byte is replaced by its difference from the one
- * before, plus 128 --- */
-
-/* The bytes of a chunk come and go in pieces, one line of a channel after the other. This is what
- * the next differences are taken from: the last byte at an even place, and at an odd one. */
+/* What ZIP, ZIPS and RLE do to the bytes of a chunk before they are packed: those at even places
+ * come before those at odd ones, and each byte is replaced by its difference from the one before,
+ * plus 128. The bytes come and go in pieces. The next differences are taken from the last byte at
+ * an even place, and at an odd one: */
 typedef struct {
     uint8_t even, odd;
 } exr_last;
@@ -144,10 +132,8 @@ exr_last exr_join_start(const uint8_t *chunk, size_t half);
 /* Joins n pairs; without `to` they only count for what follows. */
 void exr_join(uint8_t *to, const uint8_t *even, const uint8_t *odd, size_t n, exr_last *last);
 
-/* --- ZIP: an encoder of deflate for what exr_split makes of a chunk. The same bytes give the same
- * stream on every machine. libdeflate unpacks --- */
-
-/* What one thread packs with. Free with mem_free. */
+/* ZIP: an encoder of deflate for what exr_split makes of a chunk. The same bytes give the same
+ * stream on every machine. One thread packs with it. Free with mem_free. */
 typedef struct exr_zip exr_zip;
 /* Makes one for chunks of up to `most` bytes: small ones take little memory. */
 exr_zip *exr_zip_new(size_t most, err *e);
@@ -155,7 +141,6 @@ exr_zip *exr_zip_new(size_t most, err *e);
 bool exr_zip_holds(const exr_zip *z, size_t n);
 /* Makes it do without instructions that not every processor has, for tests. */
 void exr_zip_plain(exr_zip *z);
-
 /* Returns the room that packing n bytes may need. */
 size_t exr_zip_bound(size_t n);
 /* Packs n > 0 split bytes as a zlib stream and returns its length, which may be beyond n. */

@@ -6,8 +6,6 @@ enum {
     MOST = 16,  /* more than any length */
 };
 
-/* --- lengths ------------------------------------------------------------------------------ */
-
 /* The symbols that occur, and their lengths before they are rounded: in 1/16 bit and with 15 added,
  * so that key / PARTS is the length rounded up, and key % PARTS is large where little was added. */
 typedef struct {
@@ -115,8 +113,6 @@ static void plan_changes(changes *c, const wanted *w, unsigned deepest) {
     }
 }
 
-/* --- codes -------------------------------------------------------------------------------- */
-
 /* Makes the first of 16 bits the lowest. */
 static void turn_round(uint16_t *code, int n) {
     for (int i = 0; i < n; i++) {
@@ -154,8 +150,6 @@ void exr_code_make(exr_code *code, const uint32_t *count, int n, unsigned deepes
     }
     turn_round(code->code, n);
 }
-
-/* --- the list of lengths ------------------------------------------------------------------ */
 
 enum { LENGTHS = LENGTH_CODES + DISTANCE_CODES, WORDS = LENGTHS / 64 + 1 };
 
@@ -245,8 +239,6 @@ void exr_code_put(bit_writer *to, const exr_code *symbols, const exr_code *dista
     flush(&w);
     *to = w;
 }
-
-/* --- samples ------------------------------------------------------------------------------- */
 
 /* Returns whether two bytes are opposite numbers when 128 is taken for zero. Those near zero are
  * not counted: flat areas have them, too. */

@@ -108,7 +108,6 @@ static bool read_channels(part_reader *r, const uint8_t *v, uint32_t n, err *e) 
 }
 
 static bool read_compression(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
-    (void)n;
     /* The newer ones of OpenEXR; which of 12 and 13 is ZSTD differs before the release of 3.5. */
     static const char *const NEWER[] = {"HTJ2K256", "HTJ2K32", "ZSTD or LJ2K", "ZSTD or LJ2K"};
     unsigned newer = *v - (unsigned)COMPRESSIONS;
@@ -121,14 +120,12 @@ static bool read_compression(part_reader *r, const uint8_t *v, uint32_t n, err *
 }
 
 static bool read_order(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
-    (void)n;
     if (*v > LINES_RANDOM) return err_set(e, ERR_DATA, "the line order %d is unknown", *v);
     r->part->order = (line_order)*v;
     return true;
 }
 
 static bool read_tiles(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
-    (void)n;
     r->tile_w = get32(v);
     r->tile_h = get32(v + 4);
     if ((v[8] & 15) > LEVELS_RIPMAP || v[8] >> 4 > 1)

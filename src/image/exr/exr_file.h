@@ -1,8 +1,6 @@
-/* exr_file.h - what an EXR file says about itself: headers, attributes, chunk tables.
- *
- * This is a bounds-checked reader of our own, since the libraries' own header parsers are where
- * damaged files break them. All sizes are held against the limits and the length of the file before
- * anything is allocated for them.
+/* exr_file.h - what an EXR file says about itself: headers, attributes, chunk tables. The reader is
+ * our own, since the libraries' header parsers are where damaged files break them. All sizes are
+ * held against the limits and the length of the file before anything is allocated for them.
  *
  * Refused, by name: deep data, luminance and chroma, subsampled channels, and files with chunks
  * that were never written. Every attribute is kept as raw bytes; exr_write writes them again. */
@@ -25,15 +23,9 @@ typedef struct {
     int parts;
 } exr_file;
 
-enum {
-    EXR_MAGIC = 20000630,
-    /* Flags in the version. */
-    EXR_TILED = 0x200,
-    EXR_LONG_NAMES = 0x400,
-    EXR_DEEP = 0x800,
-    EXR_MULTIPART = 0x1000,
-};
-enum { EXR_LONGEST_NAME = 255 };
+enum { EXR_MAGIC = 20000630, EXR_LONGEST_NAME = 255 };
+/* Flags in the version. */
+enum { EXR_TILED = 0x200, EXR_LONG_NAMES = 0x400, EXR_DEEP = 0x800, EXR_MULTIPART = 0x1000 };
 
 /* Fills *h, too; on failure both are empty. */
 bool exr_file_read(exr_file *x, image_header *h, const file_in *f, const image_limits *limits,
@@ -67,11 +59,8 @@ typedef struct {
  * its last four bytes, the size. */
 size_t exr_chunk_head_make(uint8_t head[EXR_CHUNK_HEAD], const exr_place *at, uint32_t bytes);
 
-/* --- reading as bands of rows and as chunks: a band is decoded chunk by chunk on all threads,
- * straight into the planes --- */
-
+/* Reads bands of rows: decoded chunk by chunk on all threads, straight into the planes. */
 typedef struct exr_reader exr_reader;
-
 void *exr_read_open(const char *path, const image_limits *limits, par *threads, image_header *h,
                     err *e);
 bool exr_read_band(void *reader, int part, uint32_t row, uint32_t rows, void *const plane[],
@@ -85,10 +74,7 @@ bool exr_read_chunk(const exr_reader *r, int part, uint64_t index, exr_scratch *
 const exr_layout *exr_read_layout(const exr_reader *r, int part);
 const image_part *exr_read_part(const exr_reader *r, int part);
 
-/* --- the value of an attribute, shown: one of an unknown type, or one that does not have the size
- * of its type, by its length --- */
-
-/* Adds one line: numbers with blanks between them, or at most `longest` bytes of a string. */
+/* Add the value of an attribute: as a line with numbers, or at most `longest` bytes of a string;
+ * and as JSON, a number, an array, a string, or {"bytes": N} where the size is not its type's. */
 void exr_attr_text(const image_attr *a, size_t longest, text *to);
-/* Adds a JSON value: a number, an array, a string, or {"bytes": N}. */
 void exr_attr_json(const image_attr *a, text *to);

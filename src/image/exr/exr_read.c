@@ -48,8 +48,6 @@ const image_part *exr_read_part(const exr_reader *r, int part) {
     return &r->head->part[part];
 }
 
-/* --- chunks ------------------------------------------------------------------------------- */
-
 bool exr_read_chunk(const exr_reader *r, int part, uint64_t index, exr_scratch *s, err *e) {
     const image_part *p = &r->head->part[part];
     const exr_table *t = &r->exr.table[part];
@@ -76,8 +74,6 @@ bool exr_read_chunk(const exr_reader *r, int part, uint64_t index, exr_scratch *
     return exr_scratch_packed(s, size, e) && file_in_read(r->file, at + n, s->packed, size, e);
 }
 
-/* --- bands -------------------------------------------------------------------------------- */
-
 typedef struct {
     exr_reader *r;
     int part;
@@ -97,8 +93,6 @@ static bool decode_chunk(void *ctx, size_t i, int worker, err *e) {
            err_in(e, "part %d, the chunk of %s that starts at pixel (%" PRIu32 ", %" PRIu32 ")",
                   j->part, compression_name(c.part->packing), c.at.x, c.at.y);
 }
-
-/* --- lines that are not packed --- */
 
 enum { STRETCH = 64 }; /* lines that are read at once */
 

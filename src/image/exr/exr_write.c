@@ -193,8 +193,6 @@ static bool emit(text *to, const image_header *h, const exr_layout layout[], err
     return true;
 }
 
-/* --- the writer --------------------------------------------------------------------------- */
-
 /* A chunk that is encoded and has no place in the file yet. */
 typedef struct {
     uint8_t *data;
@@ -219,8 +217,6 @@ typedef struct {
     pthread_mutex_t lock; /* guards what is below, and what part_state says */
     uint64_t end;         /* of what has a place in the file */
 } exr_writer;
-
-/* --- opening ------------------------------------------------------------------------------ */
 
 /* Writes the headers, whose length does not change any more, and leaves room for tables. */
 static bool write_start(exr_writer *w, err *e) {
@@ -368,14 +364,15 @@ typedef struct {
     int from;
 } write_job;
 
-static bool encode_chunk(void *ctx, size_t i, int worker, err *e) {
+/* Encodes a chunk of the band, or reads the one that is copied, and adds it. */
+static bool make_chunk(void *ctx, size_t i, int worker, err *e) {
     write_job *j = ctx;
     exr_scratch *s = &j->w->scratch[worker];
     const image_part *p = &j->w->head->part[j->part];
     const exr_layout *l = &j->w->part[j->part].layout;
     uint64_t index = exr_layout_stored(l, p->order, j->first + i);
     exr_chunk c = {.part = p, .layout = l, .band = &j->band, .at = exr_layout_block(l, index)};
-    return exr_chunk_encode(s, &c, e) &&
+    return (j->r ? exr_read_chunk(j->r, j->from, index, s, e) : exr_chunk_encode(s, &c, e)) &&
            add_chunk(j->w, j->part, j->first + i, (packet){s->packed, s->bytes}, e);
 }
 
@@ -424,7 +421,6 @@ static bool write_plain(void *ctx, size_t piece, int worker, err *e) {
     const image_part *p = &w->head->part[j->part];
     gathering *g = mem_raw(1, sizeof *g, "chunks", e);
     bool ok = g != NULL;
-    (void)piece, (void)worker;
     if (g) g->file = w->file, g->at = w->end, g->bytes = 0, g->pieces = 0;
     for (size_t i = 0; ok && i < j->count; i++) {
         uint64_t index = exr_layout_stored(&state->layout, p->order, j->first + i);
@@ -455,10 +451,8 @@ static bool write_band(void *writer, int part, uint32_t row, uint32_t rows,
         NULL, 0};
     if (w->head->part[part].packing == COMPRESSION_NONE && w->part[part].placed == first)
         return par_for(w->threads, 1, write_plain, &j, e);
-    return par_for(w->threads, j.count, encode_chunk, &j, e);
+    return par_for(w->threads, j.count, make_chunk, &j, e);
 }
-
-/* --- copies ------------------------------------------------------------------------------- */
 
 static bool can_copy(const void *writer, int to, const void *reader, int from) {
     const exr_writer *w = writer;
@@ -473,15 +467,6 @@ static bool can_copy(const void *writer, int to, const void *reader, int from) {
     return same;
 }
 
-static bool copy_chunk(void *ctx, size_t i, int worker, err *e) {
-    write_job *j = ctx;
-    exr_scratch *s = &j->w->scratch[worker];
-    const exr_layout *l = &j->w->part[j->part].layout;
-    uint64_t index = exr_layout_stored(l, j->w->head->part[j->part].order, j->first + i);
-    return exr_read_chunk(j->r, j->from, index, s, e) &&
-           add_chunk(j->w, j->part, j->first + i, (packet){s->packed, s->bytes}, e);
-}
-
 /* Copies a few chunks per thread at a time: if one is slow to come, only these can wait. */
 static bool write_copy(void *writer, int to, void *reader, int from, err *e) {
     exr_writer *w = writer;
@@ -489,12 +474,10 @@ static bool write_copy(void *writer, int to, void *reader, int from, err *e) {
     uint64_t chunks = exr_layout_chunks(&w->part[to].layout);
     uint64_t some = 4 * (uint64_t)par_threads(w->threads);
     for (; j.first < chunks; j.first += some)
-        if (!par_for(w->threads, (size_t)min_u64(some, chunks - j.first), copy_chunk, &j, e))
+        if (!par_for(w->threads, (size_t)min_u64(some, chunks - j.first), make_chunk, &j, e))
             return false;
     return true;
 }
-
-/* --- the end ------------------------------------------------------------------------------ */
 
 static bool commit(void *writer, err *e) {
     exr_writer *w = writer;
@@ -510,8 +493,6 @@ static bool commit(void *writer, err *e) {
     discard(w);
     return ok;
 }
-
-/* --- EXR's row in the table of formats -------------------------------------------------------- */
 
 static bool match(const uint8_t *head, size_t bytes) {
     static const uint8_t MAGIC[4] = {0x76, 0x2f, 0x31, 0x01};

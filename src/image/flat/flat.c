@@ -29,8 +29,6 @@ void flat_get(float *to, int count, const flat_picture *f, const void *const pla
     }
 }
 
-/* --- readers and writers ------------------------------------------------------------------ */
-
 void *flat_new(size_t bytes, par_fn *each, par *threads, err *e) {
     flat_file *f = mem_new(1, bytes, "reader or writer of a picture", e);
     if (f) *f = (flat_file){.threads = threads, .each = each};
@@ -96,7 +94,6 @@ bool flat_take(flat_file *f, file_out **file, const image_header *h, const image
 }
 
 bool flat_read(void *file, int part, uint32_t row, uint32_t rows, void *const plane[], err *e) {
-    (void)part;
     flat_file *f = file;
     f->row = row;
     f->plane = plane;
@@ -105,7 +102,6 @@ bool flat_read(void *file, int part, uint32_t row, uint32_t rows, void *const pl
 
 bool flat_write(void *file, int part, uint32_t row, uint32_t rows, const void *const plane[],
                 err *e) {
-    (void)part;
     flat_file *f = file;
     f->row = row;
     f->from = plane;
@@ -129,11 +125,8 @@ void flat_close(void *file) {
 }
 
 uint32_t flat_one_row(const void *state, int part) {
-    (void)state, (void)part;
     return 1;
 }
-
-/* --- rows of numbers ---------------------------------------------------------------------- */
 
 /* Returns the bytes of a row. */
 static size_t row_bytes(const flat_file *f) {
@@ -158,7 +151,6 @@ bool flat_numbers_there(const flat_file *f, uint64_t *behind, err *e) {
 }
 
 bool flat_read_numbers(void *file, size_t i, int worker, err *e) {
-    (void)worker;
     const flat_file *f = file;
     size_t width = f->width, count = (size_t)f->numbers.count;
     uint32_t *line = mem_raw(row_bytes(f), 1, "a row", e);
@@ -173,7 +165,6 @@ bool flat_read_numbers(void *file, size_t i, int worker, err *e) {
 }
 
 bool flat_write_numbers(void *file, size_t i, int worker, err *e) {
-    (void)worker;
     const flat_file *f = file;
     float *line = mem_raw(row_bytes(f), 1, "a row", e);
     if (!line) return false;
@@ -182,8 +173,6 @@ bool flat_write_numbers(void *file, size_t i, int worker, err *e) {
     mem_free(line);
     return ok;
 }
-
-/* --- sRGB --------------------------------------------------------------------------------- */
 
 float flat_from_srgb(float v) {
     return v <= 0.04045f ? v / 12.92f : powf((v + 0.055f) / 1.055f, 2.4f);

@@ -85,8 +85,6 @@ static bool read_line(uint8_t *line, size_t n, cursor *in, err *e) {
     return read_new(line, n, in, e);
 }
 
-/* --- reading ------------------------------------------------------------------------------ */
-
 typedef struct {
     flat_file flat; /* pixels: four bytes each, as in the file */
     double divide[3];
@@ -202,7 +200,6 @@ static bool take_pixels(hdr_reader *r, cursor *in, err *e) {
 }
 
 static bool read_row(void *ctx, size_t i, int worker, err *e) {
-    (void)worker, (void)e;
     const hdr_reader *r = ctx;
     size_t width = r->flat.width;
     float unit[256];

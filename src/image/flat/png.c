@@ -147,7 +147,6 @@ static uint32_t value_at(const png_reader *r, size_t i) {
 }
 
 static bool read_row(void *ctx, size_t i, int worker, err *e) {
-    (void)worker, (void)e;
     const png_reader *r = ctx;
     const flat_picture *f = &r->flat.picture;
     size_t width = r->flat.width, n = (size_t)r->channels;
@@ -183,7 +182,6 @@ static void *png_open(const char *path, const image_limits *limits, par *threads
 static _Thread_local unsigned char *deflated;
 
 static unsigned char *deflate(unsigned char *data, int bytes, int *out_bytes, int quality) {
-    (void)quality;
     /* The frames of a run wait for large pictures. A street at 1080p takes half of the time at
      * level 1, and has 7 % more bytes. */
     struct libdeflate_compressor *c = libdeflate_alloc_compressor(bytes < 4 << 20 ? 6 : 1);
@@ -273,7 +271,6 @@ static uint8_t to_byte(float v) {
 
 /* Packs a row. Colour is divided by alpha; if alpha is 0, no colour is seen. */
 static bool pack_row(void *ctx, size_t i, int worker, err *e) {
-    (void)worker;
     png_writer *w = ctx;
     const flat_picture *f = &w->flat.picture;
     size_t width = w->flat.width, n = (size_t)w->channels, colours = (size_t)f->colours;

@@ -31,8 +31,6 @@ static void choose_primaries(taking *v, const primaries *wanted) {
         memcpy(v->made.luminance, xyz.m[1], sizeof v->made.luminance);
 }
 
-/* --- fewer pixels --------------------------------------------------------------------------- */
-
 /* Finds the rows or columns [start, end) of `length` that become number i of `count`. */
 static void box_of(uint32_t i, uint32_t count, uint64_t length, int64_t *start, int64_t *end) {
     *start = (int64_t)(i * length / count);
@@ -63,7 +61,6 @@ static void add_row(const taking *v, const float *line, box_sum *box) {
 }
 
 static bool shrink_row(void *ctx, size_t i, int worker, err *e) {
-    (void)worker;
     taking *v = ctx;
     const image_part *p = v->from.part;
     int64_t width = image_width(p), height = image_height(p), y, end;
@@ -97,8 +94,6 @@ uint64_t preview_bytes(uint64_t width, uint64_t height) {
     const uint64_t light = 3 * sizeof(float), made = 3;
     return width * height * (light + made);
 }
-
-/* --- exposure ------------------------------------------------------------------------------- */
 
 static double luminance(const preview_light *l, size_t pixel) {
     const float *rgb = l->pixel + 3 * pixel;
@@ -153,8 +148,6 @@ float preview_stops(const preview_light *l) {
     return (float)fmax(stops, fmin(wanted, 2.5 - brightest));
 }
 
-/* --- development ----------------------------------------------------------------------------- */
-
 typedef struct {
     const preview_light *from;
     const screen *on;
@@ -181,7 +174,6 @@ static uint8_t to_byte_with(float noise, float v) {
 }
 
 static bool develop_row(void *ctx, size_t i, int worker, err *e) {
-    (void)worker;
     const developing *d = ctx;
     size_t n = 3 * (size_t)d->from->width;
     const float *from = d->from->pixel + i * n;
@@ -211,8 +203,6 @@ bool preview_develop(preview_picture *to, const preview_light *l, const preview_
         mem_free(d.bytes);
     return ok;
 }
-
-/* --------------------------------------------------------------------------------------------- */
 
 bool preview_may_have(uint64_t width, uint64_t height, err *e) {
     if (width <= 1 << 30 && height <= (1 << 30) / width) return true;

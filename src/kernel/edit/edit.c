@@ -5,8 +5,6 @@
 #include "kernel/psf.h"
 #include "kernel/stretch.h"
 
-/* --- kernels -------------------------------------------------------------------------------- */
-
 bool edit_new(edit_kernel *k, uint32_t w, uint32_t h, uint32_t channels, err *e) {
     if (w < 1 || h < 1 || w > PSF_SIDE || h > PSF_SIDE)
         return err_set(e, ERR_CONFIG, "the result would have %u x %u taps; a side has 1 to %d", w,
@@ -27,8 +25,6 @@ bool edit_copy(edit_kernel *to, const edit_kernel *from, err *e) {
     return true;
 }
 
-/* --- light ---------------------------------------------------------------------------------- */
-
 double edit_channel_light(const edit_kernel *k, uint32_t c) {
     size_t n = (size_t)k->w * k->h;
     double sum = 0;
@@ -48,8 +44,6 @@ void edit_normalize(edit_kernel *k) {
     for (size_t i = 0; mean > 0 && i < n; i++) k->tap[i] /= mean;
 }
 
-/* --- what an edit says ------------------------------------------------------------------------ */
-
 void edit_say(edit_account *a, const char *key, double value, const char *fmt, ...) {
     if (a->sayings == EDIT_SAYINGS) return;
     edit_saying *s = &a->saying[a->sayings++];
@@ -60,8 +54,6 @@ void edit_say(edit_account *a, const char *key, double value, const char *fmt, .
     vsnprintf(s->words, sizeof s->words, fmt, ap);
     va_end(ap);
 }
-
-/* --- size ------------------------------------------------------------------------------------- */
 
 edit_reach edit_reach_of(const edit_kernel *k) {
     edit_reach r = {0};
@@ -130,8 +122,6 @@ double edit_fade(edit_kernel *k, double fade) {
     return before > 0 ? 1 - edit_light(k) / before : 0;
 }
 
-/* --- mix -------------------------------------------------------------------------------------- */
-
 /* The amounts are shares of the light, so each kernel counts as if its channels summed to 1. */
 bool edit_mix(edit_kernel *to, const edit_request *r, edit_account *told, err *e) {
     stretch by = {.scale = {1, 1}};
@@ -172,8 +162,6 @@ bool edit_mix(edit_kernel *to, const edit_request *r, edit_account *told, err *e
     return true;
 }
 
-/* --- rotate ---------------------------------------------------------------------------------- */
-
 bool edit_rotate(edit_kernel *to, const edit_request *r, edit_account *told, err *e) {
     const edit_kernel *k = &r->input[0].kernel;
     const double degrees = fmod(r->value[0], 360);
@@ -190,8 +178,6 @@ bool edit_rotate(edit_kernel *to, const edit_request *r, edit_account *told, err
     return turn_add(to->tap, &t, k->tap, r->threads, e);
 }
 
-/* --- stretch --------------------------------------------------------------------------------- */
-
 bool edit_stretch(edit_kernel *to, const edit_request *r, edit_account *told, err *e) {
     const edit_kernel *k = &r->input[0].kernel;
     const double x = r->value[0], y = r->value[1];
@@ -206,8 +192,6 @@ bool edit_stretch(edit_kernel *to, const edit_request *r, edit_account *told, er
              y);
     return true;
 }
-
-/* --- crop ------------------------------------------------------------------------------------- */
 
 /* Without a size, crops to the smallest square that holds a share of the light. */
 bool edit_crop(edit_kernel *to, const edit_request *r, edit_account *told, err *e) {
@@ -231,8 +215,6 @@ bool edit_crop(edit_kernel *to, const edit_request *r, edit_account *told, err *
              100 * lost);
     return true;
 }
-
-/* --- the table -------------------------------------------------------------------------------- */
 
 const edit EDITS[] = {
     {.name = "mix", .apply = edit_mix, .amount = "a share of the light", .moves = true},

@@ -1,11 +1,9 @@
 /* edit.h - changes kernels: `fftbloom kernel rotate`, `mix`, `clean` and their like.
  *
- * An edit is a function from kernels to a kernel and a row in one table (edit_table.c). It works in
- * double; all edits but clean give the same taps on every machine (base/steady.h), because shipped
- * kernels may be made with them. Light is never lost in silence: a result is as large as it must be
- * to hold every tap that is not zero, and each edit says in numbers what it changed.
- *
- * To add an edit: its function, its row in edit_table.c, and its action (app/kernel). */
+ * An edit is a function from kernels to a kernel and a row in one table (edit.c); its action is in
+ * app/kernel. It works in double; all edits but clean give the same taps on every machine
+ * (base/steady.h). Light is never lost in silence: a result is as large as it must be to hold every
+ * tap that is not zero, and each edit says in numbers what it changed. */
 #pragma once
 
 #include "kernel/stretch.h"
@@ -25,9 +23,8 @@ typedef struct {
     edit_kernel kernel;
     double amount; /* FILE:AMOUNT; NaN where none was given */
     double offset[2];
-    double
-        quantum;   /* the step of values of 8 bits relative to their white; 0: not such a picture */
-    char name[64]; /* for what the edit says */
+    double quantum; /* the step of 8 bits relative to their white; 0: not such a picture */
+    char name[64];  /* for what the edit says */
 } edit_input;
 
 typedef struct {

@@ -17,8 +17,6 @@ static double *plane(const cleaning *w, uint32_t c) {
     return w->k->tap + c * (size_t)w->k->w * w->k->h;
 }
 
-/* --- the centre ------------------------------------------------------------------------------- */
-
 /* Takes the centre that was asked for, or finds that of the lamp: the middle of the light above
  * half of the brightest tap, in one piece around it, as a whole tap. */
 static bool find_centre(uint32_t at[2], const edit_request *r, err *e) {
@@ -81,8 +79,6 @@ static bool recentre(edit_kernel *k, const uint32_t at[2], edit_account *told, e
     return true;
 }
 
-/* --- the background --------------------------------------------------------------------------- */
-
 /* The outer four fifths are a fall-off over a constant; the fit tells them apart. A constant that
  * is within three of its deviations of zero is none, and one that is not most of what the outermost
  * ring has is a tail that does not follow the law. */
@@ -105,8 +101,6 @@ static void take_background_out(cleaning *w) {
                  "a background of %.3g was subtracted; it had %.3g %% of the light", level,
                  100 * taken / before);
 }
-
-/* --- the core --------------------------------------------------------------------------------- */
 
 /* Puts what the flank leads to where the core is cut off. */
 static bool restore_core(cleaning *w, err *e) {
@@ -137,8 +131,6 @@ static bool restore_core(cleaning *w, err *e) {
     }
     return ok;
 }
-
-/* --- the tail --------------------------------------------------------------------------------- */
 
 /* Returns the first ring from which taps are not `times` the noise, or 0 if none. */
 static uint32_t first_noisy(const cleaning *w, const double *tap, double noise, double times) {

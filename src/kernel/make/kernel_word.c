@@ -14,8 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* --- the shipped kernels ---------------------------------------------------------------------- */
-
 bool kernel_word_folder(char to[KERNEL_PATH], const char *file) {
     static const char *const NEAR[] = {"../share/fftbloom/kernels", "../../share/fftbloom/kernels",
                                        "kernels", "../kernels",
@@ -56,8 +54,6 @@ void kernel_word_names(const char *folder, text *to) {
             text_add(to, "%s%s", to->n ? " " : "", name[i]);
     text_free(&all);
 }
-
-/* --- words ------------------------------------------------------------------------------------ */
 
 bool kernel_word_is_name(const char *word) {
     return *word && !strpbrk(word, "./#%$@,: ");
@@ -100,8 +96,6 @@ bool kernel_word_find(kernel_word *k, const char *word, const kernel_places *in,
     }
     return no_such(word, in, e);
 }
-
-/* --- kernels of recipes ----------------------------------------------------------------------- */
 
 /* Changes when recipes make other taps. */
 #define TAPS_VERSION "2"

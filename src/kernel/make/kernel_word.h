@@ -8,9 +8,8 @@
  *
  *   CACHE/kernels/<name>-<hash of the recipe, the size and the version of the models>.exr
  *
- * The same recipe makes the same bytes on every machine, so it does not matter who has made an
- * entry. A recipe that names other files is refused by its text, since the hash would say nothing
- * of them, and nobody has granted the right to read them. */
+ * A recipe that names other files is refused by its text, since the hash would say nothing of them,
+ * and nobody has granted the right to read them. */
 #pragma once
 
 #include "base/par.h"

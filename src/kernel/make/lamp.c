@@ -2,8 +2,6 @@
 
 #include "base/steady.h"
 
-/* --- the observer -------------------------------------------------------------------------- */
-
 static double bell(double (*exponential)(double), double x, double middle, double below,
                    double above) {
     double t = (x - middle) / (x < middle ? below : above);
@@ -16,8 +14,6 @@ void lamp_xyz(double w, double (*e)(double), double xyz[3]) {
     xyz[1] = 0.821 * bell(e, w, 568.8, 46.9, 40.5) + 0.286 * bell(e, w, 530.9, 16.3, 31.1);
     xyz[2] = 1.217 * bell(e, w, 437.0, 11.8, 36.0) + 0.681 * bell(e, w, 459.0, 26.0, 13.8);
 }
-
-/* --- spectra ------------------------------------------------------------------------------- */
 
 /* The CIE's standard illuminant D65, every 10 nm from 380. */
 static double daylight(double w) {
@@ -47,7 +43,6 @@ static double led(double w) {
 }
 
 static double equal(double w) {
-    (void)w;
     return 1;
 }
 

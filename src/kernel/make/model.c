@@ -141,11 +141,6 @@ VECTOR_WIDE static void eight_wide(const maker *m, const float *plain, size_t at
     eight_radii(m, plain, at, to);
 }
 
-static void eight_plain(const maker *m, const float *plain, size_t at,
-                        float to[MODEL_CHANNELS][8]) {
-    eight_radii(m, plain, at, to);
-}
-
 /* Adds the patterns of all wavelengths. One that is wider by a factor is fainter by its square. */
 static void diffract(const maker *m, double angle, direction_room *o, float (*to)[MODEL_CHANNELS]) {
     size_t at = 0;
@@ -157,7 +152,7 @@ static void diffract(const maker *m, double angle, direction_room *o, float (*to
         o->plain[i % m->each * m->phase + i / m->each] = (float)(mean / m->samples[i]);
     }
     for (size_t i = 0; i < m->radii; i++) {
-        if (i % 8 == 0) (vector_wide() ? eight_wide : eight_plain)(m, o->plain, i, sum);
+        if (i % 8 == 0) (vector_wide() ? eight_wide : eight_radii)(m, o->plain, i, sum);
         for (int c = 0; c < MODEL_CHANNELS; c++) to[i][c] = sum[c][i % 8] * m->square[i];
     }
 }
@@ -180,7 +175,6 @@ static void add_colours(const maker *m, double angle, direction_room *o,
 enum { TOGETHER = 16 };
 
 static bool fill_directions(void *ctx, size_t piece, int worker, err *e) {
-    (void)worker;
     maker *m = ctx;
     direction_room o = {.light = mem_raw(m->places, sizeof *o.light, "one direction", e),
                         .plain = mem_new(m->phase * m->each, sizeof *o.plain, "one direction", e),
@@ -351,7 +345,6 @@ static double border_of(uint32_t side) {
 
 /* Colours that lie outside Rec.709 are clipped. Of a round pattern a quarter is computed. */
 static bool fill_row(void *ctx, size_t row, int worker, err *e) {
-    (void)worker, (void)e;
     maker *m = ctx;
     const uint32_t w = m->r->w, half = w / 2;
     const bool round = m->turns == 0;
@@ -429,7 +422,7 @@ static void close_maker(maker *m) {
 /* Rings, each a hundredth wider than the one before, and their light. */
 enum { RINGS = 1320 };
 typedef struct {
-    const maker *m;
+    maker *m;
     double light[RINGS], first, step;
 } rings;
 
@@ -439,7 +432,6 @@ static double ring_radius(const rings *k, int i) {
 
 /* Adds up the light of green, or of all channels, over the directions if these matter. */
 static bool fill_ring(void *ctx, size_t i, int worker, err *e) {
-    (void)worker, (void)e;
     rings *k = ctx;
     const maker *m = k->m;
     double at = ring_radius(k, (int)i), sum = 0;
@@ -471,47 +463,50 @@ static double kept_by(const rings *k, uint32_t side) {
     return all > 0 ? now / all : 1;
 }
 
+static void close_rings(rings **k) {
+    close_maker((*k)->m);
+    mem_free(*k);
+    *k = NULL;
+}
+
 /* The pattern of an opening goes on beyond these pixels as its edges make it. */
-static bool measure(rings *k, maker *m, const model_request *r, par *threads, err *e) {
+static rings *measure(maker *m, const model_request *r, par *threads, err *e) {
     double p[MODEL_PARAMETERS];
+    rings *k = mem_new(1, sizeof *k, "rings", e);
+    if (!k) return NULL;
+    *m = (maker){0};
     k->m = m;
     k->first = NEAREST, k->step = steady_log(MODEL_SIDE / 2 / NEAREST) / RINGS;
-    return model_resolve(p, r, e) && open_maker(m, r, 50 * p[0], threads, e) &&
-           par_for(threads, RINGS, fill_ring, k, e);
+    if (!model_resolve(p, r, e) || !open_maker(m, r, 50 * p[0], threads, e) ||
+        !par_for(threads, RINGS, fill_ring, k, e))
+        close_rings(&k);
+    return k;
 }
 
 bool model_kept(double *kept, uint32_t *side, const model_request *r, double enough, par *threads,
                 err *e) {
-    maker m = {0};
-    rings *k = mem_new(1, sizeof *k, "rings", e);
-    uint32_t now = min_u32(r->w, r->h);
-    bool ok = k && measure(k, &m, r, threads, e);
-    if (ok) {
-        *kept = kept_by(k, now);
-        *side = now;
-        while (*side <= MODEL_SIDE && kept_by(k, *side) < enough) *side += *side / 8 + 1;
-        if (*side > MODEL_SIDE) *side = 0;
-    }
-    close_maker(&m);
-    mem_free(k);
-    return ok;
+    maker m;
+    rings *k = measure(&m, r, threads, e);
+    if (!k) return false;
+    *side = min_u32(r->w, r->h);
+    *kept = kept_by(k, *side);
+    while (*side <= MODEL_SIDE && kept_by(k, *side) < enough) *side += *side / 8 + 1;
+    if (*side > MODEL_SIDE) *side = 0;
+    close_rings(&k);
+    return true;
 }
 
 bool model_fit(model_request *r, double enough, par *threads, err *e) {
     static const uint32_t USUAL[] = {64, 96, 128, 192, 256, 384, 512, 768, MODEL_AUTO};
-    maker m = {0};
-    rings *k = mem_new(1, sizeof *k, "rings", e);
-    bool ok = k && measure(k, &m, r, threads, e);
+    maker m;
+    rings *k = measure(&m, r, threads, e);
+    if (!k) return false;
     size_t i = 0;
-    while (ok && USUAL[i] < MODEL_AUTO && kept_by(k, USUAL[i]) < enough) i++;
-    if (ok) r->w = r->h = USUAL[i];
-    close_maker(&m);
-    mem_free(k);
-    return ok;
+    while (USUAL[i] < MODEL_AUTO && kept_by(k, USUAL[i]) < enough) i++;
+    r->w = r->h = USUAL[i];
+    close_rings(&k);
+    return true;
 }
-
-/* ------------------------------------------------------------------------------------------------
- */
 
 bool model_make(float *plane[MODEL_CHANNELS], uint32_t *channels, const model_request *r,
                 par *threads, err *e) {

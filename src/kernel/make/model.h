@@ -2,25 +2,20 @@
  *
  * A model is a function for the light at a place, counted from the centre in pixels, and a row with
  * its parameters in model_table.c; docs/kernels.md says where each comes from. Models of an opening
- * draw it instead (pupil.h), and its diffraction is computed.
- *
- * A tap is the mean of the function over its pixel, not its value in the middle, which would be
- * wrong where the function is steep. Each channel sums to 1. The centre is the tap floor(size / 2).
- * The same request gives the same taps on every machine: no function of the C library is used that
- * may differ in a bit (base/steady.h). */
+ * draw it instead (pupil.h), and its diffraction is computed. A tap is the mean of the function
+ * over its pixel. Each channel sums to 1. The centre is the tap floor(size / 2). The same request
+ * gives the same taps on every machine (base/steady.h). */
 #pragma once
 
 #include "base/par.h"
 #include "colour/primaries.h"
 #include "kernel/make/pupil.h"
 
-/* --- the lights that a kernel can be made for, each by its spectrum. A channel of a kernel always
- * sums to 1; the spectrum decides how a pattern that depends on the wavelength is blended in it ---
- */
-
 #define LAMP_VIOLET 390.0 /* nanometres: the ends of what is summed */
 #define LAMP_RED    710.0
 
+/* A light that a kernel can be made for. Its spectrum decides how a pattern that depends on the
+ * wavelength is blended in a channel, which always sums to 1. */
 typedef struct lamp {
     const char *name;
     const char *help;

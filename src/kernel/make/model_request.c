@@ -23,8 +23,6 @@ model_request model_defaults(const model *m) {
     return r;
 }
 
-/* --- assignments --- */
-
 static bool is_length(model_kind k) {
     return k == MODEL_LENGTH || k == MODEL_FILM || k == MODEL_RING;
 }
@@ -142,8 +140,6 @@ bool model_set(model_request *r, const char *name, const char *value, err *e) {
             return set_number(&MODEL_SETUP[i], r->of, value, &r->setup[i], &unit, e);
     return no_such(r->of, name, value, e);
 }
-
-/* --- units --- */
 
 static const double FILM_PITCH = 12; /* of a frame of Super 35 in 2K */
 

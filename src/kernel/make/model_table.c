@@ -8,29 +8,24 @@ static double distance(double x, double y) {
 /* --- by distance --------------------------------------------------------------------------- */
 
 static double gaussian(const double *p, double x, double y, double colour) {
-    (void)colour;
     return steady_exp(-0.5 * (x * x + y * y) / (p[0] * p[0]));
 }
 
 static double moffat(const double *p, double x, double y, double colour) {
-    (void)colour;
     return steady_pow(1 + (x * x + y * y) / (p[0] * p[0]), -p[1]);
 }
 
 static double disc(const double *p, double x, double y, double colour) {
-    (void)colour;
     double in = (p[0] - distance(x, y)) / p[1] + 0.5; /* 0 to 1 across the edge */
     return in >= 1 ? 1 : in <= 0 ? 0 : in;
 }
 
 static double ring(const double *p, double x, double y, double colour) {
-    (void)colour;
     double off = (distance(x, y) - p[0]) / p[1];
     return steady_exp(-0.5 * off * off);
 }
 
 static bool always(const double *p) {
-    (void)p;
     return true;
 }
 
@@ -99,7 +94,6 @@ static double streak(const double *p, double x, double y, double colour) {
     double share = p[1], sum = 0, c = 1, s = 0;
     double step_c = p[9] != 0 || p[10] != 0 ? p[9] : steady_cos(STEADY_PI / lines);
     double step_s = p[9] != 0 || p[10] != 0 ? p[10] : steady_sin(STEADY_PI / lines);
-    (void)colour;
     for (int i = 0; i < lines; i++) {
         double along = c * x + s * y;
         sum += line(along, c * y - s * x, &shape) * arm(2 * i + (along < 0), p[8]) / lines;
@@ -165,7 +159,6 @@ static bool is_wide_line(const double *p) {
 }
 
 static int line_mirrors(const double *p) {
-    (void)p;
     return 2;
 }
 
@@ -190,7 +183,6 @@ static double spencer(const double *p, double x, double y, double wavelength) {
 /* The CIE's total glare function (CIE 135/1, Vos and van den Berg 1999), with the observer's age
  * and the pigmentation of the eyes. */
 static double cie(const double *p, double x, double y, double wavelength) {
-    (void)wavelength;
     double t = distance(x, y) * p[0], share = p[1] / 70, pigment = p[2];
     double old = share * share * share * share;
     double a = 1 + (t / 0.0046) * (t / 0.0046), b = 1 + (t / 0.045) * (t / 0.045),
@@ -212,7 +204,6 @@ static double disc_transform(double a, double k) {
 }
 
 static double airy(const double *p, double x, double y, double wavelength) {
-    (void)wavelength;
     double k = FIRST_DARK * distance(x, y) / p[0];
     double f = disc_transform(1, k) - disc_transform(p[1], k);
     return f * f;
@@ -222,7 +213,6 @@ static double airy(const double *p, double x, double y, double wavelength) {
  * corners on the unit circle: i / k^2 times the sum over the edges of (k . normal) length exp(-i k
  * . middle) sinc(k . edge / 2). Curved ones are drawn. */
 static double star(const double *p, double x, double y, double wavelength) {
-    (void)wavelength;
     int n = (int)p[1];
     double fine = FIRST_DARK / p[0], kx = fine * x, ky = fine * y, square = kx * kx + ky * ky;
     double half = steady_sin(STEADY_PI / n), apothem = steady_cos(STEADY_PI / n), f[2] = {0, 0};

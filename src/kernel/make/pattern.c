@@ -32,8 +32,6 @@ struct pattern {
         sharp[BLUR + 2]; /* what takes back the blur, from k = 0 to the reach, over a whole disc */
 };
 
-/* --- the bump ------------------------------------------------------------------------------- */
-
 /* "Exponential of a semicircle", at a distance in steps. */
 static double bump(double at) {
     double t = 2 * at / WIDTH;
@@ -50,8 +48,6 @@ static double bump_transform(double turns) {
     }
     return sum * WIDTH / 2 / STEPS;
 }
-
-/* --- the transform -------------------------------------------------------------------------- */
 
 /* Sample i of the opening is half a step off the middle; the phase that this gives to the whole
  * transform does not show in its magnitude. */
@@ -85,7 +81,6 @@ static void copy_row(pattern *p, size_t row, const float *from, bool mirrored) {
 }
 
 static bool place_row(void *ctx, size_t row, int worker, err *e) {
-    (void)worker, (void)e;
     const copier *c = ctx;
     const float *from = c->from + row * 2 * c->p->side;
     copy_row(c->p, WIDTH + row, from, false);
@@ -147,8 +142,6 @@ void pattern_free(pattern **p) {
     *p = NULL;
 }
 
-/* --- places --------------------------------------------------------------------------------- */
-
 /* Fills in the bump's values at the steps around a place, and returns the first of these. */
 VECTOR_INLINE int around(const pattern *p, double at, vec8f *weight) {
     double below = floor(at), t = (1 - (at - below)) * TABLE;
@@ -185,10 +178,9 @@ VECTOR_WIDE static void at_wide(const pattern *p, const pattern_place *k, size_t
     for (size_t i = 0; i < n; i++) to[i] = one_place(p, k[i]);
 }
 
-static void at_plain(const pattern *p, const pattern_place *k, size_t n, double *to) {
-    for (size_t i = 0; i < n; i++) to[i] = one_place(p, k[i]);
-}
-
 void pattern_at(const pattern *p, const pattern_place *k, size_t n, double *to) {
-    (vector_wide() ? at_wide : at_plain)(p, k, n, to);
+    if (vector_wide())
+        at_wide(p, k, n, to);
+    else
+        for (size_t i = 0; i < n; i++) to[i] = one_place(p, k[i]);
 }

@@ -7,8 +7,6 @@ typedef struct {
     double x, y;
 } spot;
 
-/* --- edges ---------------------------------------------------------------------------------- */
-
 /* Returns how much of a half plane is covered at a distance from its edge, in samples: the step,
  * blurred by a triangle two samples wide. Inside is below zero. */
 static double cover(double d) {
@@ -27,8 +25,6 @@ double pupil_blur(const pupil *p, double turns) {
     double x = STEADY_PI * turns, s = x < 1e-6 ? 1 : steady_sin(x) / x;
     return p->shape == PUPIL_MASK ? 1 : s * s;
 }
-
-/* --- dirt ----------------------------------------------------------------------------------- */
 
 /* Returns a number from 0 to 1. */
 static double chance(uint64_t *state) {
@@ -153,8 +149,6 @@ static bool make_dirt(dirt *d, const pupil *p, err *e) {
     return true;
 }
 
-/* --- one sample ----------------------------------------------------------------------------- */
-
 typedef struct {
     const pupil *p;
     dirt dirt;
@@ -270,7 +264,6 @@ static void take_hair(const drawing *d, const hair *h, double y, double *row) {
 }
 
 static bool draw_row(void *ctx, size_t at, int worker, err *e) {
-    (void)worker, (void)e;
     const drawing *d = ctx;
     double y = place_of(d, at), *row = d->to + at * d->side;
     for (uint32_t i = 0; i < d->side; i++) row[i] = opening(d, place_of(d, i), y);
@@ -285,8 +278,7 @@ bool pupil_draw(double *to, uint32_t across, const pupil *p, par *threads, err *
     uint64_t state = ((uint64_t)p->seed * 5 + 5) << 20;
     for (int i = 0; i < p->blades; i++) {
         double turn = 2 * STEADY_PI * i / p->blades + p->uneven * between(&state, -1, 1);
-        d.blade_x[i] = steady_cos(turn);
-        d.blade_y[i] = steady_sin(turn);
+        d.blade_x[i] = steady_cos(turn), d.blade_y[i] = steady_sin(turn);
         d.blade[i] = p->uneven * between(&state, 0, 2);
     }
     for (int i = 0; i < p->vanes; i++) {

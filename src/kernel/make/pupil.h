@@ -34,16 +34,14 @@ bool pupil_draw(double *to, uint32_t across, const pupil *p, par *threads, err *
 /* Returns by what the blur of edges has lowered the transform, at `turns` periods per sample. */
 double pupil_blur(const pupil *p, double turns);
 
-/* --- the light behind an opening: Fraunhofer diffraction of one wavelength, at any place. Around
- * the focus of a perfect lens light makes |F(k)|^2, with F the Fourier transform of the opening and
- * k = pi times the place in units of wavelength times f-number. F is computed once on a grid and
- * interpolated to some 1e-7 of its peak --- */
-
+/* The light behind an opening: Fraunhofer diffraction of one wavelength, at any place. Around the
+ * focus of a perfect lens light makes |F(k)|^2, with F the Fourier transform of the opening and k =
+ * pi times the place in units of wavelength times f-number. F is computed once on a grid and
+ * interpolated to some 1e-7 of its peak. */
 typedef struct pattern pattern;
 
-/* Computes the pattern out to |k| = reach, in steps that also suit what lies within; beyond, the
- * last octave is repeated, each time 8 times fainter: sharp edges fall off as k^-3. The largest
- * reach that is computed is 2573. */
+/* Computes the pattern out to |k| = reach, 2573 at most; beyond, the last octave is repeated, each
+ * time 8 times fainter: sharp edges fall off as k^-3. */
 pattern *pattern_new(const pupil *p, double reach, bool draft, par *threads, err *e);
 void pattern_free(pattern **p);
 
