@@ -3,8 +3,8 @@
  * The light of a point behind a hexagonal aperture with three thin vanes across it, as a lens or
  * a telescope spreads it, with a veil as of fine dust, and `small` with a faint ring:
  *
- *     pattern(k)  =  |transform of the aperture|^2        in closed form; k ~ radius / wavelength
- *     point(r)    =  sum over wavelengths w of  colour(w) * pattern(r / w)
+ *     fringes(k)  =  |transform of the aperture|^2        in closed form; k ~ radius / wavelength
+ *     point(r)    =  sum over wavelengths w of  colour(w) * fringes(r / w)
  *
  * A change of wavelength stretches the pattern. On a grid of log(radius) a stretch is a shift, so
  * the sum over all wavelengths is a convolution along the radius with a row of 120 colours. The
@@ -73,7 +73,7 @@ static double aperture(const recipe *r, double kx, double ky) {
 
 /* Light per square pixel at a point of the sector; over the plane, 1 but for what the vanes take.
  */
-static double pattern(const recipe *r, double radius, double cosine, double sine) {
+static double fringes(const recipe *r, double radius, double cosine, double sine) {
     double k = r->fine * radius, a = aperture(r, k * cosine, k * sine);
     double whole = 4 * STEADY_PI * STEADY_PI * 3 * COS_30 / (r->fine * r->fine);
     double u = radius / r->veil_core, off = (radius - r->ring_at) / r->ring_width;
@@ -106,7 +106,7 @@ static bool fill_direction(void *ctx, size_t d, int worker, err *e) {
     for (int i = 0; i < count; i++)
         for (int f = 0; f < AVERAGE; f++) {
             double step = i - s->before + (f + 0.5) / AVERAGE - 0.5;
-            plain[i] += pattern(s->r, NEAREST * steady_exp(step * STEP), cosine, sine) / AVERAGE;
+            plain[i] += fringes(s->r, NEAREST * steady_exp(step * STEP), cosine, sine) / AVERAGE;
         }
     for (int i = 0; i < s->radii; i++)
         for (int t = 0; t < shifts; t++)

@@ -188,7 +188,7 @@ static bool locks_are_sure(int fd) {
                                      0x794c7630, 0x2fc12fc1, 0xf2f52010};
     struct statfs fs;
     if (fstatfs(fd, &fs) != 0) return false;
-    for (size_t i = 0; i < sizeof LOCAL / sizeof LOCAL[0]; i++)
+    for (size_t i = 0; i < COUNT(LOCAL); i++)
         if ((uint32_t)fs.f_type == LOCAL[i]) return true;
     return false;
 }
@@ -223,7 +223,6 @@ void file_set_mode(const char *path, unsigned mode) {
     if (fd >= 0) fchmod(fd, mode), close(fd);
 }
 
-/* Sweeps a folder the first time that something is written into it. */
 static void sweep_once(const char *folder) {
     enum { FOLDERS = 64 };
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* guards the two below */
@@ -446,7 +445,6 @@ static bool rename_new(const char *temp, const char *path) {
     return false;
 }
 
-/* Copies the file in memory to standard output. */
 static bool send_out(const file_out *f, err *e) {
     enum { SOME = 1 << 18 };
     uint8_t *some = mem_raw(SOME, 1, "standard output", e);

@@ -8,10 +8,8 @@
 
 #define HALF_MAX 65504.0f /* the largest finite half */
 
-/* Convert one number. */
 float half_to_float(uint16_t h);
 uint16_t half_from_float(float f);
 
-/* Convert `n` numbers. */
 void half_to_floats(float *to, const uint16_t *from, size_t n);
 void half_from_floats(uint16_t *to, const float *from, size_t n);

@@ -14,7 +14,6 @@ typedef struct {
     uint8_t bytes[576] __attribute__((aligned(64)));
 } hash_state;
 
-/* Returns the hash of one block of bytes. */
 hash128 hash_bytes(const void *data, size_t bytes);
 
 /* Hash several pieces in turn, with the same result as for all of them in one block. */

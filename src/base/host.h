@@ -28,7 +28,6 @@ typedef struct {
 
 /* Returns the host of this thread, which may be changed. */
 host *host_here(void);
-/* Sets it, and returns the one before. */
 host host_set(host h);
 
 /* Returns a variable of the program's environment, or NULL: only a program lets its modules read

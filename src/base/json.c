@@ -29,7 +29,6 @@ typedef struct {
     err *e;
 } scanner;
 
-/* Sets an error at the scanner's position. */
 static bool complain(scanner *s, const char *sentence) {
     return err_set(s->e, ERR_CONFIG, "%s:%d:%d: %s", s->d->name, s->line, s->column, sentence);
 }
@@ -62,7 +61,6 @@ static int hex4(const unsigned char *p, const unsigned char *end) {
     return strspn(four, "0123456789abcdefABCDEF") == 4 ? (int)strtol(four, NULL, 16) : -1;
 }
 
-/* Checks the escape at the scanner, and moves behind it. */
 static bool scan_escape(scanner *s) {
     int c = s->end - s->p > 1 ? s->p[1] : 0;
     if (c == 0 || !strchr("\"\\/bfnrtu", c))
@@ -147,8 +145,8 @@ static bool scan_word(scanner *s, json_type *type) {
     }
     if (peek(s) < 0) return complain(s, "the file ends where a value should be");
     if (peek(s) == '\'') return complain(s, "strings and keys must be in double quotes");
-    return complain(s, "not a value: expected a string in double quotes, a number, true, false, "
-                       "null, [ or {");
+    return complain(
+        s, "not a value: expected a string in double quotes, a number, true, false, null, [ or {");
 }
 
 /* Adds a value to the document's list and gives its index, because the list moves as it grows. */

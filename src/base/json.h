@@ -32,7 +32,6 @@ void json_free(json_document **d);
 
 const json_value *json_root(const json_document *d);
 const char *json_name(const json_document *d);
-/* Returns the length of the file. */
 size_t json_bytes(const json_document *d);
 /* Returns the member of an object, or NULL. */
 const json_value *json_get(const json_value *object, const char *key);

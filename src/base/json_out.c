@@ -2,11 +2,8 @@
 
 #include <time.h>
 
-enum {
-    KEY = 12,
-    FIRST = 18,
-    DIGITS = 6
-}; /* in words: columns of a key, of the first cell; of reals */
+/* In words: columns of a key and of the first cell; digits of reals. */
+enum { KEY = 12, FIRST = 18, DIGITS = 6 };
 
 /* Writes what stands before a member in words. A line has a member of a block or list; what is open
  * inside a line has its members one after the other. bare: the key says no more than the value. */

@@ -128,7 +128,6 @@ static heading *heading_of(void *p) {
     return (heading *)((char *)p - ALIGNMENT);
 }
 
-/* Returns the block to where it came from. */
 static void release(void *p) {
     const heading h = *heading_of(p);
     h.of->from.release(h.of->from.ctx, h.base);
@@ -225,7 +224,6 @@ uint64_t mem_rounded(uint64_t bytes) {
     return (bytes + alignment - 1) / alignment * alignment;
 }
 
-/* Takes a block from the system, and writes its heading. */
 static void *fresh(mem_budget *b, size_t bytes, size_t alignment) {
     char *base = b->from.alloc(b->from.ctx, bytes + alignment + ALIGNMENT);
     if (!base) return NULL;

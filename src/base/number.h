@@ -24,6 +24,9 @@
         return a / b + (a % b != 0);                     \
     }
 
+/* The members of an array. */
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
 NUMBER_ORDER(int, int)
 NUMBER_ORDER(i64, int64_t)
 NUMBER_ORDER(u32, uint32_t)

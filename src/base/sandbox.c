@@ -1,5 +1,7 @@
 #include "base/sandbox.h"
 
+#include "base/err.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -7,8 +9,6 @@
 #include <linux/seccomp.h>
 #include <linux/sockios.h>
 #include <sched.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -20,14 +20,9 @@ enum { CREATE_RULESET = 444, ADD_RULE = 445, RESTRICT_SELF = 446 };
 enum { RULESET_VERSION = 1, RULE_PATH_BENEATH = 1 };
 
 /* The rights on files, by their bits; a kernel knows those of its version. */
+enum { WRITE_FILE = 1 << 1, READ_FILE = 1 << 2, READ_DIR = 1 << 3, REMOVE_FILE = 1 << 5 };
+enum { MAKE_DIR = 1 << 7, MAKE_REG = 1 << 8, FIRST_VERSION = (1 << 13) - 1 };
 enum {
-    WRITE_FILE = 1 << 1,
-    READ_FILE = 1 << 2,
-    READ_DIR = 1 << 3,
-    REMOVE_FILE = 1 << 5,
-    MAKE_DIR = 1 << 7,
-    MAKE_REG = 1 << 8,
-    FIRST_VERSION = (1 << 13) - 1,
     REFER = 1 << 13,    /* to other folders, since version 2 */
     TRUNCATE = 1 << 14, /* since version 3 */
     OF_FILES = WRITE_FILE | READ_FILE | TRUNCATE,
@@ -80,14 +75,10 @@ void sandbox_write(sandbox *s, const char *path) {
     add_rule(s, path, WRITING);
 }
 
-/* Calls that are younger than the headers of some systems; all machines have the same numbers. */
-enum {
-    SYS_OF_QUOTACTL_FD = 443,
-    SYS_OF_PROCESS_MRELEASE = 448,
-    SYS_OF_FCHMODAT2 = 452,
-    SYS_OF_LSM_SET_SELF_ATTR = 460,
-    UNKNOWN = 463 /* from here on: calls that nobody has looked at */
-};
+/* Calls that are younger than the headers of some systems; all machines have the same numbers. From
+ * UNKNOWN on: calls that nobody has looked at. */
+enum { SYS_OF_QUOTACTL_FD = 443, SYS_OF_PROCESS_MRELEASE = 448, SYS_OF_FCHMODAT2 = 452 };
+enum { SYS_OF_LSM_SET_SELF_ATTR = 460, UNKNOWN = 463 };
 
 #ifdef __x86_64__ /* older forms, and ports */
 #define OLDER                                                                                      \
@@ -153,7 +144,7 @@ static const struct {
     {SYS_fcntl, 1, NONE_OF, {F_SETOWN, F_SETOWN_EX, F_SETSIG}, false}, /* signals when bytes come */
     {SYS_ioctl, 1, NONE_OF, {FIOSETOWN, SIOCSPGRP, TIOCSTI, TIOCLINUX}, false},
 };
-enum { DEPENDING = sizeof DEPENDS / sizeof *DEPENDS, LONGEST_RULE = 16 };
+enum { DEPENDING = COUNT(DEPENDS), LONGEST_RULE = 16 };
 
 #if defined __x86_64__
 enum { MACHINE = AUDIT_ARCH_X86_64, NUMBERS = 1 << 30 /* those of x32 begin here */ };
@@ -228,8 +219,8 @@ static unsigned short make_filter(struct sock_filter *to) {
                                       FAIL(EPERM),
                                       ALLOW};
     unsigned short n = 0;
-    for (size_t i = 0; i < sizeof begin / sizeof *begin; i++) to[n++] = begin[i];
-    for (size_t i = 0; i < sizeof DENIED / sizeof *DENIED; i++) {
+    for (size_t i = 0; i < COUNT(begin); i++) to[n++] = begin[i];
+    for (size_t i = 0; i < COUNT(DENIED); i++) {
         to[n++] = (struct sock_filter)IF(JEQ, (unsigned)DENIED[i]);
         to[n++] = (struct sock_filter)FAIL(EPERM);
     }
@@ -239,7 +230,7 @@ static unsigned short make_filter(struct sock_filter *to) {
                                              0, (uint8_t)rule);
         n = (unsigned short)(n + 1 + rule);
     }
-    for (size_t i = 0; i < sizeof end / sizeof *end; i++) to[n++] = end[i];
+    for (size_t i = 0; i < COUNT(end); i++) to[n++] = end[i];
     return n;
 }
 
@@ -252,21 +243,21 @@ void sandbox_enter_alone(void) {
                                       IF(JSET, PROT_EXEC),
                                       FAIL(EPERM),
                                       ALLOW};
-    struct sock_filter code[2 * sizeof NEEDED / sizeof *NEEDED + 16];
+    struct sock_filter code[2 * COUNT(NEEDED) + 16];
     unsigned short n = 0;
-    for (size_t i = 0; i < sizeof begin / sizeof *begin; i++) code[n++] = begin[i];
-    for (size_t i = 0; i < sizeof NEEDED / sizeof *NEEDED; i++) {
+    for (size_t i = 0; i < COUNT(begin); i++) code[n++] = begin[i];
+    for (size_t i = 0; i < COUNT(NEEDED); i++) {
         code[n++] = (struct sock_filter)IF(JEQ, (unsigned)NEEDED[i]);
         code[n++] = (struct sock_filter)ALLOW;
     }
-    for (size_t i = 0; i < sizeof end / sizeof *end; i++) code[n++] = end[i];
+    for (size_t i = 0; i < COUNT(end); i++) code[n++] = end[i];
     const struct sock_fprog program = {n, code};
     if (MACHINE != 0 && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0)
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
 void sandbox_enter(sandbox *s) {
-    struct sock_filter code[2 * sizeof DENIED / sizeof *DENIED + LONGEST_RULE * DEPENDING + 32];
+    struct sock_filter code[2 * COUNT(DENIED) + LONGEST_RULE * DEPENDING + 32];
     const struct sock_fprog program = {make_filter(code), code};
     bool bound = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0,
          ruled = bound && s->rules >= 0 && syscall(RESTRICT_SELF, s->rules, 0) == 0;

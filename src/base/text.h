@@ -29,11 +29,9 @@ void text_add_clean(text *t, const char *s);
 size_t text_clean(char *to, size_t room, const char *s);
 /* Adds text as XML 1.0. What XML does not have, or is not UTF-8, becomes U+FFFD. */
 void text_add_xml(text *t, const char *s);
-/* Adds bytes in base 64, as data URIs have them. */
 void text_add_base64(text *t, const uint8_t *bytes, size_t n);
 /* Adds a word for a POSIX shell, in single quotes. */
 void text_add_quoted(text *t, const char *word);
-/* Frees the string and leaves an empty text. */
 void text_free(text *t);
 
 /* Returns the length of the UTF-8 sequence at `s`, and its code point; 0 when the bytes are not

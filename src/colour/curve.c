@@ -1,7 +1,7 @@
 #include "colour/curve.h"
 
-#include <math.h>
-#include <stddef.h>
+#include "base/err.h"
+
 #include <strings.h>
 
 static double same(const curve *c, double v) {
@@ -118,7 +118,7 @@ const curve CURVES[] = {
     {"adx10", "ADX10", NULL, NULL, NULL, 0, NULL},
     {"adx16", "ADX16", NULL, NULL, NULL, 0, NULL},
 };
-const int CURVE_COUNT = (int)(sizeof CURVES / sizeof CURVES[0]);
+const int CURVE_COUNT = COUNT(CURVES);
 const curve *const CURVE_LINEAR = &CURVES[0];
 
 const curve *curve_find(const char *name) {

@@ -1,8 +1,7 @@
 #include "colour/primaries.h"
 
-#include <math.h>
-#include <stddef.h>
-#include <string.h>
+#include "base/err.h"
+
 #include <strings.h>
 
 #define D65 \
@@ -29,7 +28,7 @@ const primaries_row PRIMARIES_TABLE[] = {
      "REDWideGamutRGB",
      {{0.780308, 0.304253}, {0.121595, 1.493994}, {0.095612, -0.084589}, D65}},
 };
-const int PRIMARIES_COUNT = (int)(sizeof PRIMARIES_TABLE / sizeof PRIMARIES_TABLE[0]);
+const int PRIMARIES_COUNT = COUNT(PRIMARIES_TABLE);
 const primaries *const PRIMARIES_REC709 = &PRIMARIES_TABLE[0].is;
 
 /* Files give three or four digits. The nearest two sets above are 0.03 apart. */

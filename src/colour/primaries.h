@@ -13,7 +13,6 @@ typedef struct {
     chromaticity red, green, blue, white;
 } primaries;
 
-/* One set with a name. */
 typedef struct {
     const char *name;  /* "rec709", as in names of colour spaces (space.h) */
     const char *title; /* "Rec.709", for people */

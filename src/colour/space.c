@@ -60,7 +60,7 @@ static char *halve(char *word) {
 /* Returns the curve of a word: its own name, or one that people use for it alone. */
 static const curve *find_curve(const char *word) {
     const curve *c = curve_find(word);
-    for (size_t i = 0; !c && i < sizeof ALIAS / sizeof ALIAS[0]; i++)
+    for (size_t i = 0; !c && i < COUNT(ALIAS); i++)
         if (strcasecmp(ALIAS[i].name, word) == 0) c = curve_find(ALIAS[i].means);
     return c || strcasecmp(word, "bt709") != 0 ? c : curve_find("itu709");
 }
@@ -70,7 +70,7 @@ bool space_find(colour_space *to, const char *name) {
     const char *colon = strchr(name, ':'), *is = colon ? colon + 1 : name;
     /* OpenColorIO writes families in front: "ACES - ACEScg". */
     for (const char *dash; (dash = strstr(is, " - "));) is = dash + 3;
-    for (size_t i = 0; i < sizeof ALIAS / sizeof ALIAS[0]; i++)
+    for (size_t i = 0; i < COUNT(ALIAS); i++)
         if (strcasecmp(ALIAS[i].name, is) == 0) {
             is = ALIAS[i].means;
             break;
@@ -103,12 +103,11 @@ bool space_check(const char *said, bool output, err *e) {
     colour_space is;
     bool found = space_find(&is, said);
     if (found && !is.curve->decode)
-        return err_set(e, ERR_CONFIG,
-                       "%s is not supported; convert the image %s, for example with oiiotool "
-                       "--colorconvert",
-                       is.curve->title,
-                       output ? "that this program writes in linear light"
-                              : "to linear light first");
+        return err_set(
+            e, ERR_CONFIG,
+            "%s is not supported; convert the image %s, for example with oiiotool --colorconvert",
+            is.curve->title,
+            output ? "that this program writes in linear light" : "to linear light first");
     /* What programs write into files means a curve; of a person who types it, nobody knows. */
     const primaries_row *alone = primaries_find(said);
     if (alone)
@@ -125,8 +124,7 @@ bool space_check(const char *said, bool output, err *e) {
     text names = {0};
     space_names(&names);
     err_set(e, ERR_CONFIG,
-            "unknown colour space '%s'; known are %s, or a colorInteropID such as "
-            "srgb_p3d65_scene",
+            "unknown colour space '%s'; known are %s, or a colorInteropID such as srgb_p3d65_scene",
             said, names.s);
     text_free(&names);
     return false;

@@ -37,7 +37,6 @@ static const char *next_word(char word[ENGINE_NAME], const char *list) {
     return list + n + (list[n] == ',');
 }
 
-/* Returns whether one of the words between commas names the device. */
 static bool is_in_list(const char *want, const engine_device *d, uint32_t index) {
     char word[ENGINE_NAME];
     while (*want) {
@@ -79,8 +78,8 @@ bool device_is_wanted(const char *want, const engine_device *d, uint32_t index) 
 /* What can be installed where a device of a class is wanted and missing. */
 static const char *const INSTALL[ENGINE_CLASSES] = {
     [ENGINE_CPU] = "",
-    [ENGINE_GPU] = ("; for a GPU install its Vulkan driver (Debian: mesa-vulkan-drivers, or the "
-                    "maker's own)"),
+    [ENGINE_GPU] =
+        ("; for a GPU install its Vulkan driver (Debian: mesa-vulkan-drivers, or the maker's own)"),
     [ENGINE_SOFTWARE] = "; install a software Vulkan driver (Debian: mesa-vulkan-drivers)"};
 
 /* Sets the error for a wish that no device meets: the devices that there are, and what to do. */
@@ -94,9 +93,9 @@ static void none_wanted(const char *want, const engine_device *list, uint32_t co
             install = INSTALL[i];
     if (!want) want = "auto";
     if (text_glob_any("cuda*,hip,rocm,metal,opencl,vulkan", want))
-        install = "; GPUs are driven by Vulkan: give --device gpu, and if 'fftbloom devices' lists "
-                  "no gpu, install its Vulkan driver (Debian: mesa-vulkan-drivers, or the maker's "
-                  "own)";
+        install =
+            "; GPUs are driven by Vulkan: give --device gpu, and if 'fftbloom devices' lists no "
+            "gpu, install its Vulkan driver (Debian: mesa-vulkan-drivers, or the maker's own)";
     for (uint32_t i = 0; i < count; i++)
         text_add(&there, "%s%u '%s' (%s)", i ? ", " : "", i, list[i].name,
                  engine_class_name(list[i].class));

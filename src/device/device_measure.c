@@ -201,7 +201,6 @@ bool measure_kernel(psf *to, uint32_t size, uint32_t channels, err *e) {
 
 enum { SIDE = 64, TAPS = 15 };
 
-/* Opens a device, and sends a frame of this plan through it. */
 static bool start(const engine_device *d, const plan *p, const psf *k, const char *cache_dir,
                   err *e) {
     spectrum source = {0};

@@ -56,7 +56,6 @@ bool measure_device(measure_result *to, const measure_request *r, par *threads, 
 
 /* Returns the spread of n values, and sorts them. */
 measure_spread measure_spread_of(double *value, uint32_t n);
-/* Returns the medians. */
 engine_times measure_medians(const measure_times *t);
 
 /* Makes a round kernel that falls off with the third power of the distance. */

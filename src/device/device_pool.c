@@ -12,7 +12,6 @@
 /* The most engines of a GPU with the same plan, for tasks that differ in their kernels. */
 enum { MOST_ALIKE = 6 };
 
-/* A thread that waits. */
 struct waiter {
     struct waiter *after;
 };
@@ -41,7 +40,6 @@ typedef struct device_place {
     err why;      /* ERR_NONE: it is made */
 } pool_place;
 
-/* A device that is open. */
 typedef struct {
     engine_device is;
     engine *engine; /* never prepared: others are opened beside it. NULL: closed */
@@ -237,7 +235,6 @@ static pool_place *pool_find(const device_pool *p, const device_task *t) {
     return t->on->plan.frames > 1 || !may_be_more(alike, t) ? found : NULL;
 }
 
-/* Returns the bytes that engines take on a device. */
 static uint64_t used_on(const device_pool *p, const engine_device *d) {
     uint64_t bytes = 0;
     for (const pool_place *i = p->first; i; i = i->after)
@@ -350,7 +347,6 @@ static bool pool_make(device_pool *p, pool_place *is, const device_task *t, err 
 
 /* --- slots ----------------------------------------------------------------------------------- */
 
-/* Ends one use of a place. */
 static void leave(device_pool *p, pool_place *is) {
     is->users--;
     if (is->gone && !is->users) drop(p, is);

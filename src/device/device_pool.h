@@ -25,7 +25,6 @@ void device_pool_decide(device_pool *p, device_decision *to, const device_reques
 int device_pool_choose(device_pool *p, device_forecast *to, const device_list **list,
                        const device_request *r, err *e);
 
-/* Opens a device ahead of its first task. */
 bool device_pool_start(device_pool *p, const engine_device *d, err *e);
 
 /* What an engine is to be prepared for. `on`, a possible choice, is copied. */

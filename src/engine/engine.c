@@ -60,11 +60,11 @@ static bool fits(const plan *p, const spectrum_lines *k, err *e) {
     if (k->halves == halves && p->halves == halves && k->length == length &&
         k->channels == p->ask.spectra && k->float64 == float64)
         return true;
-    return err_set(e, ERR_INTERNAL,
-                   "the kernel's spectrum is %u x %u x %u float%d, the plan needs %u x %u x %u "
-                   "float%d",
-                   k->channels, k->halves, k->length, k->float64 ? 64 : 32, p->ask.spectra, halves,
-                   length, float64 ? 64 : 32);
+    return err_set(
+        e, ERR_INTERNAL,
+        "the kernel's spectrum is %u x %u x %u float%d, the plan needs %u x %u x %u float%d",
+        k->channels, k->halves, k->length, k->float64 ? 64 : 32, p->ask.spectra, halves, length,
+        float64 ? 64 : 32);
 }
 
 bool engine_prepare(engine *g, const plan *p, spectrum_lines *k, const engine_options *o, err *e) {

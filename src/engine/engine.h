@@ -36,7 +36,6 @@ enum { ENGINE_SLOTS = 64 }; /* maximum of frames in flight */
 /* SOFTWARE: Vulkan on the CPU. */
 typedef enum { ENGINE_CPU, ENGINE_GPU, ENGINE_SOFTWARE, ENGINE_CLASSES } engine_class;
 
-/* Returns "cpu", "gpu" or "software". */
 const char *engine_class_name(engine_class c);
 
 /* One device that this machine has. */
@@ -97,7 +96,6 @@ typedef struct {
     double copy, copy_pass[PLAN_PASSES];
 } engine_repeat;
 
-/* A row of the table of engines. */
 typedef struct {
     uint64_t (*bytes)(engine_class class, const plan *p, uint32_t threads);
     /* Fills `to` with at most `room` devices. Returns how many; 0 is not an error. */
@@ -113,7 +111,6 @@ typedef struct {
 
 extern const engine_kind ENGINE_KIND_GPU, ENGINE_KIND_CPU;
 
-/* The calls of one engine. */
 typedef struct {
     bool (*prepare)(engine *g, const plan *p, spectrum_lines *k, const engine_options *o, err *e);
     void (*forget)(engine *g); /* NULL: nothing */
@@ -169,5 +166,4 @@ bool engine_run(engine *g, const engine_frame *f, engine_times *t, err *e);
 /* Runs f, which leaves its data on the device, then times r->count frames on that data. The CPU
  * engine runs f that many times. */
 bool engine_time(engine *g, const engine_frame *f, engine_repeat *r, err *e);
-/* Frees everything and sets *g to NULL. */
 void engine_close(engine **g);

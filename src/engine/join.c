@@ -21,7 +21,6 @@ typedef struct {
     vec4d spread, rest;
 } four_parts;
 
-/* Does the same for four pixels. */
 VECTOR_INLINE void parts_of_four(four_parts *to, const join_spread *x, size_t at,
                                  const float *from) {
     const vec4d whole = VECTOR_DOUBLES(from, 0), zero = {0};
@@ -122,7 +121,6 @@ VECTOR_INLINE double weigh(const float *v, const float *by, uint32_t n) {
     return sum;
 }
 
-/* Returns the table's row for a row of the image. */
 static const float *lost_of(const spill *k, uint32_t channel, uint32_t y) {
     const uint32_t *middle = k->middle[PLAN_Y];
     uint32_t row = y < middle[0] ? y : y < middle[1] ? k->rows - 1 : y - middle[1] + middle[0];

@@ -2,7 +2,6 @@
 
 #include "base/mem.h"
 
-/* The limits that a pixel is over, as bits. */
 enum { OVER_FAIL = 1, OVER_HARD_FAIL = 2, OVER_WARN = 4, OVER_HARD_WARN = 8 };
 
 /* A row's sums. They are added in the order of the rows afterwards, so that the result does not
@@ -182,7 +181,7 @@ static void judge(comparison *c) {
          l->warn},
         {fails || c->hard_warned > allowed, COMPARE_WARN, c->hard_warned, 0, l->hard_warn},
     };
-    for (size_t i = 0; i < sizeof rule / sizeof rule[0]; i++) {
+    for (size_t i = 0; i < COUNT(rule); i++) {
         if (!rule[i].counts || rule[i].over <= rule[i].percent / 100 * (double)c->pixels) continue;
         c->verdict = rule[i].verdict;
         c->over = rule[i].over;

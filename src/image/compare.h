@@ -30,14 +30,13 @@ typedef struct {
 
 /* The numbers are exit statuses, idiff's. */
 typedef enum {
-    COMPARE_MATCH = 0,
-    COMPARE_WARN = 1,
-    COMPARE_FAIL = 2,
-    COMPARE_SIZE = 3,
-    COMPARE_FILE = 4
+    COMPARE_MATCH,
+    COMPARE_WARN,
+    COMPARE_FAIL,
+    COMPARE_SIZE,
+    COMPARE_FILE
 } compare_verdict;
 
-/* One part of two images. */
 typedef struct {
     const image *a, *b;
     int part; /* of both */

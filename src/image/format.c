@@ -8,7 +8,7 @@
 #include <strings.h>
 
 static const image_format *const FORMAT[] = {&FORMAT_EXR, &FORMAT_HDR, &FORMAT_PFM, &FORMAT_PNG};
-enum { FORMATS = sizeof FORMAT / sizeof *FORMAT };
+enum { FORMATS = COUNT(FORMAT) };
 
 /* Formats that people try. They are not read, but recognised, so that the message can say how to
  * convert the file. Of rows that match, the first counts. */
@@ -81,7 +81,7 @@ struct image_reader {
 static const image_format *format_of_head(const char *path, const uint8_t *head, size_t n, err *e) {
     for (int i = 0; i < FORMATS; i++)
         if (n >= FORMAT[i]->magic && FORMAT[i]->match(head, n)) return FORMAT[i];
-    for (size_t i = 0; i < sizeof FOREIGN / sizeof *FOREIGN; i++)
+    for (size_t i = 0; i < COUNT(FOREIGN); i++)
         if (n >= FOREIGN[i].at + FOREIGN[i].bytes &&
             memcmp(head + FOREIGN[i].at, FOREIGN[i].magic, FOREIGN[i].bytes) == 0) {
             refuse_foreign(path, FOREIGN[i].name, FOREIGN[i].kind, e);
@@ -181,8 +181,7 @@ static bool in_part(const image_header *h, int part, uint32_t row, uint32_t rows
         return err_set(e, ERR_INTERNAL, "part %d of %d", part, h->parts);
     uint32_t height = image_height(&h->part[part]);
     if (row >= height || rows == 0 || rows > height - row)
-        return err_set(e, ERR_INTERNAL, "rows %" PRIu32 " and %" PRIu32 " more of %" PRIu32, row,
-                       rows, height);
+        return err_set(e, ERR_INTERNAL, "rows %u and %u more of %u", row, rows, height);
     return true;
 }
 
@@ -243,7 +242,7 @@ static bool refuse_name(const char *path, const char *ending, err *e) {
     char word[8];
     snprintf(word, sizeof word, "%.*s", stream ? (int)min_size(n - 2, sizeof word) : (int)n,
              stream ? path : ending);
-    for (size_t i = 0; i < sizeof GONE / sizeof *GONE; i++)
+    for (size_t i = 0; i < COUNT(GONE); i++)
         if (is_one_of(word, GONE[i].names))
             return err_set(e, ERR_USAGE, "cannot write '%s': %s", path, GONE[i].instead);
     if (strcmp(path, "-") == 0)
@@ -319,13 +318,10 @@ static bool claim(image_writer *w, int part, uint32_t row, uint32_t rows, err *e
     if (!in_part(&w->head, part, row, rows, e)) return false;
     uint32_t step = image_writer_rows(w, part), height = image_height(&w->head.part[part]);
     if (row % step || ((row + rows) % step && row + rows != height))
-        return err_set(e, ERR_INTERNAL,
-                       "rows %" PRIu32 " to %" PRIu32
-                       " do not start and end at multiples of %" PRIu32,
+        return err_set(e, ERR_INTERNAL, "rows %u to %u do not start and end at multiples of %u",
                        row, row + rows, step);
     for (uint32_t b = row / step; b <= (row + rows - 1) / step; b++) {
-        if (w->done[part][b])
-            return err_set(e, ERR_INTERNAL, "row %" PRIu32 " is written twice", b * step);
+        if (w->done[part][b]) return err_set(e, ERR_INTERNAL, "row %u is written twice", b * step);
         w->done[part][b] = 1;
     }
     return true;
@@ -343,7 +339,7 @@ bool image_commit(image_writer **wp, err *e) {
     for (int p = 0; ok && p < w->head.parts; p++) {
         const uint8_t *missing = memchr(w->done[p], 0, bands(w, p));
         if (missing)
-            ok = err_set(e, ERR_INTERNAL, "part %d: row %" PRIu32 " was not written", p,
+            ok = err_set(e, ERR_INTERNAL, "part %d: row %u was not written", p,
                          (uint32_t)(missing - w->done[p]) * image_writer_rows(w, p));
     }
     if (ok) {

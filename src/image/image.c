@@ -162,7 +162,7 @@ static const char *const SPACE_NAMES[] = {"colorInteropID", "oiio:ColorSpace", "
 /* Returns the first attribute that names a space that is known, or NULL. */
 static const image_attr *named_space(const image_part *p, colour_space *to) {
     char name[64];
-    for (size_t i = 0; i < sizeof SPACE_NAMES / sizeof SPACE_NAMES[0]; i++) {
+    for (size_t i = 0; i < COUNT(SPACE_NAMES); i++) {
         const image_attr *a = image_find_attr(p, SPACE_NAMES[i]);
         if (!a || strcmp(a->type, "string") != 0 || a->bytes >= sizeof name) continue;
         memcpy(name, a->data, a->bytes);
@@ -213,7 +213,7 @@ bool image_set_space(image_part *p, const curve *c, const primaries *is, err *e)
     known |= is != NULL;
     const primaries_row *row = known ? primaries_like(&now) : NULL;
     if (row) space_id(c, row, &id);
-    for (size_t i = 0; ok && i < sizeof SPACE_NAMES / sizeof SPACE_NAMES[0]; i++) {
+    for (size_t i = 0; ok && i < COUNT(SPACE_NAMES); i++) {
         bool there = image_find_attr(p, SPACE_NAMES[i]) != NULL;
         if (i == 0 ? row != NULL : there && row)
             ok = text_check(&id, e) && image_set_text(p, SPACE_NAMES[i], id.s, e);
@@ -420,7 +420,7 @@ bool image_box_check(const image_box *b, const char *what, uint32_t most, err *e
     if (w > 0 && h > 0 && w <= most && h <= most) return true;
     return err_set(e, ERR_DATA,
                    "the %s window (%d,%d)-(%d,%d) has %" PRId64 " x %" PRId64
-                   " pixels; a side may have 1 to %" PRIu32,
+                   " pixels; a side may have 1 to %u",
                    what, b->x0, b->y0, b->x1, b->y1, w, h, most);
 }
 

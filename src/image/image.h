@@ -112,7 +112,6 @@ void image_attr_text(const image_part *p, const char *name, char *to, size_t roo
 bool image_set_attr(image_part *p, const char *name, const char *type, const void *data,
                     uint32_t bytes, err *e);
 bool image_set_text(image_part *p, const char *name, const char *value, err *e);
-/* Removes an attribute, if it is there. */
 void image_remove_attr(image_part *p, const char *name);
 /* Appends without looking for the name: for readers, whose files may hold thousands. */
 bool image_push_attr(image_part *p, const char *name, const char *type, const void *data,
@@ -121,7 +120,6 @@ bool image_push_attr(image_part *p, const char *name, const char *type, const vo
 bool image_add_channel(image_part *p, const char *name, pixel_type t, err *e);
 /* Rec.709, as in the attribute chromaticities: x and y of R G B and white. */
 extern const float IMAGE_REC709[8];
-/* Writes primaries into the part's attribute chromaticities. */
 bool image_set_primaries(image_part *p, const primaries *is, err *e);
 /* Fills in the primaries that the part names: those of its colorInteropID, else of its attribute
  * chromaticities. Returns false, with Rec.709, where neither says any that can be used. */

@@ -52,27 +52,24 @@ static const char *const DATA_WORD[] = {
 };
 /* These are too short to be found within longer names: they stand between two dots. */
 static const char *const DATA_NAME[] = {"z", "n", "ng", "ns", "p", "po", "pw", "mv", "xyz"};
-enum {
-    DATA_WORDS = sizeof DATA_WORD / sizeof *DATA_WORD,
-    DATA_NAMES = sizeof DATA_NAME / sizeof *DATA_NAME
-};
 
-static bool is_one_of(const char *s, size_t n, const char *const *list, int count) {
-    for (int i = 0; i < count; i++)
+static bool is_one_of(const char *s, size_t n, const char *const *list, size_t count) {
+    for (size_t i = 0; i < count; i++)
         if (strlen(list[i]) == n && strncasecmp(s, list[i], n) == 0) return true;
     return false;
 }
 
 static bool component_is_data(const char *s, size_t n) {
     if (n >= 6 && strncasecmp(s, "crypto", 6) == 0) return true;
-    if (is_one_of(s, n, DATA_NAME, DATA_NAMES) || is_one_of(s, n, DATA_WORD, DATA_WORDS))
+    if (is_one_of(s, n, DATA_NAME, COUNT(DATA_NAME)) ||
+        is_one_of(s, n, DATA_WORD, COUNT(DATA_WORD)))
         return true;
     for (size_t i = 0; i < n;) {
         size_t word = 0; /* the length of the word at i */
         for (const char *w = s + i; word < n - i && isalpha((unsigned char)w[word]); word++)
             if (word && islower((unsigned char)w[word - 1]) && isupper((unsigned char)w[word]))
                 break;
-        if (word && is_one_of(s + i, word, DATA_WORD, DATA_WORDS)) return true;
+        if (word && is_one_of(s + i, word, DATA_WORD, COUNT(DATA_WORD))) return true;
         i += word ? word : 1;
     }
     return false;
@@ -190,10 +187,10 @@ static bool check_no_uint(const image_part *p, const char *layers, err *e) {
                 others++;
         }
         if (uints && !others)
-            return err_set(e, ERR_USAGE,
-                           "'%.*s' in layers holds integers (uint), which are data and cannot be "
-                           "convolved",
-                           (int)n, s);
+            return err_set(
+                e, ERR_USAGE,
+                "'%.*s' in layers holds integers (uint), which are data and cannot be convolved",
+                (int)n, s);
     }
     return true;
 }
@@ -264,7 +261,6 @@ bool layer_globs_check(const image_header *h, const char *layers, const char *ex
 
 /* --- groups ------------------------------------------------------------------------------- */
 
-/* A map in the making. */
 typedef struct {
     layer_map map;
     const image_part *part;

@@ -4,7 +4,6 @@
 
 enum { BLOCK = 256 }; /* pixels that a thread takes at a time */
 
-/* The rows at hand. */
 typedef struct {
     uint32_t w, h, top; /* top: the first of them in the plane */
     pixel_type type;

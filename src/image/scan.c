@@ -76,7 +76,6 @@ typedef struct {
     vec8f least, greatest;
 } totals;
 
-/* One piece in work. */
 typedef struct {
     const job *j;
     piece *p;

@@ -102,8 +102,8 @@ bool cache_spectrum(spectrum *s, const psf *k, const cache_place *place, par *th
     cache_trimmed trimmed;
     err failed = {0};
     if (usable && bytes > place->budget)
-        log_info("a kernel spectrum of %" PRIu64 " bytes is not kept: the whole cache may have "
-                 "%" PRIu64,
+        log_info("a kernel spectrum of %" PRIu64
+                 " bytes is not kept: the whole cache may have %" PRIu64,
                  bytes, place->budget);
     else if (usable && joined(path, dir, "/spectra/", name) &&
              !(cache_folder(folder, dir, "spectra", &failed) &&
@@ -174,7 +174,7 @@ bool cache_trim(cache_trimmed *to, const char *dir, uint64_t budget, err *e) {
     cache_list l;
     cache_trimmed t = {0};
     /* Removes what killed processes left in every folder of the cache that is written to. */
-    for (size_t i = 0; i < sizeof FOLDER / sizeof FOLDER[0]; i++)
+    for (size_t i = 0; i < COUNT(FOLDER); i++)
         if (joined(path, dir, FOLDER[i], "")) file_sweep(path);
     if (!cache_list_make(&l, dir, e)) return false;
     bool ok = true, full = false;

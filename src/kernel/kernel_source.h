@@ -79,7 +79,6 @@ typedef enum {
     IMAGE_UNKNOWN     /* the kernel's are known alone: the image is taken to have them */
 } kernel_colours;
 
-/* Returns how the two go together. */
 kernel_colours kernel_source_colours(const kernel_source *k, const kernel_need *need);
 
 /* Returns how many times as wide the kernel becomes, so that it has its shape on the pixels of the

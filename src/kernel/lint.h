@@ -86,5 +86,4 @@ enum { KERNEL_FINDINGS = 10 };
 /* Fills in the findings, the warnings first, and returns how many there are. */
 int kernel_findings(kernel_finding to[KERNEL_FINDINGS], const lint *l);
 
-/* Adds the figures and the findings. */
 void kernel_report(const char *path, const lint *l, bool as_json, text *to);

@@ -32,9 +32,8 @@ static double total(const lint *l) {
 static void judge_taps(findings *f, const lint *l) {
     if (l->bad)
         say(f, true, "not_finite",
-            "%" PRIu64
-            " taps are NaN or infinite, the first in channel %u at %u, %u; a run refuses "
-            "this kernel ('kernel clean' makes them zero)",
+            "%" PRIu64 " taps are NaN or infinite, the first in channel %u at %u, %u; a run "
+            "refuses this kernel ('kernel clean' makes them zero)",
             l->bad, l->first_bad[0], l->first_bad[1], l->first_bad[2]);
     if (!(total(l) > 0))
         say(f, true, "sum", "the taps add up to %g: the kernel works only with --normalize none",
@@ -77,9 +76,9 @@ static void judge_border(findings *f, const lint *l) {
         if (l->enough <= PRACTICAL_SIDE)
             snprintf(larger, sizeof larger, "; %.0f taps a side would hold 99.9 %%", l->enough);
         say(f, true, "tail",
-            "the border cuts off the tail, which goes as distance^%.2f: about %.3g %% of the "
-            "light would lie outside, and the kernel's square will show around bright lights%s; "
-            "let it fade to zero ('kernel crop --fade 0.6')",
+            "the border cuts off the tail, which goes as distance^%.2f: about %.3g %% of the light "
+            "would lie outside, and the kernel's square will show around bright lights%s; let it "
+            "fade to zero ('kernel crop --fade 0.6')",
             -l->slope, 100 * l->beyond, larger);
     }
     if (l->cut_at)
@@ -96,8 +95,8 @@ static void judge_values(findings *f, const lint *l) {
         low = fmin(low, l->sum[c]), high = fmax(high, l->sum[c]);
     if (l->channels > 1 && high > 0 && (high - low) / high > 1e-3)
         say(f, false, "colour",
-            "the channels' sums differ by %.3g %%: white light gets that tint; --normalize "
-            "channel keeps it white",
+            "the channels' sums differ by %.3g %%: white light gets that tint; --normalize channel "
+            "keeps it white",
             100 * (high - low) / high);
     if (l->useful < 0.7 * (l->w > l->h ? l->w : l->h) && l->useful > 1)
         say(f, false, "large",
@@ -140,7 +139,7 @@ static void add_figures(json_out *j, const lint *l) {
                   {"side_for_999", l->enough}};
     json_uint(j, "not_finite", l->bad);
     json_uint(j, "negative", l->negative);
-    for (size_t i = 0; i < sizeof NUMBER / sizeof NUMBER[0]; i++)
+    for (size_t i = 0; i < COUNT(NUMBER); i++)
         json_real_or_word(j, NUMBER[i].key, 9, NUMBER[i].value);
     json_uint(j, "cut_at", l->cut_at);
     json_real(j, "cut_off", 9, l->cut_off);

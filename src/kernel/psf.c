@@ -27,7 +27,6 @@ static bool new_arrays(psf *k, bool fine, err *e) {
     return false;
 }
 
-/* Sets a tap, and what it loses where that is kept. */
 static void set_tap(psf *k, size_t at, double v) {
     k->tap[at] = (float)v;
     if (k->rest) k->rest[at] = (float)(v - (double)k->tap[at]);
@@ -65,7 +64,7 @@ bool psf_made_with(const psf *k, const psf_options *asked, err *e) {
         {"kernel_scale x / y", NULL, NULL, is.wide, want.wide},
         {"kernel_turn", NULL, NULL, is.turn, want.turn},
     };
-    for (size_t i = 0; i < sizeof setting / sizeof *setting; i++) {
+    for (size_t i = 0; i < COUNT(setting); i++) {
         const char *x = setting[i].is, *y = setting[i].want;
         char a[32], b[32];
         if (x == y && setting[i].a == setting[i].b) continue; /* words are those of one table */
@@ -99,7 +98,6 @@ typedef struct {
     double center[2];           /* x, y */
 } psf_shape;
 
-/* Makes room for the taps of a channel times the channels, all 0. */
 static bool new_taps(psf_shape *s, err *e) {
     size_t n = (size_t)s->size[0] * s->size[1];
     return (s->tap = mem_new(n, s->channels * sizeof *s->tap, "kernel", e)) != NULL;
@@ -111,12 +109,11 @@ static bool check_finite(const psf_planes *in, err *e) {
     for (uint32_t c = 0; c < in->channels; c++)
         for (size_t i = 0; i < n; i++)
             if (!isfinite(in->plane[c][i]) && bad++ == 0) first_channel = c, first = i;
-    return bad == 0 ||
-           err_set(e, ERR_DATA,
-                   "%zu of the kernel's %zu taps are not finite numbers, the first (%g) in channel "
-                   "%" PRIu32 " at x %zu, y %zu",
-                   bad, n * in->channels, (double)in->plane[first_channel][first], first_channel,
-                   first % in->w, first / in->w);
+    return bad == 0 || err_set(e, ERR_DATA,
+                               "%zu of the kernel's %zu taps are not finite numbers, the first "
+                               "(%g) in channel %u at x %zu, y %zu",
+                               bad, n * in->channels, (double)in->plane[first_channel][first],
+                               first_channel, first % in->w, first / in->w);
 }
 
 static bool take_planes(psf_shape *s, const psf_planes *in, err *e) {
@@ -153,10 +150,10 @@ bool psf_find_center(double at[2], const psf_doubles *k, const psf_options *o, e
     for (int i = 0; i < 2 && o->center == PSF_AT; i++) {
         double last = (i ? k->h : k->w) - 1.0;
         if (!(at[i] >= 0 && at[i] <= last))
-            return err_set(e, ERR_CONFIG,
-                           "kernel_center %c = %g lies outside the kernel, whose taps are 0 to "
-                           "%.0f",
-                           "xy"[i], at[i], last);
+            return err_set(
+                e, ERR_CONFIG,
+                "kernel_center %c = %g lies outside the kernel, whose taps are 0 to %.0f", "xy"[i],
+                at[i], last);
     }
     if (o->center != PSF_PEAK && o->center != PSF_CENTROID) return true;
     for (size_t i = 0; i < n; i++) {
@@ -213,10 +210,10 @@ static bool resize(psf_shape *s, const double scales[2], err *e) {
         char meant[64] = "";
         if (scale >= 10) snprintf(meant, sizeof meant, "; %g %%? that is %g", scale, scale / 100);
         if (n > PSF_SCALED && scale > 1)
-            return err_set(e, ERR_CONFIG,
-                           "kernel_scale %g makes a kernel of %" PRIu32 " taps a side %.0f; at "
-                           "most %d are possible%s",
-                           scale, s->size[axis], n, PSF_SCALED, meant);
+            return err_set(
+                e, ERR_CONFIG,
+                "kernel_scale %g makes a kernel of %u taps a side %.0f; at most %d are possible%s",
+                scale, s->size[axis], n, PSF_SCALED, meant);
         by.from[axis] = s->size[axis], by.middle[axis] = s->center[axis];
         to.size[axis] = by.to[axis] = (uint32_t)n;
         to.center[axis] = by.at[axis] = before;
@@ -243,10 +240,10 @@ static bool turn_between(psf_shape *s, double degrees, err *e) {
         to.center[axis] = by.at[axis] = reach[2 * axis];
         to.size[axis] = by.to[axis] = reach[2 * axis] + 1 + reach[2 * axis + 1];
         if (to.size[axis] > PSF_SIDE)
-            return err_set(e, ERR_CONFIG,
-                           "kernel_turn makes a kernel of %" PRIu32 " x %" PRIu32 " taps %" PRIu32
-                           " a side; at most %d are possible",
-                           s->size[0], s->size[1], to.size[axis], PSF_SIDE);
+            return err_set(
+                e, ERR_CONFIG,
+                "kernel_turn makes a kernel of %u x %u taps %u a side; at most %d are possible",
+                s->size[0], s->size[1], to.size[axis], PSF_SIDE);
     }
     bool ok = new_taps(&to, e) && turn_add(to.tap, &by, s->tap, NULL, e);
     mem_free(s->tap);
@@ -314,8 +311,8 @@ static bool shift_axis(psf_shape *s, int axis, err *e) {
     uint32_t offset[2] = {0, 0};
     if (n == 0 || n > PSF_SIDE)
         return err_set(e, ERR_CONFIG,
-                       "a centre between taps doubles the kernel, and %" PRIu32 " taps a side "
-                       "are too many for that: at most %d can be doubled",
+                       "a centre between taps doubles the kernel, and %u taps a side are too many "
+                       "for that: at most %d can be doubled",
                        s->size[axis], PSF_SIDE / 2);
     offset[axis] = (n - size[axis]) / 2, size[axis] = n;
     fft *f = fft_new(n, e);
@@ -352,8 +349,8 @@ static bool normalize(psf *k, err *e) {
         k->scale[c] = 1 / m;
         if (!(m > 0) || !isfinite(m) || !isfinite(k->scale[c]))
             return err_set(e, ERR_DATA,
-                           "the kernel's %s is %g (channel %" PRIu32 "); it must be greater than 0 "
-                           "to be brought to 1 (normalize none takes the taps as they are)",
+                           "the kernel's %s is %g (channel %u); it must be greater than 0 to be "
+                           "brought to 1 (normalize none takes the taps as they are)",
                            WHAT[k->made.normalize], m, c);
     }
     return true;
@@ -404,12 +401,10 @@ static bool copy_planes(psf *k, const psf_planes *in, err *e) {
 
 bool psf_make(psf *k, const psf_planes *in, const psf_options *options, err *e) {
     if (in->w == 0 || in->h == 0 || in->w > PSF_SIDE || in->h > PSF_SIDE)
-        return err_set(e, ERR_DATA,
-                       "the kernel has %" PRIu32 " x %" PRIu32 " taps; 1 to %d a side are possible",
+        return err_set(e, ERR_DATA, "the kernel has %u x %u taps; 1 to %d a side are possible",
                        in->w, in->h, PSF_SIDE);
     if (in->channels == 0 || in->channels > PSF_CHANNELS)
-        return err_set(e, ERR_DATA,
-                       "the kernel has %" PRIu32 " colour channels; 1 to %d are possible",
+        return err_set(e, ERR_DATA, "the kernel has %u colour channels; 1 to %d are possible",
                        in->channels, PSF_CHANNELS);
     psf made = {.made = effective(options)};
     const psf_options *o = &made.made;

@@ -121,14 +121,13 @@ static bool new_lines(spectrum_lines *l, const psf *k, const spectrum_request *r
                           .float64 = r->float64};
     if (!mem_mul(l->halves, (size_t)l->length * 2, &floats) ||
         !mem_mul(floats, l->channels, &count))
-        return err_set(e, ERR_CONFIG, "a spectrum of %" PRIu32 " x %" PRIu32 " is too large",
-                       r->length[0], r->length[1]);
+        return err_set(e, ERR_CONFIG, "a spectrum of %u x %u is too large", r->length[0],
+                       r->length[1]);
     for (uint32_t c = 0; c < k->channels; c++)
         l->tap[c] = k->scale[c] * psf_tap(k, ((size_t)c * k->h + k->cy) * k->w + k->cx);
     return true;
 }
 
-/* Lines of a resampled spectrum are made in pieces. */
 enum { PIECE = 16 };
 
 static bool fill_piece(void *ctx, size_t index, int worker, err *e) {
@@ -141,7 +140,6 @@ static bool fill_piece(void *ctx, size_t index, int worker, err *e) {
     return true;
 }
 
-/* Makes all lines of a resampled spectrum. */
 static bool fill(spectrum_lines *l, par *threads, err *e) {
     l->value = mem_raw(l->channels, l->halves * spectrum_line_bytes(l), "spectrum", e);
     bool ok = l->value &&
@@ -157,8 +155,8 @@ bool spectrum_at(spectrum_lines *to, const spectrum *s, const spectrum_request *
     const uint32_t length[2] = {r->length[r->first], r->length[1 - r->first]}; /* x, y */
     spectrum_lines l;
     if (length[0] == 0 || length[1] == 0)
-        return err_set(e, ERR_INTERNAL, "a spectrum of %" PRIu32 " x %" PRIu32 " frequencies",
-                       r->length[0], r->length[1]);
+        return err_set(e, ERR_INTERNAL, "a spectrum of %u x %u frequencies", r->length[0],
+                       r->length[1]);
     if (mode != SPECTRUM_EXACT && !s->value)
         return err_set(e, ERR_INTERNAL, "a %s spectrum without a source", spectrum_mode_name(mode));
     if (!new_lines(&l, k, r, e)) return false;

@@ -26,7 +26,6 @@ typedef struct {
     bool cached;   /* it was read from the cache */
 } spectrum;
 
-/* Returns the floats in `value`. */
 size_t spectrum_floats(const spectrum *s);
 
 /* Makes a source, with a copy of the psf. spectrum_free frees it. */
@@ -69,7 +68,6 @@ void spectrum_lines_free(spectrum_lines *l);
  * and spectrum_make take meanwhile. */
 uint64_t spectrum_bytes(uint32_t w, uint32_t h, uint32_t channels, const spectrum_request *r,
                         uint64_t *making);
-/* Returns the bytes of a line. */
 size_t spectrum_line_bytes(const spectrum_lines *l);
 /* Returns `lines` lines of a channel from k1 on: where they lie, or in `room`, which must have
  * their bytes. Several threads may ask at the same time. */

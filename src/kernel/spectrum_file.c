@@ -27,12 +27,10 @@ typedef struct {
 } file_head;
 _Static_assert(sizeof(file_head) == 144, "the layout is that of docs/formats.md");
 
-/* Returns the bytes of the head in a file of a version. */
 static uint32_t head_of(uint32_t version) {
     return version < SPECTRUM_FILE_TURNED ? offsetof(file_head, turn) : sizeof(file_head);
 }
 
-/* The parts of a file in memory, in their order. */
 enum { PART_SCALE, PART_SUM, PART_TAPS, PART_VALUES, PARTS };
 typedef struct {
     void *data;
@@ -118,38 +116,37 @@ static bool check_head(const file_head *h, err *e) {
         return err_set(e, ERR_DATA, "it does not begin as a .spectrum file does");
     if (h->version > SPECTRUM_FILE_TURNED)
         return err_set(e, ERR_DATA,
-                       "it is of version %" PRIu32 ", newer than the %d that this program knows: "
-                       "update the program or make the file again with this one",
+                       "it is of version %u, newer than the %d that this program knows: update the "
+                       "program or make the file again with this one",
                        h->version, SPECTRUM_FILE_TURNED);
     if (h->version == 0) return err_set(e, ERR_DATA, "its version is 0; the first one is 1");
     if (h->head_bytes != head_of(h->version) || h->filter_taps != RESAMPLE_TAPS)
-        return err_set(e, ERR_DATA,
-                       "its head is damaged: %" PRIu32 " bytes of head and %" PRIu32
-                       " filter taps; %" PRIu32 " and %d are expected",
-                       h->head_bytes, h->filter_taps, head_of(h->version), RESAMPLE_TAPS);
+        return err_set(
+            e, ERR_DATA,
+            "its head is damaged: %u bytes of head and %u filter taps; %u and %d are expected",
+            h->head_bytes, h->filter_taps, head_of(h->version), RESAMPLE_TAPS);
     if (!(h->wide > -1 && h->wide < 1e6f) || (h->version == 1 && h->wide != 0))
         return err_set(e, ERR_DATA,
-                       "its head is damaged: a width of %g by the height, in version %" PRIu32,
+                       "its head is damaged: a width of %g by the height, in version %u",
                        1 + (double)h->wide, h->version);
     if (h->version == SPECTRUM_FILE_TURNED && !(h->turn > 0 && h->turn < 360))
         return err_set(e, ERR_DATA, "its head is damaged: a turn of %g degrees", h->turn);
     if (h->w == 0 || h->h == 0 || h->w > PSF_SIDE || h->h > PSF_SIDE || h->channels == 0 ||
         h->channels > PSF_CHANNELS)
-        return err_set(e, ERR_DATA,
-                       "it claims %" PRIu32 " x %" PRIu32 " taps in %" PRIu32 " channels; 1 to %d "
-                       "a side in 1 to %d are possible",
-                       h->w, h->h, h->channels, PSF_SIDE, PSF_CHANNELS);
+        return err_set(
+            e, ERR_DATA,
+            "it claims %u x %u taps in %u channels; 1 to %d a side in 1 to %d are possible", h->w,
+            h->h, h->channels, PSF_SIDE, PSF_CHANNELS);
     if (h->cx >= h->w || h->cy >= h->h || h->m[0] != length_next(2 * h->w, 2) ||
         h->m[1] != length_next(2 * h->h, 2))
         return err_set(e, ERR_DATA,
-                       "its %" PRIu32 " x %" PRIu32 " taps do not go with the centre %" PRIu32
-                       ", %" PRIu32 " and the grid %" PRIu32 " x %" PRIu32,
+                       "its %u x %u taps do not go with the centre %u, %u and the grid %u x %u",
                        h->w, h->h, h->cx, h->cy, h->m[0], h->m[1]);
     if (h->normalize > PSF_NONE || h->center > PSF_AT || h->correlate > 1)
-        return err_set(e, ERR_DATA,
-                       "its settings are none that exist (normalize %" PRIu32
-                       ", kernel_center %" PRIu32 ", correlate %" PRIu32 ")",
-                       h->normalize, h->center, h->correlate);
+        return err_set(
+            e, ERR_DATA,
+            "its settings are none that exist (normalize %u, kernel_center %u, correlate %u)",
+            h->normalize, h->center, h->correlate);
     return true;
 }
 

@@ -99,7 +99,6 @@ struct resampling {
     float *middle;   /* [channel][row] */
 };
 
-/* The first pass at work. */
 typedef struct {
     const resample_request *ask;
     window across;                 /* of the second axis */

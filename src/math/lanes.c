@@ -89,9 +89,9 @@ bool lanes_level_make(lanes_level *f, uint32_t n, bool float64, err *e) {
     choice c = n ? radices_of(n) : (choice){0};
     *f = (lanes_level){.n = n, .stages = c.stages};
     if (!c.stages)
-        return err_set(
-            e, ERR_INTERNAL,
-            "a transform of length %" PRIu32 " is asked for; only 2^a 3^b 5^c 7^d can be done", n);
+        return err_set(e, ERR_INTERNAL,
+                       "a transform of length %u is asked for; only 2^a 3^b 5^c 7^d can be done",
+                       n);
     memcpy(f->radix, c.radix, sizeof f->radix);
     size_t count = 0;
     for (uint32_t s = 1, l = f->radix[0]; s < f->stages; l *= f->radix[s++]) {

@@ -168,7 +168,6 @@ static double price_of(const plan_fft *f, uint64_t slots, length_use use) {
     return 1000 / smallest + (use != LENGTH_REAL_COLUMNS ? 5 * fabs(last - 16) : 0) + share;
 }
 
-/* What is searched for, and the best of what was found. */
 typedef struct {
     length_use use;
     uint32_t invocations;

@@ -235,7 +235,6 @@ static bool choose_axes(plan *p, err *e) {
 
 /* --- passes --------------------------------------------------------------------------------- */
 
-/* Returns the bytes of the half spectrum of all channels, as passes read and write it. */
 static uint64_t half_bytes(const plan *p) {
     return 2ull * p->sample_bytes * p->halves * p->pitch * p->ask.channels;
 }
@@ -440,11 +439,11 @@ static bool check_groups(const plan *p, err *e) {
     for (uint32_t i = 0; i < p->passes; i++)
         for (int d = 0; d < 3; d++)
             if (p->pass[i].groups[d] > p->ask.limits.groups[d])
-                return err_set(e, ERR_CONFIG,
-                               "pass %s needs %u workgroups along %c, the device starts %u; use "
-                               "--device cpu",
-                               plan_pass_name(p->pass[i].kind), p->pass[i].groups[d], 'x' + d,
-                               p->ask.limits.groups[d]);
+                return err_set(
+                    e, ERR_CONFIG,
+                    "pass %s needs %u workgroups along %c, the device starts %u; use --device cpu",
+                    plan_pass_name(p->pass[i].kind), p->pass[i].groups[d], 'x' + d,
+                    p->ask.limits.groups[d]);
     return true;
 }
 
@@ -455,8 +454,7 @@ static bool check_request(const plan_request *ask, err *e) {
                            ask->size[i], LENGTH_MAX / 4);
         if (ask->reach_lo[i] > LENGTH_MAX / 4 || ask->reach_hi[i] > LENGTH_MAX / 4)
             return err_set(e, ERR_CONFIG,
-                           "%c axis: the kernel reaches %u and %u pixels; up to %d are "
-                           "possible",
+                           "%c axis: the kernel reaches %u and %u pixels; up to %d are possible",
                            AXIS_NAME[i], ask->reach_lo[i], ask->reach_hi[i], LENGTH_MAX / 4);
     }
     if (ask->channels == 0 || (ask->spectra != 1 && ask->spectra != ask->channels))
@@ -464,8 +462,7 @@ static bool check_request(const plan_request *ask, err *e) {
     if (ask->planes.in == PLAN_DOUBLES) return err_set(e, ERR_INTERNAL, "an image of doubles");
     if (ask->precision == PRECISION_FLOAT64 && has_shapes(ask) && !ask->limits.float64)
         return err_set(e, ERR_CONFIG,
-                       "the device has no 64-bit floats; use --device cpu for "
-                       "--precision float64");
+                       "the device has no 64-bit floats; use --device cpu for --precision float64");
     return true;
 }
 

@@ -8,7 +8,6 @@
  * as this many steps of a transform (docs/notebook.md, "Tiles"). */
 static const double BESIDE = 50;
 
-/* A way of cutting one axis, or of leaving it whole. */
 typedef struct {
     bool cut;
     uint32_t tile, kept, count, taps;
@@ -41,7 +40,6 @@ static uint32_t list_cuttings(cutting to[CUTTINGS], const tiling_request *r, uin
     return n;
 }
 
-/* A way of making the image. */
 typedef struct {
     const cutting *x, *y;
 } way;
@@ -78,7 +76,6 @@ plan_request tiling_ask(const tiling *t, const plan_request *whole) {
     return ask;
 }
 
-/* All cuttings of both axes. */
 typedef struct {
     const tiling_request *r;
     cutting axis[PLAN_AXES][CUTTINGS];
@@ -109,26 +106,25 @@ static bool cheapest(tiling *best, const search *s, uint64_t *least) {
 /* Says why there is no cutting of an axis: a device holds too short lines for the kernel. */
 static bool refuse_axis(const tiling_request *r, uint32_t axis, err *e) {
     const uint32_t taps = r->ask.reach_lo[axis] + 1 + r->ask.reach_hi[axis];
-    return err_set(e, ERR_LINES,
-                   "%c axis: the smallest tile of a kernel of %u taps needs a line of %u, and the "
-                   "longest that the device holds is %u; use --device cpu, or a smaller kernel "
-                   "(--kernel-scale)",
-                   "xy"[axis], taps, length_next(taps - 1 + (axis == PLAN_Y ? r->rows : 1), 2),
-                   plan_longest(&r->ask, axis));
+    return err_set(
+        e, ERR_LINES,
+        "%c axis: the smallest tile of a kernel of %u taps needs a line of %u, and the longest "
+        "that the device holds is %u; use --device cpu, or a smaller kernel (--kernel-scale)",
+        "xy"[axis], taps, length_next(taps - 1 + (axis == PLAN_Y ? r->rows : 1), 2),
+        plan_longest(&r->ask, axis));
 }
 
 static bool refuse(const tiling_request *r, uint64_t least, err *e) {
     char needs[32], has[32], limit[32];
     if (least <= r->memory)
         return err_set(e, ERR_CONFIG,
-                       "no device can do the tiles that %" PRIu32 " x %" PRIu32
-                       " pixels would be cut into; raise --vram-limit or use --device cpu",
+                       "no device can do the tiles that %u x %u pixels would be cut into; raise "
+                       "--vram-limit or use --device cpu",
                        r->ask.size[PLAN_X], r->ask.size[PLAN_Y]);
     return err_set(e, ERR_MEMORY,
-                   "%" PRIu32 " x %" PRIu32
-                   " pixels do not fit into the memory, nor do the smallest tiles of a kernel of "
-                   "%" PRIu32 " x %" PRIu32 " taps: they need %s, and have %s of the limit of %s; "
-                   "raise --mem-limit, or use a smaller kernel (--kernel-scale)",
+                   "%u x %u pixels do not fit into the memory, nor do the smallest tiles of a "
+                   "kernel of %u x %u taps: they need %s, and have %s of the limit of %s; raise "
+                   "--mem-limit, or use a smaller kernel (--kernel-scale)",
                    r->ask.size[PLAN_X], r->ask.size[PLAN_Y],
                    r->ask.reach_lo[PLAN_X] + 1 + r->ask.reach_hi[PLAN_X],
                    r->ask.reach_lo[PLAN_Y] + 1 + r->ask.reach_hi[PLAN_Y],

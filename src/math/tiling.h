@@ -42,5 +42,4 @@ typedef struct {
  * long enough for the kernel. */
 bool tiling_choose(tiling *t, const tiling_request *r, err *e);
 
-/* Returns the request for the plan of a tile. */
 plan_request tiling_ask(const tiling *t, const plan_request *whole);

@@ -34,7 +34,7 @@ FIXTURE(check_begin) {
 }
 
 /* The rows of a list. */
-#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* For OWN and OPEN (base/mem.h). */
 #define edit_kernel_free   edit_free

@@ -31,7 +31,6 @@ typedef struct {
 
 /* --- devices ------------------------------------------------------------------------------ */
 
-/* Finds the name that the kernel gives the first processor. */
 static void cpu_name(char name[ENGINE_NAME]) {
     snprintf(name, ENGINE_NAME, "CPU");
     FILE *f = fopen("/proc/cpuinfo", "r");
@@ -81,7 +80,6 @@ static void unprepare(cpu_engine *g) {
     g->slots = 0;
 }
 
-/* Makes the transforms of both axes, and the maps of what their borders read. */
 static bool prepare_axes(cpu_engine *g, err *e) {
     cpu_job *j = &g->job;
     const plan_axis *a = g->p.axis;
@@ -116,7 +114,6 @@ static bool take_kernel(cpu_engine *g, spectrum_lines *k, err *e) {
     return true;
 }
 
-/* Returns the bytes of a plane in columns. */
 static uint64_t columns_bytes(const plan *p) {
     return p->first == PLAN_X ? 0
                               : (uint64_t)p->axis[0].extent * p->axis[1].extent * p->sample_bytes;
@@ -133,7 +130,6 @@ static uint64_t cpu_bytes(engine_class class, const plan *p, uint32_t threads) {
     return mem_rounded(half) + (threads + 1) * line * NUMBER + mem_rounded(columns_bytes(p));
 }
 
-/* Makes what belongs to a slot. */
 static bool prepare_slot(cpu_engine *g, uint32_t i, size_t half, err *e) {
     uint64_t columns = columns_bytes(&g->p);
     g->slot[i].half = mem_raw(half, 1, "half spectrum", e);
@@ -196,7 +192,6 @@ fail:
 
 /* --- frames ------------------------------------------------------------------------------- */
 
-/* A pass in work. */
 typedef struct {
     cpu_job *j;
     par_fn *wide, *narrow;
@@ -219,7 +214,6 @@ static bool join_columns(void *ctx, size_t y, int worker, err *e) {
     return true;
 }
 
-/* Does the passes of the plane that the job names. */
 static bool run_plane(const cpu_engine *g, cpu_job *j, engine_times *t, err *e) {
     const cpu_passes *a = g->pass, *b = g->narrow;
     const cpu_cut rows = {j->columns ? g->p.ask.size[PLAN_Y] : 0, 0};
@@ -227,7 +221,7 @@ static bool run_plane(const cpu_engine *g, cpu_job *j, engine_times *t, err *e) 
                        {j, a->convolve, b->convolve, g->blocks, 1},
                        {j, a->inverse, b->inverse, g->batches, 2},
                        {j, join_columns, NULL, rows, 2}};
-    for (size_t i = 0; i < sizeof pass / sizeof pass[0]; i++) {
+    for (size_t i = 0; i < COUNT(pass); i++) {
         double start = clock_now();
         if (!par_for(g->threads, pass[i].cut.wide + pass[i].cut.narrow, do_piece, &pass[i], e))
             return false;

@@ -14,7 +14,6 @@ size_t cpu_join_room(const plan *p) {
     return ((2 * sizeof(double) + 3 * sizeof(float)) * p->ask.size[PLAN_X] + 127) / 64 * 64;
 }
 
-/* Which row is made, and with what. */
 typedef struct {
     const join *how;
     const join_channel *is;
@@ -92,7 +91,6 @@ static bool make_halfs(const row_job *p, const row *is, row_totals *t, double *s
     return true;
 }
 
-/* Makes any row. */
 static void make_in_doubles(const row_job *p, row *r, row_totals *t) {
     row_begin(r, t);
     if (!p->all) join_own_row(&p->how->spread, r->centre, p->first, r->own, r->in, r->n);

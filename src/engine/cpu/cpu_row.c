@@ -18,20 +18,17 @@ enum { SPAN = 128, AT_ONCE = 16 };
  * that a device has copied to the host follow each other, and are not in the cache. */
 enum { AHEAD = 768 };
 
-/* What is known of an ordinary row so far. */
 typedef struct {
     vec4d norm, sum;
     float top, bottom, largest, least; /* top, bottom: of what the transform made */
 } ordinary;
 
-/* Adds up a span's sums. */
 VECTOR_INLINE void add_span(ordinary *o, const vec8f norm[2], const vec8f sum[2]) {
     vec8f both = norm[0] + norm[1], all = sum[0] + sum[1];
     VECTOR_ADD_UP(o->norm, both);
     VECTOR_ADD_UP(o->sum, all);
 }
 
-/* Makes the pixels from i on one by one. */
 static void make_one_by_one(const row *r, ordinary *o, uint32_t i) {
     float centre = (float)r->centre;
     uint32_t whole = r->n / AT_ONCE * AT_ONCE;
@@ -164,14 +161,12 @@ bool row_make_ordinary(const row *r, row_totals *t) {
 
 #define SIZE8(v) (vec8f)((vec8i)(v)&INT32_MAX)
 
-/* What is known of such a row so far. */
 typedef struct {
     vec4d norm, sum, cut;
     float top, lowest, largest, least; /* sizes, but for `lowest`, which is of the glare */
     uint32_t negative;
 } both_signs;
 
-/* Makes the pixels from i on one by one. */
 static void sign_one_by_one(const row *r, both_signs *o, uint32_t i) {
     uint32_t whole = r->n / AT_ONCE * AT_ONCE;
     while (i < r->n) {
@@ -309,7 +304,6 @@ bool row_make_signs(const row *r, row_totals *t) {
 enum { FOUR = 4 };
 #define SIZE4(v) (vec4d)((vec4l)(v)&INT64_MAX)
 
-/* Makes the pixels that are whole fours. */
 VECTOR_WIDE static void finish_fours(const row *r, row_totals *t, vec4d *sum, vec4d *cut,
                                      uint32_t whole) {
     const double *own = r->own;
@@ -362,7 +356,6 @@ void row_finish(const row *r, row_totals *t) {
     t->negative_sum += (cut[0] + cut[1]) + (cut[2] + cut[3]);
 }
 
-/* Begins the pixels that are whole fours. */
 VECTOR_WIDE static void begin_fours(const row *r, vec4d *norm, vec4d *peak, uint32_t whole) {
     const float *in = r->in, *floats = r->floats;
     const double *doubles = r->doubles;

@@ -34,7 +34,7 @@ void gpu_barrier(VkCommandBuffer c, unsigned before, unsigned after) {
     };
     VkMemoryBarrier b = {.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER};
     VkPipelineStageFlags from = 0, to = 0;
-    for (size_t i = 0; i < sizeof ACCESS / sizeof ACCESS[0]; i++) {
+    for (size_t i = 0; i < COUNT(ACCESS); i++) {
         if (before & ACCESS[i].by) from |= ACCESS[i].stage, b.srcAccessMask |= ACCESS[i].writes;
         if (after & ACCESS[i].by)
             to |= ACCESS[i].stage, b.dstAccessMask |= ACCESS[i].reads | ACCESS[i].writes;

@@ -31,7 +31,7 @@ bool gpu_failed(const gpu_device *g, VkResult r, const char *what, err *e) {
     if (r == VK_ERROR_DEVICE_LOST && g && g->shared) atomic_store(&g->shared->lost, true);
     what += what[2] == '.' ? 3 : 2;
     int call = (int)strcspn(what, "(");
-    for (size_t i = 0; i < sizeof RESULT / sizeof RESULT[0]; i++)
+    for (size_t i = 0; i < COUNT(RESULT); i++)
         if (RESULT[i].result == r)
             return err_set(e, RESULT[i].code, "%s: %s (vk%.*s)", name, RESULT[i].words, call, what);
     return err_set(e, ERR_NO_DEVICE, "%s: vk%.*s failed with VkResult %d", name, call, what,
@@ -122,10 +122,10 @@ static bool make_instance(gpu_instance *i, uint32_t checks, err *e) {
     VkResult r = vk.CreateInstance(&info, NULL, &i->vk);
     if (r != VK_SUCCESS) i->vk = VK_NULL_HANDLE;
     if (checks && r == VK_ERROR_LAYER_NOT_PRESENT)
-        return err_set(e, ERR_NO_DEVICE,
-                       "FFTBLOOM_VALIDATION is set, but %s is not installed "
-                       "(Debian: vulkan-validationlayers)",
-                       LAYER);
+        return err_set(
+            e, ERR_NO_DEVICE,
+            "FFTBLOOM_VALIDATION is set, but %s is not installed (Debian: vulkan-validationlayers)",
+            LAYER);
     if (r != VK_SUCCESS) return gpu_failed(NULL, r, "vkCreateInstance", e);
     i->checks = checks;
     i->process = getpid();
@@ -339,7 +339,6 @@ static void choose_queues(gpu_device *g, gpu_queue_place place[GPU_WAYS],
     }
 }
 
-/* Makes the pools of the queues. */
 static bool make_pools(gpu_device *g, err *e) {
     gpu_queue *all[MOST_QUEUES] = {&g->compute, &g->copies[GPU_UP], &g->copies[GPU_DOWN]};
     for (int i = 0; i < MOST_QUEUES; i++) all[i]->pool = VK_NULL_HANDLE;

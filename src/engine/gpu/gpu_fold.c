@@ -4,43 +4,16 @@
 
 /* SPIR-V's numbers for the few instructions that matter here (SPIR-V specification, 3.52). A module
  * is a header and instructions; the first word of each has its length in words and its number. */
-enum {
-    OP_NOP = 0,
-    OP_NAME = 5,
-    OP_MEMBER_NAME = 6,
-    OP_LINE = 8,
-    OP_EXTENSION = 10,
-    OP_ENTRY_POINT = 15,
-    OP_EXECUTION_MODE = 16,
-    OP_CAPABILITY = 17,
-    OP_CONSTANT_TRUE = 41,
-    OP_CONSTANT_FALSE = 42,
-    OP_CONSTANT = 43,
-    OP_SPEC_TRUE = 48,
-    OP_SPEC_FALSE = 49,
-    OP_SPEC_CONSTANT = 50,
-    OP_SPEC_OP = 52,
-    OP_FUNCTION = 54,
-    OP_FUNCTION_END = 56,
-    OP_CALL = 57,
-    OP_STORE = 62,
-    OP_COPY_MEMORY_SIZED = 64,
-    OP_DECORATE = 71,
-    OP_CONTROL_BARRIER = 224,
-    OP_MEMORY_BARRIER = 225,
-    OP_PHI = 245,
-    OP_LOOP_MERGE = 246,
-    OP_SELECTION_MERGE = 247,
-    OP_LABEL = 248,
-    OP_BRANCH = 249,
-    OP_BRANCH_CONDITIONAL = 250,
-    OP_SWITCH = 251,
-    OP_UNREACHABLE = 255, /* the last of the ends of a block */
-    NOP_WORD = 1 << 16,   /* a whole instruction */
-    SPEC_ID = 1,
-    HEADER = 5,
-    BOUND = 3
-};
+enum { HEADER = 5, BOUND = 3, SPEC_ID = 1, NOP_WORD = 1 << 16 /* a whole instruction */ };
+enum { OP_NOP = 0, OP_NAME = 5, OP_MEMBER_NAME = 6, OP_LINE = 8, OP_DECORATE = 71 };
+enum { OP_EXTENSION = 10, OP_ENTRY_POINT = 15, OP_EXECUTION_MODE = 16, OP_CAPABILITY = 17 };
+enum { OP_CONSTANT_TRUE = 41, OP_CONSTANT_FALSE = 42, OP_CONSTANT = 43 };
+enum { OP_SPEC_TRUE = 48, OP_SPEC_FALSE = 49, OP_SPEC_CONSTANT = 50, OP_SPEC_OP = 52 };
+enum { OP_FUNCTION = 54, OP_FUNCTION_END = 56, OP_CALL = 57, OP_STORE = 62 };
+enum { OP_COPY_MEMORY_SIZED = 64, OP_CONTROL_BARRIER = 224, OP_MEMORY_BARRIER = 225 };
+enum { OP_PHI = 245, OP_LOOP_MERGE = 246, OP_SELECTION_MERGE = 247, OP_LABEL = 248 };
+/* The ends of a block, from the first to the last. */
+enum { OP_BRANCH = 249, OP_BRANCH_CONDITIONAL = 250, OP_SWITCH = 251, OP_UNREACHABLE = 255 };
 
 /* Goes through the instructions of a module. Begins zeroed. */
 typedef struct {
@@ -61,7 +34,6 @@ static bool next(fold_cursor *c, uint32_t *words, size_t count) {
 
 /* --- folding branches ------------------------------------------------------------------------ */
 
-/* What is known of a result id. */
 typedef struct {
     uint32_t value, spec_id; /* spec_id: its SpecId + 1; 0: none */
     bool known;              /* `value` counts */
@@ -261,7 +233,6 @@ static void drop_code(reach *r) {
     r->count = to;
 }
 
-/* Leaves out names and decorations of ids that are gone. */
 static void drop_names(reach *r) {
     size_t to = HEADER;
     for (fold_cursor c = {0}; next(&c, r->words, r->count);) {
@@ -317,7 +288,7 @@ size_t gpu_add_half_modes(uint32_t *to, const uint32_t *words, size_t count) {
                                      2u << 16 | OP_CAPABILITY, ROUNDS_TO_EVEN,
                                      7u << 16 | OP_EXTENSION};
             memcpy(to + n, more, sizeof more);
-            n += sizeof more / sizeof *more;
+            n += COUNT(more);
             memcpy(to + n, NAME, sizeof NAME);
             n += sizeof NAME / sizeof *to;
             named = true;
@@ -328,7 +299,7 @@ size_t gpu_add_half_modes(uint32_t *to, const uint32_t *words, size_t count) {
         const uint32_t more[] = {4u << 16 | OP_EXECUTION_MODE, c.w[2], KEEP,    HALFS,
                                  4u << 16 | OP_EXECUTION_MODE, c.w[2], TO_EVEN, HALFS};
         memcpy(to + n, more, sizeof more);
-        n += sizeof more / sizeof *more;
+        n += COUNT(more);
     }
     return n;
 }

@@ -174,7 +174,6 @@ fail:
 
 /* --- making --------------------------------------------------------------------------------- */
 
-/* Makes the buffers of a load, one for each chunk. */
 static bool make_load(gpu_frame *f, const gpu_work *w, gpu_load l, err *e) {
     static const char *const NAME[GPU_LOADS] = {"image", "mask", "result", "glare", "totals"};
     uint64_t plane = bytes_of(w, l) / planes_of(w, l);

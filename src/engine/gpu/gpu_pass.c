@@ -182,7 +182,7 @@ static constants constants_of(const plan *p, const plan_pass *s, const gpu_twidd
                                 {ID_LINE_TWIDDLES, t->line[s->axis]}};
     pass_add(&c, ID_THREADS, s->threads);
     add_fft(&c, p, s, t);
-    for (size_t i = 0; i < sizeof more / sizeof *more; i++) pass_add(&c, more[i][0], more[i][1]);
+    for (size_t i = 0; i < COUNT(more); i++) pass_add(&c, more[i][0], more[i][1]);
     return c;
 }
 

@@ -5,7 +5,6 @@
 #include "engine/gpu/gpu_memory.h"
 #include "engine/gpu/gpu_pass.h"
 
-/* All repetitions in one command buffer. */
 typedef struct {
     const gpu_device *g;
     const gpu_timing *t;

@@ -126,7 +126,7 @@ static bool show_rational(const image_attr *a, text *to) {
     if (a->bytes != 8) return false;
     memcpy(&v, a->data, 4);
     memcpy(&by, a->data + 4, 4);
-    text_add(to, "%" PRId32 "/%" PRIu32, v, by);
+    text_add(to, "%" PRId32 "/%u", v, by);
     return true;
 }
 
@@ -135,7 +135,7 @@ static bool show_tiles(const image_attr *a, text *to) {
     uint32_t side[2];
     if (a->bytes != 9 || (a->data[8] & 15) > 2) return false;
     memcpy(side, a->data, sizeof side);
-    text_add(to, "%" PRIu32 " x %" PRIu32 ", %s", side[0], side[1], LEVELS[a->data[8] & 15]);
+    text_add(to, "%u x %u, %s", side[0], side[1], LEVELS[a->data[8] & 15]);
     return true;
 }
 
@@ -157,7 +157,7 @@ static const struct {
 static bool show(const image_attr *a, const style *st, text *to) {
     if (strcmp(a->type, "stringvector") == 0) return show_strings(a, st, to);
     if (strcmp(a->type, "string") == 0) return add_string(a->data, a->bytes, st, to), true;
-    for (size_t i = 0; i < sizeof WORD / sizeof *WORD; i++) {
+    for (size_t i = 0; i < COUNT(WORD); i++) {
         if (strcmp(a->type, WORD[i].type) != 0) continue;
         text word = {0};
         const char *is = a->bytes == 1 && a->data[0] < 3 ? WORD[i].word[a->data[0]] : NULL;
@@ -167,7 +167,7 @@ static bool show(const image_attr *a, const style *st, text *to) {
         text_free(&word);
         return ok;
     }
-    for (size_t i = 0; i < sizeof NUMBERS / sizeof *NUMBERS; i++) {
+    for (size_t i = 0; i < COUNT(NUMBERS); i++) {
         if (strcmp(a->type, NUMBERS[i].type) != 0) continue;
         size_t size = NUMBERS[i].kind == NUMBER_DOUBLE ? 8 : 4;
         size_t count = NUMBERS[i].count ? (size_t)NUMBERS[i].count : a->bytes / size;
@@ -180,10 +180,10 @@ static bool show(const image_attr *a, const style *st, text *to) {
 
 void exr_attr_text(const image_attr *a, size_t longest, text *to) {
     style st = {false, longest};
-    if (!show(a, &st, to)) text_add(to, "(%" PRIu32 " bytes)", a->bytes);
+    if (!show(a, &st, to)) text_add(to, "(%u bytes)", a->bytes);
 }
 
 void exr_attr_json(const image_attr *a, text *to) {
     style st = {true, 0};
-    if (!show(a, &st, to)) text_add(to, "{\"bytes\": %" PRIu32 "}", a->bytes);
+    if (!show(a, &st, to)) text_add(to, "{\"bytes\": %u}", a->bytes);
 }

@@ -41,7 +41,6 @@ typedef struct {
     size_t bytes;
 } answer;
 
-/* Reads or writes all of these bytes. */
 static bool move(int line, void *at, size_t bytes, bool out) {
     errno = 0;
     for (ssize_t n = 0; bytes; at = (char *)at + n, bytes -= (size_t)n) {
@@ -193,8 +192,8 @@ static bool have_child(exr_scratch *s, const exr_shape *shape, err *e) {
     int line = new_child(raw);
     if (line < 0)
         return err_set(e, ERR_RETRY,
-                       "no process could be started for OpenEXR's library to decode "
-                       "%zu bytes in; --sandbox off does without",
+                       "no process could be started for OpenEXR's library to decode %zu bytes in; "
+                       "--sandbox off does without",
                        shape->raw);
     s->child = line;
     s->child_room = raw;
@@ -234,10 +233,10 @@ static bool decode_in_child(exr_scratch *s, const exr_shape *shape, err *e) {
     if (silent)
         return err_set(e, ERR_DATA, "OpenEXR's library did not decode its %zu bytes within %d s",
                        s->bytes, PATIENCE);
-    return err_set(e, ERR_DATA,
-                   "OpenEXR's library broke down over its %zu bytes: they are damaged, "
-                   "or made to do harm",
-                   s->bytes);
+    return err_set(
+        e, ERR_DATA,
+        "OpenEXR's library broke down over its %zu bytes: they are damaged, or made to do harm",
+        s->bytes);
 }
 
 void exr_child_start(void) {

@@ -75,15 +75,15 @@ static uint32_t get32(const uint8_t *p) {
 static bool one_channel(part_reader *r, const char *name, const uint8_t *v, err *e) {
     uint32_t type = get32(v), xs = get32(v + 8), ys = get32(v + 12);
     if (type > PIXEL_FLOAT)
-        return err_set(e, ERR_DATA, "channel '%s' has the unknown pixel type %" PRIu32, name, type);
+        return err_set(e, ERR_DATA, "channel '%s' has the unknown pixel type %u", name, type);
     if ((uint32_t)r->part->channels == r->limits->channels)
-        return err_set(e, ERR_DATA, "more than the %" PRIu32 " channels allowed in a part",
+        return err_set(e, ERR_DATA, "more than the %u channels allowed in a part",
                        r->limits->channels);
     if (!image_add_channel(r->part, name, (pixel_type)type, e)) return false;
     r->part->channel[image_find_channel(r->part, name)].linear = v[4];
     if ((xs != 1 || ys != 1) && !r->subsampled) {
         r->subsampled = true;
-        snprintf(r->bad, sizeof r->bad, "'%.32s' (%" PRIu32 " x %" PRIu32 ")", name, xs, ys);
+        snprintf(r->bad, sizeof r->bad, "'%.32s' (%u x %u)", name, xs, ys);
     }
     return true;
 }
@@ -111,7 +111,7 @@ static bool read_compression(part_reader *r, const uint8_t *v, uint32_t n, err *
     /* The newer ones of OpenEXR; which of 12 and 13 is ZSTD differs before the release of 3.5. */
     static const char *const NEWER[] = {"HTJ2K256", "HTJ2K32", "ZSTD or LJ2K", "ZSTD or LJ2K"};
     unsigned newer = *v - (unsigned)COMPRESSIONS;
-    if (*v >= COMPRESSIONS && newer < sizeof NEWER / sizeof *NEWER)
+    if (*v >= COMPRESSIONS && newer < COUNT(NEWER))
         return err_set(e, ERR_DATA, "compression %d (%s) is not supported; save it as zip first",
                        *v, NEWER[newer]);
     if (*v >= COMPRESSIONS) return err_set(e, ERR_DATA, "the compression %d is unknown", *v);
@@ -131,8 +131,7 @@ static bool read_tiles(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
     if ((v[8] & 15) > LEVELS_RIPMAP || v[8] >> 4 > 1)
         return err_set(e, ERR_DATA, "the level mode %d of the tiles is unknown", v[8]);
     if (r->tile_w == 0 || r->tile_h == 0 || r->tile_w > INT32_MAX || r->tile_h > INT32_MAX)
-        return err_set(e, ERR_DATA, "tiles of %" PRIu32 " x %" PRIu32 " pixels", r->tile_w,
-                       r->tile_h);
+        return err_set(e, ERR_DATA, "tiles of %u x %u pixels", r->tile_w, r->tile_h);
     r->levels = (exr_levels)(v[8] & 15);
     r->round_up = v[8] >> 4;
     return true;
@@ -151,8 +150,7 @@ static bool read_type(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
 
 static bool read_name(part_reader *r, const uint8_t *v, uint32_t n, err *e) {
     char name[EXR_LONGEST_NAME + 1] = {0};
-    if (n > EXR_LONGEST_NAME)
-        return err_set(e, ERR_DATA, "the part's name has %" PRIu32 " bytes", n);
+    if (n > EXR_LONGEST_NAME) return err_set(e, ERR_DATA, "the part's name has %u bytes", n);
     memcpy(name, v, n);
     mem_free(r->part->name);
     return (r->part->name = mem_str(name, e));
@@ -181,7 +179,7 @@ static const struct {
     {"name", "string", 0, NEEDED_IF_MULTIPART, read_name, 0, false},
     {"chunkCount", "int", 4, NEEDED_IF_MULTIPART, NULL, offsetof(part_reader, chunk_count), true},
 };
-enum { KNOWN_ATTRS = sizeof KNOWN / sizeof *KNOWN };
+enum { KNOWN_ATTRS = COUNT(KNOWN) };
 
 static bool understand(part_reader *r, const image_attr *a, err *e) {
     for (int i = 0; i < KNOWN_ATTRS; i++) {
@@ -190,8 +188,8 @@ static bool understand(part_reader *r, const image_attr *a, err *e) {
             return err_set(e, ERR_DATA, "the attribute '%s' has the type '%s', not '%s'", a->name,
                            a->type, KNOWN[i].type);
         if (KNOWN[i].bytes && a->bytes != KNOWN[i].bytes)
-            return err_set(e, ERR_DATA, "the attribute '%s' has %" PRIu32 " bytes, not %" PRIu32,
-                           a->name, a->bytes, KNOWN[i].bytes);
+            return err_set(e, ERR_DATA, "the attribute '%s' has %u bytes, not %u", a->name,
+                           a->bytes, KNOWN[i].bytes);
         r->seen |= 1u << i;
         if (KNOWN[i].read) return KNOWN[i].read(r, a->data, a->bytes, e);
         memcpy((KNOWN[i].in_reader ? (char *)r : (char *)r->part) + KNOWN[i].place, a->data,
@@ -211,7 +209,7 @@ static bool take_attr(cursor *c, part_reader *r, const char *name, err *e) {
         return false;
     if (bytes > c->end - c->at)
         return err_set(e, ERR_DATA,
-                       "the attribute '%s' has %" PRIu32 " bytes at %" PRIu64
+                       "the attribute '%s' has %u bytes at %" PRIu64
                        ", but the file ends at %" PRIu64,
                        name, bytes, c->at, c->end);
     if (r->part->attrs == MOST_ATTRS)
@@ -249,8 +247,8 @@ static bool finish_part(part_reader *r, exr_table *t, unsigned flags, err *e) {
             return err_set(e, ERR_DATA, "the attribute '%s' is missing", KNOWN[i].name);
     if (r->subsampled)
         return err_set(e, ERR_DATA,
-                       "channel %s is chroma-subsampled, which is not supported; convert the "
-                       "file to RGB first",
+                       "channel %s is chroma-subsampled, which is not supported; convert the file "
+                       "to RGB first",
                        r->bad);
     image_part *p = r->part;
     if (image_find_channel(p, "Y") >= 0 && image_find_channel(p, "RY") >= 0 &&
@@ -274,7 +272,7 @@ static bool finish_part(part_reader *r, exr_table *t, unsigned flags, err *e) {
 
 static bool add_part(exr_file *x, image_header *h, const image_limits *limits, err *e) {
     if ((uint32_t)h->parts == limits->parts)
-        return err_set(e, ERR_DATA, "more than the %" PRIu32 " parts allowed", limits->parts);
+        return err_set(e, ERR_DATA, "more than the %u parts allowed", limits->parts);
     size_t n = (size_t)h->parts + 1;
     image_part *part = mem_new(n, sizeof *part, "parts", e);
     exr_table *table = mem_new(n, sizeof *table, "parts", e);

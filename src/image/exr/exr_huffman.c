@@ -43,7 +43,6 @@ static uint32_t take(bits *b, unsigned n) {
     return v;
 }
 
-/* Reads the lengths of the codes of symbols first to last. */
 static bool read_lengths(decoder *d, uint32_t first, uint32_t last, err *e) {
     bits *b = &d->in;
     for (uint32_t s = first; s <= last;) {
@@ -148,8 +147,7 @@ static bool decode(decoder *d, size_t bytes, uint16_t *out, size_t n, err *e) {
     memcpy(head, b->bytes, sizeof head);
     uint32_t first = head[0], last = head[1], code_bits = head[3];
     if (last >= SYMBOLS || first > last)
-        return err_set(e, ERR_DATA, "Huffman codes of symbols %" PRIu32 " to %" PRIu32, first,
-                       last);
+        return err_set(e, ERR_DATA, "Huffman codes of symbols %u to %u", first, last);
     d->repeat = last;
     if (!read_lengths(d, first, last, e) || !assign_codes(d, first, last, e)) return false;
     if (b->at > b->end || code_bits > b->end - b->at)

@@ -63,11 +63,10 @@ bool exr_read_chunk(const exr_reader *r, int part, uint64_t index, exr_scratch *
     exr_block b = exr_layout_block(&t->layout, index);
     size_t raw = (size_t)b.w * b.h * t->layout.pixel;
     if (size == 0 || size > raw)
-        return err_set(e, ERR_DATA, "it says it has %" PRIu32 " bytes, its pixels need 1 to %zu",
-                       size, raw);
+        return err_set(e, ERR_DATA, "it says it has %u bytes, its pixels need 1 to %zu", size, raw);
     if (size > file_in_size(r->file) - at - n)
         return err_set(e, ERR_DATA,
-                       "incomplete file: its %" PRIu32 " bytes at %" PRIu64
+                       "incomplete file: its %u bytes at %" PRIu64
                        " go beyond the end of the file at %" PRIu64,
                        size, at + n, file_in_size(r->file));
     s->bytes = size;
@@ -90,13 +89,12 @@ static bool decode_chunk(void *ctx, size_t i, int worker, err *e) {
     uint64_t index = j->first + i;
     exr_chunk c = {exr_read_part(j->r, j->part), l, &j->band, exr_layout_block(l, index)};
     return (exr_read_chunk(j->r, j->part, index, s, e) && exr_chunk_decode(s, &c, e)) ||
-           err_in(e, "part %d, the chunk of %s that starts at pixel (%" PRIu32 ", %" PRIu32 ")",
-                  j->part, compression_name(c.part->packing), c.at.x, c.at.y);
+           err_in(e, "part %d, the chunk of %s that starts at pixel (%u, %u)", j->part,
+                  compression_name(c.part->packing), c.at.x, c.at.y);
 }
 
 enum { STRETCH = 64 }; /* lines that are read at once */
 
-/* Where a stretch of lines goes. */
 typedef struct {
     int pieces;
     struct iovec piece[FILE_PIECES];
@@ -170,7 +168,6 @@ typedef struct {
     uint64_t at; /* the next byte to look at */
 } growing;
 
-/* Reads the next bytes. */
 static bool next(growing *g, void *to, size_t n, err *e) {
     if (!g->from->bring(g->from->ctx, g->at + n, e) || !file_in_read(g->file, g->at, to, n, e))
         return false;
@@ -190,7 +187,6 @@ static bool pass_name(growing *g, bool *empty, err *e) {
                    EXR_LONGEST_NAME);
 }
 
-/* Moves behind all headers. */
 static bool pass_headers(growing *g, err *e) {
     uint32_t word[2], bytes;
     bool end, again = next(g, word, sizeof word, e), ok = again;
@@ -213,7 +209,7 @@ static bool find_last(growing *g, const exr_file *x, exr_last_chunk *last, bool 
     for (int part = 0; part < x->parts; part++) {
         uint64_t left = x->table[part].layout.table;
         for (size_t n; left; left -= n) {
-            n = (size_t)min_u64(left, sizeof some / sizeof *some);
+            n = (size_t)min_u64(left, COUNT(some));
             if (!next(g, some, n * sizeof *some, e)) return false;
             for (size_t i = 0; i < n; i++) {
                 *whole = *whole && some[i];

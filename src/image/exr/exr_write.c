@@ -63,7 +63,6 @@ static void put_type(text *t, const emitter *m) {
     text_add_bytes(t, type, strlen(type));
 }
 
-/* Which parts an attribute is for. */
 typedef enum { ALWAYS, IF_MULTIPART, IF_NAMED, IF_TILED } field_when;
 
 static bool holds(field_when when, const emitter *m) {
@@ -96,7 +95,7 @@ static const field FIELD[] = {
     {"tiles", "tiledesc", IF_TILED, IF_TILED, .put = put_tiles},
     {"type", "string", IF_MULTIPART, ALWAYS, .put = put_type},
 };
-enum { FIELDS = sizeof FIELD / sizeof *FIELD };
+enum { FIELDS = COUNT(FIELD) };
 
 /* --- headers ------------------------------------------------------------------------------ */
 
@@ -268,8 +267,8 @@ static void *create(file_out **file, image_header *h, par *threads, err *e) {
     w->head = h;
     for (int p = 0; p < h->parts; p++) {
         if (exr_chunk_known(h->part[p].packing)) continue;
-        log_note("%s compression needs OpenEXR, which this program is built without; "
-                 "writing zip instead",
+        log_note("%s compression needs OpenEXR, which this program is built without; writing zip "
+                 "instead",
                  compression_name(h->part[p].packing));
         h->part[p].packing = COMPRESSION_ZIP;
     }
@@ -376,7 +375,6 @@ static bool make_chunk(void *ctx, size_t i, int worker, err *e) {
            add_chunk(j->w, j->part, j->first + i, (packet){s->packed, s->bytes}, e);
 }
 
-/* Pieces of memory that are written at once. */
 typedef struct {
     file_out *file;
     uint64_t at; /* where the first one goes */

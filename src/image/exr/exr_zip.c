@@ -45,7 +45,7 @@
 
 static const unsigned GRAM[] = {12, 6, 4}; /* bytes that are looked up where much repeats */
 enum {
-    GRAMS = sizeof GRAM / sizeof *GRAM,
+    GRAMS = COUNT(GRAM),
     BLOCK = 3 << 16, /* bytes, at most: some lines of a chunk, which are alike */
     STORED = 65535,  /* the most that a stored block may hold */
     WINDOW = 32768,
@@ -233,7 +233,6 @@ typedef struct {
     size_t at, stop; /* places that are looked up next; a match may go beyond `stop` */
 } finding;
 
-/* Adds the literals from the anchor on and a match. */
 static inline void add_step(finding *f, block *k, const uint8_t *bytes, match m) {
     const uint8_t *from = bytes + f->anchor;
     step s = {(uint32_t)(m.start - f->anchor), (uint16_t)(m.end - m.start),
@@ -407,7 +406,6 @@ static bool is_rendered(exr_zip *z, block *k, finding *f, exr_sample s) {
     return (size_t)(f->literal - z->literal) * 20 < (f->at - k->from) * 9;
 }
 
-/* Fills a block whose from and to are set. */
 static void find_matches(exr_zip *z, block *k, exr_sample s) {
     finding f = {z->step, z->literal, k->from, k->from, k->to};
     memset(k->distances, 0, sizeof k->distances);
@@ -533,7 +531,6 @@ size_t exr_zip_bound(size_t n) {
     return n + (n / BLOCK + 2) * 400 + 64;
 }
 
-/* Adds [from, to) in as many blocks as it takes. */
 static void pack_range(exr_zip *z, bit_writer *w, size_t from, size_t to, exr_sample s,
                        bool final) {
     size_t blocks = (to - from - 1) / BLOCK + 1, each = (to - from - 1) / blocks + 1;

@@ -46,9 +46,8 @@ bool flat_header(flat_file *f, image_header *h, const flat_size *s, const image_
     static const char *const NAME[2][3] = {{"Y"}, {"R", "G", "B"}};
     uint64_t channels = (uint64_t)s->colours + s->alpha;
     if (s->width == 0 || s->height == 0 || s->width > limits->side || s->height > limits->side)
-        return err_set(e, ERR_DATA,
-                       "%" PRIu64 " x %" PRIu64 " pixels; a side must have 1 to %" PRIu32, s->width,
-                       s->height, limits->side);
+        return err_set(e, ERR_DATA, "%" PRIu64 " x %" PRIu64 " pixels; a side must have 1 to %u",
+                       s->width, s->height, limits->side);
     if (s->width * s->height > limits->samples / channels)
         return err_set(e, ERR_DATA,
                        "%" PRIu64 " x %" PRIu64 " pixels in %" PRIu64
@@ -128,12 +127,10 @@ uint32_t flat_one_row(const void *state, int part) {
     return 1;
 }
 
-/* Returns the bytes of a row. */
 static size_t row_bytes(const flat_file *f) {
     return f->width * (size_t)f->numbers.count * sizeof(float);
 }
 
-/* Returns where row i of the band is. */
 static uint64_t row_at(const flat_file *f, size_t i) {
     return f->numbers.start + (f->height - 1 - (f->row + i)) * row_bytes(f);
 }

@@ -72,7 +72,6 @@ static bool read_old(uint8_t *line, size_t n, cursor *in, err *e) {
     return true;
 }
 
-/* Reads one line of n pixels of four bytes and moves behind it. */
 static bool read_line(uint8_t *line, size_t n, cursor *in, err *e) {
     const uint8_t *p = in->at, *end = in->end;
     bool is_new = n >= NEW_SHORTEST && n <= NEW_LONGEST && end - p >= 4 && p[0] == 2 && p[1] == 2 &&
@@ -150,7 +149,6 @@ static bool read_variable(hdr_reader *r, const char *line, err *e) {
 
 enum { LONGEST_LINE = 2048 };
 
-/* Reads a line of text without its end. */
 static bool take_line(char line[LONGEST_LINE], cursor *in, err *e) {
     const uint8_t *stop = memchr(in->at, '\n', (size_t)(in->end - in->at));
     if (!stop) return err_set(e, ERR_DATA, "the file is cut off within its header");

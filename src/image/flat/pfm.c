@@ -31,7 +31,6 @@ static bool number(const char *s, uint64_t *out) {
     return *end == 0;
 }
 
-/* What the head says. */
 typedef struct {
     flat_size size;
     uint64_t bytes; /* of the head */
@@ -102,9 +101,8 @@ static void *pfm_create(file_out **file, image_header *h, par *threads, err *e) 
     char head[LONGEST_HEAD];
     flat_file *w = flat_new(sizeof *w, flat_write_numbers, threads, e);
     if (w && flat_take(w, file, h, &FORMAT_PFM, e)) {
-        int count = w->picture.colours,
-            n = snprintf(head, sizeof head, "P%c\n%" PRIu32 " %" PRIu32 "\n-1.0\n",
-                         count == 3 ? 'F' : 'f', w->width, w->height);
+        int count = w->picture.colours, n = snprintf(head, sizeof head, "P%c\n%u %u\n-1.0\n",
+                                                     count == 3 ? 'F' : 'f', w->width, w->height);
         w->numbers = (flat_numbers){.start = (uint64_t)n, .count = count};
         if (file_out_write(w->out, 0, head, (size_t)n, e)) return w;
     }

@@ -84,7 +84,6 @@ static bool damaged(const char *what, err *e) {
     return err_set(e, ERR_DATA, "%s is damaged: %s", what, why);
 }
 
-/* The bytes of a PNG file. */
 typedef struct {
     const uint8_t *bytes;
     int n;
@@ -118,9 +117,8 @@ static bool decode(png_reader *r, encoded from, const image_limits *limits, imag
         uint64_t pixels = (uint64_t)__builtin_bswap32(size[0]) * __builtin_bswap32(size[1]);
         if (pixels <= 1 << 28) return damaged("the header of the PNG file", e);
         return err_set(e, ERR_DATA,
-                       "%" PRIu64
-                       " pixels are too many for a PNG file, of which up to 2^30 samples "
-                       "can be read; convert it to EXR",
+                       "%" PRIu64 " pixels are too many for a PNG file, of which up to 2^30 "
+                       "samples can be read; convert it to EXR",
                        pixels);
     }
     bool alpha = channels == 2 || channels == 4;
@@ -197,8 +195,7 @@ static unsigned char *deflate(unsigned char *data, int bytes, int *out_bytes, in
 uint8_t *png_encode(const png_picture *p, size_t *bytes, err *e) {
     uint64_t size = (uint64_t)p->width * p->height * (uint64_t)p->channels;
     if (size > INT32_MAX / 2) {
-        err_set(e, ERR_DATA, "%" PRIu32 " x %" PRIu32 " pixels are too many for a PNG file",
-                p->width, p->height);
+        err_set(e, ERR_DATA, "%u x %u pixels are too many for a PNG file", p->width, p->height);
         return NULL;
     }
     int n;

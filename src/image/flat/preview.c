@@ -42,7 +42,6 @@ typedef struct {
     uint64_t bad; /* pixels that are not finite, which are not averaged */
 } box_sum;
 
-/* Adds a row of the data window. */
 static void add_row(const taking *v, const float *line, box_sum *box) {
     const image_part *p = v->from.part;
     int64_t width = image_width(p), left = (int64_t)p->data.x0 - v->shown.x0;

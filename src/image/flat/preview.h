@@ -40,10 +40,8 @@ bool preview_take(preview_light *to, const image *img, const preview_options *o,
                   err *e);
 /* Returns the exposure in stops that suits it. */
 float preview_stops(const preview_light *l);
-/* Develops it. */
 bool preview_develop(preview_picture *to, const preview_light *l, const preview_options *o,
                      par *threads, err *e);
-/* Does both. */
 bool preview_make(preview_picture *to, const image *img, const preview_options *o, par *threads,
                   err *e);
 

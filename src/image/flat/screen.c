@@ -30,8 +30,7 @@ screen *screen_open(const char *name, err *e) {
     screen *s = NULL;
     if (!known && strcmp(name, "ocio") != 0 && strncmp(name, "ocio:", 5) != 0) {
         err_set(e, ERR_CONFIG,
-                "unknown view '%s'%s; there are film, srgb, ocio, ocio:VIEW and "
-                "ocio:DISPLAY/VIEW",
+                "unknown view '%s'%s; there are film, srgb, ocio, ocio:VIEW and ocio:DISPLAY/VIEW",
                 name,
                 strcmp(name, "filmic") == 0 || strcmp(name, "aces") == 0 ? " (film is near)" : "");
         return NULL;

@@ -238,11 +238,11 @@ const edit EDITS[] = {
      .from_photo = true,
      .parameter = {{"background", 1, 0, 1, "1 subtracts a background, 0 leaves it"},
                    {"noise", 5, 0, 100,
-                    "a fall-off replaces rings whose light is less than this many times the "
-                    "noise of a tap; 0 leaves them"},
+                    "a fall-off replaces rings whose light is less than this many times the noise "
+                    "of a tap; 0 leaves them"},
                    {"core", 1, 0, 1, "1 restores a core that is cut off, 0 leaves it"}}},
 };
-const int EDIT_COUNT = (int)(sizeof EDITS / sizeof EDITS[0]);
+const int EDIT_COUNT = COUNT(EDITS);
 
 const edit *edit_find(const char *name) {
     for (int i = 0; i < EDIT_COUNT; i++)

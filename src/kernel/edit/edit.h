@@ -84,7 +84,6 @@ double edit_light(const edit_kernel *k);
 double edit_channel_light(const edit_kernel *k, uint32_t c);
 /* Multiplies all taps so that the mean of the channels' sums is 1, unless it is not above 0. */
 void edit_normalize(edit_kernel *k);
-/* Adds a sentence to the account. */
 void edit_say(edit_account *a, const char *key, double value, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 
@@ -107,7 +106,6 @@ bool edit_fit(edit_kernel *k, uint32_t w, uint32_t h, double *lost, err *e);
  * Returns the share of the light that this takes. */
 double edit_fade(edit_kernel *k, double fade);
 
-/* The edits. */
 bool edit_rotate(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
 bool edit_stretch(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
 bool edit_crop(edit_kernel *to, const edit_request *r, edit_account *told, err *e);

@@ -27,7 +27,7 @@ static const model *find_model(const char *name, err *e) {
     static const char *const NOW[][2] = {{"halation", "film"}, {"anamorphic", "line"}};
     const model *m = model_find(name);
     if (m) return m;
-    for (size_t i = 0; i < sizeof NOW / sizeof NOW[0]; i++)
+    for (size_t i = 0; i < COUNT(NOW); i++)
         if (strcmp(name, NOW[i][0]) == 0)
             return err_set(e, ERR_USAGE, "the model '%s' is called '%s' now", name, NOW[i][1]),
                    NULL;
@@ -188,8 +188,7 @@ static bool set_member(kernel_layer *l, const json_value *v, err *e) {
         mem_free(path);
         return ok;
     }
-    if (!model_takes(l->request.of, v->key) &&
-        *text_meant(meant, v->key, OWN, sizeof OWN / sizeof OWN[0], '"'))
+    if (!model_takes(l->request.of, v->key) && *text_meant(meant, v->key, OWN, COUNT(OWN), '"'))
         return json_err_key(v, e, "unknown key \"%s\"%s", v->key, meant);
     if (v->type != JSON_NUMBER && v->type != JSON_STRING)
         return json_err(v, e, "%s must be a number or a string, not %s", v->key,
@@ -214,7 +213,7 @@ static bool set_common(kernel_recipe *r, const json_value *common, err *e) {
 static bool is_frame(const char *key) {
     static const char *const KEYS[] = {"version", "$schema", "about",  "is",    "taps",
                                        "fade",    "bits",    "common", "layers"};
-    for (size_t i = 0; i < sizeof KEYS / sizeof KEYS[0]; i++)
+    for (size_t i = 0; i < COUNT(KEYS); i++)
         if (strcmp(key, KEYS[i]) == 0) return true;
     return false;
 }
@@ -307,7 +306,6 @@ bool kernel_recipe_model(kernel_recipe *r, const char *name, err *e) {
     return m && add_layer(r, m, e);
 }
 
-/* Returns whether a layer's light is not the same for R, G and B. */
 static bool is_tinted(const kernel_layer *l) {
     return l->tint[0] != l->tint[1] || l->tint[1] != l->tint[2];
 }
@@ -341,7 +339,6 @@ void kernel_recipe_json(const kernel_recipe *r, text *to) {
 
 /* --- taps ------------------------------------------------------------------------------------- */
 
-/* Reads the picture of a layer's opening. */
 static bool load_opening(kernel_layer *l, par *threads, err *e) {
     kernel_source in = {0};
     bool ok = kernel_source_load(&in, l->image, threads, e) &&

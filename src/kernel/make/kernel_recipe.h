@@ -43,7 +43,6 @@ typedef struct {
 /* Where a kernel begins to fade to its border unless that is said. */
 #define KERNEL_FADE 0.6
 
-/* Reads N or WxH. */
 bool kernel_read_taps(uint32_t to[2], const char *from, err *e);
 
 /* Read a recipe from its file, and from JSON; or make one of a single model, by its name. Free it

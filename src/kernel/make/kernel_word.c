@@ -20,7 +20,7 @@ bool kernel_word_folder(char to[KERNEL_PATH], const char *file) {
                                        "../Resources/kernels"}; /* of an OpenFX bundle */
     const int folder = (int)(path_name(file) - file);           /* with its slash */
     struct stat st;
-    for (size_t i = 0; folder && i < sizeof NEAR / sizeof NEAR[0]; i++)
+    for (size_t i = 0; folder && i < COUNT(NEAR); i++)
         if (snprintf(to, KERNEL_PATH, "%.*s%s", folder, file, NEAR[i]) < KERNEL_PATH &&
             stat(to, &st) == 0 && S_ISDIR(st.st_mode))
             return true;
@@ -100,7 +100,6 @@ bool kernel_word_find(kernel_word *k, const char *word, const kernel_places *in,
 /* Changes when recipes make other taps. */
 #define TAPS_VERSION "2"
 
-/* Writes the name of an entry: that of the recipe's file, and a hash. */
 static bool entry_name(char to[160], const kernel_word *k, const kernel_making *how, err *e) {
     const char *name = path_name(k->path);
     char hash[HASH_TEXT], more[64];

@@ -26,7 +26,6 @@ typedef struct {
     const char *lists;   /* for messages: how the shipped kernels are listed */
 } kernel_places;
 
-/* What a word means. */
 typedef struct {
     char path[KERNEL_PATH];
     bool recipe; /* the file is a recipe */
@@ -49,10 +48,8 @@ bool kernel_word_find(kernel_word *k, const char *word, const kernel_places *in,
  * already. Fails with ERR_CANT_CREATE where there is no folder to keep it in. */
 bool kernel_word_kept(char to[KERNEL_PATH], const kernel_word *k, const kernel_making *how,
                       const kernel_places *in, bool *there, err *e);
-/* Makes the kernel of a recipe and keeps it at this path. */
 bool kernel_word_keep(const char *path, const kernel_word *k, const kernel_making *how,
                       par *threads, err *e);
-/* Makes the kernel of a recipe. */
 image *kernel_word_make(const kernel_word *k, const kernel_making *how, par *threads, err *e);
 
 /* Finds the folder of the shipped kernels near a file, such as the program: the first that is there

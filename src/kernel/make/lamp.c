@@ -22,7 +22,7 @@ static double daylight(double w) {
                                  104.790, 107.689, 104.405, 104.046, 100.000, 96.3342, 95.7880,
                                  88.6856, 90.0062, 89.5991, 87.6987, 83.2886, 83.6992, 80.0268,
                                  80.2146, 82.2778, 78.2842, 69.7213, 71.6091, 74.3490, 61.6040};
-    enum { LAST = sizeof D65 / sizeof D65[0] - 1 };
+    enum { LAST = COUNT(D65) - 1 };
     double at = (w - 380) / 10;
     if (at <= 0) return D65[0];
     if (at >= LAST) return D65[LAST];
@@ -54,4 +54,4 @@ const lamp LAMPS[] = {
     {"sodium", "a sodium street lamp: one line at 589.3 nm", 0, 589.3},
     {"laser", "one line, at wavelength=", 0, 0},
 };
-const int LAMP_COUNT = (int)(sizeof LAMPS / sizeof LAMPS[0]);
+const int LAMP_COUNT = COUNT(LAMPS);

@@ -116,7 +116,6 @@ static bool place_samples(maker *m, err *e) {
     return m->square && m->place;
 }
 
-/* What a thread needs for one direction. */
 typedef struct {
     double *light;
     float *plain; /* by step: every each-th beside each other */
@@ -157,7 +156,6 @@ static void diffract(const maker *m, double angle, direction_room *o, float (*to
     }
 }
 
-/* Adds the light of all wavelengths of a model that takes them. */
 static void add_colours(const maker *m, double angle, direction_room *o,
                         float (*to)[MODEL_CHANNELS]) {
     for (size_t i = 0; i < m->radii; i++) {

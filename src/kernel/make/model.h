@@ -85,9 +85,7 @@ typedef struct model {
 extern const model MODELS[];
 extern const int MODEL_COUNT;
 
-/* Returns the model of a name, or NULL. */
 const model *model_find(const char *name);
-/* Returns the number of a model's parameters. */
 int model_parameters(const model *m);
 
 /* What every model may be told beside its parameters; 0 is not given. */

@@ -71,7 +71,6 @@ static bool no_such(const model *m, const char *name, const char *value, err *e)
     return false;
 }
 
-/* Returns the unit after a number, or -1. */
 static int read_unit(const model_parameter *p, const char *word) {
     static const char *const UNIT[] = {"", "um", "deg", "w"};
     for (int i = 0; is_length(p->kind) && i < 4; i++)

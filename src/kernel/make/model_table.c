@@ -198,7 +198,6 @@ static double cie(const double *p, double x, double y, double wavelength) {
 /* Where the first dark ring of a round aperture of radius 1 lies. */
 #define FIRST_DARK 3.8317059702075125
 
-/* Returns the transform of a disc of radius a, at k. */
 static double disc_transform(double a, double k) {
     return k * a < 1e-6 ? STEADY_PI * a * a : 2 * STEADY_PI * a * steady_j1(k * a) / k;
 }
@@ -395,7 +394,7 @@ const model MODELS[] = {
      .spectrum = MODEL_DIFFRACTS,
      .opening = aperture_opening},
 };
-const int MODEL_COUNT = (int)(sizeof MODELS / sizeof MODELS[0]);
+const int MODEL_COUNT = COUNT(MODELS);
 
 const model *model_find(const char *name) {
     for (int i = 0; i < MODEL_COUNT; i++)

@@ -26,7 +26,6 @@ double pupil_blur(const pupil *p, double turns) {
     return p->shape == PUPIL_MASK ? 1 : s * s;
 }
 
-/* Returns a number from 0 to 1. */
 static double chance(uint64_t *state) {
     return (double)(random_next(state) >> 11) * 0x1p-53;
 }
