@@ -242,8 +242,6 @@ static void suite_origin_compare(const image *reference, const provenance *now, 
     }
 }
 
-/* --- running --- */
-
 const char *const CASE_WORD[CASE_STATES] = {"PASS", "WARNING", "FAILURE", "ERROR", "SKIPPED"};
 const char *const CASE_KEY[CASE_STATES] = {"pass", "warn", "fail", "error", "skip"};
 
@@ -311,7 +309,7 @@ static bool assert_energies(case_result *c) {
     return kept;
 }
 
-/* --- references ------------------------------------------------------------------------------ */
+/* --- judging --------------------------------------------------------------------------------- */
 
 static bool find_nearest(case_result *c, const matching *with, const suite_paths *p, err *e) {
     bool ok = true;

@@ -111,12 +111,9 @@ static bool short_flag(reader *r, char *arg, err *e) {
 static bool read_line(reader *r, err *e) {
     bool ended = false, ok = true;
     for (r->at = 1; ok && r->at < r->argc; r->at++) {
-        char *arg = r->argv[r->at], *end;
-        bool dashed = !ended && arg[0] == '-' && arg[1];
-        if (dashed && strchr("0123456789.", arg[1])) { /* a number: kernel rotate star.exr -90 */
-            strtod(arg, &end);
-            dashed = *end != 0;
-        }
+        char *arg = r->argv[r->at];
+        /* A number is no option: kernel rotate star.exr -90. */
+        bool dashed = !ended && arg[0] == '-' && arg[1] && !text_number(arg, &(double){0});
         const char *instead =
             dashed || r->words || r->cmd->stands_for[0] ? NULL : old_word(arg, r->cmd->bit);
         if (instead)

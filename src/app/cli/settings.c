@@ -63,10 +63,8 @@ bool settings_set_json(settings *s, const option *o, const json_value *v, const 
 
 bool settings_init(settings *s, err *e) {
     *s = (settings){0};
-    for (int i = 0; i < OPTION_COUNT; i++)
-        if (OPTIONS[i].preset &&
-            !settings_set(s, &OPTIONS[i], OPTIONS[i].preset, (setting_origin){0}, e))
-            return false;
+    for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++)
+        if (o->preset && !settings_set(s, o, o->preset, (setting_origin){0}, e)) return false;
     return true;
 }
 
@@ -84,12 +82,12 @@ void settings_free(settings *s) {
 }
 
 bool settings_environment(settings *s, uint32_t users, err *e) {
-    for (int i = 0; i < OPTION_COUNT; i++) {
+    for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++) {
         char name[OPTION_NAME_ROOM];
-        const char *key = OPTIONS[i].on & users ? option_env(&OPTIONS[i], name) : NULL;
+        const char *key = o->on & users ? option_env(o, name) : NULL;
         const char *value = key ? getenv(key) : NULL;
         if (value && *value &&
-            !settings_set(s, &OPTIONS[i], value, (setting_origin){ORIGIN_ENVIRONMENT, name}, e))
+            !settings_set(s, o, value, (setting_origin){ORIGIN_ENVIRONMENT, name}, e))
             return false;
     }
     return true;

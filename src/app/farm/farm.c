@@ -128,8 +128,7 @@ static bool check_words(const farm *f, err *e) {
 
 static bool make_flags(farm *f, err *e) {
     if (!(f->flag = mem_new((size_t)OPTION_COUNT + 3, sizeof *f->flag, "flags", e))) return false;
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        const option *o = &OPTIONS[i];
+    for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++) {
         const settings *s = &f->c->s;
         char name[OPTION_NAME_ROOM];
         if (!(o->on & FOR_APPLY) || settings_of(s, o)->origin == ORIGIN_DEFAULT) continue;

@@ -264,7 +264,7 @@ void frame_list_free(frame_list *l) {
     *l = (frame_list){0};
 }
 
-/* --- views --------------------------------------------------------------------------------- */
+/* --- views ----------------------------------------------------------------------------------- */
 
 bool frame_views_in(const char *path) {
     return path && (strstr(path, "%V") || strstr(path, "%v")) && access(path, F_OK) != 0;

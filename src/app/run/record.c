@@ -27,8 +27,7 @@ static void add_settings(const settings *s, text *to) {
                                            [SECTION_KERNEL] = true,
                                            [SECTION_LAYERS] = true,
                                            [SECTION_ACCURACY] = true};
-    for (int i = 0; i < OPTION_COUNT; i++) {
-        const option *o = &OPTIONS[i];
+    for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++) {
         if (!(o->on & FOR_APPLY) || !DECIDES[o->section] || settings_is_preset(s, o)) continue;
         text_add(to, "%s ", o->name);
         settings_json(s, o, &(json_out){.to = to}, NULL);

@@ -339,9 +339,8 @@ void report_text(const report *r, const cli *c, int status, text *to) {
     json_fixed(&j, "seconds", 6, clock_now() - r->start);
     report_counts_json(&j, r->count);
     json_block(&j, "settings");
-    for (int i = 0; i < OPTION_COUNT; i++)
-        if (OPTIONS[i].on & c->cmd->bit && !OPTIONS[i].flag_only)
-            settings_json(&c->s, &OPTIONS[i], &j, OPTIONS[i].name);
+    for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++)
+        if (o->on & c->cmd->bit && !o->flag_only) settings_json(&c->s, o, &j, o->name);
     json_close(&j);
     json_list(&j, "frames");
     for (size_t i = 0; i < r->frames; i++)
