@@ -7,7 +7,7 @@ import ctypes
 import dataclasses
 import math
 from ctypes import byref, sizeof
-from typing import Any, Deque, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple, Union
+from typing import Any, Deque, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
 from ._call import Code, Error, FbImage, FbReport, FbSettings, Handle, call, lib
 from ._kernel import Context, Kernel, kernels, scaled, unscale, whole
@@ -240,7 +240,7 @@ class Bloom:
         reports = []
         for planes, sessions in zip(to, self._sessions):
             for c, session in enumerate(sessions):
-                own = [image.raw() for image in images if image.session is session]
+                own = [image for image in images if image.handle is session]
                 raw = FbReport(size=sizeof(FbReport))
                 call(lib.fb_kernel_adjoint, session.get(), (FbImage * len(own))(*own), len(own),
                      pack(planes if len(sessions) == 1 else planes[c:c + 1]), byref(raw))
@@ -278,7 +278,7 @@ class Bloom:
                 for future in waiting:
                     future.cancel()
 
-    def _images(self, source: Pixels, to: Pixels, emit: Optional[Pixels], mask: Any) -> List[_Image]:
+    def _images(self, source: Pixels, to: Pixels, emit: Optional[Pixels], mask: Any) -> List[FbImage]:
         """Lists the images of the library that an array is: those of the batch, and of each the channels where
         these are spread one by one."""
         layout = Layout.of(source.shape, self._axes, self._channel_axis, "the image")
@@ -299,15 +299,18 @@ class Bloom:
             n, batch = len(m.shape), tuple(source.shape[a] for a in layout.batch)
             check_shape(m.shape, (height, width) if n == 2 else batch + (height, width), "the mask")
             masks = [(pack(p), m) for p in m.images(Layout(n - 2, n - 1, None, tuple(range(n - 2))))]
-        images = []
+        images: List[FbImage] = []
         for i, planes in enumerate(each):
             sessions = self._sessions[i % self._count]
             single = len(sessions) > 1 or len(planes) not in (1, 3, 4)
             step = 1 if single else len(planes)
             for c in range(0, len(planes), step):
-                images.append(_Image((width, height), pack(planes[c:c + step]), pack(outs[i][c:c + step]),
-                                     pack(emits[i][c:c + step]) if emits else None, masks[i % len(masks)],
-                                     sessions[c % len(sessions)], i))
+                kept = [pack(p[i][c:c + step]) if p else None for p in (each, outs, emits)] + [masks[i % len(masks)][0]]
+                given, taken, emitted, masked = (None if p is None else ctypes.addressof(p) for p in kept)
+                handle = sessions[c % len(sessions)]
+                images.append(FbImage(sizeof(FbImage), width, height, step, given, taken, None, None, masked, emitted,
+                                      handle.get()))
+                images[-1].kept, images[-1].handle, images[-1].number = (kept, masks), handle, i
         return images
 
     def _run(self, function: Any, image: Any, out: Any, mask: Any, beside: bool, report: bool) -> Any:
@@ -326,14 +329,14 @@ class Bloom:
         reports = (FbReport * len(images))(*[FbReport(size=sizeof(FbReport)) for _ in images])
         every = lib.fb_bloom_all if function is lib.fb_bloom else lib.fb_solve_all if function is lib.fb_solve else None
         if every and len(images) > 1:
-            call(every, images[0].session.get(), (FbImage * len(images))(*[i.raw() for i in images]), len(images), reports)
+            call(every, images[0].handle.get(), (FbImage * len(images))(*images), len(images), reports)
         elif len(images) > 1 and lies_over(to, source):
             raise Error("out lies over another image of the batch; it may be the batch itself, or an array of its own")
         else:
             for one, raw in zip(images, reports):
-                call(function, one.session.get(), byref(one.raw()), byref(raw))
+                call(function, one.handle.get(), byref(one), byref(raw))
         if images:
-            self._last = images[-1].size, reports[-1]
+            self._last = (images[-1].width, images[-1].height), reports[-1]
         results = [given_back(out, space)] + ([given_back(other, space)] if beside else [])
         if report:
             batch = Layout.of(source.shape, self._axes, self._channel_axis, "the image").batch
@@ -351,20 +354,3 @@ class Bloom:
                 w, h, *r.lengths, _WORDS["precision"][r.precision], r.tiles, "s" * (r.tiles != 1),
                 r.device.decode("utf-8", "replace"), self.kernel._context.used / 1e6)
         return "<fftbloom.Bloom of %s%r: %s>" % (of, self.kernel, plan)
-
-
-class _Image(NamedTuple):
-    """An image of the library, with what it needs while a call works with it."""
-    size: Tuple[int, int]
-    given: Any
-    taken: Any
-    emitted: Any
-    mask: Tuple[Any, Optional[Pixels]]  # its planes, and what they lie in
-    session: Handle
-    number: int  # in the batch
-
-    def raw(self) -> FbImage:
-        def at(planes: Any) -> Optional[int]:
-            return None if planes is None else ctypes.addressof(planes)
-        return FbImage(sizeof(FbImage), *self.size, len(self.given), at(self.given), at(self.taken), None, None,
-                       at(self.mask[0]), at(self.emitted), self.session.get())

@@ -75,6 +75,9 @@ class FbSettings(ctypes.Structure):
 
 
 class FbImage(ctypes.Structure):
+    kept: Any  # what its pointers need while a call works with it
+    handle: Any  # its session
+    number: int  # in the batch
     _fields_ = fields((c_uint32, "size width height channels"), (c_void_p, "in_ out progress user mask emit session"),
                        (c_double, "pixel_aspect"), (c_char_p, "space"))
 
