@@ -102,7 +102,6 @@ bool bloom_kernel_size(const bloom *b, const image_part *p, uint32_t size[2]) {
     return !k->is_spectrum;
 }
 
-/* Returns the job of a part. The height is that of the file: kernels may be sized by it. */
 static part_job job_of(const bloom *b, int part, const bloom_rows *rows, const window_rows *w) {
     part_job j = {.s = &b->s,
                   .threads = b->threads,
@@ -172,7 +171,6 @@ static bool check_globs(const bloom *b, const image_header *h, err *e) {
     return layer_globs_check(h, b->s.layers, b->s.exclude, e) && layer_light_find(&b->s, h, e);
 }
 
-/* Says which layers have a threshold of their own. */
 static bool note_thresholds(const bloom *b, const image_header *h, bloom_report *r, err *e) {
     bool ok = true;
     for (int part = 0; ok && part < h->parts; part++) {

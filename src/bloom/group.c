@@ -372,7 +372,6 @@ static bool foresee(group_made *to, const view *v, const light *l, err *e) {
     return group_promise(to, v, &method, 0), true;
 }
 
-/* Fills in what of the light spreads. */
 static void spread_block(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
     float *to = v->glare[c] + first;
     (void)ctx;

@@ -122,7 +122,6 @@ static bool make_kernel(kernel_sizes *all, size_entry *n, err *e) {
     return needed->possible && host_ask_again(e);
 }
 
-/* Makes what is known of a kernel, of its tail alone. */
 static bool make_part(void *ctx, size_t index, int worker, err *e) {
     kernel_at *k = ctx;
     (void)worker;

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* One item of the list, in its pieces. */
 typedef struct {
     char glob[LAYER_MASK], name[32], value[LAYER_MASK];
 } item;
@@ -36,7 +35,6 @@ static bool next(item *to, const char **list, err *e) {
     return true;
 }
 
-/* Sets one value of the light. */
 static bool set(layer_light *to, const item *i, err *e) {
     const struct {
         const char *name;

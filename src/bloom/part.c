@@ -55,7 +55,6 @@ static bool open_session(bands *b, err *e) {
     return (b->session = session_open_beside(j->session, &b->s, e)) != NULL;
 }
 
-/* Makes the rows of the result, unless they are the part's own planes. */
 static bool make_rows(bands *b, err *e) {
     const part_plan *p = b->p;
     bool whole = part_is_whole(&b->t);
@@ -83,7 +82,6 @@ static bool open_bands(bands *b, const part_plan *p, const tiling *t, err *e) {
            part_held_open(&b->held, p, rows, part_is_whole(t), e);
 }
 
-/* Tells the host which part of the whole the next tile is. */
 static void tell_host(const bands *b, const part_tile *tile) {
     const part_plan *p = b->p;
     host *h = host_here();
@@ -93,7 +91,6 @@ static void tell_host(const bands *b, const part_tile *tile) {
     h->from = (double)b->out.y / p->h + at * h->span;
 }
 
-/* Blooms all tiles of a band, into b->out. */
 static bool bloom_band(bands *b, part_made *made, const part_measured *seen, sampler *s, err *e) {
     const part_plan *p = b->p;
     const tiling *t = &b->t;
@@ -187,7 +184,6 @@ static bool measure(part_made *to, part_measured *seen, const part_plan *p, cons
     return true;
 }
 
-/* Says in the log how a promise was kept. */
 static void tell_promise(const bloom_promise *is) {
     char how[200];
     if (!is->method.precision) return;

@@ -19,7 +19,6 @@ typedef struct {
     float *line;              /* of each worker */
 } measuring;
 
-/* Rows of a group. */
 typedef struct {
     const measuring *m;
     const part_group *g;
@@ -234,7 +233,6 @@ static void enter_channels(part_measured *to, const part_plan *p) {
         }
 }
 
-/* Measures all rows: those that are held, or those that are read now. */
 static bool measure_once(part_measured *to, const part_plan *p, const part_held *held, err *e) {
     bool ok = true;
     for (int i = 0; i < to->groups; i++) scan_free(&to->group[i]);

@@ -72,7 +72,6 @@ bool part_psf(psf *k, const part_job *j, const kernel_need *need, double *full, 
     return kernel_source_psf(k, session_kernel(j->session), &use, need, full, e);
 }
 
-/* Makes the header of a group's tiles. */
 static bool make_head(part_group *g, const part_plan *of, err *e) {
     image_part *p = mem_new(1, sizeof *p, "a tile", e);
     if (!p) return false;

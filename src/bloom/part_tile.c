@@ -101,7 +101,6 @@ static bool take_plane(const tile *t, void **to, void **plane, pixel_type type, 
     return true;
 }
 
-/* Takes the glare, which is made in floats. */
 static bool take_glare(const tile *t, void **to, float **glare, pixel_type type, err *e) {
     size_t n = (size_t)t->is->t->tile[PLAN_X] * t->is->t->tile[PLAN_Y];
     void *made = *glare;

@@ -23,7 +23,6 @@ static void free_kernels(kernels *k) {
     for (int i = 0; i <= VIEW_CHANNELS; i++) psf_free(&k->of[i]);
 }
 
-/* Adds rows of a group to the pixels. plane: of each of its channels. */
 static bool add_group(sampler *s, const kernels *k, const part_group *g, void *const plane[],
                       const float *mask, uint32_t row, uint32_t rows, err *e) {
     const part_plan *p = k->p;

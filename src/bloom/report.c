@@ -30,7 +30,6 @@ static void add_promise(bloom_promise *all, const bloom_promise *one) {
     all->proof = fmax(had.proof, one->proof);
 }
 
-/* Keeps, of what was solved, the worst. */
 static void add_solved(bloom_solved *all, const bloom_solved *one, bool worse) {
     const bloom_solved had = *all;
     if (!one->steps) return;

@@ -224,7 +224,6 @@ bool session_give(session *s, session_lease *l, bool failed, const err *why) {
 
 /* --- beforehand ------------------------------------------------------------------------------ */
 
-/* A size whose kernel is made. */
 typedef struct {
     session *s;
     const kernel_at *k;

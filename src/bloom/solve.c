@@ -14,7 +14,6 @@ static double rounding_of(const solving *s, uint32_t c, size_t i) {
     return m > 0 && !s->exact[c] ? m * s->floor[c] + own + 0x1p-24 * x : 0;
 }
 
-/* Looks at x(n) and x(n + 1). */
 static found look(solving *s, uint32_t c, size_t first, size_t n) {
     found f = {0};
     for (size_t i = first; i < first + n; i++) {
@@ -160,7 +159,6 @@ static bool make_doubles(solving *s, err *e) {
     return s->first = true;
 }
 
-/* Goes back to floats. */
 static void free_doubles(solving *s) {
     for (uint32_t c = 0; c < s->v->channels; c++) {
         mem_free(s->made[c]);
@@ -226,7 +224,6 @@ static bool run(solving *s, join_stats st[VIEW_CHANNELS], const next_steps *n, e
     return ok;
 }
 
-/* Measures planes of floats. */
 static bool measure(scan *to, const solving *s, float *const plane[VIEW_CHANNELS], err *e) {
     pixel_type type[VIEW_CHANNELS];
     for (uint32_t c = 0; c < s->v->channels; c++) type[c] = PIXEL_FLOAT;
@@ -330,7 +327,6 @@ static uint32_t steps_of_certificate(const solving *s, const scan *seen) {
     return steps;
 }
 
-/* Sums u. */
 static bool certify(solving *s, err *e) {
     const view *v = s->v;
     bloom_settings signless = *v->s;
@@ -417,7 +413,6 @@ static bool solve_all(solving *s, bool floats, err *e) {
     }
 }
 
-/* Returns the light of the image that its bloom loses over the border. */
 static double spilled_of(const solving *s, uint32_t c) {
     double sum = 0;
     for (uint32_t y = 0; y < s->v->need.h; y++)

@@ -137,7 +137,6 @@ static double mean_of(double *deviation, const join_box *r, const view *v, float
     return all;
 }
 
-/* Gives the view an amount, and the size that goes with it. */
 static bool set_amount(view *v, double amount, err *e) {
     kernel_sizes *all = session_sizes(v->session);
     kernel_need need = v->need;

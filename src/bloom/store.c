@@ -24,7 +24,6 @@ static bool check_floats(const view *v, const outcome *o, err *e) {
     return true;
 }
 
-/* Decides the types that the channels are stored in. */
 static bool choose_types(pixel_type to[VIEW_CHANNELS], group_made *made, const view *v,
                          const outcome *o, err *e) {
     for (uint32_t c = 0; c < v->channels; c++) {

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A part whose window changes. */
 typedef struct {
     window_boxes box;
     bool changes;

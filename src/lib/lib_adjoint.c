@@ -76,7 +76,6 @@ static bool fold_image(fold *f, par *threads, err *e) {
 
 /* --- of a bloom ------------------------------------------------------------------------------- */
 
-/* Makes a pair of zeros around another one. */
 static bool make_frame(lib_pair *to, const lib_pair *own, const lib_job *j, const border_axis *axis,
                        err *e) {
     const border_axis *x = &axis[PLAN_X], *y = &axis[PLAN_Y];
@@ -200,7 +199,6 @@ static bool step_channel(void *ctx, size_t index, int worker, err *e) {
     return true;
 }
 
-/* Makes the planes, and the first x. */
 static bool begin(series *s, err *e) {
     lib_job *j = s->j;
     const int32_t nan = s->of->set.nan;
@@ -253,7 +251,6 @@ static bool iterate(series *s, uint32_t *steps, err *e) {
     return true;
 }
 
-/* Enters what is found, and makes the result of x. */
 static void finish(series *s, const bloom_solved *is) {
     const image_part *part = &s->j->head.part[0];
     const char *name = part->channel[s->worst].name;

@@ -144,10 +144,14 @@ static bool bloom_it(lib_job *j, fb_session *s, bloom_report *r, err *e) {
 typedef struct {
     bool (*make)(lib_job *j, fb_session *s, bloom_report *r, err *e);
     int way;
+    bool many; /* to a batch of them */
 } operation;
-static const operation BLOOM = {bloom_it, 0}, ADJOINT = {lib_adjoint, LIB_TRANSPOSE},
-                       SOLVE = {bloom_it, LIB_SOLVES},
-                       SOLVE_ADJOINT = {lib_solve_adjoint, LIB_SOLVES | LIB_TRANSPOSE | LIB_WIDE};
+static const operation BLOOM = {bloom_it, 0, false}, BLOOM_ALL = {bloom_it, 0, true},
+                       SOLVE = {bloom_it, LIB_SOLVES, false},
+                       SOLVE_ALL = {bloom_it, LIB_SOLVES, true},
+                       ADJOINT = {lib_adjoint, LIB_TRANSPOSE, false},
+                       SOLVE_ADJOINT = {lib_solve_adjoint, LIB_SOLVES | LIB_TRANSPOSE | LIB_WIDE,
+                                        false};
 
 /* Chooses the way of an image whose planes were checked. */
 static bool choose_way(lib_job *j, const operation *o, const fb_session *s, err *e) {
@@ -173,7 +177,6 @@ static bool choose_way(lib_job *j, const operation *o, const fb_session *s, err 
     return true;
 }
 
-/* Brings one image on its way. */
 static bool do_image(const operation *o, fb_session *s, const fb_image *from, fb_report *report,
                      err *e) {
     fb_image is;
@@ -204,7 +207,6 @@ static bool do_image(const operation *o, fb_session *s, const fb_image *from, fb
 
 /* --- many images, several at a time ----------------------------------------------------------- */
 
-/* Threads that take images one by one. */
 typedef struct {
     const operation *what;
     fb_session *s;
@@ -323,22 +325,12 @@ static void do_batch(batch *b, par *threads) {
 
 /* --- the calls -------------------------------------------------------------------------------- */
 
-static int32_t one(const operation *o, fb_session *s, const fb_image *is, fb_report *r,
-                   fb_error *error) {
-    lib_call l;
-    if (!lib_enter(&l, s && is ? s->kernel->context : NULL, "a session and an image", error))
-        return lib_leave(&l);
-    atomic_fetch_add(&s->users, 1);
-    do_image(o, s, is, r, &l.e);
-    lib_session_give(s);
-    return lib_leave(&l);
-}
-
-static int32_t all(const operation *o, fb_session *session, const fb_image *images, size_t count,
-                   fb_report *reports, fb_error *error) {
+static int32_t call(const operation *o, fb_session *session, const fb_image *images, size_t count,
+                    fb_report *reports, fb_error *error) {
     lib_call l;
     fb_context *c = session && (images || !count) ? session->kernel->context : NULL;
-    if (!lib_enter(&l, c, "a session and a batch", error)) return lib_leave(&l);
+    if (!lib_enter(&l, c, o->many ? "a session and a batch" : "a session and an image", error))
+        return lib_leave(&l);
     atomic_fetch_add(&session->users, 1);
     batch b = {.what = o,
                .s = session,
@@ -348,7 +340,9 @@ static int32_t all(const operation *o, fb_session *session, const fb_image *imag
                .report_step = count && reports ? reports[0].size : 0,
                .count = count,
                .lock = PTHREAD_MUTEX_INITIALIZER};
-    if (count && check_batch(&b, &l.e)) {
+    if (!o->many) {
+        do_image(o, session, images, reports, &l.e);
+    } else if (count && check_batch(&b, &l.e)) {
         keep_sessions(&b, true);
         do_batch(&b, l.c->threads);
         keep_sessions(&b, false);
@@ -364,16 +358,16 @@ static int32_t all(const operation *o, fb_session *session, const fb_image *imag
 
 #define ONE(name, operation)                                                                    \
     int32_t name(fb_session *session, const fb_image *is, fb_report *report, fb_error *error) { \
-        return one(&operation, session, is, report, error);                                     \
+        return call(&operation, session, is, 1, report, error);                                 \
     }
 #define ALL(name, operation)                                                                    \
     int32_t name(fb_session *session, const fb_image *images, size_t count, fb_report *reports, \
                  fb_error *error) {                                                             \
-        return all(&operation, session, images, count, reports, error);                         \
+        return call(&operation, session, images, count, reports, error);                        \
     }
 ONE(fb_bloom, BLOOM)
 ONE(fb_apply_adjoint, ADJOINT)
 ONE(fb_solve, SOLVE)
 ONE(fb_solve_adjoint, SOLVE_ADJOINT)
-ALL(fb_bloom_all, BLOOM)
-ALL(fb_solve_all, SOLVE)
+ALL(fb_bloom_all, BLOOM_ALL)
+ALL(fb_solve_all, SOLVE_ALL)

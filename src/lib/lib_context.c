@@ -21,7 +21,6 @@ static const struct {
     {ERR_CANCELLED, FB_CANCELLED},
 };
 
-/* The members of fb_settings. */
 static const char *const SETTING[] = {
     "verify",   "amount",        "tolerance",   "threshold", "knee",      "kernel_scale",
     "center_x", "center_y",      "normalize",   "correlate", "padding_x", "padding_y",
@@ -66,7 +65,6 @@ static void name_settings(char *to, size_t room, const char *from) {
     to[n] = 0;
 }
 
-/* Fills *to, and returns the code. */
 static int32_t tell(fb_error *to, const err *e, bool data) {
     const int32_t code = code_of(e, data);
     if (!to) return code;
@@ -180,7 +178,6 @@ static bool open_context(fb_context *c, const fb_context_options *o, err *e) {
            find_device(c->devices, c->device, e);
 }
 
-/* Nobody reads the log. */
 static void ignore(void *user, int level, const char *said) {
     (void)user, (void)level, (void)said;
 }

@@ -26,7 +26,6 @@ typedef struct {
     bloom_report *last; /* of the last correlation: its device */
 } gradient;
 
-/* An image of the batch. */
 typedef struct {
     const fb_image *is;
     double *x[LIB_CHANNELS], *y[LIB_CHANNELS]; /* packed; x: what is spread */
@@ -228,7 +227,6 @@ static bool add_channels(gradient *g, const operands *o, err *e) {
     return ok;
 }
 
-/* Adds what an image of the batch gives. */
 static bool add_image(gradient *g, const fb_image *from, err *e) {
     fb_image is;
     if (!lib_image(&is, from, false, e)) return false;

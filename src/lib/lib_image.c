@@ -79,7 +79,6 @@ static bool copy_rows(lib_job *j, lib_rows r, err *e) {
     return ok;
 }
 
-/* Decodes rows of the own planes of a part, or codes them again. */
 static bool code_rows(const lib_job *j, const image_part *p, void **plane, uint32_t rows, bool out,
                       err *e) {
     if (!j->coded) return true;

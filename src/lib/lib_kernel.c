@@ -54,7 +54,6 @@ static fb_kernel *open_word(fb_context *c, const char *word, err *e) {
     return to;
 }
 
-/* Makes the kernel of a recipe. */
 static fb_kernel *open_recipe(fb_context *c, const char *json, err *e) {
     fb_kernel *k = new_kernel(c, "recipe", e);
     kernel_recipe r = {0};
@@ -89,7 +88,6 @@ int32_t fb_kernel_make(fb_kernel **to, fb_context *context, const char *json, fb
 
 static const int32_t FLOATS[3] = {FB_FLOAT, FB_FLOAT, FB_FLOAT};
 
-/* Takes the kernel from the caller's planes: floats, and what doubles lose by being these. */
 static bool take_planes(fb_kernel *k, uint32_t w, uint32_t h, uint32_t channels,
                         const fb_plane *planes, err *e) {
     static const uint32_t BACKWARDS[3] = {2, 1, 0};

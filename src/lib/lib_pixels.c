@@ -169,7 +169,6 @@ static bool put_code(char *to, int32_t type, double v, uint64_t *noise) {
     return v >= 0 && v <= 1;
 }
 
-/* A row of either side. */
 typedef struct {
     char *at;
     ptrdiff_t step;

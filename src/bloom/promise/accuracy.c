@@ -36,7 +36,6 @@ static double floor_of(const accuracy *a, const accuracy_facts *f, uint32_t c, d
     return noise_floor(&t, &load);
 }
 
-/* Returns the part of what is allowed that is used. */
 static double strain(double floor, double allowed) {
     if (allowed > 0) return floor / allowed;
     return floor > 0 ? INFINITY : 0;
@@ -84,7 +83,6 @@ static guess guess_of(const accuracy_facts *f, uint32_t c) {
     return g;
 }
 
-/* Returns the channel's verdicts for a precision. */
 static accuracy forecast(plan_precision precision, const accuracy_facts *f) {
     accuracy a = {.precision = precision};
     for (uint32_t c = 0; c < f->tail->channels; c++) {
