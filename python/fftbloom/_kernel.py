@@ -48,18 +48,13 @@ class Context:
     def __init__(self, *, device: Optional[str] = None, threads: int = 0, mem_limit: int = 0, vram_limit: int = 0,
                  cache_dir: Optional[Path] = None, cache_size: int = 0, kernels: Optional[Path] = None,
                  messages: bool = True) -> None:
-        def text(value: Optional[Path]) -> Optional[bytes]:
-            return None if value is None else os.fsencode(value)
-
-        def count(name: str, value: int, most: int) -> int:
-            return whole(name, value, most, Code.BAD_ARGUMENT)
-
-        options = FbContextOptions(size=sizeof(FbContextOptions), threads=count("threads", threads, 2 ** 32 - 1),
-                                   mem_limit=count("mem_limit", mem_limit, 2 ** 64 - 1),
-                                   vram_limit=count("vram_limit", vram_limit, 2 ** 64 - 1),
-                                   cache_size=count("cache_size", cache_size, 2 ** 64 - 1), device=text(device),
-                                   cache_dir=text(cache_dir), kernels=text(kernels),
-                                   log=ctypes.cast(_call.log, ctypes.c_void_p) if messages else None, log_level=_call.log_level())
+        options = FbContextOptions(size=sizeof(FbContextOptions), log_level=_call.log_level(),
+                                   log=ctypes.cast(_call.log, ctypes.c_void_p) if messages else None)
+        for name, path in (("device", device), ("cache_dir", cache_dir), ("kernels", kernels)):
+            setattr(options, name, None if path is None else os.fsencode(path))
+        for name, number, bits in (("threads", threads, 32), ("mem_limit", mem_limit, 64), ("vram_limit", vram_limit, 64),
+                                   ("cache_size", cache_size, 64)):
+            setattr(options, name, whole(name, number, 2 ** bits - 1, Code.BAD_ARGUMENT))
         self._handle = Handle("context", lib.fb_context_open, byref(options))
 
     @property

@@ -133,6 +133,10 @@ TEST(gradients_add_up_over_a_batch_of_any_type) {
     y[1][3] = NAN;
     assert_int_equal(fb_kernel_adjoint(s, is, 2, &to, NULL, &e), FB_BAD_PIXELS);
     assert_non_null(strstr(e.text, "image 1: pixel 3 of a plane of `out`"));
+    x[0][N + 2] = NAN; /* a transpose has a frame around the image, and names the image's pixel */
+    assert_int_equal(fb_apply_adjoint(s, is, NULL, &e), FB_BAD_PIXELS);
+    assert_non_null(strstr(e.text, "'Y' at 2, 1"));
+    x[0][N + 2] = 1;
     assert_int_equal(fb_kernel_adjoint(NULL, is, 2, &to, NULL, &e), FB_BAD_ARGUMENT);
     assert_int_equal(fb_kernel_adjoint(s, is, 1, NULL, NULL, &e), FB_BAD_ARGUMENT);
     fb_session_close(s);
