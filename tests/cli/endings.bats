@@ -242,7 +242,7 @@ T
         status=0
         wait $pid || status=$?
         [ "$status" -eq 143 ]
-        for f in out.*; do cmp "$f" out.0003.exr; done
+        [ "$(md5sum out.* | cut -d ' ' -f 1 | sort -u | wc -l)" -eq 1 ] # they are one picture
         [ -z "$(ls -A | grep tmp)" ]
         [ ! -e out.4000.exr ]
     }
