@@ -2,8 +2,7 @@
  *
  * Open a device; prepare a plan with a kernel's spectrum, which allocates everything; submit frames
  * and wait for them, any number of times; close. An engine is prepared for one plan at a time, and
- * several engines may share one open device. An engine does not check pixels, and knows nothing of
- * files, colours or accuracy: bloom does that.
+ * several engines may share one open device. An engine does not check pixels.
  *
  *   up     planes as they are stored (plan.ask.planes), a mask, and a join: a few numbers
  *   there  spread(in) is transformed, times the kernel, and joined with the pixels: engine/join.h
@@ -84,7 +83,7 @@ typedef struct {
 
 typedef struct engine engine;
 
-/* A benchmark of `count` frames back to back, with the data on the device. */
+/* A benchmark of frames back to back, with the data on the device. */
 typedef struct {
     uint32_t count;
     /* Filled by engine_time, in seconds: */

@@ -8,21 +8,17 @@
  *
  *   out          rest(in) + centre * spread(in) + mask * gain * what the transform makes of out
  *
- * Glare of light is light: where image and kernel have nothing below zero, glare below zero is
- * rounding noise, which is cut off and counted. A sum is rounded once, to the type of the plane;
- * what halfs cannot hold becomes their largest number.
- *
- * A join is made once for a frame and const afterwards. engine/cpu/cpu_join.c makes rows by it,
- * while they are in the cache, and shaders/join.glsl pixels, where the last pass of a GPU has them.
+ * Where image and kernel have nothing below zero, glare below zero is rounding noise, which is cut
+ * off and counted. A sum is rounded once, to the type of the plane; what halfs cannot hold becomes
+ * their largest number. engine/cpu/cpu_join.c makes rows by a join, and shaders/join.glsl pixels;
  * docs/math.md, "The last pass of a GPU", says how far the two may differ. */
 #pragma once
 
 #include "kernel/psf.h"
 
 /* The part of a pixel that is spread: what a mask lets through, and of that the light above a
- * threshold. It begins softly between threshold - knee and threshold + knee; beyond that it is all
- * light above the threshold. It is never more than the pixel has, not even where the knee is the
- * wider one. What is not spread stays where it is. */
+ * threshold, softly between threshold - knee and threshold + knee, and never more than the pixel
+ * has. What is not spread stays where it is. */
 typedef struct {
     double threshold, knee; /* threshold 0: everything that the mask lets through */
     const float *mask;      /* of each pixel of a plane, 0 to 1; NULL: there is none */

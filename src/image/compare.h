@@ -5,8 +5,7 @@
  * magnitudes; a pixel is over a limit when any of its channels is. Two NaN are equal, and so are
  * two infinities of one sign. Any other value that is not finite differs without bound.
  *
- * Channels are matched by name. Images whose data windows or channels differ are not compared;
- * there is a verdict of its own for them. This module knows nothing of files and reports. */
+ * Channels are matched by name. Images whose data windows or channels differ are not compared. */
 #pragma once
 
 #include "base/par.h"

@@ -22,8 +22,6 @@ typedef struct {
 typedef struct image_reader image_reader;
 typedef struct image_writer image_writer;
 
-/* Opens a file for reading. Its content decides its format, not its name. NULL for `limits` sets
- * the defaults. The header and the path belong to the reader. */
 enum { IMAGE_HEAD = 12 }; /* bytes that tell the format; each image has more */
 /* Where the rest of a file comes from that has only a beginning yet. */
 typedef struct {
@@ -35,6 +33,8 @@ typedef struct {
 /* Brings one image, to its end, into a file that has its first IMAGE_HEAD bytes, or fewer where
  * there are no more. Names its format. Formats whose end cannot be told take all that comes. */
 bool image_fetch(const char *path, const char **format, const image_source *from, err *e);
+/* Opens a file for reading. Its content decides its format, not its name. NULL for `limits` sets
+ * the defaults. The header and the path belong to the reader. */
 image_reader *image_open(const char *path, const image_limits *limits, par *threads, err *e);
 void image_close(image_reader **r);
 #define image_reader_close image_close /* of OPEN(image_reader) */
@@ -57,9 +57,8 @@ bool image_is_stream(const char *path);
  * (ERR_USAGE), or the folder does not exist (ERR_CANT_CREATE). */
 bool image_can_create(const char *path, err *e);
 /* Creates a file in the format of its extension. The header, which is copied, says what will be
- * written. A thing that the format cannot hold is an error or a note in the log. The file appears
- * under its name in image_commit. Without `replace`, this call or image_commit fails with
- * ERR_SKIPPED when there is a file of that name. */
+ * written. The file appears under its name in image_commit. Without `replace`, this call or
+ * image_commit fails with ERR_SKIPPED when there is a file of that name. */
 image_writer *image_create(const char *path, const image_header *h, bool replace, par *threads,
                            err *e);
 /* Returns the rows between chunk borders of a part. */

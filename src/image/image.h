@@ -2,9 +2,7 @@
  *
  * An image has one or more parts (only EXR has more than one). A part has channels with names and
  * pixel types, a data window that is stored, a display window that is shown, and the attributes of
- * its file as raw bytes. Samples keep the type that they have in the file; colour is converted to
- * float where it is computed on. An `image` is an image_header with the planes of its parts. Which
- * channels are light is not known here. */
+ * its file as raw bytes. Samples keep the type that they have in the file. */
 #pragma once
 
 #include "base/err.h"
@@ -140,8 +138,8 @@ bool image_header_copy(image_header *to, const image_header *from, err *e);
 void image_header_free(image_header *h);
 /* Makes an image with a copy of the header and planes of zeros. */
 image *image_new(const image_header *h, err *e);
-/* Makes one of zeros with its window at 0, 0, for a file with ZIP: with one channel (Y), or with
- * three (R, G, B), which planes 2, 1 and 0 hold. */
+/* Makes one of zeros with its window at 0, 0: with one channel (Y), or with three (R, G, B), which
+ * planes 2, 1 and 0 hold. */
 image *image_plain(uint32_t w, uint32_t h, int channels, pixel_type type, err *e);
 /* Does the same for a caller that fills the planes: they are not zeroed, and only channels with
  * wanted[part][channel] have one. NULL for a part: none of its channels; NULL for `wanted`: all. */

@@ -1,7 +1,6 @@
-/* recode.h - changes the colours of a part from one space into another, in place: decodes a curve,
- * converts primaries, applies a curve. All layers that are colour by their names are changed. A
- * colour with an alpha between 0 and 1 is divided by it before, and multiplied after. The
- * attributes of the part are left to the caller. */
+/* recode.h - changes the colours of all colour layers of a part from one space into another, in
+ * place: decodes a curve, converts primaries, applies a curve. A colour with an alpha between 0 and
+ * 1 is divided by it before, and multiplied after. The attributes are left to the caller. */
 #pragma once
 
 #include "base/par.h"

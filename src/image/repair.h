@@ -1,7 +1,6 @@
 /* repair.h - finds what takes the places of bad pixels (NaN and infinities) of a plane: the mean of
- * the finite pixels on the smallest square ring around each that has any. Where all are bad,
- * nothing takes their places. The plane need not be in memory: some of its rows are looked at, with
- * as many around them as their pixels look for neighbours in. */
+ * the finite pixels on the smallest square ring around each that has any. The plane need not be in
+ * memory: some of its rows are looked at, with as many around them as are needed. */
 #pragma once
 
 #include "base/par.h"

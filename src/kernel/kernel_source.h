@@ -25,7 +25,7 @@ typedef struct {
 } kernel_source;
 
 /* Takes the first colour group of the first part that has one, or else the first part that has a
- * single channel. Another image is refused with the names of its channels. */
+ * single channel. */
 bool kernel_source_load(kernel_source *k, const char *path, par *threads, err *e);
 /* Does the same with an image in memory, which stays as it is; `name` is for messages. */
 bool kernel_source_image(kernel_source *k, const char *name, const image *img, err *e);
@@ -34,8 +34,8 @@ bool kernel_source_refine(kernel_source *k, const image *lost, err *e);
 void kernel_source_free(kernel_source *k);
 /* Returns the planes of a kernel that is not a spectrum. They belong to it. */
 psf_planes kernel_source_planes(const kernel_source *k);
-/* lint_glance of a kernel that is about to be used so. There is nothing to say of a spectrum, or of
- * taps that are used as they are around a centre that was given: these may be any array. */
+/* lint_glance of a kernel that is about to be used so; nothing of a spectrum, or of taps that are
+ * used as they are around a centre that was given. */
 bool kernel_source_glance(char to[LINT_WORDS], const kernel_source *k, const psf_options *how,
                           err *e);
 
@@ -57,8 +57,7 @@ typedef struct {
     uint32_t height; /* of the image as it came: a relative scale counts these heights */
     float primaries[8]; /* of the image, as its chromaticities; zeros: not known */
     double aspect;      /* of the image's pixels, width / height; 0 stands for 1 */
-    /* Not of the kernel, but what is made of it beside this depends on both: the part of the light
-     * that stays, and what the glare of each channel is multiplied with; zeros: 1. */
+    /* The part of the light that stays, and what each channel's glare is multiplied with; zeros: 1. */
     double sharpen, tint[PSF_CHANNELS];
 } kernel_need;
 

@@ -1,6 +1,6 @@
 /* lint.h - measures a kernel before it is used: `fftbloom kernel check`. lint_words.c decides what
- * deserves a warning, and in what words. Whether a kernel came from an 8-bit picture is found in
- * the values. All sums are in double, over all channels unless they are per channel. */
+ * deserves a warning, and in what words. All sums are over all channels unless they are per channel.
+ */
 #pragma once
 
 #include "base/text.h"
@@ -64,13 +64,11 @@ bool lint_kernel(lint *l, const psf_planes *in, err *e);
  * One that cannot be normalised has none. Fails only when there is no memory. */
 bool lint_core(lint *l, const psf_planes *in, err *e);
 
-/* Returns true if all taps share some light. In a flat kernel, or a box that fills its taps, that
- * light is the kernel itself. */
+/* Returns true if all taps share some light that is not the kernel itself, as in a flat one. */
 bool lint_has_background(const lint *l);
 
 /* Looks at a kernel that is about to be used for what would make every picture wrong, and writes it
- * in a few words, or nothing: "off centre by 19, -11; 92 % background". It takes little time if the
- * kernel is a usual one. `placed`: the caller has set the centre. */
+ * in a few words, or nothing: "off centre by 19, -11". `placed`: the caller has set the centre. */
 enum { LINT_WORDS = 128 };
 bool lint_glance(char to[LINT_WORDS], const psf_planes *in, bool placed, err *e);
 

@@ -1,11 +1,7 @@
 /* psf.h - holds a kernel as numbers: taps, centre, normalisation.
  *
- * A psf has the one form that the rest of the program knows: it is convolved (not correlated),
- * centred on a whole tap, and has a scale per channel that normalises it. out(p) = sum over taps q
- * of scale * tap(q) * in(p - (q - centre)).
- *
- * Kernels without taps or with more than PSF_SIDE on a side, with taps that are not finite, with
- * the centre outside, or with a sum that is not above zero (if it is normalised) are refused. */
+ * A psf is convolved (not correlated), centred on a whole tap, and has a scale per channel that
+ * normalises it. out(p) = sum over taps q of scale * tap(q) * in(p - (q - centre)). */
 #pragma once
 
 #include "base/err.h"
@@ -18,9 +14,8 @@ enum { PSF_CHANNELS = 16, PSF_SIDE = 32768, PSF_SCALED = 16384 };
 
 /* What the normalisation brings to 1. */
 typedef enum {
-    PSF_LUMINANCE,   /* the luminance of the channel sums: one scale for all channels, so that the
-                        kernel keeps its colour. For one channel it is the sum, for other
-                        numbers than one and three the mean of the sums */
+    PSF_LUMINANCE,   /* the luminance of the channel sums, so that the kernel keeps its colour; of
+                        other numbers than three channels the mean of the sums */
     PSF_PER_CHANNEL, /* each channel's sum */
     PSF_SUM,         /* the mean of the sums */
     PSF_NONE         /* nothing */
@@ -77,10 +72,8 @@ bool psf_find_center(double at[2], const psf_doubles *k, const psf_options *o, e
 
 /* Makes a psf from copies of planes. A `size` other than 1 resamples the kernel, with its sum kept,
  * onto a grid that has a tap on the centre, and so does a `turn`; right angles only move taps.
- * Otherwise a centre between taps is applied as a phase
- * ramp on the kernel's spectrum. For that the kernel is padded to at least twice its size (to the
- * next even length without prime factors above 7); the psf keeps that size, and has taps below zero
- * if the kernel has sharp edges. */
+ * Otherwise a centre between taps is applied as a phase ramp on the spectrum of the kernel, which is
+ * padded to at least twice its size and has taps below zero then if it has sharp edges. */
 bool psf_make(psf *k, const psf_planes *in, const psf_options *o, err *e);
 void psf_free(psf *k);
 bool psf_copy(psf *to, const psf *from, err *e);
@@ -93,8 +86,7 @@ bool psf_is_symmetric(const psf *k);
 /* Returns whether taps, centre and scale are the same, and so the spectra. */
 bool psf_same(const psf *a, const psf *b);
 
-/* Returns true when `asked` would have made the same psf; else the error (ERR_CONFIG) names the
- * setting that differs. For kernels from .spectrum files, whose settings cannot be changed. */
+/* Returns true when `asked` would have made the same psf; ERR_CONFIG names the setting that differs. */
 bool psf_made_with(const psf *k, const psf_options *asked, err *e);
 
 /* Takes the taps away that cannot reach any pixel of a w * h image with zero borders: those at

@@ -1,9 +1,6 @@
-/* psf_core.h - splits a kernel at a radius into core and tail.
- *
- * The core is the light that a lens leaves within some taps of its place; the tail is its glare. A
- * kernel whose core is folded has the core's sum as its centre tap, and zeros around: all that is
- * known of a kernel (its hash, spectrum, ledger and bounds) is then that of the folded one.
- * docs/math.md, "Taking glare away", says what for. */
+/* psf_core.h - splits a kernel at a radius into core and tail: the light that a lens leaves within
+ * some taps of its place, and its glare. A kernel whose core is folded has the core's sum as its
+ * centre tap, and zeros around. docs/math.md, "Taking glare away", says what for. */
 #pragma once
 
 #include "kernel/psf.h"

@@ -4,8 +4,7 @@
 
 #include "base/err.h"
 
-/* The taps of a plane in rings one tap wide; ring r is of the taps r - 0.5 to r + 0.5 away. Only
- * rings that lie inside the plane count. */
+/* The taps of a plane in whole rings one tap wide; ring r is of the taps r - 0.5 to r + 0.5 away. */
 typedef struct {
     uint32_t w, h, cx, cy, rings; /* around tap cx, cy */
     uint32_t *first;              /* ring r is tap[first[r]] to tap[first[r + 1] - 1] */

@@ -1,11 +1,9 @@
 /* spectrum.h - makes the spectrum of a kernel once, and resamples it to any image size.
  *
  * The source spectrum is made of the kernel without its centre tap, scaled, padded to twice its
- * size, with its middle (tap floor(size / 2)) at the origin. In space it is also divided by the
- * transform of the Kaiser-Bessel filter that interpolates it later. From it a separable filter of 8
- * taps makes the spectrum at any pair of lengths, to 1e-6 of the peak or better; docs/math.md,
- * "Spectral resampling", derives it. Lengths shorter than the kernel fold it, as a circle of that
- * length does.
+ * size, with its middle (tap floor(size / 2)) at the origin. From it a separable filter of 8 taps
+ * makes the spectrum at any pair of lengths, to 1e-6 of the peak or better (docs/math.md, "Spectral
+ * resampling"). Lengths shorter than the kernel fold it, as a circle of that length does.
  *
  * Engines get spectrum_lines: the half spectrum at the plan's lengths, line by line, in natural
  * order, without the centre tap: image = tap * in + gain * (in conv tail). */
@@ -17,8 +15,7 @@
 
 typedef enum { SPECTRUM_RESAMPLED, SPECTRUM_EXACT, SPECTRUM_MODES } spectrum_mode;
 
-/* The source, as the cache and .spectrum files hold it. The psf is part of it, so that a spectrum
- * can do everything that a kernel can do. */
+/* The source, as the cache and .spectrum files hold it. */
 typedef struct {
     psf kernel;
     uint32_t m[2]; /* lengths of the oversampled grid, x and y: even, >= 2 * size, smooth */
@@ -53,8 +50,7 @@ typedef struct {
     uint32_t length[2]; /* of the first axis, of the other one */
     bool float64;       /* the result is in double; the mode is then SPECTRUM_EXACT */
     bool by_lines;      /* of those in double: they are made when they are wanted, by
-                           spectrum_transform alone. That takes a tenth of the memory, and as long for
-                           each frame as making all lines once */
+                           spectrum_transform alone, in a tenth of the memory */
     bool at_once;       /* of resampled ones: all lines are made and kept, for frame after frame */
 } spectrum_request;
 

@@ -1,10 +1,9 @@
-/* stretch.h - makes a kernel wider, narrower or moved along its axes, with its light kept.
+/* stretch.h - makes a kernel wider, narrower, moved along its axes or turned, with its light kept.
  *
  * A kernel as a function of position is every tap times a shape of area 1 around it: a box if an
  * axis shrinks or keeps its size, a tent if it grows, a cubic spline if it grows to more than twice
- * its size (docs/math.md, "Scale"). A new tap is the integral of that function over its own area,
- * so each tap's light is divided among new taps and none is lost but over the border. Taps that are
- * not negative stay so. */
+ * its size (docs/math.md, "Scale"). A new tap is the integral of that function over its own area.
+ */
 #pragma once
 
 #include "base/par.h"

@@ -1,6 +1,5 @@
-/* fft.h - does Fourier transforms on the host, in double, for kernels: four lines at a time, by
- * math/lanes.h, in natural order. Lengths are 2^a 3^b 5^c 7^d; others are refused. Forward is
- * exp(-2 pi i j k / n), and nothing is scaled. */
+/* fft.h - Fourier transforms in double, for kernels: four lines at a time, by math/lanes.h, in
+ * natural order. Forward is exp(-2 pi i j k / n), and nothing is scaled. */
 #pragma once
 
 #include "base/par.h"

@@ -1,6 +1,6 @@
-/* flat.h - shares code among the formats that hold one picture. It has one or three colours and
- * perhaps alpha, all float here. Reading makes channels Y, or R G B, and A of it. Writing takes
- * those channels of the first part and says in the log what it leaves out. */
+/* flat.h - shares code among the formats that hold one picture, all float here. Reading makes
+ * channels Y, or R G B, and A of it. Writing takes those channels of the first part and says in the
+ * log what it leaves out. */
 #pragma once
 
 #include "image/format.h"

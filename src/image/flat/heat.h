@@ -1,6 +1,5 @@
 /* heat.h - shows where two images differ, for reports: pictures and a histogram. Channels whose
- * names end in R, G or B show in that colour, others in grey. If a picture is smaller than the
- * image, a pixel of it shows the largest difference of those that it stands for. */
+ * names end in R, G or B show in that colour, others in grey; the largest difference counts. */
 #pragma once
 
 #include "image/compare.h"

@@ -1,9 +1,8 @@
 /* preview.h - makes a picture to look at of an image's first colour group.
  *
- * The picture shows the display window at one exposure on a screen (screen.h), in the screen's
- * primaries. Pixels that are not opaque lie over black. Bytes are rounded with noise, which hides
- * the steps of gradients and follows from the place of a pixel alone. It is made in two steps, so
- * that several pictures can have one exposure: the light of the picture, and its development. */
+ * The picture shows the display window at one exposure on a screen (screen.h). Pixels that are not
+ * opaque lie over black. Bytes are rounded with noise that follows from the place of a pixel. It is
+ * made in two steps, so that several pictures can have one exposure: its light, its development. */
 #pragma once
 
 #include "base/par.h"

@@ -39,9 +39,8 @@ typedef struct {
 
 /* Returns whether a word can name a shipped kernel: it has neither a dot nor a slash. */
 bool kernel_word_is_name(const char *word);
-/* Finds what a word means. A word with a dot or a slash is taken as a file; whether an image is
- * there, its reader says. Fails with ERR_NO_INPUT, and what was probably meant, for a name that
- * means nothing and for a recipe that is not there. */
+/* Finds what a word means; one with a dot or a slash is a file. Fails with ERR_NO_INPUT, and what
+ * was probably meant, for a name that means nothing and for a recipe that is not there. */
 bool kernel_word_find(kernel_word *k, const char *word, const kernel_places *in, err *e);
 
 /* Writes the path at which the kernel of a recipe is kept; *there tells whether it was made
@@ -52,9 +51,8 @@ bool kernel_word_keep(const char *path, const kernel_word *k, const kernel_makin
                       par *threads, err *e);
 image *kernel_word_make(const kernel_word *k, const kernel_making *how, par *threads, err *e);
 
-/* Finds the folder of the shipped kernels near a file, such as the program: the first that is there
- * of share/fftbloom/kernels beside its folder or the one above, as installed; kernels in its
- * folder; and kernels beside its folder, as in the source tree. */
+/* Finds the folder of the shipped kernels near a file, such as the program: as installed, in its
+ * folder, or beside its folder, as in the source tree. */
 bool kernel_word_folder(char to[KERNEL_PATH], const char *file);
 /* Appends the names in a folder, sorted, with blanks between them. */
 void kernel_word_names(const char *folder, text *to);

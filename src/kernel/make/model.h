@@ -48,9 +48,9 @@ typedef struct {
     model_kind kind;
 } model_parameter;
 
-/* What the light's wavelength does: nothing (one channel is made); it stretches the whole pattern
- * in proportion, as diffraction does; the function takes it; each channel has a share of a shape,
- * as the parameters red, green and blue say; or each channel has a shape of its own. */
+/* What the wavelength does: nothing (one channel is made); it stretches the pattern in proportion;
+ * the function takes it; each channel has a share of a shape, as the parameters red, green and blue
+ * say; or each channel has a shape of its own. */
 typedef enum {
     MODEL_GREY,
     MODEL_DIFFRACTS,
@@ -134,9 +134,8 @@ bool model_takes(const model *m, const char *name);
 /* Turns every unit into that of the parameter's formula. ERR_USAGE: the camera is not known. */
 bool model_resolve(double p[MODEL_PARAMETERS], const model_request *r, err *e);
 
-/* Finds how much of the model's light the taps keep, 0 to 1, of what kernels of MODEL_SIDE taps
- * could hold. *side receives the smaller of the two sides; or, if that keeps less than `enough`,
- * the side that keeps it, or 0 if none does. */
+/* Finds how much of the model's light the taps keep, of what MODEL_SIDE taps could hold. *side
+ * receives the smaller side; or, if that keeps less than `enough`, the side that keeps it, or 0. */
 bool model_kept(double *kept, uint32_t *side, const model_request *r, double enough, par *threads,
                 err *e);
 /* Sets w and h to the smallest usual size, up to MODEL_AUTO, that keeps `enough` of the light. */

@@ -1,9 +1,6 @@
 /* pupil.h - draws the opening that light passes: an iris of blades, what stands before it, and the
- * dirt on the glass.
- *
- * Lengths count radii of the opening: the corners of the iris lie on the circle of radius 1. Edges
- * are drawn by their distance, blurred over two pixels in a way that pattern.c knows and takes
- * back. Dirt is placed by numbers from a seed. */
+ * dirt on the glass. Lengths count radii of the opening. Edges are blurred over two pixels in a way
+ * that pattern.c knows and takes back. Dirt is placed by numbers from a seed. */
 #pragma once
 
 #include "base/par.h"
