@@ -108,8 +108,6 @@ uint8_t *file_read_all(const char *path, size_t limit, size_t *bytes, err *e) {
     return data;
 }
 
-/* --- temporary files --------------------------------------------------------------------- */
-
 /* A signal handler must find the names of all temporary files while other threads make and remove
  * some. So the names lie in slots that are never freed. A slot belongs to the thread that took it;
  * its name is valid while `state` is LIVE, which is from just before the file is created until just
@@ -236,8 +234,6 @@ static void sweep_once(const char *folder) {
     pthread_mutex_unlock(&lock);
     if (!known) file_sweep(folder);
 }
-
-/* --- output ------------------------------------------------------------------------------ */
 
 struct file_out {
     bool stream;  /* goes to standard output; fd is a file in memory */
@@ -516,8 +512,6 @@ bool file_write_all(const char *path, const void *bytes, size_t n, err *e) {
     file_out_discard(&f);
     return ok;
 }
-
-/* --- folders ----------------------------------------------------------------------------- */
 
 bool file_make_dirs(const char *path, unsigned mode, err *e) {
     char buf[PATH_MAX];

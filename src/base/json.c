@@ -18,8 +18,6 @@ struct json_document {
     size_t values, room;
 };
 
-/* --- the scan ------------------------------------------------------------------------------ */
-
 /* The scanner notes one json_value per value, in the order of the document: its type and position.
  * The `text` of a number points to its first digit; it is terminated last of all. */
 typedef struct {
@@ -238,8 +236,6 @@ static bool scan_document(json_document *d, size_t n, err *e) {
     return true;
 }
 
-/* --- positions and cJSON's tree together ------------------------------------------------------ */
-
 static int by_key(const void *a, const void *b) {
     const json_value *x = *(json_value *const *)a, *y = *(json_value *const *)b;
     int order = strcmp(x->key, y->key);
@@ -347,8 +343,6 @@ void json_free(json_document **d) {
     mem_free(*d);
     *d = NULL;
 }
-
-/* --- for readers ------------------------------------------------------------------------------ */
 
 const json_value *json_root(const json_document *d) {
     return d->value;

@@ -21,13 +21,6 @@ bool mem_mul(size_t a, size_t b, size_t *out) {
     return true;
 }
 
-bool mem_add(size_t a, size_t b, size_t *out) {
-    size_t r;
-    if (__builtin_add_overflow(a, b, &r)) return false;
-    *out = r;
-    return true;
-}
-
 enum { KEPT_BLOCKS = 256 };
 
 struct mem_budget {
@@ -253,7 +246,7 @@ void *mem_raw(size_t count, size_t size, const char *what, err *e) {
     size_t bytes = 0, padded = 0;
     bool fits = mem_mul(count, size, &bytes);
     size_t alignment = bytes < LARGE ? ALIGNMENT : HUGE_PAGE;
-    if (!fits || !mem_add(bytes, 2 * alignment + ALIGNMENT, &padded)) {
+    if (!fits || __builtin_add_overflow(bytes, 2 * alignment + ALIGNMENT, &padded)) {
         err_set(e, ERR_DATA, "%s: %zu items of %zu bytes do not fit in memory", what, count, size);
         return NULL;
     }

@@ -4,9 +4,8 @@
 
 #include "base/err.h"
 
-/* Set *out = a * b (or a + b). Return false, and leave *out untouched, when that does not fit. */
+/* Sets *out = a * b. Returns false, and leaves *out untouched, when that does not fit. */
 bool mem_mul(size_t a, size_t b, size_t *out);
-bool mem_add(size_t a, size_t b, size_t *out);
 
 /* Frees what this module has allocated; NULL is fine. */
 void mem_free(void *p);

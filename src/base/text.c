@@ -236,8 +236,6 @@ bool text_glob_any(const char *patterns, const char *s) {
     return false;
 }
 
-/* --- what people write ----------------------------------------------------------------------- */
-
 /* Returns the first `mark` without a \ before it, or the end. */
 static const char *find_mark(const char *s, const char *end, char mark) {
     for (; s < end && *s != mark; s++)

@@ -35,8 +35,6 @@ bool primaries_same(const primaries *a, const primaries *b);
 primaries primaries_from_floats(const float xy[8]);
 void primaries_to_floats(float xy[8], const primaries *p);
 
-/* --- matrices --- */
-
 /* Changes one set of three colours into another. */
 typedef struct {
     double m[3][3]; /* row, column */

@@ -95,10 +95,6 @@ void space_id(const curve *c, const primaries_row *p, text *to) {
     text_add(to, "%s%s_%s_scene", known ? "" : "ocio:", c->name, p->name);
 }
 
-void space_names(text *to) {
-    for (int i = 0; i < OFFERED; i++) text_add(to, i ? ", %s" : "%s", ALIAS[i].name);
-}
-
 bool space_check(const char *said, bool output, err *e) {
     colour_space is;
     bool found = space_find(&is, said);
@@ -122,7 +118,7 @@ bool space_check(const char *said, bool output, err *e) {
                        said);
     if (found) return true;
     text names = {0};
-    space_names(&names);
+    for (int i = 0; i < OFFERED; i++) text_add(&names, i ? ", %s" : "%s", ALIAS[i].name);
     err_set(e, ERR_CONFIG,
             "unknown colour space '%s'; known are %s, or a colorInteropID such as srgb_p3d65_scene",
             said, names.s);

@@ -19,8 +19,6 @@ bool space_find(colour_space *to, const char *name);
 /* Adds the colorInteropID of a space of the scene. What the Color Interop Forum has no id for gets
  * one of OpenColorIO's names, "ocio:" in front. */
 void space_id(const curve *c, const primaries_row *p, text *to);
-/* Adds the names that people use, with commas between them. */
-void space_names(text *to);
 
 /* Refuses, with ERR_CONFIG and what to do instead, what space_find does not know or what may mean
  * two spaces. `output`: of an image that is written. */

@@ -46,8 +46,6 @@ uint64_t image_channel_bytes(const image_part *p, const bool *wanted) {
     return pixel * image_width(p) * image_height(p);
 }
 
-/* --- parts -------------------------------------------------------------------------------- */
-
 /* Lists of a part have room for the next power of two, so they grow by appending, and a copy made
  * to the same rule can be appended to as well. */
 static size_t room_for(int n) {
@@ -129,7 +127,7 @@ bool image_set_text(image_part *p, const char *name, const char *value, err *e) 
     return image_set_attr(p, name, "string", value, (uint32_t)strlen(value), e);
 }
 
-void image_remove_attr(image_part *p, const char *name) {
+static void remove_attr(image_part *p, const char *name) {
     const image_attr *found = image_find_attr(p, name);
     if (!found) return;
     image_attr *at = &p->attr[found - p->attr];
@@ -218,7 +216,7 @@ bool image_set_space(image_part *p, const curve *c, const primaries *is, err *e)
         if (i == 0 ? row != NULL : there && row)
             ok = text_check(&id, e) && image_set_text(p, SPACE_NAMES[i], id.s, e);
         else if (there)
-            image_remove_attr(p, SPACE_NAMES[i]);
+            remove_attr(p, SPACE_NAMES[i]);
     }
     text_free(&id);
     return ok && (!known || image_set_primaries(p, &now, e));
@@ -400,8 +398,6 @@ uint64_t image_convert(void *to, pixel_type becomes, const void *from, pixel_typ
     }
     return over;
 }
-
-/* --- windows ------------------------------------------------------------------------------ */
 
 /* EXR readers accept corners up to this. Beyond it widths would not fit 32 bits. */
 enum { FARTHEST = INT32_MAX / 2 };

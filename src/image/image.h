@@ -83,7 +83,6 @@ typedef struct {
     void ***plane;
 } image;
 
-/* --- sizes --- */
 static inline uint64_t image_box_width(const image_box *b) {
     return (uint64_t)((int64_t)b->x1 - b->x0 + 1);
 }
@@ -99,7 +98,6 @@ uint64_t image_bytes(const image_part *p); /* of the planes of all channels */
 /* Returns the bytes of the planes of those channels with wanted[channel]; NULL: all. */
 uint64_t image_channel_bytes(const image_part *p, const bool *wanted);
 
-/* --- parts --- */
 /* Return the index of a channel by its full name, or -1; an attribute, or NULL. */
 int image_find_channel(const image_part *p, const char *name);
 const image_attr *image_find_attr(const image_part *p, const char *name);
@@ -110,7 +108,6 @@ void image_attr_text(const image_part *p, const char *name, char *to, size_t roo
 bool image_set_attr(image_part *p, const char *name, const char *type, const void *data,
                     uint32_t bytes, err *e);
 bool image_set_text(image_part *p, const char *name, const char *value, err *e);
-void image_remove_attr(image_part *p, const char *name);
 /* Appends without looking for the name: for readers, whose files may hold thousands. */
 bool image_push_attr(image_part *p, const char *name, const char *type, const void *data,
                      uint32_t bytes, err *e);
@@ -131,7 +128,6 @@ bool image_set_space(image_part *p, const curve *c, const primaries *is, err *e)
 /* Fills in the weights of luminance Y: those of the part's primaries. */
 void image_luminance(const image_part *p, double weight[3]);
 
-/* --- ownership --- */
 /* Frees the parts from `count` on, which have no planes. */
 void image_header_cut(image_header *h, int count);
 bool image_header_copy(image_header *to, const image_header *from, err *e);
@@ -146,7 +142,6 @@ image *image_plain(uint32_t w, uint32_t h, int channels, pixel_type type, err *e
 image *image_new_unset(const image_header *h, bool *const *wanted, err *e);
 void image_free(image **img);
 
-/* --- samples --- */
 /* Convert n samples of a plane, from sample `first` on; uint is converted by value. */
 void image_to_float(float *to, const void *plane, pixel_type t, size_t first, size_t n);
 void image_from_float(void *plane, pixel_type t, size_t first, const float *from, size_t n);
@@ -154,7 +149,6 @@ void image_from_float(void *plane, pixel_type t, size_t first, const float *from
  * the largest half. Returns their number. */
 uint64_t image_convert(void *to, pixel_type becomes, const void *from, pixel_type is, size_t n);
 
-/* --- windows --- */
 /* Cuts all planes of a part to `box` and fills what lies outside its old window with zeros; a
  * channel may be without one. ERR_DATA if a side of `box` has more than IMAGE_SIDE pixels. */
 bool image_set_window(image_part *p, void **planes, const image_box *box, err *e);

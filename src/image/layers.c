@@ -6,8 +6,6 @@
 #include <ctype.h>
 #include <strings.h>
 
-/* --- names -------------------------------------------------------------------------------- */
-
 /* A full name is "layer.leaf"; the layer may have dots of its own, or be empty. */
 static const char *leaf_of(const char *name) {
     const char *dot = strrchr(name, '.');
@@ -34,8 +32,6 @@ static role role_of(const char *name) {
         if (strcasecmp(leaf, ROLE[i][0]) == 0 || strcasecmp(leaf, ROLE[i][1]) == 0) return (role)i;
     return ROLE_NONE;
 }
-
-/* --- words that mean data ----------------------------------------------------------------- */
 
 /* Words in the name of a layer or part that mean data. A name is cut into words at all characters
  * that are not letters, and before a capital that follows a small letter. */
@@ -101,8 +97,6 @@ static bool is_cryptomatte(const image_part *p, const char *name) {
     }
     return false;
 }
-
-/* --- what to take ------------------------------------------------------------------------- */
 
 /* Returns whether the layer has an X, beside which Y is the second of three coordinates. */
 static bool has_x(const image_part *p, const char *name) {
@@ -195,8 +189,6 @@ static bool check_no_uint(const image_part *p, const char *layers, err *e) {
     return true;
 }
 
-/* --- globs that match nothing ------------------------------------------------------------- */
-
 /* Finds the name under which people know a channel: that of its layer, or its own if the layer's
  * name does not stand for it. Returns its length. */
 static size_t known_name(const image_header *h, const image_part *p, int c, const char **name) {
@@ -258,8 +250,6 @@ static bool check_globs(const char *option, const char *globs, const image_heade
 bool layer_globs_check(const image_header *h, const char *layers, const char *exclude, err *e) {
     return check_globs("layers", layers, h, e) && check_globs("exclude", exclude, h, e);
 }
-
-/* --- groups ------------------------------------------------------------------------------- */
 
 typedef struct {
     layer_map map;

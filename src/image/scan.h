@@ -1,6 +1,6 @@
-/* scan.h - measures the planes of an image in one parallel pass: bad pixels (NaN, infinities), which
- * all else counts as 0, sums and extremes, and a histogram of magnitudes. Sums do not depend on the
- * number of threads.
+/* scan.h - measures the planes of an image in one parallel pass: bad pixels (NaN, infinities),
+ * which all else counts as 0, sums and extremes, and a histogram of magnitudes. Sums do not depend
+ * on the number of threads.
  *
  * A histogram bin holds an eighth of what lies between powers of two: bin b goes from
  * scan_bin_floor(b) to scan_bin_floor(b + 1). Bin 0 is zero and what is smaller than 2^-129. */

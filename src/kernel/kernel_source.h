@@ -57,7 +57,8 @@ typedef struct {
     uint32_t height; /* of the image as it came: a relative scale counts these heights */
     float primaries[8]; /* of the image, as its chromaticities; zeros: not known */
     double aspect;      /* of the image's pixels, width / height; 0 stands for 1 */
-    /* The part of the light that stays, and what each channel's glare is multiplied with; zeros: 1. */
+    /* The part of the light that stays, and what each channel's glare is multiplied with; zeros: 1.
+     */
     double sharpen, tint[PSF_CHANNELS];
 } kernel_need;
 

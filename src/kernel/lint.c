@@ -18,8 +18,6 @@ static double clean(float v) {
     return isfinite(v) ? (double)v : 0;
 }
 
-/* --- values --------------------------------------------------------------------------------- */
-
 /* A set of the first values of a channel, as bits; `count` stops at one more than 256. */
 typedef struct {
     uint32_t slot[1024];
@@ -82,8 +80,6 @@ static void sum_channel(lint *l, work *k, uint32_t c, double *size) {
     k->total += l->sum[c];
 }
 
-/* --- the centre ------------------------------------------------------------------------------ */
-
 /* Returns half of |k - k turned about the middle| / |k|. The first taps of an even side have no
  * partner; zeros take its place. */
 static double asymmetry(const double *tap, uint32_t w, uint32_t h) {
@@ -138,8 +134,6 @@ static bool find_centre(lint *l, work *k, err *e) {
     l->centre_tap = k->all[(size_t)(k->h / 2) * k->w + k->w / 2] / k->total;
     return true;
 }
-
-/* --- by distance ----------------------------------------------------------------------------- */
 
 /* Sums over rings one tap wide around the centre, as far as whole rings go; and over squares. */
 typedef struct {
@@ -231,8 +225,6 @@ static void find_cut(lint *l, const profile *p, double total) {
     if (off >= 1e-3) l->cut_at = last, l->cut_off = off;
 }
 
-/* --- the border ------------------------------------------------------------------------------- */
-
 /* Measures the corners. A photograph's background is the light that even the darkest has, in the
  * mean over a square, so that noise does not decide. */
 static void find_background(lint *l, const work *k) {
@@ -286,8 +278,6 @@ bool lint_core(lint *l, const psf_planes *in, err *e) {
     psf_free(&k);
     return ok;
 }
-
-/* --- a glance --------------------------------------------------------------------------------- */
 
 /* Returns whether a channel needs a closer look: its middle is not the brightest tap, corners are
  * not dark, or it has few values. */

@@ -1,5 +1,6 @@
 /* lint.h - measures a kernel before it is used: `fftbloom kernel check`. lint_words.c decides what
- * deserves a warning, and in what words. All sums are over all channels unless they are per channel.
+ * deserves a warning, and in what words. All sums are over all channels unless they are per
+ * channel.
  */
 #pragma once
 

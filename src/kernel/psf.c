@@ -32,8 +32,6 @@ static void set_tap(psf *k, size_t at, double v) {
     if (k->rest) k->rest[at] = (float)(v - (double)k->tap[at]);
 }
 
-/* --- options ----------------------------------------------------------------------------- */
-
 /* Returns the options with every default written out, and fields without effect zeroed. */
 static psf_options effective(const psf_options *o) {
     psf_options f = *o;
@@ -327,8 +325,6 @@ static bool shift_axis(psf_shape *s, int axis, err *e) {
     return ok;
 }
 
-/* --- normalisation ----------------------------------------------------------------------- */
-
 static void sum_up(psf *k) {
     for (uint32_t c = 0; c < k->channels; c++) {
         k->sum[c] = 0;
@@ -355,8 +351,6 @@ static bool normalize(psf *k, err *e) {
     }
     return true;
 }
-
-/* --- making ------------------------------------------------------------------------------ */
 
 /* Makes room for what the shape becomes; fine: the taps are kept in double. */
 static bool begin_psf(psf *k, const psf_shape *s, bool fine, err *e) {
@@ -428,8 +422,6 @@ void psf_free(psf *k) {
     mem_free(k->rest);
     *k = (psf){0};
 }
-
-/* --- from psf to psf --------------------------------------------------------------------- */
 
 bool psf_copy(psf *to, const psf *from, err *e) {
     psf copy = *from;

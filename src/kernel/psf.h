@@ -72,8 +72,8 @@ bool psf_find_center(double at[2], const psf_doubles *k, const psf_options *o, e
 
 /* Makes a psf from copies of planes. A `size` other than 1 resamples the kernel, with its sum kept,
  * onto a grid that has a tap on the centre, and so does a `turn`; right angles only move taps.
- * Otherwise a centre between taps is applied as a phase ramp on the spectrum of the kernel, which is
- * padded to at least twice its size and has taps below zero then if it has sharp edges. */
+ * Otherwise a centre between taps is applied as a phase ramp on the spectrum of the kernel, which
+ * is padded to at least twice its size and has taps below zero then if it has sharp edges. */
 bool psf_make(psf *k, const psf_planes *in, const psf_options *o, err *e);
 void psf_free(psf *k);
 bool psf_copy(psf *to, const psf *from, err *e);
@@ -86,7 +86,8 @@ bool psf_is_symmetric(const psf *k);
 /* Returns whether taps, centre and scale are the same, and so the spectra. */
 bool psf_same(const psf *a, const psf *b);
 
-/* Returns true when `asked` would have made the same psf; ERR_CONFIG names the setting that differs. */
+/* Returns true when `asked` would have made the same psf; ERR_CONFIG names the setting that
+ * differs. */
 bool psf_made_with(const psf *k, const psf_options *asked, err *e);
 
 /* Takes the taps away that cannot reach any pixel of a w * h image with zero borders: those at

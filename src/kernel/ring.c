@@ -35,11 +35,11 @@ void ring_map_free(ring_map *m) {
     *m = (ring_map){0};
 }
 
-uint32_t ring_count(const ring_map *m, uint32_t r) {
+static uint32_t ring_count(const ring_map *m, uint32_t r) {
     return m->first[r + 1] - m->first[r];
 }
 
-double ring_distance(const ring_map *m, uint32_t r) {
+static double ring_distance(const ring_map *m, uint32_t r) {
     double sum = 0;
     for (uint32_t i = m->first[r]; i < m->first[r + 1]; i++)
         sum += length_of((double)(m->tap[i] % m->w) - m->cx, (double)(m->tap[i] / m->w) - m->cy);

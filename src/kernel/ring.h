@@ -4,7 +4,8 @@
 
 #include "base/err.h"
 
-/* The taps of a plane in whole rings one tap wide; ring r is of the taps r - 0.5 to r + 0.5 away. */
+/* The taps of a plane in whole rings one tap wide; ring r is of the taps r - 0.5 to r + 0.5 away.
+ */
 typedef struct {
     uint32_t w, h, cx, cy, rings; /* around tap cx, cy */
     uint32_t *first;              /* ring r is tap[first[r]] to tap[first[r + 1] - 1] */
@@ -15,10 +16,7 @@ typedef struct {
 bool ring_map_make(ring_map *m, uint32_t w, uint32_t h, uint32_t cx, uint32_t cy, err *e);
 void ring_map_free(ring_map *m);
 
-/* Returns the number of taps of a ring, their mean distance, and the mean of those between the
- * fifth and the last fifth in order of light. */
-uint32_t ring_count(const ring_map *m, uint32_t r);
-double ring_distance(const ring_map *m, uint32_t r);
+/* Returns the mean of the taps of a ring between the fifth and the last fifth in order of light. */
 double ring_robust_mean(const ring_map *m, const double *plane, uint32_t r);
 
 /* Returns the deviation of the noise in the rings [from, to): of each tap from the mean of its

@@ -4,8 +4,6 @@
 #include "math/fft.h"
 #include "math/lengths.h"
 
-/* --- taps as lines for a transform ------------------------------------------------------- */
-
 /* A transform of one channel of a kernel; everything is in the order x, y. */
 typedef struct {
     const psf *kernel;
@@ -56,8 +54,6 @@ static bool transform_taps(void *to, const tap_transform *f, par *threads, err *
     return fft_half_spectrum(to, &p, threads, e);
 }
 
-/* --- the source -------------------------------------------------------------------------- */
-
 static size_t channel_floats(const spectrum *s) {
     return ((size_t)s->m[0] / 2 + 1) * s->m[1] * 2;
 }
@@ -104,8 +100,6 @@ void spectrum_free(spectrum *s) {
     mem_free(s->value);
     *s = (spectrum){0};
 }
-
-/* --- at lengths: the two modes --------------------------------------------------------- */
 
 const char *spectrum_mode_name(spectrum_mode m) {
     static const char *const NAME[] = {"resampled", "exact"};

@@ -1,8 +1,8 @@
 /* lanes.h - Fourier transforms of many lines at once, one line in each lane of a SIMD register.
  *
- * Every operation does the same to all lanes, so that a wider processor changes nothing but how many
- * lines go through at once. There is no fused multiply-add, the order of operations follows from the
- * length alone, and twiddles are made by base/steady.h: the same bytes on every processor.
+ * Every operation does the same to all lanes, so that a wider processor changes nothing but how
+ * many lines go through at once. There is no fused multiply-add, the order of operations follows
+ * from the length alone, and twiddles are made by base/steady.h: the same bytes on every processor.
  *
  * A level transforms up to about a hundred numbers in the first-level cache, in stages of a radix
  * each (Stockham's algorithm, decimation in time: nothing is sorted, and a stage multiplies by its

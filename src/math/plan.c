@@ -22,8 +22,6 @@ static uint32_t sample_bytes(const plan_request *ask) {
     return ask->precision == PRECISION_FLOAT64 ? 8 : 4;
 }
 
-/* --- one axis ---------------------------------------------------------------------------- */
-
 /* Returns the shared memory of a line: one component of each number, since components are exchanged
  * one after the other (twice that if pass->whole). The digits of a place have odd strides against
  * bank conflicts, as in shaders/fft.glsl. */
@@ -129,8 +127,6 @@ uint32_t plan_frequency(const plan_fft *f, uint32_t place) {
     }
     return k;
 }
-
-/* --- which axis first, and which lengths ---------------------------------------------------- */
 
 /* Returns the price of a line in one direction, in bytes moved. On a GPU the time of a pass depends
  * on the slots of its lines and on arithmetic more than on the bytes (docs/notebook.md, "A model of

@@ -8,8 +8,6 @@
 /* Sums have one order on every processor, that of the vectors: each number goes to the sum of its
  * lane, also where there are no vectors, and at a row's end. */
 
-/* --- ordinary rows --------------------------------------------------------------------------- */
-
 /* Sums of as many floats as this, sixteen at a time, go to a double: few enough that their rounding
  * is far below what the ledger allows where all are of one sign. */
 enum { SPAN = 128, AT_ONCE = 16 };

@@ -159,8 +159,6 @@ unsigned gpu_device_messages(const gpu_device *g) {
     return atomic_load(&g->shared->instance->messages);
 }
 
-/* --- devices -------------------------------------------------------------------------------- */
-
 /* Devices that were opened ahead, for gpu_device_open to share until gpu_device_rest. */
 static struct {
     uint32_t count;

@@ -32,8 +32,6 @@ static bool next(fold_cursor *c, uint32_t *words, size_t count) {
     return c->length > 0 && c->length <= count - c->at;
 }
 
-/* --- folding branches ------------------------------------------------------------------------ */
-
 typedef struct {
     uint32_t value, spec_id; /* spec_id: its SpecId + 1; 0: none */
     bool known;              /* `value` counts */
@@ -143,8 +141,6 @@ uint32_t gpu_fold(uint32_t *words, size_t count, const uint32_t *id, const uint3
     mem_free(t.of);
     return folded;
 }
-
-/* --- dropping what is not reached ------------------------------------------------------------ */
 
 /* Where a function or a block begins, and whether it is reached from `main`. */
 typedef struct {
@@ -271,8 +267,6 @@ end:
     mem_free(r.todo);
     return r.count;
 }
-
-/* --- how a device converts halfs ------------------------------------------------------------- */
 
 /* Of SPV_KHR_float_controls: capabilities, and modes of an entry point. */
 enum { KEEPS_SUBNORMALS = 4464, ROUNDS_TO_EVEN = 4467, KEEP = 4459, TO_EVEN = 4462, HALFS = 16 };

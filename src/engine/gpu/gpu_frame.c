@@ -248,8 +248,6 @@ void gpu_frame_free(gpu_frame *f, const gpu_work *w) {
     *f = (gpu_frame){0};
 }
 
-/* --- the host's copies ----------------------------------------------------------------------- */
-
 /* Planes of the caller, whose rows are packed, and of the device, `pitch` samples apart. */
 typedef struct {
     const plan *p;
@@ -304,8 +302,6 @@ static bool copy_planes(const gpu_frame *f, const gpu_work *w, int way, err *e) 
     if (j.up && is->masked) add_plane(&j, f->how.spread.mask, seen(f, w, GPU_MASK, 0), PLAN_FLOATS);
     return par_for(w->threads, (size_t)j.bands * j.count, copy_band, &j, e);
 }
-
-/* --- light that leaves the image ------------------------------------------------------------- */
 
 /* Finds it for every channel, on this thread: others have frames of their own. */
 static void find_spilled(double to[ENGINE_CHANNELS], const gpu_frame *f, const gpu_work *w) {

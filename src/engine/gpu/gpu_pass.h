@@ -99,7 +99,3 @@ void gpu_passes_free(gpu_passes *s, const gpu_device *g);
 /* Gives a device that was opened just now its cache of compiled pipelines, with what is on disk in
  * `dir`. One that cannot be read or written costs time alone. */
 void gpu_cache_open(const gpu_device *g, const char *dir);
-/* Returns the cache; NULL: the device has none. Several threads may use it. */
-VkPipelineCache gpu_cache(const gpu_device *g);
-/* Writes the cache to disk if it has grown. Several threads may call it. */
-void gpu_cache_keep(const gpu_device *g);

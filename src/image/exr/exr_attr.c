@@ -31,33 +31,22 @@ static void add_real(double v, int digits, bool json, text *to) {
     text_add(to, "%s", buf);
 }
 
-static void add_number(const uint8_t *at, number_kind kind, bool json, text *to) {
-    int32_t i;
-    float f;
-    double d;
-    switch (kind) {
-    case NUMBER_INT:
-        memcpy(&i, at, sizeof i);
-        text_add(to, "%" PRId32, i);
-        break;
-    case NUMBER_FLOAT:
-        memcpy(&f, at, sizeof f);
-        add_real((double)f, 9, json, to);
-        break;
-    case NUMBER_DOUBLE:
-        memcpy(&d, at, sizeof d);
-        add_real(d, 17, json, to);
-        break;
-    }
-}
-
 static void add_numbers(const uint8_t *at, size_t count, number_kind kind, bool json, text *to) {
     size_t size = kind == NUMBER_DOUBLE ? 8 : 4;
     bool list = json && count != 1;
+    union {
+        int32_t whole;
+        float f;
+        double d;
+    } v;
     if (list) text_add(to, "[");
     for (size_t i = 0; i < count; i++) {
         if (i) text_add(to, json ? ", " : " ");
-        add_number(at + i * size, kind, json, to);
+        memcpy(&v, at + i * size, size);
+        if (kind == NUMBER_INT)
+            text_add(to, "%" PRId32, v.whole);
+        else
+            add_real(size == 4 ? (double)v.f : v.d, size == 4 ? 9 : 17, json, to);
     }
     if (list) text_add(to, "]");
 }

@@ -12,8 +12,6 @@
 
 #include "image/image.h"
 
-/* --- where chunks lie --- */
-
 /* What the `tiles` attribute says about the smaller levels. */
 typedef enum { LEVELS_ONE, LEVELS_MIPMAP, LEVELS_RIPMAP } exr_levels;
 
@@ -43,8 +41,6 @@ static inline uint64_t exr_layout_chunks(const exr_layout *l) {
 
 /* Returns the index of the n-th chunk in the order in which the part's chunks are stored. */
 uint64_t exr_layout_stored(const exr_layout *l, line_order order, uint64_t n);
-
-/* --- codecs --- */
 
 /* Returns false for the five that need OpenEXR in a program that is built without. */
 bool exr_chunk_known(compression c);

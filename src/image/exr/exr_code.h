@@ -23,8 +23,6 @@ enum {
     LONGEST_CODE = 14, /* four literals, and 7 bits that wait, fit 64 */
 };
 
-/* --- bits --------------------------------------------------------------------------------- */
-
 typedef struct {
     uint8_t *at;
     uint64_t bits; /* the lowest `count` are not written yet */
@@ -63,8 +61,6 @@ static inline uint32_t equal16(const uint8_t *a, const uint8_t *b) {
 #endif
 }
 
-/* --- codes -------------------------------------------------------------------------------- */
-
 typedef struct {
     uint16_t code[LENGTH_CODES]; /* the first bit lowest; valid where there is a length */
     uint8_t length[LENGTH_CODES];
@@ -85,8 +81,6 @@ void exr_code_make(exr_code *code, const uint32_t *count, int n, unsigned deepes
 /* Writes the lengths of the codes of a block as a list of lengths and repetitions, which has a code
  * of its own (RFC 1951, 3.2.7). */
 void exr_code_put(bit_writer *w, const exr_code *symbols, const exr_code *distances);
-
-/* --- samples: what some bytes of half a chunk say about all of them, for the encoder --- */
 
 /* What a sample says about the bytes of a half. */
 typedef struct {

@@ -97,8 +97,6 @@ static const field FIELD[] = {
 };
 enum { FIELDS = COUNT(FIELD) };
 
-/* --- headers ------------------------------------------------------------------------------ */
-
 /* Adds the attribute of a field; `own` is the part's attribute of that name, or NULL. */
 static void emit_field(text *t, const emitter *m, const field *f, const image_attr *own) {
     bool made = f->put || f->bytes;

@@ -141,8 +141,6 @@ static inline value_code distance_code(unsigned less_1) {
     return (value_code){2 * k + (less_1 >> (k - 1) & 1), k - 1};
 }
 
-/* --- matches ------------------------------------------------------------------------------ */
-
 /* Counts bytes in four tables in turns, since equal bytes would wait for each other's count. */
 static void count_bytes(uint32_t to[256], const uint8_t *b, size_t n) {
     uint16_t part[4][256] = {{0}};
@@ -523,8 +521,6 @@ static void put_block(const exr_zip *z, bit_writer *w, const block *k, bool fina
         w->at += n;
     }
 }
-
-/* --- chunks ------------------------------------------------------------------------------- */
 
 /* Allows 400 bytes for each block: lists of codes have some 350; flush writes 8 bytes at once. */
 size_t exr_zip_bound(size_t n) {

@@ -4,7 +4,8 @@
 #include "base/mem.h"
 #include "base/text.h"
 
-bool flat_find(flat_picture *f, const image_part *p, err *e) {
+/* Finds the picture of a part by the names of its channels. Fails where there is none. */
+static bool flat_find(flat_picture *f, const image_part *p, err *e) {
     int r = image_find_channel(p, "R"), g = image_find_channel(p, "G"),
         b = image_find_channel(p, "B"), y = image_find_channel(p, "Y");
     bool rgb = r >= 0 && g >= 0 && b >= 0;

@@ -13,8 +13,6 @@ typedef struct {
     int alpha;     /* -1: none */
 } flat_picture;
 
-/* Finds the picture of a part by the names of its channels. Fails where there is none. */
-bool flat_find(flat_picture *f, const image_part *p, err *e);
 /* Gets row y of a picture as `count` floats for each pixel: 1 (Y), 3 (R G B), or 4 (and A, which is
  * 1 where there is none). plane[c] holds channel c of the part, or is NULL if it is not used. */
 void flat_get(float *to, int count, const flat_picture *f, const void *const plane[], size_t y);

@@ -107,44 +107,39 @@ static bool numbers(const char *s, double *to, int count) {
 
 /* Reads the variable of one line of the header, if it is one that counts. */
 static bool read_variable(hdr_reader *r, const char *line, err *e) {
-    static const char *const NAME[] = {
-        "FORMAT=", "EXPOSURE=", "COLORCORR=", "PIXASPECT=", "PRIMARIES="};
     enum { FORMAT, EXPOSURE, CORRECTION, ASPECT, PRIMARIES, VARIABLES };
+    static const struct {
+        const char *name;
+        int count; /* of its numbers */
+        const char *is;
+    } KNOWN[VARIABLES] = {{"FORMAT=", 0, ""},
+                          {"EXPOSURE=", 1, "a positive number"},
+                          {"COLORCORR=", 3, "three positive numbers"},
+                          {"PIXASPECT=", 1, "a positive number"},
+                          {"PRIMARIES=", 8, "eight numbers"}};
     int which = 0;
-    while (which < VARIABLES && strncmp(line, NAME[which], strlen(NAME[which])) != 0) which++;
-    const char *v = which < VARIABLES ? line + strlen(NAME[which]) : line;
+    while (which < VARIABLES && strncmp(line, KNOWN[which].name, strlen(KNOWN[which].name)) != 0)
+        which++;
+    if (which == VARIABLES) return true;
+    const char *v = line + strlen(KNOWN[which].name);
+    const int n = KNOWN[which].count;
     double x[8];
-    switch (which) {
-    case FORMAT:
-        if (strcmp(v, "32-bit_rle_rgbe") == 0) return true;
-        if (strcmp(v, "32-bit_rle_xyze") == 0)
-            return err_set(e, ERR_DATA,
-                           "the pixels are XYZE, which is not supported; convert them to RGBE "
-                           "first (Radiance's ra_xyze -r)");
+    bool ok = numbers(v, x, n);
+    for (int i = 0; i < n && which != PRIMARIES; i++) ok = ok && x[i] > 0;
+    if (!ok)
+        return err_set(e, ERR_DATA, "%s%.*s is not %s", KNOWN[which].name, n == 8 ? 60 : 40, v,
+                       KNOWN[which].is);
+    for (int c = 0; c < 3 && (which == EXPOSURE || which == CORRECTION); c++)
+        r->divide[c] *= x[n == 3 ? c : 0];
+    if (which == ASPECT) r->aspect *= x[0];
+    for (int i = 0; i < 8 && which == PRIMARIES; i++) r->primaries[i] = (float)x[i];
+    r->has_primaries |= which == PRIMARIES;
+    if (which != FORMAT || strcmp(v, "32-bit_rle_rgbe") == 0) return true;
+    if (strcmp(v, "32-bit_rle_xyze") != 0)
         return err_set(e, ERR_DATA, "the pixel format '%.40s' is unknown", v);
-    case EXPOSURE:
-        if (!numbers(v, x, 1) || x[0] <= 0)
-            return err_set(e, ERR_DATA, "EXPOSURE=%.40s is not a positive number", v);
-        for (int c = 0; c < 3; c++) r->divide[c] *= x[0];
-        return true;
-    case CORRECTION:
-        if (!numbers(v, x, 3) || x[0] <= 0 || x[1] <= 0 || x[2] <= 0)
-            return err_set(e, ERR_DATA, "COLORCORR=%.40s is not three positive numbers", v);
-        for (int c = 0; c < 3; c++) r->divide[c] *= x[c];
-        return true;
-    case ASPECT:
-        if (!numbers(v, x, 1) || x[0] <= 0)
-            return err_set(e, ERR_DATA, "PIXASPECT=%.40s is not a positive number", v);
-        r->aspect *= x[0];
-        return true;
-    case PRIMARIES:
-        if (!numbers(v, x, 8))
-            return err_set(e, ERR_DATA, "PRIMARIES=%.60s is not eight numbers", v);
-        for (int i = 0; i < 8; i++) r->primaries[i] = (float)x[i];
-        r->has_primaries = true;
-        return true;
-    default: return true;
-    }
+    return err_set(e, ERR_DATA,
+                   "the pixels are XYZE, which is not supported; convert them to RGBE "
+                   "first (Radiance's ra_xyze -r)");
 }
 
 enum { LONGEST_LINE = 2048 };

@@ -174,8 +174,6 @@ static void *png_open(const char *path, const image_limits *limits, par *threads
     return NULL;
 }
 
-/* --- writing ------------------------------------------------------------------------------ */
-
 /* What deflate has made; stb forgets it where it finds no memory for the file. */
 static _Thread_local unsigned char *deflated;
 

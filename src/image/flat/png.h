@@ -15,8 +15,6 @@ uint8_t *png_encode(const png_picture *p, size_t *bytes, err *e);
 /* Adds the JPEG file of a picture with 3 channels, a tenth as large. `quality` is 1 to 100. */
 bool png_encode_jpeg(text *to, const png_picture *p, int quality, err *e);
 
-/* --- words on a picture --- */
-
 /* A picture of bytes R G B, rows from the top. */
 typedef struct {
     uint8_t *pixel;

@@ -25,17 +25,15 @@ bool edit_copy(edit_kernel *to, const edit_kernel *from, err *e) {
     return true;
 }
 
-double edit_channel_light(const edit_kernel *k, uint32_t c) {
-    size_t n = (size_t)k->w * k->h;
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += k->tap[c * n + i];
-    return sum;
-}
-
 double edit_light(const edit_kernel *k) {
-    double sum = 0;
-    for (uint32_t c = 0; c < k->channels; c++) sum += edit_channel_light(k, c);
-    return sum;
+    const size_t n = (size_t)k->w * k->h;
+    double all = 0;
+    for (uint32_t c = 0; c < k->channels; c++) {
+        double sum = 0;
+        for (size_t i = 0; i < n; i++) sum += k->tap[c * n + i];
+        all += sum;
+    }
+    return all;
 }
 
 void edit_normalize(edit_kernel *k) {
@@ -55,7 +53,12 @@ void edit_say(edit_account *a, const char *key, double value, const char *fmt, .
     va_end(ap);
 }
 
-edit_reach edit_reach_of(const edit_kernel *k) {
+/* The taps that are not zero: how far they reach from the centre. */
+typedef struct {
+    uint32_t before[2], after[2]; /* x and y */
+} edit_reach;
+
+static edit_reach reach_of(const edit_kernel *k) {
     edit_reach r = {0};
     uint32_t cx = k->w / 2, cy = k->h / 2;
     for (uint32_t c = 0; c < k->channels; c++)
@@ -70,12 +73,14 @@ edit_reach edit_reach_of(const edit_kernel *k) {
     return r;
 }
 
-uint32_t edit_side(uint32_t before, uint32_t after, uint32_t least) {
+/* Returns the smallest side, `least` or more, whose centre has so many taps before and after it. */
+static uint32_t edit_side(uint32_t before, uint32_t after, uint32_t least) {
     return max_u32(least, before > after ? 2 * before : 2 * after + 1);
 }
 
-void edit_hold(stretch *s, const edit_kernel *k) {
-    const edit_reach r = edit_reach_of(k);
+/* Makes the result of a stretch larger until it holds every tap that is not zero. */
+static void edit_hold(stretch *s, const edit_kernel *k) {
+    const edit_reach r = reach_of(k);
     s->from[0] = k->w, s->from[1] = k->h;
     for (int a = 0; a < 2; a++) {
         double before = stretch_reach(r.before[a], s->scale[a], -s->move[a]);
@@ -123,7 +128,7 @@ double edit_fade(edit_kernel *k, double fade) {
 }
 
 /* The amounts are shares of the light, so each kernel counts as if its channels summed to 1. */
-bool edit_mix(edit_kernel *to, const edit_request *r, edit_account *told, err *e) {
+static bool edit_mix(edit_kernel *to, const edit_request *r, edit_account *told, err *e) {
     stretch by = {.scale = {1, 1}};
     uint32_t channels = 1;
     double all = 0;
@@ -162,7 +167,7 @@ bool edit_mix(edit_kernel *to, const edit_request *r, edit_account *told, err *e
     return true;
 }
 
-bool edit_rotate(edit_kernel *to, const edit_request *r, edit_account *told, err *e) {
+static bool edit_rotate(edit_kernel *to, const edit_request *r, edit_account *told, err *e) {
     const edit_kernel *k = &r->input[0].kernel;
     const double degrees = fmod(r->value[0], 360);
     const bool across = fmod(degrees, 90) == 0 && fmod(degrees, 180) != 0;
@@ -178,7 +183,7 @@ bool edit_rotate(edit_kernel *to, const edit_request *r, edit_account *told, err
     return turn_add(to->tap, &t, k->tap, r->threads, e);
 }
 
-bool edit_stretch(edit_kernel *to, const edit_request *r, edit_account *told, err *e) {
+static bool edit_stretch(edit_kernel *to, const edit_request *r, edit_account *told, err *e) {
     const edit_kernel *k = &r->input[0].kernel;
     const double x = r->value[0], y = r->value[1];
     stretch by = {.scale = {x, y}, .to = {x < 1 ? 1 : k->w, y < 1 ? 1 : k->h}};

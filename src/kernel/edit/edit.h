@@ -79,25 +79,12 @@ bool edit_new(edit_kernel *k, uint32_t w, uint32_t h, uint32_t channels, err *e)
 void edit_free(edit_kernel *k);
 bool edit_copy(edit_kernel *to, const edit_kernel *from, err *e);
 
-/* Returns the light of all channels, or of one. */
+/* Returns the light of all channels. */
 double edit_light(const edit_kernel *k);
-double edit_channel_light(const edit_kernel *k, uint32_t c);
 /* Multiplies all taps so that the mean of the channels' sums is 1, unless it is not above 0. */
 void edit_normalize(edit_kernel *k);
 void edit_say(edit_account *a, const char *key, double value, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
-
-/* The taps that are not zero: how far they reach from the centre. */
-typedef struct {
-    uint32_t before[2], after[2]; /* x and y */
-} edit_reach;
-
-edit_reach edit_reach_of(const edit_kernel *k);
-/* Returns the smallest side, `least` or more, whose centre has `before` taps before it and `after`
- * taps after it. */
-uint32_t edit_side(uint32_t before, uint32_t after, uint32_t least);
-/* Makes the result of a stretch larger until it holds every tap that is not zero. */
-void edit_hold(stretch *s, const edit_kernel *k);
 
 /* Changes the size, with the centre in its place; the light of taps that find no place goes into
  * *lost, as a share of all. */
@@ -106,8 +93,5 @@ bool edit_fit(edit_kernel *k, uint32_t w, uint32_t h, double *lost, err *e);
  * Returns the share of the light that this takes. */
 double edit_fade(edit_kernel *k, double fade);
 
-bool edit_rotate(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
-bool edit_stretch(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
 bool edit_crop(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
-bool edit_mix(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
 bool edit_clean(edit_kernel *to, const edit_request *r, edit_account *told, err *e);

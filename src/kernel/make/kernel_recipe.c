@@ -20,8 +20,6 @@ bool kernel_read_taps(uint32_t to[2], const char *from, err *e) {
     return true;
 }
 
-/* --- layers ----------------------------------------------------------------------------------- */
-
 static const model *find_model(const char *name, err *e) {
     /* Models that had the names of shipped kernels. */
     static const char *const NOW[][2] = {{"halation", "film"}, {"anamorphic", "line"}};
@@ -142,8 +140,6 @@ void kernel_recipe_free(kernel_recipe *r) {
     mem_free(r->about);
     *r = (kernel_recipe){0};
 }
-
-/* --- the file --------------------------------------------------------------------------------- */
 
 /* Returns a copy of a string that is not empty; a path starts in the folder of the file. */
 static char *copy_string(const json_value *v, bool path, err *e) {
@@ -337,8 +333,6 @@ void kernel_recipe_json(const kernel_recipe *r, text *to) {
     json_close(&j);
 }
 
-/* --- taps ------------------------------------------------------------------------------------- */
-
 static bool load_opening(kernel_layer *l, par *threads, err *e) {
     kernel_source in = {0};
     bool ok = kernel_source_load(&in, l->image, threads, e) &&
@@ -413,8 +407,6 @@ static bool add_layers(double *sum[MODEL_CHANNELS], uint32_t *channels, const ke
     }
     return true;
 }
-
-/* --- the image -------------------------------------------------------------------------------- */
 
 /* Adds how the kernel was made: the recipe, and of a single model each parameter. */
 static bool add_attributes(image_part *part, const kernel_recipe *r, uint32_t channels, err *e) {

@@ -21,8 +21,6 @@ enum { FINE = 48, COARSE = 5, STEEP = 64, NEAR = 16, TABLE_SAMPLES = 3 };
  * them, which have more than one sample each, vanish; those in the directions have two. */
 static const double PER_FRINGE = 4, DIRECTIONS_PER_FRINGE = 2.2;
 
-/* --- the table ------------------------------------------------------------------------------ */
-
 typedef struct {
     const model_request *r;
     const model *of;
@@ -241,8 +239,6 @@ static bool make_table(maker *m, par *threads, err *e) {
            par_for(threads, (m->directions + TOGETHER - 1) / TOGETHER, fill_directions, m, e);
 }
 
-/* --- taps ----------------------------------------------------------------------------------- */
-
 /* A place in the table, in steps of distance and direction; over: 1 / distance^2. */
 typedef struct {
     double i, d, over;
@@ -376,8 +372,6 @@ static bool normalize(float *plane, size_t n, err *e) {
     for (size_t i = 0; i < n; i++) plane[i] = (float)((double)plane[i] / sum);
     return true;
 }
-
-/* --- light that is kept --- */
 
 /* Prepares what does not depend on the taps. `far` in pixels is where the pattern of an opening may
  * end. Free it with close_maker, also after a failure. */

@@ -29,8 +29,6 @@ static bool always(const double *p) {
     return true;
 }
 
-/* --- a sharp core, and a share of the light beside it ---------------------------------------- */
-
 /* Each of these sums to 1 over the plane. */
 static double bell(double x, double y, double sigma) {
     if (x * x + y * y > 80 * sigma * sigma) return 0;
@@ -162,8 +160,6 @@ static int line_mirrors(const double *p) {
     return 2;
 }
 
-/* --- the eye ------------------------------------------------------------------------------- */
-
 /* Spencer et al. 1995: the pupil's own spread, two slopes of scattered light, and the ring that
  * the lens's fibres make, with its radius in proportion to the wavelength. Adaptation 0, 1, 2:
  * photopic, mesopic, scotopic; weights between them are blended. */
@@ -192,8 +188,6 @@ static double cie(const double *p, double x, double y, double wavelength) {
                (400 / c + 3e-8 * t * t + pigment * (1300 / (c * sqrt(c)) + 0.8 / sqrt(c))) +
            2.5e-3 * pigment;
 }
-
-/* --- diffraction: |transform of the aperture|^2 ---------------------------------------------- */
 
 /* Where the first dark ring of a round aperture of radius 1 lies. */
 #define FIRST_DARK 3.8317059702075125
