@@ -192,32 +192,27 @@ static engine *beside(const engine *base, err *e);
 static const engine_calls CALLS = {gpu_prepare, NULL,   gpu_engine_submit, gpu_engine_wait_for,
                                    gpu_repeat,  beside, gpu_close};
 
-static gpu_engine *new_engine(par *threads, err *e) {
+/* Makes an engine on a device, which another engine may have open. */
+static engine *new_engine(const engine_device *d, const gpu_device *open, par *threads, err *e) {
     gpu_engine *x = mem_new(1, sizeof *x, "engine", e);
     if (!x) return NULL;
     x->base.call = &CALLS;
     x->w.threads = threads;
-    return x;
+    if (open ? gpu_device_share(&x->w.g, open, e) : gpu_device_open(&x->w.g, d, e)) return &x->base;
+    gpu_close(&x->base);
+    return NULL;
 }
 
 static engine *gpu_open(const engine_device *d, par *threads, const char *cache_dir, err *e) {
-    gpu_engine *x = new_engine(threads, e);
-    if (!x) return NULL;
-    if (gpu_device_open(&x->w.g, d, e)) {
-        if (!x->w.g.shared->pipelines.cache) gpu_cache_open(&x->w.g, cache_dir);
-        return &x->base;
-    }
-    gpu_close(&x->base);
-    return NULL;
+    engine *made = new_engine(d, NULL, threads, e);
+    const gpu_device *g = made ? &of(made)->w.g : NULL;
+    if (made && !g->shared->pipelines.cache) gpu_cache_open(g, cache_dir);
+    return made;
 }
 
 static engine *beside(const engine *base, err *e) {
     const gpu_engine *open = (const gpu_engine *)base;
-    gpu_engine *x = new_engine(open->w.threads, e);
-    if (!x) return NULL;
-    if (gpu_device_share(&x->w.g, &open->w.g, e)) return &x->base;
-    gpu_close(&x->base);
-    return NULL;
+    return new_engine(NULL, &open->w.g, open->w.threads, e);
 }
 
 const engine_kind ENGINE_KIND_GPU = {gpu_bytes,       gpu_device_list,  gpu_open,
