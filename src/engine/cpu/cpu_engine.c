@@ -48,11 +48,11 @@ static void cpu_name(char name[ENGINE_NAME]) {
 }
 
 static uint32_t devices(engine_device *to, uint32_t room) {
-    static const char *const FORM[LANES_FORMS] = {"4", "8", "16"};
+    static const char *const LANES[LANES_FORMS] = {"4", "8", "16"};
     if (!room) return 0;
     *to = (engine_device){.class = ENGINE_CPU, .limits.float64 = true};
     cpu_name(to->name);
-    snprintf(to->driver, sizeof to->driver, "lanes of %s", FORM[lanes_form()]);
+    snprintf(to->driver, sizeof to->driver, "lanes of %s", LANES[lanes_form()]);
     return 1;
 }
 
