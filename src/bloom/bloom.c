@@ -5,10 +5,6 @@
 #include "bloom/window.h"
 #include "image/layers.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 struct bloom {
     bloom_settings s;
     par *threads;

@@ -6,8 +6,7 @@
  * `half_overflow` may turn half channels into float. Several threads may bloom images with one
  * bloom. An `err` of this folder is never NULL: failures that do not count go to one that is
  * ignored. */
-#ifndef BLOOM_BLOOM_H
-#define BLOOM_BLOOM_H
+#pragma once
 
 #include "base/mem.h"
 #include "base/par.h"
@@ -85,5 +84,3 @@ bool bloom_predict(const bloom *b, image *img, bloom_report *r, err *e);
  * taken, or -1. Uses no device. */
 int bloom_forecast(const bloom *b, const image_header *h, plan_precision precision,
                    bloom_forecasts *to, err *e);
-
-#endif

@@ -4,14 +4,9 @@
 #include "base/host.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/number.h"
 #include "bloom/sampler.h"
 #include "bloom/solve.h"
 #include "math/lengths.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 /* --- a proof ---------------------------------------------------------------------------------- */
 
@@ -374,7 +369,6 @@ static bool foresee(group_made *to, const view *v, const light *l, err *e) {
 
 static void spread_block(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
     float *to = v->glare[c] + first;
-    (void)ctx;
     image_to_float(to, *view_plane(v, c), v->type[c], first, n);
     join_spread_row(&v->spread, first, to, to, n);
 }

@@ -1,7 +1,6 @@
 /* group.h - one colour group of an image: measured, convolved, judged, stored. Its way through this
  * folder is group_bloom, in one piece. It knows no files and no windows. */
-#ifndef BLOOM_GROUP_H
-#define BLOOM_GROUP_H
+#pragma once
 
 #include "bloom/report.h"
 #include "bloom/view.h"
@@ -35,5 +34,3 @@ void group_lease(group_made *to, const session_lease *l, const engine_times *tim
  * Refuses values beyond floats, and beyond halfs where that is an error; the image is as it was
  * then. Float planes change places with the view's buffers: nothing is copied. */
 bool store_result(group_made *to, const view *v, const light *l, outcome *o, err *e);
-
-#endif

@@ -7,8 +7,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 
 plan_request kernel_at_plan(const bloom_settings *s, const psf *k, const kernel_need *need,
                             plan_planes planes) {
@@ -124,7 +122,6 @@ static bool make_kernel(kernel_sizes *all, size_entry *n, err *e) {
 
 static bool make_part(void *ctx, size_t index, int worker, err *e) {
     kernel_at *k = ctx;
-    (void)worker;
     if (index == 0) return ledger_spill_make(&k->ledger, &k->tail, e);
     uint32_t c = (uint32_t)index - 1;
     k->sums[c] = tail_sums(&k->tail, c);

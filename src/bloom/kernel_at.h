@@ -1,8 +1,7 @@
 /* kernel_at.h - the kernel at the sizes of a run's images: its taps, what they do to light, and
  * where its transforms run. A kernel_at is const once it is made, and shared by all threads. The
  * first thread that asks for a size makes it, without the lock; those that follow wait for it. */
-#ifndef BLOOM_KERNEL_AT_H
-#define BLOOM_KERNEL_AT_H
+#pragma once
 
 #include "bloom/promise/tail.h"
 #include "bloom/settings.h"
@@ -47,5 +46,3 @@ void kernel_sizes_give(kernel_sizes *all, const kernel_at *k);
  * nothing to end: others make the size, or it cannot be made, as kernel_sizes_take will say. */
 const kernel_at *kernel_sizes_begin(kernel_sizes *all, const kernel_need *need, plan_planes planes);
 void kernel_sizes_end(kernel_sizes *all, const kernel_at *begun);
-
-#endif

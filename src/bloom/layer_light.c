@@ -2,10 +2,6 @@
 
 #include "base/text.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 typedef struct {
     char glob[LAYER_MASK], name[32], value[LAYER_MASK];
 } item;

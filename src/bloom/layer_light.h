@@ -4,8 +4,7 @@
  * A list of settings is "GLOB:NAME=VALUE,GLOB:NAME=VALUE". The names are sharpen, amount (its
  * complement to 1, or a percentage), threshold, knee and mask. Globs match names of layers, the
  * unnamed layer is `rgba`; later settings win. */
-#ifndef BLOOM_LAYER_LIGHT_H
-#define BLOOM_LAYER_LIGHT_H
+#pragma once
 
 #include "bloom/settings.h"
 #include "image/layers.h"
@@ -26,5 +25,3 @@ bool layer_light_check(const bloom_settings *s, err *e);
 /* Refuses, with ERR_USAGE, a glob that matches no colour layer of any part; the message lists
  * these. Nothing is refused if there are none. */
 bool layer_light_find(const bloom_settings *s, const image_header *h, err *e);
-
-#endif

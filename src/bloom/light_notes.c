@@ -5,12 +5,6 @@
 #include "colour/space.h"
 #include "image/layers.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 /* Adds a note to the report, and puts it into the log where it is the run's first of its kind. */
 __attribute__((format(printf, 4, 5))) static void tell(bloom_report *r, log_level level,
                                                        atomic_bool *told, const char *fmt, ...) {

@@ -2,8 +2,7 @@
  * has found (ledger_row): values deep below zero, linear light that was decoded, codes that were
  * not, lights that a picture has cut off; and what tells that a kernel is not the lens's. Each kind
  * is told once in the log of a run, and in the report of each image. */
-#ifndef BLOOM_LIGHT_NOTES_H
-#define BLOOM_LIGHT_NOTES_H
+#pragma once
 
 #include "bloom/report.h"
 #include "image/image.h"
@@ -23,5 +22,3 @@ void light_notes(const char *format, const char *space, bloom_report *r, light_t
 /* Warns where the first colour of an image, as it came, has the steps of an 8-bit picture. */
 void light_notes_codes(const image *img, const char *layers, const char *exclude, const char *cure,
                        light_told *told);
-
-#endif

@@ -5,9 +5,6 @@
 #include "base/log.h"
 #include "bloom/part_work.h"
 
-#include <math.h>
-#include <string.h>
-
 /* --- the work in hand ----------------------------------------------------------------------- */
 
 /* What follows from the tiles, and the rows of a band. */

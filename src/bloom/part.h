@@ -5,8 +5,7 @@
  * dark a pixel must be before nothing is promised for it; then rows of tiles go through
  * group_bloom, each tile as an image of its own. In memory are the rows that one row of tiles reads
  * and makes, and one tile. If pixels are to be verified, it is read a third time. */
-#ifndef BLOOM_PART_H
-#define BLOOM_PART_H
+#pragma once
 
 #include "base/mem.h"
 #include "bloom/group.h"
@@ -49,5 +48,3 @@ void part_made_free(part_made *m);
 
 /* Changes the header of a part to that of its result: types of pixels, and added channels. */
 bool part_header(image_part *p, const bloom_settings *s, err *e);
-
-#endif

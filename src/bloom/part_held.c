@@ -1,7 +1,5 @@
 #include "bloom/part_work.h"
 
-#include <string.h>
-
 bool part_held_open(part_held *h, const part_plan *p, uint32_t rows, bool whole, err *e) {
     const rows_source *in = p->j->in;
     void **lent = NULL;

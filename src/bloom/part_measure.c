@@ -1,9 +1,5 @@
 #include "bloom/part_work.h"
 
-#include <inttypes.h>
-#include <math.h>
-#include <stdio.h>
-
 /* Groups that are measured together: they need the same of the kernel. */
 typedef struct {
     const part_plan *p;
@@ -61,7 +57,6 @@ static bool measure_row(void *ctx, size_t index, int worker, err *e) {
     const measuring *m = s->m;
     const part_plan *p = m->p;
     const join_spread spread = {s->g->light.threshold, s->g->light.knee, s->mask};
-    (void)e;
     uint32_t c = (uint32_t)(index / s->rows), y = (uint32_t)(index % s->rows), n = p->w;
     const part_channel *is = &p->channel[s->g->first + c];
     float *v = m->line + (size_t)worker * n;

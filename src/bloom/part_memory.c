@@ -3,8 +3,6 @@
 #include "bloom/part_work.h"
 #include "bloom/solve.h"
 
-#include <string.h>
-
 /* What the memory that blooming takes follows from, beside its tiles. */
 typedef struct {
     const part_plan *p;

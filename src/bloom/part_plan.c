@@ -1,8 +1,6 @@
 #include "base/text.h"
 #include "bloom/part_work.h"
 
-#include <string.h>
-
 /* Return the number of channels of a group that are bloomed, and each of them. */
 static uint32_t count_channels(const bloom_settings *s, const layer_group *g) {
     return (uint32_t)g->channels + (s->alpha == ALPHA_CONVOLVE && g->alpha >= 0);

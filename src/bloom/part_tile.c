@@ -1,8 +1,5 @@
 #include "bloom/part_work.h"
 
-#include <math.h>
-#include <string.h>
-
 /* A tile: what it is made of, and where its pixels are. */
 typedef struct {
     const part_tile *is;
@@ -30,7 +27,6 @@ static bool fill_row(void *ctx, size_t index, int worker, err *e) {
     const int64_t source = part_held_row(held, t->top + row), end = t->left + t->useful[PLAN_X],
                   w = t->is->p->w, inside = clamp_i64(0, t->left, end),
                   beyond = clamp_i64(w, t->left, end);
-    (void)worker, (void)e;
     to += (size_t)row * size[PLAN_X] * each;
     memset(to, 0, size[PLAN_X] * each);
     if (row >= t->useful[PLAN_Y] || source == PART_DARK) return true;
@@ -84,7 +80,6 @@ typedef struct {
 static bool take_row(void *ctx, size_t y, int worker, err *e) {
     const taken *k = ctx;
     const tile *t = k->t;
-    (void)worker, (void)e;
     size_t from = (t->kept.y + y) * t->is->t->tile[PLAN_X] + t->kept.x,
            to = y * t->is->p->w + t->is->x;
     memcpy(k->to + to * k->each, k->from + from * k->each, t->kept.w * k->each);

@@ -1,7 +1,5 @@
 #include "bloom/part_work.h"
 
-#include <stdio.h>
-
 /* The kernels of all groups, as the whole part needs them. */
 typedef struct {
     const part_plan *p;

@@ -1,8 +1,6 @@
 /* part_work.h - the values that a part is bloomed with, for the files of part.h. */
-#ifndef BLOOM_PART_WORK_H
-#define BLOOM_PART_WORK_H
+#pragma once
 
-#include "base/number.h"
 #include "bloom/part.h"
 #include "image/repair.h"
 
@@ -168,5 +166,3 @@ bool part_verify_alphas(sampler *s, const part_plan *p, err *e);
  * type: of each channel of the list. */
 bool part_verify(bloom_verified *to, sampler *s, const part_plan *p, bool read,
                  const pixel_type *type, const part_measured *seen, err *e);
-
-#endif

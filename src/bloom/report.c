@@ -1,13 +1,6 @@
 #include "bloom/report.h"
 
-#include "base/number.h"
 #include "bloom/part.h"
-
-#include <inttypes.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 void report_note(bloom_report *r, const char *fmt, ...) {
     if (r->notes == BLOOM_NOTES) return;

@@ -1,7 +1,6 @@
 /* report.h - an account of one image, for the log and the JSON report. A tile, a group and a part
  * are each bloomed into a value; only the functions below write these into the report. */
-#ifndef BLOOM_REPORT_H
-#define BLOOM_REPORT_H
+#pragma once
 
 #include "bloom/promise/accuracy.h"
 #include "bloom/promise/ledger.h"
@@ -101,5 +100,3 @@ void report_add_part(bloom_report *r, const struct part_made *p);
 
 /* Adds up what two of them have come to. */
 void account_add(bloom_account *all, const bloom_account *one);
-
-#endif

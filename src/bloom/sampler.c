@@ -2,12 +2,8 @@
 
 #include "base/half.h"
 #include "base/mem.h"
-#include "base/number.h"
 #include "base/vector.h"
 #include "bloom/view.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 /* --- which pixels ---------------------------------------------------------------------------- */
 
@@ -277,7 +273,6 @@ static bool add_rows(void *ctx, size_t index, int worker, err *e) {
     const adding *a = ctx;
     sampler_pixel *p = &a->s->pixel[index];
     uint32_t c = p->channel - a->r->first;
-    (void)worker;
     return c >= a->r->channels || definition_add(&p->is, &a->r->rows[c], &a->r->kernel, c, e);
 }
 

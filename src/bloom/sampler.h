@@ -11,8 +11,7 @@
  * and compared with the pixel as it is stored; the rounding of its type is
  * allowed on top of the tolerance. Where the file codes its colours, a stored value must lie
  * between the codes of the least and the most light that the tolerance allows. */
-#ifndef BLOOM_SAMPLER_H
-#define BLOOM_SAMPLER_H
+#pragma once
 
 #include "base/par.h"
 #include "engine/join.h"
@@ -132,5 +131,3 @@ void sampler_judge(verify_result *to, const sampler_pixel *p, const sampler_prom
                    const recode *how, double alpha);
 
 void sampler_free(sampler *s);
-
-#endif

@@ -6,8 +6,6 @@
 #include "base/mem.h"
 
 #include <pthread.h>
-#include <stdio.h>
-#include <string.h>
 
 struct session {
     /* Set by session_open, const afterwards. */

@@ -2,8 +2,7 @@
  * kernel as it was read and at the sizes of images (kernel_at.h), and leases of engines prepared
  * for such a size, from a pool of devices (device/device_pool.h). A thread takes what it needs,
  * works with it without a lock, and gives it back. */
-#ifndef BLOOM_SESSION_H
-#define BLOOM_SESSION_H
+#pragma once
 
 #include "bloom/kernel_at.h"
 #include "bloom/report.h"
@@ -65,5 +64,3 @@ bool session_take(session_lease *l, session *s, const session_want *want, err *e
 /* Gives the slot back. failed: the engine could not do what was asked, with `why`. Returns true if
  * the caller should take a slot once more, since the CPU has taken over. */
 bool session_give(session *s, session_lease *l, bool failed, const err *why);
-
-#endif

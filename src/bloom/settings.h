@@ -1,6 +1,5 @@
 /* settings.h - everything that decides the result of a bloom. */
-#ifndef BLOOM_SETTINGS_H
-#define BLOOM_SETTINGS_H
+#pragma once
 
 #include "colour/space.h"
 #include "image/image.h"
@@ -89,5 +88,3 @@ void bloom_tint(double to[PSF_CHANNELS], const bloom_settings *s, uint32_t chann
 
 /* Returns how these settings use the kernel. */
 kernel_use bloom_kernel_use(const bloom_settings *s);
-
-#endif

@@ -2,8 +2,6 @@
 #include "base/host.h"
 #include "bloom/solve_work.h"
 
-#include <string.h>
-
 /* --- pixels ----------------------------------------------------------------------------------- */
 
 /* Returns by how much rounding may put a pixel of a step off. */
@@ -92,7 +90,6 @@ static found judge(solving *s, uint32_t c, size_t first, size_t n) {
 
 static void do_block(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
     solving *s = ctx;
-    (void)v;
     s->block[c * s->blocks + first / VIEW_BLOCK] = s->pass(s, c, first, n);
 }
 
@@ -422,7 +419,6 @@ static double spilled_of(const solving *s, uint32_t c) {
 
 bool solve_run(group_made *to, outcome *o, const view *v, const light *l, err *e) {
     solving s = {.v = v, .precision = PRECISION_FLOAT32};
-    (void)l;
     if (v->spread.threshold > 0)
         return err_set(e, ERR_CONFIG,
                        "light above a threshold alone was never spread by a lens: "

@@ -10,8 +10,7 @@
  * centre 1, gain 1 / C), and bounds how far each pixel of x(n) is from the image. v is |x(n+1) -
  * x(n)| and what rounding may have added: a bound on the residual of x(n) over C. docs/math.md,
  * "Taking glare away", proves it. A group is a whole image here: nothing can be solved in tiles. */
-#ifndef BLOOM_SOLVE_H
-#define BLOOM_SOLVE_H
+#pragma once
 
 #include "bloom/group.h"
 
@@ -26,5 +25,3 @@ uint64_t solve_bytes(const view *v);
 /* Fills in what is known before: core, tail and ratio, how noise grows, and the most steps for the
  * plate's range of light. Refuses a kernel that cannot be taken away, with what would do. */
 bool solve_foresee(bloom_solved *to, const view *v, err *e);
-
-#endif

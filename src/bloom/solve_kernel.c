@@ -2,8 +2,6 @@
 #include "bloom/solve_work.h"
 #include "kernel/psf_core.h"
 
-#include <stdio.h>
-
 double solve_core_of(const kernel_at *k, uint32_t c) {
     return k->tail.centre[tail_kernel(&k->tail, c)];
 }

@@ -1,9 +1,5 @@
 #include "bloom/solve_work.h"
 
-#include "base/number.h"
-
-#include <stdio.h>
-
 static bool sum_pixel(void *ctx, size_t index, int worker, err *e) {
     const solving *s = ctx;
     const view *v = s->v;
@@ -20,7 +16,6 @@ static bool sum_pixel(void *ctx, size_t index, int worker, err *e) {
     const definition_gain gain =
         definition_gain_of(&k->kernel, c, v->sharpen, kernel_need_tint(&v->need, c));
     definition_pixel is = {.x = (uint32_t)(p->at % w), .y = (uint32_t)(p->at / w)};
-    (void)worker;
     if (!definition_add(&is, &rows, &kernel, c, e)) return false;
     p->want = (double)plate_at(s, c, p->at);
     /* Under a mask m, a step is x(n+1) = (1 - m) y + m (y - A x(n)) / C. */

@@ -1,13 +1,9 @@
 /* solve_work.h - the work in hand of bloom/solve.h: what its series, its certificate and its report
  * share. */
-#ifndef BLOOM_SOLVE_WORK_H
-#define BLOOM_SOLVE_WORK_H
+#pragma once
 
 #include "base/mem.h"
-#include "base/number.h"
 #include "bloom/solve.h"
-
-#include <math.h>
 
 /* What is found in a block of pixels, or in a channel. */
 typedef struct {
@@ -101,5 +97,3 @@ bool solve_converges(const view *v, err *e);
 bool solve_sum_pixels(group_made *to, solving *s, err *e);
 /* Fills in what is told of the result, and the outcome. */
 void solve_tell(group_made *to, outcome *o, const solving *s);
-
-#endif

@@ -4,10 +4,6 @@
 
 #include "base/half.h"
 #include "base/mem.h"
-#include "base/number.h"
-
-#include <inttypes.h>
-#include <math.h>
 
 /* Finite pixels make finite results, unless the kernel's sum is large, or floats were asked for
  * that do not hold the transform's sums. */

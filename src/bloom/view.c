@@ -2,9 +2,6 @@
 
 #include "base/host.h"
 #include "base/mem.h"
-#include "base/number.h"
-
-#include <math.h>
 
 /* The image travels as it is stored; where its channels differ, as floats. A result that may become
  * floats in the end, since halfs cannot hold it or since it is put together of tiles, is floats. */
@@ -39,7 +36,6 @@ typedef struct {
 
 static bool do_block(void *ctx, size_t index, int worker, err *e) {
     const block_job *j = ctx;
-    (void)worker, (void)e;
     size_t first = index % j->blocks * VIEW_BLOCK;
     j->fn(j->v, j->ctx, (uint32_t)(index / j->blocks), first,
           min_size(VIEW_BLOCK, j->v->pixels - first));

@@ -1,7 +1,6 @@
 /* view.h - one colour group of an image, and all that blooming it needs: made once from the image's
  * header and the settings, and const afterwards; and its transforms. */
-#ifndef BLOOM_VIEW_H
-#define BLOOM_VIEW_H
+#pragma once
 
 #include "bloom/layer_light.h"
 #include "bloom/promise/accuracy.h"
@@ -100,5 +99,3 @@ void attempt_sources_free(attempt_sources *s, const view *v);
 /* Stores n floats into a plane of `t`, from sample `first` on. In half planes, values beyond 65504
  * become 65504, in `from` as well. */
 void store_floats(void *plane, pixel_type t, size_t first, float *from, size_t n);
-
-#endif

@@ -1,10 +1,6 @@
 #include "bloom/window.h"
 
-#include "base/number.h"
 #include "image/layers.h"
-
-#include <stdio.h>
-#include <string.h>
 
 typedef struct {
     window_boxes box;

@@ -1,7 +1,6 @@
 /* window.h - data windows that change: stands between bloom and its source and sink. It reads zeros
  * outside of the source's window, and hands on the rows within the one that is kept. */
-#ifndef BLOOM_WINDOW_H
-#define BLOOM_WINDOW_H
+#pragma once
 
 #include "base/mem.h"
 #include "bloom/part.h"
@@ -30,5 +29,3 @@ void window_close(window_rows *w);
 void window_memory(mem_plan *to, const window_rows *w, int part);
 /* Enters what was cut off into the ledgers of a part. */
 void window_cut(const window_rows *w, int part, part_made *to);
-
-#endif

@@ -1,10 +1,8 @@
 /* lib.h - the handles of fftbloom.h, and what the files of the library share. */
-#ifndef LIB_LIB_H
-#define LIB_LIB_H
+#pragma once
 
 #include "base/host.h"
 #include "base/mem.h"
-#include "base/number.h"
 #include "bloom/bloom.h"
 #include "bloom/light_notes.h"
 #include "kernel/kernel_source.h"
@@ -186,5 +184,3 @@ const bloom *lib_bloom(fb_session *s, int way, err *e);
 /* Transposes of a bloom, and of taking glare away. */
 bool lib_adjoint(lib_job *j, fb_session *s, bloom_report *r, err *e);
 bool lib_solve_adjoint(lib_job *j, fb_session *s, bloom_report *r, err *e);
-
-#endif

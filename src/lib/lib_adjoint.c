@@ -16,10 +16,6 @@
  * (r |x' - x| + rounding) / (1 - r) at most, and so is every pixel. */
 #include "lib/lib.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 /* --- folding ---------------------------------------------------------------------------------- */
 
 typedef struct {
@@ -34,7 +30,6 @@ typedef struct {
 /* Adds all places of a row to it. */
 static bool fold_row(void *ctx, size_t index, int worker, err *e) {
     const fold *f = ctx;
-    (void)e;
     const border_axis *x = &f->axis[PLAN_X], *y = &f->axis[PLAN_Y];
     const int c = (int)(index / y->extent);
     const uint32_t row = (uint32_t)(index % y->extent), wide = x->before + x->extent + x->after;
@@ -178,7 +173,6 @@ static bool step_channel(void *ctx, size_t index, int worker, err *e) {
     const accuracy *a = &s->made->sum.promise.method;
     const double core = core_of(s, c), wide = fmax(1, core);
     double moved = 0, size = 0, least = INFINITY, error = 0;
-    (void)worker, (void)e;
     for (size_t i = 0; i < s->n; i++) {
         const double m = mask_at(s, i), y = s->y[c][i], x = s->x[c][i], q = s->p.doubles[c][i];
         const double next = y - q + m * x, z = m * next / core;

@@ -2,11 +2,6 @@
 #include "base/log.h"
 #include "lib/lib.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 /* --- an image as it comes --------------------------------------------------------------------- */
 
 static bool is_in_place(const fb_image *is) {

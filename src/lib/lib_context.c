@@ -1,9 +1,6 @@
 #include "base/log.h"
 #include "lib/lib.h"
 
-#include <stdio.h>
-#include <string.h>
-
 const char *fb_version(void) {
     return VERSION;
 }
@@ -178,9 +175,7 @@ static bool open_context(fb_context *c, const fb_context_options *o, err *e) {
            find_device(c->devices, c->device, e);
 }
 
-static void ignore(void *user, int level, const char *said) {
-    (void)user, (void)level, (void)said;
-}
+static void ignore(void *user, int level, const char *said) {}
 
 static fb_context *new_context(const fb_context_options *o, err *e) {
     static const log_level LEVEL[] = {LOG_NOTE, LOG_WARN, LOG_NOTE, LOG_INFO, LOG_DEBUG};

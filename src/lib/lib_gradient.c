@@ -12,10 +12,6 @@
 #include "lib/lib.h"
 #include "math/lengths.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 typedef struct {
     bloom_settings s; /* of the bloom */
     fb_session *of;

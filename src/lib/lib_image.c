@@ -3,10 +3,6 @@
 #include "lib/lib.h"
 
 #include <float.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static const char *name_of(uint32_t channels, uint32_t c) {
     return channels == 1 ? "Y" : (const char *const[]){"R", "G", "B", "A"}[c];
@@ -156,13 +152,11 @@ static bool read_rows(void *ctx, int part, uint32_t row, uint32_t rows, void *co
 }
 
 static uint32_t step_of(void *ctx, int part) {
-    (void)ctx, (void)part;
     return 1;
 }
 
 static bool write_rows(void *ctx, int part, const rows_band *b, err *e) {
     int32_t type[LIB_CHANNELS];
-    (void)part;
     types_of(type, b->is);
     const lib_rows r = {.own = b->plane, .type = type, .row = b->row, .rows = b->rows, .out = true};
     return code_rows(ctx, b->is, b->plane, b->rows, true, e) && copy_rows(ctx, r, e) &&

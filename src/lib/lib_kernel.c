@@ -5,7 +5,6 @@
 
 #include <dlfcn.h>
 #include <float.h>
-#include <stdio.h>
 
 void lib_kernel_give(fb_kernel *k) {
     if (!k || atomic_fetch_sub(&k->users, 1) != 1) return;

@@ -1,12 +1,8 @@
 #include "base/half.h"
-#include "base/number.h"
 #include "base/vector.h"
 #include "lib/lib.h"
 
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* --- where planes are ------------------------------------------------------------------------- */
 
@@ -220,7 +216,6 @@ enum { STRIP = 16 };
 
 static bool copy_strip(void *ctx, size_t index, int worker, err *e) {
     lib_rows *r = ctx;
-    (void)worker, (void)e;
     uint32_t y = (uint32_t)index * STRIP, end = min_u32(y + STRIP, r->rows);
     for (; y < end; y++)
         for (uint32_t c = 0; c < r->channels; c++) {
@@ -280,7 +275,6 @@ static bool measure_plane(void *ctx, size_t index, int worker, err *e) {
     const measuring *m = ctx;
     const fb_plane *p = &m->plane[index];
     double most = 0;
-    (void)worker, (void)e;
     for (uint32_t y = 0; p->type == FB_DOUBLE && y < m->h; y++) {
         const samples row = {(char *)p->data + (ptrdiff_t)y * p->row_stride, p->pixel_stride,
                              FB_DOUBLE};

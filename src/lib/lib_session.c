@@ -2,9 +2,6 @@
 #include "kernel/psf_core.h"
 #include "lib/lib.h"
 
-#include <math.h>
-#include <string.h>
-
 void fb_settings_init(fb_settings *settings, uint32_t size) {
     const fb_settings preset = {.size = size, .amount = 1, .tolerance = 1e-3, .kernel_scale = 1};
     if (!settings) return;

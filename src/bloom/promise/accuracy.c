@@ -1,8 +1,5 @@
 #include "bloom/promise/accuracy.h"
 
-#include <math.h>
-#include <stdio.h>
-
 /* Pixels below zero are common where one in this many is; noise is at most this part. */
 enum { COMMON = 100 };
 static const double NOISE_MOST = 1e-2;

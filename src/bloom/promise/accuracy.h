@@ -6,8 +6,7 @@
  * median; and a half's smallest step where halfs are stored (docs/math.md, "What is dark"). How
  * wrong a pixel can be is predicted by math/noise.h: the precision is chosen from what a scan of
  * the image knows ("Floats or doubles"), and the result is judged by what was measured. */
-#ifndef BLOOM_ACCURACY_H
-#define BLOOM_ACCURACY_H
+#pragma once
 
 #include "bloom/promise/tail.h"
 #include "engine/join.h"
@@ -59,5 +58,3 @@ double accuracy_depth(const scan_channel *c);
 double accuracy_relative(const accuracy *a);
 /* Writes "float32: errors up to 3e-7, and 9e-7 allowed ...". */
 void accuracy_text(const accuracy *a, char *to, size_t room);
-
-#endif

@@ -1,10 +1,6 @@
 #include "bloom/promise/ledger.h"
 
 #include "base/mem.h"
-#include "base/number.h"
-
-#include <math.h>
-#include <string.h>
 
 double ledger_gap(const ledger_row *r) {
     double gap = r->in + r->gained - r->out - r->spilled - r->bad - r->overflow - r->negative;

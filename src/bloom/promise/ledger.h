@@ -18,8 +18,7 @@
  * Spilled light is found from the image and the kernel's cumulative sums, not as a difference, so
  * the equation is a check of the whole run: it holds to 1e-6 of `in` (docs/math.md, "Energy
  * ledger"). A ledger knows nothing of how the result was made. */
-#ifndef BLOOM_LEDGER_H
-#define BLOOM_LEDGER_H
+#pragma once
 
 #include "bloom/promise/tail.h"
 #include "engine/join.h"
@@ -49,5 +48,3 @@ double ledger_gap(const ledger_row *r);
  * number of images; to be freed with ledger_spill_free. */
 bool ledger_spill_make(spill *k, const kernel_tail *tail, err *e);
 void ledger_spill_free(spill *k);
-
-#endif

@@ -3,9 +3,6 @@
 #include "base/mem.h"
 #include "kernel/spectrum.h"
 
-#include <math.h>
-#include <string.h>
-
 bool tail_make(kernel_tail *out, const tail_request *r, err *e) {
     const psf *k = r->kernel;
     const plan_request *ask = r->ask;

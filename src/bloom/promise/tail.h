@@ -4,8 +4,7 @@
  *
  * The tail is the kernel without its centre tap; `sharpen` is in both factors already, and the tint
  * of the glare in `scale`. Nothing of an image's pixels or of transforms is known here. */
-#ifndef BLOOM_TAIL_H
-#define BLOOM_TAIL_H
+#pragma once
 
 #include "kernel/kernel_source.h"
 #include "math/noise.h"
@@ -41,5 +40,3 @@ static inline const float *tail_taps(const kernel_tail *t, uint32_t c) {
     return t->tap + (size_t)tail_kernel(t, c) * t->kh * t->kw;
 }
 noise_tail tail_sums(const kernel_tail *t, uint32_t c);
-
-#endif
