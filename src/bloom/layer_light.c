@@ -43,7 +43,7 @@ static bool set(layer_light *to, const item *i, err *e) {
         snprintf(to->mask, sizeof to->mask, "%s", i->value);
         return true;
     }
-    for (size_t k = 0; k < sizeof NUMBER / sizeof NUMBER[0]; k++) {
+    for (size_t k = 0; k < COUNT(NUMBER); k++) {
         if (strcmp(i->name, NUMBER[k].name) != 0) continue;
         const bool part = NUMBER[k].max == 1, end = strcmp(i->value, "inf") == 0;
         double v = HUGE_VAL;

@@ -32,8 +32,7 @@ static bool is_word(char c) {
 /* Returns the setting that a sentence names first, or "". */
 static const char *named_setting(const char *sentence) {
     for (const char *at = sentence; *at; at++)
-        for (size_t i = 0;
-             (at == sentence || !is_word(at[-1])) && i < sizeof SETTING / sizeof SETTING[0]; i++) {
+        for (size_t i = 0; (at == sentence || !is_word(at[-1])) && i < COUNT(SETTING); i++) {
             size_t n = strlen(SETTING[i]);
             if (strncmp(at, SETTING[i], n) == 0 && !is_word(at[n])) return SETTING[i];
         }
@@ -42,7 +41,7 @@ static const char *named_setting(const char *sentence) {
 
 static int32_t code_of(const err *e, bool data) {
     if (data && (e->code == ERR_USAGE || e->code == ERR_CONFIG)) return FB_BAD_DATA;
-    for (size_t i = 0; i < sizeof CODE / sizeof CODE[0]; i++)
+    for (size_t i = 0; i < COUNT(CODE); i++)
         if (CODE[i].from == e->code) return CODE[i].to;
     return e->code ? FB_INTERNAL : FB_OK;
 }
