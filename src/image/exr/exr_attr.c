@@ -1,5 +1,7 @@
 #include "image/exr/exr_file.h"
 
+#include "base/mem.h"
+
 typedef enum { NUMBER_INT, NUMBER_FLOAT, NUMBER_DOUBLE } number_kind;
 
 static const struct {
@@ -59,7 +61,7 @@ typedef struct {
 /* Adds a string, whose bytes have no zero at their end, and may have zeros within. For people,
  * control characters become blanks, and a long string is cut between two characters. */
 static void add_string(const uint8_t *s, size_t n, const style *st, text *to) {
-    text copy = {0};
+    OWN(text) copy = {0};
     size_t shown = st->json || n <= st->longest ? n : st->longest;
     while (shown < n && shown > 0 && (s[shown] & 0xc0) == 0x80) shown--;
     text_add_bytes(&copy, (const char *)s, shown);
@@ -70,7 +72,6 @@ static void add_string(const uint8_t *s, size_t n, const style *st, text *to) {
     else
         text_add_clean(to, copy.s);
     if (shown < n) text_add(to, "... (%zu bytes)", n);
-    text_free(&copy);
 }
 
 /* Shows strings, each of which has its length before it. */
@@ -148,12 +149,11 @@ static bool show(const image_attr *a, const style *st, text *to) {
     if (strcmp(a->type, "string") == 0) return add_string(a->data, a->bytes, st, to), true;
     for (size_t i = 0; i < COUNT(WORD); i++) {
         if (strcmp(a->type, WORD[i].type) != 0) continue;
-        text word = {0};
+        OWN(text) word = {0};
         const char *is = a->bytes == 1 && a->data[0] < 3 ? WORD[i].word[a->data[0]] : NULL;
         if (is) text_add(&word, "%s", is);
         bool ok = is || (WORD[i].show && WORD[i].show(a, &word));
         if (ok) text_add(to, st->json ? "\"%s\"" : "%s", word.s);
-        text_free(&word);
         return ok;
     }
     for (size_t i = 0; i < COUNT(NUMBERS); i++) {
@@ -168,11 +168,9 @@ static bool show(const image_attr *a, const style *st, text *to) {
 }
 
 void exr_attr_text(const image_attr *a, size_t longest, text *to) {
-    style st = {false, longest};
-    if (!show(a, &st, to)) text_add(to, "(%u bytes)", a->bytes);
+    if (!show(a, &(style){false, longest}, to)) text_add(to, "(%u bytes)", a->bytes);
 }
 
 void exr_attr_json(const image_attr *a, text *to) {
-    style st = {true, 0};
-    if (!show(a, &st, to)) text_add(to, "{\"bytes\": %u}", a->bytes);
+    if (!show(a, &(style){true, 0}, to)) text_add(to, "{\"bytes\": %u}", a->bytes);
 }

@@ -56,14 +56,13 @@ static bool move(int line, void *at, size_t bytes, bool out) {
 static bool get(int from, void *to, size_t bytes) {
     return move(from, to, bytes, false);
 }
-
 static bool put(int to, const void *from, size_t bytes) {
     return move(to, (void *)from, bytes, true);
 }
 
 /* Reads the rest of an order and decodes. The memory goes with the process where this fails. */
 static bool decode(int line, order *o, exr_scratch *s, err *e) {
-    named_channel *c = mem_new((size_t)o->part.channels, sizeof *c, "channels", e);
+    OWN_MEM named_channel *c = mem_new((size_t)o->part.channels, sizeof *c, "channels", e);
     o->part.channel = mem_new((size_t)o->part.channels, sizeof *o->part.channel, "channels", e);
     s->raw = mem_raw(o->raw, 1, "a chunk", e);
     if (!c || !o->part.channel || !s->raw || !exr_scratch_packed(s, o->bytes, e)) return false;
@@ -74,10 +73,8 @@ static bool decode(int line, order *o, exr_scratch *s, err *e) {
         o->part.channel[i].name = c[i].name;
     }
     s->bytes = o->bytes;
-    exr_shape shape = {&o->part, o->w, o->h, o->raw};
-    bool ok = exr_ilm_decode(s, &shape, e);
+    bool ok = exr_ilm_decode(s, &(exr_shape){&o->part, o->w, o->h, o->raw}, e);
     mem_free(o->part.channel);
-    mem_free(c);
     return ok;
 }
 

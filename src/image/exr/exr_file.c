@@ -4,22 +4,29 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "EXR is read and written as it stands");
 
-enum {
-    /* A part with 60 channels of metadata has some hundreds. Each costs some 200 bytes of memory
-     * and as little as 8 of the file, so a file of nothing else must stop somewhere. */
-    MOST_ATTRS = 1 << 16,
-};
+/* A part with 60 channels of metadata has some hundreds. Each costs some 200 bytes of memory and as
+ * little as 8 of the file, so a file of nothing else must stop somewhere. */
+enum { MOST_ATTRS = 1 << 16 };
 
-/* --- reading in sequence ------------------------------------------------------------------ */
-
+/* Reads a file from front to back. */
 typedef struct {
     const file_in *f;
-    uint64_t at, end;  /* of the file: next byte, length */
-    size_t have, used; /* of the buffer */
+    uint64_t at, end;         /* of the file: next byte, length */
+    const image_source *from; /* of a stream, whose `end` is how far it is there; or NULL */
+    size_t have, used;        /* of the buffer */
     uint8_t buffer[16384];
 } cursor;
 
+/* Brings the next bytes of a stream. A file is there already, or cut off. */
+static bool bring(cursor *c, uint64_t bytes, err *e) {
+    if (!c->from || bytes <= c->end - c->at) return true;
+    if (!c->from->bring(c->from->ctx, c->at + bytes, e)) return false;
+    c->end = c->at + bytes;
+    return true;
+}
+
 static bool take(cursor *c, void *to, size_t n, const char *what, err *e) {
+    if (!bring(c, n, e)) return false;
     if (n > c->end - c->at)
         return err_set(e, ERR_DATA,
                        "the file is cut off: %s needs %zu bytes at %" PRIu64
@@ -52,8 +59,6 @@ static bool take_name(cursor *c, char name[EXR_LONGEST_NAME + 1], const char *wh
     return err_set(e, ERR_DATA, "%s at byte %" PRIu64 " has no end after %d characters", what,
                    c->at - EXR_LONGEST_NAME - 1, EXR_LONGEST_NAME);
 }
-
-/* --- attributes that this program understands --------------------------------------------- */
 
 typedef struct {
     image_part *part;
@@ -199,13 +204,11 @@ static bool understand(part_reader *r, const image_attr *a, err *e) {
     return true;
 }
 
-/* --- headers ------------------------------------------------------------------------------ */
-
 static bool take_attr(cursor *c, part_reader *r, const char *name, err *e) {
     char type[EXR_LONGEST_NAME + 1];
     uint32_t bytes;
     if (!take_name(c, type, "the type of an attribute", e) ||
-        !take(c, &bytes, sizeof bytes, "the size of an attribute", e))
+        !take(c, &bytes, sizeof bytes, "the size of an attribute", e) || !bring(c, bytes, e))
         return false;
     if (bytes > c->end - c->at)
         return err_set(e, ERR_DATA,
@@ -214,12 +217,10 @@ static bool take_attr(cursor *c, part_reader *r, const char *name, err *e) {
                        name, bytes, c->at, c->end);
     if (r->part->attrs == MOST_ATTRS)
         return err_set(e, ERR_DATA, "a part has more than %d attributes", MOST_ATTRS);
-    uint8_t *data = mem_raw(bytes, 1, "an attribute", e);
-    bool ok = data && take(c, data, bytes, name, e) &&
-              image_push_attr(r->part, name, type, data, bytes, e) &&
-              understand(r, &r->part->attr[r->part->attrs - 1], e);
-    mem_free(data);
-    return ok;
+    OWN_MEM uint8_t *data = mem_raw(bytes, 1, "an attribute", e);
+    return data && take(c, data, bytes, name, e) &&
+           image_push_attr(r->part, name, type, data, bytes, e) &&
+           understand(r, &r->part->attr[r->part->attrs - 1], e);
 }
 
 static bool within_limits(const image_part *p, const image_limits *l, err *e) {
@@ -270,26 +271,24 @@ static bool finish_part(part_reader *r, exr_table *t, unsigned flags, err *e) {
     return true;
 }
 
+/* Adds a zeroed item to a list of n. */
+static bool one_more(void **list, size_t n, size_t size, err *e) {
+    void *more = mem_new(n + 1, size, "parts", e);
+    if (!more) return false;
+    if (n) memcpy(more, *list, n * size);
+    mem_free(*list);
+    *list = more;
+    return true;
+}
+
 static bool add_part(exr_file *x, image_header *h, const image_limits *limits, err *e) {
-    if ((uint32_t)h->parts == limits->parts)
+    size_t n = (size_t)h->parts;
+    if (n == limits->parts)
         return err_set(e, ERR_DATA, "more than the %u parts allowed", limits->parts);
-    size_t n = (size_t)h->parts + 1;
-    image_part *part = mem_new(n, sizeof *part, "parts", e);
-    exr_table *table = mem_new(n, sizeof *table, "parts", e);
-    if (!part || !table) {
-        mem_free(part);
-        mem_free(table);
+    if (!one_more((void **)&h->part, n, sizeof *h->part, e) ||
+        !one_more((void **)&x->table, n, sizeof *x->table, e))
         return false;
-    }
-    if (h->parts) {
-        memcpy(part, h->part, (n - 1) * sizeof *part);
-        memcpy(table, x->table, (n - 1) * sizeof *table);
-    }
-    mem_free(h->part);
-    mem_free(x->table);
-    h->part = part;
-    x->table = table;
-    h->parts = x->parts = (int)n;
+    h->parts = x->parts = (int)n + 1;
     return true;
 }
 
@@ -325,8 +324,6 @@ static bool take_headers(cursor *c, exr_file *x, image_header *h, const image_li
     } while (x->multipart);
     return true;
 }
-
-/* --- chunk tables ------------------------------------------------------------------------- */
 
 static bool take_table(cursor *c, exr_table *t, err *e) {
     const exr_layout *l = &t->layout;
@@ -366,62 +363,84 @@ static bool check_table(const exr_table *t, uint64_t start, uint64_t end, size_t
     return true;
 }
 
-bool exr_file_headers(exr_file *out, image_header *h, const file_in *f, const image_limits *limits,
-                      err *e) {
-    exr_file x = {0};
-    cursor c = {.f = f, .end = file_in_size(f)};
-    bool ok = take_headers(&c, &x, h, limits, e);
-    *out = ok ? x : (exr_file){0};
-    if (ok) return true;
-    exr_file_free(&x);
-    image_header_free(h);
-    return false;
-}
+/* The chunk that ends the file. */
+typedef struct {
+    uint64_t at; /* in the file */
+    int part;
+} last_chunk;
 
 /* Returns the bytes behind the last chunk. Where a part had smaller levels, they may be in them, so
  * there are none to tell of. */
 static uint64_t bytes_behind(const exr_file *x, const image_header *h, const cursor *c) {
-    exr_last_chunk last = {0};
+    last_chunk last = {0};
     uint32_t bytes;
     err ignored = {0};
     for (int p = 0; p < x->parts; p++) {
         if (h->part[p].mipmapped) return 0;
         const exr_table *t = &x->table[p];
         for (uint64_t i = 0; i < exr_layout_chunks(&t->layout); i++)
-            if (t->offset[i] >= last.at) last = (exr_last_chunk){t->offset[i], p};
+            if (t->offset[i] >= last.at) last = (last_chunk){t->offset[i], p};
     }
     uint64_t data = last.at + exr_chunk_head(x->multipart, h->part[last.part].tile_w);
     bool ok = file_in_read(c->f, data - sizeof bytes, &bytes, sizeof bytes, &ignored);
     return ok && bytes < c->end - data ? c->end - data - bytes : 0;
 }
 
-bool exr_file_read(exr_file *out, image_header *h, const file_in *f, const image_limits *limits,
+bool exr_file_read(exr_file *x, image_header *h, const file_in *f, const image_limits *limits,
                    err *e) {
-    exr_file x = {0};
     cursor c = {.f = f, .end = file_in_size(f)};
-    int part = 0;
-    if (!take_headers(&c, &x, h, limits, e)) goto fail;
-    for (part = 0; part < h->parts; part++)
-        if (!take_table(&c, &x.table[part], e)) goto fail_in_part;
-    for (part = 0; part < h->parts; part++) {
-        size_t head = exr_chunk_head(x.multipart, h->part[part].tile_w);
-        if (!check_table(&x.table[part], c.at, c.end, head, e)) goto fail_in_part;
+    if (!take_headers(&c, x, h, limits, e)) return false;
+    for (int p = 0; p < h->parts; p++)
+        if (!take_table(&c, &x->table[p], e)) return in_part(x, h, p, e);
+    for (int p = 0; p < h->parts; p++) {
+        size_t head = exr_chunk_head(x->multipart, h->part[p].tile_w);
+        if (!check_table(&x->table[p], c.at, c.end, head, e)) return in_part(x, h, p, e);
     }
-    h->behind = bytes_behind(&x, h, &c);
-    *out = x;
+    h->behind = bytes_behind(x, h, &c);
     return true;
-fail_in_part:
-    in_part(&x, h, part, e);
-fail:
-    exr_file_free(&x);
-    image_header_free(h);
-    return false;
 }
 
 void exr_file_free(exr_file *x) {
     for (int p = 0; p < x->parts; p++) mem_free(x->table[p].offset);
     mem_free(x->table);
     *x = (exr_file){0};
+}
+
+/* Finds the last chunk in the tables of all parts. *whole: no chunk is missing. */
+static bool find_last(cursor *c, const exr_file *x, last_chunk *last, bool *whole, err *e) {
+    uint64_t some[512];
+    *whole = true;
+    for (int part = 0; part < x->parts; part++) {
+        uint64_t left = x->table[part].layout.table;
+        for (size_t n; left; left -= n) {
+            n = (size_t)min_u64(left, COUNT(some));
+            if (!take(c, some, n * sizeof *some, "the chunk table", e)) return false;
+            for (size_t i = 0; i < n; i++) {
+                *whole = *whole && some[i];
+                if (some[i] >= last->at) *last = (last_chunk){some[i], part};
+            }
+        }
+    }
+    return true;
+}
+
+/* No field of the file says how long it is. The headers say how long the tables are, the tables
+ * where the last chunk is, and this one how long it is itself. */
+bool exr_fetch(const char *path, const image_limits *limits, const image_source *from, err *e) {
+    OPEN(file_in) *f = file_in_open(path, e);
+    OWN(exr_file) x = {0};
+    OWN(image_header) h = {0};
+    cursor c = {.f = f, .from = from};
+    last_chunk last = {0};
+    bool whole;
+    uint32_t bytes;
+    if (!f || !take_headers(&c, &x, &h, limits, e) || !find_last(&c, &x, &last, &whole, e))
+        return false;
+    if (!whole || last.at < c.at) /* the reader will say what is wrong */
+        return from->bring(from->ctx, UINT64_MAX, e);
+    c.at = c.end = last.at + exr_chunk_head(x.multipart, h.part[last.part].tile_w) - sizeof bytes;
+    return take(&c, &bytes, sizeof bytes, "the size of a chunk", e) &&
+           from->bring(from->ctx, c.at + bytes, e);
 }
 
 size_t exr_chunk_head_make(uint8_t head[EXR_CHUNK_HEAD], const exr_place *at, uint32_t bytes) {

@@ -27,21 +27,12 @@ enum { EXR_MAGIC = 20000630, EXR_LONGEST_NAME = 255 };
 /* Flags in the version. */
 enum { EXR_TILED = 0x200, EXR_LONG_NAMES = 0x400, EXR_DEEP = 0x800, EXR_MULTIPART = 0x1000 };
 
-/* Fills *h, too; on failure both are empty. */
+/* Fills what starts as zeros; the caller frees both, also after a failure. */
 bool exr_file_read(exr_file *x, image_header *h, const file_in *f, const image_limits *limits,
                    err *e);
-/* Reads the headers alone; the tables have no offsets. */
-bool exr_file_headers(exr_file *x, image_header *h, const file_in *f, const image_limits *limits,
-                      err *e);
 void exr_file_free(exr_file *x);
 /* Brings an image of a stream, to the end of its last chunk: `fetch` of image_format. */
 bool exr_fetch(const char *path, const image_limits *limits, const image_source *from, err *e);
-
-/* The chunk that ends the file. */
-typedef struct {
-    uint64_t at; /* in the file */
-    int part;
-} exr_last_chunk;
 
 /* The bytes before the data of a chunk: [part] y size, or [part] tx ty 0 0 size. */
 enum { EXR_CHUNK_HEAD = 24 };

@@ -165,10 +165,8 @@ static bool decode(decoder *d, size_t bytes, uint16_t *out, size_t n, err *e) {
 }
 
 bool exr_huffman_decode(const uint8_t *packed, size_t bytes, uint16_t *out, size_t n, err *e) {
-    decoder *d = mem_new(1, sizeof *d, "a Huffman decoder", e);
+    OWN_MEM decoder *d = mem_new(1, sizeof *d, "a Huffman decoder", e);
     if (!d) return false;
     d->in = (bits){packed, 8 * HEAD, 8 * (uint64_t)bytes};
-    bool ok = decode(d, bytes, out, n, e);
-    mem_free(d);
-    return ok;
+    return decode(d, bytes, out, n, e);
 }

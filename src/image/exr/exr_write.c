@@ -10,8 +10,32 @@
 
 #include <pthread.h>
 
-/* --- values that are made from fields ----------------------------------------------------- */
+/* A chunk that is encoded and has no place in the file yet. */
+typedef struct {
+    uint8_t *data;
+    size_t bytes;
+} packet;
 
+/* The writer's lock guards `waiting`, `placed` and, until all chunks are placed, `offset`. */
+typedef struct {
+    exr_layout layout; /* const, as is `table`, once the writer is made */
+    uint64_t *offset;  /* by chunk, zero until it has its place */
+    packet *waiting;   /* by place in the line order */
+    uint64_t placed;   /* this many, from the first in the line order on, have their place */
+    uint64_t table;    /* where the table goes */
+} part_state;
+
+typedef struct {
+    file_out *file;
+    par *threads;
+    image_header *head;
+    part_state *part;
+    exr_scratch *scratch; /* one for each thread */
+    pthread_mutex_t lock; /* guards what is below, and what part_state says */
+    uint64_t end;         /* of what has a place in the file */
+} exr_writer;
+
+/* What the attributes of a part are made from. */
 typedef struct {
     const image_part *part;
     const exr_layout *layout;
@@ -137,15 +161,13 @@ static void emit_part(text *t, const emitter *m) {
     put8(t, 0);
 }
 
-/* --- what EXR can hold -------------------------------------------------------------------- */
-
-enum { NAME_SHORT = 31, NAME_LONG = 255 };
+enum { NAME_SHORT = 31 };
 
 static bool check_name(const char *what, const char *name, size_t *longest, err *e) {
     size_t n = strlen(name);
-    if (n > NAME_LONG)
+    if (n > EXR_LONGEST_NAME)
         return err_set(e, ERR_DATA, "the name of %s '%.40s...' has %zu bytes, EXR allows %d", what,
-                       name, n, NAME_LONG);
+                       name, n, EXR_LONGEST_NAME);
     if (n > *longest) *longest = n;
     return true;
 }
@@ -169,71 +191,36 @@ static bool check_part(const image_header *h, int part, size_t *longest, err *e)
  * made from the fields, which are the same unless somebody meant to change them. Levels become one.
  * What the format requires and the part lacks (it came from another format) is added. Refuses what
  * EXR cannot hold: parts without names in a file of several, names beyond 255 bytes. */
-static bool emit(text *to, const image_header *h, const exr_layout layout[], err *e) {
+static bool emit(text *to, const exr_writer *w, err *e) {
+    const image_header *h = w->head;
+    const bool multipart = h->parts > 1;
     size_t longest = 0;
     for (int p = 0; p < h->parts; p++)
         if (!check_part(h, p, &longest, e)) return false;
-    bool multipart = h->parts > 1;
-    uint32_t version = 2;
-    if (multipart)
-        version |= EXR_MULTIPART;
-    else if (h->part[0].tile_w)
-        version |= EXR_TILED;
-    if (longest > NAME_SHORT) version |= EXR_LONG_NAMES;
     put32(to, EXR_MAGIC);
-    put32(to, version);
-    for (int p = 0; p < h->parts; p++) {
-        emitter m = {&h->part[p], &layout[p], multipart};
-        emit_part(to, &m);
-    }
+    put32(to, 2 | (multipart ? EXR_MULTIPART : 0) |
+                  (!multipart && h->part[0].tile_w ? EXR_TILED : 0) |
+                  (longest > NAME_SHORT ? EXR_LONG_NAMES : 0));
+    for (int p = 0; p < h->parts; p++)
+        emit_part(to, &(emitter){&h->part[p], &w->part[p].layout, multipart});
     if (multipart) put8(to, 0);
     return true;
 }
 
-/* A chunk that is encoded and has no place in the file yet. */
-typedef struct {
-    uint8_t *data;
-    size_t bytes;
-} packet;
-
-/* The writer's lock guards `waiting`, `placed` and, until all chunks are placed, `offset`. */
-typedef struct {
-    exr_layout layout; /* const, as is `table`, once the writer is made */
-    uint64_t *offset;  /* by chunk, zero until it has its place */
-    packet *waiting;   /* by place in the line order */
-    uint64_t placed;   /* this many, from the first in the line order on, have their place */
-    uint64_t table;    /* where the table goes */
-} part_state;
-
-typedef struct {
-    file_out *file;
-    par *threads;
-    image_header *head;
-    part_state *part;
-    exr_scratch *scratch; /* one for each thread */
-    pthread_mutex_t lock; /* guards what is below, and what part_state says */
-    uint64_t end;         /* of what has a place in the file */
-} exr_writer;
-
 /* Writes the headers, whose length does not change any more, and leaves room for tables. */
 static bool write_start(exr_writer *w, err *e) {
-    text t = {0};
-    exr_layout *layout = mem_new((size_t)w->head->parts, sizeof *layout, "EXR writer", e);
-    bool ok = layout != NULL;
-    for (int p = 0; ok && p < w->head->parts; p++) {
-        ok = exr_layout_make(&layout[p], &w->head->part[p], LEVELS_ONE, false, e);
-        w->part[p].layout = layout[p];
-    }
-    ok = ok && emit(&t, w->head, layout, e) && text_check(&t, e) &&
-         file_out_write(w->file, 0, t.s, t.n, e);
+    OWN(text) t = {0};
+    for (int p = 0; p < w->head->parts; p++)
+        if (!exr_layout_make(&w->part[p].layout, &w->head->part[p], LEVELS_ONE, false, e))
+            return false;
+    if (!emit(&t, w, e) || !text_check(&t, e) || !file_out_write(w->file, 0, t.s, t.n, e))
+        return false;
     w->end = t.n;
-    for (int p = 0; ok && p < w->head->parts; p++) {
+    for (int p = 0; p < w->head->parts; p++) {
         w->part[p].table = w->end;
-        w->end += exr_layout_chunks(&layout[p]) * 8;
+        w->end += exr_layout_chunks(&w->part[p].layout) * 8;
     }
-    text_free(&t);
-    mem_free(layout);
-    return ok;
+    return true;
 }
 
 static void discard(void *writer) {
@@ -291,8 +278,6 @@ static uint32_t writer_rows(const void *writer, int part) {
     return w->part[part].layout.lines;
 }
 
-/* --- giving chunks their place ------------------------------------------------------------ */
-
 static bool write_chunk(exr_writer *w, int part, uint64_t index, const packet *p, err *e) {
     uint8_t head[EXR_CHUNK_HEAD];
     const part_state *s = &w->part[part];
@@ -348,8 +333,6 @@ static bool add_chunk(exr_writer *w, int part, uint64_t place, packet p, err *e)
     pthread_mutex_unlock(&w->lock);
     return write_waiting(w, part, e);
 }
-
-/* --- bands -------------------------------------------------------------------------------- */
 
 typedef struct {
     exr_writer *w;
@@ -413,25 +396,23 @@ static bool gather_samples(gathering *g, const exr_chunk *c, err *e) {
 static bool write_plain(void *ctx, size_t piece, int worker, err *e) {
     write_job *j = ctx;
     exr_writer *w = j->w;
-    const part_state *state = &w->part[j->part];
+    const exr_layout *l = &w->part[j->part].layout;
     const image_part *p = &w->head->part[j->part];
-    gathering *g = mem_raw(1, sizeof *g, "chunks", e);
-    bool ok = g != NULL;
-    if (g) g->file = w->file, g->at = w->end, g->bytes = 0, g->pieces = 0;
-    for (size_t i = 0; ok && i < j->count; i++) {
-        uint64_t index = exr_layout_stored(&state->layout, p->order, j->first + i);
-        exr_chunk c = {p, &state->layout, &j->band, exr_layout_block(&state->layout, index)};
-        exr_place place = {p, &state->layout, w->head->parts > 1 ? j->part : -1, index};
-        size_t bytes = (size_t)c.at.w * c.at.h * state->layout.pixel;
-        if (g->pieces == FILE_PIECES && !(ok = write_gathered(g, e))) break;
+    OWN_MEM gathering *g = mem_raw(1, sizeof *g, "chunks", e);
+    if (!g) return false;
+    g->file = w->file, g->at = w->end, g->bytes = 0, g->pieces = 0;
+    for (size_t i = 0; i < j->count; i++) {
+        uint64_t index = exr_layout_stored(l, p->order, j->first + i);
+        exr_chunk c = {p, l, &j->band, exr_layout_block(l, index)};
+        exr_place place = {p, l, w->head->parts > 1 ? j->part : -1, index};
+        size_t bytes = (size_t)c.at.w * c.at.h * l->pixel;
+        if (g->pieces == FILE_PIECES && !write_gathered(g, e)) return false;
         uint8_t *head = g->head[g->pieces];
         add_piece(g, head, exr_chunk_head_make(head, &place, (uint32_t)bytes));
-        ok = gather_samples(g, &c, e);
+        if (!gather_samples(g, &c, e)) return false;
         place_next(w, j->part, bytes);
     }
-    ok = ok && write_gathered(g, e);
-    mem_free(g);
-    return ok && write_waiting(w, j->part, e);
+    return write_gathered(g, e) && write_waiting(w, j->part, e);
 }
 
 static bool write_band(void *writer, int part, uint32_t row, uint32_t rows,
@@ -480,10 +461,8 @@ static bool commit(void *writer, err *e) {
     bool ok = true;
     for (int p = 0; ok && p < w->head->parts; p++) {
         const part_state *s = &w->part[p];
-        size_t chunks = (size_t)exr_layout_chunks(&s->layout);
-        ok = s->placed == chunks ? file_out_write(w->file, s->table, s->offset, chunks * 8, e)
-                                 : err_set(e, ERR_INTERNAL, "part %d: %zu of %zu chunks", p,
-                                           (size_t)s->placed, chunks);
+        size_t bytes = (size_t)exr_layout_chunks(&s->layout) * sizeof *s->offset;
+        ok = file_out_write(w->file, s->table, s->offset, bytes, e);
     }
     ok = ok && file_out_commit(&w->file, e);
     discard(w);

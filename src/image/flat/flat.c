@@ -5,12 +5,14 @@
 #include "base/text.h"
 
 /* Finds the picture of a part by the names of its channels. Fails where there is none. */
-static bool flat_find(flat_picture *f, const image_part *p, err *e) {
+static bool find_picture(flat_file *f, const image_part *p, err *e) {
     int r = image_find_channel(p, "R"), g = image_find_channel(p, "G"),
         b = image_find_channel(p, "B"), y = image_find_channel(p, "Y");
     bool rgb = r >= 0 && g >= 0 && b >= 0;
-    *f = (flat_picture){p, {y, y, y}, 1, image_find_channel(p, "A")};
-    if (rgb) *f = (flat_picture){p, {r, g, b}, 3, f->alpha};
+    f->width = image_width(p);
+    f->height = image_height(p);
+    f->picture = (flat_picture){p, {y, y, y}, 1, image_find_channel(p, "A")};
+    if (rgb) f->picture = (flat_picture){p, {r, g, b}, 3, f->picture.alpha};
     return rgb || y >= 0 ||
            err_set(e, ERR_DATA, "there are neither channels R G B nor a channel Y");
 }
@@ -34,12 +36,6 @@ void *flat_new(size_t bytes, par_fn *each, par *threads, err *e) {
     flat_file *f = mem_new(1, bytes, "reader or writer of a picture", e);
     if (f) *f = (flat_file){.threads = threads, .each = each};
     return f;
-}
-
-static bool find_picture(flat_file *f, const image_part *p, err *e) {
-    f->width = image_width(p);
-    f->height = image_height(p);
-    return flat_find(&f->picture, p, e);
 }
 
 bool flat_header(flat_file *f, image_header *h, const flat_size *s, const image_limits *limits,
@@ -70,7 +66,7 @@ bool flat_take(flat_file *f, file_out **file, const image_header *h, const image
                err *e) {
     const image_part *p = &h->part[0];
     flat_picture *is = &f->picture;
-    text left_out = {0};
+    OWN(text) left_out = {0};
     f->out = *file;
     *file = NULL;
     if (h->parts > 1)
@@ -85,7 +81,6 @@ bool flat_take(flat_file *f, file_out **file, const image_header *h, const image
     if (left_out.n)
         log_say_once(LOG_NOTE, "%s cannot hold these channels, which are left out: %s",
                      format->name, left_out.s);
-    text_free(&left_out);
     if (!format->holds_alpha) is->alpha = -1;
     if (memcmp(&p->data, &p->display, sizeof p->data) != 0)
         log_say_once(LOG_NOTE, "%s holds no windows: the data window is written, (%d,%d)-(%d,%d)",
@@ -151,25 +146,22 @@ bool flat_numbers_there(const flat_file *f, uint64_t *behind, err *e) {
 bool flat_read_numbers(void *file, size_t i, int worker, err *e) {
     const flat_file *f = file;
     size_t width = f->width, count = (size_t)f->numbers.count;
-    uint32_t *line = mem_raw(row_bytes(f), 1, "a row", e);
-    bool ok = line && file_in_read(f->in, row_at(f, i), line, row_bytes(f), e);
-    for (size_t k = 0; ok && k < count; k++) {
+    OWN_MEM uint32_t *line = mem_raw(row_bytes(f), 1, "a row", e);
+    if (!line || !file_in_read(f->in, row_at(f, i), line, row_bytes(f), e)) return false;
+    for (size_t k = 0; k < count; k++) {
         uint32_t *plane = f->plane[f->picture.colour[k]], *to = plane + i * width;
         for (size_t x = 0, at = k; plane && x < width; x++, at += count)
             to[x] = f->numbers.swapped ? __builtin_bswap32(line[at]) : line[at];
     }
-    mem_free(line);
-    return ok;
+    return true;
 }
 
 bool flat_write_numbers(void *file, size_t i, int worker, err *e) {
     const flat_file *f = file;
-    float *line = mem_raw(row_bytes(f), 1, "a row", e);
+    OWN_MEM float *line = mem_raw(row_bytes(f), 1, "a row", e);
     if (!line) return false;
     flat_get(line, f->numbers.count, &f->picture, f->from, i);
-    bool ok = file_out_write(f->out, row_at(f, i), line, row_bytes(f), e);
-    mem_free(line);
-    return ok;
+    return file_out_write(f->out, row_at(f, i), line, row_bytes(f), e);
 }
 
 float flat_from_srgb(float v) {

@@ -219,9 +219,9 @@ static bool parse(hdr_reader *r, cursor *in, const image_limits *limits, image_h
     p->aspect = (float)(1 / r->aspect);
     const primaries is = primaries_from_floats(r->primaries);
     if (r->has_primaries && !image_set_primaries(p, &is, e)) return false;
-    bool ok = take_pixels(r, in, e);
+    if (!take_pixels(r, in, e)) return false;
     h->behind = (uint64_t)(in->end - in->at);
-    return ok;
+    return true;
 }
 
 static void *hdr_open(const char *path, const image_limits *limits, par *threads, image_header *h,
@@ -232,10 +232,8 @@ static void *hdr_open(const char *path, const image_limits *limits, par *threads
     /* 4 bytes hold 3 samples; run lengths of one pixel each, the worst, need twice as many. */
     size_t n, room = 1 << 20, most = SIZE_MAX / 4;
     if (limits->samples < most / 4) most = (size_t)limits->samples * 3 + room;
-    uint8_t *bytes = file_read_all(path, most, &n, e);
-    bool ok = bytes && parse(r, &(cursor){bytes, bytes + n}, limits, h, e);
-    mem_free(bytes);
-    if (ok) return r;
+    OWN_MEM uint8_t *bytes = file_read_all(path, most, &n, e);
+    if (bytes && parse(r, &(cursor){bytes, bytes + n}, limits, h, e)) return r;
     flat_close(r);
     return NULL;
 }

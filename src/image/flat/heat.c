@@ -88,23 +88,18 @@ bool heat_make(heat *h, const comparison *c, uint32_t widest, err *e) {
     h->height = (uint32_t)fmax(1, floor((double)c->h * h->width / c->w + 0.5));
     size_t n = (size_t)h->width * h->height;
     work w = {.c = c, .h = h};
-    w.worst = mem_new(n, 3 * sizeof *w.worst, "differences", e);
-    w.row = mem_raw(c->w, 2 * sizeof *w.row, "a row", e);
+    OWN_MEM float *worst = w.worst = mem_new(n, 3 * sizeof *worst, "differences", e);
+    OWN_MEM double *row = w.row = mem_raw(c->w, 2 * sizeof *row, "a row", e);
     h->amplified = mem_raw(n, 3, "a picture", e);
     h->colours = mem_raw(n, 3, "a picture", e);
-    bool ok = w.worst && w.row && h->amplified && h->colours;
-    for (uint32_t y = 0; ok && y < c->h; y++)
+    if (!worst || !row || !h->amplified || !h->colours) return heat_free(h), false;
+    for (uint32_t y = 0; y < c->h; y++)
         for (int i = 0; i < c->channels; i++) add_row(&w, &c->channel[i], y);
-    if (ok) {
-        h->gain = choose_gain(h, c->max);
-        h->high = isinf(c->max) || c->max == 0 ? 1 : c->max;
-        h->low = h->high * pow(10, -DECADES);
-        paint(&w);
-    }
-    mem_free(w.worst);
-    mem_free(w.row);
-    if (!ok) heat_free(h);
-    return ok;
+    h->gain = choose_gain(h, c->max);
+    h->high = isinf(c->max) || c->max == 0 ? 1 : c->max;
+    h->low = h->high * pow(10, -DECADES);
+    paint(&w);
+    return true;
 }
 
 void heat_free(heat *h) {

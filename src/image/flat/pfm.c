@@ -6,6 +6,7 @@
  * note. */
 #include "base/file.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "image/flat/flat.h"
 
 static bool match(const uint8_t *head, size_t bytes) {
@@ -73,16 +74,16 @@ static bool read_head(flat_file *r, const char *path, image_header *h, const ima
 static bool pfm_fetch(const char *path, const image_limits *limits, const image_source *from,
                       err *e) {
     char head[LONGEST_HEAD + 1] = {0};
-    file_in *f = file_in_open(path, e);
+    OPEN(file_in) *f = file_in_open(path, e);
     pfm_head is;
-    bool ok = f != NULL;
-    for (int n = 0, words = 0; ok && words < 4 && n < LONGEST_HEAD; n++) {
-        ok = from->bring(from->ctx, (uint64_t)n + 1, e) &&
-             file_in_read(f, (uint64_t)n, head + n, 1, e);
+    if (!f) return false;
+    for (int n = 0, words = 0; words < 4 && n < LONGEST_HEAD; n++) {
+        if (!from->bring(from->ctx, (uint64_t)n + 1, e) ||
+            !file_in_read(f, (uint64_t)n, head + n, 1, e))
+            return false;
         words += n > 0 && strchr(" \t\r\n", head[n]) && !strchr(" \t\r\n", head[n - 1]);
     }
-    file_in_close(&f);
-    if (!ok || !parse_head(&is, head, e)) return false;
+    if (!parse_head(&is, head, e)) return false;
     if (is.size.width > limits->side || is.size.height > limits->side)
         return err_set(e, ERR_DATA, "the header of the PFM file is damaged");
     return from->bring(

@@ -57,8 +57,6 @@ static bool match(const uint8_t *head, size_t bytes) {
     return bytes >= sizeof MAGIC && memcmp(head, MAGIC, sizeof MAGIC) == 0;
 }
 
-/* --- reading ------------------------------------------------------------------------------ */
-
 typedef struct {
     flat_file flat; /* pixels: 8 or 16 bits a sample, as in the file */
     bool deep;      /* 16 */
@@ -84,11 +82,6 @@ static bool damaged(const char *what, err *e) {
     return err_set(e, ERR_DATA, "%s is damaged: %s", what, why);
 }
 
-typedef struct {
-    const uint8_t *bytes;
-    int n;
-} encoded;
-
 /* Returns the bytes behind the last chunk, IEND: a chunk is a length, a name, data and a sum. */
 static uint64_t bytes_behind(const uint8_t *b, size_t n) {
     for (size_t at = 8; n - at >= 12;) {
@@ -103,10 +96,9 @@ static uint64_t bytes_behind(const uint8_t *b, size_t n) {
     return 0;
 }
 
-static bool decode(png_reader *r, encoded from, const image_limits *limits, image_header *h,
-                   err *e) {
-    const uint8_t *bytes = from.bytes;
-    int n = from.n, w, height, channels;
+static bool decode(png_reader *r, const uint8_t *bytes, int n, const image_limits *limits,
+                   image_header *h, err *e) {
+    int w, height, channels;
     budget = 2 * (size_t)n + (1 << 20);
     no_memory = (err){0};
     stbi__g_failure_reason = NULL; /* stb does not always give one */
@@ -166,10 +158,8 @@ static void *png_open(const char *path, const image_limits *limits, par *threads
                       err *e) {
     png_reader *r = flat_new(sizeof *r, read_row, threads, e);
     size_t n = 0;
-    uint8_t *bytes = r ? file_read_all(path, INT32_MAX, &n, e) : NULL;
-    bool ok = bytes && decode(r, (encoded){bytes, (int)n}, limits, h, e);
-    mem_free(bytes);
-    if (ok) return r;
+    OWN_MEM uint8_t *bytes = r ? file_read_all(path, INT32_MAX, &n, e) : NULL;
+    if (bytes && decode(r, bytes, (int)n, limits, h, e)) return r;
     png_close(r);
     return NULL;
 }
@@ -225,8 +215,6 @@ bool png_encode_jpeg(text *to, const png_picture *p, int quality, err *e) {
     return text_check(to, e);
 }
 
-/* --- words on a picture -------------------------------------------------------------------- */
-
 void label_box(const label_picture *to, uint32_t x, uint32_t y, uint32_t w, uint32_t h,
                const uint8_t rgb[3]) {
     for (uint32_t j = y; j < y + h && j < to->h; j++)
@@ -251,8 +239,6 @@ void label_words(const label_picture *to, uint32_t x, uint32_t y, uint32_t scale
     }
 }
 
-/* --- the format ----------------------------------------------------------------------------- */
-
 typedef struct {
     flat_file flat; /* pixels: the bytes of the picture */
     int channels;
@@ -269,7 +255,7 @@ static bool pack_row(void *ctx, size_t i, int worker, err *e) {
     png_writer *w = ctx;
     const flat_picture *f = &w->flat.picture;
     size_t width = w->flat.width, n = (size_t)w->channels, colours = (size_t)f->colours;
-    float *line = mem_raw(width * 4, sizeof *line, "a row", e);
+    OWN_MEM float *line = mem_raw(width * 4, sizeof *line, "a row", e);
     if (!line) return false;
     flat_get(line, 4, f, w->flat.from, i);
     uint8_t *to = (uint8_t *)w->flat.pixels + (w->flat.row + i) * width * n;
@@ -283,7 +269,6 @@ static bool pack_row(void *ctx, size_t i, int worker, err *e) {
         }
         if (n > colours) to[colours] = to_byte(a);
     }
-    mem_free(line);
     return true;
 }
 
@@ -306,9 +291,8 @@ static bool png_commit(void *writer, err *e) {
         log_note("'%s': values above 1 are cut off, png holds 8 bits of sRGB",
                  file_out_path(w->flat.out));
     size_t n = 0;
-    uint8_t *png = png_encode(&p, &n, e);
+    OWN_MEM uint8_t *png = png_encode(&p, &n, e);
     bool ok = png && file_out_write(w->flat.out, 0, png, n, e) && file_out_commit(&w->flat.out, e);
-    mem_free(png);
     flat_close(w);
     return ok;
 }

@@ -66,15 +66,15 @@ static bool shrink_row(void *ctx, size_t i, int worker, err *e) {
     int64_t above = (int64_t)p->data.y0 - v->shown.y0;
     uint64_t columns = image_box_width(&v->shown);
     box_of((uint32_t)i, v->made.height, image_box_height(&v->shown), &y, &end);
-    float *line = mem_raw((size_t)width, 3 * sizeof *line, "a row", e);
-    box_sum *box = mem_new(v->made.width, sizeof *box, "a row", e);
-    bool ok = line && box;
+    OWN_MEM float *line = mem_raw((size_t)width, 3 * sizeof *line, "a row", e);
+    OWN_MEM box_sum *box = mem_new(v->made.width, sizeof *box, "a row", e);
+    if (!line || !box) return false;
     uint64_t rows = (uint64_t)(end - y);
-    for (y = max_i64(y - above, 0), end = min_i64(end - above, height); ok && y < end; y++) {
+    for (y = max_i64(y - above, 0), end = min_i64(end - above, height); y < end; y++) {
         flat_get(line, 3, &v->from, v->plane, (size_t)y);
         add_row(v, line, box);
     }
-    for (uint32_t x = 0; ok && x < v->made.width; x++) {
+    for (uint32_t x = 0; x < v->made.width; x++) {
         float *to = v->made.pixel + 3 * (i * v->made.width + x);
         int64_t from, behind;
         box_of(x, v->made.width, columns, &from, &behind);
@@ -84,9 +84,7 @@ static bool shrink_row(void *ctx, size_t i, int worker, err *e) {
         if (v->convert) matrix_apply(rgb, &v->to, rgb);
         for (int c = 0; v->convert && c < 3; c++) to[c] = (float)rgb[c];
     }
-    mem_free(box);
-    mem_free(line);
-    return ok;
+    return true;
 }
 
 uint64_t preview_bytes(uint64_t width, uint64_t height) {
@@ -110,10 +108,8 @@ static double stops_of(double luminance) {
     return log2(luminance / (double)MIDDLE_GREY);
 }
 
-/* The mean of the logarithm of its lit pixels
- * becomes a middle grey, with three limits:
- *   - Beyond two stops of gain only a quarter more is given: a candle in the dark is a dark
- * picture.
+/* The mean of the logarithm of its lit pixels becomes a middle grey, with three limits:
+ *   - Beyond two stops of gain only a quarter more is given: a candle in the dark is dark.
  *   - But the brightest thousandth is brought to 1 at least, whatever unit the light is in.
  *   - The fewer pixels have light, the less they decide: a dot on black is white, not grey.
  * Pixels more than 20 stops below the brightest count as dark, since they may be nothing but
@@ -177,16 +173,15 @@ static bool develop_row(void *ctx, size_t i, int worker, err *e) {
     size_t n = 3 * (size_t)d->from->width;
     const float *from = d->from->pixel + i * n;
     uint8_t *to = d->bytes + i * n;
-    float *line = mem_raw(n, sizeof *line, "a row", e);
+    OWN_MEM float *line = mem_raw(n, sizeof *line, "a row", e);
     if (!line) return false;
     for (size_t k = 0; k < n; k++) line[k] = from[k] * d->gain;
-    bool ok = screen_show(d->on, line, n / 3, e);
+    if (!screen_show(d->on, line, n / 3, e)) return false;
     for (uint32_t x = 0; x < d->from->width; x++) {
         float noise = noise_at(x, (uint32_t)i);
         for (uint32_t k = 3 * x; k < 3 * x + 3; k++) to[k] = to_byte_with(noise, line[k]);
     }
-    mem_free(line);
-    return ok;
+    return true;
 }
 
 bool preview_develop(preview_picture *to, const preview_light *l, const preview_options *o,
@@ -195,12 +190,9 @@ bool preview_develop(preview_picture *to, const preview_light *l, const preview_
     const float stops = o->exposed ? o->stops : preview_stops(l);
     developing d = {.from = l, .on = o->on ? o->on : SCREEN_FILM, .gain = exp2f(stops)};
     if (!(d.bytes = mem_raw(n, 3, "the preview", e))) return false;
-    bool ok = par_for(threads, l->height, develop_row, &d, e);
-    if (ok)
-        *to = (preview_picture){d.bytes, l->width, l->height, stops};
-    else
-        mem_free(d.bytes);
-    return ok;
+    if (!par_for(threads, l->height, develop_row, &d, e)) return mem_free(d.bytes), false;
+    *to = (preview_picture){d.bytes, l->width, l->height, stops};
+    return true;
 }
 
 bool preview_may_have(uint64_t width, uint64_t height, err *e) {
@@ -214,19 +206,16 @@ bool preview_may_have(uint64_t width, uint64_t height, err *e) {
 bool preview_take(preview_light *to, const image *img, const preview_options *o, par *threads,
                   err *e) {
     const image_part *p = &img->head.part[o->part];
-    layer_map m;
+    OWN(layer_map) m = {0};
     if (!layer_map_make(&m, p, NULL, NULL, e)) return false;
-    layer_group g = m.groups ? m.group[0] : (layer_group){0};
-    layer_map_free(&m);
-    if (!g.channels)
+    if (!m.groups)
         return err_set(e, ERR_DATA, "there is no colour to make a preview of, only data");
-    int last = g.channels - 1;
-    taking v = {.from = {p, {g.channel[0], g.channel[last / 2], g.channel[last]}, g.channels, -1},
+    const int count = m.group[0].channels, *c = m.group[0].channel;
+    taking v = {.from = {p, {c[0], c[(count - 1) / 2], c[count - 1]}, count, -1},
                 .plane = (const void *const *)img->plane[o->part],
                 .shown = o->whole ? p->data : p->display};
     choose_primaries(&v, screen_primaries(o->on ? o->on : SCREEN_FILM));
-    uint64_t w = image_box_width(&v.shown);
-    uint64_t h = image_box_height(&v.shown);
+    uint64_t w = image_box_width(&v.shown), h = image_box_height(&v.shown);
     v.made.width = (uint32_t)min_u64(w, o->width ? o->width : WIDEST);
     v.made.height = (uint32_t)max_u64((h * v.made.width + w / 2) / w, 1);
     size_t n = (size_t)v.made.width * v.made.height;
