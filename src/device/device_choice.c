@@ -1,5 +1,6 @@
 #include "device/device_choice.h"
 
+#include "base/mem.h"
 #include "base/text.h"
 
 #include <ctype.h>
@@ -83,10 +84,11 @@ static const char *const INSTALL[ENGINE_CLASSES] = {
     [ENGINE_SOFTWARE] = "; install a software Vulkan driver (Debian: mesa-vulkan-drivers)"};
 
 /* Sets the error for a wish that no device meets: the devices that there are, and what to do. */
-static void none_wanted(const char *want, const engine_device *list, uint32_t count, err *e) {
-    text there = {0};
+static void none_wanted(const char *want, const device_list *l, err *e) {
+    const engine_device *list = l->device;
+    OWN(text) there = {0};
     const char *install = "; there is no Vulkan driver (Debian: mesa-vulkan-drivers)";
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < l->count; i++)
         if (list[i].class != ENGINE_CPU) install = "";
     for (int i = 0; i < ENGINE_CLASSES; i++)
         if (!is_any(want) && strcmp(want, engine_class_name((engine_class)i)) == 0)
@@ -96,11 +98,10 @@ static void none_wanted(const char *want, const engine_device *list, uint32_t co
         install =
             "; GPUs are driven by Vulkan: give --device gpu, and if 'fftbloom devices' lists no "
             "gpu, install its Vulkan driver (Debian: mesa-vulkan-drivers, or the maker's own)";
-    for (uint32_t i = 0; i < count; i++)
+    for (uint32_t i = 0; i < l->count; i++)
         text_add(&there, "%s%u '%s' (%s)", i ? ", " : "", i, list[i].name,
                  engine_class_name(list[i].class));
     err_set(e, ERR_NO_DEVICE, "no device is '%s'; the devices are %s%s", want, there.s, install);
-    text_free(&there);
 }
 
 void device_list_fill(device_list *l, const char *want) {
@@ -162,7 +163,7 @@ int device_choose(device_forecast *to, const device_list *l, const device_reques
     bool any = false;
     char stray[ENGINE_NAME];
     err_code code = ERR_NONE;
-    text why = {0};
+    OWN(text) why = {0};
     for (uint32_t i = 0; i < l->count; i++) {
         err_code failed = choice_forecast(&to[i], l, i, r);
         if (!to[i].wanted) continue;
@@ -175,15 +176,12 @@ int device_choose(device_forecast *to, const device_list *l, const device_reques
         if (found < 0 || choice_rank(&l->device[i], r) < choice_rank(&l->device[found], r))
             found = (int)i;
     }
-    if (any && has_stray(stray, r->want, l)) {
-        none_wanted(stray, l->device, l->count, e);
-        found = -1;
-    } else if (!any)
-        none_wanted(r->want, l->device, l->count, e);
+    const bool strays = any && has_stray(stray, r->want, l);
+    if (!any || strays)
+        none_wanted(strays ? stray : r->want, l, e);
     else if (found < 0)
         err_set(e, code, "%s", why.s);
-    text_free(&why);
-    return found;
+    return strays ? -1 : found;
 }
 
 void device_decide(device_decision *to, device_list *l, const device_request *asked) {

@@ -126,35 +126,39 @@ static bool round_one(rounds *m, uint32_t i, err *e) {
 enum { TIMES = sizeof(engine_times) / sizeof(double), CEILING_FRAMES = 3 };
 _Static_assert(sizeof(measure_times) == TIMES * sizeof(measure_spread), "one spread per time");
 
+static void rounds_free(rounds *m) {
+    for (int c = 0; c < ENGINE_CHANNELS; c++) mem_free(m->in[c]), mem_free(m->made[c]);
+    mem_free(m->mask);
+    mem_free(m->seconds);
+    mem_free(m->times);
+}
+
 static bool run_rounds(measure_result *to, engine *g, const measure_request *r, err *e) {
-    rounds m = {.r = r, .g = g};
-    bool ok = rounds_make(&m, e);
+    OWN(rounds) m = {.r = r, .g = g};
+    if (!rounds_make(&m, e)) return false;
     double start = clock_now();
     /* Warm up: caches, memory that is touched for the first time, clocks that have to rise. */
-    do ok = ok && round_one(&m, 0, e);
-    while (ok && (clock_now() - start < r->warm_up || (r->in_flight > 1 && m.turn < r->in_flight)));
-    for (uint32_t i = 0; ok && i < r->rounds; i++) ok = round_one(&m, i, e);
+    do
+        if (!round_one(&m, 0, e)) return false;
+    while (clock_now() - start < r->warm_up || (r->in_flight > 1 && m.turn < r->in_flight));
+    for (uint32_t i = 0; i < r->rounds; i++)
+        if (!round_one(&m, i, e)) return false;
     /* Wait until nothing is in flight. */
-    for (uint32_t t = m.turn - (m.turn < r->in_flight ? m.turn : r->in_flight); ok && t < m.turn;
-         t++)
-        ok = engine_wait(g, t % r->in_flight, NULL, NULL, e);
-    for (int t = 0; ok && t < TIMES; t++) {
+    for (uint32_t t = m.turn - min_u32(m.turn, r->in_flight); t < m.turn; t++)
+        if (!engine_wait(g, t % r->in_flight, NULL, NULL, e)) return false;
+    for (int t = 0; t < TIMES; t++) {
         double v[MEASURE_ROUNDS];
         for (uint32_t i = 0; i < r->rounds; i++)
             v[i] = ((const double *)(const void *)&m.times[i])[t];
         ((measure_spread *)(void *)&to->times)[t] = measure_spread_of(v, r->rounds);
     }
-    if (ok) to->frame = measure_spread_of(m.seconds, r->rounds);
+    to->frame = measure_spread_of(m.seconds, r->rounds);
     /* Without a queue nothing has been timed beside copies yet. */
     if (r->queue == 1) m.repeat.count = CEILING_FRAMES;
-    ok = ok && (r->queue > 1 || engine_time(g, &m.frame, &m.repeat, e));
+    if (r->queue == 1 && !engine_time(g, &m.frame, &m.repeat, e)) return false;
     to->copy = m.repeat.copy;
     memcpy(to->copy_pass, m.repeat.copy_pass, sizeof to->copy_pass);
-    for (int c = 0; c < ENGINE_CHANNELS; c++) mem_free(m.in[c]), mem_free(m.made[c]);
-    mem_free(m.mask);
-    mem_free(m.seconds);
-    mem_free(m.times);
-    return ok;
+    return true;
 }
 
 bool measure_device(measure_result *to, const measure_request *r, par *threads, err *e) {
@@ -168,17 +172,16 @@ bool measure_device(measure_result *to, const measure_request *r, par *threads, 
             r->in_flight, r->queue, ENGINE_SLOTS);
     measure_result m = {0};
     double start = clock_now();
-    engine *g = engine_open(r->device, threads, r->cache_dir, e);
+    OPEN(engine) *g = engine_open(r->device, threads, r->cache_dir, e);
     if (!g) return false;
     m.open = clock_now() - start;
     start = clock_now();
-    engine_options o = {.slots = r->in_flight};
+    const engine_options o = {.slots = r->in_flight};
     bool ok = engine_prepare(g, r->plan, r->kernel, &o, e);
     m.prepare = clock_now() - start;
-    ok = ok && run_rounds(&m, g, r, e);
-    engine_close(&g);
-    if (ok) *to = m;
-    return ok ? true : err_in(e, "%s", r->device->name);
+    if (!ok || !run_rounds(&m, g, r, e)) return err_in(e, "%s", r->device->name);
+    *to = m;
+    return true;
 }
 
 bool measure_kernel(psf *to, uint32_t size, uint32_t channels, err *e) {
@@ -193,8 +196,7 @@ bool measure_kernel(psf *to, uint32_t size, uint32_t channels, err *e) {
         }
     }
     const psf_planes planes = {size, size, channels, (const float *const *)plane, NULL};
-    psf_options o = {0};
-    ok = ok && psf_make(to, &planes, &o, e);
+    ok = ok && psf_make(to, &planes, &(psf_options){0}, e);
     for (int c = 0; c < PSF_CHANNELS; c++) mem_free(plane[c]);
     return ok;
 }
@@ -203,8 +205,8 @@ enum { SIDE = 64, TAPS = 15 };
 
 static bool start(const engine_device *d, const plan *p, const psf *k, const char *cache_dir,
                   err *e) {
-    spectrum source = {0};
-    spectrum_lines lines = {0};
+    OWN(spectrum) source = {0};
+    OWN(spectrum_lines) lines = {0};
     measure_result ignored;
     const spectrum_request want = {.mode = SPECTRUM_EXACT,
                                    .first = p->first,
@@ -216,20 +218,15 @@ static bool start(const engine_device *d, const plan *p, const psf *k, const cha
                             .rounds = 1,
                             .queue = 1,
                             .in_flight = 1};
-    par *one = par_open(1, e);
-    bool ok = one && engine_open_ahead(d, e) && psf_copy(&source.kernel, k, e) &&
-              spectrum_at(&lines, &source, &want, one, e) &&
-              measure_device(&ignored, &once, one, e);
-    spectrum_lines_free(&lines);
-    spectrum_free(&source);
-    par_close(&one);
-    return ok;
+    OPEN(par) *one = par_open(1, e);
+    return one && engine_open_ahead(d, e) && psf_copy(&source.kernel, k, e) &&
+           spectrum_at(&lines, &source, &want, one, e) && measure_device(&ignored, &once, one, e);
 }
 
 void device_ahead(const char *want, const char *cache_dir) {
     device_list list = {.count = 0};
     device_forecast f[ENGINE_DEVICES];
-    psf k = {0};
+    OWN(psf) k = {0};
     err e = {0};
     const device_request r = {.want = want,
                               .ask = {.size = {SIDE, SIDE},
@@ -249,5 +246,4 @@ void device_ahead(const char *want, const char *cache_dir) {
                 log_info("cannot be opened before the sandbox: %s", why.msg);
         }
     if (e.code) log_info("no device is opened before the sandbox: %s", e.msg);
-    psf_free(&k);
 }

@@ -66,8 +66,6 @@ struct device_pool {
     atomic_bool gave_up;
 };
 
-/* --- opening --------------------------------------------------------------------------------- */
-
 device_pool *device_pool_open(par *threads, const char *cache_dir, uint32_t idle, err *e) {
     device_pool *p = mem_new(1, sizeof *p, "devices", e);
     if (!p) return NULL;
@@ -83,8 +81,6 @@ device_pool *device_pool_open(par *threads, const char *cache_dir, uint32_t idle
 par *device_pool_threads(const device_pool *p) {
     return p->threads;
 }
-
-/* --- the list -------------------------------------------------------------------------------- */
 
 static void lock_list(device_pool *p) {
     par_rest(p->threads);
@@ -345,8 +341,6 @@ static bool pool_make(device_pool *p, pool_place *is, const device_task *t, err 
     return stay && !is->why.code;
 }
 
-/* --- slots ----------------------------------------------------------------------------------- */
-
 static void leave(device_pool *p, pool_place *is) {
     is->users--;
     if (is->gone && !is->users) drop(p, is);
@@ -438,8 +432,6 @@ bool device_pool_give_up(device_pool *p) {
 bool device_pool_gave_up(device_pool *p) {
     return atomic_load(&p->gave_up);
 }
-
-/* --- closing --------------------------------------------------------------------------------- */
 
 void device_pool_close(device_pool **pp) {
     device_pool *p = *pp;

@@ -206,18 +206,14 @@ bool compare_parts(comparison *c, const compare_pair *of, const compare_limits *
     match(c, p, q);
     if (c->verdict == COMPARE_SIZE) return true;
     work w = {.c = c};
-    w.row = mem_new(rows, sizeof *w.row, "rows", e);
-    w.channel = mem_new(rows * n, sizeof *w.channel, "rows", e);
-    w.scratch = mem_raw(width * n, 2 * sizeof(double) * (size_t)par_workers(threads), "rows", e);
-    bool ok = w.row && w.channel && w.scratch && par_for(threads, rows, compare_row, &w, e);
-    if (ok) {
-        add_rows(&w);
-        judge(c);
-    }
-    mem_free(w.row);
-    mem_free(w.channel);
-    mem_free(w.scratch);
-    return ok;
+    const size_t each = 2 * sizeof(double) * (size_t)par_workers(threads);
+    OWN_MEM row_sum *row = w.row = mem_new(rows, sizeof *row, "rows", e);
+    OWN_MEM channel_sum *channel = w.channel = mem_new(rows * n, sizeof *channel, "rows", e);
+    OWN_MEM double *scratch = w.scratch = mem_raw(width * n, each, "rows", e);
+    if (!row || !channel || !scratch || !par_for(threads, rows, compare_row, &w, e)) return false;
+    add_rows(&w);
+    judge(c);
+    return true;
 }
 
 void compare_free(comparison *c) {
@@ -255,14 +251,14 @@ static bool difference_row(void *ctx, size_t y, int worker, err *e) {
 
 image *compare_difference(const comparison *c, bool absolute, double scale, par *threads, err *e) {
     const image_header *a = &c->of.a->head;
-    image_header head = {0}, one = {.format = a->format, .part = &a->part[c->of.part], .parts = 1};
+    OWN(image_header) head = {0};
+    const image_header one = {.format = a->format, .part = &a->part[c->of.part], .parts = 1};
     if (!image_header_copy(&head, &one, e)) return NULL;
     for (int i = 0; i < head.part[0].channels; i++) head.part[0].channel[i].type = PIXEL_FLOAT;
     difference_work w = {.c = c, .absolute = absolute, .scale = scale};
     w.to = image_new_unset(&head, NULL, e);
-    w.scratch = mem_raw(c->w, 2 * sizeof(double) * (size_t)par_workers(threads), "rows", e);
-    image_header_free(&head);
-    if (!w.to || !w.scratch || !par_for(threads, c->h, difference_row, &w, e)) image_free(&w.to);
-    mem_free(w.scratch);
+    const size_t each = 2 * sizeof(double) * (size_t)par_workers(threads);
+    OWN_MEM double *scratch = w.scratch = mem_raw(c->w, each, "rows", e);
+    if (!w.to || !scratch || !par_for(threads, c->h, difference_row, &w, e)) image_free(&w.to);
     return w.to;
 }

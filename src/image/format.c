@@ -68,8 +68,6 @@ static bool refuse_foreign(const char *path, const char *name, foreign_kind kind
                    kind == MAYBE ? " (with --colorconvert sRGB linear if it is not linear)" : "");
 }
 
-/* --- readers ------------------------------------------------------------------------------ */
-
 struct image_reader {
     const image_format *format;
     void *state;
@@ -94,12 +92,10 @@ static const image_format *format_of_head(const char *path, const uint8_t *head,
 
 static const image_format *format_of_content(const char *path, err *e) {
     uint8_t head[IMAGE_HEAD] = {0};
-    file_in *f = file_in_open(path, e);
+    OPEN(file_in) *f = file_in_open(path, e);
     if (!f) return NULL;
-    size_t n = file_in_size(f) < sizeof head ? (size_t)file_in_size(f) : sizeof head;
-    bool ok = file_in_read(f, 0, head, n, e);
-    file_in_close(&f);
-    return ok ? format_of_head(path, head, n, e) : NULL;
+    size_t n = (size_t)min_u64(file_in_size(f), sizeof head);
+    return file_in_read(f, 0, head, n, e) ? format_of_head(path, head, n, e) : NULL;
 }
 
 static image_limits full_limits(const image_limits *limits) {
@@ -138,11 +134,11 @@ image_reader *image_open(const char *path, const image_limits *limits, par *thre
                      path, r->head.behind);
     return r;
 fail:
-    image_close(&r);
+    image_reader_close(&r);
     return NULL;
 }
 
-void image_close(image_reader **rp) {
+void image_reader_close(image_reader **rp) {
     image_reader *r = *rp;
     if (!r) return;
     if (r->state) r->format->close(r->state);
@@ -190,8 +186,6 @@ bool image_read(image_reader *r, int part, uint32_t row, uint32_t rows, void *co
     if (!in_part(&r->head, part, row, rows, e)) return false;
     return r->format->read(r->state, part, row, rows, plane, e) || err_in(e, "'%s'", r->path);
 }
-
-/* --- writers ------------------------------------------------------------------------------ */
 
 struct image_writer {
     const image_format *format;
@@ -329,8 +323,9 @@ static bool claim(image_writer *w, int part, uint32_t row, uint32_t rows, err *e
 
 bool image_write(image_writer *w, int part, uint32_t row, uint32_t rows, const void *const plane[],
                  err *e) {
-    bool ok = claim(w, part, row, rows, e) && w->format->write(w->state, part, row, rows, plane, e);
-    return ok || err_in(e, "'%s'", w->path);
+    return (claim(w, part, row, rows, e) &&
+            w->format->write(w->state, part, row, rows, plane, e)) ||
+           err_in(e, "'%s'", w->path);
 }
 
 bool image_commit(image_writer **wp, err *e) {
@@ -351,8 +346,6 @@ bool image_commit(image_writer **wp, err *e) {
     return ok;
 }
 
-/* --- copies ------------------------------------------------------------------------------- */
-
 bool image_copy_part(image_writer *w, int to, image_reader *r, int from, bool *done, err *e) {
     const image_part *a = &w->head.part[to], *b = &r->head.part[from];
     *done = w->format == r->format && w->format->copy_part && a->channels == b->channels &&
@@ -363,15 +356,12 @@ bool image_copy_part(image_writer *w, int to, image_reader *r, int from, bool *d
             (w->format->copy_part(w->state, to, r->state, from, e) || err_in(e, "'%s'", r->path)));
 }
 
-/* --- whole images ------------------------------------------------------------------------- */
-
 image *image_load(const char *path, const image_limits *limits, par *threads, err *e) {
-    image_reader *r = image_open(path, limits, threads, e);
+    OPEN(image_reader) *r = image_open(path, limits, threads, e);
     image *img = r ? image_new_unset(&r->head, NULL, e) : NULL;
     for (int p = 0; img && p < r->head.parts; p++)
         if (!image_read(r, p, 0, image_height(&r->head.part[p]), img->plane[p], e))
             image_free(&img);
-    image_close(&r);
     return img;
 }
 

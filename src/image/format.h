@@ -36,8 +36,7 @@ bool image_fetch(const char *path, const char **format, const image_source *from
 /* Opens a file for reading. Its content decides its format, not its name. NULL for `limits` sets
  * the defaults. The header and the path belong to the reader. */
 image_reader *image_open(const char *path, const image_limits *limits, par *threads, err *e);
-void image_close(image_reader **r);
-#define image_reader_close image_close /* of OPEN(image_reader) */
+void image_reader_close(image_reader **r);
 const image_header *image_reader_header(const image_reader *r);
 const char *image_reader_path(const image_reader *r);
 /* Returns the rows between chunk borders of a part: what reading a row unpacks at the least. */

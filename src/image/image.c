@@ -4,8 +4,6 @@
 #include "base/mem.h"
 #include "colour/space.h"
 
-/* --- sizes -------------------------------------------------------------------------------- */
-
 static const struct {
     const char *name;
     size_t bytes;
@@ -78,11 +76,10 @@ const image_attr *image_find_attr(const image_part *p, const char *name) {
 
 void image_attr_text(const image_part *p, const char *name, char *to, size_t room) {
     const image_attr *a = image_find_attr(p, name);
-    text raw = {0};
+    OWN(text) raw = {0};
     if (a && strcmp(a->type, "string") == 0)
         text_add_bytes(&raw, (const char *)a->data, min_size(a->bytes, room));
     text_clean(to, room, raw.s ? raw.s : "");
-    text_free(&raw);
 }
 
 static void free_attr(image_attr *a) {
@@ -105,10 +102,10 @@ static bool make_attr(image_attr *a, const char *name, const char *type, const v
 
 bool image_push_attr(image_part *p, const char *name, const char *type, const void *data,
                      uint32_t bytes, err *e) {
-    if (!reserve((void **)&p->attr, p->attrs, sizeof *p->attr, "attributes", e)) return false;
-    if (!make_attr(&p->attr[p->attrs], name, type, data, bytes, e)) return false;
-    p->attrs++;
-    return true;
+    bool ok = reserve((void **)&p->attr, p->attrs, sizeof *p->attr, "attributes", e) &&
+              make_attr(&p->attr[p->attrs], name, type, data, bytes, e);
+    p->attrs += ok;
+    return ok;
 }
 
 bool image_set_attr(image_part *p, const char *name, const char *type, const void *data,
@@ -205,21 +202,19 @@ const curve *image_curve(const image_part *p, const image_attr **by) {
 
 bool image_set_space(image_part *p, const curve *c, const primaries *is, err *e) {
     primaries now;
-    text id = {0};
-    bool known = image_primaries(p, &now), ok = true;
+    OWN(text) id = {0};
+    bool known = image_primaries(p, &now) || is;
     if (is) now = *is;
-    known |= is != NULL;
     const primaries_row *row = known ? primaries_like(&now) : NULL;
     if (row) space_id(c, row, &id);
-    for (size_t i = 0; ok && i < COUNT(SPACE_NAMES); i++) {
-        bool there = image_find_attr(p, SPACE_NAMES[i]) != NULL;
-        if (i == 0 ? row != NULL : there && row)
-            ok = text_check(&id, e) && image_set_text(p, SPACE_NAMES[i], id.s, e);
-        else if (there)
+    if (!text_check(&id, e)) return false;
+    for (size_t i = 0; i < COUNT(SPACE_NAMES); i++)
+        if (!row)
             remove_attr(p, SPACE_NAMES[i]);
-    }
-    text_free(&id);
-    return ok && (!known || image_set_primaries(p, &now, e));
+        else if ((i == 0 || image_find_attr(p, SPACE_NAMES[i])) &&
+                 !image_set_text(p, SPACE_NAMES[i], id.s, e))
+            return false;
+    return !known || image_set_primaries(p, &now, e);
 }
 
 void image_luminance(const image_part *p, double weight[3]) {
@@ -229,8 +224,6 @@ void image_luminance(const image_part *p, double weight[3]) {
     primaries_to_xyz(&m, &is);
     memcpy(weight, m.m[1], sizeof m.m[1]);
 }
-
-/* --- ownership ---------------------------------------------------------------------------- */
 
 static void free_part(image_part *p) {
     for (int c = 0; c < p->channels; c++) mem_free(p->channel[c].name);
@@ -250,39 +243,31 @@ void image_header_cut(image_header *h, int count) {
     while (h->parts > count) free_part(&h->part[--h->parts]);
 }
 
-/* Copies a part. After a failure `to` holds what was copied before it, and the caller frees it. */
+/* Copies a part. After a failure `to` holds what was copied before it. */
 static bool copy_part(image_part *to, const image_part *from, err *e) {
     *to = *from;
     to->name = NULL;
+    to->attr = NULL;
     to->channels = to->attrs = 0;
     to->channel = mem_raw(room_for(from->channels), sizeof *to->channel, "channels", e);
-    to->attr = mem_raw(room_for(from->attrs), sizeof *to->attr, "attributes", e);
-    if (!to->channel || !to->attr) return false;
+    if (!to->channel) return false;
     if (from->name && !(to->name = mem_str(from->name, e))) return false;
-    for (int c = 0; c < from->channels; c++) {
-        to->channel[c] = from->channel[c];
-        if (!(to->channel[c].name = mem_str(from->channel[c].name, e))) return false;
-        to->channels++;
+    for (; to->channels < from->channels; to->channels++) {
+        image_channel *c = &to->channel[to->channels];
+        *c = from->channel[to->channels];
+        if (!(c->name = mem_str(c->name, e))) return false;
     }
-    for (int i = 0; i < from->attrs; i++) {
-        const image_attr *a = &from->attr[i];
-        if (!make_attr(&to->attr[i], a->name, a->type, a->data, a->bytes, e)) return false;
-        to->attrs++;
-    }
+    for (const image_attr *a = from->attr; to->attrs < from->attrs; a++)
+        if (!image_push_attr(to, a->name, a->type, a->data, a->bytes, e)) return false;
     return true;
 }
 
 bool image_header_copy(image_header *to, const image_header *from, err *e) {
     image_header h = {.format = from->format};
-    h.part = mem_new((size_t)from->parts, sizeof *h.part, "parts", e);
-    if (!h.part) return false;
-    for (int p = 0; p < from->parts; p++) {
-        h.parts = p + 1;
-        if (!copy_part(&h.part[p], &from->part[p], e)) {
-            image_header_free(&h);
-            return false;
-        }
-    }
+    bool ok = (h.part = mem_new((size_t)from->parts, sizeof *h.part, "parts", e));
+    for (; ok && h.parts < from->parts; h.parts++)
+        ok = copy_part(&h.part[h.parts], &from->part[h.parts], e);
+    if (!ok) return image_header_free(&h), false;
     *to = h;
     return true;
 }
@@ -294,8 +279,7 @@ image *image_new_unset(const image_header *h, bool *const *wanted, err *e) {
             bytes += image_channel_bytes(&h->part[p], wanted ? wanted[p] : NULL);
     if (!mem_check(bytes, "the image", e)) return NULL;
     image *img = mem_new(1, sizeof *img, "image", e);
-    if (!img) return NULL;
-    if (!image_header_copy(&img->head, h, e)) goto fail;
+    if (!img || !image_header_copy(&img->head, h, e)) goto fail;
     img->plane = mem_new((size_t)h->parts, sizeof *img->plane, "planes", e);
     if (!img->plane) goto fail;
     for (int i = 0; i < h->parts; i++) {
@@ -355,8 +339,6 @@ void image_free(image **ip) {
     *ip = NULL;
 }
 
-/* --- samples ------------------------------------------------------------------------------ */
-
 void image_to_float(float *to, const void *plane, pixel_type t, size_t first, size_t n) {
     const uint32_t *u = (const uint32_t *)plane + first;
     switch (t) {
@@ -373,8 +355,7 @@ void image_from_float(void *plane, pixel_type t, size_t first, const float *from
     switch (t) {
     case PIXEL_HALF: half_from_floats((uint16_t *)plane + first, from, n); break;
     case PIXEL_FLOAT: memcpy((float *)plane + first, from, n * sizeof *from); break;
-    case PIXEL_UINT: /* NaN and negative values become 0, too large ones the largest, as in OpenEXR
-                      */
+    case PIXEL_UINT: /* NaN and what is negative become 0, as in OpenEXR; cut off above */
         for (size_t i = 0; i < n; i++)
             u[i] = !(from[i] > 0) ? 0 : from[i] >= 0x1p32f ? UINT32_MAX : (uint32_t)from[i];
         break;

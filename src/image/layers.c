@@ -154,37 +154,25 @@ static bool matches(const char *globs, const image_part *p, int c) {
     return text_glob_any(globs, layer);
 }
 
-/* Finds the next item of a list that is not empty, and moves *at behind it. */
-static bool next_glob(const char **at, const char **start, size_t *n) {
-    text_piece item;
-    while (text_item(at, &item)) {
-        *start = item.s;
-        *n = item.n;
-        if (item.n) return true;
-    }
-    return false;
-}
-
 /* Refuses a name that stands for uint channels only: one of them, or a layer of nothing else. */
 static bool check_no_uint(const image_part *p, const char *layers, err *e) {
-    const char *at = layers, *s;
-    size_t n;
-    while (next_glob(&at, &s, &n)) {
-        int uints = 0, others = 0;
+    text_piece glob;
+    for (const char *at = layers; text_item(&at, &glob);) {
+        if (!glob.n) continue;
+        bool uints = false, others = false;
         for (int c = 0; c < p->channels; c++) {
             const char *name = p->channel[c].name;
-            if (strncmp(name, s, n) != 0 || (strlen(name) != n && layer_length(name) != n))
+            if (strncmp(name, glob.s, glob.n) != 0 ||
+                (strlen(name) != glob.n && layer_length(name) != glob.n))
                 continue;
-            if (p->channel[c].type == PIXEL_UINT)
-                uints++;
-            else
-                others++;
+            uints |= p->channel[c].type == PIXEL_UINT;
+            others |= p->channel[c].type != PIXEL_UINT;
         }
         if (uints && !others)
             return err_set(
                 e, ERR_USAGE,
                 "'%.*s' in layers holds integers (uint), which are data and cannot be convolved",
-                (int)n, s);
+                (int)glob.n, glob.s);
     }
     return true;
 }
@@ -226,23 +214,19 @@ static void list_layers(const image_header *h, text *to) {
 }
 
 static bool check_globs(const char *option, const char *globs, const image_header *h, err *e) {
-    const char *at = globs, *s;
-    size_t n;
-    while (at && next_glob(&at, &s, &n)) {
-        text glob = {0}, names = {0};
-        text_add_bytes(&glob, s, n);
+    text_piece item;
+    for (const char *at = globs; at && text_item(&at, &item);) {
+        if (!item.n) continue;
+        OWN(text) glob = {0}, names = {0};
+        text_add_bytes(&glob, item.s, item.n);
         bool ok = false;
         for (int i = 0; i < h->parts; i++)
             for (int c = 0; !ok && c < h->part[i].channels; c++)
                 ok = matches(glob.s, &h->part[i], c);
-        if (!ok) {
-            list_layers(h, &names);
-            err_set(e, ERR_USAGE, "no layer matches --%s '%s'; this file has: %s", option, glob.s,
-                    names.s);
-        }
-        text_free(&names);
-        text_free(&glob);
-        if (!ok) return false;
+        if (ok) continue;
+        list_layers(h, &names);
+        return err_set(e, ERR_USAGE, "no layer matches --%s '%s'; this file has: %s", option,
+                       glob.s, names.s);
     }
     return true;
 }
@@ -294,28 +278,25 @@ bool layer_map_make(layer_map *out, const image_part *p, const char *layers, con
     bool lone = !layers && n == 1 && looks_like_colour(p, 0, true);
     maker k = {.part = p, .forced = layers || lone};
     layer_map *m = &k.map;
-    k.take = mem_new(n, sizeof *k.take, "layers", e);
+    OWN_MEM bool *take = k.take = mem_new(n, sizeof *take, "layers", e);
     m->is_data = mem_new(n, sizeof *m->is_data, "layers", e);
     m->group = mem_new(n, sizeof *m->group, "layers", e);
-    bool ok = k.take && m->is_data && m->group;
+    bool ok = take && m->is_data && m->group;
     for (int c = 0; ok && c < p->channels; c++) {
         m->is_data[c] = true;
-        k.take[c] = layers ? matches(layers, p, c) && p->channel[c].type != PIXEL_UINT
-                           : lone || looks_like_colour(p, c, false);
-        if (exclude && matches(exclude, p, c)) k.take[c] = false;
+        take[c] = layers ? matches(layers, p, c) && p->channel[c].type != PIXEL_UINT
+                         : lone || looks_like_colour(p, c, false);
+        if (exclude && matches(exclude, p, c)) take[c] = false;
     }
     /* The unnamed layer first. */
     for (int named = 0; named < 2; named++)
         for (int c = 0; ok && c < p->channels; c++) {
             bool has_name = layer_length(p->channel[c].name) > 0;
-            if (has_name == (bool)named && k.take[c] && m->is_data[c]) ok = add_group_of(&k, c, e);
+            if (has_name == (bool)named && take[c] && m->is_data[c]) ok = add_group_of(&k, c, e);
         }
-    mem_free(k.take);
-    if (ok)
-        *out = *m;
-    else
-        layer_map_free(m);
-    return ok;
+    if (!ok) return layer_map_free(m), false;
+    *out = *m;
+    return true;
 }
 
 void layer_map_free(layer_map *m) {

@@ -1,6 +1,7 @@
 #include "image/recode.h"
 
 #include "base/half.h"
+#include "base/mem.h"
 #include "image/layers.h"
 
 enum { BLOCK = 256 };
@@ -9,7 +10,7 @@ typedef struct {
     const recode *how;
     const image_part *part;
     void *const *plane;
-    layer_map layers;
+    const layer_map *layers;
 } job;
 
 static bool is_thin(double alpha) {
@@ -93,8 +94,7 @@ static void change_block(const job *j, const layer_group *g, size_t first, size_
         int to = g->channel[c];
         pixel_type type = j->part->channel[to].type;
         for (size_t i = 0; type == PIXEL_HALF && i < n; i++)
-            if (colour[c][i] > HALF_MAX || colour[c][i] < -HALF_MAX)
-                colour[c][i] = clamp_float(colour[c][i], -HALF_MAX, HALF_MAX);
+            if (fabsf(colour[c][i]) > HALF_MAX) colour[c][i] = copysignf(HALF_MAX, colour[c][i]);
         image_from_float(j->plane[to], type, first, colour[c], n);
     }
 }
@@ -102,17 +102,16 @@ static void change_block(const job *j, const layer_group *g, size_t first, size_
 static bool change_row(void *ctx, size_t y, int worker, err *e) {
     const job *j = ctx;
     size_t width = image_width(j->part);
-    for (int g = 0; g < j->layers.groups; g++)
+    for (int g = 0; g < j->layers->groups; g++)
         for (size_t x = 0; x < width; x += BLOCK)
-            change_block(j, &j->layers.group[g], y * width + x, min_size(BLOCK, width - x));
+            change_block(j, &j->layers->group[g], y * width + x, min_size(BLOCK, width - x));
     return true;
 }
 
 bool recode_part(image *img, int part, const recode *how, par *threads, err *e) {
     const image_part *p = &img->head.part[part];
-    job j = {.how = how, .part = p, .plane = img->plane[part]};
-    if (!layer_map_make(&j.layers, p, NULL, NULL, e)) return false;
-    bool ok = par_for(threads, image_height(p), change_row, &j, e);
-    layer_map_free(&j.layers);
-    return ok;
+    OWN(layer_map) layers = {0};
+    if (!layer_map_make(&layers, p, NULL, NULL, e)) return false;
+    job j = {.how = how, .part = p, .plane = img->plane[part], .layers = &layers};
+    return par_for(threads, image_height(p), change_row, &j, e);
 }

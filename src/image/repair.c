@@ -122,12 +122,10 @@ static bool look(repairs *to, bool *done, const repair_plane *p, uint32_t row, u
     window r = {.w = p->w, .type = p->type, .top = row > margin ? row - margin : 0};
     r.h = (uint32_t)min_u64((uint64_t)row + rows + margin, p->h) - r.top;
     size_t corners = ((size_t)r.w + 1) * ((size_t)r.h + 1);
-    r.v = mem_raw((size_t)r.w * r.h, sizeof *r.v, "rows", e);
-    r.below = mem_raw(corners, sizeof *r.below, "repair of bad pixels", e);
-    bool ok = r.v && r.below && p->read(p->ctx, r.v, r.top, r.h, e) &&
+    OWN_MEM float *v = r.v = mem_raw((size_t)r.w * r.h, sizeof *v, "rows", e);
+    OWN_MEM uint32_t *below = r.below = mem_raw(corners, sizeof *below, "repair of bad pixels", e);
+    bool ok = v && below && p->read(p->ctx, v, r.top, r.h, e) &&
               mend_rows(to, done, &r, p, row, rows, margin, threads, e);
-    mem_free(r.v);
-    mem_free(r.below);
     mem_free(r.far);
     return ok;
 }

@@ -23,14 +23,14 @@ bool rows_write(const rows_source *rest, const rows_sink *to, int part, const ro
                 err *e) {
     const image_part *is = b->is, *own = &rest->head->part[part];
     size_t width = image_width(is), channels = (size_t)is->channels;
-    uint32_t some = b->rows;
     bool any = false;
     for (int c = 0; c < is->channels; c++) any |= !b->plane[c];
     if (!any) return to->write(to->ctx, part, b, e);
-    some = min_u32(some, rows_some(is, to->step(to->ctx, part)));
-    void **plane = mem_new(channels, sizeof *plane, "planes", e);
-    void **made = mem_new(channels, sizeof *made, "planes", e);
-    void **read = mem_new((size_t)own->channels, sizeof *read, "planes", e);
+    const uint32_t some = min_u32(b->rows, rows_some(is, to->step(to->ctx, part)));
+    const uint32_t count = ceil_div_u32(b->rows, some);
+    OWN_MEM void **plane = mem_new(channels, sizeof *plane, "planes", e);
+    OWN_MEM void **made = mem_new(channels, sizeof *made, "planes", e);
+    OWN_MEM void **read = mem_new((size_t)own->channels, sizeof *read, "planes", e);
     bool ok = plane && made && read;
     for (int c = 0; ok && c < is->channels; c++) {
         int from = image_find_channel(own, is->channel[c].name);
@@ -40,7 +40,6 @@ bool rows_write(const rows_source *rest, const rows_sink *to, int part, const ro
         ok = ok && (made[c] = mem_raw(width * some, pixel_bytes(is->channel[c].type), "rows", e));
         if (ok) read[from] = made[c];
     }
-    uint32_t count = ceil_div_u32(b->rows, some);
     for (uint32_t i = 0; ok && i < count; i++) {
         uint32_t y = (is->order == LINES_DECREASING ? count - 1 - i : i) * some;
         uint32_t rows = min_u32(some, b->rows - y);
@@ -48,9 +47,6 @@ bool rows_write(const rows_source *rest, const rows_sink *to, int part, const ro
              write_some(to, part, b, y, rows, made, plane, e);
     }
     for (size_t c = 0; made && c < channels; c++) mem_free(made[c]);
-    mem_free(made);
-    mem_free(read);
-    mem_free(plane);
     return ok;
 }
 
@@ -78,11 +74,9 @@ bool rows_copy(const rows_source *from, const rows_sink *to, int part, const ima
     if (from->lend && !from->lend(from->ctx, part, &is->data, &lent, e)) return false;
     if (lent && !convert_planes(lent, &from->head->part[part], is, e)) return false;
     if (lent) return to->write(to->ctx, part, &(rows_band){is, 0, image_height(is), lent, true}, e);
-    void **none = mem_new((size_t)is->channels, sizeof *none, "planes", e);
-    bool ok = none &&
-              rows_write(from, to, part, &(rows_band){is, 0, image_height(is), none, false}, e);
-    mem_free(none);
-    return ok;
+    OWN_MEM void **none = mem_new((size_t)is->channels, sizeof *none, "planes", e);
+    return none &&
+           rows_write(from, to, part, &(rows_band){is, 0, image_height(is), none, false}, e);
 }
 
 /* Reads by names and coordinates, since a result may have another window and other types. */
@@ -99,11 +93,10 @@ static bool read_image(void *ctx, int part, uint32_t row, uint32_t rows, void *c
         void **planes = r->img->plane[part];
         const void *source = from < 0 || !planes ? NULL : planes[from];
         if (!source && r->rest) {
-            void **one = mem_new((size_t)is->channels, sizeof *one, "planes", e);
-            if (one) one[c] = plane[c];
-            bool ok = one && r->rest->read(r->rest->ctx, part, row, rows, one, e);
-            mem_free(one);
-            if (!ok) return false;
+            OWN_MEM void **one = mem_new((size_t)is->channels, sizeof *one, "planes", e);
+            if (!one) return false;
+            one[c] = plane[c];
+            if (!r->rest->read(r->rest->ctx, part, row, rows, one, e)) return false;
             continue;
         }
         if (!source)
@@ -138,14 +131,11 @@ static bool write_image(void *ctx, int part, const rows_band *b, err *e) {
     image_part *p = &r->img->head.part[part];
     if (!b->yours) return err_set(e, ERR_INTERNAL, "an image in memory takes all rows at once");
     void **plane = mem_new((size_t)b->is->channels, sizeof *plane, "planes", e);
-    bool ok = plane != NULL;
-    for (int c = 0; ok && c < b->is->channels; c++) {
+    if (!plane) return false;
+    for (int c = 0; c < b->is->channels; c++) {
         const image_channel *is = &b->is->channel[c];
-        if (image_find_channel(p, is->name) < 0) ok = image_add_channel(p, is->name, is->type, e);
-    }
-    if (!ok) {
-        mem_free(plane);
-        return false;
+        if (image_find_channel(p, is->name) < 0 && !image_add_channel(p, is->name, is->type, e))
+            return mem_free(plane), false;
     }
     for (int c = 0; c < p->channels; c++) {
         int from = image_find_channel(b->is, p->channel[c].name);

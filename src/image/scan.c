@@ -266,18 +266,14 @@ bool scan_make(scan *out, const scan_request *r, par *threads, err *e) {
         s.channel[c].count = count + (size_t)c * COUNTS;
         s.channel[c].below = s.channel[c].count + SCAN_BINS;
     }
-    j.piece = mem_new(pieces, sizeof *j.piece, "statistics", e);
-    j.tables = mem_raw((size_t)par_workers(threads), sizeof *j.tables, "histograms", e);
-    bool ok = count && j.piece && j.tables;
-    ok = ok && par_for(threads, pieces, scan_piece, &j, e);
-    for (uint32_t c = 0; ok && c < r->channels; c++) merge(&j, c);
-    mem_free(j.piece);
-    mem_free(j.tables);
-    if (ok)
-        *out = s;
-    else
-        scan_free(&s);
-    return ok;
+    OWN_MEM piece *all = j.piece = mem_new(pieces, sizeof *all, "statistics", e);
+    const size_t workers = (size_t)par_workers(threads);
+    OWN_MEM bins *tables = j.tables = mem_raw(workers, sizeof *tables, "histograms", e);
+    if (!count || !all || !tables || !par_for(threads, pieces, scan_piece, &j, e))
+        return scan_free(&s), false;
+    for (uint32_t c = 0; c < r->channels; c++) merge(&j, c);
+    *out = s;
+    return true;
 }
 
 void scan_add(scan *to, scan *rows) {

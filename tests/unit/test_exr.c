@@ -63,7 +63,7 @@ TEST(plain_lines) {
     float z[H * W];
     CHECK_OK(image_read(r, 0, 60, 50, (void *[]){NULL, z, NULL}, &e));
     assert_memory_equal(z, (float *)img->plane[0][1] + 60 * W, 50 * W * sizeof *z);
-    image_close(&r);
+    image_reader_close(&r);
 
     chunk[130 * LINE] ^= 1; /* the line's number */
     CHECK_OK(file_write_all(path, bytes, n, &e));
@@ -218,7 +218,7 @@ TEST(copied_parts_are_the_same) {
     bool done = true;
     for (int i = 0; i < 3 && done; i++) CHECK_OK(image_copy_part(w, i, r, i, &done, &e));
     assert_true(done);
-    image_close(&r);
+    image_reader_close(&r);
     CHECK_OK(image_commit(&w, &e));
     OWN(image) *a = load(from), *b = load(to), *c = load_ref(to, img);
     check_same_pixels(a, b);

@@ -210,7 +210,7 @@ static image *load_image(work *w, err *e) {
     if (!img) return NULL;
     if (all) {
         w->in.from = NULL;
-        image_close(&w->r);
+        image_reader_close(&w->r);
     }
     w->torn = has_changed(w);
     if (!w->s->input_space && strcmp(h->format, "png") != 0)
@@ -323,7 +323,7 @@ static bool work_open(work *w, err *e) {
 
 static void work_close(work *w) {
     stages_close(&w->in);
-    image_close(&w->r);
+    image_reader_close(&w->r);
 }
 
 /* Reads, blooms and writes. Frames that are under way at the same time share cores and device, and

@@ -117,7 +117,7 @@ static bool make_queues(sequence *q, err *e) {
     s.images = frames > UINT32_MAX ? UINT32_MAX : (uint32_t)frames;
     bool several = frames > 1 && device_are_several(s.device);
     if (q->devices && several) queue_all(q, &s, r, f.kernel);
-    image_close(&r);
+    image_reader_close(&r);
     if (!q->queues) device_queue_open(&q->queue[q->queues++], &s, q->devices);
     return q->devices != NULL;
 }
