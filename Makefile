@@ -179,7 +179,7 @@ $$(BUILD)/%_$1.o: src/%.c Makefile
 	$$(Q)$$(CC) $$(C_FLAGS) -MMD -MP -c $$< -o $$@
 endef
 $(foreach f,any avx2 avx512,$(eval $(call form,$f)))
-$(BUILD)/image/flat/screen.o: CXX_FLAGS += -DWITH_OCIO=$(OCIO)
+$(BUILD)/image/flat/screen_ocio.o: CXX_FLAGS += -DWITH_OCIO=$(OCIO)
 $(BUILD)/app/cli/help.o: C_FLAGS += -DWITH_OCIO=$(OCIO)
 # tinyexr's PIZ coder makes shifts that the sanitizer reports; they are harmless.
 $(BUILD)/image/exr/exr_tiny.o: CXX_FLAGS += -fno-sanitize=shift -w
@@ -224,7 +224,7 @@ $(SO): $(SO_O) $(LIB) src/lib/fftbloom.map
 ALONE      := $(BUILD)/alone/libfftbloom.so.0
 ALONE_LIB  := $(BUILD)/alone/libfftbloom.a
 ALONE_LIBS := -l:libdeflate.a -l:libz.a -l:libstdc++.a -lm -ldl -pthread
-OTHERS     := image/exr/exr_chunk.o image/exr/exr_child.o image/flat/screen.o
+OTHERS     := image/exr/exr_chunk.o image/exr/exr_child.o image/flat/screen_ocio.o
 $(BUILD)/alone/%.o: DEFS += -UWITH_OPENEXR -DWITH_OPENEXR=0 -DWITH_OCIO=0
 $(BUILD)/alone/%.o: src/%.c Makefile
 	@mkdir -p $(@D)

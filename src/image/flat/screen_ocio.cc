@@ -1,4 +1,4 @@
-/* screen.cc - the curves of film and srgb, and displays and views through OpenColorIO's library.
+/* screen_ocio.cc - the curves of film and srgb, and displays and views through OpenColorIO's library.
  *
  * Light is given to a config as ACES2065-1 where it has the role aces_interchange, else as its role
  * scene_linear, in whose primaries the image must be then. */
@@ -170,8 +170,8 @@ bool screen_show(const screen *s, float *rgb, size_t pixels, err *e) {
 #if WITH_OCIO
     if (!s->curve) {
         try {
-            OCIO::PackedImageDesc image(rgb, long(pixels), 1, 3);
-            s->config->apply(image);
+            OCIO::PackedImageDesc colours(rgb, long(pixels), 1, 3);
+            s->config->apply(colours);
             return true;
         } catch (const std::exception &x) {
             return err_set(e, ERR_CONFIG, "OpenColorIO: %s", x.what());
