@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "kernel/cache.h"
 
+#include <locale.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -34,6 +35,7 @@ typedef struct device_place {
     spectrum_lines lines;
     bool lining; /* the caller makes `lines` */
     host of;
+    locale_t locale;
     pthread_t maker;
     bool apart;   /* `maker` is to be joined */
     bool refused; /* by the device */
@@ -179,11 +181,13 @@ static void drop(device_pool *p, pool_place *is) {
     pthread_cond_broadcast(&p->changed);
 }
 
-/* Returns the place that nobody has used for the longest time, of that device unless it is NULL. */
+/* Returns the place that nobody has used for the longest time, of that device unless it is NULL;
+ * one that is gone, where a thread of its own has failed, comes first. */
 static pool_place *oldest_idle(const device_pool *p, const engine_device *d) {
     pool_place *found = NULL;
     for (pool_place *i = p->first; i; i = i->after)
-        if (!i->users && (!d || same_device(&i->on.device, d))) found = i;
+        if (!i->users && (!d || same_device(&i->on.device, d)) && !(found && found->gone))
+            found = i;
     return found;
 }
 
@@ -289,16 +293,17 @@ static void make_engine(device_pool *p, pool_place *is) {
     if (is->engine && !is->why.code) {
         const double start = clock_now();
         pthread_mutex_unlock(&p->lock);
-        par_resume(p->threads);
+        /* The threads that wait for this one may hold all the other places. */
+        is->apart ? par_enter_beside(p->threads) : par_resume(p->threads);
         engine_prepare(is->engine, &is->on.plan, &is->lines, &o, &why);
         log_debug("%s: an engine %s in %.4f s", is->on.device.name,
                   device ? "prepared" : "prepared again", clock_now() - start);
-        par_rest(p->threads);
+        is->apart ? par_leave(p->threads) : par_rest(p->threads);
         pthread_mutex_lock(&p->lock);
     }
     spectrum_lines_free(&is->lines);
     is->refused = why.code != ERR_NONE;
-    if (!is->why.code) is->why = why;
+    if (is->refused) is->why = why;
     is->making = false;
     is->gone = is->why.code != ERR_NONE;
     pthread_cond_broadcast(&p->changed);
@@ -308,6 +313,7 @@ static void *maker_main(void *arg) {
     pool_place *is = arg;
     device_pool *p = is->pool;
     host_set(is->of);
+    uselocale(is->locale);
     pthread_mutex_lock(&p->lock);
     make_engine(p, is);
     is->users--;
@@ -322,6 +328,7 @@ static bool pool_make(device_pool *p, pool_place *is, const device_task *t, err 
     bool stay = true;
     is->of = *host_here();
     is->of.progress = NULL;
+    is->locale = uselocale((locale_t)0);
     is->lining = true;
     if (is->engine) engine_forget(is->engine);
     is->apart = host_here()->progress && is->on.device.class != ENGINE_CPU &&
@@ -375,7 +382,7 @@ static bool make_place(device_pool *p, const device_task *t, bool *refused, err 
     if (wait) return host_wait(&p->changed, &p->lock, e);
     if (!is) return false;
     bool alone = p->first == is && !is->after, ok = pool_make(p, is, t, e);
-    *refused = is->refused;
+    *refused = is->refused && e->code == is->why.code; /* else it was stopped */
     leave(p, is);
     if (ok || alone || err_status(e->code) != ERR_RETRY) return ok;
     pool_trim(p);

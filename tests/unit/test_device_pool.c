@@ -231,6 +231,45 @@ TEST(making_is_stopped) {
     }
 }
 
+enum { ENTERED = 1 + 1 + PAR_MORE }; /* as many as may be in, of one thread */
+
+static int stop_late(void *ctx, double done) {
+    return atomic_fetch_add((atomic_int *)ctx, 1) > 2000;
+}
+
+static void *enter_and_take(void *arg) {
+    waiter *w = arg;
+    par *threads = device_pool_threads(w->b->pool);
+    bool refused;
+    err e = {0};
+    host_set((host){.progress = stop_late, .progress_ctx = w->turns, .span = 1});
+    par_enter(threads, 0);
+    atomic_fetch_add(w->turns + 1, 1);
+    while (atomic_load(w->turns + 1) < ENTERED) usleep(1000);
+    w->has = device_take(&w->l, w->b->pool, &w->b->task[0], &refused, &e);
+    if (w->has) give(w->b, w->l);
+    par_leave(threads);
+    return NULL;
+}
+
+/* An engine is made also while callers that may be stopped hold all places of the threads. */
+TEST(made_while_all_wait) {
+    if (!driven()) skip();
+    OPEN(par) *one = MADE(par_open(1, &e));
+    OPEN(bench) *b = open_bench(driven(), 1, 2, 0);
+    device_pool_close(&b->pool);
+    CHECK_OK((b->pool = device_pool_open(one, NULL, 0, &e)));
+    atomic_int turns[2] = {0};
+    waiter w[ENTERED];
+    for (int i = 0; i < ENTERED; i++) {
+        w[i] = (waiter){.b = b, .turns = turns};
+        assert_int_equal(pthread_create(&w[i].thread, NULL, enter_and_take, &w[i]), 0);
+    }
+    for (int i = 0; i < ENTERED; i++) pthread_join(w[i].thread, NULL);
+    for (int i = 0; i < ENTERED; i++) assert_true(w[i].has);
+    assert_int_equal(b->made[0], 1);
+}
+
 /* On a GPU only some of them, and then a task waits for the first that is given back, whatever its
  * kernel is. */
 TEST(some_of_a_gpu) {
