@@ -12,18 +12,21 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool joined(char to[CACHE_PATH], const char *dir, const char *below, const char *name) {
+static bool joined(char to[CACHE_PATH], const char *dir, const char *below, const char *name,
+                   err *e) {
     int n = snprintf(to, CACHE_PATH, "%s%s%s", dir, below, name);
-    return n > 0 && n < CACHE_PATH;
+    return (n > 0 && n < CACHE_PATH) ||
+           err_set(e, ERR_CONFIG, "the cache folder's name is too long: '%.80s...'", dir);
 }
 
 bool cache_path(char to[CACHE_PATH], const char *asked) {
     const char *own = host_variable("FFTBLOOM_CACHE_DIR"), *xdg = host_variable("XDG_CACHE_HOME"),
                *home = host_variable("HOME");
-    if (asked && *asked) return joined(to, asked, "", "");
-    if (own && *own) return joined(to, own, "", "");
-    if (xdg && *xdg == '/') return joined(to, xdg, "", "/fftbloom"); /* others are to be ignored */
-    if (home && *home) return joined(to, home, "", "/.cache/fftbloom");
+    if (asked && *asked) return joined(to, asked, "", "", NULL);
+    if (own && *own) return joined(to, own, "", "", NULL);
+    if (xdg && *xdg == '/')
+        return joined(to, xdg, "", "/fftbloom", NULL); /* others are to be ignored */
+    if (home && *home) return joined(to, home, "", "/.cache/fftbloom", NULL);
     return false;
 }
 
@@ -56,7 +59,7 @@ static bool load(spectrum *s, const psf *k, const char *dir, const char *name, b
     char path[CACHE_PATH];
     err e = {0};
     struct stat st;
-    if (!joined(path, dir, "/spectra/", name) || stat(path, &st) != 0) return false;
+    if (!joined(path, dir, "/spectra/", name, NULL) || stat(path, &st) != 0) return false;
     if (st.st_uid != geteuid() && st.st_uid != 0) {
         log_info("the cache's '%s' belongs to another user, and is not used", path);
         return false;
@@ -79,14 +82,12 @@ static bool load(spectrum *s, const psf *k, const char *dir, const char *name, b
 void cache_distrust(hash128 of, const char *asked) {
     char dir[CACHE_PATH], name[CACHE_NAME], path[CACHE_PATH];
     entry_name(name, of);
-    if (cache_path(dir, asked) && joined(path, dir, "/spectra/", name) && unlink(path) == 0)
+    if (cache_path(dir, asked) && joined(path, dir, "/spectra/", name, NULL) && unlink(path) == 0)
         log_warn("the cache's '%s' fails a proof, and is removed", path);
 }
 
 bool cache_folder(char to[CACHE_PATH], const char *dir, const char *name, err *e) {
-    return (joined(to, dir, *name ? "/" : "", name) ||
-            err_set(e, ERR_CONFIG, "the cache folder's name is too long: '%.80s...'", dir)) &&
-           file_make_dirs(to, 0700, e);
+    return joined(to, dir, *name ? "/" : "", name, e) && file_make_dirs(to, 0700, e);
 }
 
 bool cache_spectrum(spectrum *s, const psf *k, const cache_place *place, par *threads, err *e) {
@@ -105,7 +106,7 @@ bool cache_spectrum(spectrum *s, const psf *k, const cache_place *place, par *th
         log_info("a kernel spectrum of %" PRIu64
                  " bytes is not kept: the whole cache may have %" PRIu64,
                  bytes, place->budget);
-    else if (usable && joined(path, dir, "/spectra/", name) &&
+    else if (usable && joined(path, dir, "/spectra/", name, NULL) &&
              !(cache_folder(folder, dir, "spectra", &failed) &&
                spectrum_file_write(path, s, &failed) &&
                cache_trim(&trimmed, dir, place->budget, &failed)))
@@ -123,8 +124,7 @@ bool cache_list_make(cache_list *to, const char *dir, err *e) {
     cache_list l = {0};
     size_t room = 0;
     char folder[CACHE_PATH];
-    if (!joined(folder, dir, "/spectra", ""))
-        return err_set(e, ERR_CONFIG, "the cache folder's name is too long: '%.80s...'", dir);
+    if (!joined(folder, dir, "/spectra", "", e)) return false;
     DIR *d = opendir(folder);
     bool ok = d || errno == ENOENT || err_errno(e, ERR_IO, "cannot list '%s'", folder);
     for (struct dirent *f; ok && d && (f = readdir(d));) {
@@ -160,38 +160,33 @@ void cache_list_free(cache_list *l) {
 
 bool cache_verify(const char *dir, const cache_entry *entry, err *e) {
     char path[CACHE_PATH];
-    spectrum s;
-    if (!joined(path, dir, "/spectra/", entry->name))
-        return err_set(e, ERR_CONFIG, "the cache folder's name is too long: '%.80s...'", dir);
-    if (!read_entry(&s, path, entry->name, e)) return false;
-    spectrum_free(&s);
-    return true;
+    OWN(spectrum) s = {0};
+    return joined(path, dir, "/spectra/", entry->name, e) && read_entry(&s, path, entry->name, e);
 }
 
 bool cache_trim(cache_trimmed *to, const char *dir, uint64_t budget, err *e) {
     static const char *const FOLDER[] = {"", "/spectra"};
     char path[CACHE_PATH];
-    cache_list l;
+    OWN(cache_list) l = {0};
     cache_trimmed t = {0};
     /* Removes what killed processes left in every folder of the cache that is written to. */
     for (size_t i = 0; i < COUNT(FOLDER); i++)
-        if (joined(path, dir, FOLDER[i], "")) file_sweep(path);
+        if (joined(path, dir, FOLDER[i], "", NULL)) file_sweep(path);
     if (!cache_list_make(&l, dir, e)) return false;
-    bool ok = true, full = false;
-    for (size_t i = 0; ok && i < l.count; i++) {
+    bool full = false;
+    for (size_t i = 0; i < l.count; i++) {
         const cache_entry *x = &l.entry[i];
         /* Everything behind the first that does not fit was used longer ago and goes, too. */
         full = full || x->bytes > budget - t.kept_bytes;
-        if (full) {
-            /* Another process may have been faster: a file that is gone counts as removed. */
-            ok = !joined(path, dir, "/spectra/", x->name) || unlink(path) == 0 || errno == ENOENT ||
-                 err_errno(e, ERR_IO, "cannot remove '%s'", path);
-            t.removed++, t.removed_bytes += x->bytes;
-        } else {
+        if (!full) {
             t.kept++, t.kept_bytes += x->bytes;
+            continue;
         }
+        /* Another process may have been faster: a file that is gone counts as removed. */
+        if (joined(path, dir, "/spectra/", x->name, NULL) && unlink(path) != 0 && errno != ENOENT)
+            return err_errno(e, ERR_IO, "cannot remove '%s'", path);
+        t.removed++, t.removed_bytes += x->bytes;
     }
-    cache_list_free(&l);
-    if (ok) *to = t;
-    return ok;
+    *to = t;
+    return true;
 }

@@ -268,15 +268,14 @@ bool lint_has_background(const lint *l) {
 }
 
 bool lint_core(lint *l, const psf_planes *in, err *e) {
-    psf k;
+    OWN(psf) k = {0};
     err why = {0};
     const psf_options how = {.center = l->corner ? PSF_CORNER : PSF_MIDDLE};
     if (!psf_make(&k, in, &how, &why)) return why.code != ERR_MEMORY || (*e = why, false);
-    const bool ok = psf_core_radius(&l->core, &k, e);
+    if (!psf_core_radius(&l->core, &k, e)) return false;
     for (uint32_t c = 0; c < l->channels && c < k.channels; c++)
         l->split[c] = psf_core_split(&k, c, l->core);
-    psf_free(&k);
-    return ok;
+    return true;
 }
 
 /* Returns whether a channel needs a closer look: its middle is not the brightest tap, corners are
@@ -305,7 +304,7 @@ static bool looks_odd(const psf_planes *in, uint32_t c) {
 bool lint_glance(char to[LINT_WORDS], const psf_planes *in, bool placed, err *e) {
     double light = 0;
     bool odd = false;
-    text t = {0};
+    OWN(text) t = {0};
     lint l;
     *to = 0;
     for (uint32_t c = 0; c < in->channels && !odd; c++) odd = looks_odd(in, c);
@@ -321,6 +320,5 @@ bool lint_glance(char to[LINT_WORDS], const psf_planes *in, bool placed, err *e)
     if (lint_has_background(&l)) text_add(&t, "; %.0f %% background", 100 * l.background_share);
     if (l.not_decoded) text_add(&t, "; 8-bit values that were not decoded");
     snprintf(to, LINT_WORDS, "%s", t.n ? t.s + 2 : "");
-    text_free(&t);
     return true;
 }

@@ -10,9 +10,8 @@ typedef struct {
     int count;
 } findings;
 
-static void say(findings *f, bool warning, const char *key, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-static void say(findings *f, bool warning, const char *key, const char *fmt, ...) {
+__attribute__((format(printf, 4, 5))) static void say(findings *f, bool warning, const char *key,
+                                                      const char *fmt, ...) {
     if (f->count == KERNEL_FINDINGS) return;
     kernel_finding *k = &f->to[f->count++];
     k->warning = warning;
@@ -98,7 +97,7 @@ static void judge_values(findings *f, const lint *l) {
             "the channels' sums differ by %.3g %%: white light gets that tint; --normalize channel "
             "keeps it white",
             100 * (high - low) / high);
-    if (l->useful < 0.7 * (l->w > l->h ? l->w : l->h) && l->useful > 1)
+    if (l->useful < 0.7 * max_u32(l->w, l->h) && l->useful > 1)
         say(f, false, "large",
             "the middle %u x %u taps hold all but a millionth of the light; the rest only costs "
             "time ('kernel crop --taps %u')",
@@ -128,19 +127,10 @@ int kernel_findings(kernel_finding to[KERNEL_FINDINGS], const lint *l) {
 
 /* Adds the figures that say more to a program than to people, who read what follows from them. */
 static void add_figures(json_out *j, const lint *l) {
-    const struct {
-        const char *key;
-        double value;
-    } NUMBER[] = {{"negative_share", l->negative_share},
-                  {"background", l->background},
-                  {"background_share", l->background_share},
-                  {"tail_slope", l->slope},
-                  {"beyond_border", l->beyond},
-                  {"side_for_999", l->enough}};
-    json_uint(j, "not_finite", l->bad);
-    json_uint(j, "negative", l->negative);
-    for (size_t i = 0; i < COUNT(NUMBER); i++)
-        json_real_or_word(j, NUMBER[i].key, 9, NUMBER[i].value);
+    JSON_UINTS(j, {"not_finite", l->bad}, {"negative", l->negative});
+    JSON_EACH(j, json_real_or_word, 9, {"negative_share", l->negative_share},
+              {"background", l->background}, {"background_share", l->background_share},
+              {"tail_slope", l->slope}, {"beyond_border", l->beyond}, {"side_for_999", l->enough});
     json_uint(j, "cut_at", l->cut_at);
     json_real(j, "cut_off", 9, l->cut_off);
     json_uint(j, "useful_side", l->useful);
@@ -162,12 +152,10 @@ void kernel_report(const char *path, const lint *l, bool as_json, text *to) {
     json_reals(&j, "sum", 9, l->sum, l->channels);
     json_reals(&j, "lowest", 9, l->low, l->channels);
     json_reals(&j, "highest", 9, l->high, l->channels);
-    json_real(&j, "centre_share", 9, l->centre_tap);
-    json_real(&j, "half_light_radius", 9, l->inner_radius);
-    json_real(&j, "radius_90", 9, l->radius_90);
-    json_real(&j, "radius_99", 9, l->radius_99);
-    json_real(&j, "veiling_glare", 9, l->glare);
-    json_real(&j, "veiling_glare_disc", 9, l->glare_disc);
+    JSON_EACH(&j, json_real, 9, {"centre_share", l->centre_tap},
+              {"half_light_radius", l->inner_radius}, {"radius_90", l->radius_90},
+              {"radius_99", l->radius_99}, {"veiling_glare", l->glare},
+              {"veiling_glare_disc", l->glare_disc});
     if (as_json) add_figures(&j, l);
     json_real(&j, "core_radius", 9, l->core);
     for (uint32_t c = 0; c < l->channels; c++)

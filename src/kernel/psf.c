@@ -20,8 +20,8 @@ static bool new_arrays(psf *k, bool fine, err *e) {
     size_t n = taps_of(k) * k->channels;
     k->rest = NULL;
     k->tap = mem_raw(n, sizeof *k->tap, "kernel", e);
-    if (k->tap && fine) k->rest = mem_raw(n, sizeof *k->rest, "kernel", e);
-    if (k->tap && (k->rest || !fine)) return true;
+    if (!k->tap) return false;
+    if (!fine || (k->rest = mem_raw(n, sizeof *k->rest, "kernel", e))) return true;
     mem_free(k->tap);
     k->tap = NULL;
     return false;
@@ -85,11 +85,8 @@ static bool check_options(const psf_options *o, err *e) {
            err_set(e, ERR_CONFIG, "kernel_scale x / y is %g; it must be greater than 0", o->wide);
 }
 
-/* --- the shape -----------------------------------------------------------------------------
- *
- * A kernel before it is a psf, in double. Its centre may lie between taps. Each step keeps the sum
+/* A kernel before it is a psf, in double. Its centre may lie between taps. Each step keeps the sum
  * of the taps and leaves the centre where it was in the picture. */
-
 typedef struct {
     uint32_t size[2], channels; /* width, height */
     double *tap;                /* [channel][y][x] */
@@ -99,6 +96,16 @@ typedef struct {
 static bool new_taps(psf_shape *s, err *e) {
     size_t n = (size_t)s->size[0] * s->size[1];
     return (s->tap = mem_new(n, s->channels * sizeof *s->tap, "kernel", e)) != NULL;
+}
+
+static void psf_shape_free(psf_shape *s) {
+    mem_free(s->tap);
+}
+
+/* Puts `to` in the place of a shape. */
+static void become(psf_shape *s, psf_shape to) {
+    mem_free(s->tap);
+    *s = to;
 }
 
 static bool check_finite(const psf_planes *in, err *e) {
@@ -134,8 +141,7 @@ static bool place(psf_shape *s, const uint32_t size[2], const uint32_t by[2], er
             for (size_t x = 0; x < s->size[0]; x++)
                 to.tap[(c * size[1] + (y + by[1]) % size[1]) * size[0] + (x + by[0]) % size[0]] =
                     *from++;
-    mem_free(s->tap);
-    *s = to;
+    become(s, to);
     return true;
 }
 
@@ -191,8 +197,7 @@ static bool turn_quarter(psf_shape *s, err *e) {
     for (size_t c = 0; c < s->channels; c++)
         for (size_t y = 0; y < h; y++)
             for (size_t x = 0; x < w; x++) to.tap[(c * w + x) * h + h - 1 - y] = *from++;
-    mem_free(s->tap);
-    *s = to;
+    become(s, to);
     return true;
 }
 
@@ -220,8 +225,7 @@ static bool resize(psf_shape *s, const double scales[2], err *e) {
     for (size_t c = 0; ok && c < s->channels; c++)
         ok = stretch_add(to.tap + c * to.size[0] * to.size[1], 1, &by,
                          s->tap + c * s->size[0] * s->size[1], &(double){1}, NULL, e);
-    mem_free(s->tap);
-    *s = to;
+    become(s, to);
     return ok;
 }
 
@@ -244,8 +248,7 @@ static bool turn_between(psf_shape *s, double degrees, err *e) {
                 s->size[0], s->size[1], to.size[axis], PSF_SIDE);
     }
     bool ok = new_taps(&to, e) && turn_add(to.tap, &by, s->tap, NULL, e);
-    mem_free(s->tap);
-    *s = to;
+    become(s, to);
     return ok;
 }
 
@@ -313,16 +316,12 @@ static bool shift_axis(psf_shape *s, int axis, err *e) {
                        "for that: at most %d can be doubled",
                        s->size[axis], PSF_SIDE / 2);
     offset[axis] = (n - size[axis]) / 2, size[axis] = n;
-    fft *f = fft_new(n, e);
-    double *room = mem_raw(n, (2 * FFT_STEP + 2) * sizeof *room, "kernel lines", e);
-    bool ok = f && room && place(s, size, offset, e);
-    if (ok) {
-        shift_lines(s, axis, f, by, room);
-        s->center[axis] = floor(s->center[axis] + offset[axis] + 0.5);
-    }
-    mem_free(room);
-    fft_free(&f);
-    return ok;
+    OWN(fft) *f = fft_new(n, e);
+    OWN_MEM double *room = mem_raw(n, (2 * FFT_STEP + 2) * sizeof *room, "kernel lines", e);
+    if (!f || !room || !place(s, size, offset, e)) return false;
+    shift_lines(s, axis, f, by, room);
+    s->center[axis] = floor(s->center[axis] + offset[axis] + 0.5);
+    return true;
 }
 
 static void sum_up(psf *k) {
@@ -402,19 +401,15 @@ bool psf_make(psf *k, const psf_planes *in, const psf_options *options, err *e) 
                        in->channels, PSF_CHANNELS);
     psf made = {.made = effective(options)};
     const psf_options *o = &made.made;
-    psf_shape s = {.size = {in->w, in->h}, .channels = in->channels};
-    bool ok = check_options(o, e);
-    if (stays(o))
-        ok = ok && copy_planes(&made, in, e);
-    else
-        ok = ok && take_planes(&s, in, e) && find_center(&s, o, e) && bend(&s, o, e) &&
-             shift_axis(&s, 0, e) && shift_axis(&s, 1, e) && take_shape(&made, &s, in->rest, e);
-    mem_free(s.tap);
-    if (ok)
-        *k = made;
-    else
-        psf_free(&made);
-    return ok;
+    OWN(psf_shape) s = {.size = {in->w, in->h}, .channels = in->channels};
+    if (!check_options(o, e)) return false;
+    bool ok = stays(o) ? copy_planes(&made, in, e)
+                       : take_planes(&s, in, e) && find_center(&s, o, e) && bend(&s, o, e) &&
+                             shift_axis(&s, 0, e) && shift_axis(&s, 1, e) &&
+                             take_shape(&made, &s, in->rest, e);
+    if (!ok) return psf_free(&made), false;
+    *k = made;
+    return true;
 }
 
 void psf_free(psf *k) {
@@ -438,8 +433,7 @@ static void crop_axis(uint32_t size, uint32_t center, uint32_t n, uint32_t *firs
                       uint32_t *count) {
     uint32_t reach = n > 0 ? n - 1 : 0;
     *first = center > reach ? center - reach : 0;
-    uint32_t behind = size - 1 - center;
-    *count = center - *first + 1 + (behind < reach ? behind : reach);
+    *count = center - *first + 1 + min_u32(size - 1 - center, reach);
 }
 
 void psf_crop(psf *k, uint32_t w, uint32_t h) {

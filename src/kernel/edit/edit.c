@@ -2,6 +2,7 @@
 #include "kernel/edit/edit.h"
 
 #include "base/mem.h"
+#include "base/steady.h"
 #include "kernel/psf.h"
 #include "kernel/stretch.h"
 
@@ -120,9 +121,8 @@ double edit_fade(edit_kernel *k, double fade) {
         for (uint32_t y = 0; y < k->h; y++)
             for (uint32_t x = 0; x < k->w; x++) {
                 double dx = (double)x - k->w / 2, dy = (double)y - k->h / 2;
-                double t =
-                    clamp_double((sqrt(dx * dx + dy * dy) / border - fade) / (1 - fade), 0, 1);
-                k->tap[((size_t)c * k->h + y) * k->w + x] *= 1 - t * t * (3 - 2 * t);
+                k->tap[((size_t)c * k->h + y) * k->w + x] *=
+                    1 - steady_ramp(fade, 1, sqrt(dx * dx + dy * dy) / border);
             }
     return before > 0 ? 1 - edit_light(k) / before : 0;
 }
@@ -204,7 +204,7 @@ bool edit_crop(edit_kernel *to, const edit_request *r, edit_account *told, err *
     if (!edit_copy(to, k, e)) return false;
     if (r->taps[0]) return true;
     uint32_t most = max_u32(k->w, k->h) / 2 + 1, at = 0;
-    double *light = mem_new(most + 1, sizeof *light, "light by distance", e);
+    OWN_MEM double *light = mem_new(most + 1, sizeof *light, "light by distance", e);
     double sum = 0, all = 0, lost;
     if (!light) return false;
     for (size_t i = 0, n = (size_t)k->w * k->h; i < n * k->channels; i++) {
@@ -213,7 +213,6 @@ bool edit_crop(edit_kernel *to, const edit_request *r, edit_account *told, err *
         all += fabs(k->tap[i]);
     }
     while (at < most && (sum += light[at]) < r->value[0] * all) at++;
-    mem_free(light);
     uint32_t side = 2 * at + 1; /* odd: the first tap of an even side has no partner */
     if (!edit_fit(to, min_u32(side, k->w), min_u32(side, k->h), &lost, e)) return false;
     edit_say(told, "cropped", lost, "%u x %u taps hold all but %.3g %% of the light", to->w, to->h,
@@ -221,31 +220,23 @@ bool edit_crop(edit_kernel *to, const edit_request *r, edit_account *told, err *
     return true;
 }
 
+#define PARAMETERS(...) .parameter = {__VA_ARGS__}
 const edit EDITS[] = {
-    {.name = "mix", .apply = edit_mix, .amount = "a share of the light", .moves = true},
-    {.name = "rotate",
-     .apply = edit_rotate,
-     .last_word = true,
-     .same_shape = true,
-     .parameter = {{"angle", 0, -3600, 3600, "degrees, clockwise"}}},
-    {.name = "stretch",
-     .apply = edit_stretch,
-     .last_word = true,
-     .parameter = {{"x", 1, 0.01, 100, "factor of the width"},
-                   {"y", 1, 0.01, 100, "factor of the height"}}},
-    {.name = "crop",
-     .apply = edit_crop,
-     .same_shape = true,
-     .parameter = {{"keep", 0.999, 0.01, 1,
-                    "without --taps: the share of the light that the smallest square must hold"}}},
-    {.name = "clean",
-     .apply = edit_clean,
-     .from_photo = true,
-     .parameter = {{"background", 1, 0, 1, "1 subtracts a background, 0 leaves it"},
-                   {"noise", 5, 0, 100,
-                    "a fall-off replaces rings whose light is less than this many times the noise "
-                    "of a tap; 0 leaves them"},
-                   {"core", 1, 0, 1, "1 restores a core that is cut off, 0 leaves it"}}},
+    {"mix", edit_mix, .amount = "a share of the light", .moves = true},
+    {"rotate", edit_rotate, .last_word = true, .same_shape = true,
+     PARAMETERS({"angle", 0, -3600, 3600, "degrees, clockwise"})},
+    {"stretch", edit_stretch, .last_word = true,
+     PARAMETERS({"x", 1, 0.01, 100, "factor of the width"},
+                {"y", 1, 0.01, 100, "factor of the height"})},
+    {"crop", edit_crop, .same_shape = true,
+     PARAMETERS({"keep", 0.999, 0.01, 1,
+                 "without --taps: the share of the light that the smallest square must hold"})},
+    {"clean", edit_clean, .from_photo = true,
+     PARAMETERS({"background", 1, 0, 1, "1 subtracts a background, 0 leaves it"},
+                {"noise", 5, 0, 100,
+                 "a fall-off replaces rings whose light is less than this many times the noise "
+                 "of a tap; 0 leaves them"},
+                {"core", 1, 0, 1, "1 restores a core that is cut off, 0 leaves it"})},
 };
 const int EDIT_COUNT = COUNT(EDITS);
 

@@ -58,13 +58,13 @@ typedef struct {
 
 typedef struct edit {
     const char *name;
+    bool (*apply)(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
     const char *amount; /* what FILE:AMOUNT means; NULL: inputs have none */
     bool moves;         /* inputs may be moved: FILE@X,Y */
     bool last_word;     /* the last word sets the first parameters: 15, or 2x1 */
     bool same_shape;    /* the result is the same picture: attributes of its model stay true */
     bool from_photo;    /* centres are looked for */
     edit_parameter parameter[EDIT_PARAMETERS];
-    bool (*apply)(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
 } edit;
 
 extern const edit EDITS[];

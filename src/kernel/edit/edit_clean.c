@@ -13,6 +13,10 @@ typedef struct {
     edit_account *told;
 } cleaning;
 
+static void cleaning_free(cleaning *w) {
+    ring_map_free(&w->rings);
+}
+
 static double *plane(const cleaning *w, uint32_t c) {
     return w->k->tap + c * (size_t)w->k->w * w->k->h;
 }
@@ -24,26 +28,24 @@ static bool find_centre(uint32_t at[2], const edit_request *r, err *e) {
     const size_t n = (size_t)k->w * k->h;
     at[0] = r->centred ? r->at[0] : k->w / 2, at[1] = r->centred ? r->at[1] : k->h / 2;
     if (r->centred) return true;
-    double *all = mem_new(n, sizeof *all, "all channels", e), x = 0, y = 0, sum = 0;
-    uint8_t *mark = mem_new(n, 1, "a piece", e);
+    OWN_MEM double *all = mem_new(n, sizeof *all, "all channels", e);
+    OWN_MEM uint8_t *mark = mem_new(n, 1, "a piece", e);
+    double x = 0, y = 0, sum = 0;
     size_t peak = 0;
-    bool ok = all && mark;
-    for (size_t i = 0; ok && i < n; i++) {
+    if (!all || !mark) return false;
+    for (size_t i = 0; i < n; i++) {
         for (uint32_t c = 0; c < k->channels; c++) all[i] += k->tap[c * n + i];
         if (all[i] > all[peak]) peak = i;
     }
-    if (ok && all[peak] > 0) {
-        double half = all[peak] / 2;
-        ok = core_mark(mark, all, k->w, k->h, peak, half, e);
-        for (size_t i = 0; i < n; i++) {
-            double v = mark[i] ? all[i] - half : 0;
-            x += v * (double)(i % k->w), y += v * (double)(i / k->w), sum += v;
-        }
-        at[0] = (uint32_t)floor(x / sum + 0.5), at[1] = (uint32_t)floor(y / sum + 0.5);
+    const double half = all[peak] / 2;
+    if (!(half > 0)) return true;
+    if (!core_mark(mark, all, k->w, k->h, peak, half, e)) return false;
+    for (size_t i = 0; i < n; i++) {
+        double v = mark[i] ? all[i] - half : 0;
+        x += v * (double)(i % k->w), y += v * (double)(i / k->w), sum += v;
     }
-    mem_free(all);
-    mem_free(mark);
-    return ok;
+    at[0] = (uint32_t)floor(x / sum + 0.5), at[1] = (uint32_t)floor(y / sum + 0.5);
+    return true;
 }
 
 /* Cuts the picture to the largest one that has tap `at` as its centre, and says what that cost. */
@@ -105,14 +107,13 @@ static void take_background_out(cleaning *w) {
 /* Puts what the flank leads to where the core is cut off. */
 static bool restore_core(cleaning *w, err *e) {
     const size_t n = (size_t)w->k->w * w->k->h;
-    uint8_t *in = mem_raw(n, 1, "the core", e);
+    OWN_MEM uint8_t *in = mem_raw(n, 1, "the core", e);
     double before = 0, after = 0, count = 0;
-    bool ok = in != NULL;
     core_flank f;
-    for (uint32_t c = 0; ok && c < w->k->channels; c++) {
+    for (uint32_t c = 0; c < w->k->channels; c++) {
         double *tap = plane(w, c);
-        ok = core_find(in, &f, &w->rings, tap, w->quantum > 0, e);
-        for (size_t i = 0; ok && f.cut && i < n; i++) {
+        if (!in || !core_find(in, &f, &w->rings, tap, w->quantum > 0, e)) return false;
+        for (size_t i = 0; f.cut && i < n; i++) {
             if (!in[i]) continue;
             double x = (double)(i % w->k->w) - w->k->w / 2, y = (double)(i / w->k->w) - w->k->h / 2;
             double v = fmax(core_flank_at(&f, length_of(x, y)), tap[i]);
@@ -120,16 +121,14 @@ static bool restore_core(cleaning *w, err *e) {
             tap[i] = v;
         }
     }
-    mem_free(in);
-    if (count) {
-        double share = (after - before) / edit_light(w->k);
-        edit_say(w->told, "core_extrapolated", count,
-                 "%.0f taps of the saturated core are extrapolated from its flank; a shorter "
-                 "exposure would show them",
-                 count);
-        edit_say(w->told, "core_light", share, "the core gained %.3g %% of all light", 100 * share);
-    }
-    return ok;
+    if (!count) return true;
+    double share = (after - before) / edit_light(w->k);
+    edit_say(w->told, "core_extrapolated", count,
+             "%.0f taps of the saturated core are extrapolated from its flank; a shorter exposure "
+             "would show them",
+             count);
+    edit_say(w->told, "core_light", share, "the core gained %.3g %% of all light", 100 * share);
+    return true;
 }
 
 /* Returns the first ring from which taps are not `times` the noise, or 0 if none. */
@@ -160,13 +159,14 @@ static double local_mean(const edit_kernel *k, const double *tap, size_t i) {
 static double replace_tail(cleaning *w, double *tap, uint32_t first, double noise, double times,
                            const ring_fall *fall, err *e) {
     const size_t n = (size_t)w->k->w * w->k->h;
-    double *local = mem_new(n, sizeof *local, "a tail", e), change = 0, level = 0, want = 0;
+    OWN_MEM double *local = mem_new(n, sizeof *local, "a tail", e);
+    double change = 0, level = 0, want = 0;
     const uint32_t end = w->rings.rings;
     ring_fall f = *fall;
     if (!local) return INFINITY;
     for (size_t i = 0; i < n; i++) local[i] = local_mean(w->k, tap, i);
-    /* A mean of 25 taps has a fifth of their noise, or more where JPEG's blocks move as one. */
-    /* Of n numbers by chance, the largest is about sqrt(2 ln n) deviations away. */
+    /* A mean of 25 taps has a fifth of their noise, or more where JPEG's blocks move as one. Of n
+     * numbers by chance, the largest is about sqrt(2 ln n) deviations away. */
     const double chance = sqrt(2 * log((double)n));
     double wobble = fmax(noise / 5, ring_scatter(&w->rings, local, 2 * end / 3, end));
     for (uint32_t r = first - max_u32(1, first / 4); r < first; r++)
@@ -181,7 +181,6 @@ static double replace_tail(cleaning *w, double *tap, uint32_t first, double nois
         change += blend * (v - tap[i]);
         tap[i] += blend * (v - tap[i]);
     }
-    mem_free(local);
     return change;
 }
 
@@ -209,24 +208,23 @@ static bool clean_tail(cleaning *w, double times, err *e) {
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------------- */
-
 bool edit_clean(edit_kernel *to, const edit_request *r, edit_account *told, err *e) {
-    cleaning w = {.k = to, .quantum = r->input[0].quantum, .told = told};
+    OWN(cleaning) w = {.k = to, .quantum = r->input[0].quantum, .told = told};
     uint32_t at[2];
-    bool ok = find_centre(at, r, e) && edit_copy(to, &r->input[0].kernel, e) &&
-              recentre(to, at, told, e) &&
-              ring_map_make(&w.rings, to->w, to->h, to->w / 2, to->h / 2, e);
-    if (ok && r->value[BACKGROUND] > 0) take_background_out(&w);
-    ok = ok && (r->value[CORE] <= 0 || restore_core(&w, e)) && clean_tail(&w, r->value[NOISE], e);
-    double light = ok ? edit_light(to) : 0, below = 0, count = 0;
-    for (size_t i = 0, n = (size_t)to->w * to->h * to->channels; ok && i < n; i++)
+    if (!find_centre(at, r, e) || !edit_copy(to, &r->input[0].kernel, e) ||
+        !recentre(to, at, told, e) ||
+        !ring_map_make(&w.rings, to->w, to->h, to->w / 2, to->h / 2, e))
+        return false;
+    if (r->value[BACKGROUND] > 0) take_background_out(&w);
+    if (r->value[CORE] > 0 && !restore_core(&w, e)) return false;
+    if (!clean_tail(&w, r->value[NOISE], e)) return false;
+    double light = edit_light(to), below = 0, count = 0;
+    for (size_t i = 0, n = (size_t)to->w * to->h * to->channels; i < n; i++)
         if (to->tap[i] < 0) below -= to->tap[i], count++, to->tap[i] = 0;
     if (count)
         edit_say(told, "negative", count,
                  "%.0f taps below zero were set to zero; they had %.3g %% of the light", count,
                  100 * below / light);
-    if (ok && !told->sayings) edit_say(told, "nothing", 0, "there was nothing to clean");
-    ring_map_free(&w.rings);
-    return ok;
+    if (!told->sayings) edit_say(told, "nothing", 0, "there was nothing to clean");
+    return true;
 }

@@ -29,26 +29,15 @@ static const model *find_model(const char *name, err *e) {
         if (strcmp(name, NOW[i][0]) == 0)
             return err_set(e, ERR_USAGE, "the model '%s' is called '%s' now", name, NOW[i][1]),
                    NULL;
-    const char *names[64];
-    char meant[TEXT_MEANT];
-    text known = {0};
-    for (int i = 0; i < MODEL_COUNT; i++) {
-        names[i] = MODELS[i].name;
-        text_add(&known, "%s%s", i ? ", " : "", names[i]);
-    }
-    if (*text_meant(meant, name, names, MODEL_COUNT, '\''))
-        err_set(e, ERR_USAGE, "there is no model or recipe '%s'%s", name, meant);
-    else
-        err_set(e, ERR_USAGE, "there is no model or recipe '%s'; the models are %s", name, known.s);
-    text_free(&known);
+    const char *names[MODEL_NAMES];
+    for (int i = 0; i < MODEL_COUNT; i++) names[i] = MODELS[i].name;
+    model_no_such("there is no model or recipe", name, "the models are", names, MODEL_COUNT, e);
     return NULL;
 }
 
 static kernel_layer *add_layer(kernel_recipe *r, const model *m, err *e) {
-    if (r->layers == KERNEL_LAYERS) {
-        err_set(e, ERR_CONFIG, "a recipe has at most %d layers", KERNEL_LAYERS);
-        return NULL;
-    }
+    if (r->layers == KERNEL_LAYERS)
+        return err_set(e, ERR_CONFIG, "a recipe has at most %d layers", KERNEL_LAYERS), NULL;
     kernel_layer *l = &r->layer[r->layers++];
     *l = (kernel_layer){.request = model_defaults(m), .share = 1, .tint = {1, 1, 1}};
     return l;
@@ -144,14 +133,12 @@ void kernel_recipe_free(kernel_recipe *r) {
 /* Returns a copy of a string that is not empty; a path starts in the folder of the file. */
 static char *copy_string(const json_value *v, bool path, err *e) {
     const char *file = json_name(v->of);
-    text t = {0};
+    OWN(text) t = {0};
     if (v->type != JSON_STRING || !*v->text)
         return json_err(v, e, "%s must be a string that is not empty", v->key), NULL;
     if (path && v->text[0] != '/') text_add_bytes(&t, file, (size_t)(path_name(file) - file));
     text_add(&t, "%s", v->text);
-    char *s = text_check(&t, e) ? mem_str(t.s, e) : NULL;
-    text_free(&t);
-    return s;
+    return text_check(&t, e) ? mem_str(t.s, e) : NULL;
 }
 
 /* Reads how much of a layer's share each colour gets: [R, G, B]. */
@@ -168,7 +155,7 @@ static bool read_tint(double to[MODEL_CHANNELS], const json_value *v, err *e) {
 }
 
 static bool set_member(kernel_layer *l, const json_value *v, err *e) {
-    static const char *const OWN[] = {"model", "share", "tint", "image"};
+    static const char *const KEYS[] = {"model", "share", "tint", "image"};
     char meant[TEXT_MEANT];
     err why = {0};
     if (strcmp(v->key, "model") == 0) return true;
@@ -179,12 +166,10 @@ static bool set_member(kernel_layer *l, const json_value *v, err *e) {
                json_err(v, e, "share must be a number above 0 and at most %g", MOST_SHARE);
     }
     if (strcmp(v->key, "image") == 0) {
-        char *path = copy_string(v, true, e);
-        bool ok = path && (kernel_layer_image(l, path, &why) || json_err_key(v, e, "%s", why.msg));
-        mem_free(path);
-        return ok;
+        OWN_MEM char *path = copy_string(v, true, e);
+        return path && (kernel_layer_image(l, path, &why) || json_err_key(v, e, "%s", why.msg));
     }
-    if (!model_takes(l->request.of, v->key) && *text_meant(meant, v->key, OWN, COUNT(OWN), '"'))
+    if (!model_takes(l->request.of, v->key) && *text_meant(meant, v->key, KEYS, COUNT(KEYS), '"'))
         return json_err_key(v, e, "unknown key \"%s\"%s", v->key, meant);
     if (v->type != JSON_NUMBER && v->type != JSON_STRING)
         return json_err(v, e, "%s must be a number or a string, not %s", v->key,
@@ -222,30 +207,28 @@ static bool read_layer(kernel_recipe *r, const json_value *object, bool is_recip
         return json_err(object, e, "a layer is an object with a \"model\"");
     const model *m = find_model(name->text, &why);
     kernel_layer *l = m ? add_layer(r, m, &why) : NULL;
-    bool ok = l || json_err(name, e, "%s", why.msg);
-    for (const json_value *v = object->child; ok && v; v = v->next) {
+    if (!l) return json_err(name, e, "%s", why.msg);
+    for (const json_value *v = object->child; v; v = v->next) {
         bool of_recipe = is_frame(v->key);
         if (of_recipe && !is_recipe)
-            ok = json_err_key(v, e, "'%s' belongs to the whole recipe, not into a layer", v->key);
-        else if (!of_recipe)
-            ok = set_member(l, v, e);
+            return json_err_key(v, e, "'%s' belongs to the whole recipe, not into a layer", v->key);
+        if (!of_recipe && !set_member(l, v, e)) return false;
     }
-    return ok;
+    return true;
 }
 
 static bool read_layers(kernel_recipe *r, const json_value *root, err *e) {
     const json_value *layers = json_get(root, "layers"), *common = json_get(root, "common");
-    bool ok = true;
     for (const json_value *v = root->child; layers && v; v = v->next)
         if (!is_frame(v->key)) return json_err_key(v, e, "'%s' belongs into a layer", v->key);
     if (layers && (layers->type != JSON_ARRAY || !layers->child))
         return json_err(layers, e, "layers must be an array with at least one layer");
-    if (!layers) ok = read_layer(r, root, true, e);
-    for (const json_value *v = layers ? layers->child : NULL; ok && v; v = v->next)
-        ok = read_layer(r, v, false, e);
+    if (!layers && !read_layer(r, root, true, e)) return false;
+    for (const json_value *v = layers ? layers->child : NULL; v; v = v->next)
+        if (!read_layer(r, v, false, e)) return false;
     if (common && common->type != JSON_OBJECT)
         return json_err(common, e, "common must be an object");
-    return ok && set_common(r, common, e);
+    return set_common(r, common, e);
 }
 
 static bool read_number(double *to, const json_value *v, double low, double high, err *e) {
@@ -266,34 +249,35 @@ static bool read_size(kernel_recipe *r, const json_value *v, err *e) {
     return true;
 }
 
-/* Reads a recipe, and frees the document. */
-static bool read_document(kernel_recipe *r, json_document *d, err *e) {
+static bool read_document(kernel_recipe *r, const json_document *d, err *e) {
     *r = (kernel_recipe){.fade = KERNEL_FADE, .bits = 24};
     double bits = r->bits, all = 0;
     if (!d) return false;
-    const json_value *root = json_root(d), *about, *version = json_get(root, "version");
-    bool ok = root->type == JSON_OBJECT || json_err(root, e, "a recipe is an object");
-    if (ok && version && !(version->type == JSON_NUMBER && version->number == 1))
-        ok = json_err(version, e, "version is %s; this program reads version 1 of recipes",
-                      version->text ? version->text : json_type_name(version->type));
-    ok = ok && read_layers(r, root, e) && read_size(r, json_get(root, "taps"), e) &&
-         read_number(&r->fade, json_get(root, "fade"), 0, 1, e) &&
-         read_number(&bits, json_get(root, "bits"), 4, 24, e);
-    if (ok) r->bits = (uint32_t)bits;
-    if (ok && (about = json_get(root, "about")))
-        ok = (r->about = copy_string(about, false, e)) != NULL;
-    json_free(&d);
+    const json_value *root = json_root(d), *about = NULL, *version = json_get(root, "version");
+    if (root->type != JSON_OBJECT) return json_err(root, e, "a recipe is an object");
+    if (version && !(version->type == JSON_NUMBER && version->number == 1))
+        return json_err(version, e, "version is %s; this program reads version 1 of recipes",
+                        version->text ? version->text : json_type_name(version->type));
+    if (!read_layers(r, root, e) || !read_size(r, json_get(root, "taps"), e) ||
+        !read_number(&r->fade, json_get(root, "fade"), 0, 1, e) ||
+        !read_number(&bits, json_get(root, "bits"), 4, 24, e))
+        return false;
+    r->bits = (uint32_t)bits;
+    if ((about = json_get(root, "about")) && !(r->about = copy_string(about, false, e)))
+        return false;
     for (int i = 0; i < r->layers; i++) all += r->layer[i].share;
     for (int i = 0; i < r->layers; i++) r->layer[i].share /= all;
-    return ok;
+    return true;
 }
 
 bool kernel_recipe_file(kernel_recipe *r, const char *path, err *e) {
-    return read_document(r, json_read(path, e), e);
+    OWN(json_document) *d = json_read(path, e);
+    return read_document(r, d, e);
 }
 
 bool kernel_recipe_text(kernel_recipe *r, const char *json, err *e) {
-    return read_document(r, json_parse("recipe", json, strlen(json), e), e);
+    OWN(json_document) *d = json_parse("recipe", json, strlen(json), e);
+    return read_document(r, d, e);
 }
 
 bool kernel_recipe_model(kernel_recipe *r, const char *name, err *e) {
@@ -334,11 +318,11 @@ void kernel_recipe_json(const kernel_recipe *r, text *to) {
 }
 
 static bool load_opening(kernel_layer *l, par *threads, err *e) {
-    kernel_source in = {0};
-    bool ok = kernel_source_load(&in, l->image, threads, e) &&
-              (!in.is_spectrum || err_set(e, ERR_DATA, "'%s' is a spectrum", l->image));
+    OWN(kernel_source) in = {0};
+    if (!kernel_source_load(&in, l->image, threads, e)) return false;
+    if (in.is_spectrum) return err_set(e, ERR_DATA, "'%s' is a spectrum", l->image);
     size_t n = (size_t)in.w * in.h;
-    float *mask = ok ? mem_new(n, sizeof *mask, "the opening", e) : NULL;
+    float *mask = mem_new(n, sizeof *mask, "the opening", e);
     for (size_t i = 0; mask && i < n; i++) {
         double sum = 0;
         for (uint32_t c = 0; c < in.channels; c++)
@@ -347,7 +331,6 @@ static bool load_opening(kernel_layer *l, par *threads, err *e) {
     }
     l->request.mask = l->mask = mask;
     l->request.mask_w = in.w, l->request.mask_h = in.h;
-    kernel_source_free(&in);
     return mask != NULL;
 }
 
@@ -376,32 +359,41 @@ static double rounded(double v, uint32_t bits) {
     return v;
 }
 
+typedef struct {
+    double *of[MODEL_CHANNELS]; /* taps */
+    uint32_t channels;
+} sums;
+
+static void sums_free(sums *s) {
+    for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(s->of[c]);
+}
+
 /* Adds the layers, each with the sum 1, by shares and tints; each channel sums to 1 again. */
-static bool add_layers(double *sum[MODEL_CHANNELS], uint32_t *channels, const kernel_recipe *r,
-                       par *threads, err *e) {
+static bool add_layers(sums *s, const kernel_recipe *r, par *threads, err *e) {
     size_t n = (size_t)r->w * r->h;
-    *channels = 1;
+    s->channels = 1;
     double all[MODEL_CHANNELS] = {1, 1, 1}; /* exactly, where no layer has a tint */
     for (int i = 0; i < r->layers; i++) {
-        if (is_coloured(&r->layer[i])) *channels = MODEL_CHANNELS;
+        if (is_coloured(&r->layer[i])) s->channels = MODEL_CHANNELS;
         for (int c = 0; c < MODEL_CHANNELS; c++)
             all[c] += r->layer[i].share * (r->layer[i].tint[c] - 1);
     }
-    for (uint32_t c = 0; c < *channels; c++)
+    for (uint32_t c = 0; c < s->channels; c++)
         if (!(all[c] > 1e-9))
             return err_set(e, ERR_CONFIG, "no layer of the recipe has light in %c: its tints are 0",
                            "RGB"[c]);
-    for (uint32_t c = 0; c < *channels; c++)
-        if (!(sum[c] = mem_new(n, sizeof(double), "taps", e))) return false;
+    for (uint32_t c = 0; c < s->channels; c++)
+        if (!(s->of[c] = mem_new(n, sizeof(double), "taps", e))) return false;
     for (int i = 0; i < r->layers; i++) {
         float *plane[MODEL_CHANNELS] = {0};
         uint32_t made;
         model_request q = r->layer[i].request;
         q.w = r->w, q.h = r->h, q.fade = r->fade, q.draft = r->draft;
         if (!model_make(plane, &made, &q, threads, e)) return false;
-        for (uint32_t c = 0; c < *channels; c++) {
+        for (uint32_t c = 0; c < s->channels; c++) {
             const double share = r->layer[i].share * r->layer[i].tint[c] / all[c];
-            for (size_t t = 0; t < n; t++) sum[c][t] += share * (double)plane[made > 1 ? c : 0][t];
+            for (size_t t = 0; t < n; t++)
+                s->of[c][t] += share * (double)plane[made > 1 ? c : 0][t];
         }
         for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(plane[c]);
     }
@@ -413,38 +405,36 @@ static bool add_attributes(image_part *part, const kernel_recipe *r, uint32_t ch
     const model_request *q = &r->layer[0].request;
     const primaries_row *colours = NULL;
     double p[MODEL_PARAMETERS];
-    text json = {0};
+    OWN(text) json = {0};
     kernel_recipe_json(r, &json);
-    bool ok = image_set_text(part, KERNEL_ATTR "recipe", json.s, e) &&
-              image_set_text(part, "software", "fftbloom " VERSION, e) &&
-              (!r->about || image_set_text(part, "comments", r->about, e)) &&
-              model_resolve(p, q, e) &&
-              image_set_attr(part, KERNEL_ATTR "fade", "double", &r->fade, sizeof r->fade, e);
-    text_free(&json);
-    if (r->layers == 1) ok = ok && image_set_text(part, KERNEL_ATTR "model", q->of->name, e);
-    for (int i = 0; ok && r->layers == 1 && i < model_parameters(q->of); i++) {
+    if (!image_set_text(part, KERNEL_ATTR "recipe", json.s, e) ||
+        !image_set_text(part, "software", "fftbloom " VERSION, e) ||
+        (r->about && !image_set_text(part, "comments", r->about, e)) || !model_resolve(p, q, e) ||
+        !image_set_attr(part, KERNEL_ATTR "fade", "double", &r->fade, sizeof r->fade, e) ||
+        (r->layers == 1 && !image_set_text(part, KERNEL_ATTR "model", q->of->name, e)))
+        return false;
+    for (int i = 0; r->layers == 1 && i < model_parameters(q->of); i++) {
         char name[64];
         snprintf(name, sizeof name, KERNEL_ATTR "%s", q->of->parameter[i].name);
-        ok = image_set_attr(part, name, "double", &p[i], sizeof p[i], e);
+        if (!image_set_attr(part, name, "double", &p[i], sizeof p[i], e)) return false;
     }
     for (int i = 0; i < r->layers; i++)
         if (is_coloured(&r->layer[i])) colours = r->layer[i].request.colours;
-    return ok && (channels == 1 || image_set_primaries(part, &colours->is, e));
+    return channels == 1 || image_set_primaries(part, &colours->is, e);
 }
 
 image *kernel_recipe_make(kernel_recipe *r, par *threads, err *e) {
-    double *sum[MODEL_CHANNELS] = {0};
-    uint32_t channels = 0;
-    bool ok = true;
-    for (int i = 0; ok && i < r->layers; i++)
-        ok = !r->layer[i].image || r->layer[i].mask || load_opening(&r->layer[i], threads, e);
-    ok = ok && (r->w || choose_taps(r, threads, e)) && add_layers(sum, &channels, r, threads, e);
-    image *img = ok ? image_plain(r->w, r->h, (int)channels, PIXEL_FLOAT, e) : NULL;
-    if (img && !add_attributes(&img->head.part[0], r, channels, e)) image_free(&img);
-    for (uint32_t c = 0; img && c < channels; c++) { /* B, G, R: by their names */
-        float *to = img->plane[0][channels - 1 - c];
-        for (size_t t = 0; t < (size_t)r->w * r->h; t++) to[t] = (float)rounded(sum[c][t], r->bits);
+    OWN(sums) s = {0};
+    for (int i = 0; i < r->layers; i++)
+        if (r->layer[i].image && !r->layer[i].mask && !load_opening(&r->layer[i], threads, e))
+            return NULL;
+    if ((!r->w && !choose_taps(r, threads, e)) || !add_layers(&s, r, threads, e)) return NULL;
+    image *img = image_plain(r->w, r->h, (int)s.channels, PIXEL_FLOAT, e);
+    if (img && !add_attributes(&img->head.part[0], r, s.channels, e)) image_free(&img);
+    for (uint32_t c = 0; img && c < s.channels; c++) { /* B, G, R: by their names */
+        float *to = img->plane[0][s.channels - 1 - c];
+        for (size_t t = 0; t < (size_t)r->w * r->h; t++)
+            to[t] = (float)rounded(s.of[c][t], r->bits);
     }
-    for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(sum[c]);
     return img;
 }

@@ -35,7 +35,7 @@ enum { MOST = 1024 };
 
 void kernel_word_names(const char *folder, text *to) {
     const char *name[MOST];
-    text all = {0}; /* each name with its zero byte; without memory the program ends */
+    OWN(text) all = {0}; /* each name with its zero byte; without memory the program ends */
     int n = 0;
     DIR *dir = opendir(folder);
     if (!dir) log_warn("the folder of kernels '%s' cannot be read: %s", folder, strerror(errno));
@@ -52,7 +52,6 @@ void kernel_word_names(const char *folder, text *to) {
     for (int i = 0; i < n; i++)
         if (i == 0 || strcmp(name[i - 1], name[i]) != 0)
             text_add(to, "%s%s", to->n ? " " : "", name[i]);
-    text_free(&all);
 }
 
 bool kernel_word_is_name(const char *word) {
@@ -63,16 +62,14 @@ bool kernel_word_is_name(const char *word) {
 static bool no_such(const char *word, const kernel_places *in, err *e) {
     const char *name[MOST];
     char meant[TEXT_MEANT], *at;
-    text names = {0};
+    OWN(text) names = {0};
     int n = 0;
     if (in->shipped) kernel_word_names(in->shipped, &names);
     for (char *w = names.s ? strtok_r(names.s, " ", &at) : NULL; w && n < MOST;
          w = strtok_r(NULL, " ", &at))
         name[n++] = w;
-    err_set(e, ERR_NO_INPUT, "'%s' is neither a file nor the name of a shipped kernel%s%s", word,
-            text_meant(meant, word, name, n, '\''), n && in->lists ? in->lists : "");
-    text_free(&names);
-    return false;
+    return err_set(e, ERR_NO_INPUT, "'%s' is neither a file nor the name of a shipped kernel%s%s",
+                   word, text_meant(meant, word, name, n, '\''), n && in->lists ? in->lists : "");
 }
 
 bool kernel_word_find(kernel_word *k, const char *word, const kernel_places *in, err *e) {
@@ -144,27 +141,25 @@ bool kernel_word_kept(char to[KERNEL_PATH], const kernel_word *k, const kernel_m
 }
 
 image *kernel_word_make(const kernel_word *k, const kernel_making *how, par *threads, err *e) {
-    kernel_recipe r = {0};
-    const char *other = NULL;
-    image *img = NULL;
-    bool ok = kernel_recipe_file(&r, k->path, e);
-    if (ok && (other = kernel_recipe_names_image(&r)))
-        ok = err_set(e, ERR_CONFIG,
-                     "the recipe '%s' takes its opening from an image, '%s'; make the kernel with "
-                     "'fftbloom kernel make %s -o KERNEL.exr' and give its file",
-                     k->path, other, k->path);
-    ok = ok && (how->scale == 1 || kernel_recipe_scale(&r, how->scale, e));
+    OWN(kernel_recipe) r = {0};
+    if (!kernel_recipe_file(&r, k->path, e)) return NULL;
+    const char *other = kernel_recipe_names_image(&r);
+    if (other)
+        return err_set(
+                   e, ERR_CONFIG,
+                   "the recipe '%s' takes its opening from an image, '%s'; make the kernel with "
+                   "'fftbloom kernel make %s -o KERNEL.exr' and give its file",
+                   k->path, other, k->path),
+               NULL;
+    if (how->scale != 1 && !kernel_recipe_scale(&r, how->scale, e)) return NULL;
     r.draft = how->draft;
-    if (ok) img = kernel_recipe_make(&r, threads, e);
-    kernel_recipe_free(&r);
-    return img;
+    return kernel_recipe_make(&r, threads, e);
 }
 
 bool kernel_word_keep(const char *path, const kernel_word *k, const kernel_making *how,
                       par *threads, err *e) {
-    image *img = kernel_word_make(k, how, threads, e);
-    bool ok = img && image_save(path, img, threads, e);
-    if (ok) file_set_mode(path, 0644); /* for its owner alone to change, whatever the umask */
-    image_free(&img);
-    return ok;
+    OWN(image) *img = kernel_word_make(k, how, threads, e);
+    if (!img || !image_save(path, img, threads, e)) return false;
+    file_set_mode(path, 0644); /* for its owner alone to change, whatever the umask */
+    return true;
 }

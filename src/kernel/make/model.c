@@ -47,11 +47,8 @@ typedef struct {
     float (*grid)[MODEL_CHANNELS];
     uint32_t channels;
     const double *share; /* of a tinted model: what each channel gets of the shape */
-    float **plane;
+    float *plane[MODEL_CHANNELS];
 } maker;
-
-/* Where the first dark ring of a round opening of radius 1 lies. */
-static const double FIRST_DARK = 3.8317059702075125;
 
 /* Returns pixels from the centre to beyond the farthest tap that is not faded to zero. */
 static double corner(const model_request *r) {
@@ -70,7 +67,7 @@ static double step_wavelength(const maker *m, int step) {
 /* Fills in the light of one wavelength at places on a line through the centre. */
 static void light_along(const maker *m, double angle, const double *r, size_t n, double colour,
                         pattern_place *room, double *to) {
-    double c = steady_cos(angle), s = steady_sin(angle), k = FIRST_DARK / m->p[0];
+    double c = steady_cos(angle), s = steady_sin(angle), k = MODEL_FIRST_DARK / m->p[0];
     if (!m->opening)
         for (size_t i = 0; i < n; i++) to[i] = m->of->light(m->p, r[i] * c, r[i] * s, colour);
     else
@@ -94,13 +91,15 @@ static bool place_samples(maker *m, err *e) {
     m->steps = m->radii * m->each + shifts;
     m->phase = m->radii + shifts / m->each + 16;
     m->square = mem_raw(m->radii, sizeof *m->square, "one direction", e);
-    for (size_t i = 0; m->square && i < m->radii; i++) {
+    m->samples = mem_raw(m->steps, sizeof *m->samples, "one direction", e);
+    if (!m->square || !m->samples) return false;
+    for (size_t i = 0; i < m->radii; i++) {
         double r = at_step(m, (double)(i * m->each));
         m->square[i] = (float)(r * r);
     }
-    m->samples = mem_raw(m->steps, sizeof *m->samples, "one direction", e);
-    for (int pass = 0; pass < 2 && m->samples; pass++) {
-        if (pass && !(m->place = mem_raw(m->places, sizeof *m->place, "one direction", e))) break;
+    for (int pass = 0; pass < 2; pass++) {
+        if (pass && !(m->place = mem_raw(m->places, sizeof *m->place, "one direction", e)))
+            return false;
         m->places = 0;
         for (size_t i = 0; i < m->steps; i++) {
             double r = at_step(m, (double)i - m->before) / m->widest;
@@ -111,7 +110,7 @@ static bool place_samples(maker *m, err *e) {
                 if (pass) m->place[m->places] = r * (1 + m->step * ((f + 0.5) / n - 0.5));
         }
     }
-    return m->square && m->place;
+    return true;
 }
 
 typedef struct {
@@ -172,12 +171,13 @@ enum { TOGETHER = 16 };
 
 static bool fill_directions(void *ctx, size_t piece, int worker, err *e) {
     maker *m = ctx;
-    direction_room o = {.light = mem_raw(m->places, sizeof *o.light, "one direction", e),
-                        .plain = mem_new(m->phase * m->each, sizeof *o.plain, "one direction", e),
-                        .room = mem_raw(m->places, sizeof *o.room, "one direction", e)};
-    bool ok = o.light && o.plain && o.room;
-    size_t end = (piece + 1) * TOGETHER < m->directions ? (piece + 1) * TOGETHER : m->directions;
-    for (size_t d = piece * TOGETHER; ok && d < end; d++) {
+    OWN_MEM double *light = mem_raw(m->places, sizeof *light, "one direction", e);
+    OWN_MEM float *plain = mem_new(m->phase * m->each, sizeof *plain, "one direction", e);
+    OWN_MEM pattern_place *room = mem_raw(m->places, sizeof *room, "one direction", e);
+    if (!light || !plain || !room) return false;
+    direction_room o = {light, plain, room};
+    size_t end = min_size((piece + 1) * TOGETHER, m->directions);
+    for (size_t d = piece * TOGETHER; d < end; d++) {
         double angle = m->directions > 1 ? sector(m) * (double)d / (double)(m->directions - 1) : 0;
         float(*to)[MODEL_CHANNELS] = m->grid + d * m->radii;
         if (m->of->spectrum == MODEL_COLORED)
@@ -185,10 +185,7 @@ static bool fill_directions(void *ctx, size_t piece, int worker, err *e) {
         else
             diffract(m, angle, &o, to);
     }
-    mem_free(o.light);
-    mem_free(o.plain);
-    mem_free(o.room);
-    return ok;
+    return true;
 }
 
 /* Fills in what each wavelength adds to each channel. A channel that gets next to nothing of a
@@ -310,7 +307,8 @@ static void mean_of(const maker *m, double x, double y, double sum[MODEL_CHANNEL
         for (int k = 0; k < kinds; k++) all += m->of->light(m->p, px, py, k);
         if (all == 0) return;
     }
-    bool smooth = !m->grid && m->of->smooth && m->of->smooth(m->p);
+    bool smooth = !m->grid && m->of->smooth.from != 0 &&
+                  m->p[m->of->smooth.parameter] >= m->of->smooth.from;
     int n = (int)clamp_double(STEEP / fmax(away, 1), smooth ? 1 : COARSE, FINE);
     for (int i = 0; i < n * n; i++) {
         double sx = x + (i % n + 0.5) / n - 0.5, sy = y + (i / n + 0.5) / n - 0.5, sign;
@@ -328,9 +326,7 @@ static void mean_of(const maker *m, double x, double y, double sum[MODEL_CHANNEL
 
 /* Returns the factor of the fade; `at` is the distance as a share of the way to the border. */
 static double fade_at(double fade, double at) {
-    if (fade >= 1 || at <= fade) return 1;
-    double t = (at - fade) / (1 - fade);
-    return t >= 1 ? 0 : 1 - t * t * (3 - 2 * t);
+    return fade >= 1 ? 1 : 1 - steady_ramp(fade, 1, at);
 }
 
 static double border_of(uint32_t side) {
@@ -374,7 +370,7 @@ static bool normalize(float *plane, size_t n, err *e) {
 }
 
 /* Prepares what does not depend on the taps. `far` in pixels is where the pattern of an opening may
- * end. Free it with close_maker, also after a failure. */
+ * end. Free it with maker_free, also after a failure. */
 static bool open_maker(maker *m, const model_request *r, double far, par *threads, err *e) {
     const lamp *l = r->light;
     *m = (maker){.r = r, .of = r->of, .turn_c = 1};
@@ -397,35 +393,40 @@ static bool open_maker(maker *m, const model_request *r, double far, par *thread
         open.mask = r->mask, open.mask_w = r->mask_w, open.mask_h = r->mask_h;
     }
     double shortest = l->power ? LAMP_VIOLET : m->reference;
-    double reach = FIRST_DARK / m->p[0] * far * MODEL_GREEN / shortest;
+    double reach = MODEL_FIRST_DARK / m->p[0] * far * MODEL_GREEN / shortest;
     m->opening = pattern_new(&open, reach, r->draft, threads, e);
     return m->opening != NULL;
 }
 
-static void close_maker(maker *m) {
+static void maker_free(maker *m) {
     pattern_free(&m->opening);
     mem_free(m->tint);
     mem_free(m->grid);
     mem_free(m->place);
     mem_free(m->square);
     mem_free(m->samples);
+    for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(m->plane[c]);
 }
 
 /* Rings, each a hundredth wider than the one before, and their light. */
 enum { RINGS = 1320 };
 typedef struct {
-    maker *m;
-    double light[RINGS], first, step;
+    maker m;
+    double light[RINGS], step;
 } rings;
 
+static void rings_free(rings *k) {
+    maker_free(&k->m);
+}
+
 static double ring_radius(const rings *k, int i) {
-    return k->first * steady_exp((i + 0.5) * k->step);
+    return NEAREST * steady_exp((i + 0.5) * k->step);
 }
 
 /* Adds up the light of green, or of all channels, over the directions if these matter. */
 static bool fill_ring(void *ctx, size_t i, int worker, err *e) {
     rings *k = ctx;
-    const maker *m = k->m;
+    const maker *m = &k->m;
     double at = ring_radius(k, (int)i), sum = 0;
     int n = m->turns ? (int)clamp_double(8 * at / m->turns, 48, m->opening ? 720 : 20000) : 1;
     const double part = m->share ? (m->share[0] + m->share[1] + m->share[2]) / MODEL_CHANNELS : 0;
@@ -446,84 +447,63 @@ static bool fill_ring(void *ctx, size_t i, int worker, err *e) {
 
 static double kept_by(const rings *k, uint32_t side) {
     /* Without a fade the corners hold light, too: as a disc of the square's area. */
-    double border = border_of(side), now = 0, all = 0, reach = k->m->r->fade < 1 ? 1 : 1.13;
+    double border = border_of(side), now = 0, all = 0, reach = k->m.r->fade < 1 ? 1 : 1.13;
     for (int i = 0; i < RINGS; i++) {
         double at = ring_radius(k, i) / border;
         all += k->light[i];
-        if (at < reach) now += k->light[i] * fade_at(k->m->r->fade, at);
+        if (at < reach) now += k->light[i] * fade_at(k->m.r->fade, at);
     }
     return all > 0 ? now / all : 1;
 }
 
-static void close_rings(rings **k) {
-    close_maker((*k)->m);
-    mem_free(*k);
-    *k = NULL;
-}
-
-/* The pattern of an opening goes on beyond these pixels as its edges make it. */
-static rings *measure(maker *m, const model_request *r, par *threads, err *e) {
+/* The pattern of an opening goes on beyond 50 of its radii as its edges make it. */
+static bool measure(rings *k, const model_request *r, par *threads, err *e) {
     double p[MODEL_PARAMETERS];
-    rings *k = mem_new(1, sizeof *k, "rings", e);
-    if (!k) return NULL;
-    *m = (maker){0};
-    k->m = m;
-    k->first = NEAREST, k->step = steady_log(MODEL_SIDE / 2 / NEAREST) / RINGS;
-    if (!model_resolve(p, r, e) || !open_maker(m, r, 50 * p[0], threads, e) ||
-        !par_for(threads, RINGS, fill_ring, k, e))
-        close_rings(&k);
-    return k;
+    k->step = steady_log(MODEL_SIDE / 2 / NEAREST) / RINGS;
+    return model_resolve(p, r, e) && open_maker(&k->m, r, 50 * p[0], threads, e) &&
+           par_for(threads, RINGS, fill_ring, k, e);
 }
 
 bool model_kept(double *kept, uint32_t *side, const model_request *r, double enough, par *threads,
                 err *e) {
-    maker m;
-    rings *k = measure(&m, r, threads, e);
-    if (!k) return false;
+    OWN(rings) k = {0};
+    if (!measure(&k, r, threads, e)) return false;
     *side = min_u32(r->w, r->h);
-    *kept = kept_by(k, *side);
-    while (*side <= MODEL_SIDE && kept_by(k, *side) < enough) *side += *side / 8 + 1;
+    *kept = kept_by(&k, *side);
+    while (*side <= MODEL_SIDE && kept_by(&k, *side) < enough) *side += *side / 8 + 1;
     if (*side > MODEL_SIDE) *side = 0;
-    close_rings(&k);
     return true;
 }
 
 bool model_fit(model_request *r, double enough, par *threads, err *e) {
     static const uint32_t USUAL[] = {64, 96, 128, 192, 256, 384, 512, 768, MODEL_AUTO};
-    maker m;
-    rings *k = measure(&m, r, threads, e);
-    if (!k) return false;
+    OWN(rings) k = {0};
+    if (!measure(&k, r, threads, e)) return false;
     size_t i = 0;
-    while (USUAL[i] < MODEL_AUTO && kept_by(k, USUAL[i]) < enough) i++;
+    while (USUAL[i] < MODEL_AUTO && kept_by(&k, USUAL[i]) < enough) i++;
     r->w = r->h = USUAL[i];
-    close_rings(&k);
     return true;
 }
 
 bool model_make(float *plane[MODEL_CHANNELS], uint32_t *channels, const model_request *r,
                 par *threads, err *e) {
-    float *made[MODEL_CHANNELS] = {0};
-    maker m = {0};
+    OWN(maker) m = {0};
+    const size_t n = (size_t)r->w * r->h;
     if (r->w < 1 || r->h < 1 || r->w > MODEL_SIDE || r->h > MODEL_SIDE)
         return err_set(e, ERR_USAGE, "a kernel of %u x %u taps: 1 to %d a side can be made", r->w,
                        r->h, MODEL_SIDE);
-    bool ok = open_maker(&m, r, corner(r), threads, e);
-    m.plane = made;
+    if (!open_maker(&m, r, corner(r), threads, e)) return false;
     m.channels = r->of->spectrum == MODEL_GREY ? 1 : MODEL_CHANNELS;
-    size_t n = (size_t)r->w * r->h;
-    if (ok && (r->of->spectrum == MODEL_DIFFRACTS || r->of->spectrum == MODEL_COLORED))
-        ok = make_table(&m, threads, e);
-    for (uint32_t c = 0; ok && c < m.channels; c++)
-        ok = (made[c] = mem_raw(n, sizeof(float), "taps", e)) != NULL;
-    ok = ok && par_for(threads, m.turns ? r->h : r->h / 2 + 1, fill_row, &m, e);
-    for (uint32_t c = 0; ok && c < m.channels; c++) ok = normalize(made[c], n, e);
-    close_maker(&m);
-    for (int c = 0; c < MODEL_CHANNELS; c++) {
-        if (ok)
-            plane[c] = made[c];
-        else
-            mem_free(made[c]);
-    }
-    if (ok) *channels = m.channels;
-    return ok;
+    if ((r->of->spectrum == MODEL_DIFFRACTS || r->of->spectrum == MODEL_COLORED) &&
+        !make_table(&m, threads, e))
+        return false;
+    for (uint32_t c = 0; c < m.channels; c++)
+        if (!(m.plane[c] = mem_raw(n, sizeof(float), "taps", e))) return false;
+    if (!par_for(threads, m.turns ? r->h : r->h / 2 + 1, fill_row, &m, e)) return false;
+    for (uint32_t c = 0; c < m.channels; c++)
+        if (!normalize(m.plane[c], n, e)) return false;
+    *channels = m.channels;
+    memcpy(plane, m.plane, sizeof m.plane);
+    memset(m.plane, 0, sizeof m.plane); /* they are the caller's */
+    return true;
 }

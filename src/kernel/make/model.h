@@ -61,26 +61,32 @@ typedef enum {
 
 typedef struct model {
     const char *name;
-    const char *help;                            /* one sentence */
-    model_parameter parameter[MODEL_PARAMETERS]; /* unused ones at the end have no name */
-    model_spectrum spectrum;
     /* `colour` is the wavelength in nanometres; a model that diffracts is called with MODEL_GREEN
      * only. A tinted model is called with 0 for the light that stays, and 1 for the shape; one
      * with shapes by channel with the channel. */
     double (*light)(const double *p, double x, double y, double colour);
+    model_spectrum spectrum;
+    const char *help;                            /* one sentence */
+    model_parameter parameter[MODEL_PARAMETERS]; /* unused ones at the end have no name */
     /* The pattern is the same after a turn by 2 pi / mirrors and in the mirror. NULL: it depends on
      * the distance alone, or it is that of an opening. A parameter `turn`, in degrees, turns it. */
     int (*mirrors)(const double *p);
     /* Fills in the opening whose diffraction is the pattern; the first parameter is then the radius
      * of a round opening's first dark ring. Returns false where `light` has the pattern. */
     bool (*opening)(pupil *to, const double *p);
-    /* Returns whether far from the centre a pixel's middle is as good as its mean. NULL: never. */
-    bool (*smooth)(const double *p);
+    /* Where this parameter is `from` or more, a pixel's middle is as good as its mean far from the
+     * centre. 0: never. */
+    struct {
+        int parameter;
+        double from;
+    } smooth;
     /* Computes what `light` needs of all its parameters, behind them. NULL: nothing. */
     void (*prepare)(double *p);
 } model;
 
 #define MODEL_GREEN 550.0
+/* Where the first dark ring of a round opening of radius 1 lies. */
+#define MODEL_FIRST_DARK 3.8317059702075125
 
 extern const model MODELS[];
 extern const int MODEL_COUNT;
@@ -120,6 +126,12 @@ typedef struct {
     double fade;
     bool draft; /* for pictures of it: the finest needles may be others */
 } model_request;
+
+/* Sets ERR_USAGE: "NO 'NAME'", and the name that was probably meant, or all of them. Returns false.
+ */
+enum { MODEL_NAMES = MODEL_PARAMETERS + MODEL_SETUPS + 2 };
+bool model_no_such(const char *no, const char *name, const char *are, const char *const *names,
+                   int count, err *e);
 
 /* Returns a request with the presets of a model. */
 model_request model_defaults(const model *m);

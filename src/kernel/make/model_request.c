@@ -1,4 +1,5 @@
 /* What a model is asked for: names, numbers and units, and what they are in pixels. */
+#include "base/mem.h"
 #include "base/steady.h"
 #include "base/text.h"
 #include "kernel/make/model.h"
@@ -46,10 +47,19 @@ bool model_takes(const model *m, const char *name) {
     return has_effect(m, name);
 }
 
+bool model_no_such(const char *no, const char *name, const char *are, const char *const *names,
+                   int count, err *e) {
+    char meant[TEXT_MEANT];
+    OWN(text) known = {0};
+    for (int i = 0; i < count; i++) text_add(&known, "%s%s", i ? ", " : "", names[i]);
+    if (*text_meant(meant, name, names, count, '\''))
+        return err_set(e, ERR_USAGE, "%s '%s'%s", no, name, meant);
+    return err_set(e, ERR_USAGE, "%s '%s'; %s %s", no, name, are, known.s);
+}
+
 static bool no_such(const model *m, const char *name, const char *value, err *e) {
-    enum { WORDS = MODEL_PARAMETERS + MODEL_SETUPS + 2 };
-    const char *names[WORDS];
-    text known = {0};
+    const char *names[MODEL_NAMES];
+    OWN(text) known = {0};
     int own = model_parameters(m), count = own;
     for (int i = 0; i < own; i++) {
         names[i] = m->parameter[i].name;
@@ -60,15 +70,14 @@ static bool no_such(const model *m, const char *name, const char *value, err *e)
     if (has_effect(m, "light")) names[count++] = "light", names[count++] = "primaries";
     int near = text_nearest(name, names, count);
     if (!value)
-        err_set(e, ERR_USAGE, "--param '%s' has no value; write NAME=VALUE, for example %s=%g",
-                name, names[0], m->parameter[0].preset);
-    else if (near >= 0)
-        err_set(e, ERR_USAGE, "model %s has no parameter '%s'; did you mean '%s'?", m->name, name,
-                names[near]);
-    else
-        err_set(e, ERR_USAGE, "model %s has no parameter '%s'; it has %s", m->name, name, known.s);
-    text_free(&known);
-    return false;
+        return err_set(e, ERR_USAGE,
+                       "--param '%s' has no value; write NAME=VALUE, for example %s=%g", name,
+                       names[0], m->parameter[0].preset);
+    if (near >= 0)
+        return err_set(e, ERR_USAGE, "model %s has no parameter '%s'; did you mean '%s'?", m->name,
+                       name, names[near]);
+    return err_set(e, ERR_USAGE, "model %s has no parameter '%s'; it has %s", m->name, name,
+                   known.s);
 }
 
 static int read_unit(const model_parameter *p, const char *word) {
@@ -103,21 +112,14 @@ static bool set_number(const model_parameter *p, const model *m, const char *fro
 }
 
 static bool set_light(model_request *r, const char *name, err *e) {
-    const char *names[16];
-    char meant[TEXT_MEANT];
-    text known = {0};
+    const char *names[MODEL_NAMES];
     for (int i = 0; i < LAMP_COUNT; i++) {
         names[i] = LAMPS[i].name;
-        text_add(&known, "%s%s", i ? ", " : "", names[i]);
-        if (strcmp(name, names[i]) == 0) r->light = &LAMPS[i];
+        if (strcmp(name, names[i]) != 0) continue;
+        r->light = &LAMPS[i];
+        return true;
     }
-    bool ok = strcmp(r->light->name, name) == 0;
-    if (!ok && *text_meant(meant, name, names, LAMP_COUNT, '\''))
-        err_set(e, ERR_USAGE, "there is no light '%s'%s", name, meant);
-    else if (!ok)
-        err_set(e, ERR_USAGE, "there is no light '%s'; there are %s", name, known.s);
-    text_free(&known);
-    return ok;
+    return model_no_such("there is no light", name, "there are", names, LAMP_COUNT, e);
 }
 
 bool model_set(model_request *r, const char *name, const char *value, err *e) {

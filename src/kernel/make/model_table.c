@@ -1,11 +1,11 @@
 #include "base/steady.h"
 #include "kernel/make/model.h"
 
+static const double ROOT = 2.50662827463100050242; /* of 2 pi */
+
 static double distance(double x, double y) {
     return sqrt(x * x + y * y);
 }
-
-/* --- by distance --------------------------------------------------------------------------- */
 
 static double gaussian(const double *p, double x, double y, double colour) {
     return steady_exp(-0.5 * (x * x + y * y) / (p[0] * p[0]));
@@ -25,10 +25,6 @@ static double ring(const double *p, double x, double y, double colour) {
     return steady_exp(-0.5 * off * off);
 }
 
-static bool always(const double *p) {
-    return true;
-}
-
 /* Each of these sums to 1 over the plane. */
 static double bell(double x, double y, double sigma) {
     if (x * x + y * y > 80 * sigma * sigma) return 0;
@@ -41,7 +37,6 @@ typedef struct {
 } line_shape;
 
 static double line(double x, double y, const line_shape *l) {
-    static const double ROOT = 2.50662827463100050242; /* of 2 pi */
     double far = fabs(x), width = l->width + l->grow * far;
     if (y * y > 80 * width * width) return 0;
     return (l->slope - 1) / (2 * l->length) * steady_pow(1 + far / l->length, -l->slope) *
@@ -68,16 +63,11 @@ static double whole_halo(double radius, double fall) {
 }
 
 static double film(const double *p, double x, double y, double thrown) {
-    double whole = p[6] > 0 ? p[6] : whole_halo(p[0], p[1]);
-    return thrown == 0 ? bell(x, y, p[5]) : halo(distance(x, y) - p[0], p[1]) / whole;
+    return thrown == 0 ? bell(x, y, p[5]) : halo(distance(x, y) - p[0], p[1]) / p[6];
 }
 
 static void prepare_film(double *p) {
     p[6] = whole_halo(p[0], p[1]);
-}
-
-static bool is_wide_halo(const double *p) {
-    return p[1] >= 3;
 }
 
 /* Returns the light of half a line, 1 on average: grooves are never equally deep. */
@@ -89,9 +79,7 @@ static double arm(int i, double uneven) {
 static double streak(const double *p, double x, double y, double colour) {
     int lines = (int)p[0];
     const line_shape shape = {p[2], p[3], p[4], p[7]};
-    double share = p[1], sum = 0, c = 1, s = 0;
-    double step_c = p[9] != 0 || p[10] != 0 ? p[9] : steady_cos(STEADY_PI / lines);
-    double step_s = p[9] != 0 || p[10] != 0 ? p[10] : steady_sin(STEADY_PI / lines);
+    double share = p[1], sum = 0, c = 1, s = 0, step_c = p[9], step_s = p[10];
     for (int i = 0; i < lines; i++) {
         double along = c * x + s * y;
         sum += line(along, c * y - s * x, &shape) * arm(2 * i + (along < 0), p[8]) / lines;
@@ -105,10 +93,6 @@ static void prepare_streak(double *p) {
     p[9] = steady_cos(STEADY_PI / p[0]), p[10] = steady_sin(STEADY_PI / p[0]);
 }
 
-static bool is_wide_streak(const double *p) {
-    return p[4] >= 1.2;
-}
-
 static int streak_mirrors(const double *p) {
     return 2 * (int)p[0];
 }
@@ -120,7 +104,6 @@ static double orders(double far, double spacing, double width, int channel) {
     static const double MIDDLE[] = {605 / MODEL_GREEN, 545 / MODEL_GREEN, 455 / MODEL_GREEN},
                         BAND[] = {24 / MODEL_GREEN, 22 / MODEL_GREEN, 18 / MODEL_GREEN};
     enum { ORDERS = 14 };
-    static const double ROOT = 2.50662827463100050242; /* of 2 pi */
     double step = spacing * MIDDLE[channel], sum = 0;
     int nearest = (int)(far / step + 0.5);
     if (nearest >= ORDERS) return 1; /* they have run together */
@@ -150,10 +133,6 @@ static double grating(const double *p, double x, double y, double channel) {
 static double blue_line(const double *p, double x, double y, double thrown) {
     const line_shape shape = {p[0], p[1], p[2], p[8]};
     return thrown == 0 ? bell(x, y, p[6]) : line(x, y, &shape);
-}
-
-static bool is_wide_line(const double *p) {
-    return p[2] >= 1.2;
 }
 
 static int line_mirrors(const double *p) {
@@ -189,15 +168,12 @@ static double cie(const double *p, double x, double y, double wavelength) {
            2.5e-3 * pigment;
 }
 
-/* Where the first dark ring of a round aperture of radius 1 lies. */
-#define FIRST_DARK 3.8317059702075125
-
 static double disc_transform(double a, double k) {
     return k * a < 1e-6 ? STEADY_PI * a * a : 2 * STEADY_PI * a * steady_j1(k * a) / k;
 }
 
 static double airy(const double *p, double x, double y, double wavelength) {
-    double k = FIRST_DARK * distance(x, y) / p[0];
+    double k = MODEL_FIRST_DARK * distance(x, y) / p[0];
     double f = disc_transform(1, k) - disc_transform(p[1], k);
     return f * f;
 }
@@ -207,7 +183,7 @@ static double airy(const double *p, double x, double y, double wavelength) {
  * . middle) sinc(k . edge / 2). Curved ones are drawn. */
 static double star(const double *p, double x, double y, double wavelength) {
     int n = (int)p[1];
-    double fine = FIRST_DARK / p[0], kx = fine * x, ky = fine * y, square = kx * kx + ky * ky;
+    double fine = MODEL_FIRST_DARK / p[0], kx = fine * x, ky = fine * y, square = kx * kx + ky * ky;
     double half = steady_sin(STEADY_PI / n), apothem = steady_cos(STEADY_PI / n), f[2] = {0, 0};
     if (square < 1e-8) return n * half * apothem * n * half * apothem;
     double step_c = 2 * apothem * apothem - 1, step_s = 2 * apothem * half, c = 1, s = 0;
@@ -251,141 +227,123 @@ static bool aperture_opening(pupil *to, const double *p) {
     return true;
 }
 
-/* --- the table ----------------------------------------------------------------------------- */
-
+#define PARAMETERS(...) .parameter = {__VA_ARGS__}
+#define ALWAYS \
+    { 0, -1 }
 #define CORE \
     { "core", 0.35, 0.05, 1000, "deviation of the light that stays, in pixels", MODEL_LENGTH }
 
 const model MODELS[] = {
-    {"gaussian",
-     "A bell: soft focus, or a lens's residual blur.",
-     {{"sigma", 3, 0.1, 2000, "standard deviation, in pixels", MODEL_LENGTH}},
-     .light = gaussian,
-     .smooth = always},
-    {"moffat",
+    {"gaussian", gaussian, MODEL_GREY, "A bell: soft focus, or a lens's residual blur.",
+     PARAMETERS({"sigma", 3, 0.1, 2000, "standard deviation, in pixels", MODEL_LENGTH}),
+     .smooth = ALWAYS},
+    {"moffat", moffat, MODEL_GREY,
      "A core with a power-law tail, as scattering makes it: (1 + (r / core)^2)^-slope.",
-     {{"core", 2, 0.05, 1000, "radius of the core, in pixels", MODEL_LENGTH},
-      {"slope", 1.5, 1.01, 20,
-       "the tail falls as the distance to the power of minus twice this; 1.5 is a veil of dust",
-       MODEL_NUMBER}},
-     .light = moffat,
-     .smooth = always},
-    {"disc",
-     "A flat disc: a round aperture out of focus.",
-     {{"radius", 16, 0.5, 4000, "in pixels", MODEL_LENGTH},
-      {"edge", 1, 0.01, 1000, "its width, in pixels", MODEL_LENGTH}},
-     .light = disc},
-    {"ring",
-     "A ring: mist, frost.",
-     {{"radius", 40, 0, 4000, "in pixels", MODEL_LENGTH},
-      {"width", 4, 0.1, 1000, "deviation, in pixels", MODEL_LENGTH}},
-     .light = ring},
-    {"film",
+     PARAMETERS({"core", 2, 0.05, 1000, "radius of the core, in pixels", MODEL_LENGTH},
+                {"slope", 1.5, 1.01, 20,
+                 "the tail falls as the distance to the power of minus twice this; 1.5 is a veil "
+                 "of dust",
+                 MODEL_NUMBER}),
+     .smooth = ALWAYS},
+    {"disc", disc, MODEL_GREY, "A flat disc: a round aperture out of focus.",
+     PARAMETERS({"radius", 16, 0.5, 4000, "in pixels", MODEL_LENGTH},
+                {"edge", 1, 0.01, 1000, "its width, in pixels", MODEL_LENGTH})},
+    {"ring", ring, MODEL_GREY, "A ring: mist, frost.",
+     PARAMETERS({"radius", 40, 0, 4000, "in pixels", MODEL_LENGTH},
+                {"width", 4, 0.1, 1000, "deviation, in pixels", MODEL_LENGTH})},
+    {"film", film, MODEL_TINTED,
      "Halation in film: a red-orange ring of light that the base throws back.",
-     {{"radius", 110, 0, 1e5, "of the ring, in micrometres of film", MODEL_FILM},
-      {"fall", 80, 0.1, 1e5, "light falls to 1/e in this distance, in micrometres", MODEL_FILM},
-      {"red", 0.12, 0, 1, "share of red light that is thrown back", MODEL_NUMBER},
-      {"green", 0.03, 0, 1, "of green", MODEL_NUMBER},
-      {"blue", 0.003, 0, 1, "of blue", MODEL_NUMBER},
-      CORE},
-     .spectrum = MODEL_TINTED,
-     .light = film,
-     .smooth = is_wide_halo,
-     .prepare = prepare_film},
-    {"streak",
+     PARAMETERS(
+         {"radius", 110, 0, 1e5, "of the ring, in micrometres of film", MODEL_FILM},
+         {"fall", 80, 0.1, 1e5, "light falls to 1/e in this distance, in micrometres", MODEL_FILM},
+         {"red", 0.12, 0, 1, "share of red light that is thrown back", MODEL_NUMBER},
+         {"green", 0.03, 0, 1, "of green", MODEL_NUMBER},
+         {"blue", 0.003, 0, 1, "of blue", MODEL_NUMBER}, CORE),
+     .smooth = {1, 3}, .prepare = prepare_film},
+    {"streak", streak, MODEL_GREY,
      "A star filter: lines through every light, from grooves in glass.",
-     {{"lines", 2, 1, 16, "through the centre; each makes two points", MODEL_WHOLE},
-      {"part", 0.2, 0, 1, "of the light that the lines get", MODEL_NUMBER},
-      {"length", 20, 0.1, 4000, "where a line begins to fall off, in pixels", MODEL_LENGTH},
-      {"slope", 2, 1.05, 20, "it falls as the distance to the power of minus this", MODEL_NUMBER},
-      {"width", 0.5, 0.1, 1000, "deviation across a line, in pixels", MODEL_LENGTH},
-      CORE,
-      {"turn", 45, -360, 360, "of the lines, in degrees", MODEL_NUMBER},
-      {"grow", 0, 0, 0.2, "of the width with the distance", MODEL_NUMBER},
-      {"uneven", 0, 0, 1, "how much the points differ in light", MODEL_NUMBER}},
-     .light = streak,
-     .mirrors = streak_mirrors,
-     .smooth = is_wide_streak,
-     .prepare = prepare_streak},
-    {"grating",
+     PARAMETERS(
+         {"lines", 2, 1, 16, "through the centre; each makes two points", MODEL_WHOLE},
+         {"part", 0.2, 0, 1, "of the light that the lines get", MODEL_NUMBER},
+         {"length", 20, 0.1, 4000, "where a line begins to fall off, in pixels", MODEL_LENGTH},
+         {"slope", 2, 1.05, 20, "it falls as the distance to the power of minus this",
+          MODEL_NUMBER},
+         {"width", 0.5, 0.1, 1000, "deviation across a line, in pixels", MODEL_LENGTH}, CORE,
+         {"turn", 45, -360, 360, "of the lines, in degrees", MODEL_NUMBER},
+         {"grow", 0, 0, 0.2, "of the width with the distance", MODEL_NUMBER},
+         {"uneven", 0, 0, 1, "how much the points differ in light", MODEL_NUMBER}),
+     .mirrors = streak_mirrors, .smooth = {4, 1.2}, .prepare = prepare_streak},
+    {"grating", grating, MODEL_CHANNELLED,
      "A star filter's rays in colour: fine grooves draw each lamp again and again along a line.",
-     {{"lines", 2, 1, 16, "through the centre; each makes two points", MODEL_WHOLE},
-      {"length", 20, 0.1, 4000, "where a line begins to fall off, in pixels", MODEL_LENGTH},
-      {"slope", 2, 1.05, 20, "it falls as the distance to the power of minus this", MODEL_NUMBER},
-      {"width", 0.7, 0.1, 1000, "deviation across a line, in pixels", MODEL_LENGTH},
-      {"turn", 45, -360, 360, "of the lines, in degrees", MODEL_NUMBER},
-      {"grow", 0, 0, 0.2, "of the width with the distance", MODEL_NUMBER},
-      {"uneven", 0, 0, 1, "how much the points differ in light", MODEL_NUMBER},
-      {"spacing", 8, 0.5, 4000, "from one image of a lamp to the next, in green, in pixels",
-       MODEL_LENGTH},
-      {"blur", 1, 0.1, 1000, "deviation of each image along the line, in pixels", MODEL_LENGTH}},
-     .spectrum = MODEL_CHANNELLED,
-     .light = grating,
+     PARAMETERS(
+         {"lines", 2, 1, 16, "through the centre; each makes two points", MODEL_WHOLE},
+         {"length", 20, 0.1, 4000, "where a line begins to fall off, in pixels", MODEL_LENGTH},
+         {"slope", 2, 1.05, 20, "it falls as the distance to the power of minus this",
+          MODEL_NUMBER},
+         {"width", 0.7, 0.1, 1000, "deviation across a line, in pixels", MODEL_LENGTH},
+         {"turn", 45, -360, 360, "of the lines, in degrees", MODEL_NUMBER},
+         {"grow", 0, 0, 0.2, "of the width with the distance", MODEL_NUMBER},
+         {"uneven", 0, 0, 1, "how much the points differ in light", MODEL_NUMBER},
+         {"spacing", 8, 0.5, 4000, "from one image of a lamp to the next, in green, in pixels",
+          MODEL_LENGTH},
+         {"blur", 1, 0.1, 1000, "deviation of each image along the line, in pixels", MODEL_LENGTH}),
      .mirrors = streak_mirrors},
-    {"line",
+    {"line", blue_line, MODEL_TINTED,
      "The blue line that the cylinders of an anamorphic lens draw through every light.",
-     {{"length", 60, 0.1, 4000, "where the line begins to fall off, in pixels", MODEL_LENGTH},
-      {"slope", 2, 1.05, 20, "it falls as the distance to the power of minus this", MODEL_NUMBER},
-      {"width", 0.6, 0.1, 1000, "deviation across the line, in pixels", MODEL_LENGTH},
-      {"red", 0.02, 0, 1, "share of red light that the line gets", MODEL_NUMBER},
-      {"green", 0.06, 0, 1, "of green", MODEL_NUMBER},
-      {"blue", 0.18, 0, 1, "of blue", MODEL_NUMBER},
-      CORE,
-      {"turn", 0, -360, 360, "of the line, in degrees", MODEL_NUMBER},
-      {"grow", 0, 0, 0.2, "of the width with the distance", MODEL_NUMBER}},
-     .spectrum = MODEL_TINTED,
-     .light = blue_line,
-     .mirrors = line_mirrors,
-     .smooth = is_wide_line},
-    {"spencer",
+     PARAMETERS(
+         {"length", 60, 0.1, 4000, "where the line begins to fall off, in pixels", MODEL_LENGTH},
+         {"slope", 2, 1.05, 20, "it falls as the distance to the power of minus this",
+          MODEL_NUMBER},
+         {"width", 0.6, 0.1, 1000, "deviation across the line, in pixels", MODEL_LENGTH},
+         {"red", 0.02, 0, 1, "share of red light that the line gets", MODEL_NUMBER},
+         {"green", 0.06, 0, 1, "of green", MODEL_NUMBER},
+         {"blue", 0.18, 0, 1, "of blue", MODEL_NUMBER}, CORE,
+         {"turn", 0, -360, 360, "of the line, in degrees", MODEL_NUMBER},
+         {"grow", 0, 0, 0.2, "of the width with the distance", MODEL_NUMBER}),
+     .mirrors = line_mirrors, .smooth = {2, 1.2}},
+    {"spencer", spencer, MODEL_COLORED,
      "Glare in the human eye, the four terms of Spencer et al.; dark-adapted with a coloured ring.",
-     {{"pixel", 0.02, 1e-4, 1, "degrees of view that a pixel covers", MODEL_VIEW},
-      {"adaptation", 0, 0, 2, "0 daylight, 1 dusk, 2 night", MODEL_NUMBER}},
-     .spectrum = MODEL_COLORED,
-     .light = spencer},
-    {"cie",
-     "Glare in the human eye, the CIE's total glare function.",
-     {{"pixel", 0.02, 1e-4, 1, "degrees of view that a pixel covers", MODEL_VIEW},
-      {"age", 35, 1, 110, "of the observer, in years", MODEL_NUMBER},
-      {"pigment", 0.5, 0, 1.2, "0 dark eyes, 0.5 brown, 1 blue, 1.2 very light", MODEL_NUMBER}},
-     .light = cie,
-     .smooth = always},
-    {"airy",
+     PARAMETERS({"pixel", 0.02, 1e-4, 1, "degrees of view that a pixel covers", MODEL_VIEW},
+                {"adaptation", 0, 0, 2, "0 daylight, 1 dusk, 2 night", MODEL_NUMBER})},
+    {"cie", cie, MODEL_GREY, "Glare in the human eye, the CIE's total glare function.",
+     PARAMETERS(
+         {"pixel", 0.02, 1e-4, 1, "degrees of view that a pixel covers", MODEL_VIEW},
+         {"age", 35, 1, 110, "of the observer, in years", MODEL_NUMBER},
+         {"pigment", 0.5, 0, 1.2, "0 dark eyes, 0.5 brown, 1 blue, 1.2 very light", MODEL_NUMBER}),
+     .smooth = ALWAYS},
+    {"airy", airy, MODEL_DIFFRACTS,
      "Diffraction at a round aperture, in colour; with a round obstruction, a mirror telescope.",
-     {{"radius", 3, 0.3, 1000, "of the first dark ring in green light, in pixels", MODEL_RING},
-      {"obstruction", 0, 0, 0.95,
-       "radius of the disc that covers the middle, in radii of the aperture", MODEL_NUMBER}},
-     .spectrum = MODEL_DIFFRACTS,
-     .light = airy},
-    {"star",
+     PARAMETERS(
+         {"radius", 3, 0.3, 1000, "of the first dark ring in green light, in pixels", MODEL_RING},
+         {"obstruction", 0, 0, 0.95,
+          "radius of the disc that covers the middle, in radii of the aperture", MODEL_NUMBER})},
+    {"star", star, MODEL_DIFFRACTS,
      "Diffraction at an aperture of blades, in colour: a spike from each edge to both sides.",
-     {{"radius", 1.5, 0.3, 1000, "of the first dark ring if the aperture were round, in pixels",
-       MODEL_RING},
-      {"blades", 6, 3, 32, "edges of the aperture", MODEL_WHOLE},
-      {"round", 0, 0, 1, "curvature of the blades: 0 straight, 1 a round aperture", MODEL_NUMBER},
-      {"turn", 10, -360, 360, "of the spikes, in degrees", MODEL_NUMBER}},
-     .spectrum = MODEL_DIFFRACTS,
-     .light = star,
-     .mirrors = star_mirrors,
-     .opening = star_opening},
-    {"aperture",
+     PARAMETERS({"radius", 1.5, 0.3, 1000,
+                 "of the first dark ring if the aperture were round, in pixels", MODEL_RING},
+                {"blades", 6, 3, 32, "edges of the aperture", MODEL_WHOLE},
+                {"round", 0, 0, 1, "curvature of the blades: 0 straight, 1 a round aperture",
+                 MODEL_NUMBER},
+                {"turn", 10, -360, 360, "of the spikes, in degrees", MODEL_NUMBER}),
+     .mirrors = star_mirrors, .opening = star_opening},
+    {"aperture", NULL, MODEL_DIFFRACTS,
      "Diffraction at any opening, in colour: an iris, a telescope, dirty glass, an image.",
-     {{"radius", 1.5, 0.3, 1000, "of the first dark ring if the opening were round, in pixels",
-       MODEL_RING},
-      {"blades", 0, 0, 32, "edges of the opening; 0 is round", MODEL_WHOLE},
-      {"round", 0, 0, 1, "curvature of the blades: 0 straight, 1 a round opening", MODEL_NUMBER},
-      {"turn", 10, -360, 360, "of the pattern, in degrees; 0 for an image", MODEL_NUMBER},
-      {"uneven", 0, 0, 0.1, "how far blades stand off their places, in radii", MODEL_NUMBER},
-      {"obstruction", 0, 0, 0.95, "radius of the disc that covers the middle", MODEL_NUMBER},
-      {"vanes", 0, 0, 8, "arms that hold it", MODEL_WHOLE},
-      {"vane", 0.02, 0.001, 0.5, "width of an arm", MODEL_NUMBER},
-      {"dust", 0, 0, 2000, "specks on the glass", MODEL_WHOLE},
-      {"scratches", 0, 0, 200, "on the glass", MODEL_WHOLE},
-      {"fibres", 0, 0, 50, "on the glass", MODEL_WHOLE},
-      {"lashes", 0, 0, 50, "of an eye, from above", MODEL_WHOLE},
-      {"smudges", 0, 0, 20, "of grease, wiped", MODEL_WHOLE},
-      {"seed", 1, 0, 1e9, "decides where they are", MODEL_WHOLE}},
-     .spectrum = MODEL_DIFFRACTS,
+     PARAMETERS(
+         {"radius", 1.5, 0.3, 1000, "of the first dark ring if the opening were round, in pixels",
+          MODEL_RING},
+         {"blades", 0, 0, 32, "edges of the opening; 0 is round", MODEL_WHOLE},
+         {"round", 0, 0, 1, "curvature of the blades: 0 straight, 1 a round opening", MODEL_NUMBER},
+         {"turn", 10, -360, 360, "of the pattern, in degrees; 0 for an image", MODEL_NUMBER},
+         {"uneven", 0, 0, 0.1, "how far blades stand off their places, in radii", MODEL_NUMBER},
+         {"obstruction", 0, 0, 0.95, "radius of the disc that covers the middle", MODEL_NUMBER},
+         {"vanes", 0, 0, 8, "arms that hold it", MODEL_WHOLE},
+         {"vane", 0.02, 0.001, 0.5, "width of an arm", MODEL_NUMBER},
+         {"dust", 0, 0, 2000, "specks on the glass", MODEL_WHOLE},
+         {"scratches", 0, 0, 200, "on the glass", MODEL_WHOLE},
+         {"fibres", 0, 0, 50, "on the glass", MODEL_WHOLE},
+         {"lashes", 0, 0, 50, "of an eye, from above", MODEL_WHOLE},
+         {"smudges", 0, 0, 20, "of grease, wiped", MODEL_WHOLE},
+         {"seed", 1, 0, 1e9, "decides where they are", MODEL_WHOLE}),
      .opening = aperture_opening},
 };
 const int MODEL_COUNT = COUNT(MODELS);
