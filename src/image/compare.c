@@ -2,7 +2,7 @@
 
 #include "base/mem.h"
 
-enum { OVER_FAIL = 1, OVER_HARD_FAIL = 2, OVER_WARN = 4, OVER_HARD_WARN = 8 };
+enum { FAIL, HARD_FAIL, WARN, HARD_WARN, LIMITS };
 
 /* A row's sums. They are added in the order of the rows afterwards, so that the result does not
  * depend on the number of threads. */
@@ -10,7 +10,7 @@ typedef struct {
     double abs_sum, square_sum, largest, max;
     uint32_t max_x;
     int max_channel;
-    uint64_t failed, hard_failed, warned, hard_warned;
+    uint64_t over[LIMITS]; /* pixels */
     bool unbounded;
 } row_sum;
 
@@ -85,7 +85,7 @@ static bool over(double d, double mean, double absolute, double relative) {
     return d > (float)absolute && (isinf(d) || d > relative * mean);
 }
 
-/* Adds one value to the sums of its row and channel. Returns the limits that it is over. */
+/* Adds one value to the sums of its row and channel. Returns bits: the limits that it is over. */
 static unsigned add_value(row_sum *r, channel_sum *k, const compare_limits *l, double a, double b) {
     double d = compare_distance(a, b), mean = 0.5 * (fabs(a) + fabs(b));
     if (isfinite(a)) k->a += a;
@@ -98,10 +98,10 @@ static unsigned add_value(row_sum *r, channel_sum *k, const compare_limits *l, d
         r->square_sum += d * d;
         r->largest = fmax(r->largest, fmax(fabs(a), fabs(b)));
     }
-    return (over(d, mean, l->fail, l->fail_relative) ? OVER_FAIL : 0) |
-           (over(d, mean, l->warn, l->warn_relative) ? OVER_WARN : 0) |
-           (d > (float)l->hard_fail ? OVER_HARD_FAIL : 0) |
-           (d > (float)l->hard_warn ? OVER_HARD_WARN : 0);
+    return (unsigned)over(d, mean, l->fail, l->fail_relative) << FAIL |
+           (unsigned)over(d, mean, l->warn, l->warn_relative) << WARN |
+           (unsigned)(d > (float)l->hard_fail) << HARD_FAIL |
+           (unsigned)(d > (float)l->hard_warn) << HARD_WARN;
 }
 
 static bool compare_row(void *ctx, size_t y, int worker, err *e) {
@@ -123,10 +123,7 @@ static bool compare_row(void *ctx, size_t y, int worker, err *e) {
             r->max_x = x;
             r->max_channel = i;
         }
-        r->failed += (limits & OVER_FAIL) != 0;
-        r->hard_failed += (limits & OVER_HARD_FAIL) != 0;
-        r->warned += (limits & OVER_WARN) != 0;
-        r->hard_warned += (limits & OVER_HARD_WARN) != 0;
+        for (int i = 0; i < LIMITS; i++) r->over[i] += limits >> i & 1;
     }
     return true;
 }
@@ -141,10 +138,10 @@ static void add_rows(const work *w) {
         square_sum += r->square_sum;
         largest = fmax(largest, r->largest);
         unbounded |= r->unbounded;
-        c->failed += r->failed;
-        c->hard_failed += r->hard_failed;
-        c->warned += r->warned;
-        c->hard_warned += r->hard_warned;
+        c->failed += r->over[FAIL];
+        c->hard_failed += r->over[HARD_FAIL];
+        c->warned += r->over[WARN];
+        c->hard_warned += r->over[HARD_WARN];
         if (r->max > c->max) {
             c->max = r->max;
             c->max_x = c->x0 + (int32_t)r->max_x;

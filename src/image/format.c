@@ -190,8 +190,8 @@ bool image_read(image_reader *r, int part, uint32_t row, uint32_t rows, void *co
 struct image_writer {
     const image_format *format;
     void *state;
+    file_out *file;
     image_header head;
-    par *threads;
     char *path;
     uint8_t **done; /* done[part][band]: each band of image_writer_rows is written once */
 };
@@ -270,14 +270,13 @@ static uint32_t bands(const image_writer *w, int part) {
 image_writer *image_create(const char *path, const image_header *h, bool replace, par *threads,
                            err *e) {
     const image_format *format = format_of_name(path, e);
-    const char *to = format && format_of_stream(path) ? "-" : path;
-    file_out *file = format ? file_out_open(to, replace, e) : NULL;
-    image_writer *w = file ? mem_new(1, sizeof *w, "writer", e) : NULL;
-    if (!w) goto fail;
+    image_writer *w = format ? mem_new(1, sizeof *w, "writer", e) : NULL;
+    if (!w) return NULL;
     w->format = format;
-    w->threads = threads;
-    if (!(w->path = mem_str(path, e)) || !image_header_copy(&w->head, h, e)) goto fail;
-    if (!(w->state = format->create(&file, &w->head, threads, e))) {
+    if (!(w->file = file_out_open(format_of_stream(path) ? "-" : path, replace, e)) ||
+        !(w->path = mem_str(path, e)) || !image_header_copy(&w->head, h, e))
+        goto fail;
+    if (!(w->state = format->create(w->file, &w->head, threads, e))) {
         if (e && !strstr(e->msg, path)) err_in(e, "'%s'", path);
         goto fail;
     }
@@ -287,7 +286,6 @@ image_writer *image_create(const char *path, const image_header *h, bool replace
     return w;
 fail:
     image_discard(&w);
-    file_out_discard(&file);
     return NULL;
 }
 
@@ -295,6 +293,7 @@ void image_discard(image_writer **wp) {
     image_writer *w = *wp;
     if (!w) return;
     if (w->state) w->format->discard(w->state);
+    file_out_discard(&w->file);
     for (int p = 0; w->done && p < w->head.parts; p++) mem_free(w->done[p]);
     mem_free(w->done);
     image_header_free(&w->head);
@@ -337,10 +336,8 @@ bool image_commit(image_writer **wp, err *e) {
             ok = err_set(e, ERR_INTERNAL, "part %d: row %u was not written", p,
                          (uint32_t)(missing - w->done[p]) * image_writer_rows(w, p));
     }
-    if (ok) {
-        ok = w->format->commit(w->state, e); /* frees the state either way */
-        w->state = NULL;
-    }
+    ok = ok && (!w->format->commit || w->format->commit(w->state, e)) &&
+         file_out_commit(&w->file, e);
     if (!ok) err_in(e, "'%s'", w->path);
     image_discard(wp);
     return ok;

@@ -98,15 +98,15 @@ typedef struct {
     bool (*read)(void *r, int part, uint32_t row, uint32_t rows, void *const plane[], err *e);
     uint32_t (*reader_rows)(const void *r, int part); /* NULL: 1 */
     void (*close)(void *r);
-    /* Takes *file and leaves NULL there. NULL: the format is not written. */
-    void *(*create)(file_out **file, image_header *h, par *threads, err *e);
+    /* The file outlives the state, and is closed by format.c. NULL: the format is not written. */
+    void *(*create)(file_out *file, image_header *h, par *threads, err *e);
     uint32_t (*writer_rows)(const void *w, int part);
     bool (*write)(void *w, int part, uint32_t row, uint32_t rows, const void *const plane[],
                   err *e);
     /* Both may be NULL. Asked first: are the parts packed alike, so that chunks can be copied? */
     bool (*can_copy)(const void *w, int to, const void *r, int from);
     bool (*copy_part)(void *w, int to, void *r, int from, err *e);
-    bool (*commit)(void *w, err *e); /* frees w, whatever it returns */
+    bool (*commit)(void *w, err *e); /* writes the rest; NULL: all is written. `discard` follows */
     void (*discard)(void *w);
 } image_format;
 

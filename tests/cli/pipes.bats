@@ -98,7 +98,7 @@ bloom() { "$FFTBLOOM" "$@" --device cpu; }
 65|image 2': the input ends within it: 88 of |9230|(cat in.pfm; head -c 88 in.pfm) | "$FFTBLOOM" - two.exr -o - --device cpu
 65|image 1': the input ends within it: |0|head -c -1 in.exr | "$FFTBLOOM" - two.exr -o - --device cpu
 65|image 1': the input ends within it: 300 of |0|head -c 300 in.exr | "$FFTBLOOM" - two.exr -o - --device cpu
-65|image 1': the name of an attribute has no end|0|(head -c 8 in.exr; yes) | "$FFTBLOOM" - two.exr -o - --device cpu
+65|image 1': the name of an attribute at byte 8 has no end|0|(head -c 8 in.exr; yes) | "$FFTBLOOM" - two.exr -o - --device cpu
 66|error: standard input is empty|0|"$FFTBLOOM" - two.exr -o - --device cpu </dev/null
 65|standard input, image 1' is not a recognised image format|0|echo hello | "$FFTBLOOM" - two.exr -o - --device cpu
 65|image 1': the input ends within it|0|head -c 1000 in.pfm | "$FFTBLOOM" - two.exr -o - --device cpu

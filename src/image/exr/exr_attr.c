@@ -76,21 +76,19 @@ static void add_string(const uint8_t *s, size_t n, const style *st, text *to) {
 
 /* Shows strings, each of which has its length before it. */
 static bool show_strings(const image_attr *a, const style *st, text *to) {
+    OWN(text) all = {0};
     uint32_t n;
-    for (uint32_t at = 0; at < a->bytes; at += n) { /* all there, before anything is said? */
+    if (st->json) text_add(&all, "[");
+    for (uint32_t at = 0; at < a->bytes; at += n) {
         if (a->bytes - at < 4) return false;
         memcpy(&n, a->data + at, 4);
+        if (n > a->bytes - at - 4) return false;
+        if (at) text_add(&all, ", ");
         at += 4;
-        if (n > a->bytes - at) return false;
+        add_string(a->data + at, n, st, &all);
     }
-    if (st->json) text_add(to, "[");
-    for (uint32_t at = 0; at < a->bytes; at += n) {
-        if (at) text_add(to, ", ");
-        memcpy(&n, a->data + at, 4);
-        at += 4;
-        add_string(a->data + at, n, st, to);
-    }
-    if (st->json) text_add(to, "]");
+    if (st->json) text_add(&all, "]");
+    if (all.n) text_add_bytes(to, all.s, all.n);
     return true;
 }
 

@@ -78,10 +78,9 @@ class memory_out : public Imf::OStream {
     uint64_t at = 0;
 };
 
-void put32(std::vector<char> &to, uint32_t v) {
-    char b[4];
-    memcpy(b, &v, 4);
-    to.insert(to.end(), b, b + 4);
+void put32(memory_out &to, uint64_t v) {
+    uint32_t word = uint32_t(v);
+    to.write(reinterpret_cast<const char *>(&word), sizeof word);
 }
 
 bool is_tiled(const exr_shape *s) {
@@ -128,18 +127,14 @@ Imf::FrameBuffer buffer_of(const exr_shape *s, uint8_t *raw) {
 /* Everything up to the chunk's data: version, header, a table of one, the chunk's own head. */
 std::vector<char> file_head(const exr_shape *s, const Imf::Header &header, size_t bytes) {
     memory_out out;
-    std::vector<char> version;
-    put32(version, uint32_t(Imf::MAGIC));
-    int flags = Imf::LONG_NAMES_FLAG | (is_tiled(s) ? Imf::TILED_FLAG : 0);
-    put32(version, uint32_t(Imf::EXR_VERSION | flags));
-    out.write(version.data(), int(version.size()));
+    put32(out, uint64_t(Imf::MAGIC));
+    put32(out, Imf::EXR_VERSION | Imf::LONG_NAMES_FLAG | (is_tiled(s) ? Imf::TILED_FLAG : 0));
     header.writeTo(out, is_tiled(s));
-    std::vector<char> head = std::move(out.bytes);
-    put32(head, uint32_t(head.size() + 8));
-    put32(head, 0);
-    for (int i = 0; i < (is_tiled(s) ? 4 : 1); i++) put32(head, 0); /* the first line, or tile */
-    put32(head, uint32_t(bytes));
-    return head;
+    put32(out, out.tellp() + 8);
+    put32(out, 0);
+    for (int i = 0; i < (is_tiled(s) ? 4 : 1); i++) put32(out, 0); /* the first line, or tile */
+    put32(out, bytes);
+    return std::move(out.bytes);
 }
 
 void decode(const exr_shape *s, const uint8_t *packed, size_t bytes, uint8_t *raw) {

@@ -237,19 +237,15 @@ static void discard(void *writer) {
         exr_scratch_free(&w->scratch[i]);
     mem_free(w->part);
     mem_free(w->scratch);
-    file_out_discard(&w->file);
     pthread_mutex_destroy(&w->lock);
     mem_free(w);
 }
 
-static void *create(file_out **file, image_header *h, par *threads, err *e) {
+static void *create(file_out *file, image_header *h, par *threads, err *e) {
     exr_writer *w = mem_new(1, sizeof *w, "EXR writer", e);
     if (!w) return NULL;
-    w->file = *file;
-    *file = NULL;
+    *w = (exr_writer){.file = file, .threads = threads, .head = h};
     pthread_mutex_init(&w->lock, NULL);
-    w->threads = threads;
-    w->head = h;
     for (int p = 0; p < h->parts; p++) {
         if (exr_chunk_known(h->part[p].packing)) continue;
         log_note("%s compression needs OpenEXR, which this program is built without; writing zip "
@@ -457,16 +453,13 @@ static bool write_copy(void *writer, int to, void *reader, int from, err *e) {
 }
 
 static bool commit(void *writer, err *e) {
-    exr_writer *w = writer;
-    bool ok = true;
-    for (int p = 0; ok && p < w->head->parts; p++) {
+    const exr_writer *w = writer;
+    for (int p = 0; p < w->head->parts; p++) {
         const part_state *s = &w->part[p];
         size_t bytes = (size_t)exr_layout_chunks(&s->layout) * sizeof *s->offset;
-        ok = file_out_write(w->file, s->table, s->offset, bytes, e);
+        if (!file_out_write(w->file, s->table, s->offset, bytes, e)) return false;
     }
-    ok = ok && file_out_commit(&w->file, e);
-    discard(w);
-    return ok;
+    return true;
 }
 
 static bool match(const uint8_t *head, size_t bytes) {

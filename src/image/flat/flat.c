@@ -62,13 +62,12 @@ bool flat_header(flat_file *f, image_header *h, const flat_size *s, const image_
     return (!s->alpha || image_add_channel(p, "A", PIXEL_FLOAT, e)) && find_picture(f, p, e);
 }
 
-bool flat_take(flat_file *f, file_out **file, const image_header *h, const image_format *format,
+bool flat_take(flat_file *f, file_out *file, const image_header *h, const image_format *format,
                err *e) {
     const image_part *p = &h->part[0];
     flat_picture *is = &f->picture;
     OWN(text) left_out = {0};
-    f->out = *file;
-    *file = NULL;
+    f->out = file;
     if (h->parts > 1)
         return err_set(e, ERR_DATA, "%s holds one part, this image has %d; write exr", format->name,
                        h->parts);
@@ -103,18 +102,10 @@ bool flat_write(void *file, int part, uint32_t row, uint32_t rows, const void *c
     return par_for(f->threads, rows, f->each, f, e);
 }
 
-bool flat_commit(void *file, err *e) {
-    flat_file *f = file;
-    bool ok = file_out_commit(&f->out, e);
-    flat_close(f);
-    return ok;
-}
-
 void flat_close(void *file) {
     flat_file *f = file;
     if (!f) return;
     file_in_close(&f->in);
-    file_out_discard(&f->out);
     mem_free(f->pixels);
     mem_free(f);
 }

@@ -30,9 +30,8 @@ typedef struct {
     par_fn *each;         /* reads or writes row `row + index`; its ctx is the reader or writer */
     flat_picture picture; /* set by flat_header or flat_take, as the next */
     uint32_t width, height;
-    /* Closed and freed by flat_close; each may be NULL. */
-    file_in *in;
-    file_out *out;
+    file_out *out;        /* of a writer */
+    file_in *in;          /* of a reader, or NULL; flat_close closes it, and frees `pixels` */
     void *pixels;         /* of a format that holds the whole picture */
     flat_numbers numbers; /* of a format whose rows lie in the file as they are */
     /* The band in work, for `each`: where samples go, or come from. */
@@ -53,8 +52,8 @@ typedef struct {
 /* Begins a reader: checks the size against the limits, and fills the header with one part. */
 bool flat_header(flat_file *f, image_header *h, const flat_size *size, const image_limits *limits,
                  err *e);
-/* Begins a writer: takes *file, finds the picture and notes what the format does not hold. */
-bool flat_take(flat_file *f, file_out **file, const image_header *h, const image_format *format,
+/* Begins a writer: finds the picture and notes what the format does not hold. */
+bool flat_take(flat_file *f, file_out *file, const image_header *h, const image_format *format,
                err *e);
 
 /* Serve as functions of an image_format, as FLAT_ROWS and FLAT_WHOLE name them. flat_read and
@@ -62,12 +61,11 @@ bool flat_take(flat_file *f, file_out **file, const image_header *h, const image
 bool flat_read(void *file, int part, uint32_t row, uint32_t rows, void *const plane[], err *e);
 bool flat_write(void *file, int part, uint32_t row, uint32_t rows, const void *const plane[],
                 err *e);
-bool flat_commit(void *file, err *e);
 void flat_close(void *file);
 uint32_t flat_one_row(const void *state, int part);
 
 #define FLAT_ROWS  .read = flat_read, .writer_rows = flat_one_row, .write = flat_write
-#define FLAT_WHOLE FLAT_ROWS, .close = flat_close, .commit = flat_commit, .discard = flat_close
+#define FLAT_WHOLE FLAT_ROWS, .close = flat_close, .discard = flat_close
 
 /* Serve as `each` of formats with rows of floats. */
 bool flat_read_numbers(void *file, size_t i, int worker, err *e);

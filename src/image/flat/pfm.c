@@ -98,7 +98,7 @@ static void *pfm_open(const char *path, const image_limits *limits, par *threads
     return NULL;
 }
 
-static void *pfm_create(file_out **file, image_header *h, par *threads, err *e) {
+static void *pfm_create(file_out *file, image_header *h, par *threads, err *e) {
     char head[LONGEST_HEAD];
     flat_file *w = flat_new(sizeof *w, flat_write_numbers, threads, e);
     if (w && flat_take(w, file, h, &FORMAT_PFM, e)) {

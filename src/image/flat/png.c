@@ -272,7 +272,7 @@ static bool pack_row(void *ctx, size_t i, int worker, err *e) {
     return true;
 }
 
-static void *png_create(file_out **file, image_header *h, par *threads, err *e) {
+static void *png_create(file_out *file, image_header *h, par *threads, err *e) {
     png_writer *w = flat_new(sizeof *w, pack_row, threads, e);
     if (w && flat_take(&w->flat, file, h, &FORMAT_PNG, e)) {
         w->channels = w->flat.picture.colours + (w->flat.picture.alpha >= 0);
@@ -285,16 +285,14 @@ static void *png_create(file_out **file, image_header *h, par *threads, err *e) 
 }
 
 static bool png_commit(void *writer, err *e) {
-    png_writer *w = writer;
+    const png_writer *w = writer;
     const png_picture p = {w->flat.pixels, w->flat.width, w->flat.height, w->channels};
     if (w->cut_off)
         log_note("'%s': values above 1 are cut off, png holds 8 bits of sRGB",
                  file_out_path(w->flat.out));
     size_t n = 0;
     OWN_MEM uint8_t *png = png_encode(&p, &n, e);
-    bool ok = png && file_out_write(w->flat.out, 0, png, n, e) && file_out_commit(&w->flat.out, e);
-    flat_close(w);
-    return ok;
+    return png && file_out_write(w->flat.out, 0, png, n, e);
 }
 
 const image_format FORMAT_PNG = {

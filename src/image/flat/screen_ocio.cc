@@ -1,10 +1,11 @@
-/* screen_ocio.cc - the curves of film and srgb, and displays and views through OpenColorIO's library.
+/* screen_ocio.cc - the curves of film and srgb, and displays and views through OpenColorIO's
+ * library.
  *
  * Light is given to a config as ACES2065-1 where it has the role aces_interchange, else as its role
  * scene_linear, in whose primaries the image must be then. */
 extern "C" {
-#include "image/flat/screen.h"
 #include "image/flat/flat.h"
+#include "image/flat/screen.h"
 }
 
 #include <cstdlib>
