@@ -28,6 +28,7 @@ said() { "$FFTBLOOM" info out.exr | sed -n "s/^ *$1  *[a-z]*  //p"; }
     # Where those of one are not known, there is a note, unless the other has Rec.709 or no colour.
     warns "the kernel does not say its primaries; they are taken to be the image's, ACES AP1" ap1.exr k.exr -o out.exr
     warns "the image does not say its primaries; they are taken to be the kernel's, ACES AP1" in.exr kap1.exr -o out.exr
+    pixel out.exr 10 9 | awk '{ exit !(($1 - 12.8474) ^ 2 < 1e-6 && ($2 - 6.4237) ^ 2 < 1e-6) }' # 8 / 2.49077, AP1's luminance of 4 2 1
     warns "" ap1.exr point.exr -o out.exr
     # With -v once.
     for i in 1 2 3; do cp in.exr s.$i.exr; done
