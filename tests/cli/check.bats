@@ -57,6 +57,9 @@ check() { # status, arguments
 4 | ERROR    one | "reference": "s.json"
 4 | ERROR    one | "reference": "refs/plain.exr", "config": {"input": "none.exr"}
 T
+    one '"reference": "refs/sharp.exr", "crop": [0, 0, 3, 3]'
+    check 3 one.json --json -
+    [[ "$output" == *'"why": ["data windows differ: 3 x 3'* ]]
     check 2 s.json --set t=0.6 --keep-going
     [ "${lines[-1]}" = FAILURE ]
     rm refs/plain.exr

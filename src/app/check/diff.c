@@ -1,4 +1,4 @@
-/* cmd_diff.c - `fftbloom diff A B`: compares two images, in idiff's words and exit statuses. */
+/* diff.c - `fftbloom diff A B`: compares two images, in idiff's words and exit statuses. */
 #include "app/check/diff.h"
 
 #include "app/cli/cli.h"

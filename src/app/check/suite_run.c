@@ -334,7 +334,7 @@ static void suite_judge(case_result *c) {
     compare_verdict v = c->match.verdict;
     worsen(c, OF[v], (int)v);
     if (v == COMPARE_FILE || v == COMPARE_SIZE) { /* the words are the whole reason */
-        text_add(&c->why, "%s", c->match.words.s);
+        text_add(&c->why, "%s", c->match.words.s + strspn(c->match.words.s, " "));
         text_free(&c->match.words);
     }
     if (v == COMPARE_FAIL || v == COMPARE_WARN)
