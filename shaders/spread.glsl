@@ -6,7 +6,7 @@ layout(constant_id = ID_MASKED) const bool MASKED = false;
 layout(constant_id = ID_AGAIN) const bool AGAIN = false; // of several steps: the mask is of what falls on a pixel
 layout(std430, set = 0, binding = BIND_MASK) readonly buffer mask_plane { float mask[]; };
 
-// The numbers of a join that are its channel's. gpu_join.h has the same in C.
+// The numbers of a join that are its channel's. engine/gpu/gpu_join.c has the same in C.
 struct join_channel {
     wide centre, gain, dark, unit; // unit: 1 / most
     wide nonnegative;              // 1: neither what is spread nor the kernel is below zero

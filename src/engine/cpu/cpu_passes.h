@@ -11,7 +11,7 @@
  *              (math/lanes.h): from the rows to the rows back a number does not leave the
  *              first-level cache.
  *   inverse    is the first pass backwards; rows are joined with the pixels at once
- *              (engine/cpu/cpu_join.h). Columns go to a plane whose rows are joined afterwards.
+ *              (engine/cpu/cpu_join.c). Columns go to a plane whose rows are joined afterwards.
  *
  * Each lane of a SIMD register has a line of its own (math/lanes.h). Numbers move between lanes
  * where rows of an image become lanes, and between the passes, as lanes are neighbours along axis 2

@@ -65,7 +65,7 @@ typedef struct {
 
 typedef struct gpu_instance gpu_instance;
 
-/* Compiled pipelines: gpu_cache.h. */
+/* Compiled pipelines: gpu_pass.h. */
 typedef struct {
     VkPipelineCache cache; /* NULL: there is none */
     char *path;            /* of the file; NULL: there is none */
