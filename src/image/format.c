@@ -166,7 +166,7 @@ static uint64_t chunk_bytes(const image_part *p, uint32_t rows) {
 }
 
 /* A chunk is there as it is in the file, split into bytes, and as it is in memory (exr_scratch in
- * image/exr/exr_chunk.h); and there is what packs it (image/exr/exr_zip.h). */
+ * image/exr/exr_chunk.h); and there is what packs it (image/exr/exr_zip.c). */
 uint64_t image_hands_bytes(const image_part *from, const image_part *to, uint32_t rows) {
     enum { TIMES = 3, PACKER = 384 << 10 };
     return TIMES * (chunk_bytes(from, rows) + chunk_bytes(to, rows)) + PACKER;

@@ -3,7 +3,7 @@
  *
  * tinyexr trusts sizes and passes over errors of its inner functions with success, so to decode
  * the steps are called one by one here, each with its own check, and Huffman codes are read by
- * exr_huffman.h.
+ * exr_huffman.c.
  *
  * Where a chunk uses all 65536 values, tinyexr takes the address one past the end of a vector as
  * `&fHeap[nf]`. That address is right, but the assertions of the C++ library end the program over
