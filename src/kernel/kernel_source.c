@@ -25,14 +25,13 @@ static bool choose_channels(kernel_source *k, const image_header *h, err *e) {
     }
     if (k->channels) return true;
     const image_part *p = &h->part[0];
-    text names = {0};
+    OWN(text) names = {0};
     for (int i = 0; i < p->channels && i < 12; i++)
         text_add(&names, i ? ", %s" : "%s", p->channel[i].name);
-    err_set(e, ERR_DATA,
-            "kernel '%s' has no colour channels (R G B, or Y, or a single one), but %d others: %s",
-            k->path, p->channels, names.s ? names.s : "none");
-    text_free(&names);
-    return false;
+    return err_set(
+        e, ERR_DATA,
+        "kernel '%s' has no colour channels (R G B, or Y, or a single one), but %d others: %s",
+        k->path, p->channels, names.s ? names.s : "none");
 }
 
 static bool take_planes(kernel_source *k, const image *img, err *e) {
@@ -83,10 +82,8 @@ bool kernel_source_load(kernel_source *k, const char *path, par *threads, err *e
         memcpy(k->luminance, k->ready.kernel.made.luminance, sizeof k->luminance);
         return true;
     }
-    image *img = image_load(path, &(image_limits){.side = PSF_SIDE}, threads, e);
-    bool ok = img ? kernel_source_image(k, path, img, e) : err_in(e, "kernel");
-    image_free(&img);
-    return ok;
+    OWN(image) *img = image_load(path, &(image_limits){.side = PSF_SIDE}, threads, e);
+    return img ? kernel_source_image(k, path, img, e) : err_in(e, "kernel");
 }
 
 bool kernel_source_image(kernel_source *k, const char *name, const image *img, err *e) {
@@ -185,20 +182,15 @@ static bool agree(float *made[3], double luminance[3], const kernel_source *k,
 /* Puts `k` together until it has 1 or `channels` channels: their luminance, or with it as a fourth,
  * for colour with an alpha that is spread too. */
 static bool fit_channels(psf *k, const kernel_source *in, uint32_t channels, err *e) {
-    psf y = {0};
+    psf y;
     if (k->channels == 1 || k->channels == channels) return true;
     if (channels != 1 && !(k->channels == 3 && channels == 4))
         return err_set(e, ERR_DATA, "kernel '%s' has %u channels; 1 or 3 can bloom an image",
                        in->path, k->channels);
-    if (!psf_luminance(&y, k, k->made.luminance, e)) return false;
-    if (channels == 1) {
-        psf_free(k);
-        *k = y;
-        return true;
-    }
-    bool ok = psf_append(k, &y, e);
-    psf_free(&y);
-    return ok;
+    if (!psf_luminance(&y, k, k->made.luminance, channels == 4, e)) return false;
+    psf_free(k);
+    *k = y;
+    return true;
 }
 
 /* Returns the pixel aspect that the kernel is made for; 0: none. */
@@ -275,17 +267,14 @@ static bool fold(psf *k, const kernel_use *use, err *e) {
 bool kernel_source_psf(psf *to, const kernel_source *k, const kernel_use *use,
                        const kernel_need *need, double full[PSF_CHANNELS], err *e) {
     psf made = {0};
-    bool ok = make_or_take(&made, k, use, need, e) && host_ask_again(e) && fold(&made, use, e) &&
-              host_ask_again(e) && fit_channels(&made, k, need->channels, e);
-    for (uint32_t c = 0; ok && full && c < made.channels; c++)
-        full[c] = made.scale[c] * made.sum[c];
+    if (!make_or_take(&made, k, use, need, e) || !host_ask_again(e) || !fold(&made, use, e) ||
+        !host_ask_again(e) || !fit_channels(&made, k, need->channels, e))
+        return psf_free(&made), err_in(e, "kernel '%s'", k->path);
+    for (uint32_t c = 0; full && c < made.channels; c++) full[c] = made.scale[c] * made.sum[c];
     /* With zero borders, taps that reach no pixel would only make the transforms longer. */
     bool x = use->border[PLAN_X] == BORDER_ZERO && made.w > need->w,
          y = use->border[PLAN_Y] == BORDER_ZERO && made.h > need->h;
-    if (ok && (x || y)) psf_crop(&made, x ? need->w : made.w + 1, y ? need->h : made.h + 1);
-    if (ok)
-        *to = made;
-    else
-        psf_free(&made);
-    return ok || err_in(e, "kernel '%s'", k->path);
+    if (x || y) psf_crop(&made, x ? need->w : made.w + 1, y ? need->h : made.h + 1);
+    *to = made;
+    return true;
 }

@@ -324,8 +324,9 @@ static bool shift_axis(psf_shape *s, int axis, err *e) {
     return true;
 }
 
-static void sum_up(psf *k) {
-    for (uint32_t c = 0; c < k->channels; c++) {
+/* Sums up the channels from `first` on. */
+static void sum_up(psf *k, uint32_t first) {
+    for (uint32_t c = first; c < k->channels; c++) {
         k->sum[c] = 0;
         for (size_t i = 0; i < taps_of(k); i++) k->sum[c] += psf_tap(k, c * taps_of(k) + i);
     }
@@ -366,7 +367,7 @@ static bool take_shape(psf *k, const psf_shape *s, bool fine, err *e) {
             return err_set(e, ERR_DATA, "a tap of the resampled kernel is %g: too large for float",
                            s->tap[i]);
     }
-    sum_up(k);
+    sum_up(k, 0);
     return normalize(k, e);
 }
 
@@ -386,7 +387,7 @@ static bool copy_planes(psf *k, const psf_planes *in, err *e) {
         memcpy(k->tap + c * n, in->plane[c], n * sizeof *k->tap);
         if (in->rest) memcpy(k->rest + c * n, in->rest[c], n * sizeof *k->rest);
     }
-    sum_up(k);
+    sum_up(k, 0);
     for (uint32_t c = 0; c < k->channels; c++) /* a sum of finite floats is finite in double */
         if (!isfinite(k->sum[c]) && !check_finite(in, e)) return false;
     return normalize(k, e);
@@ -452,36 +453,24 @@ void psf_crop(psf *k, uint32_t w, uint32_t h) {
         }
 }
 
-bool psf_luminance(psf *to, const psf *from, const double weight[3], err *e) {
-    psf y = *from;
-    size_t n = taps_of(from);
-    y.channels = 1;
-    y.scale[0] = 1;
-    if (!new_arrays(&y, from->rest, e)) return false;
+bool psf_luminance(psf *to, const psf *from, const double weight[3], bool beside, err *e) {
+    psf all = *from;
+    const size_t n = taps_of(from), had = beside ? n * from->channels : 0;
+    const uint32_t at = beside ? from->channels : 0;
+    all.channels = at + 1;
+    if (!new_arrays(&all, from->rest, e)) return false;
+    memcpy(all.tap, from->tap, had * sizeof *all.tap);
+    if (all.rest) memcpy(all.rest, from->rest, had * sizeof *all.rest);
+    all.scale[at] = 1;
     for (size_t i = 0; i < n; i++) {
         double sum = 0;
         for (uint32_t c = 0; c < from->channels; c++)
             sum += from->scale[c] * psf_tap(from, c * n + i) *
                    (from->channels == 3 ? weight[c] : 1.0 / from->channels);
-        set_tap(&y, i, sum);
+        set_tap(&all, had + i, sum);
     }
-    sum_up(&y);
-    *to = y;
-    return true;
-}
-
-bool psf_append(psf *k, const psf *channel, err *e) {
-    psf all = *k;
-    const size_t n = taps_of(k), had = n * k->channels;
-    all.channels++;
-    if (!new_arrays(&all, k->rest, e)) return false;
-    memcpy(all.tap, k->tap, had * sizeof *k->tap);
-    if (all.rest) memcpy(all.rest, k->rest, had * sizeof *k->rest);
-    for (size_t i = 0; i < n; i++) set_tap(&all, had + i, psf_tap(channel, i));
-    all.scale[k->channels] = channel->scale[0];
-    all.sum[k->channels] = channel->sum[0];
-    psf_free(k);
-    *k = all;
+    sum_up(&all, at);
+    *to = all;
     return true;
 }
 

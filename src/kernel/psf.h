@@ -94,10 +94,8 @@ bool psf_made_with(const psf *k, const psf_options *asked, err *e);
  * least as far from the centre as the image is wide or high. Scale and sum stay. */
 void psf_crop(psf *k, uint32_t w, uint32_t h);
 /* Makes a psf of one channel, for images that have only Y: the mean of three channels, weighted for
- * luminance, or the plain mean of another number of channels. */
-bool psf_luminance(psf *to, const psf *from, const double weight[3], err *e);
-/* Adds the first channel of a psf of the same size. */
-bool psf_append(psf *k, const psf *channel, err *e);
+ * luminance, or the plain mean of another number of channels. `beside`: behind those channels. */
+bool psf_luminance(psf *to, const psf *from, const double weight[3], bool beside, err *e);
 
 /* Returns the hash of everything that decides the spectrum: sizes, taps, centre, scale. */
 hash128 psf_hash(const psf *k);

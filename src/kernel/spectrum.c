@@ -75,8 +75,9 @@ double spectrum_alias(uint32_t tap, uint32_t size) {
 
 bool spectrum_make(spectrum *to, const psf *k, par *threads, err *e) {
     spectrum s = {.m = {length_next(2 * k->w, 2), length_next(2 * k->h, 2)}};
-    double *weight[2] = {compensation(k->w, s.m[0], e), compensation(k->h, s.m[1], e)};
-    bool ok = weight[0] && weight[1] && psf_copy(&s.kernel, k, e) &&
+    OWN_MEM double *along_x = compensation(k->w, s.m[0], e);
+    OWN_MEM double *along_y = compensation(k->h, s.m[1], e);
+    bool ok = along_x && along_y && psf_copy(&s.kernel, k, e) &&
               (s.value = mem_raw(spectrum_floats(&s), sizeof *s.value, "kernel spectrum", e));
     for (uint32_t c = 0; ok && c < k->channels; c++)
         ok = transform_taps(s.value + c * channel_floats(&s),
@@ -84,15 +85,11 @@ bool spectrum_make(spectrum *to, const psf *k, par *threads, err *e) {
                                              .channel = c,
                                              .length = s.m,
                                              .origin = {k->w / 2, k->h / 2},
-                                             .weight = {weight[0], weight[1]}},
+                                             .weight = {along_x, along_y}},
                             threads, e);
-    mem_free(weight[0]);
-    mem_free(weight[1]);
-    if (ok)
-        *to = s;
-    else
-        spectrum_free(&s);
-    return ok;
+    if (!ok) return spectrum_free(&s), false;
+    *to = s;
+    return true;
 }
 
 void spectrum_free(spectrum *s) {
@@ -174,19 +171,17 @@ bool spectrum_at(spectrum_lines *to, const spectrum *s, const spectrum_request *
             const fft_plane p = plane_of(&taps);
             ok = (l.half[taps.channel] = fft_halves_open(&p, threads, e));
         }
-    } else if (mode == SPECTRUM_RESAMPLED && r->at_once)
-        ok = (l.made = resample_open(&resampled, threads, e)) && fill(&l, threads, e);
-    else if (mode == SPECTRUM_RESAMPLED)
-        ok = (l.made = resample_open(&resampled, threads, e));
-    else
+    } else if (mode == SPECTRUM_RESAMPLED) {
+        ok = (l.made = resample_open(&resampled, threads, e)) &&
+             (!r->at_once || fill(&l, threads, e));
+    } else {
         ok = (l.value = mem_raw(k->channels, step, "spectrum", e));
-    for (; ok && l.value && mode == SPECTRUM_EXACT && taps.channel < k->channels; taps.channel++)
-        ok = transform_taps((char *)l.value + taps.channel * step, &taps, threads, e);
-    if (ok)
-        *to = l;
-    else
-        spectrum_lines_free(&l);
-    return ok;
+        for (; ok && taps.channel < k->channels; taps.channel++)
+            ok = transform_taps((char *)l.value + taps.channel * step, &taps, threads, e);
+    }
+    if (!ok) return spectrum_lines_free(&l), false;
+    *to = l;
+    return true;
 }
 
 /* A resampled spectrum is held as the result of its first step, which is smaller; it is made of a
@@ -194,24 +189,22 @@ bool spectrum_at(spectrum_lines *to, const spectrum *s, const spectrum_request *
 uint64_t spectrum_bytes(uint32_t w, uint32_t h, uint32_t channels, const spectrum_request *r,
                         uint64_t *making) {
     const uint32_t size[2] = {w, h}, *l = r->length;
-    uint64_t taps = (uint64_t)w * h * channels, line = 2 * sizeof(float) * (uint64_t)l[1];
-    if (r->float64 && r->by_lines) {
-        *making = mem_rounded(sizeof(float) * taps);
-        return mem_rounded(2 * sizeof(double) * (uint64_t)min_u32(size[1 - r->first], l[1]) *
-                           (l[0] / 2 + 1)) *
-               channels;
-    }
+    const uint64_t taps = (uint64_t)w * h * channels, line = 2 * sizeof(float) * (uint64_t)l[1],
+                   halves = l[0] / 2 + 1,
+                   lines = mem_rounded(2 * sizeof(double) * halves *
+                                       (uint64_t)min_u32(size[1 - r->first], l[1]));
+    *making = mem_rounded(sizeof(float) * taps);
+    if (r->float64 && r->by_lines) return lines * channels;
     if (r->float64 || r->mode == SPECTRUM_EXACT) {
-        uint64_t lines = min_u32(size[1 - r->first], l[1]), halves = l[0] / 2 + 1;
-        *making = mem_rounded(sizeof(float) * taps) +
-                  mem_rounded(2 * sizeof(double) * lines * halves);
+        *making += lines;
         return mem_rounded((r->float64 ? 2 : 1) * line * halves * channels);
     }
-    uint64_t rows = (uint64_t)length_next(2 * size[r->first], 2) / 2 + 1 + RESAMPLE_TAPS;
-    *making = mem_rounded(sizeof(float) * taps) + mem_rounded(4 * sizeof(float) * taps);
-    if (!r->at_once) return mem_rounded(line * rows * channels);
-    *making += mem_rounded(line * rows * channels);
-    return mem_rounded(line * (l[0] / 2 + 1) * channels);
+    const uint64_t rows = (uint64_t)length_next(2 * size[r->first], 2) / 2 + 1 + RESAMPLE_TAPS,
+                   first_pass = mem_rounded(line * rows * channels);
+    *making += mem_rounded(4 * sizeof(float) * taps);
+    if (!r->at_once) return first_pass;
+    *making += first_pass;
+    return mem_rounded(line * halves * channels);
 }
 
 void spectrum_lines_free(spectrum_lines *l) {
@@ -307,10 +300,9 @@ bool spectrum_arrange(spectrum_lines *l, const uint32_t *order, uint32_t lanes, 
                    .order = order};
     j.halves = (uint32_t)rows;
     j.pieces = rows / j.lanes + rows % j.lanes;
-    j.room =
+    OWN_MEM char *room =
         mem_raw((size_t)par_workers(threads), j.lanes * j.pitch * j.number, "spectrum lines", e);
+    j.room = room;
     if (l->value) l->lanes = lanes;
-    bool ok = j.room && par_for(threads, j.pieces * l->channels, mix_lines, &j, e);
-    mem_free(j.room);
-    return ok;
+    return room && par_for(threads, j.pieces * l->channels, mix_lines, &j, e);
 }

@@ -101,13 +101,9 @@ bool spectrum_file_write_to(file_out *f, const spectrum *s, err *e) {
 
 bool spectrum_file_is(const char *path) {
     uint8_t magic[sizeof MAGIC];
-    err ignored = {0};
-    file_in *f = file_in_open(path, &ignored);
-    bool is = f && file_in_size(f) >= sizeof magic &&
-              file_in_read(f, 0, magic, sizeof magic, &ignored) &&
-              memcmp(magic, MAGIC, sizeof magic) == 0;
-    file_in_close(&f);
-    return is;
+    OPEN(file_in) *f = file_in_open(path, NULL);
+    return f && file_in_size(f) >= sizeof magic && file_in_read(f, 0, magic, sizeof magic, NULL) &&
+           memcmp(magic, MAGIC, sizeof magic) == 0;
 }
 
 /* Checks all that can be known before anything else is read. */
@@ -150,8 +146,8 @@ static bool check_head(const file_head *h, err *e) {
     return true;
 }
 
+/* The exponent bits of infinities and NaN are all ones. */
 static bool all_finite(const float *v, size_t n) {
-    /* The exponent bits of infinities and NaN are all ones. */
     uint32_t bad = 0, bits;
     for (size_t i = 0; i < n; i++) {
         memcpy(&bits, v + i, sizeof bits);
@@ -201,31 +197,26 @@ static bool read_parts(spectrum *s, const file_head *head, const file_in *f, err
 }
 
 bool spectrum_file_read(spectrum *to, const char *path, err *e) {
-    spectrum s = {0};
     file_head h = {0};
-    file_in *f = file_in_open(path, e);
+    OPEN(file_in) *f = file_in_open(path, e);
     if (!f) return false;
-    uint64_t is = file_in_size(f);
-    bool ok = is >= head_of(1)
-                  ? file_in_read(f, 0, &h, is < sizeof h ? (size_t)is : sizeof h, e)
-                  : err_set(e, ERR_DATA, "%" PRIu64 " bytes are too few for a .spectrum file", is);
-    if (ok && (ok = check_head(&h, e))) {
-        s.m[0] = h.m[0], s.m[1] = h.m[1];
-        s.kernel = (psf){.w = h.w, .h = h.h, .channels = h.channels, .cx = h.cx, .cy = h.cy};
-        s.kernel.made = (psf_options){.normalize = (psf_normalize)h.normalize,
-                                      .center = (psf_center)h.center,
-                                      .at = {h.at[0], h.at[1]},
-                                      .correlate = h.correlate,
-                                      .size = h.size,
-                                      .wide = 1 + (double)h.wide,
-                                      .turn = h.version < SPECTRUM_FILE_TURNED ? 0 : h.turn};
-        memcpy(s.kernel.made.luminance, h.luminance, sizeof h.luminance);
-        ok = read_parts(&s, &h, f, e);
-    }
-    file_in_close(&f);
-    if (ok)
-        *to = s;
-    else
-        spectrum_free(&s);
-    return ok || err_in(e, "spectrum '%s'", path);
+    const uint64_t is = file_in_size(f);
+    const bool ok =
+        is >= head_of(1)
+            ? file_in_read(f, 0, &h, min_u64(is, sizeof h), e) && check_head(&h, e)
+            : err_set(e, ERR_DATA, "%" PRIu64 " bytes are too few for a .spectrum file", is);
+    if (!ok) return err_in(e, "spectrum '%s'", path);
+    spectrum s = {.m = {h.m[0], h.m[1]},
+                  .kernel = {.w = h.w, .h = h.h, .channels = h.channels, .cx = h.cx, .cy = h.cy}};
+    s.kernel.made = (psf_options){.normalize = (psf_normalize)h.normalize,
+                                  .center = (psf_center)h.center,
+                                  .at = {h.at[0], h.at[1]},
+                                  .correlate = h.correlate,
+                                  .size = h.size,
+                                  .wide = 1 + (double)h.wide,
+                                  .turn = h.version < SPECTRUM_FILE_TURNED ? 0 : h.turn};
+    memcpy(s.kernel.made.luminance, h.luminance, sizeof h.luminance);
+    if (!read_parts(&s, &h, f, e)) return spectrum_free(&s), err_in(e, "spectrum '%s'", path);
+    *to = s;
+    return true;
 }

@@ -154,10 +154,10 @@ VECTOR_WIDE static void across_wide(const window *w, const float *line, float *t
 static bool across_pass(void *ctx, size_t index, int worker, err *e) {
     const job *j = ctx;
     resampling *to = j->to;
-    uint32_t pieces = (to->rows + ROWS - 1) / ROWS;
+    uint32_t pieces = ceil_div_u32(to->rows, ROWS);
     size_t channel = index / pieces;
     uint32_t row = (uint32_t)(index % pieces) * ROWS;
-    uint32_t count = to->rows - row < ROWS ? to->rows - row : ROWS;
+    uint32_t count = min_u32(to->rows - row, ROWS);
     const float *from = j->ask->from + channel * (j->ask->m[0] / 2 + 1) * j->ask->m[1] * 2;
     float *lines = j->scratch + (size_t)worker * j->work_size;
     load_lines(j, from, (int64_t)row - BEFORE, count, lines);
@@ -187,14 +187,13 @@ resampling *resample_open(const resample_request *r, par *threads, err *e) {
     s->pitch = 2 * (size_t)s->length;
     j.line_floats = 2 * ((size_t)j.m2 + TAPS);
     j.work_size = ROWS * j.line_floats;
-    bool ok = window_make(&s->along, r, a, r->length[a] / 2 + 1, e) &&
-              window_make(&j.across, r, b, s->length, e) &&
-              (s->middle = mem_raw((size_t)s->rows * r->channels, s->pitch * sizeof(float),
-                                   "spectrum rows", e)) &&
-              (j.scratch = mem_raw((size_t)par_workers(threads), j.work_size * sizeof(float),
-                                   "spectrum lines", e));
-    size_t pieces = (s->rows + ROWS - 1) / ROWS;
-    ok = ok && par_for(threads, pieces * r->channels, across_pass, &j, e);
+    const size_t row = s->pitch * sizeof(float), work = j.work_size * sizeof(float);
+    bool ok =
+        window_make(&s->along, r, a, r->length[a] / 2 + 1, e) &&
+        window_make(&j.across, r, b, s->length, e) &&
+        (s->middle = mem_raw((size_t)s->rows * r->channels, row, "spectrum rows", e)) &&
+        (j.scratch = mem_raw((size_t)par_workers(threads), work, "spectrum lines", e)) &&
+        par_for(threads, ceil_div_u32(s->rows, ROWS) * (size_t)r->channels, across_pass, &j, e);
     mem_free(j.scratch);
     window_free(&j.across);
     if (!ok) resample_close(&s);

@@ -88,9 +88,9 @@ static bool add_row(void *ctx, size_t row, int worker, err *e) {
     return true;
 }
 
-static bool each_row(par *threads, size_t rows, par_fn *fn, stretching *j, err *e) {
-    if (threads) return par_for(threads, rows, fn, j, e);
-    for (size_t i = 0; i < rows; i++) fn(j, i, 0, e);
+static bool each_row(par *threads, size_t rows, par_fn *fn, void *job, err *e) {
+    if (threads) return par_for(threads, rows, fn, job, e);
+    for (size_t i = 0; i < rows; i++) fn(job, i, 0, e);
     return true;
 }
 
@@ -213,7 +213,5 @@ static bool turn_row(void *ctx, size_t row, int worker, err *e) {
 
 bool turn_add(double *to, const turn *t, const double *from, par *threads, err *e) {
     turning j = {t, from, to};
-    if (threads) return par_for(threads, t->to[1], turn_row, &j, e);
-    for (size_t row = 0; row < t->to[1]; row++) turn_row(&j, row, 0, e);
-    return true;
+    return each_row(threads, t->to[1], turn_row, &j, e);
 }

@@ -586,7 +586,7 @@ static void open_trial(trial *t, uint32_t channels) {
         t->s.kernel.normalize = o.normalize = PSF_NONE; /* its sum cannot be normalised */
         CHECK_OK(psf_make(&t->k, &planes, &o, &e));
     }
-    CHECK_OK(psf_luminance(&t->luminance, &t->k, o.luminance, &e));
+    CHECK_OK(psf_luminance(&t->luminance, &t->k, o.luminance, false, &e));
     if (!devices) devices = device_pool_open(make_threads(), t->s.cache_dir, 0, &e);
     CHECK_OK(devices);
     t->bloom = MADE(bloom_open_on(&t->s, write_kernel(t->file, channels), NULL, devices, &e));

@@ -472,7 +472,7 @@ TEST(luminance) {
     static const float tap[6] = {1, 1, 2, 2, 3, 5};
     static const double weight[3] = {0.5, 0.25, 0.25};
     OWN(psf) k = make(2, 1, 3, tap, (psf_options){.normalize = PSF_PER_CHANNEL}), y;
-    CHECK_OK(psf_luminance(&y, &k, weight, &e));
+    CHECK_OK(psf_luminance(&y, &k, weight, false, &e));
     assert_int_equal(y.channels, 1);
     double want = 0.5 * 1 / 2 + 0.25 * 2 / 4 + 0.25 * 3 / 8;
     CHECK_LE(fabs(y.scale[0] * (double)y.tap[0] - want), FLT_EPSILON);

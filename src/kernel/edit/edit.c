@@ -54,23 +54,23 @@ void edit_say(edit_account *a, const char *key, double value, const char *fmt, .
     va_end(ap);
 }
 
-/* The taps that are not zero: how far they reach from the centre. */
+/* The taps that are not zero: how far they reach from the centre, along x and y. */
 typedef struct {
-    uint32_t before[2], after[2]; /* x and y */
+    uint32_t before[2], after[2];
 } edit_reach;
 
 static edit_reach reach_of(const edit_kernel *k) {
+    const size_t n = (size_t)k->w * k->h;
     edit_reach r = {0};
-    uint32_t cx = k->w / 2, cy = k->h / 2;
-    for (uint32_t c = 0; c < k->channels; c++)
-        for (uint32_t y = 0; y < k->h; y++)
-            for (uint32_t x = 0; x < k->w; x++) {
-                if (k->tap[((size_t)c * k->h + y) * k->w + x] == 0) continue;
-                if (x < cx) r.before[0] = max_u32(r.before[0], cx - x);
-                if (x > cx) r.after[0] = max_u32(r.after[0], x - cx);
-                if (y < cy) r.before[1] = max_u32(r.before[1], cy - y);
-                if (y > cy) r.after[1] = max_u32(r.after[1], y - cy);
-            }
+    for (size_t i = 0; i < n * k->channels; i++) {
+        if (k->tap[i] == 0) continue;
+        const uint32_t at[2] = {(uint32_t)(i % k->w), (uint32_t)(i % n / k->w)},
+                       centre[2] = {k->w / 2, k->h / 2};
+        for (int a = 0; a < 2; a++) {
+            uint32_t *far = at[a] < centre[a] ? &r.before[a] : &r.after[a];
+            *far = max_u32(*far, at[a] < centre[a] ? centre[a] - at[a] : at[a] - centre[a]);
+        }
+    }
     return r;
 }
 
@@ -96,18 +96,17 @@ bool edit_fit(edit_kernel *k, uint32_t w, uint32_t h, double *lost, err *e) {
     *lost = 0;
     if (w == k->w && h == k->h) return true;
     if (!edit_new(&to, w, h, k->channels, e)) return false;
+    const size_t n = (size_t)k->w * k->h;
     double all = 0;
-    for (uint32_t c = 0; c < k->channels; c++)
-        for (uint32_t y = 0; y < k->h; y++)
-            for (uint32_t x = 0; x < k->w; x++) {
-                double v = k->tap[((size_t)c * k->h + y) * k->w + x];
-                int64_t tx = (int64_t)x - k->w / 2 + w / 2, ty = (int64_t)y - k->h / 2 + h / 2;
-                all += fabs(v);
-                if (tx < 0 || ty < 0 || tx >= w || ty >= h)
-                    *lost += fabs(v);
-                else
-                    to.tap[((size_t)c * h + (size_t)ty) * w + (size_t)tx] = v;
-            }
+    for (size_t i = 0; i < n * k->channels; i++) {
+        const int64_t x = (int64_t)(i % k->w) - k->w / 2 + w / 2,
+                      y = (int64_t)(i % n / k->w) - k->h / 2 + h / 2;
+        all += fabs(k->tap[i]);
+        if (x < 0 || y < 0 || x >= w || y >= h)
+            *lost += fabs(k->tap[i]);
+        else
+            to.tap[(i / n * h + (size_t)y) * w + (size_t)x] = k->tap[i];
+    }
     if (all > 0) *lost /= all;
     edit_free(k);
     *k = to;
@@ -117,13 +116,10 @@ bool edit_fit(edit_kernel *k, uint32_t w, uint32_t h, double *lost, err *e) {
 double edit_fade(edit_kernel *k, double fade) {
     double before = edit_light(k), border = (min_u32(k->w, k->h) - 1) / 2;
     if (fade >= 1 || border < 1) return 0;
-    for (uint32_t c = 0; c < k->channels; c++)
-        for (uint32_t y = 0; y < k->h; y++)
-            for (uint32_t x = 0; x < k->w; x++) {
-                double dx = (double)x - k->w / 2, dy = (double)y - k->h / 2;
-                k->tap[((size_t)c * k->h + y) * k->w + x] *=
-                    1 - steady_ramp(fade, 1, sqrt(dx * dx + dy * dy) / border);
-            }
+    for (size_t i = 0, n = (size_t)k->w * k->h; i < n * k->channels; i++) {
+        double x = (double)(i % k->w) - k->w / 2, y = (double)(i % n / k->w) - k->h / 2;
+        k->tap[i] *= 1 - steady_ramp(fade, 1, length_of(x, y) / border);
+    }
     return before > 0 ? 1 - edit_light(k) / before : 0;
 }
 

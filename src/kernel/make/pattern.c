@@ -28,8 +28,8 @@ struct pattern {
     size_t pitch; /* of real or imaginary parts */
     pupil of;
     float bump[TABLE + 2][WIDTH]; /* the weights of the steps around a place between two of them */
-    double
-        sharp[BLUR + 2]; /* what takes back the blur, from k = 0 to the reach, over a whole disc */
+    /* What takes back the blur, from k = 0 to the reach, over a whole disc. */
+    double sharp[BLUR + 2];
 };
 
 /* "Exponential of a semicircle", at a distance in steps. */
