@@ -78,7 +78,10 @@ struct image_reader {
 /* Says of a file in no format of this program what it is instead, if that can be seen. */
 static const image_format *format_of_head(const char *path, const uint8_t *head, size_t n, err *e) {
     for (int i = 0; i < FORMATS; i++)
-        if (n >= FORMAT[i]->magic && FORMAT[i]->match(head, n)) return FORMAT[i];
+        for (size_t k = 0; k < COUNT(FORMAT[i]->magic) && FORMAT[i]->magic[k]; k++) {
+            const size_t length = strlen(FORMAT[i]->magic[k]);
+            if (n >= length && memcmp(head, FORMAT[i]->magic[k], length) == 0) return FORMAT[i];
+        }
     for (size_t i = 0; i < COUNT(FOREIGN); i++)
         if (n >= FOREIGN[i].at + FOREIGN[i].bytes &&
             memcmp(head + FOREIGN[i].at, FOREIGN[i].magic, FOREIGN[i].bytes) == 0) {
@@ -303,7 +306,7 @@ void image_discard(image_writer **wp) {
 }
 
 uint32_t image_writer_rows(const image_writer *w, int part) {
-    return w->format->writer_rows(w->state, part);
+    return w->format->writer_rows ? w->format->writer_rows(w->state, part) : 1;
 }
 
 /* Marks rows as written; they must be whole bands that were not written before. */

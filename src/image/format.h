@@ -91,8 +91,7 @@ typedef struct {
     /* Brings the rest of an image; NULL: nothing says where it ends. */
     bool (*fetch)(const char *path, const image_limits *limits, const image_source *from, err *e);
     bool holds_alpha;
-    size_t magic; /* bytes that `match` wants to see */
-    bool (*match)(const uint8_t *head, size_t bytes);
+    const char *magic[6]; /* files begin with one of these */
     void *(*open)(const char *path, const image_limits *limits, par *threads, image_header *h,
                   err *e);
     bool (*read)(void *r, int part, uint32_t row, uint32_t rows, void *const plane[], err *e);
@@ -100,7 +99,7 @@ typedef struct {
     void (*close)(void *r);
     /* The file outlives the state, and is closed by format.c. NULL: the format is not written. */
     void *(*create)(file_out *file, image_header *h, par *threads, err *e);
-    uint32_t (*writer_rows)(const void *w, int part);
+    uint32_t (*writer_rows)(const void *w, int part); /* NULL: 1 */
     bool (*write)(void *w, int part, uint32_t row, uint32_t rows, const void *const plane[],
                   err *e);
     /* Both may be NULL. Asked first: are the parts packed alike, so that chunks can be copied? */

@@ -303,9 +303,9 @@ image *image_new(const image_header *h, err *e) {
     image *img = image_new_unset(h, NULL, e);
     for (int i = 0; img && i < h->parts; i++) {
         const image_part *p = &h->part[i];
+        const size_t samples = (size_t)image_width(p) * image_height(p);
         for (int c = 0; c < p->channels; c++)
-            memset(img->plane[i][c], 0,
-                   (size_t)image_width(p) * image_height(p) * pixel_bytes(p->channel[c].type));
+            memset(img->plane[i][c], 0, samples * pixel_bytes(p->channel[c].type));
     }
     return img;
 }
@@ -415,8 +415,8 @@ bool image_box_grow(image_box *box, const image_margins *by, err *e) {
 
 void image_copy_box(void *to, const image_box *tb, const void *from, const image_box *fb,
                     size_t bytes) {
-    image_box both = {max_int(tb->x0, fb->x0), max_int(tb->y0, fb->y0), min_int(tb->x1, fb->x1),
-                      min_int(tb->y1, fb->y1)};
+    const image_box both = {max_int(tb->x0, fb->x0), max_int(tb->y0, fb->y0),
+                            min_int(tb->x1, fb->x1), min_int(tb->y1, fb->y1)};
     if (both.x0 > both.x1 || both.y0 > both.y1) return;
     size_t n = ((size_t)(both.x1 - both.x0) + 1) * bytes;
     size_t tw = image_box_width(tb), fw = image_box_width(fb);

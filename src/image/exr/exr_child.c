@@ -107,12 +107,15 @@ static void limit(int what, size_t to) {
     setrlimit(what, &(struct rlimit){to, to});
 }
 
+/* What carries a line from one process to another. */
+typedef union {
+    struct cmsghdr head;
+    char room[CMSG_SPACE(sizeof(int))];
+} line_room;
+
 /* Sends the other end of a child's line; -1: there is none. */
 static void send_line(int to, int line) {
-    union {
-        struct cmsghdr head;
-        char room[CMSG_SPACE(sizeof line)];
-    } with = {.head = {CMSG_LEN(sizeof line), SOL_SOCKET, SCM_RIGHTS}};
+    line_room with = {.head = {CMSG_LEN(sizeof line), SOL_SOCKET, SCM_RIGHTS}};
     struct iovec one = {"", 1};
     struct msghdr m = {.msg_iov = &one, .msg_iovlen = 1};
     memcpy(CMSG_DATA(&with.head), &line, sizeof line);
@@ -157,10 +160,7 @@ static struct {
 
 /* Returns the line to a new child that may decode chunks of `raw` bytes, or -1. */
 static int new_child(size_t raw) {
-    union {
-        struct cmsghdr head;
-        char room[CMSG_SPACE(sizeof(int))];
-    } with = {0};
+    line_room with = {0};
     char byte;
     struct iovec one = {&byte, 1};
     struct msghdr m = {
@@ -217,14 +217,13 @@ static bool decode_in_child(exr_scratch *s, const exr_shape *shape, err *e) {
     if (!have_child(s, shape, e)) return false;
     answer a = {0};
     char said[sizeof e->msg] = "";
-    bool heard = send_order(s->child, s, shape) && get(s->child, &a, sizeof a),
-         ok = heard && a.code == ERR_NONE && a.bytes == shape->raw &&
-              get(s->child, s->raw, shape->raw);
+    bool heard = send_order(s->child, s, shape) && get(s->child, &a, sizeof a);
     s->child_done += shape->raw;
-    if (ok) return true;
-    bool silent = !heard && errno == EAGAIN, words = heard && a.code != ERR_NONE &&
-                                                     a.bytes < sizeof said &&
-                                                     get(s->child, said, a.bytes);
+    if (heard && a.code == ERR_NONE && a.bytes == shape->raw && get(s->child, s->raw, shape->raw))
+        return true;
+    bool silent = !heard && errno == EAGAIN;
+    bool words = heard && a.code != ERR_NONE && a.bytes < sizeof said &&
+                 get(s->child, said, a.bytes);
     end_child(s);
     if (words) return err_set(e, a.code == ERR_RETRY ? ERR_RETRY : ERR_DATA, "%s", said);
     if (silent)

@@ -29,17 +29,11 @@ namespace {
 
 /* A chunk is: the first and last byte of a bitmap of the 16-bit values that occur; those bytes;
  * the length of the Huffman data; that data. */
-const size_t RANGE_BYTES = 4, LENGTH_BYTES = 4;
+const size_t RANGE_BYTES = 4;
 
 struct damaged {
     const char *what;
 };
-
-uint32_t get32(const uint8_t *p) {
-    uint32_t v;
-    memcpy(&v, p, sizeof v);
-    return v;
-}
 
 /* 16-bit words of a sample: float and uint are coded as two planes each. */
 int words(const image_channel &c) {
@@ -86,9 +80,10 @@ bool unpack(const exr_scratch *s, const exr_shape *shape, err *e) {
     memcpy(in.data(), s->packed, bytes);
     std::vector<uint8_t> bitmap(tinyexr::BITMAP_SIZE);
     size_t at = read_bitmap(in, bytes, bitmap);
-    if (bytes - at < LENGTH_BYTES) throw damaged{"it is cut off"};
-    uint32_t length = get32(&in[at]);
-    at += LENGTH_BYTES;
+    uint32_t length;
+    if (bytes - at < sizeof length) throw damaged{"it is cut off"};
+    memcpy(&length, &in[at], sizeof length);
+    at += sizeof length;
     if (length > bytes - at) throw damaged{"the Huffman data is cut off"};
 
     std::vector<unsigned short> lut(tinyexr::USHORT_RANGE), data(shape->raw / 2);

@@ -462,16 +462,10 @@ static bool commit(void *writer, err *e) {
     return true;
 }
 
-static bool match(const uint8_t *head, size_t bytes) {
-    static const uint8_t MAGIC[4] = {0x76, 0x2f, 0x31, 0x01};
-    return bytes >= sizeof MAGIC && memcmp(head, MAGIC, sizeof MAGIC) == 0;
-}
-
 const image_format FORMAT_EXR = {
     .name = "exr",
     .extensions = "exr,sxr,mxr",
-    .magic = 4,
-    .match = match,
+    .magic = {"v/1\1"},
     .fetch = exr_fetch,
     .open = exr_read_open,
     .read = exr_read_band,

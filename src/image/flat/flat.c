@@ -110,10 +110,6 @@ void flat_close(void *file) {
     mem_free(f);
 }
 
-uint32_t flat_one_row(const void *state, int part) {
-    return 1;
-}
-
 static size_t row_bytes(const flat_file *f) {
     return f->width * (size_t)f->numbers.count * sizeof(float);
 }

@@ -56,16 +56,11 @@ bool flat_header(flat_file *f, image_header *h, const flat_size *size, const ima
 bool flat_take(flat_file *f, file_out *file, const image_header *h, const image_format *format,
                err *e);
 
-/* Serve as functions of an image_format, as FLAT_ROWS and FLAT_WHOLE name them. flat_read and
- * flat_write run `each` for the rows of a band; flat_one_row returns 1. */
+/* Serve as functions of an image_format: run `each` for the rows of a band, and free. */
 bool flat_read(void *file, int part, uint32_t row, uint32_t rows, void *const plane[], err *e);
 bool flat_write(void *file, int part, uint32_t row, uint32_t rows, const void *const plane[],
                 err *e);
 void flat_close(void *file);
-uint32_t flat_one_row(const void *state, int part);
-
-#define FLAT_ROWS  .read = flat_read, .writer_rows = flat_one_row, .write = flat_write
-#define FLAT_WHOLE FLAT_ROWS, .close = flat_close, .discard = flat_close
 
 /* Serve as `each` of formats with rows of floats. */
 bool flat_read_numbers(void *file, size_t i, int worker, err *e);

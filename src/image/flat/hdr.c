@@ -8,10 +8,6 @@
 #include "base/mem.h"
 #include "image/flat/flat.h"
 
-static bool match(const uint8_t *head, size_t bytes) {
-    return bytes >= 2 && head[0] == '#' && head[1] == '?';
-}
-
 /* --- scan lines ----------------------------------------------------------------------------
  *
  * A line is stored as it stands; in old run lengths, where a pixel 1 1 1 n repeats the one before;
@@ -241,8 +237,7 @@ static void *hdr_open(const char *path, const image_limits *limits, par *threads
 const image_format FORMAT_HDR = {
     .name = "hdr",
     .extensions = "hdr,pic,rgbe",
-    .magic = 2,
-    .match = match,
+    .magic = {"#?"},
     .open = hdr_open,
     .read = flat_read,
     .close = flat_close,

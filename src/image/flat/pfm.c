@@ -9,11 +9,6 @@
 #include "base/mem.h"
 #include "image/flat/flat.h"
 
-static bool match(const uint8_t *head, size_t bytes) {
-    return bytes >= 3 && head[0] == 'P' && (head[1] == 'F' || head[1] == 'f') &&
-           (head[2] == '\n' || head[2] == '\r' || head[2] == ' ');
-}
-
 enum { LONGEST_HEAD = 256 };
 
 /* Returns the next word of the header, ended in place, or NULL. */
@@ -114,10 +109,12 @@ static void *pfm_create(file_out *file, image_header *h, par *threads, err *e) {
 const image_format FORMAT_PFM = {
     .name = "pfm",
     .extensions = "pfm",
-    .magic = 3,
-    .match = match,
+    .magic = {"PF\n", "PF\r", "PF ", "Pf\n", "Pf\r", "Pf "},
     .fetch = pfm_fetch,
     .open = pfm_open,
     .create = pfm_create,
-    FLAT_WHOLE,
+    .read = flat_read,
+    .close = flat_close,
+    .write = flat_write,
+    .discard = flat_close,
 };

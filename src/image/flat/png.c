@@ -52,11 +52,6 @@ static unsigned char *deflate(unsigned char *data, int bytes, int *out_bytes, in
 #include <stb/stb_easy_font.h>
 #include <stb/stb_image_write.h>
 
-static bool match(const uint8_t *head, size_t bytes) {
-    static const uint8_t MAGIC[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
-    return bytes >= sizeof MAGIC && memcmp(head, MAGIC, sizeof MAGIC) == 0;
-}
-
 typedef struct {
     flat_file flat; /* pixels: 8 or 16 bits a sample, as in the file */
     bool deep;      /* 16 */
@@ -299,12 +294,12 @@ const image_format FORMAT_PNG = {
     .name = "png",
     .extensions = "png",
     .holds_alpha = true,
-    .magic = 8,
-    .match = match,
+    .magic = {"\x89PNG\r\n\x1a\n"},
     .open = png_open,
     .close = png_close,
     .create = png_create,
-    FLAT_ROWS,
+    .read = flat_read,
+    .write = flat_write,
     .commit = png_commit,
     .discard = flat_close,
 };
