@@ -202,7 +202,12 @@ int OfxGetNumberOfPlugins(void) {
 }
 
 ofx_plugin *OfxGetPlugin(int nth) {
-    static ofx_plugin plugin = {
-        OFX_API_IMAGE_EFFECT, 1, "org.fftbloom.bloom", 1, 0, set_host, entry};
+    static ofx_plugin plugin = {.api = OFX_API_IMAGE_EFFECT,
+                                .api_version = 1,
+                                .id = "org.fftbloom.bloom",
+                                .major = 1,
+                                .minor = 0,
+                                .set_host = set_host,
+                                .main = entry};
     return nth == 0 ? &plugin : NULL;
 }

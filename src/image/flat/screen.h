@@ -20,3 +20,13 @@ bool screen_show(const screen *s, float *rgb, size_t pixels, err *e);
 
 /* The screen of pictures whose maker has not chosen one: film. */
 extern const screen *const SCREEN_FILM;
+
+/* The same of the OpenColorIO config of $OCIO, through its C++ library. Light is given to it as
+ * ACES2065-1 where the config has the role aces_interchange, else as its role scene_linear, in
+ * whose primaries the image must be then. `name` is "DISPLAY/VIEW", "VIEW" or "": what is missing
+ * is the config's default. */
+typedef struct screen_ocio screen_ocio;
+screen_ocio *screen_ocio_open(const char *name, err *e);
+void screen_ocio_close(screen_ocio **s);
+const primaries *screen_ocio_primaries(const screen_ocio *s);
+bool screen_ocio_show(const screen_ocio *s, float *rgb, size_t pixels, err *e);
