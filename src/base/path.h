@@ -1,5 +1,5 @@
-/* path.h - the parts of a path: "shots/a.v1.exr" has the folder "shots", the name "a.v1.exr" and
- * the ending "exr". */
+/* path.h - the parts of a path: "shots/a.v1.exr" lies in the folder "shots", has the name
+ * "a.v1.exr", and ends in "exr". */
 #pragma once
 
 #include "base/text.h"

@@ -74,7 +74,8 @@ static edit_reach reach_of(const edit_kernel *k) {
     return r;
 }
 
-/* Returns the smallest side, `least` or more, whose centre has so many taps before and after it. */
+/* Returns the smallest side, `least` or more, that has `before` taps before its centre and `after`
+ * behind its centre. */
 static uint32_t edit_side(uint32_t before, uint32_t after, uint32_t least) {
     return max_u32(least, before > after ? 2 * before : 2 * after + 1);
 }
