@@ -72,9 +72,10 @@ bool kernel_source_refine(kernel_source *k, const image *lost, err *e) {
 }
 
 bool kernel_source_load(kernel_source *k, const char *path, par *threads, err *e) {
-    *k = (kernel_source){.path = path};
+    *k = (kernel_source){.path = NULL};
     if (spectrum_file_is(path)) {
-        if (!spectrum_file_read(&k->ready, path, e)) return err_in(e, "kernel '%s'", path);
+        if (!(k->path = mem_str(path, e)) || !spectrum_file_read(&k->ready, path, e))
+            return err_in(e, "kernel '%s'", path);
         k->is_spectrum = true;
         k->is = *PRIMARIES_REC709;
         k->channels = k->ready.kernel.channels;
@@ -87,8 +88,8 @@ bool kernel_source_load(kernel_source *k, const char *path, par *threads, err *e
 }
 
 bool kernel_source_image(kernel_source *k, const char *name, const image *img, err *e) {
-    *k = (kernel_source){.path = name};
-    if (take_planes(k, img, e)) {
+    *k = (kernel_source){.path = mem_str(name, e)};
+    if (k->path && take_planes(k, img, e)) {
         const float aspect = img->head.part[k->part].aspect;
         k->aspect = aspect > 0 && isfinite(aspect) ? (double)aspect : 1;
         return true;
@@ -99,6 +100,7 @@ bool kernel_source_image(kernel_source *k, const char *name, const image *img, e
 
 void kernel_source_free(kernel_source *k) {
     for (int c = 0; c < PSF_CHANNELS; c++) mem_free(k->plane[c]), mem_free(k->rest[c]);
+    mem_free(k->path);
     spectrum_free(&k->ready);
     *k = (kernel_source){0};
 }

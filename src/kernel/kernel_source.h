@@ -11,7 +11,7 @@
 #include "math/plan.h"
 
 typedef struct {
-    const char *path; /* the caller's */
+    char *path; /* for messages; its own, as it outlives the frame that brought it */
     uint32_t w, h, channels;
     int part, channel[3];       /* of an image: where in the file the kernel is */
     float *plane[PSF_CHANNELS]; /* NULL where it is a spectrum */

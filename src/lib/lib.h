@@ -29,7 +29,6 @@ struct fb_context {
 struct fb_kernel {
     atomic_uint users;
     fb_context *context;
-    char *name;
     kernel_source source;
 };
 

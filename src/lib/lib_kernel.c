@@ -10,18 +10,16 @@ void lib_kernel_give(fb_kernel *k) {
     if (!k || atomic_fetch_sub(&k->users, 1) != 1) return;
     fb_context *c = k->context;
     kernel_source_free(&k->source);
-    mem_free(k->name);
     mem_free(k);
     lib_context_give(c);
 }
 
-static fb_kernel *new_kernel(fb_context *c, const char *name, err *e) {
+static fb_kernel *new_kernel(fb_context *c, err *e) {
     fb_kernel *k = mem_new(1, sizeof *k, "kernel", e);
     if (!k) return NULL;
     atomic_fetch_add(&c->users, 1);
     k->users = 1;
     k->context = c;
-    if (!(k->name = mem_str(name, e))) lib_kernel_give(k), k = NULL;
     return k;
 }
 
@@ -45,20 +43,20 @@ static fb_kernel *open_word(fb_context *c, const char *word, err *e) {
              (there || kernel_word_keep(path, &k, &HOW, c->threads, e));
     else if (k.recipe)
         ok = (made = kernel_word_make(&k, &HOW, c->threads, e)) != NULL;
-    fb_kernel *to = ok ? new_kernel(c, path, e) : NULL;
-    if (to && !(made ? kernel_source_image(&to->source, to->name, made, e)
-                     : kernel_source_load(&to->source, to->name, c->threads, e)))
+    fb_kernel *to = ok ? new_kernel(c, e) : NULL;
+    if (to && !(made ? kernel_source_image(&to->source, path, made, e)
+                     : kernel_source_load(&to->source, path, c->threads, e)))
         lib_kernel_give(to), to = NULL;
     image_free(&made);
     return to;
 }
 
 static fb_kernel *open_recipe(fb_context *c, const char *json, err *e) {
-    fb_kernel *k = new_kernel(c, "recipe", e);
+    fb_kernel *k = new_kernel(c, e);
     kernel_recipe r = {0};
     image *img = k && kernel_recipe_text(&r, json, e) ? kernel_recipe_make(&r, c->threads, e)
                                                       : NULL;
-    if (k && !(img && kernel_source_image(&k->source, k->name, img, e)))
+    if (k && !(img && kernel_source_image(&k->source, "recipe", img, e)))
         lib_kernel_give(k), k = NULL;
     image_free(&img);
     kernel_recipe_free(&r);
@@ -104,7 +102,7 @@ static bool take_planes(fb_kernel *k, uint32_t w, uint32_t h, uint32_t channels,
                       .rows = h,
                       .channels = channels};
         ok = lib_rows_copy(&r, k->context->threads, e) &&
-             kernel_source_image(&k->source, k->name, img, e) &&
+             kernel_source_image(&k->source, "planes", img, e) &&
              (!lost || kernel_source_refine(&k->source, lost, e));
     }
     image_free(&img);
@@ -140,7 +138,7 @@ int32_t fb_kernel_copy(fb_kernel **to, fb_context *context, uint32_t width, uint
     if (to) *to = NULL;
     if (lib_enter(&l, to ? context : NULL, "fb_kernel_copy", error) &&
         check_planes(width, height, channels, planes, context->threads, &l.e)) {
-        fb_kernel *k = *to = new_kernel(context, "planes", &l.e);
+        fb_kernel *k = *to = new_kernel(context, &l.e);
         if (k && !take_planes(k, width, height, channels, planes, &l.e))
             lib_kernel_give(k), *to = NULL;
     }
@@ -202,7 +200,7 @@ int32_t fb_kernel_check(const fb_kernel *kernel, char *to, size_t room, fb_error
     const psf_planes taps = kernel_source_planes(&kernel->source);
     if (kernel->source.is_spectrum)
         err_set(&l.e, ERR_USAGE, "kernel '%s' is a spectrum, and has no taps to check",
-                kernel->name);
+                kernel->source.path);
     else if (lint_kernel(&found, &taps, &l.e)) {
         kernel_finding all[KERNEL_FINDINGS];
         const int n = kernel_findings(all, &found);

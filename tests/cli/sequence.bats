@@ -126,3 +126,22 @@ needs_both() { both_devices || skip "this machine has not both the CPU engine an
         refused 65 in.101.exr 'in.###.exr' kernel.exr -o 'out.###.exr' --device cpu
     done
 }
+
+@test "each frame's notes name the kernel, the mask and the layer, long after the first frame is gone" {
+    image off.exr 9x7 float 0.01,0.01,0.02 7,5=1,1,1
+    oiiotool in.101.exr --ch R,G,B,matte=1.0 -o matte.exr
+    for i in $(seq 101 116); do cp matte.exr in.$i.exr; done
+    for words in "--mask matte --tolerance 1e-3" "--threshold 0.5 --emit glare --emit-layer veil" "--amount 0.2 --pixel-type half"; do
+        for command in apply deglare; do
+            [[ $command = apply || $words = --amount* ]] || continue
+            "$FFTBLOOM" $command 'in.###.exr' off.exr -o 'out.###.exr' --device cpu --jobs 3 --sandbox off $words --report r.json
+            holds r.json 'len(d["frames"]) == 16 and all(g["notes"] == f["notes"] for g in d["frames"])' \
+                'any(n.startswith("kernel '"'off.exr'"': off centre by ") for n in f["notes"])'
+        done
+    done
+    # Two kernels that take turns, and errors of frames that fail.
+    cp off.exr k.101.exr
+    for i in $(seq 102 116); do cp off.exr k.$i.exr; done
+    "$FFTBLOOM" 'in.###.exr' 'k.###.exr' -o 'out.###.exr' --device cpu --jobs 3 --sandbox off --report r.json
+    holds r.json 'all(any(n.startswith("kernel '"'k.%d.exr'"': off centre by " % g["frame"]) for n in g["notes"]) for g in d["frames"])'
+}
