@@ -107,17 +107,17 @@ static amount all_of(const scan_channel *c) {
     return (amount){a.sum + rounded, a.squares * (1 + 1e-5)};
 }
 
-/* Returns the same of all that the circle holds: beside the image, above it and in its corners, a
+/* Returns the same of all that a kernel sees: beside the image, above it and in its corners, a
  * border shows pixels again, each a certain number of times at most. A kernel that goes round a
- * circle without such places sees them again as well. */
-static amount shown_of(const scan_channel *c, const border_axis axis[PLAN_AXES], double points,
-                       double top) {
-    double places[PLAN_AXES], times[PLAN_AXES], most = 1;
+ * circle without such places sees these pixels again as well, so the circle may be smaller. */
+static amount shown_of(const scan_channel *c, const border_axis axis[PLAN_AXES], double top) {
+    double places[PLAN_AXES], times[PLAN_AXES], most = 1, seen = 1;
     for (int i = 0; i < PLAN_AXES; i++) {
         const border_axis *b = &axis[i];
         times[i] = (double)border_most(b) - 1;
         places[i] = times[i] > 0 ? (double)b->before + b->after : 0;
         most *= times[i] + 1;
+        seen *= axis[i].extent + places[i];
     }
     const double again[][2] = {{places[0] * axis[1].extent, times[0]},
                                {places[1] * axis[0].extent, times[1]},
@@ -129,24 +129,24 @@ static amount shown_of(const scan_channel *c, const border_axis axis[PLAN_AXES],
         a.sum += again[i][1] * more.sum;
         a.squares += again[i][1] * more.squares;
     }
-    return (amount){fmin(fmin(a.sum, most * all.sum), top * points),
-                    fmin(fmin(a.squares, most * all.squares), top * top * points)};
+    return (amount){fmin(fmin(a.sum, most * all.sum), top * seen),
+                    fmin(fmin(a.squares, most * all.squares), top * top * seen)};
 }
 
 /* docs/math.md, "What is known of e before it is made". */
 noise_load noise_load_bound(const scan_channel *c, const noise_tail *k,
                             const border_axis axis[PLAN_AXES], double points) {
     double top = fmax(fabs((double)c->least), fabs((double)c->greatest));
-    amount shown = shown_of(c, axis, points, top);
-    double light = shown.sum, input = sqrt(shown.squares);
+    amount shown = shown_of(c, axis, top);
+    double light = shown.sum, input = sqrt(shown.squares), held = fmin(light, top * points);
     double peak = fmin(top * k->sum, light * k->peak), gain = fmax(1, k->sum);
     double places = fmax(0, points - (double)c->pixels);
     double below = fmax(0, -(double)c->least) * (2 * k->sum + k->centre);
-    return (noise_load){.norm = fmin(input * k->sum, light * k->norm),
+    return (noise_load){.norm = fmin(fmin(input, top * sqrt(points)) * k->sum, light * k->norm),
                         .peak = peak,
                         .alias = fmin(top * k->alias_sum, light * k->alias_peak),
-                        .outside = sqrt(peak * fmin(peak * places, light * k->sum)),
-                        .total = light * gain,
+                        .outside = sqrt(peak * fmin(peak * places, held * k->sum)),
+                        .total = held * gain,
                         .input = input,
                         .gain = gain,
                         .own = input * k->norm,

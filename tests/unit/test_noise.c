@@ -199,6 +199,75 @@ TEST(no_error_is_above_its_prediction) {
     }
 }
 
+/* What a transform carries is bounded for any circle, also where a kernel goes round a small circle
+ * many times: sums over every place, of the image as the plan lays it out and of the kernel as it
+ * falls onto the circle. */
+enum { SMALL = 8, WIDE = 25, CIRCLE = 64 };
+
+static void check_circle(plan_border border, uint32_t w, uint32_t h, uint32_t n, int kind) {
+    static float tap[WIDE * WIDE], in[SMALL * SMALL];
+    static double shown[CIRCLE][CIRCLE], folded[CIRCLE][CIRCLE];
+    for (uint32_t i = 0; i < n * n; i++)
+        tap[i] = i == n / 2 * n + n / 2
+                     ? 0
+                     : (float)(kind & 1 ? 1 : make_chance(&seed) - (kind & 2) / 4.0);
+    for (uint32_t i = 0; i < w * h; i++)
+        in[i] = kind & 4 ? i == w * h / 2 : (float)(100 + make_chance(&seed));
+    const noise_tail tail = noise_tail_of(&(noise_taps){
+        .tap = tap, .pitch = n, .w = n, .h = n, .cx = n / 2, .cy = n / 2, .scale = 1});
+    const pipe_case c = PIPE(w, h, n, n, n / 2, n / 2, .border = {border, border}, .channels = 1,
+                             .precision = PRECISION_FLOAT32, .spectra = 1);
+    const plan_request ask = pipe_request(&c, &device[0]);
+    plan p;
+    CHECK_OK(plan_make(&p, &ask, &e));
+    const plan_axis *x = &p.axis[p.first != PLAN_X], *y = &p.axis[p.first == PLAN_X];
+    assert_true(x->length <= CIRCLE && y->length <= CIRCLE);
+    double input = 0, norm = 0, peak = 0, taps = 0;
+    memset(folded, 0, sizeof folded);
+    for (uint32_t i = 0; i < n * n; i++)
+        folded[i / n % y->length][i % n % x->length] += (double)tap[i];
+    for (uint32_t i = 0; i < x->length * y->length; i++) {
+        const uint32_t u = i % x->length, v = i / x->length;
+        const int64_t from_x = plan_source(x, u), from_y = plan_source(y, v);
+        shown[v][u] = from_x < 0 || from_y < 0 ? 0 : (double)in[from_y * w + from_x];
+        input += shown[v][u] * shown[v][u];
+        taps += folded[v][u] * folded[v][u];
+    }
+    for (uint32_t i = 0; i < x->length * y->length; i++) {
+        double sum = 0;
+        for (uint32_t j = 0; j < x->length * y->length; j++)
+            sum += folded[j / x->length][j % x->length] *
+                   shown[(i / x->length + y->length - j / x->length) % y->length]
+                        [(i % x->length + x->length - j % x->length) % x->length];
+        norm += sum * sum;
+        peak = fmax(peak, fabs(sum));
+    }
+    const void *plane = in;
+    const pixel_type type = PIXEL_FLOAT;
+    OWN(scan) s;
+    CHECK_OK(scan_make(
+        &s, &(scan_request){.w = w, .h = h, .channels = 1, .plane = &plane, .type = &type}, threads,
+        &e));
+    const border_axis axis[] = {border_of(&ask, PLAN_X), border_of(&ask, PLAN_Y)};
+    const noise_load bound =
+        noise_load_bound(&s.channel[0], &tail, axis, (double)x->length * y->length);
+    CHECK_LE(sqrt(input), bound.input * (1 + 1e-6));
+    CHECK_LE(sqrt(norm), bound.norm * (1 + 1e-6));
+    CHECK_LE(peak, bound.peak * (1 + 1e-6));
+    CHECK_LE(sqrt(input * taps), bound.own * (1 + 1e-6));
+}
+
+TEST(loads_hold_on_any_circle) {
+    static const plan_border BORDER[] = {BORDER_ZERO, BORDER_MIRROR, BORDER_CLAMP, BORDER_WRAP};
+    seed = 7;
+    for (int i = 0; i < 400; i++) {
+        const uint32_t w = 1 + make_below(&seed, SMALL), h = 1 + make_below(&seed, SMALL);
+        /* Taps beyond the image are cut off where its border is zero. */
+        const uint32_t most = i % 4 ? WIDE : 2 * (w < h ? w : h) - 1;
+        check_circle(BORDER[i % 4], w, h, 1 + make_below(&seed, most), i / 4 % 8);
+    }
+}
+
 TEST(tails_by_hand) {
     static const float TAP[15] = {0, 1, 0, 0, 0, /**/ 2, 3, 100, -4, 8, /**/ 0, 0, 2, 0, 0};
     static const double ALIAS[5] = {0.1, 0, 0, 0, 0.2};
