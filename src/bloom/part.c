@@ -250,9 +250,8 @@ static bool bloom_groups(part_made *to, const part_plan *p, err *e) {
     for (int i = 0; i < to->groups; i++) {
         const part_group *g = &p->group[i];
         image_part *marks = !ok && to->group[i].wide ? p->j->marks : NULL; /* for another run */
-        to->sum.beyond |= marks != NULL;
         for (uint32_t c = g->first; marks && c < g->first + g->count; c++)
-            marks->channel[p->channel[c].index].wide = true;
+            to->sum.beyond |= image_widen(&marks->channel[p->channel[c].index]);
         if (ok && !p->j->predict) tell_promise(&to->group[i].sum.promise);
     }
     close_bands(&b);

@@ -26,6 +26,10 @@ bool part_header(image_part *p, const bloom_settings *s, err *e) {
         *end = 0;
         ok = image_add_channel(p, at + 1, (pixel_type)(*at - '0'), e) ||
              err_in(e, "layer '%s'", s->emit_layer);
+        const char *of = at + strlen(s->emit_layer) + 2; /* the channel whose glare it is */
+        if (ok)
+            p->channel[image_find_channel(p, at + 1)].wide =
+                p->channel[image_find_channel(p, of)].wide;
         at = end + 1;
     }
     text_free(&names);

@@ -20,12 +20,27 @@ static bool check_floats(const view *v, const outcome *o, err *e) {
     return true;
 }
 
+/* Adds the values of a channel's glare, which has the type of its channel, that are beyond halfs.
+ */
+static void add_glare(group_made *made, const view *v, uint32_t c) {
+    const uint32_t w = v->need.w;
+    const join_box k = v->kept.w ? v->kept : (join_box){0, 0, w, v->need.h};
+    for (uint32_t y = k.y; v->glare[c] && y < k.y + k.h; y++)
+        for (const float *at = v->glare[c] + (size_t)y * w + k.x, *end = at + k.w; at < end; at++)
+            if (fabsf(*at) > HALF_MAX) {
+                made->over++;
+                made->largest = fmaxf(made->largest, fabsf(*at));
+            }
+}
+
 static bool choose_types(pixel_type to[VIEW_CHANNELS], group_made *made, const view *v,
                          const outcome *o, err *e) {
     for (uint32_t c = 0; c < v->channels; c++) {
         const bool wide = view_part(v)->channel[c].wide;
         to[c] = bloom_stored(v->s, wide, v->type[c]);
-        if ((to[c] != PIXEL_HALF && !wide) || !o->stats[c].over) continue;
+        if (to[c] != PIXEL_HALF && !wide) continue;
+        add_glare(made, v, c);
+        if (!o->stats[c].over) continue;
         made->over += o->stats[c].over;
         made->largest = fmaxf(made->largest, o->stats[c].largest);
     }

@@ -98,6 +98,13 @@ uint64_t image_bytes(const image_part *p); /* of the planes of all channels */
 /* Returns the bytes of the planes of those channels with wanted[channel]; NULL: all. */
 uint64_t image_channel_bytes(const image_part *p, const bool *wanted);
 
+/* Marks a channel as wide. Returns false where it was marked before. */
+static inline bool image_widen(image_channel *c) {
+    const bool was = c->wide;
+    c->wide = true;
+    return !was;
+}
+
 /* Return the index of a channel by its full name, or -1; an attribute, or NULL. */
 int image_find_channel(const image_part *p, const char *name);
 const image_attr *image_find_attr(const image_part *p, const char *name);

@@ -114,6 +114,31 @@ T
     makes "i.exr two.exr --mask m --layers Y --verify 20" "1 0 Y=inf" "2 0 Y=1"
 }
 
+@test "a layer of glare that halfs do not hold: floats in the image and in a file of its own, once" {
+    image big.exr 8x8 float 100000 -- one.exr 3x3 float 0 1,1=1 -- point.exr 32x24 float 0.5 10,9=100000 -- flat.exr 5x5 float 1
+    layered() { timeout 60 "$FFTBLOOM" "$@" -o out.exr --pixel-type half --device cpu -v; }
+    types() { "$FFTBLOOM" info "$1" --json | holds - "{c['type'] for c in d['parts'][0]['channels']} == {'$2'}"; }
+    local emit how
+    for emit in glare additive source; do
+        for how in "" "--mem-limit 40MB"; do
+            layered big.exr flat.exr --half-overflow float --emit-layer e --emit $emit $how
+            types out.exr float
+            layered big.exr flat.exr --half-overflow float --emit-file e.exr --emit $emit $how
+            types out.exr float
+            types e.exr float
+        done
+    done
+    # The image has 4000 there, and what spreads is 100000: the layer counts as the image does.
+    layered point.exr flat.exr --half-overflow float --emit-layer e --emit source
+    types out.exr float
+    python3 "$FFTBLOOM_ROOT/tests/cli/image.py" check out.exr "10 9 e.Y=100000"
+    layered point.exr flat.exr --emit-layer e --emit source --report r.json
+    types out.exr half
+    grep -q "1 values beyond 65504, up to 100000, were clamped to it" r.json
+    refused 6 "1 values of the result, up to 100000, are beyond 65504" point.exr flat.exr --emit-layer e --emit source \
+        --pixel-type half --half-overflow error -o out.exr --device cpu
+}
+
 @test "single layers have settings of their own" {
     makes "layers.exr two.exr --per-layer rim:amount=0.5" "10 9 R,rim.R=6 7"
     echo '{"version": 1, "per_layer": {"*": {"amount": 0}, "rim": {"sharpen": 0.75, "mask": "matte"}, "rgba": {"sharpen": 0, "threshold": 6}}}' >look.json

@@ -242,6 +242,7 @@ static bool make_once(work *w, bool hold, err *e) {
     OPEN(rows_image) held = {.img = NULL};
     OPEN(stages) after = {.s = w->s};
     targets to = {.o = NULL};
+    *w->made = (bloom_report){0}; /* nothing of a run that failed */
     if (hold) start_ahead(&beside);
     bool ok = !hold || ((img = load_image(w, e)) && rows_image_open(&held, img, e));
     held.rest = &file;

@@ -141,7 +141,8 @@ static bool types_rows(stages *l, const stage *to, int part, const rows_band *b,
         over += some;
         if (!some || !l->marks || l->s->bloom.half_overflow != OVERFLOW_FLOAT) continue;
         image_part *mark = &l->marks->part[part];
-        mark->channel[image_find_channel(mark, is->name)].wide = l->beyond = true;
+        const int at = image_find_channel(mark, is->name); /* a layer that was made has no mark */
+        l->beyond |= at >= 0 && image_widen(&mark->channel[at]);
     }
     l->clamped += over;
     if (!over || l->s->bloom.half_overflow == OVERFLOW_CLAMP) return true;
