@@ -104,6 +104,7 @@ static part_job job_of(const bloom *b, int part, const bloom_rows *rows, const w
                   .session = b->session,
                   .part = part,
                   .height = image_height(&rows->in.head->part[part]),
+                  .came = rows->in.head->part[part].data,
                   .in = &w->in,
                   .out = &w->out,
                   .beside = rows->memory,

@@ -17,6 +17,7 @@ typedef struct {
     session *session; /* of whole images; NULL: for an account without a kernel */
     int part;
     uint32_t height; /* of the part as it came: kernels may be sized by it */
+    image_box came;  /* the window of its pixels; beyond, in the window of `in`, is black */
     const rows_source *in;
     const rows_sink *out;
     mem_plan beside;   /* what reading and writing take at the most */

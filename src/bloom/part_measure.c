@@ -169,7 +169,8 @@ typedef struct {
     uint32_t c; /* of the list */
 } looked;
 
-/* Reads rows as floats. What stays as it is, since a mask is 0 there, counts as 0. */
+/* Reads rows as floats, bad pixels as NaN. Those that stay as they are, since a mask is 0 there,
+ * are infinite. */
 static bool read_floats(void *ctx, float *to, uint32_t row, uint32_t rows, err *e) {
     const looked *l = ctx;
     const part_plan *p = l->p;
@@ -185,8 +186,8 @@ static bool read_floats(void *ctx, float *to, uint32_t row, uint32_t rows, err *
     if (ok && l->g->light.mask[0])
         ok = (mask = mem_raw(n, sizeof *mask, "a mask", e)) &&
              mask_read(mask, in, &l->g->mask, p->p, row, rows, e);
-    for (size_t i = 0; ok && mask && i < n; i++)
-        if (!isfinite(to[i]) && !(mask[i] > 0)) to[i] = 0;
+    for (size_t i = 0; ok && i < n; i++)
+        if (!isfinite(to[i])) to[i] = mask && !(mask[i] > 0) ? INFINITY : NAN;
     mem_free(mask);
     mem_free(own);
     mem_free(plane);
@@ -265,11 +266,14 @@ static bool measure(part_measured *to, const part_plan *p, const part_held *held
                        to->bad, to->bad == 1 ? " is" : "s are", first->channel, first->x, first->y,
                        (double)first->value);
     to->mended = nan == NAN_INTERPOLATE;
+    image_box has = p->j->came;
+    has.x0 -= p->p->data.x0, has.x1 -= p->p->data.x0;
+    has.y0 -= p->p->data.y0, has.y1 -= p->p->data.y0;
     for (int i = 0; i < to->groups; i++) {
         const part_group *g = &p->group[i];
         for (uint32_t c = g->first; c < g->first + g->count; c++) {
             looked l = {p, held, g, c};
-            const repair_plane r = {p->w,        p->h, rows_some(p->p, 1), p->channel[c].type,
+            const repair_plane r = {p->w,        p->h, rows_some(p->p, 1), has, p->channel[c].type,
                                     read_floats, &l};
             if (to->mended && to->group[i].channel[c - g->first].bad &&
                 !repairs_find(&to->repairs[c], &r, p->j->threads, e))

@@ -6,6 +6,7 @@ enum { BLOCK = 256 }; /* pixels that a thread takes at a time */
 
 typedef struct {
     uint32_t w, h, top; /* top: the first of them in the plane */
+    uint32_t has[2][2]; /* of x and y: from where to before where there are pixels */
     pixel_type type;
     float *v;
     uint32_t *below; /* (w + 1) * (h + 1): finite pixels above and left of a corner */
@@ -14,17 +15,18 @@ typedef struct {
     uint32_t *far; /* the distances of their neighbours */
 } window;
 
-/* Finds where the square of radius d around c lies in an axis of n: [0] to before [1]. */
-static void square(uint32_t c, uint32_t d, uint32_t n, uint32_t at[2]) {
-    at[0] = c > d ? c - d : 0;
-    at[1] = d < n - c ? c + d + 1 : n;
+/* Finds where the square of radius d around c, where there is a pixel, lies in an axis that has
+ * them from has[0] to before has[1]: [0] to before [1]. */
+static void square(uint32_t c, uint32_t d, const uint32_t has[2], uint32_t at[2]) {
+    at[0] = d < c - has[0] ? c - d : has[0];
+    at[1] = d < has[1] - c ? c + d + 1 : has[1];
 }
 
 static uint32_t finite_within(const window *r, uint32_t x, uint32_t y, uint32_t d) {
     uint32_t ax[2], ay[2];
     size_t pitch = (size_t)r->w + 1;
-    square(x, d, r->w, ax);
-    square(y, d, r->h, ay);
+    square(x, d, r->has[0], ax);
+    square(y, d, r->has[1], ay);
     const uint32_t *lo = r->below + ay[0] * pitch, *hi = r->below + ay[1] * pitch;
     return hi[ax[1]] - hi[ax[0]] - lo[ax[1]] + lo[ax[0]];
 }
@@ -34,12 +36,12 @@ static uint32_t finite_within(const window *r, uint32_t x, uint32_t y, uint32_t 
 static float ring_mean(const window *r, uint32_t x, uint32_t y, uint32_t d) {
     uint32_t ax[2], ay[2], count = 0;
     double sum = 0;
-    square(x, d, r->w, ax);
-    square(y, d, r->h, ay);
+    square(x, d, r->has[0], ax);
+    square(y, d, r->has[1], ay);
     for (uint32_t v = ay[0]; v < ay[1]; v++) {
         uint32_t away = v > y ? v - y : y - v;
         uint32_t step = away == d ? 1 : 2 * d;
-        uint32_t u = away == d || x >= d ? ax[0] : x + d;
+        uint32_t u = away == d || x - r->has[0][0] >= d ? ax[0] : x + d;
         for (; u < ax[1]; u += step) {
             float at = r->v[(size_t)v * r->w + u];
             if (!isfinite(at)) continue;
@@ -93,10 +95,12 @@ static bool mend_rows(repairs *to, bool *done, window *r, const repair_plane *p,
                       uint32_t rows, uint32_t margin, par *threads, err *e) {
     size_t first = (size_t)(row - r->top) * r->w, n = (size_t)r->w * rows, k = 0;
     count_finite(r);
-    for (size_t i = first; i < first + n; i++) r->bad += !isfinite(r->v[i]);
-    bool none = r->below[((size_t)r->w + 1) * (r->h + 1) - 1] == 0, near = !none;
+    for (size_t i = first; i < first + n; i++) r->bad += isnan(r->v[i]) ? 1 : 0;
     *done = r->h == p->h || r->bad == 0;
-    if (none || r->bad == 0) return true;
+    if (r->bad == 0) return true;
+    bool none = finite_within(r, r->has[0][0], r->has[1][0], max_u32(r->w, r->h)) == 0,
+         near = !none;
+    if (none) return true;
     struct repair_pixel *more = mem_raw(to->count + r->bad, sizeof *more, "repaired pixels", e);
     if (!more) return false;
     if (to->count) memcpy(more, to->pixel, to->count * sizeof *more);
@@ -105,7 +109,7 @@ static bool mend_rows(repairs *to, bool *done, window *r, const repair_plane *p,
     r->pixel = more + to->count;
     if (!(r->far = mem_raw(r->bad, sizeof *r->far, "repaired pixels", e))) return false;
     for (size_t i = first; i < first + n; i++)
-        if (!isfinite(r->v[i]))
+        if (isnan(r->v[i]))
             r->pixel[k++] =
                 (struct repair_pixel){(uint32_t)(i % r->w), r->top + (uint32_t)(i / r->w), 0};
     if (!par_for(threads, ceil_div_size(r->bad, BLOCK), mend_block, r, e)) return false;
@@ -121,6 +125,9 @@ static bool look(repairs *to, bool *done, const repair_plane *p, uint32_t row, u
                  uint32_t margin, par *threads, err *e) {
     window r = {.w = p->w, .type = p->type, .top = row > margin ? row - margin : 0};
     r.h = (uint32_t)min_u64((uint64_t)row + rows + margin, p->h) - r.top;
+    r.has[0][0] = (uint32_t)p->has.x0, r.has[0][1] = (uint32_t)p->has.x1 + 1;
+    r.has[1][0] = max_u32((uint32_t)p->has.y0, r.top) - r.top;
+    r.has[1][1] = min_u32((uint32_t)p->has.y1 + 1, r.top + r.h) - r.top;
     size_t corners = ((size_t)r.w + 1) * ((size_t)r.h + 1);
     OWN_MEM float *v = r.v = mem_raw((size_t)r.w * r.h, sizeof *v, "rows", e);
     OWN_MEM uint32_t *below = r.below = mem_raw(corners, sizeof *below, "repair of bad pixels", e);

@@ -1,6 +1,7 @@
-/* repair.h - finds what takes the places of bad pixels (NaN and infinities) of a plane: the mean of
- * the finite pixels on the smallest square ring around each that has any. The plane need not be in
- * memory: some of its rows are looked at, with as many around them as are needed. */
+/* repair.h - finds what takes the places of bad pixels of a plane: the mean of the finite pixels on
+ * the smallest square ring around each that has any. NaN is bad; infinity stays, and is no
+ * neighbour. The plane need not be in memory: some of its rows are looked at, with as many around
+ * them as are needed. */
 #pragma once
 
 #include "base/par.h"
@@ -8,6 +9,7 @@
 
 typedef struct {
     uint32_t w, h, some; /* some: the rows that are looked at together */
+    image_box has;       /* what of the plane has pixels: nothing beyond is a neighbour */
     pixel_type type;     /* new values are rounded to this */
     bool (*read)(void *ctx, float *to, uint32_t row, uint32_t rows, err *e);
     void *ctx;

@@ -126,6 +126,23 @@ T
     frame '[r for r in f["ledger"] if r["channel"] == "G"][0]["bad"] == -6'
 }
 
+@test "bad pixels take the place of their neighbours: no black beyond the image, none that a mask hides" {
+    image one.exr 3x3 float 0 1,1=1 -- bad.exr 4x4+5+3 float 1 5,3=nan 8,6=nan 6,4=2 full=10x9+2+1 -- \
+        hid.exr 3x1 float 4,1 0,0=nan,0 1,0=nan,1 names=Y,m -- wide.exr 9x9 float 1
+    local window
+    for window in keep grow display; do
+        "$FFTBLOOM" bad.exr one.exr -o out.exr --nan interpolate --window $window --device cpu --report r.json
+        python3 "$FFTBLOOM_ROOT/tests/cli/image.py" check out.exr "5 3 Y=1.33333" "8 6 Y=1"
+        frame 'abs(f["ledger"][0]["gap"]) < 1e-6'
+    done
+    # A border of the kernel's reach, or of the whole shown window, in which the sums of both agree.
+    for window in grow display; do
+        "$FFTBLOOM" bad.exr wide.exr -o out.exr --nan interpolate --window $window --device cpu --verify 100
+    done
+    "$FFTBLOOM" hid.exr one.exr -o out.exr --nan interpolate --mask m --layers Y --device cpu
+    python3 "$FFTBLOOM_ROOT/tests/cli/image.py" check out.exr "0 0 Y=nan" "1 0 Y=4"
+}
+
 @test "pixels near the largest float: their sums are beyond floats, and doubles make them right" {
     python3 -c '
 import random, struct

@@ -86,6 +86,7 @@ static void open_case(tried *t, image *in, const char *kernel, const bloom_setti
                         .threads = make_threads(),
                         .session = t->session,
                         .height = image_height(&in->head.part[0]),
+                        .came = in->head.part[0].data,
                         .in = &t->from,
                         .out = &t->to};
 }

@@ -180,15 +180,17 @@ TEST(repairs_take_the_nearest_ring) {
         uint64_t seed = 11;
         for (int i = 0; i < SW * SH; i++) {
             v[i] = (float)(make_random(&seed) % 1000) / 8;
-            if ((int)(make_random(&seed) % 100) < SHARE[k / 3]) v[i] = i & 1 ? NAN : INFINITY;
+            if ((int)(make_random(&seed) % 100) < SHARE[k / 3]) v[i] = NAN;
         }
         double sum = 0;
         plane own = {v, SW, 0};
         repairs r;
         memcpy(got, v, sizeof v);
-        CHECK_OK(repairs_find(&r,
-                              &(repair_plane){SW, SH, SOME[k % 3], PIXEL_FLOAT, read_rows, &own},
-                              make_threads(), &e));
+        CHECK_OK(repairs_find(
+            &r,
+            &(repair_plane){
+                SW, SH, SOME[k % 3], {0, 0, SW - 1, SH - 1}, PIXEL_FLOAT, read_rows, &own},
+            make_threads(), &e));
         for (uint32_t y = 0; y < SH; y += 3)
             repairs_put(&r, got + y * SW, PIXEL_FLOAT, SW, y, y + 3 < SH ? 3 : SH - y);
         for (int i = 0; i < SW * SH; i++) {
@@ -205,8 +207,8 @@ TEST(repairs_take_the_nearest_ring) {
     /* They are as the type holds them. */
     const float row[4] = {2049.5f, NAN, 2048, 2048};
     repairs r;
-    CHECK_OK(repairs_find(&r, &(repair_plane){4, 1, 1, PIXEL_HALF, read_rows, &(plane){row, 4, 0}},
-                          make_threads(), &e));
+    const repair_plane one = {4, 1, 1, {0, 0, 3, 0}, PIXEL_HALF, read_rows, &(plane){row, 4, 0}};
+    CHECK_OK(repairs_find(&r, &one, make_threads(), &e));
     uint16_t half[4] = {half_from_float(2), 0x7e00, 0x7c00, half_from_float(4)};
     repairs_put(&r, half, PIXEL_HALF, 4, 0, 1);
     assert_true(half_to_float(half[1]) == 2048 && half[2] == 0x7c00);
