@@ -59,7 +59,7 @@ def convolve(image: Any, kernel: Any, mode: str = "full", axes: Optional[Sequenc
     y, x = _axes(axes, a.ndim)
     if boundary != "zero" and mode != "same":
         raise Error("boundary is %r: modes other than 'same' need 'zero'" % (boundary,))
-    if all(1 in (a.shape[i], k.shape[i]) for i in (y, x)):  # a product, in its own type
+    if all(k.shape[i] == 1 or (a.shape[i] == 1 and boundary == "zero") for i in (y, x)):  # a product, in its own type
         out = a * k
         if mode == "same":
             out = out[tuple(slice((n - m) // 2, (n - m) // 2 + m) for n, m in zip(out.shape, a.shape))]

@@ -1,6 +1,7 @@
 """What researchers do: layouts, kernels of each image, masks, gradients, convolve, tensors of others."""
 import copy
 import ctypes
+import itertools
 import pickle
 import struct
 import subprocess
@@ -273,6 +274,16 @@ class Convolve(unittest.TestCase):
         image, k = scene((20, 33)), kernel((5, 7))
         np.testing.assert_allclose(fb.convolve(image, k, "same", boundary="mirror", context=CPU),
                                    bloom(k, normalize="none")(image), rtol=1e-4)
+        # A border counts where image and kernel are a row and a column, or one pixel.
+        numbers = np.random.default_rng(3)
+        for shape, taps in itertools.product(((6, 1), (1, 6), (1, 1), (4, 5)), ((1, 12), (12, 1), (1, 1), (3, 4))):
+            image, k = numbers.random(shape), numbers.random(taps)
+            for boundary, mode in (("zero", "constant"), ("clamp", "edge"), ("mirror", "symmetric"), ("wrap", "wrap")):
+                around = np.pad(image, [(n, n) for n in taps], mode)
+                want = sum(k[j, i] * around[taps[0] - j + (taps[0] - 1) // 2:, taps[1] - i + (taps[1] - 1) // 2:][:shape[0], :shape[1]]
+                           for j in range(taps[0]) for i in range(taps[1]))
+                with self.subTest(shape=shape, taps=taps, boundary=boundary):
+                    np.testing.assert_allclose(fb.convolve(image, k, "same", boundary=boundary, context=CPU), want, rtol=1e-13)
 
 
 class Objects(unittest.TestCase):
