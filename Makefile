@@ -115,32 +115,16 @@ $(BUILD)/shaders/%_groups_f64.inc: shaders/%.comp
 	$(call say,GLSL,$<)
 	$(Q)$(GLSL) -DSUBGROUPS -DFLOAT64 -MF $@.d -MT $@ $< -o $@
 
-# The lab's shaders know no 64-bit floats. Those that include one of these have a form that goes
-# through shared memory alone, too.
-LAB      := tests/bench/lab
-LAB_COMP := $(wildcard $(LAB)/shaders/*.comp)
-LAB_SPV  := $(LAB_COMP:$(LAB)/%.comp=$(BUILD)/tests/lab/%.inc) \
-            $(patsubst $(LAB)/%.comp,$(BUILD)/tests/lab/%_shared.inc,$(shell grep -lE '"(line|nabla|article).glsl"' $(LAB_COMP) /dev/null))
-$(BUILD)/tests/lab/shaders/%_shared.inc: $(LAB)/shaders/%.comp
-	@mkdir -p $(@D)
-	$(call say,GLSL,$<)
-	$(Q)$(GLSL) -DSHARED=true -MF $@.d -MT $@ $< -o $@
-$(BUILD)/tests/lab/shaders/%.inc: $(LAB)/shaders/%.comp
-	@mkdir -p $(@D)
-	$(call say,GLSL,$<)
-	$(Q)$(GLSL) -MF $@.d -MT $@ $< -o $@
-
-# All of them in one file, the lab's in another: an array for each. The package of the sources for pip has that file.
+# All of them in one file: an array for each. The package of the sources for pip has that file.
+arrays = for f in $^; do echo "static const uint32_t $$(basename $$f .inc)[] = {"; cat $$f; echo '};'; done >$@
 ifeq ($(wildcard shaders.inc),)
 $(BUILD)/shaders/all.inc: $(SPV)
+	$(Q)$(arrays)
 else
 $(BUILD)/shaders/all.inc: shaders.inc
 	@mkdir -p $(@D)
 	$(Q)cp $< $@
 endif
-$(BUILD)/tests/lab/shaders/all.inc: $(LAB_SPV)
-$(if $(wildcard shaders.inc),,$(BUILD)/shaders/all.inc) $(BUILD)/tests/lab/shaders/all.inc:
-	$(Q)for f in $^; do echo "static const uint32_t $$(basename $$f .inc)[] = {"; cat $$f; echo '};'; done >$@
 
 # --- pages: HTML, its style and its script, as numbers that C includes ---------------------------
 PAGES := $(patsubst src/%,$(BUILD)/%.inc,$(wildcard src/pages/*)) $(BUILD)/pages/LICENSE.inc
@@ -218,63 +202,13 @@ $(SO): $(SO_O) $(LIB) src/lib/fftbloom.map
 	$(call say,LINK,$@)
 	$(Q)$(SO_LINK) -Wl,--no-as-needed -lstdc++ -Wl,--as-needed $(LIBS)
 
-# The library that the wheel and plug-ins carry: arrays need neither OpenEXR nor OpenColorIO, and cJSON, libdeflate,
-# zlib and the C++ library are inside. libgcc_s is not: each glibc has it beside itself, and Debian 12's static one needs
-# glibc 2.35. A few objects are others than the program's.
-ALONE      := $(BUILD)/alone/libfftbloom.so.0
-ALONE_LIB  := $(BUILD)/alone/libfftbloom.a
-ALONE_LIBS := -l:libdeflate.a -l:libz.a -l:libstdc++.a -lm -ldl -pthread
-OTHERS     := image/exr/exr_chunk.o image/exr/exr_child.o image/flat/screen_ocio.o
-$(BUILD)/alone/%.o: DEFS += -UWITH_OPENEXR -DWITH_OPENEXR=0 -DWITH_OCIO=0
-$(BUILD)/alone/%.o: src/%.c Makefile
-	@mkdir -p $(@D)
-	$(call say,CC,$<)
-	$(Q)$(CC) $(C_FLAGS) -MMD -MP -c $< -o $@
-$(BUILD)/alone/%.o: src/%.cc Makefile
-	@mkdir -p $(@D)
-	$(call say,CXX,$<)
-	$(Q)$(CXX) $(CXX_FLAGS) -MMD -MP -c $< -o $@
-$(BUILD)/alone/cJSON.c:
-	@mkdir -p $(@D)
-	$(Q)tests/cjson.sh $@
-$(BUILD)/alone/cJSON.o: $(BUILD)/alone/cJSON.c
-	$(call say,CC,$<)
-	$(Q)$(CC) -std=c11 $(OPT) -c $< -o $@
-$(ALONE_LIB): $(filter-out $(addprefix $(BUILD)/,app/% image/exr/exr_ilm.o $(OTHERS)),$(OBJ)) $(addprefix $(BUILD)/alone/,$(OTHERS) cJSON.o)
-	@rm -f $@
-	$(call say,AR,$@)
-	$(Q)ar rcs $@ $^
-$(ALONE): $(SO_O) $(ALONE_LIB) src/lib/fftbloom.map
-	$(call say,LINK,$@)
-	$(Q)$(SO_LINK) $(ALONE_LIBS)
-.PHONY: alone
-alone: $(ALONE)
+-include $(OBJ:.o=.d) $(wildcard $(BUILD)/shaders/*.d)
 
-# The plug-in for OpenFX hosts has that library inside, and shows the three calls of a host alone. It stays in a
-# process that unloads it, since a thread of the library may be at its last instructions.
-OFX   := $(BUILD)/fftbloom.ofx
-OFX_O := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/ofx/*.c))
-$(OFX): $(OFX_O) $(SO_O) $(ALONE_LIB) src/ofx/ofx.map
-	$(call say,LINK,$@)
-	$(Q)$(subst libfftbloom.so.0,$(@F),$(subst src/lib/fftbloom.map,src/ofx/ofx.map,$(SO_LINK))) -Wl,-z,nodelete $(ALONE_LIBS)
-
--include $(OBJ:.o=.d) $(OFX_O:.o=.d) $(wildcard $(BUILD)/alone/image/*/*.d $(BUILD)/shaders/*.d $(BUILD)/tests/lab/*.d $(BUILD)/tests/lab/shaders/*.d)
-
-# --- the lab: a program of its own, of what is in tests/bench/lab and the library ------------------
-FFTLAB := $(BUILD)/fftlab
-LAB_O  := $(patsubst $(LAB)/%.c,$(BUILD)/tests/lab/%.o,$(filter-out $(LAB)/test_% $(LAB)/fftlab.c $(LAB)/fft_vkfft.c,$(wildcard $(LAB)/*.c)))
-$(BUILD)/tests/lab/%.o: C_FLAGS += -Itests -Itests/bench -I$(BUILD)/tests
-$(BUILD)/tests/lab/%.o: $(LAB)/%.c Makefile
-	@mkdir -p $(@D)
-	$(call say,CC,$<)
-	$(Q)$(CC) $(C_FLAGS) -MMD -MP -c $< -o $@
-$(BUILD)/tests/lab/lab.o: $(BUILD)/tests/lab/shaders/all.inc
-# It makes textures, by calls that the program has no need of.
-$(FFTLAB): $(BUILD)/tests/lab/fftlab.o $(LAB_O) $(LIB)
-	$(call say,LINK,$@)
-	$(Q)$(CC) $(LD_FLAGS) -o $@ $^ $(LIBS) -lvulkan
-.PHONY: lab
-lab: $(FFTLAB)
+# Who builds, tests and installs the program needs only this file. The package of the sources for pip has no tests.
+# packaging.mk has what runs on other machines: the bundle, the wheel, Debian packages, the plug-in for OpenFX hosts.
+include packaging.mk
+# bench.mk has benchmarks with their peers, the lab and pictures; tests.mk has the programs that tests run.
+include $(wildcard tests/bench/bench.mk) $(wildcard tests/tests.mk)
 
 # --- what is needed -----------------------------------------------------------------------------
 DEPS_BUILD := gcc g++ make pkg-config libvulkan-dev glslc libstb-dev libtinyexr-dev libcjson-dev \
@@ -320,120 +254,6 @@ $(BUILD)/assets/%: %.c $(LIB) Makefile
 assets: $(MAKERS) $(PROG)
 	@tests/make_assets.sh $(BUILD)/assets .
 
-# --- tests --------------------------------------------------------------------------------------
-# TESTS='test_par test_expect' makes a program of these alone.
-TEST_C := $(wildcard tests/unit/test_*.c tests/gpu/test_*.c tests/ofx/test_*.c $(LAB)/test_*.c)
-ifdef TESTS
-TEST_C := $(filter $(TESTS:%=\%/%.c),$(TEST_C))
-endif
-UNIT   := $(BUILD)/tests/unit
-UNIT_O := $(foreach t,$(notdir $(TEST_C:.c=)),$(BUILD)/tests/$(t).o)
-vpath test_%.c tests/unit tests/gpu tests/ofx $(LAB)
-
-# References that tests compare with (OpenEXR's own reader and writer), and what tests share.
-REF_CC := $(if $(filter 1,$(OPENEXR)),$(wildcard tests/unit/ref_*.cc))
-REF_C  := $(wildcard tests/unit/make_*.c)
-REF    := $(REF_CC:tests/unit/%.cc=$(BUILD)/tests/%.o) $(REF_C:tests/unit/%.c=$(BUILD)/tests/%.o)
-$(BUILD)/tests/%.o: tests/unit/%.cc Makefile
-	@mkdir -p $(@D)
-	$(call say,CXX,$<)
-	$(Q)$(CXX) $(CXX_FLAGS) -Itests -MMD -MP -c $< -o $@
-$(BUILD)/tests/rig.o: tests/ofx/rig.c Makefile
-	@mkdir -p $(@D)
-	$(call say,CC,$<)
-	$(Q)$(CC) $(C_FLAGS) -Itests -MMD -MP -c $< -o $@
-$(BUILD)/tests/%.o: tests/unit/%.c Makefile
-	@mkdir -p $(@D)
-	$(call say,CC,$<)
-	$(Q)$(CC) $(C_FLAGS) -Itests -Wno-shadow -MMD -MP -c $< -o $@
-
-# All unit tests are one program, so that one link serves them: build/tests/unit lists their files,
-# and build/tests/unit test_plan runs one. The main of each file is renamed, and `e` of check.h may be hidden.
-$(UNIT_O): $(BUILD)/tests/%.o: %.c Makefile
-	@mkdir -p $(@D)
-	$(call say,CC,$<)
-	$(Q)$(CC) $(C_FLAGS) -O1 $(if $(findstring clang,$(CC)),,-Wno-maybe-uninitialized) -Itests -Itests/bench -Wno-missing-prototypes -Wno-shadow -Dmain=$*_main -MMD -MP -c $< -o $@
-$(BUILD)/tests/names.inc: FORCE
-	@mkdir -p $(@D)
-	@for f in $(TEST_C); do \
-	    grep -q '^int main(int' $$f && kind=TAKES_ARGUMENTS || kind=PLAIN; \
-	    echo "$$kind($$(basename $$f .c))"; \
-	done >$@.new
-	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
-$(BUILD)/tests/unit.o: $(BUILD)/tests/names.inc
-$(UNIT): $(BUILD)/tests/unit.o $(UNIT_O) $(REF) $(if $(findstring /ofx/,$(TEST_C)),$(BUILD)/tests/rig.o) $(if $(findstring lab,$(TEST_C)),$(LAB_O)) $(LIB)
-	$(call say,LINK,$@)
-	$(Q)$(CC) $(LD_FLAGS) $^ -o $@ -lcmocka $(LIBS) -lvulkan
--include $(UNIT_O:.o=.d) $(REF:.o=.d) $(wildcard $(BUILD)/tests/unit.d $(BUILD)/tests/bench_*.d $(BUILD)/tests/sums.d)
-
-$(BUILD)/tests/bench_%: tests/bench/bench_%.c $(REF) $(LIB) Makefile
-	@mkdir -p $(@D)
-	$(call say,CC,$<)
-	$(Q)$(CC) $(C_FLAGS) -Itests -Wno-shadow -MMD -MP -MF $@.d -MT $@ $< $(REF) $(LIB) $(LD_FLAGS) -o $@ -lcmocka $(LIBS)
-
-# Any bytes as what the readers take, and as calls of the library, by libFuzzer (clang): make fuzz
-# [FUZZ_SECONDS=n] runs each target for that long, a third of it with inputs of up to 64 kB. An input that fails is printed
-# in base64 and kept beside the target, and so is one that takes more than 10 s; add it to testdata/corpus.
-FUZZ_SECONDS ?= 60
-FUZZERS := image zip text spectrum lib ofx
-FUZZ_BUILD := build-san-clang
-$(BUILD)/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/fuzz.h tests/fuzz/bytes.h $(LIB)
-	$(call say,CC,$<)
-	$(Q)$(CC) $(C_FLAGS) -Itests $< $(LIB) $(LD_FLAGS) -fsanitize=fuzzer -o $@ $(LIBS)
-$(BUILD)/fuzz_ofx: tests/fuzz/fuzz_ofx.c tests/fuzz/bytes.h $(BUILD)/tests/rig.o $(OFX_O) $(LIB)
-	$(call say,CC,$<)
-	$(Q)$(CC) $(C_FLAGS) -Itests $(filter-out %.h,$^) $(LD_FLAGS) -rdynamic -fsanitize=fuzzer -o $@ $(LIBS)
-.PHONY: fuzz $(FUZZERS:%=run-fuzz-%)
-fuzz:
-	@$(MAKE) --no-print-directory CC=clang SAN=1 $(FUZZERS:%=$(FUZZ_BUILD)/fuzz_%)
-	@$(MAKE) --no-print-directory $(FUZZERS:%=run-fuzz-%)
-$(FUZZERS:%=run-fuzz-%): run-fuzz-%:
-	@seeds=testdata/corpus/$*; [ -d $$seeds ] || seeds=testdata/corpus/image; \
-	failed=$(FUZZ_BUILD)/failed/$*-; \
-	mkdir -p $(FUZZ_BUILD)/found/$* $(FUZZ_BUILD)/failed; \
-	for l in "4096 $$(($(FUZZ_SECONDS) * 2 / 3 + 1))" "65536 $$(($(FUZZ_SECONDS) / 3 + 1))"; do \
-	    echo "fuzz_$*: inputs of up to $${l% *} bytes for $${l#* } s"; \
-	    $(FUZZ_BUILD)/fuzz_$* -max_len=$${l% *} -max_total_time=$${l#* } -timeout=60 -verbosity=0 \
-	        -print_final_stats=1 -artifact_prefix=$$failed $(FUZZ_BUILD)/found/$* $$seeds || \
-	        { echo "fuzz_$*: the input is in $$failed*"; exit 1; }; \
-	done
-
-# Preloaded into the program by bats files.
-FAULTS := $(BUILD)/tests/faults.so
-$(FAULTS): tests/faults/faults.c tests/faults/faults_vulkan.c Makefile
-	@mkdir -p $(@D)
-	$(call say,CC,$<)
-	$(Q)$(CC) -std=c11 -O1 $(WARN) $(DEFS) -shared -fPIC $(filter %.c,$^) -o $@ -ldl -Wl,--no-as-needed -lvulkan
-
-# Sums of what the CPU engine makes, which tests/cli/arm.bats compares between processors.
-SUMS := $(BUILD)/tests/sums
-$(SUMS): tests/arm/sums.c $(LIB) Makefile
-	@mkdir -p $(@D)
-	$(call say,CC,$<)
-	$(Q)$(CC) $(C_FLAGS) -MMD -MP -MF $@.d -MT $@ $< $(LIB) $(LD_FLAGS) -o $@ $(LIBS)
-
-# Random images and kernels that are made to break the promise, against the definition:
-# make fuzz-promise [RUNS=n] [SEED=n] [DEVICE=gpu] [MASK=mask]
-.PHONY: fuzz-promise
-fuzz-promise: $(UNIT)
-	$< test_promise $(or $(RUNS),20000) $(or $(SEED),1) $(or $(DEVICE),cpu) $(MASK)
-
-# Attacks from outside, with a seed: files, pieces, signals, calls of the system that fail, and the promise:
-# make trials [RUNS=n] [SEED=n] [DEVICE=cpu|software|gpu]. tests/cli/trials.bats runs a few of each.
-.PHONY: trials
-trials: $(PROG) $(UNIT) $(FAULTS)
-	@FFTBLOOM=$(abspath $(PROG)) FFTBLOOM_ROOT=$(CURDIR) tests/trials.sh $(abspath $(BUILD)) $(or $(RUNS),100) $(or $(SEED),1) $(or $(DEVICE),cpu)
-
-.PHONY: run-tests tests
-tests: $(UNIT) $(if $(findstring /ofx/,$(TEST_C)),$(OFX)) $(if $(TESTS),,$(FAULTS) $(SUMS) $(FFTLAB))
-run-tests: $(PROG) tests
-	@SAN=$(SAN) tests/run.sh $(BUILD)
-
-# What the library shows to programs, for make check to compare with.
-.PHONY: abi
-abi: $(SO)
-	abidw --exported-interfaces-only --header-file src/lib/fftbloom.h --drop-private-types --no-elf-needed --no-corpus-path --no-comp-dir-path --no-show-locs --out-file src/lib/fftbloom.abi $<
-
 .PHONY: run-checks format
 run-checks: $(PROG) $(SO) $(MAKERS)
 	@tests/check_format.sh
@@ -463,112 +283,6 @@ format:
 generated: $(PROG)
 	@tests/generate.sh $(PROG) docs
 
-# --- benchmarks ---------------------------------------------------------------------------------
-
-# From file to file, beside oiiotool reading and writing the same file; ROUNDS=N, FRAMES=N.
-.PHONY: bench-files
-bench-files: $(PROG) $(BUILD)/assets/make_scene
-	@tests/bench/files.py $^ testdata/star.exr $(or $(ROUNDS),5) $(or $(FRAMES),48)
-# What auto chooses beside CPU, GPU and the files alone: four scenes, 1 to 384 frames, 2 to 16 processors.
-# DEVICE=, CORES=16,8,2, FRAMES=1,8,96,384, ROUNDS=N.
-.PHONY: bench-devices
-bench-devices: $(PROG) $(BUILD)/tests/bench_panel $(BUILD)/assets/make_scene
-	@tests/bench/devices.py $(or $(FOLDER),/dev/shm) $(BUILD)/tests/bench_panel $(BUILD)/assets/make_scene $(PROG) \
-	    "$(DEVICE)" "$(CORES)" "$(FRAMES)" "$(ROUNDS)"
-# The CPU engine beside a plain FFTW program; ROUNDS=N. FFTW's wisdom is kept between runs.
-# The GPU beside VkFFT and, where there is PyTorch, cuFFT: make bench-gpu-peers [DEVICE=software];
-# CASES="cases 1280x720/256" for other cases, see tests/bench/peers/peers.sh; VKFFT=FOLDER for another
-# VkFFT than Debian's.
-.PHONY: bench-gpu bench-gpu-peers bench-gpu-sweep
-bench-gpu: $(PROG)
-	@$< bench --device $(or $(DEVICE),gpu) --queue 50 --kernel 256,512 --size 1280x720,1920x1080,3840x2160,7680x4320
-bench-gpu-peers: $(PROG)
-	@tests/deps.sh $(DEPS_PEERS)
-	@$(MAKE) --no-print-directory $(BUILD)/bench_vkfft || echo "VkFFT cannot be built here"
-	@tests/bench/peers/peers.sh $(BUILD) $(CASES) | tee $(BUILD)/gpu-peers.txt
-	@$(if $(DEVICE)$(CASES),,cp $(BUILD)/gpu-peers.txt docs/gpu-peers.txt)
-bench-gpu-sweep: $(PROG)
-	@tests/bench/peers/peers.sh $(BUILD) sweep $(CASES)
-
-# Debian's header with three C++ initialisers made C's, and two members of a table named, since
-# glslang has more of them by now. VKFFT=FOLDER takes another version: the folder of its vkFFT.h.
-DEPS_PEERS := $(if $(VKFFT),,libvkfft-dev) glslang-dev spirv-tools
-.PHONY: FORCE
-$(BUILD)/vkfft/from: FORCE
-	@mkdir -p $(@D)
-	@echo '$(VKFFT)' | cmp -s - $@ || echo '$(VKFFT)' >$@
-$(BUILD)/vkfft/vkFFT.h: Makefile $(BUILD)/vkfft/from
-ifdef VKFFT
-	echo '#include "$(abspath $(VKFFT))/vkFFT.h"' >$@
-else
-	sed -e 's/VkCommandBuffer commandBuffer = {};/VkCommandBuffer commandBuffer = NULL;/' \
-	    -e 's#/\* .limits = \*/ {#.limits = {#' \
-	    -e 's#/\* .maxDualSourceDrawBuffersEXT = \*/#.max_dual_source_draw_buffers_ext =#' \
-	    /usr/include/vkFFT.h >$@
-endif
-$(BUILD)/bench_vkfft: tests/bench/peers/bench_vkfft.c
-$(BUILD)/fft_vkfft: $(LAB)/fft_vkfft.c $(LAB_O)
-$(BUILD)/fft_vkfft: C_FLAGS += -Itests/bench
-$(BUILD)/bench_vkfft $(BUILD)/fft_vkfft: $(BUILD)/vkfft/vkFFT.h $(LIB)
-	$(call say,CC,$(filter %.c,$^))
-	$(Q)$(CC) $(filter-out -W%,$(C_FLAGS)) -std=gnu11 -isystem $(BUILD)/vkfft \
-	    $(if $(VKFFT),-isystem $(VKFFT) -isystem /usr/include/glslang/Include) $(filter %.c %.o,$^) $(LIB) $(LD_FLAGS) -o $@ -lglslang \
-	    -lMachineIndependent -lGenericCodeGen -lOSDependent -lOGLCompiler -lSPIRV -lSPIRV-Tools-opt -lSPIRV-Tools \
-	    $(LIBS) -lvulkan
-
-# The transforms of the lab beside VkFFT and, where there is PyTorch, cuFFT:
-# make bench-fft-peers [DEVICE=software] [SIZES="128 256"] [ALGORITHM=ours,nabla]
-.PHONY: bench-fft-peers
-bench-fft-peers: $(FFTLAB)
-	@tests/deps.sh $(DEPS_PEERS)
-	@$(MAKE) --no-print-directory $(BUILD)/fft_vkfft || echo "VkFFT cannot be built here"
-	@$(LAB)/peers.sh $(BUILD) $(SIZES)
-
-# The Python module beside scipy, torch and OpenCV; PARTS="512 1080p 4k batch threads call solve" are all.
-.PHONY: bench-python
-bench-python: $(SO)
-	@LIBFFTBLOOM=$(CURDIR)/$< PYTHONPATH=python /usr/bin/python3 tests/bench/python.py $(PARTS)
-
-# The CPU engine beside plain programs with FFTW and, with DUCC=FOLDER of its sources, with ducc0 built for
-# this machine; ROUNDS=N.
-.PHONY: bench-cpu
-bench-cpu: $(BUILD)/bench_cpu
-	@mkdir -p $(BUILD)/bench-cache
-	@BENCH_CACHE=$(BUILD)/bench-cache $< $(ROUNDS)
-DUCC_O := $(if $(DUCC),$(BUILD)/ducc.o)
-$(BUILD)/ducc.o: tests/bench/peers/ducc.cc
-	$(call say,CXX,$<)
-	$(Q)$(CXX) -std=c++17 -O3 -march=native -I$(DUCC)/src -c $< -o $@
-$(BUILD)/bench_cpu $(BUILD)/bench_passes: $(BUILD)/bench_%: tests/bench/bench_%.c tests/bench/bench_engine.h $(LIB) Makefile $(DUCC_O)
-	$(call say,CC,$<)
-	$(Q)$(CC) $(C_FLAGS) -Itests $(filter %.c,$^) $(DUCC_O) $(LIB) $(LD_FLAGS) -o $@ -lfftw3f_threads -lfftw3f $(LIBS)
-
-# The passes beside the first one, and that beside FFTW or a copy; fails where one takes 1.5 times what
-# tests/bench/passes.txt says: make bench-passes [WRITE=1, which writes that file]
-.PHONY: bench-passes
-bench-passes: $(BUILD)/bench_passes $(PROG)
-	@tests/bench/passes.py tests/bench/passes.txt $^ $(if $(WRITE),--write)
-
-# What the promise costs from file to file, on a panel of scenes: make bench-promise [ROUNDS=n]
-.PHONY: bench-promise
-bench-promise: $(PROG) $(BUILD)/tests/bench_panel $(BUILD)/assets/make_scene
-	@mkdir -p $(BUILD)/bench-promise
-	@FFTBLOOM_CACHE_DIR=$(BUILD)/bench-promise/cache tests/bench/promise.py $(BUILD)/bench-promise \
-	    $(BUILD)/tests/bench_panel $(BUILD)/assets/make_scene $(or $(ROUNDS),5) $(PROG)
-
-# The pictures of docs/fft.md.
-.PHONY: docs-images
-docs-images: $(PROG) $(FFTLAB)
-	@mkdir -p out docs/images
-	@$(LAB)/docs_fft.py docs/images
-	$(FFTLAB) ocean --size 1024 --algorithm ours --rounds 1 -o out/ocean.exr
-	$(PROG) out/ocean.exr testdata/star.exr -o docs/images/ocean.png --kernel-scale 0.5 --exposure -0.3
-
-# The gallery of kernels and the README's pictures, with ffmpeg.
-.PHONY: gallery
-gallery: $(PROG)
-	@tests/docs_gallery.py $(PROG)
-
 # --- installation -------------------------------------------------------------------------------
 COMPLETIONS := bash:share/bash-completion/completions/fftbloom zsh:share/zsh/site-functions/_fftbloom \
                fish:share/fish/vendor_completions.d/fftbloom.fish
@@ -582,7 +296,7 @@ SHARE := man/man1:$(BUILD)/man/*.1 fftbloom/kernels:kernels/*.json \
          doc/fftbloom/docs/images/look:docs/images/look/* \
          doc/fftbloom/docs/programs:docs/programs/*
 
-.PHONY: install install-program install-lib install-ofx uninstall bundle ofx wheel sdist deb clean help
+.PHONY: install install-program install-lib uninstall clean help
 install: install-program install-lib
 # LIBDIR is /usr/lib/x86_64-linux-gnu in a package.
 LIBDIR ?= $(PREFIX)/lib
@@ -609,27 +323,6 @@ uninstall:
 	    $(DESTDIR)$(LIBDIR)/libfftbloom.so $(DESTDIR)$(LIBDIR)/libfftbloom.so.0 \
 	    $(DESTDIR)$(LIBDIR)/pkgconfig/fftbloom.pc $(DEST)/share/man/man3/libfftbloom.3
 	rm -rf $(DEST)/OFX/Plugins/fftbloom.ofx.bundle $(DEST)/share/fftbloom $(DEST)/share/doc/fftbloom $(DEST)/share/doc/libfftbloom-dev
-
-# Hosts look into /usr/OFX/Plugins.
-install-ofx: $(OFX)
-	@tests/ofx/bundle.py $(OFX) $(DEST)/OFX/Plugins/fftbloom.ofx.bundle
-bundle: all
-	@rm -rf dist/fftbloom
-	@$(MAKE) --no-print-directory -s install-program install-ofx DESTDIR= PREFIX=$(CURDIR)/dist/fftbloom
-	@tests/bundle.sh dist/fftbloom
-
-ofx: $(OFX)
-	@tests/ofx/bundle.py $(OFX) dist/fftbloom.ofx.bundle
-wheel: $(ALONE)
-	@python/make_wheel.py $(ALONE) dist
-sdist: $(BUILD)/shaders/all.inc
-	@python/make_wheel.py sdist dist
-
-deb: all
-	@tests/deps.sh dpkg-dev
-	@rm -rf dist/deb
-	@$(MAKE) --no-print-directory -s install install-ofx DESTDIR=$(CURDIR)/dist/deb PREFIX=/usr LIBDIR=/usr/lib/$$(dpkg-architecture -qDEB_HOST_MULTIARCH)
-	@tests/deb.sh $(CURDIR)/dist/deb dist
 
 clean:
 	rm -rf build build-* dist out

@@ -26,8 +26,8 @@ TAG = "manylinux_2_34_x86_64"
 INSIDE = {"libcjson-dev": "MIT", "libdeflate-dev": "MIT", "zlib1g-dev": "Zlib", "libtinyexr-dev": "BSD-3-Clause",
           "libstb-dev": "MIT", "libxxhash-dev": "BSD-2-Clause",
           "libstdc++-12-dev": "GPL-3.0-or-later WITH GCC-exception-3.1"}
-SOURCES = ("CHANGELOG.md", "LICENSE", "Makefile", "README.md", "docs/python.md", "kernels", "pyproject.toml", "python",
-           "shaders", "src")
+SOURCES = ("CHANGELOG.md", "LICENSE", "Makefile", "packaging.mk", "README.md", "docs/python.md", "kernels",
+           "pyproject.toml", "python", "shaders", "src")
 SUMMARY = "Blooms linear images with a real point spread function, with a promised error"
 
 

@@ -191,7 +191,7 @@ deb() { # FOLDER: makes a package in it
     what="base/file.o engine/cpu/cpu_passes.o app/main.o"
     [ ! "$SAME_ALL" ] || what="fftbloom libfftbloom.so.0"
     mkdir -p "$TEST_TMP/one" "$TEST_TMP/another/place"
-    for place in one another/place; do cp -r Makefile CHANGELOG.md src shaders "$TEST_TMP/$place"; done
+    for place in one another/place; do cp -r Makefile packaging.mk CHANGELOG.md src shaders "$TEST_TMP/$place"; done
     for place in one another/place; do
         sleep 1.1
         for f in $what; do make -s --no-print-directory -C "$TEST_TMP/$place" -j2 BUILD=build "build/$f"; done
