@@ -4,6 +4,7 @@
 #pragma once
 
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -36,6 +37,23 @@ static inline double steady_sin(double x) {
 
 static inline double steady_cos(double x) {
     return steady_sin(x + STEADY_PI / 2.0);
+}
+
+/* exp(-2 pi i t / n), each part to the last bit or so. The angle is brought into the first octant
+ * by integers, where sin and cos lose nothing. */
+static inline void steady_root(uint64_t t, uint64_t n, double *re, double *im) {
+    t %= n;
+    const bool below = 2 * t > n; /* the lower half plane, mirrored up */
+    if (below) t = n - t;
+    const bool left = 4 * t > n; /* the left quadrant, mirrored to the right */
+    const uint64_t right2 = left ? n - 2 * t
+                                 : 2 * t; /* twice the index, so that halves stay whole */
+    const bool steep = 4 * right2 > n;
+    const double part = steep ? (double)n / 4 - (double)right2 / 2 : (double)right2 / 2;
+    const double angle = 6.283185307179586476925286766559 * part / (double)n;
+    const double c = steady_cos_near(angle), s = steady_sin_near(angle);
+    *re = left ? -(steep ? s : c) : steep ? s : c;
+    *im = below ? (steep ? c : s) : -(steep ? c : s);
 }
 
 /* exp(x) = 2^n exp(x - n ln 2); a product with a power of two is exact. */

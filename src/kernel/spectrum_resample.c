@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "base/steady.h"
 #include "base/vector.h"
-#include "math/fft.h"
 
 /* The filter's taps: for a place p between grid points, points floor(p) - 3 .. floor(p) + 4. */
 enum { TAPS = RESAMPLE_TAPS, BEFORE = TAPS / 2 - 1, AFTER = TAPS / 2 };
@@ -83,7 +82,7 @@ static bool window_make(window *w, const resample_request *r, uint32_t axis, uin
         }
         if (!shift) continue;
         double re, im;
-        fft_root(turns * k, length, &re, &im);
+        steady_root(turns * k, length, &re, &im);
         w->phase[k][0] = (float)re, w->phase[k][1] = (float)im;
     }
     return true;

@@ -1,25 +1,7 @@
 #include "math/fft.h"
 
 #include "base/mem.h"
-#include "base/steady.h"
 #include "math/lanes.h"
-
-static const double TWO_PI = 6.283185307179586476925286766559;
-
-/* The angle is brought into the first octant by integers, where sin and cos lose nothing. */
-void fft_root(uint64_t t, uint64_t n, double *re, double *im) {
-    t %= n;
-    bool below = 2 * t > n; /* the lower half plane, mirrored up */
-    if (below) t = n - t;
-    bool left = 4 * t > n;                      /* the left quadrant, mirrored to the right */
-    uint64_t right2 = left ? n - 2 * t : 2 * t; /* twice the index, so that halves stay whole */
-    bool steep = 4 * right2 > n;
-    double angle = steep ? TWO_PI * ((double)n / 4 - (double)right2 / 2) / (double)n
-                         : TWO_PI * ((double)right2 / 2) / (double)n;
-    double c = steady_cos_near(angle), s = steady_sin_near(angle);
-    *re = left ? -(steep ? s : c) : steep ? s : c;
-    *im = below ? (steep ? c : s) : -(steep ? c : s);
-}
 
 /* One level of math/lanes.h takes lines of any length. */
 struct fft {

@@ -4,9 +4,6 @@
 
 #include "base/par.h"
 
-/* Computes exp(-2 pi i t / n), each part to the last bit or so, the same bits on every machine. */
-void fft_root(uint64_t t, uint64_t n, double *re, double *im);
-
 typedef struct fft fft; /* the stages and twiddles of one length; read-only, so threads share it */
 
 fft *fft_new(uint32_t n, err *e);

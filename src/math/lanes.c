@@ -2,7 +2,7 @@
 
 #include "base/host.h"
 #include "base/mem.h"
-#include "math/fft.h"
+#include "base/steady.h"
 
 /* The time of a number in a stage, by its radix: loads, stores and twiddles are 10. Sums over the
  * stages follow what was measured at 13 lengths (16 lanes, Zen 5) to five per cent. */
@@ -74,7 +74,7 @@ uint32_t lanes_price(uint32_t n) {
 
 static void store(void *to, size_t i, bool float64, uint64_t t, uint64_t n) {
     double re, im;
-    fft_root(t, n, &re, &im);
+    steady_root(t, n, &re, &im);
     if (float64)
         ((double *)to)[2 * i] = re, ((double *)to)[2 * i + 1] = im;
     else

@@ -1,5 +1,6 @@
 /* Spectra at any lengths: exact ones against the definition, resampled ones against exact ones in
  * frequency and in space. */
+#include "base/steady.h"
 #include "kernel/spectrum.h"
 #include "math/fft.h"
 #include "unit/kernels.h"
@@ -10,7 +11,7 @@
 
 static double complex root(uint64_t t, uint64_t n) {
     double re, im;
-    fft_root(t, n, &re, &im);
+    steady_root(t, n, &re, &im);
     return re + I * im;
 }
 

@@ -4,9 +4,9 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/steady.h"
 #include "base/text.h"
 #include "engine/gpu/gpu_fold.h"
-#include "math/fft.h"
 
 /* --- twiddle factors ------------------------------------------------------------------------ */
 
@@ -28,7 +28,7 @@ gpu_twiddles gpu_twiddles_layout(const plan *p) {
 /* Writes exp(-2 pi i m / n) as the complex number `index`. */
 static void put_root(void *to, bool float64, uint64_t index, uint64_t m, uint64_t n) {
     double re, im;
-    fft_root(m, n, &re, &im);
+    steady_root(m, n, &re, &im);
     gpu_put(to, float64, 2 * index, re);
     gpu_put(to, float64, 2 * index + 1, im);
 }

@@ -74,6 +74,8 @@ extern const int EDIT_COUNT;
 const edit *edit_find(const char *name);
 int edit_parameters(const edit *d);
 
+/* --- what edits are made of: edit_kernel.c --- */
+
 /* Makes a kernel of zeros. */
 bool edit_new(edit_kernel *k, uint32_t w, uint32_t h, uint32_t channels, err *e);
 void edit_free(edit_kernel *k);
@@ -93,5 +95,6 @@ bool edit_fit(edit_kernel *k, uint32_t w, uint32_t h, double *lost, err *e);
  * Returns the share of the light that this takes. */
 double edit_fade(edit_kernel *k, double fade);
 
+/* Are rows of EDITS. */
 bool edit_crop(edit_kernel *to, const edit_request *r, edit_account *told, err *e);
 bool edit_clean(edit_kernel *to, const edit_request *r, edit_account *told, err *e);

@@ -1,4 +1,5 @@
 #include "lab/lab.h"
+#include "base/steady.h"
 
 #include "base/mem.h"
 #include "lab/shaders/all.inc" /* an array of words for each shader, by the name of its file */
@@ -104,7 +105,7 @@ bool lab_add_images(lab_program *p, void *table, size_t bytes) {
 
 void lab_put_root(float *to, uint64_t m, uint64_t n) {
     double re, im;
-    fft_root(m, n, &re, &im);
+    steady_root(m, n, &re, &im);
     to[0] = (float)re;
     to[1] = (float)im;
 }

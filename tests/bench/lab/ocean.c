@@ -1,4 +1,5 @@
 #include "lab/ocean.h"
+#include "base/steady.h"
 
 #include "base/mem.h"
 #include "base/number.h"
@@ -77,7 +78,7 @@ static void spectra_of(ocean *o, size_t i) {
     double ky = STEP * signed_of((uint32_t)(i / o->n), o->n), k = hypot(kx, ky);
     double ux = k > 0 ? kx / k : 0, uy = k > 0 ? ky / k : 0;
     const float *w = o->wave[i];
-    fft_root((uint64_t)o->turns[i] * o->frame, OCEAN_LOOP, &c, &s);
+    steady_root((uint64_t)o->turns[i] * o->frame, OCEAN_LOOP, &c, &s);
     s = -s; /* exp(+i ...) */
     double a = (double)w[0], b = (double)w[1], p = (double)w[2], q = (double)w[3];
     double re = a * c - b * s + p * c + q * s, im = a * s + b * c + q * c - p * s;
