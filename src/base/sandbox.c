@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <linux/sockios.h>
@@ -23,16 +24,12 @@ enum { RULESET_VERSION = 1, RULE_PATH_BENEATH = 1 };
 enum { WRITE_FILE = 1 << 1, READ_FILE = 1 << 2, READ_DIR = 1 << 3, REMOVE_FILE = 1 << 5 };
 enum { MAKE_DIR = 1 << 7, MAKE_REG = 1 << 8, FIRST_VERSION = (1 << 13) - 1 };
 enum {
-    REFER = 1 << 13,    /* to other folders, since version 2 */
-    TRUNCATE = 1 << 14, /* since version 3 */
+    REFER = 1 << 13, /* files may come from other folders */
+    TRUNCATE = 1 << 14,
     OF_FILES = WRITE_FILE | READ_FILE | TRUNCATE,
     READING = READ_FILE | READ_DIR, /* libraries can be loaded, too */
     WRITING = READING | WRITE_FILE | REMOVE_FILE | MAKE_DIR | MAKE_REG | REFER | TRUNCATE
 };
-
-static uint64_t known_rights(int version) {
-    return (uint64_t)FIRST_VERSION | (version >= 2 ? REFER : 0) | (version >= 3 ? TRUNCATE : 0);
-}
 
 /* What a set of rules is about; a kernel knows the first fields, by its version. */
 typedef struct {
@@ -40,11 +37,29 @@ typedef struct {
 } rule_set;
 enum { SCOPE_SOCKETS = 1 << 0, SCOPE_SIGNALS = 1 << 1, SCOPES_SINCE = 6 };
 
+/* What Landlock holds from a version on. What an older one lacks holds all the same: */
+static const struct {
+    int version;
+    rule_set is;
+} HOLDS[] = {
+    {1, {.files = FIRST_VERSION}},
+    {2, {.files = REFER}},    /* version 1 lets no file into another folder */
+    {3, {.files = TRUNCATE}}, /* seccomp refuses truncate and O_TRUNC */
+    {SCOPES_SINCE,
+     {.scopes = SCOPE_SOCKETS | SCOPE_SIGNALS}}, /* seccomp refuses kill and sockets */
+};
+
+static rule_set held_by(int version) {
+    rule_set all = {0};
+    for (size_t i = 0; i < COUNT(HOLDS) && HOLDS[i].version <= version; i++)
+        all.files |= HOLDS[i].is.files, all.scopes |= HOLDS[i].is.scopes;
+    return all;
+}
+
 sandbox sandbox_open(void) {
     sandbox s = {.rules = -1};
     s.version = (int)syscall(CREATE_RULESET, NULL, (size_t)0, RULESET_VERSION);
-    const rule_set all = {.files = known_rights(s.version),
-                          .scopes = SCOPE_SOCKETS | SCOPE_SIGNALS};
+    const rule_set all = held_by(s.version);
     size_t known = s.version >= SCOPES_SINCE ? sizeof all : sizeof all.files;
     if (s.version >= 1) s.rules = (int)syscall(CREATE_RULESET, &all, known, 0);
     if (s.rules < 0) s.why = errno;
@@ -55,20 +70,26 @@ static void add_rule(sandbox *s, const char *path, uint64_t rights) {
     struct {
         uint64_t rights;
         int32_t folder;
-    } __attribute__((packed)) rule = {rights & known_rights(s->version), -1};
+    } __attribute__((packed)) rule = {rights & held_by(s->version).files, -1};
     struct stat st;
     if (s->rules < 0) return;
     if ((rule.folder = open(path, O_PATH | O_CLOEXEC)) < 0) {
         if (errno == EMFILE || errno == ENFILE) s->lacks = errno;
         return;
     }
-    if (fstat(rule.folder, &st) == 0 && !S_ISDIR(st.st_mode)) rule.rights &= OF_FILES;
-    syscall(ADD_RULE, s->rules, RULE_PATH_BENEATH, &rule, 0);
+    const bool known = fstat(rule.folder, &st) == 0, folder = known && S_ISDIR(st.st_mode);
+    if (!folder) rule.rights &= OF_FILES;
+    if (known && (!folder || rights & READ_DIR))
+        syscall(ADD_RULE, s->rules, RULE_PATH_BENEATH, &rule, 0);
     close(rule.folder);
 }
 
 void sandbox_read(sandbox *s, const char *path) {
     add_rule(s, path, READING);
+}
+
+void sandbox_read_file(sandbox *s, const char *path) {
+    add_rule(s, path, READ_FILE);
 }
 
 void sandbox_write(sandbox *s, const char *path) {
@@ -83,10 +104,12 @@ enum { SYS_OF_LSM_SET_SELF_ATTR = 460, UNKNOWN = 463 };
 #ifdef __x86_64__ /* older forms, and ports */
 #define OLDER                                                                                      \
     , SYS_fork, SYS_vfork, SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat, \
-        SYS_iopl, SYS_ioperm, SYS_modify_ldt, SYS_uselib, SYS_create_module, SYS_query_module,     \
-        SYS_get_kernel_syms, SYS_nfsservctl, SYS__sysctl, SYS_lookup_dcookie
+        SYS_creat, SYS_mknod, SYS_iopl, SYS_ioperm, SYS_modify_ldt, SYS_uselib, SYS_create_module, \
+        SYS_query_module, SYS_get_kernel_syms, SYS_nfsservctl, SYS__sysctl, SYS_lookup_dcookie
+#define OLDER_RULES {SYS_open, 1, OPENS, {0}, false}, {SYS_mkdir, 1, NO_BIT, {SPECIAL}, false},
 #else
 #define OLDER
+#define OLDER_RULES
 #endif
 
 /* What no run needs: the network, other programs and processes, the machine itself. */
@@ -102,6 +125,8 @@ static const int DENIED[] = {
     /* memory and messages that are shared with other processes by a number or a name */
     SYS_shmget, SYS_shmat, SYS_shmctl, SYS_msgget, SYS_msgsnd, SYS_msgrcv, SYS_msgctl, SYS_semget,
     SYS_semop, SYS_semctl, SYS_semtimedop, SYS_mq_open, SYS_mq_unlink,
+    /* to empty a file, which no output needs: each is a new one; and to make devices and pipes */
+    SYS_truncate, SYS_mknodat,
     /* mode, owner, times and attributes of a file by its name; those of an open file stay */
     SYS_fchmodat, SYS_OF_FCHMODAT2, SYS_fchownat, SYS_setxattr, SYS_lsetxattr, SYS_removexattr,
     SYS_lremovexattr, SYS_fremovexattr,
@@ -123,8 +148,10 @@ typedef enum {
     OWN,     /* the number of this process, or of others that `value` has */
     NONE_OF, /* no such value */
     NO_BIT,  /* no such bit */
+    OPENS,   /* flags without O_TRUNC, and behind them a mode: no such bit where a file is made */
     NOTHING  /* a pointer that is NULL */
 } argument_rule;
+enum { SPECIAL = S_ISUID | S_ISGID | S_ISVTX, MAKES = O_CREAT | (O_TMPFILE & ~O_DIRECTORY) };
 
 static const struct {
     int number, arg;
@@ -140,8 +167,14 @@ static const struct {
     {SYS_sched_setparam, 0, OWN, {0}, true},
     {SYS_sched_setattr, 0, OWN, {0}, true},
     {SYS_utimensat, 1, NOTHING, {0}, false}, /* the times of an open file */
-    {SYS_fchmod, 1, NO_BIT, {S_ISUID | S_ISGID | S_ISVTX}, false},
-    {SYS_fcntl, 1, NONE_OF, {F_SETOWN, F_SETOWN_EX, F_SETSIG}, false}, /* signals when bytes come */
+    {SYS_fchmod, 1, NO_BIT, {SPECIAL}, false},
+    {SYS_mkdirat, 2, NO_BIT, {SPECIAL}, false},
+    {SYS_openat, 2, OPENS, {0}, false},
+    OLDER_RULES{SYS_fcntl,
+                1,
+                NONE_OF,
+                {F_SETOWN, F_SETOWN_EX, F_SETSIG},
+                false}, /* signals when bytes come */
     {SYS_ioctl, 1, NONE_OF, {FIOSETOWN, SIOCSPGRP, TIOCSTI, TIOCLINUX}, false},
 };
 enum { DEPENDING = COUNT(DEPENDS), LONGEST_RULE = 16 };
@@ -190,6 +223,15 @@ static unsigned short make_rule(struct sock_filter *to, size_t i) {
         to[n++] = (struct sock_filter)IF(JSET, v[0]);
         to[n++] = (struct sock_filter)FAIL(EPERM);
         break;
+    case OPENS:
+        to[n++] = (struct sock_filter)IF(JSET, O_TRUNC);
+        to[n++] = (struct sock_filter)FAIL(EPERM);
+        to[n++] = (struct sock_filter)UNLESS(JSET, MAKES);
+        to[n++] = (struct sock_filter)ALLOW;
+        to[n++] = (struct sock_filter)FIELD(args[arg + 1]);
+        to[n++] = (struct sock_filter)IF(JSET, SPECIAL);
+        to[n++] = (struct sock_filter)FAIL(EPERM);
+        break;
     case NOTHING:
         to[n++] = (struct sock_filter)UNLESS(JEQ, 0);
         to[n++] = (struct sock_filter)FAIL(EPERM);
@@ -208,9 +250,11 @@ static unsigned short make_filter(struct sock_filter *to) {
     const struct sock_filter begin[] = {FIELD(arch),      UNLESS(JEQ, MACHINE), FAIL(EPERM),
                                         FIELD(nr),        IF(JGE, NUMBERS),     FAIL(EPERM),
                                         IF(JGE, UNKNOWN), FAIL(ENOSYS)};
-    /* The flags of clone3 lie in memory, which a filter does not see; without it the C library
-     * takes clone. A clone that is no thread is a process. */
+    /* The flags of clone3 and openat2 lie in memory, which a filter does not see; without these the
+     * C library takes clone and openat. A clone that is no thread is a process. */
     const struct sock_filter end[] = {IF(JEQ, SYS_clone3),
+                                      FAIL(ENOSYS),
+                                      IF(JEQ, SYS_openat2),
                                       FAIL(ENOSYS),
                                       UNLESS(JEQ, SYS_clone),
                                       ALLOW,
@@ -256,7 +300,22 @@ void sandbox_enter_alone(void) {
         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
+/* Gives up what root could make a program of others with: seccomp does not see that the name of an
+ * attribute is that of a file's rights. */
+static void drop_powers(void) {
+    static const int POWER[] = {CAP_FSETID, CAP_MKNOD, CAP_SETFCAP};
+    struct __user_cap_header_struct of = {_LINUX_CAPABILITY_VERSION_3, 0};
+    struct __user_cap_data_struct has[_LINUX_CAPABILITY_U32S_3];
+    if (syscall(SYS_capget, &of, has) != 0) return;
+    for (size_t i = 0; i < COUNT(POWER); i++) {
+        const uint32_t others = ~(1u << POWER[i]);
+        has[0].effective &= others, has[0].permitted &= others, has[0].inheritable &= others;
+    }
+    syscall(SYS_capset, &of, has);
+}
+
 void sandbox_enter(sandbox *s) {
+    drop_powers();
     struct sock_filter code[2 * COUNT(DENIED) + LONGEST_RULE * DEPENDING + 32];
     const struct sock_fprog program = {make_filter(code), code};
     bool bound = prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0,

@@ -2,8 +2,9 @@
  *
  * Afterwards only the folders and files that were named can be read or written; what reaches other
  * programs, processes or machines fails with EPERM, and calls younger than this list with ENOSYS.
- * Files that are open stay open, and their mode, owner and times can be changed. Rights never come
- * back. tests/unit/test_sandbox.c has the list of what is left, with the reasons. */
+ * No file is emptied, and none becomes setuid. Files that are open stay open, and their mode, owner
+ * and times can be changed. Rights never come back. tests/unit/test_sandbox.c has the list of what
+ * is left, with the reasons. */
 #pragma once
 
 #include <stdbool.h>
@@ -20,7 +21,8 @@ typedef struct {
 sandbox sandbox_open(void);
 /* Allow what is below a folder, or one file; a path that is not there is left out. */
 void sandbox_read(sandbox *s, const char *path);
-void sandbox_write(sandbox *s, const char *path); /* reading, too */
+void sandbox_read_file(sandbox *s, const char *path); /* nothing of a folder */
+void sandbox_write(sandbox *s, const char *path);     /* reading, too */
 /* Gives up all other rights, and closes the rules. Other threads that there are get seccomp alone,
  * those that this one begins later have no more rights than it. */
 void sandbox_enter(sandbox *s);

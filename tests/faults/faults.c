@@ -10,6 +10,7 @@
  *   FAULT_TRY=file         at the first fsync, tries what a sandbox forbids, and says what is
  *                          possible: to read the file, to make FILE.new, and so on
  *   FAULT_REFUSE=words     of "landlock seccomp": the kernel has none
+ *   FAULT_LANDLOCK=n       the kernel says that it has Landlock's version n
  *   FAULT_DEVICE=1         no Vulkan device can be opened
  *   FAULT_CHILD=what       a process that has given up all rights to decode does this in place of
  *                          an allocation: crash, hang, speak (rubbish), eat (memory), or escape:
@@ -296,6 +297,8 @@ long syscall(long number, ...) {
         errno = EPERM;
         return -1;
     }
+    if (number == LANDLOCK && a[2] == 1 && *word("FAULT_LANDLOCK"))
+        return atoi(word("FAULT_LANDLOCK"));
     call *real = (call *)dlsym(RTLD_NEXT, "syscall");
     return real(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
