@@ -210,14 +210,20 @@ void file_sweep(const char *folder) {
     closedir(d);
 }
 
+bool file_is_own(const char *path) {
+    struct stat st;
+    return lstat(path, &st) == 0 && S_ISREG(st.st_mode) &&
+           (st.st_uid == geteuid() || st.st_uid == 0) && access(path, R_OK) == 0;
+}
+
 /* By the open file: the sandbox has no calls that do so by a name. */
 void file_touch(const char *path) {
-    int fd = open_fully(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
+    int fd = open_fully(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW, 0);
     if (fd >= 0) futimens(fd, NULL), close(fd);
 }
 
 void file_set_mode(const char *path, unsigned mode) {
-    int fd = open_fully(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0);
+    int fd = open_fully(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW, 0);
     if (fd >= 0) fchmod(fd, mode), close(fd);
 }
 
@@ -348,25 +354,27 @@ static bool exists(const file_out *f, err *e) {
     return err_set(e, ERR_SKIPPED, "'%s' exists and is not replaced", f->path);
 }
 
-file_out *file_out_open(const char *path, bool replace, err *e) {
+file_out *file_out_open(const char *path, file_way way, err *e) {
     struct stat old;
     char folder[PATH_MAX];
     file_out *f = mem_new(1, sizeof *f, "file", e);
     if (!f) return NULL;
-    *f = (file_out){.fd = -1, .slot = -1, .keep = !replace, .stream = strcmp(path, "-") == 0};
+    *f =
+        (file_out){.fd = -1, .slot = -1, .keep = way == FILE_NEW, .stream = strcmp(path, "-") == 0};
     if (f->stream) {
         f->fd = memfd_create("standard output", MFD_CLOEXEC);
         if (f->fd < 0) err_errno(e, ERR_RETRY, "cannot make a file in memory");
         if (f->fd < 0 || !(f->path = mem_str("standard output", e))) goto fail;
         return f;
     }
-    if (!(f->path = final_name(path, e))) goto fail;
-    bool replaces = stat(f->path, &old) == 0;
+    const bool own = way == FILE_OWN; /* a rename replaces a link, and no folder */
+    if (!(f->path = own ? mem_str(path, e) : final_name(path, e))) goto fail;
+    const bool replaces = !own && stat(f->path, &old) == 0;
     if (replaces && f->keep && S_ISREG(old.st_mode)) {
         exists(f, e);
         goto fail;
     }
-    if (!replaceable(path, e)) goto fail;
+    if (!own && !replaceable(path, e)) goto fail;
     if (path_folder(f->path, folder)) sweep_once(folder);
     for (int i = 0; i < SLOTS && f->slot < 0; i++) {
         int empty = FREE;
@@ -507,7 +515,7 @@ void file_out_discard(file_out **fp) {
 }
 
 bool file_write_all(const char *path, const void *bytes, size_t n, err *e) {
-    file_out *f = file_out_open(path, true, e);
+    file_out *f = file_out_open(path, FILE_REPLACE, e);
     bool ok = f && file_out_write(f, 0, bytes, n, e) && file_out_commit(&f, e);
     file_out_discard(&f);
     return ok;

@@ -32,12 +32,17 @@ uint8_t *file_read_all(const char *path, size_t limit, size_t *bytes, err *e);
 
 typedef struct file_out file_out;
 
+typedef enum {
+    FILE_NEW,     /* a file that is there stays: open and commit fail with ERR_SKIPPED */
+    FILE_REPLACE, /* it takes over the old one's permissions, and its owner, group and access list
+                     as far as the system allows */
+    FILE_OWN      /* of a cache: an old file, or a link, is replaced as if it had not been there */
+} file_way;
+
 /* Opens a new file that will get the name `path`; "-" is standard output, to which all goes in
- * file_out_commit. A symbolic link stays, and the file that it points to is replaced or made.
- * Folders, pipes and devices are refused. With `replace` the file takes over the old one's
- * permissions, and its owner, group and access list as far as the system allows. Without, this call
- * and file_out_commit fail with ERR_SKIPPED when there is a file of that name. */
-file_out *file_out_open(const char *path, bool replace, err *e);
+ * file_out_commit. But for FILE_OWN a symbolic link stays, and the file that it points to is
+ * replaced or made. Folders, pipes and devices are refused. */
+file_out *file_out_open(const char *path, file_way way, err *e);
 /* Returns the final name, symbolic links resolved. */
 const char *file_out_path(const file_out *f);
 /* Tells whether file_out_open would succeed, as far as can be seen now. Makes nothing. */
@@ -51,9 +56,12 @@ bool file_out_commit(file_out **f, err *e);
 /* Removes the temporary file and frees `f`. NULL is fine, so it can follow commit. */
 void file_out_discard(file_out **f);
 
-/* Writes these bytes as the whole content of a file, by open, write and commit. */
+/* Writes these bytes as the whole content of a file, by FILE_REPLACE, write and commit. */
 bool file_write_all(const char *path, const void *bytes, size_t n, err *e);
-/* Set the time of a file to now, and its mode, as far as the system allows. */
+/* Returns whether what lies at a path of a cache may be believed: a file of this user or of root,
+ * and no link, as others may be able to write there, too. */
+bool file_is_own(const char *path);
+/* Set the time of a file to now, and its mode, as far as the system allows; not of a link's. */
 void file_touch(const char *path);
 void file_set_mode(const char *path, unsigned mode);
 

@@ -270,13 +270,13 @@ static uint32_t bands(const image_writer *w, int part) {
     return (image_height(&w->head.part[part]) - 1) / rows + 1;
 }
 
-image_writer *image_create(const char *path, const image_header *h, bool replace, par *threads,
+image_writer *image_create(const char *path, const image_header *h, file_way way, par *threads,
                            err *e) {
     const image_format *format = format_of_name(path, e);
     image_writer *w = format ? mem_new(1, sizeof *w, "writer", e) : NULL;
     if (!w) return NULL;
     w->format = format;
-    if (!(w->file = file_out_open(format_of_stream(path) ? "-" : path, replace, e)) ||
+    if (!(w->file = file_out_open(format_of_stream(path) ? "-" : path, way, e)) ||
         !(w->path = mem_str(path, e)) || !image_header_copy(&w->head, h, e))
         goto fail;
     if (!(w->state = format->create(w->file, &w->head, threads, e))) {
@@ -376,5 +376,5 @@ bool image_save_to(image_writer *w, const image *img, err *e) {
 }
 
 bool image_save(const char *path, const image *img, par *threads, err *e) {
-    return image_save_to(image_create(path, &img->head, true, threads, e), img, e);
+    return image_save_to(image_create(path, &img->head, FILE_REPLACE, threads, e), img, e);
 }

@@ -56,9 +56,8 @@ bool image_is_stream(const char *path);
  * (ERR_USAGE), or the folder does not exist (ERR_CANT_CREATE). */
 bool image_can_create(const char *path, err *e);
 /* Creates a file in the format of its extension. The header, which is copied, says what will be
- * written. The file appears under its name in image_commit. Without `replace`, this call or
- * image_commit fails with ERR_SKIPPED when there is a file of that name. */
-image_writer *image_create(const char *path, const image_header *h, bool replace, par *threads,
+ * written. The file appears under its name in image_commit; `way` is that of file_out_open. */
+image_writer *image_create(const char *path, const image_header *h, file_way way, par *threads,
                            err *e);
 /* Returns the rows between chunk borders of a part. */
 uint32_t image_writer_rows(const image_writer *w, int part);

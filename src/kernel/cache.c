@@ -30,6 +30,20 @@ bool cache_path(char to[CACHE_PATH], const char *asked) {
     return false;
 }
 
+bool cache_file(char to[CACHE_PATH], const char *dir, const char *name, const char *file, err *e) {
+    struct stat st;
+    if (!joined(to, dir, "/", name, e)) return false;
+    if (lstat(to, &st) == 0 && S_ISLNK(st.st_mode))
+        return err_set(e, ERR_CANT_CREATE,
+                       "the cache's folder '%s' is a link, which is not followed; remove it", to);
+    char folder[CACHE_PATH];
+    return !*file || joined(to, memcpy(folder, to, sizeof folder), "/", file, e);
+}
+
+static bool spectrum_path(char to[CACHE_PATH], const char *dir, const char *name, err *e) {
+    return cache_file(to, dir, "spectra", name, e);
+}
+
 static void entry_name(char to[CACHE_NAME], hash128 of) {
     char hash[HASH_TEXT];
     hash_text(of, hash);
@@ -58,10 +72,9 @@ static bool read_entry(spectrum *s, const char *path, const char *name, err *e) 
 static bool load(spectrum *s, const psf *k, const char *dir, const char *name, bool own) {
     char path[CACHE_PATH];
     err e = {0};
-    struct stat st;
-    if (!joined(path, dir, "/spectra/", name, NULL) || stat(path, &st) != 0) return false;
-    if (st.st_uid != geteuid() && st.st_uid != 0) {
-        log_info("the cache's '%s' belongs to another user, and is not used", path);
+    if (!spectrum_path(path, dir, name, NULL) || access(path, F_OK) != 0) return false;
+    if (!file_is_own(path)) {
+        log_info("the cache's '%s' is a link, or belongs to another user, and is not used", path);
         return false;
     }
     if (!read_entry(s, path, name, &e)) {
@@ -82,12 +95,13 @@ static bool load(spectrum *s, const psf *k, const char *dir, const char *name, b
 void cache_distrust(hash128 of, const char *asked) {
     char dir[CACHE_PATH], name[CACHE_NAME], path[CACHE_PATH];
     entry_name(name, of);
-    if (cache_path(dir, asked) && joined(path, dir, "/spectra/", name, NULL) && unlink(path) == 0)
+    if (cache_path(dir, asked) && spectrum_path(path, dir, name, NULL) && unlink(path) == 0)
         log_warn("the cache's '%s' fails a proof, and is removed", path);
 }
 
 bool cache_folder(char to[CACHE_PATH], const char *dir, const char *name, err *e) {
-    return joined(to, dir, *name ? "/" : "", name, e) && file_make_dirs(to, 0700, e);
+    return (*name ? cache_file(to, dir, name, "", e) : joined(to, dir, "", "", e)) &&
+           file_make_dirs(to, 0700, e);
 }
 
 bool cache_spectrum(spectrum *s, const psf *k, const cache_place *place, par *threads, err *e) {
@@ -106,9 +120,9 @@ bool cache_spectrum(spectrum *s, const psf *k, const cache_place *place, par *th
         log_info("a kernel spectrum of %" PRIu64
                  " bytes is not kept: the whole cache may have %" PRIu64,
                  bytes, place->budget);
-    else if (usable && joined(path, dir, "/spectra/", name, NULL) &&
+    else if (usable &&
              !(cache_folder(folder, dir, "spectra", &failed) &&
-               spectrum_file_write(path, s, &failed) &&
+               spectrum_path(path, dir, name, &failed) && spectrum_file_write(path, s, &failed) &&
                cache_trim(&trimmed, dir, place->budget, &failed)))
         log_info("the kernel's spectrum is not kept: %s", failed.msg);
     return true;
@@ -124,7 +138,7 @@ bool cache_list_make(cache_list *to, const char *dir, err *e) {
     cache_list l = {0};
     size_t room = 0;
     char folder[CACHE_PATH];
-    if (!joined(folder, dir, "/spectra", "", e)) return false;
+    if (!spectrum_path(folder, dir, "", e)) return false;
     DIR *d = opendir(folder);
     bool ok = d || errno == ENOENT || err_errno(e, ERR_IO, "cannot list '%s'", folder);
     for (struct dirent *f; ok && d && (f = readdir(d));) {
@@ -161,17 +175,16 @@ void cache_list_free(cache_list *l) {
 bool cache_verify(const char *dir, const cache_entry *entry, err *e) {
     char path[CACHE_PATH];
     OWN(spectrum) s = {0};
-    return joined(path, dir, "/spectra/", entry->name, e) && read_entry(&s, path, entry->name, e);
+    return spectrum_path(path, dir, entry->name, e) && read_entry(&s, path, entry->name, e);
 }
 
 bool cache_trim(cache_trimmed *to, const char *dir, uint64_t budget, err *e) {
-    static const char *const FOLDER[] = {"", "/spectra"};
     char path[CACHE_PATH];
     OWN(cache_list) l = {0};
     cache_trimmed t = {0};
     /* Removes what killed processes left in every folder of the cache that is written to. */
-    for (size_t i = 0; i < COUNT(FOLDER); i++)
-        if (joined(path, dir, FOLDER[i], "", NULL)) file_sweep(path);
+    file_sweep(dir);
+    if (spectrum_path(path, dir, "", NULL)) file_sweep(path);
     if (!cache_list_make(&l, dir, e)) return false;
     bool full = false;
     for (size_t i = 0; i < l.count; i++) {
@@ -183,7 +196,7 @@ bool cache_trim(cache_trimmed *to, const char *dir, uint64_t budget, err *e) {
             continue;
         }
         /* Another process may have been faster: a file that is gone counts as removed. */
-        if (joined(path, dir, "/spectra/", x->name, NULL) && unlink(path) != 0 && errno != ENOENT)
+        if (spectrum_path(path, dir, x->name, NULL) && unlink(path) != 0 && errno != ENOENT)
             return err_errno(e, ERR_IO, "cannot remove '%s'", path);
         t.removed++, t.removed_bytes += x->bytes;
     }

@@ -29,6 +29,11 @@ bool cache_path(char to[CACHE_PATH], const char *asked);
  * `name` "" is the cache folder itself. All folders of the cache are made here. */
 bool cache_folder(char to[CACHE_PATH], const char *dir, const char *name, err *e);
 
+/* Writes the path of a file in the folder `name` of the cache folder `dir`, or with `file` "" that
+ * of the folder. Others may be able to write into a cache: where `name` is a link, this fails. That
+ * `dir` is one is its owner's choice. */
+bool cache_file(char to[CACHE_PATH], const char *dir, const char *name, const char *file, err *e);
+
 /* Reads the spectrum of `k` from the cache, or makes it and keeps it there; s->cached tells which.
  * Fails only if spectrum_make does. */
 bool cache_spectrum(spectrum *s, const psf *k, const cache_place *place, par *threads, err *e);

@@ -54,7 +54,7 @@ static uint64_t file_bytes(const spectrum *s, uint32_t version) {
 }
 
 bool spectrum_file_write(const char *path, const spectrum *s, err *e) {
-    file_out *f = file_out_open(path, true, e);
+    file_out *f = file_out_open(path, FILE_OWN, e);
     return f && spectrum_file_write_to(f, s, e);
 }
 

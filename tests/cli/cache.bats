@@ -76,3 +76,64 @@ T
     [ "$(find cache -type f | sort | xargs)" = "cache/device-speed-0 cache/records/other cache/spectra/note.spectrum" ]
     [ "$(cat cache/device-speed-0 cache/spectra/note.spectrum | xargs)" = "speed note" ]
 }
+
+@test "a link among the entries, or in place of a folder of the cache, is never followed" {
+    [ -e "$FFTBLOOM_ROOT/kernels/portrait.json" ] || skip "no shipped kernels"
+    cp "$FFTBLOOM_ROOT/testdata/small.exr" in.exr
+    mkdir out elsewhere
+    bloom() { # in floats, which always take the spectrum of the cache; with every kind of entry, and any rights
+        "$FFTBLOOM" in.exr portrait -o out/o.exr --precision float32 --existing update --sandbox off "$@"
+    }
+    export FFTBLOOM_DEVICE=cpu
+    rm -r cache
+    bloom
+    find cache -type f -printf '%P\n' | sort >entries
+    grep -q '^kernels/' entries
+    grep -q '^spectra/' entries
+    grep -q '^records/.*record$' entries
+    cp out/o.exr want.exr
+    cp -r cache good
+    # Each entry is a link to a file of the user, or to none.
+    while read -r entry; do
+        for there in yes no; do
+            rm -rf cache out/* elsewhere/*
+            cp -r good cache
+            mv "cache/$entry" elsewhere/good
+            [ $there = no ] || echo mine >elsewhere/file
+            ln -s "$PWD/elsewhere/file" "cache/$entry"
+            bloom
+            cmp out/o.exr want.exr
+            [ "$(ls elsewhere | xargs)" = "$([ $there = no ] || echo file) good" ] || [ "$(ls elsewhere | xargs)" = good ]
+            [ $there = no ] || [ "$(<elsewhere/file)" = mine ]
+            # The true entry, behind a link, is not believed either: it is made again, or left out.
+            ln -sf "$PWD/elsewhere/good" "cache/$entry"
+            cp elsewhere/good before
+            touch -d 2001-02-03 elsewhere/good
+            bloom
+            cmp elsewhere/good before
+            [ "$(stat -c %Y elsewhere/good)" -eq "$(date -d 2001-02-03 +%s)" ]
+        done
+    done <entries
+    # A folder is a link; the cache folder itself may be one.
+    for folder in spectra kernels records; do
+        rm -rf cache out/* elsewhere/*
+        cp -r good cache
+        mv cache/$folder elsewhere/$folder
+        ln -s ../elsewhere/$folder cache/$folder
+        find elsewhere -printf '%P %T@\n' | sort >before
+        if [ $folder = kernels ]; then
+            says 74 "the cache's folder '$PWD/cache/kernels' is a link, which is not followed" in.exr portrait -o out/o.exr  --sandbox off
+        else
+            bloom
+            cmp out/o.exr want.exr
+        fi
+        "$FFTBLOOM" cache trim --cache-size 0 || true
+        find elsewhere -printf '%P %T@\n' | sort | cmp - before
+    done
+    rm -rf cache elsewhere/*
+    mv good elsewhere/good
+    ln -s elsewhere/good cache
+    rm -f out/*
+    bloom -v 2>said
+    grep -q 'kernel spectrum from the cache' said
+}

@@ -155,11 +155,11 @@ static bool find_basis(record_basis *to, const settings *s, const char *kernel, 
 }
 
 static void sweep_daily(const char *cache) {
-    OWN(text) mark = {0};
+    char mark[CACHE_PATH];
     struct stat st;
-    text_add(&mark, "%s/" FOLDER "/" SWEPT, cache);
-    if (stat(mark.s, &st) != 0 || difftime(time(NULL), st.st_mtime) > 24 * 60 * 60) {
-        int fd = open(mark.s, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    if (!cache_file(mark, cache, FOLDER, SWEPT, NULL)) return;
+    if (stat(mark, &st) != 0 || difftime(time(NULL), st.st_mtime) > 24 * 60 * 60) {
+        int fd = open(mark, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
         if (fd >= 0 && futimens(fd, NULL) == 0)
             records_sweep(&(records_kept){0}, cache, RECORD_DAYS, NULL);
         if (fd >= 0) close(fd);
@@ -179,16 +179,13 @@ bool record_make(record *rec, const record_run *r, const job_files *f, err *e) {
 
 /* --- records ---------------------------------------------------------------------------------- */
 
-/* Appends the path of the frame's record. */
-static bool record_path(const record *rec, text *to) {
-    char digits[HASH_TEXT];
+/* Writes the path of the frame's record. */
+static bool record_path(const record *rec, char to[CACHE_PATH]) {
+    char name[HASH_TEXT + sizeof ENDING];
     OWN(text) whole = {0};
-    bool ok = path_real(rec->files->output, &whole);
-    if (ok) {
-        hash_text(hash_bytes(whole.s, whole.n), digits);
-        text_add(to, "%s/" FOLDER "/%s" ENDING, rec->run->cache, digits);
-    }
-    return ok;
+    if (!path_real(rec->files->output, &whole)) return false;
+    hash_text(hash_bytes(whole.s, whole.n), name);
+    return cache_file(to, rec->run->cache, FOLDER, strcat(name, ENDING), NULL);
 }
 
 /* Appends the content that the record must have for the frame to be current: a line for each of its
@@ -212,12 +209,13 @@ static bool record_content(const record *rec, const file_mark *input, text *to) 
 }
 
 static bool is_current(const record *rec) {
-    OWN(text) path = {0}, want = {0};
+    char path[CACHE_PATH];
+    OWN(text) want = {0};
     size_t n = 0;
     OWN_MEM uint8_t *have = NULL;
     const file_mark input = file_mark_of(rec->files->input);
-    if (record_path(rec, &path) && record_content(rec, &input, &want))
-        have = file_read_all(path.s, 65536, &n, NULL);
+    if (record_path(rec, path) && file_is_own(path) && record_content(rec, &input, &want))
+        have = file_read_all(path, 65536, &n, NULL);
     return have && n == want.n && memcmp(have, want.s, n) == 0;
 }
 
@@ -238,8 +236,8 @@ frame_state record_look(const record *rec, bool update, const char **why) {
 }
 
 void record_use(const record *rec) {
-    OWN(text) path = {0};
-    if (record_path(rec, &path)) file_touch(path.s);
+    char path[CACHE_PATH];
+    if (record_path(rec, path)) file_touch(path);
 }
 
 /* Writes in place and without a sync: a reader that finds half of a record ignores it. */
@@ -259,26 +257,25 @@ static bool write_content(const char *path, const text *content, err *e) {
 }
 
 bool record_write(const record *rec, const file_mark *read, err *e) {
-    char folder[CACHE_PATH];
-    OWN(text) path = {0}, content = {0};
+    char folder[CACHE_PATH], path[CACHE_PATH];
+    OWN(text) content = {0};
     const char *kernel = rec->files->kernel;
     const file_mark now = file_mark_of(kernel);
     if (!file_mark_same(&now, &rec->basis.kernel))
         return err_set(e, ERR_RETRY, "the kernel '%s' changed during the run", kernel);
-    bool ok = (record_path(rec, &path) && record_content(rec, read, &content)) ||
-              err_set(e, ERR_IO, "cannot find '%s' after it was written", rec->files->output);
-    ok = ok && cache_folder(folder, rec->run->cache, FOLDER, e) &&
-         write_content(path.s, &content, e);
-    return ok;
+    if (!cache_folder(folder, rec->run->cache, FOLDER, e)) return false;
+    if (!record_path(rec, path) || !record_content(rec, read, &content))
+        return err_set(e, ERR_IO, "cannot find '%s' after it was written", rec->files->output);
+    return write_content(path, &content, e);
 }
 
 bool records_sweep(records_kept *to, const char *cache, double days, err *e) {
     records_kept kept = {0};
-    OWN(text) folder = {0};
+    char folder[CACHE_PATH];
     struct stat st;
-    text_add(&folder, "%s/" FOLDER, cache);
-    DIR *d = opendir(folder.s);
-    bool ok = d || errno == ENOENT || err_errno(e, ERR_IO, "cannot list '%s'", folder.s);
+    if (!cache_file(folder, cache, FOLDER, "", e)) return false;
+    DIR *d = opendir(folder);
+    bool ok = d || errno == ENOENT || err_errno(e, ERR_IO, "cannot list '%s'", folder);
     const time_t now = time(NULL);
     for (struct dirent *f; d && (f = readdir(d));) {
         size_t digits = strspn(f->d_name, "0123456789abcdef");

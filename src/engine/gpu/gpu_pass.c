@@ -272,7 +272,7 @@ void gpu_cache_open(const gpu_device *g, const char *dir) {
         c->path = mem_str(path.s, &e);
         text_free(&path);
     }
-    if (c->path) data = file_read_all(c->path, CACHE_LIMIT, &bytes, &e);
+    if (c->path && file_is_own(c->path)) data = file_read_all(c->path, CACHE_LIMIT, &bytes, &e);
     /* The driver checks the data, and starts empty where they are not its own. */
     VkPipelineCacheCreateInfo info = {.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO,
                                       .initialDataSize = data ? bytes : 0,
@@ -296,7 +296,9 @@ static void gpu_cache_keep(const gpu_device *g) {
     void *data = grown ? mem_raw(bytes, 1, "pipeline cache", &e) : NULL;
     /* Pipelines that another thread adds meanwhile are left for the next time. */
     VkResult r = data ? vk.GetPipelineCacheData(g->dev, c->cache, &bytes, data) : VK_INCOMPLETE;
-    if (r == VK_SUCCESS && file_write_all(c->path, data, bytes, &e)) c->bytes = bytes;
+    file_out *f = r == VK_SUCCESS ? file_out_open(c->path, FILE_OWN, &e) : NULL;
+    if (f && file_out_write(f, 0, data, bytes, &e) && file_out_commit(&f, &e)) c->bytes = bytes;
+    file_out_discard(&f);
     pthread_mutex_unlock(&c->keeping);
     mem_free(data);
     if (e.code) log_info("pipelines are not kept: %s", e.msg);

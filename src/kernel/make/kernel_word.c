@@ -114,29 +114,21 @@ static bool entry_name(char to[160], const kernel_word *k, const kernel_making *
     return true;
 }
 
-/* Returns whether an entry is there and ours: what others may write is not believed. */
-static bool is_ours(const char *path) {
-    struct stat st;
-    return stat(path, &st) == 0 && (st.st_uid == geteuid() || st.st_uid == 0) &&
-           access(path, R_OK) == 0;
-}
-
 bool kernel_word_kept(char to[KERNEL_PATH], const kernel_word *k, const kernel_making *how,
                       const kernel_places *in, bool *there, err *e) {
     char name[160], folder[CACHE_PATH];
     err why = {0};
     if (!entry_name(name, k, how, e)) return false;
-    *there = in->shared && *in->shared &&
-             snprintf(to, KERNEL_PATH, "%s/kernels/%s", in->shared, name) < KERNEL_PATH &&
-             is_ours(to);
+    *there = in->shared && *in->shared && cache_file(to, in->shared, "kernels", name, NULL) &&
+             file_is_own(to);
     if (*there) return true;
     if (!in->cache || !cache_folder(folder, in->cache, "kernels", &why) ||
-        snprintf(to, KERNEL_PATH, "%s/%s", folder, name) >= KERNEL_PATH)
+        !cache_file(to, in->cache, "kernels", name, &why))
         return err_set(e, ERR_CANT_CREATE,
                        "the kernel '%s' is made at its first use and kept in the cache folder, "
                        "which cannot be used%s%s; give another with --cache-dir",
                        k->path, why.code ? ": " : "", why.msg);
-    *there = is_ours(to);
+    *there = file_is_own(to);
     return true;
 }
 
@@ -159,7 +151,8 @@ image *kernel_word_make(const kernel_word *k, const kernel_making *how, par *thr
 bool kernel_word_keep(const char *path, const kernel_word *k, const kernel_making *how,
                       par *threads, err *e) {
     OWN(image) *img = kernel_word_make(k, how, threads, e);
-    if (!img || !image_save(path, img, threads, e)) return false;
+    if (!img || !image_save_to(image_create(path, &img->head, FILE_OWN, threads, e), img, e))
+        return false;
     file_set_mode(path, 0644); /* for its owner alone to change, whatever the umask */
     return true;
 }
