@@ -59,18 +59,22 @@ static void fill_descriptors(void) {
 }
 
 /* Asks for the stack that the deepest calls need. The limit of the shell, which is also the size of
- * the stacks of threads, may be lower. */
-static bool have_stack(err *e) {
+ * the stacks of threads, may be lower. Where it must be, what is left may not hold log_error. */
+static bool have_stack(void) {
     enum { STACK = 512 << 10 };
+    static char said[256];
     struct rlimit l;
     pthread_attr_t threads;
     if (getrlimit(RLIMIT_STACK, &l) != 0 || l.rlim_cur >= STACK) return true;
     struct rlimit more = {STACK, l.rlim_max > STACK ? l.rlim_max : STACK};
-    if (setrlimit(RLIMIT_STACK, &more) != 0)
-        return err_set(e, ERR_USAGE,
-                       "the stack may have %llu KB here, and fftbloom needs %d KB; "
-                       "raise the limit: ulimit -s %d",
-                       (unsigned long long)l.rlim_max >> 10, STACK >> 10, STACK >> 10);
+    if (setrlimit(RLIMIT_STACK, &more) != 0) {
+        snprintf(said, sizeof said,
+                 "fftbloom: error: the stack may have %llu KB here, and fftbloom needs %d KB; "
+                 "raise the limit: ulimit -s %d\n",
+                 (unsigned long long)l.rlim_max >> 10, STACK >> 10, STACK >> 10);
+        terminal_last_words(said);
+        return false;
+    }
     pthread_attr_init(&threads);
     pthread_attr_setstacksize(&threads, STACK);
     pthread_setattr_default_np(&threads);
@@ -99,6 +103,7 @@ static int run(int argc, char **argv, err *e) {
 
 int main(int argc, char **argv) {
     fill_descriptors();
+    if (!have_stack()) return ERR_USAGE;
     catch_signals();
     text_on_failure(end_without_memory);
     host_set_variables(variable);
@@ -110,7 +115,7 @@ int main(int argc, char **argv) {
         fputs(out.s, stderr);
         return ERR_USAGE;
     }
-    int status = have_stack(&e) ? run(argc, argv, &e) : err_status(e.code);
+    int status = run(argc, argv, &e);
     engine_rest();
     if (e.code) log_error("%s", e.msg);
     if ((fflush(stdout) != 0 || ferror(stdout)) && status == 0) {
