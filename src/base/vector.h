@@ -15,12 +15,12 @@
 typedef double vec4d __attribute__((vector_size(32)));
 typedef float vec8f __attribute__((vector_size(32)));
 /* The same at any address: for loads from and stores to rows. */
-typedef float vec8f_any __attribute__((vector_size(32), aligned(4), may_alias));
-typedef double vec4d_any __attribute__((vector_size(32), aligned(8), may_alias));
+typedef float vec8f_any __attribute__((vector_size(32), aligned(1), may_alias));
+typedef double vec4d_any __attribute__((vector_size(32), aligned(1), may_alias));
 
 typedef int32_t vec8i __attribute__((vector_size(32)));
 typedef int64_t vec4l __attribute__((vector_size(32)));
-typedef int32_t vec8i_any __attribute__((vector_size(32), aligned(4), may_alias));
+typedef int32_t vec8i_any __attribute__((vector_size(32), aligned(1), may_alias));
 #define VECTOR_PICK8(mask, a, b) (vec8f)(((mask) & (vec8i)(a)) | (~(mask) & (vec8i)(b)))
 #define VECTOR_PICK4(mask, a, b) (vec4d)(((mask) & (vec4l)(a)) | (~(mask) & (vec4l)(b)))
 

@@ -12,6 +12,9 @@
 #define LLVMFuzzerTestOneInput fuzz_spectrum
 #include "fuzz/fuzz_spectrum.c"
 #undef LLVMFuzzerTestOneInput
+#define LLVMFuzzerTestOneInput fuzz_lib
+#include "fuzz/fuzz_lib.c"
+#undef LLVMFuzzerTestOneInput
 #include "base/file.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
@@ -44,6 +47,10 @@ TEST(texts) {
 
 TEST(spectra) {
     run_folder("spectrum", 2, fuzz_spectrum);
+}
+
+TEST(calls_of_the_library) {
+    run_folder("lib", 1, fuzz_lib);
 }
 
 RUN_TESTS(NULL, NULL)

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -23,19 +24,24 @@ enum {
     NAME = 256 /* a channel's name, with its end: EXR allows no longer one */
 };
 
-/* What a child reads: this, the channels, the packed bytes. Pointers in it are NULL. */
+/* What a child reads: this, the channels, and packed bytes or samples. Pointers in it are NULL. */
 typedef struct {
     image_part part;
     uint32_t w, h;
-    size_t raw, bytes;
+    size_t raw, bytes; /* of samples, and packed */
+    bool encode;
+    uint32_t level_bytes; /* of the attribute LEVEL, which is all that a codec sees of them */
+    uint8_t level[sizeof(float)];
 } order;
+
+static char LEVEL[] = "dwaCompressionLevel", LEVEL_TYPE[] = "float";
 
 typedef struct {
     image_channel is;
     char name[NAME];
 } named_channel;
 
-/* What it writes: this, and the samples, or the sentence of an error. */
+/* What it writes: this, and samples or packed bytes, or the sentence of an error. */
 typedef struct {
     err_code code;
     size_t bytes;
@@ -60,33 +66,62 @@ static bool put(int to, const void *from, size_t bytes) {
     return move(to, (void *)from, bytes, true);
 }
 
-/* Reads the rest of an order and decodes. The memory goes with the process where this fails. */
-static bool decode(int line, order *o, exr_scratch *s, err *e) {
-    OWN_MEM named_channel *c = mem_new((size_t)o->part.channels, sizeof *c, "channels", e);
-    o->part.channel = mem_new((size_t)o->part.channels, sizeof *o->part.channel, "channels", e);
-    s->raw = mem_raw(o->raw, 1, "a chunk", e);
-    if (!c || !o->part.channel || !s->raw || !exr_scratch_packed(s, o->bytes, e)) return false;
-    if (!get(line, c, (size_t)o->part.channels * sizeof *c) || !get(line, s->packed, o->bytes))
-        _exit(0);
-    for (int i = 0; i < o->part.channels; i++) {
-        o->part.channel[i] = c[i].is;
-        o->part.channel[i].name = c[i].name;
+/* Reads the rest of an order and does it. The memory goes with the process where this fails. */
+static bool obey(int line, order *o, exr_scratch *s, err *e) {
+    const size_t names = (size_t)o->part.channels * sizeof(named_channel),
+                 data = o->encode ? o->raw : o->bytes;
+    OWN_MEM named_channel *c = mem_raw(names, 1, "channels", e);
+    OWN_MEM image_channel *channel =
+        mem_new((size_t)o->part.channels, sizeof *channel, "channels", e);
+    if (!c || !channel || !exr_grow(&s->raw, &s->raw_room, o->raw, e) ||
+        !exr_scratch_packed(s, o->encode ? o->raw : o->bytes, e)) {
+        char rest;
+        for (size_t n = names + data; n && get(line, &rest, 1); n--) {
+        }
+        return false;
     }
+    if (!get(line, c, names) || !get(line, o->encode ? s->raw : s->packed, data)) _exit(0);
+    for (int i = 0; i < o->part.channels; i++) {
+        channel[i] = c[i].is;
+        channel[i].name = c[i].name;
+    }
+    image_attr level = {LEVEL, LEVEL_TYPE, o->level, o->level_bytes};
+    o->part.channel = channel;
+    o->part.attr = &level;
+    o->part.attrs = o->level_bytes != 0;
     s->bytes = o->bytes;
-    bool ok = exr_ilm_decode(s, &(exr_shape){&o->part, o->w, o->h, o->raw}, e);
-    mem_free(o->part.channel);
-    return ok;
+    const exr_shape shape = {&o->part, o->w, o->h, o->raw};
+    return (o->encode ? exr_ilm_encode : exr_ilm_decode)(s, &shape, e);
+}
+
+static int line_up; /* a child's */
+
+static void reply(const err *e, const void *data, size_t bytes) {
+    answer a = {e->code, bytes};
+    if (!put(line_up, &a, sizeof a) || !put(line_up, data, bytes) || e->code) _exit(0);
+}
+
+/* OpenEXR's library would go on with what it has, or break down. */
+static void end_short(void) {
+    static const char NO_MEMORY[] = "out of memory in OpenEXR's library";
+    reply(&(err){.code = ERR_RETRY}, NO_MEMORY, sizeof NO_MEMORY - 1);
 }
 
 static _Noreturn void serve(int line) {
+    line_up = line;
+    exr_ilm_without_memory(end_short);
+    /* The library's buffers are as large for each chunk: the system need not clear them again. */
+    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the largest that glibc takes */
+    mallopt(M_TRIM_THRESHOLD, WORTH);
+    exr_scratch s = {0};
     for (order o; get(line, &o, sizeof o);) {
-        exr_scratch s = {0};
         err e = {0};
-        bool ok = decode(line, &o, &s, &e);
-        answer a = {e.code, ok ? o.raw : strlen(e.msg)};
-        if (!put(line, &a, sizeof a) || !put(line, ok ? (char *)s.raw : e.msg, a.bytes) || !ok)
-            break;
-        exr_scratch_free(&s);
+        if (!obey(line, &o, &s, &e))
+            reply(&e, e.msg, strlen(e.msg));
+        else if (o.encode)
+            reply(&e, s.packed, s.bytes);
+        else
+            reply(&e, s.raw, o.raw);
     }
     _exit(0);
 }
@@ -158,7 +193,7 @@ static struct {
     pthread_mutex_t lock; /* held from an order to its answer */
 } nursery = {.orders = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Returns the line to a new child that may decode chunks of `raw` bytes, or -1. */
+/* Returns the line to a new child that may work on chunks of `raw` bytes, or -1. */
 static int new_child(size_t raw) {
     line_room with = {0};
     char byte;
@@ -180,7 +215,7 @@ static void end_child(exr_scratch *s) {
     s->child_done = 0;
 }
 
-/* Sees to it that the thread has a child that may decode the chunk. */
+/* Sees to it that the thread has a child for the chunk. */
 static bool have_child(exr_scratch *s, const exr_shape *shape, err *e) {
     size_t lines = shape->part->tile_w ? shape->h : exr_chunk_lines(shape->part),
            raw = shape->raw / shape->h * lines;
@@ -189,7 +224,7 @@ static bool have_child(exr_scratch *s, const exr_shape *shape, err *e) {
     int line = new_child(raw);
     if (line < 0)
         return err_set(e, ERR_RETRY,
-                       "no process could be started for OpenEXR's library to decode %zu bytes in; "
+                       "no process could be started for OpenEXR's library and its %zu bytes; "
                        "--sandbox off does without",
                        shape->raw);
     s->child = line;
@@ -197,8 +232,13 @@ static bool have_child(exr_scratch *s, const exr_shape *shape, err *e) {
     return true;
 }
 
-static bool send_order(int line, const exr_scratch *s, const exr_shape *shape) {
-    order o = {*shape->part, shape->w, shape->h, shape->raw, s->bytes};
+static bool send_order(int line, const exr_scratch *s, const exr_shape *shape, bool encode) {
+    order o = {*shape->part, shape->w, shape->h, shape->raw, s->bytes, .encode = encode};
+    const image_attr *level = image_find_attr(shape->part, LEVEL);
+    if (level && level->bytes == sizeof o.level && strcmp(level->type, LEVEL_TYPE) == 0) {
+        memcpy(o.level, level->data, sizeof o.level);
+        o.level_bytes = sizeof o.level;
+    }
     o.part.name = NULL;
     o.part.channel = NULL;
     o.part.attr = NULL;
@@ -210,22 +250,32 @@ static bool send_order(int line, const exr_scratch *s, const exr_shape *shape) {
         c.is.name = NULL;
         if (!put(line, &c, sizeof c)) return false;
     }
-    return put(line, s->packed, s->bytes);
+    return encode ? put(line, s->raw, shape->raw) : put(line, s->packed, s->bytes);
 }
 
-static bool decode_in_child(exr_scratch *s, const exr_shape *shape, err *e) {
+/* Lets a child decode the chunk, or encode it. */
+static bool make_in_child(exr_scratch *s, const exr_shape *shape, bool encode, err *e) {
     if (!have_child(s, shape, e)) return false;
     answer a = {0};
     char said[sizeof e->msg] = "";
-    bool heard = send_order(s->child, s, shape) && get(s->child, &a, sizeof a);
+    bool heard = send_order(s->child, s, shape, encode) && get(s->child, &a, sizeof a),
+         fits = encode ? a.bytes <= shape->raw : a.bytes == shape->raw;
     s->child_done += shape->raw;
-    if (heard && a.code == ERR_NONE && a.bytes == shape->raw && get(s->child, s->raw, shape->raw))
+    if (heard && a.code == ERR_NONE && fits &&
+        get(s->child, encode ? s->packed : s->raw, a.bytes)) {
+        if (encode) s->bytes = a.bytes;
         return true;
+    }
     bool silent = !heard && errno == EAGAIN;
     bool words = heard && a.code != ERR_NONE && a.bytes < sizeof said &&
                  get(s->child, said, a.bytes);
     end_child(s);
-    if (words) return err_set(e, a.code == ERR_RETRY ? ERR_RETRY : ERR_DATA, "%s", said);
+    if (words) return err_set(e, a.code == ERR_RETRY || encode ? ERR_RETRY : ERR_DATA, "%s", said);
+    if (encode) /* the program's own samples, so it is not they that are wrong */
+        return err_set(e, ERR_RETRY,
+                       "OpenEXR's library %s over %zu bytes of samples; there may be "
+                       "too little memory",
+                       silent ? "took too long" : "broke down", shape->raw);
     if (silent)
         return err_set(e, ERR_DATA, "OpenEXR's library did not decode its %zu bytes within %d s",
                        s->bytes, PATIENCE);
@@ -235,10 +285,17 @@ static bool decode_in_child(exr_scratch *s, const exr_shape *shape, err *e) {
         s->bytes);
 }
 
+static bool decode_in_child(exr_scratch *s, const exr_shape *shape, err *e) {
+    return make_in_child(s, shape, false, e);
+}
+static bool encode_in_child(exr_scratch *s, const exr_shape *shape, err *e) {
+    return make_in_child(s, shape, true, e);
+}
+
 void exr_child_start(void) {
     int line[2];
     if (!WITH_OPENEXR) return;
-    exr_chunk_decode_by(decode_in_child);
+    exr_chunk_ilm_by(decode_in_child, encode_in_child);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, line) != 0) return;
     pid_t self = getpid(), child = fork();
     if (child == 0) {

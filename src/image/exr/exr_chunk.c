@@ -15,8 +15,7 @@ typedef struct {
     size_t (*bound)(size_t raw);
 } codec;
 
-/* Makes a buffer at least so large; what it held is lost. */
-static bool grow(uint8_t **buffer, size_t *room, size_t bytes, err *e) {
+bool exr_grow(uint8_t **buffer, size_t *room, size_t bytes, err *e) {
     if (bytes <= *room) return true;
     mem_free(*buffer);
     *room = 0;
@@ -29,12 +28,17 @@ static size_t bound_same(size_t raw) {
     return raw;
 }
 
-static bool zip_decode(exr_scratch *s, const exr_shape *shape, err *e) {
+bool exr_inflate(exr_scratch *s, const uint8_t *from, size_t bytes, uint8_t *to, size_t raw,
+                 err *e) {
     if (!s->inflate && !(s->inflate = libdeflate_alloc_decompressor()))
         return err_set(e, ERR_RETRY, "out of memory: inflate");
-    return libdeflate_zlib_decompress(s->inflate, s->packed, s->bytes, s->raw, shape->raw, NULL) ==
+    return libdeflate_zlib_decompress(s->inflate, from, bytes, to, raw, NULL) ==
                LIBDEFLATE_SUCCESS ||
            err_set(e, ERR_DATA, "the deflated data is damaged");
+}
+
+static bool zip_decode(exr_scratch *s, const exr_shape *shape, err *e) {
+    return exr_inflate(s, s->packed, s->bytes, s->raw, shape->raw, e);
 }
 
 static bool zip_encode(exr_scratch *s, const exr_shape *shape, err *e) {
@@ -107,16 +111,22 @@ bool exr_ilm_decode(exr_scratch *s, const exr_shape *shape, err *e) {
 bool exr_ilm_encode(exr_scratch *s, const exr_shape *shape, err *e) {
     return exr_ilm_decode(s, shape, e);
 }
+
+void exr_ilm_without_memory(void (*fn)(void)) {}
 #endif
 
-static exr_codec *decode_by = exr_ilm_decode;
+static exr_codec *decode_by = exr_ilm_decode, *encode_by = exr_ilm_encode;
 
-void exr_chunk_decode_by(exr_codec *decode) {
+void exr_chunk_ilm_by(exr_codec *decode, exr_codec *encode) {
     decode_by = decode;
+    encode_by = encode;
 }
 
 static bool ilm_decode(exr_scratch *s, const exr_shape *shape, err *e) {
     return decode_by(s, shape, e);
+}
+static bool ilm_encode(exr_scratch *s, const exr_shape *shape, err *e) {
+    return encode_by(s, shape, e);
 }
 
 static const codec CODEC[COMPRESSIONS] = {
@@ -125,15 +135,15 @@ static const codec CODEC[COMPRESSIONS] = {
     [COMPRESSION_ZIPS] = {1, true, zip_decode, zip_encode, exr_zip_bound},
     [COMPRESSION_ZIP] = {16, true, zip_decode, zip_encode, exr_zip_bound},
     [COMPRESSION_PIZ] = {32, false, exr_piz_decode, exr_piz_encode, exr_piz_bound},
-    [COMPRESSION_PXR24] = {16, false, ilm_decode, exr_ilm_encode, bound_same},
-    [COMPRESSION_B44] = {32, false, ilm_decode, exr_ilm_encode, bound_same},
-    [COMPRESSION_B44A] = {32, false, ilm_decode, exr_ilm_encode, bound_same},
-    [COMPRESSION_DWAA] = {32, false, ilm_decode, exr_ilm_encode, bound_same},
-    [COMPRESSION_DWAB] = {256, false, ilm_decode, exr_ilm_encode, bound_same},
+    [COMPRESSION_PXR24] = {16, false, ilm_decode, ilm_encode, bound_same},
+    [COMPRESSION_B44] = {32, false, ilm_decode, ilm_encode, bound_same},
+    [COMPRESSION_B44A] = {32, false, ilm_decode, ilm_encode, bound_same},
+    [COMPRESSION_DWAA] = {32, false, ilm_decode, ilm_encode, bound_same},
+    [COMPRESSION_DWAB] = {256, false, ilm_decode, ilm_encode, bound_same},
 };
 
 bool exr_chunk_known(compression c) {
-    return WITH_OPENEXR || CODEC[c].encode != exr_ilm_encode;
+    return WITH_OPENEXR || CODEC[c].encode != ilm_encode;
 }
 
 uint32_t exr_chunk_lines(const image_part *p) {
@@ -200,12 +210,13 @@ uint64_t exr_layout_stored(const exr_layout *l, line_order order, uint64_t n) {
 }
 
 bool exr_scratch_packed(exr_scratch *s, size_t bytes, err *e) {
-    return grow(&s->packed, &s->packed_room, bytes, e);
+    return exr_grow(&s->packed, &s->packed_room, bytes + EXR_HUFFMAN_SLACK, e);
 }
 
 void exr_scratch_free(exr_scratch *s) {
     mem_free(s->packed);
     mem_free(s->raw);
+    mem_free(s->look);
     mem_free(s->zip);
     if (s->inflate) libdeflate_free_decompressor(s->inflate);
     if (s->child) close(s->child);
@@ -274,7 +285,7 @@ bool exr_chunk_decode(exr_scratch *s, const exr_chunk *c, err *e) {
     if (!by->decode || s->bytes > shape.raw)
         return err_set(e, ERR_DATA, "the chunk has %zu bytes, its pixels need %zu", s->bytes,
                        shape.raw);
-    if (!grow(&s->raw, &s->raw_room, shape.raw, e) || !by->decode(s, &shape, e)) return false;
+    if (!exr_grow(&s->raw, &s->raw_room, shape.raw, e) || !by->decode(s, &shape, e)) return false;
     run r = {.bytes = s->raw, .half = shape.raw / 2};
     if (by->split) r.last = exr_join_start(r.bytes, r.half);
     each_segment(c, &r, by->split ? scatter_split : scatter);
@@ -286,7 +297,7 @@ bool exr_chunk_encode(exr_scratch *s, const exr_chunk *c, err *e) {
     exr_shape shape = shape_of(c);
     if (!exr_scratch_packed(s, by->bound(shape.raw), e)) return false;
     if (by->encode) {
-        if (!grow(&s->raw, &s->raw_room, shape.raw, e)) return false;
+        if (!exr_grow(&s->raw, &s->raw_room, shape.raw, e)) return false;
         run r = {s->raw, shape.raw / 2, EXR_SPLIT_START};
         each_segment(c, &r, by->split ? gather_split : gather);
         if (by->split) exr_split_end(r.bytes, r.half, r.last);

@@ -4,8 +4,8 @@
  *
  * One table of codecs: NONE and RLE are done here, ZIPS and ZIP are packed by exr_zip and unpacked
  * by libdeflate, PIZ is done by tinyexr's functions, PXR24, B44, B44A, DWAA and DWAB by OpenEXR
- * where the program is built with it, and read in a process of its own (exr_child). Each takes the
- * chunk as one run of bytes, line by line, within a line channel by channel.
+ * where the program is built with it, in a process of its own (exr_child). Each takes the chunk as
+ * one run of bytes, line by line, within a line channel by channel.
  *
  * A codec trusts nothing in the bytes: damage is an error, or samples of no meaning. */
 #pragma once
@@ -57,8 +57,8 @@ typedef struct {
 /* What one thread works with: buffers that grow as needed, the states of ZIP, and a process for
  * OpenEXR. Starts as zeros; belongs to one thread at a time. */
 typedef struct {
-    uint8_t *packed, *raw;
-    size_t packed_room, raw_room;
+    uint8_t *packed, *raw, *look; /* the last for exr_sound */
+    size_t packed_room, raw_room, look_room;
     size_t bytes; /* of the chunk in `packed` */
     struct exr_zip *zip;
     struct libdeflate_decompressor *inflate;
@@ -73,9 +73,16 @@ typedef bool exr_codec(exr_scratch *s, const exr_shape *shape, err *e);
  * exr_piz_bound(raw) bytes, far more than PIZ leaves, or for `raw`. */
 exr_codec exr_piz_decode, exr_piz_encode, exr_ilm_decode, exr_ilm_encode;
 size_t exr_piz_bound(size_t raw);
-/* Sets who decodes in place of OpenEXR's library. Call it before any thread starts. */
-void exr_chunk_decode_by(exr_codec *decode);
+/* Sets who decodes and encodes in place of OpenEXR's library. Call it before any thread starts. */
+void exr_chunk_ilm_by(exr_codec *decode, exr_codec *encode);
+/* Sets what this process does where the library gets no memory: fn must not return. */
+void exr_ilm_without_memory(void (*fn)(void));
+/* Looks whether the chunk in s->packed, of one of the five, gives every sample of its channels. The
+ * library is handed no other. */
+exr_codec exr_sound;
 
+/* Makes a buffer at least so large; what it held is lost. */
+bool exr_grow(uint8_t **buffer, size_t *room, size_t bytes, err *e);
 /* Makes s->packed at least so large. The functions below see to s->raw. */
 bool exr_scratch_packed(exr_scratch *s, size_t bytes, err *e);
 void exr_scratch_free(exr_scratch *s);
@@ -100,14 +107,17 @@ bool exr_chunk_decode(exr_scratch *s, const exr_chunk *c, err *e);
 /* Encodes the chunk, all rows of which the band has, to s->packed. */
 bool exr_chunk_encode(exr_scratch *s, const exr_chunk *c, err *e);
 
-/* Splits off the process that makes the children, and lets them decode from now on. Call it once,
- * while there is one thread. The library does not: it decodes in the host's process. */
+/* Splits off the process that makes the children, and lets them decode and encode from now on. Call
+ * it once, while there is one thread. The library does not: it works in the host's process. */
 void exr_child_start(void);
 
 /* Decodes the Huffman codes of PIZ, `bytes` bytes with a header and a table of lengths, to exactly
  * n values; may read EXR_HUFFMAN_SLACK bytes behind them, whatever they hold. */
 enum { EXR_HUFFMAN_SLACK = 16 };
 bool exr_huffman_decode(const uint8_t *packed, size_t bytes, uint16_t *out, size_t n, err *e);
+/* Inflates a zlib stream to exactly `raw` bytes. */
+bool exr_inflate(exr_scratch *s, const uint8_t *from, size_t bytes, uint8_t *to, size_t raw,
+                 err *e);
 
 /* What ZIP, ZIPS and RLE do to the bytes of a chunk before they are packed: those at even places
  * come before those at odd ones, and each byte is replaced by its difference from the one before,

@@ -1,8 +1,11 @@
 /* exr_ilm.cc - PXR24, B44, B44A, DWAA and DWAB, through OpenEXR's C++ library.
  *
  * The library reads and writes files, not chunks; so it is handed a file in memory that consists of
- * a fresh header and the one chunk. Of a damaged file it sees only that chunk's data, with sizes
- * that have been checked. It runs on the calling thread. */
+ * a fresh header and the one chunk. Of a damaged file it sees only that chunk's data, of which
+ * exr_sound has said that it gives every sample. It runs on the calling thread.
+ *
+ * Where the library gets no memory it may throw, say nothing, or break down. What it writes is
+ * looked at, and what it cannot do with sound data counts as want of memory. */
 extern "C" {
 #include "image/exr/exr_chunk.h"
 }
@@ -96,6 +99,12 @@ void set_dwa_level(Imf::Header &h, const image_part *p) {
     if (level >= 0 && level <= 1e6f) h.dwaCompressionLevel() = level;
 }
 
+/* A side of a tile in whole blocks of four: for B44 the library reserves by the tile's size, and
+ * writes whole blocks also where the image ends within one. */
+unsigned blocks(uint32_t side) {
+    return (side + 3) / 4 * 4;
+}
+
 /* The header of a file that is this chunk and nothing else, with its first pixel at (0, 0). */
 Imf::Header header_of(const exr_shape *s) {
     int w = int(s->w), h = int(s->h);
@@ -105,7 +114,7 @@ Imf::Header header_of(const exr_shape *s) {
         const image_channel &ch = s->part->channel[c];
         header.channels().insert(ch.name, Imf::Channel(Imf::PixelType(ch.type), 1, 1, ch.linear));
     }
-    if (is_tiled(s)) header.setTileDescription(Imf::TileDescription(s->w, s->h));
+    if (is_tiled(s)) header.setTileDescription(Imf::TileDescription(blocks(s->w), blocks(s->h)));
     set_dwa_level(header, s->part);
     return header;
 }
@@ -151,18 +160,23 @@ void decode(const exr_shape *s, const uint8_t *packed, size_t bytes, uint8_t *ra
     }
 }
 
-/* To write its table the library goes back to where it is, and nowhere before that. */
+/* Copies the data of the one chunk. The library goes back to its table, and nowhere before that;
+ * the chunk follows the table: its place (0), its size, and its data up to the end of the file. */
 size_t data_of(const exr_shape *s, const memory_out &out, uint8_t *packed) {
     const char *file = out.bytes.data();
-    uint64_t size = out.bytes.size(), offset, head = is_tiled(s) ? 20 : 8;
-    if (size < 8 || out.first_seek > size - 8) throw std::runtime_error("no table was written");
-    memcpy(&offset, file + out.first_seek, sizeof offset);
-    if (size < head || offset > size - head) throw std::runtime_error("no chunk was written");
+    uint64_t size = out.bytes.size(), table = out.first_seek, offset, head = is_tiled(s) ? 20 : 8;
+    if (size < 8 + head || table > size - 8 - head)
+        throw std::runtime_error("no chunk was written");
+    memcpy(&offset, file + table, sizeof offset);
+    if (offset != table + 8) throw std::runtime_error("the table does not lead to the chunk");
+    const char *chunk = file + offset;
+    if (std::any_of(chunk, chunk + head - 4, [](char c) { return c != 0; }))
+        throw std::runtime_error("another chunk was written");
     uint32_t bytes;
-    memcpy(&bytes, file + offset + head - 4, sizeof bytes);
-    if (bytes > s->raw || bytes > size - head - offset)
+    memcpy(&bytes, chunk + head - 4, sizeof bytes);
+    if (bytes > s->raw || bytes != size - head - offset)
         throw std::runtime_error("the chunk has a wrong size");
-    memcpy(packed, file + offset + head, bytes);
+    memcpy(packed, chunk + head, bytes);
     return bytes;
 }
 
@@ -184,14 +198,21 @@ size_t encode(const exr_shape *s, const uint8_t *raw, uint8_t *packed) {
 
 } // namespace
 
+void exr_ilm_without_memory(void (*fn)(void)) {
+    std::set_new_handler(fn);
+}
+
 bool exr_ilm_decode(exr_scratch *s, const exr_shape *shape, err *e) {
+    if (!exr_sound(s, shape, e)) return false;
     try {
         decode(shape, s->packed, s->bytes, s->raw);
         return true;
-    } catch (const std::bad_alloc &) {
-        return err_set(e, ERR_RETRY, "out of memory while decoding %zu bytes", shape->raw);
     } catch (const std::exception &x) {
-        return err_set(e, ERR_DATA, "OpenEXR cannot decode it: %s", x.what());
+        /* Of Huffman codes exr_sound takes some that the library does not. Whatever else is wrong
+         * with a chunk, exr_sound has seen. */
+        bool huffman = strstr(x.what(), "Huffman");
+        return err_set(e, huffman ? ERR_DATA : ERR_RETRY, "OpenEXR cannot decode it%s: %s",
+                       huffman ? "" : "; there may be too little memory", x.what());
     }
 }
 
@@ -199,10 +220,10 @@ bool exr_ilm_encode(exr_scratch *s, const exr_shape *shape, err *e) {
     try {
         s->bytes = encode(shape, s->raw, s->packed);
         return true;
-    } catch (const std::bad_alloc &) {
-        return err_set(e, ERR_RETRY, "out of memory while encoding %zu bytes", shape->raw);
     } catch (const std::exception &x) {
-        return err_set(e, ERR_INTERNAL, "OpenEXR cannot encode %zu bytes: %s", shape->raw,
-                       x.what());
+        return err_set(e, ERR_RETRY,
+                       "OpenEXR cannot encode %zu bytes; there may be too little "
+                       "memory: %s",
+                       shape->raw, x.what());
     }
 }
