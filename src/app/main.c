@@ -5,6 +5,7 @@
 #include "base/host.h"
 #include "base/log.h"
 #include "engine/engine.h"
+#include "image/exr/exr_chunk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -106,6 +107,7 @@ int main(int argc, char **argv) {
     if (!have_stack()) return ERR_USAGE;
     catch_signals();
     text_on_failure(end_without_memory);
+    exr_ilm_without_memory(end_without_memory);
     host_set_variables(variable);
     terminal_open();
     err e = {0};

@@ -61,6 +61,14 @@ COMMANDS = {
     "docs": ("docs man", ""),
     "help": ("help apply", ""),
     "library": (None, ""),
+    # What OpenEXR's library reads and writes, in a process of its own and in this one; and PIZ.
+    "pxr24": (APPLY.replace("in", "pxr24") + "out.exr --compression pxr24", "out.exr"),
+    "b44": (APPLY.replace("in", "b44") + "out.exr --compression b44", "out.exr"),
+    "b44a": (APPLY.replace("in", "b44a") + "out.exr --compression b44a", "out.exr"),
+    "dwaa": (APPLY.replace("in", "dwaa") + "out.exr --compression dwaa", "out.exr"),
+    "dwab": (APPLY.replace("in", "dwab") + "out.exr --compression dwab", "out.exr"),
+    "piz": (APPLY.replace("in", "piz") + "out.exr --compression piz", "out.exr"),
+    "dwaahere": (APPLY.replace("in", "dwaa") + "out.exr --compression dwaa --sandbox off", "out.exr"),
 }
 KINDS = "alloc open read write fsync rename thread".split()
 WORDS = re.compile(rb"[0-9.]+ m?s\b")  # times differ
@@ -109,6 +117,8 @@ def what_is_wrong(name, result, wanted, outputs, kind):
     status, printed, said = result
     if status not in STATUSES and not (kind and status == 1):
         return f"status {status}"
+    if status == 65 and kind.startswith("alloc"):
+        return "want of memory is called damage"
     if status and not said and not printed:
         return "not a word"
     if any(w in said for w in ("corrupt", "double free", "invalid p", "smashing", "Assertion")):
@@ -172,6 +182,8 @@ def prepare():
     run("kernel make disc --taps 400 --param radius=90 -o large.exr")
     run("kernel make gaussian --taps 24 -o grey.exr")
     run("in.exr kernel.exr -o ref.exr")
+    for codec in ("pxr24", "b44", "b44a", "dwaa", "dwab", "piz"):
+        run(f"in.exr kernel.exr -o {codec}.exr --compression {codec}")
     with open("suite.json", "w") as f:
         f.write('{"version": 1, "cases": [{"name": "a", "reference": "ref.exr", '
                 '"config": {"input": "in.exr", "kernel": "kernel.exr"}}]}')

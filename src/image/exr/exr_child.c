@@ -18,6 +18,8 @@
 enum {
     PATIENCE = 120,  /* seconds that the answer to a chunk may take, and that a child may compute */
     WORTH = 1 << 30, /* bytes of samples after which a child is replaced: it takes less than that */
+    SLOW = 1 << 17,  /* bytes of samples that it surely encodes in a second: DWA deflates what it
+                      * does not lose at level 9, where 300 kB/s were seen */
     TIMES = 16,      /* the memory of a child beside a chunk; the library was seen to take 7. It
                       * reserves for all lines of a chunk, also where the image has fewer. */
     SPARE = 64 << 20,
@@ -161,10 +163,19 @@ static void send_line(int to, int line) {
     sendmsg(to, &m, 0);
 }
 
+/* What a child is made for. */
+typedef struct {
+    size_t raw; /* of the largest chunk */
+    bool encode;
+} purpose;
+
 static _Noreturn void make_children(int orders) {
     const pid_t self = getpid();
-    const struct timeval most = {PATIENCE, 0};
-    for (size_t raw; get(orders, &raw, sizeof raw);) {
+    for (purpose p; get(orders, &p, sizeof p);) {
+        /* What it encodes are the program's own samples: no file can make it slow. */
+        const size_t chunk = PATIENCE + (p.encode ? p.raw / SLOW : 0),
+                     life = chunk + (p.encode ? WORTH / SLOW : 0);
+        const struct timeval most = {(time_t)chunk, 0};
         int line[2];
         if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, line) != 0) {
             send_line(orders, -1);
@@ -176,8 +187,8 @@ static _Noreturn void make_children(int orders) {
         if (child == 0) {
             settle(self, line[1]);
             limit(RLIMIT_CORE, 0);
-            limit(RLIMIT_CPU, PATIENCE);
-            limit(RLIMIT_DATA, SPARE + TIMES * raw);
+            limit(RLIMIT_CPU, life);
+            limit(RLIMIT_DATA, SPARE + TIMES * p.raw);
             sandbox_enter_alone();
             serve(line[1]);
         }
@@ -193,8 +204,8 @@ static struct {
     pthread_mutex_t lock; /* held from an order to its answer */
 } nursery = {.orders = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Returns the line to a new child that may work on chunks of `raw` bytes, or -1. */
-static int new_child(size_t raw) {
+/* Returns the line to a new child, or -1. */
+static int new_child(purpose p) {
     line_room with = {0};
     char byte;
     struct iovec one = {&byte, 1};
@@ -202,8 +213,8 @@ static int new_child(size_t raw) {
         .msg_iov = &one, .msg_iovlen = 1, .msg_control = &with, .msg_controllen = sizeof with};
     int line = -1;
     pthread_mutex_lock(&nursery.lock);
-    if (put(nursery.orders, &raw, sizeof raw) &&
-        recvmsg(nursery.orders, &m, MSG_CMSG_CLOEXEC) == 1 && CMSG_FIRSTHDR(&m))
+    if (put(nursery.orders, &p, sizeof p) && recvmsg(nursery.orders, &m, MSG_CMSG_CLOEXEC) == 1 &&
+        CMSG_FIRSTHDR(&m))
         memcpy(&line, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof line);
     pthread_mutex_unlock(&nursery.lock);
     return line;
@@ -216,12 +227,12 @@ static void end_child(exr_scratch *s) {
 }
 
 /* Sees to it that the thread has a child for the chunk. */
-static bool have_child(exr_scratch *s, const exr_shape *shape, err *e) {
+static bool have_child(exr_scratch *s, const exr_shape *shape, bool encode, err *e) {
     size_t lines = shape->part->tile_w ? shape->h : exr_chunk_lines(shape->part),
            raw = shape->raw / shape->h * lines;
     if (s->child && raw <= s->child_room && s->child_done < WORTH) return true;
     end_child(s);
-    int line = new_child(raw);
+    int line = new_child((purpose){raw, encode});
     if (line < 0)
         return err_set(e, ERR_RETRY,
                        "no process could be started for OpenEXR's library and its %zu bytes; "
@@ -255,7 +266,7 @@ static bool send_order(int line, const exr_scratch *s, const exr_shape *shape, b
 
 /* Lets a child decode the chunk, or encode it. */
 static bool make_in_child(exr_scratch *s, const exr_shape *shape, bool encode, err *e) {
-    if (!have_child(s, shape, e)) return false;
+    if (!have_child(s, shape, encode, e)) return false;
     answer a = {0};
     char said[sizeof e->msg] = "";
     bool heard = send_order(s->child, s, shape, encode) && get(s->child, &a, sizeof a),
@@ -270,7 +281,9 @@ static bool make_in_child(exr_scratch *s, const exr_shape *shape, bool encode, e
     bool words = heard && a.code != ERR_NONE && a.bytes < sizeof said &&
                  get(s->child, said, a.bytes);
     end_child(s);
-    if (words) return err_set(e, a.code == ERR_RETRY || encode ? ERR_RETRY : ERR_DATA, "%s", said);
+    if (words)
+        return err_set(e, err_status(a.code) == ERR_RETRY || encode ? ERR_RETRY : ERR_DATA, "%s",
+                       said);
     if (encode) /* the program's own samples, so it is not they that are wrong */
         return err_set(e, ERR_RETRY,
                        "OpenEXR's library %s over %zu bytes of samples; there may be "

@@ -75,7 +75,8 @@ exr_codec exr_piz_decode, exr_piz_encode, exr_ilm_decode, exr_ilm_encode;
 size_t exr_piz_bound(size_t raw);
 /* Sets who decodes and encodes in place of OpenEXR's library. Call it before any thread starts. */
 void exr_chunk_ilm_by(exr_codec *decode, exr_codec *encode);
-/* Sets what this process does where the library gets no memory: fn must not return. */
+/* Sets what this process does where the library gets no memory, after which it may wait for ever or
+ * break down: fn must not return. A host of ours sets none. */
 void exr_ilm_without_memory(void (*fn)(void));
 /* Looks whether the chunk in s->packed, of one of the five, gives every sample of its channels. The
  * library is handed no other. */

@@ -21,6 +21,8 @@ extern "C" {
 #include <ImfVersion.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -196,15 +198,40 @@ size_t encode(const exr_shape *s, const uint8_t *raw, uint8_t *packed) {
     return data_of(s, out, packed);
 }
 
+thread_local bool within; /* the library, which goes wrong where it gets no memory */
+void (*without_memory)(void);
+
+void on_no_memory() {
+    if (within && without_memory) without_memory();
+    throw std::bad_alloc();
+}
+
+struct inside {
+    inside() { within = true; }
+    ~inside() { within = false; }
+};
+
 } // namespace
 
 void exr_ilm_without_memory(void (*fn)(void)) {
-    std::set_new_handler(fn);
+    without_memory = fn;
+    std::set_new_handler(on_no_memory);
+}
+
+/* The program's, before that of the C library: the DWA codec does not look whether it got a block.
+ */
+__attribute__((visibility("default"))) int posix_memalign(void **to, size_t alignment,
+                                                          size_t bytes) noexcept {
+    void *got = aligned_alloc(alignment, bytes);
+    if (!got && within && without_memory) without_memory();
+    if (got) *to = got;
+    return got ? 0 : ENOMEM;
 }
 
 bool exr_ilm_decode(exr_scratch *s, const exr_shape *shape, err *e) {
     if (!exr_sound(s, shape, e)) return false;
     try {
+        inside library;
         decode(shape, s->packed, s->bytes, s->raw);
         return true;
     } catch (const std::exception &x) {
@@ -218,6 +245,7 @@ bool exr_ilm_decode(exr_scratch *s, const exr_shape *shape, err *e) {
 
 bool exr_ilm_encode(exr_scratch *s, const exr_shape *shape, err *e) {
     try {
+        inside library;
         s->bytes = encode(shape, s->raw, s->packed);
         return true;
     } catch (const std::exception &x) {
