@@ -53,6 +53,10 @@ needs_program() { # NAME...
     local p
     for p in "$@"; do command -v "$p" >/dev/null || skip "$p is not installed"; done
 }
+has_openexr() { "$FFTBLOOM" --version | grep -q 'openexr yes'; }
+needs_openexr() { # for PXR24, B44 and DWA
+    has_openexr || skip "built without OpenEXR"
+}
 needs_faults() { # $faults is the library to preload
     [ ! "$SAN" = 1 ] || skip "the sanitizers' allocator cannot be preloaded"
     faults=$(dirname "$FFTBLOOM")/tests/faults.so

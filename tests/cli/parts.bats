@@ -3,7 +3,7 @@
 load files
 
 setup_file() {
-    "$FFTBLOOM" --version | grep -q 'openexr yes' || { export NOT_HERE="built without OpenEXR"; return 0; }
+    has_openexr || { export NOT_HERE="built without OpenEXR"; return 0; }
     shared_folder || return 0
     part() { # NAME COMPRESSION, and how to make it
         local name=$1 packing=$2

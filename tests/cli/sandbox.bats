@@ -177,7 +177,7 @@ on() { # FAULT DEVICE...: frames, two at a time, on a software device that claim
 
 @test "what OpenEXR's library decodes: the same pixels in a process of its own, which can do nothing else" {
     needs_program oiiotool
-    "$FFTBLOOM" --version | grep -q 'openexr yes' || skip "built without OpenEXR"
+    needs_openexr
     local making=(in/a.exr)
     for codec in pxr24 b44 b44a dwaa dwab; do making+=(--compression $codec --scanline -o in/$codec.exr --tile 16 16 -o in/tiled.$codec.exr); done
     oiiotool "${making[@]}"
@@ -195,7 +195,7 @@ on() { # FAULT DEVICE...: frames, two at a time, on a software device that claim
 
 @test "wide and short files, of fewer lines than a chunk has: the program reads what it wrote" {
     needs_program oiiotool
-    "$FFTBLOOM" --version | grep -q 'openexr yes' || skip "built without OpenEXR"
+    needs_openexr
     oiiotool --pattern noise 16384x20 4 -d half -o in/a.exr --pattern noise 4096x1 16 -d half -o in/b.exr --pattern noise 30000x8 4 -d half -o in/c.exr
     for f in a b c; do
         "$FFTBLOOM" in/$f.exr in/k.exr -o out/$f.exr --amount 0 --compression dwab
@@ -206,7 +206,7 @@ on() { # FAULT DEVICE...: frames, two at a time, on a software device that claim
 
 @test "a decoder that breaks, hangs, takes all memory or talks rubbish is an error of its file" {
     needs_program oiiotool
-    "$FFTBLOOM" --version | grep -q 'openexr yes' || skip "built without OpenEXR"
+    needs_openexr
     oiiotool in/a.exr --compression dwaa -o in/d.exr
     for case in "crash broke" "hang within" "speak broke" "eat broke"; do
         export FAULT_CHILD=${case% *}
