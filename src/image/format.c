@@ -356,6 +356,15 @@ bool image_copy_part(image_writer *w, int to, image_reader *r, int from, bool *d
             (w->format->copy_part(w->state, to, r->state, from, e) || err_in(e, "'%s'", r->path)));
 }
 
+bool image_loses(const char *path, const image_part *p, int channel) {
+    const image_format *f = *path ? format_of_name(path, NULL) : &FORMAT_EXR;
+    return f && f->loses && f->loses(p, channel);
+}
+
+bool image_lossy(const image_writer *w) {
+    return w->format->lossy && w->format->lossy(w->state);
+}
+
 image *image_load(const char *path, const image_limits *limits, par *threads, err *e) {
     OPEN(image_reader) *r = image_open(path, limits, threads, e);
     image *img = r ? image_new_unset(&r->head, NULL, e) : NULL;

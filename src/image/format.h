@@ -59,6 +59,9 @@ bool image_can_create(const char *path, err *e);
  * written. The file appears under its name in image_commit; `way` is that of file_out_open. */
 image_writer *image_create(const char *path, const image_header *h, file_way way, par *threads,
                            err *e);
+/* Returns whether a file of this name ("": an EXR file) may hold other samples of a channel than a
+ * writer is given, as the part's codec packs them. */
+bool image_loses(const char *path, const image_part *p, int channel);
 /* Returns the rows between chunk borders of a part. */
 uint32_t image_writer_rows(const image_writer *w, int part);
 /* Writes the rows [row, row + rows) of a part; plane[c] holds channel c from its first sample. */
@@ -67,6 +70,9 @@ bool image_write(image_writer *w, int part, uint32_t row, uint32_t rows, const v
 /* Copies a part that has the same channels in both files chunk by chunk, without decoding it.
  * *done: the files are EXR, and its packing and window are the same in both. */
 bool image_copy_part(image_writer *w, int to, image_reader *r, int from, bool *done, err *e);
+/* Returns whether samples were packed with loss so far; those of parts that were copied were not.
+ */
+bool image_lossy(const image_writer *w);
 /* Puts the file in its place and frees the writer, whatever it returns. */
 bool image_commit(image_writer **w, err *e);
 /* Frees the writer and leaves no file. NULL is fine. */
@@ -104,6 +110,9 @@ typedef struct {
     /* Both may be NULL. Asked first: are the parts packed alike, so that chunks can be copied? */
     bool (*can_copy)(const void *w, int to, const void *r, int from);
     bool (*copy_part)(void *w, int to, void *r, int from, err *e);
+    /* Of a part as it is to be packed, and of what is written so far. NULL: nothing is lost. */
+    bool (*loses)(const image_part *p, int channel);
+    bool (*lossy)(const void *w);
     bool (*commit)(void *w, err *e); /* writes the rest; NULL: all is written. `discard` follows */
     void (*discard)(void *w);
 } image_format;

@@ -7,7 +7,8 @@
 
 typedef struct {
     uint32_t lines;
-    bool split; /* takes the bytes as exr_split leaves them */
+    bool split;     /* takes the bytes as exr_split leaves them */
+    unsigned loses; /* the samples that it may change: HALFS, FLOATS, and where they must be */
     /* Decodes s->packed to exactly shape->raw bytes in s->raw. NULL: stored as they are. */
     exr_codec *decode;
     /* Encodes s->raw to s->packed, which has room for bound(shape->raw) bytes. */
@@ -129,21 +130,44 @@ static bool ilm_encode(exr_scratch *s, const exr_shape *shape, err *e) {
     return encode_by(s, shape, e);
 }
 
+/* LIGHT: in channels alone that DWA takes for light. */
+enum {
+    HALFS = 1 << PIXEL_HALF,
+    FLOATS = 1 << PIXEL_FLOAT,
+    LIGHT = 8,
+    DWA = HALFS | FLOATS | LIGHT
+};
+
 static const codec CODEC[COMPRESSIONS] = {
-    [COMPRESSION_NONE] = {1, false, NULL, NULL, bound_same},
-    [COMPRESSION_RLE] = {1, true, rle_decode, rle_encode, rle_bound},
-    [COMPRESSION_ZIPS] = {1, true, zip_decode, zip_encode, exr_zip_bound},
-    [COMPRESSION_ZIP] = {16, true, zip_decode, zip_encode, exr_zip_bound},
-    [COMPRESSION_PIZ] = {32, false, exr_piz_decode, exr_piz_encode, exr_piz_bound},
-    [COMPRESSION_PXR24] = {16, false, ilm_decode, ilm_encode, bound_same},
-    [COMPRESSION_B44] = {32, false, ilm_decode, ilm_encode, bound_same},
-    [COMPRESSION_B44A] = {32, false, ilm_decode, ilm_encode, bound_same},
-    [COMPRESSION_DWAA] = {32, false, ilm_decode, ilm_encode, bound_same},
-    [COMPRESSION_DWAB] = {256, false, ilm_decode, ilm_encode, bound_same},
+    [COMPRESSION_NONE] = {1, false, 0, NULL, NULL, bound_same},
+    [COMPRESSION_RLE] = {1, true, 0, rle_decode, rle_encode, rle_bound},
+    [COMPRESSION_ZIPS] = {1, true, 0, zip_decode, zip_encode, exr_zip_bound},
+    [COMPRESSION_ZIP] = {16, true, 0, zip_decode, zip_encode, exr_zip_bound},
+    [COMPRESSION_PIZ] = {32, false, 0, exr_piz_decode, exr_piz_encode, exr_piz_bound},
+    [COMPRESSION_PXR24] = {16, false, FLOATS, ilm_decode, ilm_encode, bound_same},
+    [COMPRESSION_B44] = {32, false, HALFS, ilm_decode, ilm_encode, bound_same},
+    [COMPRESSION_B44A] = {32, false, HALFS, ilm_decode, ilm_encode, bound_same},
+    [COMPRESSION_DWAA] = {32, false, DWA, ilm_decode, ilm_encode, bound_same},
+    [COMPRESSION_DWAB] = {256, false, DWA, ilm_decode, ilm_encode, bound_same},
 };
 
 bool exr_chunk_known(compression c) {
     return WITH_OPENEXR || CODEC[c].encode != ilm_encode;
+}
+
+/* DWA goes by the word behind the last dot of a name. */
+static bool is_light(const char *name) {
+    static const char *const WORD[] = {"R", "G", "B", "Y", "BY", "RY"};
+    const char *dot = strrchr(name, '.');
+    bool found = false;
+    for (size_t i = 0; i < COUNT(WORD); i++) found |= strcmp(dot ? dot + 1 : name, WORD[i]) == 0;
+    return found;
+}
+
+bool exr_chunk_loses(const image_part *p, int channel) {
+    const image_channel *c = &p->channel[channel];
+    const unsigned loses = exr_chunk_known(p->packing) ? CODEC[p->packing].loses : 0;
+    return loses & 1u << c->type && (!(loses & LIGHT) || is_light(c->name));
 }
 
 uint32_t exr_chunk_lines(const image_part *p) {

@@ -44,6 +44,8 @@ uint64_t exr_layout_stored(const exr_layout *l, line_order order, uint64_t n);
 
 /* Returns false for the five that need OpenEXR in a program that is built without. */
 bool exr_chunk_known(compression c);
+/* Returns whether the part's codec may change samples of a channel: by codec, type and name. */
+bool exr_chunk_loses(const image_part *p, int channel);
 /* Returns the lines of a chunk of this part, which the last one of an image may not have. */
 uint32_t exr_chunk_lines(const image_part *p);
 

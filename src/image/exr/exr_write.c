@@ -9,6 +9,7 @@
 #include "image/exr/exr_file.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 /* A chunk that is encoded and has no place in the file yet. */
 typedef struct {
@@ -18,11 +19,12 @@ typedef struct {
 
 /* The writer's lock guards `waiting`, `placed` and, until all chunks are placed, `offset`. */
 typedef struct {
-    exr_layout layout; /* const, as is `table`, once the writer is made */
+    exr_layout layout; /* const, as are `table` and `loses`, once the writer is made */
     uint64_t *offset;  /* by chunk, zero until it has its place */
     packet *waiting;   /* by place in the line order */
     uint64_t placed;   /* this many, from the first in the line order on, have their place */
     uint64_t table;    /* where the table goes */
+    bool loses;        /* the codec may change some of its channels */
 } part_state;
 
 typedef struct {
@@ -33,6 +35,7 @@ typedef struct {
     exr_scratch *scratch; /* one for each thread */
     pthread_mutex_t lock; /* guards what is below, and what part_state says */
     uint64_t end;         /* of what has a place in the file */
+    atomic_bool lossy;    /* a chunk was packed by a codec that loses */
 } exr_writer;
 
 /* What the attributes of a part are made from. */
@@ -262,6 +265,7 @@ static void *create(file_out *file, image_header *h, par *threads, err *e) {
         s->offset = mem_new(chunks, sizeof *s->offset, "the chunk table", e);
         s->waiting = mem_new(chunks, sizeof *s->waiting, "the chunk table", e);
         if (!s->offset || !s->waiting) goto fail;
+        for (int c = 0; c < h->part[p].channels; c++) s->loses |= exr_chunk_loses(&h->part[p], c);
     }
     return w;
 fail:
@@ -348,8 +352,11 @@ static bool make_chunk(void *ctx, size_t i, int worker, err *e) {
     const exr_layout *l = &j->w->part[j->part].layout;
     uint64_t index = exr_layout_stored(l, p->order, j->first + i);
     exr_chunk c = {.part = p, .layout = l, .band = &j->band, .at = exr_layout_block(l, index)};
-    return (j->r ? exr_read_chunk(j->r, j->from, index, s, e) : exr_chunk_encode(s, &c, e)) &&
-           add_chunk(j->w, j->part, j->first + i, (packet){s->packed, s->bytes}, e);
+    if (!(j->r ? exr_read_chunk(j->r, j->from, index, s, e) : exr_chunk_encode(s, &c, e)))
+        return false;
+    if (!j->r && j->w->part[j->part].loses && s->bytes < (size_t)c.at.w * c.at.h * l->pixel)
+        j->w->lossy = true;
+    return add_chunk(j->w, j->part, j->first + i, (packet){s->packed, s->bytes}, e);
 }
 
 typedef struct {
@@ -452,6 +459,10 @@ static bool write_copy(void *writer, int to, void *reader, int from, err *e) {
     return true;
 }
 
+static bool is_lossy(const void *writer) {
+    return ((const exr_writer *)writer)->lossy;
+}
+
 static bool commit(void *writer, err *e) {
     const exr_writer *w = writer;
     for (int p = 0; p < w->head->parts; p++) {
@@ -476,6 +487,8 @@ const image_format FORMAT_EXR = {
     .write = write_band,
     .can_copy = can_copy,
     .copy_part = write_copy,
+    .loses = exr_chunk_loses,
+    .lossy = is_lossy,
     .commit = commit,
     .discard = discard,
 };
