@@ -186,12 +186,22 @@ static bool note_thresholds(const bloom *b, const image_header *h, bloom_report 
     return ok;
 }
 
+bool bloom_has_light(const bloom_settings *s, const image_part *p) {
+    OWN(layer_map) m = {0};
+    return !layer_map_make(&m, p, s->layers, s->exclude, NULL) || m.groups > 0;
+}
+
+bool bloom_changes(const bloom_settings *s) {
+    return s->sharpen != 1 || s->window != WINDOW_KEEP || s->per_layer || bloom_emits(s) || s->half;
+}
+
 bool bloom_run(const bloom *b, const bloom_rows *rows, bloom_report *r, err *e) {
     window_rows w = {.own = NULL};
     const image_header *h = rows->in.head;
     /* The whole kernel is its centre: every bit stays, even of NaNs and negative zeros. */
-    const bool none = !rows->predict && b->s.sharpen == 1 && b->s.window == WINDOW_KEEP &&
-                      !b->s.per_layer && !bloom_emits(&b->s) && (!b->s.half || rows->in.lend);
+    bloom_settings own = b->s;
+    own.half &= !rows->in.lend; /* what is lent takes its types on the way */
+    const bool none = !rows->predict && !bloom_changes(&own);
     image_header becomes = {0}; /* halfs where the settings ask for them */
     begin(b, r);
     bool ok = image_header_copy(&becomes, h, e) && bloom_header(b, &becomes, e) &&

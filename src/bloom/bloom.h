@@ -60,6 +60,10 @@ bool bloom_run(const bloom *b, const bloom_rows *rows, bloom_report *r, err *e);
  * than ERR_TOLERANCE planes of it may be missing. more: all but `in` and `out`. */
 bool bloom_image(const bloom *b, image *img, bloom_report *r, err *e);
 bool bloom_image_with(const bloom *b, image *img, bloom_rows more, bloom_report *r, err *e);
+/* Return whether a part has light that bloom_run spreads, and whether it changes such parts: not
+ * where the kernel is its centre alone. All others are handed on as they came. */
+bool bloom_has_light(const bloom_settings *s, const image_part *p);
+bool bloom_changes(const bloom_settings *s);
 /* Changes the header of an image to that of bloom_run's result. */
 bool bloom_header(const bloom *b, image_header *h, err *e);
 

@@ -66,12 +66,13 @@ void report_add_part(bloom_report *r, const part_made *p) {
         if (!r->groups++ && g->fit[0]) report_note(r, "%s", g->fit);
         if (g->note[0]) report_note(r, "%s", g->note);
         account_add(&r->sum, &g->sum);
+        OWN(text) how = {0};
+        text_add(&how, g->wide ? ": the layer is written as float" : ", were clamped to it:");
+        for (uint32_t c = 0; c < g->channels && !g->wide; c++)
+            if (g->row[c].overflow_pixels) text_add(&how, " '%.40s'", g->row[c].channel);
         if (g->over)
-            report_note(r,
-                        g->wide ? "%" PRIu64
-                                  " values beyond 65504, up to %g: the layer is written as float"
-                                : "%" PRIu64 " values beyond 65504, up to %g, were clamped to it",
-                        g->over, (double)g->largest);
+            report_note(r, "%" PRIu64 " values beyond 65504, up to %g%s", g->over,
+                        (double)g->largest, how.s);
         for (uint32_t c = 0; c < g->channels && r->ledger_rows < BLOOM_LEDGER; c++)
             r->ledger[r->ledger_rows++] = g->row[c];
     }

@@ -70,8 +70,13 @@ typedef struct {
     bloom_bad first_bad[SCAN_BAD];
 } bloom_account;
 
+/* How an image that was made is stored: in memory, as it is; rounded once, to the types of its
+ * file; packed by a codec that changes samples, of which nothing is promised; as a picture. */
+typedef enum { STORED_PLANES, STORED_ROUNDED, STORED_LOSSY, STORED_PICTURE } stored_as;
+
 typedef struct {
     uint32_t groups; /* colour groups convolved */
+    stored_as stored;
     bloom_account sum;
     ledger_row ledger[BLOOM_LEDGER];
     uint32_t ledger_rows; /* channels after the first BLOOM_LEDGER have no row */

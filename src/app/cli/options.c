@@ -210,7 +210,10 @@ const option OPTIONS[] = {
      "Write into the EXR file how it was made: version, input, kernel and settings.",
      "A note is given if an image with such attributes is bloomed again."},
     {"compression", OF(LAYERS, ENUM, USUAL, FOR_APPLY, packing), "keep", NULL,
-     "Compression of EXR output; keep uses the input's.",
+     "Compression of EXR output; keep uses the input's where that changes no pixel, and else zip.",
+     "pxr24, b44, b44a, dwaa and dwab may change pixels; where they do, the report promises "
+     "nothing "
+     "for these. docs/images.md has a table.",
      .words = WORDS("keep", "none", "rle", "zips", "zip", "piz", "pxr24", "b44", "b44a", "dwaa",
                     "dwab")},
     {"exposure", OF(LAYERS, FLOAT, MAIN, FOR_APPLY | FOR_KERNEL, exposure), "auto", "STOPS",

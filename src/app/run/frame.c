@@ -191,6 +191,7 @@ static bool has_changed(const work *w) {
 /* Reads the channels that may change. Closes the reader where it is not needed any more. */
 static image *load_image(work *w, err *e) {
     const image_header *h = w->in.head;
+    const bloom_settings b = stages_bloom(w->s);
     bool **wanted = mem_new((size_t)h->parts, sizeof *wanted, "parts", e);
     bool ok = wanted != NULL,
          all = !w->files->before && !w->s->bloom.mask && !w->s->bloom.per_layer;
@@ -199,7 +200,8 @@ static image *load_image(work *w, err *e) {
         ok = (wanted[i] = output_channels(&w->out, p, e)) || err_in(e, "%s", w->f->input);
         if (!ok) break;
         bool some = memchr(wanted[i], true, (size_t)p->channels);
-        all = all && !memchr(wanted[i], false, (size_t)p->channels);
+        all = all && !memchr(wanted[i], false, (size_t)p->channels) && bloom_changes(&b) &&
+              bloom_has_light(&b, p); /* others are copied */
         if (some) continue;
         mem_free(wanted[i]);
         wanted[i] = NULL;
@@ -252,7 +254,7 @@ static bool make_once(work *w, bool hold, err *e) {
     queue_bloom *b = ok ? open_bloom(w, e) : NULL;
     const double start = clock_now(), loaded = w->in.seconds;
     ok = b && (stages_out_open(&after, &w->in, b->bloom, e) || blame_input(w, e)) &&
-         (w->keep || targets_open(&to, &w->out, &w->in, after.head, &want, f->input, e));
+         (w->keep || targets_open(&to, &w->out, &w->in, &after, &want, f->input, e));
     if (ok) {
         const rows_sink files = w->keep ? held.out : targets_sink(&to);
         bloom_rows rows = {.in = hold ? held.in : file,
@@ -261,6 +263,7 @@ static bool make_once(work *w, bool hold, err *e) {
         if (!hold) targets_memory(&rows.memory, &w->out, &w->in, after.head);
         ok = (bloom_run(b->bloom, &rows, w->made, e) || blame_input(w, e)) &&
              (w->keep || targets_commit(&to, e));
+        if (ok && !w->keep) targets_tell(&to, w->made);
         if (w->keep && (ok || e->code == ERR_TOLERANCE)) {
             stages_give_head(&after, img);
             *w->keep = img;
@@ -276,8 +279,8 @@ static bool make_once(work *w, bool hold, err *e) {
     f->bloom = clock_now() - start - (w->in.seconds - loaded) - f->save;
     if (ok) log_way(w, &after);
     if (after.clamped)
-        report_note(w->made, "%llu values beyond %g were clamped to it",
-                    (unsigned long long)after.clamped, HALF_MAX);
+        report_note(w->made, "%llu values beyond %g were clamped to it:%s",
+                    (unsigned long long)after.clamped, HALF_MAX, after.cut.s);
     w->beyond = w->made->sum.beyond || after.beyond;
     return ok;
 }
@@ -374,6 +377,18 @@ image *frame_read(const settings *s, const char *input, par *threads, err *e) {
     return r && stages_in_open(&in, r, s, threads, e) ? stages_load(&in, NULL, e) : NULL;
 }
 
+/* Says how the result will be stored. */
+static bool forecast_stored(forecast *f, work *w, err *e) {
+    const targets_wanted want = {.glare = w->files->emitted};
+    OPEN(stages) after = {.s = w->s};
+    targets to = {.o = NULL};
+    const bool ok = stages_out_open(&after, &w->in, f->owner, e) &&
+                    targets_plan(&to, &w->out, &w->in, &after, &want, e);
+    if (ok) targets_tell(&to, &f->predicted);
+    targets_close(&to);
+    return ok;
+}
+
 /* Forecasts an image that is held, by its pixels. */
 static bool forecast_held(forecast *f, work *w, err *e) {
     OWN(image) *img = load_image(w, e);
@@ -382,17 +397,17 @@ static bool forecast_held(forecast *f, work *w, err *e) {
     if (!bloom_predict(f->owner, img, &f->predicted, e)) return false;
     const plan_precision precision = f->predicted.sum.promise.method.precision;
     f->best = bloom_forecast(f->owner, w->in.head, precision, &f->all, e);
-    return f->best >= 0;
+    return f->best >= 0 && forecast_stored(f, w, e);
 }
 
 /* Forecasts an image that does not fit, by its header: a tile of it. */
-static bool forecast_tile(forecast *f, const work *w, err *e) {
+static bool forecast_tile(forecast *f, work *w, err *e) {
     const image_header *h = image_reader_header(w->r);
     f->memory = (mem_plan){0};
     f->predicted = (bloom_report){0};
     if (!output_tiling(&f->tiles, &f->memory, &w->out, w->r, f->owner, e)) return false;
     f->best = bloom_tile_forecast(f->owner, h, &f->tiles, &f->all, e);
-    return f->best >= 0;
+    return f->best >= 0 && forecast_stored(f, w, e);
 }
 
 bool frame_forecast(frame_maker *m, const job_files *files, forecast *f, err *e) {

@@ -194,7 +194,7 @@ static bool record_content(const record *rec, const file_mark *input, text *to) 
     char digits[HASH_TEXT];
     bool all = true;
     hash_text(rec->basis.hash, digits);
-    text_add(to, "fftbloom record 1\nbasis %s\n", digits);
+    text_add(to, "fftbloom record 2\nbasis %s\n", digits);
     for (int k = 0; k < JOB_PATHS; k++) {
         const char *path = rec->files->path[k];
         if (!path || k == JOB_KERNEL) continue; /* the basis has its content */

@@ -137,11 +137,18 @@ static void bad_json(const bloom_report *r, json_out *j) {
     json_close(j);
 }
 
+static const char *const STORED[] = {
+    [STORED_ROUNDED] = "rounded", [STORED_LOSSY] = "lossy", [STORED_PICTURE] = "picture"};
+
 static void promise_json(const bloom_report *r, json_out *j) {
     const accuracy *a = &r->sum.promise.method;
     json_sheet(j, "promise");
     json_real(j, "tolerance", ALL_DIGITS, r->sum.promise.tolerance);
-    json_bool(j, "kept", a->kept);
+    if (r->stored == STORED_LOSSY)
+        json_raw(j, "kept", j->words ? "unknown" : "null");
+    else
+        json_bool(j, "kept", a->kept);
+    if (r->stored) json_string(j, "stored", STORED[r->stored]);
     json_string(j, "precision", precision(a->precision == PRECISION_FLOAT64));
     json_string(j, "channel", r->sum.promise.channel);
     JSON_EACH(j, json_real, ALL_DIGITS, {"error", a->error[a->channel]}, {"allowed", a->allowed},

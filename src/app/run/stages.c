@@ -134,11 +134,14 @@ static bool types_rows(stages *l, const stage *to, int part, const rows_band *b,
     size_t n = (size_t)image_width(p) * b->rows;
     uint64_t over = 0;
     for (int c = 0; c < p->channels; c++) {
+        OWN(text) name = {0};
         const image_channel *is = &p->channel[c];
         const pixel_type becomes = to->head.part[part].channel[c].type;
         if (!b->plane[c] || is->type == becomes) continue;
         uint64_t some = image_convert(b->plane[c], becomes, b->plane[c], is->type, n);
         over += some;
+        text_add(&name, " '%.40s'", is->name);
+        if (some && !(l->cut.n && strstr(l->cut.s, name.s))) text_add(&l->cut, "%s", name.s);
         if (!some || !l->marks || l->s->bloom.half_overflow != OVERFLOW_FLOAT) continue;
         image_part *mark = &l->marks->part[part];
         const int at = image_find_channel(mark, is->name); /* a layer that was made has no mark */
@@ -179,6 +182,7 @@ void stages_close(stages *l) {
         image_header_free(&l->stage[i].head);
         mem_free(l->stage[i].part);
     }
+    text_free(&l->cut);
     *l = (stages){.from = NULL};
 }
 

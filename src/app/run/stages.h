@@ -47,7 +47,8 @@ struct stages {
     const rows_sink *to; /* on the way out: what the rows go to, */
     image_header *marks; /* and as bloom_rows has them */
     bool beyond;         /* rows had values beyond halfs, and their channels are marked */
-    uint64_t clamped;    /* values beyond halfs that became the largest half */
+    uint64_t clamped;    /* values beyond halfs that became the largest half, */
+    text cut;            /* and the channels in which they were */
 };
 
 /* Open the list from a file to the bloom: --pixel-type float, --input-space; and that from the

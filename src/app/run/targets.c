@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/path.h"
+#include "image/layers.h"
 
 /* --- the glare's file ------------------------------------------------------------------------- */
 
@@ -48,6 +49,99 @@ static bool emit_split(image_header *own, image_header *apart, const settings *s
     return true;
 }
 
+/* --- packing ------------------------------------------------------------------------ */
+
+static bool has_glare(const targets *t, int part) {
+    return t->apart.parts && t->own.part[part].channels < t->head.part[part].channels;
+}
+
+/* Returns whether nothing of a part changes on the way from file to file. */
+static bool stays(const targets *t, int part) {
+    const bloom_settings b = stages_bloom(t->o->s);
+    const image_part *from = &t->in->head->part[part], *to = &t->own.part[part];
+    bool same = t->in->from && !stages_change(t->in, part) && !stages_change(t->out, part) &&
+                !has_glare(t, part) && from->channels == to->channels &&
+                memcmp(&from->data, &to->data, sizeof to->data) == 0 &&
+                (!bloom_changes(&b) || !bloom_has_light(&b, from));
+    for (int c = 0; same && c < to->channels; c++)
+        same = from->channel[c].type == to->channel[c].type &&
+               strcmp(from->channel[c].name, to->channel[c].name) == 0;
+    return same;
+}
+
+static bool loses(const char *path, const image_part *p) {
+    bool any = false;
+    for (int c = 0; c < p->channels; c++) any |= image_loses(path, p, c);
+    return any;
+}
+
+/* Lists the channels that change and are not bloomed; `from` is the part as it came. */
+static void add_data(targets *t, const image_part *from, const image_part *to) {
+    enum { MOST = 4 };
+    const settings *s = t->o->s;
+    OWN(layer_map) m = {0};
+    int more = 0, named = 0;
+    if (!layer_map_make(&m, from, s->bloom.layers, s->bloom.exclude, NULL)) return;
+    for (int c = 0; c < to->channels; c++) {
+        const int at = image_find_channel(from, to->channel[c].name);
+        if (at < 0 || !m.is_data[at] || !image_loses(t->o->path, to, c)) continue;
+        if (named++ < MOST)
+            text_add(&t->data, "%s%.40s", t->data.n ? ", " : "", to->channel[c].name);
+        else
+            more++;
+    }
+    if (more) text_add(&t->data, " and %d more", more);
+}
+
+/* Chooses how the parts of a file are packed. What is promised is about the samples that are
+ * stored, so a codec that would change some is not kept, but only taken where it is asked for. A
+ * part that stays is copied as it is packed, unless another codec leaves it whole, too. */
+static void pack(targets *t, const char *path, image_header *h, bool apart) {
+    const bool asked = t->o->s->packing;
+    for (int i = 0; i < h->parts; i++) {
+        image_part *p = &h->part[i];
+        const image_part *from = apart ? NULL : &t->in->head->part[i];
+        if (!loses(path, p)) continue;
+        if (from && stays(t, i) && !(asked && bloom_has_light(&t->o->s->bloom, from))) {
+            p->packing = image_reader_header(t->in->from)->part[i].packing;
+        } else if (asked) {
+            t->losing |= 1u << p->packing;
+            if (from) add_data(t, from, p);
+        } else {
+            t->replaced |= 1u << p->packing;
+            p->packing = COMPRESSION_ZIP;
+        }
+    }
+}
+
+static void add_codecs(text *to, unsigned which) {
+    for (compression c = 0; c < COMPRESSIONS; c++)
+        if (which >> c & 1) text_add(to, "%s%s", to->n ? ", " : "", compression_name(c));
+}
+
+void targets_tell(const targets *t, bloom_report *r) {
+    OWN(text) codecs = {0}, zip = {0}, data = {0};
+    const char *path = t->o->path;
+    add_codecs(&codecs, t->replaced | t->losing);
+    r->stored = output_is_picture(path) ? STORED_PICTURE : t->lossy ? STORED_LOSSY : STORED_ROUNDED;
+    if (t->replaced)
+        text_add(&zip,
+                 "%s, as the input is packed, would change pixels, so they are written as zip; "
+                 "--compression %.*s keeps it",
+                 codecs.s, (int)strcspn(codecs.s, ","), codecs.s);
+    if (t->lossy && t->data.n) text_add(&data, "%s changes data: %s", codecs.s, t->data.s);
+    if (t->lossy)
+        report_note(r,
+                    "%s changes pixels as they are stored; the tolerance is about those before it",
+                    codecs.s);
+    const char *const note[] = {zip.s, data.s};
+    for (size_t i = 0; i < COUNT(note); i++) {
+        if (!note[i]) continue;
+        report_note(r, "%s", note[i]);
+        if (log_get_level() < LOG_INFO) log_say_once(LOG_NOTE, "%s", note[i]); /* -v has them all */
+    }
+}
+
 /* --- opening ---------------------------------------------------------------------------------- */
 
 /* The output says how it was made, --stamp. */
@@ -65,13 +159,23 @@ static bool open_glare(targets *t, const char *path, err *e) {
     return t->glare;
 }
 
-bool targets_open(targets *t, const output *o, stages *in, const image_header *head,
+bool targets_plan(targets *t, const output *o, stages *in, const stages *out,
+                  const targets_wanted *w, err *e) {
+    *t = (targets){.o = o, .in = in, .out = out, .want = *w};
+    if (!image_header_copy(&t->head, out->head, e) || !image_header_copy(&t->own, out->head, e) ||
+        (w->glare && !emit_split(&t->own, &t->apart, o->s, e)))
+        return false;
+    pack(t, o->path, &t->own, false);
+    if (w->glare) pack(t, w->glare, &t->apart, true);
+    t->lossy = t->losing; /* as far as is known before */
+    return true;
+}
+
+bool targets_open(targets *t, const output *o, stages *in, const stages *out,
                   const targets_wanted *w, const char *source, err *e) {
     const settings *s = o->s;
-    *t = (targets){.o = o, .in = in, .want = *w};
     double start = clock_now();
-    bool ok = image_header_copy(&t->head, head, e) && image_header_copy(&t->own, head, e);
-    if (ok && w->glare) ok = emit_split(&t->own, &t->apart, s, e) && open_glare(t, w->glare, e);
+    bool ok = targets_plan(t, o, in, out, w, e) && (!w->glare || open_glare(t, w->glare, e));
     ok = ok && (!s->stamp || write_provenance(&t->own, o, source, e));
     if (ok && output_is_picture(o->path))
         ok = picture_open(&t->picture, o, &t->own, o->path, e);
@@ -91,14 +195,11 @@ void targets_close(targets *t) {
     image_header_free(&t->head);
     image_header_free(&t->own);
     image_header_free(&t->apart);
+    text_free(&t->data);
     *t = (targets){.o = NULL};
 }
 
 /* --- rows ------------------------------------------------------------------------------------- */
-
-static bool has_glare(const targets *t, int part) {
-    return t->apart.parts && t->own.part[part].channels < t->head.part[part].channels;
-}
 
 /* Returns the part of the glare's file that the part's glare goes to, or -1. */
 static int glare_part(const targets *t, int part) {
@@ -171,15 +272,7 @@ static bool write_band(void *ctx, int part, const rows_band *b, err *e) {
 static bool copy_part(void *ctx, int part, bool *done, err *e) {
     targets *t = ctx;
     *done = t->picture.file && part != t->picture.as.part && glare_part(t, part) < 0;
-    if (!t->in->from) return true; /* all of it is in memory */
-    const image_part *from = &image_reader_header(t->in->from)->part[part];
-    const image_part *to = &t->own.part[part];
-    bool same = t->file && !stages_change(t->in, part) && from->channels == to->channels &&
-                glare_part(t, part) < 0;
-    for (int c = 0; same && c < to->channels; c++)
-        same = from->channel[c].type == to->channel[c].type &&
-               strcmp(from->channel[c].name, to->channel[c].name) == 0;
-    if (!same) return true;
+    if (!t->file || !stays(t, part)) return true;
     double start = clock_now();
     bool ok = image_copy_part(t->file, part, t->in->from, part, done, e);
     t->seconds += clock_now() - start;
@@ -207,6 +300,7 @@ static bool develop(targets *t, err *e) {
 
 bool targets_commit(targets *t, err *e) {
     double start = clock_now();
+    t->lossy = (t->file && image_lossy(t->file)) || (t->glare && image_lossy(t->glare));
     bool ok = (!t->picture.file || develop(t, e)) && (!t->glare || image_commit(&t->glare, e)) &&
               (!t->before.file || picture_commit(&t->before, e)) &&
               (!t->lit.file || picture_commit(&t->lit, e)) &&
