@@ -3,6 +3,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/sandbox.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -25,6 +26,11 @@ static int open_fully(int folder, const char *path, int flags, mode_t mode) {
     return (int)TEMP_FAILURE_RETRY(openat(folder, path, flags | O_CLOEXEC, mode));
 }
 
+static const char KEPT_SHUT[] =
+    "the sandbox keeps it shut, since it lies outside of the folders that the command names, or "
+    "has "
+    "replaced what was there when the run began; --sandbox off opens it";
+
 struct file_in {
     int fd;
     uint64_t size;
@@ -39,7 +45,10 @@ file_in *file_in_open(const char *path, err *e) {
     if (!(f->path = mem_str(path, e))) goto fail;
     /* Without O_NONBLOCK, open would wait for the writer of a pipe. Pipes are refused below. */
     if ((f->fd = open_fully(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0)) < 0) {
-        err_errno(e, ERR_NO_INPUT, "cannot open '%s'", path);
+        if (sandbox_refuses(path, R_OK))
+            err_set(e, ERR_NO_INPUT, "cannot open '%s': %s", path, KEPT_SHUT);
+        else
+            err_errno(e, ERR_NO_INPUT, "cannot open '%s'", path);
     } else if (fstat(f->fd, &st) != 0) {
         err_errno(e, ERR_IO, "cannot look at '%s'", path);
     } else if (!S_ISREG(st.st_mode)) {
@@ -305,6 +314,8 @@ static bool cannot_create(const char *path, err *e) {
                              "cannot create '%s': there is no folder '%s'; mkdir -p '%s' makes it",
                              path, folder, folder);
     errno = why;
+    if (path_folder(path, folder) && sandbox_refuses(folder, W_OK | X_OK))
+        return err_set(e, ERR_CANT_CREATE, "cannot create '%s': %s", path, KEPT_SHUT);
     return err_errno(e, ERR_CANT_CREATE, "cannot create '%s'", path);
 }
 

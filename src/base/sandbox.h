@@ -27,6 +27,10 @@ void sandbox_write(sandbox *s, const char *path);     /* reading, too */
  * those that this one begins later have no more rights than it. */
 void sandbox_enter(sandbox *s);
 
+/* Returns whether it is Landlock, and not the mode of a file or a folder, that has refused to open
+ * a path just now (errno) for these uses (R_OK, W_OK): access(2) asks for the mode alone. */
+bool sandbox_refuses(const char *path, int uses);
+
 /* Leaves a process that has one thread the rights to compute, to get memory, and to read and write
  * what is open. Does nothing where the kernel has no seccomp. */
 void sandbox_enter_alone(void);

@@ -158,6 +158,60 @@ on() { # FAULT DEVICE...: frames, two at a time, on a software device that claim
     for i in 1 2 3; do cmp out/a.000$i.exr out/want.exr; done
 }
 
+@test "links in a folder of frames: those of other names open nothing, a frame's opens the file alone" {
+    mkdir seq
+    for i in 1 2; do cp in/a.exr seq/a.000$i.exr; done
+    sequence() { FAULT_TRY=$PWD/elsewhere/secret timeout 60 env LD_PRELOAD=$faults "$FFTBLOOM" 'seq/a.####.exr' in/k.exr -o "$@" 2>&1 | grep '^possible'; }
+    [ "$(sequence 'seq/o.####.exr')" = possible: ]
+    # What came with an archive, and what others have laid there; names that are nearly those of frames.
+    for name in zz a.secret.exr a.1secret.exr a.001.exr a.00001.exr b.0001.exr o.1x.exr; do
+        ln -s "$PWD/elsewhere/secret" "seq/$name"
+    done
+    ln -s "$PWD/elsewhere" seq/folder
+    [ "$(sequence 'seq/o.####.exr')" = possible: ]
+    # A frame that is a link can be read, and nothing beside it; one to a folder opens nothing.
+    cp in/a.exr elsewhere/a.exr
+    ln -s ../elsewhere/a.exr seq/a.0003.exr
+    [ "$(sequence 'seq/o.####.exr')" = possible: ]
+    cmp seq/o.0003.exr out/want.exr
+    ln -s ../elsewhere seq/a.0004.exr
+    [ "$(sequence 'seq/o.####.exr' --keep-going)" = possible: ]
+    rm seq/a.0004.exr
+    # Where an output is a link, the folder of what it points to is written.
+    ln -s ../elsewhere/new.exr out/b.0003.exr
+    [ "$(sequence 'out/b.####.exr')" = "possible: read write" ]
+    cmp elsewhere/new.exr out/want.exr
+    rm elsewhere/secret.new
+    # Views are named by the command: a folder of one may be a link.
+    mkdir -p real/left out/left
+    cp in/a.exr real/left/a.0001.exr
+    ln -s real/left left
+    "$FFTBLOOM" '%V/a.####.exr' in/k.exr -o 'out/%V/a.####.exr' --views left
+    cmp out/left/a.0001.exr out/want.exr
+}
+
+@test "a frame's source that is replaced during the run is told, and so is what the mode forbids" {
+    mkdir seq
+    cp in/a.exr elsewhere/next.exr
+    for i in {1..9}; do
+        cp in/a.exr elsewhere/a.$i.exr
+        ln -s ../elsewhere/a.$i.exr seq/a.000$i.exr
+    done
+    FAULT_WAIT=$PWD/out/wait LD_PRELOAD=$faults "$FFTBLOOM" 'seq/a.####.exr' in/k.exr -o 'out/s.####.exr' --jobs 1 --keep-going --report out/r.json 2>said &
+    for _ in {1..1000}; do [ ! -e out/wait ] || break; sleep 0.01; done
+    mv elsewhere/next.exr elsewhere/a.9.exr
+    rm out/wait
+    wait $! || true
+    holds out/r.json '[g["state"] for g in d["frames"]] == 8 * ["done"] + ["failed"]' \
+        'all(w in d["frames"][8]["why"] for w in ("seq/a.0009.exr", "the sandbox keeps it shut", "has replaced what was there"))'
+    # A mode that forbids it is no matter of the sandbox.
+    if [ "$(id -u)" != 0 ]; then # root reads any file
+        chmod 000 in/a.exr
+        run "$FFTBLOOM" in/a.exr in/k.exr -o out/m.exr
+        [[ "$output" == *"Permission denied"* && "$output" != *sandbox* ]]
+    fi
+}
+
 @test "pipes, pictures, glare, reports and a first cache work in it" {
     export FFTBLOOM_CACHE_DIR=$PWD/new/cache
     "$FFTBLOOM" in/a.exr in/k.exr -o out/p.png --before elsewhere/before.png --emit-file out/g.exr --report elsewhere/r.json

@@ -300,9 +300,6 @@ int cli_run(const command *cmd, int argc, char **argv, err *e) {
                                 kernel_option_settle(&c.s, cmd->bit, e);
     if (ready && (!option_find("jobs", cmd->bit) || (c.threads = par_open((int)c.s.jobs, e))))
         status = (c.action ? c.action->run : cmd->run)(&c, &out, e);
-    if (bound && strstr(e->msg, strerror(EACCES)))
-        log_note("the sandbox may have refused a file outside of the folders that the command "
-                 "names; --sandbox off allows it");
     if (bound && c.s.sandbox == SANDBOX_ON && err_status(e->code) == ERR_NO_DEVICE)
         log_note("the sandbox may have refused something to the driver; --sandbox auto lets it do "
                  "what it likes");

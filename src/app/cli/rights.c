@@ -1,8 +1,10 @@
 #include "app/cli/cli.h"
 
+#include "app/cli/frame_pattern.h"
 #include "app/cli/kernel_option.h"
 #include "app/cli/options.h"
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/path.h"
 #include "base/sandbox.h"
 #include "device/device_measure.h"
@@ -28,46 +30,63 @@ static void grant_file(sandbox *s, grant *give, const char *path) {
     while (i++ < PATH_LINKS && path_follow(at));
 }
 
-/* Grants rights on the folders of all that the links in a folder point to: frames may be links. */
-static void grant_links(sandbox *s, grant *give, const char *folder) {
-    char path[PATH_MAX], real[PATH_MAX], last[PATH_MAX] = "", of[PATH_MAX];
+/* Grants rights on the frames in a folder that are links: to read the file alone, or to write the
+ * folder where an output is replaced. Links of other names grant nothing: others may have laid
+ * them. */
+static void grant_links(sandbox *s, grant *give, const char *folder, const frame_pattern *p) {
+    char path[PATH_MAX], at[PATH_MAX];
+    int number;
     DIR *d = opendir(folder);
     for (struct dirent *f; d && (f = readdir(d));) {
-        if (f->d_type != DT_LNK && f->d_type != DT_UNKNOWN) continue;
-        if (snprintf(path, sizeof path, "%s/%s", folder, f->d_name) >= PATH_MAX ||
-            !realpath(path, real) || !path_folder(real, of))
+        if ((f->d_type != DT_LNK && f->d_type != DT_UNKNOWN) ||
+            !frame_pattern_number(p, f->d_name, &number) ||
+            snprintf(path, sizeof path, "%s/%s", folder, f->d_name) >= PATH_MAX ||
+            !path_follow(strcpy(at, path)))
             continue;
-        if (strcmp(of, last) != 0) give(s, strcpy(last, of));
+        if (give == sandbox_write)
+            grant_file(s, give, at);
+        else
+            sandbox_read_file(s, path);
     }
     if (d) closedir(d);
 }
 
 /* Grants rights on a path of the command line: a folder, a file, or a pattern of frames, whose
- * folders end before the first field. What is not there is only to be written: to be read it may be
- * the name of a shipped kernel, or an angle. */
-static void grant_path(sandbox *s, grant *give, const char *path) {
-    char plain[PATH_MAX], folder[PATH_MAX];
+ * folders end before the field. What is not there is only to be written: to be read it may be the
+ * name of a shipped kernel, or an angle. */
+static void grant_one(sandbox *s, grant *give, const char *path) {
+    char folder[PATH_MAX];
+    OWN(frame_pattern) p = {0};
+    if (!frame_pattern_is(path)) {
+        if (path_is_folder(path)) give(s, path);
+        if (give == sandbox_write || access(path, F_OK) == 0) grant_file(s, give, path);
+    } else if (frame_pattern_parse(&p, path, NULL) && path_folder(p.before, folder)) {
+        give(s, folder);
+        if (!strchr(p.after, '/')) grant_links(s, give, folder, &p);
+    }
+}
+
+/* Does so in each view where the path has a field for one. */
+static void grant_path(sandbox *s, const cli *c, grant *give, const char *path) {
+    const char *views = c->s.views;
     if (!path || strcmp(path, "-") == 0) return;
-    const bool there = access(path, F_OK) == 0;
-    const size_t n = strcspn(path, "#%$@");
-    if (path_is_folder(path)) give(s, path);
-    if (there || (!path[n] && give == sandbox_write)) grant_file(s, give, path);
-    if (there || !path[n]) return;
-    snprintf(plain, sizeof plain, "%.*s", (int)n, path);
-    if (!path_folder(plain, folder)) return;
-    give(s, folder);
-    grant_links(s, give, folder);
+    if (!views || !frame_views_in(path)) grant_one(s, give, path);
+    for (text_piece view; views && frame_views_in(path) && text_item(&views, &view);) {
+        OWN_MEM char *name = mem_strf(NULL, "%.*s", (int)view.n, view.s);
+        OWN_MEM char *own = name ? frame_view_path(path, name, NULL) : NULL;
+        if (own) grant_one(s, give, own);
+    }
 }
 
 /* Grants reading of an argument: a path, or a kernel that is mixed, FILE[:AMOUNT][@X,Y]. */
-static void grant_word(sandbox *s, const char *word) {
+static void grant_word(sandbox *s, const cli *c, const char *word) {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s", word);
     for (char *end; access(path, F_OK) != 0 && (end = strpbrk(path, ":@"));) {
         while (strpbrk(end + 1, ":@")) end = strpbrk(end + 1, ":@");
         *end = 0;
     }
-    grant_path(s, sandbox_read, path);
+    grant_path(s, c, sandbox_read, path);
 }
 
 /* Returns true where the run may need files that the command line does not name: a recipe names its
@@ -96,19 +115,19 @@ static void grant_reading(sandbox *s, const cli *c) {
     if (kernel_option_folder(folder, &c->s)) sandbox_read(s, folder);
     const char *const shared = getenv("FFTBLOOM_CACHE_RO");
     if (shared) sandbox_read(s, shared);
-    grant_path(s, sandbox_read, c->s.input);
-    grant_path(s, sandbox_read, c->s.kernel);
-    grant_path(s, sandbox_read, c->s.image);
-    grant_path(s, sandbox_read, c->s.plate);
-    for (int i = c->action != NULL; i < c->words; i++) grant_word(s, c->word[i]);
+    grant_path(s, c, sandbox_read, c->s.input);
+    grant_path(s, c, sandbox_read, c->s.kernel);
+    grant_path(s, c, sandbox_read, c->s.image);
+    grant_path(s, c, sandbox_read, c->s.plate);
+    for (int i = c->action != NULL; i < c->words; i++) grant_word(s, c, c->word[i]);
 }
 
 static void grant_writing(sandbox *s, const cli *c) {
     char cache[CACHE_PATH];
-    grant_path(s, sandbox_write, c->s.output);
-    grant_path(s, sandbox_write, c->s.before);
-    grant_path(s, sandbox_write, c->s.emit_file);
-    grant_path(s, sandbox_write, c->s.report);
+    grant_path(s, c, sandbox_write, c->s.output);
+    grant_path(s, c, sandbox_write, c->s.before);
+    grant_path(s, c, sandbox_write, c->s.emit_file);
+    grant_path(s, c, sandbox_write, c->s.report);
     if (!cache_path(cache, c->s.bloom.cache_dir)) return;
     /* Rights can only be had on a folder that is there. */
     bool makes = c->cmd->bit & (FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL);
