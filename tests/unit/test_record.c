@@ -141,6 +141,51 @@ TEST(input_replaced_afterwards) {
     assert_true(is_current(r));
 }
 
+/* Writes other bytes into a file, and gives it back the time that it had. */
+static void put_in_place(const char *name, bool other) {
+    struct stat st;
+    int fd = open(make_path(name), O_RDWR);
+    uint8_t byte;
+    assert_true(fd >= 0 && fstat(fd, &st) == 0);
+    assert_int_equal(syscall(SYS_pread64, fd, &byte, 1, st.st_size - 1), 1);
+    usleep(20000); /* the kernel's clock of files has ticks */
+    byte = (uint8_t)(other ? ~byte : byte);
+    assert_int_equal(pwrite(fd, &byte, 1, st.st_size - 1), 1);
+    const struct timespec times[] = {st.st_atim, st.st_mtim};
+    assert_int_equal(futimens(fd, times), 0);
+    close(fd);
+}
+
+/* Same inode, size and time: the time of the last change alone tells, and then the content. */
+TEST(rewritten_in_place) {
+    static const char *const NAME[] = {"in.exr", "out.exr"};
+    for (int i = 0; i < 2; i++) {
+        OPEN(run) *r = begin("out.exr");
+        CHECK_OK(make(r), r->e);
+        assert_true(is_current(r));
+        put_in_place(NAME[i], false);
+        assert_true(is_current(r)); /* and the record is written again, with the new time */
+        chmod(make_path(NAME[i]), 0600);
+        assert_true(is_current(r));
+        unlink(make_path("more"));
+        assert_int_equal(link(make_path(NAME[i]), make_path("more")), 0);
+        assert_true(is_current(r));
+        put_in_place(NAME[i], true);
+        assert_false(is_current(r));
+        put_in_place(NAME[i], true); /* what it was */
+        assert_true(is_current(r));
+    }
+    /* While the frame was made: nobody knows what was read. */
+    OPEN(run) *r = begin("out.exr");
+    CHECK_OK(make(r), r->e);
+    file_mark read = file_mark_of(r->files.input);
+    put_in_place("in.exr", true);
+    CHECK_OK(record_write(&r->record, &read, &e));
+    assert_false(is_current(r));
+    put_in_place("in.exr", true);
+    assert_false(is_current(r));
+}
+
 TEST(kernel_replaced) {
     OPEN(run) *r = begin("out.exr");
     make_frame("kernel.exr", 10);

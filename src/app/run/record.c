@@ -120,7 +120,7 @@ file_mark file_mark_of(const char *path) {
     do fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     while (fd < 0 && errno == EINTR); /* as may happen on network file systems */
     if (fd >= 0 && fstat(fd, &st) == 0)
-        m = (file_mark){true, st.st_dev, st.st_ino, st.st_size, st.st_mtim};
+        m = (file_mark){true, st.st_dev, st.st_ino, st.st_size, st.st_mtim, st.st_ctim};
     if (fd >= 0) close(fd);
     return m;
 }
@@ -188,35 +188,87 @@ static bool record_path(const record *rec, char to[CACHE_PATH]) {
     return cache_file(to, rec->run->cache, FOLDER, strcat(name, ENDING), NULL);
 }
 
-/* Appends the content that the record must have for the frame to be current: a line for each of its
+/* Looks at the files of a frame but for the kernel, whose content is part of the basis. `m` has
+ * zeros where there is none. */
+static void look_at_files(const record *rec, file_mark m[JOB_PATHS]) {
+    for (int k = 0; k < JOB_PATHS; k++)
+        m[k] = rec->files->path[k] && k != JOB_KERNEL ? file_mark_of(rec->files->path[k])
+                                                      : (file_mark){0};
+}
+
+static bool same_time(struct timespec a, struct timespec b) {
+    return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+/* Appends what the record must begin with for the frame to be current: a line for each of its
  * files. Returns false where one is not there. */
-static bool record_content(const record *rec, const file_mark *input, text *to) {
+static bool record_head(const record *rec, const file_mark m[JOB_PATHS], text *to) {
     char digits[HASH_TEXT];
     bool all = true;
     hash_text(rec->basis.hash, digits);
     text_add(to, "fftbloom record 2\nbasis %s\n", digits);
     for (int k = 0; k < JOB_PATHS; k++) {
         const char *path = rec->files->path[k];
-        if (!path || k == JOB_KERNEL) continue; /* the basis has its content */
-        const file_mark m = k == JOB_INPUT ? *input : file_mark_of(path);
-        text_add(to, "%s: %jd bytes at %jd.%09ld ", JOB_ROLE[k], (intmax_t)m.size,
-                 (intmax_t)m.time.tv_sec, m.time.tv_nsec);
+        if (!path || k == JOB_KERNEL) continue;
+        text_add(to, "%s: %jd bytes at %jd.%09ld ", JOB_ROLE[k], (intmax_t)m[k].size,
+                 (intmax_t)m[k].time.tv_sec, m[k].time.tv_nsec);
         if (!path_real(path, to)) text_add(to, "%s", path);
         text_add(to, "\n");
-        all &= m.known;
+        all &= m[k].known;
     }
     return all;
 }
 
+/* Appends what it says of a file behind that: when it last changed, and a hash of its content. */
+static void record_tail(const file_mark *m, const char *digits, text *to) {
+    text_add(to, "%jd.%09ld %s\n", (intmax_t)m->changed.tv_sec, m->changed.tv_nsec, digits);
+}
+
+/* Writes in place and without a sync: a reader that finds half of a record ignores it. */
+static bool write_content(const char *path, const text *content, err *e) {
+    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+    struct stat is;
+    bool ok = true;
+    if (fd < 0)
+        ok = err_errno(e, ERR_CANT_CREATE, "cannot create '%s'", path);
+    else if (fstat(fd, &is) != 0 || !S_ISREG(is.st_mode) || is.st_nlink > 1)
+        ok = err_set(e, ERR_CANT_CREATE, "'%s' is no record but a link to another file; remove it",
+                     path);
+    else if (ftruncate(fd, 0) != 0 || write(fd, content->s, content->n) != (ssize_t)content->n)
+        ok = err_errno(e, ERR_IO, "cannot write '%s'", path);
+    if (fd >= 0) close(fd);
+    return ok;
+}
+
 static bool is_current(const record *rec) {
-    char path[CACHE_PATH];
+    char path[CACHE_PATH], digits[HASH_TEXT] = "", now[HASH_TEXT];
+    file_mark m[JOB_PATHS];
     OWN(text) want = {0};
     size_t n = 0;
     OWN_MEM uint8_t *have = NULL;
-    const file_mark input = file_mark_of(rec->files->input);
-    if (record_path(rec, path) && file_is_own(path) && record_content(rec, &input, &want))
+    look_at_files(rec, m);
+    if (record_path(rec, path) && file_is_own(path) && record_head(rec, m, &want))
         have = file_read_all(path, 65536, &n, NULL);
-    return have && n == want.n && memcmp(have, want.s, n) == 0;
+    bool same = have && n >= want.n && memcmp(have, want.s, want.n) == 0, moved = false;
+    if (!same) return false;
+    const char *line = (const char *)have + want.n;
+    for (int k = 0; same && k < JOB_PATHS; k++) {
+        intmax_t seconds = 0;
+        struct timespec then = {0};
+        int used = 0;
+        hash128 sum;
+        if (!m[k].known) continue;
+        same = sscanf(line, "%jd.%ld %32s\n%n", &seconds, &then.tv_nsec, digits, &used) == 3;
+        then.tv_sec = (time_t)seconds;
+        line += used;
+        record_tail(&m[k], digits, &want);
+        if (!same || same_time(then, m[k].changed)) continue;
+        moved = same = hash_file(rec->files->path[k], &sum, NULL) &&
+                       (hash_text(sum, now), strcmp(now, digits) == 0);
+    }
+    same = same && !*line;
+    if (same && moved && !rec->run->s->dry_run) write_content(path, &want, NULL);
+    return same;
 }
 
 bool record_is_kept(const settings *s, const char *output) {
@@ -240,22 +292,6 @@ void record_use(const record *rec) {
     if (record_path(rec, path)) file_touch(path);
 }
 
-/* Writes in place and without a sync: a reader that finds half of a record ignores it. */
-static bool write_content(const char *path, const text *content, err *e) {
-    int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-    struct stat is;
-    bool ok = true;
-    if (fd < 0)
-        ok = err_errno(e, ERR_CANT_CREATE, "cannot create '%s'", path);
-    else if (fstat(fd, &is) != 0 || !S_ISREG(is.st_mode) || is.st_nlink > 1)
-        ok = err_set(e, ERR_CANT_CREATE, "'%s' is no record but a link to another file; remove it",
-                     path);
-    else if (ftruncate(fd, 0) != 0 || write(fd, content->s, content->n) != (ssize_t)content->n)
-        ok = err_errno(e, ERR_IO, "cannot write '%s'", path);
-    if (fd >= 0) close(fd);
-    return ok;
-}
-
 bool record_write(const record *rec, const file_mark *read, err *e) {
     char folder[CACHE_PATH], path[CACHE_PATH];
     OWN(text) content = {0};
@@ -264,8 +300,21 @@ bool record_write(const record *rec, const file_mark *read, err *e) {
     if (!file_mark_same(&now, &rec->basis.kernel))
         return err_set(e, ERR_RETRY, "the kernel '%s' changed during the run", kernel);
     if (!cache_folder(folder, rec->run->cache, FOLDER, e)) return false;
-    if (!record_path(rec, path) || !record_content(rec, read, &content))
+    file_mark m[JOB_PATHS];
+    look_at_files(rec, m);
+    m[JOB_INPUT] = *read;
+    if (!record_path(rec, path) || !record_head(rec, m, &content))
         return err_set(e, ERR_IO, "cannot find '%s' after it was written", rec->files->output);
+    for (int k = 0; k < JOB_PATHS; k++) {
+        char digits[HASH_TEXT] =
+            "-"; /* of an input that has changed since, nobody knows what was read */
+        hash128 sum;
+        if (!m[k].known) continue;
+        const bool hashed = hash_file(rec->files->path[k], &sum, NULL);
+        const file_mark after = file_mark_of(rec->files->path[k]);
+        if (hashed && same_time(after.changed, m[k].changed)) hash_text(sum, digits);
+        record_tail(&m[k], digits, &content);
+    }
     return write_content(path, &content, e);
 }
 

@@ -3,9 +3,12 @@
  *
  * A record is a small file in the folder `records` of the cache folder, named by a hash of the
  * output's absolute path. It holds a hash of what decides pixels (the settings, the content of the
- * kernel and of OpenColorIO's config) and the size and time of the input and of all files that the
- * frame makes. An output is current when all of that is as it was. A record that is missing, old or
- * broken only means that the frame is made again, so records are neither synced nor locked. */
+ * kernel and of OpenColorIO's config) and the size, times and content of the input and of all files
+ * that the frame makes. An output is current when all of that is as it was. What rewrites a file in
+ * place can restore its time, but not that of its last change (ctime), which a new mode, a hard
+ * link or a restored backup moves, too: where that time alone differs, the content decides. A
+ * record that is missing, old or broken only means that the frame is made again, so records are
+ * neither synced nor locked. */
 #pragma once
 
 #include "app/run/job.h"
@@ -20,6 +23,7 @@ typedef struct {
     ino_t inode;
     off_t size;
     struct timespec time;
+    struct timespec changed; /* of mode, name and links, too: records alone look at it */
 } file_mark;
 
 /* Opens the file to look at it, since a network disk may answer a plain stat from memory. */
