@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """Random attacks on the program from outside: make trials [RUNS=n] [SEED=n] [DEVICE=cpu|software|gpu].
 
-    trials.py FFTBLOOM files|pieces|kills RUNS SEED [DEVICE]
+    trials.py FFTBLOOM files|pieces|kills|codecs RUNS SEED [DEVICE]
 
 files    EXR files of random sizes, windows, layers, types and codecs, with random kernels and settings: the colour
          layers against a sum over the taps in doubles, all other channels bit for bit.
 pieces   the same files under a limit of memory that makes tiles, against the whole image.
 kills    a frame, a frame over an older one, and a sequence with --existing update end by a signal at a random moment:
          each output is whole or what it was, and the next run is as if nothing had been.
+codecs   tiles and scan lines of every codec that end 1 to 3 pixels beyond a tile: OpenEXR reads what was written as this
+         program does; the same under a random limit of memory, in and out: status 75, or the file; and damaged chunks
+         of DWA: status 65, or samples that do not depend on what memory held.
 
 Each trial draws from its own number, so `=N` for RUNS repeats trial N. The promise itself is attacked by
 tests/unit/test_promise.c, calls that fail by tests/faults/sweep.py, calls of the system by tests/cli/sandbox.bats.
@@ -15,12 +18,15 @@ tests/unit/test_promise.c, calls that fail by tests/faults/sweep.py, calls of th
 import json
 import os
 import random
+import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
 import numpy as np
 import OpenImageIO as oiio
@@ -202,7 +208,106 @@ def trial_kills(rng):
     return ""
 
 
-trial = {"files": trial_files, "pieces": trial_pieces, "kills": trial_kills}[kind]
+CODECS = ["none", "rle", "zips", "zip", "piz", "pxr24", "b44", "b44a", "dwaa", "dwab"]
+
+
+def limited(words, megabytes):
+    most = megabytes << 20
+    return subprocess.run([program, *map(str, words), "--device", device], capture_output=True, text=True,
+                          preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)))
+
+
+def damage(rng, path):
+    """Damages the first chunk of a DWA file of scan lines, in one part; returns whether it must be refused."""
+    with open(path, "rb") as f:
+        b = f.read()
+    at = 8
+    while b[at]:
+        kind = b.index(b"\0", at) + 1
+        size = b.index(b"\0", kind) + 1
+        at = size + 4 + struct.unpack_from("<i", b, size)[0]
+    start, = struct.unpack_from("<Q", b, at + 1)
+    n, = struct.unpack_from("<i", b, start + 4)
+    chunk = bytearray(b[start + 8:start + 8 + n])
+    head = list(struct.unpack_from("<11Q", chunk))  # 2, 3, 4, 5: bytes of the streams; 1, 9, 6: what three of them give
+    base = 88 + struct.unpack_from("<H", chunk, 88)[0]
+    stream, gives = rng.choice([(2, 1), (4, 9), (5, 6)])
+    whole = rng.random() < 0.5 or not head[stream]
+    if whole:
+        for _ in range(rng.randint(1, 4)):
+            chunk[rng.randrange(rng.choice([base, n]))] ^= rng.randint(1, 255)
+    else:
+        first = base + sum(head[2:stream])
+        raw = zlib.decompress(chunk[first:first + head[stream]])
+        short = raw[:rng.randrange(len(raw))]
+        packed = zlib.compress(short)
+        chunk[first:first + head[stream]] = packed
+        head[stream] = len(packed)
+        if rng.random() < 0.5:
+            head[gives] = len(short) // (2 if gives == 9 else 1)
+        struct.pack_into("<11Q", chunk, 0, *head)
+    with open(path, "wb") as f:
+        f.write(b[:start + 4] + struct.pack("<i", len(chunk)) + chunk + (b[start + 8 + n:] if whole else b""))
+    return not whole
+
+
+def trial_codecs(rng):
+    codec, source, out, back = rng.choice(CODECS + 3 * CODECS[5:]), folder + "/in.exr", folder + "/out.exr", folder + "/back.exr"
+    tile = rng.choice([None, (rng.choice([4, 8, 16, 32, 64]), rng.choice([4, 8, 16, 32, 64]))])
+    w, h = (rng.randint(0, 2) * side + rng.randint(1, 3) for side in tile or (16, 32))
+    names = rng.choice([("R", "G", "B"), ("R", "G", "B", "A", "Z"), ("Y",), ("R", "G", "B", "N.X", "u.r")])
+    types = {n: rng.choice(["half", "float"]) for n in names}
+    numbers = np.random.default_rng(rng.getrandbits(32))
+    spec = oiio.ImageSpec(w, h, len(names), "float")
+    spec.channelnames, spec.channelformats = names, tuple(oiio.TypeDesc(types[n]) for n in names)
+    spec["compression"] = rng.choice(CODECS)
+    spec.tile_width, spec.tile_height = tile or (0, 0)
+    image = oiio.ImageBuf(spec)
+    image.set_write_format(spec.channelformats)
+    flat = numbers.random((1, 1, len(names))) if rng.random() < 0.3 else numbers.random((h, w, len(names))) ** 4
+    image.set_pixels(oiio.ROI.All, np.broadcast_to(flat, (h, w, len(names))).astype("f4"))
+    assert image.write(source), image.geterror()
+    write(folder + "/k.exr", {"Y": np.eye(3, dtype="f4")}, {"Y": "float"}, (0, 0), (0, 0, 3, 3), "zip")
+    words = [source, folder + "/k.exr", "-o", out, "--compression", codec, "--sandbox", rng.choice(["auto", "off"])]
+    what = f"{spec['compression']} to {codec}, {w} x {h}, tiles {tile}"
+    done = run(*words)
+    if done.returncode:
+        return f"{what}: status {done.returncode}: {done.stderr.strip()}"
+    want, theirs = whole_file(out), read(out)
+    done = run(out, folder + "/k.exr", "-o", back, "--compression", "none", "--amount", 0)
+    ours = read(back)
+    if done.returncode or any(not np.array_equal(ours[n].view("u4"), theirs[n].view("u4")) for n in theirs):
+        return f"{what}: OpenEXR reads other pixels ({done.returncode} {done.stderr.strip()})"
+    for _ in range(4):
+        os.remove(out)
+        done = limited(words, rng.randint(50, 110))
+        if done.returncode not in (0, 75, 127) and "shared libraries" not in done.stderr:
+            return f"{what}: short of memory: status {done.returncode}: {done.stderr.strip()}"
+        if done.returncode == 0 and whole_file(out) != want and run("diff", out, back).returncode > 1:
+            return f"{what}: short of memory: another file"
+        with open(out, "wb") as f:
+            f.write(want)
+    for _ in range(0 if tile or not codec.startswith("dwa") else 4):
+        with open(out, "wb") as f:
+            f.write(want)
+        try:
+            refused = damage(rng, out)
+        except (struct.error, zlib.error, IndexError, ValueError):
+            return ""  # a chunk that is stored as it is
+        made = []
+        for was in "17", "238":
+            os.environ["MALLOC_PERTURB_"] = was
+            done = run(out, folder + "/k.exr", "-o", back, "--compression", "none", "--amount", 0, *words[-2:])
+            del os.environ["MALLOC_PERTURB_"]
+            made.append((done.returncode, whole_file(back) if done.returncode == 0 else done.stderr))
+        if made[0][0] != made[1][0] or (made[0][0] == 0 and made[0] != made[1]):
+            return f"{what}: old memory in the samples of a damaged chunk"
+        if made[0][0] not in (0, 65) or (refused and made[0][0] != 65):
+            return f"{what}: a damaged chunk has status {made[0][0]}: {str(made[0][1])[:200]}"
+    return ""
+
+
+trial = {"files": trial_files, "pieces": trial_pieces, "kills": trial_kills, "codecs": trial_codecs}[kind]
 numbers = [int(runs[1:])] if runs.startswith("=") else range(int(runs))
 wrong = 0
 for n in numbers:

@@ -22,3 +22,7 @@ setup() {
 @test "kills: outputs are whole or what they were" {
     /usr/bin/python3 "$trials" "$FFTBLOOM" kills 8 "$seed" cpu
 }
+@test "codecs: tiles of every edge, short memory, and damaged chunks of DWA" {
+    "$FFTBLOOM" --version | grep -q 'openexr yes' || skip "built without OpenEXR"
+    /usr/bin/python3 "$trials" "$FFTBLOOM" codecs 12 "$seed" cpu
+}

@@ -259,6 +259,29 @@ TEST(rules_of_dwa) {
     }
 }
 
+/* The library multiplies the lines of a whole chunk in 32 bits: 2^32 bytes would be none. */
+TEST(wide_chunks_that_the_library_cannot_count) {
+    enum { CHANNELS = 64, WIDTH = 65536, ONE = 12 };
+    static char list[CHANNELS * ONE];
+    for (int i = 0; i < CHANNELS; i++)
+        snprintf(list + strlen(list), ONE, "%sd%02d:float", i ? " " : "", i);
+    for (int tiled = 0; tiled < 2; tiled++) {
+        OWN(chunk) c = {0};
+        make_part p = PART(list, 0, 0, WIDTH, 1, .packing = COMPRESSION_NONE);
+        if (tiled) p.tile_w = WIDTH, p.tile_h = 1;
+        chunk_make(&c, &p);
+        c.img->head.part[0].packing = COMPRESSION_DWAB;
+        c.s.bytes = 88;
+        memset(c.s.packed, 0, 88);
+        bool ok = exr_chunk_decode(&c.s, &c.is, &e);
+        assert_false(ok);
+        assert_int_equal(e.code, ERR_DATA);
+        if (!tiled && !strstr(e.msg, "would need 4294967296 bytes")) fail_msg("'%s'", e.msg);
+        if (tiled) continue;
+        CHECK_REFUSED(exr_chunk_encode(&c.s, &c.is, &e), ERR_DATA, "--compression zip");
+    }
+}
+
 /* Tiles that the image ends within, by 1 to 5 pixels, or that are larger than the image: OpenEXR
  * reads what was written as this reader does. */
 static void check_tiles(compression packing, uint32_t tw, uint32_t th, uint32_t w, uint32_t h) {

@@ -123,11 +123,24 @@ void exr_chunk_ilm_by(exr_codec *decode, exr_codec *encode) {
     encode_by = encode;
 }
 
+/* For a chunk the library reserves all lines, and for a tile whole blocks of 4 x 4, also where the
+ * image has fewer; what it counts these bytes in has 31 bits. */
+static bool fits_library(const exr_shape *s, err *e) {
+    const image_part *p = s->part;
+    uint64_t pixel = s->raw / s->w / s->h, w = p->tile_w ? ceil_div_u32(s->w, 4) * 4 : s->w,
+             h = p->tile_w ? ceil_div_u32(s->h, 4) * 4 : exr_chunk_lines(p);
+    return w * h * pixel <= INT32_MAX ||
+           err_set(e, ERR_DATA,
+                   "OpenEXR's library would need %llu bytes for it, and can have %d; "
+                   "--compression zip does without",
+                   (unsigned long long)(w * h * pixel), INT32_MAX);
+}
+
 static bool ilm_decode(exr_scratch *s, const exr_shape *shape, err *e) {
-    return decode_by(s, shape, e);
+    return fits_library(shape, e) && decode_by(s, shape, e);
 }
 static bool ilm_encode(exr_scratch *s, const exr_shape *shape, err *e) {
-    return encode_by(s, shape, e);
+    return fits_library(shape, e) && encode_by(s, shape, e);
 }
 
 /* LIGHT: in channels alone that DWA takes for light. */
