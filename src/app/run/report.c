@@ -148,13 +148,13 @@ static void promise_json(const bloom_report *r, json_out *j) {
         json_raw(j, "kept", j->words ? "unknown" : "null");
     else
         json_bool(j, "kept", a->kept);
-    if (r->stored) json_string(j, "stored", STORED[r->stored]);
     json_string(j, "precision", precision(a->precision == PRECISION_FLOAT64));
     json_string(j, "channel", r->sum.promise.channel);
     JSON_EACH(j, json_real, ALL_DIGITS, {"error", a->error[a->channel]}, {"allowed", a->allowed},
               {"darkest", a->darkest});
     JSON_UINTS(j, {"attempts", r->sum.promise.attempts}, {"proved", r->sum.promise.proved});
     json_real(j, "proof", ALL_DIGITS, r->sum.promise.proof);
+    if (r->stored) json_string(j, "stored", STORED[r->stored]);
     json_close(j);
 }
 
