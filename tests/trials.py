@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Random attacks on the program from outside: make trials [RUNS=n] [SEED=n] [DEVICE=cpu|software|gpu].
 
-    trials.py FFTBLOOM files|pieces|kills|codecs RUNS SEED [DEVICE]
+    trials.py FFTBLOOM files|stored|pieces|kills|codecs RUNS SEED [DEVICE]
 
 files    EXR files of random sizes, windows, layers, types and codecs, with random kernels and settings: the colour
          layers against a sum over the taps in doubles, all other channels bit for bit.
+stored   files of one to three parts in random codecs, most of which lose, with names of data that they take for light;
+         with --compression, types, and glare in a layer or a file: the samples that are stored keep the promise and are
+         bit for bit where they are data, or the report says lossy and names the data.
 pieces   the same files under a limit of memory that makes tiles, against the whole image.
 kills    a frame, a frame over an older one, and a sequence with --existing update end by a signal at a random moment:
          each output is whole or what it was, and the next run is as if nothing had been.
@@ -145,6 +148,133 @@ def trial_files(rng):
     return ""
 
 
+LOSSLESS = ["none", "rle", "zips", "zip", "piz"]
+WITH_LOSS = ["pxr24", "b44", "b44a", "dwaa", "dwab"]
+TEMPTING = (["Z"], ["CryptoObject00.R", "CryptoObject00.G", "CryptoObject00.B"], ["N.X", "N.Y"], ["u.r"], ["x.BY", "x.RY"], ["id.G"])
+
+
+def write_parts(path, parts):
+    """Writes parts, each a dict of name, codec, planes and types, which are one where the parts are several."""
+    if len(parts) == 1:
+        h, w = next(iter(parts[0]["planes"].values())).shape
+        return write(path, parts[0]["planes"], parts[0]["types"], (0, 0), (0, 0, w, h), parts[0]["codec"])
+    specs = []
+    for p in parts:
+        h, w = next(iter(p["planes"].values())).shape
+        spec = oiio.ImageSpec(w, h, len(p["planes"]), next(iter(p["types"].values())))
+        spec.channelnames, spec["compression"], spec["oiio:subimagename"] = tuple(p["planes"]), p["codec"], p["name"]
+        spec.full_width, spec.full_height = (specs or [spec])[0].width, (specs or [spec])[0].height
+        specs.append(spec)
+    out = oiio.ImageOutput.create(path)
+    assert out.open(path, tuple(specs)), out.geterror()
+    for i, p in enumerate(parts):
+        assert i == 0 or out.open(path, specs[i], "AppendSubimage"), out.geterror()
+        assert out.write_image(np.stack(list(p["planes"].values()), 2).astype("f4")), out.geterror()
+    out.close()
+
+
+def read_parts(path):
+    """Returns the planes, the types and the codec of each part."""
+    file, parts = oiio.ImageInput.open(path), []
+    assert file, oiio.geterror()
+    while file.seek_subimage(len(parts), 0):
+        spec = file.spec()
+        pixels = file.read_image(len(parts), 0, 0, spec.nchannels, oiio.FLOAT)
+        kinds = spec.channelformats or [spec.format] * spec.nchannels
+        parts.append(({n: np.ascontiguousarray(pixels[:, :, i]) for i, n in enumerate(spec.channelnames)},
+                      dict(zip(spec.channelnames, map(str, kinds))), spec["compression"]))
+    file.close()
+    return parts
+
+
+def may_lose(codec, kind, name):
+    """What docs/images.md says."""
+    if codec == "pxr24":
+        return kind == "float"
+    if codec in ("b44", "b44a"):
+        return kind == "half"
+    return codec in ("dwaa", "dwab") and kind != "uint" and name.split(".")[-1] in ("R", "G", "B", "Y", "BY", "RY")
+
+
+def draw_parts(rng):
+    numbers, parts = np.random.default_rng(rng.getrandbits(32)), []
+    count = rng.choice([1, 1, 2, 3])
+    for i in range(count):
+        planes, types, bloomed = draw_frame(rng)
+        h, w = next(iter(planes.values())).shape
+        if i and rng.random() < 0.5:
+            planes, types, bloomed = {}, {}, []
+        for names in rng.sample(TEMPTING, rng.randint(0 if bloomed else 2, 4)):
+            kind = rng.choice(["half", "float", "uint32"])
+            for n in names:
+                plane = numbers.random((h, w)) * 10 ** rng.uniform(-2, 3)
+                planes[n], types[n] = (np.floor(plane) if kind == "uint32" else plane.astype("f2" if kind == "half" else "f4")).astype("f4"), kind
+        if count > 1:
+            kind = rng.choice(["half", "float"] if bloomed else ["half", "float", "uint32"])
+            types = dict.fromkeys(types, kind)
+        codecs = WITH_LOSS * 2 + LOSSLESS if with_openexr else LOSSLESS
+        parts.append({"name": f"p{i}", "codec": rng.choice(codecs), "planes": planes, "types": types, "bloomed": bloomed})
+    return parts
+
+
+def rounding(size, kind):
+    return size * (2.0 ** -10 if kind == "half" else 2.0 ** -22) + (2.0 ** -23 if kind == "half" else 1e-37)
+
+
+def trial_stored(rng):
+    parts = draw_parts(rng)
+    write_parts(folder + "/in.exr", parts)
+    came = read_parts(folder + "/in.exr")
+    taps = np.random.default_rng(rng.getrandbits(32)).random((rng.randint(1, 20), rng.randint(1, 20))) ** 6
+    taps = (taps / taps.sum()).astype("f4")
+    write(folder + "/kernel.exr", {"Y": taps}, {"Y": "float"}, (0, 0), (0, 0, *taps.shape[::-1]), "zip")
+    taps = taps / np.float64(taps.sum(dtype="f8"))
+    amount, glare = rng.choice([1, 0.5, 0.125, 0]), rng.choice(["", "", "layer", "file"])
+    named = rng.choice(["", "", *WITH_LOSS, *LOSSLESS])
+    kind = rng.choice(["", "", "half", "float"]) if amount else ""
+    glare = glare if amount else ""
+    words = [folder + "/in.exr", folder + "/kernel.exr", "--amount", amount, "-o", folder + "/out.exr", "--report", folder + "/r.json"]
+    words += ["--compression", named] if named else []
+    words += ["--pixel-type", kind] if kind else []
+    words += {"": [], "layer": ["--emit", "additive", "--emit-layer", "glow"], "file": ["--emit", "additive", "--emit-file", folder + "/glare.exr"]}[glare]
+    how = f"{[(p['codec'], p['types']) for p in parts]} {' '.join(map(str, words[2:]))}: "
+    done = run(*words)
+    if done.returncode:
+        return f"{how}status {done.returncode}: {done.stderr.strip()}"
+    with open(folder + "/r.json") as f:
+        frame = json.load(f)["frames"][0]
+    promise = frame.get("promise", {"kept": True, "stored": "lossy" if named in WITH_LOSS else "rounded"})
+    lossy, told = promise["stored"] == "lossy", " ".join(frame["notes"])
+    if lossy != (promise["kept"] is None) and amount:
+        return f"{how}kept is {promise['kept']}, and stored {promise['stored']}"
+    if lossy and named not in WITH_LOSS:
+        return f"{how}lossy, and nobody asked for it"
+    made, alone = read_parts(folder + "/out.exr"), iter(read_parts(folder + "/glare.exr") if glare == "file" else [])
+    for p, (old, _, packed), (new, kinds, codec) in zip(parts, came, made):
+        layer = {n: f"glow.{n}" for n in p["bloomed"]} if glare == "layer" else {}
+        light = next(alone)[0] if glare == "file" and p["bloomed"] else {}
+        if set(new) != set(old) | set(layer.values()):
+            return f"{how}channels {sorted(new)}, not {sorted(old)}"
+        for n, plane in old.items():
+            same = np.array_equal(new[n].view("u4"), plane.view("u4"))
+            loses = lossy and p["bloomed"] and may_lose(codec, kinds[n], n)
+            if n not in p["bloomed"] or not amount:
+                if not same and not loses:
+                    return f"{how}channel {n} of {p['name']} in {codec} changed"
+                if not same and n not in p["bloomed"] + ["A"] and "changes data: " not in told:
+                    return f"{how}data channel {n} of {p['name']} in {codec} changed in silence"
+            elif promise["kept"] and not near(new[n], (1 - amount) * plane + amount * spread(plane, taps, ["mirror"] * 2), 1e-3, kinds[n]):
+                return f"{how}channel {n} of {p['name']} in {codec} is called kept, and is not"
+            if n in p["bloomed"] and glare and promise["kept"]:
+                add = light[n] if glare == "file" else new[layer[n]]
+                size = np.maximum(np.abs(new[n]), 1e-4 * np.median(np.abs(new[n])))
+                if not (np.abs(plane.astype("f8") + add - new[n]) <= 2e-3 * size + rounding(size, kinds[n]) + rounding(np.abs(add), kinds[n])).all():
+                    return f"{how}in + additive is not the output: {n} of {p['name']} in {codec}"
+        if not p["bloomed"] and codec != packed and codec != named:
+            return f"{how}data in {packed} was packed as {codec}"
+    return ""
+
+
 def trial_pieces(rng):
     *_, words = draw_run(rng, folder + "/small.exr")
     types = {n: rng.choice(["half", "float"]) for n in ("R", "G", "B")}
@@ -208,7 +338,7 @@ def trial_kills(rng):
     return ""
 
 
-CODECS = ["none", "rle", "zips", "zip", "piz", "pxr24", "b44", "b44a", "dwaa", "dwab"]
+CODECS = LOSSLESS + WITH_LOSS
 
 
 def limited(words, megabytes):
@@ -252,7 +382,7 @@ def damage(rng, path):
 
 
 def trial_codecs(rng):
-    codec, source, out, back = rng.choice(CODECS + 3 * CODECS[5:]), folder + "/in.exr", folder + "/out.exr", folder + "/back.exr"
+    codec, source, out, back = rng.choice(CODECS + 3 * WITH_LOSS), folder + "/in.exr", folder + "/out.exr", folder + "/back.exr"
     tile = rng.choice([None, (rng.choice([4, 8, 16, 32, 64]), rng.choice([4, 8, 16, 32, 64]))])
     w, h = (rng.randint(0, 2) * side + rng.randint(1, 3) for side in tile or (16, 32))
     names = rng.choice([("R", "G", "B"), ("R", "G", "B", "A", "Z"), ("Y",), ("R", "G", "B", "N.X", "u.r")])
@@ -307,7 +437,8 @@ def trial_codecs(rng):
     return ""
 
 
-trial = {"files": trial_files, "pieces": trial_pieces, "kills": trial_kills, "codecs": trial_codecs}[kind]
+with_openexr = "openexr yes" in subprocess.run([program, "--version"], capture_output=True, text=True).stdout
+trial = {"files": trial_files, "stored": trial_stored, "pieces": trial_pieces, "kills": trial_kills, "codecs": trial_codecs}[kind]
 numbers = [int(runs[1:])] if runs.startswith("=") else range(int(runs))
 wrong = 0
 for n in numbers:

@@ -16,6 +16,9 @@ setup() {
     "$FFTBLOOM" devices | grep -q software || skip "no software device"
     /usr/bin/python3 "$trials" "$FFTBLOOM" files 3 "$seed" software
 }
+@test "stored: what is stored keeps the promise, in all codecs, or is called lossy" {
+    /usr/bin/python3 "$trials" "$FFTBLOOM" stored 12 "$seed" cpu
+}
 @test "pieces: tiles are the whole image" {
     /usr/bin/python3 "$trials" "$FFTBLOOM" pieces 4 "$seed" cpu
 }
