@@ -185,8 +185,9 @@ static bool suite_bless(const char *path, image *result, const provenance *o, pa
     if (!provenance_write(o, &result->head, e)) return false;
     /* A reference holds what was computed: compressions with loss are replaced. */
     for (int i = 0; i < result->head.parts; i++)
-        if (result->head.part[i].packing > COMPRESSION_PIZ)
-            result->head.part[i].packing = COMPRESSION_ZIP;
+        for (int c = 0; c < result->head.part[i].channels; c++)
+            if (image_loses(path, &result->head.part[i], c))
+                result->head.part[i].packing = COMPRESSION_ZIP;
     result->head.format = "exr";
     char folder[PATH_MAX];
     return (!path_folder(path, folder) || strcmp(folder, ".") == 0 ||
