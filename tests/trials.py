@@ -16,7 +16,8 @@ codecs   tiles and scan lines of every codec that end 1 to 3 pixels beyond a til
          of DWA: status 65, or samples that do not depend on what memory held.
 
 Each trial draws from its own number, so `=N` for RUNS repeats trial N. The promise itself is attacked by
-tests/unit/test_promise.c, calls that fail by tests/faults/sweep.py, calls of the system by tests/cli/sandbox.bats.
+tests/unit/test_promise.c, calls that fail by tests/faults/sweep.py, calls of the system by tests/cli/sandbox.bats, links
+of others and notes of sequences by tests/trials_guard.py.
 """
 import json
 import os

@@ -29,3 +29,10 @@ setup() {
     "$FFTBLOOM" --version | grep -q 'openexr yes' || skip "built without OpenEXR"
     /usr/bin/python3 "$trials" "$FFTBLOOM" codecs 12 "$seed" cpu
 }
+@test "links of others in frames and cache open nothing" {
+    [ -e "$(dirname "$FFTBLOOM")/tests/faults.so" ] || skip "no library to preload"
+    /usr/bin/python3 "$FFTBLOOM_ROOT/tests/trials_guard.py" "$FFTBLOOM" links 10 "$seed"
+}
+@test "notes of a sequence are those of each frame alone" {
+    /usr/bin/python3 "$FFTBLOOM_ROOT/tests/trials_guard.py" "$FFTBLOOM" notes 6 "$seed"
+}

@@ -1,4 +1,5 @@
 /* cmd_precompute.c - `fftbloom precompute`: writes a kernel's half spectrum to a portable file. */
+#include "app/cli/terminal.h"
 #include "app/run/file_set.h"
 #include "app/run/frame.h"
 #include "base/file.h"
@@ -62,6 +63,7 @@ int cmd_precompute(cli *c, text *out, err *e) {
         OWN(spectrum) k = {0};
         char faults[LINT_WORDS] = "";
         file_out *f = NULL;
+        OPEN(ticker) *told = ticker_open("making the spectrum");
         if (precompute_make_spectrum(&k, faults, s, c->threads, e) &&
             (f = file_out_open(s->output, s->existing != EXISTING_SKIP, e)) &&
             spectrum_file_write_to(f, &k, e))
