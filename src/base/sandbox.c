@@ -104,9 +104,13 @@ enum { SYS_OF_LSM_SET_SELF_ATTR = 460, UNKNOWN = 463 };
 #ifdef __x86_64__ /* older forms, and ports */
 #define OLDER                                                                                      \
     , SYS_fork, SYS_vfork, SYS_chmod, SYS_chown, SYS_lchown, SYS_utime, SYS_utimes, SYS_futimesat, \
-        SYS_creat, SYS_mknod, SYS_iopl, SYS_ioperm, SYS_modify_ldt, SYS_uselib, SYS_create_module, \
-        SYS_query_module, SYS_get_kernel_syms, SYS_nfsservctl, SYS__sysctl, SYS_lookup_dcookie
-#define OLDER_RULES {SYS_open, 1, OPENS, {0}, false}, {SYS_mkdir, 1, NO_BIT, {SPECIAL}, false},
+        SYS_creat, SYS_mknod, SYS_inotify_init, SYS_iopl, SYS_ioperm, SYS_modify_ldt, SYS_uselib,  \
+        SYS_create_module, SYS_query_module, SYS_get_kernel_syms, SYS_nfsservctl, SYS__sysctl,     \
+        SYS_lookup_dcookie
+#define OLDER_RULES                            \
+    , {SYS_open, 1, OPENS, {0}, false}, {      \
+        SYS_mkdir, 1, NO_BIT, {SPECIAL}, false \
+    }
 #else
 #define OLDER
 #define OLDER_RULES
@@ -130,6 +134,8 @@ static const int DENIED[] = {
     /* mode, owner, times and attributes of a file by its name; those of an open file stay */
     SYS_fchmodat, SYS_OF_FCHMODAT2, SYS_fchownat, SYS_setxattr, SYS_lsetxattr, SYS_removexattr,
     SYS_lremovexattr, SYS_fremovexattr,
+    /* what happens to files, also to those that cannot be opened */
+    SYS_inotify_init1, SYS_inotify_add_watch,
     /* the machine and its kernel */
     SYS_sethostname, SYS_setdomainname, SYS_settimeofday, SYS_clock_settime, SYS_clock_adjtime,
     SYS_adjtimex, SYS_syslog, SYS_vhangup, SYS_bpf, SYS_perf_event_open, SYS_io_uring_setup,
@@ -156,7 +162,7 @@ enum { SPECIAL = S_ISUID | S_ISGID | S_ISVTX, MAKES = O_CREAT | (O_TMPFILE & ~O_
 static const struct {
     int number, arg;
     argument_rule rule;
-    unsigned value[4]; /* ends with 0, which OWN takes, too, if `zero` */
+    unsigned value[6]; /* ends with 0, which OWN takes, too, if `zero` */
     bool zero;
 } DEPENDS[] = {
     {SYS_tgkill, 0, OWN, {0}, false},
@@ -170,13 +176,9 @@ static const struct {
     {SYS_fchmod, 1, NO_BIT, {SPECIAL}, false},
     {SYS_mkdirat, 2, NO_BIT, {SPECIAL}, false},
     {SYS_openat, 2, OPENS, {0}, false},
-    OLDER_RULES{SYS_fcntl,
-                1,
-                NONE_OF,
-                {F_SETOWN, F_SETOWN_EX, F_SETSIG},
-                false}, /* signals when bytes come */
-    {SYS_ioctl, 1, NONE_OF, {FIOSETOWN, SIOCSPGRP, TIOCSTI, TIOCLINUX}, false},
-};
+    /* signals when bytes come, and what delays others */
+    {SYS_fcntl, 1, NONE_OF, {F_SETOWN, F_SETOWN_EX, F_SETSIG, F_SETLEASE, F_NOTIFY}, false},
+    {SYS_ioctl, 1, NONE_OF, {FIOSETOWN, SIOCSPGRP, TIOCSTI, TIOCLINUX}, false} OLDER_RULES};
 enum { DEPENDING = COUNT(DEPENDS), LONGEST_RULE = 16 };
 
 #if defined __x86_64__
@@ -214,7 +216,7 @@ static unsigned short make_rule(struct sock_filter *to, size_t i) {
         to[n++] = (struct sock_filter)FAIL(EPERM);
         return n;
     case NONE_OF:
-        for (int k = 0; k < 4 && v[k]; k++) {
+        for (int k = 0; k < 6 && v[k]; k++) {
             to[n++] = (struct sock_filter)IF(JEQ, v[k]);
             to[n++] = (struct sock_filter)FAIL(EPERM);
         }

@@ -229,3 +229,27 @@ P
     done < <(grep '^[0-9]*x[0-9]*/' "$docs/gpu-peers.txt")
     [ "$rows" -eq 6 ]
 }
+
+@test "each test that docs/testing.md names beside a sentence is there" {
+    python3 - "$FFTBLOOM_ROOT" <<'P'
+import re, sys
+root = sys.argv[1]
+page = open(root + "/docs/testing.md").read()
+part = page[page.index("## Which test holds which sentence"):page.index("## Validation layers")]
+found = 0
+for name, words in re.findall(r'`(\w+\.bats)`((?: "[^"]+",?)+)', part):
+    tests = re.findall(r'^@test "(.*)" \{', open(f"{root}/tests/cli/{name}").read(), re.M)
+    for begin in re.findall(r'"([^"]+)"', words):
+        found += 1
+        assert any(t.startswith(begin) for t in tests), (name, begin)
+for name, cases in re.findall(r"`(test_\w+)` \(([\w, ]+)\)", part):
+    code = open(f"{root}/tests/unit/{name}.c").read()
+    for case in cases.split(", "):
+        found += 1
+        assert f"TEST({case})" in code, (name, case)
+kinds = {k for line in re.findall(r"trials ((?:`\w+`(?:, )?)+)", part) for k in re.findall(r"`(\w+)`", line)}
+trials = open(root + "/tests/trials.py").read() + open(root + "/tests/trials_guard.py").read()
+assert len(kinds) >= 7 and all(f"def trial_{k}(" in trials for k in kinds), kinds
+assert found > 50, found
+P
+}

@@ -38,6 +38,18 @@ setup() {
     done
 }
 
+@test "no call that reaches a network, and one alone that starts a program: for Slurm, in the program" {
+    [ "${SAN:-0}" = 0 ] || skip "a sanitizer's own calls are among them"
+    for f in "${both[@]}"; do
+        run -1 bash -c "nm -D --undefined-only '$f' | grep -wE 'socket|connect|bind|listen|accept4?|sendto|getaddrinfo|gethostby[a-z0-9_]+|posix_spawnp?|vfork|exec(l|le|lp|v|ve|vpe|veat)'"
+        [[ $f = "$FFTBLOOM" ]] || run -1 bash -c "nm -D --undefined-only '$f' | grep -wE 'fork|execvp'"
+    done
+    # Only the farm executes, and only what it is told on the spot.
+    [ "$(grep -l 'execvp(' -r "$FFTBLOOM_ROOT/src" | xargs -n 1 basename)" = farm_slurm.c ]
+    [ "$(grep -hoE 'dlopen\([^,]*' -r "$FFTBLOOM_ROOT/src" --include=*.c --include=*.cc)" = 'dlopen("libvulkan.so.1"' ]
+    run -1 grep -rnE '\b(socket|connect|bind|getaddrinfo)\(' "$FFTBLOOM_ROOT/src" --include=*.c --include=*.cc
+}
+
 commands() { # VARIABLES...: how a file of C and the program would be made
     make -C "$FFTBLOOM_ROOT" -n -B V=1 BUILD="$TEST_TMP/none" "$@" "$TEST_TMP/none/base/err.o" "$TEST_TMP/none/fftbloom" | tr -s ' '
 }

@@ -56,10 +56,9 @@ static const struct {
            SYS_dup3, SYS_pipe2, SYS_epoll_create, SYS_epoll_ctl_old, SYS_epoll_wait_old,
            SYS_epoll_wait, SYS_epoll_ctl, SYS_epoll_pwait, SYS_epoll_create1, SYS_epoll_pwait2,
            SYS_eventfd, SYS_eventfd2, SYS_signalfd, SYS_signalfd4, SYS_timerfd_create,
-           SYS_timerfd_settime, SYS_timerfd_gettime, SYS_inotify_init, SYS_inotify_init1,
-           SYS_inotify_add_watch, SYS_inotify_rm_watch, SYS_tee, SYS_splice, SYS_vmsplice,
-           SYS_ioctl, SYS_io_setup, SYS_io_destroy, SYS_io_getevents, SYS_io_submit, SYS_io_cancel,
-           SYS_io_pgetevents)},
+           SYS_timerfd_settime, SYS_timerfd_gettime, SYS_inotify_rm_watch, SYS_tee, SYS_splice,
+           SYS_vmsplice, SYS_ioctl, SYS_io_setup, SYS_io_destroy, SYS_io_getevents, SYS_io_submit,
+           SYS_io_cancel, SYS_io_pgetevents)},
     {"a socket or queue that is open already: the way to the decoders alone",
      CALLS(SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg, SYS_shutdown, SYS_getsockname, SYS_getpeername,
            SYS_setsockopt, SYS_getsockopt, SYS_mq_timedsend, SYS_mq_timedreceive, SYS_mq_notify,
@@ -311,8 +310,10 @@ TEST(arguments) {
         const long pid = getpid(), tid = gettid();
         enter();
         ok = ok && REFUSED(SYS_fcntl, way[0], F_SETOWN, (long)bird) &&
-             REFUSED(SYS_fcntl, way[0], F_SETSIG, SIGKILL) && REFUSED(SYS_ioctl, 0, TIOCSTI, "x") &&
-             REFUSED(SYS_fchmod, fd, 04755) && REFUSED(SYS_tgkill, (long)bird, (long)bird, 0) &&
+             REFUSED(SYS_fcntl, way[0], F_SETSIG, SIGKILL) &&
+             REFUSED(SYS_fcntl, fd, F_SETLEASE, F_WRLCK) && REFUSED(SYS_fcntl, fd, F_NOTIFY, 1) &&
+             REFUSED(SYS_ioctl, 0, TIOCSTI, "x") && REFUSED(SYS_fchmod, fd, 04755) &&
+             REFUSED(SYS_tgkill, (long)bird, (long)bird, 0) &&
              REFUSED(SYS_utimensat, (long)fd, "", NULL, AT_EMPTY_PATH) &&
              REFUSED(SYS_sched_setattr, (long)bird, &plain, 0) &&
              syscall(SYS_tgkill, pid, tid, 0) == 0 && fcntl(way[0], F_SETFL, O_NONBLOCK) == 0 &&
