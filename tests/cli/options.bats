@@ -166,10 +166,12 @@ T
 @test "options that have no effect in the command as given: 64" {
     local a="a.exr k.exr -o o.exr" f="farm a.####.exr k.exr -o o.####.exr"
     mkdir folder
+    echo '{"amount": 0, "nan": "error", "version": 1}' >nan.json
     each refused <<'T'
 64 | --knee has no effect without --threshold | $a --knee 1
 64 | --knee has no effect without --threshold | plan a.exr k.exr --knee 1
 64 | --tint has no effect with --amount 0 | $a --amount 0 --tint 1,1,2
+64 | nan.json:1:22: nan has no effect with --amount 0 | $a --config nan.json
 64 | --padding has no effect with --amount 0 | plan a.exr k.exr --amount 0 --padding zero
 64 | --half-overflow has no effect with --pixel-type float | $a --half-overflow error --pixel-type float
 64 | --compression has no effect on an output that is not EXR | a.exr k.exr -o o.pfm --compression zip

@@ -80,11 +80,17 @@ static bool is_among(const char *words, const char *word) {
     return false;
 }
 
+/* Refuses a flag of the rule; and `nan` wherever it was set, since bad pixels would pass. */
 static bool refuse(const option_rule *r, const settings *s, uint32_t bit, err *e) {
-    for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++)
-        if (o->on & bit && settings_of(s, o)->origin == ORIGIN_FLAG &&
-            is_among(r->options, o->name))
-            return err_set(e, ERR_USAGE, "%s has no effect %s", FLAG_OF(o), r->otherwise);
+    for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++) {
+        const origin_kind by = settings_of(s, o)->origin;
+        if (!(o->on & bit) || !is_among(r->options, o->name)) continue;
+        if (by != ORIGIN_FLAG && (by == ORIGIN_DEFAULT || strcmp(o->name, "nan") != 0)) continue;
+        OWN(text) where = {0};
+        if (by != ORIGIN_FLAG) settings_origin(s, o, &where);
+        return err_set(e, ERR_USAGE, "%s%s%s has no effect %s", where.n ? where.s : "",
+                       where.n ? ": " : "", where.n ? o->name : FLAG_OF(o), r->otherwise);
+    }
     return true;
 }
 

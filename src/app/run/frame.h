@@ -54,7 +54,7 @@ typedef struct {
 bool frame_make(frame_maker *m, device_queue *on, const job_files *files, frame_result *f,
                 bloom_report *made, err *e);
 /* Makes a frame of the settings' input and kernel, and returns the result with all its channels
- * instead of writing it; also where --verify found the promise broken, with ERR_TOLERANCE. */
+ * instead of writing it; also where --verify finds the promise broken, with ERR_TOLERANCE. */
 image *frame_image(frame_maker *m, frame_result *f, bloom_report *made, err *e);
 /* Returns an image as a frame has it before it is bloomed: with all channels, and decoded. */
 image *frame_read(const settings *s, const char *input, par *threads, err *e);
