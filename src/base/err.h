@@ -24,7 +24,7 @@ typedef enum {
     ERR_NONE = 0,
     ERR_SKIPPED = 5,    /* some frames were skipped, as asked                */
     ERR_BAD_PIXELS = 6, /* NaN or Inf in the input and the policy is `error` */
-    ERR_TOLERANCE = 7,  /* --verify found the tolerance broken               */
+    ERR_TOLERANCE = 7,  /* --verify found a pixel off, or no promise is kept */
     ERR_USAGE = 64,     /* what was asked for is wrong                       */
     ERR_DATA = 65,      /* a file's content is wrong                         */
     ERR_NO_INPUT = 66,  /* a file is not there or cannot be opened           */

@@ -112,7 +112,8 @@ static part_job job_of(const bloom *b, int part, const bloom_rows *rows, const w
                   .predict = rows->predict,
                   .doubles = rows->doubles,
                   .bounds = rows->bounds,
-                  .lost = rows->lost};
+                  .lost = rows->lost,
+                  .digits = rows->digits};
     window_memory(&j.beside, w, part);
     return j;
 }
@@ -140,11 +141,20 @@ static void begin(const bloom *b, bloom_report *r) {
                     b->s.mask);
 }
 
-/* Refuses the result if --verify found the promise broken. The image is done all the same. */
+/* Refuses the result where --verify is wanted and either the sample of pixels or the promise does
+ * not hold. The image is done all the same. */
 static bool judge(const bloom *b, const bloom_report *r, err *e) {
     const bloom_verified *v = &r->sum.verified;
     const verify_pixel *p = &v->found.worst;
-    if (!v->found.broken) return true;
+    const bloom_promise *is = &r->sum.promise;
+    if (!v->found.broken && (!b->s.verify || !is->method.precision || is->method.kept)) return true;
+    if (!v->found.broken)
+        return err_set(e, ERR_TOLERANCE,
+                       "verify: the promise is not kept, though the sample of %llu pixels is: "
+                       "channel '%s' may be off by %.2g, and the tolerance of %g allows %.2g; "
+                       "give a larger --tolerance or another --precision",
+                       (unsigned long long)v->found.pixels, is->channel, is->method.floor,
+                       is->tolerance, is->method.allowed);
     if (b->s.solve)
         return err_set(
             e, ERR_TOLERANCE,
@@ -154,7 +164,7 @@ static bool judge(const bloom *b, const bloom_report *r, err *e) {
             (unsigned long long)v->found.pixels);
     return err_set(e, ERR_TOLERANCE,
                    "verify: channel '%s' is %.9g at %d, %d, by the definition %.9g: off by %.2g, "
-                   "the tolerance is %g; %llu of %llu pixels are off by more",
+                   "the tolerance is %g; %llu of the sample's %llu pixels are off by more",
                    v->channel, p->got, v->x, v->y, p->want, p->error, b->s.tolerance,
                    (unsigned long long)v->found.broken, (unsigned long long)v->found.pixels);
 }
@@ -218,7 +228,7 @@ bool bloom_run(const bloom *b, const bloom_rows *rows, bloom_report *r, err *e) 
     }
     window_close(&w);
     image_header_free(&becomes);
-    return ok && (none || (r->groups ? judge(b, r, e) : no_layer(e)));
+    return ok && (none || (r->groups ? rows->predict || judge(b, r, e) : no_layer(e)));
 }
 
 bool bloom_image_with(const bloom *b, image *img, bloom_rows more, bloom_report *r, err *e) {
