@@ -124,8 +124,9 @@ class Bloom:
     host, of float16, float32 or float64 and in linear light. Any strides work. Three channels are R G B, four R G B
     A; those of any other number are spread one by one. Results have the type and shape of the image; without numpy
     they are memoryviews. Images of float64 are bloomed in float64, and 48 bits of their pixels and of a float64
-    kernel's taps count, unless there is a mask or a threshold, or `precision` is "float32"; pixels then need to be
-    within the range of float32.
+    kernel's taps count, unless `precision` is "float32". Where there is a mask or a threshold they are rounded to
+    float32, which the report counts, unless the tolerance is below 1e-5 or `precision` is "float64"; pixels then need
+    to be within the range of float32, as under any threshold. A mask counts as float32.
 
     Calls may be made from several threads at the same time, and in a process that was forked.
     """

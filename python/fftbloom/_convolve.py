@@ -77,6 +77,10 @@ def convolve(image: Any, kernel: Any, mode: str = "full", axes: Optional[Sequenc
     for axis in range(a.ndim - 2):  # as in scipy, the middle of the kernels, too
         if mode == "same" and a.shape[axis] == 1 < k.shape[axis]:
             k = k.take([(k.shape[axis] - 1) // 2], axis)
+    # A kernel far from 1 is divided by a power of 2, and its result is multiplied by it.
+    far = numpy.frexp(numpy.abs(k).max((-2, -1), keepdims=True))[1] if kind == "f8" else numpy.zeros((), int)
+    far = numpy.where(numpy.abs(far) > 60, far, 0)
+    k = numpy.ldexp(k, -far) if far.any() else k
     try:
         batch = numpy.broadcast_shapes(a.shape[:-2], k.shape[:-2])
     except ValueError as e:
@@ -95,4 +99,5 @@ def convolve(image: Any, kernel: Any, mode: str = "full", axes: Optional[Sequenc
               context=context or common_context(messages=False))
     out = b(numpy.ascontiguousarray(a) if a.ndim == 2 else a)
     out = out[..., :th, :tw] if mode == "full" else out[..., :h - kh + 1, :w - kw + 1] if mode == "valid" else out
+    out = numpy.ldexp(out, far) if far.any() else out
     return given_back(numpy.ascontiguousarray(numpy.moveaxis(out, (-2, -1), (y, x))), space)

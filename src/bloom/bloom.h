@@ -49,12 +49,15 @@ typedef struct {
     /* Of these channels: what the floats of the image have lost of its pixels, which counts where
      * the CPU makes doubles (the report's device), and where glare is taken away. NULL: nothing. */
     const float *const *lost;
+    double digits; /* what pixels lose on their way from the caller and back, in parts of them,
+                      which counts for the promise; 0: nothing, or what their types say */
 } bloom_rows;
 
 /* Blooms an image and fills the report. ERR_BAD_PIXELS: there are NaN or infinite pixels, or
- * values beyond half floats, and the settings call these errors. ERR_TOLERANCE: --verify found the
- * promise broken; the image is done then, and the report complete. The promise is the same in
- * tiles; the result is not the same bit for bit where the pixels are cut. */
+ * values beyond half floats, and the settings call these errors. ERR_TOLERANCE: --verify found a
+ * pixel that is off, or the promise is not kept; the image is done then, and the report complete.
+ * The promise is the same in tiles; the result is not the same bit for bit where the pixels are
+ * cut. */
 bool bloom_run(const bloom *b, const bloom_rows *rows, bloom_report *r, err *e);
 /* Do so with an image in memory, whose planes become those of the result. After any other failure
  * than ERR_TOLERANCE planes of it may be missing. more: all but `in` and `out`. */

@@ -189,6 +189,7 @@ static accuracy_facts facts_of(const view *v, const light *l) {
                             .dark = v->dark,
                             .signs = l->signs,
                             .partly = !v->all,
+                            .digits = v->digits,
                             .tolerance = v->s->tolerance,
                             .precision = v->s->precision,
                             .points = (double)axis[0].length * axis[1].length,

@@ -26,6 +26,7 @@ typedef struct {
     double *const *doubles, *const
                                 *bounds; /* of each channel of the part: as bloom_rows has them; */
     const float *const *lost;            /* or NULL */
+    double digits;                       /* as bloom_rows has it */
     const tiling *cut; /* the tiles, for tests; NULL: those that fit are chosen. A part that is lent
                           has one */
 } part_job;

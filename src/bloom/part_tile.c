@@ -208,6 +208,7 @@ bool part_tile_bloom(group_made *made, const part_tile *is, part_rows *out, err 
         v.session = is->session;
         v.buf = is->buf;
         v.dark = is->seen->dark + t.g->first;
+        v.digits = p->j->digits;
         v.scanned = whole ? &is->seen->group[is->group] : NULL;
         if (!whole) v.kept = t.kept;
         for (uint32_t c = 0; c < t.g->count; c++) {

@@ -147,9 +147,8 @@ enum { AHEAD = 2, LINE = 64 };
 
 /* Returns the parts of a value; `at` counts from the rows' first pixel. */
 static join_parts parts_of(const definition_rows *r, size_t at, float v) {
-    join_parts p = isfinite(v) ? join_parts_of(&r->spread, at, (double)v) : (join_parts){0, 0};
-    if (r->lost) p.spread += (double)r->lost[at];
-    return p;
+    const double whole = (double)v + (r->lost ? (double)r->lost[at] : 0);
+    return isfinite(v) ? join_parts_of(&r->spread, at, whole) : (join_parts){0, 0};
 }
 
 /* Fills `to` with what is spread of the pixels that a row of taps reads, from the last to the

@@ -36,6 +36,7 @@ typedef struct {
     double *doubles[VIEW_CHANNELS]; /* receive the result before it is rounded; NULL: not wanted */
     double *bounds[VIEW_CHANNELS];  /* and by how much it may be off where glare is taken away */
     const float *lost[VIEW_CHANNELS]; /* as engine_frame has it; NULL: nothing */
+    double digits;                    /* as accuracy_facts has it */
     /* What group_bloom adds: */
     const kernel_at *size;
     float *glare[VIEW_CHANNELS]; /* planes of floats, which receive what is emitted */

@@ -22,8 +22,8 @@ typedef struct {
 } four_parts;
 
 VECTOR_INLINE void parts_of_four(four_parts *to, const join_spread *x, size_t at,
-                                 const float *from) {
-    const vec4d whole = VECTOR_DOUBLES(from, 0), zero = {0};
+                                 const vec4d *from) {
+    const vec4d whole = *from, zero = {0};
     vec4d v = whole;
     if (x->mask) v *= VECTOR_DOUBLES(x->mask + at, 0);
     vec4d over = v - x->threshold, begun = over + x->knee, part = v;
@@ -38,61 +38,58 @@ VECTOR_INLINE void parts_of_four(four_parts *to, const join_spread *x, size_t at
     *to = (four_parts){part, rest};
 }
 
-/* What is wanted of a row's parts: the spread ones as floats or as doubles, or what the pixels give
- * themselves. The others are NULL. */
+/* A row, as floats or as doubles, whose parts are wanted: the spread ones in place, or in doubles
+ * also what the pixels give themselves. */
 typedef struct {
     float *floats;
-    double *doubles, *own;
+    const float *from; /* of floats */
+    double *doubles;
+    bool own;
     double centre;
 } parts_wanted;
 
-VECTOR_INLINE void parts_row(const join_spread *x, size_t at, const parts_wanted *to,
-                             const float *from, size_t n) {
+VECTOR_INLINE void parts_row(const join_spread *x, size_t at, const parts_wanted *to, size_t n) {
     size_t i = 0;
     for (four_parts v; i + 4 <= n; i += 4) {
-        parts_of_four(&v, x, at + i, from + i);
+        const vec4d whole = to->floats ? VECTOR_DOUBLES(to->from + i, 0)
+                                       : (vec4d) * (const vec4d_any *)(to->doubles + i);
+        parts_of_four(&v, x, at + i, &whole);
         for (size_t k = 0; to->floats && k < 4; k++) to->floats[i + k] = (float)v.spread[k];
-        if (to->doubles) *(vec4d_any *)(to->doubles + i) = v.spread;
-        if (to->own) *(vec4d_any *)(to->own + i) = v.rest + to->centre * v.spread;
+        if (to->doubles)
+            *(vec4d_any *)(to->doubles + i) = to->own ? v.rest + to->centre * v.spread : v.spread;
     }
     for (; i < n; i++) {
-        join_parts v = join_parts_of(x, at + i, (double)from[i]);
+        join_parts v = join_parts_of(x, at + i, to->floats ? (double)to->from[i] : to->doubles[i]);
         if (to->floats) to->floats[i] = (float)v.spread;
-        if (to->doubles) to->doubles[i] = v.spread;
-        if (to->own) to->own[i] = v.rest + to->centre * v.spread;
+        if (to->doubles) to->doubles[i] = to->own ? v.rest + to->centre * v.spread : v.spread;
     }
 }
-VECTOR_WIDE static void floats_wide(const join_spread *x, size_t at, float *to, const float *from,
+VECTOR_WIDE static void floats_wide(const join_spread *x, size_t at, const parts_wanted *to,
                                     size_t n) {
-    parts_row(x, at, &(parts_wanted){.floats = to}, from, n);
+    parts_row(x, at, &(parts_wanted){.floats = to->floats, .from = to->from}, n);
 }
-VECTOR_WIDE static void doubles_wide(const join_spread *x, size_t at, double *to, const float *from,
+VECTOR_WIDE static void doubles_wide(const join_spread *x, size_t at, const parts_wanted *to,
                                      size_t n) {
-    parts_row(x, at, &(parts_wanted){.doubles = to}, from, n);
+    parts_row(x, at, &(parts_wanted){.doubles = to->doubles}, n);
 }
 VECTOR_WIDE static void own_wide(const join_spread *x, size_t at, const parts_wanted *to,
-                                 const float *from, size_t n) {
-    parts_row(x, at, &(parts_wanted){.own = to->own, .centre = to->centre}, from, n);
+                                 size_t n) {
+    parts_row(x, at, &(parts_wanted){.doubles = to->doubles, .own = true, .centre = to->centre}, n);
 }
 
 void join_spread_row(const join_spread *x, size_t at, float *to, const float *from, size_t n) {
-    if (vector_wide())
-        floats_wide(x, at, to, from, n);
-    else
-        parts_row(x, at, &(parts_wanted){.floats = to}, from, n);
+    const parts_wanted is = {.floats = to, .from = from};
+    (vector_wide() ? floats_wide : parts_row)(x, at, &is, n);
 }
 
-void join_spread_doubles(const join_spread *x, size_t at, double *to, const float *from, size_t n) {
-    if (vector_wide())
-        doubles_wide(x, at, to, from, n);
-    else
-        parts_row(x, at, &(parts_wanted){.doubles = to}, from, n);
+void join_spread_doubles(const join_spread *x, size_t at, double *v, size_t n) {
+    const parts_wanted is = {.doubles = v};
+    (vector_wide() ? doubles_wide : parts_row)(x, at, &is, n);
 }
 
-void join_own_row(const join_spread *x, double centre, size_t at, double *to, const float *from,
-                  size_t n) {
-    const parts_wanted own = {.own = to, .centre = centre};
-    (vector_wide() ? own_wide : parts_row)(x, at, &own, from, n);
+void join_own_row(const join_spread *x, double centre, size_t at, double *v, size_t n) {
+    const parts_wanted is = {.doubles = v, .own = true, .centre = centre};
+    (vector_wide() ? own_wide : parts_row)(x, at, &is, n);
 }
 
 /* In floats, SPAN of them at most: what rounding adds is far below what the ledger allows. */

@@ -34,12 +34,12 @@ typedef struct {
 } join_parts;
 /* Returns the parts of pixel `at` with the value v. */
 join_parts join_parts_of(const join_spread *x, size_t at, double v);
-/* Fill `to` with what is spread of n pixels from pixel `at` on; floats in place if wanted. */
+/* Fill `to` with what is spread of n pixels from pixel `at` on; in place if wanted, doubles always.
+ */
 void join_spread_row(const join_spread *x, size_t at, float *to, const float *from, size_t n);
-void join_spread_doubles(const join_spread *x, size_t at, double *to, const float *from, size_t n);
-/* Fills `to` with what n pixels give themselves: rest + centre * spread. */
-void join_own_row(const join_spread *x, double centre, size_t at, double *to, const float *from,
-                  size_t n);
+void join_spread_doubles(const join_spread *x, size_t at, double *v, size_t n);
+/* Puts into the place of n pixels what they give themselves: rest + centre * spread. */
+void join_own_row(const join_spread *x, double centre, size_t at, double *v, size_t n);
 
 /* Which part of a pixel leaves the image over its border, less what borders bring in of it: by
  * bloom/promise/ledger.h. An engine weighs rows with it while they are in the cache. */

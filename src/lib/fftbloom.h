@@ -238,9 +238,11 @@ typedef struct fb_report {
 } fb_report;
 
 /* Blooms an image; report may be NULL. Where a plane has doubles, 48 bits of the pixels count and
- * the transform is in doubles, unless there is a threshold or `precision` asks for floats, which
- * pixels must then fit into; such an image must fit into the budget. Others are bloomed in tiles
- * where they do not. */
+ * the transform is in doubles, which `error` and `kept` reckon with; such an image must fit into
+ * the budget. Others are bloomed in tiles where they do not. Pixels are rounded to floats, which
+ * they must fit into, and `error` and `kept` reckon with that, where `precision` asks for floats or
+ * `space` is coded; and where there is a mask or a threshold, unless the tolerance is below 1e-5 or
+ * `precision` is FB_PRECISION_FLOAT64: the CPU has doubles there. A mask counts as floats. */
 FB_API int32_t fb_bloom(fb_session *session, const fb_image *image, fb_report *report,
                         fb_error *error);
 /* Blooms `count` images, several at a time. reports: `count`, or NULL. Stops at the first failure,

@@ -116,6 +116,10 @@ bool lib_rows_copy(lib_rows *r, par *threads, err *e);
 /* --- images: lib_image.c ---------------------------------------------------------------------- */
 
 enum { LIB_CHANNELS = 4 };
+/* What planes of doubles lose: in doubles 2^-49 as two floats, and once more in the result; in
+ * floats 2^-24 before, as what is spread, and in the result. */
+#define LIB_DIGITS_DOUBLE 0x1p-48
+#define LIB_DIGITS_FLOAT  0x1p-22
 /* The channel of the mask, which is behind those of the image, and the layer that is emitted. */
 #define LIB_MASK "mask"
 #define LIB_EMIT "emit"
@@ -127,7 +131,9 @@ typedef struct {
     bool floats;        /* all channels become floats */
     colour_space space; /* of the pixels; its curve is NULL where nobody says */
     bool coded;         /* that curve is not linear */
-    bool wide;          /* the result is made in doubles: lib_pair */
+    bool wide;          /* the result is made in doubles: lib_pair; */
+    bool scales;        /* and pixels that are far from 1 are brought near */
+    double digits;      /* as bloom_rows has it */
     int way;            /* LIB_TRANSPOSE, LIB_WIDE, LIB_MASKED, LIB_EMITS, LIB_SOLVES */
     image_header head;
     /* Of each channel of the header: the caller's plane; and what its pixels are divided by, as a
@@ -145,7 +151,8 @@ typedef struct {
     /* By the header's channels; NULL: the image has the result, and always of the mask. */
     double *doubles[LIB_CHANNELS + 1];
     bool theirs[LIB_CHANNELS]; /* these are the caller's planes */
-    bool far;                  /* the pixels are not those of the caller: lib_job */
+    bool far;                  /* the pixels are not those of the caller: lib_job; */
+    double digits;             /* and as that has it */
 } lib_pair;
 
 /* Makes the header; free it, also after a failure. */

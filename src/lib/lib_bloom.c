@@ -51,8 +51,8 @@ static void fill_report(fb_report *to, const lib_job *j, const bloom_report *r, 
     const accuracy *m = &r->sum.promise.method;
     const double unit = lib_unit(j, r->sum.promise.channel);
     fb_report own = {.size = to->size,
-                     .kept = !r->groups || m->kept,
-                     .error = unit * m->floor,
+                     .kept = (!r->groups && !(j->digits > 0)) || m->kept,
+                     .error = unit * (m->floor + (j->digits > 0 ? m->rounded : 0)),
                      .allowed = unit * m->allowed,
                      .bad_pixels = r->sum.bad,
                      .clamped = j->over,
@@ -163,8 +163,14 @@ static bool choose_way(lib_job *j, const operation *o, const fb_session *s, err 
     j->coded = j->space.curve && j->space.curve != CURVE_LINEAR;
     for (uint32_t c = 0; c < is->channels; c++)
         wide |= is->in[c].type == FB_DOUBLE || is->out[c].type == FB_DOUBLE;
-    wide &= !(s->set.threshold > 0) && (!is->mask || o->way & LIB_SOLVES) && !j->coded &&
-            s->set.precision != FB_PRECISION_FLOAT32;
+    j->digits = wide ? LIB_DIGITS_FLOAT : 0;
+    /* Under a mask or a threshold doubles take half as long again, so there they are for those who
+     * need them. */
+    const bool partly = (is->mask || s->set.threshold > 0) && !(o->way & LIB_SOLVES);
+    wide &= !j->coded && s->set.precision != FB_PRECISION_FLOAT32 &&
+            (!partly || s->set.precision == FB_PRECISION_FLOAT64 || s->set.tolerance < 1e-5);
+    if (wide) j->digits = LIB_DIGITS_DOUBLE;
+    j->scales = wide && !(s->set.threshold > 0);
     j->way = o->way | (wide ? LIB_WIDE : 0) | (is->mask && !turned ? LIB_MASKED : 0) |
              (is->emit && !o->way ? LIB_EMITS : 0);
     j->wide = j->way & LIB_WIDE;
@@ -193,6 +199,14 @@ static bool do_image(const operation *o, fb_session *s, const fb_image *from, fb
                      "%" PRIu64 " values of the result are beyond the largest that `out` holds, "
                      "65504 in half floats; half_overflow has to clamp them, or `out` to be wider",
                      j.over);
+    if (ok && !r->groups && j.digits > 0) { /* nothing spreads, and the digits are all */
+        accuracy *m = &r->sum.promise.method;
+        double most[LIB_CHANNELS];
+        ok = lib_planes_most(most, is.in, is.width, is.height, is.channels, j.threads, e);
+        for (uint32_t c = 0; c < is.channels; c++)
+            m->rounded = fmax(m->rounded, j.digits * most[c]);
+        m->kept = j.digits <= s->set.tolerance;
+    }
     if (ok) say(&j, r, o->way & LIB_TRANSPOSE ? NULL : &s->told);
     if (r && report) fill_report(report, &j, r, clock_now() - start);
     image_header_free(&j.head);

@@ -40,12 +40,12 @@ static bool find_exponents(lib_job *j, err *e) {
     for (uint32_t c = 0; c < is->channels; c++) {
         const double v = most[j->index[c]];
         const int by = v > 0 ? ilogb(v) : 0;
-        if (j->wide && abs(by) > NEAR)
+        if (j->scales && abs(by) > NEAR)
             j->exponent[c] = by < -FAR ? -FAR : by > FAR ? FAR : by, j->far = true;
-        if (!j->wide && is->in[j->index[c]].type == FB_DOUBLE && (v > FLT_MAX || by < LEAST))
+        if (!j->scales && is->in[j->index[c]].type == FB_DOUBLE && (v > FLT_MAX || by < LEAST))
             return err_set(
                 e, ERR_BAD_PIXELS,
-                "the largest pixel of channel '%s' is %g; where precision or a threshold "
+                "the largest pixel of channel '%s' is %g; where precision, a mask or a threshold "
                 "asks for floats it can be %g to %g, or 0: scale the image",
                 name_of(is->channels, j->index[c]), v, ldexp(1, LEAST), FLT_MAX);
     }
@@ -165,7 +165,8 @@ static bool write_rows(void *ctx, int part, const rows_band *b, err *e) {
 
 bool lib_run_rows(lib_job *j, const bloom *b, bloom_report *r, err *e) {
     const bloom_rows rows = {.in = {.ctx = j, .head = &j->head, .read = read_rows},
-                             .out = {.ctx = j, .step = step_of, .write = write_rows}};
+                             .out = {.ctx = j, .step = step_of, .write = write_rows},
+                             .digits = j->digits};
     return bloom_run(b, &rows, r, e);
 }
 
@@ -178,7 +179,7 @@ static size_t pixels_of(const image *img) {
 bool lib_pair_make(lib_pair *to, const lib_job *j, const image_header *head, bool zeros, err *e) {
     const ptrdiff_t size = sizeof(double);
     bool lost = j->way & LIB_SOLVES; /* steps are doubles */
-    *to = (lib_pair){.far = j->far};
+    *to = (lib_pair){.far = j->far, .digits = j->digits};
     for (uint32_t c = 0; c < j->is->channels; c++) lost |= j->is->in[c].type == FB_DOUBLE;
     bool ok = (to->img = zeros ? image_new(head, e) : image_new_unset(head, NULL, e)) &&
               (!j->wide || !lost ||
@@ -260,10 +261,11 @@ ledger_row *lib_row(bloom_report *r, const image_part *p, uint32_t channel) {
 
 bool lib_pair_bloom(lib_pair *p, const bloom *b, bloom_report *r, err *e) {
     const size_t n = pixels_of(p->img);
-    if (!p->doubles[0]) return bloom_image(b, p->img, r, e);
     const float *const *lost = p->rest ? (const float *const *)(void *)p->rest->plane[0] : NULL;
-    if (!lib_run(b, p->img, (bloom_rows){.doubles = p->doubles, .lost = lost}, p->far, r, e))
-        return false;
+    const bloom_rows more = {
+        .doubles = p->doubles[0] ? p->doubles : NULL, .lost = lost, .digits = p->digits};
+    if (!lib_run(b, p->img, more, p->far, r, e)) return false;
+    if (!p->doubles[0]) return true;
     for (uint32_t c = 0; p->doubles[c]; c++) { /* what is not bloomed stays as it is */
         const float *from = p->img->plane[0][c], *and = lost ? lost[c] : NULL;
         if (lib_row(r, &p->img->head.part[0], c)) continue;

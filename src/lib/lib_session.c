@@ -21,7 +21,7 @@ static bool check_word(const char *name, int32_t v, int32_t last, err *e) {
 
 static bool check(const fb_settings *s, err *e) {
     return check_number("amount", s->amount, 0, 1, e) &&
-           check_number("tolerance", s->tolerance, 1e-9, 1, e) &&
+           check_number("tolerance", s->tolerance, 1e-12, 1, e) &&
            check_number("threshold", s->threshold, 0, 3.4e38, e) &&
            check_number("knee", s->knee, 0, 3.4e38, e) &&
            check_number("kernel_scale", s->kernel_scale, 1e-3, 1000, e) &&
@@ -102,6 +102,9 @@ const bloom *lib_bloom(fb_session *s, int way, err *e) {
         b.solve = way & LIB_SOLVES;
         if (way & LIB_WIDE) b.precision = PRECISION_FLOAT64;
         if (way & LIB_MASKED) b.mask = LIB_MASK;
+        /* A GPU rounds to floats what of a pixel is spread. */
+        if (way & LIB_WIDE && !(way & LIB_SOLVES) && (b.mask || b.threshold > 0))
+            b.device = engine_class_name(ENGINE_CPU);
         if (way & LIB_EMITS)
             b.emit_layer = LIB_EMIT, b.emit = (bloom_emit)(s->set.emit - FB_EMIT_GLARE);
         if (!(way & LIB_TRANSPOSE) || transpose_settings(&b, s, e))

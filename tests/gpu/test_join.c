@@ -295,8 +295,9 @@ TEST(rows_of_what_is_spread) {
         for (size_t n = COUNT - 4; n <= COUNT; n++) {
             memcpy(floats, CASE, sizeof floats);
             join_spread_row(&x, 0, floats, floats, n);
-            join_spread_doubles(&x, 0, doubles, CASE, n);
-            join_own_row(&x, 0.25, 0, own, CASE, n);
+            for (int i = 0; i < COUNT; i++) doubles[i] = own[i] = (double)CASE[i];
+            join_spread_doubles(&x, 0, doubles, n);
+            join_own_row(&x, 0.25, 0, own, n);
             for (size_t i = 0; i < n; i++) {
                 join_parts of = join_parts_of(&x, i, (double)CASE[i]);
                 double spread = of.spread, itself = of.rest + 0.25 * spread;

@@ -286,6 +286,31 @@ class Convolve(unittest.TestCase):
                     np.testing.assert_allclose(fb.convolve(image, k, "same", boundary=boundary, context=CPU), want, rtol=1e-13)
 
 
+    def test_convolve_takes_kernels_of_the_whole_range(self):
+        numbers = np.random.default_rng(4)
+        x, k = numbers.random((3, 8, 9)), numbers.random((3, 4, 5)) * np.array([1e200, 1e-200, 1])[:, None, None]
+        for mode in "full", "same", "valid":
+            got, near = fb.convolve(x, k, mode, (1, 2), context=CPU), fb.convolve(x, k / k.max((1, 2), keepdims=True), mode, (1, 2), context=CPU)
+            np.testing.assert_allclose(got, near * k.max((1, 2), keepdims=True), rtol=1e-12)
+        np.testing.assert_allclose(fb.convolve(np.ones((4, 4)), 1e60 * np.ones((2, 2)), "valid", context=CPU), 4e60, rtol=1e-13)
+        with self.assertRaisesRegex(fb.Error, "largest tap of plane 0 of the kernel is 1e\\+60; it can be 7.88861e-31 to 3.40282e\\+38"):
+            fb.Kernel(1e60 * np.ones((2, 2)), context=CPU)
+
+    def test_masks_and_thresholds_of_float64_are_within_their_bounds(self):
+        x = np.array([[1 / 3, 2 / 3, .1]])
+        for tolerance in 1e-9, 1e-3:
+            for value, threshold in (0, 0), (0.5, 0), (1, 0), (None, 5), (None, 0.2):
+                mask = None if value is None else np.full((1, 3), value, "f4")
+                y, r = fb.Bloom(np.ones((1, 3)), tolerance=tolerance, threshold=threshold, context=CPU)(x, mask=mask, report=True)
+                light = np.maximum(x - threshold, 0) if value is None else x * value
+                around = np.pad(light, ((0, 0), (1, 1)), "symmetric")
+                want = x - light + (around[:, :-2] + around[:, 1:-1] + around[:, 2:]) / 3
+                with self.subTest(tolerance=tolerance, mask=value, threshold=threshold):
+                    self.assertTrue(r.kept and r.precision == "float64" if tolerance < 1e-5 else r.kept)
+                    self.assertLessEqual(abs(y - want).max(), r.error_bound)
+                    self.assertLessEqual(r.error_bound, 2.0 ** -46 if tolerance < 1e-5 else 1e-5)
+
+
 class Objects(unittest.TestCase):
     def test_kernels_are_values(self):
         for taps in kernel((5, 4)), kernel((5, 4, 3)).astype("f8"), kernel((3, 3, 6)):

@@ -42,7 +42,9 @@ static double strain(double floor, double allowed) {
 static void enter(accuracy *a, const accuracy_facts *f, uint32_t c, double floor, double darkest) {
     const scan_channel *in = &f->scanned->channel[c];
     bool black = in->least == 0 && in->greatest == 0;
-    double allowed = black ? INFINITY : (f->tolerance - accuracy_relative(a)) * darkest;
+    double allowed = black && f->digits <= f->tolerance
+                         ? INFINITY
+                         : (f->tolerance - accuracy_relative(a) - f->digits) * darkest;
     a->error[c] = floor;
     a->kept = floor <= allowed && (c == 0 || a->kept);
     allowed = fmax(0, allowed);
@@ -102,10 +104,17 @@ void accuracy_check(accuracy *a, const accuracy_facts *f, const join_stats *m) {
     for (uint32_t c = 0; c < f->tail->channels; c++) {
         double floor = isfinite(m[c].norm) ? floor_of(a, f, c, m[c].norm) : INFINITY;
         if (f->partly) floor += 0x1p-150 * f->sums[c].sum; /* rounded to denormals, at the least */
+        /* What meets in a pixel, without signs: what is spread, and what stays. */
+        const scan_channel *in = &f->scanned->channel[c];
+        const double gain = f->sums[c].sum + fabs(f->tail->centre[tail_kernel(f->tail, c)]),
+                     size = 2 * gain * fmax(fabs((double)in->least), fabs((double)in->greatest)) +
+                            (double)m[c].largest;
+        if (f->signs[c]) floor += f->digits * size; /* sums of both signs cancel, digits do not */
         /* Glare fades gradually: where some pixels are darker than `dark`, others are likely to be
          * just as dark as that. The darkest pixel may be darker by its own error. */
         double darkest = m[c].darker ? 0 : m[c].darkest - floor;
         enter(a, f, c, floor, fmax(f->dark[c], darkest));
+        if (a->channel == c) a->rounded = (f->digits + accuracy_relative(a)) * size;
     }
 }
 

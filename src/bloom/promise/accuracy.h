@@ -21,6 +21,7 @@ typedef struct {
                            is spread */
     const bool *signs;  /* of each channel: image or kernel has numbers below zero */
     bool partly;        /* light only partly spreads, and is rounded to floats before */
+    double digits;      /* what a pixel loses, in parts of it, before and after; 0: nothing */
     double tolerance;
     plan_precision precision; /* AUTO, or what it has to be */
     double points;            /* of the plan: L1 * L2 */
@@ -32,6 +33,7 @@ typedef struct {
 
     /* The verdict, of the channel that is nearest to breaking the promise: */
     double floor, allowed, darkest;
+    double rounded; /* what comes on top of `floor` where a pixel is large: digits and sums */
     uint32_t channel;
     bool kept; /* floor <= allowed, for all channels */
     /* For each channel, no pixel is off by more than error + accuracy_relative * max(|pixel|,

@@ -93,8 +93,11 @@ static bool make_halfs(const row_job *p, const row *is, row_totals *t, double *s
 
 static void make_in_doubles(const row_job *p, row *r, row_totals *t) {
     row_begin(r, t);
-    if (!p->all) join_own_row(&p->how->spread, r->centre, p->first, r->own, r->in, r->n);
-    for (uint32_t i = 0; p->lost && i < r->n; i++) r->own[i] += r->centre * (double)p->lost[i];
+    for (uint32_t i = 0; !p->all && i < r->n; i++)
+        r->own[i] = (double)r->in[i] + (p->lost ? (double)p->lost[i] : 0);
+    if (!p->all) join_own_row(&p->how->spread, r->centre, p->first, r->own, r->n);
+    for (uint32_t i = 0; p->all && p->lost && i < r->n; i++)
+        r->own[i] += r->centre * (double)p->lost[i];
     const float *mask = p->planes.again ? p->how->spread.mask : NULL;
     for (uint32_t i = 0; mask && i < r->n; i++) r->glare[i] *= (double)mask[p->first + i];
     row k = row_kept(r, &p->kept);
