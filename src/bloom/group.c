@@ -247,21 +247,6 @@ static bool check_proof(search *s, err *e) {
     return true;
 }
 
-void group_promise(group_made *to, const view *v, const accuracy *m, uint32_t attempts) {
-    bloom_promise *p = &to->sum.promise;
-    p->tolerance = v->s->tolerance, p->method = *m, p->attempts = attempts;
-    snprintf(p->channel, sizeof p->channel, "%s", view_name(v, m->channel));
-}
-
-void group_lease(group_made *to, const session_lease *l, const engine_times *times) {
-    account_add(&to->sum, &(bloom_account){.plan = l->plan,
-                                           .device = l->device,
-                                           .times = *times,
-                                           .spectrum_seconds = l->spectrum_seconds,
-                                           .spectrum_cached = l->spectrum_cached});
-    memcpy(to->note, l->note, sizeof to->note);
-}
-
 /* Says where light is so faint that a device in floats may take it for none. */
 static void tell_faint(group_made *to, const view *v, const light *l, const accuracy *m) {
     const bool floats = m->precision == PRECISION_FLOAT32 && to->sum.device.class != ENGINE_CPU;
@@ -333,7 +318,8 @@ static bool convolve(group_made *to, outcome *o, const view *v, const light *l, 
     accuracy_choose(&s.method, &s.facts);
     for (uint32_t i = 1;; i++) {
         if (!attempt_run(o, v, l, &s.method, e)) return false;
-        group_lease(to, &o->lease, &o->times);
+        session_account(&to->sum, &o->lease, &o->times);
+        memcpy(to->note, o->lease.note, sizeof to->note);
         s.proved = (proof){0};
         check(&s);
         if (s.method.kept && !check_proof(&s, e)) return false;
@@ -341,7 +327,7 @@ static bool convolve(group_made *to, outcome *o, const view *v, const light *l, 
         bool last = m->precision == PRECISION_FLOAT64 || s.facts.precision != PRECISION_AUTO ||
                     !s.facts.doubles;
         if (m->kept || last) {
-            group_promise(to, v, m, i);
+            account_promise(&to->sum, v->s->tolerance, m, view_name(v, m->channel), i);
             tell_faint(to, v, l, m);
             to->sum.promise.proved = s.proved.pixels;
             to->sum.promise.proof = s.proved.worst;
@@ -365,7 +351,8 @@ static bool foresee(group_made *to, const view *v, const light *l, err *e) {
     const device_choice *c = &v->size->decided.way[attempt_way(&method)];
     to->sum.plan = c->plan, to->sum.device = c->device;
     if (v->s->solve) return solve_foresee(&to->sum.solved, v, e);
-    return group_promise(to, v, &method, 0), true;
+    account_promise(&to->sum, v->s->tolerance, &method, view_name(v, method.channel), 0);
+    return true;
 }
 
 static void spread_block(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {

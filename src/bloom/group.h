@@ -25,10 +25,6 @@ bool group_bloom(group_made *to, view *v, bool predict, err *e);
 /* Adds what a tile of the group has come to, but for `wide`. */
 void group_add(group_made *all, const group_made *one);
 
-/* Enter how the promise is kept, and what a lease and its frames have come to. */
-void group_promise(group_made *to, const view *v, const accuracy *m, uint32_t attempts);
-void group_lease(group_made *to, const session_lease *l, const engine_times *times);
-
 /* Puts the result into the image's planes, in the types that settings and `half_overflow` ask for
  * (all channels of a group have one type), and enters each channel into the ledger.
  * Refuses values beyond floats, and beyond halfs where that is an error; the image is as it was

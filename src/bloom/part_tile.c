@@ -101,7 +101,7 @@ static bool take_glare(const tile *t, void **to, float **glare, pixel_type type,
     void *made = *glare;
     if (type != PIXEL_FLOAT) {
         if (!(made = mem_raw(n, pixel_bytes(type), "glare", e))) return false;
-        store_floats(made, type, 0, *glare, n);
+        image_from_floats(made, type, 0, *glare, n);
         mem_free(*glare);
     }
     *glare = NULL;
@@ -130,20 +130,20 @@ static bool look(const tile *t, const group_made *made, const part_rows *out, er
     const part_plan *p = t->is->p;
     const plan *is = &made->sum.plan;
     uint64_t share = (uint64_t)(p->j->s->solve ? 0 : p->j->s->verify) * t->kept.w * t->kept.h;
-    sampler_tile s = {.first = t->g->first,
-                      .channels = t->g->count,
-                      .plane = (const void *const *)out->plane + t->g->first,
-                      .type = out->type + t->g->first,
-                      .w = p->w,
-                      .x = t->is->x,
-                      .y = out->y,
-                      .across = t->kept.w,
-                      .down = t->kept.h,
-                      .dark = t->is->seen->dark + t->g->first,
-                      .together = t->g->coded,
-                      .length = {is->axis[is->first].length, is->axis[1 - is->first].length},
-                      .count = (uint32_t)ceil_div_u64(share, (uint64_t)p->w * p->h)};
-    return !s.count || sampler_look(t->is->sampler, &s, e);
+    verify_tile s = {.first = t->g->first,
+                     .channels = t->g->count,
+                     .plane = (const void *const *)out->plane + t->g->first,
+                     .type = out->type + t->g->first,
+                     .w = p->w,
+                     .x = t->is->x,
+                     .y = out->y,
+                     .across = t->kept.w,
+                     .down = t->kept.h,
+                     .dark = t->is->seen->dark + t->g->first,
+                     .together = t->g->coded,
+                     .length = {is->axis[is->first].length, is->axis[1 - is->first].length},
+                     .count = (uint32_t)ceil_div_u64(share, (uint64_t)p->w * p->h)};
+    return !s.count || verify_look(t->is->sampler, &s, e);
 }
 
 /* Copies the pixels of a part that is one tile as they came, with those that stay under a mask. */

@@ -100,14 +100,14 @@ static uint32_t judge(bloom_verified *to, const sampler_pixel *is, const kernels
                       const pixel_type *type, const double *dark) {
     const part_plan *p = k->p;
     const part_group *g = p->group;
-    sampler_promise by[VIEW_CHANNELS];
+    verify_promise by[VIEW_CHANNELS];
     while (is->channel >= g->first + g->count) g++;
     uint32_t count = g->coded ? g->count : 1, colours = g->coded ? (uint32_t)g->group->channels : 1;
     const kernel_need need = part_need(p->j, g->count, g->light.sharpen);
     const psf *kernel = &k->of[g->count];
     for (uint32_t c = 0; c < count; c++) {
         const uint32_t own = is[c].channel - g->first;
-        by[c] = (sampler_promise){
+        by[c] = (verify_promise){
             .kernel = kernel,
             .gain = definition_gain_of(kernel, own, g->light.sharpen, kernel_need_tint(&need, own)),
             .dark = dark[is[c].channel],
@@ -115,9 +115,9 @@ static uint32_t judge(bloom_verified *to, const sampler_pixel *is, const kernels
             .type = type[is[c].channel]};
     }
     bool spreads = count > colours; /* alpha, too */
-    sampler_judge(&to->found, is, by, (int)colours, g->coded ? &p->code : NULL,
-                  spreads ? is[colours].got : is->alpha);
-    if (spreads) sampler_judge(&to->found, is + colours, by + colours, 1, NULL, 1);
+    verify_judge(&to->found, is, by, (int)colours, g->coded ? &p->code : NULL,
+                 spreads ? is[colours].got : is->alpha);
+    if (spreads) verify_judge(&to->found, is + colours, by + colours, 1, NULL, 1);
     return count;
 }
 

@@ -1,16 +1,11 @@
 /* part_work.h - the values that a part is bloomed with, for the files of part.h. */
 #pragma once
 
+#include "bloom/mask.h"
 #include "bloom/part.h"
 #include "image/repair.h"
 
 /* --- the plan: part_plan.c decides all that follows from header and settings ------------------ */
-
-/* A mask says how much of a pixel's light is spread: 1 all of it, 0 none. It is a channel of any
- * part of the image, matched by coordinates; outside its window it is 0. */
-typedef struct {
-    int part, channel;
-} mask_place;
 
 /* A channel that is bloomed. */
 typedef struct {
@@ -73,13 +68,6 @@ static inline tiling part_one_tile(const part_plan *p) {
 bool part_tiles(tiling *t, mem_plan *memory, const part_plan *p, double most, err *e);
 
 /* --- rows that tiles need: part_held.c -------------------------------------------------------- */
-
-/* Finds the channel of a name: its full name, or a layer that has one channel, first in the part.
- * Fails, with the name, where there is none. */
-bool mask_find(mask_place *to, const image_header *h, int part, const char *name, err *e);
-/* Reads what of a mask lies beside rows of a part: values limited to 0 to 1; NaN becomes 0. */
-bool mask_read(float *to, const rows_source *in, const mask_place *at, const image_part *beside,
-               uint32_t row, uint32_t rows, err *e);
 
 typedef struct part_measured part_measured;
 

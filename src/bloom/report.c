@@ -60,6 +60,13 @@ void account_add(bloom_account *all, const bloom_account *one) {
     all->bad += one->bad;
 }
 
+void account_promise(bloom_account *to, double tolerance, const accuracy *method,
+                     const char *channel, uint32_t attempts) {
+    bloom_promise *p = &to->promise;
+    p->tolerance = tolerance, p->method = *method, p->attempts = attempts;
+    snprintf(p->channel, sizeof p->channel, "%s", channel);
+}
+
 void report_add_part(bloom_report *r, const part_made *p) {
     account_add(&r->sum, &p->sum);
     for (const group_made *g = p->group; p->done && g < p->group + p->groups; g++) {

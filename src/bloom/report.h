@@ -4,7 +4,7 @@
 
 #include "bloom/promise/accuracy.h"
 #include "bloom/promise/ledger.h"
-#include "bloom/sampler.h"
+#include "bloom/verify.h"
 #include "device/device_choice.h"
 #include "engine/engine.h"
 #include "math/tiling.h"
@@ -105,3 +105,6 @@ void report_add_part(bloom_report *r, const struct part_made *p);
 
 /* Adds up what two of them have come to. */
 void account_add(bloom_account *all, const bloom_account *one);
+/* Enters how a promise is kept, after so many attempts; `channel` is the name of the method's. */
+void account_promise(bloom_account *to, double tolerance, const accuracy *method,
+                     const char *channel, uint32_t attempts);

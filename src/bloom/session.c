@@ -271,3 +271,11 @@ double session_expect(session *s, const kernel_need *need, plan_planes planes, d
     pthread_mutex_unlock(&s->lock);
     return l.spectrum_seconds;
 }
+
+void session_account(bloom_account *to, const session_lease *l, const engine_times *times) {
+    account_add(to, &(bloom_account){.plan = l->plan,
+                                     .device = l->device,
+                                     .times = *times,
+                                     .spectrum_seconds = l->spectrum_seconds,
+                                     .spectrum_cached = l->spectrum_cached});
+}

@@ -64,3 +64,5 @@ bool session_take(session_lease *l, session *s, const session_want *want, err *e
 /* Gives the slot back. failed: the engine could not do what was asked, with `why`. Returns true if
  * the caller should take a slot once more, since the CPU has taken over. */
 bool session_give(session *s, session_lease *l, bool failed, const err *why);
+/* Adds what a lease and its frames have come to. */
+void session_account(bloom_account *to, const session_lease *l, const engine_times *times);

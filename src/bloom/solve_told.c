@@ -131,8 +131,9 @@ void solve_tell(group_made *to, outcome *o, const solving *s) {
                        .kept = last[worst].worst <= 1};
     for (uint32_t c = 0; c < v->channels; c++)
         method.error[c] = last[c].worst * allowed_of(s, c, last[c].value);
-    group_promise(to, v, &method, s->attempts);
-    group_lease(to, &s->lease, &s->spent.times);
+    account_promise(&to->sum, v->s->tolerance, &method, view_name(v, worst), s->attempts);
+    session_account(&to->sum, &s->lease, &s->spent.times);
+    memcpy(to->note, s->lease.note, sizeof to->note);
     o->type = PIXEL_FLOAT;
     o->lease = s->lease;
     tell_clipped(d, s);

@@ -102,18 +102,12 @@ typedef struct {
     const pixel_type *to;
 } pixels_job;
 
-void store_floats(void *plane, pixel_type t, size_t first, float *from, size_t n) {
-    for (size_t i = 0; t == PIXEL_HALF && i < n; i++)
-        from[i] = clamp_float(from[i], -HALF_MAX, HALF_MAX);
-    image_from_float(plane, t, first, from, n);
-}
-
 static void store_pixels(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
     const pixels_job *j = ctx;
     if (j->to[c] == j->o->type) return;
     float *from = (float *)j->o->out[c] + first;
     if (j->o->stats[c].over)
-        store_floats(*view_plane(v, c), j->to[c], first, from, n);
+        image_from_floats(*view_plane(v, c), j->to[c], first, from, n);
     else
         image_from_float(*view_plane(v, c), j->to[c], first, from, n);
 }

@@ -96,7 +96,3 @@ typedef struct {
 } attempt_sources;
 bool attempt_sources_find(attempt_sources *s, const view *v, err *e);
 void attempt_sources_free(attempt_sources *s, const view *v);
-
-/* Stores n floats into a plane of `t`, from sample `first` on. In half planes, values beyond 65504
- * become 65504, in `from` as well. */
-void store_floats(void *plane, pixel_type t, size_t first, float *from, size_t n);

@@ -362,6 +362,12 @@ void image_from_float(void *plane, pixel_type t, size_t first, const float *from
     }
 }
 
+void image_from_floats(void *plane, pixel_type t, size_t first, float *from, size_t n) {
+    for (size_t i = 0; t == PIXEL_HALF && i < n; i++)
+        from[i] = clamp_float(from[i], -HALF_MAX, HALF_MAX);
+    image_from_float(plane, t, first, from, n);
+}
+
 uint64_t image_convert(void *to, pixel_type becomes, const void *from, pixel_type is, size_t n) {
     enum { SOME = 4096 };
     float v[SOME];

@@ -152,6 +152,8 @@ void image_free(image **img);
 /* Convert n samples of a plane, from sample `first` on; uint is converted by value. */
 void image_to_float(float *to, const void *plane, pixel_type t, size_t first, size_t n);
 void image_from_float(void *plane, pixel_type t, size_t first, const float *from, size_t n);
+/* Does so in half planes with 65504 in place of values beyond it, in `from` as well. */
+void image_from_floats(void *plane, pixel_type t, size_t first, float *from, size_t n);
 /* Converts n samples to another type, perhaps in place. Values beyond halfs become
  * the largest half. Returns their number. */
 uint64_t image_convert(void *to, pixel_type becomes, const void *from, pixel_type is, size_t n);

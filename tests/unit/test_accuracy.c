@@ -2,7 +2,7 @@
  * median), and no light below zero, whatever the frame. */
 #include "unit/street.h"
 
-#include "bloom/sampler.h"
+#include "bloom/verify.h"
 #include "kernel/spectrum_file.h"
 
 /* The measurements were of 1280 x 720 and 768 x 512; what is slow gets less. */
@@ -267,17 +267,17 @@ TEST(the_darkest_pixels_of_a_tile_are_verified) {
     static float v[SIDE * SIDE];
     const void *plane = v;
     for (int i = 0; i < SIDE * SIDE; i++) v[i] = i % CELL || i / SIDE % CELL ? 1e-6f : 1e-3f;
-    const sampler_tile t = {.channels = 1,
-                            .plane = &plane,
-                            .type = &(pixel_type){PIXEL_FLOAT},
-                            .w = SIDE,
-                            .across = SIDE,
-                            .down = SIDE,
-                            .dark = &(double){1e-4},
-                            .length = {SIDE, SIDE},
-                            .count = 2 * CELLS};
+    const verify_tile t = {.channels = 1,
+                           .plane = &plane,
+                           .type = &(pixel_type){PIXEL_FLOAT},
+                           .w = SIDE,
+                           .across = SIDE,
+                           .down = SIDE,
+                           .dark = &(double){1e-4},
+                           .length = {SIDE, SIDE},
+                           .count = 2 * CELLS};
     OWN(sampler) s = {0};
-    CHECK_OK(sampler_look(&s, &t, &e));
+    CHECK_OK(verify_look(&s, &t, &e));
     bool seen[SIDE * SIDE] = {false};
     int found = 0;
     for (size_t i = 0; i < s.count; i++) {

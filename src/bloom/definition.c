@@ -1,0 +1,137 @@
+#include "bloom/definition.h"
+
+#include "base/half.h"
+#include "base/mem.h"
+#include "base/vector.h"
+
+/* Rows are read from the last to the first, and fetched AHEAD rows before they are read, by lines
+ * of the cache of LINE bytes. */
+enum { AHEAD = 2, LINE = 64 };
+
+/* Returns the parts of a value; `at` counts from the rows' first pixel. */
+static join_parts parts_of(const definition_rows *r, size_t at, float v) {
+    const double whole = (double)v + (r->lost ? (double)r->lost[at] : 0);
+    return isfinite(v) ? join_parts_of(&r->spread, at, whole) : (join_parts){0, 0};
+}
+
+/* Fills `to` with what is spread of the pixels that a row of taps reads, from the last to the
+ * first. y: of the rows at hand. */
+static void load(double *to, const definition_rows *r, const definition_kernel *k, uint32_t x,
+                 uint32_t y) {
+    const psf *is = k->kernel;
+    int64_t first = (int64_t)x + is->cx - (is->w - 1);
+    /* The row's taps in [begin, end) read pixels of the image, the others its border. */
+    uint32_t begin = (uint32_t)(first < 0 ? min_i64(-first, is->w) : 0),
+             end = (uint32_t)max_i64(min_i64((int64_t)r->w - first, is->w), begin);
+    size_t at = (size_t)y * r->w, bytes = pixel_bytes(r->type);
+    float *v = (float *)(void *)(to + is->w);
+    if (begin < end) {
+        size_t inside = at + (size_t)(first + begin);
+        for (size_t i = 0; y >= AHEAD && i < (end - begin) * bytes; i += LINE)
+            __builtin_prefetch((const char *)r->plane + (inside - (size_t)AHEAD * r->w) * bytes +
+                               i);
+        image_to_float(v, r->plane, r->type, inside, end - begin);
+        for (uint32_t i = begin; i < end; i++)
+            to[i] = parts_of(r, inside + i - begin, v[i - begin]).spread;
+    }
+    for (uint32_t i = 0; i < is->w; i++) {
+        if (i == begin) i = end;
+        if (i == is->w) break;
+        int64_t from = plan_place(k->border[PLAN_X], r->w, first + i);
+        to[i] = 0;
+        if (from < 0) continue;
+        image_to_float(v, r->plane, r->type, at + (size_t)from, 1);
+        to[i] = parts_of(r, at + (size_t)from, *v).spread;
+    }
+}
+
+typedef struct {
+    vec4d sum[2], size[2]; /* size: without signs */
+} sums;
+
+/* Adds up the products of n taps and as many pixels, which are read backwards. */
+VECTOR_INLINE void add_products(sums *to, const float *tap, const double *pixels, uint32_t n) {
+    uint32_t i = 0;
+    vec4d sum[2] = {to->sum[0], to->sum[1]}, size[2] = {to->size[0], to->size[1]};
+    for (; i + 8 <= n; i += 8) {
+        vec8f t = *(const vec8f_any *)(tap + i);
+        vec4d p = *(const vec4d_any *)(pixels + n - 4 - i),
+              q = *(const vec4d_any *)(pixels + n - 8 - i);
+        vec4d a = VECTOR_DOUBLES(t, 0) * __builtin_shufflevector(p, p, 3, 2, 1, 0),
+              b = VECTOR_DOUBLES(t, 4) * __builtin_shufflevector(q, q, 3, 2, 1, 0);
+        sum[0] += a, sum[1] += b;
+        size[0] += (vec4d)((vec4l)a & INT64_MAX), size[1] += (vec4d)((vec4l)b & INT64_MAX);
+    }
+    for (; i < n; i++) {
+        double term = (double)tap[i] * pixels[n - 1 - i];
+        sum[0][0] += term, size[0][0] += fabs(term);
+    }
+    *to = (sums){{sum[0], sum[1]}, {size[0], size[1]}};
+}
+VECTOR_WIDE static void add_wide(sums *to, const float *tap, const double *pixels, uint32_t n) {
+    add_products(to, tap, pixels, n);
+}
+static void add_plain(sums *to, const float *tap, const double *pixels, uint32_t n) {
+    add_products(to, tap, pixels, n);
+}
+
+static double total(const vec4d part[2]) {
+    vec4d sum = part[0] + part[1];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+bool definition_add(definition_pixel *p, const definition_rows *r, const definition_kernel *k,
+                    uint32_t channel, err *e) {
+    const psf *is = k->kernel;
+    /* Of a row of taps: its pixels in double, and as floats. */
+    double *room = mem_raw(2 * (size_t)is->w, sizeof *room, "pixels to verify", e);
+    if (!room) return false;
+    if (is->channels == 1) channel = 0;
+    const size_t first = (size_t)channel * is->w * is->h;
+    sums all = {.sum = {{0}}};
+    for (uint32_t q = 0; q < is->h; q++) {
+        const size_t row = first + (size_t)q * is->w;
+        int64_t y = plan_place(k->border[PLAN_Y], r->h, (int64_t)p->y + is->cy - q);
+        if (y < r->first || y - r->first >= r->rows) continue;
+        load(room, r, k, p->x, (uint32_t)(y - r->first));
+        (vector_wide() ? add_wide : add_plain)(&all, is->tap + row, room, is->w);
+        if (is->rest) (vector_wide() ? add_wide : add_plain)(&all, is->rest + row, room, is->w);
+    }
+    p->sum += is->scale[channel] * total(all.sum);
+    p->size += fabs(is->scale[channel]) * total(all.size);
+    mem_free(room);
+    if (p->y < r->first || p->y - r->first >= r->rows) return true;
+    float in;
+    size_t at = (size_t)(p->y - r->first) * r->w + p->x;
+    image_to_float(&in, r->plane, r->type, at, 1);
+    p->bad = !isfinite(in);
+    p->own = parts_of(r, at, in);
+    return true;
+}
+
+definition_gain definition_gain_of(const psf *k, uint32_t channel, double sharpen, double tint) {
+    const uint32_t c = k->channels == 1 ? 0 : channel;
+    const double middle = k->scale[c] * psf_tap(k, ((size_t)c * k->h + k->cy) * k->w + k->cx) *
+                          (1 - sharpen);
+    return (definition_gain){.glare = (1 - sharpen) * tint, .own = sharpen + (1 - tint) * middle};
+}
+
+double definition_value(const definition_pixel *p, const definition_gain *gain) {
+    return p->own.rest + gain->glare * p->sum + gain->own * p->own.spread;
+}
+
+double definition_rounding(const definition_pixel *p, const psf *k, const definition_gain *gain) {
+    double unit = 0x1p-53 * ((double)k->w * k->h / 8 + 8);
+    return unit * (gain->glare * p->size + fabs(p->own.rest) +
+                   fmax(1, fabs(gain->own)) * fabs(p->own.spread));
+}
+
+double definition_within(pixel_type t, double v) {
+    return t == PIXEL_HALF ? clamp_double(v, -(double)HALF_MAX, (double)HALF_MAX) : v;
+}
+
+/* A half is a float before. */
+double definition_rounds(pixel_type t, double v) {
+    double of_float = fabs(v) * 0x1p-24 + 0x1p-149;
+    return t == PIXEL_HALF ? fabs(v) * 0x1p-11 + 0x1p-25 + of_float : of_float;
+}
