@@ -2,9 +2,6 @@
 
 #include "base/mem.h"
 
-#include <libdeflate.h>
-#include <unistd.h>
-
 typedef struct {
     uint32_t lines;
     bool split;     /* takes the bytes as exr_split leaves them */
@@ -16,26 +13,8 @@ typedef struct {
     size_t (*bound)(size_t raw);
 } codec;
 
-bool exr_grow(uint8_t **buffer, size_t *room, size_t bytes, err *e) {
-    if (bytes <= *room) return true;
-    mem_free(*buffer);
-    *room = 0;
-    *buffer = mem_raw(bytes, 1, "a chunk", e);
-    if (*buffer) *room = bytes;
-    return *buffer != NULL;
-}
-
 static size_t bound_same(size_t raw) {
     return raw;
-}
-
-bool exr_inflate(exr_scratch *s, const uint8_t *from, size_t bytes, uint8_t *to, size_t raw,
-                 err *e) {
-    if (!s->inflate && !(s->inflate = libdeflate_alloc_decompressor()))
-        return err_set(e, ERR_RETRY, "out of memory: inflate");
-    return libdeflate_zlib_decompress(s->inflate, from, bytes, to, raw, NULL) ==
-               LIBDEFLATE_SUCCESS ||
-           err_set(e, ERR_DATA, "the deflated data is damaged");
 }
 
 static bool zip_decode(exr_scratch *s, const exr_shape *shape, err *e) {
@@ -244,20 +223,6 @@ uint64_t exr_layout_stored(const exr_layout *l, line_order order, uint64_t n) {
     if (order != LINES_DECREASING) return n;
     uint64_t row = n / l->across, col = n % l->across;
     return (l->down - 1 - row) * l->across + col;
-}
-
-bool exr_scratch_packed(exr_scratch *s, size_t bytes, err *e) {
-    return exr_grow(&s->packed, &s->packed_room, bytes + EXR_HUFFMAN_SLACK, e);
-}
-
-void exr_scratch_free(exr_scratch *s) {
-    mem_free(s->packed);
-    mem_free(s->raw);
-    mem_free(s->look);
-    mem_free(s->zip);
-    if (s->inflate) libdeflate_free_decompressor(s->inflate);
-    if (s->child) close(s->child);
-    *s = (exr_scratch){0};
 }
 
 /* The bytes of a chunk, and what the next of them are differences from. */
