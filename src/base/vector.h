@@ -14,6 +14,7 @@
 
 typedef double vec4d __attribute__((vector_size(32)));
 typedef float vec8f __attribute__((vector_size(32)));
+typedef float vec4f __attribute__((vector_size(16)));
 /* The same at any address: for loads from and stores to rows. */
 typedef float vec8f_any __attribute__((vector_size(32), aligned(1), may_alias));
 typedef double vec4d_any __attribute__((vector_size(32), aligned(1), may_alias));

@@ -182,7 +182,6 @@ static uint64_t convert(samples to, samples from, uint32_t n, double scale, uint
     return over;
 }
 
-typedef float vec4f __attribute__((vector_size(16)));
 typedef float vec4f_any __attribute__((vector_size(16), aligned(4), may_alias));
 
 /* Brings numbers, times `scale`, which are near 1, into floats; and what these lose into `rest`,

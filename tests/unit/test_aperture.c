@@ -13,9 +13,8 @@ static pattern *pattern_of(const pupil *p, double reach) {
 }
 
 static double light_at(const pattern *p, double x, double y) {
-    const pattern_place k = {x, y};
     double to;
-    pattern_at(p, &k, 1, &to);
+    pattern_along(p, x, y, &(double){1}, 1, &to);
     return to;
 }
 

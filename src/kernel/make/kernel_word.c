@@ -95,7 +95,7 @@ bool kernel_word_find(kernel_word *k, const char *word, const kernel_places *in,
 }
 
 /* Changes when recipes make other taps. */
-#define TAPS_VERSION "2"
+#define TAPS_VERSION "3"
 
 static bool entry_name(char to[160], const kernel_word *k, const kernel_making *how, err *e) {
     const char *name = path_name(k->path);

@@ -26,8 +26,10 @@ typedef struct {
     const model *of;
     double p[MODEL_PARAMETERS];
     pattern *opening; /* NULL: the model's own formula has the pattern */
+    lines lines;      /* none where their count is 0 */
     int turns;        /* the pattern is the same after a turn by 2 pi / turns, 0: by any angle, */
     bool mirrored;    /* and in the mirror */
+    bool even;        /* after half a turn, in any case */
     double turn_c, turn_s;
     double reference; /* nanometres: the wavelength of shift 0 */
     double widest;    /* what the pattern of `reference` is stretched by, against that of green */
@@ -44,7 +46,7 @@ typedef struct {
     float (*tint)[MODEL_CHANNELS];
     /* [direction][radius]: light times the square of the distance, which falls off less and so is
      * nearer to a line between two steps. NULL: no table is needed. */
-    float (*grid)[MODEL_CHANNELS];
+    vec4f *grid;
     uint32_t channels;
     const double *share; /* of a tinted model: what each channel gets of the shape */
     float *plane[MODEL_CHANNELS];
@@ -64,15 +66,21 @@ static double step_wavelength(const maker *m, int step) {
     return m->reference * steady_exp(-step * m->step);
 }
 
-/* Fills in the light of one wavelength at places on a line through the centre. */
-static void light_along(const maker *m, double angle, const double *r, size_t n, double colour,
-                        pattern_place *room, double *to) {
-    double c = steady_cos(angle), s = steady_sin(angle), k = MODEL_FIRST_DARK / m->p[0];
-    if (!m->opening)
-        for (size_t i = 0; i < n; i++) to[i] = m->of->light(m->p, r[i] * c, r[i] * s, colour);
+/* Returns the light of the model's formula and lines, before the turn. */
+static double light_at(const maker *m, double x, double y, double colour) {
+    double light = m->of->light ? m->of->light(m->p, x, y, colour) : 0;
+    return light + lines_at(&m->lines, x * m->turn_c - y * m->turn_s, y * m->turn_c + x * m->turn_s,
+                            (int)colour);
+}
+
+/* Fills in the light of one wavelength at distances in the direction (c, s). */
+static void light_along(const maker *m, double c, double s, const double *r, size_t n,
+                        double colour, double *to) {
+    const double k = MODEL_FIRST_DARK / m->p[0];
+    if (m->opening)
+        pattern_along(m->opening, k * c, k * s, r, n, to);
     else
-        for (size_t i = 0; i < n; i++) room[i] = (pattern_place){k * r[i] * c, k * r[i] * s};
-    if (m->opening) pattern_at(m->opening, room, n, to);
+        for (size_t i = 0; i < n; i++) to[i] = light_at(m, r[i] * c, r[i] * s, colour);
 }
 
 /* Returns the angle that the directions of the table cover. */
@@ -84,6 +92,10 @@ static double sector(const maker *m) {
 static double fringe(const maker *m) {
     return m->p[0] / 1.2196698912665045;
 }
+
+/* The most samples of a step, and steps that are sampled in a few directions at a time: neighbours
+ * share what the processor has at hand. */
+enum { MOST = 61, STEPS = 8, TOGETHER = 16 };
 
 /* Chooses where directions are sampled. Fringes narrower than a step are averaged over it. */
 static bool place_samples(maker *m, err *e) {
@@ -104,7 +116,7 @@ static bool place_samples(maker *m, err *e) {
         for (size_t i = 0; i < m->steps; i++) {
             double r = at_step(m, (double)i - m->before) / m->widest;
             double waves = m->step * r / fringe(m);
-            int n = 1 + (int)clamp_double((m->r->draft ? 2 : PER_FRINGE) * waves, 0, 60);
+            int n = 1 + (int)clamp_double((m->r->draft ? 2 : PER_FRINGE) * waves, 0, MOST - 1);
             m->samples[i] = n;
             for (int f = 0; f < n; f++, m->places++)
                 if (pass) m->place[m->places] = r * (1 + m->step * ((f + 0.5) / n - 0.5));
@@ -112,12 +124,6 @@ static bool place_samples(maker *m, err *e) {
     }
     return true;
 }
-
-typedef struct {
-    double *light;
-    float *plain; /* by step: every each-th beside each other */
-    pattern_place *room;
-} direction_room;
 
 /* Adds up eight radii's steps, each step in the colour of the wavelength that is shifted there. */
 VECTOR_INLINE void eight_radii(const maker *m, const float *plain, size_t at,
@@ -138,54 +144,60 @@ VECTOR_WIDE static void eight_wide(const maker *m, const float *plain, size_t at
 }
 
 /* Adds the patterns of all wavelengths. One that is wider by a factor is fainter by its square. */
-static void diffract(const maker *m, double angle, direction_room *o, float (*to)[MODEL_CHANNELS]) {
-    size_t at = 0;
+static void add_patterns(const maker *m, const float *plain, vec4f *to) {
     float sum[MODEL_CHANNELS][8];
-    light_along(m, angle, m->place, m->places, MODEL_GREEN, o->room, o->light);
-    for (size_t i = 0; i < m->steps; i++) {
-        double mean = 0;
-        for (int f = 0; f < m->samples[i]; f++) mean += o->light[at++];
-        o->plain[i % m->each * m->phase + i / m->each] = (float)(mean / m->samples[i]);
-    }
     for (size_t i = 0; i < m->radii; i++) {
-        if (i % 8 == 0) (vector_wide() ? eight_wide : eight_radii)(m, o->plain, i, sum);
+        if (i % 8 == 0) (vector_wide() ? eight_wide : eight_radii)(m, plain, i, sum);
         for (int c = 0; c < MODEL_CHANNELS; c++) to[i][c] = sum[c][i % 8] * m->square[i];
     }
 }
 
-static void add_colours(const maker *m, double angle, direction_room *o,
-                        float (*to)[MODEL_CHANNELS]) {
+/* Fills in a few directions by a pattern that each wavelength stretches. `plain` has the mean of
+ * each step: every each-th beside each other. */
+static bool diffract(void *ctx, size_t piece, int worker, err *e) {
+    const maker *m = ctx;
+    const size_t first = piece * TOGETHER, count = min_size(m->directions - first, TOGETHER),
+                 size = m->phase * m->each;
+    OWN_MEM float *plain = mem_new(count * size, sizeof *plain, "some directions", e);
+    double c[TOGETHER], s[TOGETHER], light[STEPS * MOST];
+    if (!plain) return false;
+    for (size_t d = 0; d < count; d++) {
+        double all = (double)(m->directions > 1 ? m->directions - 1 : 1);
+        double angle = sector(m) * (double)(first + d) / all;
+        c[d] = steady_cos(angle), s[d] = steady_sin(angle);
+    }
+    const double *place = m->place;
+    for (size_t from = 0, n; from < m->steps; from += STEPS, place += n) {
+        const size_t end = min_size(from + STEPS, m->steps);
+        n = 0;
+        for (size_t i = from; i < end; i++) n += (size_t)m->samples[i];
+        for (size_t d = 0; d < count; d++) {
+            const double *at = light;
+            light_along(m, c[d], s[d], place, n, MODEL_GREEN, light);
+            for (size_t i = from; i < end; i++) {
+                double mean = 0;
+                for (int f = 0; f < m->samples[i]; f++) mean += *at++;
+                plain[d * size + i % m->each * m->phase + i / m->each] =
+                    (float)(mean / m->samples[i]);
+            }
+        }
+    }
+    for (size_t d = 0; d < count; d++)
+        add_patterns(m, plain + d * size, m->grid + (first + d) * m->radii);
+    return true;
+}
+
+/* Fills in a round pattern that takes the wavelength. */
+static void add_colours(const maker *m) {
     for (size_t i = 0; i < m->radii; i++) {
         double r = at_step(m, (double)(i * m->each)), sum[MODEL_CHANNELS] = {0}, light;
         for (int t = -m->before; t <= m->after; t++) {
-            light_along(m, angle, &r, 1, step_wavelength(m, t), o->room, &light);
+            light_along(m, 1, 0, &r, 1, step_wavelength(m, t), &light);
             for (int c = 0; c < MODEL_CHANNELS; c++)
                 sum[c] += (double)m->tint[t + m->before][c] * light;
         }
-        for (int c = 0; c < MODEL_CHANNELS; c++) to[i][c] = (float)(sum[c] * r * r);
+        for (int c = 0; c < MODEL_CHANNELS; c++) m->grid[i][c] = (float)(sum[c] * r * r);
     }
-}
-
-/* A few directions at a time: neighbours share what the processor has at hand. */
-enum { TOGETHER = 16 };
-
-static bool fill_directions(void *ctx, size_t piece, int worker, err *e) {
-    maker *m = ctx;
-    OWN_MEM double *light = mem_raw(m->places, sizeof *light, "one direction", e);
-    OWN_MEM float *plain = mem_new(m->phase * m->each, sizeof *plain, "one direction", e);
-    OWN_MEM pattern_place *room = mem_raw(m->places, sizeof *room, "one direction", e);
-    if (!light || !plain || !room) return false;
-    direction_room o = {light, plain, room};
-    size_t end = min_size((piece + 1) * TOGETHER, m->directions);
-    for (size_t d = piece * TOGETHER; d < end; d++) {
-        double angle = m->directions > 1 ? sector(m) * (double)d / (double)(m->directions - 1) : 0;
-        float(*to)[MODEL_CHANNELS] = m->grid + d * m->radii;
-        if (m->of->spectrum == MODEL_COLORED)
-            add_colours(m, angle, &o, to);
-        else
-            diffract(m, angle, &o, to);
-    }
-    return true;
 }
 
 /* Fills in what each wavelength adds to each channel. A channel that gets next to nothing of a
@@ -232,8 +244,10 @@ static bool make_table(maker *m, par *threads, err *e) {
     if (!m->opening) apart = fmin(apart, 0.5);
     m->directions = m->turns ? (size_t)(far * sector(m) / apart) + 64 : 1;
     m->grid = mem_raw(m->radii * m->directions, sizeof *m->grid, "the pattern", e);
-    return m->grid && place_samples(m, e) && make_tints(m, e) &&
-           par_for(threads, (m->directions + TOGETHER - 1) / TOGETHER, fill_directions, m, e);
+    if (!m->grid || !make_tints(m, e)) return false;
+    if (m->of->spectrum == MODEL_COLORED) return add_colours(m), true;
+    return place_samples(m, e) &&
+           par_for(threads, (m->directions + TOGETHER - 1) / TOGETHER, diffract, m, e);
 }
 
 /* A place in the table, in steps of distance and direction; over: 1 / distance^2. */
@@ -241,22 +255,21 @@ typedef struct {
     double i, d, over;
 } table_place;
 
-static void add_from_table(const maker *m, table_place at, double sum[MODEL_CHANNELS]) {
+VECTOR_INLINE void add_from_table(const maker *m, table_place at, vec4d *sum) {
     double last = m->directions > 1 ? (double)(m->directions - 1) : 0;
     double i = at.i > 0 ? at.i : 0, d = at.d < 0 ? -at.d : at.d > last ? 2 * last - at.d : at.d;
     size_t ri = (size_t)i, di = (size_t)d;
     if (ri > m->radii - 2) ri = m->radii - 2;
     if (m->directions > 1 && di > m->directions - 2) di = m->directions - 2;
     double fi = i - (double)ri, fd = d - (double)di;
-    const float(*a)[MODEL_CHANNELS] = (const void *)(m->grid + di * m->radii + ri);
-    const float(*b)[MODEL_CHANNELS] = m->directions > 1 ? a + m->radii : a;
-    for (int c = 0; c < MODEL_CHANNELS; c++)
-        sum[c] += at.over * ((1 - fd) * ((1 - fi) * (double)a[0][c] + fi * (double)a[1][c]) +
-                             fd * ((1 - fi) * (double)b[0][c] + fi * (double)b[1][c]));
+    const vec4f *a = m->grid + di * m->radii + ri, *b = m->directions > 1 ? a + m->radii : a;
+    const vec4d here = (1 - fi) * VECTOR_DOUBLES(a[0], 0) + fi * VECTOR_DOUBLES(a[1], 0),
+                next = (1 - fi) * VECTOR_DOUBLES(b[0], 0) + fi * VECTOR_DOUBLES(b[1], 0);
+    *sum += at.over * ((1 - fd) * here + fd * next);
 }
 
 /* Returns the direction of a place, folded into the first of the pattern's equal parts. */
-static double folded(const maker *m, double x, double y, double *sign) {
+VECTOR_INLINE double folded(const maker *m, double x, double y, double *sign) {
     *sign = 1;
     if (!m->turns) return 0;
     double part = 2 * STEADY_PI / m->turns, a = fmod(steady_atan2(y, x), part);
@@ -266,18 +279,18 @@ static double folded(const maker *m, double x, double y, double *sign) {
     return part - a;
 }
 
-static double steps_per_radian(const maker *m) {
+VECTOR_INLINE double steps_per_radian(const maker *m) {
     return m->directions > 1 ? (double)(m->directions - 1) / sector(m) : 0;
 }
 
-static table_place find_place(const maker *m, double x, double y, double *sign) {
+VECTOR_INLINE table_place find_place(const maker *m, double x, double y, double *sign) {
     double r = fmax(sqrt(x * x + y * y), NEAREST);
     double i = steady_log(r / NEAREST) / (m->step * (double)m->each);
     return (table_place){i, folded(m, x, y, sign) * steps_per_radian(m), 1 / (r * r)};
 }
 
 /* Adds samples of a pixel that is far from the centre: within it, places of the table are even. */
-static void add_far(const maker *m, double x, double y, double sum[MODEL_CHANNELS]) {
+VECTOR_INLINE void add_far(const maker *m, double x, double y, vec4d *sum) {
     double sign, square = x * x + y * y, steps = m->step * (double)m->each;
     const table_place at = find_place(m, x, y, &sign);
     double per_r = 1 / (square * steps), per_a = sign * steps_per_radian(m) / square;
@@ -290,38 +303,46 @@ static void add_far(const maker *m, double x, double y, double sum[MODEL_CHANNEL
                                   at.d + (x * dy - y * dx) * per_a, 1 / (px * px + py * py)};
         add_from_table(m, near, sum);
     }
-    for (int c = 0; c < MODEL_CHANNELS; c++) sum[c] /= TABLE_SAMPLES * TABLE_SAMPLES;
+    *sum /= TABLE_SAMPLES * TABLE_SAMPLES;
 }
 
-/* Sums up the mean over the pixel around (x, y), counted from the centre. */
-static void mean_of(const maker *m, double x, double y, double sum[MODEL_CHANNELS]) {
+/* Returns how many samples a side a pixel has where it is `away` from the centre. */
+static int samples_of(double away, bool smooth) {
+    return (int)clamp_double(STEEP / fmax(away, 1), smooth ? 1 : COARSE, FINE);
+}
+
+/* Sums up the mean of the table over the pixel around (x, y), counted from the centre. */
+VECTOR_INLINE void mean_of_table(const maker *m, double x, double y, vec4d *sum) {
     double away = fmax(fabs(x), fabs(y));
-    if (m->grid && away > NEAR) {
+    if (away > NEAR) {
         add_far(m, x * m->turn_c + y * m->turn_s, y * m->turn_c - x * m->turn_s, sum);
         return;
     }
-    const int kinds = m->share ? 2 : m->of->spectrum == MODEL_CHANNELLED ? MODEL_CHANNELS : 1;
-    /* A line that is exactly 0 in a pixel's middle is 0 all over it. */
-    if (!m->grid && m->of->mirrors && away > NEAR) {
-        double px = x * m->turn_c + y * m->turn_s, py = y * m->turn_c - x * m->turn_s, all = 0;
-        for (int k = 0; k < kinds; k++) all += m->of->light(m->p, px, py, k);
-        if (all == 0) return;
-    }
-    bool smooth = !m->grid && m->of->smooth.from != 0 &&
-                  m->p[m->of->smooth.parameter] >= m->of->smooth.from;
-    int n = (int)clamp_double(STEEP / fmax(away, 1), smooth ? 1 : COARSE, FINE);
+    const int n = samples_of(away, false);
     for (int i = 0; i < n * n; i++) {
         double sx = x + (i % n + 0.5) / n - 0.5, sy = y + (i / n + 0.5) / n - 0.5, sign;
         double px = sx * m->turn_c + sy * m->turn_s, py = sy * m->turn_c - sx * m->turn_s;
-        if (m->grid)
-            add_from_table(m, find_place(m, px, py, &sign), sum);
-        else
-            for (int k = 0; k < kinds; k++) sum[k] += m->of->light(m->p, px, py, k);
+        add_from_table(m, find_place(m, px, py, &sign), sum);
     }
-    for (int c = 0; c < MODEL_CHANNELS; c++) sum[c] /= n * n;
-    const double core = sum[0], shape = sum[1];
-    for (int c = 0; m->share && c < MODEL_CHANNELS; c++)
-        sum[c] = (1 - m->share[c]) * core + m->share[c] * shape;
+    *sum /= n * n;
+}
+
+/* The same of the formula, and the lines. */
+static void mean_of_light(const maker *m, double x, double y, vec4d *to) {
+    double away = fmax(fabs(x), fabs(y)), sum[MODEL_CHANNELS] = {0};
+    bool smooth = m->of->smooth.from != 0 && m->p[m->of->smooth.parameter] >= m->of->smooth.from;
+    const int kinds = m->share ? 2 : 1, n = samples_of(away, smooth);
+    /* A core that is exactly 0 in a pixel's middle is 0 all over it. */
+    bool lit = m->of->light && (!m->of->lines || away <= NEAR || m->of->light(m->p, x, y, 0) != 0);
+    for (int i = 0; lit && i < n * n; i++) {
+        double sx = x + (i % n + 0.5) / n - 0.5, sy = y + (i / n + 0.5) / n - 0.5;
+        double px = sx * m->turn_c + sy * m->turn_s, py = sy * m->turn_c - sx * m->turn_s;
+        for (int k = 0; k < kinds; k++) sum[k] += m->of->light(m->p, px, py, k);
+    }
+    for (int k = 0; k < kinds; k++) sum[k] /= n * n;
+    lines_add(&m->lines, x, y, n, away > NEAR, sum);
+    for (int c = 0; c < MODEL_CHANNELS; c++)
+        (*to)[c] = m->share ? (1 - m->share[c]) * sum[0] + m->share[c] * sum[1] : sum[c];
 }
 
 /* Returns the factor of the fade; `at` is the distance as a share of the way to the border. */
@@ -333,27 +354,38 @@ static double border_of(uint32_t side) {
     return side > 2 ? (side - 1) / 2 : 1;
 }
 
-/* Colours that lie outside Rec.709 are clipped. Of a round pattern a quarter is computed. */
-static bool fill_row(void *ctx, size_t row, int worker, err *e) {
-    maker *m = ctx;
-    const uint32_t w = m->r->w, half = w / 2;
+/* Colours that lie outside Rec.709 are clipped. Of an even pattern half is computed, and of a round
+ * one a quarter. */
+VECTOR_INLINE void make_row(const maker *m, size_t row) {
+    const uint32_t w = m->r->w, h = m->r->h, half = w / 2;
     const bool round = m->turns == 0;
-    const size_t below = 2 * (size_t)(m->r->h / 2) - row; /* as far from the centre */
-    double y = (double)row - m->r->h / 2;
-    for (uint32_t i = 0; i < (round ? half + 1 : w); i++) {
-        double x = (double)i - half, sum[MODEL_CHANNELS] = {0};
-        double u = x / border_of(m->r->w), v = y / border_of(m->r->h);
+    const size_t below = m->even ? 2 * (size_t)(h / 2) - row : h; /* as far from the centre */
+    double y = (double)row - h / 2;
+    for (uint32_t i = 0; i < (round ? half + 1 : m->even ? 2 * half + 1 : w); i++) {
+        const uint32_t mirror = 2 * half - i;
+        double x = (double)i - half;
+        vec4d sum = {0};
+        double u = x / border_of(w), v = y / border_of(h);
         double fade = fade_at(m->r->fade, sqrt(u * u + v * v));
-        if (fade > 0) mean_of(m, x, y, sum);
-        for (uint32_t c = 0; c < m->channels; c++)
-            m->plane[c][row * w + i] = (float)(sum[c] > 0 ? sum[c] * fade : 0);
+        if (fade > 0 && m->grid) mean_of_table(m, x, y, &sum);
+        if (fade > 0 && !m->grid) mean_of_light(m, x, y, &sum);
+        for (uint32_t c = 0; c < m->channels; c++) {
+            const float tap = (float)(sum[c] > 0 ? sum[c] * fade : 0);
+            float *here = m->plane[c] + row * w, *there = m->plane[c] + below * w;
+            if (i < w) here[i] = tap;
+            if (round && mirror < w) here[mirror] = tap;
+            if (below < h && mirror < w) there[mirror] = tap;
+            if (below < h && round) there[i] = tap;
+        }
     }
-    for (uint32_t c = 0; round && c < m->channels; c++) {
-        float *line = m->plane[c] + row * w;
-        for (uint32_t i = half + 1; i < w; i++) line[i] = line[2 * half - i];
-        if (below < m->r->h && below != row)
-            memcpy(m->plane[c] + below * w, line, w * sizeof *line);
-    }
+}
+
+VECTOR_WIDE static void make_wide(const maker *m, size_t row) {
+    make_row(m, row);
+}
+
+static bool fill_row(void *ctx, size_t row, int worker, err *e) {
+    (vector_wide() ? make_wide : make_row)(ctx, row);
     return true;
 }
 
@@ -385,7 +417,12 @@ static bool open_maker(maker *m, const model_request *r, double far, par *thread
     }
     pupil open = {0};
     m->turns = r->of->mirrors ? r->of->mirrors(m->p) : 0;
-    m->mirrored = true;
+    m->mirrored = m->even = true;
+    if (r->of->lines) {
+        const line_shape shape = r->of->lines(m->p);
+        lines_set(&m->lines, &shape, m->p, m->turn_c, m->turn_s);
+        m->even = shape.uneven == 0;
+    }
     if (!r->of->opening || !r->of->opening(&open, m->p)) return true;
     if (!r->of->mirrors) m->turns = 2, m->mirrored = false;
     if (r->mask) {
@@ -400,6 +437,7 @@ static bool open_maker(maker *m, const model_request *r, double far, par *thread
 
 static void maker_free(maker *m) {
     pattern_free(&m->opening);
+    lines_free(&m->lines);
     mem_free(m->tint);
     mem_free(m->grid);
     mem_free(m->place);
@@ -432,13 +470,12 @@ static bool fill_ring(void *ctx, size_t i, int worker, err *e) {
     const double part = m->share ? (m->share[0] + m->share[1] + m->share[2]) / MODEL_CHANNELS : 0;
     for (int d = 0; d < n; d++)
         for (int kind = 0; kind < (m->share ? 2 : 1); kind++) {
-            pattern_place room;
-            double light;
-            light_along(m, sector(m) * (d + 0.5) / n, &at, 1,
+            double light, a = sector(m) * (d + 0.5) / n;
+            light_along(m, steady_cos(a), steady_sin(a), &at, 1,
                         m->share                              ? kind
                         : m->of->spectrum == MODEL_CHANNELLED ? 1
                                                               : MODEL_GREEN,
-                        &room, &light);
+                        &light);
             sum += (kind ? part : 1 - part) * light / n;
         }
     k->light[i] = sum * at * at; /* of a ring of width at * step */
@@ -497,9 +534,10 @@ bool model_make(float *plane[MODEL_CHANNELS], uint32_t *channels, const model_re
     if ((r->of->spectrum == MODEL_DIFFRACTS || r->of->spectrum == MODEL_COLORED) &&
         !make_table(&m, threads, e))
         return false;
+    if (r->of->lines && !lines_table(&m.lines, corner(r), e)) return false;
     for (uint32_t c = 0; c < m.channels; c++)
         if (!(m.plane[c] = mem_raw(n, sizeof(float), "taps", e))) return false;
-    if (!par_for(threads, m.turns ? r->h : r->h / 2 + 1, fill_row, &m, e)) return false;
+    if (!par_for(threads, m.even ? r->h / 2 + 1 : r->h, fill_row, &m, e)) return false;
     for (uint32_t c = 0; c < m.channels; c++)
         if (!normalize(m.plane[c], n, e)) return false;
     *channels = m.channels;

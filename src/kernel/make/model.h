@@ -9,6 +9,7 @@
 
 #include "base/par.h"
 #include "colour/primaries.h"
+#include "kernel/make/lines.h"
 #include "kernel/make/pupil.h"
 
 #define LAMP_VIOLET 390.0 /* nanometres: the ends of what is summed */
@@ -74,6 +75,9 @@ typedef struct model {
     /* Fills in the opening whose diffraction is the pattern; the first parameter is then the radius
      * of a round opening's first dark ring. Returns false where `light` has the pattern. */
     bool (*opening)(pupil *to, const double *p);
+    /* Returns the lines that are added to `light`, which is NULL where there is nothing else. Their
+     * kinds are what `colour` is to `light`. */
+    line_shape (*lines)(const double *p);
     /* Where this parameter is `from` or more, a pixel's middle is as good as its mean far from the
      * centre. 0: never. */
     struct {

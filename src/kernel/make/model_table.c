@@ -31,18 +31,6 @@ static double bell(double x, double y, double sigma) {
     return steady_exp(-0.5 * (x * x + y * y) / (sigma * sigma)) / (2 * STEADY_PI * sigma * sigma);
 }
 
-/* A line both ways along x: (1 + |x| / length)^-slope, and a bell across that grows. */
-typedef struct {
-    double length, slope, width, grow;
-} line_shape;
-
-static double line(double x, double y, const line_shape *l) {
-    double far = fabs(x), width = l->width + l->grow * far;
-    if (y * y > 80 * width * width) return 0;
-    return (l->slope - 1) / (2 * l->length) * steady_pow(1 + far / l->length, -l->slope) *
-           steady_exp(-0.5 * y * y / (width * width)) / (ROOT * width);
-}
-
 /* Light that the film's base throws back makes a ring around every light, at the angle of total
  * reflection; it falls off to both sides, as exp(-distance / fall) does but without an edge at the
  * ring itself. The red layer lies nearest to the base. */
@@ -70,27 +58,29 @@ static void prepare_film(double *p) {
     p[6] = whole_halo(p[0], p[1]);
 }
 
-/* Returns the light of half a line, 1 on average: grooves are never equally deep. */
-static double arm(int i, double uneven) {
-    uint64_t state = (uint64_t)(i + 3) << 20;
-    return 1 + uneven * (2 * (double)(random_next(&state) >> 11) * 0x1p-53 - 1);
+/* What a line has at a distance: (1 + far / length)^-slope, which sums to 1 over both arms. */
+static double ray(double far, double length, double slope) {
+    return (slope - 1) / (2 * length) * steady_pow(1 + far / length, -slope);
+}
+
+/* Returns the shape of lines with rays of this length; a width of nothing ends where it grows. */
+static line_shape lines_of(double length, double width, double grow) {
+    double finest = grow > 0 ? fmin(length, width / grow) : length;
+    return (line_shape){.count = 1, .kinds = 1, .width = width, .grow = grow, .finest = finest};
 }
 
 static double streak(const double *p, double x, double y, double colour) {
-    int lines = (int)p[0];
-    const line_shape shape = {p[2], p[3], p[4], p[7]};
-    double share = p[1], sum = 0, c = 1, s = 0, step_c = p[9], step_s = p[10];
-    for (int i = 0; i < lines; i++) {
-        double along = c * x + s * y;
-        sum += line(along, c * y - s * x, &shape) * arm(2 * i + (along < 0), p[8]) / lines;
-        double turned = c * step_c - s * step_s;
-        s = s * step_c + c * step_s, c = turned;
-    }
-    return (1 - share) * bell(x, y, p[5]) + share * sum;
+    return (1 - p[1]) * bell(x, y, p[5]);
 }
 
-static void prepare_streak(double *p) {
-    p[9] = steady_cos(STEADY_PI / p[0]), p[10] = steady_sin(STEADY_PI / p[0]);
+static double streak_along(const double *p, double far, int kind) {
+    return p[1] / p[0] * ray(far, p[2], p[3]);
+}
+
+static line_shape streak_lines(const double *p) {
+    line_shape to = lines_of(p[2], p[4], p[7]);
+    to.count = (int)p[0], to.uneven = p[8], to.along = streak_along;
+    return to;
 }
 
 static int streak_mirrors(const double *p) {
@@ -117,22 +107,29 @@ static double orders(double far, double spacing, double width, int channel) {
     return sum;
 }
 
-static double grating(const double *p, double x, double y, double channel) {
-    int lines = (int)p[0];
-    const line_shape shape = {p[1], p[2], p[3], p[5]};
-    double sum = 0;
-    for (int i = 0; i < lines; i++) {
-        double c = steady_cos(STEADY_PI * i / lines), s = steady_sin(STEADY_PI * i / lines);
-        double along = c * x + s * y;
-        double v = line(along, c * y - s * x, &shape) * arm(2 * i + (along < 0), p[6]);
-        if (v > 0) sum += v * orders(fabs(along), p[7], p[8], (int)channel);
-    }
-    return sum;
+static double grating_along(const double *p, double far, int channel) {
+    return ray(far, p[1], p[2]) * orders(far, p[7], p[8], channel);
 }
 
-static double blue_line(const double *p, double x, double y, double thrown) {
-    const line_shape shape = {p[0], p[1], p[2], p[8]};
-    return thrown == 0 ? bell(x, y, p[6]) : line(x, y, &shape);
+static line_shape grating_lines(const double *p) {
+    line_shape to = lines_of(p[1], p[3], p[5]);
+    to.count = (int)p[0], to.uneven = p[6], to.along = grating_along;
+    to.kinds = MODEL_CHANNELS, to.finest = fmin(to.finest, 4 * p[8]);
+    return to;
+}
+
+static double blue_core(const double *p, double x, double y, double thrown) {
+    return thrown == 0 ? bell(x, y, p[6]) : 0;
+}
+
+static double blue_along(const double *p, double far, int thrown) {
+    return thrown == 0 ? 0 : ray(far, p[0], p[1]);
+}
+
+static line_shape blue_lines(const double *p) {
+    line_shape to = lines_of(p[0], p[2], p[8]);
+    to.kinds = 2, to.along = blue_along;
+    return to;
 }
 
 static int line_mirrors(const double *p) {
@@ -272,8 +269,8 @@ const model MODELS[] = {
          {"turn", 45, -360, 360, "of the lines, in degrees", MODEL_NUMBER},
          {"grow", 0, 0, 0.2, "of the width with the distance", MODEL_NUMBER},
          {"uneven", 0, 0, 1, "how much the points differ in light", MODEL_NUMBER}),
-     .mirrors = streak_mirrors, .smooth = {4, 1.2}, .prepare = prepare_streak},
-    {"grating", grating, MODEL_CHANNELLED,
+     .mirrors = streak_mirrors, .lines = streak_lines, .smooth = {4, 1.2}},
+    {"grating", NULL, MODEL_CHANNELLED,
      "A star filter's rays in colour: fine grooves draw each lamp again and again along a line.",
      PARAMETERS(
          {"lines", 2, 1, 16, "through the centre; each makes two points", MODEL_WHOLE},
@@ -287,8 +284,8 @@ const model MODELS[] = {
          {"spacing", 8, 0.5, 4000, "from one image of a lamp to the next, in green, in pixels",
           MODEL_LENGTH},
          {"blur", 1, 0.1, 1000, "deviation of each image along the line, in pixels", MODEL_LENGTH}),
-     .mirrors = streak_mirrors},
-    {"line", blue_line, MODEL_TINTED,
+     .mirrors = streak_mirrors, .lines = grating_lines},
+    {"line", blue_core, MODEL_TINTED,
      "The blue line that the cylinders of an anamorphic lens draw through every light.",
      PARAMETERS(
          {"length", 60, 0.1, 4000, "where the line begins to fall off, in pixels", MODEL_LENGTH},
@@ -300,7 +297,7 @@ const model MODELS[] = {
          {"blue", 0.18, 0, 1, "of blue", MODEL_NUMBER}, CORE,
          {"turn", 0, -360, 360, "of the line, in degrees", MODEL_NUMBER},
          {"grow", 0, 0, 0.2, "of the width with the distance", MODEL_NUMBER}),
-     .mirrors = line_mirrors, .smooth = {2, 1.2}},
+     .mirrors = line_mirrors, .lines = blue_lines, .smooth = {2, 1.2}},
     {"spencer", spencer, MODEL_COLORED,
      "Glare in the human eye, the four terms of Spencer et al.; dark-adapted with a coloured ring.",
      PARAMETERS({"pixel", 0.02, 1e-4, 1, "degrees of view that a pixel covers", MODEL_VIEW},

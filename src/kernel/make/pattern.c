@@ -22,10 +22,10 @@ static const double FINE = 0.8 * STEADY_PI;
 struct pattern {
     uint32_t side; /* of the grid */
     double reach;
-    /* Rows of kx = -WIDTH .. side / 2, each of real parts and then of imaginary parts, of ky from 0
+    /* Rows of kx = -WIDTH .. rows - 1, each of real parts and then of imaginary parts, of ky from 0
      * on and WIDTH more, so that no place is at a border. */
     float *grid;
-    size_t pitch; /* of real or imaginary parts */
+    size_t rows, pitch; /* of real or imaginary parts */
     pupil of;
     float bump[TABLE + 2][WIDTH]; /* the weights of the steps around a place between two of them */
     /* What takes back the blur, from k = 0 to the reach, over a whole disc. */
@@ -64,50 +64,55 @@ static void fill(const void *ctx, uint32_t row, double *to) {
     }
 }
 
-/* Copies a row of the transform to its place, and those near the axis to the other side of it, too:
- * of a real opening F(-k) is the conjugate of F(k). */
+/* Puts a few rows of the transform where they belong, and those near the axis to the other side of
+ * it, too: of a real opening F(-k) is the conjugate of F(k). */
 typedef struct {
     pattern *p;
-    const float *from;
-} copier;
+    const fft_halves *halves;
+    double *scratch; /* of every worker, two buffers */
+} placer;
 
-static void copy_row(pattern *p, size_t row, const float *from, bool mirrored) {
+static void copy_row(const pattern *p, size_t row, const double *from, bool mirrored) {
     const size_t n = p->side;
     float *re = p->grid + row * 2 * p->pitch, *im = re + p->pitch;
     for (size_t i = 0; i < p->pitch; i++) {
-        size_t at = mirrored ? (n - i % n) % n : i % n;
-        re[i] = from[2 * at], im[i] = mirrored ? -from[2 * at + 1] : from[2 * at + 1];
+        const double *at = from + (mirrored ? (n - i % n) % n : i % n) * FFT_STEP;
+        re[i] = (float)at[0];
+        im[i] = (float)(mirrored ? -at[FFT_LINES] : at[FFT_LINES]);
     }
 }
 
-static bool place_row(void *ctx, size_t row, int worker, err *e) {
-    const copier *c = ctx;
-    const float *from = c->from + row * 2 * c->p->side;
-    copy_row(c->p, WIDTH + row, from, false);
-    if (row > 0 && row <= WIDTH) copy_row(c->p, WIDTH - row, from, true);
+static bool place_rows(void *ctx, size_t piece, int worker, err *e) {
+    const placer *c = ctx;
+    const pattern *p = c->p;
+    double *a = c->scratch + (size_t)worker * 2 * p->side * FFT_STEP;
+    const double *z = fft_halves_lines(c->halves, piece * FFT_LINES, a, a + p->side * FFT_STEP);
+    for (size_t v = 0, row = piece * FFT_LINES; v < FFT_LINES && row < p->rows; v++, row++) {
+        copy_row(p, WIDTH + row, z + v, false);
+        if (row > 0 && row <= WIDTH) copy_row(p, WIDTH - row, z + v, true);
+    }
     return true;
 }
 
 static bool transform(pattern *p, uint32_t across, par *threads, err *e) {
     uint32_t samples = across + 2 * PUPIL_MARGIN;
-    double *raster = mem_raw((size_t)samples * samples, sizeof *raster, "the opening", e);
-    double *over = mem_raw(samples, sizeof *over, "the opening", e);
-    bool ok = raster && over && pupil_draw(raster, across, &p->of, threads, e);
+    OWN_MEM double *raster = mem_raw((size_t)samples * samples, sizeof *raster, "the opening", e);
+    OWN_MEM double *over = mem_raw(samples, sizeof *over, "the opening", e);
+    if (!raster || !over || !pupil_draw(raster, across, &p->of, threads, e)) return false;
     /* The transform of the bump is taken where the samples count from: the grid's origin, which
      * lies at sample samples / 2, not in the middle between two. */
-    for (uint32_t i = 0; ok && i < samples; i++)
+    for (uint32_t i = 0; i < samples; i++)
         over[i] = 1 / bump_transform(((double)i - samples / 2) / p->side);
-    filler f = {raster, over, samples, p->side};
+    const filler f = {raster, over, samples, p->side};
     const fft_plane plane = {p->side, p->side, samples, p->side - samples / 2, fill, &f, false};
-    size_t rows = p->side / 2 + 1;
-    p->pitch = p->side + WIDTH;
-    float *packed = ok ? mem_raw(rows * p->side, 2 * sizeof(float), "the pattern", e) : NULL;
-    ok = packed && fft_half_spectrum(packed, &plane, threads, e);
-    mem_free(raster);
-    mem_free(over);
-    p->grid = ok ? mem_raw((rows + WIDTH) * p->pitch, 2 * sizeof(float), "the pattern", e) : NULL;
-    ok = p->grid && par_for(threads, rows, place_row, &(copier){p, packed}, e);
-    mem_free(packed);
+    fft_halves *halves = fft_halves_open(&plane, threads, e);
+    p->grid = mem_raw((p->rows + WIDTH) * p->pitch, 2 * sizeof(float), "the pattern", e);
+    OWN_MEM double *scratch =
+        mem_raw((size_t)par_workers(threads) * p->side * 2 * FFT_STEP, sizeof *scratch, "lines", e);
+    placer c = {p, halves, scratch};
+    bool ok = halves && p->grid && scratch &&
+              par_for(threads, (p->rows + FFT_LINES - 1) / FFT_LINES, place_rows, &c, e);
+    fft_halves_close(&halves);
     return ok;
 }
 
@@ -124,6 +129,8 @@ pattern *pattern_new(const pupil *of, double reach, bool draft, par *threads, er
     p->side = PAD * samples;
     /* The grid ends at pi / 2 * samples; the last octave is used at most to 0.8 of that. */
     p->reach = fmin(fmax(reach, 64), 0.4 * STEADY_PI * samples);
+    p->rows = min_size(p->side / 2, (size_t)(p->reach * PAD / STEADY_PI) + WIDTH) + 1;
+    p->pitch = p->side + WIDTH;
     for (int i = 0; i <= TABLE + 1; i++)
         for (int k = 0; k < WIDTH; k++)
             p->bump[i][k] = (float)bump((double)i / TABLE + k - WIDTH / 2);
@@ -152,15 +159,15 @@ VECTOR_INLINE int around(const pattern *p, double at, vec8f *weight) {
     return (int)below - WIDTH / 2 + 1;
 }
 
-VECTOR_INLINE double one_place(const pattern *p, pattern_place k) {
+VECTOR_INLINE double one_place(const pattern *p, double kx, double ky) {
     const double steps = PAD / STEADY_PI;
-    double far = sqrt(k.x * k.x + k.y * k.y), fold = 1, sum[2] = {0, 0};
+    double far = sqrt(kx * kx + ky * ky), fold = 1;
     for (; far * fold > p->reach; fold /= 2) {
     }
-    double side = k.x < 0 ? -fold : fold;
+    double side = kx < 0 ? -fold : fold;
     vec8f wx, wy;
-    int x = around(p, k.x * side * steps, &wx),
-        y = around(p, k.y * side * steps, &wy) & (int)(p->side - 1);
+    int x = around(p, kx * side * steps, &wx),
+        y = around(p, ky * side * steps, &wy) & (int)(p->side - 1);
     const float *at = p->grid + (size_t)(x + WIDTH) * 2 * p->pitch + y;
     vec8f re = wx[0] * *(const vec8f_any *)at, im = wx[0] * *(const vec8f_any *)(at + p->pitch);
     for (int i = 1; i < WIDTH; i++) {
@@ -168,19 +175,24 @@ VECTOR_INLINE double one_place(const pattern *p, pattern_place k) {
         re += wx[i] * *(const vec8f_any *)at, im += wx[i] * *(const vec8f_any *)(at + p->pitch);
     }
     re *= wy, im *= wy;
-    for (int j = 0; j < WIDTH; j++) sum[0] += (double)re[j], sum[1] += (double)im[j];
+    vec4d a = VECTOR_DOUBLES(re, 0) + VECTOR_DOUBLES(re, 4);
+    vec4d b = VECTOR_DOUBLES(im, 0) + VECTOR_DOUBLES(im, 4);
+    double real = a[0] + a[1] + (a[2] + a[3]), imag = b[0] + b[1] + (b[2] + b[3]);
     double i = far * fold / p->reach * BLUR, sharp = p->sharp[(int)i];
     sharp += (i - floor(i)) * (p->sharp[(int)i + 1] - sharp);
-    return (sum[0] * sum[0] + sum[1] * sum[1]) * sharp * fold * fold * fold;
+    return (real * real + imag * imag) * sharp * fold * fold * fold;
 }
 
-VECTOR_WIDE static void at_wide(const pattern *p, const pattern_place *k, size_t n, double *to) {
-    for (size_t i = 0; i < n; i++) to[i] = one_place(p, k[i]);
+VECTOR_INLINE void all_places(const pattern *p, double x, double y, const double *r, size_t n,
+                              double *to) {
+    for (size_t i = 0; i < n; i++) to[i] = one_place(p, r[i] * x, r[i] * y);
 }
 
-void pattern_at(const pattern *p, const pattern_place *k, size_t n, double *to) {
-    if (vector_wide())
-        at_wide(p, k, n, to);
-    else
-        for (size_t i = 0; i < n; i++) to[i] = one_place(p, k[i]);
+VECTOR_WIDE static void places_wide(const pattern *p, double x, double y, const double *r, size_t n,
+                                    double *to) {
+    all_places(p, x, y, r, n, to);
+}
+
+void pattern_along(const pattern *p, double x, double y, const double *r, size_t n, double *to) {
+    (vector_wide() ? places_wide : all_places)(p, x, y, r, n, to);
 }

@@ -42,9 +42,6 @@ typedef struct pattern pattern;
 pattern *pattern_new(const pupil *p, double reach, bool draft, par *threads, err *e);
 void pattern_free(pattern **p);
 
-/* Fills in |F(k)|^2 at n places, as a share of that of a full disc of radius 1 at k = 0. Places
- * that follow each other closely cost less. */
-typedef struct {
-    double x, y;
-} pattern_place;
-void pattern_at(const pattern *p, const pattern_place *k, size_t n, double *to);
+/* Fills in |F(k)|^2 at k = r[i] * (x, y), as a share of that of a full disc of radius 1 at k = 0.
+ */
+void pattern_along(const pattern *p, double x, double y, const double *r, size_t n, double *to);
