@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random attacks on the program from outside: make trials [RUNS=n] [SEED=n] [DEVICE=cpu|software|gpu].
 
-    trials.py FFTBLOOM files|stored|pieces|kills|codecs RUNS SEED [DEVICE]
+    trials.py FFTBLOOM files|stored|pieces|kills|codecs|pairs|doubles RUNS SEED [DEVICE]
 
 files    EXR files of random sizes, windows, layers, types and codecs, with random kernels and settings: the colour
          layers against a sum over the taps in doubles, all other channels bit for bit.
@@ -14,11 +14,16 @@ kills    a frame, a frame over an older one, and a sequence with --existing upda
 codecs   tiles and scan lines of every codec that end 1 to 3 pixels beyond a tile: OpenEXR reads what was written as this
          program does; the same under a random limit of memory, in and out: status 75, or the file; and damaged chunks
          of DWA: status 65, or samples that do not depend on what memory held.
+pairs    eight config files each, of two settings that decide what becomes of pixels, in the order of all such pairs,
+         with pixels beyond halfs, NaN and windows: each run ends in its time, by a status and not by a signal.
+doubles  arrays of float64 with masks and thresholds in Python: no pixel is farther off than the report says, by sums in
+         long doubles, nor than the tolerance where it is called kept.
 
 Each trial draws from its own number, so `=N` for RUNS repeats trial N. The promise itself is attacked by
 tests/unit/test_promise.c, calls that fail by tests/faults/sweep.py, calls of the system by tests/cli/sandbox.bats, links
 of others and notes of sequences by tests/trials_guard.py.
 """
+import itertools
 import json
 import os
 import random
@@ -37,7 +42,9 @@ import OpenImageIO as oiio
 
 program, kind, runs, seed = sys.argv[1:5]
 device = sys.argv[5] if len(sys.argv) > 5 else "cpu"
-folder = tempfile.mkdtemp()
+program, folder = os.path.abspath(program), tempfile.mkdtemp()
+if kind == "pairs":
+    os.chdir(folder)
 os.environ["FFTBLOOM_CACHE_DIR"] = folder + "/cache"
 BORDER = {"mirror": "symmetric", "zero": "constant", "clamp": "edge", "wrap": "wrap"}
 COLOUR = ("RGB", "Y")  # of the unnamed layer, where a Y beside R, G and B is data
@@ -45,8 +52,8 @@ LAYERS = (["rim.R", "rim.G", "rim.B"], ["fog.Y"])
 DATA = (["Z"], ["A"], ["id.x"], ["N.x", "N.y", "N.z"], ["crypto00.r", "crypto00.g"])
 
 
-def run(*words):
-    return subprocess.run([program, *map(str, words), "--device", device], capture_output=True, text=True)
+def run(*words, timeout=None):
+    return subprocess.run([program, *map(str, words), "--device", device], capture_output=True, text=True, timeout=timeout)
 
 
 def write(path, channels, types, window, full, codec):
@@ -439,10 +446,92 @@ def trial_codecs(rng):
 
 
 with_openexr = "openexr yes" in subprocess.run([program, "--version"], capture_output=True, text=True).stdout
-trial = {"files": trial_files, "stored": trial_stored, "pieces": trial_pieces, "kills": trial_kills, "codecs": trial_codecs}[kind]
+PIXELS = [("pixel_type", v) for v in ("keep", "half", "float")] + [("half_overflow", v) for v in ("clamp", "float", "error")] + [
+    ("emit", v) for v in ("glare", "additive", "source")] + [("nan", v) for v in ("zero", "interpolate")] + [
+    ("window", v) for v in ("grow", "display")] + [("precision", v) for v in ("float32", "float64")] + [
+    ("emit_layer", "e"), ("emit_file", "e.exr"), ("alpha", "convolve"), ("mask", "m"), ("threshold", 1000), ("layers", "rgba"),
+    ("exclude", "fog"), ("amount", 0), ("amount", 0.5), ("padding", "wrap"), ("output_space", "logc3"), ("input_space", "acescg"),
+    ("mem_limit", "6MB"), ("tolerance", 1e-9), ("verify", 9), ("normalize", "none"), ("per_layer", {"fog": {"amount": 0.5}}),
+    ("compression", "dwaa"), ("compression", "b44")]
+PAIRS = [dict(p) for p in itertools.combinations(PIXELS, 2) if p[0][0] != p[1][0]]
+
+
+def trial_pairs(rng):
+    """Half of the runs have an overflow to floats in halfs as well, where frames are made again."""
+    h, w = rng.choice([(9, 7), (300, 400)]) if rng.random() < 0.2 else (rng.randint(1, 30), rng.randint(1, 30))
+    numbers, kind = np.random.default_rng(rng.getrandbits(32)), rng.choice(["half", "float"])
+    planes = {}
+    for n in ("R", "G", "B", "A", "fog.Y", "m"):
+        plane = numbers.random((h, w))
+        plane[rng.randrange(h), rng.randrange(w)] = 1 if n == "m" else rng.choice([1, 6e4, 6e4, 3e38 if kind == "float" else 6e4])
+        if rng.random() < 0.1:
+            plane[rng.randrange(h), rng.randrange(w)] = np.nan
+        planes[n] = plane.astype("f2" if kind == "half" else "f4").astype("f4")
+    write("in.exr", planes, {n: "float" if n == "m" else kind for n in planes}, (0, 0), (-2, -3, w + 4, h + 1), "zip")
+    write("k.exr", {"Y": numbers.random((rng.randint(1, 9), rng.randint(1, 9))).astype("f4")}, {"Y": "float"}, (0, 0), (0, 0, 9, 9), "zip")
+    for i in range(8):
+        config = {"version": 1, **PAIRS[(8 * trial.number + i) % len(PAIRS)]}
+        if i % 2:
+            config = {"pixel_type": "half", "half_overflow": "float", **config}
+        with open("c.json", "w") as f:
+            json.dump(config, f)
+        try:
+            done = run("in.exr", "k.exr", "-o", "out.exr", "--config", "c.json", "-q", timeout=60)
+        except subprocess.TimeoutExpired:
+            return f"{config}: no end in 60 s"
+        if done.returncode not in (0, 6, 7, 64, 65, 75):
+            return f"{config}: status {done.returncode}: {done.stderr.strip()}"
+    return ""
+
+
+def trial_doubles(rng):
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)) + "/../python")
+    os.environ["LIBFFTBLOOM"] = os.path.dirname(program) + "/libfftbloom.so.0"
+    import fftbloom as fb
+    numbers = np.random.default_rng(rng.getrandbits(32))
+    x = numbers.random((rng.randint(1, 20), rng.randint(1, 20))) ** rng.choice([1, 6]) * 10 ** rng.uniform(-3, 3)
+    if rng.random() < 0.3:
+        x[numbers.random(x.shape) < 0.3] *= -1
+    k = numbers.random((rng.randint(1, 7), rng.randint(1, 7))) ** rng.choice([1, 9])
+    k /= k.sum()
+    mask = numbers.choice([0, 1, 0.5, numbers.random()], x.shape).astype("f4") if rng.random() < 0.7 else None
+    top = float(np.abs(x).max())
+    threshold, knee = (0, 0) if mask is not None and rng.random() < 0.5 else (rng.uniform(0, 1.2) * top, rng.choice([0, rng.random() * top]))
+    amount, tolerance, border = rng.choice([1, 0.5, 0.3, 0]), 10 ** rng.uniform(-12, -2), rng.choice(list(BORDER))
+    b = fb.Bloom(k, padding=border, amount=amount, tolerance=tolerance, threshold=threshold, knee=knee, normalize="none",
+                 kernel_center=(k.shape[1] // 2, k.shape[0] // 2), precision=rng.choice(["auto", "auto", "float32", "float64"]),
+                 context=fb.Context(device=device, messages=False))
+    got, report = b(x, mask=mask, report=True)
+    v = x.astype("g")
+    over = v * (1 if mask is None else mask.astype("g"))
+    if threshold > 0:
+        t, n = np.longdouble(threshold), np.longdouble(knee)
+        soft = np.minimum(over, (over - t + n) ** 2 / (4 * n)) if knee else 0 * over
+        over = np.where((over - t >= n) & (over > t), over - t, np.where((over - t > -n) & (over - t < n) & (over > 0), soft, 0))
+    (kh, kw), glare = k.shape, 0 * v
+    around = np.pad(over, ((kh, kh), (kw, kw)), BORDER[border])
+    for j in range(kh):
+        for i in range(kw):
+            top, left = kh - j + kh // 2, kw - i + kw // 2
+            glare += k[j, i].astype("g") * around[top:top + x.shape[0], left:left + x.shape[1]]
+    a = np.longdouble(amount)
+    want = v - over + (1 - a) * over + a * glare
+    off, below, median = np.abs(got - want), -x[x < 0], np.median(np.abs(x[x != 0]))
+    noise = min(np.median(below), 1e-2 * median) if below.size * 100 >= x.size else 0
+    dark = 1.07 * max(1e-4 * median, noise)  # the program's medians are of bins
+    if (off > report.error_bound + 2.0 ** -52 * np.abs(want)).any():
+        return f"off by {off.max()}, and the bound is {report.error_bound}"
+    if report.kept and (off > tolerance * np.maximum(np.abs(want), dark) + 2.0 ** -52 * np.abs(want)).any():
+        return f"called kept within {tolerance}, and off by {off.max()}"
+    return ""
+
+
+trial = {"files": trial_files, "stored": trial_stored, "pieces": trial_pieces, "kills": trial_kills, "codecs": trial_codecs,
+         "pairs": trial_pairs, "doubles": trial_doubles}[kind]
 numbers = [int(runs[1:])] if runs.startswith("=") else range(int(runs))
 wrong = 0
 for n in numbers:
+    trial.number = n
     said = trial(random.Random(f"{seed} {kind} {n}"))
     if said:
         wrong += 1

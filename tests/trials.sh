@@ -6,7 +6,7 @@ for mask in "" mask; do
     "$build/tests/unit" test_promise "$runs" "$seed" "$device" $mask || bad=1
 done
 SOLVE_TRIALS=$runs SOLVE_NOISE=$runs "$build/tests/unit" test_solve || bad=1
-for kind in files stored pieces kills codecs; do
+for kind in files stored pieces kills codecs pairs doubles; do
     /usr/bin/python3 tests/trials.py "$build/fftbloom" $kind "$runs" "$seed" "$device" || bad=1
 done
 [ "$device" = cpu ] || PIPE_ALL=1 JOBS=1 ONLY='test_pipeline test_join' tests/run.sh "$build" || bad=1

@@ -22,6 +22,13 @@ setup() {
 @test "pieces: tiles are the whole image" {
     /usr/bin/python3 "$trials" "$FFTBLOOM" pieces 4 "$seed" cpu
 }
+@test "pairs: two settings of pixels in a config file, each run with an end" {
+    /usr/bin/python3 "$trials" "$FFTBLOOM" pairs =$((10#$seed)) "$seed" cpu
+    /usr/bin/python3 "$trials" "$FFTBLOOM" pairs =$((10#$seed + 30)) "$seed" cpu
+}
+@test "doubles: float64 with masks and thresholds in Python is within its bounds" {
+    /usr/bin/python3 "$trials" "$FFTBLOOM" doubles 40 "$seed" cpu
+}
 @test "kills: outputs are whole or what they were" {
     /usr/bin/python3 "$trials" "$FFTBLOOM" kills 8 "$seed" cpu
 }
