@@ -173,6 +173,37 @@ TEST(layouts_are_one) {
     assert_memory_equal(place, want, sizeof want);
 }
 
+/* Planes line by line, which fill their rows or columns to the last byte, lie apart. */
+TEST(planes_may_fit_exactly) {
+    OPEN(calls) o = open_calls(TAPS, TAPS, 3, NULL);
+    static float in[3 * W * H], out[3 * W * H], want[3 * W * H];
+    enum { FLOAT = sizeof(float) };
+    fb_plane a[3], b[3];
+    fb_error e;
+    for (size_t i = 0; i < COUNT(in); i++) in[i] = (float)number();
+    interleaved(a, in, FB_FLOAT, W, 3);
+    bloom_floats(o.s, want, in, W, H, 3);
+    for (int turned = 0; turned < 2; turned++) {
+        const ptrdiff_t n = turned ? H : W, line = 3 * n * FLOAT;
+        const fb_image is = image_of(a, b, W, H, 3);
+        memset(out, 0, sizeof out);
+        for (int c = 0; c < 3; c++)
+            b[c] = (fb_plane){(char *)out + c * n * FLOAT, turned ? line : FLOAT,
+                              turned ? FLOAT : line, FB_FLOAT, 0};
+        LIB_OK(fb_bloom(o.s, &is, NULL, &e));
+        for (int c = 0; c < 3; c++)
+            for (int i = 0; i < W * H; i++) {
+                const int x = i % W, y = i / W, row = turned ? x : y, at = turned ? y : x;
+                assert_true(out[(row * 3 + c) * n + at] == want[i * 3 + c]);
+            }
+        b[1].type = FB_HALF;
+        b[1].data = (char *)out + n * FLOAT + 2; /* up to the third line */
+        LIB_OK(fb_bloom(o.s, &is, NULL, &e));
+        b[1].data = (char *)out + n * FLOAT - 2; /* from within the first */
+        assert_int_equal(fb_bloom(o.s, &is, NULL, &e), FB_BAD_ARGUMENT);
+    }
+}
+
 TEST(bad_images_are_refused) {
     OPEN(calls) o = open_calls(TAPS, TAPS, 3, NULL);
     fb_session *s = o.s;

@@ -141,6 +141,26 @@ TEST(values_land_where_they_belong) {
     assert_string_equal(s.bloom.layers, "b,c");
 }
 
+/* Behind a window that grows is nothing, where nobody has said what; a window that is kept has the
+ * mirror. */
+TEST(what_is_not_said_is_settled) {
+    static const struct {
+        const char *window, *padding;
+        plan_border is;
+    } CASE[] = {{"keep", NULL, BORDER_MIRROR},  {"keep", "wrap", BORDER_WRAP},
+                {"grow", NULL, BORDER_ZERO},    {"grow", "wrap", BORDER_WRAP},
+                {"display", NULL, BORDER_ZERO}, {"display", "mirror", BORDER_MIRROR},
+                {NULL, NULL, BORDER_MIRROR}};
+    for (size_t i = 0; i < COUNT(CASE); i++) {
+        OWN(settings) s;
+        assert_true(settings_init(&s, &e));
+        if (CASE[i].window) set(&s, "window", CASE[i].window);
+        if (CASE[i].padding) set(&s, "padding", CASE[i].padding);
+        settings_settle(&s);
+        for (int a = 0; a < PLAN_AXES; a++) assert_int_equal(s.bloom.border[a], CASE[i].is);
+    }
+}
+
 /* The words of a row are in the order of its enum. */
 TEST(words_match_enums) {
     const option *o = option_find("padding", FOR_ALL);
