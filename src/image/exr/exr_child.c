@@ -77,9 +77,9 @@ static bool obey(int line, order *o, exr_scratch *s, err *e) {
         mem_new((size_t)o->part.channels, sizeof *channel, "channels", e);
     if (!c || !channel || !exr_grow(&s->raw, &s->raw_room, o->raw, e) ||
         !exr_scratch_packed(s, o->encode ? o->raw : o->bytes, e)) {
-        char rest;
-        for (size_t n = names + data; n && get(line, &rest, 1); n--) {
-        }
+        char rest[4096];
+        for (size_t left = names + data, n; left; left -= n)
+            if (!get(line, rest, n = min_size(left, sizeof rest))) break;
         return false;
     }
     if (!get(line, c, names) || !get(line, o->encode ? s->raw : s->packed, data)) _exit(0);
