@@ -1,5 +1,6 @@
 /* cmd_apply.c - `fftbloom apply`, also `fftbloom IN KERNEL -o OUT`: files in, files out; and
  * `fftbloom farm`, which hands the same work on. */
+#include "app/commands.h"
 #include "app/farm/farm.h"
 #include "app/run/file_set.h"
 #include "app/run/output.h"

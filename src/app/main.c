@@ -1,6 +1,7 @@
 /* main.c - the process: picks the command, prints the one error, turns it into the exit status. */
 #include "app/cli/cli.h"
 #include "app/cli/terminal.h"
+#include "app/commands.h"
 #include "base/file.h"
 #include "base/host.h"
 #include "base/log.h"
@@ -92,13 +93,13 @@ static int run(int argc, char **argv, err *e) {
     const char *name = argv[1];
     if (strcmp(name, "--version") == 0 || strcmp(name, "-V") == 0) name = "version";
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) name = "help", argc = 2;
-    const command *c = command_find(name);
-    if (c) return cli_run(c, argc - 1, argv + 1, e);
-    const char *near = command_nearest(name);
+    const command *c = command_find(&COMMANDS, name);
+    if (c) return cli_run(&COMMANDS, c, argc - 1, argv + 1, e);
+    const char *near = command_nearest(&COMMANDS, name);
     if (command_is_bare_word(name) && near)
         err_set(e, ERR_USAGE, "unknown command '%s'; did you mean '%s'?", name, near);
     else
-        return cli_run(command_find("apply"), argc, argv, e);
+        return cli_run(&COMMANDS, command_find(&COMMANDS, "apply"), argc, argv, e);
     return err_status(e->code);
 }
 
@@ -113,7 +114,7 @@ int main(int argc, char **argv) {
     err e = {0};
     if (argc < 2) {
         OWN(text) out = {0};
-        help_short(&out);
+        help_short(&out, &COMMANDS);
         fputs(out.s, stderr);
         return ERR_USAGE;
     }

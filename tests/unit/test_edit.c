@@ -1,5 +1,5 @@
 /* Edits of kernels, each against a plain reference in double: the definition, written again. */
-#include "app/cli/command.h"
+#include "app/commands.h"
 #include "kernel/edit/edit.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
@@ -193,7 +193,7 @@ TEST(odd_kernels) {
 TEST(actions) {
     for (int i = 0; i < EDIT_COUNT; i++) {
         const edit *d = &EDITS[i];
-        const command_action *a = command_find_action(command_find("kernel"), d->name);
+        const command_action *a = command_find_action(command_find(&COMMANDS, "kernel"), d->name);
         assert_non_null(a);
         assert_int_equal(a->min_words, 1 + d->last_word);
         assert_int_equal(a->max_words, (d->moves ? EDIT_INPUTS : 1) + d->last_word);

@@ -1,7 +1,7 @@
 /* The table of options and the parsers of its types. */
-#include "app/cli/command.h"
 #include "app/cli/option_rules.h"
 #include "app/cli/options.h"
+#include "app/commands.h"
 #include "unit/check.h"
 
 static int row(const char *name) {
@@ -32,8 +32,8 @@ TEST(rows_are_sound) {
 }
 
 TEST(commands_are_sound) {
-    for (int i = 0; i < COMMAND_COUNT; i++) {
-        const command *c = &COMMANDS[i];
+    for (int i = 0; i < COMMANDS.count; i++) {
+        const command *c = &COMMANDS.row[i];
         size_t n = strlen(c->summary);
         assert_true(c->summary[n - 1] == '.');
         uint32_t own = c->bit & ~(uint32_t)FOR_APPLY; /* farm and plan take apply's options, too */
@@ -42,7 +42,7 @@ TEST(commands_are_sound) {
             if (c->stands_for[k]) assert_non_null(option_find(c->stands_for[k], c->bit));
             if (c->needs[k]) assert_non_null(option_find(c->needs[k], c->bit));
         }
-        for (int k = 0; k < i; k++) assert_int_equal(own & COMMANDS[k].bit, 0);
+        for (int k = 0; k < i; k++) assert_int_equal(own & COMMANDS.row[k].bit, 0);
     }
 }
 
@@ -211,16 +211,17 @@ TEST(rules_are_sound) {
         assert_true(r->otherwise || !r->where);
         snprintf(names, sizeof names, "%s", r->options);
         for (char *n = strtok_r(names, " ", &at); n; n = strtok_r(NULL, " ", &at))
-            for (int c = 0; c < COMMAND_COUNT; c++)
-                if (r->on & COMMANDS[c].bit && r->on != FOR_ALL && !option_find(n, COMMANDS[c].bit))
-                    fail_msg("%s takes no %s", COMMANDS[c].name, n);
+            for (int c = 0; c < COMMANDS.count; c++)
+                if (r->on & COMMANDS.row[c].bit && r->on != FOR_ALL &&
+                    !option_find(n, COMMANDS.row[c].bit))
+                    fail_msg("%s takes no %s", COMMANDS.row[c].name, n);
     }
 }
 
 /* Actions name options that their command takes, and each option of the command has an action. */
 TEST(actions_are_sound) {
-    for (int c = 0; c < COMMAND_COUNT; c++) {
-        const command *of = &COMMANDS[c];
+    for (int c = 0; c < COMMANDS.count; c++) {
+        const command *of = &COMMANDS.row[c];
         assert_true(!of->actions == (of->run != NULL));
         for (const command_action *a = of->actions; a && a->name; a++) {
             char names[256], *at = NULL;

@@ -2,7 +2,9 @@
  * images of a comparison must still be there: their values at the worst pixel are shown. */
 #pragma once
 
-#include "app/cli/settings.h"
+#include "app/cli/cli.h"
+
+int cmd_diff(cli *c, text *out, err *e);
 
 /* Returns the limits of `diff` or of a case of a suite. */
 compare_limits compare_limits_of(const settings *s);

@@ -83,3 +83,6 @@ bool suite_run_open(suite_run *r, const suite *s, const cli *c, err *e);
 /* Runs all cases and calls `each` after every one. */
 void suite_run_all(suite_run *r, void (*each)(void *ctx, const case_result *c), void *ctx);
 void suite_run_close(suite_run *r);
+
+/* The command: runs a suite and tells what came. */
+int cmd_check(cli *c, text *out, err *e);

@@ -18,6 +18,7 @@ typedef struct {
 } flag;
 
 typedef struct {
+    const commands *commands;
     const command *cmd;
     int argc, at; /* at: the argument being read */
     char **argv;
@@ -43,7 +44,7 @@ static bool unknown(const reader *r, const char *arg, const char *name, err *e) 
     if (r->cmd->bit == FOR_KERNEL && is_parameter(name))
         text_add(&hint, "; write --param %s=VALUE", name);
     else if (elsewhere)
-        text_add(&hint, "; it is for "), option_commands(elsewhere, &hint);
+        text_add(&hint, "; it is for "), option_commands(r->commands, elsewhere, &hint);
     else if (option_find(name, FOR_CONFIG))
         text_add(&hint, "; it is a key of config files");
     else if (access(arg, F_OK) == 0)
@@ -234,19 +235,19 @@ static bool check_needs(cli *c, err *e) {
     }
     if (cmd->actions && !c->words) {
         OWN(text) names = {0};
-        command_choices(cmd, ", ", &names);
+        command_choices(c->commands, cmd, ", ", &names);
         return err_set(e, ERR_USAGE, "%s needs an action: %s; see 'fftbloom help %s'", cmd->name,
                        names.s, cmd->name);
     }
     return (cmd->stands_for[0] || check_least(cmd, "", cmd->usage, cmd->min_words, c->words, e)) &&
-           (!c->words || command_check_choice(cmd, c->word[0], e)) && check_action(c, e) &&
-           option_rules_check(&c->s, cmd->bit, e);
+           (!c->words || command_check_choice(c->commands, cmd, c->word[0], e)) &&
+           check_action(c, e) && option_rules_check(&c->s, cmd->bit, e);
 }
 
 /* Reads and checks everything, and sets the log level and the limit of memory. Returns true if the
  * command is to run: --help and --print-config are answered here. */
 static bool prepare(cli *c, int argc, char **argv, text *out, err *e) {
-    reader r = {.cmd = c->cmd, .argc = argc, .argv = argv};
+    reader r = {.commands = c->commands, .cmd = c->cmd, .argc = argc, .argv = argv};
     r.flag = mem_new((size_t)argc, sizeof *r.flag, "flags", e);
     r.word = mem_new((size_t)argc, sizeof *r.word, "arguments", e);
     bool ok = r.flag && r.word && settings_init(&c->s, e) && read_line(&r, e) && check_names(&r, e),
@@ -269,7 +270,8 @@ static bool prepare(cli *c, int argc, char **argv, text *out, err *e) {
     mem_set_limit(c->s.bloom.mem_limit);
     if (ok && !r.help) settings_warn_environment();
     if (ok && r.help)
-        help_write(out, c->cmd, r.words ? command_find_action(c->cmd, r.word[0]) : NULL);
+        help_write(out, c->commands, c->cmd,
+                   r.words ? command_find_action(c->cmd, r.word[0]) : NULL);
     else if (ok && (over = c->s.print_config))
         settings_print(&c->s, c->cmd->bit, c->s.json, out);
     if (!c->word) mem_free(r.word);
@@ -292,8 +294,8 @@ static void print_failure(const cli *c, int argc, char **argv, const err *e) {
     cli_print(&to);
 }
 
-int cli_run(const command *cmd, int argc, char **argv, err *e) {
-    cli c = {.cmd = cmd, .e = e};
+int cli_run(const commands *list, const command *cmd, int argc, char **argv, err *e) {
+    cli c = {.commands = list, .cmd = cmd, .e = e};
     OWN(text) out = {0};
     int status = 0;
     bool bound = false, ready = prepare(&c, argc, argv, &out, e) && rights_give_up(&c, &bound, e) &&

@@ -13,6 +13,7 @@
 
 /* The command at hand. The command may use everything and owns nothing. */
 struct cli {
+    const commands *commands;
     const command *cmd;
     const command_action *action; /* NULL where the command has none */
     settings s;
@@ -25,14 +26,18 @@ struct cli {
 
 /* Runs a command; argv[0] is its name, or any word where none was given. Returns the exit status.
  * --help and --print-config are answered here, and a failure with --json unless the command has. */
-int cli_run(const command *cmd, int argc, char **argv, err *e);
+int cli_run(const commands *list, const command *cmd, int argc, char **argv, err *e);
 /* Prints a text now, even if the command fails later, and frees it. */
 void cli_print(text *t);
 /* Adds the member "error", with the code and the message, where there is one. */
 void cli_error_json(json_out *j, const err *e);
 /* Write help of a command or an action, as --help shows it; and of a call without arguments. */
-void help_write(text *to, const command *c, const command_action *a);
-void help_short(text *to);
+void help_write(text *to, const commands *list, const command *c, const command_action *a);
+void help_short(text *to, const commands *list);
+/* The commands that print the tables: rows of app/commands.c. */
+int cmd_help(cli *c, text *out, err *e);
+int cmd_docs(cli *c, text *out, err *e);
+int cmd_version(cli *c, text *out, err *e);
 
 /* Enters the sandbox, unless the settings or the device forbid it, and says at LOG_INFO which: a
  * command that takes --sandbox gives up its rights before it reads any image. It keeps those on the

@@ -1,6 +1,5 @@
-/* command.h - the table of commands and of the exit statuses.
- *
- * To add a command: one cmd_*.c, its bit in options.h, one row in command.c. */
+/* command.h - what a command is, and the table of exit statuses. The commands themselves are handed
+ * down by main (app/commands.h): what reads a command line knows none by name. */
 #pragma once
 
 #include "base/err.h"
@@ -52,22 +51,26 @@ typedef struct {
     command_example example[COMMAND_EXAMPLES];
 } command;
 
-extern const command COMMANDS[];
-extern const int COMMAND_COUNT;
+/* The commands of the program. */
+enum { COMMAND_MOST = 32 };
+typedef struct {
+    const command *row;
+    int count;
+} commands;
 
 /* Returns the command of that name, or NULL. */
-const command *command_find(const char *name);
+const command *command_find(const commands *list, const char *name);
 /* Returns the name nearest to `name`, or NULL if none is near. */
-const char *command_nearest(const char *name);
+const char *command_nearest(const commands *list, const char *name);
 /* Returns true for a word that could be a command but no path: it has no dot, slash or frame field,
  * and no file has this name. */
 bool command_is_bare_word(const char *word);
 /* Returns the action of that name, or NULL; also where the command has no actions. */
 const command_action *command_find_action(const command *c, const char *name);
 /* Appends the words that may follow the command, with `between` between them. */
-void command_choices(const command *c, const char *between, text *to);
+void command_choices(const commands *list, const command *c, const char *between, text *to);
 /* Returns true where the word is one of them, or anything may follow; else false with ERR_USAGE. */
-bool command_check_choice(const command *c, const char *word, err *e);
+bool command_check_choice(const commands *list, const command *c, const char *word, err *e);
 
 /* The exit statuses of the program, for help and man pages. */
 typedef struct {
@@ -75,19 +78,3 @@ typedef struct {
 } exit_code;
 extern const exit_code EXIT_CODES[];
 extern const int EXIT_CODE_COUNT;
-
-int cmd_apply(cli *c, text *out, err *e);
-int cmd_farm(cli *c, text *out, err *e);
-int cmd_precompute(cli *c, text *out, err *e);
-int cmd_plan(cli *c, text *out, err *e);
-int cmd_diff(cli *c, text *out, err *e);
-int cmd_check(cli *c, text *out, err *e);
-int cmd_bench(cli *c, text *out, err *e);
-int cmd_devices(cli *c, text *out, err *e);
-int cmd_help(cli *c, text *out, err *e);
-int cmd_version(cli *c, text *out, err *e);
-int cmd_schema(cli *c, text *out, err *e);
-int cmd_completion(cli *c, text *out, err *e);
-int cmd_docs(cli *c, text *out, err *e);
-extern const command_action CACHE_ACTIONS[], KERNEL_ACTIONS[];
-int cmd_info(cli *c, text *out, err *e);

@@ -41,6 +41,7 @@ static const char *const FORM[PAGE_FORMATS][PARTS] = {
 typedef struct {
     page_format as;
     text *to;
+    const commands *commands;
     bool full;                    /* with all that there is to say; else what fits on a screen */
     const command *command;       /* whose page it is; NULL: of the program */
     const command_action *action; /* or of this action */
@@ -128,7 +129,7 @@ static void add_facts(const page *p, const option *o, text *to) {
     if (option_env(o, env)) text_add(&facts, "%sthe variable is %s", then, env), then = "; ";
     if (!p->command || p->command->actions) text_add(&facts, "%sfor ", then);
     if (!p->command)
-        option_commands(o, &facts);
+        option_commands(p->commands, o, &facts);
     else if (p->command->actions)
         option_actions(o, p->command, &facts);
     if (!p->command && !option_in_config(o)) text_add(&facts, "; not in config files");
@@ -221,7 +222,8 @@ static void add_actions(page *p) {
 
 static void add_commands(page *p) {
     say(p, TOPIC, "Commands", "", "");
-    for (int i = 0; i < COMMAND_COUNT; i++) say(p, ITEM, COMMANDS[i].name, "", COMMANDS[i].summary);
+    for (const command *c = p->commands->row; c < p->commands->row + p->commands->count; c++)
+        say(p, ITEM, c->name, "", c->summary);
 }
 
 static void add_statuses(page *p) {
@@ -255,8 +257,8 @@ static const command PROGRAM = {
              "and 'fftbloom help exit' the exit statuses. Options can also be set in a JSON file "
              "(--config) or in variables (FFTBLOOM_DEVICE=cpu)."};
 
-void help_short(text *to) {
-    page *p = &(page){.to = to};
+void help_short(text *to, const commands *list) {
+    page *p = &(page){.to = to, .commands = list};
     say(p, USAGE, "fftbloom", PROGRAM.usage, "");
     add_commands(p);
     say(p, WORDS, "", "",
@@ -280,7 +282,8 @@ static void write_page(page *p) {
     if (a)
         add_action(p, a);
     else
-        add_examples(p, p->command ? c->example : command_find("apply")->example, COMMAND_EXAMPLES);
+        add_examples(p, p->command ? c->example : command_find(p->commands, "apply")->example,
+                     COMMAND_EXAMPLES);
     if (!p->command)
         add_commands(p);
     else if (!a && c->actions)
@@ -293,23 +296,23 @@ static void write_page(page *p) {
     say(p, WORDS, "", "", p->command ? "fftbloom(1)" : "fftbloom-COMMAND(1)");
 }
 
-void help_write(text *to, const command *c, const command_action *a) {
-    write_page(&(page){.to = to, .command = c, .action = a});
+void help_write(text *to, const commands *list, const command *c, const command_action *a) {
+    write_page(&(page){.to = to, .commands = list, .command = c, .action = a});
 }
 
 /* --- the commands ----------------------------------------------------------------------------- */
 
 int cmd_help(cli *c, text *out, err *e) {
-    page p = {.as = PAGE_SCREEN, .to = out};
+    page p = {.as = PAGE_SCREEN, .to = out, .commands = c->commands};
     const char *word = c->words ? c->word[0] : NULL, *action = c->words > 1 ? c->word[1] : NULL;
-    p.command = word ? command_find(word) : NULL;
+    p.command = word ? command_find(c->commands, word) : NULL;
     if (!word)
         write_page(&p);
     else if (!p.command && strcmp(word, "exit") == 0)
         add_statuses(&p);
     else if (action && (!p.command || !p.command->actions))
         err_set(e, ERR_USAGE, "%s has no actions, and so no help on '%s'", word, action);
-    else if (p.command && (!action || command_check_choice(p.command, action, e)))
+    else if (p.command && (!action || command_check_choice(c->commands, p.command, action, e)))
         p.action = action ? command_find_action(p.command, action) : NULL, write_page(&p);
     p.full = true;
     /* There may be several rows of one name, for other commands. */
@@ -320,8 +323,8 @@ int cmd_help(cli *c, text *out, err *e) {
 
 int cmd_docs(cli *c, text *out, err *e) {
     const bool man = strcmp(c->word[0], "man") == 0;
-    page p = {man ? PAGE_MAN : PAGE_MARKDOWN, out, .full = true};
-    p.command = c->words > 1 ? command_find(c->word[1]) : NULL;
+    page p = {man ? PAGE_MAN : PAGE_MARKDOWN, out, c->commands, .full = true};
+    p.command = c->words > 1 ? command_find(c->commands, c->word[1]) : NULL;
     if (c->words > 1 && !man)
         err_set(e, ERR_USAGE, "one argument too many: '%s'", c->word[1]);
     else if (c->words > 1 && !p.command)
@@ -331,7 +334,8 @@ int cmd_docs(cli *c, text *out, err *e) {
     else if (strcmp(c->word[0], "config") == 0)
         add_sections(&p, FOR_ALL & ~FOR_BENCH, -1);
     else
-        for (int i = 0; i < COMMAND_COUNT; i++) text_add(out, "%s\n", COMMANDS[i].name);
+        for (int i = 0; i < c->commands->count; i++)
+            text_add(out, "%s\n", c->commands->row[i].name);
     return 0;
 }
 

@@ -120,13 +120,13 @@ void option_actions(const option *o, const command *c, text *to) {
         if (is_for_action(o, a)) text_add(to, "%s%s", to->n > before ? ", " : "", a->name);
 }
 
-void option_commands(const option *o, text *to) {
+void option_commands(const commands *list, const option *o, text *to) {
     size_t before = to->n;
     bool all = (o->on & FOR_ALL) == FOR_ALL;
     if (all) text_add(to, "all commands");
-    for (int i = 0; !all && i < COMMAND_COUNT; i++)
-        if (option_is_for(o, &COMMANDS[i], NULL))
-            text_add(to, "%s%s", to->n > before ? ", " : "", COMMANDS[i].name);
+    for (int i = 0; !all && i < list->count; i++)
+        if (option_is_for(o, &list->row[i], NULL))
+            text_add(to, "%s%s", to->n > before ? ", " : "", list->row[i].name);
     if (o->on & FOR_CASE) text_add(to, "%scases of suites", to->n > before ? ", " : "");
 }
 

@@ -21,7 +21,7 @@ bool option_is_for(const option *o, const command *c, const command_action *a);
 /* Append the names of the actions that take an option, "make, check"; and of all that take it:
  * "apply, plan, cases of suites". */
 void option_actions(const option *o, const command *c, text *to);
-void option_commands(const option *o, text *to);
+void option_commands(const commands *list, const option *o, text *to);
 
 /* One row: `options` (names with blanks between) work in the commands `on` where the condition
  * holds, or, if there is none, in a sequence. */

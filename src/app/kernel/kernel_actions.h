@@ -7,6 +7,8 @@
 #include "colour/primaries.h"
 #include "image/flat/preview.h"
 
+extern const command_action KERNEL_ACTIONS[];
+
 int kernel_make(cli *c, text *out, err *e);
 int kernel_models(cli *c, text *out, err *e);
 int kernel_list(cli *c, text *out, err *e);

@@ -1,6 +1,7 @@
 /* cmd_bench.c - `fftbloom bench`: times each pass on a device. The JSON is an interface:
  * docs/performance.md names its keys; keys are added, never changed. */
 #include "app/run/report.h"
+#include "app/tools/tools.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "kernel/cache.h"

@@ -1,6 +1,7 @@
 /* cmd_cache.c - `fftbloom cache path|list|verify|trim`: shows, checks and trims the spectra that
  * are kept between runs, and the records of --existing update. */
 #include "app/run/record.h"
+#include "app/tools/tools.h"
 #include "base/log.h"
 #include "kernel/cache.h"
 

@@ -1,5 +1,5 @@
 /* cmd_info.c - `fftbloom info FILE`: what an image holds, and which channels would be bloomed. */
-#include "app/cli/cli.h"
+#include "app/tools/tools.h"
 #include "image/exr/exr_file.h"
 #include "image/format.h"
 #include "image/layers.h"

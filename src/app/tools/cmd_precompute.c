@@ -2,6 +2,7 @@
 #include "app/cli/terminal.h"
 #include "app/run/file_set.h"
 #include "app/run/frame.h"
+#include "app/tools/tools.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/path.h"

@@ -1,9 +1,9 @@
 /* cmd_schema.c - `fftbloom schema`: prints the tables of options and of a suite's keys as JSON
  * Schema, draft 2020-12. It knows how values are written, and no option by name. */
 #include "app/check/suite.h"
-#include "app/cli/cli.h"
 #include "app/cli/kernel_option.h"
 #include "app/cli/option_rules.h"
+#include "app/tools/tools.h"
 #include "kernel/make/model.h"
 
 /* --- schemas --- */
@@ -192,19 +192,20 @@ static const option *option_of(const char *word, uint32_t users) {
     return option_find(name, users);
 }
 
-static void complete_word(answer *a, const command *cmd, const command_action *act) {
+static void complete_word(answer *a, const commands *list, const command *cmd,
+                          const command_action *act) {
     OWN(text) words = {0};
-    const command *named = a->words == 2 ? command_find(a->line[1]) : NULL;
-    for (int i = 0; !a->words && i < COMMAND_COUNT; i++)
-        complete_add(a, COMMANDS[i].name, "", COMMANDS[i].summary);
+    const command *named = a->words == 2 ? command_find(list, a->line[1]) : NULL;
+    for (int i = 0; !a->words && i < list->count; i++)
+        complete_add(a, list->row[i].name, "", list->row[i].summary);
     if (a->words == 1)
-        command_choices(cmd, " ", &words);
+        command_choices(list, cmd, " ", &words);
     else if (a->words == 2 && act && act->words)
         act->words(&words);
     else if (cmd->bit == FOR_HELP && named && named->actions)
-        command_choices(named, " ", &words);
+        command_choices(list, named, " ", &words);
     else if (a->words == 2 && cmd->bit == FOR_DOCS)
-        command_choices(command_find("help"), " ", &words);
+        command_choices(list, command_find(list, "help"), " ", &words);
     if (!words.n) text_add(a->to, ":files\n");
     complete_add_words(a, &words);
 }
@@ -212,8 +213,8 @@ static void complete_word(answer *a, const command *cmd, const command_action *a
 static void complete(cli *c, text *to) {
     int last = c->words - 1, before = last - 2; /* the word before the typed one, in a.line */
     answer a = {to, &c->s, c->word + 1, last - 1, c->word[last], {0}, false};
-    const command *cmd = a.words > 0 ? command_find(a.line[0]) : NULL;
-    if (!cmd) cmd = command_find("apply");
+    const command *cmd = a.words > 0 ? command_find(c->commands, a.line[0]) : NULL;
+    if (!cmd) cmd = command_find(c->commands, "apply");
     const command_action *act = a.words > 1 ? command_find_action(cmd, a.line[1]) : NULL;
     /* bash parts "--padding=mi" into three words. */
     if (strcmp(a.typed, "=") == 0)
@@ -232,7 +233,7 @@ static void complete(cli *c, text *to) {
     for (const option *f = NULL; flag && (f = option_next(f, cmd->bit));)
         if (option_is_for(f, cmd, act)) complete_add(&a, FLAG_OF(f), "", f->help);
     if (flag) complete_add(&a, "--help", "", "");
-    if (!value && !flag) complete_word(&a, cmd, act);
+    if (!value && !flag) complete_word(&a, c->commands, cmd, act);
     text_free(&a.before);
 }
 

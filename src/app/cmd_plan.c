@@ -1,6 +1,7 @@
 /* cmd_plan.c - `fftbloom plan`: shows what a run would do, in numbers; no device work. The image
  * is read whole, since its pixels decide how its promise can be kept; but not one that is too large
  * for the memory, of which the tiles are shown. */
+#include "app/commands.h"
 #include "app/run/frame.h"
 
 /* Adds the run's work, the rule of the choice, and the lengths and bytes on each device. */
