@@ -258,6 +258,7 @@ assets: $(MAKERS) $(PROG)
 run-checks: $(PROG) $(SO) $(MAKERS)
 	@tests/check_format.sh
 	@tests/check_layers.py
+	@tests/check_circles.py $(BUILD)
 	@CC="$(CC)" INC="$(INC) $(DEFS)" tests/check_headers.sh
 	@tests/check_generated.sh $(PROG)
 	@tests/check_assets.sh $(BUILD)/assets $(PROG)

@@ -4,6 +4,7 @@
 #include "app/farm/farm.h"
 #include "app/run/file_set.h"
 #include "app/run/output.h"
+#include "app/run/picture.h"
 #include "app/run/sequence.h"
 #include "base/clock.h"
 #include "base/log.h"

@@ -1,5 +1,6 @@
 /* Frame patterns, ranges and the search of a folder. */
 #include "app/farm/farm.h"
+#include "app/run/fits.h"
 #include "app/run/job.h"
 #include "app/run/output.h"
 #include "unit/check.h"
@@ -183,7 +184,7 @@ TEST(many_channels) {
         mem_set_limit(mem_used() + 700000000);
         s.bloom.mask = all ? "id0" : NULL; /* a mask may be any channel, so all are read */
         const output to = {.path = s.output, .s = &s, .threads = make_threads()};
-        assert_int_equal(output_at_a_time(&to, &small->head, 100), all ? 1 : 2);
+        assert_int_equal(fits_at_a_time(&to, &small->head, 100), all ? 1 : 2);
         mem_set_limit(0);
         p->data.x1 = 3;
         p->data.y1 = 1;

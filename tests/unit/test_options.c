@@ -184,7 +184,7 @@ TEST(failure_changes_nothing) {
     assert_int_equal(strncmp(e.msg, "f:1:2: ", 7), 0);
     assert_int_equal(s.bloom.border[PLAN_X], BORDER_MIRROR);
     OWN(text) origin = {0};
-    settings_origin(&s, &OPTIONS[row("padding")], &origin);
+    option_origin(&s, &OPTIONS[row("padding")], &origin);
     assert_string_equal(origin.s, "flag --x");
 }
 

@@ -87,7 +87,7 @@ static bool refuse(const option_rule *r, const settings *s, uint32_t bit, err *e
         if (!(o->on & bit) || !is_among(r->options, o->name)) continue;
         if (by != ORIGIN_FLAG && (by == ORIGIN_DEFAULT || strcmp(o->name, "nan") != 0)) continue;
         OWN(text) where = {0};
-        if (by != ORIGIN_FLAG) settings_origin(s, o, &where);
+        if (by != ORIGIN_FLAG) option_origin(s, o, &where);
         return err_set(e, ERR_USAGE, "%s%s%s has no effect %s", where.n ? where.s : "",
                        where.n ? ": " : "", where.n ? o->name : FLAG_OF(o), r->otherwise);
     }

@@ -496,3 +496,17 @@ void option_placeholder(const option *o, text *to) {
     for (int i = 0; o->words && o->words[i]; i++) text_add(to, "%s%s", i ? "|" : "", o->words[i]);
     if (o->value) text_add(to, "%s%s", o->words ? "|" : "", o->value);
 }
+
+/* Two rows may be of one value, as those of amount and sharpen; the first one keeps its origin. */
+int option_place(const option *o) {
+    int i = 0;
+    while (OPTIONS[i].at != o->at) i++;
+    return i;
+}
+
+void option_origin(const settings *s, const option *o, text *to) {
+    static const char *const WORD[] = {"default", "", "environment ", "flag "}; /* of origin_kind */
+    const setting *v = settings_of(s, o);
+    const char *where = v->where ? v->where : "";
+    text_add(to, "%s%s", v->origin == ORIGIN_FLAG && *where != '-' ? "" : WORD[v->origin], where);
+}

@@ -138,7 +138,7 @@ void option_placeholder(const option *o, text *to);
 
 /* --- kinds --- */
 
-typedef struct variables variables; /* config.h */
+typedef struct variables variables; /* variables.h */
 
 /* Where a value goes while it is read, and how errors call it. */
 typedef struct {
@@ -172,3 +172,11 @@ extern const struct option_kind KINDS[OPTION_TYPES];
 uint32_t kind_types(const option *o);
 /* Appends "a whole number from 0 to 100" or "one of a, b, c", for sentences. */
 void kind_describe(const option *o, text *to);
+
+/* Returns the place of an option's value among the settings. */
+int option_place(const option *o);
+/* Returns where a value comes from, and adds that in words: "look.json:7:3", "flag --padding". */
+static inline const setting *settings_of(const settings *s, const option *o) {
+    return &s->value[option_place(o)];
+}
+void option_origin(const settings *s, const option *o, text *to);

@@ -12,17 +12,6 @@ static const char PREFIX[] = "FFTBLOOM_";
  * package managers name the place and the version of a program. */
 static const char NO_OPTION[] = "CACHE_RO,VALIDATION,ROOT,HOME,DIR,PATH,PREFIX,VERSION";
 
-/* Two rows may be of one value, as those of amount and sharpen; the first one keeps its origin. */
-static int home(const option *o) {
-    int i = 0;
-    while (OPTIONS[i].at != o->at) i++;
-    return i;
-}
-
-const setting *settings_of(const settings *s, const option *o) {
-    return &s->value[home(o)];
-}
-
 static void free_setting(setting *v) {
     mem_free(v->kept);
     mem_free(v->where);
@@ -31,7 +20,7 @@ static void free_setting(setting *v) {
 /* Remembers where the value comes from that was read. */
 static bool settings_keep(settings *s, const kind_reader *r, setting_origin from) {
     char *where = from.where ? mem_str(from.where, r->e) : NULL;
-    setting *to = &s->value[home(r->o)];
+    setting *to = &s->value[option_place(r->o)];
     free_setting(to);
     *to = (setting){r->kept, from.kind, where};
     return where || !from.where;
@@ -131,20 +120,13 @@ void settings_text(const settings *s, const option *o, text *to) {
     KINDS[o->type].write(s, o, to);
 }
 
-void settings_origin(const settings *s, const option *o, text *to) {
-    static const char *const WORD[] = {"default", "", "environment ", "flag "}; /* of origin_kind */
-    const setting *v = settings_of(s, o);
-    const char *where = v->where ? v->where : "";
-    text_add(to, "%s%s", v->origin == ORIGIN_FLAG && *where != '-' ? "" : WORD[v->origin], where);
-}
-
 void settings_print(const settings *s, uint32_t users, bool json, text *to) {
     json_out j;
     if (json) j = json_begin(to);
     for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++) {
         if (!(o->on & users) || o->flag_only) continue;
         OWN(text) value = {0}, origin = {0};
-        settings_origin(s, o, &origin);
+        option_origin(s, o, &origin);
         if (json) {
             json_object(&j, o->name);
             settings_json(s, o, &j, "value");

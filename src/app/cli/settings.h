@@ -112,13 +112,11 @@ bool settings_environment(settings *s, uint32_t users, err *e);
 void settings_warn_environment(void);
 /* Returns true if the option that one of `users` takes has a value that is not its default's. */
 bool settings_given(const settings *s, const char *name, uint32_t users);
-/* Return the origin of a value, and whether the value is that of the table. */
-const setting *settings_of(const settings *s, const struct option *o);
+/* Returns whether the value is that of the table. */
 bool settings_is_preset(const settings *s, const struct option *o);
 /* Add the value as a flag has it, or nothing if it is not set; as a member of JSON, which is true,
- * 3, "mirror", ["a", "b"] or null; and the origin: "look.json:7:3", "flag --padding". */
+ * 3, "mirror", ["a", "b"] or null. */
 void settings_text(const settings *s, const struct option *o, text *to);
 void settings_json(const settings *s, const struct option *o, json_out *to, const char *key);
-void settings_origin(const settings *s, const struct option *o, text *to);
 /* Appends every option that `users` take, as a table or as JSON, for --print-config. */
 void settings_print(const settings *s, uint32_t users, bool json, text *to);

@@ -64,10 +64,12 @@ static void farm_add_plain(text *to, const char *name) {
                  isalnum((unsigned char)name[i]) || strchr(".-_", name[i]) ? name[i] : '_');
 }
 
-void farm_job_name(const farm *f, text *to) {
-    text_add(to, "bloom-");
-    if (f->shot.n) farm_add_plain(to, f->shot.s), text_add(to, "-");
-    text_add(to, "%d-%d", f->left[0], f->left[f->frames - 1]);
+static bool name_job(farm *f, err *e) {
+    if (!f->frames) return true;
+    text_add(&f->name, "bloom-");
+    if (f->shot.n) farm_add_plain(&f->name, f->shot.s), text_add(&f->name, "-");
+    text_add(&f->name, "%d-%d", f->left[0], f->left[f->frames - 1]);
+    return text_check(&f->name, e);
 }
 
 /* Finds what the output's name has before the frame's number. */
@@ -189,7 +191,7 @@ static bool farm_openjd_template(const farm *f, text *to, err *e) {
     farm_ranges(f->left, f->frames, ':', &frames);
     text_add(to, "{\n  \"specificationVersion\": \"jobtemplate-2023-09\",\n"
                  "  \"extensions\": [\"TASK_CHUNKING\"],\n  \"name\": \"");
-    farm_job_name(f, to);
+    text_add(to, "%s", f->name.s);
     text_add(to, "\",\n  \"parameterDefinitions\": [\n");
     add_parameter(to, "Program", false, f->program, "fftbloom on the workers");
     add_parameter(to, "Folder", true, f->here, "the folder at which relative paths start");
@@ -229,7 +231,7 @@ int farm_run(const cli *c, const job *j, const record_run *all, text *out, err *
                 "not '%s'",
                 j->input);
     if (!e->code && find_places(&f, e) && make_flags(&f, e) && check_words(&f, e) &&
-        farm_make_chunks(&f, all, e)) {
+        farm_make_chunks(&f, all, e) && name_job(&f, e)) {
         if (slurm && f.current) log_note("%zu frames are up to date", f.current);
         if (!f.chunks) log_note("nothing is left to do");
         if (!f.chunks && slurm && c->s.report)
@@ -245,6 +247,7 @@ int farm_run(const cli *c, const job *j, const record_run *all, text *out, err *
     mem_free(f.chunk);
     mem_free(f.flag);
     text_free(&f.folder);
+    text_free(&f.name);
     text_free(&f.shot);
     text_free(&f.cache);
     return status;

@@ -23,7 +23,9 @@ typedef struct {
     const job *j;
     char program[PATH_MAX], here[PATH_MAX]; /* this program, and the working folder */
     char mark[HASH_TEXT];                   /* a hash of the output's absolute path */
-    text shot;   /* what the name of the output has before the number; may be empty */
+    text name; /* of the job, "bloom-shot010-1001-1100", in characters that no scheduler interprets
+                */
+    text shot; /* what the name of the output has before the number; may be empty */
     text folder; /* absolute: for the script, and for logs and reports of tasks */
     text cache;  /* absolute; empty: there is none */
     text *flag;  /* of a task, all but --frames and --report; paths are relative to `here`, or
@@ -42,8 +44,6 @@ int farm_run(const cli *c, const job *j, const record_run *all, text *out, err *
 /* Adds n rising numbers as --frames takes them, "1001-1010,1020,1031-1035x2". `step` is the
  * character before a step: 'x', or ':' as OpenJD writes it. */
 void farm_ranges(const int *number, size_t n, char step, text *to);
-/* Adds "bloom-shot010-1001-1100" in characters that no scheduler interprets. */
-void farm_job_name(const farm *f, text *to);
 /* Returns false where the path of the working folder or of the farm's folder cannot be written into
  * a batch script. The two functions below need it to be true; the first adds that script. */
 bool farm_slurm_check(const farm *f, err *e);

@@ -168,7 +168,7 @@ void farm_slurm_script(const farm *f, text *to) {
     text_add(to, "# %zu frames in %zu tasks; made by `fftbloom farm --to slurm`.\n", f->frames,
              f->chunks);
     text_add(to, "#SBATCH --job-name=");
-    farm_job_name(f, to);
+    text_add(to, "%s", f->name.s);
     text_add(to, "\n#SBATCH --array=0-%zu\n#SBATCH --chdir=\"%s\"\n", f->chunks - 1, f->here);
     /* Slurm replaces %a and its like in the name of the log; %% is a percent sign. */
     text_add(to, "#SBATCH --output=\"");

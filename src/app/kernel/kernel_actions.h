@@ -21,7 +21,7 @@ int kernel_edit(cli *c, text *out, err *e);
 void kernel_model_names(text *to);
 void kernel_edit_details(const command_action *a, text *to);
 
-/* --- files --- */
+/* --- files: kernel_files.c --- */
 
 /* Reads the kernel of a file and the linter's numbers. Free `in`, also after a failure. */
 bool kernel_load(kernel_source *in, lint *l, const cli *c, const char *path, err *e);

@@ -1,4 +1,6 @@
 #include "app/run/frame.h"
+#include "app/run/fits.h"
+#include "app/run/picture.h"
 
 #include "app/run/targets.h"
 #include "base/clock.h"
@@ -197,7 +199,7 @@ static image *load_image(work *w, err *e) {
          all = !w->files->before && !w->s->bloom.mask && !w->s->bloom.per_layer;
     for (int i = 0; ok && i < h->parts; i++) {
         const image_part *p = &h->part[i];
-        ok = (wanted[i] = output_channels(&w->out, p, e)) || err_in(e, "%s", w->f->input);
+        ok = (wanted[i] = fits_channels(&w->out, p, e)) || err_in(e, "%s", w->f->input);
         if (!ok) break;
         bool some = memchr(wanted[i], true, (size_t)p->channels);
         all = all && !memchr(wanted[i], false, (size_t)p->channels) && bloom_changes(&b) &&
@@ -288,12 +290,12 @@ static bool make_once(work *w, bool hold, err *e) {
 /* Makes the frame, once more where there was no memory to hold the image, the device does not hold
  * its lines, or values beyond halfs ask for floats in a layer. */
 static bool make_some_way(work *w, err *e) {
-    bool hold = !w->f->alone || output_fits_surely(&w->out, w->r), ok = true;
+    bool hold = !w->f->alone || fits_surely(&w->out, w->r), ok = true;
     if (!hold) { /* most images fit, which is told without the kernel */
         mem_plan need;
         queue_bloom *b = open_bloom(w, e);
         ok = b != NULL;
-        hold = ok && output_fits(&need, &w->out, w->r, b->bloom);
+        hold = ok && fits_whole(&need, &w->out, w->r, b->bloom);
         if (b) give_bloom(w->on, b);
     }
     while (ok && !make_once(w, hold, e)) {
@@ -405,7 +407,7 @@ static bool forecast_tile(forecast *f, work *w, err *e) {
     const image_header *h = image_reader_header(w->r);
     f->memory = (mem_plan){0};
     f->predicted = (bloom_report){0};
-    if (!output_tiling(&f->tiles, &f->memory, &w->out, w->r, f->owner, e)) return false;
+    if (!fits_tiling(&f->tiles, &f->memory, &w->out, w->r, f->owner, e)) return false;
     f->best = bloom_tile_forecast(f->owner, h, &f->tiles, &f->all, e);
     return f->best >= 0 && forecast_stored(f, w, e);
 }
@@ -419,13 +421,12 @@ bool frame_forecast(frame_maker *m, const job_files *files, forecast *f, err *e)
     f->best = -1;
     b.images = f->images;
     bool ok = work_open(&w, e);
-    if (w.r) b.slots = output_at_a_time(&w.out, image_reader_header(w.r), f->images);
+    if (w.r) b.slots = fits_at_a_time(&w.out, image_reader_header(w.r), f->images);
     f->owner = ok ? bloom_open(&b, files->kernel, m->threads, e) : NULL;
     f->all.every = true;
     ok = f->owner && (f->all.each = mem_new(ENGINE_DEVICES, sizeof *f->all.each, "forecasts", e));
     if (ok) {
-        const bool hold = output_fits(&f->memory, &w.out, w.r, f->owner) ||
-                          output_fits_surely(&w.out, w.r);
+        const bool hold = fits_whole(&f->memory, &w.out, w.r, f->owner) || fits_surely(&w.out, w.r);
         ok = hold && forecast_held(f, &w, e);
         if (!ok && (!hold || e->code == ERR_LINES)) { /* as a run does */
             *e = (err){0};

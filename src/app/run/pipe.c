@@ -1,3 +1,4 @@
+#include "app/run/picture.h"
 #include "app/run/sequence.h"
 
 #include "app/cli/options.h"

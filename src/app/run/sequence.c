@@ -1,4 +1,6 @@
 #include "app/run/sequence.h"
+#include "app/run/fits.h"
+#include "app/run/stages.h"
 
 #include "app/run/output.h"
 #include "base/log.h"
@@ -110,7 +112,7 @@ static bool make_queues(sequence *q, err *e) {
     OWN(job_files) f = {0};
     image_reader *r = frames > 1 ? any_image(q, &f) : NULL;
     const output to = {.path = q->s->output, .s = q->s, .threads = q->maker->threads};
-    q->workers = r ? output_at_a_time(&to, image_reader_header(r), frames) : 1;
+    q->workers = r ? fits_at_a_time(&to, image_reader_header(r), frames) : 1;
     q->devices = device_pool_open(q->maker->threads, s.cache_dir, q->workers > 1 ? IDLE : 0, e);
     /* Frames with kernels of their own have engines of their own. */
     s.slots = q->job->kernels ? 1 : q->workers;

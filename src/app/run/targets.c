@@ -1,4 +1,5 @@
 #include "app/run/targets.h"
+#include "app/run/picture.h"
 
 #include "app/run/record.h"
 #include "base/clock.h"

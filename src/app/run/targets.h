@@ -2,7 +2,7 @@
  * picture of the image before. All take rows, and appear under their names together. */
 #pragma once
 
-#include "app/run/output.h"
+#include "app/run/picture.h"
 
 typedef struct {
     const char *glare;  /* a file for the glare alone; NULL: none */

@@ -1,0 +1,168 @@
+#include "app/run/picture.h"
+
+#include "app/cli/options.h"
+#include "app/run/targets.h"
+#include "base/log.h"
+#include "image/flat/png.h"
+#include "image/layers.h"
+
+/* Returns how the image is shown. The log says once in a run what the picture leaves out. */
+static preview_options view_of(const output *o, const image_header *h) {
+    OWN(text) left_out = {0};
+    preview_options as = {.part = preview_part(h, &left_out),
+                          .width = UINT32_MAX,
+                          .exposed = !isnan(o->s->exposure),
+                          .stops = (float)o->s->exposure,
+                          .on = o->screen};
+    if (left_out.n) log_say_once(LOG_NOTE, "%s", left_out.s);
+    return as;
+}
+
+bool picture_open(picture *p, const output *o, const image_header *h, const char *path, err *e) {
+    *p = (picture){.o = o, .as = view_of(o, h)};
+    p->is = h->part[p->as.part];
+    const image_box *all = &p->is.display;
+    const uint64_t w = image_box_width(all), rows = image_box_height(all);
+    p->light = (preview_light){
+        mem_new(w * rows, 3 * sizeof(float), "a picture", e), (uint32_t)w, (uint32_t)rows, {0}};
+    return p->light.pixel &&
+           (!path || (p->file = file_out_open(image_is_stream(path) ? "-" : path,
+                                              o->s->existing != EXISTING_SKIP, e)));
+}
+
+void picture_close(picture *p) {
+    file_out_discard(&p->file);
+    mem_free(p->light.pixel);
+    *p = (picture){.o = NULL};
+}
+
+/* Shows the rows as an image of these rows alone. */
+bool picture_add(picture *p, const rows_band *b, err *e) {
+    image_part some = p->is;
+    image_box *shown = &some.display;
+    const int64_t top = shown->y0;
+    some.data.y0 = p->is.data.y0 + (int32_t)b->row;
+    some.data.y1 = some.data.y0 + (int32_t)b->rows - 1;
+    shown->y0 = (int32_t)max_i64(shown->y0, some.data.y0);
+    shown->y1 = (int32_t)min_i64(shown->y1, some.data.y1);
+    if (shown->y0 > shown->y1) return true;
+    const image img = {.head = {.part = &some, .parts = 1}, .plane = (void **[]){b->plane}};
+    preview_options as = p->as;
+    as.part = 0;
+    const size_t before = 3 * (size_t)(shown->y0 - top) * p->light.width;
+    preview_light rows = {.pixel = p->light.pixel + before};
+    if (!preview_take(&rows, &img, &as, p->o->threads, e)) return false;
+    memcpy(p->light.luminance, rows.luminance, sizeof rows.luminance);
+    return true;
+}
+
+static uint32_t one_row(void *ctx, int part) {
+    (void)ctx, (void)part;
+    return 1;
+}
+
+static bool take_rows(void *ctx, int part, const rows_band *b, err *e) {
+    (void)part;
+    return picture_add(ctx, b, e);
+}
+
+bool picture_take(picture *p, stages *from, err *e) {
+    const rows_source in = stages_source(from);
+    const rows_sink to = {.ctx = p, .step = one_row, .write = take_rows};
+    return rows_copy(&in, &to, p->as.part, &p->is, e);
+}
+
+bool picture_develop(picture *p, float *stops, err *e) {
+    preview_picture made = {0};
+    size_t bytes = 0;
+    p->as.exposed = !isnan(*stops);
+    p->as.stops = *stops;
+    bool ok = preview_develop(&made, &p->light, &p->as, p->o->threads, e);
+    mem_free(p->light.pixel);
+    p->light.pixel = NULL;
+    *stops = made.stops;
+    OWN_MEM uint8_t *png =
+        ok ? png_encode(&(png_picture){made.pixel, made.width, made.height, 3}, &bytes, e) : NULL;
+    mem_free(made.pixel);
+    return png && file_out_write(p->file, 0, png, bytes, e);
+}
+
+bool picture_commit(picture *p, err *e) {
+    bool ok = file_out_commit(&p->file, e);
+    picture_close(p);
+    return ok;
+}
+
+uint64_t picture_bytes(const output *o, const image_header *h) {
+    const image_box *all = &h->part[preview_part(h, NULL)].display;
+    const bool lit = o->s->emit_file && output_is_picture(o->s->emit_file);
+    return (lit ? 2 : 1) * preview_bytes(image_box_width(all), image_box_height(all));
+}
+
+bool picture_fits(const output *o, const image_header *h, err *e) {
+    const image_box *all = &h->part[preview_part(h, NULL)].display;
+    char needs[32], has[32];
+    if (!output_is_picture(o->path)) return true;
+    if (!preview_may_have(image_box_width(all), image_box_height(all), e)) return false;
+    if (picture_bytes(o, h) <= mem_limit()) return true;
+    return err_set(e, ERR_MEMORY,
+                   "a picture of %" PRIu64 " x %" PRIu64
+                   " pixels takes %s of the limit of %s; write an .exr, which is made in tiles, or "
+                   "raise --mem-limit",
+                   image_box_width(all), image_box_height(all),
+                   text_bytes((double)picture_bytes(o, h), needs),
+                   text_bytes((double)mem_limit(), has));
+}
+
+/* --- exposure and view of a run --- */
+
+/* Finds the exposure that suits an image as it is, with all of its pixels. */
+static bool exposure_find(float *stops, image_reader *r, const settings *s, par *threads, err *e) {
+    const output to = {.path = s->output, .s = s, .threads = threads};
+    OPEN(stages) in = {0};
+    OWN(image_header) h = {0};
+    OPEN(picture) seen = {0};
+    if (!stages_in_open(&in, r, s, threads, e) || !image_header_copy(&h, in.head, e)) return false;
+    for (int i = 0; i < h.parts; i++) h.part[i].display = h.part[i].data;
+    if (!picture_open(&seen, &to, &h, NULL, e) || !picture_take(&seen, &in, e)) return false;
+    *stops = preview_stops(&seen.light);
+    return true;
+}
+
+static bool exposure_set(settings *s, const char *name, const char *value, const char *file,
+                         err *e) {
+    return settings_set(s, option_find(name, FOR_APPLY), value, (setting_origin){ORIGIN_FILE, file},
+                        e);
+}
+
+bool exposure_settle(settings *s, const char *input, bool several, par *threads, err *e) {
+    char number[32] = "0";
+    float stops = 0;
+    bool viewed = strcmp(s->view, "auto") != 0;
+    if (!output_is_picture(s->output) || (!isnan(s->exposure) && viewed)) return true;
+    OPEN(image_reader) *r = image_open(input, NULL, threads, NULL);
+    if (!r) return true;
+    const bool graded = strcmp(image_reader_header(r)->format, "png") == 0;
+    if (several && !graded && isnan(s->exposure)) {
+        if (!exposure_find(&stops, r, s, threads, NULL)) return true;
+        snprintf(number, sizeof number, "%.2f", (double)stops);
+    }
+    if (!viewed && !exposure_set(s, "view", graded ? "srgb" : "film", input, e)) return false;
+    if (!isnan(s->exposure) || !(several || graded)) return true;
+    if (!graded) log_note("all pictures have --exposure %s, which suits %s", number, input);
+    return exposure_set(s, "exposure", number, input, e);
+}
+
+bool exposure_settle_job(settings *s, const job *j, par *threads, err *e) {
+    const bool several = job_count(j) > 1;
+    for (size_t i = 0; i < job_count(j); i++) {
+        OWN(job_files) f = {0};
+        if (!job_frame(j, i, &f, e) || !exposure_settle(s, f.input, several, threads, e))
+            return false;
+        if (!isnan(s->exposure) || !several || !output_is_picture(s->output)) return true;
+    }
+    return !s->farms || err_set(e, ERR_USAGE,
+                                "no frame of %s can be read yet, so no exposure that suits them "
+                                "all is known; give --exposure STOPS, such as 0",
+                                s->input);
+}
