@@ -217,9 +217,8 @@ typedef struct fb_image { /* zeros are the defaults */
 typedef struct fb_report {
     uint32_t size;
     int32_t kept;        /* 1: the promise is kept */
-    double error;        /* no pixel is farther off than this, */
-    double allowed;      /* and the tolerance allows this much, in the channel that is nearest to
-                            breaking it */
+    double error;        /* in the channel that is nearest to breaking the promise no pixel is */
+    double allowed;      /* farther off than this, and the tolerance allows this much */
     double energy_in;    /* the sum of all pixels that are spread, of all channels, */
     double energy_out;   /* and of the result */
     uint64_t bad_pixels; /* NaN and infinite ones */
