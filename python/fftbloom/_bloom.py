@@ -18,8 +18,8 @@ from ._pixels import Layout, Pixels, check_shape, given_back, lies_over, make, p
 class Report:
     """What became of one image."""
     kept: bool  #: whether the promise is kept: no pixel is off by more than the tolerance
-    error_bound: float  #: no pixel of the channel nearest to breaking the promise is farther off,
-    allowed: float  #: and the tolerance allows this much, in the channel that is nearest to breaking it
+    error_bound: float  #: no pixel of the channel nearest to breaking the promise is farther off than this,
+    allowed: float  #: and the tolerance allows this much there
     energy_in: float  #: the sum of all pixels that are spread, of all channels,
     energy_out: float  #: and of the result
     bad_pixels: int  #: NaN and infinite ones

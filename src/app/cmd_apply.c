@@ -32,7 +32,8 @@ static bool check_outputs(const settings *s, const job *j, err *e) {
                      EXTENSION[k], k == JOB_EMITTED ? ", or a .png beside a .png output" : "");
         ok = ok && (!f.path[k] || may_stay(s, f.path[k]) || file_out_possible(f.path[k], e));
     }
-    return ok && (!s->report || file_out_possible(s->report, e) || err_in(e, "report"));
+    return ok && (!s->report || file_out_possible(s->report, e) || err_in(e, "report") ||
+                  err_blame(e, FAULT_REPORT));
 }
 
 /* Writes the reports. The run's own error counts, if it has one. */
@@ -41,7 +42,7 @@ static void write_reports(const report *r, cli *c, int status, text *out, err *e
     if (c->s.report && !report_write(r, c, status, c->s.report, &why)) {
         if (!e->code)
             *e = why;
-        else if (strcmp(e->msg, why.msg) != 0)
+        else if (e->fault != FAULT_REPORT) /* else it is known to be out of reach */
             log_error("%s", why.msg);
     }
     if (c->s.json) report_text(r, c, e->code ? err_status(e->code) : status, out);

@@ -9,6 +9,7 @@ bool err_set(err *e, err_code code, const char *fmt, ...) {
     vsnprintf(e->msg, sizeof e->msg, fmt, ap);
     va_end(ap);
     e->code = code;
+    e->fault = FAULT_NONE;
     return false;
 }
 
@@ -22,6 +23,11 @@ bool err_in(err *e, const char *fmt, ...) {
     va_end(ap);
     int room = (int)sizeof e->msg - n;
     if (n >= 0 && room > 0) snprintf(e->msg + n, (size_t)room, ": %.*s", room, inner);
+    return false;
+}
+
+bool err_blame(err *e, err_fault fault) {
+    if (e) e->fault = fault;
     return false;
 }
 
@@ -48,5 +54,6 @@ bool err_errno(err *e, err_code code, const char *fmt, ...) {
     if (n >= 0 && (size_t)n < sizeof e->msg)
         snprintf(e->msg + n, sizeof e->msg - (size_t)n, ": %s", strerror(number));
     e->code = code_of_errno(number, code);
+    e->fault = FAULT_NONE;
     return false;
 }

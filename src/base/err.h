@@ -40,8 +40,12 @@ typedef enum {
     ERR_CANCELLED = 130,             /* the host has stopped the work: base/host.h */
 } err_code;
 
+/* Whose file the sentence names. */
+typedef enum { FAULT_NONE, FAULT_INPUT, FAULT_KERNEL, FAULT_OUTPUT, FAULT_REPORT } err_fault;
+
 typedef struct {
     err_code code;
+    err_fault fault;
     char msg[1024];
 } err;
 
@@ -50,11 +54,13 @@ static inline int err_status(err_code code) {
     return (int)code & 255;
 }
 
-/* Sets the code and the sentence, which is cut where it does not fit. Returns false, as the two
- * below do. `e` may be NULL. */
+/* Sets the code and the sentence, which is cut where it does not fit; the fault becomes FAULT_NONE.
+ * Returns false, as the three below do. `e` may be NULL. */
 bool err_set(err *e, err_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Puts "words: " in front of the sentence. */
 bool err_in(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Sets the fault. */
+bool err_blame(err *e, err_fault fault);
 
 /* Sets from errno after a failed system call, with its words. No memory becomes ERR_MEMORY, no
  * space ERR_IO, no descriptors ERR_RETRY, a missing file ERR_NO_INPUT for ERR_IO. */

@@ -417,7 +417,9 @@ bool file_out_write(file_out *f, uint64_t offset, const void *data, size_t bytes
     for (size_t done = 0; done < bytes;) {
         ssize_t n =
             TEMP_FAILURE_RETRY(pwrite(f->fd, at + done, bytes - done, (off_t)(offset + done)));
-        if (n <= 0) return err_errno(e, ERR_IO, "cannot write %zu bytes to '%s'", bytes, f->path);
+        if (n <= 0)
+            return err_errno(e, ERR_IO, "cannot write %zu bytes to '%s'", bytes, f->path) ||
+                   err_blame(e, FAULT_OUTPUT);
         done += (size_t)n;
     }
     return true;
@@ -429,7 +431,9 @@ bool file_out_write_pieces(file_out *f, uint64_t offset, struct iovec *piece, in
     if (!count_stream(f, end, e)) return false;
     while (pieces > 0) {
         ssize_t n = TEMP_FAILURE_RETRY(pwritev(f->fd, piece, pieces, (off_t)offset));
-        if (n <= 0) return err_errno(e, ERR_IO, "cannot write to '%s'", f->path);
+        if (n <= 0)
+            return err_errno(e, ERR_IO, "cannot write to '%s'", f->path) ||
+                   err_blame(e, FAULT_OUTPUT);
         size_t done = (size_t)n;
         offset += done;
         for (; pieces > 0 && done >= piece->iov_len; piece++, pieces--) done -= piece->iov_len;

@@ -53,7 +53,7 @@ void bloom_close(bloom **pb) {
     *pb = NULL;
 }
 
-const char *bloom_kernel_faults(const bloom *b) {
+const lint_faults *bloom_kernel_faults(const bloom *b) {
     return session_faults(b->session);
 }
 
@@ -86,7 +86,7 @@ static part_job job_of(const bloom *b, int part, const bloom_rows *rows, const w
 }
 
 static void begin(const bloom *b, bloom_report *r) {
-    const char *faults = session_faults(b->session);
+    const char *faults = session_faults(b->session)->words;
     *r = (bloom_report){.sum.promise.tolerance = b->s.tolerance};
     if (*faults) report_note(r, "kernel '%.100s': %s", session_kernel(b->session)->path, faults);
     if (b->s.threshold > 0)

@@ -24,8 +24,8 @@ bloom *bloom_open(const bloom_settings *s, const char *kernel, par *threads, err
 bloom *bloom_open_on(const bloom_settings *s, const char *path, const kernel_source *read,
                      device_pool *devices, err *e);
 void bloom_close(bloom **b);
-/* Returns what is wrong with the kernel, in a few words, or "". Reports have it among the notes. */
-const char *bloom_kernel_faults(const bloom *b);
+/* Returns what is wrong with the kernel. Reports have its words among the notes. */
+const lint_faults *bloom_kernel_faults(const bloom *b);
 /* Tells how many taps the kernel has for such an image. False: a spectrum does not say. */
 bool bloom_kernel_size(const bloom *b, const image_part *p, uint32_t size[2]);
 

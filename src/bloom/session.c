@@ -13,9 +13,9 @@ struct session {
     par *threads;
     device_pool *devices;
     kernel_source kernel;
-    bool borrowed;           /* the kernel belongs to another session */
-    char faults[LINT_WORDS]; /* of the kernel, in words; "": none */
-    kernel_sizes *sizes;     /* has a lock of its own */
+    bool borrowed;       /* the kernel belongs to another session */
+    lint_faults faults;  /* of the kernel */
+    kernel_sizes *sizes; /* has a lock of its own */
 
     pthread_mutex_t lock; /* guards what follows */
     pthread_cond_t there; /* what was expected is there, or not */
@@ -43,14 +43,14 @@ session *session_open(const bloom_settings *settings, const char *path, const ke
                       device_pool *devices, err *e) {
     session *s = new_session(settings, read, read != NULL, devices, e);
     if (s && !((read || kernel_source_load(&s->kernel, path, s->threads, e)) &&
-               kernel_source_glance(s->faults, &s->kernel, &s->s.kernel, e)))
+               kernel_source_glance(&s->faults, &s->kernel, &s->s.kernel, e)))
         session_close(&s);
     return s;
 }
 
 session *session_open_beside(const session *of, const bloom_settings *settings, err *e) {
     session *s = new_session(settings, &of->kernel, true, of->devices, e);
-    if (s) memcpy(s->faults, of->faults, sizeof s->faults);
+    if (s) s->faults = of->faults;
     return s;
 }
 
@@ -69,8 +69,8 @@ const kernel_source *session_kernel(const session *s) {
     return &s->kernel;
 }
 
-const char *session_faults(const session *s) {
-    return s->faults;
+const lint_faults *session_faults(const session *s) {
+    return &s->faults;
 }
 
 kernel_sizes *session_sizes(session *s) {

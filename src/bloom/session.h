@@ -35,8 +35,8 @@ void session_close(session **s);
 
 const kernel_source *session_kernel(const session *s);
 kernel_sizes *session_sizes(session *s);
-/* Returns what is wrong with the kernel, in a few words (lint_glance), or "". */
-const char *session_faults(const session *s);
+/* Returns what lint_glance says of the kernel. */
+const lint_faults *session_faults(const session *s);
 
 /* Makes ready, side by side, what follows from a size that nobody has asked for yet, and an engine
  * for a plain transform. DEVICE_WAYS: pixels decide between floats and doubles, and a device that

@@ -96,9 +96,16 @@ static const image_format *format_of_head(const char *path, const uint8_t *head,
 static const image_format *format_of_content(const char *path, err *e) {
     uint8_t head[IMAGE_HEAD] = {0};
     OPEN(file_in) *f = file_in_open(path, e);
-    if (!f) return NULL;
-    size_t n = (size_t)min_u64(file_in_size(f), sizeof head);
-    return file_in_read(f, 0, head, n, e) ? format_of_head(path, head, n, e) : NULL;
+    const size_t n = f ? (size_t)min_u64(file_in_size(f), sizeof head) : 0;
+    const bool has = f && file_in_read(f, 0, head, n, e);
+    const image_format *format = has ? format_of_head(path, head, n, e) : NULL;
+    if (!format) err_blame(e, FAULT_INPUT);
+    return format;
+}
+
+/* Names the file that is read. Returns false. */
+static bool in_input(const char *path, err *e) {
+    return err_in(e, "'%s'", path) || err_blame(e, FAULT_INPUT);
 }
 
 static image_limits full_limits(const image_limits *limits) {
@@ -115,7 +122,7 @@ bool image_fetch(const char *path, const char **name, const image_source *from, 
     const image_limits l = full_limits(NULL);
     if (!format) return false;
     *name = format->name;
-    return format->fetch ? format->fetch(path, &l, from, e) || err_in(e, "'%s'", path)
+    return format->fetch ? format->fetch(path, &l, from, e) || in_input(path, e)
                          : from->bring(from->ctx, UINT64_MAX, e);
 }
 
@@ -128,7 +135,7 @@ image_reader *image_open(const char *path, const image_limits *limits, par *thre
     r->format = format;
     if (!(r->path = mem_str(path, e))) goto fail;
     if (!(r->state = format->open(path, &l, threads, &r->head, e))) {
-        err_in(e, "'%s'", path);
+        in_input(path, e);
         goto fail;
     }
     r->head.format = format->name;
@@ -187,7 +194,7 @@ static bool in_part(const image_header *h, int part, uint32_t row, uint32_t rows
 bool image_read(image_reader *r, int part, uint32_t row, uint32_t rows, void *const plane[],
                 err *e) {
     if (!in_part(&r->head, part, row, rows, e)) return false;
-    return r->format->read(r->state, part, row, rows, plane, e) || err_in(e, "'%s'", r->path);
+    return r->format->read(r->state, part, row, rows, plane, e) || in_input(r->path, e);
 }
 
 struct image_writer {
@@ -280,7 +287,9 @@ image_writer *image_create(const char *path, const image_header *h, file_way way
         !(w->path = mem_str(path, e)) || !image_header_copy(&w->head, h, e))
         goto fail;
     if (!(w->state = format->create(w->file, &w->head, threads, e))) {
-        if (e && !strstr(e->msg, path)) err_in(e, "'%s'", path);
+        const bool named = e && e->fault == FAULT_OUTPUT &&
+                           strcmp(file_out_path(w->file), path) == 0;
+        if (!named) err_in(e, "'%s'", path);
         goto fail;
     }
     if (!(w->done = mem_new((size_t)h->parts, sizeof *w->done, "writer", e))) goto fail;
@@ -353,7 +362,7 @@ bool image_copy_part(image_writer *w, int to, image_reader *r, int from, bool *d
             w->format->can_copy(w->state, to, r->state, from);
     return !*done ||
            (claim(w, to, 0, image_height(a), e) &&
-            (w->format->copy_part(w->state, to, r->state, from, e) || err_in(e, "'%s'", r->path)));
+            (w->format->copy_part(w->state, to, r->state, from, e) || in_input(r->path, e)));
 }
 
 bool image_loses(const char *path, const image_part *p, int channel) {

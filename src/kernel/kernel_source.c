@@ -75,7 +75,7 @@ bool kernel_source_load(kernel_source *k, const char *path, par *threads, err *e
     *k = (kernel_source){.path = NULL};
     if (spectrum_file_is(path)) {
         if (!(k->path = mem_str(path, e)) || !spectrum_file_read(&k->ready, path, e))
-            return err_in(e, "kernel '%s'", path);
+            return err_in(e, "kernel '%s'", path) || err_blame(e, FAULT_KERNEL);
         k->is_spectrum = true;
         k->is = *PRIMARIES_REC709;
         k->channels = k->ready.kernel.channels;
@@ -84,7 +84,8 @@ bool kernel_source_load(kernel_source *k, const char *path, par *threads, err *e
         return true;
     }
     OWN(image) *img = image_load(path, &(image_limits){.side = PSF_SIDE}, threads, e);
-    return img ? kernel_source_image(k, path, img, e) : err_in(e, "kernel");
+    return img ? kernel_source_image(k, path, img, e)
+               : err_in(e, "kernel") || err_blame(e, FAULT_KERNEL);
 }
 
 bool kernel_source_image(kernel_source *k, const char *name, const image *img, err *e) {
@@ -110,11 +111,10 @@ psf_planes kernel_source_planes(const kernel_source *k) {
                         k->rest[0] ? (const float *const *)k->rest : NULL};
 }
 
-bool kernel_source_glance(char to[LINT_WORDS], const kernel_source *k, const psf_options *how,
-                          err *e) {
+bool kernel_source_glance(lint_faults *to, const kernel_source *k, const psf_options *how, err *e) {
     const psf_planes taps = kernel_source_planes(k);
     const bool placed = how->center != PSF_MIDDLE;
-    *to = 0;
+    *to = (lint_faults){0};
     return k->is_spectrum || (placed && how->normalize == PSF_NONE) ||
            lint_glance(to, &taps, placed, e);
 }
@@ -271,7 +271,7 @@ bool kernel_source_psf(psf *to, const kernel_source *k, const kernel_use *use,
     psf made = {0};
     if (!make_or_take(&made, k, use, need, e) || !host_ask_again(e) || !fold(&made, use, e) ||
         !host_ask_again(e) || !fit_channels(&made, k, need->channels, e))
-        return psf_free(&made), err_in(e, "kernel '%s'", k->path);
+        return psf_free(&made), err_in(e, "kernel '%s'", k->path) || err_blame(e, FAULT_KERNEL);
     for (uint32_t c = 0; full && c < made.channels; c++) full[c] = made.scale[c] * made.sum[c];
     /* With zero borders, taps that reach no pixel would only make the transforms longer. */
     bool x = use->border[PLAN_X] == BORDER_ZERO && made.w > need->w,

@@ -36,8 +36,7 @@ void kernel_source_free(kernel_source *k);
 psf_planes kernel_source_planes(const kernel_source *k);
 /* lint_glance of a kernel that is about to be used so; nothing of a spectrum, or of taps that are
  * used as they are around a centre that was given. */
-bool kernel_source_glance(char to[LINT_WORDS], const kernel_source *k, const psf_options *how,
-                          err *e);
+bool kernel_source_glance(lint_faults *to, const kernel_source *k, const psf_options *how, err *e);
 
 /* How a run uses its kernel. */
 typedef struct {

@@ -301,24 +301,24 @@ static bool looks_odd(const psf_planes *in, uint32_t c) {
     return !(middle >= high) || !(corner * (double)(end - tap) < 0.01 * sum) || set.count <= 256;
 }
 
-bool lint_glance(char to[LINT_WORDS], const psf_planes *in, bool placed, err *e) {
+bool lint_glance(lint_faults *to, const psf_planes *in, bool placed, err *e) {
     double light = 0;
     bool odd = false;
     OWN(text) t = {0};
     lint l;
-    *to = 0;
+    *to = (lint_faults){0};
     for (uint32_t c = 0; c < in->channels && !odd; c++) odd = looks_odd(in, c);
     if (!odd) return true;
     if (!lint_kernel(&l, in, e)) return false;
     for (uint32_t c = 0; c < l.channels; c++) light += l.sum[c];
     if (l.bad || !(light > 0)) return true; /* it is refused, and the error says why */
-    if (l.corner && !placed)
-        text_add(&t, "; its centre is in the corner");
-    else if (!l.centred && !placed)
-        text_add(&t, "; off centre by %d, %d", (int)l.peak[0] - (int)(l.w / 2),
-                 (int)l.peak[1] - (int)(l.h / 2));
+    if (l.corner && !placed) text_add(&t, "; its centre is in the corner");
+    if (!l.corner && !l.centred && !placed) {
+        to->off[0] = (int)l.peak[0] - (int)(l.w / 2), to->off[1] = (int)l.peak[1] - (int)(l.h / 2);
+        text_add(&t, "; off centre by %d, %d", to->off[0], to->off[1]);
+    }
     if (lint_has_background(&l)) text_add(&t, "; %.0f %% background", 100 * l.background_share);
     if (l.not_decoded) text_add(&t, "; 8-bit values that were not decoded");
-    snprintf(to, LINT_WORDS, "%s", t.n ? t.s + 2 : "");
+    snprintf(to->words, sizeof to->words, "%s", t.n ? t.s + 2 : "");
     return true;
 }

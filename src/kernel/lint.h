@@ -68,10 +68,13 @@ bool lint_core(lint *l, const psf_planes *in, err *e);
 /* Returns true if all taps share some light that is not the kernel itself, as in a flat one. */
 bool lint_has_background(const lint *l);
 
-/* Looks at a kernel that is about to be used for what would make every picture wrong, and writes it
- * in a few words, or nothing: "off centre by 19, -11". `placed`: the caller has set the centre. */
-enum { LINT_WORDS = 128 };
-bool lint_glance(char to[LINT_WORDS], const psf_planes *in, bool placed, err *e);
+/* Looks at a kernel that is about to be used for what would make every picture wrong. `placed`: the
+ * caller has set the centre. */
+typedef struct {
+    char words[128]; /* "off centre by 19, -11", or "" */
+    int off[2];      /* how far off centre, where the words tell of it */
+} lint_faults;
+bool lint_glance(lint_faults *to, const psf_planes *in, bool placed, err *e);
 
 /* What is wrong, what it will do to a picture, and what to do about it. */
 typedef struct {

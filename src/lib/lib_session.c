@@ -142,9 +142,9 @@ int32_t fb_session_open(fb_session **to, fb_kernel *kernel, const fb_settings *s
         s->kernel = kernel, s->set = set, s->told.warns = true;
         pthread_mutex_init(&s->lock, NULL);
         const bloom *b = lib_bloom(s, 0, &l.e);
-        if (b && *bloom_kernel_faults(b))
+        if (b && *bloom_kernel_faults(b)->words)
             log_say_once(LOG_WARN, "kernel '%s': %s; its check says what to do",
-                         kernel->source.path, bloom_kernel_faults(b));
+                         kernel->source.path, bloom_kernel_faults(b)->words);
         if (b)
             *to = s;
         else

@@ -286,3 +286,43 @@ P
     run bash -c '"$FFTBLOOM" help apply | head -n 1'
     [ "${#lines[@]}" -eq 1 ]
 }
+
+@test "whose fault it is does not depend on words in a sentence, nor on the names of files" {
+    local said
+    # Each name is a part of the sentence, or stands at its start.
+    for name in e kernels 'kernel in.exr' in.exr; do
+        [ -e "$name" ] || cp in.exr "$name"
+        run "$FFTBLOOM" "$name" kernel.exr -o out.exr --device cpu --mask nope
+        echo "$output"
+        [ "$status" -eq 64 ]
+        [[ "$output" == "fftbloom: error: $name: the mask 'nope' is neither"* ]]
+    done
+    # A write that fails is the output's, also where the name of the input is within its name.
+    mkdir full
+    for name in full/in.exr full/o.exr; do
+        run bash -c 'trap "" XFSZ; ulimit -f 0; "$@"' - "$FFTBLOOM" in.exr kernel.exr -o $name --device cpu
+        echo "$output"
+        [ "$status" -eq 74 ]
+        [[ "$output" =~ ^"fftbloom: error: cannot write "[0-9]+" bytes to '$name': File too large"$ ]]
+    done
+    # The kernel's fault stays the kernel's, whatever it is called.
+    echo junk >e.exr
+    run "$FFTBLOOM" e e.exr -o out.exr --device cpu
+    [ "$output" = "fftbloom: error: kernel: 'e.exr' is not a recognised image format (.exr, .hdr, .pfm or .png)" ]
+    # A report that cannot be made is told of once.
+    run "$FFTBLOOM" in.exr kernel.exr -o out.exr --device cpu --report nowhere/r.json
+    echo "$output"
+    [ "$status" -eq 74 ]
+    [ "$(grep -c "cannot create 'nowhere/r.json'" <<<"$output")" -eq 1 ]
+}
+
+@test "the name of an output is told where a layer is called like it" {
+    local long
+    long=o.exr$(printf 'x%.0s' {1..260})
+    for name in o.exr q.exr; do
+        run "$FFTBLOOM" in.exr kernel.exr -o $name --device cpu --emit-layer "$long"
+        echo "$output"
+        [ "$status" -ne 0 ]
+        [[ "$output" == "fftbloom: error: "*"'$name': "*"the name of "* ]]
+    done
+}

@@ -111,6 +111,18 @@ T
     [ "$status" -eq 0 ] || [ "$status" -eq 74 ]
 }
 
+@test "only the image of standard input is called so, not a kernel whose number begins like its own" {
+    echo junk >junk.exr
+    for n in {3..12}; do eval "exec ${n}0<junk.exr"; done
+    for n in {3..12}; do
+        run "$FFTBLOOM" - /proc/self/fd/${n}0 -o out.exr --device cpu <in.exr
+        echo "$output"
+        [ "$status" -eq 65 ]
+        [[ "$output" == *"kernel: '/proc/self/fd/${n}0' is not a recognised"* ]]
+    done
+    for n in {3..12}; do eval "exec ${n}0<&-"; done
+}
+
 @test "options that speak of files are refused" {
     each says <<'T'
 64 | has no effect | in.exr two.exr -o - --json

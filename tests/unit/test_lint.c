@@ -198,17 +198,20 @@ TEST(glances) {
         double x, y, spoilt;
         bool placed;
         const char *words;
-    } G[] = {{32, 32, 0, false, ""},    {20, 32, 0, false, "off centre by -12, 0"},
-             {20, 32, 0, true, ""},     {0, 0, 0, false, "its centre is in the corner"},
-             {20, 32, -1e6, false, ""}, {20, 32, NAN, false, ""}};
+        int off;
+    } G[] = {{32, 32, 0, false, "", 0},    {20, 32, 0, false, "off centre by -12, 0", -12},
+             {20, 32, 0, true, "", 0},     {0, 0, 0, false, "its centre is in the corner", 0},
+             {20, 32, -1e6, false, "", 0}, {20, 32, NAN, false, "", 0}};
     const float *plane[1] = {tap[0]};
     for (size_t i = 0; i < COUNT(G); i++) {
-        char said[LINT_WORDS];
+        lint_faults said;
         err e = {0};
         power(N, N, G[i].x, G[i].y, 6, 0);
         tap[0][5] += (float)G[i].spoilt;
-        CHECK_OK(lint_glance(said, &(psf_planes){N, N, 1, plane, NULL}, G[i].placed, &e));
-        assert_string_equal(said, G[i].words);
+        CHECK_OK(lint_glance(&said, &(psf_planes){N, N, 1, plane, NULL}, G[i].placed, &e));
+        assert_string_equal(said.words, G[i].words);
+        assert_int_equal(said.off[0], G[i].off);
+        assert_int_equal(said.off[1], 0);
     }
 }
 

@@ -324,6 +324,7 @@ static void check_run(suite_run *r, const settings *s, bool words, err *e) {
     if (!progress_open(&t.progress, s, r->count, e)) return;
     if (seen) t.progress.mode = PROGRESS_NONE;
     suite_run_all(r, tell_case, &t);
+    progress_close(&t.progress);
     if (words) suite_text_end(r, &end);
     cli_print(&end);
     suite_reports_write(r, e);

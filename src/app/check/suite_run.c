@@ -400,7 +400,7 @@ static bool crop(image *img, const suite_case *c, err *e) {
 static void run_case(case_result *c, frame_maker *m, const suite_run *r) {
     err e = {0};
     double start = clock_now();
-    frame_result f;
+    frame_result f = {0};
     OWN(image) *img = NULL;
     m->s = &c->c->s;
     if ((c->made = mem_new(1, sizeof *c->made, "a report", &e)))

@@ -90,9 +90,8 @@ void hints_faults(const char *kernel, const char *faults) {
  * far off centre may be the image. */
 static void hints_kernel(const settings *s, const bloom *b, const char *kernel,
                          const image_part *in) {
-    const char *faults = bloom_kernel_faults(b);
+    const lint_faults *faults = bloom_kernel_faults(b);
     uint32_t size[2];
-    int off[2];
     const bool larger = bloom_kernel_size(b, in, size) && size[0] > image_width(in) &&
                         size[1] > image_height(in);
     if (larger && s->bloom.kernel.size >= 5)
@@ -101,14 +100,14 @@ static void hints_kernel(const settings *s, const bloom *b, const char *kernel,
                      "would be %g",
                      s->bloom.kernel.size, size[0], size[1], s->bloom.kernel.size,
                      s->bloom.kernel.size / 100);
-    if (larger && sscanf(faults, "off centre by %d, %d", &off[0], &off[1]) == 2 &&
-        (abs(off[0]) > (int)size[0] / 8 || abs(off[1]) > (int)size[1] / 8))
+    if (larger &&
+        (abs(faults->off[0]) > (int)size[0] / 8 || abs(faults->off[1]) > (int)size[1] / 8))
         log_say_once(LOG_WARN,
                      "IN and KERNEL may be swapped: the kernel '%s' is larger than the image, and "
                      "%s",
-                     kernel, faults);
+                     kernel, faults->words);
     else
-        hints_faults(kernel, faults);
+        hints_faults(kernel, faults->words);
 }
 
 /* --- one frame ------------------------------------------------------------------------------- */
@@ -138,11 +137,10 @@ static queue_bloom *open_bloom(const work *w, err *e) {
     return b;
 }
 
-/* Names the image in an error, unless that is of the kernel. Returns false. */
+/* Names the image in an error, unless that names the kernel or the image. Returns false. */
 static bool blame_input(const work *w, err *e) {
-    if (strncmp(e->msg, "kernel", strlen("kernel")) != 0 && !strstr(e->msg, w->f->input))
-        err_in(e, "%s", w->f->input);
-    return false;
+    const bool named = e->fault == FAULT_KERNEL || e->fault == FAULT_INPUT;
+    return !named && (err_in(e, "%s", w->f->input) || err_blame(e, FAULT_INPUT));
 }
 
 /* What a thread of its own gets ready while the pixels of a run's first frame are read: the kernel,
@@ -199,7 +197,7 @@ static image *load_image(work *w, err *e) {
          all = !w->files->before && !w->s->bloom.mask && !w->s->bloom.per_layer;
     for (int i = 0; ok && i < h->parts; i++) {
         const image_part *p = &h->part[i];
-        ok = (wanted[i] = fits_channels(&w->out, p, e)) || err_in(e, "%s", w->f->input);
+        ok = (wanted[i] = fits_channels(&w->out, p, e)) || blame_input(w, e);
         if (!ok) break;
         bool some = memchr(wanted[i], true, (size_t)p->channels);
         all = all && !memchr(wanted[i], false, (size_t)p->channels) && bloom_changes(&b) &&

@@ -116,7 +116,7 @@ typedef struct {
 
 /* A file in memory is what the user calls standard input. */
 static void rename_input(const char *path, size_t number, err *e) {
-    char *at = e->code && *path ? strstr(e->msg, path) : NULL;
+    char *at = e->fault == FAULT_INPUT && *path ? strstr(e->msg, path) : NULL;
     if (!at) return;
     OWN(text) whole = {0};
     text_add(&whole, "%.*sstandard input, image %zu%s", (int)(at - e->msg), e->msg, number,

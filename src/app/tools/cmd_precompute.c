@@ -11,7 +11,7 @@
 
 #include <sys/stat.h>
 
-static bool precompute_make_spectrum(spectrum *to, char faults[LINT_WORDS], const settings *s,
+static bool precompute_make_spectrum(spectrum *to, lint_faults *faults, const settings *s,
                                      par *threads, err *e) {
     OWN(kernel_source) in = {0};
     kernel_use use = bloom_kernel_use(&s->bloom);
@@ -27,7 +27,7 @@ static bool precompute_make_spectrum(spectrum *to, char faults[LINT_WORDS], cons
                  "those of the kernel");
     kernel_need need = {.channels = in.channels, .w = PSF_SIDE, .h = PSF_SIDE, .height = in.h};
     ok = ok && kernel_source_glance(faults, &in, &s->bloom.kernel, e);
-    if (ok) hints_faults(s->kernel, faults);
+    if (ok) hints_faults(s->kernel, faults->words);
     return ok && kernel_source_psf(&k, &in, &use, &need, NULL, e) &&
            cache_spectrum(to, &k, &place, threads, e);
 }
@@ -62,13 +62,13 @@ int cmd_precompute(cli *c, text *out, err *e) {
     bool skip = record_is_kept(s, s->output);
     if (!skip && file_out_possible(s->output, e)) {
         OWN(spectrum) k = {0};
-        char faults[LINT_WORDS] = "";
+        lint_faults faults = {0};
         file_out *f = NULL;
         OPEN(ticker) *told = ticker_open("making the spectrum");
-        if (precompute_make_spectrum(&k, faults, s, c->threads, e) &&
+        if (precompute_make_spectrum(&k, &faults, s, c->threads, e) &&
             (f = file_out_open(s->output, s->existing != EXISTING_SKIP, e)) &&
             spectrum_file_write_to(f, &k, e))
-            precompute_tell(s, &k, faults, out);
+            precompute_tell(s, &k, faults.words, out);
     }
     if (e->code == ERR_SKIPPED) { /* the output appeared meanwhile */
         *e = (err){0};
