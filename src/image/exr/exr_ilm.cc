@@ -23,6 +23,7 @@ extern "C" {
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
+#include <malloc.h>
 #include <cstring>
 #include <exception>
 #include <new>
@@ -222,7 +223,7 @@ void exr_ilm_without_memory(void (*fn)(void)) {
  */
 __attribute__((visibility("default"))) int posix_memalign(void **to, size_t alignment,
                                                           size_t bytes) noexcept {
-    void *got = aligned_alloc(alignment, bytes);
+    void *got = memalign(alignment, bytes); /* aligned_alloc refuses bytes that are no multiple */
     if (!got && within && without_memory) without_memory();
     if (got) *to = got;
     return got ? 0 : ENOMEM;
