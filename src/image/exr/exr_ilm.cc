@@ -23,9 +23,9 @@ extern "C" {
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
-#include <malloc.h>
 #include <cstring>
 #include <exception>
+#include <malloc.h>
 #include <new>
 #include <stdexcept>
 #include <vector>
