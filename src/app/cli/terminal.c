@@ -92,8 +92,8 @@ void terminal_last_words(const char *instead) {
     put(words, strlen(words));
 }
 
-/* Half seconds: between the words on a terminal; in a log, until the first line and between two. */
-enum { WORDS_APART = 1, PATIENCE = 4, LINES_APART = 10 };
+/* Seconds: until the first word, and between the lines of a log. */
+enum { PATIENCE = 2, LINES_APART = 5 };
 
 struct ticker {
     const char *what;
@@ -109,15 +109,14 @@ static void *count(void *arg) {
     struct timespec at;
     clock_gettime(CLOCK_MONOTONIC, &at);
     pthread_mutex_lock(&t->lock);
-    for (int halves = 0, wait = terminal ? WORDS_APART : PATIENCE; !t->done;) {
-        const long ns = at.tv_nsec + wait % 2 * 500000000L;
-        at.tv_sec += wait / 2 + ns / 1000000000, at.tv_nsec = ns % 1000000000;
+    for (int seconds = 0, wait = PATIENCE; !t->done;) {
+        at.tv_sec += wait;
         while (!t->done && pthread_cond_timedwait(&t->ended, &t->lock, &at) != ETIMEDOUT) {
         }
         if (t->done) break;
-        halves += wait, wait = terminal ? WORDS_APART : LINES_APART;
+        seconds += wait, wait = terminal ? 1 : LINES_APART;
         char line[160];
-        snprintf(line, sizeof line, "%s: %g s", t->what, halves / 2.0);
+        snprintf(line, sizeof line, "%s: %d s", t->what, seconds);
         if (terminal)
             terminal_status(line);
         else
