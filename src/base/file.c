@@ -27,9 +27,8 @@ static int open_fully(int folder, const char *path, int flags, mode_t mode) {
 }
 
 static const char KEPT_SHUT[] =
-    "the sandbox keeps it shut, since it lies outside of the folders that the command names, or "
-    "has "
-    "replaced what was there when the run began; --sandbox off opens it";
+    "the sandbox keeps it shut, since it lies outside of the folders that the command names, or it "
+    "has replaced what was there when the run began; --sandbox off opens it";
 
 struct file_in {
     int fd;

@@ -3,8 +3,6 @@
 
 #include "app/cli/options.h"
 #include "app/run/targets.h"
-#include "base/log.h"
-#include "image/flat/png.h"
 #include "image/layers.h"
 
 /* Decides which channels of a part are read. Data stays in the file where it takes more than the

@@ -4,7 +4,6 @@
 #include "app/run/targets.h"
 #include "base/log.h"
 #include "image/flat/png.h"
-#include "image/layers.h"
 
 /* Returns how the image is shown. The log says once in a run what the picture leaves out. */
 static preview_options view_of(const output *o, const image_header *h) {
