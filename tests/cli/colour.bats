@@ -171,6 +171,11 @@ END
     run --separate-stderr shown ocio:screen/none
     [[ "$stderr" == *"has no view 'none'; it has 'twice', 'square root'"* ]]
     (unset OCIO && says 64 "needs the variable OCIO" grey.exr point.exr -o v.png --view ocio)
+    # What once ended a reader of YAML: tags without a node, and more nesting than a stack holds.
+    for yaml in '!2' 'a: [&b' "roles: $(printf '[%.0s' {1..200000})" "roles: $(printf '{a: %.0s' {1..200000})"; do
+        printf '%s\n' "$yaml" >hostile.ocio
+        OCIO=hostile.ocio says 64 "hostile.ocio" grey.exr point.exr -o v.png --view ocio
+    done
     mkfifo fifo.ocio
     OCIO=fifo.ocio run timeout 20 "$FFTBLOOM" grey.exr point.exr -o v.png --view ocio
     [ "$status" -eq 64 ]

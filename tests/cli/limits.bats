@@ -77,6 +77,7 @@ T
     cmp out.exr want.exr
     # Root may pass the hard limit. Where the stack starts in its page differs from run to run.
     for kb in 64 32 {1..20}; do
+        [ "${SAN:-0}" = 0 ] || ((kb > 20)) || continue # a sanitizer's own calls need more
         ((kb > 20)) || kb=16
         run --separate-stderr env -i FFTBLOOM_CACHE_DIR="$PWD/cache" bash -c "ulimit -s $kb; exec \"\$@\"" - "$FFTBLOOM" in.exr "$kernel" -o out.exr --device cpu
         echo "$kb: $status $stderr"
