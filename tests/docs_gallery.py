@@ -14,8 +14,16 @@ import sys
 PROGRAM = sys.argv[1]
 STREET, SHORE = "testdata/street.exr", "testdata/shore.exr"
 FOLDER = "docs/images/gallery"
-PART = "1040:585:660:90"  # of the street, in the contact sheet: width:height:x:y
-FIRST = "lens-night"  # of the contact sheet
+PART = "1080:640:600:120"  # of the street, in the contact sheet: width:height:x:y
+NEAR = "240:320:842:40"  # a lamp of it, pixel by pixel
+FAMILIES = {  # of the contact sheet and of the page
+    "lens": ("lens-night", "portrait", "vintage", "sunstar", "anamorphic"),
+    "film": ("halation",),
+    "diffusion": ("mist-8", "mist-4", "mist-2", "mist-1"),
+    "star filter": ("cross", "star-six"),
+    "glass and eye": ("dirty-glass", "eye-night"),
+    "telescope": ("telescope", "space-telescope"),
+}
 CROP = "480:270:620:465"  # pixel by pixel
 SPLIT = 672  # of the shore, in the README
 LAMP = 320  # pixels of the picture of a lamp
@@ -28,7 +36,7 @@ These kernels come with the program. A name can stand wherever a kernel can:
 
     fftbloom testdata/street.exr -k sunstar -o out.exr
 
-![the same part of a street at night without bloom and with each kernel, at half strength](images/gallery/sheet.webp)
+![the same part of a street at night, and a lamp of it pixel by pixel, without bloom and with each kernel, at half strength](images/gallery/sheet.webp)
 
 Most people want half of a kernel (`--amount 50%`), as on this sheet. Each is a recipe in [kernels/](../kernels/), which is made at its first use and kept in the cache. A recipe can be changed and made again: `fftbloom kernel make sunstar --param blades=9 -o mine.exr` ([kernels.md](kernels.md)). Sizes suit pictures about 2000 pixels wide; `--kernel-scale 0.5` makes them again for pictures half as wide.
 
@@ -111,15 +119,14 @@ def word(text, size=20):
     return f"drawtext=fontfile={FONT}:expansion=none:text='{text}':fontcolor=white:fontsize={size}:x=12:y=h-{size}-12:shadowx=1:shadowy=1"
 
 
-def sheet(names):
-    """All kernels at half strength on one crop, four beside each other; FIRST is as large as four."""
-    cells = [(FIRST, f"{FIRST}, 50 %", 960), ("none", "no bloom", 480)]
-    cells += [(name, name, 480) for name in names if name != FIRST]
-    places = ["0_0"] + [f"{480 * x}_{270 * y}" for y in range(8) for x in range(4) if x > 1 or y > 1]
-    graph = [f"[{i}]crop={PART},scale={w}:-1:flags=area,{word(t)}[c{i}]" for i, (_, t, w) in enumerate(cells)]
-    graph.append("".join(f"[c{i}]" for i in range(len(cells)))
-                 + f"xstack=inputs={len(cells)}:layout={'|'.join(places[:len(cells)])}:fill=black")
-    ffmpeg([f"out/{name}-half.png" for name, _, _ in cells], ";".join(graph), f"{FOLDER}/sheet.webp", 82)
+def sheet(kin):
+    """All kernels at half strength, by family, two beside each other: a part of the street, and a lamp of it."""
+    cells = [("none", "no bloom")] + [(name, f"{name} ({family})") for name, family in kin.items()]
+    graph = [f"[{i}]split[a{i}][b{i}];[a{i}]crop={PART},scale=540:320:flags=area,{word(t)}[c{i}];[b{i}]crop={NEAR}[d{i}];"
+             f"[c{i}][d{i}]hstack,pad=iw+4:ih+4[e{i}]" for i, (_, t) in enumerate(cells)]
+    places = "|".join(f"{784 * (i % 2)}_{324 * (i // 2)}" for i in range(len(cells)))
+    graph.append("".join(f"[e{i}]" for i in range(len(cells))) + f"xstack=inputs={len(cells)}:layout={places}:fill=black")
+    ffmpeg([f"out/{name}-half.png" for name, _ in cells], ";".join(graph), f"{FOLDER}/sheet.webp", 80)
 
 
 def look(name, heading):
@@ -142,10 +149,11 @@ def main():
     run(STREET, "-k", "portrait", "-o", "out/none.png", "--exposure", "0", "--amount", "0")
     os.replace("out/none.png", "out/none-half.png")
     ffmpeg(["out/none-half.png"], "scale=960:-1:flags=area", f"{FOLDER}/none.webp", 82)
-    page, names = [HEAD], []
-    for kernel in json.loads(run("kernel", "list", "--json"))["kernels"]:
-        name = kernel["name"]
-        names.append(name)
+    page, listed = [HEAD], {k["name"]: k for k in json.loads(run("kernel", "list", "--json"))["kernels"]}
+    kin = {name: family for family, names in FAMILIES.items() for name in names}
+    assert set(kin) == set(listed), set(kin) ^ set(listed)
+    for name in kin:
+        kernel = listed[name]
         base = f"{FOLDER}/{name}"
         shown = run("kernel", "show", name, "-o", "out/page.svg", "--json")
         profile(json.loads(shown)["rings"], f"{base}-profile.svg")
@@ -162,9 +170,9 @@ def main():
             f"| ![part]({relative}-crop.webp) | ![lamp]({relative}-lamp.webp) "
             f"| ![profile]({relative}-profile.svg) |\n|---|---|---|\n"
         )
-    sheet(names)
+    sheet(kin)
     part = "crop=800:600:560:230"
-    ffmpeg(["out/none-half.png", f"out/{FIRST}.png"], f"[0]{part}[a];[1]{part}[b];[a][b]hstack", "docs/images/ofx.webp", 82)
+    ffmpeg(["out/none-half.png", "out/lens-night.png"], f"[0]{part}[a];[1]{part}[b];[a][b]hstack", "docs/images/ofx.webp", 82)
     look("docs/look.md", "#")
     look("docs/deglare.md", "## On a plate")
     # The README's picture: one frame, which is as it came up to the middle of the sun.
