@@ -223,6 +223,23 @@ def check_widths(b):
                   [fits(b), b.run(CUT)])
 
 
+LETTERS = """return [...document.querySelectorAll('svg text, svg tspan')].filter(e => getComputedStyle(e).display !== 'none')
+    .map(e => [parseFloat(getComputedStyle(e).fontSize) * e.getScreenCTM().a, e.textContent.slice(0, 30)])
+    .filter(e => e[0] < 11.99)"""
+
+COLUMN = """const r = [...document.querySelectorAll('svg > g')].map(g => [...g.querySelectorAll('text, image')].map(
+    e => e.getBoundingClientRect())).map(a => [Math.min(...a.map(e => e.top)), Math.max(...a.map(e => e.bottom))]);
+    const end = document.documentElement.getBoundingClientRect().bottom;
+    return [r.length, r.every((a, i) => a[0] >= (i ? r[i - 1][1] : 0) && a[1] <= end)]"""
+
+
+def check_phone_page(b):
+    b.devtools("Emulation.setDeviceMetricsOverride", width=400, height=900, deviceScaleFactor=1, mobile=False)
+    holds("at 400 pixels letters have 12 pixels or more", b.run(LETTERS) == [], b.run(LETTERS))
+    holds("and all stands in one column", b.run(COLUMN) == [5, True], b.run(COLUMN))
+    holds("of which nothing is cut", fits(b)[0] <= 400 and b.run(CUT) == [], [fits(b), b.run(CUT)])
+
+
 # --- the sheet of kernels -----------------------------------------------------------------------
 
 def shown(b):
@@ -274,7 +291,7 @@ def check_sheet_keys(b):
 CHECKS = {
     "check": (check_filters, check_pictures, check_slider, check_facts, check_keys, check_phone_and_dark),
     "sheet": (check_looks, lambda b: check_slider(b, ""), check_sheet_keys, check_phone_and_dark, check_widths),
-    "show": (check_widths,),
+    "show": (check_widths, check_phone_page),
 }
 
 

@@ -49,5 +49,5 @@ J
     run python3 "$FFTBLOOM_ROOT/tests/browser.py" show star.svg
     echo "$output"
     [ "$status" -eq 0 ]
-    [ "$(grep -c '^so: ' <<<"$output")" -eq 8 ]
+    [ "$(grep -c '^so: ' <<<"$output")" -eq 11 ]
 }

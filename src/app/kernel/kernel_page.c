@@ -400,8 +400,7 @@ static bool add_whole(text *to, const kernel_page *k, const kernel_part *seen, e
 static bool add_scene(text *to, const kernel_page *k, par *threads, err *e) {
     const double x = (PAGE_W - SCENE_W) / 2, y = 942;
     preview_picture made;
-    add_text(to, 20, y - 16, "title",
-             "What lights become: a disc, and pixels of more and more light");
+    add_text(to, 20, y - 16, "title", "Lights: a disc, and pixels of more and more light");
     if (!kernel_scene_make(&made, k, threads, e)) return false;
     bool ok = add_picture(to, &made, x, y, SCENE_W, SCENE_H, e);
     mem_free(made.pixel);
@@ -431,13 +430,40 @@ static const char STYLE[] =
     " stroke-width: 3px }\n"
     ".curve { fill: none; stroke-width: 1.8; stroke-linejoin: round } .y { stroke: var(--ink) }\n"
     ".r { stroke: var(--r) } .g { stroke: var(--g) } .b { stroke: var(--b) }\n"
-    ".mark { fill: #fff; stroke: #222; stroke-width: 1.5 }\n";
+    ".mark { fill: #fff; stroke: #222; stroke-width: 1.5 } .slim { display: none }\n"
+    /* On a phone all stands in one column, with letters of 12 pixels where that is 400 wide. */
+    "@media (max-width: 640px) { svg { aspect-ratio: 800 / 3460 } .wide { display: none }\n"
+    " .slim { display: inline; font-size: 25px } .head { font-size: 34px }\n"
+    " .head tspan { font-size: 25px } .seen text { font-size: 15.7px } .tick tspan { font-size: "
+    "12.6px }\n"
+    " .seen { transform: translate(-12px, 13px) scale(1.6) }\n"
+    " .whole { transform: translate(-1000px, 795px) scale(2) }\n"
+    " .profile { transform: translate(-22px, 613px) scale(2.1) } .profile .title { font-size: "
+    "13.5px }\n"
+    " .energy { transform: translate(-862px, 1243px) scale(2.1) }\n"
+    " .lights { transform: translate(0, 2245px) } .lights text { font-size: 25px }\n"
+    " .lights text { transform: translateY(4px) } .lights .label { transform: translateY(14px) } "
+    "}\n";
+
+/* Adds a line of words, and the same words in lines of at most 56 bytes, for a phone. */
+static void add_origin_lines(text *to, const char *words) {
+    enum { LINE = 56 };
+    add_text(to, 20, 66, "sub wide", "%s", words);
+    for (double y = 78; *words && y < 150; y += 28) {
+        size_t n = strlen(words), cut = n <= LINE ? n : LINE;
+        while (cut < n && cut > LINE / 2 && words[cut] != ' ') cut--;
+        while (cut < n && cut > 0 && ((unsigned char)words[cut] & 0xC0) == 0x80) cut--;
+        add_text(to, 20, y, "sub slim", "%.*s", (int)cut, words);
+        words += cut + (words[cut] == ' ');
+    }
+}
 
 bool kernel_page_svg(const kernel_page *k, par *threads, text *to, err *e) {
     const kernel_part seen = kernel_part_seen(k);
     text_add(to,
              "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
-             "font-family=\"system-ui, Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', "
+             "preserveAspectRatio=\"xMidYMin\" font-family=\"system-ui, Helvetica, Arial, "
+             "'Liberation Sans', 'DejaVu Sans', "
              "sans-serif\">\n<title>",
              PAGE_W, PAGE_H);
     text_add_xml(to, k->name);
@@ -446,12 +472,18 @@ bool kernel_page_svg(const kernel_page *k, par *threads, text *to, err *e) {
     text_add_xml(to, k->name);
     text_add(to, "<tspan dx=\"14\">%u \xc3\x97 %u taps, %s</tspan></text>\n", k->w, k->h,
              k->channels > 1 ? "colour" : "grey");
-    add_text(to, 20, 66, "sub", "%s", k->origin);
-    bool ok = add_seen(to, k, &seen, e) && add_whole(to, k, &seen, e);
+    add_origin_lines(to, k->origin);
+    text_add(to, "<g class=\"seen\">\n");
+    bool ok = add_seen(to, k, &seen, e);
+    text_add(to, "</g>\n<g class=\"whole\">\n");
+    ok = ok && add_whole(to, k, &seen, e);
+    text_add(to, "</g>\n<g class=\"profile\">\n");
     add_profile(to, k);
+    text_add(to, "</g>\n<g class=\"energy\">\n");
     add_energy(to, k);
+    text_add(to, "</g>\n<g class=\"lights\">\n");
     ok = ok && add_scene(to, k, threads, e);
-    text_add(to, "</svg>\n");
+    text_add(to, "</g>\n</svg>\n");
     return ok;
 }
 
