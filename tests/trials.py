@@ -351,7 +351,8 @@ CODECS = LOSSLESS + WITH_LOSS
 
 def limited(words, megabytes):
     most = megabytes << 20
-    return subprocess.run([program, *map(str, words), "--device", device], capture_output=True, text=True,
+    # A driver of Vulkan takes more addresses than this, so the CPU does it.
+    return subprocess.run([program, *map(str, words), "--device", "cpu"], capture_output=True, text=True,
                           preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)))
 
 
@@ -416,6 +417,9 @@ def trial_codecs(rng):
     ours = read(back)
     if done.returncode or any(not np.array_equal(ours[n].view("u4"), theirs[n].view("u4")) for n in theirs):
         return f"{what}: OpenEXR reads other pixels ({done.returncode} {done.stderr.strip()})"
+    if device != "cpu":
+        limited(words, 1 << 20)
+        want = whole_file(out)
     for _ in range(4):
         os.remove(out)
         done = limited(words, rng.randint(50, 110))

@@ -15,6 +15,12 @@ if [ "$device" = cpu ]; then
         python3 tests/faults/sweep.py "$build/fftbloom" "$build/tests/faults.so" "$build/tests/soak" $(((runs + 49) / 50)) || bad=1
     JOBS=1 ONLY='sandbox test_sandbox' tests/run.sh "$build" || bad=1 # at versions 1 to 3 of Landlock, and the machine's own
     /usr/bin/python3 tests/trials_guard.py "$build/fftbloom" links "$runs" "$seed" || bad=1
-    make -s SAN=1 all && /usr/bin/python3 tests/trials_guard.py build-san/fftbloom notes $(((runs + 3) / 4)) "$seed" || bad=1
+    # With sanitizers, and each note at least once.
+    make -s SAN=1 all && LSAN_OPTIONS=suppressions=$PWD/tests/lsan.supp:print_suppressions=0 \
+        /usr/bin/python3 tests/trials_guard.py build-san/fftbloom notes $((runs < 46 ? 46 : runs)) "$seed" || bad=1
+else
+    for kind in links notes; do
+        /usr/bin/python3 tests/trials_guard.py "$build/fftbloom" $kind $(((runs + 3) / 4)) "$seed" "$device" || bad=1
+    done
 fi
 exit $bad

@@ -252,8 +252,8 @@ const option OPTIONS[] = {
      "docs/math.md, \"What is dark\", has the exact rule for noise below zero and for halfs.",
      .min = 1e-12, .max = 1},
     {"verify", OF(ACCURACY, INT, EXPERT, FOR_APPLY | FOR_CASE, bloom.verify), "0", "N",
-     "Recompute N random pixels and the N worst ones in double precision; exit with 7 if the "
-     "tolerance is not met.",
+     "Recompute N random pixels and the N worst ones in double precision; exit with 7 and without "
+     "an output if the tolerance is not met.",
      .max = 1e6},
 
     /* --- device and memory --- */
