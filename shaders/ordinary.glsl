@@ -1,12 +1,12 @@
-// ordinary.glsl - the last store of ordinary pixels: all light spreads, image and kernel have nothing below zero,
-// and the glare has no plane.
+// ordinary.glsl - the last store of ordinary pixels: what spreads of the image and the kernel have nothing below
+// zero, and the glare has no plane.
 //
-//     out  =  centre * in + glare         glare = gain * what the transform made, at least 0
+//     out  =  rest(in) + centre * spread(in) + glare         glare = gain * what the transform made, at least 0
 //
 // Terms of one sign cannot cancel, so a pixel is made in the precision of the pass, as the CPU's engine makes
 // ordinary rows (src/engine/cpu/cpu_row.h), and goes straight from registers to memory.
 
-const bool MAY_BE_ORDINARY = !PARTLY && !GLARE && OUTPUT != OUTPUT_DOUBLES;
+const bool MAY_BE_ORDINARY = !AGAIN && !GLARE && OUTPUT != OUTPUT_DOUBLES;
 
 // The channel's numbers: what a join holds may have to be read again after each store.
 struct channel_numbers {
@@ -58,8 +58,17 @@ bvec2 counts(pair_lines l, uint r) {
                  there.y && l.count.y && (ALONE ? from + 1 : from) < l.along.y);
 }
 
+// What a pixel gives itself. A number that a device takes for zero stays what it is where nothing of it spreads.
+real own_of(real v, real through, channel_numbers c) {
+    shares of = shares_of(v, through);
+    return of.spread == 0 ? v : fma(c.centre, of.spread, of.rest);
+}
+
+// was: the pixel as it came, or where light only partly spreads, what it gives itself.
 real ordinary_pixel(real was, real made, channel_numbers c) {
-    return fma(c.centre, was, max(c.gain * made, real(0)));
+    real glare = max(c.gain * made, real(0));
+    if (PARTLY) return glare == 0 ? was : was + glare;
+    return fma(c.centre, was, glare);
 }
 
 // Returns the bits of a float, and measures the pixel.
@@ -104,15 +113,26 @@ void store_two(uint p, uvec2 bits, pair_lines l) {
     }
 }
 
-uvec2 was[MOST_HELD]; // the words of the image, as v[]
+uvec2 was[MOST_HELD];   // the words of the image, as v[]
+complex own[MOST_HELD]; // in their place, where light only partly spreads: what the pixels give themselves
 
 void finish_leg(const uint at, pair_lines l, uint r, channel_numbers c) {
     bvec2 there = exists(l, r), count = counts(l, r);
-    complex old = pixels_of(was[at]), made = v[at].yx;
+    complex old = PARTLY ? own[at] : pixels_of(was[at]), made = v[at].yx;
     uvec2 bits;
     bits.x = finish_ordinary(old.x, made.x, c, there.x, count.x);
     bits.y = finish_ordinary(old.y, made.y, c, there.y, count.y);
     store_two(place_of_leg(l, r), bits, l);
+}
+
+void load_again(const uint at, pair_lines l, uint r, channel_numbers c) {
+    uint p = place_of_leg(l, r);
+    uvec2 words = words_at(p, l.second);
+    was[at] = words;
+    if (!PARTLY) return;
+    bvec2 there = exists(l, r);
+    complex two = pixels_of(words), through = let_through(there.x ? p - l.plane : 0, there.y);
+    own[at] = complex(own_of(two.x, through.x, c), own_of(two.y, through.y, c));
 }
 
 // All words are loaded before the first is stored: to a compiler the image may be the result's memory.
@@ -120,12 +140,15 @@ void finish_butterfly(const uint i, channel_numbers c, bool neighbours) {
     butterfly b = butterfly_of(0, i);
     pair_lines l = lines_of(b, neighbours);
     if (b.on && has_pair(l.pair)) {
-        FOR_EACH(r, RADIX_0, if (has_leg(l, r)) was[i * RADIX_0 + r] = words_at(place_of_leg(l, r), l.second))
+        FOR_EACH(r, RADIX_0, if (has_leg(l, r)) load_again(i * RADIX_0 + r, l, r, c))
         FOR_EACH(r, RADIX_0, if (has_leg(l, r)) finish_leg(i * RADIX_0 + r, l, r, c))
     }
 }
 
-bool is_ordinary() { return leading(join_of[first_channel + gl_WorkGroupID.z].nonnegative) > 0; }
+bool is_ordinary() {
+    bool one_sign = leading(join_of[first_channel + gl_WorkGroupID.z].nonnegative) > 0;
+    return one_sign && (!PARTLY || leading(begin) >= 0);
+}
 
 void finish_ordinary_pixels() {
     join_channel j = join_of[first_channel + gl_WorkGroupID.z];

@@ -5,6 +5,7 @@ layout(constant_id = ID_PARTLY) const bool PARTLY = false; // there is a thresho
 layout(constant_id = ID_MASKED) const bool MASKED = false;
 layout(constant_id = ID_AGAIN) const bool AGAIN = false; // of several steps: the mask is of what falls on a pixel
 layout(std430, set = 0, binding = BIND_MASK) readonly buffer mask_plane { float mask[]; };
+layout(std430, set = 0, binding = BIND_MASK) readonly buffer mask_pairs { vec2 mask_pair[]; };
 
 // The numbers of a join that are its channel's. engine/gpu/gpu_join.c has the same in C.
 struct join_channel {
@@ -13,7 +14,7 @@ struct join_channel {
 };
 layout(std430, set = 0, binding = BIND_JOIN) readonly buffer join_numbers {
     uvec4 kept;                 // the pixels that count: x, y, width, height
-    wide threshold, knee, bend; // bend: 1 / (4 knee)
+    wide threshold, knee, begin, bend; // begin: threshold - knee; bend: 1 / (4 knee)
     wide additive;              // 1: the glare's plane receives what is added to the image
     join_channel join_of[];
 };
@@ -40,20 +41,43 @@ parts parts_of(real v, uint place) {
     return parts(part, minus(all, part));
 }
 
-real spread_of(real v, uint place) { return leading(parts_of(v, place).spread); }
+// The same in the precision of the pass, for parts that are not below zero. Each is right to some u of itself: the
+// one difference in it is exact where it is small. `begin` is where the knee begins, and not below zero for `rest`.
+struct shares {
+    real spread, rest;
+};
+
+// What the mask lets through of the pixels of a pair. Two neighbours are one load, as of the image.
+complex let_through(uint place, bool second) {
+    if (!MASKED) return complex(1);
+    if (ROWS) return complex(mask[place], second ? mask[place + SECOND] : 0);
+    return complex(mask_pair[place / 2]);
+}
+
+// There is no branch in it, so that a thread loads all of its pixels before it waits for the first.
+shares shares_of(real v, real through) {
+    if (!PARTLY) return shares(v, real(0));
+    wide x = MASKED ? times(wide_of(v), wide_of(through)) : wide_of(v);
+    real over = difference(x, threshold), begun = difference(x, begin), slope = leading(bend);
+    real part = min(begun * begun * slope, leading(x)), held = MASKED ? v * (1 - through) : real(0);
+    bool cut = leading(threshold) > 0, whole = !cut || over >= leading(knee);
+    bool none = cut && !(begun > 0 && leading(x) > 0);
+    real kept = whole ? leading(threshold) : leading(begin) + begun * (1 - begun * slope);
+    return shares(none ? real(0) : whole ? over : part, none ? v : held + kept);
+}
 
 complex load_pair(uint channel, uint pair, int c) { // c < 0: padding
     if (c < 0 || !has_pair(pair)) return complex(0);
     uint place = place_of_pixel(pair, uint(c));
     bool second = has_second(pair, c);
-    complex two = pixels_at(plane_of(channel) + place, second);
-    return complex(spread_of(two.x, place), second ? spread_of(two.y, place + SECOND) : real(0));
+    complex two = pixels_at(plane_of(channel) + place, second), through = let_through(place, second);
+    return complex(shares_of(two.x, through.x).spread, second ? shares_of(two.y, through.y).spread : real(0));
 }
 
 real load_pixel(uint channel, uint row, int c) {
     if (c < 0 || !has_pair(row)) return real(0);
     uint place = place_of_pixel(row, uint(c));
-    return spread_of(pixel_at(plane_of(channel) + place), place);
+    return shares_of(pixel_at(plane_of(channel) + place), MASKED ? real(mask[place]) : real(1)).spread;
 }
 
 // Loads leg r of butterfly j. With ALONE, the two pixels of a number in the border may come from two

@@ -11,6 +11,7 @@ wide wide_of(real v) { return v; }
 wide minus(wide a, wide b) { return a - b; }
 wide plus(wide a, wide b) { return a + b; }
 wide times(wide a, wide b) { return a * b; }
+real difference(wide a, wide b) { return a - b; }
 #else
 #define wide vec2
 real leading(wide a) { return a.x; }
@@ -24,6 +25,11 @@ wide plus(wide a, wide b) {
     return vec2(first, second);
 }
 wide minus(wide a, wide b) { return plus(a, -b); }
+// a - b as a float, right to 2^-23 of itself: where a and b are near each other, the first difference is exact.
+real difference(wide a, wide b) {
+    precise float first = a.x - b.x, second = a.y - b.y, both = first + second;
+    return both;
+}
 
 float upper_half(float v) { return uintBitsToFloat(floatBitsToUint(v) & 0xfffff000u); }
 wide times(wide a, wide b) {

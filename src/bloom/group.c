@@ -110,7 +110,7 @@ static double part_of(double *want, const choice *p, const sampler_pixel *at,
     double off = fabs(at->got - *want),
            predicted = method->error[at->channel] +
                        accuracy_relative(method) * fmax(fabs(*want), p->v->dark[at->channel]);
-    if (!v->all) rounding += 0x1p-24 * gain.glare * at->is.size;
+    if (!v->all) rounding += 0x1p-21 * gain.glare * at->is.size;
     return off > 0 ? off / (predicted + rounding) : 0;
 }
 

@@ -30,6 +30,7 @@ typedef struct {
 
 typedef struct {
     plan_precision precision; /* FLOAT32 or FLOAT64 */
+    bool partly;              /* light only partly spreads */
 
     /* The verdict, of the channel that is nearest to breaking the promise: */
     double floor, allowed, darkest;

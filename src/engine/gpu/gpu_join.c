@@ -13,7 +13,7 @@ typedef struct {
 } numbers;
 typedef struct {
     uint32_t kept[4];
-    wide threshold, knee, bend, additive;
+    wide threshold, knee, begin, bend, additive;
     numbers of[];
 } block;
 
@@ -44,6 +44,7 @@ void gpu_join_fill(void *to, const join *j, const plan *p) {
     memcpy(b->kept, &kept, sizeof b->kept);
     b->threshold = wide_of(j->spread.threshold, float64);
     b->knee = wide_of(knee, float64);
+    b->begin = wide_of(j->spread.threshold - knee, float64);
     b->bend = wide_of(knee > 0 ? 1 / (4 * knee) : 0, float64);
     b->additive = wide_of(j->additive, float64);
     for (uint32_t c = 0; c < p->ask.channels; c++) {
