@@ -282,7 +282,7 @@ static void add_profile(text *to, const kernel_page *k) {
     p.top = high > 0 ? ceil(log10(high) + 0.02) : 0;
     p.bottom = fmin(fmax(high > 0 ? floor(log10(low)) : -6, p.top - 14), p.top - 2);
     add_text(to, 20, p.y - 16, "title", "Light by distance: share of the light, per tap");
-    add_distances(to, &p, "taps from the middle, which is at 0.5");
+    add_distances(to, &p, "distance from the middle, in taps");
     for (int d = (int)p.bottom; d <= (int)p.top; d++) {
         double y = p.y + p.h * (p.top - d) / (p.top - p.bottom);
         add_line(to, p.x, y, p.x + p.w, y, "grid");
