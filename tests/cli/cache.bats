@@ -17,7 +17,7 @@ setup() {
     (unset FFTBLOOM_CACHE_DIR XDG_CACHE_HOME HOME && refused 64 "no cache folder" cache path)
     each refused <<'T'
 64 | unknown cache action 'show'; there are path, list, verify, trim | cache show
-64 | unknown cache action 'clear'; did you mean 'trim --cache-size 0'? | cache clear
+64 | unknown cache action 'clear': 'fftbloom cache trim --cache-size 0' empties it | cache clear
 64 | | cache
 64 | | cache trim --cache-size lots
 T

@@ -138,7 +138,6 @@ T
 74 | there is no folder but a file 'in.exr' | in.exr kernel.exr -o in.exr/out.exr
 64 | cannot write 'o.jpg': unsupported extension; use .exr, .pfm or .png | in.exr kernel.exr -o o.jpg
 64 | raw planes are gone: ffmpeg -f pfm_pipe -i - takes pfm:- (docs/pipes.md) | in.exr kernel.exr -o gbr:-
-64 | --raw is gone: pipes carry EXR and PFM images in a row | - kernel.exr -o - --raw 4x2x3
 66 | not a regular file | pipe kernel.exr -o out.exr
 64 | is a folder | folder kernel.exr -o out.exr
 65 | empty.exr | empty.exr kernel.exr -o out.exr

@@ -276,7 +276,7 @@ P
         says 64 "not UTF-8" farm in/a.####.exr kernel.exr -o $'out/b\xc3.####.exr' --to $farm
     done
     each says <<'T'
-64 | docs/farm.md shows how Deadline | $SEQUENCE --to template
+64 | --to must be one of slurm, openjd, not 'template'; docs/farm.md says how | $SEQUENCE --to template
 64 | docs/farm.md shows how Deadline | $SEQUENCE --to slurm --template mine.sh
 T
 }

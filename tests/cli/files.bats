@@ -63,8 +63,8 @@ T
 64 | is never written | in.exr kernel.exr -o hard.exr --existing update
 64 | is never written | s.####.exr kernel.exr -o s.####.exr --existing skip
 64 | the output 'kernel.exr' is the kernel | /dev/stdin kernel.exr -o kernel.exr <in.exr
-64 | --existing in-place is gone: an input is never written | in.exr kernel.exr -o in.exr --existing in-place
-64 | look.json:1:28: existing in-place is gone | in.exr kernel.exr -o out.exr --config look.json
+64 | --existing must be one of replace, skip, update, not 'in-place' | in.exr kernel.exr -o in.exr --existing in-place
+64 | look.json:1:28: existing must be one of replace, skip, update, not 'in-place' | in.exr kernel.exr -o out.exr --config look.json
 T
     local before
     before=$(all_files)

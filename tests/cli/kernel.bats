@@ -78,10 +78,6 @@ load files
 64 | with --all | kernel make --all --taps 64 -o more
 64 | needs a folder for its files | kernel make --all
 T
-    for model in halation:film anamorphic:line; do
-        echo "{\"model\": \"${model%:*}\"}" >old.json
-        refused 64 "the model '${model%:*}' is called '${model#*:}' now" kernel make old.json -o k.exr
-    done
 }
 
 @test "make: recipes, their layers, and what is wrong in them" {
@@ -287,11 +283,7 @@ T
 66 | give it with --kernels DIR | kernel list --kernels nowhere
 66 | the name of a shipped kernel; did you mean 'halation'? | "$FFTBLOOM_ROOT/testdata/small.exr" -k halatoin -o k.exr
 64 | kernel_center x = 999 lies outside the kernel, whose taps are 0 to 63 | kernel clean "$FFTBLOOM_ROOT/testdata/kernel.exr" --kernel-center 999,999 -o k.exr
-64 | 'kernel convert' is gone: give --correlate or --kernel-center to the run | kernel convert k.exr --from oiio -o k.exr
-64 | 'kernel convolve' is gone: bloom twice | kernel convolve k.exr k.exr -o k.exr
-64 | 'kernel disperse' is gone: 'kernel make' with wavelengths | kernel disperse k.exr --param wavelength=550 -o k.exr
-64 | 'kernel merge' is gone: merge exposures where | kernel merge k.exr:1/60 k.exr -o k.exr
-64 | 'kernel pad' is gone: 'kernel crop FILE --taps N' | kernel pad
+64 | unknown kernel action 'convert'; there are make, models, list | kernel convert k.exr -o k.exr
 T
     refused 64 "; the models are gaussian, " kernel make qqqqqq -o k.exr
     [ ! -e k.exr ]

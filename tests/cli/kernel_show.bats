@@ -65,7 +65,7 @@ PY
     each refused <<'T'
 64 | show needs an output | kernel show star.exr
 64 | show writes an .svg page | kernel show star.exr -o star.png
-64 | --decades is gone | kernel show star.exr -o star.svg --decades 4
+64 | kernel takes no option --decades | kernel show star.exr -o star.svg --decades 4
 74 | no/such | kernel show star.exr -o no/such/x.svg
 64 | star.exr | kernel show star.exr -o ./star.exr
 64 | | kernel check star.exr --fade 4

@@ -163,6 +163,32 @@ T
 T
 }
 
+@test "keys of a config file that have no effect in any command get a warning with their line" {
+    local a="in.exr kernel.exr -o o.exr --device cpu"
+    cp "$FFTBLOOM_ROOT/testdata/small.exr" in.exr
+    cp "$FFTBLOOM_ROOT/testdata/kernel.exr" kernel.exr
+    printf '{"version": 1, "emit": "source",\n "knee": 0.5, "clip": 3, "view": "film", "padding": "zero"}' >idle.json
+    echo '{"version": 1, "knee": 0, "threshold": 0, "emit": "glare"}' >presets.json
+    echo '{"version": 1, "amount": 0, "tint": [1, 2, 1]}' >none.json
+    for run in "$a" "plan in.exr kernel.exr" "precompute kernel.exr -o k.spectrum"; do
+        run "$FFTBLOOM" $run --config idle.json
+        [ "$status" = 0 ]
+        grep -qF "idle.json:1:24: emit has no effect without --emit-layer or --emit-file" <<<"$output"
+        grep -qF "idle.json:2:10: knee has no effect without --threshold" <<<"$output"
+        [ "$(grep -c 'has no effect' <<<"$output")" = 2 ]
+    done
+    run "$FFTBLOOM" $a --config idle.json --threshold 1 --emit-layer g
+    [ "$status$output" = 0 ]
+    # The command line may take an effect away from what a file serves others with.
+    run "$FFTBLOOM" $a --config idle.json --amount 0 --threshold 0 --emit-layer g
+    [ "$status$output" = 0 ]
+    run "$FFTBLOOM" $a --config presets.json
+    [ "$status$output" = 0 ]
+    run "$FFTBLOOM" $a --config none.json
+    [ "$status" = 0 ]
+    grep -qF "none.json:1:37: tint has no effect with --amount 0" <<<"$output"
+}
+
 @test "options that have no effect in the command as given: 64" {
     local a="a.exr k.exr -o o.exr" f="farm a.####.exr k.exr -o o.####.exr"
     mkdir folder

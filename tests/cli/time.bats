@@ -74,26 +74,15 @@ states() { # FILE: of the frames of a report
     "$FFTBLOOM" plan in.####.exr k.####.exr -o b.####.exr | grep -q '5 of 5 frames'
 }
 
-@test "what was keyed by frame, and kernels that are phrases, are refused with what to do instead" {
+@test "fields of frames that do not fit, and kernels that are phrases, are refused with what to do instead" {
     local f="in.####.exr kernel.exr -o o.####.exr" o="in.exr -o o.exr"
-    echo '{"version": 1, "amount": {"1001": 1}}' >keyed.json
     echo '{"version": 1, "amount": {"red": 1}}' >colour.json
-    echo '{"version": 1, "kernel": {"1001": "kernel.exr"}}' >kernels.json
-    echo '{"version": 1, "keys": "k.csv"}' >keys.json
     echo '{"version": 1, "kernel": "portrait:0.7,halation:0.3"}' >mixed.json
     each refused <<'T'
 64 | the kernel 'k.####.exr' has a frame field, but the input 'in.exr' has none | in.exr k.####.exr -o o.exr
 64 | --views has no effect | $f --views left
 64 | has a field for views | in.%V.exr kernel.exr -o o.exr
-64 | own, with --frames | $f --amount 1001:1,1002:0
-64 | own, with --frames | $f --kernel-scale 1001:0.5h,1002:1h
-64 | own, with --frames | $f --exposure -3:1
-64 | own, with --frames | $f --keys k.csv
-64 | keyed.json:1:26: amount with a value for each of some frames is gone: give each part of a shot a command of its own, with --frames, or fade | $f --config keyed.json
-64 | such as k.####.exr | in.exr -o o.exr --config kernels.json
 64 | amount must be a number or a string, not an object | $f --config colour.json
-64 | own, with --frames | $f --config keys.json
-64 | such as k.####.exr | $o -k 1001:kernel.exr,1005:portrait
 64 | fftbloom kernel make sunstar --param 'fnumber=11,blades=7' -o | $o -k 'sunstar(fnumber=11;blades=7)'
 64 | fftbloom kernel mix portrait:0.7 halation:0.3 -o KERNEL.exr | $o -k portrait:0.7,halation:0.3
 64 | fftbloom kernel mix portrait:0.7 halation:0.3 -o KERNEL.exr | $o --config mixed.json

@@ -46,7 +46,7 @@ TEST(bad_configs) {
         {"1:27", "a config file cannot say off of sandbox; --sandbox off does", "'sandbox': 'off'"},
         {"1:26", "empty", "'kernel': ''"},
         {"1:29", "size", "'mem_limit': '2 elephants'"},
-        {"1:16", "\"include\" is gone: give", "'include': 'a.json'"},
+        {"1:16", "there is no option \"include\": give", "'include': 'a.json'"},
         {"1:32", "\"sharpen\" and \"amount\" set the same value; keep one of them",
          "'sharpen': 0.5, 'amount': 0.5"},
         {"1:27", "a fraction from 0 to 1", "'sharpen': '${x}'"},

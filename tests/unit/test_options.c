@@ -203,19 +203,40 @@ TEST(names) {
     assert_null(option_env(option_find("padding", FOR_APPLY), buf));
 }
 
-/* Rules name options that a command of theirs takes, and each option is in one rule a command. */
+/* A need counts in a command that takes the option, and has words. */
 TEST(rules_are_sound) {
-    for (int i = 0; i < OPTION_RULE_COUNT; i++) {
-        const option_rule *r = &OPTION_RULES[i];
-        char names[256], *at = NULL;
-        assert_true(r->otherwise || !r->where);
-        snprintf(names, sizeof names, "%s", r->options);
-        for (char *n = strtok_r(names, " ", &at); n; n = strtok_r(NULL, " ", &at))
+    uint32_t needed = 0;
+    for (int i = 0; i < OPTION_COUNT; i++) {
+        needed |= OPTIONS[i].needs;
+        for (int n = 0; n < NEEDS; n++) {
+            if (!(OPTIONS[i].needs >> n & 1)) continue;
+            bool met = false;
             for (int c = 0; c < COMMANDS.count; c++)
-                if (r->on & COMMANDS.row[c].bit && r->on != FOR_ALL &&
-                    !option_find(n, COMMANDS.row[c].bit))
-                    fail_msg("%s takes no %s", COMMANDS.row[c].name, n);
+                met |= OPTION_RULES[n].on & OPTIONS[i].on & COMMANDS.row[c].bit;
+            if (!met && n != NEED_RUN && n != NEED_WAIT) /* plan and farm take those of apply */
+                fail_msg("%s: its need %d counts in no command", OPTIONS[i].name, n);
+        }
     }
+    assert_int_equal(needed, (1u << NEEDS) - 1);
+    for (int n = 0; n < NEEDS; n++) {
+        assert_non_null(OPTION_RULES[n].otherwise);
+        if (OPTION_RULES[n].by) assert_non_null(option_find(OPTION_RULES[n].by, FOR_APPLY));
+    }
+}
+
+/* Records and stamps are compared with those of older runs: an option that comes or goes here makes
+ * every frame of every shot once more. A new one belongs here unless its row says `aside`. */
+TEST(options_that_decide_an_output) {
+    static const char DECIDE[] =
+        "padding,amount,command,clip,clamp,black,tint,mask,threshold,knee,axis,normalize,"
+        "kernel_center,kernel_scale,kernel_turn,pixel_aspect,correlate,core,spectrum,layers,"
+        "exclude,"
+        "alpha,window,nan,half_overflow,emit_layer,emit,per_layer,stamp,compression,exposure,view,"
+        "input_space,output_space,pixel_type,precision,tolerance,verify";
+    OWN(text) found = {0};
+    for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++)
+        if (option_decides(o)) text_add(&found, "%s%s", found.n ? "," : "", o->name);
+    assert_string_equal(found.s, DECIDE);
 }
 
 /* Actions name options that their command takes, and each option of the command has an action. */

@@ -47,7 +47,7 @@ TEST(bad_suites) {
             "s.json:1:30: ", "letters, digits");
     refuses("{\"version\": 1, \"variables\": {\"a\": \"${b}\"}}", "s.json:1:35: ", "no variable");
     refuses("{\"version\": 1, \"include\": \"s.json\"}",
-            "s.json:1:16: ", "\"include\" is gone: give one");
+            "s.json:1:16: ", "a suite has no key \"include\": give one");
     refuses("{\"version\": 1, \"variables\": {\"a\": 1}}", "s.json:1:35: ", "must be a string");
     refuses("{\"version\": 1,}", "s.json:1:14: ", "trailing");
     refuses("{\"version\": 1, \"defaults\": {\"name\": \"x\"}, \"cases\": [{\"name\": \"x\"}]}",

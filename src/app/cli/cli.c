@@ -39,9 +39,11 @@ static bool is_parameter(const char *name) {
 static bool unknown(const reader *r, const char *arg, const char *name, err *e) {
     OWN(text) hint = {0};
     const option *elsewhere = option_find(name, FOR_ALL);
-    const char *near = option_nearest(name, r->cmd->bit), *instead = old_word(name, r->cmd->bit);
-    if (instead) return err_set(e, ERR_USAGE, "%s is gone: %s", arg, instead);
-    if (r->cmd->bit == FOR_KERNEL && is_parameter(name))
+    const char *near = option_nearest(name, r->cmd->bit),
+               *instead = option_foreign(name, r->cmd->bit);
+    if (instead)
+        text_add(&hint, ": %s", instead);
+    else if (r->cmd->bit == FOR_KERNEL && is_parameter(name))
         text_add(&hint, "; write --param %s=VALUE", name);
     else if (elsewhere)
         text_add(&hint, "; it is for "), option_commands(r->commands, elsewhere, &hint);
@@ -115,10 +117,6 @@ static bool read_line(reader *r, err *e) {
         char *arg = r->argv[r->at];
         /* A number is no option: kernel rotate star.exr -90. */
         bool dashed = !ended && arg[0] == '-' && arg[1] && !text_number(arg, &(double){0});
-        const char *instead =
-            dashed || r->words || r->cmd->stands_for[0] ? NULL : old_word(arg, r->cmd->bit);
-        if (instead)
-            return err_set(e, ERR_USAGE, "'%s %s' is gone: %s", r->cmd->name, arg, instead);
         if (!dashed)
             r->word[r->words++] = arg;
         else if (r->cmd->bit == FOR_HELP && arg[1] == '-' && option_find(arg + 2, FOR_ALL))
@@ -269,6 +267,7 @@ static bool prepare(cli *c, int argc, char **argv, text *out, err *e) {
     log_set_level(c->s.quiet ? LOG_ERROR : c->s.verbose ? LOG_INFO : LOG_NOTE);
     mem_set_limit(c->s.bloom.mem_limit);
     if (ok && !r.help) settings_warn_environment();
+    if (ok && !r.help && c->s.config) ok = option_rules_warn(&c->s, e);
     if (ok && r.help)
         help_write(out, c->commands, c->cmd,
                    r.words ? command_find_action(c->cmd, r.word[0]) : NULL);

@@ -1,6 +1,6 @@
 #include "app/cli/command.h"
 
-#include "app/cli/options.h"
+#include "app/cli/option_rules.h"
 
 #include <unistd.h>
 
@@ -65,7 +65,7 @@ bool command_is_bare_word(const char *word) {
 }
 
 bool command_check_choice(const commands *list, const command *c, const char *word, err *e) {
-    const char *choice[COMMAND_MOST], *meant = NULL;
+    const char *choice[COMMAND_MOST], *instead = option_foreign(word, c->bit);
     char *at;
     OWN(text) words = {0}, names = {0};
     int n = 0;
@@ -78,14 +78,12 @@ bool command_check_choice(const commands *list, const command *c, const char *wo
         ok |= strcmp(p, word) == 0;
         choice[n++] = p;
     }
+    if (ok) return true;
+    if (instead) return err_set(e, ERR_USAGE, "unknown %s '%s': %s", c->word_name, word, instead);
     int near = text_nearest(word, choice, n);
-    if (near >= 0) meant = choice[near];
-    /* words by which other programs empty their cache */
-    if (c->bit == FOR_CACHE && text_glob_any("clear,clean,empty,purge,prune,delete,rm", word))
-        meant = "trim --cache-size 0";
     command_choices(list, c, ", ", &names);
-    return ok || (meant ? err_set(e, ERR_USAGE, "unknown %s '%s'; did you mean '%s'?", c->word_name,
-                                  word, meant)
-                        : err_set(e, ERR_USAGE, "unknown %s '%s'; there are %s", c->word_name, word,
-                                  names.s));
+    return near >= 0 ? err_set(e, ERR_USAGE, "unknown %s '%s'; did you mean '%s'?", c->word_name,
+                               word, choice[near])
+                     : err_set(e, ERR_USAGE, "unknown %s '%s'; there are %s", c->word_name, word,
+                               names.s);
 }

@@ -5,11 +5,6 @@
 
 bool config_wrong_type(const json_value *v, const char *key, uint32_t types, err *e) {
     OWN(text) want = {0};
-    char keyed[OPTION_NAME_ROOM];
-    snprintf(keyed, sizeof keyed, "%s:", v->type == JSON_OBJECT && v->child ? v->child->key : "");
-    const char *instead = old_value(key, keyed);
-    if (instead)
-        return json_err(v, e, "%s with a value for each of some frames is gone: %s", key, instead);
     for (int t = 0; t < JSON_TYPES; t++)
         if (types >> t & 1)
             text_add(&want, "%s%s", want.n ? " or " : "", json_type_name((json_type)t));
@@ -38,8 +33,8 @@ bool config_member(const config_reader *r, const json_value *v, const option *o,
 
 static bool unknown_key(const json_value *v, err *e) {
     const option *o = option_find(v->key, FOR_ALL);
-    const char *instead = old_word(v->key, FOR_CONFIG);
-    if (instead) return json_err_key(v, e, "\"%s\" is gone: %s", v->key, instead);
+    const char *instead = option_foreign(v->key, FOR_CONFIG);
+    if (instead) return json_err_key(v, e, "there is no option \"%s\": %s", v->key, instead);
     if (o && !option_in_config(o))
         return json_err_key(v, e,
                             "\"%s\" cannot be set in a config file, only by %s on the command line",

@@ -81,16 +81,12 @@ static bool check_phrase(const char *word, err *e) {
     const char *rest = word + n + 1;
     if (!word[n] || n >= sizeof name || access(word, F_OK) == 0) return true;
     snprintf(name, sizeof name, "%.*s", (int)n, word);
-    const bool by_frame = *name && !name[strspn(name, "-0123456789")];
-    const char *instead = old_value("kernel", word);
     OWN(text) list = {0};
     if (word[n] == '(')
         return err_set(e, ERR_USAGE,
                        "'%s': make the kernel first: fftbloom kernel make %s --param '%s' -o "
                        "KERNEL.exr",
                        word, name, replaced(&list, rest, strcspn(rest, ")"), ";", ','));
-    if (word[n] == ':' && by_frame && instead)
-        return err_set(e, ERR_USAGE, "kernel '%s' is gone: %s", word, instead);
     if (word[n] == ':' && strspn(rest, "0123456789."))
         return err_set(e, ERR_USAGE,
                        "'%s': mix the kernels first: fftbloom kernel mix %s -o KERNEL.exr", word,

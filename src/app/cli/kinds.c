@@ -42,9 +42,7 @@ static void add_meant(char to[32], const option *o, const char *value) {
 static bool refuse(const kind_reader *r, const char *value, bool near) {
     OWN(text) want = {0};
     char meant[32], word[TEXT_MEANT] = "";
-    const char *instead = old_value(r->o->name, value);
     int words = 0;
-    if (instead) return err_set(r->e, ERR_CONFIG, "%s %s is gone: %s", r->name, value, instead);
     while (r->o->words && r->o->words[words]) words++;
     kind_describe(r->o, &want);
     add_meant(meant, r->o, value);

@@ -1,8 +1,10 @@
-/* option_rules.h - the options that have an effect only beside others, and words that are gone.
+/* option_rules.h - the options that have an effect only beside others, and the words that people
+ * bring.
  *
  * An option of the command line that would do nothing in the command as it is given is refused, so
- * that nobody believes it was obeyed. The rules are one table, with a condition and the words for
- * it. A config file or a variable is not held to it. An action takes what its row names. */
+ * that nobody believes it was obeyed. What an option needs says its row; a table has a condition
+ * for each need, and the words for it. A config file or a variable is not held to it. An action
+ * takes what its row names. */
 #pragma once
 
 #include "app/cli/command.h"
@@ -14,6 +16,8 @@ bool option_rules_check(const settings *s, uint32_t bit, err *e);
 bool option_rules_check_single(const settings *s, err *e);
 bool option_rules_check_action(const settings *s, const command *c, const command_action *a,
                                err *e);
+/* Warns of each key of the config file that has no effect, whatever the command is. */
+bool option_rules_warn(const settings *s, err *e);
 /* Returns whether the option has an effect beside the others, apart from actions and sequences. */
 bool option_has_effect(const settings *s, uint32_t bit, const option *o);
 /* Returns whether a command takes an option, alone or beside others; a: its action, or NULL. */
@@ -23,20 +27,18 @@ bool option_is_for(const option *o, const command *c, const command_action *a);
 void option_actions(const option *o, const command *c, text *to);
 void option_commands(const commands *list, const option *o, text *to);
 
-/* One row: `options` (names with blanks between) work in the commands `on` where the condition
- * holds, or, if there is none, in a sequence. */
+/* What an option needs: it works in the commands `on` where the condition holds, or, if there is
+ * none, in a sequence. */
 typedef struct {
     uint32_t on;
-    const char *options;
     bool (*where)(const settings *s);
     const char *otherwise; /* "without --threshold" */
+    const char *by; /* the option that decides it; NULL: the command, its files or its flags do */
 } option_rule;
 
-extern const option_rule OPTION_RULES[];
-extern const int OPTION_RULE_COUNT;
+extern const option_rule OPTION_RULES[NEEDS];
 
-/* Return what to do instead of an option (- and _ are the same) or an action that one of `users`
- * (option_users, with FOR_CONFIG and FOR_CASE for keys) took in the version before this one, or of
- * a value of the option `name`, as in "existing=in-place". NULL: there was none. */
-const char *old_word(const char *word, uint32_t users);
-const char *old_value(const char *name, const char *value);
+/* Returns what to do instead of a word that people bring from other programs: an option (- and _
+ * are the same), a key or an action that they give to one of `users` (option_users, with FOR_CONFIG
+ * and FOR_CASE for keys). NULL: the word is not known. */
+const char *option_foreign(const char *word, uint32_t users);

@@ -13,6 +13,7 @@ const char *const SECTION_TITLE[SECTIONS] = {
 
 const char OPTION_VARIABLES[] = "device,jobs,mem_limit,cache_dir,kernels,config";
 
+#define N(need)    (1u << NEED_##need)
 #define WORDS(...) ((const char *const[]){__VA_ARGS__, NULL})
 #define OF(section, kind, rank, users, member) \
     .type = OPTION_##kind, SECTION_##section, RANK_##rank, users, offsetof(settings, member)
@@ -31,41 +32,46 @@ const option OPTIONS[] = {
     {"input", OF(FILES, STREAM, USUAL, IMAGE, input), NULL, "IN",
      "Image to bloom: EXR, HDR, PFM or PNG. A frame pattern such as shot.####.exr means a "
      "sequence.",
-     "It can also be given as the first argument. - is standard input (docs/pipes.md)."},
+     "It can also be given as the first argument. - is standard input (docs/pipes.md).",
+     .aside = true},
     {"kernel", OF(FILES, KERNEL, MAIN, SPREAD | FOR_BENCH, kernel), NULL, "KERNEL",
      "Point spread function: an image, a .spectrum file, or the name of a shipped kernel "
      "('fftbloom kernel list').",
      "It can also be the second argument. In a sequence a pattern, such as k.####.exr, gives each "
      "frame a kernel of its own.",
-     .letter = 'k'},
+     .letter = 'k', .aside = true},
     {"output", OF(FILES, STREAM, MAIN, FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF, output),
      NULL, "OUT", "File to write; its extension decides the format.",
      "A .png file is a tone-mapped preview. A sequence needs a frame pattern here, too; in a "
      "folder the file has the name of the input; - and exr:- are standard output. The file appears "
      "complete or not at all.",
-     .letter = 'o'},
+     .letter = 'o', .aside = true},
     {"before", OF(FILES, PATH, USUAL, FOR_APPLY, before), NULL, "FILE",
      "Also write a picture of the image before it is bloomed, developed as the output, a PNG "
-     "picture, too."},
+     "picture, too.",
+     .aside = true, .needs = N(PICTURE) | N(FILES) | N(RUN)},
     {"emit_file", OF(FILES, PATH, USUAL, FOR_APPLY, emit_file), NULL, "FILE",
      "Write the glare alone into an EXR file of its own, and not into the output.",
      "Its channels have the names of the image's, with the name of --emit-layer before them if "
      "that is given. Beside a PNG picture it may be one, developed as that. A sequence needs a "
-     "frame pattern here."},
+     "frame pattern here.",
+     .aside = true, .needs = N(APPLY)},
     {"kernels", OF(FILES, PATH, EXPERT, IMAGE | FOR_PRECOMPUTE | FOR_KERNEL, kernels), NULL, "DIR",
      "Folder of the shipped kernels, if it is not where the program was installed; for kernel "
-     "sheet the kernels to show: a folder, or names and files with commas between."},
+     "sheet the kernels to show: a folder, or names and files with commas between.",
+     .aside = true},
     {"config", OF(FILES, PATH, USUAL, SPREAD, config), NULL, "FILE",
      "Read options from a JSON file; flags and environment variables override it.",
-     .flag_only = true},
+     .flag_only = true, .aside = true},
     {"report", OF(FILES, PATH, USUAL, FOR_APPLY, report), NULL, "FILE",
-     "Write a JSON report on each frame: device, plan, times and notes."},
+     "Write a JSON report on each frame: device, plan, times and notes.", .aside = true,
+     .needs = N(FILES) | N(RUN) | N(WAIT)},
     {"existing", OF(FILES, ENUM, MAIN, FOR_APPLY, existing), "replace", NULL,
      "What to do where OUT exists: replace it, skip the frame (exit 5), or make what is not made "
      "already of the same input, kernel and settings (update).",
      "For update the cache folder remembers how each output was made. An output that has changed "
      "since then is made again. A result never replaces its input.",
-     .words = WORDS("replace", "skip", "update")},
+     .words = WORDS("replace", "skip", "update"), .aside = true, .needs = N(FILES)},
     {"existing", OF(FILES, ENUM, USUAL, FOR_PRECOMPUTE | FOR_KERNEL, existing), "replace", NULL,
      "What to do where OUT exists: replace it, or leave it and exit with 5.",
      .words = WORDS("replace", "skip"), .flag_only = true},
@@ -77,10 +83,10 @@ const option OPTIONS[] = {
      "With mirror all light stays in the frame; with zero the light that leaves it is lost. With "
      "--window grow or display the default is zero. Give one word, or one per axis, x first: "
      "mirror,zero; in JSON also [\"mirror\",\"zero\"].",
-     .words = WORDS("zero", "mirror", "clamp", "wrap")},
+     .words = WORDS("zero", "mirror", "clamp", "wrap"), .needs = N(BLOOM)},
     {"amount", OF(LIGHT, AMOUNT, MAIN, IMAGE, bloom.sharpen), "1", "A",
      "Strength of the bloom, as a fraction or a percentage: 1 is all of it, 0 the input unchanged.",
-     "The kernel k becomes A k + (1 - A) delta, which keeps its sum."},
+     "The kernel k becomes A k + (1 - A) delta, which keeps its sum.", .needs = N(AMOUNT)},
     {"sharpen", OF(LIGHT, SHARPEN, USUAL, FOR_CONFIG, bloom.sharpen), NULL, "T",
      "The counterpart of --amount: T is 1 - A."},
     {"command", OF(LIGHT, ENUM, EXPERT, IMAGE | FOR_CASE, bloom.solve), "apply", NULL,
@@ -89,31 +95,34 @@ const option OPTIONS[] = {
     {"clip", OF(LIGHT, FLOAT, EXPERT, IMAGE, bloom.clip), "auto", "V",
      "deglare: level from which on a pixel of the plate has lost light; auto is its largest value, "
      "if several pixels have it.",
-     .words = WORDS("auto", "off"), .max = INFINITY},
+     .words = WORDS("auto", "off"), .max = INFINITY, .needs = N(DEGLARE) | N(BLOOM)},
     {"clamp", OF(LIGHT, BOOL, EXPERT, IMAGE, bloom.clamp), "false", NULL,
-     "deglare: make pixels zero that come out below zero."},
+     "deglare: make pixels zero that come out below zero.", .needs = N(DEGLARE) | N(BLOOM)},
     {"black", OF(LIGHT, STRING, EXPERT, IMAGE, bloom.black), NULL, "X,Y,W,H",
-     "deglare: find the amount with which this region, which was black, becomes zero in the mean."},
+     "deglare: find the amount with which this region, which was black, becomes zero in the mean.",
+     .needs = N(DEGLARE) | N(BLOOM)},
     {"tint", OF(LIGHT, TINT, USUAL, IMAGE, bloom.tint), "1,1,1", "R,G,B",
      "Colour of the glare: what that of red, green and blue is multiplied with.",
      "The light that stays in its pixel keeps its colour. Light is then not kept; the ledger of "
      "the report says by how much.",
-     .max = 1000},
+     .max = 1000, .needs = N(BLOOM)},
     {"mask", OF(LIGHT, STRING, USUAL, IMAGE, bloom.mask), NULL, "LAYER",
      "Spread only the light under this mask, a channel or a layer with one channel: all where it "
      "is 1, none where it is 0.",
-     "Other light stays where it is. Glare falls on all pixels. See docs/comp.md."},
+     "Other light stays where it is. Glare falls on all pixels. See docs/comp.md.",
+     .needs = N(BLOOM)},
     {"threshold", OF(LIGHT, FLOAT, MAIN, IMAGE, bloom.threshold), "0", "V",
      "Spread only the light above V and let the rest pass unchanged; 0 turns this off. Not "
      "physical.",
      "Energy is kept, but the glare no longer has the kernel's shape; the report says so.",
-     .max = INFINITY},
+     .max = INFINITY, .needs = N(APPLY) | N(BLOOM)},
     {"knee", OF(LIGHT, FLOAT, USUAL, IMAGE, bloom.knee), "0", "V",
-     "Width of the soft transition around --threshold.", .max = INFINITY},
+     "Width of the soft transition around --threshold.", .max = INFINITY,
+     .needs = N(APPLY) | N(THRESHOLD) | N(BLOOM)},
     {"axis", OF(LIGHT, ENUM, EXPERT, RUN, bloom.order), "auto", NULL,
      "Axis to transform first; auto takes the one that costs less.",
      "Both orders keep the tolerance; results differ in their last digits.",
-     .words = WORDS("auto", "x", "y")},
+     .words = WORDS("auto", "x", "y"), .needs = N(BLOOM)},
 
     /* --- kernel --- */
     {"normalize", OF(KERNEL, ENUM, USUAL, SPREAD, bloom.kernel.normalize), "luminance", NULL,
@@ -121,18 +130,18 @@ const option OPTIONS[] = {
      "of the channels, or not at all.",
      "luminance divides all channels by the luminance of their sums, which keeps the kernel's "
      "colour; channel makes each sum 1, so white stays white.",
-     .words = WORDS("luminance", "channel", "sum", "none")},
+     .words = WORDS("luminance", "channel", "sum", "none"), .needs = N(BLOOM)},
     {"kernel_center", OF(KERNEL, CENTER, EXPERT, TAPS, bloom.kernel.center), "middle", "X,Y",
      "Centre of the kernel: the middle (half the size, rounded down), its peak, its centroid, its "
      "upper left corner, or X,Y.",
      "X,Y counts taps from the upper left one and may lie between taps.",
-     .words = WORDS("middle", "peak", "centroid", "corner")},
+     .words = WORDS("middle", "peak", "centroid", "corner"), .needs = N(BLOOM)},
     {"kernel_scale", OF(KERNEL, SCALE, USUAL, TAPS, bloom.kernel.size), "1", "S",
      "Size of the kernel: a factor (1 is one tap per pixel), or a height relative to the image's "
      "(0.5h).",
      "A size in image heights keeps the look the same from proxy to full size. Two numbers are "
      "those of x and y: 1.2,1.",
-     .min = 1e-3, .max = 1000},
+     .min = 1e-3, .max = 1000, .needs = N(BLOOM)},
     {"kernel_turn", OF(KERNEL, FLOAT, USUAL, SPREAD, bloom.kernel.turn), "0", "DEG",
      "Turn the kernel about its centre, in degrees and clockwise.",
      "Right angles only move taps. A kernel has its size before it is turned.", .min = -3600,
@@ -144,33 +153,35 @@ const option OPTIONS[] = {
      "round when an anamorphic plate is shown. For precompute auto is 1.",
      .words = WORDS("auto", "off"), .min = 0.01, .max = 100},
     {"correlate", OF(KERNEL, BOOL, EXPERT, SPREAD, bloom.kernel.correlate), "false", NULL,
-     "Rotate the kernel by 180 degrees, as tools that correlate do."},
+     "Rotate the kernel by 180 degrees, as tools that correlate do.", .needs = N(BLOOM)},
     {"core", OF(KERNEL, FLOAT, USUAL, IMAGE, bloom.core), "off", "R",
      "Spread only the glare: light within R taps of the kernel's centre stays in its pixel. auto "
      "finds where the kernel begins to fall off as its tail does.",
      "A lens has softened its image already; the kernel without its core does not soften it again. "
      "apply gives back what deglare takes away with the same core (docs/deglare.md).",
-     .words = WORDS("auto", "off"), .max = PSF_CORE_MOST},
+     .words = WORDS("auto", "off"), .max = PSF_CORE_MOST, .needs = N(BLOOM)},
     {"spectrum", OF(KERNEL, ENUM, EXPERT, IMAGE, bloom.spectrum), "resampled", NULL,
      "How to get the kernel's spectrum at the image's size: resampled from the cached one, or "
      "exactly.",
-     .words = WORDS("resampled", "exact")},
+     .words = WORDS("resampled", "exact"), .needs = N(BLOOM)},
     {"taps", OF(KERNEL, STRING, USUAL, FOR_KERNEL, taps), NULL, "N|WxH",
      "Size of the kernel to write. The default is all taps; for make auto, the smallest usual size "
-     "that holds 99.9 % of the light, up to 1024."},
+     "that holds 99.9 % of the light, up to 1024.",
+     .needs = N(ONE)},
     {"all", OF(KERNEL, BOOL, USUAL, FOR_KERNEL, all_kernels), "false", NULL,
      "Make every shipped kernel; OUT is a folder."},
     {"param", OF(KERNEL, LIST, USUAL, FOR_KERNEL, param), NULL, "NAME=V,...",
      "Parameters of a model, such as radius=3 ('fftbloom kernel models'), or of an action "
-     "('fftbloom help kernel ACTION')."},
+     "('fftbloom help kernel ACTION').",
+     .needs = N(ONE)},
     {"image", OF(KERNEL, PATH, USUAL, FOR_KERNEL, image), NULL, "FILE",
-     "Opening for the model aperture: light passes where this image is white."},
+     "Opening for the model aperture: light passes where this image is white.", .needs = N(ONE)},
     {"plate", OF(KERNEL, PATH, USUAL, FOR_KERNEL, plate), NULL, "FILE",
-     "Take f-number, lens, sensor and width from the header of this image."},
+     "Take f-number, lens, sensor and width from the header of this image.", .needs = N(ONE)},
     {"fade", OF(KERNEL, FLOAT, USUAL, FOR_KERNEL, fade), "0.6", "F",
      "Fade out a kernel from this fraction of the way to its border; 1 is off. make fades by "
      "default, other actions only with --fade.",
-     .max = 1},
+     .max = 1, .needs = N(ONE)},
     {"strict", OF(KERNEL, BOOL, USUAL, FOR_KERNEL, strict), "false", NULL,
      "Exit with 1 if check finds something to warn of."},
 
@@ -183,50 +194,54 @@ const option OPTIONS[] = {
     {"exclude", OF(LAYERS, LIST, USUAL, IMAGE | FOR_INFO, bloom.exclude), NULL, "GLOBS",
      "Layers to leave unchanged, as globs; this overrides --layers."},
     {"alpha", OF(LAYERS, ENUM, USUAL, IMAGE, bloom.alpha), "keep", NULL,
-     "Leave alpha unchanged, or convolve it like the colour.", .words = WORDS("keep", "convolve")},
+     "Leave alpha unchanged, or convolve it like the colour.", .words = WORDS("keep", "convolve"),
+     .needs = N(BLOOM)},
     {"window", OF(LAYERS, ENUM, USUAL, IMAGE, bloom.window), "keep", NULL,
      "Data window of the output: the input's (keep), enlarged by the kernel's reach (grow), or the "
      "display window.",
-     .words = WORDS("keep", "grow", "display")},
+     .words = WORDS("keep", "grow", "display"), .needs = N(APPLY)},
     {"nan", OF(LAYERS, ENUM, USUAL, IMAGE, bloom.nan), "error", NULL,
      "How to treat NaN and infinite pixels: refuse the frame (exit 6), or replace them by zero or "
      "by their finite neighbours.",
-     .words = WORDS("error", "zero", "interpolate")},
+     .words = WORDS("error", "zero", "interpolate"), .needs = N(BLOOM)},
     {"half_overflow", OF(LAYERS, ENUM, EXPERT, IMAGE, bloom.half_overflow), "clamp", NULL,
      "How to treat results above 65504 in a half-float file: clamp them, write float, or refuse "
      "the frame.",
-     .words = WORDS("clamp", "float", "error")},
+     .words = WORDS("clamp", "float", "error"), .needs = N(HALF)},
     {"emit_layer", OF(LAYERS, STRING, USUAL, IMAGE, bloom.emit_layer), NULL, "NAME",
-     "Also write the glare alone, as an EXR layer of this name."},
+     "Also write the glare alone, as an EXR layer of this name.", .needs = N(APPLY) | N(EXR)},
     {"emit", OF(LAYERS, ENUM, USUAL, FOR_APPLY, bloom.emit), "glare", NULL,
      "What --emit-layer and --emit-file write: all light that left its pixel (glare), the output "
      "minus the input (additive), or the light that spreads, after mask and threshold (source).",
-     "docs/comp.md has the formulas.", .words = WORDS("glare", "additive", "source")},
+     "docs/comp.md has the formulas.", .words = WORDS("glare", "additive", "source"),
+     .needs = N(APPLY) | N(EMIT)},
     {"per_layer", OF(LAYERS, LAYERS, USUAL, IMAGE, bloom.per_layer), NULL, "LAYER:NAME=V,...",
      "Settings of single layers: amount, sharpen, threshold, knee or mask, such as rim:amount=0.2.",
      "LAYER is a glob, and the unnamed layer is rgba; later settings win. In a config file this "
      "can also be an object: {\"rim\": {\"amount\": 0.2}}."},
     {"stamp", OF(LAYERS, BOOL, USUAL, FOR_APPLY, stamp), "false", NULL,
      "Write into the EXR file how it was made: version, input, kernel and settings.",
-     "A note is given if an image with such attributes is bloomed again."},
+     "A note is given if an image with such attributes is bloomed again.", .needs = N(EXR)},
     {"compression", OF(LAYERS, ENUM, USUAL, FOR_APPLY, packing), "keep", NULL,
      "Compression of EXR output; keep uses the input's where that changes no pixel, and else zip.",
      "pxr24, b44, b44a, dwaa and dwab may change pixels; where they do, the report promises "
      "nothing "
      "for these. docs/images.md has a table.",
-     .words = WORDS("keep", "none", "rle", "zips", "zip", "piz", "pxr24", "b44", "b44a", "dwaa",
-                    "dwab")},
+     .words =
+         WORDS("keep", "none", "rle", "zips", "zip", "piz", "pxr24", "b44", "b44a", "dwaa", "dwab"),
+     .needs = N(EXR)},
     {"exposure", OF(LAYERS, FLOAT, MAIN, FOR_APPLY | FOR_KERNEL, exposure), "auto", "STOPS",
      "Exposure of a PNG picture: a gain in stops, or auto for one that suits the picture.",
      "At 0 a grey of 0.18 is shown as 0.18. Give pictures that are to be compared the same number. "
      "docs/images.md says what auto does.",
-     .words = WORDS("auto"), .min = -40, .max = 40},
+     .words = WORDS("auto"), .min = -40, .max = 40, .needs = N(PICTURE)},
     {"view", OF(LAYERS, STRING, USUAL, FOR_APPLY, view), "auto", "NAME",
      "How a PNG picture shows the light: auto (film; srgb if the input is PNG, too), film "
      "(highlights bend down), srgb (cut off above 1), or ocio:DISPLAY/VIEW of the OpenColorIO "
      "config in $OCIO.",
      "ocio alone is the config's default, ocio:VIEW a view of the default display. See "
-     "docs/colour.md."},
+     "docs/colour.md.",
+     .needs = N(PICTURE)},
     {"input_space", OF(LAYERS, SPACE, USUAL, IMAGE, input_space), NULL, "SPACE",
      "Colour space of the image, such as srgb, logc3 or acescg, which is decoded to linear light. "
      "The default is what the file says, or linear Rec.709.",
@@ -236,7 +251,7 @@ const option OPTIONS[] = {
      "Colour space of the output; the default is linear in the primaries of the image, and input "
      "is that of --input-space.",
      "Colours are converted to the primaries of the space; white stays white.",
-     .words = WORDS("input")},
+     .words = WORDS("input"), .needs = N(LIGHT)},
     {"pixel_type", OF(LAYERS, ENUM, USUAL, FOR_APPLY | FOR_BENCH, pixels), "keep", NULL,
      "Pixel type of the layers that are bloomed, or of the frame that bench times; data layers "
      "keep theirs.",
@@ -245,47 +260,50 @@ const option OPTIONS[] = {
     /* --- accuracy --- */
     {"precision", OF(ACCURACY, ENUM, EXPERT, RUN, bloom.precision), "auto", NULL,
      "Arithmetic of the transforms; auto takes the cheapest that meets the tolerance.",
-     .words = WORDS("auto", "float32", "float64")},
+     .words = WORDS("auto", "float32", "float64"), .needs = N(BLOOM)},
     {"tolerance", OF(ACCURACY, FLOAT, EXPERT, IMAGE, bloom.tolerance), "1e-3", "E",
      "Allowed relative error of pixels above 1e-4 of their channel's median; darker ones may be "
      "off by as much as a pixel of that size.",
      "docs/math.md, \"What is dark\", has the exact rule for noise below zero and for halfs.",
-     .min = 1e-12, .max = 1},
+     .min = 1e-12, .max = 1, .needs = N(BLOOM)},
     {"verify", OF(ACCURACY, INT, EXPERT, FOR_APPLY | FOR_CASE, bloom.verify), "0", "N",
      "Recompute N random pixels and the N worst ones in double precision; exit with 7 and without "
      "an output if the tolerance is not met.",
-     .max = 1e6},
+     .max = 1e6, .needs = N(BLOOM) | N(RUN)},
 
     /* --- device and memory --- */
     {"device", OF(DEVICE, STRING, MAIN, RUN | FOR_CHECK, bloom.device), "auto", "DEVICE",
      "Device to use: a class, or a device's index, uuid or part of its name. Several with commas, "
      "gpus or all share the frames of a sequence.",
-     .words = WORDS("auto", "cpu", "gpu", "software", "gpus", "all")},
+     .words = WORDS("auto", "cpu", "gpu", "software", "gpus", "all"), .aside = true,
+     .needs = N(CASES)},
     {"jobs", OF(DEVICE, INT, USUAL, RUN | FOR_PRECOMPUTE | FOR_CHECK | FOR_DIFF | FOR_KERNEL, jobs),
-     "0", "N", "Number of host threads; 0 uses all that are available.", .max = 1024},
+     "0", "N", "Number of host threads; 0 uses all that are available.", .max = 1024,
+     .aside = true},
     {"mem_limit",
      OF(DEVICE, SIZE, USUAL, SPREAD | FOR_BENCH | FOR_KERNEL | FOR_DIFF | FOR_CHECK | FOR_INFO,
         bloom.mem_limit),
      "0", "SIZE",
      "Maximum host memory, such as 8GB; an image that needs more is made in tiles. 0 allows 80 % "
      "of the memory that is available, container limits included.",
-     .min = 1e6},
+     .min = 1e6, .aside = true},
     {"vram_limit", OF(DEVICE, SIZE, EXPERT, RUN, bloom.vram_limit), "0", "SIZE",
-     "Maximum device memory, such as 2GB; 0 allows all of it.", .min = 1e6},
+     "Maximum device memory, such as 2GB; 0 allows all of it.", .min = 1e6, .aside = true},
     {"cache_dir",
      OF(DEVICE, PATH, USUAL, SPREAD | FOR_BENCH | FOR_CHECK | FOR_CACHE | FOR_DEVICES,
         bloom.cache_dir),
-     NULL, "DIR", "Folder of the spectrum cache [$XDG_CACHE_HOME/fftbloom or ~/.cache/fftbloom]."},
+     NULL, "DIR", "Folder of the spectrum cache [$XDG_CACHE_HOME/fftbloom or ~/.cache/fftbloom].",
+     .aside = true},
     {"cache_size",
      OF(DEVICE, SIZE, EXPERT, IMAGE | FOR_PRECOMPUTE | FOR_CHECK | FOR_CACHE, bloom.cache_size),
-     "2GB", "SIZE", "Maximum size of the spectrum cache; 0 turns it off."},
+     "2GB", "SIZE", "Maximum size of the spectrum cache; 0 turns it off.", .aside = true},
     {"sandbox",
      OF(DEVICE, SANDBOX, EXPERT,
         IMAGE | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF | FOR_INFO | FOR_CHECK, sandbox),
      "auto", NULL,
      "auto gives up rights that the run does not need where no GPU is opened; on insists, and "
      "opens GPUs first; off keeps them (docs/security.md).",
-     "A config file cannot say off.", .words = WORDS("auto", "on", "off")},
+     "A config file cannot say off.", .words = WORDS("auto", "on", "off"), .aside = true},
 
     /* --- bench --- */
     {"size", OF(BENCH, STRING, USUAL, FOR_BENCH, size), "1920x1080", "WxH",
@@ -307,15 +325,17 @@ const option OPTIONS[] = {
 
     /* --- sequences --- */
     {"frames", OF(SEQUENCE, STRING, MAIN, FOR_APPLY, frames), NULL, "RANGES",
-     "Frames of the sequence, such as 1001-1100,1200-1300x2; the default is all that are found."},
+     "Frames of the sequence, such as 1001-1100,1200-1300x2; the default is all that are found.",
+     .aside = true},
     {"views", OF(SEQUENCE, LIST, USUAL, IMAGE, views), "left,right", "NAMES",
      "Names of the views for %V (the name) and %v (its first letter) in IN, KERNEL and OUT.",
-     "Each view is an image of its own; each frame is made once for each view."},
+     "Each view is an image of its own; each frame is made once for each view.", .aside = true},
     {"keep_going", OF(SEQUENCE, BOOL, USUAL, FOR_APPLY, keep_going), "false", NULL,
      "Continue after a frame that fails or whose input is missing, and exit with the status of the "
      "worst failure; with 5 if only inputs were missing.",
      "Each failure is told when it happens, and a closing line counts them. A kernel that cannot "
-     "be used stops the run."},
+     "be used stops the run.",
+     .aside = true, .needs = N(FILES) | N(SEQUENCE)},
 
     /* --- farm --- */
     {"to", OF(FARM, ENUM, USUAL, FOR_FARM, farm), "slurm", NULL,
@@ -323,18 +343,20 @@ const option OPTIONS[] = {
      "docs/farm.md says how Deadline and others run fftbloom.", .words = WORDS("slurm", "openjd"),
      .flag_only = true},
     {"dry_run", OF(FARM, BOOL, USUAL, FOR_FARM, dry_run), "false", NULL,
-     "Print the script of the Slurm job, and write and submit nothing.", .flag_only = true},
+     "Print the script of the Slurm job, and write and submit nothing.", .flag_only = true,
+     .needs = N(SLURM)},
     {"wait", OF(FARM, BOOL, USUAL, FOR_FARM, wait), "false", NULL,
      "Wait until the Slurm job is done, gather its reports, and exit with its status.",
-     .flag_only = true},
+     .flag_only = true, .needs = N(SLURM)},
     {"chunk", OF(FARM, INT, USUAL, FOR_FARM, chunk), "10", "N",
      "Frames per task; 0 is the default.", .max = 1e6, .flag_only = true},
     {"args", OF(FARM, STRING, USUAL, FOR_FARM, farm_args), NULL, "ARGS",
-     "More arguments for sbatch, such as \"-p gpu --gres=gpu:1 --mem=16G\".", .flag_only = true},
+     "More arguments for sbatch, such as \"-p gpu --gres=gpu:1 --mem=16G\".", .flag_only = true,
+     .needs = N(SLURM)},
     {"dir", OF(FARM, PATH, USUAL, FOR_FARM, farm_dir), NULL, "DIR",
      "Folder for the job's script, logs and reports. The default is fftbloom-farm/NAME-HASH, one "
      "for each output.",
-     .flag_only = true},
+     .flag_only = true, .needs = N(SLURM)},
 
     /* --- comparison --- */
     {"fail", OF(COMPARE, FLOAT, USUAL, LIMIT, compare.fail), "1e-6", "V",
@@ -364,24 +386,25 @@ const option OPTIONS[] = {
     {"all", OF(COMPARE, BOOL, USUAL, FOR_DIFF, all_parts), "false", NULL,
      "Compare all parts instead of the first one.", .letter = 'a'},
     {"od", OF(COMPARE, BOOL, USUAL, FOR_DIFF, diff_only), "false", NULL,
-     "Write the difference image only if there is a difference."},
+     "Write the difference image only if there is a difference.", .needs = N(OUTPUT)},
     {"abs", OF(COMPARE, BOOL, USUAL, FOR_DIFF, diff_absolute), "false", NULL,
-     "Write absolute instead of signed differences into the difference image."},
+     "Write absolute instead of signed differences into the difference image.", .needs = N(OUTPUT)},
     {"scale", OF(COMPARE, FLOAT, USUAL, FOR_DIFF, diff_scale), "1", "F",
-     "Multiply the difference image by F.", .max = 1e30},
+     "Multiply the difference image by F.", .max = 1e30, .needs = N(OUTPUT)},
 
     /* --- messages --- */
     {"quiet", OF(MESSAGES, BOOL, USUAL, LOUD, quiet), "false", NULL, "Print only errors.",
-     .letter = 'q'},
+     .letter = 'q', .aside = true},
     {"verbose", OF(MESSAGES, BOOL, USUAL, LOUD, verbose), "false", NULL,
-     "Print what is done, and why.", .letter = 'v'},
+     "Print what is done, and why.", .letter = 'v', .aside = true, .needs = N(LOUD)},
     {"json", OF(MESSAGES, BOOL, USUAL, (LOUD | FOR_VERSION) & ~FOR_CHECK, json), "false", NULL,
-     "Print the result as JSON on standard output."},
+     "Print the result as JSON on standard output.", .aside = true, .needs = N(FILES) | N(WAIT)},
     {"progress", OF(MESSAGES, PROGRESS, USUAL, FOR_APPLY | FOR_CHECK, progress), "auto", NULL,
      "How to report progress: a bar on a terminal or else a line every few seconds (auto), the "
      "lines that a farm's scheduler reads, JSON lines, or not at all.",
      "json:3 writes the lines to file descriptor 3, which the caller opens: 3>progress.jsonl",
-     .words = WORDS("auto", "deadline", "openjd", "json", "none")},
+     .words = WORDS("auto", "deadline", "openjd", "json", "none"), .aside = true,
+     .needs = N(RUN) | N(WAIT) | N(CASES)},
     {"print_config", OF(MESSAGES, BOOL, USUAL, FOR_PLAN | FOR_PRECOMPUTE, print_config), "false",
      NULL, "Print the value and the origin of each option, and exit.", .flag_only = true},
 
@@ -391,26 +414,27 @@ const option OPTIONS[] = {
     {"list", OF(SUITE, BOOL, USUAL, FOR_CHECK, list), "false", NULL,
      "Print the names of the cases, and run none."},
     {"keep_going", OF(SUITE, BOOL, USUAL, FOR_CHECK, keep_going), "false", NULL,
-     "Continue after a case that fails."},
+     "Continue after a case that fails.", .needs = N(CASES)},
     {"bless", OF(SUITE, BOOL, USUAL, FOR_CHECK, bless), "false", NULL,
      "Write the references that are missing or differ, with their provenance.",
      "References are EXR files with attributes that say which program, device, settings and inputs "
      "made them. Those that match stay as they are. A result that fails the case's energy or "
      "verify assertion is not written.",
-     .flag_only = true},
+     .flag_only = true, .needs = N(CASES)},
     {"set", OF(SUITE, LIST, USUAL, FOR_CHECK, set), NULL, "NAME=VALUE",
      "Variables of the suite, separated by commas; these override the suite's own."},
     {"require_device", OF(SUITE, STRING, USUAL, FOR_CHECK, require_device), NULL, "DEVICE",
      "Exit with 69 if the machine has no such device, or no case ran on it.",
-     .words = WORDS("cpu", "gpu", "software")},
+     .words = WORDS("cpu", "gpu", "software"), .needs = N(CASES)},
     {"require_cases", OF(SUITE, INT, USUAL, FOR_CHECK, require_cases), "0", "N",
-     "Fail if fewer than N cases passed; skipped cases do not count.", .max = 1e6},
+     "Fail if fewer than N cases passed; skipped cases do not count.", .max = 1e6,
+     .needs = N(CASES)},
     {"junit", OF(SUITE, STREAM, USUAL, FOR_CHECK, junit), NULL, "FILE",
-     "Write the results as JUnit XML; - is standard output."},
+     "Write the results as JUnit XML; - is standard output.", .needs = N(CASES)},
     {"json", OF(SUITE, STREAM, USUAL, FOR_CHECK, json_file), NULL, "FILE",
-     "Write the results as JSON; - is standard output.", .flag_only = true},
+     "Write the results as JSON; - is standard output.", .flag_only = true, .needs = N(CASES)},
     {"html", OF(SUITE, STREAM, USUAL, FOR_CHECK, html), NULL, "FILE",
-     "Write the results as one page with pictures that needs only a browser."},
+     "Write the results as one page with pictures that needs only a browser.", .needs = N(CASES)},
 };
 const int OPTION_COUNT = (int)(sizeof OPTIONS / sizeof OPTIONS[0]);
 _Static_assert(sizeof OPTIONS / sizeof OPTIONS[0] <= SETTINGS_ROOM, "raise SETTINGS_ROOM");

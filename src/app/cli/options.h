@@ -3,7 +3,8 @@
  * Every option is one row: its JSON key and flag (flags write - for _), its type, range, default,
  * the commands that take it, a sentence of help, and the place of its value in the settings. Flags,
  * environment, config files, help, schema, reference pages and completions all read both tables.
- * Which options need each other is in option_rules.h.
+ * A row also says what the option needs to have an effect (option_rules.h), and whether it decides
+ * the bytes of an output, which `--existing update` compares.
  *
  * To add an option: one member in `settings`, one row in options.c. To add a kind of value: one
  * word in option_type, one row in kinds.c. */
@@ -88,6 +89,30 @@ typedef enum {
 /* Where the help shows an option: first, in its section, or last. */
 typedef enum { RANK_USUAL, RANK_MAIN, RANK_EXPERT, RANKS } option_rank;
 
+/* What an option needs to have an effect: a row of option_rules.c for each. */
+typedef enum {
+    NEED_LOUD,      /* no --quiet */
+    NEED_ONE,       /* one kernel to make, and not all */
+    NEED_DEGLARE,   /* glare that is taken away */
+    NEED_APPLY,     /* glare that is not taken away */
+    NEED_THRESHOLD, /* a threshold */
+    NEED_BLOOM,     /* pixels that are changed */
+    NEED_AMOUNT,    /* an amount that is not found */
+    NEED_HALF,      /* an output that may have halfs */
+    NEED_EMIT,      /* glare that is written apart */
+    NEED_EXR,       /* an output that may be EXR, */
+    NEED_LIGHT,     /* and one that may be no picture, */
+    NEED_PICTURE,   /* and one that may be a picture */
+    NEED_FILES,     /* files, no standard streams */
+    NEED_SEQUENCE,  /* several images */
+    NEED_RUN,       /* a run, not the plan of one */
+    NEED_SLURM,     /* a farm that is Slurm */
+    NEED_WAIT,      /* a farm that is waited for */
+    NEED_OUTPUT,    /* an image of the difference */
+    NEED_CASES,     /* cases that are run, and not listed */
+    NEEDS
+} option_need;
+
 typedef struct option {
     const char *name; /* the JSON key */
     option_type type;
@@ -103,6 +128,10 @@ typedef struct option {
     double min, max;
     char letter;    /* -o; 0: none */
     bool flag_only; /* no key of config files */
+    /* Of the options of apply, all decide the bytes of the output but these, and paths, whose
+     * content counts. Records and stamps have what decides. */
+    bool aside;
+    uint32_t needs; /* bits 1 << option_need: with all of them it has an effect */
 } option;
 
 extern const option OPTIONS[];
@@ -128,6 +157,10 @@ const char *option_nearest(const char *name, uint32_t users);
 const option *option_next(const option *last, uint32_t users);
 /* Returns true for a key of config files. */
 bool option_in_config(const option *o);
+/* Returns true for an option that decides the bytes of the output of apply. */
+static inline bool option_decides(const option *o) {
+    return o->on & FOR_APPLY && !o->aside;
+}
 
 /* The names of the options that can be set by variables, with commas. */
 extern const char OPTION_VARIABLES[];

@@ -104,16 +104,11 @@ bool settings_given(const settings *s, const char *name, uint32_t users) {
     return settings_of(s, option_find(name, users))->origin != ORIGIN_DEFAULT;
 }
 
-bool settings_is_preset(const settings *s, const option *o) {
-    OWN(settings) other = {0};
-    OWN(text) is = {0}, preset = {0};
-    KINDS[o->type].write(s, o, &is);
-    bool same = !is.n;
-    if (is.n && o->preset && settings_set(&other, o, o->preset, (setting_origin){0}, NULL)) {
-        KINDS[o->type].write(&other, o, &preset);
-        same = strcmp(is.s, preset.s) == 0;
-    }
-    return same;
+bool settings_same(const settings *a, const settings *b, const option *o) {
+    OWN(text) one = {0}, other = {0};
+    KINDS[o->type].write(a, o, &one);
+    KINDS[o->type].write(b, o, &other);
+    return one.n == other.n && memcmp(one.s ? one.s : "", other.s ? other.s : "", one.n) == 0;
 }
 
 void settings_text(const settings *s, const option *o, text *to) {

@@ -112,8 +112,8 @@ bool settings_environment(settings *s, uint32_t users, err *e);
 void settings_warn_environment(void);
 /* Returns true if the option that one of `users` takes has a value that is not its default's. */
 bool settings_given(const settings *s, const char *name, uint32_t users);
-/* Returns whether the value is that of the table. */
-bool settings_is_preset(const settings *s, const struct option *o);
+/* Returns whether two settings have the same value. */
+bool settings_same(const settings *a, const settings *b, const struct option *o);
 /* Add the value as a flag has it, or nothing if it is not set; as a member of JSON, which is true,
  * 3, "mirror", ["a", "b"] or null. */
 void settings_text(const settings *s, const struct option *o, text *to);

@@ -22,17 +22,16 @@ const char *const PROVENANCE_WORD[PROVENANCE_PARTS] = {
 
 /* Appends the options that change pixels or the file, with their values. Defaults are left out, so
  * that a new option changes no hash. Paths are left out, because the content counts. */
-static void add_settings(const settings *s, text *to) {
-    static const bool DECIDES[SECTIONS] = {[SECTION_LIGHT] = true,
-                                           [SECTION_KERNEL] = true,
-                                           [SECTION_LAYERS] = true,
-                                           [SECTION_ACCURACY] = true};
+static bool add_settings(const settings *s, text *to, err *e) {
+    OWN(settings) presets = {0};
+    if (!settings_init(&presets, e)) return false;
     for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++) {
-        if (!(o->on & FOR_APPLY) || !DECIDES[o->section] || settings_is_preset(s, o)) continue;
+        if (!option_decides(o) || settings_same(s, &presets, o)) continue;
         text_add(to, "%s ", o->name);
         settings_json(s, o, &(json_out){.to = to}, NULL);
         text_add(to, "\n");
     }
+    return true;
 }
 
 static bool hash_file(const char *path, hash128 *to, err *e) {
@@ -71,9 +70,9 @@ bool provenance_add_file(const char *path, text *to, err *e) {
 bool provenance_make(provenance *p, const settings *s, const char *kernel, const char *more,
                      err *e) {
     *p = (provenance){0};
-    if (!provenance_add_file(kernel, &p->of[PROVENANCE_KERNEL], e)) return false;
     text *look = &p->of[PROVENANCE_LOOK];
-    add_settings(s, look);
+    if (!provenance_add_file(kernel, &p->of[PROVENANCE_KERNEL], e) || !add_settings(s, look, e))
+        return false;
     text_add(look, "%s", more ? more : "");
     text_add(&p->of[PROVENANCE_VERSION], "fftbloom " VERSION);
     add_hash(&p->of[PROVENANCE_SETTINGS], hash_bytes(look->s, look->n));
@@ -145,7 +144,7 @@ static bool find_basis(record_basis *to, const settings *s, const char *kernel, 
     text_add(&all, "fftbloom " VERSION "\nkernel ");
     if (!provenance_add_file(kernel, &all, e)) return err_in(e, "kernel");
     text_add(&all, "\n");
-    add_settings(s, &all);
+    if (!add_settings(s, &all, e)) return false;
     if (ocio) text_add(&all, "ocio ");
     /* A config that cannot be read, or that is built into the library, counts by its name. */
     if (ocio && !provenance_add_file(ocio, &all, NULL)) text_add(&all, "'%s'", ocio);

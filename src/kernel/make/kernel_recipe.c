@@ -21,14 +21,8 @@ bool kernel_read_taps(uint32_t to[2], const char *from, err *e) {
 }
 
 static const model *find_model(const char *name, err *e) {
-    /* Models that had the names of shipped kernels. */
-    static const char *const NOW[][2] = {{"halation", "film"}, {"anamorphic", "line"}};
     const model *m = model_find(name);
     if (m) return m;
-    for (size_t i = 0; i < COUNT(NOW); i++)
-        if (strcmp(name, NOW[i][0]) == 0)
-            return err_set(e, ERR_USAGE, "the model '%s' is called '%s' now", name, NOW[i][1]),
-                   NULL;
     const char *names[MODEL_NAMES];
     for (int i = 0; i < MODEL_COUNT; i++) names[i] = MODELS[i].name;
     model_no_such("there is no model or recipe", name, "the models are", names, MODEL_COUNT, e);
