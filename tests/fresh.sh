@@ -1,9 +1,9 @@
 #!/bin/bash
-# fresh.sh [demo|all]: is the README right on a machine that has nothing? Makes a bare Debian 12 in
+# fresh.sh [built|demo|all]: is the README right on a machine that has nothing? Makes a bare Debian 12 in
 # a folder of its own (debootstrap, as root), with make and git and no more, clones this checkout's
 # last commit into it, and runs there what the README says: the Debian package is installed, used and
 # removed; then 'make demo' and all commands, pasted in order into one shell. 'all' runs 'make test' as
-# well. Skips and says so where such a system cannot be made: without root, without debootstrap,
+# well; 'built' compiles nothing there, and runs what 'make demo' does with the program that is built here. Skips and says so where such a system cannot be made: without root, without debootstrap,
 # without a network.
 what=${1:-demo}
 # The build server compiles all of it optimised a few steps before; here it is tried that it compiles and works.
@@ -49,6 +49,14 @@ step() { # name script
     tail -n 40 "$log"
     exit 1
 }
+# The program's libraries are those of the packages that it is built with.
+if [ "$what" = built ]; then
+    mkdir "$root/root/fftbloom/build" && cp build/fftbloom "$root/root/fftbloom/build/" || exit 1
+    step 'the libraries' "export DEBIAN_FRONTEND=noninteractive; apt-get update -qq &&
+        apt-get install -y -qq --no-install-recommends $(ldd build/fftbloom | grep -oE '/[^ ]+' | xargs -n 1 realpath | xargs dpkg-query -S 2>/dev/null | cut -d: -f1 | sort -u | xargs)"
+    step 'the commands of make demo' 'tests/demo.sh build/fftbloom && [ -s out/demo.exr ] && [ -s out/after.png ]'
+    exit
+fi
 # The packages, before the system has anything else: it brings what it needs, and takes all of its own
 # away again.
 DPKG_DEB_COMPRESSOR_LEVEL=0 make -s deb >"$log" 2>&1 || { cat "$log"; exit 1; }

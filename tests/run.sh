@@ -3,7 +3,7 @@
 # are processors (JOBS=1: one after the other). Prints one line each with the time that the file took
 # and the processors' time, the output of those that fail, and a closing count. Tests that need something that is missing skip and say so.
 # ONLY='apply sequence test_plan' runs those alone; FILTER is a regular expression of names of tests in
-# bats files.
+# bats files. LONG=1 runs all files whole, LONG='python test_join' those; else tests/long.txt says what is left out.
 build=$(realpath "$1")
 root=$(cd "$(dirname "$0")/.." && pwd)
 export build root FFTBLOOM=$build/fftbloom FFTLAB=$build/fftlab FFTBLOOM_ROOT=$root
@@ -12,18 +12,21 @@ export LSAN_OPTIONS=suppressions=$root/tests/lsan.supp:print_suppressions=0
 unset MAKEFLAGS MFLAGS MAKELEVEL # of a make that runs this: tests call make, too
 # What Mesa's driver has compiled serves all files. The sandbox lets nobody read it: tests that start the
 # program often on that driver say --sandbox off, and a start takes 1 s of the processor, not 6.
-# Builds with sanitizers find what the plain one has compiled.
+# Builds with sanitizers find what the plain one has compiled. LLVM does not optimise it: what it
+# computes is short, and compiling is what takes the time.
+export GALLIVM_PERF=nopt
 export MESA_SHADER_CACHE_DIR=$root/build/mesa
 mkdir -p "$MESA_SHADER_CACHE_DIR"
 export TSAN_OPTIONS=suppressions=$root/tests/tsan.supp
 all=$(mktemp -d)
-export all
+export all long=$LONG
 trap 'rm -rf "$all"' EXIT
 
 run_one() { # a file of unit tests or a bats file; each has a cache and a folder of its own
     local name start=$EPOCHREALTIME status seconds p f s TIMEFORMAT='%U %S'
     name=$(basename "$1")
     local log=$all/$name.log
+    case " $long " in *" 1 "* | *" ${name%.bats} "*) export LONG=1 ;; *) unset LONG ;; esac
     export TEST_TMP=$all/$name.tmp FFTBLOOM_CACHE_DIR=$all/$name.cache
     mkdir "$TEST_TMP" "$FFTBLOOM_CACHE_DIR"
     { time case $name in
@@ -52,9 +55,9 @@ export -f run_one
 cd "$root" || exit 1
 wanted() { [ -z "$ONLY" ] || grep -qwF -- "$(basename "$1" .bats)" <<<"$ONLY"; }
 # The longest first, so that all processors are busy to the end.
-long='test_pipeline|python.bats|tiles.bats|test_promise|sandbox.bats|bundle.bats|kernel.bats|test_ofx_hosts|test_accuracy|test_fftlab|sequence.bats|test_join'
+first='test_pipeline|python.bats|tiles.bats|test_promise|sandbox.bats|bundle.bats|kernel.bats|test_ofx_hosts|test_accuracy|test_fftlab|sequence.bats|test_join'
 files=$("$build/tests/unit"; ls tests/cli/*.bats tests/bench/*/*.bats)
-for t in $(grep -E "$long" <<<"$files"; grep -vE "$long" <<<"$files"); do
+for t in $(grep -E "$first" <<<"$files"; grep -vE "$first" <<<"$files"); do
     wanted "$t" && printf '%s\0' "$t"
 done | xargs -0 -r -n 1 -P "${JOBS:-$(nproc)}" bash -c 'run_one "$1"' run_one
 cat "$all"/*.count 2>/dev/null | awk '{ p += $1; f += $2; s += $3 }

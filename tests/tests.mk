@@ -26,6 +26,10 @@ $(BUILD)/tests/%.o: tests/unit/%.c Makefile
 	$(call say,CC,$<)
 	$(Q)$(CC) $(C_FLAGS) -Itests -Wno-shadow -MMD -MP -c $< -o $@
 
+# clang links what watches C++'s new into C++ programs alone: without it, nobody knows which library has a block.
+SAN_NEW := $(if $(and $(filter 1,$(SAN)),$(findstring clang,$(CC))),-Wl$(comma)--whole-archive \
+           $(shell $(CC) -print-file-name=libclang_rt.asan_cxx-$(shell uname -m).a) -Wl$(comma)--no-whole-archive)
+
 # All unit tests are one program, so that one link serves them: build/tests/unit lists their files,
 # and build/tests/unit test_plan runs one. The main of each file is renamed, and `e` of check.h may be hidden.
 $(UNIT_O): $(BUILD)/tests/%.o: %.c Makefile
@@ -42,7 +46,7 @@ $(BUILD)/tests/names.inc: FORCE
 $(BUILD)/tests/unit.o: $(BUILD)/tests/names.inc
 $(UNIT): $(BUILD)/tests/unit.o $(UNIT_O) $(REF) $(if $(findstring /ofx/,$(TEST_C)),$(BUILD)/tests/rig.o) $(if $(findstring lab,$(TEST_C)),$(LAB_O)) $(LIB)
 	$(call say,LINK,$@)
-	$(Q)$(CC) $(LD_FLAGS) $^ -o $@ -lcmocka $(LIBS) -lvulkan
+	$(Q)$(CC) $(LD_FLAGS) $^ -o $@ $(SAN_NEW) -lcmocka $(LIBS) -lvulkan
 -include $(UNIT_O:.o=.d) $(REF:.o=.d) $(wildcard $(BUILD)/tests/unit.d $(BUILD)/tests/bench_*.d $(BUILD)/tests/sums.d)
 
 $(BUILD)/tests/bench_%: tests/bench/bench_%.c $(REF) $(LIB) Makefile
@@ -58,10 +62,10 @@ FUZZERS := image zip text spectrum lib ofx
 FUZZ_BUILD := build-san-clang
 $(BUILD)/fuzz_%: tests/fuzz/fuzz_%.c tests/fuzz/fuzz.h tests/fuzz/bytes.h $(LIB)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(C_FLAGS) -Itests $< $(LIB) $(LD_FLAGS) -fsanitize=fuzzer -o $@ $(LIBS)
+	$(Q)$(CC) $(C_FLAGS) -Itests $< $(LIB) $(LD_FLAGS) -fsanitize=fuzzer -o $@ $(SAN_NEW) $(LIBS)
 $(BUILD)/fuzz_ofx: tests/fuzz/fuzz_ofx.c tests/fuzz/bytes.h $(BUILD)/tests/rig.o $(OFX_O) $(LIB)
 	$(call say,CC,$<)
-	$(Q)$(CC) $(C_FLAGS) -Itests $(filter-out %.h,$^) $(LD_FLAGS) -rdynamic -fsanitize=fuzzer -o $@ $(LIBS)
+	$(Q)$(CC) $(C_FLAGS) -Itests $(filter-out %.h,$^) $(LD_FLAGS) -rdynamic -fsanitize=fuzzer -o $@ $(SAN_NEW) $(LIBS)
 .PHONY: fuzz $(FUZZERS:%=run-fuzz-%)
 fuzz:
 	@$(MAKE) --no-print-directory CC=clang SAN=1 $(FUZZERS:%=$(FUZZ_BUILD)/fuzz_%)

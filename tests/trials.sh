@@ -9,7 +9,12 @@ SOLVE_TRIALS=$runs SOLVE_NOISE=$runs "$build/tests/unit" test_solve || bad=1
 for kind in files stored pieces kills codecs pairs doubles; do
     /usr/bin/python3 tests/trials.py "$build/fftbloom" $kind "$runs" "$seed" "$device" || bad=1
 done
-[ "$device" = cpu ] || PIPE_ALL=1 JOBS=1 ONLY='test_pipeline test_join' tests/run.sh "$build" || bad=1
+# What takes long, whole; on a device what its driver compiles, with every case of every list.
+if [ "$device" = cpu ]; then
+    LONG=1 ONLY=$(grep -oE '^[a-z]\w*' tests/long.txt | xargs) tests/run.sh "$build" || bad=1
+else
+    PIPE_ALL=1 LONG=1 ONLY='test_pipeline test_join test_promise test_accuracy test_fftlab' JOBS=1 tests/run.sh "$build" || bad=1
+fi
 if [ "$device" = cpu ]; then
     "${CC:-gcc}" -std=c11 -D_GNU_SOURCE -Isrc tests/lib/soak.c "$build/libfftbloom.so.0" -Wl,-rpath,"$build" -pthread -o "$build/tests/soak" &&
         python3 tests/faults/sweep.py "$build/fftbloom" "$build/tests/faults.so" "$build/tests/soak" $(((runs + 49) / 50)) || bad=1

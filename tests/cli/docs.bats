@@ -230,6 +230,19 @@ P
     [ "$rows" -eq 6 ]
 }
 
+@test "tests/long.txt names the files that have a part that takes long, and paths that are there" {
+    cd "$FFTBLOOM_ROOT"
+    table=$(grep -vE '^(#|$)' tests/long.txt)
+    asks=$(grep -lE 'check_long\(\)|takes_long$|"\$LONG"' tests/{unit,gpu,ofx,cli,bench/lab}/*.{c,bats} 2>/dev/null | xargs -n 1 basename | sed 's/\.[a-z]*$//')
+    # pipe_takes asks for test_pipeline; this file asks for itself.
+    diff <(sort -u <<<"$asks"$'\n'test_pipeline | grep -v docs) <(cut -d' ' -f1 <<<"$table" | grep -vE '^(fresh|every)$' | sort)
+    git rev-parse HEAD >/dev/null 2>&1 || skip "no checkout of git"
+    set -f
+    for path in $(cut -d' ' -f2- <<<"$table"); do [ "$(git ls-files -- "$path" | head -n 1)" ] || { echo "no $path"; false; }; done
+    # Without a commit to compare with, all of it is run; so it is where a rule has changed.
+    [ "$(tests/long.sh no-such-commit | xargs)" = "$(cut -d' ' -f1 <<<"$table" | grep -v every | xargs)" ]
+}
+
 @test "each test that docs/testing.md names beside a sentence is there" {
     python3 - "$FFTBLOOM_ROOT" <<'P'
 import re, sys

@@ -57,6 +57,9 @@ has_openexr() { "$FFTBLOOM" --version | grep -q 'openexr yes'; }
 needs_openexr() { # for PXR24, B44 and DWA
     has_openexr || skip "built without OpenEXR"
 }
+takes_long() { # make test LONG=1, and tests/long.txt
+    [ "$LONG" ] || skip "it takes long: make test LONG=1"
+}
 needs_faults() { # $faults is the library to preload
     [ ! "$SAN" = 1 ] || skip "the sanitizers' allocator cannot be preloaded"
     faults=$(dirname "$FFTBLOOM")/tests/faults.so

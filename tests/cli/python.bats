@@ -31,6 +31,7 @@ needs() { # modules
 }
 
 @test "the types of the module, and of a file that uses it" {
+    takes_long
     needs_program mypy
     cat > user.py <<'P'
 import fftbloom as fb
@@ -55,6 +56,7 @@ examples() { # NUMBER...: runs these examples; the words of the last one that is
 }
 
 @test "the page's examples: a frame, scipy, torch, jax, a kernel found, cubes, threads, pairs, Richardson-Lucy, glare, astronomy" {
+    takes_long
     [ "$(python3 "$FFTBLOOM_ROOT/tests/python/examples.py" "$FFTBLOOM_ROOT/docs/python.md")" -eq 13 ]
     needs numpy
     examples 0 1 2 3 4 5 6 7 8 9 10 11
@@ -67,6 +69,7 @@ examples() { # NUMBER...: runs these examples; the words of the last one that is
 }
 
 @test "the page's example of EXR files" {
+    takes_long
     needs_program oiiotool
     for i in 1 2 3; do image shot.$i.exr 60x40 half 0.1,0.2,0.3 $((i * 9)),9=50,40,30; done
     examples 12 # by OpenImageIO: what the program makes
@@ -78,6 +81,7 @@ examples() { # NUMBER...: runs these examples; the words of the last one that is
 }
 
 @test "the wheel: its record, its licences, the same bytes again; installed by pip, used elsewhere, removed" {
+    takes_long
     needs_program dpkg-query dpkg-source
     export SOURCE_DATE_EPOCH=1700000000
     alone=$(realpath --relative-to="$FFTBLOOM_ROOT" "${FFTBLOOM%/*}")/alone
@@ -144,6 +148,7 @@ print(*[line.split("/")[-1].strip() for line in open("/proc/self/maps") if ".so"
 }
 
 @test "the package of the sources: the same bytes again; pip builds it with cc and make" {
+    takes_long
     python3 -c 'import ensurepip, venv' || skip "python3-venv is not installed"
     export SOURCE_DATE_EPOCH=1700000000
     for to in one two; do "$FFTBLOOM_ROOT/python/make_wheel.py" sdist $to; sleep 1.1; done

@@ -319,11 +319,11 @@ TEST(on_the_cpu) {
 }
 
 TEST(on_devices) {
-    enum { SOME = 32, FEW = 14 }; /* few where a software driver compiles for 2 s for each */
+    enum { SOME = 32, FEW = 6 }; /* few where a software driver compiles for 2 s for each */
     bool any = false;
     for (uint32_t i = 0; i < devices; i++)
         if (device[i].class != ENGINE_CPU) {
-            bool few = device[i].class == ENGINE_SOFTWARE && !getenv("PIPE_ALL");
+            bool few = device[i].class == ENGINE_SOFTWARE && !check_long();
             run_all(i, few ? FEW : SOME), any = true;
         }
     if (!any) skip();

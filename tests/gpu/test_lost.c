@@ -246,11 +246,7 @@ static device_pool *biased_pool(void) {
 
 /* Ways to fail. The last one, a device that hangs, is never freed, which is a leak to sanitizers.
  */
-#ifdef __SANITIZE_ADDRESS__
-enum { FAILURES = 3 };
-#else
-enum { FAILURES = 4 };
-#endif
+enum { FAILURES = WITH_SAN ? 3 : 4 };
 
 /* Whether memory, a submission or a frame fails: the image is bloomed on the CPU, the report says
  * why, and the images after it do not ask the device again. */

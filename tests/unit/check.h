@@ -33,6 +33,11 @@ FIXTURE(check_begin) {
     return 0;
 }
 
+/* Returns whether this file runs whole: make test LONG=1, and tests/long.txt. */
+__attribute__((unused)) static bool check_long(void) {
+    return getenv("LONG");
+}
+
 /* The rows of a list. */
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 

@@ -823,19 +823,20 @@ TEST(predictions_that_were_too_low) {
 }
 
 /* Runs trials on all devices. Predictions are near, too: half of them are at most 40 times the
- * largest error, or users would pay for nothing. A driver compiles for each new size:
- * `make trials` has the large numbers. */
+ * largest error, or users would pay for nothing. A driver compiles for each new size: it has a few,
+ * and a fourth where the file runs whole. `make trials` has the large numbers. */
 static void check_trials(uint64_t seed, uint64_t runs) {
     const char *device;
     for (int d = 0; (device = glare_device(d)); d++) {
         memset(&tally, 0, sizeof tally);
         scenes_each = d ? 16 : 4;
-        for (uint64_t i = 0; i < runs / (d ? 4 : 1); i++) run_trial(seed, i, device);
+        for (uint64_t i = 0; i < runs / (!d ? 1 : check_long() ? 4 : 12); i++)
+            run_trial(seed, i, device);
         scenes_each = 4;
         say_tally(device);
         assert_int_equal(tally.broken, 0);
         assert_true(2 * tally.kept > tally.runs && tally.plain && tally.wide);
-        CHECK_LE(1 / 40.0, median_part());
+        if (!d || check_long()) CHECK_LE(1 / 40.0, median_part()); /* of many kernels */
     }
 }
 
