@@ -158,21 +158,31 @@ typedef struct {
     int task, turn;
     atomic_int *turns;
     atomic_bool has;
+    atomic_int id; /* of the thread, to the kernel */
     device_lease l;
     pthread_t thread;
 } waiter;
 
 static void *wait_for(void *arg) {
     waiter *w = arg;
+    atomic_store(&w->id, gettid());
     w->l = take(w->b, w->task);
     w->turn = atomic_fetch_add(w->turns, 1);
     atomic_store(&w->has, true);
     return NULL;
 }
 
+/* Starts a thread, and returns when it sleeps: 20 ms are too short on a busy machine. */
 static void start(waiter *w) {
     assert_int_equal(pthread_create(&w->thread, NULL, wait_for, w), 0);
-    usleep(20000);
+    char state = 'R', path[64];
+    for (int k = 0; k < 5000 && (k < 20 || state != 'S'); k++) {
+        usleep(1000);
+        snprintf(path, sizeof path, "/proc/self/task/%d/stat", atomic_load(&w->id));
+        FILE *f = fopen(path, "r");
+        if (f && fscanf(f, "%*d (%*[^)]) %c", &state) != 1) state = 'R';
+        if (f) fclose(f);
+    }
 }
 
 /* The first that waits for a slot gets it first. */
