@@ -277,7 +277,7 @@ P
     done
     each says <<'T'
 64 | --to must be one of slurm, openjd, not 'template'; docs/farm.md says how | $SEQUENCE --to template
-64 | docs/farm.md shows how Deadline | $SEQUENCE --to slurm --template mine.sh
+64 | farm takes no option --template | $SEQUENCE --to slurm --template mine.sh
 T
 }
 
