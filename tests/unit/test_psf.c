@@ -104,6 +104,12 @@ TEST(the_corner) {
     static const float both[6] = {1, 2, 3, 4, 5, 6}, turned[6] = {6, 4, 5, 3, 1, 2};
     OWN(psf) k = make(3, 2, 1, both, (psf_options){.center = PSF_CORNER});
     assert_memory_equal(k.tap, turned, sizeof turned);
+    /* Each channel stays in its own plane. */
+    static const float moved[12] = {6, 4, 5, 3, 1, 2, 12, 10, 11, 9, 7, 8};
+    static const float all[18] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 1, 2, 3, 4, 5, 6};
+    OWN(psf) three = make(3, 2, 3, all, (psf_options){.center = PSF_CORNER});
+    assert_memory_equal(three.tap, moved, sizeof moved);
+    assert_memory_equal(three.tap + 12, moved, 6 * sizeof(float));
 }
 
 /* Correlation by its own definition, out(p) = sum of k(q) in(p + (q - c)). */
