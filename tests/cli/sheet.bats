@@ -63,3 +63,15 @@ setup() {
     says 66 "" kernel sheet k.exr.png --kernels k.exr -o sheet.html
     [ ! -e sheet.html ]
 }
+
+@test "a kernel that cannot be opened for its description is no kernel without one" {
+    needs_faults
+    cp "$FFTBLOOM_ROOT/testdata/kernel.exr" told.exr # has comments
+    "$FFTBLOOM" kernel sheet in.exr --kernels told.exr -o want.html
+    for n in {12..26}; do
+        rm -rf cache out.html
+        run --separate-stderr env FAULT_CALL=open:$n LD_PRELOAD="$faults" "$FFTBLOOM" kernel sheet in.exr --kernels told.exr -o out.html
+        [ "$status" -ne 0 ] || cmp out.html want.html
+        [ "$status" -eq 0 ] || [[ -n "$stderr" && ! -e out.html ]]
+    done
+}

@@ -11,6 +11,7 @@
 #include "base/path.h"
 #include "image/flat/png.h"
 #include "image/format.h"
+#include "kernel/spectrum_file.h"
 
 enum {
     SHEET_PAGE = 960,  /* the width of a picture of the page, */
@@ -123,7 +124,9 @@ static bool sheet_bloom(sheet_look *l, err *e) {
     how.tolerance = 1e-2; /* a hundredth of a pixel's light is below a step of 8 bits */
     how.half_overflow = OVERFLOW_FLOAT;
     how.nan = NAN_INTERPOLATE;
-    OPEN(image_reader) *r = image_open(l->path, NULL, threads, NULL);
+    const bool ready = spectrum_file_is(l->path); /* and says nothing of itself */
+    OPEN(image_reader) *r = ready ? NULL : image_open(l->path, NULL, threads, e);
+    if (!r && !ready) return false;
     if (r) image_attr_text(&image_reader_header(r)->part[0], "comments", l->about, sizeof l->about);
     OPEN(bloom) *b = bloom_open(&how, l->path, threads, e);
     OWN(image) *img = b ? sheet_image(s, e) : NULL;
