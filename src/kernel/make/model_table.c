@@ -247,7 +247,8 @@ const model MODELS[] = {
                 {"edge", 1, 0.01, 1000, "its width, in pixels", MODEL_LENGTH})},
     {"ring", ring, MODEL_GREY, "A ring: mist, frost.",
      PARAMETERS({"radius", 40, 0, 4000, "in pixels", MODEL_LENGTH},
-                {"width", 4, 0.1, 1000, "deviation, in pixels", MODEL_LENGTH})},
+                {"width", 4, 0.1, 1000, "deviation, in pixels", MODEL_LENGTH}),
+     .smooth = {1, 6}},
     {"film", film, MODEL_TINTED,
      "Halation in film: a red-orange ring of light that the base throws back.",
      PARAMETERS(
