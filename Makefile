@@ -12,7 +12,7 @@
 #   make bundle             a folder that runs on other machines: dist/fftbloom
 #   make deb                Debian packages: dist/fftbloom_VERSION_ARCH.deb, libfftbloom0, libfftbloom-dev
 #   make ofx                the OpenFX plug-in: dist/fftbloom.ofx.bundle
-#   make wheel              the Python module with all that it needs: dist/fftbloom-VERSION-py3-none-manylinux_2_34_x86_64.whl
+#   make wheel              the Python module with all that it needs: dist/fftbloom-VERSION-py3-none-manylinux_2_28_x86_64.whl
 #   make sdist              its sources, which pip builds with cc and make: dist/fftbloom-VERSION.tar.gz
 #   make alone              the library of the wheel, with all that it needs inside: build/alone/libfftbloom.so.0
 #   make lab                build/fftlab: textbook transforms beside ours (docs/fft.md)
@@ -65,7 +65,7 @@ LD_FLAGS  = $(OPT) -pie -Wl,-z,relro,-z,now $(LDFLAGS)
 
 # Folders below src/ are two or three deep.
 sources = $(wildcard src/*/*.$1 src/*/*/*.$1 src/*/*/*/*.$1)
-ALL_C  := $(filter-out src/ofx/%,$(call sources,c))
+ALL_C  := $(filter-out src/ofx/% src/alone/%,$(call sources,c))
 # These are compiled for each form of processor: on any, with AVX2, with AVX-512.
 FORMS  := $(filter %_form.c,$(ALL_C))
 ALL_CC := $(filter-out $(if $(filter 0,$(OPENEXR)),src/image/exr/exr_ilm.cc),$(call sources,cc))
@@ -197,7 +197,7 @@ SO_O   := $(patsubst src/%.c,$(BUILD)/%.o,$(wildcard src/lib/*.c))
 # make check reads of these what types programs see.
 $(SO_O): C_FLAGS += $(if $(filter 0,$(SAN)),-g)
 SO_LINK = $(CC) $(filter-out -pie,$(LD_FLAGS)) -shared -Wl,-soname,libfftbloom.so.0 -Wl,--version-script,src/lib/fftbloom.map \
-          $(if $(findstring fuzzer,$(SANS)),,-Wl,--no-undefined) -Wl,--gc-sections -o $@ $(filter-out %.map,$^)
+          $(if $(findstring fuzzer,$(SANS)),,-Wl,--no-undefined) -Wl,--gc-sections -o $@ $(filter-out %.map %.so.2 %.so.0,$^)
 $(SO): $(SO_O) $(LIB) src/lib/fftbloom.map
 	$(call say,LINK,$@)
 	$(Q)$(SO_LINK) -Wl,--no-as-needed -lstdc++ -Wl,--as-needed $(LIBS)

@@ -21,7 +21,7 @@ import uuid
 import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-TAG = "manylinux_2_34_x86_64"
+TAG = "manylinux_2_28_x86_64"
 # What is inside, by the Debian package that it comes from.
 INSIDE = {"libcjson-dev": "MIT", "libdeflate-dev": "MIT", "zlib1g-dev": "Zlib", "libtinyexr-dev": "BSD-3-Clause",
           "libstb-dev": "MIT", "libxxhash-dev": "BSD-2-Clause",

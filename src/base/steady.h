@@ -56,12 +56,13 @@ static inline void steady_root(uint64_t t, uint64_t n, double *re, double *im) {
     *im = below ? (steep ? c : s) : -(steep ? c : s);
 }
 
-/* exp(x) = 2^n exp(x - n ln 2); a product with a power of two is exact. */
+/* exp(x) = 2^n exp(x - n ln 2); a product with a power of two is exact. 0 below exp(-700). */
 static inline double steady_exp(double x) {
     static const double OVER[] = {1.0,      1.0 / 2,  1.0 / 3,  1.0 / 4, 1.0 / 5,
                                   1.0 / 6,  1.0 / 7,  1.0 / 8,  1.0 / 9, 1.0 / 10,
                                   1.0 / 11, 1.0 / 12, 1.0 / 13, 1.0 / 14};
-    if (x < -700.0) return 0.0;
+    if (!(x >= -700.0)) return x < 0.0 ? 0.0 : x; /* NaN stays */
+    if (x > 710.0) return INFINITY;
     double n = floor(x * 1.44269504088896340736 + 0.5);
     double rest = x - n * 0.693147180559945309417, sum = 1, power;
     for (int i = 13; i >= 0; i--) sum = 1 + sum * rest * OVER[i];
@@ -71,8 +72,9 @@ static inline double steady_exp(double x) {
     return sum * power;
 }
 
-/* ln(x) for x > 0: x = m 2^n with m near 1, and ln(m) = 2 artanh((m - 1) / (m + 1)). */
+/* ln(x): x = m 2^n with m near 1, and ln(m) = 2 artanh((m - 1) / (m + 1)). */
 static inline double steady_log(double x) {
+    if (!(x > 0.0) || isinf(x)) return x == 0.0 ? -INFINITY : x > 0.0 ? x : NAN;
     int n;
     double m = frexp(x, &n);
     if (m < 0.70710678118654752440) m *= 2, n--;
@@ -84,9 +86,13 @@ static inline double steady_log(double x) {
     return 2 * sum + n * 0.693147180559945309417;
 }
 
-/* x^y for x > 0. */
+/* x^y for x >= 0 and y other than 0. */
 static inline double steady_pow(double x, double y) {
     return steady_exp(y * steady_log(x));
+}
+
+static inline double steady_log10(double x) {
+    return steady_log(x) * 0.43429448190325182765;
 }
 
 /* Taylor series for |z| <= tan(pi / 8); larger ones are turned back by pi / 4. */

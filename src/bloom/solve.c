@@ -1,5 +1,6 @@
 #include "base/half.h"
 #include "base/host.h"
+#include "base/steady.h"
 #include "bloom/solve_work.h"
 
 /* --- pixels ----------------------------------------------------------------------------------- */
@@ -259,7 +260,9 @@ static bool iterate(solving *s, double target, err *e) {
     double rate = r, had = 0;
     join_stats st[VIEW_CHANNELS];
     next_steps n = {.of = SERIES, .light = v->scanned, .steps = 1};
-    if (r > 0) n.steps = (uint32_t)fmin(fmax(ceil(log(v->s->tolerance) / log(r)), 1), FIRST_STEPS);
+    if (r > 0)
+        n.steps =
+            (uint32_t)fmin(fmax(ceil(steady_log(v->s->tolerance) / steady_log(r)), 1), FIRST_STEPS);
     for (;;) {
         scan seen = {.memory = NULL};
         const uint32_t more = n.steps + 1;
@@ -275,12 +278,12 @@ static bool iterate(solving *s, double target, err *e) {
         if (!ok || !go_through(s, look, e)) return false;
         const uint32_t steps = s->steps - before;
         const double now = s->worst, noise = s->noise;
-        const bool stalled = had > 0 && !(now < had * fmax(0.9, (1 + pow(r, more)) / 2));
+        const bool stalled = had > 0 && !(now < had * fmax(0.9, (1 + steady_pow(r, more)) / 2));
         if (now <= target || (!(noise < target) && (s->finer || now <= 2 * noise)) || stalled ||
             steps >= MOST_STEPS)
             return true;
-        if (had > 0) rate = fmin(r, fmax(pow(now / had, 1.0 / more), 1e-3));
-        const double wanted = ceil(log(target / now) / log(rate));
+        if (had > 0) rate = fmin(r, fmax(steady_pow(now / had, 1.0 / more), 1e-3));
+        const double wanted = ceil(steady_log(target / now) / steady_log(rate));
         had = now;
         n.steps = (uint32_t)fmin(fmax(wanted, 1), 2.0 * steps + 2) - 1;
         s->steps++; /* next is an iterate, too */
@@ -318,7 +321,7 @@ static uint32_t steps_of_certificate(const solving *s, const scan *seen) {
     for (uint32_t c = 0; c < s->v->channels; c++) {
         const double r = solve_ratio_of(s->v->size, c), top = (double)seen->channel[c].greatest;
         const double least = allowed_of(s, c, 0);
-        const double wanted = ceil(log(0.1 * least * (1 - r) / top) / log(r)) - 1;
+        const double wanted = ceil(steady_log(0.1 * least * (1 - r) / top) / steady_log(r)) - 1;
         if (r > 0 && top > 0 && wanted > 0) steps = max_u32(steps, (uint32_t)fmin(wanted, most));
     }
     return steps;
@@ -349,7 +352,7 @@ static bool certify(solving *s, err *e) {
     for (uint32_t c = 0; ok && c < v->channels; c++) {
         const double r = solve_ratio_of(v->size, c), top = (double)seen.channel[c].greatest;
         const double rounding = steps ? floor_of(s, &seen, c, -1) / (1 - r) / (1 - r) : 0;
-        s->more[c] = top > 0 ? pow(r, steps + 1) / (1 - r) * top + rounding : 0;
+        s->more[c] = top > 0 ? steady_pow(r, steps + 1) / (1 - r) * top + rounding : 0;
         if (!steps) memcpy(s->u_of[c], s->v_of[c], v->pixels * sizeof(float));
     }
     if (other) {

@@ -1,4 +1,5 @@
 /* What is known of a kernel before its glare is taken away. */
+#include "base/steady.h"
 #include "bloom/solve_work.h"
 #include "kernel/psf_core.h"
 
@@ -95,6 +96,7 @@ bool solve_foresee(bloom_solved *to, const view *v, err *e) {
      * is `range` times the darkest. */
     const double part = v->s->tolerance * (1 - is.ratio) / (2 * is.ratio * range);
     if (is.ratio > 0)
-        to->steps = (uint32_t)clamp_double(ceil(log(part) / log(is.ratio)), 1, UINT32_MAX);
+        to->steps =
+            (uint32_t)clamp_double(ceil(steady_log(part) / steady_log(is.ratio)), 1, UINT32_MAX);
     return find_noise(to, v->size, v->s, v->threads, e);
 }

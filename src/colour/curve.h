@@ -3,9 +3,10 @@
  * below 0 and above 1 follow the same formulas; a gamma is mirrored at 0. */
 #pragma once
 
-/* Coded: scale log_of(gain light + offset) + base; for light below `cut`, slope light + foot. */
+/* Coded: scale log(gain light + offset) + base, of a base whose natural logarithm is ln; for light
+ * below `cut`, slope light + foot. */
 typedef struct {
-    double of, gain, offset, scale, base, slope, foot, cut;
+    double ln, gain, offset, scale, base, slope, foot, cut;
 } curve_log;
 
 typedef struct curve {

@@ -192,7 +192,8 @@ bool measure_kernel(psf *to, uint32_t size, uint32_t channels, err *e) {
         ok = (plane[c] = mem_raw((size_t)size * size, sizeof *plane[c], "a kernel", e)) != NULL;
         for (size_t i = 0; ok && i < (size_t)size * size; i++) {
             double x = (double)(i % size) - size / 2, y = (double)(i / size) - size / 2;
-            plane[c][i] = (float)pow(x * x + y * y + 1 + c, -1.5);
+            const double square = x * x + y * y + 1 + c;
+            plane[c][i] = (float)(1 / (square * sqrt(square)));
         }
     }
     const psf_planes planes = {size, size, channels, (const float *const *)plane, NULL};

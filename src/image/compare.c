@@ -1,6 +1,7 @@
 #include "image/compare.h"
 
 #include "base/mem.h"
+#include "base/steady.h"
 
 enum { FAIL, HARD_FAIL, WARN, HARD_WARN, LIMITS };
 
@@ -158,7 +159,7 @@ static void add_rows(const work *w) {
     double values = (double)c->pixels * c->channels;
     c->mean = unbounded ? NAN : abs_sum / values;
     c->rms = unbounded ? NAN : sqrt(square_sum / values);
-    c->psnr = 20 * log10(largest / c->rms);
+    c->psnr = 20 * steady_log10(largest / c->rms);
 }
 
 /* Sets the verdict and what decided it, by the rule of compare_limits. */

@@ -1,6 +1,7 @@
 #include "kernel/lint.h"
 
 #include "base/mem.h"
+#include "base/steady.h"
 #include "base/text.h"
 #include "kernel/ring.h"
 
@@ -45,7 +46,7 @@ static bool fits_8_bits(const value_set *s, double white, bool linear) {
         memcpy(&v, &s->slot[i], sizeof v);
         double at = (double)v / white;
         if (!s->used[i] || at == 0) continue;
-        double srgb = at <= 0.0031308 ? at * 12.92 : 1.055 * pow(at, 1 / 2.4) - 0.055;
+        double srgb = at <= 0.0031308 ? at * 12.92 : 1.055 * steady_pow(at, 1 / 2.4) - 0.055;
         double code = 255 * (linear ? at : srgb);
         if (!(fabs(code - round(code)) < 1e-3 * code)) return false;
     }
@@ -177,7 +178,8 @@ static double radius_of(const profile *p, double light) {
 /* Returns the share of the light that a fall with slope n > 2 has outside the kernel: with the mean
  * m at the rim R, 2 pi R^2 m / (n - 2) lies outside the rim, and the kernel has `held` of that. */
 static double share_outside(ring_line f, double rim, double held, double total) {
-    double outside = 2 * M_PI * rim * rim * exp(f.level - f.slope * log(rim)) / (f.slope - 2);
+    double outside = 2 * M_PI * rim * rim * steady_exp(f.level - f.slope * steady_log(rim)) /
+                     (f.slope - 2);
     outside = fmax(outside - held, 0);
     return outside / (total + outside);
 }
@@ -206,7 +208,8 @@ static void measure_rings(lint *l, const profile *p, double total) {
     }
     l->beyond = share_outside(f, rim, held, total);
     double all_round = share_outside(f, rim, 0, total);
-    if (l->beyond > 1e-3) l->enough = 2 * ceil(rim * pow(all_round / 1e-3, 1 / (f.slope - 2)));
+    if (l->beyond > 1e-3)
+        l->enough = 2 * ceil(rim * steady_pow(all_round / 1e-3, 1 / (f.slope - 2)));
 }
 
 /* Finds a tail that ends all at once: its last rings have what the fall-off before them leads to,
@@ -218,10 +221,10 @@ static void find_cut(lint *l, const profile *p, double total) {
     const ring_line f = ring_fit_line(p->mean, last / 3, last - 2);
     if (f.points < 4 || f.slope < 1) return;
     for (uint32_t r = last - 4; r < last - 1; r++)
-        if (p->mean[r] < 0.6 * exp(f.level - f.slope * log(r))) return;
+        if (p->mean[r] < 0.6 * steady_exp(f.level - f.slope * steady_log(r))) return;
     double slope = fmax(f.slope, 2.05), rim = last - 0.5;
-    double off =
-        share_outside((ring_line){slope, f.level + (slope - f.slope) * log(rim), 0}, rim, 0, total);
+    double off = share_outside((ring_line){slope, f.level + (slope - f.slope) * steady_log(rim), 0},
+                               rim, 0, total);
     if (off >= 1e-3) l->cut_at = last, l->cut_off = off;
 }
 

@@ -1,6 +1,7 @@
 #include "kernel/ring.h"
 
 #include "base/mem.h"
+#include "base/steady.h"
 
 bool ring_map_make(ring_map *m, uint32_t w, uint32_t h, uint32_t cx, uint32_t cy, err *e) {
     const size_t n = (size_t)w * h;
@@ -87,7 +88,7 @@ double ring_scatter(const ring_map *m, const double *plane, uint32_t from, uint3
 }
 
 double ring_fall_at(const ring_fall *f, double distance) {
-    return f->level * pow(fmax(distance, 1), -f->slope);
+    return f->level * steady_pow(fmax(distance, 1), -f->slope);
 }
 
 /* Fits level and background for one slope; returns the sum of squares. The rings count by their
@@ -98,7 +99,7 @@ static double fit_slope(ring_fall *f, const double *mean, const ring_map *m, uin
     for (uint32_t r = from; r < to; r++) low = fmin(low, mean[r - from]);
     for (int pass = 0; pass < 2; pass++)
         for (uint32_t r = from; r < to; r++) {
-            double y = mean[r - from], x = pow((double)r / to, -f->slope);
+            double y = mean[r - from], x = steady_pow((double)r / to, -f->slope);
             double rough = 0.05 * fmax(y - (ground ? fmax(low, 0) : 0), 0);
             double v = noise * noise / ring_count(m, r) + rough * rough + 1e-30;
             if (pass == 0) {
@@ -131,7 +132,7 @@ ring_fall ring_fit_fall(const ring_map *m, const double *plane, uint32_t from, u
         double sum = fit_slope(&f, mean, m, from, to, noise, ground);
         if (sum < least) least = sum, best = f;
     }
-    best.level *= pow(to, best.slope); /* from light at ring `to` to light at distance 1 */
+    best.level *= steady_pow(to, best.slope); /* from light at ring `to` to light at distance 1 */
     return best;
 }
 
@@ -141,7 +142,7 @@ ring_line ring_fit_line(const double *mean, uint32_t first, uint32_t end) {
     uint32_t n = 0;
     for (uint32_t r = first; r < end; r++) {
         if (!(mean[r] > 0)) continue;
-        double x = log(r), y = log(mean[r]);
+        double x = steady_log(r), y = steady_log(mean[r]);
         sx += x, sy += y, sxx += x * x, sxy += x * y, n++;
     }
     double spread = n * sxx - sx * sx;
@@ -170,7 +171,7 @@ bool core_mark(uint8_t *in, const double *tap, uint32_t w, uint32_t h, size_t fr
 }
 
 double core_flank_at(const core_flank *f, double r) {
-    return exp(f->level - f->slope * log1p(r / f->width * (r / f->width)));
+    return steady_exp(f->level - f->slope * steady_log(1 + r / f->width * (r / f->width)));
 }
 
 /* Fits the rings outside `radius`. For one width it is a straight line through the logarithms, in
@@ -184,13 +185,15 @@ static bool core_fit_flank(core_flank *best, const double *tap, const ring_map *
     for (uint32_t r = first; r < end && n < MOST; r++) {
         double y = ring_robust_mean(m, tap, r), error = noise / (y * sqrt(ring_count(m, r)));
         if (!(y > 0)) break;
-        at[n] = ring_distance(m, r), light[n] = log(y), weight[n] = 1 / (error * error + 4e-4);
+        at[n] = ring_distance(m, r), light[n] = steady_log(y),
+        weight[n] = 1 / (error * error + 4e-4);
         n++;
     }
     for (double width = fmax(radius / 8, 0.2); n > 3 && width <= 6 * radius + 4; width *= 1.04) {
         double s1 = 0, sx = 0, sy = 0, sxx = 0, sxy = 0, syy = 0;
         for (int i = 0; i < n; i++) {
-            double x = -log1p(at[i] / width * (at[i] / width)), y = light[i], w = weight[i];
+            double x = -steady_log(1 + at[i] / width * (at[i] / width)), y = light[i],
+                   w = weight[i];
             s1 += w, sx += w * x, sy += w * y, sxx += w * x * x, sxy += w * x * y, syy += w * y * y;
         }
         double det = s1 * sxx - sx * sx;

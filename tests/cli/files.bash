@@ -108,6 +108,18 @@ warns() { # WORDS arguments...
     [[ "$stderr" == *"$words"* ]]
 }
 
+# A library that `make alone` or `make ofx` has made loads where glibc is 2.28, and what each glibc rounds in its own
+# way decides no byte of it.
+needs_old_glibc_alone() { # LIBRARY
+    readelf -d "$1" | sed -n 's/.*NEEDED.*\[\(.*\)\.so\..*\]/\1/p' | sort | tr '\n' ' ' >"$TEST_TMP/needed"
+    [ "$(cat "$TEST_TMP/needed")" = "ld-linux-x86-64 libc libdl libgcc_s libm libpthread " ] || { cat "$TEST_TMP/needed"; false; }
+    # Loaders before 2.30 look for a symbol in the library that it was linked with.
+    readelf -VW "$1" | grep -q 'File: libdl\.so\.2 ' && readelf -VW "$1" | grep -q 'File: libpthread\.so\.0 '
+    run bash -c "objdump -T '$1' | grep -E 'GLIBC_(2\.(29|[3-9][0-9])|[3-9])|GLIBCXX| (exp|log|pow|sin|cos|tan)[0-9a-z]*$'"
+    echo "$output"
+    [ "$status" -eq 1 ]
+}
+
 # Calls a check such as refused for each row of standard input: STATUS | WORDS | arguments as a
 # shell reads them. A row that begins with # is a comment.
 each() { # CHECK

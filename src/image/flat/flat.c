@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/steady.h"
 #include "base/text.h"
 
 /* Finds the picture of a part by the names of its channels. Fails where there is none. */
@@ -152,9 +153,9 @@ bool flat_write_numbers(void *file, size_t i, int worker, err *e) {
 }
 
 float flat_from_srgb(float v) {
-    return v <= 0.04045f ? v / 12.92f : powf((v + 0.055f) / 1.055f, 2.4f);
+    return v <= 0.04045f ? v / 12.92f : (float)steady_pow(((double)v + 0.055) / 1.055, 2.4);
 }
 
 float flat_to_srgb(float v) {
-    return v <= 0.0031308f ? v * 12.92f : 1.055f * powf(v, 1 / 2.4f) - 0.055f;
+    return v <= 0.0031308f ? v * 12.92f : (float)(1.055 * steady_pow((double)v, 1 / 2.4) - 0.055);
 }

@@ -1,6 +1,7 @@
 #include "image/flat/heat.h"
 
 #include "base/mem.h"
+#include "base/steady.h"
 #include "image/flat/flat.h"
 
 #include <strings.h>
@@ -37,7 +38,7 @@ static void add_row(work *w, const compare_channel *k, uint32_t y) {
         if (d == 0) {
             h->equal++;
         } else {
-            double at = (log10((double)d) - HEAT_LOWEST) * HEAT_PER_DECADE;
+            double at = (steady_log10((double)d) - HEAT_LOWEST) * HEAT_PER_DECADE;
             h->bin[(int)fmin(fmax(floor(at), 0), HEAT_BINS - 1)]++;
         }
         for (unsigned i = 0; i < 3; i++)
@@ -52,9 +53,11 @@ static double choose_gain(const heat *h, double most) {
     int i = 0;
     for (int k = 0; k < HEAT_BINS; k++) all += h->bin[k];
     while (i < HEAT_BINS && (below += h->bin[i]) < all - all / 20) i++;
-    double usual = fmin(most, pow(10, HEAT_LOWEST + (i + 1.0) / HEAT_PER_DECADE));
+    double usual = fmin(most, steady_pow(10, HEAT_LOWEST + (i + 1.0) / HEAT_PER_DECADE));
     if (!(usual > 0) || isinf(usual)) return 1;
-    double decade = pow(10, floor(log10(1 / usual)));
+    double decade = 1;
+    while (10 * decade * usual <= 1) decade *= 10;
+    while (decade * usual > 1) decade /= 10;
     return decade * (5 * decade * usual <= 1 ? 5 : 2 * decade * usual <= 1 ? 2 : 1);
 }
 
@@ -78,7 +81,7 @@ static void paint(work *w) {
             float v = fminf((float)(d[k] * h->gain), 1);
             h->amplified[3 * i + (size_t)k] = (uint8_t)(flat_to_srgb(v) * 255 + 0.5f);
         }
-        double at = most > h->low ? log10(most / h->low) / DECADES : 0;
+        double at = most > h->low ? steady_log10(most / h->low) / DECADES : 0;
         heat_colour((float)fmin(at, 1), h->colours + 3 * i);
     }
 }
@@ -97,7 +100,7 @@ bool heat_make(heat *h, const comparison *c, uint32_t widest, err *e) {
         for (int i = 0; i < c->channels; i++) add_row(&w, &c->channel[i], y);
     h->gain = choose_gain(h, c->max);
     h->high = isinf(c->max) || c->max == 0 ? 1 : c->max;
-    h->low = h->high * pow(10, -DECADES);
+    h->low = h->high * steady_pow(10, -DECADES);
     paint(&w);
     return true;
 }

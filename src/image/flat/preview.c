@@ -1,6 +1,7 @@
 #include "image/flat/preview.h"
 
 #include "base/mem.h"
+#include "base/steady.h"
 #include "image/flat/flat.h"
 #include "image/layers.h"
 
@@ -105,7 +106,7 @@ static int bin_of(double stops) {
 }
 
 static double stops_of(double luminance) {
-    return log2(luminance / (double)MIDDLE_GREY);
+    return steady_log(luminance / (double)MIDDLE_GREY) / M_LN2;
 }
 
 /* The mean of the logarithm of its lit pixels becomes a middle grey, with three limits:

@@ -1,6 +1,7 @@
 /* edit_clean.c - makes a kernel of a photograph of a lamp: finds the centre, takes the background
  * out, restores a saturated core, replaces the noise of the tail, and clips what is below zero. */
 #include "base/mem.h"
+#include "base/steady.h"
 #include "kernel/edit/edit.h"
 #include "kernel/ring.h"
 
@@ -167,7 +168,7 @@ static double replace_tail(cleaning *w, double *tap, uint32_t first, double nois
     for (size_t i = 0; i < n; i++) local[i] = local_mean(w->k, tap, i);
     /* A mean of 25 taps has a fifth of their noise, or more where JPEG's blocks move as one. Of n
      * numbers by chance, the largest is about sqrt(2 ln n) deviations away. */
-    const double chance = sqrt(2 * log((double)n));
+    const double chance = sqrt(2 * steady_log((double)n));
     double wobble = fmax(noise / 5, ring_scatter(&w->rings, local, 2 * end / 3, end));
     for (uint32_t r = first - max_u32(1, first / 4); r < first; r++)
         level += ring_robust_mean(&w->rings, tap, r), want += ring_fall_at(&f, r);
