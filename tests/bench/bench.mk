@@ -111,7 +111,7 @@ DUCC_O := $(if $(DUCC),$(BUILD)/ducc.o)
 $(BUILD)/ducc.o: tests/bench/peers/ducc.cc
 	$(call say,CXX,$<)
 	$(Q)$(CXX) -std=c++17 -O3 -march=native -I$(DUCC)/src -c $< -o $@
-$(BUILD)/bench_cpu $(BUILD)/bench_passes: $(BUILD)/bench_%: tests/bench/bench_%.c tests/bench/bench_engine.h $(LIB) Makefile $(DUCC_O)
+$(BUILD)/bench_cpu $(BUILD)/bench_passes $(BUILD)/bench_first: $(BUILD)/bench_%: tests/bench/bench_%.c tests/bench/bench_engine.h $(LIB) Makefile $(DUCC_O)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(C_FLAGS) -Itests $(filter %.c,$^) $(DUCC_O) $(LIB) $(LD_FLAGS) -o $@ -lfftw3f_threads -lfftw3f $(LIBS)
 
@@ -119,7 +119,13 @@ $(BUILD)/bench_cpu $(BUILD)/bench_passes: $(BUILD)/bench_%: tests/bench/bench_%.
 # tests/bench/passes.txt says: make bench-passes [WRITE=1, which writes that file]
 .PHONY: bench-passes
 bench-passes: $(BUILD)/bench_passes $(PROG)
-	@tests/bench/passes.py tests/bench/passes.txt $^ $(if $(WRITE),--write)
+	@tests/bench/ratios.py $(if $(WRITE),--write) --software $(PROG) tests/bench/passes.txt $<
+
+# Each shipped kernel, made at full size, beside a transform by FFTW; fails as bench-passes does, by
+# tests/bench/first.txt: make bench-first [WRITE=1]
+.PHONY: bench-first
+bench-first: $(BUILD)/bench_first
+	@tests/bench/ratios.py $(if $(WRITE),--write) tests/bench/first.txt $< $(wildcard kernels/*.json)
 
 # What the promise costs from file to file, on a panel of scenes: make bench-promise [ROUNDS=n]
 .PHONY: bench-promise

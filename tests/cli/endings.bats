@@ -179,6 +179,12 @@ T
     warns "" in.####.exr kernel.exr -o out.####.exr
 }
 
+@test "a terminal sees the seconds of what takes more than half of one" {
+    needs_pty
+    run on_terminal timeout --foreground 4 "$FFTBLOOM" kernel make star -o k.pfm --taps 8192
+    [[ "$output" == *"kernel make: 0.5 s"* ]]
+}
+
 @test "the closing line and a bar on a terminal, and only where a person looks" {
     needs_pty
     on_terminal "$FFTBLOOM" in.####.exr kernel.exr -o out.####.exr >typed

@@ -92,8 +92,8 @@ void terminal_last_words(const char *instead) {
     put(words, strlen(words));
 }
 
-/* Seconds: until the first word, and between the lines of a log. */
-enum { PATIENCE = 2, LINES_APART = 5 };
+/* Half seconds: between the words on a terminal; in a log, until the first line and between two. */
+enum { WORDS_APART = 1, PATIENCE = 4, LINES_APART = 10 };
 
 struct ticker {
     const char *what;
@@ -109,14 +109,15 @@ static void *count(void *arg) {
     struct timespec at;
     clock_gettime(CLOCK_MONOTONIC, &at);
     pthread_mutex_lock(&t->lock);
-    for (int seconds = 0, wait = PATIENCE; !t->done;) {
-        at.tv_sec += wait;
+    for (int halves = 0, wait = terminal ? WORDS_APART : PATIENCE; !t->done;) {
+        const long ns = at.tv_nsec + wait % 2 * 500000000L;
+        at.tv_sec += wait / 2 + ns / 1000000000, at.tv_nsec = ns % 1000000000;
         while (!t->done && pthread_cond_timedwait(&t->ended, &t->lock, &at) != ETIMEDOUT) {
         }
         if (t->done) break;
-        seconds += wait, wait = terminal ? 1 : LINES_APART;
+        halves += wait, wait = terminal ? WORDS_APART : LINES_APART;
         char line[160];
-        snprintf(line, sizeof line, "%s: %d s", t->what, seconds);
+        snprintf(line, sizeof line, "%s: %g s", t->what, halves / 2.0);
         if (terminal)
             terminal_status(line);
         else

@@ -16,8 +16,8 @@ void terminal_keep_last_words(const char *sentence);
  * for what ends the program without returning from main. Async-signal-safe; never waits. */
 void terminal_last_words(const char *instead);
 
-/* Says that work which takes long goes on: from the third second on the seconds in the line of
- * status of a terminal, or else a note every few seconds. */
+/* Says that work which takes long goes on: after half a second, the seconds in the line of status
+ * of a terminal; or else, after two seconds, a note every few seconds. */
 typedef struct ticker ticker;
 
 /* Starts to count for work of this name, which must outlive the ticker. NULL: nothing is said. */

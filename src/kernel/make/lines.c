@@ -6,8 +6,8 @@
 static const double ROOT = 2.50662827463100050242; /* of 2 pi */
 /* Beyond this many deviations, squared, a bell is 4e-18 of its peak and is taken for 0. */
 static const double BELL_END = 80;
-/* Entries of the table for the finest detail. A cubic through four of them is off by 3/128 of the
- * fourth difference: for (1 + r / finest)^-2 by 4e-11 of it. */
+/* Entries of the table for the smallest length, or for four deviations of a blur. A cubic through
+ * four of them is off by 3/128 of the fourth difference: some 1e-10 of the light. */
 static const double FINE = 512;
 
 /* Grooves are never equally deep. */
@@ -27,11 +27,14 @@ void lines_set(lines *l, const line_shape *is, const double *p, double c, double
 
 /* Returns the light in the middle of a line. */
 static double middle(const lines *l, double far, int kind) {
-    return l->is.along(l->p, far, kind) / (ROOT * (l->is.width + l->is.grow * far));
+    const line_shape *is = &l->is;
+    return is->share(l->p, far, kind) * (is->slope - 1) / (2 * is->length) *
+           steady_pow(1 + far / is->length, -is->slope) / (ROOT * (is->width + is->grow * far));
 }
 
 bool lines_table(lines *l, double far, err *e) {
-    l->per = FINE / l->is.finest;
+    const line_shape *is = &l->is;
+    l->per = FINE / fmin(fmin(is->length, is->width / is->grow), 4 * is->blur);
     size_t n = (size_t)(far * l->per) + 5;
     if (!(l->along = mem_new(n, sizeof *l->along, "lines", e))) return false;
     for (size_t i = 0; i < n; i++)
@@ -74,7 +77,7 @@ VECTOR_INLINE void add_lines(const lines *l, double x, double y, int n, bool far
         if (far && across * across > BELL_END * wide * wide) continue;
         for (int row = 0; row < n; row++)
             for (int column = 0; column < n; column++) {
-                double u = (column + 0.5) / n - 0.5, v = (row + 0.5) / n - 0.5;
+                const double u = (column + 0.5) / n - 0.5, v = (row + 0.5) / n - 0.5;
                 add_sample(l, i, along + c * u + s * v, across + c * v - s * u, &sum);
             }
     }

@@ -1,5 +1,5 @@
 /* lines.h - lines through the centre, as grooves in glass throw them. Across, each is a bell whose
- * width grows outwards; how bright it is along itself, a model says. Lengths are in pixels. */
+ * width grows outwards. Lengths are in pixels. */
 #pragma once
 
 #include "base/err.h"
@@ -8,19 +8,19 @@
 enum { LINES = 16, LINE_KINDS = 3 };
 
 typedef struct {
-    int count;          /* lines, evenly turned; each has two arms */
-    double width, grow; /* deviation across: at the centre, and more per pixel outwards */
-    double uneven;      /* how much arms differ in light */
-    double finest;      /* the smallest detail along a line */
+    int count;            /* lines, evenly turned; each has two arms */
+    double length, slope; /* along it, light falls as (1 + distance / length)^-slope */
+    double width, grow;   /* deviation across: at the centre, and more per pixel outwards */
+    double uneven;        /* how much arms differ in light */
+    double blur;          /* of what `share` has along a line: the smallest deviation */
     int kinds;
-    /* Returns the light of one kind at a distance, summed across the line. It goes on smoothly to
-     * distances a little below 0. `p` are the model's parameters. */
-    double (*along)(const double *p, double far, int kind);
+    /* Returns what a kind has of the light at a distance, also at one a little below 0. */
+    double (*share)(const double *p, double far, int kind);
 } line_shape;
 
 typedef struct {
     line_shape is;
-    const double *p;
+    const double *p;           /* the model's parameters */
     double c[LINES], s[LINES]; /* directions */
     double arm[2 * LINES];     /* light, 1 on average: before the centre, and behind it */
     double per;                /* entries of the table per pixel */

@@ -284,7 +284,7 @@ VECTOR_INLINE double steps_per_radian(const maker *m) {
 }
 
 VECTOR_INLINE table_place find_place(const maker *m, double x, double y, double *sign) {
-    double r = fmax(sqrt(x * x + y * y), NEAREST);
+    double r = max_double(sqrt(x * x + y * y), NEAREST);
     double i = steady_log(r / NEAREST) / (m->step * (double)m->each);
     return (table_place){i, folded(m, x, y, sign) * steps_per_radian(m), 1 / (r * r)};
 }
@@ -308,12 +308,12 @@ VECTOR_INLINE void add_far(const maker *m, double x, double y, vec4d *sum) {
 
 /* Returns how many samples a side a pixel has where it is `away` from the centre. */
 static int samples_of(double away, bool smooth) {
-    return (int)clamp_double(STEEP / fmax(away, 1), smooth ? 1 : COARSE, FINE);
+    return (int)clamp_double(STEEP / max_double(away, 1), smooth ? 1 : COARSE, FINE);
 }
 
 /* Sums up the mean of the table over the pixel around (x, y), counted from the centre. */
 VECTOR_INLINE void mean_of_table(const maker *m, double x, double y, vec4d *sum) {
-    double away = fmax(fabs(x), fabs(y));
+    double away = max_double(fabs(x), fabs(y));
     if (away > NEAR) {
         add_far(m, x * m->turn_c + y * m->turn_s, y * m->turn_c - x * m->turn_s, sum);
         return;
@@ -329,7 +329,7 @@ VECTOR_INLINE void mean_of_table(const maker *m, double x, double y, vec4d *sum)
 
 /* The same of the formula, and the lines. */
 static void mean_of_light(const maker *m, double x, double y, vec4d *to) {
-    double away = fmax(fabs(x), fabs(y)), sum[MODEL_CHANNELS] = {0};
+    double away = max_double(fabs(x), fabs(y)), sum[MODEL_CHANNELS] = {0};
     bool smooth = m->of->smooth.from != 0 && m->p[m->of->smooth.parameter] >= m->of->smooth.from;
     const int kinds = m->share ? 2 : 1, n = samples_of(away, smooth);
     /* A core that is exactly 0 in a pixel's middle is 0 all over it. */

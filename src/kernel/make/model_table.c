@@ -58,29 +58,16 @@ static void prepare_film(double *p) {
     p[6] = whole_halo(p[0], p[1]);
 }
 
-/* What a line has at a distance: (1 + far / length)^-slope, which sums to 1 over both arms. */
-static double ray(double far, double length, double slope) {
-    return (slope - 1) / (2 * length) * steady_pow(1 + far / length, -slope);
-}
-
-/* Returns the shape of lines with rays of this length; a width of nothing ends where it grows. */
-static line_shape lines_of(double length, double width, double grow) {
-    double finest = grow > 0 ? fmin(length, width / grow) : length;
-    return (line_shape){.count = 1, .kinds = 1, .width = width, .grow = grow, .finest = finest};
-}
-
 static double streak(const double *p, double x, double y, double colour) {
     return (1 - p[1]) * bell(x, y, p[5]);
 }
 
-static double streak_along(const double *p, double far, int kind) {
-    return p[1] / p[0] * ray(far, p[2], p[3]);
+static double streak_share(const double *p, double far, int kind) {
+    return p[1] / p[0];
 }
 
 static line_shape streak_lines(const double *p) {
-    line_shape to = lines_of(p[2], p[4], p[7]);
-    to.count = (int)p[0], to.uneven = p[8], to.along = streak_along;
-    return to;
+    return (line_shape){(int)p[0], p[2], p[3], p[4], p[7], p[8], INFINITY, 1, streak_share};
 }
 
 static int streak_mirrors(const double *p) {
@@ -107,29 +94,25 @@ static double orders(double far, double spacing, double width, int channel) {
     return sum;
 }
 
-static double grating_along(const double *p, double far, int channel) {
-    return ray(far, p[1], p[2]) * orders(far, p[7], p[8], channel);
+static double grating_share(const double *p, double far, int channel) {
+    return orders(far, p[7], p[8], channel);
 }
 
 static line_shape grating_lines(const double *p) {
-    line_shape to = lines_of(p[1], p[3], p[5]);
-    to.count = (int)p[0], to.uneven = p[6], to.along = grating_along;
-    to.kinds = MODEL_CHANNELS, to.finest = fmin(to.finest, 4 * p[8]);
-    return to;
+    return (line_shape){(int)p[0], p[1], p[2],           p[3],         p[5],
+                        p[6],      p[8], MODEL_CHANNELS, grating_share};
 }
 
 static double blue_core(const double *p, double x, double y, double thrown) {
     return thrown == 0 ? bell(x, y, p[6]) : 0;
 }
 
-static double blue_along(const double *p, double far, int thrown) {
-    return thrown == 0 ? 0 : ray(far, p[0], p[1]);
+static double blue_share(const double *p, double far, int thrown) {
+    return thrown;
 }
 
 static line_shape blue_lines(const double *p) {
-    line_shape to = lines_of(p[0], p[2], p[8]);
-    to.kinds = 2, to.along = blue_along;
-    return to;
+    return (line_shape){1, p[0], p[1], p[2], p[8], 0, INFINITY, 2, blue_share};
 }
 
 static int line_mirrors(const double *p) {

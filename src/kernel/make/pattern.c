@@ -38,15 +38,21 @@ static double bump(double at) {
     return t * t >= 1 ? 0 : steady_exp(2.30 * WIDTH * (sqrt(1 - t * t) - 1));
 }
 
-/* Its transform at a frequency in turns per step. */
-static double bump_transform(double turns) {
+/* Fills in 1 / its transform at frequencies of 1 / side turns per step, for n samples around 0. */
+static void over_transform(double *to, size_t n, uint32_t side) {
     enum { STEPS = 400 };
-    double sum = 0;
+    double at[STEPS], height[STEPS];
     for (int i = 0; i < STEPS; i++) {
-        double at = (i + 0.5) / STEPS * WIDTH / 2;
-        sum += 2 * bump(at) * steady_cos(2 * STEADY_PI * turns * at);
+        at[i] = (i + 0.5) / STEPS * WIDTH / 2;
+        height[i] = 2 * bump(at[i]);
     }
-    return sum * WIDTH / 2 / STEPS;
+    for (size_t k = 0; k <= n / 2; k++) {
+        double sum = 0, turns = (double)k / side;
+        for (int i = 0; i < STEPS; i++)
+            sum += height[i] * steady_cos(2 * STEADY_PI * turns * at[i]);
+        to[n / 2 - k] = 1 / (sum * WIDTH / 2 / STEPS);
+        if (k < n - n / 2) to[n / 2 + k] = to[n / 2 - k];
+    }
 }
 
 /* Sample i of the opening is half a step off the middle; the phase that this gives to the whole
@@ -101,8 +107,7 @@ static bool transform(pattern *p, uint32_t across, par *threads, err *e) {
     if (!raster || !over || !pupil_draw(raster, across, &p->of, threads, e)) return false;
     /* The transform of the bump is taken where the samples count from: the grid's origin, which
      * lies at sample samples / 2, not in the middle between two. */
-    for (uint32_t i = 0; i < samples; i++)
-        over[i] = 1 / bump_transform(((double)i - samples / 2) / p->side);
+    over_transform(over, samples, p->side);
     const filler f = {raster, over, samples, p->side};
     const fft_plane plane = {p->side, p->side, samples, p->side - samples / 2, fill, &f, false};
     fft_halves *halves = fft_halves_open(&plane, threads, e);

@@ -83,8 +83,10 @@ static void bend(hair *h, spot from, double direction, double length, double tur
         double a = direction + turn * t + more * t * t;
         h->at[i + 1].x = h->at[i].x + length / LINKS * steady_cos(a);
         h->at[i + 1].y = h->at[i].y + length / LINKS * steady_sin(a);
-        h->low.x = fmin(h->low.x, h->at[i + 1].x), h->low.y = fmin(h->low.y, h->at[i + 1].y);
-        h->high.x = fmax(h->high.x, h->at[i + 1].x), h->high.y = fmax(h->high.y, h->at[i + 1].y);
+        h->low.x = min_double(h->low.x, h->at[i + 1].x),
+        h->low.y = min_double(h->low.y, h->at[i + 1].y);
+        h->high.x = max_double(h->high.x, h->at[i + 1].x),
+        h->high.y = max_double(h->high.y, h->at[i + 1].y);
     }
 }
 
@@ -168,7 +170,7 @@ static double iris_distance(const drawing *d, double x, double y) {
         double v = y * d->blade_x[i] - x * d->blade_y[i];
         double at = d->p->curvature > 0 ? sqrt((u - d->reach) * (u - d->reach) + v * v) - d->edge
                                         : u - d->edge;
-        away = fmax(away, at + d->blade[i]);
+        away = max_double(away, at + d->blade[i]);
     }
     return away;
 }
@@ -202,9 +204,9 @@ static double hair_cover(const drawing *d, const hair *h, double x, double y) {
     double most = 0, more = h->width + 2 / d->fine;
     for (int i = 0; i < LINKS; i++) {
         const spot *a = &h->at[i], *b = &h->at[i + 1];
-        if (y < fmin(a->y, b->y) - more || y > fmax(a->y, b->y) + more) continue;
-        if (x < fmin(a->x, b->x) - more || x > fmax(a->x, b->x) + more) continue;
-        most = fmax(most, link_cover(d, h, i, x, y));
+        if (y < min_double(a->y, b->y) - more || y > max_double(a->y, b->y) + more) continue;
+        if (x < min_double(a->x, b->x) - more || x > max_double(a->x, b->x) + more) continue;
+        most = max_double(most, link_cover(d, h, i, x, y));
     }
     return most;
 }

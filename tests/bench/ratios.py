@@ -1,20 +1,27 @@
 #!/usr/bin/python3
-"""passes.py FILE BENCH_PASSES FFTBLOOM [--write]: compares what each pass takes with FILE.
+"""ratios.py [--write] [--software FFTBLOOM] FILE COMMAND..: compares the ratios that COMMAND prints with FILE.
 
 FILE has a line for each ratio, with names. A ratio that is more than 1.5 times that of FILE is measured up to
-five times again, and the least counts. Devices without lines in FILE are not judged. --write: writes their lines."""
+five times again, and the least counts. Ratios without lines in FILE are not judged. --write: writes their lines.
+--software: the passes of the software device, too."""
+import argparse
 import json
 import os
 import subprocess
 import sys
 
 MOST, AGAIN = 1.5, 5
-path, passes, program = sys.argv[1:4]
-write = sys.argv[4:] == ["--write"]
+options = argparse.ArgumentParser()
+options.add_argument("path")
+options.add_argument("--write", action="store_true")
+options.add_argument("--software")
+options.add_argument("command", nargs=argparse.REMAINDER)
+given = options.parse_args()
+path, write, program = given.path, given.write, given.software
 
 
-def cpu():
-    lines = subprocess.run([passes], check=True, capture_output=True, text=True).stdout.splitlines()
+def printed():
+    lines = subprocess.run(given.command, check=True, capture_output=True, text=True).stdout.splitlines()
     return {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in lines}
 
 
@@ -42,7 +49,7 @@ def read():
 
 
 known, bad = read(), []
-for measure in cpu, lavapipe:
+for measure in [printed] + [lavapipe] * bool(program):
     found = measure()
     for _ in range(AGAIN):
         if write or all(v <= MOST * known.get(name, v) for name, v in found.items()):
