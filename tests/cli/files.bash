@@ -69,7 +69,7 @@ needs_faults() { # $faults is the library to preload
 # machine has some.
 run_told() { # arguments...
     run --separate-stderr "$FFTBLOOM" "$@"
-    stderr=$(grep -vE '^fftbloom: [0-9]+ of [0-9]+ done, ' <<<"$stderr") || true
+    stderr=$(grep -vE '^fftbloom: ([0-9]+ of [0-9]+ done, |.*: [0-9]+ s, and not done yet$)' <<<"$stderr") || true
 }
 
 # The program ends with this status and one sentence on stderr that has these words, and prints

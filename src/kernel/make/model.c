@@ -144,12 +144,28 @@ VECTOR_WIDE static void eight_wide(const maker *m, const float *plain, size_t at
 }
 
 /* Adds the patterns of all wavelengths. One that is wider by a factor is fainter by its square. */
-static void add_patterns(const maker *m, const float *plain, vec4f *to) {
+static void add_patterns(const maker *m, const float *plain, size_t radii, vec4f *to) {
     float sum[MODEL_CHANNELS][8];
-    for (size_t i = 0; i < m->radii; i++) {
+    for (size_t i = 0; i < radii; i++) {
         if (i % 8 == 0) (vector_wide() ? eight_wide : eight_radii)(m, plain, i, sum);
         for (int c = 0; c < MODEL_CHANNELS; c++) to[i][c] = sum[c][i % 8] * m->square[i];
     }
+}
+
+static double border_of(uint32_t side) {
+    return side > 2 ? (side - 1) / 2 : 1;
+}
+
+/* Returns how many radii of a direction are used: the fade ends at an ellipse. `more` is what the
+ * samples of a tap may lie outside it, and the directions beside them. A pattern that is folded
+ * onto a smaller sector has several ellipses, and is filled in to the corner. */
+static size_t radii_used(const maker *m, double c, double s) {
+    const double more = 8 + 2 * corner(m->r) * sector(m) / (double)m->directions;
+    const double u = (c * m->turn_c - s * m->turn_s) / (border_of(m->r->w) + more),
+                 v = (s * m->turn_c + c * m->turn_s) / (border_of(m->r->h) + more);
+    if (m->r->fade >= 1 || m->turns != 2 || m->mirrored) return m->radii;
+    const double end = steady_log(1 / (NEAREST * sqrt(u * u + v * v)));
+    return min_size(m->radii, (size_t)(end / (m->step * (double)m->each)) + 3);
 }
 
 /* Fills in a few directions by a pattern that each wavelength stretches. `plain` has the mean of
@@ -160,15 +176,19 @@ static bool diffract(void *ctx, size_t piece, int worker, err *e) {
                  size = m->phase * m->each;
     OWN_MEM float *plain = mem_new(count * size, sizeof *plain, "some directions", e);
     double c[TOGETHER], s[TOGETHER], light[STEPS * MOST];
+    size_t radii = 0;
     if (!plain) return false;
     for (size_t d = 0; d < count; d++) {
         double all = (double)(m->directions > 1 ? m->directions - 1 : 1);
         double angle = sector(m) * (double)(first + d) / all;
         c[d] = steady_cos(angle), s[d] = steady_sin(angle);
+        const size_t used = radii_used(m, c[d], s[d]);
+        if (used > radii) radii = used;
     }
+    const size_t steps = m->steps - (m->radii - radii) * m->each;
     const double *place = m->place;
-    for (size_t from = 0, n; from < m->steps; from += STEPS, place += n) {
-        const size_t end = min_size(from + STEPS, m->steps);
+    for (size_t from = 0, n; from < steps; from += STEPS, place += n) {
+        const size_t end = min_size(from + STEPS, steps);
         n = 0;
         for (size_t i = from; i < end; i++) n += (size_t)m->samples[i];
         for (size_t d = 0; d < count; d++) {
@@ -183,7 +203,7 @@ static bool diffract(void *ctx, size_t piece, int worker, err *e) {
         }
     }
     for (size_t d = 0; d < count; d++)
-        add_patterns(m, plain + d * size, m->grid + (first + d) * m->radii);
+        add_patterns(m, plain + d * size, radii, m->grid + (first + d) * m->radii);
     return true;
 }
 
@@ -348,10 +368,6 @@ static void mean_of_light(const maker *m, double x, double y, vec4d *to) {
 /* Returns the factor of the fade; `at` is the distance as a share of the way to the border. */
 static double fade_at(double fade, double at) {
     return fade >= 1 ? 1 : 1 - steady_ramp(fade, 1, at);
-}
-
-static double border_of(uint32_t side) {
-    return side > 2 ? (side - 1) / 2 : 1;
 }
 
 /* Colours that lie outside Rec.709 are clipped. Of an even pattern half is computed, and of a round
