@@ -19,10 +19,11 @@ double accuracy_depth(const scan_channel *c) {
     return -least > fmax(SEEN * median, noise) ? least : 0;
 }
 
-/* The last pass adds a few terms up in doubles. Where light only partly spreads, a GPU rounds the
- * parts of a pixel, too. */
+/* The last pass adds a few terms up in doubles. Where light only partly spreads, a GPU that has
+ * floats rounds the parts of a pixel, too. */
 double accuracy_relative(const accuracy *a) {
-    return noise_relative(a->precision) * (a->partly ? 3 : 1) + 0x1p-50;
+    const bool parts = a->partly && a->precision == PRECISION_FLOAT32;
+    return noise_relative(a->precision) * (parts ? 3 : 1) + 0x1p-50;
 }
 
 /* Returns the floor of a channel, where the norm of its glare in the image is known. */
