@@ -86,6 +86,15 @@ TEST(png_is_decoded_to_linear) {
 }
 
 /* All 256 values come back as they were, with and without alpha. */
+/* To the rounding of a float, from where the line ends to white. */
+TEST(curve_of_srgb_is_right) {
+    for (float v = 0.0031309F; v < 1; v *= 1.00001F) {
+        const double want = 1.055 * pow((double)v, 1 / 2.4) - 0.055;
+        assert_true(fabs((double)flat_to_srgb(v) - want) <= 0x1p-24 * want + 1e-12);
+    }
+    assert_true(flat_to_srgb(1) == 1);
+}
+
 TEST(png_is_written) {
     uint8_t samples[256 * 4];
     size_t n, m;

@@ -156,6 +156,21 @@ float flat_from_srgb(float v) {
     return v <= 0.04045f ? v / 12.92f : (float)steady_pow(((double)v + 0.055) / 1.055, 2.4);
 }
 
+/* Returns v^(1 / 2.4), which is c c^(1/4) of the cube root c. A third of the exponent's bits begins
+ * within 5 %, and each of Halley's steps cubes that. Roots are rounded alike everywhere. */
+static double root_of_srgb(double v) {
+    uint64_t bits;
+    double c;
+    memcpy(&bits, &v, sizeof bits);
+    bits = bits / 3 + ((uint64_t)715094163 << 32);
+    memcpy(&c, &bits, sizeof c);
+    for (int step = 0; step < 2; step++) {
+        const double cube = c * c * c;
+        c *= (cube + 2 * v) / (2 * cube + v);
+    }
+    return c * sqrt(sqrt(c));
+}
+
 float flat_to_srgb(float v) {
-    return v <= 0.0031308f ? v * 12.92f : (float)(1.055 * steady_pow((double)v, 1 / 2.4) - 0.055);
+    return v <= 0.0031308f ? v * 12.92f : (float)(1.055 * root_of_srgb((double)v) - 0.055);
 }
