@@ -110,7 +110,7 @@ static double part_of(double *want, const choice *p, const sampler_pixel *at,
     double off = fabs(at->got - *want),
            predicted = method->error[at->channel] +
                        accuracy_relative(method) * fmax(fabs(*want), p->v->dark[at->channel]);
-    if (!v->all) rounding += 0x1p-21 * gain.glare * at->is.size;
+    if (!v->all) rounding += (method->in_parts ? 0x1p-21 : 0x1p-24) * gain.glare * at->is.size;
     return off > 0 ? off / (predicted + rounding) : 0;
 }
 
@@ -207,6 +207,7 @@ static const double MISTAKE = 16;
 static void check(search *s) {
     accuracy *m = &s->method;
     s->bug = (err){0};
+    if (s->o->lease.device.class == ENGINE_CPU) m->in_parts = false;
     accuracy_check(m, &s->facts, s->o->stats);
     for (uint32_t c = 0; c < s->v->channels; c++) {
         double found = -s->o->stats[c].negative_worst;

@@ -19,11 +19,9 @@ double accuracy_depth(const scan_channel *c) {
     return -least > fmax(SEEN * median, noise) ? least : 0;
 }
 
-/* The last pass adds a few terms up in doubles. Where light only partly spreads, a GPU that has
- * floats rounds the parts of a pixel, too. */
+/* The last pass adds a few terms up in doubles, or joins parts that are right to 11 u. */
 double accuracy_relative(const accuracy *a) {
-    const bool parts = a->partly && a->precision == PRECISION_FLOAT32;
-    return noise_relative(a->precision) * (parts ? 3 : 1) + 0x1p-50;
+    return noise_relative(a->precision) * (a->in_parts ? 3 : 1) + 0x1p-50;
 }
 
 /* Returns the floor of a channel, where the norm of its glare in the image is known. */
@@ -85,7 +83,7 @@ static guess guess_of(const accuracy_facts *f, uint32_t c) {
 }
 
 static accuracy forecast(plan_precision precision, const accuracy_facts *f) {
-    accuracy a = {.precision = precision, .partly = f->partly};
+    accuracy a = {.precision = precision, .in_parts = f->partly && precision == PRECISION_FLOAT32};
     for (uint32_t c = 0; c < f->tail->channels; c++) {
         const guess g = guess_of(f, c);
         enter(&a, f, c, floor_of(&a, f, c, g.norm), g.darkest);

@@ -30,7 +30,7 @@ typedef struct {
 
 typedef struct {
     plan_precision precision; /* FLOAT32 or FLOAT64 */
-    bool partly;              /* light only partly spreads */
+    bool in_parts;            /* pixels may be joined of parts that are floats: not on a CPU */
 
     /* The verdict, of the channel that is nearest to breaking the promise: */
     double floor, allowed, darkest;
