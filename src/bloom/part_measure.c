@@ -262,7 +262,7 @@ static bool measure(part_measured *to, const part_plan *p, const part_held *held
     if (nan == NAN_ERROR && !predict)
         return err_set(e, ERR_BAD_PIXELS,
                        "%" PRIu64 " pixel%s NaN or infinite, the first in channel '%s' at %d, %d "
-                       "(%g); use --nan zero or --nan interpolate to continue",
+                       "(%g); use --nan=zero or --nan=interpolate to continue",
                        to->bad, to->bad == 1 ? " is" : "s are", first->channel, first->x, first->y,
                        (double)first->value);
     to->mended = nan == NAN_INTERPOLATE;

@@ -39,8 +39,8 @@ bool solve_converges(const view *v, err *e) {
     return err_set(
         e, ERR_CONFIG,
         "channel '%s': the glare cannot be taken away: the kernel keeps %.4g of the light "
-        "within %.4g pixels and spreads %.4g, so r is %.4g and needs to be below 1; --core "
-        "%.0f or --amount %.3g would do",
+        "within %.4g pixels and spreads %.4g, so r is %.4g and needs to be below 1; "
+        "--core=%.0f or --amount=%.3g would do",
         view_name(v, is.channel), is.core, v->size->kernel.core, is.tail, is.ratio, ceil(high),
         0.99 / (1 - now.core + tint * now.tail));
 }

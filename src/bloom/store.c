@@ -16,7 +16,7 @@ static bool check_floats(const view *v, const outcome *o, err *e) {
                            "channel '%s': values of the result are beyond 3.4e38, the largest "
                            "that floats hold; the kernel's sum is %g%s",
                            view_name(v, c), tail->sum[tail_kernel(tail, c)],
-                           floats ? "; --precision float64 holds the transform's sums" : "");
+                           floats ? "; --precision=float64 holds the transform's sums" : "");
     return true;
 }
 
@@ -48,7 +48,7 @@ static bool choose_types(pixel_type to[VIEW_CHANNELS], group_made *made, const v
     if (v->s->half_overflow == OVERFLOW_ERROR)
         return err_set(e, ERR_BAD_PIXELS,
                        "%" PRIu64 " values of the result, up to %g, are beyond 65504, the largest "
-                       "that half floats hold; use --half-overflow clamp or float to continue",
+                       "that half floats hold; use --half-overflow=clamp or float to continue",
                        made->over, (double)made->largest);
     made->wide = v->s->half_overflow == OVERFLOW_FLOAT;
     for (uint32_t c = 0; c < v->channels && made->wide; c++) to[c] = PIXEL_FLOAT;

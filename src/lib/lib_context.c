@@ -46,12 +46,14 @@ static int32_t code_of(const err *e, bool data) {
     return e->code ? FB_INTERNAL : FB_OK;
 }
 
-/* Calls settings by their names: "--kernel-scale" of the program is kernel_scale. */
+/* Calls settings by their names: "--kernel-scale=2" of the program is kernel_scale=2. Lines for
+ * oiiotool, which end a sentence, stay as they are. */
 static void name_settings(char *to, size_t room, const char *from) {
     size_t n = 0;
     bool flag = false;
+    const char *line = strstr(from, "oiiotool ");
     for (; *from && n + 1 < room; from++) {
-        bool begins = strncmp(from, "--", 2) == 0 && is_word(from[2]);
+        bool begins = (!line || from < line) && strncmp(from, "--", 2) == 0 && is_word(from[2]);
         flag = begins || (flag && (is_word(*from) || *from == '-'));
         if (begins)
             from++;

@@ -154,11 +154,12 @@ T
 @test "names that are no options of the command are pointed to the right place" {
     local a="a.exr k.exr -o o.exr"
     each refused <<'T'
-64 | apply takes no option --sharpen; it is a key of config files | $a --sharpen 0.5
-64 | apply takes no option --dry-run; it is for farm | $a --dry-run
+64 | apply takes no option --sharpen; did you mean --amount? (sharpen is 1 minus the amount, and a key of config files) | $a --sharpen 0.5
+64 | apply takes no option --emit-leyer; did you mean --emit-layer? | $a --emit-leyer x
 64 | apply takes no option --amunt; did you mean --amount? | $a --amunt 1
 64 | write --param blades=VALUE | kernel make star --blades 7
-64 | apply takes no option --rotate; see 'fftbloom help apply' | $a --rotate 15
+64 | apply takes no option --qqqqqqqq; see 'fftbloom help apply' | $a --qqqqqqqq 15
+64 | apply takes no option --warm-up; it is for bench | $a --warm-up 1
 64 | bench takes no option --layers; it is for apply, deglare, farm, plan, info | bench --layers rgba
 T
 }
@@ -255,4 +256,60 @@ T
     holds r.json 'd["exit_status"] == 64'
     echo '{"version": 1, "kernel_center": [500, 500]}' >look.json
     says 64 "lies outside the kernel" a.pfm a.pfm -o o.pfm --config look.json --amount 0.5
+}
+
+@test "words that people bring from other programs: 64, and what is meant" {
+    local a="a.exr k.exr -o o.exr" word option
+    while read -r option words; do
+        for word in $words; do
+            refused 64 "apply takes no option --$word; did you mean --$option?" $a --$word 1
+            refused 64 "; did you mean --$option?" $a --$word=1
+        done
+    done <<'T'
+amount strength intensity mix gain opacity blend
+kernel-turn rotate rotation angle
+kernel-scale scale size radius
+padding border edge edge-mode pad
+jobs threads cores
+existing overwrite force
+frames start end range
+device gpu cuda
+tint colour color
+input-space colorspace color_space iscolorspace
+threshold cutoff
+knee softness
+pixel-type depth
+T
+    each refused <<'T'
+64 | -j4; did you mean --jobs? | $a -j4
+64 | -f; did you mean --existing? (a file that is there is replaced by default) | $a -f
+64 | --dry-run: 'fftbloom plan' shows what the same line would do | $a --dry-run
+64 | --falloff: the kernel decides the shape of the glare | $a --falloff 2
+64 | kernel takes no option --size; did you mean --taps? | kernel make star --size 4
+64 | check takes no option --threads; did you mean --jobs? | check s.json --threads 2
+64 | 'bloom' is neither a command nor a file: blooming needs no command: fftbloom IN KERNEL -o OUT | bloom a k -o b
+64 | unknown command 'strength'; did you mean --amount? | help strength
+T
+    # What the shell makes of s.*.exr, with and without a kernel behind it, and what it left as it was.
+    touch s.0998.exr s.0999.exr s.1000.exr a1.exr k1.exr
+    each refused <<'T'
+64 | 's.0998.exr' and 's.0999.exr' are frames of a sequence, which is one argument, in quotes: 's.####.exr' | s.*.exr k.exr -o o.exr
+64 | in quotes: 's.####.exr' | -k k.exr s.*.exr -o o.exr
+64 | in quotes: './s.####.exr' | plan ./s.*.exr k.exr
+64 | 's.*.exr' is not there; if a sequence is meant, its frame numbers are ####: 's.####.exr' | 's.*.exr' k.exr -o o.exr
+64 | one argument too many: 'b.exr' | a1.exr k1.exr b.exr -o o.exr
+T
+    echo '{"version": 1, "pad": "zero"}' >pad.json
+    echo '{"version": 1, "axis_order": "x"}' >axis.json
+    echo '{"version": 1, "sharpening": 0.3}' >sharp.json
+    echo '{"version": 1, "gpu": true}' >gpu.json
+    each refused <<'T'
+64 | pad.json:1:16: there is no option "pad"; did you mean "padding"? | $a --config pad.json
+64 | there is no option "axis_order"; did you mean "axis"? | $a --config axis.json
+64 | there is no option "sharpening"; did you mean "sharpen"? | $a --config sharp.json
+64 | there is no option "gpu"; did you mean "device"? | $a --config gpu.json
+T
+    # The entry of a key that is no flag names none.
+    says 0 '"sharpen": T' help sharpen
+    [[ "$output" != *--sharpen* && "$(tr -s ' \n' ' ' <<<"$output")" == *"for config files alone. " ]]
 }

@@ -3,6 +3,8 @@
 #include "colour/space.h"
 #include "unit/lib_calls.h"
 
+#include <unistd.h>
+
 enum { PIXELS = W * H };
 
 static uint32_t code_at(const void *codes, int32_t type, size_t i) {
@@ -125,6 +127,30 @@ TEST(spaces_are_decoded_and_coded_again) {
     is.space = "logc9";
     assert_int_equal(fb_bloom(o.s, &is, NULL, &e), FB_BAD_SETTING);
     assert_non_null(strstr(e.text, "unknown colour space 'logc9'"));
+}
+
+/* A sentence calls settings by their names, and lines for other programs stay as they are. */
+TEST(sentences_can_be_used_as_they_are) {
+    fb_context *c = open_context();
+    fb_kernel *k = NULL;
+    fb_error e;
+    char folder[] = "/tmp/fftbloom-XXXXXX", path[64];
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/photo.jpg", folder);
+    FILE *f = fopen(path, "wb");
+    assert_true(f && fwrite("\xff\xd8\xff\xe0 a JPEG file", 1, 16, f) == 16 && fclose(f) == 0);
+    assert_int_equal(fb_kernel_open(&k, c, path, &e), FB_BAD_DATA);
+    assert_non_null(strstr(e.text, "photo.jpg' --colorconvert sRGB linear -o "));
+    assert_true(unlink(path) == 0 && rmdir(folder) == 0);
+    OPEN(calls) o = open_calls(TAPS, TAPS, 1, NULL);
+    float in[4] = {0, NAN, 0, 0}, out[4];
+    fb_plane a[1], b[1];
+    interleaved(a, in, FB_FLOAT, 2, 1);
+    interleaved(b, out, FB_FLOAT, 2, 1);
+    fb_image is = image_of(a, b, 2, 2, 1);
+    assert_int_equal(fb_bloom(o.s, &is, NULL, &e), FB_BAD_PIXELS);
+    assert_non_null(strstr(e.text, "use nan=zero or nan=interpolate"));
+    fb_context_close(c);
 }
 
 /* --- shapes ----------------------------------------------------------------------------------- */

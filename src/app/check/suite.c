@@ -198,9 +198,9 @@ static bool keys_unknown(const json_value *v, suite_key_place place, err *e) {
         if (SUITE_KEYS[i].in & place) names[n++] = SUITE_KEYS[i].name;
     for (int i = 0; i < OPTION_COUNT && place != KEY_OF_SUITE; i++)
         if (OPTIONS[i].on & FOR_CASE) names[n++] = OPTIONS[i].name;
-    const char *instead = option_foreign(v->key, FOR_CASE);
-    if (instead)
-        return json_err_key(v, e, "a %s has no key \"%s\": %s", PLACE[place], v->key, instead);
+    OWN(text) hint = {0};
+    if (option_foreign(v->key, FOR_CASE, &hint))
+        return json_err_key(v, e, "a %s has no key \"%s\"%s", PLACE[place], v->key, hint.s);
     bool of_run = place != KEY_OF_SUITE && option_find(v->key, FOR_APPLY);
     return json_err_key(v, e, "a %s has no key \"%s\"%s", PLACE[place], v->key,
                         of_run ? "; it belongs in \"config\""

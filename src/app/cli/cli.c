@@ -39,12 +39,11 @@ static bool is_parameter(const char *name) {
 static bool unknown(const reader *r, const char *arg, const char *name, err *e) {
     OWN(text) hint = {0};
     const option *elsewhere = option_find(name, FOR_ALL);
-    const char *near = option_nearest(name, r->cmd->bit),
-               *instead = option_foreign(name, r->cmd->bit);
-    if (instead)
-        text_add(&hint, ": %s", instead);
-    else if (r->cmd->bit == FOR_KERNEL && is_parameter(name))
+    const char *near = option_nearest(name, r->cmd->bit);
+    if (r->cmd->bit == FOR_KERNEL && is_parameter(name))
         text_add(&hint, "; write --param %s=VALUE", name);
+    else if (option_foreign(name, r->cmd->bit, &hint))
+        ;
     else if (elsewhere)
         text_add(&hint, "; it is for "), option_commands(r->commands, elsewhere, &hint);
     else if (option_find(name, FOR_CONFIG))
@@ -155,6 +154,22 @@ static bool set_flags(const reader *r, settings *s, err *e) {
     return true;
 }
 
+/* Refuses frames that a shell has listed for a *: the first two names differ in one number. */
+static bool check_listed(const reader *r, err *e) {
+    static const char DIGITS[] = "0123456789", FIELD[] = "##########";
+    const char *a = r->word[0], *b = r->words > 1 ? r->word[1] : "";
+    size_t first = 0;
+    while (a[first] && a[first] == b[first]) first++;
+    while (first && strchr(DIGITS, a[first - 1])) first--;
+    const size_t n = strspn(a + first, DIGITS);
+    return !(r->cmd->bit & (FOR_APPLY | FOR_PLAN)) || !n || n >= sizeof FIELD ||
+           strspn(b + first, DIGITS) != n || strcmp(a + first + n, b + first + n) != 0 ||
+           err_set(e, ERR_USAGE,
+                   "'%s' and '%s' are frames of a sequence, which is one argument, in quotes: "
+                   "'%.*s%.*s%s'",
+                   a, b, (int)first, a, (int)n, FIELD, a + first + n);
+}
+
 /* Sets the options that the first arguments stand for; all others become c->word. */
 static bool set_words(reader *r, cli *c, err *e) {
     int n = 0;
@@ -162,6 +177,7 @@ static bool set_words(reader *r, cli *c, err *e) {
         const option *o = option_find(r->cmd->stands_for[n], r->cmd->bit);
         char where[OPTION_NAME_ROOM];
         const setting *given = settings_of(&c->s, o);
+        if (given->origin == ORIGIN_FLAG && !check_listed(r, e)) return false;
         snprintf(where, sizeof where, "argument %s", o->value);
         if (given->origin == ORIGIN_FLAG)
             return err_set(e, ERR_USAGE, "%s is given twice: '%s' by %s, and '%s'%s", o->value,
@@ -174,6 +190,7 @@ static bool set_words(reader *r, cli *c, err *e) {
     }
     if (r->words > r->cmd->max_words) {
         const char *extra = r->word[r->cmd->max_words];
+        if (!check_listed(r, e)) return false;
         if (r->cmd->bit == FOR_APPLY && command_is_bare_word(r->word[0]))
             return kernel_option_no_image(&c->s, r->word[0], r->word[1], e);
         if (*extra == '-' && extra[1])
@@ -222,6 +239,12 @@ static bool check_needs(cli *c, err *e) {
                        "'%s' is a folder; name an image, or the frames in it: fftbloom "
                        "'%s/plate.####.exr' %s -o 'bloom.####.exr'",
                        s->input, s->input, s->kernel ? s->kernel : "KERNEL");
+    const char *star = cmd->bit & (FOR_APPLY | FOR_PLAN) && s->input ? strchr(s->input, '*') : NULL;
+    if (star && access(s->input, F_OK) != 0)
+        return err_set(e, ERR_USAGE,
+                       "'%s' is not there; if a sequence is meant, its frame numbers are ####: "
+                       "'%.*s####%s'",
+                       s->input, (int)(star - s->input), s->input, star + 1);
     for (int i = 0; i < COMMAND_WORDS && cmd->needs[i]; i++) {
         const option *o = option_find(cmd->needs[i], cmd->bit);
         if (settings_of(&c->s, o)->kept) continue;

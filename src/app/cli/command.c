@@ -65,9 +65,9 @@ bool command_is_bare_word(const char *word) {
 }
 
 bool command_check_choice(const commands *list, const command *c, const char *word, err *e) {
-    const char *choice[COMMAND_MOST], *instead = option_foreign(word, c->bit);
+    const char *choice[COMMAND_MOST];
     char *at;
-    OWN(text) words = {0}, names = {0};
+    OWN(text) words = {0}, names = {0}, hint = {0};
     int n = 0;
     bool ok = (!c->word_choices && !c->actions) ||
               (c->bit == FOR_HELP &&
@@ -79,7 +79,8 @@ bool command_check_choice(const commands *list, const command *c, const char *wo
         choice[n++] = p;
     }
     if (ok) return true;
-    if (instead) return err_set(e, ERR_USAGE, "unknown %s '%s': %s", c->word_name, word, instead);
+    if (option_foreign(word, c->bit | (c->bit == FOR_HELP ? FOR_APPLY : 0), &hint))
+        return err_set(e, ERR_USAGE, "unknown %s '%s'%s", c->word_name, word, hint.s);
     int near = text_nearest(word, choice, n);
     command_choices(list, c, ", ", &names);
     return near >= 0 ? err_set(e, ERR_USAGE, "unknown %s '%s'; did you mean '%s'?", c->word_name,

@@ -33,8 +33,9 @@ bool config_member(const config_reader *r, const json_value *v, const option *o,
 
 static bool unknown_key(const json_value *v, err *e) {
     const option *o = option_find(v->key, FOR_ALL);
-    const char *instead = option_foreign(v->key, FOR_CONFIG);
-    if (instead) return json_err_key(v, e, "there is no option \"%s\": %s", v->key, instead);
+    OWN(text) hint = {0};
+    if (option_foreign(v->key, FOR_CONFIG, &hint))
+        return json_err_key(v, e, "there is no option \"%s\"%s", v->key, hint.s);
     if (o && !option_in_config(o))
         return json_err_key(v, e,
                             "\"%s\" cannot be set in a config file, only by %s on the command line",

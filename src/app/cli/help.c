@@ -128,7 +128,9 @@ static void add_facts(const page *p, const option *o, text *to) {
         text_add(&facts, "%sthe default is %s", then, o->preset), then = "; ";
     if (option_env(o, env)) text_add(&facts, "%sthe variable is %s", then, env), then = "; ";
     if (!p->command || p->command->actions) text_add(&facts, "%sfor ", then);
-    if (!p->command)
+    if (!p->command && o->on == FOR_CONFIG)
+        text_add(&facts, "config files alone");
+    else if (!p->command)
         option_commands(p->commands, o, &facts);
     else if (p->command->actions)
         option_actions(o, p->command, &facts);
@@ -141,7 +143,10 @@ static void write_option(page *p, const option *o) {
                                  *flag = name + (p->as == PAGE_SCREEN || o->letter ? 4 : 0);
     OWN(text) value = {0}, words = {0};
     if (o->letter) snprintf(name, 5, "-%c, ", o->letter);
-    option_flag(o, flag);
+    if (o->on == FOR_CONFIG)
+        snprintf(flag, OPTION_NAME_ROOM, "\"%s\":", o->name);
+    else
+        option_flag(o, flag);
     option_placeholder(o, &value);
     text_add(&words, "%s", o->help);
     if (p->full && o->about) text_add(&words, " %s", o->about);
@@ -332,7 +337,7 @@ int cmd_docs(cli *c, text *out, err *e) {
     else if (man)
         write_page(&p);
     else if (strcmp(c->word[0], "config") == 0)
-        add_sections(&p, FOR_ALL & ~FOR_BENCH, -1);
+        add_sections(&p, FOR_CONFIG | (FOR_ALL & ~FOR_BENCH), -1);
     else
         for (int i = 0; i < c->commands->count; i++)
             text_add(out, "%s\n", c->commands->row[i].name);

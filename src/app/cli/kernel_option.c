@@ -103,8 +103,12 @@ static bool is_name_of_kernel(const settings *s, const char *word) {
 }
 
 bool kernel_option_no_image(const settings *s, const char *word, const char *kernel, err *e) {
-    if (!is_name_of_kernel(s, word))
-        return err_set(e, ERR_USAGE, "'%s' is neither a command nor a file", word);
+    OWN(text) hint = {0};
+    if (!is_name_of_kernel(s, word)) {
+        option_foreign(word, FOR_HELP, &hint);
+        return err_set(e, ERR_USAGE, "'%s' is neither a command nor a file%s", word,
+                       hint.s ? hint.s : "");
+    }
     return err_set(e, ERR_USAGE,
                    "'%s' is the name of a kernel, which stands behind the image: fftbloom %s %s -o "
                    "%s",

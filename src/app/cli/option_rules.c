@@ -174,24 +174,78 @@ bool option_rules_warn(const settings *s, err *e) {
 }
 
 /* To answer a word, add a row: the commands to which people say it; the word, or several with
- * commas between, with _ for -; and what to do instead, a sentence without a full stop. */
+ * commas between, with _ for -; the option that is meant, or NULL; and a sentence without a full
+ * stop where the option says too little. */
+enum { IMAGES = RUN | FOR_CONFIG };
 static const struct {
     uint32_t users;
-    const char *words, *instead;
+    const char *words, *option, *instead;
 } FOREIGN[] = {
-    {FOR_CONFIG, "include",
+    {FOR_CONFIG, "include", NULL,
      "give one file with all keys; a flag overrides a key, and jq -s 'add' a.json b.json merges "
      "two files"},
-    {FOR_CACHE, "clear,clean,empty,purge,prune,delete,rm",
+    {FOR_CACHE, "clear,clean,empty,purge,prune,delete,rm", NULL,
      "'fftbloom cache trim --cache-size 0' empties it"},
-    {FOR_CASE, "include", "give one suite with all cases, or run 'fftbloom check' for each suite"},
+    {FOR_CASE, "include", NULL,
+     "give one suite with all cases, or run 'fftbloom check' for each suite"},
+    {FOR_HELP, "bloom,blur,convolve,glow,glare,render,run,process,batch", NULL,
+     "blooming needs no command: fftbloom IN KERNEL -o OUT"},
+    {IMAGES, "strength,intensity,mix,gain,opacity,blend,factor,weight", "amount", NULL},
+    {IMAGES, "rotate,rotation,angle,turn", "kernel_turn", NULL},
+    {IMAGES, "scale,size,radius,resize,kernel_size", "kernel_scale", NULL},
+    {FOR_KERNEL, "size,resolution", "taps", NULL},
+    {IMAGES, "border,edge,edges,boundary,extend,pad,edge_mode", "padding", NULL},
+    {FOR_ALL | FOR_CONFIG, "threads,j,j[0-9]*,cores,workers", "jobs", NULL},
+    {IMAGES, "overwrite,f,force,y", "existing", "a file that is there is replaced by default"},
+    {IMAGES, "start,end,first,last,range,frame,frame_range", "frames",
+     "--frames 1001-1100 takes these of a pattern such as shot.####.exr"},
+    {FOR_ALL | FOR_CONFIG, "gpu,cuda,vulkan,opencl,cpu", "device",
+     "--device gpu or cpu insists on one"},
+    {IMAGES, "colour,color,tint_colour,saturation", "tint", NULL},
+    {IMAGES, "colorspace,colour_space,color_space,colorconvert,iscolorspace,ics", "input_space",
+     NULL},
+    {FOR_APPLY, "dry_run,n,estimate,preview", NULL,
+     "'fftbloom plan' shows what the same line would do"},
+    {IMAGES, "psf,filter,convolve,lens", "kernel", NULL},
+    {IMAGES, "i,in,source,src", "input", NULL},
+    {IMAGES, "out,dst,dest,destination", "output", NULL},
+    {IMAGES, "highpass,cutoff,luma,bright", "threshold", NULL},
+    {IMAGES, "soft,softness,smooth,feather", "knee", NULL},
+    {IMAGES, "matte,holdout", "mask", NULL},
+    {IMAGES, "channels,ch,layer,aov,aovs", "layers", NULL},
+    {IMAGES, "compress,codec", "compression", NULL},
+    {IMAGES, "depth,d,bit_depth,bits,half,float", "pixel_type", NULL},
+    {IMAGES, "quality,double", "precision", NULL},
+    {IMAGES, "stops,ev", "exposure", NULL},
+    {IMAGES, "gamma,tonemap,display,lut", "view", "it is for PNG pictures"},
+    {IMAGES, "memory,ram,max_memory", "mem_limit", NULL},
+    {IMAGES, "crop,overscan,uncrop,expand,bounds", "window", NULL},
+    {IMAGES, "additive,add,glare_only,glow_only", "emit", NULL},
+    {IMAGES, "axis_order,fft_axis,order", "axis", NULL},
+    {FOR_CONFIG, "sharpening,sharp", "sharpen", NULL},
+    {RUN, "sharpen,sharpening,sharp", "amount",
+     "sharpen is 1 minus the amount, and a key of config files"},
+    {RUN, "deconvolve,deblur,inverse,unbloom", NULL, "'fftbloom deglare' takes glare away"},
+    {IMAGES, "falloff,dispersion,iterations,spikes,streaks,rays,blades", NULL,
+     "the kernel decides the shape of the glare: 'fftbloom kernel sheet IN' shows the shipped "
+     "ones, and 'fftbloom kernel make' makes others"},
+    {RUN, "recursive,r", NULL, "name the frames of a folder by a pattern, 'folder/shot.####.exr'"},
+    {FOR_ALL, "log,loglevel,debug", "verbose", NULL},
 };
 
-const char *option_foreign(const char *word, uint32_t users) {
+bool option_foreign(const char *word, uint32_t users, text *to) {
     char plain[OPTION_NAME_ROOM];
+    const bool keys = users & (FOR_CONFIG | FOR_CASE);
     option_plain(word, plain);
-    for (size_t i = 0; i < sizeof FOREIGN / sizeof FOREIGN[0]; i++)
-        if (FOREIGN[i].users & users && text_glob_any(FOREIGN[i].words, plain))
-            return FOREIGN[i].instead;
-    return NULL;
+    for (size_t i = 0; i < sizeof FOREIGN / sizeof FOREIGN[0]; i++) {
+        const option *o = FOREIGN[i].option ? option_find(FOREIGN[i].option, users) : NULL;
+        if (!(FOREIGN[i].users & users) || !text_glob_any(FOREIGN[i].words, plain) ||
+            (FOREIGN[i].option && !o))
+            continue;
+        if (o && keys) text_add(to, "; did you mean \"%s\"?", o->name);
+        if (o && !keys) text_add(to, "; did you mean %s?", FLAG_OF(o));
+        if (FOREIGN[i].instead) text_add(to, o ? " (%s)" : ": %s", FOREIGN[i].instead);
+        return true;
+    }
+    return false;
 }

@@ -38,7 +38,7 @@ typedef struct {
 
 extern const option_rule OPTION_RULES[NEEDS];
 
-/* Returns what to do instead of a word that people bring from other programs: an option (- and _
- * are the same), a key or an action that they give to one of `users` (option_users, with FOR_CONFIG
- * and FOR_CASE for keys). NULL: the word is not known. */
-const char *option_foreign(const char *word, uint32_t users);
+/* Adds what to do instead of a word that people bring from other programs: an option (- and _ are
+ * the same), a key or an action that they give to one of `users` (option_users, with FOR_CONFIG and
+ * FOR_CASE for keys). Returns false, and adds nothing, if the word is not known. */
+bool option_foreign(const char *word, uint32_t users, text *to);

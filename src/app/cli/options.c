@@ -88,7 +88,7 @@ const option OPTIONS[] = {
      "Strength of the bloom, as a fraction or a percentage: 1 is all of it, 0 the input unchanged.",
      "The kernel k becomes A k + (1 - A) delta, which keeps its sum.", .needs = N(AMOUNT)},
     {"sharpen", OF(LIGHT, SHARPEN, USUAL, FOR_CONFIG, bloom.sharpen), NULL, "T",
-     "The counterpart of --amount: T is 1 - A."},
+     "The share of the light that stays in its pixel: 1 minus the amount."},
     {"command", OF(LIGHT, ENUM, EXPERT, IMAGE | FOR_CASE, bloom.solve), "apply", NULL,
      "What to do: bloom the image, or take the glare of a lens away from it.",
      .words = WORDS("apply", "deglare")},
