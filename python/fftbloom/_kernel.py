@@ -56,6 +56,15 @@ class Context:
                                    ("cache_size", cache_size, 64)):
             setattr(options, name, whole(name, number, 2 ** bits - 1, Code.BAD_ARGUMENT))
         self._handle = Handle("context", lib.fb_context_open, byref(options))
+        self._given = dict(device=device, threads=threads, mem_limit=mem_limit, vram_limit=vram_limit, cache_dir=cache_dir,
+                           cache_size=cache_size, kernels=kernels)
+        self._messages, self._silent = messages, None  # type: bool, Optional[Context]
+
+    def silent(self) -> Context:
+        """Returns a context like this one that passes no messages on."""
+        if self._messages and self._silent is None:
+            self._silent = Context(**self._given, messages=False)  # type: ignore[arg-type]
+        return self._silent or self
 
     @property
     def used(self) -> int:
@@ -63,13 +72,13 @@ class Context:
         return int(lib.fb_context_used(self._handle.get()))
 
 
-_common: Dict[bool, Context] = {}  # with messages, and without
+_common: List[Context] = []  # none or one
 _common_lock = threading.Lock()
 
 
 def _forked() -> None:
     global _common, _common_lock
-    _common, _common_lock = {}, threading.Lock()
+    _common, _common_lock = [], threading.Lock()
 
 
 os.register_at_fork(after_in_child=_forked)
@@ -87,16 +96,16 @@ def _programs_cache() -> Optional[str]:
     return folder if os.access(folder, os.W_OK) else None
 
 
-def common_context(messages: bool = True) -> Context:
-    """Returns the context of those that are given none: one in each process, and one that says nothing.
+def common_context() -> Context:
+    """Returns the context of those that are given none: one in each process.
 
     It keeps made kernels where the program keeps them, but no spectra: most are made faster than a file is written,
     and a run with random kernels would fill the folder.
     """
     with _common_lock:
-        if messages not in _common:
-            _common[messages] = Context(cache_dir=_programs_cache(), cache_size=1, messages=messages)
-        return _common[messages]
+        if not _common:
+            _common.append(Context(cache_dir=_programs_cache(), cache_size=1))
+        return _common[0]
 
 
 def size_of(handle: Handle) -> Tuple[int, int, int]:

@@ -266,8 +266,9 @@ class Convolve(unittest.TestCase):
         a = np.ones((5, 6, 7))
         for words, arguments in (("axes are \\(0, 1, 2\\)", (a, a)), ("axes are \\(1,\\)", (a, a, "full", 1)),
                                  ("complex128", (a + 1j, a)), ("mode is 'half'", (a, a, "half", (0, 1))),
-                                 ("3 dimensions, and the kernel 2", (a, a[0])), ("boundary is", (a, a, "full", (0, 1)))):
-            more = {"boundary": "mirror"} if words == "boundary is" else {}
+                                 ("3 dimensions, and the kernel 2", (a, a[0])), ("boundary is", (a, a, "full", (0, 1))),
+                                 ("tolerance is 0; it can be 1e-12 to 1", (a, a, "full", (0, 1)))):
+            more = {"boundary": "mirror"} if words == "boundary is" else {"tolerance": 0} if "tolerance" in words else {}
             with self.subTest(words=words), self.assertRaisesRegex(fb.Error, words):
                 fb.convolve(*arguments, **more)
         self.assertRaises(TypeError, fb.convolve, a + 1j, a)
@@ -285,6 +286,44 @@ class Convolve(unittest.TestCase):
                 with self.subTest(shape=shape, taps=taps, boundary=boundary):
                     np.testing.assert_allclose(fb.convolve(image, k, "same", boundary=boundary, context=CPU), want, rtol=1e-13)
 
+    def test_pixels_that_no_transform_keeps_are_sums(self):
+        row = np.array([[0.] * 50 + [10. ** k for k in range(10)]])
+        whole = [int(v) for v in row[0]]
+        want = np.array([[float(sum(whole[i] * whole[n - i] for i in range(60) if 0 <= n - i < 60)) for n in range(119)]])
+        self.assertGreater((abs(fftconvolve(row, row) - want) > 1e-3 * want).sum(), 2)
+        got, told = fb.convolve(row, row, report=True, context=CPU)
+        np.testing.assert_allclose(got, want, rtol=1e-3)
+        self.assertTrue(told.kept and "sums by the definition" in told.note)
+        self.assertTrue((abs(got - want) <= np.maximum(1e-3 * want, told.error_bound)).all())
+        # Any border and mode, batches, and both types, where light is of 40 powers of e.
+        numbers = np.random.default_rng(5)
+        for case in range(60):
+            kind, mode = ("f4", "f8")[case % 2], ("full", "same", "valid")[case % 3]
+            border, pad = (("zero", "constant"), ("clamp", "edge"), ("mirror", "symmetric"), ("wrap", "wrap"))[case % 4 * (mode == "same")]
+            n, m = numbers.integers(1, 14, (2, 2))
+            n = n + m * (mode == "valid")
+            a, k = (np.exp(numbers.normal(0, 6, (2, *s))).astype(kind) for s in (n, m))
+            around = np.pad(a.astype("f8"), ((0, 0), (m[0], m[0]), (m[1], m[1])), pad)
+            middle = (m - 1) // 2 if mode == "same" else 0 * m if mode == "full" else m - 1
+            size = n if mode == "same" else n + m - 1 if mode == "full" else n - m + 1
+            around = np.pad(around, ((0, 0), (0, m[0]), (0, m[1])))
+            want = sum(k[:, j, i, None, None].astype("f8") * around[:, m[0] + middle[0] - j:, m[1] + middle[1] - i:][:, :size[0], :size[1]]
+                       for j in range(m[0]) for i in range(m[1]))
+            with self.subTest(case=case, n=n, m=m, mode=mode, border=border, kind=kind):
+                got, told = fb.convolve(a, k, mode, (1, 2), boundary=border, tolerance=1e-5, report=True, context=CPU)
+                self.assertEqual([r.kept for r in told], [True, True])
+                np.testing.assert_allclose(got, want, rtol=1.1e-5)
+
+    def test_what_is_left_is_said_once(self):
+        numbers = np.random.default_rng(6)
+        a, k = (np.exp(numbers.normal(0, 9, (2, n, n))) for n in (200, 150))
+        with self.assertLogs("fftbloom", "WARNING") as logs:
+            told = fb.convolve(a, k, axes=(1, 2), report=True, context=CPU)[1]
+        self.assertFalse(told[0].kept or told[1].kept)
+        self.assertEqual(len(logs.output), 1)
+        self.assertRegex(logs.output[0], r"not kept in 2 of 2 arrays: \d+ of 121801 pixels may be off by more than 0.001 of themselves, by up to ")
+        got, told = fb.convolve(a[:, :1, :1], k, axes=(1, 2), report=True)
+        self.assertTrue(len(told) == 2 and told[0].kept and abs(told[0].energy_out / got[0].sum() - 1) < 1e-12)
 
     def test_convolve_takes_kernels_of_the_whole_range(self):
         numbers = np.random.default_rng(4)
