@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/path.h"
-#include "kernel/cache.h"
 
 #include <unistd.h>
 
@@ -19,7 +18,9 @@ static bool may_stay(const settings *s, const char *path) {
 }
 
 /* Checks before any work what would else fail at the end of the first frame. */
-static bool check_outputs(const settings *s, const job *j, err *e) {
+static bool check_outputs(const job *j, err *e) {
+    const settings *s = j->run->s;
+    const char *told = j->run->report;
     OWN(job_files) f = {0};
     bool ok = job_frame(j, 0, &f, e);
     static const char *const EXTENSION[JOB_PATHS] = {[JOB_BEFORE] = "png", [JOB_EMITTED] = "exr"};
@@ -32,21 +33,21 @@ static bool check_outputs(const settings *s, const job *j, err *e) {
                      EXTENSION[k], k == JOB_EMITTED ? ", or a .png beside a .png output" : "");
         ok = ok && (!f.path[k] || may_stay(s, f.path[k]) || file_out_possible(f.path[k], e));
     }
-    return ok && (!s->report || file_out_possible(s->report, e) || err_in(e, "report") ||
+    return ok && (!told || file_out_possible(told, e) || err_in(e, "report") ||
                   err_blame(e, FAULT_REPORT));
 }
 
 /* Writes the reports. The run's own error counts, if it has one. */
-static void write_reports(const report *r, cli *c, int status, text *out, err *e) {
+static void write_reports(const report *r, const cli *c, int status, text *out, err *e) {
     err why = {0};
-    if (c->s.report && !report_write(r, c, status, c->s.report, &why)) {
+    if (r->run->report && !report_write(r, c, status, &why)) {
         if (!e->code)
             *e = why;
         else if (e->fault != FAULT_REPORT) /* else it is known to be out of reach */
             log_error("%s", why.msg);
     }
     if (c->s.json) report_text(r, c, e->code ? err_status(e->code) : status, out);
-    c->answered = true;
+    *c->answered = true;
     cli_print(out);
 }
 
@@ -85,15 +86,15 @@ static void ending_say(const job *j, const report *r, const progress *p) {
     log_note("%s", line.s);
 }
 
-static int run(frame_maker *m, cli *c, const job *j, text *out, err *e) {
+static int make_frames(frame_maker *m, const cli *c, const job *j, text *out, err *e) {
     progress told;
     report r;
     if (c->s.existing == EXISTING_UPDATE && !m->records->cache)
         log_warn("every frame is made, now and next time: there is no cache folder that could "
                  "remember them; give --cache-dir");
-    if (!progress_open(&told, &c->s, job_count(j), e) || !report_open(&r, job_count(j), e))
+    if (!progress_open(&told, &c->s, job_count(j), e) || !report_open(&r, m->run, job_count(j), e))
         return 0;
-    r.brief = !c->s.report && !c->s.json;
+    r.brief = !m->run->report && !c->s.json;
     /* Whether people read the end. */
     bool seen = !c->s.quiet && !c->s.json && c->s.progress != PROGRESS_OPENJD &&
                 c->s.progress != PROGRESS_JSON;
@@ -124,55 +125,52 @@ static int run(frame_maker *m, cli *c, const job *j, text *out, err *e) {
 
 /* Tells of a run that began at `start` and failed before its first frame: writes the report.
  * `apart`: no other file of the command is known to have the report's name. */
-static void report_early(cli *c, double start, bool apart, text *out, err *e) {
-    const settings *s = &c->s;
-    report r = {.start = start};
+static void report_early(const cli *c, const run_choice *run, double start, bool apart, text *out,
+                         err *e) {
+    const settings *s = run->s;
+    run_choice told = *run;
+    report r = {.run = &told, .start = start};
     const file_set_file files[] = {{FILE_READ, "the input", s->input},
-                                   {FILE_READ, "the kernel", s->kernel},
+                                   {FILE_READ, "the kernel", run->kernel->file},
+                                   {FILE_READ, "the kernel's recipe", run->kernel->recipe},
                                    {FILE_READ, "the output", s->output},
-                                   {FILE_WRITTEN, "the report", s->report}};
+                                   {FILE_WRITTEN, "the report", run->report}};
     err clash = {0};
     if (!apart || !file_set_apart(files, sizeof files / sizeof files[0], s, &clash))
-        c->s.report = NULL;
+        told.report = NULL;
     progress_fail(&(progress){.mode = s->progress}, e->msg);
     write_reports(&r, c, err_status(e->code), out, e);
 }
 
-int cmd_apply(cli *c, text *out, err *e) {
+int cmd_apply(const cli *c, text *out, err *e) {
     if (pipe_is(&c->s)) return pipe_run(c, e), 0;
-    char folder[CACHE_PATH];
+    run_choice run = run_choice_of(c);
     double start = clock_now();
     OPEN(job) j = {0};
     record_run all = {0};
     int status = 0;
-    bool stamped = cache_path(folder, c->s.bloom.cache_dir), opened = job_open(&j, &c->s, e);
+    bool opened = job_open(&j, &run, e);
     /* Of frames that are not known, a report with the extension of an image may be one. */
-    bool apart = opened ? file_set_check_job(&c->s, &j, e)
-                        : !c->s.report || !image_can_create(c->s.report, NULL);
-    if (opened && apart && check_outputs(&c->s, &j, e) &&
-        exposure_settle_job(&c->s, &j, c->threads, e) &&
-        record_run_open(&all, &c->s, &j, stamped ? folder : NULL, e)) {
+    bool apart = opened ? file_set_check_job(&j, e)
+                        : !run.report || !image_can_create(run.report, NULL);
+    if (opened && apart && check_outputs(&j, e) && exposure_choose_job(&run, &j, c->threads, e) &&
+        record_run_open(&all, &j, true, e)) {
         frame_maker m = {
-            .s = &c->s, .records = &all, .threads = c->threads, .forgets = ATOMIC_FLAG_INIT};
-        if (output_is_picture(c->s.output) && !(m.screen = screen_open(c->s.view, e))) {
+            .run = &run, .records = &all, .threads = c->threads, .forgets = ATOMIC_FLAG_INIT};
+        if (output_is_picture(run.s->output) && !(m.screen = screen_open(run.view, e))) {
             status = err_status(e->code);
-        } else if (c->s.farms) {
+        } else if (run.farms) {
             status = farm_run(c, &j, &all, out, e);
-        } else if (c->s.dry_run) {
+        } else if (run.dry) {
             sequence_list(&m, &j, out, e);
-            c->answered = out->n > 0;
+            *c->answered = out->n > 0;
             cli_print(out);
         } else {
-            status = run(&m, c, &j, out, e);
+            status = make_frames(&m, c, &j, out, e);
         }
         screen_close(&m.screen);
     }
-    bool end_is_seen = !c->s.dry_run && (!c->s.farms || c->s.wait);
-    if (e->code && !c->answered && end_is_seen) report_early(c, start, apart, out, e);
+    bool end_is_seen = !run.dry && (!run.farms || run.s->wait);
+    if (e->code && !*c->answered && end_is_seen) report_early(c, &run, start, apart, out, e);
     return status;
-}
-
-int cmd_farm(cli *c, text *out, err *e) {
-    c->s.farms = true;
-    return cmd_apply(c, out, e);
 }

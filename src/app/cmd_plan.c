@@ -36,16 +36,14 @@ static void add_devices(const forecast *f, json_out *j) {
     json_close(j);
 }
 
-int cmd_plan(cli *c, text *out, err *e) {
-    if (c->s.output) { /* the frames that would be made */
-        c->s.dry_run = true;
-        return cmd_apply(c, out, e);
-    }
+int cmd_plan(const cli *c, text *out, err *e) {
+    if (c->s.output) return cmd_apply(c, out, e); /* the frames that would be made */
+    const run_choice run = run_choice_of(c);
     OWN(forecast) f = {0};
     OPEN(job) j = {0};
     OWN(job_files) first = {0};
-    bool ok = job_open(&j, &c->s, e) && job_frame(&j, 0, &first, e);
-    frame_maker m = {.s = &c->s, .threads = c->threads};
+    bool ok = job_open(&j, &run, e) && job_frame(&j, 0, &first, e);
+    frame_maker m = {.run = &run, .threads = c->threads};
     if (ok && strcmp(first.input, "-") == 0)
         ok = err_set(e, ERR_USAGE, "a plan needs a file as the input, not standard input");
     f.images = (uint32_t)(j.views ? job_count(&j) : 0);

@@ -35,7 +35,8 @@ static const command ROW[] = {
                   "fftbloom deglare plate.exr mist-4 -o clean.exr"},
                  {"Find how strong it was by a region that was black.",
                   "fftbloom deglare plate.exr mist-4 -o clean.exr --black 40,900,64,64"}}},
-    {"farm", FOR_APPLY | FOR_FARM, cmd_farm, 0, 2, "IN KERNEL -o OUT [--to slurm|openjd] [options]",
+    {"farm", FOR_APPLY | FOR_FARM, cmd_apply, 0, 2,
+     "IN KERNEL -o OUT [--to slurm|openjd] [options]",
      "Hand the frames of a sequence to a farm's scheduler.",
      .about =
          "Takes all options of apply for its tasks. Frames that are made already are left out, so "

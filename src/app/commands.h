@@ -6,6 +6,6 @@
 
 extern const commands COMMANDS;
 
-int cmd_apply(cli *c, text *out, err *e);
-int cmd_farm(cli *c, text *out, err *e);
-int cmd_plan(cli *c, text *out, err *e);
+/* Serves apply, deglare, farm, and plan where it has an output. */
+int cmd_apply(const cli *c, text *out, err *e);
+int cmd_plan(const cli *c, text *out, err *e);

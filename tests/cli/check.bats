@@ -243,6 +243,11 @@ for k in ("settings", "input", "kernel"): assert re.fullmatch("[0-9a-f]{32}", a[
     [ ! -e elsewhere ]
     FFTBLOOM_CACHE_DIR= HOME=$dir XDG_CACHE_HOME= check 0 one.json
     [ ! -e elsewhere ]
+    # So is the place of a kernel that is made for a case.
+    one '"energy": [0, 2], "config": {"kernel": "cross", "kernel_scale": 0.2, "cache_dir": "elsewhere"}'
+    check 0 one.json --cache-dir there
+    ls there/kernels/cross-*.exr
+    [ ! -e elsewhere ]
 }
 
 @test "--junit is XML with every case, and only what Jenkins' schema has" {

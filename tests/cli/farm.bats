@@ -265,6 +265,10 @@ P
     run -0 env -u FFTBLOOM_CACHE_DIR XDG_CACHE_HOME="$PWD/home" "$FFTBLOOM" $SEQUENCE --to openjd
     [[ "$output" != *ache* ]]
     says 0 '"--kernel=portrait"' farm in/a.####.exr -k portrait -o out/b.####.exr --to openjd
+    # Its recipe is made at the size that was asked for, which a task must know.
+    says 0 '"--kernel-scale=0.2"' farm in/a.####.exr -k cross --kernel-scale 0.2 -o out/b.####.exr --to openjd
+    "$FFTBLOOM" in/a.1010.exr cross --kernel-scale 0.2 -o one.exr --device cpu --report r.json
+    holds r.json 'd["settings"]["kernel_scale"] == 0.2'
 }
 
 @test "nothing in a job can begin a line, and no name becomes another" {

@@ -172,6 +172,7 @@ TEST(gaps) {
 TEST(many_channels) {
     OWN(text) list = {0};
     settings s = {.output = "out.exr"};
+    const run_choice run = {.s = &s};
     bloom_defaults(&s.bloom);
     for (int i = 0; i < 60; i++) text_add(&list, "id%d.x:half ", i);
     for (int all = 0; all < 2; all++) {
@@ -183,7 +184,7 @@ TEST(many_channels) {
         /* A frame takes 53 MB of halfs, as much for its result, and a half spectrum of 40 MB. */
         mem_set_limit(mem_used() + 700000000);
         s.bloom.mask = all ? "id0" : NULL; /* a mask may be any channel, so all are read */
-        const output to = {.path = s.output, .s = &s, .threads = make_threads()};
+        const output to = {.path = s.output, .run = &run, .threads = make_threads()};
         assert_int_equal(fits_at_a_time(&to, &small->head, 100), all ? 1 : 2);
         mem_set_limit(0);
         p->data.x1 = 3;

@@ -47,6 +47,8 @@ static void make_frame(const char *name, uint64_t seed) {
 /* One frame, in.exr to out.exr, of a run that has just begun. */
 typedef struct {
     settings s;
+    kernel_choice kernel;
+    run_choice choice;
     job j;
     record_run all;
     frame_maker maker;
@@ -73,11 +75,19 @@ static run *begin(const char *output) {
     set(&r->s, "cache_dir", make_path("cache"));
     set(&r->s, "input", make_path("in.exr"));
     set(&r->s, "output", make_path(output));
-    CHECK_OK(job_open(&r->j, &r->s, &r->e), r->e);
+    r->kernel = (kernel_choice){.file = (char *)(uintptr_t)r->s.kernel, .size = 1};
+    r->choice = (run_choice){.s = &r->s,
+                             .kernel = &r->kernel,
+                             .cache = r->s.bloom.cache_dir,
+                             .view = r->s.view,
+                             .exposure = r->s.exposure};
+    CHECK_OK(job_open(&r->j, &r->choice, &r->e), r->e);
     CHECK_OK(job_frame(&r->j, 0, &r->files, &r->e), r->e);
-    CHECK_OK(record_run_open(&r->all, &r->s, &r->j, r->s.bloom.cache_dir, &r->e), r->e);
-    r->maker = (frame_maker){
-        .s = &r->s, .records = &r->all, .threads = make_threads(), .forgets = ATOMIC_FLAG_INIT};
+    CHECK_OK(record_run_open(&r->all, &r->j, true, &r->e), r->e);
+    r->maker = (frame_maker){.run = &r->choice,
+                             .records = &r->all,
+                             .threads = make_threads(),
+                             .forgets = ATOMIC_FLAG_INIT};
     r->devices = device_pool_open(r->maker.threads, r->s.bloom.cache_dir, 0, &r->e);
     CHECK_OK(r->devices, r->e);
     device_queue_open(&r->queue, &r->s.bloom, r->devices);
@@ -252,14 +262,15 @@ TEST(old_records_go) {
     assert_true(kept.count == 2 && kept.removed == 0);
     OPEN(run) *r = begin("out.exr");
     record_run all;
-    CHECK_OK(record_run_open(&all, &r->s, &r->j, make_path("full"), &e));
+    r->choice.cache = make_path("full");
+    CHECK_OK(record_run_open(&all, &r->j, true, &e));
     assert_int_not_equal(access(make_path(OLD), F_OK), 0);
     assert_int_equal(access(make_path(NEW), F_OK), 0);
     make_old(OLD, RECORD_DAYS);
-    CHECK_OK(record_run_open(&all, &r->s, &r->j, make_path("full"), &e));
+    CHECK_OK(record_run_open(&all, &r->j, true, &e));
     assert_int_equal(access(make_path(OLD), F_OK), 0);
     make_old("full/records/swept", 1);
-    CHECK_OK(record_run_open(&all, &r->s, &r->j, make_path("full"), &e));
+    CHECK_OK(record_run_open(&all, &r->j, true, &e));
     assert_int_not_equal(access(make_path(OLD), F_OK), 0);
     CHECK_OK(records_sweep(&kept, make_path("full"), 0, &e));
     assert_true(kept.count == 0 && kept.removed == 1);

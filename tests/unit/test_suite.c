@@ -4,7 +4,8 @@
 #include "unit/make_image.h"
 
 static bool load(suite *s, const char *name, const char *set, err *e) {
-    return suite_load(s, make_path(name), set, e);
+    const settings asked = {.set = set};
+    return suite_load(s, make_path(name), &asked, e);
 }
 
 /* Returns the content of the file of that name, without the folder. */

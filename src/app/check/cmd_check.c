@@ -74,7 +74,7 @@ static void suite_json_case(const case_result *c, bool pictures, json_out *j) {
     json_int(j, "line", c->c->line);
     json_int(j, "column", c->c->column);
     json_string(j, "input", c->c->s.input);
-    json_string(j, "kernel", c->c->s.kernel);
+    json_string(j, "kernel", c->c->kernel.file);
     json_array(j, "why");
     json_lines(j, c->why.s);
     json_close(j);
@@ -339,7 +339,8 @@ static bool check_files(const suite_run *r, err *e) {
     for (size_t i = 0; i < r->count; i++) {
         const suite_case *c = r->item[i].c;
         file_set_add(&files, FILE_READ, "the input of a case", c->s.input);
-        file_set_add(&files, FILE_READ, "the kernel of a case", c->s.kernel);
+        file_set_add(&files, FILE_READ, "the kernel of a case", c->kernel.file);
+        file_set_add(&files, FILE_READ, "the kernel's recipe", c->kernel.recipe);
         file_set_add_configs(&files, &c->s);
         /* --bless writes the first reference for each class of device. */
         for (int k = 0; k < SUITE_CLASSES; k++)
@@ -350,7 +351,7 @@ static bool check_files(const suite_run *r, err *e) {
     return file_set_check(&files, e);
 }
 
-int cmd_check(cli *c, text *out, err *e) {
+int cmd_check(const cli *c, text *out, err *e) {
     OWN(suite) s = {0};
     suite_run r = {0};
     const char *taken;
@@ -359,7 +360,7 @@ int cmd_check(cli *c, text *out, err *e) {
                 "'%s' is an image, and check takes a suite, a JSON file of cases (docs/suites.md); "
                 "two images are compared by 'fftbloom diff A B'",
                 c->word[0]);
-    if (!e->code && check_reports(&c->s, &taken, e) && suite_load(&s, c->word[0], c->s.set, e) &&
+    if (!e->code && check_reports(&c->s, &taken, e) && suite_load(&s, c->word[0], &c->s, e) &&
         suite_run_open(&r, &s, c, e) && check_files(&r, e)) {
         for (size_t i = 0; c->s.list && i < r.count; i++) suite_add_line(out, r.item[i].c->name);
         if (!c->s.list) check_run(&r, &c->s, !taken && !c->s.quiet, e);

@@ -160,7 +160,7 @@ static bool compare_all(differ *d, err *e) {
     return true;
 }
 
-int cmd_diff(cli *c, text *out, err *e) {
+int cmd_diff(const cli *c, text *out, err *e) {
     const settings *s = &c->s;
     differ d = {.s = s,
                 .limits = compare_limits_of(s),

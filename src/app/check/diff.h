@@ -4,7 +4,7 @@
 
 #include "app/cli/cli.h"
 
-int cmd_diff(cli *c, text *out, err *e);
+int cmd_diff(const cli *c, text *out, err *e);
 
 /* Returns the limits of `diff` or of a case of a suite. */
 compare_limits compare_limits_of(const settings *s);

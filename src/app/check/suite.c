@@ -225,6 +225,7 @@ static const suite_key *find_key(const json_value *v, suite_key_place place, con
 
 typedef struct {
     suite *s;
+    const settings *asked;
     variables set, of_case, of_suite; /* each is searched before the next */
     const json_value *defaults;       /* NULL: none */
     uint64_t read;                    /* bytes of config files so far */
@@ -281,6 +282,26 @@ static bool check_case(suite_reader *r, const suite_case *c, const json_value *v
     return true;
 }
 
+/* Lets the command's options win over those of the case. */
+static bool overrule(settings *s, const settings *asked, err *e) {
+    for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++) {
+        const setting *v = settings_of(asked, o);
+        if (!(o->on & FOR_CHECK) || !(o->on & FOR_APPLY) || v->origin == ORIGIN_DEFAULT) continue;
+        OWN(text) value = {0};
+        settings_text(asked, o, &value);
+        if (!settings_set(s, o, value.s, (setting_origin){v->origin, v->where}, e)) return false;
+    }
+    s->bloom.cache_dir = asked->bloom.cache_dir;
+    s->bloom.cache_size = asked->bloom.cache_size;
+    return true;
+}
+
+static bool choose_kernel(suite_case *c, err *e) {
+    kernel_finder f;
+    kernel_finder_open(&f, c->s.kernels, c->s.bloom.cache_dir, c->s.jobs);
+    return kernel_choose(&c->kernel, &c->s, &f, FOR_APPLY, e);
+}
+
 static bool fill_case(suite_reader *r, suite_case *c, const json_value *v) {
     suite_case_reader to = {{&c->s, &r->set, true}, c, &r->read};
     const json_value *name = json_get(v, "name"), *words = json_get(v, "variables");
@@ -295,8 +316,9 @@ static bool fill_case(suite_reader *r, suite_case *c, const json_value *v) {
     if (r->defaults && !read_keys(r, &to, r->defaults, KEY_OF_DEFAULTS)) return false;
     err why = {0};
     if (!read_keys(r, &to, v, KEY_OF_CASE)) return false;
+    if (!overrule(&c->s, r->asked, r->e)) return false;
     settings_settle(&c->s);
-    if (!kernel_option_settle(&c->s, FOR_APPLY, &why)) return json_err(v, r->e, "%s", why.msg);
+    if (!choose_kernel(c, &why)) return json_err(v, r->e, "%s", why.msg);
     return check_case(r, c, v);
 }
 
@@ -339,15 +361,16 @@ static bool read_suite(suite_reader *r, const json_value *root) {
     return true;
 }
 
-bool suite_load(suite *s, const char *path, const char *set, err *e) {
-    suite_reader r = {.s = s, .e = e};
+bool suite_load(suite *s, const char *path, const settings *asked, err *e) {
+    suite_reader r = {.s = s, .asked = asked, .e = e};
     json_document *d = NULL;
     *s = (suite){0};
     r.set.weaker = &r.of_case;
     r.set.total = &r.expanded;
     r.of_case.weaker = &r.of_suite;
-    bool ok = (s->path = mem_str(path, e)) && (!set || variables_parse(&r.set, set, e)) &&
-              (d = json_read(path, e)) && read_suite(&r, json_root(d));
+    bool ok = (s->path = mem_str(path, e)) &&
+              (!asked->set || variables_parse(&r.set, asked->set, e)) && (d = json_read(path, e)) &&
+              read_suite(&r, json_root(d));
     json_free(&d);
     variables_clear(&r.of_suite);
     variables_clear(&r.set);
@@ -362,6 +385,7 @@ void suite_free(suite *s) {
         clear_energy(c);
         mem_free(c->name);
         mem_free(c->skip);
+        kernel_choice_free(&c->kernel);
         settings_free(&c->s);
     }
     mem_free(s->item);

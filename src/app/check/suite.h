@@ -7,6 +7,7 @@
 #pragma once
 
 #include "app/cli/config.h"
+#include "app/cli/kernel_option.h"
 #include "engine/engine.h"
 
 struct suite_case_reader;
@@ -35,6 +36,7 @@ typedef struct {
     const char *file; /* its place: the suite's path */
     int line, column;
     settings s;                           /* of the run; s.compare has the thresholds */
+    kernel_choice kernel;                 /* what its kernel means */
     suite_paths reference[SUITE_CLASSES]; /* by engine_class, or SUITE_ANY */
     suite_energy *energy;
     size_t energies;
@@ -49,8 +51,10 @@ typedef struct {
     size_t count;
 } suite;
 
-/* Reads a suite. `set` is the list of variables of --set, or NULL. */
-bool suite_load(suite *s, const char *path, const char *set, err *e);
+/* Reads a suite. `asked`: the settings of the command. Its options on devices and memory win over
+ * those of a case, --set has variables, and the cache is its alone: a suite must not choose where
+ * files are written. */
+bool suite_load(suite *s, const char *path, const settings *asked, err *e);
 void suite_free(suite *s);
 /* Returns the references for a device: those of its class, or those for any. */
 const suite_paths *suite_references(const suite_case *c, engine_class device);

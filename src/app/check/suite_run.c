@@ -164,11 +164,20 @@ static const struct {
 };
 enum { ORIGINS = sizeof ORIGIN / sizeof ORIGIN[0] };
 
+static run_choice run_of(const suite_case *c, const char *cache) {
+    return (run_choice){.s = &c->s,
+                        .kernel = &c->kernel,
+                        .cache = cache,
+                        .view = c->s.view,
+                        .exposure = c->s.exposure};
+}
+
 static bool suite_origin_make(provenance *o, const suite_case *c, const engine_device *d, err *e) {
+    const run_choice run = run_of(c, NULL);
     OWN(text) crop = {0};
     if (c->cropped)
         text_add(&crop, "crop %d %d %d %d\n", c->crop.x0, c->crop.y0, c->crop.x1, c->crop.y1);
-    bool ok = provenance_make(o, &c->s, c->s.kernel, crop.s, e) &&
+    bool ok = provenance_make(o, &run, c->kernel.file, crop.s, e) &&
               provenance_add_file(c->s.input, &o->of[PROVENANCE_INPUT], e);
     text_add(&o->of[PROVENANCE_DEVICE], "%s %s", engine_class_name(d->class), d->name);
     return ok;
@@ -402,7 +411,8 @@ static void run_case(case_result *c, frame_maker *m, const suite_run *r) {
     double start = clock_now();
     frame_result f = {0};
     OWN(image) *img = NULL;
-    m->s = &c->c->s;
+    const run_choice run = run_of(c->c, r->cache);
+    m->run = &run;
     if ((c->made = mem_new(1, sizeof *c->made, "a report", &e)))
         img = frame_image(m, &f, c->made, &e);
     if (!img) mem_free(c->made), c->made = NULL;
@@ -423,25 +433,13 @@ static void run_case(case_result *c, frame_maker *m, const suite_run *r) {
 
 /* --- all cases ------------------------------------------------------------------------------- */
 
-/* Picks the cases of --filter. The command's options on devices and memory win over those of a
- * case. The cache is the command's alone: a suite must not choose where files are written. */
+/* Picks the cases of --filter. */
 static bool pick(suite_run *r, err *e) {
     const settings *asked = r->asked;
     if (!(r->item = mem_new(r->s->count, sizeof *r->item, "results", e))) return false;
     for (size_t i = 0; i < r->s->count; i++) {
         suite_case *c = &r->s->item[i];
         if (asked->filter && !text_glob_any(asked->filter, c->name)) continue;
-        for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++) {
-            const setting *v = settings_of(asked, o);
-            if (!(o->on & FOR_CHECK) || !(o->on & FOR_APPLY) || v->origin == ORIGIN_DEFAULT)
-                continue;
-            OWN(text) value = {0};
-            settings_text(asked, o, &value);
-            if (!settings_set(&c->s, o, value.s, (setting_origin){v->origin, v->where}, e))
-                return false;
-        }
-        c->s.bloom.cache_dir = asked->bloom.cache_dir;
-        c->s.bloom.cache_size = asked->bloom.cache_size;
         r->item[r->count++].c = c;
     }
     return r->count > 0 || err_set(e, ERR_USAGE, "none of the %zu cases of %s matches '%s'",
@@ -450,7 +448,7 @@ static bool pick(suite_run *r, err *e) {
 
 bool suite_run_open(suite_run *r, const suite *s, const cli *c, err *e) {
     const char *want = c->s.require_device;
-    *r = (suite_run){.s = s, .asked = &c->s, .threads = c->threads};
+    *r = (suite_run){.s = s, .asked = &c->s, .cache = c->kernels.in.cache, .threads = c->threads};
     if (!pick(r, e)) return false;
     if (!want) return true;
     r->required = mem_new(ENGINE_DEVICES, sizeof *r->required, "devices", e);

@@ -66,6 +66,7 @@ const engine_device *case_device(const case_result *c);
 typedef struct {
     const suite *s;
     const settings *asked;   /* of the command */
+    const char *cache;       /* its cache folder; NULL: there is none */
     par *threads;            /* the command's */
     engine_device *required; /* the `required_count` devices that --require-device names */
     uint32_t required_count;
@@ -85,4 +86,4 @@ void suite_run_all(suite_run *r, void (*each)(void *ctx, const case_result *c), 
 void suite_run_close(suite_run *r);
 
 /* The command: runs a suite and tells what came. */
-int cmd_check(cli *c, text *out, err *e);
+int cmd_check(const cli *c, text *out, err *e);

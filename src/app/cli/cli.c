@@ -1,7 +1,6 @@
 #include "app/cli/cli.h"
 
 #include "app/cli/config.h"
-#include "app/cli/kernel_option.h"
 #include "app/cli/option_rules.h"
 #include "base/log.h"
 #include "base/path.h"
@@ -192,7 +191,7 @@ static bool set_words(reader *r, cli *c, err *e) {
         const char *extra = r->word[r->cmd->max_words];
         if (!check_listed(r, e)) return false;
         if (r->cmd->bit == FOR_APPLY && command_is_bare_word(r->word[0]))
-            return kernel_option_no_image(&c->s, r->word[0], r->word[1], e);
+            return kernel_option_no_image(&c->s, &c->kernels, r->word[0], r->word[1], e);
         if (*extra == '-' && extra[1])
             return err_set(e, ERR_USAGE,
                            "one argument too many: '%s'; behind -- everything is a file, so write "
@@ -250,7 +249,7 @@ static bool check_needs(cli *c, err *e) {
         if (settings_of(&c->s, o)->kept) continue;
         /* `fftbloom blom scene.exr`: the first word may have been meant as a command. */
         if (cmd->bit == FOR_APPLY && c->s.input && command_is_bare_word(c->s.input))
-            return kernel_option_no_image(&c->s, c->s.input, c->s.kernel, e);
+            return kernel_option_no_image(&c->s, &c->kernels, c->s.input, c->s.kernel, e);
         return err_set(e, ERR_USAGE, "%s needs %s (%s); usage: fftbloom %s %s", cmd->name, o->value,
                        FLAG_OF(o), cmd->name, cmd->usage);
     }
@@ -284,6 +283,7 @@ static bool prepare(cli *c, int argc, char **argv, text *out, err *e) {
     if (ok && sets)
         ok =
             settings_set(&c->s, sets, c->cmd->sets, (setting_origin){ORIGIN_FLAG, c->cmd->name}, e);
+    kernel_finder_open(&c->kernels, c->s.kernels, c->s.bloom.cache_dir, c->s.jobs);
     ok = ok && (r.help || set_words(&r, c, e));
     settings_settle(&c->s);
     mem_free(r.flag);
@@ -317,19 +317,21 @@ static void print_failure(const cli *c, int argc, char **argv, const err *e) {
 }
 
 int cli_run(const commands *list, const command *cmd, int argc, char **argv, err *e) {
-    cli c = {.commands = list, .cmd = cmd, .e = e};
+    bool bound = false, answered = false;
+    cli c = {.commands = list, .cmd = cmd, .e = e, .answered = &answered};
     OWN(text) out = {0};
     int status = 0;
-    bool bound = false, ready = prepare(&c, argc, argv, &out, e) && rights_give_up(&c, &bound, e) &&
-                                kernel_option_settle(&c.s, cmd->bit, e);
+    bool ready = prepare(&c, argc, argv, &out, e) && rights_give_up(&c, &bound, e) &&
+                 kernel_choose(&c.kernel, &c.s, &c.kernels, cmd->bit, e);
     if (ready && (!option_find("jobs", cmd->bit) || (c.threads = par_open((int)c.s.jobs, e))))
         status = (c.action ? c.action->run : cmd->run)(&c, &out, e);
     if (bound && c.s.sandbox == SANDBOX_ON && err_status(e->code) == ERR_NO_DEVICE)
         log_note("the sandbox may have refused something to the driver; --sandbox auto lets it do "
                  "what it likes");
     if (out.s && !e->code) fputs(out.s, stdout);
-    if (e->code && !c.answered) print_failure(&c, argc, argv, e);
+    if (e->code && !answered) print_failure(&c, argc, argv, e);
     par_close(&c.threads);
+    kernel_choice_free(&c.kernel);
     settings_free(&c.s);
     mem_free(c.word);
     return e->code ? err_status(e->code) : status;

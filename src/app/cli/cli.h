@@ -9,19 +9,21 @@
 #pragma once
 
 #include "app/cli/command.h"
-#include "app/cli/settings.h"
+#include "app/cli/kernel_option.h"
 
-/* The command at hand. The command may use everything and owns nothing. */
+/* The command at hand, which cli_run makes and the command reads. */
 struct cli {
     const commands *commands;
     const command *cmd;
     const command_action *action; /* NULL where the command has none */
-    settings s;
+    settings s;                   /* what config, variables and flags say */
+    kernel_finder kernels;        /* where kernels are, and the cache folder */
+    kernel_choice kernel;         /* what --kernel means */
     char **word; /* the arguments that stand for no option, in order; they point into argv */
     int words;
-    par *threads;  /* as many as --jobs says; NULL where the command does not take --jobs */
-    err *e;        /* of cli_run */
-    bool answered; /* set by a command whose report or JSON is written although it fails */
+    par *threads;   /* as many as --jobs says; NULL where the command does not take --jobs */
+    err *e;         /* of cli_run */
+    bool *answered; /* set by a command whose report or JSON is written although it fails */
 };
 
 /* Runs a command; argv[0] is its name, or any word where none was given. Returns the exit status.
@@ -35,9 +37,9 @@ void cli_error_json(json_out *j, const err *e);
 void help_write(text *to, const commands *list, const command *c, const command_action *a);
 void help_short(text *to, const commands *list);
 /* The commands that print the tables: rows of app/commands.c. */
-int cmd_help(cli *c, text *out, err *e);
-int cmd_docs(cli *c, text *out, err *e);
-int cmd_version(cli *c, text *out, err *e);
+int cmd_help(const cli *c, text *out, err *e);
+int cmd_docs(const cli *c, text *out, err *e);
+int cmd_version(const cli *c, text *out, err *e);
 
 /* Enters the sandbox, unless the settings or the device forbid it, and says at LOG_INFO which: a
  * command that takes --sandbox gives up its rights before it reads any image. It keeps those on the

@@ -19,9 +19,9 @@ enum { COMMAND_LINE_WORDS = 1 << 20 }; /* as many as there are */
  * row of the command's table, from which help, completions and refusals follow. */
 typedef struct command_action {
     const char *name;
-    int (*run)(cli *c, text *out, err *e); /* as command.run */
-    int min_words, max_words;              /* the arguments after the name */
-    const char *usage;                     /* what follows the name: "MODEL -o OUT [options]" */
+    int (*run)(const cli *c, text *out, err *e); /* as command.run */
+    int min_words, max_words;                    /* the arguments after the name */
+    const char *usage;   /* what follows the name: "MODEL -o OUT [options]" */
     const char *options; /* names with blanks between; besides, it takes those for messages */
     const char *help; /* sentences, the first of which says all in short; \n\n between paragraphs */
     void (*words)(text *to); /* appends the words that may follow, blanks between; NULL: files */
@@ -35,7 +35,7 @@ typedef struct {
     uint32_t bit; /* of option_users: the options it takes */
     /* Writes the result to `out`, which is printed unless there is an error, and returns the exit
      * status of a run without an error. NULL: each action has its own. */
-    int (*run)(cli *c, text *out, err *e);
+    int (*run)(const cli *c, text *out, err *e);
     int min_words, max_words; /* the arguments that are no flags */
     const char *usage;        /* "IN KERNEL -o OUT [options]" */
     const char *summary;      /* one line */

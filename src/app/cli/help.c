@@ -307,7 +307,7 @@ void help_write(text *to, const commands *list, const command *c, const command_
 
 /* --- the commands ----------------------------------------------------------------------------- */
 
-int cmd_help(cli *c, text *out, err *e) {
+int cmd_help(const cli *c, text *out, err *e) {
     page p = {.as = PAGE_SCREEN, .to = out, .commands = c->commands};
     const char *word = c->words ? c->word[0] : NULL, *action = c->words > 1 ? c->word[1] : NULL;
     p.command = word ? command_find(c->commands, word) : NULL;
@@ -326,7 +326,7 @@ int cmd_help(cli *c, text *out, err *e) {
     return 0;
 }
 
-int cmd_docs(cli *c, text *out, err *e) {
+int cmd_docs(const cli *c, text *out, err *e) {
     const bool man = strcmp(c->word[0], "man") == 0;
     page p = {man ? PAGE_MAN : PAGE_MARKDOWN, out, c->commands, .full = true};
     p.command = c->words > 1 ? command_find(c->commands, c->word[1]) : NULL;
@@ -344,7 +344,7 @@ int cmd_docs(cli *c, text *out, err *e) {
     return 0;
 }
 
-int cmd_version(cli *c, text *out, err *e) {
+int cmd_version(const cli *c, text *out, err *e) {
     (void)e;
     json_out j = told_begin(out, c->s.json);
     if (j.words) text_add(out, "fftbloom " VERSION);

@@ -3,56 +3,37 @@
 #include "app/cli/option_rules.h"
 #include "app/cli/terminal.h"
 #include "base/path.h"
-#include "kernel/cache.h"
 
 #include <unistd.h>
 
-bool kernel_option_folder(char to[KERNEL_PATH], const settings *s) {
+void kernel_finder_open(kernel_finder *f, const char *kernels, const char *cache_dir,
+                        uint32_t jobs) {
     char program[4096];
-    if (s->kernels)
-        return snprintf(to, KERNEL_PATH, "%s", s->kernels) < KERNEL_PATH && path_is_folder(to);
-    ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+    ssize_t n = kernels ? 0 : readlink("/proc/self/exe", program, sizeof program - 1);
     program[n > 0 ? n : 0] = 0;
-    return n > 0 && kernel_word_folder(to, program);
-}
-
-void kernel_option_names(const settings *s, text *to) {
-    char folder[KERNEL_PATH];
-    if (kernel_option_folder(folder, s)) kernel_word_names(folder, to);
-}
-
-/* Where kernels are, with room for the names of the folders. */
-typedef struct {
-    kernel_places in;
-    char shipped[KERNEL_PATH], cache[CACHE_PATH];
-} places;
-
-static void find_places(places *p, const settings *s) {
-    bool shipped = kernel_option_folder(p->shipped, s),
-         cache = cache_path(p->cache, s->bloom.cache_dir);
-    p->in = (kernel_places){.shipped = shipped ? p->shipped : NULL,
-                            .cache = cache ? p->cache : NULL,
+    bool shipped = kernels ? snprintf(f->shipped, KERNEL_PATH, "%s", kernels) < KERNEL_PATH &&
+                                 path_is_folder(f->shipped)
+                           : n > 0 && kernel_word_folder(f->shipped, program);
+    f->in = (kernel_places){.shipped = shipped ? f->shipped : NULL,
+                            .cache = cache_path(f->cache, cache_dir) ? f->cache : NULL,
                             .shared = getenv("FFTBLOOM_CACHE_RO"),
                             .lists = " ('fftbloom kernel list' lists them)"};
+    f->jobs = jobs;
 }
 
-bool kernel_option_find(kernel_word *k, const char *word, const settings *s, err *e) {
-    places p;
-    find_places(&p, s);
-    return kernel_word_find(k, word, &p.in, e);
+void kernel_finder_names(const kernel_finder *f, text *to) {
+    if (f->in.shipped) kernel_word_names(f->in.shipped, to);
 }
 
-bool kernel_option_file(char to[KERNEL_PATH], const kernel_word *k, kernel_making *how,
-                        const settings *s, err *e) {
-    places p;
+bool kernel_finder_file(char to[KERNEL_PATH], const kernel_word *k, kernel_making *how,
+                        const kernel_finder *f, err *e) {
     bool there;
     char what[160];
     if (!k->recipe) return snprintf(to, KERNEL_PATH, "%s", k->path) > 0;
-    find_places(&p, s);
-    if (!kernel_word_kept(to, k, how, &p.in, &there, e)) return false;
+    if (!kernel_word_kept(to, k, how, &f->in, &there, e)) return false;
     const char *name = path_name(k->path);
     snprintf(what, sizeof what, "making the kernel '%.*s'", (int)strcspn(name, "."), name);
-    OPEN(par) *threads = there ? NULL : par_open((int)s->jobs, e);
+    OPEN(par) *threads = there ? NULL : par_open((int)f->jobs, e);
     /* Drafts are made side by side. */
     OPEN(ticker) *told = threads && !how->draft ? ticker_open(what) : NULL;
     bool ok = there || (threads && kernel_word_keep(to, k, how, threads, e));
@@ -60,10 +41,10 @@ bool kernel_option_file(char to[KERNEL_PATH], const kernel_word *k, kernel_makin
     return ok;
 }
 
-bool kernel_option_path(char to[KERNEL_PATH], const char *word, const settings *s, err *e) {
+bool kernel_finder_path(char to[KERNEL_PATH], const char *word, const kernel_finder *f, err *e) {
     kernel_word k;
-    return kernel_option_find(&k, word, s, e) &&
-           kernel_option_file(to, &k, &(kernel_making){.scale = 1}, s, e);
+    return kernel_word_find(&k, word, &f->in, e) &&
+           kernel_finder_file(to, &k, &(kernel_making){.scale = 1}, f, e);
 }
 
 /* Adds n bytes with `to` in place of each of the characters `from`. */
@@ -97,14 +78,15 @@ static bool check_phrase(const char *word, err *e) {
     return true;
 }
 
-static bool is_name_of_kernel(const settings *s, const char *word) {
+static bool is_name_of_kernel(const kernel_finder *f, const char *word) {
     kernel_word k;
-    return kernel_word_is_name(word) && kernel_option_find(&k, word, s, NULL);
+    return kernel_word_is_name(word) && kernel_word_find(&k, word, &f->in, NULL);
 }
 
-bool kernel_option_no_image(const settings *s, const char *word, const char *kernel, err *e) {
+bool kernel_option_no_image(const settings *s, const kernel_finder *f, const char *word,
+                            const char *kernel, err *e) {
     OWN(text) hint = {0};
-    if (!is_name_of_kernel(s, word)) {
+    if (!is_name_of_kernel(f, word)) {
         option_foreign(word, FOR_HELP, &hint);
         return err_set(e, ERR_USAGE, "'%s' is neither a command nor a file%s", word,
                        hint.s ? hint.s : "");
@@ -116,17 +98,19 @@ bool kernel_option_no_image(const settings *s, const char *word, const char *ker
 }
 
 /* Refuses the name of a kernel where an image is expected, if the kernel is a file. */
-static bool check_order(const settings *s, err *e) {
+static bool check_order(const settings *s, const kernel_finder *f, err *e) {
     return !s->input || access(s->input, F_OK) == 0 || access(s->kernel, F_OK) != 0 ||
-           !is_name_of_kernel(s, s->input) || kernel_option_no_image(s, s->input, s->kernel, e);
+           !is_name_of_kernel(f, s->input) || kernel_option_no_image(s, f, s->input, s->kernel, e);
 }
 
-bool kernel_option_settle(settings *s, uint32_t users, err *e) {
+bool kernel_choose(kernel_choice *k, const settings *s, const kernel_finder *f, uint32_t users,
+                   err *e) {
     char path[KERNEL_PATH];
-    kernel_word k;
+    kernel_word means;
+    *k = (kernel_choice){.size = s->bloom.kernel.size};
     if (!s->kernel || !option_find("kernel", users)) return true;
     if (users == FOR_BENCH && !s->kernel[strspn(s->kernel, "0123456789")]) return true;
-    if (!check_phrase(s->kernel, e) || !check_order(s, e)) return false;
+    if (!check_phrase(s->kernel, e) || !check_order(s, f, e)) return false;
     if (path_is_folder(s->kernel))
         return err_set(e, ERR_NO_INPUT,
                        "the kernel '%s' is a folder; its kernels are listed by: fftbloom kernel "
@@ -135,10 +119,15 @@ bool kernel_option_settle(settings *s, uint32_t users, err *e) {
     /* A recipe is made at the size that is wanted, unless that follows from the image: stretching
      * would make squares of its core. */
     kernel_making how = {.scale = s->bloom.kernel_relative ? 1 : s->bloom.kernel.size};
-    if (!kernel_option_find(&k, s->kernel, s, e) || !kernel_option_file(path, &k, &how, s, e) ||
-        !(s->kernel_file = mem_str(path, e)) || (k.recipe && !(s->recipe = mem_str(k.path, e))))
-        return false;
-    if (!s->bloom.kernel_relative) s->bloom.kernel.size = how.scale;
-    s->kernel = s->kernel_file;
-    return true;
+    bool ok = kernel_word_find(&means, s->kernel, &f->in, e) &&
+              kernel_finder_file(path, &means, &how, f, e) && (k->file = mem_str(path, e)) &&
+              (!means.recipe || (k->recipe = mem_str(means.path, e)));
+    if (ok && !s->bloom.kernel_relative) k->size = how.scale;
+    return ok;
+}
+
+void kernel_choice_free(kernel_choice *k) {
+    mem_free(k->file);
+    mem_free(k->recipe);
+    *k = (kernel_choice){0};
 }

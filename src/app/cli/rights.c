@@ -105,16 +105,15 @@ static bool reads_more(const cli *c) {
 
 static void grant_reading(sandbox *s, const cli *c) {
     static const char *const SYSTEM[] = {"/usr", "/lib", "/lib64", "/etc", "/proc", "/sys", "/dev"};
-    char folder[KERNEL_PATH], program[PATH_MAX], own[PATH_MAX];
+    char program[PATH_MAX], own[PATH_MAX];
     for (size_t i = 0; i < sizeof SYSTEM / sizeof *SYSTEM; i++) sandbox_read(s, SYSTEM[i]);
     if (reads_more(c)) sandbox_read(s, "/");
     /* A bundle's libraries lie beside its program. */
     if (realpath("/proc/self/exe", program) && path_folder(program, own) &&
         strlen(own) + sizeof "/../lib" <= sizeof own)
         sandbox_read(s, strcat(own, "/../lib"));
-    if (kernel_option_folder(folder, &c->s)) sandbox_read(s, folder);
-    const char *const shared = getenv("FFTBLOOM_CACHE_RO");
-    if (shared) sandbox_read(s, shared);
+    if (c->kernels.in.shipped) sandbox_read(s, c->kernels.in.shipped);
+    if (c->kernels.in.shared) sandbox_read(s, c->kernels.in.shared);
     grant_path(s, c, sandbox_read, c->s.input);
     grant_path(s, c, sandbox_read, c->s.kernel);
     grant_path(s, c, sandbox_read, c->s.image);
@@ -123,12 +122,12 @@ static void grant_reading(sandbox *s, const cli *c) {
 }
 
 static void grant_writing(sandbox *s, const cli *c) {
-    char cache[CACHE_PATH];
+    const char *cache = c->kernels.in.cache;
     grant_path(s, c, sandbox_write, c->s.output);
     grant_path(s, c, sandbox_write, c->s.before);
     grant_path(s, c, sandbox_write, c->s.emit_file);
     grant_path(s, c, sandbox_write, c->s.report);
-    if (!cache_path(cache, c->s.bloom.cache_dir)) return;
+    if (!cache) return;
     /* Rights can only be had on a folder that is there. */
     bool makes = c->cmd->bit & (FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL);
     if (makes && !(c->cmd->bit & FOR_PLAN) && !c->s.dry_run && c->s.bloom.cache_size)
@@ -162,9 +161,7 @@ static bool may_use_gpu(const cli *c) {
  * what systems keep drivers in beside /usr. */
 static void start_drivers(sandbox *s, const cli *c) {
     static const char *const MORE[] = {"/opt", "/run", "/nix"};
-    char folder[CACHE_PATH];
-    bool cached = cache_path(folder, c->s.bloom.cache_dir);
-    device_ahead(c->s.bloom.device, cached ? folder : NULL);
+    device_ahead(c->s.bloom.device, c->kernels.in.cache);
     for (size_t i = 0; i < sizeof MORE / sizeof *MORE; i++) sandbox_read(s, MORE[i]);
     sandbox_write(s, "/dev");
 }

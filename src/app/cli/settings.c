@@ -65,8 +65,6 @@ void settings_settle(settings *s) {
 
 void settings_free(settings *s) {
     for (int i = 0; i < OPTION_COUNT; i++) free_setting(&s->value[i]);
-    mem_free(s->recipe);
-    mem_free(s->kernel_file);
     *s = (settings){0};
 }
 

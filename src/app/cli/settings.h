@@ -47,9 +47,6 @@ enum { SETTINGS_ROOM = 128 };
 typedef struct {
     bloom_settings bloom;
     const char *input, *kernel, *kernels, *output;
-    /* Of a kernel whose word is settled (kernel_option.h): what `kernel` points to, and the file of
-     * the recipe that it was made of; NULL: none. */
-    char *kernel_file, *recipe;
     const char *before;    /* a picture of the input; NULL: none */
     const char *emit_file; /* the glare; NULL: none */
     bool stamp;            /* write provenance into the image */
@@ -67,7 +64,6 @@ typedef struct {
     bool quiet, verbose, json, print_config;
     settings_sandbox sandbox;
     settings_farm farm;
-    bool farms; /* the command is farm */
     bool dry_run, wait;
     uint32_t chunk; /* frames per task; 0: as many as is usual */
     const char *farm_args, *farm_dir;

@@ -3,7 +3,6 @@
 #include "app/cli/option_rules.h"
 #include "base/log.h"
 #include "base/path.h"
-#include "kernel/cache.h"
 #include "kernel/make/kernel_word.h"
 
 #include <ctype.h>
@@ -85,8 +84,8 @@ static bool find_shot(farm *f, const char *name, err *e) {
 }
 
 static bool find_places(farm *f, err *e) {
-    char cache[CACHE_PATH];
     const settings *s = &f->c->s;
+    const char *cache = f->j->run->cache;
     if (readlink("/proc/self/exe", f->program, sizeof f->program - 1) < 0)
         return err_errno(e, ERR_INTERNAL, "cannot find this program's own file");
     if (!getcwd(f->here, sizeof f->here))
@@ -106,7 +105,7 @@ static bool find_places(farm *f, err *e) {
     text_add(&folder, "-%.8s", f->mark);
     add_absolute(&f->folder, f->here, s->farm_dir ? s->farm_dir : folder.s);
     /* The workers of OpenJD have homes of their own. */
-    if ((s->bloom.cache_dir || s->farm != FARM_OPENJD) && cache_path(cache, s->bloom.cache_dir))
+    if (cache && (s->bloom.cache_dir || s->farm != FARM_OPENJD))
         add_absolute(&f->cache, f->here, cache);
     return text_check(&f->folder, e) && text_check(&f->cache, e);
 }
@@ -130,15 +129,15 @@ static bool check_words(const farm *f, err *e) {
 
 static bool make_flags(farm *f, err *e) {
     if (!(f->flag = mem_new((size_t)OPTION_COUNT + 3, sizeof *f->flag, "flags", e))) return false;
+    const settings made = run_choice_settings(f->j->run), *s = &made;
     for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++) {
-        const settings *s = &f->c->s;
         char name[OPTION_NAME_ROOM];
         if (!(o->on & FOR_APPLY) || settings_of(s, o)->origin == ORIGIN_DEFAULT) continue;
         /* A task has messages, farm options and these of its own. A config file may hold options
          * without an effect; as flags they would be refused. */
         if (o->flag_only || o->section == SECTION_MESSAGES || o->section == SECTION_FARM ||
             text_glob_any("frames,report,existing,cache_dir", o->name) ||
-            !option_has_effect(&f->c->s, FOR_APPLY, o))
+            !option_has_effect(s, FOR_APPLY, o))
             continue;
         bool no = strncmp(option_flag(o, name), "--no-", 5) == 0;
         text *flag = &f->flag[f->flags++];
@@ -151,7 +150,7 @@ static bool make_flags(farm *f, err *e) {
                      value.s[0] != '/';
         text_add(flag, "--%s=%s%s", name + (no ? 5 : 2), moves ? FARM_OPENJD_FOLDER : "", value.s);
     }
-    if (f->cache.s && f->c->s.farm == FARM_SLURM)
+    if (f->cache.s && s->farm == FARM_SLURM)
         text_add(&f->flag[f->flags++], "--cache-dir=%s", f->cache.s);
     text_add(&f->flag[f->flags++], "--existing=update");
     return true;
@@ -237,7 +236,7 @@ int farm_run(const cli *c, const job *j, const record_run *all, text *out, err *
         if (!f.chunks && slurm && c->s.report)
             status = farm_slurm_gather(&f, out, e);
         else if (f.chunks && slurm && farm_slurm_check(&f, e))
-            status = c->s.dry_run ? (farm_slurm_script(&f, out), 0) : farm_slurm_submit(&f, out, e);
+            status = j->run->dry ? (farm_slurm_script(&f, out), 0) : farm_slurm_submit(&f, out, e);
         else if (f.chunks && !slurm)
             farm_openjd_template(&f, out, e);
     }

@@ -9,14 +9,14 @@
 
 extern const command_action KERNEL_ACTIONS[];
 
-int kernel_make(cli *c, text *out, err *e);
-int kernel_models(cli *c, text *out, err *e);
-int kernel_list(cli *c, text *out, err *e);
-int kernel_check(cli *c, text *out, err *e);
-int kernel_show(cli *c, text *out, err *e);
-int kernel_sheet(cli *c, text *out, err *e);
+int kernel_make(const cli *c, text *out, err *e);
+int kernel_models(const cli *c, text *out, err *e);
+int kernel_list(const cli *c, text *out, err *e);
+int kernel_check(const cli *c, text *out, err *e);
+int kernel_show(const cli *c, text *out, err *e);
+int kernel_sheet(const cli *c, text *out, err *e);
 /* Serves every row of EDITS (kernel/edit/edit.h): the action has the edit's name. */
-int kernel_edit(cli *c, text *out, err *e);
+int kernel_edit(const cli *c, text *out, err *e);
 /* Append the words that may follow an action, and the parameters of one. */
 void kernel_model_names(text *to);
 void kernel_edit_details(const command_action *a, text *to);
@@ -31,7 +31,7 @@ bool kernel_is_kept(const settings *s, int *status);
 bool kernel_may_write(const settings *s, int *status, err *e);
 /* Write the output. Return false with no error where it exists by now and is kept. */
 bool kernel_write(const settings *s, const void *bytes, size_t n, int *status, err *e);
-bool kernel_save(const cli *c, const image *img, int *status, err *e);
+bool kernel_save(const settings *s, const image *img, par *threads, int *status, err *e);
 
 /* --- the page: an SVG of any width, dark or light as the reader's system, that needs no other
  * file, script or font --- */

@@ -30,7 +30,7 @@ typedef struct {
 /* --- words ------------------------------------------------------------------------------------ */
 
 /* Takes FILE:AMOUNT@X,Y apart. A word that is the name of a file has no amount. */
-static bool read_word(editing *w, int i, const char *word, const settings *s, err *e) {
+static bool read_word(editing *w, int i, const char *word, const kernel_finder *f, err *e) {
     edit_input *in = &w->r.input[i];
     char file[KERNEL_PATH], *path = w->path[i];
     in->amount = NAN;
@@ -65,7 +65,7 @@ static bool read_word(editing *w, int i, const char *word, const settings *s, er
         *colon = 0;
     }
     text_clean(in->name, sizeof in->name, path_name(path));
-    return kernel_option_path(file, path, s, e) &&
+    return kernel_finder_path(file, path, f, e) &&
            snprintf(path, sizeof w->path[i], "%s", file) > 0;
 }
 
@@ -93,7 +93,7 @@ static bool read_words(editing *w, const cli *c, err *e) {
     for (int i = 0; i < count; i++)
         w->r.value[i] = of->parameter[i].preset, names[i] = of->parameter[i].name;
     for (int i = 0; i < w->r.inputs; i++)
-        if (!read_word(w, i, c->word[1 + i], s, e)) return false;
+        if (!read_word(w, i, c->word[1 + i], &c->kernels, e)) return false;
     for (int i = 0; *last; i++) {
         char one[64];
         size_t n = strcspn(last, "x");
@@ -284,7 +284,7 @@ static bool finish(editing *w, const cli *c, err *e) {
     return true;
 }
 
-static bool run(editing *w, cli *c, int *status, err *e) {
+static bool run(editing *w, const cli *c, int *status, err *e) {
     file_set_file file[EDIT_INPUTS + 1];
     if (!read_words(w, c, e)) return false;
     const int inputs = w->r.inputs;
@@ -296,10 +296,10 @@ static bool run(editing *w, cli *c, int *status, err *e) {
         if (!read_input(w, c, i, e)) return false;
     if (!w->of->apply(&w->made, &w->r, &w->told, e) || !finish(w, c, e)) return false;
     OWN(image) *img = to_image(w, c, e);
-    return img && kernel_save(c, img, status, e);
+    return img && kernel_save(&c->s, img, c->threads, status, e);
 }
 
-int kernel_edit(cli *c, text *out, err *e) {
+int kernel_edit(const cli *c, text *out, err *e) {
     int status = 0;
     OWN_MEM editing *w = mem_new(1, sizeof *w, "an edit", e);
     if (!w) return 0;

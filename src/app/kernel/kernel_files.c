@@ -49,8 +49,8 @@ bool kernel_write(const settings *s, const void *bytes, size_t n, int *status, e
     return written(ok, s, status, e);
 }
 
-bool kernel_save(const cli *c, const image *img, int *status, err *e) {
-    const bool replace = c->s.existing != EXISTING_SKIP;
-    image_writer *w = image_create(c->s.output, &img->head, replace, c->threads, e);
-    return written(image_save_to(w, img, e), &c->s, status, e);
+bool kernel_save(const settings *s, const image *img, par *threads, int *status, err *e) {
+    const bool replace = s->existing != EXISTING_SKIP;
+    image_writer *w = image_create(s->output, &img->head, replace, threads, e);
+    return written(image_save_to(w, img, e), s, status, e);
 }

@@ -39,7 +39,7 @@ static void add_model(const model *m, json_out *j) {
     json_close(j);
 }
 
-int kernel_models(cli *c, text *out, err *e) {
+int kernel_models(const cli *c, text *out, err *e) {
     (void)e;
     json_out j = told_begin(out, c->s.json);
     json_list(&j, "models");
@@ -98,25 +98,25 @@ static bool set_plate(kernel_recipe *r, const char *path, par *threads, err *e) 
 }
 
 /* Reads the recipe that a word means: a file, a model, or a recipe that is shipped. */
-static bool read_word(kernel_recipe *r, const char *word, const settings *s, err *e) {
+static bool read_word(kernel_recipe *r, const char *word, const kernel_finder *f, err *e) {
     kernel_word k;
     if (strpbrk(word, "./") || (!model_find(word) && access(word, F_OK) == 0))
         return kernel_recipe_file(r, word, e);
-    if (!model_find(word) && kernel_option_find(&k, word, s, NULL) && k.recipe)
+    if (!model_find(word) && kernel_word_find(&k, word, &f->in, NULL) && k.recipe)
         return kernel_recipe_file(r, k.path, e);
     return kernel_recipe_model(r, word, e);
 }
 
 /* Reads the recipe that a word means. Options of the command line win over its file. */
-static bool read_recipe(kernel_recipe *r, const settings *s, par *threads, const char *word,
-                        err *e) {
+static bool read_recipe(kernel_recipe *r, const cli *c, err *e) {
+    const settings *s = &c->s;
     uint32_t taps[2] = {0};
-    if (!read_word(r, word, s, e)) return false;
+    if (!read_word(r, c->word[1], &c->kernels, e)) return false;
     if (s->bloom.kernel.size != 1 && !kernel_recipe_scale(r, s->bloom.kernel.size, e)) return false;
     if (settings_given(s, "fade", FOR_KERNEL)) r->fade = s->fade;
     if (s->image && !kernel_layer_image(&r->layer[0], s->image, e)) return false;
     if (!kernel_recipe_set(r, s->param ? s->param : "", e) ||
-        (s->plate && !set_plate(r, s->plate, threads, e)))
+        (s->plate && !set_plate(r, s->plate, c->threads, e)))
         return false;
     if (!s->taps) return true;
     if (strcmp(s->taps, "auto") != 0 && !kernel_read_taps(taps, s->taps, e)) return false;
@@ -185,7 +185,8 @@ static const char LICENCE[] = {
 
 /* The files of a folder. */
 typedef struct {
-    cli c; /* its output is the file at hand, which has the name `path` */
+    const cli *of;
+    settings s; /* its, but for the output: the file at hand, which has the name `path` */
     text path;
     const char *folder;
     int status;
@@ -195,8 +196,8 @@ typedef struct {
 static bool next_file(kernel_set *set, const char *name, const char *ending) {
     text_free(&set->path);
     text_add(&set->path, "%s/%s%s", set->folder, name, ending);
-    set->c.s.output = set->path.s;
-    return !kernel_is_kept(&set->c.s, &set->status);
+    set->s.output = set->path.s;
+    return !kernel_is_kept(&set->s, &set->status);
 }
 
 /* Writes what the middle of the kernel makes of a small lamp, with 32768 times the light of a white
@@ -210,30 +211,31 @@ static bool write_picture(kernel_set *set, image *img, err *e) {
     *shown = (image_box){w / 4, h / 4, w / 4 + w / 2 - 1, h / 4 + h / 2 - 1};
     preview_picture p = {0};
     size_t bytes = 0;
-    bool ok = preview_make(&p, img, &as, set->c.threads, e);
+    bool ok = preview_make(&p, img, &as, set->of->threads, e);
     OWN_MEM uint8_t *png = ok ? png_encode(&(png_picture){p.pixel, p.width, p.height, 3}, &bytes, e)
                               : NULL;
     mem_free(p.pixel);
-    return png && kernel_write(&set->c.s, png, bytes, &set->status, e);
+    return png && kernel_write(&set->s, png, bytes, &set->status, e);
 }
 
 /* Writes the files of one kernel, which is made and kept as for any other use. */
 static bool write_kernel(kernel_set *set, const char *name, json_out *j, err *e) {
-    const settings *s = &set->c.s;
+    const kernel_finder *f = &set->of->kernels;
     kernel_word k;
-    kernel_making how = {.scale = s->bloom.kernel.size};
+    kernel_making how = {.scale = set->s.bloom.kernel.size};
     char path[KERNEL_PATH];
-    if (!kernel_option_find(&k, name, s, e) || !kernel_option_file(path, &k, &how, s, e))
+    if (!kernel_word_find(&k, name, &f->in, e) || !kernel_finder_file(path, &k, &how, f, e))
         return false;
     if (how.scale != 1)
         return err_set(e, ERR_CONFIG,
                        "the kernel '%s' is an image, and is made at no other size; give "
                        "--kernel-scale to the run, or use 'kernel stretch'",
                        name);
-    OWN(image) *img = image_load(path, &(image_limits){.side = PSF_SIDE}, set->c.threads, e);
+    OWN(image) *img = image_load(path, &(image_limits){.side = PSF_SIDE}, set->of->threads, e);
     image_part *part = img ? &img->head.part[0] : NULL;
     bool ok = part && image_set_attr(part, "license", "string", LICENCE, strlen(LICENCE), e);
-    if (ok && next_file(set, name, ".exr")) ok = kernel_save(&set->c, img, &set->status, e);
+    if (ok && next_file(set, name, ".exr"))
+        ok = kernel_save(&set->s, img, set->of->threads, &set->status, e);
     if (ok && next_file(set, name, ".png")) ok = write_picture(set, img, e);
     if (ok) {
         json_object(j, NULL);
@@ -244,11 +246,11 @@ static bool write_kernel(kernel_set *set, const char *name, json_out *j, err *e)
     return ok || e->code == 0;
 }
 
-static int make_all(cli *c, text *out, err *e) {
-    kernel_set set = {.c = *c, .folder = c->s.output};
+static int make_all(const cli *c, text *out, err *e) {
+    kernel_set set = {.of = c, .s = c->s, .folder = c->s.output};
     OWN(text) names = {0};
     char *at;
-    kernel_option_names(&c->s, &names);
+    kernel_finder_names(&c->kernels, &names);
     if (!set.folder)
         err_set(e, ERR_USAGE, "--all needs a folder for its files: -o DIR");
     else if (!names.n)
@@ -258,7 +260,7 @@ static int make_all(cli *c, text *out, err *e) {
     json_string(&j, "folder", set.folder);
     json_list(&j, "kernels");
     bool ok = !next_file(&set, "LICENSE", ".txt") ||
-              kernel_write(&set.c.s, LICENCE, strlen(LICENCE), &set.status, e);
+              kernel_write(&set.s, LICENCE, strlen(LICENCE), &set.status, e);
     for (char *w = strtok_r(names.s, " ", &at); ok && w; w = strtok_r(NULL, " ", &at))
         ok = write_kernel(&set, w, &j, e);
     json_end(&j);
@@ -266,7 +268,7 @@ static int make_all(cli *c, text *out, err *e) {
     return set.status;
 }
 
-int kernel_make(cli *c, text *out, err *e) {
+int kernel_make(const cli *c, text *out, err *e) {
     int status = 0;
     OWN(kernel_recipe) r = {0};
     OWN(image) *img = NULL;
@@ -283,10 +285,9 @@ int kernel_make(cli *c, text *out, err *e) {
     if (e->code) return 0;
     if (c->s.all_kernels) return make_all(c, out, e);
     told = ticker_open("kernel make");
-    if (read_recipe(&r, &c->s, c->threads, c->word[1], e) &&
-        file_set_apart(files, sizeof files / sizeof files[0], NULL, e) &&
+    if (read_recipe(&r, c, e) && file_set_apart(files, sizeof files / sizeof files[0], NULL, e) &&
         kernel_may_write(&c->s, &status, e) && (img = kernel_recipe_make(&r, c->threads, e)) &&
-        kernel_save(c, img, &status, e)) {
+        kernel_save(&c->s, img, c->threads, &status, e)) {
         tell_loss(&r, c->threads);
         if (c->s.json) tell_json(c, &r, img->head.part[0].channels, out);
     }
@@ -320,16 +321,17 @@ static void tell(const char *folder, const char *name, par *threads, json_out *j
     json_close(j);
 }
 
-int kernel_list(cli *c, text *out, err *e) {
-    char folder[KERNEL_PATH], *at;
+int kernel_list(const cli *c, text *out, err *e) {
+    const char *folder = c->kernels.in.shipped;
+    char *at;
     OWN(text) names = {0};
-    if (!kernel_option_folder(folder, &c->s))
+    if (!folder)
         return err_set(e, ERR_NO_INPUT,
                        "cannot find the folder of the shipped kernels; give it with --kernels DIR");
     json_out j = told_begin(out, c->s.json);
     if (c->s.json) json_string(&j, "folder", folder);
     json_list(&j, "kernels");
-    kernel_option_names(&c->s, &names);
+    kernel_finder_names(&c->kernels, &names);
     for (char *w = names.s ? strtok_r(names.s, " ", &at) : NULL; w; w = strtok_r(NULL, " ", &at))
         tell(folder, w, c->threads, &j);
     json_end(&j);

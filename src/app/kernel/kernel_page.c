@@ -487,9 +487,9 @@ bool kernel_page_svg(const kernel_page *k, par *threads, text *to, err *e) {
     return ok;
 }
 
-int kernel_check(cli *c, text *out, err *e) {
+int kernel_check(const cli *c, text *out, err *e) {
     char path[KERNEL_PATH];
-    if (!kernel_option_path(path, c->word[1], &c->s, e)) return 0;
+    if (!kernel_finder_path(path, c->word[1], &c->kernels, e)) return 0;
     lint l;
     kernel_finding found[KERNEL_FINDINGS];
     OWN(kernel_source) in = {0};
@@ -555,7 +555,7 @@ static void add_json(const kernel_page *k, const cli *c, const char *path, text 
     json_end(&j);
 }
 
-static int show(cli *c, const kernel_source *in, const lint *l, text *out, err *e) {
+static int show(const cli *c, const kernel_source *in, const lint *l, text *out, err *e) {
     int status = 0;
     kernel_page k = {.figures = l, .w = in->w, .h = in->h, .colour = in->is};
     char name[256];
@@ -575,9 +575,9 @@ static int show(cli *c, const kernel_source *in, const lint *l, text *out, err *
     return status;
 }
 
-int kernel_show(cli *c, text *out, err *e) {
+int kernel_show(const cli *c, text *out, err *e) {
     char path[KERNEL_PATH];
-    if (!kernel_option_path(path, c->word[1], &c->s, e)) return 0;
+    if (!kernel_finder_path(path, c->word[1], &c->kernels, e)) return 0;
     const settings *s = &c->s;
     int status = 0;
     const file_set_file FILES[] = {{FILE_READ, "the kernel", path},

@@ -41,6 +41,7 @@ static const char SCRIPT[] = {
 /* The frame, and how it is shown. Const once it is made. */
 typedef struct {
     const cli *c;
+    const kernel_finder *kernels;
     preview_light light;
     preview_options as;
     screen *screen; /* NULL: film */
@@ -68,8 +69,9 @@ static void sheet_look_free(sheet_look *l) {
 }
 
 /* Takes the light of the frame at preview size. A picture has been graded already. */
-static bool sheet_open(sheet *s, const cli *c, uint32_t width, err *e) {
-    *s = (sheet){.c = c, .as = {.width = width, .exposed = true}};
+static bool sheet_open(sheet *s, const cli *c, const kernel_finder *kernels, uint32_t width,
+                       err *e) {
+    *s = (sheet){.c = c, .kernels = kernels, .as = {.width = width, .exposed = true}};
     OWN(image) *img = frame_read(&c->s, c->word[1], c->threads, e);
     if (!img) return false;
     const bool graded = strcmp(img->head.format, "png") == 0;
@@ -103,12 +105,10 @@ static image *sheet_image(const sheet *s, err *e) {
 static bool sheet_kernel(void *ctx, size_t i, int worker, err *e) {
     (void)worker;
     sheet_look *l = (sheet_look *)ctx + i;
-    settings s = l->of->c->s;
     kernel_making how = {.scale = l->of->scale * l->size, .draft = true};
-    s.jobs = 1;
     kernel_word k;
-    bool ok = kernel_option_find(&k, l->word, &s, e) &&
-              kernel_option_file(l->path, &k, &how, &s, e);
+    bool ok = kernel_word_find(&k, l->word, &l->of->kernels->in, e) &&
+              kernel_finder_file(l->path, &k, &how, l->of->kernels, e);
     l->scale = how.scale;
     return ok;
 }
@@ -295,7 +295,7 @@ static size_t sheet_words(sheet_look *look, size_t most, const sheet *s, char *w
     return SHEET_SIZES * SHEET_TINTS;
 }
 
-static int sheet_make(cli *c, char *words, err *e) {
+static int sheet_make(const cli *c, const kernel_finder *kernels, char *words, err *e) {
     enum { MOST = 64 };
     const bool paged = path_ends_in(c->s.output, "html");
     int status = 0;
@@ -304,7 +304,7 @@ static int sheet_make(cli *c, char *words, err *e) {
     char told[160];
     OWN_MEM sheet_look *look = mem_new(MOST, sizeof *look, "a sheet", e);
     if (!look) return 0;
-    bool ok = sheet_open(&s, c, paged ? SHEET_PAGE : SHEET_CELL, e);
+    bool ok = sheet_open(&s, c, kernels, paged ? SHEET_PAGE : SHEET_CELL, e);
     const size_t looks = ok ? sheet_words(look, MOST, &s, words) : 0;
     snprintf(told, sizeof told, "blooming a frame under %zu kernels", looks);
     ticker *ticking = ticker_open(told);
@@ -324,20 +324,21 @@ static int sheet_make(cli *c, char *words, err *e) {
     return status;
 }
 
-int kernel_sheet(cli *c, text *out, err *e) {
+int kernel_sheet(const cli *c, text *out, err *e) {
     (void)out;
-    settings *s = &c->s;
+    const settings *s = &c->s;
     const char *given = s->kernels;
+    const bool listed = given && !path_is_folder(given); /* a list, and no folder */
+    kernel_finder kernels;
     OWN(text) words = {0};
     int status = 0;
     const file_set_file FILES[] = {{FILE_READ, "the frame", c->word[1]},
                                    {FILE_WRITTEN, "the sheet", s->output}};
-    if (given && !path_is_folder(given)) { /* a list, and no folder */
+    kernel_finder_open(&kernels, listed ? NULL : given, s->bloom.cache_dir, 1);
+    if (listed)
         text_add(&words, "%s", given);
-        s->kernels = NULL;
-    } else {
-        kernel_option_names(s, &words);
-    }
+    else
+        kernel_finder_names(&kernels, &words);
     if (!s->output)
         err_set(e, ERR_USAGE, "sheet needs an output: -o SHEET.html or -o SHEET.png");
     else if (!path_ends_in(s->output, "html") && !path_ends_in(s->output, "png"))
@@ -347,6 +348,6 @@ int kernel_sheet(cli *c, text *out, err *e) {
         err_set(e, ERR_NO_INPUT, "there is no kernel in '%s'",
                 given ? given : "the folder of shipped kernels");
     else if (file_set_apart(FILES, 2, NULL, e) && !kernel_is_kept(s, &status))
-        status = sheet_make(c, words.s, e);
+        status = sheet_make(c, &kernels, words.s, e);
     return status;
 }

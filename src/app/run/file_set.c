@@ -64,7 +64,6 @@ void file_set_add_configs(file_set *s, const settings *from) {
     static const char ROLE[] = "a config file";
     OWN(text) path = {0};
     file_set_add(s, FILE_READ, ROLE, from->config);
-    file_set_add(s, FILE_READ, "the kernel's recipe", from->recipe);
     for (int i = 0; i < SETTINGS_ROOM; i++) {
         const setting *v = &from->value[i];
         if (v->origin != ORIGIN_FILE || !v->where) continue;
@@ -135,7 +134,8 @@ bool file_set_apart(const file_set_file *file, size_t count, const settings *con
     return file_set_check(&set, e);
 }
 
-bool file_set_check_job(const settings *s, const job *j, err *e) {
+bool file_set_check_job(const job *j, err *e) {
+    const run_choice *run = j->run;
     OWN(file_set) files = {0};
     for (size_t i = 0; i < job_count(j); i++) {
         OWN(job_files) f = {0};
@@ -148,7 +148,8 @@ bool file_set_check_job(const settings *s, const job *j, err *e) {
         for (int k = JOB_BEFORE; k < JOB_PATHS; k++)
             file_set_add(&files, FILE_WRITTEN, JOB_ROLE[k], f.path[k]);
     }
-    file_set_add(&files, FILE_WRITTEN, "the report", s->report);
-    file_set_add_configs(&files, s);
+    file_set_add(&files, FILE_WRITTEN, "the report", run->report);
+    file_set_add(&files, FILE_READ, "the kernel's recipe", run->kernel->recipe);
+    file_set_add_configs(&files, run->s);
     return file_set_check(&files, e);
 }

@@ -23,7 +23,7 @@ typedef struct {
  * copied. A path that is NULL, or an output that is a stream, is passed over; "-" that is read is
  * the file that standard input comes from. */
 void file_set_add(file_set *s, file_use use, const char *role, const char *path);
-/* Adds the config files that the settings came from, and the recipe of the kernel. */
+/* Adds the config files that the settings came from. */
 void file_set_add_configs(file_set *s, const settings *from);
 /* Returns true when no output is another file of the set, else ERR_USAGE with both names. */
 bool file_set_check(file_set *s, err *e);
@@ -36,4 +36,4 @@ typedef struct {
 } file_set_file;
 bool file_set_apart(const file_set_file *file, size_t count, const settings *configs, err *e);
 /* Checks all files of a run. */
-bool file_set_check_job(const settings *s, const job *j, err *e);
+bool file_set_check_job(const job *j, err *e);

@@ -10,7 +10,7 @@
  * carrying it through memory. A few channels of data (depth) are not worth that. */
 bool *fits_channels(const output *o, const image_part *p, err *e) {
     OWN(layer_map) m = {0};
-    if (!layer_map_make(&m, p, o->s->bloom.layers, o->s->bloom.exclude, e)) return NULL;
+    if (!layer_map_make(&m, p, o->run->s->bloom.layers, o->run->s->bloom.exclude, e)) return NULL;
     bool *wanted = mem_new((size_t)p->channels, sizeof *wanted, "channels", e);
     if (!wanted) return NULL;
     bool shown = output_is_picture(o->path), colour = m.groups > 0;
@@ -20,10 +20,10 @@ bool *fits_channels(const output *o, const image_part *p, err *e) {
         if (g->alpha >= 0) wanted[g->alpha] = true;
     }
     /* Spaces change all layers of colour, and a mask may be any channel of any part. */
-    bool changes = o->s->input_space || o->s->output_space || o->s->bloom.mask ||
-                   o->s->bloom.per_layer;
+    bool changes = o->run->s->input_space || o->run->s->output_space || o->run->s->bloom.mask ||
+                   o->run->s->bloom.per_layer;
     bool all = shown || changes ||
-               (colour && (o->s->bloom.window != WINDOW_KEEP ||
+               (colour && (o->run->s->bloom.window != WINDOW_KEEP ||
                            image_bytes(p) <= 2 * image_channel_bytes(p, wanted)));
     for (int c = 0; all && c < p->channels; c++) wanted[c] = true;
     return wanted;
@@ -36,8 +36,9 @@ bool *fits_channels(const output *o, const image_part *p, err *e) {
 static void add_whole(mem_plan *to, const output *o, const image_header *h, const bloom *b) {
     for (int i = 0; i < h->parts; i++) { /* planes that are read, in the window that is computed */
         const image_part *p = &h->part[i];
-        const image_box box =
-            o->s->bloom.window == WINDOW_DISPLAY ? image_box_union(&p->data, &p->display) : p->data;
+        const image_box box = o->run->s->bloom.window == WINDOW_DISPLAY
+                                  ? image_box_union(&p->data, &p->display)
+                                  : p->data;
         uint64_t pixels = image_box_width(&box) * image_box_height(&box);
         OWN_MEM bool *wanted = fits_channels(o, p, NULL);
         for (int c = 0; wanted && c < p->channels; c++)
@@ -48,7 +49,7 @@ static void add_whole(mem_plan *to, const output *o, const image_header *h, cons
     if (b)
         bloom_memory(b, h, to);
     else
-        bloom_memory_before(&o->s->bloom, o->threads, h, to);
+        bloom_memory_before(&o->run->s->bloom, o->threads, h, to);
 }
 
 static mem_plan need_of(const output *o, const image_reader *r, const bloom *b) {
@@ -62,7 +63,7 @@ static mem_plan need_of(const output *o, const image_reader *r, const bloom *b) 
 /* Returns whether a device may be too small: it has memory of its own, or holds short lines. */
 static bool may_be_small(const output *o, const image_reader *r, uint64_t bytes) {
     enum { LONG = 8000 }; /* pixels of lines that 32 KB hold, but for the kernel's margins */
-    const bloom_settings *s = &o->s->bloom;
+    const bloom_settings *s = &o->run->s->bloom;
     const image_header *h = image_reader_header(r);
     bool cpu = s->device && strcmp(s->device, "cpu") == 0, big = bytes > 1 << 30;
     for (int i = 0; i < h->parts; i++)
@@ -73,7 +74,7 @@ static bool may_be_small(const output *o, const image_reader *r, uint64_t bytes)
 bool fits_surely(const output *o, const image_reader *r) {
     const mem_plan need = need_of(o, r, NULL);
     /* A device that is named may be one of software, which takes its memory from the same. */
-    const char *device = o->s->bloom.device;
+    const char *device = o->run->s->bloom.device;
     bool named = device && strcmp(device, "auto") != 0 && strcmp(device, "cpu") != 0;
     return need.bytes <= mem_limit() / (named ? 16 : 4) && !may_be_small(o, r, need.bytes);
 }
@@ -87,7 +88,7 @@ bool fits_whole(mem_plan *need, const output *o, const image_reader *r, const bl
     bloom_forecasts f = {.each = each};
     err why = {0};
     bool none = f.each &&
-                bloom_forecast(b, image_reader_header(r), o->s->bloom.precision, &f, &why) < 0;
+                bloom_forecast(b, image_reader_header(r), o->run->s->bloom.precision, &f, &why) < 0;
     const device_forecast *first = none || !f.each ? NULL : &f.each[f.preferred];
     bool lines = none ? why.code == ERR_LINES : first && first->code == ERR_LINES;
     return !lines && (!none || why.code != ERR_CONFIG);
@@ -101,7 +102,7 @@ static uint32_t step_of(void *ctx, int part) {
 bool fits_tiling(tiling *t, mem_plan *memory, const output *o, image_reader *from, const bloom *b,
                  err *e) {
     OPEN(stages) in = {0};
-    if (!stages_in_open(&in, from, o->s, o->threads, e)) return false;
+    if (!stages_in_open(&in, from, o->run->s, o->threads, e)) return false;
     bloom_rows rows = {.in = stages_source(&in), .out = {.ctx = &in, .step = step_of}};
     targets_memory(&rows.memory, o, &in, in.head);
     return bloom_tiling(b, &rows, t, memory, e);

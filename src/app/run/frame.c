@@ -88,18 +88,18 @@ void hints_faults(const char *kernel, const char *faults) {
 
 /* Logs the same; and a --kernel-scale that may be a percentage. A kernel larger than the image and
  * far off centre may be the image. */
-static void hints_kernel(const settings *s, const bloom *b, const char *kernel,
+static void hints_kernel(const run_choice *run, const bloom *b, const char *kernel,
                          const image_part *in) {
+    const double scale = run->kernel->size;
     const lint_faults *faults = bloom_kernel_faults(b);
     uint32_t size[2];
     const bool larger = bloom_kernel_size(b, in, size) && size[0] > image_width(in) &&
                         size[1] > image_height(in);
-    if (larger && s->bloom.kernel.size >= 5)
+    if (larger && scale >= 5)
         log_say_once(LOG_WARN,
                      "--kernel-scale %g makes the kernel %u x %u, larger than the image; %g %% "
                      "would be %g",
-                     s->bloom.kernel.size, size[0], size[1], s->bloom.kernel.size,
-                     s->bloom.kernel.size / 100);
+                     scale, size[0], size[1], scale, scale / 100);
     if (larger &&
         (abs(faults->off[0]) > (int)size[0] / 8 || abs(faults->off[1]) > (int)size[1] / 8))
         log_say_once(LOG_WARN,
@@ -133,7 +133,7 @@ typedef struct {
 static queue_bloom *open_bloom(const work *w, err *e) {
     queue_bloom *b = take_bloom(w->on, w->files->kernel, w->m->threads, e);
     w->f->hopeless = !b && w->record && !w->m->records->kernels;
-    if (b) hints_kernel(w->s, b->bloom, w->files->kernel, &w->in.head->part[0]);
+    if (b) hints_kernel(w->m->run, b->bloom, w->files->kernel, &w->in.head->part[0]);
     return b;
 }
 
@@ -191,7 +191,7 @@ static bool has_changed(const work *w) {
 /* Reads the channels that may change. Closes the reader where it is not needed any more. */
 static image *load_image(work *w, err *e) {
     const image_header *h = w->in.head;
-    const bloom_settings b = stages_bloom(w->s);
+    const bloom_settings b = stages_bloom(w->m->run);
     bool **wanted = mem_new((size_t)h->parts, sizeof *wanted, "parts", e);
     bool ok = wanted != NULL,
          all = !w->files->before && !w->s->bloom.mask && !w->s->bloom.per_layer;
@@ -238,7 +238,7 @@ static bool make_once(work *w, bool hold, err *e) {
     frame_result *f = w->f;
     const double before = w->in.seconds;
     const rows_source file = stages_source(&w->in);
-    const targets_wanted want = {w->files->emitted, w->files->before, (float)w->s->exposure};
+    const targets_wanted want = {w->files->emitted, w->files->before, (float)w->m->run->exposure};
     ahead beside = {.w = w};
     OWN(image) *img = NULL;
     OPEN(rows_image) held = {.img = NULL};
@@ -317,7 +317,7 @@ static bool work_open(work *w, err *e) {
     frame_maker *m = w->m;
     frame_result *f = w->f;
     w->before = file_mark_of(f->input);
-    w->out = (output){f->output, w->s, m->threads, m->screen, w->files->kernel};
+    w->out = (output){f->output, m->run, m->threads, m->screen, w->files->kernel};
     if (!(w->r = image_open(f->input, NULL, m->threads, e))) return false;
     const image_box *b = &image_reader_header(w->r)->part[0].display;
     f->size[0] = (uint32_t)image_box_width(b), f->size[1] = (uint32_t)image_box_height(b);
@@ -354,13 +354,13 @@ static bool make(work *w, err *e) {
 }
 
 image *frame_image(frame_maker *m, frame_result *f, bloom_report *made, err *e) {
-    const bloom_settings b = stages_bloom(m->s);
+    const bloom_settings b = stages_bloom(m->run);
     device_queue on;
     image *img = NULL;
-    job_files files = {.input = (char *)(uintptr_t)m->s->input,
-                       .kernel = (char *)(uintptr_t)m->s->kernel};
+    job_files files = {.input = (char *)(uintptr_t)m->run->s->input,
+                       .kernel = m->run->kernel->file};
     OPEN(device_pool) *devices = device_pool_open(m->threads, b.cache_dir, 0, e);
-    work w = {m, m->s, NULL, &on, &files, f, made, .keep = &img};
+    work w = {m, m->run->s, NULL, &on, &files, f, made, .keep = &img};
     *f = (frame_result){.input = files.input, .output = ""};
     *made = (bloom_report){0};
     device_queue_open(&on, &b, devices);
@@ -393,7 +393,7 @@ static bool forecast_stored(forecast *f, work *w, err *e) {
 static bool forecast_held(forecast *f, work *w, err *e) {
     OWN(image) *img = load_image(w, e);
     if (!img) return false;
-    hints_kernel(w->s, f->owner, w->files->kernel, &img->head.part[0]);
+    hints_kernel(w->m->run, f->owner, w->files->kernel, &img->head.part[0]);
     if (!bloom_predict(f->owner, img, &f->predicted, e)) return false;
     const plan_precision precision = f->predicted.sum.promise.method.precision;
     f->best = bloom_forecast(f->owner, w->in.head, precision, &f->all, e);
@@ -411,8 +411,8 @@ static bool forecast_tile(forecast *f, work *w, err *e) {
 }
 
 bool frame_forecast(frame_maker *m, const job_files *files, forecast *f, err *e) {
-    const settings *s = m->s;
-    bloom_settings b = stages_bloom(s);
+    const settings *s = m->run->s;
+    bloom_settings b = stages_bloom(m->run);
     image *all = NULL; /* channels are read */
     frame_result r = {.input = files->input, .output = s->output ? s->output : ""};
     work w = {.m = m, .s = s, .files = files, .f = &r, .keep = &all};
@@ -474,7 +474,7 @@ bool frame_make(frame_maker *m, device_queue *on, const job_files *files, frame_
                         .output = files->output,
                         .alone = f->alone};
     bool ok = record_make(&rec, m->records, files, e);
-    if (ok) f->state = record_look(&rec, m->s->existing == EXISTING_UPDATE, &f->why);
+    if (ok) f->state = record_look(&rec, m->run->s->existing == EXISTING_UPDATE, &f->why);
     if (!ok) {
         f->state = FRAME_FAILED;
     } else if (f->state == FRAME_SKIPPED) {
@@ -485,7 +485,7 @@ bool frame_make(frame_maker *m, device_queue *on, const job_files *files, frame_
     } else {
         f->made = made;
         *made = (bloom_report){0};
-        ok = make(&(work){m, m->s, &rec, on, files, f, made, .keep = NULL}, e);
+        ok = make(&(work){m, m->run->s, &rec, on, files, f, made, .keep = NULL}, e);
         log_frame(f, ok);
         if (!ok && e->code == ERR_SKIPPED) { /* --existing skip */
             f->state = FRAME_SKIPPED;

@@ -39,7 +39,7 @@ void device_queue_close(device_queue *q);
 
 /* What all workers share. */
 typedef struct {
-    const settings *s;
+    const run_choice *run;
     const record_run *records;
     par *threads;
     screen *screen;      /* of pictures; NULL: there are none */
@@ -53,7 +53,7 @@ typedef struct {
  * false when the frame has failed; f->why points into e then. */
 bool frame_make(frame_maker *m, device_queue *on, const job_files *files, frame_result *f,
                 bloom_report *made, err *e);
-/* Makes a frame of the settings' input and kernel, and returns the result with all its channels
+/* Makes a frame of the run's input and kernel, and returns the result with all its channels
  * instead of writing it; also where --verify finds the promise broken, with ERR_TOLERANCE. */
 image *frame_image(frame_maker *m, frame_result *f, bloom_report *made, err *e);
 /* Returns an image as a frame has it before it is bloomed: with all channels, and decoded. */

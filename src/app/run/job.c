@@ -171,12 +171,14 @@ const char *const JOB_ROLE[JOB_PATHS] = {[JOB_INPUT] = "the input",
                                          [JOB_BEFORE] = "the picture before",
                                          [JOB_EMITTED] = "the glare's file"};
 
-static const char *given_path(const job *j, const settings *s, int k) {
-    return (const char *[]){s->input, s->kernel, j->output, s->before, s->emit_file}[k];
+static const char *given_path(const job *j, int k) {
+    const settings *s = j->run->s;
+    return (const char *[]){s->input, j->run->kernel->file, j->output, s->before, s->emit_file}[k];
 }
 
 /* Fills in the names of the views that the paths ask for: those of --views, or one without. */
 static bool name_views(job *j, const settings *s, err *e) {
+    const char *kernel = j->run->kernel->file;
     bool in = frame_views_in(s->input), out = frame_views_in(j->output), many = in || out;
     const char *list = s->views;
     if (in != out && j->output)
@@ -184,11 +186,11 @@ static bool name_views(job *j, const settings *s, err *e) {
                        "the %s '%s' has a field for views (%%V or %%v), but the %s '%s' has none",
                        in ? "input" : "output", in ? s->input : j->output, in ? "output" : "input",
                        in ? j->output : s->input);
-    if (!many && frame_views_in(s->kernel))
+    if (!many && frame_views_in(kernel))
         return err_set(e, ERR_USAGE,
                        "the kernel '%s' has a field for views (%%V or %%v), but the input '%s' has "
                        "none",
-                       s->kernel, s->input);
+                       kernel, s->input);
     if (!many && settings_of(s, option_find("views", FOR_APPLY))->origin == ORIGIN_FLAG)
         return err_set(e, ERR_USAGE,
                        "--views has no effect: no path has a field for views (%%V or %%v)");
@@ -211,12 +213,12 @@ static bool open_views(job *j, const settings *s, err *e) {
     if (!name_views(j, s, e)) return false;
     for (size_t i = 0; i < j->views; i++)
         for (int k = 0; k < JOB_PATHS; k++) {
-            const char *path = given_path(j, s, k);
+            const char *path = given_path(j, k);
             OWN_MEM char *seen = path ? frame_view_path(path, j->view[i].name, e) : NULL;
             if (path && !(seen && frame_path_parse(&j->view[i].path[k], seen, e)))
                 return err_in(e, "%s", JOB_ROLE[k] + strlen("the "));
         }
-    j->kernels = j->view[0].path[JOB_KERNEL].after || frame_views_in(s->kernel);
+    j->kernels = j->view[0].path[JOB_KERNEL].after || frame_views_in(j->run->kernel->file);
     return true;
 }
 
@@ -271,7 +273,7 @@ static bool list_frames(job *j, const settings *s, err *e) {
     const frame_pattern *input = &j->view[0].path[JOB_INPUT];
     bool listed = s->frames ? frame_list_parse(&j->frames, s->frames, e)
                             : frame_list_scan(&j->frames, input, e);
-    if (!listed || (s->frames && !s->farms && !look_for_inputs(j, s, e))) return false;
+    if (!listed || (s->frames && !j->run->farms && !look_for_inputs(j, s, e))) return false;
     OWN(text) gaps = {0};
     size_t missing = s->frames ? 0 : frame_list_gaps(&j->frames, input, &gaps);
     if (missing)
@@ -280,7 +282,7 @@ static bool list_frames(job *j, const settings *s, err *e) {
     const char *one = NULL;
     for (int k = JOB_OUTPUT; k < JOB_PATHS; k++) {
         const frame_pattern *p = &j->view[0].path[k];
-        if (p->before && !p->after && !image_is_stream(p->before)) one = given_path(j, s, k);
+        if (p->before && !p->after && !image_is_stream(p->before)) one = given_path(j, k);
     }
     return !one || j->frames.count == 1 ||
            err_set(e, ERR_USAGE,
@@ -299,7 +301,7 @@ static bool check_lone(const job *j, const settings *s, err *e) {
     for (int k = JOB_KERNEL; k < JOB_PATHS; k++)
         if (j->view[0].path[k].after)
             return err_set(e, ERR_USAGE, "%s '%s' has a frame field, but the input '%s' has none",
-                           JOB_ROLE[k], given_path(j, s, k), s->input);
+                           JOB_ROLE[k], given_path(j, k), s->input);
     return j->views > 1 || option_rules_check_single(s, e);
 }
 
@@ -313,8 +315,9 @@ static char *find_output(const settings *s, err *e) {
     return mem_strf(e, "%s%s%s", s->output, slash ? "" : "/", path_name(s->input));
 }
 
-bool job_open(job *j, const settings *s, err *e) {
-    *j = (job){.input = s->input};
+bool job_open(job *j, const run_choice *run, err *e) {
+    const settings *s = run->s;
+    *j = (job){.input = s->input, .run = run};
     bool ok = (!s->output || (j->output = find_output(s, e))) && open_views(j, s, e);
     j->sequence = ok && j->view[0].path[JOB_INPUT].after;
     ok = ok && (j->sequence ? list_frames(j, s, e) : check_lone(j, s, e));

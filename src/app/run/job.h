@@ -4,7 +4,7 @@
 #pragma once
 
 #include "app/cli/frame_pattern.h"
-#include "app/cli/settings.h"
+#include "app/run/run_choice.h"
 
 /* --- lists of frames: "1001-1100,1200-1300x2" has first, last and step, which may also be written
  * "1200-1300:2" --- */
@@ -52,7 +52,8 @@ typedef struct {
     size_t left_out;   /* frames that --frames asks for, but whose inputs are not there: those after
                           the first JOB_MISSING, which nobody would read one by one */
     const char *input; /* the settings' */
-    char *output;      /* includes the input's name where the settings name a folder; or NULL */
+    const run_choice *run;
+    char *output; /* includes the input's name where the settings name a folder; or NULL */
 } job;
 
 /* The files of one frame in one view. */
@@ -69,7 +70,7 @@ typedef struct {
 
 /* Resolves the input, the kernel, the output (which may not be given) and the frames. Logs a note
  * on gaps in a sequence whose frames were searched for. */
-bool job_open(job *j, const settings *s, err *e);
+bool job_open(job *j, const run_choice *run, err *e);
 void job_close(job *j);
 /* Returns the number of frames, each counted once for each view. */
 size_t job_count(const job *j);

@@ -7,10 +7,10 @@
 /* An output of a run. */
 typedef struct {
     const char *path;
-    const settings *s;
+    const run_choice *run;
     par *threads;
     const screen *screen; /* of pictures; NULL: film */
-    const char *kernel;   /* for provenance; NULL: the settings' */
+    const char *kernel;   /* for provenance; NULL: the run's */
 } output;
 
 /* Returns the bytes of an input and an output that stand in memory, since they are streams. */

@@ -1,6 +1,5 @@
 #include "app/run/picture.h"
 
-#include "app/cli/options.h"
 #include "app/run/targets.h"
 #include "base/log.h"
 #include "image/flat/png.h"
@@ -10,8 +9,8 @@ static preview_options view_of(const output *o, const image_header *h) {
     OWN(text) left_out = {0};
     preview_options as = {.part = preview_part(h, &left_out),
                           .width = UINT32_MAX,
-                          .exposed = !isnan(o->s->exposure),
-                          .stops = (float)o->s->exposure,
+                          .exposed = !isnan(o->run->exposure),
+                          .stops = (float)o->run->exposure,
                           .on = o->screen};
     if (left_out.n) log_say_once(LOG_NOTE, "%s", left_out.s);
     return as;
@@ -26,7 +25,7 @@ bool picture_open(picture *p, const output *o, const image_header *h, const char
         mem_new(w * rows, 3 * sizeof(float), "a picture", e), (uint32_t)w, (uint32_t)rows, {0}};
     return p->light.pixel &&
            (!path || (p->file = file_out_open(image_is_stream(path) ? "-" : path,
-                                              o->s->existing != EXISTING_SKIP, e)));
+                                              o->run->s->existing != EXISTING_SKIP, e)));
 }
 
 void picture_close(picture *p) {
@@ -94,7 +93,7 @@ bool picture_commit(picture *p, err *e) {
 
 uint64_t picture_bytes(const output *o, const image_header *h) {
     const image_box *all = &h->part[preview_part(h, NULL)].display;
-    const bool lit = o->s->emit_file && output_is_picture(o->s->emit_file);
+    const bool lit = o->run->s->emit_file && output_is_picture(o->run->s->emit_file);
     return (lit ? 2 : 1) * preview_bytes(image_box_width(all), image_box_height(all));
 }
 
@@ -116,52 +115,48 @@ bool picture_fits(const output *o, const image_header *h, err *e) {
 /* --- exposure and view of a run --- */
 
 /* Finds the exposure that suits an image as it is, with all of its pixels. */
-static bool exposure_find(float *stops, image_reader *r, const settings *s, par *threads, err *e) {
-    const output to = {.path = s->output, .s = s, .threads = threads};
+static bool exposure_find(float *stops, image_reader *r, const run_choice *run, par *threads,
+                          err *e) {
+    const output to = {.path = run->s->output, .run = run, .threads = threads};
     OPEN(stages) in = {0};
     OWN(image_header) h = {0};
     OPEN(picture) seen = {0};
-    if (!stages_in_open(&in, r, s, threads, e) || !image_header_copy(&h, in.head, e)) return false;
+    if (!stages_in_open(&in, r, run->s, threads, e) || !image_header_copy(&h, in.head, e))
+        return false;
     for (int i = 0; i < h.parts; i++) h.part[i].display = h.part[i].data;
     if (!picture_open(&seen, &to, &h, NULL, e) || !picture_take(&seen, &in, e)) return false;
     *stops = preview_stops(&seen.light);
     return true;
 }
 
-static bool exposure_set(settings *s, const char *name, const char *value, const char *file,
-                         err *e) {
-    return settings_set(s, option_find(name, FOR_APPLY), value, (setting_origin){ORIGIN_FILE, file},
-                        e);
-}
-
-bool exposure_settle(settings *s, const char *input, bool several, par *threads, err *e) {
+void exposure_choose(run_choice *run, const char *input, bool several, par *threads) {
     char number[32] = "0";
     float stops = 0;
-    bool viewed = strcmp(s->view, "auto") != 0;
-    if (!output_is_picture(s->output) || (!isnan(s->exposure) && viewed)) return true;
+    bool viewed = strcmp(run->view, "auto") != 0, exposed = !isnan(run->exposure);
+    if (!output_is_picture(run->s->output) || (exposed && viewed)) return;
     OPEN(image_reader) *r = image_open(input, NULL, threads, NULL);
-    if (!r) return true;
+    if (!r) return;
     const bool graded = strcmp(image_reader_header(r)->format, "png") == 0;
-    if (several && !graded && isnan(s->exposure)) {
-        if (!exposure_find(&stops, r, s, threads, NULL)) return true;
+    if (several && !graded && !exposed && !exposure_find(&stops, r, run, threads, NULL)) return;
+    if (!viewed) run->view = graded ? "srgb" : "film";
+    if (exposed || !(several || graded)) return;
+    if (!graded) {
         snprintf(number, sizeof number, "%.2f", (double)stops);
+        log_note("all pictures have --exposure %s, which suits %s", number, input);
     }
-    if (!viewed && !exposure_set(s, "view", graded ? "srgb" : "film", input, e)) return false;
-    if (!isnan(s->exposure) || !(several || graded)) return true;
-    if (!graded) log_note("all pictures have --exposure %s, which suits %s", number, input);
-    return exposure_set(s, "exposure", number, input, e);
+    text_number(number, &run->exposure);
 }
 
-bool exposure_settle_job(settings *s, const job *j, par *threads, err *e) {
+bool exposure_choose_job(run_choice *run, const job *j, par *threads, err *e) {
     const bool several = job_count(j) > 1;
     for (size_t i = 0; i < job_count(j); i++) {
         OWN(job_files) f = {0};
-        if (!job_frame(j, i, &f, e) || !exposure_settle(s, f.input, several, threads, e))
-            return false;
-        if (!isnan(s->exposure) || !several || !output_is_picture(s->output)) return true;
+        if (!job_frame(j, i, &f, e)) return false;
+        exposure_choose(run, f.input, several, threads);
+        if (!isnan(run->exposure) || !several || !output_is_picture(run->s->output)) return true;
     }
-    return !s->farms || err_set(e, ERR_USAGE,
-                                "no frame of %s can be read yet, so no exposure that suits them "
-                                "all is known; give --exposure STOPS, such as 0",
-                                s->input);
+    return !run->farms || err_set(e, ERR_USAGE,
+                                  "no frame of %s can be read yet, so no exposure that suits them "
+                                  "all is known; give --exposure STOPS, such as 0",
+                                  run->s->input);
 }

@@ -105,7 +105,7 @@ bool pipe_is(const settings *s) {
 
 /* One run. */
 typedef struct {
-    settings *s;
+    run_choice *run;
     frame_maker *maker;
     device_pool *devices;
     device_queue queue;
@@ -126,21 +126,21 @@ static void rename_input(const char *path, size_t number, err *e) {
 
 static bool make(piped *p, const char *input, const char *format, size_t index, err *e) {
     frame_result f = {.alone = true};
-    job_files files = {.input = (char *)(uintptr_t)input,
-                       .kernel = (char *)(uintptr_t)p->s->kernel};
+    job_files files = {.input = (char *)(uintptr_t)input, .kernel = p->run->kernel->file};
     par *threads = p->maker->threads;
     char as[OPTION_NAME_ROOM]; /* "-" alone is in the format of the input, if that is written */
     snprintf(as, sizeof as, "%s:-", format);
-    const char *to = strcmp(p->s->output, "-") != 0 ? p->s->output
-                     : image_is_stream(as)          ? as
-                                                    : "exr:-";
+    const char *to = strcmp(p->run->s->output, "-") != 0 ? p->run->s->output
+                     : image_is_stream(as)               ? as
+                                                         : "exr:-";
     files.output = p->output.before ? frame_path(&p->output, p->first + (int)index, e)
                                     : mem_str(to, e);
     const file_set_file apart[] = {{FILE_READ, "the input", "-"},
                                    {FILE_READ, "the kernel", files.kernel},
+                                   {FILE_READ, "the kernel's recipe", p->run->kernel->recipe},
                                    {FILE_WRITTEN, "the output", files.output}};
     par_enter(threads, index);
-    bool ok = files.output && file_set_apart(apart, 3, p->s, e) &&
+    bool ok = files.output && file_set_apart(apart, 4, p->run->s, e) &&
               frame_make(p->maker, &p->queue, &files, &f, &p->made, e);
     par_leave(threads);
     mem_free(files.output);
@@ -156,9 +156,10 @@ static bool make_stream(piped *p, err *e) {
             ok = err_set(e, ERR_USAGE,
                          "standard input has more than one image; give the output a frame pattern, "
                          "such as out.####.exr, or write -");
-        if (ok && in.count == 1 && output_is_picture(p->s->output)) /* more may follow */
-            ok = exposure_settle(p->s, in.path, true, m->threads, e) &&
-                 (m->screen = screen_open(p->s->view, e));
+        if (ok && in.count == 1 && output_is_picture(p->run->s->output)) { /* more may follow */
+            exposure_choose(p->run, in.path, true, m->threads);
+            ok = (m->screen = screen_open(p->run->view, e)) != NULL;
+        }
         const char *as = ok && strcmp(in.format, "pfm") == 0 ? "pfm" : "exr";
         ok = ok && make(p, in.path, as, in.count - 1, e);
         if (!ok) rename_input(in.path, in.count, e);
@@ -178,13 +179,13 @@ static bool make_files(piped *p, const job *j, err *e) {
 }
 
 /* Makes the frames of the job, or those of standard input where there is no job. */
-static bool make_all(cli *c, frame_maker *m, const job *j, err *e) {
-    settings *s = &c->s;
+static bool make_all(run_choice *run, frame_maker *m, const job *j, err *e) {
+    const settings *s = run->s;
     OWN(frame_list) frames = {0};
     OWN_MEM piped *p = mem_new(1, sizeof *p, "a run", e);
     if (!p) return false;
-    *p = (piped){.s = s, .maker = m, .first = 1};
-    bloom_settings b = stages_bloom(s);
+    *p = (piped){.run = run, .maker = m, .first = 1};
+    bloom_settings b = stages_bloom(run);
     b.slots = 1;
     b.images = j ? (uint32_t)job_count(j) : 1000; /* as for a video */
     p->devices = device_pool_open(m->threads, b.cache_dir, 0, e);
@@ -202,20 +203,22 @@ static bool make_all(cli *c, frame_maker *m, const job *j, err *e) {
     return ok;
 }
 
-bool pipe_run(cli *c, err *e) {
-    settings *s = &c->s;
+bool pipe_run(const cli *c, err *e) {
+    const settings *s = &c->s;
+    run_choice run = run_choice_of(c);
     bool from_stream = strcmp(s->input, "-") == 0;
-    OPEN(job) j = {0};
+    OPEN(job) j = {.run = &run};
     record_run all = {0};
-    frame_maker m = {.s = s, .records = &all, .threads = c->threads, .forgets = ATOMIC_FLAG_INIT};
+    frame_maker m = {
+        .run = &run, .records = &all, .threads = c->threads, .forgets = ATOMIC_FLAG_INIT};
     /* A file of glare would be written again by each image, also where a config names it. */
     bool ok = (!s->emit_file ||
                err_set(e, ERR_USAGE, "--emit-file has no effect on standard input and output")) &&
               (from_stream ||
-               (job_open(&j, s, e) && file_set_check_job(s, &j, e) &&
-                exposure_settle_job(s, &j, c->threads, e) &&
-                (!output_is_picture(s->output) || (m.screen = screen_open(s->view, e))))) &&
-              record_run_open(&all, s, &j, NULL, e) && make_all(c, &m, from_stream ? NULL : &j, e);
+               (job_open(&j, &run, e) && file_set_check_job(&j, e) &&
+                exposure_choose_job(&run, &j, c->threads, e) &&
+                (!output_is_picture(s->output) || (m.screen = screen_open(run.view, e))))) &&
+              record_run_open(&all, &j, false, e) && make_all(&run, &m, from_stream ? NULL : &j, e);
     screen_close(&m.screen);
     return ok;
 }

@@ -22,13 +22,15 @@ const char *const PROVENANCE_WORD[PROVENANCE_PARTS] = {
 
 /* Appends the options that change pixels or the file, with their values. Defaults are left out, so
  * that a new option changes no hash. Paths are left out, because the content counts. */
-static bool add_settings(const settings *s, text *to, err *e) {
+static bool add_settings(const run_choice *run, text *to, err *e) {
     OWN(settings) presets = {0};
+    settings s = run_choice_settings(run);
+    s.bloom.kernel.size = run->kernel->size; /* the rest of it is in the kernel's bytes */
     if (!settings_init(&presets, e)) return false;
     for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++) {
-        if (!option_decides(o) || settings_same(s, &presets, o)) continue;
+        if (!option_decides(o) || settings_same(&s, &presets, o)) continue;
         text_add(to, "%s ", o->name);
-        settings_json(s, o, &(json_out){.to = to}, NULL);
+        settings_json(&s, o, &(json_out){.to = to}, NULL);
         text_add(to, "\n");
     }
     return true;
@@ -67,11 +69,11 @@ bool provenance_add_file(const char *path, text *to, err *e) {
 
 /* --- attributes ------------------------------------------------------------------------------- */
 
-bool provenance_make(provenance *p, const settings *s, const char *kernel, const char *more,
+bool provenance_make(provenance *p, const run_choice *run, const char *kernel, const char *more,
                      err *e) {
     *p = (provenance){0};
     text *look = &p->of[PROVENANCE_LOOK];
-    if (!provenance_add_file(kernel, &p->of[PROVENANCE_KERNEL], e) || !add_settings(s, look, e))
+    if (!provenance_add_file(kernel, &p->of[PROVENANCE_KERNEL], e) || !add_settings(run, look, e))
         return false;
     text_add(look, "%s", more ? more : "");
     text_add(&p->of[PROVENANCE_VERSION], "fftbloom " VERSION);
@@ -137,14 +139,14 @@ bool file_mark_same(const file_mark *a, const file_mark *b) {
 #define SWEPT  "swept" /* a file whose time is that of the last sweep */
 
 /* Reads the bytes of the kernel, and of OpenColorIO's config where the view is one of that. */
-static bool find_basis(record_basis *to, const settings *s, const char *kernel, err *e) {
-    const char *ocio = strncmp(s->view, "ocio", 4) == 0 ? getenv("OCIO") : NULL;
+static bool find_basis(record_basis *to, const run_choice *run, const char *kernel, err *e) {
+    const char *ocio = strncmp(run->view, "ocio", 4) == 0 ? getenv("OCIO") : NULL;
     OWN(text) all = {0};
     *to = (record_basis){.kernel = file_mark_of(kernel)};
     text_add(&all, "fftbloom " VERSION "\nkernel ");
     if (!provenance_add_file(kernel, &all, e)) return err_in(e, "kernel");
     text_add(&all, "\n");
-    if (!add_settings(s, &all, e)) return false;
+    if (!add_settings(run, &all, e)) return false;
     if (ocio) text_add(&all, "ocio ");
     /* A config that cannot be read, or that is built into the library, counts by its name. */
     if (ocio && !provenance_add_file(ocio, &all, NULL)) text_add(&all, "'%s'", ocio);
@@ -165,15 +167,16 @@ static void sweep_daily(const char *cache) {
     }
 }
 
-bool record_run_open(record_run *r, const settings *s, const job *j, const char *cache, err *e) {
-    *r = (record_run){.s = s, .cache = cache, .kernels = j->kernels};
-    if (cache && !s->dry_run) sweep_daily(cache);
-    return !cache || r->kernels || find_basis(&r->basis, s, s->kernel, e);
+bool record_run_open(record_run *r, const job *j, bool kept, err *e) {
+    const run_choice *run = j->run;
+    *r = (record_run){.run = run, .cache = kept ? run->cache : NULL, .kernels = j->kernels};
+    if (r->cache && !run->dry) sweep_daily(r->cache);
+    return !r->cache || r->kernels || find_basis(&r->basis, run, run->kernel->file, e);
 }
 
 bool record_make(record *rec, const record_run *r, const job_files *f, err *e) {
     *rec = (record){.run = r, .files = f, .basis = r->basis};
-    return !r->cache || !r->kernels || find_basis(&rec->basis, r->s, f->kernel, e);
+    return !r->cache || !r->kernels || find_basis(&rec->basis, r->run, f->kernel, e);
 }
 
 /* --- records ---------------------------------------------------------------------------------- */
@@ -266,7 +269,7 @@ static bool is_current(const record *rec) {
                        (hash_text(sum, now), strcmp(now, digits) == 0);
     }
     same = same && !*line;
-    if (same && moved && !rec->run->s->dry_run) write_content(path, &want, NULL);
+    if (same && moved && !rec->run->run->dry) write_content(path, &want, NULL);
     return same;
 }
 
@@ -279,7 +282,7 @@ frame_state record_look(const record *rec, bool update, const char **why) {
         *why = "the output is up to date";
         return FRAME_CURRENT;
     }
-    if (record_is_kept(rec->run->s, rec->files->output)) {
+    if (record_is_kept(rec->run->run->s, rec->files->output)) {
         *why = "the output exists";
         return FRAME_SKIPPED;
     }

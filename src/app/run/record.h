@@ -39,15 +39,15 @@ typedef struct {
 
 /* What all records of a run have in common: const once it is open. */
 typedef struct {
-    const settings *s;
+    const run_choice *run;
     const char *cache;  /* the cache folder; NULL: there is none, and nothing is remembered */
     bool kernels;       /* frames have kernels of their own */
     record_basis basis; /* valid where they share one, and there is a cache folder */
 } record_run;
 
 /* Reads the bytes of the kernel that all frames share, and removes old records (records_sweep) once
- * a day. Settings and folder belong to the caller and must outlive the run. */
-bool record_run_open(record_run *r, const settings *s, const job *j, const char *cache, err *e);
+ * a day. The job belongs to the caller and must outlive it. kept: false: nothing is remembered. */
+bool record_run_open(record_run *r, const job *j, bool kept, err *e);
 
 /* One frame and what it is made from. Run and files belong to the caller. */
 typedef struct {
@@ -102,7 +102,7 @@ typedef struct {
 
 /* Fills in version, settings, kernel (whose bytes are read) and look. `more`: lines that decide
  * pixels beside the settings, or NULL. */
-bool provenance_make(provenance *p, const settings *s, const char *kernel, const char *more,
+bool provenance_make(provenance *p, const run_choice *run, const char *kernel, const char *more,
                      err *e);
 void provenance_free(provenance *p);
 /* Appends a hash of a file's content. */

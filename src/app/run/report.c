@@ -284,8 +284,8 @@ enum { FRAME_DEPTH = 2 }; /* objects and arrays around a frame */
 
 const char *const REPORT_STATE[FRAME_STATES] = {"done", "current", "skipped", "failed"};
 
-bool report_open(report *r, size_t frames, err *e) {
-    *r = (report){.start = clock_now(), .frames = frames};
+bool report_open(report *r, const run_choice *run, size_t frames, err *e) {
+    *r = (report){.run = run, .start = clock_now(), .frames = frames};
     return (r->frame = mem_new(frames, sizeof *r->frame, "report", e)) != NULL;
 }
 
@@ -339,6 +339,7 @@ void report_counts_json(json_out *j, const size_t count[FRAME_STATES]) {
 }
 
 void report_text(const report *r, const cli *c, int status, text *to) {
+    const settings s = run_choice_settings(r->run);
     json_out j = json_begin(to);
     json_string(&j, "program", "fftbloom " VERSION);
     json_int(&j, "exit_status", status);
@@ -347,7 +348,7 @@ void report_text(const report *r, const cli *c, int status, text *to) {
     report_counts_json(&j, r->count);
     json_block(&j, "settings");
     for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++)
-        if (o->on & c->cmd->bit && !o->flag_only) settings_json(&c->s, o, &j, o->name);
+        if (o->on & c->cmd->bit && !o->flag_only) settings_json(&s, o, &j, o->name);
     json_close(&j);
     json_list(&j, "frames");
     for (size_t i = 0; i < r->frames; i++)
@@ -355,9 +356,9 @@ void report_text(const report *r, const cli *c, int status, text *to) {
     json_end(&j);
 }
 
-bool report_write(const report *r, const cli *c, int status, const char *path, err *e) {
+bool report_write(const report *r, const cli *c, int status, err *e) {
     OWN(text) out = {0};
     report_text(r, c, status, &out);
-    bool ok = file_write_all(path, out.s, out.n, e);
+    bool ok = file_write_all(r->run->report, out.s, out.n, e);
     return ok || err_in(e, "report");
 }

@@ -3,7 +3,7 @@
  * (docs/report.md) are added, never renamed, and `version` changes when one goes. */
 #pragma once
 
-#include "app/cli/cli.h"
+#include "app/run/run_choice.h"
 #include "bloom/report.h"
 
 typedef enum {
@@ -32,6 +32,7 @@ typedef struct {
 } frame_result;
 
 typedef struct {
+    const run_choice *run;
     text *frame; /* JSON of each, in the order of the job; empty where it was not looked at */
     size_t frames;
     size_t count[FRAME_STATES];
@@ -43,16 +44,17 @@ typedef struct {
     bool brief; /* nobody will read it: counts alone are kept, since a long run has many frames */
 } report;
 
-bool report_open(report *r, size_t frames, err *e);
+bool report_open(report *r, const run_choice *run, size_t frames, err *e);
 /* Adds one frame, in any order. Not for several threads at once. */
 void report_add(report *r, size_t index, const frame_result *f);
 /* Add the members that say which frame it is, and what became of it; and "done", "current",
  * "skipped" and "failed". */
 void report_frame_json(json_out *j, const frame_result *f, const char *state);
 void report_counts_json(json_out *j, const size_t count[FRAME_STATES]);
-/* Add, or write atomically, the whole report with the command's error. `r` may have no frames. */
+/* Add, or write atomically into the file of the run, the whole report with the command's error. `r`
+ * may have no frames. */
 void report_text(const report *r, const cli *c, int status, text *to);
-bool report_write(const report *r, const cli *c, int status, const char *path, err *e);
+bool report_write(const report *r, const cli *c, int status, err *e);
 void report_close(report *r);
 
 /* --- members --- */

@@ -107,11 +107,11 @@ static void queue_all(sequence *q, const bloom_settings *s, image_reader *r, con
 }
 
 static bool make_queues(sequence *q, err *e) {
-    bloom_settings s = stages_bloom(q->s);
+    bloom_settings s = stages_bloom(q->maker->run);
     size_t frames = job_count(q->job);
     OWN(job_files) f = {0};
     image_reader *r = frames > 1 ? any_image(q, &f) : NULL;
-    const output to = {.path = q->s->output, .s = q->s, .threads = q->maker->threads};
+    const output to = {.path = q->s->output, .run = q->maker->run, .threads = q->maker->threads};
     q->workers = r ? fits_at_a_time(&to, image_reader_header(r), frames) : 1;
     q->devices = device_pool_open(q->maker->threads, s.cache_dir, q->workers > 1 ? IDLE : 0, e);
     /* Frames with kernels of their own have engines of their own. */
@@ -279,7 +279,7 @@ static bool run_workers(sequence *q, err *e) {
 bool sequence_run(frame_maker *m, const job *j, progress *told, report *r, err *e) {
     sequence *q = mem_new(1, sizeof *q, "the devices of a sequence", e);
     if (!q) return false;
-    *q = (sequence){.maker = m, .s = m->s, .job = j, .told = told, .report = r};
+    *q = (sequence){.maker = m, .s = m->run->s, .job = j, .told = told, .report = r};
     pthread_mutex_init(&q->lock, NULL);
     pthread_cond_init(&q->done, NULL);
     bool ok = make_queues(q, e);
@@ -310,7 +310,7 @@ typedef struct {
 
 static void list_frame(listing *l, const frame_result *f) {
     static const char *const STATE[FRAME_STATES] = {"to do", "current", "skipped", "missing"};
-    if (l->m->s->json) {
+    if (l->m->run->s->json) {
         json_object(&l->json, NULL);
         report_frame_json(&l->json, f, STATE[f->state]);
         json_close(&l->json);
@@ -331,7 +331,7 @@ static bool look_at(listing *l, const job *j, size_t index, err *e) {
         return false;
     frame_result f = {
         .number = files.number, .view = files.view, .input = files.input, .output = files.output};
-    f.state = record_look(&rec, l->m->s->existing == EXISTING_UPDATE, &f.why);
+    f.state = record_look(&rec, l->m->run->s->existing == EXISTING_UPDATE, &f.why);
     if (f.state == FRAME_DONE && stat(f.input, &is) != 0) {
         f.state = FRAME_FAILED;
         f.why = "the input cannot be found";
@@ -346,7 +346,7 @@ bool sequence_list(const frame_maker *m, const job *j, text *to, err *e) {
     static const char *const KEY[FRAME_STATES] = {"to_do", "current", "skipped", "missing"};
     listing l = {.m = m};
     json_out *out = &l.json;
-    bool json = m->s->json, ok = true;
+    bool json = m->run->s->json, ok = true;
     if (json) {
         *out = json_begin(&l.lines);
         json_string(out, "program", "fftbloom " VERSION);
@@ -364,7 +364,7 @@ bool sequence_list(const frame_maker *m, const job *j, text *to, err *e) {
                  l.count[FRAME_DONE], job_count(j) + j->left_out, l.count[FRAME_CURRENT],
                  l.count[FRAME_SKIPPED]);
     }
-    if (ok && l.missing.n && !m->s->keep_going)
+    if (ok && l.missing.n && !m->run->s->keep_going)
         ok = err_set(e, ERR_NO_INPUT, "%zu input%s cannot be found, the first is '%s'",
                      l.count[FRAME_FAILED], l.count[FRAME_FAILED] == 1 ? "" : "s", l.missing.s);
     if (!json || ok || l.missing.n) text_add(to, "%s", l.lines.s ? l.lines.s : "");

@@ -28,4 +28,4 @@ bool sequence_list(const frame_maker *m, const job *j, text *to, err *e);
 /* Returns whether the input or the output is a stream. */
 bool pipe_is(const settings *s);
 /* Makes all frames. Refuses options that have no effect on streams. */
-bool pipe_run(cli *c, err *e);
+bool pipe_run(const cli *c, err *e);

@@ -72,8 +72,11 @@ colour_space colours_stored(const settings *s) {
     return is;
 }
 
-bloom_settings stages_bloom(const settings *s) {
+bloom_settings stages_bloom(const run_choice *r) {
+    const settings *s = r->s;
     bloom_settings b = s->bloom;
+    b.kernel.size = r->kernel->size;
+    b.cache_dir = r->cache;
     b.half = s->pixels == PIXELS_HALF;
     b.stored = colours_stored(s);
     if (s->emit_file && !b.emit_layer) b.emit_layer = EMIT_LAYER;

@@ -4,7 +4,7 @@
  * stage: a row in one of the two tables of stages.c. */
 #pragma once
 
-#include "app/cli/settings.h"
+#include "app/run/run_choice.h"
 #include "bloom/bloom.h"
 #include "image/format.h"
 #include "image/recode.h"
@@ -81,4 +81,4 @@ colour_space colours_stored(const settings *s);
  * and there its channels have no layer before their names. */
 #define EMIT_LAYER "fftbloom_emitted"
 /* Returns the settings of the bloom between both stages. */
-bloom_settings stages_bloom(const settings *s);
+bloom_settings stages_bloom(const run_choice *r);

@@ -58,7 +58,7 @@ static bool has_glare(const targets *t, int part) {
 
 /* Returns whether nothing of a part changes on the way from file to file. */
 static bool stays(const targets *t, int part) {
-    const bloom_settings b = stages_bloom(t->o->s);
+    const bloom_settings b = stages_bloom(t->o->run);
     const image_part *from = &t->in->head->part[part], *to = &t->own.part[part];
     bool same = t->in->from && !stages_change(t->in, part) && !stages_change(t->out, part) &&
                 !has_glare(t, part) && from->channels == to->channels &&
@@ -79,7 +79,7 @@ static bool loses(const char *path, const image_part *p) {
 /* Lists the channels that change and are not bloomed; `from` is the part as it came. */
 static void add_data(targets *t, const image_part *from, const image_part *to) {
     enum { MOST = 4 };
-    const settings *s = t->o->s;
+    const settings *s = t->o->run->s;
     OWN(layer_map) m = {0};
     int more = 0, named = 0;
     if (!layer_map_make(&m, from, s->bloom.layers, s->bloom.exclude, NULL)) return;
@@ -98,12 +98,12 @@ static void add_data(targets *t, const image_part *from, const image_part *to) {
  * stored, so a codec that would change some is not kept, but only taken where it is asked for. A
  * part that stays is copied as it is packed, unless another codec leaves it whole, too. */
 static void pack(targets *t, const char *path, image_header *h, bool apart) {
-    const bool asked = t->o->s->packing;
+    const bool asked = t->o->run->s->packing;
     for (int i = 0; i < h->parts; i++) {
         image_part *p = &h->part[i];
         const image_part *from = apart ? NULL : &t->in->head->part[i];
         if (!loses(path, p)) continue;
-        if (from && stays(t, i) && !(asked && bloom_has_light(&t->o->s->bloom, from))) {
+        if (from && stays(t, i) && !(asked && bloom_has_light(&t->o->run->s->bloom, from))) {
             p->packing = image_reader_header(t->in->from)->part[i].packing;
         } else if (asked) {
             t->losing |= 1u << p->packing;
@@ -148,7 +148,7 @@ void targets_tell(const targets *t, bloom_report *r) {
 /* The output says how it was made, --stamp. */
 static bool write_provenance(image_header *h, const output *o, const char *input, err *e) {
     OWN(provenance) p = {0};
-    bool ok = provenance_make(&p, o->s, o->kernel ? o->kernel : o->s->kernel, NULL, e);
+    bool ok = provenance_make(&p, o->run, o->kernel ? o->kernel : o->run->kernel->file, NULL, e);
     text_add(&p.of[PROVENANCE_SOURCE], "%s", path_name(input));
     return ok && provenance_write(&p, h, e);
 }
@@ -156,7 +156,7 @@ static bool write_provenance(image_header *h, const output *o, const char *input
 static bool open_glare(targets *t, const char *path, err *e) {
     const output *o = t->o;
     if (output_is_picture(path)) return picture_open(&t->lit, o, &t->apart, path, e);
-    t->glare = image_create(path, &t->apart, o->s->existing != EXISTING_SKIP, o->threads, e);
+    t->glare = image_create(path, &t->apart, o->run->s->existing != EXISTING_SKIP, o->threads, e);
     return t->glare;
 }
 
@@ -164,7 +164,7 @@ bool targets_plan(targets *t, const output *o, stages *in, const stages *out,
                   const targets_wanted *w, err *e) {
     *t = (targets){.o = o, .in = in, .out = out, .want = *w};
     if (!image_header_copy(&t->head, out->head, e) || !image_header_copy(&t->own, out->head, e) ||
-        (w->glare && !emit_split(&t->own, &t->apart, o->s, e)))
+        (w->glare && !emit_split(&t->own, &t->apart, o->run->s, e)))
         return false;
     pack(t, o->path, &t->own, false);
     if (w->glare) pack(t, w->glare, &t->apart, true);
@@ -174,7 +174,7 @@ bool targets_plan(targets *t, const output *o, stages *in, const stages *out,
 
 bool targets_open(targets *t, const output *o, stages *in, const stages *out,
                   const targets_wanted *w, const char *source, err *e) {
-    const settings *s = o->s;
+    const settings *s = o->run->s;
     double start = clock_now();
     bool ok = targets_plan(t, o, in, out, w, e) && (!w->glare || open_glare(t, w->glare, e));
     ok = ok && (!s->stamp || write_provenance(&t->own, o, source, e));
@@ -239,7 +239,7 @@ static bool write_rows(targets *t, int part, const rows_band *b, err *e) {
     OWN_MEM void **to = mem_new((size_t)all->channels, sizeof *to, "planes", e);
     OWN_MEM void **other = mem_new((size_t)all->channels, sizeof *other, "planes", e);
     for (int c = 0; to && other && c < all->channels; c++) {
-        const char *name = emit_name(&all->channel[c], t->o->s);
+        const char *name = emit_name(&all->channel[c], t->o->run->s);
         if (name)
             other[image_find_channel(apart, name)] = b->plane[c];
         else

@@ -1,6 +1,7 @@
 /* cmd_bench.c - `fftbloom bench`: times each pass on a device. The JSON is an interface:
  * docs/performance.md names its keys; keys are added, never changed. */
 #include "app/run/report.h"
+#include "app/run/stages.h"
 #include "app/tools/tools.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -157,7 +158,9 @@ static bool kernel_for(psf *k, const cli *c, const char *kernel, const uint32_t 
         return measure_kernel(k, (uint32_t)taps, CHANNELS, e);
     }
     OWN(kernel_source) in = {0};
-    kernel_use use = bloom_kernel_use(&c->s.bloom);
+    const run_choice run = run_choice_of(c);
+    const bloom_settings s = stages_bloom(&run);
+    kernel_use use = bloom_kernel_use(&s);
     kernel_need need = {
         .channels = CHANNELS, .w = size[PLAN_X], .h = size[PLAN_Y], .height = size[PLAN_Y]};
     return kernel_source_load(&in, kernel, c->threads, e) &&
@@ -189,7 +192,10 @@ static bool bench_each(const cli *c, frames_bench *b, err *e) {
     uint32_t size[BENCH_LIST][2];
     const char *kernel[BENCH_LIST];
     int sizes = 0, kernels = 0;
-    OWN_MEM char *list = mem_str(c->s.kernel ? c->s.kernel : "256", e);
+    OWN_MEM char *list = mem_str(c->kernel.file ? c->kernel.file
+                                 : c->s.kernel  ? c->s.kernel
+                                                : "256",
+                                 e);
     bool ok = list && bench_read_sizes(size, &sizes, c->s.size, e);
     /* One file, or sizes with commas; the list is cut to pieces. */
     bool many = ok && list[strspn(list, "0123456789,")] == 0;
@@ -210,10 +216,11 @@ static bool bench_each(const cli *c, frames_bench *b, err *e) {
     return ok;
 }
 
-int cmd_bench(cli *c, text *out, err *e) {
-    char folder[CACHE_PATH];
-    frames_bench b = {.s = &c->s, .threads = c->threads, .json = told_begin(out, c->s.json)};
-    if (cache_path(folder, c->s.bloom.cache_dir)) b.folder = folder;
+int cmd_bench(const cli *c, text *out, err *e) {
+    frames_bench b = {.s = &c->s,
+                      .folder = c->kernels.in.cache,
+                      .threads = c->threads,
+                      .json = told_begin(out, c->s.json)};
     json_list(&b.json, "results");
     bench_each(c, &b, e);
     json_end(&b.json);
@@ -235,7 +242,7 @@ static int chosen(device_list *l, uint32_t images) {
     return c->possible ? c->device.number : -1;
 }
 
-int cmd_devices(cli *c, text *out, err *e) {
+int cmd_devices(const cli *c, text *out, err *e) {
     (void)e;
     device_list l = {.count = 0};
     device_list_fill(&l, NULL);
@@ -257,6 +264,6 @@ int cmd_devices(cli *c, text *out, err *e) {
     }
     json_end(&j);
     cli_print(out);
-    c->answered = true;
+    *c->answered = true;
     return 0;
 }

@@ -78,12 +78,12 @@ static bool trim_entries(const request *r, err *e) {
     return true;
 }
 
-static int run_cache(cli *c, text *out, err *e) {
+static int run_cache(const cli *c, text *out, err *e) {
     static bool (*const WORK[])(const request *r, err *e) = {NULL, list, verify_entries,
                                                              trim_entries}; /* of CACHE_ACTIONS */
     bool (*work)(const request *r, err *e) = WORK[c->action - CACHE_ACTIONS];
-    char dir[CACHE_PATH];
-    if (!cache_path(dir, c->s.bloom.cache_dir))
+    const char *dir = c->kernels.in.cache;
+    if (!dir)
         return err_set(e, ERR_CONFIG,
                        "there is no cache folder: give --cache-dir, or set FFTBLOOM_CACHE_DIR, "
                        "XDG_CACHE_HOME or HOME");
@@ -94,7 +94,7 @@ static int run_cache(cli *c, text *out, err *e) {
     if (work && !work(&r, e)) return 0;
     json_end(&j);
     cli_print(out);
-    c->answered = true;
+    *c->answered = true;
     return 0;
 }
 

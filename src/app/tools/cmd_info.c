@@ -101,7 +101,7 @@ static bool info_describe(const cli *c, const char *path, const image_header *h,
     return true;
 }
 
-int cmd_info(cli *c, text *out, err *e) {
+int cmd_info(const cli *c, text *out, err *e) {
     OPEN(par) *threads = par_open(1, e);
     OPEN(image_reader) *r = threads ? image_open(c->word[0], NULL, threads, e) : NULL;
     if (r) info_describe(c, c->word[0], image_reader_header(r), out, e);

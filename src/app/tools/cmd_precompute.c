@@ -2,6 +2,7 @@
 #include "app/cli/terminal.h"
 #include "app/run/file_set.h"
 #include "app/run/frame.h"
+#include "app/run/stages.h"
 #include "app/tools/tools.h"
 #include "base/file.h"
 #include "base/log.h"
@@ -11,23 +12,24 @@
 
 #include <sys/stat.h>
 
-static bool precompute_make_spectrum(spectrum *to, lint_faults *faults, const settings *s,
+static bool precompute_make_spectrum(spectrum *to, lint_faults *faults, const run_choice *r,
                                      par *threads, err *e) {
     OWN(kernel_source) in = {0};
-    kernel_use use = bloom_kernel_use(&s->bloom);
+    const bloom_settings s = stages_bloom(r);
+    kernel_use use = bloom_kernel_use(&s);
     OWN(psf) k = {0};
-    if (s->bloom.kernel_relative)
+    if (s.kernel_relative)
         return err_set(e, ERR_CONFIG,
                        "kernel_scale in image heights needs an image; give precompute a factor, "
                        "such as 1.5");
-    cache_place place = {s->bloom.cache_dir, s->bloom.cache_size};
-    bool ok = kernel_source_load(&in, s->kernel, threads, e);
+    cache_place place = {s.cache_dir, s.cache_size};
+    bool ok = kernel_source_load(&in, r->kernel->file, threads, e);
     if (ok && in.channels == 3 && in.known && !primaries_same(&in.is, PRIMARIES_REC709))
         log_note("a .spectrum file does not say its primaries: this one is for images that have "
                  "those of the kernel");
     kernel_need need = {.channels = in.channels, .w = PSF_SIDE, .h = PSF_SIDE, .height = in.h};
-    ok = ok && kernel_source_glance(faults, &in, &s->bloom.kernel, e);
-    if (ok) hints_faults(s->kernel, faults->words);
+    ok = ok && kernel_source_glance(faults, &in, &s.kernel, e);
+    if (ok) hints_faults(r->kernel->file, faults->words);
     return ok && kernel_source_psf(&k, &in, &use, &need, NULL, e) &&
            cache_spectrum(to, &k, &place, threads, e);
 }
@@ -52,20 +54,22 @@ static void precompute_tell(const settings *s, const spectrum *k, const char *fa
     json_end(&j);
 }
 
-int cmd_precompute(cli *c, text *out, err *e) {
+int cmd_precompute(const cli *c, text *out, err *e) {
     const settings *s = &c->s;
-    const file_set_file FILES[] = {{FILE_READ, "the kernel", s->kernel},
+    const run_choice run = run_choice_of(c);
+    const file_set_file FILES[] = {{FILE_READ, "the kernel", run.kernel->file},
+                                   {FILE_READ, "the kernel's recipe", run.kernel->recipe},
                                    {FILE_WRITTEN, "the output", s->output}};
     if (!path_ends_in(s->output, "spectrum"))
         err_set(e, ERR_USAGE, "precompute writes a .spectrum file, not '%s'", s->output);
-    if (e->code || !file_set_apart(FILES, 2, s, e)) return 0;
+    if (e->code || !file_set_apart(FILES, 3, s, e)) return 0;
     bool skip = record_is_kept(s, s->output);
     if (!skip && file_out_possible(s->output, e)) {
         OWN(spectrum) k = {0};
         lint_faults faults = {0};
         file_out *f = NULL;
         OPEN(ticker) *told = ticker_open("making the spectrum");
-        if (precompute_make_spectrum(&k, &faults, s, c->threads, e) &&
+        if (precompute_make_spectrum(&k, &faults, &run, c->threads, e) &&
             (f = file_out_open(s->output, s->existing != EXISTING_SKIP, e)) &&
             spectrum_file_write_to(f, &k, e))
             precompute_tell(s, &k, faults.words, out);

@@ -106,7 +106,7 @@ static void add_suite(json_out *j, const settings *defaults) {
     }
 }
 
-int cmd_schema(cli *c, text *out, err *e) {
+int cmd_schema(const cli *c, text *out, err *e) {
     OWN(settings) defaults;
     json_out j = {.to = out};
     bool of_suite = c->words && strcmp(c->word[0], "suite") == 0;
@@ -138,7 +138,7 @@ static const char FISH[] = {
 /* An answer that is being made. */
 typedef struct {
     text *to;
-    const settings *s;
+    const kernel_finder *kernels;
     char *const *line; /* the words before the one that is typed; the first is the command */
     int words;
     const char *typed; /* what a word must begin with */
@@ -174,7 +174,7 @@ static void complete_value(answer *a, const option *o) {
     if (comma) text_add_bytes(&a->before, a->typed, (size_t)(comma + 1 - a->typed));
     if (comma) a->typed = comma + 1;
     if (strcmp(o->name, "param") == 0) add_parameters(a);
-    if (o->type == OPTION_KERNEL) kernel_option_names(a->s, &names);
+    if (o->type == OPTION_KERNEL) kernel_finder_names(a->kernels, &names);
     complete_add_words(a, &names);
     for (int i = 0; o->words && o->words[i]; i++) complete_add(a, o->words[i], "", "");
     if (a->more || is_list) text_add(a->to, ":more\n");
@@ -210,9 +210,9 @@ static void complete_word(answer *a, const commands *list, const command *cmd,
     complete_add_words(a, &words);
 }
 
-static void complete(cli *c, text *to) {
+static void complete(const cli *c, text *to) {
     int last = c->words - 1, before = last - 2; /* the word before the typed one, in a.line */
-    answer a = {to, &c->s, c->word + 1, last - 1, c->word[last], {0}, false};
+    answer a = {to, &c->kernels, c->word + 1, last - 1, c->word[last], {0}, false};
     const command *cmd = a.words > 0 ? command_find(c->commands, a.line[0]) : NULL;
     if (!cmd) cmd = command_find(c->commands, "apply");
     const command_action *act = a.words > 1 ? command_find_action(cmd, a.line[1]) : NULL;
@@ -237,7 +237,7 @@ static void complete(cli *c, text *to) {
     text_free(&a.before);
 }
 
-int cmd_completion(cli *c, text *out, err *e) {
+int cmd_completion(const cli *c, text *out, err *e) {
     const char *shell = c->word[0]; /* the command line has checked the word */
     if ((strcmp(shell, "words") == 0) != (c->words > 1))
         return err_set(e, ERR_USAGE, "usage: fftbloom completion %s", c->cmd->usage);

@@ -3,10 +3,10 @@
 
 #include "app/cli/cli.h"
 
-int cmd_precompute(cli *c, text *out, err *e);
-int cmd_bench(cli *c, text *out, err *e);
-int cmd_devices(cli *c, text *out, err *e);
-int cmd_info(cli *c, text *out, err *e);
-int cmd_schema(cli *c, text *out, err *e);
-int cmd_completion(cli *c, text *out, err *e);
+int cmd_precompute(const cli *c, text *out, err *e);
+int cmd_bench(const cli *c, text *out, err *e);
+int cmd_devices(const cli *c, text *out, err *e);
+int cmd_info(const cli *c, text *out, err *e);
+int cmd_schema(const cli *c, text *out, err *e);
+int cmd_completion(const cli *c, text *out, err *e);
 extern const command_action CACHE_ACTIONS[];
