@@ -272,15 +272,13 @@ static bool first_need(const bloom *b, const image_header *h, kernel_need *need,
 
 static bool first_request(const bloom *b, const image_header *h, plan_precision precision,
                           plan_request *ask, err *e) {
-    psf k = {0};
-    kernel_need need;
-    plan_planes planes;
-    const kernel_use use = bloom_kernel_use(&b->s);
-    const bool ok = first_need(b, h, &need, &planes, e) &&
-                    kernel_source_psf(&k, session_kernel(b->session), &use, &need, NULL, e);
-    if (ok) *ask = kernel_at_plan(&b->s, &k, &need, planes), ask->precision = precision;
-    psf_free(&k);
-    return ok;
+    kernel_at k = {.fit = ""};
+    if (!first_need(b, h, &k.need, &k.planes, e) ||
+        !kernel_at_sketch(&k, &b->s, session_kernel(b->session), e))
+        return false;
+    *ask = k.ask;
+    ask->precision = precision;
+    return true;
 }
 
 double bloom_expect(const bloom *b, const image_header *h) {

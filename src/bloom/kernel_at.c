@@ -8,18 +8,29 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-plan_request kernel_at_plan(const bloom_settings *s, const psf *k, const kernel_need *need,
-                            plan_planes planes) {
-    return (plan_request){.size = {need->w, need->h},
-                          .reach_lo = {k->cx, k->cy},
-                          .reach_hi = {k->w - 1 - k->cx, k->h - 1 - k->cy},
-                          .border = {s->border[PLAN_X], s->border[PLAN_Y]},
-                          .order = s->order,
-                          .channels = need->channels,
-                          .spectra = k->channels,
-                          .symmetric = psf_is_symmetric(k),
-                          .planes = planes,
-                          .frames = s->slots};
+void kernel_at_plan(kernel_at *k, const bloom_settings *s) {
+    const psf *taps = &k->kernel;
+    k->ask = (plan_request){.size = {k->need.w, k->need.h},
+                            .reach_lo = {taps->cx, taps->cy},
+                            .reach_hi = {taps->w - 1 - taps->cx, taps->h - 1 - taps->cy},
+                            .border = {s->border[PLAN_X], s->border[PLAN_Y]},
+                            .order = s->order,
+                            .channels = k->need.channels,
+                            .spectra = taps->channels,
+                            .symmetric = psf_is_symmetric(taps),
+                            .planes = k->planes,
+                            .frames = s->slots};
+}
+
+bool kernel_at_sketch(kernel_at *k, const bloom_settings *s, const kernel_source *source, err *e) {
+    const kernel_use use = bloom_kernel_use(s);
+    float tap = 1;
+    OWN(psf) made = {0};
+    if (source && !kernel_source_psf(&made, source, &use, &k->need, NULL, e)) return false;
+    k->kernel = source ? made : (psf){.tap = &tap, .w = 1, .h = 1, .channels = 1};
+    kernel_at_plan(k, s);
+    k->kernel = (psf){0};
+    return true;
 }
 
 device_request kernel_at_device(const bloom_settings *s, const plan_request *ask) {
@@ -108,8 +119,8 @@ static bool make_kernel(kernel_sizes *all, size_entry *n, err *e) {
     compare_colours(all, k);
     compare_pixels(all, k);
     /* Doubles may be impossible; floats must not be, unless doubles are asked for. */
-    const plan_request ask = kernel_at_plan(all->s, &k->kernel, &k->need, k->planes);
-    const device_request r = kernel_at_device(all->s, &ask);
+    kernel_at_plan(k, all->s);
+    const device_request r = kernel_at_device(all->s, &k->ask);
     device_pool_decide(all->devices, &k->decided, &r);
     /* Where only the lines of doubles are too long, tiles have them. */
     const device_choice *doubles = &k->decided.way[WAY_FLOAT64];
@@ -131,9 +142,8 @@ static bool make_part(void *ctx, size_t index, int worker, err *e) {
 /* Makes what the promise needs of a size whose kernel is made. */
 static bool make_tail(kernel_sizes *all, size_entry *n, err *e) {
     kernel_at *k = &n->at;
-    const plan_request ask = kernel_at_plan(all->s, &k->kernel, &k->need, k->planes);
     const tail_request tail_ask = {&k->kernel, n->full, &k->need,
-                                   all->s->spectrum == SPECTRUM_RESAMPLED, &ask};
+                                   all->s->spectrum == SPECTRUM_RESAMPLED, &k->ask};
     if (!tail_make(&k->tail, &tail_ask, e) || !host_ask_again(e) ||
         !par_for(all->threads, (size_t)k->tail.kernels + 1, make_part, k, e))
         return false;

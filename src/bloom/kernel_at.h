@@ -11,7 +11,8 @@ typedef struct {
     kernel_need need;
     plan_planes planes; /* of its frames */
     psf kernel;
-    hash128 hash; /* of the kernel */
+    plan_request ask; /* for its plan, but for the limits of a device */
+    hash128 hash;     /* of the kernel */
     kernel_tail tail;
     noise_tail sums[PSF_CHANNELS]; /* tail_sums of each channel */
     spill ledger;
@@ -19,11 +20,13 @@ typedef struct {
     device_decision decided; /* where each transform runs, and with which plan */
 } kernel_at;
 
-/* Return the request for a plan that this kernel, size and planes make, but for the device's
- * limits; that for a device for such a plan; and the bytes that stand ready for a size, but for the
- * engine: the kernel as it was read and as taps, its tail, and the ledger's table. */
-plan_request kernel_at_plan(const bloom_settings *s, const psf *k, const kernel_need *need,
-                            plan_planes planes);
+/* Fills in what a plan is asked for, for the `need` and the `planes` of k, without taps: the kernel
+ * is made and dropped. source NULL: as if it were one tap. */
+bool kernel_at_sketch(kernel_at *k, const bloom_settings *s, const kernel_source *source, err *e);
+/* Fills in the same for a kernel that is made already. */
+void kernel_at_plan(kernel_at *k, const bloom_settings *s);
+/* Return the request for a device for such a plan; and the bytes that stand ready for a size, but
+ * for the engine: the kernel as it was read and as taps, its tail, and the ledger's table. */
 device_request kernel_at_device(const bloom_settings *s, const plan_request *ask);
 uint64_t kernel_at_bytes(const plan_request *ask);
 

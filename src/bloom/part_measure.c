@@ -4,10 +4,8 @@
 typedef struct {
     const part_plan *p;
     part_measured *to;
-    int from, end; /* of the groups */
-    psf kernel;    /* as the whole part needs it; by it the light that leaves is known */
-    kernel_tail tail;
-    spill ledger;
+    int from, end;            /* of the groups */
+    kernel_at at;             /* as the whole part needs it; by it the light that leaves is known */
     void **plane;             /* of each channel of the part */
     float *mask;              /* of one group's rows */
     uint32_t some;            /* rows at a time */
@@ -67,7 +65,7 @@ static bool measure_row(void *ctx, size_t index, int worker, err *e) {
     double sum = 0;
     for (uint32_t x = 0; x < n; x++) sum += (double)v[x];
     m->spread[index] = sum;
-    m->spilled[index] = spill_of_row(&m->ledger, c, s->row + y, v);
+    m->spilled[index] = spill_of_row(&m->at.ledger, c, s->row + y, v);
     return true;
 }
 
@@ -116,12 +114,12 @@ static bool take_groups(measuring *m, err *e) {
             ok = (m->plane[is->index] = mem_raw(n, pixel_bytes(is->type), "rows", e));
         }
     double full[PSF_CHANNELS];
-    const kernel_need need = part_need(p->j, one->count, one->light.sharpen);
-    if (!ok || !part_psf(&m->kernel, p->j, &need, full, e)) return false;
+    m->at.need = part_need(p->j, one->count, one->light.sharpen);
+    if (!ok || !part_psf(&m->at.kernel, p->j, &m->at.need, full, e)) return false;
     m->spilled = m->spread + lines;
-    plan_request ask = kernel_at_plan(p->j->s, &m->kernel, &need, (plan_planes){0});
-    const tail_request r = {&m->kernel, full, &need, false, &ask};
-    return tail_make(&m->tail, &r, e) && ledger_spill_make(&m->ledger, &m->tail, e);
+    kernel_at_plan(&m->at, p->j->s);
+    const tail_request r = {&m->at.kernel, full, &m->at.need, false, &m->at.ask};
+    return tail_make(&m->at.tail, &r, e) && ledger_spill_make(&m->at.ledger, &m->at.tail, e);
 }
 
 static void end_groups(measuring *m) {
@@ -130,16 +128,16 @@ static void end_groups(measuring *m) {
     mem_free(m->mask);
     mem_free(m->line);
     mem_free(m->spread);
-    ledger_spill_free(&m->ledger);
-    tail_free(&m->tail);
-    psf_free(&m->kernel);
+    ledger_spill_free(&m->at.ledger);
+    tail_free(&m->at.tail);
+    psf_free(&m->at.kernel);
 }
 
 /* Reads the groups' channels from top to bottom, and enters what leaves the image. */
 static bool measure_groups(measuring *m, err *e) {
     const part_plan *p = m->p;
     const rows_source *in = p->j->in;
-    const kernel_tail *tail = &m->tail;
+    const kernel_tail *tail = &m->at.tail;
     for (uint32_t row = 0; row < p->h; row += m->some) {
         uint32_t rows = min_u32(m->some, p->h - row);
         if (!in->read(in->ctx, p->j->part, row, rows, m->plane, e)) return false;

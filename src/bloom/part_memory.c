@@ -20,10 +20,8 @@ typedef struct {
 static bool open_needs(part_needs *n, const part_plan *p, err *e) {
     const part_job *j = p->j;
     const bloom_settings *s = j->s;
-    float tap = 1;
-    psf k = {.tap = &tap, .w = 1, .h = 1, .channels = 1}; /* where the kernel is not known */
+    kernel_at k = {.planes = {.glare = bloom_emits(s)}};
     uint32_t most = 0;
-    plan_planes planes = {.glare = bloom_emits(s)};
     *n = (part_needs){.p = p,
                       .class = ENGINE_CPU,
                       .threads = (uint32_t)par_threads(j->threads),
@@ -32,13 +30,12 @@ static bool open_needs(part_needs *n, const part_plan *p, err *e) {
     if (!n->f.each) return false;
     for (int i = 0; i < p->m.groups; i++) {
         most = max_u32(most, p->group[i].count);
-        planes.masked |= p->group[i].light.mask[0] != 0;
+        k.planes.masked |= p->group[i].light.mask[0] != 0;
     }
-    const kernel_need need = part_need(j, most, s->sharpen);
-    if (j->session && !part_psf(&k, j, &need, NULL, e)) return false;
-    n->ask = kernel_at_plan(s, &k, &need, planes);
+    k.need = part_need(j, most, s->sharpen);
+    if (!kernel_at_sketch(&k, s, j->session ? session_kernel(j->session) : NULL, e)) return false;
+    n->ask = k.ask;
     n->ask.precision = s->precision;
-    if (j->session) psf_free(&k);
     if (!j->session || (s->device && strcmp(s->device, "cpu") == 0)) return true;
     err ignored = {0};
     const int best = session_forecast(j->session, &n->ask, &n->f, &ignored);

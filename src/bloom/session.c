@@ -181,9 +181,7 @@ static bool take_any(session_lease *l, session *s, const session_want *want, err
         if (!refused || !may) return *e = why, false;
         fall_back(s, l, &first->device, &why);
     }
-    const kernel_at *k = want->size;
-    plan_request ask = kernel_at_plan(&s->s, &k->kernel, &k->need, k->planes);
-    device_request r = kernel_at_device(&s->s, &ask);
+    device_request r = kernel_at_device(&s->s, &want->size->ask);
     device_decision instead;
     r.want = "cpu";
     device_pool_decide(s->devices, &instead, &r);

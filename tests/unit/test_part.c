@@ -107,15 +107,14 @@ static uint64_t bytes_of(void *ctx, const tiling *t) {
 
 /* What the planner would ask of these tiles. */
 static tiling_request request_of(const tried *t) {
-    OWN(psf) k = {0};
     const image_part *p = &t->in->head.part[0];
     uint32_t n = (uint32_t)p->channels;
     tiling_request r = {.rows = t->f.step, .planes = n, .bytes = bytes_of};
-    const kernel_use use = bloom_kernel_use(&t->s);
-    const kernel_need need = {
-        .channels = n, .w = image_width(p), .h = image_height(p), .height = image_height(p)};
-    CHECK_OK(kernel_source_psf(&k, session_kernel(t->session), &use, &need, NULL, &e));
-    r.ask = kernel_at_plan(&t->s, &k, &need, (plan_planes){0});
+    kernel_at k = {
+        .need = {
+            .channels = n, .w = image_width(p), .h = image_height(p), .height = image_height(p)}};
+    CHECK_OK(kernel_at_sketch(&k, &t->s, session_kernel(t->session), &e));
+    r.ask = k.ask;
     return r;
 }
 
