@@ -39,7 +39,8 @@ class Context:
     threads     how many work at the same time; 0: as many as the process may use
     mem_limit   the budget in bytes; 0: 80 % of what is available
     vram_limit  the budget in the memory of a GPU; 0: what it has
-    cache_dir   a folder that keeps spectra, shaders and made kernels between runs; None: nothing is kept
+    cache_dir   a folder that keeps spectra, shaders and made kernels between runs; "": that of the program, if it can
+                be used; None: nothing is kept
     cache_size  how many bytes of spectra it keeps; 0: 2e9
     kernels     the folder of the shipped kernels; None: the one that was installed with fftbloom
     messages    whether messages go to the logger "fftbloom" of Python's logging, down to the level that it has now
@@ -84,18 +85,6 @@ def _forked() -> None:
 os.register_at_fork(after_in_child=_forked)
 
 
-def _programs_cache() -> Optional[str]:
-    """Makes the cache folder of the program, and returns it where it can be used."""
-    xdg = os.environ.get("XDG_CACHE_HOME", "")
-    folder = os.environ.get("FFTBLOOM_CACHE_DIR") or os.path.join(
-        xdg if xdg.startswith("/") else os.path.expanduser("~/.cache"), "fftbloom")
-    try:
-        os.makedirs(folder, 0o700, exist_ok=True)
-    except OSError:
-        return None
-    return folder if os.access(folder, os.W_OK) else None
-
-
 def common_context() -> Context:
     """Returns the context of those that are given none: one in each process.
 
@@ -104,7 +93,7 @@ def common_context() -> Context:
     """
     with _common_lock:
         if not _common:
-            _common.append(Context(cache_dir=_programs_cache(), cache_size=1))
+            _common.append(Context(cache_dir="", cache_size=1))
         return _common[0]
 
 

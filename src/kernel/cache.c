@@ -20,8 +20,12 @@ static bool joined(char to[CACHE_PATH], const char *dir, const char *below, cons
 }
 
 bool cache_path(char to[CACHE_PATH], const char *asked) {
-    const char *own = host_variable("FFTBLOOM_CACHE_DIR"), *xdg = host_variable("XDG_CACHE_HOME"),
-               *home = host_variable("HOME");
+    return cache_path_by(to, asked, host_variable);
+}
+
+bool cache_path_by(char to[CACHE_PATH], const char *asked, const char *(*variable)(const char *)) {
+    const char *own = variable("FFTBLOOM_CACHE_DIR"), *xdg = variable("XDG_CACHE_HOME"),
+               *home = variable("HOME");
     if (asked && *asked) return joined(to, asked, "", "", NULL);
     if (own && *own) return joined(to, own, "", "", NULL);
     if (xdg && *xdg == '/')

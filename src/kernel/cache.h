@@ -24,6 +24,8 @@ typedef struct {
 /* Finds the cache folder: the first that is set of `asked`, $FFTBLOOM_CACHE_DIR,
  * $XDG_CACHE_HOME/fftbloom and ~/.cache/fftbloom. Returns false when none is. Makes no folder. */
 bool cache_path(char to[CACHE_PATH], const char *asked);
+/* Does the same with the environment that `variable` reads. */
+bool cache_path_by(char to[CACHE_PATH], const char *asked, const char *(*variable)(const char *));
 
 /* Makes a folder of the cache folder `dir`, and all above it, for its owner alone; writes its path.
  * `name` "" is the cache folder itself. All folders of the cache are made here. */

@@ -74,6 +74,8 @@ enum { FB_LOG_ERROR = 0, FB_LOG_WARNING = 1, FB_LOG_NOTE = 2, FB_LOG_INFO = 3, F
 
 typedef struct fb_context fb_context;
 
+#define FB_PROGRAM_CACHE ""
+
 typedef struct fb_context_options { /* zeros are the defaults */
     uint32_t size;
     uint32_t threads;      /* that work at the same time; 0: as many as the process may use */
@@ -83,7 +85,8 @@ typedef struct fb_context_options { /* zeros are the defaults */
     const char *device;    /* "auto" (or NULL), "cpu", "gpu", "software", an index, a UUID, or a
                               part of a name */
     const char *cache_dir; /* a folder that keeps spectra, compiled shaders and made kernels, also
-                              for other programs; NULL: nothing is kept */
+                              for other programs; FB_PROGRAM_CACHE: that of the program
+                              `fftbloom`, if it can be used; NULL: nothing is kept */
     const char *kernels;   /* the folder of the shipped kernels; NULL: looked for beside the
                               library */
     /* Takes a message, from any thread. NULL: nobody reads them. */

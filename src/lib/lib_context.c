@@ -1,5 +1,8 @@
 #include "base/log.h"
+#include "kernel/cache.h"
 #include "lib/lib.h"
+
+#include <unistd.h>
 
 const char *fb_version(void) {
     return VERSION;
@@ -153,13 +156,28 @@ static bool find_device(device_pool *p, const char *want, err *e) {
     return ok;
 }
 
+static const char *variable(const char *name) {
+    return getenv(name);
+}
+
+/* Copies the folder of a cache; *to stays NULL where it is that of the program, which cannot be
+ * used. */
+static bool find_cache(char **to, const char *asked, err *e) {
+    char program[CACHE_PATH];
+    if (!asked || *asked) return !asked || (*to = mem_str(asked, e));
+    const bool usable = cache_path_by(program, NULL, variable) &&
+                        cache_folder((char[CACHE_PATH]){0}, program, "", NULL) &&
+                        access(program, W_OK) == 0;
+    return !usable || (*to = mem_str(program, e));
+}
+
 static bool open_context(fb_context *c, const fb_context_options *o, err *e) {
     enum { MOST_THREADS = 4096, MANY = 1000, KEEP = 256 << 20 };
     if (o->threads > MOST_THREADS)
         return err_set(e, ERR_USAGE, "fb_context_options: threads is %u; it can be 0 to %d",
                        o->threads, MOST_THREADS);
     if ((o->device && !(c->device = mem_str(o->device, e))) ||
-        (o->cache_dir && !(c->cache_dir = mem_str(o->cache_dir, e))) ||
+        !find_cache(&c->cache_dir, o->cache_dir, e) ||
         (o->kernels && !(c->kernels = mem_str(o->kernels, e))))
         return false;
     mem_keep(KEEP);

@@ -50,24 +50,12 @@ static struct {
 } opened[KERNELS];
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER; /* guards these two */
 
-/* Writes the cache folder of the program; false: there is none. */
-static bool find_cache(char to[CONTROLS_PATH]) {
-    static const char *const PLACE[][2] = {
-        {"FFTBLOOM_CACHE_DIR", ""}, {"XDG_CACHE_HOME", "/fftbloom"}, {"HOME", "/.cache/fftbloom"}};
-    for (int i = 0; i < 3; i++) {
-        const char *at = getenv(PLACE[i][0]);
-        if (at && *at) return snprintf(to, CONTROLS_PATH, "%s%s", at, PLACE[i][1]) < CONTROLS_PATH;
-    }
-    return false;
-}
-
 /* The budget is the library's: most of what the host has left, also in a container. */
 static fb_context *open_context(controls_device device, fb_error *e) {
     static const char *const NAME[DEVICES] = {"auto", "cpu", "gpu"};
-    char cache[CONTROLS_PATH];
     fb_context *c;
     const fb_context_options o = {
-        .size = sizeof o, .device = NAME[device], .cache_dir = find_cache(cache) ? cache : NULL};
+        .size = sizeof o, .device = NAME[device], .cache_dir = FB_PROGRAM_CACHE};
     return fb_context_open(&c, &o, e) == FB_OK ? c : NULL;
 }
 

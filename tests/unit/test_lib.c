@@ -2,6 +2,8 @@
 #include "base/half.h"
 #include "unit/lib_calls.h"
 
+#include <unistd.h>
+
 static double dot(const float *a, const float *b, size_t n) {
     double sum = 0;
     for (size_t i = 0; i < n; i++) sum += (double)a[i] * (double)b[i];
@@ -407,6 +409,25 @@ TEST(kernels_are_made) {
     fb_kernel_close(k);
     assert_int_equal(fb_kernel_open(&k, c, "sunsta", &e), FB_NOT_FOUND);
     assert_non_null(strstr(e.text, "did you mean 'sunstar'?"));
+    fb_context_close(c);
+}
+
+/* The program's folder: XDG says that a relative one is none. Where no folder can be used, nothing
+ * is kept. */
+TEST(the_cache_of_the_program) {
+    const fb_context_options o = {.size = sizeof o, .device = "cpu", .cache_dir = FB_PROGRAM_CACHE};
+    fb_error e;
+    fb_context *c;
+    unsetenv("FFTBLOOM_CACHE_DIR");
+    setenv("XDG_CACHE_HOME", "relative", 1);
+    setenv("HOME", make_path("home"), 1);
+    LIB_OK(fb_context_open(&c, &o, &e));
+    fb_context_close(c);
+    assert_int_equal(access(make_path("home/.cache/fftbloom"), F_OK), 0);
+    assert_int_not_equal(access("relative", F_OK), 0);
+    make_text("file", "x");
+    setenv("HOME", make_path("file"), 1);
+    LIB_OK(fb_context_open(&c, &o, &e));
     fb_context_close(c);
 }
 
