@@ -1,256 +1,9 @@
 #include "app/check/suite_run.h"
 
+#include "app/check/case_reference.h"
 #include "app/check/diff.h"
 #include "app/run/frame.h"
 #include "base/clock.h"
-#include "base/file.h"
-#include "base/path.h"
-#include "image/flat/png.h"
-#include "image/flat/preview.h"
-#include "image/format.h"
-
-#include <errno.h>
-#include <unistd.h>
-
-/* --- comparing --- */
-
-/* Adds a sentence as a line. Names of files and channels in it may hold anything, so it is cleaned:
- * it stays one line in every report. */
-__attribute__((format(printf, 2, 3))) static void say(text *to, const char *fmt, ...) {
-    char said[2048];
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(said, sizeof said, fmt, ap);
-    va_end(ap);
-    text_add_clean(to, said);
-    text_add(to, "\n");
-}
-
-/* Says what is compared, and how. The caller owns all of it. */
-typedef struct {
-    const image *result;
-    compare_limits limits;
-    par *threads;
-} matching;
-
-static bool match_part(suite_match *m, const matching *with, int part, json_out *j, err *e) {
-    comparison c;
-    const compare_pair of = {with->result, m->reference, part};
-    if (!compare_parts(&c, &of, &with->limits, with->threads, e)) return false;
-    if (c.verdict > m->verdict) m->verdict = c.verdict;
-    compare_json(&c, j);
-    if (c.verdict != COMPARE_MATCH) {
-        if (with->result->head.parts > 1) text_add(&m->words, "  part %d\n", part);
-        compare_words(&c, &m->words);
-    }
-    bool farther = part == 0 || c.verdict > m->worst.verdict ||
-                   (c.verdict == m->worst.verdict && c.max > m->worst.max);
-    compare_free(farther ? &m->worst : &c);
-    if (farther) m->worst = c;
-    return true;
-}
-
-/* Reads the reference and compares. Fails only where there is no memory. */
-static bool suite_match_make(suite_match *m, const matching *with, const char *path, err *e) {
-    err why = {0};
-    *m = (suite_match){.path = path};
-    m->reference = image_load(path, NULL, with->threads, &why);
-    int parts = with->result->head.parts, others = m->reference ? m->reference->head.parts : 0;
-    if (!m->reference) {
-        m->verdict = COMPARE_FILE;
-        if (access(path, F_OK) != 0 && errno == ENOENT)
-            say(&m->words, "no reference yet: there is no '%s'; run with --bless to create it",
-                path);
-        else
-            say(&m->words, "%s", why.msg);
-        if (err_status(why.code) == ERR_RETRY) return *e = why, false;
-    } else if (parts != others) {
-        m->verdict = m->worst.verdict = COMPARE_SIZE;
-        say(&m->words, "the result has %d parts, '%s' has %d", parts, path, others);
-    }
-    if (m->words.n) return true;
-    json_out j = {.to = &m->parts, .depth = 3};
-    json_list(&j, NULL);
-    bool ok = true;
-    for (int i = 0; ok && i < parts; i++) ok = match_part(m, with, i, &j, e);
-    json_close(&j);
-    return ok;
-}
-
-static void suite_match_free(suite_match *m) {
-    compare_free(&m->worst);
-    image_free(&m->reference);
-    text_free(&m->words);
-    text_free(&m->parts);
-    *m = (suite_match){0};
-}
-
-/* --- pictures and references ------------------------------------------------------------------ */
-
-enum { WIDEST = 1024, THUMBNAIL = 192 };
-
-const char *const SUITE_PICTURE_NAME[PICTURES] = {
-    [PICTURE_REFERENCE] = "reference",
-    [PICTURE_RESULT] = "result",
-    [PICTURE_DIFFERENCE] = "difference",
-    [PICTURE_COLOURS] = "colours",
-};
-
-static bool encode(suite_pictures *p, int which, const uint8_t *pixel, uint32_t w, uint32_t h,
-                   err *e) {
-    p->png[which] = png_encode(&(png_picture){pixel, w, h, 3}, &p->bytes[which], e);
-    return p->png[which] != NULL;
-}
-
-/* Makes pictures of one exposure, which the first of them finds. */
-static bool develop(suite_pictures *p, suite_picture which, const image *img, preview_options *as,
-                    par *threads, err *e) {
-    preview_picture v;
-    err why = {0};
-    if (!preview_make(&v, img, as, threads, &why))
-        return why.code == ERR_DATA || err_set(e, why.code, "%s", why.msg);
-    as->exposed = true;
-    as->stops = v.stops;
-    bool ok = encode(p, (int)which, v.pixel, v.width, v.height, e);
-    mem_free(v.pixel);
-    return ok;
-}
-
-static bool show_differences(suite_pictures *p, const suite_match *m, err *e) {
-    heat h;
-    if (!heat_make(&h, &m->worst, WIDEST, e)) return false;
-    bool ok = encode(p, PICTURE_DIFFERENCE, h.amplified, h.width, h.height, e) &&
-              encode(p, PICTURE_COLOURS, h.colours, h.width, h.height, e);
-    p->h = h;
-    p->compared = ok;
-    p->h.amplified = p->h.colours = NULL;
-    heat_free(&h);
-    return ok;
-}
-
-/* m NULL: makes only the thumbnail. */
-static bool suite_pictures_make(suite_pictures *p, const matching *with, const suite_match *m,
-                                err *e) {
-    const image *result = with->result, *reference = m ? m->reference : NULL;
-    int part = m ? m->worst.of.part : 0;
-    preview_options as = {.width = m ? WIDEST : THUMBNAIL, .whole = true};
-    *p = (suite_pictures){.box = result->head.part[part].data};
-    as.part = reference && part < reference->head.parts ? part : 0;
-    if (reference && !develop(p, PICTURE_REFERENCE, reference, &as, with->threads, e)) return false;
-    as.part = part;
-    return develop(p, PICTURE_RESULT, result, &as, with->threads, e) &&
-           (!reference || m->verdict == COMPARE_SIZE || show_differences(p, m, e));
-}
-
-static void suite_pictures_free(suite_pictures *p) {
-    for (int i = 0; i < PICTURES; i++) mem_free(p->png[i]);
-    heat_free(&p->h);
-    *p = (suite_pictures){0};
-}
-
-/* --- references ------------------------------------------------------------------------------ */
-
-/* The parts of a reference's origin, in the order of reports. */
-static const struct {
-    provenance_part part;
-    const char *changed; /* NULL: a change is not reported */
-} ORIGIN[] = {
-    {PROVENANCE_VERSION, NULL},
-    {PROVENANCE_DEVICE, NULL},
-    {PROVENANCE_SETTINGS, "other settings"},
-    {PROVENANCE_INPUT, "another input"},
-    {PROVENANCE_KERNEL, "another kernel"},
-    {PROVENANCE_LOOK, NULL},
-};
-enum { ORIGINS = sizeof ORIGIN / sizeof ORIGIN[0] };
-
-static run_choice run_of(const suite_case *c, const char *cache) {
-    return (run_choice){.s = &c->s,
-                        .kernel = &c->kernel,
-                        .cache = cache,
-                        .view = c->s.view,
-                        .exposure = c->s.exposure};
-}
-
-static bool suite_origin_make(provenance *o, const suite_case *c, const engine_device *d, err *e) {
-    const run_choice run = run_of(c, NULL);
-    OWN(text) crop = {0};
-    if (c->cropped)
-        text_add(&crop, "crop %d %d %d %d\n", c->crop.x0, c->crop.y0, c->crop.x1, c->crop.y1);
-    bool ok = provenance_make(o, &run, c->kernel.file, crop.s, e) &&
-              provenance_add_file(c->s.input, &o->of[PROVENANCE_INPUT], e);
-    text_add(&o->of[PROVENANCE_DEVICE], "%s %s", engine_class_name(d->class), d->name);
-    return ok;
-}
-
-/* Writes the image as a reference, atomically and without loss; its attributes and its compression
- * change. */
-static bool suite_bless(const char *path, image *result, const provenance *o, par *threads,
-                        err *e) {
-    if (!path_ends_in(path, "exr"))
-        return err_set(e, ERR_CANT_CREATE,
-                       "'%s': a reference to bless must be an .exr, which has room for its origin",
-                       path);
-    if (!provenance_write(o, &result->head, e)) return false;
-    /* A reference holds what was computed: compressions with loss are replaced. */
-    for (int i = 0; i < result->head.parts; i++)
-        for (int c = 0; c < result->head.part[i].channels; c++)
-            if (image_loses(path, &result->head.part[i], c))
-                result->head.part[i].packing = COMPRESSION_ZIP;
-    result->head.format = "exr";
-    char folder[PATH_MAX];
-    return (!path_folder(path, folder) || strcmp(folder, ".") == 0 ||
-            file_make_dirs(folder, 0777, e)) &&
-           image_save(path, result, threads, e);
-}
-
-/* Adds the origin that the reference states, as a JSON object; {} where it states none. */
-static void suite_origin_json(const image *reference, text *to) {
-    json_out j = {.to = to};
-    json_object(&j, NULL);
-    for (int i = 0; i < ORIGINS; i++) {
-        const image_attr *a = provenance_find(&reference->head, ORIGIN[i].part);
-        if (!a) continue;
-        OWN(text) value = {0};
-        text_add_bytes(&value, (const char *)a->data, a->bytes);
-        json_string(&j, PROVENANCE_WORD[ORIGIN[i].part], value.s);
-    }
-    json_close(&j);
-}
-
-/* Adds the lines of a look that the other one lacks: "; then amount 0.5, threshold 1". */
-static void add_lines(const char *look, const char *other, const char *when, text *to) {
-    for (const char *s = look; *s; s += strcspn(s, "\n"), s += *s == '\n') {
-        OWN(text) line = {0};
-        text_add_bytes(&line, s, strcspn(s, "\n") + 1);
-        const char *found = strstr(other, line.s);
-        if (line.n <= 1 || (found && (found == other || found[-1] == '\n'))) continue;
-        line.s[--line.n] = 0;
-        text_add(to, "%s ", when);
-        text_add_clean(to, line.s);
-        when = ",";
-    }
-}
-
-/* Adds a line for each of settings, input and kernel that has changed since; of the settings those
- * that are others, where the reference has them: "; then amount 0.5; now amount 0.4". */
-static void suite_origin_compare(const image *reference, const provenance *now, text *to) {
-    for (int i = 0; i < ORIGINS; i++) {
-        const image_attr *a = provenance_find(&reference->head, ORIGIN[i].part);
-        const text *t = &now->of[ORIGIN[i].part];
-        if (!ORIGIN[i].changed || !a || (a->bytes == t->n && memcmp(a->data, t->s, t->n) == 0))
-            continue;
-        text_add(to, "the reference was made with %s", ORIGIN[i].changed);
-        const image_attr *look = provenance_find(&reference->head, PROVENANCE_LOOK);
-        if (look && ORIGIN[i].part == PROVENANCE_SETTINGS) {
-            OWN(text) was = {0};
-            text_add(&was, "%.*s", (int)look->bytes, (const char *)look->data);
-            add_lines(was.s, now->of[PROVENANCE_LOOK].s, "; then", to);
-            add_lines(now->of[PROVENANCE_LOOK].s, was.s, "; now", to);
-        }
-        text_add(to, "\n");
-    }
-}
 
 const char *const CASE_WORD[CASE_STATES] = {"PASS", "WARNING", "FAILURE", "ERROR", "SKIPPED"};
 const char *const CASE_KEY[CASE_STATES] = {"pass", "warn", "fail", "error", "skip"};
@@ -270,7 +23,7 @@ static void worsen(case_result *c, case_state state, int status) {
  * skips the case; a broken tolerance or bad pixels are a failure; anything else keeps its code, so
  * that a farm knows what to try again. */
 static void end_with(case_result *c, const err *e) {
-    say(&c->why, "%s", e->msg);
+    case_say(&c->why, "%s", e->msg);
     switch (e->code) {
     case ERR_NO_DEVICE: c->state = CASE_SKIP; break;
     case ERR_NO_INPUT:
@@ -304,14 +57,14 @@ static bool assert_energies(case_result *c) {
             json_bool(&j, "ok", ok);
             json_close(&j);
             if (!ok)
-                say(&c->why,
-                    "energy: channel '%s' keeps %.7g of its light; allowed are %.7g to %.7g",
-                    row->channel, ratio, want->least, want->most);
+                case_say(&c->why,
+                         "energy: channel '%s' keeps %.7g of its light; allowed are %.7g to %.7g",
+                         row->channel, ratio, want->least, want->most);
             kept &= ok;
             found = true;
         }
         if (!found)
-            say(&c->why, "energy: no channel that was bloomed matches '%s'", want->channels);
+            case_say(&c->why, "energy: no channel that was bloomed matches '%s'", want->channels);
         kept &= found;
     }
     json_close(&j);
@@ -348,9 +101,9 @@ static void suite_judge(case_result *c) {
         text_free(&c->match.words);
     }
     if (v == COMPARE_FAIL || v == COMPARE_WARN)
-        say(&c->why,
-            "%" PRIu64 " of %" PRIu64 " pixels differ from %s by more than %g, the most by %g",
-            worst->over, worst->pixels, c->match.path, worst->limit, worst->max);
+        case_say(&c->why,
+                 "%" PRIu64 " of %" PRIu64 " pixels differ from %s by more than %g, the most by %g",
+                 worst->over, worst->pixels, c->match.path, worst->limit, worst->max);
 }
 
 /* Compares the result with the references. With --bless, a result that differs from them becomes
@@ -368,14 +121,15 @@ static bool hold_against(case_result *c, image *img, const suite_run *r, bool so
         for (int i = 0; i < SUITE_CLASSES; i++) referenced |= c->c->reference[i].count > 0;
         if (referenced && c->state == CASE_PASS) c->state = CASE_SKIP;
         if (referenced)
-            say(&c->why, "there is no reference for a device of class %s",
-                suite_class_name((int)d->class));
+            case_say(&c->why, "there is no reference for a device of class %s",
+                     suite_class_name((int)d->class));
         return true;
     }
     bool ok = suite_origin_make(&o, c->c, d ? d : &(engine_device){.name = "none"}, e) &&
               find_nearest(c, &with, p, e);
     bool differs = ok && r->asked->bless && c->match.verdict != COMPARE_MATCH;
-    if (differs && !sound) say(&c->why, "not blessed: the result breaks the case's own assertions");
+    if (differs && !sound)
+        case_say(&c->why, "not blessed: the result breaks the case's own assertions");
     if (differs && sound) {
         ok = suite_bless(p->path[0], img, &o, r->threads, e);
         c->blessed = ok;
@@ -411,7 +165,7 @@ static void run_case(case_result *c, frame_maker *m, const suite_run *r) {
     double start = clock_now();
     frame_result f = {0};
     OWN(image) *img = NULL;
-    const run_choice run = run_of(c->c, r->cache);
+    const run_choice run = suite_case_run(c->c, r->cache);
     m->run = &run;
     if ((c->made = mem_new(1, sizeof *c->made, "a report", &e)))
         img = frame_image(m, &f, c->made, &e);
@@ -498,7 +252,7 @@ void suite_run_all(suite_run *r, void (*each)(void *ctx, const case_result *c), 
         const char *skip = stopped ? "an earlier case failed; --keep-going runs all" : c->c->skip;
         if (skip) {
             c->state = CASE_SKIP;
-            say(&c->why, "%s", skip);
+            case_say(&c->why, "%s", skip);
         } else {
             run_case(c, &m, r);
         }

@@ -5,41 +5,10 @@
  * without --keep-going ends a run early. Reports are not made here. */
 #pragma once
 
+#include "app/check/case_match.h"
 #include "app/check/suite.h"
 #include "app/cli/cli.h"
 #include "bloom/report.h"
-#include "image/flat/heat.h"
-
-/* A reference. One that cannot be read, or that has another number of parts, is a verdict of its
- * own, COMPARE_FILE and COMPARE_SIZE. */
-typedef struct {
-    const char *path;        /* the suite's */
-    image *reference;        /* NULL where it could not be read */
-    compare_verdict verdict; /* the worst of all parts */
-    comparison worst;        /* of the part that is farthest off; `of.a` is the result */
-    text words;              /* a line each: parts that do not match, in idiff's words */
-    text parts;              /* all parts, as a JSON array; empty where none was compared */
-} suite_match;
-
-typedef enum {
-    PICTURE_REFERENCE,
-    PICTURE_RESULT,
-    PICTURE_DIFFERENCE,
-    PICTURE_COLOURS,
-    PICTURES
-} suite_picture;
-extern const char *const SUITE_PICTURE_NAME[PICTURES]; /* keys in the report's JSON */
-
-/* PNG files in memory. Reference and result are developed with the same exposure; heat.h describes
- * the two others. A result that needs no look is only a thumbnail of its first part. A part that
- * has no colour to show has no picture. */
-typedef struct {
-    uint8_t *png[PICTURES]; /* NULL: there is none */
-    size_t bytes[PICTURES];
-    image_box box; /* the data window that they show */
-    bool compared; /* `h` is set, but for its pixels */
-    heat h;
-} suite_pictures;
 
 typedef enum { CASE_PASS, CASE_WARN, CASE_FAIL, CASE_ERROR, CASE_SKIP, CASE_STATES } case_state;
 

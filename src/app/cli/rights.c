@@ -1,5 +1,4 @@
 #include "app/cli/cli.h"
-
 #include "app/cli/frame_pattern.h"
 #include "app/cli/kernel_option.h"
 #include "app/cli/options.h"

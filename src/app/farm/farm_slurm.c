@@ -1,5 +1,4 @@
 #include "app/farm/farm.h"
-
 #include "app/run/progress.h"
 #include "base/clock.h"
 #include "base/file.h"

@@ -1,8 +1,6 @@
-/* kernel_page.c - `fftbloom kernel check`: what is wrong with a kernel; and `show`: its page. */
-#include "app/kernel/kernel_actions.h"
-
-#include "app/cli/kernel_option.h"
+/* kernel_page.c - `fftbloom kernel show`: the page of a kernel. */
 #include "app/cli/terminal.h"
+#include "app/kernel/kernel_actions.h"
 #include "app/run/file_set.h"
 #include "base/path.h"
 #include "image/flat/heat.h"
@@ -485,22 +483,6 @@ bool kernel_page_svg(const kernel_page *k, par *threads, text *to, err *e) {
     ok = ok && add_scene(to, k, threads, e);
     text_add(to, "</g>\n</svg>\n");
     return ok;
-}
-
-int kernel_check(const cli *c, text *out, err *e) {
-    char path[KERNEL_PATH];
-    if (!kernel_finder_path(path, c->word[1], &c->kernels, e)) return 0;
-    lint l;
-    kernel_finding found[KERNEL_FINDINGS];
-    OWN(kernel_source) in = {0};
-    ticker *told = ticker_open("kernel check");
-    bool ok = kernel_load(&in, &l, c, path, e);
-    const psf_planes taps = kernel_source_planes(&in);
-    ok = ok && lint_core(&l, &taps, e);
-    ticker_close(&told);
-    if (!ok) return 0;
-    if (c->s.json || !c->s.quiet) kernel_report(c->word[1], &l, c->s.json, out);
-    return c->s.strict && kernel_findings(found, &l) && found[0].warning;
 }
 
 /* Says how the kernel was made: by the parameters that the file has, if they are possible; the

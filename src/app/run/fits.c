@@ -1,7 +1,7 @@
 #include "app/run/fits.h"
-#include "app/run/picture.h"
 
 #include "app/cli/options.h"
+#include "app/run/picture.h"
 #include "app/run/targets.h"
 #include "image/layers.h"
 

@@ -1,7 +1,8 @@
 #include "app/run/frame.h"
+
 #include "app/run/fits.h"
 #include "app/run/picture.h"
-
+#include "app/run/provenance.h"
 #include "app/run/targets.h"
 #include "base/clock.h"
 #include "base/half.h"

@@ -1,9 +1,8 @@
-#include "app/run/picture.h"
-#include "app/run/sequence.h"
-
 #include "app/cli/options.h"
 #include "app/run/file_set.h"
 #include "app/run/output.h"
+#include "app/run/picture.h"
+#include "app/run/sequence.h"
 #include "base/path.h"
 
 #include <errno.h>

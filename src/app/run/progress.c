@@ -1,6 +1,6 @@
 #include "app/run/progress.h"
-#include "app/cli/terminal.h"
 
+#include "app/cli/terminal.h"
 #include "base/clock.h"
 #include "base/log.h"
 

@@ -1,6 +1,6 @@
 #include "app/run/record.h"
 
-#include "app/cli/options.h"
+#include "app/run/provenance.h"
 #include "base/file.h"
 #include "base/path.h"
 #include "kernel/cache.h"
@@ -10,109 +10,6 @@
 #include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
-
-const char *const PROVENANCE_WORD[PROVENANCE_PARTS] = {
-    [PROVENANCE_VERSION] = "version",   [PROVENANCE_DEVICE] = "device",
-    [PROVENANCE_SETTINGS] = "settings", [PROVENANCE_INPUT] = "input",
-    [PROVENANCE_SOURCE] = "source",     [PROVENANCE_KERNEL] = "kernel",
-    [PROVENANCE_LOOK] = "look",
-};
-
-/* --- hashes ----------------------------------------------------------------------------------- */
-
-/* Appends the options that change pixels or the file, with their values. Defaults are left out, so
- * that a new option changes no hash. Paths are left out, because the content counts. */
-static bool add_settings(const run_choice *run, text *to, err *e) {
-    OWN(settings) presets = {0};
-    settings s = run_choice_settings(run);
-    s.bloom.kernel.size = run->kernel->size; /* the rest of it is in the kernel's bytes */
-    if (!settings_init(&presets, e)) return false;
-    for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++) {
-        if (!option_decides(o) || settings_same(&s, &presets, o)) continue;
-        text_add(to, "%s ", o->name);
-        settings_json(&s, o, &(json_out){.to = to}, NULL);
-        text_add(to, "\n");
-    }
-    return true;
-}
-
-static bool hash_file(const char *path, hash128 *to, err *e) {
-    enum { PIECE = 1 << 20 };
-    OPEN(file_in) *f = file_in_open(path, e);
-    OWN_MEM uint8_t *piece = mem_raw(PIECE, 1, "hashing", e);
-    hash_state h;
-    hash_begin(&h);
-    bool ok = f && piece;
-    uint64_t size = f ? file_in_size(f) : 0;
-    for (uint64_t at = 0; ok && at < size; at += PIECE) {
-        size_t n = size - at < PIECE ? (size_t)(size - at) : PIECE;
-        ok = file_in_read(f, at, piece, n, e);
-        if (ok) hash_add(&h, piece, n);
-    }
-    hash128 sum = hash_end(&h);
-    if (ok) *to = sum;
-    return ok;
-}
-
-static void add_hash(text *to, hash128 sum) {
-    char digits[HASH_TEXT];
-    hash_text(sum, digits);
-    text_add(to, "%s", digits);
-}
-
-bool provenance_add_file(const char *path, text *to, err *e) {
-    hash128 sum;
-    bool ok = hash_file(path, &sum, e);
-    if (ok) add_hash(to, sum);
-    return ok;
-}
-
-/* --- attributes ------------------------------------------------------------------------------- */
-
-bool provenance_make(provenance *p, const run_choice *run, const char *kernel, const char *more,
-                     err *e) {
-    *p = (provenance){0};
-    text *look = &p->of[PROVENANCE_LOOK];
-    if (!provenance_add_file(kernel, &p->of[PROVENANCE_KERNEL], e) || !add_settings(run, look, e))
-        return false;
-    text_add(look, "%s", more ? more : "");
-    text_add(&p->of[PROVENANCE_VERSION], "fftbloom " VERSION);
-    add_hash(&p->of[PROVENANCE_SETTINGS], hash_bytes(look->s, look->n));
-    if (!look->n) text_add(look, "\n"); /* all are defaults */
-    return true;
-}
-
-void provenance_free(provenance *p) {
-    for (int i = 0; i < PROVENANCE_PARTS; i++) text_free(&p->of[i]);
-}
-
-static const char *attr_name(provenance_part part, char to[32]) {
-    snprintf(to, 32, "fftbloom:%s", PROVENANCE_WORD[part]);
-    return to;
-}
-
-bool provenance_write(const provenance *p, image_header *h, err *e) {
-    char name[32];
-    for (provenance_part i = 0; i < PROVENANCE_PARTS; i++) {
-        const text *t = &p->of[i];
-        if (t->n && !image_set_text(&h->part[0], attr_name(i, name), t->s, e)) return false;
-    }
-    return true;
-}
-
-const image_attr *provenance_find(const image_header *h, provenance_part part) {
-    char name[32];
-    const image_attr *a = image_find_attr(&h->part[0], attr_name(part, name));
-    return a && strcmp(a->type, "string") == 0 ? a : NULL;
-}
-
-bool provenance_is_in(const image_header *h) {
-    char name[32];
-    attr_name(PROVENANCE_VERSION, name);
-    for (int i = 0; i < h->parts; i++)
-        if (image_find_attr(&h->part[i], name)) return true;
-    return false;
-}
 
 file_mark file_mark_of(const char *path) {
     struct stat st;
@@ -146,7 +43,7 @@ static bool find_basis(record_basis *to, const run_choice *run, const char *kern
     text_add(&all, "fftbloom " VERSION "\nkernel ");
     if (!provenance_add_file(kernel, &all, e)) return err_in(e, "kernel");
     text_add(&all, "\n");
-    if (!add_settings(run, &all, e)) return false;
+    if (!provenance_add_settings(run, &all, e)) return false;
     if (ocio) text_add(&all, "ocio ");
     /* A config that cannot be read, or that is built into the library, counts by its name. */
     if (ocio && !provenance_add_file(ocio, &all, NULL)) text_add(&all, "'%s'", ocio);
@@ -265,7 +162,7 @@ static bool is_current(const record *rec) {
         line += used;
         record_tail(&m[k], digits, &want);
         if (!same || same_time(then, m[k].changed)) continue;
-        moved = same = hash_file(rec->files->path[k], &sum, NULL) &&
+        moved = same = provenance_hash_file(rec->files->path[k], &sum, NULL) &&
                        (hash_text(sum, now), strcmp(now, digits) == 0);
     }
     same = same && !*line;
@@ -312,7 +209,7 @@ bool record_write(const record *rec, const file_mark *read, err *e) {
             "-"; /* of an input that has changed since, nobody knows what was read */
         hash128 sum;
         if (!m[k].known) continue;
-        const bool hashed = hash_file(rec->files->path[k], &sum, NULL);
+        const bool hashed = provenance_hash_file(rec->files->path[k], &sum, NULL);
         const file_mark after = file_mark_of(rec->files->path[k]);
         if (hashed && same_time(after.changed, m[k].changed)) hash_text(sum, digits);
         record_tail(&m[k], digits, &content);

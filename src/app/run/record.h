@@ -77,39 +77,3 @@ typedef struct {
 
 /* Counts the records of a cache folder, and removes those that were not of use for `days`. */
 bool records_sweep(records_kept *to, const char *cache, double days, err *e);
-
-/* --- provenance: what an image was made from, in its attributes: "fftbloom:" and a word of
- * PROVENANCE_WORD. They hold no time, host or path, so the same run writes the same bytes. --stamp
- * writes them into an output, and check --bless into a reference. --- */
-
-typedef enum {
-    PROVENANCE_VERSION,
-    PROVENANCE_DEVICE,   /* class and name */
-    PROVENANCE_SETTINGS, /* a hash of what decides the pixels */
-    PROVENANCE_INPUT,    /* a hash of the file */
-    PROVENANCE_SOURCE,   /* the file's name */
-    PROVENANCE_KERNEL,   /* a hash of the file */
-    PROVENANCE_LOOK,     /* the settings that are not at their defaults, a line each */
-    PROVENANCE_PARTS
-} provenance_part;
-
-extern const char *const PROVENANCE_WORD[PROVENANCE_PARTS];
-
-/* What is known; a part without text is not written. Free it with provenance_free. */
-typedef struct {
-    text of[PROVENANCE_PARTS];
-} provenance;
-
-/* Fills in version, settings, kernel (whose bytes are read) and look. `more`: lines that decide
- * pixels beside the settings, or NULL. */
-bool provenance_make(provenance *p, const run_choice *run, const char *kernel, const char *more,
-                     err *e);
-void provenance_free(provenance *p);
-/* Appends a hash of a file's content. */
-bool provenance_add_file(const char *path, text *to, err *e);
-/* Writes the attributes into the first part. */
-bool provenance_write(const provenance *p, image_header *h, err *e);
-/* Returns an attribute of the first part, or NULL. */
-const image_attr *provenance_find(const image_header *h, provenance_part part);
-/* Returns whether some part says that this program has made it. */
-bool provenance_is_in(const image_header *h);

@@ -1,8 +1,8 @@
 #include "app/run/sequence.h"
-#include "app/run/fits.h"
-#include "app/run/stages.h"
 
+#include "app/run/fits.h"
 #include "app/run/output.h"
+#include "app/run/stages.h"
 #include "base/log.h"
 
 #include <sys/stat.h>

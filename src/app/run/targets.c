@@ -1,6 +1,7 @@
 #include "app/run/targets.h"
-#include "app/run/picture.h"
 
+#include "app/run/picture.h"
+#include "app/run/provenance.h"
 #include "app/run/record.h"
 #include "base/clock.h"
 #include "base/log.h"
