@@ -127,7 +127,8 @@ typedef struct fb_plane { /* never grows */
 
 typedef struct fb_kernel fb_kernel;
 
-/* Opens an image, a .spectrum file, or a shipped kernel by its name. */
+/* Opens an image, a .spectrum file, a shipped kernel by its name, or a mix: "sunstar:0.7 +
+ * mist-4:0.3". */
 FB_API int32_t fb_kernel_open(fb_kernel **to, fb_context *context, const char *name,
                               fb_error *error);
 /* Makes a kernel by a recipe (docs/kernels.md), such as {"model": "aperture", "blades": 7}. */

@@ -27,27 +27,15 @@ static fb_kernel *new_kernel(fb_context *c, err *e) {
  * ones are in the folder of the context, or in one near this library. */
 static fb_kernel *open_word(fb_context *c, const char *word, err *e) {
     static const kernel_making HOW = {.scale = 1};
-    char folder[KERNEL_PATH], path[KERNEL_PATH];
+    char folder[KERNEL_PATH];
     kernel_word k;
-    image *made = NULL;
-    bool there;
     Dl_info here;
     const bool near = !c->kernels && dladdr((void *)(uintptr_t)fb_kernel_open, &here) &&
                       kernel_word_folder(folder, here.dli_fname);
     const kernel_places in = {.shipped = near ? folder : c->kernels, .cache = c->cache_dir};
-    if (!kernel_word_find(&k, word, &in, e)) return NULL;
-    snprintf(path, sizeof path, "%s", k.path);
-    bool ok = true;
-    if (k.recipe && c->cache_dir)
-        ok = kernel_word_kept(path, &k, &HOW, &in, &there, e) &&
-             (there || kernel_word_keep(path, &k, &HOW, c->threads, e));
-    else if (k.recipe)
-        ok = (made = kernel_word_make(&k, &HOW, c->threads, e)) != NULL;
-    fb_kernel *to = ok ? new_kernel(c, e) : NULL;
-    if (to && !(made ? kernel_source_image(&to->source, path, made, e)
-                     : kernel_source_load(&to->source, path, c->threads, e)))
+    fb_kernel *to = kernel_word_find(&k, word, &in, e) ? new_kernel(c, e) : NULL;
+    if (to && !kernel_word_load(&to->source, &k, &HOW, &in, c->threads, e))
         lib_kernel_give(to), to = NULL;
-    image_free(&made);
     return to;
 }
 

@@ -75,8 +75,8 @@ static const control CONTROL[] = {
      "What a point of light looks like through the lens or filter.", AT(kernel), .preset = 1,
      CHOICES(KERNEL)},
     {"kernelFile", "Kernel file", OFX_TYPE_STRING,
-     "An image of a point of light (EXR, PFM, HDR or PNG), a recipe (JSON) or a "
-     ".spectrum file, where Kernel says so.",
+     "An image of a point of light (EXR, PFM, HDR or PNG), a recipe (JSON), a "
+     ".spectrum file, or a mix such as sunstar:0.7 + mist-4:0.3, where Kernel says so.",
      AT(file)},
     {"amount", "Amount", OFX_TYPE_DOUBLE,
      "The share of the light that the kernel spreads. 1 is the lens itself.", AT(set.amount),

@@ -259,6 +259,7 @@ P
     "$FFTBLOOM" in/a.1010.exr kernel.exr -o one.exr --amount 0.5
     cmp one.exr out/b.1010.exr
     says 64 "" farm in/a.####.exr kernel.exr -o 'out/{{x}}.####.exr' --to openjd
+    says 0 '=portrait:0.7 + {{Param.Folder}}/kernel.exr:0.3"' farm in/a.####.exr -k 'portrait:0.7 + kernel.exr:0.3' -o out/b.####.exr --to openjd
     # The cache folder is a parameter, where the user names one; else it is each worker's own.
     grep -qF '"--cache-dir={{Param.Cache}}"' template.json
     grep -qF "\"default\": \"$FFTBLOOM_CACHE_DIR\"" template.json

@@ -264,6 +264,57 @@ T
 }
 
 # tests/unit/test_model.c has what is wrong in parameters.
+@test "a mix in a word: what kernel mix makes, in runs, configs, suites and other actions" {
+    local in=$FFTBLOOM_ROOT/testdata/small.exr
+    mkdir looks
+    for k in a b; do image $k.exr 9x7 float 0.01,0.02,0.03 4,3=1,1,1; done
+    image looks/c.exr 5x5 float 0,0.1,0 2,2=1,1,1
+    "$FFTBLOOM" kernel make disc --param radius=3 -o grey.exr
+    "$FFTBLOOM" kernel mix a.exr:0.7 grey.exr:0.3 -o want.exr -q
+    "$FFTBLOOM" "$in" want.exr -o want.pfm
+    "$FFTBLOOM" "$in" want.exr -o wanted.exr
+    for word in 'a.exr:0.7 + grey.exr:0.3' a.exr:0.7+grey.exr:30% 'a.exr + grey.exr:0.3' 'a.exr:0.7 +grey.exr'; do
+        warns "" "$in" -k "$word" -o mix.pfm -q
+        cmp want.pfm mix.pfm
+    done
+    [ "$(ls cache/kernels)" = "$(cd cache/kernels && echo mix-????????????????.exr)" ] # one, by its content
+    cmp <("$FFTBLOOM" kernel check want.exr --json | grep -v '"kernel"') \
+        <("$FFTBLOOM" kernel check 'a.exr:0.7 + grey.exr:0.3' --json | grep -v '"kernel"')
+    # Shipped kernels are made once, and at the size that is asked for where all of them are recipes.
+    "$FFTBLOOM" "$in" -k 'mist-8:0.6 + halation:0.4' --kernel-scale 0.25 -o mix.pfm
+    [ "$(ls cache/kernels/*-????????????????.exr | wc -l)" -eq 4 ]
+    # A file of that very name wins.
+    cp grey.exr 'a.exr:0.7 + grey.exr:0.3'
+    "$FFTBLOOM" "$in" -k 'a.exr:0.7 + grey.exr:0.3' -o file.pfm
+    "$FFTBLOOM" "$in" grey.exr -o grey.pfm
+    cmp file.pfm grey.pfm
+    rm 'a.exr:0.7 + grey.exr:0.3'
+    # Another file is another kernel, and files of a config lie beside it.
+    image a.exr 9x7 float 0.02,0.02,0.03 4,3=1,1,1
+    "$FFTBLOOM" "$in" -k 'a.exr:0.7 + grey.exr:0.3' -o other.pfm
+    run ! cmp -s want.pfm other.pfm
+    cp b.exr looks/a.exr
+    cp grey.exr looks
+    echo '{"version": 1, "kernel": "a.exr:0.7 + grey.exr:0.3"}' >looks/look.json
+    "$FFTBLOOM" "$in" --config looks/look.json -o mix.pfm
+    cmp want.pfm mix.pfm
+    echo '{"version": 1, "cases": [{"name": "a", "config": {"input": "'"$in"'", "kernel": "a.exr + grey.exr:30%"},
+        "reference": "../wanted.exr"}]}' >looks/suite.json
+    says 0 "" check looks/suite.json --device cpu
+    # Shares that do not add up to 1 are said.
+    warns "the shares of 'b.exr:0.7 + grey.exr:0.2' add up to 0.9, and are scaled to 1" \
+        b.exr -k 'b.exr:0.7 + grey.exr:0.2' -o o.exr
+    each refused <<'T'
+64 | 'mist-4:0.5': a mix has two kernels or more, with + between them; the strength of one is the option amount | "$in" -k mist-4:0.5 -o o.pfm
+64 | the kernels of a mix have + between them: 'b.exr:0.7+grey.exr:0.3' | "$in" -k b.exr:0.7,grey.exr:0.3 -o o.pfm
+64 | the share 0 of 'b.exr' must be above 0 | "$in" -k b.exr:0+grey.exr:1 -o o.pfm
+64 | the shares add up to 1.2 and leave nothing for a kernel without one | "$in" -k 'b.exr:1.2 + grey.exr' -o o.pfm
+66 | did you mean 'sunstar'? | "$in" -k 'sunsta:0.5 + b.exr' -o o.pfm
+66 | none.exr | "$in" -k 'none.exr:0.5 + b.exr' -o o.pfm
+64 | the output 'b.exr' is a kernel of the mix, which it would replace | "$in" -k 'grey.exr:0.5 + b.exr' -o b.exr
+T
+}
+
 @test "what is wrong is said with what would be right" {
     each refused <<'T'
 64 | did you mean 'gaussian' | kernel make gausian -o k.exr

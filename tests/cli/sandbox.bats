@@ -56,9 +56,11 @@ possible() { # command...: what code in the process could do
     [ "$(here ../in/a.exr portrait -o ../out/p.exr)" = possible: ]
     [ "$(here kernel mix portrait:0.7 ../in/k.exr:30%@2,-1 -o ../out/m.exr)" = possible: ]
     [ "$(here kernel make gaussian --param sigma=2 -o ../out/g.exr)" = possible: ]
+    [ "$(here ../in/a.exr -k 'portrait:0.7 + ../in/k.exr' -o ../out/p.exr)" = possible: ]
     # A file there is one of its folder.
     cp ../in/k.exr k.exr
     [ "$(here kernel mix portrait:0.7 k.exr:0.3 -o ../out/m.exr)" = "possible: read" ]
+    [ "$(here ../in/a.exr -k 'portrait:0.7 + k.exr' -o ../out/p.exr)" = "possible: read" ]
 }
 
 @test "rights go before the first byte of a recipe, and the images that it names are not opened" {

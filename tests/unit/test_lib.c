@@ -407,6 +407,12 @@ TEST(kernels_are_made) {
     assert_int_equal(fb_kernel_check(k, words, 20, &e), FB_OK);
     assert_true(strlen(words) < 20);
     fb_kernel_close(k);
+    LIB_OK(fb_kernel_open(&k, c, "testdata/kernel.exr:0.25 + star", &e));
+    fb_kernel_size(k, &w, &h, &channels);
+    assert_true(w > 500 && h > 500 && channels == 3);
+    fb_kernel_close(k);
+    assert_int_equal(fb_kernel_open(&k, c, "star:0.5", &e), FB_BAD_ARGUMENT);
+    assert_int_equal(fb_kernel_open(&k, c, "sunsta:0.5 + star:0.5", &e), FB_NOT_FOUND);
     assert_int_equal(fb_kernel_open(&k, c, "sunsta", &e), FB_NOT_FOUND);
     assert_non_null(strstr(e.text, "did you mean 'sunstar'?"));
     fb_context_close(c);

@@ -29,15 +29,17 @@ bool kernel_finder_file(char to[KERNEL_PATH], const kernel_word *k, kernel_makin
                         const kernel_finder *f, err *e) {
     bool there;
     char what[160];
-    if (!k->recipe) return snprintf(to, KERNEL_PATH, "%s", k->path) > 0;
-    if (!kernel_word_kept(to, k, how, &f->in, &there, e)) return false;
-    const char *name = path_name(k->path);
-    snprintf(what, sizeof what, "making the kernel '%.*s'", (int)strcspn(name, "."), name);
+    if (!k->recipe && !k->mix) return snprintf(to, KERNEL_PATH, "%s", k->path) > 0;
+    const kernel_making as = {k->recipe ? how->scale : 1, how->draft};
+    if (!kernel_word_kept(to, k, &as, &f->in, &there, e)) return false;
+    const char *name = k->mix ? k->path : path_name(k->path);
+    snprintf(what, sizeof what, "making the kernel '%.*s'",
+             (int)(k->mix ? strlen(name) : strcspn(name, ".")), name);
     OPEN(par) *threads = there ? NULL : par_open((int)f->jobs, e);
     /* Drafts are made side by side. */
     OPEN(ticker) *told = threads && !how->draft ? ticker_open(what) : NULL;
-    bool ok = there || (threads && kernel_word_keep(to, k, how, threads, e));
-    how->scale = 1;
+    bool ok = there || (threads && kernel_word_keep(to, k, &as, &f->in, threads, e));
+    if (k->recipe) how->scale = 1;
     return ok;
 }
 
@@ -60,7 +62,9 @@ static bool check_phrase(const char *word, err *e) {
     char name[64];
     size_t n = strcspn(word, "(:@");
     const char *rest = word + n + 1;
-    if (!word[n] || n >= sizeof name || access(word, F_OK) == 0) return true;
+    if (!word[n] || (kernel_word_is_mix(word) && !strchr(word, ',')) || n >= sizeof name ||
+        access(word, F_OK) == 0)
+        return true;
     snprintf(name, sizeof name, "%.*s", (int)n, word);
     OWN(text) list = {0};
     if (word[n] == '(')
@@ -69,9 +73,8 @@ static bool check_phrase(const char *word, err *e) {
                        "KERNEL.exr",
                        word, name, replaced(&list, rest, strcspn(rest, ")"), ";", ','));
     if (word[n] == ':' && strspn(rest, "0123456789."))
-        return err_set(e, ERR_USAGE,
-                       "'%s': mix the kernels first: fftbloom kernel mix %s -o KERNEL.exr", word,
-                       replaced(&list, word, strlen(word), ",+", ' '));
+        return err_set(e, ERR_USAGE, "'%s': the kernels of a mix have + between them: '%s'", word,
+                       replaced(&list, word, strlen(word), ",", '+'));
     if (word[n] == '@' && kernel_word_is_name(name) && *rest && !rest[strspn(rest, "0123456789.%")])
         return err_set(e, ERR_USAGE, "'%s': the strength is an option: write %s --amount %s", word,
                        name, rest);
@@ -121,7 +124,7 @@ bool kernel_choose(kernel_choice *k, const settings *s, const kernel_finder *f, 
     kernel_making how = {.scale = s->bloom.kernel_relative ? 1 : s->bloom.kernel.size};
     bool ok = kernel_word_find(&means, s->kernel, &f->in, e) &&
               kernel_finder_file(path, &means, &how, f, e) && (k->file = mem_str(path, e)) &&
-              (!means.recipe || (k->recipe = mem_str(means.path, e)));
+              (!means.recipe || means.mix || (k->recipe = mem_str(means.path, e)));
     if (ok && !s->bloom.kernel_relative) k->size = how.scale;
     return ok;
 }

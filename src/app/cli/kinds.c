@@ -262,6 +262,12 @@ static bool from_kernel(kind_reader *r, const json_value *v) {
               variables_string(r->words, v, false, &word, r->e);
     bool named = ok && access(path.s, F_OK) != 0 &&
                  (kernel_word_is_name(word.s) || strpbrk(word.s, "(:@"));
+    if (ok && kernel_word_is_mix(word.s)) {
+        OWN(text) folder = {0}, mix = {0};
+        text_add(&folder, "%.*s", (int)(*word.s == '/' ? 0 : path.n - word.n), path.s);
+        kernel_word_add_mix(&mix, word.s, folder.s);
+        return read_path(r, mix.s);
+    }
     ok = ok && read_path(r, named ? word.s : path.s);
     return ok;
 }

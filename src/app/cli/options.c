@@ -35,8 +35,8 @@ const option OPTIONS[] = {
      "It can also be given as the first argument. - is standard input (docs/pipes.md).",
      .aside = true},
     {"kernel", OF(FILES, KERNEL, MAIN, SPREAD | FOR_BENCH, kernel), NULL, "KERNEL",
-     "Point spread function: an image, a .spectrum file, or the name of a shipped kernel "
-     "('fftbloom kernel list').",
+     "Point spread function: an image, a .spectrum file, the name of a shipped kernel "
+     "('fftbloom kernel list'), or a mix such as 'sunstar:0.7 + mist-4:0.3'.",
      "It can also be the second argument. In a sequence a pattern, such as k.####.exr, gives each "
      "frame a kernel of its own.",
      .letter = 'k', .aside = true},

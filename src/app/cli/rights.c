@@ -77,9 +77,20 @@ static void grant_path(sandbox *s, const cli *c, grant *give, const char *path) 
     }
 }
 
+/* Grants reading of a kernel: a path, or a mix of some. */
+static void grant_kernel(sandbox *s, const cli *c, const char *word) {
+    char part[KERNEL_PATH];
+    double share;
+    if (!word || !kernel_word_is_mix(word))
+        grant_path(s, c, sandbox_read, word);
+    else
+        while (kernel_word_part(&word, part, &share)) grant_path(s, c, sandbox_read, part);
+}
+
 /* Grants reading of an argument: a path, or a kernel that is mixed, FILE[:AMOUNT][@X,Y]. */
 static void grant_word(sandbox *s, const cli *c, const char *word) {
     char path[PATH_MAX];
+    if (kernel_word_is_mix(word)) grant_kernel(s, c, word);
     snprintf(path, sizeof path, "%s", word);
     for (char *end; access(path, F_OK) != 0 && (end = strpbrk(path, ":@"));) {
         while (strpbrk(end + 1, ":@")) end = strpbrk(end + 1, ":@");
@@ -114,7 +125,7 @@ static void grant_reading(sandbox *s, const cli *c) {
     if (c->kernels.in.shipped) sandbox_read(s, c->kernels.in.shipped);
     if (c->kernels.in.shared) sandbox_read(s, c->kernels.in.shared);
     grant_path(s, c, sandbox_read, c->s.input);
-    grant_path(s, c, sandbox_read, c->s.kernel);
+    grant_kernel(s, c, c->s.kernel);
     grant_path(s, c, sandbox_read, c->s.image);
     grant_path(s, c, sandbox_read, c->s.plate);
     for (int i = c->action != NULL; i < c->words; i++) grant_word(s, c, c->word[i]);

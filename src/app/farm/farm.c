@@ -146,6 +146,11 @@ static bool make_flags(farm *f, err *e) {
         /* Other machines have kernels of their own. Tasks of OpenJD start in another folder. */
         bool ships = o->type == OPTION_KERNEL && kernel_word_is_name(value.s) &&
                      access(value.s, F_OK) != 0;
+        if (o->type == OPTION_KERNEL && kernel_word_is_mix(value.s)) {
+            text_add(flag, "--%s=", name + 2);
+            kernel_word_add_mix(flag, value.s, s->farm == FARM_OPENJD ? FARM_OPENJD_FOLDER : "");
+            continue;
+        }
         bool moves = !ships && s->farm == FARM_OPENJD && option_type_is_path(o->type) &&
                      value.s[0] != '/';
         text_add(flag, "--%s=%s%s", name + (no ? 5 : 2), moves ? FARM_OPENJD_FOLDER : "", value.s);

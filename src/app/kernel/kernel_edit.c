@@ -21,9 +21,8 @@ typedef struct {
     edit_account told;
     edit_kernel made;
     char path[EDIT_INPUTS][KERNEL_PATH];
-    int part;         /* of the first file: the part that has the kernel */
-    primaries colour; /* of the result, where `coloured`: those of the first file that names any */
-    bool coloured;
+    int part; /* of the first file: the part that has the kernel */
+    edit_colour colour;
     double light, lost, faded;
 } editing;
 
@@ -117,56 +116,14 @@ static bool read_words(editing *w, const cli *c, err *e) {
 
 /* --- files ------------------------------------------------------------------------------------ */
 
-/* Brings a coloured kernel to the primaries of the first one that names any: a tap is the colour
- * that a white light has there. */
-static bool match_colour(editing *w, edit_input *in, const kernel_source *from, err *e) {
-    edit_kernel *k = &in->kernel;
-    const size_t n = (size_t)k->w * k->h;
-    matrix m;
-    if (k->channels == 3 && from->known && !w->coloured) w->colour = from->is, w->coloured = true;
-    if (k->channels != 3 || !w->coloured || primaries_same(&from->is, &w->colour)) return true;
-    if (!primaries_convert(&m, &from->is, &w->colour))
-        return err_set(e, ERR_DATA, "the primaries of '%s' cannot be converted", in->name);
-    for (size_t i = 0; i < n; i++) {
-        double rgb[3] = {k->tap[i], k->tap[n + i], k->tap[2 * n + i]};
-        matrix_apply(rgb, &m, rgb);
-        for (size_t c = 0; c < 3; c++) k->tap[c * n + i] = rgb[c];
-    }
-    edit_say(&w->told, "primaries", 1, "%s was converted to the primaries of the first kernel",
-             in->name);
-    return true;
-}
-
-/* Takes the taps of a file. Those that are no numbers are zero in a photograph, else refused. */
-static bool take_taps(editing *w, edit_input *in, const kernel_source *k, err *e) {
-    const size_t n = (size_t)k->w * k->h;
-    size_t bad = 0;
-    if (k->channels > EDIT_CHANNELS)
-        return err_set(e, ERR_DATA, "'%s' has %u channels", in->name, k->channels);
-    if (!edit_new(&in->kernel, k->w, k->h, k->channels, e)) return false;
-    for (uint32_t c = 0; c < k->channels; c++)
-        for (size_t t = 0; t < n; t++) {
-            double v = (double)k->plane[c][t];
-            bad += !isfinite(v);
-            in->kernel.tap[c * n + t] = isfinite(v) ? v : 0;
-        }
-    if (bad && !w->of->from_photo)
-        return err_set(e, ERR_DATA,
-                       "%zu taps of '%s' are not finite numbers; 'kernel clean' makes them zero",
-                       bad, in->name);
-    if (bad)
-        edit_say(&w->told, "not_finite", (double)bad, "%zu taps that were NaN or infinite are zero",
-                 bad);
-    return true;
-}
-
 static bool read_input(editing *w, const cli *c, int i, err *e) {
     edit_input *in = &w->r.input[i];
     edit_kernel *to = &in->kernel;
     OWN(kernel_source) k = {0};
     lint l;
     double at[2];
-    bool ok = kernel_load(&k, &l, c, w->path[i], e) && take_taps(w, in, &k, e);
+    bool ok = kernel_load(&k, &l, c, w->path[i], e) &&
+              edit_take(in, &k, &w->colour, w->of->from_photo, &w->told, e);
     /* The tap that is asked for, where a lamp's picture has its centre. */
     w->r.centred = w->of->from_photo && settings_given(&c->s, "kernel_center", FOR_KERNEL);
     if (ok && w->r.centred) {
@@ -174,7 +131,6 @@ static bool read_input(editing *w, const cli *c, int i, err *e) {
         ok = psf_find_center(at, &taps, &c->s.bloom.kernel, e);
         for (int a = 0; ok && a < 2; a++) w->r.at[a] = (uint32_t)floor(at[a] + 0.5);
     }
-    ok = ok && match_colour(w, in, &k, e);
     if (ok &&
         l.eight_bit) { /* the darkest light is a step there; above black, codes are left out */
         in->quantum = l.not_decoded ? 1 / 255.0 : 1 / (12.92 * 255);
@@ -215,18 +171,11 @@ static bool add_history(const editing *w, const cli *c, image_part *p, err *e) {
 }
 
 static image *to_image(const editing *w, const cli *c, err *e) {
-    const edit_kernel *k = &w->made;
-    const size_t n = (size_t)k->w * k->h;
-    image *img = image_plain(k->w, k->h, (int)k->channels, PIXEL_FLOAT, e);
+    image *img = edit_image(&w->made, &w->colour, e);
     image_part *p = img ? img->head.part : NULL;
-    if (img && ((w->of->same_shape && !keep_attributes(w, c->threads, p, e)) ||
-                (k->channels == 3 && w->coloured && !image_set_primaries(p, &w->colour, e)) ||
-                !add_history(w, c, p, e)))
+    if (img &&
+        ((w->of->same_shape && !keep_attributes(w, c->threads, p, e)) || !add_history(w, c, p, e)))
         image_free(&img);
-    for (uint32_t i = 0; i < k->channels && img; i++) {
-        float *to = img->plane[0][k->channels - 1 - i];
-        for (size_t t = 0; t < n; t++) to[t] = (float)k->tap[i * n + t];
-    }
     return img;
 }
 

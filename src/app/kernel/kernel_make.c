@@ -102,7 +102,7 @@ static bool read_word(kernel_recipe *r, const char *word, const kernel_finder *f
     kernel_word k;
     if (strpbrk(word, "./") || (!model_find(word) && access(word, F_OK) == 0))
         return kernel_recipe_file(r, word, e);
-    if (!model_find(word) && kernel_word_find(&k, word, &f->in, NULL) && k.recipe)
+    if (!model_find(word) && kernel_word_find(&k, word, &f->in, NULL) && k.recipe && !k.mix)
         return kernel_recipe_file(r, k.path, e);
     return kernel_recipe_model(r, word, e);
 }

@@ -1,5 +1,6 @@
 #include "app/run/file_set.h"
 
+#include "app/cli/kernel_option.h"
 #include "base/path.h"
 #include "image/format.h"
 
@@ -64,6 +65,13 @@ void file_set_add_configs(file_set *s, const settings *from) {
     static const char ROLE[] = "a config file";
     OWN(text) path = {0};
     file_set_add(s, FILE_READ, ROLE, from->config);
+    const char *mix = from->kernel;
+    if (mix && kernel_word_is_mix(mix)) {
+        char part[KERNEL_PATH];
+        double share;
+        while (kernel_word_part(&mix, part, &share))
+            file_set_add(s, FILE_READ, "a kernel of the mix", part);
+    }
     for (int i = 0; i < SETTINGS_ROOM; i++) {
         const setting *v = &from->value[i];
         if (v->origin != ORIGIN_FILE || !v->where) continue;

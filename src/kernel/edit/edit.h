@@ -6,6 +6,7 @@
  * tap that is not zero, and each edit says in numbers what it changed. */
 #pragma once
 
+#include "kernel/kernel_source.h"
 #include "kernel/stretch.h"
 
 /* The largest share or exposure: sums of far larger ones are not finite. */
@@ -87,6 +88,20 @@ double edit_light(const edit_kernel *k);
 void edit_normalize(edit_kernel *k);
 void edit_say(edit_account *a, const char *key, double value, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* The primaries of a result: those of the first coloured kernel that names any. */
+typedef struct {
+    primaries is;
+    bool known;
+} edit_colour;
+
+/* Takes the taps of a kernel as it was read, in the primaries of those before: a tap is the colour
+ * that a white light has there. Taps that are no numbers are zero in a photograph, else refused.
+ * Free in->kernel, also after a failure. */
+bool edit_take(edit_input *in, const kernel_source *k, edit_colour *colour, bool photo,
+               edit_account *told, err *e);
+/* Returns an image with the taps. */
+image *edit_image(const edit_kernel *k, const edit_colour *colour, err *e);
 
 /* Changes the size, with the centre in its place; the light of taps that find no place goes into
  * *lost, as a share of all. */

@@ -83,3 +83,60 @@ double edit_fade(edit_kernel *k, double fade) {
     }
     return before > 0 ? 1 - edit_light(k) / before : 0;
 }
+
+/* --- kernels that are read and written -------------------------------------------------------- */
+
+static bool match_colour(edit_input *in, const kernel_source *from, edit_colour *colour,
+                         edit_account *told, err *e) {
+    edit_kernel *k = &in->kernel;
+    const size_t n = (size_t)k->w * k->h;
+    matrix m;
+    if (k->channels == 3 && from->known && !colour->known) *colour = (edit_colour){from->is, true};
+    if (k->channels != 3 || !colour->known || primaries_same(&from->is, &colour->is)) return true;
+    if (!primaries_convert(&m, &from->is, &colour->is))
+        return err_set(e, ERR_DATA, "the primaries of '%s' cannot be converted", in->name);
+    for (size_t i = 0; i < n; i++) {
+        double rgb[3] = {k->tap[i], k->tap[n + i], k->tap[2 * n + i]};
+        matrix_apply(rgb, &m, rgb);
+        for (size_t c = 0; c < 3; c++) k->tap[c * n + i] = rgb[c];
+    }
+    edit_say(told, "primaries", 1, "%s was converted to the primaries of the first kernel",
+             in->name);
+    return true;
+}
+
+bool edit_take(edit_input *in, const kernel_source *k, edit_colour *colour, bool photo,
+               edit_account *told, err *e) {
+    const size_t n = (size_t)k->w * k->h;
+    size_t bad = 0;
+    if (k->channels > EDIT_CHANNELS)
+        return err_set(e, ERR_DATA, "'%s' has %u channels", in->name, k->channels);
+    if (!edit_new(&in->kernel, k->w, k->h, k->channels, e)) return false;
+    for (uint32_t c = 0; c < k->channels; c++)
+        for (size_t t = 0; t < n; t++) {
+            double v = (double)k->plane[c][t];
+            bad += !isfinite(v);
+            in->kernel.tap[c * n + t] = isfinite(v) ? v : 0;
+        }
+    if (bad && !photo)
+        return err_set(e, ERR_DATA,
+                       "%zu taps of '%s' are not finite numbers; 'kernel clean' makes them zero",
+                       bad, in->name);
+    if (bad)
+        edit_say(told, "not_finite", (double)bad, "%zu taps that were NaN or infinite are zero",
+                 bad);
+    return match_colour(in, k, colour, told, e);
+}
+
+image *edit_image(const edit_kernel *k, const edit_colour *colour, err *e) {
+    const size_t n = (size_t)k->w * k->h;
+    image *img = image_plain(k->w, k->h, (int)k->channels, PIXEL_FLOAT, e);
+    if (img && k->channels == 3 && colour->known &&
+        !image_set_primaries(&img->head.part[0], &colour->is, e))
+        image_free(&img);
+    for (uint32_t i = 0; i < k->channels && img; i++) {
+        float *to = img->plane[0][k->channels - 1 - i];
+        for (size_t t = 0; t < n; t++) to[t] = (float)k->tap[i * n + t];
+    }
+    return img;
+}

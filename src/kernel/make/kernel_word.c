@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "image/format.h"
 #include "kernel/cache.h"
+#include "kernel/edit/edit.h"
 #include "kernel/make/kernel_recipe.h"
 
 #include <dirent.h>
@@ -72,6 +73,103 @@ static bool no_such(const char *word, const kernel_places *in, err *e) {
                    word, text_meant(meant, word, name, n, '\''), n && in->lists ? in->lists : "");
 }
 
+/* --- mixes ------------------------------------------------------------------------------------ */
+
+bool kernel_word_part(const char **list, char word[KERNEL_PATH], double *share) {
+    const char *s = *list + strspn(*list, " "), *end = s + strcspn(s, "+");
+    if (!*s) return false;
+    *list = *end ? end + 1 : end;
+    while (end > s && end[-1] == ' ') end--;
+    snprintf(word, KERNEL_PATH, "%.*s", (int)(end - s), s);
+    *share = NAN;
+    char *colon = access(word, F_OK) != 0 ? strrchr(word, ':') : NULL;
+    double given;
+    if (!colon || !text_fraction(colon + 1, &given)) return true;
+    *share = given;
+    while (colon > word && colon[-1] == ' ') colon--;
+    *colon = 0;
+    return true;
+}
+
+bool kernel_word_is_mix(const char *word) {
+    char part[KERNEL_PATH];
+    double share;
+    if (access(word, F_OK) == 0) return false;
+    bool shares = strstr(word, " + ") != NULL;
+    while (!shares && kernel_word_part(&word, part, &share)) shares = !isnan(share);
+    return shares;
+}
+
+void kernel_word_add_mix(text *to, const char *word, const char *folder) {
+    char part[KERNEL_PATH];
+    double share;
+    for (const char *between = ""; kernel_word_part(&word, part, &share); between = " + ") {
+        OWN(text) path = {0};
+        text_add(&path, "%s%s", *part == '/' ? "" : folder, part);
+        const bool named = kernel_word_is_name(part) && access(path.s, F_OK) != 0;
+        text_add(to, "%s%s", between, named ? part : path.s);
+        if (!isnan(share)) text_add(to, ":%.15g", share);
+    }
+}
+
+typedef struct {
+    kernel_word of;
+    double share;
+} mix_part;
+
+typedef struct {
+    mix_part part[EDIT_INPUTS];
+    int parts;
+    double given; /* the sum of all shares that the word has */
+} mix;
+
+/* Reads the parts. Those without a share divide among them what the others leave. */
+static mix *read_parts(const char *word, const kernel_places *in, err *e) {
+    char part[KERNEL_PATH];
+    double share;
+    int rest = 0;
+    mix *m = mem_new(1, sizeof *m, "a mix of kernels", e);
+    bool ok = m != NULL;
+    for (const char *at = word; ok && kernel_word_part(&at, part, &share);) {
+        if (m->parts == EDIT_INPUTS) {
+            ok = err_set(e, ERR_USAGE, "'%s': a mix has at most %d kernels", word, EDIT_INPUTS);
+            break;
+        }
+        if (share <= 0 || share > EDIT_MOST)
+            ok = err_set(e, ERR_USAGE, "'%s': the share %g of '%s' must be above 0 and at most %g",
+                         word, share, part, EDIT_MOST);
+        ok = ok && kernel_word_find(&m->part[m->parts].of, part, in, e);
+        m->part[m->parts++].share = share;
+        rest += isnan(share);
+        if (!isnan(share)) m->given += share;
+    }
+    if (ok && m->parts < 2)
+        ok =
+            err_set(e, ERR_USAGE,
+                    "'%s': a mix has two kernels or more, with + between them; the strength of one "
+                    "is the option amount",
+                    word);
+    if (ok && rest && !(m->given < 1))
+        ok = err_set(e, ERR_USAGE,
+                     "'%s': the shares add up to %.9g and leave nothing for a kernel without one",
+                     word, m->given);
+    for (int i = 0; ok && i < m->parts; i++)
+        if (isnan(m->part[i].share)) m->part[i].share = (1 - m->given) / rest;
+    if (ok && rest) m->given = 1;
+    if (!ok) mem_free(m), m = NULL;
+    return m;
+}
+
+/* Says where the shares do not add up to 1. */
+static bool find_mix(kernel_word *k, const kernel_places *in, err *e) {
+    OWN_MEM mix *m = read_parts(k->path, in, e);
+    k->recipe = m != NULL;
+    for (int i = 0; m && i < m->parts; i++) k->recipe = k->recipe && m->part[i].of.recipe;
+    if (m && fabs(m->given - 1) > 1e-9)
+        log_note("the shares of '%s' add up to %.9g, and are scaled to 1", k->path, m->given);
+    return m != NULL;
+}
+
 bool kernel_word_find(kernel_word *k, const char *word, const kernel_places *in, err *e) {
     static const char *const KIND[] = {"exr", "json"};
     bool there = access(word, F_OK) == 0;
@@ -80,10 +178,13 @@ bool kernel_word_find(kernel_word *k, const char *word, const kernel_places *in,
                  "will not know the name 'star'");
         word = "star-six";
     }
+    k->mix = kernel_word_is_mix(word);
     k->recipe = strcmp(path_ending(word), "json") == 0;
-    if (there || (!k->recipe && !kernel_word_is_name(word)))
-        return snprintf(k->path, KERNEL_PATH, "%s", word) < KERNEL_PATH ||
-               err_set(e, ERR_NO_INPUT, "the path of the kernel is too long: '%.80s...'", word);
+    if (there || k->mix || (!k->recipe && !kernel_word_is_name(word)))
+        return snprintf(k->path, KERNEL_PATH, "%s", word) < KERNEL_PATH
+                   ? !k->mix || find_mix(k, in, e)
+                   : err_set(e, ERR_NO_INPUT, "the path of the kernel is too long: '%.80s...'",
+                             word);
     for (int i = 0; i < 2 && !k->recipe && in->shipped; i++) {
         if (snprintf(k->path, KERNEL_PATH, "%s/%s.%s", in->shipped, word, KIND[i]) >= KERNEL_PATH ||
             access(k->path, F_OK) != 0)
@@ -97,16 +198,32 @@ bool kernel_word_find(kernel_word *k, const char *word, const kernel_places *in,
 /* Changes when recipes make other taps. */
 #define TAPS_VERSION "3"
 
-static bool entry_name(char to[160], const kernel_word *k, const kernel_making *how, err *e) {
-    const char *name = path_name(k->path);
+static bool hash_file(hash_state *to, const char *path, err *e) {
+    size_t n;
+    OWN_MEM uint8_t *bytes = file_read_all(path, 1 << 30, &n, e);
+    if (bytes) hash_add(to, bytes, n);
+    return bytes != NULL;
+}
+
+/* Adds all that decides the taps. */
+static bool hash_mix(hash_state *to, const kernel_word *k, const kernel_places *in, err *e) {
+    OWN_MEM mix *m = read_parts(k->path, in, e);
+    for (int i = 0; m && i < m->parts; i++) {
+        char share[32]; /* 1 - 0.7 is not quite 0.3 */
+        if (!hash_file(to, m->part[i].of.path, e)) return false;
+        hash_add(to, share,
+                 (size_t)snprintf(share, sizeof share, "%.9g ", m->part[i].share / m->given));
+    }
+    return m != NULL;
+}
+
+static bool entry_name(char to[160], const kernel_word *k, const kernel_making *how,
+                       const kernel_places *in, err *e) {
+    const char *name = k->mix ? "mix.json" : path_name(k->path);
     char hash[HASH_TEXT], more[64];
     hash_state state;
-    size_t n;
-    uint8_t *bytes = file_read_all(k->path, 1 << 30, &n, e);
-    if (!bytes) return false;
     hash_begin(&state);
-    hash_add(&state, bytes, n);
-    mem_free(bytes);
+    if (!(k->mix ? hash_mix(&state, k, in, e) : hash_file(&state, k->path, e))) return false;
     hash_add(&state, more,
              (size_t)snprintf(more, sizeof more, "%.17g %d " TAPS_VERSION, how->scale, how->draft));
     hash_text(hash_end(&state), hash);
@@ -118,7 +235,7 @@ bool kernel_word_kept(char to[KERNEL_PATH], const kernel_word *k, const kernel_m
                       const kernel_places *in, bool *there, err *e) {
     char name[160], folder[CACHE_PATH];
     err why = {0};
-    if (!entry_name(name, k, how, e)) return false;
+    if (!entry_name(name, k, how, in, e)) return false;
     *there = in->shared && *in->shared && cache_file(to, in->shared, "kernels", name, NULL) &&
              file_is_own(to);
     if (*there) return true;
@@ -132,7 +249,42 @@ bool kernel_word_kept(char to[KERNEL_PATH], const kernel_word *k, const kernel_m
     return true;
 }
 
-image *kernel_word_make(const kernel_word *k, const kernel_making *how, par *threads, err *e) {
+/* Makes what `fftbloom kernel mix` makes of the same kernels. */
+static image *make_mix(const kernel_word *k, const kernel_making *how, const kernel_places *in,
+                       par *threads, err *e) {
+    OWN_MEM mix *m = read_parts(k->path, in, e);
+    OWN_MEM edit_request *r = mem_new(1, sizeof *r, "an edit", e);
+    edit_colour colour = {0};
+    edit_account told = {0};
+    edit_kernel made = {0};
+    image *img = NULL;
+    bool ok = m && r;
+    for (int i = 0; ok && i < m->parts; i++) {
+        edit_input *to = &r->input[r->inputs++];
+        OWN(kernel_source) taps = {0};
+        to->amount = m->part[i].share / m->given;
+        text_clean(to->name, sizeof to->name, path_name(m->part[i].of.path));
+        ok = kernel_word_load(&taps, &m->part[i].of, how, in, threads, e) &&
+             (!taps.is_spectrum ||
+              err_set(e, ERR_DATA, "'%s' is a spectrum; mix the kernel that it was made from",
+                      taps.path)) &&
+             edit_take(to, &taps, &colour, false, &told, e);
+    }
+    if (ok) r->threads = threads;
+    ok = ok && edit_find("mix")->apply(&made, r, &told, e) &&
+         (img = edit_image(&made, &colour, e)) != NULL;
+    OWN(text) history = {0};
+    text_add(&history, "mix %s", k->path);
+    if (ok && !image_set_text(&img->head.part[0], KERNEL_ATTR "edit", history.s, e))
+        image_free(&img);
+    for (int i = 0; r && i < r->inputs; i++) edit_free(&r->input[i].kernel);
+    edit_free(&made);
+    return img;
+}
+
+static image *make(const kernel_word *k, const kernel_making *how, const kernel_places *in,
+                   par *threads, err *e) {
+    if (k->mix) return make_mix(k, how, in, threads, e);
     OWN(kernel_recipe) r = {0};
     if (!kernel_recipe_file(&r, k->path, e)) return NULL;
     const char *other = kernel_recipe_names_image(&r);
@@ -149,10 +301,23 @@ image *kernel_word_make(const kernel_word *k, const kernel_making *how, par *thr
 }
 
 bool kernel_word_keep(const char *path, const kernel_word *k, const kernel_making *how,
-                      par *threads, err *e) {
-    OWN(image) *img = kernel_word_make(k, how, threads, e);
+                      const kernel_places *in, par *threads, err *e) {
+    OWN(image) *img = make(k, how, in, threads, e);
     if (!img || !image_save_to(image_create(path, &img->head, FILE_OWN, threads, e), img, e))
         return false;
     file_set_mode(path, 0644); /* for its owner alone to change, whatever the umask */
     return true;
+}
+
+bool kernel_word_load(kernel_source *to, const kernel_word *k, const kernel_making *how,
+                      const kernel_places *in, par *threads, err *e) {
+    char path[KERNEL_PATH];
+    bool there;
+    if (!k->recipe && !k->mix) return kernel_source_load(to, k->path, threads, e);
+    if (in->cache)
+        return kernel_word_kept(path, k, how, in, &there, e) &&
+               (there || kernel_word_keep(path, k, how, in, threads, e)) &&
+               kernel_source_load(to, path, threads, e);
+    OWN(image) *img = make(k, how, in, threads, e);
+    return img && kernel_source_image(to, k->path, img, e);
 }

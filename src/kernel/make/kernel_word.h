@@ -3,8 +3,9 @@
  *
  *   star.exr, k/star     the file of that name; a .json is a recipe
  *   sunstar              where no file has that name: the shipped kernel, an image or a recipe
+ *   sunstar:0.7 + k.exr  a mix of such kernels; one without a share has what the others leave
  *
- * The kernel of a recipe is made when it is used first, and kept in the cache folder:
+ * The kernel of a recipe, or a mix, is made when it is used first, and kept in the cache folder:
  *
  *   CACHE/kernels/<name>-<hash of the recipe, the size and the version of the models>.exr
  *
@@ -15,6 +16,7 @@
 #include "base/par.h"
 #include "base/text.h"
 #include "image/image.h"
+#include "kernel/kernel_source.h"
 
 enum { KERNEL_PATH = 4200 };
 
@@ -27,8 +29,9 @@ typedef struct {
 } kernel_places;
 
 typedef struct {
-    char path[KERNEL_PATH];
-    bool recipe; /* the file is a recipe */
+    char path[KERNEL_PATH]; /* of a mix: the word itself */
+    bool mix;
+    bool recipe; /* the file is a recipe, and so is each of a mix: it is made at any size */
 } kernel_word;
 
 /* How the kernel of a recipe is made. */
@@ -42,14 +45,24 @@ bool kernel_word_is_name(const char *word);
 /* Finds what a word means; one with a dot or a slash is a file. Fails with ERR_NO_INPUT, and what
  * was probably meant, for a name that means nothing and for a recipe that is not there. */
 bool kernel_word_find(kernel_word *k, const char *word, const kernel_places *in, err *e);
+/* Returns whether a word is a mix: no file has that name, and a kernel in it has a share, or " + "
+ * behind it. */
+bool kernel_word_is_mix(const char *word);
+/* Reads the next kernel of a mix; its share is NaN where it has none. Returns false at the end. */
+bool kernel_word_part(const char **list, char word[KERNEL_PATH], double *share);
+/* Adds a mix with `folder` in front of each kernel that is a file with a path of its own. */
+void kernel_word_add_mix(text *to, const char *word, const char *folder);
 
-/* Writes the path at which the kernel of a recipe is kept; *there tells whether it was made
- * already. Fails with ERR_CANT_CREATE where there is no folder to keep it in. */
+/* Writes the path at which the kernel of a recipe, or a mix, is kept; *there tells whether it was
+ * made already. Fails with ERR_CANT_CREATE where there is no folder to keep it in. */
 bool kernel_word_kept(char to[KERNEL_PATH], const kernel_word *k, const kernel_making *how,
                       const kernel_places *in, bool *there, err *e);
 bool kernel_word_keep(const char *path, const kernel_word *k, const kernel_making *how,
-                      par *threads, err *e);
-image *kernel_word_make(const kernel_word *k, const kernel_making *how, par *threads, err *e);
+                      const kernel_places *in, par *threads, err *e);
+/* Loads what a word means: of a recipe or a mix what is kept, or made now and kept where there is a
+ * cache folder. Free it with kernel_source_free, also after a failure. */
+bool kernel_word_load(kernel_source *to, const kernel_word *k, const kernel_making *how,
+                      const kernel_places *in, par *threads, err *e);
 
 /* Finds the folder of the shipped kernels near a file, such as the program: as installed, in its
  * folder, or beside its folder, as in the source tree. */
