@@ -4,12 +4,13 @@ exists, includes point to the same folder or to one listed before it, no module 
 itself through others, and the headers of libraries are seen only by the files that may see them."""
 import glob, os, re, sys
 
-folders, owners, bad, base = [], [], [], {}
+folders, owners, bad, base = [], {}, [], {}
 for line in open("src/LAYERS"):
     line = line.split("#")[0].strip()
     if line.startswith("only "):
         head, _, tail = line[5:].partition(":")
-        owners.append((head.split(), tail.split()))
+        for header in head.split():  # of several lines, all count
+            owners.setdefault(header, []).extend(tail.split())
     elif line and not line.startswith("circle "):  # tests/check_circles.py
         folders.append(line.split()[0])
 order = {name: i for i, name in enumerate(folders)}
@@ -40,9 +41,9 @@ for path in sorted(glob.glob("src/**/*.*", recursive=True)):
             bad.append(f"{path}:{n}: {folder} includes {header}, which is a layer above it")
         if folder == "base" and header.startswith("base/"):
             base.setdefault(stem, set()).add(os.path.splitext(header)[0])
-        for headers, files in owners:
-            if matches(header, headers) and not matches(stem, files):
-                bad.append(f"{path}:{n}: <{header}> may be seen by {' '.join(files)} only")
+        files = [f for pattern in owners if matches(header, [pattern]) for f in owners[pattern]]
+        if files and not matches(stem, files):
+            bad.append(f"{path}:{n}: <{header}> may be seen by {' '.join(files)} only")
 for stem in base:
     reached = base[stem] - {stem}
     while more := set().union(*(base.get(s, set()) - {s} for s in reached)) - reached:

@@ -2,7 +2,7 @@
  * is read whole, since its pixels decide how its promise can be kept; but not one that is too large
  * for the memory, of which the tiles are shown. */
 #include "app/commands.h"
-#include "app/run/frame.h"
+#include "app/run/forecast.h"
 
 /* Adds the run's work, the rule of the choice, and the lengths and bytes on each device. */
 static void add_devices(const forecast *f, json_out *j) {

@@ -28,3 +28,5 @@ enum { PATH_LINKS = 40 };
 bool path_follow(char path[PATH_MAX]);
 /* Returns whether it is a folder that is there. */
 bool path_is_folder(const char *path);
+/* Returns the bytes of a file; 0 where none is there. */
+uint64_t path_bytes(const char *path);

@@ -52,7 +52,7 @@ static void add_whole(mem_plan *to, const output *o, const image_header *h, cons
         bloom_memory_before(&o->run->s->bloom, o->threads, h, to);
 }
 
-static mem_plan need_of(const output *o, const image_reader *r, const bloom *b) {
+mem_plan fits_need(const output *o, const image_reader *r, const bloom *b) {
     const image_header *h = image_reader_header(r);
     mem_plan need = {0};
     mem_plan_add(&need, "streams", output_stream_bytes(o, image_reader_path(r), h));
@@ -71,19 +71,20 @@ static bool may_be_small(const output *o, const image_reader *r, uint64_t bytes)
     return !cpu && (s->vram_limit || big);
 }
 
-bool fits_surely(const output *o, const image_reader *r) {
-    const mem_plan need = need_of(o, r, NULL);
+static bool fits_surely(const output *o, const image_reader *r) {
+    const mem_plan need = fits_need(o, r, NULL);
     /* A device that is named may be one of software, which takes its memory from the same. */
     const char *device = o->run->s->bloom.device;
     bool named = device && strcmp(device, "auto") != 0 && strcmp(device, "cpu") != 0;
     return need.bytes <= mem_limit() / (named ? 16 : 4) && !may_be_small(o, r, need.bytes);
 }
 
-bool fits_whole(mem_plan *need, const output *o, const image_reader *r, const bloom *b) {
+bool fits_held(const output *o, const image_reader *r, const bloom *b) {
+    if (!b) return fits_surely(o, r);
     /* What is in use now is mostly what the frame before has left for this one. */
-    *need = need_of(o, r, b);
-    if (need->bytes > mem_limit()) return false;
-    if (!may_be_small(o, r, need->bytes)) return true;
+    const mem_plan need = fits_need(o, r, b);
+    if (need.bytes > mem_limit()) return false;
+    if (!may_be_small(o, r, need.bytes)) return true;
     OWN_MEM device_forecast *each = mem_new(ENGINE_DEVICES, sizeof *each, "forecasts", NULL);
     bloom_forecasts f = {.each = each};
     err why = {0};

@@ -1,5 +1,5 @@
-/* fits.h - does an image fit into the memory as a whole, which of its channels are read, and how
- * many images are under way at a time? */
+/* fits.h - what an image takes of the memory as a whole and in tiles, which of its channels are
+ * read, and how many images are under way at a time? */
 #pragma once
 
 #include "app/run/output.h"
@@ -10,11 +10,12 @@
  * mem_free. The others are read as they are written: parts without colour, and channels of data
  * where they are many. A .png may show any part, so all are read for it. */
 bool *fits_channels(const output *o, const image_part *p, err *e);
-/* Returns whether an image can be made as a whole: all that it takes, in *need, fits into the
- * memory's limit, and a device can do it. */
-bool fits_whole(mem_plan *need, const output *o, const image_reader *r, const bloom *b);
-/* Answers for small images without the kernel; false: fits_whole says it. */
-bool fits_surely(const output *o, const image_reader *r);
+/* Returns all that an image takes that is made as a whole. b NULL: but for what follows from the
+ * kernel. */
+mem_plan fits_need(const output *o, const image_reader *r, const bloom *b);
+/* Returns whether an image can be made as a whole: that fits into the memory's limit, and a device
+ * can do it. b NULL: true for small images, with any kernel; false: the kernel decides. */
+bool fits_held(const output *o, const image_reader *r, const bloom *b);
 /* Chooses the tiles of the first part with colour, and accounts for all that they take. */
 bool fits_tiling(tiling *t, mem_plan *memory, const output *o, image_reader *from, const bloom *b,
                  err *e);

@@ -5,7 +5,7 @@
 #include "app/run/stages.h"
 #include "base/log.h"
 
-#include <sys/stat.h>
+#include <unistd.h>
 
 /* One of several failures, with its place in the job. */
 typedef struct {
@@ -325,14 +325,13 @@ static void list_frame(listing *l, const frame_result *f) {
 
 static bool look_at(listing *l, const job *j, size_t index, err *e) {
     OWN(job_files) files = {0};
-    struct stat is;
     record rec;
     if (!job_frame(j, index, &files, e) || !record_make(&rec, l->m->records, &files, e))
         return false;
     frame_result f = {
         .number = files.number, .view = files.view, .input = files.input, .output = files.output};
     f.state = record_look(&rec, l->m->run->s->existing == EXISTING_UPDATE, &f.why);
-    if (f.state == FRAME_DONE && stat(f.input, &is) != 0) {
+    if (f.state == FRAME_DONE && access(f.input, F_OK) != 0) {
         f.state = FRAME_FAILED;
         f.why = "the input cannot be found";
         if (!l->missing.n) text_add(&l->missing, "%s", f.input);

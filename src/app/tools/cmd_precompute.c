@@ -1,7 +1,8 @@
 /* cmd_precompute.c - `fftbloom precompute`: writes a kernel's half spectrum to a portable file. */
 #include "app/cli/terminal.h"
 #include "app/run/file_set.h"
-#include "app/run/frame.h"
+#include "app/run/hints.h"
+#include "app/run/record.h"
 #include "app/run/stages.h"
 #include "app/tools/tools.h"
 #include "base/file.h"
@@ -9,8 +10,6 @@
 #include "base/path.h"
 #include "kernel/cache.h"
 #include "kernel/spectrum_file.h"
-
-#include <sys/stat.h>
 
 static bool precompute_make_spectrum(spectrum *to, lint_faults *faults, const run_choice *r,
                                      par *threads, err *e) {
@@ -35,16 +34,15 @@ static bool precompute_make_spectrum(spectrum *to, lint_faults *faults, const ru
 }
 
 static void precompute_tell(const settings *s, const spectrum *k, const char *faults, text *out) {
-    struct stat st = {0};
     char size[32];
-    stat(s->output, &st);
+    const uint64_t bytes = path_bytes(s->output);
     log_info("%s: kernel of %u x %u, %u channels, %s%s", s->output, k->kernel.w, k->kernel.h,
-             k->kernel.channels, text_bytes((double)st.st_size, size),
+             k->kernel.channels, text_bytes((double)bytes, size),
              k->cached ? ", from the cache" : "");
     if (!s->json) return;
     json_out j = json_begin(out);
     json_string(&j, "output", s->output);
-    json_size(&j, "bytes", (uint64_t)st.st_size);
+    json_size(&j, "bytes", bytes);
     json_bool(&j, "cached", k->cached);
     json_uints(&j, "kernel", (uint32_t[]){k->kernel.w, k->kernel.h}, 2);
     json_uint(&j, "channels", k->kernel.channels);

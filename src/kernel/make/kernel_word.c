@@ -12,7 +12,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 bool kernel_word_folder(char to[KERNEL_PATH], const char *file) {
@@ -20,10 +19,9 @@ bool kernel_word_folder(char to[KERNEL_PATH], const char *file) {
                                        "kernels", "../kernels",
                                        "../Resources/kernels"}; /* of an OpenFX bundle */
     const int folder = (int)(path_name(file) - file);           /* with its slash */
-    struct stat st;
     for (size_t i = 0; folder && i < COUNT(NEAR); i++)
         if (snprintf(to, KERNEL_PATH, "%.*s%s", folder, file, NEAR[i]) < KERNEL_PATH &&
-            stat(to, &st) == 0 && S_ISDIR(st.st_mode))
+            path_is_folder(to))
             return true;
     return false;
 }

@@ -1,0 +1,80 @@
+#include "app/run/frame_work.h"
+
+#include "app/run/fits.h"
+#include "app/run/hints.h"
+#include "app/run/picture.h"
+
+bool work_changed(const frame_work *w) {
+    file_mark now = file_mark_of(w->f->input);
+    return !file_mark_same(&w->before, &now);
+}
+
+bool work_blame(const frame_work *w, err *e) {
+    const bool named = e->fault == FAULT_KERNEL || e->fault == FAULT_INPUT;
+    return !named && (err_in(e, "%s", w->f->input) || err_blame(e, FAULT_INPUT));
+}
+
+image *work_load(frame_work *w, err *e) {
+    const image_header *h = w->in.head;
+    const bloom_settings b = stages_bloom(w->m->run);
+    bool **wanted = mem_new((size_t)h->parts, sizeof *wanted, "parts", e);
+    bool ok = wanted != NULL,
+         all = !w->files->before && !w->s->bloom.mask && !w->s->bloom.per_layer;
+    for (int i = 0; ok && i < h->parts; i++) {
+        const image_part *p = &h->part[i];
+        ok = (wanted[i] = fits_channels(&w->out, p, e)) || work_blame(w, e);
+        if (!ok) break;
+        bool some = memchr(wanted[i], true, (size_t)p->channels);
+        all = all && !memchr(wanted[i], false, (size_t)p->channels) && bloom_changes(&b) &&
+              bloom_has_light(&b, p); /* others are copied */
+        if (some) continue;
+        mem_free(wanted[i]);
+        wanted[i] = NULL;
+    }
+    image *img = ok ? stages_load(&w->in, w->keep ? NULL : wanted, e) : NULL;
+    for (int i = 0; wanted && i < h->parts; i++) mem_free(wanted[i]);
+    mem_free(wanted);
+    if (!img) return NULL;
+    if (all) {
+        w->in.from = NULL;
+        image_reader_close(&w->r);
+    }
+    w->torn = work_changed(w);
+    if (!w->s->input_space && strcmp(h->format, "png") != 0)
+        light_notes_codes(img, w->s->bloom.layers, w->s->bloom.exclude, "give --input-space srgb",
+                          &w->m->told);
+    return img;
+}
+
+bool work_open(frame_work *w, err *e) {
+    frame_maker *m = w->m;
+    frame_result *f = w->f;
+    w->before = file_mark_of(f->input);
+    w->out = (output){f->output, m->run, m->threads, m->screen, w->files->kernel};
+    if (!(w->r = image_open(f->input, NULL, m->threads, e))) return false;
+    const image_box *b = &image_reader_header(w->r)->part[0].display;
+    f->size[0] = (uint32_t)image_box_width(b), f->size[1] = (uint32_t)image_box_height(b);
+    return stages_in_open(&w->in, w->r, w->s, m->threads, e);
+}
+
+queue_bloom *work_bloom(const frame_work *w, err *e) {
+    queue_bloom *b = device_queue_take(w->on, w->files->kernel, w->m->threads, e);
+    w->f->hopeless = !b && w->record && !w->m->records->kernels;
+    if (b) hints_kernel(w->m->run, b->bloom, w->files->kernel, &w->in.head->part[0]);
+    return b;
+}
+
+work_way work_fits(const frame_work *w, const bloom *b, err *e) {
+    if (!picture_fits(&w->out, w->in.head, e)) return WAY_NONE;
+    if (!w->f->alone || fits_held(&w->out, w->r, NULL)) return WAY_HELD;
+    queue_bloom *own = b ? NULL : work_bloom(w, e);
+    if (!b && !own) return WAY_NONE;
+    const bool held = fits_held(&w->out, w->r, own ? own->bloom : b);
+    if (own) device_queue_give(w->on, own);
+    return held ? WAY_HELD : WAY_TILED;
+}
+
+void work_close(frame_work *w) {
+    stages_close(&w->in);
+    image_reader_close(&w->r);
+}
