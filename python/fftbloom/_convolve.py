@@ -148,8 +148,8 @@ def _convolved(a: Any, k: Any, mode: str, axes: Optional[Sequence[int]], boundar
         boundary, middle = "wrap", (kw - 1, kh - 1)
     b = Bloom(each, axes=(-2, -1), channel_axis=None, padding=boundary, kernel_center=middle, normalize="none",
               tolerance=tolerance, context=(context or common_context()).silent())
-    out, told = b(numpy.ascontiguousarray(a) if a.ndim == 2 else a, report=True)
-    told = told if a.ndim > 2 else [told]
+    out, made = b(numpy.ascontiguousarray(a) if a.ndim == 2 else a, report=True)
+    told: List[Report] = made if a.ndim > 2 else [made]
     out = out[..., :th, :tw] if mode == "full" else out[..., :h - kh + 1, :w - kw + 1] if mode == "valid" else out
     for i, at in enumerate(numpy.ndindex(*batch)):
         if not told[i].kept:

@@ -171,6 +171,12 @@ END
     run --separate-stderr shown ocio:screen/none
     [[ "$stderr" == *"has no view 'none'; it has 'twice', 'square root'"* ]]
     (unset OCIO && says 64 "needs the variable OCIO" grey.exr point.exr -o v.png --view ocio)
+    # A config of a newer version, in words of one line that say what to do.
+    sed 's/^ocio_profile_version: 2$/ocio_profile_version: 2.9/' c.ocio >newer.ocio
+    OCIO=newer.ocio says 64 "; docs/colour.md says what to do about newer configs)" grey.exr point.exr -o v.png --view ocio
+    (OCIO=newer.ocio "$FFTBLOOM" grey.exr point.exr -o v.png --view ocio 2>&1 || true) >said
+    [ "$(wc -l <said)" -eq 1 ]
+    [[ "$(<said)" == *"is not able to load that config version. The minor version 9"* ]]
     # What once ended a reader of YAML: tags without a node, and more nesting than a stack holds.
     for yaml in '!2' 'a: [&b' "roles: $(printf '[%.0s' {1..200000})" "roles: $(printf '{a: %.0s' {1..200000})"; do
         printf '%s\n' "$yaml" >hostile.ocio

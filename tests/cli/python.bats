@@ -55,11 +55,11 @@ examples() { # NUMBER...: runs these examples; the words of the last one that is
     [ "$status" -eq 0 ]
 }
 
-@test "the page's examples: a frame, scipy, torch, jax, a kernel found, cubes, threads, pairs, Richardson-Lucy, glare, astronomy" {
+@test "the page's examples: a frame, scipy, where transforms are wrong, torch, jax, a kernel found, cubes, threads, pairs, Richardson-Lucy, glare, astronomy" {
     takes_long
-    [ "$(python3 "$FFTBLOOM_ROOT/tests/python/examples.py" "$FFTBLOOM_ROOT/docs/python.md")" -eq 13 ]
+    [ "$(python3 "$FFTBLOOM_ROOT/tests/python/examples.py" "$FFTBLOOM_ROOT/docs/python.md")" -eq 14 ]
     needs numpy
-    examples 0 1 2 3 4 5 6 7 8 9 10 11
+    examples 0 1 2 3 4 5 6 7 8 9 10 11 12
     [[ "$output" == *"off by at most "* ]]
     [ "$(ls pairs?.npz | wc -l)" -eq 3 ]
     grep -q "<svg" found.html
@@ -72,7 +72,7 @@ examples() { # NUMBER...: runs these examples; the words of the last one that is
     takes_long
     needs_program oiiotool
     for i in 1 2 3; do image shot.$i.exr 60x40 half 0.1,0.2,0.3 $((i * 9)),9=50,40,30; done
-    examples 12 # by OpenImageIO: what the program makes
+    examples 13 # by OpenImageIO: what the program makes
     [[ "$output" != *skipped* ]] || skip "$output"
     for i in 1 2 3; do
         "$FFTBLOOM" shot.$i.exr -k mist-1 --amount 0.5 --device cpu -o want.exr

@@ -2,6 +2,7 @@ extern "C" {
 #include "image/flat/screen.h"
 }
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -94,7 +95,14 @@ screen_ocio *screen_ocio_open(const char *name, err *e) {
     try {
         return open(name, e);
     } catch (const std::exception &x) {
-        err_set(e, ERR_CONFIG, "view 'ocio:%s' with OCIO=%s: %s", name, path, x.what());
+        std::string said = x.what();
+        std::replace(said.begin(), said.end(), '\n', ' ');
+        /* This library reads configs of its own version and of older ones. Those that come with
+         * OpenColorIO ("ocio://") exist since 2.2. */
+        err_set(e, ERR_CONFIG,
+                "view 'ocio:%s' with OCIO=%s: %s (this program has OpenColorIO " OCIO_VERSION
+                "; docs/colour.md says what to do about newer configs)",
+                name, path, said.c_str());
     }
     return nullptr;
 }
