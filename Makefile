@@ -9,7 +9,7 @@
 #   make check              formatting, layers, headers, generated files
 #   make analyse            gcc's analyzer over the sources
 #   make install PREFIX=    program, kernels, man pages, completions, documents; and the C library
-#   make bundle             a folder that runs on other machines: dist/fftbloom
+#   make bundle             a folder that runs on other machines: dist/fftbloom; make kernels-archive: the kernels as EXR files
 #   make deb                Debian packages: dist/fftbloom_VERSION_ARCH.deb, libfftbloom0, libfftbloom-dev
 #   make ofx                the OpenFX plug-in: dist/fftbloom.ofx.bundle
 #   make wheel              the Python module with all that it needs: dist/fftbloom-VERSION-py3-none-manylinux_2_28_x86_64.whl

@@ -56,7 +56,7 @@ $(OFX): $(OFX_O) $(SO_O) $(OLD_GLIBC) $(ALONE_LIB) src/ofx/ofx.map
 	$(Q)$(subst libfftbloom.so.0,$(@F),$(subst src/lib/fftbloom.map,src/ofx/ofx.map,$(SO_LINK))) -Wl,-z,nodelete $(ALONE_LIBS)
 -include $(OFX_O:.o=.d) $(wildcard $(BUILD)/alone/image/*/*.d)
 
-.PHONY: install-ofx bundle ofx wheel sdist deb
+.PHONY: install-ofx bundle ofx wheel sdist deb kernels-archive
 # Hosts look into /usr/OFX/Plugins.
 install-ofx: $(OFX)
 	@tests/ofx/bundle.py $(OFX) $(DEST)/OFX/Plugins/fftbloom.ofx.bundle
@@ -71,6 +71,10 @@ wheel: $(ALONE)
 	@python/make_wheel.py $(ALONE) dist
 sdist: $(BUILD)/shaders/all.inc
 	@python/make_wheel.py sdist dist
+
+kernels-archive: $(PROG)
+	@tests/deps.sh openimageio-tools xz-utils
+	@tests/kernels.sh $(PROG) dist
 
 deb: all
 	@tests/deps.sh dpkg-dev

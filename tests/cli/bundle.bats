@@ -140,6 +140,34 @@ PY
     grep -q "libopenexr-3-1-30@$v\"" docs/openexr.vex.json
 }
 
+@test "the archive of kernels: all of them as floats and halfs, with licence, recipes, checksums; the same bytes again" {
+    needs_program oiiotool
+    takes_long
+    cd "$TEST_TMP"
+    export SOURCE_DATE_EPOCH=1700000000
+    for i in 1 2; do "$FFTBLOOM_ROOT/tests/kernels.sh" "$FFTBLOOM" $i --kernel-scale 0.05; done
+    cmp 1/*.tar.xz 2/*.tar.xz
+    tar xJf 1/*.tar.xz
+    cd fftbloom-kernels-*
+    sha256sum --quiet -c SHA256SUMS
+    [ "$(wc -l <SHA256SUMS)" -eq $(($(find . -type f | wc -l) - 1)) ]
+    for f in "$FFTBLOOM_ROOT"/kernels/*.json; do
+        name=$(basename "$f" .json)
+        cmp "$f" "recipes/$name.json"
+        grep -q "^| $name | [A-Z].* |$" README.md
+        ls "half/$name.exr" "float/$name.exr" "pictures/$name.png"
+    done
+    for name in anamorphic sunstar mist-8; do
+        oiiotool --info -v "half/$name.exr" >info
+        grep -q "half openexr" info
+        grep -q "MIT" info
+        grep -q "multiplied: 32768" info
+        oiiotool --info -v "float/$name.exr" | grep -q "float openexr"
+        oiiotool "float/$name.exr" --mulc 32768 "half/$name.exr" --fail 16 --failpercent 0 --diff
+        "$FFTBLOOM" kernel check "half/$name.exr" | grep -q "^middle "
+    done
+}
+
 @test "make install puts program, pages and completions under PREFIX, uninstall takes them away" {
     install_to "$TEST_TMP/i"
     [ "$("$TEST_TMP/i/bin/fftbloom" --version)" = "$("$FFTBLOOM" --version)" ]
