@@ -125,6 +125,16 @@ class Kernel:
                         "channel_axis= names an axis of channels" % len(every))
         self.__dict__.update(every[0].__dict__)
 
+    @staticmethod
+    def names() -> List[str]:
+        """Lists the shipped kernels, which `Kernel` takes by their names."""
+        here = os.path.dirname(os.path.realpath(lib._name)) if "/" in lib._name else "/usr/lib"
+        for near in "../share/fftbloom/kernels", "../../share/fftbloom/kernels", "kernels", "../kernels":
+            folder = os.path.join(here, near)
+            if os.path.isdir(folder):
+                return sorted({name.rpartition(".")[0] for name in os.listdir(folder) if name.endswith((".json", ".exr"))})
+        raise Error("the folder of the shipped kernels is not near the library %r" % lib._name, Code.NOT_FOUND)
+
     @classmethod
     def make(cls, model: Union[str, Mapping[str, Any]], *, context: Optional[Context] = None,
              **parameters: Any) -> Kernel:

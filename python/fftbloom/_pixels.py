@@ -101,6 +101,9 @@ class Layout(NamedTuple):
             raise Error("%s has the shape %s, and needs (H, W) or more" % (what, shape))
         if channel_axis == "auto":
             channel_axis = n - 1 if axes is None and n > 2 and shape[-1] in (1, 3, 4) else None
+            if channel_axis is None and axes is None and n == 3 and shape[-1] < min(64, *shape[:-1]):
+                raise Error("%s has the shape %s: channel_axis=-1 takes the last axis for its channels, and "
+                            "channel_axis=None takes all of it for a batch of %d" % (what, shape, shape[0]))
         channel = None if channel_axis is None else place("channel_axis", channel_axis)
         if axes is None:
             axes = [a for a in range(n) if a != channel][-2:]

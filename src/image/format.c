@@ -139,9 +139,11 @@ image_reader *image_open(const char *path, const image_limits *limits, par *thre
         goto fail;
     }
     r->head.format = format->name;
+    const bool streamed = strncmp(path, "/proc/self/fd/", 14) == 0;
     if (r->head.behind)
-        log_say_once(LOG_NOTE, "'%s' has %" PRIu64 " bytes behind the image, which are left out",
-                     path, r->head.behind);
+        log_say_once(LOG_NOTE, "%s%s%s has %" PRIu64 " bytes behind the image, which are left out",
+                     streamed ? "" : "'", streamed ? "standard input" : path, streamed ? "" : "'",
+                     r->head.behind);
     return r;
 fail:
     image_reader_close(&r);

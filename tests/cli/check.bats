@@ -60,10 +60,10 @@ T
     one '"reference": "refs/sharp.exr", "crop": [0, 0, 3, 3]'
     check 3 one.json --json -
     [[ "$output" == *'"why": ["data windows differ: 3 x 3'* ]]
-    check 2 s.json --set t=0.6 --keep-going
+    check 2 s.json --set t=0.6
     [ "${lines[-1]}" = FAILURE ]
     rm refs/plain.exr
-    check 4 s.json --set t=0.6 --keep-going
+    check 4 s.json --set t=0.6
 }
 
 @test "what a case asserts: limits that count alone, several references, energy, accuracy; skipped is not passed" {
@@ -113,7 +113,7 @@ J
     says 2 "" diff a.exr b.exr
     clean "$output"
     [ "${#lines[@]}" -eq 9 ]
-    check 4 evil.json --keep-going --junit j.xml --json j.json --html p.html
+    check 4 evil.json --junit j.xml --json j.json --html p.html
     clean "$output"
     [[ "$output" == *'FAILURE  ::stop-commands::x'*'::q\x0a::error::x\x1b[31m\xff\x23#[error]y'* ]]
     [[ "$output" == *'ERROR    \x23#[error]\x7f'*'gone\x0a::error::z.exr'* ]]
@@ -161,10 +161,12 @@ T
 T
 }
 
-@test "it stops at the first failure; --keep-going runs all; --filter and --list choose; -q is silent" {
+@test "all cases run; --stop stops at the first failure; --filter and --list choose; -q is silent" {
+    check 2 s.json --set t=0.6 --stop
+    [[ "$output" == *"FAILURE  sharp"*"SKIPPED  mirror"*"an earlier case failed, and --stop was given"*"1 passed, 1 failed, 1 skipped"* ]]
+    check 2 s.json --set t=0.6 --keep-going # what it was called before, and still may be
+    [[ "$output" == *"2 passed, 1 failed"* ]]
     check 2 s.json --set t=0.6
-    [[ "$output" == *"FAILURE  sharp"*"SKIPPED  mirror"*"--keep-going"*"1 passed, 1 failed, 1 skipped"* ]]
-    check 2 s.json --set t=0.6 --keep-going
     [[ "$output" == *"2 passed, 1 failed"* ]]
     check 0 s.json --set t=0.6 --filter 'p*,m*'
     [[ "$output" == *"2 passed"* ]]
@@ -201,7 +203,7 @@ for k in ("settings", "input", "kernel"): assert re.fullmatch("[0-9a-f]{32}", a[
     check 0 s.json --bless
     diff -r before refs
     # Where a result does not match, the report says what changed since the reference was made.
-    check 2 s.json --set t=0.6 --keep-going
+    check 2 s.json --set t=0.6
     [[ "$output" == *"the reference was made with other settings; then amount 0.5; now amount 0.6"* ]]
 }
 
@@ -251,7 +253,7 @@ for k in ("settings", "input", "kernel"): assert re.fullmatch("[0-9a-f]{32}", a[
 }
 
 @test "--junit is XML with every case, and only what Jenkins' schema has" {
-    check 2 s.json --set t=0.6 --keep-going --junit j.xml
+    check 2 s.json --set t=0.6 --junit j.xml
     python3 - <<'P'
 import xml.etree.ElementTree as E
 ALLOWED = {
@@ -276,14 +278,14 @@ assert f.text.startswith("s.json:10:\n")
 assert float(cases["plain"].get("time")) > 0 and not list(cases["plain"])
 P
     rm refs/plain.exr
-    check 4 s.json --junit - --require-cases 9
+    check 4 s.json --stop --junit - --require-cases 9
     [[ "$output" == *'errors="1"'*'skipped="2"'*"an earlier case failed"* ]]
     check 2 s.json --junit - --require-cases 9 --filter 's*'
     [[ "$output" == *'tests="2"'*"1 of 1 cases passed, 9 are required"* ]]
 }
 
 @test "--json has every key that docs/formats.md names, and the same but for times the next time" {
-    check 2 s.json --set t=0.6 --keep-going --json r.json
+    check 2 s.json --set t=0.6 --json r.json
     python3 - "$FFTBLOOM_ROOT/docs/formats.md" <<'P'
 import json, re, sys
 r = json.load(open("r.json"))
@@ -315,7 +317,7 @@ P
 }
 
 @test "--html is one page without addresses of others, and small where cases pass" {
-    check 2 s.json --set t=0.6 --keep-going --html p.html
+    check 2 s.json --set t=0.6 --html p.html
     python3 - <<'P'
 import base64, json, re
 from html.parser import HTMLParser

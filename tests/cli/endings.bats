@@ -121,6 +121,14 @@ for line in sys.stdin.buffer.read().decode().split("\n"):
 T
 }
 
+@test "the closing line shows the gaps of what was made" {
+    rm in.1004.exr
+    corrupt 1006
+    bloom --keep-going
+    [ "$status" -eq 65 ]
+    [[ "${stderr_lines[-1]}" == *" -> out.1001-1003,1005-1006.exr, CPU; 1 failed" ]]
+}
+
 @test "--keep-going: 5 where only inputs are missing, 0 where nothing fails" {
     rm in.1001.exr in.1004.exr
     bloom --frames 1001-1006 --keep-going --report r.json

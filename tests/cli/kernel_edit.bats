@@ -103,3 +103,19 @@ T
     holds kernel.json '(l := json.load(open("lens.json"))["rings"])' \
         'all(abs(d["rings"][r]["within"][c] - l[r]["within"][c]) < 0.05 for r in (2, 5, 10, 20, 40, 80) for c in range(3))'
 }
+
+@test "clean: a picture that is no lamp is refused, with the share that would go, and --force writes it" {
+    needs_program oiiotool
+    oiiotool --create 90x60 3 --fill:color=0.5,0.5,0.5 90x60 --point:color=9,9,9 20,25 -d half -o street.exr
+    refused 65 "% of the light of 'street.exr' would be cut" kernel clean street.exr -o k.exr --fade 0.8
+    [ ! -e k.exr ]
+    says 0 "" kernel clean street.exr -o k.exr --fade 0.8 --force
+    says 64 "--force has no effect in 'mix'; it is for clean" kernel mix k.exr -o m.exr --force
+}
+
+@test "what has no effect is not printed, and one line tells of progress at a time" {
+    kernel make disc --param radius=9 --taps 64 -o k.exr
+    kernel crop k.exr --taps 32 -o c.exr >said
+    grep -q "brought to 32 x 32 taps" said
+    run ! grep keep said
+}

@@ -139,6 +139,9 @@ value() { # WANT NAME ARGUMENTS...
 64 | from 0.001 to 1000, not '50%'; write 0.5 | a b -o c --kernel-scale 50%
 64 | '0,5'; write 0.5 | a b -o c --kernel-scale 0,5
 64 | '0,5' | a b -o c --amount 0,5
+64 | --amount must be from 0 to 1, not 150%: a kernel spreads the light that there is; to add glare, write it apart with --emit additive | a b -o c --amount 150%
+64 | --amount must be from 0 to 1, not 50; did you mean 50%? | a b -o c --amount 50
+64 | --amount must be from 0 to 1, not 200: a kernel spreads | a b -o c --amount 200
 # Standard input and output where they are not supported.
 64 | kernel is '-': standard input | a.exr - -o o.exr
 64 | standard output needs a format: exr:- | kernel make star -o -
@@ -225,7 +228,7 @@ T
 64 | --scale has no effect without --output | diff a.exr b.exr -scale 100
 64 | --od has no effect without --output | diff a.exr b.exr -od
 64 | --bless has no effect with --list | check s.json --list --bless
-64 | --keep-going has no effect with --list | check s.json --list --keep-going
+64 | --stop has no effect with --list | check s.json --list --stop
 64 | --junit has no effect with --list | check s.json --list --junit=x
 64 | --json has no effect with --list | check s.json --list --json=x
 64 | --html has no effect with --list | check s.json --list --html=x

@@ -26,7 +26,7 @@ setup() {
 }
 J
     "$FFTBLOOM" check suite.json --bless
-    says 2 "" check suite.json --keep-going --set t=0.6 --html page.html
+    says 2 "" check suite.json --set t=0.6 --html page.html
     run python3 "$FFTBLOOM_ROOT/tests/browser.py" check page.html
     echo "$output"
     [ "$status" -eq 0 ]

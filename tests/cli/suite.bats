@@ -10,7 +10,7 @@ setup() {
 
 @test "all cases on the CPU engine, against references of the same settings and inputs" {
     needs cpu
-    says 0 "" check testdata/suite.json --device cpu --require-device cpu --require-cases 17 --keep-going --json "$dir/r.json"
+    says 0 "" check testdata/suite.json --device cpu --require-device cpu --require-cases 17 --json "$dir/r.json"
     holds "$dir/r.json" 'all({"version", "device", "settings", "input", "kernel"} <= c["origin"].keys() for c in d["cases"])' \
         'not [n for c in d["cases"] for n in c["notes"] if "was made with" in n]'
     [ "$(cat testdata/references/*.exr | wc -c)" -lt 500000 ]
@@ -21,7 +21,7 @@ setup() {
     needs software
     cases=small,small-nothing,small-half-glare,small-bright-only,small-layer,small-wrap
     [ -z "$ALL_CASES" ] || cases='small*'
-    says 0 "" check testdata/suite.json --device software --require-device software --require-cases 6 --keep-going --filter "$cases"
+    says 0 "" check testdata/suite.json --device software --require-device software --require-cases 6 --filter "$cases"
 }
 
 @test "a look that is a hair off fails" {

@@ -165,6 +165,8 @@ class Results(unittest.TestCase):
         kernels = os.path.join(os.environ["FFTBLOOM_ROOT"], "kernels")
         taps = fb.Kernel(os.path.join(kernels, "halation.json"), context=CPU).taps()
         self.assertTrue(np.array_equal(fb.Kernel("halation", context=fb.Context(kernels=kernels)).taps(), taps))
+        self.assertIn("sunstar", fb.Kernel.names())
+        self.assertTrue(12 <= len(fb.Kernel.names()) <= 20, fb.Kernel.names())
         made = fb.Kernel.make("star", blades=6, taps=33, context=CPU)
         self.assertEqual(made.shape[:2], (33, 33))
         same = fb.Kernel.make({"taps": "33x33", "layers": [{"model": "star", "blades": 6}]}, context=CPU)
@@ -370,6 +372,14 @@ class Errors(unittest.TestCase):
         self.refused("threads is -1", fb.Code.BAD_ARGUMENT, fb.Context, threads=-1, setting="threads")
         self.refused("no device is 'nonesuch'", fb.Code.NO_DEVICE, fb.Context, device="nonesuch")
         self.refused("mem_limit is 0.5", fb.Code.BAD_ARGUMENT, fb.Context, mem_limit=0.5, setting="mem_limit")
+
+    def test_channels_that_nobody_names(self):
+        for shape in (20, 33, 2), (20, 33, 5), (40, 48, 31):
+            self.refused("channel_axis=-1 takes the last axis", fb.Code.BAD_ARGUMENT, bloom(), np.ones(shape, "f4"))
+            for axis in -1, None:
+                self.assertEqual(bloom(channel_axis=axis)(np.ones(shape, "f4")).shape, shape)
+        for shape in (2, 20, 33), (64, 32, 32), (2, 20, 33, 2):  # batches, as they were
+            self.assertEqual(bloom()(np.ones(shape, "f4")).shape, shape)
 
     def test_pixels(self):
         x = scene((20, 33))

@@ -384,6 +384,7 @@ TEST(preview_says_what_it_leaves_out) {
                                PART("R:half G:half B:half A:half", 0, 0, 4, 4),
                                PART("R:half G:half B:half", 0, 0, 4, 4)};
     OWN(image) *img = make_image(parts, 3),
+               *depth = MAKE("R:half G:half B:half Z:float", 0, 0, 4, 4),
                *plain = MAKE("R:half G:half B:half A:half Z:float id:uint", 0, 0, 4, 4),
                *all = make_image(parts + 2, 1);
     text said = {0};
@@ -392,6 +393,9 @@ TEST(preview_says_what_it_leaves_out) {
     text_free(&said);
     assert_int_equal(preview_part(&plain->head, &said), 0);
     assert_non_null(strstr(said.s, "2 channels are left out"));
+    text_free(&said);
+    assert_int_equal(preview_part(&depth->head, &said), 0);
+    assert_non_null(strstr(said.s, "1 channel is left out"));
     text_free(&said);
     assert_int_equal(preview_part(&all->head, &said), 0);
     assert_true(said.n == 0);

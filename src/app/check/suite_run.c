@@ -249,7 +249,7 @@ void suite_run_all(suite_run *r, void (*each)(void *ctx, const case_result *c), 
     frame_maker m = {.threads = r->threads};
     for (size_t i = 0; i < r->count; i++) {
         case_result *c = &r->item[i];
-        const char *skip = stopped ? "an earlier case failed; --keep-going runs all" : c->c->skip;
+        const char *skip = stopped ? "an earlier case failed, and --stop was given" : c->c->skip;
         if (skip) {
             c->state = CASE_SKIP;
             case_say(&c->why, "%s", skip);
@@ -257,7 +257,7 @@ void suite_run_all(suite_run *r, void (*each)(void *ctx, const case_result *c), 
             run_case(c, &m, r);
         }
         if (c->status > r->status) r->status = c->status;
-        if (c->state == CASE_FAIL || c->state == CASE_ERROR) stopped = !r->asked->keep_going;
+        if (c->state == CASE_FAIL || c->state == CASE_ERROR) stopped = r->asked->stop;
         r->states[c->state]++;
         each(ctx, c);
     }

@@ -177,6 +177,12 @@ static bool read_amount(kind_reader *r, const char *value) {
     if (x > 1 && x <= 100 && !percent)
         return err_set(r->e, ERR_CONFIG, "%s must be from 0 to 1, not %s; did you mean %s%%?",
                        r->name, value, value);
+    if (x > 1 && amount)
+        return err_set(r->e, ERR_CONFIG,
+                       "%s must be from 0 to 1, not %s: a kernel spreads the light that there is; "
+                       "to add glare, write it apart with --emit additive and add it in comp, "
+                       "with any gain (docs/comp.md)",
+                       r->name, value);
     if (!(x >= 0 && x <= 1)) return refuse(r, value, false);
     *(double *)place(r) = amount ? bloom_complement(x) : x;
     return true;

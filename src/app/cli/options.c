@@ -182,6 +182,8 @@ const option OPTIONS[] = {
      "Fade out a kernel from this fraction of the way to its border; 1 is off. make fades by "
      "default, other actions only with --fade.",
      .max = 1, .needs = N(ONE)},
+    {"force", OF(KERNEL, BOOL, USUAL, FOR_KERNEL, force), "false", NULL,
+     "Write the kernel also where clean cuts more than half of the light."},
     {"strict", OF(KERNEL, BOOL, USUAL, FOR_KERNEL, strict), "false", NULL,
      "Exit with 1 if check finds something to warn of."},
 
@@ -253,8 +255,7 @@ const option OPTIONS[] = {
      "Colours are converted to the primaries of the space; white stays white.",
      .words = WORDS("input"), .needs = N(LIGHT)},
     {"pixel_type", OF(LAYERS, ENUM, USUAL, FOR_APPLY | FOR_BENCH, pixels), "keep", NULL,
-     "Pixel type of the layers that are bloomed, or of the frame that bench times; data layers "
-     "keep theirs.",
+     "Pixel type of what is bloomed; data layers keep theirs.",
      .words = WORDS("keep", "half", "float")},
 
     /* --- accuracy --- */
@@ -413,8 +414,10 @@ const option OPTIONS[] = {
      "Run only the cases whose names match these globs."},
     {"list", OF(SUITE, BOOL, USUAL, FOR_CHECK, list), "false", NULL,
      "Print the names of the cases, and run none."},
+    {"stop", OF(SUITE, BOOL, USUAL, FOR_CHECK, stop), "false", NULL,
+     "Stop at the first case that fails; the others are skipped.", .needs = N(CASES)},
     {"keep_going", OF(SUITE, BOOL, USUAL, FOR_CHECK, keep_going), "false", NULL,
-     "Continue after a case that fails.", .needs = N(CASES)},
+     "Run all cases, which is the default.", .flag_only = true},
     {"bless", OF(SUITE, BOOL, USUAL, FOR_CHECK, bless), "false", NULL,
      "Write the references that are missing or differ, with their provenance.",
      "References are EXR files with attributes that say which program, device, settings and inputs "

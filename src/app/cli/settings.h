@@ -52,7 +52,7 @@ typedef struct {
     bool stamp;            /* write provenance into the image */
     const char *config, *report;
     const char *frames, *views;
-    bool keep_going;  /* also of check */
+    bool keep_going;
     uint32_t jobs;    /* host threads; 0: all there are */
     uint32_t packing; /* 0: as the input; else compression + 1 */
     settings_pixels pixels;
@@ -75,13 +75,13 @@ typedef struct {
     const char *filter, *set, *require_device;
     const char *junit, *json_file, *html;
     uint32_t require_cases;
-    bool list, bless;
+    bool list, bless, stop;
     /* kernel */
     const char *taps, *param, *image, *plate;
     double fade;
     const char *view; /* of screen_open */
     double exposure;  /* stops; NaN: auto */
-    bool strict, all_kernels;
+    bool strict, all_kernels, force;
     /* bench */
     const char *size;
     measure_kind scene;

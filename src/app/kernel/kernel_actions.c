@@ -65,7 +65,7 @@ const command_action KERNEL_ACTIONS[] = {
      .parameters = kernel_edit_details,
      .example = {{"Make a kernel cheaper.", "fftbloom kernel crop big.exr -o small.exr"}}},
     {"clean", kernel_edit, 1, 1, "PHOTO -o OUT [options]",
-     "output existing taps param fade kernel_center jobs mem_limit sandbox",
+     "output existing taps param fade force kernel_center jobs mem_limit sandbox",
      "Make a kernel of a photograph of a lamp: find its centre, subtract the background, restore a "
      "core that is cut off from its flank, replace the noise of the tail by a smooth fall-off, and "
      "set taps below zero to zero.",

@@ -198,7 +198,8 @@ static void report(const editing *w, const cli *c, text *out) {
     if (!j.words) json_close(&j);
     json_object(&j, "parameters");
     for (int i = 0; i < edit_parameters(w->of); i++)
-        json_real(&j, w->of->parameter[i].name, 15, w->r.value[i]);
+        if (w->of->apply != edit_crop || !w->r.taps[0]) /* which then decide the size */
+            json_real(&j, w->of->parameter[i].name, 15, w->r.value[i]);
     json_close(&j);
     json_uints(&j, "size", (uint32_t[]){k->w, k->h}, 2);
     if (!j.words) json_uints(&j, "centre", (uint32_t[]){k->w / 2, k->h / 2}, 2);
@@ -225,6 +226,7 @@ static void report(const editing *w, const cli *c, text *out) {
 static bool finish(editing *w, const cli *c, err *e) {
     edit_kernel *k = &w->made;
     if (w->r.taps[0] && !edit_fit(k, w->r.taps[0], w->r.taps[1], &w->lost, e)) return false;
+    if (w->r.taps[0]) edit_say(&w->told, "fitted", w->lost, "brought to %u x %u taps", k->w, k->h);
     if (w->lost > 0)
         log_warn("%s: %.3g %% of the light lay outside %u x %u taps and is lost", c->s.output,
                  100 * w->lost, k->w, k->h);
@@ -233,17 +235,33 @@ static bool finish(editing *w, const cli *c, err *e) {
     return true;
 }
 
+/* Refuses a photograph that loses more than half of its light: it shows more than a lamp. */
+static bool check_cut(const editing *w, const settings *s, err *e) {
+    double kept = 1 - w->faded;
+    for (const edit_saying *is = w->told.saying; is < w->told.saying + w->told.sayings; is++)
+        if (strcmp(is->key, "cut") == 0) kept *= 1 - is->value;
+    return !w->of->from_photo || s->force || kept >= 0.5 ||
+           err_set(
+               e, ERR_DATA,
+               "%.3g %% of the light of '%s' would be cut, around its centre and by --fade: is it "
+               "a picture of one lamp in darkness? --kernel-center X,Y names the lamp, and "
+               "--force writes the kernel all the same",
+               100 * (1 - kept), w->r.input[0].name);
+}
+
 static bool run(editing *w, const cli *c, int *status, err *e) {
     file_set_file file[EDIT_INPUTS + 1];
     if (!read_words(w, c, e)) return false;
     const int inputs = w->r.inputs;
+    OPEN(ticker) *told = ticker_open("the kernel"); /* each kernel that was made told of itself */
     for (int i = 0; i < inputs; i++) file[i] = (file_set_file){FILE_READ, "the kernel", w->path[i]};
     file[inputs] = (file_set_file){FILE_WRITTEN, "the output", c->s.output};
     if (!file_set_apart(file, (size_t)inputs + 1, NULL, e) || !kernel_may_write(&c->s, status, e))
         return false;
     for (int i = 0; i < inputs; i++)
         if (!read_input(w, c, i, e)) return false;
-    if (!w->of->apply(&w->made, &w->r, &w->told, e) || !finish(w, c, e)) return false;
+    if (!w->of->apply(&w->made, &w->r, &w->told, e) || !finish(w, c, e) || !check_cut(w, &c->s, e))
+        return false;
     OWN(image) *img = to_image(w, c, e);
     return img && kernel_save(&c->s, img, c->threads, status, e);
 }
@@ -252,9 +270,7 @@ int kernel_edit(const cli *c, text *out, err *e) {
     int status = 0;
     OWN_MEM editing *w = mem_new(1, sizeof *w, "an edit", e);
     if (!w) return 0;
-    ticker *told = ticker_open("the kernel");
     bool ok = run(w, c, &status, e);
-    ticker_close(&told);
     if (ok && (c->s.json || !c->s.quiet)) report(w, c, out);
     for (int i = 0; i < w->r.inputs; i++) edit_free(&w->r.input[i].kernel);
     edit_free(&w->made);

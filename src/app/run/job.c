@@ -342,8 +342,17 @@ void job_outputs(const job *j, text *to) {
     if (!j->sequence || !frame_path_parse(&all, j->output, NULL) || !all.after) {
         text_add(to, "%s", j->output);
     } else {
+        enum { RUNS = 4 };
+        OWN(text) gaps = {0};
+        const bool whole = frame_list_gaps(l, &all, &gaps) == 0;
         text_add(to, "%s", all.before);
-        frame_range_words(&all, l->number[0], l->number[l->count - 1], to);
+        for (size_t from = 0, end, runs = 0; from < l->count; from = end, runs++) {
+            for (end = from + 1; end < l->count; end++)
+                if (!whole && runs < RUNS && l->number[end] != l->number[end - 1] + 1) break;
+            text_add(to, "%s%s", runs ? "," : "", runs == RUNS ? "..." : "");
+            frame_range_words(&all, l->number[runs == RUNS ? end - 1 : from], l->number[end - 1],
+                              to);
+        }
         text_add(to, "%s", all.after);
     }
 }

@@ -248,12 +248,13 @@ int preview_part(const image_header *h, text *left_out) {
     if (part == h->parts) return 0;
     const image_part *p = &h->part[part];
     const layer_group *g = &m.group[0];
-    int shown = g->channels + (g->alpha >= 0);
-    if (left_out && h->parts > 1) text_add(left_out, "%d of %d parts", h->parts - 1, h->parts);
-    if (left_out && p->channels > shown)
-        text_add(left_out, "%s%d channels", left_out->n ? " and " : "", p->channels - shown);
+    const int parts = h->parts - 1, more = p->channels - g->channels - (g->alpha >= 0);
+    if (left_out && parts) text_add(left_out, "%d of %d parts", parts, h->parts);
+    if (left_out && more > 0)
+        text_add(left_out, "%s%d channel%s", parts ? " and " : "", more, more == 1 ? "" : "s");
     if (left_out && left_out->n) {
-        text_add(left_out, " are left out: a picture shows the first colour layer");
+        text_add(left_out, " %s left out: a picture shows the first colour layer",
+                 parts + more == 1 ? "is" : "are");
         if (*g->name) text_add(left_out, ", ");
         text_add_clean(left_out, g->name);
     }

@@ -94,11 +94,12 @@ bool kernel_recipe_scale(kernel_recipe *r, double scale, err *e) {
     bool given = r->w > 0; /* else the light decides how many taps there are */
     if (given && !(w >= 1 && h >= 1 && w <= MODEL_SIDE && h <= MODEL_SIDE)) {
         char meant[64] = "";
-        if (scale >= 10) snprintf(meant, sizeof meant, "; %g %%? that is %g", scale, scale / 100);
-        return err_set(e, ERR_CONFIG,
-                       "kernel_scale %g makes a kernel of %u x %u taps %.0f x %.0f; it can be made "
-                       "with 1 to %d a side%s",
-                       scale, r->w, r->h, w, h, MODEL_SIDE, meant);
+        if (scale >= 10) snprintf(meant, sizeof meant, "; for %g %% write %g", scale, scale / 100);
+        return err_set(
+            e, ERR_CONFIG,
+            "kernel_scale %g of a kernel of %u x %u taps would be %.0f x %.0f, and a side "
+            "may have 1 to %d%s",
+            scale, r->w, r->h, w, h, MODEL_SIDE, meant);
     }
     r->w = (uint32_t)w, r->h = (uint32_t)h;
     for (int i = 0; i < r->layers; i++) model_scale(&r->layer[i].request, scale);
