@@ -105,7 +105,8 @@ static int make_frames(frame_maker *m, const cli *c, const job *j, text *out, er
                                     ? "; run the same command again to continue"
                                     : "; run the same command with --existing update to "
                                       "continue");
-    bool finished = sequence_run(m, j, &told, &r, e);
+    const job_source frames = job_frames(j);
+    bool finished = sequence_run(m, &frames, &told, &r, e);
     if (finished && j->left_out) {
         log_error("%zu more inputs cannot be found", j->left_out);
         r.missing += j->left_out;

@@ -379,3 +379,14 @@ void job_files_free(job_files *f) {
     for (int k = 0; k < JOB_PATHS; k++) mem_free(f->path[k]);
     *f = (job_files){0};
 }
+
+static bool next_frame(void *ctx, size_t index, job_files *to, err *e) {
+    return job_frame(ctx, index, to, e);
+}
+
+job_source job_frames(const job *j) {
+    return (job_source){.count = job_count(j),
+                        .kernels = j->kernels,
+                        .next = next_frame,
+                        .ctx = (void *)(uintptr_t)j};
+}

@@ -78,5 +78,17 @@ size_t job_count(const job *j);
  * job_files_free, which accepts zeros. */
 bool job_frame(const job *j, size_t index, job_files *to, err *e);
 void job_files_free(job_files *f);
+
+/* Where the frames of a run come from: a job, or whatever else can say which files are next. */
+typedef struct {
+    size_t count; /* frames; SIZE_MAX: as many as come */
+    bool alone;   /* one frame at a time, in their order, and none again */
+    bool kernels; /* frames have kernels of their own */
+    /* Finds the files of a frame. Returns false with no error where there are no more. */
+    bool (*next)(void *ctx, size_t index, job_files *to, err *e);
+    void *ctx;
+} job_source;
+/* Returns the frames of a job, which must outlive them. */
+job_source job_frames(const job *j);
 /* Adds the outputs of a sequence in a few words: "b.1001-1024.exr". */
 void job_outputs(const job *j, text *to);

@@ -102,104 +102,74 @@ bool pipe_is(const settings *s) {
     return (s->input && strcmp(s->input, "-") == 0) || (s->output && image_is_stream(s->output));
 }
 
-/* One run. */
+/* A run whose input or output is a stream. */
 typedef struct {
     run_choice *run;
     frame_maker *maker;
-    device_pool *devices;
-    device_queue queue;
-    bloom_report made;
+    const job *job; /* of the files; NULL: the images of standard input */
+    stream in;
     frame_pattern output; /* of files; .before is NULL for a stream */
     int first;            /* the number of the first frame */
 } piped;
 
-/* A file in memory is what the user calls standard input. */
-static void rename_input(const char *path, size_t number, err *e) {
+/* A file in memory is what the user calls standard input. Returns false. */
+static bool rename_input(const piped *p, size_t number, err *e) {
+    const char *path = p->in.path;
     char *at = e->fault == FAULT_INPUT && *path ? strstr(e->msg, path) : NULL;
-    if (!at) return;
+    if (!at) return false;
     OWN(text) whole = {0};
     text_add(&whole, "%.*sstandard input, image %zu%s", (int)(at - e->msg), e->msg, number,
              at + strlen(path));
     snprintf(e->msg, sizeof e->msg, "%s", whole.s);
+    return false;
 }
 
-static bool make(piped *p, const char *input, const char *format, size_t index, err *e) {
-    frame_result f = {.alone = true};
-    job_files files = {.input = (char *)(uintptr_t)input, .kernel = p->run->kernel->file};
-    par *threads = p->maker->threads;
-    char as[OPTION_NAME_ROOM]; /* "-" alone is in the format of the input, if that is written */
-    snprintf(as, sizeof as, "%s:-", format);
-    const char *to = strcmp(p->run->s->output, "-") != 0 ? p->run->s->output
-                     : image_is_stream(as)               ? as
-                                                         : "exr:-";
-    files.output = p->output.before ? frame_path(&p->output, p->first + (int)index, e)
-                                    : mem_str(to, e);
-    const file_set_file apart[] = {{FILE_READ, "the input", "-"},
-                                   {FILE_READ, "the kernel", files.kernel},
-                                   {FILE_READ, "the kernel's recipe", p->run->kernel->recipe},
-                                   {FILE_WRITTEN, "the output", files.output}};
-    par_enter(threads, index);
-    bool ok = files.output && file_set_apart(apart, 4, p->run->s, e) &&
-              frame_make(p->maker, &p->queue, &files, &f, &p->made, e);
-    par_leave(threads);
-    mem_free(files.output);
-    return ok;
-}
-
-static bool make_stream(piped *p, err *e) {
-    stream in = {.fd = -1};
+/* Fetches the next image; before the first one it is decided how pictures are shown. */
+static bool next_image(piped *p, job_files *to, err *e) {
     frame_maker *m = p->maker;
-    bool ok = true;
-    while (ok && stream_next(&in, e)) {
-        if (in.count > 1 && !p->output.after && p->output.before)
-            ok = err_set(e, ERR_USAGE,
-                         "standard input has more than one image; give the output a frame pattern, "
-                         "such as out.####.exr, or write -");
-        if (ok && in.count == 1 && output_is_picture(p->run->s->output)) { /* more may follow */
-            exposure_choose(p->run, in.path, true, m->threads);
-            ok = (m->screen = screen_open(p->run->view, e)) != NULL;
-        }
-        const char *as = ok && strcmp(in.format, "pfm") == 0 ? "pfm" : "exr";
-        ok = ok && make(p, in.path, as, in.count - 1, e);
-        if (!ok) rename_input(in.path, in.count, e);
+    if (!stream_next(&p->in, e)) return rename_input(p, p->in.count + 1, e);
+    if (p->in.count > 1 && !p->output.after && p->output.before)
+        return err_set(e, ERR_USAGE,
+                       "standard input has more than one image; give the output a frame pattern, "
+                       "such as out.####.exr, or write -");
+    if (p->in.count == 1 && output_is_picture(p->run->s->output)) { /* more may follow */
+        exposure_choose(p->run, p->in.path, true, m->threads);
+        if (!(m->screen = screen_open(p->run->view, e))) return false;
     }
-    if (ok) rename_input(in.path, in.count + 1, e); /* where the next image could not be had */
-    stream_close(&in);
-    return !e->code;
+    return (to->input = mem_str(p->in.path, e)) && (to->kernel = mem_str(p->run->kernel->file, e));
 }
 
-static bool make_files(piped *p, const job *j, err *e) {
-    bool ok = true;
-    for (size_t i = 0; ok && i < job_count(j); i++) {
-        OWN(job_files) f = {0};
-        ok = job_frame(j, i, &f, e) && make(p, f.input, path_ending(f.input), i, e);
-    }
-    return ok;
+static bool next(void *ctx, size_t index, job_files *to, err *e) {
+    piped *p = ctx;
+    if (!(p->job ? job_frame(p->job, index, to, e) : next_image(p, to, e))) return false;
+    /* "-" alone is in the format of the input, if that is written. */
+    const char *given = p->run->s->output;
+    const char *ending = p->job                             ? path_ending(to->input)
+                         : strcmp(p->in.format, "pfm") == 0 ? "pfm"
+                                                            : "exr";
+    char as[OPTION_NAME_ROOM];
+    snprintf(as, sizeof as, "%s:-", ending);
+    const char *whole = strcmp(given, "-") != 0 ? given : image_is_stream(as) ? as : "exr:-";
+    for (int k = JOB_OUTPUT; k < JOB_PATHS; k++) mem_free(to->path[k]), to->path[k] = NULL;
+    to->output = p->output.before ? frame_path(&p->output, p->first + (int)index, e)
+                                  : mem_str(whole, e);
+    to->number = NULL;
+    const file_set_file apart[] = {{FILE_READ, "the input", "-"},
+                                   {FILE_READ, "the kernel", to->kernel},
+                                   {FILE_READ, "the kernel's recipe", p->run->kernel->recipe},
+                                   {FILE_WRITTEN, "the output", to->output}};
+    return to->output && file_set_apart(apart, sizeof apart / sizeof *apart, p->run->s, e);
 }
 
-/* Makes the frames of the job, or those of standard input where there is no job. */
-static bool make_all(run_choice *run, frame_maker *m, const job *j, err *e) {
-    const settings *s = run->s;
+/* Finds the names of the outputs. */
+static bool open_output(piped *p, err *e) {
+    const settings *s = p->run->s;
     OWN(frame_list) frames = {0};
-    OWN_MEM piped *p = mem_new(1, sizeof *p, "a run", e);
-    if (!p) return false;
-    *p = (piped){.run = run, .maker = m, .first = 1};
-    bloom_settings b = stages_bloom(run);
-    b.slots = 1;
-    b.images = j ? (uint32_t)job_count(j) : 1000; /* as for a video */
-    p->devices = device_pool_open(m->threads, b.cache_dir, 0, e);
-    device_queue_open(&p->queue, &b, p->devices);
-    bool ok = p->devices &&
-              (image_is_stream(s->output) || frame_path_parse(&p->output, s->output, e));
-    if (ok && !j && s->frames && (ok = frame_list_parse(&frames, s->frames, e)))
-        p->first = frames.number[0];
-    mem_keep(mem_left() / 4);
-    ok = ok && (j ? make_files(p, j, e) : make_stream(p, e));
-    mem_keep(0);
-    frame_pattern_free(&p->output);
-    device_queue_close(&p->queue);
-    device_pool_close(&p->devices);
-    return ok;
+    if (!image_is_stream(s->output) && !frame_path_parse(&p->output, s->output, e)) return false;
+    if (p->job || !s->frames) return true;
+    if (!frame_list_parse(&frames, s->frames, e)) return false;
+    p->first = frames.number[0];
+    return true;
 }
 
 bool pipe_run(const cli *c, err *e) {
@@ -210,6 +180,8 @@ bool pipe_run(const cli *c, err *e) {
     record_run all = {0};
     frame_maker m = {
         .run = &run, .records = &all, .threads = c->threads, .forgets = ATOMIC_FLAG_INIT};
+    piped p = {.run = &run, .maker = &m, .job = from_stream ? NULL : &j, .in.fd = -1, .first = 1};
+    report r = {.run = &run, .brief = true};
     /* A file of glare would be written again by each image, also where a config names it. */
     bool ok = (!s->emit_file ||
                err_set(e, ERR_USAGE, "--emit-file has no effect on standard input and output")) &&
@@ -217,7 +189,17 @@ bool pipe_run(const cli *c, err *e) {
                (job_open(&j, &run, e) && file_set_check_job(&j, e) &&
                 exposure_choose_job(&run, &j, c->threads, e) &&
                 (!output_is_picture(s->output) || (m.screen = screen_open(run.view, e))))) &&
-              record_run_open(&all, &j, false, e) && make_all(&run, &m, from_stream ? NULL : &j, e);
+              record_run_open(&all, &j, false, e) && open_output(&p, e);
+    const job_source frames = {.count = ok && !from_stream ? job_count(&j) : SIZE_MAX,
+                               .alone = true,
+                               .kernels = true,
+                               .next = next,
+                               .ctx = &p};
+    ok = ok && sequence_run(&m, &frames, NULL, &r, e);
+    if (!ok) rename_input(&p, p.in.count, e);
+    report_close(&r);
+    stream_close(&p.in);
+    frame_pattern_free(&p.output);
     screen_close(&m.screen);
     return ok;
 }

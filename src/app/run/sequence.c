@@ -21,7 +21,7 @@ typedef struct {
     frame_maker *maker;
     const settings *s;
     uint32_t workers; /* frames under way on each device */
-    const job *job;
+    const job_source *from;
     device_pool *devices;
     device_queue queue[ENGINE_DEVICES];
     char name[ENGINE_DEVICES][16]; /* of the queues' devices: indices */
@@ -35,6 +35,7 @@ typedef struct {
     progress *told;
     report *report;
     size_t next;                 /* the frame to be taken next */
+    bool ended;                  /* there are no more frames than were taken */
     double pace[ENGINE_DEVICES]; /* seconds a frame takes on each device, 0: not known yet */
     failure stop;                /* no frame is begun after it */
     failure worst;    /* with --keep-going: the worst of the others, but for missing inputs */
@@ -53,12 +54,15 @@ typedef struct {
 
 /* Engines that are kept while no frame uses them: frames take turns between methods. */
 enum { IDLE = 4 };
+/* As many frames are expected of a stream. */
+enum { VIDEO = 1000 };
 
 /* --- which devices ------------------------------------------------------------------------- */
 
 /* Returns the image that stands for all of them: the first that is there, and its files. */
 static image_reader *any_image(const sequence *q, job_files *f) {
-    for (size_t i = 0; i < job_count(q->job) && job_frame(q->job, i, f, NULL); i++) {
+    const job_source *from = q->from;
+    for (size_t i = 0; i < from->count && from->next(from->ctx, i, f, NULL); i++) {
         image_reader *found = image_open(f->input, NULL, q->maker->threads, NULL);
         if (found) return found;
         job_files_free(f);
@@ -108,16 +112,17 @@ static void queue_all(sequence *q, const bloom_settings *s, image_reader *r, con
 
 static bool make_queues(sequence *q, err *e) {
     bloom_settings s = stages_bloom(q->maker->run);
-    size_t frames = job_count(q->job);
+    size_t frames = q->from->count;
+    bool beside = frames > 1 && !q->from->alone;
     OWN(job_files) f = {0};
-    image_reader *r = frames > 1 ? any_image(q, &f) : NULL;
+    image_reader *r = beside ? any_image(q, &f) : NULL;
     const output to = {.path = q->s->output, .run = q->maker->run, .threads = q->maker->threads};
     q->workers = r ? fits_at_a_time(&to, image_reader_header(r), frames) : 1;
     q->devices = device_pool_open(q->maker->threads, s.cache_dir, q->workers > 1 ? IDLE : 0, e);
     /* Frames with kernels of their own have engines of their own. */
-    s.slots = q->job->kernels ? 1 : q->workers;
-    s.images = frames > UINT32_MAX ? UINT32_MAX : (uint32_t)frames;
-    bool several = frames > 1 && device_are_several(s.device);
+    s.slots = q->from->kernels ? 1 : q->workers;
+    s.images = frames == SIZE_MAX ? VIDEO : frames > UINT32_MAX ? UINT32_MAX : (uint32_t)frames;
+    bool several = beside && device_are_several(s.device);
     if (q->devices && several) queue_all(q, &s, r, f.kernel);
     image_reader_close(&r);
     if (!q->queues) device_queue_open(&q->queue[q->queues++], &s, q->devices);
@@ -127,7 +132,7 @@ static bool make_queues(sequence *q, err *e) {
 /* --- who does what ------------------------------------------------------------------------- */
 
 static bool is_over(const sequence *q) {
-    return q->stop.there || q->next >= job_count(q->job);
+    return q->stop.there || q->ended || q->next >= q->from->count;
 }
 
 /* Returns true while this worker must leave the next frame to others. */
@@ -142,7 +147,7 @@ static bool must_wait(const worker *w) {
         if (q->pace[i] > 0 && q->pace[i] < mine) rate += q->workers / q->pace[i];
     /* The faster devices would do all that is left in the time that this one needs for a single
      * frame. */
-    return mine * rate > (double)(job_count(q->job) - q->next);
+    return mine * rate > (double)(q->from->count - q->next);
 }
 
 /* Begins the next frame, or the one at *index. Returns false when none is left. */
@@ -162,7 +167,7 @@ static bool take(worker *w, bool dealt, size_t *index) {
 static bool make_frame(worker *w, size_t index, job_files *files, frame_result *f, err *e) {
     sequence *q = w->q;
     uint64_t age = f->alone ? 0 : index;
-    if (!files->input && !job_frame(q->job, index, files, e)) {
+    if (!files->input && !q->from->next(q->from->ctx, index, files, e)) {
         f->why = e->msg;
         return false;
     }
@@ -229,8 +234,16 @@ static void do_frame(worker *w, size_t index) {
     f.alone = q->workers * (uint32_t)q->queues == 1;
     if (!make_frame(w, index, &files, &f, &e) && err_status(e.code) == ERR_RETRY && !f.alone)
         make_alone(w, index, e.code == ERR_MEMORY, &files, &f, &e);
-    bool failed = f.state == FRAME_FAILED, goes_on = q->s->keep_going && !f.hopeless;
+    bool failed = f.state == FRAME_FAILED,
+         goes_on = q->s->keep_going && !q->from->alone && !f.hopeless;
     pthread_mutex_lock(&q->lock);
+    if (failed && !e.code) { /* there was none */
+        q->ended = true;
+        q->under_way--;
+        pthread_cond_broadcast(&q->done);
+        pthread_mutex_unlock(&q->lock);
+        return;
+    }
     report_add(q->report, index, &f);
     if (failed && goes_on) log_error("%s", e.msg);
     if (failed && goes_on && !f.missing) {
@@ -240,11 +253,12 @@ static void do_frame(worker *w, size_t index) {
     }
     if (failed && !goes_on) keep_first(&q->stop, index, &e);
     compare_size(q, &f);
-    progress_step(q->told, &(progress_event){.what = f.output,
-                                             .state = REPORT_STATE[f.state],
-                                             .frame = f.number,
-                                             .worked = f.state == FRAME_DONE,
-                                             .failed = failed});
+    if (q->told)
+        progress_step(q->told, &(progress_event){.what = f.output,
+                                                 .state = REPORT_STATE[f.state],
+                                                 .frame = f.number,
+                                                 .worked = f.state == FRAME_DONE,
+                                                 .failed = failed});
     if (f.state == FRAME_DONE) q->pace[w->queue] = f.bloom;
     q->under_way--;
     pthread_cond_broadcast(&q->done);
@@ -260,7 +274,7 @@ static void *worker_main(void *arg) {
 
 /* Runs the workers and waits. The caller's thread works, too, for those that get no thread. */
 static bool run_workers(sequence *q, err *e) {
-    size_t frames = job_count(q->job), count = 0, started = 0, queues = (size_t)q->queues;
+    size_t frames = q->from->count, count = 0, started = 0, queues = (size_t)q->queues;
     size_t each = q->workers;
     worker *all = mem_new(each * queues, sizeof *all, "the frames under way", e);
     if (!all) return false;
@@ -276,19 +290,19 @@ static bool run_workers(sequence *q, err *e) {
     return true;
 }
 
-bool sequence_run(frame_maker *m, const job *j, progress *told, report *r, err *e) {
+bool sequence_run(frame_maker *m, const job_source *from, progress *told, report *r, err *e) {
     sequence *q = mem_new(1, sizeof *q, "the devices of a sequence", e);
     if (!q) return false;
-    *q = (sequence){.maker = m, .s = m->run->s, .job = j, .told = told, .report = r};
+    *q = (sequence){.maker = m, .s = m->run->s, .from = from, .told = told, .report = r};
     pthread_mutex_init(&q->lock, NULL);
     pthread_cond_init(&q->done, NULL);
     bool ok = make_queues(q, e);
-    if (ok && q->workers > 1) mem_keep(mem_left() / 4);
+    if (ok && (q->workers > 1 || from->alone)) mem_keep(mem_left() / 4);
     ok = ok && run_workers(q, e) && !q->stop.there;
     if (q->stop.there) *e = q->stop.why;
     if (q->worst.there) r->failure = q->worst.why;
-    progress_close(told);
-    if (!ok || q->worst.there) progress_fail(told, ok ? r->failure.msg : e->msg);
+    if (told) progress_close(told);
+    if (told && (!ok || q->worst.there)) progress_fail(told, ok ? r->failure.msg : e->msg);
     mem_keep(0);
     for (int i = 0; i < q->queues; i++) device_queue_close(&q->queue[i]);
     device_pool_close(&q->devices);

@@ -18,10 +18,11 @@
 #include "app/run/frame.h"
 #include "app/run/progress.h"
 
-/* Adds every frame that was looked at to the report. Returns false where a frame has stopped the
- * run; the error is that of the first such frame in the order of the job. Failures after which the
- * run went on are in the log, and the one that counts is in r->failure. */
-bool sequence_run(frame_maker *m, const job *j, progress *told, report *r, err *e);
+/* Adds every frame that was looked at to the report; told NULL: nobody hears how far it is. Returns
+ * false where a frame has stopped the run; the error is that of the first such frame in the order
+ * of the job. Failures after which the run went on are in the log, and the one that counts is in
+ * r->failure. */
+bool sequence_run(frame_maker *m, const job_source *from, progress *told, report *r, err *e);
 /* Adds, as text or as JSON, the frames that would be made or passed over, and makes none.
  * ERR_NO_INPUT where an input is not there and --keep-going is not given. */
 bool sequence_list(const frame_maker *m, const job *j, text *to, err *e);
