@@ -132,11 +132,16 @@ static const command ROW[] = {
                  {"List the names of all data channels.",
                   "fftbloom info beauty.exr --json | jq -r '.parts[].channels[] | select(.role == "
                   "\"data\").name'"}}},
-    {"devices", FOR_DEVICES, cmd_devices, 0, 0, "[--json]",
-     "List the devices of this machine, the preferred ones first.",
+    {"devices", FOR_DEVICES, cmd_devices, 0, 0, "[--verify N] [-o FOLDER] [--json]",
+     "List the devices of this machine, the preferred ones first, and try them.",
      .about = "--device takes the index, the uuid, a part of the name, or a class: gpu, cpu, "
-              "software (Vulkan on the CPU, for tests).",
-     .example = {{"List the devices.", "fftbloom devices"}}},
+              "software (Vulkan on the CPU, for tests). --verify N blooms a small picture on each "
+              "device and recomputes N of its pixels. -o FOLDER makes a file in this folder and "
+              "takes it away again. Both try the cache folder, too. The status is that of the "
+              "first trial that fails.",
+     .example = {{"List the devices.", "fftbloom devices"},
+                 {"Try a node of a farm before it gets frames.",
+                  "fftbloom devices --verify 64 -o /shots/010/out --json"}}},
     {"schema", FOR_SCHEMA, cmd_schema, 0, 1, "[config|suite]",
      "Print the JSON Schema of config files or of suites.",
      .about = "Editors that know JSON Schema (draft 2020-12) complete and check files by it: put "

@@ -95,3 +95,29 @@ T
     [ "$status" -eq 0 ]
     [[ "$stderr" == *"failed with VkResult -13"* && "$output" == *"kernel      16 16"* ]]
 }
+
+@test "devices --verify -o tries each device, the cache and a folder, leaves nothing there, and ends with a status" {
+    mkdir out
+    export FFTBLOOM_CACHE_DIR="$PWD/c"
+    run -0 --separate-stderr "$FFTBLOOM" devices --verify 8 -o out --json
+    holds - '[t["what"] for t in d["test"]] == ["device %d" % i for i in range(len(d["devices"]))] + ["cache", "output"]' \
+        'all(t["ok"] and t["seconds"] >= 0 and "error" not in t for t in d["test"])' <<<"$output"
+    [ -z "$(ls -A out)" ]
+    [ ! -e c/fftbloom-self-test ]
+    # Each alone.
+    "$FFTBLOOM" devices --json | holds - '"test" not in d'
+    "$FFTBLOOM" devices -o out --json | holds - '[t["what"] for t in d["test"]] == ["cache", "output"]'
+    "$FFTBLOOM" devices -o out | grep -q "^  output  *works"
+    # Folders that are not there, or are files: all trials are made, and the first failure gives the status.
+    says 74 "there is no folder 'none'" devices -o none
+    echo >file
+    run --separate-stderr "$FFTBLOOM" devices --verify 8 -o out --cache-dir file --json
+    [ "$status" -eq 74 ]
+    holds - '[t["ok"] for t in d["test"]] == [True] * len(d["devices"]) + [False, True]' '"file" in d["test"][-2]["error"]' <<<"$output"
+    # A device that is lost.
+    needs software
+    needs_faults
+    run --separate-stderr env FAULT_VK=lost:1 LD_PRELOAD="$faults" "$FFTBLOOM" devices --verify 8 --json
+    [ "$status" -eq 75 ]
+    holds - '[t["ok"] for t in d["test"]] == [True, False, True]' '"llvmpipe" in d["test"][1]["error"]' <<<"$output"
+}

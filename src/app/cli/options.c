@@ -40,7 +40,9 @@ const option OPTIONS[] = {
      "It can also be the second argument. In a sequence a pattern, such as k.####.exr, gives each "
      "frame a kernel of its own.",
      .letter = 'k', .aside = true},
-    {"output", OF(FILES, STREAM, MAIN, FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF, output),
+    {"output",
+     OF(FILES, STREAM, MAIN, FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL | FOR_DIFF | FOR_DEVICES,
+        output),
      NULL, "OUT", "File to write; its extension decides the format.",
      "A .png file is a tone-mapped preview. A sequence needs a frame pattern here, too; in a "
      "folder the file has the name of the input; - and exr:- are standard output. The file appears "
@@ -267,7 +269,8 @@ const option OPTIONS[] = {
      "off by as much as a pixel of that size.",
      "docs/math.md, \"What is dark\", has the exact rule for noise below zero and for halfs.",
      .min = 1e-12, .max = 1, .needs = N(BLOOM)},
-    {"verify", OF(ACCURACY, INT, EXPERT, FOR_APPLY | FOR_CASE, bloom.verify), "0", "N",
+    {"verify", OF(ACCURACY, INT, EXPERT, FOR_APPLY | FOR_CASE | FOR_DEVICES, bloom.verify), "0",
+     "N",
      "Recompute N random pixels and the N worst ones in double precision; exit with 7 and without "
      "an output if the tolerance is not met.",
      .max = 1e6, .needs = N(BLOOM) | N(RUN)},
@@ -278,7 +281,9 @@ const option OPTIONS[] = {
      "gpus or all share the frames of a sequence.",
      .words = WORDS("auto", "cpu", "gpu", "software", "gpus", "all"), .aside = true,
      .needs = N(CASES)},
-    {"jobs", OF(DEVICE, INT, USUAL, RUN | FOR_PRECOMPUTE | FOR_CHECK | FOR_DIFF | FOR_KERNEL, jobs),
+    {"jobs",
+     OF(DEVICE, INT, USUAL, RUN | FOR_PRECOMPUTE | FOR_CHECK | FOR_DIFF | FOR_KERNEL | FOR_DEVICES,
+        jobs),
      "0", "N", "Number of host threads; 0 uses all that are available.", .max = 1024,
      .aside = true},
     {"mem_limit",
