@@ -214,7 +214,7 @@ class Glare(unittest.TestCase):
 
     def test_what_cannot_be_solved_is_refused(self):
         x, k = scene((20, 33)), kernel((5, 4))
-        for words, settings in ((r"r is .* below 1; core \d+ or amount 0\.\d+ would do", {}), ("threshold", {"core": 9, "threshold": 1})):
+        for words, settings in ((r"r is .* below 1; core=\d+ or amount=0\.\d+ would do", {}), ("threshold", {"core": 9, "threshold": 1})):
             for f in (lambda b: b.solve(x)), (lambda b: b.solve(x.astype("f8"))), (lambda b: b.solve_adjoint(x)):
                 with self.subTest(words=words), self.assertRaisesRegex(fb.Error, words):
                     f(bloom(k, **settings))
