@@ -159,7 +159,7 @@ with open("huge.pfm", "wb") as f:
     image two.exr 9x9 float 0 4,4=3 7,5=1
     "$FFTBLOOM" huge.pfm two.exr -o out.pfm --verify 200 --report r.json
     frame 'f["promise"]["kept"] and f["verify"]["broken"] == 0' 'all(1e40 < r["out"] < 1e42 for r in f["ledger"])'
-    says 6 '--precision float64 holds' huge.pfm two.exr -o other.pfm --precision float32
+    says 6 '--precision=float64 holds' huge.pfm two.exr -o other.pfm --precision float32
     [ ! -e other.pfm ]
 }
 

@@ -99,7 +99,7 @@ solved() { # PYTHON...: conditions on what is told, d
     [ "$status" -eq 64 ]
     [[ "$output" == *"needs to be below 1"* ]]
     core=$(grep -oE 'core=[0-9]+ or' <<<"$output" | grep -oE '[0-9]+')
-    amount=$(grep -oE 'amount [0-9.]+ would' <<<"$output" | grep -oE '[0-9.]+')
+    amount=$(grep -oE 'amount=[0-9.]+ would' <<<"$output" | grep -oE '[0-9.]+')
     "$FFTBLOOM" plan plate.exr kernel.exr --command deglare --core "$core" --device cpu
     "$FFTBLOOM" plan plate.exr kernel.exr --command deglare --core off --amount "$amount" --device cpu
     [ ! -e no.exr ]
