@@ -222,3 +222,12 @@ void json_end(json_out *j) {
     while (j->depth > j->words) json_close(j);
     if (j->to->n) text_add(j->to, "\n");
 }
+
+void json_each(json_out *j, void (*add)(json_out *j, const char *key, int digits, double v),
+               int digits, const json_member *m) {
+    for (; m->key; m++) add(j, m->key, digits, m->v);
+}
+
+void json_counts(json_out *j, const json_count *m) {
+    for (; m->key; m++) json_uint(j, m->key, m->n);
+}

@@ -67,16 +67,16 @@ typedef struct {
     const char *key;
     double v;
 } json_member;
-#define JSON_EACH(j, add, digits, ...)                                                         \
-    for (const json_member *m_ = (const json_member[]){__VA_ARGS__, {NULL, 0}}; m_->key; m_++) \
-    add(j, m_->key, digits, m_->v)
+void json_each(json_out *j, void (*add)(json_out *j, const char *key, int digits, double v),
+               int digits, const json_member *m);
+#define JSON_EACH(j, add, digits, ...) \
+    json_each(j, add, digits, (const json_member[]){__VA_ARGS__, {NULL, 0}})
 typedef struct {
     const char *key;
     uint64_t n;
 } json_count;
-#define JSON_UINTS(j, ...)                                                                   \
-    for (const json_count *m_ = (const json_count[]){__VA_ARGS__, {NULL, 0}}; m_->key; m_++) \
-    json_uint(j, m_->key, m_->n)
+void json_counts(json_out *j, const json_count *m);
+#define JSON_UINTS(j, ...) json_counts(j, (const json_count[]){__VA_ARGS__, {NULL, 0}})
 /* Adds a moment, as seconds since 1970; in words in UTC. */
 void json_moment(json_out *j, const char *key, int64_t seconds);
 /* Add an array of `count` numbers. */

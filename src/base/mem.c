@@ -268,6 +268,14 @@ void *mem_new(size_t count, size_t size, const char *what, err *e) {
     return p;
 }
 
+void *mem_more(void *old, size_t had, size_t bytes, const char *what, err *e) {
+    void *p = mem_new(bytes, 1, what, e);
+    if (!p) return NULL;
+    if (had) memcpy(p, old, had);
+    mem_free(old);
+    return p;
+}
+
 void mem_free(void *p) {
     if (!p) return;
     const heading h = *heading_of(p);

@@ -22,6 +22,9 @@ void mem_free(void *p);
 MEM_BLOCK void *mem_new(size_t count, size_t size, const char *what, err *e);
 /* Does the same without zeroing, for large buffers that are written before they are read. */
 MEM_BLOCK void *mem_raw(size_t count, size_t size, const char *what, err *e);
+/* Returns a block of `bytes` that begins with the first `had` bytes of `old`, has zeros behind them
+ * and takes its place. NULL: there is no memory, and `old` stays. */
+void *mem_more(void *old, size_t had, size_t bytes, const char *what, err *e);
 
 /* Variables that are freed, or closed, where their block ends: OWN(text) t = {0}; OPEN(par) *p; and
  * OWN_MEM float *v = mem_new(...). */

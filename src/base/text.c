@@ -71,8 +71,13 @@ int text_utf8(const char *s, uint32_t *code) {
 }
 
 void text_add_json(text *t, const char *s) {
+    text_add_json_bytes(t, s, strlen(s));
+}
+
+void text_add_json_bytes(text *t, const char *s, size_t bytes) {
+    const char *end = s + bytes;
     text_add_bytes(t, "\"", 1);
-    while (*s) {
+    while (s < end) {
         uint32_t c = 0;
         int n = text_utf8(s, &c);
         if (n == 0)

@@ -21,6 +21,8 @@ void text_add(text *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)
 void text_add_bytes(text *t, const char *bytes, size_t n);
 /* Adds a JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
 void text_add_json(text *t, const char *s);
+/* Does the same for bytes that may have zeros within, with one behind them. */
+void text_add_json_bytes(text *t, const char *s, size_t bytes);
 /* Adds a name or sentence for people, or for programs that read line by line. Control characters,
  * bytes that are not UTF-8, and characters that end a line or turn the direction of writing are
  * shown as \x1b or \u202e. "##[" becomes "\x23#[": GitHub's runners take it for a command. */

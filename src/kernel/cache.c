@@ -151,11 +151,10 @@ bool cache_list_make(cache_list *to, const char *dir, err *e) {
             fstatat(dirfd(d), f->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(st.st_mode))
             continue;
         if (l.count == room) {
-            cache_entry *larger = mem_new(room = 2 * room + 64, sizeof *larger, "cache", e);
-            if (!(ok = larger)) break;
-            if (l.count) memcpy(larger, l.entry, l.count * sizeof *larger);
-            mem_free(l.entry);
-            l.entry = larger;
+            cache_entry *more = mem_more(l.entry, l.count * sizeof *more,
+                                         (room = 2 * room + 64) * sizeof *more, "cache", e);
+            if (!(ok = more)) break;
+            l.entry = more;
         }
         cache_entry *entry = &l.entry[l.count++];
         snprintf(entry->name, sizeof entry->name, "%.*s", CACHE_NAME - 1, f->d_name);

@@ -196,7 +196,8 @@ void controls_read(controls *to, ofx_params from, ofx_time t) {
     const char *name = s.kernel ? KERNEL[s.kernel].word : s.file;
     if (strlen(name) < CONTROLS_PATH) memcpy(to->bloom.kernel, name, strlen(name));
     if (!s.kernel && stat(name, &is) == 0)
-        to->bloom.stamp = (int64_t)is.st_mtim.tv_sec * 1000000000 + is.st_mtim.tv_nsec + is.st_size;
+        to->bloom.stamp = (int64_t)((uint64_t)is.st_mtim.tv_sec * 1000000000 +
+                                    (uint64_t)is.st_mtim.tv_nsec + (uint64_t)is.st_size);
 }
 
 bool controls_do_nothing(const controls *c) {

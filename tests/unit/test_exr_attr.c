@@ -38,6 +38,7 @@ TEST(numbers) {
 TEST(strings) {
     expect("string", "a \"b\"", 5, "a \"b\"", "\"a \\\"b\\\"\"");
     expect("string", "", 0, "", "\"\"");
+    expect("string", "a\0b", 3, "a b", "\"a\\u0000b\"");
     expect("string", "two\n\33[1mlines", 13, "two  [1mlines", "\"two\\u000a\\u001b[1mlines\"");
     expect("string", "0123456789012345678901234", 25, "01234567890123456789... (25 bytes)",
            "\"0123456789012345678901234\"");

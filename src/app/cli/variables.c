@@ -11,8 +11,9 @@ bool variables_add(variables *v, const char *name, const char *value, err *e) {
     if (!is_name)
         return err_set(e, ERR_CONFIG,
                        "the name of a variable must be letters, digits and _, not '%s'", name);
-    variable *item = realloc(v->item, (v->count + 1) * sizeof *item);
-    if (!item) return err_set(e, ERR_MEMORY, "no memory for %zu variables", v->count + 1);
+    const size_t bytes = v->count * sizeof *v->item;
+    variable *item = mem_more(v->item, bytes, bytes + sizeof *item, "variables", e);
+    if (!item) return false;
     v->item = item;
     variable *one = &v->item[v->count++]; /* variables_clear frees it */
     *one = (variable){mem_str(name, e), mem_str(value, e)};
@@ -38,7 +39,7 @@ void variables_clear(variables *v) {
         mem_free(v->item[i].name);
         mem_free(v->item[i].value);
     }
-    free(v->item);
+    mem_free(v->item);
     *v = (variables){.weaker = v->weaker, .total = v->total};
 }
 

@@ -42,11 +42,10 @@ static hash128 identity_of(const char *given) {
 static void add(file_set *s, const item *as, const char *path) {
     if (s->count == s->room) {
         size_t room = s->room ? 2 * s->room : 16;
-        item *larger = mem_new(room, sizeof *larger, "the names of the files", &s->failed);
-        if (!larger) return;
-        if (s->count) memcpy(larger, s->item, s->count * sizeof *larger);
-        mem_free(s->item);
-        s->item = larger;
+        item *more = mem_more(s->item, s->count * sizeof *more, room * sizeof *more,
+                              "the names of the files", &s->failed);
+        if (!more) return;
+        s->item = more;
         s->room = room;
     }
     item *to = &s->item[s->count];

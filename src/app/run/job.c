@@ -15,11 +15,11 @@ static bool append(frame_list *l, int number, size_t *room, err *e) {
         return err_set(e, ERR_USAGE, "the sequence has more than %d frames; split it with --frames",
                        FRAMES_MOST);
     if (l->count == *room) {
-        size_t more = *room ? *room * 2 : 64;
-        int *grown = realloc(l->number, more * sizeof *grown);
-        if (!grown) return err_set(e, ERR_MEMORY, "no memory for %zu frames", more);
-        l->number = grown;
-        *room = more;
+        const size_t most = *room ? *room * 2 : 64, bytes = sizeof *l->number;
+        int *more = mem_more(l->number, l->count * bytes, most * bytes, "frames", e);
+        if (!more) return false;
+        l->number = more;
+        *room = most;
     }
     l->number[l->count++] = number;
     return true;
@@ -161,7 +161,7 @@ size_t frame_list_gaps(const frame_list *l, const frame_pattern *p, text *to) {
 }
 
 void frame_list_free(frame_list *l) {
-    free(l->number);
+    mem_free(l->number);
     *l = (frame_list){0};
 }
 

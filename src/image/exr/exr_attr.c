@@ -68,7 +68,7 @@ static void add_string(const uint8_t *s, size_t n, const style *st, text *to) {
     for (size_t i = 0; !st->json && i < shown; i++)
         if (s[i] < 0x20 || s[i] == 0x7f) copy.s[i] = ' ';
     if (st->json)
-        text_add_json(to, copy.s);
+        text_add_json_bytes(to, copy.s, copy.n);
     else
         text_add_clean(to, copy.s);
     if (shown < n) text_add(to, "... (%zu bytes)", n);
