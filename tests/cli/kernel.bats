@@ -315,6 +315,47 @@ T
 T
 }
 
+@test "--kernel-scale auto: proxies and full frames look alike; a large frame is told of it" {
+    needs_program oiiotool
+    local n
+    # A lamp and its glow, at three sizes, each beside the larger one made half as large.
+    for n in 240 480 960; do
+        oiiotool --create ${n}x$((n / 2)) 3 --fill:color=90,70,40 $((n / 12))x$((n / 12))+$((n / 3))+$((n / 6)) -d float -o lamp.$n.exr
+        "$FFTBLOOM" lamp.$n.exr vintage -o auto.$n.exr --kernel-scale auto
+        "$FFTBLOOM" lamp.$n.exr vintage -o one.$n.exr
+    done
+    off() { # KIND SIZE: the mean difference from the larger one made half as large, in percent of the mean
+        oiiotool $1.$2.exr $1.$((2 * $2)).exr --resize:filter=box $2x$(($2 / 2)) --sub --abs -d float -o d.exr
+        python3 -c 'import sys; d, m = (float(x) for x in sys.argv[1:]); print(100 * d / m)' \
+            "$(oiiotool --stats d.exr | sed -n 's/.*Stats Avg: \([^ ]*\) .*/\1/p')" \
+            "$(oiiotool --stats auto.$2.exr | sed -n 's/.*Stats Avg: \([^ ]*\) .*/\1/p')"
+    }
+    for n in 240 480; do
+        echo "$n: auto $(off auto $n) %, at one size $(off one $n) %"
+        python3 -c "import sys; sys.exit(not ($(off auto $n) < 1.5 < $(off one $n)))"
+    done
+    says 0 "--kernel-scale auto: the kernel is 0.125 times as large as for 1920 pixels" lamp.240.exr vintage -o o.exr --kernel-scale auto -v
+    # It is what the number is; a sequence has the size of its first frame, and a file is stretched when asked.
+    "$FFTBLOOM" lamp.480.exr vintage -o n.exr --kernel-scale 0.25
+    cmp n.exr auto.480.exr
+    cp lamp.480.exr s.0007.exr
+    "$FFTBLOOM" s.####.exr vintage -o t.####.exr --kernel-scale auto
+    cmp n.exr t.0007.exr
+    image k.exr 9x9 float 0.1,0.1,0.1 4,4=1,1,1
+    "$FFTBLOOM" lamp.960.exr k.exr -o a.exr --kernel-scale auto
+    "$FFTBLOOM" lamp.960.exr k.exr -o b.exr --kernel-scale 0.5
+    cmp a.exr b.exr
+    echo '{"version": 1, "kernel_scale": "auto"}' >auto.json
+    "$FFTBLOOM" lamp.480.exr vintage -o b.exr --config auto.json
+    cmp n.exr b.exr
+    # A large frame is told; one that is asked for, or a file, is not.
+    oiiotool --create 3840x8 3 -d half -o wide.exr
+    warns "the kernel 'mist-8' is for frames 1920 pixels long, and this one has 3840; --kernel-scale auto makes it at that size" \
+        wide.exr mist-8 -o o.exr
+    warns "" wide.exr mist-8 -o o.exr --kernel-scale 1
+    warns "" wide.exr k.exr -o o.exr
+}
+
 @test "what is wrong is said with what would be right" {
     each refused <<'T'
 64 | did you mean 'gaussian' | kernel make gausian -o k.exr

@@ -1,9 +1,14 @@
 #include "app/cli/kernel_option.h"
 
+#include "app/cli/frame_pattern.h"
 #include "app/cli/option_rules.h"
 #include "app/cli/terminal.h"
+#include "base/log.h"
 #include "base/path.h"
+#include "image/format.h"
 
+#include <dirent.h>
+#include <limits.h>
 #include <unistd.h>
 
 void kernel_finder_open(kernel_finder *f, const char *kernels, const char *cache_dir,
@@ -106,6 +111,35 @@ static bool check_order(const settings *s, const kernel_finder *f, err *e) {
            !is_name_of_kernel(f, s->input) || kernel_option_no_image(s, f, s->input, s->kernel, e);
 }
 
+/* Finds a frame of the input: the file itself, or the first of a pattern. NULL: there is none. */
+static char *first_frame(const char *input) {
+    char folder[PATH_MAX];
+    int number, least = INT_MAX;
+    OWN(frame_pattern) p = {0};
+    OWN_MEM char *seen = frame_view_path(input, "left", NULL);
+    if (!seen || !frame_pattern_is(seen)) return mem_str(input, NULL);
+    if (!frame_pattern_parse(&p, seen, NULL) || !path_folder(p.before, folder)) return NULL;
+    DIR *d = opendir(folder);
+    for (struct dirent *f; d && (f = readdir(d));)
+        if (frame_pattern_number(&p, f->d_name, &number) && number < least) least = number;
+    if (d) closedir(d);
+    return least < INT_MAX ? frame_path(&p, least, NULL) : NULL;
+}
+
+/* Returns how many times as long as 1920 pixels the first frame is, in the height of its pixels; 1
+ * where there is no image, or none that can be looked at before the run. */
+static double frame_scale(const settings *s) {
+    OWN_MEM char *path = s->input && strcmp(s->input, "-") != 0 ? first_frame(s->input) : NULL;
+    OPEN(par) *one = path ? par_open(1, NULL) : NULL;
+    OPEN(image_reader) *r = one ? image_open(path, NULL, one, NULL) : NULL;
+    if (!r) return 1;
+    const image_part *p = image_reader_header(r)->part;
+    const double aspect = p->aspect > 0 ? (double)p->aspect : 1,
+                 w = (double)image_box_width(&p->display) * aspect,
+                 h = (double)image_box_height(&p->display);
+    return fmax(w, h) / 1920;
+}
+
 bool kernel_choose(kernel_choice *k, const settings *s, const kernel_finder *f, uint32_t users,
                    err *e) {
     char path[KERNEL_PATH];
@@ -119,11 +153,24 @@ bool kernel_choose(kernel_choice *k, const settings *s, const kernel_finder *f, 
                        "the kernel '%s' is a folder; its kernels are listed by: fftbloom kernel "
                        "list --kernels '%s'",
                        s->kernel, s->kernel);
+    if (!kernel_word_find(&means, s->kernel, &f->in, e)) return false;
+    const bool unsaid = means.recipe && !settings_given(s, "kernel_scale", FOR_APPLY),
+               looks = users & (FOR_APPLY | FOR_PLAN) && (s->kernel_auto || unsaid);
+    const double frame = looks ? frame_scale(s) : 1;
     /* A recipe is made at the size that is wanted, unless that follows from the image: stretching
      * would make squares of its core. */
-    kernel_making how = {.scale = s->bloom.kernel_relative ? 1 : s->bloom.kernel.size};
-    bool ok = kernel_word_find(&means, s->kernel, &f->in, e) &&
-              kernel_finder_file(path, &means, &how, f, e) && (k->file = mem_str(path, e)) &&
+    kernel_making how = {.scale = s->kernel_auto             ? frame
+                                  : s->bloom.kernel_relative ? 1
+                                                             : s->bloom.kernel.size};
+    if (s->kernel_auto)
+        log_info("--kernel-scale auto: the kernel is %.4g times as large as for 1920 pixels",
+                 frame);
+    else if (frame != 1)
+        log_say_once(frame > 1.5 ? LOG_NOTE : LOG_INFO,
+                     "the kernel '%s' is for frames 1920 pixels long, and this one has %.0f; "
+                     "--kernel-scale auto makes it at that size",
+                     s->kernel, 1920 * frame);
+    bool ok = kernel_finder_file(path, &means, &how, f, e) && (k->file = mem_str(path, e)) &&
               (!means.recipe || means.mix || (k->recipe = mem_str(means.path, e)));
     if (ok && !s->bloom.kernel_relative) k->size = how.scale;
     return ok;

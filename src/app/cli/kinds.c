@@ -199,18 +199,24 @@ static bool read_scale(kind_reader *r, const char *value) {
     const char *end = text_leading(value, &x);
     y = x;
     if (end && *end == ',') end = text_leading(end + 1, &y);
-    bool relative = end && *end == 'h';
+    bool relative = end && *end == 'h', follows = strcmp(value, "auto") == 0;
+    if (follows) x = y = 1, end = "";
     if (!end || end[relative] || !in_range(r->o, x) || !in_range(r->o, y))
         return refuse(r, value, false);
     r->s->bloom.kernel.size = y;
     r->s->bloom.kernel.wide = x / y;
     r->s->bloom.kernel_relative = relative;
+    r->s->kernel_auto = follows;
     return true;
 }
 
 static void write_scale(const settings *s, const option *o, text *to) {
     const psf_options *k = &s->bloom.kernel;
     (void)o;
+    if (s->kernel_auto) {
+        text_add(to, "auto");
+        return;
+    }
     if (k->wide > 0 && k->wide != 1) {
         text_add_number(to, k->size * k->wide);
         text_add(to, ",");
@@ -528,9 +534,9 @@ const struct option_kind KINDS[OPTION_TYPES] = {
                        ENUM ", " PATTERN("[-+.0-9eE]+, *[-+.0-9eE]+") ", " ARRAY_OF(
                            "{\"type\": \"number\"}", TWO),
                        read_center, from_values, write_center},
-    [OPTION_SCALE] = {"a factor (0.5) or a height in image heights (0.5h),", true, NUMBER | STRING,
-                      PATTERN("[-+.0-9eE]+(,[-+.0-9eE]+)?h?") ", " REAL, read_scale, from_either,
-                      write_scale},
+    [OPTION_SCALE] = {"auto, a factor (0.5) or a height in image heights (0.5h),", true,
+                      NUMBER | STRING, PATTERN("auto|[-+.0-9eE]+(,[-+.0-9eE]+)?h?") ", " REAL,
+                      read_scale, from_either, write_scale},
     [OPTION_TINT] = {"three factors, R,G,B,", true, STRING | ARRAY,
                      PATTERN("[.0-9eE+-]+(, *[.0-9eE+-]+){2}") ", " ARRAY_OF(REAL, THREE),
                      read_tint, from_values, write_tint},

@@ -138,10 +138,12 @@ const option OPTIONS[] = {
      "upper left corner, or X,Y.",
      "X,Y counts taps from the upper left one and may lie between taps.",
      .words = WORDS("middle", "peak", "centroid", "corner"), .needs = N(BLOOM)},
-    {"kernel_scale", OF(KERNEL, SCALE, USUAL, TAPS, bloom.kernel.size), "1", "S",
-     "Size of the kernel: a factor (1 is one tap per pixel), or a height relative to the image's "
-     "(0.5h).",
-     "A size in image heights keeps the look the same from proxy to full size. Two numbers are "
+    {"kernel_scale", OF(KERNEL, SCALE, USUAL, TAPS, bloom.kernel.size), "1", "auto|S",
+     "Size of the kernel: a factor (1 is one tap per pixel), a height relative to the image's "
+     "(0.5h), or auto for what suits the frame.",
+     "Shipped kernels are for frames 1920 pixels long; auto makes them for the longer side of the "
+     "display window (of the first frame), so that a proxy and its full frame look alike. A size "
+     "in image heights keeps the look the same from proxy to full size. Two numbers are "
      "those of x and y: 1.2,1.",
      .min = 1e-3, .max = 1000, .needs = N(BLOOM)},
     {"kernel_turn", OF(KERNEL, FLOAT, USUAL, SPREAD, bloom.kernel.turn), "0", "DEG",
