@@ -106,7 +106,7 @@ static void read_at_time(controls *c, ofx_time *time, const instance *own, ofx_p
  * region of the source in these; false: regions stay as they are. */
 static bool find_reach(double reach[2], ofx_rect_d *all, const controls *c, ofx_time time,
                        const instance *own) {
-    keep_user going = {.effect = own->effect};
+    user going = {.effect = own->effect};
     fb_error e;
     if (controls_do_nothing(c) || fx.effect->clip_region(own->source, time, all) != OFX_OK)
         return false;

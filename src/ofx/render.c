@@ -14,7 +14,7 @@ typedef struct {
     double aspect;            /* of the pixels that are there, whatever the proxy */
     bool masked, multiplied;
     keep_session *session;
-    keep_user going;
+    user going;
     fb_error error;
 } job;
 
@@ -70,7 +70,7 @@ static bool make_frame(job *j, const plate *to) {
                              .channels = apart ? 3 : (uint32_t)channels,
                              .in = in,
                              .out = out,
-                             .progress = keep_ask,
+                             .progress = user_ask,
                              .user = &j->going,
                              .mask = j->masked ? of_mask + j->mask.channels - 1 : NULL,
                              .emit = emits ? emit : NULL,
@@ -93,11 +93,11 @@ static void bring_window(job *j) {
     uint64_t key = plate_hash(plate_hash(1, &j->source), &j->mask);
     key = plate_hash_bytes(plate_hash_bytes(key, rest, sizeof rest), &j->look, sizeof j->look);
     plate all;
-    if (keep_window(key, o, j->window, &j->going)) return;
+    if (frames_window(key, o, j->window, &j->going)) return;
     bool made = plate_new(&all, j->frame, o->channels, o->type);
     if (!made) j->error.code = FB_NO_MEMORY;
     if (made && (made = make_frame(j, &all))) plate_copy(o, &all, j->window);
-    keep_frame(key, made ? &all : NULL);
+    frames_keep(key, made ? &all : NULL);
     plate_close(&all);
 }
 

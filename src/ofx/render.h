@@ -1,6 +1,7 @@
 /* render.h - a frame of an instance, and how large its kernel may be. */
 #pragma once
 
+#include "ofx/frames.h"
 #include "ofx/keep.h"
 
 typedef struct {
