@@ -184,3 +184,76 @@ T
     says 0 "an input was bloomed already" out.exr two.exr -o twice.exr
     warns "" in.exr two.exr -o out.exr
 }
+
+# The commands of a section of docs/comp.md.
+section() { # TITLE
+    awk -v title="## $1" '/^## / { on = $0 == title } on && sub(/^    /, "")' "$FFTBLOOM_ROOT/docs/comp.md"
+}
+
+@test "the round trip of a distorted plate: glare of lamps in the overscan lands where the plate has them" {
+    needs_program oiiotool
+    cat >maps.py <<'PY'
+import numpy as np
+import OpenImageIO as oiio
+
+W, H, OVER, K = 96, 64, 8, -0.05  # a point of the flat picture is at r (1 + K r^2) in the plate, r in half widths
+
+def distorted(x, y):
+    u, v = (x - W / 2) / (W / 2), (y - H / 2) / (W / 2)
+    f = 1 + K * (u * u + v * v)
+    return W / 2 + u * f * W / 2, H / 2 + v * f * W / 2
+
+def flat(x, y):
+    a, b = x.copy(), y.copy()
+    for _ in range(80):
+        p, q = distorted(a, b)
+        a, b = a + x - p, b + y - q
+    return a, b
+
+def write(name, x, y, at, over):  # places as shares of the frame, or of the picture with overscan
+    spec = oiio.ImageSpec(x.shape[1], x.shape[0], 3, oiio.FLOAT)
+    spec.x = spec.y = at
+    spec.full_width, spec.full_height = W + 2 * over, H + 2 * over
+    out = oiio.ImageOutput.create(name)
+    out.open(name, spec)
+    out.write_image(np.dstack([(x + over) / spec.full_width, (y + over) / spec.full_height, 0 * x]).astype("f4"))
+
+grown = np.meshgrid(-OVER + np.arange(W + 2 * OVER) + 0.5, -OVER + np.arange(H + 2 * OVER) + 0.5)
+write("undistort.exr", *distorted(*grown), -OVER, 0)
+write("redistort.exr", *flat(*grown), 0, OVER)
+PY
+    /usr/bin/python3 -c "import numpy, OpenImageIO" 2>/dev/null || skip "no OpenImageIO for Python"
+    /usr/bin/python3 maps.py
+    # One lamp in the middle, one beside the corner, which is beyond the frame in the flat picture.
+    oiiotool --pattern constant:color=0.2,0.2,0.2 96x64 3 -d float --fill:color=300,300,300 2x2+47+31 \
+        --fill:color=500,400,300 2x2+92+59 -o plate.exr
+    "$FFTBLOOM" kernel make mist-1 --taps 41 -o kernel.exr -q
+    section "Undistort, bloom, distort again" | sed "s|^fftbloom|$FFTBLOOM|" >trip.sh
+    [ "$(wc -l <trip.sh)" -eq 5 ]
+    bash -e trip.sh
+    "$FFTBLOOM" info flat.exr --json | holds - "d['parts'][0]['data_window'] == [-8, -8, 103, 71]" "d['parts'][0]['display_window'] == [0, 0, 95, 63]"
+    "$FFTBLOOM" info out.exr --json | holds - "d['parts'][0]['data_window'] == [0, 0, 95, 63]"
+    # Beside a bloom of the plate as it is, and a round trip that forgets the overscan.
+    "$FFTBLOOM" plate.exr kernel.exr -o direct.exr --padding zero
+    mv out.exr trip.exr
+    sed 's/--crop 112x80-8-8//; s/--origin +0+0 --fullpixels//; s/--cut 96x64+8+8//' trip.sh >narrow.sh
+    bash -e narrow.sh
+    /usr/bin/python3 - <<'PY'
+import numpy as np
+import OpenImageIO as oiio
+read = lambda name: oiio.ImageBuf(name).get_pixels(oiio.FLOAT)[..., 0]
+plate, trip, direct, narrow = (read(n) for n in ("plate.exr", "trip.exr", "direct.exr", "out.exr"))
+y, x = np.mgrid[:64, :96]
+far = (np.hypot(x - 92.5, y - 59.5) > 6) & (np.hypot(x - 47.5, y - 31.5) > 6)
+off = abs(trip - direct)[far] / direct[far]
+assert np.percentile(off, 90) < 0.04, np.percentile(off, 90)  # the lens changes sizes by up to a sixth here
+near = ~far & (x > 80)  # glare of the lamp beside the corner
+dark = near & (plate < 1)
+light = [p[dark].sum() for p in (trip, direct, narrow)]
+assert 0.8 < light[0] / light[1] < 1.25 and light[2] < 0.3 * light[0], light  # without overscan the lamp is lost
+for lamp in ((90, 56, 96, 64), (44, 28, 52, 36)):  # in its place, to a tenth of a pixel or two
+    part = np.s_[lamp[1]:lamp[3], lamp[0]:lamp[2]]
+    at = [[(p * n)[part].sum() / p[part].sum() for n in (x, y)] for p in (trip, direct)]
+    assert np.abs(np.subtract(*at)).max() < 0.3, at
+PY
+}
