@@ -201,6 +201,8 @@ T
 64 | --knee has no effect without --threshold | $a --knee 1
 64 | --knee has no effect without --threshold | plan a.exr k.exr --knee 1
 64 | --tint has no effect with --amount 0 | $a --amount 0 --tint 1,1,2
+64 | --kernel-turn has no effect with --amount 0 | $a --amount 0 --kernel-turn 90
+64 | --pixel-aspect has no effect with --amount 0 | $a --amount 0 --pixel-aspect 2
 64 | nan.json:1:22: nan has no effect with --amount 0 | $a --config nan.json
 64 | --padding has no effect with --amount 0 | plan a.exr k.exr --amount 0 --padding zero
 64 | --half-overflow has no effect with --pixel-type float | $a --half-overflow error --pixel-type float

@@ -166,7 +166,8 @@ bool option_rules_warn(const settings *s, err *e) {
     for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++) {
         if (!option_in_config(o) || settings_of(s, o)->origin != ORIGIN_FILE) continue;
         const option_need need = idle_by(s, o);
-        if (need < NEEDS && !settings_same(s, &presets, o))
+        const bool refused = need == NEED_BLOOM && strcmp(o->name, "nan") == 0;
+        if (need < NEEDS && !refused && !settings_same(s, &presets, o))
             log_warn("%s: %s has no effect %s", settings_of(s, o)->where, o->name,
                      OPTION_RULES[need].otherwise);
     }

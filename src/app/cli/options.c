@@ -149,13 +149,13 @@ const option OPTIONS[] = {
     {"kernel_turn", OF(KERNEL, FLOAT, USUAL, SPREAD, bloom.kernel.turn), "0", "DEG",
      "Turn the kernel about its centre, in degrees and clockwise.",
      "Right angles only move taps. A kernel has its size before it is turned.", .min = -3600,
-     .max = 3600},
+     .max = 3600, .needs = N(BLOOM)},
     {"pixel_aspect", OF(KERNEL, FLOAT, EXPERT, SPREAD, bloom.pixel_aspect), "auto", "A",
      "Width of the image's pixels over their height, by which the kernel is squeezed; auto takes "
      "pixelAspectRatio, off leaves the kernel as it is.",
      "The kernel's x is scaled by its own pixel aspect over the image's, so that a round glow is "
      "round when an anamorphic plate is shown. For precompute auto is 1.",
-     .words = WORDS("auto", "off"), .min = 0.01, .max = 100},
+     .words = WORDS("auto", "off"), .min = 0.01, .max = 100, .needs = N(BLOOM)},
     {"correlate", OF(KERNEL, BOOL, EXPERT, SPREAD, bloom.kernel.correlate), "false", NULL,
      "Rotate the kernel by 180 degrees, as tools that correlate do.", .needs = N(BLOOM)},
     {"core", OF(KERNEL, FLOAT, USUAL, IMAGE, bloom.core), "off", "R",
