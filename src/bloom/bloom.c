@@ -22,6 +22,24 @@ bloom *bloom_open(const bloom_settings *s, const char *kernel, par *threads, err
     return b;
 }
 
+/* Refuses what a kernel that varies over the frame does not do yet. */
+static bool check_field(const bloom_settings *s, const kernel_source *k, err *e) {
+    if (!k->field) return true;
+    const struct {
+        bool is;
+        const char *what;
+    } not [] = {
+        {s->solve != BLOOM_APPLY, "deglare takes one kernel, whose series stays on one plan"},
+        {s->window != WINDOW_KEEP, "--window keep is the only window that takes one"},
+        {s->kernel.center != PSF_MIDDLE, "the centres of its kernels are their middles"},
+        {isnan(s->core), "--core auto is of one kernel: give a radius"}};
+    for (size_t i = 0; i < COUNT(not ); i++)
+        if (not [i].is)
+            return err_set(e, ERR_CONFIG, "kernel '%s' is a field of %u kernels: %s", k->path,
+                           field_nodes(&k->field->grid), not [i].what);
+    return true;
+}
+
 bloom *bloom_open_on(const bloom_settings *s, const char *path, const kernel_source *read,
                      device_pool *devices, err *e) {
     const plan_border x = s->border[PLAN_X], y = s->border[PLAN_Y];
@@ -40,7 +58,9 @@ bloom *bloom_open_on(const bloom_settings *s, const char *path, const kernel_sou
     if (!b) return NULL;
     b->s = *s;
     b->threads = device_pool_threads(devices);
-    if (!(b->session = session_open(&b->s, path, read, devices, e))) bloom_close(&b);
+    if (!(b->session = session_open(&b->s, path, read, devices, e)) ||
+        !check_field(&b->s, session_kernel(b->session), e))
+        bloom_close(&b);
     return b;
 }
 
@@ -288,7 +308,10 @@ double bloom_expect(const bloom *b, const image_header *h) {
     kernel_need need;
     plan_planes planes;
     err ignored = {0};
-    if (b->s.sharpen == 1 || !first_need(b, h, &need, &planes, &ignored)) return 0;
+    /* The nodes of a field are made one after the other, by the first frame. */
+    if (b->s.sharpen == 1 || session_kernel(b->session)->field ||
+        !first_need(b, h, &need, &planes, &ignored))
+        return 0;
     return session_expect(b->session, &need, planes, WAY[b->s.precision]);
 }
 

@@ -16,9 +16,8 @@ static join_parts parts_of(const definition_rows *r, size_t at, float v) {
 
 /* Fills `to` with what is spread of the pixels that a row of taps reads, from the last to the
  * first. y: of the rows at hand. */
-static void load(double *to, const definition_rows *r, const definition_kernel *k, uint32_t x,
-                 uint32_t y) {
-    const psf *is = k->kernel;
+static void load(double *to, const definition_rows *r, const psf *is, plan_border border,
+                 uint32_t x, uint32_t y) {
     int64_t first = (int64_t)x + is->cx - (is->w - 1);
     /* The row's taps in [begin, end) read pixels of the image, the others its border. */
     uint32_t begin = (uint32_t)(first < 0 ? min_i64(-first, is->w) : 0),
@@ -37,7 +36,7 @@ static void load(double *to, const definition_rows *r, const definition_kernel *
     for (uint32_t i = 0; i < is->w; i++) {
         if (i == begin) i = end;
         if (i == is->w) break;
-        int64_t from = plan_place(k->border[PLAN_X], r->w, first + i);
+        int64_t from = plan_place(border, r->w, first + i);
         to[i] = 0;
         if (from < 0) continue;
         image_to_float(v, r->plane, r->type, at + (size_t)from, 1);
@@ -80,26 +79,58 @@ static double total(const vec4d part[2]) {
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-bool definition_add(definition_pixel *p, const definition_rows *r, const definition_kernel *k,
-                    uint32_t channel, err *e) {
-    const psf *is = k->kernel;
+/* Multiplies pixels as load has them with the weights of a column of nodes. */
+static void weigh(double *v, const double *weight, const psf *is, plan_border border, uint32_t w,
+                  uint32_t x) {
+    const int64_t first = (int64_t)x + is->cx - (is->w - 1);
+    for (uint32_t i = 0; i < is->w; i++) {
+        const int64_t from = plan_place(border, w, first + i);
+        if (from >= 0) v[i] *= weight[from];
+    }
+}
+
+/* Adds what the rows bring by one kernel: all of it, or a node's part. */
+static bool add_kernel(definition_pixel *p, const definition_rows *r, const definition_kernel *k,
+                       const psf *is, uint32_t node, uint32_t channel, err *e) {
     /* Of a row of taps: its pixels in double, and as floats. */
     double *room = mem_raw(2 * (size_t)is->w, sizeof *room, "pixels to verify", e);
     if (!room) return false;
     if (is->channels == 1) channel = 0;
     const size_t first = (size_t)channel * is->w * is->h;
+    const join_field *by = k->field ? k->field->weights : NULL;
     sums all = {.sum = {{0}}};
     for (uint32_t q = 0; q < is->h; q++) {
         const size_t row = first + (size_t)q * is->w;
+        double down = 1;
         int64_t y = plan_place(k->border[PLAN_Y], r->h, (int64_t)p->y + is->cy - q);
         if (y < r->first || y - r->first >= r->rows) continue;
-        load(room, r, k, p->x, (uint32_t)(y - r->first));
+        if (by) down = by->weight[PLAN_Y][(size_t)(node / by->nodes[PLAN_X]) * r->h + (size_t)y];
+        if (!(down > 0)) continue;
+        load(room, r, is, k->border[PLAN_X], p->x, (uint32_t)(y - r->first));
+        if (by)
+            weigh(room, by->weight[PLAN_X] + (size_t)(node % by->nodes[PLAN_X]) * r->w, is,
+                  k->border[PLAN_X], r->w, p->x);
+        for (uint32_t i = 0; by && i < is->w; i++) room[i] *= down;
         (vector_wide() ? add_wide : add_plain)(&all, is->tap + row, room, is->w);
         if (is->rest) (vector_wide() ? add_wide : add_plain)(&all, is->rest + row, room, is->w);
     }
     p->sum += is->scale[channel] * total(all.sum);
     p->size += fabs(is->scale[channel]) * total(all.size);
     mem_free(room);
+    return true;
+}
+
+static uint32_t nodes_of(const definition_kernel *k) {
+    return k->field ? k->field->weights->nodes[PLAN_X] * k->field->weights->nodes[PLAN_Y] : 1;
+}
+static const psf *node_of(const definition_kernel *k, uint32_t node) {
+    return k->field ? k->field->node[node] : k->kernel;
+}
+
+bool definition_add(definition_pixel *p, const definition_rows *r, const definition_kernel *k,
+                    uint32_t channel, err *e) {
+    for (uint32_t i = 0; i < nodes_of(k); i++)
+        if (!add_kernel(p, r, k, node_of(k, i), i, channel, e)) return false;
     if (p->y < r->first || p->y - r->first >= r->rows) return true;
     float in;
     size_t at = (size_t)(p->y - r->first) * r->w + p->x;
@@ -109,10 +140,16 @@ bool definition_add(definition_pixel *p, const definition_rows *r, const definit
     return true;
 }
 
-definition_gain definition_gain_of(const psf *k, uint32_t channel, double sharpen, double tint) {
-    const uint32_t c = k->channels == 1 ? 0 : channel;
-    const double middle = k->scale[c] * psf_tap(k, ((size_t)c * k->h + k->cy) * k->w + k->cx) *
-                          (1 - sharpen);
+definition_gain definition_gain_of(const definition_kernel *k, uint32_t channel, double sharpen,
+                                   double tint, const definition_pixel *at) {
+    double middle = 0;
+    for (uint32_t i = 0; i < nodes_of(k); i++) {
+        const psf *is = node_of(k, i);
+        const uint32_t c = is->channels == 1 ? 0 : channel;
+        const double by = k->field ? join_weight_at(k->field->weights, i, at->x, at->y) : 1;
+        middle += by * is->scale[c] * psf_tap(is, ((size_t)c * is->h + is->cy) * is->w + is->cx) *
+                  (1 - sharpen);
+    }
     return (definition_gain){.glare = (1 - sharpen) * tint, .own = sharpen + (1 - tint) * middle};
 }
 
@@ -120,8 +157,12 @@ double definition_value(const definition_pixel *p, const definition_gain *gain) 
     return p->own.rest + gain->glare * p->sum + gain->own * p->own.spread;
 }
 
-double definition_rounding(const definition_pixel *p, const psf *k, const definition_gain *gain) {
-    double unit = 0x1p-53 * ((double)k->w * k->h / 8 + 8);
+double definition_rounding(const definition_pixel *p, const definition_kernel *k,
+                           const definition_gain *gain) {
+    double terms = k->field ? 16 : 8; /* weights round, too */
+    for (uint32_t i = 0; i < nodes_of(k); i++)
+        terms += (double)node_of(k, i)->w * node_of(k, i)->h / 8;
+    double unit = 0x1p-53 * terms;
     return unit * (gain->glare * p->size + fabs(p->own.rest) +
                    fmax(1, fabs(gain->own)) * fabs(p->own.spread));
 }

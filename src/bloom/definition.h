@@ -19,10 +19,17 @@ typedef struct {
     const float *lost; /* of the plane, as engine_frame has it; NULL: nothing */
 } definition_rows;
 
-/* The kernel, and how the image continues. */
+/* A kernel that varies: each pixel's light goes out by all nodes, by these weights. */
+typedef struct {
+    const psf *const *node; /* [row][column] */
+    const join_field *weights;
+} definition_field;
+
+/* The kernel, and how the image continues. A field has no other kernel; NULL: there is none. */
 typedef struct {
     const psf *kernel;
     plan_border border[PLAN_AXES];
+    const definition_field *field;
 } definition_kernel;
 
 /* A pixel, and what is known of it so far. Starts with zeros but for its place. */
@@ -42,11 +49,13 @@ bool definition_add(definition_pixel *p, const definition_rows *r, const definit
 typedef struct {
     double glare, own;
 } definition_gain;
-definition_gain definition_gain_of(const psf *k, uint32_t channel, double sharpen, double tint);
+definition_gain definition_gain_of(const definition_kernel *k, uint32_t channel, double sharpen,
+                                   double tint, const definition_pixel *at);
 /* Returns what the pixel should be when all rows have been added. */
 double definition_value(const definition_pixel *p, const definition_gain *gain);
 /* Returns by how much that may be off. */
-double definition_rounding(const definition_pixel *p, const psf *k, const definition_gain *gain);
+double definition_rounding(const definition_pixel *p, const definition_kernel *k,
+                           const definition_gain *gain);
 
 /* Return a value as a type holds it, and by how much its rounding may put it off. */
 double definition_within(pixel_type t, double v);

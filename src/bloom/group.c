@@ -4,6 +4,7 @@
 #include "base/host.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "bloom/field.h"
 #include "bloom/sampler.h"
 #include "bloom/solve.h"
 #include "math/lengths.h"
@@ -26,6 +27,7 @@ enum { PROVED = 4 }; /* of each channel, at most */
 typedef struct {
     const view *v;
     const outcome *o;
+    const definition_kernel *k;
     join_box kept;
     uint32_t count, end; /* end: of the channel's */
     sampler_pixel at[PROVED * VIEW_CHANNELS];
@@ -101,11 +103,10 @@ static void add_ghosts(choice *p, uint32_t c, join_box in) {
 static double part_of(double *want, const choice *p, const sampler_pixel *at,
                       const accuracy *method) {
     const view *v = p->v;
-    const psf *k = &v->size->kernel;
-    const definition_gain gain =
-        definition_gain_of(k, at->channel, v->sharpen, kernel_need_tint(&v->need, at->channel));
+    const definition_gain gain = definition_gain_of(
+        p->k, at->channel, v->sharpen, kernel_need_tint(&v->need, at->channel), &at->is);
     double rounding;
-    *want = sampler_want(&rounding, at, p->o->type, k, &gain);
+    *want = sampler_want(&rounding, at, p->o->type, p->k, &gain);
     if (!isfinite(at->got)) return 0;
     double off = fabs(at->got - *want),
            predicted = method->error[at->channel] +
@@ -135,13 +136,17 @@ static double price_of(const session_lease *l) {
  * time; one takes PRODUCT seconds of a core, most of which is waiting for memory. */
 static bool prove(proof *to, const view *v, const outcome *o, const accuracy *method, err *e) {
     static const double PRODUCT = 2e-9, PART = 0.04;
-    const psf *k = &v->size->kernel;
-    const uint32_t w = v->size->need.w, h = v->size->need.h;
-    const bool cpu = o->lease.device.class == ENGINE_CPU;
+    const kernel_at *size = v->size;
+    const definition_field field = {size->psf, &size->field};
+    const definition_kernel k = {
+        &size->kernel, {v->s->border[PLAN_X], v->s->border[PLAN_Y]}, size->nodes ? &field : NULL};
+    const uint32_t w = size->need.w, h = size->need.h;
+    const bool lost = o->lease.device.class == ENGINE_CPU || size->nodes;
     definition_rows rows[VIEW_CHANNELS];
-    double some = PART * price_of(&o->lease) / (PRODUCT * k->w * k->h * v->channels);
+    double some = PART * price_of(&o->lease) /
+                  (PRODUCT * size->kernel.w * size->kernel.h * v->channels);
     uint32_t most = some < 1 ? 1 : some < PROVED ? (uint32_t)some : PROVED;
-    choice p = {.v = v, .o = o, .kept = v->kept.w ? v->kept : (join_box){0, 0, w, h}};
+    choice p = {.v = v, .o = o, .k = &k, .kept = v->kept.w ? v->kept : (join_box){0, 0, w, h}};
     for (uint32_t c = 0; c < v->channels; c++) {
         const join_box bright = kept_of(&p, &o->stats[c].bright_at),
                        dim = kept_of(&p, &o->stats[c].dark_at);
@@ -150,12 +155,11 @@ static bool prove(proof *to, const view *v, const outcome *o, const accuracy *me
         if (!ghosts_first) add_darkest(&p, c, dim);
         if (bright.w) add_ghosts(&p, c, bright);
         if (ghosts_first) add_darkest(&p, c, dim);
-        rows[c] = (definition_rows){*view_plane(v, c),      v->type[c], v->spread, w, h, 0, h,
-                                    cpu ? v->lost[c] : NULL};
+        rows[c] = (definition_rows){*view_plane(v, c),       v->type[c], v->spread, w, h, 0, h,
+                                    lost ? v->lost[c] : NULL};
     }
     *to = (proof){.pixels = p.count};
-    const sampler_rows all = {
-        0, v->channels, rows, {k, {v->s->border[PLAN_X], v->s->border[PLAN_Y]}}};
+    const sampler_rows all = {0, v->channels, rows, k};
     if (!sampler_add(&(sampler){p.at, p.count}, &all, v->threads, e)) return false;
     for (uint32_t i = 0; i < p.count; i++) {
         const sampler_pixel *at = &p.at[i];
@@ -193,7 +197,8 @@ static accuracy_facts facts_of(const view *v, const light *l) {
                             .tolerance = v->s->tolerance,
                             .precision = v->s->precision,
                             .points = (double)axis[0].length * axis[1].length,
-                            .doubles = doubles->possible};
+                            .doubles = doubles->possible,
+                            .roundings = v->size->nodes ? field_roundings(v->size) : 0};
 }
 
 /* --- judging a result: docs/math.md, "The promise" -------------------------------------------- */
@@ -318,7 +323,8 @@ static bool convolve(group_made *to, outcome *o, const view *v, const light *l, 
     search s = {.v = v, .l = l, .o = o, .facts = facts_of(v, l)};
     accuracy_choose(&s.method, &s.facts);
     for (uint32_t i = 1;; i++) {
-        if (!attempt_run(o, v, l, &s.method, e)) return false;
+        if (!(v->size->nodes ? field_run : attempt_run)(o, v, l, &s.method, e)) return false;
+        if (v->size->nodes) s.facts.floors = o->floor;
         session_account(&to->sum, &o->lease, &o->times);
         memcpy(to->note, o->lease.note, sizeof to->note);
         s.proved = (proof){0};
@@ -383,6 +389,7 @@ bool group_bloom(group_made *to, view *v, bool predict, err *e) {
     else
         ok = ok && (v->s->solve ? solve_run : convolve)(to, &o, v, &l, e) &&
              store_result(to, v, &l, &o, e);
+    if (ok && v->size->nodes && !to->note[0]) field_text(to->note, sizeof to->note, v);
     for (uint32_t c = 0; c < v->channels; c++) {
         if (ok)
             to->glare[c] = v->glare[c];

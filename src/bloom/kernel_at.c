@@ -65,6 +65,9 @@ struct kernel_sizes {
     const kernel_source *kernel;
     device_pool *devices;
     par *threads;
+    kernel_sizes **node;    /* of a field: the sizes of its nodes; */
+    const field_grid *grid; /* of a node: the field's, */
+    uint32_t number;        /* and which one it is. NULL: there is no field */
 
     atomic_flag told; /* the log has said that the primaries of kernel or image are not known */
 
@@ -109,6 +112,24 @@ static void compare_pixels(const kernel_sizes *all, kernel_at *k) {
                  n ? "; " : "", by, own / by, own);
 }
 
+/* Makes the nodes of a field, each in its window. */
+static bool make_nodes(const kernel_sizes *all, kernel_at *k, err *e) {
+    const plan_planes floats = {.in = PLAN_FLOATS, .out = PLAN_FLOATS};
+    double most = -1;
+    k->nodes = field_nodes(&all->kernel->field->grid);
+    if (!(k->node = mem_new(k->nodes, sizeof *k->node, "field", e)) ||
+        !(k->psf = mem_new(k->nodes, sizeof *k->psf, "field", e)))
+        return false;
+    for (uint32_t i = 0; i < k->nodes; i++) {
+        if (!(k->node[i] = kernel_sizes_take(all->node[i], &k->need, floats, e))) return false;
+        k->psf[i] = &k->node[i]->kernel;
+        const field_stretch *w = k->node[i]->window.axis;
+        const double points = (double)w[PLAN_X].length * w[PLAN_Y].length;
+        if (points > most) most = points, k->decided = k->node[i]->decided;
+    }
+    return true;
+}
+
 /* Makes what an engine needs of a size: the kernel, and where each transform runs. */
 static bool make_kernel(kernel_sizes *all, size_entry *n, err *e) {
     kernel_at *k = &n->at;
@@ -116,10 +137,18 @@ static bool make_kernel(kernel_sizes *all, size_entry *n, err *e) {
     if (!kernel_source_psf(&k->kernel, all->kernel, &use, &k->need, n->full, e)) return false;
     k->hash = psf_hash(&k->kernel);
     if (!host_ask_again(e)) return false;
-    compare_colours(all, k);
-    compare_pixels(all, k);
-    /* Doubles may be impossible; floats must not be, unless doubles are asked for. */
+    if (!all->grid) {
+        compare_colours(all, k);
+        compare_pixels(all, k);
+    }
     kernel_at_plan(k, all->s);
+    if (all->node) return make_nodes(all, k, e);
+    /* Doubles may be impossible; floats must not be, unless doubles are asked for. */
+    if (all->grid) {
+        k->window = field_window_of(all->grid, &k->need.frame, all->number, &k->ask);
+        if (field_window_empty(&k->window)) return true;
+        k->ask = field_window_ask(&k->window, &k->ask);
+    }
     const device_request r = kernel_at_device(all->s, &k->ask);
     device_pool_decide(all->devices, &k->decided, &r);
     /* Where only the lines of doubles are too long, tiles have them. */
@@ -139,14 +168,63 @@ static bool make_part(void *ctx, size_t index, int worker, err *e) {
     return true;
 }
 
+/* Raises what is known of a field to the most of its nodes: a pixel's kernel is between theirs. */
+static void raise_to_nodes(kernel_at *k) {
+    for (uint32_t c = 0; c < k->need.channels; c++) {
+        const uint32_t at = tail_kernel(&k->tail, c);
+        k->sums[c] = k->node[0]->sums[c];
+        for (uint32_t i = 0; i < k->nodes; i++) {
+            const noise_tail *is = &k->node[i]->sums[c];
+            const kernel_tail *of = &k->node[i]->tail;
+            noise_tail *to = &k->sums[c];
+            to->sum = fmax(to->sum, is->sum), to->norm = fmax(to->norm, is->norm);
+            to->peak = fmax(to->peak, is->peak), to->centre = fmax(to->centre, is->centre);
+            to->alias_sum = fmax(to->alias_sum, is->alias_sum);
+            to->alias_peak = fmax(to->alias_peak, is->alias_peak);
+            to->signs |= is->signs;
+            k->tail.centre[at] = fmax(k->tail.centre[at], of->centre[tail_kernel(of, c)]);
+            k->tail.sum[at] = fmax(k->tail.sum[at], of->sum[tail_kernel(of, c)]);
+        }
+    }
+}
+
+/* Makes the weights and the centres of a field. */
+static bool make_field(kernel_at *k, const field_grid *g, err *e) {
+    join_field *f = &k->field;
+    *f = (join_field){{g->nodes[PLAN_X], g->nodes[PLAN_Y]}, {k->need.w, k->need.h}, {NULL}, NULL};
+    for (uint32_t a = 0; a < PLAN_AXES; a++) {
+        if (!(f->weight[a] =
+                  mem_raw((size_t)f->nodes[a] * f->extent[a], sizeof(double), "field", e)))
+            return false;
+        for (uint32_t n = 0; n < f->nodes[a]; n++)
+            for (uint32_t i = 0; i < f->extent[a]; i++)
+                f->weight[a][(size_t)n * f->extent[a] + i] =
+                    field_weight(g, &k->need.frame, a, n, i);
+    }
+    if (!(f->centre = mem_raw((size_t)k->nodes * k->need.channels, sizeof(double), "field", e)))
+        return false;
+    for (uint32_t c = 0; c < k->need.channels; c++)
+        for (uint32_t n = 0; n < k->nodes; n++) {
+            const kernel_tail *of = &k->node[n]->tail;
+            f->centre[c * k->nodes + n] = of->centre[tail_kernel(of, c)];
+        }
+    return true;
+}
+
+static void join_field_free(join_field *f) {
+    for (int a = 0; a < PLAN_AXES; a++) mem_free(f->weight[a]);
+    mem_free(f->centre);
+}
+
 /* Makes what the promise needs of a size whose kernel is made. */
 static bool make_tail(kernel_sizes *all, size_entry *n, err *e) {
-    kernel_at *k = &n->at;
+    kernel_at *k = &n->at, whole = *k;
+    kernel_at_plan(&whole, all->s); /* light leaves the image, and not a node's window */
     const tail_request tail_ask = {&k->kernel, n->full, &k->need,
-                                   all->s->spectrum == SPECTRUM_RESAMPLED, &k->ask};
-    if (!tail_make(&k->tail, &tail_ask, e) || !host_ask_again(e) ||
-        !par_for(all->threads, (size_t)k->tail.kernels + 1, make_part, k, e))
-        return false;
+                                   all->s->spectrum == SPECTRUM_RESAMPLED, &whole.ask};
+    if (!tail_make(&k->tail, &tail_ask, e) || !host_ask_again(e)) return false;
+    if (k->nodes) return raise_to_nodes(k), make_field(k, &all->kernel->field->grid, e);
+    if (!par_for(all->threads, (size_t)k->tail.kernels + 1, make_part, k, e)) return false;
     for (uint32_t c = k->tail.kernels; c < k->need.channels; c++)
         k->sums[c] = k->sums[0]; /* one serves all */
     return true;
@@ -166,6 +244,13 @@ kernel_sizes *kernel_sizes_open(const bloom_settings *s, const kernel_source *k,
     atomic_flag_clear(&all->told);
     pthread_mutex_init(&all->lock, NULL);
     pthread_cond_init(&all->made, NULL);
+    const field_grid *grid = k->field ? &k->field->grid : NULL;
+    bool ok = !grid || (all->node = mem_new(field_nodes(grid), sizeof *all->node, "field", e));
+    for (uint32_t i = 0; ok && grid && i < field_nodes(grid); i++) {
+        ok = (all->node[i] = kernel_sizes_open(s, &k->field->node[i], devices, e)) != NULL;
+        if (ok) all->node[i]->grid = grid, all->node[i]->number = i;
+    }
+    if (!ok) kernel_sizes_close(&all);
     return all;
 }
 
@@ -179,6 +264,11 @@ static void drop_unused(kernel_sizes *all, int most) {
             continue;
         }
         *at = n->next;
+        for (uint32_t i = 0; i < n->at.nodes && n->at.node; i++)
+            kernel_sizes_give(all->node[i], n->at.node[i]);
+        mem_free(n->at.node);
+        mem_free(n->at.psf);
+        join_field_free(&n->at.field);
         psf_free(&n->at.kernel);
         tail_free(&n->at.tail);
         ledger_spill_free(&n->at.ledger);
@@ -191,6 +281,9 @@ void kernel_sizes_close(kernel_sizes **pall) {
     if (!all) return;
     *pall = NULL;
     drop_unused(all, 0);
+    for (uint32_t i = 0; all->node && i < field_nodes(&all->kernel->field->grid); i++)
+        kernel_sizes_close(&all->node[i]);
+    mem_free(all->node);
     pthread_cond_destroy(&all->made);
     pthread_mutex_destroy(&all->lock);
     mem_free(all);
@@ -295,4 +388,6 @@ void kernel_sizes_rest(kernel_sizes *all) {
     pthread_mutex_lock(&all->lock);
     drop_unused(all, 0);
     pthread_mutex_unlock(&all->lock);
+    for (uint32_t i = 0; all->node && i < field_nodes(&all->kernel->field->grid); i++)
+        kernel_sizes_rest(all->node[i]);
 }

@@ -6,8 +6,9 @@
 #include "bloom/promise/tail.h"
 #include "bloom/settings.h"
 #include "device/device_pool.h"
+#include "engine/join.h"
 
-typedef struct {
+typedef struct kernel_at {
     kernel_need need;
     plan_planes planes; /* of its frames */
     psf kernel;
@@ -18,6 +19,14 @@ typedef struct {
     spill ledger;
     char fit[256];           /* how kernel and image go together; "": as they are */
     device_decision decided; /* where each transform runs, and with which plan */
+    /* Of a field: the kernels of its nodes, [row][column]. The kernel is then that of the largest
+     * one, tail and sums are the most of all, `decided` is of the largest window, and there is no
+     * ledger. Of a node: its window. NULL and zeros: there is no field. */
+    const struct kernel_at **node;
+    const psf **psf; /* of each */
+    uint32_t nodes;
+    join_field field;
+    field_window window;
 } kernel_at;
 
 /* Fills in what a plan is asked for, for the `need` and the `planes` of k, without taps: the kernel

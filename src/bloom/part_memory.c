@@ -14,7 +14,39 @@ typedef struct {
     bloom_forecasts f;
     int on;          /* the device that must do the tiles; -1: any */
     uint64_t memory; /* for tiles */
+    /* Of a field, in place of one transform's: its kernels, spectra, transforms, and planes. */
+    uint64_t kernels, spectra, transforms, windows;
 } part_needs;
+
+/* Adds up what the nodes of a field take. With several images each keeps its engine. */
+static bool add_nodes(part_needs *n, const kernel_field *f, const kernel_need *need, err *e) {
+    const bloom_settings *s = n->p->j->s;
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < field_nodes(&f->grid); i++) {
+        kernel_at k = {.need = *need, .planes = n->ask.planes};
+        plan about;
+        uint64_t making, lines_of, transforms;
+        if (!kernel_at_sketch(&k, s, &f->node[i], e)) return false;
+        const field_window w = field_window_of(&f->grid, &need->frame, i, &k.ask);
+        if (field_window_empty(&w)) continue;
+        plan_request ask = field_window_ask(&w, &k.ask);
+        ask.precision = s->precision;
+        if (!plan_make(&about, &ask, e)) return false;
+        const spectrum_request lines = session_spectrum(s, ENGINE_CPU, &about);
+        lines_of = spectrum_bytes(ask.reach_lo[PLAN_X] + 1 + ask.reach_hi[PLAN_X],
+                                  ask.reach_lo[PLAN_Y] + 1 + ask.reach_hi[PLAN_Y], ask.spectra,
+                                  &lines, &making);
+        transforms = max_u64(engine_bytes(ENGINE_CPU, &about, n->threads), making);
+        most = max_u64(most, (uint64_t)ask.size[PLAN_X] * ask.size[PLAN_Y]);
+        n->kernels += kernel_at_bytes(&k.ask);
+        n->spectra = s->images > 1 ? n->spectra + lines_of : max_u64(n->spectra, lines_of);
+        n->transforms = s->images > 1 ? n->transforms + transforms
+                                      : max_u64(n->transforms, transforms);
+    }
+    n->windows = need->channels * (mem_rounded(most * sizeof(float)) +
+                                   mem_rounded((uint64_t)need->w * need->h * sizeof(float)));
+    return true;
+}
 
 /* Without a session: as if the kernel were one tap. Free n->f.each, also after a failure. */
 static bool open_needs(part_needs *n, const part_plan *p, err *e) {
@@ -36,6 +68,8 @@ static bool open_needs(part_needs *n, const part_plan *p, err *e) {
     if (!kernel_at_sketch(&k, s, j->session ? session_kernel(j->session) : NULL, e)) return false;
     n->ask = k.ask;
     n->ask.precision = s->precision;
+    const kernel_field *field = j->session ? session_kernel(j->session)->field : NULL;
+    if (field) return add_nodes(n, field, &k.need, e);
     if (!j->session || (s->device && strcmp(s->device, "cpu") == 0)) return true;
     err ignored = {0};
     const int best = session_forecast(j->session, &n->ask, &n->f, &ignored);
@@ -104,15 +138,20 @@ static uint64_t add_memory(mem_plan *to, const part_needs *n, const tiling *t) {
         lines.mode = SPECTRUM_EXACT, lines.by_lines = lines.at_once = false;
     }
     uint64_t making, tile = 0, in = 0, out = 0;
-    const bool tinted = s->tint[0] != 0 || s->tint[1] != 0 || s->tint[2] != 0;
-    mem_plan_add(to, "kernel", kernel_at_bytes(ask) * (tinted ? ask->channels : 1));
-    mem_plan_add(to, "spectrum",
-                 spectrum_bytes(ask->reach_lo[PLAN_X] + 1 + ask->reach_hi[PLAN_X],
-                                ask->reach_lo[PLAN_Y] + 1 + ask->reach_hi[PLAN_Y], ask->spectra,
-                                &lines, &making));
-    /* It is made before the engine has memory of its own. */
-    mem_plan_add(to, "transforms",
-                 max_u64(engine_bytes(whole ? n->class : ENGINE_CPU, &worst, n->threads), making));
+    const bool tinted = s->tint[0] != 0 || s->tint[1] != 0 || s->tint[2] != 0, field = n->windows;
+    uint64_t kernels = field ? n->kernels : kernel_at_bytes(ask), spectra = n->spectra,
+             transforms = n->transforms;
+    if (!field) { /* the spectrum is made before the engine has memory of its own */
+        spectra = spectrum_bytes(ask->reach_lo[PLAN_X] + 1 + ask->reach_hi[PLAN_X],
+                                 ask->reach_lo[PLAN_Y] + 1 + ask->reach_hi[PLAN_Y], ask->spectra,
+                                 &lines, &making);
+        transforms =
+            max_u64(engine_bytes(whole ? n->class : ENGINE_CPU, &worst, n->threads), making);
+    }
+    mem_plan_add(to, "kernel", kernels * (tinted ? ask->channels : 1));
+    mem_plan_add(to, "spectrum", spectra);
+    mem_plan_add(to, "transforms", transforms);
+    if (field) mem_plan_add(to, "windows of a field", n->windows);
     for (int i = 0; i < p->m.groups; i++) {
         const part_group *g = &p->group[i];
         tile = max_u64(tile, tile_bytes(n, g, t));
@@ -187,6 +226,12 @@ bool part_tiles(tiling *t, mem_plan *memory, const part_plan *p, double most, er
     const part_job *j = p->j;
     const bool lent = j->in->lend;
     part_needs n = {.p = p};
+    if (!lent && j->session && session_kernel(j->session)->field)
+        return err_set(
+            e, ERR_MEMORY,
+            "%u x %u pixels do not fit into the memory at once, and a field of kernels is "
+            "not bloomed in tiles yet; raise --mem-limit",
+            p->w, p->h);
     bool ok = (lent && !p->m.groups) || open_needs(&n, p, e);
     *memory = j->beside;
     *t = part_one_tile(p);

@@ -50,6 +50,10 @@ kernel_need part_need(const part_job *j, uint32_t channels, double sharpen) {
     double luminance[3];
     image_luminance(p, luminance);
     bloom_tint(need.tint, j->s, channels, luminance);
+    if (j->session && session_kernel(j->session)->field)
+        need.frame = (field_frame){
+            {(int64_t)p->data.x0 - p->display.x0, (int64_t)p->data.y0 - p->display.y0},
+            {(uint32_t)image_box_width(&p->display), (uint32_t)image_box_height(&p->display)}};
     return need;
 }
 

@@ -5,27 +5,41 @@ typedef struct {
     const part_plan *p;
     const float *const *lost;  /* as bloom_rows has it, where it counts; or NULL */
     psf of[VIEW_CHANNELS + 1]; /* of[n]: of groups of n channels */
+    /* Of a field, the same at its size, which is taken: */
+    const kernel_at *at[VIEW_CHANNELS + 1];
+    definition_field field[VIEW_CHANNELS + 1];
+    definition_kernel by[VIEW_CHANNELS + 1];
 } kernels;
 
 static bool make_kernels(kernels *k, const part_plan *p, err *e) {
     *k = (kernels){.p = p};
+    const plan_border *border = p->j->s->border;
+    const bool field = session_kernel(p->j->session)->field;
     for (int i = 0; i < p->m.groups; i++) {
         const uint32_t n = p->group[i].count;
         const kernel_need need = part_need(p->j, n, 0);
-        if (!k->of[n].tap && !part_psf(&k->of[n], p->j, &need, NULL, e)) return false;
+        if (k->by[n].kernel) continue;
+        if (!field && !part_psf(&k->of[n], p->j, &need, NULL, e)) return false;
+        if (field && !(k->at[n] = kernel_sizes_take(session_sizes(p->j->session), &need,
+                                                    (plan_planes){.in = PLAN_FLOATS}, e)))
+            return false;
+        if (field) k->field[n] = (definition_field){k->at[n]->psf, &k->at[n]->field};
+        k->by[n] = (definition_kernel){
+            &k->of[n], {border[PLAN_X], border[PLAN_Y]}, field ? &k->field[n] : NULL};
     }
     return true;
 }
 
 static void free_kernels(kernels *k) {
-    for (int i = 0; i <= VIEW_CHANNELS; i++) psf_free(&k->of[i]);
+    for (int i = 0; i <= VIEW_CHANNELS; i++) {
+        psf_free(&k->of[i]);
+        if (k->at[i]) kernel_sizes_give(session_sizes(k->p->j->session), k->at[i]);
+    }
 }
 
 static bool add_group(sampler *s, const kernels *k, const part_group *g, void *const plane[],
                       const float *mask, uint32_t row, uint32_t rows, err *e) {
     const part_plan *p = k->p;
-    const psf *is = &k->of[g->count];
-    const plan_border *border = p->j->s->border;
     definition_rows r[VIEW_CHANNELS];
     for (uint32_t c = 0; c < g->count; c++)
         r[c] = (definition_rows){plane[c],
@@ -36,7 +50,7 @@ static bool add_group(sampler *s, const kernels *k, const part_group *g, void *c
                                  row,
                                  rows,
                                  k->lost ? k->lost[p->channel[g->first + c].index] : NULL};
-    const sampler_rows add = {g->first, g->count, r, {is, {border[PLAN_X], border[PLAN_Y]}}};
+    const sampler_rows add = {g->first, g->count, r, k->by[g->count]};
     return sampler_add(s, &add, p->j->threads, e);
 }
 
@@ -104,15 +118,16 @@ static uint32_t judge(bloom_verified *to, const sampler_pixel *is, const kernels
     while (is->channel >= g->first + g->count) g++;
     uint32_t count = g->coded ? g->count : 1, colours = g->coded ? (uint32_t)g->group->channels : 1;
     const kernel_need need = part_need(p->j, g->count, g->light.sharpen);
-    const psf *kernel = &k->of[g->count];
+    const definition_kernel *kernel = &k->by[g->count];
     for (uint32_t c = 0; c < count; c++) {
         const uint32_t own = is[c].channel - g->first;
-        by[c] = (verify_promise){
-            .kernel = kernel,
-            .gain = definition_gain_of(kernel, own, g->light.sharpen, kernel_need_tint(&need, own)),
-            .dark = dark[is[c].channel],
-            .tolerance = p->j->s->tolerance,
-            .type = type[is[c].channel]};
+        by[c] =
+            (verify_promise){.kernel = kernel,
+                             .gain = definition_gain_of(kernel, own, g->light.sharpen,
+                                                        kernel_need_tint(&need, own), &is[c].is),
+                             .dark = dark[is[c].channel],
+                             .tolerance = p->j->s->tolerance,
+                             .type = type[is[c].channel]};
     }
     bool spreads = count > colours; /* alpha, too */
     verify_judge(&to->found, is, by, (int)colours, g->coded ? &p->code : NULL,

@@ -18,8 +18,8 @@ bool sampler_add(const sampler *s, const sampler_rows *r, par *threads, err *e) 
     return par_for(threads, s->count, add_rows, &(adding){s, r}, e);
 }
 
-double sampler_want(double *rounding, const sampler_pixel *p, pixel_type type, const psf *kernel,
-                    const definition_gain *gain) {
+double sampler_want(double *rounding, const sampler_pixel *p, pixel_type type,
+                    const definition_kernel *kernel, const definition_gain *gain) {
     double want = definition_within(type, definition_value(&p->is, gain));
     *rounding = definition_rounds(type, want) + definition_rounding(&p->is, kernel, gain);
     return want;

@@ -27,7 +27,7 @@ bool sampler_add(const sampler *s, const sampler_rows *r, par *threads, err *e);
 
 /* Returns what a pixel should be as its type holds it, once all rows were added; and by how much
  * rounding may put it off: that of the type, and that of the sum. */
-double sampler_want(double *rounding, const sampler_pixel *p, pixel_type type, const psf *kernel,
-                    const definition_gain *gain);
+double sampler_want(double *rounding, const sampler_pixel *p, pixel_type type,
+                    const definition_kernel *kernel, const definition_gain *gain);
 
 void sampler_free(sampler *s);

@@ -4,6 +4,7 @@
 #include "base/host.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "kernel/kernel_field.h"
 
 #include <pthread.h>
 
@@ -35,15 +36,20 @@ static session *new_session(const bloom_settings *settings, const kernel_source 
     s->borrowed = borrowed;
     pthread_mutex_init(&s->lock, NULL);
     pthread_cond_init(&s->there, NULL);
-    if (!(s->sizes = kernel_sizes_open(&s->s, &s->kernel, devices, e))) session_close(&s);
     return s;
+}
+
+static bool open_sizes(session *s, err *e) {
+    if (s->kernel.field && s->s.images > 1)
+        device_pool_keep(s->devices, field_nodes(&s->kernel.field->grid));
+    return (s->sizes = kernel_sizes_open(&s->s, &s->kernel, s->devices, e)) != NULL;
 }
 
 session *session_open(const bloom_settings *settings, const char *path, const kernel_source *read,
                       device_pool *devices, err *e) {
     session *s = new_session(settings, read, read != NULL, devices, e);
-    if (s && !((read || kernel_source_load(&s->kernel, path, s->threads, e)) &&
-               kernel_source_glance(&s->faults, &s->kernel, &s->s.kernel, e)))
+    if (s && !((read || kernel_field_load(&s->kernel, path, s->threads, e)) &&
+               kernel_source_glance(&s->faults, &s->kernel, &s->s.kernel, e) && open_sizes(s, e)))
         session_close(&s);
     return s;
 }
@@ -51,6 +57,7 @@ session *session_open(const bloom_settings *settings, const char *path, const ke
 session *session_open_beside(const session *of, const bloom_settings *settings, err *e) {
     session *s = new_session(settings, &of->kernel, true, of->devices, e);
     if (s) s->faults = of->faults;
+    if (s && !open_sizes(s, e)) session_close(&s);
     return s;
 }
 

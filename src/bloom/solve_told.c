@@ -12,10 +12,11 @@ static bool sum_pixel(void *ctx, size_t index, int worker, err *e) {
                                   .h = v->need.h,
                                   .rows = v->need.h,
                                   .lost = s->fine[c] ? s->next[c] : NULL};
-    const definition_kernel kernel = {&k->kernel, {v->s->border[PLAN_X], v->s->border[PLAN_Y]}};
-    const definition_gain gain =
-        definition_gain_of(&k->kernel, c, v->sharpen, kernel_need_tint(&v->need, c));
+    const definition_kernel kernel = {
+        &k->kernel, {v->s->border[PLAN_X], v->s->border[PLAN_Y]}, NULL};
     definition_pixel is = {.x = (uint32_t)(p->at % w), .y = (uint32_t)(p->at / w)};
+    const definition_gain gain =
+        definition_gain_of(&kernel, c, v->sharpen, kernel_need_tint(&v->need, c), &is);
     if (!definition_add(&is, &rows, &kernel, c, e)) return false;
     p->want = (double)plate_at(s, c, p->at);
     /* Under a mask m, a step is x(n+1) = (1 - m) y + m (y - A x(n)) / C. */
@@ -23,8 +24,7 @@ static bool sum_pixel(void *ctx, size_t index, int worker, err *e) {
                  off = (1 - m) * (image_at(s, c, p->at) - p->want) +
                        m * (definition_value(&is, &gain) - p->want) / core;
     p->got = p->want + core * off;
-    const double most = (double)s->v_of[c][p->at] +
-                        definition_rounding(&is, &k->kernel, &gain) / core;
+    const double most = (double)s->v_of[c][p->at] + definition_rounding(&is, &kernel, &gain) / core;
     p->part = fabs(off) > most ? fabs(off) / most : 0;
     return true;
 }

@@ -68,10 +68,11 @@ static void enter_ledger(group_made *made, const view *v, const light *l, const 
          * account is then of what changes. */
         const double more = tail->sum[tail_kernel(tail, c)] - 1,
                      spread = st->sum + st->negative_sum;
-        const double gained = v->kept.w      ? 0
-                              : !v->s->solve ? l->scanned->channel[c].sum * more
-                              : v->all       ? -spread * more
-                                             : spread - v->scanned->channel[c].sum;
+        const double gained = v->kept.w        ? 0
+                              : v->size->nodes ? o->gained[c]
+                              : !v->s->solve   ? l->scanned->channel[c].sum * more
+                              : v->all         ? -spread * more
+                                               : spread - v->scanned->channel[c].sum;
         made->row[c] = (ledger_row){.gained = gained,
                                     .out = st->sum - (half ? st->over_sum : 0),
                                     .spilled = st->spilled,

@@ -44,7 +44,7 @@ bool verify_is_worse(const verify_result *than, double error, bool broken);
 
 /* How the pixels of a channel are judged. */
 typedef struct {
-    const psf *kernel;
+    const definition_kernel *kernel;
     definition_gain gain;
     double dark, tolerance;
     pixel_type type;

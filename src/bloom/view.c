@@ -74,13 +74,13 @@ uint64_t attempt_bytes(const view *v) {
            widened * mem_rounded((uint64_t)v->pixels * sizeof(float));
 }
 
-/* Returns what becomes of a pixel: docs/math.md, "As it is done". */
-static join join_of(const view *v, const light *l) {
+join attempt_join(const view *v, const light *l) {
     const kernel_at *size = v->size;
     join j = {.spread = v->spread,
               .kept = v->kept,
               .additive = v->s->emit == EMIT_ADDITIVE,
-              .spill = v->kept.w ? NULL : &size->ledger};
+              .spill = v->kept.w || size->nodes ? NULL : &size->ledger,
+              .field = size->nodes ? &size->field : NULL};
     for (uint32_t c = 0; c < v->channels; c++) {
         const scan_channel *in = &l->scanned->channel[c];
         double top = fmax(fabs((double)in->least), fabs((double)in->greatest));
@@ -123,9 +123,13 @@ static void narrow(const view *v, void *ctx, uint32_t c, size_t first, size_t n)
     for (size_t i = 0; i < n; i++) to[i] = (float)v->doubles[c][first + i];
 }
 
+bool attempt_narrow(outcome *o, const view *v, err *e) {
+    return !v->doubles[0] || view_blocks(v, narrow, o, e);
+}
+
 bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *method, err *e) {
     const plan_planes planes = v->size->planes;
-    const join how = join_of(v, l);
+    const join how = attempt_join(v, l);
     attempt_sources from = {0};
     bool again = true;
     *to = (outcome){.type = planes.out == PLAN_HALFS ? PIXEL_HALF : PIXEL_FLOAT};
@@ -150,7 +154,7 @@ bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *met
         if (!ok && !again && e) *e = why;
         ok |= again;
     }
-    if (ok && v->doubles[0]) ok = view_blocks(v, narrow, to, e);
+    ok = ok && attempt_narrow(to, v, e);
     attempt_sources_free(&from, v);
     return ok;
 }

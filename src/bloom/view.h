@@ -79,10 +79,16 @@ typedef struct {
     join_stats stats[VIEW_CHANNELS];
     engine_times times;
     session_lease lease; /* given back; it tells device, plan and the spectrum's seconds */
+    /* Of a field: the floor of each channel, and the light that the kernels add to it. */
+    double floor[VIEW_CHANNELS], gained[VIEW_CHANNELS];
 } outcome;
 
 /* Runs the method, and fills v->glare and v->doubles where they are wanted. */
+/* Returns what becomes of a pixel: docs/math.md, "As it is done". */
+join attempt_join(const view *v, const light *l);
 bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *method, err *e);
+/* Fills the outcome's planes with what v->doubles has, where that is wanted. */
+bool attempt_narrow(outcome *o, const view *v, err *e);
 /* Returns the bytes of the planes that an attempt takes beside the image's own. */
 uint64_t attempt_bytes(const view *v);
 /* Returns which of a size's choices a method takes. */

@@ -53,7 +53,6 @@ struct device_pool {
     par *threads;
     char folder[CACHE_PATH];
     const char *cache_dir; /* the folder; NULL: there is none */
-    uint32_t idle;
 
     pthread_mutex_t listing; /* guards `list` until it is filled */
     device_list list;
@@ -61,6 +60,7 @@ struct device_pool {
     /* Guards all that follows; `changed` is signalled after each change. */
     pthread_mutex_t lock;
     pthread_cond_t changed;
+    uint32_t idle;
     opened open[ENGINE_DEVICES];
     uint32_t count;
     pool_place *first; /* the last used one first */
@@ -78,6 +78,12 @@ device_pool *device_pool_open(par *threads, const char *cache_dir, uint32_t idle
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->changed, NULL);
     return p;
+}
+
+void device_pool_keep(device_pool *p, uint32_t idle) {
+    pthread_mutex_lock(&p->lock);
+    p->idle = max_u32(p->idle, idle);
+    pthread_mutex_unlock(&p->lock);
 }
 
 par *device_pool_threads(const device_pool *p) {
@@ -216,8 +222,9 @@ static uint32_t free_slot(const pool_place *is) {
 /* Returns whether one more engine may have the plan of these. Tasks of a single slot each may
  * differ in their kernels, and get as many engines as there are tasks on the CPU. On a GPU, where a
  * frame takes less time than an engine, a few are enough. */
-static bool may_be_more(uint32_t alike, const device_task *t) {
-    return alike < (t->on->device.class == ENGINE_CPU ? UINT32_MAX : MOST_ALIKE);
+static bool may_be_more(const device_pool *p, uint32_t alike, const device_task *t) {
+    const bool cpu = t->on->device.class == ENGINE_CPU;
+    return alike < (cpu ? UINT32_MAX : max_u32(p->idle, MOST_ALIKE));
 }
 
 /* Finds the place where the task is to wait for a slot; NULL: it needs another one. */
@@ -232,7 +239,7 @@ static pool_place *pool_find(const device_pool *p, const device_task *t) {
         if (free) return i;
         found = i;
     }
-    return t->on->plan.frames > 1 || !may_be_more(alike, t) ? found : NULL;
+    return t->on->plan.frames > 1 || !may_be_more(p, alike, t) ? found : NULL;
 }
 
 static uint64_t used_on(const device_pool *p, const engine_device *d) {
@@ -266,7 +273,7 @@ static pool_place *pool_begin(device_pool *p, const device_task *t, bool *wait, 
         alike += is_alike(i, t);
         if (!i->users && is_alike(i, t)) same = i;
     }
-    bool more = may_be_more(alike, t);
+    bool more = may_be_more(p, alike, t);
     *wait = !more && !same;
     if (*wait) return NULL;
     if (same && (!more || idle > p->idle))

@@ -92,6 +92,23 @@ void join_own_row(const join_spread *x, double centre, size_t at, double *v, siz
     (vector_wide() ? own_wide : parts_row)(x, at, &is, n);
 }
 
+double join_weight_at(const join_field *k, uint32_t node, uint32_t x, uint32_t y) {
+    return k->weight[0][(size_t)(node % k->nodes[0]) * k->extent[0] + x] *
+           k->weight[1][(size_t)(node / k->nodes[0]) * k->extent[1] + y];
+}
+
+void join_centre_row(const join_field *k, uint32_t channel, uint32_t y, double *to) {
+    const double *centre = k->centre + (size_t)channel * k->nodes[0] * k->nodes[1];
+    memset(to, 0, k->extent[0] * sizeof *to);
+    for (uint32_t i = 0; i < k->nodes[0]; i++) {
+        const double *across = k->weight[0] + (size_t)i * k->extent[0];
+        double column = 0;
+        for (uint32_t j = 0; j < k->nodes[1]; j++)
+            column += k->weight[1][(size_t)j * k->extent[1] + y] * centre[j * k->nodes[0] + i];
+        for (uint32_t x = 0; x < k->extent[0]; x++) to[x] += column * across[x];
+    }
+}
+
 /* In floats, SPAN of them at most: what rounding adds is far below what the ledger allows. */
 enum { SPAN = 64 };
 

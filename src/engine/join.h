@@ -67,13 +67,28 @@ typedef struct {
     double most;      /* a bound on |glare|; 0: none is known, and it is near 1 */
 } join_channel;
 
+/* A kernel that varies over the frame (math/field.h): the weights of its nodes, and their centres.
+ * The centre of a pixel is the sum over nodes of weight * centre. */
+typedef struct {
+    uint32_t nodes[2], extent[2]; /* columns and rows of nodes, and of pixels */
+    double *weight[2]; /* of the columns of nodes at x, of the rows at y: [node][pixel] */
+    double *centre;    /* [channel][row][column] of nodes */
+} join_field;
+/* Returns the weight of a node, by [row][column], in a pixel. */
+double join_weight_at(const join_field *k, uint32_t node, uint32_t x, uint32_t y);
+/* Fills in the centres of row y. */
+void join_centre_row(const join_field *k, uint32_t channel, uint32_t y, double *to);
+
 typedef struct {
     join_spread spread;
-    join_box kept;      /* pixels that are made and measured; a width of 0: all, as it is where
-                           the plan has no margins. Of the others only the glare's norm and peak
-                           are measured. */
-    bool additive;      /* the glare's plane receives out - in, in place of the glare */
-    const spill *spill; /* NULL: light that leaves the image is not measured */
+    const join_field *field; /* its centres take the place of the channels'; or NULL. Its windows
+                                are summed on the host, which joins them by cpu_join_planes: other
+                                engines do not look */
+    join_box kept;           /* pixels that are made and measured; a width of 0: all, as it is where
+                                the plan has no margins. Of the others only the glare's norm and peak
+                                are measured. */
+    bool additive;           /* the glare's plane receives out - in, in place of the glare */
+    const spill *spill;      /* NULL: light that leaves the image is not measured */
     join_channel channel[PSF_CHANNELS];
 } join;
 

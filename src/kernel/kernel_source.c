@@ -89,6 +89,12 @@ bool kernel_source_load(kernel_source *k, const char *path, par *threads, err *e
 }
 
 bool kernel_source_image(kernel_source *k, const char *name, const image *img, err *e) {
+    if (img->head.parts > 1 && image_find_attr(&img->head.part[0], KERNEL_NODE_ATTR))
+        return err_set(e, ERR_CONFIG,
+                       "kernel '%s' is a field of %d kernels, which this does not take yet: "
+                       "'fftbloom apply' blooms images with it",
+                       name, img->head.parts) ||
+               err_blame(e, FAULT_KERNEL);
     *k = (kernel_source){.path = mem_str(name, e)};
     if (k->path && take_planes(k, img, e)) {
         const float aspect = img->head.part[k->part].aspect;
@@ -101,6 +107,10 @@ bool kernel_source_image(kernel_source *k, const char *name, const image *img, e
 
 void kernel_source_free(kernel_source *k) {
     for (int c = 0; c < PSF_CHANNELS; c++) mem_free(k->plane[c]), mem_free(k->rest[c]);
+    for (uint32_t i = 0; k->field && k->field->node && i < field_nodes(&k->field->grid); i++)
+        kernel_source_free(&k->field->node[i]);
+    if (k->field) mem_free(k->field->node);
+    mem_free(k->field);
     mem_free(k->path);
     spectrum_free(&k->ready);
     *k = (kernel_source){0};
@@ -115,7 +125,9 @@ bool kernel_source_glance(lint_faults *to, const kernel_source *k, const psf_opt
     const psf_planes taps = kernel_source_planes(k);
     const bool placed = how->center != PSF_MIDDLE;
     *to = (lint_faults){0};
-    return k->is_spectrum || (placed && how->normalize == PSF_NONE) ||
+    for (uint32_t i = 0; k->field && !to->words[0] && i < field_nodes(&k->field->grid); i++)
+        if (!kernel_source_glance(to, &k->field->node[i], how, e)) return false;
+    return k->field || k->is_spectrum || (placed && how->normalize == PSF_NONE) ||
            lint_glance(to, &taps, placed, e);
 }
 
@@ -124,6 +136,8 @@ bool kernel_need_same(const kernel_need *a, const kernel_need *b) {
                 a->height == b->height && a->aspect == b->aspect && a->sharpen == b->sharpen;
     for (int i = 0; i < 8; i++) same = same && a->primaries[i] == b->primaries[i];
     for (int c = 0; c < PSF_CHANNELS; c++) same = same && a->tint[c] == b->tint[c];
+    for (int i = 0; i < PLAN_AXES; i++)
+        same = same && a->frame.from[i] == b->frame.from[i] && a->frame.size[i] == b->frame.size[i];
     return same;
 }
 
@@ -266,9 +280,17 @@ static bool fold(psf *k, const kernel_use *use, err *e) {
     return true;
 }
 
+static const kernel_source *largest_node(const kernel_field *f) {
+    const kernel_source *most = f->node;
+    for (uint32_t i = 1; i < field_nodes(&f->grid); i++)
+        if ((uint64_t)f->node[i].w * f->node[i].h > (uint64_t)most->w * most->h) most = &f->node[i];
+    return most;
+}
+
 bool kernel_source_psf(psf *to, const kernel_source *k, const kernel_use *use,
                        const kernel_need *need, double full[PSF_CHANNELS], err *e) {
     psf made = {0};
+    if (k->field) k = largest_node(k->field);
     if (!make_or_take(&made, k, use, need, e) || !host_ask_again(e) || !fold(&made, use, e) ||
         !host_ask_again(e) || !fit_channels(&made, k, need->channels, e))
         return psf_free(&made), err_in(e, "kernel '%s'", k->path) || err_blame(e, FAULT_KERNEL);

@@ -8,7 +8,7 @@
 #include "image/image.h"
 #include "kernel/lint.h"
 #include "kernel/spectrum.h"
-#include "math/plan.h"
+#include "math/field.h"
 
 typedef struct {
     char *path; /* for messages; its own, as it outlives the frame that brought it */
@@ -22,10 +22,20 @@ typedef struct {
     double aspect;  /* of its pixels, width / height */
     spectrum ready; /* of a .spectrum file */
     bool is_spectrum;
+    struct kernel_field *field; /* kernel_field.h: it varies, and has no planes here; or NULL */
 } kernel_source;
 
+/* A kernel for each node of a grid, [row][column]. */
+typedef struct kernel_field {
+    field_grid grid;
+    kernel_source *node;
+} kernel_field;
+
+/* The attribute of a file's part that says which node it is. */
+#define KERNEL_NODE_ATTR "fftbloom.node"
+
 /* Takes the first colour group of the first part that has one, or else the first part that has a
- * single channel. */
+ * single channel. A field is refused: kernel_field_load takes it. */
 bool kernel_source_load(kernel_source *k, const char *path, par *threads, err *e);
 /* Does the same with an image in memory, which stays as it is; `name` is for messages. */
 bool kernel_source_image(kernel_source *k, const char *name, const image *img, err *e);
@@ -59,6 +69,7 @@ typedef struct {
     /* The part of the light that stays, and what each channel's glare is multiplied with; zeros: 1.
      */
     double sharpen, tint[PSF_CHANNELS];
+    field_frame frame; /* where the pixels are, for a field; zeros: the kernel is no field */
 } kernel_need;
 
 /* Returns the factor of a channel's glare. */
@@ -85,8 +96,9 @@ kernel_colours kernel_source_colours(const kernel_source *k, const kernel_need *
 double kernel_source_squeeze(const kernel_source *k, const kernel_use *use,
                              const kernel_need *need);
 
-/* Makes the psf. A kernel in other primaries than the image is converted: it is the picture of a
- * white point, and is converted as any picture is. A kernel of one channel serves all and stays
- * one. `full`, if not NULL, receives the scaled sums of the taps before any were cut off. */
+/* Makes the psf; of a field that of its largest node, for those who ask how much it takes. A kernel
+ * in other primaries than the image is converted: it is the picture of a white point, and is
+ * converted as any picture is. A kernel of one channel serves all and stays one. `full`, if not
+ * NULL, receives the scaled sums of the taps before any were cut off. */
 bool kernel_source_psf(psf *to, const kernel_source *k, const kernel_use *use,
                        const kernel_need *need, double full[PSF_CHANNELS], err *e);

@@ -21,7 +21,7 @@ double accuracy_depth(const scan_channel *c) {
 
 /* The last pass adds a few terms up in doubles, or joins parts that are right to 11 u. */
 double accuracy_relative(const accuracy *a) {
-    return noise_relative(a->precision) * (a->in_parts ? 3 : 1) + 0x1p-50;
+    return noise_relative(a->precision) * (a->in_parts ? 3 : 1) + 0x1p-50 + a->roundings * 0x1p-24;
 }
 
 /* Returns the floor of a channel, where the norm of its glare in the image is known. */
@@ -83,7 +83,9 @@ static guess guess_of(const accuracy_facts *f, uint32_t c) {
 }
 
 static accuracy forecast(plan_precision precision, const accuracy_facts *f) {
-    accuracy a = {.precision = precision, .in_parts = f->partly && precision == PRECISION_FLOAT32};
+    accuracy a = {.precision = precision,
+                  .roundings = f->roundings,
+                  .in_parts = f->partly && precision == PRECISION_FLOAT32};
     for (uint32_t c = 0; c < f->tail->channels; c++) {
         const guess g = guess_of(f, c);
         enter(&a, f, c, floor_of(&a, f, c, g.norm), g.darkest);
@@ -102,14 +104,18 @@ void accuracy_choose(accuracy *to, const accuracy_facts *f) {
 
 void accuracy_check(accuracy *a, const accuracy_facts *f, const join_stats *m) {
     for (uint32_t c = 0; c < f->tail->channels; c++) {
-        double floor = isfinite(m[c].norm) ? floor_of(a, f, c, m[c].norm) : INFINITY;
+        double floor = !isfinite(m[c].norm) ? INFINITY
+                       : f->floors          ? f->floors[c]
+                                            : floor_of(a, f, c, m[c].norm);
         if (f->partly) floor += 0x1p-150 * f->sums[c].sum; /* rounded to denormals, at the least */
+        floor += f->roundings * 0x1p-150 * (1 + f->sums[c].sum);
         /* What meets in a pixel, without signs: what is spread, and what stays. */
         const scan_channel *in = &f->scanned->channel[c];
         const double gain = f->sums[c].sum + fabs(f->tail->centre[tail_kernel(f->tail, c)]),
                      size = 2 * gain * fmax(fabs((double)in->least), fabs((double)in->greatest)) +
                             (double)m[c].largest;
-        if (f->signs[c]) floor += f->digits * size; /* sums of both signs cancel, digits do not */
+        /* Sums of both signs cancel, digits do not. */
+        if (f->signs[c]) floor += (f->digits + f->roundings * 0x1p-24) * size;
         /* Glare fades gradually: where some pixels are darker than `dark`, others are likely to be
          * just as dark as that. The darkest pixel may be darker by its own error. */
         double darkest = m[c].darker ? 0 : m[c].darkest - floor;

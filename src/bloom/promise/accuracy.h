@@ -26,10 +26,15 @@ typedef struct {
     plan_precision precision; /* AUTO, or what it has to be */
     double points;            /* of the plan: L1 * L2 */
     bool doubles;             /* are possible */
+    /* Of a field: the floor of each channel's sum of windows, once they are made; NULL: none are.
+     */
+    const double *floors;
+    uint32_t roundings; /* to floats on the way of a pixel's glare; 0: those of one transform */
 } accuracy_facts;
 
 typedef struct {
     plan_precision precision; /* FLOAT32 or FLOAT64 */
+    uint32_t roundings;       /* as the facts have it */
     bool in_parts;            /* pixels may be joined of parts that are floats: not on a CPU */
 
     /* The verdict, of the channel that is nearest to breaking the promise: */

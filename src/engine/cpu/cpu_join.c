@@ -1,17 +1,18 @@
 #include "engine/cpu/cpu_passes.h"
 
 #include "base/half.h"
+#include "base/mem.h"
 #include "engine/cpu/cpu_row.h"
 
-/* A worker's scratch. In doubles: what the pixels give themselves, and the glare. In floats: the
- * row as it came, the part of it that is spread, and the result. */
+/* A worker's scratch. In doubles: what the pixels give themselves, the glare, and a field's
+ * centres. In floats: the row as it came, the part of it that is spread, and the result. */
 typedef struct {
-    double *own, *glare;
+    double *own, *glare, *centre;
     float *in, *excess, *out;
 } scratch;
 
 size_t cpu_join_room(const plan *p) {
-    return ((2 * sizeof(double) + 3 * sizeof(float)) * p->ask.size[PLAN_X] + 127) / 64 * 64;
+    return ((3 * sizeof(double) + 3 * sizeof(float)) * p->ask.size[PLAN_X] + 127) / 64 * 64;
 }
 
 typedef struct {
@@ -39,21 +40,21 @@ static row_job job_of(const cpu_join *f, uint32_t y, int worker) {
     const join_box whole = {0, 0, ask->size[PLAN_X], ask->size[PLAN_Y]};
     size_t first = (size_t)y * whole.w;
     double *doubles = (double *)(void *)(f->scratch + (size_t)worker * cpu_join_room(f->p));
-    float *floats = (float *)(doubles + 2 * whole.w);
-    return (row_job){
-        .how = how,
-        .is = &how->channel[f->channel],
-        .planes = ask->planes,
-        .c = f->channel,
-        .y = y,
-        .in = at_pixel(f->f->in[f->channel], ask->planes.in, first),
-        .out = at_pixel(f->f->out[f->channel], ask->planes.out, first),
-        .lost = f->f->lost ? f->f->lost[f->channel] + first : NULL,
-        .glare = ask->planes.glare ? f->f->glare[f->channel] + first : NULL,
-        .first = first,
-        .kept = how->kept.w ? how->kept : whole,
-        .all = join_spreads_all(&how->spread),
-        .s = {doubles, doubles + whole.w, floats, floats + whole.w, floats + 2 * whole.w}};
+    float *floats = (float *)(doubles + 3 * whole.w);
+    return (row_job){.how = how,
+                     .is = &how->channel[f->channel],
+                     .planes = ask->planes,
+                     .c = f->channel,
+                     .y = y,
+                     .in = at_pixel(f->f->in[f->channel], ask->planes.in, first),
+                     .out = at_pixel(f->f->out[f->channel], ask->planes.out, first),
+                     .lost = f->f->lost ? f->f->lost[f->channel] + first : NULL,
+                     .glare = ask->planes.glare ? f->f->glare[f->channel] + first : NULL,
+                     .first = first,
+                     .kept = how->kept.w ? how->kept : whole,
+                     .all = join_spreads_all(&how->spread),
+                     .s = {doubles, doubles + whole.w, doubles + 2 * whole.w, floats,
+                           floats + whole.w, floats + 2 * whole.w}};
 }
 
 /* Returns the row without its pixels. */
@@ -91,13 +92,25 @@ static bool make_halfs(const row_job *p, const row *is, row_totals *t, double *s
     return true;
 }
 
+/* Fills r->own where it is not the centre's part of a row that is all spread. */
+static void set_own(const row_job *p, row *r) {
+    const join_field *by = p->how->field;
+    for (uint32_t i = 0; (by || !p->all) && i < r->n; i++)
+        r->own[i] = (double)r->in[i] + (p->lost ? (double)p->lost[i] : 0);
+    if (by) join_centre_row(by, p->c, p->y, p->s.centre);
+    for (uint32_t i = 0; by && p->all && i < r->n; i++) r->own[i] *= p->s.centre[i];
+    for (uint32_t i = 0; by && !p->all && i < r->n; i++) {
+        const join_parts is = join_parts_of(&p->how->spread, p->first + i, r->own[i]);
+        r->own[i] = is.rest + p->s.centre[i] * is.spread;
+    }
+    if (!by && !p->all) join_own_row(&p->how->spread, r->centre, p->first, r->own, r->n);
+    for (uint32_t i = 0; !by && p->all && p->lost && i < r->n; i++)
+        r->own[i] += r->centre * (double)p->lost[i];
+}
+
 static void make_in_doubles(const row_job *p, row *r, row_totals *t) {
     row_begin(r, t);
-    for (uint32_t i = 0; !p->all && i < r->n; i++)
-        r->own[i] = (double)r->in[i] + (p->lost ? (double)p->lost[i] : 0);
-    if (!p->all) join_own_row(&p->how->spread, r->centre, p->first, r->own, r->n);
-    for (uint32_t i = 0; p->all && p->lost && i < r->n; i++)
-        r->own[i] += r->centre * (double)p->lost[i];
+    set_own(p, r);
     const float *mask = p->planes.again ? p->how->spread.mask : NULL;
     for (uint32_t i = 0; mask && i < r->n; i++) r->glare[i] *= (double)mask[p->first + i];
     row k = row_kept(r, &p->kept);
@@ -144,7 +157,8 @@ void cpu_join_row(const cpu_join *f, uint32_t y, int worker, const void *made) {
     row r = row_of(&p, made, f->p);
     row_totals t;
     double spilled;
-    bool at_once = p.all && !p.glare && p.planes.out != PLAN_DOUBLES; /* its pixels decide, too */
+    bool at_once = p.all && !p.glare && p.planes.out != PLAN_DOUBLES &&
+                   !p.how->field; /* its pixels decide, too */
     if (at_once && make_halfs(&p, &r, &t, &spilled)) {
         set_stats(st, &t, spilled, p.is->dark);
         return;
@@ -174,4 +188,30 @@ join_stats cpu_join_stats(const cpu_join *f) {
         join_add(&all, &f->row[y], (join_box){0, y, size[PLAN_X], 1});
     join_end(&all);
     return all;
+}
+
+typedef struct {
+    cpu_join j;
+    const float *made;
+} planes_job;
+
+static bool join_row_of(void *ctx, size_t y, int worker, err *e) {
+    const planes_job *p = ctx;
+    cpu_join_row(&p->j, (uint32_t)y, worker, p->made + y * p->j.p->ask.size[PLAN_X]);
+    return true;
+}
+
+bool cpu_join_planes(join_stats *st, const plan_request *ask, const engine_frame *f,
+                     const float *const *made, par *threads, err *e) {
+    const plan p = {.ask = *ask, .sample_bytes = sizeof(float)};
+    const size_t room = cpu_join_room(&p);
+    OWN_MEM char *lines = mem_raw((size_t)par_workers(threads), room, "rows", e);
+    OWN_MEM join_stats *stats = mem_new(ask->size[PLAN_Y], sizeof *stats, "rows", e);
+    bool ok = lines && stats;
+    for (uint32_t c = 0; ok && c < ask->channels; c++) {
+        planes_job job = {{&p, f, c, stats, lines}, made[c]};
+        ok = par_for(threads, ask->size[PLAN_Y], join_row_of, &job, e);
+        if (ok) st[c] = cpu_join_stats(&job.j);
+    }
+    return ok;
 }

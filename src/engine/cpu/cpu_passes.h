@@ -48,6 +48,11 @@ void cpu_join_row(const cpu_join *f, uint32_t y, int worker, const void *made);
 /* Returns what the plane has turned out to be. */
 join_stats cpu_join_stats(const cpu_join *f);
 
+/* Joins planes on the host with what was made of them elsewhere, times the gain: of a field the sum
+ * of its windows. Of `ask` count the size, the channels and the planes. */
+bool cpu_join_planes(join_stats *st, const plan_request *ask, const engine_frame *f,
+                     const float *const *made, par *threads, err *e);
+
 enum { CPU_PAIRS = 16, CPU_LINES = 2 * CPU_PAIRS };
 
 /* Everything a piece of work needs. The memory is the engine's. */

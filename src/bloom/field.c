@@ -1,0 +1,317 @@
+#include "bloom/field.h"
+
+#include "base/host.h"
+#include "base/mem.h"
+#include "engine/cpu/cpu_passes.h"
+
+/* What is known of a row of a window, or of the whole: the light that goes into the transform, with
+ * what a border shows, and that of pixels of the image, each once. */
+typedef struct {
+    double sum, squares;
+    float least, greatest;
+    double light, spilled;
+} row_light;
+
+/* The work on one window. */
+typedef struct {
+    const view *v;
+    const kernel_at *node;
+    uint32_t number;
+    const void *const *in;
+    float *window[VIEW_CHANNELS]; /* its light, then its glare */
+    float *sum[VIEW_CHANNELS];    /* of all windows, of the image's size */
+    row_light *row;               /* of each channel and row of the window */
+    double *doubles;              /* of each worker: a row of the image, */
+    float *floats;                /* and one more */
+} window_job;
+
+/* Adds what goes into the transform. */
+static void measure(row_light *to, const float *v, uint32_t n) {
+    double sum[4] = {0}, squares[4] = {0};
+    float least = 0, greatest = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        sum[i % 4] += (double)v[i], squares[i % 4] += (double)v[i] * (double)v[i];
+        least = v[i] < least ? v[i] : least;
+        greatest = v[i] > greatest ? v[i] : greatest;
+    }
+    to->sum += sum[0] + sum[1] + sum[2] + sum[3];
+    to->squares += squares[0] + squares[1] + squares[2] + squares[3];
+    to->least = least, to->greatest = greatest;
+}
+
+/* Fills one row of a window with its light: weight * what is spread, as the border continues it. */
+static bool fill_row(void *ctx, size_t index, int worker, err *e) {
+    const window_job *j = ctx;
+    const view *v = j->v;
+    const join_field *field = &v->size->field;
+    const field_stretch *x = &j->node->window.axis[PLAN_X], *y = &j->node->window.axis[PLAN_Y];
+    const uint32_t c = (uint32_t)(index / y->length), row = (uint32_t)(index % y->length),
+                   w = v->need.w, from = x->light[0], n = x->light[1] - from;
+    const int64_t source = field_source(y, row);
+    float *to = j->window[c] + (size_t)row * x->length;
+    row_light is = {0};
+    memset(to, 0, x->length * sizeof *to);
+    j->row[index] = is;
+    if (source < 0) return true;
+    const size_t first = (size_t)source * w + from;
+    double *parts = j->doubles + (size_t)worker * w;
+    float *plain = j->floats + (size_t)worker * w;
+    image_to_float(plain, j->in[c], v->size->planes.in == PLAN_HALFS ? PIXEL_HALF : PIXEL_FLOAT,
+                   first, n);
+    for (uint32_t i = 0; i < n; i++)
+        parts[i] = (double)plain[i] + (v->lost[c] ? (double)v->lost[c][first + i] : 0);
+    if (!v->all) join_spread_doubles(&v->spread, first, parts, n);
+    const double *across = field->weight[PLAN_X] + (size_t)(j->number % field->nodes[PLAN_X]) * w +
+                           from,
+                 down =
+                     field->weight[PLAN_Y][(size_t)(j->number / field->nodes[PLAN_X]) * v->need.h +
+                                           (size_t)source];
+    for (uint32_t i = 0; i < n; i++) parts[i] *= across[i] * down;
+    const uint32_t own =
+        (uint32_t)(from - x->first); /* the pixels themselves; beside: the border */
+    for (uint32_t i = 0; i < n; i++) to[own + i] = (float)parts[i];
+    for (uint32_t i = x->from; i < x->to; i++) {
+        if (i == own) i += n;
+        if (i >= x->to) break;
+        const int64_t at = field_source(x, i);
+        if (at >= from && at < x->light[1]) to[i] = (float)parts[at - from];
+    }
+    measure(&is, to + x->from, x->to - x->from);
+    if (y->first + row == source) { /* the pixels themselves */
+        memset(plain, 0, w * sizeof *plain);
+        for (uint32_t i = 0; i < n; i++) is.light += parts[i], plain[from + i] = (float)parts[i];
+        is.spilled = spill_of_row(&j->node->ledger, c, (uint32_t)source, plain);
+    }
+    j->row[index] = is;
+    return true;
+}
+
+/* Adds to one row of the sum what of a window falls on it. */
+static bool add_row(void *ctx, size_t index, int worker, err *e) {
+    const window_job *j = ctx;
+    const field_stretch *x = &j->node->window.axis[PLAN_X], *y = &j->node->window.axis[PLAN_Y];
+    const uint32_t w = j->v->need.w, h = j->v->need.h, c = (uint32_t)(index / h),
+                   at = (uint32_t)(index % h);
+    float *to = j->sum[c] + (size_t)at * w;
+    uint32_t row = (at + y->extent - field_target(y, y->begin)) % y->extent + y->begin;
+    for (; row < y->end; row += y->extent) {
+        const float *from = j->window[c] + (size_t)row * x->length;
+        for (uint32_t i = x->begin; i < x->end;) {
+            const uint32_t target = field_target(x, i), n = min_u32(x->end - i, w - target);
+            for (uint32_t k = 0; k < n; k++) to[target + k] += from[i + k];
+            i += n;
+        }
+    }
+    return true;
+}
+
+/* --- a window --------------------------------------------------------------------------------- */
+
+/* Adds up the rows of a channel, in their order. */
+static row_light light_of(const window_job *j, uint32_t c) {
+    const uint32_t rows = j->node->window.axis[PLAN_Y].length;
+    row_light all = {0};
+    for (const row_light *r = j->row + (size_t)c * rows, *end = r + rows; r < end; r++) {
+        all.sum += r->sum, all.squares += r->squares;
+        all.least = fminf(all.least, r->least), all.greatest = fmaxf(all.greatest, r->greatest);
+        all.light += r->light, all.spilled += r->spilled;
+    }
+    return all;
+}
+
+/* Returns the floor of a window: it is a whole circle, on which all light is there once. */
+static double floor_of(const window_job *j, uint32_t c, const row_light *is, const plan *p,
+                       double norm) {
+    const field_stretch *w = j->node->window.axis;
+    const uint32_t across = w[PLAN_X].length, down = w[PLAN_Y].length;
+    const double points = (double)p->axis[0].length * p->axis[1].length;
+    const border_axis axis[] = {{.extent = across}, {.extent = down}};
+    const scan_channel seen = {.pixels = (uint64_t)across * down,
+                               .sum = is->sum,
+                               .squares = is->squares,
+                               .least = is->least,
+                               .greatest = is->greatest};
+    const noise_transform t = {p->sample_bytes == 8 ? PRECISION_FLOAT64 : PRECISION_FLOAT32,
+                               points};
+    const noise_load bound = noise_load_bound(&seen, &j->node->sums[c], axis, points),
+                     load = noise_load_known(&bound, norm);
+    return isfinite(norm) ? noise_floor(&t, &load) : INFINITY;
+}
+
+/* Runs a window's frame, on the CPU where a device has failed. */
+static bool run_frame(outcome *to, const window_job *j, const accuracy *method, const row_light *is,
+                      join_stats st[VIEW_CHANNELS], err *e) {
+    const view *v = j->v;
+    join how = {.field = NULL};
+    for (uint32_t c = 0; c < v->channels; c++)
+        how.channel[c] = (join_channel){.gain = (1 - v->sharpen) * kernel_need_tint(&v->need, c),
+                                        .most = fmax((double)is[c].greatest, -(double)is[c].least) *
+                                                j->node->sums[c].sum};
+    const engine_frame f = {
+        .in = (const void *const *)j->window, .out = (void *const *)j->window, .join = &how};
+    bool ok = true, again = true;
+    while (ok && again) {
+        const session_want want = {j->node, attempt_way(method)};
+        const device_lease *at = &to->lease.at;
+        engine_times times = {0};
+        err why = {0};
+        ok = session_take(&to->lease, v->session, &want, e);
+        if (!ok) break;
+        ok = engine_submit(at->engine, at->slot, &f, &why) &&
+             engine_wait(at->engine, at->slot, st, &times, &why);
+        again = session_give(v->session, &to->lease, !ok && why.code != ERR_CANCELLED, &why);
+        if (!ok && !again && e) *e = why;
+        ok |= again;
+        bloom_account sum = {.times = to->times};
+        account_add(&sum, &(bloom_account){.times = times});
+        to->times = sum.times;
+    }
+    return ok;
+}
+
+/* Makes the glare of a node and adds it to the sum. floor: receives that of each channel. */
+static bool run_window(outcome *to, window_job *j, const accuracy *method,
+                       double floor[VIEW_CHANNELS], err *e) {
+    const view *v = j->v;
+    const field_stretch *w = j->node->window.axis;
+    row_light is[VIEW_CHANNELS];
+    join_stats st[VIEW_CHANNELS];
+    if (!par_for(v->threads, (size_t)v->channels * w[PLAN_Y].length, fill_row, j, e)) return false;
+    for (uint32_t c = 0; c < v->channels; c++) {
+        const kernel_tail *of = &j->node->tail;
+        is[c] = light_of(j, c);
+        to->stats[c].spilled += is[c].spilled;
+        to->gained[c] += is[c].light * (of->sum[tail_kernel(of, c)] - 1);
+    }
+    if (!run_frame(to, j, method, is, st, e)) return false;
+    for (uint32_t c = 0; c < v->channels; c++)
+        floor[c] = floor_of(j, c, &is[c], &to->lease.plan, st[c].norm);
+    return par_for(v->threads, (size_t)v->channels * v->need.h, add_row, j, e);
+}
+
+/* --- the field -------------------------------------------------------------------------------- */
+
+/* Returns how often a pixel in the result of window a may be in that of b, too: where a border
+ * wraps around, a window that is larger than the image falls on it several times. */
+static uint32_t meet(const field_window *a, const field_window *b) {
+    uint32_t times = 1;
+    for (int i = 0; i < PLAN_AXES; i++) {
+        const field_stretch *s = &a->axis[i], *t = &b->axis[i];
+        if (!s->length || !t->length) return 0;
+        if (t->border == BORDER_WRAP)
+            times *= ceil_div_u32(t->end - t->begin, t->extent);
+        else if (s->first + s->begin >= t->first + t->end ||
+                 t->first + t->begin >= s->first + s->end)
+            return 0;
+    }
+    return times;
+}
+
+/* A window's light is rounded, its glare, and each sum that this goes into. */
+uint32_t field_roundings(const kernel_at *size) {
+    uint32_t most = 0;
+    for (uint32_t i = 0; i < size->nodes; i++) {
+        uint32_t some = 0;
+        for (uint32_t k = 0; k < size->nodes; k++)
+            some += meet(&size->node[i]->window, &size->node[k]->window);
+        most = max_u32(most, some);
+    }
+    return most + 2;
+}
+
+/* A pixel has the errors of all windows that it is in, and these meet each other. */
+static void add_floors(outcome *to, const kernel_at *size, const double *floor) {
+    for (uint32_t i = 0; i < size->nodes; i++)
+        for (uint32_t c = 0; c < size->need.channels; c++) {
+            double sum = 0;
+            for (uint32_t k = 0; k < size->nodes; k++)
+                sum += meet(&size->node[i]->window, &size->node[k]->window) *
+                       floor[k * VIEW_CHANNELS + c];
+            to->floor[c] = fmax(to->floor[c], sum);
+        }
+}
+
+static bool make_planes(window_job *j, const view *v, err *e) {
+    size_t points = 0, rows = 0;
+    const size_t workers = (size_t)par_workers(v->threads) * v->need.w;
+    for (uint32_t i = 0; i < v->size->nodes; i++) {
+        const field_stretch *w = v->size->node[i]->window.axis;
+        points = max_u64(points, (uint64_t)w[PLAN_X].length * w[PLAN_Y].length);
+        rows = max_u64(rows, w[PLAN_Y].length);
+    }
+    bool ok = (j->row = mem_new(rows * v->channels, sizeof *j->row, "rows", e)) &&
+              (j->doubles = mem_raw(workers, sizeof *j->doubles, "rows", e)) &&
+              (j->floats = mem_raw(workers, sizeof *j->floats, "rows", e));
+    for (uint32_t c = 0; ok && c < v->channels; c++)
+        ok = (j->sum[c] = mem_new(v->pixels, sizeof(float), "sum of windows", e)) &&
+             (j->window[c] = mem_raw(points, sizeof(float), "a window", e));
+    return ok;
+}
+
+static void free_planes(window_job *j) {
+    for (int c = 0; c < VIEW_CHANNELS; c++) mem_free(j->sum[c]), mem_free(j->window[c]);
+    mem_free(j->row);
+    mem_free(j->doubles);
+    mem_free(j->floats);
+}
+
+/* Joins the sum of the windows with the pixels. */
+static bool join_sum(outcome *to, const view *v, const light *l, const window_job *j, err *e) {
+    const join how = attempt_join(v, l);
+    const plan_request ask = {
+        .size = {v->need.w, v->need.h}, .channels = v->channels, .planes = v->size->planes};
+    const engine_frame f = {.in = j->in,
+                            .lost = v->lost[0] ? v->lost : NULL,
+                            .out = v->doubles[0] ? (void *const *)v->doubles : to->out,
+                            .glare = v->size->planes.glare ? v->glare : NULL,
+                            .join = &how};
+    join_stats st[VIEW_CHANNELS];
+    if (!cpu_join_planes(st, &ask, &f, (const float *const *)j->sum, v->threads, e)) return false;
+    for (uint32_t c = 0; c < v->channels; c++) {
+        st[c].spilled = to->stats[c].spilled;
+        to->stats[c] = st[c];
+    }
+    return true;
+}
+
+bool field_run(outcome *to, const view *v, const light *l, const accuracy *method, err *e) {
+    const kernel_at *size = v->size;
+    attempt_sources from = {0};
+    window_job j = {.v = v};
+    *to = (outcome){.type = size->planes.out == PLAN_HALFS ? PIXEL_HALF : PIXEL_FLOAT};
+    double *floor = mem_new((size_t)size->nodes * VIEW_CHANNELS, sizeof *floor, "field", e);
+    bool ok = floor && buffers_room(v->buf, v->channels, v->pixels * pixel_bytes(to->type), e) &&
+              attempt_sources_find(&from, v, e) && make_planes(&j, v, e);
+    for (uint32_t c = 0; ok && c < v->channels; c++) to->out[c] = v->buf->plane[c];
+    j.in = (const void *const *)from.in;
+    for (uint32_t i = 0; ok && i < size->nodes; i++) {
+        j.node = size->node[i], j.number = i;
+        if (field_window_empty(&j.node->window)) continue;
+        ok = host_ask((double)i / (size->nodes + 1), e) &&
+             run_window(to, &j, method, floor + (size_t)i * VIEW_CHANNELS, e);
+    }
+    if (ok) add_floors(to, size, floor);
+    ok = ok && join_sum(to, v, l, &j, e) && attempt_narrow(to, v, e);
+    mem_free(floor);
+    free_planes(&j);
+    attempt_sources_free(&from, v);
+    return ok;
+}
+
+void field_text(char *to, size_t room, const view *v) {
+    const kernel_at *size = v->size;
+    double points = 0;
+    uint32_t windows = 0;
+    plan one;
+    err ignored = {0};
+    for (uint32_t i = 0; i < size->nodes; i++) {
+        const field_stretch *w = size->node[i]->window.axis;
+        points += (double)w[PLAN_X].length * w[PLAN_Y].length;
+        windows += !field_window_empty(&size->node[i]->window);
+    }
+    if (plan_make(&one, &size->ask, &ignored))
+        snprintf(to, room,
+                 "the kernel is a field of %u: %u windows, which have %.2g times the points of one "
+                 "kernel's transform",
+                 size->nodes, windows, points / one.axis[0].length / one.axis[1].length);
+}

@@ -1,0 +1,121 @@
+#include "kernel/kernel_field.h"
+
+#include "base/mem.h"
+#include "image/format.h"
+#include "kernel/spectrum_file.h"
+
+/* Reads where a part's node is. */
+static bool read_place(double at[PLAN_AXES], const image_part *p, int part, err *e) {
+    char place[64], end;
+    image_attr_text(p, KERNEL_NODE_ATTR, place, sizeof place);
+    if (sscanf(place, "%lf %lf%c", &at[PLAN_X], &at[PLAN_Y], &end) == 2 && isfinite(at[PLAN_X]) &&
+        isfinite(at[PLAN_Y]))
+        return true;
+    return err_set(e, ERR_DATA,
+                   "part %d: the attribute " KERNEL_NODE_ATTR " is '%s', and must be the node's x "
+                   "and y in shares of the frame, such as '0.5 1'",
+                   part, place);
+}
+
+/* Adds a place to those of an axis, which increase. Returns false if there are too many. */
+static bool add_place(field_grid *g, uint32_t axis, double at) {
+    uint32_t *n = &g->nodes[axis], i = 0;
+    while (i < *n && g->at[axis][i] < at) i++;
+    if (i < *n && g->at[axis][i] == at) return true;
+    if (*n == FIELD_SIDE) return false;
+    memmove(&g->at[axis][i + 1], &g->at[axis][i], (*n - i) * sizeof at);
+    g->at[axis][i] = at;
+    return ++*n;
+}
+
+static uint32_t find_place(const field_grid *g, uint32_t axis, double at) {
+    uint32_t i = 0;
+    while (g->at[axis][i] != at) i++;
+    return i;
+}
+
+static bool read_grid(field_grid *g, const image *img, err *e) {
+    double at[PLAN_AXES];
+    *g = (field_grid){.nodes = {0}};
+    for (int i = 0; i < img->head.parts; i++) {
+        if (!read_place(at, &img->head.part[i], i, e)) return false;
+        for (uint32_t a = 0; a < PLAN_AXES; a++)
+            if (!add_place(g, a, at[a]))
+                return err_set(e, ERR_DATA, "the nodes have more than %d places along %c",
+                               FIELD_SIDE, "xy"[a]);
+    }
+    if (field_nodes(g) == (uint32_t)img->head.parts) return true;
+    return err_set(e, ERR_DATA,
+                   "%d parts are no grid: their nodes have %u places along x and %u along y, which "
+                   "are %u nodes",
+                   img->head.parts, g->nodes[PLAN_X], g->nodes[PLAN_Y], field_nodes(g));
+}
+
+static bool read_node(kernel_field *f, const char *name, const image *img, int part, err *e) {
+    double at[PLAN_AXES];
+    image one = {.head = {img->head.format, &img->head.part[part], 1, 0},
+                 .plane = &img->plane[part]};
+    if (!read_place(at, &img->head.part[part], part, e)) return false;
+    kernel_source *to = &f->node[find_place(&f->grid, PLAN_Y, at[PLAN_Y]) * f->grid.nodes[PLAN_X] +
+                                 find_place(&f->grid, PLAN_X, at[PLAN_X])];
+    if (to->path)
+        return err_set(e, ERR_DATA, "two parts have their node at %g %g", at[PLAN_X], at[PLAN_Y]);
+    return kernel_source_image(to, name, &one, e) || err_in(e, "part %d", part);
+}
+
+/* Returns whether two nodes have the same taps in the same colours and shape of pixels; else what
+ * differs that all nodes must share, in *what; NULL: nothing that must be. */
+static bool same_node(const kernel_source *a, const kernel_source *b, const char **what) {
+    *what = a->channels != b->channels                                ? "channels"
+            : a->aspect != b->aspect                                  ? "pixel aspects"
+            : a->known != b->known || !primaries_same(&a->is, &b->is) ? "primaries"
+                                                                      : NULL;
+    bool same = !*what && a->w == b->w && a->h == b->h;
+    for (uint32_t c = 0; same && c < a->channels; c++)
+        same = memcmp(a->plane[c], b->plane[c], (size_t)a->w * a->h * sizeof(float)) == 0;
+    return same;
+}
+
+/* The source of a field has the name and the colours of its nodes, and the largest one's size.
+ * Where all nodes are alike it is the first one's. */
+static bool gather(kernel_source *k, err *e) {
+    kernel_source *first = k->field->node;
+    const char *differs;
+    bool alike = true;
+    for (uint32_t i = 0; i < field_nodes(&k->field->grid); i++) {
+        const kernel_source *is = &k->field->node[i];
+        alike = same_node(first, is, &differs) && alike;
+        if (differs) return err_set(e, ERR_DATA, "its nodes have different %s", differs);
+        k->w = max_u32(k->w, is->w), k->h = max_u32(k->h, is->h);
+    }
+    k->channels = first->channels, k->aspect = first->aspect;
+    k->is = first->is, k->known = first->known;
+    memcpy(k->luminance, first->luminance, sizeof k->luminance);
+    if (!alike) return true;
+    kernel_source one = *first;
+    *first = (kernel_source){.path = NULL};
+    kernel_source_free(k);
+    *k = one;
+    return true;
+}
+
+bool kernel_field_image(kernel_source *k, const char *name, const image *img, err *e) {
+    if (!image_find_attr(&img->head.part[0], KERNEL_NODE_ATTR))
+        return kernel_source_image(k, name, img, e);
+    *k = (kernel_source){.path = mem_str(name, e),
+                         .field = mem_new(1, sizeof *k->field, "field", e)};
+    kernel_field *f = k->field;
+    bool ok = k->path && f && read_grid(&f->grid, img, e) &&
+              (f->node = mem_new(field_nodes(&f->grid), sizeof *f->node, "field", e));
+    for (int i = 0; ok && i < img->head.parts; i++) ok = read_node(f, name, img, i, e);
+    if (ok && gather(k, e)) return true;
+    kernel_source_free(k);
+    return err_in(e, "the field '%s'", name) || err_blame(e, FAULT_KERNEL);
+}
+
+bool kernel_field_load(kernel_source *k, const char *path, par *threads, err *e) {
+    if (spectrum_file_is(path)) return kernel_source_load(k, path, threads, e);
+    OWN(image) *img = image_load(path, &(image_limits){.side = PSF_SIDE}, threads, e);
+    return img ? kernel_field_image(k, path, img, e)
+               : err_in(e, "kernel") || err_blame(e, FAULT_KERNEL);
+}

@@ -1,0 +1,60 @@
+/* field.h - a kernel that varies over the frame: how much of a pixel's light goes out by each node
+ * of a grid, and the window of places in which a node spreads it. docs/math.md, "Kernels that vary
+ * over the frame". Pure arithmetic, like plan.h. */
+#pragma once
+
+#include "math/plan.h"
+
+enum { FIELD_SIDE = 32 }; /* nodes along an axis, at most */
+
+/* Where the nodes are: a column (row) of them at each place of x (y), in shares of the display
+ * window. The places increase. */
+typedef struct {
+    uint32_t nodes[PLAN_AXES];
+    double at[PLAN_AXES][FIELD_SIDE];
+} field_grid;
+
+static inline uint32_t field_nodes(const field_grid *g) {
+    return g->nodes[PLAN_X] * g->nodes[PLAN_Y];
+}
+
+/* Where an image lies in its display window, whose sizes these are. Zeros: there is no field. */
+typedef struct {
+    int64_t from[PLAN_AXES];
+    uint32_t size[PLAN_AXES];
+} field_frame;
+
+/* Returns the weight of column (row) n for a sample of an image: 1 at its node, and less in
+ * proportion to the distance, down to 0 at its neighbours. Beyond the outer nodes all light is
+ * theirs. All weights of a sample add up to 1. */
+double field_weight(const field_grid *g, const field_frame *f, uint32_t axis, uint32_t n,
+                    int64_t sample);
+
+/* The places of an axis in which a column (row) of nodes spreads light: a circle on which nothing
+ * that is wanted meets light that goes round. */
+typedef struct {
+    int64_t first;       /* the place of sample 0, counted from the image's first pixel */
+    uint32_t length;     /* samples, and of the circle; 0: no pixel has light for the node */
+    uint32_t from, to;   /* samples that have light: the image's, or what its border shows */
+    uint32_t begin, end; /* samples whose result reaches pixels */
+    uint32_t light[2];   /* pixels of the image with light for the node: from .. to - 1 */
+    uint32_t extent;     /* of the image */
+    plan_border border;  /* of the image */
+} field_stretch;
+
+/* ask: the image's size, the reach of the node's kernel, and the borders. node: [row][column]. */
+typedef struct {
+    field_stretch axis[PLAN_AXES];
+} field_window;
+field_window field_window_of(const field_grid *g, const field_frame *f, uint32_t node,
+                             const plan_request *ask);
+static inline bool field_window_empty(const field_window *w) {
+    return !w->axis[PLAN_X].length || !w->axis[PLAN_Y].length;
+}
+/* Returns the request for the plan of a window: planes of floats on a circle of its own size. */
+plan_request field_window_ask(const field_window *w, const plan_request *ask);
+
+/* Return the pixel whose light stands at a sample (the border may show it there), -1: none; and
+ * the pixel that receives the result of a sample of begin .. end - 1. */
+int64_t field_source(const field_stretch *a, uint32_t sample);
+uint32_t field_target(const field_stretch *a, uint32_t sample);

@@ -1,0 +1,57 @@
+# Kernels that vary over the frame (docs/fields.md), as files: tests/unit/test_field.c sums each pixel.
+load files
+
+# Makes field.exr of two rows of rays, which differ in number and angle.
+setup_file() {
+    shared_folder || return 0
+    local i=0 at
+    for at in "0 0" "1 0" "0 1" "1 1"; do
+        "$FFTBLOOM" kernel make star --param blades=$((4 + 2 * (i % 2))),turn=$((7 * i)) --taps 61 -o k$i.exr
+        oiiotool k$i.exr --attrib:type=string fftbloom.node "$at" --attrib oiio:subimagename node$i -o p$i.exr
+        i=$((i + 1))
+    done
+    oiiotool p0.exr p1.exr p2.exr p3.exr --siappendall -o field.exr
+    oiiotool --pattern constant:color=.1,.1,.1 200x120 3 --box:color=200,150,80:fill=1 10,20,12,22 \
+        --box:color=20,15,80:fill=1 180,100,182,104 -d half -o in.exr
+}
+
+@test "a field blooms a frame, and --verify sums with the kernel of each pixel" {
+    "$FFTBLOOM" apply in.exr field.exr -o out.exr --verify 3000 --report r.json
+    python3 -c 'import json; d = json.load(open("r.json"))["frames"][0]; assert d["promise"]["kept"] and d["verify"]["pixels"] > 1000 and not d["verify"]["broken"]'
+    run -0 "$FFTBLOOM" plan in.exr field.exr
+    [[ $output == *"the kernel is a field of 4: 4 windows, which have "* ]]
+}
+
+@test "frames of a sequence and threads give the same bytes" {
+    for i in 1 2 3; do cp in.exr s.000$i.exr; done
+    "$FFTBLOOM" apply s.####.exr field.exr -o o.####.exr --jobs 2
+    "$FFTBLOOM" apply in.exr field.exr -o out.exr --jobs 1
+    for i in 1 2 3; do "$FFTBLOOM" diff out.exr o.000$i.exr; done
+}
+
+@test "masks, thresholds, tints, layers of glare and sizes work with a field" {
+    oiiotool in.exr --ch R,G,B,m=0.5 -o masked.exr
+    "$FFTBLOOM" apply masked.exr field.exr -o a.exr --mask m --threshold 0.2 --knee 0.1 --tint 1,0.5,2 \
+        --amount 0.7 --emit-layer glare --kernel-scale 0.7 --kernel-turn 20 --padding mirror,wrap \
+        --precision float64 --core 2 --verify 500
+}
+
+@test "what takes one kernel refuses a field by name" {
+    local of="is a field of 4 kernels"
+    for what in "kernel check field.exr" "kernel show field.exr -o x.svg" "precompute field.exr -o x.spectrum" \
+        "kernel mix field.exr k0.exr -o x.exr" "deglare in.exr field.exr -o x.exr" \
+        "apply in.exr field.exr -o x.exr --window grow" "apply in.exr field.exr -o x.exr --core auto" \
+        "apply in.exr field.exr -o x.exr --kernel-center peak"; do
+        run -64 --separate-stderr "$FFTBLOOM" $what || { echo "$what: $status $stderr"; false; }
+        [[ $stderr == *"$of"* ]] || { echo "$what: $stderr"; false; }
+    done
+    [ ! -e x.exr ]
+}
+
+@test "an image that does not fit the memory is refused, and not bloomed by one node" {
+    oiiotool --pattern constant:color=.1,.1,.1 3000x2000 3 -d half -o large.exr
+    run --separate-stderr "$FFTBLOOM" apply large.exr field.exr -o x.exr --mem-limit 60M
+    [ "$status" -ne 0 ]
+    [[ $stderr == *"not bloomed in tiles yet"* ]]
+    [ ! -e x.exr ]
+}
