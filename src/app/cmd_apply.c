@@ -4,6 +4,7 @@
 #include "app/farm/farm.h"
 #include "app/run/file_set.h"
 #include "app/run/output.h"
+#include "app/run/pace.h"
 #include "app/run/picture.h"
 #include "app/run/sequence.h"
 #include "base/clock.h"
@@ -57,6 +58,13 @@ static void add_others(const report *r, text *to) {
     for (int i = FRAME_CURRENT, any = 0; i < FRAME_STATES; i++)
         if (r->count[i]) text_add(to, "%s %zu %s", any++ ? "," : ";", r->count[i], WORD[i]);
     if (r->missing) text_add(to, " (%zu input%s missing)", r->missing, r->missing == 1 ? "" : "s");
+}
+
+/* Keeps how long a run took, where one device made all of it. */
+static void keep_pace(const report *r, const frame_maker *m) {
+    const pace_kind kind = {&r->by, par_threads(m->threads), r->count[FRAME_DONE] > 1};
+    if (r->devices.n && !strstr(r->devices.s, " + ") && !r->count[FRAME_FAILED])
+        pace_keep(m->run->cache, &kind, r->work, clock_now() - r->start);
 }
 
 /* Tells people how a run ended: an image on a terminal; a sequence after failures always, else
@@ -113,6 +121,7 @@ static int make_frames(frame_maker *m, const cli *c, const job *j, text *out, er
         r.count[FRAME_FAILED] += j->left_out;
     }
     if (finished && seen) ending_say(j, &r, &told);
+    if (finished) keep_pace(&r, m);
     /* The messages of a run that went on after failures are in the log already. */
     bool said = finished && r.failure.code;
     if (said) *e = r.failure;

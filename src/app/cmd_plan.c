@@ -3,12 +3,32 @@
  * for the memory, of which the tiles are shown. */
 #include "app/commands.h"
 #include "app/run/forecast.h"
+#include "app/run/pace.h"
 
-/* Adds the run's work, the rule of the choice, and the lengths and bytes on each device. */
-static void add_devices(const forecast *f, json_out *j) {
+/* Adds how long the run may take on a device. */
+static void add_seconds(const frame_maker *m, const engine_device *d, uint32_t images, double work,
+                        json_out *j) {
+    const pace_kind kind = {d, par_threads(m->threads), images > 1};
+    const pace_time time = pace_of(m->run->cache, &kind, work);
+    if (j->words) {
+        pace_words(&time, json_here(j, "time"));
+        return;
+    }
+    json_object(j, "seconds");
+    JSON_EACH(j, json_fixed, 3, {"about", time.about}, {"least", time.least}, {"most", time.most});
+    json_int(j, "runs", time.runs);
+    json_close(j);
+}
+
+/* Adds the run's work, the rule of the choice, and the seconds, lengths and bytes on each device.
+ */
+static void add_devices(const frame_maker *m, const forecast *f, json_out *j) {
     const device_request all = {
         .images = f->images, .pixels = f->all.pixels, .ask = f->all.each[f->best].plan.ask};
-    json_real(j, "work", 6, device_work(&all));
+    const double work = device_work(&all);
+    add_seconds(m, &f->all.device[f->best], f->images, work, j);
+    if (!j->words) json_real(j, "work", 6, work);
+    if (j->words) text_add(json_here(j, "work"), "%.3g frames of 1920 x 1080", work);
     if (j->words)
         text_add(json_here(j, "rule"),
                  "auto takes a GPU with memory of its own from %d frames of 1920 x 1080 on, else "
@@ -23,6 +43,7 @@ static void add_devices(const forecast *f, json_out *j) {
         json_bool(j, "wanted", one->wanted);
         json_bool(j, "possible", one->possible);
         if (one->possible) {
+            add_seconds(m, &f->all.device[i], f->images, work, j);
             json_uints(j, "lengths",
                        (uint32_t[]){p->axis[p->first != PLAN_X].length,
                                     p->axis[p->first == PLAN_X].length},
@@ -56,7 +77,7 @@ int cmd_plan(const cli *c, text *out, err *e) {
         json_string(&to, "kernel", first.kernel);
         describe_device(&to, "device", d, d->number);
         json_uint(&to, "images", f.images);
-        add_devices(&f, &to);
+        add_devices(&m, &f, &to);
         if (f.tiles.channels) describe_tiles_json(&to, &f.tiles);
         describe_memory_json(&to, &f.memory);
         describe_plan_json(&to, "plan", p);

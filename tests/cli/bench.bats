@@ -71,7 +71,7 @@ T
     for i in 1 2 3; do cp in.exr "seq.000$i.exr"; done
     forecast 3 seq.####.exr
     says 0 "from 64 frames of 1920 x 1080 on, else the CPU" plan in.exr kernel.exr
-    [[ "$output" == *"work        0.000578704"* ]]
+    [[ "$output" == *"work        0.000579 frames of 1920 x 1080"* && "$output" != *"cost"* ]]
 }
 
 @test "a plan for the CPU loads no graphics driver" {
@@ -120,4 +120,40 @@ T
     run --separate-stderr env FAULT_VK=lost:1 LD_PRELOAD="$faults" "$FFTBLOOM" devices --verify 8 --json
     [ "$status" -eq 75 ]
     holds - '[t["ok"] for t in d["test"]] == [True, False, True]' '"llvmpipe" in d["test"][1]["error"]' <<<"$output"
+}
+
+@test "plan tells how long a run may take: a guess, then by what such runs took; no link is followed" {
+    export FFTBLOOM_CACHE_DIR="$PWD/pace"
+    image in.exr 480x270 half 0.5,0.5,0.5 -- kernel.exr 9x9 float 0.1,0.1,0.1
+    plan() { "$FFTBLOOM" plan in.exr kernel.exr --device cpu --json; }
+    plan | holds - 'd["seconds"]["runs"] == 0 and 0 < d["seconds"]["least"] < d["seconds"]["about"] < d["seconds"]["most"] < 10' \
+        'd["forecast"][0]["seconds"] == d["seconds"]'
+    says 0 "(a guess: no such run was made with this cache)" plan in.exr kernel.exr --device cpu
+    for i in 1 2 3; do "$FFTBLOOM" in.exr kernel.exr -o out.exr --device cpu --existing replace --report $i.json; done
+    plan | holds - 'd["seconds"]["runs"] == 3' \
+        'all(abs(d["seconds"][k] - t) < 0.1 + 0.2 * t for k, t in zip(("least", "about", "most"), sorted(json.load(open("%d.json" % i))["seconds"] for i in (1, 2, 3))))'
+    says 0 "s by 3 runs)" plan in.exr kernel.exr --device cpu
+    # Eight of a kind are kept; a sequence is another kind; small frames say nothing.
+    for i in {1..9}; do cp in.exr "s.000$i.exr"; "$FFTBLOOM" in.exr kernel.exr -o out.exr --device cpu --existing replace; done
+    "$FFTBLOOM" s.####.exr kernel.exr -o t.####.exr --device cpu
+    image small.exr 8x8 half 0.5,0.5,0.5
+    "$FFTBLOOM" small.exr kernel.exr -o o.exr --device cpu
+    [ "$(grep -c "one$" pace/pace.txt)" -eq 8 ]
+    [ "$(grep -c "many$" pace/pace.txt)" -eq 1 ]
+    "$FFTBLOOM" plan s.####.exr kernel.exr --device cpu --json | holds - 'd["seconds"]["runs"] == 1'
+    # What is broken counts as nothing, and is replaced.
+    printf 'nan\tx\n1e99\t\n\t\nabc' >pace/pace.txt
+    plan | holds - 'd["seconds"]["runs"] == 0'
+    echo mine >target
+    ln -sf ../target pace/pace.txt
+    plan | holds - 'd["seconds"]["runs"] == 0'
+    "$FFTBLOOM" in.exr kernel.exr -o out.exr --device cpu --existing replace
+    [ "$(<target)" = mine ]
+    plan | holds - 'd["seconds"]["runs"] == 1'
+}
+
+@test "plan makes the kernel that a name means where there is no cache yet" {
+    export FFTBLOOM_CACHE_DIR="$PWD/new"
+    image in.exr 40x30 half 0.5,0.5,0.5
+    "$FFTBLOOM" plan in.exr -k mist-1 --kernel-scale 0.05 --json | holds - 'd["images"] == 1'
 }

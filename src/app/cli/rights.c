@@ -140,7 +140,10 @@ static void grant_writing(sandbox *s, const cli *c) {
     if (!cache) return;
     /* Rights can only be had on a folder that is there. */
     bool makes = c->cmd->bit & (FOR_APPLY | FOR_PRECOMPUTE | FOR_KERNEL);
-    if (makes && !(c->cmd->bit & FOR_PLAN) && !c->s.dry_run && c->s.bloom.cache_size)
+    bool looks = (c->cmd->bit & FOR_PLAN) || c->s.dry_run;
+    /* Who only looks makes the kernel that a name means, and nothing else. */
+    bool named = c->s.kernel && access(c->s.kernel, F_OK) != 0;
+    if (makes && (looks ? named : c->s.bloom.cache_size > 0))
         cache_folder((char[CACHE_PATH]){0}, cache, "", NULL);
     sandbox_write(s, cache);
 }

@@ -91,7 +91,7 @@ void describe_plan_json(json_out *j, const char *key, const plan *p) {
     json_string(j, "first", AXIS[p->first]);
     json_uints(j, "lengths", lengths, PLAN_AXES);
     json_uints(j, "power_of_two_lengths", p->power_of_two, PLAN_AXES);
-    json_reals(j, "cost", 6, p->cost, PLAN_AXES);
+    if (!j->words) json_reals(j, "cost", 6, p->cost, PLAN_AXES); /* it has no unit */
     json_line(j);
     JSON_UINTS(j, {"channels_per_bind", p->channels_per_bind}, {"frames", p->frames});
     plan_bytes_json(j, p);
@@ -329,6 +329,8 @@ void report_add(report *r, size_t index, const frame_result *f) {
     r->count[f->state]++;
     r->missing += f->missing;
     if (f->state != FRAME_DONE || !m || !m->groups) return;
+    if (!r->devices.n) r->by = m->sum.device;
+    r->work += (double)f->size[0] * f->size[1] / (1920.0 * 1080);
     const char *name = m->sum.device.class == ENGINE_CPU ? "CPU" : m->sum.device.name;
     if (r->devices.s && strstr(r->devices.s, name)) return;
     text_add(&r->devices, "%s%s", r->devices.n ? " + " : "", name);
