@@ -5,6 +5,7 @@ cd "$(dirname "$0")/.." || exit 1
 for mask in "" mask; do
     "$build/tests/unit" test_promise "$runs" "$seed" "$device" $mask || bad=1
 done
+"$build/tests/unit" test_field "$runs" $((seed * 1000000)) "$device" || bad=1
 some=$((runs < 100 ? 100 : runs)) # of which some must not be kept, and whose noise has a mean
 SOLVE_TRIALS=$some SOLVE_NOISE=$some "$build/tests/unit" test_solve || bad=1
 for kind in files stored pieces kills codecs pairs doubles; do
@@ -14,7 +15,7 @@ done
 if [ "$device" = cpu ]; then
     LONG=1 ONLY=$(grep -oE '^[a-z]\w*' tests/long.txt | xargs) tests/run.sh "$build" || bad=1
 else
-    PIPE_ALL=1 LONG=1 ONLY='test_pipeline test_join test_promise test_accuracy test_fftlab' JOBS=1 tests/run.sh "$build" || bad=1
+    PIPE_ALL=1 LONG=1 ONLY='test_pipeline test_join test_promise test_field test_accuracy test_fftlab' JOBS=1 tests/run.sh "$build" || bad=1
 fi
 if [ "$device" = cpu ]; then
     "${CC:-gcc}" -std=c11 -D_GNU_SOURCE -Isrc tests/lib/soak.c "$build/libfftbloom.so.0" -Wl,-rpath,"$build" -pthread -o "$build/tests/soak" &&

@@ -2,13 +2,14 @@
 
 #include "base/host.h"
 #include "base/mem.h"
+#include "base/vector.h"
 #include "engine/cpu/cpu_passes.h"
 
 /* What is known of a row of a window, or of the whole: the light that goes into the transform, with
  * what a border shows, and that of pixels of the image, each once. */
 typedef struct {
     double sum, squares;
-    float least, greatest;
+    double least, greatest;
     double light, spilled;
 } row_light;
 
@@ -25,18 +26,33 @@ typedef struct {
     float *floats;                /* and one more */
 } window_job;
 
-/* Adds what goes into the transform. */
-static void measure(row_light *to, const float *v, uint32_t n) {
-    double sum[4] = {0}, squares[4] = {0};
-    float least = 0, greatest = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        sum[i % 4] += (double)v[i], squares[i % 4] += (double)v[i] * (double)v[i];
-        least = v[i] < least ? v[i] : least;
-        greatest = v[i] > greatest ? v[i] : greatest;
+/* Multiplies a row's light with the weights, and adds up what comes out: in order, four at a time.
+ */
+VECTOR_INLINE void weigh(row_light *is, double *v, const double *across, double down, uint32_t n) {
+    vec4d sum = {0}, squares = {0}, least = {0}, greatest = {0};
+    uint32_t i = 0;
+    for (; i + 4 <= n; i += 4) {
+        const vec4d p = *(const vec4d_any *)(v + i) * (*(const vec4d_any *)(across + i) * down);
+        *(vec4d_any *)(v + i) = p;
+        sum += p, squares += p * p;
+        least = VECTOR_PICK4(p < least, p, least);
+        greatest = VECTOR_PICK4(p > greatest, p, greatest);
     }
-    to->sum += sum[0] + sum[1] + sum[2] + sum[3];
-    to->squares += squares[0] + squares[1] + squares[2] + squares[3];
-    to->least = least, to->greatest = greatest;
+    for (uint32_t k = 0; i < n; i++, k++) {
+        v[i] *= across[i] * down;
+        sum[k] += v[i], squares[k] += v[i] * v[i];
+        least[k] = fmin(least[k], v[i]), greatest[k] = fmax(greatest[k], v[i]);
+    }
+    is->sum = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    is->squares = (squares[0] + squares[1]) + (squares[2] + squares[3]);
+    for (int k = 0; k < 4; k++) {
+        is->least = fmin(is->least, least[k]);
+        is->greatest = fmax(is->greatest, greatest[k]);
+    }
+}
+VECTOR_WIDE static void weigh_wide(row_light *is, double *v, const double *across, double down,
+                                   uint32_t n) {
+    weigh(is, v, across, down, n);
 }
 
 /* Fills one row of a window with its light: weight * what is spread, as the border continues it. */
@@ -58,29 +74,30 @@ static bool fill_row(void *ctx, size_t index, int worker, err *e) {
     float *plain = j->floats + (size_t)worker * w;
     image_to_float(plain, j->in[c], v->size->planes.in == PLAN_HALFS ? PIXEL_HALF : PIXEL_FLOAT,
                    first, n);
-    for (uint32_t i = 0; i < n; i++)
-        parts[i] = (double)plain[i] + (v->lost[c] ? (double)v->lost[c][first + i] : 0);
+    for (uint32_t i = 0; i < n; i++) parts[i] = (double)plain[i];
+    for (uint32_t i = 0; v->lost[c] && i < n; i++) parts[i] += (double)v->lost[c][first + i];
     if (!v->all) join_spread_doubles(&v->spread, first, parts, n);
-    const double *across = field->weight[PLAN_X] + (size_t)(j->number % field->nodes[PLAN_X]) * w +
-                           from,
-                 down =
-                     field->weight[PLAN_Y][(size_t)(j->number / field->nodes[PLAN_X]) * v->need.h +
-                                           (size_t)source];
-    for (uint32_t i = 0; i < n; i++) parts[i] *= across[i] * down;
+    const uint32_t column = j->number % field->nodes[PLAN_X],
+                   line = j->number / field->nodes[PLAN_X];
+    (vector_wide() ? weigh_wide
+                   : weigh)(&is, parts, field->weight[PLAN_X] + (size_t)column * w + from,
+                            field->weight[PLAN_Y][(size_t)line * v->need.h + (size_t)source], n);
     const uint32_t own =
         (uint32_t)(from - x->first); /* the pixels themselves; beside: the border */
     for (uint32_t i = 0; i < n; i++) to[own + i] = (float)parts[i];
+    if (y->first + row == source) {
+        memset(plain, 0, w * sizeof *plain);
+        memcpy(plain + from, to + own, n * sizeof *plain);
+        is.light = is.sum;
+        is.spilled = spill_of_row(&j->node->ledger, c, (uint32_t)source, plain);
+    }
     for (uint32_t i = x->from; i < x->to; i++) {
         if (i == own) i += n;
-        if (i >= x->to) break;
-        const int64_t at = field_source(x, i);
-        if (at >= from && at < x->light[1]) to[i] = (float)parts[at - from];
-    }
-    measure(&is, to + x->from, x->to - x->from);
-    if (y->first + row == source) { /* the pixels themselves */
-        memset(plain, 0, w * sizeof *plain);
-        for (uint32_t i = 0; i < n; i++) is.light += parts[i], plain[from + i] = (float)parts[i];
-        is.spilled = spill_of_row(&j->node->ledger, c, (uint32_t)source, plain);
+        const int64_t at = i < x->to ? field_source(x, i) : -1;
+        if (at < from || at >= x->light[1]) continue; /* beside the node's light, it is 0 */
+        const double value = parts[at - from];
+        to[i] = (float)value;
+        is.sum += value, is.squares += value * value; /* its pixel is in least and greatest */
     }
     j->row[index] = is;
     return true;
@@ -113,7 +130,7 @@ static row_light light_of(const window_job *j, uint32_t c) {
     row_light all = {0};
     for (const row_light *r = j->row + (size_t)c * rows, *end = r + rows; r < end; r++) {
         all.sum += r->sum, all.squares += r->squares;
-        all.least = fminf(all.least, r->least), all.greatest = fmaxf(all.greatest, r->greatest);
+        all.least = fmin(all.least, r->least), all.greatest = fmax(all.greatest, r->greatest);
         all.light += r->light, all.spilled += r->spilled;
     }
     return all;
@@ -129,8 +146,8 @@ static double floor_of(const window_job *j, uint32_t c, const row_light *is, con
     const scan_channel seen = {.pixels = (uint64_t)across * down,
                                .sum = is->sum,
                                .squares = is->squares,
-                               .least = is->least,
-                               .greatest = is->greatest};
+                               .least = (float)is->least,
+                               .greatest = (float)is->greatest};
     const noise_transform t = {p->sample_bytes == 8 ? PRECISION_FLOAT64 : PRECISION_FLOAT32,
                                points};
     const noise_load bound = noise_load_bound(&seen, &j->node->sums[c], axis, points),
@@ -144,9 +161,9 @@ static bool run_frame(outcome *to, const window_job *j, const accuracy *method, 
     const view *v = j->v;
     join how = {.field = NULL};
     for (uint32_t c = 0; c < v->channels; c++)
-        how.channel[c] = (join_channel){.gain = (1 - v->sharpen) * kernel_need_tint(&v->need, c),
-                                        .most = fmax((double)is[c].greatest, -(double)is[c].least) *
-                                                j->node->sums[c].sum};
+        how.channel[c] =
+            (join_channel){.gain = (1 - v->sharpen) * kernel_need_tint(&v->need, c),
+                           .most = fmax(is[c].greatest, -is[c].least) * j->node->sums[c].sum};
     const engine_frame f = {
         .in = (const void *const *)j->window, .out = (void *const *)j->window, .join = &how};
     bool ok = true, again = true;
