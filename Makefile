@@ -15,7 +15,7 @@
 #   make wheel              the Python module with all that it needs: dist/fftbloom-VERSION-py3-none-manylinux_2_28_x86_64.whl
 #   make sdist              its sources, which pip builds with cc and make: dist/fftbloom-VERSION.tar.gz
 #   make alone              the library of the wheel, with all that it needs inside: build/alone/libfftbloom.so.0
-#   make lab                build/fftlab: textbook transforms beside ours (docs/fft.md)
+#   make lab                build/fftlab: textbook transforms beside ours (docs/inside/fft.md)
 #   make docs-images        the pictures of README and docs, and their figures
 #   make assets             the shipped scene and kernels, from their programs and recipes
 #   make gallery            docs/gallery.md and the README's pictures (ffmpeg)
@@ -292,7 +292,7 @@ DEST := $(DESTDIR)$(PREFIX)
 # Each entry is a folder and the files that go into it.
 SHARE := man/man1:$(BUILD)/man/*.1 fftbloom/kernels:kernels/*.json \
          doc/fftbloom:README.md doc/fftbloom:CHANGELOG.md doc/fftbloom:LICENSE doc/fftbloom:SECURITY.md \
-         doc/fftbloom/docs:docs/*.* doc/fftbloom/docs/images:docs/images/*.* \
+         doc/fftbloom/docs:docs/*.* doc/fftbloom/docs/inside:docs/inside/* doc/fftbloom/docs/images:docs/images/*.* \
          doc/fftbloom/docs/images/gallery:docs/images/gallery/* \
          doc/fftbloom/docs/images/look:docs/images/look/* \
          doc/fftbloom/docs/programs:docs/programs/*

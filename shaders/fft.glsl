@@ -3,7 +3,7 @@
 // It knows nothing about images or bindings. A pass loads the inputs of stage 0 into v[], calls
 // fft_forward(), and finds the outputs of the last stage in v[]; fft_inverse() goes from the last
 // stage to stage 0. The forward transform is a decimation in frequency and the inverse is its mirror
-// image, so that transform, multiply, transform never reorders anything: see docs/math.md, "The
+// image, so that transform, multiply, transform never reorders anything: see docs/inside/math.md, "The
 // transform in a workgroup".
 //
 // Stage s cuts blocks of radix(s) * rest(s) numbers into radix(s) blocks of rest(s), in place.

@@ -3,7 +3,7 @@
 // Each subgroup adds up the numbers of its threads, and then TOTALS threads those of the subgroups, which go
 // through shared memory. Without subgroup arithmetic (no SUBGROUPS) a thread is a subgroup of its own, and a tree
 // adds them up.
-// docs/math.md, "The last pass of a GPU", bounds what rounding loses.
+// docs/inside/math.md, "The last pass of a GPU", bounds what rounding loses.
 
 layout(std430, set = 0, binding = BIND_TOTALS) writeonly buffer total_numbers { real total[]; };
 

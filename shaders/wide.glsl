@@ -2,7 +2,7 @@
 //
 // A pair stands for its sum; its second float has what rounding has taken from the first. Sums and
 // products of pairs are right to 2^-44, with floats alone (Knuth's sum, Dekker's product). `precise` forbids
-// the compiler to fuse or to reorder them. docs/math.md, "The last pass of a GPU".
+// the compiler to fuse or to reorder them. docs/inside/math.md, "The last pass of a GPU".
 
 #ifdef FLOAT64
 #define wide double

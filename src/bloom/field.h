@@ -1,5 +1,5 @@
-/* field.h - an attempt with a kernel that varies over the frame: docs/math.md, "Kernels that vary
- * over the frame". Each node of the field makes the glare of its own light in a window
+/* field.h - an attempt with a kernel that varies over the frame: docs/inside/math.md, "Kernels that
+ * vary over the frame". Each node of the field makes the glare of its own light in a window
  * (math/field.h) as a frame of an engine, whichever that is; the windows are summed in the order of
  * the nodes, and the host joins the sum with the pixels once. */
 #pragma once

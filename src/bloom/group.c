@@ -170,7 +170,8 @@ static bool prove(proof *to, const view *v, const outcome *o, const accuracy *me
     return true;
 }
 
-/* --- floats or doubles: docs/math.md ---------------------------------------------------------- */
+/* --- floats or doubles: docs/inside/math.md
+ * ---------------------------------------------------------- */
 
 /* The search for a result that keeps the promise of a group. */
 typedef struct {
@@ -201,7 +202,8 @@ static accuracy_facts facts_of(const view *v, const light *l) {
                             .roundings = v->size->nodes ? field_roundings(v->size) : 0};
 }
 
-/* --- judging a result: docs/math.md, "The promise" -------------------------------------------- */
+/* --- judging a result: docs/inside/math.md, "The promise"
+ * -------------------------------------------- */
 
 /* An error that is larger than its prediction times this cannot be rounding. */
 static const double MISTAKE = 16;

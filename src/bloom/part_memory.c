@@ -168,7 +168,7 @@ static uint64_t add_memory(mem_plan *to, const part_needs *n, const tiling *t) {
 
 /* Adds what nobody counts: libraries, drivers, and what rounds up to whole pages. The program and
  * its libraries take 10 to 15 MB. A Vulkan driver takes 50 to 130 MB with its
- * shaders (lavapipe; docs/notebook.md, "Tiles"). */
+ * shaders (lavapipe; docs/inside/notebook.md, "Tiles"). */
 static void add_uncounted(mem_plan *to, const part_needs *n) {
     enum { LIBRARIES = 16 << 20, PAGES = 16 << 20, DRIVERS = 144 << 20 };
     uint64_t all = mem_limit();

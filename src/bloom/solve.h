@@ -8,8 +8,9 @@
  *
  * The certificate u is the sum over k of (|A| / C)^k v, made by steps as well (joined with v:
  * centre 1, gain 1 / C), and bounds how far each pixel of x(n) is from the image. v is |x(n+1) -
- * x(n)| and what rounding may have added: a bound on the residual of x(n) over C. docs/math.md,
- * "Taking glare away", proves it. A group is a whole image here: nothing can be solved in tiles. */
+ * x(n)| and what rounding may have added: a bound on the residual of x(n) over C.
+ * docs/inside/math.md, "Taking glare away", proves it. A group is a whole image here: nothing can
+ * be solved in tiles. */
 #pragma once
 
 #include "bloom/group.h"

@@ -84,7 +84,7 @@ typedef struct {
 } outcome;
 
 /* Runs the method, and fills v->glare and v->doubles where they are wanted. */
-/* Returns what becomes of a pixel: docs/math.md, "As it is done". */
+/* Returns what becomes of a pixel: docs/inside/math.md, "As it is done". */
 join attempt_join(const view *v, const light *l);
 bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *method, err *e);
 /* Fills the outcome's planes with what v->doubles has, where that is wanted. */

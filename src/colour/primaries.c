@@ -112,8 +112,8 @@ static void xyz_of(double to[3], chromaticity c) {
     to[2] = (1.0 - c.x - c.y) / c.y;
 }
 
-/* The columns are the primaries, scaled so that R = G = B = 1 gives white (docs/math.md, "Rec.709
- * weights and chromaticities"). The scales solve a 3x3 system, here by Cramer's rule. */
+/* The columns are the primaries, scaled so that R = G = B = 1 gives white (docs/inside/math.md,
+ * "Rec.709 weights and chromaticities"). The scales solve a 3x3 system, here by Cramer's rule. */
 bool primaries_to_xyz(matrix *to, const primaries *p) {
     const chromaticity column[3] = {p->red, p->green, p->blue};
     double white[3], scale[3], det = 0, m[3][3];

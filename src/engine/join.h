@@ -11,7 +11,7 @@
  * Where image and kernel have nothing below zero, glare below zero is rounding noise, which is cut
  * off and counted. A sum is rounded once, to the type of the plane; what halfs cannot hold becomes
  * their largest number. engine/cpu/cpu_join.c makes rows by a join, and shaders/join.glsl pixels;
- * docs/math.md, "The last pass of a GPU", says how far the two may differ. */
+ * docs/inside/math.md, "The last pass of a GPU", says how far the two may differ. */
 #pragma once
 
 #include "kernel/psf.h"

@@ -301,7 +301,7 @@ static void shift_lines(psf_shape *s, int axis, const fft *f, double by, double 
 }
 
 /* Moves a centre between taps onto the nearest one by a phase ramp on the kernel's spectrum
- * (docs/math.md, "The centre"). The axis then grows to at least twice its size. */
+ * (docs/inside/math.md, "The centre"). The axis then grows to at least twice its size. */
 static bool shift_axis(psf_shape *s, int axis, err *e) {
     double nearest = floor(s->center[axis] + 0.5), by = s->center[axis] - nearest;
     if (fabs(by) < PSF_ON_TAP) {

@@ -1,6 +1,6 @@
 /* psf_core.h - splits a kernel at a radius into core and tail: the light that a lens leaves within
  * some taps of its place, and its glare. A kernel whose core is folded has the core's sum as its
- * centre tap, and zeros around. docs/math.md, "Taking glare away", says what for. */
+ * centre tap, and zeros around. docs/inside/math.md, "Taking glare away", says what for. */
 #pragma once
 
 #include "kernel/psf.h"

@@ -2,8 +2,8 @@
  *
  * The source spectrum is made of the kernel without its centre tap, scaled, padded to twice its
  * size, with its middle (tap floor(size / 2)) at the origin. From it a separable filter of 8 taps
- * makes the spectrum at any pair of lengths, to 1e-6 of the peak or better (docs/math.md, "Spectral
- * resampling"). Lengths shorter than the kernel fold it, as a circle of that length does.
+ * makes the spectrum at any pair of lengths, to 1e-6 of the peak or better (docs/inside/math.md,
+ * "Spectral resampling"). Lengths shorter than the kernel fold it, as a circle of that length does.
  *
  * Engines get spectrum_lines: the half spectrum at the plan's lengths, line by line, in natural
  * order, without the centre tap: image = tap * in + gain * (in conv tail). */

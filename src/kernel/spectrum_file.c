@@ -12,8 +12,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "see above");
 /* As in PNG: what a transfer as text, 7-bit or cut at ^Z would do to a file shows here. */
 static const uint8_t MAGIC[8] = {0x89, 'F', 'B', 'S', '\r', '\n', 0x1a, '\n'};
 
-/* docs/formats.md describes it. Behind it: scale and sum, one double each per channel; the taps;
- * the values; the checksum of all of that. */
+/* docs/inside/formats.md describes it. Behind it: scale and sum, one double each per channel; the
+ * taps; the values; the checksum of all of that. */
 typedef struct {
     uint8_t magic[8];
     uint32_t version, head_bytes;
@@ -25,7 +25,7 @@ typedef struct {
     hash128 kernel;
     double turn; /* in files of SPECTRUM_FILE_TURNED alone */
 } file_head;
-_Static_assert(sizeof(file_head) == 144, "the layout is that of docs/formats.md");
+_Static_assert(sizeof(file_head) == 144, "the layout is that of docs/inside/formats.md");
 
 static uint32_t head_of(uint32_t version) {
     return version < SPECTRUM_FILE_TURNED ? offsetof(file_head, turn) : sizeof(file_head);

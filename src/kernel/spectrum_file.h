@@ -1,5 +1,5 @@
 /* spectrum_file.h - reads and writes spectra: `.spectrum` files of users and entries of the cache.
- * docs/formats.md has the layout. Files of a newer version and damaged ones are refused. */
+ * docs/inside/formats.md has the layout. Files of a newer version and damaged ones are refused. */
 #pragma once
 
 #include "base/file.h"

@@ -45,6 +45,6 @@ void resample_lines(const resampling *s, const resample_piece *p, float *to);
 /* Returns the factor that the Kaiser-Bessel filter puts on the kernel at x taps from the middle of
  * a grid of m: 1 in the middle, smaller outside. */
 double resample_falloff(double x, uint32_t m);
-/* Returns the sum of what appears of a tap at x in other places, relative to the tap: docs/math.md,
- * "Interpolation, and undoing what it does". */
+/* Returns the sum of what appears of a tap at x in other places, relative to the tap:
+ * docs/inside/math.md, "Interpolation, and undoing what it does". */
 double resample_alias(double x, uint32_t m);

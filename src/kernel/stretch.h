@@ -2,7 +2,8 @@
  *
  * A kernel as a function of position is every tap times a shape of area 1 around it: a box if an
  * axis shrinks or keeps its size, a tent if it grows, a cubic spline if it grows to more than twice
- * its size (docs/math.md, "Scale"). A new tap is the integral of that function over its own area.
+ * its size (docs/inside/math.md, "Scale"). A new tap is the integral of that function over its own
+ * area.
  */
 #pragma once
 

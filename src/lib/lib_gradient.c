@@ -6,7 +6,8 @@
  * the image, as its border continues it, is spread by y as if y were the kernel, on a circle as
  * long as both need. A tint multiplies what each channel gives to all taps but the middle one, and
  * all taps of a core count as the middle one. What normalisation does to the taps follows by the
- * chain rule, once for all images. docs/math.md, "The gradient by the kernel", has the formulas. */
+ * chain rule, once for all images. docs/inside/math.md, "The gradient by the kernel", has the
+ * formulas. */
 #include "base/clock.h"
 #include "kernel/psf_core.h"
 #include "lib/lib.h"

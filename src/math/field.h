@@ -1,6 +1,6 @@
 /* field.h - a kernel that varies over the frame: how much of a pixel's light goes out by each node
- * of a grid, and the window of places in which a node spreads it. docs/math.md, "Kernels that vary
- * over the frame". Pure arithmetic, like plan.h. */
+ * of a grid, and the window of places in which a node spreads it. docs/inside/math.md, "Kernels
+ * that vary over the frame". Pure arithmetic, like plan.h. */
 #pragma once
 
 #include "math/plan.h"

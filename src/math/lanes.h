@@ -22,7 +22,8 @@
  * before columns. It means conjugate twiddles, but conj(w) z = swap(w swap(z)), where `swap`
  * exchanges real and imaginary parts: so one set of functions does both, and the way back starts
  * and ends with parts exchanged. Rows are a little more than b numbers apart, so that a column does
- * not fall into one set of the cache. docs/math.md, "The error of a transform", bounds the error.
+ * not fall into one set of the cache. docs/inside/math.md, "The error of a transform", bounds the
+ * error.
  */
 #pragma once
 

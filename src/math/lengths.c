@@ -158,7 +158,7 @@ static bool arrange(plan_fft *f, length_use use) {
 /* Returns the price of a set of radices: lower is better. Threads that wait cost a complex
  * transform most, which works within its workgroup; small radices cost it a little. A real one,
  * which works on memory, loses most by small radices, and one of rows also by a last radix other
- * than 16. docs/notebook.md has the measurements. */
+ * than 16. docs/inside/notebook.md has the measurements. */
 static double price_of(const plan_fft *f, uint64_t slots, length_use use) {
     double smallest = f->radix[0], share = (double)slots / f->length;
     for (uint32_t s = 1; s < f->stages; s++)

@@ -16,8 +16,8 @@ double length_cost_cpu(uint32_t n);
 
 /* What a transform is for decides the order of its radices. A real one (of two lines at once) wants
  * an even last radix; with columns as its lines, or four stages, one that lets a thread hold a
- * butterfly and its mirror image (docs/notebook.md). A row alone, in a line of half its length,
- * must have an even one. */
+ * butterfly and its mirror image (docs/inside/notebook.md). A row alone, in a line of half its
+ * length, must have an even one. */
 typedef enum { LENGTH_COMPLEX, LENGTH_REAL_ROWS, LENGTH_REAL_COLUMNS, LENGTH_ROW_ALONE } length_use;
 
 /* Chooses radices for a workgroup of at most `invocations` threads: as few stages as possible, then

@@ -133,7 +133,7 @@ static amount shown_of(const scan_channel *c, const border_axis axis[PLAN_AXES],
                     fmin(fmin(a.squares, most * all.squares), top * top * seen)};
 }
 
-/* docs/math.md, "What is known of e before it is made". */
+/* docs/inside/math.md, "What is known of e before it is made". */
 noise_load noise_load_bound(const scan_channel *c, const noise_tail *k,
                             const border_axis axis[PLAN_AXES], double points) {
     double top = fmax(fabs((double)c->least), fabs((double)c->greatest));
@@ -161,12 +161,12 @@ noise_load noise_load_known(const noise_load *bound, double inside) {
 
 /* Returns a bound on a transform's largest number: the sum of all pixels, or of all results on the
  * way back, where the division by `points` may come last; twice that, since two lines are one
- * complex line. docs/math.md, "Range". */
+ * complex line. docs/inside/math.md, "Range". */
 static double largest(const noise_transform *t, const noise_load *load) {
     return 2 * fmax(load->total, t->points * load->peak);
 }
 
-/* docs/math.md, "The noise floor", has a paragraph for each term. */
+/* docs/inside/math.md, "The noise floor", has a paragraph for each term. */
 double noise_floor(const noise_transform *t, const noise_load *load) {
     double unit = NUMBERS[t->precision].unit, smallest = NUMBERS[t->precision].smallest;
     if (!(largest(t, load) < NUMBERS[t->precision].largest)) return INFINITY;

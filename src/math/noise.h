@@ -3,8 +3,8 @@
  * |error| <= floor + relative * |pixel|
  *
  * `relative` is rounding of the pixel's own size. `floor` is the same everywhere in the frame, and
- * follows from what the transform has to carry (noise_load) alone. docs/math.md, "The noise floor",
- * argues the constants, and tests/unit/test_noise.c holds them to every engine. */
+ * follows from what the transform has to carry (noise_load) alone. docs/inside/math.md, "The noise
+ * floor", argues the constants, and tests/unit/test_noise.c holds them to every engine. */
 #pragma once
 
 #include "image/scan.h"

@@ -61,7 +61,7 @@ static bool is_exact_wrap(const plan_axis *a, bool first) {
            !(first && a->extent % 2);
 }
 
-/* Returns the shortest length that is right (docs/math.md, "Borders and lengths"). With zero
+/* Returns the shortest length that is right (docs/inside/math.md, "Borders and lengths"). With zero
  * borders one gap serves both sides. The other borders have margins, unless wrapping needs none. */
 static uint64_t shortest_length(const plan_axis *a, bool first) {
     uint64_t n = a->extent;
@@ -129,9 +129,9 @@ uint32_t plan_frequency(const plan_fft *f, uint32_t place) {
 }
 
 /* Returns the price of a line in one direction, in bytes moved. On a GPU the time of a pass depends
- * on the slots of its lines and on arithmetic more than on the bytes (docs/notebook.md, "A model of
- * a pass"); the second axis goes there and back in the slots of one. On a CPU
- * arithmetic is half of the time. */
+ * on the slots of its lines and on arithmetic more than on the bytes (docs/inside/notebook.md, "A
+ * model of a pass"); the second axis goes there and back in the slots of one. On a CPU arithmetic
+ * is half of the time. */
 static double line_price(const plan_axis *a, const plan_request *ask, bool first) {
     double number = 2.0 * sample_bytes(ask), slot = 14, step = 6;
     double part = first ? 1 : 0.5; /* of a line, of its slots */
@@ -265,8 +265,8 @@ static plan_pass *add_pass(plan *p, plan_pass_kind kind, uint32_t axis, uint32_t
 }
 
 /* Adds pass 1 or 3. Adjacent lines make runs in memory:
- * of 16 bytes each in the half spectrum, of 8 in image rows if lines are columns. docs/notebook.md
- * has the measurements. */
+ * of 16 bytes each in the half spectrum, of 8 in image rows if lines are columns.
+ * docs/inside/notebook.md has the measurements. */
 static void add_ends(plan *p, plan_pass_kind kind, uint32_t pairs, uint64_t image) {
     const plan_axis *a = &p->axis[0];
     bool back = kind == PASS_INVERSE;
@@ -382,7 +382,8 @@ uint64_t plan_device_bytes(const plan *p) {
 /* --- tiles ----------------------------------------------------------------------------------
  *
  * The half spectrum has tiles if rows are lines: passes 1 and 3 touch a few pixels of all
- * frequencies, which is cheaper in tiles than in lines. docs/notebook.md has the measurements.
+ * frequencies, which is cheaper in tiles than in lines. docs/inside/notebook.md has the
+ * measurements.
  *
  * Squares: in tiles of two pixels, the numbers of two neighbouring frequencies at two neighbouring
  * pixels are 32 bytes of floats, the least that memory moves. Passes 1 and 3 move whole pieces with

@@ -5,7 +5,7 @@
 #include "math/lengths.h"
 
 /* What is done to a pixel besides its transforms (measuring, joining, copying) takes about as long
- * as this many steps of a transform (docs/notebook.md, "Tiles"). */
+ * as this many steps of a transform (docs/inside/notebook.md, "Tiles"). */
 static const double BESIDE = 50;
 
 typedef struct {

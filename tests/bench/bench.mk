@@ -134,7 +134,7 @@ bench-promise: $(PROG) $(BUILD)/tests/bench_panel $(BUILD)/assets/make_scene
 	@FFTBLOOM_CACHE_DIR=$(BUILD)/bench-promise/cache tests/bench/promise.py $(BUILD)/bench-promise \
 	    $(BUILD)/tests/bench_panel $(BUILD)/assets/make_scene $(or $(ROUNDS),5) $(PROG)
 
-# The pictures of docs/fft.md.
+# The pictures of docs/inside/fft.md.
 .PHONY: docs-images
 docs-images: $(PROG) $(FFTLAB)
 	@mkdir -p out docs/images

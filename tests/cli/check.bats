@@ -284,9 +284,9 @@ P
     [[ "$output" == *'tests="2"'*"1 of 1 cases passed, 9 are required"* ]]
 }
 
-@test "--json has every key that docs/formats.md names, and the same but for times the next time" {
+@test "--json has every key that docs/inside/formats.md names, and the same but for times the next time" {
     check 2 s.json --set t=0.6 --json r.json
-    python3 - "$FFTBLOOM_ROOT/docs/formats.md" <<'P'
+    python3 - "$FFTBLOOM_ROOT/docs/inside/formats.md" <<'P'
 import json, re, sys
 r = json.load(open("r.json"))
 assert r["version"] == 1 and r["exit_status"] == 2 and r["complaint"] is None

@@ -49,7 +49,7 @@ P
 
 # A block is a suite, a recipe or a config: the program takes each as what it is.
 @test "every block of JSON in the documents is taken by the program" {
-    for page in "$FFTBLOOM_ROOT"/README.md "$FFTBLOOM_ROOT"/docs/*.md; do
+    for page in "$FFTBLOOM_ROOT"/README.md "$FFTBLOOM_ROOT"/docs/*.md "$FFTBLOOM_ROOT"/docs/inside/*.md; do
         awk -v p="$(basename "$page" .md)" '/^```json/ { n++; f = p "." n ".json"; next } /^```/ { f = "" } f { print >f }' "$page"
     done
     n=0
@@ -195,7 +195,7 @@ def keys(v):
         return set()
     return set(v).union(*(keys(w) for k, w in v.items() if k != "settings"))
 for name in glob.glob("*.json"):
-    pages = (re.match("[a-z]*", name)[0], "formats")
+    pages = (re.match("[a-z]*", name)[0], "inside/formats")
     page = "".join(open("%s/%s.md" % (sys.argv[1], p)).read() for p in pages)
     named = set(re.findall(r"\w+", " ".join(re.findall(r"`([^`]*)`", page))))
     assert not keys(json.load(open(name))) - named, (name, keys(json.load(open(name))) - named)
@@ -243,11 +243,11 @@ P
     [ "$(tests/long.sh no-such-commit | xargs)" = "$(cut -d' ' -f1 <<<"$table" | grep -v every | xargs)" ]
 }
 
-@test "each test that docs/testing.md names beside a sentence is there" {
+@test "each test that docs/inside/testing.md names beside a sentence is there" {
     python3 - "$FFTBLOOM_ROOT" <<'P'
 import re, sys
 root = sys.argv[1]
-page = open(root + "/docs/testing.md").read()
+page = open(root + "/docs/inside/testing.md").read()
 part = page[page.index("## Which test holds which sentence"):page.index("## Validation layers")]
 found = 0
 for name, words in re.findall(r'`(\w+\.bats)`((?: "[^"]+",?)+)', part):

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Where the head of docs/formats.md has its fields. */
+/* Where the head of docs/inside/formats.md has its fields. */
 enum { BYTES = 16, WIDTH = 24, HASH = 120, HEAD = 136, SUM = 16 };
 
 static void make_right(uint8_t *file, uint64_t n) {

@@ -147,8 +147,8 @@ static inline double pipe_load(const void *from, size_t i, bool float64) {
 }
 
 /* Each of the log2(L1 L2) levels of butterflies, there and back, rounds numbers of all sizes by
- * 0.62 u of their root mean square, and the errors add like noise: docs/math.md, "The error of a
- * transform". */
+ * 0.62 u of their root mean square, and the errors add like noise: docs/inside/math.md, "The error
+ * of a transform". */
 static inline double pipe_bound(const plan *p) {
     double levels = 2 * log2((double)p->axis[0].length * p->axis[1].length);
     return (p->sample_bytes == 8 ? 0x1p-53 : 0x1p-24) * (3 + 0.7 * sqrt(levels));

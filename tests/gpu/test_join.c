@@ -135,7 +135,7 @@ static void run(bench *b, engine *g, const engine_device *d) {
     CHECK_OK(engine_submit(g, 0, &f, &e) && engine_wait(g, 0, b->st, NULL, &e));
 }
 
-/* What the transform may add to a pixel: docs/math.md, "The error of a transform". */
+/* What the transform may add to a pixel: docs/inside/math.md, "The error of a transform". */
 static double noise_of(const bench *b, int c) {
     double points = (double)b->p.axis[0].length * b->p.axis[1].length, l1 = 0, rms = 0;
     for (int i = 0; i < KW * KH; i++) l1 += fabs(b->kernel[i]);

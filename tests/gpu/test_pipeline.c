@@ -1,7 +1,8 @@
 /* test_pipeline.c - the pipeline against the direct sum, the same cases on every device here:
  * sizes, borders, centres, axis orders, precisions, small devices, samples that travel as halfs.
  * Validation and synchronisation validation are on; a message fails the case. At the end it prints
- * how near to the bound the cases came: the table of docs/math.md, "The error of a transform". */
+ * how near to the bound the cases came: the table of docs/inside/math.md, "The error of a
+ * transform". */
 #include "gpu/pipeline.h"
 
 /* The largest errors of a device with one kind of input and precision, in units of u = 2^-24 or

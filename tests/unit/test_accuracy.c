@@ -231,7 +231,7 @@ TEST(a_damaged_spectrum_is_found) {
     CHECK_REFUSED(bloom_image(b, img, &r, &e), ERR_INTERNAL, "as far off as rounding can put it");
 }
 
-/* docs/math.md, "What is dark"; medians are told to 6.1 per cent. */
+/* docs/inside/math.md, "What is dark"; medians are told to 6.1 per cent. */
 TEST(what_is_dark) {
     enum { N = 1000, COMMON = 10 };
     static const struct {

@@ -227,8 +227,8 @@ TEST(names) {
         if (space_find(&s, UNKNOWN[i])) fail_msg("'%s' is known", UNKNOWN[i]);
 }
 
-/* From a file's chromaticities: the figures of docs/math.md, and attributes of which none can be
- * made. */
+/* From a file's chromaticities: the figures of docs/inside/math.md, and attributes of which none
+ * can be made. */
 TEST(weights_of_luminance) {
     static const double REC709[3] = {0.212639, 0.715169, 0.072192},
                         REC2020[3] = {0.262700, 0.677998, 0.059302};

@@ -35,7 +35,8 @@ typedef struct {
     image *node[NODES]; /* one part each, its channels in the order B G R, or Y */
 } grid;
 
-/* Returns how much of a pixel's light goes to node n of an axis: by the words of docs/math.md. */
+/* Returns how much of a pixel's light goes to node n of an axis: by the words of
+ * docs/inside/math.md. */
 static double hat(const double *at, uint32_t nodes, uint32_t n, double share) {
     if (share <= at[0]) return n == 0;
     if (share >= at[nodes - 1]) return n == nodes - 1;

@@ -2,8 +2,8 @@
  * others: the same bytes in every lane.
  *
  * The bound. Every stage rounds numbers of all sizes by at most a few halves of an ulp, and the
- * errors add like noise: docs/math.md, "The error of a transform", has 0.6 u sqrt(log2 n) and what
- * twiddles add. What is seen is below 0.6 of the bound. */
+ * errors add like noise: docs/inside/math.md, "The error of a transform", has 0.6 u sqrt(log2 n)
+ * and what twiddles add. What is seen is below 0.6 of the bound. */
 #include "math/lanes.h"
 
 #include "math/fft.h"

@@ -166,7 +166,7 @@ static double folded_peak(const psf *k, uint32_t c, uint32_t lx, uint32_t ly) {
 }
 
 /* The largest differences seen, of the peak in space and of the sum at any frequency: the figures
- * of docs/math.md, "As it is done". */
+ * of docs/inside/math.md, "As it is done". */
 static double largest_space, largest_sum;
 
 static void check_resampled(psf k, uint32_t lx, uint32_t ly) {

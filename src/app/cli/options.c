@@ -269,7 +269,8 @@ const option OPTIONS[] = {
     {"tolerance", OF(ACCURACY, FLOAT, EXPERT, IMAGE, bloom.tolerance), "1e-3", "E",
      "Allowed relative error of pixels above 1e-4 of their channel's median; darker ones may be "
      "off by as much as a pixel of that size.",
-     "docs/math.md, \"What is dark\", has the exact rule for noise below zero and for halfs.",
+     "docs/inside/math.md, \"What is dark\", has the exact rule for noise below zero and for "
+     "halfs.",
      .min = 1e-12, .max = 1, .needs = N(BLOOM)},
     {"verify", OF(ACCURACY, INT, EXPERT, FOR_APPLY | FOR_CASE | FOR_DEVICES, bloom.verify), "0",
      "N",

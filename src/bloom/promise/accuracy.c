@@ -55,7 +55,7 @@ static void enter(accuracy *a, const accuracy_facts *f, uint32_t c, double floor
     a->channel = c;
 }
 
-/* --- before: docs/math.md, "Floats or doubles" --- */
+/* --- before: docs/inside/math.md, "Floats or doubles" --- */
 
 /* The glare of a channel, as it would be if its pixels were shuffled. It is even where many pixels
  * light each pixel, and else comes from pixels like the median. The darkest places have less. */
@@ -100,7 +100,8 @@ void accuracy_choose(accuracy *to, const accuracy_facts *f) {
         *to = forecast(PRECISION_FLOAT64, f);
 }
 
-/* --- afterwards: docs/math.md, "The promise" -------------------------------------------------- */
+/* --- afterwards: docs/inside/math.md, "The promise"
+ * -------------------------------------------------- */
 
 void accuracy_check(accuracy *a, const accuracy_facts *f, const join_stats *m) {
     for (uint32_t c = 0; c < f->tail->channels; c++) {

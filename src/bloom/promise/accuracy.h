@@ -3,9 +3,9 @@
  * The promise: |error| <= tolerance * max(|pixel|, dark); the rounding of what is stored comes on
  * top. Dark is 1e-4 of the median of the channel's pixels that are not zero, or more: the median
  * size of its pixels below zero where these are common, as they are noise, but at most 1e-2 of the
- * median; and a half's smallest step where halfs are stored (docs/math.md, "What is dark"). How
- * wrong a pixel can be is predicted by math/noise.h: the precision is chosen from what a scan of
- * the image knows ("Floats or doubles"), and the result is judged by what was measured. */
+ * median; and a half's smallest step where halfs are stored (docs/inside/math.md, "What is dark").
+ * How wrong a pixel can be is predicted by math/noise.h: the precision is chosen from what a scan
+ * of the image knows ("Floats or doubles"), and the result is judged by what was measured. */
 #pragma once
 
 #include "bloom/promise/tail.h"

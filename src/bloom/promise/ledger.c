@@ -22,7 +22,8 @@ void ledger_cut(ledger_row *r, const void *plane, pixel_type t, const image_box 
     r->spilled += cut;
 }
 
-/* --- what does not depend on the image: docs/math.md, "Energy ledger" ------------------------- */
+/* --- what does not depend on the image: docs/inside/math.md, "Energy ledger"
+ * ------------------------- */
 
 /* Taps from .. to - 1 of an axis land in the image, for each place where a pixel of it is seen. */
 typedef struct {

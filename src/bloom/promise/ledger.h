@@ -16,7 +16,7 @@
  * than left.
  *
  * Spilled light is found from the image and the kernel's cumulative sums, not as a difference, so
- * the equation is a check of the whole run: it holds to 1e-6 of `in` (docs/math.md, "Energy
+ * the equation is a check of the whole run: it holds to 1e-6 of `in` (docs/inside/math.md, "Energy
  * ledger"). A ledger knows nothing of how the result was made. */
 #pragma once
 

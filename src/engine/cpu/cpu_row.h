@@ -34,8 +34,8 @@ typedef struct {
 bool row_make_ordinary(const row *r, row_totals *t);
 
 /* Makes a row in which anything may be below zero, where all light is spread: in doubles, rounded
- * to a float once, so that terms of both signs may cancel (docs/math.md, "Terms that cancel").
- * Glare below zero is cut off where there can be none. Sizes and answer: as above. */
+ * to a float once, so that terms of both signs may cancel (docs/inside/math.md, "Terms that
+ * cancel"). Glare below zero is cut off where there can be none. Sizes and answer: as above. */
 bool row_make_signs(const row *r, row_totals *t);
 
 /* Starts the totals of a row. Fills r->glare with what the transform made, and notes

@@ -2,8 +2,8 @@
  *
  * The shaders choose radices and borders by `if (CONSTANT == ...)`. Some drivers inline every
  * function before they look at branches: with fifteen radices in four stages that makes thirty
- * times the code, and seconds where milliseconds would do (docs/notebook.md). So the branches are
- * decided here, in the SPIR-V, and what is no longer reached is taken out. */
+ * times the code, and seconds where milliseconds would do (docs/inside/notebook.md). So the
+ * branches are decided here, in the SPIR-V, and what is no longer reached is taken out. */
 #pragma once
 
 #include <stddef.h>

@@ -32,8 +32,8 @@
  * up by 12, 6 and 4 bytes, in tables of their own, and all their places are remembered. The same
  * serves low bytes of rendered halfs, without noise, of which more than half repeats.
  *
- * docs/performance.md has speed and size beside OpenEXR's library, and docs/notebook.md has what
- * else was tried. */
+ * docs/performance.md has speed and size beside OpenEXR's library, and docs/inside/notebook.md has
+ * what else was tried. */
 #include "image/exr/exr_chunk.h"
 
 #include "base/mem.h"

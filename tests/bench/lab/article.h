@@ -3,11 +3,11 @@
  *
  * Lengths are powers of two that hold image and kernel side by side. The kernel is square, its side
  * a power of two, and its spectrum is made at that size and sampled linearly, by texture
- * units; docs/fft.md says what that costs. Borders are zero. Pixels are red, green, blue
+ * units; docs/inside/fft.md says what that costs. Borders are zero. Pixels are red, green, blue
  * and alpha; alpha becomes 1.
  *
- * docs/fft.md says where it differs from the article's program. Factors come from a table made in
- * double, and pixels are in buffers and not in textures. */
+ * docs/inside/fft.md says where it differs from the article's program. Factors come from a table
+ * made in double, and pixels are in buffers and not in textures. */
 #ifndef LAB_ARTICLE_H
 #define LAB_ARTICLE_H
 

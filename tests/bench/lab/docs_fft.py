@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the diagrams of docs/fft.md: docs_fft.py FOLDER."""
+"""Draws the diagrams of docs/inside/fft.md: docs_fft.py FOLDER."""
 import math, sys
 
 COLOUR = ["#0072b2", "#d55e00", "#009e73", "#b0447f", "#c98500", "#5b3fa0", "#2f93cc", "#777"]

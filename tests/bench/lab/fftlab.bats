@@ -17,7 +17,7 @@ lab_refused() { # STATUS WORDS arguments...
     each lab_refused <<'T'
 64 | give an action: fft, ocean or article |
 64 | give an action | fff
-64 | 'ct2-dat' is unknown; did you mean 'ct2-dit'?; docs/fft.md has the names | $f --algorithm ct2-dat
+64 | 'ct2-dat' is unknown; did you mean 'ct2-dit'?; docs/inside/fft.md has the names | $f --algorithm ct2-dat
 64 | '' is unknown | $f --algorithm ct2-dit,
 64 | none of the transforms asked for can do it; lengths are | $f --size 17
 64 | none of the transforms asked for can do it | $f --size 48 --algorithm ct2-dit

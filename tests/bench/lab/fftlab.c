@@ -1,6 +1,6 @@
 /* fftlab.c - the program of the lab: `fftlab fft`, `fftlab ocean` and `fftlab article`
  * (lab_bench.h). It reads its own few options, prints the tables, and exits as fftbloom does.
- * docs/fft.md is its manual. */
+ * docs/inside/fft.md is its manual. */
 #include "lab/lab_bench.h"
 
 #include "base/host.h"
@@ -17,7 +17,7 @@ static const char USAGE[] =
     "       fftlab ocean   [--size N,N..M] [--algorithm NAMES] [--plot OUT.svg] [-o PICTURE]\n"
     "       fftlab article [--size WxH,...] [--kernel N,...|FILE] [--queue N] [--plot OUT.svg]\n"
     "       each with [--device DEVICE] [--rounds N] [--warm-up SECONDS] [--jobs N] [--json]\n"
-    "docs/fft.md explains what they show\n";
+    "docs/inside/fft.md explains what they show\n";
 
 typedef struct {
     lab_bench_request bench;

@@ -3,7 +3,7 @@
  * The lab compares the speed of this program with algorithms that readers know. Each row of
  * LAB_TRANSFORMS is one of them: it transforms n x n complex numbers forward and back, on one
  * thread of the CPU or on a GPU, and gives an account of what it moves. lab_bench.h times the rows
- * and compares them with a transform in double; docs/fft.md explains them.
+ * and compares them with a transform in double; docs/inside/fft.md explains them.
  *
  * A row is a function of one line for the CPU, or one that writes a program for a GPU: buffers,
  * shaders and dispatches, which are data. To add one: the function and a row in lab.c, and a shader

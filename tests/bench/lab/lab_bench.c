@@ -34,7 +34,7 @@ static bool read_names(asked *a, const lab_bench_request *r, err *e) {
         while (i < LAB_TRANSFORM_COUNT && strcmp(known[i], name) != 0) i++;
         if (i == LAB_TRANSFORM_COUNT)
             return err_set(e, ERR_USAGE,
-                           "--algorithm: '%s' is unknown%s; docs/fft.md has the names", name,
+                           "--algorithm: '%s' is unknown%s; docs/inside/fft.md has the names", name,
                            text_meant(meant, name, known, i, '\''));
         const lab_transform *t = &LAB_TRANSFORMS[i];
         if (t->program && !r->gpu)

@@ -1,6 +1,6 @@
 /* lab_bench.h - the benchmarks of the lab: transforms, a sea that they make (ocean.h), and the
  * article's bloom beside ours (article.h). One way to time and to check, one row, one table, one
- * plot; docs/fft.md names the columns. */
+ * plot; docs/inside/fft.md names the columns. */
 #ifndef LAB_LAB_BENCH_H
 #define LAB_LAB_BENCH_H
 

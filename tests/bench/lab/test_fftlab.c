@@ -60,7 +60,7 @@ TEST(the_reference_is_the_definition) {
     }
 }
 
-/* docs/math.md, "The error of a transform"; a sum of n terms in a row has n levels. */
+/* docs/inside/math.md, "The error of a transform"; a sum of n terms in a row has n levels. */
 static double bound_of(double levels) {
     return 0x1p-24 * (3 + 0.7 * sqrt(levels));
 }
