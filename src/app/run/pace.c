@@ -57,7 +57,7 @@ static int by_value(const void *a, const void *b) {
 }
 
 pace_time pace_of(const char *cache, const pace_kind *kind, double work) {
-    OWN(pace_book) b;
+    OWN(pace_book) b = {0};
     double seen[SEEN], rate, start = start_of(kind);
     int n = 0;
     book_open(&b, cache, kind);
@@ -75,7 +75,7 @@ pace_time pace_of(const char *cache, const pace_kind *kind, double work) {
 }
 
 void pace_keep(const char *cache, const pace_kind *kind, double work, double seconds) {
-    OWN(pace_book) b;
+    OWN(pace_book) b = {0};
     OWN(text) kept = {0};
     double rate, own = fmax(seconds - start_of(kind), 0) / work;
     int lines = 0, same = 0;
