@@ -70,13 +70,15 @@ def convolve(image: Any, kernel: Any, mode: str = "full", axes: Optional[Sequenc
              boundary: str = "zero", tolerance: float = 1e-3, report: bool = False, context: Optional[Context] = None) -> Any:
     """Convolves two arrays along two axes, as scipy.signal.fftconvolve does: nothing is normalised.
 
-    image, kernel  arrays of as many dimensions; along the other axes they broadcast. Integers become float64
+    image, kernel  arrays of as many dimensions; along the other axes they broadcast. Integers become float64; but where
+                   one of the two is a single number along both axes, its products keep their type, as in scipy
     mode           "full", "same" (the middle, of the size of the image) or "valid" (what needs no border)
     axes           the two axes; None: arrays have two
     boundary       what is beyond the image: "zero", or for "same" also "mirror", "clamp" or "wrap"
     tolerance      the promised relative error of a pixel, as that of a `Bloom`. Pixels for which no transform keeps
                    the tolerance are summed by the definition, as long as this takes at most 2^28 products; where it
-                   would take more, the logger "fftbloom" gets a warning
+                   would take more, and where the type of the result does not hold a pixel, the logger "fftbloom" gets
+                   a warning
     report         True: returns a `Report`, too, or a list of them for a batch
     context        a `Context`; None: the common one
 
@@ -90,12 +92,23 @@ def convolve(image: Any, kernel: Any, mode: str = "full", axes: Optional[Sequenc
     return (out, told[0] if out.ndim == 2 else told) if report else out
 
 
+def _fitting(told: Report, fits: Any) -> Report:
+    """Returns the report of a result in which the pixels of `fits` are in the range of its type."""
+    if fits.all():
+        return told
+    return dataclasses.replace(told, kept=False, note="%d of %d pixels are beyond the range of %s"
+                               % (fits.size - fits.sum(), fits.size, told.precision))
+
+
 def _products(a: Any, k: Any, y: int, x: int) -> Tuple[Any, List[Report]]:
     """Convolves where the kernel, or the image, is one number along each axis: by products, in their own type."""
     out = a * k
+    fits = numpy.isfinite(out) if out.dtype.kind == "f" else abs(out - numpy.multiply(a, k, dtype="f8")) <= 1 + 1e-9 * abs(out)
+    fits = numpy.moveaxis(fits, (y, x), (-2, -1)).reshape(-1, out.shape[y] * out.shape[x])
     light, made = (numpy.moveaxis(numpy.broadcast_to(v, out.shape), (y, x), (-2, -1)).reshape(-1, out.shape[y] * out.shape[x]).sum(1)
                    for v in (a, out))
-    return out, [Report(True, 0.0, 0.0, float(i), float(o), 0, 0, 0.0, 0, str(out.dtype), "numpy", "") for i, o in zip(light, made)]
+    return out, [_fitting(Report(True, 0.0, 0.0, float(i), float(o), 0, 0, 0.0, 0, str(out.dtype), "numpy", ""), f)
+                 for i, o, f in zip(light, made, fits)]
 
 
 def _convolved(a: Any, k: Any, mode: str, axes: Optional[Sequence[int]], boundary: str, tolerance: float,
@@ -149,14 +162,16 @@ def _convolved(a: Any, k: Any, mode: str, axes: Optional[Sequence[int]], boundar
     b = Bloom(each, axes=(-2, -1), channel_axis=None, padding=boundary, kernel_center=middle, normalize="none",
               tolerance=tolerance, context=(context or common_context()).silent())
     out, made = b(numpy.ascontiguousarray(a) if a.ndim == 2 else a, report=True)
-    told: List[Report] = made if a.ndim > 2 else [made]
+    told = made if a.ndim > 2 else [made]
     out = out[..., :th, :tw] if mode == "full" else out[..., :h - kh + 1, :w - kw + 1] if mode == "valid" else out
     for i, at in enumerate(numpy.ndindex(*batch)):
         if not told[i].kept:
             taps = numpy.asarray(each[i] if isinstance(each, list) else each, "f8")
             told[i] = _by_definition(out[at], a[at], taps, boundary, middle, tolerance, told[i])
     if far.any():
-        out = numpy.ldexp(out, far)
-        told = [dataclasses.replace(r, error_bound=r.error_bound * 2.0 ** f, allowed=r.allowed * 2.0 ** f, energy_out=r.energy_out * 2.0 ** f)
-                for r, f in zip(told, numpy.broadcast_to(far, batch + (1, 1)).ravel().tolist())]
+        with numpy.errstate(over="ignore"):
+            out = numpy.ldexp(out, far)
+            told = [dataclasses.replace(r, **{n: float(numpy.ldexp(getattr(r, n), f)) for n in ("error_bound", "allowed", "energy_out")})
+                    for r, f in zip(told, numpy.broadcast_to(far, batch + (1, 1)).ravel().tolist())]
+    told = [r if numpy.isfinite(r.energy_out) else _fitting(r, numpy.isfinite(out[at])) for r, at in zip(told, numpy.ndindex(*batch))]
     return numpy.moveaxis(out, (-2, -1), (y, x)), told

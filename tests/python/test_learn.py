@@ -325,6 +325,22 @@ class Convolve(unittest.TestCase):
         got, told = fb.convolve(a[:, :1, :1], k, axes=(1, 2), report=True)
         self.assertTrue(len(told) == 2 and told[0].kept and abs(told[0].energy_out / got[0].sum() - 1) < 1e-12)
 
+    def test_what_the_type_of_the_result_does_not_hold_is_not_kept(self):
+        for image, taps, kind in ((200, 2, "u1"), (-100, 2, "i1"), (6e4, 100, "f2"), (1e200, 1e200, "f8")):
+            image, taps = np.full((2, 3, 3), [[[image]], [[1]]], kind), np.array([[[taps]]], kind)
+            with self.subTest(kind=kind), self.assertLogs("fftbloom", "WARNING") as logs, np.errstate(over="ignore"):
+                told = fb.convolve(image, taps, axes=(1, 2), report=True, context=CPU)[1]
+                self.assertEqual([r.kept for r in told], [False, True])
+                self.assertIn("9 of 9 pixels are beyond the range of " + str(image.dtype), logs.output[0])
+        for image, taps in ((1e200, 1e200), (1e300, 1e10)):
+            with self.subTest(image=image), self.assertLogs("fftbloom", "WARNING") as logs:
+                told = fb.convolve(np.full((5, 5), image), np.full((3, 3), taps), report=True, context=CPU)[1]
+                self.assertFalse(told.kept)
+                self.assertIn("49 of 49 pixels are beyond the range of float64", logs.output[0])
+        for kind in "u1", "i8", "?":
+            told = fb.convolve(np.ones((3, 3), kind), np.ones((1, 1), kind), report=True, context=CPU)[1]
+            self.assertTrue(told.kept and not told.note)
+
     def test_convolve_takes_kernels_of_the_whole_range(self):
         numbers = np.random.default_rng(4)
         x, k = numbers.random((3, 8, 9)), numbers.random((3, 4, 5)) * np.array([1e200, 1e-200, 1])[:, None, None]
@@ -332,6 +348,7 @@ class Convolve(unittest.TestCase):
             got, near = fb.convolve(x, k, mode, (1, 2), context=CPU), fb.convolve(x, k / k.max((1, 2), keepdims=True), mode, (1, 2), context=CPU)
             np.testing.assert_allclose(got, near * k.max((1, 2), keepdims=True), rtol=1e-12)
         np.testing.assert_allclose(fb.convolve(np.ones((4, 4)), 1e60 * np.ones((2, 2)), "valid", context=CPU), 4e60, rtol=1e-13)
+        np.testing.assert_allclose(fb.convolve(np.full((4, 4), 1e-300), np.full((2, 2), 1e308), "valid", context=CPU), 4e8, rtol=1e-13)
         with self.assertRaisesRegex(fb.Error, "largest tap of plane 0 of the kernel is 1e\\+60; it can be 7.88861e-31 to 3.40282e\\+38"):
             fb.Kernel(1e60 * np.ones((2, 2)), context=CPU)
 
