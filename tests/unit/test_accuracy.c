@@ -288,6 +288,34 @@ TEST(the_darkest_pixels_of_a_tile_are_verified) {
     assert_int_equal(found, CELLS);
 }
 
+/* Half a transform away from what is brightest, on both sides, and half of that. */
+TEST(ghosts_of_the_brightest_pixels_are_verified) {
+    enum { SIDE = 64, X = 20, Y = 44 };
+    static const int GHOST[][2] = {{X + SIDE / 2, Y}, {X, Y - SIDE / 2}, {X + SIDE / 4, Y},
+                                   {X - SIDE / 4, Y}, {X + 1, Y},        {X, Y + 1}};
+    static float v[SIDE * SIDE];
+    const void *plane = v;
+    for (int i = 0; i < SIDE * SIDE; i++) v[i] = i == Y * SIDE + X ? 1000 : 1;
+    const verify_tile t = {.channels = 1,
+                           .plane = &plane,
+                           .type = &(pixel_type){PIXEL_FLOAT},
+                           .w = SIDE,
+                           .across = SIDE,
+                           .down = SIDE,
+                           .dark = &(double){1e-4},
+                           .length = {SIDE, SIDE},
+                           .count = SIDE};
+    OWN(sampler) s = {0};
+    CHECK_OK(verify_look(&s, &t, &e));
+    for (size_t g = 0; g < COUNT(GHOST); g++) {
+        bool seen = false;
+        for (size_t i = 0; i < s.count; i++)
+            seen |= s.pixel[i].is.x == (uint32_t)GHOST[g][0] &&
+                    s.pixel[i].is.y == (uint32_t)GHOST[g][1];
+        if (!seen) fail_msg("pixel %d, %d is not looked at", GHOST[g][0], GHOST[g][1]);
+    }
+}
+
 /* Noise below black made such a plate take doubles. */
 TEST(a_plate_with_grain_below_black_takes_floats) {
     const char *device;

@@ -314,4 +314,25 @@ TEST(smooth_lengths) {
     assert_false(length_is_smooth(11));
 }
 
+/* A square takes two lines of the second axis into shared memory, and all of it if that is enough.
+ */
+TEST(squares_may_fill_shared_memory) {
+    plan_limits l = LIMITS[3];
+    plan_request ask = {.size = {1920, 1080},
+                        .reach_lo = {128, 128},
+                        .reach_hi = {127, 127},
+                        .channels = 3,
+                        .spectra = 3,
+                        .frames = 1};
+    plan p;
+    uint32_t least = 0;
+    for (l.shared_bytes = 65536; l.shared_bytes >= 4096; l.shared_bytes -= 4) {
+        ask.limits = l;
+        if (!plan_make(&p, &ask, &e) || !p.square) break;
+        least = 0;
+        for (uint32_t i = 0; i < p.passes; i++) least = max_u32(least, p.pass[i].shared_bytes);
+    }
+    assert_int_equal(l.shared_bytes + 4, least);
+}
+
 RUN_TESTS(NULL, NULL)
