@@ -171,6 +171,7 @@ END
     run --separate-stderr shown ocio:screen/none
     [[ "$stderr" == *"has no view 'none'; it has 'twice', 'square root'"* ]]
     (unset OCIO && says 64 "needs the variable OCIO" grey.exr point.exr -o v.png --view ocio)
+    OCIO=nothere.ocio says 64 "OCIO=nothere.ocio: this file is not there" grey.exr point.exr -o v.png --view ocio
     # A config of a newer version, in words of one line that say what to do.
     sed 's/^ocio_profile_version: 2$/ocio_profile_version: 2.9/' c.ocio >newer.ocio
     OCIO=newer.ocio says 64 "; docs/colour.md says what to do about newer configs)" grey.exr point.exr -o v.png --view ocio

@@ -46,7 +46,7 @@ const option OPTIONS[] = {
      NULL, "OUT", "File to write; its extension decides the format.",
      "A .png file is a tone-mapped preview. A sequence needs a frame pattern here, too; in a "
      "folder the file has the name of the input; - and exr:- are standard output. The file appears "
-     "complete or not at all.",
+     "complete or not at all. For devices OUT is the folder to try.",
      .letter = 'o', .aside = true},
     {"before", OF(FILES, PATH, USUAL, FOR_APPLY, before), NULL, "FILE",
      "Also write a picture of the image before it is bloomed, developed as the output, a PNG "

@@ -88,8 +88,10 @@ screen_ocio *screen_ocio_open(const char *name, err *e) {
         return nullptr;
     }
     struct stat st;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
-        err_set(e, ERR_CONFIG, "OCIO=%s is not a regular file", path);
+    const bool there = stat(path, &st) == 0;
+    if (there ? !S_ISREG(st.st_mode) : !strstr(path, "://")) {
+        err_set(e, ERR_CONFIG,
+                there ? "OCIO=%s is not a regular file" : "OCIO=%s: this file is not there", path);
         return nullptr;
     }
     try {
