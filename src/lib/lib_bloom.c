@@ -70,6 +70,8 @@ static void fill_report(fb_report *to, const lib_job *j, const bloom_report *r, 
         own.energy_out += of * r->ledger[i].out;
         own.clamped += r->ledger[i].overflow_pixels;
     }
+    const bool beyond = !isfinite(own.energy_out); /* doubles of the caller end at 1.8e308 */
+    if (beyond) own.kept = 0;
     if (r->sum.solved.steps) {
         const int c = image_find_channel(&j->head.part[0], r->sum.solved.channel);
         own.steps = r->sum.solved.steps;
@@ -77,7 +79,10 @@ static void fill_report(fb_report *to, const lib_job *j, const bloom_report *r, 
         own.worst_channel = c < 0 ? 0 : j->index[c];
     }
     snprintf(own.device, sizeof own.device, "%.127s", r->sum.device.name);
-    snprintf(own.note, sizeof own.note, "%.255s", r->notes ? r->note[0] : "");
+    snprintf(own.note, sizeof own.note, "%.255s",
+             beyond     ? "the result, or its sum, is beyond the range of doubles"
+             : r->notes ? r->note[0]
+                        : "");
     *to = own;
 }
 

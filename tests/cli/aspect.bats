@@ -44,7 +44,7 @@ setup_file() {
 64 | a pixel aspect of 1, and the image has 2: fftbloom precompute KERNEL -o K.spectrum --pixel-aspect 2 | plate.exr square.spectrum -o o.exr
 64 | a pixel aspect of 2, and the image has 1: fftbloom precompute KERNEL -o K.spectrum --pixel-aspect 1 | shown.exr two.spectrum -o o.exr
 64 | --pixel-aspect must be a number from 0.01 to 100, auto or off | plate.exr round.exr -o o.exr --pixel-aspect wide
-64 | must be a factor | plate.exr round.exr -o o.exr --kernel-scale 1,0
+64 | must be auto, a factor | plate.exr round.exr -o o.exr --kernel-scale 1,0
 T
     "$FFTBLOOM" plate.exr square.spectrum -o made.exr --pixel-aspect off
     # A kernel with an aspect of its own: the spectrum is for the images that were named.

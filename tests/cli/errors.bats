@@ -13,8 +13,8 @@ setup_file() {
     cp in.exr ./-s.exr
     touch a.exr b.exr zz.0001.exr
     each refused <<'T'
-64 | 100 %? that is 1 | in.exr -k portrait -o out.exr --kernel-scale 100
-64 | , not '150%' | in.exr kernel.exr -o out.exr --amount 150%
+64 | for 100 % write 1 | in.exr -k portrait -o out.exr --kernel-scale 100
+64 | to add glare, write it apart with --emit additive | in.exr kernel.exr -o out.exr --amount 150%
 64 | did you mean 50%? | in.exr kernel.exr -o out.exr --amount 50
 64 | write acescg for the one that programs work in | in.exr kernel.exr -o out.exr --input-space ACES
 66 | it has 'zz.0001.exr', '-s.exr', 'a.exr' and | zz.###.exr kernel.exr -o out.####.exr

@@ -58,9 +58,8 @@ example() { # COMPILER FLAGS...
     [ "${SAN:-0}" = 0 ] || skip "a sanitizer's library shows more"
     run -1 bash -c "nm -D --defined-only '$so' | grep -vE ' T fb_[a-z_]+@@FFTBLOOM_0\$| A FFTBLOOM_0\$'"
     [ "$(nm -D --defined-only "$so" | grep -c ' T fb_')" -eq "$(grep -c '^FB_API' src/lib/fftbloom.h)" ]
-    run bash -c "nm -D --undefined-only '$so' | grep -wE 'getenv|secure_getenv|exit|_exit|abort|atexit|signal|sigaction|setlocale|puts|printf|fputs|putchar|isatty|system|popen'"
-    echo "$output"
-    [ "$status" -eq 1 ]
+    # The environment is asked for the cache folder alone, where the caller gives FB_PROGRAM_CACHE (fftbloom.h).
+    [ "$(nm -D --undefined-only "$so" | grep -owE 'getenv|secure_getenv|exit|_exit|abort|atexit|signal|sigaction|setlocale|puts|printf|fputs|putchar|isatty|system|popen')" = getenv ]
     readelf -d "$so" | grep -q 'SONAME.*libfftbloom.so.0'
     readelf -d "$so" | grep -q BIND_NOW
 }

@@ -84,8 +84,8 @@ states() { # FILE: of the frames of a report
 64 | has a field for views | in.%V.exr kernel.exr -o o.exr
 64 | amount must be a number or a string, not an object | $f --config colour.json
 64 | fftbloom kernel make sunstar --param 'fnumber=11,blades=7' -o | $o -k 'sunstar(fnumber=11;blades=7)'
-64 | fftbloom kernel mix portrait:0.7 halation:0.3 -o KERNEL.exr | $o -k portrait:0.7,halation:0.3
-64 | fftbloom kernel mix portrait:0.7 halation:0.3 -o KERNEL.exr | $o --config mixed.json
+64 | have + between them: 'portrait:0.7+halation:0.3' | $o -k portrait:0.7,halation:0.3
+64 | have + between them: 'portrait:0.7+halation:0.3' | $o --config mixed.json
 64 | write portrait --amount 0.5 | $o -k portrait@0.5
 T
     [ -z "$(ls | grep ^o)" ]

@@ -173,6 +173,12 @@ class Results(unittest.TestCase):
         self.assertTrue(np.array_equal(made.taps(), same.taps()))
         np.testing.assert_allclose(made.taps().sum(axis=(0, 1)), 1, rtol=1e-5)
 
+    def test_what_doubles_do_not_hold_is_not_kept(self):
+        for value, kept in ((1e300, False), (1e200, True)):
+            out, told = bloom(np.full((3, 3), 1e10), normalize="none")(np.full((8, 9), value), report=True)
+            self.assertEqual((told.kept, bool(np.isfinite(out).all())), (kept, kept))
+            self.assertEqual("beyond the range of doubles" in told.note, not kept)
+
     def test_the_common_context_keeps_made_kernels_and_nothing_else(self):
         code = "import sys, fftbloom as fb; fb.Bloom(sys.argv[1])(memoryview(bytearray(400)).cast('f', (10, 10)))"
         with tempfile.TemporaryDirectory() as cache:
