@@ -350,7 +350,7 @@ TEST(fields_keep_their_promise) {
 
 TEST(fields_keep_their_promise_on_a_device) {
     if (!glare_device(1)) skip();
-    assert_true(run_trials(5000, check_long() ? 500 : 6, glare_device(1)));
+    assert_true(run_trials(5000, check_long() ? 12 : 6, glare_device(1)));
 }
 
 /* --- cases
