@@ -3,7 +3,8 @@
  * Each trial draws a kernel, settings and an image from its own number, blooms the image, and
  * compares every pixel with a direct sum that shares no code with the program. Two things must
  * hold. Where the report says that the promise is kept, no pixel may break it. And whatever the
- * report says, no pixel may be off by more than the report's prediction.
+ * report says, no pixel may be off by more than the report's prediction. All trials share one way
+ * to draw and one reference, so they stand in one file.
  *
  *     test_promise                          a few hundred trials, and cases that once failed
  *     test_promise RUNS [SEED [DEVICE]]     more of them (make fuzz-promise)

@@ -127,7 +127,7 @@ static char *first_frame(const char *input) {
 }
 
 /* Returns how many times as long as 1920 pixels the first frame is, in the height of its pixels; 1
- * where there is no image, or none that can be looked at before the run. */
+ * where the input is no image that can be opened before the run. */
 static double frame_scale(const settings *s) {
     OWN_MEM char *path = s->input && strcmp(s->input, "-") != 0 ? first_frame(s->input) : NULL;
     OPEN(par) *one = path ? par_open(1, NULL) : NULL;
