@@ -140,11 +140,13 @@ static void report_early(const cli *c, const run_choice *run, double start, bool
     const settings *s = run->s;
     run_choice told = *run;
     report r = {.run = &told, .start = start};
-    const file_set_file files[] = {{FILE_READ, "the input", s->input},
-                                   {FILE_READ, "the kernel", run->kernel->file},
-                                   {FILE_READ, "the kernel's recipe", run->kernel->recipe},
-                                   {FILE_READ, "the output", s->output},
-                                   {FILE_WRITTEN, "the report", run->report}};
+    const file_set_file files[] = {
+        {FILE_READ, "the input", s->input},
+        {FILE_READ, "the kernel", run->kernel->file},
+        {FILE_READ, "the kernel's recipe", run->kernel->recipe},
+        {FILE_READ, "the mask", s->bloom.mask_file ? s->bloom.mask : NULL},
+        {FILE_READ, "the output", s->output},
+        {FILE_WRITTEN, "the report", run->report}};
     err clash = {0};
     if (!apart || !file_set_apart(files, sizeof files / sizeof files[0], s, &clash))
         told.report = NULL;

@@ -96,6 +96,7 @@ static part_job job_of(const bloom *b, int part, const bloom_rows *rows, const w
                   .out = &w->out,
                   .beside = rows->memory,
                   .marks = rows->marks ? &rows->marks->part[part] : NULL,
+                  .mask = rows->mask,
                   .predict = rows->predict,
                   .doubles = rows->doubles,
                   .bounds = rows->bounds,
@@ -231,8 +232,8 @@ bool bloom_image(const bloom *b, image *img, bloom_report *r, err *e) {
     return bloom_image_with(b, img, (bloom_rows){.predict = false}, r, e);
 }
 
-bool bloom_predict(const bloom *b, image *img, bloom_report *r, err *e) {
-    return bloom_image_with(b, img, (bloom_rows){.predict = true}, r, e);
+bool bloom_predict(const bloom *b, image *img, const rows_source *mask, bloom_report *r, err *e) {
+    return bloom_image_with(b, img, (bloom_rows){.mask = mask, .predict = true}, r, e);
 }
 
 bool bloom_header(const bloom *b, image_header *h, err *e) {

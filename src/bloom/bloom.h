@@ -41,7 +41,9 @@ typedef struct {
     mem_plan memory;     /* that reading and writing take at the most */
     image_header *marks; /* where a run that fails with `beyond` marks channels as wide, as another
                           * run of the same image needs them; NULL: there will be none */
-    bool predict;        /* as bloom_predict does; the rows must be lent */
+    const rows_source *mask; /* the file of the settings' mask; NULL: there is none, or nothing is
+                              * read */
+    bool predict;            /* as bloom_predict does; the rows must be lent */
     /* Of each channel of an image of one part, which must be lent: receives what is bloomed before
      * it is rounded, where the transform is of doubles; and where glare is taken away, by how much
      * each pixel may be off. NULL: nobody wants it. */
@@ -83,8 +85,8 @@ int bloom_tile_forecast(const bloom *b, const image_header *h, const tiling *t, 
 
 /* Fills the report with what bloom_image would do about the accuracy of the image's first colour
  * group: promise, plan, device, bad pixels and notes. Uses no device. Planes of the image are
- * missing afterwards. Bad pixels that `nan` refuses count as 0. */
-bool bloom_predict(const bloom *b, image *img, bloom_report *r, err *e);
+ * missing afterwards. Bad pixels that `nan` refuses count as 0. mask: as bloom_rows has it. */
+bool bloom_predict(const bloom *b, image *img, const rows_source *mask, bloom_report *r, err *e);
 
 /* Fills to->device, to->devices and to->each with what each device of the machine would do with the
  * image's first colour group in that precision. Returns the index of the device that would be

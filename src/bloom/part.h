@@ -20,9 +20,10 @@ typedef struct {
     image_box came;  /* the window of its pixels; beyond, in the window of `in`, is black */
     const rows_source *in;
     const rows_sink *out;
-    mem_plan beside;   /* what reading and writing take at the most */
-    image_part *marks; /* as bloom_rows has them, of this part; or NULL */
-    bool predict;      /* the first group is looked at, and nothing is made */
+    mem_plan beside;         /* what reading and writing take at the most */
+    image_part *marks;       /* as bloom_rows has them, of this part; or NULL */
+    const rows_source *mask; /* as bloom_rows has it */
+    bool predict;            /* the first group is looked at, and nothing is made */
     double *const *doubles, *const
                                 *bounds; /* of each channel of the part: as bloom_rows has them; */
     const float *const *lost;            /* or NULL */

@@ -11,7 +11,7 @@ bool part_held_open(part_held *h, const part_plan *p, uint32_t rows, bool whole,
     for (int i = 0; ok && i < p->m.groups; i++)
         if (p->group[i].light.mask[0])
             ok = (h->mask[i] = mem_raw((size_t)p->w * rows, sizeof(float), "a mask", e)) &&
-                 (!lent || mask_read(h->mask[i], in, &p->group[i].mask, p->p, 0, rows, e));
+                 (!lent || mask_read(h->mask[i], &p->group[i].mask, p->p, 0, rows, e));
     for (uint32_t c = 0; ok && c < p->channels; c++) {
         const part_channel *is = &p->channel[c];
         if (lent) h->plane[c] = lent[is->index], lent[is->index] = NULL;
@@ -43,7 +43,7 @@ static bool read_rows(part_held *h, int64_t at, uint32_t rows, void **plane, err
     for (int i = 0; i < p->m.groups; i++) {
         const part_group *g = &p->group[i];
         float *mask = h->mask[i] ? h->mask[i] + before : NULL;
-        if (mask && !mask_read(mask, in, &g->mask, p->p, row, rows, e)) return false;
+        if (mask && !mask_read(mask, &g->mask, p->p, row, rows, e)) return false;
         for (uint32_t c = g->first; h->seen && c < g->first + g->count; c++)
             part_mend(h->seen, p, c, plane[p->channel[c].index], mask, row, rows);
     }

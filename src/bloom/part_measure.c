@@ -144,7 +144,7 @@ static bool measure_groups(measuring *m, err *e) {
         for (int i = m->from; i < m->end; i++) {
             const part_group *g = &p->group[i];
             strip s = {m, g, row, rows, g->light.mask[0] ? m->mask : NULL};
-            if (s.mask && !mask_read(m->mask, in, &g->mask, p->p, row, rows, e)) return false;
+            if (s.mask && !mask_read(m->mask, &g->mask, p->p, row, rows, e)) return false;
             for (uint32_t c = g->first; c < g->first + g->count; c++)
                 repairs_put(&m->to->repairs[c], m->plane[p->channel[c].index], p->channel[c].type,
                             p->w, row, rows);
@@ -183,7 +183,7 @@ static bool read_floats(void *ctx, float *to, uint32_t row, uint32_t rows, err *
     if (ok) image_to_float(to, l->held ? l->held->plane[l->c] : own, is->type, first, n);
     if (ok && l->g->light.mask[0])
         ok = (mask = mem_raw(n, sizeof *mask, "a mask", e)) &&
-             mask_read(mask, in, &l->g->mask, p->p, row, rows, e);
+             mask_read(mask, &l->g->mask, p->p, row, rows, e);
     for (size_t i = 0; ok && i < n; i++)
         if (!isfinite(to[i])) to[i] = mask && !(mask[i] > 0) ? INFINITY : NAN;
     mem_free(mask);

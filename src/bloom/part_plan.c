@@ -93,6 +93,16 @@ static bool make_head(part_group *g, const part_plan *of, err *e) {
     return true;
 }
 
+/* Finds the mask of a group. A channel of the image comes before a file of the same name. */
+static bool find_mask(part_group *to, const part_job *j, err *e) {
+    const char *name = to->light.mask;
+    err none = {0};
+    if (!*name || mask_find(&to->mask, j->in, j->part, name, &none)) return true;
+    if (!j->s->mask_file || strncmp(name, j->s->mask, LAYER_MASK - 1) != 0) return *e = none, false;
+    to->mask = (mask_place){j->mask, 0, j->mask ? mask_channel(j->mask->head->part) : 0};
+    return true;
+}
+
 static bool make_group(part_group *to, part_plan *p, const layer_group *g, err *e) {
     const bloom_settings *s = p->j->s;
     *to = (part_group){.group = g, .first = p->channels, .count = count_channels(s, g)};
@@ -102,9 +112,7 @@ static bool make_group(part_group *to, part_plan *p, const layer_group *g, err *
         p->channel[p->channels++] =
             (part_channel){index, is->type, bloom_stored(s, is->wide, is->type)};
     }
-    return layer_light_of(&to->light, s, p->p, g, e) &&
-           (!to->light.mask[0] ||
-            mask_find(&to->mask, p->j->in->head, p->j->part, to->light.mask, e)) &&
+    return layer_light_of(&to->light, s, p->p, g, e) && find_mask(to, p->j, e) &&
            make_head(to, p, e);
 }
 

@@ -49,6 +49,7 @@ typedef struct {
                                pixels are stored as they are */
     double threshold, knee; /* threshold 0: off */
     const char *mask;       /* a channel: where light may spread from; NULL: everywhere */
+    bool mask_file;         /* it is a file, unless the image has such a channel: bloom_rows.mask */
     const char *per_layer;  /* settings of single layers (layer_light.h); NULL: none */
     const char *emit_layer; /* NULL: off */
     bloom_emit emit;

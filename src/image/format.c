@@ -270,6 +270,12 @@ static const image_format *format_of_name(const char *path, err *e) {
     return NULL;
 }
 
+bool image_is_name(const char *word) {
+    bool is = false;
+    for (int i = 0; i < FORMATS; i++) is |= is_one_of(path_ending(word), FORMAT[i]->extensions);
+    return is;
+}
+
 bool image_can_create(const char *path, err *e) {
     return format_of_name(path, e) && (format_of_stream(path) || file_out_possible(path, e));
 }

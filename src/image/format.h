@@ -52,6 +52,8 @@ bool image_read(image_reader *r, int part, uint32_t row, uint32_t rows, void *co
 /* Returns whether a path is standard output: "-", or with the name of a format "exr:-". Without a
  * name image_create does not know what to write. */
 bool image_is_stream(const char *path);
+/* Returns whether a word ends as the name of an image that can be read. */
+bool image_is_name(const char *word);
 /* Returns false where image_create would fail for any image: the file extension is not supported
  * (ERR_USAGE), or the folder does not exist (ERR_CANT_CREATE). */
 bool image_can_create(const char *path, err *e);

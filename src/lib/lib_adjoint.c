@@ -277,7 +277,7 @@ bool lib_solve_adjoint(lib_job *j, fb_session *of, bloom_report *r, err *e) {
     /* A kernel that cannot be taken away is refused here. */
     const bloom *b = lib_bloom(of, LIB_SOLVES, e);
     image *zeros = b ? image_new(&j->head, e) : NULL;
-    bool ok = zeros && bloom_predict(b, zeros, r, e);
+    bool ok = zeros && bloom_predict(b, zeros, NULL, r, e);
     image_free(&zeros);
     bloom_solved is = r->sum.solved;
     s.ratio = is.ratio;

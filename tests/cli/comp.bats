@@ -94,6 +94,59 @@ T
     says 6 "" n.exr two.exr --layers Y -o out.exr --device cpu
 }
 
+@test "a mask may be a file: its channel, its window, frames of it, and what remembers its bytes" {
+    image m.exr 32x24 half 0 10,9=0.5
+    makes "in.exr two.exr --mask m.exr --verify 100" "10 9 R=7" "13 10 R=1" "20 5 R=4"
+    makes "in.exr two.exr --mask m.exr --mem-limit 40MB --window grow" "10 9 R=7" "13 10 R=1" "20 5 R=4"
+    # Of several channels Y counts, else A, else R, else the first.
+    image c.exr 32x24 float 0,1 10,9=0.5,1 names=Y,A -- a.exr 32x24 float 1,1,1,0 10,9=1,1,1,0.5 -- \
+        r.exr 32x24 float 1,1,0 10,9=1,1,0.5 names=B,G,R -- first.exr 32x24 float 0,1 10,9=0.5,1 names=m,z
+    for m in c a r first; do makes "in.exr two.exr --mask $m.exr" "10 9 R=7" "20 5 R=4"; done
+    says 0 "the mask is channel 'A' of 'a.exr'" in.exr two.exr --mask a.exr -o out.exr -v --device cpu
+    # A channel of that very name wins, and is not looked for in the folder.
+    image named.exr 32x24 float 0,0,0,0 10,9=8,8,8,0.5 20,5=4,4,4,0 names=R,G,B,gone.exr
+    makes "named.exr two.exr --mask gone.exr" "10 9 R=7" "20 5 R=4"
+    # Windows are matched as they are.
+    image off.exr 32x24+3+2 float 0,0,0 13,11=8,8,8 -- offm.exr 32x24+3+2 half 0 13,11=0.5
+    makes "off.exr two.exr --mask offm.exr" "13 11 R=7"
+    says 0 "" plan in.exr two.exr --mask m.exr
+    # Frames have masks of their own. Update makes those again whose mask has other bytes.
+    for i in 1 2; do cp in.exr s.$i.exr; cp m.exr m.$i.exr; done
+    "$FFTBLOOM" s.@.exr two.exr -o o.@.exr --mask m.@.exr --existing update --device cpu --sandbox on
+    [ "$(pixel o.2.exr 10 9 R)" = 7 ]
+    image m.2.exr 32x24 half 1
+    run_told s.@.exr two.exr -o o.@.exr --mask m.@.exr --existing update --device cpu -v
+    [[ "$stderr" == *"o.1.exr: the output is up to date"* && "$stderr" != *"o.2.exr: the output is up to date"* ]]
+    [ "$(pixel o.2.exr 10 9 R)" = 6 ]
+    # So do a stamp and a suite's reference.
+    for m in m m.1; do "$FFTBLOOM" in.exr two.exr --mask $m.exr --stamp -o $m.out.exr --device cpu; done
+    cmp m.out.exr m.1.out.exr
+    "$FFTBLOOM" info m.out.exr --json | holds - '"\nmask " in next(a["value"] for a in d["parts"][0]["attributes"] if a["name"] == "fftbloom:look")'
+    mkdir suite
+    mv in.exr two.exr m.exr suite
+    echo '{"version": 1, "cases": [{"name": "a", "reference": "r.exr",
+        "config": {"input": "in.exr", "kernel": "two.exr", "mask": "m.exr", "device": "cpu"}}]}' >suite/suite.json
+    "$FFTBLOOM" check suite/suite.json --bless
+    "$FFTBLOOM" check suite/suite.json
+    cp m.2.exr suite/m.exr
+    run "$FFTBLOOM" check suite/suite.json
+    [[ "$status" -eq 2 && "$output" == *"made with other settings; then mask "* ]]
+    mv suite/*.exr .
+    "$FFTBLOOM" farm s.@.exr two.exr -o f.@.exr --mask m.@.exr --to openjd | grep -F '"--mask={{Param.Folder}}/m.@.exr"'
+    image small.exr 16x12 half 0
+    each refused <<'T'
+65 | the mask 'small.exr' has the data window 0,0 to 15,11, and that of 'in.exr' is 0,0 to 31,23 | in.exr two.exr -o o.exr --mask small.exr
+66 | none.exr | in.exr two.exr -o o.exr --mask none.exr
+64 | the output 'm.1.exr' is the mask | in.exr two.exr -o m.1.exr --mask m.1.exr
+64 | the mask 'm.%V.exr' has a field for views | in.exr two.exr -o o.exr --mask m.%V.exr
+64 | the mask 'm.@.exr' has a frame field | in.exr two.exr -o o.exr --mask m.@.exr
+64 | nor a layer with one channel; did you mean 'matte'?; it has A, B, G, R, Z, matte, rim.B, rim.G, rim.R | layers.exr two.exr -o o.exr --mask mate
+64 | nor a layer with one channel; it has | in.exr two.exr -o o.exr --per-layer rgba:mask=m.exr
+T
+    "$FFTBLOOM" - two.exr -o p.exr --mask m.1.exr --device cpu <in.exr
+    [ "$(pixel p.exr 10 9 R)" = 7 ]
+}
+
 @test "what is beyond half floats with the light that a mask holds back is told" {
     # 30000 are held back, 3/4 of 30000 stay, and 1/4 of 60000 come from the other point.
     image big.exr 32x24 half 0,0,0,0 10,9=60000,60000,60000,0.5 7,8=60000,60000,60000,1 names=R,G,B,matte

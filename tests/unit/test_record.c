@@ -145,7 +145,7 @@ TEST(input_replaced_afterwards) {
     CHECK_OK(make(r), r->e);
     file_mark read = file_mark_of(r->files.input);
     make_frame("in.exr", 8);
-    CHECK_OK(record_write(&r->record, &read, &e));
+    CHECK_OK(record_write(&r->record, &read, &(file_mark){0}, &e));
     assert_false(is_current(r));
     CHECK_OK(make(r), r->e);
     assert_true(is_current(r));
@@ -190,7 +190,7 @@ TEST(rewritten_in_place) {
     CHECK_OK(make(r), r->e);
     file_mark read = file_mark_of(r->files.input);
     put_in_place("in.exr", true);
-    CHECK_OK(record_write(&r->record, &read, &e));
+    CHECK_OK(record_write(&r->record, &read, &(file_mark){0}, &e));
     assert_false(is_current(r));
     put_in_place("in.exr", true);
     assert_false(is_current(r));
@@ -233,7 +233,7 @@ TEST(records_are_not_synced) {
     CHECK_OK(make(r), r->e);
     file_mark read = file_mark_of(r->files.input);
     syncs = 0;
-    CHECK_OK(record_write(&r->record, &read, &e));
+    CHECK_OK(record_write(&r->record, &read, &(file_mark){0}, &e));
     assert_int_equal(syncs, 0);
     CHECK_OK(file_write_all(make_path("x"), "x", 1, &e)); /* they are counted */
     assert_true(syncs > 0);

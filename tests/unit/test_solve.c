@@ -304,7 +304,7 @@ static double try_noise(uint64_t number) {
     bloom *b = bloom_open(&t.s, t.kernel, make_threads(), &e);
     bloom_report *r = calloc(1, sizeof *r);
     CHECK_OK(b);
-    CHECK_OK(bloom_predict(b, plan, r, &e));
+    CHECK_OK(bloom_predict(b, plan, NULL, r, &e));
     free(solve(b, img, (double *[]){bound[0][0], bound[0][1], bound[0][2]}));
     free(solve(b, noisy, (double *[]){bound[1][0], bound[1][1], bound[1][2]}));
     bloom_close(&b);

@@ -23,7 +23,9 @@ bool suite_origin_make(provenance *o, const suite_case *c, const engine_device *
     OWN(text) crop = {0};
     if (c->cropped)
         text_add(&crop, "crop %d %d %d %d\n", c->crop.x0, c->crop.y0, c->crop.x1, c->crop.y1);
-    bool ok = provenance_make(o, &run, c->kernel.file, crop.s, e) &&
+    const provenance_files from = {c->kernel.file, c->s.bloom.mask_file ? c->s.bloom.mask : NULL,
+                                   crop.s};
+    bool ok = provenance_make(o, &run, &from, e) &&
               provenance_add_file(c->s.input, &o->of[PROVENANCE_INPUT], e);
     text_add(&o->of[PROVENANCE_DEVICE], "%s %s", engine_class_name(d->class), d->name);
     return ok;

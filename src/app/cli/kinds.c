@@ -2,6 +2,7 @@
 #include "app/cli/option_rules.h"
 #include "bloom/layer_light.h"
 #include "colour/space.h"
+#include "image/format.h"
 #include "kernel/make/kernel_word.h"
 
 #include <unistd.h>
@@ -284,6 +285,17 @@ static bool from_kernel(kind_reader *r, const json_value *v) {
     return ok;
 }
 
+/* A word that ends as an image does is a path, and any other one a channel. */
+static bool read_mask(kind_reader *r, const char *value) {
+    if (!keep(r, value)) return false;
+    r->s->bloom.mask_file = image_is_name(value);
+    return true;
+}
+
+static bool from_mask(kind_reader *r, const json_value *v) {
+    return read_string(r, v, image_is_name(v->text), read_mask);
+}
+
 static bool read_space(kind_reader *r, const char *value) {
     bool word = find_word(r->o, value) == 0, output = r->o->words != NULL;
     if (!word && !space_check(value, output, r->e)) return err_in(r->e, "%s", r->name);
@@ -519,6 +531,7 @@ const struct option_kind KINDS[OPTION_TYPES] = {
     [OPTION_PATH] = {"a path", false, STRING, ANY_TEXT, read_path, from_path, write_string},
     [OPTION_STREAM] = {"a path", false, STRING, ANY_TEXT, keep, from_stream, write_string},
     [OPTION_KERNEL] = {"a path", false, STRING, ANY_TEXT, read_path, from_kernel, write_string},
+    [OPTION_MASK] = {"text", false, STRING, ANY_TEXT, read_mask, from_mask, write_string},
     [OPTION_LIST] = {"a list separated by commas", true, STRING | ARRAY,
                      ANY_TEXT ", " ARRAY_OF(ANY_TEXT, SOME), keep, from_list, write_string},
     [OPTION_LAYERS] = {"a list separated by commas", true, STRING | ARRAY | OBJECT,

@@ -108,10 +108,12 @@ const option OPTIONS[] = {
      "The light that stays in its pixel keeps its colour. Light is then not kept; the ledger of "
      "the report says by how much.",
      .max = 1000, .needs = N(BLOOM)},
-    {"mask", OF(LIGHT, STRING, USUAL, IMAGE, bloom.mask), NULL, "LAYER",
-     "Spread only the light under this mask, a channel or a layer with one channel: all where it "
-     "is 1, none where it is 0.",
-     "Other light stays where it is. Glare falls on all pixels. See docs/comp.md.",
+    {"mask", OF(LIGHT, MASK, USUAL, IMAGE, bloom.mask), NULL, "LAYER|FILE",
+     "Spread only the light under this mask, a channel, a layer with one channel, or an image with "
+     "the same data window: all where it is 1, none where it is 0.",
+     "Of an image Y counts, else A, else R, else its first channel; in a sequence it may be a "
+     "pattern, such as m.####.exr. Other light stays where it is. Glare falls on all pixels. See "
+     "docs/comp.md.",
      .needs = N(BLOOM)},
     {"threshold", OF(LIGHT, FLOAT, MAIN, IMAGE, bloom.threshold), "0", "V",
      "Spread only the light above V and let the rest pass unchanged; 0 turns this off. Not "

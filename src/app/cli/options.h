@@ -26,6 +26,7 @@ typedef enum {
     OPTION_PATH,     /* const char *; completions offer files */
     OPTION_STREAM,   /* the same, or - */
     OPTION_KERNEL,   /* the same as a path, or the name of a kernel */
+    OPTION_MASK,     /* a channel, or the path of an image: bloom.mask_file tells */
     OPTION_LIST,     /* const char *: commas between, \, for one in an item; an array in JSON */
     OPTION_LAYERS,   /* the same, or an object for each layer in JSON */
     OPTION_SIZE,     /* uint64_t bytes: 2GB, 512MiB, 1000000 */

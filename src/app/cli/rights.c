@@ -126,6 +126,7 @@ static void grant_reading(sandbox *s, const cli *c) {
     if (c->kernels.in.shared) sandbox_read(s, c->kernels.in.shared);
     grant_path(s, c, sandbox_read, c->s.input);
     grant_kernel(s, c, c->s.kernel);
+    if (c->s.bloom.mask_file) grant_path(s, c, sandbox_read, c->s.bloom.mask);
     grant_path(s, c, sandbox_read, c->s.image);
     grant_path(s, c, sandbox_read, c->s.plate);
     for (int i = c->action != NULL; i < c->words; i++) grant_word(s, c, c->word[i]);

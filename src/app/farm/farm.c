@@ -151,8 +151,8 @@ static bool make_flags(farm *f, err *e) {
             kernel_word_add_mix(flag, value.s, s->farm == FARM_OPENJD ? FARM_OPENJD_FOLDER : "");
             continue;
         }
-        bool moves = !ships && s->farm == FARM_OPENJD && option_type_is_path(o->type) &&
-                     value.s[0] != '/';
+        bool path = option_type_is_path(o->type) || (o->type == OPTION_MASK && s->bloom.mask_file),
+             moves = !ships && s->farm == FARM_OPENJD && path && value.s[0] != '/';
         text_add(flag, "--%s=%s%s", name + (no ? 5 : 2), moves ? FARM_OPENJD_FOLDER : "", value.s);
     }
     if (f->cache.s && s->farm == FARM_SLURM)

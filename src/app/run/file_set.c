@@ -152,6 +152,7 @@ bool file_set_check_job(const job *j, err *e) {
         add(&files, &in, f.input);
         if (!image_is_stream(f.output)) add(&files, &out, f.output);
         if (i == 0 || j->kernels) file_set_add(&files, FILE_READ, "the kernel", f.kernel);
+        file_set_add(&files, FILE_READ, JOB_ROLE[JOB_MASK], f.mask);
         for (int k = JOB_BEFORE; k < JOB_PATHS; k++)
             file_set_add(&files, FILE_WRITTEN, JOB_ROLE[k], f.path[k]);
     }

@@ -22,7 +22,7 @@ static bool forecast_held(forecast *f, frame_work *w, err *e) {
     OWN(image) *img = work_load(w, e);
     if (!img) return false;
     hints_kernel(w->m->run, f->owner, w->files->kernel, &img->head.part[0]);
-    if (!bloom_predict(f->owner, img, &f->predicted, e)) return false;
+    if (!bloom_predict(f->owner, img, work_mask(w), &f->predicted, e)) return false;
     const plan_precision precision = f->predicted.sum.promise.method.precision;
     f->best = bloom_forecast(f->owner, w->in.head, precision, &f->all, e);
     return f->best >= 0 && forecast_stored(f, w, e);

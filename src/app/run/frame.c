@@ -87,7 +87,8 @@ static bool make_once(frame_work *w, bool hold, err *e) {
         const rows_sink files = w->keep ? held.out : targets_sink(&to);
         bloom_rows rows = {.in = hold ? held.in : file,
                            .out = stages_sink(&after, &files),
-                           .marks = stages_marks(&w->in)};
+                           .marks = stages_marks(&w->in),
+                           .mask = work_mask(w)};
         if (!hold) targets_memory(&rows.memory, &w->out, &w->in, after.head);
         ok = (bloom_run(b->bloom, &rows, w->made, e) || work_blame(w, e)) &&
              (w->keep || targets_commit(&to, e));
@@ -149,7 +150,8 @@ static bool make(frame_work *w, err *e) {
     }
     err why = {0};
     if (ok && !w->torn && w->record && w->record->run->cache &&
-        !record_write(w->record, &w->before, &why) && !atomic_flag_test_and_set(&m->forgets))
+        !record_write(w->record, &w->before, &w->before_mask, &why) &&
+        !atomic_flag_test_and_set(&m->forgets))
         log_say(
             s->existing == EXISTING_UPDATE ? LOG_WARN : LOG_INFO,
             "'%s', and perhaps other frames, will be made again by the next --existing update: %s",
@@ -161,8 +163,10 @@ image *frame_image(frame_maker *m, frame_result *f, bloom_report *made, err *e) 
     const bloom_settings b = stages_bloom(m->run);
     device_queue on;
     image *img = NULL;
+    const bloom_settings *s = &m->run->s->bloom;
     job_files files = {.input = (char *)(uintptr_t)m->run->s->input,
-                       .kernel = m->run->kernel->file};
+                       .kernel = m->run->kernel->file,
+                       .mask = s->mask_file ? (char *)(uintptr_t)s->mask : NULL};
     OPEN(device_pool) *devices = device_pool_open(m->threads, b.cache_dir, 0, e);
     frame_work w = {m, m->run->s, NULL, &on, &files, f, made, .keep = &img};
     *f = (frame_result){.input = files.input, .output = ""};

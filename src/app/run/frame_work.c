@@ -3,6 +3,8 @@
 #include "app/run/fits.h"
 #include "app/run/hints.h"
 #include "app/run/picture.h"
+#include "base/log.h"
+#include "bloom/mask.h"
 
 bool work_changed(const frame_work *w) {
     file_mark now = file_mark_of(w->f->input);
@@ -46,15 +48,42 @@ image *work_load(frame_work *w, err *e) {
     return img;
 }
 
+static bool read_mask(void *r, int part, uint32_t row, uint32_t rows, void *const plane[], err *e) {
+    return image_read(r, part, row, rows, plane, e);
+}
+
+/* Opens the mask where it is a file, which has the window of the image's first part. */
+static bool open_mask(frame_work *w, err *e) {
+    const rows_source own = stages_source(&w->in);
+    const char *path = w->files->mask;
+    mask_place at;
+    err none = {0};
+    if (!path || mask_find(&at, &own, 0, path, &none)) return true;
+    w->before_mask = file_mark_of(path);
+    if (!(w->mask = image_open(path, NULL, w->m->threads, e))) return err_in(e, "mask");
+    const image_header *h = image_reader_header(w->mask);
+    const image_box *is = &h->part[0].data, *want = &own.head->part[0].data;
+    if (memcmp(is, want, sizeof *is) != 0)
+        return err_set(e, ERR_DATA,
+                       "the mask '%s' has the data window %d,%d to %d,%d, and that of '%s' is "
+                       "%d,%d to %d,%d; crop or resize the mask",
+                       path, is->x0, is->y0, is->x1, is->y1, w->f->input, want->x0, want->y0,
+                       want->x1, want->y1);
+    w->mask_rows = (rows_source){.ctx = w->mask, .head = h, .read = read_mask};
+    log_info("the mask is channel '%s' of '%s'", h->part[0].channel[mask_channel(h->part)].name,
+             path);
+    return true;
+}
+
 bool work_open(frame_work *w, err *e) {
     frame_maker *m = w->m;
     frame_result *f = w->f;
     w->before = file_mark_of(f->input);
-    w->out = (output){f->output, m->run, m->threads, m->screen, w->files->kernel};
+    w->out = (output){f->output, m->run, m->threads, m->screen, w->files->kernel, w->files->mask};
     if (!(w->r = image_open(f->input, NULL, m->threads, e))) return false;
     const image_box *b = &image_reader_header(w->r)->part[0].display;
     f->size[0] = (uint32_t)image_box_width(b), f->size[1] = (uint32_t)image_box_height(b);
-    return stages_in_open(&w->in, w->r, w->s, m->threads, e);
+    return stages_in_open(&w->in, w->r, w->s, m->threads, e) && open_mask(w, e);
 }
 
 queue_bloom *work_bloom(const frame_work *w, err *e) {
@@ -77,4 +106,5 @@ work_way work_fits(const frame_work *w, const bloom *b, err *e) {
 void work_close(frame_work *w) {
     stages_close(&w->in);
     image_reader_close(&w->r);
+    image_reader_close(&w->mask);
 }

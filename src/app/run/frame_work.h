@@ -15,8 +15,10 @@ typedef struct {
     frame_result *f;
     bloom_report *made;
     output out;
-    file_mark before; /* of the input, when it was opened */
-    image_reader *r;  /* NULL when nothing more is read from it */
+    file_mark before, before_mask; /* of the input, and of the mask, when they were opened */
+    image_reader *r;               /* NULL when nothing more is read from it */
+    image_reader *mask;            /* NULL: there is none, or it is a channel of the image */
+    rows_source mask_rows;
     stages in;
     image **keep; /* where the result goes instead of files; NULL: it is written */
     bool beyond;  /* there were values beyond halfs; their channels are marked for another try */
@@ -37,6 +39,10 @@ typedef enum { WAY_NONE, WAY_HELD, WAY_TILED } work_way;
 work_way work_fits(const frame_work *w, const bloom *b, err *e);
 /* Reads the channels that may change. Closes the reader where it is not needed any more. */
 image *work_load(frame_work *w, err *e);
+/* Returns the rows of the mask's file, or NULL. */
+static inline const rows_source *work_mask(const frame_work *w) {
+    return w->mask ? &w->mask_rows : NULL;
+}
 /* Returns whether the input has changed since it was opened. */
 bool work_changed(const frame_work *w);
 /* Names the image in an error, unless that names the kernel or the image. Returns false. */

@@ -167,18 +167,20 @@ void frame_list_free(frame_list *l) {
 
 const char *const JOB_ROLE[JOB_PATHS] = {[JOB_INPUT] = "the input",
                                          [JOB_KERNEL] = "the kernel",
+                                         [JOB_MASK] = "the mask",
                                          [JOB_OUTPUT] = "the output",
                                          [JOB_BEFORE] = "the picture before",
                                          [JOB_EMITTED] = "the glare's file"};
 
 static const char *given_path(const job *j, int k) {
     const settings *s = j->run->s;
-    return (const char *[]){s->input, j->run->kernel->file, j->output, s->before, s->emit_file}[k];
+    const char *mask = s->bloom.mask_file ? s->bloom.mask : NULL;
+    return (const char *[JOB_PATHS]){s->input,  j->run->kernel->file, mask, j->output,
+                                     s->before, s->emit_file}[k];
 }
 
 /* Fills in the names of the views that the paths ask for: those of --views, or one without. */
 static bool name_views(job *j, const settings *s, err *e) {
-    const char *kernel = j->run->kernel->file;
     bool in = frame_views_in(s->input), out = frame_views_in(j->output), many = in || out;
     const char *list = s->views;
     if (in != out && j->output)
@@ -186,11 +188,12 @@ static bool name_views(job *j, const settings *s, err *e) {
                        "the %s '%s' has a field for views (%%V or %%v), but the %s '%s' has none",
                        in ? "input" : "output", in ? s->input : j->output, in ? "output" : "input",
                        in ? j->output : s->input);
-    if (!many && frame_views_in(kernel))
-        return err_set(e, ERR_USAGE,
-                       "the kernel '%s' has a field for views (%%V or %%v), but the input '%s' has "
-                       "none",
-                       kernel, s->input);
+    for (int k = JOB_KERNEL; !many && k <= JOB_MASK; k++)
+        if (given_path(j, k) && frame_views_in(given_path(j, k)))
+            return err_set(
+                e, ERR_USAGE,
+                "%s '%s' has a field for views (%%V or %%v), but the input '%s' has none",
+                JOB_ROLE[k], given_path(j, k), s->input);
     if (!many && settings_of(s, option_find("views", FOR_APPLY))->origin == ORIGIN_FLAG)
         return err_set(e, ERR_USAGE,
                        "--views has no effect: no path has a field for views (%%V or %%v)");

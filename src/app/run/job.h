@@ -29,9 +29,18 @@ size_t frame_list_gaps(const frame_list *l, const frame_pattern *p, text *to);
 
 /* --- the files of a run --- */
 
-/* The files of a frame: the last two are what it may write beside its output, the picture of
+/* The files of a frame: those that are read, then those that are written. The last two are what it
+ * may write beside its output, the picture of
  * --before and the glare of --emit-file. */
-typedef enum { JOB_INPUT, JOB_KERNEL, JOB_OUTPUT, JOB_BEFORE, JOB_EMITTED, JOB_PATHS } job_path;
+typedef enum {
+    JOB_INPUT,
+    JOB_KERNEL,
+    JOB_MASK,
+    JOB_OUTPUT,
+    JOB_BEFORE,
+    JOB_EMITTED,
+    JOB_PATHS
+} job_path;
 extern const char *const JOB_ROLE[JOB_PATHS]; /* for messages: "the input" */
 
 /* The paths of one view: patterns where they have a field for the frame's number. */
@@ -60,7 +69,7 @@ typedef struct {
 typedef struct {
     union {
         struct {
-            char *input, *kernel, *output, *before, *emitted;
+            char *input, *kernel, *mask, *output, *before, *emitted;
         };
         char *path[JOB_PATHS]; /* the same; NULL: not asked for */
     };

@@ -11,6 +11,7 @@ typedef struct {
     par *threads;
     const screen *screen; /* of pictures; NULL: film */
     const char *kernel;   /* for provenance; NULL: the run's */
+    const char *mask;     /* a file, likewise; NULL: none */
 } output;
 
 /* Returns the bytes of an input and an output that stand in memory, since they are streams. */

@@ -136,7 +136,10 @@ static bool next_image(piped *p, job_files *to, err *e) {
         exposure_choose(p->run, p->in.path, true, m->threads);
         if (!(m->screen = screen_open(p->run->view, e))) return false;
     }
-    return (to->input = mem_str(p->in.path, e)) && (to->kernel = mem_str(p->run->kernel->file, e));
+    const bloom_settings *s = &p->run->s->bloom;
+    return (to->input = mem_str(p->in.path, e)) &&
+           (to->kernel = mem_str(p->run->kernel->file, e)) &&
+           (!s->mask_file || (to->mask = mem_str(s->mask, e)));
 }
 
 static bool next(void *ctx, size_t index, job_files *to, err *e) {
@@ -157,6 +160,7 @@ static bool next(void *ctx, size_t index, job_files *to, err *e) {
     const file_set_file apart[] = {{FILE_READ, "the input", "-"},
                                    {FILE_READ, "the kernel", to->kernel},
                                    {FILE_READ, "the kernel's recipe", p->run->kernel->recipe},
+                                   {FILE_READ, JOB_ROLE[JOB_MASK], to->mask},
                                    {FILE_WRITTEN, "the output", to->output}};
     return to->output && file_set_apart(apart, sizeof apart / sizeof *apart, p->run->s, e);
 }

@@ -16,7 +16,8 @@ bool provenance_add_settings(const run_choice *run, text *to, err *e) {
     s.bloom.kernel.size = run->kernel->size; /* the rest of it is in the kernel's bytes */
     if (!settings_init(&presets, e)) return false;
     for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++) {
-        if (!option_decides(o) || settings_same(&s, &presets, o)) continue;
+        const bool path = o->type == OPTION_MASK && s.bloom.mask_file;
+        if (!option_decides(o) || path || settings_same(&s, &presets, o)) continue;
         text_add(to, "%s ", o->name);
         settings_json(&s, o, &(json_out){.to = to}, NULL);
         text_add(to, "\n");
@@ -55,14 +56,18 @@ bool provenance_add_file(const char *path, text *to, err *e) {
     return ok;
 }
 
-bool provenance_make(provenance *p, const run_choice *run, const char *kernel, const char *more,
-                     err *e) {
+bool provenance_make(provenance *p, const run_choice *run, const provenance_files *f, err *e) {
     *p = (provenance){0};
     text *look = &p->of[PROVENANCE_LOOK];
-    if (!provenance_add_file(kernel, &p->of[PROVENANCE_KERNEL], e) ||
+    if (!provenance_add_file(f->kernel, &p->of[PROVENANCE_KERNEL], e) ||
         !provenance_add_settings(run, look, e))
         return false;
-    text_add(look, "%s", more ? more : "");
+    if (f->mask) {
+        text_add(look, "mask ");
+        if (!provenance_add_file(f->mask, look, e)) return false;
+        text_add(look, "\n");
+    }
+    text_add(look, "%s", f->more ? f->more : "");
     text_add(&p->of[PROVENANCE_VERSION], "fftbloom " VERSION);
     add_hash(&p->of[PROVENANCE_SETTINGS], hash_bytes(look->s, look->n));
     if (!look->n) text_add(look, "\n"); /* all are defaults */

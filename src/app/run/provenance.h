@@ -25,10 +25,12 @@ typedef struct {
     text of[PROVENANCE_PARTS];
 } provenance;
 
-/* Fills in version, settings, kernel (whose bytes are read) and look. `more`: lines that decide
- * pixels beside the settings, or NULL. */
-bool provenance_make(provenance *p, const run_choice *run, const char *kernel, const char *more,
-                     err *e);
+/* Fills in version, settings, kernel and look. The bytes of the kernel are read, and those of the
+ * mask where that is a file. `more`: lines that decide pixels beside the settings, or NULL. */
+typedef struct {
+    const char *kernel, *mask, *more;
+} provenance_files;
+bool provenance_make(provenance *p, const run_choice *run, const provenance_files *f, err *e);
 void provenance_free(provenance *p);
 /* Return a hash of a file's content; append it, and another hash, as text. */
 bool provenance_hash_file(const char *path, hash128 *to, err *e);

@@ -191,7 +191,7 @@ void record_use(const record *rec) {
     if (record_path(rec, path)) file_touch(path);
 }
 
-bool record_write(const record *rec, const file_mark *read, err *e) {
+bool record_write(const record *rec, const file_mark *read, const file_mark *mask, err *e) {
     char folder[CACHE_PATH], path[CACHE_PATH];
     OWN(text) content = {0};
     const char *kernel = rec->files->kernel;
@@ -202,6 +202,7 @@ bool record_write(const record *rec, const file_mark *read, err *e) {
     file_mark m[JOB_PATHS];
     look_at_files(rec, m);
     m[JOB_INPUT] = *read;
+    if (mask->known) m[JOB_MASK] = *mask;
     if (!record_path(rec, path) || !record_head(rec, m, &content))
         return err_set(e, ERR_IO, "cannot find '%s' after it was written", rec->files->output);
     for (int k = 0; k < JOB_PATHS; k++) {

@@ -65,10 +65,11 @@ bool record_is_kept(const settings *s, const char *output);
 frame_state record_look(const record *rec, bool update, const char **why);
 /* Notes that the record was of use now, for records_sweep. */
 void record_use(const record *rec);
-/* Remembers a frame whose files are in place. `read` is the input as it was before it was read:
- * where it has changed since, the output is not current. Fails where the kernel has changed since
- * the record was made, because nobody knows which one the frame was made with. */
-bool record_write(const record *rec, const file_mark *read, err *e);
+/* Remembers a frame whose files are in place. `read` and `mask` are the input, and a mask that is a
+ * file, as they were before they were read: where one has changed since, the output is not current.
+ * Fails where the kernel has changed since the record was made, because nobody knows which one the
+ * frame was made with. */
+bool record_write(const record *rec, const file_mark *read, const file_mark *mask, err *e);
 
 enum { RECORD_DAYS = 90 };
 typedef struct {

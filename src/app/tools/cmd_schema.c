@@ -178,7 +178,7 @@ static void complete_value(answer *a, const option *o) {
     complete_add_words(a, &names);
     for (int i = 0; o->words && o->words[i]; i++) complete_add(a, o->words[i], "", "");
     if (a->more || is_list) text_add(a->to, ":more\n");
-    if (option_type_is_path(o->type)) text_add(a->to, ":files\n");
+    if (option_type_is_path(o->type) || o->type == OPTION_MASK) text_add(a->to, ":files\n");
 }
 
 /* --- the line --------------------------------------------------------------------------------- */
