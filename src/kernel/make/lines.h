@@ -35,6 +35,6 @@ void lines_free(lines *l);
 
 /* Returns the light of one kind at a place. */
 double lines_at(const lines *l, double x, double y, int kind);
-/* Adds the mean of each kind over the pixel around a place, by n * n samples. A line that is 0 in
- * the middle is 0 all over the pixel, where it lies so `far` from the centre. */
+/* Adds the mean of each kind over the pixel around a place, by n * n samples. `far` from the centre
+ * a line is even along a pixel, and one that is 0 in the middle is 0 all over the pixel. */
 void lines_add(const lines *l, double x, double y, int n, bool far, double sum[LINE_KINDS]);

@@ -3,7 +3,8 @@
  * diffraction pattern, and on a grid of log(distance) a stretch is a shift, so every step of the
  * grid can have its wavelength. So fringes far out blend as they do in white light; a sum over a
  * few wavelengths would leave false rings. What is blended has no detail along the distance that is
- * finer than the colours' curves, so the table holds every second step. */
+ * finer than the colours' curves, so the table holds every second step. Near the centre directions
+ * are closer than they need to be, so there every fourth is enough. */
 #include "kernel/make/model.h"
 
 #include "base/mem.h"
@@ -15,11 +16,26 @@ static const double NEAREST = 0.01; /* pixels: the innermost distance of the tab
 /* Of log(distance), and of log(wavelength): of a single line, and of light that is blended. */
 static const double STEP_LINE = 0.005, STEP_BLEND = 0.01;
 /* Samples per pixel's side: the farther from the centre, the flatter the pattern. From NEAR on the
- * table is taken for even between the samples of a pixel. */
-enum { FINE = 48, COARSE = 5, STEEP = 64, NEAR = 16, TABLE_SAMPLES = 3 };
+ * table is taken for even between the samples of a pixel, of which there are three a side, and two
+ * from FAR on. */
+enum { FINE = 48, COARSE = 5, STEEP = 64, NEAR = 16, FAR = 64 };
 /* Samples of the pattern per fringe. Along the distance many are averaged, and the finest waves in
- * them, which have more than one sample each, vanish; those in the directions have two. */
-static const double PER_FRINGE = 4, DIRECTIONS_PER_FRINGE = 2.2;
+ * them, which have more than one sample each, vanish; those in the directions have two. A step has
+ * up to FEW samples before it has less than four per fringe. */
+static const double PER_FRINGE = 2, FEW = 4, DIRECTIONS_PER_FRINGE = 2.2;
+/* The table within this part of the way to the corner has every FEWER-th direction. */
+static const double INNER = 1 / 48.0;
+enum { FEWER = 4, PARTS = 2 };
+
+/* The part of the table from one radius to another. */
+typedef struct {
+    size_t first, radii, directions;
+    size_t place; /* the first of the places where its directions are sampled */
+    double per;   /* its directions per direction of the outer part */
+    /* [direction][radius]: light times the square of the distance, which falls off less and so is
+     * nearer to a line between two steps. */
+    vec4f *grid;
+} table;
 
 typedef struct {
     const model_request *r;
@@ -39,14 +55,12 @@ typedef struct {
     size_t steps, places;
     double *place;
     int *samples;
-    float *square; /* of each radius */
-    size_t radii, directions;
-    size_t phase;      /* every each-th step of one direction, with room behind them */
-    int before, after; /* wavelengths as steps from the reference: red below, violet above */
+    float *square;            /* of each radius */
+    size_t radii, directions; /* of the whole table, and of its outer part */
+    size_t phase;             /* every each-th step of one direction, with room behind them */
+    int before, after;        /* wavelengths as steps from the reference: red below, violet above */
     float (*tint)[MODEL_CHANNELS];
-    /* [direction][radius]: light times the square of the distance, which falls off less and so is
-     * nearer to a line between two steps. NULL: no table is needed. */
-    vec4f *grid;
+    table table[PARTS]; /* inner, outer; without a grid no table is needed */
     uint32_t channels;
     const double *share; /* of a tinted model: what each channel gets of the shape */
     float *plane[MODEL_CHANNELS];
@@ -116,7 +130,7 @@ static bool place_samples(maker *m, err *e) {
         for (size_t i = 0; i < m->steps; i++) {
             double r = at_step(m, (double)i - m->before) / m->widest;
             double waves = m->step * r / fringe(m);
-            int n = 1 + (int)clamp_double((m->r->draft ? 2 : PER_FRINGE) * waves, 0, MOST - 1);
+            int n = 1 + (int)fmax(fmin(4 * waves, FEW - 1), fmin(PER_FRINGE * waves, MOST - 1));
             m->samples[i] = n;
             for (int f = 0; f < n; f++, m->places++)
                 if (pass) m->place[m->places] = r * (1 + m->step * ((f + 0.5) / n - 0.5));
@@ -144,11 +158,12 @@ VECTOR_WIDE static void eight_wide(const maker *m, const float *plain, size_t at
 }
 
 /* Adds the patterns of all wavelengths. One that is wider by a factor is fainter by its square. */
-static void add_patterns(const maker *m, const float *plain, size_t radii, vec4f *to) {
+static void add_patterns(const maker *m, const float *plain, const float *square, size_t radii,
+                         vec4f *to) {
     float sum[MODEL_CHANNELS][8];
     for (size_t i = 0; i < radii; i++) {
         if (i % 8 == 0) (vector_wide() ? eight_wide : eight_radii)(m, plain, i, sum);
-        for (int c = 0; c < MODEL_CHANNELS; c++) to[i][c] = sum[c][i % 8] * m->square[i];
+        for (int c = 0; c < MODEL_CHANNELS; c++) to[i][c] = sum[c][i % 8] * square[i];
     }
 }
 
@@ -168,42 +183,50 @@ static size_t radii_used(const maker *m, double c, double s) {
     return min_size(m->radii, (size_t)(end / (m->step * (double)m->each)) + 3);
 }
 
+typedef struct {
+    const maker *m;
+    const table *of;
+} filler;
+
 /* Fills in a few directions by a pattern that each wavelength stretches. `plain` has the mean of
  * each step: every each-th beside each other. */
 static bool diffract(void *ctx, size_t piece, int worker, err *e) {
-    const maker *m = ctx;
-    const size_t first = piece * TOGETHER, count = min_size(m->directions - first, TOGETHER),
+    const filler *f = ctx;
+    const maker *m = f->m;
+    const table *of = f->of;
+    const size_t first = piece * TOGETHER, count = min_size(of->directions - first, TOGETHER),
                  size = m->phase * m->each;
     OWN_MEM float *plain = mem_new(count * size, sizeof *plain, "some directions", e);
     double c[TOGETHER], s[TOGETHER], light[STEPS * MOST];
     size_t radii = 0;
     if (!plain) return false;
     for (size_t d = 0; d < count; d++) {
-        double all = (double)(m->directions > 1 ? m->directions - 1 : 1);
+        double all = (double)(of->directions > 1 ? of->directions - 1 : 1);
         double angle = sector(m) * (double)(first + d) / all;
         c[d] = steady_cos(angle), s[d] = steady_sin(angle);
-        const size_t used = radii_used(m, c[d], s[d]);
-        if (used > radii) radii = used;
+        radii = max_size(radii, min_size(radii_used(m, c[d], s[d]), of->first + of->radii));
     }
-    const size_t steps = m->steps - (m->radii - radii) * m->each;
-    const double *place = m->place;
+    radii -= min_size(radii, of->first);
+    const int *samples = m->samples + of->first * m->each;
+    const double *place = m->place + of->place;
+    const size_t steps = radii * m->each + (size_t)(m->before + m->after + 1);
     for (size_t from = 0, n; from < steps; from += STEPS, place += n) {
         const size_t end = min_size(from + STEPS, steps);
         n = 0;
-        for (size_t i = from; i < end; i++) n += (size_t)m->samples[i];
+        for (size_t i = from; i < end; i++) n += (size_t)samples[i];
         for (size_t d = 0; d < count; d++) {
             const double *at = light;
             light_along(m, c[d], s[d], place, n, MODEL_GREEN, light);
             for (size_t i = from; i < end; i++) {
                 double mean = 0;
-                for (int f = 0; f < m->samples[i]; f++) mean += *at++;
-                plain[d * size + i % m->each * m->phase + i / m->each] =
-                    (float)(mean / m->samples[i]);
+                for (int k = 0; k < samples[i]; k++) mean += *at++;
+                plain[d * size + i % m->each * m->phase + i / m->each] = (float)(mean / samples[i]);
             }
         }
     }
     for (size_t d = 0; d < count; d++)
-        add_patterns(m, plain + d * size, radii, m->grid + (first + d) * m->radii);
+        add_patterns(m, plain + d * size, m->square + of->first, radii,
+                     of->grid + (first + d) * of->radii);
     return true;
 }
 
@@ -216,7 +239,7 @@ static void add_colours(const maker *m) {
             for (int c = 0; c < MODEL_CHANNELS; c++)
                 sum[c] += (double)m->tint[t + m->before][c] * light;
         }
-        for (int c = 0; c < MODEL_CHANNELS; c++) m->grid[i][c] = (float)(sum[c] * r * r);
+        for (int c = 0; c < MODEL_CHANNELS; c++) m->table[1].grid[i][c] = (float)(sum[c] * r * r);
     }
 }
 
@@ -262,12 +285,25 @@ static bool make_table(maker *m, par *threads, err *e) {
     /* At the far end; half a pixel apart where the formula costs little. */
     double apart = fmax(fringe(m) * m->widest / DIRECTIONS_PER_FRINGE, m->r->draft ? 0.6 : 0.2);
     if (!m->opening) apart = fmin(apart, 0.5);
-    m->directions = m->turns ? (size_t)(far * sector(m) / apart) + 64 : 1;
-    m->grid = mem_raw(m->radii * m->directions, sizeof *m->grid, "the pattern", e);
-    if (!m->grid || !make_tints(m, e)) return false;
-    if (m->of->spectrum == MODEL_COLORED) return add_colours(m), true;
-    return place_samples(m, e) &&
-           par_for(threads, (m->directions + TOGETHER - 1) / TOGETHER, diffract, m, e);
+    const size_t fewer = m->turns ? (size_t)(far * sector(m) / apart) / FEWER + 16 : 0;
+    const double inner = steady_log(fmax(far * INNER / NEAREST, 1));
+    const size_t first = m->turns ? (size_t)(inner / (m->step * (double)m->each)) : 0;
+    m->directions = FEWER * fewer + 1;
+    m->table[0] = (table){0, first + 2, fewer + 1, .per = 1.0 / FEWER};
+    m->table[1] = (table){first, m->radii - first, m->directions, .per = 1};
+    if (!make_tints(m, e) || !place_samples(m, e)) return false;
+    for (int i = 0; i < PARTS; i++) {
+        table *of = &m->table[i];
+        const filler f = {m, of};
+        of->grid = mem_raw(of->radii * of->directions, sizeof *of->grid, "the pattern", e);
+        if (!of->grid) return false;
+        for (size_t k = 0; k < of->first * m->each; k++) of->place += (size_t)m->samples[k];
+        if (m->of->spectrum == MODEL_DIFFRACTS &&
+            !par_for(threads, (of->directions + TOGETHER - 1) / TOGETHER, diffract, (void *)&f, e))
+            return false;
+    }
+    if (m->of->spectrum == MODEL_COLORED) add_colours(m);
+    return true;
 }
 
 /* A place in the table, in steps of distance and direction; over: 1 / distance^2. */
@@ -276,16 +312,18 @@ typedef struct {
 } table_place;
 
 VECTOR_INLINE void add_from_table(const maker *m, table_place at, vec4d *sum) {
-    double last = m->directions > 1 ? (double)(m->directions - 1) : 0;
-    double i = at.i > 0 ? at.i : 0, d = at.d < 0 ? -at.d : at.d > last ? 2 * last - at.d : at.d;
-    size_t ri = (size_t)i, di = (size_t)d;
-    if (ri > m->radii - 2) ri = m->radii - 2;
-    if (m->directions > 1 && di > m->directions - 2) di = m->directions - 2;
-    double fi = i - (double)ri, fd = d - (double)di;
-    const vec4f *a = m->grid + di * m->radii + ri, *b = m->directions > 1 ? a + m->radii : a;
-    const vec4d here = (1 - fi) * VECTOR_DOUBLES(a[0], 0) + fi * VECTOR_DOUBLES(a[1], 0),
-                next = (1 - fi) * VECTOR_DOUBLES(b[0], 0) + fi * VECTOR_DOUBLES(b[1], 0);
-    *sum += at.over * ((1 - fd) * here + fd * next);
+    double last = (double)(m->directions - 1), i = at.i > 0 ? at.i : 0, d = at.d;
+    if (d < 0) d = m->mirrored ? -d : d + last;
+    if (d > last) d = m->mirrored ? 2 * last - d : d - last;
+    const table *of = &m->table[i >= (double)m->table[1].first];
+    d *= of->per;
+    size_t ri = min_size((size_t)i - of->first, of->radii - 2), di = (size_t)d;
+    if (of->directions > 1) di = min_size(di, of->directions - 2);
+    const float fi = (float)(i - (double)(of->first + ri)), fd = (float)(d - (double)di);
+    const vec4f *a = of->grid + di * of->radii + ri, *b = of->directions > 1 ? a + of->radii : a;
+    const vec4f here = a[0] + fi * (a[1] - a[0]), next = b[0] + fi * (b[1] - b[0]);
+    const vec4f light = here + fd * (next - here);
+    *sum += at.over * VECTOR_DOUBLES(light, 0);
 }
 
 /* Returns the direction of a place, folded into the first of the pattern's equal parts. */
@@ -310,20 +348,19 @@ VECTOR_INLINE table_place find_place(const maker *m, double x, double y, double 
 }
 
 /* Adds samples of a pixel that is far from the centre: within it, places of the table are even. */
-VECTOR_INLINE void add_far(const maker *m, double x, double y, vec4d *sum) {
+VECTOR_INLINE void add_far(const maker *m, double x, double y, int n, vec4d *sum) {
     double sign, square = x * x + y * y, steps = m->step * (double)m->each;
     const table_place at = find_place(m, x, y, &sign);
     double per_r = 1 / (square * steps), per_a = sign * steps_per_radian(m) / square;
-    for (int i = 0; i < TABLE_SAMPLES * TABLE_SAMPLES; i++) {
-        double u = (i % TABLE_SAMPLES + 0.5) / TABLE_SAMPLES - 0.5,
-               v = (i / TABLE_SAMPLES + 0.5) / TABLE_SAMPLES - 0.5;
+    for (int i = 0; i < n * n; i++) {
+        double u = (i % n + 0.5) / n - 0.5, v = (i / n + 0.5) / n - 0.5;
         double dx = u * m->turn_c + v * m->turn_s, dy = v * m->turn_c - u * m->turn_s;
         double px = x + dx, py = y + dy;
         const table_place near = {at.i + (x * dx + y * dy) * per_r,
                                   at.d + (x * dy - y * dx) * per_a, 1 / (px * px + py * py)};
         add_from_table(m, near, sum);
     }
-    *sum /= TABLE_SAMPLES * TABLE_SAMPLES;
+    *sum /= n * n;
 }
 
 /* Returns how many samples a side a pixel has where it is `away` from the centre. */
@@ -334,10 +371,9 @@ static int samples_of(double away, bool smooth) {
 /* Sums up the mean of the table over the pixel around (x, y), counted from the centre. */
 VECTOR_INLINE void mean_of_table(const maker *m, double x, double y, vec4d *sum) {
     double away = max_double(fabs(x), fabs(y));
-    if (away > NEAR) {
-        add_far(m, x * m->turn_c + y * m->turn_s, y * m->turn_c - x * m->turn_s, sum);
-        return;
-    }
+    const double tx = x * m->turn_c + y * m->turn_s, ty = y * m->turn_c - x * m->turn_s;
+    if (away > FAR) return add_far(m, tx, ty, 2, sum);
+    if (away > NEAR) return add_far(m, tx, ty, 3, sum);
     const int n = samples_of(away, false);
     for (int i = 0; i < n * n; i++) {
         double sx = x + (i % n + 0.5) / n - 0.5, sy = y + (i / n + 0.5) / n - 0.5, sign;
@@ -383,8 +419,8 @@ VECTOR_INLINE void make_row(const maker *m, size_t row) {
         vec4d sum = {0};
         double u = x / border_of(w), v = y / border_of(h);
         double fade = fade_at(m->r->fade, sqrt(u * u + v * v));
-        if (fade > 0 && m->grid) mean_of_table(m, x, y, &sum);
-        if (fade > 0 && !m->grid) mean_of_light(m, x, y, &sum);
+        if (fade > 0 && m->table[0].grid) mean_of_table(m, x, y, &sum);
+        if (fade > 0 && !m->table[0].grid) mean_of_light(m, x, y, &sum);
         for (uint32_t c = 0; c < m->channels; c++) {
             const float tap = (float)(sum[c] > 0 ? sum[c] * fade : 0);
             float *here = m->plane[c] + row * w, *there = m->plane[c] + below * w;
@@ -455,7 +491,7 @@ static void maker_free(maker *m) {
     pattern_free(&m->opening);
     lines_free(&m->lines);
     mem_free(m->tint);
-    mem_free(m->grid);
+    for (int i = 0; i < PARTS; i++) mem_free(m->table[i].grid);
     mem_free(m->place);
     mem_free(m->square);
     mem_free(m->samples);

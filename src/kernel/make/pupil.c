@@ -156,6 +156,7 @@ typedef struct {
     double *to;
     uint32_t side;
     double fine;        /* samples per radius */
+    double clear;       /* the radius of a disc that lies in the iris, squared */
     double reach, edge; /* of the blades' arcs: centre and radius */
     double blade_x[32], blade_y[32], vane_x[8], vane_y[8]; /* directions */
     double blade[32]; /* how much farther in a blade stands than the others */
@@ -200,17 +201,6 @@ static double link_cover(const drawing *d, const hair *h, int i, double x, doubl
     return far * d->fine >= 1 ? 0 : cover_strip((far + half) * d->fine, half * d->fine);
 }
 
-static double hair_cover(const drawing *d, const hair *h, double x, double y) {
-    double most = 0, more = h->width + 2 / d->fine;
-    for (int i = 0; i < LINKS; i++) {
-        const spot *a = &h->at[i], *b = &h->at[i + 1];
-        if (y < min_double(a->y, b->y) - more || y > max_double(a->y, b->y) + more) continue;
-        if (x < min_double(a->x, b->x) - more || x > max_double(a->x, b->x) + more) continue;
-        most = max_double(most, link_cover(d, h, i, x, y));
-    }
-    return most;
-}
-
 static double smudge_passes(const smudge *m, double x, double y) {
     double u = ((x - m->at.x) * m->along.x + (y - m->at.y) * m->along.y) / m->length;
     double v = (y - m->at.y) * m->along.x - (x - m->at.x) * m->along.y, w = v / m->width;
@@ -224,8 +214,9 @@ static double smudge_passes(const smudge *m, double x, double y) {
 /* Returns what passes at a place where the glass is clean. */
 static double opening(const drawing *d, double x, double y) {
     const pupil *p = d->p;
-    double open = p->shape == PUPIL_MASK ? mask_at(p, x, y)
-                                         : cover(d->fine * iris_distance(d, x, y));
+    double open = p->shape == PUPIL_MASK     ? mask_at(p, x, y)
+                  : x * x + y * y < d->clear ? 1
+                                             : cover(d->fine * iris_distance(d, x, y));
     if (open <= 0) return 0;
     if (p->obstruction > 0) open *= 1 - cover(d->fine * (sqrt(x * x + y * y) - p->obstruction));
     for (int i = 0; i < p->vanes; i++)
@@ -256,20 +247,32 @@ static void take_speck(const drawing *d, const speck *k, double y, double *row) 
     }
 }
 
-static void take_hair(const drawing *d, const hair *h, double y, double *row) {
-    double more = h->width + 2 / d->fine;
+/* Of the links that cover a sample the one that covers most counts; `most` has 0 everywhere. */
+static void take_hair(const drawing *d, const hair *h, double y, double *row, double *most) {
+    const double more = h->width + 2 / d->fine;
     if (y < h->low.y - more || y > h->high.y + more) return;
-    uint32_t end = sample_at(d, h->high.x + more);
-    for (uint32_t i = sample_at(d, h->low.x - more); i < end; i++)
-        if (row[i] > 0) row[i] *= 1 - h->stops * hair_cover(d, h, place_of(d, i), y);
+    for (int i = 0; i < LINKS; i++) {
+        const spot *a = &h->at[i], *b = &h->at[i + 1];
+        if (y < min_double(a->y, b->y) - more || y > max_double(a->y, b->y) + more) continue;
+        const uint32_t end = sample_at(d, max_double(a->x, b->x) + more);
+        for (uint32_t k = sample_at(d, min_double(a->x, b->x) - more); k < end; k++)
+            if (row[k] > 0) most[k] = max_double(most[k], link_cover(d, h, i, place_of(d, k), y));
+    }
+    const uint32_t end = sample_at(d, h->high.x + more);
+    for (uint32_t k = sample_at(d, h->low.x - more); k < end; k++) {
+        row[k] *= 1 - h->stops * most[k];
+        most[k] = 0;
+    }
 }
 
 static bool draw_row(void *ctx, size_t at, int worker, err *e) {
     const drawing *d = ctx;
     double y = place_of(d, at), *row = d->to + at * d->side;
+    OWN_MEM double *most = mem_new(d->side, sizeof *most, "hairs", e);
+    if (!most) return false;
     for (uint32_t i = 0; i < d->side; i++) row[i] = opening(d, place_of(d, i), y);
     for (int i = 0; i < d->dirt.specks; i++) take_speck(d, &d->dirt.speck[i], y, row);
-    for (int i = 0; i < d->dirt.hairs; i++) take_hair(d, &d->dirt.hair[i], y, row);
+    for (int i = 0; i < d->dirt.hairs; i++) take_hair(d, &d->dirt.hair[i], y, row, most);
     return true;
 }
 
@@ -292,6 +295,8 @@ bool pupil_draw(double *to, uint32_t across, const pupil *p, par *threads, err *
         d.edge = p->curvature > 0 ? 1 / p->curvature : apothem;
         d.reach = p->curvature > 0 ? apothem - sqrt(d.edge * d.edge - half * half) : 0;
     }
+    double clear = (p->blades ? d.edge + d.reach - 2 * p->uneven : 1) - 2 / d.fine;
+    d.clear = clear > 0 ? clear * clear : 0;
     bool ok = make_dirt(&d.dirt, p, e) && par_for(threads, side, draw_row, &d, e);
     mem_free(d.dirt.speck);
     mem_free(d.dirt.hair);
