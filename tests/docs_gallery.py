@@ -38,7 +38,7 @@ These kernels come with the program. A name can stand wherever a kernel can:
 
 ![the same part of a street at night, and a lamp of it pixel by pixel, without bloom and with each kernel, at half strength](images/gallery/sheet.webp)
 
-Most people want half of a kernel (`--amount 50%`), as on this sheet. Each is a recipe in [kernels/](../kernels/), which is made at its first use and kept in the cache. A recipe can be changed and made again: `fftbloom kernel make sunstar --param blades=9 -o mine.exr` ([kernels.md](kernels.md)). Sizes suit pictures about 2000 pixels wide; `--kernel-scale 0.5` makes them again for pictures half as wide.
+Most people want half of a kernel (`--amount 50%`), as on this sheet. Each is a recipe in [kernels/](../kernels/), which is made at its first use and kept in the cache. A recipe can be changed and made again: `fftbloom kernel make sunstar --param blades=9 -o mine.exr` ([kernels.md](kernels.md)). Each is made for the size of the frame; here the frame is 1920 pixels long.
 
 The large pictures are `testdata/street.exr` at default settings (`--exposure 0`), at half its size. Below each are a part of it pixel by pixel, what the kernel makes of a white lamp of 4x4 pixels with {LIGHT} times the light of a white one ({LAMP} pixels wide), and the kernel's light by distance: the mean of each ring, per channel. All kernels have the same scales. `make gallery` makes this page.
 
@@ -157,7 +157,7 @@ def main():
         base = f"{FOLDER}/{name}"
         shown = run("kernel", "show", name, "-o", "out/page.svg", "--json")
         profile(json.loads(shown)["rings"], f"{base}-profile.svg")
-        run("out/lamp.pfm", "-k", name, "-o", "out/lamp.png", "--exposure", "0", "--padding", "zero")
+        run("out/lamp.pfm", "-k", name, "-o", "out/lamp.png", "--exposure", "0", "--padding", "zero", "--kernel-scale", "1")
         ffmpeg(["out/lamp.png"], "null", f"{base}-lamp.webp", 85)
         run(STREET, "-k", name, "-o", f"out/{name}.png", "--exposure", "0")
         ffmpeg([f"out/{name}.png"], "scale=960:-1:flags=area", f"{base}.webp", 82)

@@ -75,6 +75,7 @@ int cmd_plan(const cli *c, text *out, err *e) {
         json_out to = told_begin(out, c->s.json);
         json_string(&to, "input", first.input);
         json_string(&to, "kernel", first.kernel);
+        if (f.kernel_scale > 0) json_real(&to, "kernel_scale", 6, f.kernel_scale);
         describe_device(&to, "device", d, d->number);
         json_uint(&to, "images", f.images);
         add_devices(&m, &f, &to);

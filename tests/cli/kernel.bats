@@ -213,6 +213,8 @@ T
     in=$FFTBLOOM_ROOT/testdata/small.exr
     "$FFTBLOOM" "$in" -k halation -o a.exr
     # It is made at its first use, and kept; the same bytes as by hand.
+    rm cache/kernels/*
+    "$FFTBLOOM" "$in" -k halation --kernel-scale 1 -o one.exr
     "$FFTBLOOM" kernel make "$FFTBLOOM_ROOT/kernels/halation.json" -o b.exr
     cmp b.exr cache/kernels/halation-*.exr
     "$FFTBLOOM" kernel check halation --strict
@@ -230,6 +232,7 @@ T
     # Half as large it is made again, at half the size; what is made is found on a shared place, too.
     "$FFTBLOOM" "$in" -k halation --kernel-scale 0.5 -o half.exr
     [ "$(ls cache/kernels/halation-* | wc -l)" -eq 2 ]
+    "$FFTBLOOM" "$in" -k halation -o a.exr
     FFTBLOOM_CACHE_DIR=$dir/none FFTBLOOM_CACHE_RO=$dir/cache "$FFTBLOOM" "$in" -k halation -o b.exr
     cmp a.exr b.exr
     [ ! -e none/kernels ]
@@ -315,45 +318,90 @@ T
 T
 }
 
-@test "--kernel-scale auto: proxies and full frames look alike; a large frame is told of it" {
+# The mean difference from the larger one made half as large, in squares of 8 pixels, which a share of the light
+# that crosses the border of a pixel leaves alone, in percent of the mean.
+off() { # KIND SIZE
+    oiiotool $1.$2.exr $1.$((2 * $2)).exr --resize:filter=box $2x$(($2 * 9 / 16)) --sub --resize:filter=box 12.5% --abs -d float -o d.exr
+    python3 -c 'import sys; d, m = (float(x) for x in sys.argv[1:]); print(100 * d / m)' \
+        "$(oiiotool --stats d.exr | sed -n 's/.*Stats Avg: \([^ ]*\) .*/\1/p')" \
+        "$(oiiotool --stats $1.$2.exr | sed -n 's/.*Stats Avg: \([^ ]*\) .*/\1/p')"
+}
+# The street under a shipped kernel at several sizes, each beside the larger one.
+alike() { # KERNEL SIZE...
+    needs_program oiiotool
+    local n k=$1
+    for n in "${@:2}"; do
+        oiiotool "$FFTBLOOM_ROOT/testdata/street.exr" --resize:filter=box ${n}x$((n * 9 / 16)) --compression none -d half -o street.$n.exr
+        "$FFTBLOOM" street.$n.exr $k -o auto.$n.exr --device cpu
+        "$FFTBLOOM" street.$n.exr $k -o one.$n.exr --device cpu --kernel-scale 1
+    done
+    for n in "${@:2:$#-2}"; do
+        echo "$k $n: $(off auto $n) %, at one size $(off one $n) %"
+        python3 -c "import sys; sys.exit(not ($(off auto $n) < 1.5 < 5 < $(off one $n)))"
+    done
+}
+@test "the street at 480, 960 and 1920 pixels looks alike under a shipped kernel" {
+    alike lens-night 480 960 1920
+}
+@test "so it does at 3840, and under other kernels" {
+    takes_long
+    alike lens-night 1920 3840
+    alike sunstar 480 960 1920
+    alike star-six 480 960 1920
+}
+
+@test "a shipped kernel has the size of each frame; a file, and a size that is given, stay" {
     needs_program oiiotool
     local n
-    # A lamp and its glow, at three sizes, each beside the larger one made half as large.
-    for n in 240 480 960; do
-        oiiotool --create ${n}x$((n / 2)) 3 --fill:color=90,70,40 $((n / 12))x$((n / 12))+$((n / 3))+$((n / 6)) -d float -o lamp.$n.exr
-        "$FFTBLOOM" lamp.$n.exr vintage -o auto.$n.exr --kernel-scale auto
-        "$FFTBLOOM" lamp.$n.exr vintage -o one.$n.exr
+    for n in 120 240 480; do image s.000$((n / 120)).exr ${n}x30 half 0,0,0 9,9=90,70,40; done
+    # The frames of a sequence, the image of a pipe, a plan and a suite have that of their own.
+    "$FFTBLOOM" s.####.exr mist-8 -o t.####.exr --device cpu --report r.json
+    holds r.json '[f["kernel_scale"] for f in d["frames"]] == [0.0625, 0.125, 0.25] and d["settings"]["kernel_scale"] == "auto"'
+    for n in 1 2 4; do
+        "$FFTBLOOM" s.000$n.exr mist-8 -o n.$n.exr --device cpu --kernel-scale $(python3 -c "print($n / 16)")
+        cmp n.$n.exr t.000$n.exr
     done
-    off() { # KIND SIZE: the mean difference from the larger one made half as large, in percent of the mean
-        oiiotool $1.$2.exr $1.$((2 * $2)).exr --resize:filter=box $2x$(($2 / 2)) --sub --abs -d float -o d.exr
-        python3 -c 'import sys; d, m = (float(x) for x in sys.argv[1:]); print(100 * d / m)' \
-            "$(oiiotool --stats d.exr | sed -n 's/.*Stats Avg: \([^ ]*\) .*/\1/p')" \
-            "$(oiiotool --stats auto.$2.exr | sed -n 's/.*Stats Avg: \([^ ]*\) .*/\1/p')"
-    }
-    for n in 240 480; do
-        echo "$n: auto $(off auto $n) %, at one size $(off one $n) %"
-        python3 -c "import sys; sys.exit(not ($(off auto $n) < 1.5 < $(off one $n)))"
+    "$FFTBLOOM" - mist-8 -o - --device cpu <s.0002.exr >p.exr
+    cmp n.2.exr p.exr
+    "$FFTBLOOM" plan s.0004.exr mist-8 --json | holds - 'd["kernel_scale"] == 0.25'
+    says 0 "s.0002.exr: the kernel is 0.125 times as large as for 1920 pixels" s.0002.exr mist-8 -o o.exr -v --device cpu
+    "$FFTBLOOM" s.0002.exr mist-8 -o o.exr --stamp --device cpu
+    "$FFTBLOOM" info o.exr --json | holds - '"kernel_scale 0.125\n" in next(a["value"] for a in d["parts"][0]["attributes"] if a["name"] == "fftbloom:look")'
+    # Update knows a size that is given from one that follows.
+    "$FFTBLOOM" s.####.exr mist-8 -o t.####.exr --device cpu --existing update --report r.json
+    holds r.json 'd["current"] == 3'
+    "$FFTBLOOM" s.####.exr mist-8 -o t.####.exr --device cpu --existing update --kernel-scale 0.0625 --report r.json
+    holds r.json 'd["current"] == 0'
+    # The longer side counts, as it is shown.
+    image high.exr 30x240 half 0,0,0 9,9=90,70,40
+    oiiotool s.0001.exr --attrib:type=float PixelAspectRatio 2 -o wide.exr
+    for n in high wide; do
+        "$FFTBLOOM" $n.exr mist-8 -o o.exr --device cpu --report r.json
+        holds r.json 'd["frames"][0]["kernel_scale"] == 0.125'
     done
-    says 0 "--kernel-scale auto: the kernel is 0.125 times as large as for 1920 pixels" lamp.240.exr vintage -o o.exr --kernel-scale auto -v
-    # It is what the number is; a sequence has the size of its first frame, and a file is stretched when asked.
-    "$FFTBLOOM" lamp.480.exr vintage -o n.exr --kernel-scale 0.25
-    cmp n.exr auto.480.exr
-    cp lamp.480.exr s.0007.exr
-    "$FFTBLOOM" s.####.exr vintage -o t.####.exr --kernel-scale auto
-    cmp n.exr t.0007.exr
-    image k.exr 9x9 float 0.1,0.1,0.1 4,4=1,1,1
-    "$FFTBLOOM" lamp.960.exr k.exr -o a.exr --kernel-scale auto
-    "$FFTBLOOM" lamp.960.exr k.exr -o b.exr --kernel-scale 0.5
+    "$FFTBLOOM" wide.exr mist-8 -o o.exr --device cpu --pixel-aspect off --report r.json
+    holds r.json 'd["frames"][0]["kernel_scale"] == 0.0625'
+    # So does a mix of names; a recipe that is a file, and taps, have a size when asked.
+    "$FFTBLOOM" s.0002.exr 'mist-8:0.5 + mist-4' -o a.exr --device cpu
+    "$FFTBLOOM" s.0002.exr 'mist-8:0.5 + mist-4' -o b.exr --device cpu --kernel-scale 0.125
     cmp a.exr b.exr
+    cp "$FFTBLOOM_ROOT/kernels/mist-8.json" mine.json
+    "$FFTBLOOM" s.0002.exr mine.json -o a.exr --device cpu --report r.json
+    holds r.json '"kernel_scale" not in d["frames"][0]'
+    "$FFTBLOOM" s.0002.exr mine.json -o a.exr --device cpu --kernel-scale auto
+    cmp a.exr n.2.exr
+    image k.exr 9x9 float 0.1,0.1,0.1 4,4=1,1,1
+    "$FFTBLOOM" s.####.exr k.exr -o t.####.exr --device cpu --kernel-scale auto
+    "$FFTBLOOM" s.0004.exr k.exr -o b.exr --device cpu --kernel-scale 0.25
+    cmp b.exr t.0004.exr
     echo '{"version": 1, "kernel_scale": "auto"}' >auto.json
-    "$FFTBLOOM" lamp.480.exr vintage -o b.exr --config auto.json
-    cmp n.exr b.exr
-    # A large frame is told; one that is asked for, or a file, is not.
-    oiiotool --create 3840x8 3 -d half -o wide.exr
-    warns "the kernel 'mist-8' is for frames 1920 pixels long, and this one has 3840; --kernel-scale auto makes it at that size" \
-        wide.exr mist-8 -o o.exr
-    warns "" wide.exr mist-8 -o o.exr --kernel-scale 1
-    warns "" wide.exr k.exr -o o.exr
+    "$FFTBLOOM" s.0002.exr mine.json -o b.exr --config auto.json --device cpu
+    cmp b.exr n.2.exr
+    # A suite's reference says the size that was taken.
+    echo '{"version": 1, "cases": [{"name": "a", "reference": "ref.exr", "config": {"input": "s.0002.exr", "kernel": "mist-8"}}]}' >suite.json
+    "$FFTBLOOM" check suite.json --bless --device cpu
+    "$FFTBLOOM" diff ref.exr n.2.exr
+    "$FFTBLOOM" info ref.exr --json | holds - 'any("kernel_scale 0.125" in str(a["value"]) for a in d["parts"][0]["attributes"])'
 }
 
 @test "what is wrong is said with what would be right" {

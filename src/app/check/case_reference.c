@@ -24,7 +24,7 @@ bool suite_origin_make(provenance *o, const suite_case *c, const engine_device *
     if (c->cropped)
         text_add(&crop, "crop %d %d %d %d\n", c->crop.x0, c->crop.y0, c->crop.x1, c->crop.y1);
     const provenance_files from = {c->kernel.file, c->s.bloom.mask_file ? c->s.bloom.mask : NULL,
-                                   crop.s};
+                                   crop.s, c->kernel.scale};
     bool ok = provenance_make(o, &run, &from, e) &&
               provenance_add_file(c->s.input, &o->of[PROVENANCE_INPUT], e);
     text_add(&o->of[PROVENANCE_DEVICE], "%s %s", engine_class_name(d->class), d->name);

@@ -126,18 +126,43 @@ static char *first_frame(const char *input) {
     return least < INT_MAX ? frame_path(&p, least, NULL) : NULL;
 }
 
-/* Returns how many times as long as 1920 pixels the first frame is, in the height of its pixels; 1
- * where the input is no image that can be opened before the run. */
-static double frame_scale(const settings *s) {
-    OWN_MEM char *path = s->input && strcmp(s->input, "-") != 0 ? first_frame(s->input) : NULL;
+double kernel_frame(const settings *s, const image_part *p) {
+    const double said = s->bloom.pixel_aspect, own = p->aspect > 0 ? (double)p->aspect : 1,
+                 aspect = isnan(said) ? own
+                          : said > 0  ? said
+                                      : 1;
+    const double side =
+        fmax((double)image_box_width(&p->display) * aspect, (double)image_box_height(&p->display));
+    return fmin(fmax(side / 1920, 1.0 / 64), 4);
+}
+
+/* Returns that of the first frame; 0 of standard input, and 1 where no image can be opened. */
+static double first_size(const settings *s) {
+    if (s->input && strcmp(s->input, "-") == 0) return 0;
+    OWN_MEM char *path = s->input ? first_frame(s->input) : NULL;
     OPEN(par) *one = path ? par_open(1, NULL) : NULL;
     OPEN(image_reader) *r = one ? image_open(path, NULL, one, NULL) : NULL;
-    if (!r) return 1;
-    const image_part *p = image_reader_header(r)->part;
-    const double aspect = p->aspect > 0 ? (double)p->aspect : 1,
-                 w = (double)image_box_width(&p->display) * aspect,
-                 h = (double)image_box_height(&p->display);
-    return fmax(w, h) / 1920;
+    return r ? kernel_frame(s, image_reader_header(r)->part) : 1;
+}
+
+/* Returns whether a word names shipped kernels alone. */
+static bool is_shipped(const char *word) {
+    char part[KERNEL_PATH];
+    double share;
+    bool all = true;
+    if (!kernel_word_is_mix(word)) return kernel_word_is_name(word) && access(word, F_OK) != 0;
+    while (all && kernel_word_part(&word, part, &share)) all = is_shipped(part);
+    return all;
+}
+
+bool kernel_choice_at(char to[KERNEL_PATH], double *left, const settings *s, const kernel_finder *f,
+                      double scale, err *e) {
+    kernel_word means;
+    kernel_making how = {.scale = scale};
+    bool ok = kernel_word_find(&means, s->kernel, &f->in, e) &&
+              kernel_finder_file(to, &means, &how, f, e);
+    *left = how.scale;
+    return ok;
 }
 
 bool kernel_choose(kernel_choice *k, const settings *s, const kernel_finder *f, uint32_t users,
@@ -154,23 +179,19 @@ bool kernel_choose(kernel_choice *k, const settings *s, const kernel_finder *f, 
                        "list --kernels '%s'",
                        s->kernel, s->kernel);
     if (!kernel_word_find(&means, s->kernel, &f->in, e)) return false;
-    const bool unsaid = means.recipe && !settings_given(s, "kernel_scale", FOR_APPLY),
-               looks = users & (FOR_APPLY | FOR_PLAN) && (s->kernel_auto || unsaid);
-    const double frame = looks ? frame_scale(s) : 1;
-    /* A recipe is made at the size that is wanted, unless that follows from the image: stretching
-     * would make squares of its core. */
-    kernel_making how = {.scale = s->kernel_auto             ? frame
+    const bool unsaid = means.recipe && is_shipped(s->kernel) &&
+                        settings_of(s, option_find("kernel_scale", FOR_APPLY))->origin ==
+                            ORIGIN_DEFAULT;
+    k->follows = users & (FOR_APPLY | FOR_PLAN) && (s->kernel_auto || unsaid);
+    if (k->follows) k->scale = first_size(s);
+    /* A recipe is made at the size that is wanted, unless that follows from the image's height:
+     * stretching would make squares of its core. For standard input it is made later. */
+    kernel_making how = {.scale = k->follows                 ? k->scale
                                   : s->bloom.kernel_relative ? 1
                                                              : s->bloom.kernel.size};
-    if (s->kernel_auto)
-        log_info("--kernel-scale auto: the kernel is %.4g times as large as for 1920 pixels",
-                 frame);
-    else if (frame != 1)
-        log_say_once(frame > 1.5 ? LOG_NOTE : LOG_INFO,
-                     "the kernel '%s' is for frames 1920 pixels long, and this one has %.0f; "
-                     "--kernel-scale auto makes it at that size",
-                     s->kernel, 1920 * frame);
-    bool ok = kernel_finder_file(path, &means, &how, f, e) && (k->file = mem_str(path, e)) &&
+    bool ok = (how.scale == 0 ? snprintf(path, sizeof path, "%s", means.path) > 0
+                              : kernel_finder_file(path, &means, &how, f, e)) &&
+              (k->file = mem_str(path, e)) &&
               (!means.recipe || means.mix || (k->recipe = mem_str(means.path, e)));
     if (ok && !s->bloom.kernel_relative) k->size = how.scale;
     return ok;

@@ -34,6 +34,9 @@ typedef struct {
     char *file;   /* of taps, or a pattern of such files; NULL: the command takes no kernel */
     char *recipe; /* that the file was made of; NULL: none */
     double size;  /* what is left of --kernel-scale: 1 where the recipe was made at that size */
+    bool follows; /* the size follows from that of each frame: --kernel-scale auto, or nothing said
+                     of a shipped kernel */
+    double scale; /* kernel_frame of the first frame, for which it was chosen; 0: none yet */
 } kernel_choice;
 
 /* Chooses the kernel of a command; one that takes none gets none. Refuses what stands for several
@@ -42,6 +45,13 @@ typedef struct {
 bool kernel_choose(kernel_choice *k, const settings *s, const kernel_finder *f, uint32_t users,
                    err *e);
 void kernel_choice_free(kernel_choice *k);
+/* Returns how many times as long as 1920 pixels an image is when it is shown, in the height of its
+ * pixels; from 1/64 to 4, since taps take memory. */
+double kernel_frame(const settings *s, const image_part *p);
+/* Finds the file for a frame of another size. The kernel of a recipe is made, and *left becomes 1;
+ * the taps of a file are stretched by *left. */
+bool kernel_choice_at(char to[KERNEL_PATH], double *left, const settings *s, const kernel_finder *f,
+                      double scale, err *e);
 /* Refuses the name of a kernel that stands in the image's place, with the command that has the two
  * in their order. image: what stands in the kernel's place, or NULL. */
 bool kernel_option_no_image(const settings *s, const kernel_finder *f, const char *word,

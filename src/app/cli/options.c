@@ -143,9 +143,10 @@ const option OPTIONS[] = {
     {"kernel_scale", OF(KERNEL, SCALE, USUAL, TAPS, bloom.kernel.size), "1", "auto|S",
      "Size of the kernel: a factor (1 is one tap per pixel), a height relative to the image's "
      "(0.5h), or auto for what suits the frame.",
-     "Shipped kernels are for frames 1920 pixels long; auto makes them for the longer side of the "
-     "display window (of the first frame), so that a proxy and its full frame look alike. A size "
-     "in image heights keeps the look the same from proxy to full size. Two numbers are "
+     "auto is the longer side of each frame's display window over 1920, from 1/64 to 4, so that a "
+     "proxy and its full frame look alike. It is the default of a shipped kernel that is given by "
+     "its name, which is made at that size; a file is never scaled unasked, and where there is no "
+     "image auto is 1. A size in image heights does the same for your own kernel. Two numbers are "
      "those of x and y: 1.2,1.",
      .min = 1e-3, .max = 1000, .needs = N(BLOOM)},
     {"kernel_turn", OF(KERNEL, FLOAT, USUAL, SPREAD, bloom.kernel.turn), "0", "DEG",

@@ -47,7 +47,7 @@ enum { SETTINGS_ROOM = 128 };
 typedef struct {
     bloom_settings bloom;
     const char *input, *kernel, *kernels, *output;
-    bool kernel_auto;      /* the kernel's size follows from the first frame's */
+    bool kernel_auto;      /* the kernel's size follows from each frame's */
     const char *before;    /* a picture of the input; NULL: none */
     const char *emit_file; /* the glare; NULL: none */
     bool stamp;            /* write provenance into the image */

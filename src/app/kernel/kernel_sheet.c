@@ -46,6 +46,7 @@ typedef struct {
     preview_options as;
     screen *screen; /* NULL: film */
     double scale;   /* pixels of the preview for one of the frame */
+    double follows; /* the size of a kernel that follows from that of the frame, in the preview */
     float aspect;   /* of these pixels */
 } sheet;
 
@@ -81,6 +82,7 @@ static bool sheet_open(sheet *s, const cli *c, const kernel_finder *kernels, uin
     const image_part *p = &img->head.part[s->as.part];
     s->aspect = p->aspect;
     s->scale = (double)s->light.width / (double)image_box_width(&p->display);
+    s->follows = s->scale * kernel_frame(&c->s, p);
     if (!isnan(c->s.exposure))
         s->as.stops = (float)c->s.exposure;
     else if (ok && !graded)
@@ -105,10 +107,12 @@ static image *sheet_image(const sheet *s, err *e) {
 static bool sheet_kernel(void *ctx, size_t i, int worker, err *e) {
     (void)worker;
     sheet_look *l = (sheet_look *)ctx + i;
-    kernel_making how = {.scale = l->of->scale * l->size, .draft = true};
+    const sheet *s = l->of;
+    kernel_making how = {.scale = s->scale * l->size, .draft = true};
     kernel_word k;
-    bool ok = kernel_word_find(&k, l->word, &l->of->kernels->in, e) &&
-              kernel_finder_file(l->path, &k, &how, l->of->kernels, e);
+    bool ok = kernel_word_find(&k, l->word, &s->kernels->in, e);
+    if (ok && l->size == 1 && k.recipe && kernel_word_is_name(l->word)) how.scale = s->follows;
+    ok = ok && kernel_finder_file(l->path, &k, &how, s->kernels, e);
     l->scale = how.scale;
     return ok;
 }

@@ -10,6 +10,7 @@
 typedef struct {
     /* The queue's lock guards these. */
     char *kernel;   /* its path; NULL: the entry is empty */
+    double size;    /* and what its taps are scaled by */
     uint32_t users; /* frames that open the bloom, wait for it or use it */
     uint64_t last;  /* when it was last taken */
 
@@ -22,6 +23,7 @@ typedef struct {
     bloom_settings s;
     device_pool *devices;
 
+    pthread_mutex_t making; /* held while the kernel of a frame is made */
     pthread_mutex_t lock;
     queue_bloom bloom[ENGINE_SLOTS + 4]; /* more than frames under way */
     uint64_t takes;
@@ -31,7 +33,9 @@ typedef struct {
  * stages_bloom, with the queue's own device and slots. */
 void device_queue_open(device_queue *q, const bloom_settings *s, device_pool *devices);
 void device_queue_close(device_queue *q);
-/* Takes the bloom of a kernel, which is opened unless it is there, until it is given back. Frames
- * that want it meanwhile wait; if it cannot be opened, each finds out for itself why. */
-queue_bloom *device_queue_take(device_queue *q, const char *kernel, par *threads, err *e);
+/* Takes the bloom of a kernel at a size, which is opened unless it is there, until it is given
+ * back. Frames that want it meanwhile wait; if it cannot be opened, each finds out for itself why.
+ */
+queue_bloom *device_queue_take(device_queue *q, const char *kernel, double size, par *threads,
+                               err *e);
 void device_queue_give(device_queue *q, queue_bloom *b);

@@ -21,7 +21,7 @@ static bool forecast_stored(forecast *f, frame_work *w, err *e) {
 static bool forecast_held(forecast *f, frame_work *w, err *e) {
     OWN(image) *img = work_load(w, e);
     if (!img) return false;
-    hints_kernel(w->m->run, f->owner, w->files->kernel, &img->head.part[0]);
+    hints_kernel(w->size, f->owner, w->kernel, &img->head.part[0]);
     if (!bloom_predict(f->owner, img, work_mask(w), &f->predicted, e)) return false;
     const plan_precision precision = f->predicted.sum.promise.method.precision;
     f->best = bloom_forecast(f->owner, w->in.head, precision, &f->all, e);
@@ -48,7 +48,9 @@ bool frame_forecast(frame_maker *m, const job_files *files, forecast *f, err *e)
     b.images = f->images;
     bool ok = work_open(&w, e);
     if (w.r) b.slots = fits_at_a_time(&w.out, image_reader_header(w.r), f->images);
-    f->owner = ok ? bloom_open(&b, files->kernel, m->threads, e) : NULL;
+    b.kernel.size = w.size;
+    f->kernel_scale = r.kernel_scale;
+    f->owner = ok ? bloom_open(&b, w.kernel, m->threads, e) : NULL;
     f->all.every = true;
     ok = f->owner && (f->all.each = mem_new(ENGINE_DEVICES, sizeof *f->all.each, "forecasts", e));
     const work_way way = ok ? work_fits(&w, f->owner, e) : WAY_NONE;

@@ -10,6 +10,7 @@ typedef struct {
     bloom_report predicted; /* promise, bad pixels and notes of the image */
     bloom_forecasts all;    /* of each device */
     int best;               /* the device that would be taken */
+    double kernel_scale;    /* as frame_result has it */
     bloom *owner;           /* keeps the list of devices alive */
 } forecast;
 

@@ -24,7 +24,7 @@ static void *get_ready(void *arg) {
     const frame_work *w = a->w;
     err ignored = {0};
     par_enter_beside(w->m->threads);
-    a->bloom = device_queue_take(w->on, w->files->kernel, w->m->threads, &ignored);
+    a->bloom = device_queue_take(w->on, w->kernel, w->size, w->m->threads, &ignored);
     if (a->bloom) bloom_expect(a->bloom->bloom, &a->head);
     par_leave(w->m->threads);
     return NULL;

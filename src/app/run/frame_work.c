@@ -48,6 +48,28 @@ image *work_load(frame_work *w, err *e) {
     return img;
 }
 
+/* Finds the kernel of the frame, which is made where its size is not that of the first one. */
+static bool find_kernel(frame_work *w, err *e) {
+    const run_choice *run = w->m->run;
+    const kernel_choice *k = run->kernel;
+    snprintf(w->kernel, sizeof w->kernel, "%s", w->files->kernel);
+    w->out.kernel = w->kernel;
+    w->size = k->size;
+    if (!k->follows) return true;
+    const double scale = kernel_frame(w->s, image_reader_header(w->r)->part);
+    w->out.kernel_scale = w->f->kernel_scale = scale;
+    log_info("%s: the kernel is %.4g times as large as for 1920 pixels", w->f->input, scale);
+    if (scale == k->scale || !run->kernels) return true;
+    if (strcmp(w->kernel, k->file) != 0) return w->size = scale, true; /* a file of its own */
+    par *threads = w->m->threads;
+    par_rest(threads);
+    if (w->on) pthread_mutex_lock(&w->on->making);
+    par_resume(threads);
+    const bool ok = kernel_choice_at(w->kernel, &w->size, w->s, run->kernels, scale, e);
+    if (w->on) pthread_mutex_unlock(&w->on->making);
+    return ok;
+}
+
 static bool read_mask(void *r, int part, uint32_t row, uint32_t rows, void *const plane[], err *e) {
     return image_read(r, part, row, rows, plane, e);
 }
@@ -79,17 +101,18 @@ bool work_open(frame_work *w, err *e) {
     frame_maker *m = w->m;
     frame_result *f = w->f;
     w->before = file_mark_of(f->input);
-    w->out = (output){f->output, m->run, m->threads, m->screen, w->files->kernel, w->files->mask};
+    w->out = (output){f->output, m->run, m->threads, m->screen, NULL, w->files->mask, 0};
     if (!(w->r = image_open(f->input, NULL, m->threads, e))) return false;
     const image_box *b = &image_reader_header(w->r)->part[0].display;
     f->size[0] = (uint32_t)image_box_width(b), f->size[1] = (uint32_t)image_box_height(b);
-    return stages_in_open(&w->in, w->r, w->s, m->threads, e) && open_mask(w, e);
+    return stages_in_open(&w->in, w->r, w->s, m->threads, e) && open_mask(w, e) &&
+           find_kernel(w, e);
 }
 
 queue_bloom *work_bloom(const frame_work *w, err *e) {
-    queue_bloom *b = device_queue_take(w->on, w->files->kernel, w->m->threads, e);
+    queue_bloom *b = device_queue_take(w->on, w->kernel, w->size, w->m->threads, e);
     w->f->hopeless = !b && w->record && !w->m->records->kernels;
-    if (b) hints_kernel(w->m->run, b->bloom, w->files->kernel, &w->in.head->part[0]);
+    if (b) hints_kernel(w->size, b->bloom, w->kernel, &w->in.head->part[0]);
     return b;
 }
 

@@ -15,6 +15,8 @@ typedef struct {
     frame_result *f;
     bloom_report *made;
     output out;
+    char kernel[KERNEL_PATH];      /* its file, */
+    double size;                   /* and what its taps are scaled by */
     file_mark before, before_mask; /* of the input, and of the mask, when they were opened */
     image_reader *r;               /* NULL when nothing more is read from it */
     image_reader *mask;            /* NULL: there is none, or it is a channel of the image */

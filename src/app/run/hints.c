@@ -7,8 +7,7 @@ void hints_faults(const char *kernel, const char *faults) {
         log_say_once(LOG_WARN, "kernel '%s': %s: fftbloom kernel check %s", kernel, faults, kernel);
 }
 
-void hints_kernel(const run_choice *run, const bloom *b, const char *kernel, const image_part *in) {
-    const double scale = run->kernel->size;
+void hints_kernel(double scale, const bloom *b, const char *kernel, const image_part *in) {
     const lint_faults *faults = bloom_kernel_faults(b);
     uint32_t size[2];
     const bool larger = bloom_kernel_size(b, in, size) && size[0] > image_width(in) &&

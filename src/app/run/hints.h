@@ -8,4 +8,4 @@
 void hints_faults(const char *kernel, const char *faults);
 /* Tells the same; and a --kernel-scale that may be a percentage. A kernel larger than the image and
  * far off centre may be the image. */
-void hints_kernel(const run_choice *run, const bloom *b, const char *kernel, const image_part *in);
+void hints_kernel(double scale, const bloom *b, const char *kernel, const image_part *in);

@@ -12,6 +12,7 @@ typedef struct {
     const screen *screen; /* of pictures; NULL: film */
     const char *kernel;   /* for provenance; NULL: the run's */
     const char *mask;     /* a file, likewise; NULL: none */
+    double kernel_scale;  /* likewise, where it follows from the image; 0: it does not */
 } output;
 
 /* Returns the bytes of an input and an output that stand in memory, since they are streams. */

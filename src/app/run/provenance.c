@@ -10,10 +10,12 @@ const char *const PROVENANCE_WORD[PROVENANCE_PARTS] = {
     [PROVENANCE_LOOK] = "look",
 };
 
-bool provenance_add_settings(const run_choice *run, text *to, err *e) {
+bool provenance_add_settings(const run_choice *run, double kernel_scale, text *to, err *e) {
     OWN(settings) presets = {0};
     settings s = run_choice_settings(run);
-    s.bloom.kernel.size = run->kernel->size; /* the rest of it is in the kernel's bytes */
+    s.bloom.kernel.size = kernel_scale > 0 ? kernel_scale
+                                           : run->kernel->size; /* the rest is in the bytes */
+    s.kernel_auto = run->kernel->follows && !(kernel_scale > 0);
     if (!settings_init(&presets, e)) return false;
     for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++) {
         const bool path = o->type == OPTION_MASK && s.bloom.mask_file;
@@ -60,7 +62,7 @@ bool provenance_make(provenance *p, const run_choice *run, const provenance_file
     *p = (provenance){0};
     text *look = &p->of[PROVENANCE_LOOK];
     if (!provenance_add_file(f->kernel, &p->of[PROVENANCE_KERNEL], e) ||
-        !provenance_add_settings(run, look, e))
+        !provenance_add_settings(run, f->kernel_scale, look, e))
         return false;
     if (f->mask) {
         text_add(look, "mask ");

@@ -43,7 +43,7 @@ static bool find_basis(record_basis *to, const run_choice *run, const char *kern
     text_add(&all, "fftbloom " VERSION "\nkernel ");
     if (!provenance_add_file(kernel, &all, e)) return err_in(e, "kernel");
     text_add(&all, "\n");
-    if (!provenance_add_settings(run, &all, e)) return false;
+    if (!provenance_add_settings(run, 0, &all, e)) return false;
     if (ocio) text_add(&all, "ocio ");
     /* A config that cannot be read, or that is built into the library, counts by its name. */
     if (ocio && !provenance_add_file(ocio, &all, NULL)) text_add(&all, "'%s'", ocio);

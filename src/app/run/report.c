@@ -303,6 +303,7 @@ void report_frame_json(json_out *j, const frame_result *f, const char *state) {
     json_string(j, "input", f->input);
     json_string(j, "output", f->output);
     if (f->why) json_string(j, "why", f->why);
+    if (f->kernel_scale > 0) json_real(j, "kernel_scale", 6, f->kernel_scale);
 }
 
 static void keep_text(report *r, size_t index, const frame_result *f) {

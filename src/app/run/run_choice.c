@@ -5,6 +5,7 @@
 run_choice run_choice_of(const cli *c) {
     return (run_choice){.s = &c->s,
                         .kernel = &c->kernel,
+                        .kernels = &c->kernels,
                         .cache = c->kernels.in.cache,
                         .report = c->s.report,
                         .view = c->s.view,
@@ -24,6 +25,7 @@ settings run_choice_settings(const run_choice *r) {
     if (s.view != r->view) decide(&s, "view", r->view);
     if (isnan(s.exposure) && !isnan(r->exposure)) decide(&s, "exposure", NULL);
     s.view = r->view;
+    s.kernel_auto |= r->kernel->follows;
     s.exposure = r->exposure;
     return s;
 }

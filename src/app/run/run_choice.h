@@ -7,12 +7,13 @@
 typedef struct {
     const settings *s;
     const kernel_choice *kernel;
-    const char *cache;  /* the cache folder; NULL: there is none */
-    const char *report; /* the file of the report; NULL: none is written */
-    const char *view;   /* --view, or what the first image decides where that is auto */
-    double exposure;    /* likewise; NAN: what suits each picture */
-    bool dry;           /* frames are only listed */
-    bool farms;         /* they are handed to a farm */
+    const kernel_finder *kernels; /* for frames of other sizes; NULL: there are none */
+    const char *cache;            /* the cache folder; NULL: there is none */
+    const char *report;           /* the file of the report; NULL: none is written */
+    const char *view;             /* --view, or what the first image decides where that is auto */
+    double exposure;              /* likewise; NAN: what suits each picture */
+    bool dry;                     /* frames are only listed */
+    bool farms;                   /* they are handed to a farm */
 } run_choice;
 
 /* Returns the run of a command, before images decide anything. */

@@ -220,7 +220,7 @@ static void compare_size(sequence *q, const frame_result *f) {
     if (q->resized)
         log_note("the frame size changes: frame %d is %u x %u, frame %d is %u x %u%s", q->sized,
                  q->size[0], q->size[1], *f->number, f->size[0], f->size[1],
-                 q->s->bloom.kernel_relative
+                 q->s->bloom.kernel_relative || q->maker->run->kernel->follows
                      ? ""
                      : "; the kernel keeps its size in pixels, unless --kernel-scale gives it in "
                        "image heights (0.5h)");

@@ -149,7 +149,8 @@ void targets_tell(const targets *t, bloom_report *r) {
 /* The output says how it was made, --stamp. */
 static bool write_provenance(image_header *h, const output *o, const char *input, err *e) {
     OWN(provenance) p = {0};
-    const provenance_files from = {o->kernel ? o->kernel : o->run->kernel->file, o->mask, NULL};
+    const provenance_files from = {o->kernel ? o->kernel : o->run->kernel->file, o->mask, NULL,
+                                   o->kernel_scale};
     bool ok = provenance_make(&p, o->run, &from, e);
     text_add(&p.of[PROVENANCE_SOURCE], "%s", path_name(input));
     return ok && provenance_write(&p, h, e);
