@@ -253,6 +253,7 @@ struct file_out {
     bool stream;  /* goes to standard output; fd is a file in memory */
     int fd, slot; /* slot: where the temporary file's name is; -1 when there is none */
     bool keep;    /* never replace a file */
+    bool memory;  /* it stays open, and has no other name */
     char *path;   /* the final name, symbolic links resolved */
     atomic_uint_fast64_t counted; /* bytes of the file in memory that mem_take knows */
 };
@@ -377,6 +378,12 @@ file_out *file_out_open(const char *path, file_way way, err *e) {
         if (f->fd < 0 || !(f->path = mem_str("standard output", e))) goto fail;
         return f;
     }
+    if (way == FILE_MEMORY) {
+        f->memory = (f->path = mem_str(path, e)) && (f->fd = memfd_create(path, MFD_CLOEXEC)) >= 0;
+        if (f->memory) return f;
+        if (f->path) err_errno(e, ERR_RETRY, "cannot make a file in memory");
+        goto fail;
+    }
     const bool own = way == FILE_OWN; /* a rename replaces a link, and no folder */
     if (!(f->path = own ? mem_str(path, e) : final_name(path, e))) goto fail;
     const bool replaces = !own && stat(f->path, &old) == 0;
@@ -404,6 +411,20 @@ file_out *file_out_open(const char *path, file_way way, err *e) {
 fail:
     file_out_discard(&f);
     return NULL;
+}
+
+bool file_in_memory(char to[64], const char *name) {
+    char want[PATH_MAX], is[PATH_MAX];
+    bool found = false;
+    snprintf(want, sizeof want, "/memfd:%s (deleted)", name);
+    DIR *d = opendir("/proc/self/fd");
+    for (struct dirent *f; !found && d && (f = readdir(d));) {
+        const ssize_t n = readlinkat(dirfd(d), f->d_name, is, sizeof is - 1);
+        found = n > 0 && (is[n] = 0, strcmp(is, want) == 0);
+        if (found) snprintf(to, 64, "/proc/self/fd/%.40s", f->d_name);
+    }
+    if (d) closedir(d);
+    return found;
 }
 
 const char *file_out_path(const file_out *f) {
@@ -488,6 +509,8 @@ bool file_out_commit(file_out **fp, err *e) {
         file_out_discard(fp);
         return sent;
     }
+    if (f->memory) f->fd = -1;
+    if (f->memory) return file_out_discard(fp), true;
     const char *temp = slots[f->slot].name;
     int fd = f->fd;
     /* Some file systems report a full disk only when a file is closed. So a copy of the descriptor

@@ -36,13 +36,17 @@ typedef enum {
     FILE_NEW,     /* a file that is there stays: open and commit fail with ERR_SKIPPED */
     FILE_REPLACE, /* it takes over the old one's permissions, and its owner, group and access list
                      as far as the system allows */
-    FILE_OWN      /* of a cache: an old file, or a link, is replaced as if it had not been there */
+    FILE_OWN,     /* of a cache: an old file, or a link, is replaced as if it had not been there */
+    FILE_MEMORY   /* in memory, until the process ends: file_in_memory finds it */
 } file_way;
 
 /* Opens a new file that will get the name `path`; "-" is standard output, to which all goes in
  * file_out_commit. But for FILE_OWN a symbolic link stays, and the file that it points to is
  * replaced or made. Folders, pipes and devices are refused. */
 file_out *file_out_open(const char *path, file_way way, err *e);
+/* Writes the path of a file in memory that was committed; false where there is none of that name.
+ */
+bool file_in_memory(char to[64], const char *name);
 /* Returns the final name, symbolic links resolved. */
 const char *file_out_path(const file_out *f);
 /* Tells whether file_out_open would succeed, as far as can be seen now. Makes nothing. */

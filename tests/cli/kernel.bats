@@ -236,7 +236,17 @@ T
     FFTBLOOM_CACHE_DIR=$dir/none FFTBLOOM_CACHE_RO=$dir/cache "$FFTBLOOM" "$in" -k halation -o b.exr
     cmp a.exr b.exr
     [ ! -e none/kernels ]
-    FFTBLOOM_CACHE_DIR=/dev/null/x says 74 "is made at its first use and kept in the cache folder" "$in" -k halation -o c.exr
+    # Where no folder can keep it, it is made in memory: once for all that ask for it.
+    FFTBLOOM_CACHE_DIR=/dev/null/x warns "shipped kernels are made in memory each time: the cache folder cannot be used: cannot make the folder '/dev/null/x': Not a directory; give another with --cache-dir" \
+        "$in" -k halation -o c.exr --device cpu
+    cmp a.exr c.exr
+    mkdir closed
+    chmod 500 closed
+    (unset FFTBLOOM_CACHE_DIR XDG_CACHE_HOME; HOME=$dir/closed; export HOME
+        [ "$EUID" -ne 0 ] || run_as="setpriv --reuid=65534 --clear-groups"
+        $run_as "$FFTBLOOM" "$in" -k 'halation:0.5 + halation' -o - --device cpu >c.exr
+        env -u HOME "$FFTBLOOM" "$in" -k halation -o b.exr --device cpu)
+    cmp a.exr b.exr
     # A file wins over a name, and another folder over the program's.
     mkdir mine looks
     for f in cross mine/tiny.exr; do cp "$FFTBLOOM_ROOT/testdata/kernel.exr" $f; done

@@ -237,13 +237,17 @@ bool kernel_word_kept(char to[KERNEL_PATH], const kernel_word *k, const kernel_m
     *there = in->shared && *in->shared && cache_file(to, in->shared, "kernels", name, NULL) &&
              file_is_own(to);
     if (*there) return true;
-    if (!in->cache || !cache_folder(folder, in->cache, "kernels", &why) ||
-        !cache_file(to, in->cache, "kernels", name, &why))
-        return err_set(e, ERR_CANT_CREATE,
-                       "the kernel '%s' is made at its first use and kept in the cache folder, "
-                       "which cannot be used%s%s; give another with --cache-dir",
-                       k->path, why.code ? ": " : "", why.msg);
-    *there = file_is_own(to);
+    if (in->cache && cache_folder(folder, in->cache, "kernels", &why) &&
+        cache_file(to, in->cache, "kernels", name, &why)) {
+        *there = file_is_own(to);
+        if (*there || access(folder, W_OK) == 0) return true;
+    }
+    if (!(*there = file_in_memory(to, name))) snprintf(to, KERNEL_PATH, "%s", name);
+    if (!*there)
+        log_say_once(LOG_NOTE,
+                     "shipped kernels are made in memory each time: the cache folder cannot be used"
+                     "%s%s; give another with --cache-dir",
+                     why.code ? ": " : "", why.msg);
     return true;
 }
 
@@ -298,13 +302,16 @@ static image *make(const kernel_word *k, const kernel_making *how, const kernel_
     return kernel_recipe_make(&r, threads, e);
 }
 
-bool kernel_word_keep(const char *path, const kernel_word *k, const kernel_making *how,
+bool kernel_word_keep(char path[KERNEL_PATH], const kernel_word *k, const kernel_making *how,
                       const kernel_places *in, par *threads, err *e) {
-    OWN(image) *img = make(k, how, in, threads, e);
-    if (!img || !image_save_to(image_create(path, &img->head, FILE_OWN, threads, e), img, e))
+    const file_way way = strchr(path, '/') ? FILE_OWN : FILE_MEMORY;
+    OWN_MEM char *name = mem_str(path, e);
+    OWN(image) *img = name ? make(k, how, in, threads, e) : NULL;
+    if (!img || !image_save_to(image_create(path, &img->head, way, threads, e), img, e))
         return false;
-    file_set_mode(path, 0644); /* for its owner alone to change, whatever the umask */
-    return true;
+    if (way == FILE_OWN) file_set_mode(path, 0644); /* for its owner alone, whatever the umask */
+    return way == FILE_OWN || file_in_memory(path, name) ||
+           err_set(e, ERR_IO, "cannot find the kernel '%s' in /proc/self/fd", name);
 }
 
 bool kernel_word_load(kernel_source *to, const kernel_word *k, const kernel_making *how,

@@ -54,10 +54,11 @@ bool kernel_word_part(const char **list, char word[KERNEL_PATH], double *share);
 void kernel_word_add_mix(text *to, const char *word, const char *folder);
 
 /* Writes the path at which the kernel of a recipe, or a mix, is kept; *there tells whether it was
- * made already. Fails with ERR_CANT_CREATE where there is no folder to keep it in. */
+ * made already. Where no folder can keep it that is a name, and the kernel goes to a file in
+ * memory, whose path it becomes when it is made. */
 bool kernel_word_kept(char to[KERNEL_PATH], const kernel_word *k, const kernel_making *how,
                       const kernel_places *in, bool *there, err *e);
-bool kernel_word_keep(const char *path, const kernel_word *k, const kernel_making *how,
+bool kernel_word_keep(char path[KERNEL_PATH], const kernel_word *k, const kernel_making *how,
                       const kernel_places *in, par *threads, err *e);
 /* Loads what a word means: of a recipe or a mix what is kept, or made now and kept where there is a
  * cache folder. Free it with kernel_source_free, also after a failure. */
