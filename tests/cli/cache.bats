@@ -122,11 +122,10 @@ T
         ln -s ../elsewhere/$folder cache/$folder
         find elsewhere -printf '%P %T@\n' | sort >before
         if [ $folder = kernels ]; then
-            says 74 "the cache's folder '$PWD/cache/kernels' is a link, which is not followed" in.exr g.json -o out/o.exr  --sandbox off
-        else
-            bloom
-            cmp out/o.exr want.exr
+            says 0 "the cache's folder '$PWD/cache/kernels' is a link, which is not followed" in.exr g.json -o out/o.exr --sandbox off
         fi
+        bloom
+        cmp out/o.exr want.exr
         "$FFTBLOOM" cache trim --cache-size 0 || true
         find elsewhere -printf '%P %T@\n' | sort | cmp - before
     done
