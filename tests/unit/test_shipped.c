@@ -425,8 +425,9 @@ static double band(const look *k, int64_t off) {
 }
 
 /* The lines have nearly all their light within two taps of the axis, so they are needles; they fall
- * to a hundredth in a quarter of the frame, and are blue on a lamp of sodium, too. The glow has no
- * more light than they. The line of a wide lamp has no hard edges. */
+ * to a hundredth in a quarter of the frame. At the root they have the lamp's hue; from 120 taps on
+ * they are blue, also on a lamp of sodium. The glow has no more light than they. The line of a wide
+ * lamp has no hard edges. */
 static void check_anamorphic(const look *k) {
     double all = 0, heart = 0, skirt = 0, glow = 0;
     for (int64_t y = 0; y < k->r.h; y++)
@@ -445,7 +446,10 @@ static void check_anamorphic(const look *k) {
              tap(k, 2, k->r.w / 2 + 480, k->r.h / 2) / tap(k, 2, k->r.w / 2 + 10, k->r.h / 2), 1e-6,
              0.01);
     in_range(k, "6 beside a band of 40, by its middle", band(k, 26) / band(k, 0), 0.08, 0.3);
-    for (int64_t x = 40; x < 600; x += 40) {
+    const int64_t root = k->r.w / 2 + 10;
+    in_range(k, "red by blue at the root",
+             tap(k, 0, root, k->r.h / 2) / tap(k, 2, root, k->r.h / 2), 0.4, 1);
+    for (int64_t x = 120; x < 600; x += 40) {
         const double r = tap(k, 0, k->r.w / 2 + x, k->r.h / 2) * 10,
                      g = tap(k, 1, k->r.w / 2 + x, k->r.h / 2) * 4.8,
                      b = tap(k, 2, k->r.w / 2 + x, k->r.h / 2);
