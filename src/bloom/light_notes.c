@@ -74,7 +74,9 @@ void light_notes(const char *format, const char *space, bloom_report *r, light_t
     if (strcmp(format, "png") == 0 && ones > ONES)
         tell(r, level, &told->clipped,
              "lights above 1 are missing in this PNG picture, which is cut off there, so lamps "
-             "hardly glow: render or develop to EXR; --threshold does not bring the light back");
+             "hardly glow: render or develop to EXR, or raise them (--highlights 4); --threshold "
+             "does not "
+             "bring the light back");
 }
 
 /* Returns whether a plane has the values of an 8-bit picture and many of them: steps of 1 / 255,

@@ -32,8 +32,17 @@ static void make_codes(const recode *r, double v[3], int count, double alpha) {
     }
 }
 
+/* Lights are raised as their highest value is: from 2 % below white on, by a curve whose slope has
+ * no step. */
+static void raise(double v[3], double stops) {
+    const double at = (fmax(v[0], fmax(v[1], v[2])) - 0.98) / 0.02, part = fmin(fmax(at, 0), 1),
+                 gain = exp2(stops * part * part * (3 - 2 * part));
+    for (int c = 0; c < 3; c++) v[c] *= gain;
+}
+
 void recode_colour(const recode *r, double v[3], int count, double alpha) {
     undo_codes(r, v, count, alpha);
+    if (r->stops > 0) raise(v, r->stops);
     if (r->converts && count == 3) matrix_apply(v, &r->convert, v);
     make_codes(r, v, count, alpha);
 }

@@ -1,6 +1,7 @@
 /* recode.h - changes the colours of all colour layers of a part from one space into another, in
- * place: decodes a curve, converts primaries, applies a curve. A colour with an alpha between 0 and
- * 1 is divided by it before, and multiplied after. The attributes are left to the caller. */
+ * place: decodes a curve, raises what is cut off, converts primaries, applies a curve. A colour
+ * with an alpha between 0 and 1 is divided by it before, and multiplied after. The attributes are
+ * left to the caller. */
 #pragma once
 
 #include "base/par.h"
@@ -11,6 +12,7 @@ typedef struct {
     const curve *undo;   /* what a reader has decoded and should not have; NULL: nothing */
     const curve *decode; /* linear: none; so is encode */
     const curve *encode;
+    double stops; /* by which lights at white are raised, in linear light; 0: they stay */
     bool converts;
     matrix convert; /* of layers with three colours, in linear light */
 } recode;

@@ -56,12 +56,40 @@ bloom() { "$FFTBLOOM" "$@" -o out.exr --device cpu; }
     oiiotool room.exr -d uint8 -o clipped.png
     oiiotool room.exr --clamp:max=0.9 -d uint8 -o dull.png
     warns "lights above 1 are missing in this PNG picture" clipped.png two.exr -o out.exr --report r.json
-    [[ "$stderr" == *"render or develop to EXR; --threshold does not bring the light back" ]]
+    [[ "$stderr" == *"render or develop to EXR, or raise them (--highlights 4); --threshold does not bring the light back" ]]
     holds r.json 'any("lights above 1 are missing" in n for n in f["notes"])'
     warns "" dull.png two.exr -o out.exr
     # One white channel is a colour, and not a light.
     oiiotool clipped.png --mulc 1,1,0.5 -d uint8 -o yellow.png
     warns "" yellow.png two.exr -o out.exr
+}
+
+@test "highlights: what is cut off at the white of a PNG is raised before the bloom" {
+    # Codes of 16 bits: white, a yellow lamp, 98 and 99 % of light, grey; a lamp that half covers its pixel.
+    oiiotool --pattern constant:color=0,0,0 32x24 3 --point:color=1,1,1 10,9 --point:color=1,0.5,0.25 12,9 \
+        --point:color=0.98,0.98,0.98 14,9 --point:color=0.99,0.99,0.99 16,9 --point:color=0.5,0.5,0.5 18,9 -d float -o light.exr
+    oiiotool light.exr --colorconvert linear sRGB -d uint16 -o lamps.png
+    "$FFTBLOOM" lamps.png two.exr -o plain.exr --amount 0 --device cpu --window display
+    "$FFTBLOOM" lamps.png two.exr -o out.exr --amount 0 --highlights 2 --device cpu --window display
+    # At 99 % it is half of the stops.
+    oiiotool light.exr --point:color=4,4,4 10,9 --point:color=4,2,1 12,9 --point:color=1.98,1.98,1.98 16,9 -d float -o want.exr
+    "$FFTBLOOM" diff want.exr out.exr -fail 0.004
+    "$FFTBLOOM" diff light.exr plain.exr -fail 0.0001
+    # The bloom, its promise and --verify are of what was made.
+    "$FFTBLOOM" want.exr two.exr -o bloomed.exr --device cpu
+    "$FFTBLOOM" lamps.png two.exr -o out.exr --highlights 2 --verify 200 --device cpu --report r.json
+    "$FFTBLOOM" diff bloomed.exr out.exr -fail 0.004
+    holds r.json 'd["settings"]["highlights"] == 2 and "lights within 2 % of white were raised by 2 stops before the bloom" in d["frames"][0]["notes"]'
+    "$FFTBLOOM" lamps.png two.exr -o out.png --highlights 2 --device cpu
+    # Covered by half, it is white all the same.
+    oiiotool --pattern constant:color=0,0,0,0 32x24 4 --point:color=0.5,0.5,0.5,0.5 10,9 -d uint8 -o half.png
+    "$FFTBLOOM" half.png two.exr -o out.exr --amount 0 --highlights 2 --device cpu --window display
+    [ "$(pixel out.exr 10 9 R,A)" = "2.00784 0.50196" ]
+    each refused <<'T'
+64 | --highlights is for PNG pictures, which are cut off at white; this image has the light of its lamps | light.exr two.exr -o o.exr --highlights 2
+64 | --highlights has no effect where glare is taken away | deglare lamps.png two.exr -o o.exr --highlights 2
+64 | --highlights must be a number from 0 to 12, not '20' | lamps.png two.exr -o o.exr --highlights 20
+T
 }
 
 @test "padding: what leaves on one side, and what comes in on the other" {

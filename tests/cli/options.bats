@@ -36,7 +36,7 @@ value() { # WANT NAME ARGUMENTS...
     done
     run "$FFTBLOOM" help apply
     [[ "$output" == *"The options that matter most:"*"--amount"*"Layers and pixels:"*"For experts:"*"--tolerance"* ]]
-    [ "$(grep -cE '^ +(-., )?--' <<<"$output")" -le 59 ] # with --help
+    [ "$(grep -cE '^ +(-., )?--' <<<"$output")" -le 60 ] # with --help
     for o in padding --padding; do
         says 0 "mirrored" help $o
         [[ "$(tr -s ' \n' ' ' <<<"$output")" == *"--padding zero|"*"the default is mirror; for apply, deglare, farm, plan, bench. " ]]

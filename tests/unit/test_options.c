@@ -228,8 +228,9 @@ TEST(rules_are_sound) {
  * every frame of every shot once more. A new one belongs here unless its row says `aside`. */
 TEST(options_that_decide_an_output) {
     static const char DECIDE[] =
-        "padding,amount,command,clip,clamp,black,tint,mask,threshold,knee,axis,normalize,"
-        "kernel_center,kernel_scale,kernel_turn,pixel_aspect,correlate,core,spectrum,layers,"
+        "padding,amount,command,clip,clamp,black,tint,mask,threshold,knee,highlights,axis,"
+        "normalize,kernel_center,kernel_scale,kernel_turn,pixel_aspect,correlate,core,spectrum,"
+        "layers,"
         "exclude,"
         "alpha,window,nan,half_overflow,emit_layer,emit,per_layer,stamp,compression,exposure,view,"
         "input_space,output_space,pixel_type,precision,tolerance,verify";

@@ -123,6 +123,11 @@ const option OPTIONS[] = {
     {"knee", OF(LIGHT, FLOAT, USUAL, IMAGE, bloom.knee), "0", "V",
      "Width of the soft transition around --threshold.", .max = INFINITY,
      .needs = N(APPLY) | N(THRESHOLD) | N(BLOOM)},
+    {"highlights", OF(LIGHT, FLOAT, USUAL, IMAGE, highlights), "0", "STOPS",
+     "Raise what is within 2 % of white in a PNG, which is cut off there, by this number of stops "
+     "before the bloom; 0 turns this off. Not physical.",
+     "So lamps of a photograph glow: 3 to 5 are usual. The promise is about what was made of them.",
+     .max = 12, .needs = N(APPLY)},
     {"axis", OF(LIGHT, ENUM, EXPERT, RUN, bloom.order), "auto", NULL,
      "Axis to transform first; auto takes the one that costs less.",
      "Both orders keep the tolerance; results differ in their last digits.",

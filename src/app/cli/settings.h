@@ -48,6 +48,7 @@ typedef struct {
     bloom_settings bloom;
     const char *input, *kernel, *kernels, *output;
     bool kernel_auto;      /* the kernel's size follows from each frame's */
+    double highlights;     /* stops by which lights at the white of a PNG are raised */
     const char *before;    /* a picture of the input; NULL: none */
     const char *emit_file; /* the glare; NULL: none */
     bool stamp;            /* write provenance into the image */

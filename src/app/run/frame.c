@@ -142,6 +142,9 @@ static bool make(frame_work *w, err *e) {
     frame_result *f = w->f;
     const settings *s = w->s;
     const bool ok = work_open(w, e) && make_some_way(w, e);
+    if (ok && s->highlights > 0)
+        report_note(w->made, "lights within 2 %% of white were raised by %g stops before the bloom",
+                    s->highlights);
     if (ok) light_notes(w->in.head->format, s->input_space, w->made, &m->told);
     work_close(w);
     if (w->torn) {

@@ -41,6 +41,17 @@ static bool decode_head(const stages *l, image_part *p, stage_part *to, err *e) 
     primaries now;
     colour_space is;
     if (!has_colour(p)) return true;
+    const bool png = strcmp(image_reader_header(l->from)->format, "png") == 0;
+    if (s->highlights > 0 && !png)
+        return err_set(
+            e, ERR_USAGE,
+            "--highlights is for PNG pictures, which are cut off at white; this image has "
+            "the light of its lamps");
+    to->works = s->highlights > 0;
+    to->how = (recode){.decode = CURVE_LINEAR,
+                       .encode = CURVE_LINEAR,
+                       .stops = s->highlights,
+                       .convert = MATRIX_IDENTITY};
     if (!s->input_space) {
         const image_attr *by;
         const curve *coded = image_curve(p, &by);
@@ -50,13 +61,10 @@ static bool decode_head(const stages *l, image_part *p, stage_part *to, err *e) 
         return !by || refuse(coded, by, e);
     }
     space_find(&is, s->input_space);
-    bool png = strcmp(image_reader_header(l->from)->format, "png") == 0;
     bool takes = is.primaries_named || (!image_primaries(p, &now) && is.curve != CURVE_LINEAR);
     to->works = is.curve != CURVE_LINEAR || png;
-    to->how = (recode){.undo = png ? curve_find("srgb") : NULL,
-                       .decode = is.curve,
-                       .encode = CURVE_LINEAR,
-                       .convert = MATRIX_IDENTITY};
+    to->how.undo = png ? curve_find("srgb") : NULL;
+    to->how.decode = is.curve;
     return image_set_space(p, CURVE_LINEAR, takes ? &is.primaries->is : NULL, e);
 }
 
