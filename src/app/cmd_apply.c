@@ -159,20 +159,20 @@ int cmd_apply(const cli *c, text *out, err *e) {
     run_choice run = run_choice_of(c);
     double start = clock_now();
     OPEN(job) j = {0};
-    record_run all = {0};
+    record_run runs = {0};
     int status = 0;
     bool opened = job_open(&j, &run, e);
     /* Of frames that are not known, a report with the extension of an image may be one. */
     bool apart = opened ? file_set_check_job(&j, e)
                         : !run.report || !image_can_create(run.report, NULL);
     if (opened && apart && check_outputs(&j, e) && exposure_choose_job(&run, &j, c->threads, e) &&
-        record_run_open(&all, &j, true, e)) {
+        record_run_open(&runs, &j, true, e)) {
         frame_maker m = {
-            .run = &run, .records = &all, .threads = c->threads, .forgets = ATOMIC_FLAG_INIT};
+            .run = &run, .records = &runs, .threads = c->threads, .forgets = ATOMIC_FLAG_INIT};
         if (output_is_picture(run.s->output) && !(m.screen = screen_open(run.view, e))) {
             status = err_status(e->code);
         } else if (run.farms) {
-            status = farm_run(c, &j, &all, out, e);
+            status = farm_run(c, &j, &runs, out, e);
         } else if (run.dry) {
             sequence_list(&m, &j, out, e);
             *c->answered = out->n > 0;

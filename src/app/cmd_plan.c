@@ -23,10 +23,11 @@ static void add_seconds(const frame_maker *m, const engine_device *d, uint32_t i
 /* Adds the run's work, the rule of the choice, and the seconds, lengths and bytes on each device.
  */
 static void add_devices(const frame_maker *m, const forecast *f, json_out *j) {
-    const device_request all = {
-        .images = f->images, .pixels = f->all.pixels, .ask = f->all.each[f->best].plan.ask};
-    const double work = device_work(&all);
-    add_seconds(m, &f->all.device[f->best], f->images, work, j);
+    const device_request request = {.images = f->images,
+                                    .pixels = f->by_device.pixels,
+                                    .ask = f->by_device.each[f->best].plan.ask};
+    const double work = device_work(&request);
+    add_seconds(m, &f->by_device.device[f->best], f->images, work, j);
     if (!j->words) json_real(j, "work", 6, work);
     if (j->words) text_add(json_here(j, "work"), "%.3g frames of 1920 x 1080", work);
     if (j->words)
@@ -35,15 +36,15 @@ static void add_devices(const frame_maker *m, const forecast *f, json_out *j) {
                  "the CPU",
                  DEVICE_WORK);
     json_list(j, "forecast");
-    for (uint32_t i = 0; i < f->all.devices; i++) {
-        const device_forecast *one = &f->all.each[i];
+    for (uint32_t i = 0; i < f->by_device.devices; i++) {
+        const device_forecast *one = &f->by_device.each[i];
         const plan *p = &one->plan;
         json_block(j, NULL);
-        describe_device(j, "device", &f->all.device[i], f->all.device[i].number);
+        describe_device(j, "device", &f->by_device.device[i], f->by_device.device[i].number);
         json_bool(j, "wanted", one->wanted);
         json_bool(j, "possible", one->possible);
         if (one->possible) {
-            add_seconds(m, &f->all.device[i], f->images, work, j);
+            add_seconds(m, &f->by_device.device[i], f->images, work, j);
             json_uints(j, "lengths",
                        (uint32_t[]){p->axis[p->first != PLAN_X].length,
                                     p->axis[p->first == PLAN_X].length},
@@ -70,8 +71,8 @@ int cmd_plan(const cli *c, text *out, err *e) {
     f.images = (uint32_t)(j.views ? job_count(&j) : 0);
     const bloom_report *r = &f.predicted;
     if (ok && frame_forecast(&m, &first, &f, e)) {
-        const engine_device *d = &f.all.device[f.best];
-        const plan *p = &f.all.each[f.best].plan;
+        const engine_device *d = &f.by_device.device[f.best];
+        const plan *p = &f.by_device.each[f.best].plan;
         json_out to = told_begin(out, c->s.json);
         json_string(&to, "input", first.input);
         json_string(&to, "kernel", first.kernel);

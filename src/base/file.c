@@ -414,13 +414,13 @@ fail:
 }
 
 bool file_in_memory(char to[64], const char *name) {
-    char want[PATH_MAX], is[PATH_MAX];
+    char want[PATH_MAX], linked[PATH_MAX];
     bool found = false;
     snprintf(want, sizeof want, "/memfd:%s (deleted)", name);
     DIR *d = opendir("/proc/self/fd");
     for (struct dirent *f; !found && d && (f = readdir(d));) {
-        const ssize_t n = readlinkat(dirfd(d), f->d_name, is, sizeof is - 1);
-        found = n > 0 && (is[n] = 0, strcmp(is, want) == 0);
+        const ssize_t n = readlinkat(dirfd(d), f->d_name, linked, sizeof linked - 1);
+        found = n > 0 && (linked[n] = 0, strcmp(linked, want) == 0);
         if (found) snprintf(to, 64, "/proc/self/fd/%.40s", f->d_name);
     }
     if (d) closedir(d);

@@ -303,23 +303,23 @@ fail:
 
 /* Reads what `--config <(...)` names in a shell. */
 static json_document *read_pipe(const char *path, err *e) {
-    text all = {0};
+    text whole = {0};
     char piece[4096];
     json_document *d = NULL;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t n = fd < 0 ? -1 : 1;
-    while (n > 0 && all.n <= JSON_BYTES) {
+    while (n > 0 && whole.n <= JSON_BYTES) {
         n = read(fd, piece, sizeof piece);
-        if (n > 0) text_add_bytes(&all, piece, (size_t)n);
+        if (n > 0) text_add_bytes(&whole, piece, (size_t)n);
     }
     if (n < 0)
         err_errno(e, ERR_NO_INPUT, "cannot read '%s'", path);
-    else if (all.n > JSON_BYTES)
+    else if (whole.n > JSON_BYTES)
         err_set(e, ERR_DATA, "'%s' has more than the %d bytes allowed here", path, JSON_BYTES);
-    else if (text_check(&all, e))
-        d = json_parse(path, all.s ? all.s : "", all.n, e);
+    else if (text_check(&whole, e))
+        d = json_parse(path, whole.s ? whole.s : "", whole.n, e);
     if (fd >= 0) close(fd);
-    text_free(&all);
+    text_free(&whole);
     return d;
 }
 

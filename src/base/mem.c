@@ -65,10 +65,10 @@ static void set_limit(mem_budget *b, uint64_t bytes) {
 }
 
 mem_budget *mem_budget_open(uint64_t limit, const char *set_by, const mem_source *from, err *e) {
-    const mem_source is = from ? *from : program.from;
-    mem_budget *b = is.alloc(is.ctx, sizeof *b);
+    const mem_source source = from ? *from : program.from;
+    mem_budget *b = source.alloc(source.ctx, sizeof *b);
     if (!b) return err_set(e, ERR_MEMORY, "out of memory: there is none for a budget"), NULL;
-    *b = (mem_budget){.set_by = set_by, .from = is};
+    *b = (mem_budget){.set_by = set_by, .from = source};
     pthread_mutex_init(&b->lock, NULL);
     set_limit(b, limit);
     return b;

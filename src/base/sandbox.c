@@ -40,7 +40,7 @@ enum { SCOPE_SOCKETS = 1 << 0, SCOPE_SIGNALS = 1 << 1, SCOPES_SINCE = 6 };
 /* What Landlock holds from a version on. What an older one lacks holds all the same: */
 static const struct {
     int version;
-    rule_set is;
+    rule_set rules;
 } HOLDS[] = {
     {1, {.files = FIRST_VERSION}},
     {2, {.files = REFER}},    /* version 1 lets no file into another folder */
@@ -50,18 +50,18 @@ static const struct {
 };
 
 static rule_set held_by(int version) {
-    rule_set all = {0};
+    rule_set rules = {0};
     for (size_t i = 0; i < COUNT(HOLDS) && HOLDS[i].version <= version; i++)
-        all.files |= HOLDS[i].is.files, all.scopes |= HOLDS[i].is.scopes;
-    return all;
+        rules.files |= HOLDS[i].rules.files, rules.scopes |= HOLDS[i].rules.scopes;
+    return rules;
 }
 
 sandbox sandbox_open(void) {
     sandbox s = {.rules = -1};
     s.version = (int)syscall(CREATE_RULESET, NULL, (size_t)0, RULESET_VERSION);
-    const rule_set all = held_by(s.version);
-    size_t known = s.version >= SCOPES_SINCE ? sizeof all : sizeof all.files;
-    if (s.version >= 1) s.rules = (int)syscall(CREATE_RULESET, &all, known, 0);
+    const rule_set rules = held_by(s.version);
+    size_t known = s.version >= SCOPES_SINCE ? sizeof rules : sizeof rules.files;
+    if (s.version >= 1) s.rules = (int)syscall(CREATE_RULESET, &rules, known, 0);
     if (s.rules < 0) s.why = errno;
     return s;
 }
@@ -320,9 +320,9 @@ static bool entered; /* written while there is no other thread that opens files 
 
 bool sandbox_refuses(const char *path, int uses) {
     const int why = errno;
-    const bool is = entered && why == EACCES && access(path, uses) == 0;
+    const bool every = entered && why == EACCES && access(path, uses) == 0;
     errno = why;
-    return is;
+    return every;
 }
 
 void sandbox_enter(sandbox *s) {

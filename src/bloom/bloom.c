@@ -26,7 +26,7 @@ bloom *bloom_open(const bloom_settings *s, const char *kernel, par *threads, err
 static bool check_field(const bloom_settings *s, const kernel_source *k, err *e) {
     if (!k->field) return true;
     const struct {
-        bool is;
+        bool asked;
         const char *what;
     } not [] = {
         {s->solve != BLOOM_APPLY, "deglare takes one kernel, whose series stays on one plan"},
@@ -34,7 +34,7 @@ static bool check_field(const bloom_settings *s, const kernel_source *k, err *e)
         {s->kernel.center != PSF_MIDDLE, "the centres of its kernels are their middles"},
         {isnan(s->core), "--core auto is of one kernel: give a radius"}};
     for (size_t i = 0; i < COUNT(not ); i++)
-        if (not [i].is)
+        if (not [i].asked)
             return err_set(e, ERR_CONFIG, "kernel '%s' is a field of %u kernels: %s", k->path,
                            field_nodes(&k->field->grid), not [i].what);
     return true;
@@ -134,15 +134,16 @@ static void begin(const bloom *b, bloom_report *r) {
 static bool judge(const bloom *b, const bloom_report *r, err *e) {
     const bloom_verified *v = &r->sum.verified;
     const verify_pixel *p = &v->found.worst;
-    const bloom_promise *is = &r->sum.promise;
-    if (!v->found.broken && (!b->s.verify || !is->method.precision || is->method.kept)) return true;
+    const bloom_promise *promise = &r->sum.promise;
+    if (!v->found.broken && (!b->s.verify || !promise->method.precision || promise->method.kept))
+        return true;
     if (!v->found.broken)
         return err_set(e, ERR_TOLERANCE,
                        "verify: the promise is not kept, though the sample of %llu pixels is: "
                        "channel '%s' may be off by %.2g, and the tolerance of %g allows %.2g; "
                        "give a larger --tolerance or another --precision",
-                       (unsigned long long)v->found.pixels, is->channel, is->method.floor,
-                       is->tolerance, is->method.allowed);
+                       (unsigned long long)v->found.pixels, promise->channel, promise->method.floor,
+                       promise->tolerance, promise->method.allowed);
     if (b->s.solve)
         return err_set(
             e, ERR_TOLERANCE,
@@ -173,11 +174,11 @@ static bool note_thresholds(const bloom *b, const image_header *h, bloom_report 
         layer_map m;
         if (!layer_map_make(&m, p, b->s.layers, b->s.exclude, e)) return false;
         for (int i = 0; ok && i < m.groups; i++) {
-            layer_light is;
-            ok = layer_light_of(&is, &b->s, p, &m.group[i], e);
-            if (ok && is.threshold > 0 && !(b->s.threshold > 0))
+            layer_light of_layer;
+            ok = layer_light_of(&of_layer, &b->s, p, &m.group[i], e);
+            if (ok && of_layer.threshold > 0 && !(b->s.threshold > 0))
                 report_note(r, "layer '%.100s': only light above %g is spread",
-                            *m.group[i].name ? m.group[i].name : "rgba", is.threshold);
+                            *m.group[i].name ? m.group[i].name : "rgba", of_layer.threshold);
         }
         layer_map_free(&m);
     }
@@ -333,8 +334,8 @@ void bloom_memory(const bloom *b, const image_header *h, mem_plan *to) {
     bool ok = rows_image_open(&rows, &img, &ignored) &&
               window_open(&w, &b->s, b->session, &rows.in, &rows.out, &ignored);
     for (int part = 0; ok && part < h->parts; part++) {
-        const bloom_rows all = {.in = rows.in, .out = rows.out};
-        const part_job j = job_of(b, part, &all, &w);
+        const bloom_rows band = {.in = rows.in, .out = rows.out};
+        const part_job j = job_of(b, part, &band, &w);
         tiling t;
         mem_plan one;
         if (part_choose(&t, &one, &j, &ignored) && one.bytes > most.bytes) most = one;

@@ -16,14 +16,14 @@ static join_parts parts_of(const definition_rows *r, size_t at, float v) {
 
 /* Fills `to` with what is spread of the pixels that a row of taps reads, from the last to the
  * first. y: of the rows at hand. */
-static void load(double *to, const definition_rows *r, const psf *is, plan_border border,
+static void load(double *to, const definition_rows *r, const psf *kernel, plan_border border,
                  uint32_t x, uint32_t y) {
-    int64_t first = (int64_t)x + is->cx - (is->w - 1);
+    int64_t first = (int64_t)x + kernel->cx - (kernel->w - 1);
     /* The row's taps in [begin, end) read pixels of the image, the others its border. */
-    uint32_t begin = (uint32_t)(first < 0 ? min_i64(-first, is->w) : 0),
-             end = (uint32_t)max_i64(min_i64((int64_t)r->w - first, is->w), begin);
+    uint32_t begin = (uint32_t)(first < 0 ? min_i64(-first, kernel->w) : 0),
+             end = (uint32_t)max_i64(min_i64((int64_t)r->w - first, kernel->w), begin);
     size_t at = (size_t)y * r->w, bytes = pixel_bytes(r->type);
-    float *v = (float *)(void *)(to + is->w);
+    float *v = (float *)(void *)(to + kernel->w);
     if (begin < end) {
         size_t inside = at + (size_t)(first + begin);
         for (size_t i = 0; y >= AHEAD && i < (end - begin) * bytes; i += LINE)
@@ -33,9 +33,9 @@ static void load(double *to, const definition_rows *r, const psf *is, plan_borde
         for (uint32_t i = begin; i < end; i++)
             to[i] = parts_of(r, inside + i - begin, v[i - begin]).spread;
     }
-    for (uint32_t i = 0; i < is->w; i++) {
+    for (uint32_t i = 0; i < kernel->w; i++) {
         if (i == begin) i = end;
-        if (i == is->w) break;
+        if (i == kernel->w) break;
         int64_t from = plan_place(border, r->w, first + i);
         to[i] = 0;
         if (from < 0) continue;
@@ -80,10 +80,10 @@ static double total(const vec4d part[2]) {
 }
 
 /* Multiplies pixels as load has them with the weights of a column of nodes. */
-static void weigh(double *v, const double *weight, const psf *is, plan_border border, uint32_t w,
-                  uint32_t x) {
-    const int64_t first = (int64_t)x + is->cx - (is->w - 1);
-    for (uint32_t i = 0; i < is->w; i++) {
+static void weigh(double *v, const double *weight, const psf *kernel, plan_border border,
+                  uint32_t w, uint32_t x) {
+    const int64_t first = (int64_t)x + kernel->cx - (kernel->w - 1);
+    for (uint32_t i = 0; i < kernel->w; i++) {
         const int64_t from = plan_place(border, w, first + i);
         if (from >= 0) v[i] *= weight[from];
     }
@@ -91,31 +91,32 @@ static void weigh(double *v, const double *weight, const psf *is, plan_border bo
 
 /* Adds what the rows bring by one kernel: all of it, or a node's part. */
 static bool add_kernel(definition_pixel *p, const definition_rows *r, const definition_kernel *k,
-                       const psf *is, uint32_t node, uint32_t channel, err *e) {
+                       const psf *kernel, uint32_t node, uint32_t channel, err *e) {
     /* Of a row of taps: its pixels in double, and as floats. */
-    double *room = mem_raw(2 * (size_t)is->w, sizeof *room, "pixels to verify", e);
+    double *room = mem_raw(2 * (size_t)kernel->w, sizeof *room, "pixels to verify", e);
     if (!room) return false;
-    if (is->channels == 1) channel = 0;
-    const size_t first = (size_t)channel * is->w * is->h;
+    if (kernel->channels == 1) channel = 0;
+    const size_t first = (size_t)channel * kernel->w * kernel->h;
     const join_field *by = k->field ? k->field->weights : NULL;
-    sums all = {.sum = {{0}}};
-    for (uint32_t q = 0; q < is->h; q++) {
-        const size_t row = first + (size_t)q * is->w;
+    sums each = {.sum = {{0}}};
+    for (uint32_t q = 0; q < kernel->h; q++) {
+        const size_t row = first + (size_t)q * kernel->w;
         double down = 1;
-        int64_t y = plan_place(k->border[PLAN_Y], r->h, (int64_t)p->y + is->cy - q);
+        int64_t y = plan_place(k->border[PLAN_Y], r->h, (int64_t)p->y + kernel->cy - q);
         if (y < r->first || y - r->first >= r->rows) continue;
         if (by) down = by->weight[PLAN_Y][(size_t)(node / by->nodes[PLAN_X]) * r->h + (size_t)y];
         if (!(down > 0)) continue;
-        load(room, r, is, k->border[PLAN_X], p->x, (uint32_t)(y - r->first));
+        load(room, r, kernel, k->border[PLAN_X], p->x, (uint32_t)(y - r->first));
         if (by)
-            weigh(room, by->weight[PLAN_X] + (size_t)(node % by->nodes[PLAN_X]) * r->w, is,
+            weigh(room, by->weight[PLAN_X] + (size_t)(node % by->nodes[PLAN_X]) * r->w, kernel,
                   k->border[PLAN_X], r->w, p->x);
-        for (uint32_t i = 0; by && i < is->w; i++) room[i] *= down;
-        (vector_wide() ? add_wide : add_plain)(&all, is->tap + row, room, is->w);
-        if (is->rest) (vector_wide() ? add_wide : add_plain)(&all, is->rest + row, room, is->w);
+        for (uint32_t i = 0; by && i < kernel->w; i++) room[i] *= down;
+        (vector_wide() ? add_wide : add_plain)(&each, kernel->tap + row, room, kernel->w);
+        if (kernel->rest)
+            (vector_wide() ? add_wide : add_plain)(&each, kernel->rest + row, room, kernel->w);
     }
-    p->sum += is->scale[channel] * total(all.sum);
-    p->size += fabs(is->scale[channel]) * total(all.size);
+    p->sum += kernel->scale[channel] * total(each.sum);
+    p->size += fabs(kernel->scale[channel]) * total(each.size);
     mem_free(room);
     return true;
 }
@@ -144,10 +145,11 @@ definition_gain definition_gain_of(const definition_kernel *k, uint32_t channel,
                                    double tint, const definition_pixel *at) {
     double middle = 0;
     for (uint32_t i = 0; i < nodes_of(k); i++) {
-        const psf *is = node_of(k, i);
-        const uint32_t c = is->channels == 1 ? 0 : channel;
+        const psf *kernel = node_of(k, i);
+        const uint32_t c = kernel->channels == 1 ? 0 : channel;
         const double by = k->field ? join_weight_at(k->field->weights, i, at->x, at->y) : 1;
-        middle += by * is->scale[c] * psf_tap(is, ((size_t)c * is->h + is->cy) * is->w + is->cx) *
+        middle += by * kernel->scale[c] *
+                  psf_tap(kernel, ((size_t)c * kernel->h + kernel->cy) * kernel->w + kernel->cx) *
                   (1 - sharpen);
     }
     return (definition_gain){.glare = (1 - sharpen) * tint, .own = sharpen + (1 - tint) * middle};

@@ -75,10 +75,10 @@ static void add_ghosts(choice *p, uint32_t c, join_box in) {
     for (uint32_t j = in.y; j < in.y + in.h; j++)
         for (uint32_t i = in.x; i < in.x + in.w; i++)
             if (size_at(p, c, i, j) > size_at(p, c, x, y)) x = i, y = j;
-    const plan *is = &p->o->lease.plan;
+    const plan *layout = &p->o->lease.plan;
     const join_box *k = &p->kept;
-    const uint32_t across = is->axis[is->first == PLAN_X ? 0 : 1].length,
-                   down = is->axis[is->first == PLAN_X ? 1 : 0].length;
+    const uint32_t across = layout->axis[layout->first == PLAN_X ? 0 : 1].length,
+                   down = layout->axis[layout->first == PLAN_X ? 1 : 0].length;
     bool taken[16] = {true};
     for (;;) {
         int best = 0;
@@ -104,14 +104,15 @@ static double part_of(double *want, const choice *p, const sampler_pixel *at,
                       const accuracy *method) {
     const view *v = p->v;
     const definition_gain gain = definition_gain_of(
-        p->k, at->channel, v->sharpen, kernel_need_tint(&v->need, at->channel), &at->is);
+        p->k, at->channel, v->sharpen, kernel_need_tint(&v->need, at->channel), &at->defined);
     double rounding;
     *want = sampler_want(&rounding, at, p->o->type, p->k, &gain);
     if (!isfinite(at->got)) return 0;
     double off = fabs(at->got - *want),
            predicted = method->error[at->channel] +
                        accuracy_relative(method) * fmax(fabs(*want), p->v->dark[at->channel]);
-    if (!v->all) rounding += (method->in_parts ? 0x1p-21 : 0x1p-24) * gain.glare * at->is.size;
+    if (!v->all_spread)
+        rounding += (method->in_parts ? 0x1p-21 : 0x1p-24) * gain.glare * at->defined.size;
     return off > 0 ? off / (predicted + rounding) : 0;
 }
 
@@ -159,13 +160,13 @@ static bool prove(proof *to, const view *v, const outcome *o, const accuracy *me
                                     lost ? v->lost[c] : NULL};
     }
     *to = (proof){.pixels = p.count};
-    const sampler_rows all = {0, v->channels, rows, k};
-    if (!sampler_add(&(sampler){p.at, p.count}, &all, v->threads, e)) return false;
+    const sampler_rows whole = {0, v->channels, rows, k};
+    if (!sampler_add(&(sampler){p.at, p.count}, &whole, v->threads, e)) return false;
     for (uint32_t i = 0; i < p.count; i++) {
         const sampler_pixel *at = &p.at[i];
         double want, part = part_of(&want, &p, at, method);
         if (i && !(part > to->worst)) continue;
-        *to = (proof){p.count, part, at->channel, at->is.x, at->is.y, at->got, want};
+        *to = (proof){p.count, part, at->channel, at->defined.x, at->defined.y, at->got, want};
     }
     return true;
 }
@@ -193,7 +194,7 @@ static accuracy_facts facts_of(const view *v, const light *l) {
                             .scanned = l->scanned,
                             .dark = v->dark,
                             .signs = l->signs,
-                            .partly = !v->all,
+                            .partly = !v->all_spread,
                             .digits = v->digits,
                             .tolerance = v->s->tolerance,
                             .precision = v->s->precision,
@@ -270,14 +271,14 @@ static void tell_faint(group_made *to, const view *v, const light *l, const accu
     }
 }
 
-void group_add(group_made *all, const group_made *one) {
-    account_add(&all->sum, &one->sum);
-    if (one->note[0]) memcpy(all->note, one->note, sizeof all->note);
-    memcpy(all->fit, one->fit, sizeof all->fit);
-    all->over += one->over;
-    all->largest = fmaxf(all->largest, one->largest);
+void group_add(group_made *sum, const group_made *one) {
+    account_add(&sum->sum, &one->sum);
+    if (one->note[0]) memcpy(sum->note, one->note, sizeof sum->note);
+    memcpy(sum->fit, one->fit, sizeof sum->fit);
+    sum->over += one->over;
+    sum->largest = fmaxf(sum->largest, one->largest);
     for (uint32_t c = 0; c < one->channels; c++) {
-        ledger_row *to = &all->row[c];
+        ledger_row *to = &sum->row[c];
         const ledger_row *from = &one->row[c];
         to->gained += from->gained;
         to->out += from->out;
@@ -309,7 +310,7 @@ static bool find_light(light *l, scan *own, const view *v, err *e) {
     if (!v->scanned && !scan_make(own, &ask, v->threads, e)) return false;
     for (uint32_t c = 0; c < v->channels; c++)
         l->signs[c] = v->size->sums[c].signs || l->scanned->channel[c].least < 0;
-    if (!v->all) { /* what is spread is less */
+    if (!v->all_spread) { /* what is spread is less */
         scan_free(own);
         l->scanned = own;
         ask.change = spread;

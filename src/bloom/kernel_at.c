@@ -83,10 +83,10 @@ static const char *title_of(const primaries *p) {
 
 /* Says how the colours of the kernel and the image go together, and in the log once what may
  * surprise. */
-static void compare_colours(kernel_sizes *all, kernel_at *k) {
+static void compare_colours(kernel_sizes *sizes, kernel_at *k) {
     const primaries to = primaries_from_floats(k->need.primaries);
-    const char *kernel = title_of(&all->kernel->is), *image_is = title_of(&to);
-    kernel_colours how = kernel_source_colours(all->kernel, &k->need);
+    const char *kernel = title_of(&sizes->kernel->gamut), *image_is = title_of(&to);
+    kernel_colours how = kernel_source_colours(sizes->kernel, &k->need);
     if (how == KERNEL_AGREES) return;
     if (how == KERNEL_CONVERTED)
         snprintf(k->fit, sizeof k->fit, "the kernel is converted from %s to the image's %s", kernel,
@@ -97,13 +97,14 @@ static void compare_colours(kernel_sizes *all, kernel_at *k) {
                  how == KERNEL_UNKNOWN ? "kernel" : "image",
                  how == KERNEL_UNKNOWN ? "image" : "kernel",
                  how == KERNEL_UNKNOWN ? image_is : kernel);
-    if (how != KERNEL_CONVERTED && !atomic_flag_test_and_set(&all->told)) log_note("%s", k->fit);
+    if (how != KERNEL_CONVERTED && !atomic_flag_test_and_set(&sizes->told)) log_note("%s", k->fit);
 }
 
 /* Says how the pixels of the kernel and the image go together. */
-static void compare_pixels(const kernel_sizes *all, kernel_at *k) {
-    const kernel_use use = bloom_kernel_use(all->s);
-    const double by = kernel_source_squeeze(all->kernel, &use, &k->need), own = all->kernel->aspect;
+static void compare_pixels(const kernel_sizes *sizes, kernel_at *k) {
+    const kernel_use use = bloom_kernel_use(sizes->s);
+    const double by = kernel_source_squeeze(sizes->kernel, &use, &k->need),
+                 own = sizes->kernel->aspect;
     const size_t n = strlen(k->fit);
     if (by != 1)
         snprintf(k->fit + n, sizeof k->fit - n,
@@ -113,15 +114,15 @@ static void compare_pixels(const kernel_sizes *all, kernel_at *k) {
 }
 
 /* Makes the nodes of a field, each in its window. */
-static bool make_nodes(const kernel_sizes *all, kernel_at *k, err *e) {
+static bool make_nodes(const kernel_sizes *sizes, kernel_at *k, err *e) {
     const plan_planes floats = {.in = PLAN_FLOATS, .out = PLAN_FLOATS};
     double most = -1;
-    k->nodes = field_nodes(&all->kernel->field->grid);
+    k->nodes = field_nodes(&sizes->kernel->field->grid);
     if (!(k->node = mem_new(k->nodes, sizeof *k->node, "field", e)) ||
         !(k->psf = mem_new(k->nodes, sizeof *k->psf, "field", e)))
         return false;
     for (uint32_t i = 0; i < k->nodes; i++) {
-        if (!(k->node[i] = kernel_sizes_take(all->node[i], &k->need, floats, e))) return false;
+        if (!(k->node[i] = kernel_sizes_take(sizes->node[i], &k->need, floats, e))) return false;
         k->psf[i] = &k->node[i]->kernel;
         const field_stretch *w = k->node[i]->window.axis;
         const double points = (double)w[PLAN_X].length * w[PLAN_Y].length;
@@ -131,30 +132,30 @@ static bool make_nodes(const kernel_sizes *all, kernel_at *k, err *e) {
 }
 
 /* Makes what an engine needs of a size: the kernel, and where each transform runs. */
-static bool make_kernel(kernel_sizes *all, size_entry *n, err *e) {
+static bool make_kernel(kernel_sizes *sizes, size_entry *n, err *e) {
     kernel_at *k = &n->at;
-    const kernel_use use = bloom_kernel_use(all->s);
-    if (!kernel_source_psf(&k->kernel, all->kernel, &use, &k->need, n->full, e)) return false;
+    const kernel_use use = bloom_kernel_use(sizes->s);
+    if (!kernel_source_psf(&k->kernel, sizes->kernel, &use, &k->need, n->full, e)) return false;
     k->hash = psf_hash(&k->kernel);
     if (!host_ask_again(e)) return false;
-    if (!all->grid) {
-        compare_colours(all, k);
-        compare_pixels(all, k);
+    if (!sizes->grid) {
+        compare_colours(sizes, k);
+        compare_pixels(sizes, k);
     }
-    kernel_at_plan(k, all->s);
-    if (all->node) return make_nodes(all, k, e);
+    kernel_at_plan(k, sizes->s);
+    if (sizes->node) return make_nodes(sizes, k, e);
     /* Doubles may be impossible; floats must not be, unless doubles are asked for. */
-    if (all->grid) {
-        k->window = field_window_of(all->grid, &k->need.frame, all->number, &k->ask);
+    if (sizes->grid) {
+        k->window = field_window_of(sizes->grid, &k->need.frame, sizes->number, &k->ask);
         if (field_window_empty(&k->window)) return true;
         k->ask = field_window_ask(&k->window, &k->ask);
     }
-    const device_request r = kernel_at_device(all->s, &k->ask);
-    device_pool_decide(all->devices, &k->decided, &r);
+    const device_request r = kernel_at_device(sizes->s, &k->ask);
+    device_pool_decide(sizes->devices, &k->decided, &r);
     /* Where only the lines of doubles are too long, tiles have them. */
     const device_choice *doubles = &k->decided.way[WAY_FLOAT64];
-    const bool wide = all->s->precision == PRECISION_FLOAT64 ||
-                      (all->s->precision == PRECISION_AUTO && doubles->why.code == ERR_LINES);
+    const bool wide = sizes->s->precision == PRECISION_FLOAT64 ||
+                      (sizes->s->precision == PRECISION_AUTO && doubles->why.code == ERR_LINES);
     const device_choice *needed = wide ? doubles : &k->decided.way[WAY_FLOAT32];
     if (!needed->possible) *e = needed->why;
     return needed->possible && host_ask_again(e);
@@ -174,14 +175,14 @@ static void raise_to_nodes(kernel_at *k) {
         const uint32_t at = tail_kernel(&k->tail, c);
         k->sums[c] = k->node[0]->sums[c];
         for (uint32_t i = 0; i < k->nodes; i++) {
-            const noise_tail *is = &k->node[i]->sums[c];
+            const noise_tail *tail = &k->node[i]->sums[c];
             const kernel_tail *of = &k->node[i]->tail;
             noise_tail *to = &k->sums[c];
-            to->sum = fmax(to->sum, is->sum), to->norm = fmax(to->norm, is->norm);
-            to->peak = fmax(to->peak, is->peak), to->centre = fmax(to->centre, is->centre);
-            to->alias_sum = fmax(to->alias_sum, is->alias_sum);
-            to->alias_peak = fmax(to->alias_peak, is->alias_peak);
-            to->signs |= is->signs;
+            to->sum = fmax(to->sum, tail->sum), to->norm = fmax(to->norm, tail->norm);
+            to->peak = fmax(to->peak, tail->peak), to->centre = fmax(to->centre, tail->centre);
+            to->alias_sum = fmax(to->alias_sum, tail->alias_sum);
+            to->alias_peak = fmax(to->alias_peak, tail->alias_peak);
+            to->signs |= tail->signs;
             k->tail.centre[at] = fmax(k->tail.centre[at], of->centre[tail_kernel(of, c)]);
             k->tail.sum[at] = fmax(k->tail.sum[at], of->sum[tail_kernel(of, c)]);
         }
@@ -217,14 +218,14 @@ static void join_field_free(join_field *f) {
 }
 
 /* Makes what the promise needs of a size whose kernel is made. */
-static bool make_tail(kernel_sizes *all, size_entry *n, err *e) {
+static bool make_tail(kernel_sizes *sizes, size_entry *n, err *e) {
     kernel_at *k = &n->at, whole = *k;
-    kernel_at_plan(&whole, all->s); /* light leaves the image, and not a node's window */
+    kernel_at_plan(&whole, sizes->s); /* light leaves the image, and not a node's window */
     const tail_request tail_ask = {&k->kernel, n->full, &k->need,
-                                   all->s->spectrum == SPECTRUM_RESAMPLED, &whole.ask};
+                                   sizes->s->spectrum == SPECTRUM_RESAMPLED, &whole.ask};
     if (!tail_make(&k->tail, &tail_ask, e) || !host_ask_again(e)) return false;
-    if (k->nodes) return raise_to_nodes(k), make_field(k, &all->kernel->field->grid, e);
-    if (!par_for(all->threads, (size_t)k->tail.kernels + 1, make_part, k, e)) return false;
+    if (k->nodes) return raise_to_nodes(k), make_field(k, &sizes->kernel->field->grid, e);
+    if (!par_for(sizes->threads, (size_t)k->tail.kernels + 1, make_part, k, e)) return false;
     for (uint32_t c = k->tail.kernels; c < k->need.channels; c++)
         k->sums[c] = k->sums[0]; /* one serves all */
     return true;
@@ -237,27 +238,27 @@ enum { KEPT_SIZES = 4 };
 
 kernel_sizes *kernel_sizes_open(const bloom_settings *s, const kernel_source *k,
                                 device_pool *devices, err *e) {
-    kernel_sizes *all = mem_new(1, sizeof *all, "kernel", e);
-    if (!all) return NULL;
-    *all = (kernel_sizes){
+    kernel_sizes *sizes = mem_new(1, sizeof *sizes, "kernel", e);
+    if (!sizes) return NULL;
+    *sizes = (kernel_sizes){
         .s = s, .kernel = k, .devices = devices, .threads = device_pool_threads(devices)};
-    atomic_flag_clear(&all->told);
-    pthread_mutex_init(&all->lock, NULL);
-    pthread_cond_init(&all->made, NULL);
+    atomic_flag_clear(&sizes->told);
+    pthread_mutex_init(&sizes->lock, NULL);
+    pthread_cond_init(&sizes->made, NULL);
     const field_grid *grid = k->field ? &k->field->grid : NULL;
-    bool ok = !grid || (all->node = mem_new(field_nodes(grid), sizeof *all->node, "field", e));
+    bool ok = !grid || (sizes->node = mem_new(field_nodes(grid), sizeof *sizes->node, "field", e));
     for (uint32_t i = 0; ok && grid && i < field_nodes(grid); i++) {
-        ok = (all->node[i] = kernel_sizes_open(s, &k->field->node[i], devices, e)) != NULL;
-        if (ok) all->node[i]->grid = grid, all->node[i]->number = i;
+        ok = (sizes->node[i] = kernel_sizes_open(s, &k->field->node[i], devices, e)) != NULL;
+        if (ok) sizes->node[i]->grid = grid, sizes->node[i]->number = i;
     }
-    if (!ok) kernel_sizes_close(&all);
-    return all;
+    if (!ok) kernel_sizes_close(&sizes);
+    return sizes;
 }
 
 /* Drops what nobody uses, but for `most` sizes. */
-static void drop_unused(kernel_sizes *all, int most) {
+static void drop_unused(kernel_sizes *sizes, int most) {
     int kept = 0;
-    for (size_entry **at = &all->first; *at;) {
+    for (size_entry **at = &sizes->first; *at;) {
         size_entry *n = *at;
         if (n->users || (!n->why.code && kept++ < most)) {
             at = &n->next;
@@ -265,7 +266,7 @@ static void drop_unused(kernel_sizes *all, int most) {
         }
         *at = n->next;
         for (uint32_t i = 0; i < n->at.nodes && n->at.node; i++)
-            kernel_sizes_give(all->node[i], n->at.node[i]);
+            kernel_sizes_give(sizes->node[i], n->at.node[i]);
         mem_free(n->at.node);
         mem_free(n->at.psf);
         join_field_free(&n->at.field);
@@ -277,77 +278,77 @@ static void drop_unused(kernel_sizes *all, int most) {
 }
 
 void kernel_sizes_close(kernel_sizes **pall) {
-    kernel_sizes *all = *pall;
-    if (!all) return;
+    kernel_sizes *sizes = *pall;
+    if (!sizes) return;
     *pall = NULL;
-    drop_unused(all, 0);
-    for (uint32_t i = 0; all->node && i < field_nodes(&all->kernel->field->grid); i++)
-        kernel_sizes_close(&all->node[i]);
-    mem_free(all->node);
-    pthread_cond_destroy(&all->made);
-    pthread_mutex_destroy(&all->lock);
-    mem_free(all);
+    drop_unused(sizes, 0);
+    for (uint32_t i = 0; sizes->node && i < field_nodes(&sizes->kernel->field->grid); i++)
+        kernel_sizes_close(&sizes->node[i]);
+    mem_free(sizes->node);
+    pthread_cond_destroy(&sizes->made);
+    pthread_mutex_destroy(&sizes->lock);
+    mem_free(sizes);
 }
 
 /* Moves the entry to the front and counts its user; with the lock held, as all that follows. */
-static size_entry *find_size(kernel_sizes *all, const kernel_need *need, plan_planes planes) {
-    for (size_entry **at = &all->first; *at; at = &(*at)->next) {
+static size_entry *find_size(kernel_sizes *sizes, const kernel_need *need, plan_planes planes) {
+    for (size_entry **at = &sizes->first; *at; at = &(*at)->next) {
         size_entry *n = *at;
         if (n->why.code || !kernel_need_same(&n->at.need, need) ||
             memcmp(&n->at.planes, &planes, sizeof planes) != 0)
             continue;
         *at = n->next;
-        n->next = all->first;
+        n->next = sizes->first;
         n->users++;
-        return all->first = n;
+        return sizes->first = n;
     }
     return NULL;
 }
 
 /* Ends the making of a size, which has failed unless `why` is empty. Takes the lock. */
-static void publish(kernel_sizes *all, size_entry *n, const err *why) {
-    pthread_mutex_lock(&all->lock);
+static void publish(kernel_sizes *sizes, size_entry *n, const err *why) {
+    pthread_mutex_lock(&sizes->lock);
     n->making = false;
     n->why = *why;
-    pthread_cond_broadcast(&all->made);
-    pthread_mutex_unlock(&all->lock);
+    pthread_cond_broadcast(&sizes->made);
+    pthread_mutex_unlock(&sizes->lock);
 }
 
 /* Finds or adds a size, and counts its user. *mine: it was added, its kernel is made, and its tail
  * is to be made by the caller. Returns NULL where there is no memory. */
-static size_entry *begin_size(kernel_sizes *all, const kernel_need *need, plan_planes planes,
+static size_entry *begin_size(kernel_sizes *sizes, const kernel_need *need, plan_planes planes,
                               bool *mine, err *e) {
     err why = {0};
-    pthread_mutex_lock(&all->lock);
-    size_entry *n = find_size(all, need, planes);
+    pthread_mutex_lock(&sizes->lock);
+    size_entry *n = find_size(sizes, need, planes);
     *mine = !n && (n = mem_new(1, sizeof *n, "kernel", e));
     if (*mine) {
         *n = (size_entry){.at = {.need = *need, .planes = planes},
                           .making = true,
                           .users = 1,
-                          .next = all->first};
-        all->first = n;
+                          .next = sizes->first};
+        sizes->first = n;
     }
-    pthread_mutex_unlock(&all->lock);
-    if (!*mine || make_kernel(all, n, &why)) return n;
-    publish(all, n, &why);
+    pthread_mutex_unlock(&sizes->lock);
+    if (!*mine || make_kernel(sizes, n, &why)) return n;
+    publish(sizes, n, &why);
     *mine = false;
     return n;
 }
 
-const kernel_at *kernel_sizes_take(kernel_sizes *all, const kernel_need *need, plan_planes planes,
+const kernel_at *kernel_sizes_take(kernel_sizes *sizes, const kernel_need *need, plan_planes planes,
                                    err *e) {
     bool mine, again;
     size_entry *n;
     do {
-        n = begin_size(all, need, planes, &mine, e);
-        if (mine) kernel_sizes_end(all, &n->at);
-        pthread_mutex_lock(&all->lock);
+        n = begin_size(sizes, need, planes, &mine, e);
+        if (mine) kernel_sizes_end(sizes, &n->at);
+        pthread_mutex_lock(&sizes->lock);
         bool stay = true;
         if (n && n->making) {
-            par_rest(all->threads);
-            while (n->making && (stay = host_wait(&all->made, &all->lock, e))) continue;
-            par_resume(all->threads);
+            par_rest(sizes->threads);
+            while (n->making && (stay = host_wait(&sizes->made, &sizes->lock, e))) continue;
+            par_resume(sizes->threads);
         }
         /* Who made it was told to stop, which does not concern this thread. */
         again = n && stay && n->why.code == ERR_CANCELLED && host_ask_again(e);
@@ -356,38 +357,38 @@ const kernel_at *kernel_sizes_take(kernel_sizes *all, const kernel_need *need, p
             n->users--;
             n = NULL;
         }
-        drop_unused(all, KEPT_SIZES);
-        pthread_mutex_unlock(&all->lock);
+        drop_unused(sizes, KEPT_SIZES);
+        pthread_mutex_unlock(&sizes->lock);
     } while (again);
     return n ? &n->at : NULL;
 }
 
-void kernel_sizes_give(kernel_sizes *all, const kernel_at *k) {
+void kernel_sizes_give(kernel_sizes *sizes, const kernel_at *k) {
     if (!k) return;
-    pthread_mutex_lock(&all->lock);
+    pthread_mutex_lock(&sizes->lock);
     ((size_entry *)(uintptr_t)k)->users--;
-    pthread_mutex_unlock(&all->lock);
+    pthread_mutex_unlock(&sizes->lock);
 }
 
-const kernel_at *kernel_sizes_begin(kernel_sizes *all, const kernel_need *need,
+const kernel_at *kernel_sizes_begin(kernel_sizes *sizes, const kernel_need *need,
                                     plan_planes planes) {
     bool mine;
-    size_entry *n = begin_size(all, need, planes, &mine, NULL);
-    if (n && !mine) kernel_sizes_give(all, &n->at);
+    size_entry *n = begin_size(sizes, need, planes, &mine, NULL);
+    if (n && !mine) kernel_sizes_give(sizes, &n->at);
     return n && mine ? &n->at : NULL;
 }
 
-void kernel_sizes_end(kernel_sizes *all, const kernel_at *begun) {
+void kernel_sizes_end(kernel_sizes *sizes, const kernel_at *begun) {
     err why = {0};
     size_entry *n = (size_entry *)(uintptr_t)begun;
-    make_tail(all, n, &why);
-    publish(all, n, &why);
+    make_tail(sizes, n, &why);
+    publish(sizes, n, &why);
 }
 
-void kernel_sizes_rest(kernel_sizes *all) {
-    pthread_mutex_lock(&all->lock);
-    drop_unused(all, 0);
-    pthread_mutex_unlock(&all->lock);
-    for (uint32_t i = 0; all->node && i < field_nodes(&all->kernel->field->grid); i++)
-        kernel_sizes_rest(all->node[i]);
+void kernel_sizes_rest(kernel_sizes *sizes) {
+    pthread_mutex_lock(&sizes->lock);
+    drop_unused(sizes, 0);
+    pthread_mutex_unlock(&sizes->lock);
+    for (uint32_t i = 0; sizes->node && i < field_nodes(&sizes->kernel->field->grid); i++)
+        kernel_sizes_rest(sizes->node[i]);
 }

@@ -45,16 +45,17 @@ uint64_t kernel_at_bytes(const plan_request *ask);
 typedef struct kernel_sizes kernel_sizes;
 kernel_sizes *kernel_sizes_open(const bloom_settings *s, const kernel_source *k,
                                 device_pool *devices, err *e);
-void kernel_sizes_close(kernel_sizes **all);
-void kernel_sizes_rest(kernel_sizes *all);
+void kernel_sizes_close(kernel_sizes **sizes);
+void kernel_sizes_rest(kernel_sizes *sizes);
 
 /* Takes the kernel at a size; valid until it is given back. */
-const kernel_at *kernel_sizes_take(kernel_sizes *all, const kernel_need *need, plan_planes planes,
+const kernel_at *kernel_sizes_take(kernel_sizes *sizes, const kernel_need *need, plan_planes planes,
                                    err *e);
-void kernel_sizes_give(kernel_sizes *all, const kernel_at *k);
+void kernel_sizes_give(kernel_sizes *sizes, const kernel_at *k);
 
 /* Makes a size that nobody has asked for yet in two steps, between which the caller may open an
  * engine: the kernel and where its transforms run; and all else. Returns NULL where there is
  * nothing to end: others make the size, or it cannot be made, as kernel_sizes_take will say. */
-const kernel_at *kernel_sizes_begin(kernel_sizes *all, const kernel_need *need, plan_planes planes);
-void kernel_sizes_end(kernel_sizes *all, const kernel_at *begun);
+const kernel_at *kernel_sizes_begin(kernel_sizes *sizes, const kernel_need *need,
+                                    plan_planes planes);
+void kernel_sizes_end(kernel_sizes *sizes, const kernel_at *begun);

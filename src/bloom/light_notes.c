@@ -62,10 +62,10 @@ void light_notes(const char *format, const char *space, bloom_report *r, light_t
              " values are below zero, down to %.3g in channel '%.40s': they become black "
              "rings around lights; resize the image with a filter without lobes (box, triangle)",
              below, deepest->lowest, deepest->channel);
-    colour_space is = {0};
-    if (space) space_find(&is, space);
-    const bool codes = is.curve && is.curve != CURVE_LINEAR;
-    const double coded = codes ? is.curve->encode(is.curve, highest) : 0;
+    colour_space found = {0};
+    if (space) space_find(&found, space);
+    const bool codes = found.curve && found.curve != CURVE_LINEAR;
+    const double coded = codes ? found.curve->encode(found.curve, highest) : 0;
     if (coded > CODED_MOST)
         tell(r, LOG_WARN, &told->coded,
              "--input-space %.30s made values up to %.5g of values up to %.5g%s, and codes go from "
@@ -86,13 +86,13 @@ static bool has_steps(const void *plane, pixel_type type, size_t n) {
     bool seen[256] = {false};
     int codes = 0;
     for (size_t i = 0, step = n / LOOKED_AT + 1; i < n; i += step) {
-        float v, is;
+        float v, got;
         image_to_float(&v, plane, type, i, 1);
         if (!(v >= 0 && v <= 1)) return false;
         int code = (int)lrintf(v * 255);
-        is = (float)code / 255;
-        float room = type == PIXEL_HALF ? 0x1p-11f * is : 0x1p-22f;
-        if (fabsf(v - is) > room) return false;
+        got = (float)code / 255;
+        float room = type == PIXEL_HALF ? 0x1p-11f * got : 0x1p-22f;
+        if (fabsf(v - got) > room) return false;
         codes += !seen[code];
         seen[code] = true;
     }

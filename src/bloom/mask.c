@@ -7,8 +7,8 @@ static int find_in(const image_part *p, const char *name) {
     int at = image_find_channel(p, name), found = -1, count = 0;
     const size_t n = strlen(name);
     for (int c = 0; c < p->channels; c++) {
-        const char *is = p->channel[c].name;
-        if (strncmp(is, name, n) == 0 && is[n] == '.' && !strchr(is + n + 1, '.'))
+        const char *channel = p->channel[c].name;
+        if (strncmp(channel, name, n) == 0 && channel[n] == '.' && !strchr(channel + n + 1, '.'))
             found = c, count++;
     }
     return at >= 0 ? at : count == 1 ? found : -1;
@@ -43,8 +43,9 @@ bool mask_find(mask_place *to, const rows_source *in, int part, const char *name
 
 int mask_channel(const image_part *p) {
     int c = -1;
-    for (const char *const *is = (const char *const[]){"Y", "A", "R", NULL}; c < 0 && *is; is++)
-        c = image_find_channel(p, *is);
+    for (const char *const *name = (const char *const[]){"Y", "A", "R", NULL}; c < 0 && *name;
+         name++)
+        c = image_find_channel(p, *name);
     return max_int(c, 0);
 }
 

@@ -142,21 +142,21 @@ static bool hand_on(bands *b, err *e) {
     const part_plan *p = b->p;
     const rows_source *in = p->j->in;
     const rows_sink *out = p->j->out;
-    const image_part *is = p->result.part;
+    const image_part *part = p->result.part;
     void **lent = NULL;
     if (!place_rows(b, e)) return false;
     if (in->lend && !in->lend(in->ctx, p->j->part, &p->p->data, &lent, e)) return false;
     if (lent) {
         for (int c = 0; c < p->p->channels; c++) {
-            void **own = &b->plane[image_find_channel(is, p->p->channel[c].name)];
+            void **own = &b->plane[image_find_channel(part, p->p->channel[c].name)];
             if (!*own) *own = lent[c], lent[c] = NULL;
         }
-        bool ok = out->write(out->ctx, p->j->part, &(rows_band){is, 0, p->h, b->plane, true}, e);
+        bool ok = out->write(out->ctx, p->j->part, &(rows_band){part, 0, p->h, b->plane, true}, e);
         memset(b->out.plane, 0, 2 * p->channels * sizeof *b->out.plane);
-        for (int at = 0; at < is->channels; at++) mem_free(b->plane[at]), b->plane[at] = NULL;
+        for (int at = 0; at < part->channels; at++) mem_free(b->plane[at]), b->plane[at] = NULL;
         return ok;
     }
-    const rows_band made = {is, b->out.y, b->out.rows, b->plane, false};
+    const rows_band made = {part, b->out.y, b->out.rows, b->plane, false};
     return rows_write(in, out, p->j->part, &made, e);
 }
 
@@ -181,24 +181,24 @@ static bool measure(part_made *to, part_measured *seen, const part_plan *p, cons
     return true;
 }
 
-static void tell_promise(const bloom_promise *is) {
+static void tell_promise(const bloom_promise *promise) {
     char how[200];
-    if (!is->method.precision) return;
-    accuracy_text(&is->method, how, sizeof how);
-    if (is->method.kept)
-        log_info("channel '%s': %s", is->channel, how);
+    if (!promise->method.precision) return;
+    accuracy_text(&promise->method, how, sizeof how);
+    if (promise->method.kept)
+        log_info("channel '%s': %s", promise->channel, how);
     else
-        log_warn("channel '%s': the tolerance of %g is not kept: %s", is->channel, is->tolerance,
-                 how);
+        log_warn("channel '%s': the tolerance of %g is not kept: %s", promise->channel,
+                 promise->tolerance, how);
 }
 
 /* Makes all rows, in the order of the file's lines. Where tiles take more memory than was foreseen,
  * a band is made again with tiles of half as many pixels. */
-static bool bloom_bands(part_made *all, bands *b, sampler *sampled, const part_measured *seen,
+static bool bloom_bands(part_made *made, bands *b, sampler *sampled, const part_measured *seen,
                         err *e) {
     const part_plan *p = b->p;
     const bool upwards = p->p->order == LINES_DECREASING, whole = part_is_whole(&b->t);
-    const size_t bytes = (size_t)all->groups * sizeof *all->group;
+    const size_t bytes = (size_t)made->groups * sizeof *made->group;
     group_made *before = mem_raw(1, bytes, "a report", e);
     bool ok = before != NULL;
     for (uint32_t done = 0; ok && done < p->h;) {
@@ -207,10 +207,10 @@ static bool bloom_bands(part_made *all, bands *b, sampler *sampled, const part_m
         const uint32_t end = upwards ? left : min_u32(done + most, p->h);
         uint32_t row = upwards ? (left - 1) / most * most : done;
         if (upwards && left > most && left < p->h) row = left - most;
-        memcpy(before, all->group, bytes);
+        memcpy(before, made->group, bytes);
         const size_t count = sampled->count;
         b->out.y = row, b->out.rows = end - row;
-        if ((ok = bloom_band(b, all, seen, sampled, e))) {
+        if ((ok = bloom_band(b, made, seen, sampled, e))) {
             ok = (!whole || part_verify_alphas(sampled, p, e)) && (p->j->predict || hand_on(b, e));
             done += end - row;
             continue;
@@ -221,7 +221,7 @@ static bool bloom_bands(part_made *all, bands *b, sampler *sampled, const part_m
         if (whole || p->j->cut || e->code != ERR_MEMORY || !part_tiles(&t, &memory, p, half, &why))
             break;
         log_info("smaller tiles are taken: %s", e->msg);
-        memcpy(all->group, before, bytes);
+        memcpy(made->group, before, bytes);
         sampled->count = count;
         *e = (err){0};
         close_bands(b);

@@ -13,10 +13,10 @@ bool part_held_open(part_held *h, const part_plan *p, uint32_t rows, bool whole,
             ok = (h->mask[i] = mem_raw((size_t)p->w * rows, sizeof(float), "a mask", e)) &&
                  (!lent || mask_read(h->mask[i], &p->group[i].mask, p->p, 0, rows, e));
     for (uint32_t c = 0; ok && c < p->channels; c++) {
-        const part_channel *is = &p->channel[c];
-        if (lent) h->plane[c] = lent[is->index], lent[is->index] = NULL;
+        const part_channel *channel = &p->channel[c];
+        if (lent) h->plane[c] = lent[channel->index], lent[channel->index] = NULL;
         ok = h->plane[c] ||
-             (h->plane[c] = mem_raw((size_t)p->w * rows, pixel_bytes(is->type), "rows", e));
+             (h->plane[c] = mem_raw((size_t)p->w * rows, pixel_bytes(channel->type), "rows", e));
     }
     if (ok && lent) h->to = rows;
     return ok;

@@ -56,9 +56,9 @@ static bool measure_row(void *ctx, size_t index, int worker, err *e) {
     const part_plan *p = m->p;
     const join_spread spread = {s->g->light.threshold, s->g->light.knee, s->mask};
     uint32_t c = (uint32_t)(index / s->rows), y = (uint32_t)(index % s->rows), n = p->w;
-    const part_channel *is = &p->channel[s->g->first + c];
+    const part_channel *channel = &p->channel[s->g->first + c];
     float *v = m->line + (size_t)worker * n;
-    image_to_float(v, m->plane[is->index], is->type, (size_t)y * n, n);
+    image_to_float(v, m->plane[channel->index], channel->type, (size_t)y * n, n);
     if (m->to->bad || s->mask)
         for (uint32_t x = 0; x < n; x++) v[x] = isfinite(v[x]) ? v[x] : 0;
     if (!join_spreads_all(&spread)) join_spread_row(&spread, (size_t)y * n, v, v, n);
@@ -110,8 +110,8 @@ static bool take_groups(measuring *m, err *e) {
     bool ok = m->spread && m->line && m->mask && m->plane;
     for (int i = m->from; i < m->end; i++)
         for (uint32_t c = 0; ok && c < p->group[i].count; c++) {
-            const part_channel *is = &p->channel[p->group[i].first + c];
-            ok = (m->plane[is->index] = mem_raw(n, pixel_bytes(is->type), "rows", e));
+            const part_channel *channel = &p->channel[p->group[i].first + c];
+            ok = (m->plane[channel->index] = mem_raw(n, pixel_bytes(channel->type), "rows", e));
         }
     double full[PSF_CHANNELS];
     m->at.need = part_need(p->j, one->count, one->light.sharpen);
@@ -173,14 +173,14 @@ static bool read_floats(void *ctx, float *to, uint32_t row, uint32_t rows, err *
     const looked *l = ctx;
     const part_plan *p = l->p;
     const rows_source *in = p->j->in;
-    const part_channel *is = &p->channel[l->c];
+    const part_channel *channel = &p->channel[l->c];
     const size_t n = (size_t)p->w * rows, first = l->held ? (size_t)row * p->w : 0;
     void **plane = mem_new((size_t)p->p->channels, sizeof *plane, "planes", e);
-    void *own = plane && !l->held ? mem_raw(n, pixel_bytes(is->type), "rows", e) : NULL;
+    void *own = plane && !l->held ? mem_raw(n, pixel_bytes(channel->type), "rows", e) : NULL;
     float *mask = NULL;
-    if (own) plane[is->index] = own;
+    if (own) plane[channel->index] = own;
     bool ok = plane && (l->held || (own && in->read(in->ctx, p->j->part, row, rows, plane, e)));
-    if (ok) image_to_float(to, l->held ? l->held->plane[l->c] : own, is->type, first, n);
+    if (ok) image_to_float(to, l->held ? l->held->plane[l->c] : own, channel->type, first, n);
     if (ok && l->g->light.mask[0])
         ok = (mask = mem_raw(n, sizeof *mask, "a mask", e)) &&
              mask_read(mask, &l->g->mask, p->p, row, rows, e);
@@ -211,9 +211,10 @@ static void enter_channels(part_measured *to, const part_plan *p) {
         for (uint32_t c = 0; c < p->group[i].count; c++) {
             const uint32_t at = p->group[i].first + c;
             const scan_channel *in = &to->group[i].channel[c];
-            const image_channel *is = &p->p->channel[p->channel[at].index];
+            const image_channel *channel = &p->p->channel[p->channel[at].index];
             ledger_row *row = &to->row[at];
-            to->dark[at] = accuracy_dark(in, bloom_stores_halfs(p->j->s, is->wide, is->type));
+            to->dark[at] =
+                accuracy_dark(in, bloom_stores_halfs(p->j->s, channel->wide, channel->type));
             if (in->least < 0) row->size = sqrt((double)in->pixels * in->squares);
             row->bad = to->mended ? -to->repairs[at].added : 0;
             if (to->mended) continue;
@@ -223,7 +224,7 @@ static void enter_channels(part_measured *to, const part_plan *p) {
             if (row->highest == 1) row->ones = (double)in->count[scan_bin(1)] / (double)in->pixels;
             row->lowest = accuracy_depth(in);
             row->below = row->lowest < 0 ? scan_count(in->below) : 0;
-            snprintf(row->channel, sizeof row->channel, "%s", is->name);
+            snprintf(row->channel, sizeof row->channel, "%s", channel->name);
         }
 }
 
@@ -232,8 +233,8 @@ static bool measure_once(part_measured *to, const part_plan *p, const part_held 
     for (int i = 0; i < to->groups; i++) scan_free(&to->group[i]);
     for (uint32_t c = 0; c < p->channels; c++) to->row[c].gained = to->row[c].spilled = 0;
     for (int i = 0; ok && held && i < to->groups; i++) {
-        const strip all = {NULL, &p->group[i], 0, p->h, held->mask[i]};
-        ok = scan_rows(to, p, &all, held->plane + all.g->first, e);
+        const strip whole = {NULL, &p->group[i], 0, p->h, held->mask[i]};
+        ok = scan_rows(to, p, &whole, held->plane + whole.g->first, e);
     }
     for (int i = 0; ok && !held && i < to->groups;) {
         measuring m = {.p = p, .to = to, .from = i};

@@ -171,9 +171,9 @@ static uint64_t add_memory(mem_plan *to, const part_needs *n, const tiling *t) {
  * shaders (lavapipe; docs/inside/notebook.md, "Tiles"). */
 static void add_uncounted(mem_plan *to, const part_needs *n) {
     enum { LIBRARIES = 16 << 20, PAGES = 16 << 20, DRIVERS = 144 << 20 };
-    uint64_t all = mem_limit();
-    mem_plan_add(to, "libraries", min_u64(all / 5, LIBRARIES) + min_u64(all / 32, PAGES));
-    if (n->drivers) mem_plan_add(to, "drivers", min_u64(all / 3, DRIVERS));
+    uint64_t total = mem_limit();
+    mem_plan_add(to, "libraries", min_u64(total / 5, LIBRARIES) + min_u64(total / 32, PAGES));
+    if (n->drivers) mem_plan_add(to, "drivers", min_u64(total / 3, DRIVERS));
 }
 
 /* --- choosing tiles ------------------------------------------------------------------------- */

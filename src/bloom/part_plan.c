@@ -15,10 +15,10 @@ bool part_header(image_part *p, const bloom_settings *s, err *e) {
     bool ok = layer_map_make(&m, p, s->layers, s->exclude, e);
     for (int i = 0; ok && i < m.groups; i++)
         for (uint32_t c = 0; c < count_channels(s, &m.group[i]); c++) {
-            image_channel *is = &p->channel[channel_of(&m.group[i], c)];
-            is->type = bloom_stored(s, is->wide, is->type);
+            image_channel *channel = &p->channel[channel_of(&m.group[i], c)];
+            channel->type = bloom_stored(s, channel->wide, channel->type);
             if (bloom_emits(s))
-                text_add(&names, "%c%s.%s\n", '0' + is->type, s->emit_layer, is->name);
+                text_add(&names, "%c%s.%s\n", '0' + channel->type, s->emit_layer, channel->name);
         }
     ok = ok && text_check(&names, e);
     for (char *at = names.s; ok && at && *at;) {
@@ -45,8 +45,8 @@ kernel_need part_need(const part_job *j, uint32_t channels, double sharpen) {
                         .height = j->height,
                         .aspect = (double)p->aspect,
                         .sharpen = sharpen};
-    primaries is;
-    if (image_primaries(p, &is)) primaries_to_floats(need.primaries, &is);
+    primaries gamut;
+    if (image_primaries(p, &gamut)) primaries_to_floats(need.primaries, &gamut);
     double luminance[3];
     image_luminance(p, luminance);
     bloom_tint(need.tint, j->s, channels, luminance);
@@ -68,7 +68,7 @@ view part_view(const part_plan *p, const part_group *g, image *img, const float 
               .sharpen = g->light.sharpen,
               .spread = {g->light.threshold, g->light.knee, mask},
               .emits = bloom_emits(j->s)};
-    v.all = join_spreads_all(&v.spread);
+    v.all_spread = join_spreads_all(&v.spread);
     for (uint32_t c = 0; c < v.channels; c++) v.type[c] = g->head.part[0].channel[c].type;
     return v;
 }
@@ -108,9 +108,9 @@ static bool make_group(part_group *to, part_plan *p, const layer_group *g, err *
     *to = (part_group){.group = g, .first = p->channels, .count = count_channels(s, g)};
     for (uint32_t c = 0; c < to->count; c++) {
         int index = channel_of(g, c);
-        const image_channel *is = &p->p->channel[index];
+        const image_channel *channel = &p->p->channel[index];
         p->channel[p->channels++] =
-            (part_channel){index, is->type, bloom_stored(s, is->wide, is->type)};
+            (part_channel){index, channel->type, bloom_stored(s, channel->wide, channel->type)};
     }
     return layer_light_of(&to->light, s, p->p, g, e) && find_mask(to, p->j, e) &&
            make_head(to, p, e);
@@ -119,19 +119,19 @@ static bool make_group(part_group *to, part_plan *p, const layer_group *g, err *
 /* Finds out which groups the file codes: those that it codes as one, whatever settings choose. */
 static bool find_codes(part_plan *to, err *e) {
     const bloom_settings *s = to->j->s;
-    layer_map all;
+    layer_map map;
     if (!s->verify || !s->stored.curve) return true;
-    if (!recode_to(&to->code, to->p, &s->stored, e) || !layer_map_make(&all, to->p, NULL, NULL, e))
+    if (!recode_to(&to->code, to->p, &s->stored, e) || !layer_map_make(&map, to->p, NULL, NULL, e))
         return false;
     for (int i = 0; i < to->m.groups; i++)
-        for (int k = 0; k < all.groups; k++) {
+        for (int k = 0; k < map.groups; k++) {
             part_group *g = &to->group[i];
-            const layer_group *is = &all.group[k];
-            if (memcmp(is->channel, g->group->channel, sizeof is->channel) != 0) continue;
+            const layer_group *group = &map.group[k];
+            if (memcmp(group->channel, g->group->channel, sizeof group->channel) != 0) continue;
             g->coded = true;
-            g->alpha = is->alpha;
+            g->alpha = group->alpha;
         }
-    layer_map_free(&all);
+    layer_map_free(&map);
     return true;
 }
 

@@ -2,7 +2,7 @@
 
 /* A tile: what it is made of, and where its pixels are. */
 typedef struct {
-    const part_tile *is;
+    const part_tile *job;
     const part_group *g;
     image *img;
     float *mask;        /* of each of its pixels; NULL: there is none */
@@ -17,35 +17,36 @@ typedef struct {
  */
 static bool fill_row(void *ctx, size_t index, int worker, err *e) {
     const tile *t = ctx;
-    const part_held *held = t->is->held;
-    const uint32_t *size = t->is->t->tile;
+    const part_held *held = t->job->held;
+    const uint32_t *size = t->job->t->tile;
     uint32_t c = (uint32_t)(index / size[PLAN_Y]), row = (uint32_t)(index % size[PLAN_Y]);
     const bool mask = c == t->g->count;
-    const size_t each = mask ? sizeof(float) : pixel_bytes(t->is->p->channel[t->g->first + c].type);
-    const uint8_t *from = mask ? (void *)held->mask[t->is->group] : held->plane[t->g->first + c];
+    const size_t each = mask ? sizeof(float)
+                             : pixel_bytes(t->job->p->channel[t->g->first + c].type);
+    const uint8_t *from = mask ? (void *)held->mask[t->job->group] : held->plane[t->g->first + c];
     uint8_t *to = mask ? (uint8_t *)t->mask : t->img->plane[0][c];
     const int64_t source = part_held_row(held, t->top + row), end = t->left + t->useful[PLAN_X],
-                  w = t->is->p->w, inside = clamp_i64(0, t->left, end),
+                  w = t->job->p->w, inside = clamp_i64(0, t->left, end),
                   beyond = clamp_i64(w, t->left, end);
     to += (size_t)row * size[PLAN_X] * each;
     memset(to, 0, size[PLAN_X] * each);
     if (row >= t->useful[PLAN_Y] || source == PART_DARK) return true;
-    from += part_row(held, source) * t->is->p->w * each;
+    from += part_row(held, source) * t->job->p->w * each;
     memcpy(to + (size_t)(inside - t->left) * each, from + (size_t)inside * each,
            (size_t)(beyond - inside) * each);
     for (int64_t x = t->left; x < end; x++) {
         if (x == inside) x = beyond;
         if (x >= end) break;
-        const int64_t at = plan_place(t->is->p->j->s->border[PLAN_X], t->is->p->w, x);
+        const int64_t at = plan_place(t->job->p->j->s->border[PLAN_X], t->job->p->w, x);
         if (at >= 0) memcpy(to + (size_t)(x - t->left) * each, from + (size_t)at * each, each);
     }
     return true;
 }
 
 static bool make_image(tile *t, err *e) {
-    const part_plan *p = t->is->p;
-    const uint32_t *size = t->is->t->tile;
-    const bool whole = part_is_whole(t->is->t);
+    const part_plan *p = t->job->p;
+    const uint32_t *size = t->job->t->tile;
+    const bool whole = part_is_whole(t->job->t);
     image_part part = t->g->head.part[0];
     const int32_t x = p->p->data.x0 + (int32_t)t->left, y = p->p->data.y0 + (int32_t)t->top;
     part.data = part.display =
@@ -53,7 +54,7 @@ static bool make_image(tile *t, err *e) {
     const image_header head = {.format = t->g->head.format, .part = &part, .parts = 1};
     bool none[VIEW_CHANNELS] = {false}, *wanted = none;
     t->img = image_new_unset(&head, whole ? &wanted : NULL, e);
-    float **mask = &t->is->held->mask[t->is->group];
+    float **mask = &t->job->held->mask[t->job->group];
     if (!t->img) return false;
     if (!whole) { /* a piece of the part */
         size_t n = (size_t)size[PLAN_X] * size[PLAN_Y];
@@ -62,7 +63,7 @@ static bool make_image(tile *t, err *e) {
                        fill_row, t, e);
     }
     for (uint32_t c = 0; c < t->g->count; c++) { /* what is held becomes the tile's */
-        void **from = &t->is->held->plane[t->g->first + c];
+        void **from = &t->job->held->plane[t->g->first + c];
         t->img->plane[0][c] = *from, *from = NULL;
     }
     t->mask = *mask, *mask = NULL;
@@ -80,8 +81,8 @@ typedef struct {
 static bool take_row(void *ctx, size_t y, int worker, err *e) {
     const taken *k = ctx;
     const tile *t = k->t;
-    size_t from = (t->kept.y + y) * t->is->t->tile[PLAN_X] + t->kept.x,
-           to = y * t->is->p->w + t->is->x;
+    size_t from = (t->kept.y + y) * t->job->t->tile[PLAN_X] + t->kept.x,
+           to = y * t->job->p->w + t->job->x;
     memcpy(k->to + to * k->each, k->from + from * k->each, t->kept.w * k->each);
     return true;
 }
@@ -89,15 +90,15 @@ static bool take_row(void *ctx, size_t y, int worker, err *e) {
 /* Takes what counts of a plane; all of it becomes the result's where the tile is the part. */
 static bool take_plane(const tile *t, void **to, void **plane, pixel_type type, err *e) {
     const taken k = {t, *plane, *to, pixel_bytes(type)};
-    if (!part_is_whole(t->is->t))
-        return par_for(t->is->p->j->threads, t->kept.h, take_row, (void *)(uintptr_t)&k, e);
+    if (!part_is_whole(t->job->t))
+        return par_for(t->job->p->j->threads, t->kept.h, take_row, (void *)(uintptr_t)&k, e);
     mem_free(*to);
     *to = *plane, *plane = NULL;
     return true;
 }
 
 static bool take_glare(const tile *t, void **to, float **glare, pixel_type type, err *e) {
-    size_t n = (size_t)t->is->t->tile[PLAN_X] * t->is->t->tile[PLAN_Y];
+    size_t n = (size_t)t->job->t->tile[PLAN_X] * t->job->t->tile[PLAN_Y];
     void *made = *glare;
     if (type != PIXEL_FLOAT) {
         if (!(made = mem_raw(n, pixel_bytes(type), "glare", e))) return false;
@@ -115,7 +116,7 @@ static bool take_result(const tile *t, group_made *made, part_rows *out, err *e)
     for (uint32_t c = 0; c < t->g->count; c++) {
         uint32_t at = t->g->first + c;
         pixel_type type = p->channel[c].type;
-        if (part_is_whole(t->is->t) && !t->is->p->j->marks) out->type[at] = type;
+        if (part_is_whole(t->job->t) && !t->job->p->j->marks) out->type[at] = type;
         if (type != out->type[at])
             return err_set(e, ERR_BAD_PIXELS, "channel '%s' has values beyond half floats",
                            p->channel[c].name);
@@ -127,30 +128,31 @@ static bool take_result(const tile *t, group_made *made, part_rows *out, err *e)
 }
 
 static bool look(const tile *t, const group_made *made, const part_rows *out, err *e) {
-    const part_plan *p = t->is->p;
-    const plan *is = &made->sum.plan;
+    const part_plan *p = t->job->p;
+    const plan *layout = &made->sum.plan;
     uint64_t share = (uint64_t)(p->j->s->solve ? 0 : p->j->s->verify) * t->kept.w * t->kept.h;
-    verify_tile s = {.first = t->g->first,
-                     .channels = t->g->count,
-                     .plane = (const void *const *)out->plane + t->g->first,
-                     .type = out->type + t->g->first,
-                     .w = p->w,
-                     .x = t->is->x,
-                     .y = out->y,
-                     .across = t->kept.w,
-                     .down = t->kept.h,
-                     .dark = t->is->seen->dark + t->g->first,
-                     .together = t->g->coded,
-                     .length = {is->axis[is->first].length, is->axis[1 - is->first].length},
-                     .count = (uint32_t)ceil_div_u64(share, (uint64_t)p->w * p->h)};
-    return !s.count || verify_look(t->is->sampler, &s, e);
+    verify_tile s = {
+        .first = t->g->first,
+        .channels = t->g->count,
+        .plane = (const void *const *)out->plane + t->g->first,
+        .type = out->type + t->g->first,
+        .w = p->w,
+        .x = t->job->x,
+        .y = out->y,
+        .across = t->kept.w,
+        .down = t->kept.h,
+        .dark = t->job->seen->dark + t->g->first,
+        .together = t->g->coded,
+        .length = {layout->axis[layout->first].length, layout->axis[1 - layout->first].length},
+        .count = (uint32_t)ceil_div_u64(share, (uint64_t)p->w * p->h)};
+    return !s.count || verify_look(t->job->sampler, &s, e);
 }
 
 /* Copies the pixels of a part that is one tile as they came, with those that stay under a mask. */
 static bool copy_pixels(void *came[VIEW_CHANNELS], const tile *t, err *e) {
-    const size_t n = (size_t)t->is->t->tile[PLAN_X] * t->is->t->tile[PLAN_Y];
+    const size_t n = (size_t)t->job->t->tile[PLAN_X] * t->job->t->tile[PLAN_Y];
     for (uint32_t c = 0; c < t->g->count; c++) {
-        const size_t bytes = pixel_bytes(t->is->p->channel[t->g->first + c].type);
+        const size_t bytes = pixel_bytes(t->job->p->channel[t->g->first + c].type);
         if (!(came[c] = mem_raw(n, bytes, "pixels to verify", e))) return false;
         memcpy(came[c], t->img->plane[0][c], n * bytes);
     }
@@ -179,37 +181,37 @@ static bool set_aside(repairs *to, void *plane, pixel_type type, uint32_t w, uin
     return true;
 }
 
-bool part_tile_bloom(group_made *made, const part_tile *is, part_rows *out, err *e) {
-    const part_plan *p = is->p;
-    const tiling *all = is->t;
-    const uint32_t *size = all->tile, *before = all->before, *after = all->after,
-                   across = min_u32(all->kept[PLAN_X], p->w - is->x);
-    tile t = {.is = is,
-              .g = &p->group[is->group],
-              .left = (int64_t)is->x - before[PLAN_X],
+bool part_tile_bloom(group_made *made, const part_tile *job, part_rows *out, err *e) {
+    const part_plan *p = job->p;
+    const tiling *tiles = job->t;
+    const uint32_t *size = tiles->tile, *before = tiles->before, *after = tiles->after,
+                   across = min_u32(tiles->kept[PLAN_X], p->w - job->x);
+    tile t = {.job = job,
+              .g = &p->group[job->group],
+              .left = (int64_t)job->x - before[PLAN_X],
               .top = (int64_t)out->y - before[PLAN_Y],
               .useful = {[PLAN_X] = across + before[PLAN_X] + after[PLAN_X],
                          [PLAN_Y] = out->rows + before[PLAN_Y] + after[PLAN_Y]},
               .kept = {before[PLAN_X], before[PLAN_Y], across, out->rows}};
-    const bool whole = part_is_whole(all), predict = p->j->predict;
+    const bool whole = part_is_whole(tiles), predict = p->j->predict;
     const bool verify = whole && p->j->s->verify && !predict && !p->j->s->solve;
     repairs aside[VIEW_CHANNELS] = {0};
     void *came[VIEW_CHANNELS] = {NULL};
     bool ok = make_image(&t, e) && (!verify || copy_pixels(came, &t, e));
-    for (uint32_t c = 0; ok && t.mask && is->seen->hidden && c < t.g->count; c++)
+    for (uint32_t c = 0; ok && t.mask && job->seen->hidden && c < t.g->count; c++)
         ok = set_aside(&aside[c], t.img->plane[0][c], p->channel[t.g->first + c].type, size[PLAN_X],
                        size[PLAN_Y], t.mask, e);
     *made = (group_made){0};
     if (ok) {
         view v = part_view(p, t.g, t.img, t.mask);
-        v.s = is->s;
+        v.s = job->s;
         v.pixels = (size_t)size[PLAN_X] * size[PLAN_Y];
         v.need.w = size[PLAN_X], v.need.h = size[PLAN_Y];
-        v.session = is->session;
-        v.buf = is->buf;
-        v.dark = is->seen->dark + t.g->first;
+        v.session = job->session;
+        v.buf = job->buf;
+        v.dark = job->seen->dark + t.g->first;
         v.digits = p->j->digits;
-        v.scanned = whole ? &is->seen->group[is->group] : NULL;
+        v.scanned = whole ? &job->seen->group[job->group] : NULL;
         if (!whole) v.kept = t.kept;
         for (uint32_t c = 0; c < t.g->count; c++) {
             const int at = p->channel[t.g->first + c].index;
@@ -224,7 +226,7 @@ bool part_tile_bloom(group_made *made, const part_tile *is, part_rows *out, err 
                     size[PLAN_X], 0, size[PLAN_Y]);
     ok = ok && (predict || (take_result(&t, made, out, e) && look(&t, made, out, e)));
     const bool cpu = made->sum.device.class == ENGINE_CPU;
-    if (ok && verify) ok = part_verify_came(is->sampler, p, is->group, came, t.mask, cpu, e);
+    if (ok && verify) ok = part_verify_came(job->sampler, p, job->group, came, t.mask, cpu, e);
     for (uint32_t c = 0; c < VIEW_CHANNELS; c++) {
         repairs_free(&aside[c]);
         mem_free(came[c]);

@@ -96,11 +96,12 @@ static bool read_alphas(sampler *s, const part_plan *p, const part_group *g, err
         uint32_t n = min_u32(some, p->h - y);
         ok = in->read(in->ctx, p->j->part, y, n, plane, e);
         for (size_t i = 0; ok && i < s->count; i++) {
-            sampler_pixel *is = &s->pixel[i];
+            sampler_pixel *pixel = &s->pixel[i];
             float v;
-            if (is->channel - g->first >= g->count || is->is.y - y >= n) continue;
-            image_to_float(&v, rows, type, (size_t)(is->is.y - y) * p->w + is->is.x, 1);
-            is->alpha = (double)v;
+            if (pixel->channel - g->first >= g->count || pixel->defined.y - y >= n) continue;
+            image_to_float(&v, rows, type, (size_t)(pixel->defined.y - y) * p->w + pixel->defined.x,
+                           1);
+            pixel->alpha = (double)v;
         }
     }
     mem_free(rows);
@@ -110,29 +111,29 @@ static bool read_alphas(sampler *s, const part_plan *p, const part_group *g, err
 
 /* Judges the pixel that begins here, and returns how many entries it has: all channels of a group
  * that is coded, colours first, or one. type, dark: of each channel of the list. */
-static uint32_t judge(bloom_verified *to, const sampler_pixel *is, const kernels *k,
+static uint32_t judge(bloom_verified *to, const sampler_pixel *pixel, const kernels *k,
                       const pixel_type *type, const double *dark) {
     const part_plan *p = k->p;
     const part_group *g = p->group;
     verify_promise by[VIEW_CHANNELS];
-    while (is->channel >= g->first + g->count) g++;
+    while (pixel->channel >= g->first + g->count) g++;
     uint32_t count = g->coded ? g->count : 1, colours = g->coded ? (uint32_t)g->group->channels : 1;
     const kernel_need need = part_need(p->j, g->count, g->light.sharpen);
     const definition_kernel *kernel = &k->by[g->count];
     for (uint32_t c = 0; c < count; c++) {
-        const uint32_t own = is[c].channel - g->first;
-        by[c] =
-            (verify_promise){.kernel = kernel,
-                             .gain = definition_gain_of(kernel, own, g->light.sharpen,
-                                                        kernel_need_tint(&need, own), &is[c].is),
-                             .dark = dark[is[c].channel],
-                             .tolerance = p->j->s->tolerance,
-                             .type = type[is[c].channel]};
+        const uint32_t own = pixel[c].channel - g->first;
+        by[c] = (verify_promise){.kernel = kernel,
+                                 .gain = definition_gain_of(kernel, own, g->light.sharpen,
+                                                            kernel_need_tint(&need, own),
+                                                            &pixel[c].defined),
+                                 .dark = dark[pixel[c].channel],
+                                 .tolerance = p->j->s->tolerance,
+                                 .type = type[pixel[c].channel]};
     }
     bool spreads = count > colours; /* alpha, too */
-    verify_judge(&to->found, is, by, (int)colours, g->coded ? &p->code : NULL,
-                 spreads ? is[colours].got : is->alpha);
-    if (spreads) verify_judge(&to->found, is + colours, by + colours, 1, NULL, 1);
+    verify_judge(&to->found, pixel, by, (int)colours, g->coded ? &p->code : NULL,
+                 spreads ? pixel[colours].got : pixel->alpha);
+    if (spreads) verify_judge(&to->found, pixel + colours, by + colours, 1, NULL, 1);
     return count;
 }
 

@@ -11,53 +11,53 @@ void report_note(bloom_report *r, const char *fmt, ...) {
 }
 
 /* Of two promises, that is kept which came nearer to breaking; one without a method is none. */
-static void add_promise(bloom_promise *all, const bloom_promise *one) {
-    const accuracy *a = &all->method, *b = &one->method;
-    const bloom_promise had = *all;
+static void add_promise(bloom_promise *promise, const bloom_promise *one) {
+    const accuracy *a = &promise->method, *b = &one->method;
+    const bloom_promise had = *promise;
     if (!b->precision) return;
     if (!a->precision ||
         (a->kept == b->kept ? b->floor * a->allowed >= a->floor * b->allowed : a->kept))
-        *all = *one;
-    all->attempts = max_u32(had.attempts, one->attempts);
-    all->proved = had.proved + one->proved;
-    all->proof = fmax(had.proof, one->proof);
+        *promise = *one;
+    promise->attempts = max_u32(had.attempts, one->attempts);
+    promise->proved = had.proved + one->proved;
+    promise->proof = fmax(had.proof, one->proof);
 }
 
-static void add_solved(bloom_solved *all, const bloom_solved *one, bool worse) {
-    const bloom_solved had = *all;
+static void add_solved(bloom_solved *solved, const bloom_solved *one, bool worse) {
+    const bloom_solved had = *solved;
     if (!one->steps) return;
-    if (worse || !had.steps) *all = *one;
-    all->steps = max_u32(had.steps, one->steps);
-    all->blooms = max_u32(had.blooms, one->blooms);
-    all->clipped = had.clipped + one->clipped;
-    all->clip = fmax(had.clip, one->clip);
-    all->reach = fmax(had.reach, one->reach);
-    all->negative = had.negative + one->negative;
-    all->lowest = fmin(had.lowest, one->lowest);
-    all->enough = had.steps ? fmin(had.enough, one->enough) : one->enough;
+    if (worse || !had.steps) *solved = *one;
+    solved->steps = max_u32(had.steps, one->steps);
+    solved->blooms = max_u32(had.blooms, one->blooms);
+    solved->clipped = had.clipped + one->clipped;
+    solved->clip = fmax(had.clip, one->clip);
+    solved->reach = fmax(had.reach, one->reach);
+    solved->negative = had.negative + one->negative;
+    solved->lowest = fmin(had.lowest, one->lowest);
+    solved->enough = had.steps ? fmin(had.enough, one->enough) : one->enough;
 }
 
-void account_add(bloom_account *all, const bloom_account *one) {
-    const verify_result had = all->verified.found, *more = &one->verified.found;
-    add_promise(&all->promise, &one->promise);
-    add_solved(&all->solved, &one->solved, strcmp(all->promise.channel, one->promise.channel) == 0);
-    if (one->plan.passes) all->plan = one->plan, all->device = one->device;
-    if (one->tiles.channels) all->tiles = one->tiles;
-    all->times.upload += one->times.upload;
-    all->times.download += one->times.download;
-    all->times.total += one->times.total;
-    for (uint32_t i = 0; i < PLAN_PASSES; i++) all->times.pass[i] += one->times.pass[i];
-    all->spectrum_seconds += one->spectrum_seconds;
-    all->contract_seconds += one->contract_seconds;
-    all->spectrum_cached |= one->spectrum_cached;
+void account_add(bloom_account *sum, const bloom_account *one) {
+    const verify_result had = sum->verified.found, *more = &one->verified.found;
+    add_promise(&sum->promise, &one->promise);
+    add_solved(&sum->solved, &one->solved, strcmp(sum->promise.channel, one->promise.channel) == 0);
+    if (one->plan.passes) sum->plan = one->plan, sum->device = one->device;
+    if (one->tiles.channels) sum->tiles = one->tiles;
+    sum->times.upload += one->times.upload;
+    sum->times.download += one->times.download;
+    sum->times.total += one->times.total;
+    for (uint32_t i = 0; i < PLAN_PASSES; i++) sum->times.pass[i] += one->times.pass[i];
+    sum->spectrum_seconds += one->spectrum_seconds;
+    sum->contract_seconds += one->contract_seconds;
+    sum->spectrum_cached |= one->spectrum_cached;
     if (more->pixels && verify_is_worse(&had, more->worst.error, more->broken))
-        all->verified = one->verified;
-    all->verified.found.pixels = had.pixels + more->pixels;
-    all->verified.found.broken = had.broken + more->broken;
-    all->beyond |= one->beyond;
-    for (uint64_t i = 0; i < one->bad && all->bad + i < SCAN_BAD; i++)
-        all->first_bad[all->bad + i] = one->first_bad[i];
-    all->bad += one->bad;
+        sum->verified = one->verified;
+    sum->verified.found.pixels = had.pixels + more->pixels;
+    sum->verified.found.broken = had.broken + more->broken;
+    sum->beyond |= one->beyond;
+    for (uint64_t i = 0; i < one->bad && sum->bad + i < SCAN_BAD; i++)
+        sum->first_bad[sum->bad + i] = one->first_bad[i];
+    sum->bad += one->bad;
 }
 
 void account_promise(bloom_account *to, double tolerance, const accuracy *method,

@@ -104,7 +104,7 @@ struct part_made;
 void report_add_part(bloom_report *r, const struct part_made *p);
 
 /* Adds up what two of them have come to. */
-void account_add(bloom_account *all, const bloom_account *one);
+void account_add(bloom_account *sum, const bloom_account *one);
 /* Enters how a promise is kept. `channel` is the name of the method's channel; `attempts` counts
  * the transforms until the result was kept. */
 void account_promise(bloom_account *to, double tolerance, const accuracy *method,

@@ -11,7 +11,7 @@ static bool add_rows(void *ctx, size_t index, int worker, err *e) {
     const adding *a = ctx;
     sampler_pixel *p = &a->s->pixel[index];
     uint32_t c = p->channel - a->r->first;
-    return c >= a->r->channels || definition_add(&p->is, &a->r->rows[c], &a->r->kernel, c, e);
+    return c >= a->r->channels || definition_add(&p->defined, &a->r->rows[c], &a->r->kernel, c, e);
 }
 
 bool sampler_add(const sampler *s, const sampler_rows *r, par *threads, err *e) {
@@ -20,8 +20,8 @@ bool sampler_add(const sampler *s, const sampler_rows *r, par *threads, err *e) 
 
 double sampler_want(double *rounding, const sampler_pixel *p, pixel_type type,
                     const definition_kernel *kernel, const definition_gain *gain) {
-    double want = definition_within(type, definition_value(&p->is, gain));
-    *rounding = definition_rounds(type, want) + definition_rounding(&p->is, kernel, gain);
+    double want = definition_within(type, definition_value(&p->defined, gain));
+    *rounding = definition_rounds(type, want) + definition_rounding(&p->defined, kernel, gain);
     return want;
 }
 

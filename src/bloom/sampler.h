@@ -7,7 +7,7 @@
 
 typedef struct {
     uint32_t channel; /* as sampler_tile counts them */
-    definition_pixel is;
+    definition_pixel defined;
     double got;
     double alpha; /* by which its colour is divided before it is coded; 1: by none */
 } sampler_pixel;

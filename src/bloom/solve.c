@@ -434,7 +434,8 @@ bool solve_run(group_made *to, outcome *o, const view *v, const light *l, err *e
     bool ok = solve_converges(v, e) && make_planes(&s, e) &&
               solve_all(&s, v->s->precision != PRECISION_FLOAT64 && !v->lost[0], e) &&
               solve_sum_pixels(to, &s, e);
-    for (uint32_t c = 0; ok && v->all && c < v->channels; c++) s.spilled[c] = -spilled_of(&s, c);
+    for (uint32_t c = 0; ok && v->all_spread && c < v->channels; c++)
+        s.spilled[c] = -spilled_of(&s, c);
     if (ok && v->s->clamp) s.cut = true, ok = go_through(&s, judge, e);
     if (ok) solve_tell(to, o, &s);
     free_doubles(&s);

@@ -20,7 +20,7 @@ static bool read_region(join_box *to, const view *v, err *e) {
 /* Returns the mean of a region over all channels; *deviation: of that mean, by the noise of its
  * pixels. */
 static double mean_of(double *deviation, const join_box *r, const view *v, float *const *plane) {
-    double all = 0, variance = 0;
+    double total = 0, variance = 0;
     const double n = (double)r->w * r->h;
     for (uint32_t c = 0; c < v->channels; c++) {
         double sum = 0, squares = 0;
@@ -28,20 +28,20 @@ static double mean_of(double *deviation, const join_box *r, const view *v, float
             const double p = (double)plane[c][(r->y + i / r->w) * v->need.w + r->x + i % r->w];
             sum += p, squares += p * p;
         }
-        all += sum / n / v->channels;
+        total += sum / n / v->channels;
         if (n > 1) variance += fmax(squares / n - sum * sum / n / n, 0) / (n - 1);
     }
     *deviation = sqrt(variance) / v->channels;
-    return all;
+    return total;
 }
 
 static bool set_amount(view *v, double amount, err *e) {
-    kernel_sizes *all = session_sizes(v->session);
+    kernel_sizes *sizes = session_sizes(v->session);
     kernel_need need = v->need;
     need.sharpen = bloom_complement(amount);
-    const kernel_at *size = kernel_sizes_take(all, &need, v->size->planes, e);
+    const kernel_at *size = kernel_sizes_take(sizes, &need, v->size->planes, e);
     if (!size) return false;
-    kernel_sizes_give(all, v->size);
+    kernel_sizes_give(sizes, v->size);
     v->size = size, v->need = need, v->sharpen = need.sharpen;
     return true;
 }

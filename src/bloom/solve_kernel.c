@@ -11,22 +11,22 @@ double solve_ratio_of(const kernel_at *k, uint32_t c) {
 }
 
 solve_split solve_split_of(const kernel_at *k) {
-    solve_split is = {.ratio = -1};
+    solve_split shares = {.ratio = -1};
     for (uint32_t c = 0; c < k->need.channels; c++) {
         const double core = solve_core_of(k, c), ratio = core > 0 ? solve_ratio_of(k, c) : INFINITY;
-        if (ratio > is.ratio) is = (solve_split){core, k->sums[c].sum, ratio, c};
+        if (ratio > shares.ratio) shares = (solve_split){core, k->sums[c].sum, ratio, c};
     }
-    return is;
+    return shares;
 }
 
 bool solve_converges(const view *v, err *e) {
-    const solve_split is = solve_split_of(v->size);
-    const double a = 1 - v->sharpen, tint = kernel_need_tint(&v->need, is.channel);
+    const solve_split shares = solve_split_of(v->size);
+    const double a = 1 - v->sharpen, tint = kernel_need_tint(&v->need, shares.channel);
     const kernel_use use = {
         .options = v->s->kernel, .relative = v->s->kernel_relative, .aspect = v->s->pixel_aspect};
-    const uint32_t c = v->size->kernel.channels == 1 ? 0 : is.channel;
+    const uint32_t c = v->size->kernel.channels == 1 ? 0 : shares.channel;
     psf k = {0};
-    if (is.ratio < 1) return true;
+    if (shares.ratio < 1) return true;
     if (!kernel_source_psf(&k, session_kernel(v->session), &use, &v->need, NULL, e)) return false;
     double low = 0, high = (double)k.w + k.h;
     while (high - low > 0.5) {
@@ -41,8 +41,8 @@ bool solve_converges(const view *v, err *e) {
         "channel '%s': the glare cannot be taken away: the kernel keeps %.4g of the light "
         "within %.4g pixels and spreads %.4g, so r is %.4g and needs to be below 1; "
         "--core=%.0f or --amount=%.3g would do",
-        view_name(v, is.channel), is.core, v->size->kernel.core, is.tail, is.ratio, ceil(high),
-        0.99 / (1 - now.core + tint * now.tail));
+        view_name(v, shares.channel), shares.core, v->size->kernel.core, shares.tail, shares.ratio,
+        ceil(high), 0.99 / (1 - now.core + tint * now.tail));
 }
 
 /* Finds by how much noise grows, of the channel where that is most: what is even over all
@@ -81,22 +81,22 @@ static bool find_noise(bloom_solved *to, const kernel_at *size, const bloom_sett
 }
 
 bool solve_foresee(bloom_solved *to, const view *v, err *e) {
-    const solve_split is = solve_split_of(v->size);
-    const scan_channel *y = &v->scanned->channel[is.channel];
+    const solve_split shares = solve_split_of(v->size);
+    const scan_channel *y = &v->scanned->channel[shares.channel];
     const double top = fmax(fabs((double)y->least), fabs((double)y->greatest)),
-                 dark = v->dark[is.channel], range = dark > 0 && top > dark ? top / dark : 1;
+                 dark = v->dark[shares.channel], range = dark > 0 && top > dark ? top / dark : 1;
     *to = (bloom_solved){.radius = v->size->kernel.core,
-                         .core = is.core,
-                         .tail = is.tail,
-                         .ratio = is.ratio,
+                         .core = shares.core,
+                         .tail = shares.tail,
+                         .ratio = shares.ratio,
                          .range = range,
                          .steps = 1};
     if (!solve_converges(v, e)) return false;
     /* The plate is the first guess, and off by at most 2 r / (1 - r) of the brightest pixel, which
      * is `range` times the darkest. */
-    const double part = v->s->tolerance * (1 - is.ratio) / (2 * is.ratio * range);
-    if (is.ratio > 0)
-        to->steps =
-            (uint32_t)clamp_double(ceil(steady_log(part) / steady_log(is.ratio)), 1, UINT32_MAX);
+    const double part = v->s->tolerance * (1 - shares.ratio) / (2 * shares.ratio * range);
+    if (shares.ratio > 0)
+        to->steps = (uint32_t)clamp_double(ceil(steady_log(part) / steady_log(shares.ratio)), 1,
+                                           UINT32_MAX);
     return find_noise(to, v->size, v->s, v->threads, e);
 }

@@ -14,17 +14,18 @@ static bool sum_pixel(void *ctx, size_t index, int worker, err *e) {
                                   .lost = s->fine[c] ? s->next[c] : NULL};
     const definition_kernel kernel = {
         &k->kernel, {v->s->border[PLAN_X], v->s->border[PLAN_Y]}, NULL};
-    definition_pixel is = {.x = (uint32_t)(p->at % w), .y = (uint32_t)(p->at / w)};
+    definition_pixel pixel = {.x = (uint32_t)(p->at % w), .y = (uint32_t)(p->at / w)};
     const definition_gain gain =
-        definition_gain_of(&kernel, c, v->sharpen, kernel_need_tint(&v->need, c), &is);
-    if (!definition_add(&is, &rows, &kernel, c, e)) return false;
+        definition_gain_of(&kernel, c, v->sharpen, kernel_need_tint(&v->need, c), &pixel);
+    if (!definition_add(&pixel, &rows, &kernel, c, e)) return false;
     p->want = (double)plate_at(s, c, p->at);
     /* Under a mask m, a step is x(n+1) = (1 - m) y + m (y - A x(n)) / C. */
     const double core = solve_core_of(k, c), m = mask_at(s, p->at),
                  off = (1 - m) * (image_at(s, c, p->at) - p->want) +
-                       m * (definition_value(&is, &gain) - p->want) / core;
+                       m * (definition_value(&pixel, &gain) - p->want) / core;
     p->got = p->want + core * off;
-    const double most = (double)s->v_of[c][p->at] + definition_rounding(&is, &kernel, &gain) / core;
+    const double most = (double)s->v_of[c][p->at] +
+                        definition_rounding(&pixel, &kernel, &gain) / core;
     p->part = fabs(off) > most ? fabs(off) / most : 0;
     return true;
 }
@@ -99,11 +100,11 @@ static void tell_clipped(bloom_solved *to, const solving *s) {
 void solve_tell(group_made *to, outcome *o, const solving *s) {
     const found *last = s->last;
     const view *v = s->v;
-    const solve_split is = solve_split_of(v->size);
+    const solve_split shares = solve_split_of(v->size);
     bloom_solved *d = &to->sum.solved;
     uint32_t worst = 0;
     d->radius = v->size->kernel.core;
-    d->core = is.core, d->tail = is.tail, d->ratio = is.ratio;
+    d->core = shares.core, d->tail = shares.tail, d->ratio = shares.ratio;
     d->steps = s->steps, d->blooms = s->blooms;
     d->enough = 1;
     for (uint32_t c = 0; c < v->channels; c++) {

@@ -71,7 +71,7 @@ static void enter_ledger(group_made *made, const view *v, const light *l, const 
         const double gained = v->kept.w        ? 0
                               : v->size->nodes ? o->gained[c]
                               : !v->s->solve   ? l->scanned->channel[c].sum * more
-                              : v->all         ? -spread * more
+                              : v->all_spread  ? -spread * more
                                                : spread - v->scanned->channel[c].sum;
         made->row[c] = (ledger_row){.gained = gained,
                                     .out = st->sum - (half ? st->over_sum : 0),

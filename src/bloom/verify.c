@@ -112,12 +112,12 @@ bool verify_look(sampler *s, const verify_tile *t, err *e) {
     choice c = {.t = t, .count = s->count, .seed = ((uint64_t)t->y << 32 | t->x) + 1};
     if (!t->count) return true;
     uint32_t each = t->together ? t->channels : 1, places = ceil_div_u32(t->count, each);
-    const uint64_t all = (uint64_t)t->across * t->down * t->channels;
-    c.room = s->count + (size_t)min_u64(2 * (uint64_t)places * each, all);
+    const uint64_t total = (uint64_t)t->across * t->down * t->channels;
+    c.room = s->count + (size_t)min_u64(2 * (uint64_t)places * each, total);
     c.pixel = mem_raw(c.room, sizeof *c.pixel, "pixels to verify", e);
     if (!c.pixel) return false;
     for (size_t i = 0; i < s->count; i++) c.pixel[i] = s->pixel[i];
-    const bool each_once = c.room == s->count + all;
+    const bool each_once = c.room == s->count + total;
     for (uint32_t k = 0; each_once && k < (t->together ? 1 : t->channels); k++)
         for (uint32_t y = 0; y < t->down; y++)
             for (uint32_t x = 0; x < t->across; x++) add(&c, k, x, y);
@@ -158,16 +158,16 @@ static void code(value *v, const verify_promise *by, int count, const recode *ho
     recode_between(how, near[0], near[1], count, alpha);
     recode_between(how, far[0], far[1], count, alpha);
     for (int c = 0; c < count; c++) {
-        pixel_type is = by[c].type;
+        pixel_type type = by[c].type;
         uint32_t stored;
         float rounded = (float)got[c];
-        image_from_floats(&stored, is, 0, &rounded, 1);
-        image_to_float(&rounded, &stored, is, 0, 1);
-        v[c].got = (double)rounded, v[c].want = definition_within(is, want[c]);
+        image_from_floats(&stored, type, 0, &rounded, 1);
+        image_to_float(&rounded, &stored, type, 0, 1);
+        v[c].got = (double)rounded, v[c].want = definition_within(type, want[c]);
         for (int k = 0; k < 2; k++) {
-            double is_far = definition_within(is, far[k][c]);
-            v[c].near[k] = definition_within(is, near[k][c]);
-            v[c].far[k] = is_far + (k ? 1 : -1) * definition_rounds(is, is_far);
+            double is_far = definition_within(type, far[k][c]);
+            v[c].near[k] = definition_within(type, near[k][c]);
+            v[c].far[k] = is_far + (k ? 1 : -1) * definition_rounds(type, is_far);
         }
     }
 }
@@ -181,7 +181,7 @@ void verify_judge(verify_result *to, const sampler_pixel *p, const verify_promis
                   const recode *how, double alpha) {
     value v[3];
     for (int c = 0; c < count; c++) {
-        if (!isfinite(p[c].got) && p[c].is.bad) return; /* it stayed as it was */
+        if (!isfinite(p[c].got) && p[c].defined.bad) return; /* it stayed as it was */
         v[c] = light_of(&p[c], &by[c]);
     }
     if (how) code(v, by, count, how, alpha);
@@ -190,8 +190,8 @@ void verify_judge(verify_result *to, const sampler_pixel *p, const verify_promis
         const double error = off == 0 ? 0 : by[c].tolerance * fabs(off / reach);
         const bool broken = !(v[c].got >= v[c].far[0] && v[c].got <= v[c].far[1]);
         if (verify_is_worse(to, error, broken))
-            to->worst =
-                (verify_pixel){p[c].channel, p[c].is.x, p[c].is.y, v[c].got, v[c].want, error};
+            to->worst = (verify_pixel){p[c].channel, p[c].defined.x, p[c].defined.y,
+                                       v[c].got,     v[c].want,      error};
         to->pixels++;
         to->broken += broken;
     }

@@ -8,7 +8,7 @@
 plan_planes view_planes(const view *v) {
     plan_planes p = {.in = PLAN_HALFS,
                      .out = v->kept.w ? PLAN_FLOATS : PLAN_HALFS,
-                     .partly = !v->all,
+                     .partly = !v->all_spread,
                      .masked = v->spread.mask != NULL,
                      .glare = v->emits && v->s->emit != EMIT_SOURCE,
                      .margins = v->kept.w != 0};

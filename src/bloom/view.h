@@ -28,7 +28,7 @@ typedef struct {
     kernel_need need;
     double sharpen;
     join_spread spread;
-    bool all;                       /* all light is spread: there is neither threshold nor mask */
+    bool all_spread;                /* all light is spread: there is neither threshold nor mask */
     const double *dark;             /* accuracy_dark of the image, of each channel */
     const scan *scanned;            /* of the image's pixels; NULL: this is a tile of it, */
     join_box kept;                  /* of which these pixels count; a width of 0: all */

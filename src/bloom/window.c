@@ -5,12 +5,12 @@
 typedef struct {
     window_boxes box;
     bool changes;
-    image_part is;   /* as it is written; its lists are those of the last band */
-    ledger_row *cut; /* of each of its channels: only name, out and spilled count */
-    void **plane;    /* rows that wait until they can be written */
-    uint32_t unit;   /* number of rows that are written at a time */
-    int64_t at;      /* the first of these rows in the window that is kept; -1: there are none */
-    uint32_t filled; /* rows that are there */
+    image_part written; /* as it is written; its lists are those of the last band */
+    ledger_row *cut;    /* of each of its channels: only name, out and spilled count */
+    void **plane;       /* rows that wait until they can be written */
+    uint32_t unit;      /* number of rows that are written at a time */
+    int64_t at;         /* the first of these rows in the window that is kept; -1: there are none */
+    uint32_t filled;    /* rows that are there */
 } turned;
 
 struct windows {
@@ -102,11 +102,11 @@ static bool write_rows(void *ctx, int part, const rows_band *b, err *e) {
     const image_box *kept = &t->box.kept;
     if (!t->changes) return w->to->write(w->to->ctx, part, b, e);
     const bool first = !t->cut;
-    t->is = *b->is;
-    const image_part *p = &t->is;
+    t->written = *b->part;
+    const image_part *p = &t->written;
     if (first && !(t->cut = mem_new((size_t)p->channels, sizeof *t->cut, "ledger", e)))
         return false;
-    image_box box = b->is->data;
+    image_box box = b->part->data;
     const int64_t top = (int64_t)box.y0 - kept->y0 + b->row; /* in the window that is kept */
     const bool upwards = p->order == LINES_DECREASING;
     bool ok = true;
@@ -118,11 +118,11 @@ static bool write_rows(void *ctx, int part, const rows_band *b, err *e) {
         if (b->plane[c]) ledger_cut(cut, b->plane[c], p->channel[c].type, &box, kept);
     }
     if (b->yours) {
-        const rows_band all = {p, 0, (uint32_t)image_box_height(kept), b->plane, true};
-        return image_set_window(&t->is, b->plane, kept, e) &&
-               w->to->write(w->to->ctx, part, &all, e);
+        const rows_band band = {p, 0, (uint32_t)image_box_height(kept), b->plane, true};
+        return image_set_window(&t->written, b->plane, kept, e) &&
+               w->to->write(w->to->ctx, part, &band, e);
     }
-    t->is.data = *kept;
+    t->written.data = *kept;
     const bool made_now = !t->plane;
     if (made_now) ok = (t->plane = mem_new((size_t)p->channels, sizeof *t->plane, "planes", e));
     for (int c = 0; made_now && ok && c < p->channels; c++)
@@ -133,17 +133,17 @@ static bool write_rows(void *ctx, int part, const rows_band *b, err *e) {
                   units = end > start ? (end - 1) / unit - start / unit + 1 : 0;
     for (int64_t i = 0; ok && i < units; i++) {
         int64_t at = (upwards ? (end - 1) / unit - i : start / unit + i) * unit;
-        uint32_t all = (uint32_t)min_i64(unit, image_height(p) - at);
+        uint32_t height = (uint32_t)min_i64(unit, image_height(p) - at);
         image_box some = *kept;
         some.y0 += (int32_t)at;
-        some.y1 = some.y0 + (int32_t)all - 1;
+        some.y1 = some.y0 + (int32_t)height - 1;
         for (int c = 0; c < p->channels; c++)
             image_copy_box(t->plane[c], &some, b->plane[c], &box, pixel_bytes(p->channel[c].type));
         t->filled = (at == t->at ? t->filled : 0) +
-                    (uint32_t)(min_i64(end, at + all) - max_i64(start, at));
+                    (uint32_t)(min_i64(end, at + height) - max_i64(start, at));
         t->at = at;
-        const rows_band made = {p, (uint32_t)at, all, t->plane, false};
-        if (t->filled == all) ok = w->to->write(w->to->ctx, part, &made, e);
+        const rows_band made = {p, (uint32_t)at, height, t->plane, false};
+        if (t->filled == height) ok = w->to->write(w->to->ctx, part, &made, e);
     }
     return ok;
 }
@@ -193,7 +193,7 @@ void window_close(window_rows *to) {
     if (!w) return;
     for (int i = 0; w->part && i < w->head.parts; i++) {
         turned *t = &w->part[i];
-        for (int c = 0; t->plane && c < t->is.channels; c++) mem_free(t->plane[c]);
+        for (int c = 0; t->plane && c < t->written.channels; c++) mem_free(t->plane[c]);
         mem_free(t->plane);
         mem_free(t->cut);
     }
@@ -216,7 +216,7 @@ void window_cut(const window_rows *w, int part, part_made *to) {
     for (int i = 0; t->cut && i < to->groups; i++)
         for (uint32_t k = 0; k < to->group[i].channels; k++) {
             ledger_row *row = &to->group[i].row[k];
-            for (int c = 0; c < t->is.channels; c++) {
+            for (int c = 0; c < t->written.channels; c++) {
                 if (strcmp(t->cut[c].channel, row->channel) != 0) continue;
                 row->out += t->cut[c].out;
                 row->spilled += t->cut[c].spilled;

@@ -29,7 +29,7 @@ const primaries_row PRIMARIES_TABLE[] = {
      {{0.780308, 0.304253}, {0.121595, 1.493994}, {0.095612, -0.084589}, D65}},
 };
 const int PRIMARIES_COUNT = COUNT(PRIMARIES_TABLE);
-const primaries *const PRIMARIES_REC709 = &PRIMARIES_TABLE[0].is;
+const primaries *const PRIMARIES_REC709 = &PRIMARIES_TABLE[0].gamut;
 
 /* Files give three or four digits. The nearest two sets above are 0.03 apart. */
 static const double PRECISION = 1e-3;
@@ -53,7 +53,7 @@ bool primaries_same(const primaries *a, const primaries *b) {
 
 const primaries_row *primaries_like(const primaries *p) {
     for (int i = 0; i < PRIMARIES_COUNT; i++)
-        if (primaries_same(&PRIMARIES_TABLE[i].is, p)) return &PRIMARIES_TABLE[i];
+        if (primaries_same(&PRIMARIES_TABLE[i].gamut, p)) return &PRIMARIES_TABLE[i];
     return NULL;
 }
 

@@ -16,7 +16,7 @@ typedef struct {
 typedef struct {
     const char *name;  /* "rec709", as in names of colour spaces (space.h) */
     const char *title; /* "Rec.709", for people */
-    primaries is;
+    primaries gamut;
 } primaries_row;
 
 extern const primaries_row PRIMARIES_TABLE[];

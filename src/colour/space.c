@@ -67,16 +67,16 @@ static const curve *find_curve(const char *word) {
 
 bool space_find(colour_space *to, const char *name) {
     char word[LONGEST];
-    const char *colon = strchr(name, ':'), *is = colon ? colon + 1 : name;
+    const char *colon = strchr(name, ':'), *plain = colon ? colon + 1 : name;
     /* OpenColorIO writes families in front: "ACES - ACEScg". */
-    for (const char *dash; (dash = strstr(is, " - "));) is = dash + 3;
+    for (const char *dash; (dash = strstr(plain, " - "));) plain = dash + 3;
     for (size_t i = 0; i < COUNT(ALIAS); i++)
-        if (strcasecmp(ALIAS[i].name, is) == 0) {
-            is = ALIAS[i].means;
+        if (strcasecmp(ALIAS[i].name, plain) == 0) {
+            plain = ALIAS[i].means;
             break;
         }
-    if (strlen(is) >= sizeof word) return false;
-    strcpy(word, is);
+    if (strlen(plain) >= sizeof word) return false;
+    strcpy(word, plain);
     const char *second = halve(word);
     /* The light of a projector in XYZ is XYZ. */
     if (second && strcasecmp(second, "xyzd65") == 0) second = "ciexyzd65";
@@ -96,13 +96,13 @@ void space_id(const curve *c, const primaries_row *p, text *to) {
 }
 
 bool space_check(const char *said, bool output, err *e) {
-    colour_space is;
-    bool found = space_find(&is, said);
-    if (found && !is.curve->decode)
+    colour_space space;
+    bool found = space_find(&space, said);
+    if (found && !space.curve->decode)
         return err_set(
             e, ERR_CONFIG,
             "%s is not supported; convert the image %s, for example with oiiotool --colorconvert",
-            is.curve->title,
+            space.curve->title,
             output ? "that this program writes in linear light" : "to linear light first");
     /* What programs write into files means a curve; of a person who types it, nobody knows. */
     const primaries_row *alone = primaries_find(said);

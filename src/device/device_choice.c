@@ -188,14 +188,14 @@ void device_decide(device_decision *to, device_list *l, const device_request *as
     for (int way = 0; way < DEVICE_WAYS; way++) {
         device_choice *c = &to->way[way];
         device_request r = *asked;
-        device_forecast all[ENGINE_DEVICES];
+        device_forecast forecast[ENGINE_DEVICES];
         *c = (device_choice){0};
         r.ask.precision = way == WAY_FLOAT64 ? PRECISION_FLOAT64 : PRECISION_FLOAT32;
         device_list_for(l, &r);
-        int i = device_choose(all, l, &r, &c->why);
+        int i = device_choose(forecast, l, &r, &c->why);
         if (i < 0) continue;
         c->possible = true;
         c->device = l->device[i];
-        c->plan = all[i].plan;
+        c->plan = forecast[i].plan;
     }
 }

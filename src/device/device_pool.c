@@ -43,7 +43,7 @@ typedef struct device_place {
 } pool_place;
 
 typedef struct {
-    engine_device is;
+    engine_device device;
     engine *engine; /* never prepared: others are opened beside it. NULL: closed */
     bool opening;
 } opened;
@@ -123,9 +123,9 @@ static bool same_device(const engine_device *a, const engine_device *b) {
 
 static opened *find_open(device_pool *p, const engine_device *d) {
     for (uint32_t i = 0; i < p->count; i++)
-        if (same_device(&p->open[i].is, d)) return &p->open[i];
+        if (same_device(&p->open[i].device, d)) return &p->open[i];
     if (p->count == ENGINE_DEVICES) return NULL;
-    p->open[p->count].is = *d;
+    p->open[p->count].device = *d;
     return &p->open[p->count++];
 }
 
@@ -154,36 +154,36 @@ bool device_pool_start(device_pool *p, const engine_device *d, err *e) {
 
 /* --- places: with the lock held -------------------------------------------------------------- */
 
-static void take_out(device_pool *p, const pool_place *is) {
+static void take_out(device_pool *p, const pool_place *place) {
     for (pool_place **at = &p->first; *at; at = &(*at)->after)
-        if (*at == is) {
-            *at = is->after;
+        if (*at == place) {
+            *at = place->after;
             return;
         }
 }
 
-static void put_first(device_pool *p, pool_place *is) {
-    is->after = p->first;
-    p->first = is;
+static void put_first(device_pool *p, pool_place *place) {
+    place->after = p->first;
+    p->first = place;
 }
 
 /* The thread has no more to do than to end. */
-static void join_maker(pool_place *is) {
-    if (is->apart) pthread_join(is->maker, NULL);
-    is->apart = false;
+static void join_maker(pool_place *place) {
+    if (place->apart) pthread_join(place->maker, NULL);
+    place->apart = false;
 }
 
 /* Closes an engine that nobody uses; gives the lock up meanwhile. It takes its memory until it is
  * closed, and so its place stays in the list. */
-static void drop(device_pool *p, pool_place *is) {
-    is->gone = true;
-    is->users = 1;
+static void drop(device_pool *p, pool_place *place) {
+    place->gone = true;
+    place->users = 1;
     pthread_mutex_unlock(&p->lock);
-    join_maker(is);
-    engine_close(&is->engine);
+    join_maker(place);
+    engine_close(&place->engine);
     pthread_mutex_lock(&p->lock);
-    take_out(p, is);
-    mem_free(is);
+    take_out(p, place);
+    mem_free(place);
     pthread_cond_broadcast(&p->changed);
 }
 
@@ -213,9 +213,9 @@ static bool is_alike(const pool_place *i, const device_task *t) {
 }
 
 /* Returns ENGINE_SLOTS if none is free. */
-static uint32_t free_slot(const pool_place *is) {
-    for (uint32_t i = 0; i < is->on.plan.frames && i < ENGINE_SLOTS; i++)
-        if (!is->busy[i]) return i;
+static uint32_t free_slot(const pool_place *place) {
+    for (uint32_t i = 0; i < place->on.plan.frames && i < ENGINE_SLOTS; i++)
+        if (!place->busy[i]) return i;
     return ENGINE_SLOTS;
 }
 
@@ -267,7 +267,7 @@ static bool pool_make_room(device_pool *p, const device_choice *on) {
  * *wait: no more may be made, and all are in use. */
 static pool_place *pool_begin(device_pool *p, const device_task *t, bool *wait, err *e) {
     uint32_t idle = 0, alike = 0;
-    pool_place *is = oldest_idle(p, &t->on->device), *same = NULL;
+    pool_place *place = oldest_idle(p, &t->on->device), *same = NULL;
     for (pool_place *i = p->first; i; i = i->after) {
         idle += !i->users;
         alike += is_alike(i, t);
@@ -277,105 +277,106 @@ static pool_place *pool_begin(device_pool *p, const device_task *t, bool *wait, 
     *wait = !more && !same;
     if (*wait) return NULL;
     if (same && (!more || idle > p->idle))
-        is = same;
-    else if (!is || idle <= p->idle)
-        is = mem_new(1, sizeof *is, "engine", e);
-    if (!is) return NULL;
-    engine *old = is->engine;
-    take_out(p, is);
-    join_maker(is);
-    *is = (pool_place){
+        place = same;
+    else if (!place || idle <= p->idle)
+        place = mem_new(1, sizeof *place, "engine", e);
+    if (!place) return NULL;
+    engine *old = place->engine;
+    take_out(p, place);
+    join_maker(place);
+    *place = (pool_place){
         .pool = p, .kernel = t->kernel, .on = *t->on, .engine = old, .making = true, .users = 1};
-    put_first(p, is);
-    return is;
+    put_first(p, place);
+    return place;
 }
 
 /* Opens an engine and prepares it, once its lines are there; gives the lock up meanwhile. */
-static void make_engine(device_pool *p, pool_place *is) {
-    const engine_options o = {.slots = is->on.plan.frames};
+static void make_engine(device_pool *p, pool_place *place) {
+    const engine_options o = {.slots = place->on.plan.frames};
     err why = {0};
-    const opened *device = is->engine ? NULL : pool_open_device(p, &is->on.device, &why);
-    if (device) is->engine = engine_beside(device->engine, &why);
-    while (is->lining) pthread_cond_wait(&p->changed, &p->lock);
-    if (is->engine && !is->why.code) {
+    const opened *device = place->engine ? NULL : pool_open_device(p, &place->on.device, &why);
+    if (device) place->engine = engine_beside(device->engine, &why);
+    while (place->lining) pthread_cond_wait(&p->changed, &p->lock);
+    if (place->engine && !place->why.code) {
         const double start = clock_now();
         pthread_mutex_unlock(&p->lock);
         /* The threads that wait for this one may hold all the other places. */
-        is->apart ? par_enter_beside(p->threads) : par_resume(p->threads);
-        engine_prepare(is->engine, &is->on.plan, &is->lines, &o, &why);
-        log_debug("%s: an engine %s in %.4f s", is->on.device.name,
+        place->apart ? par_enter_beside(p->threads) : par_resume(p->threads);
+        engine_prepare(place->engine, &place->on.plan, &place->lines, &o, &why);
+        log_debug("%s: an engine %s in %.4f s", place->on.device.name,
                   device ? "prepared" : "prepared again", clock_now() - start);
-        is->apart ? par_leave(p->threads) : par_rest(p->threads);
+        place->apart ? par_leave(p->threads) : par_rest(p->threads);
         pthread_mutex_lock(&p->lock);
     }
-    spectrum_lines_free(&is->lines);
-    is->refused = why.code != ERR_NONE;
-    if (is->refused) is->why = why;
-    is->making = false;
-    is->gone = is->why.code != ERR_NONE;
+    spectrum_lines_free(&place->lines);
+    place->refused = why.code != ERR_NONE;
+    if (place->refused) place->why = why;
+    place->making = false;
+    place->gone = place->why.code != ERR_NONE;
     pthread_cond_broadcast(&p->changed);
 }
 
 static void *maker_main(void *arg) {
-    pool_place *is = arg;
-    device_pool *p = is->pool;
-    host_set(is->of);
-    uselocale(is->locale);
+    pool_place *place = arg;
+    device_pool *p = place->pool;
+    host_set(place->of);
+    uselocale(place->locale);
     pthread_mutex_lock(&p->lock);
-    make_engine(p, is);
-    is->users--;
+    make_engine(p, place);
+    place->users--;
     pthread_mutex_unlock(&p->lock);
     return NULL;
 }
 
 /* Makes a place; gives the lock up meanwhile. A driver may take a second to start and to compile,
  * and asks nobody: a caller that may be stopped leaves that to a thread. */
-static bool pool_make(device_pool *p, pool_place *is, const device_task *t, err *e) {
+static bool pool_make(device_pool *p, pool_place *place, const device_task *t, err *e) {
     err why = {0};
     bool stay = true;
-    is->of = *host_here();
-    is->of.progress = NULL;
-    is->locale = uselocale((locale_t)0);
-    is->lining = true;
-    if (is->engine) engine_forget(is->engine);
-    is->apart = host_here()->progress && is->on.device.class != ENGINE_CPU &&
-                pthread_create(&is->maker, NULL, maker_main, is) == 0;
-    is->users += is->apart;
+    place->of = *host_here();
+    place->of.progress = NULL;
+    place->locale = uselocale((locale_t)0);
+    place->lining = true;
+    if (place->engine) engine_forget(place->engine);
+    place->apart = host_here()->progress && place->on.device.class != ENGINE_CPU &&
+                   pthread_create(&place->maker, NULL, maker_main, place) == 0;
+    place->users += place->apart;
     pthread_mutex_unlock(&p->lock);
     par_resume(p->threads);
-    t->spectra(t->ctx, &is->lines, &is->on.plan, &why);
+    t->spectra(t->ctx, &place->lines, &place->on.plan, &why);
     par_rest(p->threads);
     pthread_mutex_lock(&p->lock);
-    is->why = why;
-    is->lining = false;
+    place->why = why;
+    place->lining = false;
     pthread_cond_broadcast(&p->changed);
-    if (!is->apart) make_engine(p, is);
-    while (stay && is->making) stay = host_wait(&p->changed, &p->lock, e);
-    if (stay && is->why.code) *e = is->why;
-    return stay && !is->why.code;
+    if (!place->apart) make_engine(p, place);
+    while (stay && place->making) stay = host_wait(&p->changed, &p->lock, e);
+    if (stay && place->why.code) *e = place->why;
+    return stay && !place->why.code;
 }
 
-static void leave(device_pool *p, pool_place *is) {
-    is->users--;
-    if (is->gone && !is->users) drop(p, is);
+static void leave(device_pool *p, pool_place *place) {
+    place->users--;
+    if (place->gone && !place->users) drop(p, place);
     pthread_cond_broadcast(&p->changed);
 }
 
 /* Waits for a slot; false: the task needs another place, or the host has stopped it. */
-static bool wait_for_slot(device_pool *p, pool_place *is, device_lease *l, err *e) {
-    struct waiter me = {NULL}, **at = &is->queue;
+static bool wait_for_slot(device_pool *p, pool_place *place, device_lease *l, err *e) {
+    struct waiter me = {NULL}, **at = &place->queue;
     bool stay = true;
     while (*at) at = &(*at)->after;
     *at = &me;
-    while (stay && !is->gone && (is->making || is->queue != &me || free_slot(is) == ENGINE_SLOTS))
+    while (stay && !place->gone &&
+           (place->making || place->queue != &me || free_slot(place) == ENGINE_SLOTS))
         stay = host_wait(&p->changed, &p->lock, e);
-    for (at = &is->queue; *at != &me;) at = &(*at)->after;
+    for (at = &place->queue; *at != &me;) at = &(*at)->after;
     *at = me.after;
-    if (is->gone || !stay) return false;
-    *l = (device_lease){is->engine, free_slot(is), is};
-    is->busy[l->slot] = true;
-    take_out(p, is);
-    put_first(p, is);
+    if (place->gone || !stay) return false;
+    *l = (device_lease){place->engine, free_slot(place), place};
+    place->busy[l->slot] = true;
+    take_out(p, place);
+    put_first(p, place);
     pthread_cond_broadcast(&p->changed);
     return true;
 }
@@ -385,12 +386,12 @@ static bool wait_for_slot(device_pool *p, pool_place *is, device_lease *l, err *
 static bool make_place(device_pool *p, const device_task *t, bool *refused, err *e) {
     bool wait = !pool_make_room(p, t->on);
     if (!wait && pool_find(p, t)) return true; /* the lock was given up */
-    pool_place *is = wait ? NULL : pool_begin(p, t, &wait, e);
+    pool_place *place = wait ? NULL : pool_begin(p, t, &wait, e);
     if (wait) return host_wait(&p->changed, &p->lock, e);
-    if (!is) return false;
-    bool alone = p->first == is && !is->after, ok = pool_make(p, is, t, e);
-    *refused = is->refused && e->code == is->why.code; /* else it was stopped */
-    leave(p, is);
+    if (!place) return false;
+    bool alone = p->first == place && !place->after, ok = pool_make(p, place, t, e);
+    *refused = place->refused && e->code == place->why.code; /* else it was stopped */
+    leave(p, place);
     if (ok || alone || err_status(e->code) != ERR_RETRY) return ok;
     pool_trim(p);
     *e = (err){0};
@@ -404,11 +405,11 @@ bool device_take(device_lease *l, device_pool *p, const device_task *t, bool *re
     par_rest(p->threads);
     pthread_mutex_lock(&p->lock);
     while (ok && !took) {
-        pool_place *is = pool_find(p, t);
-        if (is) {
-            is->users++;
-            took = wait_for_slot(p, is, l, &why);
-            if (!took) leave(p, is);
+        pool_place *place = pool_find(p, t);
+        if (place) {
+            place->users++;
+            took = wait_for_slot(p, place, l, &why);
+            if (!took) leave(p, place);
             ok = !why.code;
         } else {
             ok = make_place(p, t, refused, &why);
@@ -422,11 +423,11 @@ bool device_take(device_lease *l, device_pool *p, const device_task *t, bool *re
 
 void device_give(device_pool *p, device_lease *l, bool failed) {
     pthread_mutex_lock(&p->lock);
-    pool_place *is = l->place;
+    pool_place *place = l->place;
     engine *lost = NULL;
-    is->busy[l->slot] = false;
-    if (failed && !is->gone) {
-        const engine_device d = is->on.device;
+    place->busy[l->slot] = false;
+    if (failed && !place->gone) {
+        const engine_device d = place->on.device;
         opened *o = find_open(p, &d);
         lost = o->engine;
         o->engine = NULL;
@@ -434,7 +435,7 @@ void device_give(device_pool *p, device_lease *l, bool failed) {
         for (pool_place *i = p->first; i; i = i->after)
             i->gone |= !i->making && same_device(&i->on.device, &d);
     }
-    leave(p, is);
+    leave(p, place);
     pthread_mutex_unlock(&p->lock);
     engine_close(&lost);
 }

@@ -7,14 +7,14 @@
 
 /* A parabola joins the two lines at threshold -+ knee. */
 join_parts join_parts_of(const join_spread *x, size_t at, double v) {
-    const double all = v;
+    const double total = v;
     if (x->mask) v *= (double)x->mask[at];
     double over = v - x->threshold, part = 0;
-    if (!(x->threshold > 0)) return (join_parts){v, all - v};
-    if (over >= x->knee && over > 0) return (join_parts){over, all - v + x->threshold};
+    if (!(x->threshold > 0)) return (join_parts){v, total - v};
+    if (over >= x->knee && over > 0) return (join_parts){over, total - v + x->threshold};
     if (over > -x->knee && over < x->knee && v > 0)
         part = fmin(v, (over + x->knee) * (over + x->knee) / (4 * x->knee));
-    return (join_parts){part, all - part};
+    return (join_parts){part, total - part};
 }
 
 typedef struct {
@@ -30,8 +30,8 @@ VECTOR_INLINE void parts_of_four(four_parts *to, const join_spread *x, size_t at
     if (x->knee > 0) part = begun * begun / (4 * x->knee);
     part = VECTOR_PICK4(part < v, part, v);
     part = VECTOR_PICK4((over > -x->knee) & (v > 0), part, zero);
-    vec4d all = VECTOR_PICK4(over > 0, over, zero);
-    part = x->threshold > 0 ? VECTOR_PICK4(over >= x->knee, all, part) : v;
+    vec4d total = VECTOR_PICK4(over > 0, over, zero);
+    part = x->threshold > 0 ? VECTOR_PICK4(over >= x->knee, total, part) : v;
     vec4d rest = whole - part;
     if (x->threshold > 0)
         rest = VECTOR_PICK4((over >= x->knee) & (over > 0), whole - v + x->threshold, rest);
@@ -78,18 +78,18 @@ VECTOR_WIDE static void own_wide(const join_spread *x, size_t at, const parts_wa
 }
 
 void join_spread_row(const join_spread *x, size_t at, float *to, const float *from, size_t n) {
-    const parts_wanted is = {.floats = to, .from = from};
-    (vector_wide() ? floats_wide : parts_row)(x, at, &is, n);
+    const parts_wanted wanted = {.floats = to, .from = from};
+    (vector_wide() ? floats_wide : parts_row)(x, at, &wanted, n);
 }
 
 void join_spread_doubles(const join_spread *x, size_t at, double *v, size_t n) {
-    const parts_wanted is = {.doubles = v};
-    (vector_wide() ? doubles_wide : parts_row)(x, at, &is, n);
+    const parts_wanted wanted = {.doubles = v};
+    (vector_wide() ? doubles_wide : parts_row)(x, at, &wanted, n);
 }
 
 void join_own_row(const join_spread *x, double centre, size_t at, double *v, size_t n) {
-    const parts_wanted is = {.doubles = v, .own = true, .centre = centre};
-    (vector_wide() ? own_wide : parts_row)(x, at, &is, n);
+    const parts_wanted wanted = {.doubles = v, .own = true, .centre = centre};
+    (vector_wide() ? own_wide : parts_row)(x, at, &wanted, n);
 }
 
 double join_weight_at(const join_field *k, uint32_t node, uint32_t x, uint32_t y) {
@@ -114,7 +114,7 @@ enum { SPAN = 64 };
 
 /* Returns the sum of n numbers, each times its weight; by NULL: the weights are 1. */
 VECTOR_INLINE double weigh(const float *v, const float *by, uint32_t n) {
-    vec4d all = {0};
+    vec4d total = {0};
     uint32_t i = 0, whole = n / 16 * 16;
     while (i < whole) {
         uint32_t end = i + SPAN < whole ? i + SPAN : whole;
@@ -125,10 +125,10 @@ VECTOR_INLINE double weigh(const float *v, const float *by, uint32_t n) {
             b += by ? y * *(const vec8f_any *)(by + i + 8) : y;
         }
         a += b;
-        VECTOR_ADD_UP(all, a);
+        VECTOR_ADD_UP(total, a);
     }
-    for (; i < n; i++) all[0] += (double)v[i] * (by ? (double)by[i] : 1);
-    double sum = (all[0] + all[1]) + (all[2] + all[3]);
+    for (; i < n; i++) total[0] += (double)v[i] * (by ? (double)by[i] : 1);
+    double sum = (total[0] + total[1]) + (total[2] + total[3]);
     if (isfinite(sum)) return sum;
     sum = 0; /* sums of floats near 1e38 are beyond them */
     for (i = 0; i < n; i++) sum += (double)v[i] * (by ? (double)by[i] : 1);
@@ -156,22 +156,22 @@ double spill_of_row(const spill *k, uint32_t channel, uint32_t y, const float *v
     return (vector_wide() ? spill_wide : spilled)(k, channel, y, v);
 }
 
-double join_spilled(const join *j, const join_row *is, float *room) {
+double join_spilled(const join *j, const join_row *row, float *room) {
     const spill *k = j->spill;
-    const bool all = join_spreads_all(&j->spread);
+    const bool every = join_spreads_all(&j->spread);
     if (!k) return 0;
-    if (all && !is->halfs) return spill_of_row(k, is->channel, is->y, is->in);
+    if (every && !row->halfs) return spill_of_row(k, row->channel, row->y, row->in);
     /* Columns that lose nothing in this row are not looked at. */
-    bool some = lost_of(k, is->channel, is->y)[k->columns - 1] == 0;
+    bool some = lost_of(k, row->channel, row->y)[k->columns - 1] == 0;
     uint32_t left = some ? k->middle[PLAN_X][0] : k->w, right = some ? k->middle[PLAN_X][1] : k->w;
     const uint32_t side[2][2] = {{0, left}, {right, k->w - right}};
     for (int i = 0; i < 2; i++) {
         uint32_t at = side[i][0], n = side[i][1];
-        const float *from = is->halfs ? room + at : (const float *)is->in + at;
-        if (is->halfs) half_to_floats(room + at, (const uint16_t *)is->in + at, n);
-        if (!all) join_spread_row(&j->spread, (size_t)is->y * k->w + at, room + at, from, n);
+        const float *from = row->halfs ? room + at : (const float *)row->in + at;
+        if (row->halfs) half_to_floats(room + at, (const uint16_t *)row->in + at, n);
+        if (!every) join_spread_row(&j->spread, (size_t)row->y * k->w + at, room + at, from, n);
     }
-    return spill_of_row(k, is->channel, is->y, room);
+    return spill_of_row(k, row->channel, row->y, room);
 }
 
 join join_plain(uint32_t channels, const double *centre, const double *gain) {

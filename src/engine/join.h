@@ -103,7 +103,7 @@ typedef struct {
 } join_row;
 /* Returns the light of a row that is spread over the border, net; 0 where that is not measured.
  * room: for a row, which may be where it is. */
-double join_spilled(const join *j, const join_row *is, float *room);
+double join_spilled(const join *j, const join_row *row, float *room);
 
 /* What a channel has turned out to be. */
 typedef struct {

@@ -167,9 +167,9 @@ static const image_attr *named_space(const image_part *p, colour_space *to) {
     return NULL;
 }
 
-bool image_set_primaries(image_part *p, const primaries *is, err *e) {
+bool image_set_primaries(image_part *p, const primaries *gamut, err *e) {
     float xy[8];
-    primaries_to_floats(xy, is);
+    primaries_to_floats(xy, gamut);
     return image_set_attr(p, "chromaticities", "chromaticities", xy, sizeof xy, e);
 }
 
@@ -180,7 +180,7 @@ bool image_primaries(const image_part *p, primaries *to) {
     const image_attr *a = image_find_attr(p, "chromaticities");
     const image_attr *by = named_space(p, &named);
     if (by && named.primaries_named && strcmp(by->name, SPACE_NAMES[0]) == 0) {
-        *to = named.primaries->is;
+        *to = named.primaries->gamut;
         return true;
     }
     if (a && a->bytes == sizeof xy) {
@@ -189,7 +189,7 @@ bool image_primaries(const image_part *p, primaries *to) {
         if (primaries_to_xyz(&m, to)) return true;
     }
     bool known = by && named.primaries_named;
-    *to = known ? named.primaries->is : primaries_from_floats(IMAGE_REC709);
+    *to = known ? named.primaries->gamut : primaries_from_floats(IMAGE_REC709);
     return known;
 }
 
@@ -200,11 +200,11 @@ const curve *image_curve(const image_part *p, const image_attr **by) {
     return named.curve;
 }
 
-bool image_set_space(image_part *p, const curve *c, const primaries *is, err *e) {
+bool image_set_space(image_part *p, const curve *c, const primaries *gamut, err *e) {
     primaries now;
     OWN(text) id = {0};
-    bool known = image_primaries(p, &now) || is;
-    if (is) now = *is;
+    bool known = image_primaries(p, &now) || gamut;
+    if (gamut) now = *gamut;
     const primaries_row *row = known ? primaries_like(&now) : NULL;
     if (row) space_id(c, row, &id);
     if (!text_check(&id, e)) return false;
@@ -218,10 +218,10 @@ bool image_set_space(image_part *p, const curve *c, const primaries *is, err *e)
 }
 
 void image_luminance(const image_part *p, double weight[3]) {
-    primaries is;
+    primaries gamut;
     matrix m = MATRIX_IDENTITY;
-    image_primaries(p, &is);
-    primaries_to_xyz(&m, &is);
+    image_primaries(p, &gamut);
+    primaries_to_xyz(&m, &gamut);
     memcpy(weight, m.m[1], sizeof m.m[1]);
 }
 
@@ -368,14 +368,14 @@ void image_from_floats(void *plane, pixel_type t, size_t first, float *from, siz
     image_from_float(plane, t, first, from, n);
 }
 
-uint64_t image_convert(void *to, pixel_type becomes, const void *from, pixel_type is, size_t n) {
+uint64_t image_convert(void *to, pixel_type becomes, const void *from, pixel_type type, size_t n) {
     enum { SOME = 4096 };
     float v[SOME];
     uint64_t over = 0;
-    bool widens = pixel_bytes(becomes) > pixel_bytes(is);
+    bool widens = pixel_bytes(becomes) > pixel_bytes(type);
     for (size_t done = 0; done < n; done += SOME) {
         size_t at = widens ? (n - done - 1) / SOME * SOME : done, some = min_size(n - at, SOME);
-        image_to_float(v, from, is, at, some);
+        image_to_float(v, from, type, at, some);
         for (size_t i = 0; becomes == PIXEL_HALF && i < some; i++) {
             if (!(fabsf(v[i]) > HALF_MAX) || isinf(v[i])) continue;
             v[i] = copysignf(HALF_MAX, v[i]);

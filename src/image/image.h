@@ -122,7 +122,7 @@ bool image_push_attr(image_part *p, const char *name, const char *type, const vo
 bool image_add_channel(image_part *p, const char *name, pixel_type t, err *e);
 /* Rec.709, as in the attribute chromaticities: x and y of R G B and white. */
 extern const float IMAGE_REC709[8];
-bool image_set_primaries(image_part *p, const primaries *is, err *e);
+bool image_set_primaries(image_part *p, const primaries *gamut, err *e);
 /* Fills in the primaries that the part names: those of its colorInteropID, else of its attribute
  * chromaticities. Returns false, with Rec.709, where neither says any that can be used. */
 bool image_primaries(const image_part *p, primaries *to);
@@ -131,7 +131,7 @@ bool image_primaries(const image_part *p, primaries *to);
 const curve *image_curve(const image_part *p, const image_attr **by);
 /* Writes into the part's attributes that its colours are linear or coded by a curve, and in these
  * primaries; NULL: in those that it has. */
-bool image_set_space(image_part *p, const curve *c, const primaries *is, err *e);
+bool image_set_space(image_part *p, const curve *c, const primaries *gamut, err *e);
 /* Fills in the weights of luminance Y: those of the part's primaries. */
 void image_luminance(const image_part *p, double weight[3]);
 
@@ -156,7 +156,7 @@ void image_from_float(void *plane, pixel_type t, size_t first, const float *from
 void image_from_floats(void *plane, pixel_type t, size_t first, float *from, size_t n);
 /* Converts n samples to another type, perhaps in place. Values beyond halfs become
  * the largest half. Returns their number. */
-uint64_t image_convert(void *to, pixel_type becomes, const void *from, pixel_type is, size_t n);
+uint64_t image_convert(void *to, pixel_type becomes, const void *from, pixel_type type, size_t n);
 
 /* Cuts all planes of a part to `box` and fills what lies outside its old window with zeros; a
  * channel may be without one. ERR_DATA if a side of `box` has more than IMAGE_SIDE pixels. */

@@ -66,18 +66,18 @@ void recode_between(const recode *r, double low[3], double high[3], int count, d
     make_codes(r, high, count, alpha);
 }
 
-const primaries_row *recode_primaries(const colour_space *is) {
-    return is->primaries_named || is->curve != CURVE_LINEAR ? is->primaries : NULL;
+const primaries_row *recode_primaries(const colour_space *space) {
+    return space->primaries_named || space->curve != CURVE_LINEAR ? space->primaries : NULL;
 }
 
-bool recode_to(recode *how, const image_part *p, const colour_space *is, err *e) {
+bool recode_to(recode *how, const image_part *p, const colour_space *space, err *e) {
     primaries now;
-    const primaries_row *to = recode_primaries(is);
-    *how = (recode){.decode = CURVE_LINEAR, .encode = is->curve, .convert = MATRIX_IDENTITY};
+    const primaries_row *to = recode_primaries(space);
+    *how = (recode){.decode = CURVE_LINEAR, .encode = space->curve, .convert = MATRIX_IDENTITY};
     image_primaries(p, &now);
-    if (!to || primaries_same(&now, &to->is)) return true;
+    if (!to || primaries_same(&now, &to->gamut)) return true;
     how->converts = true;
-    return primaries_convert(&how->convert, &now, &to->is) ||
+    return primaries_convert(&how->convert, &now, &to->gamut) ||
            err_set(e, ERR_DATA,
                    "its primaries cannot be converted to %s; correct or remove its chromaticities",
                    to->title);

@@ -18,9 +18,9 @@ typedef struct {
 } recode;
 
 /* Fills in what brings linear light of a part to a space. Linear alone keeps the primaries. */
-bool recode_to(recode *how, const image_part *p, const colour_space *is, err *e);
+bool recode_to(recode *how, const image_part *p, const colour_space *space, err *e);
 /* Returns the primaries that this converts to; NULL: it keeps those of the part. */
-const primaries_row *recode_primaries(const colour_space *is);
+const primaries_row *recode_primaries(const colour_space *space);
 
 /* Values beyond the largest half float become it, in planes of halfs. */
 bool recode_part(image *img, int part, const recode *how, par *threads, err *e);

@@ -53,19 +53,20 @@ static float ring_mean(const window *r, uint32_t x, uint32_t y, uint32_t d) {
 }
 
 /* Returns how far away the neighbours are. There are some. */
-static uint32_t mend(const window *r, struct repair_pixel *is) {
-    uint32_t lo = 0, hi = max_u32(r->w, r->h), y = is->y - r->top; /* none within lo, some in hi */
+static uint32_t mend(const window *r, struct repair_pixel *pixel) {
+    uint32_t lo = 0, hi = max_u32(r->w, r->h),
+             y = pixel->y - r->top; /* none within lo, some in hi */
     while (hi - lo > 1) {
         uint32_t d = lo + (hi - lo) / 2;
-        if (finite_within(r, is->x, y, d))
+        if (finite_within(r, pixel->x, y, d))
             hi = d;
         else
             lo = d;
     }
     uint32_t stored; /* it is as the type holds it */
-    is->v = ring_mean(r, is->x, y, hi);
-    image_from_float(&stored, r->type, 0, &is->v, 1);
-    image_to_float(&is->v, &stored, r->type, 0, 1);
+    pixel->v = ring_mean(r, pixel->x, y, hi);
+    image_from_float(&stored, r->type, 0, &pixel->v, 1);
+    image_to_float(&pixel->v, &stored, r->type, 0, 1);
     return hi;
 }
 
@@ -164,7 +165,7 @@ void repairs_put(const repairs *r, void *plane, pixel_type type, uint32_t w, uin
             high = mid;
     }
     for (; low < r->count && r->pixel[low].y - row < rows; low++) {
-        const struct repair_pixel *is = &r->pixel[low];
-        image_from_float(plane, type, (size_t)(is->y - row) * w + is->x, &is->v, 1);
+        const struct repair_pixel *pixel = &r->pixel[low];
+        image_from_float(plane, type, (size_t)(pixel->y - row) * w + pixel->x, &pixel->v, 1);
     }
 }

@@ -18,7 +18,7 @@ typedef struct {
 
 /* Some rows of a part. Their pixels may be changed by a sink that takes them. */
 typedef struct {
-    const image_part *is; /* what the rows are of; its channels and window count */
+    const image_part *part; /* what the rows are of; its channels and window count */
     uint32_t row, rows;
     void **plane; /* of each channel, from `row` on */
     bool yours;   /* these are all rows, and the sink may keep planes: it leaves NULL then */
@@ -55,5 +55,5 @@ uint32_t rows_some(const image_part *p, uint32_t step);
 bool rows_write(const rows_source *rest, const rows_sink *to, int part, const rows_band *b, err *e);
 
 /* Brings the rows of a part from a source to a sink, whose rows are of the part `is`. */
-bool rows_copy(const rows_source *from, const rows_sink *to, int part, const image_part *is,
+bool rows_copy(const rows_source *from, const rows_sink *to, int part, const image_part *shape,
                err *e);

@@ -28,16 +28,16 @@ float scan_bin_floor(uint32_t bin) {
 }
 
 uint64_t scan_count(const uint64_t *count) {
-    uint64_t all = 0;
-    for (uint32_t b = 1; count && b < SCAN_BINS; b++) all += count[b];
-    return all;
+    uint64_t total = 0;
+    for (uint32_t b = 1; count && b < SCAN_BINS; b++) total += count[b];
+    return total;
 }
 
 double scan_median(const uint64_t *count) {
-    uint64_t all = scan_count(count), smaller = 0;
-    for (uint32_t b = 1; all && b < SCAN_BINS; b++) {
+    uint64_t total = scan_count(count), smaller = 0;
+    for (uint32_t b = 1; total && b < SCAN_BINS; b++) {
         smaller += count[b];
-        if (2 * smaller < all) continue;
+        if (2 * smaller < total) continue;
         double from = (double)scan_bin_floor(b), to = (double)scan_bin_floor(b + 1);
         return from > 0 ? sqrt(from * fmin(to, 3.4e38)) : to / 2;
     }
@@ -266,10 +266,10 @@ bool scan_make(scan *out, const scan_request *r, par *threads, err *e) {
         s.channel[c].count = count + (size_t)c * COUNTS;
         s.channel[c].below = s.channel[c].count + SCAN_BINS;
     }
-    OWN_MEM piece *all = j.piece = mem_new(pieces, sizeof *all, "statistics", e);
+    OWN_MEM piece *each = j.piece = mem_new(pieces, sizeof *each, "statistics", e);
     const size_t workers = (size_t)par_workers(threads);
     OWN_MEM bins *tables = j.tables = mem_raw(workers, sizeof *tables, "histograms", e);
-    if (!count || !all || !tables || !par_for(threads, pieces, scan_piece, &j, e))
+    if (!count || !each || !tables || !par_for(threads, pieces, scan_piece, &j, e))
         return scan_free(&s), false;
     for (uint32_t c = 0; c < r->channels; c++) merge(&j, c);
     *out = s;
@@ -284,17 +284,17 @@ void scan_add(scan *to, scan *rows) {
     to->bad += rows->bad;
     to->hidden |= rows->hidden;
     for (uint32_t c = 0; c < to->channels; c++) {
-        scan_channel *all = &to->channel[c];
+        scan_channel *channels = &to->channel[c];
         const scan_channel *more = &rows->channel[c];
-        all->pixels += more->pixels;
-        all->bad += more->bad;
-        all->sum += more->sum;
-        all->squares += more->squares;
-        all->least = fminf(all->least, more->least);
-        all->greatest = fmaxf(all->greatest, more->greatest);
+        channels->pixels += more->pixels;
+        channels->bad += more->bad;
+        channels->sum += more->sum;
+        channels->squares += more->squares;
+        channels->least = fminf(channels->least, more->least);
+        channels->greatest = fmaxf(channels->greatest, more->greatest);
         for (int b = 0; b < SCAN_BINS; b++) {
-            all->count[b] += more->count[b];
-            all->below[b] += more->below[b];
+            channels->count[b] += more->count[b];
+            channels->below[b] += more->below[b];
         }
     }
     scan_free(rows);

@@ -66,10 +66,10 @@ static bool read_node(kernel_field *f, const char *name, const image *img, int p
 /* Returns whether two nodes have the same taps in the same colours and shape of pixels; else what
  * differs that all nodes must share, in *what; NULL: nothing that must be. */
 static bool same_node(const kernel_source *a, const kernel_source *b, const char **what) {
-    *what = a->channels != b->channels                                ? "channels"
-            : a->aspect != b->aspect                                  ? "pixel aspects"
-            : a->known != b->known || !primaries_same(&a->is, &b->is) ? "primaries"
-                                                                      : NULL;
+    *what = a->channels != b->channels                                      ? "channels"
+            : a->aspect != b->aspect                                        ? "pixel aspects"
+            : a->known != b->known || !primaries_same(&a->gamut, &b->gamut) ? "primaries"
+                                                                            : NULL;
     bool same = !*what && a->w == b->w && a->h == b->h;
     for (uint32_t c = 0; same && c < a->channels; c++)
         same = memcmp(a->plane[c], b->plane[c], (size_t)a->w * a->h * sizeof(float)) == 0;
@@ -83,13 +83,13 @@ static bool gather(kernel_source *k, err *e) {
     const char *differs;
     bool alike = true;
     for (uint32_t i = 0; i < field_nodes(&k->field->grid); i++) {
-        const kernel_source *is = &k->field->node[i];
-        alike = same_node(first, is, &differs) && alike;
+        const kernel_source *source = &k->field->node[i];
+        alike = same_node(first, source, &differs) && alike;
         if (differs) return err_set(e, ERR_DATA, "its nodes have different %s", differs);
-        k->w = max_u32(k->w, is->w), k->h = max_u32(k->h, is->h);
+        k->w = max_u32(k->w, source->w), k->h = max_u32(k->h, source->h);
     }
     k->channels = first->channels, k->aspect = first->aspect;
-    k->is = first->is, k->known = first->known;
+    k->gamut = first->gamut, k->known = first->known;
     memcpy(k->luminance, first->luminance, sizeof k->luminance);
     if (!alike) return true;
     kernel_source one = *first;

@@ -40,7 +40,7 @@ static bool take_planes(kernel_source *k, const image *img, err *e) {
     k->w = image_width(p);
     k->h = image_height(p);
     image_luminance(p, k->luminance);
-    k->known = image_primaries(p, &k->is);
+    k->known = image_primaries(p, &k->gamut);
     const image_attr *by;
     const curve *coded = image_curve(p, &by);
     if (!coded->decode)
@@ -77,7 +77,7 @@ bool kernel_source_load(kernel_source *k, const char *path, par *threads, err *e
         if (!(k->path = mem_str(path, e)) || !spectrum_file_read(&k->ready, path, e))
             return err_in(e, "kernel '%s'", path) || err_blame(e, FAULT_KERNEL);
         k->is_spectrum = true;
-        k->is = *PRIMARIES_REC709;
+        k->gamut = *PRIMARIES_REC709;
         k->channels = k->ready.kernel.channels;
         k->aspect = 1;
         memcpy(k->luminance, k->ready.kernel.made.luminance, sizeof k->luminance);
@@ -164,7 +164,7 @@ kernel_colours kernel_source_colours(const kernel_source *k, const kernel_need *
     primaries to;
     bool known = image_is(&to, need);
     if (k->channels != 3 || (!known && !k->known)) return KERNEL_AGREES;
-    if (primaries_same(known ? &to : PRIMARIES_REC709, k->known ? &k->is : PRIMARIES_REC709))
+    if (primaries_same(known ? &to : PRIMARIES_REC709, k->known ? &k->gamut : PRIMARIES_REC709))
         return KERNEL_AGREES;
     return !known ? IMAGE_UNKNOWN : !k->known ? KERNEL_UNKNOWN : KERNEL_CONVERTED;
 }
@@ -180,7 +180,7 @@ static bool agree(float *made[3], double luminance[3], const kernel_source *k,
     memcpy(luminance, k->luminance, sizeof k->luminance);
     if (how != KERNEL_CONVERTED && how != KERNEL_UNKNOWN) return true;
     image_is(&to, need);
-    if (!primaries_to_xyz(&xyz, &to) || !primaries_convert(&m, &k->is, &to))
+    if (!primaries_to_xyz(&xyz, &to) || !primaries_convert(&m, &k->gamut, &to))
         return err_set(e, ERR_DATA, "its primaries cannot be converted to those of the image");
     memcpy(luminance, xyz.m[1], sizeof xyz.m[1]);
     if (how == KERNEL_UNKNOWN) return true;
@@ -226,15 +226,15 @@ double kernel_source_squeeze(const kernel_source *k, const kernel_use *use,
 }
 
 /* Refuses a spectrum that was made for other pixels, or for another kernel_scale x / y. */
-static bool check_wide(psf_options *asked, const psf *is, double plate, err *e) {
-    const double wide = asked->wide > 0 ? asked->wide : 1, of = wide / is->made.wide;
+static bool check_wide(psf_options *asked, const psf *kernel, double plate, err *e) {
+    const double wide = asked->wide > 0 ? asked->wide : 1, of = wide / kernel->made.wide;
     const bool fits = plate > 0 ? nearly(of, plate) : wide == 1 || nearly(of, 1);
     if (!fits)
         return err_set(e, ERR_CONFIG,
                        "the spectrum was made for a pixel aspect of %.6g, and the image has %.6g: "
                        "fftbloom precompute KERNEL -o K.spectrum --pixel-aspect %.6g",
                        of, plate > 0 ? plate : 1, plate > 0 ? plate : 1);
-    asked->wide = is->made.wide;
+    asked->wide = kernel->made.wide;
     return true;
 }
 
@@ -242,17 +242,18 @@ static bool check_wide(psf_options *asked, const psf *is, double plate, err *e) 
  * no other setting can be changed either. */
 static bool make_or_take(psf *to, const kernel_source *k, const kernel_use *use,
                          const kernel_need *need, err *e) {
-    const psf *is = &k->ready.kernel;
+    const psf *kernel = &k->ready.kernel;
     psf_options o = use->options;
     if (k->is_spectrum && use->relative)
         return err_set(e, ERR_CONFIG,
                        "the spectrum was made with kernel_scale %.9g, and %.9gh is asked for: a "
                        "size in heights of the image needs the kernel's image, not its spectrum",
-                       is->made.size, o.size);
+                       kernel->made.size, o.size);
     const double plate = plate_aspect(use, need), wide = o.wide > 0 ? o.wide : 1;
     o.aspect = plate > 0 ? plate : 1;
     if (k->is_spectrum)
-        return check_wide(&o, is, plate, e) && psf_made_with(is, &o, e) && psf_copy(to, is, e);
+        return check_wide(&o, kernel, plate, e) && psf_made_with(kernel, &o, e) &&
+               psf_copy(to, kernel, e);
     psf_planes planes = kernel_source_planes(k);
     float *made[3] = {NULL};
     bool ok = agree(made, o.luminance, k, need, e);

@@ -16,7 +16,7 @@ typedef struct {
     int part, channel[3];       /* of an image: where in the file the kernel is */
     float *plane[PSF_CHANNELS]; /* NULL where it is a spectrum */
     float *rest[PSF_CHANNELS];  /* what `plane` has lost of taps in double; NULL: nothing */
-    primaries is;               /* those that its colours are in; Rec.709 where none are known */
+    primaries gamut;            /* those that its colours are in; Rec.709 where none are known */
     bool known;
     double luminance[3];
     double aspect;  /* of its pixels, width / height */

@@ -8,7 +8,7 @@
 typedef struct {
     const float *const *plane;
     uint32_t w, h, channels;
-    double *all;        /* the channels added, bad taps taken for zero, the centre in the middle */
+    double *added;      /* the channels added, bad taps taken for zero, the centre in the middle */
     double total;       /* their sum */
     uint32_t centre[2]; /* in `all`: distances are from here */
     uint32_t rings;     /* whole rings of taps around the centre */
@@ -70,7 +70,7 @@ static void sum_channel(lint *l, work *k, uint32_t c, double *size) {
         *size += fabs(v);
         if (v < 0) l->negative++, l->negative_share -= v;
         add_value(&set, tap);
-        k->all[i] += v;
+        k->added[i] += v;
     }
     l->flat = l->flat && l->low[c] == l->high[c];
     bool few = set.count >= 16 && set.count <= 256;
@@ -105,10 +105,10 @@ static bool unwrap(lint *l, work *k, err *e) {
     for (uint32_t y = 0; y < h; y++)
         for (uint32_t x = 0; x < w; x++)
             moved[(size_t)y * w + x] =
-                k->all[(size_t)((y + h - h / 2) % h) * w + (x + w - w / 2) % w];
+                k->added[(size_t)((y + h - h / 2) % h) * w + (x + w - w / 2) % w];
     l->corner = asymmetry(moved, w, h) < k->asymmetry / 2;
-    mem_free(l->corner ? k->all : moved);
-    if (l->corner) k->all = moved;
+    mem_free(l->corner ? k->added : moved);
+    if (l->corner) k->added = moved;
     return true;
 }
 
@@ -116,11 +116,11 @@ static bool find_centre(lint *l, work *k, err *e) {
     size_t peak = 0, n = (size_t)k->w * k->h;
     double x = 0, y = 0;
     for (size_t i = 0; i < n; i++) {
-        x += (double)(i % k->w) * k->all[i], y += (double)(i / k->w) * k->all[i];
-        if (k->all[i] > k->all[peak]) peak = i;
+        x += (double)(i % k->w) * k->added[i], y += (double)(i / k->w) * k->added[i];
+        if (k->added[i] > k->added[peak]) peak = i;
     }
     l->peak[0] = (uint32_t)(peak % k->w), l->peak[1] = (uint32_t)(peak / k->w);
-    k->asymmetry = asymmetry(k->all, k->w, k->h);
+    k->asymmetry = asymmetry(k->added, k->w, k->h);
     k->centre[0] = k->w / 2, k->centre[1] = k->h / 2;
     l->centred = memcmp(l->peak, k->centre, sizeof l->peak) == 0 || l->flat || k->asymmetry < 0.01;
     if (peak == 0 && !l->centred && k->w > 2 && k->h > 2 && !unwrap(l, k, e)) return false;
@@ -132,7 +132,7 @@ static bool find_centre(lint *l, work *k, err *e) {
     }
     if (!(k->total > 0)) return true;
     l->centroid[0] = x / k->total, l->centroid[1] = y / k->total;
-    l->centre_tap = k->all[(size_t)(k->h / 2) * k->w + k->w / 2] / k->total;
+    l->centre_tap = k->added[(size_t)(k->h / 2) * k->w + k->w / 2] / k->total;
     return true;
 }
 
@@ -154,7 +154,7 @@ static bool make_profile(profile *p, const lint *l, const work *k, err *e) {
         for (uint32_t x = 0; x < k->w; x++) {
             double dx = (double)x - k->centre[0], dy = (double)y - k->centre[1];
             size_t ring = (size_t)(sqrt(dx * dx + dy * dy) + 0.5);
-            const double v = k->all[(size_t)y * k->w + x];
+            const double v = k->added[(size_t)y * k->w + x];
             if (length_of(dx, dy) <= l->glare_disc / 2) p->disc += v;
             p->around[(size_t)fmax(fabs(dx), fabs(dy))] += fabs(v);
             if (ring >= p->rings) continue;
@@ -188,10 +188,10 @@ static double share_outside(ring_line f, double rim, double held, double total) 
 static void measure_rings(lint *l, const profile *p, double total) {
     uint32_t first = max_u32(2, p->rings - p->rings / 3);
     double light = 0, rim = p->rings - 0.5;
-    double all = 0, sum = 0, held = total; /* in the corners, or along the longer side */
-    for (uint32_t i = 0; i < p->squares; i++) all += p->around[i];
+    double whole = 0, sum = 0, held = total; /* in the corners, or along the longer side */
+    for (uint32_t i = 0; i < p->squares; i++) whole += p->around[i];
     for (uint32_t r = 0; r < p->rings; r++) held -= p->sum[r];
-    while (l->useful + 1 < p->squares && (sum += p->around[l->useful]) < (1 - 1e-6) * all)
+    while (l->useful + 1 < p->squares && (sum += p->around[l->useful]) < (1 - 1e-6) * whole)
         l->useful++;
     l->useful = min_u32(2 * l->useful + 1, p->squares - 1);
     l->glare = 1 - p->disc / total;
@@ -238,7 +238,7 @@ static void find_background(lint *l, const work *k) {
         uint32_t x0 = i & 1 ? k->w - n : 0, y0 = i / 2 ? k->h - n : 0;
         double sum = 0;
         for (uint32_t y = y0; y < y0 + n; y++)
-            for (uint32_t x = x0; x < x0 + n; x++) sum += k->all[(size_t)y * k->w + x];
+            for (uint32_t x = x0; x < x0 + n; x++) sum += k->added[(size_t)y * k->w + x];
         l->background = fmin(l->background, sum / ((double)n * n));
     }
     l->background_share = l->background * k->w * k->h / k->total;
@@ -249,8 +249,8 @@ bool lint_kernel(lint *to, const psf_planes *in, err *e) {
     work k = {.plane = in->plane, .w = in->w, .h = in->h, .channels = l.channels};
     profile p = {0};
     double size = 0;
-    k.all = mem_new((size_t)k.w * k.h, sizeof *k.all, "kernel", e);
-    if (!k.all) return false;
+    k.added = mem_new((size_t)k.w * k.h, sizeof *k.added, "kernel", e);
+    if (!k.added) return false;
     l.flat = l.eight_bit = l.not_decoded = true;
     for (uint32_t c = 0; c < k.channels; c++) sum_channel(&l, &k, c, &size);
     if (size > 0) l.negative_share /= size;
@@ -261,7 +261,7 @@ bool lint_kernel(lint *to, const psf_planes *in, err *e) {
         if (ok) measure_rings(&l, &p, k.total), find_cut(&l, &p, k.total), find_background(&l, &k);
     }
     mem_free(p.sum);
-    mem_free(k.all);
+    mem_free(k.added);
     if (ok) *to = l;
     return ok;
 }

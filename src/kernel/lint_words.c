@@ -112,8 +112,8 @@ static void judge_values(findings *f, const lint *l) {
 }
 
 int kernel_findings(kernel_finding to[KERNEL_FINDINGS], const lint *l) {
-    kernel_finding all[KERNEL_FINDINGS];
-    findings f = {all, 0};
+    kernel_finding found[KERNEL_FINDINGS];
+    findings f = {found, 0};
     judge_taps(&f, l);
     judge_centre(&f, l);
     judge_border(&f, l);
@@ -121,7 +121,7 @@ int kernel_findings(kernel_finding to[KERNEL_FINDINGS], const lint *l) {
     int n = 0;
     for (int warning = 1; warning >= 0; warning--)
         for (int i = 0; i < f.count; i++)
-            if (all[i].warning == warning) to[n++] = all[i];
+            if (found[i].warning == warning) to[n++] = found[i];
     return n;
 }
 

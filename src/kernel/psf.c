@@ -48,22 +48,22 @@ static psf_options effective(const psf_options *o) {
 
 bool psf_made_with(const psf *k, const psf_options *asked, err *e) {
     static const char *const NO_YES[] = {"false", "true"};
-    psf_options is = k->made, want = effective(asked);
+    psf_options had = k->made, want = effective(asked);
     const struct {
-        const char *name, *is, *want; /* words, or NULL for numbers: */
+        const char *name, *had, *want; /* words, or NULL for numbers: */
         double a, b;
     } setting[] = {
-        {"normalize", NORMALIZE_NAME[is.normalize], NORMALIZE_NAME[want.normalize], 0, 0},
-        {"kernel_center", CENTER_NAME[is.center], CENTER_NAME[want.center], 0, 0},
-        {"kernel_center x", NULL, NULL, is.at[0], want.at[0]},
-        {"kernel_center y", NULL, NULL, is.at[1], want.at[1]},
-        {"correlate", NO_YES[is.correlate], NO_YES[want.correlate], 0, 0},
-        {"kernel_scale", NULL, NULL, is.size, want.size},
-        {"kernel_scale x / y", NULL, NULL, is.wide, want.wide},
-        {"kernel_turn", NULL, NULL, is.turn, want.turn},
+        {"normalize", NORMALIZE_NAME[had.normalize], NORMALIZE_NAME[want.normalize], 0, 0},
+        {"kernel_center", CENTER_NAME[had.center], CENTER_NAME[want.center], 0, 0},
+        {"kernel_center x", NULL, NULL, had.at[0], want.at[0]},
+        {"kernel_center y", NULL, NULL, had.at[1], want.at[1]},
+        {"correlate", NO_YES[had.correlate], NO_YES[want.correlate], 0, 0},
+        {"kernel_scale", NULL, NULL, had.size, want.size},
+        {"kernel_scale x / y", NULL, NULL, had.wide, want.wide},
+        {"kernel_turn", NULL, NULL, had.turn, want.turn},
     };
     for (size_t i = 0; i < COUNT(setting); i++) {
-        const char *x = setting[i].is, *y = setting[i].want;
+        const char *x = setting[i].had, *y = setting[i].want;
         char a[32], b[32];
         if (x == y && setting[i].a == setting[i].b) continue; /* words are those of one table */
         snprintf(a, sizeof a, "%.9g", setting[i].a);
@@ -454,23 +454,23 @@ void psf_crop(psf *k, uint32_t w, uint32_t h) {
 }
 
 bool psf_luminance(psf *to, const psf *from, const double weight[3], bool beside, err *e) {
-    psf all = *from;
+    psf kernel = *from;
     const size_t n = taps_of(from), had = beside ? n * from->channels : 0;
     const uint32_t at = beside ? from->channels : 0;
-    all.channels = at + 1;
-    if (!new_arrays(&all, from->rest, e)) return false;
-    memcpy(all.tap, from->tap, had * sizeof *all.tap);
-    if (all.rest) memcpy(all.rest, from->rest, had * sizeof *all.rest);
-    all.scale[at] = 1;
+    kernel.channels = at + 1;
+    if (!new_arrays(&kernel, from->rest, e)) return false;
+    memcpy(kernel.tap, from->tap, had * sizeof *kernel.tap);
+    if (kernel.rest) memcpy(kernel.rest, from->rest, had * sizeof *kernel.rest);
+    kernel.scale[at] = 1;
     for (size_t i = 0; i < n; i++) {
         double sum = 0;
         for (uint32_t c = 0; c < from->channels; c++)
             sum += from->scale[c] * psf_tap(from, c * n + i) *
                    (from->channels == 3 ? weight[c] : 1.0 / from->channels);
-        set_tap(&all, had + i, sum);
+        set_tap(&kernel, had + i, sum);
     }
-    sum_up(&all, at);
-    *to = all;
+    sum_up(&kernel, at);
+    *to = kernel;
     return true;
 }
 

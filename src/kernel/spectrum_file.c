@@ -160,15 +160,17 @@ static bool all_finite(const float *v, size_t n) {
  * size is found before memory is asked for: no more than the file has. */
 static bool read_parts(spectrum *s, const file_head *head, const file_in *f, err *e) {
     psf *k = &s->kernel;
-    uint64_t want = file_bytes(s, head->version), is = file_in_size(f), at = head->head_bytes;
+    uint64_t want = file_bytes(s, head->version), bytes = file_in_size(f), at = head->head_bytes;
     if (head->file_bytes != want)
         return err_set(e, ERR_DATA,
                        "it claims to have %" PRIu64 " bytes; for what it holds it needs %" PRIu64,
                        head->file_bytes, want);
-    if (is < want)
+    if (bytes < want)
         return err_set(e, ERR_DATA,
-                       "it is cut short: %" PRIu64 " of its %" PRIu64 " bytes are there", is, want);
-    if (is > want) return err_set(e, ERR_DATA, "%" PRIu64 " bytes follow after its end", is - want);
+                       "it is cut short: %" PRIu64 " of its %" PRIu64 " bytes are there", bytes,
+                       want);
+    if (bytes > want)
+        return err_set(e, ERR_DATA, "%" PRIu64 " bytes follow after its end", bytes - want);
     k->tap = mem_raw((size_t)k->w * k->h * k->channels, sizeof *k->tap, "kernel", e);
     s->value = k->tap ? mem_raw(spectrum_floats(s), sizeof *s->value, "kernel spectrum", e) : NULL;
     if (!s->value) return false;
@@ -200,11 +202,11 @@ bool spectrum_file_read(spectrum *to, const char *path, err *e) {
     file_head h = {0};
     OPEN(file_in) *f = file_in_open(path, e);
     if (!f) return false;
-    const uint64_t is = file_in_size(f);
+    const uint64_t total = file_in_size(f);
     const bool ok =
-        is >= head_of(1)
-            ? file_in_read(f, 0, &h, min_u64(is, sizeof h), e) && check_head(&h, e)
-            : err_set(e, ERR_DATA, "%" PRIu64 " bytes are too few for a .spectrum file", is);
+        total >= head_of(1)
+            ? file_in_read(f, 0, &h, min_u64(total, sizeof h), e) && check_head(&h, e)
+            : err_set(e, ERR_DATA, "%" PRIu64 " bytes are too few for a .spectrum file", total);
     if (!ok) return err_in(e, "spectrum '%s'", path);
     spectrum s = {.m = {h.m[0], h.m[1]},
                   .kernel = {.w = h.w, .h = h.h, .channels = h.channels, .cx = h.cx, .cy = h.cy}};

@@ -126,7 +126,7 @@ enum { LIB_CHANNELS = 4 };
 
 /* One image on its way: the caller's planes, and a header for them. */
 typedef struct {
-    const fb_image *is;
+    const fb_image *pixels;
     par *threads;
     bool floats;        /* all channels become floats */
     colour_space space; /* of the pixels; its curve is NULL where nobody says */

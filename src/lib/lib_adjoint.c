@@ -88,7 +88,7 @@ static bool make_frame(lib_pair *to, const lib_pair *own, const lib_job *j, cons
     head.part[0].data = head.part[0].display = box;
     ok = ok && lib_pair_make(to, j, &head, true, e);
     for (int i = 0; ok && i < (own->rest ? 2 : 1); i++)
-        for (uint32_t c = 0; c < j->is->channels; c++)
+        for (uint32_t c = 0; c < j->pixels->channels; c++)
             image_copy_box((i ? to->rest : to->img)->plane[0][c], &box,
                            (i ? own->rest : own->img)->plane[0][c], &j->head.part[0].data,
                            sizeof(float));
@@ -106,13 +106,13 @@ static bool transpose(lib_pair *own, lib_job *j, fb_session *s, const float *mas
                        s->set.threshold);
     if (j->space.curve && j->space.curve != CURVE_LINEAR)
         return err_set(e, ERR_USAGE, "space is '%s': a curve has no transpose; decode the image",
-                       j->is->space);
+                       j->pixels->space);
     const bloom *b = lib_bloom(s, j->way & ~LIB_SOLVES, e);
     if (!b) return false;
     lib_pair framed = {0};
     fold f = {.from = &framed, .to = own, .axis = {s->axis[PLAN_X], s->axis[PLAN_Y]}, .mask = mask};
-    f.axis[PLAN_X].extent = j->is->width;
-    f.axis[PLAN_Y].extent = j->is->height;
+    f.axis[PLAN_X].extent = j->pixels->width;
+    f.axis[PLAN_Y].extent = j->pixels->height;
     const bool ok = make_frame(&framed, own, j, f.axis, e) && lib_pair_bloom(&framed, b, r, e) &&
                     fold_image(&f, j->threads, e);
     lib_pair_free(&framed);
@@ -198,10 +198,10 @@ static bool begin(series *s, err *e) {
     const int32_t nan = s->of->set.nan;
     scan seen = {.memory = NULL};
     pixel_type type[LIB_CHANNELS];
-    for (uint32_t c = 0; c < j->is->channels; c++) type[c] = PIXEL_FLOAT;
-    const scan_request ask = {.w = j->is->width,
-                              .h = j->is->height,
-                              .channels = j->is->channels,
+    for (uint32_t c = 0; c < j->pixels->channels; c++) type[c] = PIXEL_FLOAT;
+    const scan_request ask = {.w = j->pixels->width,
+                              .h = j->pixels->height,
+                              .channels = j->pixels->channels,
                               .plane = (const void *const *)s->p.img->plane[0],
                               .type = type};
     bool ok = lib_read_mask(&s->mask, j, e) && scan_make(&seen, &ask, j->threads, e);
@@ -210,7 +210,7 @@ static bool begin(series *s, err *e) {
         ok = err_set(e, ERR_CONFIG,
                      "nan cannot interpolate for the transpose: zero takes bad pixels out, and "
                      "error refuses them");
-    for (uint32_t c = 0; ok && c < j->is->channels; c++) {
+    for (uint32_t c = 0; ok && c < j->pixels->channels; c++) {
         const float *y = s->p.img->plane[0][c], *rest = s->p.rest->plane[0][c];
         s->dark[c] = accuracy_dark(&seen.channel[c], false);
         ok = (s->y[c] = mem_raw(s->n, sizeof(double), "a plate in doubles", e)) &&
@@ -227,7 +227,7 @@ static bool begin(series *s, err *e) {
 
 static bool iterate(series *s, uint32_t *steps, err *e) {
     enum { MOST = 10000 };
-    const uint32_t channels = s->j->is->channels;
+    const uint32_t channels = s->j->pixels->channels;
     for (*steps = 1; *steps < MOST; ++*steps) {
         if (!transpose(&s->p, s->j, s->of, NULL, s->made, e)) return false;
         for (uint32_t c = 0; *steps == 1 && c < channels; c++)
@@ -245,11 +245,11 @@ static bool iterate(series *s, uint32_t *steps, err *e) {
     return true;
 }
 
-static void finish(series *s, const bloom_solved *is) {
+static void finish(series *s, const bloom_solved *solved) {
     const image_part *part = &s->j->head.part[0];
     const char *name = part->channel[s->worst].name;
     bloom_account *sum = &s->made->sum;
-    for (uint32_t c = 0; c < s->j->is->channels; c++) {
+    for (uint32_t c = 0; c < s->j->pixels->channels; c++) {
         double in = 0, out = 0;
         for (size_t i = 0; i < s->n; i++) {
             const double m = mask_at(s, i), x = s->x[c][i];
@@ -260,9 +260,9 @@ static void finish(series *s, const bloom_solved *is) {
         if (row) row->in = in, row->out = out;
     }
     sum->bad = s->bad;
-    sum->solved = *is;
-    sum->solved.x = (int32_t)(s->at[s->worst] % s->j->is->width);
-    sum->solved.y = (int32_t)(s->at[s->worst] / s->j->is->width);
+    sum->solved = *solved;
+    sum->solved.x = (int32_t)(s->at[s->worst] % s->j->pixels->width);
+    sum->solved.y = (int32_t)(s->at[s->worst] / s->j->pixels->width);
     snprintf(sum->solved.channel, sizeof sum->solved.channel, "%s", name);
     snprintf(sum->promise.channel, sizeof sum->promise.channel, "%s", name);
     sum->promise.method = (accuracy){.precision = PRECISION_FLOAT64,
@@ -272,25 +272,28 @@ static void finish(series *s, const bloom_solved *is) {
 }
 
 bool lib_solve_adjoint(lib_job *j, fb_session *of, bloom_report *r, err *e) {
-    series s = {
-        .j = j, .of = of, .made = r, .places = 1, .n = (size_t)j->is->width * j->is->height};
+    series s = {.j = j,
+                .of = of,
+                .made = r,
+                .places = 1,
+                .n = (size_t)j->pixels->width * j->pixels->height};
     /* A kernel that cannot be taken away is refused here. */
     const bloom *b = lib_bloom(of, LIB_SOLVES, e);
     image *zeros = b ? image_new(&j->head, e) : NULL;
     bool ok = zeros && bloom_predict(b, zeros, NULL, r, e);
     image_free(&zeros);
-    bloom_solved is = r->sum.solved;
-    s.ratio = is.ratio;
+    bloom_solved solved = r->sum.solved;
+    s.ratio = solved.ratio;
     ok = ok && lib_pair_make(&s.p, j, &j->head, false, e) && lib_pair_read(&s.p, j, e) &&
          begin(&s, e) && lib_bloom(of, LIB_WIDE | LIB_TRANSPOSE, e); /* finds the frame */
     s.p.far = true; /* what blooms would say is not true of the plate */
     const border_axis *x = &of->axis[PLAN_X], *y = &of->axis[PLAN_Y];
     s.sums = x->before + x->after + y->before + y->after > 0;
     if (s.sums)
-        s.places = ((double)x->before + j->is->width + x->after) *
-                   ((double)y->before + j->is->height + y->after);
-    ok = ok && iterate(&s, &is.steps, e);
-    if (ok) finish(&s, &is);
+        s.places = ((double)x->before + j->pixels->width + x->after) *
+                   ((double)y->before + j->pixels->height + y->after);
+    ok = ok && iterate(&s, &solved.steps, e);
+    if (ok) finish(&s, &solved);
     ok = ok && lib_pair_write(&s.p, j, e);
     for (int c = 0; c < LIB_CHANNELS; c++) mem_free(s.y[c]), mem_free(s.x[c]);
     mem_free(s.mask);

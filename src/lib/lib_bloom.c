@@ -4,44 +4,46 @@
 
 /* --- an image as it comes --------------------------------------------------------------------- */
 
-static bool is_in_place(const fb_image *is) {
-    return !memcmp(is->in, is->out, is->channels * sizeof *is->in);
+static bool is_in_place(const fb_image *pixels) {
+    return !memcmp(pixels->in, pixels->out, pixels->channels * sizeof *pixels->in);
 }
 
 bool lib_image(fb_image *to, const fb_image *from, bool writes, err *e) {
-    const fb_image *is = to;
+    const fb_image *pixels = to;
     if (!lib_struct(to, sizeof *to, offsetof(fb_image, mask), from, "fb_image", e)) return false;
-    if (is->width < 1 || is->height < 1 || is->width > IMAGE_SIDE || is->height > IMAGE_SIDE)
+    if (pixels->width < 1 || pixels->height < 1 || pixels->width > IMAGE_SIDE ||
+        pixels->height > IMAGE_SIDE)
         return err_set(e, ERR_USAGE, "an image has 1 to %d pixels a side, not %u x %u", IMAGE_SIDE,
-                       is->width, is->height);
-    if (is->channels != 1 && is->channels != 3 && is->channels != 4)
+                       pixels->width, pixels->height);
+    if (pixels->channels != 1 && pixels->channels != 3 && pixels->channels != 4)
         return err_set(e, ERR_USAGE,
                        "an image has 1, 3 or 4 channels, not %u; bloom others one by one",
-                       is->channels);
-    if (!(is->pixel_aspect >= 0 && is->pixel_aspect <= 100))
-        return err_set(e, ERR_USAGE, "pixel_aspect is %g; it can be 0 to 100", is->pixel_aspect);
-    if (!writes && (is->pixel_aspect > 0 || is->space))
+                       pixels->channels);
+    if (!(pixels->pixel_aspect >= 0 && pixels->pixel_aspect <= 100))
+        return err_set(e, ERR_USAGE, "pixel_aspect is %g; it can be 0 to 100",
+                       pixels->pixel_aspect);
+    if (!writes && (pixels->pixel_aspect > 0 || pixels->space))
         return err_set(e, ERR_USAGE, "pixel_aspect and space must be 0 where a gradient is made");
     const struct {
         const char *name;
         const fb_plane *plane;
         uint32_t n;
         bool needed, out;
-    } SET[] = {{"in", is->in, is->channels, true, false},
-               {"mask", is->mask, 1, false, false},
-               {"out", is->out, is->channels, true, writes},
-               {"emit", is->emit, is->channels, false, true}};
+    } SET[] = {{"in", pixels->in, pixels->channels, true, false},
+               {"mask", pixels->mask, 1, false, false},
+               {"out", pixels->out, pixels->channels, true, writes},
+               {"emit", pixels->emit, pixels->channels, false, true}};
     for (int i = 0; i < 4; i++)
         if ((SET[i].needed || SET[i].plane) &&
-            !lib_planes_check(SET[i].plane, is->width, is->height, SET[i].n, SET[i].out,
+            !lib_planes_check(SET[i].plane, pixels->width, pixels->height, SET[i].n, SET[i].out,
                               SET[i].name, e))
             return false;
     /* What is written lies over nothing of the image, but for `out` that is `in`. */
     for (int i = 2; writes && i < 4; i++)
         for (int k = 0; SET[i].plane && k < i; k++)
-            if (SET[k].plane && !(k == 0 && i == 2 && is_in_place(is)) &&
-                lib_planes_touch(SET[i].plane, SET[i].n, SET[k].plane, SET[k].n, is->width,
-                                 is->height))
+            if (SET[k].plane && !(k == 0 && i == 2 && is_in_place(pixels)) &&
+                lib_planes_touch(SET[i].plane, SET[i].n, SET[k].plane, SET[k].n, pixels->width,
+                                 pixels->height))
                 return err_set(e, ERR_USAGE, "`%s` lies over `%s`%s", SET[i].name, SET[k].name,
                                k == 0 && i == 2 ? "; it may be the same planes, or others" : "");
     return true;
@@ -89,12 +91,13 @@ static void fill_report(fb_report *to, const lib_job *j, const bloom_report *r, 
 /* Says what there is to say of the caller's pixels; what the bloom could not, where its pixels were
  * not these. told: NULL: nothing of light. */
 static void say(const lib_job *j, bloom_report *r, light_told *told) {
-    const bloom_promise *is = &r->sum.promise;
-    const double unit = lib_unit(j, is->channel);
-    if (j->far && r->groups && !is->method.kept)
+    const bloom_promise *promise = &r->sum.promise;
+    const double unit = lib_unit(j, promise->channel);
+    if (j->far && r->groups && !promise->method.kept)
         log_warn(
             "channel '%s': the tolerance of %g is not kept: errors up to %.2g, and %.2g allowed",
-            is->channel, is->tolerance, unit * is->method.floor, unit * is->method.allowed);
+            promise->channel, promise->tolerance, unit * promise->method.floor,
+            unit * promise->method.allowed);
     for (ledger_row *row = r->ledger; told && row < r->ledger + r->ledger_rows; row++) {
         row->lowest *= lib_unit(j, row->channel);
         row->highest *= lib_unit(j, row->channel);
@@ -124,19 +127,19 @@ static bool bloom_it(lib_job *j, fb_session *s, bloom_report *r, err *e) {
                               &s->told);
         ok = ok && lib_pair_bloom(&p, b, r, e) && lib_pair_write(&p, j, e);
         lib_pair_free(&p);
-        if (ok || e->code != ERR_LINES || j->wide || is_in_place(j->is)) return ok;
+        if (ok || e->code != ERR_LINES || j->wide || is_in_place(j->pixels)) return ok;
         *e = (err){0};
     }
     if (j->wide)
         return err_set(e, ERR_MEMORY,
                        "the image of %u x %u pixels in doubles needs more than the budget; planes "
                        "of floats are bloomed in tiles",
-                       j->is->width, j->is->height);
-    if (is_in_place(j->is))
+                       j->pixels->width, j->pixels->height);
+    if (is_in_place(j->pixels))
         return err_set(e, ERR_MEMORY,
                        "the image of %u x %u pixels needs more than the budget and is bloomed in "
                        "tiles, for which `out` must not be `in`",
-                       j->is->width, j->is->height);
+                       j->pixels->width, j->pixels->height);
     return lib_run_rows(j, b, r, e);
 }
 
@@ -155,29 +158,30 @@ static const operation BLOOM = {bloom_it, 0, false}, BLOOM_ALL = {bloom_it, 0, t
 
 /* Chooses the way of an image whose planes were checked. */
 static bool choose_way(lib_job *j, const operation *o, const fb_session *s, err *e) {
-    const fb_image *is = j->is;
+    const fb_image *pixels = j->pixels;
     const bool turned = o->way & LIB_TRANSPOSE;
     bool wide = false;
-    if (is->session && is->session->kernel->context != s->kernel->context)
+    if (pixels->session && pixels->session->kernel->context != s->kernel->context)
         return err_set(e, ERR_USAGE, "the image's session is of another context than the call's");
-    if (is->session) s = is->session;
-    if (is->emit && s->set.emit == FB_EMIT_NONE)
+    if (pixels->session) s = pixels->session;
+    if (pixels->emit && s->set.emit == FB_EMIT_NONE)
         return err_set(e, ERR_CONFIG, "emit is 0, and the image has planes for what is emitted");
-    if (is->space && !(space_check(is->space, false, e) && space_find(&j->space, is->space)))
+    if (pixels->space &&
+        !(space_check(pixels->space, false, e) && space_find(&j->space, pixels->space)))
         return false;
     j->coded = j->space.curve && j->space.curve != CURVE_LINEAR;
-    for (uint32_t c = 0; c < is->channels; c++)
-        wide |= is->in[c].type == FB_DOUBLE || is->out[c].type == FB_DOUBLE;
+    for (uint32_t c = 0; c < pixels->channels; c++)
+        wide |= pixels->in[c].type == FB_DOUBLE || pixels->out[c].type == FB_DOUBLE;
     j->digits = wide ? LIB_DIGITS_FLOAT : 0;
     /* Under a mask or a threshold doubles take half as long again, so there they are for those who
      * need them. */
-    const bool partly = (is->mask || s->set.threshold > 0) && !(o->way & LIB_SOLVES);
+    const bool partly = (pixels->mask || s->set.threshold > 0) && !(o->way & LIB_SOLVES);
     wide &= !j->coded && s->set.precision != FB_PRECISION_FLOAT32 &&
             (!partly || s->set.precision == FB_PRECISION_FLOAT64 || s->set.tolerance < 1e-5);
     if (wide) j->digits = LIB_DIGITS_DOUBLE;
     j->scales = wide && !(s->set.threshold > 0);
-    j->way = o->way | (wide ? LIB_WIDE : 0) | (is->mask && !turned ? LIB_MASKED : 0) |
-             (is->emit && !o->way ? LIB_EMITS : 0);
+    j->way = o->way | (wide ? LIB_WIDE : 0) | (pixels->mask && !turned ? LIB_MASKED : 0) |
+             (pixels->emit && !o->way ? LIB_EMITS : 0);
     j->wide = j->way & LIB_WIDE;
     j->floats = j->wide || turned || j->coded;
     return true;
@@ -185,17 +189,17 @@ static bool choose_way(lib_job *j, const operation *o, const fb_session *s, err 
 
 static bool do_image(const operation *o, fb_session *s, const fb_image *from, fb_report *report,
                      err *e) {
-    fb_image is;
-    lib_job j = {.is = &is, .threads = s->kernel->context->threads};
+    fb_image pixels;
+    lib_job j = {.pixels = &pixels, .threads = s->kernel->context->threads};
     const double start = clock_now();
     if (report && report->size < sizeof *report)
         return err_set(e, ERR_USAGE,
                        "fb_report: its size is %u, and must be sizeof(fb_report), %zu",
                        report->size, sizeof *report);
-    if (!lib_image(&is, from, true, e) || !choose_way(&j, o, s, e)) return false;
-    if (is.session) s = is.session;
-    host_here()->progress = is.progress;
-    host_here()->progress_ctx = is.user;
+    if (!lib_image(&pixels, from, true, e) || !choose_way(&j, o, s, e)) return false;
+    if (pixels.session) s = pixels.session;
+    host_here()->progress = pixels.progress;
+    host_here()->progress_ctx = pixels.user;
     host_here()->stopped = false;
     bloom_report *r = mem_new(1, sizeof *r, "a report", e);
     bool ok = r && lib_job_begin(&j, e) && o->make(&j, s, r, e);
@@ -207,8 +211,9 @@ static bool do_image(const operation *o, fb_session *s, const fb_image *from, fb
     if (ok && !r->groups && j.digits > 0) { /* nothing spreads, and the digits are all */
         accuracy *m = &r->sum.promise.method;
         double most[LIB_CHANNELS];
-        ok = lib_planes_most(most, is.in, is.width, is.height, is.channels, j.threads, e);
-        for (uint32_t c = 0; c < is.channels; c++)
+        ok = lib_planes_most(most, pixels.in, pixels.width, pixels.height, pixels.channels,
+                             j.threads, e);
+        for (uint32_t c = 0; c < pixels.channels; c++)
             m->rounded = fmax(m->rounded, j.digits * most[c]);
         m->kept = j.digits <= s->set.tolerance;
     }
@@ -274,40 +279,40 @@ static bool spans_touch(const batch_span *a, const batch_span *b) {
 /* Refuses a batch in which an image is written over another one, since all are under way at the
  * same time. */
 static bool check_batch(const batch *b, err *e) {
-    batch_span *all = mem_raw(4 * b->count, sizeof *all, "a batch", e);
-    bool ok = all;
+    batch_span *span = mem_raw(4 * b->count, sizeof *span, "a batch", e);
+    bool ok = span;
     size_t n = 0;
     for (size_t i = 0; ok && i < b->count; i++) {
-        fb_image is = {.size = 0};
-        ok = lib_image(&is, image_at(b, i), true, e) || err_in(e, "image %zu", i);
-        const fb_plane *const SET[] = {is.in, is.mask, is.out, is.emit};
+        fb_image pixels = {.size = 0};
+        ok = lib_image(&pixels, image_at(b, i), true, e) || err_in(e, "image %zu", i);
+        const fb_plane *const SET[] = {pixels.in, pixels.mask, pixels.out, pixels.emit};
         for (int k = 0; ok && k < 4; k++) {
-            const uint32_t channels = k == 1 ? 1 : is.channels;
-            batch_span *s = &all[n];
+            const uint32_t channels = k == 1 ? 1 : pixels.channels;
+            batch_span *s = &span[n];
             if (!SET[k]) continue;
-            *s = (batch_span){0, 0, SET[k], is.width, is.height, channels, i, k > 1};
+            *s = (batch_span){0, 0, SET[k], pixels.width, pixels.height, channels, i, k > 1};
             lib_planes_span(&s->low, &s->high, s->plane, s->w, s->h, channels);
             n++;
         }
     }
-    if (ok) qsort(all, n, sizeof *all, by_place);
+    if (ok) qsort(span, n, sizeof *span, by_place);
     for (size_t i = 0; ok && i < n; i++)
-        for (size_t k = i + 1; ok && k < n && all[k].low < all[i].high; k++)
-            if (spans_touch(&all[i], &all[k]))
+        for (size_t k = i + 1; ok && k < n && span[k].low < span[i].high; k++)
+            if (spans_touch(&span[i], &span[k]))
                 ok = err_set(e, ERR_USAGE,
                              "image %zu: `out` lies over image %zu of the same batch; it may only "
                              "be that of its own image",
-                             all[i].out ? all[i].image : all[k].image,
-                             all[i].out ? all[k].image : all[i].image);
-    mem_free(all);
+                             span[i].out ? span[i].image : span[k].image,
+                             span[i].out ? span[k].image : span[i].image);
+    mem_free(span);
     return ok;
 }
 
 /* Keeps the sessions of images for as long as the call, or gives them back. */
 static void keep_sessions(const batch *b, bool keep) {
     for (size_t i = 0; i < b->count; i++) {
-        const fb_image *is = image_at(b, i);
-        fb_session *own = is->size > offsetof(fb_image, session) ? is->session : NULL;
+        const fb_image *pixels = image_at(b, i);
+        fb_session *own = pixels->size > offsetof(fb_image, session) ? pixels->session : NULL;
         if (own && keep)
             atomic_fetch_add(&own->users, 1);
         else if (own)
@@ -370,9 +375,10 @@ static int32_t call(const operation *o, fb_session *session, const fb_image *ima
     return lib_leave(&l);
 }
 
-#define ONE(name, operation)                                                                    \
-    int32_t name(fb_session *session, const fb_image *is, fb_report *report, fb_error *error) { \
-        return call(&operation, session, is, 1, report, error);                                 \
+#define ONE(name, operation)                                                     \
+    int32_t name(fb_session *session, const fb_image *pixels, fb_report *report, \
+                 fb_error *error) {                                              \
+        return call(&operation, session, pixels, 1, report, error);              \
     }
 #define ALL(name, operation)                                                                    \
     int32_t name(fb_session *session, const fb_image *images, size_t count, fb_report *reports, \

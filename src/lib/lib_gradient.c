@@ -24,7 +24,7 @@ typedef struct {
 } gradient;
 
 typedef struct {
-    const fb_image *is;
+    const fb_image *pixels;
     double *x[LIB_CHANNELS], *y[LIB_CHANNELS]; /* packed; x: what is spread */
 } operands;
 
@@ -88,16 +88,16 @@ static bool make_pair(lib_pair *to, const double *from, const border_axis axis[P
 static bool add_spread(double *to, double *error, const gradient *g, const bloom *b, image *img,
                        err *e) {
     const uint32_t w = image_width(&img->head.part[0]), h = image_height(&img->head.part[0]);
-    double *all = mem_raw((size_t)w * h, sizeof *all, "doubles", e), most = 0;
-    const bool ok = all && lib_run(b, img, (bloom_rows){.doubles = &all}, true, g->last, e);
+    double *total = mem_raw((size_t)w * h, sizeof *total, "doubles", e), most = 0;
+    const bool ok = total && lib_run(b, img, (bloom_rows){.doubles = &total}, true, g->last, e);
     for (size_t i = 0; ok && i < g->taps; i++) {
-        const double v = all[i / g->kernel.w * w + i % g->kernel.w];
+        const double v = total[i / g->kernel.w * w + i % g->kernel.w];
         to[i] += v;
         most = fmax(most, fabs(v));
     }
     const accuracy *m = &g->last->sum.promise.method;
     *error += m->error[0] + accuracy_relative(m) * most;
-    mem_free(all);
+    mem_free(total);
     return ok;
 }
 
@@ -135,10 +135,10 @@ static double most_of(const double *v, size_t n) {
 /* Fills `to` with what channel `c` of an image gives; *error: by how much that may be off. */
 static bool add_channel(double *to, double *error, const gradient *g, const operands *o, uint32_t c,
                         err *e) {
-    const uint32_t extent[PLAN_AXES] = {[PLAN_X] = o->is->width, [PLAN_Y] = o->is->height},
+    const uint32_t extent[PLAN_AXES] = {[PLAN_X] = o->pixels->width, [PLAN_Y] = o->pixels->height},
                    taps[PLAN_AXES] = {[PLAN_X] = g->kernel.w, [PLAN_Y] = g->kernel.h},
                    middle[PLAN_AXES] = {[PLAN_X] = g->kernel.cx, [PLAN_Y] = g->kernel.cy};
-    const size_t n = (size_t)o->is->width * o->is->height;
+    const size_t n = (size_t)o->pixels->width * o->pixels->height;
     const double x = most_of(o->x[c], n), y = most_of(o->y[c], n);
     border_axis around[PLAN_AXES], plain[PLAN_AXES];
     uint32_t size[PLAN_AXES];
@@ -169,9 +169,9 @@ static bool add_channel(double *to, double *error, const gradient *g, const oper
 /* Reads a plane into doubles. Refuses pixels that are not finite, or makes them zeros. */
 static double *read_plane(const lib_job *j, const fb_plane *from, const char *what, int32_t nan,
                           err *e) {
-    const size_t n = (size_t)j->is->width * j->is->height;
+    const size_t n = (size_t)j->pixels->width * j->pixels->height;
     double *v = mem_raw(n, sizeof *v, "a plane", e);
-    bool ok = v && lib_read_plane(v, FB_DOUBLE, j, from, 0, j->is->height, e);
+    bool ok = v && lib_read_plane(v, FB_DOUBLE, j, from, 0, j->pixels->height, e);
     for (size_t i = 0; ok && i < n; i++) {
         if (isfinite(v[i])) continue;
         if (nan != FB_NAN_ZERO)
@@ -198,13 +198,13 @@ static bool add_channels(gradient *g, const operands *o, err *e) {
     double *own = mem_raw(n, sizeof *own, "a gradient", e), error = 0;
     double tint[PSF_CHANNELS], luminance[3];
     image_luminance(&(image_part){0}, luminance); /* of an image without chromaticities */
-    bloom_tint(tint, &g->s, o->is->channels, luminance);
+    bloom_tint(tint, &g->s, o->pixels->channels, luminance);
     const size_t middle = n - 1 - ((size_t)g->kernel.cy * g->kernel.w + g->kernel.cx);
     bool ok = own;
-    for (uint32_t c = 0; ok && c < o->is->channels; c++) {
+    for (uint32_t c = 0; ok && c < o->pixels->channels; c++) {
         double used = 0;
         for (uint32_t k = 0; k < g->kernel.channels; k++)
-            used += share_of(g, o->is->channels, c, k);
+            used += share_of(g, o->pixels->channels, c, k);
         if (!(used > 0)) continue;
         memset(own, 0, n * sizeof *own);
         ok = add_channel(own, &error, g, o, c, e);
@@ -215,7 +215,7 @@ static bool add_channels(gradient *g, const operands *o, err *e) {
         for (size_t i = 0; g->kernel.core > 0 && i < n; i++) /* all of it stays in its pixel */
             if (psf_core_has(&g->kernel, i, g->kernel.core)) own[n - 1 - i] = own[middle];
         for (uint32_t k = 0; ok && k < g->kernel.channels; k++) {
-            const double share = share_of(g, o->is->channels, c, k);
+            const double share = share_of(g, o->pixels->channels, c, k);
             for (size_t i = 0; i < n; i++) g->plane[k][i] += share * own[n - 1 - i];
             g->error[k] += share * error;
         }
@@ -225,22 +225,22 @@ static bool add_channels(gradient *g, const operands *o, err *e) {
 }
 
 static bool add_image(gradient *g, const fb_image *from, err *e) {
-    fb_image is;
-    if (!lib_image(&is, from, false, e)) return false;
-    const lib_job j = {.is = &is, .threads = g->of->kernel->context->threads};
+    fb_image pixels;
+    if (!lib_image(&pixels, from, false, e)) return false;
+    const lib_job j = {.pixels = &pixels, .threads = g->of->kernel->context->threads};
     const fb_settings *set = &g->of->set;
-    operands o = {.is = &is};
+    operands o = {.pixels = &pixels};
     float *mask = NULL;
     bool ok = lib_read_mask(&mask, &j, e);
     const join_spread spread = {set->threshold, set->knee, mask};
-    for (uint32_t c = 0; ok && c < is.channels; c++) {
-        ok = (o.x[c] = read_plane(&j, &is.in[c], "in", set->nan, e)) != NULL;
-        for (size_t i = 0; ok && !join_spreads_all(&spread) && i < (size_t)is.width * is.height;
-             i++)
+    for (uint32_t c = 0; ok && c < pixels.channels; c++) {
+        ok = (o.x[c] = read_plane(&j, &pixels.in[c], "in", set->nan, e)) != NULL;
+        for (size_t i = 0;
+             ok && !join_spreads_all(&spread) && i < (size_t)pixels.width * pixels.height; i++)
             o.x[c][i] = join_parts_of(&spread, i, o.x[c][i]).spread;
     }
-    for (uint32_t c = 0; ok && c < is.channels; c++)
-        ok = (o.y[c] = read_plane(&j, &is.out[c], "out", FB_NAN_ERROR, e)) != NULL;
+    for (uint32_t c = 0; ok && c < pixels.channels; c++)
+        ok = (o.y[c] = read_plane(&j, &pixels.out[c], "out", FB_NAN_ERROR, e)) != NULL;
     ok = ok && add_channels(g, &o, e);
     for (int c = 0; c < LIB_CHANNELS; c++) mem_free(o.x[c]), mem_free(o.y[c]);
     mem_free(mask);
@@ -262,7 +262,7 @@ static bool end(gradient *g, double *most, double *error, err *e) {
     const size_t n = g->taps;
     const psf_normalize how = k->made.normalize;
     double *order = mem_raw(n, sizeof *order, "a gradient", e);
-    double along[3] = {0}, off[3] = {0}, all = 0, all_off = 0;
+    double along[3] = {0}, off[3] = {0}, whole = 0, all_off = 0;
     if (!order) return false;
     for (uint32_t c = 0; c < k->channels; c++) {
         for (size_t i = 0; i < n; i++) {
@@ -270,7 +270,7 @@ static bool end(gradient *g, double *most, double *error, err *e) {
             along[c] += g->plane[c][i] * tap;
             off[c] += g->error[c] * fabs(tap);
         }
-        all += along[c], all_off += off[c];
+        whole += along[c], all_off += off[c];
     }
     for (uint32_t c = 0; c < k->channels; c++) {
         const bool each = how == PSF_PER_CHANNEL;
@@ -279,7 +279,7 @@ static bool end(gradient *g, double *most, double *error, err *e) {
                               : how == PSF_LUMINANCE && k->channels == 3 ? k->made.luminance[c]
                                                                          : 1.0 / k->channels;
         const double scale = (1 - g->s.sharpen) * k->scale[c],
-                     less = weight * (each ? along[c] : all);
+                     less = weight * (each ? along[c] : whole);
         for (size_t i = 0; i < n; i++) order[i] = scale * (g->plane[c][place_of(g, i)] - less);
         memcpy(g->plane[c], order, n * sizeof *order);
         g->error[c] = scale * (g->error[c] + weight * (each ? off[c] : all_off));

@@ -9,22 +9,23 @@ static const char *name_of(uint32_t channels, uint32_t c) {
 }
 
 static bool make_header(lib_job *j, err *e) {
-    const fb_image *is = j->is;
-    const image_box box = {0, 0, (int32_t)is->width - 1, (int32_t)is->height - 1};
-    image_part part = {
-        .data = box, .display = box, .aspect = is->pixel_aspect > 0 ? (float)is->pixel_aspect : 1};
+    const fb_image *pixels = j->pixels;
+    const image_box box = {0, 0, (int32_t)pixels->width - 1, (int32_t)pixels->height - 1};
+    image_part part = {.data = box,
+                       .display = box,
+                       .aspect = pixels->pixel_aspect > 0 ? (float)pixels->pixel_aspect : 1};
     const image_header plain = {.format = "exr", .part = &part, .parts = 1};
     if (!image_header_copy(&j->head, &plain, e)) return false;
-    for (uint32_t c = 0; c < is->channels; c++) { /* halfs that become halfs again stay halfs */
-        bool half = !j->floats && is->in[c].type == FB_HALF && is->out[c].type == FB_HALF;
-        if (!image_add_channel(&j->head.part[0], name_of(is->channels, c),
+    for (uint32_t c = 0; c < pixels->channels; c++) { /* halfs that become halfs again stay halfs */
+        bool half = !j->floats && pixels->in[c].type == FB_HALF && pixels->out[c].type == FB_HALF;
+        if (!image_add_channel(&j->head.part[0], name_of(pixels->channels, c),
                                half ? PIXEL_HALF : PIXEL_FLOAT, e))
             return false;
     }
-    for (uint32_t c = 0; c < is->channels; c++)
-        j->index[image_find_channel(&j->head.part[0], name_of(is->channels, c))] = c;
+    for (uint32_t c = 0; c < pixels->channels; c++)
+        j->index[image_find_channel(&j->head.part[0], name_of(pixels->channels, c))] = c;
     const primaries_row *p = j->space.curve ? recode_primaries(&j->space) : NULL;
-    return (!p || image_set_primaries(&j->head.part[0], &p->is, e)) &&
+    return (!p || image_set_primaries(&j->head.part[0], &p->gamut, e)) &&
            (!(j->way & LIB_MASKED) ||
             image_add_channel(&j->head.part[0], LIB_MASK, PIXEL_FLOAT, e));
 }
@@ -33,28 +34,30 @@ static bool make_header(lib_job *j, err *e) {
  * brings them near, which changes no digit of them. */
 static bool find_exponents(lib_job *j, err *e) {
     enum { NEAR = 60, LEAST = -100, FAR = 1000 };
-    const fb_image *is = j->is;
+    const fb_image *pixels = j->pixels;
     double most[LIB_CHANNELS];
-    if (!lib_planes_most(most, is->in, is->width, is->height, is->channels, j->threads, e))
+    if (!lib_planes_most(most, pixels->in, pixels->width, pixels->height, pixels->channels,
+                         j->threads, e))
         return false;
-    for (uint32_t c = 0; c < is->channels; c++) {
+    for (uint32_t c = 0; c < pixels->channels; c++) {
         const double v = most[j->index[c]];
         const int by = v > 0 ? ilogb(v) : 0;
         if (j->scales && abs(by) > NEAR)
             j->exponent[c] = by < -FAR ? -FAR : by > FAR ? FAR : by, j->far = true;
-        if (!j->scales && is->in[j->index[c]].type == FB_DOUBLE && (v > FLT_MAX || by < LEAST))
+        if (!j->scales && pixels->in[j->index[c]].type == FB_DOUBLE && (v > FLT_MAX || by < LEAST))
             return err_set(
                 e, ERR_BAD_PIXELS,
                 "the largest pixel of channel '%s' is %g; where precision, a mask or a threshold "
                 "asks for floats it can be %g to %g, or 0: scale the image",
-                name_of(is->channels, j->index[c]), v, ldexp(1, LEAST), FLT_MAX);
+                name_of(pixels->channels, j->index[c]), v, ldexp(1, LEAST), FLT_MAX);
     }
     return true;
 }
 
 bool lib_job_begin(lib_job *j, err *e) {
     bool doubles = false;
-    for (uint32_t c = 0; c < j->is->channels; c++) doubles |= j->is->in[c].type == FB_DOUBLE;
+    for (uint32_t c = 0; c < j->pixels->channels; c++)
+        doubles |= j->pixels->in[c].type == FB_DOUBLE;
     return make_header(j, e) && (!doubles || find_exponents(j, e));
 }
 
@@ -66,10 +69,10 @@ double lib_unit(const lib_job *j, const char *channel) {
 /* --- rows in and out -------------------------------------------------------------------------- */
 
 static bool copy_rows(lib_job *j, lib_rows r, err *e) {
-    if (!r.plane) r.plane = r.out ? j->is->out : j->is->in;
+    if (!r.plane) r.plane = r.out ? j->pixels->out : j->pixels->in;
     r.index = j->index;
-    r.w = j->is->width;
-    r.channels = j->is->channels;
+    r.w = j->pixels->width;
+    r.channels = j->pixels->channels;
     bool ok = lib_rows_copy(&r, j->threads, e);
     j->over += r.over;
     return ok;
@@ -78,8 +81,9 @@ static bool copy_rows(lib_job *j, lib_rows r, err *e) {
 static bool code_rows(const lib_job *j, const image_part *p, void **plane, uint32_t rows, bool out,
                       err *e) {
     if (!j->coded) return true;
-    const curve *const is = j->space.curve;
-    const recode how = {.decode = out ? CURVE_LINEAR : is, .encode = out ? is : CURVE_LINEAR};
+    const curve *const curve_of_space = j->space.curve;
+    const recode how = {.decode = out ? CURVE_LINEAR : curve_of_space,
+                        .encode = out ? curve_of_space : CURVE_LINEAR};
     image_part some = *p;
     image img = {.head = {.part = &some, .parts = 1}, .plane = &plane};
     some.data.y1 = some.data.y0 + (int32_t)rows - 1;
@@ -96,7 +100,7 @@ bool lib_read_plane(void *to, int32_t type, const lib_job *j, const fb_plane *fr
     lib_rows r = {.plane = from,
                   .own = (void *[]){to},
                   .type = &type,
-                  .w = j->is->width,
+                  .w = j->pixels->width,
                   .row = row,
                   .rows = rows,
                   .channels = 1};
@@ -104,10 +108,10 @@ bool lib_read_plane(void *to, int32_t type, const lib_job *j, const fb_plane *fr
 }
 
 bool lib_read_mask(float **to, const lib_job *j, err *e) {
-    const size_t n = (size_t)j->is->width * j->is->height;
-    if (!j->is->mask) return true;
+    const size_t n = (size_t)j->pixels->width * j->pixels->height;
+    if (!j->pixels->mask) return true;
     if (!(*to = mem_raw(n, sizeof **to, "a mask", e)) ||
-        !lib_read_plane(*to, FB_FLOAT, j, j->is->mask, 0, j->is->height, e))
+        !lib_read_plane(*to, FB_FLOAT, j, j->pixels->mask, 0, j->pixels->height, e))
         return false;
     for (size_t i = 0; i < n; i++) (*to)[i] = clamp_float((*to)[i], 0, 1);
     return true;
@@ -119,14 +123,14 @@ static bool write_emitted(lib_job *j, lib_rows r, const image_part *p, void *con
     void *own[LIB_CHANNELS];
     int32_t type[LIB_CHANNELS];
     if (!(j->way & LIB_EMITS)) return true;
-    for (uint32_t c = 0; c < j->is->channels; c++) {
+    for (uint32_t c = 0; c < j->pixels->channels; c++) {
         char name[16];
         snprintf(name, sizeof name, LIB_EMIT ".%.1s", j->head.part[0].channel[c].name);
         int at = image_find_channel(p, name);
         own[c] = at < 0 ? NULL : plane[at];
         type[c] = at >= 0 && p->channel[at].type == PIXEL_HALF ? FB_HALF : FB_FLOAT;
     }
-    r.own = own, r.type = type, r.plane = j->is->emit, r.out = true;
+    r.own = own, r.type = type, r.plane = j->pixels->emit, r.out = true;
     return copy_rows(j, r, e);
 }
 
@@ -134,20 +138,21 @@ static bool read_rows(void *ctx, int part, uint32_t row, uint32_t rows, void *co
                       err *e) {
     lib_job *j = ctx;
     int32_t type[LIB_CHANNELS];
-    const uint32_t channels = j->is->channels;
+    const uint32_t channels = j->pixels->channels;
     const image_part *p = &j->head.part[part];
-    void *all[LIB_CHANNELS + 1] = {NULL};
+    void *held[LIB_CHANNELS + 1] = {NULL};
     bool ok = true;
     types_of(type, p);
-    memcpy(all, plane, (size_t)p->channels * sizeof *all);
+    memcpy(held, plane, (size_t)p->channels * sizeof *held);
     for (uint32_t c = 0; ok && j->coded && c < channels; c++) /* they need each other */
-        ok = all[c] || (all[c] = mem_raw((size_t)j->is->width * rows, sizeof(float), "rows", e));
-    ok = ok && copy_rows(j, (lib_rows){.own = all, .type = type, .row = row, .rows = rows}, e) &&
-         code_rows(j, p, all, rows, false, e) &&
-         (!j->is->mask || !plane[channels] ||
-          lib_read_plane(plane[channels], FB_FLOAT, j, j->is->mask, row, rows, e));
+        ok = held[c] ||
+             (held[c] = mem_raw((size_t)j->pixels->width * rows, sizeof(float), "rows", e));
+    ok = ok && copy_rows(j, (lib_rows){.own = held, .type = type, .row = row, .rows = rows}, e) &&
+         code_rows(j, p, held, rows, false, e) &&
+         (!j->pixels->mask || !plane[channels] ||
+          lib_read_plane(plane[channels], FB_FLOAT, j, j->pixels->mask, row, rows, e));
     for (uint32_t c = 0; c < channels; c++)
-        if (!plane[c]) mem_free(all[c]);
+        if (!plane[c]) mem_free(held[c]);
     return ok;
 }
 
@@ -157,10 +162,10 @@ static uint32_t step_of(void *ctx, int part) {
 
 static bool write_rows(void *ctx, int part, const rows_band *b, err *e) {
     int32_t type[LIB_CHANNELS];
-    types_of(type, b->is);
+    types_of(type, b->part);
     const lib_rows r = {.own = b->plane, .type = type, .row = b->row, .rows = b->rows, .out = true};
-    return code_rows(ctx, b->is, b->plane, b->rows, true, e) && copy_rows(ctx, r, e) &&
-           write_emitted(ctx, r, b->is, b->plane, e);
+    return code_rows(ctx, b->part, b->plane, b->rows, true, e) && copy_rows(ctx, r, e) &&
+           write_emitted(ctx, r, b->part, b->plane, e);
 }
 
 bool lib_run_rows(lib_job *j, const bloom *b, bloom_report *r, err *e) {
@@ -180,14 +185,14 @@ bool lib_pair_make(lib_pair *to, const lib_job *j, const image_header *head, boo
     const ptrdiff_t size = sizeof(double);
     bool lost = j->way & LIB_SOLVES; /* steps are doubles */
     *to = (lib_pair){.far = j->far, .digits = j->digits};
-    for (uint32_t c = 0; c < j->is->channels; c++) lost |= j->is->in[c].type == FB_DOUBLE;
+    for (uint32_t c = 0; c < j->pixels->channels; c++) lost |= j->pixels->in[c].type == FB_DOUBLE;
     bool ok = (to->img = zeros ? image_new(head, e) : image_new_unset(head, NULL, e)) &&
               (!j->wide || !lost ||
                (to->rest = zeros ? image_new(head, e) : image_new_unset(head, NULL, e)));
-    for (uint32_t c = 0; ok && j->wide && c < j->is->channels; c++) {
-        const fb_plane *out = &j->is->out[j->index[c]];
+    for (uint32_t c = 0; ok && j->wide && c < j->pixels->channels; c++) {
+        const fb_plane *out = &j->pixels->out[j->index[c]];
         to->theirs[c] = !zeros && !j->far && out->type == FB_DOUBLE && out->pixel_stride == size &&
-                        out->row_stride == size * j->is->width &&
+                        out->row_stride == size * j->pixels->width &&
                         (uintptr_t)out->data % sizeof(double) == 0;
         ok = (to->doubles[c] = to->theirs[c]
                                    ? out->data
@@ -200,25 +205,26 @@ bool lib_pair_read(lib_pair *p, lib_job *j, err *e) {
     int32_t type[LIB_CHANNELS];
     types_of(type, &p->img->head.part[0]);
     lib_rows r = {
-        .own = p->img->plane[0], .type = type, .exponent = j->exponent, .rows = j->is->height};
+        .own = p->img->plane[0], .type = type, .exponent = j->exponent, .rows = j->pixels->height};
     if (p->rest) r.rest = (float *const *)(void *)p->rest->plane[0];
     return copy_rows(j, r, e) &&
-           code_rows(j, &p->img->head.part[0], p->img->plane[0], j->is->height, false, e) &&
-           (!(j->way & LIB_MASKED) || lib_read_plane(p->img->plane[0][j->is->channels], FB_FLOAT, j,
-                                                     j->is->mask, 0, j->is->height, e));
+           code_rows(j, &p->img->head.part[0], p->img->plane[0], j->pixels->height, false, e) &&
+           (!(j->way & LIB_MASKED) ||
+            lib_read_plane(p->img->plane[0][j->pixels->channels], FB_FLOAT, j, j->pixels->mask, 0,
+                           j->pixels->height, e));
 }
 
 bool lib_pair_write(const lib_pair *p, lib_job *j, err *e) {
-    const image_part *is = &p->img->head.part[0];
+    const image_part *part = &p->img->head.part[0];
     int32_t type[LIB_CHANNELS] = {FB_DOUBLE, FB_DOUBLE, FB_DOUBLE, FB_DOUBLE};
     lib_rows r = {.own = p->doubles[0] ? (void *const *)p->doubles : p->img->plane[0],
                   .type = type,
                   .exponent = j->exponent,
-                  .rows = j->is->height,
+                  .rows = j->pixels->height,
                   .out = true};
-    if (!p->doubles[0]) types_of(type, is);
-    return code_rows(j, is, p->img->plane[0], j->is->height, true, e) && copy_rows(j, r, e) &&
-           write_emitted(j, r, is, p->img->plane[0], e);
+    if (!p->doubles[0]) types_of(type, part);
+    return code_rows(j, part, p->img->plane[0], j->pixels->height, true, e) && copy_rows(j, r, e) &&
+           write_emitted(j, r, part, p->img->plane[0], e);
 }
 
 bool lib_run(const bloom *b, image *img, bloom_rows more, bool quiet, bloom_report *r, err *e) {

@@ -151,17 +151,18 @@ static bool put_taps(const kernel_source *k, uint32_t channel, const fb_plane *p
                      err *e) {
     const size_t n = (size_t)k->w * k->h;
     const float *tap = k->plane[channel], *rest = k->rest[channel];
-    double *all = mem_raw(n, sizeof *all, "taps", e);
-    for (size_t i = 0; all && i < n; i++) all[i] = (double)tap[i] + (rest ? (double)rest[i] : 0);
+    double *total = mem_raw(n, sizeof *total, "taps", e);
+    for (size_t i = 0; total && i < n; i++)
+        total[i] = (double)tap[i] + (rest ? (double)rest[i] : 0);
     lib_rows r = {.plane = plane,
-                  .own = (void *[]){all},
+                  .own = (void *[]){total},
                   .type = (int32_t[]){FB_DOUBLE},
                   .w = k->w,
                   .rows = k->h,
                   .channels = 1,
                   .out = true};
-    bool ok = all && lib_rows_copy(&r, threads, e);
-    mem_free(all);
+    bool ok = total && lib_rows_copy(&r, threads, e);
+    mem_free(total);
     return ok;
 }
 
@@ -190,13 +191,13 @@ int32_t fb_kernel_check(const fb_kernel *kernel, char *to, size_t room, fb_error
         err_set(&l.e, ERR_USAGE, "kernel '%s' is a spectrum, and has no taps to check",
                 kernel->source.path);
     else if (lint_kernel(&found, &taps, &l.e)) {
-        kernel_finding all[KERNEL_FINDINGS];
-        const int n = kernel_findings(all, &found);
+        kernel_finding findings[KERNEL_FINDINGS];
+        const int n = kernel_findings(findings, &found);
         size_t used = 0;
         for (int i = 0; i < n && used < room; i++)
-            if (all[i].warning)
+            if (findings[i].warning)
                 used += (size_t)snprintf(to + used, room - used, "%s%s", used ? "\n" : "",
-                                         all[i].words);
+                                         findings[i].words);
     }
     return lib_leave(&l);
 }

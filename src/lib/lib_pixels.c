@@ -250,17 +250,17 @@ typedef struct {
 /* Returns the largest finite magnitude of a row of doubles, and of `most`. */
 VECTOR_INLINE double measure(double most, samples row, uint32_t n) {
     const bool packed = row.step == sizeof(double);
-    vec4d all = {most, most, most, most};
+    vec4d total = {most, most, most, most};
     uint32_t i = 0;
     for (const double *at = (const double *)(void *)row.at; packed && i + 4 <= n; i += 4) {
         const vec4d v = (vec4d)((vec4l) * (const vec4d_any *)(at + i) & INT64_MAX);
-        all = VECTOR_PICK4((v > all) & (v <= DBL_MAX), v, all);
+        total = VECTOR_PICK4((v > total) & (v <= DBL_MAX), v, total);
     }
     for (; i < n; i++) {
         const double v = fabs(sample(row.at + (ptrdiff_t)i * row.step, FB_DOUBLE));
-        if (v > all[0] && isfinite(v)) all[0] = v;
+        if (v > total[0] && isfinite(v)) total[0] = v;
     }
-    return fmax(fmax(all[0], all[1]), fmax(all[2], all[3]));
+    return fmax(fmax(total[0], total[1]), fmax(total[2], total[3]));
 }
 
 VECTOR_WIDE static double measure_wide(double most, samples row, uint32_t n) {

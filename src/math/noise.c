@@ -61,17 +61,18 @@ static void add_plain(tail_lanes *t, const noise_taps *k, uint32_t y, uint32_t x
 }
 
 noise_tail noise_tail_of(const noise_taps *k) {
-    tail_lanes all = {.sum = {0}};
+    tail_lanes tails = {.sum = {0}};
     noise_tail t = {0};
     for (uint32_t y = 0; y < k->h; y++) { /* without the centre */
-        const bool is = y == k->cy;
-        (vector_wide() ? add_wide : add_plain)(&all, k, y, 0, is ? k->cx : k->w);
-        if (is) (vector_wide() ? add_wide : add_plain)(&all, k, y, k->cx + 1, k->w);
+        const bool every = y == k->cy;
+        (vector_wide() ? add_wide : add_plain)(&tails, k, y, 0, every ? k->cx : k->w);
+        if (every) (vector_wide() ? add_wide : add_plain)(&tails, k, y, k->cx + 1, k->w);
     }
     for (int i = 0; i < 4; i++) {
-        t.sum += all.sum[i], t.norm += all.squares[i], t.alias_sum += all.alias_sum[i];
-        t.peak = fmax(t.peak, all.peak[i]), t.alias_peak = fmax(t.alias_peak, all.alias_peak[i]);
-        t.signs |= all.least[i] < 0;
+        t.sum += tails.sum[i], t.norm += tails.squares[i], t.alias_sum += tails.alias_sum[i];
+        t.peak = fmax(t.peak, tails.peak[i]),
+        t.alias_peak = fmax(t.alias_peak, tails.alias_peak[i]);
+        t.signs |= tails.least[i] < 0;
     }
     t.norm = sqrt(t.norm);
     return t;
@@ -122,15 +123,15 @@ static amount shown_of(const scan_channel *c, const border_axis axis[PLAN_AXES],
     const double again[][2] = {{places[0] * axis[1].extent, times[0]},
                                {places[1] * axis[0].extent, times[1]},
                                {places[0] * places[1], times[0] * times[1]}};
-    amount all = all_of(c), a = all;
+    amount whole = all_of(c), a = whole;
     for (int i = 0; i < 3; i++) {
         if (!(again[i][0] > 0)) continue;
         amount more = brightest(c, ceil(again[i][0] / again[i][1]), top);
         a.sum += again[i][1] * more.sum;
         a.squares += again[i][1] * more.squares;
     }
-    return (amount){fmin(fmin(a.sum, most * all.sum), top * seen),
-                    fmin(fmin(a.squares, most * all.squares), top * top * seen)};
+    return (amount){fmin(fmin(a.sum, most * whole.sum), top * seen),
+                    fmin(fmin(a.squares, most * whole.squares), top * top * seen)};
 }
 
 /* docs/inside/math.md, "What is known of e before it is made". */

@@ -424,12 +424,12 @@ static bool choose_shapes(plan *p, err *e) {
     add_passes(p);
     while (has && p->frames > 1 && plan_device_bytes(p) > has) p->frames--;
     if (has && plan_device_bytes(p) > has) p->tile = p->tile_in, add_passes(p);
-    uint64_t all = plan_device_bytes(p);
-    if (!has || all <= has) return true;
+    uint64_t total = plan_device_bytes(p);
+    if (!has || total <= has) return true;
     return err_set(e, ERR_CONFIG,
                    "this run needs %" PRIu64 " bytes on the device, which may give %" PRIu64
                    "; use --device cpu or raise --vram-limit",
-                   all, has);
+                   total, has);
 }
 
 static bool check_groups(const plan *p, err *e) {
@@ -505,11 +505,11 @@ border_axis border_of(const plan_request *ask, uint32_t axis) {
 }
 
 uint32_t border_most(const border_axis *a) {
-    uint64_t all = (uint64_t)a->before + a->after;
+    uint64_t total = (uint64_t)a->before + a->after;
     switch (a->border) {
     case BORDER_WRAP:
-    case BORDER_MIRROR: return (uint32_t)(2 + 2 * (all / a->extent));
-    case BORDER_CLAMP: return (uint32_t)(1 + all);
+    case BORDER_MIRROR: return (uint32_t)(2 + 2 * (total / a->extent));
+    case BORDER_CLAMP: return (uint32_t)(1 + total);
     default: return 1;
     }
 }

@@ -65,10 +65,11 @@ typedef struct {
     const choice *choices;          /* the last one is at max */
 } control;
 
-#define AT(member)                   .at = offsetof(stand, member)
-#define NUMBER(is, least, most, far) .preset = is, .min = least, .max = most, .shown = far
-#define CHOICES(list)                .max = sizeof list / sizeof list[0] - 1, .choices = list
-#define OFF                          .max = 1
+#define AT(member) .at = offsetof(stand, member)
+#define NUMBER(preset_of, least, most, far) \
+    .preset = preset_of, .min = least, .max = most, .shown = far
+#define CHOICES(list) .max = sizeof list / sizeof list[0] - 1, .choices = list
+#define OFF           .max = 1
 
 static const control CONTROL[] = {
     {"kernel", "Kernel", OFX_TYPE_CHOICE,
@@ -156,16 +157,16 @@ static void read_one(stand *to, const control *c, ofx_params from, ofx_time t) {
     double *v = at;
     int *n = at;
     ofx_param_handle p = NULL;
-    ofx_status is = fx.param->handle(from, c->name, &p, NULL);
+    ofx_status status = fx.param->handle(from, c->name, &p, NULL);
     const bool tint = !strcmp(c->type, OFX_TYPE_RGB), path = !strcmp(c->type, OFX_TYPE_STRING);
-    if (is == OFX_OK)
-        is = tint ? fx.param->value_at(p, t, v, v + 1, v + 2) : fx.param->value_at(p, t, at);
+    if (status == OFX_OK)
+        status = tint ? fx.param->value_at(p, t, v, v + 1, v + 2) : fx.param->value_at(p, t, at);
     if (path) {
-        if (is != OFX_OK || !to->file) to->file = "";
+        if (status != OFX_OK || !to->file) to->file = "";
     } else if (tint || !strcmp(c->type, OFX_TYPE_DOUBLE)) {
         for (int i = 0; i < (tint ? 3 : 1); i++)
-            v[i] = is != OFX_OK || isnan(v[i]) ? c->preset : fmin(fmax(v[i], c->min), c->max);
-    } else if (is != OFX_OK || *n < 0 || *n > (int)c->max) {
+            v[i] = status != OFX_OK || isnan(v[i]) ? c->preset : fmin(fmax(v[i], c->min), c->max);
+    } else if (status != OFX_OK || *n < 0 || *n > (int)c->max) {
         *n = (int)c->preset;
     }
 }
@@ -175,7 +176,7 @@ void controls_read(controls *to, ofx_params from, ofx_time t) {
     static const int32_t BORDER[] = {FB_PADDING_MIRROR, FB_PADDING_ZERO, FB_PADDING_CLAMP,
                                      FB_PADDING_WRAP},
                          EMIT[] = {FB_EMIT_NONE, FB_EMIT_GLARE, FB_EMIT_SOURCE};
-    struct stat is;
+    struct stat st;
     stand s;
     memset(&s, 0, sizeof s);
     fb_settings_init(&s.set, sizeof s.set);
@@ -195,9 +196,9 @@ void controls_read(controls *to, ofx_params from, ofx_time t) {
     to->space = SPACE[s.space].word;
     const char *name = s.kernel ? KERNEL[s.kernel].word : s.file;
     if (strlen(name) < CONTROLS_PATH) memcpy(to->bloom.kernel, name, strlen(name));
-    if (!s.kernel && stat(name, &is) == 0)
-        to->bloom.stamp = (int64_t)((uint64_t)is.st_mtim.tv_sec * 1000000000 +
-                                    (uint64_t)is.st_mtim.tv_nsec + (uint64_t)is.st_size);
+    if (!s.kernel && stat(name, &st) == 0)
+        to->bloom.stamp = (int64_t)((uint64_t)st.st_mtim.tv_sec * 1000000000 +
+                                    (uint64_t)st.st_mtim.tv_nsec + (uint64_t)st.st_size);
 }
 
 bool controls_do_nothing(const controls *c) {

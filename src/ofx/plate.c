@@ -34,7 +34,7 @@ static bool has_size(ofx_rect_i r) {
 void plate_open(plate *p, ofx_clip_handle clip, ofx_time time) {
     static const struct {
         const char *word;
-        int is;
+        int means;
     } DEPTH[] = {{OFX_FLOAT, FB_FLOAT},
                  {OFX_HALF, FB_HALF},
                  {OFX_SHORT, FB_SHORT},
@@ -47,10 +47,10 @@ void plate_open(plate *p, ofx_clip_handle clip, ofx_time time) {
         return;
     }
     for (int i = 0; i < 4; i++)
-        if (!strcmp(fx_string(p->image, OFX_DEPTH), DEPTH[i].word)) p->type = DEPTH[i].is;
+        if (!strcmp(fx_string(p->image, OFX_DEPTH), DEPTH[i].word)) p->type = DEPTH[i].means;
     for (int i = 0; i < 3; i++)
         if (!strcmp(fx_string(p->image, OFX_COMPONENTS), CHANNELS[i].word))
-            p->channels = CHANNELS[i].is;
+            p->channels = CHANNELS[i].means;
     const bool whole = fx_ints(p->image, OFX_BOUNDS, 4, &p->at.x1) && has_size(p->at) &&
                        fx_ints(p->image, OFX_ROW_BYTES, 1, &row) &&
                        llabs(row) >= (p->at.x2 - p->at.x1) * pixel_bytes(p);

@@ -104,14 +104,14 @@ static void read_at_time(controls *c, ofx_time *time, const instance *own, ofx_p
 
 /* Finds how far light goes, in canonical units, in which pixels are square and whole, and the
  * region of the source in these; false: regions stay as they are. */
-static bool find_reach(double reach[2], ofx_rect_d *all, const controls *c, ofx_time time,
+static bool find_reach(double reach[2], ofx_rect_d *frame, const controls *c, ofx_time time,
                        const instance *own) {
     user going = {.effect = own->effect};
     fb_error e;
-    if (controls_do_nothing(c) || fx.effect->clip_region(own->source, time, all) != OFX_OK)
+    if (controls_do_nothing(c) || fx.effect->clip_region(own->source, time, frame) != OFX_OK)
         return false;
     keep_session *s = keep_take(&c->bloom, 1, &going, &e);
-    const double size[] = {all->x2 - all->x1, all->y2 - all->y1};
+    const double size[] = {frame->x2 - frame->x1, frame->y2 - frame->y1};
     const bool fits = s && kernel_fits(reach, s, 1, size, &e);
     keep_give(s, &going);
     return fits;
@@ -133,15 +133,15 @@ static ofx_status region_defined(instance *own, ofx_properties in, ofx_propertie
 static ofx_status regions_asked(instance *own, ofx_properties in, ofx_properties out) {
     controls c;
     ofx_time time;
-    ofx_rect_d r, all;
+    ofx_rect_d r, frame;
     double by[2];
     read_at_time(&c, &time, own, in);
     if (!fx_doubles(in, OFX_REGION_ASKED, 4, &r.x1) || isnan(r.x1 + r.y1 + r.x2 + r.y2) ||
-        !find_reach(by, &all, &c, time, own))
+        !find_reach(by, &frame, &c, time, own))
         return OFX_DEFAULT;
-    if (c.bloom.set.padding_x == FB_PADDING_WRAP) r = all;
-    const double v[] = {fmax(r.x1 - by[0], all.x1), fmax(r.y1 - by[1], all.y1),
-                        fmin(r.x2 + by[0], all.x2), fmin(r.y2 + by[1], all.y2)};
+    if (c.bloom.set.padding_x == FB_PADDING_WRAP) r = frame;
+    const double v[] = {fmax(r.x1 - by[0], frame.x1), fmax(r.y1 - by[1], frame.y1),
+                        fmin(r.x2 + by[0], frame.x2), fmin(r.y2 + by[1], frame.y2)};
     fx.property->set_doubles(out, OFX_REGION_OF_CLIP OFX_SOURCE, 4, v);
     if (own->mask) fx.property->set_doubles(out, OFX_REGION_OF_CLIP MASK, 4, v);
     return OFX_OK;

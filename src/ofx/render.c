@@ -64,19 +64,19 @@ static bool make_frame(job *j, const plate *to) {
         (!emits || plate_new(&rest, j->frame, channels, to->type))) {
         plate_planes(emits ? &rest : to, j->frame, out);
         plate_planes(to, j->frame, emit);
-        const fb_image is = {.size = sizeof is,
-                             .width = (uint32_t)(j->frame.x2 - j->frame.x1),
-                             .height = (uint32_t)(j->frame.y2 - j->frame.y1),
-                             .channels = apart ? 3 : (uint32_t)channels,
-                             .in = in,
-                             .out = out,
-                             .progress = user_ask,
-                             .user = &j->going,
-                             .mask = j->masked ? of_mask + j->mask.channels - 1 : NULL,
-                             .emit = emits ? emit : NULL,
-                             .pixel_aspect = j->aspect == 1 ? 0 : j->aspect,
-                             .space = channels == 1 ? NULL : space};
-        fb_bloom(j->session->session, &is, NULL, &j->error);
+        const fb_image pixels = {.size = sizeof pixels,
+                                 .width = (uint32_t)(j->frame.x2 - j->frame.x1),
+                                 .height = (uint32_t)(j->frame.y2 - j->frame.y1),
+                                 .channels = apart ? 3 : (uint32_t)channels,
+                                 .in = in,
+                                 .out = out,
+                                 .progress = user_ask,
+                                 .user = &j->going,
+                                 .mask = j->masked ? of_mask + j->mask.channels - 1 : NULL,
+                                 .emit = emits ? emit : NULL,
+                                 .pixel_aspect = j->aspect == 1 ? 0 : j->aspect,
+                                 .space = channels == 1 ? NULL : space};
+        fb_bloom(j->session->session, &pixels, NULL, &j->error);
         if (channels == 4 && (apart || (emits && j->look.bloom.set.alpha == FB_ALPHA_KEEP)))
             plate_copy_alpha(to, wide.data ? &wide : from);
     }
@@ -92,13 +92,13 @@ static void bring_window(job *j) {
     const double rest[] = {j->scale, j->aspect, o->type, j->masked, j->multiplied};
     uint64_t key = plate_hash(plate_hash(1, &j->source), &j->mask);
     key = plate_hash_bytes(plate_hash_bytes(key, rest, sizeof rest), &j->look, sizeof j->look);
-    plate all;
+    plate whole;
     if (frames_window(key, o, j->window, &j->going)) return;
-    bool made = plate_new(&all, j->frame, o->channels, o->type);
+    bool made = plate_new(&whole, j->frame, o->channels, o->type);
     if (!made) j->error.code = FB_NO_MEMORY;
-    if (made && (made = make_frame(j, &all))) plate_copy(o, &all, j->window);
-    frames_keep(key, made ? &all : NULL);
-    plate_close(&all);
+    if (made && (made = make_frame(j, &whole))) plate_copy(o, &whole, j->window);
+    frames_keep(key, made ? &whole : NULL);
+    plate_close(&whole);
 }
 
 static void bloom(job *j) {

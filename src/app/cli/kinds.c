@@ -246,8 +246,8 @@ static bool read_string(kind_reader *r, const json_value *v, bool path,
 }
 
 static void write_string(const settings *s, const option *o, text *to) {
-    const char *is = settings_of(s, o)->kept;
-    if (is) text_add(to, "%s", is);
+    const char *kept = settings_of(s, o)->kept;
+    if (kept) text_add(to, "%s", kept);
 }
 
 static bool read_path(kind_reader *r, const char *value) {

@@ -25,7 +25,7 @@ void farm_ranges(const int *number, size_t n, char mark, text *to) {
     }
 }
 
-static bool farm_make_chunks(farm *f, const record_run *all, err *e) {
+static bool farm_make_chunks(farm *f, const record_run *run, err *e) {
     enum { USUAL = 10 };
     size_t count = job_count(f->j), size = f->c->s.chunk ? f->c->s.chunk : USUAL;
     int *left = f->left = mem_new(count + 1, sizeof *left, "frames", e);
@@ -36,7 +36,7 @@ static bool farm_make_chunks(farm *f, const record_run *all, err *e) {
         record rec;
         const char *why;
         if (!(ok = job_frame(f->j, i, &files, e))) break;
-        if (record_make(&rec, all, &files, NULL) && record_look(&rec, true, &why) == FRAME_CURRENT)
+        if (record_make(&rec, run, &files, NULL) && record_look(&rec, true, &why) == FRAME_CURRENT)
             f->current++; /* --existing update would pass over it */
         else if (!f->frames || left[f->frames - 1] != *files.number) /* or another view did it */
             left[f->frames++] = *files.number;
@@ -225,7 +225,7 @@ static bool farm_openjd_template(const farm *f, text *to, err *e) {
                    n, MOST);
 }
 
-int farm_run(const cli *c, const job *j, const record_run *all, text *out, err *e) {
+int farm_run(const cli *c, const job *j, const record_run *run, text *out, err *e) {
     farm f = {.c = c, .j = j};
     int status = 0;
     bool slurm = c->s.farm == FARM_SLURM;
@@ -235,7 +235,7 @@ int farm_run(const cli *c, const job *j, const record_run *all, text *out, err *
                 "not '%s'",
                 j->input);
     if (!e->code && find_places(&f, e) && make_flags(&f, e) && check_words(&f, e) &&
-        farm_make_chunks(&f, all, e) && name_job(&f, e)) {
+        farm_make_chunks(&f, run, e) && name_job(&f, e)) {
         if (slurm && f.current) log_note("%zu frames are up to date", f.current);
         if (!f.chunks) log_note("nothing is left to do");
         if (!f.chunks && slurm && c->s.report)

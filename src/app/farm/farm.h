@@ -40,7 +40,7 @@ typedef struct {
 
 /* Does what fftbloom farm asks for, and writes what is for standard output to `out`. Returns the
  * exit status where there is no error. */
-int farm_run(const cli *c, const job *j, const record_run *all, text *out, err *e);
+int farm_run(const cli *c, const job *j, const record_run *run, text *out, err *e);
 /* Adds n rising numbers as --frames takes them, "1001-1010,1020,1031-1035x2". `step` is the
  * character before a step: 'x', or ':' as OpenJD writes it. */
 void farm_ranges(const int *number, size_t n, char step, text *to);

@@ -102,14 +102,15 @@ static bool read_words(editing *w, const cli *c, err *e) {
         if (!set_parameter(w, i, one, e)) return false;
         last += n + (last[n] == 'x');
     }
-    for (text_assignment is; param && text_next(&param, &is);) {
+    for (text_assignment set; param && text_next(&param, &set);) {
         int i = 0;
-        while (i < count && strcmp(names[i], is.name) != 0) i++;
-        if (i == count || !is.value)
+        while (i < count && strcmp(names[i], set.name) != 0) i++;
+        if (i == count || !set.value)
             return err_set(
                 e, ERR_USAGE, "%s has no parameter '%s'%s; see 'fftbloom help kernel %s'", of->name,
-                is.name, text_meant((char[TEXT_MEANT]){0}, is.name, names, count, '\''), of->name);
-        if (!set_parameter(w, i, is.value, e)) return false;
+                set.name, text_meant((char[TEXT_MEANT]){0}, set.name, names, count, '\''),
+                of->name);
+        if (!set_parameter(w, i, set.value, e)) return false;
     }
     return !s->taps || kernel_read_taps(w->r.taps, s->taps, e);
 }
@@ -208,15 +209,16 @@ static void report(const editing *w, const cli *c, text *out) {
               {"light", edit_light(k) / k->channels});
     JSON_EACH(&j, json_real, 9, {"lost", w->lost}, {"faded", w->faded});
     json_list(&j, "changed");
-    for (const edit_saying *is = w->told.saying; is < w->told.saying + w->told.sayings; is++) {
+    for (const edit_saying *said = w->told.saying; said < w->told.saying + w->told.sayings;
+         said++) {
         if (j.words) {
-            json_string(&j, NULL, is->words);
+            json_string(&j, NULL, said->words);
             continue;
         }
         json_object(&j, NULL);
-        json_string(&j, "key", is->key);
-        json_real_or_word(&j, "value", 9, is->value);
-        json_string(&j, "words", is->words);
+        json_string(&j, "key", said->key);
+        json_real_or_word(&j, "value", 9, said->value);
+        json_string(&j, "words", said->words);
         json_close(&j);
     }
     json_end(&j);
@@ -238,8 +240,8 @@ static bool finish(editing *w, const cli *c, err *e) {
 /* Refuses a photograph that loses more than half of its light: it shows more than a lamp. */
 static bool check_cut(const editing *w, const settings *s, err *e) {
     double kept = 1 - w->faded;
-    for (const edit_saying *is = w->told.saying; is < w->told.saying + w->told.sayings; is++)
-        if (strcmp(is->key, "cut") == 0) kept *= 1 - is->value;
+    for (const edit_saying *said = w->told.saying; said < w->told.saying + w->told.sayings; said++)
+        if (strcmp(said->key, "cut") == 0) kept *= 1 - said->value;
     return !w->of->from_photo || s->force || kept >= 0.5 ||
            err_set(
                e, ERR_DATA,

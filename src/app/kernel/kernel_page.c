@@ -46,14 +46,14 @@ void kernel_page_free(kernel_page *p) {
 
 /* Returns the light of a tap, all channels: as a share of all light. */
 static double light_of(const kernel_page *p, int64_t x, int64_t y) {
-    double sum = 0, all = 0;
-    for (uint32_t c = 0; c < p->channels; c++) all += p->figures->sum[c];
-    if (x < 0 || y < 0 || x >= p->w || y >= p->h || !(all > 0)) return 0;
+    double sum = 0, whole = 0;
+    for (uint32_t c = 0; c < p->channels; c++) whole += p->figures->sum[c];
+    if (x < 0 || y < 0 || x >= p->w || y >= p->h || !(whole > 0)) return 0;
     for (uint32_t c = 0; c < p->channels; c++) {
         float v = p->plane[c][(size_t)y * p->w + (size_t)x];
         sum += isfinite(v) ? (double)v : 0;
     }
-    return sum / all;
+    return sum / whole;
 }
 
 kernel_part kernel_part_seen(const kernel_page *p) {
@@ -497,15 +497,15 @@ static void add_origin(kernel_page *k, const image_part *p, text *words) {
     if (*about) text_add(words, "%s%s", about, *name ? "; " : "");
     if (*name) text_add(words, "model %s", name);
     for (int i = 0; m && i < model_parameters(m); i++) {
-        const model_parameter *is = &m->parameter[i];
+        const model_parameter *parameter = &m->parameter[i];
         char attr[96];
         double v = NAN;
-        snprintf(attr, sizeof attr, KERNEL_ATTR "%s", is->name);
+        snprintf(attr, sizeof attr, KERNEL_ATTR "%s", parameter->name);
         const image_attr *a = image_find_attr(p, attr);
         if (a && strcmp(a->type, "double") == 0 && a->bytes == sizeof v)
             memcpy(&v, a->data, sizeof v);
-        text_add(words, "%s%s %.4g", i ? ", " : ": ", is->name,
-                 v >= is->min && v <= is->max ? v : is->preset);
+        text_add(words, "%s%s %.4g", i ? ", " : ": ", parameter->name,
+                 v >= parameter->min && v <= parameter->max ? v : parameter->preset);
     }
     if (*edit) text_add(words, "%s%s", words->n ? "; " : "", edit);
     if (words->n > LINE) {
@@ -539,7 +539,7 @@ static void add_json(const kernel_page *k, const cli *c, const char *path, text 
 
 static int show(const cli *c, const kernel_source *in, const lint *l, text *out, err *e) {
     int status = 0;
-    kernel_page k = {.figures = l, .w = in->w, .h = in->h, .colour = in->is};
+    kernel_page k = {.figures = l, .w = in->w, .h = in->h, .colour = in->gamut};
     char name[256];
     OWN(text) words = {0};
     text_clean(name, sizeof name, path_name(c->word[1]));

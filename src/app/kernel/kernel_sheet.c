@@ -246,14 +246,15 @@ static bool sheet_png(const sheet *s, sheet_look *look, size_t looks, text *to, 
     const uint32_t w = s->light.width, h = s->light.height;
     const uint32_t across = min_u32(ACROSS, (uint32_t)looks + 1);
     const uint32_t down = ceil_div_u32((uint32_t)looks + 1, across);
-    label_picture all = {.w = GAP + across * (w + GAP), .h = GAP + down * (h + BELOW)};
+    label_picture picture = {.w = GAP + across * (w + GAP), .h = GAP + down * (h + BELOW)};
     sheet_look plain = {.of = s, .name = "no bloom"};
-    bool ok = preview_may_have(all.w, all.h, e) && sheet_picture(&plain, SHEET_STRENGTHS - 1, e);
+    bool ok = preview_may_have(picture.w, picture.h, e) &&
+              sheet_picture(&plain, SHEET_STRENGTHS - 1, e);
     size_t bytes = 0;
-    OWN_MEM uint8_t *paper = ok ? mem_raw((size_t)all.w * all.h, 3, "a picture", e) : NULL,
+    OWN_MEM uint8_t *paper = ok ? mem_raw((size_t)picture.w * picture.h, 3, "a picture", e) : NULL,
                     *png = NULL;
-    if ((all.pixel = paper)) {
-        label_box(&all, 0, 0, all.w, all.h, PAPER);
+    if ((picture.pixel = paper)) {
+        label_box(&picture, 0, 0, picture.w, picture.h, PAPER);
         for (uint32_t i = 0; i <= looks; i++) {
             const sheet_look *l = i ? &look[i - 1] : &plain;
             const uint32_t at = i && looks == SHEET_SIZES * SHEET_TINTS &&
@@ -262,11 +263,11 @@ static bool sheet_png(const sheet *s, sheet_look *look, size_t looks, text *to, 
                                     : i;
             uint32_t x = GAP + at % across * (w + GAP), y = GAP + at / across * (h + BELOW);
             for (uint32_t row = 0; row < h; row++)
-                memcpy(all.pixel + 3 * ((size_t)(y + row) * all.w + x),
+                memcpy(picture.pixel + 3 * ((size_t)(y + row) * picture.w + x),
                        l->picture[SHEET_STRENGTHS - 1].pixel + 3 * (size_t)row * w, 3 * (size_t)w);
-            label_words(&all, x, y + h + 7, SCALE, l->name, INK);
+            label_words(&picture, x, y + h + 7, SCALE, l->name, INK);
         }
-        png = png_encode(&(png_picture){all.pixel, all.w, all.h, 3}, &bytes, e);
+        png = png_encode(&(png_picture){picture.pixel, picture.w, picture.h, 3}, &bytes, e);
     }
     if (png) text_add_bytes(to, (const char *)png, bytes);
     sheet_look_free(&plain);

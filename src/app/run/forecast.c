@@ -24,7 +24,7 @@ static bool forecast_held(forecast *f, frame_work *w, err *e) {
     hints_kernel(w->size, f->owner, w->kernel, &img->head.part[0]);
     if (!bloom_predict(f->owner, img, work_mask(w), &f->predicted, e)) return false;
     const plan_precision precision = f->predicted.sum.promise.method.precision;
-    f->best = bloom_forecast(f->owner, w->in.head, precision, &f->all, e);
+    f->best = bloom_forecast(f->owner, w->in.head, precision, &f->by_device, e);
     return f->best >= 0 && forecast_stored(f, w, e);
 }
 
@@ -34,16 +34,16 @@ static bool forecast_tile(forecast *f, frame_work *w, err *e) {
     f->memory = (mem_plan){0};
     f->predicted = (bloom_report){0};
     if (!fits_tiling(&f->tiles, &f->memory, &w->out, w->r, f->owner, e)) return false;
-    f->best = bloom_tile_forecast(f->owner, h, &f->tiles, &f->all, e);
+    f->best = bloom_tile_forecast(f->owner, h, &f->tiles, &f->by_device, e);
     return f->best >= 0 && forecast_stored(f, w, e);
 }
 
 bool frame_forecast(frame_maker *m, const job_files *files, forecast *f, err *e) {
     const settings *s = m->run->s;
     bloom_settings b = stages_bloom(m->run);
-    image *all = NULL; /* channels are read */
+    image *sources = NULL; /* channels are read */
     frame_result r = {.input = files->input, .output = s->output ? s->output : "", .alone = true};
-    frame_work w = {.m = m, .s = s, .files = files, .f = &r, .keep = &all};
+    frame_work w = {.m = m, .s = s, .files = files, .f = &r, .keep = &sources};
     f->best = -1;
     b.images = f->images;
     bool ok = work_open(&w, e);
@@ -51,8 +51,9 @@ bool frame_forecast(frame_maker *m, const job_files *files, forecast *f, err *e)
     b.kernel.size = w.size;
     f->kernel_scale = r.kernel_scale;
     f->owner = ok ? bloom_open(&b, w.kernel, m->threads, e) : NULL;
-    f->all.every = true;
-    ok = f->owner && (f->all.each = mem_new(ENGINE_DEVICES, sizeof *f->all.each, "forecasts", e));
+    f->by_device.every = true;
+    ok = f->owner &&
+         (f->by_device.each = mem_new(ENGINE_DEVICES, sizeof *f->by_device.each, "forecasts", e));
     const work_way way = ok ? work_fits(&w, f->owner, e) : WAY_NONE;
     ok = way != WAY_NONE;
     if (ok) {
@@ -69,7 +70,7 @@ bool frame_forecast(frame_maker *m, const job_files *files, forecast *f, err *e)
 }
 
 void forecast_free(forecast *f) {
-    mem_free(f->all.each);
+    mem_free(f->by_device.each);
     bloom_close(&f->owner);
     *f = (forecast){.best = -1};
 }

@@ -21,14 +21,14 @@ image *work_load(frame_work *w, err *e) {
     const bloom_settings b = stages_bloom(w->m->run);
     bool **wanted = mem_new((size_t)h->parts, sizeof *wanted, "parts", e);
     bool ok = wanted != NULL,
-         all = !w->files->before && !w->s->bloom.mask && !w->s->bloom.per_layer;
+         every = !w->files->before && !w->s->bloom.mask && !w->s->bloom.per_layer;
     for (int i = 0; ok && i < h->parts; i++) {
         const image_part *p = &h->part[i];
         ok = (wanted[i] = fits_channels(&w->out, p, e)) || work_blame(w, e);
         if (!ok) break;
         bool some = memchr(wanted[i], true, (size_t)p->channels);
-        all = all && !memchr(wanted[i], false, (size_t)p->channels) && bloom_changes(&b) &&
-              bloom_has_light(&b, p); /* others are copied */
+        every = every && !memchr(wanted[i], false, (size_t)p->channels) && bloom_changes(&b) &&
+                bloom_has_light(&b, p); /* others are copied */
         if (some) continue;
         mem_free(wanted[i]);
         wanted[i] = NULL;
@@ -37,7 +37,7 @@ image *work_load(frame_work *w, err *e) {
     for (int i = 0; wanted && i < h->parts; i++) mem_free(wanted[i]);
     mem_free(wanted);
     if (!img) return NULL;
-    if (all) {
+    if (every) {
         w->in.from = NULL;
         image_reader_close(&w->r);
     }
@@ -84,12 +84,12 @@ static bool open_mask(frame_work *w, err *e) {
     w->before_mask = file_mark_of(path);
     if (!(w->mask = image_open(path, NULL, w->m->threads, e))) return err_in(e, "mask");
     const image_header *h = image_reader_header(w->mask);
-    const image_box *is = &h->part[0].data, *want = &own.head->part[0].data;
-    if (memcmp(is, want, sizeof *is) != 0)
+    const image_box *box = &h->part[0].data, *want = &own.head->part[0].data;
+    if (memcmp(box, want, sizeof *box) != 0)
         return err_set(e, ERR_DATA,
                        "the mask '%s' has the data window %d,%d to %d,%d, and that of '%s' is "
                        "%d,%d to %d,%d; crop or resize the mask",
-                       path, is->x0, is->y0, is->x1, is->y1, w->f->input, want->x0, want->y0,
+                       path, box->x0, box->y0, box->x1, box->y1, w->f->input, want->x0, want->y0,
                        want->x1, want->y1);
     w->mask_rows = (rows_source){.ctx = w->mask, .head = h, .read = read_mask};
     log_info("the mask is channel '%s' of '%s'", h->part[0].channel[mask_channel(h->part)].name,

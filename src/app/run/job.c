@@ -261,9 +261,9 @@ static bool look_for_inputs(job *j, const settings *s, err *e) {
     size_t kept = 0, missing = 0;
     if (l->count <= JOB_MISSING && has_input(j, l->number[0])) return true;
     for (size_t i = 0; i < l->count; i++) {
-        const bool is = has_input(j, l->number[i]);
-        missing += !is;
-        if (is || missing <= JOB_MISSING) l->number[kept++] = l->number[i];
+        const bool every = has_input(j, l->number[i]);
+        missing += !every;
+        if (every || missing <= JOB_MISSING) l->number[kept++] = l->number[i];
     }
     const bool any = missing < l->count;
     j->left_out = (l->count - kept) * j->views;
@@ -341,22 +341,22 @@ void job_close(job *j) {
 
 void job_outputs(const job *j, text *to) {
     const frame_list *l = &j->frames;
-    OWN(frame_pattern) all = {0};
-    if (!j->sequence || !frame_path_parse(&all, j->output, NULL) || !all.after) {
+    OWN(frame_pattern) pattern = {0};
+    if (!j->sequence || !frame_path_parse(&pattern, j->output, NULL) || !pattern.after) {
         text_add(to, "%s", j->output);
     } else {
         enum { RUNS = 4 };
         OWN(text) gaps = {0};
-        const bool whole = frame_list_gaps(l, &all, &gaps) == 0;
-        text_add(to, "%s", all.before);
+        const bool whole = frame_list_gaps(l, &pattern, &gaps) == 0;
+        text_add(to, "%s", pattern.before);
         for (size_t from = 0, end, runs = 0; from < l->count; from = end, runs++) {
             for (end = from + 1; end < l->count; end++)
                 if (!whole && runs < RUNS && l->number[end] != l->number[end - 1] + 1) break;
             text_add(to, "%s%s", runs ? "," : "", runs == RUNS ? "..." : "");
-            frame_range_words(&all, l->number[runs == RUNS ? end - 1 : from], l->number[end - 1],
-                              to);
+            frame_range_words(&pattern, l->number[runs == RUNS ? end - 1 : from],
+                              l->number[end - 1], to);
         }
-        text_add(to, "%s", all.after);
+        text_add(to, "%s", pattern.after);
     }
 }
 

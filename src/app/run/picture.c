@@ -18,9 +18,9 @@ static preview_options view_of(const output *o, const image_header *h) {
 
 bool picture_open(picture *p, const output *o, const image_header *h, const char *path, err *e) {
     *p = (picture){.o = o, .as = view_of(o, h)};
-    p->is = h->part[p->as.part];
-    const image_box *all = &p->is.display;
-    const uint64_t w = image_box_width(all), rows = image_box_height(all);
+    p->shown = h->part[p->as.part];
+    const image_box *box = &p->shown.display;
+    const uint64_t w = image_box_width(box), rows = image_box_height(box);
     p->light = (preview_light){
         mem_new(w * rows, 3 * sizeof(float), "a picture", e), (uint32_t)w, (uint32_t)rows, {0}};
     return p->light.pixel &&
@@ -36,10 +36,10 @@ void picture_close(picture *p) {
 
 /* Shows the rows as an image of these rows alone. */
 bool picture_add(picture *p, const rows_band *b, err *e) {
-    image_part some = p->is;
+    image_part some = p->shown;
     image_box *shown = &some.display;
     const int64_t top = shown->y0;
-    some.data.y0 = p->is.data.y0 + (int32_t)b->row;
+    some.data.y0 = p->shown.data.y0 + (int32_t)b->row;
     some.data.y1 = some.data.y0 + (int32_t)b->rows - 1;
     shown->y0 = (int32_t)max_i64(shown->y0, some.data.y0);
     shown->y1 = (int32_t)min_i64(shown->y1, some.data.y1);
@@ -67,7 +67,7 @@ static bool take_rows(void *ctx, int part, const rows_band *b, err *e) {
 bool picture_take(picture *p, stages *from, err *e) {
     const rows_source in = stages_source(from);
     const rows_sink to = {.ctx = p, .step = one_row, .write = take_rows};
-    return rows_copy(&in, &to, p->as.part, &p->is, e);
+    return rows_copy(&in, &to, p->as.part, &p->shown, e);
 }
 
 bool picture_develop(picture *p, float *stops, err *e) {
@@ -92,22 +92,22 @@ bool picture_commit(picture *p, err *e) {
 }
 
 uint64_t picture_bytes(const output *o, const image_header *h) {
-    const image_box *all = &h->part[preview_part(h, NULL)].display;
+    const image_box *box = &h->part[preview_part(h, NULL)].display;
     const bool lit = o->run->s->emit_file && output_is_picture(o->run->s->emit_file);
-    return (lit ? 2 : 1) * preview_bytes(image_box_width(all), image_box_height(all));
+    return (lit ? 2 : 1) * preview_bytes(image_box_width(box), image_box_height(box));
 }
 
 bool picture_fits(const output *o, const image_header *h, err *e) {
-    const image_box *all = &h->part[preview_part(h, NULL)].display;
+    const image_box *box = &h->part[preview_part(h, NULL)].display;
     char needs[32], has[32];
     if (!output_is_picture(o->path)) return true;
-    if (!preview_may_have(image_box_width(all), image_box_height(all), e)) return false;
+    if (!preview_may_have(image_box_width(box), image_box_height(box), e)) return false;
     if (picture_bytes(o, h) <= mem_limit()) return true;
     return err_set(e, ERR_MEMORY,
                    "a picture of %" PRIu64 " x %" PRIu64
                    " pixels takes %s of the limit of %s; write an .exr, which is made in tiles, or "
                    "raise --mem-limit",
-                   image_box_width(all), image_box_height(all),
+                   image_box_width(box), image_box_height(box),
                    text_bytes((double)picture_bytes(o, h), needs),
                    text_bytes((double)mem_limit(), has));
 }

@@ -9,7 +9,7 @@
 typedef struct {
     const output *o;
     preview_options as;
-    image_part is;       /* the part that is shown; its names belong to the header */
+    image_part shown;    /* the part that is shown; its names belong to the header */
     preview_light light; /* of its display window */
     file_out *file;      /* NULL: the light is only looked at */
 } picture;

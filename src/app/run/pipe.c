@@ -63,8 +63,8 @@ static bool bring(void *ctx, uint64_t bytes, err *e) {
     enum { PIECE = 1 << 20 };
     stream *s = ctx;
     if (bytes <= s->bytes) return true;
-    const bool all = bytes == UINT64_MAX;
-    if (!all && !mem_check(bytes - s->bytes, "an image of standard input", e)) return false;
+    const bool every = bytes == UINT64_MAX;
+    if (!every && !mem_check(bytes - s->bytes, "an image of standard input", e)) return false;
     const size_t most = (size_t)min_u64(PIECE, bytes - s->bytes);
     OWN_MEM uint8_t *piece = mem_raw(most, 1, "standard input", e);
     bool ok = piece != NULL, end = false;
@@ -74,7 +74,7 @@ static bool bring(void *ctx, uint64_t bytes, err *e) {
         ok = n >= 0 && put(s, piece, (size_t)n, e);
         end = n < (ptrdiff_t)want;
     }
-    return ok && (all || s->bytes == bytes ||
+    return ok && (every || s->bytes == bytes ||
                   err_set(e, ERR_DATA,
                           "the input ends within it: %" PRIu64 " of %" PRIu64 " bytes are there",
                           s->bytes, bytes));
@@ -181,9 +181,9 @@ bool pipe_run(const cli *c, err *e) {
     run_choice run = run_choice_of(c);
     bool from_stream = strcmp(s->input, "-") == 0;
     OPEN(job) j = {.run = &run};
-    record_run all = {0};
+    record_run runs = {0};
     frame_maker m = {
-        .run = &run, .records = &all, .threads = c->threads, .forgets = ATOMIC_FLAG_INIT};
+        .run = &run, .records = &runs, .threads = c->threads, .forgets = ATOMIC_FLAG_INIT};
     piped p = {.run = &run, .maker = &m, .job = from_stream ? NULL : &j, .in.fd = -1, .first = 1};
     report r = {.run = &run, .brief = true};
     /* A file of glare would be written again by each image, also where a config names it. */
@@ -193,7 +193,7 @@ bool pipe_run(const cli *c, err *e) {
                (job_open(&j, &run, e) && file_set_check_job(&j, e) &&
                 exposure_choose_job(&run, &j, c->threads, e) &&
                 (!output_is_picture(s->output) || (m.screen = screen_open(run.view, e))))) &&
-              record_run_open(&all, &j, false, e) && open_output(&p, e);
+              record_run_open(&runs, &j, false, e) && open_output(&p, e);
     const job_source frames = {.count = ok && !from_stream ? job_count(&j) : SIZE_MAX,
                                .alone = true,
                                .kernels = true,

@@ -38,17 +38,17 @@ bool file_mark_same(const file_mark *a, const file_mark *b) {
 /* Reads the bytes of the kernel, and of OpenColorIO's config where the view is one of that. */
 static bool find_basis(record_basis *to, const run_choice *run, const char *kernel, err *e) {
     const char *ocio = strncmp(run->view, "ocio", 4) == 0 ? getenv("OCIO") : NULL;
-    OWN(text) all = {0};
+    OWN(text) line = {0};
     *to = (record_basis){.kernel = file_mark_of(kernel)};
-    text_add(&all, "fftbloom " VERSION "\nkernel ");
-    if (!provenance_add_file(kernel, &all, e)) return err_in(e, "kernel");
-    text_add(&all, "\n");
-    if (!provenance_add_settings(run, 0, &all, e)) return false;
-    if (ocio) text_add(&all, "ocio ");
+    text_add(&line, "fftbloom " VERSION "\nkernel ");
+    if (!provenance_add_file(kernel, &line, e)) return err_in(e, "kernel");
+    text_add(&line, "\n");
+    if (!provenance_add_settings(run, 0, &line, e)) return false;
+    if (ocio) text_add(&line, "ocio ");
     /* A config that cannot be read, or that is built into the library, counts by its name. */
-    if (ocio && !provenance_add_file(ocio, &all, NULL)) text_add(&all, "'%s'", ocio);
-    if (ocio) text_add(&all, "\n");
-    to->hash = hash_bytes(all.s, all.n);
+    if (ocio && !provenance_add_file(ocio, &line, NULL)) text_add(&line, "'%s'", ocio);
+    if (ocio) text_add(&line, "\n");
+    to->hash = hash_bytes(line.s, line.n);
     return true;
 }
 
@@ -103,7 +103,7 @@ static bool same_time(struct timespec a, struct timespec b) {
  * files. Returns false where one is not there. */
 static bool record_head(const record *rec, const file_mark m[JOB_PATHS], text *to) {
     char digits[HASH_TEXT];
-    bool all = true;
+    bool every = true;
     hash_text(rec->basis.hash, digits);
     text_add(to, "fftbloom record 2\nbasis %s\n", digits);
     for (int k = 0; k < JOB_PATHS; k++) {
@@ -113,9 +113,9 @@ static bool record_head(const record *rec, const file_mark m[JOB_PATHS], text *t
                  (intmax_t)m[k].time.tv_sec, m[k].time.tv_nsec);
         if (!path_real(path, to)) text_add(to, "%s", path);
         text_add(to, "\n");
-        all &= m[k].known;
+        every &= m[k].known;
     }
-    return all;
+    return every;
 }
 
 /* Appends what it says of a file behind that: when it last changed, and a hash of its content. */
@@ -126,11 +126,11 @@ static void record_tail(const file_mark *m, const char *digits, text *to) {
 /* Writes in place and without a sync: a reader that finds half of a record ignores it. */
 static bool write_content(const char *path, const text *content, err *e) {
     int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-    struct stat is;
+    struct stat st;
     bool ok = true;
     if (fd < 0)
         ok = err_errno(e, ERR_CANT_CREATE, "cannot create '%s'", path);
-    else if (fstat(fd, &is) != 0 || !S_ISREG(is.st_mode) || is.st_nlink > 1)
+    else if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_nlink > 1)
         ok = err_set(e, ERR_CANT_CREATE, "'%s' is no record but a link to another file; remove it",
                      path);
     else if (ftruncate(fd, 0) != 0 || write(fd, content->s, content->n) != (ssize_t)content->n)

@@ -58,22 +58,22 @@ static void plan_bytes_json(json_out *j, const plan *p) {
     const struct {
         const char *key;
         uint64_t bytes;
-    } all[] = {{"image", p->image_bytes},
-               {"input", p->input_bytes},
-               {"mask", p->mask_bytes},
-               {"glare", p->glare_bytes},
-               {"totals", p->total_bytes},
-               {"scratch", p->scratch_bytes},
-               /* Passes 1 and 2 may leave their half spectra differently. */
-               {"tiled", p->tile != p->tile_in ? p->scratch_bytes : 0},
-               {"spectrum", p->spectrum_bytes},
-               {"twiddle", p->twiddle_bytes},
-               {"up", travels ? plan_bytes_up(p) : 0},
-               {"down", travels ? plan_bytes_down(p) : 0},
-               {"all", plan_device_bytes(p)}};
+    } sizes[] = {{"image", p->image_bytes},
+                 {"input", p->input_bytes},
+                 {"mask", p->mask_bytes},
+                 {"glare", p->glare_bytes},
+                 {"totals", p->total_bytes},
+                 {"scratch", p->scratch_bytes},
+                 /* Passes 1 and 2 may leave their half spectra differently. */
+                 {"tiled", p->tile != p->tile_in ? p->scratch_bytes : 0},
+                 {"spectrum", p->spectrum_bytes},
+                 {"twiddle", p->twiddle_bytes},
+                 {"up", travels ? plan_bytes_up(p) : 0},
+                 {"down", travels ? plan_bytes_down(p) : 0},
+                 {"all", plan_device_bytes(p)}};
     json_object(j, "bytes");
-    for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-        if (!j->words || all[i].bytes) json_size(j, all[i].key, all[i].bytes);
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        if (!j->words || sizes[i].bytes) json_size(j, sizes[i].key, sizes[i].bytes);
     json_close(j);
 }
 

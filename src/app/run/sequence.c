@@ -80,9 +80,9 @@ typedef struct {
 
 static bool start_device(void *ctx, size_t i, int who, err *e) {
     starting *s = ctx;
-    const device_forecast *is = &s->f->each[i];
+    const device_forecast *forecast = &s->f->each[i];
     (void)who, (void)e;
-    s->ok[i] = is->wanted && is->possible &&
+    s->ok[i] = forecast->wanted && forecast->possible &&
                device_pool_start(s->devices, &s->f->device[i], &s->why[i]);
     return true;
 }
@@ -97,13 +97,13 @@ static void queue_all(sequence *q, const bloom_settings *s, image_reader *r, con
     bloom_forecasts f = {.each = each};
     if (f.each && bloom_forecast(b, image_reader_header(r), s->precision, &f, &ignored) < 0)
         f.devices = 0;
-    starting all = {.devices = q->devices, .f = &f};
-    par_for(q->maker->threads, f.devices, start_device, &all, NULL);
+    starting starts = {.devices = q->devices, .f = &f};
+    par_for(q->maker->threads, f.devices, start_device, &starts, NULL);
     for (uint32_t i = 0; i < f.devices; i++) {
         bloom_settings own = *s;
-        if (all.why[i].code)
-            log_note("device '%s' is not used: %s", f.device[i].name, all.why[i].msg);
-        if (!all.ok[i]) continue;
+        if (starts.why[i].code)
+            log_note("device '%s' is not used: %s", f.device[i].name, starts.why[i].msg);
+        if (!starts.ok[i]) continue;
         snprintf(q->name[q->queues], sizeof q->name[0], "%u", i);
         own.device = q->name[q->queues];
         device_queue_open(&q->queue[q->queues++], &own, q->devices);
@@ -276,17 +276,17 @@ static void *worker_main(void *arg) {
 static bool run_workers(sequence *q, err *e) {
     size_t frames = q->from->count, count = 0, started = 0, queues = (size_t)q->queues;
     size_t each = q->workers;
-    worker *all = mem_new(each * queues, sizeof *all, "the frames under way", e);
-    if (!all) return false;
+    worker *workers = mem_new(each * queues, sizeof *workers, "the frames under way", e);
+    if (!workers) return false;
     for (; count < each * queues && count < frames; count++)
-        all[count] = (worker){.q = q, .queue = (int)(count % queues), .first = count < queues};
+        workers[count] = (worker){.q = q, .queue = (int)(count % queues), .first = count < queues};
     q->next = count < queues ? count : queues;
     while (started + 1 < count &&
-           pthread_create(&all[started].thread, NULL, worker_main, &all[started]) == 0)
+           pthread_create(&workers[started].thread, NULL, worker_main, &workers[started]) == 0)
         started++;
-    for (size_t i = started; i < count; i++) worker_main(&all[i]);
-    for (size_t i = 0; i < started; i++) pthread_join(all[i].thread, NULL);
-    mem_free(all);
+    for (size_t i = started; i < count; i++) worker_main(&workers[i]);
+    for (size_t i = 0; i < started; i++) pthread_join(workers[i].thread, NULL);
+    mem_free(workers);
     return true;
 }
 

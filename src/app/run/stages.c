@@ -39,7 +39,7 @@ static bool refuse(const curve *c, const image_attr *by, err *e) {
 static bool decode_head(const stages *l, image_part *p, stage_part *to, err *e) {
     const settings *s = l->s;
     primaries now;
-    colour_space is;
+    colour_space space;
     if (!has_colour(p)) return true;
     const bool png = strcmp(image_reader_header(l->from)->format, "png") == 0;
     if (s->highlights > 0 && !png)
@@ -60,24 +60,25 @@ static bool decode_head(const stages *l, image_part *p, stage_part *to, err *e) 
                                    "linear Rec.709");
         return !by || refuse(coded, by, e);
     }
-    space_find(&is, s->input_space);
-    bool takes = is.primaries_named || (!image_primaries(p, &now) && is.curve != CURVE_LINEAR);
-    to->works = is.curve != CURVE_LINEAR || png;
+    space_find(&space, s->input_space);
+    bool takes = space.primaries_named ||
+                 (!image_primaries(p, &now) && space.curve != CURVE_LINEAR);
+    to->works = space.curve != CURVE_LINEAR || png;
     to->how.undo = png ? curve_find("srgb") : NULL;
-    to->how.decode = is.curve;
-    return image_set_space(p, CURVE_LINEAR, takes ? &is.primaries->is : NULL, e);
+    to->how.decode = space.curve;
+    return image_set_space(p, CURVE_LINEAR, takes ? &space.primaries->gamut : NULL, e);
 }
 
 colour_space colours_stored(const settings *s) {
-    colour_space is = {0};
-    if (!s->output_space) return is;
+    colour_space space = {0};
+    if (!s->output_space) return space;
     if (strcmp(s->output_space, "input") != 0) {
-        space_find(&is, s->output_space);
+        space_find(&space, s->output_space);
     } else if (s->input_space) {
-        space_find(&is, s->input_space);
-        is.primaries = NULL;
+        space_find(&space, s->input_space);
+        space.primaries = NULL;
     }
-    return is;
+    return space;
 }
 
 bloom_settings stages_bloom(const run_choice *r) {
@@ -93,17 +94,17 @@ bloom_settings stages_bloom(const run_choice *r) {
 
 /* A picture converts colours by itself. */
 static bool encode_head(const stages *l, image_part *p, stage_part *to, err *e) {
-    const colour_space is = colours_stored(l->s);
-    const primaries_row *becomes = is.curve ? recode_primaries(&is) : NULL;
+    const colour_space space = colours_stored(l->s);
+    const primaries_row *becomes = space.curve ? recode_primaries(&space) : NULL;
     bool shown = l->s->output && output_is_picture(l->s->output);
-    if (!is.curve || shown || !has_colour(p)) return true;
+    if (!space.curve || shown || !has_colour(p)) return true;
     to->works = true;
-    return recode_to(&to->how, p, &is, e) &&
-           image_set_space(p, is.curve, becomes ? &becomes->is : NULL, e);
+    return recode_to(&to->how, p, &space, e) &&
+           image_set_space(p, space.curve, becomes ? &becomes->gamut : NULL, e);
 }
 
 static bool colour_rows(stages *l, const stage *to, int part, const rows_band *b, err *e) {
-    image_part some = *b->is;
+    image_part some = *b->part;
     void **plane = b->plane;
     image img = {.head = {.part = &some, .parts = 1}, .plane = &plane};
     some.data.y1 = some.data.y0 + (int32_t)b->rows - 1;
@@ -141,21 +142,22 @@ static bool halfs_head(const stages *l, image_part *p, stage_part *to, err *e) {
 }
 
 static bool types_rows(stages *l, const stage *to, int part, const rows_band *b, err *e) {
-    const image_part *p = b->is;
+    const image_part *p = b->part;
     size_t n = (size_t)image_width(p) * b->rows;
     uint64_t over = 0;
     for (int c = 0; c < p->channels; c++) {
         OWN(text) name = {0};
-        const image_channel *is = &p->channel[c];
+        const image_channel *channel = &p->channel[c];
         const pixel_type becomes = to->head.part[part].channel[c].type;
-        if (!b->plane[c] || is->type == becomes) continue;
-        uint64_t some = image_convert(b->plane[c], becomes, b->plane[c], is->type, n);
+        if (!b->plane[c] || channel->type == becomes) continue;
+        uint64_t some = image_convert(b->plane[c], becomes, b->plane[c], channel->type, n);
         over += some;
-        text_add(&name, " '%.40s'", is->name);
+        text_add(&name, " '%.40s'", channel->name);
         if (some && !(l->cut.n && strstr(l->cut.s, name.s))) text_add(&l->cut, "%s", name.s);
         if (!some || !l->marks || l->s->bloom.half_overflow != OVERFLOW_FLOAT) continue;
         image_part *mark = &l->marks->part[part];
-        const int at = image_find_channel(mark, is->name); /* a layer that was made has no mark */
+        const int at =
+            image_find_channel(mark, channel->name); /* a layer that was made has no mark */
         l->beyond |= at >= 0 && image_widen(&mark->channel[at]);
     }
     l->clamped += over;
@@ -213,12 +215,12 @@ void stages_words(const stages *l, text *to) {
 }
 
 static bool change_rows(stages *l, int part, const rows_band *b, err *e) {
-    rows_band is = *b;
+    rows_band band = *b;
     bool ok = true;
     for (int i = 0; ok && i < STAGES; i++) {
         const stage *to = &l->stage[i];
-        if (to->part[part].works) ok = to->kind->rows(l, to, part, &is, e);
-        is.is = &to->head.part[part];
+        if (to->part[part].works) ok = to->kind->rows(l, to, part, &band, e);
+        band.part = &to->head.part[part];
     }
     return ok;
 }

@@ -22,14 +22,14 @@ static const char *emit_name(const image_channel *c, const settings *s) {
 static void keep_channels(image_part *p, bool emitted, const settings *s) {
     int kept = 0;
     for (int c = 0; c < p->channels; c++) {
-        image_channel is = p->channel[c];
-        const char *name = emit_name(&is, s);
+        image_channel channel = p->channel[c];
+        const char *name = emit_name(&channel, s);
         if ((name != NULL) != emitted) {
-            mem_free(is.name);
+            mem_free(channel.name);
             continue;
         }
-        if (emitted) memmove(is.name, name, strlen(name) + 1); /* the end of it */
-        p->channel[kept++] = is;
+        if (emitted) memmove(channel.name, name, strlen(name) + 1); /* the end of it */
+        p->channel[kept++] = channel;
     }
     p->channels = kept;
 }
@@ -42,10 +42,11 @@ static bool emit_split(image_header *own, image_header *apart, const settings *s
     for (int i = 0; i < own->parts; i++) {
         keep_channels(&own->part[i], false, s);
         keep_channels(&apart->part[i], true, s);
-        image_part is = apart->part[i]; /* one without glare goes to the end, where it is dropped */
+        image_part part =
+            apart->part[i]; /* one without glare goes to the end, where it is dropped */
         apart->part[i] = apart->part[parts];
-        apart->part[parts] = is;
-        parts += is.channels > 0;
+        apart->part[parts] = part;
+        parts += part.channels > 0;
     }
     image_header_cut(apart, parts);
     return true;
@@ -230,23 +231,23 @@ static uint32_t step_of(void *ctx, int part) {
 static bool put_rows(targets *t, int part, const rows_band *b, void *const *plane, err *e) {
     const void *const *rows = (const void *const *)plane;
     if (t->file) return image_write(t->file, part, b->row, b->rows, rows, e);
-    const rows_band shown = {b->is, b->row, b->rows, (void **)(uintptr_t)plane, false};
+    const rows_band shown = {b->part, b->row, b->rows, (void **)(uintptr_t)plane, false};
     return part != t->picture.as.part || picture_add(&t->picture, &shown, e);
 }
 
 static bool write_rows(targets *t, int part, const rows_band *b, err *e) {
-    const image_part *all = &t->head.part[part];
+    const image_part *shape = &t->head.part[part];
     int glare = glare_part(t, part);
     if (glare < 0) return put_rows(t, part, b, b->plane, e);
     const image_part *own = &t->own.part[part], *apart = &t->apart.part[glare];
-    OWN_MEM void **to = mem_new((size_t)all->channels, sizeof *to, "planes", e);
-    OWN_MEM void **other = mem_new((size_t)all->channels, sizeof *other, "planes", e);
-    for (int c = 0; to && other && c < all->channels; c++) {
-        const char *name = emit_name(&all->channel[c], t->o->run->s);
+    OWN_MEM void **to = mem_new((size_t)shape->channels, sizeof *to, "planes", e);
+    OWN_MEM void **other = mem_new((size_t)shape->channels, sizeof *other, "planes", e);
+    for (int c = 0; to && other && c < shape->channels; c++) {
+        const char *name = emit_name(&shape->channel[c], t->o->run->s);
         if (name)
             other[image_find_channel(apart, name)] = b->plane[c];
         else
-            to[image_find_channel(own, all->channel[c].name)] = b->plane[c];
+            to[image_find_channel(own, shape->channel[c].name)] = b->plane[c];
     }
     return to && other &&
            (t->glare ? image_write(t->glare, glare, b->row, b->rows, (const void *const *)other, e)
@@ -262,7 +263,7 @@ static bool write_band(void *ctx, int part, const rows_band *b, err *e) {
     if (b->yours) {
         const rows_source rest = stages_source(t->in);
         const rows_sink to = targets_sink(t);
-        return rows_write(&rest, &to, part, &(rows_band){b->is, b->row, b->rows, b->plane, false},
+        return rows_write(&rest, &to, part, &(rows_band){b->part, b->row, b->rows, b->plane, false},
                           e);
     }
     double start = clock_now();

@@ -55,11 +55,11 @@ static void part_json(const image_header *h, int number, const layer_map *m, jso
         json_close(j);
     }
     json_close(j);
-    primaries is;
+    primaries gamut;
     const image_attr *by;
-    const bool known = image_primaries(p, &is);
+    const bool known = image_primaries(p, &gamut);
     const curve *c = image_curve(p, &by);
-    const primaries_row *row = primaries_like(&is);
+    const primaries_row *row = primaries_like(&gamut);
     json_object(j, "space");
     json_string(j, "curve", j->words ? c->title : c->name);
     if (j->words)

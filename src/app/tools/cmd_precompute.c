@@ -23,7 +23,7 @@ static bool precompute_make_spectrum(spectrum *to, lint_faults *faults, const ru
                        "such as 1.5");
     cache_place place = {s.cache_dir, s.cache_size};
     bool ok = kernel_source_load(&in, r->kernel->file, threads, e);
-    if (ok && in.channels == 3 && in.known && !primaries_same(&in.is, PRIMARIES_REC709))
+    if (ok && in.channels == 3 && in.known && !primaries_same(&in.gamut, PRIMARIES_REC709))
         log_note("a .spectrum file does not say its primaries: this one is for images that have "
                  "those of the kernel");
     kernel_need need = {.channels = in.channels, .w = PSF_SIDE, .h = PSF_SIDE, .height = in.h};

@@ -103,16 +103,16 @@ static void column_sums(double *sums, const double *table, size_t pitch, const l
 static void find_lost(float *to, const spill *k, const kernel_tail *tail, uint32_t kernel,
                       const double *sums, const landings *l) {
     const uint32_t *middle = k->middle[PLAN_X];
-    double scale = tail->scale[kernel], all = tail->sum[kernel] - tail->centre[kernel];
+    double scale = tail->scale[kernel], whole = tail->sum[kernel] - tail->centre[kernel];
     for (uint32_t x = 0; x < tail->w; x++) {
         double lands = 0;
         if (x == middle[0]) x = middle[1];
         if (x == tail->w) break;
         for (uint32_t i = l->first[x]; i < l->first[x + 1]; i++)
             lands += sums[l->range[i].to] - sums[l->range[i].from];
-        *to++ = (float)(all - scale * lands);
+        *to++ = (float)(whole - scale * lands);
     }
-    double rest = all - scale * sums[tail->kw];
+    double rest = whole - scale * sums[tail->kw];
     *to = fabs(rest) > 1e-12 * fabs(tail->sum[kernel]) ? (float)rest : 0;
 }
 

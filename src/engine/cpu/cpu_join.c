@@ -17,7 +17,7 @@ size_t cpu_join_room(const plan *p) {
 
 typedef struct {
     const join *how;
-    const join_channel *is;
+    const join_channel *channel;
     plan_planes planes;
     uint32_t c, y;
     const void *in;    /* its pixels, as they are stored, */
@@ -26,7 +26,7 @@ typedef struct {
     float *glare;      /* NULL: not wanted */
     size_t first;      /* where the pixels are in their plane */
     join_box kept;
-    bool all; /* all light is spread, none of it is held back */
+    bool all_spread; /* all light is spread, none of it is held back */
     scratch s;
 } row_job;
 
@@ -42,7 +42,7 @@ static row_job job_of(const cpu_join *f, uint32_t y, int worker) {
     double *doubles = (double *)(void *)(f->scratch + (size_t)worker * cpu_join_room(f->p));
     float *floats = (float *)(doubles + 3 * whole.w);
     return (row_job){.how = how,
-                     .is = &how->channel[f->channel],
+                     .channel = &how->channel[f->channel],
                      .planes = ask->planes,
                      .c = f->channel,
                      .y = y,
@@ -52,18 +52,18 @@ static row_job job_of(const cpu_join *f, uint32_t y, int worker) {
                      .glare = ask->planes.glare ? f->f->glare[f->channel] + first : NULL,
                      .first = first,
                      .kept = how->kept.w ? how->kept : whole,
-                     .all = join_spreads_all(&how->spread),
+                     .all_spread = join_spreads_all(&how->spread),
                      .s = {doubles, doubles + whole.w, doubles + 2 * whole.w, floats,
                            floats + whole.w, floats + 2 * whole.w}};
 }
 
 /* Returns the row without its pixels. */
-static row row_of(const row_job *p, const void *made, const plan *is) {
-    bool wide = is->sample_bytes == sizeof(double);
+static row row_of(const row_job *p, const void *made, const plan *layout) {
+    bool wide = layout->sample_bytes == sizeof(double);
     return (row){.out = p->planes.out == PLAN_FLOATS ? p->out : p->s.out,
-                 .n = is->ask.size[PLAN_X],
-                 .centre = p->is->centre,
-                 .nonnegative = p->is->nonnegative,
+                 .n = layout->ask.size[PLAN_X],
+                 .centre = p->channel->centre,
+                 .nonnegative = p->channel->nonnegative,
                  .floats = wide ? NULL : made,
                  .doubles = wide ? made : NULL,
                  .own = p->s.own,
@@ -80,10 +80,10 @@ static bool make_at_once(const row_job *p, const row *r, row_totals *t) {
 
 /* Makes such a row from halfs to halfs, without floats in memory, but for the pixels whose light
  * leaves the image. */
-static bool make_halfs(const row_job *p, const row *is, row_totals *t, double *spilled) {
+static bool make_halfs(const row_job *p, const row *light, row_totals *t, double *spilled) {
     if (p->planes.out != PLAN_HALFS || p->planes.in != PLAN_HALFS || p->how->kept.w) return false;
     if (p->in == p->out) return false;
-    row r = *is;
+    row r = *light;
     r.half_in = p->in;
     r.half_out = p->out;
     *spilled = 0;
@@ -95,16 +95,16 @@ static bool make_halfs(const row_job *p, const row *is, row_totals *t, double *s
 /* Fills r->own where it is not the centre's part of a row that is all spread. */
 static void set_own(const row_job *p, row *r) {
     const join_field *by = p->how->field;
-    for (uint32_t i = 0; (by || !p->all) && i < r->n; i++)
+    for (uint32_t i = 0; (by || !p->all_spread) && i < r->n; i++)
         r->own[i] = (double)r->in[i] + (p->lost ? (double)p->lost[i] : 0);
     if (by) join_centre_row(by, p->c, p->y, p->s.centre);
-    for (uint32_t i = 0; by && p->all && i < r->n; i++) r->own[i] *= p->s.centre[i];
-    for (uint32_t i = 0; by && !p->all && i < r->n; i++) {
-        const join_parts is = join_parts_of(&p->how->spread, p->first + i, r->own[i]);
-        r->own[i] = is.rest + p->s.centre[i] * is.spread;
+    for (uint32_t i = 0; by && p->all_spread && i < r->n; i++) r->own[i] *= p->s.centre[i];
+    for (uint32_t i = 0; by && !p->all_spread && i < r->n; i++) {
+        const join_parts parts = join_parts_of(&p->how->spread, p->first + i, r->own[i]);
+        r->own[i] = parts.rest + p->s.centre[i] * parts.spread;
     }
-    if (!by && !p->all) join_own_row(&p->how->spread, r->centre, p->first, r->own, r->n);
-    for (uint32_t i = 0; !by && p->all && p->lost && i < r->n; i++)
+    if (!by && !p->all_spread) join_own_row(&p->how->spread, r->centre, p->first, r->own, r->n);
+    for (uint32_t i = 0; !by && p->all_spread && p->lost && i < r->n; i++)
         r->own[i] += r->centre * (double)p->lost[i];
 }
 
@@ -157,10 +157,10 @@ void cpu_join_row(const cpu_join *f, uint32_t y, int worker, const void *made) {
     row r = row_of(&p, made, f->p);
     row_totals t;
     double spilled;
-    bool at_once = p.all && !p.glare && p.planes.out != PLAN_DOUBLES &&
+    bool at_once = p.all_spread && !p.glare && p.planes.out != PLAN_DOUBLES &&
                    !p.how->field; /* its pixels decide, too */
     if (at_once && make_halfs(&p, &r, &t, &spilled)) {
-        set_stats(st, &t, spilled, p.is->dark);
+        set_stats(st, &t, spilled, p.channel->dark);
         return;
     }
     r.in = p.in == p.out ? memcpy(p.s.in, p.in, r.n * sizeof *r.in) : p.in;
@@ -171,11 +171,11 @@ void cpu_join_row(const cpu_join *f, uint32_t y, int worker, const void *made) {
     spilled = join_spilled(p.how, &(join_row){p.c, y, r.in, false}, p.s.excess);
     if (y < p.kept.y || y - p.kept.y >= p.kept.h) { /* a margin: what the engine made is measured */
         row_begin(&r, &t);
-        set_stats(st, &t, 0, p.is->dark);
+        set_stats(st, &t, 0, p.channel->dark);
         return;
     }
     if (!at_once || !make_at_once(&p, &r, &t)) make_in_doubles(&p, &r, &t);
-    set_stats(st, &t, spilled, p.is->dark);
+    set_stats(st, &t, spilled, p.channel->dark);
     if (t.largest > HALF_MAX) limit_to_halfs(&p, &r, st);
     if (p.planes.out == PLAN_HALFS)
         half_from_floats((uint16_t *)p.out + p.kept.x, r.out + p.kept.x, p.kept.w);
@@ -183,11 +183,11 @@ void cpu_join_row(const cpu_join *f, uint32_t y, int worker, const void *made) {
 
 join_stats cpu_join_stats(const cpu_join *f) {
     const uint32_t *size = f->p->ask.size;
-    join_stats all = join_begin();
+    join_stats sum = join_begin();
     for (uint32_t y = 0; y < size[PLAN_Y]; y++)
-        join_add(&all, &f->row[y], (join_box){0, y, size[PLAN_X], 1});
-    join_end(&all);
-    return all;
+        join_add(&sum, &f->row[y], (join_box){0, y, size[PLAN_X], 1});
+    join_end(&sum);
+    return sum;
 }
 
 typedef struct {

@@ -22,9 +22,9 @@ typedef struct {
 } ordinary;
 
 VECTOR_INLINE void add_span(ordinary *o, const vec8f norm[2], const vec8f sum[2]) {
-    vec8f both = norm[0] + norm[1], all = sum[0] + sum[1];
+    vec8f both = norm[0] + norm[1], light = sum[0] + sum[1];
     VECTOR_ADD_UP(o->norm, both);
-    VECTOR_ADD_UP(o->sum, all);
+    VECTOR_ADD_UP(o->sum, light);
 }
 
 static void make_one_by_one(const row *r, ordinary *o, uint32_t i) {
@@ -189,8 +189,8 @@ static void sign_one_by_one(const row *r, both_signs *o, uint32_t i) {
             else
                 r->out[i] = out;
         }
-        vec8f all = norm[0] + norm[1], light = sum[0] + sum[1], off = cut[0] + cut[1];
-        VECTOR_ADD_UP(o->norm, all);
+        vec8f norms = norm[0] + norm[1], light = sum[0] + sum[1], off = cut[0] + cut[1];
+        VECTOR_ADD_UP(o->norm, norms);
         VECTOR_ADD_UP(o->sum, light);
         VECTOR_ADD_UP(o->cut, off);
     }

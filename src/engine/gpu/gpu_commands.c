@@ -47,11 +47,11 @@ void gpu_stamp(VkCommandBuffer c, VkQueryPool stamps, uint32_t *next) {
 }
 
 bool gpu_submit(const gpu_device *g, const gpu_submission *s, err *e) {
-    const VkPipelineStageFlags all = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
+    const VkPipelineStageFlags stages = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;
     VkSubmitInfo info = {.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                          .waitSemaphoreCount = s->after ? 1 : 0,
                          .pWaitSemaphores = &s->after,
-                         .pWaitDstStageMask = &all,
+                         .pWaitDstStageMask = &stages,
                          .commandBufferCount = 1,
                          .pCommandBuffers = &s->commands,
                          .signalSemaphoreCount = s->then ? 1 : 0,
@@ -64,12 +64,12 @@ fail:
 
 VkResult gpu_wait(const gpu_device *g, VkFence fence) {
     enum { TOLD = 30, LOST = 1800 }; /* seconds */
-    VkResult is = VK_TIMEOUT;
-    for (int i = 0; is == VK_TIMEOUT && i < LOST && !g->shared->hangs; i++) {
+    VkResult result = VK_TIMEOUT;
+    for (int i = 0; result == VK_TIMEOUT && i < LOST && !g->shared->hangs; i++) {
         if (i == TOLD) log_info("the GPU has not answered for %d s", TOLD);
-        is = vk.WaitForFences(g->dev, 1, &fence, VK_TRUE, 1000000000);
+        result = vk.WaitForFences(g->dev, 1, &fence, VK_TRUE, 1000000000);
     }
-    if (is != VK_TIMEOUT) return is;
+    if (result != VK_TIMEOUT) return result;
     g->shared->hangs = true;
     return VK_ERROR_DEVICE_LOST;
 }

@@ -207,11 +207,11 @@ static bool has_extension(VkPhysicalDevice p, const char *name) {
 static uint64_t own_memory(VkPhysicalDevice p, uint64_t *free) {
     VkPhysicalDeviceMemoryBudgetPropertiesEXT budget = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_BUDGET_PROPERTIES_EXT};
-    VkPhysicalDeviceMemoryProperties2 all = {
+    VkPhysicalDeviceMemoryProperties2 properties = {
         .sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MEMORY_PROPERTIES_2};
-    if (has_extension(p, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME)) all.pNext = &budget;
-    vk.GetPhysicalDeviceMemoryProperties2(p, &all);
-    const VkPhysicalDeviceMemoryProperties *m = &all.memoryProperties;
+    if (has_extension(p, VK_EXT_MEMORY_BUDGET_EXTENSION_NAME)) properties.pNext = &budget;
+    vk.GetPhysicalDeviceMemoryProperties2(p, &properties);
+    const VkPhysicalDeviceMemoryProperties *m = &properties.memoryProperties;
     uint64_t bytes = 0;
     for (uint32_t i = 0; i < m->memoryHeapCount; i++) {
         uint64_t size = m->memoryHeaps[i].size, given = budget.heapBudget[i];
@@ -317,37 +317,37 @@ static void choose_queues(gpu_device *g, gpu_queue_place place[GPU_WAYS],
     uint32_t n = MOST_FAMILIES;
     vk.GetPhysicalDeviceQueueFamilyProperties(g->physical, &n, q);
     gpu_queue_choose(place, q, n, g->compute.family);
-    gpu_queue_place all[MOST_QUEUES] = {{g->compute.family, 0}};
+    gpu_queue_place places[MOST_QUEUES] = {{g->compute.family, 0}};
     for (int way = 0; way < GPU_WAYS; way++) {
-        all[1 + way] = place[way];
+        places[1 + way] = place[way];
         g->copies[way].family = place[way].family;
         g->copies[way].stamp_bits = q[place[way].family].timestampValidBits;
     }
     for (int k = 0; k < MOST_QUEUES; k++) {
         uint32_t i = 0;
-        while (i < g->family_count && g->families[i] != all[k].family) i++;
+        while (i < g->family_count && g->families[i] != places[k].family) i++;
         if (i == g->family_count) {
-            g->families[g->family_count++] = all[k].family;
+            g->families[g->family_count++] = places[k].family;
             info[i] = (VkDeviceQueueCreateInfo){.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO,
-                                                .queueFamilyIndex = all[k].family,
+                                                .queueFamilyIndex = places[k].family,
                                                 .queueCount = 1,
                                                 .pQueuePriorities = PRIORITY};
         }
-        info[i].queueCount = max_u32(info[i].queueCount, all[k].index + 1);
+        info[i].queueCount = max_u32(info[i].queueCount, places[k].index + 1);
     }
 }
 
 static bool make_pools(gpu_device *g, err *e) {
-    gpu_queue *all[MOST_QUEUES] = {&g->compute, &g->copies[GPU_UP], &g->copies[GPU_DOWN]};
-    for (int i = 0; i < MOST_QUEUES; i++) all[i]->pool = VK_NULL_HANDLE;
+    gpu_queue *queues[MOST_QUEUES] = {&g->compute, &g->copies[GPU_UP], &g->copies[GPU_DOWN]};
+    for (int i = 0; i < MOST_QUEUES; i++) queues[i]->pool = VK_NULL_HANDLE;
     for (int i = 0; i < MOST_QUEUES; i++) {
         VkCommandPoolCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMMAND_POOL_CREATE_INFO,
-                                        .queueFamilyIndex = all[i]->family,
+                                        .queueFamilyIndex = queues[i]->family,
                                         .flags = VK_COMMAND_POOL_CREATE_RESET_COMMAND_BUFFER_BIT};
-        if (i > 0 && all[i]->queue == g->compute.queue)
-            all[i]->pool = g->compute.pool;
+        if (i > 0 && queues[i]->queue == g->compute.queue)
+            queues[i]->pool = g->compute.pool;
         else
-            VK_TRY(g, vk.CreateCommandPool(g->dev, &info, NULL, &all[i]->pool), e);
+            VK_TRY(g, vk.CreateCommandPool(g->dev, &info, NULL, &queues[i]->pool), e);
     }
     return true;
 fail:

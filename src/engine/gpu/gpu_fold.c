@@ -240,10 +240,10 @@ static void drop_names(reach *r) {
 }
 
 size_t gpu_drop(uint32_t *words, size_t count) {
-    fold_cursor all = {0};
-    while (next(&all, words, count)) {
+    fold_cursor cursor = {0};
+    while (next(&cursor, words, count)) {
     }
-    if (count < HEADER || all.at != count) return count; /* not a whole module */
+    if (count < HEADER || cursor.at != count) return count; /* not a whole module */
     reach r = {.words = words, .count = count, .bound = words[BOUND]};
     r.of = mem_new(r.bound, sizeof *r.of, "shader blocks", NULL);
     r.todo = mem_new(r.bound, sizeof *r.todo, "shader blocks", NULL);

@@ -290,16 +290,18 @@ static bool copy_band(void *ctx, size_t index, int worker, err *e) {
 /* Copies the frame's planes to where the device finds them, or from there. */
 static bool copy_planes(const gpu_frame *f, const gpu_work *w, int way, err *e) {
     const plan *p = &w->p;
-    const plan_planes *is = &p->ask.planes;
+    const plan_planes *planes = &p->ask.planes;
     plane_copy j = {.p = p, .up = way == GPU_UP, .bands = ceil_div_u32(p->ask.size[PLAN_Y], BAND)};
     for (uint32_t c = 0; c < p->ask.channels; c++) {
         if (j.up)
-            add_plane(&j, f->in[c], seen(f, w, GPU_IMAGE, c), is->in);
+            add_plane(&j, f->in[c], seen(f, w, GPU_IMAGE, c), planes->in);
         else
-            add_plane(&j, f->out[c], seen(f, w, GPU_RESULT, c), is->out);
-        if (!j.up && is->glare) add_plane(&j, f->glare[c], seen(f, w, GPU_GLARE, c), PLAN_FLOATS);
+            add_plane(&j, f->out[c], seen(f, w, GPU_RESULT, c), planes->out);
+        if (!j.up && planes->glare)
+            add_plane(&j, f->glare[c], seen(f, w, GPU_GLARE, c), PLAN_FLOATS);
     }
-    if (j.up && is->masked) add_plane(&j, f->how.spread.mask, seen(f, w, GPU_MASK, 0), PLAN_FLOATS);
+    if (j.up && planes->masked)
+        add_plane(&j, f->how.spread.mask, seen(f, w, GPU_MASK, 0), PLAN_FLOATS);
     return par_for(w->threads, (size_t)j.bands * j.count, copy_band, &j, e);
 }
 

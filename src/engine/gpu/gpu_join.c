@@ -29,9 +29,9 @@ uint64_t gpu_join_bytes(uint32_t channels) {
 
 /* Returns the power of two in whose parts the glare's squares are added up, so that no sum is
  * beyond floats, nor what matters of it below them. */
-static double unit_of(const join_channel *is) {
+static double unit_of(const join_channel *channel) {
     int exponent = 0;
-    if (is->most > 0) frexp(is->most, &exponent);
+    if (channel->most > 0) frexp(channel->most, &exponent);
     return ldexp(1, -(int)clamp_i64(exponent, -120, 120));
 }
 
@@ -48,12 +48,12 @@ void gpu_join_fill(void *to, const join *j, const plan *p) {
     b->bend = wide_of(knee > 0 ? 1 / (4 * knee) : 0, float64);
     b->additive = wide_of(j->additive, float64);
     for (uint32_t c = 0; c < p->ask.channels; c++) {
-        const join_channel *is = &j->channel[c];
-        b->of[c] = (numbers){.centre = wide_of(is->centre, float64),
-                             .gain = wide_of(is->gain, float64),
-                             .dark = wide_of(is->dark, float64),
-                             .unit = wide_of(unit_of(is), float64),
-                             .nonnegative = wide_of(is->nonnegative, float64)};
+        const join_channel *channel = &j->channel[c];
+        b->of[c] = (numbers){.centre = wide_of(channel->centre, float64),
+                             .gain = wide_of(channel->gain, float64),
+                             .dark = wide_of(channel->dark, float64),
+                             .unit = wide_of(unit_of(channel), float64),
+                             .nonnegative = wide_of(channel->nonnegative, float64)};
     }
 }
 
@@ -72,7 +72,7 @@ join_stats gpu_join_stats(const void *totals, const join *j, uint32_t channel, c
     const plan_pass *last = &p->pass[p->passes - 1];
     const bool f64 = p->sample_bytes == sizeof(double);
     const double most = 1 / unit_of(&j->channel[channel]);
-    join_stats all = join_begin();
+    join_stats sum = join_begin();
     for (uint32_t group = 0; group < last->groups[0]; group++) {
         double t[TOTALS];
         for (size_t i = 0, at = group * (size_t)TOTALS; i < TOTALS; i++)
@@ -87,8 +87,8 @@ join_stats gpu_join_stats(const void *totals, const join *j, uint32_t channel, c
                           .over_sum = t[TOTAL_OVER],
                           .largest = (float)t[TOTAL_LARGEST]};
         join_set_darkest(&one, -t[TOTAL_LEAST], j->channel[channel].dark);
-        join_add(&all, &one, box_of(p, group));
+        join_add(&sum, &one, box_of(p, group));
     }
-    join_end(&all);
-    return all;
+    join_end(&sum);
+    return sum;
 }

@@ -89,12 +89,12 @@ void gpu_buffer_free(gpu_buffer *b, const gpu_device *g) {
 
 bool gpu_upload(gpu_buffer *to, const gpu_device *g, gpu_buffer *from, const char *name, err *e) {
     VkCommandBuffer c;
-    VkBufferCopy all = {0, 0, from->bytes};
+    VkBufferCopy copy = {0, 0, from->bytes};
     const gpu_buffer_params p = {name, GPU_ON_DEVICE, from->bytes};
     bool ok = (to->buf || gpu_buffer_make(to, g, &p, e)) &&
               gpu_begin(g, g->compute.pool, &c, VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT, e);
     if (ok) {
-        vk.CmdCopyBuffer(c, from->buf, to->buf, 1, &all);
+        vk.CmdCopyBuffer(c, from->buf, to->buf, 1, &copy);
         gpu_barrier(c, GPU_BY_COPY, GPU_BY_PASS);
         ok = gpu_run_once(g, c, e);
     }

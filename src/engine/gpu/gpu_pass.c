@@ -150,9 +150,9 @@ static constants constants_of(const plan *p, const plan_pass *s, const gpu_twidd
                               bool half_modes, bool tiny_doubles) {
     constants c = {0};
     const plan_axis *a = &p->axis[s->axis];
-    const plan_planes *is = &p->ask.planes;
+    const plan_planes *planes = &p->ask.planes;
     /* In steps all light is spread, and the mask is for the last pass. */
-    const bool held = !is->again || s->kind == PASS_INVERSE;
+    const bool held = !planes->again || s->kind == PASS_INVERSE;
     const uint32_t more[][2] = {{ID_EXTENT, a->extent},
                                 {ID_LENGTH_ALL, a->length},
                                 {ID_SPLIT, a->split},
@@ -163,15 +163,15 @@ static constants constants_of(const plan *p, const plan_pass *s, const gpu_twidd
                                 {ID_LINE_COUNT, p->axis[1].extent},
                                 {ID_IMAGE_PITCH, p->image_pitch},
                                 {ID_IMAGE_ROWS, p->ask.size[PLAN_Y]},
-                                {ID_HALF_INPUT, is->in == PLAN_HALFS},
+                                {ID_HALF_INPUT, planes->in == PLAN_HALFS},
                                 {ID_NATIVE_HALFS, half_modes},
                                 {ID_TINY_DOUBLES, tiny_doubles},
-                                {ID_OUTPUT, is->out},
-                                {ID_PARTLY, held && is->partly},
-                                {ID_MASKED, held && is->masked},
-                                {ID_AGAIN, is->again},
-                                {ID_GLARE, is->glare},
-                                {ID_MARGINS, is->margins},
+                                {ID_OUTPUT, planes->out},
+                                {ID_PARTLY, held && planes->partly},
+                                {ID_MASKED, held && planes->masked},
+                                {ID_AGAIN, planes->again},
+                                {ID_GLARE, planes->glare},
+                                {ID_MARGINS, planes->margins},
                                 {ID_HALVES, p->halves},
                                 {ID_PITCH, p->pitch},
                                 {ID_TILE_IN, p->tile_in},
@@ -371,9 +371,9 @@ static bool make_pass(void *ctx, size_t index, int worker, err *e) {
 bool gpu_passes_make(gpu_passes *s, const gpu_device *g, const plan *p, bool subgroups,
                      par *threads, err *e) {
     *s = (gpu_passes){.twiddles = gpu_twiddles_layout(p)};
-    build all = {s, g, p, subgroups};
+    build common = {s, g, p, subgroups};
     if (gpu_layouts_make(&s->layouts, g, BINDINGS, e) &&
-        par_for(threads, p->passes, make_pass, &all, e)) {
+        par_for(threads, p->passes, make_pass, &common, e)) {
         gpu_cache_keep(g);
         return true;
     }

@@ -36,7 +36,7 @@ fail:
     return false;
 }
 
-bool gpu_time(const gpu_device *g, const gpu_timing *t, double *all, double *step, err *e) {
+bool gpu_time(const gpu_device *g, const gpu_timing *t, double *total, double *step, err *e) {
     uint32_t n = t->count * t->steps + 1, room = max_u32(n, 2), bits = g->compute.stamp_bits;
     VkQueryPoolCreateInfo q = {.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO,
                                .queryType = VK_QUERY_TYPE_TIMESTAMP,
@@ -49,7 +49,7 @@ bool gpu_time(const gpu_device *g, const gpu_timing *t, double *all, double *ste
     if (!at) return false;
     VK_TRY(g, vk.CreateQueryPool(g->dev, &q, NULL, &r.stamps), e);
     if (!timed_run_once(&r, at, 2, e)) goto fail;
-    *all = gpu_seconds(unit, bits, at[0], at[1]);
+    *total = gpu_seconds(unit, bits, at[0], at[1]);
     r.each = true;
     if (!timed_run_once(&r, at, n, e)) goto fail;
     for (uint32_t s = 0; s < t->steps; s++) step[s] = 0;

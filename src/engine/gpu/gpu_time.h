@@ -14,7 +14,7 @@ typedef struct {
 } gpu_timing;
 
 /* Fills `all` with the seconds of a repetition, and step[i] with those of each of its steps. */
-bool gpu_time(const gpu_device *g, const gpu_timing *t, double *all, double *step, err *e);
+bool gpu_time(const gpu_device *g, const gpu_timing *t, double *total, double *step, err *e);
 
 /* Fills r->copy and r->copy_pass: the best that the device's memory does for passes that move these
  * bytes, by r->count rounds of copies; copy i reads half of bytes[i] and writes half. */

@@ -76,19 +76,19 @@ static void add_string(const uint8_t *s, size_t n, const style *st, text *to) {
 
 /* Shows strings, each of which has its length before it. */
 static bool show_strings(const image_attr *a, const style *st, text *to) {
-    OWN(text) all = {0};
+    OWN(text) list = {0};
     uint32_t n;
-    if (st->json) text_add(&all, "[");
+    if (st->json) text_add(&list, "[");
     for (uint32_t at = 0; at < a->bytes; at += n) {
         if (a->bytes - at < 4) return false;
         memcpy(&n, a->data + at, 4);
         if (n > a->bytes - at - 4) return false;
-        if (at) text_add(&all, ", ");
+        if (at) text_add(&list, ", ");
         at += 4;
-        add_string(a->data + at, n, st, &all);
+        add_string(a->data + at, n, st, &list);
     }
-    if (st->json) text_add(&all, "]");
-    if (all.n) text_add_bytes(to, all.s, all.n);
+    if (st->json) text_add(&list, "]");
+    if (list.n) text_add_bytes(to, list.s, list.n);
     return true;
 }
 
@@ -148,9 +148,9 @@ static bool show(const image_attr *a, const style *st, text *to) {
     for (size_t i = 0; i < COUNT(WORD); i++) {
         if (strcmp(a->type, WORD[i].type) != 0) continue;
         OWN(text) word = {0};
-        const char *is = a->bytes == 1 && a->data[0] < 3 ? WORD[i].word[a->data[0]] : NULL;
-        if (is) text_add(&word, "%s", is);
-        bool ok = is || (WORD[i].show && WORD[i].show(a, &word));
+        const char *known = a->bytes == 1 && a->data[0] < 3 ? WORD[i].word[a->data[0]] : NULL;
+        if (known) text_add(&word, "%s", known);
+        bool ok = known || (WORD[i].show && WORD[i].show(a, &word));
         if (ok) text_add(to, st->json ? "\"%s\"" : "%s", word.s);
         return ok;
     }

@@ -39,7 +39,7 @@ typedef struct {
 static char LEVEL[] = "dwaCompressionLevel", LEVEL_TYPE[] = "float";
 
 typedef struct {
-    image_channel is;
+    image_channel channel;
     char name[NAME];
 } named_channel;
 
@@ -84,7 +84,7 @@ static bool obey(int line, order *o, exr_scratch *s, err *e) {
     }
     if (!get(line, c, names) || !get(line, o->encode ? s->raw : s->packed, data)) _exit(0);
     for (int i = 0; i < o->part.channels; i++) {
-        channel[i] = c[i].is;
+        channel[i] = c[i].channel;
         channel[i].name = c[i].name;
     }
     image_attr level = {LEVEL, LEVEL_TYPE, o->level, o->level_bytes};
@@ -256,9 +256,9 @@ static bool send_order(int line, const exr_scratch *s, const exr_shape *shape, b
     o.part.attrs = 0;
     if (!put(line, &o, sizeof o)) return false;
     for (int i = 0; i < o.part.channels; i++) {
-        named_channel c = {.is = shape->part->channel[i]};
-        snprintf(c.name, sizeof c.name, "%s", c.is.name);
-        c.is.name = NULL;
+        named_channel c = {.channel = shape->part->channel[i]};
+        snprintf(c.name, sizeof c.name, "%s", c.channel.name);
+        c.channel.name = NULL;
         if (!put(line, &c, sizeof c)) return false;
     }
     return encode ? put(line, s->raw, shape->raw) : put(line, s->packed, s->bytes);

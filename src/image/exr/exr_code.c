@@ -23,9 +23,9 @@ static void want_lengths(wanted *w, const uint32_t *count, int n, unsigned deepe
         used += count[i] != 0;
     }
     w->n = used;
-    int32_t all = float_bits(total), most = (int32_t)(deepest * PARTS + PARTS - 1);
+    int32_t cost = float_bits(total), most = (int32_t)(deepest * PARTS + PARTS - 1);
     for (int i = 0; i < used; i++) { /* a float's exponent starts at bit 23, 1/16 of it at 19 */
-        int32_t key = ((all - float_bits(count[w->symbol[i]])) >> 19) + PARTS - 1;
+        int32_t key = ((cost - float_bits(count[w->symbol[i]])) >> 19) + PARTS - 1;
         w->key[i] = (uint8_t)(key < PARTS ? PARTS : key > most ? most : key);
     }
 }
@@ -211,17 +211,17 @@ void exr_code_put(bit_writer *to, const exr_code *symbols, const exr_code *dista
     static const uint8_t ORDER[CODE_LENGTH_CODES] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
                                                      11, 4,  12, 3, 13, 2, 14, 1, 15};
     static const uint8_t EXTRA[CODE_LENGTH_CODES] = {[16] = 2, [17] = 3, [18] = 7};
-    uint8_t all[64 * WORDS + 16] = {0};
+    uint8_t packed[64 * WORDS + 16] = {0};
     length_list l;
     exr_code code;
     bit_writer w = *to;
     int s = LENGTH_CODES, d = DISTANCE_CODES, n = CODE_LENGTH_CODES;
     while (!symbols->length[s - 1]) s--; /* the end of the block is there */
     while (d > 1 && !distances->length[d - 1]) d--;
-    memcpy(all, symbols->length, (size_t)s);
-    memcpy(all + s, distances->length, (size_t)d);
-    all[s + d] = 255; /* ends the last run */
-    int items = list_lengths(&l, all, s + d);
+    memcpy(packed, symbols->length, (size_t)s);
+    memcpy(packed + s, distances->length, (size_t)d);
+    packed[s + d] = 255; /* ends the last run */
+    int items = list_lengths(&l, packed, s + d);
     exr_code_make(&code, l.count, CODE_LENGTH_CODES, 7);
     while (n > 4 && !code.length[ORDER[n - 1]]) n--;
     put(&w, (uint64_t)(s - 257), 5);

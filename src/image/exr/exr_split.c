@@ -29,10 +29,10 @@ static inline v16 sums(v16 v, v16 *sum) {
     v = _mm_add_epi8(v, _mm_slli_si128(v, 2));
     v = _mm_add_epi8(v, _mm_slli_si128(v, 4));
     v = _mm_add_epi8(v, _mm_slli_si128(v, 8));
-    v16 last = _mm_unpackhi_epi8(v, v), all = _mm_add_epi8(v, *sum);
+    v16 last = _mm_unpackhi_epi8(v, v), sums = _mm_add_epi8(v, *sum);
     last = _mm_shufflehi_epi16(last, 0xff);
     *sum = _mm_add_epi8(*sum, _mm_unpackhi_epi64(last, last));
-    return all;
+    return sums;
 }
 #endif
 

@@ -66,7 +66,7 @@ bool flat_header(flat_file *f, image_header *h, const flat_size *s, const image_
 bool flat_take(flat_file *f, file_out *file, const image_header *h, const image_format *format,
                err *e) {
     const image_part *p = &h->part[0];
-    flat_picture *is = &f->picture;
+    flat_picture *picture = &f->picture;
     OWN(text) left_out = {0};
     f->out = file;
     if (h->parts > 1)
@@ -74,14 +74,14 @@ bool flat_take(flat_file *f, file_out *file, const image_header *h, const image_
                        h->parts);
     if (!find_picture(f, p, e)) return false;
     for (int c = 0; c < p->channels; c++) {
-        bool held = c == is->colour[0] || c == is->colour[1] || c == is->colour[2] ||
-                    (c == is->alpha && format->holds_alpha);
+        bool held = c == picture->colour[0] || c == picture->colour[1] || c == picture->colour[2] ||
+                    (c == picture->alpha && format->holds_alpha);
         if (!held) text_add(&left_out, "%s%s", left_out.n ? ", " : "", p->channel[c].name);
     }
     if (left_out.n)
         log_say_once(LOG_NOTE, "%s cannot hold these channels, which are left out: %s",
                      format->name, left_out.s);
-    if (!format->holds_alpha) is->alpha = -1;
+    if (!format->holds_alpha) picture->alpha = -1;
     if (memcmp(&p->data, &p->display, sizeof p->data) != 0)
         log_say_once(LOG_NOTE, "%s holds no windows: the data window is written, (%d,%d)-(%d,%d)",
                      format->name, p->data.x0, p->data.y0, p->data.x1, p->data.y1);

@@ -107,7 +107,7 @@ static bool read_variable(hdr_reader *r, const char *line, err *e) {
     static const struct {
         const char *name;
         int count; /* of its numbers */
-        const char *is;
+        const char *kind;
     } KNOWN[VARIABLES] = {{"FORMAT=", 0, ""},
                           {"EXPOSURE=", 1, "a positive number"},
                           {"COLORCORR=", 3, "three positive numbers"},
@@ -124,7 +124,7 @@ static bool read_variable(hdr_reader *r, const char *line, err *e) {
     for (int i = 0; i < n && which != PRIMARIES; i++) ok = ok && x[i] > 0;
     if (!ok)
         return err_set(e, ERR_DATA, "%s%.*s is not %s", KNOWN[which].name, n == 8 ? 60 : 40, v,
-                       KNOWN[which].is);
+                       KNOWN[which].kind);
     for (int c = 0; c < 3 && (which == EXPOSURE || which == CORRECTION); c++)
         r->divide[c] *= x[n == 3 ? c : 0];
     if (which == ASPECT) r->aspect *= x[0];
@@ -213,8 +213,8 @@ static bool parse(hdr_reader *r, cursor *in, const image_limits *limits, image_h
     if (!take_size(&size, in, e) || !flat_header(&r->flat, h, &size, limits, e)) return false;
     image_part *p = &h->part[0];
     p->aspect = (float)(1 / r->aspect);
-    const primaries is = primaries_from_floats(r->primaries);
-    if (r->has_primaries && !image_set_primaries(p, &is, e)) return false;
+    const primaries gamut = primaries_from_floats(r->primaries);
+    if (r->has_primaries && !image_set_primaries(p, &gamut, e)) return false;
     if (!take_pixels(r, in, e)) return false;
     h->behind = (uint64_t)(in->end - in->at);
     return true;

@@ -49,10 +49,10 @@ static void add_row(work *w, const compare_channel *k, uint32_t y) {
 /* Returns the largest of 1, 2, 5, 10, ... that keeps all but a twentieth of the values that differ
  * at or below 1, as far as the bins tell. */
 static double choose_gain(const heat *h, double most) {
-    uint64_t all = 0, below = 0;
+    uint64_t total = 0, below = 0;
     int i = 0;
-    for (int k = 0; k < HEAT_BINS; k++) all += h->bin[k];
-    while (i < HEAT_BINS && (below += h->bin[i]) < all - all / 20) i++;
+    for (int k = 0; k < HEAT_BINS; k++) total += h->bin[k];
+    while (i < HEAT_BINS && (below += h->bin[i]) < total - total / 20) i++;
     double usual = fmin(most, steady_pow(10, HEAT_LOWEST + (i + 1.0) / HEAT_PER_DECADE));
     if (!(usual > 0) || isinf(usual)) return 1;
     double decade = 1;

@@ -35,17 +35,17 @@ typedef struct {
 
 static bool parse_head(pfm_head *to, char head[LONGEST_HEAD + 1], err *e) {
     char *at = head, *end;
-    pfm_head is = {0};
+    pfm_head made = {0};
     const char *kind = word(&at), *w = word(&at), *h = word(&at), *s = word(&at);
-    if (!s || !number(w, &is.size.width) || !number(h, &is.size.height))
+    if (!s || !number(w, &made.size.width) || !number(h, &made.size.height))
         return err_set(e, ERR_DATA, "the header of the PFM file is damaged");
-    is.scale = strtof(s, &end);
-    if (*end || !isfinite(is.scale) || is.scale == 0)
+    made.scale = strtof(s, &end);
+    if (*end || !isfinite(made.scale) || made.scale == 0)
         return err_set(e, ERR_DATA,
                        "the scale '%s' of the PFM file is not a number other than zero", s);
-    is.size.colours = kind[1] == 'F' ? 3 : 1;
-    is.bytes = (uint64_t)(at - head);
-    *to = is;
+    made.size.colours = kind[1] == 'F' ? 3 : 1;
+    made.bytes = (uint64_t)(at - head);
+    *to = made;
     return true;
 }
 
@@ -53,16 +53,16 @@ static bool read_head(flat_file *r, const char *path, image_header *h, const ima
                       err *e) {
     char head[LONGEST_HEAD + 1] = {0};
     uint64_t size = file_in_size(r->in);
-    pfm_head is;
+    pfm_head given;
     if (!file_in_read(r->in, 0, head, (size_t)min_u64(size, LONGEST_HEAD), e) ||
-        !parse_head(&is, head, e))
+        !parse_head(&given, head, e))
         return false;
-    r->numbers =
-        (flat_numbers){.start = is.bytes, .count = is.size.colours, .swapped = is.scale > 0};
-    if (fabsf(is.scale) != 1)
+    r->numbers = (flat_numbers){
+        .start = given.bytes, .count = given.size.colours, .swapped = given.scale > 0};
+    if (fabsf(given.scale) != 1)
         log_note("'%s': the scale %g is ignored, the samples are taken as they are", path,
-                 (double)fabsf(is.scale));
-    return flat_header(r, h, &is.size, limits, e) && flat_numbers_there(r, &h->behind, e);
+                 (double)fabsf(given.scale));
+    return flat_header(r, h, &given.size, limits, e) && flat_numbers_there(r, &h->behind, e);
 }
 
 /* Reads the head byte by byte: the fourth blank or run of blanks ends it. */
@@ -70,7 +70,7 @@ static bool pfm_fetch(const char *path, const image_limits *limits, const image_
                       err *e) {
     char head[LONGEST_HEAD + 1] = {0};
     OPEN(file_in) *f = file_in_open(path, e);
-    pfm_head is;
+    pfm_head given;
     if (!f) return false;
     for (int n = 0, words = 0; words < 4 && n < LONGEST_HEAD; n++) {
         if (!from->bring(from->ctx, (uint64_t)n + 1, e) ||
@@ -78,11 +78,12 @@ static bool pfm_fetch(const char *path, const image_limits *limits, const image_
             return false;
         words += n > 0 && strchr(" \t\r\n", head[n]) && !strchr(" \t\r\n", head[n - 1]);
     }
-    if (!parse_head(&is, head, e)) return false;
-    if (is.size.width > limits->side || is.size.height > limits->side)
+    if (!parse_head(&given, head, e)) return false;
+    if (given.size.width > limits->side || given.size.height > limits->side)
         return err_set(e, ERR_DATA, "the header of the PFM file is damaged");
     return from->bring(
-        from->ctx, is.bytes + is.size.width * is.size.height * (uint64_t)is.size.colours * 4, e);
+        from->ctx,
+        given.bytes + given.size.width * given.size.height * (uint64_t)given.size.colours * 4, e);
 }
 
 static void *pfm_open(const char *path, const image_limits *limits, par *threads, image_header *h,

@@ -20,12 +20,12 @@ typedef struct {
 
 /* Fills in the matrix from a part's primaries to the screen's. White stays white. */
 static void choose_primaries(taking *v, const primaries *wanted) {
-    primaries is;
+    primaries gamut;
     matrix xyz;
-    bool known = image_primaries(v->from.part, &is);
-    if (!wanted) wanted = &is;
+    bool known = image_primaries(v->from.part, &gamut);
+    if (!wanted) wanted = &gamut;
     v->convert = v->from.colours == 3 && (known || wanted != PRIMARIES_REC709) &&
-                 !primaries_same(&is, wanted) && primaries_convert(&v->to, &is, wanted);
+                 !primaries_same(&gamut, wanted) && primaries_convert(&v->to, &gamut, wanted);
     if (primaries_same(wanted, PRIMARIES_REC709) || !primaries_to_xyz(&xyz, wanted))
         memcpy(v->made.luminance, (double[]){0.2126, 0.7152, 0.0722}, sizeof v->made.luminance);
     else

@@ -24,9 +24,9 @@ namespace {
 
 /* Adds the names of a list for a message: " A, B, C". */
 template <class count, class name> std::string names(count n, name get) {
-    std::string all;
-    for (int i = 0; i < n; i++) all += std::string(i ? ", '" : " '") + get(i) + "'";
-    return all;
+    std::string names;
+    for (int i = 0; i < n; i++) names += std::string(i ? ", '" : " '") + get(i) + "'";
+    return names;
 }
 
 bool has_view(const OCIO::ConstConfigRcPtr &c, const std::string &display,
@@ -49,18 +49,18 @@ screen_ocio *open(const std::string &name, err *e) {
     std::string view = slash == std::string::npos ? name : name.substr(slash + 1);
     if (display.empty()) display = c->getDefaultDisplay();
     if (!has_display(c, display)) {
-        std::string all = names(c->getNumDisplays(), [&](int i) { return c->getDisplay(i); });
+        std::string found = names(c->getNumDisplays(), [&](int i) { return c->getDisplay(i); });
         err_set(e, ERR_CONFIG, "the OpenColorIO config has no display '%s'; it has%s",
-                display.c_str(), all.c_str());
+                display.c_str(), found.c_str());
         return nullptr;
     }
     if (view.empty()) view = c->getDefaultView(display.c_str());
     if (!has_view(c, display, view)) {
-        std::string all = names(c->getNumViews(display.c_str()),
-                                [&](int i) { return c->getView(display.c_str(), i); });
+        std::string found = names(c->getNumViews(display.c_str()),
+                                  [&](int i) { return c->getView(display.c_str(), i); });
         err_set(e, ERR_CONFIG,
                 "the display '%s' of the OpenColorIO config has no view '%s'; it has%s",
-                display.c_str(), view.c_str(), all.c_str());
+                display.c_str(), view.c_str(), found.c_str());
         return nullptr;
     }
     bool interchange = c->hasRole("aces_interchange");
@@ -76,7 +76,7 @@ screen_ocio *open(const std::string &name, err *e) {
     t->setView(view.c_str());
     const primaries_row *ap0 = primaries_find("ap0");
     return new screen_ocio{c->getProcessor(t)->getDefaultCPUProcessor(),
-                           interchange ? &ap0->is : nullptr};
+                           interchange ? &ap0->gamut : nullptr};
 }
 
 } // namespace

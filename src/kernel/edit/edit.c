@@ -46,7 +46,7 @@ static void edit_hold(stretch *s, const edit_kernel *k) {
 static bool edit_mix(edit_kernel *to, const edit_request *r, edit_account *told, err *e) {
     stretch by = {.scale = {1, 1}};
     uint32_t channels = 1;
-    double all = 0;
+    double total = 0;
     for (int i = 0; i < r->inputs; i++) {
         const edit_kernel *k = &r->input[i].kernel;
         memcpy(by.move, r->input[i].offset, sizeof by.move);
@@ -74,11 +74,12 @@ static bool edit_mix(edit_kernel *to, const edit_request *r, edit_account *told,
                              e))
                 return false;
         }
-        all += share;
+        total += share;
         edit_say(told, "share", share, "%s gives %.4g of the light", in->name, share);
     }
-    if (fabs(all - 1) > 1e-9)
-        edit_say(told, "shares", all, "the shares add up to %.9g, and a run scales them to 1", all);
+    if (fabs(total - 1) > 1e-9)
+        edit_say(told, "shares", total, "the shares add up to %.9g, and a run scales them to 1",
+                 total);
     return true;
 }
 
@@ -120,14 +121,14 @@ bool edit_crop(edit_kernel *to, const edit_request *r, edit_account *told, err *
     if (r->taps[0]) return true;
     uint32_t most = max_u32(k->w, k->h) / 2 + 1, at = 0;
     OWN_MEM double *light = mem_new(most + 1, sizeof *light, "light by distance", e);
-    double sum = 0, all = 0, lost;
+    double sum = 0, whole = 0, lost;
     if (!light) return false;
     for (size_t i = 0, n = (size_t)k->w * k->h; i < n * k->channels; i++) {
         double dx = (double)(i % n % k->w) - k->w / 2, dy = (double)(i % n / k->w) - k->h / 2;
         light[(size_t)fmax(fabs(dx), fabs(dy))] += fabs(k->tap[i]);
-        all += fabs(k->tap[i]);
+        whole += fabs(k->tap[i]);
     }
-    while (at < most && (sum += light[at]) < r->value[0] * all) at++;
+    while (at < most && (sum += light[at]) < r->value[0] * whole) at++;
     uint32_t side = 2 * at + 1; /* odd: the first tap of an even side has no partner */
     if (!edit_fit(to, min_u32(side, k->w), min_u32(side, k->h), &lost, e)) return false;
     edit_say(told, "cropped", lost, "%u x %u taps hold all but %.3g %% of the light", to->w, to->h,

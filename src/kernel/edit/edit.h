@@ -91,7 +91,7 @@ void edit_say(edit_account *a, const char *key, double value, const char *fmt, .
 
 /* The primaries of a result: those of the first coloured kernel that names any. */
 typedef struct {
-    primaries is;
+    primaries gamut;
     bool known;
 } edit_colour;
 

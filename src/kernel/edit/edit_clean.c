@@ -29,20 +29,20 @@ static bool find_centre(uint32_t at[2], const edit_request *r, err *e) {
     const size_t n = (size_t)k->w * k->h;
     at[0] = r->centred ? r->at[0] : k->w / 2, at[1] = r->centred ? r->at[1] : k->h / 2;
     if (r->centred) return true;
-    OWN_MEM double *all = mem_new(n, sizeof *all, "all channels", e);
+    OWN_MEM double *total = mem_new(n, sizeof *total, "all channels", e);
     OWN_MEM uint8_t *mark = mem_new(n, 1, "a piece", e);
     double x = 0, y = 0, sum = 0;
     size_t peak = 0;
-    if (!all || !mark) return false;
+    if (!total || !mark) return false;
     for (size_t i = 0; i < n; i++) {
-        for (uint32_t c = 0; c < k->channels; c++) all[i] += k->tap[c * n + i];
-        if (all[i] > all[peak]) peak = i;
+        for (uint32_t c = 0; c < k->channels; c++) total[i] += k->tap[c * n + i];
+        if (total[i] > total[peak]) peak = i;
     }
-    const double half = all[peak] / 2;
+    const double half = total[peak] / 2;
     if (!(half > 0)) return true;
-    if (!core_mark(mark, all, k->w, k->h, peak, half, e)) return false;
+    if (!core_mark(mark, total, k->w, k->h, peak, half, e)) return false;
     for (size_t i = 0; i < n; i++) {
-        double v = mark[i] ? all[i] - half : 0;
+        double v = mark[i] ? total[i] - half : 0;
         x += v * (double)(i % k->w), y += v * (double)(i / k->w), sum += v;
     }
     at[0] = (uint32_t)floor(x / sum + 0.5), at[1] = (uint32_t)floor(y / sum + 0.5);
@@ -186,7 +186,7 @@ static double replace_tail(cleaning *w, double *tap, uint32_t first, double nois
 }
 
 static bool clean_tail(cleaning *w, double times, err *e) {
-    double change = 0, all = edit_light(w->k), slope = 0;
+    double change = 0, light = edit_light(w->k), slope = 0;
     uint32_t nearest = 0;
     for (uint32_t c = 0; c < w->k->channels && times > 0 && w->rings.rings > 16; c++) {
         double *tap = plane(w, c);
@@ -205,7 +205,7 @@ static bool clean_tail(cleaning *w, double times, err *e) {
         edit_say(w->told, "tail", nearest,
                  "from %u taps on, noise was replaced by a fall-off as distance^-%.2f; the light "
                  "changed by %.3g %%",
-                 nearest, slope, 100 * change / all);
+                 nearest, slope, 100 * change / light);
     return true;
 }
 

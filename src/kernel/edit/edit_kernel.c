@@ -26,13 +26,13 @@ bool edit_copy(edit_kernel *to, const edit_kernel *from, err *e) {
 
 double edit_light(const edit_kernel *k) {
     const size_t n = (size_t)k->w * k->h;
-    double all = 0;
+    double total = 0;
     for (uint32_t c = 0; c < k->channels; c++) {
         double sum = 0;
         for (size_t i = 0; i < n; i++) sum += k->tap[c * n + i];
-        all += sum;
+        total += sum;
     }
-    return all;
+    return total;
 }
 
 void edit_normalize(edit_kernel *k) {
@@ -58,17 +58,17 @@ bool edit_fit(edit_kernel *k, uint32_t w, uint32_t h, double *lost, err *e) {
     if (w == k->w && h == k->h) return true;
     if (!edit_new(&to, w, h, k->channels, e)) return false;
     const size_t n = (size_t)k->w * k->h;
-    double all = 0;
+    double total = 0;
     for (size_t i = 0; i < n * k->channels; i++) {
         const int64_t x = (int64_t)(i % k->w) - k->w / 2 + w / 2,
                       y = (int64_t)(i % n / k->w) - k->h / 2 + h / 2;
-        all += fabs(k->tap[i]);
+        total += fabs(k->tap[i]);
         if (x < 0 || y < 0 || x >= w || y >= h)
             *lost += fabs(k->tap[i]);
         else
             to.tap[(i / n * h + (size_t)y) * w + (size_t)x] = k->tap[i];
     }
-    if (all > 0) *lost /= all;
+    if (total > 0) *lost /= total;
     edit_free(k);
     *k = to;
     return true;
@@ -91,9 +91,11 @@ static bool match_colour(edit_input *in, const kernel_source *from, edit_colour 
     edit_kernel *k = &in->kernel;
     const size_t n = (size_t)k->w * k->h;
     matrix m;
-    if (k->channels == 3 && from->known && !colour->known) *colour = (edit_colour){from->is, true};
-    if (k->channels != 3 || !colour->known || primaries_same(&from->is, &colour->is)) return true;
-    if (!primaries_convert(&m, &from->is, &colour->is))
+    if (k->channels == 3 && from->known && !colour->known)
+        *colour = (edit_colour){from->gamut, true};
+    if (k->channels != 3 || !colour->known || primaries_same(&from->gamut, &colour->gamut))
+        return true;
+    if (!primaries_convert(&m, &from->gamut, &colour->gamut))
         return err_set(e, ERR_DATA, "the primaries of '%s' cannot be converted", in->name);
     for (size_t i = 0; i < n; i++) {
         double rgb[3] = {k->tap[i], k->tap[n + i], k->tap[2 * n + i]};
@@ -132,7 +134,7 @@ image *edit_image(const edit_kernel *k, const edit_colour *colour, err *e) {
     const size_t n = (size_t)k->w * k->h;
     image *img = image_plain(k->w, k->h, (int)k->channels, PIXEL_FLOAT, e);
     if (img && k->channels == 3 && colour->known &&
-        !image_set_primaries(&img->head.part[0], &colour->is, e))
+        !image_set_primaries(&img->head.part[0], &colour->gamut, e))
         image_free(&img);
     for (uint32_t i = 0; i < k->channels && img; i++) {
         float *to = img->plane[0][k->channels - 1 - i];

@@ -76,15 +76,15 @@ bool kernel_layer_image(kernel_layer *l, const char *path, err *e) {
 }
 
 bool kernel_recipe_set(kernel_recipe *r, const char *assignments, err *e) {
-    for (text_assignment is; text_next(&assignments, &is);) {
+    for (text_assignment set; text_next(&assignments, &set);) {
         bool taken = false;
         for (int i = 0; i < r->layers; i++) {
-            if (!is.value || !model_takes(r->layer[i].request.of, is.name)) continue;
+            if (!set.value || !model_takes(r->layer[i].request.of, set.name)) continue;
             taken = true;
-            if (!kernel_layer_set(&r->layer[i], is.name, is.value, e)) return false;
+            if (!kernel_layer_set(&r->layer[i], set.name, set.value, e)) return false;
         }
         /* The first layer says what is wrong with it. */
-        if (!taken && !model_set(&r->layer[0].request, is.name, is.value, e)) return false;
+        if (!taken && !model_set(&r->layer[0].request, set.name, set.value, e)) return false;
     }
     return true;
 }
@@ -246,7 +246,7 @@ static bool read_size(kernel_recipe *r, const json_value *v, err *e) {
 
 static bool read_document(kernel_recipe *r, const json_document *d, err *e) {
     *r = (kernel_recipe){.fade = KERNEL_FADE, .bits = 24};
-    double bits = r->bits, all = 0;
+    double bits = r->bits, whole = 0;
     if (!d) return false;
     const json_value *root = json_root(d), *about = NULL, *version = json_get(root, "version");
     if (root->type != JSON_OBJECT) return json_err(root, e, "a recipe is an object");
@@ -260,8 +260,8 @@ static bool read_document(kernel_recipe *r, const json_document *d, err *e) {
     r->bits = (uint32_t)bits;
     if ((about = json_get(root, "about")) && !(r->about = copy_string(about, false, e)))
         return false;
-    for (int i = 0; i < r->layers; i++) all += r->layer[i].share;
-    for (int i = 0; i < r->layers; i++) r->layer[i].share /= all;
+    for (int i = 0; i < r->layers; i++) whole += r->layer[i].share;
+    for (int i = 0; i < r->layers; i++) r->layer[i].share /= whole;
     return true;
 }
 
@@ -346,11 +346,11 @@ static bool choose_taps(kernel_recipe *r, par *threads, err *e) {
 /* Rounds to the nearest number with `bits` bits. The few taps that hold much light keep all. */
 static double rounded(double v, uint32_t bits) {
     static const double MUCH = 1e-4;
-    uint64_t all, step = (uint64_t)1 << (53 - bits);
+    uint64_t total, step = (uint64_t)1 << (53 - bits);
     if (v > MUCH) return v;
-    memcpy(&all, &v, sizeof all);
-    all = (all + step / 2) & ~(step - 1);
-    memcpy(&v, &all, sizeof v);
+    memcpy(&total, &v, sizeof total);
+    total = (total + step / 2) & ~(step - 1);
+    memcpy(&v, &total, sizeof v);
     return v;
 }
 
@@ -367,14 +367,14 @@ static void sums_free(sums *s) {
 static bool add_layers(sums *s, const kernel_recipe *r, par *threads, err *e) {
     size_t n = (size_t)r->w * r->h;
     s->channels = 1;
-    double all[MODEL_CHANNELS] = {1, 1, 1}; /* exactly, where no layer has a tint */
+    double total[MODEL_CHANNELS] = {1, 1, 1}; /* exactly, where no layer has a tint */
     for (int i = 0; i < r->layers; i++) {
         if (is_coloured(&r->layer[i])) s->channels = MODEL_CHANNELS;
         for (int c = 0; c < MODEL_CHANNELS; c++)
-            all[c] += r->layer[i].share * (r->layer[i].tint[c] - 1);
+            total[c] += r->layer[i].share * (r->layer[i].tint[c] - 1);
     }
     for (uint32_t c = 0; c < s->channels; c++)
-        if (!(all[c] > 1e-9))
+        if (!(total[c] > 1e-9))
             return err_set(e, ERR_CONFIG, "no layer of the recipe has light in %c: its tints are 0",
                            "RGB"[c]);
     for (uint32_t c = 0; c < s->channels; c++)
@@ -386,7 +386,7 @@ static bool add_layers(sums *s, const kernel_recipe *r, par *threads, err *e) {
         q.w = r->w, q.h = r->h, q.fade = r->fade, q.draft = r->draft;
         if (!model_make(plane, &made, &q, threads, e)) return false;
         for (uint32_t c = 0; c < s->channels; c++) {
-            const double share = r->layer[i].share * r->layer[i].tint[c] / all[c];
+            const double share = r->layer[i].share * r->layer[i].tint[c] / total[c];
             for (size_t t = 0; t < n; t++)
                 s->of[c][t] += share * (double)plane[made > 1 ? c : 0][t];
         }
@@ -415,7 +415,7 @@ static bool add_attributes(image_part *part, const kernel_recipe *r, uint32_t ch
     }
     for (int i = 0; i < r->layers; i++)
         if (is_coloured(&r->layer[i])) colours = r->layer[i].request.colours;
-    return channels == 1 || image_set_primaries(part, &colours->is, e);
+    return channels == 1 || image_set_primaries(part, &colours->gamut, e);
 }
 
 image *kernel_recipe_make(kernel_recipe *r, par *threads, err *e) {

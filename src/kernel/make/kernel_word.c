@@ -34,7 +34,7 @@ enum { MOST = 1024 };
 
 void kernel_word_names(const char *folder, text *to) {
     const char *name[MOST];
-    OWN(text) all = {0}; /* each name with its zero byte; without memory the program ends */
+    OWN(text) names = {0}; /* each name with its zero byte; without memory the program ends */
     int n = 0;
     DIR *dir = opendir(folder);
     if (!dir) log_warn("the folder of kernels '%s' cannot be read: %s", folder, strerror(errno));
@@ -42,11 +42,12 @@ void kernel_word_names(const char *folder, text *to) {
         const char *ending = path_ending(d->d_name);
         if (strcmp(ending, "exr") != 0 && strcmp(ending, "json") != 0) continue;
         d->d_name[path_stem(d->d_name)] = 0;
-        if (kernel_word_is_name(d->d_name)) text_add_bytes(&all, d->d_name, strlen(d->d_name) + 1);
+        if (kernel_word_is_name(d->d_name))
+            text_add_bytes(&names, d->d_name, strlen(d->d_name) + 1);
     }
     if (dir) closedir(dir);
-    for (size_t at = 0; n < MOST && at < all.n; at += strlen(all.s + at) + 1)
-        name[n++] = all.s + at;
+    for (size_t at = 0; n < MOST && at < names.n; at += strlen(names.s + at) + 1)
+        name[n++] = names.s + at;
     qsort(name, (size_t)n, sizeof name[0], by_name);
     for (int i = 0; i < n; i++)
         if (i == 0 || strcmp(name[i - 1], name[i]) != 0)

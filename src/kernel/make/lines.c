@@ -18,29 +18,30 @@ static double arm(int i, double uneven) {
     return 1 + uneven * (2 * (double)(random_next(&state) >> 11) * 0x1p-53 - 1);
 }
 
-void lines_set(lines *l, const line_shape *is, const double *p, double c, double s) {
-    *l = (lines){.is = *is, .p = p};
-    for (int i = 0; i < is->count; i++) {
-        double a = STEADY_PI * i / is->count, ca = steady_cos(a), sa = steady_sin(a);
+void lines_set(lines *l, const line_shape *shape, const double *p, double c, double s) {
+    *l = (lines){.shape = *shape, .p = p};
+    for (int i = 0; i < shape->count; i++) {
+        double a = STEADY_PI * i / shape->count, ca = steady_cos(a), sa = steady_sin(a);
         l->c[i] = c * ca - s * sa, l->s[i] = s * ca + c * sa;
-        for (int k = 0; k < 2; k++) l->arm[2 * i + k] = arm(2 * i + k, is->uneven);
+        for (int k = 0; k < 2; k++) l->arm[2 * i + k] = arm(2 * i + k, shape->uneven);
     }
 }
 
 /* Returns the light in the middle of a line. */
 static double middle(const lines *l, double far, int kind) {
-    const line_shape *is = &l->is;
-    return is->share(l->p, far, kind) * (is->slope - 1) / (2 * is->length) *
-           steady_pow(1 + far / is->length, -is->slope) / (ROOT * (is->width + is->grow * far));
+    const line_shape *shape = &l->shape;
+    return shape->share(l->p, far, kind) * (shape->slope - 1) / (2 * shape->length) *
+           steady_pow(1 + far / shape->length, -shape->slope) /
+           (ROOT * (shape->width + shape->grow * far));
 }
 
 bool lines_table(lines *l, double far, err *e) {
-    const line_shape *is = &l->is;
-    l->per = FINE / fmin(fmin(is->length, is->width / is->grow), 4 * is->blur);
+    const line_shape *shape = &l->shape;
+    l->per = FINE / fmin(fmin(shape->length, shape->width / shape->grow), 4 * shape->blur);
     size_t n = (size_t)(far * l->per) + 5;
     if (!(l->along = mem_new(n, sizeof *l->along, "lines", e))) return false;
     for (size_t i = 0; i < n; i++)
-        for (int k = 0; k < l->is.kinds; k++)
+        for (int k = 0; k < l->shape.kinds; k++)
             l->along[i][k] = middle(l, ((double)i - 1) / l->per, k);
     return true;
 }
@@ -51,9 +52,10 @@ void lines_free(lines *l) {
 
 double lines_at(const lines *l, double x, double y, int kind) {
     double sum = 0;
-    for (int i = 0; i < l->is.count; i++) {
+    for (int i = 0; i < l->shape.count; i++) {
         double along = l->c[i] * x + l->s[i] * y, across = l->c[i] * y - l->s[i] * x;
-        double far = fabs(along), t = across / (l->is.width + l->is.grow * far), square = t * t;
+        double far = fabs(along), t = across / (l->shape.width + l->shape.grow * far),
+               square = t * t;
         if (square <= BELL_END)
             sum += middle(l, far, kind) * l->arm[2 * i + (along < 0)] * steady_exp(-0.5 * square);
     }
@@ -70,7 +72,8 @@ VECTOR_INLINE void add_along(const lines *l, double far, double light, vec4d *su
 
 /* Adds a sample that lies along a line and across it. */
 VECTOR_INLINE void add_sample(const lines *l, int i, double along, double across, vec4d *sum) {
-    const double far = fabs(along), t = across / (l->is.width + l->is.grow * far), square = t * t;
+    const double far = fabs(along), t = across / (l->shape.width + l->shape.grow * far),
+                 square = t * t;
     if (square <= BELL_END)
         add_along(l, far, l->arm[2 * i + (along < 0)] * steady_exp(-0.5 * square), sum);
 }
@@ -79,7 +82,7 @@ VECTOR_INLINE void add_sample(const lines *l, int i, double along, double across
  * square, which has the variance 1/12 and the fourth cumulant -1/120 in each direction. Edgeworth's
  * series is right to a thousandth of the peak where the bell's deviation is BROAD or more. */
 VECTOR_INLINE void add_pixel(const lines *l, int i, double along, double across, vec4d *sum) {
-    const double far = fabs(along), wide = l->is.width + l->is.grow * far;
+    const double far = fabs(along), wide = l->shape.width + l->shape.grow * far;
     const double variance = wide * wide + 1 / 12.0, z = across * across / variance;
     const double c = l->c[i] * l->c[i], s = l->s[i] * l->s[i];
     const double fourth = (c * c + s * s) / (120 * 24 * variance * variance);
@@ -90,9 +93,9 @@ VECTOR_INLINE void add_pixel(const lines *l, int i, double along, double across,
 
 VECTOR_INLINE void add_lines(const lines *l, double x, double y, int n, bool far, double *to) {
     vec4d sum = {0};
-    for (int i = 0; i < l->is.count; i++) {
+    for (int i = 0; i < l->shape.count; i++) {
         const double c = l->c[i], s = l->s[i], along = c * x + s * y, across = c * y - s * x;
-        const double wide = l->is.width + l->is.grow * fabs(along);
+        const double wide = l->shape.width + l->shape.grow * fabs(along);
         if (far && across * across > BELL_END * wide * wide) continue;
         if (far && wide >= BROAD) {
             add_pixel(l, i, along, across, &sum);
@@ -106,7 +109,7 @@ VECTOR_INLINE void add_lines(const lines *l, double x, double y, int n, bool far
             }
         sum += samples / (n * n);
     }
-    for (int k = 0; k < l->is.kinds; k++) to[k] += sum[k];
+    for (int k = 0; k < l->shape.kinds; k++) to[k] += sum[k];
 }
 
 VECTOR_WIDE static void add_wide(const lines *l, double x, double y, int n, bool far, double *to) {

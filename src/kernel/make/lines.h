@@ -19,7 +19,7 @@ typedef struct {
 } line_shape;
 
 typedef struct {
-    line_shape is;
+    line_shape shape;
     const double *p;           /* the model's parameters */
     double c[LINES], s[LINES]; /* directions */
     double arm[2 * LINES];     /* light, 1 on average: before the centre, and behind it */
@@ -28,7 +28,7 @@ typedef struct {
 } lines;
 
 /* Turns the lines by (c, s). */
-void lines_set(lines *l, const line_shape *is, const double *p, double c, double s);
+void lines_set(lines *l, const line_shape *shape, const double *p, double c, double s);
 /* Makes the table out to a distance, which lines_add needs. */
 bool lines_table(lines *l, double far, err *e);
 void lines_free(lines *l);

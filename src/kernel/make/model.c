@@ -201,8 +201,8 @@ static bool diffract(void *ctx, size_t piece, int worker, err *e) {
     size_t radii = 0;
     if (!plain) return false;
     for (size_t d = 0; d < count; d++) {
-        double all = (double)(of->directions > 1 ? of->directions - 1 : 1);
-        double angle = sector(m) * (double)(first + d) / all;
+        double total = (double)(of->directions > 1 ? of->directions - 1 : 1);
+        double angle = sector(m) * (double)(first + d) / total;
         c[d] = steady_cos(angle), s[d] = steady_sin(angle);
         radii = max_size(radii, min_size(radii_used(m, c[d], s[d]), of->first + of->radii));
     }
@@ -252,7 +252,7 @@ static bool make_tints(maker *m, err *e) {
     const lamp *l = m->r->light;
     m->tint = mem_new((size_t)(m->before + m->after + 1), sizeof *m->tint, "colours", e);
     if (!m->tint) return false;
-    if (!primaries_to_xyz(&to_xyz, &m->r->colours->is) || !matrix_invert(&to_rgb, &to_xyz))
+    if (!primaries_to_xyz(&to_xyz, &m->r->colours->gamut) || !matrix_invert(&to_rgb, &to_xyz))
         return err_set(e, ERR_CONFIG, "the primaries %s cannot be converted", m->r->colours->name);
     for (int pass = 0; pass < 2; pass++)
         for (int t = -m->before; t <= m->after; t++) {
@@ -536,13 +536,13 @@ static bool fill_ring(void *ctx, size_t i, int worker, err *e) {
 
 static double kept_by(const rings *k, uint32_t side) {
     /* Without a fade the corners hold light, too: as a disc of the square's area. */
-    double border = border_of(side), now = 0, all = 0, reach = k->m.r->fade < 1 ? 1 : 1.13;
+    double border = border_of(side), now = 0, light = 0, reach = k->m.r->fade < 1 ? 1 : 1.13;
     for (int i = 0; i < RINGS; i++) {
         double at = ring_radius(k, i) / border;
-        all += k->light[i];
+        light += k->light[i];
         if (at < reach) now += k->light[i] * fade_at(k->m.r->fade, at);
     }
-    return all > 0 ? now / all : 1;
+    return light > 0 ? now / light : 1;
 }
 
 /* The pattern of an opening goes on beyond 50 of its radii as its edges make it. */
