@@ -281,7 +281,7 @@ TEST(the_darkest_pixels_of_a_tile_are_verified) {
     bool seen[SIDE * SIDE] = {false};
     int found = 0;
     for (size_t i = 0; i < s.count; i++) {
-        size_t at = (size_t)s.pixel[i].is.y * SIDE + s.pixel[i].is.x;
+        size_t at = (size_t)s.pixel[i].defined.y * SIDE + s.pixel[i].defined.x;
         found += v[at] > 1e-4f && !seen[at];
         seen[at] = true;
     }
@@ -310,8 +310,8 @@ TEST(ghosts_of_the_brightest_pixels_are_verified) {
     for (size_t g = 0; g < COUNT(GHOST); g++) {
         bool seen = false;
         for (size_t i = 0; i < s.count; i++)
-            seen |= s.pixel[i].is.x == (uint32_t)GHOST[g][0] &&
-                    s.pixel[i].is.y == (uint32_t)GHOST[g][1];
+            seen |= s.pixel[i].defined.x == (uint32_t)GHOST[g][0] &&
+                    s.pixel[i].defined.y == (uint32_t)GHOST[g][1];
         if (!seen) fail_msg("pixel %d, %d is not looked at", GHOST[g][0], GHOST[g][1]);
     }
 }

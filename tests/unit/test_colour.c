@@ -11,7 +11,7 @@ static void check_matrix(const matrix *is, const double want[3][3], double bound
 static const primaries *named(const char *name) {
     const primaries_row *r = primaries_find(name);
     assert_non_null(r);
-    return &r->is;
+    return &r->gamut;
 }
 
 /* The bounds are half of the last digit that is published. */
@@ -80,8 +80,10 @@ TEST(round_trips) {
         for (int k = 0; k < PRIMARIES_COUNT; k++) {
             matrix there, back;
             double white[3];
-            assert_true(primaries_convert(&there, &PRIMARIES_TABLE[i].is, &PRIMARIES_TABLE[k].is));
-            assert_true(primaries_convert(&back, &PRIMARIES_TABLE[k].is, &PRIMARIES_TABLE[i].is));
+            assert_true(
+                primaries_convert(&there, &PRIMARIES_TABLE[i].gamut, &PRIMARIES_TABLE[k].gamut));
+            assert_true(
+                primaries_convert(&back, &PRIMARIES_TABLE[k].gamut, &PRIMARIES_TABLE[i].gamut));
             matrix both = matrix_product(&back, &there);
             check_matrix(&both, MATRIX_IDENTITY.m, 1e-13);
             bool xyz = strcmp(PRIMARIES_TABLE[i].name, "ciexyzd65") == 0 ||
@@ -107,7 +109,7 @@ TEST(no_matrix) {
 TEST(sets_are_known_again) {
     for (int i = 0; i < PRIMARIES_COUNT; i++) {
         float xy[8];
-        primaries_to_floats(xy, &PRIMARIES_TABLE[i].is);
+        primaries_to_floats(xy, &PRIMARIES_TABLE[i].gamut);
         for (int k = 0; k < 8; k++) xy[k] = roundf(xy[k] * 1000) / 1000;
         primaries p = primaries_from_floats(xy);
         assert_ptr_equal(primaries_like(&p), &PRIMARIES_TABLE[i]);

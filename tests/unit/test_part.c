@@ -52,11 +52,11 @@ static bool write_rows(void *ctx, int part, const rows_band *b, err *e) {
     assert_true((b->row + b->rows) % f->step == 0 || b->row + b->rows == image_height(p));
     assert_int_equal(f->upwards ? b->row + b->rows : b->row, f->next);
     f->next = f->upwards ? b->row : b->row + b->rows;
-    assert_int_equal(b->is->channels, p->channels);
+    assert_int_equal(b->part->channels, p->channels);
     for (int c = 0; c < p->channels; c++) {
         size_t bytes = w * pixel_bytes(p->channel[c].type);
-        assert_string_equal(b->is->channel[c].name, p->channel[c].name);
-        assert_int_equal(b->is->channel[c].type, p->channel[c].type);
+        assert_string_equal(b->part->channel[c].name, p->channel[c].name);
+        assert_int_equal(b->part->channel[c].type, p->channel[c].type);
         memcpy((uint8_t *)f->out->plane[part][c] + b->row * bytes, b->plane[c], b->rows * bytes);
     }
     return true;
