@@ -262,6 +262,13 @@ brighter() { # A B: in red
     [ "$("$FFTBLOOM" info layers.png | grep -c '  colour')" = 3 ]
 }
 
+@test "a PNG with alpha makes an opaque picture, and is told of it" {
+    oiiotool --pattern constant:color=0.5,0.5,0.5,0.5 32x24 4 -d uint16 -o in.png
+    warns "the picture is opaque, over black, and has 8 bits: an .exr keeps the alpha and the depth of the input" in.png two.exr -o out.png --report r.json
+    holds r.json '"the picture is opaque" in str(d["frames"][0]["notes"])'
+    warns "" in.png two.exr -o out.exr
+}
+
 @test "a picture of a PNG image is as it was where nothing spreads, whatever brings it" {
     oiiotool --pattern fill:topleft=0.1,0.2,0.3:topright=0.7,0.9,0.1:bottomleft=0.3,0.1,0.8:bottomright=0.9,0.7,0.5 64x48 3 -d uint8 -o photo.png
     "$FFTBLOOM" photo.png two.exr -o same.png --amount 0 --before before.png

@@ -137,7 +137,13 @@ void targets_tell(const targets *t, bloom_report *r) {
         report_note(r,
                     "%s changes pixels as they are stored; the tolerance is about those before it",
                     codecs.s);
-    const char *const note[] = {zip.s, data.s};
+    const image_header *in = t->in->head;
+    const bool covers = r->stored == STORED_PICTURE && strcmp(in->format, "png") == 0 &&
+                        image_find_channel(in->part, "A") >= 0;
+    const char *const note[] = {zip.s, data.s,
+                                covers ? "the picture is opaque, over black, and has 8 bits: an "
+                                         ".exr keeps the alpha and the depth of the input"
+                                       : NULL};
     for (size_t i = 0; i < COUNT(note); i++) {
         if (!note[i]) continue;
         report_note(r, "%s", note[i]);
