@@ -90,7 +90,7 @@ static bool take_planes(fb_kernel *k, uint32_t w, uint32_t h, uint32_t channels,
                       .rows = h,
                       .channels = channels};
         ok = lib_rows_copy(&r, k->context->threads, e) &&
-             kernel_source_image(&k->source, "planes", img, e) &&
+             kernel_source_image(&k->source, "array of taps", img, e) &&
              (!lost || kernel_source_refine(&k->source, lost, e));
     }
     image_free(&img);

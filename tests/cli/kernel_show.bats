@@ -9,6 +9,10 @@ kernel() { "$FFTBLOOM" kernel "$@"; }
     kernel show eye.exr -o eye.svg --json >eye.json
     kernel show eye.exr -o again.svg --jobs 1
     cmp eye.svg again.svg
+    # The same in a page of HTML.
+    kernel show eye.exr -o page.html
+    [ "$(head -1 page.html)" = '<!doctype html>' ]
+    tail -n +4 page.html | cmp - <(sed 's/eye.svg/page.html/' eye.svg)
     python3 - <<'PY'
 import base64, re, xml.etree.ElementTree as tree
 page = tree.parse("eye.svg").getroot()
@@ -64,7 +68,7 @@ PY
     kernel show star.exr -o star.svg
     each refused <<'T'
 64 | show needs an output | kernel show star.exr
-64 | show writes an .svg page | kernel show star.exr -o star.png
+64 | show writes an .svg or an .html page, not | kernel show star.exr -o star.png
 64 | kernel takes no option --decades | kernel show star.exr -o star.svg --decades 4
 74 | no/such | kernel show star.exr -o no/such/x.svg
 64 | star.exr | kernel show star.exr -o ./star.exr

@@ -34,7 +34,7 @@ const command_action KERNEL_ACTIONS[] = {
          {{"Choose a kernel for a frame.", "fftbloom kernel sheet shot.1001.exr -o sheet.html"},
           {"Compare three.",
            "fftbloom kernel sheet shot.1001.exr --kernels portrait,sunstar,my.exr -o sheet.png"}}},
-    {"show", kernel_show, 1, 1, "FILE -o PAGE.svg [options]",
+    {"show", kernel_show, 1, 1, "FILE -o PAGE.svg|PAGE.html [options]",
      "output existing jobs mem_limit sandbox",
      "Draw a kernel on an SVG page: the part that people see in false colours, the whole, its "
      "light by distance and within each radius, and a few lights that it blooms. --json has the "

@@ -550,6 +550,9 @@ static int show(const cli *c, const kernel_source *in, const lint *l, text *out,
     bool ok = reader && kernel_page_measure(&k, e);
     if (ok) add_origin(&k, &image_reader_header(reader)->part[in->part], &words);
     OWN(text) page = {0};
+    if (path_ends_in(c->s.output, "html"))
+        text_add(&page, "<!doctype html>\n<meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+                        "content=\"width=device-width\">\n");
     ok = ok && kernel_page_svg(&k, c->threads, &page, e) &&
          kernel_write(&c->s, page.s, page.n, &status, e);
     if (ok && c->s.json) add_json(&k, c, c->word[1], out);
@@ -568,9 +571,9 @@ int kernel_show(const cli *c, text *out, err *e) {
     lint l;
     OPEN(ticker) *told = ticker_open("kernel show");
     if (!s->output)
-        err_set(e, ERR_USAGE, "show needs an output: -o PAGE.svg");
-    else if (!path_ends_in(s->output, "svg"))
-        err_set(e, ERR_USAGE, "show writes an .svg page, not '%s'", s->output);
+        err_set(e, ERR_USAGE, "show needs an output: -o PAGE.svg or -o PAGE.html");
+    else if (!path_ends_in(s->output, "svg") && !path_ends_in(s->output, "html"))
+        err_set(e, ERR_USAGE, "show writes an .svg or an .html page, not '%s'", s->output);
     else if (file_set_apart(FILES, 2, NULL, e) && kernel_load(&in, &l, c, path, e))
         status = show(c, &in, &l, out, e);
     return status;
