@@ -413,7 +413,7 @@ static void check_star(const look *k, double turn, int arms) {
             colour = fmax(colour, beside(k, 0, angle, r, 0) / beside(k, 1, angle, r, 0));
     }
     in_range(k, "the brightest arm by the weakest", most / least, 1.2, 2);
-    in_range(k, "red by green in an arm's orders", colour, 1.5, 100);
+    in_range(k, "red by green in an arm's orders", colour, 1.25, 2);
 }
 
 /* Returns the light in the line of a round lamp of 40, 100 taps along and some beside its axis. */
