@@ -2,6 +2,7 @@
 
 #include "base/half.h"
 #include "base/mem.h"
+#include "base/steady.h"
 #include "image/layers.h"
 
 enum { BLOCK = 256 };
@@ -36,7 +37,7 @@ static void make_codes(const recode *r, double v[3], int count, double alpha) {
  * no step. */
 static void raise(double v[3], double stops) {
     const double at = (fmax(v[0], fmax(v[1], v[2])) - 0.98) / 0.02, part = fmin(fmax(at, 0), 1),
-                 gain = exp2(stops * part * part * (3 - 2 * part));
+                 gain = steady_exp(0.69314718055994531 * stops * part * part * (3 - 2 * part));
     for (int c = 0; c < 3; c++) v[c] *= gain;
 }
 

@@ -54,7 +54,8 @@ static const double TOLERANCE[] = {1e-2, 1e-3, 1e-4, 1e-5};
 /* What the controls stand at, in the order of the table. */
 typedef struct {
     fb_settings set;
-    int kernel, padding, grow, alpha, show, space, quality, device;
+    double gain;
+    int follow, kernel, padding, grow, alpha, show, space, quality, device;
     const char *file;
 } stand;
 
@@ -86,9 +87,15 @@ static const control CONTROL[] = {
      "The size of the kernel. 1 is one tap of it for each pixel of a full frame; "
      "proxies follow.",
      AT(set.kernel_scale), NUMBER(1, 0.02, 50, 4)},
+    {"follow", "Size follows frame", OFX_TYPE_BOOLEAN,
+     "Size 1 is then what suits the frame: one tap for each pixel where that is 1920 pixels long.",
+     AT(follow), OFF},
     {"turn", "Turn", OFX_TYPE_DOUBLE, "Turns the kernel clockwise, in degrees.",
      AT(set.kernel_turn), NUMBER(0, -360, 360, 180)},
     {"tint", "Tint", OFX_TYPE_RGB, "Colours the glare.", AT(set.tint), NUMBER(1, 0, 1000, 1)},
+    {"gain", "Glow gain", OFX_TYPE_DOUBLE,
+     "Multiplies the glare. Above 1 it adds light that no lens has.", AT(gain),
+     NUMBER(1, 0, 100, 4)},
     {"threshold", "Threshold", OFX_TYPE_DOUBLE,
      "Only light above this value glares. 0: all light does, as in a lens.", AT(set.threshold),
      NUMBER(0, 0, 1e6, 4)},
@@ -187,18 +194,23 @@ void controls_read(controls *to, ofx_params from, ofx_time t) {
     s.set.alpha = s.alpha ? FB_ALPHA_CONVOLVE : FB_ALPHA_KEEP;
     s.set.emit = EMIT[s.show];
     double *tint = s.set.tint;
-    const bool white = tint[0] == 1 && tint[1] == 1 && tint[2] == 1;
-    for (int i = 0; i < 3; i++) tint[i] = white ? 0 : fmax(tint[i], DARK);
+    const bool white = tint[0] == 1 && tint[1] == 1 && tint[2] == 1 && s.gain == 1;
+    for (int i = 0; i < 3; i++) tint[i] = white ? 0 : fmin(fmax(tint[i] * s.gain, DARK), 1000);
     memset(to, 0, sizeof *to);
     memcpy(&to->bloom.set, &s.set, sizeof s.set);
     to->bloom.device = (controls_device)s.device;
     to->grow = s.grow;
+    to->follow = s.follow;
     to->space = SPACE[s.space].word;
     const char *name = s.kernel ? KERNEL[s.kernel].word : s.file;
     if (strlen(name) < CONTROLS_PATH) memcpy(to->bloom.kernel, name, strlen(name));
     if (!s.kernel && stat(name, &st) == 0)
         to->bloom.stamp = (int64_t)((uint64_t)st.st_mtim.tv_sec * 1000000000 +
                                     (uint64_t)st.st_mtim.tv_nsec + (uint64_t)st.st_size);
+}
+
+double controls_scale(const controls *c, double w, double h, double proxy) {
+    return c->follow ? fmin(fmax(fmax(w, h) / 1920, 1.0 / 64), 4) : proxy;
 }
 
 bool controls_do_nothing(const controls *c) {

@@ -26,11 +26,15 @@ typedef struct {
 typedef struct {
     controls_bloom bloom;
     bool grow;         /* light beyond the frame is wanted */
+    bool follow;       /* the kernel's size follows the frame's */
     const char *space; /* as fb_image has it; NULL: as the pixels' type says */
 } controls;
 
 /* Defines the controls of a context. */
 bool controls_define(ofx_params to);
 void controls_read(controls *to, ofx_params from, ofx_time time);
+/* Returns what the kernel's size is multiplied with, for a source of this size in square
+ * pixels. proxy: the scale of the host's proxies, for a size that does not follow. */
+double controls_scale(const controls *c, double w, double h, double proxy);
 /* Returns whether nothing would change. */
 bool controls_do_nothing(const controls *c);

@@ -110,8 +110,8 @@ static bool find_reach(double reach[2], ofx_rect_d *frame, const controls *c, of
     fb_error e;
     if (controls_do_nothing(c) || fx.effect->clip_region(own->source, time, frame) != OFX_OK)
         return false;
-    keep_session *s = keep_take(&c->bloom, 1, &going, &e);
     const double size[] = {frame->x2 - frame->x1, frame->y2 - frame->y1};
+    keep_session *s = keep_take(&c->bloom, controls_scale(c, size[0], size[1], 1), &going, &e);
     const bool fits = s && kernel_fits(reach, s, 1, size, &e);
     keep_give(s, &going);
     return fits;

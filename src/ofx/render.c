@@ -103,12 +103,13 @@ static void bring_window(job *j) {
 
 static void bloom(job *j) {
     const ofx_rect_i s = j->source.at;
+    const double size[] = {s.x2 - s.x1, s.y2 - s.y1};
     double reach[2];
     j->going.works = true;
-    j->session = keep_take(&j->look.bloom, j->scale, &j->going, &j->error);
-    if (!j->session ||
-        !kernel_fits(reach, j->session, j->aspect, (double[]){s.x2 - s.x1, s.y2 - s.y1}, &j->error))
-        return;
+    j->session = keep_take(&j->look.bloom,
+                           controls_scale(&j->look, size[0] * j->aspect, size[1], j->scale),
+                           &j->going, &j->error);
+    if (!j->session || !kernel_fits(reach, j->session, j->aspect, size, &j->error)) return;
     const int grow = j->look.grow, x = grow * (int)ceil(reach[0]), y = grow * (int)ceil(reach[1]);
     j->frame = (ofx_rect_i){s.x1 - x, s.y1 - y, s.x2 + x, s.y2 + y};
     if (!memcmp(&j->frame, &j->output.at, sizeof s) && !memcmp(&j->frame, &j->window, sizeof s))

@@ -14,7 +14,7 @@ TEST(the_effect_describes_itself) {
     assert_true(rig_get(about, OFX_TILES, 0) == 0);
     assert_true(rig_get(&s.x->clip[RIG_SOURCE].is, OFX_TILES, 0) == 0);
     assert_false(s.x->clip[RIG_MASK].defined);
-    assert_int_equal(s.x->params.count, 15);
+    assert_int_equal(s.x->params.count, 17);
     for (int i = 0; i < s.x->params.count; i++) {
         const struct ofx_param *p = &s.x->params.param[i];
         assert_true(*rig_text(&p->is, OFX_LABEL, 0) && *rig_text(&p->is, OFX_HINT, 0));
@@ -54,6 +54,9 @@ TEST(pixels_are_the_programs) {
          {{"show", 2, 0}, {"threshold", 1, 0}},
          "e.",
          false},
+        {"--kernel-scale 0.03177083333333333", {{"follow", 1, 0}}, "", false}, /* W / 1920 */
+        {"--tint 2,2,2", {{"gain", 2, 0}}, "", false},
+        {"--tint 3,1.5,0.75", {{"tint", 0.5, 1}, {"tint", 0.25, 2}, {"gain", 3, 0}}, "", false},
         {"--tint 1,0.5,0.25", {{"tint", 0.5, 1}, {"tint", 0.25, 2}}, "", false},
         {"", {{NULL, 0, 0}}, "", true}};
     for (int i = 0; i < (int)COUNT(ROW); i++) {
