@@ -37,11 +37,11 @@ struct file_in {
 };
 
 file_in *file_in_open(const char *path, err *e) {
-    file_in *f = mem_new(1, sizeof *f, "file", e);
+    OPEN(file_in) *f = mem_new(1, sizeof *f, "file", e);
     if (!f) return NULL;
     struct stat st;
     f->fd = -1;
-    if (!(f->path = mem_str(path, e))) goto fail;
+    if (!(f->path = mem_str(path, e))) return NULL;
     /* Without O_NONBLOCK, open would wait for the writer of a pipe. Pipes are refused below. */
     if ((f->fd = open_fully(AT_FDCWD, path, O_RDONLY | O_NONBLOCK, 0)) < 0) {
         if (sandbox_refuses(path, R_OK))
@@ -55,10 +55,8 @@ file_in *file_in_open(const char *path, err *e) {
                 "'%s' is not a regular file; it must be one that can be read at any offset", path);
     } else {
         f->size = (uint64_t)st.st_size;
-        return f;
+        return GIVE(f);
     }
-fail:
-    file_in_close(&f);
     return NULL;
 }
 
@@ -99,7 +97,7 @@ bool file_in_read_pieces(const file_in *f, uint64_t offset, const struct iovec *
 }
 
 uint8_t *file_read_all(const char *path, size_t limit, size_t *bytes, err *e) {
-    file_in *f = file_in_open(path, e);
+    OPEN(file_in) *f = file_in_open(path, e);
     if (!f) return NULL;
     const size_t n = (size_t)f->size;
     uint8_t *data = NULL;
@@ -112,7 +110,6 @@ uint8_t *file_read_all(const char *path, size_t limit, size_t *bytes, err *e) {
         *bytes = n, data[n] = 0;
     else
         mem_free(data), data = NULL;
-    file_in_close(&f);
     return data;
 }
 
@@ -339,11 +336,10 @@ static bool replaceable(const char *path, err *e) {
 }
 
 bool file_out_possible(const char *path, err *e) {
-    char folder[PATH_MAX], *final = replaceable(path, e) ? final_name(path, e) : NULL;
-    bool ok = final && ((path_folder(final, folder) && access(folder, W_OK | X_OK) == 0) ||
-                        cannot_create(final, e));
-    mem_free(final);
-    return ok;
+    char folder[PATH_MAX];
+    OWN_MEM char *final = replaceable(path, e) ? final_name(path, e) : NULL;
+    return final && ((path_folder(final, folder) && access(folder, W_OK | X_OK) == 0) ||
+                     cannot_create(final, e));
 }
 
 /* Gives the new file what the old one had, as far as the system allows. Where the group cannot be
@@ -368,30 +364,27 @@ static bool exists(const file_out *f, err *e) {
 file_out *file_out_open(const char *path, file_way way, err *e) {
     struct stat old;
     char folder[PATH_MAX];
-    file_out *f = mem_new(1, sizeof *f, "file", e);
+    OWN(file_out) *f = mem_new(1, sizeof *f, "file", e);
     if (!f) return NULL;
     *f =
         (file_out){.fd = -1, .slot = -1, .keep = way == FILE_NEW, .stream = strcmp(path, "-") == 0};
     if (f->stream) {
         f->fd = memfd_create("standard output", MFD_CLOEXEC);
         if (f->fd < 0) err_errno(e, ERR_RETRY, "cannot make a file in memory");
-        if (f->fd < 0 || !(f->path = mem_str("standard output", e))) goto fail;
-        return f;
+        if (f->fd < 0 || !(f->path = mem_str("standard output", e))) return NULL;
+        return GIVE(f);
     }
     if (way == FILE_MEMORY) {
         f->memory = (f->path = mem_str(path, e)) && (f->fd = memfd_create(path, MFD_CLOEXEC)) >= 0;
-        if (f->memory) return f;
+        if (f->memory) return GIVE(f);
         if (f->path) err_errno(e, ERR_RETRY, "cannot make a file in memory");
-        goto fail;
+        return NULL;
     }
     const bool own = way == FILE_OWN; /* a rename replaces a link, and no folder */
-    if (!(f->path = own ? mem_str(path, e) : final_name(path, e))) goto fail;
+    if (!(f->path = own ? mem_str(path, e) : final_name(path, e))) return NULL;
     const bool replaces = !own && stat(f->path, &old) == 0;
-    if (replaces && f->keep && S_ISREG(old.st_mode)) {
-        exists(f, e);
-        goto fail;
-    }
-    if (!own && !replaceable(path, e)) goto fail;
+    if (replaces && f->keep && S_ISREG(old.st_mode)) return exists(f, e), NULL;
+    if (!own && !replaceable(path, e)) return NULL;
     if (path_folder(f->path, folder)) sweep_once(folder);
     for (int i = 0; i < SLOTS && f->slot < 0; i++) {
         int empty = FREE;
@@ -399,18 +392,13 @@ file_out *file_out_open(const char *path, file_way way, err *e) {
     }
     if (f->slot < 0) {
         err_set(e, ERR_RETRY, "more than %d outputs are open at once", SLOTS);
-        goto fail;
+        return NULL;
     }
     /* Nobody may look into a file that is less open than new files are. */
-    if ((f->fd = create_temp(f->slot, f->path, replaces ? 0600 : 0666)) < 0) {
-        cannot_create(f->path, e);
-        goto fail;
-    }
+    if ((f->fd = create_temp(f->slot, f->path, replaces ? 0600 : 0666)) < 0)
+        return cannot_create(f->path, e), NULL;
     if (replaces) take_over(f->fd, f->path, &old);
-    return f;
-fail:
-    file_out_discard(&f);
-    return NULL;
+    return GIVE(f);
 }
 
 bool file_in_memory(char to[64], const char *name) {
@@ -486,7 +474,7 @@ static bool rename_new(const char *temp, const char *path) {
 
 static bool send_out(const file_out *f, err *e) {
     enum { SOME = 1 << 18 };
-    uint8_t *some = mem_raw(SOME, 1, "standard output", e);
+    OWN_MEM uint8_t *some = mem_raw(SOME, 1, "standard output", e);
     bool ok = some != NULL;
     ssize_t n = 1;
     for (off_t at = 0; ok && n > 0; at += n > 0 ? n : 0) {
@@ -498,7 +486,6 @@ static bool send_out(const file_out *f, err *e) {
                 ok = err_errno(e, ERR_IO, "cannot write to standard output");
         }
     }
-    mem_free(some);
     return ok;
 }
 
@@ -506,11 +493,11 @@ bool file_out_commit(file_out **fp, err *e) {
     file_out *f = *fp;
     if (f->stream) {
         bool sent = send_out(f, e);
-        file_out_discard(fp);
+        file_out_free(fp);
         return sent;
     }
     if (f->memory) f->fd = -1;
-    if (f->memory) return file_out_discard(fp), true;
+    if (f->memory) return file_out_free(fp), true;
     const char *temp = slots[f->slot].name;
     int fd = f->fd;
     /* Some file systems report a full disk only when a file is closed. So a copy of the descriptor
@@ -535,11 +522,11 @@ bool file_out_commit(file_out **fp, err *e) {
                       : -1;
         if (dir >= 0) (void)TEMP_FAILURE_RETRY(fsync(dir)), close(dir);
     }
-    file_out_discard(fp);
+    file_out_free(fp);
     return ok;
 }
 
-void file_out_discard(file_out **fp) {
+void file_out_free(file_out **fp) {
     file_out *f = *fp;
     if (!f) return;
     if (f->slot >= 0 && slots[f->slot].state == LIVE) unlink(slots[f->slot].name);
@@ -552,10 +539,8 @@ void file_out_discard(file_out **fp) {
 }
 
 bool file_write_all(const char *path, const void *bytes, size_t n, err *e) {
-    file_out *f = file_out_open(path, FILE_REPLACE, e);
-    bool ok = f && file_out_write(f, 0, bytes, n, e) && file_out_commit(&f, e);
-    file_out_discard(&f);
-    return ok;
+    OWN(file_out) *f = file_out_open(path, FILE_REPLACE, e);
+    return f && file_out_write(f, 0, bytes, n, e) && file_out_commit(&f, e);
 }
 
 bool file_make_dirs(const char *path, unsigned mode, err *e) {

@@ -58,7 +58,7 @@ bool file_out_write_pieces(file_out *f, uint64_t offset, struct iovec *piece, in
 /* Syncs the file, puts it in its place and frees `f`, whatever it returns. */
 bool file_out_commit(file_out **f, err *e);
 /* Removes the temporary file and frees `f`. NULL is fine, so it can follow commit. */
-void file_out_discard(file_out **f);
+void file_out_free(file_out **f);
 
 /* Writes these bytes as the whole content of a file, by FILE_REPLACE, write and commit. */
 bool file_write_all(const char *path, const void *bytes, size_t n, err *e);

@@ -244,7 +244,7 @@ static int by_key(const void *a, const void *b) {
 
 static bool check_duplicates(json_value *object, err *e) {
     if (object->children < 2) return true;
-    json_value **member = mem_new((size_t)object->children, sizeof *member, "keys", e);
+    OWN_MEM json_value **member = mem_new((size_t)object->children, sizeof *member, "keys", e);
     if (!member) return false;
     int n = 0;
     bool ok = true;
@@ -254,7 +254,6 @@ static bool check_duplicates(json_value *object, err *e) {
         if (strcmp(member[i - 1]->key, member[i]->key) == 0)
             ok = json_err_key(member[i], e, "\"%s\" was already given in line %d", member[i]->key,
                               member[i - 1]->key_line);
-    mem_free(member);
     return ok;
 }
 
@@ -277,33 +276,30 @@ static bool join(json_document *d, const cJSON *node, size_t *index, err *e) {
 }
 
 json_document *json_parse(const char *name, const char *bytes, size_t n, err *e) {
-    json_document *d = mem_new(1, sizeof *d, "JSON document", e);
+    OWN(json_document) *d = mem_new(1, sizeof *d, "JSON document", e);
     size_t index = 0;
     if (!d) return NULL;
-    if (!(d->name = mem_str(name, e)) || !(d->bytes = mem_new(n + 1, 1, name, e))) goto fail;
+    if (!(d->name = mem_str(name, e)) || !(d->bytes = mem_new(n + 1, 1, name, e))) return NULL;
     memcpy(d->bytes, bytes, n);
     d->length = n;
-    if (!scan_document(d, n, e)) goto fail;
+    if (!scan_document(d, n, e)) return NULL;
     /* The scan has let only JSON through. */
     if (!(d->tree = cJSON_ParseWithLengthOpts(d->bytes, n + 1, NULL, true))) {
         err_set(e, ERR_MEMORY, "%s: out of memory: there is none to decode it", name);
-        goto fail;
+        return NULL;
     }
-    if (!join(d, d->tree, &index, e)) goto fail;
+    if (!join(d, d->tree, &index, e)) return NULL;
     /* The byte behind a number is a blank, a comma or a bracket, which is not needed any more. */
     for (size_t i = 0; i < d->values; i++)
         if (d->value[i].type == JSON_NUMBER)
             d->bytes[d->value[i].text - d->bytes +
                      (long)strspn(d->value[i].text, "+-.eE0123456789")] = 0;
-    return d;
-fail:
-    json_free(&d);
-    return NULL;
+    return GIVE(d);
 }
 
 /* Reads what `--config <(...)` names in a shell. */
 static json_document *read_pipe(const char *path, err *e) {
-    text whole = {0};
+    OWN(text) whole = {0};
     char piece[4096];
     json_document *d = NULL;
     int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -319,7 +315,6 @@ static json_document *read_pipe(const char *path, err *e) {
     else if (text_check(&whole, e))
         d = json_parse(path, whole.s ? whole.s : "", whole.n, e);
     if (fd >= 0) close(fd);
-    text_free(&whole);
     return d;
 }
 
@@ -327,14 +322,13 @@ json_document *json_read(const char *path, err *e) {
     size_t n;
     struct stat st;
     if (stat(path, &st) == 0 && S_ISFIFO(st.st_mode)) return read_pipe(path, e);
-    uint8_t *bytes = file_read_all(path, JSON_BYTES, &n, e);
+    OWN_MEM uint8_t *bytes = file_read_all(path, JSON_BYTES, &n, e);
     if (!bytes) return NULL;
     json_document *d = json_parse(path, (const char *)bytes, n, e);
-    mem_free(bytes);
     return d;
 }
 
-void json_free(json_document **d) {
+void json_document_free(json_document **d) {
     if (!*d) return;
     cJSON_Delete((*d)->tree);
     mem_free((*d)->value);

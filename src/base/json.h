@@ -28,8 +28,7 @@ enum { JSON_DEPTH = 64, JSON_BYTES = 16 << 20, JSON_VALUES = 1 << 19 };
  * and with ERR_MEMORY without memory. */
 json_document *json_parse(const char *name, const char *bytes, size_t n, err *e);
 json_document *json_read(const char *path, err *e);
-void json_free(json_document **d);
-#define json_document_free json_free /* of OWN(json_document) */
+void json_document_free(json_document **d);
 
 const json_value *json_root(const json_document *d);
 const char *json_name(const json_document *d);

@@ -35,6 +35,14 @@ static inline void mem_free_at(void *pointer) {
     mem_free(*(void **)pointer);
 }
 
+/* Hands on what such a variable owns, and leaves NULL in the variable: return GIVE(img); */
+#define GIVE(p)                         \
+    __extension__({                     \
+        __typeof__(p) mem_given_ = (p); \
+        (p) = NULL;                     \
+        mem_given_;                     \
+    })
+
 /* A budget counts what is allocated in it, and has a limit. Each host has one (base/host.h). A
  * block goes back to the budget that it came from. */
 typedef struct mem_budget mem_budget;

@@ -195,13 +195,13 @@ bool bloom_changes(const bloom_settings *s) {
 }
 
 bool bloom_run(const bloom *b, const bloom_rows *rows, bloom_report *r, err *e) {
-    window_rows w = {.own = NULL};
+    OPEN(window_rows) w = {.own = NULL};
     const image_header *h = rows->in.head;
     /* The whole kernel is its centre: every bit stays, even of NaNs and negative zeros. */
     bloom_settings own = b->s;
     own.half &= !rows->in.lend; /* what is lent takes its types on the way */
     const bool none = !rows->predict && !bloom_changes(&own);
-    image_header becomes = {0}; /* halfs where the settings ask for them */
+    OWN(image_header) becomes = {0}; /* halfs where the settings ask for them */
     begin(b, r);
     bool ok = image_header_copy(&becomes, h, e) && bloom_header(b, &becomes, e) &&
               check_globs(b, h, e) && note_thresholds(b, h, r, e) &&
@@ -215,8 +215,6 @@ bool bloom_run(const bloom *b, const bloom_rows *rows, bloom_report *r, err *e) 
         report_add_part(r, &made);
         part_made_free(&made);
     }
-    window_close(&w);
-    image_header_free(&becomes);
     return ok && (none || (r->groups ? rows->predict || judge(b, r, e) : no_layer(e)));
 }
 
@@ -270,25 +268,21 @@ static bool open_first(part_job *j, window_rows *w, const bloom *b, const bloom_
 }
 
 bool bloom_tiling(const bloom *b, const bloom_rows *rows, tiling *t, mem_plan *memory, err *e) {
-    window_rows w = {.own = NULL};
+    OPEN(window_rows) w = {.own = NULL};
     part_job j;
-    const bool ok = open_first(&j, &w, b, rows, e) && part_choose(t, memory, &j, e);
-    window_close(&w);
-    return ok;
+    return open_first(&j, &w, b, rows, e) && part_choose(t, memory, &j, e);
 }
 
 /* Finds what the image's first colour group needs of the kernel, and its planes. */
 static bool first_need(const bloom *b, const image_header *h, kernel_need *need,
                        plan_planes *planes, err *e) {
     image img = {.head = *h};
-    rows_image rows = {.img = NULL};
-    window_rows w = {.own = NULL};
+    OPEN(rows_image) rows = {.img = NULL};
+    OPEN(window_rows) w = {.own = NULL};
     part_job j;
     const bool ok = rows_image_open(&rows, &img, e) &&
                     open_first(&j, &w, b, &(bloom_rows){.in = rows.in, .out = rows.out}, e) &&
                     part_first_need(need, planes, &j, e);
-    window_close(&w);
-    rows_image_close(&rows);
     return ok;
 }
 
@@ -328,7 +322,7 @@ int bloom_forecast(const bloom *b, const image_header *h, plan_precision precisi
 void bloom_memory(const bloom *b, const image_header *h, mem_plan *to) {
     image img = {.head = *h};
     rows_image rows;
-    window_rows w = {.own = NULL};
+    OPEN(window_rows) w = {.own = NULL};
     mem_plan most = {0};
     err ignored = {0};
     bool ok = rows_image_open(&rows, &img, &ignored) &&
@@ -341,7 +335,6 @@ void bloom_memory(const bloom *b, const image_header *h, mem_plan *to) {
         if (part_choose(&t, &one, &j, &ignored) && one.bytes > most.bytes) most = one;
     }
     mem_plan_add_all(to, &most);
-    window_close(&w);
     rows_image_close(&rows);
 }
 

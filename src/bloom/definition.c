@@ -93,7 +93,7 @@ static void weigh(double *v, const double *weight, const psf *kernel, plan_borde
 static bool add_kernel(definition_pixel *p, const definition_rows *r, const definition_kernel *k,
                        const psf *kernel, uint32_t node, uint32_t channel, err *e) {
     /* Of a row of taps: its pixels in double, and as floats. */
-    double *room = mem_raw(2 * (size_t)kernel->w, sizeof *room, "pixels to verify", e);
+    OWN_MEM double *room = mem_raw(2 * (size_t)kernel->w, sizeof *room, "pixels to verify", e);
     if (!room) return false;
     if (kernel->channels == 1) channel = 0;
     const size_t first = (size_t)channel * kernel->w * kernel->h;
@@ -117,7 +117,6 @@ static bool add_kernel(definition_pixel *p, const definition_rows *r, const defi
     }
     p->sum += kernel->scale[channel] * total(each.sum);
     p->size += fabs(kernel->scale[channel]) * total(each.size);
-    mem_free(room);
     return true;
 }
 

@@ -278,7 +278,7 @@ static void drop_unused(kernel_sizes *sizes, int most) {
 }
 
 void kernel_sizes_close(kernel_sizes **pall) {
-    kernel_sizes *sizes = *pall;
+    OWN_MEM kernel_sizes *sizes = *pall;
     if (!sizes) return;
     *pall = NULL;
     drop_unused(sizes, 0);
@@ -287,7 +287,6 @@ void kernel_sizes_close(kernel_sizes **pall) {
     mem_free(sizes->node);
     pthread_cond_destroy(&sizes->made);
     pthread_mutex_destroy(&sizes->lock);
-    mem_free(sizes);
 }
 
 /* Moves the entry to the front and counts its user; with the lock held, as all that follows. */

@@ -1,5 +1,6 @@
 #include "bloom/layer_light.h"
 
+#include "base/mem.h"
 #include "base/text.h"
 
 typedef struct {
@@ -8,11 +9,10 @@ typedef struct {
 
 /* Copies a piece; false where there is no room for it. */
 static bool copy(char *to, size_t room, text_piece from) {
-    text t = {0};
+    OWN(text) t = {0};
     text_add_piece(&t, from);
     bool fits = t.n < room;
     if (fits) memcpy(to, t.s, t.n + 1);
-    text_free(&t);
     return fits;
 }
 
@@ -89,7 +89,7 @@ bool layer_light_check(const bloom_settings *s, err *e) {
 
 /* Refuses an item that is for no layer, and lists those that there are. */
 static bool find_layer(const item *i, const bloom_settings *s, const image_header *h, err *e) {
-    text names = {0};
+    OWN(text) names = {0};
     bool found = false, ok = true;
     for (int part = 0; ok && !found && part < h->parts; part++) {
         layer_map m;
@@ -107,7 +107,6 @@ static bool find_layer(const item *i, const bloom_settings *s, const image_heade
     if (ok && !found && names.n)
         ok = err_set(e, ERR_USAGE, "no layer matches --per-layer '%s'; the colour layers are: %s",
                      i->glob, names.s);
-    text_free(&names);
     return ok;
 }
 

@@ -59,7 +59,7 @@ static bool copy_rows(float *to, const mask_place *at, const image_box *box, con
     size_t wide = image_box_width(box), width = image_width(p);
     size_t n = image_box_width(both);
     pixel_type type = p->channel[at->channel].type;
-    void **plane = mem_new((size_t)p->channels, sizeof *plane, "planes", e);
+    OWN_MEM void **plane = mem_new((size_t)p->channels, sizeof *plane, "planes", e);
     bool ok = plane && (plane[at->channel] = mem_raw(width * SOME, pixel_bytes(type), "a mask", e));
     for (int64_t y = both->y0; ok && y <= both->y1; y += SOME) {
         uint32_t rows = (uint32_t)min_i64(SOME, (int64_t)both->y1 - y + 1);
@@ -73,7 +73,6 @@ static bool copy_rows(float *to, const mask_place *at, const image_box *box, con
         }
     }
     if (plane) mem_free(plane[at->channel]);
-    mem_free(plane);
     return ok;
 }
 

@@ -199,7 +199,7 @@ static bool bloom_bands(part_made *made, bands *b, sampler *sampled, const part_
     const part_plan *p = b->p;
     const bool upwards = p->p->order == LINES_DECREASING, whole = part_is_whole(&b->t);
     const size_t bytes = (size_t)made->groups * sizeof *made->group;
-    group_made *before = mem_raw(1, bytes, "a report", e);
+    OWN_MEM group_made *before = mem_raw(1, bytes, "a report", e);
     bool ok = before != NULL;
     for (uint32_t done = 0; ok && done < p->h;) {
         tiling t = b->t;
@@ -227,7 +227,6 @@ static bool bloom_bands(part_made *made, bands *b, sampler *sampled, const part_
         close_bands(b);
         ok = open_bands(b, p, &t, e);
     }
-    mem_free(before);
     return ok;
 }
 
@@ -261,13 +260,11 @@ static bool bloom_groups(part_made *to, const part_plan *p, err *e) {
 }
 
 bool part_bloom(part_made *to, const part_job *j, err *e) {
-    part_plan p;
+    OWN(part_plan) p = {0};
     *to = (part_made){.done = false};
-    bool ok = part_plan_make(&p, j, e) &&
-              (p.m.groups ? bloom_groups(to, &p, e)
-                          : rows_copy(j->in, j->out, j->part, p.result.part, e));
-    part_plan_free(&p);
-    return ok;
+    return part_plan_make(&p, j, e) &&
+           (p.m.groups ? bloom_groups(to, &p, e)
+                       : rows_copy(j->in, j->out, j->part, p.result.part, e));
 }
 
 void part_made_free(part_made *m) {

@@ -57,7 +57,7 @@ int64_t part_held_row(const part_held *h, int64_t row) {
 }
 
 bool part_hold(part_held *h, int64_t from, int64_t to, err *e) {
-    void **plane = mem_new((size_t)h->p->p->channels, sizeof *plane, "planes", e);
+    OWN_MEM void **plane = mem_new((size_t)h->p->p->channels, sizeof *plane, "planes", e);
     bool ok = plane != NULL;
     int64_t low = INT64_MAX, high = INT64_MIN, height = h->p->h;
     for (int64_t y = from; y < to; y++) { /* what the border shows may be farther away */
@@ -78,6 +78,5 @@ bool part_hold(part_held *h, int64_t from, int64_t to, err *e) {
         }
     h->from = low;
     h->to = high;
-    mem_free(plane);
     return ok;
 }

@@ -175,9 +175,10 @@ static bool read_floats(void *ctx, float *to, uint32_t row, uint32_t rows, err *
     const rows_source *in = p->j->in;
     const part_channel *channel = &p->channel[l->c];
     const size_t n = (size_t)p->w * rows, first = l->held ? (size_t)row * p->w : 0;
-    void **plane = mem_new((size_t)p->p->channels, sizeof *plane, "planes", e);
-    void *own = plane && !l->held ? mem_raw(n, pixel_bytes(channel->type), "rows", e) : NULL;
-    float *mask = NULL;
+    OWN_MEM void **plane = mem_new((size_t)p->p->channels, sizeof *plane, "planes", e);
+    OWN_MEM void *own = plane && !l->held ? mem_raw(n, pixel_bytes(channel->type), "rows", e)
+                                          : NULL;
+    OWN_MEM float *mask = NULL;
     if (own) plane[channel->index] = own;
     bool ok = plane && (l->held || (own && in->read(in->ctx, p->j->part, row, rows, plane, e)));
     if (ok) image_to_float(to, l->held ? l->held->plane[l->c] : own, channel->type, first, n);
@@ -186,9 +187,6 @@ static bool read_floats(void *ctx, float *to, uint32_t row, uint32_t rows, err *
              mask_read(mask, &l->g->mask, p->p, row, rows, e);
     for (size_t i = 0; ok && i < n; i++)
         if (!isfinite(to[i])) to[i] = mask && !(mask[i] > 0) ? INFINITY : NAN;
-    mem_free(mask);
-    mem_free(own);
-    mem_free(plane);
     return ok;
 }
 

@@ -261,8 +261,6 @@ bool part_tiles(tiling *t, mem_plan *memory, const part_plan *p, double most, er
 }
 
 bool part_choose(tiling *t, mem_plan *memory, const part_job *j, err *e) {
-    part_plan p;
-    const bool ok = part_plan_make(&p, j, e) && part_tiles(t, memory, &p, 0, e);
-    part_plan_free(&p);
-    return ok;
+    OWN(part_plan) p = {0};
+    return part_plan_make(&p, j, e) && part_tiles(t, memory, &p, 0, e);
 }

@@ -10,8 +10,8 @@ static int channel_of(const layer_group *g, uint32_t c) {
 }
 
 bool part_header(image_part *p, const bloom_settings *s, err *e) {
-    layer_map m = {0};
-    text names = {0}; /* of the channels to add: a new one moves the others */
+    OWN(layer_map) m = {0};
+    OWN(text) names = {0}; /* of the channels to add: a new one moves the others */
     bool ok = layer_map_make(&m, p, s->layers, s->exclude, e);
     for (int i = 0; ok && i < m.groups; i++)
         for (uint32_t c = 0; c < count_channels(s, &m.group[i]); c++) {
@@ -32,8 +32,6 @@ bool part_header(image_part *p, const bloom_settings *s, err *e) {
                 p->channel[image_find_channel(p, of)].wide;
         at = end + 1;
     }
-    text_free(&names);
-    layer_map_free(&m);
     return ok;
 }
 
@@ -119,7 +117,7 @@ static bool make_group(part_group *to, part_plan *p, const layer_group *g, err *
 /* Finds out which groups the file codes: those that it codes as one, whatever settings choose. */
 static bool find_codes(part_plan *to, err *e) {
     const bloom_settings *s = to->j->s;
-    layer_map map;
+    OWN(layer_map) map = {0};
     if (!s->verify || !s->stored.curve) return true;
     if (!recode_to(&to->code, to->p, &s->stored, e) || !layer_map_make(&map, to->p, NULL, NULL, e))
         return false;
@@ -131,7 +129,6 @@ static bool find_codes(part_plan *to, err *e) {
             g->coded = true;
             g->alpha = group->alpha;
         }
-    layer_map_free(&map);
     return true;
 }
 
@@ -163,16 +160,13 @@ void part_plan_free(part_plan *p) {
 }
 
 bool part_first_need(kernel_need *need, plan_planes *planes, const part_job *j, err *e) {
-    part_plan p;
-    bool ok = part_plan_make(&p, j, e);
-    if (ok) {
-        const part_group *g = &p.group[0];
-        image img = {.head = g->head};
-        const float any = 0;
-        view v = part_view(&p, g, &img, g->light.mask[0] ? &any : NULL);
-        *need = v.need;
-        *planes = view_planes(&v);
-    }
-    part_plan_free(&p);
-    return ok;
+    OWN(part_plan) p = {0};
+    if (!part_plan_make(&p, j, e)) return false;
+    const part_group *g = &p.group[0];
+    image img = {.head = g->head};
+    const float any = 0;
+    const view v = part_view(&p, g, &img, g->light.mask[0] ? &any : NULL);
+    *need = v.need;
+    *planes = view_planes(&v);
+    return true;
 }

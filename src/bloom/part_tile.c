@@ -99,16 +99,14 @@ static bool take_plane(const tile *t, void **to, void **plane, pixel_type type, 
 
 static bool take_glare(const tile *t, void **to, float **glare, pixel_type type, err *e) {
     size_t n = (size_t)t->job->t->tile[PLAN_X] * t->job->t->tile[PLAN_Y];
-    void *made = *glare;
+    OWN_MEM void *made = *glare;
     if (type != PIXEL_FLOAT) {
         if (!(made = mem_raw(n, pixel_bytes(type), "glare", e))) return false;
         image_from_floats(made, type, 0, *glare, n);
         mem_free(*glare);
     }
     *glare = NULL;
-    bool ok = take_plane(t, to, &made, type, e);
-    mem_free(made);
-    return ok;
+    return take_plane(t, to, &made, type, e);
 }
 
 static bool take_result(const tile *t, group_made *made, part_rows *out, err *e) {

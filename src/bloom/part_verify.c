@@ -68,7 +68,7 @@ bool part_verify_came(sampler *s, const part_plan *p, uint32_t group, void *cons
 static bool read_all(sampler *s, const kernels *k, const part_measured *seen, err *e) {
     const part_plan *p = k->p;
     uint32_t some = rows_some(p->p, 1);
-    part_held h = {0};
+    OWN(part_held) h = {0};
     bool ok = part_held_open(&h, p, some, false, e);
     h.seen = seen;
     for (uint32_t row = 0; ok && row < p->h; row += some) {
@@ -79,7 +79,6 @@ static bool read_all(sampler *s, const kernels *k, const part_measured *seen, er
             ok =
                 add_group(s, k, &p->group[i], h.plane + p->group[i].first, h.mask[i], row, rows, e);
     }
-    part_held_free(&h);
     return ok;
 }
 
@@ -88,8 +87,8 @@ static bool read_alphas(sampler *s, const part_plan *p, const part_group *g, err
     const rows_source *in = p->j->in;
     uint32_t some = rows_some(p->p, 1);
     pixel_type type = p->p->channel[g->alpha].type;
-    void **plane = mem_new((size_t)p->p->channels, sizeof *plane, "planes", e);
-    void *rows = mem_raw((size_t)p->w * some, pixel_bytes(type), "rows", e);
+    OWN_MEM void **plane = mem_new((size_t)p->p->channels, sizeof *plane, "planes", e);
+    OWN_MEM void *rows = mem_raw((size_t)p->w * some, pixel_bytes(type), "rows", e);
     bool ok = plane && rows;
     if (ok) plane[g->alpha] = rows;
     for (uint32_t y = 0; ok && y < p->h; y += some) {
@@ -104,8 +103,6 @@ static bool read_alphas(sampler *s, const part_plan *p, const part_group *g, err
             pixel->alpha = (double)v;
         }
     }
-    mem_free(rows);
-    mem_free(plane);
     return ok;
 }
 

@@ -62,14 +62,13 @@ session *session_open_beside(const session *of, const bloom_settings *settings, 
 }
 
 void session_close(session **ps) {
-    session *s = *ps;
+    OWN_MEM session *s = *ps;
     if (!s) return;
     *ps = NULL;
     kernel_sizes_close(&s->sizes);
     if (!s->borrowed) kernel_source_free(&s->kernel);
     pthread_cond_destroy(&s->there);
     pthread_mutex_destroy(&s->lock);
-    mem_free(s);
 }
 
 const kernel_source *session_kernel(const session *s) {

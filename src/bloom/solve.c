@@ -331,7 +331,7 @@ static bool certify(solving *s, err *e) {
     const view *v = s->v;
     bloom_settings signless = *v->s;
     bool signs = false, ok = true;
-    scan seen = {.memory = NULL};
+    OWN(scan) seen = {.memory = NULL};
     session *other = NULL;
     const kernel_at *size = NULL;
     join_stats st[VIEW_CHANNELS];
@@ -361,7 +361,6 @@ static bool certify(solving *s, err *e) {
         session_rest(other);
         session_close(&other);
     }
-    scan_free(&seen);
     return ok;
 }
 

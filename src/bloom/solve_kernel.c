@@ -25,7 +25,7 @@ bool solve_converges(const view *v, err *e) {
     const kernel_use use = {
         .options = v->s->kernel, .relative = v->s->kernel_relative, .aspect = v->s->pixel_aspect};
     const uint32_t c = v->size->kernel.channels == 1 ? 0 : shares.channel;
-    psf k = {0};
+    OWN(psf) k = {0};
     if (shares.ratio < 1) return true;
     if (!kernel_source_psf(&k, session_kernel(v->session), &use, &v->need, NULL, e)) return false;
     double low = 0, high = (double)k.w + k.h;
@@ -35,7 +35,6 @@ bool solve_converges(const view *v, err *e) {
         *(a * tint * at.tail < 1 - a + a * at.core ? &high : &low) = middle;
     }
     const psf_split now = psf_core_split(&k, c, v->size->kernel.core);
-    psf_free(&k);
     return err_set(
         e, ERR_CONFIG,
         "channel '%s': the glare cannot be taken away: the kernel keeps %.4g of the light "
@@ -56,9 +55,9 @@ static bool find_noise(bloom_solved *to, const kernel_at *size, const bloom_sett
                                   .first = p->first,
                                   .length = {p->axis[0].length, p->axis[1].length},
                                   .at_once = true};
-    spectrum_lines l = {0};
+    OWN(spectrum_lines) l = {0};
     if (!spectrum_at(&l, &bare, &ask, threads, e)) return false;
-    float *room = mem_raw(1, spectrum_line_bytes(&l), "a line", e);
+    OWN_MEM float *room = mem_raw(1, spectrum_line_bytes(&l), "a line", e);
     for (uint32_t c = 0; room && c < size->need.channels; c++) {
         const double core = solve_core_of(size, c);
         const double scale = (1 - s->sharpen) * kernel_need_tint(&size->need, c);
@@ -75,8 +74,6 @@ static bool find_noise(bloom_solved *to, const kernel_at *size, const bloom_sett
         to->noise = fmax(to->noise, sqrt(sum / ask.length[0] / ask.length[1]));
         to->noise_most = fmax(to->noise_most, 1 / (core - core * solve_ratio_of(size, c)));
     }
-    mem_free(room);
-    spectrum_lines_free(&l);
     return room != NULL;
 }
 

@@ -25,7 +25,7 @@ enum { SOME = 64 }; /* rows that are read at a time */
 /* Grows the box by the kernel's reach, including taps that reach no pixel of the image. */
 static bool grow(image_box *box, const bloom_settings *s, const session *kernel,
                  const image_part *p, err *e) {
-    psf k = {0};
+    OWN(psf) k = {0};
     const kernel_use use = bloom_kernel_use(s);
     const kernel_need need = {.channels = 1,
                               .w = PSF_SIDE,
@@ -34,7 +34,6 @@ static bool grow(image_box *box, const bloom_settings *s, const session *kernel,
                               .aspect = (double)p->aspect};
     if (!kernel_source_psf(&k, session_kernel(kernel), &use, &need, NULL, e)) return false;
     const image_margins reach = {k.cx, k.cy, k.w - 1 - k.cx, k.h - 1 - k.cy};
-    psf_free(&k);
     return image_box_grow(box, &reach, e);
 }
 
@@ -68,7 +67,7 @@ static bool read_rows(void *ctx, int part, uint32_t row, uint32_t rows, void *co
     box.y0 += (int32_t)row;
     box.y1 = box.y0 + (int32_t)rows - 1;
     size_t n = image_box_width(&box) * rows, width = image_width(p);
-    void **plane = mem_new((size_t)p->channels, sizeof *plane, "planes", e);
+    OWN_MEM void **plane = mem_new((size_t)p->channels, sizeof *plane, "planes", e);
     bool ok = plane != NULL;
     for (int c = 0; ok && c < p->channels; c++) {
         size_t bytes = pixel_bytes(p->channel[c].type);
@@ -87,7 +86,6 @@ static bool read_rows(void *ctx, int part, uint32_t row, uint32_t rows, void *co
                 image_copy_box(to[c], &box, plane[c], &some, pixel_bytes(p->channel[c].type));
     }
     for (int c = 0; plane && c < p->channels; c++) mem_free(plane[c]);
-    mem_free(plane);
     return ok;
 }
 
@@ -188,7 +186,7 @@ bool window_open(window_rows *to, const bloom_settings *s, const session *kernel
     return true;
 }
 
-void window_close(window_rows *to) {
+void window_rows_close(window_rows *to) {
     struct windows *w = to->own;
     if (!w) return;
     for (int i = 0; w->part && i < w->head.parts; i++) {

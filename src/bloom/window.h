@@ -21,10 +21,10 @@ typedef struct {
 } window_rows;
 
 /* Makes source and sink of an image in its windows; `from` and `to` must outlive them. Free with
- * window_close, also after a failure. */
+ * window_rows_close, also after a failure. */
 bool window_open(window_rows *w, const bloom_settings *s, const session *kernel,
                  const rows_source *from, const rows_sink *to, err *e);
-void window_close(window_rows *w);
+void window_rows_close(window_rows *w);
 /* Adds about what the rows of a part take that wait here. */
 void window_memory(mem_plan *to, const window_rows *w, int part);
 /* Enters what was cut off into the ledgers of a part. */

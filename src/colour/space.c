@@ -1,5 +1,7 @@
 #include "colour/space.h"
 
+#include "base/mem.h"
+
 #include <strings.h>
 
 /* What people and programs call a space. The first ones, which are OFFERED, are shown in messages;
@@ -117,11 +119,10 @@ bool space_check(const char *said, bool output, err *e) {
                        "(AP1), or aces2065-1 for that of archives (AP0)",
                        said);
     if (found) return true;
-    text names = {0};
+    OWN(text) names = {0};
     for (int i = 0; i < OFFERED; i++) text_add(&names, i ? ", %s" : "%s", ALIAS[i].name);
     err_set(e, ERR_CONFIG,
             "unknown colour space '%s'; known are %s, or a colorInteropID such as srgb_p3d65_scene",
             said, names.s);
-    text_free(&names);
     return false;
 }

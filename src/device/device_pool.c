@@ -424,7 +424,7 @@ bool device_take(device_lease *l, device_pool *p, const device_task *t, bool *re
 void device_give(device_pool *p, device_lease *l, bool failed) {
     pthread_mutex_lock(&p->lock);
     pool_place *place = l->place;
-    engine *lost = NULL;
+    OPEN(engine) *lost = NULL;
     place->busy[l->slot] = false;
     if (failed && !place->gone) {
         const engine_device d = place->on.device;
@@ -437,7 +437,6 @@ void device_give(device_pool *p, device_lease *l, bool failed) {
     }
     leave(p, place);
     pthread_mutex_unlock(&p->lock);
-    engine_close(&lost);
 }
 
 bool device_pool_give_up(device_pool *p) {
@@ -449,7 +448,7 @@ bool device_pool_gave_up(device_pool *p) {
 }
 
 void device_pool_close(device_pool **pp) {
-    device_pool *p = *pp;
+    OWN_MEM device_pool *p = *pp;
     if (!p) return;
     *pp = NULL;
     pthread_mutex_lock(&p->lock);
@@ -459,5 +458,4 @@ void device_pool_close(device_pool **pp) {
     pthread_cond_destroy(&p->changed);
     pthread_mutex_destroy(&p->lock);
     pthread_mutex_destroy(&p->listing);
-    mem_free(p);
 }

@@ -129,14 +129,14 @@ bool image_fetch(const char *path, const char **name, const image_source *from, 
 image_reader *image_open(const char *path, const image_limits *limits, par *threads, err *e) {
     const image_format *format = format_of_content(path, e);
     if (!format) return NULL;
-    image_reader *r = mem_new(1, sizeof *r, "reader", e);
+    OPEN(image_reader) *r = mem_new(1, sizeof *r, "reader", e);
     if (!r) return NULL;
     const image_limits l = full_limits(limits);
     r->format = format;
-    if (!(r->path = mem_str(path, e))) goto fail;
+    if (!(r->path = mem_str(path, e))) return NULL;
     if (!(r->state = format->open(path, &l, threads, &r->head, e))) {
         in_input(path, e);
-        goto fail;
+        return NULL;
     }
     r->head.format = format->name;
     const bool streamed = strncmp(path, "/proc/self/fd/", 14) == 0;
@@ -144,10 +144,7 @@ image_reader *image_open(const char *path, const image_limits *limits, par *thre
         log_say_once(LOG_NOTE, "%s%s%s has %" PRIu64 " bytes behind the image, which are left out",
                      streamed ? "" : "'", streamed ? "standard input" : path, streamed ? "" : "'",
                      r->head.behind);
-    return r;
-fail:
-    image_reader_close(&r);
-    return NULL;
+    return GIVE(r);
 }
 
 void image_reader_close(image_reader **rp) {
@@ -288,32 +285,29 @@ static uint32_t bands(const image_writer *w, int part) {
 image_writer *image_create(const char *path, const image_header *h, file_way way, par *threads,
                            err *e) {
     const image_format *format = format_of_name(path, e);
-    image_writer *w = format ? mem_new(1, sizeof *w, "writer", e) : NULL;
+    OWN(image_writer) *w = format ? mem_new(1, sizeof *w, "writer", e) : NULL;
     if (!w) return NULL;
     w->format = format;
     if (!(w->file = file_out_open(format_of_stream(path) ? "-" : path, way, e)) ||
         !(w->path = mem_str(path, e)) || !image_header_copy(&w->head, h, e))
-        goto fail;
+        return NULL;
     if (!(w->state = format->create(w->file, &w->head, threads, e))) {
         const bool named = e && e->fault == FAULT_OUTPUT &&
                            strcmp(file_out_path(w->file), path) == 0;
         if (!named) err_in(e, "'%s'", path);
-        goto fail;
+        return NULL;
     }
-    if (!(w->done = mem_new((size_t)h->parts, sizeof *w->done, "writer", e))) goto fail;
+    if (!(w->done = mem_new((size_t)h->parts, sizeof *w->done, "writer", e))) return NULL;
     for (int p = 0; p < h->parts; p++)
-        if (!(w->done[p] = mem_new(bands(w, p), 1, "writer", e))) goto fail;
-    return w;
-fail:
-    image_discard(&w);
-    return NULL;
+        if (!(w->done[p] = mem_new(bands(w, p), 1, "writer", e))) return NULL;
+    return GIVE(w);
 }
 
-void image_discard(image_writer **wp) {
+void image_writer_free(image_writer **wp) {
     image_writer *w = *wp;
     if (!w) return;
     if (w->state) w->format->discard(w->state);
-    file_out_discard(&w->file);
+    file_out_free(&w->file);
     for (int p = 0; w->done && p < w->head.parts; p++) mem_free(w->done[p]);
     mem_free(w->done);
     image_header_free(&w->head);
@@ -359,7 +353,7 @@ bool image_commit(image_writer **wp, err *e) {
     ok = ok && (!w->format->commit || w->format->commit(w->state, e)) &&
          file_out_commit(&w->file, e);
     if (!ok) err_in(e, "'%s'", w->path);
-    image_discard(wp);
+    image_writer_free(wp);
     return ok;
 }
 
@@ -391,14 +385,13 @@ image *image_load(const char *path, const image_limits *limits, par *threads, er
     return img;
 }
 
-bool image_save_to(image_writer *w, const image *img, err *e) {
+bool image_save_to(image_writer *to, const image *img, err *e) {
+    OWN(image_writer) *w = to;
     bool ok = w != NULL;
     for (int p = 0; ok && p < img->head.parts; p++)
         ok = image_write(w, p, 0, image_height(&img->head.part[p]),
                          (const void *const *)img->plane[p], e);
-    ok = ok && image_commit(&w, e);
-    image_discard(&w);
-    return ok;
+    return ok && image_commit(&w, e);
 }
 
 bool image_save(const char *path, const image *img, par *threads, err *e) {

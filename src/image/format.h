@@ -78,7 +78,7 @@ bool image_lossy(const image_writer *w);
 /* Puts the file in its place and frees the writer, whatever it returns. */
 bool image_commit(image_writer **w, err *e);
 /* Frees the writer and leaves no file. NULL is fine. */
-void image_discard(image_writer **w);
+void image_writer_free(image_writer **w);
 
 /* Read and write a whole image; image_save replaces an old file. */
 image *image_load(const char *path, const image_limits *limits, par *threads, err *e);

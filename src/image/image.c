@@ -278,25 +278,22 @@ image *image_new_unset(const image_header *h, bool *const *wanted, err *e) {
         if (!wanted || wanted[p])
             bytes += image_channel_bytes(&h->part[p], wanted ? wanted[p] : NULL);
     if (!mem_check(bytes, "the image", e)) return NULL;
-    image *img = mem_new(1, sizeof *img, "image", e);
-    if (!img || !image_header_copy(&img->head, h, e)) goto fail;
+    OWN(image) *img = mem_new(1, sizeof *img, "image", e);
+    if (!img || !image_header_copy(&img->head, h, e)) return NULL;
     img->plane = mem_new((size_t)h->parts, sizeof *img->plane, "planes", e);
-    if (!img->plane) goto fail;
+    if (!img->plane) return NULL;
     for (int i = 0; i < h->parts; i++) {
         const image_part *p = &h->part[i];
         size_t samples = (size_t)image_width(p) * image_height(p);
         if (wanted && !wanted[i]) continue;
         void **plane = mem_new((size_t)p->channels, sizeof *plane, "planes", e);
-        if (!(img->plane[i] = plane)) goto fail;
+        if (!(img->plane[i] = plane)) return NULL;
         for (int c = 0; c < p->channels; c++)
             if ((!wanted || wanted[i][c]) &&
                 !(plane[c] = mem_raw(samples, pixel_bytes(p->channel[c].type), "a plane", e)))
-                goto fail;
+                return NULL;
     }
-    return img;
-fail:
-    image_free(&img);
-    return NULL;
+    return GIVE(img);
 }
 
 image *image_new(const image_header *h, err *e) {
@@ -440,7 +437,7 @@ bool image_set_window(image_part *p, void **planes, const image_box *box, err *e
     made.data = *box;
     if (!mem_check(image_bytes(&made), "the new data window", e)) return false;
     size_t samples = (size_t)image_width(&made) * image_height(&made);
-    void **plane = mem_new((size_t)p->channels, sizeof *plane, "planes", e);
+    OWN_MEM void **plane = mem_new((size_t)p->channels, sizeof *plane, "planes", e);
     bool ok = plane != NULL;
     /* All memory is there before any of it is touched. */
     for (int c = 0; ok && c < p->channels; c++)
@@ -457,6 +454,5 @@ bool image_set_window(image_part *p, void **planes, const image_box *box, err *e
     }
     if (ok) p->data = *box;
     for (int c = 0; plane && c < p->channels; c++) mem_free(plane[c]);
-    mem_free(plane);
     return ok;
 }

@@ -155,7 +155,8 @@ ring_line ring_fit_line(const double *mean, uint32_t first, uint32_t end) {
 
 bool core_mark(uint8_t *in, const double *tap, uint32_t w, uint32_t h, size_t from, double least,
                err *e) {
-    uint32_t *stack = mem_raw((size_t)w * h, sizeof *stack, "a piece", e), top = 0;
+    OWN_MEM uint32_t *stack = mem_raw((size_t)w * h, sizeof *stack, "a piece", e);
+    uint32_t top = 0;
     if (!stack) return false;
     if (tap[from] >= least) stack[top++] = (uint32_t)from, in[from] = 1;
     while (top > 0) {
@@ -166,7 +167,6 @@ bool core_mark(uint8_t *in, const double *tap, uint32_t w, uint32_t h, size_t fr
             if (!in[beside[b]] && tap[beside[b]] >= least)
                 in[beside[b]] = 1, stack[top++] = beside[b];
     }
-    mem_free(stack);
     return true;
 }
 

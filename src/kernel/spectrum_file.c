@@ -58,7 +58,8 @@ bool spectrum_file_write(const char *path, const spectrum *s, err *e) {
     return f && spectrum_file_write_to(f, s, e);
 }
 
-bool spectrum_file_write_to(file_out *f, const spectrum *s, err *e) {
+bool spectrum_file_write_to(file_out *to, const spectrum *s, err *e) {
+    OWN(file_out) *f = to;
     const psf *k = &s->kernel;
     const psf_options *o = &k->made;
     const uint32_t version = o->turn == 0 ? SPECTRUM_FILE_VERSION : SPECTRUM_FILE_TURNED;
@@ -94,9 +95,7 @@ bool spectrum_file_write_to(file_out *f, const spectrum *s, err *e) {
         ok = file_out_write(f, at, p[i].data, p[i].bytes, e);
     }
     hash128 checksum = hash_end(&sum);
-    ok = ok && file_out_write(f, at, &checksum, sizeof checksum, e) && file_out_commit(&f, e);
-    file_out_discard(&f);
-    return ok;
+    return ok && file_out_write(f, at, &checksum, sizeof checksum, e) && file_out_commit(&f, e);
 }
 
 bool spectrum_file_is(const char *path) {

@@ -109,25 +109,20 @@ static bool transpose(lib_pair *own, lib_job *j, fb_session *s, const float *mas
                        j->pixels->space);
     const bloom *b = lib_bloom(s, j->way & ~LIB_SOLVES, e);
     if (!b) return false;
-    lib_pair framed = {0};
+    OWN(lib_pair) framed = {0};
     fold f = {.from = &framed, .to = own, .axis = {s->axis[PLAN_X], s->axis[PLAN_Y]}, .mask = mask};
     f.axis[PLAN_X].extent = j->pixels->width;
     f.axis[PLAN_Y].extent = j->pixels->height;
-    const bool ok = make_frame(&framed, own, j, f.axis, e) && lib_pair_bloom(&framed, b, r, e) &&
-                    fold_image(&f, j->threads, e);
-    lib_pair_free(&framed);
-    return ok;
+    return make_frame(&framed, own, j, f.axis, e) && lib_pair_bloom(&framed, b, r, e) &&
+           fold_image(&f, j->threads, e);
 }
 
 bool lib_adjoint(lib_job *j, fb_session *s, bloom_report *r, err *e) {
-    lib_pair own = {0};
-    float *mask = NULL;
-    const bool ok = lib_pair_make(&own, j, &j->head, false, e) && lib_pair_read(&own, j, e) &&
-                    lib_read_mask(&mask, j, e) && transpose(&own, j, s, mask, r, e) &&
-                    lib_pair_write(&own, j, e);
-    mem_free(mask);
-    lib_pair_free(&own);
-    return ok;
+    OWN(lib_pair) own = {0};
+    OWN_MEM float *mask = NULL;
+    return lib_pair_make(&own, j, &j->head, false, e) && lib_pair_read(&own, j, e) &&
+           lib_read_mask(&mask, j, e) && transpose(&own, j, s, mask, r, e) &&
+           lib_pair_write(&own, j, e);
 }
 
 /* --- of taking glare away --------------------------------------------------------------------- */
@@ -196,7 +191,7 @@ static bool step_channel(void *ctx, size_t index, int worker, err *e) {
 static bool begin(series *s, err *e) {
     lib_job *j = s->j;
     const int32_t nan = s->of->set.nan;
-    scan seen = {.memory = NULL};
+    OWN(scan) seen = {.memory = NULL};
     pixel_type type[LIB_CHANNELS];
     for (uint32_t c = 0; c < j->pixels->channels; c++) type[c] = PIXEL_FLOAT;
     const scan_request ask = {.w = j->pixels->width,
@@ -221,7 +216,6 @@ static bool begin(series *s, err *e) {
             put_operand(s, c, i, mask_at(s, i) * s->y[c][i]);
         }
     }
-    scan_free(&seen);
     return ok;
 }
 

@@ -201,7 +201,7 @@ static bool do_image(const operation *o, fb_session *s, const fb_image *from, fb
     host_here()->progress = pixels.progress;
     host_here()->progress_ctx = pixels.user;
     host_here()->stopped = false;
-    bloom_report *r = mem_new(1, sizeof *r, "a report", e);
+    OWN_MEM bloom_report *r = mem_new(1, sizeof *r, "a report", e);
     bool ok = r && lib_job_begin(&j, e) && o->make(&j, s, r, e);
     if (ok && j.over && s->set.half_overflow == FB_OVERFLOW_ERROR)
         ok = err_set(e, ERR_BAD_PIXELS,
@@ -220,7 +220,6 @@ static bool do_image(const operation *o, fb_session *s, const fb_image *from, fb
     if (ok) say(&j, r, o->way & LIB_TRANSPOSE ? NULL : &s->told);
     if (r && report) fill_report(report, &j, r, clock_now() - start);
     image_header_free(&j.head);
-    mem_free(r);
     return ok;
 }
 
@@ -279,7 +278,7 @@ static bool spans_touch(const batch_span *a, const batch_span *b) {
 /* Refuses a batch in which an image is written over another one, since all are under way at the
  * same time. */
 static bool check_batch(const batch *b, err *e) {
-    batch_span *span = mem_raw(4 * b->count, sizeof *span, "a batch", e);
+    OWN_MEM batch_span *span = mem_raw(4 * b->count, sizeof *span, "a batch", e);
     bool ok = span;
     size_t n = 0;
     for (size_t i = 0; ok && i < b->count; i++) {
@@ -304,7 +303,6 @@ static bool check_batch(const batch *b, err *e) {
                              "be that of its own image",
                              span[i].out ? span[i].image : span[k].image,
                              span[i].out ? span[k].image : span[i].image);
-    mem_free(span);
     return ok;
 }
 

@@ -150,10 +150,8 @@ static bool find_device(device_pool *p, const char *want, err *e) {
     const device_request one = {.want = want,
                                 .ask = {.size = {1, 1}, .channels = 1, .spectra = 1, .frames = 1}};
     if (!want || strcmp(want, "auto") == 0 || strcmp(want, "cpu") == 0) return true;
-    device_forecast *each = mem_new(ENGINE_DEVICES, sizeof *each, "forecasts", e);
-    bool ok = each && device_pool_choose(p, each, &list, &one, e) >= 0;
-    mem_free(each);
-    return ok;
+    OWN_MEM device_forecast *each = mem_new(ENGINE_DEVICES, sizeof *each, "forecasts", e);
+    return each && device_pool_choose(p, each, &list, &one, e) >= 0;
 }
 
 static const char *variable(const char *name) {

@@ -88,7 +88,8 @@ static bool make_pair(lib_pair *to, const double *from, const border_axis axis[P
 static bool add_spread(double *to, double *error, const gradient *g, const bloom *b, image *img,
                        err *e) {
     const uint32_t w = image_width(&img->head.part[0]), h = image_height(&img->head.part[0]);
-    double *total = mem_raw((size_t)w * h, sizeof *total, "doubles", e), most = 0;
+    OWN_MEM double *total = mem_raw((size_t)w * h, sizeof *total, "doubles", e);
+    double most = 0;
     const bool ok = total && lib_run(b, img, (bloom_rows){.doubles = &total}, true, g->last, e);
     for (size_t i = 0; ok && i < g->taps; i++) {
         const double v = total[i / g->kernel.w * w + i % g->kernel.w];
@@ -97,14 +98,13 @@ static bool add_spread(double *to, double *error, const gradient *g, const bloom
     }
     const accuracy *m = &g->last->sum.promise.method;
     *error += m->error[0] + accuracy_relative(m) * most;
-    mem_free(total);
     return ok;
 }
 
 /* Makes `to` of shift i the sum over p of y(p) * x(p + i - after). */
 static bool correlate(double *to, double *error, const gradient *g, const lib_pair *frame,
                       const lib_pair *y, err *e) {
-    kernel_source k = {0};
+    OWN(kernel_source) k = {0};
     bloom_settings s = g->s;
     s.border[PLAN_X] = s.border[PLAN_Y] = BORDER_WRAP;
     s.kernel = (psf_options){
@@ -115,15 +115,12 @@ static bool correlate(double *to, double *error, const gradient *g, const lib_pa
     memset(s.tint, 0, sizeof s.tint);
     s.mask = s.emit_layer = NULL;
     s.verify = 0, s.cache_size = 0;
-    bloom *b = NULL;
-    bool ok = kernel_source_image(&k, "gradient", y->img, e) &&
-              (!y->rest || kernel_source_refine(&k, y->rest, e)) &&
-              (b = bloom_open_on(&s, NULL, &k, g->of->kernel->context->devices, e)) &&
-              add_spread(to, error, g, b, frame->img, e) &&
-              (!frame->rest || add_spread(to, error, g, b, frame->rest, e));
-    bloom_close(&b);
-    kernel_source_free(&k);
-    return ok;
+    OPEN(bloom) *b = NULL;
+    return kernel_source_image(&k, "gradient", y->img, e) &&
+           (!y->rest || kernel_source_refine(&k, y->rest, e)) &&
+           (b = bloom_open_on(&s, NULL, &k, g->of->kernel->context->devices, e)) &&
+           add_spread(to, error, g, b, frame->img, e) &&
+           (!frame->rest || add_spread(to, error, g, b, frame->rest, e));
 }
 
 static double most_of(const double *v, size_t n) {
@@ -142,7 +139,8 @@ static bool add_channel(double *to, double *error, const gradient *g, const oper
     const double x = most_of(o->x[c], n), y = most_of(o->y[c], n);
     border_axis around[PLAN_AXES], plain[PLAN_AXES];
     uint32_t size[PLAN_AXES];
-    lib_pair frame = {0}, kernel = {0};
+    OWN(lib_pair) frame = {0};
+    OWN(lib_pair) kernel = {0};
     *error = 0;
     if (!(x > 0 && y > 0)) return true;
     for (int a = 0; a < PLAN_AXES; a++) {
@@ -161,8 +159,6 @@ static bool add_channel(double *to, double *error, const gradient *g, const oper
               correlate(to, error, g, &frame, &kernel, e);
     for (size_t i = 0; i < g->taps; i++) to[i] = ldexp(to[i], by_x + by_y);
     *error = ldexp(*error, by_x + by_y);
-    lib_pair_free(&frame);
-    lib_pair_free(&kernel);
     return ok;
 }
 
@@ -195,8 +191,8 @@ static double share_of(const gradient *g, uint32_t channels, uint32_t c, uint32_
 /* Adds what an image gives by what its channels give. */
 static bool add_channels(gradient *g, const operands *o, err *e) {
     const size_t n = g->taps;
-    double *own = mem_raw(n, sizeof *own, "a gradient", e), error = 0;
-    double tint[PSF_CHANNELS], luminance[3];
+    OWN_MEM double *own = mem_raw(n, sizeof *own, "a gradient", e);
+    double error = 0, tint[PSF_CHANNELS], luminance[3];
     image_luminance(&(image_part){0}, luminance); /* of an image without chromaticities */
     bloom_tint(tint, &g->s, o->pixels->channels, luminance);
     const size_t middle = n - 1 - ((size_t)g->kernel.cy * g->kernel.w + g->kernel.cx);
@@ -220,7 +216,6 @@ static bool add_channels(gradient *g, const operands *o, err *e) {
             g->error[k] += share * error;
         }
     }
-    mem_free(own);
     return ok;
 }
 
@@ -230,7 +225,7 @@ static bool add_image(gradient *g, const fb_image *from, err *e) {
     const lib_job j = {.pixels = &pixels, .threads = g->of->kernel->context->threads};
     const fb_settings *set = &g->of->set;
     operands o = {.pixels = &pixels};
-    float *mask = NULL;
+    OWN_MEM float *mask = NULL;
     bool ok = lib_read_mask(&mask, &j, e);
     const join_spread spread = {set->threshold, set->knee, mask};
     for (uint32_t c = 0; ok && c < pixels.channels; c++) {
@@ -243,7 +238,6 @@ static bool add_image(gradient *g, const fb_image *from, err *e) {
         ok = (o.y[c] = read_plane(&j, &pixels.out[c], "out", FB_NAN_ERROR, e)) != NULL;
     ok = ok && add_channels(g, &o, e);
     for (int c = 0; c < LIB_CHANNELS; c++) mem_free(o.x[c]), mem_free(o.y[c]);
-    mem_free(mask);
     return ok;
 }
 
@@ -261,7 +255,7 @@ static bool end(gradient *g, double *most, double *error, err *e) {
     const psf *k = &g->kernel;
     const size_t n = g->taps;
     const psf_normalize how = k->made.normalize;
-    double *order = mem_raw(n, sizeof *order, "a gradient", e);
+    OWN_MEM double *order = mem_raw(n, sizeof *order, "a gradient", e);
     double along[3] = {0}, off[3] = {0}, whole = 0, all_off = 0;
     if (!order) return false;
     for (uint32_t c = 0; c < k->channels; c++) {
@@ -286,7 +280,6 @@ static bool end(gradient *g, double *most, double *error, err *e) {
         *error = fmax(*error, g->error[c]);
         *most = fmax(*most, most_of(order, n));
     }
-    mem_free(order);
     return true;
 }
 

@@ -239,7 +239,7 @@ bool lib_run(const bloom *b, image *img, bloom_rows more, bool quiet, bloom_repo
  * on top of those of the image. */
 static bool bloom_rest(lib_pair *p, const bloom *b, bloom_report *r, err *e) {
     const size_t n = pixels_of(p->img);
-    bloom_report *own = mem_new(1, sizeof *own, "a report", e);
+    OWN_MEM bloom_report *own = mem_new(1, sizeof *own, "a report", e);
     double *made[LIB_CHANNELS + 1] = {NULL}; /* zeros where a channel is not bloomed */
     bool ok = own;
     for (uint32_t c = 0; ok && p->doubles[c]; c++)
@@ -255,7 +255,6 @@ static bool bloom_rest(lib_pair *p, const bloom *b, bloom_report *r, err *e) {
     for (int c = 0; c < PSF_CHANNELS; c++) m->error[c] += more;
     m->kept &= m->floor <= m->allowed;
     for (int c = 0; c < LIB_CHANNELS; c++) mem_free(made[c]);
-    mem_free(own);
     return ok;
 }
 

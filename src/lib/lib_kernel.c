@@ -41,13 +41,11 @@ static fb_kernel *open_word(fb_context *c, const char *word, err *e) {
 
 static fb_kernel *open_recipe(fb_context *c, const char *json, err *e) {
     fb_kernel *k = new_kernel(c, e);
-    kernel_recipe r = {0};
-    image *img = k && kernel_recipe_text(&r, json, e) ? kernel_recipe_make(&r, c->threads, e)
-                                                      : NULL;
+    OWN(kernel_recipe) r = {0};
+    OWN(image) *img = k && kernel_recipe_text(&r, json, e) ? kernel_recipe_make(&r, c->threads, e)
+                                                           : NULL;
     if (k && !(img && kernel_source_image(&k->source, "recipe", img, e)))
         lib_kernel_give(k), k = NULL;
-    image_free(&img);
-    kernel_recipe_free(&r);
     return k;
 }
 
@@ -78,7 +76,8 @@ static bool take_planes(fb_kernel *k, uint32_t w, uint32_t h, uint32_t channels,
     static const uint32_t BACKWARDS[3] = {2, 1, 0};
     bool doubles = false;
     for (uint32_t c = 0; c < channels; c++) doubles |= planes[c].type == FB_DOUBLE;
-    image *img = image_plain(w, h, (int)channels, PIXEL_FLOAT, e), *lost = NULL;
+    OWN(image) *img = image_plain(w, h, (int)channels, PIXEL_FLOAT, e);
+    OWN(image) *lost = NULL;
     bool ok = img && (!doubles || (lost = image_plain(w, h, (int)channels, PIXEL_FLOAT, e)));
     if (ok) {
         lib_rows r = {.plane = planes,
@@ -93,8 +92,6 @@ static bool take_planes(fb_kernel *k, uint32_t w, uint32_t h, uint32_t channels,
              kernel_source_image(&k->source, "array of taps", img, e) &&
              (!lost || kernel_source_refine(&k->source, lost, e));
     }
-    image_free(&img);
-    image_free(&lost);
     return ok;
 }
 
@@ -151,7 +148,7 @@ static bool put_taps(const kernel_source *k, uint32_t channel, const fb_plane *p
                      err *e) {
     const size_t n = (size_t)k->w * k->h;
     const float *tap = k->plane[channel], *rest = k->rest[channel];
-    double *total = mem_raw(n, sizeof *total, "taps", e);
+    OWN_MEM double *total = mem_raw(n, sizeof *total, "taps", e);
     for (size_t i = 0; total && i < n; i++)
         total[i] = (double)tap[i] + (rest ? (double)rest[i] : 0);
     lib_rows r = {.plane = plane,
@@ -161,9 +158,7 @@ static bool put_taps(const kernel_source *k, uint32_t channel, const fb_plane *p
                   .rows = k->h,
                   .channels = 1,
                   .out = true};
-    bool ok = total && lib_rows_copy(&r, threads, e);
-    mem_free(total);
-    return ok;
+    return total && lib_rows_copy(&r, threads, e);
 }
 
 int32_t fb_kernel_taps(const fb_kernel *kernel, const fb_plane *planes, fb_error *error) {

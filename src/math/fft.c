@@ -11,15 +11,14 @@ struct fft {
 };
 
 fft *fft_new(uint32_t n, err *e) {
-    fft *f = mem_new(1, sizeof *f, "transform", e);
+    OWN(fft) *f = mem_new(1, sizeof *f, "transform", e);
     if (!f) return NULL;
     f->code = lanes_code_of(lanes_form() ? 1 : 0, true);
     if (lanes_level_make(&f->level, n, true, e) &&
         (f->along = mem_raw(n, sizeof *f->along, "transform", e))) {
         for (uint32_t i = 0; i < n; i++) f->along[i] = i;
-        return f;
+        return GIVE(f);
     }
-    fft_free(&f);
     return NULL;
 }
 
@@ -170,9 +169,7 @@ static bool across_pass(void *ctx, size_t piece, int worker, err *e) {
 }
 
 bool fft_half_spectrum(void *to, const fft_plane *p, par *threads, err *e) {
-    fft_halves *h = fft_halves_open(p, threads, e);
+    OPEN(fft_halves) *h = fft_halves_open(p, threads, e);
     half_job j = {.h = h, .to = to};
-    bool ok = h && run_pass(&j, (h->halves + FFT_LINES - 1) / FFT_LINES, across_pass, threads, e);
-    fft_halves_close(&h);
-    return ok;
+    return h && run_pass(&j, (h->halves + FFT_LINES - 1) / FFT_LINES, across_pass, threads, e);
 }

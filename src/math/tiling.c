@@ -137,7 +137,7 @@ static const double SMALLER = 0.94;
 
 bool tiling_choose(tiling *t, const tiling_request *r, err *e) {
     uint64_t least = UINT64_MAX;
-    search *s = mem_new(1, sizeof *s, "tiles", e);
+    OWN_MEM search *s = mem_new(1, sizeof *s, "tiles", e);
     if (!s) return false;
     *s = (search){.r = r, .most = r->most ? r->most : INFINITY};
     for (uint32_t a = 0; a < PLAN_AXES; a++)
@@ -151,6 +151,5 @@ bool tiling_choose(tiling *t, const tiling_request *r, err *e) {
         found = !r->fits || r->fits(r->ctx, t, &ask);
         s->most = pixels_of(t) * SMALLER;
     }
-    mem_free(s);
     return found || refuse(r, least, e);
 }

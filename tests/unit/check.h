@@ -42,9 +42,9 @@ __attribute__((unused)) static bool check_long(void) {
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* For OWN and OPEN (base/mem.h). */
-#define edit_kernel_free   edit_free
+#define edit_kernel_free   edit_kernel_free
 #define comparison_free    compare_free
-#define json_document_free json_free
+#define json_document_free json_document_free
 
 /* And a block of malloc: OWN_HEAP float *v = malloc(n). */
 #define OWN_HEAP __attribute__((cleanup(check_free)))

@@ -50,7 +50,7 @@ static edit_kernel apply(const char *name, edit_request *r, edit_account *told) 
     edit_kernel to = {0};
     r->threads = make_threads();
     CHECK_OK(edit_find(name)->apply(&to, r, told, &e));
-    for (int i = 0; i < r->inputs; i++) edit_free(&r->input[i].kernel);
+    for (int i = 0; i < r->inputs; i++) edit_kernel_free(&r->input[i].kernel);
     return to;
 }
 

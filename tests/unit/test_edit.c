@@ -119,7 +119,7 @@ TEST(mixes) {
                 CHECK_LE(fabs(sum - at(&t, c, x, y)), 1e-14);
             }
     CHECK_LE(fabs(edit_light(&t) / 3 - 1), 1e-12);
-    edit_free(&t);
+    edit_kernel_free(&t);
     /* A result is as large as the largest input, dark taps included. */
     edit_request dark = {.inputs = 2, .input = {{.kernel = k[2]}, {.amount = 0.5}}};
     err e = {0};
@@ -128,9 +128,9 @@ TEST(mixes) {
     dark.input[1].kernel.tap[9 * 21 + 10] = 1;
     t = apply("mix", &dark);
     assert_true(t.w == 21 && t.h == 18);
-    edit_free(&t);
-    edit_free(&dark.input[1].kernel);
-    for (int i = 0; i < 3; i++) edit_free(&k[i]);
+    edit_kernel_free(&t);
+    edit_kernel_free(&dark.input[1].kernel);
+    for (int i = 0; i < 3; i++) edit_kernel_free(&k[i]);
 }
 
 TEST(sizes) {
@@ -143,8 +143,8 @@ TEST(sizes) {
         for (int x = -9; x < 9; x++) assert_true(at(&t, 2, x, y) == at(&k, 2, x, y));
     CHECK_OK(edit_fit(&t, 3, 3, &lost, &e));
     CHECK_LE(fabs(lost - (1 - edit_light(&t) / edit_light(&k))), 1e-12);
-    edit_free(&t);
-    edit_free(&k);
+    edit_kernel_free(&t);
+    edit_kernel_free(&k);
     /* The smallest square that keeps a share. */
     CHECK_OK(edit_new(&k, 41, 41, 1, &e));
     for (int i = 0; i < 41 * 41; i++) k.tap[i] = exp(-hypot(i % 41 - 20, i / 41 - 20));
@@ -152,12 +152,12 @@ TEST(sizes) {
     CHECK_LE(0.99 * edit_light(&k), edit_light(&t));
     CHECK_OK(edit_fit(&t, t.w - 2, t.h - 2, &lost, &e));
     assert_true(edit_light(&t) < 0.99 * edit_light(&k));
-    edit_free(&t);
+    edit_kernel_free(&t);
     /* A fade takes what it says and leaves the middle. */
     double before = edit_light(&k), taken = edit_fade(&k, 0.5);
     CHECK_LE(fabs(edit_light(&k) - (1 - taken) * before), 1e-12 * before);
     assert_true(taken > 0 && at(&k, 0, 20, 0) == 0 && at(&k, 0, 10, 0) == exp(-10));
-    edit_free(&k);
+    edit_kernel_free(&k);
 }
 
 /* No size, no darkness and no negative tap crashes an edit; it may refuse, and then says why. */
@@ -184,8 +184,8 @@ TEST(odd_kernels) {
             assert_true(ok || strlen(e.msg) > 10);
             for (size_t t = 0; ok && t < (size_t)to.w * to.h * to.channels; t++)
                 assert_true(isfinite(to.tap[t]));
-            edit_free(&to);
-            for (int q = 0; q < r.inputs; q++) edit_free(&r.input[q].kernel);
+            edit_kernel_free(&to);
+            for (int q = 0; q < r.inputs; q++) edit_kernel_free(&r.input[q].kernel);
         }
 }
 

@@ -240,7 +240,7 @@ TEST(chunks_of_other_packing_are_not_copied) {
         image_writer *w = MADE(image_create(to, &h, true, make_threads(), &e));
         CHECK_OK(image_copy_part(w, 0, r, 0, &done, &e));
         assert_true(!done);
-        image_discard(&w);
+        image_writer_free(&w);
     }
 }
 

@@ -124,7 +124,7 @@ static void *write_for_ever(void *arg) {
     for (;;) {
         file_out *f = file_out_open(make_path(name), true, NULL);
         if (f && (rand() & 1)) file_out_commit(&f, NULL);
-        file_out_discard(&f);
+        file_out_free(&f);
     }
     return NULL;
 }

@@ -67,7 +67,7 @@ TEST(depth) {
     memset(s + JSON_DEPTH, ']', JSON_DEPTH);
     s[2 * JSON_DEPTH] = 0;
     json_document *d = MADE(parse(s, &e));
-    json_free(&d);
+    json_document_free(&d);
     memset(s, '[', JSON_DEPTH + 1);
     memset(s + JSON_DEPTH + 1, ']', JSON_DEPTH + 1);
     s[2 * JSON_DEPTH + 2] = 0;
@@ -82,7 +82,7 @@ TEST(values_are_counted) {
     for (size_t i = 0; i < items; i++) memcpy(s + 1 + 2 * i, "1,", 2);
     memcpy(s + 2 * items, "]", 2);
     json_document *d = MADE(parse(s, &e));
-    json_free(&d);
+    json_document_free(&d);
     memcpy(s + 2 * items, ",1]", 4);
     char place[32];
     snprintf(place, sizeof place, "f:1:%zu: ", 2 * items + 2);
@@ -121,7 +121,7 @@ TEST(values_and_places) {
 TEST(scalar_documents) {
     OWN(json_document) *d = MADE(parse("42", &e));
     assert_string_equal(json_root(d)->text, "42");
-    json_free(&d);
+    json_document_free(&d);
     d = MADE(parse(" \"x\" ", &e));
     assert_string_equal(json_root(d)->text, "x");
 }

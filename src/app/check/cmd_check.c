@@ -353,7 +353,7 @@ static bool check_files(const suite_run *r, err *e) {
 
 int cmd_check(const cli *c, text *out, err *e) {
     OWN(suite) s = {0};
-    suite_run r = {0};
+    OPEN(suite_run) r = {0};
     const char *taken;
     if (image_can_create(c->word[0], NULL))
         err_set(e, ERR_USAGE,
@@ -366,6 +366,5 @@ int cmd_check(const cli *c, text *out, err *e) {
         if (!c->s.list) check_run(&r, &c->s, !taken && !c->s.quiet, e);
     }
     int status = r.status;
-    suite_run_close(&r);
     return status;
 }

@@ -371,7 +371,7 @@ bool suite_load(suite *s, const char *path, const settings *asked, err *e) {
     bool ok = (s->path = mem_str(path, e)) &&
               (!asked->set || variables_parse(&r.set, asked->set, e)) && (d = json_read(path, e)) &&
               read_suite(&r, json_root(d));
-    json_free(&d);
+    json_document_free(&d);
     variables_clear(&r.of_suite);
     variables_clear(&r.set);
     if (!ok) suite_free(s);

@@ -72,14 +72,13 @@ bool config_check_version(const json_value *object, err *e) {
 }
 
 bool config_file(const config_reader *r, const char *path, uint64_t *bytes, err *e) {
-    json_document *d = json_read(path, e);
+    OWN(json_document) *d = json_read(path, e);
     if (!d) return false;
     const json_value *root = json_root(d);
     bool ok = root->type == JSON_OBJECT ? config_check_version(root, e) && config_object(r, root, e)
                                         : json_err(root, e, "a config file is an object, not %s",
                                                    json_type_name(root->type));
     *bytes += json_bytes(d);
-    json_free(&d);
     return ok;
 }
 

@@ -273,7 +273,7 @@ static void gather_one(gathered *g, const char *path, size_t task) {
     err why = {0};
     size_t n;
     OWN_MEM char *bytes = (char *)file_read_all(path, MOST, &n, &why);
-    json_document *d = bytes ? json_parse(path, bytes, n, &why) : NULL;
+    OWN(json_document) *d = bytes ? json_parse(path, bytes, n, &why) : NULL;
     if (d && count_report(g, json_root(d))) {
         while (n && isspace((unsigned char)bytes[n - 1])) bytes[--n] = 0;
         json_raw(&g->tasks, NULL, bytes);
@@ -282,7 +282,6 @@ static void gather_one(gathered *g, const char *path, size_t task) {
                   d ? " has numbers that no report has" : "");
         g->silent++;
     }
-    json_free(&d);
 }
 
 int farm_slurm_gather(const farm *f, text *out, err *e) {

@@ -274,8 +274,8 @@ int kernel_edit(const cli *c, text *out, err *e) {
     if (!w) return 0;
     bool ok = run(w, c, &status, e);
     if (ok && (c->s.json || !c->s.quiet)) report(w, c, out);
-    for (int i = 0; i < w->r.inputs; i++) edit_free(&w->r.input[i].kernel);
-    edit_free(&w->made);
+    for (int i = 0; i < w->r.inputs; i++) edit_kernel_free(&w->r.input[i].kernel);
+    edit_kernel_free(&w->made);
     return status;
 }
 

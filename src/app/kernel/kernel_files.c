@@ -43,9 +43,8 @@ static bool written(bool ok, const settings *s, int *status, err *e) {
 }
 
 bool kernel_write(const settings *s, const void *bytes, size_t n, int *status, err *e) {
-    file_out *f = file_out_open(s->output, s->existing != EXISTING_SKIP, e);
-    bool ok = f && file_out_write(f, 0, bytes, n, e) && file_out_commit(&f, e);
-    file_out_discard(&f);
+    OWN(file_out) *f = file_out_open(s->output, s->existing != EXISTING_SKIP, e);
+    const bool ok = f && file_out_write(f, 0, bytes, n, e) && file_out_commit(&f, e);
     return written(ok, s, status, e);
 }
 

@@ -539,7 +539,7 @@ static void add_json(const kernel_page *k, const cli *c, const char *path, text 
 
 static int show(const cli *c, const kernel_source *in, const lint *l, text *out, err *e) {
     int status = 0;
-    kernel_page k = {.figures = l, .w = in->w, .h = in->h, .colour = in->gamut};
+    OWN(kernel_page) k = {.figures = l, .w = in->w, .h = in->h, .colour = in->gamut};
     char name[256];
     OWN(text) words = {0};
     text_clean(name, sizeof name, path_name(c->word[1]));
@@ -556,7 +556,6 @@ static int show(const cli *c, const kernel_source *in, const lint *l, text *out,
     ok = ok && kernel_page_svg(&k, c->threads, &page, e) &&
          kernel_write(&c->s, page.s, page.n, &status, e);
     if (ok && c->s.json) add_json(&k, c, c->word[1], out);
-    kernel_page_free(&k);
     return status;
 }
 

@@ -223,7 +223,7 @@ static void sheet_add_look(json_out *j, const sheet_look *l) {
 
 static bool sheet_page(const sheet *s, sheet_look *look, size_t looks, text *to, err *e) {
     OWN(text) json = {0};
-    sheet_look plain = {.of = s};
+    OWN(sheet_look) plain = {.of = s};
     if (!sheet_jpegs(&plain, 1, e)) return false;
     json_out j = json_begin(&json);
     json_string(&j, "frame", path_name(s->c->word[1]));
@@ -234,7 +234,6 @@ static bool sheet_page(const sheet *s, sheet_look *look, size_t looks, text *to,
     for (size_t i = 0; i < looks; i++) sheet_add_look(&j, &look[i]);
     json_end(&j);
     html_add(to, &(html_page){HTML, STYLE, SCRIPT}, json.s);
-    sheet_look_free(&plain);
     return text_check(to, e);
 }
 
@@ -247,7 +246,7 @@ static bool sheet_png(const sheet *s, sheet_look *look, size_t looks, text *to, 
     const uint32_t across = min_u32(ACROSS, (uint32_t)looks + 1);
     const uint32_t down = ceil_div_u32((uint32_t)looks + 1, across);
     label_picture picture = {.w = GAP + across * (w + GAP), .h = GAP + down * (h + BELOW)};
-    sheet_look plain = {.of = s, .name = "no bloom"};
+    OWN(sheet_look) plain = {.of = s, .name = "no bloom"};
     bool ok = preview_may_have(picture.w, picture.h, e) &&
               sheet_picture(&plain, SHEET_STRENGTHS - 1, e);
     size_t bytes = 0;
@@ -270,7 +269,6 @@ static bool sheet_png(const sheet *s, sheet_look *look, size_t looks, text *to, 
         png = png_encode(&(png_picture){picture.pixel, picture.w, picture.h, 3}, &bytes, e);
     }
     if (png) text_add_bytes(to, (const char *)png, bytes);
-    sheet_look_free(&plain);
     return png && text_check(to, e);
 }
 

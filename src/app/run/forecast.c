@@ -9,11 +9,10 @@
 static bool forecast_stored(forecast *f, frame_work *w, err *e) {
     const targets_wanted want = {.glare = w->files->emitted};
     OPEN(stages) after = {.s = w->s};
-    targets to = {.o = NULL};
+    OPEN(targets) to = {.o = NULL};
     const bool ok = stages_out_open(&after, &w->in, f->owner, e) &&
                     targets_plan(&to, &w->out, &w->in, &after, &want, e);
     if (ok) targets_tell(&to, &f->predicted);
-    targets_close(&to);
     return ok;
 }
 
@@ -43,7 +42,7 @@ bool frame_forecast(frame_maker *m, const job_files *files, forecast *f, err *e)
     bloom_settings b = stages_bloom(m->run);
     image *sources = NULL; /* channels are read */
     frame_result r = {.input = files->input, .output = s->output ? s->output : "", .alone = true};
-    frame_work w = {.m = m, .s = s, .files = files, .f = &r, .keep = &sources};
+    OPEN(frame_work) w = {.m = m, .s = s, .files = files, .f = &r, .keep = &sources};
     f->best = -1;
     b.images = f->images;
     bool ok = work_open(&w, e);
@@ -65,7 +64,6 @@ bool frame_forecast(frame_maker *m, const job_files *files, forecast *f, err *e)
                  forecast_tile(f, &w, e);
         }
     }
-    work_close(&w);
     return ok;
 }
 

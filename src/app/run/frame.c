@@ -146,7 +146,7 @@ static bool make(frame_work *w, err *e) {
         report_note(w->made, "lights within 2 %% of white were raised by %g stops before the bloom",
                     s->highlights);
     if (ok) light_notes(w->in.head->format, s->input_space, w->made, &m->told);
-    work_close(w);
+    frame_work_close(w);
     if (w->torn) {
         log_warn("%s changed while it was read; the result may be half old and half new", f->input);
         report_note(w->made, "the input changed while it was read");

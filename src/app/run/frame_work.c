@@ -126,7 +126,7 @@ work_way work_fits(const frame_work *w, const bloom *b, err *e) {
     return held ? WAY_HELD : WAY_TILED;
 }
 
-void work_close(frame_work *w) {
+void frame_work_close(frame_work *w) {
     stages_close(&w->in);
     image_reader_close(&w->r);
     image_reader_close(&w->mask);

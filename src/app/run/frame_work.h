@@ -27,9 +27,9 @@ typedef struct {
     bool torn;    /* the input changed while it was read */
 } frame_work;
 
-/* Opens the input. work_close frees it, also after a failure. */
+/* Opens the input. frame_work_close frees it, also after a failure. */
 bool work_open(frame_work *w, err *e);
-void work_close(frame_work *w);
+void frame_work_close(frame_work *w);
 /* Takes the bloom of the frame, until device_queue_give. */
 queue_bloom *work_bloom(const frame_work *w, err *e);
 

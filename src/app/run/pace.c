@@ -94,9 +94,8 @@ void pace_keep(const char *cache, const pace_kind *kind, double work, double sec
     }
     text_add(&kept, "%.6g\t%s\n", own, b.kind.s);
     err e = {0};
-    file_out *f = b.file ? file_out_open(b.file, FILE_OWN, &e) : NULL;
+    OWN(file_out) *f = b.file ? file_out_open(b.file, FILE_OWN, &e) : NULL;
     bool ok = f && file_out_write(f, 0, kept.s, kept.n, &e) && file_out_commit(&f, &e);
-    file_out_discard(&f);
     if (!ok) log_info("what this run took is not kept: %s", e.msg);
 }
 

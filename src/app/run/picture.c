@@ -29,7 +29,7 @@ bool picture_open(picture *p, const output *o, const image_header *h, const char
 }
 
 void picture_close(picture *p) {
-    file_out_discard(&p->file);
+    file_out_free(&p->file);
     mem_free(p->light.pixel);
     *p = (picture){.o = NULL};
 }

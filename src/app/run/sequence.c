@@ -276,7 +276,7 @@ static void *worker_main(void *arg) {
 static bool run_workers(sequence *q, err *e) {
     size_t frames = q->from->count, count = 0, started = 0, queues = (size_t)q->queues;
     size_t each = q->workers;
-    worker *workers = mem_new(each * queues, sizeof *workers, "the frames under way", e);
+    OWN_MEM worker *workers = mem_new(each * queues, sizeof *workers, "the frames under way", e);
     if (!workers) return false;
     for (; count < each * queues && count < frames; count++)
         workers[count] = (worker){.q = q, .queue = (int)(count % queues), .first = count < queues};
@@ -286,12 +286,11 @@ static bool run_workers(sequence *q, err *e) {
         started++;
     for (size_t i = started; i < count; i++) worker_main(&workers[i]);
     for (size_t i = 0; i < started; i++) pthread_join(workers[i].thread, NULL);
-    mem_free(workers);
     return true;
 }
 
 bool sequence_run(frame_maker *m, const job_source *from, progress *told, report *r, err *e) {
-    sequence *q = mem_new(1, sizeof *q, "the devices of a sequence", e);
+    OWN_MEM sequence *q = mem_new(1, sizeof *q, "the devices of a sequence", e);
     if (!q) return false;
     *q = (sequence){.maker = m, .s = m->run->s, .from = from, .told = told, .report = r};
     pthread_mutex_init(&q->lock, NULL);
@@ -308,7 +307,6 @@ bool sequence_run(frame_maker *m, const job_source *from, progress *told, report
     device_pool_close(&q->devices);
     pthread_cond_destroy(&q->done);
     pthread_mutex_destroy(&q->lock);
-    mem_free(q);
     return ok;
 }
 

@@ -198,8 +198,8 @@ bool targets_open(targets *t, const output *o, stages *in, const stages *out,
 }
 
 void targets_close(targets *t) {
-    image_discard(&t->glare);
-    image_discard(&t->file);
+    image_writer_free(&t->glare);
+    image_writer_free(&t->file);
     picture_close(&t->before);
     picture_close(&t->lit);
     picture_close(&t->picture);

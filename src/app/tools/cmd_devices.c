@@ -49,20 +49,16 @@ static bool try_device(const cli *c, const engine_device *d, err *e) {
     image_free(&taps);
     OPEN(device_pool) *pool = read ? device_pool_open(c->threads, s.cache_dir, 0, e) : NULL;
     OPEN(bloom) *b = pool ? bloom_open_on(&s, NULL, &kernel, pool, e) : NULL;
-    image *picture = b ? small_picture(PICTURE, false, e) : NULL;
+    OWN(image) *picture = b ? small_picture(PICTURE, false, e) : NULL;
     bloom_report r = {0};
-    const bool ok = picture && bloom_image(b, picture, &r, e);
-    image_free(&picture);
-    return ok;
+    return picture && bloom_image(b, picture, &r, e);
 }
 
 /* Makes a file in a folder, and takes it away again. */
 static bool try_folder(const char *folder, err *e) {
     OWN_MEM char *path = mem_strf(e, "%s/fftbloom-self-test", folder);
-    file_out *f = path ? file_out_open(path, FILE_NEW, e) : NULL;
-    const bool ok = f && file_out_write(f, 0, "0123456789", 10, e);
-    file_out_discard(&f);
-    return ok;
+    OWN(file_out) *f = path ? file_out_open(path, FILE_NEW, e) : NULL;
+    return f && file_out_write(f, 0, "0123456789", 10, e);
 }
 
 /* Adds what became of one trial. The first failure is that of the command. */

@@ -38,7 +38,7 @@ static bool find_landings(landings *l, const border_axis *b, uint32_t taps, uint
                           err *e) {
     size_t shown = (size_t)b->before + b->extent + b->after; /* places; each shows one at most */
     uint32_t n = 0;
-    int64_t *places = mem_raw(border_most(b), sizeof *places, "ledger", e);
+    OWN_MEM int64_t *places = mem_raw(border_most(b), sizeof *places, "ledger", e);
     l->first = mem_raw((size_t)b->extent + 1, sizeof *l->first, "ledger", e);
     l->range = mem_raw(shown, sizeof *l->range, "ledger", e);
     bool ok = places && l->first && l->range;
@@ -52,7 +52,6 @@ static bool find_landings(landings *l, const border_axis *b, uint32_t taps, uint
         }
         l->first[i + 1] = n;
     }
-    mem_free(places);
     return ok;
 }
 

@@ -156,36 +156,37 @@ static void cut_passes(cpu_engine *g, uint32_t slots) {
     j->wide = g->blocks.narrow ? g->blocks.wide * j->lanes : SIZE_MAX;
 }
 
-static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine_options *o,
-                    err *e) {
-    cpu_engine *g = (cpu_engine *)base;
+/* Makes all that a plan needs, with nothing prepared before. */
+static bool make_all(cpu_engine *g, const plan *p, spectrum_lines *k, uint32_t slots, err *e) {
     cpu_job *j = &g->job;
     size_t half, bytes;
-    uint32_t slots = o && o->slots ? o->slots : 1;
-    if (g->slots == slots && plan_same(&g->p, p)) return take_kernel(g, k, e);
-    unprepare(g);
     g->p = *p;
     g->scale = 0.5 / ((double)p->axis[0].length * p->axis[1].length);
-    if (slots > ENGINE_SLOTS)
-        return err_set(e, ERR_INTERNAL, "%u slots; %d are the most", slots, ENGINE_SLOTS);
     cut_passes(g, slots);
-    if (!prepare_axes(g, e)) goto fail;
-    if (!mem_mul(cpu_passes_blocks(j), j->lines, &half) ||
-        !mem_mul(half, g->pass->number, &bytes)) {
-        err_set(e, ERR_DATA, "the half spectrum does not fit in memory");
-        goto fail;
-    }
+    if (!prepare_axes(g, e)) return false;
+    if (!mem_mul(cpu_passes_blocks(j), j->lines, &half) || !mem_mul(half, g->pass->number, &bytes))
+        return err_set(e, ERR_DATA, "the half spectrum does not fit in memory");
     j->room_bytes = cpu_passes_room(j, g->pass);
     j->room = mem_raw((size_t)par_workers(g->threads), j->room_bytes, "lines of a worker", e);
     j->join.p = &g->p;
     j->join.scratch = mem_raw((size_t)par_workers(g->threads), cpu_join_room(p), "rows", e);
-    if (!j->room || !j->join.scratch) goto fail;
+    if (!j->room || !j->join.scratch) return false;
     for (uint32_t i = 0; i < slots; i++)
-        if (!prepare_slot(g, i, bytes, e)) goto fail;
-    if (!take_kernel(g, k, e)) goto fail;
+        if (!prepare_slot(g, i, bytes, e)) return false;
+    if (!take_kernel(g, k, e)) return false;
     g->slots = slots;
     return true;
-fail:
+}
+
+static bool prepare(engine *base, const plan *p, spectrum_lines *k, const engine_options *o,
+                    err *e) {
+    cpu_engine *g = (cpu_engine *)base;
+    const uint32_t slots = o && o->slots ? o->slots : 1;
+    if (g->slots == slots && plan_same(&g->p, p)) return take_kernel(g, k, e);
+    unprepare(g);
+    if (slots > ENGINE_SLOTS)
+        return err_set(e, ERR_INTERNAL, "%u slots; %d are the most", slots, ENGINE_SLOTS);
+    if (make_all(g, p, k, slots, e)) return true;
     unprepare(g);
     return err_in(e, "CPU engine, %u x %u", p->ask.size[PLAN_X], p->ask.size[PLAN_Y]);
 }

@@ -298,7 +298,7 @@ static void gpu_cache_keep(const gpu_device *g) {
     VkResult r = data ? vk.GetPipelineCacheData(g->dev, c->cache, &bytes, data) : VK_INCOMPLETE;
     file_out *f = r == VK_SUCCESS ? file_out_open(c->path, FILE_OWN, &e) : NULL;
     if (f && file_out_write(f, 0, data, bytes, &e) && file_out_commit(&f, &e)) c->bytes = bytes;
-    file_out_discard(&f);
+    file_out_free(&f);
     pthread_mutex_unlock(&c->keeping);
     mem_free(data);
     if (e.code) log_info("pipelines are not kept: %s", e.msg);

@@ -244,11 +244,7 @@ static void discard(void *writer) {
     mem_free(w);
 }
 
-static void *create(file_out *file, image_header *h, par *threads, err *e) {
-    exr_writer *w = mem_new(1, sizeof *w, "EXR writer", e);
-    if (!w) return NULL;
-    *w = (exr_writer){.file = file, .threads = threads, .head = h};
-    pthread_mutex_init(&w->lock, NULL);
+static bool start(exr_writer *w, image_header *h, par *threads, err *e) {
     for (int p = 0; p < h->parts; p++) {
         if (exr_chunk_known(h->part[p].packing)) continue;
         log_note("%s compression needs OpenEXR, which this program is built without; writing zip "
@@ -258,17 +254,24 @@ static void *create(file_out *file, image_header *h, par *threads, err *e) {
     }
     w->scratch = mem_new((size_t)par_workers(threads), sizeof *w->scratch, "EXR writer", e);
     w->part = mem_new((size_t)h->parts, sizeof *w->part, "EXR writer", e);
-    if (!w->scratch || !w->part || !write_start(w, e)) goto fail;
+    if (!w->scratch || !w->part || !write_start(w, e)) return false;
     for (int p = 0; p < h->parts; p++) {
         part_state *s = &w->part[p];
         size_t chunks = (size_t)exr_layout_chunks(&s->layout);
         s->offset = mem_new(chunks, sizeof *s->offset, "the chunk table", e);
         s->waiting = mem_new(chunks, sizeof *s->waiting, "the chunk table", e);
-        if (!s->offset || !s->waiting) goto fail;
+        if (!s->offset || !s->waiting) return false;
         for (int c = 0; c < h->part[p].channels; c++) s->loses |= exr_chunk_loses(&h->part[p], c);
     }
-    return w;
-fail:
+    return true;
+}
+
+static void *create(file_out *file, image_header *h, par *threads, err *e) {
+    exr_writer *w = mem_new(1, sizeof *w, "EXR writer", e);
+    if (!w) return NULL;
+    *w = (exr_writer){.file = file, .threads = threads, .head = h};
+    pthread_mutex_init(&w->lock, NULL);
+    if (start(w, h, threads, e)) return w;
     discard(w);
     return NULL;
 }

@@ -237,7 +237,7 @@ bool preview_make(preview_picture *to, const image *img, const preview_options *
 }
 
 int preview_part(const image_header *h, text *left_out) {
-    layer_map m = {0};
+    OWN(layer_map) m = {0};
     int part = 0;
     /* Without an err a part that cannot be mapped is passed over; the picture's maker says why. */
     for (; part < h->parts; part++) {
@@ -258,6 +258,5 @@ int preview_part(const image_header *h, text *left_out) {
         if (*g->name) text_add(left_out, ", ");
         text_add_clean(left_out, g->name);
     }
-    layer_map_free(&m);
     return part;
 }

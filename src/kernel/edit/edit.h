@@ -17,7 +17,7 @@ enum { EDIT_PARAMETERS = 6, EDIT_INPUTS = 16, EDIT_SAYINGS = 24, EDIT_CHANNELS =
 /* A kernel of 1 or 3 channels whose centre is tap floor(size / 2) of each side. */
 typedef struct {
     uint32_t w, h, channels;
-    double *tap; /* [channel][y][x]; free with edit_free */
+    double *tap; /* [channel][y][x]; free with edit_kernel_free */
 } edit_kernel;
 
 typedef struct {
@@ -79,7 +79,7 @@ int edit_parameters(const edit *d);
 
 /* Makes a kernel of zeros. */
 bool edit_new(edit_kernel *k, uint32_t w, uint32_t h, uint32_t channels, err *e);
-void edit_free(edit_kernel *k);
+void edit_kernel_free(edit_kernel *k);
 bool edit_copy(edit_kernel *to, const edit_kernel *from, err *e);
 
 /* Returns the light of all channels. */

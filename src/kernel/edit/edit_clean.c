@@ -77,7 +77,7 @@ static bool recentre(edit_kernel *k, const uint32_t at[2], edit_account *told, e
         edit_say(told, "cut", 1 - edit_light(&to) / before,
                  "that cut %.3g %% of its light, the background's included",
                  100 * (1 - edit_light(&to) / before));
-    edit_free(k);
+    edit_kernel_free(k);
     *k = to;
     return true;
 }

@@ -13,7 +13,7 @@ bool edit_new(edit_kernel *k, uint32_t w, uint32_t h, uint32_t channels, err *e)
     return k->tap != NULL;
 }
 
-void edit_free(edit_kernel *k) {
+void edit_kernel_free(edit_kernel *k) {
     mem_free(k->tap);
     *k = (edit_kernel){0};
 }
@@ -69,7 +69,7 @@ bool edit_fit(edit_kernel *k, uint32_t w, uint32_t h, double *lost, err *e) {
             to.tap[(i / n * h + (size_t)y) * w + (size_t)x] = k->tap[i];
     }
     if (total > 0) *lost /= total;
-    edit_free(k);
+    edit_kernel_free(k);
     *k = to;
     return true;
 }

@@ -49,12 +49,11 @@ static void remember(kernel_layer *l, const char *name, const char *value) {
         l->settings++;
     }
     text_free(&to->value);
-    json_document *d = json_parse("a value", value, strlen(value), NULL);
+    OWN(json_document) *d = json_parse("a value", value, strlen(value), NULL);
     if (d && json_root(d)->type == JSON_NUMBER && !strpbrk(value, " \t\r\n"))
         text_add(&to->value, "%s", value);
     else
         text_add_json(&to->value, value);
-    json_free(&d);
 }
 
 bool kernel_layer_set(kernel_layer *l, const char *name, const char *value, err *e) {

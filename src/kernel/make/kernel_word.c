@@ -259,7 +259,7 @@ static image *make_mix(const kernel_word *k, const kernel_making *how, const ker
     OWN_MEM edit_request *r = mem_new(1, sizeof *r, "an edit", e);
     edit_colour colour = {0};
     edit_account told = {0};
-    edit_kernel made = {0};
+    OWN(edit_kernel) made = {0};
     image *img = NULL;
     bool ok = m && r;
     for (int i = 0; ok && i < m->parts; i++) {
@@ -280,8 +280,7 @@ static image *make_mix(const kernel_word *k, const kernel_making *how, const ker
     text_add(&history, "mix %s", k->path);
     if (ok && !image_set_text(&img->head.part[0], KERNEL_ATTR "edit", history.s, e))
         image_free(&img);
-    for (int i = 0; r && i < r->inputs; i++) edit_free(&r->input[i].kernel);
-    edit_free(&made);
+    for (int i = 0; r && i < r->inputs; i++) edit_kernel_free(&r->input[i].kernel);
     return img;
 }
 

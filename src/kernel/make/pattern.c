@@ -110,15 +110,13 @@ static bool transform(pattern *p, uint32_t across, par *threads, err *e) {
     over_transform(over, samples, p->side);
     const filler f = {raster, over, samples, p->side};
     const fft_plane plane = {p->side, p->side, samples, p->side - samples / 2, fill, &f, false};
-    fft_halves *halves = fft_halves_open(&plane, threads, e);
+    OPEN(fft_halves) *halves = fft_halves_open(&plane, threads, e);
     p->grid = mem_raw((p->rows + WIDTH) * p->pitch, 2 * sizeof(float), "the pattern", e);
     OWN_MEM double *scratch =
         mem_raw((size_t)par_workers(threads) * p->side * 2 * FFT_STEP, sizeof *scratch, "lines", e);
     placer c = {p, halves, scratch};
-    bool ok = halves && p->grid && scratch &&
-              par_for(threads, (p->rows + FFT_LINES - 1) / FFT_LINES, place_rows, &c, e);
-    fft_halves_close(&halves);
-    return ok;
+    return halves && p->grid && scratch &&
+           par_for(threads, (p->rows + FFT_LINES - 1) / FFT_LINES, place_rows, &c, e);
 }
 
 /* Beyond 0.4 pi samples the pattern is taken to fall off as it does within. It is faint there, so
