@@ -38,6 +38,9 @@ example() { # COMPILER FLAGS...
     cc $flags docs/examples/bloom.c $(pkg-config --cflags --libs fftbloom) -o "$TEST_TMP/example"
     run -1 "$TEST_TMP/example" nothing-like-it
     [[ "$output" == "'nothing-like-it' is neither a file nor the name of a shipped kernel"* ]]
+    # Where the kernels are near the library, it lists them.
+    run -1 env LD_LIBRARY_PATH="$build" "$TEST_TMP/example" portrat
+    [[ "$output" == *"did you mean 'portrait'? (there are anamorphic cross dirty-glass "*" vintage)" ]]
 }
 
 @test "the program and the library make the same bytes" {

@@ -62,14 +62,16 @@ bool kernel_word_is_name(const char *word) {
 static bool no_such(const char *word, const kernel_places *in, err *e) {
     const char *name[MOST];
     char meant[TEXT_MEANT], *at;
-    OWN(text) names = {0};
+    OWN(text) names = {0}, listed = {0};
     int n = 0;
     if (in->shipped) kernel_word_names(in->shipped, &names);
+    if (names.n && in->lists) text_add(&listed, "%s", in->lists);
+    if (names.n && !in->lists) text_add(&listed, " (there are %s)", names.s);
     for (char *w = names.s ? strtok_r(names.s, " ", &at) : NULL; w && n < MOST;
          w = strtok_r(NULL, " ", &at))
         name[n++] = w;
     return err_set(e, ERR_NO_INPUT, "'%s' is neither a file nor the name of a shipped kernel%s%s",
-                   word, text_meant(meant, word, name, n, '\''), n && in->lists ? in->lists : "");
+                   word, text_meant(meant, word, name, n, '\''), listed.s ? listed.s : "");
 }
 
 /* --- mixes ------------------------------------------------------------------------------------ */

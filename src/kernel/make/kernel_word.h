@@ -25,7 +25,7 @@ typedef struct {
     const char *shipped; /* the folder of the shipped kernels; NULL: there is none */
     const char *cache;   /* the cache folder, for kernels of recipes; NULL: there is none */
     const char *shared;  /* a second cache folder, which is only read; NULL: there is none */
-    const char *lists;   /* for messages: how the shipped kernels are listed */
+    const char *lists;   /* for messages: how the shipped kernels are listed; NULL: they are */
 } kernel_places;
 
 typedef struct {
