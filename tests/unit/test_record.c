@@ -66,6 +66,8 @@ static void set(settings *s, const char *name, const char *value) {
     CHECK_OK(settings_set(s, o, value, (setting_origin){ORIGIN_FLAG, name}, &e));
 }
 
+static const char *mask; /* of the next run; NULL: none */
+
 static run *begin(const char *output) {
     run *r = calloc(1, sizeof *r);
     bloom_defaults(&r->s.bloom);
@@ -75,6 +77,7 @@ static run *begin(const char *output) {
     set(&r->s, "cache_dir", make_path("cache"));
     set(&r->s, "input", make_path("in.exr"));
     set(&r->s, "output", make_path(output));
+    if (mask) set(&r->s, "mask", make_path(mask));
     r->kernel = (kernel_choice){.file = (char *)(uintptr_t)r->s.kernel, .size = 1};
     r->choice = (run_choice){.s = &r->s,
                              .kernel = &r->kernel,
@@ -137,6 +140,21 @@ TEST(input_replaced_while_read) {
     assert_false(is_current(r));
     assert_int_equal(r->made.notes, 1);
     assert_non_null(strstr(r->made.note[0], "changed while it was read"));
+}
+
+/* So is its mask. */
+TEST(mask_replaced_while_read) {
+    make_frame("mask.exr", 3);
+    make_frame("next.exr", 4);
+    mask = "mask.exr";
+    OPEN(run) *r = begin("masked.exr");
+    mask = NULL;
+    put_while_read("mask.exr", "next.exr", "mask.exr");
+    CHECK_OK(make(r), r->e);
+    assert_null(replacement);
+    assert_false(is_current(r));
+    CHECK_OK(make(r), r->e);
+    assert_true(is_current(r));
 }
 
 /* Read before it was replaced: the record is of what was read. */
