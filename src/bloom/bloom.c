@@ -28,15 +28,15 @@ static bool check_field(const bloom_settings *s, const kernel_source *k, err *e)
     const struct {
         bool asked;
         const char *what;
-    } not [] = {
+    } refused[] = {
         {s->solve != BLOOM_APPLY, "deglare takes one kernel, whose series stays on one plan"},
         {s->window != WINDOW_KEEP, "--window keep is the only window that takes one"},
         {s->kernel.center != PSF_MIDDLE, "the centres of its kernels are their middles"},
         {isnan(s->core), "--core auto is of one kernel: give a radius"}};
-    for (size_t i = 0; i < COUNT(not ); i++)
-        if (not [i].asked)
+    for (size_t i = 0; i < COUNT(refused); i++)
+        if (refused[i].asked)
             return err_set(e, ERR_CONFIG, "kernel '%s' is a field of %u kernels: %s", k->path,
-                           field_nodes(&k->field->grid), not [i].what);
+                           field_nodes(&k->field->grid), refused[i].what);
     return true;
 }
 
