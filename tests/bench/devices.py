@@ -8,8 +8,8 @@ CORES says (16,8,2) with the CPU, DEVICE (gpu), auto, and --amount 0, which only
 (files), and what the device made of it (copy), which may be more to pack. The ways take turns, ROUNDS times (5),
 fewer where that would take more than some seconds. FOLDER should be in memory, with room for 13 MB a frame;
 what is written there is removed. Prints tables in Markdown: medians of seconds, what auto took and how many
-times as long it was as the better one, and CPU time a frame beside that of the files alone; and below, what a
-frame more takes, and where the milliseconds of a thread of the host go with the device, by the reports.
+times as long it was as the better one, CPU time a frame beside that of the files alone, and by what factor
+`fftbloom plan` was off before; and below, what a frame more takes, and where the milliseconds of a thread of the host go with the device, by the reports.
 """
 import json
 import os
@@ -73,6 +73,13 @@ def bloom(pattern, count, words):
                "--report", "r.json", *words)
 
 
+def told(pattern, count, words):
+    """Returns the seconds that `plan` foretells."""
+    said = subprocess.run([program, "plan", pattern, "k.exr", "--frames", f"1-{count}", "--json", *words],
+                          check=True, capture_output=True).stdout
+    return json.loads(said)["seconds"]["about"]
+
+
 def taken():
     with open("r.json") as f:
         return json.load(f)["frames"][0]["device"]["class"]
@@ -94,8 +101,10 @@ def phases():
 
 
 def measure(pattern, copy, count):
-    """Returns the medians of seconds and CPU time of each way, the class that auto took, and phases()."""
+    """Returns the medians of seconds and CPU time of each way, the class that auto took, phases(), and what
+    `plan` told of CPU and GPU before."""
     took, turns, turn = {way: [] for way in WAYS}, rounds, 0
+    before = {way: told(pattern, count, WAYS[way]) for way in ("CPU", "GPU")}
     while turn < turns:
         start = time.perf_counter()
         for way, words in WAYS.items():
@@ -107,31 +116,36 @@ def measure(pattern, copy, count):
         turn += 1
         if turn == 1:
             turns = max(1, min(rounds, int(LONG / (time.perf_counter() - start))))
-    return {way: [statistics.median(c) for c in zip(*rows)] for way, rows in took.items()}, device_taken, where
+    return {way: [statistics.median(c) for c in zip(*rows)] for way, rows in took.items()}, device_taken, where, before
 
 
 def table(count):
     print(f"\n{count} processors\n\n| scene | frames | CPU, s | GPU, s | auto, s | takes | files alone, s |"
-          " auto / better | GPU / files | GPU / files, CPU time | ms of CPU time a frame: CPU, GPU, files |")
-    print("|---|" + "---|" * 10)
-    worst, slope, host = 1, {}, {}
+          " auto / better | GPU / files | GPU / files, CPU time | ms of CPU time a frame: CPU, GPU, files | took / told: CPU, GPU |")
+    print("|---|" + "---|" * 11)
+    worst, off, slope, host = 1, [], {}, {}
     for title, kind, pack in SCENES:
         pattern = make(kind, pack)
         for way in "files", "CPU", "auto", "GPU":
             bloom(pattern, min(max(frames), 8), WAYS[way])  # fills caches
         copy = keep_result(pattern)
         for n in frames:
-            t, device_taken, host[title, pack] = measure(pattern, copy, n)
+            t, device_taken, host[title, pack], before = measure(pattern, copy, n)
             s = {way: t[way][0] for way in WAYS}
             ms = {way: 1e3 * t[way][1] / n for way in WAYS}
             better = min(s["CPU"], s["GPU"])
+            ratio = {way: s[way] / before[way] for way in before}
+            off += ratio.values()
             slope.setdefault((title, pack), {})[n] = s
             worst = max(worst, (s["CPU"] if device_taken == "cpu" else s["GPU"]) / better)
             print(f"| {title}, {pack} | {n} | {s['CPU']:.3f} | {s['GPU']:.3f} | {s['auto']:.3f} | "
                   f"{device_taken} | {s['files']:.3f} | {s['auto'] / better:.2f} | "
                   f"{s['GPU'] / s['files']:.2f} | {ms['GPU'] / ms['files']:.2f} | "
-                  f"{ms['CPU']:.1f}, {ms['GPU']:.1f}, {ms['files']:.1f} |", flush=True)
+                  f"{ms['CPU']:.1f}, {ms['GPU']:.1f}, {ms['files']:.1f} | {ratio['CPU']:.2f}, {ratio['GPU']:.2f} |",
+                  flush=True)
     print(f"\nWhat auto takes is at most {100 * (worst - 1):.0f} % worse than the better one.")
+    print(f"Of {len(off)} times that plan foretold, {sum(0.5 <= r <= 2 for r in off)} came within a factor of 2; "
+          f"took / told is {min(off):.2f} to {max(off):.2f}.")
     for (title, pack), by in slope.items():
         if len(frames) < 2:
             continue

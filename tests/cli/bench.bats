@@ -141,6 +141,12 @@ T
     [ "$(grep -c "one$" pace/pace.txt)" -eq 8 ]
     [ "$(grep -c "many$" pace/pace.txt)" -eq 1 ]
     "$FFTBLOOM" plan s.####.exr kernel.exr --device cpu --json | holds - 'd["seconds"]["runs"] == 1'
+    # Pixels count that are there, not those of the display window.
+    image wide.exr 481x270 half 0.5,0.5,0.5 full=9x9
+    rm pace/pace.txt
+    "$FFTBLOOM" wide.exr kernel.exr -o out.exr --device cpu --existing replace --report wide.json
+    "$FFTBLOOM" plan wide.exr kernel.exr --device cpu --json |
+        holds - 'd["seconds"]["runs"] == 1 and abs(d["seconds"]["about"] - json.load(open("wide.json"))["seconds"]) < 0.1 + 0.2 * json.load(open("wide.json"))["seconds"]'
     # What is broken counts as nothing, and is replaced.
     printf 'nan\tx\n1e99\t\n\t\nabc' >pace/pace.txt
     plan | holds - 'd["seconds"]["runs"] == 0'

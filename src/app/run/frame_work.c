@@ -103,8 +103,10 @@ bool work_open(frame_work *w, err *e) {
     w->before = file_mark_of(f->input);
     w->out = (output){f->output, m->run, m->threads, m->screen, NULL, w->files->mask, 0};
     if (!(w->r = image_open(f->input, NULL, m->threads, e))) return false;
-    const image_box *b = &image_reader_header(w->r)->part[0].display;
+    const image_part *p = &image_reader_header(w->r)->part[0];
+    const image_box *b = &p->display;
     f->size[0] = (uint32_t)image_box_width(b), f->size[1] = (uint32_t)image_box_height(b);
+    f->pixels = (double)image_width(p) * image_height(p);
     return stages_in_open(&w->in, w->r, w->s, m->threads, e) && open_mask(w, e) &&
            find_kernel(w, e);
 }

@@ -13,13 +13,13 @@ typedef struct {
 } pace_book;
 
 static double start_of(const pace_kind *k) {
-    return k->device->class == ENGINE_CPU ? 0.02 : 0.4;
+    return k->device->class == ENGINE_CPU ? 0.02 : 0.25;
 }
 
 /* Guesses for a machine on which nothing ran yet: halfs with ZIP on a few years' old cores. */
 static double rate_guess(const pace_kind *k) {
     double cores = k->threads > 16 ? 16 : k->threads;
-    double host = k->many ? 0.3 / cores : 0.15 + 0.2 / cores;
+    double host = k->many ? 0.2 / cores : 0.02 + 0.4 / cores;
     return k->device->class == ENGINE_SOFTWARE ? host + 4 / cores : host;
 }
 

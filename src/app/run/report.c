@@ -331,7 +331,7 @@ void report_add(report *r, size_t index, const frame_result *f) {
     r->missing += f->missing;
     if (f->state != FRAME_DONE || !m || !m->groups) return;
     if (!r->devices.n) r->by = m->sum.device;
-    r->work += (double)f->size[0] * f->size[1] / (1920.0 * 1080);
+    r->work += f->pixels / (1920.0 * 1080);
     const char *name = m->sum.device.class == ENGINE_CPU ? "CPU" : m->sum.device.name;
     if (r->devices.s && strstr(r->devices.s, name)) return;
     text_add(&r->devices, "%s%s", r->devices.n ? " + " : "", name);

@@ -26,6 +26,7 @@ typedef struct {
     bool alone;               /* no other frame is under way, so it may take all memory */
     bool hopeless;            /* it failed for want of what all frames need, the kernel */
     uint32_t size[2];         /* of the frame, its display window; zeros: unknown */
+    double pixels;            /* of its first part's data window, as device_request counts them */
     double load, bloom, save; /* seconds */
     double kernel_scale;      /* where it follows from the image; 0: it does not */
     /* NULL where the frame was not begun; of one that failed what was known by then. */
