@@ -46,7 +46,8 @@ bench-files: $(PROG) $(BUILD)/assets/make_scene
 .PHONY: bench-devices
 bench-devices: $(PROG) $(BUILD)/tests/bench_panel $(BUILD)/assets/make_scene
 	@tests/bench/devices.py $(or $(FOLDER),/dev/shm) $(BUILD)/tests/bench_panel $(BUILD)/assets/make_scene $(PROG) \
-	    "$(DEVICE)" "$(CORES)" "$(FRAMES)" "$(ROUNDS)"
+	    "$(DEVICE)" "$(CORES)" "$(FRAMES)" "$(ROUNDS)" | tee $(BUILD)/devices.txt
+	@$(if $(DEVICE)$(FRAMES),,cp $(BUILD)/devices.txt docs/devices.txt)
 # The CPU engine beside a plain FFTW program; ROUNDS=N. FFTW's wisdom is kept between runs.
 # The GPU beside VkFFT and, where there is PyTorch, cuFFT: make bench-gpu-peers [DEVICE=software];
 # CASES="cases 1280x720/256" for other cases, see tests/bench/peers/peers.sh; VKFFT=FOLDER for another

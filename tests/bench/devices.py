@@ -161,6 +161,8 @@ def table(count):
 
 with tempfile.TemporaryDirectory(dir=folder) as place:
     os.chdir(place)
+    known = json.loads(subprocess.run([program, "devices", "--json"], check=True, capture_output=True).stdout)["devices"]
+    print(f"{time.strftime('%Y-%m-%d')}, " + "; ".join(d["name"] for d in known) + f"; {rounds} rounds at most")
     os.environ["FFTBLOOM_CACHE_DIR"] = os.path.join(place, "cache")
     run(program, "kernel", "make", "star", "--taps", "256", "-o", "k.exr", "-q")
     all_cores = sorted(os.sched_getaffinity(0))
