@@ -141,10 +141,7 @@ bool tiling_choose(tiling *t, const tiling_request *r, err *e) {
     if (!s) return false;
     *s = (search){.r = r, .most = r->most ? r->most : INFINITY};
     for (uint32_t a = 0; a < PLAN_AXES; a++)
-        if (!(s->count[a] = list_cuttings(s->axis[a], r, a))) {
-            mem_free(s);
-            return refuse_axis(r, a, e);
-        }
+        if (!(s->count[a] = list_cuttings(s->axis[a], r, a))) return refuse_axis(r, a, e);
     bool found = false;
     while (!found && cheapest(t, s, &least)) {
         plan_request ask = tiling_ask(t, &r->ask);
