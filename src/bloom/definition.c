@@ -104,12 +104,14 @@ static bool add_kernel(definition_pixel *p, const definition_rows *r, const defi
         double down = 1;
         int64_t y = plan_place(k->border[PLAN_Y], r->h, (int64_t)p->y + kernel->cy - q);
         if (y < r->first || y - r->first >= r->rows) continue;
-        if (by) down = by->weight[PLAN_Y][(size_t)(node / by->nodes[PLAN_X]) * r->h + (size_t)y];
+        if (by)
+            down =
+                by->weight[PLAN_Y][(size_t)field_line(by->nodes, node, PLAN_Y) * r->h + (size_t)y];
         if (!(down > 0)) continue;
         load(room, r, kernel, k->border[PLAN_X], p->x, (uint32_t)(y - r->first));
         if (by)
-            weigh(room, by->weight[PLAN_X] + (size_t)(node % by->nodes[PLAN_X]) * r->w, kernel,
-                  k->border[PLAN_X], r->w, p->x);
+            weigh(room, by->weight[PLAN_X] + (size_t)field_line(by->nodes, node, PLAN_X) * r->w,
+                  kernel, k->border[PLAN_X], r->w, p->x);
         for (uint32_t i = 0; by && i < kernel->w; i++) room[i] *= down;
         (vector_wide() ? add_wide : add_plain)(&each, kernel->tap + row, room, kernel->w);
         if (kernel->rest)
@@ -121,7 +123,7 @@ static bool add_kernel(definition_pixel *p, const definition_rows *r, const defi
 }
 
 static uint32_t nodes_of(const definition_kernel *k) {
-    return k->field ? k->field->weights->nodes[PLAN_X] * k->field->weights->nodes[PLAN_Y] : 1;
+    return k->field ? k->field->weights->count : 1;
 }
 static const psf *node_of(const definition_kernel *k, uint32_t node) {
     return k->field ? k->field->node[node] : k->kernel;

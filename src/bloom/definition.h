@@ -7,7 +7,7 @@
 #include "engine/join.h"
 #include "image/image.h"
 #include "kernel/psf.h"
-#include "math/plan.h"
+#include "math/field.h"
 
 /* Rows of a plane that are in memory. */
 typedef struct {
@@ -21,7 +21,7 @@ typedef struct {
 
 /* A kernel that varies: each pixel's light goes out by all nodes, by these weights. */
 typedef struct {
-    const psf *const *node; /* [row][column] */
+    const psf *const *node;
     const join_field *weights;
 } definition_field;
 

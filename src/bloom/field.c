@@ -77,8 +77,8 @@ static bool fill_row(void *ctx, size_t index, int worker, err *e) {
     for (uint32_t i = 0; i < n; i++) parts[i] = (double)plain[i];
     for (uint32_t i = 0; v->lost[c] && i < n; i++) parts[i] += (double)v->lost[c][first + i];
     if (!v->all_spread) join_spread_doubles(&v->spread, first, parts, n);
-    const uint32_t column = j->number % field->nodes[PLAN_X],
-                   line = j->number / field->nodes[PLAN_X];
+    const uint32_t column = field_line(field->nodes, j->number, PLAN_X),
+                   line = field_line(field->nodes, j->number, PLAN_Y);
     (vector_wide() ? weigh_wide
                    : weigh)(&lit, parts, field->weight[PLAN_X] + (size_t)column * w + from,
                             field->weight[PLAN_Y][(size_t)line * v->need.h + (size_t)source], n);
@@ -198,7 +198,8 @@ static bool run_window(outcome *to, window_job *j, const accuracy *method,
         const kernel_tail *of = &j->node->tail;
         lit[c] = light_of(j, c);
         to->stats[c].spilled += lit[c].spilled;
-        to->gained[c] += lit[c].light * (of->sum[tail_kernel(of, c)] - 1);
+        to->gained[c] += lit[c].light *
+                         (of->sum[tail_kernel(of, c)] - !kernel_at_common(v->size, j->number));
     }
     if (!run_frame(to, j, method, lit, st, e)) return false;
     for (uint32_t c = 0; c < v->channels; c++)

@@ -136,6 +136,10 @@ static bool make_kernel(kernel_sizes *sizes, size_entry *n, err *e) {
     kernel_at *k = &n->at;
     const kernel_use use = bloom_kernel_use(sizes->s);
     if (!kernel_source_psf(&k->kernel, sizes->kernel, &use, &k->need, n->full, e)) return false;
+    for (uint32_t c = 0; sizes->grid && c < k->kernel.channels; c++) {
+        k->kernel.scale[c] *= field_share(sizes->grid, sizes->number);
+        n->full[c] *= field_share(sizes->grid, sizes->number);
+    }
     k->hash = psf_hash(&k->kernel);
     if (!host_ask_again(e)) return false;
     if (!sizes->grid) {
@@ -169,22 +173,29 @@ static bool make_part(void *ctx, size_t index, int worker, err *e) {
     return true;
 }
 
-/* Raises what is known of a field to the most of its nodes: a pixel's kernel is between theirs. */
+static void raise(double *to, double is, bool adds) {
+    *to = adds ? *to + is : fmax(*to, is);
+}
+
+/* Raises what is known of a field to the most of its nodes: a pixel's kernel is between theirs, and
+ * the common one is added to it. */
 static void raise_to_nodes(kernel_at *k) {
     for (uint32_t c = 0; c < k->need.channels; c++) {
         const uint32_t at = tail_kernel(&k->tail, c);
-        k->sums[c] = k->node[0]->sums[c];
+        noise_tail *to = &k->sums[c];
+        *to = (noise_tail){.signs = false};
+        k->tail.centre[at] = k->tail.sum[at] = -INFINITY;
         for (uint32_t i = 0; i < k->nodes; i++) {
             const noise_tail *tail = &k->node[i]->sums[c];
             const kernel_tail *of = &k->node[i]->tail;
-            noise_tail *to = &k->sums[c];
-            to->sum = fmax(to->sum, tail->sum), to->norm = fmax(to->norm, tail->norm);
-            to->peak = fmax(to->peak, tail->peak), to->centre = fmax(to->centre, tail->centre);
-            to->alias_sum = fmax(to->alias_sum, tail->alias_sum);
-            to->alias_peak = fmax(to->alias_peak, tail->alias_peak);
+            const bool adds = kernel_at_common(k, i);
+            raise(&to->sum, tail->sum, adds), raise(&to->norm, tail->norm, adds);
+            raise(&to->peak, tail->peak, adds), raise(&to->centre, tail->centre, adds);
+            raise(&to->alias_sum, tail->alias_sum, adds);
+            raise(&to->alias_peak, tail->alias_peak, adds);
             to->signs |= tail->signs;
-            k->tail.centre[at] = fmax(k->tail.centre[at], of->centre[tail_kernel(of, c)]);
-            k->tail.sum[at] = fmax(k->tail.sum[at], of->sum[tail_kernel(of, c)]);
+            raise(&k->tail.centre[at], of->centre[tail_kernel(of, c)], adds);
+            raise(&k->tail.sum[at], of->sum[tail_kernel(of, c)], adds);
         }
     }
 }
@@ -192,12 +203,13 @@ static void raise_to_nodes(kernel_at *k) {
 /* Makes the weights and the centres of a field. */
 static bool make_field(kernel_at *k, const field_grid *g, err *e) {
     join_field *f = &k->field;
-    *f = (join_field){{g->nodes[PLAN_X], g->nodes[PLAN_Y]}, {k->need.w, k->need.h}, {NULL}, NULL};
+    *f = (join_field){
+        {g->nodes[PLAN_X], g->nodes[PLAN_Y]}, {k->need.w, k->need.h}, k->nodes, {NULL}, NULL};
     for (uint32_t a = 0; a < PLAN_AXES; a++) {
         if (!(f->weight[a] =
-                  mem_raw((size_t)f->nodes[a] * f->extent[a], sizeof(double), "field", e)))
+                  mem_raw(((size_t)f->nodes[a] + 1) * f->extent[a], sizeof(double), "field", e)))
             return false;
-        for (uint32_t n = 0; n < f->nodes[a]; n++)
+        for (uint32_t n = 0; n <= f->nodes[a]; n++)
             for (uint32_t i = 0; i < f->extent[a]; i++)
                 f->weight[a][(size_t)n * f->extent[a] + i] =
                     field_weight(g, &k->need.frame, a, n, i);
@@ -217,14 +229,24 @@ static void join_field_free(join_field *f) {
     mem_free(f->centre);
 }
 
+/* Returns whether this is the node that a field's others leave to be added. */
+static bool is_common(const kernel_sizes *sizes) {
+    return sizes->grid && sizes->number == sizes->grid->nodes[PLAN_X] * sizes->grid->nodes[PLAN_Y];
+}
+
 /* Makes what the promise needs of a size whose kernel is made. */
 static bool make_tail(kernel_sizes *sizes, size_entry *n, err *e) {
     kernel_at *k = &n->at, whole = *k;
     kernel_at_plan(&whole, sizes->s); /* light leaves the image, and not a node's window */
-    const tail_request tail_ask = {&k->kernel, n->full, &k->need,
-                                   sizes->s->spectrum == SPECTRUM_RESAMPLED, &whole.ask};
+    const tail_request tail_ask = {&k->kernel, n->full,
+                                   &k->need,   sizes->s->spectrum == SPECTRUM_RESAMPLED,
+                                   &whole.ask, is_common(sizes)};
     if (!tail_make(&k->tail, &tail_ask, e) || !host_ask_again(e)) return false;
-    if (k->nodes) return raise_to_nodes(k), make_field(k, &sizes->kernel->field->grid, e);
+    if (k->nodes) {
+        if (!make_field(k, &sizes->kernel->field->grid, e)) return false;
+        raise_to_nodes(k);
+        return true;
+    }
     if (!par_for(sizes->threads, (size_t)k->tail.kernels + 1, make_part, k, e)) return false;
     for (uint32_t c = k->tail.kernels; c < k->need.channels; c++)
         k->sums[c] = k->sums[0]; /* one serves all */

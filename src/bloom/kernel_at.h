@@ -19,15 +19,20 @@ typedef struct kernel_at {
     spill ledger;
     char fit[256];           /* how kernel and image go together; "": as they are */
     device_decision decided; /* where each transform runs, and with which plan */
-    /* Of a field: the kernels of its nodes, [row][column]. The kernel is then that of the largest
-     * one, tail and sums are the most of all, `decided` is of the largest window, and there is no
-     * ledger. Of a node: its window. NULL and zeros: there is no field. */
+    /* Of a field: the kernels of its nodes, [row][column] and perhaps a common one. The kernel is
+     * then that of the largest one, tail and sums are the most of all, `decided` is of the largest
+     * window, and there is no ledger. Of a node: its window. NULL and zeros: there is no field. */
     const struct kernel_at **node;
     const psf **psf; /* of each */
     uint32_t nodes;
     join_field field;
     field_window window;
 } kernel_at;
+
+/* Returns whether a node of a field has the light of all pixels. */
+static inline bool kernel_at_common(const kernel_at *k, uint32_t node) {
+    return node == k->field.nodes[PLAN_X] * k->field.nodes[PLAN_Y];
+}
 
 /* Fills in what a plan is asked for, for the `need` and the `planes` of k, without taps: the kernel
  * is made and dropped. source NULL: as if it were one tap. */

@@ -118,7 +118,7 @@ static bool take_groups(measuring *m, err *e) {
     if (!ok || !part_psf(&m->at.kernel, p->j, &m->at.need, full, e)) return false;
     m->spilled = m->spread + lines;
     kernel_at_plan(&m->at, p->j->s);
-    const tail_request r = {&m->at.kernel, full, &m->at.need, false, &m->at.ask};
+    const tail_request r = {&m->at.kernel, full, &m->at.need, false, &m->at.ask, false};
     return tail_make(&m->at.tail, &r, e) && ledger_spill_make(&m->at.ledger, &m->at.tail, e);
 }
 

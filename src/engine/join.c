@@ -1,7 +1,6 @@
 #include "engine/join.h"
 
 #include "base/vector.h"
-#include "math/plan.h"
 
 #include <float.h>
 
@@ -93,13 +92,14 @@ void join_own_row(const join_spread *x, double centre, size_t at, double *v, siz
 }
 
 double join_weight_at(const join_field *k, uint32_t node, uint32_t x, uint32_t y) {
-    return k->weight[0][(size_t)(node % k->nodes[0]) * k->extent[0] + x] *
-           k->weight[1][(size_t)(node / k->nodes[0]) * k->extent[1] + y];
+    return k->weight[0][(size_t)field_line(k->nodes, node, 0) * k->extent[0] + x] *
+           k->weight[1][(size_t)field_line(k->nodes, node, 1) * k->extent[1] + y];
 }
 
 void join_centre_row(const join_field *k, uint32_t channel, uint32_t y, double *to) {
-    const double *centre = k->centre + (size_t)channel * k->nodes[0] * k->nodes[1];
-    memset(to, 0, k->extent[0] * sizeof *to);
+    const uint32_t common = k->nodes[0] * k->nodes[1];
+    const double *centre = k->centre + (size_t)channel * k->count;
+    for (uint32_t x = 0; x < k->extent[0]; x++) to[x] = k->count > common ? centre[common] : 0;
     for (uint32_t i = 0; i < k->nodes[0]; i++) {
         const double *across = k->weight[0] + (size_t)i * k->extent[0];
         double column = 0;

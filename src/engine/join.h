@@ -15,6 +15,7 @@
 #pragma once
 
 #include "kernel/psf.h"
+#include "math/field.h"
 
 /* The part of a pixel that is spread: what a mask lets through, and of that the light above a
  * threshold, softly between threshold - knee and threshold + knee, and never more than the pixel
@@ -71,10 +72,11 @@ typedef struct {
  * The centre of a pixel is the sum over nodes of weight * centre. */
 typedef struct {
     uint32_t nodes[2], extent[2]; /* columns and rows of nodes, and of pixels */
-    double *weight[2]; /* of the columns of nodes at x, of the rows at y: [node][pixel] */
-    double *centre;    /* [channel][row][column] of nodes */
+    uint32_t count;               /* of nodes, with the common one */
+    double *weight[2]; /* of the columns of nodes at x, of the rows at y: [field_line][pixel] */
+    double *centre;    /* [channel][node] */
 } join_field;
-/* Returns the weight of a node, by [row][column], in a pixel. */
+/* Returns the weight of a node in a pixel. */
 double join_weight_at(const join_field *k, uint32_t node, uint32_t x, uint32_t y);
 /* Fills in the centres of row y. */
 void join_centre_row(const join_field *k, uint32_t channel, uint32_t y, double *to);

@@ -322,6 +322,22 @@ image *image_plain(uint32_t w, uint32_t h, int channels, pixel_type type, err *e
     return image_new(&(image_header){.format = "exr", .part = &part, .parts = 1}, e);
 }
 
+bool image_take_part(image *to, image *from, err *e) {
+    const size_t have = (size_t)to->head.parts, more = (size_t)from->head.parts;
+    image_part *part =
+        mem_more(to->head.part, have * sizeof *part, (have + more) * sizeof *part, "parts", e);
+    if (part) to->head.part = part;
+    void ***plane =
+        part ? mem_more(to->plane, have * sizeof *plane, (have + more) * sizeof *plane, "planes", e)
+             : NULL;
+    if (!plane) return false;
+    to->plane = plane;
+    memcpy(part + have, from->head.part, more * sizeof *part);
+    memcpy(plane + have, from->plane, more * sizeof *plane);
+    to->head.parts += from->head.parts, from->head.parts = 0;
+    return true;
+}
+
 void image_free(image **ip) {
     image *img = *ip;
     if (!img) return;

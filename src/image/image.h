@@ -147,6 +147,8 @@ image *image_plain(uint32_t w, uint32_t h, int channels, pixel_type type, err *e
 /* Does the same for a caller that fills the planes: they are not zeroed, and only channels with
  * wanted[part][channel] have one. NULL for a part: none of its channels; NULL for `wanted`: all. */
 image *image_new_unset(const image_header *h, bool *const *wanted, err *e);
+/* Moves the parts of an image behind those of another, and leaves it without any. */
+bool image_take_part(image *to, image *from, err *e);
 void image_free(image **img);
 
 /* Convert n samples of a plane, from sample `first` on; uint is converted by value. */

@@ -4,16 +4,26 @@
 #include "image/format.h"
 #include "kernel/spectrum_file.h"
 
-/* Reads where a part's node is. */
-static bool read_place(double at[PLAN_AXES], const image_part *p, int part, err *e) {
+/* Where a part's node is: at x and y, or everywhere. */
+typedef struct {
+    double at[PLAN_AXES];
+    double common; /* its share of the light; 0: it is at a place */
+} node_place;
+
+static bool read_place(node_place *to, const image_part *p, int part, err *e) {
     char place[64], end;
     image_attr_text(p, KERNEL_NODE_ATTR, place, sizeof place);
-    if (sscanf(place, "%lf %lf%c", &at[PLAN_X], &at[PLAN_Y], &end) == 2 && isfinite(at[PLAN_X]) &&
-        isfinite(at[PLAN_Y]))
+    *to = (node_place){.common = 0};
+    if (sscanf(place, "%lf %lf%c", &to->at[PLAN_X], &to->at[PLAN_Y], &end) == 2 &&
+        isfinite(to->at[PLAN_X]) && isfinite(to->at[PLAN_Y]))
+        return true;
+    if (sscanf(place, "everywhere %lf%c", &to->common, &end) == 1 && to->common > 0 &&
+        to->common < 1)
         return true;
     return err_set(e, ERR_DATA,
                    "part %d: the attribute " KERNEL_NODE_ATTR " is '%s', and must be the node's x "
-                   "and y in shares of the frame, such as '0.5 1'",
+                   "and y in shares of the frame, such as '0.5 1', or 'everywhere' and its share "
+                   "of the light, between 0 and 1",
                    part, place);
 }
 
@@ -35,16 +45,17 @@ static uint32_t find_place(const field_grid *g, uint32_t axis, double at) {
 }
 
 static bool read_grid(field_grid *g, const image *img, err *e) {
-    double at[PLAN_AXES];
+    node_place is;
     *g = (field_grid){.nodes = {0}};
     for (int i = 0; i < img->head.parts; i++) {
-        if (!read_place(at, &img->head.part[i], i, e)) return false;
-        for (uint32_t a = 0; a < PLAN_AXES; a++)
-            if (!add_place(g, a, at[a]))
+        if (!read_place(&is, &img->head.part[i], i, e)) return false;
+        if (is.common > 0) g->common = is.common;
+        for (uint32_t a = 0; a < PLAN_AXES && !(is.common > 0); a++)
+            if (!add_place(g, a, is.at[a]))
                 return err_set(e, ERR_DATA, "the nodes have more than %d places along %c",
                                FIELD_SIDE, "xy"[a]);
     }
-    if (field_nodes(g) == (uint32_t)img->head.parts) return true;
+    if (field_nodes(g) == (uint32_t)img->head.parts && g->nodes[PLAN_X]) return true;
     return err_set(e, ERR_DATA,
                    "%d parts are no grid: their nodes have %u places along x and %u along y, which "
                    "are %u nodes",
@@ -52,15 +63,20 @@ static bool read_grid(field_grid *g, const image *img, err *e) {
 }
 
 static bool read_node(kernel_field *f, const char *name, const image *img, int part, err *e) {
-    double at[PLAN_AXES];
+    node_place is;
+    const field_grid *g = &f->grid;
     image one = {.head = {img->head.format, &img->head.part[part], 1, 0},
                  .plane = &img->plane[part]};
-    if (!read_place(at, &img->head.part[part], part, e)) return false;
-    kernel_source *to = &f->node[find_place(&f->grid, PLAN_Y, at[PLAN_Y]) * f->grid.nodes[PLAN_X] +
-                                 find_place(&f->grid, PLAN_X, at[PLAN_X])];
-    if (to->path)
-        return err_set(e, ERR_DATA, "two parts have their node at %g %g", at[PLAN_X], at[PLAN_Y]);
-    return kernel_source_image(to, name, &one, e) || err_in(e, "part %d", part);
+    if (!read_place(&is, &img->head.part[part], part, e)) return false;
+    const uint32_t number = is.common > 0
+                                ? g->nodes[PLAN_X] * g->nodes[PLAN_Y]
+                                : find_place(g, PLAN_Y, is.at[PLAN_Y]) * g->nodes[PLAN_X] +
+                                      find_place(g, PLAN_X, is.at[PLAN_X]);
+    if (f->node[number].path)
+        return is.common > 0 ? err_set(e, ERR_DATA, "two parts have their node everywhere")
+                             : err_set(e, ERR_DATA, "two parts have their node at %g %g",
+                                       is.at[PLAN_X], is.at[PLAN_Y]);
+    return kernel_source_image(&f->node[number], name, &one, e) || err_in(e, "part %d", part);
 }
 
 /* Returns whether two nodes have the same taps in the same colours and shape of pixels; else what
@@ -81,7 +97,7 @@ static bool same_node(const kernel_source *a, const kernel_source *b, const char
 static bool gather(kernel_source *k, err *e) {
     kernel_source *first = k->field->node;
     const char *differs;
-    bool alike = true;
+    bool alike = !(k->field->grid.common > 0);
     for (uint32_t i = 0; i < field_nodes(&k->field->grid); i++) {
         const kernel_source *source = &k->field->node[i];
         alike = same_node(first, source, &differs) && alike;

@@ -3,6 +3,8 @@
  *
  *   fftbloom.node    "0.5 1"    the middle of the lower edge: x and y, in shares of the display
  *                               window
+ *                  "everywhere 0.3"   a common kernel, which spreads 0.3 of the light of all
+ *                               pixels; the others spread the rest
  *
  * A field whose nodes are all alike is one kernel, and is read as that. */
 #pragma once

@@ -88,13 +88,17 @@ bool kernel_source_load(kernel_source *k, const char *path, par *threads, err *e
                : err_in(e, "kernel") || err_blame(e, FAULT_KERNEL);
 }
 
+static bool refuse_field(const char *name, uint32_t nodes, err *e) {
+    return err_set(e, ERR_CONFIG,
+                   "kernel '%s' is a field of %u kernels, which this does not take yet: "
+                   "'fftbloom apply' blooms images with it",
+                   name, nodes) ||
+           err_blame(e, FAULT_KERNEL);
+}
+
 bool kernel_source_image(kernel_source *k, const char *name, const image *img, err *e) {
     if (img->head.parts > 1 && image_find_attr(&img->head.part[0], KERNEL_NODE_ATTR))
-        return err_set(e, ERR_CONFIG,
-                       "kernel '%s' is a field of %d kernels, which this does not take yet: "
-                       "'fftbloom apply' blooms images with it",
-                       name, img->head.parts) ||
-               err_blame(e, FAULT_KERNEL);
+        return refuse_field(name, (uint32_t)img->head.parts, e);
     *k = (kernel_source){.path = mem_str(name, e)};
     if (k->path && take_planes(k, img, e)) {
         const float aspect = img->head.part[k->part].aspect;
@@ -114,6 +118,13 @@ void kernel_source_free(kernel_source *k) {
     mem_free(k->path);
     spectrum_free(&k->ready);
     *k = (kernel_source){0};
+}
+
+bool kernel_source_taps(const kernel_source *k, err *e) {
+    if (k->is_spectrum)
+        return err_set(e, ERR_DATA, "'%s' is a spectrum; name the kernel that it was made from",
+                       k->path);
+    return !k->field || refuse_field(k->path, field_nodes(&k->field->grid), e);
 }
 
 psf_planes kernel_source_planes(const kernel_source *k) {

@@ -25,7 +25,7 @@ typedef struct {
     struct kernel_field *field; /* kernel_field.h: it varies, and has no planes here; or NULL */
 } kernel_source;
 
-/* A kernel for each node of a grid, [row][column]. */
+/* A kernel for each node of a grid, [row][column], and behind them the common one. */
 typedef struct kernel_field {
     field_grid grid;
     kernel_source *node;
@@ -42,7 +42,9 @@ bool kernel_source_image(kernel_source *k, const char *name, const image *img, e
 /* Adds what its taps have lost by being floats: an image of the same shape. */
 bool kernel_source_refine(kernel_source *k, const image *lost, err *e);
 void kernel_source_free(kernel_source *k);
-/* Returns the planes of a kernel that is not a spectrum. They belong to it. */
+/* Refuses a spectrum and a field: they have no taps of one kernel. */
+bool kernel_source_taps(const kernel_source *k, err *e);
+/* Returns the planes of a kernel that is neither. They belong to it. */
 psf_planes kernel_source_planes(const kernel_source *k);
 /* lint_glance of a kernel that is about to be used so; nothing of a spectrum, or of taps that are
  * used as they are around a centre that was given. */

@@ -7,6 +7,7 @@ double field_weight(const field_grid *g, const field_frame *f, uint32_t axis, ui
     const double *at = g->at[axis],
                  share = ((double)(f->from[axis] + sample) + 0.5) / (double)f->size[axis];
     const uint32_t last = g->nodes[axis] - 1;
+    if (n > last) return 1;
     if (n > 0 && share < at[n])
         return share <= at[n - 1] ? 0 : (share - at[n - 1]) / (at[n] - at[n - 1]);
     if (n < last && share > at[n])
@@ -56,9 +57,9 @@ static field_stretch stretch_of(const field_grid *g, const field_frame *f, uint3
 
 field_window field_window_of(const field_grid *g, const field_frame *f, uint32_t node,
                              const plan_request *ask) {
-    const uint32_t n[] = {node % g->nodes[PLAN_X], node / g->nodes[PLAN_X]};
     field_window w;
-    for (uint32_t a = 0; a < PLAN_AXES; a++) w.axis[a] = stretch_of(g, f, a, n[a], ask);
+    for (uint32_t a = 0; a < PLAN_AXES; a++)
+        w.axis[a] = stretch_of(g, f, a, field_line(g->nodes, node, a), ask);
     return w;
 }
 

@@ -12,10 +12,22 @@ enum { FIELD_SIDE = 32 }; /* nodes along an axis, at most */
 typedef struct {
     uint32_t nodes[PLAN_AXES];
     double at[PLAN_AXES][FIELD_SIDE];
+    double common; /* the share of the light that one more node spreads, that of all pixels; what it
+                      leaves is the others'. 0: there is none */
 } field_grid;
 
 static inline uint32_t field_nodes(const field_grid *g) {
-    return g->nodes[PLAN_X] * g->nodes[PLAN_Y];
+    return g->nodes[PLAN_X] * g->nodes[PLAN_Y] + (g->common > 0);
+}
+/* Returns the column (row) of a node, by [row][column] of nodes. The common one is behind them, and
+ * in one more column and row, where all weights are 1. */
+static inline uint32_t field_line(const uint32_t nodes[PLAN_AXES], uint32_t node, uint32_t axis) {
+    if (node == nodes[PLAN_X] * nodes[PLAN_Y]) return nodes[axis];
+    return axis == PLAN_X ? node % nodes[PLAN_X] : node / nodes[PLAN_X];
+}
+/* Returns the share of the light that a node spreads where its weight is 1. */
+static inline double field_share(const field_grid *g, uint32_t node) {
+    return node == g->nodes[PLAN_X] * g->nodes[PLAN_Y] ? g->common : 1 - g->common;
 }
 
 /* Where an image lies in its display window, whose sizes these are. Zeros: there is no field. */
@@ -42,7 +54,7 @@ typedef struct {
     plan_border border;  /* of the image */
 } field_stretch;
 
-/* ask: the image's size, the reach of the node's kernel, and the borders. node: [row][column]. */
+/* ask: the image's size, the reach of the node's kernel, and the borders. */
 typedef struct {
     field_stretch axis[PLAN_AXES];
 } field_window;

@@ -85,7 +85,7 @@ static inline bench_engine bench_open(uint32_t w, uint32_t h, uint32_t taps, uin
     const kernel_need plain = {.channels = channels};
     for (uint32_t c = 0; c < channels; c++) full[c] = k->scale[c] * k->sum[c];
     ok = ok && plan_make(&b.p, &ask, &e) &&
-         tail_make(&b.tail, &(tail_request){k, full, &plain, !doubles, &ask}, &e) &&
+         tail_make(&b.tail, &(tail_request){k, full, &plain, !doubles, &ask, false}, &e) &&
          ledger_spill_make(&b.spill, &b.tail, &e) && spectrum_make(&source, k, threads, &e);
     const spectrum_request want = {.mode = doubles ? SPECTRUM_EXACT : SPECTRUM_RESAMPLED,
                                    .first = b.p.first,

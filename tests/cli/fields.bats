@@ -36,6 +36,27 @@ setup_file() {
         --precision float64 --core 2 --verify 500
 }
 
+@test "a field as JSON: mirrors and names, the same bytes as its EXR file, and files beside it in the sandbox" {
+    mkdir -p lens
+    cp k0.exr k1.exr lens
+    cat >lens/f.json <<'J'
+{"version": 1, "field": {"x": [0, 0.3, 0.5], "y": [0.2, 1], "mirror": "x",
+ "nodes": [["k0.exr", "k1.exr", "k0.exr"], ["k1.exr", "k1.exr:0.7 + k0.exr", "k0.exr"]],
+ "common": {"kernel": "veil.exr", "share": 0.3}}}
+J
+    "$FFTBLOOM" kernel make star --param blades=8 --taps 99 -o lens/veil.exr
+    "$FFTBLOOM" apply in.exr lens/f.json -o a.exr --sandbox on --verify 1000 --amount 0.6
+    "$FFTBLOOM" kernel make lens/f.json -o f.exr
+    "$FFTBLOOM" apply in.exr f.exr -o b.exr --amount 0.6
+    "$FFTBLOOM" diff a.exr b.exr
+    run -0 "$FFTBLOOM" plan in.exr lens/f.json
+    [[ $output == *"the kernel is a field of 11: 11 windows"* ]]
+    run -64 --separate-stderr "$FFTBLOOM" apply in.exr lens/f.json -o lens/k1.exr
+    [[ $stderr == *"a kernel of the field"* ]]
+    run -64 --separate-stderr "$FFTBLOOM" kernel make lens/f.json -o x.exr --taps 9
+    [[ $stderr == *"is a field; its kernels have parameters"* ]]
+}
+
 @test "what takes one kernel refuses a field by name" {
     local of="is a field of 4 kernels"
     for what in "kernel check field.exr" "kernel show field.exr -o x.svg" "precompute field.exr -o x.spectrum" \

@@ -26,14 +26,19 @@ static double decades(double low, double high) {
 /* --- a field and its definition ------------------------------------------------------------------
  */
 
-enum { SIDE = 4, NODES = SIDE * SIDE };
+enum { SIDE = 4, NODES = SIDE * SIDE + 1 };
 
 typedef struct {
     uint32_t nx, ny;
     double x[SIDE], y[SIDE]; /* places, which increase */
     uint32_t channels;
     image *node[NODES]; /* one part each, its channels in the order B G R, or Y */
+    double common;      /* the share of one more node, behind the others; 0: there is none */
 } grid;
+
+static uint32_t nodes_of(const grid *g) {
+    return g->nx * g->ny + (g->common > 0);
+}
 
 /* Returns how much of a pixel's light goes to node n of an axis: by the words of
  * docs/inside/math.md. */
@@ -53,7 +58,7 @@ static double hat(const double *at, uint32_t nodes, uint32_t n, double share) {
 static image *field_image(const grid *g) {
     make_part part[NODES];
     char name[NODES][16], at[64];
-    const uint32_t n = g->nx * g->ny;
+    const uint32_t n = nodes_of(g);
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t of = n - 1 - i;
         const image_part *p = &g->node[of]->head.part[0];
@@ -66,7 +71,10 @@ static image *field_image(const grid *g) {
         const uint32_t of = n - 1 - i;
         image_part *p = &img->head.part[i];
         p->aspect = 1;
-        snprintf(at, sizeof at, "%.17g %.17g", g->x[of % g->nx], g->y[of / g->nx]);
+        if (of == g->nx * g->ny)
+            snprintf(at, sizeof at, "everywhere %.17g", g->common);
+        else
+            snprintf(at, sizeof at, "%.17g %.17g", g->x[of % g->nx], g->y[of / g->nx]);
         CHECK_OK(image_set_text(p, KERNEL_NODE_ATTR, at, &e));
         for (uint32_t c = 0; c < g->channels; c++)
             memcpy(img->plane[i][c], g->node[of]->plane[0][c],
@@ -106,16 +114,19 @@ static void define(long double *want, const float *in, const float *mask, const 
         spread[i] = excess(m * (double)in[i], s->threshold, s->knee);
         want[i] = (long double)in[i] - (long double)spread[i] * (1 - (long double)s->sharpen);
     }
-    for (uint32_t n = 0; n < g->nx * g->ny; n++) {
+    for (uint32_t n = 0; n < nodes_of(g); n++) {
+        const bool all = n == g->nx * g->ny;
         psf k = node_psf(g, n, s->kernel);
         const float *tap = k.tap + (k.channels == 1 ? 0 : (size_t)c * k.w * k.h);
-        const double scale = k.scale[k.channels == 1 ? 0 : c] * (1 - s->sharpen);
+        const double scale = k.scale[k.channels == 1 ? 0 : c] * (1 - s->sharpen) *
+                             (all ? g->common : 1 - g->common);
         for (int64_t y = 0; y < h; y++)
             for (int64_t x = 0; x < w; x++) {
                 const double px = ((double)(p->data.x0 - p->display.x0 + x) + 0.5) / across,
                              py = ((double)(p->data.y0 - p->display.y0 + y) + 0.5) / down;
-                part[y * w + x] = spread[y * w + x] * hat(g->x, g->nx, n % g->nx, px) *
-                                  hat(g->y, g->ny, n / g->nx, py);
+                part[y * w + x] =
+                    spread[y * w + x] *
+                    (all ? 1 : hat(g->x, g->nx, n % g->nx, px) * hat(g->y, g->ny, n / g->nx, py));
             }
         for (int64_t y = 0; y < h; y++)
             for (int64_t x = 0; x < w; x++)
@@ -161,6 +172,7 @@ static void describe(const trial *t, const char *what) {
         plan_border_name(t->s.border[0]), plan_border_name(t->s.border[1]), t->s.tolerance,
         t->s.precision, spectrum_mode_name(t->s.spectrum), t->s.kernel.normalize, t->s.sharpen,
         t->s.threshold, t->s.mask ? "masked" : "");
+    if (t->g.common > 0) print_message("  a common node with %g\n", t->g.common);
     for (uint32_t i = 0; i < t->g.nx * t->g.ny; i++)
         print_message("  node %g %g: %u x %u\n", t->g.x[i % t->g.nx], t->g.y[i / t->g.nx],
                       image_width(&t->g.node[i]->head.part[0]),
@@ -249,10 +261,12 @@ static void draw(trial *t) {
         p->display.x1 += (int32_t)one_of(20) + 6, p->display.y1 += 6;
     }
     draw_plate(t->img);
+    g->common = one_of(3) ? 0 : chance() * 0.9 + 0.05;
+    if (g->common > 0) draw_node(g, g->nx * g->ny, signs);
 }
 
 static void free_trial(trial *t) {
-    for (uint32_t i = 0; i < t->g.nx * t->g.ny; i++) image_free(&t->g.node[i]);
+    for (uint32_t i = 0; i < nodes_of(&t->g); i++) image_free(&t->g.node[i]);
     image_free(&t->img);
 }
 

@@ -34,7 +34,7 @@ bool kernel_finder_file(char to[KERNEL_PATH], const kernel_word *k, kernel_makin
                         const kernel_finder *f, err *e) {
     bool there;
     char what[160];
-    if (!k->recipe && !k->mix) return snprintf(to, KERNEL_PATH, "%s", k->path) > 0;
+    if (!k->recipe && !k->mix && !k->field) return snprintf(to, KERNEL_PATH, "%s", k->path) > 0;
     const kernel_making as = {k->recipe ? how->scale : 1, how->draft};
     if (!kernel_word_kept(to, k, &as, &f->in, &there, e)) return false;
     const char *name = k->mix ? k->path : path_name(k->path);
@@ -189,10 +189,11 @@ bool kernel_choose(kernel_choice *k, const settings *s, const kernel_finder *f, 
     kernel_making how = {.scale = k->follows                 ? k->scale
                                   : s->bloom.kernel_relative ? 1
                                                              : s->bloom.kernel.size};
-    bool ok = (how.scale == 0 ? snprintf(path, sizeof path, "%s", means.path) > 0
-                              : kernel_finder_file(path, &means, &how, f, e)) &&
-              (k->file = mem_str(path, e)) &&
-              (!means.recipe || means.mix || (k->recipe = mem_str(means.path, e)));
+    bool ok =
+        (how.scale == 0 ? snprintf(path, sizeof path, "%s", means.path) > 0
+                        : kernel_finder_file(path, &means, &how, f, e)) &&
+        (k->file = mem_str(path, e)) &&
+        ((!means.recipe && !means.field) || means.mix || (k->recipe = mem_str(means.path, e)));
     if (ok && !s->bloom.kernel_relative) k->size = how.scale;
     return ok;
 }

@@ -7,8 +7,10 @@
 #include "app/run/file_set.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/path.h"
 #include "image/flat/png.h"
 #include "image/format.h"
+#include "kernel/make/field_recipe.h"
 #include "kernel/make/kernel_recipe.h"
 
 #include <unistd.h>
@@ -268,8 +270,30 @@ static int make_all(const cli *c, text *out, err *e) {
     return set.status;
 }
 
+/* Writes the image of a field. Its kernels have the parameters. */
+static int make_field(const cli *c, const kernel_word *k, err *e) {
+    static const char *const NOT[] = {"param", "taps", "fade", "image", "plate"};
+    const kernel_making how = {.scale = c->s.bloom.kernel.size};
+    int status = 0;
+    for (size_t i = 0; i < COUNT(NOT); i++)
+        if (settings_given(&c->s, NOT[i], FOR_KERNEL))
+            return err_set(e, ERR_USAGE, "--%s: '%s' is a field; its kernels have parameters",
+                           NOT[i], k->path);
+    if (how.scale != 1 && !k->recipe)
+        return err_set(e, ERR_USAGE,
+                       "--kernel-scale: the kernels of '%s' are not all recipes; give it to the "
+                       "run",
+                       k->path);
+    OWN(image) *img = kernel_may_write(&c->s, &status, e)
+                          ? kernel_word_make(k, &how, &c->kernels.in, c->threads, e)
+                          : NULL;
+    if (img) kernel_save(&c->s, img, c->threads, &status, e);
+    return status;
+}
+
 int kernel_make(const cli *c, text *out, err *e) {
     int status = 0;
+    kernel_word word;
     OWN(kernel_recipe) r = {0};
     OWN(image) *img = NULL;
     OPEN(ticker) *told = NULL;
@@ -285,8 +309,13 @@ int kernel_make(const cli *c, text *out, err *e) {
     if (e->code) return 0;
     if (c->s.all_kernels) return make_all(c, out, e);
     told = ticker_open("kernel make");
-    if (read_recipe(&r, c, e) && file_set_apart(files, sizeof files / sizeof files[0], NULL, e) &&
-        kernel_may_write(&c->s, &status, e) && (img = kernel_recipe_make(&r, c->threads, e)) &&
+    if (!file_set_apart(files, sizeof files / sizeof files[0], NULL, e)) return 0;
+    if (!read_recipe(&r, c, e)) {
+        if (!path_ends_in(c->word[1], "json") || !field_recipe_is(c->word[1])) return 0;
+        *e = (err){0};
+        return kernel_word_find(&word, c->word[1], &c->kernels.in, e) ? make_field(c, &word, e) : 0;
+    }
+    if (kernel_may_write(&c->s, &status, e) && (img = kernel_recipe_make(&r, c->threads, e)) &&
         kernel_save(&c->s, img, c->threads, &status, e)) {
         tell_loss(&r, c->threads);
         if (c->s.json) tell_json(c, &r, img->head.part[0].channels, out);

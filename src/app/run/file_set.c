@@ -3,6 +3,7 @@
 #include "app/cli/kernel_option.h"
 #include "base/path.h"
 #include "image/format.h"
+#include "kernel/make/field_recipe.h"
 
 #include <limits.h>
 #include <sys/stat.h>
@@ -60,17 +61,29 @@ void file_set_add(file_set *s, file_use use, const char *role, const char *path)
         add(s, &(item){.use = use, .role = role, .frame = NO_FRAME}, path);
 }
 
+/* Adds the kernels of a mix, and those at the nodes of a field. */
+static void add_kernels(file_set *s, const char *word, const char *role) {
+    char part[KERNEL_PATH];
+    double share;
+    if (word && kernel_word_is_mix(word))
+        while (kernel_word_part(&word, part, &share)) file_set_add(s, FILE_READ, role, part);
+    else if (word && path_ends_in(word, "json") && field_recipe_is(word)) {
+        OWN(field_recipe) r = {.about = NULL};
+        const bool ok = field_recipe_file(&r, word, &s->failed);
+        for (uint32_t i = 0; ok && i < field_nodes(&r.grid); i++) {
+            if (!kernel_word_is_mix(r.word[i]))
+                file_set_add(s, FILE_READ, "a kernel of the field", r.word[i]);
+            else
+                add_kernels(s, r.word[i], "a kernel of the field");
+        }
+    }
+}
+
 void file_set_add_configs(file_set *s, const settings *from) {
     static const char ROLE[] = "a config file";
     OWN(text) path = {0};
     file_set_add(s, FILE_READ, ROLE, from->config);
-    const char *mix = from->kernel;
-    if (mix && kernel_word_is_mix(mix)) {
-        char part[KERNEL_PATH];
-        double share;
-        while (kernel_word_part(&mix, part, &share))
-            file_set_add(s, FILE_READ, "a kernel of the mix", part);
-    }
+    add_kernels(s, from->kernel, "a kernel of the mix");
     for (int i = 0; i < SETTINGS_ROOM; i++) {
         const setting *v = &from->value[i];
         if (v->origin != ORIGIN_FILE || !v->where) continue;

@@ -30,12 +30,13 @@ bool tail_make(kernel_tail *out, const tail_request *r, err *e) {
     for (uint32_t c = 0; c < t.kernels; c++) {
         const uint32_t from = k->channels == 1 ? 0 : c;
         const size_t centre = (size_t)k->cy * k->w + k->cx;
-        const double sharpen = r->need->sharpen, tint = kernel_need_tint(r->need, c);
+        const double sharpen = r->need->sharpen, stays = r->added ? 0 : sharpen,
+                     tint = kernel_need_tint(r->need, c);
         memcpy(t.tap + c * each, k->tap + from * each, each * sizeof *t.tap);
         t.tap[c * each + centre] = 0;
         t.scale[c] = (1 - sharpen) * k->scale[from];
-        t.centre[c] = t.scale[c] * psf_tap(k, from * each + centre) + sharpen;
-        t.sum[c] = (1 - sharpen) * r->full[from] + sharpen;
+        t.centre[c] = t.scale[c] * psf_tap(k, from * each + centre) + stays;
+        t.sum[c] = (1 - sharpen) * r->full[from] + stays;
         if (tint == 1) continue;
         t.scale[c] *= tint;
         t.sum[c] = t.centre[c] + tint * (t.sum[c] - t.centre[c]);

@@ -26,6 +26,7 @@ typedef struct {
     const kernel_need *need; /* has sharpen and tint */
     bool resampled;          /* floats get a spectrum that is resampled */
     const plan_request *ask;
+    bool added; /* to the light of other kernels, which keep what stays: `sharpen` is in theirs */
 } tail_request;
 
 /* Fills *t, to be freed with tail_free. */

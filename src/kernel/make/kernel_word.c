@@ -8,6 +8,8 @@
 #include "image/format.h"
 #include "kernel/cache.h"
 #include "kernel/edit/edit.h"
+#include "kernel/kernel_field.h"
+#include "kernel/make/field_recipe.h"
 #include "kernel/make/kernel_recipe.h"
 
 #include <dirent.h>
@@ -54,10 +56,6 @@ void kernel_word_names(const char *folder, text *to) {
             text_add(to, "%s%s", to->n ? " " : "", name[i]);
 }
 
-bool kernel_word_is_name(const char *word) {
-    return *word && !strpbrk(word, "./#%$@,: ");
-}
-
 /* Says that a word names nothing, and what was probably meant. Returns false. */
 static bool no_such(const char *word, const kernel_places *in, err *e) {
     const char *name[MOST];
@@ -75,43 +73,6 @@ static bool no_such(const char *word, const kernel_places *in, err *e) {
 }
 
 /* --- mixes ------------------------------------------------------------------------------------ */
-
-bool kernel_word_part(const char **list, char word[KERNEL_PATH], double *share) {
-    const char *s = *list + strspn(*list, " "), *end = s + strcspn(s, "+");
-    if (!*s) return false;
-    *list = *end ? end + 1 : end;
-    while (end > s && end[-1] == ' ') end--;
-    snprintf(word, KERNEL_PATH, "%.*s", (int)(end - s), s);
-    *share = NAN;
-    char *colon = access(word, F_OK) != 0 ? strrchr(word, ':') : NULL;
-    double given;
-    if (!colon || !text_fraction(colon + 1, &given)) return true;
-    *share = given;
-    while (colon > word && colon[-1] == ' ') colon--;
-    *colon = 0;
-    return true;
-}
-
-bool kernel_word_is_mix(const char *word) {
-    char part[KERNEL_PATH];
-    double share;
-    if (access(word, F_OK) == 0) return false;
-    bool shares = strstr(word, " + ") != NULL;
-    while (!shares && kernel_word_part(&word, part, &share)) shares = !isnan(share);
-    return shares;
-}
-
-void kernel_word_add_mix(text *to, const char *word, const char *folder) {
-    char part[KERNEL_PATH];
-    double share;
-    for (const char *between = ""; kernel_word_part(&word, part, &share); between = " + ") {
-        OWN(text) path = {0};
-        text_add(&path, "%s%s", *part == '/' ? "" : folder, part);
-        const bool named = kernel_word_is_name(part) && access(path.s, F_OK) != 0;
-        text_add(to, "%s%s", between, named ? part : path.s);
-        if (!isnan(share)) text_add(to, ":%.15g", share);
-    }
-}
 
 typedef struct {
     kernel_word of;
@@ -171,7 +132,24 @@ static bool find_mix(kernel_word *k, const kernel_places *in, err *e) {
     return m != NULL;
 }
 
-bool kernel_word_find(kernel_word *k, const char *word, const kernel_places *in, err *e) {
+/* Finds the kernels at the nodes of a field; those of another field would never end. */
+static bool find_field(kernel_word *k, const kernel_places *in, err *e) {
+    OWN(field_recipe) r = {0};
+    kernel_places nodes = *in;
+    nodes.field = k->path;
+    if (in->field)
+        return err_set(e, ERR_CONFIG, "the field '%s' has the field '%s' as a node", in->field,
+                       k->path);
+    bool ok = field_recipe_file(&r, k->path, e);
+    for (uint32_t i = 0; ok && i < field_nodes(&r.grid); i++) {
+        kernel_word node;
+        ok = kernel_word_find(&node, r.word[i], &nodes, e) || err_in(e, "the field '%s'", k->path);
+        k->recipe = k->recipe && ok && node.recipe;
+    }
+    return ok;
+}
+
+static bool find_file(kernel_word *k, const char *word, const kernel_places *in, err *e) {
     static const char *const KIND[] = {"exr", "json"};
     bool there = access(word, F_OK) == 0;
     if (!there && strcmp(word, "star") == 0) {
@@ -196,6 +174,12 @@ bool kernel_word_find(kernel_word *k, const char *word, const kernel_places *in,
     return no_such(word, in, e);
 }
 
+bool kernel_word_find(kernel_word *k, const char *word, const kernel_places *in, err *e) {
+    if (!find_file(k, word, in, e)) return false;
+    k->field = k->recipe && !k->mix && field_recipe_is(k->path);
+    return !k->field || find_field(k, in, e);
+}
+
 /* Changes when recipes make other taps. */
 #define TAPS_VERSION "4"
 
@@ -218,13 +202,27 @@ static bool hash_mix(hash_state *to, const kernel_word *k, const kernel_places *
     return m != NULL;
 }
 
+static bool hash_field(hash_state *to, const kernel_word *k, const kernel_places *in, err *e) {
+    OWN(field_recipe) r = {0};
+    bool ok = hash_file(to, k->path, e) && field_recipe_file(&r, k->path, e);
+    for (uint32_t i = 0; ok && i < field_nodes(&r.grid); i++) {
+        kernel_word node;
+        ok = kernel_word_find(&node, r.word[i], in, e) &&
+             (node.mix ? hash_mix(to, &node, in, e) : hash_file(to, node.path, e));
+    }
+    return ok;
+}
+
 static bool entry_name(char to[160], const kernel_word *k, const kernel_making *how,
                        const kernel_places *in, err *e) {
     const char *name = k->mix ? "mix.json" : path_name(k->path);
     char hash[HASH_TEXT], more[64];
     hash_state state;
     hash_begin(&state);
-    if (!(k->mix ? hash_mix(&state, k, in, e) : hash_file(&state, k->path, e))) return false;
+    if (!(k->mix     ? hash_mix(&state, k, in, e)
+          : k->field ? hash_field(&state, k, in, e)
+                     : hash_file(&state, k->path, e)))
+        return false;
     hash_add(&state, more,
              (size_t)snprintf(more, sizeof more, "%.17g %d " TAPS_VERSION, how->scale, how->draft));
     hash_text(hash_end(&state), hash);
@@ -270,10 +268,7 @@ static image *make_mix(const kernel_word *k, const kernel_making *how, const ker
         to->amount = m->part[i].share / m->given;
         text_clean(to->name, sizeof to->name, path_name(m->part[i].of.path));
         ok = kernel_word_load(&taps, &m->part[i].of, how, in, threads, e) &&
-             (!taps.is_spectrum ||
-              err_set(e, ERR_DATA, "'%s' is a spectrum; mix the kernel that it was made from",
-                      taps.path)) &&
-             edit_take(to, &taps, &colour, false, &told, e);
+             kernel_source_taps(&taps, e) && edit_take(to, &taps, &colour, false, &told, e);
     }
     if (ok) r->threads = threads;
     ok = ok && edit_find("mix")->apply(&made, r, &told, e) &&
@@ -286,9 +281,39 @@ static image *make_mix(const kernel_word *k, const kernel_making *how, const ker
     return img;
 }
 
-static image *make(const kernel_word *k, const kernel_making *how, const kernel_places *in,
-                   par *threads, err *e) {
+/* How the kernel at a node is made. */
+typedef struct {
+    const kernel_making *how;
+    const kernel_places *in;
+    par *threads;
+} node_making;
+
+static bool load_node(kernel_source *to, const char *word, const void *by, err *e) {
+    const node_making *m = by;
+    kernel_word k;
+    kernel_making how = *m->how;
+    if (!kernel_word_find(&k, word, m->in, e)) return false;
+    if (!k.recipe) how.scale = 1;
+    return kernel_word_load(to, &k, &how, m->in, m->threads, e);
+}
+
+static image *make_field(const kernel_word *k, const kernel_making *how, const kernel_places *in,
+                         par *threads, err *e) {
+    OWN(field_recipe) r = {0};
+    kernel_places nodes = *in;
+    nodes.field = k->path;
+    const node_making m = {how, &nodes, threads};
+    image *img = field_recipe_file(&r, k->path, e)
+                     ? field_recipe_make(&r, &(field_loader){load_node, &m}, e)
+                     : NULL;
+    if (!img) err_in(e, "the field '%s'", k->path);
+    return img;
+}
+
+image *kernel_word_make(const kernel_word *k, const kernel_making *how, const kernel_places *in,
+                        par *threads, err *e) {
     if (k->mix) return make_mix(k, how, in, threads, e);
+    if (k->field) return make_field(k, how, in, threads, e);
     OWN(kernel_recipe) r = {0};
     if (!kernel_recipe_file(&r, k->path, e)) return NULL;
     const char *other = kernel_recipe_names_image(&r);
@@ -308,7 +333,7 @@ bool kernel_word_keep(char path[KERNEL_PATH], const kernel_word *k, const kernel
                       const kernel_places *in, par *threads, err *e) {
     const file_way way = strchr(path, '/') ? FILE_OWN : FILE_MEMORY;
     OWN_MEM char *name = mem_str(path, e);
-    OWN(image) *img = name ? make(k, how, in, threads, e) : NULL;
+    OWN(image) *img = name ? kernel_word_make(k, how, in, threads, e) : NULL;
     if (!img || !image_save_to(image_create(path, &img->head, way, threads, e), img, e))
         return false;
     if (way == FILE_OWN) file_set_mode(path, 0644); /* for its owner alone, whatever the umask */
@@ -320,11 +345,11 @@ bool kernel_word_load(kernel_source *to, const kernel_word *k, const kernel_maki
                       const kernel_places *in, par *threads, err *e) {
     char path[KERNEL_PATH];
     bool there;
-    if (!k->recipe && !k->mix) return kernel_source_load(to, k->path, threads, e);
+    if (!k->recipe && !k->mix && !k->field) return kernel_field_load(to, k->path, threads, e);
     if (in->cache)
         return kernel_word_kept(path, k, how, in, &there, e) &&
                (there || kernel_word_keep(path, k, how, in, threads, e)) &&
-               kernel_source_load(to, path, threads, e);
-    OWN(image) *img = make(k, how, in, threads, e);
-    return img && kernel_source_image(to, k->path, img, e);
+               kernel_field_load(to, path, threads, e);
+    OWN(image) *img = kernel_word_make(k, how, in, threads, e);
+    return img && kernel_field_image(to, k->path, img, e);
 }

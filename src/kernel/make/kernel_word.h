@@ -1,7 +1,7 @@
 /* kernel_word.h - which kernel a word means: a file of taps, a shipped kernel, or a recipe, of
  * which the kernel is made. The program and the library ask here, after rights are given up.
  *
- *   star.exr, k/star     the file of that name; a .json is a recipe
+ *   star.exr, k/star     the file of that name; a .json is a recipe, or a field
  *   sunstar              where no file has that name: the shipped kernel, an image or a recipe
  *   sunstar:0.7 + k.exr  a mix of such kernels; one without a share has what the others leave
  *
@@ -26,12 +26,15 @@ typedef struct {
     const char *cache;   /* the cache folder, for kernels of recipes; NULL: there is none */
     const char *shared;  /* a second cache folder, which is only read; NULL: there is none */
     const char *lists;   /* for messages: how the shipped kernels are listed; NULL: they are */
+    const char *field;   /* the field whose nodes are looked for; no node is a field. Or NULL */
 } kernel_places;
 
 typedef struct {
     char path[KERNEL_PATH]; /* of a mix: the word itself */
     bool mix;
-    bool recipe; /* the file is a recipe, and so is each of a mix: it is made at any size */
+    bool field;  /* the file is a field as JSON */
+    bool recipe; /* the file is a recipe, and so is each of a mix or a field: it is made at any size
+                  */
 } kernel_word;
 
 /* How the kernel of a recipe is made. */
@@ -60,6 +63,9 @@ bool kernel_word_kept(char to[KERNEL_PATH], const kernel_word *k, const kernel_m
                       const kernel_places *in, bool *there, err *e);
 bool kernel_word_keep(char path[KERNEL_PATH], const kernel_word *k, const kernel_making *how,
                       const kernel_places *in, par *threads, err *e);
+/* Makes the image of a recipe, a mix or a field. */
+image *kernel_word_make(const kernel_word *k, const kernel_making *how, const kernel_places *in,
+                        par *threads, err *e);
 /* Loads what a word means: of a recipe or a mix what is kept, or made now and kept where there is a
  * cache folder. Free it with kernel_source_free, also after a failure. */
 bool kernel_word_load(kernel_source *to, const kernel_word *k, const kernel_making *how,
