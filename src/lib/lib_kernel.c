@@ -34,7 +34,8 @@ static fb_kernel *open_word(fb_context *c, const char *word, err *e) {
                       kernel_word_folder(folder, here.dli_fname);
     const kernel_places in = {.shipped = near ? folder : c->kernels, .cache = c->cache_dir};
     fb_kernel *to = kernel_word_find(&k, word, &in, e) ? new_kernel(c, e) : NULL;
-    if (to && !kernel_word_load(&to->source, &k, &HOW, &in, c->threads, e))
+    if (to && !(kernel_word_load(&to->source, &k, &HOW, &in, c->threads, e) &&
+                kernel_source_taps(&to->source, e))) /* a field has none of its own */
         lib_kernel_give(to), to = NULL;
     return to;
 }
