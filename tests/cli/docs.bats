@@ -47,7 +47,7 @@ P
     [ -s out.exr ]
 }
 
-# A block is a suite, a recipe or a config: the program takes each as what it is.
+# A block is a suite, a recipe, a field or a config: the program takes each as what it is.
 @test "every block of JSON in the documents is taken by the program" {
     for page in "$FFTBLOOM_ROOT"/README.md "$FFTBLOOM_ROOT"/docs/*.md "$FFTBLOOM_ROOT"/docs/inside/*.md; do
         awk -v p="$(basename "$page" .md)" '/^```json/ { n++; f = p "." n ".json"; next } /^```/ { f = "" } f { print >f }' "$page"
@@ -59,9 +59,14 @@ P
         n=$((n + 1))
         case $(python3 -c 'import json, sys
 d = json.load(open(sys.argv[1]))
-print("suite" if "cases" in d else "recipe" if isinstance(d.get("layers"), list) and isinstance(d["layers"][0], dict) else "config")' "$f") in
+print("suite" if "cases" in d else "field" if "field" in d else "recipe" if isinstance(d.get("layers"), list) and isinstance(d["layers"][0], dict) else "config")' "$f") in
         suite) "$FFTBLOOM" check "$f" --list >/dev/null ;;
         recipe) "$FFTBLOOM" kernel make "./$f" -o k.exr ;;
+        field)
+            "$FFTBLOOM" kernel make mist-8 --taps 65 -o k.exr --existing replace
+            for k in $(grep -o '[a-z-]*\.exr' "$f"); do cp k.exr "$k"; done
+            "$FFTBLOOM" kernel make "./$f" -o field.exr
+            ;;
         config) "$FFTBLOOM" plan --config "$f" --print-config >/dev/null ;;
         esac
     done
