@@ -169,8 +169,7 @@ $(BUILD)/app/cli/help.o: C_FLAGS += -DWITH_OCIO=$(OCIO)
 $(BUILD)/image/exr/exr_tiny.o: CXX_FLAGS += -fno-sanitize=shift -w
 # Inner loops of 4 to 16 rounds must be unrolled or made vectors.
 $(BUILD)/lib/lib_pixels.o $(BUILD)/lib/lib_image.o $(BUILD)/engine/cpu/cpu_join.o $(BUILD)/bloom/view.o \
-$(BUILD)/image/exr/exr_zip.o $(BUILD)/image/exr/exr_code.o $(BUILD)/image/exr/exr_split.o \
-$(patsubst %,$(BUILD)/kernel/make/%.o,lines model model_table pattern pupil): C_FLAGS += $(if $(filter 0,$(SAN)),-O3)
+$(patsubst %,$(BUILD)/%.o,$(addprefix image/exr/exr_,zip code split) $(addprefix kernel/make/,lines model model_table pattern pupil)): C_FLAGS += $(if $(filter 0,$(SAN)),-O3)
 # Sanitizers take long to optimise: they do it where much is computed.
 ifneq ($(SAN),0)
 $(filter $(BUILD)/app/% $(BUILD)/lib/%,$(OBJ)): C_FLAGS += -O0

@@ -173,8 +173,8 @@ static bool make_part(void *ctx, size_t index, int worker, err *e) {
     return true;
 }
 
-static void raise(double *to, double is, bool adds) {
-    *to = adds ? *to + is : fmax(*to, is);
+static void raise(double *to, double value, bool adds) {
+    *to = adds ? *to + value : fmax(*to, value);
 }
 
 /* Raises what is known of a field to the most of its nodes: a pixel's kernel is between theirs, and
@@ -299,16 +299,17 @@ static void drop_unused(kernel_sizes *sizes, int most) {
     }
 }
 
-void kernel_sizes_close(kernel_sizes **pall) {
-    OWN_MEM kernel_sizes *sizes = *pall;
+void kernel_sizes_close(kernel_sizes **own) {
+    kernel_sizes *sizes = *own;
     if (!sizes) return;
-    *pall = NULL;
+    *own = NULL;
     drop_unused(sizes, 0);
     for (uint32_t i = 0; sizes->node && i < field_nodes(&sizes->kernel->field->grid); i++)
         kernel_sizes_close(&sizes->node[i]);
     mem_free(sizes->node);
     pthread_cond_destroy(&sizes->made);
     pthread_mutex_destroy(&sizes->lock);
+    mem_free(sizes);
 }
 
 /* Moves the entry to the front and counts its user; with the lock held, as all that follows. */

@@ -54,6 +54,6 @@ uint32_t rows_some(const image_part *p, uint32_t step);
 /* Writes a band of which some planes are missing: their rows come from `rest`, by channel names. */
 bool rows_write(const rows_source *rest, const rows_sink *to, int part, const rows_band *b, err *e);
 
-/* Brings the rows of a part from a source to a sink, whose rows are of the part `is`. */
+/* Brings the rows of a part from a source to a sink, whose rows are those of `shape`. */
 bool rows_copy(const rows_source *from, const rows_sink *to, int part, const image_part *shape,
                err *e);

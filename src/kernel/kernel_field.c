@@ -45,13 +45,13 @@ static uint32_t find_place(const field_grid *g, uint32_t axis, double at) {
 }
 
 static bool read_grid(field_grid *g, const image *img, err *e) {
-    node_place is;
+    node_place place;
     *g = (field_grid){.nodes = {0}};
     for (int i = 0; i < img->head.parts; i++) {
-        if (!read_place(&is, &img->head.part[i], i, e)) return false;
-        if (is.common > 0) g->common = is.common;
-        for (uint32_t a = 0; a < PLAN_AXES && !(is.common > 0); a++)
-            if (!add_place(g, a, is.at[a]))
+        if (!read_place(&place, &img->head.part[i], i, e)) return false;
+        if (place.common > 0) g->common = place.common;
+        for (uint32_t a = 0; a < PLAN_AXES && !(place.common > 0); a++)
+            if (!add_place(g, a, place.at[a]))
                 return err_set(e, ERR_DATA, "the nodes have more than %d places along %c",
                                FIELD_SIDE, "xy"[a]);
     }
@@ -63,19 +63,19 @@ static bool read_grid(field_grid *g, const image *img, err *e) {
 }
 
 static bool read_node(kernel_field *f, const char *name, const image *img, int part, err *e) {
-    node_place is;
+    node_place place;
     const field_grid *g = &f->grid;
     image one = {.head = {img->head.format, &img->head.part[part], 1, 0},
                  .plane = &img->plane[part]};
-    if (!read_place(&is, &img->head.part[part], part, e)) return false;
-    const uint32_t number = is.common > 0
+    if (!read_place(&place, &img->head.part[part], part, e)) return false;
+    const uint32_t number = place.common > 0
                                 ? g->nodes[PLAN_X] * g->nodes[PLAN_Y]
-                                : find_place(g, PLAN_Y, is.at[PLAN_Y]) * g->nodes[PLAN_X] +
-                                      find_place(g, PLAN_X, is.at[PLAN_X]);
+                                : find_place(g, PLAN_Y, place.at[PLAN_Y]) * g->nodes[PLAN_X] +
+                                      find_place(g, PLAN_X, place.at[PLAN_X]);
     if (f->node[number].path)
-        return is.common > 0 ? err_set(e, ERR_DATA, "two parts have their node everywhere")
-                             : err_set(e, ERR_DATA, "two parts have their node at %g %g",
-                                       is.at[PLAN_X], is.at[PLAN_Y]);
+        return place.common > 0 ? err_set(e, ERR_DATA, "two parts have their node everywhere")
+                                : err_set(e, ERR_DATA, "two parts have their node at %g %g",
+                                          place.at[PLAN_X], place.at[PLAN_Y]);
     return kernel_source_image(&f->node[number], name, &one, e) || err_in(e, "part %d", part);
 }
 

@@ -10,7 +10,7 @@ typedef struct {
     uint32_t w, h, channels;
     double *added;      /* the channels added, bad taps taken for zero, the centre in the middle */
     double total;       /* their sum */
-    uint32_t centre[2]; /* in `all`: distances are from here */
+    uint32_t centre[2]; /* in `added`: distances are from here */
     uint32_t rings;     /* whole rings of taps around the centre */
     double asymmetry;   /* half of |k - k turned about the middle| / |k|: 0 to 1 */
 } work;

@@ -88,7 +88,8 @@ static const control CONTROL[] = {
      "proxies follow.",
      AT(set.kernel_scale), NUMBER(1, 0.02, 50, 4)},
     {"follow", "Size follows frame", OFX_TYPE_BOOLEAN,
-     "Size 1 is then what suits the frame: one tap for each pixel where that is 1920 pixels long.",
+     "Size 1 then follows the size of the frame: one tap for each pixel where that is 1920 pixels "
+     "long.",
      AT(follow), OFF},
     {"turn", "Turn", OFX_TYPE_DOUBLE, "Turns the kernel clockwise, in degrees.",
      AT(set.kernel_turn), NUMBER(0, -360, 360, 180)},

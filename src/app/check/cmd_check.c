@@ -365,6 +365,5 @@ int cmd_check(const cli *c, text *out, err *e) {
         for (size_t i = 0; c->s.list && i < r.count; i++) suite_add_line(out, r.item[i].c->name);
         if (!c->s.list) check_run(&r, &c->s, !taken && !c->s.quiet, e);
     }
-    int status = r.status;
-    return status;
+    return r.status;
 }

@@ -330,10 +330,12 @@ void report_add(report *r, size_t index, const frame_result *f) {
     r->count[f->state]++;
     r->missing += f->missing;
     if (f->state != FRAME_DONE || !m || !m->groups) return;
-    if (!r->devices.n) r->by = m->sum.device;
     r->work += f->pixels / (1920.0 * 1080);
+    for (int i = 0; i < r->makers; i++)
+        if (strcmp(r->by[i].name, m->sum.device.name) == 0) return;
+    if (r->makers == ENGINE_DEVICES) return;
+    r->by[r->makers++] = m->sum.device;
     const char *name = m->sum.device.class == ENGINE_CPU ? "CPU" : m->sum.device.name;
-    if (r->devices.s && strstr(r->devices.s, name)) return;
     text_add(&r->devices, "%s%s", r->devices.n ? " + " : "", name);
 }
 

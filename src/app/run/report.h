@@ -38,10 +38,11 @@ typedef struct {
     text *frame; /* JSON of each, in the order of the job; empty where it was not looked at */
     size_t frames;
     size_t count[FRAME_STATES];
-    size_t missing;   /* of those that failed: the input is not there */
-    text devices;     /* the names of those that made frames: "CPU" */
-    engine_device by; /* that of the first frame */
-    double work;      /* what these frames are in frames of 1920 x 1080, by their pixels */
+    size_t missing;                   /* of those that failed: the input is not there */
+    text devices;                     /* the names of those that made frames: "CPU" */
+    engine_device by[ENGINE_DEVICES]; /* those that made frames, each name once */
+    int makers;                       /* their number */
+    double work; /* what these frames are in frames of 1920 x 1080, by their pixels */
     /* With --keep-going: the worst error of a frame, but for missing inputs. */
     err failure;
     double start;

@@ -13,7 +13,7 @@ typedef struct {
     void *ctx;
 } gpu_timing;
 
-/* Fills `all` with the seconds of a repetition, and step[i] with those of each of its steps. */
+/* Fills `total` with the seconds of a repetition, and step[i] with those of each of its steps. */
 bool gpu_time(const gpu_device *g, const gpu_timing *t, double *total, double *step, err *e);
 
 /* Fills r->copy and r->copy_pass: the best that the device's memory does for passes that move these

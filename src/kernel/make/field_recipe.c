@@ -198,9 +198,9 @@ static bool add_node(making *m, const field_recipe *r, uint32_t node, const fiel
 
 /* All parts of an EXR file have one display window. */
 static void share_display(image_header *h) {
-    image_box all = h->part[0].data;
-    for (int i = 1; i < h->parts; i++) all = image_box_union(&all, &h->part[i].data);
-    for (int i = 0; i < h->parts; i++) h->part[i].display = all;
+    image_box whole = h->part[0].data;
+    for (int i = 1; i < h->parts; i++) whole = image_box_union(&whole, &h->part[i].data);
+    for (int i = 0; i < h->parts; i++) h->part[i].display = whole;
 }
 
 image *field_recipe_make(const field_recipe *r, const field_loader *from, err *e) {

@@ -15,9 +15,9 @@
 static const double NEAREST = 0.01; /* pixels: the innermost distance of the table */
 /* Of log(distance), and of log(wavelength): of a single line, and of light that is blended. */
 static const double STEP_LINE = 0.005, STEP_BLEND = 0.01;
-/* Samples per pixel's side: the farther from the centre, the flatter the pattern. From NEAR on the
- * table is taken for even between the samples of a pixel, of which there are three a side, and two
- * from FAR on. */
+/* Samples per pixel's side: the farther from the centre, the flatter the pattern. From NEAR on
+ * there are three samples a side, and two from FAR on, and each pixel takes the table as even
+ * between these samples. */
 enum { FINE = 48, COARSE = 5, STEEP = 64, NEAR = 16, FAR = 64 };
 /* Samples of the pattern per fringe. Along the distance many are averaged, and the finest waves in
  * them, which have more than one sample each, vanish; those in the directions have two. A step has
