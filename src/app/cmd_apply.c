@@ -100,7 +100,8 @@ static int make_frames(frame_maker *m, const cli *c, const job *j, text *out, er
     if (c->s.existing == EXISTING_UPDATE && !m->records->cache)
         log_warn("every frame is made, now and next time: there is no cache folder that could "
                  "remember them; give --cache-dir");
-    if (!progress_open(&told, &c->s, job_count(j), e) || !report_open(&r, m->run, job_count(j), e))
+    if (!progress_open(&told, &c->s, job_count(j), e) ||
+        !report_open(&r, m->run, &m->look, job_count(j), e))
         return 0;
     r.brief = !m->run->report && !c->s.json;
     /* Whether people read the end. */
@@ -133,13 +134,13 @@ static int make_frames(frame_maker *m, const cli *c, const job *j, text *out, er
     return status;
 }
 
-/* Tells of a run that began at `start` and failed before its first frame: writes the report.
+/* Tells of a run that failed before its first frame: writes the report, which has none.
  * `apart`: no other file of the command is known to have the report's name. */
-static void report_early(const cli *c, const run_choice *run, double start, bool apart, text *out,
-                         err *e) {
+static void report_early(const cli *c, const report *early, bool apart, text *out, err *e) {
+    const run_choice *run = early->run;
     const settings *s = run->s;
     run_choice told = *run;
-    report r = {.run = &told, .start = start};
+    report r = *early;
     const file_set_file files[] = {
         {FILE_READ, "the input", s->input},
         {FILE_READ, "the kernel", run->kernel->file},
@@ -150,14 +151,15 @@ static void report_early(const cli *c, const run_choice *run, double start, bool
     err clash = {0};
     if (!apart || !file_set_apart(files, sizeof files / sizeof files[0], s, &clash))
         told.report = NULL;
+    r.run = &told;
     progress_fail(&(progress){.mode = s->progress}, e->msg);
     write_reports(&r, c, err_status(e->code), out, e);
 }
 
 int cmd_apply(const cli *c, text *out, err *e) {
     if (pipe_is(&c->s)) return pipe_run(c, e), 0;
-    run_choice run = run_choice_of(c);
-    double start = clock_now();
+    const run_choice run = run_choice_of(c);
+    report early = {.run = &run, .look = picture_look_asked(run.s), .start = clock_now()};
     OPEN(job) j = {0};
     record_run runs = {0};
     int status = 0;
@@ -165,11 +167,16 @@ int cmd_apply(const cli *c, text *out, err *e) {
     /* Of frames that are not known, a report with the extension of an image may be one. */
     bool apart = opened ? file_set_check_job(&j, e)
                         : !run.report || !image_can_create(run.report, NULL);
-    if (opened && apart && check_outputs(&j, e) && exposure_choose_job(&run, &j, c->threads, e) &&
-        record_run_open(&runs, &j, true, e)) {
-        frame_maker m = {
-            .run = &run, .records = &runs, .threads = c->threads, .forgets = ATOMIC_FLAG_INIT};
-        if (output_is_picture(run.s->output) && !(m.screen = screen_open(run.view, e))) {
+    if (opened && apart && check_outputs(&j, e) &&
+        picture_look_of(&early.look, &j, c->threads, e) &&
+        record_run_open(&runs, &j, &early.look, true, e)) {
+        frame_maker m = {.run = &run,
+                         .look = early.look,
+                         .records = &runs,
+                         .threads = c->threads,
+                         .told = &(light_told){0},
+                         .forgets = ATOMIC_FLAG_INIT};
+        if (output_is_picture(run.s->output) && !(m.screen = screen_open(m.look.view, e))) {
             status = err_status(e->code);
         } else if (run.farms) {
             status = farm_run(c, &j, &runs, out, e);
@@ -183,6 +190,6 @@ int cmd_apply(const cli *c, text *out, err *e) {
         screen_close(&m.screen);
     }
     bool end_is_seen = !run.dry && (!run.farms || run.s->wait);
-    if (e->code && !*c->answered && end_is_seen) report_early(c, &run, start, apart, out, e);
+    if (e->code && !*c->answered && end_is_seen) report_early(c, &early, apart, out, e);
     return status;
 }

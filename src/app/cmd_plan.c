@@ -65,7 +65,10 @@ int cmd_plan(const cli *c, text *out, err *e) {
     OPEN(job) j = {0};
     OWN(job_files) first = {0};
     bool ok = job_open(&j, &run, e) && job_frame(&j, 0, &first, e);
-    frame_maker m = {.run = &run, .threads = c->threads};
+    frame_maker m = {.run = &run,
+                     .look = picture_look_asked(&c->s),
+                     .threads = c->threads,
+                     .told = &(light_told){0}};
     if (ok && strcmp(first.input, "-") == 0)
         ok = err_set(e, ERR_USAGE, "a plan needs a file as the input, not standard input");
     f.images = (uint32_t)(j.views ? job_count(&j) : 0);

@@ -174,6 +174,45 @@ TEST(words_match_enums) {
         assert_string_equal(o->words[i], spectrum_mode_name((spectrum_mode)i));
 }
 
+/* A value may have several spellings; the option has had another one before. */
+TEST(values_are_compared) {
+    static const struct {
+        const char *name, *same[2], *other;
+    } CASE[] = {
+        {"clamp", {"true", "yes"}, "no"},
+        {"jobs", {"4", "4"}, "5"},
+        {"knee", {"1", "1.0"}, "1.5"},
+        {"exposure", {"auto", "auto"}, "0"},
+        {"existing", {"skip", "skip"}, "update"},
+        {"sandbox", {"on", "on"}, "off"},
+        {"progress", {"json", "json:2"}, "json:1"},
+        {"cache_size", {"2GB", "2000MB"}, "2GiB"},
+        {"padding", {"zero", "zero,zero"}, "zero,wrap"},
+        {"kernel_center", {"3,4", "3.0,4.0"}, "3,5"},
+        {"kernel_center", {"peak", "peak"}, "corner"},
+        {"kernel_scale", {"2", "2,2"}, "2h"},
+        {"kernel_scale", {"1.2,1", "1.2,1"}, "1,1.2"},
+        {"kernel_scale", {"auto", "auto"}, "1"},
+        {"tint", {"1,1,1", "1,1.0,1"}, "1,1,2"},
+        {"amount", {"0.5", "50%"}, "0.4"},
+        {"device", {"cpu", "cpu"}, "gpu"},
+        {"layers", {"a,b", "a,b"}, "a"},
+    };
+    for (size_t i = 0; i < COUNT(CASE); i++) {
+        const option *o = &OPTIONS[row(CASE[i].name)];
+        OWN(settings) one = {0}, other = {0}, none = {0};
+        assert_true(settings_init(&one, &e) && settings_init(&other, &e) &&
+                    settings_init(&none, &e));
+        set(&one, o->name, CASE[i].other); /* leaves nothing behind */
+        set(&one, o->name, CASE[i].same[0]);
+        set(&other, o->name, CASE[i].same[1]);
+        if (!settings_same(&one, &other, o)) fail_msg("%s is not the same", o->name);
+        set(&other, o->name, CASE[i].other);
+        if (settings_same(&one, &other, o)) fail_msg("%s is the same", o->name);
+        if (!o->preset) assert_false(settings_same(&one, &none, o));
+    }
+}
+
 TEST(failure_changes_nothing) {
     OWN(settings) s;
     assert_true(settings_init(&s, &e));

@@ -48,7 +48,10 @@ static void make_frame(const char *name, uint64_t seed) {
 typedef struct {
     settings s;
     kernel_choice kernel;
+    settings presets;
     run_choice choice;
+    picture_look look;
+    light_told told;
     job j;
     record_run all;
     frame_maker maker;
@@ -71,7 +74,7 @@ static const char *mask; /* of the next run; NULL: none */
 static run *begin(const char *output) {
     run *r = calloc(1, sizeof *r);
     bloom_defaults(&r->s.bloom);
-    CHECK_OK(settings_init(&r->s, &r->e), r->e);
+    CHECK_OK(settings_init(&r->presets, &r->e) && settings_init(&r->s, &r->e), r->e);
     set(&r->s, "kernel", make_path("kernel.exr"));
     set(&r->s, "device", "cpu");
     set(&r->s, "cache_dir", make_path("cache"));
@@ -79,16 +82,16 @@ static run *begin(const char *output) {
     set(&r->s, "output", make_path(output));
     if (mask) set(&r->s, "mask", make_path(mask));
     r->kernel = (kernel_choice){.file = (char *)(uintptr_t)r->s.kernel, .size = 1};
-    r->choice = (run_choice){.s = &r->s,
-                             .kernel = &r->kernel,
-                             .cache = r->s.bloom.cache_dir,
-                             .view = r->s.view,
-                             .exposure = r->s.exposure};
+    r->choice = (run_choice){
+        .s = &r->s, .presets = &r->presets, .kernel = &r->kernel, .cache = r->s.bloom.cache_dir};
+    r->look = picture_look_asked(&r->s);
     CHECK_OK(job_open(&r->j, &r->choice, &r->e), r->e);
     CHECK_OK(job_frame(&r->j, 0, &r->files, &r->e), r->e);
-    CHECK_OK(record_run_open(&r->all, &r->j, true, &r->e), r->e);
+    CHECK_OK(record_run_open(&r->all, &r->j, &r->look, true, &r->e), r->e);
     r->maker = (frame_maker){.run = &r->choice,
+                             .look = r->look,
                              .records = &r->all,
+                             .told = &r->told,
                              .threads = make_threads(),
                              .forgets = ATOMIC_FLAG_INIT};
     r->devices = device_pool_open(r->maker.threads, r->s.bloom.cache_dir, 0, &r->e);
@@ -103,6 +106,7 @@ static void run_close(run **r) {
     device_pool_close(&(*r)->devices);
     job_files_free(&(*r)->files);
     job_close(&(*r)->j);
+    settings_free(&(*r)->presets);
     settings_free(&(*r)->s);
     free(*r);
 }
@@ -281,14 +285,14 @@ TEST(old_records_go) {
     OPEN(run) *r = begin("out.exr");
     record_run all;
     r->choice.cache = make_path("full");
-    CHECK_OK(record_run_open(&all, &r->j, true, &e));
+    CHECK_OK(record_run_open(&all, &r->j, &r->look, true, &e));
     assert_int_not_equal(access(make_path(OLD), F_OK), 0);
     assert_int_equal(access(make_path(NEW), F_OK), 0);
     make_old(OLD, RECORD_DAYS);
-    CHECK_OK(record_run_open(&all, &r->j, true, &e));
+    CHECK_OK(record_run_open(&all, &r->j, &r->look, true, &e));
     assert_int_equal(access(make_path(OLD), F_OK), 0);
     make_old("full/records/swept", 1);
-    CHECK_OK(record_run_open(&all, &r->j, true, &e));
+    CHECK_OK(record_run_open(&all, &r->j, &r->look, true, &e));
     assert_int_not_equal(access(make_path(OLD), F_OK), 0);
     CHECK_OK(records_sweep(&kept, make_path("full"), 0, &e));
     assert_true(kept.count == 0 && kept.removed == 1);

@@ -18,14 +18,15 @@ static const struct {
 };
 enum { ORIGINS = sizeof ORIGIN / sizeof ORIGIN[0] };
 
-bool suite_origin_make(provenance *o, const suite_case *c, const engine_device *d, err *e) {
-    const run_choice run = suite_case_run(c, NULL);
+bool suite_origin_make(provenance *o, const suite_case *c, const run_choice *run,
+                       const engine_device *d, err *e) {
+    const picture_look look = picture_look_asked(run->s);
     OWN(text) crop = {0};
     if (c->cropped)
         text_add(&crop, "crop %d %d %d %d\n", c->crop.x0, c->crop.y0, c->crop.x1, c->crop.y1);
     const provenance_files from = {c->kernel.file, c->s.bloom.mask_file ? c->s.bloom.mask : NULL,
                                    crop.s, c->kernel.scale};
-    bool ok = provenance_make(o, &run, &from, e) &&
+    bool ok = provenance_make(o, run, &look, &from, e) &&
               provenance_add_file(c->s.input, &o->of[PROVENANCE_INPUT], e);
     text_add(&o->of[PROVENANCE_DEVICE], "%s %s", engine_class_name(d->class), d->name);
     return ok;
@@ -92,12 +93,4 @@ void suite_origin_compare(const image *reference, const provenance *now, text *t
         }
         text_add(to, "\n");
     }
-}
-
-run_choice suite_case_run(const suite_case *c, const char *cache) {
-    return (run_choice){.s = &c->s,
-                        .kernel = &c->kernel,
-                        .cache = cache,
-                        .view = c->s.view,
-                        .exposure = c->s.exposure};
 }

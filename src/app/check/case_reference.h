@@ -4,10 +4,9 @@
 #include "app/check/suite.h"
 #include "app/run/provenance.h"
 
-/* Returns the run of a case; cache: the folder, or NULL. */
-run_choice suite_case_run(const suite_case *c, const char *cache);
 /* Fills in what the result of a case is made from, on this device. */
-bool suite_origin_make(provenance *o, const suite_case *c, const engine_device *d, err *e);
+bool suite_origin_make(provenance *o, const suite_case *c, const run_choice *run,
+                       const engine_device *d, err *e);
 /* Writes the image as a reference, atomically and without loss; its attributes and its compression
  * change. */
 bool suite_bless(const char *path, image *result, const provenance *o, par *threads, err *e);

@@ -125,7 +125,8 @@ static bool hold_against(case_result *c, image *img, const suite_run *r, bool so
                      suite_class_name((int)d->class));
         return true;
     }
-    bool ok = suite_origin_make(&o, c->c, d ? d : &(engine_device){.name = "none"}, e) &&
+    const engine_device none = {.name = "none"};
+    bool ok = suite_origin_make(&o, c->c, &c->run, d ? d : &none, e) &&
               find_nearest(c, &with, p, e);
     bool differs = ok && r->asked->bless && c->match.verdict != COMPARE_MATCH;
     if (differs && !sound)
@@ -160,21 +161,21 @@ static bool crop(image *img, const suite_case *c, err *e) {
     return true;
 }
 
-static void run_case(case_result *c, frame_maker *m, const suite_run *r) {
+static void run_case(case_result *c, light_told *told, const suite_run *r) {
     err e = {0};
     double start = clock_now();
     frame_result f = {0};
     OWN(image) *img = NULL;
-    const run_choice run = suite_case_run(c->c, r->cache);
-    m->run = &run;
+    frame_maker m = {
+        .run = &c->run, .look = picture_look_asked(c->run.s), .threads = r->threads, .told = told};
     if ((c->made = mem_new(1, sizeof *c->made, "a report", &e)))
-        img = frame_image(m, &f, c->made, &e);
+        img = frame_image(&m, &f, c->made, &e);
     if (!img) mem_free(c->made), c->made = NULL;
     if (img && e.code) end_with(c, &e); /* --verify: the image is whole all the same */
     bool ok = img && crop(img, c->c, &e);
     double bloomed = clock_now();
     ok = ok && hold_against(c, img, r, assert_energies(c) && c->state == CASE_PASS, &e);
-    const matching shown = {.result = img, .threads = m->threads};
+    const matching shown = {.result = img, .threads = r->threads};
     if (ok && r->asked->html)
         ok = suite_pictures_make(&c->pictures, &shown,
                                  c->match.path && c->state != CASE_PASS ? &c->match : NULL, &e);
@@ -188,13 +189,17 @@ static void run_case(case_result *c, frame_maker *m, const suite_run *r) {
 /* --- all cases ------------------------------------------------------------------------------- */
 
 /* Picks the cases of --filter. */
-static bool pick(suite_run *r, err *e) {
+static bool pick(suite_run *r, const cli *by, err *e) {
     const settings *asked = r->asked;
     if (!(r->item = mem_new(r->s->count, sizeof *r->item, "results", e))) return false;
     for (size_t i = 0; i < r->s->count; i++) {
         suite_case *c = &r->s->item[i];
         if (asked->filter && !text_glob_any(asked->filter, c->name)) continue;
-        r->item[r->count++].c = c;
+        r->item[r->count++] = (case_result){.c = c,
+                                            .run = {.s = &c->s,
+                                                    .presets = &by->presets,
+                                                    .kernel = &c->kernel,
+                                                    .cache = by->kernels.in.cache}};
     }
     return r->count > 0 || err_set(e, ERR_USAGE, "none of the %zu cases of %s matches '%s'",
                                    r->s->count, r->s->path, asked->filter);
@@ -202,8 +207,8 @@ static bool pick(suite_run *r, err *e) {
 
 bool suite_run_open(suite_run *r, const suite *s, const cli *c, err *e) {
     const char *want = c->s.require_device;
-    *r = (suite_run){.s = s, .asked = &c->s, .cache = c->kernels.in.cache, .threads = c->threads};
-    if (!pick(r, e)) return false;
+    *r = (suite_run){.s = s, .asked = &c->s, .threads = c->threads};
+    if (!pick(r, c, e)) return false;
     if (!want) return true;
     r->required = mem_new(ENGINE_DEVICES, sizeof *r->required, "devices", e);
     if (!r->required) return false;
@@ -246,7 +251,7 @@ static void require(suite_run *r) {
 void suite_run_all(suite_run *r, void (*each)(void *ctx, const case_result *c), void *ctx) {
     double start = clock_now();
     bool stopped = false;
-    frame_maker m = {.threads = r->threads};
+    light_told told = {0};
     for (size_t i = 0; i < r->count; i++) {
         case_result *c = &r->item[i];
         const char *skip = stopped ? "an earlier case failed, and --stop was given" : c->c->skip;
@@ -254,7 +259,7 @@ void suite_run_all(suite_run *r, void (*each)(void *ctx, const case_result *c), 
             c->state = CASE_SKIP;
             case_say(&c->why, "%s", skip);
         } else {
-            run_case(c, &m, r);
+            run_case(c, &told, r);
         }
         if (c->status > r->status) r->status = c->status;
         if (c->state == CASE_FAIL || c->state == CASE_ERROR) stopped = r->asked->stop;

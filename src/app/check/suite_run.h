@@ -7,13 +7,14 @@
 
 #include "app/check/case_match.h"
 #include "app/check/suite.h"
-#include "app/cli/cli.h"
+#include "app/run/run_choice.h"
 #include "bloom/report.h"
 
 typedef enum { CASE_PASS, CASE_WARN, CASE_FAIL, CASE_ERROR, CASE_SKIP, CASE_STATES } case_state;
 
 typedef struct {
     const suite_case *c;
+    run_choice run;
     case_state state;
     int status;   /* as an exit status */
     bool blessed; /* the reference was written now */
@@ -35,7 +36,6 @@ const engine_device *case_device(const case_result *c);
 typedef struct {
     const suite *s;
     const settings *asked;   /* of the command */
-    const char *cache;       /* its cache folder; NULL: there is none */
     par *threads;            /* the command's */
     engine_device *required; /* the `required_count` devices that --require-device names */
     uint32_t required_count;

@@ -270,7 +270,8 @@ static bool prepare(cli *c, int argc, char **argv, text *out, err *e) {
     reader r = {.commands = c->commands, .cmd = c->cmd, .argc = argc, .argv = argv};
     r.flag = mem_new((size_t)argc, sizeof *r.flag, "flags", e);
     r.word = mem_new((size_t)argc, sizeof *r.word, "arguments", e);
-    bool ok = r.flag && r.word && settings_init(&c->s, e) && read_line(&r, e) && check_names(&r, e),
+    bool ok = r.flag && r.word && settings_init(&c->presets, e) && settings_init(&c->s, e) &&
+              read_line(&r, e) && check_names(&r, e),
          over = r.help;
     /* Lowest rank first, so that each source replaces what came before. Variables and flags are
      * set twice, since they name the config file and win over it. */
@@ -290,7 +291,7 @@ static bool prepare(cli *c, int argc, char **argv, text *out, err *e) {
     log_set_level(c->s.quiet ? LOG_ERROR : c->s.verbose ? LOG_INFO : LOG_NOTE);
     mem_set_limit(c->s.bloom.mem_limit);
     if (ok && !r.help) settings_warn_environment();
-    if (ok && !r.help && c->s.config) ok = option_rules_warn(&c->s, e);
+    if (ok && !r.help && c->s.config) option_rules_warn(&c->s, &c->presets);
     if (ok && r.help)
         help_write(out, c->commands, c->cmd,
                    r.words ? command_find_action(c->cmd, r.word[0]) : NULL);
@@ -333,6 +334,7 @@ int cli_run(const commands *list, const command *cmd, int argc, char **argv, err
     par_close(&c.threads);
     kernel_choice_free(&c.kernel);
     settings_free(&c.s);
+    settings_free(&c.presets);
     mem_free(c.word);
     return e->code ? err_status(e->code) : status;
 }

@@ -16,6 +16,7 @@ struct cli {
     const commands *commands;
     const command *cmd;
     const command_action *action; /* NULL where the command has none */
+    settings presets;             /* of all options */
     settings s;                   /* what config, variables and flags say */
     kernel_finder kernels;        /* where kernels are, and the cache folder */
     kernel_choice kernel;         /* what --kernel means */

@@ -160,18 +160,15 @@ static option_need idle_by(const settings *s, const option *o) {
     return i;
 }
 
-bool option_rules_warn(const settings *s, err *e) {
-    OWN(settings) presets = {0};
-    if (!settings_init(&presets, e)) return false;
+void option_rules_warn(const settings *s, const settings *presets) {
     for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++) {
         if (!option_in_config(o) || settings_of(s, o)->origin != ORIGIN_FILE) continue;
         const option_need need = idle_by(s, o);
         const bool refused = need == NEED_BLOOM && strcmp(o->name, "nan") == 0;
-        if (need < NEEDS && !refused && !settings_same(s, &presets, o))
+        if (need < NEEDS && !refused && !settings_same(s, presets, o))
             log_warn("%s: %s has no effect %s", settings_of(s, o)->where, o->name,
                      OPTION_RULES[need].otherwise);
     }
-    return true;
 }
 
 /* To answer a word, add a row: the commands to which people say it; the word, or several with

@@ -17,7 +17,7 @@ bool option_rules_check_single(const settings *s, err *e);
 bool option_rules_check_action(const settings *s, const command *c, const command_action *a,
                                err *e);
 /* Warns of each key of the config file that has no effect, whatever the command is. */
-bool option_rules_warn(const settings *s, err *e);
+void option_rules_warn(const settings *s, const settings *presets);
 /* Returns whether the option has an effect beside the others, apart from actions and sequences. */
 bool option_has_effect(const settings *s, uint32_t bit, const option *o);
 /* Returns whether a command takes an option, alone or beside others; a: its action, or NULL. */

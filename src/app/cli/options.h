@@ -192,6 +192,7 @@ struct option_kind {
     const char *words;  /* "a whole number", for sentences; the row's words follow "one of " */
     bool told;          /* pages say these words, since the flag does not show them */
     uint32_t types;     /* the JSON types of a value, as bits 1 << json_type */
+    size_t bytes;       /* of the value in its place; 0: it is a string */
     const char *schema; /* of which a value must meet one; @words and @range are the row's */
     /* Read a value, and change nothing where they refuse it with an error (which names no place).
      * `from` is given a value of one of `types`. */

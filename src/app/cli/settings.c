@@ -102,11 +102,22 @@ bool settings_given(const settings *s, const char *name, uint32_t users) {
     return settings_of(s, option_find(name, users))->origin != ORIGIN_DEFAULT;
 }
 
+/* Compares the values themselves. Zeros of a tint count as 1, and its preset has ones. */
 bool settings_same(const settings *a, const settings *b, const option *o) {
-    OWN(text) one = {0}, other = {0};
-    KINDS[o->type].write(a, o, &one);
-    KINDS[o->type].write(b, o, &other);
-    return one.n == other.n && memcmp(one.s ? one.s : "", other.s ? other.s : "", one.n) == 0;
+    const size_t bytes = KINDS[o->type].bytes;
+    const psf_options *k = &a->bloom.kernel, *l = &b->bloom.kernel;
+    const void *x = (const char *)a + o->at, *y = (const char *)b + o->at;
+    if (!bytes) {
+        const char *one = *(const char *const *)x, *other = *(const char *const *)y;
+        return one && other ? strcmp(one, other) == 0 : one == other;
+    }
+    if (memcmp(x, y, bytes) != 0) return false;
+    if (o->type == OPTION_PROGRESS) return a->progress_fd == b->progress_fd;
+    if (o->type == OPTION_CENTER)
+        return k->center != PSF_AT || memcmp(k->at, l->at, sizeof k->at) == 0;
+    return o->type != OPTION_SCALE ||
+           (k->wide == l->wide && a->bloom.kernel_relative == b->bloom.kernel_relative &&
+            a->kernel_auto == b->kernel_auto);
 }
 
 void settings_text(const settings *s, const option *o, text *to) {

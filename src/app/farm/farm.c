@@ -127,12 +127,14 @@ static bool check_words(const farm *f, err *e) {
     return true;
 }
 
-static bool make_flags(farm *f, err *e) {
+static bool make_flags(farm *f, const record_run *run, err *e) {
     if (!(f->flag = mem_new((size_t)OPTION_COUNT + 3, sizeof *f->flag, "flags", e))) return false;
-    const settings made = run_choice_settings(f->j->run), *s = &made;
+    const settings made = picture_look_settings(run->run->s, run->look), *s = &made;
     for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++) {
         char name[OPTION_NAME_ROOM];
-        if (!(o->on & FOR_APPLY) || settings_of(s, o)->origin == ORIGIN_DEFAULT) continue;
+        if (!(o->on & FOR_APPLY) ||
+            (settings_of(s, o)->origin == ORIGIN_DEFAULT && settings_same(s, run->run->s, o)))
+            continue;
         /* A task has messages, farm options and these of its own. A config file may hold options
          * without an effect; as flags they would be refused. */
         if (o->flag_only || o->section == SECTION_MESSAGES || o->section == SECTION_FARM ||
@@ -234,7 +236,7 @@ int farm_run(const cli *c, const job *j, const record_run *run, text *out, err *
                 "a farm needs a sequence; the input must be a frame pattern such as in.####.exr, "
                 "not '%s'",
                 j->input);
-    if (!e->code && find_places(&f, e) && make_flags(&f, e) && check_words(&f, e) &&
+    if (!e->code && find_places(&f, e) && make_flags(&f, run, e) && check_words(&f, e) &&
         farm_make_chunks(&f, run, e) && name_job(&f, e)) {
         if (slurm && f.current) log_note("%zu frames are up to date", f.current);
         if (!f.chunks) log_note("nothing is left to do");

@@ -66,7 +66,7 @@ static bool make_once(frame_work *w, bool hold, err *e) {
     frame_result *f = w->f;
     const double before = w->in.seconds;
     const rows_source file = stages_source(&w->in);
-    const targets_wanted want = {w->files->emitted, w->files->before, (float)w->m->run->exposure};
+    const targets_wanted want = {w->files->emitted, w->files->before, (float)w->m->look.exposure};
     ahead beside = {.w = w};
     OWN(image) *img = NULL;
     OPEN(rows_image) held = {.img = NULL};
@@ -145,7 +145,7 @@ static bool make(frame_work *w, err *e) {
     if (ok && s->highlights > 0)
         report_note(w->made, "lights within 2 %% of white were raised by %g stops before the bloom",
                     s->highlights);
-    if (ok) light_notes(w->in.head->format, s->input_space, w->made, &m->told);
+    if (ok) light_notes(w->in.head->format, s->input_space, w->made, m->told);
     frame_work_close(w);
     if (w->torn) {
         log_warn("%s changed while it was read; the result may be half old and half new", f->input);

@@ -12,11 +12,12 @@
 /* What all workers share. */
 typedef struct {
     const run_choice *run;
+    picture_look look;
     const record_run *records;
     par *threads;
     screen *screen;      /* of pictures; NULL: there are none */
     atomic_flag begun;   /* set when a frame has begun to get ready what all of them need */
-    light_told told;     /* what the log has said of light */
+    light_told *told;    /* what the log has said of light */
     atomic_flag forgets; /* set when the log has said that records cannot be written */
 } frame_maker;
 

@@ -44,7 +44,7 @@ image *work_load(frame_work *w, err *e) {
     w->torn = work_changed(w);
     if (!w->s->input_space && strcmp(h->format, "png") != 0)
         light_notes_codes(img, w->s->bloom.layers, w->s->bloom.exclude, "give --input-space srgb",
-                          &w->m->told);
+                          w->m->told);
     return img;
 }
 
@@ -101,7 +101,7 @@ bool work_open(frame_work *w, err *e) {
     frame_maker *m = w->m;
     frame_result *f = w->f;
     w->before = file_mark_of(f->input);
-    w->out = (output){f->output, m->run, m->threads, m->screen, NULL, w->files->mask, 0};
+    w->out = (output){f->output, m->run, m->look, m->threads, m->screen, NULL, w->files->mask, 0};
     if (!(w->r = image_open(f->input, NULL, m->threads, e))) return false;
     const image_part *p = &image_reader_header(w->r)->part[0];
     const image_box *b = &p->display;

@@ -8,6 +8,7 @@
 typedef struct {
     const char *path;
     const run_choice *run;
+    picture_look look;
     par *threads;
     const screen *screen; /* of pictures; NULL: film */
     const char *kernel;   /* for provenance; NULL: the run's */

@@ -9,8 +9,8 @@ static preview_options view_of(const output *o, const image_header *h) {
     OWN(text) left_out = {0};
     preview_options as = {.part = preview_part(h, &left_out),
                           .width = UINT32_MAX,
-                          .exposed = !isnan(o->run->exposure),
-                          .stops = (float)o->run->exposure,
+                          .exposed = !isnan(o->look.exposure),
+                          .stops = (float)o->look.exposure,
                           .on = o->screen};
     if (left_out.n) log_say_once(LOG_NOTE, "%s", left_out.s);
     return as;
@@ -117,7 +117,8 @@ bool picture_fits(const output *o, const image_header *h, err *e) {
 /* Finds the exposure that suits an image as it is, with all of its pixels. */
 static bool exposure_find(float *stops, image_reader *r, const run_choice *run, par *threads,
                           err *e) {
-    const output to = {.path = run->s->output, .run = run, .threads = threads};
+    const output to = {
+        .path = run->s->output, .run = run, .look = picture_look_asked(run->s), .threads = threads};
     OPEN(stages) in = {0};
     OWN(image_header) h = {0};
     OPEN(picture) seen = {0};
@@ -129,31 +130,36 @@ static bool exposure_find(float *stops, image_reader *r, const run_choice *run, 
     return true;
 }
 
-void exposure_choose(run_choice *run, const char *input, bool several, par *threads) {
+picture_look picture_look_by(const run_choice *run, const char *input, bool several, par *threads) {
+    picture_look look = picture_look_asked(run->s);
     char number[32] = "0";
     float stops = 0;
-    bool viewed = strcmp(run->view, "auto") != 0, exposed = !isnan(run->exposure);
-    if (!output_is_picture(run->s->output) || (exposed && viewed)) return;
+    const bool viewed = strcmp(look.view, "auto") != 0, exposed = !isnan(look.exposure);
+    if (!output_is_picture(run->s->output) || (exposed && viewed)) return look;
     OPEN(image_reader) *r = image_open(input, NULL, threads, NULL);
-    if (!r) return;
+    if (!r) return look;
     const bool graded = strcmp(image_reader_header(r)->format, "png") == 0;
-    if (several && !graded && !exposed && !exposure_find(&stops, r, run, threads, NULL)) return;
-    if (!viewed) run->view = graded ? "srgb" : "film";
-    if (exposed || !(several || graded)) return;
+    if (several && !graded && !exposed && !exposure_find(&stops, r, run, threads, NULL))
+        return look;
+    if (!viewed) look.view = graded ? "srgb" : "film";
+    if (exposed || !(several || graded)) return look;
     if (!graded) {
         snprintf(number, sizeof number, "%.2f", (double)stops);
         log_note("all pictures have --exposure %s, which suits %s", number, input);
     }
-    text_number(number, &run->exposure);
+    text_number(number, &look.exposure);
+    return look;
 }
 
-bool exposure_choose_job(run_choice *run, const job *j, par *threads, err *e) {
+bool picture_look_of(picture_look *to, const job *j, par *threads, err *e) {
+    const run_choice *run = j->run;
     const bool several = job_count(j) > 1;
+    *to = picture_look_asked(run->s);
     for (size_t i = 0; i < job_count(j); i++) {
         OWN(job_files) f = {0};
         if (!job_frame(j, i, &f, e)) return false;
-        exposure_choose(run, f.input, several, threads);
-        if (!isnan(run->exposure) || !several || !output_is_picture(run->s->output)) return true;
+        *to = picture_look_by(run, f.input, several, threads);
+        if (!isnan(to->exposure) || !several || !output_is_picture(run->s->output)) return true;
     }
     return !run->farms || err_set(e, ERR_USAGE,
                                   "no frame of %s can be read yet, so no exposure that suits them "

@@ -37,10 +37,11 @@ bool picture_fits(const output *o, const image_header *h, err *e);
  * The frames of a sequence share the exposure that suits its first frame, before the bloom, so that
  * they do not flicker, whichever worker, machine or run makes them. */
 
-/* Chooses exposure and view of a run where they are auto, as follows from an image; `several`
- * where other images follow. Does nothing for an output that is no picture, and where the image
- * cannot be read, which fails again with its frame. The log says what was chosen for several. */
-void exposure_choose(run_choice *run, const char *input, bool several, par *threads);
+/* Returns the look of a run: exposure and view follow from an image where the options leave them
+ * to it; `several` where other images follow. For an output that is no picture, and where the image
+ * cannot be read, which fails again with its frame, it is what the options say. The log says what
+ * was chosen for several. */
+picture_look picture_look_by(const run_choice *run, const char *input, bool several, par *threads);
 /* Does the same for a job, whose first frame decides that can be read. On a farm, whose tasks each
  * see some of the frames, it is refused that there is none yet. */
-bool exposure_choose_job(run_choice *run, const job *j, par *threads, err *e);
+bool picture_look_of(picture_look *to, const job *j, par *threads, err *e);

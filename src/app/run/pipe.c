@@ -104,10 +104,9 @@ bool pipe_is(const settings *s) {
 
 /* A run whose input or output is a stream. */
 typedef struct {
-    run_choice *run;
-    frame_maker *maker;
-    const job *job; /* of the files; NULL: the images of standard input */
-    stream in;
+    const run_choice *run;
+    const job *job;       /* of the files; NULL: the images of standard input */
+    stream in;            /* the first image is in it already */
     frame_pattern output; /* of files; .before is NULL for a stream */
     int first;            /* the number of the first frame */
 } piped;
@@ -124,18 +123,16 @@ static bool rename_input(const piped *p, size_t number, err *e) {
     return false;
 }
 
-/* Fetches the next image; before the first one it is decided how pictures are shown. */
-static bool next_image(piped *p, job_files *to, err *e) {
-    frame_maker *m = p->maker;
-    if (!stream_next(&p->in, e)) return rename_input(p, p->in.count + 1, e);
-    if (p->in.count > 1 && !p->output.after && p->output.before)
+static bool fetch(piped *p, err *e) {
+    return stream_next(&p->in, e) || rename_input(p, p->in.count + 1, e);
+}
+
+static bool next_image(piped *p, size_t index, job_files *to, err *e) {
+    if (index && !fetch(p, e)) return false;
+    if (index && !p->output.after && p->output.before)
         return err_set(e, ERR_USAGE,
                        "standard input has more than one image; give the output a frame pattern, "
                        "such as out.####.exr, or write -");
-    if (p->in.count == 1 && output_is_picture(p->run->s->output)) { /* more may follow */
-        exposure_choose(p->run, p->in.path, true, m->threads);
-        if (!(m->screen = screen_open(p->run->view, e))) return false;
-    }
     const bloom_settings *s = &p->run->s->bloom;
     return (to->input = mem_str(p->in.path, e)) &&
            (to->kernel = mem_str(p->run->kernel->file, e)) &&
@@ -144,7 +141,7 @@ static bool next_image(piped *p, job_files *to, err *e) {
 
 static bool next(void *ctx, size_t index, job_files *to, err *e) {
     piped *p = ctx;
-    if (!(p->job ? job_frame(p->job, index, to, e) : next_image(p, to, e))) return false;
+    if (!(p->job ? job_frame(p->job, index, to, e) : next_image(p, index, to, e))) return false;
     /* "-" alone is in the format of the input, if that is written. */
     const char *given = p->run->s->output;
     const char *ending = p->job                             ? path_ending(to->input)
@@ -178,22 +175,26 @@ static bool open_output(piped *p, err *e) {
 
 bool pipe_run(const cli *c, err *e) {
     const settings *s = &c->s;
-    run_choice run = run_choice_of(c);
+    const run_choice run = run_choice_of(c);
     bool from_stream = strcmp(s->input, "-") == 0;
     OPEN(job) j = {.run = &run};
     record_run runs = {0};
-    frame_maker m = {
-        .run = &run, .records = &runs, .threads = c->threads, .forgets = ATOMIC_FLAG_INIT};
-    piped p = {.run = &run, .maker = &m, .job = from_stream ? NULL : &j, .in.fd = -1, .first = 1};
+    frame_maker m = {.run = &run,
+                     .look = picture_look_asked(s),
+                     .records = &runs,
+                     .threads = c->threads,
+                     .told = &(light_told){0},
+                     .forgets = ATOMIC_FLAG_INIT};
+    piped p = {.run = &run, .job = from_stream ? NULL : &j, .in.fd = -1, .first = 1};
     report r = {.run = &run, .brief = true};
     /* A file of glare would be written again by each image, also where a config names it. */
     bool ok = (!s->emit_file ||
                err_set(e, ERR_USAGE, "--emit-file has no effect on standard input and output")) &&
-              (from_stream ||
-               (job_open(&j, &run, e) && file_set_check_job(&j, e) &&
-                exposure_choose_job(&run, &j, c->threads, e) &&
-                (!output_is_picture(s->output) || (m.screen = screen_open(run.view, e))))) &&
-              record_run_open(&runs, &j, false, e) && open_output(&p, e);
+              (from_stream || (job_open(&j, &run, e) && file_set_check_job(&j, e))) &&
+              record_run_open(&runs, &j, &m.look, false, e) && open_output(&p, e) &&
+              (from_stream ? fetch(&p, e) : picture_look_of(&m.look, &j, c->threads, e));
+    if (ok && from_stream) m.look = picture_look_by(&run, p.in.path, true, c->threads);
+    ok = ok && (!output_is_picture(s->output) || (m.screen = screen_open(m.look.view, e)));
     const job_source frames = {.count = ok && !from_stream ? job_count(&j) : SIZE_MAX,
                                .alone = true,
                                .kernels = true,

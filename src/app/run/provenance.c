@@ -10,21 +10,19 @@ const char *const PROVENANCE_WORD[PROVENANCE_PARTS] = {
     [PROVENANCE_LOOK] = "look",
 };
 
-bool provenance_add_settings(const run_choice *run, double kernel_scale, text *to, err *e) {
-    OWN(settings) presets = {0};
-    settings s = run_choice_settings(run);
+void provenance_add_settings(const run_choice *run, const picture_look *look, double kernel_scale,
+                             text *to) {
+    settings s = picture_look_settings(run->s, look);
     s.bloom.kernel.size = kernel_scale > 0 ? kernel_scale
                                            : run->kernel->size; /* the rest is in the bytes */
     s.kernel_auto = run->kernel->follows && !(kernel_scale > 0);
-    if (!settings_init(&presets, e)) return false;
     for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++) {
         const bool path = o->type == OPTION_MASK && s.bloom.mask_file;
-        if (!option_decides(o) || path || settings_same(&s, &presets, o)) continue;
+        if (!option_decides(o) || path || settings_same(&s, run->presets, o)) continue;
         text_add(to, "%s ", o->name);
         settings_json(&s, o, &(json_out){.to = to}, NULL);
         text_add(to, "\n");
     }
-    return true;
 }
 
 bool provenance_hash_file(const char *path, hash128 *to, err *e) {
@@ -58,21 +56,21 @@ bool provenance_add_file(const char *path, text *to, err *e) {
     return ok;
 }
 
-bool provenance_make(provenance *p, const run_choice *run, const provenance_files *f, err *e) {
+bool provenance_make(provenance *p, const run_choice *run, const picture_look *look,
+                     const provenance_files *f, err *e) {
     *p = (provenance){0};
-    text *look = &p->of[PROVENANCE_LOOK];
-    if (!provenance_add_file(f->kernel, &p->of[PROVENANCE_KERNEL], e) ||
-        !provenance_add_settings(run, f->kernel_scale, look, e))
-        return false;
+    text *decides = &p->of[PROVENANCE_LOOK];
+    if (!provenance_add_file(f->kernel, &p->of[PROVENANCE_KERNEL], e)) return false;
+    provenance_add_settings(run, look, f->kernel_scale, decides);
     if (f->mask) {
-        text_add(look, "mask ");
-        if (!provenance_add_file(f->mask, look, e)) return false;
-        text_add(look, "\n");
+        text_add(decides, "mask ");
+        if (!provenance_add_file(f->mask, decides, e)) return false;
+        text_add(decides, "\n");
     }
-    text_add(look, "%s", f->more ? f->more : "");
+    text_add(decides, "%s", f->more ? f->more : "");
     text_add(&p->of[PROVENANCE_VERSION], "fftbloom " VERSION);
-    add_hash(&p->of[PROVENANCE_SETTINGS], hash_bytes(look->s, look->n));
-    if (!look->n) text_add(look, "\n"); /* all are defaults */
+    add_hash(&p->of[PROVENANCE_SETTINGS], hash_bytes(decides->s, decides->n));
+    if (!decides->n) text_add(decides, "\n"); /* all are defaults */
     return true;
 }
 

@@ -31,7 +31,8 @@ typedef struct {
     const char *kernel, *mask, *more;
     double kernel_scale; /* as frame_result has it */
 } provenance_files;
-bool provenance_make(provenance *p, const run_choice *run, const provenance_files *f, err *e);
+bool provenance_make(provenance *p, const run_choice *run, const picture_look *look,
+                     const provenance_files *f, err *e);
 void provenance_free(provenance *p);
 /* Return a hash of a file's content; append it, and another hash, as text. */
 bool provenance_hash_file(const char *path, hash128 *to, err *e);
@@ -39,7 +40,8 @@ bool provenance_add_file(const char *path, text *to, err *e);
 /* Appends the options that change pixels or the file, with their values. Defaults are left out, so
  * that a new option changes no hash. Paths are left out, because the content counts.
  * kernel_scale: of the frame, where it follows from the image; 0: of all frames. */
-bool provenance_add_settings(const run_choice *run, double kernel_scale, text *to, err *e);
+void provenance_add_settings(const run_choice *run, const picture_look *look, double kernel_scale,
+                             text *to);
 /* Writes the attributes into the first part. */
 bool provenance_write(const provenance *p, image_header *h, err *e);
 /* Returns an attribute of the first part, or NULL. */

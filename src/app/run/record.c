@@ -36,14 +36,14 @@ bool file_mark_same(const file_mark *a, const file_mark *b) {
 #define SWEPT  "swept" /* a file whose time is that of the last sweep */
 
 /* Reads the bytes of the kernel, and of OpenColorIO's config where the view is one of that. */
-static bool find_basis(record_basis *to, const run_choice *run, const char *kernel, err *e) {
-    const char *ocio = strncmp(run->view, "ocio", 4) == 0 ? getenv("OCIO") : NULL;
+static bool find_basis(record_basis *to, const record_run *r, const char *kernel, err *e) {
+    const char *ocio = strncmp(r->look->view, "ocio", 4) == 0 ? getenv("OCIO") : NULL;
     OWN(text) line = {0};
     *to = (record_basis){.kernel = file_mark_of(kernel)};
     text_add(&line, "fftbloom " VERSION "\nkernel ");
     if (!provenance_add_file(kernel, &line, e)) return err_in(e, "kernel");
     text_add(&line, "\n");
-    if (!provenance_add_settings(run, 0, &line, e)) return false;
+    provenance_add_settings(r->run, r->look, 0, &line);
     if (ocio) text_add(&line, "ocio ");
     /* A config that cannot be read, or that is built into the library, counts by its name. */
     if (ocio && !provenance_add_file(ocio, &line, NULL)) text_add(&line, "'%s'", ocio);
@@ -64,16 +64,17 @@ static void sweep_daily(const char *cache) {
     }
 }
 
-bool record_run_open(record_run *r, const job *j, bool kept, err *e) {
+bool record_run_open(record_run *r, const job *j, const picture_look *look, bool kept, err *e) {
     const run_choice *run = j->run;
-    *r = (record_run){.run = run, .cache = kept ? run->cache : NULL, .kernels = j->kernels};
+    *r = (record_run){
+        .run = run, .look = look, .cache = kept ? run->cache : NULL, .kernels = j->kernels};
     if (r->cache && !run->dry) sweep_daily(r->cache);
-    return !r->cache || r->kernels || find_basis(&r->basis, run, run->kernel->file, e);
+    return !r->cache || r->kernels || find_basis(&r->basis, r, run->kernel->file, e);
 }
 
 bool record_make(record *rec, const record_run *r, const job_files *f, err *e) {
     *rec = (record){.run = r, .files = f, .basis = r->basis};
-    return !r->cache || !r->kernels || find_basis(&rec->basis, r->run, f->kernel, e);
+    return !r->cache || !r->kernels || find_basis(&rec->basis, r, f->kernel, e);
 }
 
 /* --- records ---------------------------------------------------------------------------------- */

@@ -40,14 +40,16 @@ typedef struct {
 /* What all records of a run have in common: const once it is open. */
 typedef struct {
     const run_choice *run;
+    const picture_look *look;
     const char *cache;  /* the cache folder; NULL: there is none, and nothing is remembered */
     bool kernels;       /* frames have kernels of their own */
     record_basis basis; /* valid where they share one, and there is a cache folder */
 } record_run;
 
 /* Reads the bytes of the kernel that all frames share, and removes old records (records_sweep) once
- * a day. The job belongs to the caller and must outlive it. kept: false: nothing is remembered. */
-bool record_run_open(record_run *r, const job *j, bool kept, err *e);
+ * a day. Job and look belong to the caller and must outlive it. kept: false: nothing is remembered.
+ */
+bool record_run_open(record_run *r, const job *j, const picture_look *look, bool kept, err *e);
 
 /* One frame and what it is made from. Run and files belong to the caller. */
 typedef struct {

@@ -284,8 +284,9 @@ enum { FRAME_DEPTH = 2 }; /* objects and arrays around a frame */
 
 const char *const REPORT_STATE[FRAME_STATES] = {"done", "current", "skipped", "failed"};
 
-bool report_open(report *r, const run_choice *run, size_t frames, err *e) {
-    *r = (report){.run = run, .start = clock_now(), .frames = frames};
+bool report_open(report *r, const run_choice *run, const picture_look *look, size_t frames,
+                 err *e) {
+    *r = (report){.run = run, .look = *look, .start = clock_now(), .frames = frames};
     return (r->frame = mem_new(frames, sizeof *r->frame, "report", e)) != NULL;
 }
 
@@ -344,13 +345,14 @@ void report_counts_json(json_out *j, const size_t count[FRAME_STATES]) {
 }
 
 void report_text(const report *r, const cli *c, int status, text *to) {
-    const settings s = run_choice_settings(r->run);
+    settings s = picture_look_settings(r->run->s, &r->look);
     json_out j = json_begin(to);
     json_string(&j, "program", "fftbloom " VERSION);
     json_int(&j, "exit_status", status);
     cli_error_json(&j, c->e);
     json_fixed(&j, "seconds", 6, clock_now() - r->start);
     report_counts_json(&j, r->count);
+    s.kernel_auto |= r->run->kernel->follows;
     json_block(&j, "settings");
     for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++)
         if (o->on & c->cmd->bit && !o->flag_only) settings_json(&s, o, &j, o->name);

@@ -35,6 +35,7 @@ typedef struct {
 
 typedef struct {
     const run_choice *run;
+    picture_look look;
     text *frame; /* JSON of each, in the order of the job; empty where it was not looked at */
     size_t frames;
     size_t count[FRAME_STATES];
@@ -49,7 +50,7 @@ typedef struct {
     bool brief; /* nobody will read it: counts alone are kept, since a long run has many frames */
 } report;
 
-bool report_open(report *r, const run_choice *run, size_t frames, err *e);
+bool report_open(report *r, const run_choice *run, const picture_look *look, size_t frames, err *e);
 /* Adds one frame, in any order. Not for several threads at once. */
 void report_add(report *r, size_t index, const frame_result *f);
 /* Add the members that say which frame it is, and what became of it; and "done", "current",

@@ -158,7 +158,7 @@ static bool write_provenance(image_header *h, const output *o, const char *input
     OWN(provenance) p = {0};
     const provenance_files from = {o->kernel ? o->kernel : o->run->kernel->file, o->mask, NULL,
                                    o->kernel_scale};
-    bool ok = provenance_make(&p, o->run, &from, e);
+    bool ok = provenance_make(&p, o->run, &o->look, &from, e);
     text_add(&p.of[PROVENANCE_SOURCE], "%s", path_name(input));
     return ok && provenance_write(&p, h, e);
 }
