@@ -86,9 +86,11 @@ static bool same_node(const kernel_source *a, const kernel_source *b, const char
             : a->aspect != b->aspect                                        ? "pixel aspects"
             : a->known != b->known || !primaries_same(&a->gamut, &b->gamut) ? "primaries"
                                                                             : NULL;
-    bool same = !*what && a->w == b->w && a->h == b->h;
+    const size_t bytes = (size_t)a->w * a->h * sizeof(float);
+    bool same = !*what && a->w == b->w && a->h == b->h && !a->rest[0] == !b->rest[0];
     for (uint32_t c = 0; same && c < a->channels; c++)
-        same = memcmp(a->plane[c], b->plane[c], (size_t)a->w * a->h * sizeof(float)) == 0;
+        same = memcmp(a->plane[c], b->plane[c], bytes) == 0 &&
+               (!a->rest[c] || memcmp(a->rest[c], b->rest[c], bytes) == 0);
     return same;
 }
 
@@ -115,18 +117,37 @@ static bool gather(kernel_source *k, err *e) {
     return true;
 }
 
-bool kernel_field_image(kernel_source *k, const char *name, const image *img, err *e) {
-    if (!image_find_attr(&img->head.part[0], KERNEL_NODE_ATTR))
-        return kernel_source_image(k, name, img, e);
+/* Begins a field, whose nodes are to be filled in; and ends it, whether they could be or not. */
+static bool begin(kernel_source *k, const char *name, const field_grid *g, err *e) {
     *k = (kernel_source){.path = mem_str(name, e),
                          .field = mem_new(1, sizeof *k->field, "field", e)};
-    kernel_field *f = k->field;
-    bool ok = k->path && f && read_grid(&f->grid, img, e) &&
-              (f->node = mem_new(field_nodes(&f->grid), sizeof *f->node, "field", e));
-    for (int i = 0; ok && i < img->head.parts; i++) ok = read_node(f, name, img, i, e);
+    if (!k->path || !k->field) return false;
+    k->field->grid = *g;
+    return (k->field->node = mem_new(field_nodes(g), sizeof *k->field->node, "field", e));
+}
+
+static bool finish(kernel_source *k, const char *name, bool ok, err *e) {
     if (ok && gather(k, e)) return true;
     kernel_source_free(k);
     return err_in(e, "the field '%s'", name) || err_blame(e, FAULT_KERNEL);
+}
+
+bool kernel_field_image(kernel_source *k, const char *name, const image *img, err *e) {
+    field_grid g;
+    if (!image_find_attr(&img->head.part[0], KERNEL_NODE_ATTR))
+        return kernel_source_image(k, name, img, e);
+    *k = (kernel_source){.path = NULL};
+    bool ok = read_grid(&g, img, e) && begin(k, name, &g, e);
+    for (int i = 0; ok && i < img->head.parts; i++) ok = read_node(k->field, name, img, i, e);
+    return finish(k, name, ok, e);
+}
+
+bool kernel_field_of(kernel_source *k, const char *name, const field_grid *g,
+                     const kernel_source *const node[], err *e) {
+    bool ok = begin(k, name, g, e);
+    for (uint32_t i = 0; ok && i < field_nodes(g); i++)
+        ok = kernel_source_copy(&k->field->node[i], node[i], e) || err_in(e, "node %u", i);
+    return finish(k, name, ok, e);
 }
 
 bool kernel_field_load(kernel_source *k, const char *path, par *threads, err *e) {

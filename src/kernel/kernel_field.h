@@ -14,3 +14,7 @@
 /* Do what kernel_source_load and kernel_source_image do, and take fields, too. */
 bool kernel_field_load(kernel_source *k, const char *path, par *threads, err *e);
 bool kernel_field_image(kernel_source *k, const char *name, const image *img, err *e);
+/* Makes a field of kernels in memory, one for each node of the grid, which stay as they are; `name`
+ * is for messages. */
+bool kernel_field_of(kernel_source *k, const char *name, const field_grid *g,
+                     const kernel_source *const node[], err *e);

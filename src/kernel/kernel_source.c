@@ -90,7 +90,7 @@ bool kernel_source_load(kernel_source *k, const char *path, par *threads, err *e
 
 static bool refuse_field(const char *name, uint32_t nodes, err *e) {
     return err_set(e, ERR_CONFIG,
-                   "kernel '%s' is a field of %u kernels, which this does not take yet: "
+                   "kernel '%s' is a field of %u kernels, which this does not take: "
                    "'fftbloom apply' blooms images with it",
                    name, nodes) ||
            err_blame(e, FAULT_KERNEL);
@@ -107,6 +107,28 @@ bool kernel_source_image(kernel_source *k, const char *name, const image *img, e
     }
     kernel_source_free(k);
     return false;
+}
+
+/* Copies a plane of n taps; of none, NULL. */
+static bool copy_plane(float **to, const float *from, size_t n, err *e) {
+    *to = from ? mem_raw(n, sizeof **to, "kernel", e) : NULL;
+    if (*to) memcpy(*to, from, n * sizeof **to);
+    return *to || !from;
+}
+
+bool kernel_source_copy(kernel_source *to, const kernel_source *from, err *e) {
+    if (!kernel_source_taps(from, e)) return false;
+    kernel_source copy = *from;
+    bool ok = (copy.path = mem_str(from->path, e)) != NULL;
+    for (int c = 0; c < PSF_CHANNELS; c++) copy.plane[c] = copy.rest[c] = NULL;
+    for (int c = 0; ok && c < PSF_CHANNELS; c++)
+        ok = copy_plane(&copy.plane[c], from->plane[c], (size_t)from->w * from->h, e) &&
+             copy_plane(&copy.rest[c], from->rest[c], (size_t)from->w * from->h, e);
+    if (ok)
+        *to = copy;
+    else
+        kernel_source_free(&copy);
+    return ok;
 }
 
 void kernel_source_free(kernel_source *k) {

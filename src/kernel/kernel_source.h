@@ -41,6 +41,8 @@ bool kernel_source_load(kernel_source *k, const char *path, par *threads, err *e
 bool kernel_source_image(kernel_source *k, const char *name, const image *img, err *e);
 /* Adds what its taps have lost by being floats: an image of the same shape. */
 bool kernel_source_refine(kernel_source *k, const image *lost, err *e);
+/* Makes a copy of a kernel of taps. */
+bool kernel_source_copy(kernel_source *to, const kernel_source *from, err *e);
 void kernel_source_free(kernel_source *k);
 /* Refuses a spectrum and a field: they have no taps of one kernel. */
 bool kernel_source_taps(const kernel_source *k, err *e);

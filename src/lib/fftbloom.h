@@ -127,8 +127,9 @@ typedef struct fb_plane { /* never grows */
 
 typedef struct fb_kernel fb_kernel;
 
-/* Opens an image, a .spectrum file, a shipped kernel by its name, or a mix: "sunstar:0.7 +
- * mist-4:0.3". */
+/* Opens an image, a .spectrum file, a shipped kernel by its name, a mix: "sunstar:0.7 +
+ * mist-4:0.3", or a field (docs/fields.md), a kernel that varies over the frame. fb_bloom and
+ * fb_bloom_all take fields; what else would need one kernel refuses them. */
 FB_API int32_t fb_kernel_open(fb_kernel **to, fb_context *context, const char *name,
                               fb_error *error);
 /* Makes a kernel by a recipe (docs/kernels.md), such as {"model": "aperture", "blades": 7}. */
@@ -137,6 +138,26 @@ FB_API int32_t fb_kernel_make(fb_kernel **to, fb_context *context, const char *j
 /* Copies planes: 1 (grey) or 3 (R G B). Of doubles 48 bits are kept. */
 FB_API int32_t fb_kernel_copy(fb_kernel **to, fb_context *context, uint32_t width, uint32_t height,
                               uint32_t channels, const fb_plane *planes, fb_error *error);
+/* A field: a kernel for each node of a grid, for the light of its place. */
+typedef struct fb_field {
+    uint32_t size;
+    uint32_t across, down;   /* columns and rows of nodes, 1 to 32 each, */
+    const double *x, *y;     /* and their places in shares of the frame, which increase: 0, 0 is the
+                                left upper corner of the first pixel, 1, 1 that behind the last */
+    fb_kernel *const *nodes; /* [row][column], of taps; of the same channels */
+    fb_kernel *common;       /* one more, which is the same everywhere; NULL: there is none */
+    double share;            /* of the light that it spreads, between 0 and 1; the others spread the
+                                rest */
+} fb_field;
+/* Makes a field of kernels, which it copies. */
+FB_API int32_t fb_kernel_field(fb_kernel **to, fb_context *context, const fb_field *field,
+                               fb_error *error);
+/* Opens a node of a field as a kernel of its own: `number` counts as fb_field.nodes does, and the
+ * common one is behind them; beyond the last it is FB_NOT_FOUND. at: receives its x, its y, and its
+ * share of the light where its weight is 1. A kernel that is no field, and the common one, are
+ * everywhere: their x and y are NaN. */
+FB_API int32_t fb_kernel_node(fb_kernel **to, fb_kernel *kernel, uint32_t number, double at[3],
+                              fb_error *error);
 FB_API void fb_kernel_close(fb_kernel *kernel);
 /* Fills in what is not NULL. */
 FB_API void fb_kernel_size(const fb_kernel *kernel, uint32_t *width, uint32_t *height,

@@ -38,6 +38,7 @@ static bool begin(gradient *g, err *e) {
     if (k->is_spectrum)
         return err_set(e, ERR_USAGE, "kernel '%s' is a spectrum, and has no taps to learn",
                        k->path);
+    if (!kernel_source_taps(k, e)) return false;
     if (!kernel_source_psf(&g->kernel, k, &use, &need, NULL, e)) return false;
     if (fmod(g->s.kernel.turn, 360) != 0)
         return err_set(e, ERR_CONFIG,

@@ -1,3 +1,4 @@
+#include "kernel/kernel_field.h"
 #include "kernel/lint.h"
 #include "kernel/make/kernel_recipe.h"
 #include "kernel/make/kernel_word.h"
@@ -34,8 +35,7 @@ static fb_kernel *open_word(fb_context *c, const char *word, err *e) {
                       kernel_word_folder(folder, here.dli_fname);
     const kernel_places in = {.shipped = near ? folder : c->kernels, .cache = c->cache_dir};
     fb_kernel *to = kernel_word_find(&k, word, &in, e) ? new_kernel(c, e) : NULL;
-    if (to && !(kernel_word_load(&to->source, &k, &HOW, &in, c->threads, e) &&
-                kernel_source_taps(&to->source, e))) /* a field has none of its own */
+    if (to && !kernel_word_load(&to->source, &k, &HOW, &in, c->threads, e))
         lib_kernel_give(to), to = NULL;
     return to;
 }
@@ -64,6 +64,84 @@ int32_t fb_kernel_make(fb_kernel **to, fb_context *context, const char *json, fb
     if (lib_enter(&l, to && json ? context : NULL, "fb_kernel_make", error)) {
         l.data = true;
         *to = open_recipe(context, json, &l.e);
+    }
+    return lib_leave(&l);
+}
+
+/* --- fields ----------------------------------------------------------------------------------- */
+
+static bool take_places(field_grid *g, const fb_field *f, err *e) {
+    for (uint32_t a = 0; a < PLAN_AXES; a++) {
+        const double *at = a == PLAN_X ? f->x : f->y;
+        g->nodes[a] = a == PLAN_X ? f->across : f->down;
+        if (!at || g->nodes[a] < 1 || g->nodes[a] > FIELD_SIDE)
+            return err_set(e, ERR_USAGE, "a field has 1 to %d nodes along %c, with places, not %u",
+                           FIELD_SIDE, "xy"[a], g -> nodes[a]);
+        for (uint32_t i = 0; i < g->nodes[a]; i++)
+            if (!isfinite(g->at[a][i] = at[i]) || (i && at[i] <= at[i - 1]))
+                return err_set(e, ERR_USAGE,
+                               "the places of nodes along %c must increase: number %u"
+                               " is %g",
+                               "xy"[a], i, at[i]);
+    }
+    g->common = f->common ? f->share : 0;
+    return !f->common || (f->share > 0 && f->share < 1) ||
+           err_set(e, ERR_USAGE, "the common kernel's share is %g; it can be between 0 and 1",
+                   f->share);
+}
+
+static fb_kernel *make_field(fb_context *c, const fb_field *f, err *e) {
+    field_grid g = {.common = 0};
+    const kernel_source *node[FIELD_SIDE * FIELD_SIDE + 1];
+    if (!take_places(&g, f, e)) return NULL;
+    const uint32_t n = g.nodes[PLAN_X] * g.nodes[PLAN_Y];
+    for (uint32_t i = 0; i < field_nodes(&g); i++) {
+        const fb_kernel *k = i == n ? f->common : f->nodes ? f->nodes[i] : NULL;
+        if (!k || k->context != c)
+            return err_set(e, ERR_USAGE, "node %u of the field %s", i,
+                           k ? "is of another context" : "is NULL"),
+                   NULL;
+        node[i] = &k->source;
+    }
+    fb_kernel *k = new_kernel(c, e);
+    if (k && !kernel_field_of(&k->source, "field", &g, node, e)) lib_kernel_give(k), k = NULL;
+    return k;
+}
+
+int32_t fb_kernel_field(fb_kernel **to, fb_context *context, const fb_field *field,
+                        fb_error *error) {
+    lib_call l;
+    fb_field f;
+    if (to) *to = NULL;
+    if (lib_enter(&l, to && field ? context : NULL, "fb_kernel_field", error) &&
+        lib_struct(&f, sizeof f, sizeof f, field, "fb_field", &l.e))
+        *to = make_field(context, &f, &l.e);
+    return lib_leave(&l);
+}
+
+int32_t fb_kernel_node(fb_kernel **to, fb_kernel *kernel, uint32_t number, double at[3],
+                       fb_error *error) {
+    lib_call l;
+    if (to) *to = NULL;
+    if (!lib_enter(&l, to && kernel && at ? kernel->context : NULL, "fb_kernel_node", error))
+        return lib_leave(&l);
+    static const field_grid ONE = {.common = 1};
+    const kernel_field *field = kernel->source.field;
+    const field_grid *g = field ? &field->grid : &ONE;
+    if (number >= field_nodes(g))
+        err_set(&l.e, ERR_NO_INPUT, "kernel '%s' has no node %u; it has %u", kernel->source.path,
+                number, field_nodes(g));
+    else {
+        for (uint32_t a = 0; a < PLAN_AXES; a++) {
+            const uint32_t n = field_line(g->nodes, number, a);
+            at[a] = n < g->nodes[a] ? g->at[a][n] : NAN;
+        }
+        at[2] = field_share(g, number);
+        fb_kernel *k = field ? new_kernel(l.c, &l.e) : kernel;
+        if (!field) atomic_fetch_add(&k->users, 1);
+        if (field && k && !kernel_source_copy(&k->source, &field->node[number], &l.e))
+            lib_kernel_give(k), k = NULL;
+        *to = k;
     }
     return lib_leave(&l);
 }
@@ -170,30 +248,42 @@ int32_t fb_kernel_taps(const fb_kernel *kernel, const fb_plane *planes, fb_error
     bool ok = true;
     if (k->is_spectrum)
         err_set(&l.e, ERR_USAGE, "kernel '%s' is a spectrum, and has no taps to show", k->path);
-    else if (lib_planes_check(planes, k->w, k->h, k->channels, true, "planes", &l.e))
+    else if (kernel_source_taps(k, &l.e) &&
+             lib_planes_check(planes, k->w, k->h, k->channels, true, "planes", &l.e))
         for (uint32_t c = 0; ok && c < k->channels; c++)
             ok = put_taps(k, c, &planes[c], kernel->context->threads, &l.e);
     return lib_leave(&l);
 }
 
+/* Adds what there is to say of a kernel, or of a node of a field. */
+static bool add_findings(char *to, size_t room, const kernel_source *k, const char *node, err *e) {
+    lint found;
+    const psf_planes taps = kernel_source_planes(k);
+    kernel_finding findings[KERNEL_FINDINGS];
+    if (!lint_kernel(&found, &taps, e)) return false;
+    const int n = kernel_findings(findings, &found);
+    for (int i = 0; i < n; i++) {
+        const size_t used = strlen(to);
+        if (findings[i].warning)
+            snprintf(to + used, room - used, "%s%s%s", used ? "\n" : "", node, findings[i].words);
+    }
+    return true;
+}
+
 int32_t fb_kernel_check(const fb_kernel *kernel, char *to, size_t room, fb_error *error) {
     lib_call l;
-    lint found;
+    char node[32] = "";
     if (!lib_enter(&l, kernel && to && room ? kernel->context : NULL, "fb_kernel_check", error))
         return lib_leave(&l);
     *to = 0;
-    const psf_planes taps = kernel_source_planes(&kernel->source);
-    if (kernel->source.is_spectrum)
-        err_set(&l.e, ERR_USAGE, "kernel '%s' is a spectrum, and has no taps to check",
-                kernel->source.path);
-    else if (lint_kernel(&found, &taps, &l.e)) {
-        kernel_finding findings[KERNEL_FINDINGS];
-        const int n = kernel_findings(findings, &found);
-        size_t used = 0;
-        for (int i = 0; i < n && used < room; i++)
-            if (findings[i].warning)
-                used += (size_t)snprintf(to + used, room - used, "%s%s", used ? "\n" : "",
-                                         findings[i].words);
+    const kernel_source *k = &kernel->source;
+    if (k->is_spectrum)
+        err_set(&l.e, ERR_USAGE, "kernel '%s' is a spectrum, and has no taps to check", k->path);
+    else if (!k->field)
+        add_findings(to, room, k, node, &l.e);
+    for (uint32_t i = 0; k->field && i < field_nodes(&k->field->grid); i++) {
+        snprintf(node, sizeof node, "node %u: ", i);
+        if (!add_findings(to, room, &k->field->node[i], node, &l.e)) break;
     }
     return lib_leave(&l);
 }

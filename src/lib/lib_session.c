@@ -80,6 +80,7 @@ static bool transpose_settings(bloom_settings *b, fb_session *s, err *e) {
     const kernel_use use = bloom_kernel_use(b);
     const kernel_need need = {.channels = 1, .w = PSF_SIDE, .h = PSF_SIDE, .height = PSF_SIDE};
     psf k = {0};
+    if (s->kernel->source.field && !kernel_source_taps(&s->kernel->source, e)) return false;
     if (!kernel_source_psf(&k, &s->kernel->source, &use, &need, NULL, e)) return false;
     const uint32_t low[] = {k.w - 1 - k.cx, k.h - 1 - k.cy}, high[] = {k.cx, k.cy};
     psf_free(&k);
