@@ -10,6 +10,7 @@ bool err_set(err *e, err_code code, const char *fmt, ...) {
     va_end(ap);
     e->code = code;
     e->fault = FAULT_NONE;
+    e->number = 0;
     return false;
 }
 
@@ -55,5 +56,10 @@ bool err_errno(err *e, err_code code, const char *fmt, ...) {
         snprintf(e->msg + n, sizeof e->msg - (size_t)n, ": %s", strerror(number));
     e->code = code_of_errno(number, code);
     e->fault = FAULT_NONE;
+    e->number = number;
     return false;
+}
+
+bool err_is_missing(const err *e) {
+    return e->number == ENOENT || e->number == ENOTDIR;
 }

@@ -46,6 +46,7 @@ typedef enum { FAULT_NONE, FAULT_INPUT, FAULT_KERNEL, FAULT_OUTPUT, FAULT_REPORT
 typedef struct {
     err_code code;
     err_fault fault;
+    int number; /* errno of the system call that failed; 0: none did */
     char msg[1024];
 } err;
 
@@ -54,14 +55,17 @@ static inline int err_status(err_code code) {
     return (int)code & 255;
 }
 
-/* Sets the code and the sentence, which is cut where it does not fit; the fault becomes FAULT_NONE.
- * Returns false, as the three below do. `e` may be NULL. */
+/* Sets the code and the sentence, which is cut where it does not fit; the fault becomes FAULT_NONE
+ * and the number 0. Returns false, as those below do. `e` may be NULL. */
 bool err_set(err *e, err_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Puts "words: " in front of the sentence. */
 bool err_in(err *e, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* Sets the fault. */
 bool err_blame(err *e, err_fault fault);
 
-/* Sets from errno after a failed system call, with its words. No memory becomes ERR_MEMORY, no
- * space ERR_IO, no descriptors ERR_RETRY, a missing file ERR_NO_INPUT for ERR_IO. */
+/* Sets all, also the number, from errno after a failed system call, with its words. No memory
+ * becomes ERR_MEMORY, no space ERR_IO, no descriptors ERR_RETRY, a missing file ERR_NO_INPUT for
+ * ERR_IO. */
 bool err_errno(err *e, err_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* Returns whether it is a file that is not there. */
+bool err_is_missing(const err *e);

@@ -58,7 +58,7 @@ static bool refuse_foreign(const char *path, const char *name, foreign_kind kind
                        path, name);
     if (kind == ARRAY)
         return err_set(e, ERR_DATA,
-                       "'%s' is %s, which is no longer read; the Python module blooms arrays: "
+                       "'%s' is %s, which is not read; the Python module blooms arrays: "
                        "fftbloom.Bloom(kernel)(array), docs/python.md",
                        path, name);
     return err_set(e, ERR_DATA,
@@ -73,10 +73,12 @@ struct image_reader {
     void *state;
     image_header head;
     char *path;
+    const char *called; /* by messages */
 };
 
 /* Says of a file in no format of this program what it is instead, if that can be seen. */
-static const image_format *format_of_head(const char *path, const uint8_t *head, size_t n, err *e) {
+static const image_format *format_of_head(const char *called, const uint8_t *head, size_t n,
+                                          err *e) {
     for (int i = 0; i < FORMATS; i++)
         for (size_t k = 0; k < COUNT(FORMAT[i]->magic) && FORMAT[i]->magic[k]; k++) {
             const size_t length = strlen(FORMAT[i]->magic[k]);
@@ -85,20 +87,20 @@ static const image_format *format_of_head(const char *path, const uint8_t *head,
     for (size_t i = 0; i < COUNT(FOREIGN); i++)
         if (n >= FOREIGN[i].at + FOREIGN[i].bytes &&
             memcmp(head + FOREIGN[i].at, FOREIGN[i].magic, FOREIGN[i].bytes) == 0) {
-            refuse_foreign(path, FOREIGN[i].name, FOREIGN[i].kind, e);
+            refuse_foreign(called, FOREIGN[i].name, FOREIGN[i].kind, e);
             return NULL;
         }
-    err_set(e, ERR_DATA, "'%s' is not a recognised image format (.exr, .hdr, .pfm or .png)%s", path,
-            n == 0 ? ": the file is empty" : "");
+    err_set(e, ERR_DATA, "'%s' is not a recognised image format (.exr, .hdr, .pfm or .png)%s",
+            called, n == 0 ? ": the file is empty" : "");
     return NULL;
 }
 
-static const image_format *format_of_content(const char *path, err *e) {
+static const image_format *format_of_content(const char *path, const char *called, err *e) {
     uint8_t head[IMAGE_HEAD] = {0};
     OPEN(file_in) *f = file_in_open(path, e);
     const size_t n = f ? (size_t)min_u64(file_in_size(f), sizeof head) : 0;
     const bool has = f && file_in_read(f, 0, head, n, e);
-    const image_format *format = has ? format_of_head(path, head, n, e) : NULL;
+    const image_format *format = has ? format_of_head(called ? called : path, head, n, e) : NULL;
     if (!format) err_blame(e, FAULT_INPUT);
     return format;
 }
@@ -118,32 +120,32 @@ static image_limits full_limits(const image_limits *limits) {
 }
 
 bool image_fetch(const char *path, const char **name, const image_source *from, err *e) {
-    const image_format *format = format_of_content(path, e);
+    const image_format *format = format_of_content(path, from->called, e);
     const image_limits l = full_limits(NULL);
     if (!format) return false;
     *name = format->name;
-    return format->fetch ? format->fetch(path, &l, from, e) || in_input(path, e)
-                         : from->bring(from->ctx, UINT64_MAX, e);
+    return format->fetch
+               ? format->fetch(path, &l, from, e) || in_input(from->called ? from->called : path, e)
+               : from->bring(from->ctx, UINT64_MAX, e);
 }
 
 image_reader *image_open(const char *path, const image_limits *limits, par *threads, err *e) {
-    const image_format *format = format_of_content(path, e);
+    const image_format *format = format_of_content(path, limits ? limits->called : NULL, e);
     if (!format) return NULL;
     OPEN(image_reader) *r = mem_new(1, sizeof *r, "reader", e);
     if (!r) return NULL;
     const image_limits l = full_limits(limits);
     r->format = format;
     if (!(r->path = mem_str(path, e))) return NULL;
+    r->called = l.called ? l.called : r->path;
     if (!(r->state = format->open(path, &l, threads, &r->head, e))) {
-        in_input(path, e);
+        in_input(r->called, e);
         return NULL;
     }
     r->head.format = format->name;
-    const bool streamed = strncmp(path, "/proc/self/fd/", 14) == 0;
     if (r->head.behind)
-        log_say_once(LOG_NOTE, "%s%s%s has %" PRIu64 " bytes behind the image, which are left out",
-                     streamed ? "" : "'", streamed ? "standard input" : path, streamed ? "" : "'",
-                     r->head.behind);
+        log_say_once(LOG_NOTE, "'%s' has %" PRIu64 " bytes behind the image, which are left out",
+                     r->called, r->head.behind);
     return GIVE(r);
 }
 
@@ -163,6 +165,10 @@ const image_header *image_reader_header(const image_reader *r) {
 
 const char *image_reader_path(const image_reader *r) {
     return r->path;
+}
+
+const char *image_reader_called(const image_reader *r) {
+    return r->called;
 }
 
 uint32_t image_reader_rows(const image_reader *r, int part) {
@@ -193,7 +199,7 @@ static bool in_part(const image_header *h, int part, uint32_t row, uint32_t rows
 bool image_read(image_reader *r, int part, uint32_t row, uint32_t rows, void *const plane[],
                 err *e) {
     if (!in_part(&r->head, part, row, rows, e)) return false;
-    return r->format->read(r->state, part, row, rows, plane, e) || in_input(r->path, e);
+    return r->format->read(r->state, part, row, rows, plane, e) || in_input(r->called, e);
 }
 
 struct image_writer {
@@ -205,14 +211,12 @@ struct image_writer {
     uint8_t **done; /* done[part][band]: each band of image_writer_rows is written once */
 };
 
-/* Formats that were written, and what to do instead. */
+/* Formats that people try to write, and what to do instead. */
 static const struct {
     const char *names, *instead;
-} GONE[] = {
-    {"hdr,pic,rgbe", ".hdr is read and no longer written: write .exr, or .pfm"},
+} UNWRITTEN[] = {
+    {"hdr,pic,rgbe", ".hdr is read, but not written: write .exr, or .pfm"},
     {"npy", "arrays are for the Python module (docs/python.md): write .exr, or .pfm"},
-    {"raw", "raw planes are gone: exr:- and pfm:- are images in a row (docs/pipes.md)"},
-    {"gbr", "raw planes are gone: ffmpeg -f pfm_pipe -i - takes pfm:- (docs/pipes.md)"},
 };
 
 /* Returns the format of "exr:-", or NULL. */
@@ -245,9 +249,9 @@ static bool refuse_name(const char *path, const char *ending, err *e) {
     char word[8];
     snprintf(word, sizeof word, "%.*s", stream ? (int)min_size(n - 2, sizeof word) : (int)n,
              stream ? path : ending);
-    for (size_t i = 0; i < COUNT(GONE); i++)
-        if (is_one_of(word, GONE[i].names))
-            return err_set(e, ERR_USAGE, "cannot write '%s': %s", path, GONE[i].instead);
+    for (size_t i = 0; i < COUNT(UNWRITTEN); i++)
+        if (is_one_of(word, UNWRITTEN[i].names))
+            return err_set(e, ERR_USAGE, "cannot write '%s': %s", path, UNWRITTEN[i].instead);
     if (strcmp(path, "-") == 0)
         return err_set(e, ERR_USAGE, "standard output needs a format: exr:-, pfm:- or png:-");
     if (stream)
@@ -364,7 +368,7 @@ bool image_copy_part(image_writer *w, int to, image_reader *r, int from, bool *d
             w->format->can_copy(w->state, to, r->state, from);
     return !*done ||
            (claim(w, to, 0, image_height(a), e) &&
-            (w->format->copy_part(w->state, to, r->state, from, e) || in_input(r->path, e)));
+            (w->format->copy_part(w->state, to, r->state, from, e) || in_input(r->called, e)));
 }
 
 bool image_loses(const char *path, const image_part *p, int channel) {

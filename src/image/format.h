@@ -13,10 +13,11 @@
 
 /* Limits for hostile files, checked before anything is allocated. Zero means the default. */
 typedef struct {
-    uint64_t samples;  /* per part, all channels: none, as memory decides */
-    uint32_t side;     /* of data and display windows: IMAGE_SIDE */
-    uint32_t channels; /* 1024 */
-    uint32_t parts;    /* 1024 */
+    uint64_t samples;   /* per part, all channels: none, as memory decides */
+    uint32_t side;      /* of data and display windows: IMAGE_SIDE */
+    uint32_t channels;  /* 1024 */
+    uint32_t parts;     /* 1024 */
+    const char *called; /* how messages name the file, which must outlive it; NULL: by its path */
 } image_limits;
 
 typedef struct image_reader image_reader;
@@ -29,6 +30,7 @@ typedef struct {
      * earlier. */
     bool (*bring)(void *ctx, uint64_t bytes, err *e);
     void *ctx;
+    const char *called; /* as in image_limits */
 } image_source;
 /* Brings one image, to its end, into a file that has its first IMAGE_HEAD bytes, or fewer where
  * there are no more. Names its format. Formats whose end cannot be told take all that comes. */
@@ -39,6 +41,7 @@ image_reader *image_open(const char *path, const image_limits *limits, par *thre
 void image_reader_close(image_reader **r);
 const image_header *image_reader_header(const image_reader *r);
 const char *image_reader_path(const image_reader *r);
+const char *image_reader_called(const image_reader *r);
 /* Returns the rows between chunk borders of a part: what reading a row unpacks at the least. */
 uint32_t image_reader_rows(const image_reader *r, int part);
 /* Returns about the bytes that a thread has in its hands while a part is read and written again as

@@ -129,6 +129,17 @@ T
     [[ "${stderr_lines[-1]}" == *" -> out.1001-1003,1005-1006.exr, CPU; 1 failed" ]]
 }
 
+@test "a frame whose input and kernel are both missing has a missing input" {
+    cp kernel.exr k.1001.exr
+    run --separate-stderr "$FFTBLOOM" in.####.exr k.####.exr -o out.####.exr --device cpu --frames 1001,1009 --keep-going
+    [ "$status" -eq 5 ]
+    [[ "$stderr" == *"cannot open 'in.1009.exr'"*"1 failed (1 input missing)" ]]
+    # A kernel alone that is missing is no missing input.
+    run --separate-stderr "$FFTBLOOM" in.####.exr k.####.exr -o out.####.exr --device cpu --frames 1001-1002 --keep-going
+    [ "$status" -eq 66 ]
+    [[ "$stderr" == *"kernel: cannot open 'k.1002.exr'"*"1 failed" ]]
+}
+
 @test "--keep-going: 5 where only inputs are missing, 0 where nothing fails" {
     rm in.1001.exr in.1004.exr
     bloom --frames 1001-1006 --keep-going --report r.json

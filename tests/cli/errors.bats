@@ -137,7 +137,8 @@ T
 74 | there is no folder 'no' | precompute kernel.exr -o no/k.spectrum
 74 | there is no folder but a file 'in.exr' | in.exr kernel.exr -o in.exr/out.exr
 64 | cannot write 'o.jpg': unsupported extension; use .exr, .pfm or .png | in.exr kernel.exr -o o.jpg
-64 | raw planes are gone: ffmpeg -f pfm_pipe -i - takes pfm:- (docs/pipes.md) | in.exr kernel.exr -o gbr:-
+64 | .hdr is read, but not written: write .exr, or .pfm | in.exr kernel.exr -o o.hdr
+64 | standard output is exr:-, pfm:- or png:- | in.exr kernel.exr -o gbr:-
 66 | not a regular file | pipe kernel.exr -o out.exr
 64 | is a folder | folder kernel.exr -o out.exr
 65 | empty.exr | empty.exr kernel.exr -o out.exr

@@ -30,6 +30,15 @@ bloom() { "$FFTBLOOM" "$@" --device cpu; }
     bloom s.@.exr two.exr -o pfm:- | cmp - <(cat out.pfm out.pfm)
 }
 
+@test "messages and stamps call the images of a pipe by their number, and pictures share the first one's exposure" {
+    cat in.exr in.exr >twice.exr
+    says 0 "which suits standard input, image 1" - two.exr -o o.@.png --device cpu <twice.exr
+    [ -s o.2.png ]
+    says 0 "standard input, image 2 -> o.2.exr" - two.exr -o o.@.exr --device cpu --stamp -v <twice.exr
+    [[ "$stderr" != */proc/self/fd* ]]
+    "$FFTBLOOM" info o.2.exr | grep -F "standard input, image 2"
+}
+
 @test "EXR images in a row: an image ends where its last chunk ends" {
     needs_program oiiotool
     oiiotool --pattern noise 40x30 3 -d half --compression piz -o a.exr --pattern noise 50x20 4 --tile 16 16 -d float -o b.exr \
@@ -66,7 +75,7 @@ bloom() { "$FFTBLOOM" "$@" --device cpu; }
     warns "'more.pfm' has 2 bytes behind" more.pfm two.exr -o o.pfm --device cpu
     says 0 "'twice.png' has $(stat -c %s a.png) bytes behind" twice.png two.exr -o o.png --device cpu
     says 0 "'more.hdr' has 3 bytes behind" info more.hdr
-    says 0 "has $(stat -c %s a.png) bytes behind" - two.exr -o o.exr --device cpu <twice.png
+    says 0 "'standard input, image 1' has $(stat -c %s a.png) bytes behind" - two.exr -o o.exr --device cpu <twice.png
     warns "" in.exr two.exr -o o.exr --device cpu
 }
 

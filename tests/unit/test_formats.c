@@ -224,7 +224,7 @@ TEST(other_formats_are_named) {
         {"1234ftypisom", "is a video (MP4 or MOV); ffmpeg gives its frames", 12},
         {"1234ftypqt  ", "docs/pipes.md", 12},
         {"SIMPLE  =   ", "is a FITS file, which is not supported; convert it", 12},
-        {"\x93NUMPY\1\0v\0{'", "is a NumPy array, which is no longer read; the Python module", 12},
+        {"\x93NUMPY\1\0v\0{'", "is a NumPy array, which is not read; the Python module", 12},
         {"\xff\xd8", "not a recognised", 2},
     };
     for (size_t i = 0; i < COUNT(CASE); i++)

@@ -5,9 +5,6 @@
 #include "image/flat/preview.h"
 #include "image/format.h"
 
-#include <errno.h>
-#include <unistd.h>
-
 void case_say(text *to, const char *fmt, ...) {
     char said[2048];
     va_list ap;
@@ -42,7 +39,7 @@ bool suite_match_make(suite_match *m, const matching *with, const char *path, er
     int parts = with->result->head.parts, others = m->reference ? m->reference->head.parts : 0;
     if (!m->reference) {
         m->verdict = COMPARE_FILE;
-        if (access(path, F_OK) != 0 && errno == ENOENT)
+        if (err_is_missing(&why))
             case_say(&m->words, "no reference yet: there is no '%s'; run with --bless to create it",
                      path);
         else

@@ -6,9 +6,6 @@
 #include "base/half.h"
 #include "base/log.h"
 
-#include <errno.h>
-#include <unistd.h>
-
 /* What a thread of its own gets ready while the pixels of a run's first frame are read: the kernel,
  * what follows from the image's size, and the engine. The frame meets its failures again. */
 typedef struct {
@@ -124,7 +121,8 @@ static bool make_some_way(frame_work *w, err *e) {
         bool memory = hold && !w->keep &&
                       ((w->f->alone && e->code == ERR_MEMORY) || e->code == ERR_LINES);
         if ((memory || w->beyond) && !w->r)
-            w->r = image_open(w->f->input, NULL, w->m->threads, &ignored);
+            w->r = image_open(w->files->input, &(image_limits){.called = w->f->input},
+                              w->m->threads, &ignored);
         if ((!memory && !w->beyond) || !w->r) return false;
         if (memory) log_info("%s: it is made in tiles: %s", w->f->input, e->msg);
         *e = (err){0};
@@ -214,14 +212,15 @@ bool frame_make(frame_maker *m, device_queue *on, const job_files *files, frame_
     record rec;
     *f = (frame_result){.number = files->number,
                         .view = files->view,
-                        .input = files->input,
+                        .input = files->called ? files->called : files->input,
                         .output = files->output,
                         .alone = f->alone};
-    bool ok = record_make(&rec, m->records, files, e);
-    if (ok) f->state = record_look(&rec, m->run->s->existing == EXISTING_UPDATE, &f->why);
-    if (!ok) {
-        f->state = FRAME_FAILED;
-    } else if (f->state == FRAME_SKIPPED) {
+    /* A kernel that cannot be read is refused where the frame is made, unless the input comes
+     * first. */
+    bool ok = true, kept = record_make(&rec, m->records, files, NULL);
+    f->state = kept ? record_look(&rec, m->run->s->existing == EXISTING_UPDATE, &f->why)
+                    : FRAME_DONE;
+    if (f->state == FRAME_SKIPPED) {
         log_note("%s skipped: %s", f->input, f->why);
     } else if (f->state == FRAME_CURRENT) {
         record_use(&rec);
@@ -229,7 +228,8 @@ bool frame_make(frame_maker *m, device_queue *on, const job_files *files, frame_
     } else {
         f->made = made;
         *made = (bloom_report){0};
-        ok = make(&(frame_work){m, m->run->s, &rec, on, files, f, made, .keep = NULL}, e);
+        ok = make(&(frame_work){m, m->run->s, kept ? &rec : NULL, on, files, f, made, .keep = NULL},
+                  e);
         log_frame(f, ok);
         if (!ok && e->code == ERR_SKIPPED) { /* --existing skip */
             f->state = FRAME_SKIPPED;
@@ -242,9 +242,6 @@ bool frame_make(frame_maker *m, device_queue *on, const job_files *files, frame_
     if (!ok) {
         f->state = FRAME_FAILED;
         f->why = e->msg;
-        /* If access fails for another reason, reading has said what is wrong. */
-        bool gone = access(f->input, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR);
-        f->missing = e->code == ERR_NO_INPUT && !f->hopeless && gone;
     }
     return ok;
 }

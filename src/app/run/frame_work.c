@@ -7,7 +7,7 @@
 #include "bloom/mask.h"
 
 bool work_changed(const frame_work *w) {
-    file_mark now = file_mark_of(w->f->input);
+    file_mark now = file_mark_of(w->files->input);
     return !file_mark_same(&w->before, &now);
 }
 
@@ -100,9 +100,13 @@ static bool open_mask(frame_work *w, err *e) {
 bool work_open(frame_work *w, err *e) {
     frame_maker *m = w->m;
     frame_result *f = w->f;
-    w->before = file_mark_of(f->input);
+    const image_limits limits = {.called = f->input};
+    w->before = file_mark_of(w->files->input);
     w->out = (output){f->output, m->run, m->look, m->threads, m->screen, NULL, w->files->mask, 0};
-    if (!(w->r = image_open(f->input, NULL, m->threads, e))) return false;
+    if (!(w->r = image_open(w->files->input, &limits, m->threads, e))) {
+        f->missing = err_is_missing(e);
+        return false;
+    }
     const image_part *p = &image_reader_header(w->r)->part[0];
     const image_box *b = &p->display;
     f->size[0] = (uint32_t)image_box_width(b), f->size[1] = (uint32_t)image_box_height(b);

@@ -73,6 +73,7 @@ typedef struct {
         };
         char *path[JOB_PATHS]; /* the same; NULL: not asked for */
     };
+    char *called;      /* how messages name the input; NULL: by its path */
     const int *number; /* the job's; NULL for a lone image */
     const char *view;  /* the job's; NULL: there are none */
 } job_files;

@@ -130,7 +130,8 @@ static bool exposure_find(float *stops, image_reader *r, const run_choice *run, 
     return true;
 }
 
-picture_look picture_look_by(const run_choice *run, const char *input, bool several, par *threads) {
+picture_look picture_look_by(const run_choice *run, const char *input, const char *first,
+                             par *threads) {
     picture_look look = picture_look_asked(run->s);
     char number[32] = "0";
     float stops = 0;
@@ -139,13 +140,12 @@ picture_look picture_look_by(const run_choice *run, const char *input, bool seve
     OPEN(image_reader) *r = image_open(input, NULL, threads, NULL);
     if (!r) return look;
     const bool graded = strcmp(image_reader_header(r)->format, "png") == 0;
-    if (several && !graded && !exposed && !exposure_find(&stops, r, run, threads, NULL))
-        return look;
+    if (first && !graded && !exposed && !exposure_find(&stops, r, run, threads, NULL)) return look;
     if (!viewed) look.view = graded ? "srgb" : "film";
-    if (exposed || !(several || graded)) return look;
+    if (exposed || !(first || graded)) return look;
     if (!graded) {
         snprintf(number, sizeof number, "%.2f", (double)stops);
-        log_note("all pictures have --exposure %s, which suits %s", number, input);
+        log_note("all pictures have --exposure %s, which suits %s", number, first);
     }
     text_number(number, &look.exposure);
     return look;
@@ -158,7 +158,7 @@ bool picture_look_of(picture_look *to, const job *j, par *threads, err *e) {
     for (size_t i = 0; i < job_count(j); i++) {
         OWN(job_files) f = {0};
         if (!job_frame(j, i, &f, e)) return false;
-        *to = picture_look_by(run, f.input, several, threads);
+        *to = picture_look_by(run, f.input, several ? f.input : NULL, threads);
         if (!isnan(to->exposure) || !several || !output_is_picture(run->s->output)) return true;
     }
     return !run->farms || err_set(e, ERR_USAGE,

@@ -38,10 +38,11 @@ bool picture_fits(const output *o, const image_header *h, err *e);
  * they do not flicker, whichever worker, machine or run makes them. */
 
 /* Returns the look of a run: exposure and view follow from an image where the options leave them
- * to it; `several` where other images follow. For an output that is no picture, and where the image
- * cannot be read, which fails again with its frame, it is what the options say. The log says what
- * was chosen for several. */
-picture_look picture_look_by(const run_choice *run, const char *input, bool several, par *threads);
+ * to it. first: how messages call it where other images follow, or NULL. For an output that is no
+ * picture, and where the image cannot be read, which fails again with its frame, it is what the
+ * options say. The log says what was chosen for several. */
+picture_look picture_look_by(const run_choice *run, const char *input, const char *first,
+                             par *threads);
 /* Does the same for a job, whose first frame decides that can be read. On a farm, whose tasks each
  * see some of the frames, it is refused that there is none yet. */
 bool picture_look_of(picture_look *to, const job *j, par *threads, err *e);

@@ -17,7 +17,8 @@
 
 typedef struct {
     int fd;             /* the file in memory, or -1 */
-    char path[32];      /* its path, while an image is in it */
+    char path[32];      /* its path, while an image is in it, */
+    char called[48];    /* and how messages call that */
     const char *format; /* of the image, by its name in the table of formats */
     size_t count;       /* images so far */
     uint64_t bytes;     /* of that file; mem_take knows them */
@@ -92,7 +93,8 @@ static bool stream_next(stream *s, err *e) {
     s->fd = memfd_create("an image of standard input", MFD_CLOEXEC);
     if (s->fd < 0) return err_errno(e, ERR_RETRY, "cannot make a file in memory");
     snprintf(s->path, sizeof s->path, "/proc/self/fd/%d", s->fd);
-    const image_source from = {bring, s};
+    snprintf(s->called, sizeof s->called, "standard input, image %zu", s->count + 1);
+    const image_source from = {bring, s, s->called};
     bool ok = put(s, head, (size_t)n, e) && image_fetch(s->path, &s->format, &from, e);
     s->count += ok;
     return ok;
@@ -111,30 +113,15 @@ typedef struct {
     int first;            /* the number of the first frame */
 } piped;
 
-/* A file in memory is what the user calls standard input. Returns false. */
-static bool rename_input(const piped *p, size_t number, err *e) {
-    const char *path = p->in.path;
-    char *at = e->fault == FAULT_INPUT && *path ? strstr(e->msg, path) : NULL;
-    if (!at) return false;
-    OWN(text) whole = {0};
-    text_add(&whole, "%.*sstandard input, image %zu%s", (int)(at - e->msg), e->msg, number,
-             at + strlen(path));
-    snprintf(e->msg, sizeof e->msg, "%s", whole.s);
-    return false;
-}
-
-static bool fetch(piped *p, err *e) {
-    return stream_next(&p->in, e) || rename_input(p, p->in.count + 1, e);
-}
-
+/* Finds the files of the next image of standard input; the first one is there already. */
 static bool next_image(piped *p, size_t index, job_files *to, err *e) {
-    if (index && !fetch(p, e)) return false;
+    if (index && !stream_next(&p->in, e)) return false;
     if (index && !p->output.after && p->output.before)
         return err_set(e, ERR_USAGE,
                        "standard input has more than one image; give the output a frame pattern, "
                        "such as out.####.exr, or write -");
     const bloom_settings *s = &p->run->s->bloom;
-    return (to->input = mem_str(p->in.path, e)) &&
+    return (to->input = mem_str(p->in.path, e)) && (to->called = mem_str(p->in.called, e)) &&
            (to->kernel = mem_str(p->run->kernel->file, e)) &&
            (!s->mask_file || (to->mask = mem_str(s->mask, e)));
 }
@@ -192,8 +179,8 @@ bool pipe_run(const cli *c, err *e) {
                err_set(e, ERR_USAGE, "--emit-file has no effect on standard input and output")) &&
               (from_stream || (job_open(&j, &run, e) && file_set_check_job(&j, e))) &&
               record_run_open(&runs, &j, &m.look, false, e) && open_output(&p, e) &&
-              (from_stream ? fetch(&p, e) : picture_look_of(&m.look, &j, c->threads, e));
-    if (ok && from_stream) m.look = picture_look_by(&run, p.in.path, true, c->threads);
+              (from_stream ? stream_next(&p.in, e) : picture_look_of(&m.look, &j, c->threads, e));
+    if (ok && from_stream) m.look = picture_look_by(&run, p.in.path, p.in.called, c->threads);
     ok = ok && (!output_is_picture(s->output) || (m.screen = screen_open(m.look.view, e)));
     const job_source frames = {.count = ok && !from_stream ? job_count(&j) : SIZE_MAX,
                                .alone = true,
@@ -201,7 +188,6 @@ bool pipe_run(const cli *c, err *e) {
                                .next = next,
                                .ctx = &p};
     ok = ok && sequence_run(&m, &frames, NULL, &r, e);
-    if (!ok) rename_input(&p, p.in.count, e);
     report_close(&r);
     stream_close(&p.in);
     frame_pattern_free(&p.output);

@@ -233,7 +233,7 @@ bool stages_in_open(stages *l, image_reader *from, const settings *s, par *threa
     if (!image_header_copy(&h, image_reader_header(from), e)) return false;
     for (int i = 0; i < h.parts && s->packing; i++)
         h.part[i].packing = (compression)(s->packing - 1);
-    return open_list(l, IN, &h, e) || err_in(e, "%s", image_reader_path(from)) ||
+    return open_list(l, IN, &h, e) || err_in(e, "%s", image_reader_called(from)) ||
            err_blame(e, FAULT_INPUT);
 }
 
