@@ -45,6 +45,27 @@ check() { # status, arguments
     [ "$status" -eq "$want" ]
 }
 
+@test "keys that have no effect in any case get a warning with their line, wherever they stand" {
+    echo '{"version": 1, "half_overflow": "error", "emit": "glare", "knee": 1}' >look.json
+    cat >idle.json <<'J'
+{"version": 1, "defaults": {"config": {"input": "in.exr", "kernel": "k.exr", "device": "cpu",
+  "tint": [1, 2, 1], "knee": 0.5}, "energy": [0, 9]}, "cases": [
+  {"name": "a", "config": {"threshold": 0.5, "amount": 0.5}},
+  {"name": "b", "config": {"knee": 0.25, "emit": "source"}},
+  {"name": "c", "config": "look.json"}, {"name": "d", "config": {"knee": 0, "emit": "glare"}}]}
+J
+    check 0 idle.json
+    diff - <(grep -F "no effect" <<<"$stderr") <<'W'
+fftbloom: warning: idle.json:4:36: knee has no effect without --threshold
+fftbloom: warning: idle.json:4:50: emit has no effect without --emit-layer or --emit-file
+fftbloom: warning: look.json:1:67: knee has no effect without --threshold
+W
+    # The key of the defaults has an effect in one case; alone, in none.
+    sed -i 's/"threshold": 0.5, //' idle.json
+    check 0 idle.json --list
+    [[ "$stderr" == *"idle.json:2:30: knee has no effect without --threshold"* ]]
+}
+
 @test "exit codes are idiff's: 0 match, 1 warn, 2 fail, 3 sizes, 4 file; the worst counts" {
     check 0 s.json
     [[ "${lines[0]}" == "PASS     plain"*" s  cpu" ]]

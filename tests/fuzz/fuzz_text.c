@@ -25,7 +25,7 @@ static bool read_config(given *g, err *e) {
 
 static bool read_suite(given *g, err *e) {
     suite s = {0};
-    bool ok = suite_load(&s, g->path, &(settings){0}, e);
+    bool ok = suite_load(&s, g->path, &(settings){0}, &g->s, e);
     suite_free(&s);
     return ok;
 }

@@ -5,7 +5,7 @@
 
 static bool load(suite *s, const char *name, const char *set, err *e) {
     const settings asked = {.set = set};
-    return suite_load(s, make_path(name), &asked, e);
+    return suite_load(s, make_path(name), &asked, &(settings){0}, e);
 }
 
 /* Returns the content of the file of that name, without the folder. */

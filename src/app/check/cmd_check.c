@@ -360,8 +360,9 @@ int cmd_check(const cli *c, text *out, err *e) {
                 "'%s' is an image, and check takes a suite, a JSON file of cases (docs/suites.md); "
                 "two images are compared by 'fftbloom diff A B'",
                 c->word[0]);
-    if (!e->code && check_reports(&c->s, &taken, e) && suite_load(&s, c->word[0], &c->s, e) &&
-        suite_run_open(&r, &s, c, e) && check_files(&r, e)) {
+    if (!e->code && check_reports(&c->s, &taken, e) &&
+        suite_load(&s, c->word[0], &c->s, &c->presets, e) && suite_run_open(&r, &s, c, e) &&
+        check_files(&r, e)) {
         for (size_t i = 0; c->s.list && i < r.count; i++) suite_add_line(out, r.item[i].c->name);
         if (!c->s.list) check_run(&r, &c->s, !taken && !c->s.quiet, e);
     }

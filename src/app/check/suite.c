@@ -3,6 +3,7 @@
 #include "app/cli/kernel_option.h"
 #include "app/cli/option_rules.h"
 #include "app/run/job.h"
+#include "base/log.h"
 
 #include <limits.h>
 
@@ -361,7 +362,24 @@ static bool read_suite(suite_reader *r, const json_value *root) {
     return true;
 }
 
-bool suite_load(suite *s, const char *path, const settings *asked, err *e) {
+/* A key of defaults, or of a file that cases share, may have an effect in one of them alone. */
+static void warn(const suite *s, const settings *presets) {
+    for (const suite_case *c = s->item; c < s->item + s->count; c++)
+        for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++) {
+            const char *otherwise = option_idle(&c->s, presets, o);
+            const char *where = settings_of(&c->s, o)->where;
+            bool works = !otherwise;
+            for (const suite_case *k = s->item; !works && k < s->item + s->count; k++) {
+                const char *other = settings_of(&k->s, o)->where;
+                works = other && strcmp(other, where) == 0 && !option_idle(&k->s, presets, o);
+            }
+            if (!works)
+                log_say_once(LOG_WARN, "%s: %s has no effect %s", where, o->name, otherwise);
+        }
+}
+
+bool suite_load(suite *s, const char *path, const settings *asked, const settings *presets,
+                err *e) {
     suite_reader r = {.s = s, .asked = asked, .e = e};
     json_document *d = NULL;
     *s = (suite){0};
@@ -374,6 +392,7 @@ bool suite_load(suite *s, const char *path, const settings *asked, err *e) {
     json_document_free(&d);
     variables_clear(&r.of_suite);
     variables_clear(&r.set);
+    if (ok) warn(s, presets);
     if (!ok) suite_free(s);
     return ok;
 }

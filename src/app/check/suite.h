@@ -51,10 +51,10 @@ typedef struct {
     size_t count;
 } suite;
 
-/* Reads a suite. `asked`: the settings of the command. Its options on devices and memory win over
- * those of a case, --set has variables, and the cache is its alone: a suite must not choose where
- * files are written. */
-bool suite_load(suite *s, const char *path, const settings *asked, err *e);
+/* Reads a suite, and warns of each key that has no effect in any case. `asked`: the settings of the
+ * command. Its options on devices and memory win over those of a case, --set has variables, and the
+ * cache is its alone: a suite must not choose where files are written. */
+bool suite_load(suite *s, const char *path, const settings *asked, const settings *presets, err *e);
 void suite_free(suite *s);
 /* Returns the references for a device: those of its class, or those for any. */
 const suite_paths *suite_references(const suite_case *c, engine_class device);

@@ -148,26 +148,24 @@ bool option_has_effect(const settings *s, uint32_t bit, const option *o) {
 bool option_rules_check_single(const settings *s, err *e) {
     return refuse(NEED_SEQUENCE, s, FOR_APPLY, e);
 }
-/* Returns the need of a key that no command line can meet any more, since another key decides it,
- * or the preset of one; NEEDS: none. */
-static option_need idle_by(const settings *s, const option *o) {
-    option_need i = 0;
-    for (; i < NEEDS; i++) {
+
+const char *option_idle(const settings *s, const settings *presets, const option *o) {
+    if (!option_in_config(o) || settings_of(s, o)->origin != ORIGIN_FILE) return NULL;
+    for (option_need i = 0; i < NEEDS; i++) {
         const option_rule *r = &OPTION_RULES[i];
         const option *by = r->by && o->needs >> i & 1 ? option_find(r->by, FOR_APPLY) : NULL;
-        if (by && settings_of(s, by)->origin <= ORIGIN_FILE && !r->where(s)) break;
+        if (!by || settings_of(s, by)->origin > ORIGIN_FILE || r->where(s)) continue;
+        const bool refused = i == NEED_BLOOM && strcmp(o->name, "nan") == 0;
+        return refused || settings_same(s, presets, o) ? NULL : r->otherwise;
     }
-    return i;
+    return NULL;
 }
 
 void option_rules_warn(const settings *s, const settings *presets) {
     for (const option *o = OPTIONS; o < OPTIONS + OPTION_COUNT; o++) {
-        if (!option_in_config(o) || settings_of(s, o)->origin != ORIGIN_FILE) continue;
-        const option_need need = idle_by(s, o);
-        const bool refused = need == NEED_BLOOM && strcmp(o->name, "nan") == 0;
-        if (need < NEEDS && !refused && !settings_same(s, presets, o))
-            log_warn("%s: %s has no effect %s", settings_of(s, o)->where, o->name,
-                     OPTION_RULES[need].otherwise);
+        const char *otherwise = option_idle(s, presets, o);
+        if (otherwise)
+            log_warn("%s: %s has no effect %s", settings_of(s, o)->where, o->name, otherwise);
     }
 }
 

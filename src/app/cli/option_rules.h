@@ -16,7 +16,10 @@ bool option_rules_check(const settings *s, uint32_t bit, err *e);
 bool option_rules_check_single(const settings *s, err *e);
 bool option_rules_check_action(const settings *s, const command *c, const command_action *a,
                                err *e);
-/* Warns of each key of the config file that has no effect, whatever the command is. */
+/* Returns why a key of a config file has no effect that no command line can give it any more, since
+ * another key, or the preset of one, decides that: "without --threshold"; or NULL. */
+const char *option_idle(const settings *s, const settings *presets, const option *o);
+/* Warns of each such key of the config file. */
 void option_rules_warn(const settings *s, const settings *presets);
 /* Returns whether the option has an effect beside the others, apart from actions and sequences. */
 bool option_has_effect(const settings *s, uint32_t bit, const option *o);
