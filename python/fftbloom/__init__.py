@@ -12,6 +12,7 @@
     g = b.adjoint(y)                           # the gradient by the image, for deconvolution and learning
     g = b.kernel_adjoint(x, y)                 # and by the kernel
     x = b.solve(y)                             # takes glare away
+    f = fb.Field(nodes)                        # a kernel that varies over the frame: (gy, gx, h, w)
     out = fb.convolve(image, taps, mode="same")  # as scipy.signal.fftconvolve
 
 The work is done by the C library libfftbloom, on a GPU or on the processor. Images are arrays
@@ -21,9 +22,10 @@ with the buffer protocol or DLPack, as those of numpy and torch; numpy itself is
 from ._bloom import Bloom, Report
 from ._call import Code, Error, WrongType, lib as _lib
 from ._convolve import convolve
+from ._field import Field
 from ._kernel import Context, Kernel
 
-__all__ = ["Bloom", "Code", "Context", "Error", "Kernel", "Report", "WrongType", "convolve"]
+__all__ = ["Bloom", "Code", "Context", "Error", "Field", "Kernel", "Report", "WrongType", "convolve"]
 __version__: str = _lib.fb_version().decode()
 
 for _name in __all__:  # so that help and messages say fftbloom.Bloom

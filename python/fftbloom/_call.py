@@ -67,6 +67,11 @@ class FbContextOptions(ctypes.Structure):
                        (c_uint32, "reserved"), (c_void_p, "alloc release user"))
 
 
+class FbField(ctypes.Structure):
+    _fields_ = fields((c_uint32, "size across down"), (POINTER(c_double), "x y"), (POINTER(c_void_p), "nodes"),
+                       (c_void_p, "common"), (c_double, "share"))
+
+
 class FbSettings(ctypes.Structure):
     _fields_ = fields((c_uint32, "size verify"),
                        (c_double, "amount tolerance threshold knee kernel_scale center_x center_y"),
@@ -117,6 +122,8 @@ for _name, _result, _arguments in (
         ("fb_kernel_open", c_int32, _opener + (c_char_p, _error)),
         ("fb_kernel_make", c_int32, _opener + (c_char_p, _error)),
         ("fb_kernel_copy", c_int32, _opener + (c_uint32, c_uint32, c_uint32, c_void_p, _error)),
+        ("fb_kernel_field", c_int32, _opener + (POINTER(FbField), _error)),
+        ("fb_kernel_node", c_int32, _opener + (c_uint32, POINTER(c_double), _error)),
         ("fb_kernel_taps", c_int32, (c_void_p, c_void_p, _error)),
         ("fb_kernel_check", c_int32, (c_void_p, c_char_p, c_size_t, _error)),
         ("fb_session_open", c_int32, _opener + (POINTER(FbSettings), _error)),

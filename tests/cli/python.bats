@@ -30,6 +30,14 @@ needs() { # modules
     python3 -W error "$FFTBLOOM_ROOT/tests/python/test_learn.py"
 }
 
+@test "fields of kernels: grids, terms, transposes, files of PSFEx and STPSF" {
+    needs numpy
+    python3 "$FFTBLOOM_ROOT/tests/python/test_field.py" 2>&1 | tee said
+    [ "${PIPESTATUS[0]}" -eq 0 ]
+    left=$(grep -oE 'skipped=[0-9]+' said) || true
+    [ -z "$left" ] || skip "astropy, psfex or source-extractor are not installed: $left"
+}
+
 @test "the types of the module, and of a file that uses it" {
     takes_long
     needs_program mypy
@@ -55,11 +63,11 @@ examples() { # NUMBER...: runs these examples; the words of the last one that is
     [ "$status" -eq 0 ]
 }
 
-@test "the page's examples: a frame, scipy, where transforms are wrong, torch, jax, a kernel found, cubes, threads, pairs, Richardson-Lucy, glare, astronomy" {
+@test "the page's examples: a frame, scipy, where transforms are wrong, torch, jax, a kernel found, cubes, threads, pairs, Richardson-Lucy, glare, astronomy, a field" {
     takes_long
-    [ "$(python3 "$FFTBLOOM_ROOT/tests/python/examples.py" "$FFTBLOOM_ROOT/docs/python.md")" -eq 14 ]
+    [ "$(python3 "$FFTBLOOM_ROOT/tests/python/examples.py" "$FFTBLOOM_ROOT/docs/python.md")" -eq 15 ]
     needs numpy
-    examples 0 1 2 3 4 5 6 7 8 9 10 11 12
+    examples 0 1 2 3 4 5 6 7 8 9 10 11 12 13
     [[ "$output" == *"off by at most "* ]]
     [ "$(ls pairs?.npz | wc -l)" -eq 3 ]
     grep -q "<svg" found.html
@@ -72,7 +80,7 @@ examples() { # NUMBER...: runs these examples; the words of the last one that is
     takes_long
     needs_program oiiotool
     for i in 1 2 3; do image shot.$i.exr 60x40 half 0.1,0.2,0.3 $((i * 9)),9=50,40,30; done
-    examples 13 # by OpenImageIO: what the program makes
+    examples 14 # by OpenImageIO: what the program makes
     [[ "$output" != *skipped* ]] || skip "$output"
     for i in 1 2 3; do
         "$FFTBLOOM" shot.$i.exr -k mist-1 --kernel-scale 1 --amount 0.5 --device cpu -o want.exr
