@@ -122,6 +122,7 @@ void main() {
         FOR_EACH(i, EACH_LAST, take_upper(i))
         barrier();
     }
+    if (LOADED_FIRST && is_ordinary()) load_ordinary_pixels();
     fft_inverse();
     begin_measures();
     if (MAY_BE_ORDINARY) {

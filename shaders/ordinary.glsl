@@ -8,6 +8,13 @@
 
 const bool MAY_BE_ORDINARY = !AGAIN && !GLARE && OUTPUT != OUTPUT_DOUBLES;
 
+// In doubles the image is loaded before the transform, which hides the wait; floats gain nothing of that.
+#ifdef FLOAT64
+const bool LOADED_FIRST = MAY_BE_ORDINARY && !PARTLY;
+#else
+const bool LOADED_FIRST = false;
+#endif
+
 // The channel's numbers: what a join holds may have to be read again after each store.
 struct channel_numbers {
     real centre, gain;
@@ -135,28 +142,50 @@ void load_again(const uint at, pair_lines l, uint r, channel_numbers c) {
     own[at] = complex(own_of(two.x, through.x, c), own_of(two.y, through.y, c));
 }
 
-// All words are loaded before the first is stored: to a compiler the image may be the result's memory.
-void finish_butterfly(const uint i, channel_numbers c, bool neighbours) {
+void load_butterfly(const uint i, channel_numbers c, bool neighbours) {
     butterfly b = butterfly_of(0, i);
     pair_lines l = lines_of(b, neighbours);
     if (b.on && has_pair(l.pair)) {
         FOR_EACH(r, RADIX_0, if (has_leg(l, r)) load_again(i * RADIX_0 + r, l, r, c))
+    }
+}
+
+// All words are loaded before the first is stored: to a compiler the image may be the result's memory.
+void finish_butterfly(const uint i, channel_numbers c, bool neighbours) {
+    butterfly b = butterfly_of(0, i);
+    pair_lines l = lines_of(b, neighbours);
+    if (!LOADED_FIRST) load_butterfly(i, c, neighbours);
+    if (b.on && has_pair(l.pair)) {
         FOR_EACH(r, RADIX_0, if (has_leg(l, r)) finish_leg(i * RADIX_0 + r, l, r, c))
     }
 }
 
 bool is_ordinary() {
     bool one_sign = leading(join_of[first_channel + gl_WorkGroupID.z].nonnegative) > 0;
-    return one_sign && (!PARTLY || leading(begin) >= 0);
+    return one_sign && (!ABOVE || leading(begin) >= 0);
+}
+
+channel_numbers numbers_of_channel() {
+    join_channel j = join_of[first_channel + gl_WorkGroupID.z];
+    return channel_numbers(leading(j.centre), leading(j.gain), float(leading(j.unit)));
+}
+
+bool has_neighbours() {
+#ifdef SUBGROUPS
+    uint t = gl_LocalInvocationID.x;
+    if (TRADED && (EACH_0 == 1 || gl_WorkGroupSize.x % 2 == 0)) return subgroupShuffleXor(t, 1) == (t ^ 1);
+#endif
+    return false;
+}
+
+void load_ordinary_pixels() {
+    channel_numbers c = numbers_of_channel();
+    bool neighbours = has_neighbours();
+    FOR_EACH(i, EACH_0, load_butterfly(i, c, neighbours))
 }
 
 void finish_ordinary_pixels() {
-    join_channel j = join_of[first_channel + gl_WorkGroupID.z];
-    channel_numbers c = channel_numbers(leading(j.centre), leading(j.gain), float(leading(j.unit)));
-    bool neighbours = false;
-#ifdef SUBGROUPS
-    uint t = gl_LocalInvocationID.x;
-    if (TRADED && (EACH_0 == 1 || gl_WorkGroupSize.x % 2 == 0)) neighbours = subgroupShuffleXor(t, 1) == (t ^ 1);
-#endif
+    channel_numbers c = numbers_of_channel();
+    bool neighbours = has_neighbours();
     FOR_EACH(i, EACH_0, finish_butterfly(i, c, neighbours))
 }

@@ -29,7 +29,7 @@
 #define ID_IMAGE_ROWS    33
 #define ID_HALF_INPUT    34
 #define ID_OUTPUT        35
-#define ID_PARTLY        36
+#define ID_ABOVE         36
 #define ID_MASKED        37
 #define ID_GLARE         38
 #define ID_MARGINS       39

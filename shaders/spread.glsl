@@ -1,9 +1,10 @@
 // spread.glsl - what of a pixel is spread: src/engine/join.h has the formula, and join_parts_of() is the same
 // in C. Pass 1 loads it, and the last pass adds the rest of the pixel.
 
-layout(constant_id = ID_PARTLY) const bool PARTLY = false; // there is a threshold or a mask
+layout(constant_id = ID_ABOVE) const bool ABOVE = false; // there is a threshold
 layout(constant_id = ID_MASKED) const bool MASKED = false;
 layout(constant_id = ID_AGAIN) const bool AGAIN = false; // of several steps: the mask is of what falls on a pixel
+const bool PARTLY = ABOVE || MASKED;
 layout(std430, set = 0, binding = BIND_MASK) readonly buffer mask_plane { float mask[]; };
 layout(std430, set = 0, binding = BIND_MASK) readonly buffer mask_pairs { vec2 mask_pair[]; };
 
@@ -28,9 +29,9 @@ struct parts {
 parts parts_of(real v, uint place) {
     wide all = wide_of(v), x = all;
     if (!PARTLY) return parts(all, wide(0));
-    if (MASKED) x = times(x, wide_of(mask[place]));
+    if (MASKED) x = product(v, real(mask[place]));
     wide held = minus(all, x);
-    if (!(leading(threshold) > 0)) return parts(x, held);
+    if (!ABOVE) return parts(x, held);
     wide over = minus(x, threshold), begun = plus(over, knee), part = wide(0);
     if (leading(minus(over, knee)) >= 0) {
         if (leading(over) > 0) return parts(over, plus(held, threshold));
@@ -57,11 +58,11 @@ complex let_through(uint place, bool second) {
 // There is no branch in it, so that a thread loads all of its pixels before it waits for the first.
 shares shares_of(real v, real through) {
     if (!PARTLY) return shares(v, real(0));
-    wide x = MASKED ? times(wide_of(v), wide_of(through)) : wide_of(v);
+    if (!ABOVE) return shares(v * through, v * (1 - through));
+    wide x = MASKED ? product(v, through) : wide_of(v);
     real over = difference(x, threshold), begun = difference(x, begin), slope = leading(bend);
     real part = min(begun * begun * slope, leading(x)), held = MASKED ? v * (1 - through) : real(0);
-    bool cut = leading(threshold) > 0, whole = !cut || over >= leading(knee);
-    bool none = cut && !(begun > 0 && leading(x) > 0);
+    bool whole = over >= leading(knee), none = !(begun > 0 && leading(x) > 0);
     real kept = whole ? leading(threshold) : leading(begin) + begun * (1 - begun * slope);
     return shares(none ? real(0) : whole ? over : part, none ? v : held + kept);
 }

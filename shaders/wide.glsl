@@ -11,6 +11,7 @@ wide wide_of(real v) { return v; }
 wide minus(wide a, wide b) { return a - b; }
 wide plus(wide a, wide b) { return a + b; }
 wide times(wide a, wide b) { return a * b; }
+wide product(real a, real b) { return a * b; }
 real difference(wide a, wide b) { return a - b; }
 #else
 #define wide vec2
@@ -32,11 +33,16 @@ real difference(wide a, wide b) {
 }
 
 float upper_half(float v) { return uintBitsToFloat(floatBitsToUint(v) & 0xfffff000u); }
+// a * b, exactly.
+wide product(real a, real b) {
+    precise float first = a * b, ah = upper_half(a), bh = upper_half(b), al = a - ah, bl = b - bh;
+    precise float lost = ((ah * bh - first) + ah * bl + al * bh) + al * bl;
+    return vec2(first, lost);
+}
 wide times(wide a, wide b) {
-    precise float product = a.x * b.x, ah = upper_half(a.x), bh = upper_half(b.x), al = a.x - ah, bl = b.x - bh;
-    precise float lost = ((ah * bh - product) + ah * bl + al * bh) + al * bl + (a.x * b.y + a.y * b.x);
-    precise float first = product + lost;
-    precise float second = lost - (first - product);
+    wide whole = product(a.x, b.x);
+    precise float lost = whole.y + (a.x * b.y + a.y * b.x), first = whole.x + lost;
+    precise float second = lost - (first - whole.x);
     return vec2(first, second);
 }
 #endif

@@ -8,7 +8,7 @@
 plan_planes view_planes(const view *v) {
     plan_planes p = {.in = PLAN_HALFS,
                      .out = v->kept.w ? PLAN_FLOATS : PLAN_HALFS,
-                     .partly = !v->all_spread,
+                     .above = v->spread.threshold > 0,
                      .masked = v->spread.mask != NULL,
                      .glare = v->emits && v->s->emit != EMIT_SOURCE,
                      .margins = v->kept.w != 0};
@@ -19,11 +19,8 @@ plan_planes view_planes(const view *v) {
     }
     if (v->doubles[0]) p.out = PLAN_DOUBLES;
     if (v->s->solve)
-        return (plan_planes){.in = PLAN_FLOATS,
-                             .out = PLAN_FLOATS,
-                             .partly = p.masked,
-                             .masked = p.masked,
-                             .again = true};
+        return (plan_planes){
+            .in = PLAN_FLOATS, .out = PLAN_FLOATS, .masked = p.masked, .again = true};
     return p;
 }
 

@@ -137,7 +137,7 @@ static err_code choice_forecast(device_forecast *to, const device_list *l, uint3
     err e = {0};
     here.limits = d->limits;
     /* The CPU sees with each frame what of it spreads, and keeps its engine. */
-    if (d->class == ENGINE_CPU) here.planes.partly = 0;
+    if (d->class == ENGINE_CPU) here.planes.above = 0;
     if (d->class != ENGINE_CPU && r->gpu_frames) here.frames = min_u32(here.frames, r->gpu_frames);
     if (r->vram_limit && d->class != ENGINE_CPU &&
         (!here.limits.memory || r->vram_limit < here.limits.memory))

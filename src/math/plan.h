@@ -44,7 +44,7 @@ static inline uint32_t plan_sample_bytes(uint8_t s) {
 /* The planes of a frame. Doubles are for results alone. */
 typedef struct {
     uint8_t in, out; /* a plan_sample each: of the image as it is stored, and of the result */
-    uint8_t partly;  /* light only partly spreads, by a threshold or a mask; */
+    uint8_t above;   /* light spreads above a threshold alone */
     uint8_t masked;  /* there is a mask, of floats */
     uint8_t glare;   /* the glare has planes of its own, of floats */
     uint8_t margins; /* only some pixels count: join.kept */

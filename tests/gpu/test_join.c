@@ -141,7 +141,8 @@ static double noise_of(const bench *b, int c) {
     for (int i = 0; i < KW * KH; i++) l1 += fabs(b->kernel[i]);
     for (int i = 0; i < N; i++) rms += b->in[c][i] * b->in[c][i] / N;
     double unit = b->p.sample_bytes == 8 ? 0x1p-52 : 0x1p-24;
-    return 5 * unit * log2(points) * l1 * sqrt(rms) + (b->c->planes.partly ? 0x1p-24 * 65000 : 0);
+    return 5 * unit * log2(points) * l1 * sqrt(rms) +
+           (b->c->planes.above || b->c->planes.masked ? 0x1p-24 * 65000 : 0);
 }
 
 static void check_pixels(const bench *b, const char *what) {
@@ -260,7 +261,7 @@ static combination number(uint32_t n) {
     c.planes.glare = n % 3 > 0, c.additive = n % 3 == 2, n /= 3;
     c.below = n % 3 > 0, c.cut = n % 3 != 1, n /= 3; /* cut: as if there were nothing below zero */
     c.window = n % 2, n /= 2;
-    c.planes.partly = c.planes.masked || c.threshold > 0;
+    c.planes.above = c.threshold > 0;
     c.planes.margins = c.window;
     return c;
 }

@@ -132,7 +132,6 @@ static bool bench_one(frames_bench *b, const uint32_t size[PLAN_AXES], const psf
                                 .symmetric = psf_is_symmetric(k),
                                 .planes = {.in = half,
                                            .out = half,
-                                           .partly = b->s->scene == MEASURE_MASKED,
                                            .masked = b->s->scene == MEASURE_MASKED,
                                            .margins = b->s->scene == MEASURE_MARGINS},
                                 .frames = b->s->in_flight}};

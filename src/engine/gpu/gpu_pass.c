@@ -167,7 +167,7 @@ static constants constants_of(const plan *p, const plan_pass *s, const gpu_twidd
                                 {ID_NATIVE_HALFS, half_modes},
                                 {ID_TINY_DOUBLES, tiny_doubles},
                                 {ID_OUTPUT, planes->out},
-                                {ID_PARTLY, held && planes->partly},
+                                {ID_ABOVE, held && planes->above},
                                 {ID_MASKED, held && planes->masked},
                                 {ID_AGAIN, planes->again},
                                 {ID_GLARE, planes->glare},
