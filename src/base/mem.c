@@ -137,11 +137,11 @@ static void shrink_kept(mem_budget *b, uint64_t bytes) {
     memmove(b->block, b->block + gone, b->count * sizeof *b->block);
 }
 
-void mem_keep(uint64_t bytes) {
+void mem_keep(int64_t bytes) {
     mem_budget *b = budget();
     pthread_mutex_lock(&b->lock);
-    b->most = bytes;
-    shrink_kept(b, bytes);
+    b->most += (uint64_t)bytes;
+    shrink_kept(b, b->most);
     pthread_mutex_unlock(&b->lock);
 }
 

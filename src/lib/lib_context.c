@@ -139,7 +139,6 @@ void lib_context_give(fb_context *c) {
     mem_free(c->cache_dir);
     mem_free(c->kernels);
     mem_free(c);
-    mem_keep(0);
     host_set(was);
     mem_budget_close(&memory);
 }

@@ -33,8 +33,17 @@ typedef struct {
 } taps;
 
 static inline taps taps_of(const model_request *r, par *threads) {
-    taps k = {.channels = 0};
-    CHECK_OK(model_make(k.of, &k.channels, r, threads, &e));
+    taps k = {.channels = model_channels(r->of)};
+    model_taps made;
+    OWN_MEM double *rows = MADE(mem_raw((size_t)r->h * k.channels, sizeof *rows, "rows", &e));
+    const size_t n = (size_t)r->w * r->h;
+    for (uint32_t c = 0; c < k.channels; c++) {
+        made.plane[c] = k.of[c] = MADE(mem_raw(n, sizeof(float), "taps", &e));
+        made.rows[c] = rows + c * r->h;
+    }
+    CHECK_OK(model_make(&made, r, threads, &e));
+    for (uint32_t c = 0; c < k.channels; c++)
+        for (size_t t = 0; t < n; t++) k.of[c][t] = (float)((double)k.of[c][t] / made.sum[c]);
     return k;
 }
 

@@ -86,7 +86,7 @@ TEST(kept) {
         for (int k = 0; k < 4; k++) assert_non_null(some[k] = mem_raw(4 << 20, 1, "some", &e));
         for (int k = 0; k < 4; k++) mem_free(some[(i + k) % 4]);
     }
-    mem_keep(0);
+    mem_keep(-(25 << 20));
     assert_int_equal(mem_used(), before);
     mem_set_limit(0);
 }
@@ -110,7 +110,7 @@ TEST(kept_or_refused) {
     assert_int_equal(setrlimit(RLIMIT_AS, &all), 0);
     CHECK_OK(a);
     mem_free(a);
-    mem_keep(0);
+    mem_keep(-(200 << 20));
 }
 
 /* Wherever the system puts a large block, it counts as the large pages that it needs. */

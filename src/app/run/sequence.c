@@ -296,13 +296,14 @@ bool sequence_run(frame_maker *m, const job_source *from, progress *told, report
     pthread_mutex_init(&q->lock, NULL);
     pthread_cond_init(&q->done, NULL);
     bool ok = make_queues(q, e);
-    if (ok && (q->workers > 1 || from->alone)) mem_keep(mem_left() / 4);
+    const int64_t keep = ok && (q->workers > 1 || from->alone) ? (int64_t)(mem_left() / 4) : 0;
+    mem_keep(keep);
     ok = ok && run_workers(q, e) && !q->stop.there;
     if (q->stop.there) *e = q->stop.why;
     if (q->worst.there) r->failure = q->worst.why;
     if (told) progress_close(told);
     if (told && (!ok || q->worst.there)) progress_fail(told, ok ? r->failure.msg : e->msg);
-    mem_keep(0);
+    mem_keep(-keep);
     for (int i = 0; i < q->queues; i++) device_queue_close(&q->queue[i]);
     device_pool_close(&q->devices);
     pthread_cond_destroy(&q->done);

@@ -362,34 +362,56 @@ static void sums_free(sums *s) {
     for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(s->of[c]);
 }
 
-/* Adds the layers, each with the sum 1, by shares and tints; each channel sums to 1 again. */
-static bool add_layers(sums *s, const kernel_recipe *r, par *threads, err *e) {
-    size_t n = (size_t)r->w * r->h;
-    s->channels = 1;
+/* Adds a layer; the first one sets the sums. */
+typedef struct {
+    const sums *to;
+    const model_taps *from;
+    double share[MODEL_CHANNELS];
+    uint32_t w, channels; /* of the layer */
+    bool sets;
+} adder;
+
+static bool add_row(void *ctx, size_t row, int worker, err *e) {
+    const adder *a = ctx;
+    for (uint32_t c = 0; c < a->to->channels; c++) {
+        const uint32_t of = a->channels > 1 ? c : 0;
+        float *taps = a->from->plane[of] + row * a->w;
+        double *sum = a->to->of[c] + row * a->w;
+        if (a->sets) memset(sum, 0, a->w * sizeof *sum);
+        if (a->from->rows[of][row] == 0) continue;
+        for (uint32_t i = 0; c == of && i < a->w; i++)
+            taps[i] = (float)((double)taps[i] / a->from->sum[of]);
+        for (uint32_t i = 0; i < a->w; i++) sum[i] += a->share[c] * (double)taps[i];
+    }
+    return true;
+}
+
+/* Adds the layers, each with the sum 1, by shares and tints; each channel sums to 1 again. Each
+ * layer is made in the planes of `scratch`, as many as there are sums. */
+static bool add_layers(sums *s, float *const *scratch, const kernel_recipe *r, par *threads,
+                       err *e) {
     double total[MODEL_CHANNELS] = {1, 1, 1}; /* exactly, where no layer has a tint */
-    for (int i = 0; i < r->layers; i++) {
-        if (is_coloured(&r->layer[i])) s->channels = MODEL_CHANNELS;
+    model_taps taps = {0};
+    OWN_MEM double *rows = mem_raw((size_t)r->h * MODEL_CHANNELS, sizeof *rows, "taps", e);
+    if (!rows) return false;
+    for (int i = 0; i < r->layers; i++)
         for (int c = 0; c < MODEL_CHANNELS; c++)
             total[c] += r->layer[i].share * (r->layer[i].tint[c] - 1);
-    }
-    for (uint32_t c = 0; c < s->channels; c++)
+    for (uint32_t c = 0; c < s->channels; c++) {
         if (!(total[c] > 1e-9))
             return err_set(e, ERR_CONFIG, "no layer of the recipe has light in %c: its tints are 0",
                            "RGB"[c]);
-    for (uint32_t c = 0; c < s->channels; c++)
-        if (!(s->of[c] = mem_new(n, sizeof(double), "taps", e))) return false;
+        if (!(s->of[c] = mem_raw((size_t)r->w * r->h, sizeof(double), "taps", e))) return false;
+        taps.plane[c] = scratch[c], taps.rows[c] = rows + c * r->h;
+    }
     for (int i = 0; i < r->layers; i++) {
-        float *plane[MODEL_CHANNELS] = {0};
-        uint32_t made;
         model_request q = r->layer[i].request;
+        adder a = {s, &taps, .w = r->w, .channels = model_channels(q.of), .sets = i == 0};
         q.w = r->w, q.h = r->h, q.fade = r->fade, q.draft = r->draft;
-        if (!model_make(plane, &made, &q, threads, e)) return false;
-        for (uint32_t c = 0; c < s->channels; c++) {
-            const double share = r->layer[i].share * r->layer[i].tint[c] / total[c];
-            for (size_t t = 0; t < n; t++)
-                s->of[c][t] += share * (double)plane[made > 1 ? c : 0][t];
-        }
-        for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(plane[c]);
+        for (uint32_t c = 0; c < s->channels; c++)
+            a.share[c] = r->layer[i].share * r->layer[i].tint[c] / total[c];
+        if (!model_make(&taps, &q, threads, e) || !par_for(threads, r->h, add_row, &a, e))
+            return false;
     }
     return true;
 }
@@ -418,17 +440,25 @@ static bool add_attributes(image_part *part, const kernel_recipe *r, uint32_t ch
 }
 
 image *kernel_recipe_make(kernel_recipe *r, par *threads, err *e) {
-    OWN(sums) s = {0};
+    /* Layers need blocks of the same sizes, one after the other. */
+    enum { KEEP = 256 << 20 };
+    OWN(sums) s = {.channels = 1};
     for (int i = 0; i < r->layers; i++)
         if (r->layer[i].image && !r->layer[i].mask && !load_opening(&r->layer[i], threads, e))
             return NULL;
-    if ((!r->w && !choose_taps(r, threads, e)) || !add_layers(&s, r, threads, e)) return NULL;
-    image *img = image_plain(r->w, r->h, (int)s.channels, PIXEL_FLOAT, e);
-    if (img && !add_attributes(&img->head.part[0], r, s.channels, e)) image_free(&img);
-    for (uint32_t c = 0; img && c < s.channels; c++) { /* B, G, R: by their names */
+    for (int i = 0; i < r->layers; i++)
+        if (is_coloured(&r->layer[i])) s.channels = MODEL_CHANNELS;
+    if (!r->w && !choose_taps(r, threads, e)) return NULL;
+    OWN(image) *img = image_plain(r->w, r->h, (int)s.channels, PIXEL_FLOAT, e);
+    if (!img) return NULL;
+    mem_keep(KEEP);
+    const bool ok = add_layers(&s, (float *const *)img->plane[0], r, threads, e);
+    mem_keep(-KEEP);
+    if (!ok || !add_attributes(&img->head.part[0], r, s.channels, e)) return NULL;
+    for (uint32_t c = 0; c < s.channels; c++) { /* B, G, R: by their names */
         float *to = img->plane[0][s.channels - 1 - c];
         for (size_t t = 0; t < (size_t)r->w * r->h; t++)
             to[t] = (float)rounded(s.of[c][t], r->bits);
     }
-    return img;
+    return GIVE(img);
 }

@@ -55,3 +55,27 @@ const lamp LAMPS[] = {
     {"laser", "one line, at wavelength=", 0, 0},
 };
 const int LAMP_COUNT = COUNT(LAMPS);
+
+bool lamp_tints(float (*tint)[MODEL_CHANNELS], const lamp *l, const lamp_steps *s, err *e) {
+    static const double FAINT = 0.02;
+    matrix to_xyz, to_rgb;
+    double sum[MODEL_CHANNELS] = {0}, most = 0;
+    if (!primaries_to_xyz(&to_xyz, &s->colours->gamut) || !matrix_invert(&to_rgb, &to_xyz))
+        return err_set(e, ERR_CONFIG, "the primaries %s cannot be converted", s->colours->name);
+    for (int pass = 0; pass < 2; pass++)
+        for (int t = -s->before; t <= s->after; t++) {
+            float *to = tint[t + s->before];
+            double w = s->reference * steady_exp(-t * s->step), xyz[3], rgb[3];
+            lamp_xyz(w, steady_exp, xyz);
+            matrix_apply(rgb, &to_rgb, xyz);
+            /* Steps of the logarithm are wavelength * step nanometres long. */
+            double power = (l->power ? l->power(w) : 1) * w / MODEL_GREEN, wide = w / MODEL_GREEN;
+            double spread = s->spreads ? 1 / (wide * wide) : 1;
+            for (int c = 0; c < MODEL_CHANNELS; c++) {
+                if (pass == 0) sum[c] += power * rgb[c];
+                to[c] = (float)(power * spread * (sum[c] >= FAINT * most ? rgb[c] : xyz[1]));
+            }
+            if (pass == 0) most = fmax(sum[0], fmax(sum[1], sum[2]));
+        }
+    return true;
+}

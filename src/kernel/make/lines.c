@@ -62,6 +62,17 @@ double lines_at(const lines *l, double x, double y, int kind) {
     return sum;
 }
 
+uint32_t lines_near(const lines *l, double x, double y, double reach) {
+    const double ends = 9; /* deviations: more than BELL_END's */
+    uint32_t near = 0;
+    for (int i = 0; i < l->shape.count; i++) {
+        const double along = fabs(l->c[i] * x + l->s[i] * y) + reach;
+        const double across = fabs(l->c[i] * y - l->s[i] * x) - reach;
+        near |= (uint32_t)(across <= ends * (l->shape.width + l->shape.grow * along)) << i;
+    }
+    return near;
+}
+
 /* Adds light at a distance along a line, by a cubic through four entries of the table. */
 VECTOR_INLINE void add_along(const lines *l, double far, double light, vec4d *sum) {
     const double at = far * l->per, f = at - floor(at), g = f - 1, h = f - 2, e = f + 1;
@@ -91,13 +102,16 @@ VECTOR_INLINE void add_pixel(const lines *l, int i, double along, double across,
     add_along(l, far, light * max_double(bell, 0), sum);
 }
 
-VECTOR_INLINE void add_lines(const lines *l, double x, double y, int n, bool far, double *to) {
+VECTOR_INLINE void add_lines(const lines *l, const line_pixel *at, double *to) {
+    const int n = at->n;
     vec4d sum = {0};
-    for (int i = 0; i < l->shape.count; i++) {
-        const double c = l->c[i], s = l->s[i], along = c * x + s * y, across = c * y - s * x;
+    for (uint32_t left = at->near; left; left &= left - 1) {
+        const int i = __builtin_ctz(left);
+        const double c = l->c[i], s = l->s[i];
+        const double along = c * at->x + s * at->y, across = c * at->y - s * at->x;
         const double wide = l->shape.width + l->shape.grow * fabs(along);
-        if (far && across * across > BELL_END * wide * wide) continue;
-        if (far && wide >= BROAD) {
+        if (at->far && across * across > BELL_END * wide * wide) continue;
+        if (at->far && wide >= BROAD) {
             add_pixel(l, i, along, across, &sum);
             continue;
         }
@@ -112,10 +126,10 @@ VECTOR_INLINE void add_lines(const lines *l, double x, double y, int n, bool far
     for (int k = 0; k < l->shape.kinds; k++) to[k] += sum[k];
 }
 
-VECTOR_WIDE static void add_wide(const lines *l, double x, double y, int n, bool far, double *to) {
-    add_lines(l, x, y, n, far, to);
+VECTOR_WIDE static void add_wide(const lines *l, const line_pixel *at, double *to) {
+    add_lines(l, at, to);
 }
 
-void lines_add(const lines *l, double x, double y, int n, bool far, double sum[LINE_KINDS]) {
-    (vector_wide() ? add_wide : add_lines)(l, x, y, n, far, sum);
+void lines_add(const lines *l, const line_pixel *at, double sum[LINE_KINDS]) {
+    (vector_wide() ? add_wide : add_lines)(l, at, sum);
 }

@@ -35,6 +35,16 @@ void lines_free(lines *l);
 
 /* Returns the light of one kind at a place. */
 double lines_at(const lines *l, double x, double y, int kind);
-/* Adds the mean of each kind over the pixel around a place, by n * n samples. `far` from the centre
- * a line is even along a pixel, and one that is 0 in the middle is 0 all over the pixel. */
-void lines_add(const lines *l, double x, double y, int n, bool far, double sum[LINE_KINDS]);
+/* Returns which lines may have light within `reach` of a place: bit i for line i. */
+uint32_t lines_near(const lines *l, double x, double y, double reach);
+
+/* A pixel of which n * n samples are taken. `far` from the centre a line is even along a pixel, and
+ * one that is 0 in the middle is 0 all over the pixel. */
+typedef struct {
+    double x, y;
+    int n;
+    bool far;
+    uint32_t near; /* the lines that may have light there */
+} line_pixel;
+/* Adds the mean of each kind over a pixel. */
+void lines_add(const lines *l, const line_pixel *at, double sum[LINE_KINDS]);

@@ -63,7 +63,7 @@ typedef struct {
     table table[PARTS]; /* inner, outer; without a grid no table is needed */
     uint32_t channels;
     const double *share; /* of a tinted model: what each channel gets of the shape */
-    float *plane[MODEL_CHANNELS];
+    const model_taps *to;
 } maker;
 
 /* Returns pixels from the centre to beyond the farthest tap that is not faded to zero. */
@@ -243,36 +243,6 @@ static void add_colours(const maker *m) {
     }
 }
 
-/* Fills in what each wavelength adds to each channel. A channel that gets next to nothing of a
- * light (blue, of sodium) is given what the eye sees of it: its kernel has to sum to 1, too. */
-static bool make_tints(maker *m, err *e) {
-    static const double FAINT = 0.02;
-    matrix to_xyz, to_rgb;
-    double sum[MODEL_CHANNELS] = {0}, most = 0;
-    const lamp *l = m->r->light;
-    m->tint = mem_new((size_t)(m->before + m->after + 1), sizeof *m->tint, "colours", e);
-    if (!m->tint) return false;
-    if (!primaries_to_xyz(&to_xyz, &m->r->colours->gamut) || !matrix_invert(&to_rgb, &to_xyz))
-        return err_set(e, ERR_CONFIG, "the primaries %s cannot be converted", m->r->colours->name);
-    for (int pass = 0; pass < 2; pass++)
-        for (int t = -m->before; t <= m->after; t++) {
-            float *tint = m->tint[t + m->before];
-            double w = step_wavelength(m, t), xyz[3], rgb[3];
-            lamp_xyz(w, steady_exp, xyz);
-            matrix_apply(rgb, &to_rgb, xyz);
-            /* Steps of the logarithm are wavelength * step nanometres long. A pattern that is wider
-             * by a factor is fainter by its square. */
-            double power = (l->power ? l->power(w) : 1) * w / MODEL_GREEN, wide = w / MODEL_GREEN;
-            double spread = m->of->spectrum == MODEL_DIFFRACTS ? 1 / (wide * wide) : 1;
-            for (int c = 0; c < MODEL_CHANNELS; c++) {
-                if (pass == 0) sum[c] += power * rgb[c];
-                tint[c] = (float)(power * spread * (sum[c] >= FAINT * most ? rgb[c] : xyz[1]));
-            }
-            if (pass == 0) most = fmax(sum[0], fmax(sum[1], sum[2]));
-        }
-    return true;
-}
-
 static bool make_table(maker *m, par *threads, err *e) {
     const lamp *l = m->r->light;
     double far = corner(m->r);
@@ -291,7 +261,12 @@ static bool make_table(maker *m, par *threads, err *e) {
     m->directions = FEWER * fewer + 1;
     m->table[0] = (table){0, first + 2, fewer + 1, .per = 1.0 / FEWER};
     m->table[1] = (table){first, m->radii - first, m->directions, .per = 1};
-    if (!make_tints(m, e) || !place_samples(m, e)) return false;
+    m->tint = mem_new((size_t)(m->before + m->after + 1), sizeof *m->tint, "colours", e);
+    if (!m->tint || !place_samples(m, e)) return false;
+    const lamp_steps steps = {m->r->colours, m->of->spectrum == MODEL_DIFFRACTS,
+                              m->reference,  m->step,
+                              m->before,     m->after};
+    if (!lamp_tints(m->tint, l, &steps, e)) return false;
     for (int i = 0; i < PARTS; i++) {
         table *of = &m->table[i];
         const filler f = {m, of};
@@ -383,8 +358,8 @@ VECTOR_INLINE void mean_of_table(const maker *m, double x, double y, vec4d *sum)
     *sum /= n * n;
 }
 
-/* The same of the formula, and the lines. */
-static void mean_of_light(const maker *m, double x, double y, vec4d *to) {
+/* The same of the formula, and the lines, of which those in `near` may have light. */
+static void mean_of_light(const maker *m, double x, double y, uint32_t near, vec4d *to) {
     double away = max_double(fabs(x), fabs(y)), sum[MODEL_CHANNELS] = {0};
     bool smooth = m->of->smooth.from != 0 && m->p[m->of->smooth.parameter] >= m->of->smooth.from;
     const int kinds = m->share ? 2 : 1, n = samples_of(away, smooth);
@@ -396,7 +371,7 @@ static void mean_of_light(const maker *m, double x, double y, vec4d *to) {
         for (int k = 0; k < kinds; k++) sum[k] += m->of->light(m->p, px, py, k);
     }
     for (int k = 0; k < kinds; k++) sum[k] /= n * n;
-    lines_add(&m->lines, x, y, n, away > NEAR, sum);
+    if (near) lines_add(&m->lines, &(line_pixel){x, y, n, away > NEAR, near}, sum);
     for (int c = 0; c < MODEL_CHANNELS; c++)
         (*to)[c] = m->share ? (1 - m->share[c]) * sum[0] + m->share[c] * sum[1] : sum[c];
 }
@@ -406,24 +381,47 @@ static double fade_at(double fade, double at) {
     return fade >= 1 ? 1 : 1 - steady_ramp(fade, 1, at);
 }
 
+/* Taps of a row that are looked at together. */
+enum { BLOCK = 16 };
+
+/* Returns which lines may have light on a block of taps; what a model has beside its lines is a
+ * core around the centre. *dark: there is no light at all. */
+static uint32_t lines_on(const maker *m, double first, double last, double y, bool *dark) {
+    const double middle = (first + last) / 2, reach = (last - first) / 2 + 1;
+    const uint32_t near = lines_near(&m->lines, middle, y, reach);
+    const double x = clamp_double(0, first, last);
+    *dark = m->of->lines && !near && max_double(fabs(x), fabs(y)) > NEAR &&
+            !(m->of->light && m->of->light(m->p, x, y, 0) != 0);
+    return near;
+}
+
 /* Colours that lie outside Rec.709 are clipped. Of an even pattern half is computed, and of a round
  * one a quarter. */
 VECTOR_INLINE void make_row(const maker *m, size_t row) {
     const uint32_t w = m->r->w, h = m->r->h, half = w / 2;
     const bool round = m->turns == 0;
+    const uint32_t taps = round ? half + 1 : m->even ? 2 * half + 1 : w;
     const size_t below = m->even ? 2 * (size_t)(h / 2) - row : h; /* as far from the centre */
-    double y = (double)row - h / 2;
-    for (uint32_t i = 0; i < (round ? half + 1 : m->even ? 2 * half + 1 : w); i++) {
+    const double y = (double)row - h / 2;
+    for (uint32_t c = 0; c < m->channels; c++) {
+        memset(m->to->plane[c] + row * w, 0, w * sizeof(float));
+        if (below < h) memset(m->to->plane[c] + below * w, 0, w * sizeof(float));
+    }
+    uint32_t near = 0;
+    bool dark = false;
+    for (uint32_t i = 0; i < taps; i++) {
         const uint32_t mirror = 2 * half - i;
-        double x = (double)i - half;
+        const double x = (double)i - half;
+        if (i % BLOCK == 0) near = lines_on(m, x, x + min_u32(BLOCK, taps - i) - 1, y, &dark);
+        if (dark) continue;
         vec4d sum = {0};
         double u = x / border_of(w), v = y / border_of(h);
         double fade = fade_at(m->r->fade, sqrt(u * u + v * v));
         if (fade > 0 && m->table[0].grid) mean_of_table(m, x, y, &sum);
-        if (fade > 0 && !m->table[0].grid) mean_of_light(m, x, y, &sum);
+        if (fade > 0 && !m->table[0].grid) mean_of_light(m, x, y, near, &sum);
         for (uint32_t c = 0; c < m->channels; c++) {
             const float tap = (float)(sum[c] > 0 ? sum[c] * fade : 0);
-            float *here = m->plane[c] + row * w, *there = m->plane[c] + below * w;
+            float *here = m->to->plane[c] + row * w, *there = m->to->plane[c] + below * w;
             if (i < w) here[i] = tap;
             if (round && mirror < w) here[mirror] = tap;
             if (below < h && mirror < w) there[mirror] = tap;
@@ -436,20 +434,21 @@ VECTOR_WIDE static void make_wide(const maker *m, size_t row) {
     make_row(m, row);
 }
 
-static bool fill_row(void *ctx, size_t row, int worker, err *e) {
-    (vector_wide() ? make_wide : make_row)(ctx, row);
-    return true;
+static void add_row(const maker *m, size_t row) {
+    for (uint32_t c = 0; c < m->channels; c++) {
+        const float *taps = m->to->plane[c] + row * m->r->w;
+        double sum = 0;
+        for (uint32_t i = 0; i < m->r->w; i++) sum += (double)taps[i];
+        m->to->rows[c][row] = sum;
+    }
 }
 
-static bool normalize(float *plane, size_t n, err *e) {
-    double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += (double)plane[i];
-    if (!(sum > 0) || !isfinite(sum))
-        return err_set(e, ERR_CONFIG,
-                       "no light falls on these taps: their sum is %g; make the kernel larger, or "
-                       "the pattern smaller",
-                       sum);
-    for (size_t i = 0; i < n; i++) plane[i] = (float)((double)plane[i] / sum);
+static bool fill_row(void *ctx, size_t row, int worker, err *e) {
+    const maker *m = ctx;
+    const size_t below = m->even ? 2 * (size_t)(m->r->h / 2) - row : m->r->h;
+    (vector_wide() ? make_wide : make_row)(m, row);
+    add_row(m, row);
+    if (below < m->r->h) add_row(m, below);
     return true;
 }
 
@@ -495,7 +494,6 @@ static void maker_free(maker *m) {
     mem_free(m->place);
     mem_free(m->square);
     mem_free(m->samples);
-    for (int c = 0; c < MODEL_CHANNELS; c++) mem_free(m->plane[c]);
 }
 
 /* Rings, each a hundredth wider than the one before, and their light. */
@@ -574,26 +572,28 @@ bool model_fit(model_request *r, double enough, par *threads, err *e) {
     return true;
 }
 
-bool model_make(float *plane[MODEL_CHANNELS], uint32_t *channels, const model_request *r,
-                par *threads, err *e) {
+bool model_make(model_taps *to, const model_request *r, par *threads, err *e) {
     OWN(maker) m = {0};
-    const size_t n = (size_t)r->w * r->h;
     if (r->w < 1 || r->h < 1 || r->w > MODEL_SIDE || r->h > MODEL_SIDE)
         return err_set(e, ERR_USAGE, "a kernel of %u x %u taps: 1 to %d a side can be made", r->w,
                        r->h, MODEL_SIDE);
     if (!open_maker(&m, r, corner(r), threads, e)) return false;
-    m.channels = r->of->spectrum == MODEL_GREY ? 1 : MODEL_CHANNELS;
+    m.channels = model_channels(r->of);
+    m.to = to;
     if ((r->of->spectrum == MODEL_DIFFRACTS || r->of->spectrum == MODEL_COLORED) &&
         !make_table(&m, threads, e))
         return false;
     if (r->of->lines && !lines_table(&m.lines, corner(r), e)) return false;
-    for (uint32_t c = 0; c < m.channels; c++)
-        if (!(m.plane[c] = mem_raw(n, sizeof(float), "taps", e))) return false;
     if (!par_for(threads, m.even ? r->h / 2 + 1 : r->h, fill_row, &m, e)) return false;
-    for (uint32_t c = 0; c < m.channels; c++)
-        if (!normalize(m.plane[c], n, e)) return false;
-    *channels = m.channels;
-    memcpy(plane, m.plane, sizeof m.plane);
-    memset(m.plane, 0, sizeof m.plane); /* they are the caller's */
+    for (uint32_t c = 0; c < m.channels; c++) {
+        double *sum = &to->sum[c];
+        *sum = 0;
+        for (uint32_t row = 0; row < r->h; row++) *sum += to->rows[c][row];
+        if (!(*sum > 0) || !isfinite(*sum))
+            return err_set(e, ERR_CONFIG,
+                           "no light falls on these taps: their sum is %g; make the kernel larger, "
+                           "or the pattern smaller",
+                           *sum);
+    }
     return true;
 }

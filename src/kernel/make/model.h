@@ -3,7 +3,7 @@
  * A model is a function for the light at a place, counted from the centre in pixels, and a row with
  * its parameters in model_table.c; docs/kernels.md says where each comes from. Models of an opening
  * draw it instead (pupil.h), and its diffraction is computed. A tap is the mean of the function
- * over its pixel. Each channel sums to 1. The centre is the tap floor(size / 2). The same request
+ * over its pixel. The centre is the tap floor(size / 2). The same request
  * gives the same taps on every machine (base/steady.h). */
 #pragma once
 
@@ -32,6 +32,18 @@ extern const int LAMP_COUNT;
 void lamp_xyz(double wavelength, double (*exponential)(double), double xyz[3]);
 
 enum { MODEL_PARAMETERS = 16, MODEL_CHANNELS = 3, MODEL_SIDE = 8192 };
+
+/* Wavelengths, each `step` of the logarithm from the next: some longer ones before `reference`, and
+ * shorter ones after it. */
+typedef struct {
+    const primaries_row *colours;
+    bool spreads; /* the pattern of a longer wave is wider, and fainter by the square of that */
+    double reference, step;
+    int before, after;
+} lamp_steps;
+/* Fills in what each wavelength adds to each channel. A channel that gets next to nothing of a
+ * light (blue, of sodium) is given what the eye sees of it: its kernel has to sum to 1, too. */
+bool lamp_tints(float (*tint)[MODEL_CHANNELS], const lamp *l, const lamp_steps *s, err *e);
 
 typedef enum {
     MODEL_NUMBER,
@@ -158,6 +170,14 @@ bool model_kept(double *kept, uint32_t *side, const model_request *r, double eno
 enum { MODEL_AUTO = 1024 };
 bool model_fit(model_request *r, double enough, par *threads, err *e);
 
-/* Makes *channels planes of w * h taps, 1 (grey) or 3 (R G B); free them with mem_free. */
-bool model_make(float *plane[MODEL_CHANNELS], uint32_t *channels, const model_request *r,
-                par *threads, err *e);
+static inline uint32_t model_channels(const model *m) {
+    return m->spectrum == MODEL_GREY ? 1 : MODEL_CHANNELS;
+}
+/* Taps of 1 channel (grey) or 3 (R G B), and their sums; all memory is the caller's. */
+typedef struct {
+    float *plane[MODEL_CHANNELS];
+    double *rows[MODEL_CHANNELS]; /* of each row */
+    double sum[MODEL_CHANNELS];   /* of a channel: a tap divided by it is its share of the light */
+} model_taps;
+/* Fills in w * h taps in as many channels as the model has. */
+bool model_make(model_taps *to, const model_request *r, par *threads, err *e);

@@ -58,15 +58,18 @@ static void over_transform(double *to, size_t n, uint32_t side) {
 /* Sample i of the opening is half a step off the middle; the phase that this gives to the whole
  * transform does not show in its magnitude. */
 typedef struct {
-    const double *raster, *over; /* the opening; 1 / the bump's transform by sample */
+    const pupil_drawing *opening;
+    const double *over; /* 1 / the bump's transform by sample */
     uint32_t samples, side;
 } filler;
 
 static void fill(const void *ctx, uint32_t row, double *to) {
     const filler *f = ctx;
+    double passes[PUPIL_SIDE];
+    pupil_drawing_row(f->opening, row, passes);
     for (uint32_t i = 0; i < f->samples; i++) {
         uint32_t at = (i + f->side - f->samples / 2) % f->side;
-        to[at] = f->raster[(size_t)row * f->samples + i] * f->over[row] * f->over[i];
+        to[at] = passes[i] * f->over[row] * f->over[i];
     }
 }
 
@@ -102,13 +105,13 @@ static bool place_rows(void *ctx, size_t piece, int worker, err *e) {
 
 static bool transform(pattern *p, uint32_t across, par *threads, err *e) {
     uint32_t samples = across + 2 * PUPIL_MARGIN;
-    OWN_MEM double *raster = mem_raw((size_t)samples * samples, sizeof *raster, "the opening", e);
+    OPEN(pupil_drawing) *opening = pupil_drawing_open(&p->of, across, e);
     OWN_MEM double *over = mem_raw(samples, sizeof *over, "the opening", e);
-    if (!raster || !over || !pupil_draw(raster, across, &p->of, threads, e)) return false;
+    if (!opening || !over) return false;
     /* The transform of the bump is taken where the samples count from: the grid's origin, which
      * lies at sample samples / 2, not in the middle between two. */
     over_transform(over, samples, p->side);
-    const filler f = {raster, over, samples, p->side};
+    const filler f = {opening, over, samples, p->side};
     const fft_plane plane = {p->side, p->side, samples, p->side - samples / 2, fill, &f, false};
     OPEN(fft_halves) *halves = fft_halves_open(&plane, threads, e);
     p->grid = mem_raw((p->rows + WIDTH) * p->pitch, 2 * sizeof(float), "the pattern", e);

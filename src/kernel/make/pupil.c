@@ -49,7 +49,7 @@ typedef struct {
 } hair;
 
 /* A patch of grease. Wiped, it has fine parallel ridges, which throw a streak across themselves. */
-enum { RIDGES = 12, RIDGE_TABLE = 8192 };
+enum { RIDGES = 12, RIDGE_TABLE = 8192, SMUDGE_END = 9 };
 typedef struct {
     spot at, along;
     double length, width, stops;
@@ -66,6 +66,7 @@ typedef struct {
     hair *hair;
     smudge *smudge;
     int specks, hairs, smudges;
+    double fall[RIDGE_TABLE + 2]; /* exp(-x), of a smudge from its middle to SMUDGE_END */
 } dirt;
 
 /* Most specks are small: radii are even in their logarithm. */
@@ -146,21 +147,23 @@ static bool make_dirt(dirt *d, const pupil *p, err *e) {
     for (int i = 0; i < p->scratches; i++) d->hair[d->hairs++] = make_scratch(&state[1]);
     for (int i = 0; i < p->fibres; i++) d->hair[d->hairs++] = make_fibre(&state[2]);
     for (int i = 0; i < p->lashes; i++) d->hair[d->hairs++] = make_lash(&state[3], i, p->lashes);
+    for (int t = 0; p->smudges && t < RIDGE_TABLE + 2; t++)
+        d->fall[t] = steady_exp(-(double)SMUDGE_END * t / RIDGE_TABLE);
     for (int i = 0; i < p->smudges; i++) make_smudge(&d->smudge[d->smudges++], &state[4]);
     return true;
 }
 
-typedef struct {
+struct pupil_drawing {
     const pupil *p;
     dirt dirt;
-    double *to;
     uint32_t side;
     double fine;        /* samples per radius */
     double clear;       /* the radius of a disc that lies in the iris, squared */
     double reach, edge; /* of the blades' arcs: centre and radius */
     double blade_x[32], blade_y[32], vane_x[8], vane_y[8]; /* directions */
     double blade[32]; /* how much farther in a blade stands than the others */
-} drawing;
+};
+typedef struct pupil_drawing drawing;
 
 /* Blades open an iris as what discs of a larger radius share; straight ones are half planes. */
 static double iris_distance(const drawing *d, double x, double y) {
@@ -201,14 +204,20 @@ static double link_cover(const drawing *d, const hair *h, int i, double x, doubl
     return far * d->fine >= 1 ? 0 : cover_strip((far + half) * d->fine, half * d->fine);
 }
 
-static double smudge_passes(const smudge *m, double x, double y) {
+/* Returns what a table has between two entries; `at` counts them. */
+static double between_entries(const double *table, double at) {
+    const double part = at - floor(at);
+    table += (int)at;
+    return (1 - part) * table[0] + part * table[1];
+}
+
+static double smudge_passes(const dirt *d, const smudge *m, double x, double y) {
     double u = ((x - m->at.x) * m->along.x + (y - m->at.y) * m->along.y) / m->length;
     double v = (y - m->at.y) * m->along.x - (x - m->at.x) * m->along.y, w = v / m->width;
     double patch = u * u + w * w;
-    if (patch >= 9) return 1;
-    double t = (w / 3 + 1) / 2 * RIDGE_TABLE, part = t - floor(t);
-    const double *blocks = m->blocks + (int)t;
-    return 1 - m->stops * steady_exp(-patch) * ((1 - part) * blocks[0] + part * blocks[1]);
+    if (patch >= SMUDGE_END) return 1;
+    return 1 - m->stops * between_entries(d->fall, patch / SMUDGE_END * RIDGE_TABLE) *
+                   between_entries(m->blocks, (w / 3 + 1) / 2 * RIDGE_TABLE);
 }
 
 /* Returns what passes at a place where the glass is clean. */
@@ -223,7 +232,8 @@ static double opening(const drawing *d, double x, double y) {
         if (x * d->vane_x[i] + y * d->vane_y[i] > 0)
             open *= 1 - cover_strip(d->fine * (y * d->vane_x[i] - x * d->vane_y[i]),
                                     d->fine * p->vane_width / 2);
-    for (int i = 0; i < d->dirt.smudges; i++) open *= smudge_passes(&d->dirt.smudge[i], x, y);
+    for (int i = 0; i < d->dirt.smudges; i++)
+        open *= smudge_passes(&d->dirt, &d->dirt.smudge[i], x, y);
     return open;
 }
 
@@ -265,41 +275,45 @@ static void take_hair(const drawing *d, const hair *h, double y, double *row, do
     }
 }
 
-static bool draw_row(void *ctx, size_t at, int worker, err *e) {
-    const drawing *d = ctx;
-    double y = place_of(d, at), *row = d->to + at * d->side;
-    OWN_MEM double *most = mem_new(d->side, sizeof *most, "hairs", e);
-    if (!most) return false;
+void pupil_drawing_row(const pupil_drawing *d, uint32_t at, double *row) {
+    const double y = place_of(d, at);
+    double most[PUPIL_SIDE];
+    memset(most, 0, d->side * sizeof *most);
     for (uint32_t i = 0; i < d->side; i++) row[i] = opening(d, place_of(d, i), y);
     for (int i = 0; i < d->dirt.specks; i++) take_speck(d, &d->dirt.speck[i], y, row);
     for (int i = 0; i < d->dirt.hairs; i++) take_hair(d, &d->dirt.hair[i], y, row, most);
-    return true;
 }
 
-bool pupil_draw(double *to, uint32_t across, const pupil *p, par *threads, err *e) {
-    uint32_t side = across + 2 * PUPIL_MARGIN;
-    drawing d = {.p = p, .to = to, .side = side, .fine = across / 2.0};
+pupil_drawing *pupil_drawing_open(const pupil *p, uint32_t across, err *e) {
+    OPEN(pupil_drawing) *d = mem_new(1, sizeof *d, "the opening", e);
+    if (!d) return NULL;
+    d->p = p, d->side = across + 2 * PUPIL_MARGIN, d->fine = across / 2.0;
     uint64_t state = ((uint64_t)p->seed * 5 + 5) << 20;
     for (int i = 0; i < p->blades; i++) {
         double turn = 2 * STEADY_PI * i / p->blades + p->uneven * between(&state, -1, 1);
-        d.blade_x[i] = steady_cos(turn), d.blade_y[i] = steady_sin(turn);
-        d.blade[i] = p->uneven * between(&state, 0, 2);
+        d->blade_x[i] = steady_cos(turn), d->blade_y[i] = steady_sin(turn);
+        d->blade[i] = p->uneven * between(&state, 0, 2);
     }
     for (int i = 0; i < p->vanes; i++) {
-        d.vane_x[i] = steady_cos(2 * STEADY_PI * (i + 0.5) / p->vanes);
-        d.vane_y[i] = steady_sin(2 * STEADY_PI * (i + 0.5) / p->vanes);
+        d->vane_x[i] = steady_cos(2 * STEADY_PI * (i + 0.5) / p->vanes);
+        d->vane_y[i] = steady_sin(2 * STEADY_PI * (i + 0.5) / p->vanes);
     }
     if (p->blades) {
         double half = steady_sin(STEADY_PI / p->blades),
                apothem = steady_cos(STEADY_PI / p->blades);
-        d.edge = p->curvature > 0 ? 1 / p->curvature : apothem;
-        d.reach = p->curvature > 0 ? apothem - sqrt(d.edge * d.edge - half * half) : 0;
+        d->edge = p->curvature > 0 ? 1 / p->curvature : apothem;
+        d->reach = p->curvature > 0 ? apothem - sqrt(d->edge * d->edge - half * half) : 0;
     }
-    double clear = (p->blades ? d.edge + d.reach - 2 * p->uneven : 1) - 2 / d.fine;
-    d.clear = clear > 0 ? clear * clear : 0;
-    bool ok = make_dirt(&d.dirt, p, e) && par_for(threads, side, draw_row, &d, e);
-    mem_free(d.dirt.speck);
-    mem_free(d.dirt.hair);
-    mem_free(d.dirt.smudge);
-    return ok;
+    double clear = (p->blades ? d->edge + d->reach - 2 * p->uneven : 1) - 2 / d->fine;
+    d->clear = clear > 0 ? clear * clear : 0;
+    return make_dirt(&d->dirt, p, e) ? GIVE(d) : NULL;
+}
+
+void pupil_drawing_close(pupil_drawing **d) {
+    if (!*d) return;
+    mem_free((*d)->dirt.speck);
+    mem_free((*d)->dirt.hair);
+    mem_free((*d)->dirt.smudge);
+    mem_free(*d);
+    *d = NULL;
 }

@@ -23,10 +23,14 @@ typedef struct {
     uint32_t mask_w, mask_h;
 } pupil;
 
-/* Draws the samples of a square around the opening: the share of the light's amplitude that passes.
- * There are `across` of them in a width of 2, and PUPIL_MARGIN more on each side. */
-enum { PUPIL_MARGIN = 2 };
-bool pupil_draw(double *to, uint32_t across, const pupil *p, par *threads, err *e);
+/* A square around the opening: the share of the light's amplitude that passes, in `across` samples
+ * in a width of 2, and PUPIL_MARGIN more on each side, PUPIL_SIDE at most. */
+enum { PUPIL_MARGIN = 2, PUPIL_SIDE = 2048 + 2 * PUPIL_MARGIN };
+typedef struct pupil_drawing pupil_drawing;
+pupil_drawing *pupil_drawing_open(const pupil *p, uint32_t across, err *e);
+void pupil_drawing_close(pupil_drawing **d);
+/* Draws a row. Several threads may call it at the same time. */
+void pupil_drawing_row(const pupil_drawing *d, uint32_t at, double *row);
 
 /* Returns by what the blur of edges has lowered the transform, at `turns` periods per sample. */
 double pupil_blur(const pupil *p, double turns);
