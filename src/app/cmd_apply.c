@@ -176,7 +176,10 @@ int cmd_apply(const cli *c, text *out, err *e) {
                          .threads = c->threads,
                          .told = &(light_told){0},
                          .forgets = ATOMIC_FLAG_INIT};
-        if (output_is_picture(run.s->output) && !(m.screen = screen_open(m.look.view, e))) {
+        const bool pictures = output_is_picture(run.s->output);
+        OPEN(screen) *shown = pictures ? screen_open(m.look.view, e) : NULL;
+        m.screen = shown;
+        if (pictures && !shown) {
             status = err_status(e->code);
         } else if (run.farms) {
             status = farm_run(c, &j, &runs, out, e);
@@ -187,7 +190,6 @@ int cmd_apply(const cli *c, text *out, err *e) {
         } else {
             status = make_frames(&m, c, &j, out, e);
         }
-        screen_close(&m.screen);
     }
     bool end_is_seen = !run.dry && (!run.farms || run.s->wait);
     if (e->code && !*c->answered && end_is_seen) report_early(c, &early, apart, out, e);

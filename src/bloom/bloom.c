@@ -168,21 +168,18 @@ static bool check_globs(const bloom *b, const image_header *h, err *e) {
 }
 
 static bool note_thresholds(const bloom *b, const image_header *h, bloom_report *r, err *e) {
-    bool ok = true;
-    for (int part = 0; ok && part < h->parts; part++) {
-        const image_part *p = &h->part[part];
-        layer_map m;
+    for (const image_part *p = h->part; p < h->part + h->parts; p++) {
+        OWN(layer_map) m = {0};
         if (!layer_map_make(&m, p, b->s.layers, b->s.exclude, e)) return false;
-        for (int i = 0; ok && i < m.groups; i++) {
+        for (const layer_group *g = m.group; g < m.group + m.groups; g++) {
             layer_light of_layer;
-            ok = layer_light_of(&of_layer, &b->s, p, &m.group[i], e);
-            if (ok && of_layer.threshold > 0 && !(b->s.threshold > 0))
+            if (!layer_light_of(&of_layer, &b->s, p, g, e)) return false;
+            if (of_layer.threshold > 0 && !(b->s.threshold > 0))
                 report_note(r, "layer '%.100s': only light above %g is spread",
-                            *m.group[i].name ? m.group[i].name : "rgba", of_layer.threshold);
+                            *g->name ? g->name : "rgba", of_layer.threshold);
         }
-        layer_map_free(&m);
     }
-    return ok;
+    return true;
 }
 
 bool bloom_has_light(const bloom_settings *s, const image_part *p) {
@@ -208,23 +205,20 @@ bool bloom_run(const bloom *b, const bloom_rows *rows, bloom_report *r, err *e) 
               window_open(&w, &b->s, b->session, &rows->in, &rows->out, e);
     for (int part = 0; ok && part < h->parts && !(rows->predict && r->groups); part++) {
         const part_job j = job_of(b, part, rows, &w);
-        part_made made = {.done = false};
+        OWN(part_made) made = {.done = false};
         ok = none ? rows_copy(&w.in, &w.out, part, &becomes.part[part], e)
                   : part_bloom(&made, &j, e);
         if (ok) window_cut(&w, part, &made);
         report_add_part(r, &made);
-        part_made_free(&made);
     }
     return ok && (none || (r->groups ? rows->predict || judge(b, r, e) : no_layer(e)));
 }
 
 bool bloom_image_with(const bloom *b, image *img, bloom_rows more, bloom_report *r, err *e) {
-    rows_image rows;
-    bool ok = rows_image_open(&rows, img, e);
+    OPEN(rows_image) rows = {.img = NULL};
+    if (!rows_image_open(&rows, img, e)) return false;
     more.in = rows.in, more.out = rows.out;
-    ok = ok && bloom_run(b, &more, r, e);
-    rows_image_close(&rows);
-    return ok;
+    return bloom_run(b, &more, r, e);
 }
 
 bool bloom_image(const bloom *b, image *img, bloom_report *r, err *e) {
@@ -256,10 +250,9 @@ static bool open_first(part_job *j, window_rows *w, const bloom *b, const bloom_
     int part = 0;
     if (!check_globs(b, h, e)) return false;
     for (; !colour && part < h->parts; part++) {
-        layer_map m;
+        OWN(layer_map) m = {0};
         if (!layer_map_make(&m, &h->part[part], b->s.layers, b->s.exclude, e)) return false;
         colour = m.groups > 0;
-        layer_map_free(&m);
     }
     if (!colour || !window_open(w, &b->s, b->session, &rows->in, &rows->out, e))
         return colour ? false : no_layer(e);
@@ -321,7 +314,7 @@ int bloom_forecast(const bloom *b, const image_header *h, plan_precision precisi
 /* The part that takes most counts, as a whole. What cannot be known is told by the run. */
 void bloom_memory(const bloom *b, const image_header *h, mem_plan *to) {
     image img = {.head = *h};
-    rows_image rows;
+    OPEN(rows_image) rows = {.img = NULL};
     OPEN(window_rows) w = {.own = NULL};
     mem_plan most = {0};
     err ignored = {0};
@@ -335,7 +328,6 @@ void bloom_memory(const bloom *b, const image_header *h, mem_plan *to) {
         if (part_choose(&t, &one, &j, &ignored) && one.bytes > most.bytes) most = one;
     }
     mem_plan_add_all(to, &most);
-    rows_image_close(&rows);
 }
 
 void bloom_memory_before(const bloom_settings *s, par *threads, const image_header *h,

@@ -266,7 +266,7 @@ static bool make_planes(window_job *j, const view *v, err *e) {
     return ok;
 }
 
-static void free_planes(window_job *j) {
+static void window_job_free(window_job *j) {
     for (int c = 0; c < VIEW_CHANNELS; c++) mem_free(j->sum[c]), mem_free(j->window[c]);
     mem_free(j->row);
     mem_free(j->doubles);
@@ -294,10 +294,10 @@ static bool join_sum(outcome *to, const view *v, const light *l, const window_jo
 
 bool field_run(outcome *to, const view *v, const light *l, const accuracy *method, err *e) {
     const kernel_at *size = v->size;
-    attempt_sources from = {0};
-    window_job j = {.v = v};
+    OWN(attempt_sources) from = {0};
+    OWN(window_job) j = {.v = v};
     *to = (outcome){.type = size->planes.out == PLAN_HALFS ? PIXEL_HALF : PIXEL_FLOAT};
-    double *floor = mem_new((size_t)size->nodes * VIEW_CHANNELS, sizeof *floor, "field", e);
+    OWN_MEM double *floor = mem_new((size_t)size->nodes * VIEW_CHANNELS, sizeof *floor, "field", e);
     bool ok = floor && buffers_room(v->buf, v->channels, v->pixels * pixel_bytes(to->type), e) &&
               attempt_sources_find(&from, v, e) && make_planes(&j, v, e);
     for (uint32_t c = 0; ok && c < v->channels; c++) to->out[c] = v->buf->plane[c];
@@ -309,11 +309,7 @@ bool field_run(outcome *to, const view *v, const light *l, const accuracy *metho
              run_window(to, &j, method, floor + (size_t)i * VIEW_CHANNELS, e);
     }
     if (ok) add_floors(to, size, floor);
-    ok = ok && join_sum(to, v, l, &j, e) && attempt_narrow(to, v, e);
-    mem_free(floor);
-    free_planes(&j);
-    attempt_sources_free(&from, v);
-    return ok;
+    return ok && join_sum(to, v, l, &j, e) && attempt_narrow(to, v, e);
 }
 
 void field_text(char *to, size_t room, const view *v) {

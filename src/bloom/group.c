@@ -371,35 +371,35 @@ static void spread_block(const view *v, void *ctx, uint32_t c, size_t first, siz
     join_spread_row(&v->spread, first, to, to, n);
 }
 
-bool group_bloom(group_made *to, view *v, bool predict, err *e) {
+/* Does the work at the size that v->size is. */
+static bool bloom_at(group_made *to, view *v, bool predict, err *e) {
     light l;
-    scan own = {.memory = NULL};
+    OWN(scan) own = {.memory = NULL};
     outcome o = {0};
+    const bool emits = v->emits && !predict;
+    if (!host_ask(0, e)) return false;
+    for (uint32_t c = 0; emits && c < v->channels; c++)
+        if (!(v->glare[c] = to->glare[c] = mem_raw(v->pixels, sizeof(float), "glare", e)))
+            return false;
+    if (emits && v->s->emit == EMIT_SOURCE && !view_blocks(v, spread_block, NULL, e))
+        return false; /* else the engine fills these */
+    const double start = clock_now();
+    if (!find_light(&l, &own, v, e)) return false;
+    to->sum.contract_seconds = clock_now() - start;
+    memcpy(to->fit, v->size->fit, sizeof to->fit);
+    if (v->s->solve && v->s->black && !predict && !solve_black(to, v, &l, e)) return false;
+    if (predict ? !foresee(to, v, &l, e)
+                : !(v->s->solve ? solve_run : convolve)(to, &o, v, &l, e) ||
+                      !store_result(to, v, &l, &o, e))
+        return false;
+    if (v->size->nodes && !to->note[0]) field_text(to->note, sizeof to->note, v);
+    return true;
+}
+
+bool group_bloom(group_made *to, view *v, bool predict, err *e) {
     *to = (group_made){0};
     v->size = kernel_sizes_take(session_sizes(v->session), &v->need, view_planes(v), e);
-    bool ok = v->size && host_ask(0, e);
-    for (uint32_t c = 0; ok && v->emits && !predict && c < v->channels; c++)
-        ok = (v->glare[c] = mem_raw(v->pixels, sizeof(float), "glare", e)) != NULL;
-    if (ok && v->emits && !predict && v->s->emit == EMIT_SOURCE) /* else the engine fills these */
-        ok = view_blocks(v, spread_block, NULL, e);
-    const double start = clock_now();
-    ok = ok && find_light(&l, &own, v, e);
-    to->sum.contract_seconds = clock_now() - start;
-    if (ok) memcpy(to->fit, v->size->fit, sizeof to->fit);
-    if (ok && v->s->solve && v->s->black && !predict) ok = solve_black(to, v, &l, e);
-    if (ok && predict)
-        ok = foresee(to, v, &l, e);
-    else
-        ok = ok && (v->s->solve ? solve_run : convolve)(to, &o, v, &l, e) &&
-             store_result(to, v, &l, &o, e);
-    if (ok && v->size->nodes && !to->note[0]) field_text(to->note, sizeof to->note, v);
-    for (uint32_t c = 0; c < v->channels; c++) {
-        if (ok)
-            to->glare[c] = v->glare[c];
-        else
-            mem_free(v->glare[c]);
-    }
-    scan_free(&own);
+    const bool ok = v->size && bloom_at(to, v, predict, e);
     kernel_sizes_give(session_sizes(v->session), v->size);
     return ok || (*v->layer && err_in(e, "layer '%s'", v->layer));
 }

@@ -15,7 +15,7 @@ typedef struct group_made {
     uint64_t over;               /* values of the result beyond halfs that were to be halfs, and */
     float largest;               /* the largest of these */
     bool wide;                   /* they are stored as floats, all channels */
-    float *glare[VIEW_CHANNELS]; /* the caller frees these; NULL: not wanted */
+    float *glare[VIEW_CHANNELS]; /* the caller frees these, also after a failure; NULL: none */
 } group_made;
 
 /* Blooms the group in place. What is known of a failure is in *to as well. predict: finds what

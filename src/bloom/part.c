@@ -20,7 +20,7 @@ typedef struct {
     void **plane; /* of each channel of the result, for the sink */
 } bands;
 
-static void close_bands(bands *b) {
+static void bands_close(bands *b) {
     for (uint32_t c = 0; b->out.plane && c < 2 * b->p->channels; c++) mem_free(b->out.plane[c]);
     mem_free(b->out.plane);
     mem_free(b->out.type);
@@ -106,11 +106,10 @@ static bool bloom_band(bands *b, part_made *made, const part_measured *seen, sam
     for (tile.group = 0; tile.group < (uint32_t)made->groups; tile.group++)
         for (tile.x = 0; tile.x < p->w; tile.x += t->kept[PLAN_X]) {
             tell_host(b, &tile);
-            group_made *one = mem_new(1, sizeof *one, "a report", e);
+            OWN_MEM group_made *one = mem_new(1, sizeof *one, "a report", e);
             bool ok = one && part_tile_bloom(one, &tile, &b->out, e);
             if (one) made->group[tile.group].wide |= one->wide;
             if (ok) group_add(&made->group[tile.group], one);
-            mem_free(one);
             if (!ok) return false;
         }
     return true;
@@ -127,12 +126,11 @@ static bool place_rows(bands *b, err *e) {
         to->channel[at].type = b->out.type[c];
         to->channel[at].wide = p->channel[c].becomes == PIXEL_HALF && b->out.type[c] == PIXEL_FLOAT;
         if (!b->out.glare[c]) continue;
-        char *name = mem_strf(e, "%s.%s", p->j->s->emit_layer, own);
+        OWN_MEM char *name = mem_strf(e, "%s.%s", p->j->s->emit_layer, own);
         if (!name) return false;
         at = image_find_channel(to, name);
         b->plane[at] = b->out.glare[c];
         to->channel[at].type = b->out.type[c];
-        mem_free(name);
     }
     return true;
 }
@@ -224,7 +222,7 @@ static bool bloom_bands(part_made *made, bands *b, sampler *sampled, const part_
         memcpy(made->group, before, bytes);
         sampled->count = count;
         *e = (err){0};
-        close_bands(b);
+        bands_close(b);
         ok = open_bands(b, p, &t, e);
     }
     return ok;
@@ -234,9 +232,9 @@ static bool bloom_bands(part_made *made, bands *b, sampler *sampled, const part_
 static bool bloom_groups(part_made *to, const part_plan *p, err *e) {
     tiling t = p->j->cut ? *p->j->cut : part_one_tile(p);
     mem_plan memory;
-    bands b = {0};
-    sampler sampled = {0};
-    part_measured seen = {.groups = 0};
+    OWN(part_measured) seen = {.groups = 0};
+    OWN(sampler) sampled = {0};
+    OPEN(bands) b = {0};
     if (!p->j->cut && !p->j->in->lend && !part_tiles(&t, &memory, p, 0, e)) return false;
     const bool whole = part_is_whole(&t);
     bool ok = whole ? open_bands(&b, p, &t, e) && part_hold(&b.held, 0, p->h, e) &&
@@ -253,9 +251,6 @@ static bool bloom_groups(part_made *to, const part_plan *p, err *e) {
             to->sum.beyond |= image_widen(&marks->channel[p->channel[c].index]);
         if (ok && !p->j->predict) tell_promise(&to->group[i].sum.promise);
     }
-    close_bands(&b);
-    sampler_free(&sampled);
-    part_measured_free(&seen, p);
     return ok;
 }
 

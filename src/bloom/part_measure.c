@@ -247,7 +247,7 @@ static bool measure_once(part_measured *to, const part_plan *p, const part_held 
 static bool measure(part_measured *to, const part_plan *p, const part_held *held, err *e) {
     const bool predict = p->j->predict;
     const bloom_nan nan = p->j->s->nan;
-    *to = (part_measured){.groups = predict ? 1 : p->m.groups};
+    *to = (part_measured){.groups = predict ? 1 : p->m.groups, .channels = p->channels};
     to->group = mem_new((size_t)to->groups, sizeof *to->group, "scans", e);
     to->row = mem_new(p->channels, sizeof *to->row, "channels", e);
     to->dark = mem_new(p->channels, sizeof *to->dark, "channels", e);
@@ -288,9 +288,9 @@ bool part_measure(part_measured *to, const part_plan *p, const part_held *held, 
     return ok;
 }
 
-void part_measured_free(part_measured *m, const part_plan *p) {
+void part_measured_free(part_measured *m) {
     for (int i = 0; m->group && i < m->groups; i++) scan_free(&m->group[i]);
-    for (uint32_t c = 0; m->repairs && c < p->channels; c++) repairs_free(&m->repairs[c]);
+    for (uint32_t c = 0; m->repairs && c < m->channels; c++) repairs_free(&m->repairs[c]);
     mem_free(m->group);
     mem_free(m->row);
     mem_free(m->dark);

@@ -4,12 +4,26 @@
 typedef struct {
     const part_tile *job;
     const part_group *g;
+    group_made *made; /* whose glare is the tile's, until it goes to the rows of the result */
     image *img;
-    float *mask;        /* of each of its pixels; NULL: there is none */
-    int64_t left, top;  /* its first pixel, in the part */
-    uint32_t useful[2]; /* pixels along each axis that bring light into the kept ones */
-    join_box kept;      /* in the tile */
+    float *mask;                  /* of each of its pixels; NULL: there is none */
+    int64_t left, top;            /* its first pixel, in the part */
+    uint32_t useful[2];           /* pixels along each axis that bring light into the kept ones */
+    join_box kept;                /* in the tile */
+    repairs aside[VIEW_CHANNELS]; /* pixels that stay, since they are not finite */
+    void *came[VIEW_CHANNELS];    /* the pixels as they came, where these are verified */
 } tile;
+
+static void tile_free(tile *t) {
+    for (uint32_t c = 0; c < VIEW_CHANNELS; c++) {
+        repairs_free(&t->aside[c]);
+        mem_free(t->came[c]);
+        mem_free(t->made->glare[c]);
+        t->made->glare[c] = NULL;
+    }
+    mem_free(t->mask);
+    image_free(&t->img);
+}
 
 /* --- the tile's image ------------------------------------------------------------------------- */
 
@@ -147,12 +161,12 @@ static bool look(const tile *t, const group_made *made, const part_rows *out, er
 }
 
 /* Copies the pixels of a part that is one tile as they came, with those that stay under a mask. */
-static bool copy_pixels(void *came[VIEW_CHANNELS], const tile *t, err *e) {
+static bool copy_pixels(tile *t, err *e) {
     const size_t n = (size_t)t->job->t->tile[PLAN_X] * t->job->t->tile[PLAN_Y];
     for (uint32_t c = 0; c < t->g->count; c++) {
         const size_t bytes = pixel_bytes(t->job->p->channel[t->g->first + c].type);
-        if (!(came[c] = mem_raw(n, bytes, "pixels to verify", e))) return false;
-        memcpy(came[c], t->img->plane[0][c], n * bytes);
+        if (!(t->came[c] = mem_raw(n, bytes, "pixels to verify", e))) return false;
+        memcpy(t->came[c], t->img->plane[0][c], n * bytes);
     }
     return true;
 }
@@ -184,54 +198,44 @@ bool part_tile_bloom(group_made *made, const part_tile *job, part_rows *out, err
     const tiling *tiles = job->t;
     const uint32_t *size = tiles->tile, *before = tiles->before, *after = tiles->after,
                    across = min_u32(tiles->kept[PLAN_X], p->w - job->x);
-    tile t = {.job = job,
-              .g = &p->group[job->group],
-              .left = (int64_t)job->x - before[PLAN_X],
-              .top = (int64_t)out->y - before[PLAN_Y],
-              .useful = {[PLAN_X] = across + before[PLAN_X] + after[PLAN_X],
-                         [PLAN_Y] = out->rows + before[PLAN_Y] + after[PLAN_Y]},
-              .kept = {before[PLAN_X], before[PLAN_Y], across, out->rows}};
+    *made = (group_made){0};
+    OWN(tile)
+    t = {.job = job,
+         .g = &p->group[job->group],
+         .made = made,
+         .left = (int64_t)job->x - before[PLAN_X],
+         .top = (int64_t)out->y - before[PLAN_Y],
+         .useful = {[PLAN_X] = across + before[PLAN_X] + after[PLAN_X],
+                    [PLAN_Y] = out->rows + before[PLAN_Y] + after[PLAN_Y]},
+         .kept = {before[PLAN_X], before[PLAN_Y], across, out->rows}};
     const bool whole = part_is_whole(tiles), predict = p->j->predict;
     const bool verify = whole && p->j->s->verify && !predict && !p->j->s->solve;
-    repairs aside[VIEW_CHANNELS] = {0};
-    void *came[VIEW_CHANNELS] = {NULL};
-    bool ok = make_image(&t, e) && (!verify || copy_pixels(came, &t, e));
-    for (uint32_t c = 0; ok && t.mask && job->seen->hidden && c < t.g->count; c++)
-        ok = set_aside(&aside[c], t.img->plane[0][c], p->channel[t.g->first + c].type, size[PLAN_X],
-                       size[PLAN_Y], t.mask, e);
-    *made = (group_made){0};
-    if (ok) {
-        view v = part_view(p, t.g, t.img, t.mask);
-        v.s = job->s;
-        v.pixels = (size_t)size[PLAN_X] * size[PLAN_Y];
-        v.need.w = size[PLAN_X], v.need.h = size[PLAN_Y];
-        v.session = job->session;
-        v.buf = job->buf;
-        v.dark = job->seen->dark + t.g->first;
-        v.digits = p->j->digits;
-        v.scanned = whole ? &job->seen->group[job->group] : NULL;
-        if (!whole) v.kept = t.kept;
-        for (uint32_t c = 0; c < t.g->count; c++) {
-            const int at = p->channel[t.g->first + c].index;
-            if (p->j->doubles) v.doubles[c] = p->j->doubles[at];
-            if (p->j->bounds) v.bounds[c] = p->j->bounds[at];
-            if (p->j->lost) v.lost[c] = p->j->lost[at];
-        }
-        ok = group_bloom(made, &v, predict, e);
+    if (!make_image(&t, e) || (verify && !copy_pixels(&t, e))) return false;
+    for (uint32_t c = 0; t.mask && job->seen->hidden && c < t.g->count; c++)
+        if (!set_aside(&t.aside[c], t.img->plane[0][c], p->channel[t.g->first + c].type,
+                       size[PLAN_X], size[PLAN_Y], t.mask, e))
+            return false;
+    view v = part_view(p, t.g, t.img, t.mask);
+    v.s = job->s;
+    v.pixels = (size_t)size[PLAN_X] * size[PLAN_Y];
+    v.need.w = size[PLAN_X], v.need.h = size[PLAN_Y];
+    v.session = job->session;
+    v.buf = job->buf;
+    v.dark = job->seen->dark + t.g->first;
+    v.digits = p->j->digits;
+    v.scanned = whole ? &job->seen->group[job->group] : NULL;
+    if (!whole) v.kept = t.kept;
+    for (uint32_t c = 0; c < t.g->count; c++) {
+        const int at = p->channel[t.g->first + c].index;
+        if (p->j->doubles) v.doubles[c] = p->j->doubles[at];
+        if (p->j->bounds) v.bounds[c] = p->j->bounds[at];
+        if (p->j->lost) v.lost[c] = p->j->lost[at];
     }
-    for (uint32_t c = 0; ok && c < t.g->count; c++)
-        repairs_put(&aside[c], t.img->plane[0][c], t.img->head.part[0].channel[c].type,
+    if (!group_bloom(made, &v, predict, e)) return false;
+    for (uint32_t c = 0; c < t.g->count; c++)
+        repairs_put(&t.aside[c], t.img->plane[0][c], t.img->head.part[0].channel[c].type,
                     size[PLAN_X], 0, size[PLAN_Y]);
-    ok = ok && (predict || (take_result(&t, made, out, e) && look(&t, made, out, e)));
+    if (!predict && !(take_result(&t, made, out, e) && look(&t, made, out, e))) return false;
     const bool cpu = made->sum.device.class == ENGINE_CPU;
-    if (ok && verify) ok = part_verify_came(job->sampler, p, job->group, came, t.mask, cpu, e);
-    for (uint32_t c = 0; c < VIEW_CHANNELS; c++) {
-        repairs_free(&aside[c]);
-        mem_free(came[c]);
-        mem_free(made->glare[c]);
-        made->glare[c] = NULL;
-    }
-    mem_free(t.mask);
-    image_free(&t.img);
-    return ok;
+    return !verify || part_verify_came(job->sampler, p, job->group, t.came, t.mask, cpu, e);
 }

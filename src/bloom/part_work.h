@@ -98,14 +98,15 @@ static inline size_t part_row(const part_held *h, int64_t row) {
 /* --- what is measured: part_measure.c --------------------------------------------------------- */
 
 struct part_measured {
-    int groups;       /* those of the part; the first one to predict */
-    scan *group;      /* of each, once bad pixels are mended; of rows that are held */
-    ledger_row *row;  /* of each channel of the list: all but what is made of the light */
-    double *dark;     /* accuracy_dark of each */
-    repairs *repairs; /* of each of a part that is read; bad pixels without one become 0 */
-    bool mended;      /* there are some */
-    bool hidden;      /* there are bad pixels that stay, since a mask is 0 there */
-    uint64_t bad;     /* the others as they came, and the first of them */
+    int groups;        /* those of the part; the first one to predict */
+    scan *group;       /* of each, once bad pixels are mended; of rows that are held */
+    ledger_row *row;   /* of each channel of the list: all but what is made of the light */
+    double *dark;      /* accuracy_dark of each */
+    repairs *repairs;  /* of each of a part that is read; bad pixels without one become 0 */
+    uint32_t channels; /* of the list */
+    bool mended;       /* there are some */
+    bool hidden;       /* there are bad pixels that stay, since a mask is 0 there */
+    uint64_t bad;      /* the others as they came, and the first of them */
     bloom_bad first[SCAN_BAD];
 };
 
@@ -114,7 +115,7 @@ struct part_measured {
  * and `spilled` are left to who blooms them. NULL: the part is read. The caller frees the result,
  * also after a failure. */
 bool part_measure(part_measured *to, const part_plan *p, const part_held *held, err *e);
-void part_measured_free(part_measured *m, const part_plan *p);
+void part_measured_free(part_measured *m);
 /* Mends bad pixels in rows of a channel, but for those that stay since a mask is 0 there. */
 void part_mend(const part_measured *m, const part_plan *p, uint32_t channel, void *plane,
                const float *mask, uint32_t row, uint32_t rows);

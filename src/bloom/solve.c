@@ -158,7 +158,7 @@ static bool make_doubles(solving *s, err *e) {
 }
 
 static void free_doubles(solving *s) {
-    for (uint32_t c = 0; c < s->v->channels; c++) {
+    for (uint32_t c = 0; c < VIEW_CHANNELS; c++) {
         mem_free(s->made[c]);
         s->fine[c] = s->made[c] = NULL;
         s->v_of[c] = s->next[c], s->u_of[c] = s->rest[c];
@@ -264,7 +264,7 @@ static bool iterate(solving *s, double target, err *e) {
         n.steps =
             (uint32_t)fmin(fmax(ceil(steady_log(v->s->tolerance) / steady_log(r)), 1), FIRST_STEPS);
     for (;;) {
-        scan seen = {.memory = NULL};
+        OWN(scan) seen = {.memory = NULL};
         const uint32_t more = n.steps + 1;
         if (n.steps && !run(s, st, &n, e)) return false;
         s->steps += n.steps;
@@ -274,7 +274,6 @@ static bool iterate(solving *s, double target, err *e) {
         bool ok = host_ask(0.5, e) && run(s, st, &n, e) && measure(&seen, s, s->x, e);
         for (uint32_t c = 0; ok && c < v->channels; c++)
             s->floor[c] = floor_of(s, &seen, c, st[c].norm);
-        scan_free(&seen);
         if (!ok || !go_through(s, look, e)) return false;
         const uint32_t steps = s->steps - before;
         const double now = s->worst, noise = s->noise;
@@ -297,13 +296,12 @@ static bool refine(solving *s, double target, err *e) {
     const uint32_t before = s->steps++;
     join_stats st[VIEW_CHANNELS];
     for (;; s->steps++) {
-        scan seen = {.memory = NULL};
+        OWN(scan) seen = {.memory = NULL};
         const next_steps n = {.of = RESIDUAL, .steps = 1, .light = &seen};
         bool ok = host_ask(0.5, e) && measure(&seen, s, s->next, e) && run(s, st, &n, e);
         for (uint32_t c = 0; ok && c < v->channels; c++)
             if (!s->exact[c] && solve_ratio_of(v->size, c) > 0)
                 s->floor[c] += floor_of(s, &seen, c, st[c].norm) + 0x1p-126;
-        scan_free(&seen);
         if (!ok || !go_through(s, advance, e)) return false;
         for (uint32_t c = 0; c < v->channels; c++)
             if (!s->exact[c]) s->floor[c] += 0x1p-47 * s->last[c].largest;
@@ -419,8 +417,15 @@ static double spilled_of(const solving *s, uint32_t c) {
     return sum;
 }
 
+static void solving_free(solving *s) {
+    free_doubles(s);
+    for (uint32_t c = 0; c < VIEW_CHANNELS; c++) mem_free(s->next[c]);
+    mem_free(s->block);
+    attempt_sources_free(&s->plate);
+}
+
 bool solve_run(group_made *to, outcome *o, const view *v, const light *l, err *e) {
-    solving s = {.v = v, .precision = PRECISION_FLOAT32};
+    OWN(solving) s = {.v = v, .precision = PRECISION_FLOAT32};
     if (v->spread.threshold > 0)
         return err_set(e, ERR_CONFIG,
                        "light above a threshold alone was never spread by a lens: "
@@ -437,9 +442,5 @@ bool solve_run(group_made *to, outcome *o, const view *v, const light *l, err *e
         s.spilled[c] = -spilled_of(&s, c);
     if (ok && v->s->clamp) s.cut = true, ok = go_through(&s, judge, e);
     if (ok) solve_tell(to, o, &s);
-    free_doubles(&s);
-    for (uint32_t c = 0; c < v->channels; c++) mem_free(s.next[c]);
-    mem_free(s.block);
-    attempt_sources_free(&s.plate, v);
     return ok;
 }

@@ -48,12 +48,11 @@ static bool set_amount(view *v, double amount, err *e) {
 
 bool solve_black(group_made *to, view *v, const light *l, err *e) {
     join_box r = {0};
-    attempt_sources plate = {.in = {NULL}};
+    OWN(attempt_sources) plate = {.in = {NULL}};
     double deviation, last[2] = {0}, mean[2];
-    if (!read_region(&r, v, e)) return false;
-    if (!attempt_sources_find(&plate, v, e)) return attempt_sources_free(&plate, v), false;
+    if (!read_region(&r, v, e) || !attempt_sources_find(&plate, v, e)) return false;
     mean[0] = mean_of(&deviation, &r, v, (float *const *)(void *)plate.in);
-    attempt_sources_free(&plate, v);
+    attempt_sources_free(&plate);
     if (!(mean[0] > 0))
         return err_set(e, ERR_DATA,
                        "the region of black, %s, is %.4g in the mean: there is no glare "
@@ -66,10 +65,9 @@ bool solve_black(group_made *to, view *v, const light *l, err *e) {
     last[1] = 1 - v->sharpen;
     bool ok = true;
     for (int i = 0; ok && i < 8; i++) {
-        group_made *trial = mem_new(1, sizeof *trial, "a report", e);
+        OWN_MEM group_made *trial = mem_new(1, sizeof *trial, "a report", e);
         outcome o = {0};
         ok = trial && set_amount(v, last[1], e) && solve_run(trial, &o, v, l, e);
-        mem_free(trial);
         if (!ok) break;
         double ignored;
         mean[1] = mean_of(&ignored, &r, v, (float *const *)(void *)o.out);

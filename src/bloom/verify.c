@@ -45,11 +45,11 @@ enum { CELL = 16 };
 static extreme *find_extremes(const verify_tile *t, size_t *count, err *e) {
     size_t across = ceil_div_u32(t->across, CELL), down = ceil_div_u32(t->down, CELL);
     size_t n = across * down * t->channels;
-    extreme *list = mem_raw(2 * n, sizeof *list, "pixels to verify", e);
-    float *got = mem_raw(t->across, sizeof *got, "pixels to verify", e);
-    for (size_t i = 0; list && got && i < 2 * n; i++)
-        list[i] = (extreme){i < n ? INFINITY : 0, UINT32_MAX, 0, 0};
-    for (uint32_t c = 0; list && got && c < t->channels; c++)
+    OWN_MEM extreme *list = mem_raw(2 * n, sizeof *list, "pixels to verify", e);
+    OWN_MEM float *got = mem_raw(t->across, sizeof *got, "pixels to verify", e);
+    if (!list || !got) return NULL;
+    for (size_t i = 0; i < 2 * n; i++) list[i] = (extreme){i < n ? INFINITY : 0, UINT32_MAX, 0, 0};
+    for (uint32_t c = 0; c < t->channels; c++)
         for (uint32_t y = 0; y < t->down; y++) {
             size_t cells = (c * down + y / CELL) * across;
             image_to_float(got, t->plane[c], t->type[c], (size_t)y * t->w + t->x, t->across);
@@ -60,11 +60,9 @@ static extreme *find_extremes(const verify_tile *t, size_t *count, err *e) {
                 if (-size < bright->v) *bright = (extreme){-size, c, x, y};
             }
         }
-    if (!got) mem_free(list), list = NULL;
-    mem_free(got);
-    for (int i = 0; list && i < 2; i++) qsort(list + i * n, n, sizeof *list, darker_first);
+    for (int i = 0; i < 2; i++) qsort(list + i * n, n, sizeof *list, darker_first);
     *count = n;
-    return list;
+    return GIVE(list);
 }
 
 /* Rounding errors that repeat make copies of what is bright, half a transform away and half of
@@ -95,7 +93,7 @@ static void add_borders(choice *c, size_t n) {
 
 static bool add_hardest(choice *c, size_t n, err *e) {
     size_t cells, end = c->count + n / 2;
-    extreme *list = find_extremes(c->t, &cells, e);
+    OWN_MEM extreme *list = find_extremes(c->t, &cells, e);
     if (!list) return false;
     for (extreme *p = list; p < list + cells && c->count < end && p->channel != UINT32_MAX; p++)
         add(c, p->channel, p->x, p->y);
@@ -103,7 +101,6 @@ static bool add_hardest(choice *c, size_t n, err *e) {
     for (extreme *p = list + cells;
          p < list + 2 * cells && c->count < end && p->channel != UINT32_MAX; p++)
         add_around(c, p);
-    mem_free(list);
     add_borders(c, c->room - c->count);
     return true;
 }

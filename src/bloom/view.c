@@ -110,8 +110,8 @@ bool attempt_sources_find(attempt_sources *s, const view *v, err *e) {
     return !any || view_blocks(v, widen, s, e);
 }
 
-void attempt_sources_free(attempt_sources *s, const view *v) {
-    for (uint32_t c = 0; c < v->channels; c++) mem_free(s->widened[c]);
+void attempt_sources_free(attempt_sources *s) {
+    for (uint32_t c = 0; c < VIEW_CHANNELS; c++) mem_free(s->widened[c]);
     *s = (attempt_sources){0};
 }
 
@@ -127,7 +127,7 @@ bool attempt_narrow(outcome *o, const view *v, err *e) {
 bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *method, err *e) {
     const plan_planes planes = v->size->planes;
     const join how = attempt_join(v, l);
-    attempt_sources from = {0};
+    OWN(attempt_sources) from = {0};
     bool again = true;
     *to = (outcome){.type = planes.out == PLAN_HALFS ? PIXEL_HALF : PIXEL_FLOAT};
     bool ok = buffers_room(v->buf, v->channels, v->pixels * pixel_bytes(to->type), e) &&
@@ -151,7 +151,5 @@ bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *met
         if (!ok && !again && e) *e = why;
         ok |= again;
     }
-    ok = ok && attempt_narrow(to, v, e);
-    attempt_sources_free(&from, v);
-    return ok;
+    return ok && attempt_narrow(to, v, e);
 }

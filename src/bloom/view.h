@@ -95,10 +95,10 @@ uint64_t attempt_bytes(const view *v);
 device_way attempt_way(const accuracy *method);
 
 /* The planes that an engine reads: the image's own, or floats of these where the channels of a
- * group are stored differently. Free them also after a failure. */
+ * group are stored differently. Start with zeros, and free them also after a failure. */
 typedef struct {
     const void *in[VIEW_CHANNELS];
     float *widened[VIEW_CHANNELS];
 } attempt_sources;
 bool attempt_sources_find(attempt_sources *s, const view *v, err *e);
-void attempt_sources_free(attempt_sources *s, const view *v);
+void attempt_sources_free(attempt_sources *s);

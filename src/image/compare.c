@@ -214,7 +214,7 @@ bool compare_parts(comparison *c, const compare_pair *of, const compare_limits *
     return true;
 }
 
-void compare_free(comparison *c) {
+void comparison_free(comparison *c) {
     mem_free(c->channel);
     *c = (comparison){0};
 }

@@ -68,7 +68,7 @@ typedef struct {
 /* Compares one part of two images. Fails only when there is no memory. */
 bool compare_parts(comparison *c, const compare_pair *of, const compare_limits *l, par *threads,
                    err *e);
-void compare_free(comparison *c);
+void comparison_free(comparison *c);
 
 /* Reads row y of one of the comparison's channels from both images, as doubles. */
 void compare_read_row(const comparison *c, const compare_channel *k, size_t y, double *a,

@@ -106,13 +106,12 @@ static bool read_image(void *ctx, int part, uint32_t row, uint32_t rows, void *c
                            shape->channel[c].name);
         pixel_type type = shape->channel[c].type, now = own->channel[from].type;
         size_t n = (size_t)image_width(shape) * rows;
-        void *to = now == type ? plane[c] : mem_raw(n, pixel_bytes(now), "rows", e);
+        OWN_MEM void *own_rows = now == type ? NULL : mem_raw(n, pixel_bytes(now), "rows", e);
+        void *to = now == type ? plane[c] : own_rows;
         if (!to) return false;
         memset(to, 0, n * pixel_bytes(now));
         image_copy_box(to, &box, source, &own->data, pixel_bytes(now));
-        if (to == plane[c]) continue;
-        image_convert(plane[c], type, to, now, n);
-        mem_free(to);
+        if (own_rows) image_convert(plane[c], type, own_rows, now, n);
     }
     return true;
 }
@@ -133,13 +132,13 @@ static bool write_image(void *ctx, int part, const rows_band *b, err *e) {
     rows_image *r = ctx;
     image_part *p = &r->img->head.part[part];
     if (!b->yours) return err_set(e, ERR_INTERNAL, "an image in memory takes all rows at once");
-    void **plane = mem_new((size_t)b->part->channels, sizeof *plane, "planes", e);
+    OWN_MEM void **plane = mem_new((size_t)b->part->channels, sizeof *plane, "planes", e);
     if (!plane) return false;
     for (int c = 0; c < b->part->channels; c++) {
         const image_channel *channel = &b->part->channel[c];
         if (image_find_channel(p, channel->name) < 0 &&
             !image_add_channel(p, channel->name, channel->type, e))
-            return mem_free(plane), false;
+            return false;
     }
     for (int c = 0; c < p->channels; c++) {
         int from = image_find_channel(b->part, p->channel[c].name);
@@ -149,7 +148,7 @@ static bool write_image(void *ctx, int part, const rows_band *b, err *e) {
     }
     p->data = b->part->data;
     mem_free(r->img->plane[part]);
-    r->img->plane[part] = plane;
+    r->img->plane[part] = GIVE(plane);
     return true;
 }
 

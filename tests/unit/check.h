@@ -43,7 +43,6 @@ __attribute__((unused)) static bool check_long(void) {
 
 /* For OWN and OPEN (base/mem.h). */
 #define edit_kernel_free   edit_kernel_free
-#define comparison_free    compare_free
 #define json_document_free json_document_free
 
 /* And a block of malloc: OWN_HEAP float *v = malloc(n). */

@@ -23,7 +23,7 @@ static struct {
 
 static void make(uint32_t widest) {
     static const compare_limits limits = {.fail = 1e-6, .hard_fail = INFINITY};
-    compare_free(&f.c);
+    comparison_free(&f.c);
     heat_free(&f.h);
     CHECK_OK(compare_parts(&f.c, &(compare_pair){f.a, f.b, 0}, &limits, f.threads, &e));
     CHECK_OK(heat_make(&f.h, &f.c, widest, &e));
@@ -36,7 +36,7 @@ FIXTURE(open_images) {
 }
 
 FIXTURE(close_images) {
-    compare_free(&f.c);
+    comparison_free(&f.c);
     heat_free(&f.h);
     image_free(&f.a);
     image_free(&f.b);

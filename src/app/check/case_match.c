@@ -27,7 +27,7 @@ static bool match_part(suite_match *m, const matching *with, int part, json_out 
     }
     bool farther = part == 0 || c.verdict > m->worst.verdict ||
                    (c.verdict == m->worst.verdict && c.max > m->worst.max);
-    compare_free(farther ? &m->worst : &c);
+    comparison_free(farther ? &m->worst : &c);
     if (farther) m->worst = c;
     return true;
 }
@@ -59,7 +59,7 @@ bool suite_match_make(suite_match *m, const matching *with, const char *path, er
 }
 
 void suite_match_free(suite_match *m) {
-    compare_free(&m->worst);
+    comparison_free(&m->worst);
     image_free(&m->reference);
     text_free(&m->words);
     text_free(&m->parts);

@@ -121,29 +121,25 @@ typedef struct {
 } differ;
 
 static bool compare_one(differ *d, int part, err *e) {
-    comparison c;
+    OWN(comparison) c = {0};
     const settings *s = d->s;
     const compare_pair of = {d->img[0], d->img[1], part};
-    bool ok = compare_parts(&c, &of, &d->limits, d->threads, e);
-    if (ok && c.verdict > d->worst) d->worst = c.verdict;
-    if (ok && s->json) {
+    if (!compare_parts(&c, &of, &d->limits, d->threads, e)) return false;
+    if (c.verdict > d->worst) d->worst = c.verdict;
+    if (s->json) {
         compare_json(&c, &d->json);
-    } else if (ok && !s->quiet && (c.verdict != COMPARE_MATCH || s->verbose)) {
+    } else if (!s->quiet && (c.verdict != COMPARE_MATCH || s->verbose)) {
         text words = {0};
         if (s->all_parts && d->img[0]->head.parts > 1)
             text_add(&words, "Subimage %d : %u x %u, %d channels\n", part, c.w, c.h, c.channels);
         compare_words(&c, &words);
         cli_print(&words);
     }
-    if (ok && c.verdict != COMPARE_SIZE && s->output && !d->written &&
-        (c.max > 0 || !s->diff_only)) {
-        image *diff = compare_difference(&c, s->diff_absolute, s->diff_scale, d->threads, e);
-        ok = diff && image_save(s->output, diff, d->threads, e);
-        image_free(&diff);
-        d->written = true;
-    }
-    compare_free(&c);
-    return ok;
+    if (c.verdict == COMPARE_SIZE || !s->output || d->written || !(c.max > 0 || !s->diff_only))
+        return true;
+    d->written = true;
+    OWN(image) *diff = compare_difference(&c, s->diff_absolute, s->diff_scale, d->threads, e);
+    return diff && image_save(s->output, diff, d->threads, e);
 }
 
 static bool compare_all(differ *d, err *e) {
@@ -180,14 +176,14 @@ int cmd_diff(const cli *c, text *out, err *e) {
         text_add(&names, "\"\n");
         cli_print(&names);
     }
-    bool loaded = true;
-    for (int i = 0; loaded && i < 2; i++)
-        loaded = (d.img[i] = image_load(d.path[i], NULL, d.threads, e)) != NULL;
+    OWN(image) *a = image_load(d.path[0], NULL, d.threads, e);
+    OWN(image) *b = a ? image_load(d.path[1], NULL, d.threads, e) : NULL;
+    d.img[0] = a, d.img[1] = b;
     /* A file that cannot be read is idiff's status 4; only a lack of memory is worth a retry. */
-    if (!loaded && err_status(e->code) != ERR_RETRY) e->code = (err_code)COMPARE_FILE;
+    if (!b && err_status(e->code) != ERR_RETRY) e->code = (err_code)COMPARE_FILE;
     d.json = (json_out){.to = &parts, .depth = 1};
     json_list(&d.json, NULL);
-    bool ok = loaded && compare_all(&d, e);
+    bool ok = b && compare_all(&d, e);
     json_close(&d.json);
     if (ok && s->json) {
         json_out j = json_begin(out);
@@ -200,6 +196,5 @@ int cmd_diff(const cli *c, text *out, err *e) {
     } else if (ok && !s->quiet) {
         text_add(out, "%s\n", compare_word(d.worst));
     }
-    for (int i = 0; i < 2; i++) image_free(&d.img[i]);
     return (int)d.worst;
 }

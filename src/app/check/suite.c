@@ -234,6 +234,11 @@ typedef struct {
     err *e;
 } suite_reader;
 
+static void suite_reader_free(suite_reader *r) {
+    variables_clear(&r->of_suite);
+    variables_clear(&r->set);
+}
+
 /* --- one case ------------------------------------------------------------------------------ */
 
 static bool read_variables(suite_reader *r, variables *to, const json_value *object) {
@@ -380,21 +385,20 @@ static void warn(const suite *s, const settings *presets) {
 
 bool suite_load(suite *s, const char *path, const settings *asked, const settings *presets,
                 err *e) {
-    suite_reader r = {.s = s, .asked = asked, .e = e};
-    json_document *d = NULL;
-    *s = (suite){0};
+    OWN(suite) made = {0};
+    OWN(json_document) *d = NULL;
+    OWN(suite_reader) r = {.s = &made, .asked = asked, .e = e};
     r.set.weaker = &r.of_case;
     r.set.total = &r.expanded;
     r.of_case.weaker = &r.of_suite;
-    bool ok = (s->path = mem_str(path, e)) &&
-              (!asked->set || variables_parse(&r.set, asked->set, e)) && (d = json_read(path, e)) &&
-              read_suite(&r, json_root(d));
-    json_document_free(&d);
-    variables_clear(&r.of_suite);
-    variables_clear(&r.set);
-    if (ok) warn(s, presets);
-    if (!ok) suite_free(s);
-    return ok;
+    if (!(made.path = mem_str(path, e)) ||
+        (asked->set && !variables_parse(&r.set, asked->set, e)) || !(d = json_read(path, e)) ||
+        !read_suite(&r, json_root(d)))
+        return false;
+    warn(&made, presets);
+    *s = made;
+    made = (suite){0};
+    return true;
 }
 
 void suite_free(suite *s) {

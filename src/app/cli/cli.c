@@ -308,7 +308,7 @@ static void print_failure(const cli *c, int argc, char **argv, const err *e) {
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
         asked |= strcmp(argv[i], "--json") == 0;
     if (!asked || !o || o->type != OPTION_BOOL) return;
-    text to = {0};
+    text to = {0}; /* cli_print frees it */
     json_out j = json_begin(&to);
     json_string(&j, "program", "fftbloom " VERSION);
     json_int(&j, "exit_status", err_status(e->code));
@@ -317,9 +317,17 @@ static void print_failure(const cli *c, int argc, char **argv, const err *e) {
     cli_print(&to);
 }
 
+static void cli_close(cli *c) {
+    par_close(&c->threads);
+    kernel_choice_free(&c->kernel);
+    settings_free(&c->s);
+    settings_free(&c->presets);
+    mem_free(c->word);
+}
+
 int cli_run(const commands *list, const command *cmd, int argc, char **argv, err *e) {
     bool bound = false, answered = false;
-    cli c = {.commands = list, .cmd = cmd, .e = e, .answered = &answered};
+    OPEN(cli) c = {.commands = list, .cmd = cmd, .e = e, .answered = &answered};
     OWN(text) out = {0};
     int status = 0;
     bool ready = prepare(&c, argc, argv, &out, e) && rights_give_up(&c, &bound, e) &&
@@ -331,11 +339,6 @@ int cli_run(const commands *list, const command *cmd, int argc, char **argv, err
                  "what it likes");
     if (out.s && !e->code) fputs(out.s, stdout);
     if (e->code && !answered) print_failure(&c, argc, argv, e);
-    par_close(&c.threads);
-    kernel_choice_free(&c.kernel);
-    settings_free(&c.s);
-    settings_free(&c.presets);
-    mem_free(c.word);
     return e->code ? err_status(e->code) : status;
 }
 

@@ -227,8 +227,20 @@ static bool farm_openjd_template(const farm *f, text *to, err *e) {
                    n, MOST);
 }
 
+static void farm_free(farm *f) {
+    for (size_t i = 0; i < f->chunks; i++) text_free(&f->chunk[i]);
+    for (size_t i = 0; i < f->flags; i++) text_free(&f->flag[i]);
+    mem_free(f->left);
+    mem_free(f->chunk);
+    mem_free(f->flag);
+    text_free(&f->folder);
+    text_free(&f->name);
+    text_free(&f->shot);
+    text_free(&f->cache);
+}
+
 int farm_run(const cli *c, const job *j, const record_run *run, text *out, err *e) {
-    farm f = {.c = c, .j = j};
+    OWN(farm) f = {.c = c, .j = j};
     int status = 0;
     bool slurm = c->s.farm == FARM_SLURM;
     if (!j->sequence)
@@ -247,14 +259,5 @@ int farm_run(const cli *c, const job *j, const record_run *run, text *out, err *
         else if (f.chunks && !slurm)
             farm_openjd_template(&f, out, e);
     }
-    for (size_t i = 0; i < f.chunks; i++) text_free(&f.chunk[i]);
-    for (size_t i = 0; i < f.flags; i++) text_free(&f.flag[i]);
-    mem_free(f.left);
-    mem_free(f.chunk);
-    mem_free(f.flag);
-    text_free(&f.folder);
-    text_free(&f.name);
-    text_free(&f.shot);
-    text_free(&f.cache);
     return status;
 }

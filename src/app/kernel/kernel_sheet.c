@@ -69,6 +69,16 @@ static void sheet_look_free(sheet_look *l) {
     for (int i = 0; i < SHEET_STRENGTHS; i++) mem_free(l->picture[i].pixel), text_free(&l->jpeg[i]);
 }
 
+typedef struct {
+    sheet_look *look;
+    size_t count;
+} sheet_looks;
+
+static void sheet_looks_free(sheet_looks *l) {
+    for (size_t i = 0; i < l->count; i++) sheet_look_free(&l->look[i]);
+    mem_free(l->look);
+}
+
 /* Takes the light of the frame at preview size. A picture has been graded already. */
 static bool sheet_open(sheet *s, const cli *c, const kernel_finder *kernels, uint32_t width,
                        err *e) {
@@ -88,6 +98,11 @@ static bool sheet_open(sheet *s, const cli *c, const kernel_finder *kernels, uin
     else if (ok && !graded)
         s->as.stops = preview_stops(&s->light);
     return ok;
+}
+
+static void sheet_close(sheet *s) {
+    mem_free(s->light.pixel);
+    screen_close(&s->screen);
 }
 
 /* --- under a kernel --------------------------------------------------------------------------- */
@@ -302,13 +317,14 @@ static int sheet_make(const cli *c, const kernel_finder *kernels, char *words, e
     enum { MOST = 64 };
     const bool paged = path_ends_in(c->s.output, "html");
     int status = 0;
-    sheet s;
+    OPEN(sheet) s = {.c = c};
     OWN(text) file = {0};
     char told[160];
-    OWN_MEM sheet_look *look = mem_new(MOST, sizeof *look, "a sheet", e);
+    OWN(sheet_looks) made = {mem_new(MOST, sizeof(sheet_look), "a sheet", e), 0};
+    sheet_look *look = made.look;
     if (!look) return 0;
     bool ok = sheet_open(&s, c, kernels, paged ? SHEET_PAGE : SHEET_CELL, e);
-    const size_t looks = ok ? sheet_words(look, MOST, &s, words) : 0;
+    const size_t looks = made.count = ok ? sheet_words(look, MOST, &s, words) : 0;
     snprintf(told, sizeof told, "blooming a frame under %zu kernels", looks);
     ticker *ticking = ticker_open(told);
     ok = ok && par_for(c->threads, looks, sheet_kernel, look, e);
@@ -321,9 +337,6 @@ static int sheet_make(const cli *c, const kernel_finder *kernels, char *words, e
     ok = ok && (paged ? sheet_page : sheet_png)(&s, look, looks, &file, e);
     ticker_close(&ticking);
     if (ok) kernel_write(&c->s, file.s, file.n, &status, e);
-    for (size_t i = 0; i < looks; i++) sheet_look_free(&look[i]);
-    mem_free(s.light.pixel);
-    screen_close(&s.screen);
     return status;
 }
 

@@ -16,28 +16,34 @@ bool work_blame(const frame_work *w, err *e) {
     return !named && (err_in(e, "%s", w->f->input) || err_blame(e, FAULT_INPUT));
 }
 
+/* The channels that are read. */
+typedef struct {
+    bool **part; /* of each part; NULL: none of it */
+    int parts;
+} wanted_channels;
+
+static void wanted_channels_free(wanted_channels *w) {
+    for (int i = 0; w->part && i < w->parts; i++) mem_free(w->part[i]);
+    mem_free(w->part);
+}
+
 image *work_load(frame_work *w, err *e) {
     const image_header *h = w->in.head;
     const bloom_settings b = stages_bloom(w->m->run);
-    bool **wanted = mem_new((size_t)h->parts, sizeof *wanted, "parts", e);
-    bool ok = wanted != NULL,
-         every = !w->files->before && !w->s->bloom.mask && !w->s->bloom.per_layer;
-    for (int i = 0; ok && i < h->parts; i++) {
+    OWN(wanted_channels) wanted = {mem_new((size_t)h->parts, sizeof(bool *), "parts", e), h->parts};
+    bool whole = !w->files->before && !w->s->bloom.mask && !w->s->bloom.per_layer;
+    if (!wanted.part) return NULL;
+    for (int i = 0; i < h->parts; i++) {
         const image_part *p = &h->part[i];
-        ok = (wanted[i] = fits_channels(&w->out, p, e)) || work_blame(w, e);
-        if (!ok) break;
-        bool some = memchr(wanted[i], true, (size_t)p->channels);
-        every = every && !memchr(wanted[i], false, (size_t)p->channels) && bloom_changes(&b) &&
+        OWN_MEM bool *some = fits_channels(&w->out, p, e);
+        if (!some) return work_blame(w, e), NULL;
+        whole = whole && !memchr(some, false, (size_t)p->channels) && bloom_changes(&b) &&
                 bloom_has_light(&b, p); /* others are copied */
-        if (some) continue;
-        mem_free(wanted[i]);
-        wanted[i] = NULL;
+        if (memchr(some, true, (size_t)p->channels)) wanted.part[i] = GIVE(some);
     }
-    image *img = ok ? stages_load(&w->in, w->keep ? NULL : wanted, e) : NULL;
-    for (int i = 0; wanted && i < h->parts; i++) mem_free(wanted[i]);
-    mem_free(wanted);
+    image *img = stages_load(&w->in, w->keep ? NULL : wanted.part, e);
     if (!img) return NULL;
-    if (every) {
+    if (whole) {
         w->in.from = NULL;
         image_reader_close(&w->r);
     }

@@ -380,6 +380,7 @@ bool job_frame(const job *j, size_t index, job_files *to, err *e) {
 
 void job_files_free(job_files *f) {
     for (int k = 0; k < JOB_PATHS; k++) mem_free(f->path[k]);
+    mem_free(f->called);
     *f = (job_files){0};
 }
 

@@ -160,6 +160,11 @@ static bool open_output(piped *p, err *e) {
     return true;
 }
 
+static void piped_close(piped *p) {
+    stream_close(&p->in);
+    frame_pattern_free(&p->output);
+}
+
 bool pipe_run(const cli *c, err *e) {
     const settings *s = &c->s;
     const run_choice run = run_choice_of(c);
@@ -172,8 +177,8 @@ bool pipe_run(const cli *c, err *e) {
                      .threads = c->threads,
                      .told = &(light_told){0},
                      .forgets = ATOMIC_FLAG_INIT};
-    piped p = {.run = &run, .job = from_stream ? NULL : &j, .in.fd = -1, .first = 1};
-    report r = {.run = &run, .brief = true};
+    OPEN(piped) p = {.run = &run, .job = from_stream ? NULL : &j, .in.fd = -1, .first = 1};
+    OPEN(report) r = {.run = &run, .brief = true};
     /* A file of glare would be written again by each image, also where a config names it. */
     bool ok = (!s->emit_file ||
                err_set(e, ERR_USAGE, "--emit-file has no effect on standard input and output")) &&
@@ -181,16 +186,13 @@ bool pipe_run(const cli *c, err *e) {
               record_run_open(&runs, &j, &m.look, false, e) && open_output(&p, e) &&
               (from_stream ? stream_next(&p.in, e) : picture_look_of(&m.look, &j, c->threads, e));
     if (ok && from_stream) m.look = picture_look_by(&run, p.in.path, p.in.called, c->threads);
-    ok = ok && (!output_is_picture(s->output) || (m.screen = screen_open(m.look.view, e)));
+    OPEN(screen) *shown = ok && output_is_picture(s->output) ? screen_open(m.look.view, e) : NULL;
+    ok = ok && (shown || !output_is_picture(s->output));
+    m.screen = shown;
     const job_source frames = {.count = ok && !from_stream ? job_count(&j) : SIZE_MAX,
                                .alone = true,
                                .kernels = true,
                                .next = next,
                                .ctx = &p};
-    ok = ok && sequence_run(&m, &frames, NULL, &r, e);
-    report_close(&r);
-    stream_close(&p.in);
-    frame_pattern_free(&p.output);
-    screen_close(&m.screen);
-    return ok;
+    return ok && sequence_run(&m, &frames, NULL, &r, e);
 }

@@ -321,6 +321,11 @@ typedef struct {
     json_out json; /* into `lines`, where --json is given */
 } listing;
 
+static void listing_free(listing *l) {
+    text_free(&l->lines);
+    text_free(&l->missing);
+}
+
 static void list_frame(listing *l, const frame_result *f) {
     static const char *const STATE[FRAME_STATES] = {"to do", "current", "skipped", "missing"};
     if (l->m->run->s->json) {
@@ -356,7 +361,7 @@ static bool look_at(listing *l, const job *j, size_t index, err *e) {
 
 bool sequence_list(const frame_maker *m, const job *j, text *to, err *e) {
     static const char *const KEY[FRAME_STATES] = {"to_do", "current", "skipped", "missing"};
-    listing l = {.m = m};
+    OWN(listing) l = {.m = m};
     json_out *out = &l.json;
     bool json = m->run->s->json, ok = true;
     if (json) {
@@ -380,7 +385,5 @@ bool sequence_list(const frame_maker *m, const job *j, text *to, err *e) {
         ok = err_set(e, ERR_NO_INPUT, "%zu input%s cannot be found, the first is '%s'",
                      l.count[FRAME_FAILED], l.count[FRAME_FAILED] == 1 ? "" : "s", l.missing.s);
     if (!json || ok || l.missing.n) text_add(to, "%s", l.lines.s ? l.lines.s : "");
-    text_free(&l.lines);
-    text_free(&l.missing);
     return ok;
 }

@@ -44,9 +44,8 @@ static bool try_device(const cli *c, const engine_device *d, err *e) {
     bloom_defaults(&s);
     s.device = number, s.cache_dir = c->kernels.in.cache, s.verify = c->s.bloom.verify;
     OWN(kernel_source) kernel = {0};
-    image *taps = small_picture(TAPS, true, e);
+    OWN(image) *taps = small_picture(TAPS, true, e);
     const bool read = taps && kernel_source_image(&kernel, "taps", taps, e);
-    image_free(&taps);
     OPEN(device_pool) *pool = read ? device_pool_open(c->threads, s.cache_dir, 0, e) : NULL;
     OPEN(bloom) *b = pool ? bloom_open_on(&s, NULL, &kernel, pool, e) : NULL;
     OWN(image) *picture = b ? small_picture(PICTURE, false, e) : NULL;

@@ -55,7 +55,7 @@ static bool find_landings(landings *l, const border_axis *b, uint32_t taps, uint
     return ok;
 }
 
-static void free_landings(landings *l) {
+static void landings_free(landings *l) {
     mem_free(l->first);
     mem_free(l->range);
 }
@@ -116,7 +116,7 @@ static void find_lost(float *to, const spill *k, const kernel_tail *tail, uint32
 }
 
 static void fill(spill *k, const kernel_tail *tail, double *table, double *sums,
-                 const landings l[PLAN_AXES]) {
+                 const landings *across, const landings *down) {
     const uint32_t *middle = k->middle[PLAN_Y];
     float *to = k->lost;
     for (uint32_t kernel = 0; kernel < tail->kernels; kernel++) {
@@ -126,31 +126,31 @@ static void fill(spill *k, const kernel_tail *tail, double *table, double *sums,
                          : i + 1 < k->rows ? i - middle[0] + middle[1]
                                            : middle[0];
             if (y == tail->h) continue; /* no row is far from the borders */
-            column_sums(sums, table, (size_t)tail->kw + 1, &l[PLAN_Y], y);
-            find_lost(to, k, tail, kernel, sums, &l[PLAN_X]);
+            column_sums(sums, table, (size_t)tail->kw + 1, down, y);
+            find_lost(to, k, tail, kernel, sums, across);
         }
     }
 }
 
 bool ledger_spill_make(spill *out, const kernel_tail *tail, err *e) {
     spill k = {.w = tail->w, .kernels = tail->kernels};
-    landings l[PLAN_AXES] = {{0}};
+    OWN(landings) across = {0}, down = {0};
     size_t pitch = (size_t)tail->kw + 1;
     find_middle(k.middle[PLAN_X], tail->w, tail->kw, tail->cx);
     find_middle(k.middle[PLAN_Y], tail->h, tail->kh, tail->cy);
     k.columns = k.middle[PLAN_X][0] + tail->w - k.middle[PLAN_X][1] + 1;
     k.rows = k.middle[PLAN_Y][0] + tail->h - k.middle[PLAN_Y][1] + 1;
-    k.lost = mem_new((size_t)k.rows * k.columns * tail->kernels, sizeof *k.lost, "ledger", e);
-    double *table = k.lost ? mem_raw(pitch * (tail->kh + 2), sizeof *table, "ledger", e) : NULL;
-    bool ok = table && find_landings(&l[PLAN_X], &tail->axis[PLAN_X], tail->kw, tail->cx, e) &&
-              find_landings(&l[PLAN_Y], &tail->axis[PLAN_Y], tail->kh, tail->cy, e);
-    if (ok) fill(&k, tail, table, table + pitch * (tail->kh + 1), l);
-    free_landings(&l[PLAN_X]);
-    free_landings(&l[PLAN_Y]);
-    mem_free(table);
-    if (!ok) ledger_spill_free(&k);
+    const size_t points = (size_t)k.rows * k.columns * tail->kernels;
+    OWN_MEM float *lost = mem_new(points, sizeof *lost, "ledger", e);
+    OWN_MEM double *table = lost ? mem_raw(pitch * (tail->kh + 2), sizeof *table, "ledger", e)
+                                 : NULL;
+    if (!table || !find_landings(&across, &tail->axis[PLAN_X], tail->kw, tail->cx, e) ||
+        !find_landings(&down, &tail->axis[PLAN_Y], tail->kh, tail->cy, e))
+        return false;
+    k.lost = GIVE(lost);
+    fill(&k, tail, table, table + pitch * (tail->kh + 1), &across, &down);
     *out = k;
-    return ok;
+    return true;
 }
 
 void ledger_spill_free(spill *k) {
