@@ -270,6 +270,23 @@ TEST(preview_at_a_stated_exposure_is_the_same_for_all) {
     assert_true(brighter.got.stops == 1);
 }
 
+/* A lamp and its wall: 3 stops above a middle grey, and `WALL` stops below. */
+enum { WALL = 4 };
+static float lamp_at_night(uint32_t x, uint32_t y) {
+    return x < 2 && y < 25 ? 0.18f * 8 : ldexpf(0.18f, -WALL);
+}
+static float snow(uint32_t x, uint32_t y) {
+    (void)x, (void)y;
+    return ldexpf(0.18f, 3);
+}
+
+TEST(an_exposure_that_suits_makes_what_is_bright_grey_and_leaves_night_dark) {
+    OWN(picture) night = picture_of(&RGB, lamp_at_night, &(preview_options){0});
+    CHECK_LE(fabs(night.got.stops - WALL / 4.0), 0.05);
+    OWN(picture) day = picture_of(&RGB, snow, &(preview_options){0});
+    CHECK_LE(fabs(day.got.stops + 3.0), 1e-3);
+}
+
 static float dot_and_rounding(uint32_t x, uint32_t y) {
     if (x == 50 && y == 25) return 1000;
     return 1e-7f * ((float)((x * 7 + y * 13) % 11) - 5);

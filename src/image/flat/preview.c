@@ -110,7 +110,7 @@ static double stops_of(double luminance) {
 }
 
 /* The mean of the logarithm of its lit pixels becomes a middle grey, with three limits:
- *   - Beyond two stops of gain only a quarter more is given: a candle in the dark is dark.
+ *   - Of a gain only a quarter is given: what was made dark is night, or a candle in a room.
  *   - But the brightest thousandth is brought to 1 at least, whatever unit the light is in.
  *   - The fewer pixels have light, the less they decide: a dot on black is white, not grey.
  * Pixels more than 20 stops below the brightest count as dark, since they may be nothing but
@@ -139,7 +139,7 @@ float preview_stops(const preview_light *l) {
     while (i > 0 && above <= (uint64_t)(1e-3 * (double)lit)) above += count[--i];
     double brightest = (i + 1.0 - BINS / 2.0) / BINS_PER_STOP;
     double wanted = -mean, share = (double)lit / (double)pixels;
-    double stops = wanted > 2 ? 2 + (wanted - 2) / 4 : wanted;
+    double stops = wanted > 0 ? wanted / 4 : wanted;
     stops *= fmin(1, share / 0.02);
     return (float)fmax(stops, fmin(wanted, 2.5 - brightest));
 }
