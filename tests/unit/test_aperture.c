@@ -328,4 +328,24 @@ TEST(lights) {
             CHECK_LE(fabs((double)k.of[c][t] - (double)k.of[0][t]), 1e-6 * (double)k.of[0][t]);
 }
 
+/* What two discs of radius 1 share has a known area, and its middle lies half the way to the rim.
+ */
+TEST(a_rim_clips_the_opening) {
+    enum { ACROSS = 256, SIDE = ACROSS + 2 * PUPIL_MARGIN };
+    static double to[SIDE * SIDE];
+    static const double OFF[] = {0.3, 1, 1.7};
+    for (int i = 0; i < 3; i++) {
+        const double d = OFF[i], fine = ACROSS / 2.0;
+        const pupil p = {.clip = d, .rim_x = 0.6 * d, .rim_y = -0.8 * d};
+        double sum = 0, x = 0, y = 0;
+        draw(to, ACROSS, &p);
+        for (int k = 0; k < SIDE * SIDE; k++)
+            sum += to[k], x += to[k] * (k % SIDE + 0.5), y += to[k] * (k / SIDE + 0.5);
+        const double area = 2 * acos(d / 2) - d / 2 * sqrt(4 - d * d);
+        CHECK_LE(fabs(sum / (fine * fine) - area), 1e-3);
+        CHECK_LE(fabs((x / sum - SIDE / 2.0) / fine - 0.3 * d), 1e-3);
+        CHECK_LE(fabs((y / sum - SIDE / 2.0) / fine + 0.4 * d), 1e-3);
+    }
+}
+
 RUN_TESTS(NULL, NULL)

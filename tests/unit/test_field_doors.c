@@ -2,6 +2,7 @@
  * JSON that names files, and JSON with mirrors. Its grid is uneven and not square, and its kernels
  * are unlike each other and their mirror images: kernel/make/field_recipe.h, kernel_field.h. */
 #include "kernel/kernel_field.h"
+#include "kernel/make/kernel_recipe.h"
 #include "kernel/make/kernel_word.h"
 #include "unit/glare.h"
 
@@ -96,6 +97,44 @@ TEST(mirrors_make_the_other_half_and_keep_the_middles) {
     kernel_source_free(&k);
 }
 
+/* Each node of a recipe that varies is that recipe with its parameters. */
+TEST(a_recipe_varies_with_the_node) {
+    static const char RECIPE[] = "\"taps\": \"9x7\", \"fade\": 1, \"layers\": [{\"model\": "
+                                 "\"coma\", \"share\": 3}, {\"model\": "
+                                 "\"gaussian\"}]";
+    static const char *const SIGMA[NX * NY] = {"1.5", "0.7", "2", "1", "3", "0.5"},
+                                        *const TOWARD[NX * NY] = {"0",  "90", "30",
+                                                                  "60", "45", "90"};
+    kernel_source k, one;
+    char json[1000];
+    snprintf(
+        json, sizeof json,
+        "{%s, \"field\": {\"x\": [-0.1, 0.3, 0.5], \"y\": [0.2, 0.45], \"mirror\": \"x\", "
+        "\"vary\": "
+        "{\"sigma\": [[1.5, 0.7, 2], [1, 3, 0.5]], \"tail\": [[1, 2, 3], [4, 5, 6]], \"toward\": "
+        "[[0, 90, 30], [60, 45, 90]]}}}",
+        RECIPE);
+    CHECK_OK(load(&k, json));
+    assert_int_equal(k.field->grid.nodes[PLAN_X], 5);
+    for (uint32_t n = 0; n < NX * NY; n++) {
+        OWN(kernel_recipe) r = {0};
+        char set[64], whole[400];
+        snprintf(set, sizeof set, "sigma=%s,tail=%u,toward=%s", SIGMA[n], n + 1, TOWARD[n]);
+        snprintf(whole, sizeof whole, "{%s}", RECIPE);
+        CHECK_OK(kernel_recipe_text(&r, whole, &e));
+        CHECK_OK(kernel_recipe_set(&r, set, &e));
+        OWN(image) *img = MADE(kernel_recipe_make(&r, make_threads(), &e));
+        CHECK_OK(kernel_source_image(&one, "one", img, &e));
+        const kernel_source *node = &k.field->node[n / NX * 5 + n % NX],
+                            *mirror = &k.field->node[n / NX * 5 + 4 - n % NX];
+        assert_memory_equal(node->plane[0], one.plane[0], 9 * 7 * sizeof(float));
+        for (uint32_t i = 0; n % NX < 2 && i < 9 * 7; i++)
+            assert_true(mirror->plane[0][i / 9 * 9 + 8 - i % 9] == one.plane[0][i]);
+        kernel_source_free(&one);
+    }
+    kernel_source_free(&k);
+}
+
 TEST(a_common_kernel_stands_behind_the_others) {
     kernel_source k;
     write_nodes();
@@ -131,6 +170,22 @@ TEST(what_json_cannot_mean_is_refused_with_its_place) {
         {"{\"field\": {\"x\": [0], \"y\": [0], \"nodes\": [[\"field.exr\"]]}}", "is a field of 6"},
         {"{\"field\": {\"x\": [0], \"y\": [0], \"nodes\": [[\"gone.exr\"]]}}", "gone.exr"},
         {"{\"field\": {\"x\": [0], \"y\": [0], \"nodes\": [[7]]}}", "must be a kernel"},
+        {"{\"field\": {\"x\": [0], \"y\": [0]}}", "has \"nodes\", or \"vary\""},
+        {"{\"model\": \"disc\", \"field\": {\"x\": [0], \"y\": [0], \"vary\": {}}}",
+         "at least one"},
+        {"{\"model\": \"disc\", \"field\": {\"x\": [0], \"y\": [0, 1], \"vary\": {\"radius\": "
+         "[[1]]}}}",
+         "\"radius\" must be an array of 2 rows"},
+        {"{\"model\": \"disc\", \"field\": {\"x\": [0], \"y\": [0], \"vary\": {\"radius\": "
+         "[[[]]]}}}",
+         "must be a number or a string"},
+        {"{\"model\": \"disc\", \"field\": {\"x\": [0], \"y\": [0], \"vary\": {\"blades\": "
+         "[[5]]}}}",
+         "the node 'blades=5': model disc has no parameter"},
+        {"{\"tapps\": 3, \"model\": \"disc\", \"field\": {\"x\": [0], \"y\": [0], \"vary\": "
+         "{\"radius\": "
+         "[[5]]}}}",
+         "tapps"},
     };
     const kernel_places in = {.shipped = NULL};
     kernel_word word;

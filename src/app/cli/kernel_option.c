@@ -35,7 +35,8 @@ bool kernel_finder_file(char to[KERNEL_PATH], const kernel_word *k, kernel_makin
     bool there;
     char what[160];
     if (!k->recipe && !k->mix && !k->field) return snprintf(to, KERNEL_PATH, "%s", k->path) > 0;
-    const kernel_making as = {k->recipe ? how->scale : 1, how->draft};
+    kernel_making as = *how;
+    if (!k->recipe) as.scale = 1;
     if (!kernel_word_kept(to, k, &as, &f->in, &there, e)) return false;
     const char *name = k->mix ? k->path : path_name(k->path);
     snprintf(what, sizeof what, "making the kernel '%.*s'",

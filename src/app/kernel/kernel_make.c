@@ -10,7 +10,6 @@
 #include "base/path.h"
 #include "image/flat/png.h"
 #include "image/format.h"
-#include "kernel/make/field_recipe.h"
 #include "kernel/make/kernel_recipe.h"
 
 #include <unistd.h>
@@ -293,7 +292,8 @@ static int make_field(const cli *c, const kernel_word *k, err *e) {
 
 int kernel_make(const cli *c, text *out, err *e) {
     int status = 0;
-    kernel_word word;
+    kernel_word word = {.field = false};
+    err why = {0};
     OWN(kernel_recipe) r = {0};
     OWN(image) *img = NULL;
     OPEN(ticker) *told = NULL;
@@ -310,11 +310,11 @@ int kernel_make(const cli *c, text *out, err *e) {
     if (c->s.all_kernels) return make_all(c, out, e);
     told = ticker_open("kernel make");
     if (!file_set_apart(files, sizeof files / sizeof files[0], NULL, e)) return 0;
-    if (!read_recipe(&r, c, e)) {
-        if (!path_ends_in(c->word[1], "json") || !field_recipe_is(c->word[1])) return 0;
-        *e = (err){0};
-        return kernel_word_find(&word, c->word[1], &c->kernels.in, e) ? make_field(c, &word, e) : 0;
-    }
+    if (!model_find(c->word[1]) && kernel_word_find(&word, c->word[1], &c->kernels.in, &why) &&
+        word.field)
+        return make_field(c, &word, e);
+    if (word.field) *e = why;
+    if (word.field || !read_recipe(&r, c, e)) return 0;
     if (kernel_may_write(&c->s, &status, e) && (img = kernel_recipe_make(&r, c->threads, e)) &&
         kernel_save(&c->s, img, c->threads, &status, e)) {
         tell_loss(&r, c->threads);

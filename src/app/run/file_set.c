@@ -71,6 +71,7 @@ static void add_kernels(file_set *s, const char *word, const char *role) {
         OWN(field_recipe) r = {.about = NULL};
         const bool ok = field_recipe_file(&r, word, &s->failed);
         for (uint32_t i = 0; ok && i < field_nodes(&r.grid); i++) {
+            if (!r.word[i]) continue;
             if (!kernel_word_is_mix(r.word[i]))
                 file_set_add(s, FILE_READ, "a kernel of the field", r.word[i]);
             else

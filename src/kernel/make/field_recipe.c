@@ -56,22 +56,46 @@ static bool read_word(char **to, const json_value *v, err *e) {
     return text_check(&word, e) && (*to = mem_str(word.s, e));
 }
 
-static bool read_nodes(field_recipe *r, const json_value *field, err *e) {
-    const json_value *rows = json_get(field, "nodes");
+/* Takes the value that a parameter of the recipe has at a node. */
+static bool read_value(text *to, const json_value *v, const char *name, err *e) {
+    if (v->type != JSON_NUMBER && v->type != JSON_STRING)
+        return json_err(v, e, "a value of \"%s\" must be a number or a string", name);
+    text_add(to, "%s%s=%s", to->n ? "," : "", name, v->text);
+    return text_check(to, e);
+}
+
+/* Reads rows of the grid: the words of kernels, or with a name the values of a parameter. */
+static bool read_rows(field_recipe *r, const json_value *rows, const char *name, err *e) {
     const uint32_t across = r->grid.nodes[PLAN_X], down = r->grid.nodes[PLAN_Y];
-    char **to = r->word;
-    if (!rows || rows->type != JSON_ARRAY || (uint32_t)rows->children != down)
-        return json_err(rows ? rows : field, e,
-                        "\"nodes\" must be an array of %u rows, one for each place of \"y\"", down);
+    const char *what = name ? name : "nodes", *are = name ? "values" : "kernels";
+    uint32_t node = 0;
+    if (rows->type != JSON_ARRAY || (uint32_t)rows->children != down)
+        return json_err(rows, e, "\"%s\" must be an array of %u rows, one for each place of \"y\"",
+                        what, down);
     for (const json_value *row = rows->child; row; row = row->next) {
         if (row->type != JSON_ARRAY || (uint32_t)row->children != across)
-            return json_err(row, e,
-                            "a row of \"nodes\" must be an array of %u kernels, one for each place "
-                            "of \"x\"",
-                            across);
-        for (const json_value *v = row->child; v; v = v->next)
-            if (!read_word(to++, v, e)) return false;
+            return json_err(
+                row, e, "a row of \"%s\" must be an array of %u %s, one for each place of \"x\"",
+                what, across, are);
+        for (const json_value *v = row->child; v; v = v->next, node++)
+            if (!(name ? read_value(&r->set[node], v, name, e) : read_word(&r->word[node], v, e)))
+                return false;
     }
+    return true;
+}
+
+static bool read_nodes(field_recipe *r, const json_value *field, err *e) {
+    const json_value *rows = json_get(field, "nodes"), *vary = json_get(field, "vary");
+    if (!rows == !vary)
+        return json_err(
+            field, e,
+            "a field has \"nodes\", or \"vary\": the parameters of the recipe beside it "
+            "that vary");
+    if (rows) return read_rows(r, rows, NULL, e);
+    if (vary->type != JSON_OBJECT || !vary->child)
+        return json_err(vary, e, "\"vary\" must be an object with at least one parameter");
+    for (const json_value *v = vary->child; v; v = v->next)
+        if (!read_rows(r, v, v->key, e)) return false;
     return true;
 }
 
@@ -105,8 +129,8 @@ static bool read_document(field_recipe *r, const json_value *root, err *e) {
     if (version && !(version->type == JSON_NUMBER && version->number == 1))
         return json_err(version, e, "this program reads version 1 of fields");
     if (about && about->type != JSON_STRING) return json_err(about, e, "about must be a string");
-    bool ok = known_keys(root, "version,$schema,about,field", e) &&
-              known_keys(field, "x,y,nodes,mirror,common", e) &&
+    bool ok = (json_get(field, "vary") || known_keys(root, "version,$schema,about,field", e)) &&
+              known_keys(field, "x,y,nodes,vary,mirror,common", e) &&
               read_mirror(r->mirror, json_get(field, "mirror"), e) &&
               (!about || (r->about = mem_str(about->text, e)));
     for (uint32_t a = 0; ok && a < PLAN_AXES; a++)
@@ -127,6 +151,7 @@ bool field_recipe_file(field_recipe *r, const char *path, err *e) {
 
 void field_recipe_free(field_recipe *r) {
     for (uint32_t i = 0; i < COUNT(r->word); i++) mem_free(r->word[i]);
+    for (uint32_t i = 0; i < COUNT(r->set); i++) text_free(&r->set[i]);
     mem_free(r->about);
     *r = (field_recipe){.about = NULL};
 }
@@ -174,8 +199,8 @@ static bool add_node(making *m, const field_recipe *r, uint32_t node, const fiel
     edit_input in = {.amount = 1};
     edit_account told = {0};
     OWN(kernel_source) taps = {0};
-    text_clean(in.name, sizeof in.name, path_name(r->word[node]));
-    bool ok = from->load(&taps, r->word[node], from->by, e) && kernel_source_taps(&taps, e) &&
+    text_clean(in.name, sizeof in.name, path_name(field_recipe_node(r, node)));
+    bool ok = from->load(&taps, r, node, from->by, e) && kernel_source_taps(&taps, e) &&
               edit_take(&in, &taps, &m->colour, false, &told, e);
     m->aspect = taps.aspect;
     for (int copy = 0; ok && copy < 4; copy++) {
@@ -208,7 +233,7 @@ image *field_recipe_make(const field_recipe *r, const field_loader *from, err *e
     bool ok = m.img != NULL;
     if (ok) m.img->head.format = "exr";
     for (uint32_t i = 0; ok && i < field_nodes(&r->grid); i++)
-        ok = add_node(&m, r, i, from, e) || err_in(e, "the node '%s'", r->word[i]);
+        ok = add_node(&m, r, i, from, e) || err_in(e, "the node '%s'", field_recipe_node(r, i));
     if (ok) share_display(&m.img->head);
     ok = ok && (!r->about || image_set_text(&m.img->head.part[0], "comments", r->about, e)) &&
          image_set_text(&m.img->head.part[0], "software", "fftbloom " VERSION, e);

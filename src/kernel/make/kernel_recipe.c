@@ -186,8 +186,8 @@ static bool set_common(kernel_recipe *r, const json_value *common, err *e) {
 }
 
 static bool is_frame(const char *key) {
-    static const char *const KEYS[] = {"version", "$schema", "about",  "is",    "taps",
-                                       "fade",    "bits",    "common", "layers"};
+    static const char *const KEYS[] = {"version", "$schema", "about",  "is",     "taps",
+                                       "fade",    "bits",    "common", "layers", "field"};
     for (size_t i = 0; i < COUNT(KEYS); i++)
         if (strcmp(key, KEYS[i]) == 0) return true;
     return false;

@@ -143,6 +143,7 @@ static bool find_field(kernel_word *k, const kernel_places *in, err *e) {
     bool ok = field_recipe_file(&r, k->path, e);
     for (uint32_t i = 0; ok && i < field_nodes(&r.grid); i++) {
         kernel_word node;
+        if (!r.word[i]) continue;
         ok = kernel_word_find(&node, r.word[i], &nodes, e) || err_in(e, "the field '%s'", k->path);
         k->recipe = k->recipe && ok && node.recipe;
     }
@@ -153,8 +154,10 @@ static bool find_file(kernel_word *k, const char *word, const kernel_places *in,
     static const char *const KIND[] = {"exr", "json"};
     bool there = access(word, F_OK) == 0;
     if (!there && strcmp(word, "star") == 0) {
-        log_warn("the kernel 'star' is gone, and 'star-six' is taken in its place; a later version "
-                 "will not know the name 'star'");
+        log_say_once(
+            LOG_WARN,
+            "the kernel 'star' is gone, and 'star-six' is taken in its place; a later version "
+            "will not know the name 'star'");
         word = "star-six";
     }
     k->mix = kernel_word_is_mix(word);
@@ -207,6 +210,7 @@ static bool hash_field(hash_state *to, const kernel_word *k, const kernel_places
     bool ok = hash_file(to, k->path, e) && field_recipe_file(&r, k->path, e);
     for (uint32_t i = 0; ok && i < field_nodes(&r.grid); i++) {
         kernel_word node;
+        if (!r.word[i]) continue;
         ok = kernel_word_find(&node, r.word[i], in, e) &&
              (node.mix ? hash_mix(to, &node, in, e) : hash_file(to, node.path, e));
     }
@@ -283,16 +287,23 @@ static image *make_mix(const kernel_word *k, const kernel_making *how, const ker
 
 /* How the kernel at a node is made. */
 typedef struct {
+    const kernel_word *field;
     const kernel_making *how;
     const kernel_places *in;
     par *threads;
 } node_making;
 
-static bool load_node(kernel_source *to, const char *word, const void *by, err *e) {
+static bool load_node(kernel_source *to, const field_recipe *r, uint32_t node, const void *by,
+                      err *e) {
     const node_making *m = by;
-    kernel_word k;
+    kernel_word k = *m->field;
     kernel_making how = *m->how;
-    if (!kernel_word_find(&k, word, m->in, e)) return false;
+    if (!r->word[node]) {
+        k.field = false, how.set = r->set[node].s;
+        OWN(image) *img = kernel_word_make(&k, &how, m->in, m->threads, e);
+        return img && kernel_source_image(to, k.path, img, e);
+    }
+    if (!kernel_word_find(&k, r->word[node], m->in, e)) return false;
     if (!k.recipe) how.scale = 1;
     return kernel_word_load(to, &k, &how, m->in, m->threads, e);
 }
@@ -302,7 +313,7 @@ static image *make_field(const kernel_word *k, const kernel_making *how, const k
     OWN(field_recipe) r = {0};
     kernel_places nodes = *in;
     nodes.field = k->path;
-    const node_making m = {how, &nodes, threads};
+    const node_making m = {k, how, &nodes, threads};
     image *img = field_recipe_file(&r, k->path, e)
                      ? field_recipe_make(&r, &(field_loader){load_node, &m}, e)
                      : NULL;
@@ -324,6 +335,7 @@ image *kernel_word_make(const kernel_word *k, const kernel_making *how, const ke
                    "'fftbloom kernel make %s -o KERNEL.exr' and give its file",
                    k->path, other, k->path),
                NULL;
+    if (how->set && !kernel_recipe_set(&r, how->set, e)) return NULL;
     if (how->scale != 1 && !kernel_recipe_scale(&r, how->scale, e)) return NULL;
     r.draft = how->draft;
     return kernel_recipe_make(&r, threads, e);

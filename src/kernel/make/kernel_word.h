@@ -39,8 +39,9 @@ typedef struct {
 
 /* How the kernel of a recipe is made. */
 typedef struct {
-    double scale; /* multiplies all sizes of the recipe */
-    bool draft;   /* the kernel is for pictures of it, and takes less time */
+    double scale;    /* multiplies all sizes of the recipe */
+    bool draft;      /* the kernel is for pictures of it, and takes less time */
+    const char *set; /* parameters of the recipe, as kernel_recipe_set takes them; NULL: its own */
 } kernel_making;
 
 /* Returns whether a word can name a shipped kernel: it has neither a dot nor a slash. */

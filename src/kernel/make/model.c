@@ -468,7 +468,7 @@ static bool open_maker(maker *m, const model_request *r, double far, par *thread
     }
     pupil open = {0};
     m->turns = r->of->mirrors ? r->of->mirrors(m->p) : 0;
-    m->mirrored = m->even = true;
+    m->mirrored = m->even = m->turns != 1; /* else it has no symmetry that is used */
     if (r->of->lines) {
         const line_shape shape = r->of->lines(m->p);
         lines_set(&m->lines, &shape, m->p, m->turn_c, m->turn_s);

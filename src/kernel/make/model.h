@@ -81,8 +81,9 @@ typedef struct model {
     model_spectrum spectrum;
     const char *help;                            /* one sentence */
     model_parameter parameter[MODEL_PARAMETERS]; /* unused ones at the end have no name */
-    /* The pattern is the same after a turn by 2 pi / mirrors and in the mirror. NULL: it depends on
-     * the distance alone, or it is that of an opening. A parameter `turn`, in degrees, turns it. */
+    /* The pattern is the same after a turn by 2 pi / mirrors and, unless that is 1, in the mirror.
+     * NULL: it depends on the distance alone, or it is that of an opening. A parameter `turn`, in
+     * degrees, turns it. */
     int (*mirrors)(const double *p);
     /* Fills in the opening whose diffraction is the pattern; the first parameter is then the radius
      * of a round opening's first dark ring. Returns false where `light` has the pattern. */

@@ -191,6 +191,30 @@ static int star_mirrors(const double *p) {
     return n % 2 ? 2 * n : n;
 }
 
+/* Returns the integral of 1 / sqrt(1 - t^2) from 0 to t, or to the nearer end of -1 to 1. */
+static double arc(double t) {
+    return steady_atan2(t, sqrt(max_double(1 - t * t, 0)));
+}
+
+/* Coma by geometrical optics (Seidel): a ring of the pupil of radius r makes a circle of radius
+ * a = C r^2 around (2 a, 0), twice. Through (x, y) go the circles a = (2 x - s) / 3 and (2 x + s) /
+ * 3 with s^2 = x^2 - 3 y^2, and each has the density 1 / s. That is infinite along the two straight
+ * edges, so its mean along y is taken, as far as a pixel's samples are apart. */
+static double coma(const double *p, double x, double y, double colour) {
+    const double c = steady_cos(p[1] * STEADY_PI / 180), s = steady_sin(p[1] * STEADY_PI / 180);
+    const double u = x * c + y * s, v = y * c - x * s,
+                 half = clamp_double(u / 64, 1 / 48.0, 0.2) / 2;
+    const double per = sqrt(3) / u, from = per * (v - half), to = per * (v + half);
+    if (u <= 0 || from >= 1 || to <= -1) return 0;
+    const double root = sqrt(max_double(u * u - 3 * v * v, 0));
+    const int circles = (2 * u - root <= p[0]) + (2 * u + root <= p[0]);
+    return circles * (arc(to) - arc(from)) / half;
+}
+
+static int no_mirrors(const double *p) {
+    return 1;
+}
+
 static bool aperture_opening(pupil *to, const double *p) {
     to->blades = p[1] < 3 ? 0 : (int)p[1];
     to->curvature = p[2];
@@ -204,6 +228,9 @@ static bool aperture_opening(pupil *to, const double *p) {
     to->lashes = (int)p[11];
     to->smudges = (int)p[12];
     to->seed = (uint32_t)p[13];
+    const double away = (p[15] - p[3]) * STEADY_PI / 180; /* in the opening, which is turned */
+    to->clip = p[14];
+    to->rim_x = p[14] * steady_cos(away), to->rim_y = p[14] * steady_sin(away);
     return true;
 }
 
@@ -254,6 +281,11 @@ const model MODELS[] = {
          {"grow", 0, 0, 0.2, "of the width with the distance", MODEL_NUMBER},
          {"uneven", 0, 0, 1, "how much the points differ in light", MODEL_NUMBER}),
      .mirrors = streak_mirrors, .lines = streak_lines, .smooth = {4, 1.2}},
+    {"coma", coma, MODEL_GREY,
+     "A tail of coma: what a fast lens throws away from the frame's middle.",
+     PARAMETERS({"tail", 24, 0.1, 4000, "its length, in pixels", MODEL_LENGTH},
+                {"toward", 0, -360, 360, "where it points, in degrees; 90 is down", MODEL_NUMBER}),
+     .mirrors = no_mirrors},
     {"grating", NULL, MODEL_CHANNELLED,
      "A star filter's rays in colour: fine grooves draw each lamp again and again along a line.",
      PARAMETERS(
@@ -324,7 +356,10 @@ const model MODELS[] = {
          {"fibres", 0, 0, 50, "on the glass", MODEL_WHOLE},
          {"lashes", 0, 0, 50, "of an eye, from above", MODEL_WHOLE},
          {"smudges", 0, 0, 20, "of grease, wiped", MODEL_WHOLE},
-         {"seed", 1, 0, 1e9, "decides where they are", MODEL_WHOLE}),
+         {"seed", 1, 0, 1e9, "decides where they are", MODEL_WHOLE},
+         {"clip", 0, 0, 1.8, "how far off the lens's rim stands, which clips the opening, in radii",
+          MODEL_NUMBER},
+         {"toward", 0, -360, 360, "where it stands, in degrees; 90 is below", MODEL_NUMBER}),
      .opening = aperture_opening},
 };
 const int MODEL_COUNT = COUNT(MODELS);

@@ -228,6 +228,10 @@ static double opening(const drawing *d, double x, double y) {
                                              : cover(d->fine * iris_distance(d, x, y));
     if (open <= 0) return 0;
     if (p->obstruction > 0) open *= 1 - cover(d->fine * (sqrt(x * x + y * y) - p->obstruction));
+    if (p->clip > 0) {
+        const double u = x - p->rim_x, v = y - p->rim_y;
+        open *= cover(d->fine * (sqrt(u * u + v * v) - 1));
+    }
     for (int i = 0; i < p->vanes; i++)
         if (x * d->vane_x[i] + y * d->vane_y[i] > 0)
             open *= 1 - cover_strip(d->fine * (y * d->vane_x[i] - x * d->vane_y[i]),

@@ -15,6 +15,9 @@ typedef struct {
     double obstruction; /* radius of a disc that covers the middle */
     int vanes;          /* that hold it, from the middle outwards */
     double vane_width;
+    /* Off the axis the rim of the lens clips the opening: how far away its disc of radius 1 stands,
+     * and its centre. */
+    double clip, rim_x, rim_y;
     /* How many there are on the glass. */
     int dust, scratches, fibres, lashes, smudges;
     uint32_t seed;
