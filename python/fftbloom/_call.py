@@ -120,6 +120,7 @@ for _name, _result, _arguments in (
         *(("fb_%s_close" % _what, None, (c_void_p,)) for _what in ("context", "kernel", "session")),
         ("fb_context_open", c_int32, (_handle, POINTER(FbContextOptions), _error)),
         ("fb_kernel_open", c_int32, _opener + (c_char_p, _error)),
+        ("fb_kernel_open_for", c_int32, _opener + (c_char_p, c_uint32, c_uint32, _error)),
         ("fb_kernel_make", c_int32, _opener + (c_char_p, _error)),
         ("fb_kernel_copy", c_int32, _opener + (c_uint32, c_uint32, c_uint32, c_void_p, _error)),
         ("fb_kernel_field", c_int32, _opener + (POINTER(FbField), _error)),

@@ -110,15 +110,25 @@ class Kernel:
                   array (h, w) or (h, w, C). C kernels are for the C channels of an image, of which 3 are R G B
     axes          of an array: its rows and columns, such as (-2, -1)
     channel_axis  of an array: its channels, such as 0; None: there are none
+    frame         of a shipped kernel or a recipe: the size (h, w) of the images that it is made for, as the program
+                  does; None: it is made as it is, for 1920 pixels
     context       a `Context`; None: the common one
     """
 
     def __init__(self, source: Any, *, axes: Optional[Sequence[int]] = None,
-                 channel_axis: Union[int, str, None] = "auto", context: Optional[Context] = None) -> None:
+                 channel_axis: Union[int, str, None] = "auto", frame: Optional[Tuple[int, int]] = None,
+                 context: Optional[Context] = None) -> None:
         if isinstance(source, (str, os.PathLike)):
-            context = context or common_context()
-            self._set("f", [Handle("kernel", lib.fb_kernel_open, context._handle, os.fsencode(source))], context, source)
+            context, path = context or common_context(), os.fsencode(source)
+            size = [whole("frame", n, 2 ** 32 - 1, Code.BAD_SETTING) for n in frame or ()]
+            if frame is not None and len(size) != 2:
+                raise Error("frame is %r; it has two numbers, (h, w)" % (frame,), Code.BAD_SETTING, "frame")
+            made = (Handle("kernel", lib.fb_kernel_open_for, context._handle, path, size[1], size[0]) if size else
+                    Handle("kernel", lib.fb_kernel_open, context._handle, path))
+            self._set("f", [made], context, source)
             return
+        if frame is not None:
+            raise Error("frame= is for a shipped kernel or a recipe; an array has one size", Code.BAD_SETTING, "frame")
         every = kernels_of(source, axes, channel_axis, context)
         if len(every) != 1:
             raise Error("there are %d kernels in this array: fftbloom.Bloom takes one for each image of a batch, and "

@@ -132,6 +132,11 @@ typedef struct fb_kernel fb_kernel;
  * fb_bloom_all take fields; what else would need one kernel refuses them. */
 FB_API int32_t fb_kernel_open(fb_kernel **to, fb_context *context, const char *name,
                               fb_error *error);
+/* Opens a shipped kernel, a recipe or a mix of these, made for a frame of a size: the longer side
+ * by 1920, 1/64 to 4, times as large. It is what the program takes where nothing is said of a size.
+ * A file of taps has one size, and is refused. */
+FB_API int32_t fb_kernel_open_for(fb_kernel **to, fb_context *context, const char *name,
+                                  uint32_t width, uint32_t height, fb_error *error);
 /* Makes a kernel by a recipe (docs/kernels.md), such as {"model": "aperture", "blades": 7}. */
 FB_API int32_t fb_kernel_make(fb_kernel **to, fb_context *context, const char *json,
                               fb_error *error);

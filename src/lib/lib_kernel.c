@@ -25,17 +25,25 @@ static fb_kernel *new_kernel(fb_context *c, err *e) {
 }
 
 /* Loads the kernel that a word means: of a recipe one that is kept where there is a cache. Shipped
- * ones are in the folder of the context, or in one near this library. */
-static fb_kernel *open_word(fb_context *c, const char *word, err *e) {
-    static const kernel_making HOW = {.scale = 1};
+ * ones are in the folder of the context, or in one near this library. side: of the frame for which
+ * a recipe is made; 0: it is made as it is. */
+static fb_kernel *open_word(fb_context *c, const char *word, uint32_t side, err *e) {
+    const kernel_making how = {.scale = side ? kernel_word_scale(side) : 1};
     char folder[KERNEL_PATH];
     kernel_word k;
     Dl_info here;
     const bool near = !c->kernels && dladdr((void *)(uintptr_t)fb_kernel_open, &here) &&
                       kernel_word_folder(folder, here.dli_fname);
     const kernel_places in = {.shipped = near ? folder : c->kernels, .cache = c->cache_dir};
-    fb_kernel *to = kernel_word_find(&k, word, &in, e) ? new_kernel(c, e) : NULL;
-    if (to && !kernel_word_load(&to->source, &k, &HOW, &in, c->threads, e))
+    if (!kernel_word_find(&k, word, &in, e)) return NULL;
+    if (side && !k.recipe)
+        return err_set(e, ERR_CONFIG,
+                       "kernel '%s' has taps of one size, and cannot be made for a frame; open it "
+                       "without one",
+                       k.path),
+               NULL;
+    fb_kernel *to = new_kernel(c, e);
+    if (to && !kernel_word_load(&to->source, &k, &how, &in, c->threads, e))
         lib_kernel_give(to), to = NULL;
     return to;
 }
@@ -54,7 +62,21 @@ int32_t fb_kernel_open(fb_kernel **to, fb_context *context, const char *name, fb
     lib_call l;
     if (to) *to = NULL;
     if (lib_enter(&l, to && name ? context : NULL, "fb_kernel_open", error))
-        *to = open_word(context, name, &l.e);
+        *to = open_word(context, name, 0, &l.e);
+    return lib_leave(&l);
+}
+
+int32_t fb_kernel_open_for(fb_kernel **to, fb_context *context, const char *name, uint32_t width,
+                           uint32_t height, fb_error *error) {
+    lib_call l;
+    if (to) *to = NULL;
+    if (!lib_enter(&l, to && name ? context : NULL, "fb_kernel_open_for", error))
+        return lib_leave(&l);
+    if (width && height)
+        *to = open_word(context, name, max_u32(width, height), &l.e);
+    else
+        err_set(&l.e, ERR_CONFIG, "the frame is %u x %u pixels, and needs 1 x 1 or more", width,
+                height);
     return lib_leave(&l);
 }
 

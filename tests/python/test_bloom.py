@@ -165,6 +165,10 @@ class Results(unittest.TestCase):
         kernels = os.path.join(os.environ["FFTBLOOM_ROOT"], "kernels")
         taps = fb.Kernel(os.path.join(kernels, "halation.json"), context=CPU).taps()
         self.assertTrue(np.array_equal(fb.Kernel("halation", context=fb.Context(kernels=kernels)).taps(), taps))
+        self.assertEqual(fb.Kernel("mist-1", frame=(270, 480), context=fb.Context(kernels=kernels)).shape, (256, 256, 3))
+        for source, frame in ("mist-1", (0, 480)), ("mist-1", (480,)), (kernel(TAPS), (270, 480)):
+            with self.assertRaisesRegex(fb.Error, "frame"):
+                fb.Kernel(source, frame=frame, context=fb.Context(kernels=kernels))
         self.assertIn("sunstar", fb.Kernel.names())
         self.assertTrue(12 <= len(fb.Kernel.names()) <= 20, fb.Kernel.names())
         made = fb.Kernel.make("star", blades=6, taps=33, context=CPU)

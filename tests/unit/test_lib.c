@@ -411,6 +411,18 @@ TEST(kernels_are_made) {
     fb_kernel_size(k, &w, &h, &channels);
     assert_true(w > 500 && h > 500 && channels == 3);
     fb_kernel_close(k);
+    LIB_OK(fb_kernel_open(&k, c, "star", &e));
+    fb_kernel_size(k, &w, &h, &channels);
+    fb_kernel_close(k);
+    uint32_t quarter[3];
+    LIB_OK(fb_kernel_open_for(&k, c, "mist-1", 480, 270, &e)); /* the recipe, a quarter as large */
+    fb_kernel_size(k, &quarter[0], &quarter[1], &quarter[2]);
+    assert_true(quarter[0] == 256 && quarter[1] == 256 && quarter[2] == 3);
+    fb_kernel_close(k);
+    assert_int_equal(fb_kernel_open_for(&k, c, "mist-1", 0, 270, &e), FB_BAD_SETTING);
+    assert_int_equal(fb_kernel_open_for(&k, c, "testdata/kernel.exr", 480, 270, &e),
+                     FB_BAD_SETTING);
+    assert_null(k);
     assert_int_equal(fb_kernel_open(&k, c, "star:0.5", &e), FB_BAD_ARGUMENT);
     assert_int_equal(fb_kernel_open(&k, c, "sunsta:0.5 + star:0.5", &e), FB_NOT_FOUND);
     assert_int_equal(fb_kernel_open(&k, c, "sunsta", &e), FB_NOT_FOUND);

@@ -134,7 +134,7 @@ double kernel_frame(const settings *s, const image_part *p) {
                                       : 1;
     const double side =
         fmax((double)image_box_width(&p->display) * aspect, (double)image_box_height(&p->display));
-    return fmin(fmax(side / 1920, 1.0 / 64), 4);
+    return kernel_word_scale(side);
 }
 
 /* Returns that of the first frame; 0 of standard input, and 1 where no image can be opened. */

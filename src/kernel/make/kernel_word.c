@@ -16,6 +16,10 @@
 #include <errno.h>
 #include <unistd.h>
 
+double kernel_word_scale(double side) {
+    return fmin(fmax(side / 1920, 1.0 / 64), 4);
+}
+
 bool kernel_word_folder(char to[KERNEL_PATH], const char *file) {
     static const char *const NEAR[] = {"../share/fftbloom/kernels", "../../share/fftbloom/kernels",
                                        "kernels", "../kernels",

@@ -37,6 +37,10 @@ typedef struct {
                   */
 } kernel_word;
 
+/* Returns how many times as large as its file a recipe is made for a frame, by the longer side of
+ * what is shown of the frame: recipes are for 1920 pixels. It is 1/64 to 4. */
+double kernel_word_scale(double side);
+
 /* How the kernel of a recipe is made. */
 typedef struct {
     double scale;    /* multiplies all sizes of the recipe */
