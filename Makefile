@@ -242,9 +242,8 @@ check: deps
 	@$(MAKE) --no-print-directory run-checks
 
 # --- shipped images: made by programs here, committed, and checked to be what these make ----------
-vpath make_%.c testdata kernels
 MAKERS := $(addprefix $(BUILD)/assets/make_,scene psf)
-$(BUILD)/assets/%: %.c $(LIB) Makefile
+$(BUILD)/assets/%: testdata/%.c $(LIB) Makefile
 	@mkdir -p $(@D)
 	$(call say,CC,$<)
 	$(Q)$(CC) $(C_FLAGS) -I. -MMD -MP -MF $@.d -MT $@ $< $(LIB) $(LD_FLAGS) -o $@ $(LIBS)

@@ -16,7 +16,7 @@ layout(std430, set = 0, binding = BIND_GLARE) writeonly buffer glare_words { uin
 
 // What is stored of a pixel.
 struct finished {
-    wide all;
+    wide sum;
     uint bits, glare; // of floats
 };
 
@@ -34,14 +34,14 @@ finished finish(uint channel, uint place, real pixel, real made) {
     parts of = parts_of(pixel, place);
     wide own = times(j.centre, of.spread);
     if (PARTLY) own = plus(of.rest, own);
-    wide all = plus(own, wide_of(glare));
+    wide sum = plus(own, wide_of(glare));
     // A number that a device takes for zero stays what it is where nothing is added to it.
-    if (PARTLY && leading(of.spread) == 0 && glare == 0) all = wide_of(pixel);
-    uint bits = float_of(leading(all));
+    if (PARTLY && leading(of.spread) == 0 && glare == 0) sum = wide_of(pixel);
+    uint bits = float_of(leading(sum));
     real result = of_float(bits);
     measure_pixel(result, bits);
     measure_over(bits);
-    return finished(all, bits, float_of(leading(additive) > 0 ? result - pixel : glare));
+    return finished(sum, bits, float_of(leading(additive) > 0 ? result - pixel : glare));
 }
 
 uint stored_half(uint bits) { return halfs_of(vec2(clamp(uintBitsToFloat(bits), -LARGEST_HALF, LARGEST_HALF), 0)); }
@@ -50,7 +50,7 @@ uint stored_half(uint bits) { return halfs_of(vec2(clamp(uintBitsToFloat(bits), 
 void store_pixel(uint p, finished a) {
     if (OUTPUT == OUTPUT_HALFS) result_half[p] = uint16_t(stored_half(a.bits));
     else if (OUTPUT == OUTPUT_FLOATS) result_word[p] = a.bits;
-    else result_wide[p] = a.all;
+    else result_wide[p] = a.sum;
 }
 
 void store_pair(uint channel, uint pair, uint i, complex lines) {

@@ -68,17 +68,17 @@ real least_of_sizes(float size) { return real(uintBitsToFloat(LEAST_OF(floatBits
 // Returns total n of all parts: what they have laid down is `parts` numbers from `first` on. Sums of 32 at a
 // time are added up, so that few roundings follow each other.
 real total_of_parts(uint n, uint first) {
-    real all = n < TOTAL_MAXIMA ? real(0) : exchange_part[first];
+    real total = n < TOTAL_MAXIMA ? real(0) : exchange_part[first];
     for (uint from = 0; from < PARTS; from += 32) {
         real some = real(0);
         for (uint k = from; k < min(from + 32, PARTS); ++k) {
             real one = exchange_part[first + k];
             some += one;
-            if (n >= TOTAL_MAXIMA) all = max(all, one);
+            if (n >= TOTAL_MAXIMA) total = max(total, one);
         }
-        if (n < TOTAL_MAXIMA) all += some;
+        if (n < TOTAL_MAXIMA) total += some;
     }
-    return all;
+    return total;
 }
 #else
 // Adds up `count` totals from `first` on: each step leaves half of the parts. The sum is in the place of the first.

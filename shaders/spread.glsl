@@ -27,10 +27,10 @@ struct parts {
 
 // A parabola joins the two lines at threshold -+ knee.
 parts parts_of(real v, uint place) {
-    wide all = wide_of(v), x = all;
-    if (!PARTLY) return parts(all, wide(0));
+    wide whole = wide_of(v), x = whole;
+    if (!PARTLY) return parts(whole, wide(0));
     if (MASKED) x = product(v, real(mask[place]));
-    wide held = minus(all, x);
+    wide held = minus(whole, x);
     if (!ABOVE) return parts(x, held);
     wide over = minus(x, threshold), begun = plus(over, knee), part = wide(0);
     if (leading(minus(over, knee)) >= 0) {
@@ -39,7 +39,7 @@ parts parts_of(real v, uint place) {
         part = times(times(begun, begun), bend);
         if (!(leading(minus(part, x)) < 0)) part = x;
     }
-    return parts(part, minus(all, part));
+    return parts(part, minus(whole, part));
 }
 
 // The same in the precision of the pass, for parts that are not below zero. Each is right to some u of itself: the

@@ -480,10 +480,11 @@ static bool send_out(const file_out *f, err *e) {
     for (off_t at = 0; ok && n > 0; at += n > 0 ? n : 0) {
         n = TEMP_FAILURE_RETRY(pread(f->fd, some, SOME, at));
         if (n < 0) ok = err_errno(e, ERR_IO, "cannot read what goes to standard output");
-        for (ssize_t done = 0, k; ok && done<n; done += k> 0 ? k : 0) {
-            k = write(STDOUT_FILENO, some + done, (size_t)(n - done));
+        for (ssize_t done = 0; ok && done < n;) {
+            const ssize_t k = write(STDOUT_FILENO, some + done, (size_t)(n - done));
             if (k < 0 && errno != EINTR)
                 ok = err_errno(e, ERR_IO, "cannot write to standard output");
+            done += max_i64(k, 0);
         }
     }
     return ok;

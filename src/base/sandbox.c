@@ -320,9 +320,9 @@ static bool entered; /* written while there is no other thread that opens files 
 
 bool sandbox_refuses(const char *path, int uses) {
     const int why = errno;
-    const bool every = entered && why == EACCES && access(path, uses) == 0;
+    const bool refused = entered && why == EACCES && access(path, uses) == 0;
     errno = why;
-    return every;
+    return refused;
 }
 
 void sandbox_enter(sandbox *s) {

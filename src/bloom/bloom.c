@@ -321,8 +321,8 @@ void bloom_memory(const bloom *b, const image_header *h, mem_plan *to) {
     bool ok = rows_image_open(&rows, &img, &ignored) &&
               window_open(&w, &b->s, b->session, &rows.in, &rows.out, &ignored);
     for (int part = 0; ok && part < h->parts; part++) {
-        const bloom_rows band = {.in = rows.in, .out = rows.out};
-        const part_job j = job_of(b, part, &band, &w);
+        const bloom_rows ends = {.in = rows.in, .out = rows.out};
+        const part_job j = job_of(b, part, &ends, &w);
         tiling t;
         mem_plan one;
         if (part_choose(&t, &one, &j, &ignored) && one.bytes > most.bytes) most = one;

@@ -28,7 +28,8 @@ typedef struct {
 
 /* Multiplies a row's light with the weights, and adds up what comes out: in order, four at a time.
  */
-VECTOR_INLINE void weigh(row_light *lit, double *v, const double *across, double down, uint32_t n) {
+VECTOR_INLINE void weigh(row_light *sums, double *v, const double *across, double down,
+                         uint32_t n) {
     vec4d sum = {0}, squares = {0}, least = {0}, greatest = {0};
     uint32_t i = 0;
     for (; i + 4 <= n; i += 4) {
@@ -43,16 +44,16 @@ VECTOR_INLINE void weigh(row_light *lit, double *v, const double *across, double
         sum[k] += v[i], squares[k] += v[i] * v[i];
         least[k] = fmin(least[k], v[i]), greatest[k] = fmax(greatest[k], v[i]);
     }
-    lit->sum = (sum[0] + sum[1]) + (sum[2] + sum[3]);
-    lit->squares = (squares[0] + squares[1]) + (squares[2] + squares[3]);
+    sums->sum = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+    sums->squares = (squares[0] + squares[1]) + (squares[2] + squares[3]);
     for (int k = 0; k < 4; k++) {
-        lit->least = fmin(lit->least, least[k]);
-        lit->greatest = fmax(lit->greatest, greatest[k]);
+        sums->least = fmin(sums->least, least[k]);
+        sums->greatest = fmax(sums->greatest, greatest[k]);
     }
 }
-VECTOR_WIDE static void weigh_wide(row_light *lit, double *v, const double *across, double down,
+VECTOR_WIDE static void weigh_wide(row_light *sums, double *v, const double *across, double down,
                                    uint32_t n) {
-    weigh(lit, v, across, down, n);
+    weigh(sums, v, across, down, n);
 }
 
 /* Fills one row of a window with its light: weight * what is spread, as the border continues it. */
@@ -65,9 +66,9 @@ static bool fill_row(void *ctx, size_t index, int worker, err *e) {
                    w = v->need.w, from = x->light[0], n = x->light[1] - from;
     const int64_t source = field_source(y, row);
     float *to = j->window[c] + (size_t)row * x->length;
-    row_light lit = {0};
+    row_light sums = {0};
     memset(to, 0, x->length * sizeof *to);
-    j->row[index] = lit;
+    j->row[index] = sums;
     if (source < 0) return true;
     const size_t first = (size_t)source * w + from;
     double *parts = j->doubles + (size_t)worker * w;
@@ -80,7 +81,7 @@ static bool fill_row(void *ctx, size_t index, int worker, err *e) {
     const uint32_t column = field_line(field->nodes, j->number, PLAN_X),
                    line = field_line(field->nodes, j->number, PLAN_Y);
     (vector_wide() ? weigh_wide
-                   : weigh)(&lit, parts, field->weight[PLAN_X] + (size_t)column * w + from,
+                   : weigh)(&sums, parts, field->weight[PLAN_X] + (size_t)column * w + from,
                             field->weight[PLAN_Y][(size_t)line * v->need.h + (size_t)source], n);
     const uint32_t own =
         (uint32_t)(from - x->first); /* the pixels themselves; beside: the border */
@@ -88,8 +89,8 @@ static bool fill_row(void *ctx, size_t index, int worker, err *e) {
     if (y->first + row == source) {
         memset(plain, 0, w * sizeof *plain);
         memcpy(plain + from, to + own, n * sizeof *plain);
-        lit.light = lit.sum;
-        lit.spilled = spill_of_row(&j->node->ledger, c, (uint32_t)source, plain);
+        sums.light = sums.sum;
+        sums.spilled = spill_of_row(&j->node->ledger, c, (uint32_t)source, plain);
     }
     for (uint32_t i = x->from; i < x->to; i++) {
         if (i == own) i += n;
@@ -97,9 +98,9 @@ static bool fill_row(void *ctx, size_t index, int worker, err *e) {
         if (at < from || at >= x->light[1]) continue; /* beside the node's light, it is 0 */
         const double value = parts[at - from];
         to[i] = (float)value;
-        lit.sum += value, lit.squares += value * value; /* its pixel is in least and greatest */
+        sums.sum += value, sums.squares += value * value; /* its pixel is in least and greatest */
     }
-    j->row[index] = lit;
+    j->row[index] = sums;
     return true;
 }
 
@@ -127,27 +128,27 @@ static bool add_row(void *ctx, size_t index, int worker, err *e) {
 /* Adds up the rows of a channel, in their order. */
 static row_light light_of(const window_job *j, uint32_t c) {
     const uint32_t rows = j->node->window.axis[PLAN_Y].length;
-    row_light lit = {0};
+    row_light sums = {0};
     for (const row_light *r = j->row + (size_t)c * rows, *end = r + rows; r < end; r++) {
-        lit.sum += r->sum, lit.squares += r->squares;
-        lit.least = fmin(lit.least, r->least), lit.greatest = fmax(lit.greatest, r->greatest);
-        lit.light += r->light, lit.spilled += r->spilled;
+        sums.sum += r->sum, sums.squares += r->squares;
+        sums.least = fmin(sums.least, r->least), sums.greatest = fmax(sums.greatest, r->greatest);
+        sums.light += r->light, sums.spilled += r->spilled;
     }
-    return lit;
+    return sums;
 }
 
 /* Returns the floor of a window: it is a whole circle, on which all light is there once. */
-static double floor_of(const window_job *j, uint32_t c, const row_light *lit, const plan *p,
+static double floor_of(const window_job *j, uint32_t c, const row_light *sums, const plan *p,
                        double norm) {
     const field_stretch *w = j->node->window.axis;
     const uint32_t across = w[PLAN_X].length, down = w[PLAN_Y].length;
     const double points = (double)p->axis[0].length * p->axis[1].length;
     const border_axis axis[] = {{.extent = across}, {.extent = down}};
     const scan_channel seen = {.pixels = (uint64_t)across * down,
-                               .sum = lit->sum,
-                               .squares = lit->squares,
-                               .least = (float)lit->least,
-                               .greatest = (float)lit->greatest};
+                               .sum = sums->sum,
+                               .squares = sums->squares,
+                               .least = (float)sums->least,
+                               .greatest = (float)sums->greatest};
     const noise_transform t = {p->sample_bytes == 8 ? PRECISION_FLOAT64 : PRECISION_FLOAT32,
                                points};
     const noise_load bound = noise_load_bound(&seen, &j->node->sums[c], axis, points),
@@ -157,13 +158,13 @@ static double floor_of(const window_job *j, uint32_t c, const row_light *lit, co
 
 /* Runs a window's frame, on the CPU where a device has failed. */
 static bool run_frame(outcome *to, const window_job *j, const accuracy *method,
-                      const row_light *lit, join_stats st[VIEW_CHANNELS], err *e) {
+                      const row_light *sums, join_stats st[VIEW_CHANNELS], err *e) {
     const view *v = j->v;
     join how = {.field = NULL};
     for (uint32_t c = 0; c < v->channels; c++)
         how.channel[c] =
             (join_channel){.gain = (1 - v->sharpen) * kernel_need_tint(&v->need, c),
-                           .most = fmax(lit[c].greatest, -lit[c].least) * j->node->sums[c].sum};
+                           .most = fmax(sums[c].greatest, -sums[c].least) * j->node->sums[c].sum};
     const engine_frame f = {
         .in = (const void *const *)j->window, .out = (void *const *)j->window, .join = &how};
     bool ok = true, again = true;
@@ -191,19 +192,19 @@ static bool run_window(outcome *to, window_job *j, const accuracy *method,
                        double floor[VIEW_CHANNELS], err *e) {
     const view *v = j->v;
     const field_stretch *w = j->node->window.axis;
-    row_light lit[VIEW_CHANNELS];
+    row_light sums[VIEW_CHANNELS];
     join_stats st[VIEW_CHANNELS];
     if (!par_for(v->threads, (size_t)v->channels * w[PLAN_Y].length, fill_row, j, e)) return false;
     for (uint32_t c = 0; c < v->channels; c++) {
         const kernel_tail *of = &j->node->tail;
-        lit[c] = light_of(j, c);
-        to->stats[c].spilled += lit[c].spilled;
-        to->gained[c] += lit[c].light *
+        sums[c] = light_of(j, c);
+        to->stats[c].spilled += sums[c].spilled;
+        to->gained[c] += sums[c].light *
                          (of->sum[tail_kernel(of, c)] - !kernel_at_common(v->size, j->number));
     }
-    if (!run_frame(to, j, method, lit, st, e)) return false;
+    if (!run_frame(to, j, method, sums, st, e)) return false;
     for (uint32_t c = 0; c < v->channels; c++)
-        floor[c] = floor_of(j, c, &lit[c], &to->lease.plan, st[c].norm);
+        floor[c] = floor_of(j, c, &sums[c], &to->lease.plan, st[c].norm);
     return par_for(v->threads, (size_t)v->channels * v->need.h, add_row, j, e);
 }
 

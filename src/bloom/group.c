@@ -271,24 +271,24 @@ static void tell_faint(group_made *to, const view *v, const light *l, const accu
     }
 }
 
-void group_add(group_made *sum, const group_made *one) {
-    account_add(&sum->sum, &one->sum);
-    if (one->note[0]) memcpy(sum->note, one->note, sizeof sum->note);
-    memcpy(sum->fit, one->fit, sizeof sum->fit);
-    sum->over += one->over;
-    sum->largest = fmaxf(sum->largest, one->largest);
+void group_add(group_made *to, const group_made *one) {
+    account_add(&to->sum, &one->sum);
+    if (one->note[0]) memcpy(to->note, one->note, sizeof to->note);
+    memcpy(to->fit, one->fit, sizeof to->fit);
+    to->over += one->over;
+    to->largest = fmaxf(to->largest, one->largest);
     for (uint32_t c = 0; c < one->channels; c++) {
-        ledger_row *to = &sum->row[c];
+        ledger_row *row = &to->row[c];
         const ledger_row *from = &one->row[c];
-        to->gained += from->gained;
-        to->out += from->out;
-        to->spilled += from->spilled;
-        to->overflow += from->overflow;
-        to->overflow_pixels += from->overflow_pixels;
-        to->negative += from->negative;
-        to->negative_pixels += from->negative_pixels;
-        to->size = fmax(to->size, fmax(fabs(to->in), fabs(to->out)));
-        to->centre = from->centre;
+        row->gained += from->gained;
+        row->out += from->out;
+        row->spilled += from->spilled;
+        row->overflow += from->overflow;
+        row->overflow_pixels += from->overflow_pixels;
+        row->negative += from->negative;
+        row->negative_pixels += from->negative_pixels;
+        row->size = fmax(row->size, fmax(fabs(row->in), fabs(row->out)));
+        row->centre = from->centre;
     }
 }
 

@@ -23,7 +23,7 @@ typedef struct group_made {
 bool group_bloom(group_made *to, view *v, bool predict, err *e);
 
 /* Adds what a tile of the group has come to, but for `wide`. */
-void group_add(group_made *sum, const group_made *one);
+void group_add(group_made *to, const group_made *one);
 
 /* Puts the result into the image's planes, in the types that settings and `half_overflow` ask for
  * (all channels of a group have one type), and enters each channel into the ledger.

@@ -24,10 +24,11 @@ typedef struct {
     image_part *marks;       /* as bloom_rows has them, of this part; or NULL */
     const rows_source *mask; /* as bloom_rows has it */
     bool predict;            /* the first group is looked at, and nothing is made */
-    double *const *doubles, *const
-                                *bounds; /* of each channel of the part: as bloom_rows has them; */
-    const float *const *lost;            /* or NULL */
-    double digits;                       /* as bloom_rows has it */
+    /* Of each channel of the part, as bloom_rows has them; or NULL. */
+    double *const *doubles;
+    double *const *bounds;
+    const float *const *lost;
+    double digits;     /* as bloom_rows has it */
     const tiling *cut; /* the tiles, for tests; NULL: those that fit are chosen. A part that is lent
                           has one */
 } part_job;

@@ -93,7 +93,7 @@ typedef struct {
     /* The caller's: room for ENGINE_DEVICES; whether all devices are to be listed, also where the
      * rule needs none of them; of the image, where the plan is that of a tile, or 0. */
     device_forecast *each;
-    bool every;
+    bool lists_all;
     double pixels;
 } bloom_forecasts;
 

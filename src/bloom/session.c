@@ -104,7 +104,7 @@ spectrum_request session_spectrum(const bloom_settings *s, engine_class class, c
 int session_forecast(session *s, const plan_request *ask, bloom_forecasts *to, err *e) {
     device_request r = kernel_at_device(&s->s, ask);
     const device_list *list;
-    r.every = to->every;
+    r.lists_all = to->lists_all;
     r.pixels = to->pixels;
     int best = device_pool_choose(s->devices, to->each, &list, &r, e);
     to->device = list->device;

@@ -32,7 +32,7 @@ typedef struct device_request {
     uint32_t images;     /* how many there are; 0 stands for 1 */
     double pixels;       /* of an image; 0: those of `ask`, which may be a tile of the image */
     uint64_t vram_limit; /* 0, or the maximum of bytes that a plan may take on a device */
-    bool every;          /* for a list of all devices, also where the rule needs none */
+    bool lists_all;      /* for a list of all devices, also where the rule needs none */
     uint32_t gpu_frames; /* maximum of frames in flight on a GPU; 0: as many as `ask` says */
     plan_request ask;    /* its limits do not count: each device has its own */
 } device_request;

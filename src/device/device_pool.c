@@ -105,7 +105,7 @@ void device_pool_decide(device_pool *p, device_decision *to, const device_reques
 int device_pool_choose(device_pool *p, device_forecast *to, const device_list **list,
                        const device_request *r, err *e) {
     lock_list(p);
-    if (r->every)
+    if (r->lists_all)
         device_list_fill(&p->list, r->want);
     else
         device_list_for(&p->list, r);

@@ -158,9 +158,9 @@ double spill_of_row(const spill *k, uint32_t channel, uint32_t y, const float *v
 
 double join_spilled(const join *j, const join_row *row, float *room) {
     const spill *k = j->spill;
-    const bool every = join_spreads_all(&j->spread);
+    const bool spreads_all = join_spreads_all(&j->spread);
     if (!k) return 0;
-    if (every && !row->halfs) return spill_of_row(k, row->channel, row->y, row->in);
+    if (spreads_all && !row->halfs) return spill_of_row(k, row->channel, row->y, row->in);
     /* Columns that lose nothing in this row are not looked at. */
     bool some = lost_of(k, row->channel, row->y)[k->columns - 1] == 0;
     uint32_t left = some ? k->middle[PLAN_X][0] : k->w, right = some ? k->middle[PLAN_X][1] : k->w;
@@ -169,7 +169,8 @@ double join_spilled(const join *j, const join_row *row, float *room) {
         uint32_t at = side[i][0], n = side[i][1];
         const float *from = row->halfs ? room + at : (const float *)row->in + at;
         if (row->halfs) half_to_floats(room + at, (const uint16_t *)row->in + at, n);
-        if (!every) join_spread_row(&j->spread, (size_t)row->y * k->w + at, room + at, from, n);
+        if (!spreads_all)
+            join_spread_row(&j->spread, (size_t)row->y * k->w + at, room + at, from, n);
     }
     return spill_of_row(k, row->channel, row->y, room);
 }

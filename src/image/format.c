@@ -272,9 +272,10 @@ static const image_format *format_of_name(const char *path, err *e) {
 }
 
 bool image_is_name(const char *word) {
-    bool every = false;
-    for (int i = 0; i < FORMATS; i++) every |= is_one_of(path_ending(word), FORMAT[i]->extensions);
-    return every;
+    bool readable = false;
+    for (int i = 0; i < FORMATS; i++)
+        readable |= is_one_of(path_ending(word), FORMAT[i]->extensions);
+    return readable;
 }
 
 bool image_can_create(const char *path, err *e) {

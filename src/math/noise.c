@@ -64,9 +64,9 @@ noise_tail noise_tail_of(const noise_taps *k) {
     tail_lanes tails = {.sum = {0}};
     noise_tail t = {0};
     for (uint32_t y = 0; y < k->h; y++) { /* without the centre */
-        const bool every = y == k->cy;
-        (vector_wide() ? add_wide : add_plain)(&tails, k, y, 0, every ? k->cx : k->w);
-        if (every) (vector_wide() ? add_wide : add_plain)(&tails, k, y, k->cx + 1, k->w);
+        const bool middle = y == k->cy;
+        (vector_wide() ? add_wide : add_plain)(&tails, k, y, 0, middle ? k->cx : k->w);
+        if (middle) (vector_wide() ? add_wide : add_plain)(&tails, k, y, k->cx + 1, k->w);
     }
     for (int i = 0; i < 4; i++) {
         t.sum += tails.sum[i], t.norm += tails.squares[i], t.alias_sum += tails.alias_sum[i];

@@ -150,10 +150,10 @@ static double first_size(const settings *s) {
 static bool is_shipped(const char *word) {
     char part[KERNEL_PATH];
     double share;
-    bool every = true;
+    bool shipped = true;
     if (!kernel_word_is_mix(word)) return kernel_word_is_name(word) && access(word, F_OK) != 0;
-    while (every && kernel_word_part(&word, part, &share)) every = is_shipped(part);
-    return every;
+    while (shipped && kernel_word_part(&word, part, &share)) shipped = is_shipped(part);
+    return shipped;
 }
 
 bool kernel_choice_at(char to[KERNEL_PATH], double *left, const settings *s, const kernel_finder *f,

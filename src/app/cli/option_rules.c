@@ -116,9 +116,9 @@ void option_actions(const option *o, const command *c, text *to) {
 
 void option_commands(const commands *list, const option *o, text *to) {
     size_t before = to->n;
-    bool every = (o->on & FOR_ALL) == FOR_ALL;
-    if (every) text_add(to, "all commands");
-    for (int i = 0; !every && i < list->count; i++)
+    bool everywhere = (o->on & FOR_ALL) == FOR_ALL;
+    if (everywhere) text_add(to, "all commands");
+    for (int i = 0; !everywhere && i < list->count; i++)
         if (option_is_for(o, &list->row[i], NULL))
             text_add(to, "%s%s", to->n > before ? ", " : "", list->row[i].name);
     if (o->on & FOR_CASE) text_add(to, "%scases of suites", to->n > before ? ", " : "");

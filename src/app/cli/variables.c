@@ -23,11 +23,11 @@ bool variables_add(variables *v, const char *name, const char *value, err *e) {
 bool variables_parse(variables *v, const char *list, err *e) {
     bool ok = true;
     for (text_piece item, name, value; ok && text_item(&list, &item);) {
-        OWN(text) key = {0}, shown = {0};
+        OWN(text) key = {0}, meant = {0};
         bool both = text_part(item, '=', &name, &value);
         text_add_piece(&key, name);
-        text_add_piece(&shown, value);
-        ok = both ? variables_add(v, key.s, shown.s, e)
+        text_add_piece(&meant, value);
+        ok = both ? variables_add(v, key.s, meant.s, e)
                   : err_set(e, ERR_USAGE, "--set takes NAME=VALUE, not '%s'", key.s);
         if (!ok && e) e->code = ERR_USAGE;
     }

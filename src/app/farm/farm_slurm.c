@@ -285,7 +285,7 @@ static void gather_one(gathered *g, const char *path, size_t task) {
 }
 
 int farm_slurm_gather(const farm *f, text *out, err *e) {
-    OWN(text) tasks = {0}, every = {0};
+    OWN(text) tasks = {0}, whole = {0};
     gathered g = {.tasks = {.to = &tasks, .depth = 1}, .count = {[FRAME_CURRENT] = f->current}};
     json_list(&g.tasks, NULL);
     char path[REPORT_PATH];
@@ -293,16 +293,16 @@ int farm_slurm_gather(const farm *f, text *out, err *e) {
     json_close(&g.tasks);
     /* A task without a report was killed, or its node is gone: the same command does it again. */
     if (g.silent && (!g.status || g.status == ERR_SKIPPED)) g.status = ERR_RETRY;
-    json_out j = json_begin(&every);
+    json_out j = json_begin(&whole);
     json_string(&j, "program", "fftbloom " VERSION);
     json_int(&j, "exit_status", g.status);
     report_counts_json(&j, g.count);
     json_uint(&j, "silent", g.silent);
     json_raw(&j, "tasks", tasks.s);
     json_end(&j);
-    bool ok = !f->c->s.report || file_write_all(f->c->s.report, every.s, every.n, e) ||
+    bool ok = !f->c->s.report || file_write_all(f->c->s.report, whole.s, whole.n, e) ||
               err_in(e, "report");
-    if (ok && f->c->s.json) text_add_bytes(out, every.s, every.n);
+    if (ok && f->c->s.json) text_add_bytes(out, whole.s, whole.n);
     if (ok && g.status)
         log_note("%zu frames failed, %zu were skipped, %zu tasks left no report; logs are in '%s'",
                  g.count[FRAME_FAILED], g.count[FRAME_SKIPPED], g.silent, f->folder.s);

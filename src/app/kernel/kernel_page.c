@@ -60,8 +60,8 @@ kernel_part kernel_part_seen(const kernel_page *p) {
     const double most = max_u32(p->w, p->h) / 2, half = fmin(fmax(p->figures->radius_99, 8), most);
     const uint32_t reach = (uint32_t)ceil(half);
     double rim = 0;
-    for (uint32_t r = min_u32(reach, p->rings - 1); r > 0 && !(rim > 0);
-         r--) /* a fade may end in nothing */
+    /* A fade may end in nothing. */
+    for (uint32_t r = min_u32(reach, p->rings - 1); r > 0 && !(rim > 0); r--)
         for (uint32_t c = 0; c < p->channels; c++) rim += p->mean[c][r] / p->channels;
     return (kernel_part){.x = (int64_t)(p->w / 2) - reach,
                          .y = (int64_t)(p->h / 2) - reach,

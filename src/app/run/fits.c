@@ -22,10 +22,10 @@ bool *fits_channels(const output *o, const image_part *p, err *e) {
     /* Spaces change all layers of colour, and a mask may be any channel of any part. */
     bool changes = o->run->s->input_space || o->run->s->output_space || o->run->s->bloom.mask ||
                    o->run->s->bloom.per_layer;
-    bool every = shown || changes ||
+    bool whole = shown || changes ||
                  (colour && (o->run->s->bloom.window != WINDOW_KEEP ||
                              image_bytes(p) <= 2 * image_channel_bytes(p, wanted)));
-    for (int c = 0; every && c < p->channels; c++) wanted[c] = true;
+    for (int c = 0; whole && c < p->channels; c++) wanted[c] = true;
     return wanted;
 }
 

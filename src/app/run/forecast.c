@@ -40,9 +40,9 @@ static bool forecast_tile(forecast *f, frame_work *w, err *e) {
 bool frame_forecast(frame_maker *m, const job_files *files, forecast *f, err *e) {
     const settings *s = m->run->s;
     bloom_settings b = stages_bloom(m->run);
-    image *sources = NULL; /* channels are read */
+    image *unwritten = NULL; /* channels are read */
     frame_result r = {.input = files->input, .output = s->output ? s->output : "", .alone = true};
-    OPEN(frame_work) w = {.m = m, .s = s, .files = files, .f = &r, .keep = &sources};
+    OPEN(frame_work) w = {.m = m, .s = s, .files = files, .f = &r, .keep = &unwritten};
     f->best = -1;
     b.images = f->images;
     bool ok = work_open(&w, e);
@@ -50,7 +50,7 @@ bool frame_forecast(frame_maker *m, const job_files *files, forecast *f, err *e)
     b.kernel.size = w.size;
     f->kernel_scale = r.kernel_scale;
     f->owner = ok ? bloom_open(&b, w.kernel, m->threads, e) : NULL;
-    f->by_device.every = true;
+    f->by_device.lists_all = true;
     ok = f->owner &&
          (f->by_device.each = mem_new(ENGINE_DEVICES, sizeof *f->by_device.each, "forecasts", e));
     const work_way way = ok ? work_fits(&w, f->owner, e) : WAY_NONE;

@@ -261,9 +261,9 @@ static bool look_for_inputs(job *j, const settings *s, err *e) {
     size_t kept = 0, missing = 0;
     if (l->count <= JOB_MISSING && has_input(j, l->number[0])) return true;
     for (size_t i = 0; i < l->count; i++) {
-        const bool every = has_input(j, l->number[i]);
-        missing += !every;
-        if (every || missing <= JOB_MISSING) l->number[kept++] = l->number[i];
+        const bool there = has_input(j, l->number[i]);
+        missing += !there;
+        if (there || missing <= JOB_MISSING) l->number[kept++] = l->number[i];
     }
     const bool any = missing < l->count;
     j->left_out = (l->count - kept) * j->views;

@@ -64,8 +64,8 @@ static bool bring(void *ctx, uint64_t bytes, err *e) {
     enum { PIECE = 1 << 20 };
     stream *s = ctx;
     if (bytes <= s->bytes) return true;
-    const bool every = bytes == UINT64_MAX;
-    if (!every && !mem_check(bytes - s->bytes, "an image of standard input", e)) return false;
+    const bool to_end = bytes == UINT64_MAX;
+    if (!to_end && !mem_check(bytes - s->bytes, "an image of standard input", e)) return false;
     const size_t most = (size_t)min_u64(PIECE, bytes - s->bytes);
     OWN_MEM uint8_t *piece = mem_raw(most, 1, "standard input", e);
     bool ok = piece != NULL, end = false;
@@ -75,7 +75,7 @@ static bool bring(void *ctx, uint64_t bytes, err *e) {
         ok = n >= 0 && put(s, piece, (size_t)n, e);
         end = n < (ptrdiff_t)want;
     }
-    return ok && (every || s->bytes == bytes ||
+    return ok && (to_end || s->bytes == bytes ||
                   err_set(e, ERR_DATA,
                           "the input ends within it: %" PRIu64 " of %" PRIu64 " bytes are there",
                           s->bytes, bytes));

@@ -104,7 +104,7 @@ static bool same_time(struct timespec a, struct timespec b) {
  * files. Returns false where one is not there. */
 static bool record_head(const record *rec, const file_mark m[JOB_PATHS], text *to) {
     char digits[HASH_TEXT];
-    bool every = true;
+    bool known = true;
     hash_text(rec->basis.hash, digits);
     text_add(to, "fftbloom record 2\nbasis %s\n", digits);
     for (int k = 0; k < JOB_PATHS; k++) {
@@ -114,9 +114,9 @@ static bool record_head(const record *rec, const file_mark m[JOB_PATHS], text *t
                  (intmax_t)m[k].time.tv_sec, m[k].time.tv_nsec);
         if (!path_real(path, to)) text_add(to, "%s", path);
         text_add(to, "\n");
-        every &= m[k].known;
+        known &= m[k].known;
     }
-    return every;
+    return known;
 }
 
 /* Appends what it says of a file behind that: when it last changed, and a hash of its content. */
