@@ -133,7 +133,7 @@ static void rounds_free(rounds *m) {
     mem_free(m->times);
 }
 
-static bool run_rounds(measure_result *to, engine *g, const measure_request *r, err *e) {
+bool measure_rounds(measure_result *to, engine *g, const measure_request *r, err *e) {
     OWN(rounds) m = {.r = r, .g = g};
     if (!rounds_make(&m, e)) return false;
     double start = clock_now();
@@ -179,7 +179,7 @@ bool measure_device(measure_result *to, const measure_request *r, par *threads, 
     const engine_options o = {.slots = r->in_flight};
     bool ok = engine_prepare(g, r->plan, r->kernel, &o, e);
     m.prepare = clock_now() - start;
-    if (!ok || !run_rounds(&m, g, r, e)) return err_in(e, "%s", r->device->name);
+    if (!ok || !measure_rounds(&m, g, r, e)) return err_in(e, "%s", r->device->name);
     *to = m;
     return true;
 }

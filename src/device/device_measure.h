@@ -53,6 +53,8 @@ typedef struct {
 
 /* Opens the device, runs the rounds, and closes it. */
 bool measure_device(measure_result *to, const measure_request *r, par *threads, err *e);
+/* Runs the rounds on an engine that is prepared. A failure leaves frames in flight. */
+bool measure_rounds(measure_result *to, engine *g, const measure_request *r, err *e);
 
 /* Returns the spread of n values, and sorts them. */
 measure_spread measure_spread_of(double *value, uint32_t n);

@@ -63,6 +63,24 @@ assert abs(rows[0] - rows[2]) <= 2 and rows[1] > rows[0] + 2, rows  # pictures a
 PY
 }
 
+@test "show: the edges of the large picture have round distances, each at its tap" {
+    image a.exr 17x17 float 1 -- b.exr 45x45 float 1 -- c.exr 81x81 float 1 -- d.exr 301x301 float 1
+    for k in a b c d; do kernel show $k.exr -o $k.svg; done
+    python3 - <<'PY'
+import xml.etree.ElementTree as tree
+STEP = {"a": (17, 2), "b": (45, 5), "c": (81, 10), "d": (301, 50)}  # taps a side: at most nine distances
+for name, (w, step) in STEP.items():
+    texts = [(t.get("class"), float(t.get("x")), float(t.get("y")), (t.text or "").replace("\u2212", "-"))
+             for t in tree.parse(name + ".svg").getroot().iter("{http://www.w3.org/2000/svg}text")]
+    left = [(y - 4 - 118, int(v)) for c, x, y, v in texts if c == "tick end" and x == 52]
+    lower = [(x - 60, int(v)) for c, x, y, v in texts if c == "tick mid" and y == 118 + 420 + 18]
+    n = w // 2 // step
+    assert [v for _, v in left] == [v for _, v in lower] == [step * i for i in range(-n, n + 1)], (name, left)
+    for at, v in left + lower:
+        assert abs(at - 420 / w * (w // 2 + v + 0.5)) < 0.06, (name, at, v)
+PY
+}
+
 @test "show: what is wrong" {
     kernel make star --taps 64 -o star.exr
     kernel show star.exr -o star.svg

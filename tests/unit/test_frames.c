@@ -3,6 +3,7 @@
 #include "app/run/fits.h"
 #include "app/run/job.h"
 #include "app/run/output.h"
+#include "app/run/sequence.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
 
@@ -189,6 +190,27 @@ TEST(many_channels) {
         mem_set_limit(0);
         p->data.x1 = 3;
         p->data.y1 = 1;
+    }
+}
+
+/* Seconds of a frame on each device, 0: not known; who leaves how many frames to the others. */
+TEST(slow_devices_leave_the_last_frames) {
+    static const struct {
+        double seconds[3];
+        uint32_t at_a_time;
+        int device;
+        size_t left;
+        bool leaves;
+    } CASE[] = {
+        {{1, 4}, 1, 1, 3, true},    {{1, 4}, 1, 1, 4, false},    {{1, 4}, 1, 1, 5, false},
+        {{1, 4}, 3, 1, 11, true},   {{1, 4}, 3, 1, 12, false},   {{1, 4}, 9, 0, 1, false},
+        {{2, 2}, 1, 0, 0, false},   {{2, 2}, 1, 1, 0, false},    {{0, 4}, 1, 1, 0, false},
+        {{1, 0}, 1, 1, 1, false},   {{1, 2, 8}, 1, 2, 11, true}, {{1, 2, 8}, 1, 2, 12, false},
+        {{1, 2, 8}, 1, 1, 1, true}, {{1, 2, 8}, 1, 1, 2, false}, {{8, 4, 0}, 1, 0, 1, true},
+    };
+    for (size_t i = 0; i < COUNT(CASE); i++) {
+        const sequence_paces p = {CASE[i].seconds, 3, CASE[i].at_a_time, CASE[i].left};
+        if (sequence_leaves(&p, CASE[i].device) != CASE[i].leaves) fail_msg("case %zu", i);
     }
 }
 

@@ -135,19 +135,22 @@ static bool is_over(const sequence *q) {
     return q->stop.there || q->ended || q->next >= q->from->count;
 }
 
+bool sequence_leaves(const sequence_paces *p, int device) {
+    const double mine = p->seconds[device];
+    double rate = 0; /* frames per second of faster devices */
+    for (int i = 0; i < p->devices; i++)
+        if (p->seconds[i] > 0 && p->seconds[i] < mine) rate += p->at_a_time / p->seconds[i];
+    return mine * rate > (double)p->left;
+}
+
 /* Returns true while this worker must leave the next frame to others. */
 static bool must_wait(const worker *w) {
     const sequence *q = w->q;
-    double mine = q->pace[w->queue], rate = 0; /* rate: frames per second of faster devices */
-    if (q->crowded) return true;
+    const sequence_paces p = {q->pace, q->queues, q->workers, q->from->count - q->next};
     /* Each of several devices has to show its pace with one frame before it gets frames in advance.
-     * The fastest device never waits, so no frame is left untaken. */
-    if (q->queues > 1 && !w->first && mine == 0) return true;
-    for (int i = 0; i < q->queues; i++)
-        if (q->pace[i] > 0 && q->pace[i] < mine) rate += q->workers / q->pace[i];
-    /* The faster devices would do all that is left in the time that this one needs for a single
-     * frame. */
-    return mine * rate > (double)(q->from->count - q->next);
+     */
+    return q->crowded || (q->queues > 1 && !w->first && q->pace[w->queue] == 0) ||
+           sequence_leaves(&p, w->queue);
 }
 
 /* Begins the next frame, or the one at *index. Returns false when none is left. */

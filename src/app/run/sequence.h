@@ -23,6 +23,15 @@
  * of the job. Failures after which the run went on are in the log, and the one that counts is in
  * r->failure. */
 bool sequence_run(frame_maker *m, const job_source *from, progress *told, report *r, err *e);
+typedef struct {
+    const double *seconds; /* that a frame takes on each device; 0: not known yet */
+    int devices;
+    uint32_t at_a_time; /* frames under way on each device */
+    size_t left;        /* frames that nobody has taken */
+} sequence_paces;
+/* Returns whether a device leaves the next frame to faster ones, which would do all that are left
+ * in the time that it needs for a single one. The fastest takes every frame, so none is left. */
+bool sequence_leaves(const sequence_paces *p, int device);
 /* Adds, as text or as JSON, the frames that would be made or passed over, and makes none.
  * ERR_NO_INPUT where an input is not there and --keep-going is not given. */
 bool sequence_list(const frame_maker *m, const job *j, text *to, err *e);
