@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Random attacks on the program from outside: make trials [RUNS=n] [SEED=n] [DEVICE=cpu|software|gpu].
 
-    trials.py FFTBLOOM files|stored|pieces|kills|codecs|pairs|doubles RUNS SEED [DEVICE]
+    trials.py FFTBLOOM fields|files|stored|pieces|kills|codecs|pairs|doubles RUNS SEED [DEVICE]
 
+fields   kernels that vary over the frame, by tests/unit/test_field.c: sums with the kernel of each source pixel.
 files    EXR files of random sizes, windows, layers, types and codecs, with random kernels and settings: the colour
          layers against a sum over the taps in doubles, all other channels bit for bit.
 stored   files of one to three parts in random codecs, most of which lose, with names of data that they take for light;
@@ -42,6 +43,9 @@ import OpenImageIO as oiio
 
 program, kind, runs, seed = sys.argv[1:5]
 device = sys.argv[5] if len(sys.argv) > 5 else "cpu"
+if kind == "fields":  # of other numbers in the next seed
+    unit, first = os.path.join(os.path.dirname(program), "tests/unit"), str(int(seed) * 1000000)
+    os.execv(unit, [unit, "test_field", runs, first, device])
 program, folder = os.path.abspath(program), tempfile.mkdtemp()
 if kind == "pairs":
     os.chdir(folder)

@@ -5,10 +5,9 @@ cd "$(dirname "$0")/.." || exit 1
 for mask in "" mask; do
     "$build/tests/unit" test_promise "$runs" "$seed" "$device" $mask || bad=1
 done
-"$build/tests/unit" test_field "$runs" $((seed * 1000000)) "$device" || bad=1
 some=$((runs < 100 ? 100 : runs)) # of which some must not be kept, and whose noise has a mean
 SOLVE_TRIALS=$some SOLVE_NOISE=$some "$build/tests/unit" test_solve || bad=1
-for kind in files stored pieces kills codecs pairs doubles; do
+for kind in fields files stored pieces kills codecs pairs doubles; do
     /usr/bin/python3 tests/trials.py "$build/fftbloom" $kind "$runs" "$seed" "$device" || bad=1
 done
 # What takes long, whole; on a device what its driver compiles, with every case of every list.

@@ -287,7 +287,7 @@ void group_add(group_made *to, const group_made *one) {
         row->overflow_pixels += from->overflow_pixels;
         row->negative += from->negative;
         row->negative_pixels += from->negative_pixels;
-        row->size = fmax(row->size, fmax(fabs(row->in), fabs(row->out)));
+        row->size = fmax(fmax(row->size, fabs(row->spilled)), fmax(fabs(row->in), fabs(row->out)));
         row->centre = from->centre;
     }
 }

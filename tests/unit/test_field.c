@@ -362,6 +362,12 @@ TEST(fields_keep_their_promise) {
     assert_true(run_trials(0, check_long() ? 2000 : 150, "cpu"));
 }
 
+/* A kernel that is not normalised, of a sum of 53 on one pixel: nearly all light leaves the image,
+ * and what each pixel loses is known as floats. */
+TEST(what_spills_is_as_exact_as_it_is_large) {
+    assert_true(run_trial(303292, "cpu"));
+}
+
 TEST(fields_keep_their_promise_on_a_device) {
     if (!glare_device(1)) skip();
     assert_true(run_trials(5000, check_long() ? 12 : 6, glare_device(1)));
