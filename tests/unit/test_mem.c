@@ -66,6 +66,8 @@ TEST(kept) {
     uint64_t before = mem_used();
     mem_set_limit(before + 40 * (1 << 20));
     mem_keep(25 << 20);
+    mem_keep(99 << 20); /* somebody else, who ends it before */
+    mem_keep(-(99 << 20));
     char *a = MADE(mem_raw(BLOCK, 1, "a", &e));
     memset(a, 7, BLOCK);
     mem_free(a);
