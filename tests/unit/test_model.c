@@ -55,7 +55,7 @@ TEST(gratings) {
 TEST(tails_of_coma) {
     enum { N = 65, MIDDLE = N / 2, RAYS = 3000 };
     static double want[N * N];
-    model_request r = request("coma", N, N, SET("tail=24", "toward=120"));
+    model_request r = request("coma", N, N, SET("tail=24", "toward=120", "fall=0"));
     r.fade = 1;
     OWN(taps) p = taps_of(&r, make_threads());
     const double c = cos(120 * M_PI / 180), s = sin(120 * M_PI / 180);

@@ -199,7 +199,8 @@ static double arc(double t) {
 /* Coma by geometrical optics (Seidel): a ring of the pupil of radius r makes a circle of radius
  * a = C r^2 around (2 a, 0), twice. Through (x, y) go the circles a = (2 x - s) / 3 and (2 x + s) /
  * 3 with s^2 = x^2 - 3 y^2, and each has the density 1 / s. That is infinite along the two straight
- * edges, so its mean along y is taken, as far as a pixel's samples are apart. */
+ * edges, so its mean along y is taken, as far as a pixel's samples are apart. Outer rings of a real
+ * lens get less light, as its rims clip them: (1 - r^2)^fall. */
 static double coma(const double *p, double x, double y, double colour) {
     const double c = steady_cos(p[1] * STEADY_PI / 180), s = steady_sin(p[1] * STEADY_PI / 180);
     const double u = x * c + y * s, v = y * c - x * s,
@@ -207,7 +208,11 @@ static double coma(const double *p, double x, double y, double colour) {
     const double per = sqrt(3) / u, from = per * (v - half), to = per * (v + half);
     if (u <= 0 || from >= 1 || to <= -1) return 0;
     const double root = sqrt(max_double(u * u - 3 * v * v, 0));
-    const int circles = (2 * u - root <= p[0]) + (2 * u + root <= p[0]);
+    double circles = 0;
+    for (int side = -1; side <= 1; side += 2) {
+        const double ring = (2 * u + side * root) / p[0];
+        if (ring <= 1) circles += p[2] > 0 ? steady_pow(1 - ring, p[2]) : 1;
+    }
     return circles * (arc(to) - arc(from)) / half;
 }
 
@@ -283,8 +288,10 @@ const model MODELS[] = {
      .mirrors = streak_mirrors, .lines = streak_lines, .smooth = {4, 1.2}},
     {"coma", coma, MODEL_GREY,
      "A tail of coma: what a fast lens throws away from the frame's middle.",
-     PARAMETERS({"tail", 24, 0.1, 4000, "its length, in pixels", MODEL_LENGTH},
-                {"toward", 0, -360, 360, "where it points, in degrees; 90 is down", MODEL_NUMBER}),
+     PARAMETERS(
+         {"tail", 24, 0.1, 4000, "its length, in pixels", MODEL_LENGTH},
+         {"toward", 0, -360, 360, "where it points, in degrees; 90 is down", MODEL_NUMBER},
+         {"fall", 2, 0, 20, "its light falls outwards, more so; 0 is an even pupil", MODEL_NUMBER}),
      .mirrors = no_mirrors},
     {"grating", NULL, MODEL_CHANNELLED,
      "A star filter's rays in colour: fine grooves draw each lamp again and again along a line.",
