@@ -32,7 +32,9 @@ needs_both() { both_devices || skip "this machine has not both the CPU engine an
     image in.104.exr 41x29+3+7 half 0.1,0.2,0.3 14,20=50,40,30 -- in.105.exr 41x29+3+7 half 0.1,0.2,0.3 15,20=50,40,30 -- \
         in.107.exr 64x48 half 0.1,0.2,0.3 17,20=50,40,30 -- in.108.exr 64x48 half 0.1,0.2,0.3 18,20=50,40,30
     FFTBLOOM_VALIDATION=1 run_on software all --jobs 4 --frames 102-109 --report all.json
-    for i in $(seq 102 109); do
+    frames="103 105 108 109" # one of each size and type
+    [ ! "$LONG" ] || frames=$(seq 102 109)
+    for i in $frames; do
         "$FFTBLOOM" in.$i.exr kernel.exr -o one.$i.exr --device software --sandbox off --report one.json
         cmp all.$i.exr one.$i.exr
     done
@@ -94,6 +96,7 @@ needs_both() { both_devices || skip "this machine has not both the CPU engine an
     varied cpu --kernel-scale 1.4
     varied cpu --amount 0.5
     varied cpu --tolerance 1e-3
+    [ "$LONG" ] || return 0
     needs_both
     # Each size of the kernel compiles shaders of its own.
     varied software --kernel-scale 1.4 --amount 0.5 --frames 101-104

@@ -14,6 +14,7 @@ setup() {
 }
 @test "files: the same on a device of Vulkan" {
     "$FFTBLOOM" devices | grep -q software || skip "no software device"
+    takes_long
     /usr/bin/python3 "$trials" "$FFTBLOOM" files 3 "$seed" software
 }
 @test "stored: what is stored keeps the promise, in all codecs, or is called lossy" {

@@ -127,4 +127,24 @@ TEST(rows_that_nobody_has_are_refused) {
     assert_int_equal(w.bands, 0);
 }
 
+/* Parts that are handed on stand behind those that are there, each with its own planes. */
+TEST(parts_are_taken_over) {
+    OWN(image) *to = image_plain(3, 2, 1, PIXEL_FLOAT, &e);
+    for (uint32_t i = 0; i < 2; i++) {
+        OWN(image) *from = image_plain(5 + i, 7, 3, PIXEL_HALF, &e);
+        CHECK_OK(to && from, e);
+        ((uint16_t *)from->plane[0][2])[0] = (uint16_t)(i + 1);
+        CHECK_OK(image_take_part(to, from, &e));
+        assert_int_equal(from->head.parts, 0);
+    }
+    assert_int_equal(to->head.parts, 3);
+    assert_int_equal(image_width(&to->head.part[0]), 3);
+    assert_int_equal(to->head.part[0].channels, 1);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(image_width(&to->head.part[1 + i]), 5 + i);
+        assert_int_equal(to->head.part[1 + i].channels, 3);
+        assert_int_equal(((const uint16_t *)to->plane[1 + i][2])[0], i + 1);
+    }
+}
+
 RUN_TESTS(NULL, NULL)
