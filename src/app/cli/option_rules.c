@@ -14,56 +14,60 @@ static bool writes(const settings *s, const char *extension) {
     return !*path_ending(path) || path_ends_in(path, extension) || !image_can_create(path, NULL);
 }
 
-#define WHERE(name, holds)                \
-    static bool name(const settings *s) { \
-        return holds;                     \
+static bool is_met(option_need need, const settings *s) {
+    const bool emits = s->bloom.emit_layer || s->emit_file;
+    switch (need) {
+    case NEED_LOUD: return !s->quiet;
+    case NEED_ONE: return !s->all_kernels;
+    case NEED_DEGLARE: return s->bloom.solve;
+    case NEED_APPLY: return !s->bloom.solve;
+    case NEED_THRESHOLD: return s->bloom.threshold > 0;
+    case NEED_BLOOM:
+        return s->bloom.sharpen != 1 || s->bloom.per_layer || emits ||
+               s->bloom.window != WINDOW_KEEP;
+    case NEED_AMOUNT: return !s->bloom.black;
+    case NEED_HALF: return s->pixels != PIXELS_FLOAT;
+    case NEED_EMIT: return emits;
+    case NEED_EXR: return writes(s, "exr");
+    case NEED_LIGHT: return !writes(s, "png") || writes(s, "exr");
+    case NEED_PICTURE: return writes(s, "png");
+    case NEED_FILES:
+        return !(s->input && strcmp(s->input, "-") == 0) &&
+               !(s->output && image_is_stream(s->output));
+    case NEED_RUN: return false;
+    case NEED_SLURM: return s->farm == FARM_SLURM;
+    case NEED_WAIT: return s->wait;
+    case NEED_OUTPUT: return s->output;
+    case NEED_CASES: return !s->list;
+    case NEED_SEQUENCE: /* the job says */
+    case NEEDS: break;
     }
-
-WHERE(is_loud, !s->quiet)
-WHERE(makes_one, !s->all_kernels)
-WHERE(deglares, s->bloom.solve)
-WHERE(spreads, !s->bloom.solve)
-WHERE(has_threshold, s->bloom.threshold > 0)
-WHERE(emits, s->bloom.emit_layer || s->emit_file)
-WHERE(blooms,
-      s->bloom.sharpen != 1 || s->bloom.per_layer || emits(s) || s->bloom.window != WINDOW_KEEP)
-WHERE(has_amount, !s->bloom.black)
-WHERE(has_halfs, s->pixels != PIXELS_FLOAT)
-WHERE(is_exr, writes(s, "exr"))
-WHERE(is_light, !writes(s, "png") || writes(s, "exr"))
-WHERE(is_picture, writes(s, "png"))
-WHERE(is_of_files,
-      !(s->input && strcmp(s->input, "-") == 0) && !(s->output && image_is_stream(s->output)))
-WHERE(never, s == NULL)
-WHERE(to_slurm, s->farm == FARM_SLURM)
-WHERE(waits, s->wait)
-WHERE(has_output, s->output != NULL)
-WHERE(runs_cases, !s->list)
+    return true;
+}
 
 enum { RUN = FOR_APPLY | FOR_PLAN };
 
 /* In the order in which they are checked. */
 const option_rule OPTION_RULES[NEEDS] = {
-    [NEED_LOUD] = {FOR_ALL, is_loud, "with --quiet", NULL},
-    [NEED_ONE] = {FOR_KERNEL, makes_one, "with --all", NULL},
-    [NEED_DEGLARE] = {RUN, deglares, "where no glare is taken away; that is 'fftbloom deglare'",
-                      NULL},
-    [NEED_APPLY] = {RUN, spreads, "where glare is taken away", NULL},
-    [NEED_THRESHOLD] = {RUN, has_threshold, "without --threshold", "threshold"},
-    [NEED_BLOOM] = {RUN, blooms, "with --amount 0", "amount"},
-    [NEED_AMOUNT] = {RUN, has_amount, "with --black, which finds the amount", NULL},
-    [NEED_HALF] = {FOR_APPLY, has_halfs, "with --pixel-type float", "pixel_type"},
-    [NEED_EMIT] = {FOR_APPLY, emits, "without --emit-layer or --emit-file", "emit_layer"},
-    [NEED_EXR] = {FOR_APPLY, is_exr, "on an output that is not EXR", NULL},
-    [NEED_LIGHT] = {FOR_APPLY, is_light, "on a PNG picture; use --view", NULL},
-    [NEED_PICTURE] = {FOR_APPLY, is_picture, "on an output that is not PNG", NULL},
-    [NEED_FILES] = {FOR_APPLY, is_of_files, "on standard input and output", NULL},
-    [NEED_SEQUENCE] = {FOR_APPLY, NULL, "on a single image", NULL},
-    [NEED_RUN] = {FOR_PLAN, never, "in a plan", NULL},
-    [NEED_SLURM] = {FOR_FARM, to_slurm, "without --to slurm", NULL},
-    [NEED_WAIT] = {FOR_FARM, waits, "without --wait", NULL},
-    [NEED_OUTPUT] = {FOR_DIFF, has_output, "without --output", NULL},
-    [NEED_CASES] = {FOR_CHECK, runs_cases, "with --list", NULL},
+    [NEED_LOUD] = {FOR_ALL, "with --quiet", NULL},
+    [NEED_ONE] = {FOR_KERNEL, "with --all", NULL},
+    [NEED_DEGLARE] = {RUN, "where no glare is taken away; that is 'fftbloom deglare'", NULL},
+    [NEED_APPLY] = {RUN, "where glare is taken away", NULL},
+    [NEED_THRESHOLD] = {RUN, "without --threshold", "threshold"},
+    [NEED_BLOOM] = {RUN, "with --amount 0", "amount"},
+    [NEED_AMOUNT] = {RUN, "with --black, which finds the amount", NULL},
+    [NEED_HALF] = {FOR_APPLY, "with --pixel-type float", "pixel_type"},
+    [NEED_EMIT] = {FOR_APPLY, "without --emit-layer or --emit-file", "emit_layer"},
+    [NEED_EXR] = {FOR_APPLY, "on an output that is not EXR", NULL},
+    [NEED_LIGHT] = {FOR_APPLY, "on a PNG picture; use --view", NULL},
+    [NEED_PICTURE] = {FOR_APPLY, "on an output that is not PNG", NULL},
+    [NEED_FILES] = {FOR_APPLY, "on standard input and output", NULL},
+    [NEED_SEQUENCE] = {FOR_APPLY, "on a single image", NULL},
+    [NEED_RUN] = {FOR_PLAN, "in a plan", NULL},
+    [NEED_SLURM] = {FOR_FARM, "without --to slurm", NULL},
+    [NEED_WAIT] = {FOR_FARM, "without --wait", NULL},
+    [NEED_OUTPUT] = {FOR_DIFF, "without --output", NULL},
+    [NEED_CASES] = {FOR_CHECK, "with --list", NULL},
 };
 
 /* Returns true if `word` is one of `words`, which blanks separate. */
@@ -92,7 +96,7 @@ static bool refuse(option_need need, const settings *s, uint32_t bit, err *e) {
 bool option_rules_check(const settings *s, uint32_t bit, err *e) {
     for (option_need i = 0; i < NEEDS; i++) {
         const option_rule *r = &OPTION_RULES[i];
-        if ((r->on & bit) && r->where && !r->where(s) && !refuse(i, s, bit, e)) return false;
+        if ((r->on & bit) && !is_met(i, s) && !refuse(i, s, bit, e)) return false;
     }
     return true;
 }
@@ -140,7 +144,7 @@ bool option_rules_check_action(const settings *s, const command *c, const comman
 bool option_has_effect(const settings *s, uint32_t bit, const option *o) {
     for (option_need i = 0; i < NEEDS; i++) {
         const option_rule *r = &OPTION_RULES[i];
-        if ((r->on & bit) && (o->needs >> i & 1) && r->where && !r->where(s)) return false;
+        if ((r->on & bit) && (o->needs >> i & 1) && !is_met(i, s)) return false;
     }
     return true;
 }
@@ -154,7 +158,7 @@ const char *option_idle(const settings *s, const settings *presets, const option
     for (option_need i = 0; i < NEEDS; i++) {
         const option_rule *r = &OPTION_RULES[i];
         const option *by = r->by && o->needs >> i & 1 ? option_find(r->by, FOR_APPLY) : NULL;
-        if (!by || settings_of(s, by)->origin > ORIGIN_FILE || r->where(s)) continue;
+        if (!by || settings_of(s, by)->origin > ORIGIN_FILE || is_met(i, s)) continue;
         const bool refused = i == NEED_BLOOM && strcmp(o->name, "nan") == 0;
         return refused || settings_same(s, presets, o) ? NULL : r->otherwise;
     }

@@ -30,11 +30,10 @@ bool option_is_for(const option *o, const command *c, const command_action *a);
 void option_actions(const option *o, const command *c, text *to);
 void option_commands(const commands *list, const option *o, text *to);
 
-/* What an option needs: it works in the commands `on` where the condition holds, or, if there is
- * none, in a sequence. */
+/* What an option needs in the commands `on`. Whether it is met, is_met says; that of sequences is
+ * asked where the files are known (option_rules_check_single). */
 typedef struct {
     uint32_t on;
-    bool (*where)(const settings *s);
     const char *otherwise; /* "without --threshold" */
     const char *by; /* the option that decides it; NULL: the command, its files or its flags do */
 } option_rule;
