@@ -59,9 +59,24 @@ J
     [[ $stderr == *"is a field; its kernels have parameters"* ]]
 }
 
+@test "kernel check says of each node where it is, its sums and its faults, and how far neighbours are apart" {
+    "$FFTBLOOM" kernel make gaussian --param sigma=2 --taps 21 -o a.exr -q
+    "$FFTBLOOM" kernel make disc --param radius=4 --taps 15x17 -o b.exr -q
+    echo '{"field": {"x": [0, 0.25, 1], "y": [0.5], "nodes": [["a.exr", "b.exr", "a.exr"]], "common": {"kernel": "b.exr", "share": 0.2}}}' >f.json
+    "$FFTBLOOM" kernel check f.json --json | holds - 'd["grid"] == [3, 1] and len(d["nodes"]) == 4 and 0.1 < d["neighbours"] < 1' \
+        'abs(d["neighbours"] - d["left_out"]) < 1e-9' 'd["nodes"][1]["at"] == [0.25, 0.5] and d["nodes"][1]["size"] == [15, 17]' \
+        'd["nodes"][0]["share"] == 0.8 and d["nodes"][3]["share"] == 0.2 and "at" not in d["nodes"][3]' \
+        'all(abs(n["sum"][0] - 1) < 1e-6 and n["warnings"] == [] for n in d["nodes"])'
+    "$FFTBLOOM" kernel check f.json --strict | grep -q "^left out"
+    "$FFTBLOOM" kernel make gaussian --param sigma=30 --taps 21 --fade 1 -o cut.exr -q
+    sed s/b.exr/cut.exr/ f.json >g.json
+    run -1 "$FFTBLOOM" kernel check g.json --strict
+    [[ $output == *"a background of about"* ]]
+}
+
 @test "what takes one kernel refuses a field by name" {
     local of="is a field of 4 kernels"
-    for what in "kernel check field.exr" "kernel show field.exr -o x.svg" "precompute field.exr -o x.spectrum" \
+    for what in "kernel show field.exr -o x.svg" "precompute field.exr -o x.spectrum" \
         "kernel mix field.exr k0.exr -o x.exr" "deglare in.exr field.exr -o x.exr" \
         "apply in.exr field.exr -o x.exr --window grow" "apply in.exr field.exr -o x.exr --core auto" \
         "apply in.exr field.exr -o x.exr --kernel-center peak"; do
