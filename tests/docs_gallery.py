@@ -25,7 +25,7 @@ FAMILIES = {  # of the contact sheet and of the page
     "telescope": ("telescope", "space-telescope"),
 }
 CROP = "480:270:620:465"  # pixel by pixel
-SPLIT = 1368  # of the shore, in the README: lamps stand on both sides
+SPLIT = 672  # of the shore, in the README: the middle of the sun
 LAMP = 320  # pixels of the picture of a lamp
 LIGHT = 32000  # of the lamp, in white pixels
 FONT = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
@@ -175,11 +175,11 @@ def main():
     ffmpeg(["out/none-half.png", "out/lens-night.png"], f"[0]{part}[a];[1]{part}[b];[a][b]hstack", "docs/images/ofx.webp", 82)
     look("docs/look.md", "#")
     look("docs/deglare.md", "## On a plate")
-    # The README's picture: one frame, which is as it came to the right of the line.
+    # The README's picture: one frame, which is as it came to the left of the line.
     run(SHORE, "-k", "sunstar", "-o", "out/after.png", "--amount", "50%", "--before", "out/before.png", "--exposure", "0")
     line = f"drawbox=x={SPLIT - 1}:y=0:w=2:h=ih:color=white@0.7:t=fill"
     graph = (
-        f"[1]crop={SPLIT}:ih:0:0,{word('with bloom', 30)}[a];[0]crop=iw-{SPLIT}:ih:{SPLIT}:0,{word('without', 30)}[b];"
+        f"[0]crop={SPLIT}:ih:0:0,{word('without', 30)}[a];[1]crop=iw-{SPLIT}:ih:{SPLIT}:0,{word('with bloom', 30)}[b];"
         f"[a][b]hstack,{line},scale=1200:-1:flags=area"
     )
     ffmpeg(["out/before.png", "out/after.png"], graph, "docs/images/hero.webp", 88)
