@@ -78,7 +78,7 @@ possible() { # command...: what code in the process could do
     grep -q "takes its opening from an image, 'in/a.exr'; make the kernel with 'fftbloom kernel make in/r.json" said
     # A kernel is made of it by an action that may open it.
     order=$(traced "$FFTBLOOM" kernel make in/r.json -o out/k.exr; echo "$status")
-    [[ "$order" == "landlock_restrict_self seccomp in/r.json in/a.exr"*0 ]]
+    [[ "$order" == "landlock_restrict_self seccomp in/r.json "*"in/a.exr"*0 ]]
     # So are a shipped recipe's.
     order=$(FFTBLOOM_CACHE_DIR=$PWD/none strace -f -e trace=openat,landlock_restrict_self,seccomp -o trace "$FFTBLOOM" in/a.exr halation -o out/x.exr
         grep -oE 'landlock_restrict_self|seccomp|halation.json|in/[a-z]*\.[a-z]*' trace | xargs)
