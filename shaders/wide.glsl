@@ -33,7 +33,7 @@ real difference(wide a, wide b) {
 }
 
 float upper_half(float v) { return uintBitsToFloat(floatBitsToUint(v) & 0xfffff000u); }
-// a * b, exactly.
+// a * b, exactly, unless its second float would be subnormal.
 wide product(real a, real b) {
     precise float first = a * b, ah = upper_half(a), bh = upper_half(b), al = a - ah, bl = b - bh;
     precise float lost = ((ah * bh - first) + ah * bl + al * bh) + al * bl;

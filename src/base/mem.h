@@ -72,8 +72,8 @@ bool mem_take(uint64_t bytes, const char *what, err *e);
 void mem_give(uint64_t bytes);
 
 /* Keeps `bytes` more of large blocks that are freed, for the next allocation of their size. They
- * are given back before an allocation is refused. The caller ends that with mem_keep(-bytes);
- * where nobody did, none are kept. */
+ * are given back before an allocation is refused. The caller ends that with mem_keep(-bytes).
+ * While nobody asks for it, none are kept. */
 void mem_keep(int64_t bytes);
 
 /* Returns false, with the error of a refused allocation, when `bytes` more may not be allocated. */

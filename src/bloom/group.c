@@ -288,6 +288,7 @@ void group_add(group_made *to, const group_made *one) {
         row->negative += from->negative;
         row->negative_pixels += from->negative_pixels;
         row->size = fmax(fmax(row->size, fabs(row->spilled)), fmax(fabs(row->in), fabs(row->out)));
+        row->size = fmax(row->size, fmax(fabs(row->overflow), fabs(row->negative)));
         row->centre = from->centre;
     }
 }

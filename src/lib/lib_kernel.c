@@ -95,10 +95,11 @@ int32_t fb_kernel_make(fb_kernel **to, fb_context *context, const char *json, fb
 static bool take_places(field_grid *g, const fb_field *f, err *e) {
     for (uint32_t a = 0; a < PLAN_AXES; a++) {
         const double *at = a == PLAN_X ? f->x : f->y;
-        g->nodes[a] = a == PLAN_X ? f->across : f->down;
-        if (!at || g->nodes[a] < 1 || g->nodes[a] > FIELD_SIDE)
+        const uint32_t count = a == PLAN_X ? f->across : f->down;
+        g->nodes[a] = count;
+        if (!at || count < 1 || count > FIELD_SIDE)
             return err_set(e, ERR_USAGE, "a field has 1 to %d nodes along %c, with places, not %u",
-                           FIELD_SIDE, "xy"[a], g -> nodes[a]);
+                           FIELD_SIDE, "xy"[a], count);
         for (uint32_t i = 0; i < g->nodes[a]; i++)
             if (!isfinite(g->at[a][i] = at[i]) || (i && at[i] <= at[i - 1]))
                 return err_set(e, ERR_USAGE,
@@ -154,15 +155,15 @@ int32_t fb_kernel_node(fb_kernel **to, fb_kernel *kernel, uint32_t number, doubl
         err_set(&l.e, ERR_NO_INPUT, "kernel '%s' has no node %u; it has %u", kernel->source.path,
                 number, field_nodes(g));
     else {
-        for (uint32_t a = 0; a < PLAN_AXES; a++) {
-            const uint32_t n = field_line(g->nodes, number, a);
-            at[a] = n < g->nodes[a] ? g->at[a][n] : NAN;
-        }
-        at[2] = field_share(g, number);
         fb_kernel *k = field ? new_kernel(l.c, &l.e) : kernel;
         if (!field) atomic_fetch_add(&k->users, 1);
         if (field && k && !kernel_source_copy(&k->source, &field->node[number], &l.e))
             lib_kernel_give(k), k = NULL;
+        for (uint32_t a = 0; k && a < PLAN_AXES; a++) {
+            const uint32_t n = field_line(g->nodes, number, a);
+            at[a] = n < g->nodes[a] ? g->at[a][n] : NAN;
+        }
+        if (k) at[2] = field_share(g, number);
         *to = k;
     }
     return lib_leave(&l);

@@ -398,7 +398,8 @@ TEST(kernels_are_made) {
                                "{}",
                                "{\"model\": \"none\"}",
                                "{\"model\": \"disc\", \"radius\": -1}",
-                               "{\"model\": \"disc\", \"taps\": 1e9}"};
+                               "{\"model\": \"disc\", \"taps\": 1e9}",
+                               "{\"model\": \"disc\", \"field\": {\"x\": [0.5], \"y\": [0.5]}}"};
     for (size_t i = 0; i < COUNT(bad); i++) {
         assert_int_equal(fb_kernel_make(&k, c, bad[i], &e), FB_BAD_DATA);
         assert_null(k);

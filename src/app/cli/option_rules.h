@@ -16,8 +16,9 @@ bool option_rules_check(const settings *s, uint32_t bit, err *e);
 bool option_rules_check_single(const settings *s, err *e);
 bool option_rules_check_action(const settings *s, const command *c, const command_action *a,
                                err *e);
-/* Returns why a key of a config file has no effect that no command line can give it any more, since
- * another key, or the preset of one, decides that: "without --threshold"; or NULL. */
+/* Returns why a key of a config file can have no effect, whatever the command line says, since
+ * another key, or the preset of one, decides that: "without --threshold". NULL: the key can have
+ * one. */
 const char *option_idle(const settings *s, const settings *presets, const option *o);
 /* Warns of each such key of the config file. */
 void option_rules_warn(const settings *s, const settings *presets);

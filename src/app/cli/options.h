@@ -142,8 +142,8 @@ extern const char *const SECTION_TITLE[SECTIONS];
 /* Find an option that one of `users` takes, by its name (- and _ are the same) or its letter. */
 const option *option_find(const char *name, uint32_t users);
 const option *option_find_letter(char letter, uint32_t users);
-/* Writes the flag with its dashes: "--mem-limit". Returns buf, or what lasts until the block ends.
- */
+/* Writes the flag with its dashes into buf, and returns buf: "--mem-limit". The text of FLAG_OF
+ * lasts until the block ends. */
 enum { OPTION_NAME_ROOM = 64 };
 const char *option_flag(const option *o, char buf[OPTION_NAME_ROOM]);
 #define FLAG_OF(option) option_flag(option, (char[OPTION_NAME_ROOM]){0})

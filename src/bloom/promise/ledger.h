@@ -27,8 +27,9 @@ enum { LEDGER_NAME = 128 };
 typedef struct {
     char channel[LEDGER_NAME]; /* its full name; longer ones are cut */
     double in, gained, out, spilled, bad, overflow, negative;
-    double size; /* what the gap is relative to: the largest of in, out and spilled; where pixels
-                    below zero may cancel others, at least as much as their magnitudes add up to */
+    double size; /* what the gap is relative to: the largest of in, out, spilled, overflow and
+                    negative; where pixels below zero may cancel others, at least as much as their
+                    magnitudes add up to */
     uint64_t bad_pixels, overflow_pixels, negative_pixels;
     double centre; /* the kernel's centre tap: a pixel becomes centre * itself + glare */
     /* Of the finite pixels of the file: the highest; the part of them that is 1, if that is the

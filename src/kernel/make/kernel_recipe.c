@@ -271,6 +271,10 @@ bool kernel_recipe_file(kernel_recipe *r, const char *path, err *e) {
 
 bool kernel_recipe_text(kernel_recipe *r, const char *json, err *e) {
     OWN(json_document) *d = json_parse("recipe", json, strlen(json), e);
+    const json_value *field = d ? json_get(json_root(d), "field") : NULL;
+    *r = (kernel_recipe){0};
+    if (field)
+        return json_err_key(field, e, "a kernel that varies over the frame is opened as a file");
     return read_document(r, d, e);
 }
 
