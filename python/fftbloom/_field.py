@@ -87,10 +87,10 @@ class Field:
     settings  those of `Bloom`. Fields have their kernels' centres in their middles. Terms, of PSFEx and of from_terms,
               are used as they are, and only have axes, channel_axis, padding, tolerance, precision and context
 
-    Grids are summed by the library, in float32. Transposes and terms are summed here, in
-    float64, and so are grids for images of float64 if `precision` is "float64": the errors of the terms add up to the
-    report's error_bound. Where terms have both signs its promise
-    is that their sum is no farther off than the tolerance's part of what their magnitudes add up to.
+    Grids are summed by the library, in float32. Transposes and terms are summed here, in float64, and so are grids for
+    images of float64 if `precision` is "float64", unless there is a threshold or `nan` is "interpolate": the errors of
+    the terms add up to the report's error_bound. Where terms have both signs its promise is that their sum is no farther
+    off than the tolerance's part of what their magnitudes add up to.
     """
 
     def __init__(self, nodes: Any, *, at: Any = None, common: Optional[Tuple[Any, float]] = None,
@@ -98,7 +98,8 @@ class Field:
         self._context = context or common_context()
         self._settings, self._order = dict(settings, context=self._context), "scatter"
         self._terms: Optional[Callable[[Shape], List[Term]]] = None
-        self._blooms: Dict[Shape, Tuple[Optional[Bloom], List[Tuple[Bloom, Any]]]] = {}
+        self._wholes: Dict[Shape, Optional[Bloom]] = {}  # both grow by setdefault: of two threads the first one's stay
+        self._summed: Dict[Shape, List[Tuple[Bloom, Any]]] = {}
         name = os.fspath(nodes) if isinstance(nodes, (str, os.PathLike)) else ""
         fits = name.endswith(".fits")
         if (pixel is not None) != fits or (fits and pixel not in ("included", "excluded")):
@@ -139,7 +140,8 @@ class Field:
             raise Error("order is %r; it can be 'scatter' or 'gather'" % (order,), Code.BAD_SETTING)
         field = cls.__new__(cls)
         field._context = context or common_context()
-        field._settings, field._order, field._blooms = dict(settings, context=field._context), order, {}
+        field._settings, field._order = dict(settings, context=field._context), order
+        field._wholes, field._summed = {}, {}
         if f.ndim == 5:
             field._settings.update(axes=(-2, -1), channel_axis=-3)
 
@@ -160,20 +162,18 @@ class Field:
 
     def _whole(self, shape: Shape) -> Optional[Bloom]:
         """Returns the bloom of the library; None: terms are summed here."""
-        if shape not in self._blooms:
-            self._blooms[shape] = None if self._terms else Bloom(self._field(shape), **self._settings), []
-        return self._blooms[shape][0]
+        if shape not in self._wholes:
+            self._wholes.setdefault(shape, None if self._terms else Bloom(self._field(shape), **self._settings))
+        return self._wholes[shape]
 
     def _parts(self, shape: Shape) -> List[Tuple[Bloom, Any]]:
         """Lists a bloom and a weight of each pixel for each term."""
         whole = self._whole(shape)
-        parts = self._blooms[shape][1]
-        if not parts and self._terms:
-            settings = dict(self._settings, context=self._context.silent())  # what it says is not true of the sum
-            parts += [(Bloom(k, **settings), w) for k, w in self._terms(shape)]
-        elif not parts and whole:
-            parts += [(Bloom(k, **self._settings), w) for k, w in _nodes(whole.kernel, shape)]
-        return parts
+        if shape not in self._summed:
+            settings = dict(self._settings, context=self._context.silent() if self._terms else self._context)  # it is no message of the sum
+            terms = self._terms(shape) if self._terms else _nodes(whole.kernel, shape) if whole else []
+            self._summed.setdefault(shape, [(Bloom(k, **settings), w) for k, w in terms])
+        return self._summed[shape]
 
     def _layout(self, image: Any) -> Tuple[Layout, Shape]:
         shape = Pixels(image, "the image").shape
@@ -183,7 +183,8 @@ class Field:
     def __call__(self, image: Any, *, out: Any = None, mask: Any = None, report: bool = False) -> Any:
         """Blooms an image, or a batch of images. The arguments are those of a `Bloom`'s call; terms take no mask."""
         whole = self._whole(self._layout(image)[1])
-        if whole and not (self._settings.get("precision") == "float64" and Pixels(image, "the image").format == "d"):
+        linear = not self._settings.get("threshold") and self._settings.get("nan") != "interpolate"  # else no sum of terms
+        if whole and not (linear and self._settings.get("precision") == "float64" and Pixels(image, "the image").format == "d"):
             return whole(image, out=out, mask=mask, report=report)
         return self._sum(image, False, out, mask, report)
 
@@ -196,8 +197,11 @@ class Field:
         """Sums the terms: each of the weighted image, or weighted afterwards."""
         layout, shape = self._layout(image)
         if self._terms and mask is not None:
-            raise Error("terms take no mask: their multipliers are some")
+            raise Error("terms take no mask: multiply their multipliers with it")
         x, first = _array(image, "the image"), (self._order == "scatter") != adjoint
+        if out is not None:
+            check_shape(Pixels(out, "out", writable=True).shape, x.shape, "out")
+        to = x if out is None else _array(out, "out")
         total, told = numpy.zeros(x.shape), []
         for bloom, w in self._parts(shape):
             check_shape(w.shape[-2:], shape, "a multiplier")
@@ -205,38 +209,66 @@ class Field:
             if w.ndim == 2:
                 over = (w if layout.y < layout.x else w.T).reshape([n if a in (layout.y, layout.x) else 1 for a, n in enumerate(x.shape)])
             way: Any = bloom.adjoint if adjoint else bloom
-            made, r = way(numpy.ascontiguousarray(x * over if first else x, "f8"), mask=mask, report=True)
+            made, reports = self._apart(way, bloom, numpy.ascontiguousarray(x * over if first else x, "f8"), layout, mask)
             total += made if first else over * made
-            told.append((w, r if isinstance(r, list) else [r]))
-        made = total.astype(x.dtype)
-        ins, outs = (numpy.moveaxis(a, layout.batch, range(len(layout.batch))).reshape(
-            [math.prod(x.shape[b] for b in layout.batch), -1]) for a in (x, total))
-        reports = [self._report(i, told, first, outs[i], float(ins[i].sum(dtype="f8")), made.dtype) for i in range(len(ins))]
+            told.append((w, reports))
+        most = float(numpy.finfo(to.dtype).max)
+        clamped, made = abs(total) > most, numpy.clip(total, -most, most).astype(to.dtype)
+        if clamped.any() and self._settings.get("half_overflow") == "error":
+            raise Error("%d results are beyond %g in %s; half_overflow has to clamp them, or `out` to be wider"
+                        % (clamped.sum(), most, to.dtype), Code.BAD_DATA)
+        order = layout.batch + (() if layout.channel is None else (layout.channel,))
+        ins, outs, cut = (numpy.moveaxis(a, order, range(len(order))).reshape(
+            [math.prod(x.shape[b] for b in layout.batch), 1 if layout.channel is None else x.shape[layout.channel], -1])
+            for a in (x, made, clamped))
+        every = [dataclasses.replace(self._report(i, told, first, outs[i]), energy_in=float(ins[i].sum(dtype="f8")),
+                                     energy_out=float(outs[i].sum(dtype="f8")), clamped=int(cut[i].sum())) for i in range(len(ins))]
         if out is None:
             out = given_back(made, namespace(image))
         else:
-            check_shape(Pixels(out, "out", writable=True).shape, x.shape, "out")
-            _array(out, "out")[...] = made
-        if not all(r.kept for r in reports):
-            logger.warning("Field: the tolerance is not kept in %d of %d images", sum(not r.kept for r in reports), len(reports))
-        return (out, reports if layout.batch else reports[0]) if report else out
+            to[...] = made
+        if not all(r.kept for r in every):
+            logger.warning("Field: the tolerance is not kept in %d of %d images", sum(not r.kept for r in every), len(every))
+        return (out, every if layout.batch else every[0]) if report else out
 
-    def _report(self, i: int, told: List[Tuple[Any, List[Report]]], first: bool, made: Any, light: float, kind: Any) -> Report:
-        """Adds up the errors of the terms of image i: all of them, or of each pixel those that its weights let through."""
-        each = [r[i] for _, r in told]
+    def _apart(self, way: Any, bloom: Bloom, x: Any, layout: Layout, mask: Any) -> Tuple[Any, List[List[Report]]]:
+        """Applies a bloom to each channel alone, since a report bounds the one nearest to breaking the promise. Returns the
+        reports [channel][image]; one for all channels where the bloom itself takes them one by one."""
+        n = 1 if layout.channel is None else x.shape[layout.channel]
+        made, told, joint = numpy.zeros(x.shape), [], n in (3, 4)
+        alone = n == 3 and len(bloom.kernel.shape) == 2 and self._settings.get("tint") is None  # the others are to be 0 beside it
+        for c in range(n if joint else 1):
+            own: Any = (slice(None),) * (layout.channel or 0) + (slice(c, c + 1),) if joint else ...
+            part = numpy.zeros(x.shape) if joint and not alone else numpy.ascontiguousarray(x[own])
+            if joint and not alone:
+                part[own] = x[own]
+            y, r = way(part, mask=mask, report=True)
+            made[own] = y if alone else y[own]
+            told.append(r if isinstance(r, list) else [r])
+        return made, told
 
-        def added(name: str) -> float:
-            if first:
-                return float(sum(getattr(r, name) for r in each))
-            planes = [abs(w if w.ndim == 2 else w[i % len(w)]) * getattr(r, name) for (w, _), r in zip(told, each)]
-            return float(sum(planes).max())
-        rounding, tolerance = float(numpy.finfo(kind).eps) / 2, float(self._settings.get("tolerance", 1e-3))
-        error = added("error_bound") + rounding * float(abs(made).max())
-        kept = rounding <= tolerance and (all(r.kept for r in each) or bool((abs(made) >= error * (1 + 1 / tolerance)).all()))
+    def _report(self, i: int, told: List[Tuple[Any, List[List[Report]]]], first: bool, made: Any) -> Report:
+        """Adds up the errors of the terms of image i, channel by channel: all of them, or of each pixel those that its
+        weights let through. The channel that is farthest off has the bound."""
+        kind, tolerance = numpy.finfo(made.dtype), float(self._settings.get("tolerance", 1e-3))
+        rounding, kept, bounds, channels = float(kind.eps) / 2, True, [], range(len(told[0][1]))
+        for c in channels:
+            each = [r[c][i] for _, r in told]
+
+            def added(name: str) -> float:
+                if first:
+                    return float(sum(getattr(r, name) for r in each))
+                weights = [w if w.ndim == 2 else w[i % len(w)][c % w.shape[1] if len(channels) > 1 else ...] for w, _ in told]
+                return float(sum(abs(w) * numpy.where(w, getattr(r, name), 0) for w, r in zip(weights, each)).max())  # inf: of black
+            own = abs((made[c] if len(channels) > 1 else made).astype("f8"))
+            error = added("error_bound") + rounding * float(own.max()) + rounding * float(kind.tiny)
+            kept = kept and rounding <= tolerance and (all(r.kept for r in each) or bool((own >= error * (1 + 1 / tolerance)).all()))
+            bounds.append((error, added("allowed")))
+        every = [r[c][i] for _, r in told for c in channels]
         return dataclasses.replace(
-            each[0], kept=kept, error_bound=error, allowed=added("allowed"), energy_in=light, energy_out=float(made.sum()),
-            bad_pixels=max(r.bad_pixels for r in each), clamped=sum(r.clamped for r in each), seconds=sum(r.seconds for r in each),
-            attempts=max(r.attempts for r in each), note="a sum of %d terms" % len(each))
+            every[0], kept=kept, error_bound=max(bounds)[0], allowed=max(bounds)[1],
+            bad_pixels=max(sum(r[c][i].bad_pixels for c in channels) for _, r in told), seconds=sum(r.seconds for r in every),
+            attempts=max(r.attempts for r in every), note="a sum of %d terms" % len(told))
 
     def __repr__(self) -> str:
         return "<fftbloom.Field: %s>" % ("terms, of which the order is %r" % self._order if self._terms else "a grid of kernels")

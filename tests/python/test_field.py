@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import shutil
 import tempfile
+import threading
 import unittest
 
 import fftbloom as fb
@@ -140,6 +141,43 @@ class Grids(unittest.TestCase):
             self.assertIs(way(x, out=out), out)
             self.assertTrue(np.array_equal(out, way(x)))
 
+    def test_the_bound_is_that_of_every_channel(self):
+        x = scene((H, W, 4), "f8") * [1000, 1, 1e-3, 1]
+        for nodes, n, settings in ((NODES, 3, {}), (np.stack([NODES, NODES[::-1], NODES[:, ::-1]], 2), 3, {}),
+                                   (NODES, 3, dict(tint=(1, 0.5, 0.2))), (NODES, 4, dict(alpha="convolve"))):
+            f = field(nodes, at=AT, padding="zero", precision="float64", normalize="none", **settings)
+            for way in (f, f.adjoint):
+                got, r = way(x[..., :n], report=True)
+                for c in range(n):
+                    lone = np.zeros_like(x[..., :n])
+                    lone[..., c] = x[..., c]
+                    made, one = way(lone, report=True)
+                    self.assertGreaterEqual(r.error_bound, one.error_bound)
+                    np.testing.assert_allclose(got[..., c], made[..., c], rtol=1e-9)
+
+    def test_a_threshold_is_of_the_image_and_not_of_its_terms(self):
+        flat = np.full((H, W), 1.5)
+        for settings in (dict(threshold=1), dict(nan="interpolate")):
+            if "nan" in settings:
+                flat[9, 9] = np.nan
+            wide, narrow = (field(NODES, precision=p, emit="source", **settings)(flat) for p in ("float64", "float32"))
+            np.testing.assert_allclose(wide, narrow, rtol=1e-5)
+
+    def test_results_in_float16(self):
+        f, out = field(NODES, at=AT, padding="zero"), np.zeros((H, W), "f2")
+        for size in (1, 3e5, 2e-6):
+            x = (scene((H, W), "f8").clip(0, 1) * size).astype("f4")
+            exact = f.adjoint(x.astype("f8"))
+            got, r = f.adjoint(x, out=out, report=True)
+            self.assertIs(got, out)
+            beyond = exact > 65504
+            self.assertEqual((r.clamped, bool(r.clamped)), (beyond.sum(), size > 1))
+            self.assertTrue((out[beyond] == 65504).all())
+            self.assertLessEqual(abs(out - exact)[~beyond].max(), r.error_bound)
+            self.assertTrue(r.kept)
+        with self.assertRaisesRegex(fb.Error, "are beyond 65504 in float16"):
+            field(NODES, half_overflow="error").adjoint(np.full((H, W), 1e5, "f4"), out=out)
+
     def test_equal_nodes_are_one_kernel(self):
         x, one = scene((H, W)), NODES[0, 1]
         f = field(np.broadcast_to(one, (2, 2, *one.shape)))
@@ -192,6 +230,22 @@ class Terms(unittest.TestCase):
             for i, j in ((0, 0), (1, 2)):
                 a = operator(list(zip(k[i % b, j % c], m[i % d, j % e])), (H, W), ("wrap", "wrap"), "gather")
                 self.assertLessEqual(abs(got[i, j].ravel() - a @ x[i, j].ravel()).max(), reports[i].error_bound)
+
+    def test_two_threads_open_the_terms_once(self):
+        f = fb.Field.from_terms(np.ones((2, 1, 1)), np.ones((2, H, W)), context=CPU)
+        terms, both, x = f._terms, threading.Barrier(2), scene((H, W), "f8")
+
+        def slow(shape):
+            both.wait(20)
+            return terms(shape)
+        f._terms, made = slow, []
+        threads = [threading.Thread(target=lambda: made.append(f(x))) for _ in range(2)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        for y in made + [f(x)]:
+            np.testing.assert_allclose(y, 2 * x, rtol=1e-9)
 
     def test_a_report_says_what_cancels(self):
         k = np.stack([kernel((5, 4))] * 2)
