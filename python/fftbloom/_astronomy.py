@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import os
 from typing import Any, Callable, List, Tuple
 
@@ -33,6 +34,20 @@ def _fits(path: str) -> Any:
     return fits.open(path)
 
 
+def _reader(read: Callable[..., Any]) -> Callable[..., Any]:
+    """Makes an Error of what a reader misses in a file."""
+    @functools.wraps(read)
+    def checked(path: str, *more: Any) -> Any:
+        try:
+            return read(path, *more)
+        except Error:
+            raise
+        except (OSError, LookupError, TypeError, ValueError, SyntaxError, ZeroDivisionError) as e:
+            raise Error("'%s' cannot be read: %s" % (path, e), Code.BAD_DATA) from e
+    return checked
+
+
+@_reader
 def psfex(path: str) -> Callable[[Tuple[int, int]], List[Tuple[Any, Any]]]:
     """Reads a model of PSFEx: kernels that are added with monomials of x and y as their weights."""
     with _fits(path) as file:
@@ -49,14 +64,15 @@ def psfex(path: str) -> Callable[[Tuple[int, int]], List[Tuple[Any, Any]]]:
     if len(powers) != len(cube):
         raise Error("'%s' has %d planes, and its degree of %d needs %d" % (path, len(cube), degree, len(powers)), Code.BAD_DATA)
     kernels = _resampled(cube, 1 / h["PSF_SAMP"])
+    places = [(h["POLZERO%d" % a], h["POLSCAL%d" % a]) for a in (1, 2)] if names else [(0, 1)] * 2
 
     def terms(shape: Tuple[int, int]) -> List[Tuple[Any, Any]]:
-        x, y = ((numpy.arange(n) + 1 - h["POLZERO%d" % a]) / h["POLSCAL%d" % a] if names else numpy.ones(n)
-                for a, n in ((1, shape[1]), (2, shape[0])))
+        x, y = ((numpy.arange(n) + 1 - zero) / scale for (zero, scale), n in zip(places, shape[::-1]))
         return [(k, numpy.outer(y ** j, x ** i)) for k, (i, j) in zip(kernels, powers)]
     return terms
 
 
+@_reader
 def grid(path: str, included: bool) -> Tuple[Any, List[List[float]]]:
     """Reads a grid of STPSF or photutils: kernels (gy, gx, h, w), and the pixels (y, x) that they are for."""
     with _fits(path) as file:

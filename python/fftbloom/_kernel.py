@@ -201,11 +201,13 @@ class Kernel:
     def _bytes(self) -> bytes:
         return memoryview(self.taps()).tobytes()
 
-    # A kernel goes to another process as its taps; a .spectrum file, which does not show them, as its path.
+    # A kernel goes to another process as its taps; a .spectrum file or a field, which do not show them, as its path.
     def __reduce__(self) -> Any:
         try:
             return _kernel_again, (self._bytes(), self._format, self.shape)
         except Error:
+            if self._source is None:
+                raise
             return Kernel, (self._source,)
 
     def __copy__(self, memo: Any = None) -> Kernel:
@@ -216,7 +218,12 @@ class Kernel:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Kernel):
             return NotImplemented
-        return self is other or (self.shape == other.shape and self._values() == other._values())
+        if self is other or self.shape != other.shape:
+            return self is other
+        try:
+            return bool(self._values() == other._values())
+        except Error:  # without taps
+            return self._source is not None and str(self._source) == str(other._source)
 
     def __hash__(self) -> int:
         return hash(self.shape)
@@ -231,7 +238,10 @@ class Kernel:
             NAMES[self._format])
 
     def _repr_html_(self) -> str:
-        return "<div>%s<br>%s</div>" % (html.escape(repr(self)), _svg(self._values(), self.shape))
+        try:
+            return "<div>%s<br>%s</div>" % (html.escape(repr(self)), _svg(self._values(), self.shape))
+        except Error:  # without taps
+            return "<div>%s</div>" % html.escape(repr(self))
 
 
 def _svg(values: Sequence[float], shape: Tuple[int, ...]) -> str:

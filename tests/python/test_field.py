@@ -1,14 +1,18 @@
 """Fields: kernels that vary over the frame, against sums with the kernel of each lamp's place. Grids are uneven and not
 square, and their kernels are unlike each other and their mirror images."""
+import copy
 import itertools
 import json
 import os
 import pathlib
+import pickle
 import subprocess
 import shutil
 import tempfile
 import threading
+import types
 import unittest
+import unittest.mock
 
 import fftbloom as fb
 import numpy as np
@@ -178,6 +182,22 @@ class Grids(unittest.TestCase):
         with self.assertRaisesRegex(fb.Error, "are beyond 65504 in float16"):
             field(NODES, half_overflow="error").adjoint(np.full((H, W), 1e5, "f4"), out=out)
 
+    def test_kernels_that_are_fields_have_no_taps(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, slope in (("a", 3), ("b", 4)):
+                (pathlib.Path(folder) / (name + ".json")).write_text(json.dumps({
+                    "version": 1, "taps": 9, "layers": [{"model": "moffat", "share": 1, "core": 2}],
+                    "field": {"y": [0.5], "x": [0, 1], "vary": {"slope": [[2, slope]]}}}))
+            a, again, b = (fb.Kernel(os.path.join(folder, n), context=CPU) for n in ("a.json", "a.json", "b.json"))
+            self.assertEqual((a == again, a == b, a == fb.Kernel(NODES[0, 0], context=CPU)), (True, False, False))
+            self.assertRegex(a._repr_html_(), "^<div>&lt;fftbloom.Kernel .*</div>$")
+            self.assertEqual(copy.copy(a), a)
+            self.assertEqual(pickle.loads(pickle.dumps(a)), a)
+        one, other = (field(n)._field((H, W)) for n in (NODES, NODES[::-1]))  # in memory they have no name either
+        self.assertEqual((one == one, one == other), (True, False))
+        with self.assertRaisesRegex(fb.Error, "field"):
+            pickle.dumps(one)
+
     def test_equal_nodes_are_one_kernel(self):
         x, one = scene((H, W)), NODES[0, 1]
         f = field(np.broadcast_to(one, (2, 2, *one.shape)))
@@ -271,6 +291,32 @@ def hdu_of_psfex(cube, samp, header=()):
     table = fits.BinTableHDU.from_columns([fits.Column("PSF_MASK", "%dE" % cube.size, dim=str(cube.shape[::-1]), array=[cube])])
     table.header.update({**names, **dict(header)})
     return fits.HDUList([fits.PrimaryHDU(), table])
+
+
+class Files(unittest.TestCase):
+    def test_what_astropy_does_not_find_is_bad_data(self):
+        header = dict(POLNAXIS=2, POLNAME1="X_IMAGE", POLNAME2="Y_IMAGE", POLGRP1=1, POLGRP2=1, POLNGRP=1, POLDEG1=0)
+        file = unittest.mock.MagicMock()
+        file.__enter__.return_value = [types.SimpleNamespace(header=header, data=[[np.ones((1, 5, 5))]])]
+        file.__exit__.return_value = False
+        opened = unittest.mock.Mock()
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.dict("sys.modules", {
+                "astropy": types.ModuleType("astropy"), "astropy.io": types.SimpleNamespace(fits=types.SimpleNamespace(open=opened))}):
+            for name, settings in (("x.psf", {}), ("x.fits", dict(pixel="included"))):
+                path = pathlib.Path(folder) / name
+                path.write_text("no FITS")
+                opened.side_effect = OSError("No SIMPLE card found")
+                with self.assertRaisesRegex(fb.Error, "No SIMPLE") as e:
+                    field(path, **settings)
+                self.assertEqual(e.exception.code, fb.Code.BAD_DATA)
+            opened.side_effect, opened.return_value = None, file
+            for key in ("PSF_SAMP", "POLZERO1", "POLSCAL2"):
+                with self.assertRaisesRegex(fb.Error, key) as e:
+                    field(path.with_suffix(".psf"))
+                self.assertEqual(e.exception.code, fb.Code.BAD_DATA)
+                header.update({key: 1.0})
+                header.update(dict(POLZERO2=1.0, POLSCAL1=1.0) if key == "POLZERO1" else {})
+            field(path.with_suffix(".psf"))
 
 
 @unittest.skipUnless(fits, "astropy is not installed")
