@@ -121,7 +121,7 @@ def measure(pattern, copy, count):
 
 def table(count):
     print(f"\n{count} processors\n\n| scene | frames | CPU, s | GPU, s | auto, s | takes | files alone, s |"
-          " auto / better | GPU / files | GPU / files, CPU time | ms of CPU time a frame: CPU, GPU, files | measured / foretold: CPU, GPU |")
+          " auto / better | GPU / files | GPU / files, CPU time | ms of CPU time a frame: CPU, GPU, files | measured / said by plan: CPU, GPU |")
     print("|---|" + "---|" * 11)
     worst, off, slope, host = 1, [], {}, {}
     for title, kind, pack in SCENES:
@@ -145,7 +145,7 @@ def table(count):
                   flush=True)
     print(f"\nWhat auto takes is at most {100 * (worst - 1):.0f} % worse than the better one.")
     print(f"The seconds of plan were right within a factor of 2 in {sum(0.5 <= r <= 2 for r in off)} of {len(off)} runs; "
-          f"measured / foretold is {min(off):.2f} to {max(off):.2f}.")
+          f"measured / said is {min(off):.2f} to {max(off):.2f}.")
     for (title, pack), by in slope.items():
         if len(frames) < 2:
             continue

@@ -37,7 +37,7 @@ static bool repeat(engine *base, const engine_frame *f, engine_repeat *r, err *e
 
 static const engine_calls CALLS = {.submit = submit, .wait = wait_for, .repeat = repeat};
 
-/* Returns the result of so many rounds, after one frame that warms up. */
+/* Returns what measuring `rounds` rounds gives, after one frame that warms up. */
 static measure_result measure(counter *g, uint32_t rounds, uint32_t queue, uint32_t in_flight) {
     double tap = 0.5;
     uint32_t pixels[PLAN_AXES] = {4, 3};

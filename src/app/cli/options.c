@@ -146,8 +146,8 @@ const option OPTIONS[] = {
      "X,Y counts taps from the upper left one and may lie between taps.",
      .words = WORDS("middle", "peak", "centroid", "corner"), .needs = N(BLOOM)},
     {"kernel_scale", OF(KERNEL, SCALE, USUAL, TAPS, bloom.kernel.size), "1", "auto|S",
-     "Size of the kernel: a factor (1 is one tap per pixel), a height relative to the image's "
-     "(0.5h), or auto, which follows the size of the frame.",
+     "Size of the kernel: a factor (1 is one tap per pixel), a part of the image's height "
+     "(0.5h), or auto. With auto the size follows that of the frame.",
      "auto is the longer side of each frame's display window over 1920, from 1/64 to 4, so that a "
      "proxy and its full frame look alike. It is the default of a shipped kernel that is given by "
      "its name, which is made at that size; a file is never scaled unasked, and where there is no "
