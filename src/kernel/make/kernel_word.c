@@ -188,7 +188,7 @@ bool kernel_word_find(kernel_word *k, const char *word, const kernel_places *in,
 }
 
 /* Changes when recipes make other taps. */
-#define TAPS_VERSION "4"
+#define TAPS_VERSION "5"
 
 static bool hash_file(hash_state *to, const char *path, err *e) {
     size_t n;
