@@ -81,6 +81,62 @@ for name, (w, step) in STEP.items():
 PY
 }
 
+@test "show: a field has its nodes where they are, with their numbers" {
+    kernel make disc --param radius=3 --taps 21 -o a.exr -q
+    kernel make disc --param radius=5 --taps 15x17 -o b.exr -q
+    kernel make gaussian --param sigma=1 --taps 21 -o c.exr -q
+    cat >f.json <<'J'
+{"version": 1, "about": "Of <three> lenses", "field": {"x": [-0.1, 0.4, 0.75], "y": [0.2, 1],
+ "nodes": [["a.exr", "b.exr", "c.exr"], ["c.exr", "c.exr", "a.exr:0.5 + c.exr"]], "common": {"kernel": "c.exr", "share": 0.25}}}
+J
+    kernel show f.json -o f.svg --json >f.out
+    kernel show f.json -o again.svg --jobs 1
+    cmp f.svg again.svg
+    kernel show f.json -o f.html
+    tail -n +4 f.html | cmp - f.svg
+    kernel check f.json --json >check.out
+    python3 - <<'PY'
+import json, xml.etree.ElementTree as tree
+page, ns = tree.parse("f.svg").getroot(), "{http://www.w3.org/2000/svg}"
+box = lambda n: [float(n.get(k)) for k in ("x", "y", "width", "height")]
+left, top, w, h = [box(r) for r in page.iter(ns + "rect") if r.get("class") == "outline"][0]
+assert abs(w / h - 16 / 9) < 1e-2
+pictures = [box(i) for i in page.iter(ns + "image")]
+assert len(pictures) == 8, len(pictures)  # six nodes, the scale, the common one
+words = [t.text for t in page.iter(ns + "text") if t.get("class") == "node mid"]
+nodes = json.load(open("check.out"))["nodes"]
+for n, (x, y, side, _) in zip(nodes[:6], pictures):
+    at = (x + side / 2 - left) / w, (y + side / 2 - top) / h
+    assert abs(at[0] - n["at"][0]) < 1e-3 and abs(at[1] - n["at"][1]) < 1e-3, (at, n)
+for i, n in enumerate(nodes):
+    assert words[2 * i:2 * i + 2] == ["sum 1", "90 %% in %.3g" % n["radius_90"]], (words, n)
+del pictures[6]
+apart = lambda a, b: a[0] + a[2] <= b[0] or a[1] + a[3] + 28 <= b[1]
+assert all(apart(a, b) or apart(b, a) for a in pictures for b in pictures if a is not b)
+wide, high = map(float, page.get("viewBox").split()[2:])
+assert all(0 <= x and x + side <= wide and 0 <= y and y + side + 28 <= high for x, y, side, _ in pictures)
+said = " ".join(page.itertext())
+for s in ("3 × 2 nodes", "Of <three> lenses", "25 % of all light", "21 × 21 taps"):
+    assert s in said, s
+told = json.load(open("f.out"))["nodes"]
+assert [n.get("at") for n in told] == [n.get("at") for n in nodes]
+assert all(abs(n["rings"][-1]["within"][0] - 1) < 1e-9 for n in told)
+PY
+    # A full grid has no room for numbers; nodes that are alike are one kernel.
+    python3 - <<'PY'
+import json
+n = range(32)
+field = {"x": [i / 31 for i in n], "y": [i / 31 for i in n], "nodes": [["ac"[(x + y) % 2] + ".exr" for x in n] for y in n]}
+json.dump({"field": field}, open("many.json", "w"))
+json.dump({"field": {"x": [0.5], "y": [0.5], "nodes": [["a.exr"]]}}, open("one.json", "w"))
+PY
+    kernel show many.json -o many.svg
+    grep -q "too many for numbers" many.svg
+    [ "$(grep -c "<image" many.svg)" = 1025 ]
+    kernel show one.json -o one.svg
+    grep -q "Light by distance" one.svg
+}
+
 @test "show: what is wrong" {
     kernel make star --taps 64 -o star.exr
     kernel show star.exr -o star.svg

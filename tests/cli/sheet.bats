@@ -20,6 +20,17 @@ setup() {
     run ! oiiotool a.png b.png --fail 0.1 --diff
 }
 
+@test "a field stands in a sheet as a kernel does: each lamp has the kernel of its place" {
+    "$FFTBLOOM" kernel rotate k.exr 90 -o turned.exr
+    echo '{"field": {"x": [0, 1], "y": [0.5], "nodes": [["k.exr", "turned.exr"]]}}' >f.json
+    "$FFTBLOOM" kernel sheet in.exr --kernels f.json,k.exr --exposure 1 -o sheet.png
+    "$FFTBLOOM" in.exr f.json --exposure 1 --tolerance 1e-2 --device cpu -o f.png
+    oiiotool sheet.png --cut 40x30+64+12 -o cell.png
+    oiiotool cell.png f.png --fail 0.004 --diff
+    "$FFTBLOOM" kernel sheet in.exr --kernels f.json,k.exr -o sheet.html
+    grep -q '"fftbloom in.exr f.json -o in-f.exr"' sheet.html
+}
+
 @test "a folder of one's own, and the shipped kernels by name" {
     mkdir mine
     cp k.exr mine/one.exr

@@ -37,7 +37,8 @@ const command_action KERNEL_ACTIONS[] = {
     {"show", kernel_show, 1, 1, "FILE -o PAGE.svg|PAGE.html [options]",
      "output existing jobs mem_limit sandbox",
      "Draw a kernel on an SVG page: the part that people see in false colours, the whole, its "
-     "light by distance and within each radius, and a few lights that it blooms. --json has the "
+     "light by distance and within each radius, and a few lights that it blooms. Of a field, the "
+     "kernels of its nodes where they are in the frame, with sums and widths. --json has the "
      "points of the curves.",
      .example = {{"See a kernel.", "fftbloom kernel show star.exr -o star.svg"}}},
     {"mix", kernel_edit, 1, 16, "FILE[:SHARE][@X,Y]... -o OUT [options]",

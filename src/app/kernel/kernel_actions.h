@@ -4,6 +4,7 @@
 #pragma once
 
 #include "app/cli/cli.h"
+#include "base/json_out.h"
 #include "colour/primaries.h"
 #include "image/flat/preview.h"
 
@@ -52,6 +53,8 @@ typedef struct {
     double *mean[PAGE_CHANNELS], *within[PAGE_CHANNELS];
 } kernel_page;
 
+/* Takes a kernel, all but the name and the origin. */
+bool kernel_page_take(kernel_page *page, const kernel_source *in, const lint *l, err *e);
 /* Fills in the rings. `page` has name to colour already. Free with kernel_page_free. */
 bool kernel_page_measure(kernel_page *page, err *e);
 void kernel_page_free(kernel_page *page);
@@ -72,5 +75,13 @@ kernel_part kernel_part_whole(const kernel_page *page);
 /* Shows the logarithm of the mean of the channels, with no side longer than `most`. */
 bool kernel_picture_colours(preview_picture *to, const kernel_page *page, const kernel_part *part,
                             uint32_t most, err *e);
+/* Adds a part in a box x, y, w, h, of at most two pixels for one of the page. */
+bool kernel_part_svg(text *to, const kernel_page *k, const kernel_part *of, const double box[4],
+                     err *e);
 /* Appends the page. */
 bool kernel_page_svg(const kernel_page *page, par *threads, text *to, err *e);
+/* Appends the points of its curves. */
+void kernel_page_json(const kernel_page *k, json_out *to);
+/* Appends the page of a field, whose file has this header, and with --json what that is. */
+bool kernel_field_page(const kernel_source *k, const cli *c, const image_header *h, text *page,
+                       text *told, err *e);
