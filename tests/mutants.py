@@ -13,7 +13,7 @@ FOUND = re.compile(r"(?<=\s)(<=?|>=?|==|!=|&&|\|\||\+|-)(?=\s)|\b(true|false|0|1
 TESTS = {  # the first that fits
     "src/app/check": "test_suite check diff suite", "src/app/farm": "test_slurm farm", "src/app/kernel": "kernel_show kernel_edit sheet kernel",
     "src/app/cli": "test_options test_config options errors apply", "src/app": "test_frames test_record apply sequence endings pipes look",
-    "src/base": "test_file test_text test_json test_mem test_par errors apply", "src/bloom": "test_part test_ledger test_solve test_field test_accuracy look comp deglare",
+    "src/base": "test_file test_text test_json test_mem test_par errors apply", "src/bloom": "test_part test_ledger test_solve test_field test_field_cases test_accuracy look comp deglare",
     "src/colour": "test_colour colour", "src/device": "test_device_choice test_device_pool test_device_measure bench", "src/ofx": "test_ofx",
     "src/engine": "test_cpu_engine test_cpu_row test_join test_in_flight", "src/image/exr": "test_exr test_exr_chunk test_exr_zip test_exr_attr test_exr_sound test_corpus test_piz",
     "src/image": "test_formats test_rows test_png test_scan test_layers test_compare test_heat look fields", "src/kernel/make": "test_model test_aperture test_shipped kernel fields",

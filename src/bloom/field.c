@@ -16,7 +16,7 @@ typedef struct {
 /* The work on one window. */
 typedef struct {
     const view *v;
-    const kernel_at *node;
+    const kernel_node *node;
     uint32_t number;
     const void *const *in;
     float *window[VIEW_CHANNELS]; /* its light, then its glare */
@@ -90,7 +90,8 @@ static bool fill_row(void *ctx, size_t index, int worker, err *e) {
         memset(plain, 0, w * sizeof *plain);
         memcpy(plain + from, to + own, n * sizeof *plain);
         sums.light = sums.sum;
-        sums.spilled = spill_of_row(&j->node->ledger, c, (uint32_t)source, plain);
+        if (!v->kept.w)
+            sums.spilled = spill_of_row(&j->node->at->ledger, c, (uint32_t)source, plain);
     }
     for (uint32_t i = x->from; i < x->to; i++) {
         if (i == own) i += n;
@@ -151,7 +152,7 @@ static double floor_of(const window_job *j, uint32_t c, const row_light *sums, c
                                .greatest = (float)sums->greatest};
     const noise_transform t = {p->sample_bytes == 8 ? PRECISION_FLOAT64 : PRECISION_FLOAT32,
                                points};
-    const noise_load bound = noise_load_bound(&seen, &j->node->sums[c], axis, points),
+    const noise_load bound = noise_load_bound(&seen, &j->node->at->sums[c], axis, points),
                      load = noise_load_known(&bound, norm);
     return isfinite(norm) ? noise_floor(&t, &load) : INFINITY;
 }
@@ -162,14 +163,14 @@ static bool run_frame(outcome *to, const window_job *j, const accuracy *method,
     const view *v = j->v;
     join how = {.field = NULL};
     for (uint32_t c = 0; c < v->channels; c++)
-        how.channel[c] =
-            (join_channel){.gain = (1 - v->sharpen) * kernel_need_tint(&v->need, c),
-                           .most = fmax(sums[c].greatest, -sums[c].least) * j->node->sums[c].sum};
+        how.channel[c] = (join_channel){.gain = (1 - v->sharpen) * kernel_need_tint(&v->need, c),
+                                        .most = fmax(sums[c].greatest, -sums[c].least) *
+                                                j->node->at->sums[c].sum};
     const engine_frame f = {
         .in = (const void *const *)j->window, .out = (void *const *)j->window, .join = &how};
     bool ok = true, again = true;
     while (ok && again) {
-        const session_want want = {j->node, attempt_way(method)};
+        const session_want want = {j->node->at, attempt_way(method), j->node};
         const device_lease *at = &to->lease.at;
         engine_times times = {0};
         err why = {0};
@@ -196,7 +197,7 @@ static bool run_window(outcome *to, window_job *j, const accuracy *method,
     join_stats st[VIEW_CHANNELS];
     if (!par_for(v->threads, (size_t)v->channels * w[PLAN_Y].length, fill_row, j, e)) return false;
     for (uint32_t c = 0; c < v->channels; c++) {
-        const kernel_tail *of = &j->node->tail;
+        const kernel_tail *of = &j->node->at->tail;
         sums[c] = light_of(j, c);
         to->stats[c].spilled += sums[c].spilled;
         to->gained[c] += sums[c].light *
@@ -232,7 +233,7 @@ uint32_t field_roundings(const kernel_at *size) {
     for (uint32_t i = 0; i < size->nodes; i++) {
         uint32_t some = 0;
         for (uint32_t k = 0; k < size->nodes; k++)
-            some += meet(&size->node[i]->window, &size->node[k]->window);
+            some += meet(&size->node[i].window, &size->node[k].window);
         most = max_u32(most, some);
     }
     return most + 2;
@@ -244,7 +245,7 @@ static void add_floors(outcome *to, const kernel_at *size, const double *floor) 
         for (uint32_t c = 0; c < size->need.channels; c++) {
             double sum = 0;
             for (uint32_t k = 0; k < size->nodes; k++)
-                sum += meet(&size->node[i]->window, &size->node[k]->window) *
+                sum += meet(&size->node[i].window, &size->node[k].window) *
                        floor[k * VIEW_CHANNELS + c];
             to->floor[c] = fmax(to->floor[c], sum);
         }
@@ -254,7 +255,7 @@ static bool make_planes(window_job *j, const view *v, err *e) {
     size_t points = 0, rows = 0;
     const size_t workers = (size_t)par_workers(v->threads) * v->need.w;
     for (uint32_t i = 0; i < v->size->nodes; i++) {
-        const field_stretch *w = v->size->node[i]->window.axis;
+        const field_stretch *w = v->size->node[i].window.axis;
         points = max_u64(points, (uint64_t)w[PLAN_X].length * w[PLAN_Y].length);
         rows = max_u64(rows, w[PLAN_Y].length);
     }
@@ -304,7 +305,7 @@ bool field_run(outcome *to, const view *v, const light *l, const accuracy *metho
     for (uint32_t c = 0; ok && c < v->channels; c++) to->out[c] = v->buf->plane[c];
     j.in = (const void *const *)from.in;
     for (uint32_t i = 0; ok && i < size->nodes; i++) {
-        j.node = size->node[i], j.number = i;
+        j.node = &size->node[i], j.number = i;
         if (field_window_empty(&j.node->window)) continue;
         ok = host_ask((double)i / (size->nodes + 1), e) &&
              run_window(to, &j, method, floor + (size_t)i * VIEW_CHANNELS, e);
@@ -320,9 +321,9 @@ void field_text(char *to, size_t room, const view *v) {
     plan one;
     err ignored = {0};
     for (uint32_t i = 0; i < size->nodes; i++) {
-        const field_stretch *w = size->node[i]->window.axis;
+        const field_stretch *w = size->node[i].window.axis;
         points += (double)w[PLAN_X].length * w[PLAN_Y].length;
-        windows += !field_window_empty(&size->node[i]->window);
+        windows += !field_window_empty(&size->node[i].window);
     }
     if (plan_make(&one, &size->ask, &ignored))
         snprintf(to, room,

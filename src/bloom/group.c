@@ -400,7 +400,8 @@ static bool bloom_at(group_made *to, view *v, bool predict, err *e) {
 bool group_bloom(group_made *to, view *v, bool predict, err *e) {
     *to = (group_made){0};
     v->size = kernel_sizes_take(session_sizes(v->session), &v->need, view_planes(v), e);
-    const bool ok = v->size && bloom_at(to, v, predict, e);
+    const bool ok = v->size && kernel_at_possible(v->size, v->s->precision, e) &&
+                    bloom_at(to, v, predict, e);
     kernel_sizes_give(session_sizes(v->session), v->size);
     return ok || (*v->layer && err_in(e, "layer '%s'", v->layer));
 }

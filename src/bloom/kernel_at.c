@@ -113,20 +113,28 @@ static void compare_pixels(const kernel_sizes *sizes, kernel_at *k) {
                  n ? "; " : "", by, own / by, own);
 }
 
-/* Makes the nodes of a field, each in its window. */
+/* Makes the nodes of a field, and the window of each. */
 static bool make_nodes(const kernel_sizes *sizes, kernel_at *k, err *e) {
     const plan_planes floats = {.in = PLAN_FLOATS, .out = PLAN_FLOATS};
+    const field_grid *grid = &sizes->kernel->field->grid;
+    kernel_need anywhere = k->need;
     double most = -1;
-    k->nodes = field_nodes(&sizes->kernel->field->grid);
+    anywhere.frame = (field_frame){.extent = {0}};
+    k->nodes = field_nodes(grid);
     if (!(k->node = mem_new(k->nodes, sizeof *k->node, "field", e)) ||
         !(k->psf = mem_new(k->nodes, sizeof *k->psf, "field", e)))
         return false;
     for (uint32_t i = 0; i < k->nodes; i++) {
-        if (!(k->node[i] = kernel_sizes_take(sizes->node[i], &k->need, floats, e))) return false;
-        k->psf[i] = &k->node[i]->kernel;
-        const field_stretch *w = k->node[i]->window.axis;
-        const double points = (double)w[PLAN_X].length * w[PLAN_Y].length;
-        if (points > most) most = points, k->decided = k->node[i]->decided;
+        kernel_node *n = &k->node[i];
+        if (!(n->at = kernel_sizes_take(sizes->node[i], &anywhere, floats, e))) return false;
+        k->psf[i] = &n->at->kernel;
+        n->window = field_window_of(grid, &k->need.frame, i, &n->at->ask);
+        if (field_window_empty(&n->window)) continue;
+        n->ask = field_window_ask(&n->window, &n->at->ask);
+        const device_request r = kernel_at_device(sizes->s, &n->ask);
+        device_pool_decide(sizes->devices, &n->decided, &r);
+        const double points = (double)n->ask.size[PLAN_X] * n->ask.size[PLAN_Y];
+        if (points > most) most = points, k->decided = n->decided;
     }
     return true;
 }
@@ -148,21 +156,19 @@ static bool make_kernel(kernel_sizes *sizes, size_entry *n, err *e) {
     }
     kernel_at_plan(k, sizes->s);
     if (sizes->node) return make_nodes(sizes, k, e);
-    /* Doubles may be impossible; floats must not be, unless doubles are asked for. */
-    if (sizes->grid) {
-        k->window = field_window_of(sizes->grid, &k->need.frame, sizes->number, &k->ask);
-        if (field_window_empty(&k->window)) return true;
-        k->ask = field_window_ask(&k->window, &k->ask);
-    }
+    if (sizes->grid) return true;
     const device_request r = kernel_at_device(sizes->s, &k->ask);
     device_pool_decide(sizes->devices, &k->decided, &r);
-    /* Where only the lines of doubles are too long, tiles have them. */
+    return host_ask_again(e);
+}
+
+bool kernel_at_possible(const kernel_at *k, plan_precision precision, err *e) {
     const device_choice *doubles = &k->decided.way[WAY_FLOAT64];
-    const bool wide = sizes->s->precision == PRECISION_FLOAT64 ||
-                      (sizes->s->precision == PRECISION_AUTO && doubles->why.code == ERR_LINES);
+    const bool wide = precision == PRECISION_FLOAT64 ||
+                      (precision == PRECISION_AUTO && doubles->why.code == ERR_LINES);
     const device_choice *needed = wide ? doubles : &k->decided.way[WAY_FLOAT32];
     if (!needed->possible) *e = needed->why;
-    return needed->possible && host_ask_again(e);
+    return needed->possible;
 }
 
 static bool make_part(void *ctx, size_t index, int worker, err *e) {
@@ -186,8 +192,8 @@ static void raise_to_nodes(kernel_at *k) {
         *to = (noise_tail){.signs = false};
         k->tail.centre[at] = k->tail.sum[at] = -INFINITY;
         for (uint32_t i = 0; i < k->nodes; i++) {
-            const noise_tail *tail = &k->node[i]->sums[c];
-            const kernel_tail *of = &k->node[i]->tail;
+            const noise_tail *tail = &k->node[i].at->sums[c];
+            const kernel_tail *of = &k->node[i].at->tail;
             const bool adds = kernel_at_common(k, i);
             raise(&to->sum, tail->sum, adds), raise(&to->norm, tail->norm, adds);
             raise(&to->peak, tail->peak, adds), raise(&to->centre, tail->centre, adds);
@@ -218,7 +224,7 @@ static bool make_field(kernel_at *k, const field_grid *g, err *e) {
         return false;
     for (uint32_t c = 0; c < k->need.channels; c++)
         for (uint32_t n = 0; n < k->nodes; n++) {
-            const kernel_tail *of = &k->node[n]->tail;
+            const kernel_tail *of = &k->node[n].at->tail;
             f->centre[c * k->nodes + n] = of->centre[tail_kernel(of, c)];
         }
     return true;
@@ -236,11 +242,10 @@ static bool is_common(const kernel_sizes *sizes) {
 
 /* Makes what the promise needs of a size whose kernel is made. */
 static bool make_tail(kernel_sizes *sizes, size_entry *n, err *e) {
-    kernel_at *k = &n->at, whole = *k;
-    kernel_at_plan(&whole, sizes->s); /* light leaves the image, and not a node's window */
+    kernel_at *k = &n->at;
     const tail_request tail_ask = {&k->kernel, n->full,
                                    &k->need,   sizes->s->spectrum == SPECTRUM_RESAMPLED,
-                                   &whole.ask, is_common(sizes)};
+                                   &k->ask,    is_common(sizes)};
     if (!tail_make(&k->tail, &tail_ask, e) || !host_ask_again(e)) return false;
     if (k->nodes) {
         if (!make_field(k, &sizes->kernel->field->grid, e)) return false;
@@ -288,7 +293,7 @@ static void drop_unused(kernel_sizes *sizes, int most) {
         }
         *at = n->next;
         for (uint32_t i = 0; i < n->at.nodes && n->at.node; i++)
-            kernel_sizes_give(sizes->node[i], n->at.node[i]);
+            kernel_sizes_give(sizes->node[i], n->at.node[i].at);
         mem_free(n->at.node);
         mem_free(n->at.psf);
         join_field_free(&n->at.field);

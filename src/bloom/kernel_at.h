@@ -8,6 +8,15 @@
 #include "device/device_pool.h"
 #include "engine/join.h"
 
+/* A node of a field: its kernel, and the window in which it spreads light, with where its
+ * transforms run. */
+typedef struct {
+    const struct kernel_at *at;
+    field_window window;
+    plan_request ask;
+    device_decision decided;
+} kernel_node;
+
 typedef struct kernel_at {
     kernel_need need;
     plan_planes planes; /* of its frames */
@@ -21,14 +30,17 @@ typedef struct kernel_at {
     device_decision decided; /* where each transform runs, and with which plan */
     /* Of a field: the kernels of its nodes, [row][column] and perhaps a common one. The kernel is
      * then that of the largest one, tail and sums are the most of all, `decided` is of the largest
-     * window, and there is no ledger. Of a node: its window. NULL and zeros: there is no field. */
-    const struct kernel_at **node;
+     * window, and there is no ledger. A node alone has no place, and nothing is decided: all tiles
+     * of an image share it. NULL and zeros: there is no field. */
+    kernel_node *node;
     const psf **psf; /* of each */
     uint32_t nodes;
     join_field field;
-    field_window window;
 } kernel_at;
 
+/* Returns whether its transforms can run. Doubles may be impossible; floats must not be, unless
+ * doubles are asked for. Where only the lines of doubles are too long, tiles have them. */
+bool kernel_at_possible(const kernel_at *k, plan_precision precision, err *e);
 /* Returns whether a node of a field has the light of all pixels. */
 static inline bool kernel_at_common(const kernel_at *k, uint32_t node) {
     return node == k->field.nodes[PLAN_X] * k->field.nodes[PLAN_Y];

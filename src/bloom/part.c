@@ -14,6 +14,7 @@ typedef struct {
     bloom_settings s; /* of the tiles */
     session *session; /* of the tiles */
     bool own;         /* it is not that of whole images */
+    uint32_t idle;    /* of a field: engines that were kept before it */
     buffers buf;
     part_held held;
     part_rows out;
@@ -27,6 +28,7 @@ static void bands_close(bands *b) {
     mem_free(b->plane);
     if (b->held.p) part_held_free(&b->held);
     if (b->own && b->session) {
+        if (session_kernel(b->session)->field) session_keep(b->session, b->idle);
         session_rest(b->session);
         session_close(&b->session);
     }
@@ -49,7 +51,10 @@ static bool open_session(bands *b, err *e) {
     if (b->s.spectrum == SPECTRUM_RESAMPLED) b->s.spectrum = SPECTRUM_EXACT;
     b->own = true;
     session_rest(j->session);
-    return (b->session = session_open_beside(j->session, &b->s, e)) != NULL;
+    b->session = session_open_beside(j->session, &b->s, e);
+    if (b->session && session_kernel(b->session)->field)
+        b->idle = session_keep(b->session, b->t.idle);
+    return b->session != NULL;
 }
 
 static bool make_rows(bands *b, err *e) {

@@ -4,13 +4,16 @@
 typedef struct {
     const part_plan *p;
     part_measured *to;
-    int from, end;            /* of the groups */
-    kernel_at at;             /* as the whole part needs it; by it the light that leaves is known */
+    int from, end; /* of the groups */
+    /* The kernel as the whole part needs it; by it the light that leaves is known. A field is taken
+     * from the session's sizes, and goes back there. */
+    kernel_at own;
+    const kernel_at *at;
     void **plane;             /* of each channel of the part */
     float *mask;              /* of one group's rows */
     uint32_t some;            /* rows at a time */
-    double *spread, *spilled; /* of each channel of a group, and row */
-    float *line;              /* of each worker */
+    double *gained, *spilled; /* of each channel of a group, and row */
+    float *line;              /* of each worker, two rows */
 } measuring;
 
 typedef struct {
@@ -50,6 +53,16 @@ static bool scan_rows(part_measured *to, const part_plan *p, const strip *s, voi
 
 /* --- a part that is read ---------------------------------------------------------------------- */
 
+/* Fills `to` with the part of a row that a node of a field spreads. Returns false if it has none.
+ */
+static bool weigh_row(float *to, const float *v, const join_field *f, uint32_t node, uint32_t y) {
+    const uint32_t w = f->extent[PLAN_X], h = f->extent[PLAN_Y];
+    const double *across = f->weight[PLAN_X] + (size_t)field_line(f->nodes, node, PLAN_X) * w;
+    const double down = f->weight[PLAN_Y][(size_t)field_line(f->nodes, node, PLAN_Y) * h + y];
+    for (uint32_t x = 0; x < w && down > 0; x++) to[x] = (float)((double)v[x] * across[x] * down);
+    return down > 0;
+}
+
 static bool measure_row(void *ctx, size_t index, int worker, err *e) {
     const strip *s = ctx;
     const measuring *m = s->m;
@@ -57,15 +70,23 @@ static bool measure_row(void *ctx, size_t index, int worker, err *e) {
     const join_spread spread = {s->g->light.threshold, s->g->light.knee, s->mask};
     uint32_t c = (uint32_t)(index / s->rows), y = (uint32_t)(index % s->rows), n = p->w;
     const part_channel *channel = &p->channel[s->g->first + c];
-    float *v = m->line + (size_t)worker * n;
+    float *v = m->line + 2 * (size_t)worker * n, *part = v + n;
     image_to_float(v, m->plane[channel->index], channel->type, (size_t)y * n, n);
     if (m->to->bad || s->mask)
         for (uint32_t x = 0; x < n; x++) v[x] = isfinite(v[x]) ? v[x] : 0;
     if (!join_spreads_all(&spread)) join_spread_row(&spread, (size_t)y * n, v, v, n);
-    double sum = 0;
-    for (uint32_t x = 0; x < n; x++) sum += (double)v[x];
-    m->spread[index] = sum;
-    m->spilled[index] = spill_of_row(&m->at.ledger, c, s->row + y, v);
+    const kernel_at *k = m->at;
+    m->gained[index] = m->spilled[index] = 0;
+    for (uint32_t i = 0; i < max_u32(k->nodes, 1); i++) {
+        const kernel_at *one = k->nodes ? k->node[i].at : k;
+        double sum = 0;
+        if (k->nodes && !weigh_row(part, v, &k->field, i, s->row + y)) continue;
+        const float *goes = k->nodes ? part : v;
+        for (uint32_t x = 0; x < n; x++) sum += (double)goes[x];
+        m->gained[index] += sum * (one->tail.sum[tail_kernel(&one->tail, c)] -
+                                   !(k->nodes && kernel_at_common(k, i)));
+        m->spilled[index] += spill_of_row(&one->ledger, c, s->row + y, goes);
+    }
     return true;
 }
 
@@ -79,7 +100,7 @@ static bool measure_strip(measuring *m, strip *s, err *e) {
         return false;
     for (size_t i = 0; i < lines; i++) {
         ledger_row *to = &m->to->row[s->g->first + i / s->rows];
-        to->gained += m->spread[i];
+        to->gained += m->gained[i];
         to->spilled += m->spilled[i];
     }
     return true;
@@ -103,23 +124,28 @@ static bool take_groups(measuring *m, err *e) {
     }
     m->some = min_u32(max_u32((uint32_t)min_u64(most / row, IMAGE_SIDE), 1), p->h);
     size_t lines = (size_t)one->count * m->some, n = (size_t)p->w * m->some;
-    m->spread = mem_raw(2 * lines, sizeof *m->spread, "sums", e);
-    m->line = mem_raw((size_t)par_workers(p->j->threads) * p->w, sizeof *m->line, "rows", e);
+    m->gained = mem_raw(2 * lines, sizeof *m->gained, "sums", e);
+    m->line = mem_raw(2 * (size_t)par_workers(p->j->threads) * p->w, sizeof *m->line, "rows", e);
     m->mask = mem_raw(n, sizeof *m->mask, "a mask", e);
     m->plane = mem_new((size_t)p->p->channels, sizeof *m->plane, "planes", e);
-    bool ok = m->spread && m->line && m->mask && m->plane;
+    bool ok = m->gained && m->line && m->mask && m->plane;
     for (int i = m->from; i < m->end; i++)
         for (uint32_t c = 0; ok && c < p->group[i].count; c++) {
             const part_channel *channel = &p->channel[p->group[i].first + c];
             ok = (m->plane[channel->index] = mem_raw(n, pixel_bytes(channel->type), "rows", e));
         }
     double full[PSF_CHANNELS];
-    m->at.need = part_need(p->j, one->count, one->light.sharpen);
-    if (!ok || !part_psf(&m->at.kernel, p->j, &m->at.need, full, e)) return false;
-    m->spilled = m->spread + lines;
-    kernel_at_plan(&m->at, p->j->s);
-    const tail_request r = {&m->at.kernel, full, &m->at.need, false, &m->at.ask, false};
-    return tail_make(&m->at.tail, &r, e) && ledger_spill_make(&m->at.ledger, &m->at.tail, e);
+    kernel_at *k = &m->own;
+    k->need = part_need(p->j, one->count, one->light.sharpen);
+    m->spilled = m->gained + lines;
+    if (session_kernel(p->j->session)->field)
+        return ok && (m->at = kernel_sizes_take(session_sizes(p->j->session), &k->need,
+                                                (plan_planes){.in = PLAN_FLOATS}, e));
+    m->at = k;
+    if (!ok || !part_psf(&k->kernel, p->j, &k->need, full, e)) return false;
+    kernel_at_plan(k, p->j->s);
+    const tail_request r = {&k->kernel, full, &k->need, false, &k->ask, false};
+    return tail_make(&k->tail, &r, e) && ledger_spill_make(&k->ledger, &k->tail, e);
 }
 
 static void end_groups(measuring *m) {
@@ -127,17 +153,17 @@ static void end_groups(measuring *m) {
     mem_free(m->plane);
     mem_free(m->mask);
     mem_free(m->line);
-    mem_free(m->spread);
-    ledger_spill_free(&m->at.ledger);
-    tail_free(&m->at.tail);
-    psf_free(&m->at.kernel);
+    mem_free(m->gained);
+    if (m->at != &m->own) kernel_sizes_give(session_sizes(m->p->j->session), m->at);
+    ledger_spill_free(&m->own.ledger);
+    tail_free(&m->own.tail);
+    psf_free(&m->own.kernel);
 }
 
 /* Reads the groups' channels from top to bottom, and enters what leaves the image. */
 static bool measure_groups(measuring *m, err *e) {
     const part_plan *p = m->p;
     const rows_source *in = p->j->in;
-    const kernel_tail *tail = &m->at.tail;
     for (uint32_t row = 0; row < p->h; row += m->some) {
         uint32_t rows = min_u32(m->some, p->h - row);
         if (!in->read(in->ctx, p->j->part, row, rows, m->plane, e)) return false;
@@ -151,9 +177,6 @@ static bool measure_groups(measuring *m, err *e) {
             if (!measure_strip(m, &s, e)) return false;
         }
     }
-    for (int i = m->from; i < m->end; i++)
-        for (uint32_t c = 0; c < p->group[i].count; c++)
-            m->to->row[p->group[i].first + c].gained *= tail->sum[tail_kernel(tail, c)] - 1;
     return true;
 }
 

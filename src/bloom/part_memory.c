@@ -18,7 +18,8 @@ typedef struct {
     uint64_t kernels, spectra, transforms, windows;
 } part_needs;
 
-/* Adds up what the nodes of a field take. With several images each keeps its engine. */
+/* Adds up what the nodes of a field take. With several images each keeps its engine. Tiles have
+ * margins for all of them. */
 static bool add_nodes(part_needs *n, const kernel_field *f, const kernel_need *need, err *e) {
     const bloom_settings *s = n->p->j->s;
     uint64_t most = 0;
@@ -27,6 +28,10 @@ static bool add_nodes(part_needs *n, const kernel_field *f, const kernel_need *n
         plan about;
         uint64_t making, lines_of, transforms;
         if (!kernel_at_sketch(&k, s, &f->node[i], e)) return false;
+        for (int a = 0; a < PLAN_AXES; a++) {
+            n->ask.reach_lo[a] = max_u32(n->ask.reach_lo[a], k.ask.reach_lo[a]);
+            n->ask.reach_hi[a] = max_u32(n->ask.reach_hi[a], k.ask.reach_hi[a]);
+        }
         const field_window w = field_window_of(&f->grid, &need->frame, i, &k.ask);
         if (field_window_empty(&w)) continue;
         plan_request ask = field_window_ask(&w, &k.ask);
@@ -140,18 +145,27 @@ static uint64_t add_memory(mem_plan *to, const part_needs *n, const tiling *t) {
     uint64_t making, tile = 0, in = 0, out = 0;
     const bool tinted = s->tint[0] != 0 || s->tint[1] != 0 || s->tint[2] != 0, field = n->windows;
     uint64_t kernels = field ? n->kernels : kernel_at_bytes(ask), spectra = n->spectra,
-             transforms = n->transforms;
-    if (!field) { /* the spectrum is made before the engine has memory of its own */
+             transforms = n->transforms, windows = n->windows;
+    if (!field || !whole) { /* the spectrum is made before the engine has memory of its own */
         spectra = spectrum_bytes(ask->reach_lo[PLAN_X] + 1 + ask->reach_hi[PLAN_X],
                                  ask->reach_lo[PLAN_Y] + 1 + ask->reach_hi[PLAN_Y], ask->spectra,
                                  &lines, &making);
         transforms =
             max_u64(engine_bytes(whole ? n->class : ENGINE_CPU, &worst, n->threads), making);
     }
+    if (field && !whole) { /* no window is larger than a tile; kernels: of the part and of tiles */
+        const uint64_t tile_is = (uint64_t)t->tile[PLAN_X] * t->tile[PLAN_Y];
+        enum { PLACES = 6 }; /* tiles that are known at the same time */
+        kernels = 2 * kernels + PLACES * kernel_at_bytes(ask);
+        windows = ask->channels *
+                  (mem_rounded((uint64_t)t->length[PLAN_X] * t->length[PLAN_Y] * sizeof(float)) +
+                   mem_rounded(tile_is * sizeof(float)));
+        spectra *= 1 + t->idle, transforms *= 1 + t->idle;
+    }
     mem_plan_add(to, "kernel", kernels * (tinted ? ask->channels : 1));
     mem_plan_add(to, "spectrum", spectra);
     mem_plan_add(to, "transforms", transforms);
-    if (field) mem_plan_add(to, "windows of a field", n->windows);
+    if (field) mem_plan_add(to, "windows of a field", windows);
     for (int i = 0; i < p->m.groups; i++) {
         const part_group *g = &p->group[i];
         tile = max_u64(tile, tile_bytes(n, g, t));
@@ -222,16 +236,23 @@ static bool choose_for_devices(tiling *t, part_needs *n, tiling_request *r, err 
     return false;
 }
 
+/* Keeps engines of a field's windows from tile to tile where there is memory left. A device of
+ * software would take from it, too. */
+static void keep_engines(tiling *t, const part_needs *n, uint32_t nodes) {
+    if (n->on >= 0 && n->f.device[n->on].class == ENGINE_SOFTWARE) return;
+    for (uint32_t i = 1; i <= nodes; i++) {
+        tiling more = *t;
+        mem_plan own = {0};
+        more.idle = i;
+        if ((more.bytes = add_memory(&own, n, &more)) > n->memory) return;
+        *t = more;
+    }
+}
+
 bool part_tiles(tiling *t, mem_plan *memory, const part_plan *p, double most, err *e) {
     const part_job *j = p->j;
     const bool lent = j->in->lend;
     part_needs n = {.p = p};
-    if (!lent && j->session && session_kernel(j->session)->field)
-        return err_set(
-            e, ERR_MEMORY,
-            "%u x %u pixels do not fit into the memory at once, and a field of kernels is "
-            "not bloomed in tiles yet; raise --mem-limit",
-            p->w, p->h);
     bool ok = (lent && !p->m.groups) || open_needs(&n, p, e);
     *memory = j->beside;
     *t = part_one_tile(p);
@@ -247,6 +268,8 @@ bool part_tiles(tiling *t, mem_plan *memory, const part_plan *p, double most, er
                         .fits = a_device_fits,
                         .ctx = &n};
     ok = ok && (lent || choose_for_devices(t, &n, &r, e));
+    if (ok && n.windows && !part_is_whole(t))
+        keep_engines(t, &n, field_nodes(&session_kernel(j->session)->field->grid));
     const bool solves = ok && j->s->solve && !part_is_whole(t);
     if (solves) *t = part_one_tile(p);
     if (ok && p->m.groups) add_memory(memory, &n, t);

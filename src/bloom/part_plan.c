@@ -50,8 +50,9 @@ kernel_need part_need(const part_job *j, uint32_t channels, double sharpen) {
     bloom_tint(need.tint, j->s, channels, luminance);
     if (j->session && session_kernel(j->session)->field)
         need.frame = (field_frame){
-            {(int64_t)p->data.x0 - p->display.x0, (int64_t)p->data.y0 - p->display.y0},
-            {(uint32_t)image_box_width(&p->display), (uint32_t)image_box_height(&p->display)}};
+            .from = {(int64_t)p->data.x0 - p->display.x0, (int64_t)p->data.y0 - p->display.y0},
+            .size = {(uint32_t)image_box_width(&p->display),
+                     (uint32_t)image_box_height(&p->display)}};
     return need;
 }
 

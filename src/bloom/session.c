@@ -40,9 +40,11 @@ static session *new_session(const bloom_settings *settings, const kernel_source 
 }
 
 static bool open_sizes(session *s, err *e) {
-    if (s->kernel.field && s->s.images > 1)
-        device_pool_keep(s->devices, field_nodes(&s->kernel.field->grid));
     return (s->sizes = kernel_sizes_open(&s->s, &s->kernel, s->devices, e)) != NULL;
+}
+
+uint32_t session_keep(session *s, uint32_t engines) {
+    return device_pool_keep(s->devices, engines);
 }
 
 session *session_open(const bloom_settings *settings, const char *path, const kernel_source *read,
@@ -51,6 +53,10 @@ session *session_open(const bloom_settings *settings, const char *path, const ke
     if (s && !((read || kernel_field_load(&s->kernel, path, s->threads, e)) &&
                kernel_source_glance(&s->faults, &s->kernel, &s->s.kernel, e) && open_sizes(s, e)))
         session_close(&s);
+    if (s && s->kernel.field && s->s.images > 1) {
+        const uint32_t nodes = field_nodes(&s->kernel.field->grid), had = session_keep(s, nodes);
+        if (had > nodes) session_keep(s, had);
+    }
     return s;
 }
 
@@ -178,7 +184,8 @@ static void fall_back(session *s, session_lease *l, const engine_device *d, cons
 
 /* Takes a slot, on the CPU where a device that `auto` chose has failed. */
 static bool take_any(session_lease *l, session *s, const session_want *want, err *e) {
-    const device_choice *first = &want->size->decided.way[want->way];
+    const kernel_node *node = want->node;
+    const device_choice *first = &(node ? &node->decided : &want->size->decided)->way[want->way];
     const bool may = cpu_stands_in(s, first->device.class);
     bool refused;
     err why = {0};
@@ -187,7 +194,7 @@ static bool take_any(session_lease *l, session *s, const session_want *want, err
         if (!refused || !may) return *e = why, false;
         fall_back(s, l, &first->device, &why);
     }
-    device_request r = kernel_at_device(&s->s, &want->size->ask);
+    device_request r = kernel_at_device(&s->s, node ? &node->ask : &want->size->ask);
     device_decision instead;
     r.want = "cpu";
     device_pool_decide(s->devices, &instead, &r);

@@ -28,6 +28,8 @@ session *session_open(const bloom_settings *s, const char *path, const kernel_so
                       device_pool *devices, err *e);
 /* Opens a session with the kernel of another, which must outlive it. */
 session *session_open_beside(const session *of, const bloom_settings *s, err *e);
+/* Sets how many engines that nobody uses are kept, and returns how many were. */
+uint32_t session_keep(session *s, uint32_t engines);
 /* Frees what is kept for images to come and that nobody uses, engines too. */
 void session_rest(session *s);
 /* Frees everything and sets *s to NULL. No thread may use it any more. */
@@ -52,10 +54,11 @@ spectrum_request session_spectrum(const bloom_settings *s, engine_class class, c
 /* Forecasts for every device. Returns the index of the one that would be taken, or -1. */
 int session_forecast(session *s, const plan_request *ask, bloom_forecasts *to, err *e);
 
-/* What the engine must be prepared for: a size, and a transform. */
+/* What the engine must be prepared for: a size or a node of a field, and a transform. */
 typedef struct {
     const kernel_at *size;
     device_way way;
+    const kernel_node *node; /* whose `at` the size is; NULL: it is a size */
 } session_want;
 
 /* Takes a slot of an engine that is prepared as `want` says: device_take has the rules. Where the

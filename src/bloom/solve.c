@@ -174,7 +174,7 @@ uint64_t solve_bytes(const view *v) {
 
 static bool take(solving *s, session *of, const kernel_at *size, err *e) {
     const bool doubles = s->precision == PRECISION_FLOAT64;
-    const session_want want = {size, doubles ? WAY_FLOAT64 : WAY_FLOAT32};
+    const session_want want = {.size = size, .way = doubles ? WAY_FLOAT64 : WAY_FLOAT32};
     return host_ask(0.1, e) && session_take(&s->lease, of, &want, e);
 }
 

@@ -139,7 +139,7 @@ bool attempt_run(outcome *to, const view *v, const light *l, const accuracy *met
                             .glare = planes.glare ? v->glare : NULL,
                             .join = &how};
     while (ok && again) {
-        const session_want want = {v->size, attempt_way(method)};
+        const session_want want = {.size = v->size, .way = attempt_way(method)};
         const device_lease *at = &to->lease.at;
         err why = {0};
         ok = host_ask(1.0 / (v->channels + 2), e) && session_take(&to->lease, v->session, &want, e);

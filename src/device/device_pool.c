@@ -80,10 +80,12 @@ device_pool *device_pool_open(par *threads, const char *cache_dir, uint32_t idle
     return p;
 }
 
-void device_pool_keep(device_pool *p, uint32_t idle) {
+uint32_t device_pool_keep(device_pool *p, uint32_t idle) {
     pthread_mutex_lock(&p->lock);
-    p->idle = max_u32(p->idle, idle);
+    const uint32_t before = p->idle;
+    p->idle = idle;
     pthread_mutex_unlock(&p->lock);
+    return before;
 }
 
 par *device_pool_threads(const device_pool *p) {

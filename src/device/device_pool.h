@@ -17,8 +17,9 @@ typedef struct device_pool device_pool;
 device_pool *device_pool_open(par *threads, const char *cache_dir, uint32_t idle, err *e);
 /* Closes every device, and sets *p to NULL. No thread may use it any more. */
 void device_pool_close(device_pool **p);
-/* Keeps at least as many engines that nobody uses: those of a field's nodes take turns. */
-void device_pool_keep(device_pool *p, uint32_t idle);
+/* Keeps as many engines that nobody uses: those of a field's nodes take turns. Returns how many
+ * were kept before. */
+uint32_t device_pool_keep(device_pool *p, uint32_t idle);
 par *device_pool_threads(const device_pool *p);
 
 /* Do what device_decide and device_choose do, with the devices of the machine. *list, valid as long

@@ -169,9 +169,7 @@ bool kernel_need_same(const kernel_need *a, const kernel_need *b) {
                 a->height == b->height && a->aspect == b->aspect && a->sharpen == b->sharpen;
     for (int i = 0; i < 8; i++) same = same && a->primaries[i] == b->primaries[i];
     for (int c = 0; c < PSF_CHANNELS; c++) same = same && a->tint[c] == b->tint[c];
-    for (int i = 0; i < PLAN_AXES; i++)
-        same = same && a->frame.from[i] == b->frame.from[i] && a->frame.size[i] == b->frame.size[i];
-    return same;
+    return same && memcmp(&a->frame, &b->frame, sizeof a->frame) == 0; /* whole numbers */
 }
 
 bool kernel_need_tints(const kernel_need *need) {

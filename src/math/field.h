@@ -34,11 +34,19 @@ static inline double field_share(const field_grid *g, uint32_t node) {
 typedef struct {
     int64_t from[PLAN_AXES];
     uint32_t size[PLAN_AXES];
+    /* Along an axis that is cut the samples are those of a tile: the first one's place in the
+     * image, the image's size and its border; and of the samples those whose result counts. An
+     * extent of 0: nothing is cut. */
+    int64_t first[PLAN_AXES];
+    uint32_t extent[PLAN_AXES];
+    plan_border border[PLAN_AXES];
+    uint32_t kept[PLAN_AXES][2];
 } field_frame;
 
 /* Returns the weight of column (row) n for a sample of an image: 1 at its node, and less in
  * proportion to the distance, down to 0 at its neighbours. Beyond the outer nodes all light is
- * theirs. All weights of a sample add up to 1. */
+ * theirs. All weights of a sample add up to 1. What a border shows in a tile has the weights of the
+ * pixel that it shows; where it shows none they are 0. */
 double field_weight(const field_grid *g, const field_frame *f, uint32_t axis, uint32_t n,
                     int64_t sample);
 
@@ -51,7 +59,7 @@ typedef struct {
     uint32_t begin, end; /* samples whose result reaches pixels */
     uint32_t light[2];   /* pixels of the image with light for the node: from .. to - 1 */
     uint32_t extent;     /* of the image */
-    plan_border border;  /* of the image */
+    plan_border border;  /* of the image; of a tile, along an axis that is cut, none */
 } field_stretch;
 
 /* ask: the image's size, the reach of the node's kernel, and the borders. */

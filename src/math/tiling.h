@@ -20,6 +20,7 @@ typedef struct {
     uint32_t length[PLAN_AXES]; /* of the transforms; where nothing is cut, about */
     uint64_t bytes;             /* taken at the most, as far as it is foreseen */
     double price;               /* of all tiles, in steps of a transform */
+    uint32_t idle; /* of a field: engines that are kept from tile to tile, beside the one at work */
 } tiling;
 
 typedef struct {

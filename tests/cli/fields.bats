@@ -86,10 +86,23 @@ J
     [ ! -e x.exr ]
 }
 
-@test "an image that does not fit the memory is refused, and not bloomed by one node" {
-    oiiotool --pattern constant:color=.1,.1,.1 3000x2000 3 -d half -o large.exr
-    run --separate-stderr "$FFTBLOOM" apply large.exr field.exr -o x.exr --mem-limit 60M
-    [ "$status" -ne 0 ]
-    [[ $stderr == *"not bloomed in tiles yet"* ]]
-    [ ! -e x.exr ]
+@test "an image that does not fit the memory is bloomed in tiles, with the kernel of each pixel" {
+    oiiotool --pattern constant:color=.1,.1,.1 1500x1100 3 --box:color=200,150,80:fill=1 10,20,12,22 \
+        --box:color=20,15,80:fill=1 1480,1000,1482,1004 --box:color=9,15,80:fill=1 700,500,702,504 -d half -o large.exr
+    for padding in zero mirror wrap,clamp; do
+        "$FFTBLOOM" apply large.exr field.exr -o whole.exr --padding $padding --report w.json
+        "$FFTBLOOM" apply large.exr field.exr -o tiles.exr --padding $padding --mem-limit 42M --verify 500 --report t.json
+        holds t.json 'd["frames"][0]["tiles"]["count"][1] > 1' 'd["frames"][0]["promise"]["kept"]' \
+            'd["frames"][0]["verify"]["pixels"] > 400 and not d["frames"][0]["verify"]["broken"]'
+        "$FFTBLOOM" diff whole.exr tiles.exr --fail 1e-4 --failrelative 0.002
+        python3 - <<'END'
+import json
+w, t = (json.load(open(n))["frames"][0]["ledger"] for n in ("w.json", "t.json"))
+for a, b in zip(w, t):
+    for key in ("in", "out", "gained", "spilled"):
+        assert abs(a[key] - b[key]) <= 1e-5 * a["in"], (key, a[key], b[key])
+END
+    done
+    run -0 "$FFTBLOOM" plan large.exr field.exr --mem-limit 42M
+    [[ $output == *"windows of a field"* && $output == *"tiles"* ]]
 }

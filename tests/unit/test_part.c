@@ -8,59 +8,7 @@
 #include "unit/check.h"
 #include "unit/glare.h"
 #include "unit/make_image.h"
-
-typedef struct {
-    const image *in;
-    image *out;
-    uint32_t step, next; /* the row to be written next; with lines from the last one up: the end */
-    bool upwards;
-    /* A row that reading gets wrong: once `right` rows have been read, and until rows are written.
-     */
-    uint32_t wrong, right, rows;
-} files;
-
-static bool read_rows(void *ctx, int part, uint32_t row, uint32_t rows, void *const plane[],
-                      err *e) {
-    files *f = ctx;
-    const image_part *p = &f->in->head.part[part];
-    size_t w = image_width(p);
-    (void)e;
-    assert_true(rows > 0 && row + rows <= image_height(p));
-    for (int c = 0; c < p->channels; c++) {
-        size_t bytes = w * pixel_bytes(p->channel[c].type);
-        if (!plane[c]) continue;
-        memcpy(plane[c], (const uint8_t *)f->in->plane[part][c] + row * bytes, rows * bytes);
-        if (f->right && f->rows >= f->right && f->wrong >= row && f->wrong < row + rows)
-            memset((uint8_t *)plane[c] + (f->wrong - row) * bytes, 0, bytes);
-    }
-    f->rows += rows;
-    return true;
-}
-
-static uint32_t step_of(void *ctx, int part) {
-    (void)part;
-    return ((const files *)ctx)->step;
-}
-
-static bool write_rows(void *ctx, int part, const rows_band *b, err *e) {
-    files *f = ctx;
-    const image_part *p = &f->out->head.part[part];
-    size_t w = image_width(p);
-    (void)e;
-    f->right = 0;
-    assert_true(b->row % f->step == 0);
-    assert_true((b->row + b->rows) % f->step == 0 || b->row + b->rows == image_height(p));
-    assert_int_equal(f->upwards ? b->row + b->rows : b->row, f->next);
-    f->next = f->upwards ? b->row : b->row + b->rows;
-    assert_int_equal(b->part->channels, p->channels);
-    for (int c = 0; c < p->channels; c++) {
-        size_t bytes = w * pixel_bytes(p->channel[c].type);
-        assert_string_equal(b->part->channel[c].name, p->channel[c].name);
-        assert_int_equal(b->part->channel[c].type, p->channel[c].type);
-        memcpy((uint8_t *)f->out->plane[part][c] + b->row * bytes, b->plane[c], b->rows * bytes);
-    }
-    return true;
-}
+#include "unit/row_files.h"
 
 /* One case: an image, a kernel, and settings. */
 typedef struct {
@@ -68,7 +16,7 @@ typedef struct {
     bloom_settings s;
     device_pool *devices;
     session *session;
-    files f;
+    row_files f;
     rows_source from;
     rows_sink to;
     part_job job;
@@ -79,9 +27,9 @@ static void open_case(tried *t, image *in, const char *kernel, const bloom_setti
     t->want = glare_truth(in, kernel, s);
     t->devices = MADE(device_pool_open(make_threads(), NULL, 0, &e));
     t->session = MADE(session_open(&t->s, kernel, NULL, t->devices, &e));
-    t->f = (files){.in = in, .step = 1, .upwards = in->head.part[0].order == LINES_DECREASING};
-    t->from = (rows_source){.ctx = &t->f, .head = &t->in->head, .read = read_rows};
-    t->to = (rows_sink){.ctx = &t->f, .step = step_of, .write = write_rows};
+    t->f = (row_files){.in = in, .step = 1, .upwards = in->head.part[0].order == LINES_DECREASING};
+    t->from = row_files_source(&t->f);
+    t->to = row_files_sink(&t->f);
     t->job = (part_job){.s = &t->s,
                         .threads = make_threads(),
                         .session = t->session,
