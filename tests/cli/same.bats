@@ -9,12 +9,17 @@ setup() {
     dir=$(mktemp -d "$TEST_TMP/XXXXXX")
     export FFTBLOOM_CACHE_DIR=$dir/cache
     "$FFTBLOOM" kernel make gaussian --param sigma=30 --taps 77 -o "$dir/odd.exr"
+    "$FFTBLOOM" kernel make gaussian --param sigma=3 --taps 21 -o "$dir/a.exr"
+    "$FFTBLOOM" kernel make disc --param radius=4 --taps 15x18 -o "$dir/b.exr"
+    echo '{"field": {"x": [0.1, 0.4], "y": [0, 1], "nodes": [["a.exr", "b.exr"], ["b.exr", "a.exr"]],
+        "common": {"kernel": "odd.exr", "share": 0.2}}}' >"$dir/field.json"
 }
 
 CASES=("" "--precision float64" "--tolerance 1e-5" "--threshold 1 --knee 0.5"
     "--pixel-type float --padding clamp" "--padding wrap --half-overflow float")
 
-# make NAME COMMAND...: the cases by this command, and an image whose rows end between two vectors
+# make NAME COMMAND...: the cases by this command, and an image whose rows end between two vectors,
+# also with a kernel that varies over it
 make_all() {
     local name=$1 i
     shift
@@ -25,6 +30,8 @@ make_all() {
     done
     "$@" "$dir/odd.exr" testdata/star.exr -o "$dir/$name.odd.exr" --device cpu \
         --report "$dir/$name.odd.json"
+    "$@" "$dir/odd.exr" "$dir/field.json" -o "$dir/$name.field.exr" --device cpu --padding mirror \
+        --threshold 1e-4 --report "$dir/$name.field.json"
 }
 
 # facts REPORT: what the report says of the pictures
@@ -35,7 +42,7 @@ facts() {
 
 same_as_wide() { # NAME
     local i
-    for i in "${!CASES[@]}" odd; do
+    for i in "${!CASES[@]}" odd field; do
         echo "case $i"
         cmp "$dir/wide.$i.exr" "$dir/$1.$i.exr"
         diff <(facts "$dir/wide.$i.json") <(facts "$dir/$1.$i.json")
