@@ -19,7 +19,8 @@ int main(int argc, char **argv) {
     fb_error e;
     fb_settings set;
     fb_report r;
-    fb_image image = {sizeof image, W, H, 3, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0, NULL};
+    fb_image image = {sizeof image, W,    H,    3,    NULL, NULL, NULL,
+                      NULL,         NULL, NULL, NULL, 0,    NULL, {0, 0, 0, 0}};
     fb_plane from[3], to[3];
 
     fb_settings_init(&set, sizeof set);

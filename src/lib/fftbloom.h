@@ -242,6 +242,9 @@ typedef struct fb_image { /* zeros are the defaults */
     const char *space;    /* the colour space of `in`, `out` and `emit`, such as "logc3" or "srgb":
                              they are decoded and coded again, colours with alpha 0 to 1 divided by
                              it (docs/colour.md). NULL: linear light in Rec.709 */
+    int32_t frame[4];     /* of a field: where the frame is, in whose shares its places count, as
+                             left, top, width and height in pixels of the image, which may be a part
+                             of it or more. Zeros: the image is the frame */
 } fb_image;
 
 typedef struct fb_report {

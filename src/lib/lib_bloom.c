@@ -9,6 +9,7 @@ static bool is_in_place(const fb_image *pixels) {
 }
 
 bool lib_image(fb_image *to, const fb_image *from, bool writes, err *e) {
+    enum { FAR = 1 << 20 }; /* pixels */
     const fb_image *pixels = to;
     if (!lib_struct(to, sizeof *to, offsetof(fb_image, mask), from, "fb_image", e)) return false;
     if (pixels->width < 1 || pixels->height < 1 || pixels->width > IMAGE_SIDE ||
@@ -22,6 +23,16 @@ bool lib_image(fb_image *to, const fb_image *from, bool writes, err *e) {
     if (!(pixels->pixel_aspect >= 0 && pixels->pixel_aspect <= 100))
         return err_set(e, ERR_USAGE, "pixel_aspect is %g; it can be 0 to 100",
                        pixels->pixel_aspect);
+    const int32_t *frame = pixels->frame;
+    bool placed = false, possible = true;
+    for (int i = 0; i < 4; i++) placed |= frame[i] != 0;
+    for (int i = 0; i < 2; i++)
+        possible &= frame[i] > -FAR && frame[i] < FAR && frame[2 + i] >= 1 && frame[2 + i] <= FAR;
+    if (placed && !possible)
+        return err_set(e, ERR_USAGE,
+                       "frame is %d, %d, %d, %d: its left and top can be less than %d from the "
+                       "image's, its width and height 1 to %d; or all are 0",
+                       frame[0], frame[1], frame[2], frame[3], FAR, FAR);
     if (!writes && (pixels->pixel_aspect > 0 || pixels->space))
         return err_set(e, ERR_USAGE, "pixel_aspect and space must be 0 where a gradient is made");
     const struct {

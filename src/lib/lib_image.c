@@ -11,8 +11,10 @@ static const char *name_of(uint32_t channels, uint32_t c) {
 static bool make_header(lib_job *j, err *e) {
     const fb_image *pixels = j->pixels;
     const image_box box = {0, 0, (int32_t)pixels->width - 1, (int32_t)pixels->height - 1};
+    const int32_t *frame = pixels->frame;
+    const image_box whole = {frame[0], frame[1], frame[0] + frame[2] - 1, frame[1] + frame[3] - 1};
     image_part part = {.data = box,
-                       .display = box,
+                       .display = frame[2] ? whole : box,
                        .aspect = pixels->pixel_aspect > 0 ? (float)pixels->pixel_aspect : 1};
     const image_header plain = {.format = "exr", .part = &part, .parts = 1};
     if (!image_header_copy(&j->head, &plain, e)) return false;

@@ -192,6 +192,7 @@ typedef struct {
 #define OFX_UNPREMULTIPLIED      "OfxImageAlphaUnPremultiplied"
 #define OFX_DATA                 "OfxImagePropData"
 #define OFX_BOUNDS               "OfxImagePropBounds"
+#define OFX_IMAGE_WHOLE          "OfxImagePropRegionOfDefinition"
 #define OFX_ROW_BYTES            "OfxImagePropRowBytes"
 #define OFX_PIXEL_ASPECT         "OfxImagePropPixelAspectRatio"
 

@@ -25,24 +25,12 @@ static fb_context *open_context(controls_device device, fb_error *e) {
 /* Finds or opens a kernel, which belongs to this list. */
 static fb_kernel *find_kernel(const controls_bloom *of, fb_error *e) {
     static int oldest;
-    fb_kernel *made, *node;
-    double place[3];
+    fb_kernel *made;
     for (int i = 0; i < KERNELS; i++)
         if (opened[i].kernel && opened[i].of.device == of->device &&
             opened[i].of.stamp == of->stamp && !strcmp(opened[i].of.kernel, of->kernel))
             return opened[i].kernel;
     if (fb_kernel_open(&made, context[of->device], of->kernel, e) != FB_OK) return NULL;
-    if (fb_kernel_node(&node, made, 1, place, NULL) ==
-        FB_OK) { /* hosts ask for parts of the frame */
-        fb_kernel_close(node);
-        fb_kernel_close(made);
-        e->code = FB_BAD_SETTING;
-        snprintf(e->text, sizeof e->text,
-                 "kernel '%.600s' is a field, which varies over the frame: this plug-in takes one "
-                 "kernel; 'fftbloom apply' takes fields",
-                 of->kernel);
-        return NULL;
-    }
     const int at = oldest++ % KERNELS;
     fb_kernel_close(opened[at].kernel);
     opened[at].of = *of;

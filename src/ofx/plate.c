@@ -54,12 +54,15 @@ void plate_open(plate *p, ofx_clip_handle clip, ofx_time time) {
     const bool whole = fx_ints(p->image, OFX_BOUNDS, 4, &p->at.x1) && has_size(p->at) &&
                        fx_ints(p->image, OFX_ROW_BYTES, 1, &row) &&
                        llabs(row) >= (p->at.x2 - p->at.x1) * pixel_bytes(p);
+    if (!fx_ints(p->image, OFX_IMAGE_WHOLE, 4, &p->whole.x1) || !has_size(p->whole) ||
+        rect_empty(rect_common(p->whole, p->at)))
+        p->whole = p->at;
     p->row = row;
     if (whole && p->type && p->channels) p->data = fx_pointer(p->image, OFX_DATA);
 }
 
 bool plate_new(plate *p, ofx_rect_i at, int channels, int type) {
-    *p = (plate){.at = at, .channels = channels, .type = type};
+    *p = (plate){.at = at, .whole = at, .channels = channels, .type = type};
     p->row = (ptrdiff_t)(at.x2 - at.x1) * pixel_bytes(p);
     if (has_size(at)) p->data = calloc((size_t)(at.y2 - at.y1), (size_t)p->row);
     return p->data != NULL;
@@ -108,8 +111,9 @@ uint64_t plate_hash_bytes(uint64_t h, const void *data, size_t n) {
 }
 
 uint64_t plate_hash(uint64_t h, const plate *p) {
-    const int shape[] = {p->at.x1, p->at.y1, p->at.x2, p->at.y2, p->channels, p->type, !p->data};
-    h = plate_hash_bytes(h, shape, sizeof shape);
+    const int shape[] = {p->channels, p->type, !p->data};
+    const ofx_rect_i place[] = {p->at, p->whole};
+    h = plate_hash_bytes(plate_hash_bytes(h, shape, sizeof shape), place, sizeof place);
     for (int y = p->at.y1; p->data && y < p->at.y2; y++)
         h = plate_hash_bytes(h, pixel(p, p->at.x1, y),
                              (size_t)((p->at.x2 - p->at.x1) * pixel_bytes(p)));

@@ -10,7 +10,7 @@
 typedef struct {
     char *data;    /* the first pixel of the lowest row; NULL: there are none that can be used */
     ptrdiff_t row; /* bytes to the row above; may be below 0 */
-    ofx_rect_i at;
+    ofx_rect_i at, whole; /* whole: of what it may be a part */
     int channels;         /* 1, 3, 4 */
     int type;             /* FB_... */
     ofx_properties image; /* of the host, until it is closed; NULL: the memory is ours */

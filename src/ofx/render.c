@@ -51,6 +51,7 @@ static bool find_planes(const plate *from, ofx_rect_i frame, plate *copy, fb_pla
 static bool make_frame(job *j, const plate *to) {
     plate wide = {0}, mask = {0}, rest = {0};
     const plate *from = &j->source;
+    const ofx_rect_i whole = from->whole;
     const int channels = from->channels;
     fb_plane in[4], out[4], emit[4], of_mask[4];
     const char *space = j->look.space;
@@ -75,7 +76,9 @@ static bool make_frame(job *j, const plate *to) {
                                  .mask = j->masked ? of_mask + j->mask.channels - 1 : NULL,
                                  .emit = emits ? emit : NULL,
                                  .pixel_aspect = j->aspect == 1 ? 0 : j->aspect,
-                                 .space = channels == 1 ? NULL : space};
+                                 .space = channels == 1 ? NULL : space,
+                                 .frame = {whole.x1 - j->frame.x1, j->frame.y2 - whole.y2,
+                                           whole.x2 - whole.x1, whole.y2 - whole.y1}};
         fb_bloom(j->session->session, &pixels, NULL, &j->error);
         if (channels == 4 && (apart || (emits && j->look.bloom.set.alpha == FB_ALPHA_KEEP)))
             plate_copy_alpha(to, wide.data ? &wide : from);
@@ -102,8 +105,8 @@ static void bring_window(job *j) {
 }
 
 static void bloom(job *j) {
-    const ofx_rect_i s = j->source.at;
-    const double size[] = {s.x2 - s.x1, s.y2 - s.y1};
+    const ofx_rect_i s = j->source.at, whole = j->source.whole;
+    const double size[] = {whole.x2 - whole.x1, whole.y2 - whole.y1};
     double reach[2];
     j->going.works = true;
     j->session = keep_take(&j->look.bloom,

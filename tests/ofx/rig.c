@@ -187,6 +187,8 @@ static ofx_status get_image(ofx_clip_handle c, ofx_time t, const ofx_rect_d *r,
     set_pointer(s, OFX_DATA, 0, p->data);
     rig_put(s, OFX_ROW_BYTES, 0, (double)p->row);
     for (int i = 0; i < 4; i++) rig_put(s, OFX_BOUNDS, i, (&p->at.x1)[i]);
+    for (int i = 0; i < 4 && p->whole.x2 > p->whole.x1; i++)
+        rig_put(s, OFX_IMAGE_WHOLE, i, (&p->whole.x1)[i]);
     rig_put_text(s, OFX_DEPTH, 0, DEPTH[p->type]);
     rig_put_text(s, OFX_COMPONENTS, 0, COMPONENTS[p->channels]);
     if (!p->bare) {
@@ -205,7 +207,8 @@ static ofx_status release_image(ofx_properties s) {
 static ofx_status clip_region(ofx_clip_handle c, ofx_time t, ofx_rect_d *to) {
     (void)t;
     if (!c->picture) return OFX_FAILED;
-    const ofx_rect_i r = c->picture->at;
+    const bool part = c->picture->whole.x2 > c->picture->whole.x1;
+    const ofx_rect_i r = part ? c->picture->whole : c->picture->at;
     const double x = c->aspect / c->scale, y = 1 / c->scale;
     *to = (ofx_rect_d){r.x1 * x, r.y1 * y, r.x2 * x, r.y2 * y};
     return OFX_OK;

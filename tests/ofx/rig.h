@@ -20,7 +20,8 @@ typedef struct {
     ptrdiff_t row;
     char *block, *data; /* data: the first pixel of the lowest row */
     size_t bytes;
-    bool bare; /* the image tells neither its scale nor its aspect */
+    bool bare;        /* the image tells neither its scale nor its aspect */
+    ofx_rect_i whole; /* of what it is a part; zeros: it does not tell */
 } pic;
 
 /* `pad`: bytes between rows. down: rows lie from the top. */

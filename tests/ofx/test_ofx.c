@@ -201,6 +201,66 @@ TEST(windows_are_cut_from_the_whole) {
     }
 }
 
+/* A field has its kernels at their places in the frame: pixels are the program's, windows are cut
+ * from the whole, and a part of the source, as some hosts give it, has the kernels of its place. */
+TEST(fields_lie_in_the_frame) {
+    enum { REACH = 8 }; /* of kernels of 15 taps */
+    static char field[512];
+    const char *made_field = make_text(
+        "field.json",
+        "{\"model\": \"coma\", \"taps\": 15, \"field\": {\"x\": [0.1, 0.3, 1], \"y\": [0.2, 0.9], "
+        "\"vary\": {\"tail\": [[4, 6, 9], [12, 5, 3]], \"toward\": [[10, 100, 200], [300, 60, "
+        "150]]}}}");
+    snprintf(field, sizeof field, "%s", made_field);
+    static const ofx_rect_i PART[] = {{-5, 3, 30, 30}, {10, 20, 56, 50}, {-5, 3, 56, 22}};
+    OPEN(stage) s = open_stage(OFX_FILTER);
+    OWN(image) *img = scene("float");
+    const char *in_file = make_path("in.exr"), *out_file = make_path("out.exr");
+    save(in_file, img);
+    shell("'%s' -q '%s' '%s' -o '%s' --device cpu --existing replace --padding zero",
+          built("fftbloom"), in_file, field, out_file);
+    OWN(image) *want = load(out_file);
+    OPEN(pic) *in = pic_of(img, -5, 3, 4, PIC_FLOAT, 8, false);
+    const image_box d =
+        img->head.part[0].display; /* its pixels are a part of that, and beyond it */
+    in->whole = (ofx_rect_i){d.x0 - 5, 3 + H - 1 - d.y1, d.x1 - 4, 3 + H - d.y0};
+    rig_set_kernel(s.x, field);
+    rig_set_number(s.x, "padding", 1);
+    rig_connect(s.x, RIG_SOURCE, in);
+    OPEN(pic) *whole = render(&s);
+    check_same(whole, want, "", 4);
+    for (size_t i = 0; i < COUNT(PART); i++) {
+        const ofx_rect_i at = PART[i];
+        OPEN(pic) *window = pic_like(whole), *part = pic_new(at, 4, PIC_FLOAT, 0, false);
+        rig_connect(s.x, RIG_SOURCE, in);
+        rig_connect(s.x, RIG_OUTPUT, window);
+        assert_int_equal(rig_render(s.r, s.x, 0, &at), OFX_OK);
+        EACH(part) assert_true(pic_get(window, x, y, c) == pic_get(whole, x, y, c));
+        EACH(part) pic_put(part, x, y, c, pic_get(in, x, y, c));
+        part->whole = in->whole;
+        rig_connect(s.x, RIG_SOURCE, part);
+        OPEN(pic) *made = render(&s);
+        int checked = 0;
+        EACH(made) { /* what light from beyond the part does not reach */
+            if ((x < at.x1 + REACH && at.x1 > in->at.x1) ||
+                (x >= at.x2 - REACH && at.x2 < in->at.x2) ||
+                (y < at.y1 + REACH && at.y1 > in->at.y1) ||
+                (y >= at.y2 - REACH && at.y2 < in->at.y2))
+                continue;
+            const double is = pic_get(made, x, y, c), all = pic_get(whole, x, y, c);
+            CHECK_LE(fabs(is - all), 2e-3 * all + 1e-6); /* both are off by up to 1e-3 */
+            checked++;
+        }
+        assert_true(checked > 1000);
+        part->whole =
+            (ofx_rect_i){0, 0, 0, 0}; /* a host that does not say: the part is the frame */
+        OPEN(pic) *alone = render(&s);
+        double off = 0;
+        EACH(alone) off = fmax(off, fabs(pic_get(alone, x, y, c) / pic_get(made, x, y, c) - 1));
+        assert_true(off > 0.01);
+    }
+}
+
 /* Outside of the source there is nothing; outputs of other sizes get what they cover. */
 TEST(outputs_may_be_larger_or_smaller) {
     OPEN(stage) s = open_stage(OFX_FILTER);

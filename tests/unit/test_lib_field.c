@@ -62,15 +62,21 @@ static double hat(const double *at, uint32_t nodes, uint32_t n, double share) {
     return 1;
 }
 
+/* Where an image is that is a frame, or a part of one, or more. */
+static const int32_t FRAME[][4] = {{0, 0, 0, 0}, {-20, -50, 150, 130}, {9, 4, 30, 40}};
+
 /* What a lamp of 1 at (x, y) adds to pixel (u, v), beyond a border of zeros. */
-static double lamp(bool common, uint32_t x, uint32_t y, uint32_t u, uint32_t v) {
+static double lamp(bool common, const int32_t frame[4], uint32_t x, uint32_t y, uint32_t u,
+                   uint32_t v) {
+    const double across = frame[2] ? frame[2] : W, down = frame[2] ? frame[3] : H;
     double sum = 0;
     for (uint32_t n = 0; n < (common ? NODES : NODES - 1); n++) {
         const int64_t tx = (int64_t)u - x + wide(n) / 2, ty = (int64_t)v - y + high(n) / 2;
-        const double grid = n == NODES - 1 ? SHARE
-                                           : hat(AT_X, NX, n % NX, (x + 0.5) / W) *
-                                                 hat(AT_Y, NY, n / NX, (y + 0.5) / H) *
-                                                 (common ? 1 - SHARE : 1);
+        const double grid = n == NODES - 1
+                                ? SHARE
+                                : hat(AT_X, NX, n % NX, (x + 0.5 - frame[0]) / across) *
+                                      hat(AT_Y, NY, n / NX, (y + 0.5 - frame[1]) / down) *
+                                      (common ? 1 - SHARE : 1);
         if (tx >= 0 && ty >= 0 && tx < wide(n) && ty < high(n))
             sum += grid * tap(n, (uint32_t)tx, (uint32_t)ty);
     }
@@ -78,7 +84,7 @@ static double lamp(bool common, uint32_t x, uint32_t y, uint32_t u, uint32_t v) 
 }
 
 /* Checks a kernel of lamps at places that no symmetry hides, in this type. */
-static void check_lamps(fb_kernel *k, bool common, int32_t type) {
+static void check_lamps(fb_kernel *k, bool common, const int32_t frame[4], int32_t type) {
     static const uint32_t AT[][2] = {{5, 7},   {22, 8},  {50, 9}, {7, 40},
                                      {26, 33}, {57, 41}, {40, 22}};
     static double x[W * H], out[W * H];
@@ -94,14 +100,17 @@ static void check_lamps(fb_kernel *k, bool common, int32_t type) {
     for (uint32_t i = 0; i < W * H; i++) floats[i] = (float)x[i];
     interleaved(&in, type == FB_DOUBLE ? (void *)x : floats, type, W, 1);
     interleaved(&to, type == FB_DOUBLE ? (void *)out : bloomed, type, W, 1);
-    const fb_image img = image_of(&in, &to, W, H, 1);
+    fb_image img = image_of(&in, &to, W, H, 1);
     fb_report r = {.size = sizeof r};
+    memcpy(img.frame, frame, sizeof img.frame);
+    if (!frame[2]) img.size = offsetof(fb_image, frame); /* a program of before */
     LIB_OK(fb_bloom(s, &img, &r, &e));
     assert_int_equal(r.kept, 1);
     for (uint32_t v = 0; v < H; v++)
         for (uint32_t u = 0; u < W; u++) {
             double want = 0;
-            for (uint32_t i = 0; i < W * H; i++) want += x[i] * lamp(common, i % W, i / W, u, v);
+            for (uint32_t i = 0; i < W * H; i++)
+                want += x[i] * lamp(common, frame, i % W, i / W, u, v);
             const double got = type == FB_DOUBLE ? out[v * W + u] : (double)bloomed[v * W + u];
             CHECK_LE(fabs(got - want), r.error + 1e-12);
         }
@@ -111,9 +120,30 @@ static void check_lamps(fb_kernel *k, bool common, int32_t type) {
 TEST(a_field_in_memory_spreads_each_lamp_by_the_kernel_of_its_place) {
     for (int common = 0; common < 2; common++) {
         OPEN(fields) o = open_fields(common);
-        check_lamps(o.k, common, FB_FLOAT);
-        check_lamps(o.k, common, FB_DOUBLE);
+        for (size_t i = 0; i < COUNT(FRAME); i++) {
+            check_lamps(o.k, common, FRAME[i], FB_FLOAT);
+            check_lamps(o.k, common, FRAME[i], FB_DOUBLE);
+        }
     }
+}
+
+TEST(frames_that_cannot_be_are_refused) {
+    static const int32_t BAD[][4] = {
+        {0, 0, 1, 0}, {1, 0, 0, 0}, {1 << 20, 0, 5, 5}, {0, INT32_MIN, 5, 5}, {0, 0, 5, INT32_MAX}};
+    OPEN(fields) o = open_fields(false);
+    static float x[W * H], out[W * H];
+    fb_plane in, to;
+    fb_error e;
+    fb_session *s = open_session(o.k, NULL);
+    interleaved(&in, x, FB_FLOAT, W, 1);
+    interleaved(&to, out, FB_FLOAT, W, 1);
+    fb_image img = image_of(&in, &to, W, H, 1);
+    for (size_t i = 0; i < COUNT(BAD); i++) {
+        memcpy(img.frame, BAD[i], sizeof img.frame);
+        assert_int_equal(fb_bloom(s, &img, NULL, &e), FB_BAD_ARGUMENT);
+        assert_non_null(strstr(e.text, "frame is "));
+    }
+    fb_session_close(s);
 }
 
 TEST(a_field_is_taken_apart_into_its_nodes) {
