@@ -30,19 +30,32 @@ static double apart(const kernel_field *f, const lint *l, uint32_t node, const u
     return sum / 2 / k->channels;
 }
 
-/* Finds the most by which neighbours differ, and a node from the mix of those on its two sides. */
-static void find_steps(const kernel_field *f, const lint *l, double *step, double *left_out) {
-    const field_grid *g = &f->grid;
-    for (uint32_t i = 0; i < g->nodes[PLAN_X] * g->nodes[PLAN_Y]; i++)
-        for (uint32_t a = 0; a < PLAN_AXES; a++) {
-            const uint32_t by = a == PLAN_X ? 1 : g->nodes[PLAN_X], n = field_line(g->nodes, i, a);
-            if (n + 1 == g->nodes[a]) continue;
-            *step = fmax(*step, apart(f, l, i, (uint32_t[]){i + by, i + by}, 1));
-            if (n == 0) continue;
-            const double *at = &g->at[a][n];
-            *left_out = fmax(*left_out, apart(f, l, i, (uint32_t[]){i - by, i + by},
-                                              (at[1] - at[0]) / (at[1] - at[-1])));
-        }
+/* What is found of the nodes of a field. */
+typedef struct {
+    const kernel_field *f;
+    lint *l; /* of each, */
+    double *step,
+        *left_out; /* and along each axis: from the next one, from the mix of both sides */
+} looked;
+
+static bool look_at_node(void *ctx, size_t i, int worker, err *e) {
+    const looked *k = ctx;
+    const psf_planes taps = kernel_source_planes(&k->f->node[i]);
+    return lint_kernel(&k->l[i], &taps, e);
+}
+
+static bool look_at_step(void *ctx, size_t index, int worker, err *e) {
+    const looked *k = ctx;
+    const field_grid *g = &k->f->grid;
+    const uint32_t i = (uint32_t)index / PLAN_AXES, a = (uint32_t)index % PLAN_AXES,
+                   by = a == PLAN_X ? 1 : g->nodes[PLAN_X], n = field_line(g->nodes, i, a);
+    if (n + 1 == g->nodes[a]) return true;
+    k->step[index] = apart(k->f, k->l, i, (uint32_t[]){i + by, i + by}, 1);
+    if (n == 0) return true;
+    const double *at = &g->at[a][n];
+    k->left_out[index] =
+        apart(k->f, k->l, i, (uint32_t[]){i - by, i + by}, (at[1] - at[0]) / (at[1] - at[-1]));
+    return true;
 }
 
 /* Tells of each node its place, size, sums, how far its centroid is from its middle, and warnings.
@@ -78,15 +91,17 @@ static int tell_nodes(json_out *j, const kernel_field *f, const lint *l) {
 }
 
 static int check_field(const cli *c, const kernel_field *f, text *out, err *e) {
-    const uint32_t n = field_nodes(&f->grid);
+    const uint32_t n = field_nodes(&f->grid),
+                   steps = PLAN_AXES * f->grid.nodes[PLAN_X] * f->grid.nodes[PLAN_Y];
     OWN_MEM lint *l = mem_new(n, sizeof *l, "a field", e);
+    OWN_MEM double *found = mem_new(2 * (size_t)steps, sizeof *found, "a field", e);
+    looked k = {f, l, found, found ? found + steps : NULL};
+    if (!l || !found || !par_for(c->threads, n, look_at_node, &k, e) ||
+        !par_for(c->threads, steps, look_at_step, &k, e))
+        return 0;
     double step = 0, left_out = 0;
-    for (uint32_t i = 0; l && i < n; i++) {
-        const psf_planes taps = kernel_source_planes(&f->node[i]);
-        if (!lint_kernel(&l[i], &taps, e)) return 0;
-    }
-    if (!l) return 0;
-    find_steps(f, l, &step, &left_out);
+    for (uint32_t i = 0; i < steps; i++)
+        step = fmax(step, k.step[i]), left_out = fmax(left_out, k.left_out[i]);
     OWN(text) words = {0};
     json_out j = told_begin(&words, c->s.json);
     json_string(&j, "kernel", c->word[1]);
