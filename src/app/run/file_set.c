@@ -67,9 +67,11 @@ static void add_kernels(file_set *s, const char *word, const char *role) {
     double share;
     if (word && kernel_word_is_mix(word))
         while (kernel_word_part(&word, part, &share)) file_set_add(s, FILE_READ, role, part);
-    else if (word && path_ends_in(word, "json") && field_recipe_is(word)) {
+    else if (word && path_ends_in(word, "json")) {
         OWN(field_recipe) r = {.about = NULL};
-        const bool ok = field_recipe_file(&r, word, &s->failed);
+        err why = {0};
+        const bool ok = field_recipe_is(&r, word, &why) && !why.code;
+        if (why.code) s->failed = why;
         for (uint32_t i = 0; ok && i < field_nodes(&r.grid); i++) {
             if (!r.word[i]) continue;
             if (!kernel_word_is_mix(r.word[i]))

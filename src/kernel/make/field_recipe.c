@@ -138,9 +138,12 @@ static bool read_document(field_recipe *r, const json_value *root, err *e) {
     return ok && read_nodes(r, field, e) && read_common(r, json_get(field, "common"), e);
 }
 
-bool field_recipe_is(const char *path) {
+bool field_recipe_is(field_recipe *r, const char *path, err *why) {
     OWN(json_document) *d = json_read(path, NULL);
-    return d && json_root(d)->type == JSON_OBJECT && json_get(json_root(d), "field");
+    *r = (field_recipe){.about = NULL};
+    if (!d || json_root(d)->type != JSON_OBJECT || !json_get(json_root(d), "field")) return false;
+    read_document(r, json_root(d), why);
+    return true;
 }
 
 bool field_recipe_file(field_recipe *r, const char *path, err *e) {

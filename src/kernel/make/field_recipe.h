@@ -18,8 +18,8 @@ typedef struct {
     text set[FIELD_SIDE * FIELD_SIDE];
 } field_recipe;
 
-/* Returns whether a JSON file has a field. */
-bool field_recipe_is(const char *path);
+/* Returns whether a JSON file has a field, and reads it; *why says what is wrong with it. */
+bool field_recipe_is(field_recipe *r, const char *path, err *why);
 /* Reads one. Free it with field_recipe_free, also after a failure. */
 bool field_recipe_file(field_recipe *r, const char *path, err *e);
 void field_recipe_free(field_recipe *r);

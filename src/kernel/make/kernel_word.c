@@ -136,15 +136,19 @@ static bool find_mix(kernel_word *k, const kernel_places *in, err *e) {
     return m != NULL;
 }
 
-/* Finds the kernels at the nodes of a field; those of another field would never end. */
+/* Finds out whether a recipe is a field, and the kernels at its nodes; those of another field would
+ * never end. */
 static bool find_field(kernel_word *k, const kernel_places *in, err *e) {
     OWN(field_recipe) r = {0};
+    err why = {0};
     kernel_places nodes = *in;
     nodes.field = k->path;
+    if (!(k->field = field_recipe_is(&r, k->path, &why))) return true;
     if (in->field)
         return err_set(e, ERR_CONFIG, "the field '%s' has the field '%s' as a node", in->field,
                        k->path);
-    bool ok = field_recipe_file(&r, k->path, e);
+    bool ok = !why.code;
+    if (!ok && e) *e = why;
     for (uint32_t i = 0; ok && i < field_nodes(&r.grid); i++) {
         kernel_word node;
         if (!r.word[i]) continue;
@@ -183,8 +187,8 @@ static bool find_file(kernel_word *k, const char *word, const kernel_places *in,
 
 bool kernel_word_find(kernel_word *k, const char *word, const kernel_places *in, err *e) {
     if (!find_file(k, word, in, e)) return false;
-    k->field = k->recipe && !k->mix && field_recipe_is(k->path);
-    return !k->field || find_field(k, in, e);
+    k->field = false;
+    return !k->recipe || k->mix || find_field(k, in, e);
 }
 
 /* Changes when recipes make other taps. */
