@@ -18,6 +18,7 @@ typedef float vec4f __attribute__((vector_size(16)));
 /* The same at any address: for loads from and stores to rows. */
 typedef float vec8f_any __attribute__((vector_size(32), aligned(1), may_alias));
 typedef double vec4d_any __attribute__((vector_size(32), aligned(1), may_alias));
+typedef float vec4f_any __attribute__((vector_size(16), aligned(1), may_alias));
 
 typedef int32_t vec8i __attribute__((vector_size(32)));
 typedef int64_t vec4l __attribute__((vector_size(32)));

@@ -1,5 +1,6 @@
 #include "bloom/field.h"
 
+#include "base/half.h"
 #include "base/host.h"
 #include "base/mem.h"
 #include "base/vector.h"
@@ -26,23 +27,33 @@ typedef struct {
     float *floats;                /* and one more */
 } window_job;
 
+/* The light of a row's pixels: doubles, or floats where these say it exactly. */
+typedef struct {
+    const float *floats;
+    const double *doubles; /* or NULL */
+} row_pixels;
+
 /* Multiplies a row's light with the weights, and adds up what comes out: in order, four at a time.
  */
-VECTOR_INLINE void weigh(row_light *sums, double *v, const double *across, double down,
-                         uint32_t n) {
+VECTOR_INLINE void weigh(row_light *sums, float *to, const row_pixels *v, const double *across,
+                         double down, uint32_t n) {
     vec4d sum = {0}, squares = {0}, least = {0}, greatest = {0};
     uint32_t i = 0;
     for (; i + 4 <= n; i += 4) {
-        const vec4d p = *(const vec4d_any *)(v + i) * (*(const vec4d_any *)(across + i) * down);
-        *(vec4d_any *)(v + i) = p;
+        const vec4d weight = *(const vec4d_any *)(across + i) * down;
+        vec4d p = VECTOR_DOUBLES(v->floats + i, 0);
+        if (v->doubles) p = *(const vec4d_any *)(v->doubles + i);
+        p *= weight;
+        *(vec4f_any *)(to + i) = __builtin_convertvector(p, vec4f);
         sum += p, squares += p * p;
         least = VECTOR_PICK4(p < least, p, least);
         greatest = VECTOR_PICK4(p > greatest, p, greatest);
     }
     for (uint32_t k = 0; i < n; i++, k++) {
-        v[i] *= across[i] * down;
-        sum[k] += v[i], squares[k] += v[i] * v[i];
-        least[k] = fmin(least[k], v[i]), greatest[k] = fmax(greatest[k], v[i]);
+        const double p = (v->doubles ? v->doubles[i] : (double)v->floats[i]) * (across[i] * down);
+        to[i] = (float)p;
+        sum[k] += p, squares[k] += p * p;
+        least[k] = fmin(least[k], p), greatest[k] = fmax(greatest[k], p);
     }
     sums->sum = (sum[0] + sum[1]) + (sum[2] + sum[3]);
     sums->squares = (squares[0] + squares[1]) + (squares[2] + squares[3]);
@@ -51,9 +62,18 @@ VECTOR_INLINE void weigh(row_light *sums, double *v, const double *across, doubl
         sums->greatest = fmax(sums->greatest, greatest[k]);
     }
 }
-VECTOR_WIDE static void weigh_wide(row_light *sums, double *v, const double *across, double down,
-                                   uint32_t n) {
-    weigh(sums, v, across, down, n);
+VECTOR_WIDE static void weigh_wide(row_light *sums, float *to, const row_pixels *v,
+                                   const double *across, double down, uint32_t n) {
+    weigh(sums, to, v, across, down, n);
+}
+
+VECTOR_INLINE void add(float *to, const float *from, uint32_t n) {
+    uint32_t i = 0;
+    for (; i + 8 <= n; i += 8) *(vec8f_any *)(to + i) += *(const vec8f_any *)(from + i);
+    for (; i < n; i++) to[i] += from[i];
+}
+VECTOR_WIDE static void add_wide(float *to, const float *from, uint32_t n) {
+    add(to, from, n);
 }
 
 /* Fills one row of a window with its light: weight * what is spread, as the border continues it. */
@@ -65,40 +85,41 @@ static bool fill_row(void *ctx, size_t index, int worker, err *e) {
     const uint32_t c = (uint32_t)(index / y->length), row = (uint32_t)(index % y->length),
                    w = v->need.w, from = x->light[0], n = x->light[1] - from;
     const int64_t source = field_source(y, row);
+    const uint32_t own = (uint32_t)(from - x->first), /* the pixels; beside them: the border */
+        behind = own + n;
     float *to = j->window[c] + (size_t)row * x->length;
     row_light sums = {0};
-    memset(to, 0, x->length * sizeof *to);
     j->row[index] = sums;
-    if (source < 0) return true;
+    if (source < 0) return memset(to, 0, x->length * sizeof *to), true;
+    memset(to, 0, own * sizeof *to);
+    memset(to + behind, 0, (x->length - behind) * sizeof *to);
     const size_t first = (size_t)source * w + from;
+    const bool plain = v->all_spread && !v->lost[c];
     double *parts = j->doubles + (size_t)worker * w;
-    float *plain = j->floats + (size_t)worker * w;
-    image_to_float(plain, j->in[c], v->size->planes.in == PLAN_HALFS ? PIXEL_HALF : PIXEL_FLOAT,
-                   first, n);
-    for (uint32_t i = 0; i < n; i++) parts[i] = (double)plain[i];
+    const bool halfs = v->size->planes.in == PLAN_HALFS;
+    float *room = j->floats + (size_t)worker * w;
+    const float *floats = halfs ? room : (const float *)j->in[c] + first;
+    if (halfs) half_to_floats(room, (const uint16_t *)j->in[c] + first, n);
+    for (uint32_t i = 0; !plain && i < n; i++) parts[i] = (double)floats[i];
     for (uint32_t i = 0; v->lost[c] && i < n; i++) parts[i] += (double)v->lost[c][first + i];
     if (!v->all_spread) join_spread_doubles(&v->spread, first, parts, n);
     const uint32_t column = field_line(field->nodes, j->number, PLAN_X),
                    line = field_line(field->nodes, j->number, PLAN_Y);
-    (vector_wide() ? weigh_wide
-                   : weigh)(&sums, parts, field->weight[PLAN_X] + (size_t)column * w + from,
-                            field->weight[PLAN_Y][(size_t)line * v->need.h + (size_t)source], n);
-    const uint32_t own =
-        (uint32_t)(from - x->first); /* the pixels themselves; beside: the border */
-    for (uint32_t i = 0; i < n; i++) to[own + i] = (float)parts[i];
+    const row_pixels pixels = {floats, plain ? NULL : parts};
+    (vector_wide() ? weigh_wide : weigh)(
+        &sums, to + own, &pixels, field->weight[PLAN_X] + (size_t)column * w + from,
+        field->weight[PLAN_Y][(size_t)line * v->need.h + (size_t)source], n);
     if (y->first + row == source) {
-        memset(plain, 0, w * sizeof *plain);
-        memcpy(plain + from, to + own, n * sizeof *plain);
         sums.light = sums.sum;
         if (!v->kept.w)
-            sums.spilled = spill_of_row(&j->node->at->ledger, c, (uint32_t)source, plain);
+            sums.spilled =
+                spill_of_row(&j->node->at->ledger, c, (uint32_t)source, from, n, to + own);
     }
     for (uint32_t i = x->from; i < x->to; i++) {
-        if (i == own) i += n;
+        if (i == own) i = behind;
         const int64_t at = i < x->to ? field_source(x, i) : -1;
         if (at < from || at >= x->light[1]) continue; /* beside the node's light, it is 0 */
-        const double value = parts[at - from];
-        to[i] = (float)value;
+        const double value = (double)(to[i] = to[own + at - from]);
         sums.sum += value, sums.squares += value * value; /* its pixel is in least and greatest */
     }
     j->row[index] = sums;
@@ -117,7 +138,7 @@ static bool add_row(void *ctx, size_t index, int worker, err *e) {
         const float *from = j->window[c] + (size_t)row * x->length;
         for (uint32_t i = x->begin; i < x->end;) {
             const uint32_t target = field_target(x, i), n = min_u32(x->end - i, w - target);
-            for (uint32_t k = 0; k < n; k++) to[target + k] += from[i + k];
+            (vector_wide() ? add_wide : add)(to + target, from + i, n);
             i += n;
         }
     }

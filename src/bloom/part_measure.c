@@ -85,7 +85,7 @@ static bool measure_row(void *ctx, size_t index, int worker, err *e) {
         for (uint32_t x = 0; x < n; x++) sum += (double)goes[x];
         m->gained[index] += sum * (one->tail.sum[tail_kernel(&one->tail, c)] -
                                    !(k->nodes && kernel_at_common(k, i)));
-        m->spilled[index] += spill_of_row(&one->ledger, c, s->row + y, goes);
+        m->spilled[index] += spill_of_row(&one->ledger, c, s->row + y, 0, n, goes);
     }
     return true;
 }

@@ -413,7 +413,8 @@ static bool solve_all(solving *s, bool floats, err *e) {
 static double spilled_of(const solving *s, uint32_t c) {
     double sum = 0;
     for (uint32_t y = 0; y < s->v->need.h; y++)
-        sum += spill_of_row(&s->v->size->ledger, c, y, s->x[c] + (size_t)y * s->v->need.w);
+        sum += spill_of_row(&s->v->size->ledger, c, y, 0, s->v->need.w,
+                            s->x[c] + (size_t)y * s->v->need.w);
     return sum;
 }
 

@@ -96,16 +96,26 @@ double join_weight_at(const join_field *k, uint32_t node, uint32_t x, uint32_t y
            k->weight[1][(size_t)field_line(k->nodes, node, 1) * k->extent[1] + y];
 }
 
+/* Adds v times the weights of a column of nodes. */
+VECTOR_INLINE void add_column(double *to, double v, const double *across, uint32_t n) {
+    uint32_t i = 0;
+    for (; i + 4 <= n; i += 4) *(vec4d_any *)(to + i) += v * *(const vec4d_any *)(across + i);
+    for (; i < n; i++) to[i] += v * across[i];
+}
+VECTOR_WIDE static void add_column_wide(double *to, double v, const double *across, uint32_t n) {
+    add_column(to, v, across, n);
+}
+
 void join_centre_row(const join_field *k, uint32_t channel, uint32_t y, double *to) {
     const uint32_t common = k->nodes[0] * k->nodes[1];
     const double *centre = k->centre + (size_t)channel * k->count;
     for (uint32_t x = 0; x < k->extent[0]; x++) to[x] = k->count > common ? centre[common] : 0;
     for (uint32_t i = 0; i < k->nodes[0]; i++) {
-        const double *across = k->weight[0] + (size_t)i * k->extent[0];
         double column = 0;
         for (uint32_t j = 0; j < k->nodes[1]; j++)
             column += k->weight[1][(size_t)j * k->extent[1] + y] * centre[j * k->nodes[0] + i];
-        for (uint32_t x = 0; x < k->extent[0]; x++) to[x] += column * across[x];
+        (vector_wide() ? add_column_wide : add_column)(
+            to, column, k->weight[0] + (size_t)i * k->extent[0], k->extent[0]);
     }
 }
 
@@ -141,26 +151,31 @@ static const float *lost_of(const spill *k, uint32_t channel, uint32_t y) {
     return k->lost + ((size_t)(k->kernels == 1 ? 0 : channel) * k->rows + row) * k->columns;
 }
 
-VECTOR_INLINE double spilled(const spill *k, uint32_t channel, uint32_t y, const float *v) {
-    const uint32_t *mx = k->middle[PLAN_X];
-    const float *lost = lost_of(k, channel, y);
+/* lost: of the row. */
+VECTOR_INLINE double spilled(const spill *k, const float *lost, uint32_t from, uint32_t n,
+                             const float *v) {
+    const uint32_t *mx = k->middle[PLAN_X], end = from + n, left = clamp_u32(mx[0], from, end),
+                   right = clamp_u32(mx[1], from, end), behind = right - min_u32(mx[1], right);
     double rest = (double)lost[k->columns - 1];
-    return weigh(v, lost, mx[0]) + weigh(v + mx[1], lost + mx[0], k->w - mx[1]) +
-           (rest != 0 ? rest * weigh(v + mx[0], NULL, mx[1] - mx[0]) : 0);
+    return weigh(v, lost + from, left - from) +
+           weigh(v + right - from, lost + mx[0] + behind, end - right) +
+           (rest != 0 ? rest * weigh(v + left - from, NULL, right - left) : 0);
 }
-VECTOR_WIDE static double spill_wide(const spill *k, uint32_t channel, uint32_t y, const float *v) {
-    return spilled(k, channel, y, v);
+VECTOR_WIDE static double spill_wide(const spill *k, const float *lost, uint32_t from, uint32_t n,
+                                     const float *v) {
+    return spilled(k, lost, from, n, v);
 }
 
-double spill_of_row(const spill *k, uint32_t channel, uint32_t y, const float *v) {
-    return (vector_wide() ? spill_wide : spilled)(k, channel, y, v);
+double spill_of_row(const spill *k, uint32_t channel, uint32_t y, uint32_t from, uint32_t n,
+                    const float *v) {
+    return (vector_wide() ? spill_wide : spilled)(k, lost_of(k, channel, y), from, n, v);
 }
 
 double join_spilled(const join *j, const join_row *row, float *room) {
     const spill *k = j->spill;
     const bool spreads_all = join_spreads_all(&j->spread);
     if (!k) return 0;
-    if (spreads_all && !row->halfs) return spill_of_row(k, row->channel, row->y, row->in);
+    if (spreads_all && !row->halfs) return spill_of_row(k, row->channel, row->y, 0, k->w, row->in);
     /* Columns that lose nothing in this row are not looked at. */
     bool some = lost_of(k, row->channel, row->y)[k->columns - 1] == 0;
     uint32_t left = some ? k->middle[PLAN_X][0] : k->w, right = some ? k->middle[PLAN_X][1] : k->w;
@@ -172,7 +187,7 @@ double join_spilled(const join *j, const join_row *row, float *room) {
         if (!spreads_all)
             join_spread_row(&j->spread, (size_t)row->y * k->w + at, room + at, from, n);
     }
-    return spill_of_row(k, row->channel, row->y, room);
+    return spill_of_row(k, row->channel, row->y, 0, k->w, room);
 }
 
 join join_plain(uint32_t channels, const double *centre, const double *gain) {

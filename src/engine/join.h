@@ -52,8 +52,10 @@ typedef struct {
     float *lost;            /* [kernel][row][column] */
 } spill;
 
-/* Returns the light of a row that is spread over the border, net. v: what is spread of the row. */
-double spill_of_row(const spill *k, uint32_t channel, uint32_t y, const float *v);
+/* Returns the light of n pixels of a row, from a column on, that is spread over the border, net. v:
+ * what is spread of these pixels. */
+double spill_of_row(const spill *k, uint32_t channel, uint32_t y, uint32_t from, uint32_t n,
+                    const float *v);
 
 /* A rectangle of pixels. */
 typedef struct {

@@ -163,7 +163,10 @@ void cpu_join_row(const cpu_join *f, uint32_t y, int worker, const void *made) {
         set_stats(st, &t, spilled, p.channel->dark);
         return;
     }
-    r.in = p.in == p.out ? memcpy(p.s.in, p.in, r.n * sizeof *r.in) : p.in;
+    /* Where a row goes to the place of its pixels, they may be wanted again; not if the centre is
+     * 0. */
+    const bool keeps = p.in == p.out && !(at_once && p.channel->centre == 0);
+    r.in = keeps ? memcpy(p.s.in, p.in, r.n * sizeof *r.in) : p.in;
     if (p.planes.in == PLAN_HALFS) {
         half_to_floats(p.s.in, p.in, r.n);
         r.in = p.s.in;

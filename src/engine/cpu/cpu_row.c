@@ -53,7 +53,6 @@ static void make_one_by_one(const row *r, ordinary *o, uint32_t i) {
     }
 }
 
-typedef float vec4f_any __attribute__((vector_size(16), aligned(4), may_alias));
 #define FLOATS8(lo, hi)                                         \
     __builtin_shufflevector(__builtin_convertvector(lo, vec4f), \
                             __builtin_convertvector(hi, vec4f), 0, 1, 2, 3, 4, 5, 6, 7)
