@@ -236,6 +236,28 @@ static bool choose_for_devices(tiling *t, part_needs *n, tiling_request *r, err 
     return false;
 }
 
+/* Returns how many times the points of a tile's transform the windows of a field have, with the
+ * farthest reach: along each axis the lengths of all columns (rows) of nodes in all tiles. */
+static double windows_of(const part_needs *n, const field_grid *g, const tiling *t) {
+    const uint32_t *nodes = g->nodes, step[] = {1, nodes[PLAN_X]};
+    const plan_request ask = tiling_ask(t, &n->ask);
+    double sum[PLAN_AXES] = {0}, common[PLAN_AXES] = {0}, tiles = 1;
+    for (int a = 0; a < PLAN_AXES; a++) {
+        tiles *= (double)t->count[a] * t->length[a];
+        for (uint32_t i = 0; i < t->count[a]; i++) {
+            const uint32_t from = i * t->kept[a], kept = min_u32(t->kept[a], t->size[a] - from);
+            const int64_t first = (int64_t)from - t->before[a];
+            field_frame f = part_need(n->p->j, ask.channels, 0).frame;
+            part_place(&f, n->p, t, (int64_t[]){first, first}, (uint32_t[]){kept, kept});
+            for (uint32_t k = 0; k < nodes[a]; k++)
+                sum[a] += field_window_of(g, &f, k * step[a], &ask).axis[a].length;
+            if (g->common > 0)
+                common[a] += field_window_of(g, &f, nodes[0] * nodes[1], &ask).axis[a].length;
+        }
+    }
+    return (sum[PLAN_X] * sum[PLAN_Y] + common[PLAN_X] * common[PLAN_Y]) / tiles;
+}
+
 /* Keeps engines of a field's windows from tile to tile where there is memory left. A device of
  * software would take from it, too. */
 static void keep_engines(tiling *t, const part_needs *n, uint32_t nodes) {
@@ -268,8 +290,11 @@ bool part_tiles(tiling *t, mem_plan *memory, const part_plan *p, double most, er
                         .fits = a_device_fits,
                         .ctx = &n};
     ok = ok && (lent || choose_for_devices(t, &n, &r, e));
-    if (ok && n.windows && !part_is_whole(t))
-        keep_engines(t, &n, field_nodes(&session_kernel(j->session)->field->grid));
+    if (ok && n.windows && !part_is_whole(t)) {
+        const field_grid *grid = &session_kernel(j->session)->field->grid;
+        keep_engines(t, &n, field_nodes(grid));
+        t->windows = windows_of(&n, grid, t);
+    }
     const bool solves = ok && j->s->solve && !part_is_whole(t);
     if (solves) *t = part_one_tile(p);
     if (ok && p->m.groups) add_memory(memory, &n, t);

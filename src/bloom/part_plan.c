@@ -56,6 +56,16 @@ kernel_need part_need(const part_job *j, uint32_t channels, double sharpen) {
     return need;
 }
 
+void part_place(field_frame *f, const part_plan *p, const tiling *t, const int64_t first[PLAN_AXES],
+                const uint32_t kept[PLAN_AXES]) {
+    const uint32_t size[] = {p->w, p->h};
+    for (int a = 0; a < PLAN_AXES && f->size[PLAN_X]; a++) {
+        if (!t->cut[a]) continue;
+        f->first[a] = first[a], f->extent[a] = size[a], f->border[a] = p->j->s->border[a];
+        f->kept[a][0] = t->before[a], f->kept[a][1] = t->before[a] + kept[a];
+    }
+}
+
 view part_view(const part_plan *p, const part_group *g, image *img, const float *mask) {
     const part_job *j = p->j;
     view v = {.s = j->s,

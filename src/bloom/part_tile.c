@@ -193,19 +193,6 @@ static bool set_aside(repairs *to, void *plane, pixel_type type, uint32_t w, uin
     return true;
 }
 
-/* Says of a tile where its samples are, for the weights of a field. */
-static void place_tile(field_frame *f, const tile *t) {
-    const part_plan *p = t->job->p;
-    const tiling *tiles = t->job->t;
-    const int64_t first[] = {t->left, t->top};
-    const uint32_t size[] = {p->w, p->h}, kept[] = {t->kept.w, t->kept.h};
-    for (int a = 0; a < PLAN_AXES && f->size[PLAN_X]; a++) {
-        if (!tiles->cut[a]) continue;
-        f->first[a] = first[a], f->extent[a] = size[a], f->border[a] = p->j->s->border[a];
-        f->kept[a][0] = tiles->before[a], f->kept[a][1] = tiles->before[a] + kept[a];
-    }
-}
-
 bool part_tile_bloom(group_made *made, const part_tile *job, part_rows *out, err *e) {
     const part_plan *p = job->p;
     const tiling *tiles = job->t;
@@ -232,7 +219,8 @@ bool part_tile_bloom(group_made *made, const part_tile *job, part_rows *out, err
     v.s = job->s;
     v.pixels = (size_t)size[PLAN_X] * size[PLAN_Y];
     v.need.w = size[PLAN_X], v.need.h = size[PLAN_Y];
-    place_tile(&v.need.frame, &t);
+    part_place(&v.need.frame, p, tiles, (int64_t[]){t.left, t.top},
+               (uint32_t[]){t.kept.w, t.kept.h});
     v.session = job->session;
     v.buf = job->buf;
     v.dark = job->seen->dark + t.g->first;

@@ -51,6 +51,10 @@ kernel_need part_need(const part_job *j, uint32_t channels, double sharpen);
 bool part_psf(psf *k, const part_job *j, const kernel_need *need, double *full, err *e);
 /* Returns the view of a group of the part, in an image with the header of its tiles. */
 view part_view(const part_plan *p, const part_group *g, image *img, const float *mask);
+/* Says where the samples of a tile are, for the weights of a field: the first one's place in the
+ * part, and how many of them count. */
+void part_place(field_frame *f, const part_plan *p, const tiling *t, const int64_t first[PLAN_AXES],
+                const uint32_t kept[PLAN_AXES]);
 /* Returns whether there is one tile: the part as it is. */
 static inline bool part_is_whole(const tiling *t) {
     return !t->cut[PLAN_X] && !t->cut[PLAN_Y];

@@ -20,7 +20,10 @@ typedef struct {
     uint32_t length[PLAN_AXES]; /* of the transforms; where nothing is cut, about */
     uint64_t bytes;             /* taken at the most, as far as it is foreseen */
     double price;               /* of all tiles, in steps of a transform */
-    uint32_t idle; /* of a field: engines that are kept from tile to tile, beside the one at work */
+    /* Of a field: how many times the points of a transform all windows of a tile have on average;
+     * and the engines that are kept from tile to tile, beside the one at work. */
+    double windows;
+    uint32_t idle;
 } tiling;
 
 typedef struct {

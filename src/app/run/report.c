@@ -232,6 +232,7 @@ void describe_tiles_json(json_out *j, const tiling *t) {
     json_uints(j, "kept", t->kept, PLAN_AXES);
     json_uint(j, "channels", t->channels);
     json_size(j, "bytes", t->bytes);
+    if (t->windows > 0) json_real(j, "windows", 3, t->windows);
     json_close(j);
 }
 
@@ -239,6 +240,8 @@ void describe_tiles(const tiling *t, text *to) {
     char b[32];
     text_add(to, "%u x %u pixels in %u x %u tiles of %u x %u, of which %u x %u count", t->size[0],
              t->size[1], t->count[0], t->count[1], t->tile[0], t->tile[1], t->kept[0], t->kept[1]);
+    if (t->windows > 0)
+        text_add(to, ", with windows of %.2g times the points of a tile", t->windows);
     text_add(to, ", in rows from file to file: %s", text_bytes((double)t->bytes, b));
 }
 
