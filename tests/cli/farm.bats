@@ -272,6 +272,39 @@ P
     holds r.json 'd["settings"]["kernel_scale"] == 0.2'
 }
 
+@test "a field: tasks find the files of its nodes, also where a worker sees the folder elsewhere" {
+    mkdir lens
+    "$FFTBLOOM" kernel make disc --param radius=2 --taps 9 -o lens/a.exr -q
+    "$FFTBLOOM" kernel make streak --taps 9 -o lens/b.exr -q
+    echo '{"field": {"x": [0, 1], "y": [0.5], "nodes": [["a.exr", "b.exr:0.5 + a.exr"]]}}' >lens/f.json
+    "$FFTBLOOM" apply in/a.1010.exr lens/f.json -o one.exr
+    # Slurm's tasks run where the job was submitted, with a field as with a kernel.
+    "$FFTBLOOM" farm in/a.####.exr lens/f.json -o out/b.####.exr --to slurm --chunk 3
+    made $ALL
+    cmp one.exr out/b.1010.exr
+    rm out/*
+    "$FFTBLOOM" farm in/a.####.exr lens/f.json -o out/b.####.exr --to openjd --chunk 9 >template.json
+    mkdir ../worker
+    mv in out lens ../worker
+    cat >play.py <<'P'
+import json, pathlib, re, subprocess
+t = json.load(open("template.json"))
+names = {f"Param.{p['name']}": p["default"] for p in t["parameterDefinitions"]}
+names.update({"Param.Folder": str(pathlib.Path("../worker").resolve()), "Task.Param.Frame": names["Param.Frames"]})
+fill = lambda s: re.sub(r"\{\{ *([\w.]+) *\}\}", lambda m: names[m[1]], s)
+run = t["steps"][0]["script"]["actions"]["onRun"]
+subprocess.run([fill(run["command"])] + [fill(a) for a in run["args"]], cwd="/", check=True)
+P
+    python3 play.py
+    cmp one.exr ../worker/out/b.1010.exr
+    # A node that changes makes the frames current no more.
+    cp -r ../worker/* .
+    run -0 "$FFTBLOOM" farm in/a.####.exr lens/f.json -o out/b.####.exr --to slurm
+    "$FFTBLOOM" kernel make disc --param radius=3 --taps 9 -o lens/a.exr -q
+    "$FFTBLOOM" farm in/a.####.exr lens/f.json -o out/b.####.exr --to slurm
+    ! cmp -s one.exr out/b.1010.exr || false
+}
+
 @test "nothing in a job can begin a line, and no name becomes another" {
     printf '{"version":1,"exclude":"x\\nExecutable=/tmp/evil"}' >c.json
     cp kernel.exr $'k\xff.exr'

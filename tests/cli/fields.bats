@@ -74,6 +74,39 @@ J
     [[ $output == *"a background of about"* ]]
 }
 
+@test "stamps name all files of a field: the same on a second run, another when one of them changes" {
+    mkdir lens
+    local file
+    for file in a:2 b:3 veil:4; do
+        "$FFTBLOOM" kernel make disc --param radius=${file#*:} --taps 9 -o lens/${file%:*}.exr -q
+    done
+    echo '{"field": {"x": [0, 1], "y": [0.5], "nodes": [["a.exr", "b.exr:0.5 + a.exr"]], "common": {"kernel": "veil.exr", "share": 0.1}}}' >lens/f.json
+    stamp() { # prints that of the kernel
+        "$FFTBLOOM" apply in.exr "${1:-lens/f.json}" -o o.exr --stamp --existing replace -q
+        "$FFTBLOOM" info o.exr | grep -oE 'fftbloom:kernel  *string  [0-9a-f]{32}'
+    }
+    local first
+    first=$(stamp)
+    [ "$(stamp)" = "$first" ]
+    [ "$(FFTBLOOM_CACHE_DIR=/dev/null/x stamp)" = "$first" ]
+    printf '{"version": 1, "cases": [{"name": "one", "reference": "ref.exr", "config": {"input": "in.exr", "kernel": "lens/f.json"}}]}' >s.json
+    "$FFTBLOOM" check s.json --bless
+    "$FFTBLOOM" check s.json
+    for file in a b veil; do
+        cp lens/$file.exr kept.exr
+        "$FFTBLOOM" kernel make disc --param radius=1 --taps 9 -o lens/$file.exr -q
+        [ "$(stamp)" != "$first" ]
+        run -2 --separate-stderr "$FFTBLOOM" check s.json
+        [[ $output == *"the reference was made with another kernel"* ]]
+        cp kept.exr lens/$file.exr
+    done
+    # So does a place.
+    sed 's/0, 1/0, 0.9/' lens/f.json >lens/g.json
+    [ "$(stamp lens/g.json)" != "$first" ]
+    [ "$(stamp)" = "$first" ]
+    "$FFTBLOOM" check s.json
+}
+
 @test "what takes one kernel refuses a field by name" {
     local of="is a field of 4 kernels"
     for what in "precompute field.exr -o x.spectrum" \

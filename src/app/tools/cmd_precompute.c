@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/path.h"
 #include "kernel/cache.h"
+#include "kernel/kernel_field.h"
 #include "kernel/spectrum_file.h"
 
 static bool precompute_make_spectrum(spectrum *to, lint_faults *faults, const run_choice *r,
@@ -22,7 +23,13 @@ static bool precompute_make_spectrum(spectrum *to, lint_faults *faults, const ru
                        "kernel_scale in image heights needs an image; give precompute a factor, "
                        "such as 1.5");
     cache_place place = {s.cache_dir, s.cache_size};
-    bool ok = kernel_source_load(&in, r->kernel->file, threads, e);
+    bool ok = kernel_field_load(&in, r->kernel->file, threads, e);
+    if (ok && in.field)
+        return err_set(e, ERR_CONFIG,
+                       "'%s' is a field of %u kernels, and a .spectrum file has one: 'fftbloom "
+                       "kernel make FIELD -o FIELD.exr' writes a field as one file, whose spectra "
+                       "take a small part of its first frame",
+                       r->kernel->file, field_nodes(&in.field->grid));
     if (ok && in.channels == 3 && in.known && !primaries_same(&in.gamut, PRIMARIES_REC709))
         log_note("a .spectrum file does not say its primaries: this one is for images that have "
                  "those of the kernel");
