@@ -138,5 +138,5 @@ END
     done
     run -0 "$FFTBLOOM" plan large.exr field.exr --mem-limit 42M
     [[ $output == *"windows of a field"* ]]
-    "$FFTBLOOM" plan large.exr field.exr --mem-limit 42M --json | holds - '1.5 < d["tiles"]["windows"] < 4' 'd["notes"] == []'
+    "$FFTBLOOM" plan large.exr field.exr --mem-limit 42M --json | holds - '1.5 < d["tiles"]["windows"] <= 4' 'd["notes"] == []'
 }
