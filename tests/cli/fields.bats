@@ -59,6 +59,43 @@ J
     [[ $stderr == *"is a field; its kernels have parameters"* ]]
 }
 
+@test "each corner has its own kernel, through JSON and through a file of oiiotool" {
+    # Kernels of one tap move a lamp by an offset of their own; the grid is uneven and not square.
+    local n=0 x y parts=() json=() row
+    for y in 0.2 0.9; do
+        row=()
+        for x in 0.1 0.3 0.95; do
+            oiiotool --create 15x13 1 --ch Y=0 --box:color=1:fill=1 $((12 - 2 * n)),$((1 + n)),$((12 - 2 * n)),$((1 + n)) -d float -o m$n.exr
+            oiiotool m$n.exr --attrib:type=string fftbloom.node "$x $y" --attrib oiio:subimagename n$n -o n$n.exr
+            parts+=("n$n.exr") row+=("\"m$n.exr\"") n=$((n + 1))
+        done
+        json+=("[$(IFS=,; echo "${row[*]}")]")
+    done
+    oiiotool "${parts[@]}" --siappendall -o six.exr
+    echo "{\"field\": {\"x\": [0.1, 0.3, 0.95], \"y\": [0.2, 0.9], \"nodes\": [$(IFS=,; echo "${json[*]}")]}}" >six.json
+    # Lamps at the corners, beyond the outer nodes.
+    python3 - <<'PY'
+import struct
+w, h = 70, 50
+at = [(5, 8), (5, 47), (67, 8), (67, 47)]
+rows = [[float((x, y) in at) for x in range(w)] for y in range(h)]
+open("lamps.pfm", "wb").write(b"Pf\n%d %d\n-1\n" % (w, h) + b"".join(struct.pack("<%df" % w, *r) for r in rows[::-1]))
+PY
+    for field in six.exr six.json; do
+        "$FFTBLOOM" apply lamps.pfm "$field" -o got.pfm --padding zero --existing replace
+        python3 - <<'PY'
+import struct
+f = open("got.pfm", "rb")
+f.readline(), f.readline(), f.readline()
+v = struct.unpack("<3500f", f.read())
+bright = {(i % 70, 49 - i // 70) for i, p in enumerate(v) if p > 0.4}
+node = {(5, 8): 0, (67, 8): 2, (5, 47): 3, (67, 47): 5}
+want = {(x + 12 - 2 * n - 7, y + 1 + n - 6) for (x, y), n in node.items()}
+assert bright == want, (sorted(bright), sorted(want))
+PY
+    done
+}
+
 @test "kernel check says of each node where it is, its sums and its faults, and how far neighbours are apart" {
     "$FFTBLOOM" kernel make gaussian --param sigma=2 --taps 21 -o a.exr -q
     "$FFTBLOOM" kernel make disc --param radius=4 --taps 15x17 -o b.exr -q
