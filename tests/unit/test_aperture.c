@@ -13,14 +13,14 @@ static void draw(double *to, uint32_t across, const pupil *p) {
 }
 
 static pattern *pattern_of(const pupil *p, double reach) {
-    pattern *made = pattern_new(p, reach, false, make_threads(), &e);
+    pattern *made = pattern_new(p, &(double){1}, 1, reach, false, make_threads(), &e);
     if (!made) fail_msg("%s", e.msg);
     return made;
 }
 
 static double light_at(const pattern *p, double x, double y) {
     double to;
-    pattern_along(p, x, y, &(double){1}, 1, &to);
+    pattern_along(p, 0, x, y, &(double){1}, 1, &to);
     return to;
 }
 
@@ -336,7 +336,7 @@ TEST(a_rim_clips_the_opening) {
     static const double OFF[] = {0.3, 1, 1.7};
     for (int i = 0; i < 3; i++) {
         const double d = OFF[i], fine = ACROSS / 2.0;
-        const pupil p = {.clip = d, .rim_x = 0.6 * d, .rim_y = -0.8 * d};
+        const pupil p = {.clip = d, .toward_x = 0.6, .toward_y = -0.8};
         double sum = 0, x = 0, y = 0;
         draw(to, ACROSS, &p);
         for (int k = 0; k < SIDE * SIDE; k++)

@@ -100,7 +100,7 @@ TEST(mirrors_make_the_other_half_and_keep_the_middles) {
 /* Each node of a recipe that varies is that recipe with its parameters. */
 TEST(a_recipe_varies_with_the_node) {
     static const char RECIPE[] = "\"taps\": \"9x7\", \"fade\": 1, \"layers\": [{\"model\": "
-                                 "\"coma\", \"share\": 3}, {\"model\": "
+                                 "\"aperture\", \"share\": 3}, {\"model\": "
                                  "\"gaussian\"}]";
     static const char *const SIGMA[NX * NY] = {"1.5", "0.7", "2", "1", "3", "0.5"},
                                         *const TOWARD[NX * NY] = {"0",  "90", "30",
@@ -111,7 +111,7 @@ TEST(a_recipe_varies_with_the_node) {
         json, sizeof json,
         "{%s, \"field\": {\"x\": [-0.1, 0.3, 0.5], \"y\": [0.2, 0.45], \"mirror\": \"x\", "
         "\"vary\": "
-        "{\"sigma\": [[1.5, 0.7, 2], [1, 3, 0.5]], \"tail\": [[1, 2, 3], [4, 5, 6]], \"toward\": "
+        "{\"sigma\": [[1.5, 0.7, 2], [1, 3, 0.5]], \"coma\": [[1, 2, 3], [4, 5, 6]], \"toward\": "
         "[[0, 90, 30], [60, 45, 90]]}}}",
         RECIPE);
     CHECK_OK(load(&k, json));
@@ -119,7 +119,7 @@ TEST(a_recipe_varies_with_the_node) {
     for (uint32_t n = 0; n < NX * NY; n++) {
         OWN(kernel_recipe) r = {0};
         char set[64], whole[400];
-        snprintf(set, sizeof set, "sigma=%s,tail=%u,toward=%s", SIGMA[n], n + 1, TOWARD[n]);
+        snprintf(set, sizeof set, "sigma=%s,coma=%u,toward=%s", SIGMA[n], n + 1, TOWARD[n]);
         snprintf(whole, sizeof whole, "{%s}", RECIPE);
         CHECK_OK(kernel_recipe_text(&r, whole, &e));
         CHECK_OK(kernel_recipe_set(&r, set, &e));

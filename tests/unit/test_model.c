@@ -18,7 +18,6 @@ TEST(all_models) {
             }
             /* 6208 roundings to float, each of at most half a bit of a tap. */
             CHECK_LE(fabs(sum - 1), 6e-8);
-            if (MODELS[i].mirrors && MODELS[i].mirrors(r.value) == 1) continue; /* a tail */
             /* Light at (x, y) from the centre is light at (-x, -y). */
             for (int y = -31; y <= 31; y++)
                 for (int x = -48; x <= 48; x++) {
@@ -49,29 +48,6 @@ TEST(gratings) {
         for (int x = 16; x <= 20; x++) dark += (double)p.of[c][MIDDLE * N + MIDDLE + x];
         CHECK_LE(dark, 1e-3 * light);
     }
-}
-
-/* Coma against its definition: the places of many rays of the pupil, by Seidel's formula. */
-TEST(tails_of_coma) {
-    enum { N = 65, MIDDLE = N / 2, RAYS = 3000 };
-    static double want[N * N];
-    model_request r = request("coma", N, N, SET("tail=24", "toward=120", "fall=0"));
-    r.fade = 1;
-    OWN(taps) p = taps_of(&r, make_threads());
-    const double c = cos(120 * M_PI / 180), s = sin(120 * M_PI / 180);
-    for (int i = 0; i < RAYS * RAYS; i++) {
-        const double x = (i % RAYS + 0.5) / RAYS * 2 - 1, y = (i / RAYS + 0.5) / RAYS * 2 - 1;
-        if (x * x + y * y > 1) continue;
-        const double u = 8 * (3 * x * x + y * y), v = 8 * 2 * x * y; /* r^2 (2 + cos), r^2 sin */
-        want[(int)floor(u * s + v * c + MIDDLE + 0.5) * N +
-             (int)floor(u * c - v * s + MIDDLE + 0.5)] += 4 / M_PI / RAYS / RAYS;
-    }
-    double x = 0, y = 0, peak = want[MIDDLE * N + MIDDLE];
-    for (int i = 0; i < N * N; i++) CHECK_LE(fabs((double)p.of[0][i] - want[i]), 0.06 * peak);
-    for (int i = 0; i < N * N; i++)
-        x += (i % N - MIDDLE) * (double)p.of[0][i], y += (i / N - MIDDLE) * (double)p.of[0][i];
-    CHECK_LE(fabs(x - 8 * c), 0.1); /* a third of the way */
-    CHECK_LE(fabs(y - 8 * s), 0.1);
 }
 
 /* The integral of the bell over each pixel, as error functions. */

@@ -5,14 +5,12 @@
  * few wavelengths would leave false rings. What is blended has no detail along the distance that is
  * finer than the colours' curves, so the table holds every second step. Near the centre directions
  * are closer than they need to be, so there every fourth is enough. */
-#include "kernel/make/model.h"
+#include "kernel/make/model_maker.h"
 
 #include "base/mem.h"
 #include "base/steady.h"
 #include "base/vector.h"
-#include "kernel/make/pupil.h"
 
-static const double NEAREST = 0.01; /* pixels: the innermost distance of the table */
 /* Of log(distance), and of log(wavelength): of a single line, and of light that is blended. */
 static const double STEP_LINE = 0.005, STEP_BLEND = 0.01;
 /* Samples per pixel's side: the farther from the centre, the flatter the pattern. From NEAR on
@@ -25,46 +23,9 @@ enum { FINE = 48, COARSE = 5, STEEP = 64, NEAR = 16, FAR = 64 };
 static const double PER_FRINGE = 2, FEW = 4, DIRECTIONS_PER_FRINGE = 2.2;
 /* The table within this part of the way to the corner has every FEWER-th direction. */
 static const double INNER = 1 / 48.0;
-enum { FEWER = 4, PARTS = 2 };
-
-/* The part of the table from one radius to another. */
-typedef struct {
-    size_t first, radii, directions;
-    size_t place; /* the first of the places where its directions are sampled */
-    double per;   /* its directions per direction of the outer part */
-    /* [direction][radius]: light times the square of the distance, which falls off less and so is
-     * nearer to a line between two steps. */
-    vec4f *grid;
-} table;
-
-typedef struct {
-    const model_request *r;
-    const model *of;
-    double p[MODEL_PARAMETERS];
-    pattern *opening; /* NULL: the model's own formula has the pattern */
-    lines lines;      /* none where their count is 0 */
-    int turns;        /* the pattern is the same after a turn by 2 pi / turns, 0: by any angle, */
-    bool mirrored;    /* and in the mirror */
-    bool even;        /* after half a turn, in any case */
-    double turn_c, turn_s;
-    double reference; /* nanometres: the wavelength of shift 0 */
-    double widest;    /* what the pattern of `reference` is stretched by, against that of green */
-    double step;      /* of log(distance) in what is added up */
-    size_t each;      /* of the steps that the table holds: every one, or every second */
-    /* Where a direction is sampled, the same in all of them: samples[i] places for step i. */
-    size_t steps, places;
-    double *place;
-    int *samples;
-    float *square;            /* of each radius */
-    size_t radii, directions; /* of the whole table, and of its outer part */
-    size_t phase;             /* every each-th step of one direction, with room behind them */
-    int before, after;        /* wavelengths as steps from the reference: red below, violet above */
-    float (*tint)[MODEL_CHANNELS];
-    table table[PARTS]; /* inner, outer; without a grid no table is needed */
-    uint32_t channels;
-    const double *share; /* of a tinted model: what each channel gets of the shape */
-    const model_taps *to;
-} maker;
+/* Of an opening's aberrations. */
+static const double MOST_WAVES = 10;
+enum { FEWER = 4 };
 
 /* Returns pixels from the centre to beyond the farthest tap that is not faded to zero. */
 static double corner(const model_request *r) {
@@ -87,18 +48,21 @@ static double light_at(const maker *m, double x, double y, double colour) {
                             (int)colour);
 }
 
-/* Fills in the light of one wavelength at distances in the direction (c, s). */
-static void light_along(const maker *m, double c, double s, const double *r, size_t n,
-                        double colour, double *to) {
+/* Returns the first wavelength, counted from the longest, of one of the opening's patterns. */
+static int band(const maker *m, int which) {
+    return (m->before + m->after + 1) * which / m->patterns;
+}
+
+void maker_light(const maker *m, int which, double c, double s, const double *r, size_t n,
+                 double colour, double *to) {
     const double k = MODEL_FIRST_DARK / m->p[0];
     if (m->opening)
-        pattern_along(m->opening, k * c, k * s, r, n, to);
+        pattern_along(m->opening, which, k * c, k * s, r, n, to);
     else
         for (size_t i = 0; i < n; i++) to[i] = light_at(m, r[i] * c, r[i] * s, colour);
 }
 
-/* Returns the angle that the directions of the table cover. */
-static double sector(const maker *m) {
+double maker_sector(const maker *m) {
     return m->turns ? 2 * STEADY_PI / m->turns / (m->mirrored ? 2 : 1) : 0;
 }
 
@@ -140,11 +104,10 @@ static bool place_samples(maker *m, err *e) {
 }
 
 /* Adds up eight radii's steps, each step in the colour of the wavelength that is shifted there. */
-VECTOR_INLINE void eight_radii(const maker *m, const float *plain, size_t at,
+VECTOR_INLINE void eight_radii(const maker *m, int which, const float *plain, size_t at,
                                float to[MODEL_CHANNELS][8]) {
-    const int shifts = m->before + m->after + 1;
     vec8f sum[MODEL_CHANNELS] = {{0}};
-    for (int t = 0; t < shifts; t++) {
+    for (int t = band(m, which); t < band(m, which + 1); t++) {
         const float *step = plain + (size_t)t % m->each * m->phase + (size_t)t / m->each + at;
         vec8f light = *(const vec8f_any *)step;
         for (int c = 0; c < MODEL_CHANNELS; c++) sum[c] += m->tint[t][c] * light;
@@ -152,33 +115,30 @@ VECTOR_INLINE void eight_radii(const maker *m, const float *plain, size_t at,
     memcpy(to, sum, sizeof sum);
 }
 
-VECTOR_WIDE static void eight_wide(const maker *m, const float *plain, size_t at,
+VECTOR_WIDE static void eight_wide(const maker *m, int which, const float *plain, size_t at,
                                    float to[MODEL_CHANNELS][8]) {
-    eight_radii(m, plain, at, to);
+    eight_radii(m, which, plain, at, to);
 }
 
-/* Adds the patterns of all wavelengths. One that is wider by a factor is fainter by its square. */
-static void add_patterns(const maker *m, const float *plain, const float *square, size_t radii,
-                         vec4f *to) {
+/* Adds what all wavelengths make of a pattern. One that is wider is fainter by the square. */
+static void add_band(const maker *m, int which, const float *plain, const float *square,
+                     size_t radii, vec4f *to) {
     float sum[MODEL_CHANNELS][8];
     for (size_t i = 0; i < radii; i++) {
-        if (i % 8 == 0) (vector_wide() ? eight_wide : eight_radii)(m, plain, i, sum);
-        for (int c = 0; c < MODEL_CHANNELS; c++) to[i][c] = sum[c][i % 8] * square[i];
+        if (i % 8 == 0) (vector_wide() ? eight_wide : eight_radii)(m, which, plain, i, sum);
+        for (int c = 0; c < MODEL_CHANNELS; c++)
+            to[i][c] = (which ? to[i][c] : 0) + sum[c][i % 8] * square[i];
     }
-}
-
-static double border_of(uint32_t side) {
-    return side > 2 ? (side - 1) / 2 : 1;
 }
 
 /* Returns how many radii of a direction are used: the fade ends at an ellipse. `more` is what the
  * samples of a tap may lie outside it, and the directions beside them. A pattern that is folded
  * onto a smaller sector has several ellipses, and is filled in to the corner. */
 static size_t radii_used(const maker *m, double c, double s) {
-    const double more = 8 + 2 * corner(m->r) * sector(m) / (double)m->directions;
+    const double more = 8 + 2 * corner(m->r) * maker_sector(m) / (double)m->directions;
     const double u = (c * m->turn_c - s * m->turn_s) / (border_of(m->r->w) + more),
                  v = (s * m->turn_c + c * m->turn_s) / (border_of(m->r->h) + more);
-    if (m->r->fade >= 1 || m->turns != 2 || m->mirrored) return m->radii;
+    if (m->r->fade >= 1 || m->turns > 2 || m->mirrored) return m->radii;
     const double end = steady_log(1 / (NEAREST * sqrt(u * u + v * v)));
     return min_size(m->radii, (size_t)(end / (m->step * (double)m->each)) + 3);
 }
@@ -202,31 +162,36 @@ static bool diffract(void *ctx, size_t piece, int worker, err *e) {
     if (!plain) return false;
     for (size_t d = 0; d < count; d++) {
         double total = (double)(of->directions > 1 ? of->directions - 1 : 1);
-        double angle = sector(m) * (double)(first + d) / total;
+        double angle = maker_sector(m) * (double)(first + d) / total;
         c[d] = steady_cos(angle), s[d] = steady_sin(angle);
         radii = max_size(radii, min_size(radii_used(m, c[d], s[d]), of->first + of->radii));
     }
     radii -= min_size(radii, of->first);
     const int *samples = m->samples + of->first * m->each;
-    const double *place = m->place + of->place;
-    const size_t steps = radii * m->each + (size_t)(m->before + m->after + 1);
-    for (size_t from = 0, n; from < steps; from += STEPS, place += n) {
-        const size_t end = min_size(from + STEPS, steps);
-        n = 0;
-        for (size_t i = from; i < end; i++) n += (size_t)samples[i];
-        for (size_t d = 0; d < count; d++) {
-            const double *at = light;
-            light_along(m, c[d], s[d], place, n, MODEL_GREEN, light);
-            for (size_t i = from; i < end; i++) {
-                double mean = 0;
-                for (int k = 0; k < samples[i]; k++) mean += *at++;
-                plain[d * size + i % m->each * m->phase + i / m->each] = (float)(mean / samples[i]);
+    for (int which = 0; which < m->patterns; which++) {
+        const double *place = m->place + of->place;
+        const size_t start = (size_t)band(m, which),
+                     steps = radii * m->each + (size_t)band(m, which + 1);
+        for (size_t i = 0; i < start; i++) place += samples[i];
+        for (size_t from = start, n; from < steps; from += STEPS, place += n) {
+            const size_t end = min_size(from + STEPS, steps);
+            n = 0;
+            for (size_t i = from; i < end; i++) n += (size_t)samples[i];
+            for (size_t d = 0; d < count; d++) {
+                const double *at = light;
+                maker_light(m, which, c[d], s[d], place, n, MODEL_GREEN, light);
+                for (size_t i = from; i < end; i++) {
+                    double mean = 0;
+                    for (int k = 0; k < samples[i]; k++) mean += *at++;
+                    plain[d * size + i % m->each * m->phase + i / m->each] =
+                        (float)(mean / samples[i]);
+                }
             }
         }
-    }
-    for (size_t d = 0; d < count; d++)
-        add_patterns(m, plain + d * size, m->square + of->first, radii,
+        for (size_t d = 0; d < count; d++)
+            add_band(m, which, plain + d * size, m->square + of->first, radii,
                      of->grid + (first + d) * of->radii);
+    }
     return true;
 }
 
@@ -235,7 +200,7 @@ static void add_colours(const maker *m) {
     for (size_t i = 0; i < m->radii; i++) {
         double r = at_step(m, (double)(i * m->each)), sum[MODEL_CHANNELS] = {0}, light;
         for (int t = -m->before; t <= m->after; t++) {
-            light_along(m, 1, 0, &r, 1, step_wavelength(m, t), &light);
+            maker_light(m, 0, 1, 0, &r, 1, step_wavelength(m, t), &light);
             for (int c = 0; c < MODEL_CHANNELS; c++)
                 sum[c] += (double)m->tint[t + m->before][c] * light;
         }
@@ -247,15 +212,13 @@ static bool make_table(maker *m, par *threads, err *e) {
     const lamp *l = m->r->light;
     double far = corner(m->r);
     m->widest = m->reference / MODEL_GREEN;
-    m->step = l->power ? STEP_BLEND : STEP_LINE;
-    m->each = l->power ? 2 : 1;
-    m->before = l->power ? (int)(steady_log(LAMP_RED / MODEL_GREEN) / m->step) : 0;
-    m->after = l->power ? (int)(steady_log(MODEL_GREEN / LAMP_VIOLET) / m->step) : 0;
     m->radii = (size_t)(steady_log(far / NEAREST) / (m->step * (double)m->each)) + 3;
     /* At the far end; half a pixel apart where the formula costs little. */
-    double apart = fmax(fringe(m) * m->widest / DIRECTIONS_PER_FRINGE, m->r->draft ? 0.6 : 0.2);
+    double apart = fmax(fringe(m) * m->widest / DIRECTIONS_PER_FRINGE, m->patterns > 1 ? 1
+                                                                       : m->r->draft   ? 0.6
+                                                                                       : 0.2);
     if (!m->opening) apart = fmin(apart, 0.5);
-    const size_t fewer = m->turns ? (size_t)(far * sector(m) / apart) / FEWER + 16 : 0;
+    const size_t fewer = m->turns ? (size_t)(far * maker_sector(m) / apart) / FEWER + 16 : 0;
     const double inner = steady_log(fmax(far * INNER / NEAREST, 1));
     const size_t first = m->turns ? (size_t)(inner / (m->step * (double)m->each)) : 0;
     m->directions = FEWER * fewer + 1;
@@ -313,7 +276,7 @@ VECTOR_INLINE double folded(const maker *m, double x, double y, double *sign) {
 }
 
 VECTOR_INLINE double steps_per_radian(const maker *m) {
-    return m->directions > 1 ? (double)(m->directions - 1) / sector(m) : 0;
+    return m->directions > 1 ? (double)(m->directions - 1) / maker_sector(m) : 0;
 }
 
 VECTOR_INLINE table_place find_place(const maker *m, double x, double y, double *sign) {
@@ -374,11 +337,6 @@ static void mean_of_light(const maker *m, double x, double y, uint32_t near, vec
     if (near) lines_add(&m->lines, &(line_pixel){x, y, n, away > NEAR, near}, sum);
     for (int c = 0; c < MODEL_CHANNELS; c++)
         (*to)[c] = m->share ? (1 - m->share[c]) * sum[0] + m->share[c] * sum[1] : sum[c];
-}
-
-/* Returns the factor of the fade; `at` is the distance as a share of the way to the border. */
-static double fade_at(double fade, double at) {
-    return fade >= 1 ? 1 : 1 - steady_ramp(fade, 1, at);
 }
 
 /* Taps of a row that are looked at together. */
@@ -452,13 +410,18 @@ static bool fill_row(void *ctx, size_t row, int worker, err *e) {
     return true;
 }
 
-/* Prepares what does not depend on the taps. `far` in pixels is where the pattern of an opening may
- * end. Free it with maker_free, also after a failure. */
-static bool open_maker(maker *m, const model_request *r, double far, par *threads, err *e) {
+bool maker_open(maker *m, const model_request *r, double far, par *threads, err *e) {
     const lamp *l = r->light;
-    *m = (maker){.r = r, .of = r->of, .turn_c = 1};
+    *m = (maker){.r = r, .of = r->of, .turn_c = 1, .patterns = 1};
     m->reference = l->power ? MODEL_GREEN : l->line > 0 ? l->line : r->setup[SETUP_WAVELENGTH];
     if (!model_resolve(m->p, r, e)) return false;
+    pupil open = {0};
+    const bool opens = r->of->opening && r->of->opening(&open, m->p);
+    const double bent = pupil_waves(&open);
+    m->each = l->power && bent == 0 ? 2 : 1;
+    m->step = l->power ? STEP_BLEND * (3 - (int)m->each) : STEP_LINE;
+    m->before = l->power ? (int)(steady_log(LAMP_RED / MODEL_GREEN) / m->step) : 0;
+    m->after = l->power ? (int)(steady_log(MODEL_GREEN / LAMP_VIOLET) / m->step) : 0;
     for (int i = 0; i < model_parameters(r->of); i++) {
         if (strcmp(r->of->parameter[i].name, "turn") == 0) {
             m->turn_c = steady_cos(m->p[i] * STEADY_PI / 180);
@@ -466,27 +429,37 @@ static bool open_maker(maker *m, const model_request *r, double far, par *thread
         }
         if (strcmp(r->of->parameter[i].name, "red") == 0) m->share = &m->p[i];
     }
-    pupil open = {0};
     m->turns = r->of->mirrors ? r->of->mirrors(m->p) : 0;
-    m->mirrored = m->even = m->turns != 1; /* else it has no symmetry that is used */
+    m->mirrored = m->even = true;
     if (r->of->lines) {
         const line_shape shape = r->of->lines(m->p);
         lines_set(&m->lines, &shape, m->p, m->turn_c, m->turn_s);
         m->even = shape.uneven == 0;
     }
-    if (!r->of->opening || !r->of->opening(&open, m->p)) return true;
-    if (!r->of->mirrors) m->turns = 2, m->mirrored = false;
+    if (!opens) return true;
+    if (!r->of->mirrors) m->turns = bent > 0 ? 1 : 2, m->even = bent == 0, m->mirrored = false;
     if (r->mask) {
         open.shape = PUPIL_MASK;
         open.mask = r->mask, open.mask_w = r->mask_w, open.mask_h = r->mask_h;
     }
     double shortest = l->power ? LAMP_VIOLET : m->reference;
     double reach = MODEL_FIRST_DARK / m->p[0] * far * MODEL_GREEN / shortest;
-    m->opening = pattern_new(&open, reach, r->draft, threads, e);
+    if (bent > MOST_WAVES)
+        return err_set(e, ERR_USAGE,
+                       "coma, astigmatism and focus of the model %s add up to %.4g waves; at most "
+                       "%g can be drawn: with a larger radius they make as wide a picture",
+                       r->of->name, bent, MOST_WAVES);
+    /* Within a pattern's band a wavelength has at most a seventh of a wave more, or less. */
+    if (bent > 0 && l->power) m->patterns = 2 + (int)ceil(2 * bent);
+    double times[PATTERNS];
+    for (int i = 0; i < m->patterns; i++)
+        times[i] = MODEL_GREEN / m->reference *
+                   steady_exp(((band(m, i) + band(m, i + 1) - 1) / 2.0 - m->before) * m->step);
+    m->opening = pattern_new(&open, times, m->patterns, reach, r->draft, threads, e);
     return m->opening != NULL;
 }
 
-static void maker_free(maker *m) {
+void maker_free(maker *m) {
     pattern_free(&m->opening);
     lines_free(&m->lines);
     mem_free(m->tint);
@@ -496,88 +469,12 @@ static void maker_free(maker *m) {
     mem_free(m->samples);
 }
 
-/* Rings, each a hundredth wider than the one before, and their light. */
-enum { RINGS = 1320 };
-typedef struct {
-    maker m;
-    double light[RINGS], step;
-} rings;
-
-static void rings_free(rings *k) {
-    maker_free(&k->m);
-}
-
-static double ring_radius(const rings *k, int i) {
-    return NEAREST * steady_exp((i + 0.5) * k->step);
-}
-
-/* Adds up the light of green, or of all channels, over the directions if these matter. */
-static bool fill_ring(void *ctx, size_t i, int worker, err *e) {
-    rings *k = ctx;
-    const maker *m = &k->m;
-    double at = ring_radius(k, (int)i), sum = 0;
-    int n = m->turns ? (int)clamp_double(8 * at / m->turns, 48, m->opening ? 720 : 20000) : 1;
-    const double part = m->share ? (m->share[0] + m->share[1] + m->share[2]) / MODEL_CHANNELS : 0;
-    for (int d = 0; d < n; d++)
-        for (int kind = 0; kind < (m->share ? 2 : 1); kind++) {
-            double light, a = sector(m) * (d + 0.5) / n;
-            light_along(m, steady_cos(a), steady_sin(a), &at, 1,
-                        m->share                              ? kind
-                        : m->of->spectrum == MODEL_CHANNELLED ? 1
-                                                              : MODEL_GREEN,
-                        &light);
-            sum += (kind ? part : 1 - part) * light / n;
-        }
-    k->light[i] = sum * at * at; /* of a ring of width at * step */
-    return true;
-}
-
-static double kept_by(const rings *k, uint32_t side) {
-    /* Without a fade the corners hold light, too: as a disc of the square's area. */
-    double border = border_of(side), now = 0, light = 0, reach = k->m.r->fade < 1 ? 1 : 1.13;
-    for (int i = 0; i < RINGS; i++) {
-        double at = ring_radius(k, i) / border;
-        light += k->light[i];
-        if (at < reach) now += k->light[i] * fade_at(k->m.r->fade, at);
-    }
-    return light > 0 ? now / light : 1;
-}
-
-/* The pattern of an opening goes on beyond 50 of its radii as its edges make it. */
-static bool measure(rings *k, const model_request *r, par *threads, err *e) {
-    double p[MODEL_PARAMETERS];
-    k->step = steady_log(MODEL_SIDE / 2 / NEAREST) / RINGS;
-    return model_resolve(p, r, e) && open_maker(&k->m, r, 50 * p[0], threads, e) &&
-           par_for(threads, RINGS, fill_ring, k, e);
-}
-
-bool model_kept(double *kept, uint32_t *side, const model_request *r, double enough, par *threads,
-                err *e) {
-    OWN(rings) k = {0};
-    if (!measure(&k, r, threads, e)) return false;
-    *side = min_u32(r->w, r->h);
-    *kept = kept_by(&k, *side);
-    while (*side <= MODEL_SIDE && kept_by(&k, *side) < enough) *side += *side / 8 + 1;
-    if (*side > MODEL_SIDE) *side = 0;
-    return true;
-}
-
-bool model_fit(model_request *r, double enough, par *threads, err *e) {
-    static const uint32_t USUAL[] = {64, 96, 128, 192, 256, 384, 512, 768, MODEL_AUTO};
-    OWN(rings) k = {0};
-    if (!measure(&k, r, threads, e)) return false;
-    size_t i = 0;
-    while (USUAL[i] < MODEL_AUTO && kept_by(&k, USUAL[i]) < enough) i++;
-    r->w = r->h = USUAL[i];
-    return true;
-}
-
 bool model_make(model_taps *to, const model_request *r, par *threads, err *e) {
     OWN(maker) m = {0};
     if (r->w < 1 || r->h < 1 || r->w > MODEL_SIDE || r->h > MODEL_SIDE)
         return err_set(e, ERR_USAGE, "a kernel of %u x %u taps: 1 to %d a side can be made", r->w,
                        r->h, MODEL_SIDE);
-    if (!open_maker(&m, r, corner(r), threads, e)) return false;
+    if (!maker_open(&m, r, corner(r), threads, e)) return false;
     m.channels = model_channels(r->of);
     m.to = to;
     if ((r->of->spectrum == MODEL_DIFFRACTS || r->of->spectrum == MODEL_COLORED) &&

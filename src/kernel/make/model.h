@@ -31,7 +31,7 @@ extern const int LAMP_COUNT;
  * (Wyman, Sloan and Shirley, 2013). `exponential` is exp, or steady_exp. */
 void lamp_xyz(double wavelength, double (*exponential)(double), double xyz[3]);
 
-enum { MODEL_PARAMETERS = 16, MODEL_CHANNELS = 3, MODEL_SIDE = 8192 };
+enum { MODEL_PARAMETERS = 20, MODEL_CHANNELS = 3, MODEL_SIDE = 8192 };
 
 /* Wavelengths, each `step` of the logarithm from the next: some longer ones before `reference`, and
  * shorter ones after it. */
@@ -81,9 +81,9 @@ typedef struct model {
     model_spectrum spectrum;
     const char *help;                            /* one sentence */
     model_parameter parameter[MODEL_PARAMETERS]; /* unused ones at the end have no name */
-    /* The pattern is the same after a turn by 2 pi / mirrors and, unless that is 1, in the mirror.
-     * NULL: it depends on the distance alone, or it is that of an opening. A parameter `turn`, in
-     * degrees, turns it. */
+    /* The pattern is the same after a turn by 2 pi / mirrors, and in the mirror. NULL: it depends
+     * on the distance alone, or it is that of an opening. A parameter `turn`, in degrees, turns it.
+     */
     int (*mirrors)(const double *p);
     /* Fills in the opening whose diffraction is the pattern; the first parameter is then the radius
      * of a round opening's first dark ring. Returns false where `light` has the pattern. */

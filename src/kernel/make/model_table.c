@@ -191,35 +191,6 @@ static int star_mirrors(const double *p) {
     return n % 2 ? 2 * n : n;
 }
 
-/* Returns the integral of 1 / sqrt(1 - t^2) from 0 to t, or to the nearer end of -1 to 1. */
-static double arc(double t) {
-    return steady_atan2(t, sqrt(max_double(1 - t * t, 0)));
-}
-
-/* Coma by geometrical optics (Seidel): a ring of the pupil of radius r makes a circle of radius
- * a = C r^2 around (2 a, 0), twice. Through (x, y) go the circles a = (2 x - s) / 3 and (2 x + s) /
- * 3 with s^2 = x^2 - 3 y^2, and each has the density 1 / s. That is infinite along the two straight
- * edges, so its mean along y is taken, as far as a pixel's samples are apart. Outer rings of a real
- * lens get less light, as its rims clip them: (1 - r^2)^fall. */
-static double coma(const double *p, double x, double y, double colour) {
-    const double c = steady_cos(p[1] * STEADY_PI / 180), s = steady_sin(p[1] * STEADY_PI / 180);
-    const double u = x * c + y * s, v = y * c - x * s,
-                 half = clamp_double(u / 64, 1 / 48.0, 0.2) / 2;
-    const double per = sqrt(3) / u, from = per * (v - half), to = per * (v + half);
-    if (u <= 0 || from >= 1 || to <= -1) return 0;
-    const double root = sqrt(max_double(u * u - 3 * v * v, 0));
-    double circles = 0;
-    for (int side = -1; side <= 1; side += 2) {
-        const double ring = (2 * u + side * root) / p[0];
-        if (ring <= 1) circles += p[2] > 0 ? steady_pow(1 - ring, p[2]) : 1;
-    }
-    return circles * (arc(to) - arc(from)) / half;
-}
-
-static int no_mirrors(const double *p) {
-    return 1;
-}
-
 static bool aperture_opening(pupil *to, const double *p) {
     to->blades = p[1] < 3 ? 0 : (int)p[1];
     to->curvature = p[2];
@@ -234,8 +205,8 @@ static bool aperture_opening(pupil *to, const double *p) {
     to->smudges = (int)p[12];
     to->seed = (uint32_t)p[13];
     const double away = (p[15] - p[3]) * STEADY_PI / 180; /* in the opening, which is turned */
-    to->clip = p[14];
-    to->rim_x = p[14] * steady_cos(away), to->rim_y = p[14] * steady_sin(away);
+    to->toward_x = steady_cos(away), to->toward_y = steady_sin(away);
+    to->clip = p[14], to->coma = p[16], to->astigmatism = p[17], to->focus = p[18];
     return true;
 }
 
@@ -286,13 +257,6 @@ const model MODELS[] = {
          {"grow", 0, 0, 0.2, "of the width with the distance", MODEL_NUMBER},
          {"uneven", 0, 0, 1, "how much the points differ in light", MODEL_NUMBER}),
      .mirrors = streak_mirrors, .lines = streak_lines, .smooth = {4, 1.2}},
-    {"coma", coma, MODEL_GREY,
-     "A tail of coma: what a fast lens throws away from the frame's middle.",
-     PARAMETERS(
-         {"tail", 24, 0.1, 4000, "its length, in pixels", MODEL_LENGTH},
-         {"toward", 0, -360, 360, "where it points, in degrees; 90 is down", MODEL_NUMBER},
-         {"fall", 2, 0, 20, "its light falls outwards, more so; 0 is an even pupil", MODEL_NUMBER}),
-     .mirrors = no_mirrors},
     {"grating", NULL, MODEL_CHANNELLED,
      "A star filter's rays in colour: fine grooves draw each lamp again and again along a line.",
      PARAMETERS(
@@ -366,7 +330,11 @@ const model MODELS[] = {
          {"seed", 1, 0, 1e9, "decides where they are", MODEL_WHOLE},
          {"clip", 0, 0, 1.8, "how far off the lens's rim stands, which clips the opening, in radii",
           MODEL_NUMBER},
-         {"toward", 0, -360, 360, "where it stands, in degrees; 90 is below", MODEL_NUMBER}),
+         {"toward", 0, -360, 360,
+          "where it stands, and coma and astigmatism point, in degrees; 90 is below", MODEL_NUMBER},
+         {"coma", 0, -10, 10, "a tail, in waves of 550 nm at the opening's edge", MODEL_NUMBER},
+         {"astigmatism", 0, -10, 10, "a line, in waves", MODEL_NUMBER},
+         {"focus", 0, -10, 10, "how far off it is, in waves", MODEL_NUMBER}),
      .opening = aperture_opening},
 };
 const int MODEL_COUNT = COUNT(MODELS);

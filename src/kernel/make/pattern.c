@@ -9,7 +9,7 @@
 #include "math/fft.h"
 
 enum {
-    SMALLEST = 1024, /* samples across the opening */
+    SMALLEST = 1024, /* samples across the opening; of a bent wave a quarter */
     LARGEST = 2048,
     PAD = 2,
     WIDTH = 8,    /* of the bump, in steps of the grid */
@@ -23,8 +23,9 @@ struct pattern {
     uint32_t side; /* of the grid */
     double reach;
     /* Rows of kx = -WIDTH .. rows - 1, each of real parts and then of imaginary parts, of ky from 0
-     * on and WIDTH more, so that no place is at a border. */
-    float *grid;
+     * on and WIDTH more, so that no place is at a border. The second grid of a pattern is turned by
+     * half a turn, for kx below zero; of a wave that is not bent it is the first one. */
+    float *grid[PATTERNS][2];
     size_t rows, pitch; /* of real or imaginary parts */
     pupil of;
     float bump[TABLE + 2][WIDTH]; /* the weights of the steps around a place between two of them */
@@ -58,15 +59,33 @@ static void over_transform(double *to, size_t n, uint32_t side) {
 /* Sample i of the opening is half a step off the middle; the phase that this gives to the whole
  * transform does not show in its magnitude. */
 typedef struct {
+    const pupil *of;
     const pupil_drawing *opening;
     const double *over; /* 1 / the bump's transform by sample */
     uint32_t samples, side;
+    double times;
+    bool imaginary;
 } filler;
+
+/* Multiplies a row by one part of exp(i phase). What is not at an edge is not blurred; it goes to a
+ * place by its slope, and so gets here the blur that is taken back there. */
+static void bend(const filler *f, uint32_t row, double *passes) {
+    const double fine = (f->samples - 2 * PUPIL_MARGIN) / 2.0,
+                 y = (row + 0.5 - PUPIL_MARGIN) / fine - 1;
+    for (uint32_t i = 0; i < f->samples; i++) {
+        double slope, turns;
+        if (passes[i] == 0) continue;
+        turns = f->times * pupil_wave(f->of, (i + 0.5 - PUPIL_MARGIN) / fine - 1, y, &slope);
+        turns -= floor(turns) + (f->imaginary ? 0.25 : 0);
+        passes[i] *= steady_cos(2 * STEADY_PI * turns) * pupil_blur(f->of, f->times * slope / fine);
+    }
+}
 
 static void fill(const void *ctx, uint32_t row, double *to) {
     const filler *f = ctx;
     double passes[PUPIL_SIDE];
     pupil_drawing_row(f->opening, row, passes);
+    if (f->times != 0) bend(f, row, passes);
     for (uint32_t i = 0; i < f->samples; i++) {
         uint32_t at = (i + f->side - f->samples / 2) % f->side;
         to[at] = passes[i] * f->over[row] * f->over[i];
@@ -74,64 +93,104 @@ static void fill(const void *ctx, uint32_t row, double *to) {
 }
 
 /* Puts a few rows of the transform where they belong, and those near the axis to the other side of
- * it, too: of a real opening F(-k) is the conjugate of F(k). */
+ * it, too. The transforms R and I of the real and the imaginary part of the opening are both those
+ * of a real one: R(-k) is the conjugate of R(k). So F is R + i I, and turned by half a turn the
+ * conjugate of R - i I. */
 typedef struct {
     pattern *p;
-    const fft_halves *halves;
-    double *scratch; /* of every worker, two buffers */
+    int which;
+    const fft_halves *halves[2];
+    double *scratch; /* of every worker, two buffers for each part */
 } placer;
 
-static void copy_row(const pattern *p, size_t row, const double *from, bool mirrored) {
+static void copy_row(const placer *c, int turned, size_t row, const double *const from[2],
+                     bool mirrored) {
+    const pattern *p = c->p;
     const size_t n = p->side;
-    float *re = p->grid + row * 2 * p->pitch, *im = re + p->pitch;
+    const double sign = mirrored == (turned != 0) ? 1 : -1;
+    float *re = p->grid[c->which][turned] + row * 2 * p->pitch, *im = re + p->pitch;
     for (size_t i = 0; i < p->pitch; i++) {
-        const double *at = from + (mirrored ? (n - i % n) % n : i % n) * FFT_STEP;
-        re[i] = (float)at[0];
-        im[i] = (float)(mirrored ? -at[FFT_LINES] : at[FFT_LINES]);
+        const size_t at = (mirrored ? (n - i % n) % n : i % n) * FFT_STEP;
+        const double *r = from[0] + at, *s = from[1] ? from[1] + at : NULL;
+        const double imag = s ? r[FFT_LINES] + sign * s[0] : r[FFT_LINES];
+        re[i] = (float)(s ? r[0] - sign * s[FFT_LINES] : r[0]);
+        im[i] = (float)(mirrored ? -imag : imag);
     }
 }
 
 static bool place_rows(void *ctx, size_t piece, int worker, err *e) {
     const placer *c = ctx;
     const pattern *p = c->p;
-    double *a = c->scratch + (size_t)worker * 2 * p->side * FFT_STEP;
-    const double *z = fft_halves_lines(c->halves, piece * FFT_LINES, a, a + p->side * FFT_STEP);
+    const size_t size = p->side * FFT_STEP;
+    const int parts = c->halves[1] ? 2 : 1;
+    double *a = c->scratch + (size_t)(worker * parts * 2) * size;
+    const double *z[2] = {NULL};
+    for (int i = 0; i < parts; i++, a += 2 * size)
+        z[i] = fft_halves_lines(c->halves[i], piece * FFT_LINES, a, a + size);
     for (size_t v = 0, row = piece * FFT_LINES; v < FFT_LINES && row < p->rows; v++, row++) {
-        copy_row(p, WIDTH + row, z + v, false);
-        if (row > 0 && row <= WIDTH) copy_row(p, WIDTH - row, z + v, true);
+        const double *const from[] = {z[0] + v, z[1] ? z[1] + v : NULL};
+        for (int turned = 0; turned < parts; turned++) {
+            copy_row(c, turned, WIDTH + row, from, false);
+            if (row > 0 && row <= WIDTH) copy_row(c, turned, WIDTH - row, from, true);
+        }
     }
     return true;
 }
 
-static bool transform(pattern *p, uint32_t across, par *threads, err *e) {
+static bool transform(pattern *p, int which, double times, uint32_t across, par *threads, err *e) {
     uint32_t samples = across + 2 * PUPIL_MARGIN;
+    const int parts = times != 0 ? 2 : 1;
+    const size_t size = (p->rows + WIDTH) * p->pitch;
     OPEN(pupil_drawing) *opening = pupil_drawing_open(&p->of, across, e);
     OWN_MEM double *over = mem_raw(samples, sizeof *over, "the opening", e);
     if (!opening || !over) return false;
     /* The transform of the bump is taken where the samples count from: the grid's origin, which
      * lies at sample samples / 2, not in the middle between two. */
     over_transform(over, samples, p->side);
-    const filler f = {opening, over, samples, p->side};
+    filler f = {&p->of, opening, over, samples, p->side, times, false};
     const fft_plane plane = {p->side, p->side, samples, p->side - samples / 2, fill, &f, false};
-    OPEN(fft_halves) *halves = fft_halves_open(&plane, threads, e);
-    p->grid = mem_raw((p->rows + WIDTH) * p->pitch, 2 * sizeof(float), "the pattern", e);
+    OPEN(fft_halves) *real = fft_halves_open(&plane, threads, e);
+    f.imaginary = true;
+    OPEN(fft_halves) *imaginary = real && parts > 1 ? fft_halves_open(&plane, threads, e) : NULL;
+    float *grid = mem_raw(size, 2 * sizeof(float) * (size_t)parts, "the pattern", e);
+    p->grid[which][0] = grid, p->grid[which][1] = grid && parts > 1 ? grid + 2 * size : grid;
     OWN_MEM double *scratch =
-        mem_raw((size_t)par_workers(threads) * p->side * 2 * FFT_STEP, sizeof *scratch, "lines", e);
-    placer c = {p, halves, scratch};
-    return halves && p->grid && scratch &&
+        mem_raw((size_t)(par_workers(threads) * parts) * p->side * 2 * FFT_STEP, sizeof *scratch,
+                "lines", e);
+    placer c = {p, which, {real, imaginary}, scratch};
+    return real && (imaginary || parts == 1) && grid && scratch &&
            par_for(threads, (p->rows + FFT_LINES - 1) / FFT_LINES, place_rows, &c, e);
+}
+
+/* Light of a bent wave goes to |k| = 2 pi times the slope, at most this times the waves. It stays
+ * within the octave before the last one, so no two samples differ by more than a fifth of a turn.
+ */
+static uint32_t bent_samples(const pupil *of, const double *times, int count, double reach) {
+    const double slope = 3 * fabs(of->coma) + 2 * fabs(of->astigmatism) + 2 * fabs(of->focus);
+    double most = 0;
+    for (int i = 0; i < count; i++) most = fmax(most, times[i]);
+    uint32_t samples = SMALLEST / 4;
+    while (samples < LARGEST && (FINE * samples < reach || 0.4 * samples < 4 * slope * most))
+        samples *= 2;
+    return samples;
 }
 
 /* Beyond 0.4 pi samples the pattern is taken to fall off as it does within. It is faint there, so
  * the small grid does for twice as far: the large one takes four times as long. The grid's own
  * copies of the pattern are 2 pi / (2 / samples) away. At a quarter of that, and for the large grid
  * at a third, the blur of the edges has made them faint. */
-pattern *pattern_new(const pupil *of, double reach, bool draft, par *threads, err *e) {
+pattern *pattern_new(const pupil *of, const double *times, int count, double reach, bool draft,
+                     par *threads, err *e) {
     pattern *p = mem_new(1, sizeof *p, "the pattern", e);
     if (!p) return NULL;
-    uint32_t samples = draft ? SMALLEST / 2 : FINE * SMALLEST < reach ? LARGEST : SMALLEST;
+    const bool bent = pupil_waves(of) > 0;
+    uint32_t samples = bent                      ? bent_samples(of, times, count, draft ? 0 : reach)
+                       : draft                   ? SMALLEST / 2
+                       : FINE * SMALLEST < reach ? LARGEST
+                                                 : SMALLEST;
     double whole = STEADY_PI / 4 * samples * samples;
     p->of = *of;
+    if (bent && !pupil_level(&p->of, e)) return pattern_free(&p), NULL;
     p->side = PAD * samples;
     /* The grid ends at pi / 2 * samples; the last octave is used at most to 0.8 of that. */
     p->reach = fmin(fmax(reach, 64), 0.4 * STEADY_PI * samples);
@@ -144,13 +203,14 @@ pattern *pattern_new(const pupil *of, double reach, bool draft, par *threads, er
         double blur = pupil_blur(of, i * p->reach / BLUR / (STEADY_PI * samples)) * whole;
         p->sharp[i] = 1 / (blur * blur);
     }
-    if (!transform(p, samples, threads, e)) pattern_free(&p);
+    for (int i = 0; p && i < count; i++)
+        if (!transform(p, i, bent ? times[i] : 0, samples, threads, e)) pattern_free(&p);
     return p;
 }
 
 void pattern_free(pattern **p) {
     if (!*p) return;
-    mem_free((*p)->grid);
+    for (int i = 0; i < PATTERNS; i++) mem_free((*p)->grid[i][0]);
     mem_free(*p);
     *p = NULL;
 }
@@ -165,7 +225,7 @@ VECTOR_INLINE int around(const pattern *p, double at, vec8f *weight) {
     return (int)below - WIDTH / 2 + 1;
 }
 
-VECTOR_INLINE double one_place(const pattern *p, double kx, double ky) {
+VECTOR_INLINE double one_place(const pattern *p, int which, double kx, double ky) {
     const double steps = PAD / STEADY_PI;
     double far = sqrt(kx * kx + ky * ky), fold = 1;
     for (; far * fold > p->reach; fold /= 2) {
@@ -174,7 +234,7 @@ VECTOR_INLINE double one_place(const pattern *p, double kx, double ky) {
     vec8f wx, wy;
     int x = around(p, kx * side * steps, &wx),
         y = around(p, ky * side * steps, &wy) & (int)(p->side - 1);
-    const float *at = p->grid + (size_t)(x + WIDTH) * 2 * p->pitch + y;
+    const float *at = p->grid[which][kx < 0] + (size_t)(x + WIDTH) * 2 * p->pitch + y;
     vec8f re = wx[0] * *(const vec8f_any *)at, im = wx[0] * *(const vec8f_any *)(at + p->pitch);
     for (int i = 1; i < WIDTH; i++) {
         at += 2 * p->pitch;
@@ -189,16 +249,17 @@ VECTOR_INLINE double one_place(const pattern *p, double kx, double ky) {
     return (real * real + imag * imag) * sharp * fold * fold * fold;
 }
 
-VECTOR_INLINE void all_places(const pattern *p, double x, double y, const double *r, size_t n,
-                              double *to) {
-    for (size_t i = 0; i < n; i++) to[i] = one_place(p, r[i] * x, r[i] * y);
+VECTOR_INLINE void all_places(const pattern *p, int which, double x, double y, const double *r,
+                              size_t n, double *to) {
+    for (size_t i = 0; i < n; i++) to[i] = one_place(p, which, r[i] * x, r[i] * y);
 }
 
-VECTOR_WIDE static void places_wide(const pattern *p, double x, double y, const double *r, size_t n,
-                                    double *to) {
-    all_places(p, x, y, r, n, to);
+VECTOR_WIDE static void places_wide(const pattern *p, int which, double x, double y,
+                                    const double *r, size_t n, double *to) {
+    all_places(p, which, x, y, r, n, to);
 }
 
-void pattern_along(const pattern *p, double x, double y, const double *r, size_t n, double *to) {
-    (vector_wide() ? places_wide : all_places)(p, x, y, r, n, to);
+void pattern_along(const pattern *p, int which, double x, double y, const double *r, size_t n,
+                   double *to) {
+    (vector_wide() ? places_wide : all_places)(p, which, x, y, r, n, to);
 }

@@ -26,6 +26,22 @@ double pupil_blur(const pupil *p, double turns) {
     return p->shape == PUPIL_MASK ? 1 : s * s;
 }
 
+double pupil_wave(const pupil *p, double x, double y, double *slope) {
+    const double u = x * p->toward_x + y * p->toward_y, v = y * p->toward_x - x * p->toward_y,
+                 square = u * u + v * v,
+                 du = p->coma * (2 * u * u + square) + 2 * (p->astigmatism + p->focus) * u,
+                 dv = 2 * (p->coma * u + p->focus) * v,
+                 dx = du * p->toward_x - dv * p->toward_y - p->tilt_x,
+                 dy = du * p->toward_y + dv * p->toward_x - p->tilt_y;
+    *slope = sqrt(dx * dx + dy * dy);
+    return p->coma * square * u + p->astigmatism * u * u + p->focus * square - p->tilt_x * x -
+           p->tilt_y * y;
+}
+
+double pupil_waves(const pupil *p) {
+    return fabs(p->coma) + fabs(p->astigmatism) + fabs(p->focus);
+}
+
 static double chance(uint64_t *state) {
     return (double)(random_next(state) >> 11) * 0x1p-53;
 }
@@ -229,7 +245,7 @@ static double opening(const drawing *d, double x, double y) {
     if (open <= 0) return 0;
     if (p->obstruction > 0) open *= 1 - cover(d->fine * (sqrt(x * x + y * y) - p->obstruction));
     if (p->clip > 0) {
-        const double u = x - p->rim_x, v = y - p->rim_y;
+        const double u = x - p->clip * p->toward_x, v = y - p->clip * p->toward_y;
         open *= cover(d->fine * (sqrt(u * u + v * v) - 1));
     }
     for (int i = 0; i < p->vanes; i++)
@@ -311,6 +327,36 @@ pupil_drawing *pupil_drawing_open(const pupil *p, uint32_t across, err *e) {
     double clear = (p->blades ? d->edge + d->reach - 2 * p->uneven : 1) - 2 / d->fine;
     d->clear = clear > 0 ? clear * clear : 0;
     return make_dirt(&d->dirt, p, e) ? GIVE(d) : NULL;
+}
+
+/* Fits a plane to what passes, and again to what lies near the plane: the brightest spot is made
+ * where the wave is flat. */
+bool pupil_level(pupil *p, err *e) {
+    enum { ACROSS = 64, SIDE = ACROSS + 2 * PUPIL_MARGIN, PASSES = 12 };
+    static const double NEAR = 0.2; /* waves */
+    OPEN(pupil_drawing) *d = pupil_drawing_open(p, ACROSS, e);
+    double row[SIDE], mean = 0, slope;
+    for (int pass = 0; d && pass < PASSES; pass++) {
+        double n = 0, x = 0, y = 0, w = 0, xx = 0, xy = 0, yy = 0, xw = 0, yw = 0;
+        for (uint32_t i = 0; i < SIDE; i++) {
+            pupil_drawing_row(d, i, row);
+            for (uint32_t k = 0; k < SIDE; k++) {
+                const double u = place_of(d, k), v = place_of(d, i),
+                             wave = pupil_wave(p, u, v, &slope), off = (wave - mean) / NEAR,
+                             near = 1 + off * off, part = row[k] / (near * near);
+                n += part, x += part * u, y += part * v, w += part * wave;
+                xx += part * u * u, xy += part * u * v, yy += part * v * v;
+                xw += part * u * wave, yw += part * v * wave;
+            }
+        }
+        xx -= x * x / n, xy -= x * y / n, yy -= y * y / n, xw -= x * w / n, yw -= y * w / n;
+        const double whole = xx * yy - xy * xy, tilt_x = (xw * yy - yw * xy) / whole,
+                     tilt_y = (yw * xx - xw * xy) / whole;
+        if (!isfinite(tilt_x) || !isfinite(tilt_y)) break; /* too little passes */
+        p->tilt_x += tilt_x, p->tilt_y += tilt_y;
+        mean = (w - tilt_x * x - tilt_y * y) / n;
+    }
+    return d != NULL;
 }
 
 void pupil_drawing_close(pupil_drawing **d) {
