@@ -62,7 +62,8 @@ static void add_others(const report *r, text *to) {
 
 /* Keeps how long a run took, where one device made all of it. */
 static void keep_pace(const report *r, const frame_maker *m) {
-    const pace_kind kind = {&r->by[0], par_threads(m->threads), r->count[FRAME_DONE] > 1};
+    const pace_kind kind = {&r->by[0], par_threads(m->threads), r->count[FRAME_DONE] > 1,
+                            r->fields};
     if (r->makers == 1 && !r->count[FRAME_FAILED])
         pace_keep(m->run->cache, &kind, r->work, clock_now() - r->start);
 }

@@ -6,10 +6,12 @@
 #include "app/run/pace.h"
 
 /* Adds how long the run may take on a device. */
-static void add_seconds(const frame_maker *m, const engine_device *d, uint32_t images, double work,
+static void add_seconds(const frame_maker *m, const forecast *f, int device, double work,
                         json_out *j) {
-    const pace_kind kind = {d, par_threads(m->threads), images > 1};
-    const pace_time time = pace_of(m->run->cache, &kind, work);
+    const double points = account_points(&f->predicted.sum);
+    const pace_kind kind = {&f->by_device.device[device], par_threads(m->threads), f->images > 1,
+                            points > 0};
+    const pace_time time = pace_of(m->run->cache, &kind, work * fmax(points, 1));
     if (j->words) {
         pace_words(&time, json_here(j, "time"));
         return;
@@ -27,7 +29,7 @@ static void add_devices(const frame_maker *m, const forecast *f, json_out *j) {
                                     .pixels = f->by_device.pixels,
                                     .ask = f->by_device.each[f->best].plan.ask};
     const double work = device_work(&request);
-    add_seconds(m, &f->by_device.device[f->best], f->images, work, j);
+    add_seconds(m, f, f->best, work, j);
     if (!j->words) json_real(j, "work", 6, work);
     if (j->words) text_add(json_here(j, "work"), "%.3g frames of 1920 x 1080", work);
     if (j->words)
@@ -44,7 +46,7 @@ static void add_devices(const frame_maker *m, const forecast *f, json_out *j) {
         json_bool(j, "wanted", one->wanted);
         json_bool(j, "possible", one->possible);
         if (one->possible) {
-            add_seconds(m, &f->by_device.device[i], f->images, work, j);
+            add_seconds(m, f, (int)i, work, j);
             json_uints(j, "lengths",
                        (uint32_t[]){p->axis[p->first != PLAN_X].length,
                                     p->axis[p->first == PLAN_X].length},

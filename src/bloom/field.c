@@ -335,7 +335,7 @@ bool field_run(outcome *to, const view *v, const light *l, const accuracy *metho
     return ok && join_sum(to, v, l, &j, e) && attempt_narrow(to, v, e);
 }
 
-void field_text(char *to, size_t room, const view *v) {
+double field_points(const view *v, char *note, size_t room) {
     const kernel_at *size = v->size;
     double points = 0;
     uint32_t windows = 0;
@@ -346,9 +346,12 @@ void field_text(char *to, size_t room, const view *v) {
         points += (double)w[PLAN_X].length * w[PLAN_Y].length;
         windows += !field_window_empty(&size->node[i].window);
     }
-    if (plan_make(&one, &size->ask, &ignored))
-        snprintf(to, room,
+    if (!plan_make(&one, &size->ask, &ignored)) return 0;
+    points /= (double)one.axis[0].length * one.axis[1].length;
+    if (note)
+        snprintf(note, room,
                  "the kernel is a field of %u: %u windows, which have %.2g times the points of one "
                  "kernel's transform",
-                 size->nodes, windows, points / one.axis[0].length / one.axis[1].length);
+                 size->nodes, windows, points);
+    return points;
 }

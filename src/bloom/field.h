@@ -8,7 +8,8 @@
 
 /* Does what attempt_run does, and fills in the outcome's floors and what is gained. */
 bool field_run(outcome *to, const view *v, const light *l, const accuracy *method, err *e);
-/* Writes how many windows there are, and how their points compare with one transform's. */
-void field_text(char *to, size_t room, const view *v);
+/* Returns how many points all windows have, in those of one kernel's transform. note: receives this
+ * in words, and how many windows there are; or NULL. */
+double field_points(const view *v, char *note, size_t room);
 /* Returns how often a pixel's glare is rounded to floats on the way, at the most. */
 uint32_t field_roundings(const kernel_at *size);

@@ -393,7 +393,8 @@ static bool bloom_at(group_made *to, view *v, bool predict, err *e) {
                 : !(v->s->solve ? solve_run : convolve)(to, &o, v, &l, e) ||
                       !store_result(to, v, &l, &o, e))
         return false;
-    if (v->size->nodes && !v->kept.w && !to->note[0]) field_text(to->note, sizeof to->note, v);
+    if (v->size->nodes && !v->kept.w)
+        to->sum.points = field_points(v, to->note[0] ? NULL : to->note, sizeof to->note);
     return true;
 }
 

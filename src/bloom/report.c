@@ -43,6 +43,7 @@ void account_add(bloom_account *sum, const bloom_account *one) {
     add_solved(&sum->solved, &one->solved, strcmp(sum->promise.channel, one->promise.channel) == 0);
     if (one->plan.passes) sum->plan = one->plan, sum->device = one->device;
     if (one->tiles.channels) sum->tiles = one->tiles;
+    sum->points = fmax(sum->points, one->points);
     sum->times.upload += one->times.upload;
     sum->times.download += one->times.download;
     sum->times.total += one->times.total;

@@ -57,6 +57,7 @@ typedef struct {
     plan plan; /* of the last one, */
     engine_device device;
     tiling tiles;       /* of the last part that was cut into tiles; zeros: none was */
+    double points;      /* of a field: all windows', in those of one kernel's transform; else 0 */
     engine_times times; /* summed over groups and attempts */
     double spectrum_seconds;
     double contract_seconds; /* scan, prediction and verify, if not done during the convolution */
@@ -69,6 +70,11 @@ typedef struct {
     uint64_t bad; /* NaN and infinite pixels, and the first of them */
     bloom_bad first_bad[SCAN_BAD];
 } bloom_account;
+
+/* Returns how many times the points of one kernel's transforms a field takes; 0: there is none. */
+static inline double account_points(const bloom_account *a) {
+    return fmax(a->points, a->tiles.windows);
+}
 
 /* How an image that was made is stored: in memory, as it is; rounded once, to the types of its
  * file; packed by a codec that changes samples, of which nothing is promised; as a picture. */

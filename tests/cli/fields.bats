@@ -22,6 +22,21 @@ setup_file() {
     [[ $output == *"the kernel is a field of 4: 4 windows, which have "* ]]
 }
 
+@test "plan prices a field by the points of its windows, and by runs with fields" {
+    export FFTBLOOM_CACHE_DIR="$PWD/pace"
+    oiiotool --pattern constant:color=.1,.1,.1 960x540 3 -d half -o large.exr
+    plan() { "$FFTBLOOM" plan large.exr "$1" --device cpu --json "${@:2}"; }
+    plan k0.exr >one.json
+    for more in "" "--mem-limit 60M"; do
+        plan field.exr $more | holds - 'd["seconds"]["runs"] == 0' '1.5 < (d["seconds"]["about"] - 0.02) / (json.load(open("one.json"))["seconds"]["about"] - 0.02) < 4.5'
+    done
+    "$FFTBLOOM" large.exr k0.exr -o o.exr --device cpu
+    plan field.exr | holds - 'd["seconds"]["runs"] == 0'
+    "$FFTBLOOM" large.exr field.exr -o o.exr --existing replace --device cpu
+    plan field.exr | holds - 'd["seconds"]["runs"] == 1'
+    [ "$(grep -c "one, field$" pace/pace.txt)" -eq 1 ]
+}
+
 @test "frames of a sequence and threads give the same bytes" {
     for i in 1 2 3; do cp in.exr s.000$i.exr; done
     "$FFTBLOOM" apply s.####.exr field.exr -o o.####.exr --jobs 2

@@ -33,7 +33,8 @@ static void book_open(pace_book *b, const char *cache, const pace_kind *k) {
     size_t n;
     err ignored = {0};
     *b = (pace_book){0};
-    text_add(&b->kind, "%s, %d threads, %s", k->device->name, k->threads, k->many ? "many" : "one");
+    text_add(&b->kind, "%s, %d threads, %s%s", k->device->name, k->threads,
+             k->many ? "many" : "one", k->field ? ", field" : "");
     b->file = cache ? mem_strf(&ignored, "%s/pace.txt", cache) : NULL;
     if (b->file && file_is_own(b->file))
         b->lines = (char *)file_read_all(b->file, LONGEST, &n, &ignored);

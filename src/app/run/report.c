@@ -334,7 +334,8 @@ void report_add(report *r, size_t index, const frame_result *f) {
     r->count[f->state]++;
     r->missing += f->missing;
     if (f->state != FRAME_DONE || !m || !m->groups) return;
-    r->work += f->pixels / (1920.0 * 1080);
+    r->work += f->pixels / (1920.0 * 1080) * fmax(account_points(&m->sum), 1);
+    r->fields |= account_points(&m->sum) > 0;
     for (int i = 0; i < r->makers; i++)
         if (strcmp(r->by[i].name, m->sum.device.name) == 0) return;
     if (r->makers == ENGINE_DEVICES) return;

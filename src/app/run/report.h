@@ -43,7 +43,8 @@ typedef struct {
     text devices;                     /* the names of those that made frames: "CPU" */
     engine_device by[ENGINE_DEVICES]; /* those that made frames, each name once */
     int makers;                       /* their number */
-    double work; /* what these frames are in frames of 1920 x 1080, by their pixels */
+    double work; /* what these frames are in frames of 1920 x 1080, by their pixels, */
+    bool fields; /* times the points of fields, of which the kernel is one */
     /* With --keep-going: the worst error of a frame, but for missing inputs. */
     err failure;
     double start;
