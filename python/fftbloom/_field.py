@@ -25,9 +25,9 @@ def _open_field(to: Any, context: c_void_p, y: Sequence[float], x: Sequence[floa
     return int(lib.fb_kernel_field(to, context, byref(field), more[-1]))
 
 
-def _kernel(handle: Handle, context: Context, letter: str = "f", source: Any = None) -> Kernel:
+def _kernel(handle: Handle, context: Context, letter: str) -> Kernel:
     kernel = Kernel.__new__(Kernel)
-    kernel._set(letter, [handle], context, source)
+    kernel._set(letter, [handle], context)
     return kernel
 
 
@@ -87,19 +87,13 @@ class Field:
     settings  those of `Bloom`. Fields have their kernels' centres in their middles. Terms, of PSFEx and of from_terms,
               are used as they are, and only have axes, channel_axis, padding, tolerance, precision and context
 
-    Grids are summed by the library, in float32. Transposes and terms are summed here, in float64, and so are grids for
-    images of float64 if `precision` is "float64", unless there is a threshold or `nan` is "interpolate": the errors of
-    the terms add up to the report's error_bound. Where terms have both signs its promise is that their sum is no farther
-    off than the tolerance's part of what their magnitudes add up to.
+    Grids are summed by the library, in float32; transposes and terms here, in float64, and so are grids for images of
+    float64 if `precision` is "float64". docs/fields.md says what the report's error_bound counts.
     """
 
     def __init__(self, nodes: Any, *, at: Any = None, common: Optional[Tuple[Any, float]] = None,
                  pixel: Optional[str] = None, context: Optional[Context] = None, **settings: Any) -> None:
-        self._context = context or common_context()
-        self._settings, self._order = dict(settings, context=self._context), "scatter"
-        self._terms: Optional[Callable[[Shape], List[Term]]] = None
-        self._wholes: Dict[Shape, Optional[Bloom]] = {}  # both grow by setdefault: of two threads the first one's stay
-        self._summed: Dict[Shape, List[Tuple[Bloom, Any]]] = {}
+        self._begin(context, settings, "scatter")
         name = os.fspath(nodes) if isinstance(nodes, (str, os.PathLike)) else ""
         fits = name.endswith(".fits")
         if (pixel is not None) != fits or (fits and pixel not in ("included", "excluded")):
@@ -139,11 +133,7 @@ class Field:
         if order not in ("scatter", "gather"):
             raise Error("order is %r; it can be 'scatter' or 'gather'" % (order,), Code.BAD_SETTING)
         field = cls.__new__(cls)
-        field._context = context or common_context()
-        field._settings, field._order = dict(settings, context=field._context), order
-        field._wholes, field._summed = {}, {}
-        if f.ndim == 5:
-            field._settings.update(axes=(-2, -1), channel_axis=-3)
+        field._begin(context, dict(settings, axes=(-2, -1), channel_axis=-3) if f.ndim == 5 else settings, order)
 
         def kernel(k: int) -> Any:
             each = [Kernel(b[0, k], context=field._context.silent()) if len(b) == 1 else
@@ -152,6 +142,13 @@ class Field:
         terms = [(f[k] if f.ndim == 3 else kernel(k), m[..., k, :, :].astype("f8")) for k in range(f.shape[-3])]
         field._set_terms(lambda shape: terms)
         return field
+
+    def _begin(self, context: Optional[Context], settings: Dict[str, Any], order: str) -> None:
+        self._context = context or common_context()
+        self._settings, self._order = dict(settings, context=self._context), order
+        self._terms: Optional[Callable[[Shape], List[Term]]] = None
+        self._wholes: Dict[Shape, Optional[Bloom]] = {}  # both grow by setdefault: of two threads the first one's stay
+        self._summed: Dict[Tuple[Shape, bool], List[Tuple[Bloom, Any]]] = {}
 
     def _set_terms(self, terms: Callable[[Shape], List[Term]]) -> None:
         wrong = set(self._settings) - {"axes", "channel_axis", "padding", "tolerance", "precision", "context"}
@@ -166,14 +163,15 @@ class Field:
             self._wholes.setdefault(shape, None if self._terms else Bloom(self._field(shape), **self._settings))
         return self._wholes[shape]
 
-    def _parts(self, shape: Shape) -> List[Tuple[Bloom, Any]]:
-        """Lists a bloom and a weight of each pixel for each term."""
-        whole = self._whole(shape)
-        if shape not in self._summed:
-            settings = dict(self._settings, context=self._context.silent() if self._terms else self._context)  # it is no message of the sum
+    def _parts(self, shape: Shape, coloured: bool) -> List[Tuple[Bloom, Any]]:
+        """Lists a bloom, of images whose last axes are [channels,] rows and columns, and a weight of each pixel for each term."""
+        whole, key = self._whole(shape), (shape, coloured)
+        if key not in self._summed:
+            silent = self._context.silent() if self._terms else self._context  # it is no message of the sum
+            settings = dict(self._settings, context=silent, axes=(-2, -1), channel_axis=-3 if coloured else None)
             terms = self._terms(shape) if self._terms else _nodes(whole.kernel, shape) if whole else []
-            self._summed.setdefault(shape, [(Bloom(k, **settings), w) for k, w in terms])
-        return self._summed[shape]
+            self._summed.setdefault(key, [(Bloom(k, **settings), w) for k, w in terms])
+        return self._summed[key]
 
     def _layout(self, image: Any) -> Tuple[Layout, Shape]:
         shape = Pixels(image, "the image").shape
@@ -198,51 +196,45 @@ class Field:
         layout, shape = self._layout(image)
         if self._terms and mask is not None:
             raise Error("terms take no mask: multiply their multipliers with it")
-        x, first = _array(image, "the image"), (self._order == "scatter") != adjoint
+        given, first, coloured = _array(image, "the image"), (self._order == "scatter") != adjoint, layout.channel is not None
         if out is not None:
-            check_shape(Pixels(out, "out", writable=True).shape, x.shape, "out")
-        to = x if out is None else _array(out, "out")
+            check_shape(Pixels(out, "out", writable=True).shape, given.shape, "out")
+        to = given if out is None else _array(out, "out")
+        axes = [a for a in (*layout.batch, layout.channel, layout.y, layout.x) if a is not None]
+        x = given.transpose(axes)
         total, told = numpy.zeros(x.shape), []
-        for bloom, w in self._parts(shape):
+        for bloom, w in self._parts(shape, coloured):
             check_shape(w.shape[-2:], shape, "a multiplier")
-            over = w
-            if w.ndim == 2:
-                over = (w if layout.y < layout.x else w.T).reshape([n if a in (layout.y, layout.x) else 1 for a, n in enumerate(x.shape)])
-            way: Any = bloom.adjoint if adjoint else bloom
-            made, reports = self._apart(way, bloom, numpy.ascontiguousarray(x * over if first else x, "f8"), layout, mask)
-            total += made if first else over * made
+            made, reports = self._apart(bloom.adjoint if adjoint else bloom, bloom, x * w if first else x, coloured, mask)
+            total += made if first else w * made
             told.append((w, reports))
         most = float(numpy.finfo(to.dtype).max)
         clamped, made = abs(total) > most, numpy.clip(total, -most, most).astype(to.dtype)
         if clamped.any() and self._settings.get("half_overflow") == "error":
             raise Error("%d results are beyond %g in %s; half_overflow has to clamp them, or `out` to be wider"
                         % (clamped.sum(), most, to.dtype), Code.BAD_DATA)
-        order = layout.batch + (() if layout.channel is None else (layout.channel,))
-        ins, outs, cut = (numpy.moveaxis(a, order, range(len(order))).reshape(
-            [math.prod(x.shape[b] for b in layout.batch), 1 if layout.channel is None else x.shape[layout.channel], -1])
-            for a in (x, made, clamped))
+        images = math.prod(x.shape[:len(layout.batch)])
+        ins, outs, cut = (a.reshape(images, x.shape[-3] if coloured else 1, -1) for a in (x, made, clamped))
         every = [dataclasses.replace(self._report(i, told, first, outs[i]), energy_in=float(ins[i].sum(dtype="f8")),
-                                     energy_out=float(outs[i].sum(dtype="f8")), clamped=int(cut[i].sum())) for i in range(len(ins))]
+                                     energy_out=float(outs[i].sum(dtype="f8")), clamped=int(cut[i].sum())) for i in range(images)]
+        made = made.transpose(numpy.argsort(axes))
         if out is None:
-            out = given_back(made, namespace(image))
+            out = given_back(numpy.ascontiguousarray(made), namespace(image))
         else:
             to[...] = made
         if not all(r.kept for r in every):
             logger.warning("Field: the tolerance is not kept in %d of %d images", sum(not r.kept for r in every), len(every))
         return (out, every if layout.batch else every[0]) if report else out
 
-    def _apart(self, way: Any, bloom: Bloom, x: Any, layout: Layout, mask: Any) -> Tuple[Any, List[List[Report]]]:
+    def _apart(self, way: Any, bloom: Bloom, x: Any, coloured: bool, mask: Any) -> Tuple[Any, List[List[Report]]]:
         """Applies a bloom to each channel alone, since a report bounds the one nearest to breaking the promise. Returns the
         reports [channel][image]; one for all channels where the bloom itself takes them one by one."""
-        n = 1 if layout.channel is None else x.shape[layout.channel]
-        made, told, joint = numpy.zeros(x.shape), [], n in (3, 4)
+        made, told, n = numpy.zeros(x.shape), [], x.shape[-3] if coloured else 1
         alone = n == 3 and len(bloom.kernel.shape) == 2 and self._settings.get("tint") is None  # the others are to be 0 beside it
-        for c in range(n if joint else 1):
-            own: Any = (slice(None),) * (layout.channel or 0) + (slice(c, c + 1),) if joint else ...
-            part = numpy.zeros(x.shape) if joint and not alone else numpy.ascontiguousarray(x[own])
-            if joint and not alone:
-                part[own] = x[own]
-            y, r = way(part, mask=mask, report=True)
+        for c in range(n) if n in (3, 4) else [...]:
+            own: Any = (..., slice(c, c + 1), slice(None), slice(None)) if c is not ... else ...
+            part = x[own] if alone or c is ... else numpy.where(numpy.arange(n)[:, None, None] == c, x, 0)
+            y, r = way(numpy.ascontiguousarray(part, "f8"), mask=mask, report=True)
             made[own] = y if alone else y[own]
             told.append(r if isinstance(r, list) else [r])
         return made, told
