@@ -231,9 +231,9 @@ class Field:
         reports [channel][image]; one for all channels where the bloom itself takes them one by one."""
         made, told, n = numpy.zeros(x.shape), [], x.shape[-3] if coloured else 1
         alone = n == 3 and len(bloom.kernel.shape) == 2 and self._settings.get("tint") is None  # the others are to be 0 beside it
-        for c in range(n) if n in (3, 4) else [...]:
-            own: Any = (..., slice(c, c + 1), slice(None), slice(None)) if c is not ... else ...
-            part = x[own] if alone or c is ... else numpy.where(numpy.arange(n)[:, None, None] == c, x, 0)
+        for c in list(range(n)) if n in (3, 4) else [None]:
+            own: Any = ... if c is None else (..., slice(c, c + 1), slice(None), slice(None))
+            part = x[own] if alone or c is None else numpy.where(numpy.arange(n)[:, None, None] == c, x, 0)
             y, r = way(numpy.ascontiguousarray(part, "f8"), mask=mask, report=True)
             made[own] = y if alone else y[own]
             told.append(r if isinstance(r, list) else [r])
