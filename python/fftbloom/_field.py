@@ -191,6 +191,11 @@ class Field:
         x * f.adjoint(y). The arguments are those of a call."""
         return self._sum(image, True, out, mask, report)
 
+    def solve(self, image: Any, **_: Any) -> Any:
+        """Is refused: docs/fields.md says why, and what to do."""
+        raise Error("a field cannot be solved: the steps of solve stay on one plan, and a field has a kernel for each place",
+                    Code.BAD_SETTING)
+
     def _sum(self, image: Any, adjoint: bool, out: Any, mask: Any, report: bool) -> Any:
         """Sums the terms: each of the weighted image, or weighted afterwards."""
         layout, shape = self._layout(image)
@@ -231,7 +236,8 @@ class Field:
         reports [channel][image]; one for all channels where the bloom itself takes them one by one."""
         made, told, n = numpy.zeros(x.shape), [], x.shape[-3] if coloured else 1
         alone = n == 3 and len(bloom.kernel.shape) == 2 and self._settings.get("tint") is None  # the others are to be 0 beside it
-        for c in list(range(n)) if n in (3, 4) else [None]:
+        every: List[Optional[int]] = [*range(n)] if n in (3, 4) else [None]
+        for c in every:
             own: Any = ... if c is None else (..., slice(c, c + 1), slice(None), slice(None))
             part = x[own] if alone or c is None else numpy.where(numpy.arange(n)[:, None, None] == c, x, 0)
             y, r = way(numpy.ascontiguousarray(part, "f8"), mask=mask, report=True)

@@ -198,6 +198,24 @@ class Grids(unittest.TestCase):
         with self.assertRaisesRegex(fb.Error, "field"):
             pickle.dumps(one)
 
+    def test_a_field_is_not_solved_and_its_series_comes_to_the_image(self):
+        f = field(NODES.astype("f8"), at=AT, padding="zero", amount=0.3)
+        for solve in (f.solve, fb.Bloom(f._field(None), context=CPU).solve):
+            with self.assertRaisesRegex(fb.Error, "field"):
+                solve(np.ones((H, W)))
+        a = 0.7 * np.eye(H * W) + 0.3 * operator(grid_terms(NODES / NODES.sum((2, 3), keepdims=True), AT, (H, W)), (H, W))
+        stays = np.full((H, W), 0.7)  # without the middle taps: less than stays, and what the bound needs
+        r = (f(np.ones((H, W))) / stays).max() - 1
+        self.assertLess(r, 1)
+        x, y = scene((H, W), "f8"), None
+        y = f(x)
+        got = y.copy()
+        for _ in range(100):
+            step = (y - f(got)) / stays
+            got += step
+        self.assertLessEqual(abs(got - np.linalg.solve(a, y.ravel()).reshape(H, W)).max(), (abs(step).max() + 1e-9 * y.max()) / (1 - r))
+        self.assertLess(abs(got - x).max(), 1e-6 * x.max())
+
     def test_equal_nodes_are_one_kernel(self):
         x, one = scene((H, W)), NODES[0, 1]
         f = field(np.broadcast_to(one, (2, 2, *one.shape)))
