@@ -148,6 +148,29 @@ TEST(a_common_kernel_stands_behind_the_others) {
     kernel_source_free(&k);
 }
 
+/* The common kernel may be a recipe of its own size, which no value of the field changes. */
+TEST(a_common_recipe_stands_in_the_field) {
+    static const char RECIPE[] = "{\"taps\": \"11x9\", \"fade\": 0.5, \"layers\": [{\"model\": "
+                                 "\"gaussian\", \"share\": 2}, {\"model\": \"moffat\"}]}";
+    kernel_source k, one;
+    char json[1000];
+    snprintf(json, sizeof json,
+             "{\"taps\": \"9x7\", \"model\": \"gaussian\", \"field\": {\"x\": [0, 1], \"y\": [0], "
+             "\"vary\": {\"sigma\": [[1, 2]]}, \"common\": {\"kernel\": %s, \"share\": 0.25}}}",
+             RECIPE);
+    CHECK_OK(load(&k, json));
+    OWN(kernel_recipe) r = {0};
+    CHECK_OK(kernel_recipe_text(&r, RECIPE, &e));
+    OWN(image) *img = MADE(kernel_recipe_make(&r, make_threads(), &e));
+    CHECK_OK(kernel_source_image(&one, "one", img, &e));
+    assert_true(k.field->grid.common == 0.25);
+    assert_int_equal(k.field->node[2].w, 11);
+    assert_int_equal(k.field->node[2].h, 9);
+    assert_memory_equal(k.field->node[2].plane[0], one.plane[0], 11 * 9 * sizeof(float));
+    kernel_source_free(&one);
+    kernel_source_free(&k);
+}
+
 TEST(what_json_cannot_mean_is_refused_with_its_place) {
     static const struct {
         const char *json, *words;
@@ -163,6 +186,10 @@ TEST(what_json_cannot_mean_is_refused_with_its_place) {
          "unknown key \"nods\""},
         {"{\"field\": {\"x\": [0, 0.4, 1], \"y\": [0, 1], \"common\": \"node0.exr\", " NODES "}}",
          "common must be"},
+        {"{\"field\": {\"x\": [0], \"y\": [0], \"nodes\": [[\"node0.exr\"]], \"common\": "
+         "{\"share\": "
+         "0.1, \"kernel\": {\"model\": \"veil\"}}}}",
+         "the node 'common'"},
         {"{\"version\": 2, \"field\": {}}", "version 1"},
         {"{\"field\": {\"x\": [0], \"y\": [0], \"nodes\": [[\"f.json\"]]}}", "as a node"},
         {"{\"field\": {\"x\": [0], \"y\": [0], \"nodes\": [[\"f.json:0.5 + node0.exr\"]]}}",

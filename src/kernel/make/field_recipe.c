@@ -106,7 +106,7 @@ static bool known_keys(const json_value *object, const char *keys, err *e) {
     return true;
 }
 
-/* Reads {"kernel": WORD, "share": S}. */
+/* Reads {"kernel": WORD or recipe, "share": S}. */
 static bool read_common(field_recipe *r, const json_value *common, err *e) {
     if (!common) return true;
     const bool object = common->type == JSON_OBJECT;
@@ -118,7 +118,7 @@ static bool read_common(field_recipe *r, const json_value *common, err *e) {
                         "light, between 0 and 1");
     r->grid.common = share->number;
     return known_keys(common, "kernel,share", e) &&
-           read_word(&r->word[field_nodes(&r->grid) - 1], word, e);
+           (word->type == JSON_OBJECT || read_word(&r->word[field_nodes(&r->grid) - 1], word, e));
 }
 
 static bool read_document(field_recipe *r, const json_value *root, err *e) {

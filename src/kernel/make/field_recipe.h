@@ -13,9 +13,9 @@ typedef struct {
     bool mirror[PLAN_AXES]; /* the other half of the frame has the kernels of this one, mirrored */
     /* [row][column], and behind them the common one; a path starts in the file's folder. NULL: the
      * node is the recipe of the file itself, with these parameters set, as "NAME=VALUE,NAME=VALUE"
-     */
+     * or, of the common one, the recipe that stands in its place. */
     char *word[FIELD_SIDE * FIELD_SIDE + 1];
-    text set[FIELD_SIDE * FIELD_SIDE];
+    text set[FIELD_SIDE * FIELD_SIDE + 1];
 } field_recipe;
 
 /* Returns whether a JSON file has a field, and reads it; *why says what is wrong with it. */
@@ -26,7 +26,7 @@ void field_recipe_free(field_recipe *r);
 
 /* Returns how a message calls a node. */
 static inline const char *field_recipe_node(const field_recipe *r, uint32_t node) {
-    return r->word[node] ? r->word[node] : r->set[node].s;
+    return r->word[node] ? r->word[node] : r->set[node].s ? r->set[node].s : "common";
 }
 
 /* Makes the image: a part for each node. `load` fills in the kernel of a node. */

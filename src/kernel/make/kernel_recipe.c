@@ -243,12 +243,12 @@ static bool read_size(kernel_recipe *r, const json_value *v, err *e) {
     return true;
 }
 
-static bool read_document(kernel_recipe *r, const json_document *d, err *e) {
+static bool read_root(kernel_recipe *r, const json_value *root, err *e) {
     *r = (kernel_recipe){.fade = KERNEL_FADE, .bits = 24};
     double bits = r->bits, whole = 0;
-    if (!d) return false;
-    const json_value *root = json_root(d), *about = NULL, *version = json_get(root, "version");
+    if (!root) return false;
     if (root->type != JSON_OBJECT) return json_err(root, e, "a recipe is an object");
+    const json_value *about = NULL, *version = json_get(root, "version");
     if (version && !(version->type == JSON_NUMBER && version->number == 1))
         return json_err(version, e, "version is %s; this program reads version 1 of recipes",
                         version->text ? version->text : json_type_name(version->type));
@@ -266,7 +266,15 @@ static bool read_document(kernel_recipe *r, const json_document *d, err *e) {
 
 bool kernel_recipe_file(kernel_recipe *r, const char *path, err *e) {
     OWN(json_document) *d = json_read(path, e);
-    return read_document(r, d, e);
+    return read_root(r, d ? json_root(d) : NULL, e);
+}
+
+bool kernel_recipe_everywhere(kernel_recipe *r, const char *path, err *e) {
+    static const char *const WAY[] = {"field", "common", "kernel"};
+    OWN(json_document) *d = json_read(path, e);
+    const json_value *at = d ? json_root(d) : NULL;
+    for (size_t i = 0; at && i < COUNT(WAY); i++) at = json_get(at, WAY[i]);
+    return read_root(r, at, e);
 }
 
 bool kernel_recipe_text(kernel_recipe *r, const char *json, err *e) {
@@ -275,7 +283,7 @@ bool kernel_recipe_text(kernel_recipe *r, const char *json, err *e) {
     *r = (kernel_recipe){0};
     if (field)
         return json_err_key(field, e, "a kernel that varies over the frame is opened as a file");
-    return read_document(r, d, e);
+    return read_root(r, d ? json_root(d) : NULL, e);
 }
 
 bool kernel_recipe_model(kernel_recipe *r, const char *name, err *e) {

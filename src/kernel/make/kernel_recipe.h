@@ -50,6 +50,8 @@ bool kernel_read_taps(uint32_t to[2], const char *from, err *e);
 bool kernel_recipe_file(kernel_recipe *r, const char *path, err *e);
 bool kernel_recipe_text(kernel_recipe *r, const char *json, err *e);
 bool kernel_recipe_model(kernel_recipe *r, const char *name, err *e);
+/* Reads the one that stands in a field as its common kernel. */
+bool kernel_recipe_everywhere(kernel_recipe *r, const char *path, err *e);
 void kernel_recipe_free(kernel_recipe *r);
 
 /* Set a parameter of a layer, and the picture of its opening, whose light is from 0 to 1. */

@@ -307,7 +307,7 @@ static bool load_node(kernel_source *to, const field_recipe *r, uint32_t node, c
     kernel_word k = *m->field;
     kernel_making how = *m->how;
     if (!r->word[node]) {
-        k.field = false, how.set = r->set[node].s;
+        k.field = false, how.set = r->set[node].s, how.everywhere = !how.set;
         OWN(image) *img = kernel_word_make(&k, &how, m->in, m->threads, e);
         return img && kernel_source_image(to, k.path, img, e);
     }
@@ -334,7 +334,8 @@ image *kernel_word_make(const kernel_word *k, const kernel_making *how, const ke
     if (k->mix) return make_mix(k, how, in, threads, e);
     if (k->field) return make_field(k, how, in, threads, e);
     OWN(kernel_recipe) r = {0};
-    if (!kernel_recipe_file(&r, k->path, e)) return NULL;
+    if (!(how->everywhere ? kernel_recipe_everywhere : kernel_recipe_file)(&r, k->path, e))
+        return NULL;
     const char *other = kernel_recipe_names_image(&r);
     if (other)
         return err_set(

@@ -46,6 +46,7 @@ typedef struct {
     double scale;    /* multiplies all sizes of the recipe */
     bool draft;      /* the kernel is for pictures of it, and takes less time */
     const char *set; /* parameters of the recipe, as kernel_recipe_set takes them; NULL: its own */
+    bool everywhere; /* it is the recipe that a field has as its common kernel */
 } kernel_making;
 
 /* Returns whether a word can name a shipped kernel: it has neither a dot nor a slash. */

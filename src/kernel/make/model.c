@@ -94,6 +94,7 @@ static bool place_samples(maker *m, err *e) {
         for (size_t i = 0; i < m->steps; i++) {
             double r = at_step(m, (double)i - m->before) / m->widest;
             double waves = m->step * r / fringe(m);
+            if (m->patterns > 1) waves /= 2; /* a band's steps are averaged, too */
             int n = 1 + (int)fmax(fmin(4 * waves, FEW - 1), fmin(PER_FRINGE * waves, MOST - 1));
             m->samples[i] = n;
             for (int f = 0; f < n; f++, m->places++)
