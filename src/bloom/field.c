@@ -21,7 +21,8 @@ typedef struct {
     uint32_t number;
     const void *const *in;
     float *window[VIEW_CHANNELS]; /* its light, then its glare */
-    float *sum[VIEW_CHANNELS];    /* of all windows, of the image's size */
+    float *sum[VIEW_CHANNELS];    /* of all windows, of the image's size: */
+    bool in_result;               /* the planes of the result, where these are floats */
     row_light *row;               /* of each channel and row of the window */
     double *doubles;              /* of each worker: a row of the image, */
     float *floats;                /* and one more */
@@ -272,6 +273,10 @@ static void add_floors(outcome *to, const kernel_at *size, const double *floor) 
         }
 }
 
+static void clear_block(const view *v, void *ctx, uint32_t c, size_t first, size_t n) {
+    memset(((const window_job *)ctx)->sum[c] + first, 0, n * sizeof(float));
+}
+
 static bool make_planes(window_job *j, const view *v, err *e) {
     size_t points = 0, rows = 0;
     const size_t workers = (size_t)par_workers(v->threads) * v->need.w;
@@ -284,13 +289,17 @@ static bool make_planes(window_job *j, const view *v, err *e) {
               (j->doubles = mem_raw(workers, sizeof *j->doubles, "rows", e)) &&
               (j->floats = mem_raw(workers, sizeof *j->floats, "rows", e));
     for (uint32_t c = 0; ok && c < v->channels; c++)
-        ok = (j->sum[c] = mem_new(v->pixels, sizeof(float), "sum of windows", e)) &&
+        ok = (j->sum[c] = j->in_result ? v->buf->plane[c]
+                                       : mem_raw(v->pixels, sizeof(float), "sum of windows", e)) &&
              (j->window[c] = mem_raw(points, sizeof(float), "a window", e));
-    return ok;
+    return ok && view_blocks(v, clear_block, j, e);
 }
 
 static void window_job_free(window_job *j) {
-    for (int c = 0; c < VIEW_CHANNELS; c++) mem_free(j->sum[c]), mem_free(j->window[c]);
+    for (int c = 0; c < VIEW_CHANNELS; c++) {
+        if (!j->in_result) mem_free(j->sum[c]);
+        mem_free(j->window[c]);
+    }
     mem_free(j->row);
     mem_free(j->doubles);
     mem_free(j->floats);
@@ -318,8 +327,8 @@ static bool join_sum(outcome *to, const view *v, const light *l, const window_jo
 bool field_run(outcome *to, const view *v, const light *l, const accuracy *method, err *e) {
     const kernel_at *size = v->size;
     OWN(attempt_sources) from = {0};
-    OWN(window_job) j = {.v = v};
     *to = (outcome){.type = size->planes.out == PLAN_HALFS ? PIXEL_HALF : PIXEL_FLOAT};
+    OWN(window_job) j = {.v = v, .in_result = size->planes.out == PLAN_FLOATS};
     OWN_MEM double *floor = mem_new((size_t)size->nodes * VIEW_CHANNELS, sizeof *floor, "field", e);
     bool ok = floor && buffers_room(v->buf, v->channels, v->pixels * pixel_bytes(to->type), e) &&
               attempt_sources_find(&from, v, e) && make_planes(&j, v, e);
