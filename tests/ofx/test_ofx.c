@@ -206,12 +206,18 @@ TEST(windows_are_cut_from_the_whole) {
 TEST(fields_lie_in_the_frame) {
     enum { REACH = 8 }; /* of kernels of 15 taps */
     static char field[512];
-    const char *made_field = make_text(
-        "field.json",
-        "{\"model\": \"coma\", \"taps\": 15, \"field\": {\"x\": [0.1, 0.3, 1], \"y\": [0.2, 0.9], "
-        "\"vary\": {\"tail\": [[4, 6, 9], [12, 5, 3]], \"toward\": [[10, 100, 200], [300, 60, "
-        "150]]}}}");
-    snprintf(field, sizeof field, "%s", made_field);
+    uint64_t seed = 5;
+    for (int n = 0; n < 6; n++) { /* each has its light elsewhere */
+        OWN(image) *k = MADE(image_plain(15, 13, 1, PIXEL_FLOAT, &e));
+        for (size_t i = 0; i < 15 * 13; i++)
+            glare_put(k, 0, i, (float)make_chance(&seed) + (i == 20 + 30 * (size_t)n) * 100.0f);
+        save(make_path((char[]){'n', (char)('0' + n), '.', 'e', 'x', 'r', 0}), k);
+    }
+    snprintf(field, sizeof field, "%s",
+             make_text(
+                 "field.json",
+                 "{\"field\": {\"x\": [0.1, 0.3, 1], \"y\": [0.2, 0.9], \"nodes\": "
+                 "[[\"n0.exr\", \"n1.exr\", \"n2.exr\"], [\"n3.exr\", \"n4.exr\", \"n5.exr\"]]}}"));
     static const ofx_rect_i PART[] = {{-5, 3, 30, 30}, {10, 20, 56, 50}, {-5, 3, 56, 22}};
     OPEN(stage) s = open_stage(OFX_FILTER);
     OWN(image) *img = scene("float");
