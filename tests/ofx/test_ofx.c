@@ -265,6 +265,18 @@ TEST(fields_lie_in_the_frame) {
         EACH(alone) off = fmax(off, fabs(pic_get(alone, x, y, c) / pic_get(made, x, y, c) - 1));
         assert_true(off > 0.01);
     }
+    OPEN(pic) *wide = pic_new((ofx_rect_i){-12, -4, 63, 57}, 4, PIC_FLOAT, 0, false);
+    double beyond = 0;
+    rig_set_number(s.x, "grow", 1); /* the frame stays where it is */
+    rig_connect(s.x, RIG_SOURCE, in);
+    rig_connect(s.x, RIG_OUTPUT, wide);
+    assert_int_equal(rig_render(s.r, s.x, 0, NULL), OFX_OK);
+    EACH(whole) {
+        const double is = pic_get(wide, x, y, c), all = pic_get(whole, x, y, c);
+        CHECK_LE(fabs(is - all), 2e-3 * all + 1e-6);
+    }
+    EACH(wide) beyond += x < in->at.x1 || y >= in->at.y2 ? pic_get(wide, x, y, c) : 0;
+    assert_true(beyond > 1);
 }
 
 /* Outside of the source there is nothing; outputs of other sizes get what they cover. */
