@@ -24,22 +24,19 @@ def _resampled(samples: Any, step: float, mean: bool = False) -> Any:
     return samples
 
 
-def _fits(path: str) -> Any:
-    try:
-        from astropy.io import fits  # type: ignore
-    except ImportError:
-        raise Error("'%s' needs astropy, which is not installed" % path) from None
-    if not os.path.exists(path):
-        raise Error("there is no file '%s'" % path, Code.NOT_FOUND)
-    return fits.open(path)
-
-
 def _reader(read: Callable[..., Any]) -> Callable[..., Any]:
-    """Makes an Error of what a reader misses in a file."""
+    """Opens a file of FITS for a reader, and makes an Error of what that misses in it."""
     @functools.wraps(read)
     def checked(path: str, *more: Any) -> Any:
         try:
-            return read(path, *more)
+            from astropy.io import fits  # type: ignore
+        except ImportError:
+            raise Error("'%s' needs astropy, which is not installed" % path) from None
+        if not os.path.exists(path):
+            raise Error("there is no file '%s'" % path, Code.NOT_FOUND)
+        try:
+            with fits.open(path) as file:
+                return read(path, file, *more)
         except Error:
             raise
         except (OSError, LookupError, TypeError, ValueError, SyntaxError, ZeroDivisionError) as e:
@@ -48,11 +45,10 @@ def _reader(read: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @_reader
-def psfex(path: str) -> Callable[[Tuple[int, int]], List[Tuple[Any, Any]]]:
+def psfex(path: str, file: Any) -> Callable[[Tuple[int, int]], List[Tuple[Any, Any]]]:
     """Reads a model of PSFEx: kernels that are added with monomials of x and y as their weights."""
-    with _fits(path) as file:
-        h = file[-1].header
-        cube = numpy.array(file[-1].data[0][0], "f8") if "POLNAXIS" in h else numpy.zeros(0)
+    h = file[-1].header
+    cube = numpy.array(file[-1].data[0][0], "f8") if "POLNAXIS" in h else numpy.zeros(0)
     if cube.ndim != 3 or cube.shape[1] % 2 == 0 or cube.shape[2] % 2 == 0:
         raise Error("'%s' is no model of PSFEx: it needs a table with PSF_MASK, of odd sizes, and POLNAXIS" % path, Code.BAD_DATA)
     names = [str(h["POLNAME%d" % (i + 1)]).strip() for i in range(h["POLNAXIS"])]
@@ -73,10 +69,9 @@ def psfex(path: str) -> Callable[[Tuple[int, int]], List[Tuple[Any, Any]]]:
 
 
 @_reader
-def grid(path: str, included: bool) -> Tuple[Any, List[List[float]]]:
+def grid(path: str, file: Any, included: bool) -> Tuple[Any, List[List[float]]]:
     """Reads a grid of STPSF or photutils: kernels (gy, gx, h, w), and the pixels (y, x) that they are for."""
-    with _fits(path) as file:
-        h, cube = file[0].header, file[0].data
+    h, cube = file[0].header, file[0].data
     if cube is None or cube.ndim != 3 or "OVERSAMP" not in h or "DET_YX%d" % (len(cube) - 1) not in h:
         raise Error("'%s' is no grid of kernels: it needs an image (n, h, w) with OVERSAMP and DET_YX0 to DET_YX(n-1)" % path, Code.BAD_DATA)
     over = int(h["OVERSAMP"])

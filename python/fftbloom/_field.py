@@ -66,8 +66,7 @@ def _nodes(field: Kernel, shape: Shape) -> Iterator[Tuple[Kernel, Any]]:
     places = [sorted({float(at[a]) for _, at in found if at[a] == at[a]}) for a in (1, 0)]
     hats = [[numpy.interp((numpy.arange(n) + 0.5) / n, p, one) for one in numpy.eye(len(p))] for p, n in zip(places, shape)]
     for handle, (x, y, share) in found:
-        everywhere = x != x
-        w = numpy.ones(shape) if everywhere else numpy.outer(hats[0][places[0].index(y)], hats[1][places[1].index(x)])
+        w = numpy.ones(shape) if x != x else numpy.outer(hats[0][places[0].index(y)], hats[1][places[1].index(x)])
         if w.any():
             yield _kernel(handle, field._context, field._format), share * w
 
