@@ -89,6 +89,17 @@ static void weigh(double *v, const double *weight, const psf *kernel, plan_borde
     }
 }
 
+/* Returns whether a column of nodes has weight in some pixel that a row of taps reads. */
+static bool has_weight(const double *weight, const psf *kernel, plan_border border, uint32_t w,
+                       uint32_t x) {
+    const int64_t first = (int64_t)x + kernel->cx - (kernel->w - 1);
+    for (uint32_t i = 0; i < kernel->w; i++) {
+        const int64_t from = plan_place(border, w, first + i);
+        if (from >= 0 && weight[from] > 0) return true;
+    }
+    return false;
+}
+
 /* Adds what the rows bring by one kernel: all of it, or a node's part. */
 static bool add_kernel(definition_pixel *p, const definition_rows *r, const definition_kernel *k,
                        const psf *kernel, uint32_t node, uint32_t channel, err *e) {
@@ -98,7 +109,10 @@ static bool add_kernel(definition_pixel *p, const definition_rows *r, const defi
     if (kernel->channels == 1) channel = 0;
     const size_t first = (size_t)channel * kernel->w * kernel->h;
     const join_field *by = k->field ? k->field->weights : NULL;
+    const double *across =
+        by ? by->weight[PLAN_X] + (size_t)field_line(by->nodes, node, PLAN_X) * r->w : NULL;
     sums each = {.sum = {{0}}};
+    if (by && !has_weight(across, kernel, k->border[PLAN_X], r->w, p->x)) return true;
     for (uint32_t q = 0; q < kernel->h; q++) {
         const size_t row = first + (size_t)q * kernel->w;
         double down = 1;
@@ -109,9 +123,7 @@ static bool add_kernel(definition_pixel *p, const definition_rows *r, const defi
                 by->weight[PLAN_Y][(size_t)field_line(by->nodes, node, PLAN_Y) * r->h + (size_t)y];
         if (!(down > 0)) continue;
         load(room, r, kernel, k->border[PLAN_X], p->x, (uint32_t)(y - r->first));
-        if (by)
-            weigh(room, by->weight[PLAN_X] + (size_t)field_line(by->nodes, node, PLAN_X) * r->w,
-                  kernel, k->border[PLAN_X], r->w, p->x);
+        if (by) weigh(room, across, kernel, k->border[PLAN_X], r->w, p->x);
         for (uint32_t i = 0; by && i < kernel->w; i++) room[i] *= down;
         (vector_wide() ? add_wide : add_plain)(&each, kernel->tap + row, room, kernel->w);
         if (kernel->rest)

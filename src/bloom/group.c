@@ -144,8 +144,12 @@ static bool prove(proof *to, const view *v, const outcome *o, const accuracy *me
     const uint32_t w = size->need.w, h = size->need.h;
     const bool lost = o->lease.device.class == ENGINE_CPU || size->nodes;
     definition_rows rows[VIEW_CHANNELS];
-    double some = PART * price_of(&o->lease) /
-                  (PRODUCT * size->kernel.w * size->kernel.h * v->channels);
+    /* Of a field: its windows take as many transforms, and a pixel the products of some nodes. */
+    uint32_t windows = !size->nodes, nodes = size->nodes ? min_u32(size->nodes, FIELD_MIXED) : 1;
+    for (uint32_t i = 0; i < size->nodes; i++)
+        windows += !field_window_empty(&size->node[i].window);
+    double some = PART * price_of(&o->lease) * windows /
+                  (PRODUCT * nodes * size->kernel.w * size->kernel.h * v->channels);
     uint32_t most = some < 1 ? 1 : some < PROVED ? (uint32_t)some : PROVED;
     choice p = {.v = v, .o = o, .k = &k, .kept = v->kept.w ? v->kept : (join_box){0, 0, w, h}};
     for (uint32_t c = 0; c < v->channels; c++) {

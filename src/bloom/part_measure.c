@@ -53,14 +53,17 @@ static bool scan_rows(part_measured *to, const part_plan *p, const strip *s, voi
 
 /* --- a part that is read ---------------------------------------------------------------------- */
 
-/* Fills `to` with the part of a row that a node of a field spreads. Returns false if it has none.
- */
-static bool weigh_row(float *to, const float *v, const join_field *f, uint32_t node, uint32_t y) {
-    const uint32_t w = f->extent[PLAN_X], h = f->extent[PLAN_Y];
+/* Fills in the part of a row that a node of a field spreads: pixels lit[0] to before lit[1].
+ * Returns false if there are none. */
+static bool weigh_row(float *to, const float *v, const kernel_at *k, uint32_t node, uint32_t y) {
+    const join_field *f = &k->field;
+    const uint32_t w = f->extent[PLAN_X], h = f->extent[PLAN_Y],
+                   *lit = k->node[node].window.axis[PLAN_X].light;
     const double *across = f->weight[PLAN_X] + (size_t)field_line(f->nodes, node, PLAN_X) * w;
     const double down = f->weight[PLAN_Y][(size_t)field_line(f->nodes, node, PLAN_Y) * h + y];
-    for (uint32_t x = 0; x < w && down > 0; x++) to[x] = (float)((double)v[x] * across[x] * down);
-    return down > 0;
+    for (uint32_t x = lit[0]; x < lit[1] && down > 0; x++)
+        to[x] = (float)((double)v[x] * across[x] * down);
+    return down > 0 && lit[0] < lit[1];
 }
 
 static bool measure_row(void *ctx, size_t index, int worker, err *e) {
@@ -80,12 +83,14 @@ static bool measure_row(void *ctx, size_t index, int worker, err *e) {
     for (uint32_t i = 0; i < max_u32(k->nodes, 1); i++) {
         const kernel_at *one = k->nodes ? k->node[i].at : k;
         double sum = 0;
-        if (k->nodes && !weigh_row(part, v, &k->field, i, s->row + y)) continue;
+        if (k->nodes && !weigh_row(part, v, k, i, s->row + y)) continue;
         const float *goes = k->nodes ? part : v;
-        for (uint32_t x = 0; x < n; x++) sum += (double)goes[x];
+        const uint32_t all[] = {0, n}, *lit = k->nodes ? k->node[i].window.axis[PLAN_X].light : all;
+        for (uint32_t x = lit[0]; x < lit[1]; x++) sum += (double)goes[x];
         m->gained[index] += sum * (one->tail.sum[tail_kernel(&one->tail, c)] -
                                    !(k->nodes && kernel_at_common(k, i)));
-        m->spilled[index] += spill_of_row(&one->ledger, c, s->row + y, 0, n, goes);
+        m->spilled[index] +=
+            spill_of_row(&one->ledger, c, s->row + y, lit[0], lit[1] - lit[0], goes + lit[0]);
     }
     return true;
 }

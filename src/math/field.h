@@ -5,7 +5,8 @@
 
 #include "math/plan.h"
 
-enum { FIELD_SIDE = 32 }; /* nodes along an axis, at most */
+/* Nodes along an axis, and those that have light of one pixel, at most. */
+enum { FIELD_SIDE = 32, FIELD_MIXED = 5 };
 
 /* Where the nodes are: a column (row) of them at each place of x (y), in shares of the display
  * window. The places increase. */

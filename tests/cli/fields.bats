@@ -192,3 +192,17 @@ END
     [[ $output == *"windows of a field"* ]]
     "$FFTBLOOM" plan large.exr field.exr --mem-limit 42M --json | holds - '1.5 < d["tiles"]["windows"] <= 4' 'd["notes"] == []'
 }
+
+@test "masks, thresholds, layers of glare and settings of a layer in tiles are those of the whole" {
+    oiiotool --pattern constant:color=.1,.1,.1 1200x900 3 --box:color=200,150,80:fill=1 10,20,12,22 \
+        --box:color=9,15,80:fill=1 700,500,702,504 -o rgb.exr
+    oiiotool --pattern fill:left=0:right=1 1200x900 1 --chnames m -o m.exr
+    oiiotool rgb.exr --dup --chnames key.R,key.G,key.B --chappend m.exr --chappend -d half -o in4.exr
+    for what in "--mask m --threshold 0.2 --knee 0.1" "--emit-layer glow" "--emit-layer glow --emit additive --amount 0.5" \
+        "--per-layer key:amount=0.3,key:threshold=1"; do
+        "$FFTBLOOM" apply in4.exr field.exr -o w4.exr $what -q
+        "$FFTBLOOM" apply in4.exr field.exr -o t4.exr $what -q --mem-limit 46M --verify 100 --report t4.json
+        holds t4.json 'd["frames"][0]["tiles"]["count"][1] > 1' 'not d["frames"][0]["verify"]["broken"]'
+        "$FFTBLOOM" diff w4.exr t4.exr --fail 1e-4 --failrelative 0.002
+    done
+}

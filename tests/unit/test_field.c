@@ -234,14 +234,15 @@ static bool compare(const trial *t, const image *got, const bloom_report *r) {
 }
 
 /* Blooms in tiles. */
-static image *bloom_tiles(const trial *t, const kernel_source *k, bloom_report *r) {
-    session *s = MADE(session_open(&t->s, NULL, k, devices, &e));
+static image *bloom_tiles(const trial *t, const kernel_source *k, device_pool *pool,
+                          bloom_report *r) {
+    session *s = MADE(session_open(&t->s, NULL, k, pool, &e));
     const image_part *p = &t->img->head.part[0];
     row_files f = {.in = t->img, .out = glare_copy(t->img), .step = 1};
     const rows_source from = row_files_source(&f);
     const rows_sink to = row_files_sink(&f);
     const part_job job = {.s = &t->s,
-                          .threads = make_threads(),
+                          .threads = device_pool_threads(pool),
                           .session = s,
                           .height = image_height(p),
                           .came = p->data,
@@ -259,6 +260,16 @@ static image *bloom_tiles(const trial *t, const kernel_source *k, bloom_report *
     return f.out;
 }
 
+/* One thread makes the same bytes in tiles. */
+static void check_alone(const trial *t, const kernel_source *k, const image *got) {
+    OPEN(par) *alone = MADE(par_open(1, &e));
+    OPEN(device_pool) *pool = MADE(device_pool_open(alone, NULL, 0, &e));
+    OWN_HEAP bloom_report *r = malloc(sizeof *r);
+    OWN(image) *one = bloom_tiles(t, k, pool, r);
+    CHECK_OK(one);
+    check_same_pixels(got, one);
+}
+
 static bool run_trial(uint64_t number, const char *device) {
     trial t = {.number = number, .device = device};
     kernel_source k;
@@ -269,13 +280,14 @@ static bool run_trial(uint64_t number, const char *device) {
     OPEN(bloom) *b = MADE(bloom_open_on(&t.s, NULL, &k, devices, &e));
     OWN_HEAP bloom_report *r = malloc(sizeof *r);
     const bool tiled = t.cut.channels > 0;
-    OWN(image) *got = tiled ? bloom_tiles(&t, &k, r) : glare_copy(t.img);
+    OWN(image) *got = tiled ? bloom_tiles(&t, &k, devices, r) : glare_copy(t.img);
     bool ok = tiled ? got != NULL : bloom_image(b, got, r, &e);
     if (!ok && e.code == ERR_TOLERANCE && !r->sum.promise.method.kept) ok = true, e = (err){0};
     if (!ok)
         describe(&t, e.msg);
     else
         ok = compare(&t, got, r);
+    if (ok && tiled && number % 4 == 0) check_alone(&t, &k, got);
     tally.runs++, tally.tiled += tiled, tally.kept += ok && r->sum.promise.method.kept;
     tally.doubles += r->sum.promise.method.precision == PRECISION_FLOAT64;
     for (uint32_t i = 0; ok && i < r->ledger_rows; i++)
