@@ -85,7 +85,7 @@ static bool measure_row(void *ctx, size_t index, int worker, err *e) {
         double sum = 0;
         if (k->nodes && !weigh_row(part, v, k, i, s->row + y)) continue;
         const float *goes = k->nodes ? part : v;
-        const uint32_t all[] = {0, n}, *lit = k->nodes ? k->node[i].window.axis[PLAN_X].light : all;
+        const uint32_t row[] = {0, n}, *lit = k->nodes ? k->node[i].window.axis[PLAN_X].light : row;
         for (uint32_t x = lit[0]; x < lit[1]; x++) sum += (double)goes[x];
         m->gained[index] += sum * (one->tail.sum[tail_kernel(&one->tail, c)] -
                                    !(k->nodes && kernel_at_common(k, i)));
