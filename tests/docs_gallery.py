@@ -17,7 +17,7 @@ FOLDER = "docs/images/gallery"
 PART = "1080:640:600:120"  # of the street, in the contact sheet: width:height:x:y
 NEAR = "240:320:842:40"  # a lamp of it, pixel by pixel
 FAMILIES = {  # of the contact sheet and of the page
-    "lens": ("lens-night", "portrait", "vintage", "sunstar", "anamorphic"),
+    "lens": ("lens-night", "portrait", "vintage", "sunstar", "anamorphic", "prime-open", "sunstar-field"),
     "film": ("halation",),
     "diffusion": ("mist-8", "mist-4", "mist-2", "mist-1"),
     "star filter": ("cross", "star-six"),
@@ -27,6 +27,7 @@ FAMILIES = {  # of the contact sheet and of the page
 CROP = "480:270:620:465"  # pixel by pixel
 SPLIT = 672  # of the shore, in the README: the middle of the sun
 LAMP = 320  # pixels of the picture of a lamp
+ACROSS, DOWN, CELL, SHOWN = (130, 960, 1790), (75, 540, 1005), (240, 135), (320, 180)  # lamps of a frame
 LIGHT = 32000  # of the lamp, in white pixels
 FONT = "/usr/share/fonts/truetype/dejavu/DejaVuSans.ttf"
 
@@ -105,14 +106,27 @@ def profile(rings, path):
         f.write("\n".join(out))
 
 
-def write_lamp(path):
-    """A PFM picture with a white lamp of 4x4 pixels in the middle of darkness."""
-    pixel = bytearray(12 * LAMP * LAMP)
+def write_lamps(path, w, h, across, down):
+    """A PFM picture with white lamps of 4x4 pixels in darkness."""
+    pixel = bytearray(12 * w * h)
     for i in range(16):
-        at = 12 * ((LAMP // 2 - 2 + i // 4) * LAMP + LAMP // 2 - 2 + i % 4)
-        pixel[at : at + 12] = struct.pack("<3f", *[LIGHT / 16] * 3)
+        for x in across:
+            for y in down:
+                at = 12 * ((y - 2 + i // 4) * w + x - 2 + i % 4)
+                pixel[at : at + 12] = struct.pack("<3f", *[LIGHT / 16] * 3)
     with open(path, "wb") as f:
-        f.write(b"PF\n%d %d\n-1.0\n" % (LAMP, LAMP) + pixel)
+        f.write(b"PF\n%d %d\n-1.0\n" % (w, h) + pixel)
+
+
+def nine(name, path):
+    """What a field makes of nine lamps of a frame, each a third larger."""
+    run("out/nine.pfm", "-k", name, "-o", "out/nine.png", "--exposure", "0")
+    cells = [(x - CELL[0] // 2, y - CELL[1] // 2) for y in DOWN for x in ACROSS]
+    graph = [f"[0]split=9{''.join(f'[a{i}]' for i in range(9))}"]
+    graph += [f"[a{i}]crop={CELL[0]}:{CELL[1]}:{x}:{y},scale={SHOWN[0] - 2}:{SHOWN[1] - 2},pad=iw+2:ih+2:0:0:gray[b{i}]" for i, (x, y) in enumerate(cells)]
+    places = "|".join(f"{SHOWN[0] * (i % 3)}_{SHOWN[1] * (i // 3)}" for i in range(9))
+    graph.append("".join(f"[b{i}]" for i in range(9)) + f"xstack=inputs=9:layout={places}")
+    ffmpeg(["out/nine.png"], ";".join(graph), path, 88)
 
 
 def word(text, size=20):
@@ -145,7 +159,8 @@ def look(name, heading):
 def main():
     os.makedirs(FOLDER, exist_ok=True)
     os.makedirs("out", exist_ok=True)
-    write_lamp("out/lamp.pfm")
+    write_lamps("out/lamp.pfm", LAMP, LAMP, (LAMP // 2,), (LAMP // 2,))
+    write_lamps("out/nine.pfm", 1920, 1080, ACROSS, DOWN)
     run(STREET, "-k", "portrait", "-o", "out/none.png", "--exposure", "0", "--amount", "0")
     os.replace("out/none.png", "out/none-half.png")
     ffmpeg(["out/none-half.png"], "scale=960:-1:flags=area", f"{FOLDER}/none.webp", 82)
@@ -155,16 +170,29 @@ def main():
     for name in kin:
         kernel = listed[name]
         base = f"{FOLDER}/{name}"
-        shown = run("kernel", "show", name, "-o", "out/page.svg", "--json")
-        profile(json.loads(shown)["rings"], f"{base}-profile.svg")
-        run("out/lamp.pfm", "-k", name, "-o", "out/lamp.png", "--exposure", "0", "--padding", "zero", "--kernel-scale", "1")
-        ffmpeg(["out/lamp.png"], "null", f"{base}-lamp.webp", 85)
+        with open(f"kernels/{name}.json", encoding="utf-8") as f:
+            varies = "field" in json.load(f)
+        if varies:
+            nine(name, f"{base}-nine.webp")
+        else:
+            shown = run("kernel", "show", name, "-o", "out/page.svg", "--json")
+            profile(json.loads(shown)["rings"], f"{base}-profile.svg")
+            run("out/lamp.pfm", "-k", name, "-o", "out/lamp.png", "--exposure", "0", "--padding", "zero", "--kernel-scale", "1")
+            ffmpeg(["out/lamp.png"], "null", f"{base}-lamp.webp", 85)
         run(STREET, "-k", name, "-o", f"out/{name}.png", "--exposure", "0")
         ffmpeg([f"out/{name}.png"], "scale=960:-1:flags=area", f"{base}.webp", 82)
-        ffmpeg([f"out/{name}.png"], f"crop={CROP}", f"{base}-crop.webp", 85)
+        if not varies:
+            ffmpeg([f"out/{name}.png"], f"crop={CROP}", f"{base}-crop.webp", 85)
         run(STREET, "-k", name, "-o", f"out/{name}-half.png", "--exposure", "0", "--amount", "50%")
         relative = f"images/gallery/{name}"
         w, h = kernel["size"]
+        if varies:
+            page.append(
+                f"## {name}\n\n{kernel['about']}. It varies over the frame ([fields.md](fields.md)): {w}x{h} taps at each of 5x3 places, "
+                f"and a wide veil. Below, nine lamps of a frame, from its corners to its middle.\n\n![a street at night with {name}]({relative}.webp)\n\n"
+                f"![nine lamps]({relative}-nine.webp)\n"
+            )
+            continue
         page.append(
             f"## {name}\n\n{kernel['about']}. {w}x{h} taps.\n\n![a street at night with {name}]({relative}.webp)\n\n"
             f"| ![part]({relative}-crop.webp) | ![lamp]({relative}-lamp.webp) "

@@ -15,7 +15,7 @@ mkdir -p "$to/half" "$to/recipes" "$out"
 "$prog" kernel make --all --kernels kernels "$@" -o "$to/float" -q
 mv "$to/float/LICENSE.txt" "$to/LICENSE.txt"
 mkdir "$to/pictures" && mv "$to"/float/*.png "$to/pictures/"
-cp kernels/*.json "$to/recipes/"
+for f in "$to"/float/*.exr; do cp "kernels/$(basename "$f" .exr).json" "$to/recipes/"; done # fields are for fftbloom alone
 # A half has no taps below 6e-8, and the tail of a lens has: 32768 times as bright, taps down to 1.8e-12 stay.
 at=$(date -u -d "@$SOURCE_DATE_EPOCH" '+%Y:%m:%d %T')
 for f in "$to"/float/*.exr; do

@@ -20,8 +20,8 @@ bl_info = {"name": "fftbloom", "author": "The fftbloom authors", "version": (1, 
 
 RESULT, PREVIEW, NODE = "fftbloom result", "fftbloom preview", "fftbloom"
 # The kernels that come with fftbloom, what most people want first; `fftbloom kernel list` describes them.
-KERNELS = ("lens-night", "portrait", "vintage", "sunstar", "mist-8", "mist-4", "mist-2", "mist-1", "dirty-glass", "halation",
-           "anamorphic", "star-six", "cross", "eye-night", "telescope", "space-telescope")
+KERNELS = ("lens-night", "portrait", "vintage", "sunstar", "prime-open", "sunstar-field", "mist-8", "mist-4", "mist-2", "mist-1",
+           "dirty-glass", "halation", "anamorphic", "star-six", "cross", "eye-night", "telescope", "space-telescope")
 FILE = "FILE"
 
 

@@ -48,7 +48,7 @@ load files
 
 @test "make: all shipped kernels for other programs, with licence and picture; a name means one kernel" {
     mkdir two
-    cp "$FFTBLOOM_ROOT"/kernels/{mist-8,halation}.json two
+    cp "$FFTBLOOM_ROOT"/kernels/{mist-8,halation,prime-open}.json two # a field is left out
     "$FFTBLOOM" kernel make --all -o out --kernel-scale 0.25 --kernels two --json >all.json
     holds all.json '[(k["name"], k["size"]) for k in d["kernels"]] == [("halation", [256, 256]), ("mist-8", [256, 256])]'
     [ "$(cd out && echo *)" = "LICENSE.txt halation.exr halation.png mist-8.exr mist-8.png" ]

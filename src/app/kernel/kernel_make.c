@@ -225,8 +225,9 @@ static bool write_kernel(kernel_set *set, const char *name, json_out *j, err *e)
     kernel_word k;
     kernel_making how = {.scale = set->s.bloom.kernel.size};
     char path[KERNEL_PATH];
-    if (!kernel_word_find(&k, name, &f->in, e) || !kernel_finder_file(path, &k, &how, f, e))
-        return false;
+    if (!kernel_word_find(&k, name, &f->in, e)) return false;
+    if (k.field) return true; /* no other program takes it */
+    if (!kernel_finder_file(path, &k, &how, f, e)) return false;
     if (how.scale != 1)
         return err_set(e, ERR_CONFIG,
                        "the kernel '%s' is an image, and is made at no other size; give "
