@@ -10,7 +10,8 @@ typedef struct {
     const char *label, *word;
 } choice;
 
-/* tests/cli/ofx.bats compares the words with the files in kernels/. */
+/* tests/cli/ofx.bats compares the words with the files in kernels/. Projects keep the number of a
+ * choice, so new ones stand at the end. */
 static const choice KERNEL[] = {{"From the file below", ""},
                                 {"Lens at night", "lens-night"},
                                 {"Portrait lens", "portrait"},
@@ -27,7 +28,9 @@ static const choice KERNEL[] = {{"From the file below", ""},
                                 {"Dirty glass", "dirty-glass"},
                                 {"Eye at night", "eye-night"},
                                 {"Telescope", "telescope"},
-                                {"Space telescope", "space-telescope"}},
+                                {"Space telescope", "space-telescope"},
+                                {"Fast prime, wide open", "prime-open"},
+                                {"Sun star, by the place", "sunstar-field"}},
                     PADDING[] = {{"Mirror", ""}, {"Black", ""}, {"Edge", ""}, {"Wrap", ""}},
                     SHOW[] = {{"Result", ""}, {"Glare alone", ""}, {"What glares", ""}},
                     SPACE[] = {{"Linear; 8 and 16 bits sRGB", NULL},

@@ -38,7 +38,7 @@ P
     run bash -c "grep -h '#include \"' src/ofx/*.[ch] | grep -vE '\"(ofx/[a-z]+|lib/fftbloom)\.h\"'"
     echo "$output"
     [ "$status" -eq 1 ]
-    diff <(cd kernels && ls *.json | sed 's/\.json//') \
+    diff <(cd kernels && ls *.json | sed 's/\.json//' | sort) \
         <(sed -n '/KERNEL\[\] = /,/PADDING/s/.*{"[^"]*", "\([^"]\+\)"}.*/\1/p' src/ofx/controls.c | sort)
 }
 
