@@ -25,11 +25,11 @@ static bool precompute_make_spectrum(spectrum *to, lint_faults *faults, const ru
     cache_place place = {s.cache_dir, s.cache_size};
     bool ok = kernel_field_load(&in, r->kernel->file, threads, e);
     if (ok && in.field)
-        return err_set(e, ERR_CONFIG,
-                       "'%s' is a field of %u kernels, and a .spectrum file has one: 'fftbloom "
-                       "kernel make FIELD -o FIELD.exr' writes a field as one file, whose spectra "
-                       "take a small part of its first frame",
-                       r->kernel->file, field_nodes(&in.field->grid));
+        return err_set(
+            e, ERR_CONFIG,
+            "'%s' is a field of %u kernels, and a .spectrum file has one: the first frame "
+            "that a field blooms puts their spectra into the cache",
+            r->kernel->file, field_nodes(&in.field->grid));
     if (ok && in.channels == 3 && in.known && !primaries_same(&in.gamut, PRIMARIES_REC709))
         log_note("a .spectrum file does not say its primaries: this one is for images that have "
                  "those of the kernel");
