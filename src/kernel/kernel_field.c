@@ -84,10 +84,11 @@ static bool read_node(kernel_field *f, const char *name, const image *img, int p
 static bool same_node(const kernel_source *a, const kernel_source *b, const char **what) {
     *what = a->channels != b->channels                                      ? "channels"
             : a->aspect != b->aspect                                        ? "pixel aspects"
-            : a->known != b->known || !primaries_same(&a->gamut, &b->gamut) ? "primaries"
+            : a->known && b->known && !primaries_same(&a->gamut, &b->gamut) ? "primaries"
                                                                             : NULL;
     const size_t bytes = (size_t)a->w * a->h * sizeof(float);
-    bool same = !*what && a->w == b->w && a->h == b->h && !a->rest[0] == !b->rest[0];
+    bool same = !*what && a->known == b->known && a->w == b->w && a->h == b->h &&
+                !a->rest[0] == !b->rest[0];
     for (uint32_t c = 0; same && c < a->channels; c++)
         same = memcmp(a->plane[c], b->plane[c], bytes) == 0 &&
                (!a->rest[c] || memcmp(a->rest[c], b->rest[c], bytes) == 0);

@@ -22,6 +22,21 @@ setup_file() {
     [[ $output == *"the kernel is a field of 4: 4 windows, which have "* ]]
 }
 
+@test "nodes of unknown primaries go with a shipped kernel; messages name the field and what is wrong" {
+    for i in 0 1; do oiiotool k$i.exr --eraseattrib chromaticities -o n$i.exr; done
+    field() { printf '{"version": 1, "field": {"x": [0, 1], "y": [0], "nodes": [["n0.exr", "%s"]], "common": {"share": 0.3, "kernel": %s}}}' "$@"; }
+    field n1.exr '"mist-2"' >veiled.json
+    "$FFTBLOOM" apply in.exr veiled.json -o out.exr --verify 300
+    "$FFTBLOOM" kernel make veiled.json -o veiled.exr
+    "$FFTBLOOM" apply in.exr veiled.exr -o same.exr
+    "$FFTBLOOM" diff out.exr same.exr
+    field nothere.exr '"mist-2"' >missing.json
+    says 66 "the field 'missing.json'" apply in.exr missing.json -o never.exr
+    field n1.exr '{"layers": [{"model": "moffat"}], "field": {}}' >twice.json
+    says 64 'the common kernel is the same everywhere, and has no "field"' apply in.exr twice.json -o never.exr
+    says 64 "add up to 10.0001 waves; at most 10" kernel make aperture --param coma=5,focus=5.0001 --taps 33 -o never.exr
+}
+
 @test "plan prices a field by the points of its windows, and by runs with fields" {
     export FFTBLOOM_CACHE_DIR="$PWD/pace"
     oiiotool --pattern constant:color=.1,.1,.1 960x540 3 -d half -o large.exr

@@ -116,6 +116,8 @@ static bool read_common(field_recipe *r, const json_value *common, err *e) {
         return json_err(common, e,
                         "common must be an object with a \"kernel\" and its \"share\" of the "
                         "light, between 0 and 1");
+    if (word->type == JSON_OBJECT && json_get(word, "field"))
+        return json_err(word, e, "the common kernel is the same everywhere, and has no \"field\"");
     r->grid.common = share->number;
     return known_keys(common, "kernel,share", e) &&
            (word->type == JSON_OBJECT || read_word(&r->word[field_nodes(&r->grid) - 1], word, e));

@@ -221,6 +221,7 @@ static bool hash_field(hash_state *to, const kernel_word *k, const kernel_places
         if (!r.word[i]) continue;
         ok = kernel_word_find(&node, r.word[i], in, e) &&
              (node.mix ? hash_mix(to, &node, in, e) : hash_file(to, node.path, e));
+        ok = ok || err_in(e, "the field '%s'", k->path);
     }
     return ok;
 }

@@ -447,7 +447,7 @@ bool maker_open(maker *m, const model_request *r, double far, par *threads, err 
     double reach = MODEL_FIRST_DARK / m->p[0] * far * MODEL_GREEN / shortest;
     if (bent > MOST_WAVES)
         return err_set(e, ERR_USAGE,
-                       "coma, astigmatism and focus of the model %s add up to %.4g waves; at most "
+                       "coma, astigmatism and focus of the model %s add up to %.9g waves; at most "
                        "%g can be drawn: with a larger radius they make as wide a picture",
                        r->of->name, bent, MOST_WAVES);
     /* Within a pattern's band a wavelength has at most a seventh of a wave more, or less. */
