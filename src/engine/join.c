@@ -157,7 +157,7 @@ VECTOR_INLINE double spilled(const spill *k, const float *lost, uint32_t from, u
     const uint32_t *mx = k->middle[PLAN_X], end = from + n, left = clamp_u32(mx[0], from, end),
                    right = clamp_u32(mx[1], from, end), behind = right - min_u32(mx[1], right);
     double rest = (double)lost[k->columns - 1];
-    return weigh(v, lost + from, left - from) +
+    return weigh(v, lost + min_u32(from, mx[0]), left - from) +
            weigh(v + right - from, lost + mx[0] + behind, end - right) +
            (rest != 0 ? rest * weigh(v + left - from, NULL, right - left) : 0);
 }

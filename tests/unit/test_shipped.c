@@ -13,22 +13,12 @@
 #include "kernel/make/field_recipe.h"
 #include "kernel/make/kernel_recipe.h"
 #include "unit/check.h"
+#include "unit/wrong.h"
 
 #include <glob.h>
 
 enum { DIRECTIONS = 360, RADII = 120, KERNELS = 20, FACE = 64 };
 static const double STEP = 3e-4, SEEN = 3e-3;
-
-/* Says what is wrong with a kernel; the test then looks at the others, too. */
-static int faults_found;
-__attribute__((format(printf, 1, 2))) static void wrong(const char *format, ...) {
-    va_list v;
-    va_start(v, format);
-    vfprintf(stdout, format, v);
-    va_end(v);
-    puts("");
-    faults_found++;
-}
 
 typedef struct {
     const char *path;

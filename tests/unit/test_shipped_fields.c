@@ -4,21 +4,11 @@
 #include "kernel/make/kernel_word.h"
 #include "unit/check.h"
 #include "unit/make_image.h"
+#include "unit/wrong.h"
 
 #include <glob.h>
 
 static const double STEP = 3e-4; /* the first of 8 bits in sRGB */
-
-/* Says what is wrong with a kernel; the test then looks at the others, too. */
-static int faults_found;
-__attribute__((format(printf, 1, 2))) static void wrong(const char *format, ...) {
-    va_list v;
-    va_start(v, format);
-    vfprintf(stdout, format, v);
-    va_end(v);
-    puts("");
-    faults_found++;
-}
 
 static image *make_field(const char *path, double scale) {
     const kernel_places in = {.shipped = "kernels"};

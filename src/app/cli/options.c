@@ -147,10 +147,10 @@ const option OPTIONS[] = {
      .words = WORDS("middle", "peak", "centroid", "corner"), .needs = N(BLOOM)},
     {"kernel_scale", OF(KERNEL, SCALE, USUAL, TAPS, bloom.kernel.size), "1", "auto|S",
      "Size of the kernel: a factor (1 is one tap per pixel), a part of the image's height "
-     "(0.5h), or auto. With auto the size follows that of the frame.",
+     "(0.5h), or auto, which follows the frame.",
      "auto is the longer side of each frame's display window over 1920, from 1/64 to 4, so that a "
      "proxy and its full frame look alike. It is the default of a shipped kernel that is given by "
-     "its name, which is made at that size; a file is never scaled unasked, and where there is no "
+     "its name, which is made at that size; a file keeps its size, and where there is no "
      "image auto is 1. A size in image heights does the same for your own kernel. Two numbers are "
      "those of x and y: 1.2,1.",
      .min = 1e-3, .max = 1000, .needs = N(BLOOM)},
